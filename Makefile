@@ -1,0 +1,54 @@
+# The few commands a person needs. CMake and Ninja do the work; this file installs what they need, then calls them.
+#
+#   make demo     from nothing to a factorisation, its simulation and their pictures
+#   make check    everything that must hold, under three builds
+#   make help     the rest
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHEDDLE_DEVELOPER=ON
+
+.PHONY: build demo check test bench install clean help
+.DEFAULT_GOAL := build
+
+build:
+	@scripts/install-packages.sh build
+	@scripts/step.sh "configuring in $(BUILD)" $(CONFIGURE)
+	@scripts/step.sh "building the library, the heddle command, examples, tests" cmake --build $(BUILD)
+	@echo "built: $(BUILD)/heddle (the command), $(BUILD)/libheddle.so"
+
+demo: build
+	@scripts/demo.sh $(BUILD)
+
+check:
+	@scripts/install-packages.sh check
+	@python3 scripts/check.py --build $(BUILD)
+
+test: build
+	@ctest --test-dir $(BUILD) -L quick --output-on-failure -j "$$(nproc)"
+
+bench:
+	@scripts/install-packages.sh bench
+	@$(MAKE) --no-print-directory build
+	@python3 bench/run.py
+
+# A release build of its own, so that what is installed knows nothing of this source tree.
+install:
+	@scripts/install-packages.sh build
+	@scripts/step.sh "configuring in $(BUILD)/install for $(PREFIX)" cmake -S . -B $(BUILD)/install -G Ninja \
+		-DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))"
+	@scripts/step.sh "building" cmake --build $(BUILD)/install
+	@scripts/step.sh "installing in $(PREFIX)" cmake --install $(BUILD)/install
+
+clean:
+	rm -rf $(BUILD) demo
+
+help:
+	@echo "make build                  install missing Debian packages, configure, build everything in $(BUILD)/"
+	@echo "make demo                   build, factorise a matrix, simulate it on other machines, draw both in demo/"
+	@echo "make check                  all tests; then the quick ones under ASan+UBSan and TSan; fuzzing (< 15 min)"
+	@echo "make test                   build, then only the quick tests"
+	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"
+	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (default /usr/local; DESTDIR works)"
+	@echo "make clean                  delete what was built"

@@ -1,0 +1,83 @@
+/* What the files of apps/dense share. */
+#ifndef HD_DENSE_INTERNAL_H
+#define HD_DENSE_INTERNAL_H
+
+#include <dense/dense.h>
+
+/* The sentence for heddle_last_error; returns `status`. */
+int heddle_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+enum hd_dense_op {
+	HD_DENSE_POTRF,
+	HD_DENSE_TRSM,
+	HD_DENSE_SYRK,
+	HD_DENSE_GEMM,
+	HD_DENSE_COPY,
+	HD_DENSE_SPD,
+	HD_DENSE_RESIDUAL_BEGIN,
+	HD_DENSE_RESIDUAL_END,
+	HD_DENSE_N_OPS
+};
+
+struct heddle_dense {
+	heddle_runtime *rt;                          /* borrows until closed */
+	heddle_codelet *codelets[2][HD_DENSE_N_OPS]; /* by precision; owned by the runtime */
+};
+
+struct heddle_dense_matrix {
+	heddle_dense *dense; /* borrows until destroyed */
+	struct heddle_dense_shape shape;
+	size_t tile_rows, tile_columns;
+	int temporary;
+	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * tile_rows, NULL above the diagonal of a lower matrix */
+};
+
+/* The part of the random matrix that a generating task writes: a value of the task. */
+struct hd_dense_window {
+	uint64_t seed;
+	size_t order;         /* of the whole matrix */
+	size_t row, column;   /* of the window's first element */
+	size_t rows, columns; /* of the window; the datum may be larger */
+};
+
+/* kernels.c: makes all codelets of one runtime. */
+int hd_dense_codelets(heddle_dense *dense);
+/* Operations of one task, from the extents of its data; in the order of enum hd_dense_op, for the first four. */
+double hd_dense_flops(enum hd_dense_op op, double m, double n, double k);
+
+static inline heddle_codelet *hd_dense_codelet(const heddle_dense_matrix *a, enum hd_dense_op op)
+{
+	return a->dense->codelets[a->shape.precision][op];
+}
+
+/* Bytes of one element. */
+static inline size_t hd_dense_elem_size(enum heddle_dense_precision precision)
+{
+	return precision == HEDDLE_DENSE_DOUBLE ? sizeof(double) : sizeof(float);
+}
+/* matrix.c: where tile (i, j) lies. */
+struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, uint64_t seed, size_t i, size_t j);
+/* Destroys `a` and returns `status`, with the message that belongs to it, if it is an error; else what the end of `a`
+ * gives. */
+int hd_dense_finish(heddle_dense_matrix *a, int status);
+/* dense.c: waits for all whatever was submitted, so that nothing runs any more when the caller cleans up. Returns
+ * `status` with its message if it is an error, else what the wait gives. */
+int hd_dense_wait(heddle_dense *dense, int status);
+int hd_dense_no_memory(const char *what);
+
+/* splitmix64's finaliser of state + step * golden ratio. Not the library's own: the matrix of a seed must never
+ * change. */
+static inline uint64_t hd_dense_hash(uint64_t state, uint64_t step)
+{
+	uint64_t x = state + step * 0x9e3779b97f4a7c15u;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+/* Uniform in [-1/2, 1/2): `low` is hd_dense_hash(seed, min(i, j) + 1), `high` is max(i, j). */
+static inline double hd_dense_random(uint64_t low, uint64_t high)
+{
+	return (double)(hd_dense_hash(low, high + 1) >> 11) * 0x1.0p-53 - 0.5;
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* The tile matrix: a grid of data, windows of a program's matrix or temporaries. */
+#include <dense/internal.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static size_t minimum(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t n_tiles(size_t extent, size_t tile)
+{
+	return extent / tile + (extent % tile != 0);
+}
+
+static int shape_check(const struct heddle_dense_shape *s, const void *a, size_t lda)
+{
+	if (s->precision != HEDDLE_DENSE_DOUBLE && s->precision != HEDDLE_DENSE_SINGLE)
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "precision %d of a dense matrix is neither double (%d) nor single (%d)",
+		                    (int)s->precision, HEDDLE_DENSE_DOUBLE, HEDDLE_DENSE_SINGLE);
+	if (s->tile == 0 || s->tile > INT_MAX)
+		return heddle_error(HEDDLE_E_INVALID, "tile order %zu of a dense matrix is not between 1 and %d",
+		                    s->tile, INT_MAX);
+	if (s->lower && s->rows != s->columns)
+		return heddle_error(HEDDLE_E_INVALID, "a lower matrix must be square, this one is %zu x %zu", s->rows,
+		                    s->columns);
+	if (a && (lda < s->rows || lda > INT_MAX))
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "leading dimension %zu of a matrix of %zu rows is not between %zu and %d", lda,
+		                    s->rows, s->rows, INT_MAX);
+	size_t mt = n_tiles(s->rows, s->tile), nt = n_tiles(s->columns, s->tile);
+	if (mt > INT_MAX || nt > INT_MAX || (nt > 0 && mt > SIZE_MAX / sizeof(heddle_data *) / 2 / nt))
+		return heddle_error(HEDDLE_E_INVALID, "%zu x %zu tiles are too many: take larger ones than %zu", mt, nt,
+		                    s->tile);
+	return 0;
+}
+
+static int tile_register(heddle_dense_matrix *matrix, char *a, size_t lda, size_t i, size_t j)
+{
+	struct hd_dense_window w = hd_dense_tile_window(matrix, 0, i, j);
+	size_t size = hd_dense_elem_size(matrix->shape.precision);
+	char *base = a ? a + size * (w.row + w.column * lda) : NULL;
+	heddle_data **tile = &matrix->tiles[i + j * matrix->tile_rows];
+	return heddle_matrix(matrix->dense->rt, base, w.rows, w.columns, a ? lda : w.rows, size, tile);
+}
+
+int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_shape *shape, void *a, size_t lda,
+                               heddle_dense_matrix **out)
+{
+	if (!dense || !shape || !out)
+		return heddle_error(
+		    HEDDLE_E_INVALID,
+		    "heddle_dense_matrix_create needs a dense context, a shape and a place for its result");
+	int status = shape_check(shape, a, lda);
+	if (status < 0)
+		return status;
+	size_t mt = n_tiles(shape->rows, shape->tile), nt = n_tiles(shape->columns, shape->tile);
+	heddle_dense_matrix *matrix = calloc(1, sizeof *matrix + mt * nt * sizeof(heddle_data *));
+	if (!matrix)
+		return hd_dense_no_memory("a dense matrix");
+	matrix->dense = dense;
+	matrix->shape = *shape;
+	matrix->tile_rows = mt;
+	matrix->tile_columns = nt;
+	matrix->temporary = a == NULL;
+	for (size_t j = 0; j < nt; j++) {
+		for (size_t i = shape->lower ? j : 0; i < mt; i++) {
+			status = tile_register(matrix, a, lda, i, j);
+			if (status < 0)
+				return hd_dense_finish(matrix, status);
+		}
+	}
+	*out = matrix;
+	return 0;
+}
+
+int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix)
+{
+	if (!matrix)
+		return 0;
+	int status = 0;
+	for (size_t t = 0; t < matrix->tile_rows * matrix->tile_columns; t++) {
+		if (!matrix->tiles[t])
+			continue;
+		int s =
+		    matrix->temporary ? heddle_unregister_async(matrix->tiles[t]) : heddle_unregister(matrix->tiles[t]);
+		if (status == 0)
+			status = s;
+	}
+	free(matrix);
+	return status;
+}
+
+int hd_dense_finish(heddle_dense_matrix *a, int status)
+{
+	if (status >= 0)
+		return heddle_dense_matrix_destroy(a);
+	char message[1024];
+	snprintf(message, sizeof message, "%s", heddle_last_error());
+	heddle_dense_matrix_destroy(a);
+	return heddle_error(status, "%s", message);
+}
+
+heddle_data *heddle_dense_tile(const heddle_dense_matrix *matrix, size_t i, size_t j)
+{
+	if (!matrix || i >= matrix->tile_rows || j >= matrix->tile_columns)
+		return NULL;
+	return matrix->tiles[i + j * matrix->tile_rows];
+}
+
+struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, uint64_t seed, size_t i, size_t j)
+{
+	size_t row = i * a->shape.tile, column = j * a->shape.tile;
+	return (struct hd_dense_window){
+	    .seed = seed,
+	    .order = a->shape.rows,
+	    .row = row,
+	    .column = column,
+	    .rows = minimum(a->shape.tile, a->shape.rows - row),
+	    .columns = minimum(a->shape.tile, a->shape.columns - column),
+	};
+}
+
+static int same_grid(const struct heddle_dense_shape *x, const struct heddle_dense_shape *y)
+{
+	return x->precision == y->precision && x->rows == y->rows && x->columns == y->columns && x->tile == y->tile &&
+	       !x->lower == !y->lower;
+}
+
+int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from)
+{
+	if (!to || !from || to->dense != from->dense || !same_grid(&to->shape, &from->shape))
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "a copy needs two matrices of one dense context with the same precision, extents "
+		                    "and tiles");
+	heddle_codelet *copy = hd_dense_codelet(to, HD_DENSE_COPY);
+	for (size_t t = 0; t < to->tile_rows * to->tile_columns; t++) {
+		if (!to->tiles[t])
+			continue;
+		int status =
+		    heddle_submit(to->dense->rt, heddle_call(copy), heddle_w(to->tiles[t]), heddle_r(from->tiles[t]));
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}

@@ -1,0 +1,103 @@
+/* What every bench program needs: a clock, rows, memory in use, a kernel of known duration. All state is the program's:
+ * each .c includes this once.
+ *
+ * A program is one runtime and one question. It prints rows "case,workers,unit,value" and nothing else on stdout, ends
+ * with 0, and takes at most 30 s. run.py runs them in turn and takes medians.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds on the monotonic clock. */
+static inline double bench_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline void bench_row(const char *name, int workers, const char *unit, double value)
+{
+	printf("%s,%d,%s,%.6g\n", name, workers, unit, value);
+}
+
+/* Ends the program, saying why, unless `good`. */
+static inline void bench_need(int good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "bench: %s\n", what);
+	exit(1);
+}
+
+/* Argument `i` as a number of at least 1; `fallback` when it is not given. */
+static inline size_t bench_number(int argc, char **argv, int i, size_t fallback)
+{
+	if (i >= argc)
+		return fallback;
+	char *end;
+	long long value = strtoll(argv[i], &end, 10);
+	bench_need(*end == '\0' && value >= 1, "an argument is not a positive number");
+	return (size_t)value;
+}
+
+/* Bytes of memory in use by the process: resident pages. */
+static inline double bench_resident(void)
+{
+	long pages = 0, all = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	bench_need(f && fscanf(f, "%ld %ld", &all, &pages) == 2, "/proc/self/statm cannot be read");
+	fclose(f);
+	return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static inline int bench_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Sorts `x` too. */
+static inline double bench_median(double *x, size_t n)
+{
+	qsort(x, n, sizeof *x, bench_compare);
+	return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
+/* --- The kernel of all tasks ---------------------------------------------------------------------------------------- */
+
+/* Turns of an empty loop that each task makes; 0: an empty task. Written only while no task runs. */
+static uint64_t bench_work;
+
+static inline void bench_spin(uint64_t turns)
+{
+	for (uint64_t i = 0; i < turns; i++)
+		__asm__ volatile("" : "+r"(i));
+}
+
+static inline void bench_kernel(void)
+{
+	bench_spin(bench_work);
+}
+
+/* Turns of the loop per us, on one undisturbed core: the best of several tries. */
+static inline double bench_turns_per_us(void)
+{
+	const uint64_t turns = 2000000;
+	double best = 0;
+	for (int i = 0; i < 20; i++) {
+		double start = bench_seconds();
+		bench_spin(turns);
+		double rate = (double)turns / ((bench_seconds() - start) * 1e6);
+		best = rate > best ? rate : best;
+	}
+	return best;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* Memory, by the growth of the process's resident pages: bytes per task that waits, bytes and time per registered datum.
+ * One question per process, because memory that was freed would be used again unseen.
+ * memory WORKERS data|tasks|tasks_with_data [COUNT] */
+#include BENCH_RUNTIME
+
+struct request {
+	int workers;
+	size_t count;
+};
+
+enum { GATE, SHARED, FIRST }; /* data: the others belong to one task each */
+
+static void start_all(void)
+{
+	bench_data(FIRST);
+	for (int i = 0; i < 100; i++)
+		bench_task1(SHARED);
+	bench_wait();
+}
+
+static void measure_data(void *arg)
+{
+	const struct request *r = arg;
+	double count = (double)r->count;
+	start_all();
+	double before = bench_resident(), start = bench_seconds();
+	bench_data(r->count);
+	double seconds = bench_seconds() - start;
+	/* less the bench's own: a number and a pointer for each */
+	double bytes = (bench_resident() - before) / count - sizeof(double) - sizeof(void *);
+	bench_row("datum_memory", r->workers, "bytes", bytes);
+	bench_row("datum_register", r->workers, "us", seconds / count * 1e6);
+	start = bench_seconds();
+	bench_data(0);
+	bench_row("datum_unregister", r->workers, "us", (bench_seconds() - start) / count * 1e6);
+}
+
+/* `count` tasks that cannot begin, because a gate holds one of their data or, when they have none, the only worker. */
+static void measure_tasks(const struct request *r, int with_data)
+{
+	start_all();
+	bench_data(FIRST + r->count);
+	bench_gate(GATE);
+	double before = bench_resident();
+	for (size_t i = 0; i < r->count; i++) {
+		if (with_data)
+			bench_task3(FIRST + i, GATE, SHARED);
+		else
+			bench_task0();
+	}
+	double after = bench_resident();
+	__atomic_store_n(&bench_gate_open, 1, __ATOMIC_RELEASE);
+	bench_wait();
+	const char *name = with_data ? "waiting_task_with_3_data" : "waiting_task";
+	bench_row(name, r->workers, "bytes", (after - before) / (double)r->count);
+}
+
+static void measure_tasks_without_data(void *arg)
+{
+	measure_tasks(arg, 0);
+}
+
+static void measure_tasks_with_data(void *arg)
+{
+	measure_tasks(arg, 1);
+}
+
+int main(int argc, char **argv)
+{
+	bench_need(argc >= 3, "arguments: WORKERS data|tasks|tasks_with_data [COUNT]");
+	struct request request = {.workers = (int)bench_number(argc, argv, 1, 2),
+	                          .count = bench_number(argc, argv, 3, 100000)};
+	void (*measure)(void *) = strcmp(argv[2], "data") == 0    ? measure_data
+	                          : strcmp(argv[2], "tasks") == 0 ? measure_tasks_without_data
+	                                                          : measure_tasks_with_data;
+	bench_run((size_t)request.workers, measure, &request);
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* METG, the minimum effective task granularity (Slaughter et al.: Task Bench, SC 2020, section IV): the shortest kernel
+ * with which a 1-D stencil still keeps the threads half busy. Efficiency is the kernels' time, as one undisturbed core
+ * takes it, over threads x wall time; every probe is a median. (Task Bench quotes threads x wall time per task at that
+ * point, which is twice the kernel.) metg WORKERS WIDTH */
+#include <math.h>
+#include BENCH_RUNTIME
+#include "shapes.h"
+
+struct request {
+	size_t workers, width;
+};
+
+enum { PROBES = 5, MIN_STEPS = 250 };
+static const double shortest = 0.05, longest = 2000; /* us */
+static const double probe_us = 20000;                /* of kernels on each thread, for long kernels */
+static const size_t max_tasks = 30000;               /* for short ones */
+
+static double efficiency(const struct request *r, double us, double turns_per_us)
+{
+	double values[PROBES];
+	double wanted = probe_us * (double)r->workers / us / (double)r->width;
+	double most = (double)max_tasks / (double)r->width;
+	size_t steps = wanted < MIN_STEPS ? MIN_STEPS : wanted < most ? (size_t)wanted : (size_t)most;
+	bench_work = (uint64_t)(us * turns_per_us);
+	for (size_t i = 0; i < PROBES; i++) {
+		double start = bench_seconds();
+		shape_stencil(steps, r->width);
+		bench_wait();
+		double wall_us = (bench_seconds() - start) * 1e6;
+		values[i] = us * (double)(steps * r->width) / (wall_us * (double)r->workers);
+	}
+	return bench_median(values, PROBES);
+}
+
+static void measure(void *arg)
+{
+	const struct request *r = arg;
+	double turns_per_us = bench_turns_per_us(), low = shortest, high = longest;
+	bench_data(2 * r->width);
+	efficiency(r, 10, turns_per_us); /* warms up */
+	while (high / low > 1.03) {
+		double middle = sqrt(low * high);
+		if (efficiency(r, middle, turns_per_us) >= 0.5)
+			high = middle;
+		else
+			low = middle;
+	}
+	bench_need(high < longest, "never half efficient");
+	char name[64];
+	snprintf(name, sizeof name, "stencil_width_%zu", r->width);
+	bench_row(name, (int)r->workers, "us", high);
+}
+
+int main(int argc, char **argv)
+{
+	struct request request = {.workers = bench_number(argc, argv, 1, 2), .width = bench_number(argc, argv, 2, 2)};
+	bench_run(request.workers, measure, &request);
+	return 0;
+}

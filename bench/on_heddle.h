@@ -1,0 +1,116 @@
+/* Tasks on Heddle. All runtimes offer the same functions, so that the programs are the same source for all:
+ *
+ *   bench_run(workers, body, arg)   starts the runtime, runs body(arg) in the submitting thread, stops it
+ *   bench_data(n)                   n data, numbered from 0, in the place of those there were
+ *   bench_task0() ... bench_task4(w, r, r, r)   one task that calls bench_kernel
+ *   bench_gate(w)                   a task on datum w that lasts until bench_gate_open is set (not OpenMP)
+ *   bench_wait()                    until all tasks have ended
+ *
+ * Settings are Heddle's defaults but for the number of workers; HEDDLE_* variables change them. With `workers` threads
+ * in all, the waiting thread is one of them, as in a team of OpenMP (caller_works).
+ */
+#ifndef BENCH_ON_HEDDLE_H
+#define BENCH_ON_HEDDLE_H
+
+#include <heddle.h>
+#include "bench.h"
+
+static int bench_gate_open; /* atomic */
+static heddle_runtime *bench_rt;
+static heddle_codelet *empty, *gate;
+static heddle_data **bench_handles;
+static double *bench_values;
+static size_t n_bench_handles;
+
+static inline void heddle_good(int status)
+{
+	bench_need(status >= 0, heddle_last_error());
+}
+
+static inline int heddle_empty_kernel(heddle_context *c)
+{
+	(void)c;
+	bench_kernel();
+	return 0;
+}
+
+static inline int heddle_gate_kernel(heddle_context *c)
+{
+	(void)c;
+	while (!__atomic_load_n(&bench_gate_open, __ATOMIC_ACQUIRE))
+		;
+	return 0;
+}
+
+static inline void bench_data(size_t n)
+{
+	for (size_t i = 0; i < n_bench_handles; i++)
+		heddle_good(heddle_unregister(bench_handles[i]));
+	free(bench_handles);
+	free(bench_values);
+	n_bench_handles = n;
+	bench_handles = calloc(n + 1, sizeof(heddle_data *));
+	bench_values = calloc(n + 1, sizeof *bench_values);
+	bench_need(bench_handles && bench_values, "no memory for the data");
+	for (size_t i = 0; i < n; i++)
+		heddle_good(heddle_variable(bench_rt, &bench_values[i], sizeof bench_values[i], &bench_handles[i]));
+}
+
+static inline void bench_task0(void)
+{
+	heddle_good(heddle_submit(bench_rt, heddle_call(empty)));
+}
+
+static inline void bench_task1(size_t w)
+{
+	heddle_good(heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w])));
+}
+
+static inline void bench_task2(size_t w, size_t a)
+{
+	heddle_good(heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w]), heddle_r(bench_handles[a])));
+}
+
+static inline void bench_task3(size_t w, size_t a, size_t b)
+{
+	heddle_good(
+	    heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w]), heddle_r(bench_handles[a]), heddle_r(bench_handles[b])));
+}
+
+static inline void bench_task4(size_t w, size_t a, size_t b, size_t c)
+{
+	heddle_good(heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w]), heddle_r(bench_handles[a]),
+	                          heddle_r(bench_handles[b]), heddle_r(bench_handles[c])));
+}
+
+static inline void bench_gate(size_t w)
+{
+	__atomic_store_n(&bench_gate_open, 0, __ATOMIC_RELEASE);
+	heddle_good(heddle_submit(bench_rt, heddle_call(gate), heddle_rw(bench_handles[w])));
+}
+
+static inline void bench_wait(void)
+{
+	heddle_good(heddle_wait_all(bench_rt));
+}
+
+static inline void bench_run(size_t workers, void (*body)(void *arg), void *arg)
+{
+	struct heddle_config config;
+	heddle_good(heddle_config_init(&config));
+	config.n_cpu = (int)workers;
+	config.model_dir = "none";
+	if (!getenv("HEDDLE_CALLER_WORKS"))
+		config.caller_works = 1;
+	heddle_good(heddle_start(&config, &bench_rt));
+	empty = heddle_codelet_new(bench_rt, .name = "empty", .cpu = heddle_empty_kernel, .model = HEDDLE_MODEL_NONE);
+	gate = heddle_codelet_new(bench_rt, .name = "gate", .cpu = heddle_gate_kernel, .model = HEDDLE_MODEL_NONE);
+	bench_need(empty && gate, heddle_last_error());
+	body(arg);
+	bench_data(0);
+	heddle_good(heddle_stop(bench_rt));
+	free(bench_handles);
+	free(bench_values);
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* The task graphs, the same for every runtime.
+ *
+ * BENCH_RUNTIME (on_heddle.h, on_openmp.h, on_starpu.h) comes first and offers bench_task0() to bench_task4(w, r, r, r):
+ * one task that reads and writes datum w and reads the others, which are numbered from 0.
+ */
+#ifndef BENCH_SHAPES_H
+#define BENCH_SHAPES_H
+
+#include "bench.h"
+
+/* `extra` is what a shape needs beside its size. */
+struct shape {
+	const char *name;
+	size_t (*n_data)(size_t size, size_t extra);
+	size_t (*n_tasks)(size_t size, size_t extra);
+	void (*submit)(size_t size, size_t extra);
+};
+
+static inline size_t shape_size(size_t size, size_t extra)
+{
+	(void)extra;
+	return size;
+}
+
+static inline size_t shape_one(size_t size, size_t extra)
+{
+	(void)size, (void)extra;
+	return 1;
+}
+
+/* Tasks without data. */
+static inline void shape_independent(size_t size, size_t extra)
+{
+	(void)extra;
+	for (size_t i = 0; i < size; i++)
+		bench_task0();
+}
+
+/* Each task waits for the one before. */
+static inline void shape_chain(size_t size, size_t extra)
+{
+	(void)extra;
+	for (size_t i = 0; i < size; i++)
+		bench_task1(0);
+}
+
+/* size x size tasks, each with a datum of its own, reading those of its upper and left neighbours. */
+static inline void shape_wavefront(size_t size, size_t extra)
+{
+	(void)extra;
+	for (size_t i = 0; i < size; i++) {
+		for (size_t j = 0; j < size; j++) {
+			size_t here = i * size + j;
+			if (i > 0 && j > 0)
+				bench_task3(here, here - size, here - 1);
+			else if (i > 0 || j > 0)
+				bench_task2(here, i > 0 ? here - size : here - 1);
+			else
+				bench_task1(here);
+		}
+	}
+}
+
+static inline size_t shape_square(size_t size, size_t extra)
+{
+	(void)extra;
+	return size * size;
+}
+
+/* The tiled Cholesky factorisation, right-looking, of size x size tiles. */
+static inline void shape_cholesky(size_t size, size_t extra)
+{
+	(void)extra;
+	for (size_t k = 0; k < size; k++) {
+		bench_task1(k * size + k);
+		for (size_t m = k + 1; m < size; m++)
+			bench_task2(m * size + k, k * size + k);
+		for (size_t n = k + 1; n < size; n++) {
+			bench_task2(n * size + n, n * size + k);
+			for (size_t m = n + 1; m < size; m++)
+				bench_task3(m * size + n, m * size + k, n * size + k);
+		}
+	}
+}
+
+static inline size_t shape_cholesky_tasks(size_t size, size_t extra)
+{
+	(void)extra;
+	return size * (size + 1) * (size + 2) / 6;
+}
+
+/* `size` tasks on one datum: a writer, `extra` readers of it with a datum of their own each, a writer ... */
+static inline void shape_readers(size_t size, size_t extra)
+{
+	for (size_t i = 0; i < size; i++) {
+		size_t place = i % (extra + 1);
+		if (place == 0)
+			bench_task1(0);
+		else
+			bench_task2(place, 0);
+	}
+}
+
+static inline size_t shape_readers_data(size_t size, size_t extra)
+{
+	(void)size;
+	return extra + 1;
+}
+
+/* Task Bench's stencil_1d (Slaughter et al., SC 2020): `size` steps of `extra` tasks, each reading its own datum and
+ * those of its neighbours as the step before left them. Two generations of data take turns. */
+static inline void shape_stencil(size_t size, size_t extra)
+{
+	for (size_t step = 0; step < size; step++) {
+		size_t to = step % 2 * extra, from = extra - to;
+		for (size_t i = 0; i < extra; i++) {
+			if (i > 0 && i + 1 < extra)
+				bench_task4(to + i, from + i, from + i - 1, from + i + 1);
+			else if (extra > 1)
+				bench_task3(to + i, from + i, i > 0 ? from + i - 1 : from + i + 1);
+			else
+				bench_task2(to + i, from + i);
+		}
+	}
+}
+
+static inline size_t shape_stencil_data(size_t size, size_t extra)
+{
+	(void)size;
+	return 2 * extra;
+}
+
+static inline size_t shape_product(size_t size, size_t extra)
+{
+	return size * extra;
+}
+
+static const struct shape shapes[] = {
+    {"independent", shape_one, shape_size, shape_independent},
+    {"chain", shape_one, shape_size, shape_chain},
+    {"wavefront", shape_square, shape_square, shape_wavefront},
+    {"cholesky", shape_square, shape_cholesky_tasks, shape_cholesky},
+    {"readers", shape_readers_data, shape_size, shape_readers},
+    {"stencil", shape_stencil_data, shape_product, shape_stencil},
+};
+
+static inline const struct shape *shape_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		if (strcmp(shapes[i].name, name) == 0)
+			return &shapes[i];
+	fprintf(stderr, "bench: no shape %s; there are independent, chain, wavefront, cholesky, readers, stencil\n", name);
+	exit(1);
+}
+
+#endif

@@ -1,0 +1,32 @@
+# What is installed: library, headers, command, platforms, documents, and the files by which other builds find it.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS heddle EXPORT HeddleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET heddle_command)
+	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms FILES_MATCHING PATTERN "*.yaml")
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Heddle)
+install(EXPORT HeddleTargets NAMESPACE Heddle:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/HeddleConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfig.cmake"
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/HeddleConfigVersion.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/HeddleConfigVersion.cmake"
+        DESTINATION ${package_dir})
+
+# Absolute paths, unless the prefix is a part of them: then they follow when the whole prefix is moved.
+set(HEDDLE_PC_LIBDIR "${CMAKE_INSTALL_FULL_LIBDIR}")
+set(HEDDLE_PC_INCLUDEDIR "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+	set(HEDDLE_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+endif()
+if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+	set(HEDDLE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(cmake/heddle.pc.in "${CMAKE_CURRENT_BINARY_DIR}/heddle.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/heddle.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

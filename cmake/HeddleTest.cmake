@@ -1,0 +1,20 @@
+# heddle_add_test(NAME LABELS label... COMMAND command... [TIMEOUT seconds] [ENVIRONMENT name=value...])
+#
+# A test sees neither the user's settings nor another test's models, its BLAS makes no threads, and it may take four times
+# longer under a sanitizer.
+function(heddle_add_test name)
+	cmake_parse_arguments(TEST "" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
+	add_test(NAME ${name} COMMAND ${TEST_COMMAND})
+	set(home "${PROJECT_BINARY_DIR}/test-homes/${name}")
+	if(NOT TEST_TIMEOUT)
+		set(TEST_TIMEOUT 60)
+	endif()
+	if(HEDDLE_SANITIZE)
+		math(EXPR TEST_TIMEOUT "4 * ${TEST_TIMEOUT}")
+	endif()
+	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")
+	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
+		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\
+UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt;\
+TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt;${TEST_ENVIRONMENT}")
+endfunction()

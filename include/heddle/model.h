@@ -1,0 +1,50 @@
+/* Performance models: how long a task takes on a class of workers, learnt from runs.
+ *
+ * A model belongs to (codelet, class, footprint); the footprint hashes the shapes of the task's data. Models are kept in one YAML
+ * file per codelet and machine under the model directory (`heddle config`), written atomically with a format version. A
+ * damaged file is set aside as NAME.damaged, reported once through heddle_model_warnings, and measured again.
+ */
+#ifndef HEDDLE_MODEL_H
+#define HEDDLE_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One line of the history: what was measured for one (codelet, class, footprint). */
+struct heddle_model_entry {
+	const char *codelet, *class_name;
+	uint64_t footprint;
+	double bytes, flops;          /* total data size; work, 0 when the codelet does not say */
+	uint64_t samples, rejected;   /* kept, and left out as outliers */
+	double mean, stddev, min, max; /* us, over the kept ones */
+};
+
+/* Model files, without a runtime. `dir` NULL: the default directory, for this machine. Entries are sorted by codelet,
+ * class, bytes; strings live as long as the array. Free with heddle_models_free. HEDDLE_E_IO; HEDDLE_E_FORMAT names the file. */
+int heddle_models_load(const char *dir, struct heddle_model_entry **entries, size_t *n);
+void heddle_models_free(struct heddle_model_entry *entries, size_t n);
+/* Deletes the models of one codelet, or of all (NULL). *n_removed files. */
+int heddle_models_purge(const char *dir, const char *codelet, size_t *n_removed);
+/* The directory used by default, of this machine (a string the caller frees), or NULL. */
+char *heddle_models_dir(void);
+
+/* Writes the models of a running runtime now (heddle_stop does it anyway). */
+int heddle_models_save(heddle_runtime *rt);
+
+/* Messages about model files that were damaged or unreadable, one per line; "" if none. Valid until heddle_stop. */
+const char *heddle_model_warnings(heddle_runtime *rt);
+
+/* A platform that describes this machine with what `rt` has measured so far: its workers, its links, and the mean times of
+ * the models as kernel tables. The caller owns *out. This is what `heddle platform calibrate` writes. */
+struct heddle_platform;
+int heddle_platform_measured(heddle_runtime *rt, const char *name, struct heddle_platform **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

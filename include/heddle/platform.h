@@ -1,0 +1,136 @@
+/* The description of a machine: memory nodes, classes of workers, workers, links, kernel times.
+ *
+ * A platform is plain data. The threaded engine builds one from what hwloc finds here; the virtual engine takes one from
+ * a YAML file (docs/platforms.md). Policies, models, traces and bounds all see the machine through this structure, and
+ * cannot tell which of the two it came from.
+ */
+#ifndef HEDDLE_PLATFORM_H
+#define HEDDLE_PLATFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A memory: main memory (always node 0), the memory of one accelerator, ... */
+struct heddle_node {
+	char *name;
+	uint64_t capacity; /* bytes that data may take here; 0 = no limit */
+};
+
+/* A class of workers: all workers of a class take the same time for the same task. A class is a value: two models of
+ * GPU are two classes, and so are one core and a cluster of four. */
+struct heddle_class {
+	char *name;        /* unique: "cpu", "k40m", "cpu*4" */
+	char *kind;        /* which kernels it runs: "cpu", "emulated", "opencl", "cuda" */
+	unsigned cores;    /* CPU cores that one worker occupies */
+	unsigned pipeline; /* tasks a worker may hold whose data are being fetched, the running one included; at least 1 */
+	double slowdown;   /* emulated accelerators: kernels are made to last this many times longer; otherwise 1 */
+};
+
+/* A worker: something that runs one task at a time (or several, when its class pipelines them). */
+struct heddle_worker {
+	char *name;
+	unsigned class_id;
+	unsigned node;     /* where the data of its tasks must be */
+	int core;          /* logical index of the core its thread is bound to, or -1 */
+};
+
+/* A set of links that share one bandwidth: a PCIe switch, the memory controller. */
+struct heddle_bus {
+	char *name;
+	double bandwidth; /* MB/s */
+};
+
+/* A directed way to copy from one node to another. Data for which there is no direct link go through node 0. */
+struct heddle_link {
+	unsigned from, to;
+	double bandwidth; /* MB/s, alone on the link */
+	double latency;   /* us */
+	unsigned *buses;  /* ids of the buses it crosses */
+	size_t n_buses;
+};
+
+struct heddle_kernel_point {
+	double bytes; /* total size of the task's data */
+	double us;
+};
+
+/* How long one codelet takes on one class. With a table, the time of a size that is not in it is interpolated between
+ * its neighbours on log-log axes, and extrapolated along the nearest segment (one point: time proportional to bytes^1.5,
+ * the law of a matrix kernel). Without a table, time = latency + flops / rate, rate = gflops * flops / (flops + half). */
+struct heddle_kernel_time {
+	char *codelet;
+	unsigned class_id;
+	struct heddle_kernel_point *table; /* ascending bytes */
+	size_t n_table;
+	double gflops;  /* asymptotic rate; 0 with a table */
+	double half;    /* flops at which half the asymptotic rate is reached */
+	double latency; /* us */
+};
+
+struct heddle_platform {
+	char *name, *description, *source; /* source: where the figures come from, in a sentence */
+	struct heddle_node *nodes;
+	size_t n_nodes;
+	struct heddle_class *classes;
+	size_t n_classes;
+	struct heddle_worker *workers;
+	size_t n_workers;
+	struct heddle_bus *buses;
+	size_t n_buses;
+	struct heddle_link *links;
+	size_t n_links;
+	struct heddle_kernel_time *kernels;
+	size_t n_kernels;
+};
+
+/* Reads a platform. `name_or_path` with a '/' or ending in ".yaml" is a file; otherwise it is looked for as NAME.yaml in
+ * HEDDLE_PLATFORM_PATH (colon-separated), in the user's data directory, then in the installed ones. The caller owns *out
+ * and frees it with heddle_platform_free. Errors: HEDDLE_E_UNKNOWN (the message lists the known names), HEDDLE_E_IO,
+ * HEDDLE_E_FORMAT (file, line where known, what is wrong: every index, name and unit is checked). */
+int heddle_platform_load(const char *name_or_path, struct heddle_platform **out);
+
+/* The same from memory; `name` is used in messages. */
+int heddle_platform_parse(const char *name, const char *yaml, size_t length, struct heddle_platform **out);
+
+/* Writes a platform as YAML that heddle_platform_load reads back to the same value, atomically. */
+int heddle_platform_save(const struct heddle_platform *platform, const char *path);
+
+/* Describes the machine the program runs on: one CPU worker per core, at most `n_cpu` of them (negative: all), no
+ * kernel times. The caller owns *out. */
+int heddle_platform_discover(int n_cpu, struct heddle_platform **out);
+
+/* The bandwidth written for the links of an emulated accelerator that are not slowed down: copies then take as long as memory
+ * takes, and this figure only serves predictions. */
+#define HEDDLE_MEMORY_BANDWIDTH 10000.0
+
+/* Adds an emulated accelerator: a memory node of `capacity` bytes (0: no limit), links from and to node 0 (bandwidth 0:
+ * HEDDLE_MEMORY_BANDWIDTH), a worker of class "emulated", made with `slowdown` if it is the first of them. */
+int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capacity, double bandwidth, double latency,
+                                 double slowdown);
+
+/* Checks every rule that the rest of the library relies on. HEDDLE_E_FORMAT names the first one broken. */
+int heddle_platform_check(const struct heddle_platform *platform);
+
+/* Names of the platforms that heddle_platform_load finds by name: a NULL-terminated array, sorted, that the caller frees
+ * with heddle_platform_names_free. */
+int heddle_platform_names(char ***out);
+void heddle_platform_names_free(char **names);
+
+void heddle_platform_free(struct heddle_platform *platform);
+
+/* Time in us of `codelet` on a class for data of `bytes` and work of `flops`, from the platform's kernel times; NAN when
+ * the platform has none. */
+double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id, double bytes,
+                            double flops);
+
+/* The direct link between two nodes, or NULL. */
+const struct heddle_link *heddle_platform_link(const struct heddle_platform *platform, unsigned from, unsigned to);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,106 @@
+/* What happened: events, charts, bounds.
+ *
+ * With `trace` on, every worker and copy engine records fixed-size events in buffers of its own; heddle_trace_take turns
+ * them into one table. Everything that draws or converts works on that table, or on a file of it.
+ */
+#ifndef HEDDLE_TRACE_H
+#define HEDDLE_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <heddle/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One task as it ran. Times in us since the start of the runtime. */
+struct heddle_trace_task {
+	uint64_t id;           /* submission number */
+	uint32_t codelet;      /* index in codelets */
+	uint32_t worker;
+	double ready, picked, start, end; /* dependencies satisfied; given to the worker; kernel begins; ends */
+	int32_t priority;
+	int32_t status;        /* 0, or why it failed */
+	double bytes, flops;
+	uint64_t footprint;
+};
+
+/* One copy between nodes. */
+struct heddle_trace_transfer {
+	uint32_t from, to;
+	double start, end;
+	uint64_t bytes, data;  /* data: registration number of the datum */
+	uint32_t reason;       /* 0 demand, 1 prefetch, 2 write-back */
+};
+
+/* A dependency: `to` waited for `from`. */
+struct heddle_trace_edge {
+	uint64_t from, to;
+};
+
+struct heddle_trace_codelet {
+	char *name;
+	uint32_t color; /* 0xRRGGBB */
+};
+
+struct heddle_trace {
+	char *policy;
+	int virtual_time;
+	struct heddle_platform *platform; /* owned */
+	struct heddle_trace_codelet *codelets;
+	size_t n_codelets;
+	struct heddle_trace_task *tasks;  /* by start time, ties by id */
+	size_t n_tasks;
+	struct heddle_trace_transfer *transfers; /* by start time */
+	size_t n_transfers;
+	struct heddle_trace_edge *edges;  /* by `to`, then `from` */
+	size_t n_edges;
+};
+
+/* Everything recorded since the last call. Wait for all first: tasks that run meanwhile may be missing. The caller owns
+ * *out. HEDDLE_E_STATE when the runtime does not trace. */
+int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out);
+void heddle_trace_free(struct heddle_trace *trace);
+
+/* A trace file (text, one record per line, versioned; docs/trace.md) and back, to the same value. */
+int heddle_trace_save(const struct heddle_trace *trace, const char *path);
+int heddle_trace_load(const char *path, struct heddle_trace **out);
+
+enum heddle_trace_format { HEDDLE_TRACE_CSV, HEDDLE_TRACE_CHROME, HEDDLE_TRACE_PAJE };
+/* One line per task and per transfer; Chrome/Perfetto JSON; Paje (ViTE). */
+int heddle_trace_export(const struct heddle_trace *trace, enum heddle_trace_format format, const char *path);
+
+struct heddle_gantt_options {
+	double width, height; /* points; 0: chosen from the contents */
+	int transfers;        /* draw a line per link */
+	int critical_path;    /* outline the practical critical path */
+	const char *title;    /* NULL: policy, platform, makespan */
+	double lower_bound;   /* us; draws a vertical line when > 0 */
+};
+/* A Gantt chart; the format is the path's extension: .png, .svg, .pdf. Idle share per worker on the left. */
+int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
+
+/* us from the first start to the last end. */
+double heddle_trace_makespan(const struct heddle_trace *trace);
+/* Ids of the tasks on the practical critical path, from last to first: the last task to end, then repeatedly the task or
+ * the worker's previous task that ended latest before it started. The caller frees *ids. */
+int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids, size_t *n);
+
+/* --- Bounds ------------------------------------------------------------------------------------------------------------- */
+
+/* Lower bounds of the makespan, us, for any schedule of a traced graph on its platform. */
+struct heddle_bounds {
+	double area;          /* LP: minimise T, sum of shares * time <= T * workers per class, shares per task type sum to 1 */
+	double critical_path; /* longest path with the best class for each task */
+	double best;          /* the largest */
+};
+/* `time(task, class, arg)` is the execution time, NAN when the class cannot run it; NULL: the platform's kernel times. */
+typedef double (*heddle_time_fn)(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg);
+int heddle_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void *arg, struct heddle_bounds *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Writes the platform files of this directory.
+
+    platforms/generate.py CSV_DIR [OUT_DIR]
+
+CSV_DIR holds starpu_kernel_times.csv and starpu_links.csv: the performance models that the StarPU project publishes
+with its sources (tools/perfmodels/sampling) for the machines it calls sirocco and idgraf, as tables. OUT_DIR
+defaults to the directory of this script. haswell-k40m, gpu1-cpu6 and westmere-c2050 come from them; intel-v100 and
+amd-a100 are modelled from the constants below. Same input, same output, byte for byte. docs/platforms.md describes
+the format.
+"""
+import csv
+import os
+import statistics
+import sys
+import textwrap
+
+ELEMENT = {"s": 4, "d": 8}
+N_TILES = {"potrf": 1, "trsm": 2, "syrk": 2, "gemm": 3}  # tiles that each kernel of the Cholesky factorisation works on
+
+
+# --- Measured machines --------------------------------------------------------------------------------------------
+
+class Measurements:
+    """The kernel times and links of one machine."""
+
+    def __init__(self, folder, machine):
+        with open(os.path.join(folder, "starpu_kernel_times.csv")) as f:
+            self.rows = [r for r in csv.DictReader(f) if r["machine"] == machine and r["tile_k"] == r["tile_n"]]
+        with open(os.path.join(folder, "starpu_links.csv")) as f:
+            self.links = {(r["src"], r["dst"]): (float(r["bandwidth_MB_s"]), float(r["latency_us"]))
+                          for r in csv.DictReader(f) if r["machine"] == machine}
+
+    def samples(self, kernel, arch):
+        """{tile: [(mean, samples) per device]}; identical GPUs are all "cuda"."""
+        found = {}
+        for r in self.rows:
+            if r["kernel"] == kernel and (r["arch"] == arch or arch == "cuda" and r["arch"].startswith("cuda")):
+                found.setdefault(int(r["tile_n"]), []).append((float(r["mean_us"]), int(r["nsamples"])))
+        return dict(sorted(found.items()))
+
+    def times(self, kernel, arch):
+        """{tile: us}: the median of the devices' means, which an odd GPU or ten bad samples do not move."""
+        return {n: statistics.median(m for m, _ in s) for n, s in self.samples(kernel, arch).items()}
+
+    def dtrsm(self, arch):
+        """Double-precision triangular solve, from the LU without pivoting. It has two, from the left and from the
+        right. Cholesky solves from the right; on the CPU one of the two often rests on few samples (and is then up
+        to five times slower than the other), so there each tile takes the one with more."""
+        if arch != "cpu":
+            return self.times("starpu_dlu_lu_model_trsm_ru", arch)
+        left = self.samples("starpu_dlu_lu_model_trsm_ll", arch)
+        right = self.samples("starpu_dlu_lu_model_trsm_ru", arch)
+        return {n: max(left[n][0], right[n][0], key=lambda s: s[1])[0] for n in right}
+
+    def kernels(self, arch):
+        single = {k: self.times("chol_model_" + k, arch) for k in N_TILES}
+        double = {"gemm": self.times("starpu_dlu_lu_model_gemm", arch), "trsm": self.dtrsm(arch)}
+        double["syrk"] = {n: t / 2 for n, t in double["gemm"].items()}
+        double["potrf"] = {n: t * max(1, double["trsm"][n] / single["trsm"][n]) for n, t in single["potrf"].items()}
+        return {"s": single, "d": double}
+
+
+def table_lines(precision, kernel, class_name, times):
+    yield f"- codelet: {precision}{kernel}"
+    yield f"  class: {class_name}"
+    yield "  table:"
+    for n, us in times.items():
+        yield f"  - {{bytes: {N_TILES[kernel] * n * n * ELEMENT[precision]}, us: {round(us, 3)}}}  # tile {n}"
+
+
+def measured_kernel_lines(machine, gpu):
+    for arch, class_name in (("cpu", "cpu"), ("cuda", gpu)):
+        by_precision = machine.kernels(arch)
+        for precision in "sd":
+            for kernel in N_TILES:
+                yield from table_lines(precision, kernel, class_name, by_precision[precision][kernel])
+
+
+MEASURED_NOTE = """\
+Kernel times: measured by the StarPU project on this very machine. Single precision (chol_model_*): spotrf, strsm,
+sgemm are measured, ssyrk is exactly half of sgemm in the published models. Double precision: dgemm is
+starpu_dlu_lu_model_gemm, dtrsm is that LU's triangular solve (on GPUs the one from the right, as in Cholesky; on
+the CPU, per tile, the one of the two with more samples). Not measured, but modelled: dsyrk = dgemm / 2 as for
+ssyrk; dpotrf = spotrf * max(1, dtrsm / strsm), since both are triangular and bound by latency on a GPU. GPUs are
+identical and make one class: each time is the median of the GPUs' means (potrf on a GPU rests on some ten samples
+each, which scatter up to fourfold).
+
+Memory of a GPU: 90 % of what CUDA reports, which is what StarPU gives to data.
+
+Links: measured by StarPU one at a time, without contention."""
+
+
+# --- Text ---------------------------------------------------------------------------------------------------------
+
+def comment(text):
+    """Each paragraph as YAML comment lines."""
+    return [line for p in text.split("\n\n")
+            for line in textwrap.wrap(" ".join(p.split()), 118, initial_indent="# ", subsequent_indent="# ")]
+
+
+def folded(key, text):
+    return [f"{key}: >-"] + textwrap.wrap(text, 120, initial_indent="  ", subsequent_indent="  ")
+
+
+def link_line(source, target, bandwidth_latency, buses):
+    bandwidth, latency = bandwidth_latency
+    crossed = f", buses: [{', '.join(buses)}]" if buses else ""
+    return f"- {{from: {source}, to: {target}, bandwidth_mbs: {bandwidth}, latency_us: {latency}{crossed}}}"
+
+
+def worker_lines(cpu_runs, gpu_cores, gpu):
+    """cpu_runs: (first core, how many) per socket; gpu_cores: the core that drives each GPU."""
+    first = 0
+    for core, count in cpu_runs:
+        start = f"first: {first}, " if first else ""
+        yield f"- {{name: cpu, count: {count}, {start}class: cpu, node: ram, core: {core}}}"
+        first += count
+    for i, core in enumerate(gpu_cores):
+        yield f"- {{name: {gpu}-{i}, class: {gpu}, node: {gpu}-{i}, core: {core}}}"
+
+
+def platform(name, head, gpu, capacity_mib, workers, network, kernels):
+    gpu_nodes = [w.split("node: ")[1].split(",")[0] for w in workers if f"class: {gpu}," in w]
+    lines = ["# Written by platforms/generate.py; change that, not this."] + comment(head["note"])
+    lines += ["version: 1", f"name: {name}"]
+    lines += folded("description", head["description"]) + folded("source", head["source"])
+    lines += ["nodes:", "- {name: ram, capacity_mib: 0}  # no limit"]
+    lines += [f"- {{name: {n}, capacity_mib: {capacity_mib}}}" for n in gpu_nodes]
+    lines += ["classes:", "- {name: cpu, kind: cpu}", f"- {{name: {gpu}, kind: cuda, pipeline: 2}}"]
+    lines += ["workers:  # each GPU is driven by a core that runs nothing else"] + workers
+    lines += network + ["kernels:"] + list(kernels)
+    return "\n".join(lines) + "\n"
+
+
+# --- haswell-k40m, gpu1-cpu6 --------------------------------------------------------------------------------------
+
+HOST_NOTE = """\
+Bus "host" is a model, the one StarPU gives SimGrid for this machine: everything that moves shares the best
+bandwidth seen between main memory and a GPU."""
+
+
+def one_host_network(machine, gpu, n_gpus):
+    names = {"RAM": "ram", **{f"cuda{i}": f"{gpu}-{i}" for i in range(n_gpus)}}
+    used = {pair: v for pair, v in machine.links.items() if pair[0] in names and pair[1] in names}
+    best = max(v[0] for pair, v in machine.links.items() if "RAM" in pair)
+    lines = ["buses:", f"- {{name: host, bandwidth_mbs: {best}}}", "links:"]
+    return lines + [link_line(names[a], names[b], v, ["host"]) for (a, b), v in used.items()]
+
+
+def haswell(folder):
+    machine = Measurements(folder, "sirocco")
+    source = ("Kernel times, link speeds and memory sizes measured by the StarPU project on the machine it calls sirocco "
+              "(tools/perfmodels/sampling in its sources); dsyrk and dpotrf are modelled, ssyrk is half of sgemm there.")
+    kernels = list(measured_kernel_lines(machine, "k40m"))
+    note = MEASURED_NOTE + "\n\n" + HOST_NOTE
+    yield "haswell-k40m", platform(
+        "haswell-k40m", {
+            "note": note, "source": source,
+            "description": "2 x 12-core Haswell Xeon E5-2680 v3 and 4 Tesla K40m; 20 CPU workers, 1 core taken by each GPU."},
+        "k40m", 10367, list(worker_lines([(0, 10), (12, 10)], [10, 11, 22, 23], "k40m")),
+        one_host_network(machine, "k40m", 4), kernels)
+    yield "gpu1-cpu6", platform(
+        "gpu1-cpu6", {
+            "note": note, "source": source,
+            "description": "One K40m and 6 CPU workers out of haswell-k40m: small enough to read a schedule by eye."},
+        "k40m", 10367, list(worker_lines([(0, 6)], [6], "k40m")),
+        one_host_network(machine, "k40m", 1), kernels)
+
+
+# --- westmere-c2050 -----------------------------------------------------------------------------------------------
+
+TREE_NOTE = """\
+Buses are a model, the one StarPU gives SimGrid for this machine: a tree of PCIe links, each with the best bandwidth
+seen through it. Two GPUs share a switch (swN), two switches a host bridge (brN), and all traffic with main memory
+and between the bridges shares "host". "through" is what a bridge passes in both directions together. Left out
+because they never bind: the same of a switch, and what repeats a link below it. StarPU counts traffic between the
+bridges twice on its host; here it counts once."""
+
+
+def tree_route(a, b):
+    """Buses on the way between two GPUs, or a GPU and None for main memory."""
+    def up(gpu):
+        return [f"gpu{gpu}-up", f"sw{gpu // 2}-up", f"br{gpu // 4}-through", f"br{gpu // 4}-up"]
+
+    def down(gpu):
+        return [f"br{gpu // 4}-down", f"br{gpu // 4}-through", f"sw{gpu // 2}-down", f"gpu{gpu}-down"]
+
+    if a is None:
+        return ["host"] + down(b)
+    if b is None:
+        return up(a) + ["host"]
+    if a // 2 == b // 2:  # under one switch
+        return [f"gpu{a}-up", f"gpu{b}-down"]
+    if a // 4 == b // 4:  # under one bridge
+        return up(a)[:3] + down(b)[2:]
+    return up(a) + ["host"] + down(b)
+
+
+def tree_network(machine, gpu):
+    def number(node):
+        return None if node == "RAM" else int(node[4:])
+
+    def name(node):
+        return "ram" if node == "RAM" else f"{gpu}-{number(node)}"
+
+    best, links = {}, []
+    for (a, b), v in machine.links.items():
+        route = tree_route(number(a), number(b))
+        links.append(link_line(name(a), name(b), v, route))
+        for bus in route:
+            if bus != "host" or "RAM" in (a, b):
+                best[bus] = max(best.get(bus, 0), v[0])
+    for bus in best:
+        if bus.endswith("-through"):
+            best[bus] = 2 * best[bus.replace("-through", "-up")]
+    order = sorted(best, key=lambda bus: (["ho", "br", "sw", "gp"].index(bus[:2]), bus))
+    return ["buses:"] + [f"- {{name: {b}, bandwidth_mbs: {round(best[b], 3)}}}" for b in order] + ["links:"] + links
+
+
+def westmere(folder):
+    machine = Measurements(folder, "idgraf")
+    yield "westmere-c2050", platform(
+        "westmere-c2050", {
+            "note": MEASURED_NOTE + "\n\n" + TREE_NOTE,
+            "description": "2 x 6-core Westmere Xeon X5650 and 8 Tesla C2050; 4 CPU workers, 1 core taken by each GPU.",
+            "source": "Kernel times, link speeds, PCIe tree and memory sizes measured by the StarPU project on the machine it "
+                      "calls idgraf (tools/perfmodels/sampling in its sources); dsyrk and dpotrf are modelled, ssyrk is half "
+                      "of sgemm there."},
+        "c2050", 2418, list(worker_lines([(0, 2), (6, 2)], [2, 3, 4, 5, 8, 9, 10, 11], "c2050")),
+        tree_network(machine, "c2050"), measured_kernel_lines(machine, "c2050"))
+
+
+# --- intel-v100, amd-a100: modelled -------------------------------------------------------------------------------
+
+# Per kernel: share of the peak reached by large tiles, work at which half of that is reached (double precision; twice that in
+# single, where the same work lasts half as long), us to launch.
+CPU_CURVE = {"potrf": (0.60, 2e7, 0), "trsm": (0.80, 4e6, 0), "syrk": (0.85, 4e6, 0), "gemm": (0.90, 4e6, 0)}
+V100_CURVE = {"potrf": (0.10, 1.0e9, 50), "trsm": (0.50, 1.5e9, 20), "syrk": (0.80, 6e8, 10), "gemm": (0.90, 6e8, 10)}
+A100_CURVE = {"potrf": (0.09, 1.3e9, 50), "trsm": (0.50, 2.2e9, 20), "syrk": (0.80, 9e8, 10), "gemm": (0.90, 9e8, 10)}
+
+MODEL_NOTE = """\
+Nothing here was measured on this machine. Kernels follow rate curves, time = latency + (flops + half_flops) /
+gflops: gflops is a share of the public peak (gemm 90 %, syrk 80-85 %, trsm 50-80 %, potrf 60 % on a core and about
+10 % on a GPU). The shares other than gemm's and half_flops are our estimates: on gemm tiles of 960 a GPU gets 66-75
+% of its gflops in double precision and 50-60 % in single. Memory of a GPU: 90 % of what CUDA reports.
+
+Links: PCIe x16 at some 78 % of its nominal rate. Buses are a model: one PCIe link per GPU and direction, each GPU
+under its own socket, which its copies from main memory and from the other GPU share."""
+
+
+def curve_lines(class_name, curve, peak):
+    for precision in "sd":
+        factor = 2 if precision == "s" else 1
+        for kernel, (share, half, latency) in curve.items():
+            launch = f", latency_us: {latency}" if latency else ""
+            yield (f"- {{codelet: {precision}{kernel}, class: {class_name}, "
+                   f"gflops: {round(share * peak * factor, 1)}, half_flops: {half * factor:.0f}{launch}}}")
+
+
+def pcie_network(gpu, host, peer):
+    a, b = f"{gpu}-0", f"{gpu}-1"
+    lines = ["buses:"] + [f"- {{name: {g}-{d}, bandwidth_mbs: {host[0]}}}" for g in (a, b) for d in ("up", "down")] + ["links:"]
+    for g in (a, b):
+        lines += [link_line("ram", g, host, [f"{g}-down"]), link_line(g, "ram", host, [f"{g}-up"])]
+    return lines + [link_line(a, b, peer, [f"{a}-up", f"{b}-down"]), link_line(b, a, peer, [f"{b}-up", f"{a}-down"])]
+
+
+def modelled():
+    yield "intel-v100", platform(
+        "intel-v100", {
+            "note": MODEL_NOTE,
+            "description": "2 x 16-core Xeon Gold 6142 and 2 V100 16 GB (PCIe); 30 CPU workers, 1 core taken by each GPU.",
+            "source": "Modelled. V100 PCIe: 7.0 Tflop/s fp64, 14.0 fp32, 16160 MiB; one Gold 6142 core: 32 fp64 flop/cycle "
+                      "(AVX-512, 2 FMA) at 2.2 GHz, its all-core AVX-512 turbo = 70.4 Gflop/s fp64, 140.8 fp32; PCIe gen3 x16 "
+                      "12.3 GB/s, 9 GB/s between GPUs across sockets."},
+        "v100", 14544, list(worker_lines([(0, 15), (16, 15)], [15, 31], "v100")),
+        pcie_network("v100", (12300, 10), (9000, 20)),
+        list(curve_lines("cpu", CPU_CURVE, 70.4)) + list(curve_lines("v100", V100_CURVE, 7000)))
+    yield "amd-a100", platform(
+        "amd-a100", {
+            "note": MODEL_NOTE,
+            "description": "2 x 32-core EPYC 7513 (Zen 3) and 2 A100 40 GB (PCIe); 62 CPU workers, 1 core taken by each GPU.",
+            "source": "Modelled. A100: 9.7 Tflop/s fp64 and 19.5 fp32, both without tensor cores, 40536 MiB; one EPYC 7513 core: "
+                      "16 fp64 flop/cycle (AVX2, 2 FMA) at its base 2.6 GHz = 41.6 Gflop/s fp64, 83.2 fp32; PCIe gen4 x16 "
+                      "24.5 GB/s, 18 GB/s between GPUs across sockets."},
+        "a100", 36482, list(worker_lines([(0, 31), (32, 31)], [31, 63], "a100")),
+        pcie_network("a100", (24500, 10), (18000, 20)),
+        list(curve_lines("cpu", CPU_CURVE, 41.6)) + list(curve_lines("a100", A100_CURVE, 9700)))
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    folder = sys.argv[1]
+    out = sys.argv[2] if len(sys.argv) == 3 else os.path.dirname(os.path.abspath(__file__))
+    for group in (haswell(folder), westmere(folder), modelled()):
+        for name, text in group:
+            with open(os.path.join(out, name + ".yaml"), "w") as f:
+                f.write(text)
+
+
+if __name__ == "__main__":
+    main()

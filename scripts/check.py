@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Everything that must hold: all tests on an optimised build; the quick ones under ASan+UBSan and under TSan; fuzzing.
+
+The last line printed is "N passed, N failed"; the exit status is 0 when nothing failed. A build that fails counts as one
+failed test. Called by `make check`, which installs what is needed first.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+SANITIZED = ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DHEDDLE_DEVELOPER=ON"]
+BUILDS = [
+    # name, folder below the build folder, CMake options, CTest selection
+    ("gcc, optimised", "", ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DHEDDLE_DEVELOPER=ON"], []),
+    ("clang, AddressSanitizer and UBSan, fuzzers", "asan",
+     SANITIZED + ["-DHEDDLE_SANITIZE=address,undefined", "-DHEDDLE_FUZZ=ON"], ["-L", "quick|fuzz"]),
+    ("clang, ThreadSanitizer", "tsan", SANITIZED + ["-DHEDDLE_SANITIZE=thread"], ["-L", "quick"]),
+]
+
+
+class Totals:
+    def __init__(self):
+        self.passed = self.failed = 0
+        self.failures, self.skips = [], []
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def quiet(command):
+    """Runs a command; its output is shown only when it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    if done.returncode:
+        say(done.stdout)
+        say(f"== failed with status {done.returncode}: {' '.join(command)}")
+    return done.returncode == 0
+
+
+def thread_sanitizer_prefix():
+    """What to put before a program built with TSan so that it runs here; None when nothing helps.
+
+    Kernels that randomise more bits of the address space than its shadow map was laid out for make it stop with
+    "unexpected memory mapping"; without randomisation it works, where that may be switched off.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        source, program = os.path.join(scratch, "empty.c"), os.path.join(scratch, "empty")
+        with open(source, "w", encoding="ascii") as f:
+            f.write("int main(void) { return 0; }\n")
+        if not quiet(["clang", "-fsanitize=thread", source, "-o", program]):
+            return None
+        for prefix in ([], ["setarch", os.uname().machine, "-R"]):
+            if prefix and not shutil.which(prefix[0]):
+                continue
+            tries = [subprocess.run(prefix + [program], capture_output=True, check=False) for _ in range(20)]
+            if all(t.returncode == 0 for t in tries): # randomised: it may work by luck
+                return prefix
+    return None
+
+
+def read_results(path, name, totals):
+    """Adds what CTest wrote; returns whether there was anything to add."""
+    try:
+        cases = xml.parse(path).getroot().findall("testcase")
+    except (OSError, xml.ParseError):
+        return False
+    for case in cases:
+        status = case.get("status")
+        if status == "run":
+            totals.passed += 1
+        elif status in ("notrun", "disabled"):
+            totals.skips.append(f"{case.get('name')} ({name})")
+        else:
+            totals.failed += 1
+            totals.failures.append(f"{case.get('name')} ({name})")
+    return bool(cases)
+
+
+def check_build(entry, build, jobs, totals):
+    name, folder, options, selection = entry
+    where = os.path.join(build, folder) if folder else build
+    prefix = []
+    if folder == "tsan":
+        prefix = thread_sanitizer_prefix()
+        if prefix is None:
+            say("== ThreadSanitizer cannot run here (address space randomisation cannot be reduced): left out. "
+                "`sysctl vm.mmap_rnd_bits=28` as root lets it.")
+            totals.skips.append(f"all tests ({name})")
+            return
+    say(f"== {name}: building in {where}")
+    if not (quiet(["cmake", "-S", ".", "-B", where, "-G", "Ninja"] + options)
+            and quiet(["cmake", "--build", where, "-j", str(jobs)])):
+        totals.failed += 1
+        totals.failures.append(f"build ({name})")
+        return
+    say(f"== {name}: testing")
+    results = os.path.abspath(os.path.join(where, "results.xml"))
+    if os.path.exists(results):
+        os.remove(results)
+    subprocess.run(prefix + ["ctest", "--test-dir", where, "-j", str(jobs), "--output-on-failure",
+                             "--output-junit", results] + selection, check=False)
+    if not read_results(results, name, totals):
+        totals.failed += 1
+        totals.failures.append(f"no test ran ({name})")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    arguments.add_argument("--build", default="build", help="build folder (default: build)")
+    arguments.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes at once")
+    arguments.add_argument("--only", choices=["gcc", "asan", "tsan"], help="one of the three builds")
+    given = arguments.parse_args()
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    start, totals = time.monotonic(), Totals()
+    for entry in BUILDS:
+        if given.only in (None, entry[1] or "gcc"):
+            check_build(entry, given.build, given.jobs, totals)
+    for title, names in (("not run", totals.skips), ("failed", totals.failures)):
+        for name in names:
+            say(f"{title}: {name}")
+    say(f"== {time.monotonic() - start:.0f} s")
+    say(f"{totals.passed} passed, {totals.failed} failed")
+    return 1 if totals.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""What documents promise exists: C programs in them compile, links lead somewhere, files named in backquotes are there.
+
+A ```c block with a main() is a program; others are fragments and are not compiled. A block after a line `<!-- same as FILE -->`
+is compared with that file.
+"""
+import os
+import re
+import subprocess
+
+from common import ROOT, files, read, report
+
+BLOCK = re.compile(r"^```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
+QUOTED = re.compile(r"^<!-- same as (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+NAMED_FILE = re.compile(r"`((?:src|include|tools|apps|tests|bench|examples|docs|scripts|cmake)/[\w./-]+)`")
+
+
+def compile_sample(sample):
+    command = [os.environ.get("CC", "cc"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused",
+               f"-I{os.path.join(ROOT, 'include')}", "-x", "c", "-"]
+    done = subprocess.run(command, input=sample, capture_output=True, text=True, check=False)
+    return done.stderr.strip() if done.returncode else ""
+
+
+def main():
+    problems = []
+    for path in ["README.md"] + files("docs", suffixes=(".md",)):
+        text = read(path)
+        for block in BLOCK.finditer(text):
+            if re.search(r"\bmain\s*\(", block.group(1)):
+                said = compile_sample(block.group(1))
+                if said:
+                    problems.append(f"{path}:{text.count(chr(10), 0, block.start()) + 1}: the program does not compile:\n{said}")
+        for name, quoted in QUOTED.findall(text):
+            if not os.path.exists(os.path.join(ROOT, name)) or read(name) != quoted:
+                problems.append(f"{path}: what it quotes of {name} is not what is there")
+        for link in LINK.findall(text):
+            if not os.path.exists(os.path.join(ROOT, os.path.dirname(path), link)):
+                problems.append(f"{path}: link to {link}, which is not there")
+        for name in NAMED_FILE.findall(text):
+            if not os.path.exists(os.path.join(ROOT, name)):
+                problems.append(f"{path}: names {name}, which is not there")
+    report("documents", problems)
+
+
+main()

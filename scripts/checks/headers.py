@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Each public header compiles alone, as C11, C17 and C++17, without any warning; so do the internal ones, as gnu11."""
+import os
+import subprocess
+
+from common import ROOT, files, report
+
+STRICT = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
+C_COMPILER = os.environ.get("CC", "cc")
+CXX_COMPILER = os.environ.get("CXX", "c++")
+LANGUAGES = [
+    [C_COMPILER, "-std=c11", "-pedantic-errors", "-x", "c"],
+    [C_COMPILER, "-std=c17", "-pedantic-errors", "-x", "c"],
+    [CXX_COMPILER, "-std=c++17", "-pedantic-errors", "-x", "c++"],
+]
+# Twice: a missing include guard is an error too.
+USE = '#include "{0}"\n#include "{0}"\nint heddle_header_check;\n'
+
+
+def compile_alone(header, language, folders):
+    command = language + STRICT + [f"-I{os.path.join(ROOT, f)}" for f in folders] + ["-"]
+    done = subprocess.run(command, input=USE.format(header), capture_output=True, text=True, check=False)
+    return [] if done.returncode == 0 else [f"{header} ({' '.join(language)}):\n{done.stderr.strip()}"]
+
+
+def main():
+    problems = []
+    for path in files("include"):
+        for language in LANGUAGES:
+            problems += compile_alone(os.path.relpath(path, "include"), language, ["include"])
+    for path in files("src"):
+        if path.endswith(".h"):
+            problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c"], ["include", "src"])
+    report("headers", problems)
+
+
+main()

@@ -1,0 +1,58 @@
+/* What every module needs: errors, random numbers, hashing, files, time. No state but the thread's error message. */
+#ifndef HD_BASE_H
+#define HD_BASE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <heddle/status.h>
+
+#define HD_CACHE_LINE 64
+#define HD_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define HD_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+
+/* Leaves the sentence for heddle_last_error and returns `status`, so that `return hd_error(...)` reads well. */
+int hd_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* Puts `prefix: ` before the sentence already there. */
+int hd_error_context(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* HEDDLE_E_MEMORY, with what it was for. */
+int hd_no_memory(const char *what) __attribute__((cold));
+
+/* xoshiro256++: fast, good, and the same everywhere. */
+struct hd_rng {
+	uint64_t s[4];
+};
+void hd_rng_seed(struct hd_rng *rng, uint64_t seed);
+uint64_t hd_rng_next(struct hd_rng *rng);
+double hd_rng_uniform(struct hd_rng *rng); /* [0, 1) */
+double hd_rng_normal(struct hd_rng *rng);  /* mean 0, deviation 1 */
+
+static inline uint64_t hd_mix(uint64_t x) /* splitmix64's finaliser: a bijection that spreads every bit */
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9u;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+static inline uint64_t hd_hash(uint64_t seed, uint64_t value)
+{
+	return hd_mix(seed * 0x9e3779b97f4a7c15u + value);
+}
+uint64_t hd_hash_string(const char *s);
+
+/* "a b c", malloc'd. NULL when out of memory. */
+char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whole file in memory, NUL-terminated, malloc'd. HEDDLE_E_IO. */
+int hd_file_read(const char *path, char **data, size_t *length);
+/* Writes a temporary beside `path` and renames it, making missing directories first. HEDDLE_E_IO. */
+int hd_file_write(const char *path, const char *data, size_t length);
+/* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
+char *hd_data_dir(void);
+
+/* Monotonic clock, us. */
+double hd_clock_us(void);
+
+#endif

@@ -1,0 +1,74 @@
+/* The thread's last error, and the names of statuses. */
+#include "base.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local char last_error[1024]; /* only its thread */
+
+int hd_error(int status, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(last_error, sizeof last_error, format, args);
+	va_end(args);
+	return status;
+}
+
+int heddle_error(int status, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(last_error, sizeof last_error, format, args);
+	va_end(args);
+	return status;
+}
+
+int hd_error_context(int status, const char *format, ...)
+{
+	char old[sizeof last_error / 2];
+	snprintf(old, sizeof old, "%.*s", (int)sizeof old - 1, last_error);
+	va_list args;
+	va_start(args, format);
+	int n = vsnprintf(last_error, sizeof last_error, format, args);
+	va_end(args);
+	if (n >= 0 && (size_t)n < sizeof last_error)
+		snprintf(last_error + n, sizeof last_error - (size_t)n, ": %.500s", old);
+	return status;
+}
+
+int hd_no_memory(const char *what)
+{
+	return hd_error(HEDDLE_E_MEMORY, "out of memory for %s", what);
+}
+
+const char *heddle_last_error(void)
+{
+	return last_error;
+}
+
+const char *heddle_status_name(int status)
+{
+	switch (status) {
+	case HEDDLE_OK: return "HEDDLE_OK";
+	case HEDDLE_PENDING: return "HEDDLE_PENDING";
+	case HEDDLE_E_INVALID: return "HEDDLE_E_INVALID";
+	case HEDDLE_E_MEMORY: return "HEDDLE_E_MEMORY";
+	case HEDDLE_E_NO_FIT: return "HEDDLE_E_NO_FIT";
+	case HEDDLE_E_NO_WORKER: return "HEDDLE_E_NO_WORKER";
+	case HEDDLE_E_KERNEL: return "HEDDLE_E_KERNEL";
+	case HEDDLE_E_CANCELLED: return "HEDDLE_E_CANCELLED";
+	case HEDDLE_E_IO: return "HEDDLE_E_IO";
+	case HEDDLE_E_FORMAT: return "HEDDLE_E_FORMAT";
+	case HEDDLE_E_UNKNOWN: return "HEDDLE_E_UNKNOWN";
+	case HEDDLE_E_STATE: return "HEDDLE_E_STATE";
+	case HEDDLE_E_UNSUPPORTED: return "HEDDLE_E_UNSUPPORTED";
+	case HEDDLE_E_DEADLOCK: return "HEDDLE_E_DEADLOCK";
+	}
+	return "unknown status";
+}
+
+const char *heddle_version(void)
+{
+	return "0.1.0";
+}

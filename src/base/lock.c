@@ -1,0 +1,93 @@
+/* The slow sides of the mutex and the event: futex(2). */
+#define _GNU_SOURCE
+#include "lock.h"
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOCK_SPINS = 200 }; /* about 1 us: longer than almost every critical section of the core */
+
+static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+}
+
+void hd_lock_slow(struct hd_lock *lock)
+{
+	for (int i = 0; i < LOCK_SPINS; i++) {
+		uint32_t free = 0;
+		/* relaxed: only a hint whether the exchange is worth trying; pairs: nothing */
+		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
+		    /* pairs: hd_unlock */
+		    atomic_compare_exchange_weak_explicit(&lock->state, &free, 1, memory_order_acquire,
+		                                          memory_order_relaxed))
+			return;
+		hd_cpu_relax();
+	}
+	/* pairs: hd_unlock. Taking it as 2 is always right: at worst one wake-up is made for nobody. */
+	while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
+		futex(&lock->state, FUTEX_WAIT, 2, NULL);
+}
+
+void hd_unlock_wake(struct hd_lock *lock)
+{
+	futex(&lock->state, FUTEX_WAKE, 1, NULL);
+}
+
+void hd_event_set(struct hd_event *event)
+{
+	/* pairs: hd_event_poll, hd_event_wait */
+	if (atomic_exchange_explicit(&event->state, 1, memory_order_release) == 2)
+		futex(&event->state, FUTEX_WAKE, 1, NULL);
+}
+
+int hd_event_poll(struct hd_event *event)
+{
+	/* relaxed: only a hint; pairs: nothing. The exchange below synchronises. */
+	if (atomic_load_explicit(&event->state, memory_order_relaxed) != 1)
+		return 0;
+	/* pairs: hd_event_set */
+	return atomic_exchange_explicit(&event->state, 0, memory_order_acquire) == 1;
+}
+
+int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
+{
+	double start = hd_clock_us();
+	do {
+		for (int i = 0; i < 32; i++) {
+			if (hd_event_poll(event))
+				return 1;
+			hd_cpu_relax();
+		}
+	} while (hd_clock_us() - start < spin_us);
+	for (;;) {
+		uint32_t unset = 0;
+		/* pairs: hd_event_set, both when the event is found set (acquire) and when it is not (the setter's exchange
+		 * sees the 2 and wakes us) */
+		if (!atomic_compare_exchange_strong_explicit(&event->state, &unset, 2, memory_order_acquire,
+		                                             memory_order_acquire) &&
+		    unset == 1) {
+			/* pairs: nothing more: set only ever by others, reset only here */
+			atomic_store_explicit(&event->state, 0, memory_order_relaxed);
+			return 1;
+		}
+		struct timespec left, *timeout = NULL;
+		if (timeout_us >= 0) {
+			double us = timeout_us - (hd_clock_us() - start);
+			if (us <= 0) {
+				unset = 2;
+				/* pairs: hd_event_set: either we take the 2 back, or the event is set and we consume it */
+				if (atomic_compare_exchange_strong_explicit(&event->state, &unset, 0, memory_order_acquire,
+				                                            memory_order_acquire))
+					return 0;
+				continue;
+			}
+			left.tv_sec = (time_t)(us * 1e-6);
+			left.tv_nsec = (long)((us - (double)left.tv_sec * 1e6) * 1e3);
+			timeout = &left;
+		}
+		futex(&event->state, FUTEX_WAIT, 2, timeout);
+	}
+}

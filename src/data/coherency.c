@@ -1,0 +1,355 @@
+/* Coherency: which copies are valid, and the transfers that make them so.
+ *
+ * Staging a task on a node: reserve and pin a replica for each of its data, ask for the transfers that are missing, wait for
+ * them. A task that writes also waits until no copy of the datum is being read by a transfer. Transfers pin both ends, so
+ * neither is evicted under them. Without a direct link a datum goes through main memory: two transfers, one behind the other.
+ */
+#include <stdlib.h>
+#include "data.h"
+#include "engine/engine.h"
+
+static heddle_data *datum_of(const struct hd_access *a)
+{
+	return a->private_copy ? a->private_copy : a->data;
+}
+
+static int needs_value(const struct hd_access *a)
+{
+	if (!a->private_copy)
+		return hd_mode_reads(a->mode);
+	if (a->mode == HEDDLE_SCRATCH)
+		return 0;
+	for (size_t i = 0; i < a->private_copy->rt->n_nodes; i++)
+		if (a->private_copy->replicas[i].valid)
+			return 1;
+	return 0; /* a reduction copy that the init kernel is about to write */
+}
+
+static int writes(const struct hd_access *a)
+{
+	return a->private_copy != NULL || hd_mode_writes(a->mode);
+}
+
+/* --- Transfers ----------------------------------------------------------------------------------------------------------- */
+
+static int has_link(const heddle_runtime *rt, unsigned from, unsigned to)
+{
+	return rt->hop_us_per_byte[from * rt->n_nodes + to] > 0;
+}
+
+static double hop_time(const heddle_runtime *rt, unsigned from, unsigned to, uint64_t bytes)
+{
+	size_t i = from * rt->n_nodes + to;
+	return rt->hop_latency[i] + (double)bytes * rt->hop_us_per_byte[i];
+}
+
+static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, uint64_t bytes)
+{
+	if (has_link(rt, from, to))
+		return hop_time(rt, from, to, bytes);
+	return hop_time(rt, from, 0, bytes) + hop_time(rt, 0, to, bytes);
+}
+
+static int cheapest_source(const heddle_data *d, unsigned to)
+{
+	const heddle_runtime *rt = d->rt;
+	int best = -1;
+	double best_time = 0;
+	for (unsigned from = 0; from < rt->n_nodes; from++) {
+		if (!d->replicas[from].valid || from == to)
+			continue;
+		double time = route_time(rt, from, to, d->bytes);
+		if (best < 0 || time < best_time) {
+			best = (int)from;
+			best_time = time;
+		}
+	}
+	return best;
+}
+
+double hd_fetch_time(const heddle_data *d, unsigned node)
+{
+	if (d->replicas[node].valid || d->replicas[node].incoming)
+		return 0;
+	int from = cheapest_source(d, node);
+	return from < 0 ? 0 : route_time(d->rt, (unsigned)from, node, d->bytes);
+}
+
+static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)
+{
+	struct hd_transfer *tr = d->transfers;
+	while (tr && tr->to != to)
+		tr = tr->next;
+	return tr;
+}
+
+static void start(struct hd_transfer *tr)
+{
+	heddle_runtime *rt = tr->data->rt;
+	tr->started = 1;
+	tr->behind = NULL;
+	hd_replica_pin(&tr->data->replicas[tr->from]);
+	rt->engine->transfer(rt, tr);
+}
+
+/* A transfer between two nodes with a link, into a replica that is allocated; it starts at once unless it is `behind`
+ * another. The target is pinned until it ends. */
+static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
+                                     struct hd_transfer *behind)
+{
+	struct hd_transfer *tr = calloc(1, sizeof *tr);
+	if (!tr) {
+		hd_no_memory("a transfer");
+		return NULL;
+	}
+	tr->data = d;
+	tr->from = (uint16_t)from;
+	tr->to = (uint16_t)to;
+	tr->reason = (uint8_t)reason;
+	tr->version = d->version;
+	tr->behind = behind;
+	tr->next = d->transfers;
+	d->transfers = tr;
+	d->n_transfers++;
+	d->rt->n_transfers++;
+	hd_replica_pin(&d->replicas[to]);
+	d->replicas[to].incoming = 1;
+	if (!behind)
+		start(tr);
+	return tr;
+}
+
+/* The transfer that will make `to` valid, existing or new; its replica there is allocated. NULL and an error when there is
+ * nothing to copy from. */
+static struct hd_transfer *fetch(heddle_data *d, unsigned to, enum hd_reason reason)
+{
+	struct hd_transfer *tr = find_transfer(d, to);
+	if (tr)
+		return tr;
+	int from = cheapest_source(d, to);
+	if (from < 0) {
+		char name[80];
+		hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", hd_data_name(d, name, sizeof name));
+		return NULL;
+	}
+	if (has_link(d->rt, (unsigned)from, to))
+		return begin_hop(d, (unsigned)from, to, reason, NULL);
+	/* Through main memory. */
+	struct hd_replica *middle = &d->replicas[0];
+	if (!middle->ptr) {
+		if (hd_memory_try(middle))
+			return NULL;
+		hd_replica_unpin(middle);
+	}
+	struct hd_transfer *first = find_transfer(d, 0);
+	if (!first)
+		first = begin_hop(d, (unsigned)from, 0, reason, NULL);
+	return first ? begin_hop(d, 0, to, reason, first) : NULL;
+}
+
+static void unlink_transfer(struct hd_transfer *tr)
+{
+	struct hd_transfer **p = &tr->data->transfers;
+	while (*p != tr)
+		p = &(*p)->next;
+	*p = tr->next;
+	tr->data->n_transfers--;
+	tr->data->rt->n_transfers--;
+}
+
+/* The copy is there (or is not): the target becomes valid, the source of an eviction goes. */
+static void settle_replicas(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
+	to->incoming = 0;
+	if (!tr->status && tr->version == d->version)
+		to->valid = 1;
+	if (tr->started)
+		hd_replica_unpin(from);
+	hd_replica_unpin(to);
+	if (!tr->evict)
+		return;
+	d->rt->memories[from->node].leaving -= d->bytes;
+	if (!from->pins && (to->valid || !from->valid))
+		hd_memory_free(from);
+}
+
+static void restage_access(struct hd_access *a);
+
+void hd_transfer_done(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	heddle_runtime *rt = d->rt;
+	unlink_transfer(tr);
+	settle_replicas(tr);
+	if (!tr->status && tr->started) {
+		rt->stats.transfers++;
+		rt->stats.bytes_moved += d->bytes;
+		if (rt->recorder)
+			hd_record_transfer(rt->recorder, tr);
+	}
+	/* The second hops. They only ever follow transfers of the same datum. */
+	for (struct hd_transfer *next = d->transfers, *after; next; next = after) {
+		after = next->next;
+		if (next->behind != tr)
+			continue;
+		if (tr->status) {
+			next->status = tr->status;
+			hd_transfer_done(next);
+			after = d->transfers; /* the list has changed: from the start, finding each at most once more */
+		} else {
+			start(next);
+		}
+	}
+	struct hd_access *a = tr->waiters;
+	while (a) {
+		struct hd_access *next = a->next;
+		a->next = NULL;
+		if (tr->status)
+			hd_access_task(a)->status = tr->status;
+		restage_access(a);
+		a = next;
+	}
+	unsigned from = tr->from, to = tr->to;
+	free(tr);
+	hd_memory_retry(rt, from);
+	hd_memory_retry(rt, to);
+}
+
+int hd_write_back(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	struct hd_replica *home = &d->replicas[0];
+	if (!home->ptr) {
+		int status = hd_memory_try(home);
+		if (status)
+			return status;
+		hd_replica_unpin(home);
+	}
+	struct hd_transfer *tr = find_transfer(d, 0);
+	if (!tr)
+		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, NULL);
+	if (!tr)
+		return HEDDLE_E_MEMORY;
+	if (!tr->evict) {
+		tr->evict = 1;
+		d->rt->memories[r->node].leaving += d->bytes;
+	}
+	return 0;
+}
+
+void hd_prefetch(heddle_data *d, unsigned node)
+{
+	struct hd_replica *r = &d->replicas[node];
+	if (r->valid || r->incoming || cheapest_source(d, node) < 0)
+		return;
+	if (hd_memory_try(r))
+		return;
+	if (fetch(d, node, HD_PREFETCH))
+		d->rt->stats.prefetches++;
+	hd_replica_unpin(r);
+}
+
+/* --- Staging ------------------------------------------------------------------------------------------------------------- */
+
+static void wait_for(struct hd_transfer *tr, struct hd_access *a)
+{
+	a->next = tr->waiters;
+	tr->waiters = a;
+	hd_access_task(a)->pending++;
+}
+
+/* Asks for what access `a` still lacks on `node`: 0, HEDDLE_PENDING (it waits for a transfer), or an error. */
+static int stage_access(struct hd_access *a, unsigned node)
+{
+	heddle_data *d = datum_of(a);
+	struct hd_transfer *tr = NULL;
+	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid)) {
+		tr = fetch(d, node, HD_DEMAND);
+		if (!tr)
+			return HEDDLE_E_STATE;
+	} else if (HD_UNLIKELY(d->transfers && writes(a))) {
+		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
+	}
+	if (HD_LIKELY(!tr))
+		return 0;
+	wait_for(tr, a);
+	return HEDDLE_PENDING;
+}
+
+int hd_stage(heddle_task *t, unsigned node)
+{
+	t->pending = 0;
+	int status = hd_memory_reserve(t, node);
+	if (HD_UNLIKELY(status))
+		return status;
+	/* A transfer may end while the next is being asked for (its engine may be synchronous): held back by one. */
+	t->pending = 1;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		if (t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
+			continue;
+		int s = stage_access(&t->accesses[i], node);
+		if (s < 0)
+			t->status = s;
+	}
+	if (--t->pending)
+		return HEDDLE_PENDING;
+	return t->status;
+}
+
+int hd_stage_quiet(heddle_task *t)
+{
+	t->pending = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (t->accesses[i].data->transfers)
+			wait_for(t->accesses[i].data->transfers, &t->accesses[i]);
+	return t->pending ? HEDDLE_PENDING : 0;
+}
+
+/* A transfer that the access waited for has ended: perhaps it lacks more. */
+static void restage_access(struct hd_access *a)
+{
+	heddle_task *t = hd_access_task(a);
+	heddle_runtime *rt = a->data->rt;
+	t->pending--;
+	if (!t->status) {
+		int s = stage_access(a, hd_task_node(rt, t));
+		if (s < 0)
+			t->status = s;
+	}
+	if (!t->pending)
+		hd_core_staged(rt, t, t->status);
+}
+
+void hd_stage_begin(heddle_task *t, unsigned node)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (!writes(a) || (a->flags & HD_ACCESS_ALIAS))
+			continue;
+		heddle_data *d = datum_of(a);
+		d->version++;
+		for (size_t k = 0; k < d->rt->n_nodes; k++) {
+			struct hd_replica *r = &d->replicas[k];
+			if (k == node) {
+				r->valid = 1;
+				continue;
+			}
+			r->valid = 0;
+			if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
+				hd_memory_free(r); /* an obsolete copy only takes room */
+		}
+	}
+}
+
+void hd_stage_end(heddle_task *t, unsigned node)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (a->flags & HD_ACCESS_PINNED) {
+			a->flags &= ~HD_ACCESS_PINNED & 0x1f;
+			hd_replica_unpin(&datum_of(a)->replicas[node]);
+		}
+	}
+}

@@ -1,0 +1,167 @@
+/* Data: handles, copies per memory node, transfers, eviction: the door of src/data.
+ *
+ * The protocol is MSI: a replica is invalid, or valid; the datum is "modified" when exactly one replica is valid and it is not the
+ * program's buffer. Everything is guarded by the core lock unless it says otherwise; the copies themselves are made by the
+ * engine without it, on replicas that are pinned for the purpose.
+ */
+#ifndef HD_DATA_H
+#define HD_DATA_H
+
+#include <heddle/data.h>
+#include "graph/graph.h"
+
+
+/* A copy of a datum on one node. */
+struct hd_replica {
+	void *ptr;              /* NULL: not allocated. Virtual time: any non-NULL value */
+	struct hd_replica *newer, *older; /* LRU list of the node while unpinned */
+	uint32_t pins;          /* tasks staged or running and transfers that use it */
+	uint8_t valid;
+	uint8_t listed;         /* 0 no LRU list, 1 clean, 2 dirty */
+	uint8_t user_buffer;    /* the program's: never freed nor evicted */
+	uint8_t incoming;       /* a transfer will make it valid */
+	uint16_t node;
+};
+
+/* What few data need. */
+struct hd_data_extra {
+	char *name;                       /* owns */
+	const struct heddle_type *type;   /* heddle_object; borrows until unregistered */
+	heddle_codelet *redux_init, *redux_combine;
+	struct hd_private *privates;      /* owns: private copies for SCRATCH and REDUX */
+	heddle_data **children;           /* owns the array; the handles too */
+	size_t n_children;
+	struct heddle_part *parts;        /* owns: all parts when there are several */
+	size_t n_parts;
+	const char *type_name;
+};
+
+struct heddle_data {
+	heddle_runtime *rt;
+	/* The access chain (graph/depend.c). */
+	struct hd_access *queue, *queue_tail; /* not granted yet */
+	uint32_t granted;       /* accesses granted and not given back */
+	uint32_t tail_count, prev_count; /* sizes of the last group of the chain and of the one before, ever linked */
+	uint8_t granted_mode, tail_mode;
+	uint8_t token;          /* commute: held */
+	uint8_t poisoned;       /* the task that should have written it failed */
+	uint8_t partitioned;    /* seen as children now: refused in tasks */
+	uint8_t read_only;      /* an overlapping child */
+	uint8_t n_transfers;    /* in flight, saturating use is impossible: at most one per node */
+	uint8_t unregistered;
+	struct hd_access *commuters, *commuters_tail; /* ready but for the token */
+
+	struct heddle_part part; /* part 0 */
+	uint64_t shape;         /* hash of the extents of all parts */
+	uint64_t bytes;         /* of a dense copy */
+	uint32_t version;       /* counts writes: a transfer that ends after one must not validate its target */
+	uint32_t id;            /* registration number */
+	struct hd_data_extra *extra;  /* owns */
+	struct hd_transfer *transfers; /* in flight or queued, of this datum */
+	heddle_data *parent;    /* partitioned: borrows */
+	heddle_task *holder;    /* the ACQUIRE task in force; counted */
+	heddle_data *next, **prev_next; /* runtime's list */
+	struct hd_replica replicas[]; /* per node */
+};
+
+enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
+
+/* One copy on its way. */
+struct hd_transfer {
+	heddle_data *data;
+	struct hd_transfer *next;       /* of the same datum */
+	struct hd_transfer *queue_next; /* in the queue of its copy engine */
+	struct hd_access *waiters;      /* tasks that are staged when it has ended */
+	struct hd_transfer *behind;     /* second hop: starts when `behind` has ended */
+	uint16_t from, to;
+	uint8_t reason, evict;          /* evict: free the source when it has ended */
+	uint8_t started;
+	uint32_t version;
+	int status;
+	double start, end;              /* us */
+	double left, rate;              /* virtual time: bytes still to move, MB/s; latency as a pause first */
+};
+
+/* A memory node. */
+struct hd_memory {
+	uint64_t capacity, used, peak;      /* bytes; capacity 0 = no limit */
+	uint64_t leaving;                   /* bytes of replicas being written back in order to be freed */
+	struct hd_replica *oldest[3], *newest[3]; /* [1] clean, [2] dirty; [0] unused */
+	heddle_task *waiting, *waiting_tail; /* picked tasks that found no room, oldest first (link.next) */
+};
+
+/* handle.c */
+int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out); /* takes the lock */
+/* A temporary of the same shape; the lock is held. */
+int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
+void hd_data_destroy(heddle_data *d); /* frees every replica; no task may use it any more */
+struct hd_data_extra *hd_data_extra(heddle_data *d);
+const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
+static inline heddle_data *hd_replica_data(const struct hd_replica *r)
+{
+	const struct hd_replica *first = r - r->node;
+	return (heddle_data *)(uintptr_t)((const char *)first - offsetof(heddle_data, replicas));
+}
+/* The parts of a datum as they lie in one replica (dense except in the program's buffer). */
+size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts padded to cache lines */
+size_t hd_data_n_parts(const heddle_data *d);
+void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out);
+
+/* memory.c: allocation and eviction. */
+/* Makes sure that every replica of the task on `node` is allocated and pinned, evicting others when the node is full. 0;
+ * HEDDLE_PENDING: no room now, the task was queued and hd_memory_retry will come back to it; HEDDLE_E_MEMORY. */
+int hd_memory_reserve(heddle_task *t, unsigned node);
+/* Room for a copy that is only a hint: 0 when there was some without writing anything back. The replica is pinned. */
+int hd_memory_try(struct hd_replica *r);
+void hd_memory_free(struct hd_replica *r);
+void hd_replica_pin(struct hd_replica *r);
+void hd_replica_unpin(struct hd_replica *r);
+/* Something was freed or unpinned on `node`: tries again the tasks that wait for room. */
+void hd_memory_retry(heddle_runtime *rt, unsigned node);
+
+/* coherency.c */
+/* Brings the data of a task to the node; t->pending is the number of transfers it waits for. 0: all there; HEDDLE_PENDING: it
+ * will be, hd_engine's staged() is called then; or an error. */
+int hd_stage(heddle_task *t, unsigned node);
+/* Only waits until no transfer of the task's data is under way. 0 or HEDDLE_PENDING. */
+int hd_stage_quiet(heddle_task *t);
+/* The task starts: what it writes is valid only here from now on. */
+void hd_stage_begin(heddle_task *t, unsigned node);
+/* The task has ended: unpins. */
+void hd_stage_end(heddle_task *t, unsigned node);
+/* A valid copy on `node` as soon as possible; a hint. */
+void hd_prefetch(heddle_data *d, unsigned node);
+/* Predicted us to bring the datum to `node`; 0 when it is there. */
+double hd_fetch_time(const heddle_data *d, unsigned node);
+/* Called by the engine when a copy has been made (or failed). */
+void hd_transfer_done(struct hd_transfer *tr);
+/* Starts a write-back of `r` to main memory, to be freed afterwards. */
+int hd_write_back(struct hd_replica *r);
+
+/* private.c: SCRATCH and REDUX. Each worker that runs such a task has a private copy of the datum, a temporary handle of
+ * the same shape. */
+struct hd_private {
+	struct hd_private *next;
+	heddle_data *copy;   /* owns */
+	uint32_t worker;
+	uint8_t redux;       /* else scratch */
+	uint8_t initialised; /* redux: the init kernel has run on it */
+};
+/* Gives the task, just picked by a worker, its private copies. HEDDLE_E_MEMORY. */
+int hd_private_attach(heddle_task *t, unsigned worker);
+/* Whether the init kernel must run on access `a` before the task's kernel; marks it done. */
+int hd_private_needs_init(struct hd_access *a);
+/* A REDUCE task is ready: makes the tasks that combine the private copies, in a chain that ends with `t`. */
+int hd_reduce_spawn(heddle_task *t);
+/* It has ended: the private copies go. */
+void hd_private_drop(heddle_data *d, int redux_only);
+
+/* filter.c */
+/* The parent is in main memory: the children become windows of it. */
+void hd_partition_staged(heddle_task *t);
+
+/* copy.c: moving bytes; without the lock. */
+/* Copies between two replicas of host-accessible nodes. */
+int hd_copy_host(const struct heddle_copy *copy);
+
+#endif

@@ -1,0 +1,257 @@
+/* Filters: a datum seen as several. The children share the parent's buffer in main memory.
+ *
+ * Splitting and joining are control tasks that access the parent and all the children: PARTITION brings the parent home and
+ * makes the children windows of it, UNPARTITION brings the children home. In between the parent is refused in tasks.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/engine.h"
+
+/* A window of the parent: where it begins and its extents, in elements. */
+struct window {
+	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
+};
+
+/* How one dimension is cut: into tiles of a given length, or into a number of nearly equal pieces. */
+static size_t count_pieces(size_t extent, size_t pieces, size_t tile)
+{
+	if (tile)
+		return extent ? (extent + tile - 1) / tile : 1;
+	return pieces ? pieces : 1;
+}
+
+static void cut(size_t extent, size_t pieces, size_t tile, size_t i, size_t *offset, size_t *n)
+{
+	if (tile) {
+		*offset = i * tile;
+		*n = extent - *offset < tile ? extent - *offset : tile;
+		return;
+	}
+	size_t base = extent / pieces, longer = extent % pieces; /* the first `longer` pieces have one more */
+	*offset = i * base + (i < longer ? i : longer);
+	*n = base + (i < longer);
+}
+
+static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct window *w)
+{
+	size_t first, n;
+	cut(p->n[0], f->nx, 0, i, &first, &n);
+	size_t begin = first > f->halo ? first - f->halo : 0, end = first + n + f->halo;
+	w->offset[0] = begin;
+	w->n[0] = (end < p->n[0] ? end : p->n[0]) - begin;
+}
+
+static int window(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct window *w)
+{
+	memset(w, 0, sizeof *w);
+	memcpy(w->n, p->n, sizeof w->n);
+	size_t rows = count_pieces(p->n[0], f->nx, f->tile_x);
+	switch (f->kind) {
+	case HEDDLE_SPLIT_VECTOR:
+	case HEDDLE_SPLIT_ROWS:
+		cut(p->n[0], f->nx, f->tile_x, i, &w->offset[0], &w->n[0]);
+		return 0;
+	case HEDDLE_SPLIT_HALO:
+		cut_halo(p, f, i, w);
+		return 0;
+	case HEDDLE_SPLIT_COLUMNS:
+		cut(p->n[1], f->ny, f->tile_y, i, &w->offset[1], &w->n[1]);
+		return 0;
+	case HEDDLE_SPLIT_TILES:
+		cut(p->n[0], f->nx, f->tile_x, i % rows, &w->offset[0], &w->n[0]);
+		cut(p->n[1], f->ny, f->tile_y, i / rows, &w->offset[1], &w->n[1]);
+		return 0;
+	case HEDDLE_SPLIT_CUSTOM:
+		return f->child(p, i, w->offset, w->n, f->arg) ? hd_error(HEDDLE_E_INVALID, "the filter refused child %zu", i) : 0;
+	}
+	return hd_error(HEDDLE_E_INVALID, "there is no filter of kind %d", (int)f->kind);
+}
+
+static size_t n_windows(const struct heddle_part *p, const struct heddle_filter *f)
+{
+	switch (f->kind) {
+	case HEDDLE_SPLIT_VECTOR:
+	case HEDDLE_SPLIT_HALO:
+	case HEDDLE_SPLIT_ROWS:
+		return count_pieces(p->n[0], f->nx, f->tile_x);
+	case HEDDLE_SPLIT_COLUMNS:
+		return count_pieces(p->n[1], f->ny, f->tile_y);
+	case HEDDLE_SPLIT_TILES:
+		return count_pieces(p->n[0], f->nx, f->tile_x) * count_pieces(p->n[1], f->ny, f->tile_y);
+	case HEDDLE_SPLIT_CUSTOM:
+		return f->n_children;
+	}
+	return 0;
+}
+
+static int check_pieces(size_t extent, size_t pieces, size_t tile, const char *what)
+{
+	if (!tile && !pieces)
+		return hd_error(HEDDLE_E_INVALID, "the filter does not say into how many %s, nor of what size", what);
+	if (!tile && pieces > extent)
+		return hd_error(HEDDLE_E_INVALID, "%zu elements cannot be split into %zu %s", extent, pieces, what);
+	return 0;
+}
+
+static int check_filter(const heddle_data *d, const struct heddle_filter *f)
+{
+	char name[80];
+	hd_data_name(d, name, sizeof name);
+	if (hd_data_n_parts(d) != 1 || (d->extra && d->extra->type))
+		return hd_error(HEDDLE_E_UNSUPPORTED, "%s: only data of one dense part can be split", name);
+	unsigned dims = f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO ? 1 : f->kind == HEDDLE_SPLIT_CUSTOM ? 0 : 2;
+	if (d->part.n_dims < dims)
+		return hd_error(HEDDLE_E_INVALID, "%s has %u dimensions, the filter needs %u", name, d->part.n_dims, dims);
+	int status = 0;
+	if (f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO || f->kind == HEDDLE_SPLIT_ROWS ||
+	    f->kind == HEDDLE_SPLIT_TILES)
+		status = check_pieces(d->part.n[0], f->nx, f->kind == HEDDLE_SPLIT_HALO ? 0 : f->tile_x, "blocks");
+	if (!status && (f->kind == HEDDLE_SPLIT_COLUMNS || f->kind == HEDDLE_SPLIT_TILES))
+		status = check_pieces(d->part.n[1], f->ny, f->tile_y, "blocks of columns");
+	if (!status && f->kind == HEDDLE_SPLIT_CUSTOM && (!f->child || !f->n_children))
+		status = hd_error(HEDDLE_E_INVALID, "a custom filter needs n_children and child");
+	return status;
+}
+
+static int check_window(const struct heddle_part *p, const struct window *w, size_t i)
+{
+	for (unsigned d = 0; d < p->n_dims; d++)
+		if (w->offset[d] > p->n[d] || w->n[d] > p->n[d] - w->offset[d])
+			return hd_error(HEDDLE_E_INVALID, "child %zu reaches past its parent in dimension %u", i, d);
+	return 0;
+}
+
+/* A handle for one window; it has a place in main memory as soon as PARTITION has run. */
+static int make_child(heddle_data *d, const struct window *w, size_t i, int read_only)
+{
+	struct heddle_part part = d->part;
+	size_t offset = 0;
+	int status = check_window(&d->part, w, i);
+	if (status)
+		return status;
+	for (unsigned dim = 0; dim < part.n_dims; dim++) {
+		part.n[dim] = w->n[dim];
+		offset += w->offset[dim] * part.stride[dim];
+	}
+	part.base = NULL;
+	heddle_data *child;
+	status = hd_data_create(d->rt, &part, 1, &child);
+	if (status)
+		return status;
+	child->part.base = (void *)(uintptr_t)(offset * part.elem_size); /* its distance from the parent's, until then */
+	child->parent = d;
+	child->read_only = (uint8_t)read_only;
+	child->replicas[0].valid = 0;
+	d->extra->children[d->extra->n_children++] = child;
+	return 0;
+}
+
+static void drop_children(heddle_data *d)
+{
+	hd_lock(&d->rt->lock);
+	for (size_t i = 0; i < d->extra->n_children; i++)
+		hd_data_destroy(d->extra->children[i]);
+	hd_unlock(&d->rt->lock);
+	free(d->extra->children);
+	d->extra->children = NULL;
+	d->extra->n_children = 0;
+}
+
+static int make_children(heddle_data *d, const struct heddle_filter *f)
+{
+	size_t n = n_windows(&d->part, f);
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (!extra || !(extra->children = calloc(n, sizeof(heddle_data *))))
+		return hd_no_memory("children");
+	int status = 0;
+	for (size_t i = 0; i < n && !status; i++) {
+		struct window w;
+		status = window(&d->part, f, i, &w);
+		if (!status)
+			status = make_child(d, &w, i, f->kind == HEDDLE_SPLIT_HALO);
+	}
+	if (status)
+		drop_children(d);
+	return status;
+}
+
+static heddle_task *family_task(heddle_data *d, int kind, unsigned child_mode)
+{
+	heddle_task *t = hd_control_new(d->rt, kind, 1 + d->extra->n_children);
+	if (!t)
+		return NULL;
+	hd_task_set_access(t, 0, d, HEDDLE_RW);
+	for (size_t i = 0; i < d->extra->n_children; i++)
+		hd_task_set_access(t, i + 1, d->extra->children[i], child_mode);
+	return t;
+}
+
+int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t *n_children)
+{
+	char name[80];
+	if (!d || !filter)
+		return hd_error(HEDDLE_E_INVALID, "heddle_partition needs a datum and a filter");
+	if (d->unregistered || d->partitioned)
+		return hd_error(HEDDLE_E_STATE, "heddle_partition: %s is %s", hd_data_name(d, name, sizeof name),
+		                d->partitioned ? "partitioned already" : "unregistered");
+	int status = check_filter(d, filter);
+	if (!status)
+		status = make_children(d, filter);
+	if (status)
+		return status;
+	heddle_task *t = family_task(d, HD_TASK_PARTITION, HEDDLE_W);
+	if (!t) {
+		drop_children(d);
+		return HEDDLE_E_MEMORY;
+	}
+	/* The children must not be staged on their own before the parent has a place: they are good when PARTITION has ended. */
+	for (uint32_t i = 1; i < t->n_accesses; i++)
+		t->accesses[i].flags |= HD_ACCESS_LATE;
+	d->partitioned = 1;
+	if (n_children)
+		*n_children = d->extra->n_children;
+	return hd_control_submit(d->rt, t);
+}
+
+void hd_partition_staged(heddle_task *t)
+{
+	heddle_data *d = t->accesses[0].data;
+	struct heddle_part whole;
+	hd_data_part_at(d, &d->replicas[0], 0, &whole);
+	for (uint32_t i = 1; i < t->n_accesses; i++) {
+		heddle_data *child = t->accesses[i].data;
+		struct hd_replica *home = &child->replicas[0];
+		size_t offset = (size_t)(uintptr_t)child->part.base;
+		home->ptr = (char *)whole.base + offset;
+		home->user_buffer = 1;
+		child->part.base = home->ptr;
+		memcpy(child->part.stride, whole.stride, sizeof whole.stride);
+	}
+}
+
+heddle_data *heddle_child(heddle_data *d, size_t i)
+{
+	if (d && d->partitioned && i < d->extra->n_children)
+		return d->extra->children[i];
+	hd_error(HEDDLE_E_INVALID, d && d->partitioned ? "there is no child %zu" : "the datum is not partitioned: no child %zu", i);
+	return NULL;
+}
+
+int heddle_unpartition(heddle_data *d)
+{
+	if (!d || !d->partitioned)
+		return hd_error(HEDDLE_E_STATE, "heddle_unpartition: the datum is not partitioned");
+	for (size_t i = 0; i < d->extra->n_children; i++)
+		if (d->extra->children[i]->partitioned)
+			return hd_error(HEDDLE_E_STATE, "heddle_unpartition: child %zu is still partitioned itself", i);
+	heddle_task *t = family_task(d, HD_TASK_UNPARTITION, HEDDLE_RW);
+	if (!t)
+		return HEDDLE_E_MEMORY;
+	for (size_t i = 0; i < d->extra->n_children; i++)
+		d->extra->children[i]->unregistered = 1;
+	free(d->extra->children); /* UNPARTITION knows them, and they are its to free */
+	d->extra->children = NULL;
+	d->extra->n_children = 0;
+	d->partitioned = 0;
+	return hd_control_submit(d->rt, t);
+}

@@ -1,0 +1,268 @@
+/* Handles: making and freeing them, and where their parts lie in each replica. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "data.h"
+#include "engine/engine.h"
+
+enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
+
+struct hd_data_extra *hd_data_extra(heddle_data *d)
+{
+	if (!d->extra && !(d->extra = calloc(1, sizeof *d->extra)))
+		hd_no_memory("a handle");
+	return d->extra;
+}
+
+static size_t part_count(const struct heddle_part *p)
+{
+	size_t n = 1;
+	for (unsigned d = 0; d < p->n_dims; d++)
+		n *= p->n[d];
+	return n;
+}
+
+static size_t padded(size_t size)
+{
+	return (size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+}
+
+static uint64_t hash_shape(uint64_t h, const struct heddle_part *p)
+{
+	h = hd_hash(h, p->elem_size);
+	for (unsigned d = 0; d < p->n_dims; d++)
+		h = hd_hash(h, p->n[d]);
+	return h;
+}
+
+size_t hd_data_n_parts(const heddle_data *d)
+{
+	return d->extra && d->extra->parts ? d->extra->n_parts : 1;
+}
+
+static const struct heddle_part *registered_part(const heddle_data *d, size_t i)
+{
+	return d->extra && d->extra->parts ? &d->extra->parts[i] : &d->part;
+}
+
+size_t hd_data_dense_size(const heddle_data *d)
+{
+	size_t size = 0, n = hd_data_n_parts(d);
+	for (size_t i = 0; i < n; i++) {
+		const struct heddle_part *p = registered_part(d, i);
+		size += padded(part_count(p) * p->elem_size);
+	}
+	return size;
+}
+
+void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out)
+{
+	*out = *registered_part(d, i);
+	if (r->user_buffer) {
+		if (i == 0)
+			out->base = r->ptr;
+		return;
+	}
+	char *base = r->ptr;
+	for (size_t k = 0; k < i; k++) {
+		const struct heddle_part *before = registered_part(d, k);
+		base += padded(part_count(before) * before->elem_size);
+	}
+	out->base = base;
+	size_t stride = 1;
+	for (unsigned dim = 0; dim < out->n_dims; dim++) {
+		out->stride[dim] = stride;
+		stride *= out->n[dim];
+	}
+}
+
+static int check_part(const struct heddle_part *p)
+{
+	if (p->elem_size == 0 || p->n_dims > HEDDLE_MAX_DIMS)
+		return hd_error(HEDDLE_E_INVALID, "data need elements of at least one byte and at most %d dimensions, not %zu and %u",
+		                HEDDLE_MAX_DIMS, p->elem_size, p->n_dims);
+	size_t span = 1, bytes = p->elem_size;
+	for (unsigned d = 0; d < p->n_dims; d++) {
+		if (p->base && p->n[d] > 1 && p->stride[d] < span)
+			return hd_error(HEDDLE_E_INVALID,
+			                "dimension %u has stride %zu, less than the %zu elements below it: lines would overlap", d,
+			                p->stride[d], span);
+		span = p->n[d] * (p->base ? p->stride[d] : span);
+		if (p->n[d] && __builtin_mul_overflow(bytes, p->n[d], &bytes))
+			return hd_error(HEDDLE_E_INVALID, "data of more bytes than memory has");
+	}
+	return 0;
+}
+
+/* Several parts are kept apart; the first is in the handle in any case. */
+static int keep_parts(heddle_data *d, const struct heddle_part *parts, size_t n)
+{
+	d->part = parts[0];
+	if (n == 1)
+		return 0;
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (!extra || !(extra->parts = malloc(n * sizeof *parts)))
+		return hd_no_memory("a handle");
+	memcpy(extra->parts, parts, n * sizeof *parts);
+	extra->n_parts = n;
+	return 0;
+}
+
+static void describe(heddle_data *d)
+{
+	uint64_t shape = 0;
+	size_t n = hd_data_n_parts(d);
+	for (size_t i = 0; i < n; i++) {
+		const struct heddle_part *p = registered_part(d, i);
+		shape = hash_shape(shape, p);
+		d->bytes += part_count(p) * p->elem_size;
+	}
+	d->shape = shape;
+}
+
+static int check_parts(const struct heddle_part *parts, size_t n_parts)
+{
+	for (size_t i = 0; i < n_parts; i++) {
+		int status = check_part(&parts[i]);
+		if (status)
+			return status;
+		if (!parts[i].base != !parts[0].base)
+			return hd_error(HEDDLE_E_INVALID, "either all parts of a datum have a buffer or none has");
+	}
+	return 0;
+}
+
+static heddle_data *make(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts)
+{
+	size_t size = sizeof(heddle_data) + rt->n_nodes * sizeof(struct hd_replica);
+	heddle_data *d = malloc(size);
+	if (!d) {
+		hd_no_memory("a handle");
+		return NULL;
+	}
+	memset(d, 0, size);
+	d->rt = rt;
+	if (keep_parts(d, parts, n_parts)) {
+		free(d->extra);
+		free(d);
+		return NULL;
+	}
+	describe(d);
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		d->replicas[i].node = (uint16_t)i;
+	return d;
+}
+
+static void enlist(heddle_runtime *rt, heddle_data *d)
+{
+	d->id = rt->n_data++;
+	d->next = rt->data;
+	d->prev_next = &rt->data;
+	if (rt->data)
+		rt->data->prev_next = &d->next;
+	rt->data = d;
+}
+
+int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out)
+{
+	if (!rt || !out)
+		return hd_error(HEDDLE_E_INVALID, "a datum needs a runtime and a place for its handle");
+	int status = check_parts(parts, n_parts);
+	heddle_data *d = status ? NULL : make(rt, parts, n_parts);
+	if (!d)
+		return status ? status : HEDDLE_E_MEMORY;
+	struct hd_replica *home = &d->replicas[0];
+	home->ptr = parts[0].base;
+	home->user_buffer = home->ptr != NULL;
+	/* In virtual time data exist from the start, in main memory, without being anywhere. */
+	home->valid = home->user_buffer || rt->virtual_time;
+	hd_lock(&rt->lock);
+	enlist(rt, d);
+	hd_unlock(&rt->lock);
+	*out = d;
+	return 0;
+}
+
+int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
+{
+	heddle_data *copy = make(d->rt, d->extra && d->extra->parts ? d->extra->parts : &d->part, hd_data_n_parts(d));
+	if (!copy)
+		return HEDDLE_E_MEMORY;
+	enlist(d->rt, copy);
+	*out = copy;
+	return 0;
+}
+
+static void free_extra(struct hd_data_extra *extra)
+{
+	free(extra->name);
+	free(extra->parts);
+	free(extra->children);
+	free(extra);
+}
+
+void hd_data_destroy(heddle_data *d)
+{
+	hd_private_drop(d, 0);
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		hd_memory_free(&d->replicas[i]);
+	*d->prev_next = d->next;
+	if (d->next)
+		d->next->prev_next = d->prev_next;
+	if (d->extra)
+		free_extra(d->extra);
+	free(d);
+}
+
+const char *hd_data_name(const heddle_data *d, char *buffer, size_t size)
+{
+	if (d->extra && d->extra->name)
+		snprintf(buffer, size, "%s", d->extra->name);
+	else
+		snprintf(buffer, size, "datum %u (%llu bytes)", d->id, (unsigned long long)d->bytes);
+	return buffer;
+}
+
+int heddle_data_set_name(heddle_data *d, const char *name)
+{
+	if (!d || !name)
+		return hd_error(HEDDLE_E_INVALID, "a datum and a name are needed");
+	char *copy = strdup(name);
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (!copy || !extra) {
+		free(copy);
+		return hd_no_memory("a name");
+	}
+	free(extra->name);
+	extra->name = copy;
+	return 0;
+}
+
+uint64_t heddle_data_bytes(const heddle_data *d)
+{
+	return d->bytes;
+}
+
+int heddle_data_valid_on(const heddle_data *d, unsigned node)
+{
+	return d->replicas[node].valid;
+}
+
+int heddle_data_part(heddle_data *d, size_t i, struct heddle_part *out)
+{
+	if (!d || !out || i >= hd_data_n_parts(d))
+		return hd_error(HEDDLE_E_INVALID, "the datum has no part %zu", i);
+	if (d->extra && d->extra->type) {
+		*out = d->part;
+		out->base = d->replicas[0].ptr ? *(void **)d->replicas[0].ptr : NULL;
+		return 0;
+	}
+	hd_data_part_at(d, &d->replicas[0], i, out);
+	return 0;
+}
+
+void *heddle_data_ptr(heddle_data *d)
+{
+	struct heddle_part part;
+	return d && d->replicas[0].ptr && heddle_data_part(d, 0, &part) == 0 ? part.base : NULL;
+}

@@ -1,0 +1,112 @@
+/* The shipped kinds of data: all of them are lists of strided arrays. */
+#include <stdlib.h>
+#include <string.h>
+#include "data.h"
+#include "engine/engine.h"
+
+int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
+{
+	return hd_data_create(rt, &(struct heddle_part){.base = value, .elem_size = size}, 1, out);
+}
+
+int heddle_vector(heddle_runtime *rt, void *x, size_t n, size_t elem_size, heddle_data **out)
+{
+	return hd_data_create(
+	    rt, &(struct heddle_part){.base = x, .elem_size = elem_size, .n_dims = 1, .n = {n}, .stride = {1}}, 1, out);
+}
+
+int heddle_matrix(heddle_runtime *rt, void *a, size_t m, size_t n, size_t ld, size_t elem_size, heddle_data **out)
+{
+	if (a && ld < m)
+		return hd_error(HEDDLE_E_INVALID, "leading dimension %zu is less than the %zu rows", ld, m);
+	return hd_data_create(rt,
+	                      &(struct heddle_part){.base = a,
+	                                            .elem_size = elem_size,
+	                                            .n_dims = 2,
+	                                            .n = {m, n},
+	                                            .stride = {1, a ? ld : m}},
+	                      1, out);
+}
+
+int heddle_block(heddle_runtime *rt, void *a, size_t nx, size_t ny, size_t nz, size_t ldy, size_t ldz, size_t elem_size,
+                 heddle_data **out)
+{
+	return hd_data_create(rt,
+	                      &(struct heddle_part){.base = a,
+	                                            .elem_size = elem_size,
+	                                            .n_dims = 3,
+	                                            .n = {nx, ny, nz},
+	                                            .stride = {1, a ? ldy : nx, a ? ldz : nx * ny}},
+	                      1, out);
+}
+
+int heddle_tensor(heddle_runtime *rt, const struct heddle_part *part, heddle_data **out)
+{
+	return part ? hd_data_create(rt, part, 1, out) : hd_error(HEDDLE_E_INVALID, "a tensor needs its description");
+}
+
+static struct heddle_part line(void *base, size_t n, size_t elem_size)
+{
+	return (struct heddle_part){.base = base, .elem_size = elem_size, .n_dims = 1, .n = {n}, .stride = {1}};
+}
+
+int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint32_t *column, uint32_t *row_start,
+               size_t elem_size, heddle_data **out)
+{
+	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(column, nnz, sizeof *column),
+	                                    line(row_start, n_rows + 1, sizeof *row_start)};
+	return hd_data_create(rt, parts, 3, out);
+}
+
+int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint32_t *column, size_t elem_size,
+               heddle_data **out)
+{
+	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(row, nnz, sizeof *row),
+	                                    line(column, nnz, sizeof *column)};
+	return hd_data_create(rt, parts, 3, out);
+}
+
+int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts, heddle_data **out)
+{
+	if (!parts || n_parts == 0)
+		return hd_error(HEDDLE_E_INVALID, "%s: a datum has at least one part", type ? type : "data");
+	return hd_data_create(rt, parts, n_parts, out);
+}
+
+/* A replica of an object is a cell that holds the object's address: the object itself comes and goes with unpack and
+ * destroy. */
+int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
+{
+	if (!object || !type || !type->name || !type->size || !type->pack || !type->unpack || !type->destroy)
+		return hd_error(HEDDLE_E_INVALID, "an object needs its address and a type with name, size, pack, unpack, destroy");
+	void **cell = malloc(sizeof *cell);
+	if (!cell)
+		return hd_no_memory("a handle");
+	*cell = object;
+	heddle_data *d;
+	size_t size = type->size(object);
+	int status = hd_data_create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, &d);
+	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
+	if (!extra) {
+		free(cell);
+		return status ? status : HEDDLE_E_MEMORY;
+	}
+	extra->type = type;
+	d->shape = hd_hash(hd_hash_string(type->name), size);
+	*out = d;
+	return 0;
+}
+
+int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codelet *combine)
+{
+	if (!d || !init || !combine)
+		return hd_error(HEDDLE_E_INVALID, "a reduction needs a datum, an init and a combine codelet");
+	if (init->rt != d->rt || combine->rt != d->rt)
+		return hd_error(HEDDLE_E_INVALID, "codelets and datum belong to different runtimes");
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (!extra)
+		return HEDDLE_E_MEMORY;
+	extra->redux_init = init;
+	extra->redux_combine = combine;
+	return 0;
+}

@@ -1,0 +1,253 @@
+/* Memory of the nodes: allocation, pins, and eviction of the least recently used.
+ *
+ * A task takes room for all its data at once or waits holding nothing, so tasks cannot block each other with half of what they
+ * need; as one that was staged always runs and then unpins, a task whose data fit the node at all gets its turn. Main memory
+ * (node 0) is never evicted from: its capacity is a description, not a limit.
+ */
+#include <stdlib.h>
+#include "data.h"
+#include "engine/engine.h"
+
+static struct hd_memory *memory_of(const struct hd_replica *r)
+{
+	return &hd_replica_data(r)->rt->memories[r->node];
+}
+
+static int limited(const struct hd_memory *m)
+{
+	return m->capacity != 0;
+}
+
+/* --- LRU lists of unpinned replicas: clean ones have another valid copy somewhere ---------------------------------------- */
+
+static int has_other_copy(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		if (i != r->node && d->replicas[i].valid)
+			return 1;
+	return 0;
+}
+
+static void list_remove(struct hd_replica *r)
+{
+	if (!r->listed)
+		return;
+	struct hd_memory *m = memory_of(r);
+	if (r->newer)
+		r->newer->older = r->older;
+	else
+		m->newest[r->listed] = r->older;
+	if (r->older)
+		r->older->newer = r->newer;
+	else
+		m->oldest[r->listed] = r->newer;
+	r->newer = r->older = NULL;
+	r->listed = 0;
+}
+
+static void list_append(struct hd_replica *r)
+{
+	struct hd_memory *m = memory_of(r);
+	unsigned list = !r->valid || has_other_copy(r) ? 1 : 2;
+	r->listed = (uint8_t)list;
+	r->newer = NULL;
+	r->older = m->newest[list];
+	if (r->older)
+		r->older->newer = r;
+	else
+		m->oldest[list] = r;
+	m->newest[list] = r;
+}
+
+void hd_replica_pin(struct hd_replica *r)
+{
+	if (r->pins++ == 0)
+		list_remove(r);
+}
+
+void hd_replica_unpin(struct hd_replica *r)
+{
+	if (--r->pins || r->user_buffer || !r->ptr)
+		return;
+	if (limited(memory_of(r)))
+		list_append(r);
+}
+
+/* --- Allocation ---------------------------------------------------------------------------------------------------------- */
+
+static int allocate(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	heddle_runtime *rt = d->rt;
+	if (d->extra && d->extra->type)
+		r->ptr = calloc(1, sizeof(void *));
+	else
+		r->ptr = rt->engine->alloc(rt, r->node, hd_data_dense_size(d));
+	if (!r->ptr) {
+		char name[80];
+		return hd_error(HEDDLE_E_MEMORY, "no memory for a copy of %s on %s", hd_data_name(d, name, sizeof name),
+		                rt->platform->nodes[r->node].name);
+	}
+	struct hd_memory *m = &rt->memories[r->node];
+	m->used += d->bytes;
+	if (m->used > m->peak)
+		m->peak = m->used;
+	return 0;
+}
+
+void hd_memory_free(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	heddle_runtime *rt = d->rt;
+	list_remove(r);
+	int object = d->extra && d->extra->type;
+	if (r->ptr && object) {
+		void **cell = r->ptr;
+		if (!r->user_buffer && *cell)
+			d->extra->type->destroy(*cell);
+		free(cell);
+	} else if (r->ptr && !r->user_buffer) {
+		rt->engine->free(rt, r->node, r->ptr, hd_data_dense_size(d));
+	}
+	if (r->ptr && !r->user_buffer)
+		rt->memories[r->node].used -= d->bytes;
+	r->ptr = NULL;
+	r->valid = 0;
+	r->user_buffer = 0;
+}
+
+/* --- Eviction ------------------------------------------------------------------------------------------------------------ */
+
+/* Frees clean replicas, oldest first, until `need` more bytes fit or there are no more. */
+static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
+{
+	while (m->used + need > m->capacity && m->oldest[1]) {
+		struct hd_replica *r = m->oldest[1];
+		if (r->valid && !has_other_copy(r)) { /* the other copy went meanwhile */
+			list_remove(r);
+			list_append(r);
+			continue;
+		}
+		hd_memory_free(r);
+		rt->stats.evictions++;
+	}
+}
+
+/* Writes dirty replicas back, oldest first, as many as are needed besides those already leaving. */
+static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
+{
+	while (m->used + need > m->capacity + m->leaving && m->oldest[2]) {
+		struct hd_replica *r = m->oldest[2];
+		if (has_other_copy(r)) { /* written back meanwhile */
+			hd_memory_free(r);
+			continue;
+		}
+		int status = hd_write_back(r);
+		if (status)
+			return status;
+		rt->stats.evictions++;
+	}
+	return 0;
+}
+
+static int make_room(heddle_runtime *rt, unsigned node, uint64_t need)
+{
+	struct hd_memory *m = &rt->memories[node];
+	if (!limited(m) || m->used + need <= m->capacity)
+		return 0;
+	drop_clean(rt, m, need);
+	int status = write_dirty_back(rt, m, need);
+	if (status)
+		return status;
+	return m->used + need <= m->capacity ? 0 : HEDDLE_PENDING;
+}
+
+/* --- A task's data ------------------------------------------------------------------------------------------------------- */
+
+static struct hd_replica *replica_of(struct hd_access *a, unsigned node)
+{
+	heddle_data *d = a->private_copy ? a->private_copy : a->data;
+	return &d->replicas[node];
+}
+
+static void unpin_all(heddle_task *t, unsigned node)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		if (t->accesses[i].flags & HD_ACCESS_PINNED) {
+			t->accesses[i].flags &= ~HD_ACCESS_PINNED & 0x1f;
+			hd_replica_unpin(replica_of(&t->accesses[i], node));
+		}
+	}
+}
+
+static void wait_for_room(heddle_runtime *rt, heddle_task *t, unsigned node)
+{
+	struct hd_memory *m = &rt->memories[node];
+	t->link.next = NULL;
+	if (m->waiting)
+		m->waiting_tail->link.next = t;
+	else
+		m->waiting = t;
+	m->waiting_tail = t;
+}
+
+int hd_memory_reserve(heddle_task *t, unsigned node)
+{
+	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
+	uint64_t need = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
+			continue;
+		struct hd_replica *r = replica_of(a, node);
+		if (HD_UNLIKELY(!r->ptr))
+			need += hd_replica_data(r)->bytes;
+		/* What is there is pinned first, or making room could evict it. */
+		hd_replica_pin(r);
+		a->flags |= HD_ACCESS_PINNED;
+	}
+	int status = need ? make_room(rt, node, need) : 0;
+	for (uint32_t i = 0; need && !status && i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (!(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) && !replica_of(a, node)->ptr)
+			status = allocate(replica_of(a, node));
+	}
+	if (HD_UNLIKELY(status)) {
+		unpin_all(t, node);
+		if (status == HEDDLE_PENDING)
+			wait_for_room(rt, t, node);
+	}
+	return status;
+}
+
+int hd_memory_try(struct hd_replica *r)
+{
+	struct hd_memory *m = memory_of(r);
+	if (!r->ptr) {
+		if (limited(m) && m->used + hd_replica_data(r)->bytes > m->capacity)
+			return HEDDLE_PENDING;
+		int status = allocate(r);
+		if (status)
+			return status;
+	}
+	hd_replica_pin(r);
+	return 0;
+}
+
+void hd_memory_retry(heddle_runtime *rt, unsigned node)
+{
+	struct hd_memory *m = &rt->memories[node];
+	heddle_task *t = m->waiting, *last = m->waiting_tail;
+	m->waiting = m->waiting_tail = NULL;
+	while (t) {
+		heddle_task *next = t->link.next;
+		hd_core_restage(rt, t);
+		if (m->waiting_tail == t) { /* still no room: nobody behind may overtake it for ever */
+			t->link.next = next;
+			m->waiting_tail = next ? last : t;
+			return;
+		}
+		t = next;
+	}
+}

@@ -1,0 +1,136 @@
+/* SCRATCH and REDUX: private copies per worker, and how a reduction is completed.
+ *
+ * A reduction is over when a datum whose last accesses were REDUX is accessed in another way: a REDUCE task is put into the
+ * chain there. When all contributions are in, it makes one task per private copy, each adding it to the result, one after
+ * the other; they work under REDUCE's own access. The value from before the reduction, if there is one, counts too.
+ */
+#include <stdlib.h>
+#include "data.h"
+#include "engine/engine.h"
+
+static struct hd_private *find(struct hd_private *p, unsigned worker, int redux)
+{
+	while (p && (p->worker != worker || p->redux != redux))
+		p = p->next;
+	return p;
+}
+
+/* A handle like `d` without a buffer. Made under the core lock, unlike those of the program. */
+static struct hd_private *make(heddle_data *d, unsigned worker, int redux)
+{
+	struct hd_data_extra *extra = hd_data_extra(d);
+	struct hd_private *p = extra ? calloc(1, sizeof *p) : NULL;
+	if (!p)
+		return NULL;
+	if (hd_data_clone_shape(d, &p->copy)) {
+		free(p);
+		return NULL;
+	}
+	p->worker = worker;
+	p->redux = (uint8_t)redux;
+	p->next = extra->privates;
+	extra->privates = p;
+	return p;
+}
+
+static struct hd_private *private_of(heddle_data *d, unsigned worker, int redux)
+{
+	struct hd_private *p = d->extra ? find(d->extra->privates, worker, redux) : NULL;
+	return p ? p : make(d, worker, redux);
+}
+
+int hd_private_attach(heddle_task *t, unsigned worker)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if ((a->mode != HEDDLE_SCRATCH && a->mode != HEDDLE_REDUX) || (a->flags & HD_ACCESS_ALIAS))
+			continue;
+		struct hd_private *p = private_of(a->data, worker, a->mode == HEDDLE_REDUX);
+		if (!p)
+			return hd_no_memory("a private copy");
+		a->private_copy = p->copy;
+	}
+	return 0;
+}
+
+int hd_private_needs_init(struct hd_access *a)
+{
+	if (a->mode != HEDDLE_REDUX || (a->flags & HD_ACCESS_ALIAS))
+		return 0;
+	struct hd_private *p = a->data->extra->privates;
+	while (p->copy != a->private_copy)
+		p = p->next;
+	int needed = !p->initialised;
+	p->initialised = 1;
+	return needed;
+}
+
+void hd_private_drop(heddle_data *d, int redux_only)
+{
+	struct hd_private **p = d->extra ? &d->extra->privates : NULL;
+	while (p && *p) {
+		struct hd_private *old = *p;
+		if (redux_only && !old->redux) {
+			p = &old->next;
+			continue;
+		}
+		*p = old->next;
+		hd_data_destroy(old->copy);
+		free(old);
+	}
+}
+
+static int valid_somewhere(const heddle_data *d)
+{
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		if (d->replicas[i].valid)
+			return 1;
+	return 0;
+}
+
+/* A task of the reduction that works on `d` under REDUCE's access. */
+static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned mode, heddle_data *copy)
+{
+	heddle_task *s = hd_task_make(d->rt, codelet, copy ? 2 : 1);
+	if (!s)
+		return NULL;
+	hd_task_set_access(s, 0, d, mode);
+	s->accesses[0].flags |= HD_ACCESS_UNCHAINED;
+	if (copy)
+		hd_task_set_access(s, 1, copy, HEDDLE_R);
+	return s;
+}
+
+/* Appends a step: it waits for the one before, which is then inserted. */
+static int append(heddle_runtime *rt, heddle_task **last, heddle_task *step)
+{
+	if (!step)
+		return HEDDLE_E_MEMORY;
+	int status = *last ? hd_graph_after(*last, step) : 0;
+	if (*last)
+		hd_core_insert(rt, *last);
+	*last = step;
+	return status;
+}
+
+int hd_reduce_spawn(heddle_task *t)
+{
+	heddle_data *d = t->accesses[0].data;
+	heddle_runtime *rt = d->rt;
+	struct hd_data_extra *extra = d->extra;
+	heddle_task *last = NULL;
+	int status = 0;
+	t->spawned = 1;
+	t->pending = 1; /* until the steps are linked */
+	if (!valid_somewhere(d))
+		status = append(rt, &last, make_step(d, extra->redux_init, HEDDLE_W, NULL));
+	for (struct hd_private *p = extra->privates; p && !status; p = p->next)
+		if (p->redux && p->initialised)
+			status = append(rt, &last, make_step(d, extra->redux_combine, HEDDLE_RW, p->copy));
+	if (last && !status)
+		status = hd_graph_after(last, t);
+	if (last)
+		hd_core_insert(rt, last);
+	t->pending--;
+	return status;
+}

@@ -1,0 +1,136 @@
+/* What a kernel sees, and running it. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include "engine.h"
+
+static struct hd_access *access_at(const heddle_context *c, size_t i)
+{
+	struct hd_access *a;
+	if (c->only)
+		return i == 0 ? c->only : NULL;
+	if (i >= c->task->n_accesses)
+		return NULL;
+	a = &c->task->accesses[i];
+	if (a->flags & HD_ACCESS_ALIAS) /* the first access to the same datum has the copy */
+		for (uint32_t k = 0; k < i; k++)
+			if (c->task->accesses[k].data == a->data)
+				return &c->task->accesses[k];
+	return a;
+}
+
+int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)
+{
+	struct hd_access *a = access_at(c, i);
+	heddle_data *d = !a ? NULL : a->private_copy ? a->private_copy : a->data;
+	if (!d || part >= hd_data_n_parts(d))
+		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part, i);
+	const struct hd_replica *r = &d->replicas[c->worker->node];
+	hd_data_part_at(d, r, part, out);
+	if (d->extra && d->extra->type)
+		out->base = *(void **)r->ptr;
+	return 0;
+}
+
+void *heddle_ptr(const heddle_context *c, size_t i)
+{
+	struct heddle_part part;
+	return heddle_context_part(c, i, 0, &part) ? NULL : part.base;
+}
+
+size_t heddle_extent(const heddle_context *c, size_t i, unsigned dim)
+{
+	const struct hd_access *a = access_at(c, i);
+	return a && dim < a->data->part.n_dims ? a->data->part.n[dim] : 1;
+}
+
+size_t heddle_ld(const heddle_context *c, size_t i)
+{
+	struct heddle_part part;
+	return heddle_context_part(c, i, 0, &part) ? 0 : part.n_dims > 1 ? part.stride[1] : 1;
+}
+
+size_t heddle_context_n_data(const heddle_context *c)
+{
+	return c->only ? 1 : c->task->n_accesses;
+}
+
+const void *heddle_value_ptr(const heddle_context *c, size_t i)
+{
+	return !c->only && i < c->task->n_values ? hd_task_value(c->task, i) : NULL;
+}
+
+unsigned heddle_context_worker(const heddle_context *c)
+{
+	return c->worker->id;
+}
+
+heddle_runtime *heddle_context_runtime(const heddle_context *c)
+{
+	return c->worker->rt;
+}
+
+int heddle_fail(heddle_context *c, int code, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	free(c->message);
+	if (vasprintf(&c->message, format, args) < 0)
+		c->message = NULL;
+	va_end(args);
+	return code ? code : -1;
+}
+
+/* Blocks until an asynchronous kernel has ended. */
+static int finish_event(struct hd_worker *w, void *event)
+{
+	int status;
+	while ((status = w->driver->query(w->device, event)) == HEDDLE_PENDING)
+		hd_cpu_relax();
+	return status;
+}
+
+static int launch(struct hd_worker *w, heddle_kernel kernel, heddle_context *c)
+{
+	void *event = NULL;
+	int outer = hd_inside_enter();
+	int status = w->driver->launch(w->device, kernel, c, &event);
+	hd_inside_leave(outer);
+	return status == HEDDLE_PENDING && event ? finish_event(w, event) : status;
+}
+
+static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c)
+{
+	int status = 0;
+	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
+		hd_lock(&w->rt->lock); /* the list of private copies may be growing */
+		int needed = hd_private_needs_init(&t->accesses[i]);
+		hd_unlock(&w->rt->lock);
+		if (!needed)
+			continue;
+		c->only = &t->accesses[i];
+		status = launch(w, t->accesses[i].data->extra->redux_init->kernels[w->class_id], c);
+		c->only = NULL;
+	}
+	return status;
+}
+
+int hd_run_kernel(struct hd_worker *w, heddle_task *t)
+{
+	heddle_context c = {.task = t, .worker = w};
+	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, t, &c) : 0;
+	if (!status)
+		status = launch(w, t->codelet->kernels[w->class_id], &c);
+	if (HD_UNLIKELY(status)) {
+		char *text = c.message ? c.message : hd_format("its kernel returned %d on %s", status, w->rt->platform->workers[w->id].name);
+		if (text) {
+			hd_lock(&w->rt->lock);
+			hd_task_message(t, text);
+			hd_unlock(&w->rt->lock);
+		}
+		free(text);
+		return HEDDLE_E_KERNEL;
+	}
+	free(c.message);
+	return 0;
+}

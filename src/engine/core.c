@@ -1,0 +1,495 @@
+/* The life of a task, from the moment it enters the graph until it has ended. Everything runs under the core lock.
+ *
+ *   hd_core_insert ──► on_ready ──► policy.ready ──► policy.pick ──► assign (stage) ──► worker: begin, kernel, finish ──► hd_core_end
+ *                         └──► controls (acquire, unregister ...: staged in main memory, no worker) ─────────────────────────┘
+ *
+ * Callbacks are the only thing run without the lock: hd_core_settle leaves it for them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+static void append(heddle_task **head, heddle_task **tail, heddle_task *t)
+{
+	t->link.next = NULL;
+	if (*head)
+		(*tail)->link.next = t;
+	else
+		*head = t;
+	*tail = t;
+}
+
+static heddle_task *take_first(heddle_task **head)
+{
+	heddle_task *t = *head;
+	*head = t->link.next;
+	return t;
+}
+
+static void set_state(heddle_task *t, enum hd_task_state state)
+{
+	/* relaxed: under the core lock; only ENDED is read without it and is stored with release. pairs: nothing */
+	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
+}
+
+/* --- Ready --------------------------------------------------------------------------------------------------------------- */
+
+static int grow_batch(heddle_runtime *rt)
+{
+	size_t size = rt->max_batch ? 2 * rt->max_batch : 256;
+	heddle_task **larger = realloc(rt->batch, size * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("ready tasks");
+	rt->batch = larger;
+	rt->max_batch = size;
+	return 0;
+}
+
+/* Nothing in the graph holds the task back any more. */
+static void on_ready(heddle_task *t, void *arg)
+{
+	heddle_runtime *rt = arg;
+	t->ready = rt->now;
+	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled)) {
+		append(&rt->control, &rt->control_tail, t);
+		return;
+	}
+	if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES) && hd_graph_take_tokens(t, on_ready, rt))
+		return;
+	if (HD_UNLIKELY(rt->n_batch == rt->max_batch) && grow_batch(rt)) {
+		t->status = HEDDLE_E_MEMORY;
+		append(&rt->control, &rt->control_tail, t);
+		return;
+	}
+	set_state(t, HD_READY);
+	rt->batch[rt->n_batch++] = t;
+}
+
+/* A reduction that no task closes would never be done: the first access of another kind puts a REDUCE task before itself. */
+static int close_reductions(heddle_runtime *rt, heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (HD_LIKELY(a->data->tail_mode != HEDDLE_REDUX) || a->mode == HEDDLE_REDUX ||
+		    (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
+			continue;
+		heddle_task *reduce = hd_task_make(rt, NULL, 1);
+		if (!reduce)
+			return HEDDLE_E_MEMORY;
+		reduce->kind = HD_TASK_REDUCE;
+		hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
+		a->data->tail_mode = HEDDLE_RW; /* so that this does not happen to REDUCE itself */
+		hd_core_insert(rt, reduce);
+	}
+	return 0;
+}
+
+static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
+{
+	int status = 0;
+	for (size_t i = 0; i < t->extra->n_before && !status; i++) {
+		status = hd_graph_after(t->extra->before[i], t);
+		if (rt->recorder)
+			hd_record_explicit(rt->recorder, t->extra->before[i]->order, t->order);
+	}
+	free(t->extra->before);
+	t->extra->before = NULL;
+	return status;
+}
+
+void hd_core_insert(heddle_runtime *rt, heddle_task *t)
+{
+	int status = close_reductions(rt, t);
+	t->order = rt->next_order++;
+	rt->n_inserted++;
+	t->pending++; /* held until everything is linked */
+	if (t->codelet && !t->perf)
+		hd_task_find_model(rt, t);
+	hd_graph_link(t);
+	if (HD_UNLIKELY(t->extra && t->extra->before) && !status)
+		status = wait_for_explicit(rt, t);
+	if (HD_UNLIKELY(rt->recorder != NULL))
+		hd_record_insert(rt->recorder, t);
+	if (HD_UNLIKELY(status)) {
+		t->status = status;
+		t->cancelled = 1;
+	}
+	if (--t->pending == 0)
+		on_ready(t, rt);
+}
+
+/* --- The end ------------------------------------------------------------------------------------------------------------- */
+
+static void note_error(heddle_runtime *rt, heddle_task *t)
+{
+	if (t->status == HEDDLE_E_CANCELLED)
+		rt->stats.tasks_cancelled++;
+	else
+		rt->stats.tasks_failed++;
+	if (rt->first_error && !(rt->first_error == HEDDLE_E_CANCELLED && t->status != HEDDLE_E_CANCELLED))
+		return;
+	rt->first_error = t->status;
+	free(rt->first_message);
+	const char *why = t->extra && t->extra->message ? t->extra->message : NULL;
+	rt->first_message = why ? hd_format("%s (task %llu): %s", hd_task_name(t), (unsigned long long)t->order, why)
+	                        : hd_format("%s (task %llu): %s", hd_task_name(t), (unsigned long long)t->order,
+	                                    heddle_status_name(t->status));
+}
+
+/* The last of it: waiters may see it, its memory goes. */
+static void bury(heddle_runtime *rt, heddle_task *t)
+{
+	rt->n_ended++;
+	if (t->kind == HD_TASK_CODELET && !t->status)
+		rt->stats.tasks_executed++;
+	uint64_t live = hd_live(rt);
+	if (t->waited || live == 0 || live == rt->throttle)
+		rt->news = 1;
+	/* pairs: acquire in heddle_task_done */
+	atomic_store_explicit(&t->state, HD_ENDED, memory_order_release);
+	hd_task_unref(rt, t);
+}
+
+/* UNREGISTER ends the life of its datum, UNPARTITION that of the children. */
+static void free_data(heddle_task *t)
+{
+	for (uint32_t i = t->kind == HD_TASK_UNREGISTER ? 0 : 1; i < t->n_accesses; i++)
+		hd_data_destroy(t->accesses[i].data);
+}
+
+void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
+{
+	if (!t->status)
+		t->status = t->cancelled ? HEDDLE_E_CANCELLED : status;
+	if (HD_UNLIKELY(t->status) && t->kind == HD_TASK_CODELET)
+		note_error(rt, t);
+	hd_graph_release(t, on_ready, rt);
+	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION))
+		free_data(t);
+	if (HD_UNLIKELY(t->extra && t->extra->callback))
+		append(&rt->called, &rt->called_tail, t);
+	else
+		bury(rt, t);
+}
+
+static void run_callbacks(heddle_runtime *rt)
+{
+	while (rt->called) {
+		heddle_task *t = take_first(&rt->called);
+		rt->n_calling++;
+		hd_unlock(&rt->lock);
+		int outer = hd_inside_enter();
+		t->extra->callback(t->extra->callback_arg, t->status);
+		hd_inside_leave(outer);
+		hd_lock(&rt->lock);
+		rt->n_calling--;
+		hd_drain(rt); /* what it submitted counts before it has ended */
+		bury(rt, t);
+	}
+}
+
+/* --- Controls ------------------------------------------------------------------------------------------------------------ */
+
+/* The data of a control are in main memory (or cannot be). */
+static void control_staged(heddle_runtime *rt, heddle_task *t, int status)
+{
+	if (status && !t->status)
+		t->status = status;
+	if (!t->status && !t->cancelled) {
+		if (t->kind == HD_TASK_PARTITION)
+			hd_partition_staged(t);
+		if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION || t->kind == HD_TASK_ACQUIRE)
+			hd_stage_begin(t, 0);
+	}
+	if (t->kind == HD_TASK_ACQUIRE) { /* stays until heddle_release */
+		set_state(t, HD_STAGED);
+		rt->n_held++;
+		rt->news = 1;
+		return;
+	}
+	hd_stage_end(t, 0);
+	hd_core_end(rt, t, 0);
+}
+
+static void stage_control(heddle_runtime *rt, heddle_task *t)
+{
+	int status = hd_stage(t, 0);
+	if (status != HEDDLE_PENDING)
+		control_staged(rt, t, status);
+}
+
+/* Whether the program wants the value: it gave a buffer, and some other node has the newest value. */
+static int wants_value_home(const heddle_data *d)
+{
+	const struct hd_replica *home = &d->replicas[0];
+	return home->user_buffer && !home->valid && !d->poisoned && !d->parent;
+}
+
+static void run_reduce(heddle_runtime *rt, heddle_task *t)
+{
+	if (!t->spawned && !t->cancelled) {
+		int status = hd_reduce_spawn(t);
+		if (status)
+			t->status = status;
+		if (t->pending)
+			return; /* comes back when the last step has ended */
+	}
+	hd_private_drop(t->accesses[0].data, 1);
+	hd_core_end(rt, t, 0);
+}
+
+static void run_control(heddle_runtime *rt, heddle_task *t)
+{
+	switch (t->kind) {
+	case HD_TASK_ACQUIRE:
+		if (t->cancelled)
+			control_staged(rt, t, 0);
+		else
+			stage_control(rt, t);
+		return;
+	case HD_TASK_UNREGISTER:
+		/* A value nobody wants is not fetched: only transfers under way must end before the handle goes. */
+		if (wants_value_home(t->accesses[0].data)) {
+			stage_control(rt, t);
+			return;
+		}
+		t->accesses[0].mode = HEDDLE_W;
+		if (hd_stage_quiet(t))
+			return;
+		break;
+	case HD_TASK_PARTITION:
+	case HD_TASK_UNPARTITION:
+		if (!t->cancelled) {
+			stage_control(rt, t);
+			return;
+		}
+		if (hd_stage_quiet(t))
+			return;
+		break;
+	case HD_TASK_PREFETCH:
+		hd_prefetch(t->accesses[0].data, t->extra->node);
+		break;
+	case HD_TASK_REDUCE:
+		run_reduce(rt, t);
+		return;
+	default:
+		break;
+	}
+	hd_core_end(rt, t, 0);
+}
+
+/* --- Workers ------------------------------------------------------------------------------------------------------------- */
+
+void hd_core_hungry(struct hd_worker *w)
+{
+	if (w->hungry || !w->driven)
+		return;
+	heddle_runtime *rt = w->rt;
+	w->hungry = 1;
+	w->hungry_prev = NULL;
+	w->hungry_next = rt->hungry;
+	if (rt->hungry)
+		rt->hungry->hungry_prev = w;
+	rt->hungry = w;
+}
+
+void hd_core_not_hungry(struct hd_worker *w)
+{
+	if (!w->hungry)
+		return;
+	w->hungry = 0;
+	if (w->hungry_prev)
+		w->hungry_prev->hungry_next = w->hungry_next;
+	else
+		w->rt->hungry = w->hungry_next;
+	if (w->hungry_next)
+		w->hungry_next->hungry_prev = w->hungry_prev;
+}
+
+double hd_worker_free_at(struct hd_worker *w, double now)
+{
+	double end = w->running ? w->run_start + w->run_predicted : now;
+	return (end > now ? end : now) + w->backlog;
+}
+
+/* A picked task is all there: it queues for its worker. */
+static void staged(heddle_runtime *rt, heddle_task *t)
+{
+	struct hd_worker *w = &rt->workers[t->worker];
+	set_state(t, HD_STAGED);
+	append(&w->staged, &w->staged_tail, t);
+	rt->n_staged++;
+	if (!w->running)
+		rt->engine->worker_ready(w);
+}
+
+static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
+{
+	struct hd_worker *w = &rt->workers[t->worker];
+	hd_stage_end(t, w->node);
+	w->in_flight--;
+	w->backlog -= t->link.u.key;
+	if (status == HEDDLE_E_NO_FIT || heddle_last_error()[0])
+		hd_task_message(t, heddle_last_error());
+	hd_core_end(rt, t, status);
+	if (w->in_flight < w->pipeline)
+		hd_core_hungry(w);
+}
+
+void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
+{
+	if (!t->codelet)
+		control_staged(rt, t, status);
+	else if (HD_UNLIKELY(status))
+		drop_picked(rt, t, status);
+	else
+		staged(rt, t);
+}
+
+void hd_core_restage(heddle_runtime *rt, heddle_task *t)
+{
+	int status = hd_stage(t, hd_task_node(rt, t));
+	if (status != HEDDLE_PENDING)
+		hd_core_staged(rt, t, status);
+}
+
+/* The policy gave `t` to `w`. */
+static void assign(struct hd_worker *w, heddle_task *t)
+{
+	heddle_runtime *rt = w->rt;
+	double predicted = hd_perf_time(t->perf, w->class_id);
+	rt->n_ready--;
+	t->worker = w->id;
+	t->picked = rt->now;
+	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN: unknown, counts nothing */
+	w->backlog += t->link.u.key;
+	w->in_flight++;
+	set_state(t, HD_PICKED);
+	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? hd_private_attach(t, w->id) : 0;
+	if (!status)
+		status = hd_stage(t, w->node);
+	if (status != HEDDLE_PENDING)
+		hd_core_staged(rt, t, status);
+}
+
+static heddle_task *ask_policy(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	if (HD_LIKELY(rt->config.trace < 2))
+		return rt->sched.policy->pick(rt->sched.state, w->id);
+	double start = hd_clock_us();
+	heddle_task *t = rt->sched.policy->pick(rt->sched.state, w->id);
+	rt->stats.sched_time += hd_clock_us() - start;
+	return t;
+}
+
+static void tell_policy(heddle_runtime *rt)
+{
+	size_t n = rt->n_batch;
+	if (n == 0)
+		return;
+	double start = rt->config.trace > 1 ? hd_clock_us() : 0;
+	rt->n_ready += n;
+	rt->n_batch = 0; /* the policy prefetches, it does not make tasks ready: the array stays as it is meanwhile */
+	rt->sched.policy->ready(rt->sched.state, rt->batch, n, rt->batch_releaser);
+	if (rt->config.trace > 1)
+		rt->stats.sched_time += hd_clock_us() - start;
+}
+
+static void fill(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	while (w->in_flight < w->pipeline && rt->n_ready) {
+		heddle_task *t = ask_policy(w);
+		if (!t)
+			return;
+		assign(w, t);
+	}
+}
+
+static void feed(heddle_runtime *rt)
+{
+	struct hd_worker *w = rt->hungry;
+	while (w && rt->n_ready) {
+		struct hd_worker *next = w->hungry_next;
+		fill(w);
+		if (w->in_flight >= w->pipeline)
+			hd_core_not_hungry(w);
+		w = next;
+	}
+}
+
+void hd_core_settle(heddle_runtime *rt)
+{
+	do {
+		while (rt->control)
+			run_control(rt, take_first(&rt->control));
+		tell_policy(rt);
+		feed(rt);
+		run_callbacks(rt);
+	} while (rt->control || rt->n_batch);
+	if (HD_UNLIKELY(rt->news))
+		hd_wake_waiters(rt);
+}
+
+void hd_core_refill(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	while (rt->control)
+		run_control(rt, take_first(&rt->control));
+	tell_policy(rt);
+	rt->batch_releaser = -1;
+	fill(w); /* before the others: it is awake, and what it released is warm in its cache */
+	if (w->in_flight < w->pipeline && !w->staged) {
+		hd_drain(rt);
+		tell_policy(rt);
+		fill(w);
+	}
+	if (w->in_flight < w->pipeline)
+		hd_core_hungry(w);
+	hd_core_settle(rt);
+}
+
+heddle_task *hd_core_take(struct hd_worker *w)
+{
+	if (!w->staged)
+		return NULL;
+	w->rt->n_staged--;
+	return take_first(&w->staged);
+}
+
+void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
+{
+	heddle_runtime *rt = w->rt;
+	hd_stage_begin(t, w->node);
+	set_state(t, HD_RUNNING);
+	w->running = t;
+	w->run_start = now;
+	w->run_predicted = t->link.u.key;
+	w->backlog -= t->link.u.key;
+	rt->n_running++;
+	if (rt->sched.policy->started)
+		rt->sched.policy->started(rt->sched.state, t, w->id);
+}
+
+void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double now)
+{
+	heddle_runtime *rt = w->rt;
+	rt->now = now;
+	rt->last_end = now;
+	w->busy += now - w->run_start;
+	w->running = NULL;
+	w->in_flight--;
+	rt->n_running--;
+	if (!status && !rt->virtual_time)
+		hd_perf_record(t->perf, w->class_id, now - w->run_start);
+	if (HD_UNLIKELY(rt->recorder != NULL))
+		hd_record_task(rt->recorder, t, w->run_start, now);
+	if (rt->sched.policy->done)
+		rt->sched.policy->done(rt->sched.state, t, w->id);
+	hd_stage_end(t, w->node);
+	if (HD_UNLIKELY(rt->limited))
+		hd_memory_retry(rt, w->node);
+	rt->batch_releaser = (int)w->id;
+	hd_core_end(rt, t, status);
+}

@@ -1,0 +1,243 @@
+/* The runtime itself: workers, the core lock, what the engines share, and the engine interface: the door of src/engine.
+ *
+ * One lock, rt->lock, guards graph, data, policy and workers: the core is sequential code, and the virtual engine runs the very
+ * same code with one thread. Contention is kept low by batching: a submitting thread fills an inbox of its own without
+ * taking the lock, and drains it in one go (submit.c says how nothing gets lost).
+ */
+#ifndef HD_ENGINE_H
+#define HD_ENGINE_H
+
+#include <stdatomic.h>
+#include <heddle/driver.h>
+#include <heddle/policy.h>
+#include <heddle/runtime.h>
+#include "base/lock.h"
+#include "data/data.h"
+#include "graph/graph.h"
+#include "machine/machine.h"
+
+struct hd_engine;
+struct hd_recorder;
+struct hd_virtual;
+struct hd_threads;
+
+struct hd_worker {
+	/* const after start */
+	heddle_runtime *rt;
+	unsigned id, class_id, node, pipeline;
+	const struct heddle_driver *driver;
+	void *device;
+	/* lock core */
+	unsigned in_flight;              /* tasks picked and not ended */
+	uint8_t hungry;                  /* in the list of those that can hold another task and had none to take */
+	uint8_t asleep;                  /* its thread sleeps, or is about to: needs hd_event_set */
+	uint8_t idling;                  /* its thread waits for something to do: wake it */
+	uint8_t driven;                  /* somebody runs its tasks: false for worker 0 of caller_works outside waits */
+	struct hd_worker *hungry_next, *hungry_prev;
+	heddle_task *staged, *staged_tail; /* data are there: to be run in this order (link.next) */
+	heddle_task *running;
+	double run_start, run_predicted; /* us: of the running task; predicted duration */
+	double backlog;                  /* us predicted for tasks picked and not begun */
+	double busy;                     /* us spent in kernels */
+	double waited_for_data;          /* us idle with a task picked */
+	unsigned idle_rounds;            /* since it last had something to do */
+	/* any thread sets, its own waits */
+	_Alignas(HD_CACHE_LINE) struct hd_event wake; /* aligned: setters must not slow down the worker's other fields */
+};
+
+/* Tasks that one thread has submitted and that are not in the graph yet. Single producer: its thread. Single consumer: whoever
+ * holds the core lock. */
+enum { HD_INBOX_SIZE = 64 };
+struct hd_inbox {
+	heddle_runtime *rt;          /* const */
+	struct hd_inbox *next;       /* lock core */
+	uint64_t thread;             /* const: the thread's token */
+	heddle_task *free[HD_SIZE_CLASSES]; /* only its thread */
+	uint32_t n_free[HD_SIZE_CLASSES];   /* only its thread */
+	/* pairs: release store by the producer with acquire load by the drainer: else it could read a slot not yet written */
+	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
+	/* pairs: release store by the drainer with acquire load by the producer: else a slot could be reused while being read */
+	_Alignas(HD_CACHE_LINE) _Atomic uint32_t head;
+	heddle_task *slots[HD_INBOX_SIZE];
+};
+
+/* A thread blocked in a wait. */
+struct hd_waiter {
+	struct hd_waiter *next;
+	int (*done)(heddle_runtime *rt, void *arg); /* under the lock */
+	void *arg;
+	struct hd_event *event; /* what its thread sleeps on */
+	int woken;
+};
+
+/* What a policy instance gets; see heddle/policy.h. */
+struct heddle_sched {
+	heddle_runtime *rt;
+	const struct heddle_policy *policy;
+	void *state;
+	char **options;               /* owns: values in the policy's order */
+	struct hd_rng rng;
+	void (*on_report)(void *arg, const char *name, double value, const char *unit);
+	void *report_arg;
+};
+
+/* An engine: who keeps time and who executes. Called under the core lock unless it says otherwise. */
+struct hd_engine {
+	const char *name;
+	int (*open)(heddle_runtime *rt);
+	/* Without the lock; all tasks have ended. */
+	void (*close)(heddle_runtime *rt);
+	/* Last of all, when no memory of any node is in use any more. May be NULL. */
+	void (*release)(heddle_runtime *rt);
+	double (*now)(heddle_runtime *rt); /* us; any thread */
+	/* Starts a copy whose replicas are pinned; ends with hd_transfer_done, later. */
+	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
+	/* The worker has got something to run (staged) and is not running: see that it does. */
+	void (*worker_ready)(struct hd_worker *w);
+	/* Lets time pass until done() may have become true; entered and left with the lock. HEDDLE_E_DEADLOCK. */
+	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
+	/* Memory of a node: NULL when there is none. */
+	void *(*alloc)(heddle_runtime *rt, unsigned node, size_t size);
+	void (*free)(heddle_runtime *rt, unsigned node, void *ptr, size_t size);
+};
+extern const struct hd_engine hd_engine_threads, hd_engine_virtual;
+
+struct heddle_runtime {
+	/* const after start */
+	struct heddle_config config; /* strings are owned */
+	struct heddle_platform *platform; /* owns */
+	struct hd_topology *topology;     /* owns; NULL in virtual time */
+	const struct hd_engine *engine;
+	int virtual_time;
+	int limited;                 /* some memory node has a capacity */
+	uint64_t uid;                /* tells runtimes apart in thread-local caches */
+	struct hd_worker *workers;   /* owns */
+	unsigned *node_worker;       /* owns; per node: a worker whose driver manages its memory */
+	size_t n_workers, n_nodes, n_classes;
+	double start_us;             /* real clock */
+	const struct heddle_link **links; /* owns the array; [from * n_nodes + to], NULL: none */
+	double *hop_latency, *hop_us_per_byte; /* own; [from * n_nodes + to], 0 us per byte: no direct link */
+	union {
+		struct hd_threads *threads;
+		struct hd_virtual *virtual_;
+	} engine_state;              /* owns */
+
+	/* atomic: the token of the thread that may submit without the lock; 0: nobody. pairs: sequentially consistent stores by
+	 * those who revoke it (before they look into the inboxes) with the sequentially consistent load after a submission
+	 * (whose slot was published before): one of the two sees the other, so no task is left unseen in an inbox. */
+	_Alignas(HD_CACHE_LINE) _Atomic uint64_t lease;
+
+	/* lock core, and everything below */
+	_Alignas(HD_CACHE_LINE) struct hd_lock lock;
+	struct heddle_sched sched;
+	struct hd_perf *perf;        /* owns */
+	struct hd_task_pool pool;
+	struct hd_memory *memories;  /* owns; per node */
+	struct hd_inbox *inboxes;    /* owns */
+	struct hd_worker *hungry;    /* most recent first */
+	unsigned n_asleep;           /* hungry workers whose thread sleeps */
+	size_t n_ready;              /* tasks the policy holds */
+	heddle_task **batch;         /* owns: ready, not yet told to the policy */
+	size_t n_batch, max_batch;
+	int batch_releaser;
+	heddle_task *control, *control_tail; /* ready tasks that need no worker (link.next) */
+	heddle_task *called, *called_tail;   /* ended but for their callback (link.next) */
+	int news;                    /* a waiter may have what it waits for */
+	uint64_t throttle;           /* the number of unfinished tasks a throttled submitter waits for */
+	struct hd_waiter *waiters;
+	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */
+	uint64_t next_order;
+	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
+	uint64_t n_held;             /* data acquired by the program */
+	unsigned n_blocked;          /* threads asleep in a wait */
+	unsigned n_calling;          /* callbacks being run */
+	double now;                  /* us: when the current critical section began, for time stamps that need no precision */
+	int first_error;             /* of the tasks ended since the last wait for all */
+	char *first_message;         /* owns */
+	heddle_codelet *codelets;    /* owns */
+	uint32_t n_codelets, n_data;
+	heddle_data *data;           /* list of all handles */
+	struct heddle_stats stats;
+	double first_submit, last_end;
+	struct hd_recorder *recorder; /* owns; NULL when not tracing */
+	int stopping;
+};
+
+/* Where the data of a picked task must be: controls run in main memory. */
+static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
+{
+	return t->codelet ? rt->workers[t->worker].node : 0;
+}
+static inline uint64_t hd_live(const heddle_runtime *rt)
+{
+	return rt->n_inserted - rt->n_ended;
+}
+
+/* core.c: what happens to tasks; all under the lock. */
+/* The task enters the graph. */
+void hd_core_insert(heddle_runtime *rt, heddle_task *t);
+/* The kernel has ended (or the task was never to run). */
+void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
+/* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the lock. */
+void hd_core_settle(heddle_runtime *rt);
+/* Gives the worker what it can hold, and the others theirs. Afterwards hd_core_take has its next task; or it has none now,
+ * and is in the hungry list if it can hold one. Settles. */
+void hd_core_refill(struct hd_worker *w);
+void hd_core_hungry(struct hd_worker *w);
+/* The first staged task of a worker, or NULL. */
+heddle_task *hd_core_take(struct hd_worker *w);
+/* The worker begins / has ended the task: book-keeping around the kernel. `now` in us. */
+void hd_core_begin(struct hd_worker *w, heddle_task *t, double now);
+void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double now);
+/* The last transfer a task waited for has ended. */
+void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
+/* Retries a task that waited for memory. */
+void hd_core_restage(heddle_runtime *rt, heddle_task *t);
+/* Nothing can ever happen again though tasks are unfinished. */
+int hd_core_stuck(heddle_runtime *rt);
+/* HEDDLE_E_DEADLOCK with what waits for what. */
+int hd_core_deadlock(heddle_runtime *rt);
+char *hd_describe_hang(heddle_runtime *rt); /* one line, malloc'd; NULL when out of memory */
+double hd_worker_free_at(struct hd_worker *w, double now);
+void hd_core_not_hungry(struct hd_worker *w);
+
+/* submit.c */
+/* Puts the tasks of all inboxes into the graph. */
+void hd_drain(heddle_runtime *rt);
+/* Nobody may submit without the lock until further notice. */
+void hd_revoke(heddle_runtime *rt);
+/* A control task on some data, submitted in order. `fill` may add to it before. Takes the lock. */
+heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses);
+int hd_control_submit(heddle_runtime *rt, heddle_task *t);
+/* Under the lock: a task with a codelet, made by the core itself. */
+heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
+void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
+void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
+
+/* wait.c: entered with the lock held, left with it held. */
+int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
+void hd_wake_waiters(heddle_runtime *rt);
+
+/* context.c: running kernels. */
+struct heddle_call_context {
+	heddle_task *task;
+	struct hd_worker *worker;
+	char *message;       /* owns: what heddle_fail said */
+	struct hd_access *only; /* an init kernel sees this access alone */
+};
+/* Runs the task's kernel through the worker's driver, without the lock. */
+int hd_run_kernel(struct hd_worker *w, heddle_task *t);
+/* Marks the thread as being inside a kernel or a callback, where waiting is not allowed; returns what was before. */
+int hd_inside_enter(void);
+void hd_inside_leave(int before);
+int hd_inside(void);
+
+/* trace recorder (src/trace/record.c), under the lock. */
+struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
+void hd_recorder_close(struct hd_recorder *r);
+void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
+void hd_record_explicit(struct hd_recorder *r, uint64_t before, uint64_t after); /* submission numbers */
+void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end);
+void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
+
+#endif

@@ -1,0 +1,118 @@
+/* What the core offers to a policy: heddle_sched_*. All of it is called by policies, under the core lock. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+#include "sched/sched.h"
+
+const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
+{
+	return s->rt->platform;
+}
+
+double heddle_sched_now(heddle_sched *s)
+{
+	return s->rt->now;
+}
+
+const char *heddle_sched_option_text(const heddle_sched *s, const char *name)
+{
+	int i = hd_policy_option_index(s->policy, name);
+	return i < 0 ? NULL : s->options[i];
+}
+
+double heddle_sched_option(const heddle_sched *s, const char *name)
+{
+	int i = hd_policy_option_index(s->policy, name);
+	return i < 0 ? (double)NAN : hd_policy_option_number(&s->policy->options[i], s->options[i]);
+}
+
+uint64_t heddle_sched_random(heddle_sched *s)
+{
+	return hd_rng_next(&s->rng);
+}
+
+int heddle_sched_fail(heddle_sched *s, int status, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	return hd_error(status, "policy %s: %s", s->policy->name, text);
+}
+
+void heddle_sched_report(heddle_sched *s, const char *name, double value, const char *unit)
+{
+	if (s->on_report)
+		s->on_report(s->report_arg, name, value, unit);
+}
+
+unsigned heddle_sched_distance(const heddle_sched *s, unsigned a, unsigned b)
+{
+	return hd_topology_distance(s->rt->topology, s->rt->platform, a, b);
+}
+
+double heddle_sched_worker_free_at(heddle_sched *s, unsigned worker)
+{
+	return hd_worker_free_at(&s->rt->workers[worker], s->rt->now);
+}
+
+unsigned heddle_sched_calibrate(const heddle_sched *s)
+{
+	return s->rt->virtual_time ? 0 : (unsigned)s->rt->config.calibrate;
+}
+
+/* --- One instance per runtime -------------------------------------------------------------------------------------------- */
+
+static const char *default_policy(const heddle_runtime *rt)
+{
+	return rt->n_classes > 1 ? "dmdas" : "lws";
+}
+
+int hd_sched_open(heddle_runtime *rt)
+{
+	const char *name = rt->config.sched && rt->config.sched[0] ? rt->config.sched : "auto";
+	if (strcmp(name, "auto") == 0)
+		name = default_policy(rt);
+	heddle_sched *s = &rt->sched;
+	const struct heddle_policy *policy = heddle_policy_find(name);
+	if (!policy)
+		return HEDDLE_E_UNKNOWN;
+	s->rt = rt;
+	s->policy = policy;
+	hd_rng_seed(&s->rng, rt->config.seed);
+	int status = hd_policy_options_parse(policy, rt->config.sched_options, &s->options);
+	if (!status)
+		status = policy->create(s, &s->state);
+	if (status)
+		s->policy = NULL;
+	return status;
+}
+
+void hd_sched_close(heddle_runtime *rt)
+{
+	heddle_sched *s = &rt->sched;
+	if (s->policy && s->policy->destroy)
+		s->policy->destroy(s->state);
+	hd_policy_options_free(s->options);
+}
+
+const char *heddle_runtime_policy(const heddle_runtime *rt)
+{
+	return rt->sched.policy->name;
+}
+
+int heddle_policy_report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg)
+{
+	if (!rt || !f)
+		return hd_error(HEDDLE_E_INVALID, "a report needs a runtime and somebody to tell");
+	hd_lock(&rt->lock);
+	rt->sched.on_report = f;
+	rt->sched.report_arg = arg;
+	if (rt->sched.policy->report)
+		rt->sched.policy->report(rt->sched.state, &rt->sched);
+	rt->sched.on_report = NULL;
+	hd_unlock(&rt->lock);
+	return 0;
+}

@@ -1,0 +1,650 @@
+/* Submission: from the program's items to a task in the graph.
+ *
+ * A thread that submits fills an inbox of its own, without the core lock, as long as it holds the *lease* (rt->lease is its
+ * token), and puts 64 tasks into the graph at a time. Whoever needs the tasks earlier takes them: a waiting thread, or a worker
+ * that runs dry, revokes the lease and drains all inboxes. Nothing is lost and sequential order is kept:
+ *  - After publishing a slot the submitter reads the lease again. Either it still holds it, so any later revocation comes
+ *    with a drain that sees the slot; or it does not, and it drains the inbox itself before returning. (Both sides use
+ *    sequentially consistent operations: see heddle_runtime.lease.)
+ *  - A thread without the lease drains everything before it is given the lease. So when thread B submits after thread A has
+ *    returned from submitting, A's task is in the graph before B's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+/* The thread's inbox in the runtime it used last. Only its thread. */
+static _Thread_local struct {
+	uint64_t uid;
+	struct hd_inbox *inbox;
+} cached;
+
+static _Thread_local char token_address; /* its address tells live threads apart */
+
+static uint64_t my_token(void)
+{
+	return (uint64_t)(uintptr_t)&token_address;
+}
+
+/* Under the lock. The inbox of a thread that has ended serves the next one with its token: it is empty by then or holds tasks
+ * that were submitted. */
+static struct hd_inbox *find_inbox(heddle_runtime *rt)
+{
+	uint64_t token = my_token();
+	for (struct hd_inbox *i = rt->inboxes; i; i = i->next)
+		if (i->thread == token)
+			return i;
+	struct hd_inbox *inbox = aligned_alloc(HD_CACHE_LINE, sizeof *inbox);
+	if (!inbox) {
+		hd_no_memory("an inbox");
+		return NULL;
+	}
+	memset(inbox, 0, sizeof *inbox);
+	inbox->rt = rt;
+	inbox->thread = token;
+	inbox->next = rt->inboxes;
+	rt->inboxes = inbox;
+	return inbox;
+}
+
+static struct hd_inbox *my_inbox(heddle_runtime *rt)
+{
+	if (HD_LIKELY(cached.uid == rt->uid))
+		return cached.inbox;
+	hd_lock(&rt->lock);
+	struct hd_inbox *inbox = find_inbox(rt);
+	hd_unlock(&rt->lock);
+	if (inbox) {
+		cached.uid = rt->uid;
+		cached.inbox = inbox;
+	}
+	return inbox;
+}
+
+/* --- The graph's side ---------------------------------------------------------------------------------------------------- */
+
+static void drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
+{
+	/* pairs: the release store of tail in push; head is only written under the core lock, which we hold */
+	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_acquire);
+	/* relaxed: only written under the core lock, which we hold; pairs: nothing */
+	uint32_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
+	while (head != tail) {
+		heddle_task *t = inbox->slots[head++ % HD_INBOX_SIZE];
+		if (HD_UNLIKELY(rt->first_submit < 0))
+			rt->first_submit = rt->now;
+		rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
+		hd_core_insert(rt, t);
+	}
+	/* pairs: the acquire load of head in push */
+	atomic_store_explicit(&inbox->head, head, memory_order_release);
+}
+
+void hd_drain(heddle_runtime *rt)
+{
+	for (struct hd_inbox *i = rt->inboxes; i; i = i->next)
+		drain_one(rt, i);
+}
+
+void hd_revoke(heddle_runtime *rt)
+{
+	/* pairs: the sequentially consistent load in push */
+	atomic_store_explicit(&rt->lease, 0, memory_order_seq_cst);
+}
+
+/* A free task moves to the thread's private list together with some more. */
+static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size_t size)
+{
+	size_t size_class = (size - 1) / HD_SIZE_STEP;
+	if (size_class >= HD_SIZE_CLASSES)
+		return hd_pool_take_large(&rt->pool, size);
+	heddle_task *t = inbox->free[size_class];
+	if (HD_UNLIKELY(!t)) {
+		hd_lock(&rt->lock);
+		t = hd_pool_take(&rt->pool, (unsigned)size_class, HD_INBOX_SIZE);
+		hd_unlock(&rt->lock);
+		if (!t)
+			return NULL;
+	}
+	inbox->free[size_class] = t->link.next;
+	return t;
+}
+
+static void give_memory(struct hd_inbox *inbox, heddle_task *t)
+{
+	if (t->size_class == HD_SIZE_CLASSES) {
+		free(t);
+		return;
+	}
+	t->link.next = inbox->free[t->size_class];
+	inbox->free[t->size_class] = t;
+}
+
+static int below_throttle(heddle_runtime *rt, void *arg)
+{
+	(void)arg;
+	return hd_live(rt) <= rt->throttle;
+}
+
+/* The window is full: waits until a quarter of it is free again. A deadlock is not this task's fault: the next wait reports
+ * it. */
+static void throttle(heddle_runtime *rt)
+{
+	uint64_t window = (uint64_t)rt->config.window;
+	if (HD_LIKELY(!window || hd_live(rt) < window) || hd_inside())
+		return;
+	rt->throttle = window - (window + 3) / 4;
+	hd_wait_until(rt, below_throttle, NULL);
+}
+
+/* Everything submitted so far enters the graph; the thread gets the lease if all workers have enough to do. */
+static void flush(heddle_runtime *rt)
+{
+	hd_lock(&rt->lock);
+	rt->now = rt->engine->now(rt);
+	rt->batch_releaser = -1;
+	hd_drain(rt);
+	hd_core_settle(rt);
+	throttle(rt);
+	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
+	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : my_token(), memory_order_seq_cst);
+	hd_unlock(&rt->lock);
+}
+
+static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
+{
+	/* relaxed: only this thread writes it; pairs: nothing */
+	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+	/* pairs: the release store in drain_one */
+	if (HD_UNLIKELY(tail - atomic_load_explicit(&inbox->head, memory_order_acquire) == HD_INBOX_SIZE))
+		flush(rt);
+	inbox->slots[tail % HD_INBOX_SIZE] = t;
+	/* pairs: the acquire load in drain_one. Sequentially consistent because the load of the lease must not overtake it. */
+	atomic_store_explicit(&inbox->tail, tail + 1, memory_order_seq_cst);
+	/* pairs: hd_revoke */
+	if (HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
+		flush(rt);
+}
+
+/* --- Tasks of the core --------------------------------------------------------------------------------------------------- */
+
+static void clear(heddle_task *t)
+{
+	uint16_t size_class = t->size_class;
+	memset(t, 0, sizeof *t);
+	t->size_class = size_class;
+	t->refs = 1;
+}
+
+static size_t task_size(size_t n_accesses, size_t value_bytes)
+{
+	return sizeof(heddle_task) + n_accesses * sizeof(struct hd_access) + value_bytes;
+}
+
+heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
+{
+	size_t size = task_size(n_accesses, 0), size_class = (size - 1) / HD_SIZE_STEP;
+	heddle_task *t = size_class < HD_SIZE_CLASSES ? hd_pool_take(&rt->pool, (unsigned)size_class, 1)
+	                                              : hd_pool_take_large(&rt->pool, size);
+	if (!t)
+		return NULL;
+	clear(t);
+	t->codelet = codelet;
+	t->kind = codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
+	t->link.u.ptr = rt; /* tasks without a codelet remember their runtime here */
+	t->n_accesses = (uint32_t)n_accesses;
+	if (codelet)
+		t->footprint = codelet->footprint_seed;
+	return t;
+}
+
+void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
+{
+	struct hd_access *a = &t->accesses[i];
+	memset(a, 0, sizeof *a);
+	a->data = d;
+	a->mode = mode & 0x1f;
+	a->index = (uint32_t)i;
+	if (t->codelet)
+		t->footprint = hd_hash(t->footprint, d->shape);
+}
+
+heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses)
+{
+	hd_lock(&rt->lock);
+	heddle_task *t = hd_task_make(rt, NULL, n_accesses);
+	hd_unlock(&rt->lock);
+	if (t)
+		t->kind = (uint8_t)kind;
+	return t;
+}
+
+int hd_control_submit(heddle_runtime *rt, heddle_task *t)
+{
+	struct hd_inbox *inbox = my_inbox(rt);
+	if (!inbox)
+		return HEDDLE_E_MEMORY;
+	push(rt, inbox, t);
+	return 0;
+}
+
+/* --- Models -------------------------------------------------------------------------------------------------------------- */
+
+/* What size-dependent functions of a codelet are given. */
+struct size_view {
+	struct heddle_size size;
+	struct heddle_part *parts;
+	const struct heddle_part **part_ptrs;
+	const void **values;
+};
+
+static int open_size(struct size_view *v, const heddle_task *t)
+{
+	size_t n = t->n_accesses, m = t->n_values;
+	v->parts = calloc(n + 1, sizeof *v->parts);
+	v->part_ptrs = calloc(n + 1, sizeof *v->part_ptrs);
+	v->values = calloc(m + 1, sizeof *v->values);
+	if (!v->parts || !v->part_ptrs || !v->values)
+		return hd_no_memory("a task's size");
+	v->size.bytes = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct heddle_part *part = &t->accesses[i].data->part; /* only what never changes: the lock is not held */
+		v->parts[i].elem_size = part->elem_size;
+		v->parts[i].n_dims = part->n_dims;
+		memcpy(v->parts[i].n, part->n, sizeof part->n);
+		v->part_ptrs[i] = &v->parts[i];
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			v->size.bytes += (double)t->accesses[i].data->bytes;
+	}
+	for (size_t i = 0; i < m; i++)
+		v->values[i] = hd_task_value(t, i);
+	v->size.n_data = n;
+	v->size.n_values = m;
+	v->size.parts = v->part_ptrs;
+	v->size.values = v->values;
+	return 0;
+}
+
+static void close_size(struct size_view *v)
+{
+	free(v->parts);
+	free(v->part_ptrs);
+	free(v->values);
+}
+
+static int some_class_can(const heddle_runtime *rt, const heddle_task *t)
+{
+	for (size_t i = 0; i < rt->n_classes; i++)
+		if (t->codelet->class_ok[i] && !(rt->virtual_time && isnan(hd_perf_time(t->perf, (unsigned)i))))
+			return 1;
+	return 0;
+}
+
+void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
+{
+	heddle_codelet *c = t->codelet;
+	if (HD_LIKELY(c->last_footprint == t->footprint)) {
+		t->perf = c->last_entry;
+		return;
+	}
+	struct size_view v;
+	if (open_size(&v, t) == 0)
+		t->perf = hd_perf_entry(c->model, t->footprint, &v.size);
+	close_size(&v);
+	if (HD_UNLIKELY(!t->perf)) {
+		t->status = HEDDLE_E_MEMORY;
+	} else if (HD_UNLIKELY(!some_class_can(rt, t))) {
+		hd_task_message(t, "the platform has no time for data of this size: its rates need the codelet's flops");
+		t->status = HEDDLE_E_NO_WORKER;
+	}
+	t->cancelled = t->status != 0;
+	if (t->status)
+		return;
+	c->last_footprint = t->footprint;
+	c->last_entry = t->perf;
+}
+
+static int user_footprint(heddle_task *t)
+{
+	struct size_view v;
+	int status = open_size(&v, t);
+	if (!status)
+		t->footprint = hd_hash(t->footprint, t->codelet->desc.footprint(&v.size));
+	close_size(&v);
+	return status;
+}
+
+/* --- Tasks of the program ------------------------------------------------------------------------------------------------ */
+
+/* What the items amount to. */
+struct request {
+	const heddle_codelet *codelet;
+	size_t n_data, n_values, value_bytes, n_after;
+	int has_extra;
+};
+
+static size_t rounded(size_t size)
+{
+	return (size + 7) / 8 * 8;
+}
+
+static int count_items(size_t n, const struct heddle_item *items, struct request *q)
+{
+	memset(q, 0, sizeof *q);
+	for (size_t i = 0; i < n; i++) {
+		switch (items[i].what) {
+		case HEDDLE_R:
+		case HEDDLE_W:
+		case HEDDLE_RW:
+		case HEDDLE_SCRATCH:
+		case HEDDLE_REDUX:
+		case HEDDLE_COMMUTE:
+			q->n_data++;
+			break;
+		case HEDDLE_ITEM_CODELET:
+			q->codelet = items[i].ptr;
+			break;
+		case HEDDLE_ITEM_VALUE:
+			q->n_values++;
+			q->value_bytes += rounded(items[i].u.size);
+			break;
+		case HEDDLE_ITEM_AFTER:
+			q->n_after++;
+			q->has_extra = 1;
+			break;
+		case HEDDLE_ITEM_CALLBACK:
+		case HEDDLE_ITEM_NAME:
+			q->has_extra = 1;
+			break;
+		case HEDDLE_ITEM_PRIORITY:
+		case HEDDLE_ITEM_WORKER:
+		case HEDDLE_ITEM_OUT:
+			break;
+		default:
+			return hd_error(HEDDLE_E_INVALID, "item %zu of the task is of unknown kind %d", i, items[i].what);
+		}
+	}
+	return 0;
+}
+
+static const char *mode_name(unsigned mode)
+{
+	switch (mode) {
+	case HEDDLE_R: return "R";
+	case HEDDLE_W: return "W";
+	case HEDDLE_RW: return "RW";
+	case HEDDLE_SCRATCH: return "SCRATCH";
+	case HEDDLE_REDUX: return "REDUX";
+	default: return "COMMUTE";
+	}
+}
+
+static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why)
+{
+	char name[80];
+	return hd_error(HEDDLE_E_INVALID, "%s: %s %s", c ? c->desc.name : "task", hd_data_name(d, name, sizeof name), why);
+}
+
+static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d, unsigned mode)
+{
+	if (HD_UNLIKELY(!d))
+		return hd_error(HEDDLE_E_INVALID, "%s: one of its data is NULL", c ? c->desc.name : "task");
+	if (HD_UNLIKELY(d->rt != rt))
+		return refuse(c, d, "belongs to another runtime");
+	if (HD_UNLIKELY(d->unregistered))
+		return refuse(c, d, "has been unregistered");
+	if (HD_UNLIKELY(d->partitioned))
+		return refuse(c, d, "is partitioned: use its children, or call heddle_unpartition first");
+	if (HD_UNLIKELY(d->read_only && mode != HEDDLE_R))
+		return refuse(c, d, "overlaps its neighbours and can only be read");
+	if (HD_UNLIKELY(mode > HEDDLE_RW || d->extra != NULL)) {
+		if (mode == HEDDLE_REDUX && !(d->extra && d->extra->redux_init))
+			return refuse(c, d, "has no reduction: call heddle_data_set_reduction first");
+		if (d->extra && d->extra->type && (mode == HEDDLE_W || mode == HEDDLE_SCRATCH || mode == HEDDLE_REDUX))
+			return refuse(c, d, "is an object: it can be accessed as R, RW and COMMUTE");
+	}
+	return 0;
+}
+
+static int merge_modes(unsigned a, unsigned b, unsigned *out)
+{
+	if (a == b && a != HEDDLE_REDUX) {
+		*out = a;
+		return 0;
+	}
+	if (a > HEDDLE_RW || b > HEDDLE_RW)
+		return -1;
+	*out = a | b;
+	return 0;
+}
+
+/* The same datum twice in one task: the first access stands for both, with the mode that covers both. */
+static int merge_duplicate(heddle_task *t, struct hd_access *a)
+{
+	for (uint32_t k = 0; k < a->index; k++) {
+		struct hd_access *first = &t->accesses[k];
+		if (HD_LIKELY(first->data != a->data) || (first->flags & HD_ACCESS_ALIAS))
+			continue;
+		unsigned mode;
+		if (merge_modes(first->mode, a->mode, &mode)) {
+			char name[80];
+			return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task", hd_task_name(t),
+			                hd_data_name(a->data, name, sizeof name), mode_name(first->mode), mode_name(a->mode));
+		}
+		first->mode = mode & 0x1f;
+		a->flags |= HD_ACCESS_ALIAS;
+		return 0;
+	}
+	return 0;
+}
+
+static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i)
+{
+	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
+	unsigned mode = (unsigned)item->what;
+	const heddle_codelet *c = t->codelet;
+	int status = check_access(rt, c, d, mode);
+	if (HD_UNLIKELY(status))
+		return status;
+	if (HD_UNLIKELY(c && c->desc.n_modes) && (i >= c->desc.n_modes || (unsigned)c->desc.modes[i] != mode))
+		return hd_error(HEDDLE_E_INVALID, "%s: datum %u is accessed as %s, the codelet says %s", c->desc.name, i,
+		                mode_name(mode), i < c->desc.n_modes ? mode_name((unsigned)c->desc.modes[i]) : "nothing");
+	struct hd_access *a = &t->accesses[i];
+	a->data = d;
+	a->next = NULL;
+	a->private_copy = NULL;
+	a->index = i;
+	a->n_preds = 0;
+	a->mode = mode & 0x1f;
+	a->flags = 0;
+	if (HD_UNLIKELY(mode > HEDDLE_RW))
+		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
+	t->footprint = hd_hash(t->footprint, d->shape);
+	return HD_UNLIKELY(i > 0) ? merge_duplicate(t, a) : 0;
+}
+
+static void add_value(heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
+{
+	char *values = hd_task_values(t);
+	((uint32_t *)(void *)values)[i] = (uint32_t)*used;
+	memcpy(values + *used, item->ptr, item->u.size);
+	*used += rounded(item->u.size);
+}
+
+static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, size_t n_after)
+{
+	if (!item->ptr)
+		return hd_error(HEDDLE_E_INVALID, "%s: heddle_after without a task", hd_task_name(t));
+	(void)rt;
+	if (!t->extra->before && !(t->extra->before = malloc(n_after * sizeof *t->extra->before)))
+		return hd_no_memory("a dependency");
+	t->extra->before[t->extra->n_before++] = (heddle_task *)(uintptr_t)item->ptr;
+	return 0;
+}
+
+static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, const struct request *q)
+{
+	switch (item->what) {
+	case HEDDLE_ITEM_PRIORITY:
+		t->priority = item->number;
+		return 0;
+	case HEDDLE_ITEM_WORKER:
+		if (item->number < 0 || (size_t)item->number >= rt->n_workers)
+			return hd_error(HEDDLE_E_INVALID, "%s: there is no worker %d, only 0 to %zu", hd_task_name(t), item->number,
+			                rt->n_workers - 1);
+		t->only_worker = (uint32_t)item->number + 1;
+		return 0;
+	case HEDDLE_ITEM_CALLBACK:
+		t->extra->callback = item->u.call;
+		t->extra->callback_arg = (void *)(uintptr_t)item->ptr;
+		return 0;
+	case HEDDLE_ITEM_NAME:
+		free(t->extra->name);
+		t->extra->name = item->ptr ? strdup(item->ptr) : NULL;
+		return t->extra->name ? 0 : hd_no_memory("a name");
+	case HEDDLE_ITEM_AFTER:
+		return add_after(rt, t, item, q->n_after);
+	case HEDDLE_ITEM_OUT:
+		t->refs = 2;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct request *q)
+{
+	uint32_t n_data = 0, n_values = 0;
+	size_t used = rounded(q->n_values * sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++) {
+		int status = 0;
+		if (HD_LIKELY(items[i].what < HEDDLE_ITEM_CODELET))
+			status = add_access(rt, t, &items[i], n_data++);
+		else if (items[i].what == HEDDLE_ITEM_VALUE)
+			add_value(t, &items[i], n_values++, &used);
+		else
+			status = add_option(rt, t, &items[i], q);
+		if (HD_UNLIKELY(status))
+			return status;
+	}
+	return 0;
+}
+
+/* Some worker must be able to run it, or it would wait for ever. */
+static int check_workers(heddle_runtime *rt, const heddle_task *t)
+{
+	const heddle_codelet *c = t->codelet;
+	if (HD_UNLIKELY(c->n_able == 0)) {
+		if (rt->virtual_time)
+			return hd_error(HEDDLE_E_NO_WORKER, "platform %s has no time for codelet %s: add it under kernels",
+			                rt->platform->name, c->desc.name);
+		return hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime has an implementation of codelet %s", c->desc.name);
+	}
+	if (HD_UNLIKELY(t->only_worker && !c->class_ok[rt->workers[t->only_worker - 1].class_id]))
+		return hd_error(HEDDLE_E_NO_WORKER, "worker %u has no implementation of codelet %s", t->only_worker - 1,
+		                c->desc.name);
+	if (HD_LIKELY(!rt->limited))
+		return 0;
+	uint64_t bytes = 0, limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			bytes += t->accesses[i].data->bytes;
+	if (HD_UNLIKELY(limit && bytes > limit))
+		return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in",
+		                c->desc.name, (unsigned long long)bytes, (unsigned long long)limit);
+	return 0;
+}
+
+static void discard(struct hd_inbox *inbox, heddle_task *t)
+{
+	if (t->extra) {
+		free(t->extra->before);
+		free(t->extra->name);
+		free(t->extra);
+	}
+	give_memory(inbox, t);
+}
+
+static int prepare(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct request *q)
+{
+	clear(t);
+	t->codelet = (heddle_codelet *)(uintptr_t)q->codelet;
+	t->kind = t->codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
+	t->link.u.ptr = rt; /* tasks without a codelet remember their runtime here */
+	t->n_accesses = (uint32_t)q->n_data;
+	t->n_values = (uint32_t)q->n_values;
+	if (HD_LIKELY(t->codelet != NULL))
+		t->footprint = t->codelet->footprint_seed;
+	if (HD_UNLIKELY(q->has_extra) && !hd_task_extra(t))
+		return HEDDLE_E_MEMORY;
+	int status = fill_task(rt, t, n, items, q);
+	if (HD_UNLIKELY(status) || HD_UNLIKELY(!t->codelet))
+		return status;
+	if (HD_UNLIKELY(t->codelet->desc.footprint != NULL))
+		status = user_footprint(t);
+	return status ? status : check_workers(rt, t);
+}
+
+static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
+{
+	for (size_t i = 0; i < n; i++)
+		if (items[i].what == HEDDLE_ITEM_OUT)
+			*(heddle_task **)(uintptr_t)items[i].ptr = t;
+}
+
+int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)
+{
+	struct request q;
+	if (HD_UNLIKELY(!rt || (n && !items)))
+		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");
+	int status = count_items(n, items, &q);
+	if (HD_UNLIKELY(status))
+		return status;
+	if (HD_UNLIKELY(q.codelet && q.codelet->rt != rt))
+		return hd_error(HEDDLE_E_INVALID, "codelet %s belongs to another runtime", q.codelet->desc.name);
+	struct hd_inbox *inbox = my_inbox(rt);
+	size_t value_bytes = q.n_values ? rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
+	heddle_task *t = inbox ? take_memory(rt, inbox, task_size(q.n_data, value_bytes)) : NULL;
+	if (HD_UNLIKELY(!t))
+		return HEDDLE_E_MEMORY;
+	status = prepare(rt, t, n, items, &q);
+	if (HD_UNLIKELY(status)) {
+		discard(inbox, t);
+		return status;
+	}
+	if (HD_UNLIKELY(t->refs > 1))
+		hand_out(t, n, items);
+	push(rt, inbox, t);
+	return 0;
+}
+
+int heddle_task_submit(heddle_runtime *rt, const struct heddle_task_desc *desc, heddle_task **out)
+{
+	if (!rt || !desc)
+		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and a description");
+	size_t n = desc->n_data + desc->n_values + desc->n_after + 6, k = 0;
+	struct heddle_item *items = malloc(n * sizeof *items);
+	if (!items)
+		return hd_no_memory("a task");
+	if (desc->codelet)
+		items[k++] = heddle_call(desc->codelet);
+	for (size_t i = 0; i < desc->n_data; i++)
+		items[k++] = desc->data[i];
+	for (size_t i = 0; i < desc->n_values; i++)
+		items[k++] = desc->values[i];
+	for (size_t i = 0; i < desc->n_after; i++)
+		items[k++] = heddle_after(desc->after[i]);
+	if (desc->priority)
+		items[k++] = heddle_priority(desc->priority);
+	if (desc->callback)
+		items[k++] = heddle_then(desc->callback, desc->callback_arg);
+	if (desc->worker > 0)
+		items[k++] = heddle_on((unsigned)desc->worker - 1);
+	if (desc->name)
+		items[k++] = heddle_named(desc->name);
+	if (out)
+		items[k++] = heddle_out(out);
+	int status = heddle_submit_items(rt, k, items);
+	free(items);
+	return status;
+}

@@ -1,0 +1,402 @@
+/* The threaded engine: a thread per worker, two copy threads per accelerator node (in and out), the real clock.
+ *
+ * A worker that finds nothing to do is in the hungry list. It first spins for a few microseconds, looking now and then into the inboxes, so
+ * that a stream of small tasks is taken in batches; then it revokes the lease, so that the next submission comes with
+ * the lock and finds it in the list, marks itself asleep under the lock, and sleeps on its event. Whoever gives it a task sets
+ * the event after marking the task staged, so no wake-up is lost.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "driver/driver.h"
+#include "engine.h"
+
+enum { SPIN_ROUNDS = 40 };        /* of about 1 us each, before a worker sleeps */
+static const double LINGER_US = 1; /* between two looks into the inboxes */
+
+/* A copy engine: the transfers of one node in one direction, in order. */
+struct copier {
+	heddle_runtime *rt;
+	pthread_t thread;
+	struct hd_worker *device_of; /* whose driver copies */
+	struct hd_transfer *queue, *queue_tail; /* lock core */
+	struct hd_event wake;
+	int started;
+};
+
+struct hd_threads {
+	pthread_t *threads;   /* per worker; owns */
+	size_t n_started;
+	struct copier *in, *out; /* per node; owns */
+	int caller_busy;      /* lock core: a waiting thread drives worker 0 */
+};
+
+static double threads_now(heddle_runtime *rt)
+{
+	return hd_clock_us() - rt->start_us;
+}
+
+/* --- Workers ------------------------------------------------------------------------------------------------------------- */
+
+static void run_one(struct hd_worker *w, heddle_task *t)
+{
+	heddle_runtime *rt = w->rt;
+	hd_core_begin(w, t, threads_now(rt));
+	hd_unlock(&rt->lock);
+	int status = hd_run_kernel(w, t);
+	double end = threads_now(rt);
+	hd_lock(&rt->lock);
+	hd_core_finish(w, t, status, end);
+}
+
+static void wake_blocked(heddle_runtime *rt)
+{
+	for (struct hd_waiter *w = rt->waiters; w; w = w->next)
+		hd_event_set(w->event);
+}
+
+/* Entered and left with the lock; on return there may be something to do. */
+static void idle(struct hd_worker *w, double timeout_us)
+{
+	heddle_runtime *rt = w->rt;
+	double since = rt->now;
+	if (w->asleep) {
+		hd_unlock(&rt->lock);
+		hd_event_wait(&w->wake, 0, timeout_us);
+		hd_lock(&rt->lock);
+		rt->now = threads_now(rt);
+		if (w->asleep) {
+			w->asleep = 0;
+			rt->n_asleep--;
+		}
+		w->idle_rounds = 0;
+	} else {
+		hd_unlock(&rt->lock);
+		double start = hd_clock_us();
+		while (!hd_event_poll(&w->wake) && hd_clock_us() - start < LINGER_US)
+			hd_cpu_relax();
+		hd_lock(&rt->lock);
+		rt->now = threads_now(rt);
+		if (++w->idle_rounds >= SPIN_ROUNDS) {
+			w->asleep = 1;
+			rt->n_asleep++;
+			hd_revoke(rt);
+			if (rt->n_blocked && hd_core_stuck(rt))
+				wake_blocked(rt); /* to tell their callers */
+		}
+	}
+	if (w->in_flight)
+		w->waited_for_data += rt->now - since;
+}
+
+/* One step of a worker: runs a task, or idles. */
+static void step(struct hd_worker *w, double timeout_us)
+{
+	hd_core_refill(w);
+	heddle_task *t = hd_core_take(w);
+	if (!t) {
+		w->idling = 1;
+		idle(w, timeout_us);
+		w->idling = 0;
+		return;
+	}
+	if (HD_UNLIKELY(w->asleep)) {
+		w->asleep = 0;
+		w->rt->n_asleep--;
+	}
+	w->idle_rounds = 0;
+	run_one(w, t);
+}
+
+static void *worker_main(void *arg)
+{
+	struct hd_worker *w = arg;
+	heddle_runtime *rt = w->rt;
+	int core = rt->platform->workers[w->id].core;
+	if (rt->config.bind && core >= 0)
+		hd_topology_bind(rt->topology, core);
+	hd_lock(&rt->lock);
+	while (!rt->stopping)
+		step(w, -1);
+	hd_unlock(&rt->lock);
+	return NULL;
+}
+
+static void threads_worker_ready(struct hd_worker *w)
+{
+	if (w->idling)
+		hd_event_set(&w->wake);
+}
+
+/* --- Copies -------------------------------------------------------------------------------------------------------------- */
+
+static int copy_object(struct hd_transfer *tr)
+{
+	const struct heddle_type *type = tr->data->extra->type;
+	void **from = tr->data->replicas[tr->from].ptr, **to = tr->data->replicas[tr->to].ptr;
+	size_t size = type->size(*from);
+	void *buffer = malloc(size ? size : 1);
+	if (!buffer)
+		return hd_no_memory("a packed object");
+	int failed = type->pack(*from, buffer, size) || type->unpack(to, buffer, size);
+	free(buffer);
+	return failed ? hd_error(HEDDLE_E_KERNEL, "type %s: packing or unpacking failed", type->name) : 0;
+}
+
+static int copy_parts(struct copier *c, struct hd_transfer *tr)
+{
+	size_t n = hd_data_n_parts(tr->data);
+	int status = 0;
+	for (size_t i = 0; i < n && !status; i++) {
+		struct heddle_copy copy = {.from_node = tr->from, .to_node = tr->to};
+		hd_data_part_at(tr->data, &tr->data->replicas[tr->from], i, &copy.from);
+		hd_data_part_at(tr->data, &tr->data->replicas[tr->to], i, &copy.to);
+		status = c->device_of->driver->copy(c->device_of->device, &copy);
+	}
+	return status;
+}
+
+static void *copier_main(void *arg)
+{
+	struct copier *c = arg;
+	heddle_runtime *rt = c->rt;
+	hd_lock(&rt->lock);
+	for (;;) {
+		struct hd_transfer *tr = c->queue;
+		if (!tr && rt->stopping)
+			break;
+		if (!tr) {
+			hd_unlock(&rt->lock);
+			hd_event_wait(&c->wake, 5, -1);
+			hd_lock(&rt->lock);
+			continue;
+		}
+		c->queue = tr->queue_next;
+		hd_unlock(&rt->lock);
+		tr->start = threads_now(rt);
+		/* The descriptions of the datum are constant, the replicas pinned. */
+		tr->status = tr->data->extra && tr->data->extra->type ? copy_object(tr) : copy_parts(c, tr);
+		tr->end = threads_now(rt);
+		hd_lock(&rt->lock);
+		rt->now = tr->end;
+		rt->batch_releaser = -1;
+		hd_transfer_done(tr);
+		hd_core_settle(rt);
+	}
+	hd_unlock(&rt->lock);
+	return NULL;
+}
+
+/* RAM has no copy engine of its own: a copy belongs to the accelerator at its end, or at its start. */
+static void threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
+{
+	struct hd_threads *th = rt->engine_state.threads;
+	struct copier *c = tr->to ? &th->in[tr->to] : &th->out[tr->from];
+	tr->queue_next = NULL;
+	if (c->queue)
+		c->queue_tail->queue_next = tr;
+	else
+		c->queue = tr;
+	c->queue_tail = tr;
+	hd_event_set(&c->wake);
+}
+
+/* --- Waiting ------------------------------------------------------------------------------------------------------------- */
+
+static void report_hang(heddle_runtime *rt)
+{
+	char *text = hd_describe_hang(rt);
+	fprintf(stderr, "heddle: no progress for %d s: %s\n", rt->config.watchdog, text ? text : "");
+	free(text);
+}
+
+/* Drives worker 0 until the waiter has what it wants. */
+static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+{
+	struct hd_worker *w = &rt->workers[0];
+	struct hd_threads *th = rt->engine_state.threads;
+	int status = 0;
+	th->caller_busy = 1;
+	w->driven = 1;
+	waiter->event = &w->wake;
+	while (!waiter->done(rt, waiter->arg)) {
+		uint64_t before = rt->n_ended;
+		step(w, timeout_us);
+		if (w->asleep && hd_core_stuck(rt) && !waiter->done(rt, waiter->arg)) {
+			status = hd_core_deadlock(rt);
+			break;
+		}
+		if (timeout_us > 0 && w->asleep && before == rt->n_ended)
+			report_hang(rt);
+	}
+	hd_core_not_hungry(w);
+	if (w->asleep) {
+		w->asleep = 0;
+		rt->n_asleep--;
+	}
+	w->driven = 0;
+	th->caller_busy = 0;
+	wake_blocked(rt); /* one of them takes over */
+	return status;
+}
+
+static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+{
+	while (!waiter->done(rt, waiter->arg)) {
+		if (rt->config.caller_works && !rt->engine_state.threads->caller_busy)
+			return wait_working(rt, waiter, timeout_us);
+		if (hd_core_stuck(rt) && !waiter->done(rt, waiter->arg))
+			return hd_core_deadlock(rt);
+		uint64_t before = rt->n_ended;
+		waiter->woken = 0;
+		hd_revoke(rt);
+		rt->n_blocked++;
+		hd_unlock(&rt->lock);
+		int woken = hd_event_wait(waiter->event, 5, timeout_us);
+		hd_lock(&rt->lock);
+		rt->n_blocked--;
+		if (!woken && before == rt->n_ended)
+			report_hang(rt);
+	}
+	return 0;
+}
+
+static int threads_wait(heddle_runtime *rt, struct hd_waiter *waiter)
+{
+	double timeout_us = rt->config.watchdog ? rt->config.watchdog * 1e6 : -1;
+	return wait_sleeping(rt, waiter, timeout_us);
+}
+
+/* --- Start and stop ------------------------------------------------------------------------------------------------------ */
+
+static void *threads_alloc(heddle_runtime *rt, unsigned node, size_t size)
+{
+	void *p = NULL;
+	const struct hd_worker *w = &rt->workers[rt->node_worker[node]];
+	const struct heddle_driver *driver = node ? w->driver : &hd_driver_cpu;
+	return driver->alloc(node ? w->device : NULL, size ? size : 1, &p) ? NULL : p;
+}
+
+static void threads_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)
+{
+	(void)size;
+	const struct hd_worker *w = &rt->workers[rt->node_worker[node]];
+	if (node)
+		w->driver->free(w->device, ptr);
+	else
+		hd_driver_cpu.free(NULL, ptr);
+}
+
+static int open_devices(heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		const char *kind = rt->platform->classes[w->class_id].kind;
+		w->driver = hd_driver_find(kind);
+		if (!w->driver)
+			return hd_error(HEDDLE_E_UNSUPPORTED, "worker %s is of kind %s, this build drives %s; in virtual time any kind will do",
+			                rt->platform->workers[i].name, kind, hd_driver_names());
+		int status = w->driver->open(rt->platform, (unsigned)i, &w->device);
+		if (status) {
+			w->driver = NULL;
+			return status;
+		}
+	}
+	return 0;
+}
+
+static int start_copier(heddle_runtime *rt, struct copier *c, size_t node)
+{
+	c->rt = rt;
+	c->device_of = &rt->workers[rt->node_worker[node]];
+	if (pthread_create(&c->thread, NULL, copier_main, c))
+		return hd_error(HEDDLE_E_MEMORY, "cannot start a copy thread");
+	c->started = 1;
+	return 0;
+}
+
+static int start_threads(heddle_runtime *rt, struct hd_threads *th)
+{
+	for (size_t i = 1; i < rt->n_nodes; i++) {
+		int status = start_copier(rt, &th->in[i], i);
+		if (!status)
+			status = start_copier(rt, &th->out[i], i);
+		if (status)
+			return status;
+	}
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		if (i == 0 && rt->config.caller_works) {
+			th->n_started = 1;
+			continue;
+		}
+		rt->workers[i].driven = 1;
+		if (pthread_create(&th->threads[i], NULL, worker_main, &rt->workers[i]))
+			return hd_error(HEDDLE_E_MEMORY, "cannot start the thread of worker %s", rt->platform->workers[i].name);
+		th->n_started = i + 1;
+	}
+	return 0;
+}
+
+static void threads_close(heddle_runtime *rt)
+{
+	struct hd_threads *th = rt->engine_state.threads;
+	if (!th)
+		return;
+	hd_lock(&rt->lock);
+	rt->stopping = 1;
+	hd_unlock(&rt->lock);
+	for (size_t i = rt->config.caller_works ? 1 : 0; i < th->n_started; i++) {
+		hd_event_set(&rt->workers[i].wake);
+		pthread_join(th->threads[i], NULL);
+	}
+	for (size_t i = 0; i < 2 * rt->n_nodes; i++) {
+		struct copier *c = i < rt->n_nodes ? &th->in[i] : &th->out[i - rt->n_nodes];
+		if (!c->started)
+			continue;
+		hd_event_set(&c->wake);
+		pthread_join(c->thread, NULL);
+	}
+	free(th->threads);
+	free(th->in);
+	free(th->out);
+	free(th);
+	rt->engine_state.threads = NULL;
+}
+
+static void close_devices(heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (rt->workers[i].driver)
+			rt->workers[i].driver->close(rt->workers[i].device);
+}
+
+static int threads_open(heddle_runtime *rt)
+{
+	int status = open_devices(rt);
+	if (status)
+		return status;
+	struct hd_threads *th = calloc(1, sizeof *th);
+	if (!th)
+		return hd_no_memory("threads");
+	rt->engine_state.threads = th;
+	th->threads = calloc(rt->n_workers, sizeof *th->threads);
+	th->in = calloc(rt->n_nodes, sizeof *th->in);
+	th->out = calloc(rt->n_nodes, sizeof *th->out);
+	if (!th->threads || !th->in || !th->out)
+		return hd_no_memory("threads");
+	return start_threads(rt, th);
+}
+
+const struct hd_engine hd_engine_threads = {
+    .name = "threads",
+    .open = threads_open,
+    .close = threads_close,
+    .release = close_devices,
+    .now = threads_now,
+    .transfer = threads_transfer,
+    .worker_ready = threads_worker_ready,
+    .wait = threads_wait,
+    .alloc = threads_alloc,
+    .free = threads_free,
+};

@@ -1,0 +1,197 @@
+/* Waiting for something to become true: for one task, for all, for a datum, for room in the window. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+static _Thread_local int inside; /* in a kernel or callback; only its thread */
+
+int hd_inside_enter(void)
+{
+	int before = inside;
+	inside = 1;
+	return before;
+}
+
+void hd_inside_leave(int before)
+{
+	inside = before;
+}
+
+int hd_inside(void)
+{
+	return inside;
+}
+
+void hd_wake_waiters(heddle_runtime *rt)
+{
+	rt->news = 0;
+	for (struct hd_waiter *w = rt->waiters; w; w = w->next) {
+		if (!w->woken && w->done(rt, w->arg)) {
+			w->woken = 1;
+			hd_event_set(w->event);
+		}
+	}
+}
+
+int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
+{
+	struct hd_event event = {0};
+	struct hd_waiter waiter = {.done = done, .arg = arg, .event = &event};
+	rt->now = rt->engine->now(rt);
+	rt->batch_releaser = -1;
+	hd_drain(rt);
+	hd_core_settle(rt);
+	if (done(rt, arg))
+		return 0;
+	waiter.next = rt->waiters;
+	rt->waiters = &waiter;
+	int status = rt->engine->wait(rt, &waiter);
+	struct hd_waiter **p = &rt->waiters;
+	while (*p != &waiter)
+		p = &(*p)->next;
+	*p = waiter.next;
+	return status;
+}
+
+/* Every worker has been asked, in vain, since the last thing happened. */
+static int all_hungry(const heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (rt->workers[i].driven && !rt->workers[i].hungry)
+			return 0;
+	return 1;
+}
+
+int hd_core_stuck(heddle_runtime *rt)
+{
+	hd_drain(rt);
+	hd_core_settle(rt);
+	return hd_live(rt) && all_hungry(rt) && !rt->n_running && !rt->n_transfers && !rt->n_held && !rt->n_calling && rt->n_staged == 0;
+}
+
+/* --- What hangs --------------------------------------------------------------------------------------------------------- */
+
+static void describe_chain(FILE *out, const heddle_data *d)
+{
+	char name[80];
+	if (!d->queue)
+		return;
+	fprintf(out, "; %s waits for %s", hd_task_name(hd_access_task(d->queue)), hd_data_name(d, name, sizeof name));
+	if (d->holder)
+		fprintf(out, " acquired by the program");
+}
+
+char *hd_describe_hang(heddle_runtime *rt)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	fprintf(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->n_ready);
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (rt->workers[i].running)
+			fprintf(out, "; %s runs %s", rt->platform->workers[i].name, hd_task_name(rt->workers[i].running));
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		if (rt->memories[i].waiting)
+			fprintf(out, "; %s waits for room on %s", hd_task_name(rt->memories[i].waiting), rt->platform->nodes[i].name);
+	int shown = 0;
+	for (const heddle_data *d = rt->data; d && shown < 8; d = d->next) {
+		if (d->queue) {
+			describe_chain(out, d);
+			shown++;
+		}
+	}
+	fclose(out);
+	return text;
+}
+
+int hd_core_deadlock(heddle_runtime *rt)
+{
+	char *text = hd_describe_hang(rt);
+	int status = hd_error(HEDDLE_E_DEADLOCK, "nothing can make progress%s%s: %s",
+	                      rt->n_ready ? "; no idle worker takes a ready task under policy " : "",
+	                      rt->n_ready ? rt->sched.policy->name : "", text ? text : "");
+	free(text);
+	return status;
+}
+
+/* --- For the program ------------------------------------------------------------------------------------------------------ */
+
+static int refuse_inside(const char *what)
+{
+	return hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what);
+}
+
+static int all_ended(heddle_runtime *rt, void *arg)
+{
+	uint64_t controls = *(uint64_t *)arg;
+	return hd_live(rt) <= controls;
+}
+
+int heddle_wait_all(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_wait_all needs a runtime");
+	if (hd_inside())
+		return refuse_inside("heddle_wait_all");
+	hd_lock(&rt->lock);
+	uint64_t held = rt->n_held;
+	int status = hd_wait_until(rt, all_ended, &held);
+	if (!status && rt->first_error) {
+		status = hd_error(rt->first_error, "%s", rt->first_message ? rt->first_message : "a task failed");
+		rt->first_error = 0;
+		free(rt->first_message);
+		rt->first_message = NULL;
+	}
+	hd_unlock(&rt->lock);
+	return status;
+}
+
+static int task_ended(heddle_runtime *rt, void *arg)
+{
+	(void)rt;
+	return heddle_task_done(arg);
+}
+
+int heddle_task_done(const heddle_task *task)
+{
+	/* pairs: the release store in bury */
+	return task && atomic_load_explicit(&task->state, memory_order_acquire) == HD_ENDED;
+}
+
+static heddle_runtime *runtime_of(const heddle_task *t)
+{
+	return t->codelet ? t->codelet->rt : t->link.u.ptr;
+}
+
+int heddle_task_wait(heddle_task *task)
+{
+	if (!task)
+		return hd_error(HEDDLE_E_INVALID, "heddle_task_wait needs a task");
+	if (hd_inside())
+		return refuse_inside("heddle_task_wait");
+	heddle_runtime *rt = runtime_of(task);
+	hd_lock(&rt->lock);
+	task->waited = 1;
+	int status = hd_wait_until(rt, task_ended, task);
+	if (!status && task->status) {
+		const char *why = task->extra && task->extra->message ? task->extra->message : heddle_status_name(task->status);
+		status = hd_error(task->status, "%s (task %llu): %s", hd_task_name(task), (unsigned long long)task->order, why);
+	}
+	hd_unlock(&rt->lock);
+	return status;
+}
+
+void heddle_task_release(heddle_task *task)
+{
+	if (!task)
+		return;
+	heddle_runtime *rt = runtime_of(task);
+	hd_lock(&rt->lock);
+	hd_drain(rt); /* it may still lie in an inbox, or be named there by heddle_after */
+	hd_core_settle(rt);
+	hd_task_unref(rt, task);
+	hd_unlock(&rt->lock);
+}

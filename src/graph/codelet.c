@@ -1,0 +1,149 @@
+/* Codelets: copies of what the program described, resolved against one machine. */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/engine.h"
+
+static heddle_kernel short_form(const struct heddle_codelet_desc *d, const char *kind)
+{
+	if (strcmp(kind, "cpu") == 0)
+		return d->cpu;
+	if (strcmp(kind, "emulated") == 0)
+		return d->emulated ? d->emulated : d->cpu;
+	if (strcmp(kind, "opencl") == 0)
+		return d->opencl;
+	return strcmp(kind, "cuda") == 0 ? d->cuda : NULL;
+}
+
+static heddle_kernel kernel_for(const struct heddle_codelet_desc *d, const char *kind)
+{
+	for (size_t i = 0; i < d->n_implementations; i++)
+		if (strcmp(d->implementations[i].kind, kind) == 0)
+			return d->implementations[i].kernel;
+	heddle_kernel kernel = short_form(d, kind);
+	if (!kernel && strcmp(kind, "emulated") == 0)
+		return kernel_for(d, "cpu");
+	return kernel;
+}
+
+static int check_desc(const struct heddle_codelet_desc *d)
+{
+	if (!d || !d->name || !d->name[0])
+		return hd_error(HEDDLE_E_INVALID, "a codelet needs a name: models and traces are kept under it");
+	for (size_t i = 0; i < d->n_implementations; i++)
+		if (!d->implementations[i].kind || !d->implementations[i].kernel)
+			return hd_error(HEDDLE_E_INVALID, "codelet %s: implementation %zu lacks a kind or a kernel", d->name, i);
+	if (!d->cpu && !d->emulated && !d->opencl && !d->cuda && !d->n_implementations)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s has no kernel: give at least one, such as .cpu", d->name);
+	for (size_t i = 0; i < d->n_modes; i++)
+		if (d->modes[i] != HEDDLE_R && d->modes[i] != HEDDLE_W && d->modes[i] != HEDDLE_RW &&
+		    d->modes[i] != HEDDLE_SCRATCH && d->modes[i] != HEDDLE_REDUX && d->modes[i] != HEDDLE_COMMUTE)
+			return hd_error(HEDDLE_E_INVALID, "codelet %s: %d is not an access mode", d->name, d->modes[i]);
+	if (d->model == HEDDLE_MODEL_LINEAR && !d->regressors)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s: a linear model needs its regressors", d->name);
+	return 0;
+}
+
+static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
+{
+	c->desc = *d;
+	c->desc.implementations = NULL; /* resolved into kernels below */
+	c->desc.modes = NULL;
+	c->desc.name = strdup(d->name);
+	if (d->n_modes) {
+		int *modes = malloc(d->n_modes * sizeof *modes);
+		if (modes)
+			memcpy(modes, d->modes, d->n_modes * sizeof *modes);
+		c->desc.modes = modes;
+	}
+	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
+}
+
+/* In virtual time a class can run what the platform has a time for (of any size: task by task the model decides). */
+static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
+{
+	if (!rt->virtual_time)
+		return c->kernels[class_id] != NULL;
+	const struct heddle_platform *p = rt->platform;
+	for (size_t i = 0; i < p->n_kernels; i++)
+		if (p->kernels[i].class_id == class_id && strcmp(p->kernels[i].codelet, c->desc.name) == 0)
+			return 1;
+	return 0;
+}
+
+static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_codelet_desc *d)
+{
+	c->class_ok = calloc(rt->n_classes, sizeof *c->class_ok);
+	c->kernels = calloc(rt->n_classes, sizeof *c->kernels);
+	if (!c->class_ok || !c->kernels)
+		return hd_no_memory("a codelet");
+	for (size_t i = 0; i < rt->n_classes; i++) {
+		c->kernels[i] = kernel_for(d, rt->platform->classes[i].kind);
+		c->class_ok[i] = (uint8_t)class_can(rt, c, i);
+	}
+	int unlimited = 0;
+	for (size_t w = 0; w < rt->n_workers; w++) {
+		if (!c->class_ok[rt->workers[w].class_id])
+			continue;
+		c->n_able++;
+		uint64_t capacity = rt->memories[rt->workers[w].node].capacity;
+		unlimited |= capacity == 0;
+		if (capacity > c->max_bytes)
+			c->max_bytes = capacity;
+	}
+	if (unlimited)
+		c->max_bytes = 0;
+	return 0;
+}
+
+void hd_codelet_free(heddle_codelet *c)
+{
+	free((char *)(uintptr_t)c->desc.name);
+	free((int *)(uintptr_t)c->desc.modes);
+	free(c->class_ok);
+	free(c->kernels);
+	free(c);
+}
+
+int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *desc, heddle_codelet **out)
+{
+	if (!rt || !out)
+		return hd_error(HEDDLE_E_INVALID, "a codelet needs a runtime and a place for its handle");
+	int status = check_desc(desc);
+	if (status)
+		return status;
+	heddle_codelet *c = calloc(1, sizeof *c);
+	if (!c)
+		return hd_no_memory("a codelet");
+	c->rt = rt;
+	c->footprint_seed = hd_hash_string(desc->name);
+	c->last_footprint = ~(uint64_t)0;
+	status = copy_desc(c, desc);
+	if (!status)
+		status = resolve(rt, c, desc);
+	hd_lock(&rt->lock);
+	if (!status)
+		status = hd_perf_model(rt->perf, &c->desc, &c->model);
+	if (!status) {
+		c->id = rt->n_codelets++;
+		c->next = rt->codelets;
+		rt->codelets = c;
+	}
+	hd_unlock(&rt->lock);
+	if (status)
+		hd_codelet_free(c);
+	else
+		*out = c;
+	return status;
+}
+
+heddle_codelet *heddle_codelet_make(heddle_runtime *rt, const struct heddle_codelet_desc *desc)
+{
+	heddle_codelet *c = NULL;
+	heddle_codelet_create(rt, desc, &c);
+	return c;
+}
+
+const char *heddle_codelet_name(const heddle_codelet *c)
+{
+	return c->desc.name;
+}

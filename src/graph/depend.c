@@ -1,0 +1,257 @@
+/* The access chains: which accesses may proceed.
+ *
+ * State of a datum's chain: `granted` accesses of mode `granted_mode` are in force; `queue` holds, in submission order, those
+ * that must wait. Invariant: the queue is empty or granted > 0, and the head of the queue is not compatible with
+ * granted_mode. Two accesses are compatible when both read, both commute or both reduce.
+ */
+#include "graph.h"
+#include "data/data.h"
+#include <stdlib.h>
+
+/* SCRATCH needs the handle, not its value: it goes with the readers. */
+static unsigned chain_mode(unsigned mode)
+{
+	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
+}
+
+static int compatible(unsigned a, unsigned b)
+{
+	return a == b && (a == HEDDLE_R || a == HEDDLE_COMMUTE || a == HEDDLE_REDUX);
+}
+
+static int chained(const struct hd_access *a)
+{
+	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
+}
+
+/* An access comes into force; its task is void if it needs a value that was never computed. */
+static void grant(struct hd_access *a)
+{
+	heddle_data *d = a->data;
+	d->granted++;
+	d->granted_mode = (uint8_t)chain_mode(a->mode);
+	if (HD_UNLIKELY(d->poisoned) && a->mode != HEDDLE_W && a->mode != HEDDLE_SCRATCH)
+		hd_access_task(a)->cancelled = 1;
+}
+
+static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
+{
+	if (compatible(d->tail_mode, mode) && (d->granted || d->queue)) {
+		d->tail_count++;
+	} else {
+		d->prev_count = d->queue || d->granted ? (d->queue ? d->tail_count : d->granted) : 0;
+		d->tail_count = 1;
+		d->tail_mode = (uint8_t)mode;
+	}
+	a->n_preds = d->prev_count < HD_MAX_PREDS ? d->prev_count & HD_MAX_PREDS : HD_MAX_PREDS;
+}
+
+static void link_access(struct hd_access *a)
+{
+	heddle_data *d = a->data;
+	unsigned mode = chain_mode(a->mode);
+	count_group(d, a, mode);
+	a->next = NULL;
+	if (!d->queue && (!d->granted || compatible(d->granted_mode, mode))) {
+		a->n_preds = 0;
+		grant(a);
+		return;
+	}
+	if (d->queue)
+		d->queue_tail->next = a;
+	else
+		d->queue = a;
+	d->queue_tail = a;
+	hd_access_task(a)->pending++;
+}
+
+void hd_graph_link(heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (HD_LIKELY(chained(&t->accesses[i])))
+			link_access(&t->accesses[i]);
+}
+
+/* The last granted access was given back: the next group comes into force. */
+static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+{
+	struct hd_access *a = d->queue;
+	if (!a)
+		return;
+	unsigned mode = chain_mode(a->mode);
+	/* The group is cut off first: `ready` may link new accesses to this datum. */
+	struct hd_access *last = a;
+	grant(a);
+	while (last->next && compatible(mode, chain_mode(last->next->mode))) {
+		last = last->next;
+		grant(last);
+	}
+	d->queue = last->next;
+	last->next = NULL;
+	while (a) {
+		struct hd_access *next = a->next;
+		a->next = NULL;
+		heddle_task *t = hd_access_task(a);
+		if (--t->pending == 0)
+			ready(t, arg);
+		a = next;
+	}
+}
+
+static int needs_token(const struct hd_access *a)
+{
+	return a->mode == HEDDLE_COMMUTE && chained(a);
+}
+
+static void wait_for_token(struct hd_access *a)
+{
+	heddle_data *d = a->data;
+	a->next = NULL;
+	if (d->commuters)
+		d->commuters_tail->next = a;
+	else
+		d->commuters = a;
+	d->commuters_tail = a;
+}
+
+/* The first task that waits for the token of `a`, if the token is free. */
+static void offer_token(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+{
+	struct hd_access *next = a->data->token ? NULL : a->data->commuters;
+	if (!next)
+		return;
+	a->data->commuters = next->next;
+	next->next = NULL;
+	ready(hd_access_task(next), arg);
+}
+
+static void release_access(struct hd_access *a, int status, void (*ready)(heddle_task *, void *), void *arg)
+{
+	heddle_data *d = a->data;
+	if (a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH) {
+		if (HD_UNLIKELY(status))
+			d->poisoned = 1;
+		else if (a->mode == HEDDLE_W)
+			d->poisoned = 0;
+	}
+	if (a->flags & HD_ACCESS_UNCHAINED)
+		return;
+	if (a->flags & HD_ACCESS_TOKEN) {
+		d->token = 0;
+		a->flags &= ~HD_ACCESS_TOKEN & 0x1f;
+		offer_token(a, ready, arg);
+	}
+	if (--d->granted == 0)
+		advance(d, ready, arg);
+}
+
+static void release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+{
+	struct hd_edge *e = t->extra->after;
+	t->extra->after = NULL;
+	while (e) {
+		struct hd_edge *next = e->next;
+		if (t->status)
+			e->to->cancelled = 1;
+		if (--e->to->pending == 0)
+			ready(e->to, arg);
+		e->to->refs--; /* the graph's own reference is still there: it ends later */
+		free(e);
+		e = next;
+	}
+}
+
+void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (HD_LIKELY(!(t->accesses[i].flags & HD_ACCESS_ALIAS)))
+			release_access(&t->accesses[i], t->status, ready, arg);
+	if (HD_UNLIKELY(t->extra && t->extra->after))
+		release_explicit(t, ready, arg);
+}
+
+int hd_graph_after(heddle_task *before, heddle_task *after)
+{
+	/* relaxed: the core lock is held; pairs: nothing */
+	if (atomic_load_explicit(&before->state, memory_order_relaxed) == HD_ENDED) {
+		if (before->status)
+			after->cancelled = 1;
+		return 0;
+	}
+	struct hd_task_extra *extra = hd_task_extra(before);
+	struct hd_edge *e = extra ? malloc(sizeof *e) : NULL;
+	if (!e)
+		return hd_no_memory("a dependency");
+	e->to = after;
+	e->next = extra->after;
+	extra->after = e;
+	after->refs++;
+	after->pending++;
+	return 0;
+}
+
+int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+{
+	struct hd_access *lacking = NULL;
+	for (uint32_t i = 0; i < t->n_accesses && !lacking; i++)
+		if (needs_token(&t->accesses[i]) && t->accesses[i].data->token)
+			lacking = &t->accesses[i];
+	if (lacking) {
+		/* All or none: a task that waits holds nothing, so two of them cannot wait for each other; and what was
+		 * offered to it goes to the next. */
+		wait_for_token(lacking);
+		for (uint32_t i = 0; i < t->n_accesses; i++)
+			if (needs_token(&t->accesses[i]))
+				offer_token(&t->accesses[i], ready, arg);
+		return -1;
+	}
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		if (needs_token(&t->accesses[i])) {
+			t->accesses[i].data->token = 1;
+			t->accesses[i].flags |= HD_ACCESS_TOKEN;
+		}
+	}
+	return 0;
+}
+
+/* --- What follows a task, for policies ----------------------------------------------------------------------------------- */
+
+static unsigned count_preds(const heddle_task *t)
+{
+	unsigned n = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		n += t->accesses[i].n_preds;
+	return n;
+}
+
+/* An earlier datum of `t` already led to `s`: a short look, tasks have few data. */
+static int seen_before(const heddle_task *t, uint32_t upto, const heddle_task *s)
+{
+	for (uint32_t i = 0; i < upto; i++) {
+		if (!chained(&t->accesses[i]))
+			continue;
+		const heddle_data *d = t->accesses[i].data;
+		for (uint32_t j = 0; j < s->n_accesses; j++)
+			if (s->accesses[j].data == d && s->accesses[j].n_preds)
+				return 1;
+	}
+	return 0;
+}
+
+void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		if (!chained(&t->accesses[i]))
+			continue;
+		struct hd_access *a = t->accesses[i].data->queue;
+		unsigned mode = a ? chain_mode(a->mode) : 0;
+		for (struct hd_access *s = a; s && (s == a || compatible(mode, chain_mode(s->mode))); s = s->next) {
+			heddle_task *successor = hd_access_task(s);
+			if (successor->kind == HD_TASK_CODELET && !(once && seen_before(t, i, successor)))
+				f(successor, count_preds(successor), arg);
+		}
+	}
+	for (struct hd_edge *e = t->extra ? t->extra->after : NULL; e; e = e->next)
+		if (e->to->kind == HD_TASK_CODELET)
+			f(e->to, count_preds(e->to) ? count_preds(e->to) : 1, arg);
+}

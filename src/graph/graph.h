@@ -1,0 +1,177 @@
+/* Tasks, codelets and the dependencies between tasks: the door of src/graph.
+ *
+ * Dependencies are inferred from *access chains*: each datum keeps a first-in first-out queue of the accesses that cannot be
+ * granted yet, and the number and mode of those that are. Compatible neighbours (readers, commuters, reducers) are granted
+ * together. So a dependency costs no memory of its own, granting and releasing are O(1), and a datum with thousands of
+ * readers costs no more per access than one with two. Only explicit dependencies (heddle_after) have edges.
+ *
+ * Everything here is guarded by the core lock unless it says otherwise.
+ */
+#ifndef HD_GRAPH_H
+#define HD_GRAPH_H
+
+#include <stdatomic.h>
+#include <heddle/driver.h>
+#include <heddle/policy.h>
+#include <heddle/task.h>
+#include "base/base.h"
+#include "perf/perf.h"
+
+struct hd_transfer;
+
+/* One datum of one task. Which list `next` links it into depends on its state: the datum's queue while it waits to be
+ * granted, then the waiters of a transfer or of a commute token; never two at once. */
+struct hd_access {
+	heddle_data *data;      /* borrows until the task ends: the handle is freed by a later task of its own chain */
+	struct hd_access *next;
+	heddle_data *private_copy; /* SCRATCH, REDUX: the copy of the worker that runs the task, once picked */
+	uint32_t index;         /* in task->accesses */
+	uint32_t n_preds : 22;  /* accesses it waited for when it was linked (saturates) */
+	uint32_t mode : 5;      /* enum heddle_mode */
+	uint32_t flags : 5;     /* HD_ACCESS_ALIAS ... */
+};
+enum {
+	HD_ACCESS_ALIAS = 1,    /* the same datum is an earlier access of the task, which stands for both */
+	HD_ACCESS_PINNED = 2,   /* it holds a pin on the replica of the task's node */
+	HD_ACCESS_TOKEN = 4,    /* it holds the datum's commute token */
+	HD_ACCESS_UNCHAINED = 8, /* covered by another task's access: not in the chain (reductions) */
+	HD_ACCESS_LATE = 16     /* its place is only known when the task's other data are there (partitions) */
+};
+
+static inline int hd_mode_reads(unsigned mode)  /* the old value is needed */
+{
+	return (mode & HEDDLE_R) || mode == HEDDLE_COMMUTE;
+}
+static inline int hd_mode_writes(unsigned mode) /* replaces the value that others see */
+{
+	return (mode & HEDDLE_W) || mode == HEDDLE_COMMUTE;
+}
+
+enum hd_task_kind {
+	HD_TASK_CODELET,     /* runs a kernel on a worker */
+	HD_TASK_SYNC,        /* ends as soon as it is ready */
+	HD_TASK_ACQUIRE,     /* its datum is staged in main memory, then it stays until heddle_release */
+	HD_TASK_UNREGISTER,  /* its datum is brought home when it has one, then freed */
+	HD_TASK_PREFETCH,    /* a transfer is asked for, then it ends */
+	HD_TASK_PARTITION,   /* the parent is staged in main memory, then the children are good there */
+	HD_TASK_UNPARTITION, /* the children are staged in main memory, then the parent is good there */
+	HD_TASK_REDUCE       /* waits for the reduction tasks of a datum; see reduce.c */
+};
+
+/* What few tasks have, so that the others need not look. */
+enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2 };
+
+enum hd_task_state { HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_ENDED };
+
+/* What few tasks need; allocated with the first such thing. */
+struct hd_task_extra {
+	heddle_callback callback;
+	void *callback_arg;
+	char *name;              /* owns */
+	struct hd_edge *after;   /* explicit successors, owns */
+	heddle_task **before;    /* explicit predecessors until it enters the graph; owns the array, the program the tasks */
+	size_t n_before;
+	char *message;           /* owns: what heddle_fail said */
+	unsigned node;           /* PREFETCH: where to */
+};
+
+struct hd_edge {
+	struct hd_edge *next;
+	heddle_task *to;         /* counted */
+};
+
+struct heddle_task {
+	/* The policy's while it has the task, the core's otherwise (free list, worker queues). */
+	struct heddle_task_link link;
+	heddle_codelet *codelet;       /* NULL unless HD_TASK_CODELET */
+	struct hd_perf_entry *perf;    /* the model entry of its sizes; NULL without codelet */
+	uint64_t order;                /* submission number, given when it enters the graph */
+	uint64_t footprint;            /* const after submission */
+	struct hd_task_extra *extra;   /* owns; NULL for most */
+	double ready, picked;          /* us; ready is also the predicted end while it waits in a worker (see engine) */
+	uint32_t pending;              /* what it still waits for: ungranted accesses, explicit dependencies, then transfers */
+	uint32_t refs;                 /* 1 for the graph, 1 per reference of the program, 1 per edge to it */
+	int32_t priority;
+	int32_t status;                /* 0 or why it failed */
+	uint32_t n_accesses, n_values;
+	uint32_t worker;               /* who runs it, once picked */
+	uint32_t only_worker;          /* 1 + the only worker allowed; 0: any */
+	uint16_t size_class;           /* for the pool; HD_SIZE_CLASSES: too large for it */
+	uint8_t kind;
+	_Atomic uint8_t state;         /* pairs: release in hd_task_end, acquire in heddle_task_done, which reads without the lock:
+	                                * otherwise a program could see "ended" and not what the task wrote */
+	uint8_t cancelled;             /* a task it depends on failed */
+	uint8_t waited;                /* somebody waits for this very task */
+	uint8_t spawned;               /* REDUCE: its reduction tasks exist */
+	uint8_t special;               /* HD_TASK_COMMUTES ... */
+	struct hd_access accesses[];   /* n_accesses, then the values: see hd_task_value */
+};
+
+/* Values lie behind the accesses: an array of n_values uint32_t offsets from its own start, then the bytes. */
+static inline char *hd_task_values(const heddle_task *t)
+{
+	return (char *)(uintptr_t)&t->accesses[t->n_accesses];
+}
+static inline const void *hd_task_value(const heddle_task *t, size_t i)
+{
+	const char *values = hd_task_values(t);
+	return values + ((const uint32_t *)(const void *)values)[i];
+}
+static inline heddle_task *hd_access_task(const struct hd_access *a)
+{
+	const struct hd_access *first = a - a->index;
+	return (heddle_task *)(uintptr_t)((const char *)first - offsetof(heddle_task, accesses));
+}
+
+enum { HD_MAX_PREDS = (1 << 22) - 1 };
+
+struct heddle_codelet {
+	heddle_runtime *rt;
+	heddle_codelet *next;            /* in the runtime's list */
+	struct heddle_codelet_desc desc; /* owns what it points to */
+	struct hd_perf_model *model;
+	uint32_t id;                     /* in traces */
+	uint64_t footprint_seed;
+	uint64_t last_footprint;         /* one-entry cache of hd_perf_entry */
+	struct hd_perf_entry *last_entry;
+	uint8_t *class_ok;               /* per class: has an implementation, or a time in virtual time */
+	heddle_kernel *kernels;          /* per class: the implementation */
+	uint64_t max_bytes;              /* data of a task must not be larger; 0: no limit */
+	size_t n_able;                   /* workers of those classes */
+};
+
+/* pool.c: memory of tasks. Tasks are taken by submitting threads from a private list and given back under the core lock. */
+struct hd_task_pool {
+	heddle_task **free; /* per size class: a list through link.next */
+	void *slabs;        /* owns: list of blocks */
+	uint64_t bytes;     /* ever taken from the system */
+};
+enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16 };
+int hd_pool_open(struct hd_task_pool *pool);
+void hd_pool_close(struct hd_task_pool *pool);
+/* Up to `want` tasks of a size class as a list; NULL when out of memory. */
+heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class, size_t want);
+/* One task larger than the classes. */
+heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size);
+void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
+
+/* depend.c: the access chains. */
+/* Puts a task behind everything submitted before; afterwards `pending` says what it waits for. */
+void hd_graph_link(heddle_task *t);
+/* Makes `after` wait for `before`, unless that has ended. HEDDLE_E_MEMORY. */
+int hd_graph_after(heddle_task *before, heddle_task *after);
+/* Gives back the accesses of a task that has ended and drops explicit dependencies on it; calls ready(task, arg) for each task
+ * that nothing holds back any more. */
+void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+/* Commute tokens: takes those of all its COMMUTE accesses or none; 0 when it got them. Otherwise the task is queued on the
+ * datum that lacked, and `ready` is called for it again; and for another task, if this one stood in its way. */
+int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+
+/* task.c */
+struct hd_task_extra *hd_task_extra(heddle_task *t); /* makes it; NULL when out of memory */
+void hd_task_unref(heddle_runtime *rt, heddle_task *t);
+const char *hd_task_name(const heddle_task *t);
+void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
+void hd_codelet_free(heddle_codelet *c);
+
+#endif

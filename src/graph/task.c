@@ -1,0 +1,155 @@
+/* Tasks as objects: their rarely needed parts, references, names, and what policies may ask about them. */
+#include "graph.h"
+#include <stdlib.h>
+#include <string.h>
+#include "data/data.h"
+#include "engine/engine.h"
+
+struct hd_task_extra *hd_task_extra(heddle_task *t)
+{
+	if (!t->extra && !(t->extra = calloc(1, sizeof *t->extra)))
+		hd_no_memory("a task");
+	return t->extra;
+}
+
+static void free_extra(heddle_task *t)
+{
+	free(t->extra->name);
+	free(t->extra->message);
+	free(t->extra);
+	t->extra = NULL;
+}
+
+void hd_task_unref(heddle_runtime *rt, heddle_task *t)
+{
+	if (--t->refs)
+		return;
+	if (t->extra)
+		free_extra(t);
+	hd_pool_give(&rt->pool, t);
+}
+
+void hd_task_message(heddle_task *t, const char *message)
+{
+	struct hd_task_extra *extra = hd_task_extra(t);
+	if (extra && !extra->message)
+		extra->message = strdup(message);
+}
+
+const char *hd_task_name(const heddle_task *t)
+{
+	static const char *const kinds[] = {"task", "synchronisation", "acquire", "unregister", "prefetch", "partition",
+	                                    "unpartition", "reduction"};
+	if (t->extra && t->extra->name)
+		return t->extra->name;
+	return t->codelet ? t->codelet->desc.name : kinds[t->kind];
+}
+
+struct heddle_task_link *heddle_task_link(heddle_task *t)
+{
+	return &t->link;
+}
+
+int heddle_task_priority(const heddle_task *t)
+{
+	return t->priority;
+}
+
+uint64_t heddle_task_order(const heddle_task *t)
+{
+	return t->order;
+}
+
+heddle_codelet *heddle_task_codelet(const heddle_task *t)
+{
+	return t->codelet;
+}
+
+size_t heddle_task_n_data(const heddle_task *t)
+{
+	return t->n_accesses;
+}
+
+enum heddle_mode heddle_task_mode(const heddle_task *t, size_t i)
+{
+	return (enum heddle_mode)t->accesses[i].mode;
+}
+
+heddle_data *heddle_task_data(const heddle_task *t, size_t i)
+{
+	return t->accesses[i].data;
+}
+
+/* A worker's memory can hold the task's data at all. */
+static int fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
+{
+	uint64_t capacity = rt->memories[node].capacity;
+	return !capacity || t->perf->bytes <= (double)capacity;
+}
+
+int heddle_task_can_run(const heddle_task *t, unsigned worker)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	const struct hd_worker *w = &rt->workers[worker];
+	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) || HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
+		return 0;
+	if (rt->virtual_time && isnan(hd_perf_time(t->perf, w->class_id)))
+		return 0;
+	if (rt->limited && !fits(rt, t, w->node))
+		return 0;
+	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
+}
+
+int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	if (!t->codelet->class_ok[class_id])
+		return 0;
+	if (!t->only_worker && !rt->limited && !t->codelet->desc.can_run)
+		return !rt->virtual_time || !isnan(hd_perf_time(t->perf, class_id));
+	for (size_t w = 0; w < rt->n_workers; w++)
+		if (rt->workers[w].class_id == class_id && heddle_task_can_run(t, (unsigned)w))
+			return 1;
+	return 0;
+}
+
+double heddle_task_time(const heddle_task *t, unsigned class_id)
+{
+	return t->codelet->class_ok[class_id] ? hd_perf_time(t->perf, class_id) : (double)NAN;
+}
+
+unsigned heddle_task_samples(const heddle_task *t, unsigned class_id)
+{
+	return t->codelet->class_ok[class_id] ? t->perf->cells[class_id].samples : 0;
+}
+
+/* The accesses whose value must be brought where the task runs. */
+static int fetched(const struct hd_access *a)
+{
+	return !(a->flags & HD_ACCESS_ALIAS) && hd_mode_reads(a->mode);
+}
+
+uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]) && !t->accesses[i].data->replicas[node].valid)
+			bytes += t->accesses[i].data->bytes;
+	return bytes;
+}
+
+double heddle_task_transfer_time(const heddle_task *t, unsigned node)
+{
+	double us = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]))
+			us += hd_fetch_time(t->accesses[i].data, node);
+	return us;
+}
+
+void heddle_task_prefetch(heddle_task *t, unsigned node)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (fetched(&t->accesses[i]))
+			hd_prefetch(t->accesses[i].data, node);
+}

@@ -1,0 +1,184 @@
+/* Platforms as data: freeing, copying, looking up, and how long a kernel takes. */
+#include "machine/machine.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+
+static void free_kernels(struct heddle_kernel_time *kernels, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(kernels[i].codelet);
+		free(kernels[i].table);
+	}
+	free(kernels);
+}
+
+void heddle_platform_free(struct heddle_platform *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->n_nodes; i++)
+		free(p->nodes[i].name);
+	for (size_t i = 0; i < p->n_classes; i++) {
+		free(p->classes[i].name);
+		free(p->classes[i].kind);
+	}
+	for (size_t i = 0; i < p->n_workers; i++)
+		free(p->workers[i].name);
+	for (size_t i = 0; i < p->n_buses; i++)
+		free(p->buses[i].name);
+	for (size_t i = 0; i < p->n_links; i++)
+		free(p->links[i].buses);
+	free_kernels(p->kernels, p->n_kernels);
+	free(p->nodes);
+	free(p->classes);
+	free(p->workers);
+	free(p->buses);
+	free(p->links);
+	free(p->name);
+	free(p->description);
+	free(p->source);
+	free(p);
+}
+
+/* --- Copying: each array is duplicated bytewise, then what its elements own; *failed becomes 1 when memory runs out, and the
+ * half-made copy is still fit for heddle_platform_free. */
+
+static void *copy_array(const void *from, size_t n, size_t size, int *failed)
+{
+	if (n == 0)
+		return NULL;
+	void *to = malloc(n * size);
+	if (to)
+		memcpy(to, from, n * size);
+	else
+		*failed = 1;
+	return to;
+}
+
+static char *copy_string(const char *s, int *failed)
+{
+	char *copy = s ? strdup(s) : NULL;
+	if (s && !copy)
+		*failed = 1;
+	return copy;
+}
+
+static void copy_machine(const struct heddle_platform *from, struct heddle_platform *to, int *failed)
+{
+	to->nodes = copy_array(from->nodes, from->n_nodes, sizeof *to->nodes, failed);
+	to->n_nodes = to->nodes ? from->n_nodes : 0;
+	for (size_t i = 0; i < to->n_nodes; i++)
+		to->nodes[i].name = copy_string(from->nodes[i].name, failed);
+
+	to->classes = copy_array(from->classes, from->n_classes, sizeof *to->classes, failed);
+	to->n_classes = to->classes ? from->n_classes : 0;
+	for (size_t i = 0; i < to->n_classes; i++) {
+		to->classes[i].name = copy_string(from->classes[i].name, failed);
+		to->classes[i].kind = copy_string(from->classes[i].kind, failed);
+	}
+
+	to->workers = copy_array(from->workers, from->n_workers, sizeof *to->workers, failed);
+	to->n_workers = to->workers ? from->n_workers : 0;
+	for (size_t i = 0; i < to->n_workers; i++)
+		to->workers[i].name = copy_string(from->workers[i].name, failed);
+}
+
+static void copy_costs(const struct heddle_platform *from, struct heddle_platform *to, int *failed)
+{
+	to->buses = copy_array(from->buses, from->n_buses, sizeof *to->buses, failed);
+	to->n_buses = to->buses ? from->n_buses : 0;
+	for (size_t i = 0; i < to->n_buses; i++)
+		to->buses[i].name = copy_string(from->buses[i].name, failed);
+
+	to->links = copy_array(from->links, from->n_links, sizeof *to->links, failed);
+	to->n_links = to->links ? from->n_links : 0;
+	for (size_t i = 0; i < to->n_links; i++)
+		to->links[i].buses = copy_array(from->links[i].buses, from->links[i].n_buses, sizeof(unsigned), failed);
+
+	to->kernels = copy_array(from->kernels, from->n_kernels, sizeof *to->kernels, failed);
+	to->n_kernels = to->kernels ? from->n_kernels : 0;
+	for (size_t i = 0; i < to->n_kernels; i++) {
+		const struct heddle_kernel_time *k = &from->kernels[i];
+		to->kernels[i].codelet = copy_string(k->codelet, failed);
+		to->kernels[i].table = copy_array(k->table, k->n_table, sizeof *k->table, failed);
+	}
+}
+
+int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out)
+{
+	struct heddle_platform *copy = calloc(1, sizeof *copy);
+	int failed = !copy;
+	if (copy) {
+		copy->name = copy_string(platform->name, &failed);
+		copy->description = copy_string(platform->description, &failed);
+		copy->source = copy_string(platform->source, &failed);
+		copy_machine(platform, copy, &failed);
+		copy_costs(platform, copy, &failed);
+	}
+	if (failed) {
+		heddle_platform_free(copy);
+		return hd_no_memory("a copy of the platform");
+	}
+	*out = copy;
+	return 0;
+}
+
+const struct heddle_link *heddle_platform_link(const struct heddle_platform *platform, unsigned from, unsigned to)
+{
+	for (size_t i = 0; i < platform->n_links; i++)
+		if (platform->links[i].from == from && platform->links[i].to == to)
+			return &platform->links[i];
+	return NULL;
+}
+
+/* --- Kernel times (the law is stated in heddle/platform.h) --- */
+
+/* On the line through two points: on log-log axes, or on linear ones where a zero has no logarithm. */
+static double on_segment(const struct heddle_kernel_point *a, const struct heddle_kernel_point *b, double bytes)
+{
+	if (a->bytes > 0 && a->us > 0 && b->us > 0 && bytes > 0) {
+		double t = (log(bytes) - log(a->bytes)) / (log(b->bytes) - log(a->bytes));
+		return exp(log(a->us) + t * (log(b->us) - log(a->us)));
+	}
+	double us = a->us + (bytes - a->bytes) / (b->bytes - a->bytes) * (b->us - a->us);
+	return us > 0 ? us : 0;
+}
+
+static double time_in_table(const struct heddle_kernel_point *table, size_t n, double bytes)
+{
+	if (bytes == table[0].bytes || bytes <= 0)
+		return table[0].us;
+	if (n == 1)
+		return table[0].bytes > 0 ? table[0].us * pow(bytes / table[0].bytes, 1.5) : table[0].us;
+	size_t low = 0, high = n - 1; /* ends with high = low + 1: the segment that holds `bytes`, or the nearest one */
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (table[middle].bytes <= bytes)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (bytes == table[low].bytes)
+		return table[low].us;
+	if (bytes == table[high].bytes)
+		return table[high].us;
+	return on_segment(&table[low], &table[high], bytes);
+}
+
+double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id,
+                            double bytes, double flops)
+{
+	for (size_t i = 0; i < platform->n_kernels; i++) {
+		const struct heddle_kernel_time *k = &platform->kernels[i];
+		if (k->class_id != class_id || strcmp(k->codelet, codelet) != 0)
+			continue;
+		if (k->n_table)
+			return time_in_table(k->table, k->n_table, bytes);
+		if (!(flops > 0))
+			return NAN; /* a rate says nothing about work of unknown size */
+		return k->latency + (flops + k->half) / (k->gflops * 1e3); /* Gflop/s = 1e3 flop/us */
+	}
+	return NAN;
+}

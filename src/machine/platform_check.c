@@ -1,0 +1,293 @@
+/* The rules of a platform: everything the rest of the library takes for granted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "machine/machine.h"
+
+#define BAD(...) hd_error(HEDDLE_E_FORMAT, __VA_ARGS__)
+
+static int is_positive(double x)
+{
+	return isfinite(x) && x > 0;
+}
+
+static int is_non_negative(double x)
+{
+	return isfinite(x) && x >= 0;
+}
+
+static int by_string(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Traces, charts and platform files are UTF-8. Shortest forms only, no surrogates, nothing past U+10FFFF. */
+static int is_utf8(const char *text)
+{
+	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		int more = *p < 0x80             ? 0
+		           : (*p & 0xe0) == 0xc0 ? 1
+		           : (*p & 0xf0) == 0xe0 ? 2
+		           : (*p & 0xf8) == 0xf0 ? 3
+		                                 : -1;
+		if (more < 0)
+			return 0;
+		uint32_t code = more ? *p & (0x3fu >> more) : *p;
+		for (int i = more; i > 0; i--) {
+			if ((*++p & 0xc0) != 0x80)
+				return 0; /* the final NUL ends up here too */
+			code = code << 6 | (*p & 0x3f);
+		}
+		if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+			return 0;
+	}
+	return 1;
+}
+
+static int check_text(const char *what, const char *text)
+{
+	return !text || is_utf8(text) ? 0 : BAD("%s is not UTF-8 text; rename it", what);
+}
+
+/* Nodes, classes, workers and buses all begin with their name; names identify, so they differ within a list. */
+static int check_names(const char *what, const void *list, size_t n, size_t stride)
+{
+	if (n == 0)
+		return 0;
+	const char **names = malloc(n * sizeof *names);
+	if (!names)
+		return hd_no_memory("checking names");
+	int status = 0;
+	for (size_t i = 0; i < n && !status; i++) {
+		memcpy(&names[i], (const char *)list + i * stride, sizeof names[i]);
+		if (!names[i] || !names[i][0])
+			status = BAD("%s %zu has no name; give it one", what, i);
+		else if (!is_utf8(names[i]))
+			status = BAD("the name of %s %zu is not UTF-8 text; rename it", what, i);
+	}
+	if (!status)
+		qsort(names, n, sizeof *names, by_string);
+	for (size_t i = 1; i < n && !status; i++)
+		if (strcmp(names[i - 1], names[i]) == 0)
+			status = BAD("two %s%s are named \"%s\"; names must differ", what,
+			             strcmp(what, "class") && strcmp(what, "bus") ? "s" : "es", names[i]);
+	free(names);
+	return status;
+}
+
+static int check_all_names(const struct heddle_platform *p)
+{
+	if (!p->name || !p->name[0])
+		return BAD("the platform has no name; give it one");
+	int status = check_text("the platform's name", p->name);
+	if (!status)
+		status = check_text("the description", p->description);
+	if (!status)
+		status = check_text("the source", p->source);
+	if (!status)
+		status = check_names("node", p->nodes, p->n_nodes, sizeof *p->nodes);
+	if (!status)
+		status = check_names("class", p->classes, p->n_classes, sizeof *p->classes);
+	if (!status)
+		status = check_names("worker", p->workers, p->n_workers, sizeof *p->workers);
+	if (!status)
+		status = check_names("bus", p->buses, p->n_buses, sizeof *p->buses);
+	return status;
+}
+
+static int check_workers(const struct heddle_platform *p)
+{
+	for (size_t i = 0; i < p->n_classes; i++) {
+		const struct heddle_class *c = &p->classes[i];
+		if (!c->kind || !c->kind[0])
+			return BAD("class %s has no kind; say cpu, emulated, opencl or cuda", c->name);
+		int status = check_text("a class's kind", c->kind);
+		if (status)
+			return status;
+		if (c->pipeline < 1)
+			return BAD("class %s: pipeline is 0; a worker holds at least 1 task", c->name);
+		if (!isfinite(c->slowdown) || c->slowdown < 1)
+			return BAD("class %s: slowdown is %g; it must be 1 or more", c->name, c->slowdown);
+	}
+	if (p->n_workers == 0)
+		return BAD("there is no worker; a platform needs at least one");
+	for (size_t i = 0; i < p->n_workers; i++) {
+		const struct heddle_worker *w = &p->workers[i];
+		if (w->class_id >= p->n_classes)
+			return BAD("worker %s: class %u does not exist; there are %zu", w->name, w->class_id,
+			           p->n_classes);
+		if (w->node >= p->n_nodes)
+			return BAD("worker %s: node %u does not exist; there are %zu", w->name, w->node, p->n_nodes);
+		if (w->core < -1)
+			return BAD("worker %s: core is %d; it must be a core's index, or -1 for none", w->name,
+			           w->core);
+	}
+	return 0;
+}
+
+static int check_link(const struct heddle_platform *p, size_t index)
+{
+	const struct heddle_link *l = &p->links[index];
+	if (l->from >= p->n_nodes || l->to >= p->n_nodes)
+		return BAD("link %zu goes from node %u to node %u, but there are %zu nodes", index, l->from, l->to,
+		           p->n_nodes);
+	const char *from = p->nodes[l->from].name, *to = p->nodes[l->to].name;
+	if (l->from == l->to)
+		return BAD("link %zu goes from %s to itself; it must join two nodes", index, from);
+	if (!is_positive(l->bandwidth))
+		return BAD("link %s -> %s: bandwidth is %g MB/s; it must be above 0", from, to, l->bandwidth);
+	if (!is_non_negative(l->latency))
+		return BAD("link %s -> %s: latency is %g us; it must be 0 or more", from, to, l->latency);
+	for (size_t i = 0; i < l->n_buses; i++) {
+		if (l->buses[i] >= p->n_buses)
+			return BAD("link %s -> %s: bus %u does not exist; there are %zu", from, to, l->buses[i],
+			           p->n_buses);
+		for (size_t j = 0; j < i; j++)
+			if (l->buses[i] == l->buses[j])
+				return BAD("link %s -> %s names bus %s twice", from, to, p->buses[l->buses[i]].name);
+	}
+	return 0;
+}
+
+struct direction {
+	unsigned from, to;
+};
+
+static int by_direction(const void *a, const void *b)
+{
+	const struct direction *x = a, *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* One link per direction, and both directions between node 0 and every other node: data may have to go that way.
+ * `found` holds the directions of all links; it comes out sorted. */
+static int check_reachable(const struct heddle_platform *p, struct direction *found)
+{
+	for (size_t i = 0; i < p->n_links; i++)
+		found[i] = (struct direction){p->links[i].from, p->links[i].to};
+	qsort(found, p->n_links, sizeof *found, by_direction);
+	for (size_t i = 1; i < p->n_links; i++)
+		if (by_direction(&found[i - 1], &found[i]) == 0)
+			return BAD("there are two links %s -> %s; keep one", p->nodes[found[i].from].name,
+			           p->nodes[found[i].to].name);
+	for (unsigned n = 1; n < p->n_nodes; n++) {
+		struct direction in = {0, n}, out = {n, 0};
+		const char *main_name = p->nodes[0].name, *name = p->nodes[n].name;
+		if (!bsearch(&in, found, p->n_links, sizeof in, by_direction))
+			return BAD("there is no link %s -> %s; every node needs links from and to %s", main_name, name,
+			           main_name);
+		if (!bsearch(&out, found, p->n_links, sizeof out, by_direction))
+			return BAD("there is no link %s -> %s; every node needs links from and to %s", name, main_name,
+			           main_name);
+	}
+	return 0;
+}
+
+static int check_network(const struct heddle_platform *p)
+{
+	for (size_t i = 0; i < p->n_buses; i++)
+		if (!is_positive(p->buses[i].bandwidth))
+			return BAD("bus %s: bandwidth is %g MB/s; it must be above 0", p->buses[i].name,
+			           p->buses[i].bandwidth);
+	for (size_t i = 0; i < p->n_links; i++) {
+		int status = check_link(p, i);
+		if (status)
+			return status;
+	}
+	struct direction *found = malloc((p->n_links + 1) * sizeof *found); /* + 1: no link, no NULL */
+	if (!found)
+		return hd_no_memory("checking links");
+	int status = check_reachable(p, found);
+	free(found);
+	return status;
+}
+
+static int check_table(const char *codelet, const char *class_name, const struct heddle_kernel_time *k)
+{
+	for (size_t i = 0; i < k->n_table; i++) {
+		if (!is_non_negative(k->table[i].bytes) || !is_non_negative(k->table[i].us))
+			return BAD("kernel %s on %s: table[%zu] is %g bytes, %g us; both must be 0 or more", codelet,
+			           class_name, i, k->table[i].bytes, k->table[i].us);
+		if (i && !(k->table[i].bytes > k->table[i - 1].bytes))
+			return BAD("kernel %s on %s: table[%zu] is for %.17g bytes, not more than the one before; "
+			           "sizes must ascend",
+			           codelet, class_name, i, k->table[i].bytes);
+	}
+	return 0;
+}
+
+static int check_kernel(const struct heddle_platform *p, size_t index)
+{
+	const struct heddle_kernel_time *k = &p->kernels[index];
+	if (!k->codelet || !k->codelet[0])
+		return BAD("kernel %zu has no codelet; name it", index);
+	int status = check_text("a codelet's name", k->codelet);
+	if (status)
+		return status;
+	if (k->class_id >= p->n_classes)
+		return BAD("kernel %s: class %u does not exist; there are %zu", k->codelet, k->class_id, p->n_classes);
+	const char *class_name = p->classes[k->class_id].name;
+	if (k->n_table) {
+		if (k->gflops != 0 || k->half != 0 || k->latency != 0)
+			return BAD("kernel %s on %s has both a table and a rate; keep one", k->codelet, class_name);
+		return check_table(k->codelet, class_name, k);
+	}
+	if (!is_positive(k->gflops))
+		return BAD("kernel %s on %s: gflops is %g; it must be above 0 (or give a table)", k->codelet,
+		           class_name, k->gflops);
+	if (!is_non_negative(k->half) || !is_non_negative(k->latency))
+		return BAD("kernel %s on %s: half is %g flops, latency %g us; both must be 0 or more", k->codelet,
+		           class_name, k->half, k->latency);
+	return 0;
+}
+
+static int by_kernel(const void *a, const void *b)
+{
+	const struct heddle_kernel_time *x = *(const struct heddle_kernel_time *const *)a;
+	const struct heddle_kernel_time *y = *(const struct heddle_kernel_time *const *)b;
+	if (x->class_id != y->class_id)
+		return x->class_id < y->class_id ? -1 : 1;
+	return strcmp(x->codelet, y->codelet);
+}
+
+static int check_kernels(const struct heddle_platform *p)
+{
+	for (size_t i = 0; i < p->n_kernels; i++) {
+		int status = check_kernel(p, i);
+		if (status)
+			return status;
+	}
+	const struct heddle_kernel_time **sorted = malloc((p->n_kernels + 1) * sizeof *sorted); /* + 1: as for links */
+	if (!sorted)
+		return hd_no_memory("checking kernels");
+	for (size_t i = 0; i < p->n_kernels; i++)
+		sorted[i] = &p->kernels[i];
+	qsort(sorted, p->n_kernels, sizeof *sorted, by_kernel);
+	int status = 0;
+	for (size_t i = 1; i < p->n_kernels && !status; i++)
+		if (by_kernel(&sorted[i - 1], &sorted[i]) == 0)
+			status = BAD("kernel %s on %s is given twice; keep one", sorted[i]->codelet,
+			             p->classes[sorted[i]->class_id].name);
+	free(sorted);
+	return status;
+}
+
+int heddle_platform_check(const struct heddle_platform *platform)
+{
+	if (!platform)
+		return hd_error(HEDDLE_E_INVALID, "heddle_platform_check: the platform is NULL");
+	if (platform->n_nodes == 0)
+		return BAD("there is no memory node; a platform needs at least main memory, node 0");
+	int status = check_all_names(platform);
+	if (!status)
+		status = check_workers(platform);
+	if (!status)
+		status = check_network(platform);
+	if (!status)
+		status = check_kernels(platform);
+	return status;
+}

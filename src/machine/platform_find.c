@@ -1,0 +1,193 @@
+/* Where platform files are: HEDDLE_PLATFORM_PATH, the user's, the installed ones, the source tree of an uninstalled build. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "machine/machine.h"
+
+#ifndef HEDDLE_PLATFORM_DIR
+#define HEDDLE_PLATFORM_DIR "/usr/local/share/heddle/platforms"
+#endif
+#ifndef HEDDLE_PLATFORM_SOURCE_DIR
+#define HEDDLE_PLATFORM_SOURCE_DIR "" /* none */
+#endif
+
+#define SUFFIX ".yaml"
+
+/* Calls visit(arg, directory) for each directory in order of precedence until it returns non-zero, and returns that. */
+static int each_directory(int (*visit)(void *arg, const char *directory), void *arg)
+{
+	const char *path = getenv("HEDDLE_PLATFORM_PATH");
+	int status = 0;
+	while (path && *path && !status) {
+		size_t length = strcspn(path, ":");
+		char *directory = strndup(path, length);
+		if (!directory)
+			return hd_no_memory("HEDDLE_PLATFORM_PATH");
+		if (length)
+			status = visit(arg, directory);
+		free(directory);
+		path += length + (path[length] == ':');
+	}
+	char *data = status ? NULL : hd_data_dir();
+	if (data) {
+		char *directory = hd_format("%s/platforms", data);
+		free(data);
+		if (!directory)
+			return hd_no_memory("the data directory");
+		status = visit(arg, directory);
+		free(directory);
+	}
+	static const char *const built_in[] = {HEDDLE_PLATFORM_DIR, HEDDLE_PLATFORM_SOURCE_DIR};
+	for (size_t i = 0; i < 2 && !status; i++)
+		if (built_in[i][0])
+			status = visit(arg, built_in[i]);
+	return status;
+}
+
+/* --- Listing --- */
+
+struct name_list {
+	char **names;
+	size_t n;
+};
+
+static int add_name(struct name_list *list, const char *name, size_t length)
+{
+	char **larger = realloc(list->names, (list->n + 2) * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("the names of platforms");
+	list->names = larger;
+	larger[list->n] = strndup(name, length);
+	if (!larger[list->n])
+		return hd_no_memory("the names of platforms");
+	larger[++list->n] = NULL;
+	return 0;
+}
+
+static int list_directory(void *arg, const char *directory)
+{
+	DIR *dir = opendir(directory);
+	if (!dir)
+		return 0; /* most of these directories need not exist */
+	int status = 0;
+	for (struct dirent *entry; !status && (entry = readdir(dir));) {
+		size_t length = strlen(entry->d_name);
+		if (length > strlen(SUFFIX) && entry->d_name[0] != '.' &&
+		    strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0)
+			status = add_name(arg, entry->d_name, length - strlen(SUFFIX));
+	}
+	closedir(dir);
+	return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_and_unite(struct name_list *list)
+{
+	if (list->n == 0)
+		return;
+	qsort(list->names, list->n, sizeof *list->names, by_name);
+	size_t kept = 1;
+	for (size_t i = 1; i < list->n; i++) {
+		if (strcmp(list->names[i], list->names[kept - 1]) == 0)
+			free(list->names[i]);
+		else
+			list->names[kept++] = list->names[i];
+	}
+	list->names[kept] = NULL;
+	list->n = kept;
+}
+
+int heddle_platform_names(char ***out)
+{
+	if (!out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_platform_names: out is NULL");
+	struct name_list list = {calloc(1, sizeof *list.names), 0};
+	int status = list.names ? each_directory(list_directory, &list) : hd_no_memory("the names of platforms");
+	if (status) {
+		heddle_platform_names_free(list.names);
+		return status;
+	}
+	sort_and_unite(&list);
+	*out = list.names;
+	return 0;
+}
+
+void heddle_platform_names_free(char **names)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* --- Finding and loading --- */
+
+struct search {
+	const char *name;
+	char *path; /* owns; NULL until found */
+};
+
+static int look_in(void *arg, const char *directory)
+{
+	struct search *search = arg;
+	char *path = hd_format("%s/%s" SUFFIX, directory, search->name);
+	if (!path)
+		return hd_no_memory("a path");
+	if (access(path, F_OK) == 0) {
+		search->path = path;
+		return 1;
+	}
+	free(path);
+	return 0;
+}
+
+static int unknown(const char *name)
+{
+	char **names, known[600] = "none was found";
+	int status = heddle_platform_names(&names);
+	if (status)
+		return status;
+	size_t used = 0;
+	for (size_t i = 0; names[i] && used < sizeof known; i++)
+		used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", names[i]);
+	heddle_platform_names_free(names);
+	return hd_error(HEDDLE_E_UNKNOWN,
+	                "there is no platform \"%s\" (known: %s); for a file, write its path, as in ./%s" SUFFIX, name,
+	                known, name);
+}
+
+static int load_file(const char *path, struct heddle_platform **out)
+{
+	char *text = NULL;
+	size_t length = 0;
+	int status = hd_file_read(path, &text, &length);
+	if (!status)
+		status = heddle_platform_parse(path, text, length, out);
+	free(text);
+	return status;
+}
+
+int heddle_platform_load(const char *name_or_path, struct heddle_platform **out)
+{
+	if (!name_or_path || !name_or_path[0] || !out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_platform_load: the name is empty, or out is NULL");
+	size_t length = strlen(name_or_path);
+	int is_path = strchr(name_or_path, '/') != NULL ||
+	              (length > strlen(SUFFIX) && strcmp(name_or_path + length - strlen(SUFFIX), SUFFIX) == 0);
+	if (is_path)
+		return load_file(name_or_path, out);
+	struct search search = {name_or_path, NULL};
+	int status = each_directory(look_in, &search);
+	if (status == 0)
+		return unknown(name_or_path);
+	if (status > 0)
+		status = load_file(search.path, out);
+	free(search.path);
+	return status;
+}

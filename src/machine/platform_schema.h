@@ -1,0 +1,81 @@
+/* A platform file as libcyaml sees it (docs/platforms.md describes the keys). Private to src/machine.
+ *
+ * Every value is a string here: libcyaml 1.3 takes "6 GB/s" for the number 6, and writes doubles through a static buffer. An
+ * absent key is NULL. The structures live between the file and struct heddle_platform and nowhere else. */
+#ifndef HD_PLATFORM_SCHEMA_H
+#define HD_PLATFORM_SCHEMA_H
+
+#include <cyaml/cyaml.h>
+#include <stddef.h>
+
+struct file_node {
+	char *name, *capacity_mib, *capacity_bytes; /* one of the two, or neither: no limit */
+};
+
+struct file_class {
+	char *name, *kind, *cores, *pipeline, *slowdown;
+};
+
+struct file_worker {
+	char *name, *class_name, *node, *core;
+	char *count, *first; /* given: workers name<first>, name<first + 1>, ... on consecutive cores */
+};
+
+struct file_bus {
+	char *name, *bandwidth_mbs;
+};
+
+struct file_link {
+	char *from, *to, *bandwidth_mbs, *latency_us;
+	char **buses;
+	size_t n_buses;
+};
+
+struct file_point {
+	char *bytes, *us;
+};
+
+struct file_kernel {
+	char *codelet, *class_name;
+	struct file_point *table;
+	size_t n_table;
+	char *gflops, *half_flops, *latency_us;
+};
+
+struct file_platform {
+	char *version, *name, *description, *source;
+	struct file_node *nodes;
+	size_t n_nodes;
+	struct file_class *classes;
+	size_t n_classes;
+	struct file_worker *workers;
+	size_t n_workers;
+	struct file_bus *buses;
+	size_t n_buses;
+	struct file_link *links;
+	size_t n_links;
+	struct file_kernel *kernels;
+	size_t n_kernels;
+};
+
+#define HD_PLATFORM_VERSION "1"
+
+extern const struct cyaml_schema_value hd_platform_schema;
+
+/* libcyaml reports here: log_ctx is a struct hd_yaml_report, zeroed before each call. */
+struct hd_yaml_report {
+	char problem[256];   /* the first thing it complained about */
+	char path[192];      /* where: "links[3].from" */
+	char list[64];       /* the mapping's list, "links" or "table"; "" at the top */
+	size_t line, column; /* 0: unknown */
+	int in_backtrace;
+};
+cyaml_config_t hd_yaml_config(struct hd_yaml_report *report);
+
+/* Whether memory ran out, for which libcyaml has several errors. */
+int hd_yaml_out_of_memory(cyaml_err_t error, const struct hd_yaml_report *report);
+
+/* Leaves "FILE: line 12, links[3].from: ..." as the error for what libcyaml refused in `yaml`, and returns its status. */
+int hd_yaml_error(const char *file, const char *yaml, size_t length, cyaml_err_t error, struct hd_yaml_report *report);
+
+#endif

@@ -1,0 +1,102 @@
+/* The cores of this machine, by hwloc: counting, binding, distance. */
+#include <errno.h>
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "machine/machine.h"
+
+struct hd_topology {
+	hwloc_topology_t hwloc;
+	hwloc_obj_type_t core_type; /* PU where the system does not tell cores apart */
+	size_t n_cores;
+};
+
+/* Only what the process is bound to (taskset, a batch system, a container) counts as the machine. */
+static int load(struct hd_topology *t)
+{
+	if (hwloc_topology_init(&t->hwloc))
+		return hd_no_memory("the machine's topology");
+	if (hwloc_topology_set_flags(t->hwloc,
+	                             HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) ||
+	    hwloc_topology_load(t->hwloc)) {
+		hwloc_topology_destroy(t->hwloc);
+		return hd_error(HEDDLE_E_UNSUPPORTED, "hwloc cannot read this machine's topology: %s", strerror(errno));
+	}
+	t->core_type = HWLOC_OBJ_CORE;
+	int n = hwloc_get_nbobjs_by_type(t->hwloc, t->core_type);
+	if (n < 1) {
+		t->core_type = HWLOC_OBJ_PU;
+		n = hwloc_get_nbobjs_by_type(t->hwloc, t->core_type);
+	}
+	t->n_cores = n < 1 ? 1 : (size_t)n;
+	return 0;
+}
+
+int hd_topology_open(struct hd_topology **out)
+{
+	struct hd_topology *t = calloc(1, sizeof *t);
+	if (!t)
+		return hd_no_memory("the machine's topology");
+	int status = load(t);
+	if (status) {
+		free(t);
+		return status;
+	}
+	*out = t;
+	return 0;
+}
+
+void hd_topology_close(struct hd_topology *topology)
+{
+	if (!topology)
+		return;
+	hwloc_topology_destroy(topology->hwloc);
+	free(topology);
+}
+
+size_t hd_topology_cores(const struct hd_topology *topology)
+{
+	return topology->n_cores;
+}
+
+static hwloc_obj_t core_object(const struct hd_topology *t, int core)
+{
+	return core < 0 ? NULL : hwloc_get_obj_by_type(t->hwloc, t->core_type, (unsigned)core);
+}
+
+int hd_topology_bind(const struct hd_topology *topology, int core)
+{
+	hwloc_obj_t object = core < 0 ? hwloc_get_root_obj(topology->hwloc) : core_object(topology, core);
+	if (!object)
+		return hd_error(HEDDLE_E_INVALID, "there is no core %d: this process may use %zu, counted from 0", core,
+		                topology->n_cores);
+	hwloc_bitmap_t set = hwloc_bitmap_dup(object->cpuset);
+	if (!set)
+		return hd_no_memory("a CPU set");
+	if (core >= 0)
+		hwloc_bitmap_singlify(set); /* one hardware thread: the worker does not wander between siblings */
+	int failed = hwloc_set_cpubind(topology->hwloc, set, HWLOC_CPUBIND_THREAD);
+	int reason = errno;
+	hwloc_bitmap_free(set);
+	if (failed)
+		return hd_error(HEDDLE_E_UNSUPPORTED, "cannot bind a thread to core %d: %s", core, strerror(reason));
+	return 0;
+}
+
+unsigned hd_topology_distance(const struct hd_topology *topology, const struct heddle_platform *platform, unsigned a,
+                              unsigned b)
+{
+	if (a == b)
+		return 0;
+	const struct heddle_worker *wa = &platform->workers[a], *wb = &platform->workers[b];
+	hwloc_obj_t ca = topology ? core_object(topology, wa->core) : NULL;
+	hwloc_obj_t cb = topology ? core_object(topology, wb->core) : NULL;
+	if (wa->node != wb->node)
+		return topology ? (unsigned)hwloc_topology_get_depth(topology->hwloc) : 2;
+	if (!ca || !cb)
+		return 1;
+	hwloc_obj_t common = hwloc_get_common_ancestor_obj(topology->hwloc, ca, cb);
+	int levels = ca->depth - (common ? common->depth : 0);
+	return levels > 0 ? (unsigned)levels : 1; /* two workers on one core are neighbours, not one worker */
+}

@@ -1,0 +1,235 @@
+/* The stored models without a runtime: heddle/model.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <heddle/model.h>
+#include "base/base.h"
+#include "perf/internal.h"
+
+char *heddle_models_dir(void)
+{
+	char host[256] = "";
+	if (gethostname(host, sizeof host - 1) || !host[0])
+		snprintf(host, sizeof host, "localhost");
+	char *machine = hd_perf_name_component(host), *data = hd_data_dir();
+	char *dir = machine && data ? hd_format("%s/models/%s", data, machine) : NULL;
+	free(machine);
+	free(data);
+	return dir;
+}
+
+/* --- The files of a directory --- */
+
+struct names {
+	char **paths; /* owns */
+	size_t n;
+};
+
+static void free_names(struct names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->paths[i]);
+	free(names->paths);
+}
+
+static int is_model_file(const char *name)
+{
+	size_t n = strlen(name);
+	return n > 5 && name[0] != '.' && strcmp(name + n - 5, ".yaml") == 0;
+}
+
+static int add_name(struct names *names, const char *dir, const char *name)
+{
+	char **paths = realloc(names->paths, (names->n + 1) * sizeof *paths);
+	if (paths)
+		names->paths = paths;
+	char *path = paths ? hd_format("%s/%s", dir, name) : NULL;
+	if (!path)
+		return hd_no_memory(dir);
+	names->paths[names->n++] = path;
+	return 0;
+}
+
+/* Paths of the model files; on error names is empty. `may_lack`: a missing directory has none. */
+static int list_dir(const char *dir, int may_lack, struct names *names)
+{
+	DIR *d = opendir(dir);
+	if (!d && errno == ENOENT && may_lack)
+		return 0;
+	if (!d)
+		return hd_error(HEDDLE_E_IO, "cannot read model directory %s: %s", dir, strerror(errno));
+	int status = 0;
+	for (struct dirent *e; !status && (e = readdir(d)) != NULL;)
+		if (is_model_file(e->d_name))
+			status = add_name(names, dir, e->d_name);
+	closedir(d);
+	if (status) {
+		free_names(names);
+		*names = (struct names){0};
+	}
+	return status;
+}
+
+/* NULL or "": the default one. The caller frees the result. */
+static int resolve(const char *dir, char **out)
+{
+	int given = dir && *dir;
+	*out = given ? strdup(dir) : heddle_models_dir();
+	if (*out)
+		return 0;
+	return given ? hd_no_memory(dir)
+	             : hd_error(HEDDLE_E_IO, "no model directory: neither XDG_DATA_HOME nor HOME is set; name one");
+}
+
+/* --- Loading --- */
+
+static size_t string_bytes(const struct hd_perf_file *file)
+{
+	size_t bytes = strlen(file->codelet) + 1;
+	for (size_t i = 0; i < file->n_lines; i++)
+		bytes += strlen(file->lines[i].class_name) + 1;
+	return bytes;
+}
+
+static const char *put_string(char **to, const char *s)
+{
+	size_t size = strlen(s) + 1;
+	char *at = memcpy(*to, s, size);
+	*to += size;
+	return at;
+}
+
+static int by_codelet_class_bytes(const void *pa, const void *pb)
+{
+	const struct heddle_model_entry *a = pa, *b = pb;
+	int order = strcmp(a->codelet, b->codelet);
+	if (!order)
+		order = strcmp(a->class_name, b->class_name);
+	if (order)
+		return order;
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? -1 : 1;
+	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
+}
+
+/* One block: the entries, then their strings. */
+static int make_entries(struct hd_perf_file *const *files, size_t n_files, struct heddle_model_entry **out,
+                        size_t *n_out)
+{
+	size_t n = 0, bytes = 0;
+	for (size_t i = 0; i < n_files; i++) {
+		n += files[i]->n_lines;
+		bytes += string_bytes(files[i]);
+	}
+	*out = NULL;
+	*n_out = n;
+	if (!n)
+		return 0;
+	struct heddle_model_entry *entries = malloc(n * sizeof *entries + bytes);
+	if (!entries)
+		return hd_no_memory("the stored models");
+	char *strings = (char *)(entries + n);
+	size_t k = 0;
+	for (size_t i = 0; i < n_files; i++) {
+		const char *codelet = files[i]->n_lines ? put_string(&strings, files[i]->codelet) : NULL;
+		for (size_t j = 0; j < files[i]->n_lines; j++) {
+			const struct hd_perf_line *l = &files[i]->lines[j];
+			entries[k++] = (struct heddle_model_entry){.codelet = codelet,
+			                                           .class_name = put_string(&strings, l->class_name),
+			                                           .footprint = l->footprint,
+			                                           .bytes = l->bytes,
+			                                           .flops = l->flops,
+			                                           .samples = l->samples,
+			                                           .rejected = l->rejected,
+			                                           .mean = l->mean,
+			                                           .stddev = l->stddev,
+			                                           .min = l->min,
+			                                           .max = l->max};
+		}
+	}
+	qsort(entries, n, sizeof *entries, by_codelet_class_bytes);
+	*out = entries;
+	return 0;
+}
+
+static int load_all(const struct names *names, struct heddle_model_entry **entries, size_t *n)
+{
+	struct hd_perf_file **files = calloc(names->n + 1, sizeof(struct hd_perf_file *));
+	int status = files ? 0 : hd_no_memory("the stored models");
+	for (size_t i = 0; !status && i < names->n; i++)
+		status = hd_perf_file_load(names->paths[i], &files[i]);
+	if (!status)
+		status = make_entries(files, names->n, entries, n);
+	for (size_t i = 0; files && i < names->n; i++)
+		hd_perf_file_free(files[i]);
+	free(files);
+	return status;
+}
+
+int heddle_models_load(const char *dir, struct heddle_model_entry **entries, size_t *n)
+{
+	if (!entries || !n)
+		return hd_error(HEDDLE_E_INVALID, "heddle_models_load: entries and n must not be NULL");
+	char *path;
+	struct names names = {0};
+	int status = resolve(dir, &path);
+	if (!status)
+		status = list_dir(path, !(dir && *dir), &names);
+	if (!status)
+		status = load_all(&names, entries, n);
+	free_names(&names);
+	free(path);
+	return status;
+}
+
+void heddle_models_free(struct heddle_model_entry *entries, size_t n)
+{
+	(void)n; /* one block */
+	free(entries);
+}
+
+/* --- Deleting --- */
+
+static int purge_file(const char *path, size_t *n_removed)
+{
+	if (unlink(path) == 0)
+		++*n_removed;
+	else if (errno != ENOENT)
+		return hd_error(HEDDLE_E_IO, "cannot delete %s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* Only files that start as ours do: the directory may be somebody's. */
+static int purge_all(const char *dir, int may_lack, size_t *n_removed)
+{
+	struct names names = {0};
+	int status = list_dir(dir, may_lack, &names);
+	for (size_t i = 0; !status && i < names.n; i++)
+		if (hd_perf_file_is_ours(names.paths[i]))
+			status = purge_file(names.paths[i], n_removed);
+	free_names(&names);
+	return status;
+}
+
+int heddle_models_purge(const char *dir, const char *codelet, size_t *n_removed)
+{
+	if (!n_removed)
+		return hd_error(HEDDLE_E_INVALID, "heddle_models_purge: n_removed must not be NULL");
+	*n_removed = 0;
+	char *path;
+	int status = resolve(dir, &path);
+	if (status)
+		return status;
+	if (!codelet) {
+		status = purge_all(path, !(dir && *dir), n_removed);
+	} else {
+		char *file = hd_perf_name_file(path, codelet);
+		status = file ? purge_file(file, n_removed) : hd_no_memory(codelet);
+		free(file);
+	}
+	free(path);
+	return status;
+}

@@ -1,0 +1,78 @@
+/* Names of codelets, classes and machines may hold any character; file names and YAML may not. Both are written in
+ * printable ASCII with %XX for the rest, as in URLs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "perf/internal.h"
+
+#define LONGEST 200 /* file systems stop at 255, and a temporary or a set-aside file has a longer name */
+
+static int is_text(const char *at, const char *name)
+{
+	(void)name;
+	return *at >= ' ' && *at <= '~' && *at != '%';
+}
+
+/* What every file system takes and no shell expands; '.' not first. */
+static int is_file_text(const char *at, const char *name)
+{
+	return (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
+	       (*at == '.' && at != name) || strchr("_-+=@,", *at) != NULL;
+}
+
+static char *encode(const char *name, int (*is_plain)(const char *at, const char *name))
+{
+	char *out = malloc(3 * strlen(name) + 1), *to = out;
+	if (!out)
+		return NULL;
+	for (const char *at = name; *at; at++)
+		if (is_plain(at, name))
+			*to++ = *at;
+		else
+			to += sprintf(to, "%%%02X", (unsigned)(unsigned char)*at);
+	*to = '\0';
+	return out;
+}
+
+char *hd_perf_name_encode(const char *name)
+{
+	return encode(name, is_text);
+}
+
+static unsigned hex(char c)
+{
+	const char *digits = "0123456789ABCDEF0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+	return at ? (unsigned)(at - digits) % 16 : 16;
+}
+
+void hd_perf_name_decode(char *text)
+{
+	char *to = text;
+	for (const char *at = text; *at; at++) {
+		unsigned value = *at == '%' && hex(at[1]) < 16 && hex(at[2]) < 16 ? hex(at[1]) * 16 + hex(at[2]) : 0;
+		*to++ = value ? (char)value : *at;
+		if (value)
+			at += 2;
+	}
+	*to = '\0';
+}
+
+/* Long names end in a hash; '~' keeps them apart from all others, as does the lone '%' of the empty one. */
+char *hd_perf_name_component(const char *name)
+{
+	char *text = *name ? encode(name, is_file_text) : strdup("%");
+	if (!text || strlen(text) <= LONGEST)
+		return text;
+	char *shortened = hd_format("%.*s~%016llx", LONGEST - 17, text, (unsigned long long)hd_hash_string(name));
+	free(text);
+	return shortened;
+}
+
+char *hd_perf_name_file(const char *dir, const char *codelet)
+{
+	char *component = hd_perf_name_component(codelet);
+	char *path = component ? hd_format("%s/%s.yaml", dir, component) : NULL;
+	free(component);
+	return path;
+}

@@ -1,0 +1,335 @@
+/* All models of a runtime: opening, one model per codelet, recording, saving. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "perf/internal.h"
+
+#define SHORTEST 1e-3 /* us: less than the clock tells */
+
+static void warn(struct hd_perf *perf, const char *line)
+{
+	char *longer = hd_format("%s%s\n", perf->warnings ? perf->warnings : "", line);
+	if (!longer)
+		return; /* the file itself is still where the warning would have said */
+	free(perf->warnings);
+	perf->warnings = longer;
+}
+
+const char *hd_perf_warnings(const struct hd_perf *perf)
+{
+	return perf->warnings ? perf->warnings : "";
+}
+
+int hd_perf_open(const struct heddle_platform *platform, const char *dir, int from_platform, struct hd_perf **out)
+{
+	struct hd_perf *perf = calloc(1, sizeof *perf);
+	if (!perf)
+		return hd_no_memory("performance models");
+	perf->platform = platform;
+	perf->from_platform = from_platform;
+	int stored = !from_platform && !(dir && strcmp(dir, "none") == 0);
+	int by_default = !dir || !*dir;
+	if (stored)
+		perf->dir = by_default ? heddle_models_dir() : strdup(dir);
+	if (stored && !perf->dir && !by_default) {
+		free(perf);
+		return hd_no_memory("performance models");
+	}
+	if (stored && !perf->dir)
+		warn(perf, "performance models are not kept: neither XDG_DATA_HOME nor HOME says where; set a model "
+		           "directory");
+	*out = perf;
+	return 0;
+}
+
+static void free_model(struct hd_perf_model *model)
+{
+	hd_perf_entries_free(model);
+	hd_perf_file_free(model->foreign);
+	for (size_t c = 0; model->fits && c < model->perf->platform->n_classes; c++)
+		free(model->fits[c].x);
+	free(model->fits);
+	free(model->path);
+	free(model->name);
+	free(model);
+}
+
+void hd_perf_close(struct hd_perf *perf)
+{
+	if (!perf)
+		return;
+	for (struct hd_perf_model *model = perf->models, *next; model; model = next) {
+		next = model->next;
+		free_model(model);
+	}
+	free(perf->dir);
+	free(perf->warnings);
+	free(perf);
+}
+
+/* --- From a file --- */
+
+static int find_class(const struct heddle_platform *platform, const char *name)
+{
+	for (size_t c = 0; c < platform->n_classes; c++)
+		if (strcmp(platform->classes[c].name, name) == 0)
+			return (int)c;
+	return -1;
+}
+
+static int adopt_line(struct hd_perf_model *model, const struct hd_perf_line *line, int class_id)
+{
+	struct hd_perf_entry *e = hd_perf_entry_find(model, line->footprint);
+	if (!e)
+		e = hd_perf_entry_add(model, line->footprint);
+	if (!e || hd_perf_entry_regressors(e, line->regressors, line->n_regressors))
+		return hd_no_memory(model->path);
+	struct hd_perf_cell *cell = &e->cells[class_id];
+	if (cell->samples)
+		return hd_error(HEDDLE_E_FORMAT, "%s: footprint 0x%016llx is there twice for class %s", model->path,
+		                (unsigned long long)line->footprint, line->class_name);
+	e->bytes = line->bytes;
+	e->flops = line->flops;
+	cell->samples = line->samples;
+	cell->rejected = line->rejected;
+	cell->mean = cell->estimate = line->mean;
+	cell->m2 = line->stddev * line->stddev * fmin(line->samples, HD_PERF_MEMORY);
+	cell->min = line->min;
+	cell->max = line->max;
+	hd_perf_cell_restore(cell);
+	if (model->fits)
+		model->fits[class_id].samples += line->samples;
+	return 0;
+}
+
+/* Takes the lines of known classes into the table; what is left in `file` is about others. */
+static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < file->n_lines; i++) {
+		int class_id = find_class(model->perf->platform, file->lines[i].class_name);
+		int status = class_id < 0 ? 0 : adopt_line(model, &file->lines[i], class_id);
+		if (status)
+			return status;
+	}
+	for (size_t i = 0; i < file->n_lines; i++) {
+		if (find_class(model->perf->platform, file->lines[i].class_name) < 0)
+			file->lines[kept++] = file->lines[i];
+		else
+			hd_perf_line_free(&file->lines[i]);
+	}
+	file->n_lines = kept;
+	model->foreign = file;
+	return 0;
+}
+
+/* Moves a damaged file to the first free name of PATH.damaged, PATH.damaged.2, ... If it cannot be moved it is not
+ * overwritten either. `why` names the file. */
+static void set_aside(struct hd_perf_model *model, const char *why)
+{
+	char *to = hd_format("%s.damaged", model->path);
+	for (unsigned i = 2; to && access(to, F_OK) == 0; i++) {
+		free(to);
+		to = hd_format("%s.damaged.%u", model->path, i);
+	}
+	int moved = to && rename(model->path, to) == 0;
+	char *line =
+	    moved ? hd_format("%s; moved to %s, measuring anew", why, to)
+	          : hd_format("%s; it cannot be moved away (%s): measuring anew, and these models will not be kept",
+	                      why, strerror(errno));
+	warn(model->perf, line ? line : why);
+	free(line);
+	free(to);
+	if (!moved) {
+		free(model->path);
+		model->path = NULL;
+	}
+}
+
+static void leave_alone(struct hd_perf_model *model, const char *why)
+{
+	char *line = hd_format("%s; measuring anew, and these models will not be kept", why);
+	warn(model->perf, line ? line : why);
+	free(line);
+	free(model->path);
+	model->path = NULL;
+}
+
+static int load(struct hd_perf_model *model)
+{
+	if (access(model->path, F_OK) && (errno == ENOENT || errno == ENOTDIR))
+		return 0; /* never measured */
+	struct hd_perf_file *file = NULL;
+	int status = hd_perf_file_load(model->path, &file);
+	if (!status && strcmp(file->codelet, model->name) != 0)
+		status = hd_error(HEDDLE_E_FORMAT, "%s: has the models of codelet \"%s\"", model->path, file->codelet);
+	if (!status)
+		status = adopt(model, file);
+	if (!status) {
+		for (unsigned c = 0; model->fits && c < model->perf->platform->n_classes; c++)
+			hd_perf_refit(model, c);
+		return 0;
+	}
+	hd_perf_file_free(file);
+	hd_perf_entries_free(model);
+	for (size_t c = 0; model->fits && c < model->perf->platform->n_classes; c++)
+		model->fits[c].samples = 0;
+	if (status == HEDDLE_E_FORMAT)
+		set_aside(model, heddle_last_error());
+	else if (status == HEDDLE_E_IO)
+		leave_alone(model, heddle_last_error());
+	return status == HEDDLE_E_MEMORY ? status : 0;
+}
+
+/* --- Models --- */
+
+static const char *kind_name(enum heddle_model_kind kind)
+{
+	static const char *const names[] = {"history", "power", "affine", "linear", "none"};
+	return names[kind];
+}
+
+static int find_model(const struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out)
+{
+	uint64_t hash = hd_hash_string(codelet->name);
+	struct hd_perf_model *m = perf->models;
+	while (m && (m->name_hash != hash || strcmp(m->name, codelet->name) != 0))
+		m = m->next;
+	if (m && m->kind != codelet->model)
+		return hd_error(
+		    HEDDLE_E_INVALID,
+		    "codelet %s: its model is of kind %s, that of another codelet of this name %s; name them apart",
+		    codelet->name, kind_name(codelet->model), kind_name(m->kind));
+	*out = m;
+	return 0;
+}
+
+static int make_model(struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out)
+{
+	struct hd_perf_model *m = calloc(1, sizeof *m);
+	if (!m)
+		return hd_no_memory(codelet->name);
+	int regression = codelet->model != HEDDLE_MODEL_HISTORY && codelet->model != HEDDLE_MODEL_NONE;
+	m->perf = perf;
+	m->kind = codelet->model;
+	m->flops = codelet->flops;
+	m->regressors = codelet->regressors;
+	m->records = m->kind != HEDDLE_MODEL_NONE && !perf->from_platform;
+	m->name_hash = hd_hash_string(codelet->name);
+	m->name = strdup(codelet->name);
+	int stored = perf->dir && m->records;
+	if (stored)
+		m->path = hd_perf_name_file(perf->dir, codelet->name);
+	if (regression && m->records)
+		m->fits = calloc(perf->platform->n_classes + 1, sizeof *m->fits);
+	if (!m->name || (stored && !m->path) || (regression && m->records && !m->fits)) {
+		free_model(m);
+		return hd_no_memory(codelet->name);
+	}
+	*out = m;
+	return 0;
+}
+
+int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out)
+{
+	struct hd_perf_model *m = NULL;
+	if ((unsigned)codelet->model > HEDDLE_MODEL_NONE)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s: %d is no kind of model; see enum heddle_model_kind",
+		                codelet->name, (int)codelet->model);
+	if (codelet->model == HEDDLE_MODEL_LINEAR && !codelet->regressors)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s: HEDDLE_MODEL_LINEAR needs a regressors function",
+		                codelet->name);
+	int status = find_model(perf, codelet, &m);
+	if (!status && !m) {
+		status = make_model(perf, codelet, &m);
+		if (!status && m->path && (status = load(m)) != 0)
+			free_model(m);
+		if (!status) {
+			m->next = perf->models;
+			perf->models = m;
+		}
+	}
+	if (!status)
+		*out = m;
+	return status;
+}
+
+void hd_perf_record(struct hd_perf_entry *entry, unsigned class_id, double us)
+{
+	struct hd_perf_model *model = entry->model;
+	if (!model->records || HD_UNLIKELY(!(us < INFINITY)))
+		return;
+	struct hd_perf_cell *cell = &entry->cells[class_id];
+	hd_perf_cell_record(cell, us > SHORTEST ? us : SHORTEST);
+	model->dirty = 1;
+	if (model->fits)
+		hd_perf_fit_record(entry, class_id);
+	else
+		cell->estimate = cell->mean;
+}
+
+/* --- To a file --- */
+
+static int by_class_and_size(const void *pa, const void *pb)
+{
+	const struct hd_perf_line *a = pa, *b = pb;
+	int order = strcmp(a->class_name, b->class_name);
+	if (order)
+		return order;
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? -1 : 1;
+	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
+}
+
+static int save_model(const struct hd_perf_model *model)
+{
+	const struct heddle_platform *platform = model->perf->platform;
+	size_t n_foreign = model->foreign ? model->foreign->n_lines : 0;
+	struct hd_perf_line *lines = calloc(model->n_entries * platform->n_classes + n_foreign + 1, sizeof *lines);
+	if (!lines)
+		return hd_no_memory(model->path);
+	size_t n = 0;
+	for (; n < n_foreign; n++)
+		lines[n] = model->foreign->lines[n];
+	HD_PERF_EACH_ENTRY(model, e)
+	for (size_t c = 0; c < platform->n_classes; c++) {
+		const struct hd_perf_cell *cell = &e->cells[c];
+		if (cell->samples)
+			lines[n++] = (struct hd_perf_line){.class_name = platform->classes[c].name,
+			                                   .footprint = e->footprint,
+			                                   .bytes = e->bytes,
+			                                   .flops = e->flops,
+			                                   .samples = cell->samples,
+			                                   .rejected = cell->rejected,
+			                                   .mean = cell->mean,
+			                                   .stddev = hd_perf_cell_stddev(cell),
+			                                   .min = cell->min,
+			                                   .max = cell->max,
+			                                   .regressors = e->regressors,
+			                                   .n_regressors = e->n_regressors};
+	}
+	qsort(lines, n, sizeof *lines, by_class_and_size);
+	const struct hd_perf_file file = {.codelet = model->name, .lines = lines, .n_lines = n};
+	int status = hd_perf_file_save(model->path, &file);
+	free(lines);
+	return status;
+}
+
+int hd_perf_save(struct hd_perf *perf)
+{
+	int first = 0;
+	for (struct hd_perf_model *m = perf->models; m; m = m->next) {
+		if (!m->dirty || !m->path)
+			continue;
+		int status = save_model(m);
+		if (!status)
+			m->dirty = 0;
+		else if (!first)
+			first = status;
+	}
+	return first;
+}

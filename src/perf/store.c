@@ -1,0 +1,409 @@
+/* Model files: YAML text to struct hd_perf_file and back (docs/models.md describes the keys).
+ *
+ * To libcyaml every value is a string: version 1.3 takes "6 ms" for the number 6 and writes doubles through a static
+ * buffer, which two runtimes would share. The first line of a file tells that it is ours, its last key that nothing
+ * is cut off. */
+#define _GNU_SOURCE
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "perf/internal.h"
+
+#define FIRST_LINE "# Heddle performance models of one codelet; see docs/models.md\n"
+#define VERSION "1"
+
+struct number {
+	char text[32];
+};
+
+struct text_line {
+	char *class_name;
+	struct number footprint, bytes, flops, samples, rejected, mean, stddev, min, max;
+	struct number *regressors;
+	unsigned n_regressors;
+};
+
+struct text_file {
+	char *version, *codelet;
+	struct text_line *entries;
+	unsigned n_entries;
+	char *complete;
+};
+
+#define NUMBER(member) CYAML_FIELD_STRING(#member, CYAML_FLAG_DEFAULT, struct text_line, member, 1)
+#define TEXT(structure, key, member)                                                                                   \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 0, CYAML_UNLIMITED)
+
+static const cyaml_schema_value_t number_value = {CYAML_VALUE_STRING(CYAML_FLAG_DEFAULT, struct number, 1, 31)};
+static const cyaml_schema_field_t line_fields[] = {
+    TEXT(struct text_line, "class", class_name),
+    NUMBER(footprint),
+    NUMBER(bytes),
+    NUMBER(flops),
+    NUMBER(samples),
+    NUMBER(rejected),
+    NUMBER(mean),
+    NUMBER(stddev),
+    NUMBER(min),
+    NUMBER(max),
+    CYAML_FIELD_SEQUENCE_COUNT("regressors", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_FLOW,
+                               struct text_line, regressors, n_regressors, &number_value, 0, CYAML_UNLIMITED),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t line_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT | CYAML_FLAG_FLOW, struct text_line, line_fields)};
+static const cyaml_schema_field_t file_fields[] = {
+    TEXT(struct text_file, "version", version),
+    TEXT(struct text_file, "codelet", codelet),
+    CYAML_FIELD_SEQUENCE_COUNT("entries", CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, struct text_file, entries, n_entries,
+                               &line_value, 0, CYAML_UNLIMITED),
+    TEXT(struct text_file, "complete", complete),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, file_fields)};
+
+/* Only the version, to say that a file is newer rather than that a key is unknown. */
+static const cyaml_schema_field_t version_fields[] = {TEXT(struct text_file, "version", version), CYAML_FIELD_END};
+static const cyaml_schema_value_t version_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, version_fields)};
+
+/* --- libcyaml --- */
+
+struct complaint {
+	char problem[160];
+	unsigned long line; /* 0: unknown */
+};
+
+/* The first message is the problem; the innermost level of the backtrace after it has the line. */
+static void take_log(cyaml_log_t level, void *context, const char *format, va_list args)
+{
+	(void)level;
+	struct complaint *c = context;
+	char text[sizeof c->problem];
+	vsnprintf(text, sizeof text, format, args);
+	text[strcspn(text, "\n")] = '\0';
+	const char *line = strstr(text, "(line: ");
+	if (!c->problem[0])
+		snprintf(c->problem, sizeof c->problem, "%s", strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
+	else if (line && !c->line)
+		c->line = strtoul(line + 7, NULL, 10);
+}
+
+static cyaml_config_t config_of(struct complaint *complaint)
+{
+	*complaint = (struct complaint){"", 0};
+	return (cyaml_config_t){
+	    .log_fn = take_log,
+	    .log_ctx = complaint,
+	    .mem_fn = cyaml_mem,
+	    .log_level = CYAML_LOG_ERROR,
+	    .flags = CYAML_CFG_NO_ALIAS,
+	};
+}
+
+static void free_text(struct text_file *text)
+{
+	struct complaint complaint;
+	cyaml_config_t config = config_of(&complaint);
+	cyaml_free(&config, &file_value, text, 0);
+}
+
+static int check_version(const char *path, const char *data, size_t length)
+{
+	struct complaint complaint;
+	cyaml_config_t config = config_of(&complaint);
+	config.flags |= CYAML_CFG_IGNORE_UNKNOWN_KEYS;
+	struct text_file *text = NULL;
+	cyaml_err_t error =
+	    cyaml_load_data((const uint8_t *)data, length, &config, &version_value, (cyaml_data_t **)&text, NULL);
+	if (error != CYAML_OK || !text)
+		return 0; /* something else is wrong; whoever reads the whole says what */
+	int status = 0;
+	if (strcmp(text->version, VERSION) != 0)
+		status = hd_error(HEDDLE_E_FORMAT, "%s: format version %.20s; this library reads version " VERSION,
+		                  path, text->version);
+	cyaml_free(&config, &version_value, text, 0);
+	return status;
+}
+
+static int parse(const char *path, const char *data, size_t length, struct text_file **out)
+{
+	struct complaint complaint;
+	cyaml_config_t config = config_of(&complaint);
+	struct text_file *text = NULL;
+	cyaml_err_t error =
+	    cyaml_load_data((const uint8_t *)data, length, &config, &file_value, (cyaml_data_t **)&text, NULL);
+	if (error == CYAML_ERR_OOM)
+		return hd_no_memory(path);
+	const char *problem = complaint.problem[0] ? complaint.problem : cyaml_strerror(error);
+	if (error != CYAML_OK && complaint.line)
+		return hd_error(HEDDLE_E_FORMAT, "%s: line %lu: %s", path, complaint.line, problem);
+	if (error != CYAML_OK)
+		return hd_error(HEDDLE_E_FORMAT, "%s: %s", path, problem);
+	if (!text)
+		return hd_error(HEDDLE_E_FORMAT, "%s: the file is empty", path);
+	*out = text;
+	return 0;
+}
+
+/* --- Reading --- */
+
+static int read_real(const char *path, const char *key, const struct number *number, double *out)
+{
+	char *end;
+	double value = strtod(number->text, &end);
+	if (end == number->text || *end || !isfinite(value))
+		return hd_error(HEDDLE_E_FORMAT, "%s: %s: \"%s\" is not a number", path, key, number->text);
+	*out = value;
+	return 0;
+}
+
+static int read_count(const char *path, const char *key, const struct number *number, uint64_t most, uint64_t *out)
+{
+	char *end;
+	errno = 0;
+	uint64_t value = strtoull(number->text, &end, 0);
+	if (number->text[0] < '0' || number->text[0] > '9' || *end || errno || value > most)
+		return hd_error(HEDDLE_E_FORMAT, "%s: %s: \"%s\" is not a whole number from 0 to %" PRIu64, path, key,
+		                number->text, most);
+	*out = value;
+	return 0;
+}
+
+static int check_line(const char *path, const struct hd_perf_line *line)
+{
+	double slack = 1e-9 * line->max;
+	if (line->bytes < 0 || line->flops < 0 || line->stddev < 0)
+		return hd_error(HEDDLE_E_FORMAT, "%s: bytes, flops or stddev below 0", path);
+	if (!line->samples)
+		return hd_error(HEDDLE_E_FORMAT, "%s: an entry without samples", path);
+	if (!(line->min > 0 && line->min <= line->mean + slack && line->mean <= line->max + slack))
+		return hd_error(HEDDLE_E_FORMAT, "%s: min %g, mean %g, max %g: they must be above 0 and ascend", path,
+		                line->min, line->mean, line->max);
+	return 0;
+}
+
+static int read_regressors(const char *path, const struct text_line *from, struct hd_perf_line *to)
+{
+	if (!from->n_regressors)
+		return 0;
+	to->regressors = calloc(from->n_regressors, sizeof *to->regressors);
+	if (!to->regressors)
+		return hd_no_memory(path);
+	to->n_regressors = from->n_regressors;
+	for (unsigned i = 0; i < from->n_regressors; i++) {
+		int status = read_real(path, "regressors", &from->regressors[i], &to->regressors[i]);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+static int read_line(const char *path, const struct text_line *from, struct hd_perf_line *to)
+{
+	uint64_t samples = 0, rejected = 0;
+	const struct {
+		const char *key;
+		const struct number *from;
+		double *to;
+	} reals[] = {
+	    {"bytes", &from->bytes, &to->bytes}, {"flops", &from->flops, &to->flops},
+	    {"mean", &from->mean, &to->mean},    {"stddev", &from->stddev, &to->stddev},
+	    {"min", &from->min, &to->min},       {"max", &from->max, &to->max},
+	};
+	int status = read_count(path, "footprint", &from->footprint, UINT64_MAX, &to->footprint);
+	if (!status)
+		status = read_count(path, "samples", &from->samples, UINT32_MAX - 1, &samples);
+	if (!status)
+		status = read_count(path, "rejected", &from->rejected, UINT32_MAX, &rejected);
+	for (size_t i = 0; !status && i < sizeof reals / sizeof reals[0]; i++)
+		status = read_real(path, reals[i].key, reals[i].from, reals[i].to);
+	if (status)
+		return status;
+	to->samples = (uint32_t)samples;
+	to->rejected = (uint32_t)rejected;
+	to->class_name = strdup(from->class_name);
+	if (!to->class_name)
+		return hd_no_memory(path);
+	hd_perf_name_decode(to->class_name);
+	status = check_line(path, to);
+	return status ? status : read_regressors(path, from, to);
+}
+
+static int read_file(const char *path, const struct text_file *from, struct hd_perf_file *to)
+{
+	if (strcmp(from->complete, "true") != 0)
+		return hd_error(HEDDLE_E_FORMAT, "%s: the end is missing", path);
+	to->codelet = strdup(from->codelet);
+	to->lines = calloc(from->n_entries + (size_t)1, sizeof *to->lines);
+	if (!to->codelet || !to->lines)
+		return hd_no_memory(path);
+	hd_perf_name_decode(to->codelet);
+	to->n_lines = from->n_entries;
+	for (size_t i = 0; i < to->n_lines; i++) {
+		int status = read_line(path, &from->entries[i], &to->lines[i]);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/* Numbers are written with a point whatever the program's locale. (locale_t)0: out of memory, or the locale stays. */
+static locale_t enter_c_locale(locale_t *old)
+{
+	locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	*old = c ? uselocale(c) : (locale_t)0;
+	return c;
+}
+
+static void leave_c_locale(locale_t c, locale_t old)
+{
+	if (!c)
+		return;
+	uselocale(old);
+	freelocale(c);
+}
+
+int hd_perf_file_load(const char *path, struct hd_perf_file **out)
+{
+	char *data;
+	size_t length;
+	int status = hd_file_read(path, &data, &length);
+	if (status)
+		return status;
+	struct text_file *text = NULL;
+	struct hd_perf_file *file = calloc(1, sizeof *file);
+	locale_t old, c = enter_c_locale(&old);
+	if (!file || !c)
+		status = hd_no_memory(path);
+	if (!status)
+		status = check_version(path, data, length);
+	if (!status)
+		status = parse(path, data, length, &text);
+	if (!status)
+		status = read_file(path, text, file);
+	leave_c_locale(c, old);
+	free_text(text);
+	free(data);
+	if (status)
+		hd_perf_file_free(file);
+	else
+		*out = file;
+	return status;
+}
+
+/* --- Writing --- */
+
+/* As short as reads back to the same value. */
+static struct number number_of(double value)
+{
+	struct number n;
+	snprintf(n.text, sizeof n.text, "%.15g", value);
+	if (strtod(n.text, NULL) != value)
+		snprintf(n.text, sizeof n.text, "%.17g", value);
+	return n;
+}
+
+static struct number count_of(uint32_t value)
+{
+	struct number n;
+	snprintf(n.text, sizeof n.text, "%" PRIu32, value);
+	return n;
+}
+
+/* 0, or -1 when out of memory; what was allocated by then hangs in *to. */
+static int write_line(const struct hd_perf_line *from, struct text_line *to)
+{
+	snprintf(to->footprint.text, sizeof to->footprint.text, "0x%016" PRIx64, from->footprint);
+	to->bytes = number_of(from->bytes);
+	to->flops = number_of(from->flops);
+	to->samples = count_of(from->samples);
+	to->rejected = count_of(from->rejected);
+	to->mean = number_of(from->mean);
+	to->stddev = number_of(from->stddev);
+	to->min = number_of(from->min);
+	to->max = number_of(from->max);
+	to->class_name = hd_perf_name_encode(from->class_name);
+	to->regressors = from->n_regressors ? malloc(from->n_regressors * sizeof *to->regressors) : NULL;
+	if (!to->class_name || (from->n_regressors && !to->regressors))
+		return -1;
+	to->n_regressors = (unsigned)from->n_regressors;
+	for (size_t i = 0; i < from->n_regressors; i++)
+		to->regressors[i] = number_of(from->regressors[i]);
+	return 0;
+}
+
+static int write_text(const char *path, const struct text_file *text)
+{
+	struct complaint complaint;
+	cyaml_config_t config = config_of(&complaint);
+	char *yaml;
+	size_t length;
+	cyaml_err_t error = cyaml_save_data(&yaml, &length, &config, &file_value, text, 0);
+	if (error == CYAML_ERR_OOM)
+		return hd_no_memory(path);
+	if (error != CYAML_OK)
+		return hd_error(HEDDLE_E_IO, "cannot write %s: %s", path, cyaml_strerror(error));
+	char *data = hd_format("%s%.*s", FIRST_LINE, (int)length, yaml);
+	cyaml_mem(NULL, yaml, 0);
+	if (!data)
+		return hd_no_memory(path);
+	int status = hd_file_write(path, data, strlen(data));
+	free(data);
+	return status;
+}
+
+int hd_perf_file_save(const char *path, const struct hd_perf_file *file)
+{
+	char version[] = VERSION, complete[] = "true";
+	struct text_file text = {
+	    .version = version, .complete = complete, .codelet = hd_perf_name_encode(file->codelet)};
+	text.entries = calloc(file->n_lines + 1, sizeof *text.entries);
+	locale_t old, c = enter_c_locale(&old);
+	int failed = !text.codelet || !text.entries || !c;
+	for (; !failed && text.n_entries < file->n_lines; text.n_entries++)
+		failed = write_line(&file->lines[text.n_entries], &text.entries[text.n_entries]);
+	leave_c_locale(c, old);
+	int status = failed ? hd_no_memory(path) : write_text(path, &text);
+	for (unsigned i = 0; i < text.n_entries; i++) {
+		free(text.entries[i].class_name);
+		free(text.entries[i].regressors);
+	}
+	free(text.entries);
+	free(text.codelet);
+	return status;
+}
+
+void hd_perf_line_free(struct hd_perf_line *line)
+{
+	free(line->class_name);
+	free(line->regressors);
+}
+
+void hd_perf_file_free(struct hd_perf_file *file)
+{
+	if (!file)
+		return;
+	for (size_t i = 0; i < file->n_lines; i++)
+		hd_perf_line_free(&file->lines[i]);
+	free(file->lines);
+	free(file->codelet);
+	free(file);
+}
+
+int hd_perf_file_is_ours(const char *path)
+{
+	char line[sizeof FIRST_LINE] = "";
+	FILE *f = fopen(path, "rb");
+	if (!f)
+		return 0;
+	int ours = fgets(line, sizeof line, f) && strcmp(line, FIRST_LINE) == 0;
+	fclose(f);
+	return ours;
+}

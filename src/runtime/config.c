@@ -1,0 +1,260 @@
+/* Settings: one table feeds the environment, the configuration file, `heddle config` and the manual. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <heddle/settings.h>
+#include "base/base.h"
+
+enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT };
+static const char *const kind_names[] = {"int", "bool", "bytes", "int", "double", "text"};
+
+struct row {
+	struct heddle_setting setting;
+	enum kind kind;
+	size_t offset;
+	double min, max;
+};
+
+#define ROW(field, env, k, def, unit, lo, hi, range, help) \
+	{{#field, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, hi}
+
+static const struct row rows[] = {
+	ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 or more", "CPU workers; -1: one per core"),
+	ROW(n_emulated, "EMULATED", INT, "0", "devices", 0, 1e4, "0 or more",
+	    "emulated accelerators: threads with a memory node of their own"),
+	ROW(emulated_memory, "EMULATED_MEMORY", BYTES, "0", "bytes", 0, 1e18, "0 (no limit) or more; K, M, G allowed",
+	    "memory of each emulated accelerator"),
+	ROW(emulated_bandwidth, "EMULATED_BANDWIDTH", DOUBLE, "0", "MB/s", 0, 1e9, "0 (as fast as memory) or more",
+	    "bandwidth of its links"),
+	ROW(emulated_latency, "EMULATED_LATENCY", DOUBLE, "0", "us", 0, 1e9, "0 or more", "latency of its links"),
+	ROW(emulated_slowdown, "EMULATED_SLOWDOWN", DOUBLE, "1", "factor", 1, 1e6, "1 or more",
+	    "kernels last this many times longer there"),
+	ROW(sched, "SCHED", TEXT, "auto", "", 0, 0, "a name from `heddle policies`",
+	    "scheduling policy; auto: dmdas if the machine has several classes of workers, otherwise lws"),
+	ROW(sched_options, "SCHED_OPTIONS", TEXT, "", "", 0, 0, "name=value,name=value",
+	    "options of the policy; `heddle policies NAME` lists them"),
+	ROW(platform, "PLATFORM", TEXT, "", "", 0, 0, "a name from `heddle platforms`, or a file",
+	    "run in virtual time on this machine instead of for real"),
+	ROW(window, "WINDOW", INT, "16384", "tasks", 0, 2e9, "0 (no limit) or more",
+	    "unfinished tasks beyond which submission waits"),
+	ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, "0 or 1",
+	    "worker 0 has no thread of its own: the thread that waits runs its tasks"),
+	ROW(bind, "BIND", BOOL, "1", "", 0, 1, "0 or 1", "bind worker threads to cores"),
+	ROW(trace, "TRACE", INT, "0", "", 0, 2, "0, 1 or 2", "record events; 2: also time the policy itself"),
+	ROW(calibrate, "CALIBRATE", INT, "10", "samples", 0, 1e6, "0 or more",
+	    "samples per codelet, class and size before a model is trusted"),
+	ROW(model_dir, "MODEL_DIR", TEXT, "", "", 0, 0, "a directory, or none",
+	    "where performance models are kept; empty: the XDG data directory, none: nowhere"),
+	ROW(seed, "SEED", SEED, "0", "", 0, 9.2e18, "0 or more", "seed of everything random"),
+	ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
+	ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 or more",
+	    "virtual time: duration of one scheduling decision"),
+	ROW(watchdog, "WATCHDOG", INT, "0", "s", 0, 1e6, "0 (never) or more",
+	    "a wait without progress for so long writes to standard error which tasks wait for what"),
+	ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) or more",
+	    "tasks in flight per accelerator"),
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static struct heddle_setting public_rows[N_ROWS]; /* filled by a constructor, const afterwards */
+
+__attribute__((constructor)) static void fill_public_rows(void)
+{
+	for (size_t i = 0; i < N_ROWS; i++) {
+		public_rows[i] = rows[i].setting;
+		public_rows[i].kind = kind_names[rows[i].kind];
+	}
+}
+
+const struct heddle_setting *heddle_settings(size_t *n)
+{
+	*n = N_ROWS;
+	return public_rows;
+}
+
+static const struct row *find_row(const char *name)
+{
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (strcmp(rows[i].setting.name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+/* A number with an optional K, M, G or T (powers of 1024) when `bytes`; 0 when `text` is one and nothing else. */
+static int parse_number(const char *text, int bytes, double *out)
+{
+	char *end;
+	errno = 0;
+	double value = strtod(text, &end);
+	if (end == text || errno || !isfinite(value))
+		return -1;
+	static const char units[] = "KMGT";
+	const char *unit = bytes && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit && *unit) {
+		value *= pow(1024.0, (double)(unit - units + 1));
+		end++;
+		if (*end == 'i')
+			end++;
+		if (*end == 'B')
+			end++;
+	}
+	while (isspace((unsigned char)*end))
+		end++;
+	*out = value;
+	return *end ? -1 : 0;
+}
+
+static int set_row(const struct row *row, struct heddle_config *config, const char *text, const char *origin)
+{
+	void *field = (char *)config + row->offset;
+	if (row->kind == TEXT) {
+		*(const char **)field = text;
+		return 0;
+	}
+	double value;
+	int integral = row->kind == INT || row->kind == BOOL || row->kind == SEED;
+	if (parse_number(text, row->kind == BYTES, &value) || value < row->min || value > row->max ||
+	    (integral && value != floor(value)))
+		return hd_error(HEDDLE_E_FORMAT, "%s is \"%s\": it must be %s, %s", origin, text,
+		                integral ? "a whole number" : "a number", row->setting.range);
+	if (row->kind == INT || row->kind == BOOL)
+		*(int *)field = (int)value;
+	else if (row->kind == DOUBLE)
+		*(double *)field = value;
+	else
+		*(uint64_t *)field = (uint64_t)value;
+	return 0;
+}
+
+int heddle_setting_set(struct heddle_config *config, const char *name, const char *text)
+{
+	const struct row *row = find_row(name);
+	if (!row)
+		return hd_error(HEDDLE_E_UNKNOWN, "there is no setting \"%s\"; `heddle config` lists them", name);
+	return set_row(row, config, text, name);
+}
+
+int heddle_setting_value(const struct heddle_config *config, const char *name, char *buffer, size_t size)
+{
+	const struct row *row = find_row(name);
+	if (!row)
+		return hd_error(HEDDLE_E_UNKNOWN, "there is no setting \"%s\"; `heddle config` lists them", name);
+	const void *field = (const char *)config + row->offset;
+	const char *text;
+	switch (row->kind) {
+	case INT:
+	case BOOL:
+		snprintf(buffer, size, "%d", *(const int *)field);
+		break;
+	case BYTES:
+	case SEED:
+		snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field);
+		break;
+	case DOUBLE:
+		snprintf(buffer, size, "%g", *(const double *)field);
+		break;
+	case TEXT:
+		text = *(const char *const *)field;
+		snprintf(buffer, size, "%s", text ? text : "");
+		break;
+	}
+	return 0;
+}
+
+void heddle_config_file(char *buffer, size_t size)
+{
+	const char *path = getenv("HEDDLE_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	if (path)
+		snprintf(buffer, size, "%s", path);
+	else if (xdg && xdg[0] == '/')
+		snprintf(buffer, size, "%s/heddle/config", xdg);
+	else if (home && home[0])
+		snprintf(buffer, size, "%s/.config/heddle/config", home);
+	else
+		snprintf(buffer, size, "%s", "");
+	if (!path && buffer[0]) {
+		FILE *f = fopen(buffer, "r");
+		if (f)
+			fclose(f);
+		else
+			buffer[0] = '\0';
+	}
+}
+
+static char *trim(char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	char *end = s + strlen(s);
+	while (end > s && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return s;
+}
+
+/* The text of settings read from the file outlives the configuration: strings are kept in a copy per process. */
+static int read_line(struct heddle_config *config, char *line, const char *path, int number)
+{
+	char *comment = strchr(line, '#');
+	if (comment)
+		*comment = '\0';
+	char *name = trim(line);
+	if (!*name)
+		return 0;
+	char *equals = strchr(name, '=');
+	if (!equals)
+		return hd_error(HEDDLE_E_FORMAT, "%s:%d: \"%s\" is not \"name = value\"", path, number, name);
+	*equals = '\0';
+	name = trim(name);
+	char *value = trim(equals + 1);
+	const struct row *row = find_row(name);
+	if (!row)
+		return hd_error(HEDDLE_E_FORMAT, "%s:%d: there is no setting \"%s\"; `heddle config` lists them", path, number,
+		                name);
+	char origin[600];
+	snprintf(origin, sizeof origin, "%s:%d: %s", path, number, name);
+	return set_row(row, config, value, origin);
+}
+
+static int read_file(struct heddle_config *config)
+{
+	char path[512];
+	heddle_config_file(path, sizeof path);
+	if (!path[0])
+		return 0;
+	/* Text settings point into it, and struct heddle_config owns nothing: one copy per thread stays. */
+	static _Thread_local char *contents; /* only its thread */
+	free(contents);
+	contents = NULL;
+	size_t length;
+	int status = hd_file_read(path, &contents, &length);
+	char *line = contents;
+	for (int number = 1; !status && line && *line; number++) {
+		char *end = strchr(line, '\n');
+		if (end)
+			*end = '\0';
+		status = read_line(config, line, path, number);
+		line = end ? end + 1 : NULL;
+	}
+	return status;
+}
+
+int heddle_config_init(struct heddle_config *config)
+{
+	struct heddle_config c;
+	memset(&c, 0, sizeof c);
+	for (size_t i = 0; i < N_ROWS; i++)
+		set_row(&rows[i], &c, rows[i].setting.default_text, rows[i].setting.name);
+	int status = read_file(&c);
+	for (size_t i = 0; !status && i < N_ROWS; i++) {
+		const char *text = getenv(rows[i].setting.variable);
+		if (text && (*text || rows[i].kind == TEXT))
+			status = set_row(&rows[i], &c, text, rows[i].setting.variable);
+	}
+	if (!status)
+		*config = c;
+	return status;
+}

@@ -1,0 +1,148 @@
+/* What this machine is like, measured: links at first use, and a platform made of links and models.
+ *
+ * Link figures are kept beside the models in links.yaml, a platform file of which only nodes and links matter; the figures of a
+ * pair of nodes are taken from it if it has that pair, and measured and added otherwise.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "driver/driver.h"
+#include "engine/engine.h"
+
+enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5 };
+
+struct probe {
+	struct hd_worker *w; /* whose device copies */
+	struct heddle_copy copy;
+};
+
+static double copy_once(struct probe *p, size_t bytes)
+{
+	p->copy.from.n[0] = p->copy.to.n[0] = bytes;
+	double best = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		double start = hd_clock_us();
+		if (p->w->driver->copy(p->w->device, &p->copy))
+			return 0;
+		double us = hd_clock_us() - start;
+		if (i == 0 || us < best)
+			best = us;
+	}
+	return best;
+}
+
+/* Latency from a small copy, bandwidth from what a large one takes more. */
+static int measure_link(heddle_runtime *rt, struct heddle_link *l)
+{
+	unsigned device_node = l->to ? l->to : l->from;
+	struct probe p = {.w = &rt->workers[rt->node_worker[device_node]]};
+	void *from = rt->engine->alloc(rt, l->from, LARGE), *to = rt->engine->alloc(rt, l->to, LARGE);
+	int status = from && to ? 0 : hd_no_memory("measuring a link");
+	if (!status) {
+		if (l->from == 0)
+			memset(from, 1, LARGE);
+		p.copy = (struct heddle_copy){.from_node = l->from, .to_node = l->to};
+		p.copy.from = p.copy.to = (struct heddle_part){.elem_size = 1, .n_dims = 1, .stride = {1}};
+		p.copy.from.base = from;
+		p.copy.to.base = to;
+		double small = copy_once(&p, SMALL), large = copy_once(&p, LARGE);
+		if (large > small) {
+			l->latency = small;
+			l->bandwidth = (LARGE - SMALL) / (large - small);
+		}
+	}
+	if (from)
+		rt->engine->free(rt, l->from, from, LARGE);
+	if (to)
+		rt->engine->free(rt, l->to, to, LARGE);
+	return status;
+}
+
+static int find_node(const struct heddle_platform *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_nodes; i++)
+		if (strcmp(p->nodes[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* The figures of the same pair of nodes in an earlier measurement. */
+static const struct heddle_link *known(const struct heddle_platform *old, const struct heddle_platform *now,
+                                       const struct heddle_link *l)
+{
+	int from = old ? find_node(old, now->nodes[l->from].name) : -1;
+	int to = old ? find_node(old, now->nodes[l->to].name) : -1;
+	return from < 0 || to < 0 ? NULL : heddle_platform_link(old, (unsigned)from, (unsigned)to);
+}
+
+/* Only a link that is as fast as it can be is measured; the others last as long as the platform says. */
+static int free_running(const struct heddle_link *l)
+{
+	return l->bandwidth >= HEDDLE_MEMORY_BANDWIDTH && l->latency <= 0;
+}
+
+int hd_measure_links(heddle_runtime *rt)
+{
+	const char *dir = rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL;
+	if (dir && strcmp(dir, "none") == 0)
+		return 0;
+	char *default_dir = dir ? NULL : heddle_models_dir();
+	char *path = dir || default_dir ? hd_format("%s/links.yaml", dir ? dir : default_dir) : NULL;
+	free(default_dir);
+	struct heddle_platform *old = NULL;
+	if (path)
+		heddle_platform_load(path, &old); /* absent or damaged: measured again, and replaced */
+	int status = 0, measured = 0;
+	for (size_t i = 0; i < rt->platform->n_links && !status; i++) {
+		struct heddle_link *l = &rt->platform->links[i];
+		if (!free_running(l))
+			continue;
+		const struct heddle_link *k = known(old, rt->platform, l);
+		if (k) {
+			l->bandwidth = k->bandwidth;
+			l->latency = k->latency;
+			continue;
+		}
+		status = measure_link(rt, l);
+		measured = 1;
+	}
+	if (!status && measured && path)
+		heddle_platform_save(rt->platform, path); /* a hint for next time: a full disk is no reason to fail */
+	heddle_platform_free(old);
+	free(path);
+	return status;
+}
+
+static int rename_platform(struct heddle_platform *p, const char *name)
+{
+	char *copy = strdup(name), *source = strdup("measured on the machine itself by heddle platform calibrate");
+	if (!copy || !source) {
+		free(copy);
+		free(source);
+		return hd_no_memory("a platform");
+	}
+	free(p->name);
+	free(p->source);
+	p->name = copy;
+	p->source = source;
+	return 0;
+}
+
+int heddle_platform_measured(heddle_runtime *rt, const char *name, struct heddle_platform **out)
+{
+	if (!rt || !name || !out)
+		return hd_error(HEDDLE_E_INVALID, "a measured platform needs a runtime, a name and a place to go");
+	struct heddle_platform *p;
+	int status = hd_platform_copy(rt->platform, &p);
+	if (status)
+		return status;
+	status = rename_platform(p, name);
+	hd_lock(&rt->lock);
+	if (!status)
+		status = hd_perf_to_platform(rt->perf, p);
+	hd_unlock(&rt->lock);
+	if (status)
+		heddle_platform_free(p);
+	else
+		*out = p;
+	return status;
+}

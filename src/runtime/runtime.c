@@ -1,0 +1,347 @@
+/* Starting and stopping a runtime. */
+#include <stdlib.h>
+#include <string.h>
+#include "engine/engine.h"
+
+int hd_sched_open(heddle_runtime *rt);
+void hd_sched_close(heddle_runtime *rt);
+int hd_measure_links(heddle_runtime *rt);
+
+static _Atomic uint64_t next_uid = 1; /* relaxed increments: only uniqueness matters; pairs: nothing */
+
+static int own_text(const char **text)
+{
+	if (!*text)
+		return 0;
+	*text = strdup(*text);
+	return *text ? 0 : hd_no_memory("settings");
+}
+
+static int own_config(heddle_runtime *rt, const struct heddle_config *config)
+{
+	struct heddle_config defaults;
+	int status = config ? 0 : heddle_config_init(&defaults);
+	if (status)
+		return status;
+	rt->config = config ? *config : defaults;
+	const char **texts[] = {&rt->config.sched, &rt->config.sched_options, &rt->config.platform, &rt->config.model_dir};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		if (status)
+			*texts[i] = NULL;
+		else
+			status = own_text(texts[i]);
+	}
+	return status;
+}
+
+static void free_config(struct heddle_config *c)
+{
+	free((char *)(uintptr_t)c->sched);
+	free((char *)(uintptr_t)c->sched_options);
+	free((char *)(uintptr_t)c->platform);
+	free((char *)(uintptr_t)c->model_dir);
+}
+
+/* --- The machine --------------------------------------------------------------------------------------------------------- */
+
+static int add_emulated(heddle_runtime *rt)
+{
+	const struct heddle_config *c = &rt->config;
+	int status = 0;
+	for (int i = 0; i < c->n_emulated && !status; i++)
+		status = heddle_platform_add_emulated(rt->platform, c->emulated_memory, c->emulated_bandwidth, c->emulated_latency,
+		                                      c->emulated_slowdown);
+	return status;
+}
+
+static int find_machine(heddle_runtime *rt, const struct heddle_platform *given, int virtual_time)
+{
+	const char *name = rt->config.platform;
+	if (given) {
+		rt->virtual_time = virtual_time;
+		return hd_platform_copy(given, &rt->platform);
+	}
+	if (name && name[0]) {
+		rt->virtual_time = 1;
+		return heddle_platform_load(name, &rt->platform);
+	}
+	int status = heddle_platform_discover(rt->config.n_cpu, &rt->platform);
+	return status ? status : add_emulated(rt);
+}
+
+static void predict_links(heddle_runtime *rt)
+{
+	for (size_t k = 0; k < rt->n_nodes * rt->n_nodes; k++) {
+		rt->hop_latency[k] = rt->links[k] ? rt->links[k]->latency : 0;
+		rt->hop_us_per_byte[k] = rt->links[k] ? 1 / rt->links[k]->bandwidth : 0;
+	}
+}
+
+static int link_matrix(heddle_runtime *rt)
+{
+	size_t n = rt->n_nodes;
+	rt->links = calloc(n * n, sizeof *rt->links);
+	rt->hop_latency = calloc(n * n, sizeof *rt->hop_latency);
+	rt->hop_us_per_byte = calloc(n * n, sizeof *rt->hop_us_per_byte);
+	if (!rt->links || !rt->hop_latency || !rt->hop_us_per_byte)
+		return hd_no_memory("links");
+	for (size_t i = 0; i < rt->platform->n_links; i++) {
+		const struct heddle_link *l = &rt->platform->links[i];
+		rt->links[l->from * n + l->to] = l;
+	}
+	predict_links(rt);
+	for (size_t i = 1; i < n; i++)
+		if (!rt->links[i] || !rt->links[i * n])
+			return hd_error(HEDDLE_E_FORMAT, "platform %s: node %s has no link from and to %s", rt->platform->name,
+			                rt->platform->nodes[i].name, rt->platform->nodes[0].name);
+	return 0;
+}
+
+static void describe_workers(heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		const struct heddle_worker *desc = &rt->platform->workers[i];
+		w->rt = rt;
+		w->id = (unsigned)i;
+		w->class_id = desc->class_id;
+		w->node = desc->node;
+		w->pipeline = rt->platform->classes[desc->class_id].pipeline;
+		if (rt->config.pipeline > 0 && desc->node)
+			w->pipeline = (unsigned)rt->config.pipeline;
+		rt->node_worker[desc->node] = (unsigned)i;
+	}
+}
+
+static int lay_out(heddle_runtime *rt)
+{
+	rt->n_nodes = rt->platform->n_nodes;
+	rt->n_classes = rt->platform->n_classes;
+	rt->n_workers = rt->platform->n_workers;
+	size_t size = rt->n_workers * sizeof *rt->workers;
+	rt->workers = aligned_alloc(HD_CACHE_LINE, size);
+	rt->memories = calloc(rt->n_nodes, sizeof *rt->memories);
+	rt->node_worker = calloc(rt->n_nodes, sizeof *rt->node_worker);
+	if (!rt->workers || !rt->memories || !rt->node_worker)
+		return hd_no_memory("workers");
+	memset(rt->workers, 0, size);
+	describe_workers(rt);
+	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
+		rt->memories[i].capacity = rt->platform->nodes[i].capacity;
+		rt->limited |= rt->memories[i].capacity != 0;
+	}
+	return link_matrix(rt);
+}
+
+/* --- Start --------------------------------------------------------------------------------------------------------------- */
+
+static int open_parts(heddle_runtime *rt)
+{
+	int status = hd_pool_open(&rt->pool);
+	if (!status)
+		status = hd_perf_open(rt->platform, rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL,
+		                      rt->virtual_time, &rt->perf);
+	if (!status && !rt->virtual_time)
+		status = hd_topology_open(&rt->topology);
+	if (!status && rt->config.trace && !(rt->recorder = hd_recorder_open(rt)))
+		status = HEDDLE_E_MEMORY;
+	if (!status)
+		status = hd_sched_open(rt);
+	rt->engine = rt->virtual_time ? &hd_engine_virtual : &hd_engine_threads;
+	if (!status)
+		status = rt->engine->open(rt);
+	if (!status && !rt->virtual_time && rt->n_nodes > 1) {
+		status = hd_measure_links(rt);
+		predict_links(rt);
+	}
+	return status;
+}
+
+static void free_runtime(heddle_runtime *rt)
+{
+	if (rt->engine)
+		rt->engine->close(rt);
+	while (rt->data)
+		hd_data_destroy(rt->data);
+	hd_sched_close(rt);
+	if (rt->engine && rt->engine->release)
+		rt->engine->release(rt);
+	while (rt->codelets) {
+		heddle_codelet *next = rt->codelets->next;
+		hd_codelet_free(rt->codelets);
+		rt->codelets = next;
+	}
+	while (rt->inboxes) {
+		struct hd_inbox *next = rt->inboxes->next;
+		free(rt->inboxes); /* its free tasks lie in the pool's slabs */
+		rt->inboxes = next;
+	}
+	if (rt->perf)
+		hd_perf_close(rt->perf);
+	hd_topology_close(rt->topology);
+	hd_recorder_close(rt->recorder);
+	hd_pool_close(&rt->pool);
+	heddle_platform_free(rt->platform);
+	free_config(&rt->config);
+	free(rt->links);
+	free(rt->hop_latency);
+	free(rt->hop_us_per_byte);
+	free(rt->workers);
+	free(rt->memories);
+	free(rt->node_worker);
+	free(rt->batch);
+	free(rt->first_message);
+	free(rt);
+}
+
+static int start(const struct heddle_config *config, const struct heddle_platform *given, int virtual_time,
+                 heddle_runtime **out)
+{
+	if (!out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_start needs a place for the runtime");
+	heddle_runtime *rt = aligned_alloc(HD_CACHE_LINE, sizeof *rt);
+	if (!rt)
+		return hd_no_memory("a runtime");
+	memset(rt, 0, sizeof *rt);
+	/* relaxed: see next_uid; pairs: nothing */
+	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
+	rt->first_submit = -1;
+	rt->start_us = hd_clock_us();
+	int status = own_config(rt, config);
+	if (!status)
+		status = find_machine(rt, given, virtual_time);
+	if (!status)
+		status = heddle_platform_check(rt->platform);
+	if (!status)
+		status = lay_out(rt);
+	if (!status)
+		status = open_parts(rt);
+	if (status)
+		free_runtime(rt);
+	else
+		*out = rt;
+	return status;
+}
+
+int heddle_start(const struct heddle_config *config, heddle_runtime **out)
+{
+	return start(config, NULL, 0, out);
+}
+
+int heddle_start_on(const struct heddle_config *config, const struct heddle_platform *platform, int virtual_time,
+                    heddle_runtime **out)
+{
+	if (!platform)
+		return hd_error(HEDDLE_E_INVALID, "heddle_start_on needs a platform");
+	return start(config, platform, virtual_time, out);
+}
+
+/* --- Stop ---------------------------------------------------------------------------------------------------------------- */
+
+static heddle_data *find_data(heddle_runtime *rt, int (*wanted)(const heddle_data *))
+{
+	hd_lock(&rt->lock);
+	heddle_data *d = rt->data;
+	while (d && !wanted(d))
+		d = d->next;
+	hd_unlock(&rt->lock);
+	return d;
+}
+
+static int is_innermost_partition(const heddle_data *d)
+{
+	if (!d->partitioned)
+		return 0;
+	for (size_t i = 0; i < d->extra->n_children; i++)
+		if (d->extra->children[i]->partitioned)
+			return 0;
+	return 1;
+}
+
+static int is_acquired(const heddle_data *d)
+{
+	return d->holder != NULL;
+}
+
+static int is_the_programs(const heddle_data *d)
+{
+	return d->replicas[0].user_buffer && !d->unregistered && !d->parent;
+}
+
+/* The program's buffers get their newest values. */
+static int bring_home(heddle_runtime *rt)
+{
+	heddle_data *d;
+	int status = 0;
+	while ((d = find_data(rt, is_acquired)))
+		heddle_release(d);
+	while ((d = find_data(rt, is_innermost_partition)))
+		heddle_unpartition(d);
+	while ((d = find_data(rt, is_the_programs))) {
+		int s = heddle_unregister_async(d);
+		status = status ? status : s;
+		if (s)
+			break;
+	}
+	int waited = heddle_wait_all(rt);
+	return status ? status : waited;
+}
+
+int heddle_stop(heddle_runtime *rt)
+{
+	if (!rt)
+		return 0;
+	if (hd_inside())
+		return hd_error(HEDDLE_E_STATE, "heddle_stop blocks and cannot be called from a kernel or a callback");
+	int status = heddle_wait_all(rt);
+	int home = bring_home(rt);
+	int saved = hd_perf_save(rt->perf);
+	free_runtime(rt);
+	return status ? status : home ? home : saved;
+}
+
+/* --- Questions ----------------------------------------------------------------------------------------------------------- */
+
+const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
+{
+	return rt->platform;
+}
+
+double heddle_now(heddle_runtime *rt)
+{
+	return rt->engine->now(rt);
+}
+
+int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
+{
+	if (!rt || !out)
+		return hd_error(HEDDLE_E_INVALID, "statistics need a runtime and a place to go");
+	hd_lock(&rt->lock);
+	struct heddle_stats s = rt->stats;
+	s.makespan = rt->first_submit < 0 ? 0 : rt->last_end - rt->first_submit;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		s.busy += rt->workers[i].busy;
+		s.transfer_wait += rt->workers[i].waited_for_data;
+	}
+	s.idle = s.makespan * (double)rt->n_workers - s.busy;
+	s.live_tasks = hd_live(rt);
+	s.task_bytes = rt->pool.bytes;
+	hd_unlock(&rt->lock);
+	*out = s;
+	return 0;
+}
+
+int heddle_models_save(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_models_save needs a runtime");
+	hd_lock(&rt->lock);
+	int status = hd_perf_save(rt->perf);
+	hd_unlock(&rt->lock);
+	return status;
+}
+
+const char *heddle_model_warnings(heddle_runtime *rt)
+{
+	return rt ? hd_perf_warnings(rt->perf) : "";
+}

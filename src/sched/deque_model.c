@@ -1,0 +1,368 @@
+/* dm, dmda, dmdar, dmdas: each task goes, when it becomes ready, to the worker that models say will end it first. StarPU's
+ * policies of the same names (src/sched_policies/deque_modeling_policy_data_aware.c); the baselines of all the papers.
+ *
+ *   ready  the worker that minimises  max(end(w), now + beta * comm) + delta + penalty * comm,  where
+ *            end(w)  when the worker will have done what it runs, what it has picked and what waits in its queue
+ *            comm    predicted time to bring the task's data to the worker's node: 0 for dm
+ *            delta   predicted time of the task on the worker's class
+ *          the first such worker among equals; its node starts fetching the data at once
+ *   pick   dm, dmda: the oldest task of the worker's queue
+ *          dmdar: the one with the fewest bytes missing, the oldest among equals
+ *          dmdas: the most urgent; among equals the one with the fewest bytes missing, then the oldest
+ *
+ * Choices. A transfer overlaps with what the worker still has to run: only what is left of it by then delays the task, and
+ * that delay, like delta, belongs to the worker's backlog until the task is picked, as in StarPU. StarPU moreover prefers
+ * places where less is moved even when it delays nothing (`penalty` 1), and predicts transfers as if all accelerators were
+ * sending and receiving at once, 2 * accelerators times the time alone (`contention` all). Both pay when the accelerators
+ * share a bus.
+ * Looking for the fewest bytes stops at a task that lacks nothing and after `window` tasks, so no queue makes it quadratic.
+ * Tasks without enough samples: calibrate.h, on the worker of the chosen class with the fewest tasks. While nothing at all is
+ * known of a task, it goes where the fewest tasks are for the speed of the worker, as in StarPU. */
+#include <math.h>
+#include <stdlib.h>
+#include "calibrate.h"
+#include "queue.h"
+#include "sched.h"
+#include "speed.h"
+
+/* Workers of one class on one node: all that models can tell apart. */
+struct group {
+	unsigned class_id, node;
+	double length;  /* delta of the task being placed; INFINITY: cannot run it, or not known yet */
+	double arrival; /* when its data can be there */
+	double moved;   /* penalty * comm */
+};
+
+struct worker {
+	struct hd_levels queue;
+	double queued; /* us: delta and delays of the tasks in the queue */
+	double speed;  /* without models */
+	size_t load;   /* tasks placed and not ended */
+};
+
+/* What a queued task adds to `queued`, kept in its link; in single precision, whose sums in doubles are exact. */
+union cost {
+	uint64_t word;
+	struct {
+		float length, delay;
+	} us;
+};
+
+struct model_state {
+	heddle_sched *sched;
+	struct hd_calibration calibration;
+	size_t n_workers, n_groups, n_classes;
+	struct worker *workers;  /* owns */
+	double *ends;            /* owns; per worker: end(w), during one call of ready */
+	unsigned *group_of;      /* owns; per worker */
+	struct group *groups;    /* owns */
+	double *times;           /* owns; per class: delta of the task being placed, INFINITY as in group */
+	double beta, penalty;    /* contention included; 0: dm */
+	double now;
+	size_t window;           /* tasks looked at for one whose data are there; 1: no looking */
+	int prefetch;
+	uint64_t placed, calibrating, greedy, overtaken;
+	double delay;            /* us: sum over the tasks placed */
+};
+
+enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* what the policies differ in */
+
+static void model_destroy(void *state)
+{
+	struct model_state *m = state;
+	hd_calibration_fini(&m->calibration);
+	free(m->workers);
+	free(m->ends);
+	free(m->group_of);
+	free(m->groups);
+	free(m->times);
+	free(m);
+}
+
+static unsigned find_group(struct model_state *m, unsigned class_id, unsigned node)
+{
+	unsigned g = 0;
+	while (g < m->n_groups && (m->groups[g].class_id != class_id || m->groups[g].node != node))
+		g++;
+	if (g == m->n_groups)
+		m->groups[m->n_groups++] = (struct group){.class_id = class_id, .node = node};
+	return g;
+}
+
+static int model_alloc(struct model_state *m, const struct heddle_platform *p, int sorted)
+{
+	m->n_workers = p->n_workers;
+	m->n_classes = p->n_classes;
+	m->workers = calloc(m->n_workers, sizeof *m->workers);
+	m->ends = calloc(m->n_workers, sizeof *m->ends);
+	m->group_of = calloc(m->n_workers, sizeof *m->group_of);
+	m->groups = calloc(m->n_workers, sizeof *m->groups);
+	m->times = calloc(m->n_classes, sizeof *m->times);
+	if (!m->workers || !m->ends || !m->group_of || !m->groups || !m->times)
+		return hd_no_memory("the policy's queues");
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		unsigned class_id = p->workers[w].class_id;
+		m->workers[w] = (struct worker){.queue.flat = !sorted, .speed = hd_class_speed(&p->classes[class_id])};
+		m->group_of[w] = find_group(m, class_id, p->workers[w].node);
+	}
+	return HEDDLE_OK;
+}
+
+/* How much longer than alone a transfer takes when every accelerator's memory sends and receives: starpu_transfer_predict. */
+static double contention(const struct heddle_platform *p)
+{
+	return p->n_nodes > 1 ? 2.0 * (double)(p->n_nodes - 1) : 1;
+}
+
+static int model_create(heddle_sched *sched, void **state, int what)
+{
+	struct model_state *m = calloc(1, sizeof *m);
+	if (!m)
+		return hd_no_memory("the policy's queues");
+	int status = model_alloc(m, heddle_sched_platform(sched), what & SORTED);
+	if (status < 0) {
+		model_destroy(m);
+		return status;
+	}
+	m->sched = sched;
+	hd_calibration_init(&m->calibration, sched);
+	m->prefetch = heddle_sched_option(sched, "prefetch") > 0;
+	if (what & DATA_AWARE) {
+		double factor = heddle_sched_option(sched, "contention") > 0 ? contention(heddle_sched_platform(sched)) : 1;
+		m->beta = factor * heddle_sched_option(sched, "beta");
+		m->penalty = factor * heddle_sched_option(sched, "penalty");
+	}
+	m->window = what & READY_FIRST ? (size_t)heddle_sched_option(sched, "window") : 1;
+	*state = m;
+	return HEDDLE_OK;
+}
+
+/* Asks the models about a task. Returns 0 when they know nothing of it. */
+static int predict(struct model_state *m, const heddle_task *t)
+{
+	int known = 0;
+	for (unsigned c = 0; c < m->n_classes; c++) {
+		double us = heddle_task_can_run_class(t, c) ? heddle_task_time(t, c) : NAN;
+		m->times[c] = isnan(us) ? INFINITY : us;
+		known |= !isnan(us);
+	}
+	for (struct group *g = m->groups; known && g < m->groups + m->n_groups; g++) {
+		g->length = m->times[g->class_id];
+		if (isinf(g->length))
+			continue;
+		double comm = m->beta > 0 || m->penalty > 0 ? heddle_task_transfer_time(t, g->node) : 0;
+		g->arrival = m->now + m->beta * comm;
+		g->moved = m->penalty * comm;
+	}
+	return known;
+}
+
+/* The worker that ends the task first; with `check`, among those that say they can run it. */
+static unsigned best_end(const struct model_state *m, const heddle_task *t, int check)
+{
+	unsigned best = 0;
+	double least = INFINITY;
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		const struct group *g = &m->groups[m->group_of[w]];
+		double start = m->ends[w] > g->arrival ? m->ends[w] : g->arrival;
+		double cost = start + g->length + g->moved;
+		if (cost < least && (!check || heddle_task_can_run(t, w))) {
+			least = cost;
+			best = w;
+		}
+	}
+	return best;
+}
+
+/* The worker with the fewest tasks for its speed, within a class, or within all if it is -1. */
+static unsigned least_loaded(const struct model_state *m, const heddle_task *t, int class_id)
+{
+	unsigned best = 0;
+	double least = INFINITY;
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		double load = (double)(m->workers[w].load + 1) / m->workers[w].speed;
+		int in_class = class_id < 0 || m->groups[m->group_of[w]].class_id == (unsigned)class_id;
+		if (load < least && in_class && heddle_task_can_run(t, w)) {
+			least = load;
+			best = w;
+		}
+	}
+	return best;
+}
+
+/* Decides, and fills in what the task will cost there. */
+static unsigned choose_worker(struct model_state *m, const heddle_task *t, union cost *cost)
+{
+	int class_id = hd_calibration_class(&m->calibration, t);
+	int known = predict(m, t);
+	unsigned w;
+	if (class_id >= 0) {
+		m->calibrating++;
+		w = least_loaded(m, t, class_id);
+	} else if (!known) {
+		m->greedy++;
+		w = least_loaded(m, t, -1);
+	} else {
+		w = best_end(m, t, 0);
+		if (HD_UNLIKELY(!heddle_task_can_run(t, w)))
+			w = best_end(m, t, 1);
+	}
+	const struct group *g = &m->groups[m->group_of[w]];
+	if (known && isfinite(g->length)) {
+		cost->us.length = (float)g->length;
+		cost->us.delay = g->arrival > m->ends[w] ? (float)(g->arrival - m->ends[w]) : 0;
+	}
+	return w;
+}
+
+static void place(struct model_state *m, heddle_task *t)
+{
+	union cost cost = {0};
+	unsigned w = choose_worker(m, t, &cost);
+	double us = (double)cost.us.length + (double)cost.us.delay;
+	struct worker *worker = &m->workers[w];
+	heddle_task_link(t)->u.word = cost.word;
+	hd_levels_push(&worker->queue, t);
+	worker->queued += us;
+	worker->load++;
+	m->ends[w] += us;
+	m->delay += (double)cost.us.delay;
+	m->placed++;
+	hd_calibration_placed(&m->calibration, t, m->groups[m->group_of[w]].class_id);
+	if (m->prefetch)
+		heddle_task_prefetch(t, m->groups[m->group_of[w]].node);
+}
+
+static void model_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	struct model_state *m = state;
+	(void)releaser;
+	m->now = heddle_sched_now(m->sched);
+	for (unsigned w = 0; w < m->n_workers; w++)
+		m->ends[w] = heddle_sched_worker_free_at(m->sched, w) + m->workers[w].queued;
+	for (size_t i = 0; i < n; i++)
+		place(m, batch[i]);
+}
+
+/* The first task of the queue with the fewest bytes missing, within the window and the highest priority. */
+static heddle_task *most_ready(struct model_state *m, struct hd_levels *queue, unsigned node)
+{
+	heddle_task *first = hd_levels_first(queue), *best = first;
+	heddle_task *t = m->window > 1 && first ? hd_levels_newer(queue, first) : NULL;
+	uint64_t fewest = t ? heddle_task_missing_bytes(first, node) : 0;
+	for (size_t i = 1; t && fewest && i < m->window; i++) {
+		uint64_t missing = heddle_task_missing_bytes(t, node);
+		if (missing < fewest) {
+			fewest = missing;
+			best = t;
+		}
+		t = hd_levels_newer(queue, t);
+	}
+	m->overtaken += best != first;
+	return best;
+}
+
+static heddle_task *model_pick(void *state, unsigned worker)
+{
+	struct model_state *m = state;
+	struct worker *w = &m->workers[worker];
+	heddle_task *t = most_ready(m, &w->queue, m->groups[m->group_of[worker]].node);
+	if (!t)
+		return NULL;
+	union cost cost = {.word = heddle_task_link(t)->u.word};
+	hd_levels_remove_urgent(&w->queue, t);
+	w->queued -= (double)cost.us.length + (double)cost.us.delay;
+	return t;
+}
+
+static void model_done(void *state, heddle_task *task, unsigned worker)
+{
+	struct model_state *m = state;
+	m->workers[worker].load--;
+	hd_calibration_done(&m->calibration, task, m->groups[m->group_of[worker]].class_id);
+}
+
+static void model_report(void *state, heddle_sched *sched)
+{
+	const struct model_state *m = state;
+	heddle_sched_report(sched, "tasks placed", (double)m->placed, "tasks");
+	heddle_sched_report(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
+	heddle_sched_report(sched, "placed without a model", (double)m->greedy, "tasks");
+	heddle_sched_report(sched, "expected wait for data", m->placed ? m->delay / (double)m->placed : 0, "us per task");
+	if (m->window > 1)
+		heddle_sched_report(sched, "picked before older ones that lack more data", (double)m->overtaken, "tasks");
+}
+
+static int dm_create(heddle_sched *sched, void **state)
+{
+	return model_create(sched, state, 0);
+}
+
+static int dmda_create(heddle_sched *sched, void **state)
+{
+	return model_create(sched, state, DATA_AWARE);
+}
+
+static int dmdar_create(heddle_sched *sched, void **state)
+{
+	return model_create(sched, state, DATA_AWARE | READY_FIRST);
+}
+
+static int dmdas_create(heddle_sched *sched, void **state)
+{
+	return model_create(sched, state, DATA_AWARE | READY_FIRST | SORTED);
+}
+
+#define PREFETCH_OPTION {"prefetch", "yes", "no|yes", "fetch the data of a task as soon as it is placed", 0, 0}
+#define DATA_OPTIONS \
+	{"beta", "1", "", "weight of the transfer time in the date when the task can start", 0, 1e6}, \
+	{"penalty", "0", "", "us that count for each us of transfer, even one hidden behind other tasks; StarPU: 1", 0, 1e6}, \
+	{"contention", "none", "none|all", "transfers predicted as if alone, or as if all accelerators moved data; StarPU: all", 0, 0}
+#define WINDOW_OPTION {"window", "64", "tasks", "tasks among which the one with the fewest bytes missing goes first", 1, 1e9}
+
+static const struct heddle_option dm_options[] = {PREFETCH_OPTION, {0}};
+static const struct heddle_option dmda_options[] = {DATA_OPTIONS, PREFETCH_OPTION, {0}};
+static const struct heddle_option dmdar_options[] = {DATA_OPTIONS, WINDOW_OPTION, PREFETCH_OPTION, {0}};
+
+#define MODEL_CALLBACKS \
+	.pushes = 1, .destroy = model_destroy, .ready = model_ready, .pick = model_pick, .done = model_done, .report = model_report
+
+const struct heddle_policy hd_policy_dm = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "dm",
+	.summary = "the worker that will end the task first, transfers ignored",
+	.source = "StarPU's dm",
+	.options = dm_options,
+	.create = dm_create,
+	MODEL_CALLBACKS,
+};
+
+const struct heddle_policy hd_policy_dmda = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "dmda",
+	.summary = "the worker that will end the task first, transfers included",
+	.source = "StarPU's dmda",
+	.options = dmda_options,
+	.create = dmda_create,
+	MODEL_CALLBACKS,
+};
+
+const struct heddle_policy hd_policy_dmdar = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "dmdar",
+	.summary = "dmda, and a worker first runs the task that lacks the fewest bytes",
+	.source = "StarPU's dmdar",
+	.options = dmdar_options,
+	.create = dmdar_create,
+	MODEL_CALLBACKS,
+};
+
+const struct heddle_policy hd_policy_dmdas = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "dmdas",
+	.summary = "dmda, and a worker first runs the most urgent task, then the one that lacks the fewest bytes",
+	.source = "StarPU's dmdas",
+	.options = dmdar_options,
+	.create = dmdas_create,
+	MODEL_CALLBACKS,
+};

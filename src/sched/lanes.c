@@ -1,0 +1,83 @@
+/* Central queues when workers differ: which lane to look into. */
+#include "lanes.h"
+#include <stdlib.h>
+
+int hd_lanes_init(struct hd_lanes *l, const struct heddle_platform *platform)
+{
+	*l = (struct hd_lanes){0};
+	int status = hd_sets_init(&l->sets, platform, platform->n_workers + 32);
+	if (status < 0)
+		return status;
+	l->lanes = calloc(l->sets.capacity, sizeof *l->lanes);
+	if (l->lanes)
+		return HEDDLE_OK;
+	hd_sets_fini(&l->sets);
+	return hd_no_memory("the queues of a policy");
+}
+
+void hd_lanes_fini(struct hd_lanes *l)
+{
+	free(l->lanes);
+	hd_sets_fini(&l->sets);
+}
+
+/* Whether `a` goes before `b`. */
+static int goes_before(const heddle_task *a, const heddle_task *b, enum hd_lane_order order)
+{
+	if (order == HD_PRIORITY && heddle_task_priority(a) != heddle_task_priority(b))
+		return heddle_task_priority(a) > heddle_task_priority(b);
+	return heddle_task_order(a) < heddle_task_order(b);
+}
+
+/* The lane with the best head for a worker, without looking into lane `but`; NULL: all are empty. */
+static struct hd_lane *best_lane(struct hd_lanes *l, unsigned worker, const struct hd_lane *but, enum hd_lane_order order)
+{
+	struct hd_lane *best = NULL;
+	for (size_t s = 0; s < l->sets.n; s++) {
+		struct hd_lane *lane = &l->lanes[s];
+		heddle_task *t = hd_lane_first(lane, order);
+		if (!t || lane == but || !hd_sets_has(&l->sets, s, worker))
+			continue;
+		if (!best || goes_before(t, hd_lane_first(best, order), order))
+			best = lane;
+	}
+	return best;
+}
+
+/* Looks behind a head that the worker cannot run and that fits no other lane. */
+static heddle_task *look_further(struct hd_lane *lane, unsigned worker, enum hd_lane_order order)
+{
+	heddle_task *t = hd_lane_first(lane, order);
+	for (int i = 0; t && i < HD_SETS_REACH; i++) {
+		if (heddle_task_can_run(t, worker))
+			return t;
+		t = order == HD_FIFO ? heddle_task_link(t)->next : hd_levels_newer(&lane->levels, t);
+	}
+	return NULL;
+}
+
+heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_order order)
+{
+	const struct hd_lane *hopeless = NULL;
+	for (;;) {
+		struct hd_lane *lane = best_lane(l, worker, hopeless, order);
+		if (!lane)
+			return NULL;
+		heddle_task *t = hd_lane_first(lane, order);
+		struct hd_lane *exact = lane;
+		if (!heddle_task_can_run(t, worker)) {
+			exact = &l->lanes[hd_sets_exact(&l->sets, t)];
+			t = exact == lane ? look_further(lane, worker, order) : t;
+		}
+		if (t)
+			hd_lane_remove(lane, t, order);
+		if (exact != lane) {
+			hd_lane_push(exact, t, order);
+			l->refiled++;
+		} else if (t || hopeless) { /* only lane 0 can be hopeless, when the table of sets is full */
+			return t;
+		} else {
+			hopeless = lane;
+		}
+	}
+}

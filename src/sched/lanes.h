@@ -1,0 +1,75 @@
+/* One central queue for all workers, kept as one lane per set of workers (sets.h): a worker takes the best of the heads of its
+ * lanes, so tasks that it cannot run never stand in its way. Cost: O(sets met) per pick, one when all workers are alike.
+ *
+ * The order, HD_FIFO or HD_PRIORITY (first in first out among equals), is a constant at every call, which the compiler folds.
+ * Choice: heads of different lanes, which did not queue behind each other, go in the order of their submission.
+ */
+#ifndef HD_SCHED_LANES_H
+#define HD_SCHED_LANES_H
+
+#include "queue.h"
+#include "sets.h"
+
+enum hd_lane_order { HD_FIFO, HD_PRIORITY };
+#define HD_LANES_INLINE static inline __attribute__((always_inline))
+
+struct hd_lane {
+	struct hd_deque fifo;    /* HD_FIFO */
+	struct hd_levels levels; /* HD_PRIORITY */
+};
+
+struct hd_lanes {
+	struct hd_sets sets;
+	struct hd_lane *lanes; /* owns; per set */
+	uint64_t refiled;      /* tasks moved to the lane of their exact set */
+};
+
+int hd_lanes_init(struct hd_lanes *l, const struct heddle_platform *platform); /* HEDDLE_E_MEMORY */
+void hd_lanes_fini(struct hd_lanes *l);
+
+HD_LANES_INLINE void hd_lane_push(struct hd_lane *lane, heddle_task *t, enum hd_lane_order order)
+{
+	if (order == HD_FIFO)
+		hd_deque_push_back(&lane->fifo, t);
+	else
+		hd_levels_push(&lane->levels, t);
+}
+
+HD_LANES_INLINE void hd_lane_remove(struct hd_lane *lane, heddle_task *t, enum hd_lane_order order)
+{
+	if (order == HD_FIFO)
+		hd_deque_remove(&lane->fifo, t);
+	else
+		hd_levels_remove_urgent(&lane->levels, t);
+}
+
+HD_LANES_INLINE heddle_task *hd_lane_first(struct hd_lane *lane, enum hd_lane_order order)
+{
+	return order == HD_FIFO ? lane->fifo.first : hd_levels_first(&lane->levels);
+}
+
+HD_LANES_INLINE void hd_lanes_push(struct hd_lanes *l, heddle_task *t, enum hd_lane_order order)
+{
+	hd_lane_push(&l->lanes[hd_sets_of(&l->sets, t)], t, order);
+}
+
+/* When there are several lanes, or the first task is not for this worker. */
+heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_order order);
+
+HD_LANES_INLINE heddle_task *hd_lanes_pick(struct hd_lanes *l, unsigned worker, enum hd_lane_order order)
+{
+	if (HD_UNLIKELY(l->sets.n > 1))
+		return hd_lanes_search(l, worker, order);
+	heddle_task *t = hd_lane_first(l->lanes, order);
+	if (!t)
+		return NULL;
+	if (HD_UNLIKELY(!heddle_task_can_run(t, worker)))
+		return hd_lanes_search(l, worker, order);
+	if (order == HD_FIFO)
+		hd_deque_pop_front(&l->lanes->fifo);
+	else
+		hd_levels_remove_urgent(&l->lanes->levels, t);
+	return t;
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* A policy's options: "name=value,name=value" against its table. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "sched.h"
+
+/* A piece of the user's text, without the blanks around it. */
+struct span {
+	const char *start;
+	size_t length;
+};
+
+static struct span trim(const char *start, const char *end)
+{
+	while (start < end && isspace((unsigned char)*start))
+		start++;
+	while (end > start && isspace((unsigned char)end[-1]))
+		end--;
+	return (struct span){start, (size_t)(end - start)};
+}
+
+static int is(struct span s, const char *word, size_t length)
+{
+	return s.length == length && memcmp(s.start, word, length) == 0;
+}
+
+static size_t n_options(const struct heddle_policy *policy)
+{
+	size_t n = 0;
+	while (policy->options && policy->options[n].name)
+		n++;
+	return n;
+}
+
+static int is_choice(const struct heddle_option *o)
+{
+	return o->unit && strchr(o->unit, '|');
+}
+
+/* Place of the word among "a|b|c"; -1: it is none of them. */
+static int choice_index(const char *words, struct span value)
+{
+	int index = 0;
+	for (;;) {
+		size_t length = strcspn(words, "|");
+		if (is(value, words, length))
+			return index;
+		if (!words[length])
+			return -1;
+		words += length + 1;
+		index++;
+	}
+}
+
+/* NAN when it is not a number. */
+static double number(struct span value)
+{
+	char copy[64], *end;
+	if (value.length == 0 || value.length >= sizeof copy)
+		return NAN;
+	memcpy(copy, value.start, value.length);
+	copy[value.length] = '\0';
+	double x = strtod(copy, &end);
+	return *end || !isfinite(x) ? NAN : x;
+}
+
+static int check_value(const struct heddle_policy *p, const struct heddle_option *o, struct span value)
+{
+	int length = (int)value.length;
+	if (is_choice(o)) {
+		if (choice_index(o->unit, value) >= 0)
+			return HEDDLE_OK;
+		return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' cannot be '%.*s': it is one of %s (default %s)", o->name,
+		                p->name, length, value.start, o->unit, o->value);
+	}
+	if (!(o->min < o->max))
+		return HEDDLE_OK;
+	double x = number(value);
+	if (x >= o->min && x <= o->max)
+		return HEDDLE_OK;
+	return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' cannot be '%.*s': it is a number from %g to %g%s%s (default %s)",
+	                o->name, p->name, length, value.start, o->min, o->max, o->unit && *o->unit ? ", in " : "",
+	                o->unit ? o->unit : "", o->value);
+}
+
+/* Lists what there is. */
+static int unknown_option(const struct heddle_policy *p, struct span name)
+{
+	if (!n_options(p))
+		return hd_error(HEDDLE_E_UNKNOWN, "policy '%s' has no options, so none called '%.*s'", p->name, (int)name.length,
+		                name.start);
+	char *list = hd_format("%s", "");
+	for (const struct heddle_option *o = p->options; o->name && list; o++) {
+		const char *comma = *list ? ", " : "";
+		char *longer = is_choice(o)      ? hd_format("%s%s%s (%s)", list, comma, o->name, o->unit)
+		               : o->min < o->max ? hd_format("%s%s%s (%g to %g)", list, comma, o->name, o->min, o->max)
+		                                 : hd_format("%s%s%s (text)", list, comma, o->name);
+		free(list);
+		list = longer;
+	}
+	if (!list)
+		return hd_no_memory("a message");
+	int status = hd_error(HEDDLE_E_UNKNOWN, "policy '%s' has no option '%.*s'; its options are %s", p->name, (int)name.length,
+	                      name.start, list);
+	free(list);
+	return status;
+}
+
+/* One "name=value". */
+static int parse_item(const struct heddle_policy *p, struct span item, struct span *values)
+{
+	const char *equals = memchr(item.start, '=', item.length);
+	if (!equals)
+		return hd_error(HEDDLE_E_INVALID, "'%.*s' is no option of policy '%s': options look like name=value,name=value",
+		                (int)item.length, item.start, p->name);
+	struct span name = trim(item.start, equals), value = trim(equals + 1, item.start + item.length);
+	for (size_t i = 0; i < n_options(p); i++) {
+		const struct heddle_option *o = &p->options[i];
+		if (!is(name, o->name, strlen(o->name)))
+			continue;
+		if (values[i].start)
+			return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' is given twice", o->name, p->name);
+		values[i] = value;
+		return check_value(p, o, value);
+	}
+	return unknown_option(p, name);
+}
+
+static int parse_items(const struct heddle_policy *p, const char *text, struct span *values)
+{
+	while (text && *text) {
+		size_t length = strcspn(text, ",");
+		struct span item = trim(text, text + length);
+		int status = item.length ? parse_item(p, item, values) : HEDDLE_OK;
+		if (status < 0)
+			return status;
+		text += length + (text[length] == ',');
+	}
+	for (size_t i = 0; i < n_options(p); i++) {
+		if (values[i].start)
+			continue;
+		const struct heddle_option *o = &p->options[i];
+		if (!o->value)
+			return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' has no default: set its field value", o->name, p->name);
+		values[i] = trim(o->value, o->value + strlen(o->value));
+		int status = check_value(p, o, values[i]);
+		if (status < 0)
+			return status;
+	}
+	return HEDDLE_OK;
+}
+
+/* The pointers and the texts behind them, in one block. */
+static char **copy_values(const struct span *values, size_t n)
+{
+	size_t size = (n + 1) * sizeof(char *);
+	for (size_t i = 0; i < n; i++)
+		size += values[i].length + 1;
+	char **out = malloc(size);
+	if (!out)
+		return NULL;
+	char *text = (char *)(out + n + 1);
+	for (size_t i = 0; i < n; i++) {
+		out[i] = text;
+		memcpy(text, values[i].start, values[i].length);
+		text[values[i].length] = '\0';
+		text += values[i].length + 1;
+	}
+	out[n] = NULL;
+	return out;
+}
+
+int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, char ***values)
+{
+	size_t n = n_options(policy);
+	struct span *found = calloc(n + 1, sizeof *found);
+	if (!found)
+		return hd_no_memory("the options of a policy");
+	int status = parse_items(policy, text, found);
+	if (status == HEDDLE_OK) {
+		char **copy = copy_values(found, n);
+		if (copy)
+			*values = copy;
+		else
+			status = hd_no_memory("the options of a policy");
+	}
+	free(found);
+	return status;
+}
+
+void hd_policy_options_free(char **values)
+{
+	free(values);
+}
+
+double hd_policy_option_number(const struct heddle_option *option, const char *text)
+{
+	struct span value = {text, strlen(text)};
+	if (is_choice(option))
+		return choice_index(option->unit, value);
+	double x = number(value);
+	return isnan(x) ? 0 : x;
+}
+
+int hd_policy_option_index(const struct heddle_policy *policy, const char *name)
+{
+	for (size_t i = 0; i < n_options(policy); i++)
+		if (strcmp(policy->options[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,31 @@
+/* Policies, as the core sees them: the door of src/sched.
+ *
+ * The core finds a policy with heddle_policy_find, parses the user's options for it, and drives it through the callbacks of
+ * heddle/policy.h. Policies themselves include only that header and the containers of this folder.
+ */
+#ifndef HD_SCHED_H
+#define HD_SCHED_H
+
+#include <heddle/policy.h>
+
+/* Options. What the unit of an option says decides what its values are:
+ *   "a|b|c"                 one of these words; as a number, its place among them: 0, 1, 2
+ *   anything else, min < max  a number from min to max
+ *   anything else, min = max  any text without a comma
+ *
+ * Parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are ignored) and fills *values
+ * with one text per option of the policy, in its order, ended by NULL. The caller frees it with hd_policy_options_free.
+ * HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such value, or an option given twice; both list what is valid. */
+int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, char ***values);
+void hd_policy_options_free(char **values);
+/* The value as a number, as above. `text` is one that the parser accepted (0 for free text). */
+double hd_policy_option_number(const struct heddle_option *option, const char *text);
+/* Index of an option in the policy's table; -1: it has none of that name. */
+int hd_policy_option_index(const struct heddle_policy *policy, const char *name);
+
+/* The shipped policies; registry.c lists them. */
+extern const struct heddle_policy hd_policy_eager, hd_policy_prio, hd_policy_random;
+extern const struct heddle_policy hd_policy_ws, hd_policy_lws;
+extern const struct heddle_policy hd_policy_dm, hd_policy_dmda, hd_policy_dmdar, hd_policy_dmdas;
+
+#endif

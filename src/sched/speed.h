@@ -1,0 +1,15 @@
+/* How fast a class of workers is thought to be when no model says it, in CPU cores: StarPU's figures (starpu_driver_info). */
+#ifndef HD_SCHED_SPEED_H
+#define HD_SCHED_SPEED_H
+
+#include <string.h>
+#include <heddle/platform.h>
+
+#define HD_SPEED_ACCELERATOR 13.33
+
+static inline double hd_class_speed(const struct heddle_class *class)
+{
+	return strcmp(class->kind, "cpu") == 0 ? (double)class->cores : HD_SPEED_ACCELERATOR;
+}
+
+#endif

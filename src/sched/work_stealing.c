@@ -1,0 +1,329 @@
+/* ws and lws: a queue per worker, and stealing. StarPU's policies of the same names (src/sched_policies/work_stealing_policy.c);
+ * baselines of the paper on clusters (section 4.1).
+ *
+ *   ready  the task goes to the worker that released it; a submitted one, or one that this worker cannot run, to the next
+ *          worker in turn that can
+ *   pick   the worker's own queue first; if it is empty, one task of a victim's queue
+ *
+ * The two differ in options only: whom to steal from, and from which end equal priorities are taken. policies.md gives lws
+ * the nearest victim, owners last in first out and thieves first in first out (what was just released is still in the
+ * cache; what is old is not). For ws it gives the most loaded victim and is silent about the ends: there StarPU's owners
+ * take the oldest task and thieves the newest. StarPU's own victim, for both when built without hwloc, is `turn`.
+ * (The core lets the worker that has ended a task pick before the others, so a chain stays where its data are.)
+ *
+ * A queue is one list per set of classes (sets.h), so a thief sees at once whether there is anything for its class. Among the
+ * tasks of a list that tell workers of a class apart, it looks at REACH from its end. */
+#include <stdlib.h>
+#include "queue.h"
+#include "sched.h"
+#include "sets.h"
+
+enum { REACH = 16 };
+enum victim { LOADED, NEAREST, TURN };
+enum end { OLDEST, NEWEST };
+
+struct thief {
+	struct hd_levels *lists; /* borrows from stealing.lists; per set */
+	size_t n;                /* tasks in them */
+	unsigned turn;           /* the victim to try first */
+	unsigned *nearest;       /* NEAREST; borrows from stealing.nearest: the others, nearest first */
+};
+
+struct stealing {
+	struct hd_sets sets;
+	size_t n_workers, n;     /* n: tasks in all queues */
+	struct thief *workers;   /* owns */
+	struct hd_levels *lists; /* owns */
+	unsigned *nearest;       /* owns */
+	size_t *loads;           /* owns; per set: tasks in all queues */
+	enum victim victim;
+	enum end owner_end, thief_end;
+	unsigned last_placed;    /* the last worker that a task without releaser went to */
+	uint64_t local, stolen, failed, in_turn;
+	size_t longest;
+};
+
+static void stealing_destroy(void *state)
+{
+	struct stealing *s = state;
+	hd_sets_fini(&s->sets);
+	free(s->workers);
+	free(s->lists);
+	free(s->nearest);
+	free(s->loads);
+	free(s);
+}
+
+struct neighbour {
+	unsigned distance, turn, worker;
+};
+
+static int compare_neighbours(const void *pa, const void *pb)
+{
+	const struct neighbour *a = pa, *b = pb;
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
+	return a->turn < b->turn ? -1 : 1;
+}
+
+/* Workers equally far stand in the order of their turn after the thief, so that neighbours have different favourites. */
+static int find_nearest(struct stealing *s, const heddle_sched *sched)
+{
+	size_t n = s->n_workers;
+	struct neighbour *others = calloc(n, sizeof *others);
+	s->nearest = calloc(n * n, sizeof *s->nearest);
+	if (!others || !s->nearest) {
+		free(others);
+		return hd_no_memory("the policy's list of neighbours");
+	}
+	for (unsigned w = 0; w < n; w++) {
+		s->workers[w].nearest = s->nearest + w * n;
+		for (unsigned i = 0; i + 1 < n; i++) {
+			unsigned other = (unsigned)((w + 1 + i) % n);
+			others[i] = (struct neighbour){heddle_sched_distance(sched, w, other), i, other};
+		}
+		qsort(others, n - 1, sizeof *others, compare_neighbours);
+		for (size_t i = 0; i + 1 < n; i++)
+			s->workers[w].nearest[i] = others[i].worker;
+	}
+	free(others);
+	return HEDDLE_OK;
+}
+
+static int stealing_alloc(struct stealing *s, const struct heddle_platform *p)
+{
+	int status = hd_sets_init(&s->sets, p, 0);
+	if (status < 0)
+		return status;
+	s->n_workers = p->n_workers;
+	s->workers = calloc(s->n_workers, sizeof *s->workers);
+	s->lists = calloc(s->n_workers * s->sets.capacity, sizeof *s->lists);
+	s->loads = calloc(s->sets.capacity, sizeof *s->loads);
+	if (!s->workers || !s->lists || !s->loads)
+		return hd_no_memory("the policy's queues");
+	for (unsigned w = 0; w < s->n_workers; w++)
+		s->workers[w].lists = s->lists + w * s->sets.capacity;
+	return HEDDLE_OK;
+}
+
+static int stealing_create(heddle_sched *sched, void **state)
+{
+	struct stealing *s = calloc(1, sizeof *s);
+	if (!s)
+		return hd_no_memory("the policy's queues");
+	s->victim = (enum victim)heddle_sched_option(sched, "victim");
+	s->owner_end = (enum end)heddle_sched_option(sched, "owner");
+	s->thief_end = (enum end)heddle_sched_option(sched, "thief");
+	int status = stealing_alloc(s, heddle_sched_platform(sched));
+	if (status == HEDDLE_OK && s->victim == NEAREST)
+		status = find_nearest(s, sched);
+	if (status < 0) {
+		stealing_destroy(s);
+		return status;
+	}
+	int flat = heddle_sched_option(sched, "priorities") <= 0;
+	for (size_t i = 0; i < s->n_workers * s->sets.capacity; i++)
+		s->lists[i].flat = flat;
+	*state = s;
+	return HEDDLE_OK;
+}
+
+/* The worker whose turn it is among those that can run the task. */
+static unsigned next_in_turn(struct stealing *s, const heddle_task *t)
+{
+	s->in_turn++;
+	for (size_t i = 0; i < s->n_workers; i++) {
+		s->last_placed = (unsigned)((s->last_placed + 1) % s->n_workers);
+		if (heddle_task_can_run(t, s->last_placed))
+			break;
+	}
+	return s->last_placed;
+}
+
+static void stealing_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	struct stealing *s = state;
+	for (size_t i = 0; i < n; i++) {
+		heddle_task *t = batch[i];
+		unsigned w = releaser >= 0 && heddle_task_can_run(t, (unsigned)releaser) ? (unsigned)releaser : next_in_turn(s, t);
+		unsigned set = hd_sets_of(&s->sets, t);
+		hd_levels_push(&s->workers[w].lists[set], t);
+		s->loads[set]++;
+		if (++s->workers[w].n > s->longest)
+			s->longest = s->workers[w].n;
+	}
+	s->n += n;
+}
+
+static heddle_task *take(struct stealing *s, struct thief *from, unsigned set, heddle_task *t)
+{
+	hd_levels_remove_urgent(&from->lists[set], t);
+	from->n--;
+	s->loads[set]--;
+	s->n--;
+	return t;
+}
+
+/* Whether `a` goes before `b`, both heads of lists of one worker, which did not queue behind each other. */
+static int before(const struct hd_levels *list, const heddle_task *a, const heddle_task *b, enum end end)
+{
+	int pa = hd_levels_priority(list, a), pb = hd_levels_priority(list, b);
+	if (pa != pb)
+		return pa > pb;
+	int older = heddle_task_order(a) < heddle_task_order(b);
+	return end == OLDEST ? older : !older;
+}
+
+static heddle_task *head(struct hd_levels *list, enum end end)
+{
+	return end == OLDEST ? hd_levels_first(list) : hd_levels_last(list);
+}
+
+/* From a queue that is not empty. The owner can run all of its tasks: only such are given to it. */
+static heddle_task *pick_own(struct stealing *s, struct thief *w)
+{
+	heddle_task *best = s->sets.n == 1 ? head(w->lists, s->owner_end) : NULL;
+	unsigned from = 0;
+	for (unsigned set = 0; s->sets.n > 1 && set < s->sets.n; set++) {
+		heddle_task *t = head(&w->lists[set], s->owner_end);
+		if (t && (!best || before(&w->lists[set], t, best, s->owner_end))) {
+			best = t;
+			from = set;
+		}
+	}
+	s->local++;
+	return take(s, w, from, best);
+}
+
+/* The first task of a list, from the thieves' end, that the worker can run; NULL: none within reach. */
+static heddle_task *search(struct hd_levels *list, unsigned worker, enum end end)
+{
+	heddle_task *t = head(list, end);
+	for (int i = 0; t && i < REACH; i++) {
+		if (heddle_task_can_run(t, worker))
+			return t;
+		t = end == OLDEST ? hd_levels_newer(list, t) : hd_levels_older(list, t);
+	}
+	return NULL;
+}
+
+static heddle_task *steal_from(struct stealing *s, unsigned worker, unsigned victim)
+{
+	struct thief *v = &s->workers[victim];
+	heddle_task *best = NULL;
+	unsigned from = 0;
+	for (unsigned set = 0; v->n && set < s->sets.n; set++) {
+		if (!v->lists[set].n || !hd_sets_has(&s->sets, set, worker))
+			continue;
+		heddle_task *t = search(&v->lists[set], worker, s->thief_end);
+		if (t && (!best || before(&v->lists[set], t, best, s->thief_end))) {
+			best = t;
+			from = set;
+		}
+	}
+	return best ? take(s, v, from, best) : NULL;
+}
+
+/* The worker with the most tasks for the thief; the thief itself if there are none. */
+static unsigned most_loaded(const struct stealing *s, unsigned worker)
+{
+	size_t most = 0;
+	unsigned best = worker;
+	for (size_t i = 1; i < s->n_workers; i++) {
+		unsigned v = (unsigned)((worker + i) % s->n_workers);
+		size_t load = 0;
+		for (unsigned set = 0; s->workers[v].n > most && set < s->sets.n; set++)
+			load += hd_sets_has(&s->sets, set, worker) ? s->workers[v].lists[set].n : 0;
+		if (load > most) {
+			most = load;
+			best = v;
+		}
+	}
+	return best;
+}
+
+/* The i-th victim to try, i from 0. */
+static unsigned victim_of(const struct stealing *s, unsigned worker, size_t i)
+{
+	if (s->victim == NEAREST)
+		return s->workers[worker].nearest[i];
+	size_t start = s->victim == TURN ? s->workers[worker].turn : worker + 1;
+	return (unsigned)((start + i) % s->n_workers);
+}
+
+static heddle_task *steal(struct stealing *s, unsigned worker)
+{
+	heddle_task *t = NULL;
+	if (s->victim == LOADED)
+		t = steal_from(s, worker, most_loaded(s, worker)); /* may fail for a task of which workers the list is unsure */
+	size_t tries = s->victim == NEAREST ? s->n_workers - 1 : s->n_workers;
+	for (size_t i = 0; !t && i < tries; i++) {
+		unsigned v = victim_of(s, worker, i);
+		t = v == worker ? NULL : steal_from(s, worker, v);
+		s->workers[worker].turn = t ? (unsigned)((v + 1) % s->n_workers) : s->workers[worker].turn;
+	}
+	return t;
+}
+
+static int anything_for(const struct stealing *s, unsigned worker)
+{
+	for (unsigned set = 0; set < s->sets.n; set++)
+		if (s->loads[set] && hd_sets_has(&s->sets, set, worker))
+			return 1;
+	return 0;
+}
+
+static heddle_task *stealing_pick(void *state, unsigned worker)
+{
+	struct stealing *s = state;
+	if (!s->n)
+		return NULL;
+	if (s->workers[worker].n)
+		return pick_own(s, &s->workers[worker]);
+	heddle_task *t = anything_for(s, worker) ? steal(s, worker) : NULL;
+	s->stolen += t != NULL;
+	s->failed += t == NULL;
+	return t;
+}
+
+static void stealing_report(void *state, heddle_sched *sched)
+{
+	const struct stealing *s = state;
+	heddle_sched_report(sched, "taken from the own queue", (double)s->local, "tasks");
+	heddle_sched_report(sched, "stolen", (double)s->stolen, "tasks");
+	heddle_sched_report(sched, "found nothing though tasks were queued", (double)s->failed, "picks");
+	heddle_sched_report(sched, "placed in turn", (double)s->in_turn, "tasks");
+	heddle_sched_report(sched, "longest queue", (double)s->longest, "tasks");
+}
+
+#define STEALING_OPTIONS(victim, owner, thief) \
+	{"victim", victim, "loaded|nearest|turn", "whom an idle worker steals from", 0, 0}, \
+	{"owner", owner, "oldest|newest", "which of its own tasks a worker takes among equally urgent ones", 0, 0}, \
+	{"thief", thief, "oldest|newest", "which a thief takes", 0, 0}, \
+	{"priorities", "yes", "no|yes", "more urgent tasks first, for owner and thief", 0, 0}, \
+	{0}
+
+static const struct heddle_option ws_options[] = {STEALING_OPTIONS("loaded", "oldest", "newest")};
+static const struct heddle_option lws_options[] = {STEALING_OPTIONS("nearest", "newest", "oldest")};
+
+#define STEALING_CALLBACKS \
+	.create = stealing_create, .destroy = stealing_destroy, .ready = stealing_ready, .pick = stealing_pick, \
+	.report = stealing_report
+
+const struct heddle_policy hd_policy_ws = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "ws",
+	.summary = "a queue per worker; idle ones steal from the most loaded",
+	.source = "StarPU's ws",
+	.options = ws_options,
+	STEALING_CALLBACKS,
+};
+
+const struct heddle_policy hd_policy_lws = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "lws",
+	.summary = "a queue per worker; idle ones steal from the nearest",
+	.source = "StarPU's lws",
+	.options = lws_options,
+	STEALING_CALLBACKS,
+};

@@ -1,0 +1,8 @@
+/* What the reader and the writer of trace files agree on. */
+#ifndef HD_TRACE_FILE_H
+#define HD_TRACE_FILE_H
+
+#define HD_TRACE_MAGIC_WORD "heddle-trace"
+#define HD_TRACE_MAGIC HD_TRACE_MAGIC_WORD " 1" /* first line; the number changes when old readers would misread the rest */
+
+#endif

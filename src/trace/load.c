@@ -1,0 +1,351 @@
+/* Trace files, read. Every record is checked when it is met, so that an error names its line. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "trace/file.h"
+#include "trace/text.h"
+#include "trace/trace.h"
+
+struct reader {
+	const char *path;
+	size_t line;           /* number of the current one, from 1 */
+	const char *p, *end;   /* what is left of it */
+	struct heddle_trace *trace;
+	size_t room_codelets, room_tasks, room_transfers, room_edges;
+	struct hd_text yaml;   /* the platform until it is parsed */
+	size_t platform_line, tasks_line; /* where these sections begin */
+	unsigned kind;         /* of the last record: index in kinds[] */
+	int has_clock, ended;
+};
+
+static int bad(const struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+static int bad(const struct reader *r, const char *format, ...)
+{
+	char what[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	return hd_error(HEDDLE_E_FORMAT, "%s:%zu: %s", r->path, r->line, what);
+}
+
+/* --- Fields: each is preceded by one blank ----------------------------------------------------------------------------- */
+
+static int next_field(struct reader *r, const char *what)
+{
+	if (r->p == r->end)
+		return bad(r, "the line ends before its %s", what);
+	r->p++;
+	return 0;
+}
+
+static int end_field(struct reader *r, const char *what, int good)
+{
+	return good && (r->p == r->end || *r->p == ' ') ? 0 : bad(r, "%s is not a number as it should be", what);
+}
+
+static int read_uint(struct reader *r, const char *what, uint64_t max, uint64_t *out)
+{
+	int status = next_field(r, what);
+	if (!status)
+		status = end_field(r, what, hd_uint_parse(&r->p, r->end, out));
+	if (!status && *out > max)
+		status = bad(r, "%s is %llu, more than %llu", what, (unsigned long long)*out, (unsigned long long)max);
+	return status;
+}
+
+static int read_uint32(struct reader *r, const char *what, uint32_t *out)
+{
+	uint64_t value = 0;
+	int status = read_uint(r, what, UINT32_MAX, &value);
+	*out = (uint32_t)value;
+	return status;
+}
+
+static int read_int32(struct reader *r, const char *what, int32_t *out)
+{
+	uint64_t value = 0;
+	int negative = r->end - r->p > 1 && r->p[1] == '-';
+	r->p += negative; /* the blank before the sign, so that read_uint skips the sign */
+	int status = read_uint(r, what, (uint64_t)INT32_MAX + (uint64_t)negative, &value);
+	*out = (int32_t)(negative ? -(int64_t)value : (int64_t)value);
+	return status;
+}
+
+static int read_real(struct reader *r, const char *what, double *out)
+{
+	int status = next_field(r, what);
+	return status ? status : end_field(r, what, hd_real_parse(&r->p, r->end, out));
+}
+
+static int read_end(struct reader *r)
+{
+	return r->p == r->end ? 0 : bad(r, "more fields than the record has: \"%.*s\"", (int)(r->end - r->p), r->p);
+}
+
+/* The rest of the line, unescaped. */
+static int read_rest(struct reader *r, const char *what, char **out)
+{
+	int status = next_field(r, what);
+	if (status)
+		return status;
+	if (memchr(r->p, '\0', (size_t)(r->end - r->p)))
+		return bad(r, "%s contains a NUL", what);
+	char *s = malloc((size_t)(r->end - r->p) + 1), *to = s;
+	if (!s)
+		return hd_no_memory(r->path);
+	while (r->p < r->end) {
+		char c = *r->p++;
+		if (c == '\\' && r->p < r->end)
+			c = *r->p++ == 'n' ? '\n' : '\\';
+		*to++ = c;
+	}
+	*to = '\0';
+	*out = s;
+	return 0;
+}
+
+/* The array with room for one more element, or NULL, with the error said. */
+static void *enlarged(const struct reader *r, void *array, size_t n, size_t *room, size_t size)
+{
+	if (n < *room)
+		return array;
+	size_t wanted = *room ? 2 * *room : 64;
+	void *larger = realloc(array, wanted * size);
+	if (larger)
+		*room = wanted;
+	else
+		hd_no_memory(r->path);
+	return larger;
+}
+
+/* --- Records ------------------------------------------------------------------------------------------------------------ */
+
+static int read_policy(struct reader *r)
+{
+	return r->trace->policy ? bad(r, "a second policy") : read_rest(r, "policy", &r->trace->policy);
+}
+
+static int read_clock(struct reader *r)
+{
+	size_t length = (size_t)(r->end - r->p);
+	r->has_clock = 1;
+	r->trace->virtual_time = length == 8 && memcmp(r->p, " virtual", 8) == 0;
+	if (!r->trace->virtual_time && (length != 5 || memcmp(r->p, " real", 5) != 0))
+		return bad(r, "the clock is neither \"real\" nor \"virtual\"");
+	return 0;
+}
+
+static int read_platform_line(struct reader *r)
+{
+	if (!r->platform_line)
+		r->platform_line = r->line;
+	if (r->p < r->end)
+		hd_text_add(&r->yaml, r->p + 1, (size_t)(r->end - r->p) - 1);
+	hd_text_char(&r->yaml, '\n');
+	return r->yaml.failed ? hd_no_memory(r->path) : 0;
+}
+
+/* At the first record that is no line of the platform: those below refer to it. */
+static int end_platform(struct reader *r)
+{
+	if (r->trace->platform)
+		return 0;
+	if (!r->platform_line)
+		return bad(r, "no platform before this line");
+	int status = heddle_platform_parse("platform", r->yaml.data, r->yaml.length, &r->trace->platform);
+	hd_text_free(&r->yaml);
+	return status ? hd_error_context(status, "%s:%zu: the platform that begins here", r->path, r->platform_line) : 0;
+}
+
+static int read_codelet(struct reader *r)
+{
+	void *larger = enlarged(r, r->trace->codelets, r->trace->n_codelets, &r->room_codelets, sizeof *r->trace->codelets);
+	if (!larger)
+		return HEDDLE_E_MEMORY;
+	r->trace->codelets = larger;
+	uint32_t color = 0;
+	const char *digits = r->p + 1;
+	for (r->p++; r->p < r->end && r->p < digits + 6; r->p++) {
+		const char *hex = "0123456789abcdef", *digit = *r->p ? strchr(hex, *r->p) : NULL;
+		if (!digit)
+			break;
+		color = color << 4 | (uint32_t)(digit - hex);
+	}
+	if (r->p != digits + 6 || (r->p < r->end && *r->p != ' '))
+		return bad(r, "the colour of a codelet is not six digits 0-9a-f");
+	struct heddle_trace_codelet *c = &r->trace->codelets[r->trace->n_codelets];
+	c->color = color;
+	int status = read_rest(r, "name", &c->name);
+	r->trace->n_codelets += status == 0;
+	return status;
+}
+
+static int read_task(struct reader *r)
+{
+	void *larger = enlarged(r, r->trace->tasks, r->trace->n_tasks, &r->room_tasks, sizeof *r->trace->tasks);
+	if (!larger)
+		return HEDDLE_E_MEMORY;
+	r->trace->tasks = larger;
+	size_t i = r->trace->n_tasks++;
+	struct heddle_trace_task *t = &r->trace->tasks[i];
+	r->tasks_line = i == 0 ? r->line : r->tasks_line;
+	int status;
+	if ((status = read_uint(r, "id", UINT64_MAX, &t->id)) || (status = read_uint32(r, "codelet", &t->codelet)) ||
+	    (status = read_uint32(r, "worker", &t->worker)) || (status = read_real(r, "ready", &t->ready)) ||
+	    (status = read_real(r, "picked", &t->picked)) || (status = read_real(r, "start", &t->start)) ||
+	    (status = read_real(r, "end", &t->end)) || (status = read_int32(r, "priority", &t->priority)) ||
+	    (status = read_int32(r, "status", &t->status)) || (status = read_real(r, "bytes", &t->bytes)) ||
+	    (status = read_real(r, "flops", &t->flops)) || (status = read_uint(r, "footprint", UINT64_MAX, &t->footprint)))
+		return status;
+	const char *problem = hd_trace_task_problem(r->trace, i);
+	return problem ? bad(r, "the task %s", problem) : read_end(r);
+}
+
+static int read_transfer(struct reader *r)
+{
+	void *larger = enlarged(r, r->trace->transfers, r->trace->n_transfers, &r->room_transfers, sizeof *r->trace->transfers);
+	if (!larger)
+		return HEDDLE_E_MEMORY;
+	r->trace->transfers = larger;
+	size_t i = r->trace->n_transfers++;
+	struct heddle_trace_transfer *t = &r->trace->transfers[i];
+	int status;
+	if ((status = read_uint32(r, "from", &t->from)) || (status = read_uint32(r, "to", &t->to)) ||
+	    (status = read_real(r, "start", &t->start)) || (status = read_real(r, "end", &t->end)) ||
+	    (status = read_uint(r, "bytes", UINT64_MAX, &t->bytes)) || (status = read_uint(r, "data", UINT64_MAX, &t->data)) ||
+	    (status = read_uint32(r, "reason", &t->reason)))
+		return status;
+	const char *problem = hd_trace_transfer_problem(r->trace, i);
+	return problem ? bad(r, "the transfer %s", problem) : read_end(r);
+}
+
+static int read_edge(struct reader *r)
+{
+	void *larger = enlarged(r, r->trace->edges, r->trace->n_edges, &r->room_edges, sizeof *r->trace->edges);
+	if (!larger)
+		return HEDDLE_E_MEMORY;
+	r->trace->edges = larger;
+	size_t i = r->trace->n_edges++;
+	struct heddle_trace_edge *e = &r->trace->edges[i];
+	int status;
+	if ((status = read_uint(r, "from", UINT64_MAX, &e->from)) || (status = read_uint(r, "to", UINT64_MAX, &e->to)))
+		return status;
+	const char *problem = hd_trace_edge_problem(r->trace, i);
+	return problem ? bad(r, "the edge %s", problem) : read_end(r);
+}
+
+static int read_last(struct reader *r)
+{
+	uint64_t n[3] = {0};
+	int status = 0;
+	for (size_t i = 0; i < 3 && !status; i++)
+		status = read_uint(r, "count", UINT64_MAX, &n[i]);
+	if (status)
+		return status;
+	if (n[0] != r->trace->n_tasks || n[1] != r->trace->n_transfers || n[2] != r->trace->n_edges)
+		return bad(r, "lines are missing: there should be %llu tasks, %llu transfers, %llu edges before this one",
+		           (unsigned long long)n[0], (unsigned long long)n[1], (unsigned long long)n[2]);
+	r->ended = 1;
+	return read_end(r);
+}
+
+/* In the order in which they may follow each other. */
+static const struct {
+	const char *word;
+	int (*read)(struct reader *r);
+} kinds[] = {
+	{"policy", read_policy}, {"clock", read_clock},       {"platform", read_platform_line}, {"codelet", read_codelet},
+	{"task", read_task},     {"transfer", read_transfer}, {"edge", read_edge},              {"end", read_last},
+};
+enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
+
+static int read_record(struct reader *r)
+{
+	const char *blank = memchr(r->p, ' ', (size_t)(r->end - r->p));
+	size_t length = (size_t)((blank ? blank : r->end) - r->p);
+	unsigned kind = 0;
+	while (kind < N_KINDS && (strlen(kinds[kind].word) != length || memcmp(kinds[kind].word, r->p, length) != 0))
+		kind++;
+	if (kind == N_KINDS)
+		return bad(r, "\"%.*s\" is no record of a trace", length > 40 ? 40 : (int)length, r->p);
+	if (r->ended || kind < r->kind)
+		return bad(r, "\"%s\" after \"%s\"", kinds[kind].word, kinds[r->kind].word);
+	r->kind = kind;
+	r->p += length;
+	int status = kind > KIND_PLATFORM ? end_platform(r) : 0;
+	return status ? status : kinds[kind].read(r);
+}
+
+/* --- The file ------------------------------------------------------------------------------------------------------------- */
+
+static int read_header(struct reader *r)
+{
+	size_t length = (size_t)(r->end - r->p), word = strlen(HD_TRACE_MAGIC_WORD);
+	if (length == strlen(HD_TRACE_MAGIC) && memcmp(r->p, HD_TRACE_MAGIC, length) == 0)
+		return 0;
+	if (length > word && memcmp(r->p, HD_TRACE_MAGIC_WORD " ", word + 1) == 0)
+		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\"",
+		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC);
+	return bad(r, "not a trace: the first line of one is \"%s\"", HD_TRACE_MAGIC);
+}
+
+static int check_ids(struct reader *r)
+{
+	struct hd_trace_index index;
+	int status = hd_trace_index_init(&index, r->trace);
+	if (!status && index.twice != HD_NO_TASK) {
+		r->line = r->tasks_line + index.twice;
+		status = bad(r, "the task has the id %llu of another", (unsigned long long)r->trace->tasks[index.twice].id);
+	}
+	hd_trace_index_free(&index);
+	return status;
+}
+
+static int read_lines(struct reader *r, const char *data, size_t length)
+{
+	int status = 0;
+	for (const char *begin = data, *end = data + length; begin < end && !status; begin = r->end + 1) {
+		const char *newline = memchr(begin, '\n', (size_t)(end - begin));
+		r->line++;
+		r->p = begin;
+		r->end = newline ? newline : end;
+		status = r->line == 1 ? read_header(r) : read_record(r);
+	}
+	if (!status && !r->ended) {
+		r->line++;
+		status = bad(r, "the file ends without an \"end\" line: it was cut short");
+	}
+	if (!status && (!r->trace->policy || !r->has_clock))
+		status = bad(r, "no %s in the file", r->trace->policy ? "clock" : "policy");
+	return status ? status : check_ids(r);
+}
+
+int heddle_trace_load(const char *path, struct heddle_trace **out)
+{
+	if (!path || !out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_load: path or out is NULL");
+	char *data = NULL;
+	size_t length = 0;
+	struct hd_numbers numbers;
+	int status = hd_file_read(path, &data, &length);
+	if (!status)
+		status = hd_numbers_begin(&numbers);
+	if (status) {
+		free(data);
+		return status;
+	}
+	struct reader r = {.path = path, .trace = calloc(1, sizeof *r.trace)};
+	status = r.trace ? read_lines(&r, data, length) : hd_no_memory(path);
+	hd_text_free(&r.yaml);
+	hd_numbers_end(&numbers);
+	free(data);
+	if (status)
+		heddle_trace_free(r.trace);
+	else
+		*out = r.trace;
+	return status;
+}

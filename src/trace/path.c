@@ -1,0 +1,114 @@
+/* The practical critical path: from the last task to end backwards, always to what held the task up. That is the dependency,
+ * or the task before it on its worker, that ended last before it started. */
+#include <stdlib.h>
+#include "base/base.h"
+#include "trace/trace.h"
+
+struct search {
+	const struct heddle_trace *trace;
+	struct hd_trace_index index;
+	size_t *before;     /* owns; per task: the one before it on its worker, or HD_NO_TASK */
+	size_t *first_edge; /* owns; per task: its first edge, or n_edges */
+};
+
+static int search_init(struct search *s, const struct heddle_trace *trace)
+{
+	size_t n_workers = trace->platform->n_workers;
+	*s = (struct search){.trace = trace};
+	int status = hd_trace_index_init(&s->index, trace);
+	s->before = malloc((trace->n_tasks + 1) * sizeof *s->before);
+	s->first_edge = malloc((trace->n_tasks + 1) * sizeof *s->first_edge);
+	size_t *last = malloc((n_workers + 1) * sizeof *last);
+	if (status || !s->before || !s->first_edge || !last) {
+		free(last);
+		return status ? status : hd_no_memory("a critical path");
+	}
+	for (size_t w = 0; w < n_workers; w++)
+		last[w] = HD_NO_TASK;
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		s->before[i] = last[trace->tasks[i].worker];
+		s->first_edge[i] = trace->n_edges;
+		last[trace->tasks[i].worker] = i;
+	}
+	free(last);
+	for (size_t e = trace->n_edges; e-- > 0;) {
+		int is_first = e == 0 || trace->edges[e - 1].to != trace->edges[e].to;
+		size_t to = is_first ? hd_trace_index_find(&s->index, trace->edges[e].to) : HD_NO_TASK;
+		if (to != HD_NO_TASK)
+			s->first_edge[to] = e;
+	}
+	return 0;
+}
+
+static void search_fini(struct search *s)
+{
+	hd_trace_index_free(&s->index);
+	free(s->before);
+	free(s->first_edge);
+}
+
+/* Only tasks that are earlier in the table are candidates, so that the walk ends even when clocks disagree. */
+static size_t cause_of(const struct search *s, size_t task)
+{
+	const struct heddle_trace *trace = s->trace;
+	const struct heddle_trace_task *tasks = trace->tasks;
+	size_t cause = HD_NO_TASK;
+	for (size_t e = s->first_edge[task]; e < trace->n_edges && trace->edges[e].to == tasks[task].id; e++) {
+		size_t from = hd_trace_index_find(&s->index, trace->edges[e].from);
+		if (from < task && (cause == HD_NO_TASK || tasks[from].end > tasks[cause].end))
+			cause = from;
+	}
+	size_t before = s->before[task];
+	while (before != HD_NO_TASK && tasks[before].end > tasks[task].start)
+		before = s->before[before];
+	if (before != HD_NO_TASK && (cause == HD_NO_TASK || tasks[before].end > tasks[cause].end))
+		cause = before;
+	return cause;
+}
+
+static int walk(const struct search *s, size_t **path, size_t *n)
+{
+	const struct heddle_trace *trace = s->trace;
+	size_t *steps = malloc((trace->n_tasks + 1) * sizeof *steps), last = 0;
+	if (!steps)
+		return hd_no_memory("a critical path");
+	for (size_t i = 1; i < trace->n_tasks; i++)
+		if (trace->tasks[i].end > trace->tasks[last].end)
+			last = i;
+	*n = 0;
+	for (size_t task = trace->n_tasks ? last : HD_NO_TASK; task != HD_NO_TASK; task = cause_of(s, task))
+		steps[(*n)++] = task;
+	*path = steps;
+	return 0;
+}
+
+int hd_trace_path(const struct heddle_trace *trace, size_t **path, size_t *n)
+{
+	struct search s;
+	int status = search_init(&s, trace);
+	if (!status)
+		status = walk(&s, path, n);
+	search_fini(&s);
+	return status;
+}
+
+int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids, size_t *n)
+{
+	if (!ids || !n)
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_critical_path: ids or n is NULL");
+	size_t *path = NULL, length = 0;
+	int status = hd_trace_check(trace);
+	if (!status)
+		status = hd_trace_path(trace, &path, &length);
+	if (status)
+		return status;
+	uint64_t *found = malloc((length + 1) * sizeof *found);
+	for (size_t i = 0; i < length && found; i++)
+		found[i] = trace->tasks[path[i]].id;
+	free(path);
+	if (!found)
+		return hd_no_memory("a critical path");
+	*ids = found;
+	*n = length;
+	return 0;
+}

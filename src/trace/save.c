@@ -1,0 +1,124 @@
+/* Trace files, written. docs/trace.md describes the format; load.c reads it. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "machine/machine.h"
+#include "trace/file.h"
+#include "trace/text.h"
+#include "trace/trace.h"
+
+/* A string that ends a line: only what would break the line is escaped. */
+static void put_rest(struct hd_text *text, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' || *s == '\n')
+			hd_text_put(text, *s == '\n' ? "\\n" : "\\\\");
+		else
+			hd_text_char(text, *s);
+	}
+	hd_text_char(text, '\n');
+}
+
+static void put_reals(struct hd_text *text, const double *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		hd_text_char(text, ' ');
+		hd_text_real(text, values[i]);
+	}
+}
+
+static void put_uints(struct hd_text *text, const uint64_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		hd_text_char(text, ' ');
+		hd_text_uint(text, values[i]);
+	}
+}
+
+static void put_task(struct hd_text *text, const struct heddle_trace_task *t)
+{
+	hd_text_put(text, "task");
+	put_uints(text, (const uint64_t[]){t->id, t->codelet, t->worker}, 3);
+	put_reals(text, (const double[]){t->ready, t->picked, t->start, t->end}, 4);
+	hd_text_char(text, ' ');
+	hd_text_int(text, t->priority);
+	hd_text_char(text, ' ');
+	hd_text_int(text, t->status);
+	put_reals(text, (const double[]){t->bytes, t->flops}, 2);
+	put_uints(text, &t->footprint, 1);
+	hd_text_char(text, '\n');
+}
+
+static void put_transfer(struct hd_text *text, const struct heddle_trace_transfer *t)
+{
+	hd_text_put(text, "transfer");
+	put_uints(text, (const uint64_t[]){t->from, t->to}, 2);
+	put_reals(text, (const double[]){t->start, t->end}, 2);
+	put_uints(text, (const uint64_t[]){t->bytes, t->data, t->reason}, 3);
+	hd_text_char(text, '\n');
+}
+
+static int put_platform(struct hd_text *text, const struct heddle_platform *platform)
+{
+	char *yaml = NULL;
+	size_t length = 0;
+	int status = hd_platform_format(platform, &yaml, &length);
+	if (status)
+		return status;
+	for (size_t begin = 0; begin < length;) {
+		const char *newline = memchr(yaml + begin, '\n', length - begin);
+		size_t end = newline ? (size_t)(newline - yaml) : length;
+		hd_text_put(text, "platform ");
+		hd_text_add(text, yaml + begin, end - begin);
+		hd_text_char(text, '\n');
+		begin = end + 1;
+	}
+	free(yaml);
+	return 0;
+}
+
+static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
+{
+	hd_text_put(text, HD_TRACE_MAGIC "\npolicy ");
+	put_rest(text, trace->policy);
+	hd_text_format(text, "clock %s\n", trace->virtual_time ? "virtual" : "real");
+	int status = put_platform(text, trace->platform);
+	if (status)
+		return status;
+	for (size_t i = 0; i < trace->n_codelets; i++) {
+		hd_text_format(text, "codelet %06x ", (unsigned)trace->codelets[i].color);
+		put_rest(text, trace->codelets[i].name);
+	}
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		put_task(text, &trace->tasks[i]);
+	for (size_t i = 0; i < trace->n_transfers; i++)
+		put_transfer(text, &trace->transfers[i]);
+	for (size_t i = 0; i < trace->n_edges; i++) {
+		hd_text_put(text, "edge");
+		put_uints(text, (const uint64_t[]){trace->edges[i].from, trace->edges[i].to}, 2);
+		hd_text_char(text, '\n');
+	}
+	hd_text_put(text, "end");
+	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
+	hd_text_char(text, '\n');
+	return 0;
+}
+
+int heddle_trace_save(const struct heddle_trace *trace, const char *path)
+{
+	if (!path)
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_save: path is NULL");
+	struct hd_numbers numbers;
+	int status = hd_trace_check(trace);
+	if (!status)
+		status = hd_numbers_begin(&numbers);
+	if (status)
+		return status;
+	struct hd_text text = {0};
+	status = put_trace(&text, trace);
+	if (!status)
+		status = hd_text_write(&text, path);
+	hd_text_free(&text);
+	hd_numbers_end(&numbers);
+	return status;
+}

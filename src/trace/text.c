@@ -1,0 +1,251 @@
+/* Text built in memory; numbers to and from decimal, exactly and without going through printf where that is possible. */
+#define _GNU_SOURCE
+#include "trace/text.h"
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+
+void hd_text_free(struct hd_text *text)
+{
+	free(text->data);
+	*text = (struct hd_text){0};
+}
+
+/* Room for n more bytes and a NUL; NULL when there is none, now or before. */
+static char *reserve(struct hd_text *text, size_t n)
+{
+	if (text->failed)
+		return NULL;
+	if (text->size - text->length <= n) {
+		size_t size = text->size * 2 > text->length + n + 4096 ? text->size * 2 : text->length + n + 4096;
+		char *data = realloc(text->data, size);
+		if (!data) {
+			text->failed = 1;
+			return NULL;
+		}
+		text->data = data;
+		text->size = size;
+	}
+	return text->data + text->length;
+}
+
+void hd_text_add(struct hd_text *text, const void *bytes, size_t n)
+{
+	char *to = reserve(text, n);
+	if (!to)
+		return;
+	memcpy(to, bytes, n);
+	text->length += n;
+}
+
+void hd_text_put(struct hd_text *text, const char *s)
+{
+	hd_text_add(text, s, strlen(s));
+}
+
+void hd_text_char(struct hd_text *text, char c)
+{
+	hd_text_add(text, &c, 1);
+}
+
+void hd_text_format(struct hd_text *text, const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	char *to = n >= 0 ? reserve(text, (size_t)n + 1) : NULL;
+	if (to)
+		text->length += (size_t)vsnprintf(to, (size_t)n + 1, format, again);
+	else
+		text->failed = 1;
+	va_end(again);
+	va_end(args);
+}
+
+/* Writes at least `width` digits before `end`; returns where they begin. */
+static char *digits_before(char *end, uint64_t value, int width)
+{
+	for (; value || width > 0; width--) {
+		*--end = (char)('0' + value % 10);
+		value /= 10;
+	}
+	return end;
+}
+
+void hd_text_uint(struct hd_text *text, uint64_t value)
+{
+	char buffer[24], *end = buffer + sizeof buffer, *begin = digits_before(end, value, 1);
+	hd_text_add(text, begin, (size_t)(end - begin));
+}
+
+void hd_text_int(struct hd_text *text, int64_t value)
+{
+	if (value < 0)
+		hd_text_char(text, '-');
+	hd_text_uint(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+/* value * 1000 = `thousandths` exactly enough: three decimals at most, the last ones left out when they are 0. */
+static void put_thousandths(struct hd_text *text, uint64_t thousandths)
+{
+	char buffer[32], *end = buffer + sizeof buffer, *begin = end;
+	unsigned fraction = (unsigned)(thousandths % 1000);
+	if (fraction) {
+		int width = 3;
+		for (; fraction % 10 == 0; width--)
+			fraction /= 10;
+		begin = digits_before(end, fraction, width);
+		*--begin = '.';
+	}
+	begin = digits_before(begin, thousandths / 1000, 1);
+	hd_text_add(text, begin, (size_t)(end - begin));
+}
+
+void hd_text_fixed(struct hd_text *text, double value)
+{
+	if (fabs(value) >= 1e15) {
+		hd_text_format(text, "%.3f", value);
+		return;
+	}
+	if (value <= -0.0005)
+		hd_text_char(text, '-');
+	put_thousandths(text, (uint64_t)llround(fabs(value) * 1000));
+}
+
+/* Real clocks count nanoseconds, sizes are whole: k/1000 divided once is what reading "k/1000" in decimal gives, since both
+ * are correctly rounded. All else gets the 17 digits that always suffice. */
+void hd_text_real(struct hd_text *text, double value)
+{
+	double thousandths = round(fabs(value) * 1000);
+	if (thousandths < 9e15 && thousandths / 1000 == fabs(value) && !(value == 0 && signbit(value))) {
+		if (value < 0)
+			hd_text_char(text, '-');
+		put_thousandths(text, (uint64_t)thousandths);
+		return;
+	}
+	char buffer[40];
+	int n = snprintf(buffer, sizeof buffer, "%.17g", value);
+	hd_text_add(text, buffer, (size_t)n);
+}
+
+size_t hd_utf8_length(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	static const struct {
+		unsigned char mask, lead, low, high; /* of the second byte */
+	} forms[] = {
+		{0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf}, {0xff, 0xf4, 0x80, 0x8f},
+		{0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf}, {0xf8, 0xf0, 0x80, 0xbf},
+	};
+	if (u[0] < 0x80)
+		return 1;
+	if (u[0] == 0xc0 || u[0] == 0xc1 || u[0] > 0xf4)
+		return 0; /* longer than need be, or beyond U+10FFFF */
+	size_t i = 0, n_forms = sizeof forms / sizeof *forms;
+	while (i < n_forms && (u[0] & forms[i].mask) != forms[i].lead)
+		i++;
+	if (i == n_forms || u[1] < forms[i].low || u[1] > forms[i].high)
+		return 0;
+	size_t length = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+	for (size_t k = 2; k < length; k++)
+		if ((u[k] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+void hd_text_json(struct hd_text *text, const char *s)
+{
+	hd_text_char(text, '"');
+	while (*s) {
+		size_t n = hd_utf8_length(s);
+		if (n == 0)
+			hd_text_put(text, "\xef\xbf\xbd");
+		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			hd_text_format(text, "\\u%04x", (unsigned)(unsigned char)*s);
+		else if (*s == '"' || *s == '\\')
+			hd_text_format(text, "\\%c", *s);
+		else
+			hd_text_add(text, s, n);
+		s += n ? n : 1;
+	}
+	hd_text_char(text, '"');
+}
+
+int hd_text_write(struct hd_text *text, const char *path)
+{
+	int status = text->failed ? hd_no_memory(path) : hd_file_write(path, text->data ? text->data : "", text->length);
+	hd_text_free(text);
+	return status;
+}
+
+int hd_uint_parse(const char **p, const char *end, uint64_t *out)
+{
+	const char *s = *p;
+	uint64_t value = 0;
+	for (; s < end && *s >= '0' && *s <= '9'; s++) {
+		unsigned digit = (unsigned)(*s - '0');
+		if (value > (UINT64_MAX - digit) / 10)
+			return 0;
+		value = value * 10 + digit;
+	}
+	if (s == *p)
+		return 0;
+	*p = s;
+	*out = value;
+	return 1;
+}
+
+/* Up to 15 digits and 22 decimals: the whole number and the power of ten are exact doubles, one division rounds once. */
+int hd_real_parse(const char **p, const char *end, double *out)
+{
+	static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+	                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+	const char *s = *p;
+	int negative = s < end && *s == '-', digits = 0, decimals = 0, point = 0;
+	uint64_t whole = 0;
+	for (s += negative; s < end && digits < 16 && ((*s >= '0' && *s <= '9') || (*s == '.' && !point)); s++) {
+		if (*s == '.') {
+			point = 1;
+			continue;
+		}
+		whole = whole * 10 + (unsigned)(*s - '0');
+		digits++;
+		decimals += point;
+	}
+	if (digits > 0 && digits < 16 && (s == end || *s == ' ' || *s == '\n')) {
+		double value = (double)whole / powers[decimals];
+		*out = negative ? -value : value;
+		*p = s;
+		return 1;
+	}
+	if (!memchr("-.0123456789", **p, 12)) /* strtod knows blanks, nan and more */
+		return 0;
+	char *after;
+	double value = strtod(*p, &after);
+	if (after == *p || after > end || !isfinite(value))
+		return 0;
+	*out = value;
+	*p = after;
+	return 1;
+}
+
+int hd_numbers_begin(struct hd_numbers *numbers)
+{
+	locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+	if (!c_locale)
+		return hd_no_memory("the C locale");
+	numbers->c_locale = c_locale;
+	numbers->before = uselocale(c_locale);
+	return 0;
+}
+
+void hd_numbers_end(struct hd_numbers *numbers)
+{
+	uselocale(numbers->before);
+	freelocale(numbers->c_locale);
+}

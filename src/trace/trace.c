@@ -1,0 +1,162 @@
+/* Traces as data: freeing, checking, makespan, tasks by id. */
+#include "trace/trace.h"
+#include <math.h>
+#include <stdlib.h>
+#include "base/base.h"
+
+void heddle_trace_free(struct heddle_trace *trace)
+{
+	if (!trace)
+		return;
+	for (size_t i = 0; i < trace->n_codelets; i++)
+		free(trace->codelets[i].name);
+	free(trace->codelets);
+	free(trace->tasks);
+	free(trace->transfers);
+	free(trace->edges);
+	heddle_platform_free(trace->platform);
+	free(trace->policy);
+	free(trace);
+}
+
+/* --- Checking ------------------------------------------------------------------------------------------------------- */
+
+static int is_amount(double x)
+{
+	return isfinite(x) && x >= 0;
+}
+
+const char *hd_trace_task_problem(const struct heddle_trace *trace, size_t i)
+{
+	const struct heddle_trace_task *t = &trace->tasks[i];
+	if (t->codelet >= trace->n_codelets)
+		return "has a codelet that is not in the list of codelets";
+	if (t->worker >= trace->platform->n_workers)
+		return "ran on a worker that the platform does not have";
+	if (!isfinite(t->ready) || !isfinite(t->picked) || !isfinite(t->start) || !isfinite(t->end))
+		return "has a time that is not a number";
+	if (t->end < t->start)
+		return "ends before it starts";
+	if (!is_amount(t->bytes) || !is_amount(t->flops))
+		return "has bytes or flops that are not a size";
+	if (i > 0 && (t->start < t[-1].start || (t->start == t[-1].start && t->id < t[-1].id)))
+		return "is out of order: tasks go by start, then by id";
+	return NULL;
+}
+
+const char *hd_trace_transfer_problem(const struct heddle_trace *trace, size_t i)
+{
+	const struct heddle_trace_transfer *t = &trace->transfers[i];
+	if (t->from >= trace->platform->n_nodes || t->to >= trace->platform->n_nodes)
+		return "names a memory node that the platform does not have";
+	if (!isfinite(t->start) || !isfinite(t->end))
+		return "has a time that is not a number";
+	if (t->end < t->start)
+		return "ends before it starts";
+	if (t->reason > 2)
+		return "has an unknown reason: 0 is demand, 1 prefetch, 2 write-back";
+	if (i > 0 && t->start < t[-1].start)
+		return "is out of order: transfers go by start";
+	return NULL;
+}
+
+const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i)
+{
+	const struct heddle_trace_edge *e = &trace->edges[i];
+	if (e->from == e->to)
+		return "makes a task wait for itself";
+	if (i > 0 && (e->to < e[-1].to || (e->to == e[-1].to && e->from < e[-1].from)))
+		return "is out of order: edges go by the waiting task, then by the other";
+	return NULL;
+}
+
+static int check_all(const struct heddle_trace *trace, const char *kind, size_t n,
+                     const char *(*problem)(const struct heddle_trace *, size_t))
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *what = problem(trace, i);
+		if (what)
+			return hd_error(HEDDLE_E_INVALID, "trace: %s %zu of %zu %s", kind, i + 1, n, what);
+	}
+	return 0;
+}
+
+int hd_trace_check(const struct heddle_trace *trace)
+{
+	if (!trace)
+		return hd_error(HEDDLE_E_INVALID, "the trace is NULL");
+	if (!trace->platform || !trace->policy)
+		return hd_error(HEDDLE_E_INVALID, "the trace has no %s", trace->platform ? "policy" : "platform");
+	if (!trace->platform->name)
+		return hd_error(HEDDLE_E_INVALID, "the platform of the trace has no name");
+	for (size_t i = 0; i < trace->n_codelets; i++)
+		if (!trace->codelets[i].name)
+			return hd_error(HEDDLE_E_INVALID, "trace: codelet %zu of %zu has no name", i + 1, trace->n_codelets);
+	int status = check_all(trace, "task", trace->n_tasks, hd_trace_task_problem);
+	if (!status)
+		status = check_all(trace, "transfer", trace->n_transfers, hd_trace_transfer_problem);
+	if (!status)
+		status = check_all(trace, "edge", trace->n_edges, hd_trace_edge_problem);
+	return status;
+}
+
+/* --- Figures -------------------------------------------------------------------------------------------------------- */
+
+double hd_trace_begin(const struct heddle_trace *trace)
+{
+	return trace->n_tasks ? trace->tasks[0].start : 0;
+}
+
+double heddle_trace_makespan(const struct heddle_trace *trace)
+{
+	double end = hd_trace_begin(trace);
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		end = trace->tasks[i].end > end ? trace->tasks[i].end : end;
+	return end - hd_trace_begin(trace);
+}
+
+double *hd_trace_busy(const struct heddle_trace *trace)
+{
+	double *busy = calloc(trace->platform->n_workers + 1, sizeof *busy);
+	for (size_t i = 0; i < trace->n_tasks && busy; i++)
+		busy[trace->tasks[i].worker] += trace->tasks[i].end - trace->tasks[i].start;
+	return busy;
+}
+
+/* --- Tasks by id ---------------------------------------------------------------------------------------------------- */
+
+/* The slot of an id, or the empty one where it would be. */
+static size_t slot_of(const struct hd_trace_index *index, uint64_t id)
+{
+	size_t slot = hd_mix(id) & index->mask;
+	while (index->slots[slot] && index->trace->tasks[index->slots[slot] - 1].id != id)
+		slot = (slot + 1) & index->mask;
+	return slot;
+}
+
+int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace *trace)
+{
+	size_t size = 16;
+	while (size < 2 * trace->n_tasks)
+		size *= 2;
+	*index = (struct hd_trace_index){trace, calloc(size, sizeof *index->slots), size - 1, HD_NO_TASK};
+	if (!index->slots)
+		return hd_no_memory("the tasks of a trace by id");
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		size_t slot = slot_of(index, trace->tasks[i].id);
+		if (index->slots[slot])
+			index->twice = i;
+		index->slots[slot] = i + 1;
+	}
+	return 0;
+}
+
+void hd_trace_index_free(struct hd_trace_index *index)
+{
+	free(index->slots);
+}
+
+size_t hd_trace_index_find(const struct hd_trace_index *index, uint64_t id)
+{
+	return index->slots[slot_of(index, id)] - 1; /* an empty slot gives HD_NO_TASK */
+}

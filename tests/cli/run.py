@@ -1,0 +1,455 @@
+#!/usr/bin/env python3
+"""Tests of the `heddle` command: tests/cli/run.py PATH_TO_HEDDLE [PART_OF_A_NAME]
+
+Each function named test_* is one test; it runs in an empty directory with an empty user's data directory, and fails by
+raising. Only the last line counts for CTest's reader: "N passed, N failed"; the exit status is 0 when none failed.
+"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PLATFORMS = os.path.join(HERE, "..", "..", "platforms")
+
+
+class Place:
+    """A scratch directory and the environment of the commands run in it."""
+
+    def __init__(self, command, directory):
+        self.command = command
+        self.directory = directory
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("HEDDLE_", "XDG_"))}
+        self.env = dict(kept, HOME=directory, XDG_DATA_HOME=os.path.join(directory, "data"),
+                        XDG_CONFIG_HOME=os.path.join(directory, "config"), HEDDLE_PLATFORM_PATH=PLATFORMS)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def run(self, *arguments, status=0, **env):
+        """Runs `heddle arguments`, checks the exit status, returns (stdout, stderr)."""
+        result = subprocess.run([self.command, *arguments], cwd=self.directory, env=dict(self.env, **env),
+                                capture_output=True, timeout=300)
+        out, err = result.stdout.decode(), result.stderr.decode()
+        what = "heddle " + " ".join(arguments)
+        assert result.returncode == status, f"{what}: exit {result.returncode}, not {status}\n{out}\n{err}"
+        assert (status == 0) == (err == ""), f"{what}: standard error is\n{err}"
+        return out, err
+
+    def json(self, *arguments, **env):
+        return json.loads(self.run(*arguments, "--json", **env)[0])
+
+    def csv(self, *arguments, **env):
+        return list(csv.DictReader(io.StringIO(self.run(*arguments, "--csv", **env)[0])))
+
+    def refuses(self, *arguments, says, status=2, **env):
+        """The command fails with that status, and each of the words is in its message."""
+        _, err = self.run(*arguments, status=status, **env)
+        for word in says:
+            assert word in err, f"heddle {' '.join(arguments)}: no {word!r} in\n{err}"
+        assert "heddle" in err.split("\n")[0], err
+
+    def starts_with(self, name, magic):
+        with open(self.path(name), "rb") as f:
+            head = f.read(len(magic))
+        assert head == magic, f"{name} begins with {head!r}"
+
+
+SIM = ("sim", "cholesky", "--n", "9600", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m")
+RUN = ("run", "cholesky", "--n", "512", "--tile", "128")
+
+
+def equal(a, b):
+    assert a == b, f"{a!r} is not {b!r}"
+
+
+# --- The command itself -------------------------------------------------------------------------------------------------
+
+def test_command_without_arguments_prints_usage(p):
+    p.refuses(says=["Usage: heddle COMMAND", "machine", "policies"])
+
+
+def test_command_help_lists_every_command(p):
+    out, _ = p.run("--help")
+    equal(out, p.run("help")[0])
+    for name in ["machine", "policies", "config", "platforms", "run", "sim", "models", "trace", "demo"]:
+        assert f"  {name} " in out, name
+        assert "Usage: heddle " + name in p.run(name, "--help")[0], name
+        equal(p.run("help", name)[0], p.run(name, "--help")[0])
+    assert "Usage: heddle platform calibrate" in p.run("platform", "calibrate", "--help")[0]
+
+
+def test_command_version_is_printed(p):
+    assert p.run("--version")[0].startswith("heddle ")
+
+
+def test_command_misspelt_is_answered_by_the_right_one(p):
+    p.refuses("plicies", says=["policies"])
+    p.refuses("machin", says=["machine"])
+    p.refuses("xyzzyxyzzy", says=["machine", "policies", "trace"])
+    p.refuses("--json", says=["after the command"])
+    p.refuses("help", "machin", says=["machine"])
+
+
+def test_option_misspelt_is_answered_by_the_right_one(p):
+    p.refuses("machine", "--jsn", says=["--json"])
+    p.refuses("run", "cholesky", "--tyle", "3", says=["--tile"])
+    p.refuses("sim", "cholesky", "--shced=dm", says=["--sched"])
+    p.refuses("policies", "--qqqqqqqq", says=["--help"])
+
+
+def test_option_value_out_of_range_names_the_range(p):
+    p.refuses("run", "cholesky", "--n", "many", says=["--n", "many", "whole number"])
+    p.refuses("run", "cholesky", "--n", "0", says=["from 1"])
+    p.refuses("run", "cholesky", "--n", "100", "--tile", "200", says=["--tile", "200", "100"])
+    p.refuses("run", "cholesky", "--n", "12x", says=["12x"])
+    p.refuses("run", "cholesky", "--emulated-memory", "64Q", says=["64M"])
+    p.refuses("run", "cholesky", "--precision", "half", says=["double", "single"])
+    p.refuses("run", "cholesky", "--ncpu", "0", says=["worker"])
+    p.refuses("machine", "--json", "--csv", says=["--json", "--csv"])
+    p.refuses("machine", "extra", says=["extra"])
+
+
+def test_output_to_a_full_device_fails(p):
+    if not os.path.exists("/dev/full"):
+        return
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([p.command, "help"], env=p.env, stdout=full, stderr=subprocess.PIPE)
+    equal(result.returncode, 1)
+    assert b"standard output" in result.stderr
+
+
+# --- machine, policies, config, platforms -------------------------------------------------------------------------------
+
+def test_machine_shows_workers_and_nodes(p):
+    m = p.json("machine")
+    assert len(m["workers"]) >= 1 and len(m["nodes"]) >= 1 and m["classes"][0]["kind"] == "cpu"
+    out, _ = p.run("machine")
+    assert "Memory nodes" in out and "Workers" in out
+
+
+def test_machine_shows_emulated_accelerators_when_configured(p):
+    for extra, env in ([("--set", "n_emulated=2", "--set", "emulated_memory=64M"), {}],
+                       [(), {"HEDDLE_EMULATED": "2", "HEDDLE_EMULATED_MEMORY": "64M"}]):
+        m = p.json("machine", *extra, **env)
+        equal(sum(w["class"] == "emulated" for w in m["workers"]), 2)
+        equal([n["capacity_mib"] for n in m["nodes"][1:]], [64, 64])
+        assert len(m["links"]) >= 4
+
+
+def test_machine_ncpu_limits_the_workers(p):
+    equal(len(p.json("machine", HEDDLE_NCPU="1")["workers"]), 1)
+
+
+def test_policies_are_listed_with_source(p):
+    names = [row["name"] for row in p.csv("policies")]
+    for name in ["eager", "prio", "random", "ws", "lws", "dm", "dmda", "dmdar", "dmdas"]:
+        assert name in names, name
+    assert all(row["summary"] and row["source"] for row in p.json("policies")["policies"])
+
+
+def test_policies_name_shows_tunables(p):
+    found = p.json("policies", "dmda")
+    equal(found["policy"]["name"], "dmda")
+    beta = [t for t in found["tunables"] if t["name"] == "beta"]
+    assert beta and float(beta[0]["default"]) == 1 and beta[0]["help"], found
+    assert "beta" in p.run("policies", "dmda")[0]
+
+
+def test_policies_unknown_name_is_answered(p):
+    p.refuses("policies", "dmdaz", says=["dmda"])
+    p.refuses("policies", "dm", "dmda", says=["dmda"])
+
+
+def test_config_shows_every_setting_and_its_origin(p):
+    os.makedirs(p.path("config/heddle"))
+    with open(p.path("config/heddle/config"), "w") as f:
+        f.write("window = 77 # comment\n")
+    found = p.json("config", "--set", "n_cpu=1", HEDDLE_SEED="5")
+    rows = {row["name"]: row for row in found["settings"]}
+    equal((rows["window"]["value"], rows["window"]["from"]), ("77", "file"))
+    equal((rows["seed"]["value"], rows["seed"]["from"]), ("5", "environment"))
+    equal((rows["n_cpu"]["value"], rows["n_cpu"]["from"]), ("1", "--set"))
+    equal(rows["noise"]["from"], "default")
+    assert all(row["variable"].startswith("HEDDLE_") and row["help"] and row["range"] for row in rows.values())
+    assert found["configuration"]["file"].endswith("config/heddle/config")
+
+
+def test_config_unknown_variable_is_reported(p):
+    found = p.json("config", HEDDLE_SHCED="dm")
+    equal(found["unknown"], [{"variable": "HEDDLE_SHCED", "suggestion": "HEDDLE_SCHED"}])
+    assert "HEDDLE_SHCED" in p.run("config", HEDDLE_SHCED="dm")[0]
+    equal(p.json("config")["unknown"], [])
+
+
+def test_config_wrong_value_is_refused(p):
+    p.refuses("config", says=["HEDDLE_NCPU", "lots"], status=1, HEDDLE_NCPU="lots")
+    p.refuses("config", "--set", "windw=3", says=["window"])
+    p.refuses("config", "--set", "window=-3", says=["window", "-3"])
+    p.refuses("config", "--set", "window", says=["NAME=VALUE"])
+
+
+def test_platforms_are_listed_and_described(p):
+    names = [row["name"] for row in p.csv("platforms")]
+    for name in ["haswell-k40m", "westmere-c2050", "intel-v100", "amd-a100"]:
+        assert name in names, name
+    k40m = p.json("platforms", "haswell-k40m")
+    equal(sum(w["class"] == "k40m" for w in k40m["workers"]), 4)
+    assert any(k["codelet"] == "sgemm" for k in k40m["kernels"]) and k40m["platform"]["source"]
+
+
+def test_platforms_unknown_name_is_answered(p):
+    p.refuses("platforms", "haswell-k40", says=["haswell-k40m"])
+    p.refuses("platform", "calibrat", says=["calibrate"])
+    p.refuses("sim", "cholesky", "--platform", "haswel", says=["haswell-k40m"])
+
+
+def test_platforms_damaged_file_is_named(p):
+    os.makedirs(p.path("data/heddle/platforms"))
+    with open(p.path("data/heddle/platforms/broken.yaml"), "w") as f:
+        f.write("name: [1, 2\n")
+    p.refuses("platforms", "broken", says=["broken.yaml"], status=1)
+    p.refuses("platforms", says=["broken"], status=1)
+
+
+# --- run ------------------------------------------------------------------------------------------------------------------
+
+def test_run_gives_a_small_residual(p):
+    for precision in "d", "s":
+        for layout in "tiled", "in-place":
+            r = p.json(*RUN, "--precision", precision, "--layout", layout)["run"]
+            assert 0 <= r["residual"] < 10 and r["seconds"] > 0 and r["gflops"] > 0, r
+            equal(r["tasks"], 20)
+
+
+def test_run_ragged_tiles_are_factorised(p):
+    assert p.json("run", "cholesky", "--n", "500", "--tile", "120")["run"]["residual"] < 10
+
+
+def test_run_on_emulated_accelerators_moves_and_evicts(p):
+    r = p.json("run", "cholesky", "--n", "768", "--tile", "128", "--ncpu", "1", "--emulated", "2", "--emulated-memory", "1M",
+               "--sched", "eager")["run"]
+    assert r["residual"] < 10 and r["moved_mib"] > 0 and r["evictions"] > 0, r
+
+
+def test_run_knows_bounds_once_models_are_measured(p):
+    rows = [p.json("run", "cholesky", "--n", "512", "--tile", "64", "--repeat", "3")["run"] for _ in range(2)]
+    assert rows[1]["area_bound_s"] > 0 and rows[1]["path_bound_s"] > 0, rows
+    assert rows[1]["min_seconds"] <= rows[1]["seconds"] <= rows[1]["max_seconds"]
+
+
+def test_run_writes_trace_and_charts(p):
+    p.run(*RUN, "--trace", "out/t.trace", "--gantt", "out/g.png")
+    p.starts_with("out/g.png", b"\x89PNG")
+    found = p.json("trace", "out/t.trace")
+    equal(found["trace"]["tasks"], 20)
+    equal(found["trace"]["clock"], "real")
+
+
+def test_run_explain_shows_workers_and_codelets(p):
+    found = p.json(*RUN, "--explain")
+    equal(sum(row["tasks"] for row in found["workers"]), 20)
+    equal({row["codelet"] for row in found["codelets"]}, {"dpotrf", "dtrsm", "dsyrk", "dgemm"})
+
+
+def test_run_wrong_names_are_answered(p):
+    p.refuses("run", says=["cholesky"])
+    p.refuses("run", "choleski", says=["cholesky"])
+    p.refuses(*RUN, "--sched", "dmdass", says=["dmdas"])
+    p.refuses(*RUN, "--sched", "dmda", "--sched-options", "betta=1", says=["beta"], status=1)
+    p.refuses(*RUN, "--gantt", "g.gif", says=[".png"])
+    p.refuses(*RUN, "--trace", "/proc/none/x", says=["/proc/none"], status=1)
+    p.refuses(*RUN, "--no-trace", "--explain", says=["--explain"])
+
+
+def test_run_too_large_for_memory_is_refused(p):
+    p.refuses("run", "cholesky", "--n", "9000000", "--tile", "1000", says=["--n", "iB"])
+
+
+# --- sim ------------------------------------------------------------------------------------------------------------------
+
+def test_sim_all_policies_stay_above_the_bounds(p):
+    found = p.json(*SIM, "--sched", "all")
+    rows, problem = found["policies"], found["problem"]
+    equal([row["policy"] for row in rows], [row["name"] for row in p.csv("policies")])
+    equal(problem["tasks"], 220)
+    assert problem["bound_ms"] >= max(problem["area_bound_ms"], problem["path_bound_ms"]) > 0
+    for row in rows:
+        assert row["makespan_ms"] >= problem["bound_ms"] * (1 - 1e-6), row
+        assert 0 <= row["idle_percent"] <= 100 and row["gflops"] > 0 and row["simulated_tasks_per_s"] > 0, row
+
+
+def test_sim_twice_gives_the_same(p):
+    def results(**env):
+        rows = p.csv(*SIM, "--sched", "random,dmda,lws", "--noise", "0.1", "--seed", "3", **env)
+        return [[v for k, v in row.items() if k != "simulated_tasks_per_s"] for row in rows]
+    equal(results(), results())
+
+
+def test_sim_traces_are_identical_byte_for_byte(p):
+    for name in "a.trace", "b.trace":
+        p.run(*SIM, "--sched", "dmdas", "--trace", name)
+    with open(p.path("a.trace"), "rb") as a, open(p.path("b.trace"), "rb") as b:
+        equal(a.read() == b.read(), True)
+
+
+def test_sim_seed_changes_noisy_times(p):
+    times = {p.csv(*SIM, "--sched", "dmda", "--noise", "0.2", "--seed", seed)[0]["makespan_ms"] for seed in "123"}
+    equal(len(times), 3)
+
+
+def test_sim_draws_the_best_policy(p):
+    p.run(*SIM, "--sched", "eager,dmdas", "--gantt", "g.svg", "--trace", "t.trace")
+    with open(p.path("g.svg")) as f:
+        assert "<svg" in f.read(2000)
+    equal(p.json("trace", "t.trace")["trace"]["policy"], "dmdas")
+
+
+def test_sim_platform_comes_from_the_environment(p):
+    out, _ = p.run("sim", "cholesky", "--n", "9600", "--tile", "960", "--sched", "eager", HEDDLE_PLATFORM="westmere-c2050")
+    assert "westmere-c2050" in out
+
+
+def test_sim_explain_sums_to_all_tasks(p):
+    found = p.json(*SIM, "--sched", "eager,dmda", "--explain")
+    equal(sum(row["tasks"] for row in found["workers"]), 440)
+    assert found["links"]
+
+
+def test_sim_wrong_names_are_answered(p):
+    p.refuses("sim", "cholesky", says=["haswell-k40m"])
+    p.refuses(*SIM, "--sched", "dmda,dmdax", says=["dmda"])
+    p.refuses(*SIM, "--noise", "7", says=["noise", "0 to 1"])
+    p.refuses(*SIM, "--seed", "-1", says=["seed"])
+    p.refuses("sim", "cholesky", "--platform", "./missing.yaml", says=["missing.yaml"], status=1)
+
+
+# --- calibrate, models ----------------------------------------------------------------------------------------------------
+
+def test_calibrate_writes_a_platform_that_can_be_simulated(p):
+    out, _ = p.run("platform", "calibrate", "--n", "384", "--tiles", "32,64")
+    assert "this.yaml" in out
+    assert "this" in [row["name"] for row in p.csv("platforms")]
+    row = p.csv("sim", "cholesky", "--n", "384", "--tile", "64", "--platform", "this", "--sched", "dmda")[0]
+    assert float(row["makespan_ms"]) > 0
+    p.run("sim", "cholesky", "--n", "384", "--tile", "32", "--precision", "s", "--platform", "this")
+
+
+def test_calibrate_with_emulated_accelerators_measures_their_links(p):
+    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--set", "n_cpu=1", "--set", "n_emulated=1", "-o", "./e.yaml")
+    found = p.json("platforms", "./e.yaml")
+    equal(found["platform"]["name"], "e")
+    assert len(found["links"]) == 2 and all(link["bandwidth_mbs"] > 0 for link in found["links"]), found["links"]
+    equal({k["class"] for k in found["kernels"] if k["codelet"] == "dgemm"}, {"cpu", "emulated"})
+
+
+def test_calibrate_wrong_tiles_are_refused(p):
+    p.refuses("platform", "calibrate", "--tiles", "64,x", says=["--tiles", "x"])
+    p.refuses("platform", "calibrate", "--n", "100", "--tiles", "128", says=["128", "100"])
+    p.refuses("platform", "calibrate", "-o", "/proc/none/x.yaml", says=["/proc/none"], status=1)
+
+
+def test_models_are_listed_shown_plotted_and_purged(p):
+    assert "No model" in p.run("models")[0]
+    p.run("run", "cholesky", "--n", "512", "--tile", "64")
+    p.run("run", "cholesky", "--n", "512", "--tile", "128")
+    codelets = {row["codelet"] for row in p.csv("models", "list")}
+    assert {"dpotrf", "dtrsm", "dsyrk", "dgemm"} <= codelets, codelets
+    shown = p.json("models", "show", "dgemm")["models"]
+    assert {row["codelet"] for row in shown} == {"dgemm"} and all(row["mean_us"] > 0 and row["samples"] > 0 for row in shown)
+    for name, magic in ("m.png", b"\x89PNG"), ("m.svg", b"<?xml"), ("m.pdf", b"%PDF"):
+        p.run("models", "plot", "dgemm", "-o", name)
+        p.starts_with(name, magic)
+    p.run("models", "purge", "dgemm")
+    assert "dgemm" not in {row["codelet"] for row in p.csv("models")}
+    p.run("models", "purge", "--all")
+    equal(p.json("models")["models"], [])
+
+
+def test_models_wrong_words_are_answered(p):
+    p.refuses("models", "lst", says=["list"])
+    p.refuses("models", "show", says=["codelet"])
+    p.refuses("models", "show", "dgemm", says=["dgemm"])
+    p.run("run", "cholesky", "--n", "256", "--tile", "64")
+    p.refuses("models", "show", "dgem", says=["dgemm"])
+    p.refuses("models", "plot", "dgemm", says=["--output"])
+    p.refuses("models", "plot", "dgemm", "-o", "m.gif", says=[".png"])
+    p.refuses("models", "purge", says=["--all"])
+
+
+# --- trace ----------------------------------------------------------------------------------------------------------------
+
+def test_trace_is_summarised(p):
+    p.run(*SIM, "--sched", "dmda", "--trace", "t.trace")
+    found = p.json("trace", "t.trace")
+    facts = found["trace"]
+    equal((facts["policy"], facts["clock"], facts["tasks"]), ("dmda", "virtual", 220))
+    assert 0 < facts["path_ms"] <= facts["makespan_ms"] and 0 < facts["of_bound_percent"] <= 100.001, facts
+    equal(len(found["workers"]), 24)
+    assert "idle" in p.run("trace", "t.trace")[0]
+
+
+def test_trace_is_drawn_and_converted(p):
+    p.run(*SIM, "--sched", "dmda", "--trace", "t.trace")
+    for name, magic in ("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.pdf", b"%PDF"), ("t.paje", b"%EventDef"):
+        p.run("trace", "t.trace", "-o", name, "--no-transfers")
+        p.starts_with(name, magic)
+    p.run("trace", "t.trace", "-o", "t.json")
+    with open(p.path("t.json")) as f:
+        events = json.load(f)
+    events = events["traceEvents"] if isinstance(events, dict) else events
+    assert sum(e.get("ph") == "X" for e in events) >= 220
+    p.run("trace", "t.trace", "-o", "t.csv")
+    with open(p.path("t.csv")) as f:
+        assert len(f.readlines()) > 220
+
+
+def test_trace_wrong_files_are_refused(p):
+    p.refuses("trace", says=["--trace FILE"])
+    p.refuses("trace", "missing.trace", says=["missing.trace"], status=1)
+    with open(p.path("bad.trace"), "w") as f:
+        f.write("this is no trace\n")
+    p.refuses("trace", "bad.trace", says=["bad.trace"], status=1)
+    p.refuses("trace", "bad.trace", "-o", "t.gif", says=[".png", ".json"])
+    p.refuses("trace", "bad.trace", "-o", "t.png", "--width", "wide", says=["--width"])
+
+
+# --- demo -----------------------------------------------------------------------------------------------------------------
+
+def test_demo_runs_all_four_steps(p):
+    out, _ = p.run("demo", "--n", "512", "--tile", "128", "-o", "pictures")
+    for word in ["1. ", "2. ", "3. ", "4. ", "Residual", "haswell-k40m", "dmdas", "area bound"]:
+        assert word in out, f"no {word!r} in\n{out}"
+    names = os.listdir(p.path("pictures"))
+    equal(sorted(name.split(".")[-1] for name in names), ["png", "svg"])
+
+
+def test_demo_wrong_platform_is_refused(p):
+    p.refuses("demo", "--platform", "haswell", says=["haswell-k40m"])
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: run.py PATH_TO_HEDDLE [PART_OF_A_NAME]")
+    command, part = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else ""
+    passed = failed = 0
+    for name, test in list(globals().items()):
+        if not name.startswith("test_") or part not in name:
+            continue
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                test(Place(command, directory))
+                passed += 1
+            except Exception:
+                failed += 1
+                print(f"{name} FAILED\n{traceback.format_exc(limit=-2)}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

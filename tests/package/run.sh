@@ -1,0 +1,34 @@
+#!/bin/sh
+# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix and moves it, then compiles outside.c with what pkg-config says and through
+# find_package, and runs both. Each must print VERSION.
+set -eu
+build=$1 cmake=$2 version=$3
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+
+"$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+library=$(dirname "$(find "$prefix" -name libheddle.so)")
+export LD_LIBRARY_PATH="$library"
+
+expect() { # expect PROGRAM: it must print the version
+	printed=$("$1")
+	[ "$printed" = "$version" ] || { echo "$1 printed \"$printed\" instead of \"$version\""; exit 1; }
+}
+
+# The prefix written in heddle.pc is that of the configuration.
+export PKG_CONFIG_PATH="$library/pkgconfig"
+[ "$(pkg-config --modversion heddle)" = "$version" ]
+${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/outside.c" -o "$scratch/by-pkg-config" \
+	$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle)
+expect "$scratch/by-pkg-config"
+
+"$cmake" -S "$here" -B "$scratch/by-cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1 &&
+	"$cmake" --build "$scratch/by-cmake" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+expect "$scratch/by-cmake/outside"
+
+for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE; do
+	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
+done
+"$prefix/bin/heddle" --version | grep -qF "$version"

@@ -1,0 +1,574 @@
+/* Random task graphs with real data, run in parallel and compared with their sequential execution.
+ *
+ * Every seed makes one graph: data of several shapes, tasks with random access modes on them, and in between what a program
+ * may do meanwhile: acquire, prefetch, partition, wait, unregister. The kernels compute whole numbers that depend on everything
+ * they read, so that one task too early, one stale copy or one lost reduction changes the result. The machine is CPU cores
+ * and emulated accelerators with hardly more memory than one task needs. In some graphs kernels fail: then exactly the
+ * right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds share a runtime.
+ */
+#include <stdarg.h>
+#include <stdatomic.h>
+#include "elements.h"
+#include "support.h"
+
+enum { SEEDS_PER_RUNTIME = 25, MAX_DATA = 10, MAX_ACCESS = 4, MAX_TASKS = 48, MAX_CHILDREN = 64, MAX_ELEMENTS = 512 };
+
+/* One datum: the program's buffer and what a sequential run would have left in it by now. */
+struct datum {
+	uint64_t *buffer;      /* NULL: a temporary */
+	struct mem expected;
+	size_t ld;
+	heddle_data *handle;
+	int dims;              /* 0 variable, 1 vector, 2 matrix */
+	int written;           /* it has a value */
+	int is_void;           /* the task that should have written it failed */
+	size_t n_children;     /* partitioned */
+	int overlap;           /* its children overlap */
+	struct mem child[MAX_CHILDREN]; /* expected */
+};
+
+/* What a kernel is told. */
+struct work {
+	struct graph *graph;
+	uint64_t k;
+	unsigned task, n, after[2], n_after;
+	int fails;
+	int modes[MAX_ACCESS];
+};
+
+/* What is known about a task. */
+struct record {
+	_Atomic int runs, ended, calls, status;
+	int expected_status;
+	heddle_task *held;
+};
+
+struct graph {
+	heddle_runtime *rt;
+	heddle_codelet **codelets; /* any worker, cpu only, emulated only */
+	heddle_codelet **reduction; /* init, combine */
+	unsigned n_codelets, n_workers;
+	struct hd_rng rng;
+	int failing;           /* some kernels fail; then modes whose order is free are left out, as what is lost depends on it */
+	struct datum data[MAX_DATA];
+	unsigned n_data, n_tasks;
+	struct record records[MAX_TASKS];
+	_Atomic int broken;    /* a kernel saw what it must not see */
+	char problem[256];     /* the first thing that went wrong; "" */
+};
+
+static int problem(struct graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int problem(struct graph *g, const char *format, ...)
+{
+	if (!g->problem[0]) {
+		va_list args;
+		va_start(args, format);
+		vsnprintf(g->problem, sizeof g->problem, format, args);
+		va_end(args);
+	}
+	return -1;
+}
+
+/* A call that must succeed. */
+static int must(struct graph *g, int status, const char *what)
+{
+	return status ? problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error()) : 0;
+}
+
+/* --- The work of a task, the same in kernels and in the sequential run ----------------------------------------------------------- */
+
+/* What is added by COMMUTE and REDUX must not depend on the datum itself: it is not part of the sum. */
+static int compute(const struct work *w, const struct mem *mem)
+{
+	uint64_t s = w->k;
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->modes[i] == HEDDLE_R || w->modes[i] == HEDDLE_RW)
+			s += (i + 1) * checksum(&mem[i]);
+	for (unsigned i = 0; i < w->n; i++)
+		write_elements(&mem[i], w->modes[i], s);
+	for (unsigned i = 0; i < w->n; i++)
+		for (size_t e = 0; w->modes[i] == HEDDLE_SCRATCH && e < mem[i].m * mem[i].n; e++)
+			if (*element(&mem[i], e) != s * 0xbf58476d1ce4e5b9u + e)
+				return -1; /* somebody else has written to the private buffer */
+	return 0;
+}
+
+static int mem_of(heddle_context *c, size_t i, struct mem *out)
+{
+	struct heddle_part part;
+	if (heddle_context_part(c, i, 0, &part))
+		return -1;
+	*out = (struct mem){part.base, part.n_dims > 0 ? part.n[0] : 1, part.n_dims > 1 ? part.n[1] : 1,
+	                    part.n_dims > 1 ? part.stride[1] : 1};
+	return part.base && part.elem_size == sizeof(uint64_t) ? 0 : -1;
+}
+
+static int work_kernel(heddle_context *c)
+{
+	const struct work *w = heddle_value_ptr(c, 0);
+	struct graph *g = w->graph;
+	struct mem mem[MAX_ACCESS];
+	int bad = heddle_context_n_data(c) != w->n;
+	for (unsigned i = 0; i < w->n && !bad; i++)
+		bad = mem_of(c, i, &mem[i]);
+	for (unsigned i = 0; i < w->n_after; i++)
+		bad |= !g->records[w->after[i]].ended;
+	g->records[w->task].runs++;
+	if (bad || compute(w, mem))
+		g->broken++;
+	if (w->fails)
+		return heddle_fail(c, 7, "kernel %u was told to fail", w->task);
+	g->records[w->task].ended = 1;
+	return 0;
+}
+
+static int zero_kernel(heddle_context *c)
+{
+	struct mem a;
+	if (mem_of(c, 0, &a))
+		return 1;
+	for (size_t e = 0; e < a.m * a.n; e++)
+		*element(&a, e) = 0;
+	return 0;
+}
+
+static int add_kernel(heddle_context *c)
+{
+	struct mem to, from;
+	if (mem_of(c, 0, &to) || mem_of(c, 1, &from))
+		return 1;
+	for (size_t e = 0; e < to.m * to.n; e++)
+		*element(&to, e) += *element(&from, e);
+	return 0;
+}
+
+static void count_call(void *arg, int status)
+{
+	struct record *r = arg;
+	r->status = status;
+	r->calls++;
+}
+
+/* --- Data ------------------------------------------------------------------------------------------------------------------------ */
+
+static int register_shape(struct graph *g, struct datum *d)
+{
+	size_t m = d->expected.m, n = d->expected.n;
+	const struct heddle_part tensor = {d->buffer, sizeof(uint64_t), 2, {m, n, 0, 0}, {1, d->buffer ? d->ld : m, 0, 0}};
+	if (d->dims == 0)
+		return must(g, heddle_variable(g->rt, d->buffer, sizeof(uint64_t), &d->handle), "heddle_variable");
+	if (d->dims == 1)
+		return must(g, heddle_vector(g->rt, d->buffer, m, sizeof(uint64_t), &d->handle), "heddle_vector");
+	if (chance(&g->rng, 0.5))
+		return must(g, heddle_tensor(g->rt, &tensor, &d->handle), "heddle_tensor");
+	return must(g, heddle_matrix(g->rt, d->buffer, m, n, d->ld, sizeof(uint64_t), &d->handle), "heddle_matrix");
+}
+
+static int register_datum(struct graph *g, struct datum *d)
+{
+	int status = register_shape(g, d);
+	return status ? status : must(g, heddle_data_set_reduction(d->handle, g->reduction[0], g->reduction[1]),
+	                              "heddle_data_set_reduction");
+}
+
+static int make_datum(struct graph *g)
+{
+	struct datum *d = &g->data[g->n_data];
+	memset(d, 0, sizeof *d);
+	d->dims = (int)below(&g->rng, 3);
+	size_t m = d->dims ? 1 + below(&g->rng, d->dims == 1 ? MAX_ELEMENTS : 24) : 1;
+	size_t n = d->dims == 2 ? 1 + below(&g->rng, MAX_ELEMENTS / 24) : 1;
+	d->ld = m + (d->dims == 2 ? below(&g->rng, 4) : 0);
+	d->written = chance(&g->rng, 0.8);
+	d->expected = (struct mem){calloc(m * n, sizeof(uint64_t)), m, n, m};
+	d->buffer = d->written ? calloc(d->ld * n, sizeof(uint64_t)) : NULL;
+	if (!d->expected.base || (d->written && !d->buffer))
+		return problem(g, "out of memory");
+	g->n_data++;
+	const struct mem own = {d->buffer, m, n, d->ld};
+	for (size_t e = 0; d->written && e < m * n; e++)
+		*element(&own, e) = *element(&d->expected, e) = hd_rng_next(&g->rng);
+	return register_datum(g, d);
+}
+
+/* The program looks at a datum, and sometimes changes it, while tasks go on. */
+static int acquire_datum(struct graph *g, struct datum *d)
+{
+	const int modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W};
+	int mode = d->written ? modes[below(&g->rng, 3)] : HEDDLE_W;
+	int status = heddle_acquire(d->handle, (enum heddle_mode)mode);
+	if (d->is_void && mode != HEDDLE_W)
+		return status == HEDDLE_E_CANCELLED ? 0 : problem(g, "acquiring void data returned %s", heddle_status_name(status));
+	if (must(g, status, "heddle_acquire"))
+		return -1;
+	struct heddle_part part;
+	if (must(g, heddle_data_part(d->handle, 0, &part), "heddle_data_part"))
+		return -1;
+	const struct mem seen = {part.base, d->expected.m, d->expected.n, part.n_dims > 1 ? part.stride[1] : d->expected.m};
+	if (mode != HEDDLE_W && !same(&seen, &d->expected))
+		return problem(g, "acquired datum %u has another value than in a sequential run", (unsigned)(d - g->data));
+	if (mode != HEDDLE_R) {
+		uint64_t s = hd_rng_next(&g->rng);
+		write_elements(&seen, mode, s);
+		write_elements(&d->expected, mode, s);
+		d->written = 1;
+		d->is_void = 0;
+	}
+	return must(g, heddle_release(d->handle), "heddle_release");
+}
+
+static void set_children(struct datum *d, const struct heddle_filter *f, size_t n)
+{
+	size_t across = f->tile_x && f->kind == HEDDLE_SPLIT_TILES ? (d->expected.m + f->tile_x - 1) / f->tile_x : n;
+	for (size_t i = 0; i < n; i++) {
+		size_t r0 = f->tile_x ? i % across * f->tile_x : 0;
+		size_t r1 = f->tile_x && r0 + f->tile_x < d->expected.m ? r0 + f->tile_x : d->expected.m;
+		size_t c0 = f->kind == HEDDLE_SPLIT_COLUMNS ? i * f->tile_y : f->tile_y ? i / across * f->tile_y : 0;
+		size_t c1 = f->tile_y && c0 + f->tile_y < d->expected.n ? c0 + f->tile_y : d->expected.n;
+		r0 -= r0 < f->halo ? r0 : f->halo;
+		r1 = r1 + f->halo < d->expected.m ? r1 + f->halo : d->expected.m;
+		d->child[i] = (struct mem){d->expected.base + r0 + c0 * d->expected.ld, r1 - r0, c1 - c0, d->expected.ld};
+	}
+}
+
+static int partition_datum(struct graph *g, struct datum *d)
+{
+	if (d->n_children) {
+		d->n_children = 0;
+		return must(g, heddle_unpartition(d->handle), "heddle_unpartition");
+	}
+	if (!d->dims || !d->written || g->failing)
+		return 0;
+	const enum heddle_filter_kind kinds[] = {HEDDLE_SPLIT_VECTOR, HEDDLE_SPLIT_HALO, HEDDLE_SPLIT_ROWS, HEDDLE_SPLIT_COLUMNS,
+	                                         HEDDLE_SPLIT_TILES};
+	struct heddle_filter f = {.kind = d->dims == 1 ? kinds[below(&g->rng, 2)] : kinds[2 + below(&g->rng, 3)]};
+	size_t rows = d->expected.m / 8 + 1 + below(&g->rng, (unsigned)d->expected.m);
+	size_t columns = d->expected.n / 8 + 1 + below(&g->rng, (unsigned)d->expected.n);
+	f.tile_x = f.kind == HEDDLE_SPLIT_COLUMNS ? 0 : rows < d->expected.m ? rows : d->expected.m;
+	f.tile_y = f.kind == HEDDLE_SPLIT_COLUMNS || f.kind == HEDDLE_SPLIT_TILES
+	               ? columns < d->expected.n ? columns : d->expected.n : 0;
+	f.halo = f.kind == HEDDLE_SPLIT_HALO ? below(&g->rng, 4) : 0;
+	size_t n = 0, wanted = (f.tile_x ? (d->expected.m + f.tile_x - 1) / f.tile_x : 1) *
+	                       (f.tile_y ? (d->expected.n + f.tile_y - 1) / f.tile_y : 1);
+	if (must(g, heddle_partition(d->handle, &f, &n), "heddle_partition"))
+		return -1;
+	if (n != wanted)
+		return problem(g, "heddle_partition made %zu children instead of %zu", n, wanted);
+	d->n_children = n;
+	d->overlap = f.kind == HEDDLE_SPLIT_HALO;
+	set_children(d, &f, n);
+	return 0;
+}
+
+/* Ends the handle, looks at the result, and begins a new one on the same buffer. */
+static int finish_datum(struct graph *g, struct datum *d, int anew)
+{
+	if (d->n_children && partition_datum(g, d))
+		return -1;
+	if (!d->buffer && d->written && acquire_datum(g, d))
+		return -1;
+	int status = heddle_unregister(d->handle);
+	d->handle = NULL;
+	if (d->is_void && d->buffer) {
+		if (status != HEDDLE_E_CANCELLED)
+			return problem(g, "unregistering void data returned %s", heddle_status_name(status));
+		struct mem own = {d->buffer, d->expected.m, d->expected.n, d->ld};
+		for (size_t e = 0; e < own.m * own.n; e++)
+			*element(&d->expected, e) = *element(&own, e); /* anything may be there */
+	} else if (status && !d->is_void) {
+		return must(g, status, "heddle_unregister");
+	}
+	const struct mem own = {d->buffer, d->expected.m, d->expected.n, d->ld};
+	if (d->buffer && !same(&own, &d->expected))
+		return problem(g, "datum %u ends with another value than in a sequential run", (unsigned)(d - g->data));
+	d->is_void = 0;
+	d->written = d->buffer != NULL;
+	if (!d->buffer)
+		memset(d->expected.base, 0, d->expected.m * d->expected.n * sizeof(uint64_t));
+	return anew ? register_datum(g, d) : 0;
+}
+
+/* --- Tasks ------------------------------------------------------------------------------------------------------------------------- */
+
+/* Chooses a mode that makes sense for the datum now. */
+static int choose_mode(struct graph *g, const struct datum *d)
+{
+	const int free_order[] = {HEDDLE_R, HEDDLE_R, HEDDLE_W, HEDDLE_RW, HEDDLE_RW, HEDDLE_SCRATCH, HEDDLE_COMMUTE, HEDDLE_REDUX};
+	if (d->n_children)
+		return d->overlap || chance(&g->rng, 0.4) ? HEDDLE_R : free_order[2 + below(&g->rng, 3)];
+	if (!d->written)
+		return !g->failing && chance(&g->rng, 0.3) ? HEDDLE_REDUX : HEDDLE_W;
+	return free_order[below(&g->rng, g->failing ? 6 : 8)];
+}
+
+/* Adds one access to the task; `mem` is where its reference value lies. */
+static void choose_access(struct graph *g, struct work *w, struct heddle_item *item, struct mem *mem, struct datum **base)
+{
+	unsigned i = w->n;
+	struct datum *d = &g->data[below(&g->rng, g->n_data)];
+	for (unsigned j = 0; j < i; j++)
+		if (base[j] == d)
+			return; /* once per task */
+	heddle_data *handle = d->handle;
+	mem[i] = d->expected;
+	w->modes[i] = choose_mode(g, d);
+	if (d->n_children) {
+		unsigned child = below(&g->rng, (unsigned)d->n_children);
+		handle = heddle_child(d->handle, child);
+		mem[i] = d->child[child];
+	} else if (w->modes[i] != HEDDLE_SCRATCH) {
+		d->written = 1;
+	}
+	base[i] = d;
+	item[i] = heddle_access((enum heddle_mode)w->modes[i], handle);
+	w->n++;
+}
+
+/* What the sequential run does with the task, whether it fails or is cancelled included. */
+static int run_reference(struct graph *g, const struct work *w, struct mem *mem, struct datum *const *base)
+{
+	static uint64_t scratch[MAX_ELEMENTS]; /* written and forgotten */
+	int status = w->fails ? HEDDLE_E_KERNEL : 0;
+	for (unsigned i = 0; i < w->n_after; i++)
+		if (g->records[w->after[i]].expected_status)
+			status = HEDDLE_E_CANCELLED;
+	for (unsigned i = 0; i < w->n; i++)
+		if (base[i]->is_void && w->modes[i] != HEDDLE_W && w->modes[i] != HEDDLE_SCRATCH)
+			status = HEDDLE_E_CANCELLED;
+	for (unsigned i = 0; i < w->n; i++) {
+		if (w->modes[i] == HEDDLE_SCRATCH)
+			mem[i] = (struct mem){scratch, mem[i].m, mem[i].n, mem[i].m};
+		else if (w->modes[i] != HEDDLE_R)
+			base[i]->is_void = status != 0;
+	}
+	if (!status)
+		compute(w, mem);
+	return status;
+}
+
+static void choose_after(struct graph *g, struct work *w)
+{
+	while (w->task && w->n_after < 2 && chance(&g->rng, 0.15)) {
+		unsigned before = below(&g->rng, w->task);
+		if (g->records[before].held)
+			w->after[w->n_after++] = before;
+	}
+}
+
+static int submit_task(struct graph *g)
+{
+	struct work w = {.graph = g, .k = hd_rng_next(&g->rng), .task = g->n_tasks};
+	struct heddle_item items[MAX_ACCESS + 16];
+	struct mem mem[MAX_ACCESS];
+	struct datum *base[MAX_ACCESS];
+	struct record *r = &g->records[w.task];
+	unsigned wanted = 1 + below(&g->rng, MAX_ACCESS);
+	for (unsigned i = 0; i < wanted; i++)
+		choose_access(g, &w, items, mem, base);
+	choose_after(g, &w);
+	w.fails = g->failing && chance(&g->rng, 0.1);
+	size_t n = w.n;
+	unsigned codelet = chance(&g->rng, 0.7) ? 0 : below(&g->rng, g->n_codelets);
+	items[n++] = heddle_call(g->codelets[codelet]);
+	items[n++] = heddle_bytes(&w, sizeof w);
+	items[n++] = heddle_then(count_call, r);
+	for (unsigned i = 0; i < w.n_after; i++)
+		items[n++] = heddle_after(g->records[w.after[i]].held);
+	if (chance(&g->rng, 0.5))
+		items[n++] = heddle_priority((int)below(&g->rng, 11) - 5);
+	if (!codelet && chance(&g->rng, 0.1))
+		items[n++] = heddle_on(below(&g->rng, g->n_workers));
+	if (chance(&g->rng, 0.1))
+		items[n++] = heddle_named("random");
+	if (chance(&g->rng, 0.3))
+		items[n++] = heddle_out(&r->held);
+	r->expected_status = run_reference(g, &w, mem, base);
+	g->n_tasks++;
+	return must(g, heddle_submit_items(g->rt, n, items), "heddle_submit_items");
+}
+
+static int wait_for_one(struct graph *g)
+{
+	struct record *r = &g->records[below(&g->rng, g->n_tasks)];
+	if (!r->held)
+		return 0;
+	int status = heddle_task_wait(r->held);
+	if (status != r->expected_status || !heddle_task_done(r->held))
+		return problem(g, "task %u: its wait returned %s instead of %s", (unsigned)(r - g->records),
+		               heddle_status_name(status), heddle_status_name(r->expected_status));
+	if (chance(&g->rng, 0.5)) {
+		heddle_task_release(r->held);
+		r->held = NULL;
+	}
+	return 0;
+}
+
+/* --- One graph --------------------------------------------------------------------------------------------------------------------- */
+
+static int step(struct graph *g)
+{
+	struct datum *d = &g->data[below(&g->rng, g->n_data)];
+	double what = hd_rng_uniform(&g->rng);
+	if (what < 0.84 || !g->n_tasks)
+		return submit_task(g);
+	if (what < 0.88)
+		return d->n_children ? 0 : acquire_datum(g, d);
+	if (what < 0.90)
+		return heddle_prefetch(d->n_children ? heddle_child(d->handle, 0) : d->handle,
+		                       below(&g->rng, (unsigned)heddle_runtime_platform(g->rt)->n_nodes)) >= 0
+		           ? 0 : problem(g, "heddle_prefetch: %s", heddle_last_error());
+	if (what < 0.95)
+		return partition_datum(g, d);
+	if (what < 0.97)
+		return wait_for_one(g);
+	if (what < 0.99)
+		return finish_datum(g, d, 0) || register_datum(g, d) ? -1 : 0;
+	return g->failing ? 0 : must(g, heddle_wait_all(g->rt), "heddle_wait_all in the middle");
+}
+
+/* All tasks have ended: each ran as often, ended as and was reported as it had to. */
+static int check_records(struct graph *g)
+{
+	int failed = 0;
+	for (unsigned i = 0; i < g->n_tasks; i++) {
+		struct record *r = &g->records[i];
+		int runs = r->expected_status != HEDDLE_E_CANCELLED;
+		failed |= r->expected_status != 0;
+		if (r->runs != runs)
+			problem(g, "task %u ran %d times instead of %d", i, r->runs, runs);
+		if (r->calls != 1 || r->status != r->expected_status)
+			problem(g, "task %u: %d callbacks, status %s instead of %s", i, r->calls, heddle_status_name(r->status),
+			        heddle_status_name(r->expected_status));
+		if (r->held)
+			heddle_task_release(r->held);
+		r->held = NULL;
+	}
+	if (g->broken)
+		problem(g, "%d kernels saw wrong arguments, a shared scratch buffer, or ran too early", g->broken);
+	return failed;
+}
+
+static void finish_graph(struct graph *g)
+{
+	int status = heddle_wait_all(g->rt);
+	if (status == HEDDLE_E_DEADLOCK)
+		must(g, status, "heddle_wait_all");
+	int failed = check_records(g);
+	if ((status != 0) != failed || (failed && status != HEDDLE_E_KERNEL))
+		problem(g, "heddle_wait_all returned %s", heddle_status_name(status));
+	for (unsigned i = 0; i < g->n_data; i++) {
+		if (!g->problem[0])
+			finish_datum(g, &g->data[i], 0);
+		else if (g->data[i].handle)
+			heddle_unregister(g->data[i].handle);
+		free(g->data[i].buffer);
+		free(g->data[i].expected.base);
+	}
+}
+
+/* The runtime of a group of seeds. */
+struct machine {
+	heddle_runtime *rt;
+	heddle_codelet *codelets[3], *reduction[2];
+	unsigned n_codelets;
+	char text[200];
+};
+
+static int open_machine(struct machine *m, const struct options *options, uint64_t index)
+{
+	struct hd_rng rng;
+	hd_rng_seed(&rng, hd_hash(77, index));
+	struct heddle_config config;
+	if (heddle_config_init(&config))
+		return -1;
+	const int windows[] = {1, 3, 16, 0};
+	config.sched = policy_name(options, index);
+	config.n_cpu = 1 + (int)below(&rng, 3);
+	config.n_emulated = chance(&rng, 0.8) ? 2 : (int)below(&rng, 2);
+	config.emulated_memory = chance(&rng, 0.8) ? MAX_ACCESS * MAX_ELEMENTS * sizeof(uint64_t) + below(&rng, 8192) : 0;
+	config.window = windows[below(&rng, 4)];
+	config.caller_works = chance(&rng, 0.5);
+	config.calibrate = chance(&rng, 0.5) ? 0 : 3;
+	config.pipeline = (int)below(&rng, 4);
+	config.trace = chance(&rng, 0.2);
+	config.bind = 0;
+	config.model_dir = "none";
+	config.seed = index;
+	config.watchdog = 30;
+	snprintf(m->text, sizeof m->text, "%s, %d cpu, %d emulated of %llu bytes, window %d, caller_works %d, pipeline %d",
+	         config.sched, config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory, config.window,
+	         config.caller_works, config.pipeline);
+	if (heddle_start(&config, &m->rt))
+		return -1;
+	const struct heddle_implementation cpu = {"cpu", NULL, work_kernel}, emulated = {"emulated", NULL, work_kernel};
+	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel);
+	m->codelets[1] = heddle_codelet_new(m->rt, .name = "on_cpu", .implementations = &cpu, .n_implementations = 1);
+	m->codelets[2] = heddle_codelet_new(m->rt, .name = "on_emulated", .implementations = &emulated, .n_implementations = 1);
+	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel);
+	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel);
+	m->n_codelets = config.n_emulated ? 3 : 2;
+	return m->codelets[0] && m->codelets[1] && m->codelets[2] && m->reduction[0] && m->reduction[1] ? 0 : -1;
+}
+
+static int run_seed(struct machine *m, uint64_t seed)
+{
+	static struct graph g; /* large; one at a time */
+	memset(&g, 0, sizeof g);
+	g.rt = m->rt;
+	g.codelets = m->codelets;
+	g.reduction = m->reduction;
+	g.n_codelets = m->n_codelets;
+	g.n_workers = (unsigned)heddle_runtime_platform(m->rt)->n_workers;
+	hd_rng_seed(&g.rng, seed);
+	g.failing = chance(&g.rng, 0.15);
+	unsigned n_data = 1 + below(&g.rng, MAX_DATA), n_tasks = 5 + below(&g.rng, MAX_TASKS - 5);
+	for (unsigned i = 0; i < n_data && !g.problem[0]; i++)
+		make_datum(&g);
+	while (g.n_tasks < n_tasks && !g.problem[0])
+		step(&g);
+	finish_graph(&g);
+	if (g.problem[0])
+		fprintf(stderr, "%s\n  %s%s\n  replay with --seed %llu --count 1\n", g.problem, m->text, g.failing ? ", failing" : "",
+		        (unsigned long long)seed);
+	return g.problem[0] != 0;
+}
+
+/* The seeds of one runtime; returns the number of graphs that went wrong. */
+static int run_group(const struct options *options, uint64_t first, uint64_t last)
+{
+	struct machine m;
+	begin_seed(first);
+	if (open_machine(&m, options, first / SEEDS_PER_RUNTIME)) {
+		fprintf(stderr, "%s\n  %s\n", heddle_last_error(), m.text);
+		return 1;
+	}
+	if (options->verbose)
+		printf("seeds %llu to %llu: %s\n", (unsigned long long)first, (unsigned long long)last, m.text);
+	int wrong = 0;
+	for (uint64_t seed = first; seed <= last && !wrong; seed++) {
+		begin_seed(seed);
+		wrong = run_seed(&m, seed);
+	}
+	int status = heddle_stop(m.rt);
+	if (status && !wrong)
+		fprintf(stderr, "heddle_stop: %s\n  after --seed %llu\n", heddle_last_error(), (unsigned long long)last);
+	return wrong || status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	if (parse_options(argc, argv, &options))
+		return 2;
+	uint64_t end = options.seed + options.count;
+	for (uint64_t seed = options.seed; seed < end;) {
+		uint64_t last = (seed / SEEDS_PER_RUNTIME + 1) * SEEDS_PER_RUNTIME - 1;
+		last = last < end - 1 ? last : end - 1;
+		if (run_group(&options, seed, last))
+			return 1;
+		seed = last + 1;
+	}
+	printf("%llu graphs from seed %llu: all as in a sequential run\n", (unsigned long long)options.count,
+	       (unsigned long long)options.seed);
+	return 0;
+}

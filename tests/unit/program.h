@@ -1,0 +1,94 @@
+/* What tests written as a program's part share: checks with the library's message, small runtimes, small kernels. */
+#ifndef TEST_PROGRAM_H
+#define TEST_PROGRAM_H
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <heddle.h>
+
+static inline void assert_ok(int status)
+{
+	if (status)
+		fail_msg("%s: %s", heddle_status_name(status), heddle_last_error());
+}
+
+static inline void assert_says(const char *word)
+{
+	if (!strstr(heddle_last_error(), word))
+		fail_msg("the message \"%s\" does not contain \"%s\"", heddle_last_error(), word);
+}
+
+static inline struct heddle_config small_config(void)
+{
+	struct heddle_config config;
+	assert_ok(heddle_config_init(&config));
+	config.n_cpu = 2;
+	config.bind = 0;
+	config.sched = "eager";
+	config.model_dir = "none";
+	return config;
+}
+
+static inline heddle_runtime *start_with(const struct heddle_config *config)
+{
+	heddle_runtime *rt;
+	assert_ok(heddle_start(config, &rt));
+	return rt;
+}
+
+static inline heddle_runtime *start(void)
+{
+	const struct heddle_config config = small_config();
+	return start_with(&config);
+}
+
+/* --- Kernels ------------------------------------------------------------------------------------------------------------------------- */
+
+static inline int increment(heddle_context *c)
+{
+	++*(long *)heddle_ptr(c, 0);
+	return 0;
+}
+
+static inline int times_ten_plus(heddle_context *c)
+{
+	long *x = heddle_ptr(c, 0);
+	*x = 10 * *x + heddle_get(c, 0, long);
+	return 0;
+}
+
+static inline int fail_with(heddle_context *c)
+{
+	int code = heddle_get(c, 0, int);
+	return code ? heddle_fail(c, code, "row %d is bad", 42) : 0;
+}
+
+static inline int nothing(heddle_context *c)
+{
+	(void)c;
+	return 0;
+}
+
+/* A pointer given as the first value. */
+static inline void *pointer_value(const heddle_context *c)
+{
+	return *(void *const *)heddle_value_ptr(c, 0);
+}
+
+/* Stays until the program opens the gate. */
+static inline int pass_gate(heddle_context *c)
+{
+	atomic_int *gate = pointer_value(c);
+	while (!*gate)
+		sched_yield();
+	return 0;
+}
+
+#endif

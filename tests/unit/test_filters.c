@@ -1,0 +1,274 @@
+/* Filters: one datum seen as several. */
+#include "program.h"
+
+/* Adds the value given to every element of datum 0. */
+static int add_everywhere(heddle_context *c)
+{
+	long *a = heddle_ptr(c, 0), value = heddle_get(c, 0, long);
+	size_t m = heddle_extent(c, 0, 0), n = heddle_extent(c, 0, 1), ld = n > 1 ? heddle_ld(c, 0) : m;
+	for (size_t j = 0; j < n; j++)
+		for (size_t i = 0; i < m; i++)
+			a[i + j * ld] += value;
+	return 0;
+}
+
+/* Writes the extents of datum 0 to datum 1. */
+static int tell_extents(heddle_context *c)
+{
+	long *out = heddle_ptr(c, 1);
+	out[0] = (long)heddle_extent(c, 0, 0);
+	out[1] = (long)heddle_extent(c, 0, 1);
+	return 0;
+}
+
+/* Datum 1 [0] = sum of datum 0. */
+static int sum_up(heddle_context *c)
+{
+	const long *x = heddle_ptr(c, 0);
+	long *sum = heddle_ptr(c, 1);
+	*sum = 0;
+	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+		*sum += x[i];
+	return 0;
+}
+
+struct fixture {
+	heddle_runtime *rt;
+	heddle_codelet *add, *extents, *sum;
+};
+
+static struct fixture open_fixture(void)
+{
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	config.emulated_memory = 1 << 20;
+	struct fixture f = {.rt = start_with(&config)};
+	f.add = heddle_codelet_new(f.rt, .name = "add", .cpu = add_everywhere);
+	f.extents = heddle_codelet_new(f.rt, .name = "extents", .cpu = tell_extents);
+	f.sum = heddle_codelet_new(f.rt, .name = "sum", .cpu = sum_up);
+	assert_true(f.add && f.extents && f.sum);
+	return f;
+}
+
+/* Child i gets i + 1 added everywhere. */
+static void add_to_children(const struct fixture *f, heddle_data *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		long value = (long)i + 1;
+		heddle_data *child = heddle_child(d, i);
+		assert_non_null(child);
+		assert_ok(heddle_submit(f->rt, heddle_call(f->add), heddle_rw(child), heddle_value(value)));
+	}
+}
+
+static void vector_blocks_are_nearly_equal_and_cover_it(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long x[103] = {0}, extents[7][2];
+	heddle_data *d, *out[7];
+	size_t n = 0;
+	assert_ok(heddle_vector(f.rt, x, 103, sizeof *x, &d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 7}, &n));
+	assert_int_equal(n, 7);
+	for (size_t i = 0; i < n; i++) {
+		assert_ok(heddle_vector(f.rt, extents[i], 2, sizeof(long), &out[i]));
+		assert_ok(heddle_submit(f.rt, heddle_call(f.extents), heddle_r(heddle_child(d, i)), heddle_w(out[i])));
+		assert_ok(heddle_unregister(out[i]));
+		assert_in_range(extents[i][0], 14, 15);
+	}
+	add_to_children(&f, d, n);
+	assert_null(heddle_child(d, 7));
+	assert_ok(heddle_unpartition(d));
+	assert_null(heddle_child(d, 0));
+	assert_ok(heddle_unregister(d));
+	size_t at = 0;
+	for (size_t i = 0; i < 7; i++)
+		for (long k = 0; k < extents[i][0]; k++)
+			assert_int_equal(x[at++], i + 1);
+	assert_int_equal(at, 103);
+	assert_ok(heddle_stop(f.rt));
+}
+
+static void tiles_are_numbered_down_the_columns(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long a[11 * 9] = {0}; /* 10 x 9, columns 11 apart */
+	heddle_data *d;
+	size_t n = 0;
+	assert_ok(heddle_matrix(f.rt, a, 10, 9, 11, sizeof *a, &d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .tile_x = 4, .tile_y = 5}, &n));
+	assert_int_equal(n, 6);
+	add_to_children(&f, d, n);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	for (size_t j = 0; j < 9; j++)
+		for (size_t i = 0; i < 11; i++)
+			assert_int_equal(a[i + j * 11], i < 10 ? i / 4 + j / 5 * 3 + 1 : 0);
+	assert_ok(heddle_stop(f.rt));
+}
+
+static void rows_and_columns_follow_each_other(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long a[6 * 6] = {0};
+	heddle_data *d;
+	size_t n = 0;
+	assert_ok(heddle_matrix(f.rt, a, 6, 6, 6, sizeof *a, &d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_ROWS, .nx = 2}, &n));
+	assert_int_equal(n, 2);
+	add_to_children(&f, d, n);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_COLUMNS, .ny = 3}, &n));
+	assert_int_equal(n, 3);
+	add_to_children(&f, d, n);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	for (size_t j = 0; j < 6; j++)
+		for (size_t i = 0; i < 6; i++)
+			assert_int_equal(a[i + j * 6], i / 3 + 1 + j / 2 + 1);
+	assert_ok(heddle_stop(f.rt));
+}
+
+static void halos_overlap_and_can_only_be_read(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long x[12], sums[3];
+	heddle_data *d, *out[3];
+	size_t n = 0;
+	for (long i = 0; i < 12; i++)
+		x[i] = 1 << i;
+	assert_ok(heddle_vector(f.rt, x, 12, sizeof *x, &d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_HALO, .nx = 3, .halo = 2}, &n));
+	assert_int_equal(n, 3);
+	for (size_t i = 0; i < n; i++) {
+		assert_ok(heddle_variable(f.rt, &sums[i], sizeof(long), &out[i]));
+		assert_ok(heddle_submit(f.rt, heddle_call(f.sum), heddle_r(heddle_child(d, i)), heddle_w(out[i])));
+		assert_ok(heddle_unregister(out[i]));
+	}
+	long value = 1;
+	assert_int_equal(heddle_submit(f.rt, heddle_call(f.add), heddle_rw(heddle_child(d, 0)), heddle_value(value)),
+	                 HEDDLE_E_INVALID);
+	assert_int_equal(sums[0], 0x03f);
+	assert_int_equal(sums[1], 0x3fc);
+	assert_int_equal(sums[2], 0xfc0);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(f.rt));
+}
+
+/* Child i is the element (i, i). */
+static int diagonal(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS], size_t n[HEDDLE_MAX_DIMS],
+                    void *arg)
+{
+	(void)parent;
+	++*(int *)arg;
+	offset[0] = offset[1] = i;
+	n[0] = n[1] = 1;
+	return 0;
+}
+
+static void custom_filter_chooses_its_windows(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long a[5 * 5] = {0};
+	int calls = 0;
+	heddle_data *d;
+	size_t n = 0;
+	const struct heddle_filter filter = {.kind = HEDDLE_SPLIT_CUSTOM, .n_children = 5, .child = diagonal, .arg = &calls};
+	assert_ok(heddle_matrix(f.rt, a, 5, 5, 5, sizeof *a, &d));
+	assert_ok(heddle_partition(d, &filter, &n));
+	assert_int_equal(n, 5);
+	assert_int_equal(calls, 5);
+	add_to_children(&f, d, n);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	for (size_t i = 0; i < 25; i++)
+		assert_int_equal(a[i], i % 6 == 0 ? i / 6 + 1 : 0);
+	assert_ok(heddle_stop(f.rt));
+}
+
+static void parent_is_refused_while_partitioned_and_good_afterwards(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long x[40] = {0}, one = 1;
+	heddle_data *d;
+	size_t n = 0;
+	const struct heddle_filter filter = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 4};
+	assert_ok(heddle_vector(f.rt, x, 40, sizeof *x, &d));
+	assert_int_equal(heddle_unpartition(d), HEDDLE_E_STATE);
+	assert_ok(heddle_submit(f.rt, heddle_call(f.add), heddle_rw(d), heddle_value(one)));
+	assert_ok(heddle_partition(d, &filter, &n));
+	assert_true(heddle_submit(f.rt, heddle_call(f.add), heddle_rw(d), heddle_value(one)) < 0);
+	assert_true(heddle_partition(d, &filter, &n) < 0);
+	add_to_children(&f, d, n);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_submit(f.rt, heddle_call(f.add), heddle_rw(d), heddle_value(one)));
+	assert_ok(heddle_unregister(d));
+	for (size_t i = 0; i < 40; i++)
+		assert_int_equal(x[i], 2 + i / 10 + 1);
+	assert_ok(heddle_stop(f.rt));
+}
+
+static void child_may_be_partitioned_again(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long a[8 * 8] = {0};
+	heddle_data *d;
+	size_t n = 0, m = 0;
+	assert_ok(heddle_matrix(f.rt, a, 8, 8, 8, sizeof *a, &d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .nx = 2, .ny = 2}, &n));
+	assert_int_equal(n, 4);
+	heddle_data *last = heddle_child(d, 3);
+	assert_ok(heddle_partition(last, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .nx = 2, .ny = 2}, &m));
+	add_to_children(&f, last, m);
+	assert_ok(heddle_unpartition(last));
+	add_to_children(&f, d, n);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	for (size_t j = 0; j < 8; j++)
+		for (size_t i = 0; i < 8; i++) {
+			size_t inner = i >= 4 && j >= 4 ? (i - 4) / 2 + (j - 4) / 2 * 2 + 1 : 0;
+			assert_int_equal(a[i + j * 8], i / 4 + j / 4 * 2 + 1 + inner);
+		}
+	assert_ok(heddle_stop(f.rt));
+}
+
+static void impossible_filters_are_refused(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long x[10] = {0};
+	heddle_data *vector;
+	size_t n = 0;
+	assert_ok(heddle_vector(f.rt, x, 10, sizeof *x, &vector));
+	assert_int_equal(heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR}, &n), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 11}, &n),
+	                 HEDDLE_E_INVALID);
+	assert_int_equal(heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .nx = 2, .ny = 2}, &n),
+	                 HEDDLE_E_INVALID);
+	assert_int_equal(heddle_partition(vector, NULL, &n), HEDDLE_E_INVALID);
+	assert_ok(heddle_unregister(vector));
+	assert_ok(heddle_stop(f.rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vector_blocks_are_nearly_equal_and_cover_it),
+		cmocka_unit_test(tiles_are_numbered_down_the_columns),
+		cmocka_unit_test(rows_and_columns_follow_each_other),
+		cmocka_unit_test(halos_overlap_and_can_only_be_read),
+		cmocka_unit_test(custom_filter_chooses_its_windows),
+		cmocka_unit_test(parent_is_refused_while_partitioned_and_good_afterwards),
+		cmocka_unit_test(child_may_be_partitioned_again),
+		cmocka_unit_test(impossible_filters_are_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,250 @@
+/* Platforms: kernel times, the shipped machines, the machine the tests run on. */
+#include "platform_fixture.h"
+
+/* --- Kernel times --- */
+
+static void assert_close(double a, double b)
+{
+	if (!(fabs(a - b) <= 1e-12 * fabs(b)))
+		fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void time_in_table_follows_log_log_segments(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = parsed(TINY); /* 100 -> 10, 400 -> 80: exponent 1.5 */
+	assert_true(heddle_platform_time(p, "gemm", 0, 100, 0) == 10);
+	assert_true(heddle_platform_time(p, "gemm", 0, 400, 0) == 80);
+	assert_close(heddle_platform_time(p, "gemm", 0, 200, 0), 10 * pow(2, 1.5));
+	assert_close(heddle_platform_time(p, "gemm", 0, 1600, 0), 640);
+	assert_close(heddle_platform_time(p, "gemm", 0, 25, 0), 1.25);
+	heddle_platform_free(p);
+}
+
+static void time_in_long_table_uses_the_right_segment(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = parsed(
+	    HEAD "nodes:\n- {name: ram}\nclasses:\n- {name: cpu, kind: cpu}\nworkers:\n- {name: a, class: cpu, node: "
+	         "ram}\nkernels:\n"
+	         "- codelet: f\n  class: cpu\n  table: [{bytes: 0, us: 1}, {bytes: 10, us: 3}, {bytes: 100, us: 30}, "
+	         "{bytes: 1000, us: 30}, {bytes: 2000, us: 120}]\n");
+	static const double expected[][2] = {{0, 1},    {5, 2},     {10, 3},     {50, 15},   {100, 30},
+	                                     {500, 30}, {1000, 30}, {2000, 120}, {4000, 480}};
+	for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+		assert_close(heddle_platform_time(p, "f", 0, expected[i][0], 0), expected[i][1]);
+	heddle_platform_free(p);
+}
+
+static void time_of_one_point_grows_as_bytes_to_three_halves(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = parsed(TINY);
+	p->kernels[0].n_table = 1;
+	assert_true(heddle_platform_time(p, "gemm", 0, 100, 0) == 10);
+	assert_close(heddle_platform_time(p, "gemm", 0, 400, 0), 80);
+	heddle_platform_free(p);
+}
+
+static void time_by_rate_reaches_half_at_half_flops(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = parsed(TINY); /* 1000 Gflop/s = 1e6 flop/us, half 2e6, 5 us */
+	assert_close(heddle_platform_time(p, "gemm", 1, 1, 2e6), 5 + 2 * 2e6 / 1e6);
+	assert_close(heddle_platform_time(p, "gemm", 1, 1, 1e12), 5 + (1e12 + 2e6) / 1e6);
+	assert_true(isnan(heddle_platform_time(p, "gemm", 1, 1, 0)));
+	heddle_platform_free(p);
+}
+
+static void time_of_unknown_kernel_is_nan(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = parsed(TINY);
+	assert_true(isnan(heddle_platform_time(p, "trsm", 0, 100, 1)));
+	assert_true(isnan(heddle_platform_time(p, "gemm", 2, 100, 1)));
+	heddle_platform_free(p);
+}
+
+/* --- What the shipped machines are --- */
+
+static size_t count_kind(const struct heddle_platform *p, const char *kind)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_workers; i++)
+		n += strcmp(p->classes[p->workers[i].class_id].kind, kind) == 0;
+	return n;
+}
+
+static void shipped_machines_have_their_workers(void **state)
+{
+	(void)state;
+	static const size_t workers[N_SHIPPED][2] = {{62, 2}, {6, 1}, {20, 4}, {30, 2}, {4, 8}};
+	for (size_t i = 0; i < N_SHIPPED; i++) {
+		struct heddle_platform *p = loaded(shipped[i]);
+		assert_int_equal(count_kind(p, "cpu"), workers[i][0]);
+		assert_int_equal(count_kind(p, "cuda"), workers[i][1]);
+		assert_int_equal(p->workers[p->n_workers - 1].node, p->n_nodes - 1);
+		heddle_platform_free(p);
+	}
+}
+
+static void shipped_machines_time_cholesky_on_both_classes(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		double tiles, flops; /* of n^3 */
+	} kernels[] = {{"potrf", 1, 1.0 / 3}, {"trsm", 2, 1}, {"syrk", 2, 1}, {"gemm", 3, 2}};
+	for (size_t i = 0; i < N_SHIPPED; i++) {
+		struct heddle_platform *p = loaded(shipped[i]);
+		for (size_t k = 0; k < 8; k++) {
+			char name[16];
+			double n = 960, bytes = kernels[k / 2].tiles * n * n * (k % 2 ? 8 : 4);
+			snprintf(name, sizeof name, "%c%s", k % 2 ? 'd' : 's', kernels[k / 2].name);
+			double cpu = heddle_platform_time(p, name, 0, bytes, kernels[k / 2].flops * n * n * n);
+			double gpu = heddle_platform_time(p, name, 1, bytes, kernels[k / 2].flops * n * n * n);
+			assert_true(cpu > 100 && cpu < 1e6 && gpu > 100 && gpu < 1e5);
+			if (k / 2 > 0) /* potrf is no work for a GPU of 2010 */
+				assert_true(gpu < cpu);
+		}
+		heddle_platform_free(p);
+	}
+}
+
+static void shipped_haswell_quotes_the_measurements(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = loaded("haswell-k40m");
+	double gemm = heddle_platform_time(p, "sgemm", 0, 11059200, 0);
+	assert_true(gemm == 34940.3);
+	assert_true(fabs(heddle_platform_time(p, "sgemm", 1, 11059200, 0) - 749) < 1);
+	assert_true(heddle_platform_link(p, 0, 1)->bandwidth == 10517.68);
+	heddle_platform_free(p);
+}
+
+/* --- This machine --- */
+
+static void discover_describes_this_machine(void **state)
+{
+	struct heddle_platform *p = NULL, *one = NULL;
+	assert_int_equal(heddle_platform_discover(-1, &p), 0);
+	assert_int_equal(heddle_platform_check(p), 0);
+	assert_true(p->n_workers >= 1);
+	for (size_t i = 0; i < p->n_workers; i++)
+		assert_int_equal(p->workers[i].core, i);
+	assert_string_equal(p->workers[0].name, "cpu0");
+	assert_string_equal(p->nodes[0].name, "ram");
+	assert_string_equal(p->classes[0].kind, "cpu");
+	assert_round_trip(p, file_in(*state, "this.yaml"));
+	assert_int_equal(heddle_platform_discover(1, &one), 0);
+	assert_int_equal(one->n_workers, 1);
+	heddle_platform_free(p);
+	heddle_platform_free(one);
+}
+
+static void discover_nothing_is_for_accelerators_only(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = NULL;
+	assert_int_equal(heddle_platform_discover(0, &p), 0);
+	assert_int_equal(p->n_workers, 0);
+	assert_int_equal(heddle_platform_add_emulated(p, 0, 0, 0, 1), 0);
+	assert_int_equal(heddle_platform_check(p), 0);
+	assert_true(heddle_platform_link(p, 0, 1)->bandwidth > 0);
+	heddle_platform_free(p);
+}
+
+static void add_emulated_twice_gives_two_nodes_and_one_class(void **state)
+{
+	struct heddle_platform *p = parsed(TINY);
+	assert_int_equal(heddle_platform_add_emulated(p, 1000, 500, 20, 3), 0);
+	assert_int_equal(heddle_platform_add_emulated(p, 2000, 600, 30, 9), 0);
+	assert_int_equal(heddle_platform_check(p), 0);
+	assert_int_equal(p->n_classes, 3);
+	assert_true(p->classes[2].slowdown == 3);
+	assert_string_equal(p->classes[2].kind, "emulated");
+	assert_int_equal(p->n_nodes, 4);
+	assert_int_equal(p->nodes[3].capacity, 2000);
+	assert_int_equal(p->workers[p->n_workers - 1].node, 3);
+	assert_int_equal(p->workers[p->n_workers - 1].class_id, 2);
+	assert_string_equal(p->workers[p->n_workers - 1].name, "emulated1");
+	assert_true(heddle_platform_link(p, 3, 0)->bandwidth == 600);
+	assert_true(heddle_platform_link(p, 0, 2)->latency == 20);
+	assert_round_trip(p, file_in(*state, "emulated.yaml"));
+	heddle_platform_free(p);
+}
+
+static void add_emulated_wrong_argument_changes_nothing(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = parsed(TINY), *before = NULL;
+	assert_int_equal(hd_platform_copy(p, &before), 0);
+	assert_int_equal(heddle_platform_add_emulated(NULL, 0, 1, 1, 1), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_platform_add_emulated(p, 0, -1, 1, 1), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_platform_add_emulated(p, 0, 1, NAN, 1), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_platform_add_emulated(p, 0, 1, 1, 0.5), HEDDLE_E_INVALID);
+	assert_same(p, before);
+	heddle_platform_free(p);
+	heddle_platform_free(before);
+}
+
+static void topology_binds_and_gives_back(void **state)
+{
+	(void)state;
+	struct hd_topology *t = NULL, *again = NULL;
+	assert_int_equal(hd_topology_open(&t), 0);
+	size_t cores = hd_topology_cores(t);
+	assert_true(cores >= 1);
+	assert_int_equal(hd_topology_bind(t, (int)cores), HEDDLE_E_INVALID);
+	assert_int_equal(hd_topology_bind(t, (int)cores - 1), 0);
+	assert_int_equal(hd_topology_bind(t, -1), 0);
+	assert_int_equal(hd_topology_open(&again), 0);
+	assert_int_equal(hd_topology_cores(again), cores);
+	hd_topology_close(t);
+	hd_topology_close(again);
+	hd_topology_close(NULL);
+}
+
+static void topology_distance_grows_with_separation(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = NULL;
+	struct hd_topology *t = NULL;
+	assert_int_equal(heddle_platform_discover(-1, &p), 0);
+	assert_int_equal(heddle_platform_add_emulated(p, 0, 0, 0, 1), 0);
+	assert_int_equal(hd_topology_open(&t), 0);
+	unsigned n = (unsigned)p->n_workers;
+	for (unsigned a = 0; a < n; a++)
+		for (unsigned b = 0; b < n; b++) {
+			unsigned real = hd_topology_distance(t, p, a, b), flat = hd_topology_distance(NULL, p, a, b);
+			assert_int_equal(real, hd_topology_distance(t, p, b, a));
+			assert_int_equal(real == 0, a == b);
+			assert_int_equal(flat, a == b ? 0 : p->workers[a].node == p->workers[b].node ? 1 : 2);
+			if (a != b && a < n - 1 &&
+			    b < n - 1) /* the emulated one is the last, and farther than any core */
+				assert_true(real < hd_topology_distance(t, p, a, n - 1));
+		}
+	hd_topology_close(t);
+	heddle_platform_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(time_in_table_follows_log_log_segments),
+	    cmocka_unit_test(time_in_long_table_uses_the_right_segment),
+	    cmocka_unit_test(time_of_one_point_grows_as_bytes_to_three_halves),
+	    cmocka_unit_test(time_by_rate_reaches_half_at_half_flops),
+	    cmocka_unit_test(time_of_unknown_kernel_is_nan),
+	    cmocka_unit_test(shipped_machines_have_their_workers),
+	    cmocka_unit_test(shipped_machines_time_cholesky_on_both_classes),
+	    cmocka_unit_test(shipped_haswell_quotes_the_measurements),
+	    IN_DIRECTORY(discover_describes_this_machine),
+	    cmocka_unit_test(discover_nothing_is_for_accelerators_only),
+	    IN_DIRECTORY(add_emulated_twice_gives_two_nodes_and_one_class),
+	    cmocka_unit_test(add_emulated_wrong_argument_changes_nothing),
+	    cmocka_unit_test(topology_binds_and_gives_back),
+	    cmocka_unit_test(topology_distance_grows_with_separation),
+	};
+	return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* heddle platform calibrate: measures this machine and writes it down as a platform. */
+#include "cholesky.h"
+#include "tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_KEEP = 0x6000, MAX_TILES = 32 };
+
+struct options {
+	const char *output;
+	size_t n; /* 0: chosen for each tile */
+	size_t tiles[MAX_TILES], n_tiles;
+	int keep;
+	struct tool_settings settings;
+};
+
+static const struct argp_option options[] = {
+	{"output", 'o', "FILE|NAME", 0,
+	 "Where to write it: a file if it has a / or ends in .yaml, otherwise NAME.yaml in the user's data directory (default this)", 0},
+	{"n", 'n', "N", 0, "Order of the matrices (default: 4096, and at least 5 tiles)", 0},
+	{"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
+	{"keep", KEY_KEEP, NULL, 0, "Add to what the performance models hold instead of measuring anew", 0},
+	{0},
+};
+
+static void parse_tiles(struct options *o, const struct argp_state *state, const char *list)
+{
+	o->n_tiles = 0;
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		char *text = tool_format("%.*s", (int)strcspn(at, ","), at);
+		if (o->n_tiles == MAX_TILES)
+			argp_error(state, "--tiles names more than %d orders", MAX_TILES);
+		o->tiles[o->n_tiles++] = (size_t)tool_int(state, "--tiles", text, 8, 100000);
+		free(text);
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->settings; return 0;
+	case 'o': o->output = arg; return 0;
+	case 'n': o->n = (size_t)tool_int(state, "--n", arg, 16, 10000000); return 0;
+	case 't': parse_tiles(o, state, arg); return 0;
+	case KEY_KEEP: o->keep = 1; return 0;
+	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = children,
+	.doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the links, and writes a "
+	       "platform: `heddle sim cholesky --platform this` then simulates this machine. Emulated accelerators are measured too "
+	       "when they are configured (--set n_emulated=2).\v"
+	       "Measures best on an idle machine.",
+};
+
+static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
+
+/* NAME.yaml in the user's data directory, or the file itself; NULL when the environment does not say where that is. */
+static char *output_path(const char *output)
+{
+	const char *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+	if (strchr(output, '/') || strcmp(tool_extension(output), ".yaml") == 0)
+		return tool_format("%s", output);
+	if (xdg && xdg[0] == '/')
+		return tool_format("%s/heddle/platforms/%s.yaml", xdg, output);
+	return home && home[0] ? tool_format("%s/.local/share/heddle/platforms/%s.yaml", home, output) : NULL;
+}
+
+static char *platform_name(const char *path)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t length = strlen(base) - strlen(tool_extension(base));
+	return tool_format("%.*s", (int)(length ? length : strlen(base)), base);
+}
+
+static int forget_models(const struct heddle_config *config)
+{
+	const char *dir = config->model_dir && *config->model_dir ? config->model_dir : NULL;
+	if (dir && strcmp(dir, "none") == 0)
+		return TOOL_OK;
+	for (int i = 0; i < 8; i++) {
+		char name[16];
+		size_t removed;
+		snprintf(name, sizeof name, "%c%s", i < 4 ? 'd' : 's', operations[i % 4]);
+		if (heddle_models_purge(dir, name, &removed))
+			return tool_library_error("cannot forget the old models");
+	}
+	return TOOL_OK;
+}
+
+/* Enough factorisations for every codelet to have the samples that make a model trusted, on every class. */
+static int repetitions(const struct heddle_config *config, const struct heddle_platform *platform, size_t n, size_t tile)
+{
+	size_t tiles = (n + tile - 1) / tile;
+	size_t wanted = ((size_t)(config->calibrate > 0 ? config->calibrate : 10) + 2) * platform->n_classes;
+	return (int)((wanted + tiles - 1) / tiles);
+}
+
+static int measure(heddle_runtime *rt, const struct heddle_config *config, const struct options *o)
+{
+	for (size_t i = 0; i < 2 * o->n_tiles; i++) {
+		size_t tile = o->tiles[i / 2], n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
+		n -= n % tile; /* whole tiles only: the others would be models of sizes nobody asked for */
+		struct cholesky what = {.problem = {
+			.n = n, .tile = tile, .layout = HEDDLE_DENSE_TILED,
+			.precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE,
+		}};
+		what.repeat = repetitions(config, heddle_runtime_platform(rt), n, tile);
+		struct cholesky_outcome outcome;
+		int status = cholesky_check_memory(&what);
+		if (!status)
+			status = cholesky_run_on(rt, &what, &outcome);
+		if (status)
+			return status;
+		printf("%s, tile %4zu, n %5zu: %8.2f Gflop/s\n", i % 2 ? "single" : "double", tile, n, outcome.gflops);
+		fflush(stdout);
+		cholesky_outcome_free(&outcome);
+	}
+	return TOOL_OK;
+}
+
+static int write_platform(heddle_runtime *rt, const char *path)
+{
+	struct heddle_platform *platform;
+	char *name = platform_name(path);
+	int status = heddle_platform_measured(rt, name, &platform);
+	free(name);
+	if (status)
+		return tool_library_error("cannot describe this machine");
+	status = heddle_platform_save(platform, path) ? tool_library_error("the platform was not written") : TOOL_OK;
+	if (!status)
+		printf("%s: %zu workers, %zu links, %zu kernel times\n", path, platform->n_workers, platform->n_links,
+		       platform->n_kernels);
+	heddle_platform_free(platform);
+	return status;
+}
+
+static int calibrate(const struct options *o, struct heddle_config *config, const char *path)
+{
+	heddle_runtime *rt;
+	int status = o->keep ? TOOL_OK : forget_models(config);
+	if (status)
+		return status;
+	config->platform = NULL;
+	if (heddle_start(config, &rt))
+		return tool_library_error("cannot start the runtime");
+	status = measure(rt, config, o);
+	if (!status)
+		status = write_platform(rt, path);
+	if (heddle_stop(rt) && !status)
+		status = tool_library_error("cannot stop the runtime");
+	return status;
+}
+
+static int check_tiles(const struct options *o)
+{
+	for (size_t i = 0; o->n && i < o->n_tiles; i++)
+		if (o->tiles[i] > o->n)
+			return tool_usage_error("--tiles has %zu: it must be at most --n, %zu", o->tiles[i], o->n);
+	return TOOL_OK;
+}
+
+int tool_calibrate(int argc, char **argv)
+{
+	struct options o = {
+		.output = "this", .tiles = {64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 960}, .n_tiles = 11,
+	};
+	struct heddle_config config;
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (!status)
+		status = check_tiles(&o);
+	if (!status)
+		status = tool_config_init(&config, &o.settings);
+	if (status)
+		return status;
+	char *path = output_path(o.output);
+	if (!path)
+		return tool_failure("neither XDG_DATA_HOME nor HOME is set: give --output a file");
+	status = tool_check_writable(path);
+	if (!status)
+		status = calibrate(&o, &config, path);
+	free(path);
+	return status;
+}

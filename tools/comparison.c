@@ -1,0 +1,173 @@
+/* One graph simulated under several policies: see comparison.h. */
+#include "comparison.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_all(struct comparison *c)
+{
+	const struct heddle_policy **all = heddle_policies();
+	if (!all)
+		return tool_library_error("cannot list the policies");
+	while (all[c->n])
+		c->n++;
+	c->policies = tool_alloc((c->n + 1) * sizeof *c->policies);
+	for (size_t i = 0; i < c->n; i++)
+		c->policies[i] = all[i]->name;
+	free(all);
+	return TOOL_OK;
+}
+
+static int add_listed(struct comparison *c, const char *list)
+{
+	c->policies = tool_alloc((strlen(list) + 2) * sizeof *c->policies);
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		char *name = tool_format("%.*s", (int)strcspn(at, ","), at);
+		int automatic = strcmp(name, "auto") == 0;
+		int status = automatic ? TOOL_OK : tool_check_policy(name);
+		if (!status)
+			c->policies[c->n++] = automatic ? "auto" : heddle_policy_find(name)->name;
+		free(name);
+		if (status)
+			return status;
+	}
+	return TOOL_OK;
+}
+
+int comparison_init(struct comparison *c, const char *list)
+{
+	*c = (struct comparison){.n = 0};
+	int status = strcmp(list, "all") == 0 ? add_all(c) : add_listed(c, list);
+	if (status) {
+		comparison_free(c);
+		return status;
+	}
+	c->outcomes = tool_alloc(c->n * sizeof *c->outcomes);
+	c->status = tool_alloc(c->n * sizeof *c->status);
+	for (size_t i = 0; i < c->n; i++)
+		c->status[i] = TOOL_FAILURE;
+	return TOOL_OK;
+}
+
+void comparison_free(struct comparison *c)
+{
+	for (size_t i = 0; c->outcomes && i < c->n; i++)
+		cholesky_outcome_free(&c->outcomes[i]);
+	free(c->outcomes);
+	free(c->status);
+	free(c->policies);
+}
+
+int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
+                   const struct cholesky *what)
+{
+	struct heddle_config one = *config;
+	tool_progress("bounds");
+	int status = cholesky_bounds(config, platform, what, &c->bounds);
+	for (size_t i = 0; !status && i < c->n; i++) {
+		tool_progress("%zu of %zu: %s", i + 1, c->n, c->policies[i]);
+		one.sched = c->policies[i];
+		c->status[i] = cholesky_sim(&one, platform, what, &c->outcomes[i]);
+		if (c->status[i])
+			tool_warn("policy %s gave no result", c->policies[i]);
+	}
+	tool_progress_end();
+	for (size_t i = 0; !status && i < c->n; i++)
+		status = c->status[i];
+	return status;
+}
+
+size_t comparison_best(const struct comparison *c)
+{
+	size_t best = c->n;
+	for (size_t i = 0; i < c->n; i++)
+		if (!c->status[i] && (best == c->n || c->outcomes[i].seconds < c->outcomes[best].seconds))
+			best = i;
+	return best;
+}
+
+int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
+                          const struct heddle_platform *platform, const struct cholesky *what, struct cholesky_outcome *out)
+{
+	struct heddle_config one = *config;
+	struct cholesky traced = *what;
+	size_t best = comparison_best(c);
+	if (best == c->n)
+		return TOOL_FAILURE;
+	one.sched = c->policies[best];
+	traced.keep_trace = 1;
+	return cholesky_sim(&one, platform, &traced, out);
+}
+
+int comparison_check(const struct comparison *c)
+{
+	int status = TOOL_OK;
+	for (size_t i = 0; i < c->n; i++)
+		if (!c->status[i] && c->outcomes[i].seconds * 1e6 < c->bounds.best * (1 - 1e-6))
+			status = tool_failure("policy %s took %g us, less than the lower bound of %g us: one of the two is wrong",
+			                      c->policies[i], c->outcomes[i].seconds * 1e6, c->bounds.best);
+	return status;
+}
+
+void comparison_table(const struct comparison *c, struct table *table)
+{
+	static const struct table_column columns[] = {
+		{"policy", NULL, NULL, TABLE_AS_TEXT},
+		{"makespan_ms", "makespan", "ms", 2},
+		{"gflops", NULL, "Gflop/s", 1},
+		{"of_bound_percent", "bound / makespan", "%", 1},
+		{"moved_mib", "moved", "MiB", 0},
+		{"transfers", NULL, NULL, 0},
+		{"evictions", NULL, NULL, 0},
+		{"idle_percent", "idle", "%", 1},
+		{"simulated_tasks_per_s", "simulated", "tasks/s", 0},
+	};
+	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct cholesky_outcome *r = &c->outcomes[i];
+		if (c->status[i])
+			continue;
+		table_text(table, "%s", r->policy);
+		table_number(table, r->seconds * 1e3);
+		table_number(table, r->gflops);
+		table_number(table, c->bounds.best * 1e-4 / r->seconds);
+		table_number(table, r->bytes_moved / 0x1p20);
+		table_number(table, r->transfers);
+		table_number(table, r->evictions);
+		table_number(table, 100 * r->idle);
+		table_number(table, r->wall > 0 ? r->tasks / r->wall : NAN);
+	}
+}
+
+void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct cholesky *what,
+                        struct table *table)
+{
+	static const struct table_column columns[] = {
+		{"application", NULL, NULL, TABLE_AS_TEXT},
+		{"platform", NULL, NULL, TABLE_AS_TEXT},
+		{"workers", NULL, NULL, 0},
+		{"n", NULL, NULL, 0},
+		{"tile", NULL, NULL, 0},
+		{"precision", NULL, NULL, TABLE_AS_TEXT},
+		{"tasks", NULL, NULL, 0},
+		{"area_bound_ms", "area bound", "ms", 2},
+		{"path_bound_ms", "critical path bound", "ms", 2},
+		{"bound_ms", "best bound", "ms", 2},
+		{"bound_gflops", "rate at best bound", "Gflop/s", 1},
+	};
+	const struct heddle_dense_problem *p = &what->problem;
+	size_t best = comparison_best(c);
+	table_init(table, "problem", NULL, columns, sizeof columns / sizeof *columns);
+	table->single = 1;
+	table_text(table, "cholesky");
+	table_text(table, "%s", platform->name);
+	table_number(table, (double)platform->n_workers);
+	table_number(table, (double)p->n);
+	table_number(table, (double)p->tile);
+	table_text(table, "%s", p->precision == HEDDLE_DENSE_DOUBLE ? "double" : "single");
+	table_number(table, best < c->n ? c->outcomes[best].tasks : NAN);
+	table_number(table, c->bounds.area * 1e-3);
+	table_number(table, c->bounds.critical_path * 1e-3);
+	table_number(table, c->bounds.best * 1e-3);
+	table_number(table, heddle_dense_potrf_flops(p->n) / c->bounds.best * 1e-3);
+}

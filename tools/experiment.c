@@ -1,0 +1,134 @@
+/* The options of `heddle run` and `heddle sim`: see experiment.h. */
+#include "experiment.h"
+#include <heddle/settings.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_NO_PRIORITIES = 0x2000, KEY_PRIORITIES, KEY_SEED, KEY_TRACE, KEY_GANTT, KEY_EXPLAIN, KEY_SCHED_OPTIONS };
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "What to compute:", 1},
+	{"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
+	{"tile", 'b', "B", 0, "Order of a tile (default 256)", 0},
+	{"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
+	{"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
+	{NULL, 0, NULL, 0, "How to schedule it:", 2},
+	{"sched", 's', "POLICY", 0, "Scheduling policy, or auto; `heddle policies` lists them", 0},
+	{"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0, "Tunables of the policy; `heddle policies POLICY` lists them", 0},
+	{"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
+	 "Priorities of the tasks: by the longest path to the end (default), as in StarPU's example, none", 0},
+	{"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
+	{NULL, 0, NULL, 0, "What to show:", 3},
+	{"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
+	{"gantt", KEY_GANTT, "PICTURE", 0, "Draw a Gantt chart: .png, .svg or .pdf", 0},
+	{"explain", KEY_EXPLAIN, NULL, 0, "Also show what each worker, codelet and link did, and what the policy reports", 0},
+	{0},
+};
+
+static enum heddle_dense_precision precision_of(struct argp_state *state, const char *text)
+{
+	if (strcmp(text, "d") == 0 || strcmp(text, "double") == 0)
+		return HEDDLE_DENSE_DOUBLE;
+	if (strcmp(text, "s") != 0 && strcmp(text, "single") != 0)
+		argp_error(state, "--precision is \"%s\": it must be d (double) or s (single)", text);
+	return HEDDLE_DENSE_SINGLE;
+}
+
+static enum heddle_dense_priority priority_of(struct argp_state *state, const char *text)
+{
+	if (strcmp(text, "path") == 0)
+		return HEDDLE_DENSE_PRIORITY_PATH;
+	if (strcmp(text, "starpu") == 0)
+		return HEDDLE_DENSE_PRIORITY_STARPU;
+	if (strcmp(text, "none") != 0)
+		argp_error(state, "--priorities is \"%s\": it must be path, starpu or none", text);
+	return HEDDLE_DENSE_PRIORITY_NONE;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct experiment *e = state->input;
+	struct heddle_dense_problem *p = &e->what.problem;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &e->settings;
+		state->child_inputs[1] = &e->format;
+		return 0;
+	case 'n': p->n = (size_t)tool_int(state, "--n", arg, 1, 10000000); return 0;
+	case 'b': p->tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000); return 0;
+	case 'r': p->precision = precision_of(state, arg); return 0;
+	case 's': e->sched = arg; return 0;
+	case KEY_SCHED_OPTIONS: e->sched_options = arg; return 0;
+	case KEY_SEED: e->seed = arg; return 0;
+	case KEY_PRIORITIES: p->priority = priority_of(state, arg); return 0;
+	case KEY_NO_PRIORITIES: p->priority = HEDDLE_DENSE_PRIORITY_NONE; return 0;
+	case KEY_TRACE: e->trace = arg; return 0;
+	case KEY_GANTT: e->gantt = arg; return 0;
+	case KEY_EXPLAIN: e->explain = 1; return 0;
+	case ARGP_KEY_ARG:
+		if (e->application)
+			argp_error(state, "unexpected argument \"%s\"", arg);
+		e->application = arg;
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0}, {&tool_format_argp, 0, NULL, 0}, {0}};
+const struct argp experiment_argp = {.options = options, .parser = parse, .children = children};
+
+void experiment_init(struct experiment *e)
+{
+	*e = (struct experiment){.what = {.problem = {.n = 4096, .tile = 256}, .repeat = 1}, .format = TABLE_TEXT};
+}
+
+static int check_application(const struct experiment *e)
+{
+	static const char *const applications[] = {"cholesky"};
+	if (!e->application)
+		return tool_usage_error("which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`");
+	if (strcmp(e->application, applications[0]) != 0)
+		return tool_unknown("application", e->application, applications, 1);
+	return TOOL_OK;
+}
+
+int experiment_check_files(const struct experiment *e)
+{
+	int status = TOOL_OK;
+	if (e->gantt && !summary_is_picture(e->gantt))
+		return tool_usage_error("--gantt is \"%s\": it must end in .png, .svg or .pdf", e->gantt);
+	if (e->gantt)
+		status = tool_check_writable(e->gantt);
+	if (!status && e->trace)
+		status = tool_check_writable(e->trace);
+	return status;
+}
+
+int experiment_config(struct experiment *e, struct heddle_config *config)
+{
+	int status = check_application(e);
+	if (!status && e->what.problem.tile > e->what.problem.n)
+		status = tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile, e->what.problem.n);
+	if (!status)
+		status = experiment_check_files(e);
+	if (!status)
+		status = tool_config_init(config, &e->settings);
+	if (status)
+		return status;
+	if (e->seed && heddle_setting_set(config, "seed", e->seed))
+		return tool_usage_error("--%s", heddle_last_error());
+	if (e->sched)
+		config->sched = e->sched;
+	if (e->sched_options)
+		config->sched_options = e->sched_options;
+	e->what.problem.seed = config->seed;
+	return TOOL_OK;
+}
+
+int experiment_write(const struct experiment *e, const struct heddle_trace *trace, const struct heddle_bounds *bounds)
+{
+	if (e->trace && heddle_trace_save(trace, e->trace))
+		return tool_library_error("the trace was not written");
+	return e->gantt ? summary_draw(trace, e->gantt, bounds->best) : TOOL_OK;
+}

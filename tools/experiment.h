@@ -1,0 +1,37 @@
+/* What `heddle run` and `heddle sim` have in common: their options, and what they do with a trace. */
+#ifndef TOOL_EXPERIMENT_H
+#define TOOL_EXPERIMENT_H
+
+#include "cholesky.h"
+#include "tool.h"
+
+struct experiment {
+	struct cholesky what;
+	const char *application;   /* NULL until given */
+	const char *sched, *sched_options; /* NULL: as configured */
+	const char *seed;          /* text; NULL: as configured */
+	const char *trace, *gantt; /* files to write; NULL: none */
+	int explain;
+	enum table_format format;
+	struct tool_settings settings;
+};
+
+/* Their argp; its input is a struct experiment prepared by experiment_init. */
+extern const struct argp experiment_argp;
+void experiment_init(struct experiment *e);
+/* After parsing: checks what argp cannot, and fills `config`. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
+int experiment_config(struct experiment *e, struct heddle_config *config);
+int experiment_check_files(const struct experiment *e);
+/* Writes the files asked for: TOOL_OK, or a message and TOOL_FAILURE. */
+int experiment_write(const struct experiment *e, const struct heddle_trace *trace, const struct heddle_bounds *bounds);
+
+/* summary.c: what a trace says of workers, codelets and links, as three tables. */
+enum { SUMMARY_TABLES = 3 };
+void summary_init(struct table tables[SUMMARY_TABLES]);
+void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace);
+/* Whether `path` ends as a picture does: .png, .svg, .pdf. */
+int summary_is_picture(const char *path);
+/* Draws the Gantt chart; `best` is the lower bound in us, NAN or 0 for none. */
+int summary_draw(const struct heddle_trace *trace, const char *path, double best);
+
+#endif

@@ -1,0 +1,117 @@
+/* The `heddle` command: finds the subcommand and runs it. */
+#include "tool.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct command {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv);
+};
+
+static int help(int argc, char **argv);
+static int version(int argc, char **argv);
+
+static const struct command commands[] = {
+	{"machine", "what this machine is made of: cores, memories, links", tool_machine},
+	{"policies", "scheduling policies, and the tunables of one", tool_policies},
+	{"config", "every setting: its value, where that comes from, what it means", tool_config},
+	{"platforms", "machines that can be simulated; `heddle platform calibrate` describes this one", tool_platforms},
+	{"run", "run an application on this machine", tool_run},
+	{"sim", "run an application in virtual time on any machine, under one policy or all", tool_sim},
+	{"models", "performance models: list, show, plot, purge", tool_models},
+	{"trace", "summarise a trace file, draw it or convert it", tool_trace},
+	{"demo", "the whole of it in a minute", tool_demo},
+	{"help", "this text, or the help of one command", help},
+	{"version", "the version of the library", version},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static const struct command *find_command(const char *name)
+{
+	if (strcmp(name, "platform") == 0)
+		name = "platforms";
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[N_COMMANDS];
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	return tool_unknown("command", name, names, N_COMMANDS);
+}
+
+static void print_usage(FILE *out)
+{
+	fputs("Usage: heddle COMMAND [OPTION...]\n"
+	      "One task graph on every processor of a machine: run it here, or simulate it anywhere.\n\n", out);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fputs("\n`heddle COMMAND --help` lists the options of a command.\n"
+	      "Exit status: 0 success, 1 failure, 2 wrong usage.\n", out);
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	char *name = tool_format("heddle %s", argv[0]); /* argp shows it in messages */
+	argv[0] = name;
+	int status = command->run(argc, argv);
+	argv[0] = NULL;
+	free(name);
+	return status;
+}
+
+static int help(int argc, char **argv)
+{
+	if (argc < 2 || argv[1][0] == '-') {
+		print_usage(stdout);
+		return TOOL_OK;
+	}
+	const struct command *command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	if (command->run == help || command->run == version) {
+		print_usage(stdout);
+		return TOOL_OK;
+	}
+	char option[] = "--help";
+	char *arguments[] = {argv[1], option, NULL};
+	return run_command(command, 2, arguments);
+}
+
+static int version(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		return tool_usage_error("heddle version takes no arguments");
+	printf("heddle %s\n", heddle_version());
+	return TOOL_OK;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_usage(stderr);
+		return TOOL_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "-?") == 0) {
+		print_usage(stdout);
+		return TOOL_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return version(1, argv);
+	const struct command *command = find_command(argv[1]);
+	if (!command && argv[1][0] == '-')
+		return tool_usage_error("options come after the command: `heddle COMMAND %s`; `heddle help` lists the commands",
+		                        argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	int status = run_command(command, argc - 1, argv + 1);
+	if (fflush(stdout) || ferror(stdout))
+		return tool_failure("cannot write to standard output: %s", strerror(errno));
+	return status;
+}

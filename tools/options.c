@@ -1,0 +1,197 @@
+/* Options shared by the subcommands, on top of argp. */
+#include "tool.h"
+#include <ctype.h>
+#include <errno.h>
+#include <heddle/settings.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Long options that do not exist ------------------------------------------------------------------------------------ */
+
+struct names {
+	const char *list[128];
+	int takes_value[128];
+	size_t n;
+};
+
+static void add_name(struct names *names, const char *name, int takes_value)
+{
+	if (names->n < sizeof names->list / sizeof *names->list) {
+		names->list[names->n] = name;
+		names->takes_value[names->n++] = takes_value;
+	}
+}
+
+static void collect(const struct argp *argp, struct names *names)
+{
+	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc); o++)
+		if (o->name && !(o->flags & OPTION_DOC))
+			add_name(names, o->name, o->arg && !(o->flags & OPTION_ARG_OPTIONAL));
+	for (const struct argp_child *child = argp->children; child && child->argp; child++)
+		collect(child->argp, names);
+}
+
+/* The index of the option that `word` names, in full or by its beginning, as getopt_long takes it; -1: none. */
+static int find_name(const struct names *names, const char *word, size_t length)
+{
+	int found = -1;
+	for (size_t i = 0; i < names->n; i++)
+		if (strncmp(names->list[i], word, length) == 0) {
+			found = (int)i;
+			if (strlen(names->list[i]) == length)
+				break;
+		}
+	return found;
+}
+
+static int check_names(const struct argp *argp, int argc, char **argv)
+{
+	struct names names = {.n = 0};
+	collect(argp, &names);
+	add_name(&names, "help", 0);
+	add_name(&names, "usage", 0);
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strncmp(argv[i], "--", 2) != 0)
+			continue;
+		const char *word = argv[i] + 2;
+		size_t length = strcspn(word, "=");
+		int found = find_name(&names, word, length);
+		if (found >= 0) {
+			if (names.takes_value[found] && !word[length])
+				i++; /* the next argument is its value, whatever it looks like */
+			continue;
+		}
+		char *name = tool_format("%.*s", (int)length, word);
+		const char *near = tool_suggest(name, names.list, names.n);
+		int status = near ? tool_usage_error("%s has no option --%s; did you mean --%s?", argv[0], name, near)
+		                  : tool_usage_error("%s has no option --%s; `%s --help` lists them", argv[0], name, argv[0]);
+		free(name);
+		return status;
+	}
+	return TOOL_OK;
+}
+
+int tool_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+	argp_err_exit_status = TOOL_USAGE;
+	int status = check_names(argp, argc, argv);
+	if (!status && argp_parse(argp, argc, argv, 0, NULL, input))
+		status = TOOL_USAGE;
+	return status;
+}
+
+/* --- Values --------------------------------------------------------------------------------------------------------------- */
+
+long tool_int(const struct argp_state *state, const char *option, const char *text, long min, long max)
+{
+	char *end;
+	errno = 0;
+	long value = strtol(text, &end, 10);
+	if (end == text || *end || errno || value < min || value > max)
+		argp_error(state, "%s is \"%s\": it must be a whole number from %ld to %ld", option, text, min, max);
+	return value;
+}
+
+double tool_real(const struct argp_state *state, const char *option, const char *text, double min, double max)
+{
+	char *end;
+	errno = 0;
+	double value = strtod(text, &end);
+	if (end == text || *end || errno || !isfinite(value) || value < min || value > max)
+		argp_error(state, "%s is \"%s\": it must be a number from %g to %g", option, text, min, max);
+	return value;
+}
+
+uint64_t tool_size(const struct argp_state *state, const char *option, const char *text)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	errno = 0;
+	double value = strtod(text, &end);
+	int good = end != text && !errno && isfinite(value) && value >= 0;
+	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		value *= pow(1024, (double)(unit - units + 1));
+		end += end[1] == 'i' ? 2 : 1;
+	}
+	if (*end == 'B')
+		end++;
+	if (!good || *end || value > 0x1p60)
+		argp_error(state, "%s is \"%s\": it must be a size in bytes, such as 1048576, 64M or 1.5G", option, text);
+	return (uint64_t)value;
+}
+
+/* --- Options that several subcommands have ------------------------------------------------------------------------------ */
+
+enum { KEY_JSON = 0x1000, KEY_CSV, KEY_SET };
+
+static error_t parse_format(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	enum table_format *format = state->input;
+	if (key != KEY_JSON && key != KEY_CSV)
+		return ARGP_ERR_UNKNOWN;
+	enum table_format wanted = key == KEY_JSON ? TABLE_JSON : TABLE_CSV;
+	if (*format != TABLE_TEXT && *format != wanted)
+		argp_error(state, "--json and --csv exclude each other");
+	*format = wanted;
+	return 0;
+}
+
+static const struct argp_option format_options[] = {
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 90},
+	{"csv", KEY_CSV, NULL, 0, "Print CSV", 90},
+	{0},
+};
+const struct argp tool_format_argp = {.options = format_options, .parser = parse_format};
+
+static error_t parse_set(int key, char *arg, struct argp_state *state)
+{
+	struct tool_settings *settings = state->input;
+	if (key != KEY_SET)
+		return ARGP_ERR_UNKNOWN;
+	if (!strchr(arg, '='))
+		argp_error(state, "--set is \"%s\": it must be NAME=VALUE, with a name from `heddle config`", arg);
+	if (settings->n == sizeof settings->items / sizeof *settings->items)
+		argp_error(state, "--set may be given at most %zu times", settings->n);
+	settings->items[settings->n++] = arg;
+	return 0;
+}
+
+static const struct argp_option set_options[] = {
+	{"set", KEY_SET, "NAME=VALUE", 0, "Change a setting of the library (heddle config lists them); may be repeated", 80},
+	{0},
+};
+const struct argp tool_set_argp = {.options = set_options, .parser = parse_set};
+
+static int unknown_setting(const char *name)
+{
+	size_t n;
+	const struct heddle_setting *settings = heddle_settings(&n);
+	const char **names = tool_alloc(n * sizeof *names);
+	for (size_t i = 0; i < n; i++)
+		names[i] = settings[i].name;
+	int status = tool_unknown("setting", name, names, n);
+	free(names);
+	return status;
+}
+
+int tool_config_init(struct heddle_config *config, const struct tool_settings *settings)
+{
+	if (heddle_config_init(config))
+		return tool_failure("%s", heddle_last_error());
+	for (size_t i = 0; i < settings->n; i++) {
+		const char *equals = strchr(settings->items[i], '=');
+		char *name = tool_format("%.*s", (int)(equals - settings->items[i]), settings->items[i]);
+		int status = heddle_setting_set(config, name, equals + 1);
+		if (status == HEDDLE_E_UNKNOWN)
+			status = unknown_setting(name);
+		else if (status)
+			status = tool_usage_error("--set %s", heddle_last_error());
+		free(name);
+		if (status)
+			return status;
+	}
+	return TOOL_OK;
+}

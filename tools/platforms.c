@@ -1,0 +1,117 @@
+/* heddle platforms [NAME] and heddle platform calibrate: the machines that can be simulated. */
+#include "tool.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+	const char *name; /* NULL: all */
+	enum table_format format;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
+	case ARGP_KEY_ARG:
+		if (o->name)
+			argp_error(state, "one platform at a time: \"%s\" is too much", arg);
+		o->name = arg;
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+	.parser = parse,
+	.children = children,
+	.args_doc = "[NAME|FILE]\ncalibrate [OPTION...]",
+	.doc = "Lists the machines that `heddle sim --platform` finds by name; with a NAME or a file, describes that one. "
+	       "`heddle platform calibrate` measures this machine and adds it.\v"
+	       "Looked for as NAME.yaml in HEDDLE_PLATFORM_PATH, the user's data directory, and the installed ones.",
+};
+
+/* "cpu x 12, k40m x 3" */
+static char *class_list(const struct heddle_platform *p)
+{
+	char *list = tool_format("%s", "");
+	for (size_t c = 0; c < p->n_classes; c++) {
+		size_t n = 0;
+		for (size_t w = 0; w < p->n_workers; w++)
+			n += p->workers[w].class_id == c;
+		char *longer = tool_format("%s%s%zu %s", list, c ? " + " : "", n, p->classes[c].name);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+static int list_all(enum table_format format)
+{
+	static const struct table_column columns[] = {
+		{"name", "platform", NULL, TABLE_AS_TEXT},
+		{"workers", NULL, NULL, TABLE_AS_TEXT},
+		{"nodes", "memories", NULL, 0},
+		{"kernels", "kernel times", NULL, 0},
+		{"description", NULL, NULL, TABLE_AS_TEXT},
+	};
+	struct table table, *tables[] = {&table};
+	char **names;
+	int status = TOOL_OK;
+	if (heddle_platform_names(&names))
+		return tool_library_error("cannot list the platforms");
+	table_init(&table, "platforms", NULL, columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; names[i]; i++) {
+		struct heddle_platform *p;
+		if (heddle_platform_load(names[i], &p)) {
+			status = tool_failure("platform %s is damaged: %s", names[i], heddle_last_error());
+			continue;
+		}
+		char *classes = class_list(p);
+		table_text(&table, "%s", names[i]);
+		table_text(&table, "%s", classes);
+		table_number(&table, (double)p->n_nodes);
+		table_number(&table, (double)p->n_kernels);
+		table_text(&table, "%s", p->description ? p->description : "");
+		free(classes);
+		heddle_platform_free(p);
+	}
+	table_print(stdout, format, tables, 1);
+	if (format == TABLE_TEXT && !table_rows(&table))
+		puts("No platform is installed; `heddle platform calibrate` describes this machine.");
+	table_free(&table);
+	heddle_platform_names_free(names);
+	return status;
+}
+
+static int run_calibrate(int argc, char **argv)
+{
+	char name[] = "heddle platform calibrate", *old = argv[0];
+	argv[0] = name;
+	int status = tool_calibrate(argc, argv);
+	argv[0] = old;
+	return status;
+}
+
+int tool_platforms(int argc, char **argv)
+{
+	static const char *const actions[] = {"calibrate"};
+	struct options o = {.name = NULL};
+	if (argc > 1 && strcmp(argv[1], actions[0]) == 0)
+		return run_calibrate(argc - 1, argv + 1);
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (status)
+		return status;
+	if (!o.name)
+		return list_all(o.format);
+	struct heddle_platform *platform;
+	status = heddle_platform_load(o.name, &platform);
+	if (status == HEDDLE_E_UNKNOWN && tool_suggest(o.name, actions, 1))
+		return tool_unknown("platform", o.name, actions, 1);
+	if (status)
+		return tool_load_platform(o.name, &platform); /* says why */
+	tool_describe(platform, o.format);
+	heddle_platform_free(platform);
+	return TOOL_OK;
+}

@@ -1,0 +1,184 @@
+/* heddle run APPLICATION: for real, on this machine. */
+#include "experiment.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_NCPU = 0x3000, KEY_EMULATED, KEY_MEMORY, KEY_BANDWIDTH, KEY_LATENCY, KEY_SLOWDOWN, KEY_REPEAT, KEY_LAYOUT,
+       KEY_NO_CHECK, KEY_NO_TRACE };
+
+struct options {
+	struct experiment experiment;
+	int n_cpu, n_emulated; /* -2: as configured */
+	uint64_t memory;
+	double bandwidth, latency, slowdown; /* NAN: as configured */
+	int memory_given, no_check, no_trace;
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "On what:", 4},
+	{"ncpu", KEY_NCPU, "P", 0, "CPU workers (default: one per core)", 0},
+	{"emulated", KEY_EMULATED, "K", 0, "Emulated accelerators: threads with a memory of their own (default 0)", 0},
+	{"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each, such as 64M (default 0: no limit)", 0},
+	{"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0, "Bandwidth of their links (default 0: that of memory)", 0},
+	{"emulated-latency", KEY_LATENCY, "US", 0, "Latency of their links", 0},
+	{"emulated-slowdown", KEY_SLOWDOWN, "FACTOR", 0, "Their kernels last so many times longer (default 1)", 0},
+	{NULL, 0, NULL, 0, "How to run it:", 5},
+	{"repeat", KEY_REPEAT, "R", 0, "Factorise R times and give the median time (default 1)", 0},
+	{"layout", KEY_LAYOUT, "tiled|in-place", 0,
+	 "Contiguous tiles (default), or windows of a column-major matrix", 0},
+	{"no-check", KEY_NO_CHECK, NULL, 0, "Leave out the residual", 0},
+	{"no-trace", KEY_NO_TRACE, NULL, 0, "Record nothing; there are no bounds then", 0},
+	{0},
+};
+
+static enum heddle_dense_layout layout_of(struct argp_state *state, const char *text)
+{
+	if (strcmp(text, "in-place") == 0)
+		return HEDDLE_DENSE_IN_PLACE;
+	if (strcmp(text, "tiled") != 0)
+		argp_error(state, "--layout is \"%s\": it must be tiled or in-place", text);
+	return HEDDLE_DENSE_TILED;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->experiment; return 0;
+	case KEY_NCPU: o->n_cpu = (int)tool_int(state, "--ncpu", arg, -1, 100000); return 0;
+	case KEY_EMULATED: o->n_emulated = (int)tool_int(state, "--emulated", arg, 0, 1000); return 0;
+	case KEY_MEMORY:
+		o->memory = tool_size(state, "--emulated-memory", arg);
+		o->memory_given = 1;
+		return 0;
+	case KEY_BANDWIDTH: o->bandwidth = tool_real(state, "--emulated-bandwidth", arg, 0, 1e9); return 0;
+	case KEY_LATENCY: o->latency = tool_real(state, "--emulated-latency", arg, 0, 1e9); return 0;
+	case KEY_SLOWDOWN: o->slowdown = tool_real(state, "--emulated-slowdown", arg, 1, 1e6); return 0;
+	case KEY_REPEAT: o->experiment.what.repeat = (int)tool_int(state, "--repeat", arg, 1, 1000000); return 0;
+	case KEY_LAYOUT: o->experiment.what.problem.layout = layout_of(state, arg); return 0;
+	case KEY_NO_CHECK: o->no_check = 1; return 0;
+	case KEY_NO_TRACE: o->no_trace = 1; return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = children,
+	.args_doc = "cholesky",
+	.doc = "Runs an application for real on this machine: cholesky factorises a random symmetric positive definite matrix, and "
+	       "checks the factor.\v"
+	       "The residual is |A - L L'| / (n |A| eps) in the Frobenius norm: a sound factorisation gives less than 10. Bounds "
+	       "appear when the performance models know the times of all kernels on all classes of workers.",
+};
+
+static int configure(struct options *o, struct heddle_config *config)
+{
+	struct experiment *e = &o->experiment;
+	int status = experiment_config(e, config);
+	if (status)
+		return status;
+	if (o->n_cpu > -2)
+		config->n_cpu = o->n_cpu;
+	if (o->n_emulated > -2)
+		config->n_emulated = o->n_emulated;
+	if (o->memory_given)
+		config->emulated_memory = o->memory;
+	if (!isnan(o->bandwidth))
+		config->emulated_bandwidth = o->bandwidth;
+	if (!isnan(o->latency))
+		config->emulated_latency = o->latency;
+	if (!isnan(o->slowdown))
+		config->emulated_slowdown = o->slowdown;
+	e->what.problem.check = !o->no_check;
+	e->what.keep_trace = !o->no_trace;
+	if (o->no_trace && (e->trace || e->gantt || e->explain))
+		return tool_usage_error("--no-trace goes with neither --trace, --gantt nor --explain");
+	if (config->n_cpu == 0 && config->n_emulated == 0)
+		return tool_usage_error("no worker is left: give --ncpu or --emulated a positive number");
+	if (strcmp(config->sched, "auto") != 0 && tool_check_policy(config->sched))
+		return TOOL_USAGE;
+	return cholesky_check_memory(&e->what);
+}
+
+static const struct table_column columns[] = {
+	{"application", NULL, NULL, TABLE_AS_TEXT},
+	{"policy", NULL, NULL, TABLE_AS_TEXT},
+	{"n", NULL, NULL, 0},
+	{"tile", NULL, NULL, 0},
+	{"precision", NULL, NULL, TABLE_AS_TEXT},
+	{"tasks", NULL, NULL, 0},
+	{"seconds", "time", "s", 4},
+	{"min_seconds", "fastest", "s", 4},
+	{"max_seconds", "slowest", "s", 4},
+	{"gflops", "rate", "Gflop/s", 2},
+	{"residual", NULL, NULL, 4},
+	{"area_bound_s", "area bound", "s", 4},
+	{"path_bound_s", "critical path bound", "s", 4},
+	{"of_bound_percent", "bound / time", "%", 1},
+	{"idle_percent", "workers idle", "%", 1},
+	{"transfers", NULL, NULL, 0},
+	{"moved_mib", "moved", "MiB", 1},
+	{"evictions", NULL, NULL, 0},
+};
+
+static void print_outcome(const struct experiment *e, const struct cholesky_outcome *r)
+{
+	struct table facts, details[SUMMARY_TABLES], *tables[1 + SUMMARY_TABLES] = {&facts};
+	table_init(&facts, "run", NULL, columns, sizeof columns / sizeof *columns);
+	facts.single = 1;
+	table_text(&facts, "%s", e->application);
+	table_text(&facts, "%s", r->policy);
+	table_number(&facts, (double)e->what.problem.n);
+	table_number(&facts, (double)e->what.problem.tile);
+	table_text(&facts, "%s", e->what.problem.precision == HEDDLE_DENSE_DOUBLE ? "double" : "single");
+	table_number(&facts, r->tasks);
+	table_number(&facts, r->seconds);
+	table_number(&facts, e->what.repeat > 1 ? r->min_seconds : NAN);
+	table_number(&facts, e->what.repeat > 1 ? r->max_seconds : NAN);
+	table_number(&facts, r->gflops);
+	table_number(&facts, r->residual);
+	table_number(&facts, r->bounds.area * 1e-6);
+	table_number(&facts, r->bounds.critical_path * 1e-6);
+	table_number(&facts, r->bounds.best * 1e-4 / r->seconds);
+	table_number(&facts, 100 * r->idle);
+	table_number(&facts, r->transfers);
+	table_number(&facts, r->bytes_moved / 0x1p20);
+	table_number(&facts, r->evictions);
+	summary_init(details);
+	if (e->explain)
+		summary_add(details, r->trace);
+	for (size_t i = 0; i < SUMMARY_TABLES; i++)
+		tables[1 + i] = &details[i];
+	table_print(stdout, e->format, tables, e->explain ? 1 + SUMMARY_TABLES : 1);
+	table_free(&facts);
+	for (size_t i = 0; i < SUMMARY_TABLES; i++)
+		table_free(&details[i]);
+}
+
+int tool_run(int argc, char **argv)
+{
+	struct options o = {.n_cpu = -2, .n_emulated = -2, .bandwidth = NAN, .latency = NAN, .slowdown = NAN};
+	struct heddle_config config;
+	struct cholesky_outcome outcome;
+	struct experiment *e = &o.experiment;
+	experiment_init(e);
+	e->what.problem.layout = HEDDLE_DENSE_TILED;
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (!status)
+		status = configure(&o, &config);
+	if (!status)
+		status = cholesky_run(&config, &e->what, &outcome);
+	if (status)
+		return status;
+	print_outcome(e, &outcome);
+	if (outcome.trace)
+		status = experiment_write(e, outcome.trace, &outcome.bounds);
+	if (!status && e->what.problem.check && !(outcome.residual < 10))
+		status = tool_failure("the residual is %g: the factor is wrong", outcome.residual);
+	cholesky_outcome_free(&outcome);
+	return status;
+}

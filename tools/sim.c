@@ -1,0 +1,147 @@
+/* heddle sim APPLICATION: in virtual time, on any machine, under one policy or all. */
+#include "comparison.h"
+#include "experiment.h"
+#include <heddle/settings.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_NOISE = 0x4000 };
+
+struct options {
+	struct experiment experiment;
+	const char *platform, *noise;
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "On what:", 4},
+	{"platform", 'p', "NAME|FILE", 0, "The machine to simulate; `heddle platforms` lists them", 0},
+	{"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->experiment; return 0;
+	case 'p': o->platform = arg; return 0;
+	case KEY_NOISE: o->noise = arg; return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = children,
+	.args_doc = "cholesky",
+	.doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing computed. "
+	       "POLICY may be a list separated by commas, or all.\v"
+	       "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work) and critical path "
+	       "(no limit to the number of workers). With several policies, --trace and --gantt show the best one.",
+};
+
+static int no_platform(void)
+{
+	char **names = NULL, *all = tool_format("%s", "");
+	if (heddle_platform_names(&names) == 0) {
+		for (size_t i = 0; names[i]; i++) {
+			char *longer = tool_format("%s%s%s", all, i ? ", " : "", names[i]);
+			free(all);
+			all = longer;
+		}
+		heddle_platform_names_free(names);
+	}
+	tool_usage_error("which machine? Give --platform one of: %s; or a file; `heddle platform calibrate` describes this one",
+	                 *all ? all : "(none is installed)");
+	free(all);
+	return TOOL_USAGE;
+}
+
+static int configure(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
+{
+	int status = experiment_config(&o->experiment, config);
+	if (status)
+		return status;
+	if (o->noise && heddle_setting_set(config, "noise", o->noise))
+		return tool_usage_error("--%s", heddle_last_error());
+	const char *name = o->platform ? o->platform : config->platform;
+	if (!name || !*name)
+		return no_platform();
+	status = tool_load_platform(name, platform);
+	if (!status && (status = cholesky_check_platform(*platform, &o->experiment.what)))
+		heddle_platform_free(*platform);
+	return status;
+}
+
+static int show_best(const struct experiment *e, const struct heddle_config *config, const struct heddle_platform *platform,
+                     const struct comparison *c)
+{
+	struct cholesky_outcome outcome;
+	if (!e->trace && !e->gantt)
+		return TOOL_OK;
+	int status = comparison_best_again(c, config, platform, &e->what, &outcome);
+	if (status)
+		return status;
+	status = experiment_write(e, outcome.trace, &outcome.bounds);
+	cholesky_outcome_free(&outcome);
+	return status;
+}
+
+static void print_comparison(const struct experiment *e, const struct heddle_platform *platform, const struct comparison *c)
+{
+	struct table problem, policies, details[SUMMARY_TABLES], *tables[2 + SUMMARY_TABLES] = {&problem, &policies};
+	comparison_problem(c, platform, &e->what, &problem);
+	comparison_table(c, &policies);
+	summary_init(details);
+	for (size_t i = 0; i < c->n; i++)
+		if (!c->status[i] && c->outcomes[i].trace)
+			summary_add(details, c->outcomes[i].trace);
+	for (size_t i = 0; i < SUMMARY_TABLES; i++)
+		tables[2 + i] = &details[i];
+	/* CSV is for plotting programs: one table, unless more were asked for. */
+	if (e->format == TABLE_CSV && !e->explain)
+		table_print(stdout, e->format, tables + 1, 1);
+	else
+		table_print(stdout, e->format, tables, e->explain ? 2 + SUMMARY_TABLES : 2);
+	table_free(&problem);
+	table_free(&policies);
+	for (size_t i = 0; i < SUMMARY_TABLES; i++)
+		table_free(&details[i]);
+}
+
+static int compare(const struct experiment *e, const struct heddle_config *config, const struct heddle_platform *platform)
+{
+	struct comparison c;
+	int status = comparison_init(&c, config->sched);
+	if (status)
+		return status;
+	status = comparison_run(&c, config, platform, &e->what);
+	if (comparison_best(&c) < c.n) {
+		print_comparison(e, platform, &c);
+		int shown = show_best(e, config, platform, &c);
+		int sound = config->noise > 0 ? TOOL_OK : comparison_check(&c);
+		status = status ? status : shown ? shown : sound;
+	}
+	comparison_free(&c);
+	return status;
+}
+
+int tool_sim(int argc, char **argv)
+{
+	struct options o = {.platform = NULL};
+	struct heddle_config config;
+	struct heddle_platform *platform;
+	experiment_init(&o.experiment);
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (!status)
+		status = configure(&o, &config, &platform);
+	if (status)
+		return status;
+	o.experiment.what.keep_trace = o.experiment.explain;
+	status = compare(&o.experiment, &config, platform);
+	heddle_platform_free(platform);
+	return status;
+}

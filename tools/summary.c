@@ -1,0 +1,140 @@
+/* What a trace says of workers, codelets and links. */
+#include "experiment.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { WORKERS, CODELETS, LINKS };
+
+static const struct table_column worker_columns[] = {
+	{"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT}, {"class", NULL, NULL, TABLE_AS_TEXT},
+	{"tasks", NULL, NULL, 0},              {"busy_ms", "busy", "ms", 2},               {"idle_percent", "idle", "%", 1},
+};
+static const struct table_column codelet_columns[] = {
+	{"policy", NULL, NULL, TABLE_AS_TEXT},
+	{"codelet", NULL, NULL, TABLE_AS_TEXT},
+	{"class", NULL, NULL, TABLE_AS_TEXT},
+	{"tasks", NULL, NULL, 0},
+	{"mean_us", "mean", "us", 1},
+	{"rate_gflops", "rate", "Gflop/s", 2},
+	{"time_ms", "time", "ms", 2},
+};
+static const struct table_column link_columns[] = {
+	{"policy", NULL, NULL, TABLE_AS_TEXT},
+	{"from", NULL, NULL, TABLE_AS_TEXT},
+	{"to", NULL, NULL, TABLE_AS_TEXT},
+	{"transfers", NULL, NULL, 0},
+	{"moved_mib", "moved", "MiB", 1},
+	{"busy_ms", "busy", "ms", 2},
+	{"prefetched_percent", "prefetched", "%", 1},
+};
+
+void summary_init(struct table tables[SUMMARY_TABLES])
+{
+	table_init(&tables[WORKERS], "workers", "Workers", worker_columns, sizeof worker_columns / sizeof *worker_columns);
+	table_init(&tables[CODELETS], "codelets", "Codelets", codelet_columns, sizeof codelet_columns / sizeof *codelet_columns);
+	table_init(&tables[LINKS], "links", "Links", link_columns, sizeof link_columns / sizeof *link_columns);
+}
+
+struct sum {
+	double n, time, work; /* count, us, flops or bytes */
+	double prefetched;
+};
+
+static void add_workers(struct table *table, const struct heddle_trace *trace)
+{
+	const struct heddle_platform *p = trace->platform;
+	struct sum *sums = tool_alloc(p->n_workers * sizeof *sums);
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		sums[t->worker].n++;
+		sums[t->worker].time += t->end - t->start;
+	}
+	double makespan = heddle_trace_makespan(trace);
+	for (size_t w = 0; w < p->n_workers; w++) {
+		table_text(table, "%s", trace->policy);
+		table_text(table, "%s", p->workers[w].name);
+		table_text(table, "%s", p->classes[p->workers[w].class_id].name);
+		table_number(table, sums[w].n);
+		table_number(table, sums[w].time * 1e-3);
+		table_number(table, makespan > 0 ? 100 * fmax(0, 1 - sums[w].time / makespan) : NAN);
+	}
+	free(sums);
+}
+
+static void add_codelets(struct table *table, const struct heddle_trace *trace)
+{
+	const struct heddle_platform *p = trace->platform;
+	struct sum *sums = tool_alloc(trace->n_codelets * p->n_classes * sizeof *sums);
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		struct sum *sum = &sums[t->codelet * p->n_classes + p->workers[t->worker].class_id];
+		sum->n++;
+		sum->time += t->end - t->start;
+		sum->work += t->flops;
+	}
+	for (size_t i = 0; i < trace->n_codelets * p->n_classes; i++) {
+		if (sums[i].n == 0)
+			continue;
+		table_text(table, "%s", trace->policy);
+		table_text(table, "%s", trace->codelets[i / p->n_classes].name);
+		table_text(table, "%s", p->classes[i % p->n_classes].name);
+		table_number(table, sums[i].n);
+		table_number(table, sums[i].time / sums[i].n);
+		table_number(table, sums[i].work > 0 && sums[i].time > 0 ? sums[i].work / sums[i].time * 1e-3 : NAN);
+		table_number(table, sums[i].time * 1e-3);
+	}
+	free(sums);
+}
+
+static void add_links(struct table *table, const struct heddle_trace *trace)
+{
+	const struct heddle_platform *p = trace->platform;
+	struct sum *sums = tool_alloc(p->n_nodes * p->n_nodes * sizeof *sums);
+	for (size_t i = 0; i < trace->n_transfers; i++) {
+		const struct heddle_trace_transfer *t = &trace->transfers[i];
+		struct sum *sum = &sums[t->from * p->n_nodes + t->to];
+		sum->n++;
+		sum->time += t->end - t->start;
+		sum->work += (double)t->bytes;
+		sum->prefetched += t->reason == 1;
+	}
+	for (size_t i = 0; i < p->n_nodes * p->n_nodes; i++) {
+		if (sums[i].n == 0)
+			continue;
+		table_text(table, "%s", trace->policy);
+		table_text(table, "%s", p->nodes[i / p->n_nodes].name);
+		table_text(table, "%s", p->nodes[i % p->n_nodes].name);
+		table_number(table, sums[i].n);
+		table_number(table, sums[i].work / 0x1p20);
+		table_number(table, sums[i].time * 1e-3);
+		table_number(table, 100 * sums[i].prefetched / sums[i].n);
+	}
+	free(sums);
+}
+
+void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace)
+{
+	add_workers(&tables[WORKERS], trace);
+	add_codelets(&tables[CODELETS], trace);
+	add_links(&tables[LINKS], trace);
+}
+
+int summary_is_picture(const char *path)
+{
+	const char *extension = tool_extension(path);
+	return strcasecmp(extension, ".png") == 0 || strcasecmp(extension, ".svg") == 0 || strcasecmp(extension, ".pdf") == 0;
+}
+
+int summary_draw(const struct heddle_trace *trace, const char *path, double best)
+{
+	struct heddle_gantt_options options = {
+		.transfers = trace->n_transfers > 0,
+		.critical_path = 1,
+		.lower_bound = isnan(best) ? 0 : best,
+	};
+	if (heddle_trace_gantt(trace, path, &options))
+		return tool_library_error("the chart was not drawn");
+	return TOOL_OK;
+}

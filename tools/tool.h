@@ -1,0 +1,98 @@
+/* What the subcommands of `heddle` share: exit statuses, messages, options, progress. */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <argp.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <heddle.h>
+#include "table.h"
+
+/* Exit statuses. */
+enum { TOOL_OK = 0, TOOL_FAILURE = 1, TOOL_USAGE = 2 };
+
+/* One per subcommand. argv[0] is "heddle NAME". */
+int tool_machine(int argc, char **argv);
+int tool_policies(int argc, char **argv);
+int tool_config(int argc, char **argv);
+int tool_platforms(int argc, char **argv);
+int tool_calibrate(int argc, char **argv); /* heddle platform calibrate */
+int tool_run(int argc, char **argv);
+int tool_sim(int argc, char **argv);
+int tool_models(int argc, char **argv);
+int tool_trace(int argc, char **argv);
+int tool_demo(int argc, char **argv);
+
+/* --- Messages (util.c) ------------------------------------------------------------------------------------------------- */
+
+/* "heddle: ..." and a newline on standard error; returns TOOL_USAGE, TOOL_FAILURE. */
+int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int tool_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The sentence of heddle_last_error after "heddle: WHAT: "; returns TOOL_FAILURE. */
+int tool_library_error(const char *what);
+void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Memory, zeroed; a program this small has nothing better to do without it than to say so and exit with TOOL_FAILURE. */
+void *tool_alloc(size_t size) __attribute__((malloc));
+void *tool_realloc(void *old, size_t size);
+char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *tool_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+/* Columns of the terminal behind `out`; 0 when it is none. */
+size_t tool_line_width(FILE *out);
+/* A line on standard error that the next one replaces; nothing unless that is a terminal. NULL: wipes it. */
+void tool_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tool_progress_end(void);
+
+/* "1.5 GiB"; owned by the caller. */
+char *tool_size_text(double bytes);
+
+/* Makes the directories that `path` lies in and checks that a file can be written there; TOOL_FAILURE with a message
+ * otherwise. Long work asks before it begins. */
+int tool_check_writable(const char *path);
+/* The extension of a path with its dot, "" without one. */
+const char *tool_extension(const char *path);
+
+/* --- Suggestions (suggest.c) ------------------------------------------------------------------------------------------- */
+
+/* The candidate nearest to `word` by edit distance, or NULL when none is near enough to have been meant. */
+const char *tool_suggest(const char *word, const char *const *candidates, size_t n);
+/* "`plicies` is no KIND; did you mean `policies`?" or the list of all; returns TOOL_USAGE. */
+int tool_unknown(const char *kind, const char *word, const char *const *candidates, size_t n);
+/* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform). */
+int tool_check_policy(const char *name);
+int tool_load_platform(const char *name, struct heddle_platform **out);
+
+/* plot.c: the times of one codelet against the size, one curve per class. TOOL_OK, or a message and TOOL_FAILURE. */
+int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const char *path);
+
+/* describe.c: a platform, as tables on standard output. */
+void tool_describe(const struct heddle_platform *platform, enum table_format format);
+
+/* --- Options (options.c) ----------------------------------------------------------------------------------------------- */
+
+/* argp_parse, with an answer to misspelt long options: TOOL_OK or TOOL_USAGE. --help and wrong values end the program. */
+int tool_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Values of options; a wrong one ends the program with TOOL_USAGE and the valid range. */
+long tool_int(const struct argp_state *state, const char *option, const char *text, long min, long max);
+double tool_real(const struct argp_state *state, const char *option, const char *text, double min, double max);
+/* Bytes: 1048576, 64M, 2G, 1.5GiB (powers of 1024). */
+uint64_t tool_size(const struct argp_state *state, const char *option, const char *text);
+
+/* --json and --csv, as a child parser; its input is an enum table_format. */
+extern const struct argp tool_format_argp;
+
+/* Settings of the library by name: --set window=100; its input is a struct tool_settings. */
+struct tool_settings {
+	const char *items[32]; /* "name=value", borrows argv */
+	size_t n;
+};
+extern const struct argp tool_set_argp;
+/* heddle_config_init, then the settings of --set: TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
+int tool_config_init(struct heddle_config *config, const struct tool_settings *settings);
+
+#endif

@@ -1,0 +1,317 @@
+/* heddle trace FILE: a summary, a picture, or another format. */
+#include "experiment.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { KEY_WIDTH = 0x5000, KEY_HEIGHT, KEY_TITLE, KEY_NO_PATH, KEY_NO_TRANSFERS };
+
+struct options {
+	const char *file, *output;
+	struct heddle_gantt_options gantt;
+	enum table_format format;
+};
+
+static const struct argp_option options[] = {
+	{"output", 'o', "OUT", 0, "Draw (.png, .svg, .pdf) or convert (.json: Chrome and Perfetto, .paje: ViTE, .csv)", 0},
+	{"width", KEY_WIDTH, "POINTS", 0, "Width of the picture", 0},
+	{"height", KEY_HEIGHT, "POINTS", 0, "Height of the picture", 0},
+	{"title", KEY_TITLE, "TEXT", 0, "Title of the picture", 0},
+	{"no-critical-path", KEY_NO_PATH, NULL, 0, "Do not outline the critical path", 0},
+	{"no-transfers", KEY_NO_TRANSFERS, NULL, 0, "Do not draw the links", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
+	case 'o': o->output = arg; return 0;
+	case KEY_WIDTH: o->gantt.width = tool_real(state, "--width", arg, 100, 20000); return 0;
+	case KEY_HEIGHT: o->gantt.height = tool_real(state, "--height", arg, 100, 20000); return 0;
+	case KEY_TITLE: o->gantt.title = arg; return 0;
+	case KEY_NO_PATH: o->gantt.critical_path = 0; return 0;
+	case KEY_NO_TRANSFERS: o->gantt.transfers = 0; return 0;
+	case ARGP_KEY_ARG:
+		if (o->file)
+			argp_error(state, "one trace at a time: \"%s\" is too much", arg);
+		o->file = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which trace? `heddle run` and `heddle sim` write one with --trace FILE");
+		return EINVAL;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = children,
+	.args_doc = "FILE",
+	.doc = "Summarises a trace: makespan, what each worker, codelet and link did, critical path, lower bounds. With -o, draws it as "
+	       "a Gantt chart or converts it.",
+};
+
+/* --- Times for the bounds: the platform's, or the means of the trace itself --------------------------------------------- */
+
+struct kind {
+	uint32_t codelet;
+	uint64_t footprint;
+};
+
+struct means {
+	struct kind *kinds; /* owns; sorted */
+	size_t n, n_classes;
+	double *sums, *counts; /* own; kind by kind, class by class */
+};
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+	if (x->codelet != y->codelet)
+		return x->codelet < y->codelet ? -1 : 1;
+	return (x->footprint > y->footprint) - (x->footprint < y->footprint);
+}
+
+static size_t cell_of(const struct means *m, const struct heddle_trace_task *t, unsigned class_id)
+{
+	struct kind key = {t->codelet, t->footprint};
+	const struct kind *found = bsearch(&key, m->kinds, m->n, sizeof key, by_kind);
+	return (size_t)(found - m->kinds) * m->n_classes + class_id;
+}
+
+static void means_init(struct means *m, const struct heddle_trace *trace)
+{
+	const struct heddle_platform *p = trace->platform;
+	*m = (struct means){.n_classes = p->n_classes, .kinds = tool_alloc(trace->n_tasks * sizeof *m->kinds)};
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		m->kinds[i] = (struct kind){trace->tasks[i].codelet, trace->tasks[i].footprint};
+	qsort(m->kinds, trace->n_tasks, sizeof *m->kinds, by_kind);
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		if (i == 0 || by_kind(&m->kinds[i], &m->kinds[m->n - 1]) != 0)
+			m->kinds[m->n++] = m->kinds[i];
+	m->sums = tool_alloc(m->n * m->n_classes * sizeof *m->sums);
+	m->counts = tool_alloc(m->n * m->n_classes * sizeof *m->counts);
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		size_t cell = cell_of(m, t, p->workers[t->worker].class_id);
+		m->sums[cell] += t->end - t->start;
+		m->counts[cell]++;
+	}
+}
+
+static void means_fini(struct means *m)
+{
+	free(m->kinds);
+	free(m->sums);
+	free(m->counts);
+}
+
+static double mean_time(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
+{
+	const struct means *m = arg;
+	size_t cell = cell_of(m, &trace->tasks[task], class_id);
+	return m->counts[cell] > 0 ? m->sums[cell] / m->counts[cell] : NAN;
+}
+
+/* A class on which a kind of task has never run would look like one that cannot run it: no bound then. */
+static int complete(const struct means *m)
+{
+	for (size_t i = 0; i < m->n * m->n_classes; i++)
+		if (m->counts[i] == 0)
+			return 0;
+	return m->n > 0;
+}
+
+/* Fills *bounds, NAN when unknown; *source says where the times are from. */
+static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *bounds, const char **source)
+{
+	int status = 0;
+	*bounds = (struct heddle_bounds){NAN, NAN, NAN};
+	*source = "none: some class has never run some kind of task";
+	if (trace->platform->n_kernels > 0 && trace->virtual_time) {
+		*source = "kernel times of the platform";
+		return heddle_trace_bounds(trace, NULL, NULL, bounds);
+	}
+	struct means means;
+	means_init(&means, trace);
+	if (complete(&means)) {
+		*source = "mean times of this trace";
+		status = heddle_trace_bounds(trace, mean_time, &means, bounds);
+	}
+	means_fini(&means);
+	return status;
+}
+
+/* --- Summary ------------------------------------------------------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct heddle_trace_task *const *x = a, *const *y = b;
+	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+/* us spent in kernels on the practical critical path, and its number of tasks. */
+static int path_time(const struct heddle_trace *trace, double *time, size_t *n)
+{
+	uint64_t *ids;
+	if (heddle_trace_critical_path(trace, &ids, n))
+		return -1;
+	const struct heddle_trace_task **tasks = tool_alloc(trace->n_tasks * sizeof *tasks);
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		tasks[i] = &trace->tasks[i];
+	qsort(tasks, trace->n_tasks, sizeof *tasks, by_id);
+	*time = 0;
+	for (size_t i = 0; i < *n; i++) {
+		const struct heddle_trace_task key = {.id = ids[i]}, *wanted = &key;
+		const struct heddle_trace_task *const *found = bsearch(&wanted, tasks, trace->n_tasks, sizeof *tasks, by_id);
+		if (found)
+			*time += (*found)->end - (*found)->start;
+	}
+	free(tasks);
+	free(ids);
+	return 0;
+}
+
+static const struct table_column columns[] = {
+	{"policy", NULL, NULL, TABLE_AS_TEXT},
+	{"platform", NULL, NULL, TABLE_AS_TEXT},
+	{"clock", NULL, NULL, TABLE_AS_TEXT},
+	{"workers", NULL, NULL, 0},
+	{"tasks", NULL, NULL, 0},
+	{"failed", NULL, NULL, 0},
+	{"makespan_ms", "makespan", "ms", 3},
+	{"gflops", "rate", "Gflop/s", 1},
+	{"idle_percent", "workers idle", "%", 1},
+	{"transfers", NULL, NULL, 0},
+	{"moved_mib", "moved", "MiB", 1},
+	{"path_tasks", "critical path", "tasks", 0},
+	{"path_ms", "kernels on it", "ms", 3},
+	{"path_percent", "share of makespan", "%", 1},
+	{"area_bound_ms", "area bound", "ms", 3},
+	{"path_bound_ms", "critical path bound", "ms", 3},
+	{"of_bound_percent", "bound / makespan", "%", 1},
+	{"bounds_from", "bounds from", NULL, TABLE_AS_TEXT},
+};
+
+static int add_facts(struct table *facts, const struct heddle_trace *trace)
+{
+	double busy = 0, flops = 0, moved = 0, failed = 0, makespan = heddle_trace_makespan(trace), path = NAN;
+	size_t path_tasks = 0;
+	struct heddle_bounds bounds;
+	const char *source;
+	if (find_bounds(trace, &bounds, &source) || path_time(trace, &path, &path_tasks))
+		return tool_library_error("the trace cannot be analysed");
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		busy += trace->tasks[i].end - trace->tasks[i].start;
+		flops += trace->tasks[i].flops;
+		failed += trace->tasks[i].status != 0;
+	}
+	for (size_t i = 0; i < trace->n_transfers; i++)
+		moved += (double)trace->transfers[i].bytes;
+	double span = makespan * (double)trace->platform->n_workers;
+	table_text(facts, "%s", trace->policy);
+	table_text(facts, "%s", trace->platform->name);
+	table_text(facts, "%s", trace->virtual_time ? "virtual" : "real");
+	table_number(facts, (double)trace->platform->n_workers);
+	table_number(facts, (double)trace->n_tasks);
+	table_number(facts, failed);
+	table_number(facts, makespan * 1e-3);
+	table_number(facts, makespan > 0 && flops > 0 ? flops / makespan * 1e-3 : NAN);
+	table_number(facts, span > 0 ? 100 * fmax(0, 1 - busy / span) : NAN);
+	table_number(facts, (double)trace->n_transfers);
+	table_number(facts, moved / 0x1p20);
+	table_number(facts, (double)path_tasks);
+	table_number(facts, path * 1e-3);
+	table_number(facts, makespan > 0 ? 100 * path / makespan : NAN);
+	table_number(facts, bounds.area * 1e-3);
+	table_number(facts, bounds.critical_path * 1e-3);
+	table_number(facts, makespan > 0 ? 100 * bounds.best / makespan : NAN);
+	table_text(facts, "%s", source);
+	return TOOL_OK;
+}
+
+static int summarise(const struct heddle_trace *trace, enum table_format format)
+{
+	struct table facts, details[SUMMARY_TABLES], *tables[1 + SUMMARY_TABLES] = {&facts};
+	table_init(&facts, "trace", NULL, columns, sizeof columns / sizeof *columns);
+	facts.single = 1;
+	int status = add_facts(&facts, trace);
+	summary_init(details);
+	if (!status)
+		summary_add(details, trace);
+	for (size_t i = 0; i < SUMMARY_TABLES; i++)
+		tables[1 + i] = &details[i];
+	if (!status)
+		table_print(stdout, format, tables, 1 + SUMMARY_TABLES);
+	table_free(&facts);
+	for (size_t i = 0; i < SUMMARY_TABLES; i++)
+		table_free(&details[i]);
+	return status;
+}
+
+/* --- Pictures and other formats ------------------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *extension;
+	enum heddle_trace_format format;
+} conversions[] = {
+	{".json", HEDDLE_TRACE_CHROME},
+	{".paje", HEDDLE_TRACE_PAJE},
+	{".csv", HEDDLE_TRACE_CSV},
+};
+enum { N_CONVERSIONS = sizeof conversions / sizeof *conversions };
+
+static int conversion_of(const char *path)
+{
+	int i = 0;
+	while (i < N_CONVERSIONS && strcasecmp(tool_extension(path), conversions[i].extension) != 0)
+		i++;
+	return i;
+}
+
+static int check_output(const char *path)
+{
+	if (!summary_is_picture(path) && conversion_of(path) == N_CONVERSIONS)
+		return tool_usage_error("--output is \"%s\": it must end in .png, .svg, .pdf, .json, .paje or .csv", path);
+	return tool_check_writable(path);
+}
+
+static int draw(const struct heddle_trace *trace, const struct options *o)
+{
+	struct heddle_gantt_options gantt = o->gantt;
+	struct heddle_bounds bounds;
+	const char *source;
+	if (find_bounds(trace, &bounds, &source) == 0 && !isnan(bounds.best))
+		gantt.lower_bound = bounds.best;
+	if (trace->n_transfers == 0)
+		gantt.transfers = 0;
+	if (heddle_trace_gantt(trace, o->output, &gantt))
+		return tool_library_error("the chart was not drawn");
+	return TOOL_OK;
+}
+
+int tool_trace(int argc, char **argv)
+{
+	struct options o = {.gantt = {.transfers = 1, .critical_path = 1}};
+	struct heddle_trace *trace;
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (!status && o.output)
+		status = check_output(o.output);
+	if (status)
+		return status;
+	if (heddle_trace_load(o.file, &trace))
+		return tool_failure("%s", heddle_last_error());
+	if (!o.output)
+		status = summarise(trace, o.format);
+	else if (summary_is_picture(o.output))
+		status = draw(trace, &o);
+	else if (heddle_trace_export(trace, conversions[conversion_of(o.output)].format, o.output))
+		status = tool_library_error("the trace was not converted");
+	heddle_trace_free(trace);
+	return status;
+}

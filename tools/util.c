@@ -1,0 +1,154 @@
+/* Messages, memory, progress. */
+#include "tool.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void message(const char *format, va_list args)
+{
+	tool_progress_end();
+	fflush(stdout);
+	fputs("heddle: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
+int tool_usage_error(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	message(format, args);
+	va_end(args);
+	return TOOL_USAGE;
+}
+
+int tool_failure(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	message(format, args);
+	va_end(args);
+	return TOOL_FAILURE;
+}
+
+void tool_warn(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	message(format, args);
+	va_end(args);
+}
+
+int tool_library_error(const char *what)
+{
+	return tool_failure("%s: %s", what, heddle_last_error());
+}
+
+void *tool_realloc(void *old, size_t size)
+{
+	void *p = realloc(old, size ? size : 1);
+	if (!p) {
+		tool_failure("out of memory (%zu bytes)", size);
+		exit(TOOL_FAILURE);
+	}
+	return p;
+}
+
+void *tool_alloc(size_t size)
+{
+	void *p = tool_realloc(NULL, size);
+	memset(p, 0, size);
+	return p;
+}
+
+char *tool_vformat(const char *format, va_list args)
+{
+	va_list again;
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	size_t size = n < 0 ? 1 : (size_t)n + 1;
+	char *text = tool_alloc(size);
+	vsnprintf(text, size, format, again);
+	va_end(again);
+	return text;
+}
+
+char *tool_format(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *text = tool_vformat(format, args);
+	va_end(args);
+	return text;
+}
+
+size_t tool_line_width(FILE *out)
+{
+	struct winsize size;
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
+}
+
+void tool_progress(const char *format, ...)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	va_list args;
+	va_start(args, format);
+	fputs("\r\033[K", stderr);
+	vfprintf(stderr, format, args);
+	fflush(stderr);
+	va_end(args);
+}
+
+void tool_progress_end(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}
+
+char *tool_size_text(double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+	while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+		bytes /= 1024;
+		unit++;
+	}
+	return tool_format(unit && bytes < 100 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+int tool_check_writable(const char *path)
+{
+	if (!*path)
+		return tool_usage_error("the name of the file to write is empty");
+	char *directory = tool_format("%s", path);
+	for (char *p = strchr(directory + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdir(directory, 0777) && errno != EEXIST) {
+			int status = tool_failure("cannot make the directory %s: %s", directory, strerror(errno));
+			free(directory);
+			return status;
+		}
+		*p = '/';
+	}
+	free(directory);
+	int existed = access(path, F_OK) == 0;
+	FILE *f = fopen(path, "a");
+	if (!f)
+		return tool_failure("cannot write %s: %s", path, strerror(errno));
+	fclose(f);
+	if (!existed)
+		unlink(path);
+	return TOOL_OK;
+}
+
+const char *tool_extension(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+	return dot ? dot : "";
+}
