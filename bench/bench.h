@@ -72,8 +72,9 @@ static inline double bench_median(double *x, size_t n)
 
 /* --- The kernel of all tasks ---------------------------------------------------------------------------------------- */
 
-/* Turns of an empty loop that each task makes; 0: an empty task. Written only while no task runs. */
-static uint64_t bench_work;
+/* Turns of an empty loop that each task makes; 0: an empty task. Written only while no task runs; volatile, so that no
+ * compiler sees that it is always 0 and that a task therefore does nothing. */
+static volatile uint64_t bench_work;
 
 static inline void bench_spin(uint64_t turns)
 {

@@ -1,7 +1,7 @@
-/* METG, the minimum effective task granularity (Slaughter et al.: Task Bench, SC 2020, section IV): the shortest kernel
- * with which a 1-D stencil still keeps the threads half busy. Efficiency is the kernels' time, as one undisturbed core
- * takes it, over threads x wall time; every probe is a median. (Task Bench quotes threads x wall time per task at that
- * point, which is twice the kernel.) metg WORKERS WIDTH */
+/* METG, the minimum effective task granularity (Slaughter et al.: Task Bench, SC 2020, section IV): the 1-D stencil is
+ * run with shorter and shorter kernels until the threads are only half busy. Efficiency is the kernels' time, as one
+ * undisturbed core takes it, over threads x wall time; METG is threads x wall time per task at 50 %, that is twice the
+ * kernel, which is a row of its own. metg WORKERS WIDTH */
 #include <math.h>
 #include BENCH_RUNTIME
 #include "shapes.h"
@@ -48,6 +48,8 @@ static void measure(void *arg)
 	bench_need(high < longest, "never half efficient");
 	char name[64];
 	snprintf(name, sizeof name, "stencil_width_%zu", r->width);
+	bench_row(name, (int)r->workers, "us", high / efficiency(r, high, turns_per_us));
+	snprintf(name, sizeof name, "stencil_width_%zu_kernel", r->width);
 	bench_row(name, (int)r->workers, "us", high);
 }
 

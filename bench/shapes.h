@@ -36,6 +36,19 @@ static inline void shape_independent(size_t size, size_t extra)
 		bench_task0();
 }
 
+/* Each task writes one of `extra` data in turn: the same without any task to wait for, as `extra` is large. */
+static inline void shape_private(size_t size, size_t extra)
+{
+	for (size_t i = 0; i < size; i++)
+		bench_task1(i % extra);
+}
+
+static inline size_t shape_extra(size_t size, size_t extra)
+{
+	(void)size;
+	return extra;
+}
+
 /* Each task waits for the one before. */
 static inline void shape_chain(size_t size, size_t extra)
 {
@@ -137,6 +150,7 @@ static inline size_t shape_product(size_t size, size_t extra)
 
 static const struct shape shapes[] = {
     {"independent", shape_one, shape_size, shape_independent},
+    {"private", shape_extra, shape_size, shape_private},
     {"chain", shape_one, shape_size, shape_chain},
     {"wavefront", shape_square, shape_square, shape_wavefront},
     {"cholesky", shape_square, shape_cholesky_tasks, shape_cholesky},
@@ -149,7 +163,10 @@ static inline const struct shape *shape_find(const char *name)
 	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
 		if (strcmp(shapes[i].name, name) == 0)
 			return &shapes[i];
-	fprintf(stderr, "bench: no shape %s; there are independent, chain, wavefront, cholesky, readers, stencil\n", name);
+	fprintf(stderr, "bench: no shape %s; there are:", name);
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+		fprintf(stderr, " %s", shapes[i].name);
+	fputc('\n', stderr);
 	exit(1);
 }
 

@@ -1,5 +1,6 @@
 /* One Cholesky factorisation measured: see cholesky.h. */
 #include "cholesky.h"
+#include "measured.h"
 #include "tool.h"
 #include <math.h>
 #include <stdlib.h>
@@ -26,36 +27,26 @@ static void take_stats(struct cholesky_outcome *out, const struct heddle_stats *
 	out->idle = span > 0 ? fmax(0, 1 - busy / span) : 0;
 }
 
-/* --- Bounds ------------------------------------------------------------------------------------------------------------- */
-
-static double platform_time(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
+static void add_figure(void *arg, const char *name, double value, const char *unit)
 {
-	const struct heddle_trace_task *t = &trace->tasks[task];
-	return heddle_platform_time(arg, trace->codelets[t->codelet].name, class_id, t->bytes, t->flops);
-}
-
-/* A class that can run a task in an unknown time makes any bound worthless: then there is none. */
-static int knows_all(const struct heddle_platform *platform, const struct heddle_trace *trace)
-{
-	for (size_t t = 0; t < trace->n_tasks; t++)
-		for (unsigned c = 0; c < platform->n_classes; c++)
-			if (isnan(platform_time(trace, t, c, (void *)(uintptr_t)platform)))
-				return 0;
-	return 1;
+	struct cholesky_outcome *out = arg;
+	out->figures = tool_realloc(out->figures, (out->n_figures + 1) * sizeof *out->figures);
+	out->figures[out->n_figures++] = (struct cholesky_figure){
+		.name = tool_format("%s", name), .unit = tool_format("%s", unit ? unit : ""), .value = value,
+	};
 }
 
 static const struct heddle_bounds no_bounds = {.area = NAN, .critical_path = NAN, .best = NAN};
 
-/* With the times that the models of `rt` hold now. */
-static int measured_bounds(heddle_runtime *rt, const struct heddle_trace *trace, struct heddle_bounds *out)
+/* With the times of this run, and those that the models of `rt` hold of what it did not do. */
+static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, struct heddle_bounds *out)
 {
-	struct heddle_platform *measured;
-	int status = heddle_platform_measured(rt, "measured", &measured);
+	struct heddle_platform *models;
+	int status = heddle_platform_measured(rt, "measured", &models);
 	if (status)
 		return status;
-	if (knows_all(measured, trace))
-		status = heddle_trace_bounds(trace, platform_time, measured, out);
-	heddle_platform_free(measured);
+	status = measured_bounds(trace, models, out);
+	heddle_platform_free(models);
 	return status;
 }
 
@@ -118,12 +109,12 @@ static int factor_once(struct workspace *w, const struct cholesky *what, struct 
 	double wall = wall_clock(), start = heddle_now(w->rt);
 	if (!status)
 		status = wait_for(w->rt, heddle_dense_potrf_submit(w->matrix, what->problem.priority));
-	out->seconds = (heddle_now(w->rt) - start) * 1e-6;
+	out->last_seconds = (heddle_now(w->rt) - start) * 1e-6;
 	out->wall = wall_clock() - wall;
 	if (!status)
 		status = heddle_runtime_stats(w->rt, &after);
 	if (!status)
-		take_stats(out, &before, &after, out->seconds, heddle_runtime_platform(w->rt)->n_workers);
+		take_stats(out, &before, &after, out->last_seconds, heddle_runtime_platform(w->rt)->n_workers);
 	return status;
 }
 
@@ -150,15 +141,17 @@ static int factor_all(struct workspace *w, const struct cholesky *what, struct c
 	for (int i = 0; !status && i < what->repeat; i++) {
 		tool_progress("factorisation %d of %d", i + 1, what->repeat);
 		status = factor_once(w, what, out);
-		seconds[i] = out->seconds;
+		seconds[i] = out->last_seconds;
 	}
 	if (!status)
 		take_median(out, what, seconds);
 	free(seconds);
+	if (!status)
+		status = heddle_policy_report(w->rt, add_figure, out);
 	if (!status && what->keep_trace)
 		status = heddle_trace_take(w->rt, &out->trace);
 	if (!status && out->trace)
-		status = measured_bounds(w->rt, out->trace, &out->bounds);
+		status = real_bounds(w->rt, out->trace, &out->bounds);
 	if (!status && what->problem.check) {
 		tool_progress("residual");
 		status = heddle_dense_potrf_residual(w->matrix, what->problem.seed, &out->residual);
@@ -221,11 +214,13 @@ static int sim_on(heddle_runtime *rt, const struct cholesky *what, struct choles
 		status = heddle_runtime_stats(rt, &after);
 	out->wall = wall_clock() - wall;
 	if (!status) {
-		out->seconds = out->min_seconds = out->max_seconds = report.seconds;
+		out->seconds = out->last_seconds = out->min_seconds = out->max_seconds = report.seconds;
 		out->gflops = report.gflops;
 		take_stats(out, &before, &after, report.seconds, heddle_runtime_platform(rt)->n_workers);
 		snprintf(out->policy, sizeof out->policy, "%s", heddle_runtime_policy(rt));
 	}
+	if (!status)
+		status = heddle_policy_report(rt, add_figure, out);
 	if (!status && what->keep_trace)
 		status = heddle_trace_take(rt, &out->trace);
 	if (!status && out->trace)
@@ -275,7 +270,14 @@ int cholesky_bounds(const struct heddle_config *config, const struct heddle_plat
 void cholesky_outcome_free(struct cholesky_outcome *outcome)
 {
 	heddle_trace_free(outcome->trace);
+	for (size_t i = 0; i < outcome->n_figures; i++) {
+		free(outcome->figures[i].name);
+		free(outcome->figures[i].unit);
+	}
+	free(outcome->figures);
 	outcome->trace = NULL;
+	outcome->figures = NULL;
+	outcome->n_figures = 0;
 }
 
 /* --- Checks beforehand --------------------------------------------------------------------------------------------------- */

@@ -11,22 +11,31 @@ struct cholesky {
 	int keep_trace; /* leave the trace of the last factorisation in the outcome */
 };
 
+/* Something that the policy counted; owns its strings. */
+struct cholesky_figure {
+	char *name, *unit;
+	double value;
+};
+
 struct cholesky_outcome {
 	double seconds, min_seconds, max_seconds; /* the median of the repetitions, and the extremes */
 	double gflops, residual;
+	double last_seconds;   /* of the last factorisation */
 	double wall;           /* s that the program took for the last factorisation: differs from seconds in virtual time */
-	double tasks;          /* of one factorisation, like all that follows */
+	double tasks;          /* of the last factorisation, like all that follows */
 	double transfers, bytes_moved, evictions;
 	double idle;           /* share of workers x time, 0 to 1 */
 	struct heddle_trace *trace; /* owns; NULL unless kept */
 	struct heddle_bounds bounds; /* us; all NAN when nobody knows the times of all tasks */
+	struct cholesky_figure *figures; /* owns; what the policy reports about itself */
+	size_t n_figures;
 	char policy[64];
 };
 
 /* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be freed with
  * cholesky_outcome_free after success.
  *
- * On this machine, as `config` says. With a trace kept, bounds come from the times in the performance models. */
+ * On this machine, as `config` says. With a trace kept, there are bounds: see measured.h. */
 int cholesky_run(const struct heddle_config *config, const struct cholesky *what, struct cholesky_outcome *out);
 /* Those of a running runtime, whose trace the function takes. */
 int cholesky_run_on(heddle_runtime *rt, const struct cholesky *what, struct cholesky_outcome *out);

@@ -114,7 +114,7 @@ void comparison_table(const struct comparison *c, struct table *table)
 	static const struct table_column columns[] = {
 		{"policy", NULL, NULL, TABLE_AS_TEXT},
 		{"makespan_ms", "makespan", "ms", 2},
-		{"gflops", NULL, "Gflop/s", 1},
+		{"gflops", "rate", "Gflop/s", 1},
 		{"of_bound_percent", "bound / makespan", "%", 1},
 		{"moved_mib", "moved", "MiB", 0},
 		{"transfers", NULL, NULL, 0},

@@ -76,7 +76,7 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 	printf("%.0f tasks in %.3f s under policy %s: %.1f Gflop/s in double precision, workers idle %.1f %% of the time.\n", r.tasks,
 	       r.seconds, r.policy, r.gflops, 100 * r.idle);
 	if (!isnan(r.bounds.best))
-		printf("No schedule of these tasks could take less than %.3f s: this one is at %.1f %% of that bound.\n",
+		printf("With kernels this fast no schedule takes less than %.3f s: this one reaches %.1f %% of what is possible.\n",
 		       r.bounds.best * 1e-6, r.bounds.best * 1e-4 / r.seconds);
 	int sound = r.residual < 10;
 	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (less than 10 is).\n", r.residual, sound ? "sound" : "NOT SOUND");

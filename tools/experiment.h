@@ -25,10 +25,12 @@ int experiment_check_files(const struct experiment *e);
 /* Writes the files asked for: TOOL_OK, or a message and TOOL_FAILURE. */
 int experiment_write(const struct experiment *e, const struct heddle_trace *trace, const struct heddle_bounds *bounds);
 
-/* summary.c: what a trace says of workers, codelets and links, as three tables. */
-enum { SUMMARY_TABLES = 3 };
+/* summary.c: what a trace says of workers, codelets and links, and what policies say of themselves. */
+enum { SUMMARY_TABLES = 4 };
 void summary_init(struct table tables[SUMMARY_TABLES]);
 void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace);
+/* The trace of an outcome, if it has one, and the figures of its policy. */
+void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct cholesky_outcome *outcome);
 /* Whether `path` ends as a picture does: .png, .svg, .pdf. */
 int summary_is_picture(const char *path);
 /* Draws the Gantt chart; `best` is the lower bound in us, NAN or 0 for none. */

@@ -97,8 +97,8 @@ static void print_comparison(const struct experiment *e, const struct heddle_pla
 	comparison_table(c, &policies);
 	summary_init(details);
 	for (size_t i = 0; i < c->n; i++)
-		if (!c->status[i] && c->outcomes[i].trace)
-			summary_add(details, c->outcomes[i].trace);
+		if (!c->status[i])
+			summary_add_outcome(details, &c->outcomes[i]);
 	for (size_t i = 0; i < SUMMARY_TABLES; i++)
 		tables[2 + i] = &details[i];
 	/* CSV is for plotting programs: one table, unless more were asked for. */

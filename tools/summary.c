@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { WORKERS, CODELETS, LINKS };
+enum { WORKERS, CODELETS, LINKS, FIGURES };
 
 static const struct table_column worker_columns[] = {
 	{"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT}, {"class", NULL, NULL, TABLE_AS_TEXT},
@@ -30,11 +30,19 @@ static const struct table_column link_columns[] = {
 	{"prefetched_percent", "prefetched", "%", 1},
 };
 
+static const struct table_column figure_columns[] = {
+	{"policy", NULL, NULL, TABLE_AS_TEXT},
+	{"figure", NULL, NULL, TABLE_AS_TEXT},
+	{"value", NULL, NULL, TABLE_ANY},
+	{"unit", NULL, NULL, TABLE_AS_TEXT},
+};
+
 void summary_init(struct table tables[SUMMARY_TABLES])
 {
 	table_init(&tables[WORKERS], "workers", "Workers", worker_columns, sizeof worker_columns / sizeof *worker_columns);
 	table_init(&tables[CODELETS], "codelets", "Codelets", codelet_columns, sizeof codelet_columns / sizeof *codelet_columns);
 	table_init(&tables[LINKS], "links", "Links", link_columns, sizeof link_columns / sizeof *link_columns);
+	table_init(&tables[FIGURES], "figures", "Policy", figure_columns, sizeof figure_columns / sizeof *figure_columns);
 }
 
 struct sum {
@@ -119,6 +127,18 @@ void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace 
 	add_workers(&tables[WORKERS], trace);
 	add_codelets(&tables[CODELETS], trace);
 	add_links(&tables[LINKS], trace);
+}
+
+void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct cholesky_outcome *outcome)
+{
+	if (outcome->trace)
+		summary_add(tables, outcome->trace);
+	for (size_t i = 0; i < outcome->n_figures; i++) {
+		table_text(&tables[FIGURES], "%s", outcome->policy);
+		table_text(&tables[FIGURES], "%s", outcome->figures[i].name);
+		table_number(&tables[FIGURES], outcome->figures[i].value);
+		table_text(&tables[FIGURES], "%s", outcome->figures[i].unit);
+	}
 }
 
 int summary_is_picture(const char *path)

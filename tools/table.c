@@ -69,7 +69,7 @@ static char *cell_as_text(const struct table_column *column, const struct table_
 	if (isnan(cell->number))
 		return tool_format("-");
 	if (column->digits < 0)
-		return tool_format("%g", cell->number);
+		return tool_format("%.6g", cell->number);
 	if (column->digits > 0 && fabs(cell->number) >= 1e9)
 		return tool_format("%.4g", cell->number);
 	return tool_format("%.*f", column->digits, cell->number);

@@ -7,8 +7,9 @@
 
 enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_JSON };
 
-/* A column whose digits are TABLE_AS_TEXT holds words and is set flush left; the others hold numbers. */
-#define TABLE_AS_TEXT (-1)
+/* A column whose digits are TABLE_AS_TEXT holds words and is set flush left; the others hold numbers, TABLE_ANY such of any
+ * magnitude. */
+enum { TABLE_AS_TEXT = -1, TABLE_ANY = -2 };
 
 struct table_column {
 	const char *key;   /* in CSV and JSON */

@@ -1,5 +1,6 @@
 /* heddle trace FILE: a summary, a picture, or another format. */
 #include "experiment.h"
+#include "measured.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,94 +57,15 @@ static const struct argp argp = {
 	       "a Gantt chart or converts it.",
 };
 
-/* --- Times for the bounds: the platform's, or the means of the trace itself --------------------------------------------- */
-
-struct kind {
-	uint32_t codelet;
-	uint64_t footprint;
-};
-
-struct means {
-	struct kind *kinds; /* owns; sorted */
-	size_t n, n_classes;
-	double *sums, *counts; /* own; kind by kind, class by class */
-};
-
-static int by_kind(const void *a, const void *b)
-{
-	const struct kind *x = a, *y = b;
-	if (x->codelet != y->codelet)
-		return x->codelet < y->codelet ? -1 : 1;
-	return (x->footprint > y->footprint) - (x->footprint < y->footprint);
-}
-
-static size_t cell_of(const struct means *m, const struct heddle_trace_task *t, unsigned class_id)
-{
-	struct kind key = {t->codelet, t->footprint};
-	const struct kind *found = bsearch(&key, m->kinds, m->n, sizeof key, by_kind);
-	return (size_t)(found - m->kinds) * m->n_classes + class_id;
-}
-
-static void means_init(struct means *m, const struct heddle_trace *trace)
-{
-	const struct heddle_platform *p = trace->platform;
-	*m = (struct means){.n_classes = p->n_classes, .kinds = tool_alloc(trace->n_tasks * sizeof *m->kinds)};
-	for (size_t i = 0; i < trace->n_tasks; i++)
-		m->kinds[i] = (struct kind){trace->tasks[i].codelet, trace->tasks[i].footprint};
-	qsort(m->kinds, trace->n_tasks, sizeof *m->kinds, by_kind);
-	for (size_t i = 0; i < trace->n_tasks; i++)
-		if (i == 0 || by_kind(&m->kinds[i], &m->kinds[m->n - 1]) != 0)
-			m->kinds[m->n++] = m->kinds[i];
-	m->sums = tool_alloc(m->n * m->n_classes * sizeof *m->sums);
-	m->counts = tool_alloc(m->n * m->n_classes * sizeof *m->counts);
-	for (size_t i = 0; i < trace->n_tasks; i++) {
-		const struct heddle_trace_task *t = &trace->tasks[i];
-		size_t cell = cell_of(m, t, p->workers[t->worker].class_id);
-		m->sums[cell] += t->end - t->start;
-		m->counts[cell]++;
-	}
-}
-
-static void means_fini(struct means *m)
-{
-	free(m->kinds);
-	free(m->sums);
-	free(m->counts);
-}
-
-static double mean_time(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
-{
-	const struct means *m = arg;
-	size_t cell = cell_of(m, &trace->tasks[task], class_id);
-	return m->counts[cell] > 0 ? m->sums[cell] / m->counts[cell] : NAN;
-}
-
-/* A class on which a kind of task has never run would look like one that cannot run it: no bound then. */
-static int complete(const struct means *m)
-{
-	for (size_t i = 0; i < m->n * m->n_classes; i++)
-		if (m->counts[i] == 0)
-			return 0;
-	return m->n > 0;
-}
-
 /* Fills *bounds, NAN when unknown; *source says where the times are from. */
 static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *bounds, const char **source)
 {
-	int status = 0;
-	*bounds = (struct heddle_bounds){NAN, NAN, NAN};
-	*source = "none: some class has never run some kind of task";
-	if (trace->platform->n_kernels > 0 && trace->virtual_time) {
+	if (trace->virtual_time && trace->platform->n_kernels > 0) {
 		*source = "kernel times of the platform";
 		return heddle_trace_bounds(trace, NULL, NULL, bounds);
 	}
-	struct means means;
-	means_init(&means, trace);
-	if (complete(&means)) {
-		*source = "mean times of this trace";
-		status = heddle_trace_bounds(trace, mean_time, &means, bounds);
-	}
-	means_fini(&means);
+	int status = measured_bounds(trace, NULL, bounds);
+	*source = isnan(bounds->best) ? "nothing: some class has never run some kind of task" : "mean times of this trace";
 	return status;
 }
 

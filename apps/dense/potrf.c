@@ -1,25 +1,39 @@
 /* The tiled Cholesky factorisation, right-looking, lower (Buttari, Langou, Kurzak, Dongarra: A class of parallel
  * tiled linear algebra algorithms for multicore architectures, 2009, section 3).
  *
- * Task (k, m, n) updates tile (m, n) at step k, k <= n <= m: potrf has k = n = m, trsm k = n < m, syrk k < n = m,
- * gemm k < n < m. Counted in tasks, the longest path from any of them to the end of the factorisation of t x t tiles
- * has 3 (t - 1) + 1 - (k + m + n) tasks: along it one of the three indices grows by one at each step. Hence the one
- * formula of HEDDLE_DENSE_PRIORITY_PATH.
+ * Task (k, m, n) updates tile (m, n) at step k, k <= n <= m: potrf has k = n = m, trsm k = n < m, syrk k < n = m, gemm
+ * k < n < m, of t x t tiles.
+ *
+ * HEDDLE_DENSE_PRIORITY_STARPU is 2 (t - k) for potrf, 2 (t - k) - m for trsm, 2 (t - k) - m - n for updates (StarPU,
+ * examples/cholesky/cholesky_implicit.c; Chameleon has the same for all but syrk).
+ *
+ * HEDDLE_DENSE_PRIORITY_PATH is the number of operations on the longest path from a task to the end, in units of the cube
+ * of the tile's order: trsm and syrk count 1, gemm 2, potrf's 1/3 is neglected. Along row m, gemm (k, m, n) goes on to step
+ * n by n - k updates of its own tile, then from column to column by a trsm and a gemm, to the end or to the potrf of
+ * row m, whose longest path is 3 (t - m). Among equals, those nearer to the diagonal have more successors.
  */
 #include <dense/internal.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+static long long path_from(long long t, long long k, long long m, long long n)
+{
+	if (n == k)
+		return 3 * (t - k) - (m > k);
+	return m == n ? 3 * t - 2 * m - k : 3 * t - 2 * k - n - 1;
+}
+
 static int priority_of(enum heddle_dense_priority rule, size_t t, size_t k, size_t m, size_t n)
 {
-	int steps = (int)t - (int)k;
-	switch (rule) {
-	case HEDDLE_DENSE_PRIORITY_PATH: return 3 * (int)t - (int)(k + m + n);
-	case HEDDLE_DENSE_PRIORITY_STARPU: /* potrf counts neither of its indices, trsm only m */
-		return 2 * steps - (m > k ? (int)m : 0) - (n > k ? (int)n : 0);
-	default: return 0;
-	}
+	long long priority = 0;
+	if (rule == HEDDLE_DENSE_PRIORITY_PATH)
+		priority = path_from((long long)t, (long long)k, (long long)m, (long long)n) * (long long)(2 * t) -
+		           (long long)(m + n);
+	else if (rule == HEDDLE_DENSE_PRIORITY_STARPU) /* potrf counts neither of its indices, trsm only m */
+		priority = 2 * (long long)(t - k) - (long long)(m > k ? m : 0) - (long long)(n > k ? n : 0);
+	return priority < INT_MAX ? (int)priority : INT_MAX;
 }
 
 static int submit_potrf(heddle_dense_matrix *a, enum heddle_dense_priority rule, size_t k)

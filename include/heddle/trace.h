@@ -82,6 +82,10 @@ struct heddle_gantt_options {
 /* A Gantt chart; the format is the path's extension: .png, .svg, .pdf. Idle share per worker on the left. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
+/* Writes the state of every worker and unfinished task, for a person with a debugger: it takes no lock, so call it while
+ * nothing moves. */
+void heddle_dump(heddle_runtime *rt, FILE *out);
+
 /* us from the first start to the last end. */
 double heddle_trace_makespan(const struct heddle_trace *trace);
 /* Ids of the tasks on the practical critical path, from last to first: the last task to end, then repeatedly the task or

@@ -92,7 +92,7 @@ struct hd_memory {
 
 /* handle.c */
 int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out); /* takes the lock */
-/* A temporary of the same shape; the lock is held. */
+/* A temporary of the same shape, in no list: its owner destroys it. The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 void hd_data_destroy(heddle_data *d); /* frees every replica; no task may use it any more */
 struct hd_data_extra *hd_data_extra(heddle_data *d);

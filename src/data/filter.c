@@ -35,7 +35,7 @@ static void cut(size_t extent, size_t pieces, size_t tile, size_t i, size_t *off
 static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct window *w)
 {
 	size_t first, n;
-	cut(p->n[0], f->nx, 0, i, &first, &n);
+	cut(p->n[0], f->nx, f->tile_x, i, &first, &n);
 	size_t begin = first > f->halo ? first - f->halo : 0, end = first + n + f->halo;
 	w->offset[0] = begin;
 	w->n[0] = (end < p->n[0] ? end : p->n[0]) - begin;
@@ -105,7 +105,7 @@ static int check_filter(const heddle_data *d, const struct heddle_filter *f)
 	int status = 0;
 	if (f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO || f->kind == HEDDLE_SPLIT_ROWS ||
 	    f->kind == HEDDLE_SPLIT_TILES)
-		status = check_pieces(d->part.n[0], f->nx, f->kind == HEDDLE_SPLIT_HALO ? 0 : f->tile_x, "blocks");
+		status = check_pieces(d->part.n[0], f->nx, f->tile_x, "blocks");
 	if (!status && (f->kind == HEDDLE_SPLIT_COLUMNS || f->kind == HEDDLE_SPLIT_TILES))
 		status = check_pieces(d->part.n[1], f->ny, f->tile_y, "blocks of columns");
 	if (!status && f->kind == HEDDLE_SPLIT_CUSTOM && (!f->child || !f->n_children))

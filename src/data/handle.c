@@ -150,12 +150,12 @@ static heddle_data *make(heddle_runtime *rt, const struct heddle_part *parts, si
 	describe(d);
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		d->replicas[i].node = (uint16_t)i;
+	d->prev_next = &d->next; /* in no list: unlinking it does nothing */
 	return d;
 }
 
 static void enlist(heddle_runtime *rt, heddle_data *d)
 {
-	d->id = rt->n_data++;
 	d->next = rt->data;
 	d->prev_next = &rt->data;
 	if (rt->data)
@@ -177,6 +177,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	/* In virtual time data exist from the start, in main memory, without being anywhere. */
 	home->valid = home->user_buffer || rt->virtual_time;
 	hd_lock(&rt->lock);
+	d->id = rt->n_data++;
 	enlist(rt, d);
 	hd_unlock(&rt->lock);
 	*out = d;
@@ -188,7 +189,7 @@ int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 	heddle_data *copy = make(d->rt, d->extra && d->extra->parts ? d->extra->parts : &d->part, hd_data_n_parts(d));
 	if (!copy)
 		return HEDDLE_E_MEMORY;
-	enlist(d->rt, copy);
+	copy->id = d->rt->n_data++;
 	*out = copy;
 	return 0;
 }

@@ -122,15 +122,16 @@ int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 	if (!status)
 		status = launch(w, t->codelet->kernels[w->class_id], &c);
 	if (HD_UNLIKELY(status)) {
-		char *text = c.message ? c.message : hd_format("its kernel returned %d on %s", status, w->rt->platform->workers[w->id].name);
+		const char *where = w->rt->platform->workers[w->id].name;
+		char *text = c.message ? hd_format("%s (its kernel returned %d on %s)", c.message, status, where)
+		                       : hd_format("its kernel returned %d on %s", status, where);
 		if (text) {
 			hd_lock(&w->rt->lock);
 			hd_task_message(t, text);
 			hd_unlock(&w->rt->lock);
 		}
 		free(text);
-		return HEDDLE_E_KERNEL;
 	}
 	free(c.message);
-	return 0;
+	return status ? HEDDLE_E_KERNEL : 0;
 }

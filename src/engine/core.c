@@ -142,7 +142,7 @@ static void bury(heddle_runtime *rt, heddle_task *t)
 	rt->n_ended++;
 	if (t->kind == HD_TASK_CODELET && !t->status)
 		rt->stats.tasks_executed++;
-	uint64_t live = hd_live(rt);
+	uint64_t live = hd_live(rt) - rt->n_held;
 	if (t->waited || live == 0 || live == rt->throttle)
 		rt->news = 1;
 	/* pairs: acquire in heddle_task_done */
@@ -166,6 +166,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 	hd_graph_release(t, on_ready, rt);
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION))
 		free_data(t);
+	set_state(t, HD_RELEASED);
 	if (HD_UNLIKELY(t->extra && t->extra->callback))
 		append(&rt->called, &rt->called_tail, t);
 	else

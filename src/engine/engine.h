@@ -193,7 +193,9 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double now)
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
-/* Nothing can ever happen again though tasks are unfinished. */
+/* Nothing moves: no kernel, no copy, and no worker has found anything to do. */
+int hd_core_still(heddle_runtime *rt);
+/* Nothing can ever happen again though tasks are unfinished, and the program holds no datum that it could release. */
 int hd_core_stuck(heddle_runtime *rt);
 /* HEDDLE_E_DEADLOCK with what waits for what. */
 int hd_core_deadlock(heddle_runtime *rt);

@@ -123,15 +123,15 @@ static void give_memory(struct hd_inbox *inbox, heddle_task *t)
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) <= rt->throttle;
+	return hd_live(rt) - rt->n_held <= rt->throttle || (rt->n_held && hd_core_still(rt));
 }
 
-/* The window is full: waits until a quarter of it is free again. A deadlock is not this task's fault: the next wait reports
- * it. */
+/* The window is full: waits until a quarter of it is free again. Data that the program holds do not count, and if all else
+ * waits for them, so must not the program. A deadlock is not this task's fault: the next wait reports it. */
 static void throttle(heddle_runtime *rt)
 {
 	uint64_t window = (uint64_t)rt->config.window;
-	if (HD_LIKELY(!window || hd_live(rt) < window) || hd_inside())
+	if (HD_LIKELY(!window || hd_live(rt) - rt->n_held < window) || hd_inside())
 		return;
 	rt->throttle = window - (window + 3) / 4;
 	hd_wait_until(rt, below_throttle, NULL);
@@ -580,6 +580,9 @@ static int prepare(heddle_runtime *rt, heddle_task *t, size_t n, const struct he
 	int status = fill_task(rt, t, n, items, q);
 	if (HD_UNLIKELY(status) || HD_UNLIKELY(!t->codelet))
 		return status;
+	if (HD_UNLIKELY(t->codelet->desc.n_modes && t->codelet->desc.n_modes != q->n_data))
+		return hd_error(HEDDLE_E_INVALID, "%s: the codelet accesses %zu data, the task gives %zu", t->codelet->desc.name,
+		                t->codelet->desc.n_modes, q->n_data);
 	if (HD_UNLIKELY(t->codelet->desc.footprint != NULL))
 		status = user_footprint(t);
 	return status ? status : check_workers(rt, t);

@@ -56,14 +56,15 @@ static void wake_blocked(heddle_runtime *rt)
 		hd_event_set(w->event);
 }
 
-/* Entered and left with the lock; on return there may be something to do. */
-static void idle(struct hd_worker *w, double timeout_us)
+/* Entered and left with the lock; on return there may be something to do. 0 when it slept `timeout_us` in vain. */
+static int idle(struct hd_worker *w, double timeout_us)
 {
 	heddle_runtime *rt = w->rt;
 	double since = rt->now;
+	int woken = 1;
 	if (w->asleep) {
 		hd_unlock(&rt->lock);
-		hd_event_wait(&w->wake, 0, timeout_us);
+		woken = hd_event_wait(&w->wake, 0, timeout_us);
 		hd_lock(&rt->lock);
 		rt->now = threads_now(rt);
 		if (w->asleep) {
@@ -82,24 +83,25 @@ static void idle(struct hd_worker *w, double timeout_us)
 			w->asleep = 1;
 			rt->n_asleep++;
 			hd_revoke(rt);
-			if (rt->n_blocked && hd_core_stuck(rt))
-				wake_blocked(rt); /* to tell their callers */
+			if (rt->n_blocked && hd_core_still(rt))
+				wake_blocked(rt); /* some of them may have waited for that, or want to tell their callers */
 		}
 	}
 	if (w->in_flight)
 		w->waited_for_data += rt->now - since;
+	return woken;
 }
 
-/* One step of a worker: runs a task, or idles. */
-static void step(struct hd_worker *w, double timeout_us)
+/* One step of a worker: runs a task, or idles. 0 when it slept `timeout_us` in vain. */
+static int step(struct hd_worker *w, double timeout_us)
 {
 	hd_core_refill(w);
 	heddle_task *t = hd_core_take(w);
 	if (!t) {
 		w->idling = 1;
-		idle(w, timeout_us);
+		int woken = idle(w, timeout_us);
 		w->idling = 0;
-		return;
+		return woken;
 	}
 	if (HD_UNLIKELY(w->asleep)) {
 		w->asleep = 0;
@@ -107,6 +109,7 @@ static void step(struct hd_worker *w, double timeout_us)
 	}
 	w->idle_rounds = 0;
 	run_one(w, t);
+	return 1;
 }
 
 static void *worker_main(void *arg)
@@ -222,12 +225,12 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	waiter->event = &w->wake;
 	while (!waiter->done(rt, waiter->arg)) {
 		uint64_t before = rt->n_ended;
-		step(w, timeout_us);
+		int woken = step(w, timeout_us);
 		if (w->asleep && hd_core_stuck(rt) && !waiter->done(rt, waiter->arg)) {
 			status = hd_core_deadlock(rt);
 			break;
 		}
-		if (timeout_us > 0 && w->asleep && before == rt->n_ended)
+		if (!woken && before == rt->n_ended)
 			report_hang(rt);
 	}
 	hd_core_not_hungry(w);

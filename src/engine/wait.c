@@ -1,5 +1,4 @@
 /* Waiting for something to become true: for one task, for all, for a datum, for room in the window. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine.h"
@@ -63,58 +62,16 @@ static int all_hungry(const heddle_runtime *rt)
 	return 1;
 }
 
+int hd_core_still(heddle_runtime *rt)
+{
+	return all_hungry(rt) && !rt->n_running && !rt->n_transfers && !rt->n_calling && rt->n_staged == 0;
+}
+
 int hd_core_stuck(heddle_runtime *rt)
 {
 	hd_drain(rt);
 	hd_core_settle(rt);
-	return hd_live(rt) && all_hungry(rt) && !rt->n_running && !rt->n_transfers && !rt->n_held && !rt->n_calling && rt->n_staged == 0;
-}
-
-/* --- What hangs --------------------------------------------------------------------------------------------------------- */
-
-static void describe_chain(FILE *out, const heddle_data *d)
-{
-	char name[80];
-	if (!d->queue)
-		return;
-	fprintf(out, "; %s waits for %s", hd_task_name(hd_access_task(d->queue)), hd_data_name(d, name, sizeof name));
-	if (d->holder)
-		fprintf(out, " acquired by the program");
-}
-
-char *hd_describe_hang(heddle_runtime *rt)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return NULL;
-	fprintf(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->n_ready);
-	for (size_t i = 0; i < rt->n_workers; i++)
-		if (rt->workers[i].running)
-			fprintf(out, "; %s runs %s", rt->platform->workers[i].name, hd_task_name(rt->workers[i].running));
-	for (size_t i = 0; i < rt->n_nodes; i++)
-		if (rt->memories[i].waiting)
-			fprintf(out, "; %s waits for room on %s", hd_task_name(rt->memories[i].waiting), rt->platform->nodes[i].name);
-	int shown = 0;
-	for (const heddle_data *d = rt->data; d && shown < 8; d = d->next) {
-		if (d->queue) {
-			describe_chain(out, d);
-			shown++;
-		}
-	}
-	fclose(out);
-	return text;
-}
-
-int hd_core_deadlock(heddle_runtime *rt)
-{
-	char *text = hd_describe_hang(rt);
-	int status = hd_error(HEDDLE_E_DEADLOCK, "nothing can make progress%s%s: %s",
-	                      rt->n_ready ? "; no idle worker takes a ready task under policy " : "",
-	                      rt->n_ready ? rt->sched.policy->name : "", text ? text : "");
-	free(text);
-	return status;
+	return hd_live(rt) && !rt->n_held && hd_core_still(rt);
 }
 
 /* --- For the program ------------------------------------------------------------------------------------------------------ */

@@ -173,7 +173,7 @@ void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void
 int hd_graph_after(heddle_task *before, heddle_task *after)
 {
 	/* relaxed: the core lock is held; pairs: nothing */
-	if (atomic_load_explicit(&before->state, memory_order_relaxed) == HD_ENDED) {
+	if (atomic_load_explicit(&before->state, memory_order_relaxed) >= HD_RELEASED) {
 		if (before->status)
 			after->cancelled = 1;
 		return 0;

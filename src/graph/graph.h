@@ -61,7 +61,7 @@ enum hd_task_kind {
 /* What few tasks have, so that the others need not look. */
 enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2 };
 
-enum hd_task_state { HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_ENDED };
+enum hd_task_state { HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_RELEASED /* only its callback is left */, HD_ENDED };
 
 /* What few tasks need; allocated with the first such thing. */
 struct hd_task_extra {
@@ -154,6 +154,8 @@ heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class, size_t
 /* One task larger than the classes. */
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size);
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
+/* Every task of the size classes, also those not in use, whose state is HD_ENDED: for messages about what hangs. */
+void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
 /* depend.c: the access chains. */
 /* Puts a task behind everything submitted before; afterwards `pending` says what it waits for. */

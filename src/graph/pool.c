@@ -8,7 +8,8 @@ enum { SLAB_TASKS = 128 };
 
 struct slab {
 	struct slab *next;
-	char pad[HD_SIZE_STEP - sizeof(struct slab *)]; /* tasks begin on a cache line */
+	size_t task_size;
+	char pad[HD_SIZE_STEP - sizeof(struct slab *) - sizeof(size_t)]; /* tasks begin on a cache line */
 };
 
 int hd_pool_open(struct hd_task_pool *pool)
@@ -36,6 +37,7 @@ static int grow(struct hd_task_pool *pool, unsigned size_class)
 	struct slab *slab = aligned_alloc(HD_CACHE_LINE, sizeof(struct slab) + SLAB_TASKS * size);
 	if (!slab)
 		return hd_no_memory("tasks");
+	slab->task_size = size;
 	slab->next = pool->slabs;
 	pool->slabs = slab;
 	pool->bytes += sizeof(struct slab) + SLAB_TASKS * size;
@@ -43,6 +45,7 @@ static int grow(struct hd_task_pool *pool, unsigned size_class)
 	for (size_t i = SLAB_TASKS; i-- > 0;) { /* backwards: the list then runs upwards, as the prefetcher likes it */
 		heddle_task *t = (heddle_task *)(void *)(first + i * size);
 		t->size_class = (uint16_t)size_class;
+		atomic_init(&t->state, HD_ENDED);
 		t->link.next = pool->free[size_class];
 		pool->free[size_class] = t;
 	}
@@ -82,4 +85,11 @@ void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 	}
 	t->link.next = pool->free[t->size_class];
 	pool->free[t->size_class] = t;
+}
+
+void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg)
+{
+	for (const struct slab *slab = pool->slabs; slab; slab = slab->next)
+		for (size_t i = 0; i < SLAB_TASKS; i++)
+			f((const heddle_task *)(const void *)((const char *)(slab + 1) + i * slab->task_size), arg);
 }

@@ -7,8 +7,8 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* MB/s written for an emulated accelerator whose links are as fast as memory: more than one core copies, so that nobody
- * waits for it, and close enough to plan with. */
+/* MB/s written for an emulated accelerator whose links are as fast as memory: more than one core copies, so
+ * that nobody waits for it, and close enough to plan with. */
 
 /* Room for one more element at the end of an array: its address, zeroed, or NULL. The count is left to the caller. */
 static void *extend(void *array, size_t n, size_t size)

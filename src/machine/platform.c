@@ -42,8 +42,8 @@ void heddle_platform_free(struct heddle_platform *p)
 	free(p);
 }
 
-/* --- Copying: each array is duplicated bytewise, then what its elements own; *failed becomes 1 when memory runs out, and the
- * half-made copy is still fit for heddle_platform_free. */
+/* --- Copying: each array is duplicated bytewise, then what its elements own; *failed becomes 1 when memory
+ * runs out, and the half-made copy is still fit for heddle_platform_free. */
 
 static void *copy_array(const void *from, size_t n, size_t size, int *failed)
 {

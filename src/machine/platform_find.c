@@ -1,4 +1,5 @@
-/* Where platform files are: HEDDLE_PLATFORM_PATH, the user's, the installed ones, the source tree of an uninstalled build. */
+/* Where platform files are: HEDDLE_PLATFORM_PATH, the user's, the installed ones, the source tree of an
+ * uninstalled build. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 
 #define SUFFIX ".yaml"
 
-/* Calls visit(arg, directory) for each directory in order of precedence until it returns non-zero, and returns that. */
+/* Calls visit(arg, directory) for each directory in order of precedence until it returns non-zero, and returns
+ * that. */
 static int each_directory(int (*visit)(void *arg, const char *directory), void *arg)
 {
 	const char *path = getenv("HEDDLE_PLATFORM_PATH");

@@ -1,5 +1,5 @@
-/* Platform files: from YAML to struct heddle_platform. Names become indices and text becomes numbers here, with an error that
- * says which key of which entry is wrong; the rules between entries are heddle_platform_check's. */
+/* Platform files: from YAML to struct heddle_platform. Names become indices and text becomes numbers here, with
+ * an error that says which key of which entry is wrong; the rules between entries are heddle_platform_check's. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>

@@ -100,7 +100,8 @@ static void save_classes(struct save *save, const struct heddle_platform *p, str
 	}
 }
 
-/* Splits "cpu12" into 3, the length of "cpu", and 12; 0 when the name does not end in a number written the usual way. */
+/* Splits "cpu12" into 3, the length of "cpu", and 12; 0 when the name does not end in a number written the
+ * usual way. */
 static size_t split_name(const char *name, long *last)
 {
 	size_t length = strlen(name), prefix = length;
@@ -113,7 +114,8 @@ static size_t split_name(const char *name, long *last)
 	return prefix;
 }
 
-/* How many workers from `begin` on are name0, name1 ... of one class and node, on consecutive cores or all on none. */
+/* How many workers from `begin` on are name0, name1 ... of one class and node, on consecutive cores or all on
+ * none. */
 static size_t run_length(const struct heddle_platform *p, size_t begin)
 {
 	const struct heddle_worker *first = &p->workers[begin];

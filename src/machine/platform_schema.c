@@ -117,7 +117,8 @@ static int is_about_keys(const char *problem)
 	return strncmp(problem, "Missing required", 16) == 0 || strncmp(problem, "Unexpected key", 14) == 0;
 }
 
-/* One line of the backtrace. For a missing or unknown key, the field of the innermost level is only the last one read. */
+/* One line of the backtrace. For a missing or unknown key, the field of the innermost level is only the last
+ * one read. */
 static void take_level(struct hd_yaml_report *report, const char *text)
 {
 	const char *at = strstr(text, "(line: ");

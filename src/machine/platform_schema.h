@@ -1,7 +1,8 @@
 /* A platform file as libcyaml sees it (docs/platforms.md describes the keys). Private to src/machine.
  *
- * Every value is a string here: libcyaml 1.3 takes "6 GB/s" for the number 6, and writes doubles through a static buffer. An
- * absent key is NULL. The structures live between the file and struct heddle_platform and nowhere else. */
+ * Every value is a string here: libcyaml 1.3 takes "6 GB/s" for the number 6, and writes doubles through a
+ * static buffer. An absent key is NULL. The structures live between the file and struct heddle_platform and
+ * nowhere else. */
 #ifndef HD_PLATFORM_SCHEMA_H
 #define HD_PLATFORM_SCHEMA_H
 
@@ -75,7 +76,8 @@ cyaml_config_t hd_yaml_config(struct hd_yaml_report *report);
 /* Whether memory ran out, for which libcyaml has several errors. */
 int hd_yaml_out_of_memory(cyaml_err_t error, const struct hd_yaml_report *report);
 
-/* Leaves "FILE: line 12, links[3].from: ..." as the error for what libcyaml refused in `yaml`, and returns its status. */
+/* Leaves "FILE: line 12, links[3].from: ..." as the error for what libcyaml refused in `yaml`, and returns its
+ * status. */
 int hd_yaml_error(const char *file, const char *yaml, size_t length, cyaml_err_t error, struct hd_yaml_report *report);
 
 #endif

@@ -99,7 +99,7 @@ static int times_of(const struct heddle_trace *trace, size_t task, const struct 
 			return hd_error(HEDDLE_E_INVALID, "bounds: the time of task %llu on class %s is %g us",
 			                (unsigned long long)trace->tasks[task].id, trace->platform->classes[c].name, times[c]);
 		else
-			*best = fmin(*best, times[c] + 0.0); /* no negative zero */
+			*best = fmin(*best, times[c] += 0.0); /* minus zero becomes zero: times are compared bit by bit */
 	}
 	if (isinf(*best))
 		return hd_error(HEDDLE_E_INVALID,

@@ -90,47 +90,76 @@ void hd_text_int(struct hd_text *text, int64_t value)
 	hd_text_uint(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* value * 1000 = `thousandths` exactly enough: three decimals at most, the last ones left out when they are 0. */
-static void put_thousandths(struct hd_text *text, uint64_t thousandths)
+/* `scaled` / 10^decimals, with the last decimals left out when they are 0. */
+static void put_decimal(struct hd_text *text, uint64_t scaled, int decimals)
 {
-	char buffer[32], *end = buffer + sizeof buffer, *begin = end;
-	unsigned fraction = (unsigned)(thousandths % 1000);
+	char buffer[40], *end = buffer + sizeof buffer, *begin = end;
+	uint64_t one = 1;
+	for (int i = 0; i < decimals; i++)
+		one *= 10;
+	uint64_t fraction = scaled % one;
 	if (fraction) {
-		int width = 3;
+		int width = decimals;
 		for (; fraction % 10 == 0; width--)
 			fraction /= 10;
 		begin = digits_before(end, fraction, width);
 		*--begin = '.';
 	}
-	begin = digits_before(begin, thousandths / 1000, 1);
+	begin = digits_before(begin, scaled / one, 1);
 	hd_text_add(text, begin, (size_t)(end - begin));
 }
 
-void hd_text_fixed(struct hd_text *text, double value)
+void hd_text_fixed(struct hd_text *text, double value, int decimals)
 {
-	if (fabs(value) >= 1e15) {
-		hd_text_format(text, "%.3f", value);
+	double scaled = round(fabs(value) * pow(10, decimals));
+	if (scaled >= 9e18) {
+		hd_text_format(text, "%.*f", decimals, value);
 		return;
 	}
-	if (value <= -0.0005)
+	if (value < 0 && scaled > 0)
 		hd_text_char(text, '-');
-	put_thousandths(text, (uint64_t)llround(fabs(value) * 1000));
+	put_decimal(text, (uint64_t)scaled, decimals);
 }
 
-/* Real clocks count nanoseconds, sizes are whole: k/1000 divided once is what reading "k/1000" in decimal gives, since both
- * are correctly rounded. All else gets the 17 digits that always suffice. */
+static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
+                                1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
+
+/* `value`, 1 <= value < 1e15, rounded to so many significant digits (15 to 17) as scaled / 10^decimals. Its fraction has at
+ * most 52 bits, so that 64 hold it and the product below is exact. */
+static uint64_t round_digits(double value, int significant, int *decimals)
+{
+	__extension__ typedef unsigned __int128 wide;
+	uint64_t whole = (uint64_t)value, fraction = (uint64_t)ldexp(value - (double)whole, 64);
+	*decimals = significant - 1;
+	while (*decimals > 0 && value >= powers[significant - *decimals])
+		--*decimals;
+	uint64_t one = (uint64_t)powers[*decimals];
+	wide product = (wide)fraction * one;
+	return whole * one + (uint64_t)(product >> 64) + ((uint64_t)product >> 63);
+}
+
+/* Few digits when they suffice, which a division tells: k / 10^n with k < 2^53 and n < 23 is what reading the decimal gives,
+ * since both are correctly rounded. Real clocks count nanoseconds, sizes are whole. Otherwise the 17 that always suffice. */
 void hd_text_real(struct hd_text *text, double value)
 {
-	double thousandths = round(fabs(value) * 1000);
-	if (thousandths < 9e15 && thousandths / 1000 == fabs(value) && !(value == 0 && signbit(value))) {
-		if (value < 0)
-			hd_text_char(text, '-');
-		put_thousandths(text, (uint64_t)thousandths);
+	double size = fabs(value), thousandths = round(size * 1000);
+	int decimals = 3;
+	uint64_t scaled = 0;
+	if (thousandths < 9e15 && thousandths / 1000 == size && !(value == 0 && signbit(value))) {
+		scaled = (uint64_t)thousandths;
+	} else if (size >= 1 && size < 1e15) {
+		scaled = round_digits(size, 15, &decimals);
+		if ((double)scaled / powers[decimals] != size)
+			scaled = round_digits(size, 17, &decimals);
+	} else {
+		char buffer[40];
+		int n = snprintf(buffer, sizeof buffer, "%.17g", value);
+		hd_text_add(text, buffer, (size_t)n);
 		return;
 	}
-	char buffer[40];
-	int n = snprintf(buffer, sizeof buffer, "%.17g", value);
-	hd_text_add(text, buffer, (size_t)n);
+	if (value < 0)
+		hd_text_char(text, '-');
+	put_decimal(text, scaled, decimals);
 }
 
 size_t hd_utf8_length(const char *s)
@@ -200,11 +229,9 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out)
 	return 1;
 }
 
-/* Up to 15 digits and 22 decimals: the whole number and the power of ten are exact doubles, one division rounds once. */
+/* Up to 15 digits: the whole number and the power of ten are exact doubles, one division rounds once. */
 int hd_real_parse(const char **p, const char *end, double *out)
 {
-	static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-	                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 	const char *s = *p;
 	int negative = s < end && *s == '-', digits = 0, decimals = 0, point = 0;
 	uint64_t whole = 0;

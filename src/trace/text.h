@@ -21,8 +21,8 @@ void hd_text_uint(struct hd_text *text, uint64_t value);
 void hd_text_int(struct hd_text *text, int64_t value);
 /* Decimal, such that hd_real_parse gives the same double; `value` is finite. Needs hd_numbers_begin. */
 void hd_text_real(struct hd_text *text, double value);
-/* Rounded to three decimals: nanoseconds of a time in us. */
-void hd_text_fixed(struct hd_text *text, double value);
+/* Rounded to `decimals` (at most 9), without the zeros at the end: times in us to 3 for nanoseconds. */
+void hd_text_fixed(struct hd_text *text, double value, int decimals);
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void hd_text_json(struct hd_text *text, const char *s);
 /* Writes the file atomically and frees the text, whatever happens. */

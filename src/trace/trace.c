@@ -87,12 +87,13 @@ int hd_trace_check(const struct heddle_trace *trace)
 		return hd_error(HEDDLE_E_INVALID, "the trace is NULL");
 	if (!trace->platform || !trace->policy)
 		return hd_error(HEDDLE_E_INVALID, "the trace has no %s", trace->platform ? "policy" : "platform");
-	if (!trace->platform->name)
-		return hd_error(HEDDLE_E_INVALID, "the platform of the trace has no name");
+	int status = heddle_platform_check(trace->platform);
+	if (status)
+		return hd_error_context(status, "the platform of the trace");
 	for (size_t i = 0; i < trace->n_codelets; i++)
 		if (!trace->codelets[i].name)
 			return hd_error(HEDDLE_E_INVALID, "trace: codelet %zu of %zu has no name", i + 1, trace->n_codelets);
-	int status = check_all(trace, "task", trace->n_tasks, hd_trace_task_problem);
+	status = check_all(trace, "task", trace->n_tasks, hd_trace_task_problem);
 	if (!status)
 		status = check_all(trace, "transfer", trace->n_transfers, hd_trace_transfer_problem);
 	if (!status)

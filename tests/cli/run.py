@@ -236,10 +236,15 @@ def test_run_on_emulated_accelerators_moves_and_evicts(p):
     assert r["residual"] < 10 and r["moved_mib"] > 0 and r["evictions"] > 0, r
 
 
-def test_run_knows_bounds_once_models_are_measured(p):
-    rows = [p.json("run", "cholesky", "--n", "512", "--tile", "64", "--repeat", "3")["run"] for _ in range(2)]
-    assert rows[1]["area_bound_s"] > 0 and rows[1]["path_bound_s"] > 0, rows
-    assert rows[1]["min_seconds"] <= rows[1]["seconds"] <= rows[1]["max_seconds"]
+def test_run_stays_above_its_area_bound(p):
+    r = p.json("run", "cholesky", "--n", "512", "--tile", "64")["run"]
+    assert 0 < r["area_bound_s"] <= r["seconds"] * 1.001 and r["path_bound_s"] > 0, r
+    assert p.json(*RUN, "--no-trace")["run"]["area_bound_s"] is None
+
+
+def test_run_repeated_gives_the_median(p):
+    r = p.json(*RUN, "--repeat", "3")["run"]
+    assert 0 < r["min_seconds"] <= r["seconds"] <= r["max_seconds"], r
 
 
 def test_run_writes_trace_and_charts(p):
@@ -317,7 +322,7 @@ def test_sim_platform_comes_from_the_environment(p):
 def test_sim_explain_sums_to_all_tasks(p):
     found = p.json(*SIM, "--sched", "eager,dmda", "--explain")
     equal(sum(row["tasks"] for row in found["workers"]), 440)
-    assert found["links"]
+    assert found["links"] and {row["policy"] for row in found["figures"]} == {"eager", "dmda"}, found["figures"]
 
 
 def test_sim_wrong_names_are_answered(p):
@@ -345,6 +350,7 @@ def test_calibrate_with_emulated_accelerators_measures_their_links(p):
     equal(found["platform"]["name"], "e")
     assert len(found["links"]) == 2 and all(link["bandwidth_mbs"] > 0 for link in found["links"]), found["links"]
     equal({k["class"] for k in found["kernels"] if k["codelet"] == "dgemm"}, {"cpu", "emulated"})
+    equal({row["class"] for row in p.csv("models", "show", "dgemm")}, {"cpu", "emulated"})
 
 
 def test_calibrate_wrong_tiles_are_refused(p):

@@ -1,0 +1,186 @@
+"""What is measured: for each bench its programs, with their arguments and environments. run.py does it.
+
+A Run is one program that prints rows of one or several cases. Runs of one bench with the same `group` are alternatives or
+rivals: in every round they run one after the other. The first round tries all variants of each family; only the best few
+run again.
+"""
+import ctypes.util
+from dataclasses import dataclass, field
+
+OURS = "heddle"
+JEMALLOC = ctypes.util.find_library("jemalloc")
+
+
+@dataclass
+class Run:
+    bench: str
+    group: str     # who is compared with whom
+    family: str    # heddle, libgomp, libomp, starpu, openblas, ...: the fastest variant of each is quoted
+    variant: str   # what distinguishes it within its family
+    program: str
+    args: list
+    env: dict = field(default_factory=dict)
+    suffix: str = ""      # appended to the program's case names
+    units: tuple = ()     # rows of other units are dropped; (): all are kept
+    scout: str = ""       # only variants that did well in the first round of that group take part
+
+
+@dataclass
+class Plan:
+    workers: int
+    quick: bool
+
+
+# --- Who takes part -----------------------------------------------------------------------------------------------------
+
+def with_allocators(variants):
+    """Each (variant, env) with glibc's malloc and, where there is one, with jemalloc."""
+    for name, env in variants:
+        yield name, env
+        if JEMALLOC:
+            yield (name + "+jemalloc").lstrip("+"), env | {"LD_PRELOAD": JEMALLOC}
+
+
+def heddle_variants():
+    return with_allocators((policy, {"HEDDLE_SCHED": policy}) for policy in ("lws", "eager"))
+
+
+def starpu_variants(cpus, policies=("lws", "eager")):
+    """`cpus`: numbers of StarPU's workers; its main thread is one more, and sleeps while it waits."""
+    return with_allocators((f"{policy} {n} workers" if n > 1 else f"{policy} 1 worker",
+                            {"STARPU_SCHED": policy, "STARPU_NCPU": str(n)}) for policy in policies for n in cpus)
+
+
+def contestants(plan, starpu_cpus):
+    """(family, prefix of its programs, variant, env) of all that run the programs on task graphs."""
+    for variant, env in heddle_variants():
+        yield OURS, "heddle", variant, env
+    for family, prefix in (("libgomp", "gomp"), ("libomp", "omp")):
+        for variant, env in with_allocators([("", {})]):
+            yield family, prefix, variant, env
+    for variant, env in starpu_variants(starpu_cpus):
+        yield "starpu", "starpu", variant, env
+
+
+def same_total(plan):
+    """StarPU with the same total number of threads, and with as many workers as the others have threads: it is quoted with
+    whatever suits it better."""
+    return sorted({max(plan.workers - 1, 1), plan.workers})
+
+
+# --- The benches --------------------------------------------------------------------------------------------------------
+
+def overhead(plan):
+    shapes = [("independent", 1000000), ("private", 1000000, 10000), ("chain", 1000000), ("wavefront", 1000),
+              ("cholesky", 60)]
+    if plan.quick:
+        shapes = [("independent", 200000), ("private", 200000, 10000), ("chain", 200000), ("wavefront", 300),
+                  ("cholesky", 60)]
+    for shape in shapes:
+        for family, prefix, variant, env in contestants(plan, same_total(plan)):
+            yield Run("overhead", shape[0], family, variant, prefix + "_tasks", [plan.workers, *shape], env,
+                      units=("us/task",))
+
+
+def flat(plan):
+    """A stencil of width 100 with more and more steps; one datum with more and more readers."""
+    # StarPU keeps all tasks that wait: 10^7 of them do not fit in memory
+    limits = {"starpu": 10**6, "libgomp": 10**6, "libomp": 10**6}
+    sizes = [10**n for n in range(4, 7 if plan.quick else 8)]
+    for tasks in sizes:
+        for family, prefix, variant, env in contestants(plan, [max(plan.workers - 1, 1)]):
+            if tasks <= limits.get(family, tasks) and (family != "starpu" or "lws" in variant):
+                yield Run("flat", f"stencil {tasks}", family, variant, prefix + "_tasks",
+                          [plan.workers, "stencil", tasks // 100, 100], env)
+    for readers in (1, 10, 100, 1000, 10000):
+        for family, prefix, variant, env in contestants(plan, [max(plan.workers - 1, 1)]):
+            yield Run("flat", f"readers {readers}", family, variant, prefix + "_tasks",
+                      [plan.workers, "readers", 100000 if plan.quick else 300000, readers], env, units=("us/task",))
+
+
+def memory(plan):
+    count = 30000 if plan.quick else 200000
+    for what in ("data", "tasks", "tasks_with_data"):
+        for variant, env in with_allocators([("", {"HEDDLE_WINDOW": "0"})]):
+            yield Run("memory", what, OURS, variant, "heddle_memory", [plan.workers, what, count], env)
+        for variant, env in starpu_variants([1], ["lws"]):
+            yield Run("memory", what, "starpu", variant, "starpu_memory", [plan.workers, what, count], env)
+
+
+def latency(plan):
+    for family, prefix, variant, env in contestants(plan, same_total(plan)):
+        yield Run("latency", "same", family, variant, prefix + "_latency", [plan.workers], env)
+    # on another thread than the one that waits, as StarPU always does
+    for variant, env in heddle_variants():
+        yield Run("latency", "other", OURS, variant, "heddle_latency", [1], env | {"HEDDLE_CALLER_WORKS": "0"},
+                  suffix="_on_another_thread")
+    for variant, env in starpu_variants([1]):
+        yield Run("latency", "other", "starpu", variant, "starpu_latency", [1], env, suffix="_on_another_thread")
+
+
+def metg(plan):
+    for width in (2, 8):
+        for family, prefix, variant, env in contestants(plan, [plan.workers]):
+            yield Run("metg", str(width), family, variant, prefix + "_metg", [plan.workers, width], env)
+
+
+TILES = {"d": (192, 256, 320, 384, 512), "s": (256, 320, 384, 512, 640)}
+
+
+def cholesky(plan):
+    for letter in "ds":
+        for n in [2048] if plan.quick else [4096, 8192]:
+            group, scout = f"{letter}potrf_{n}", f"{letter}potrf_4096" if n > 4096 else ""
+            for layout in ("in_place", "tiled"):
+                for tile in TILES[letter][1:4:2] if plan.quick else TILES[letter]:
+                    args = [plan.workers, n, tile, layout]
+                    for policy in ("lws",) if plan.quick else ("lws", "prio", "dmdas"):
+                        yield Run("cholesky", group, OURS, f"{policy} {layout} tile {tile}", f"heddle_{letter}cholesky", args,
+                                  {"HEDDLE_SCHED": policy}, scout=scout)
+                    for policy in ("lws",) if plan.quick else ("lws", "prio", "dmdas", "eager"):
+                        yield Run("cholesky", group, "starpu", f"{policy} {layout} tile {tile}",
+                                  f"starpu_{letter}cholesky", args,
+                                  {"STARPU_SCHED": policy, "STARPU_NCPU": str(plan.workers)}, scout=scout)
+            yield Run("cholesky", group, "openblas", "", f"openblas_{letter}cholesky", [plan.workers, n])
+            for tile in TILES[letter]:
+                yield Run("cholesky", group, f"gemm {tile}", "", f"openblas_{letter}gemm", [tile])
+
+
+def virtual(plan):
+    policies = ("eager", "dmda") if plan.quick else ("eager", "prio", "lws", "dm", "dmda", "dmdar", "dmdas")
+    for platform in ("haswell-k40m", "westmere-c2050"):
+        for tiles in (40,) if plan.quick else (40, 60):
+            for policy in policies:
+                yield Run("virtual", f"{platform} {policy} {tiles}", OURS, "", "heddle_virtual", [platform, tiles],
+                          {"HEDDLE_SCHED": policy}, units=("tasks/s", "bytes/task"))
+
+
+def trace(plan):
+    for shape in (("independent", 300000), ("chain", 300000), ("wavefront", 500), ("cholesky", 60)):
+        for family, switch in ((OURS, "1"), ("trace off", "0")):
+            yield Run("trace", shape[0], family, "", "heddle_tasks", [plan.workers, *shape], {"HEDDLE_TRACE": switch},
+                      units=("us/task",))
+
+
+# name: (its runs, rounds, what it measures)
+BENCHES = {
+    "overhead": (overhead, 5, "one empty task: submission, graph, scheduling, execution, release"),
+    "flat": (flat, 3, "the same for 10^4 to 10^7 tasks, and for many readers of one datum"),
+    "memory": (memory, 3, "bytes per waiting task; bytes and time per registered datum"),
+    "latency": (latency, 5, "submission of one task to the end of a wait for it"),
+    "metg": (metg, 3, "smallest task at 50 % efficiency, 1-D stencil"),
+    "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
+    "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
+    "trace": (trace, 5, "the same overhead with tracing on (ours) and off (peer)"),
+}
+
+# Tasks per second of StarPU (master, August 2026) over SimGrid 3.32 on a small machine of two cores, its example
+# cholesky_implicit with the same kernel times, 40 x 40 tiles: recorded, not measured in the same run.
+RECORDED_SIMGRID = {
+    "haswell-k40m_eager_40": 2408, "haswell-k40m_prio_40": 2227, "haswell-k40m_lws_40": 2871,
+    "haswell-k40m_dm_40": 2721, "haswell-k40m_dmda_40": 3739, "haswell-k40m_dmdar_40": 3632,
+    "haswell-k40m_dmdas_40": 4256,
+    "westmere-c2050_eager_40": 1512, "westmere-c2050_prio_40": 1258, "westmere-c2050_lws_40": 1577,
+    "westmere-c2050_dm_40": 1797, "westmere-c2050_dmda_40": 2459, "westmere-c2050_dmdar_40": 2390,
+    "westmere-c2050_dmdas_40": 2932,
+}

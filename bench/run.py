@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Measures Heddle beside its peers, interleaved in one run, and prints medians: `make bench`.
+
+Rows go to bench.csv: bench,case,workers,unit,ours,peer,peer_value,ratio, where ratio = ours / peer_value: below 1 is better for
+costs, above 1 for rates. Of every family the variant (policy, allocator, tile ...) that is quickest here is quoted. All
+single measurements go to bench-all.csv in the build folder. plan.py says what is measured.
+"""
+import argparse
+import csv
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import plan as plans
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+COLUMNS = ["bench", "case", "workers", "unit", "ours", "peer", "peer_value", "ratio"]
+KEEP = 3          # variants of a family that run again after the first round
+KEEP_SCOUTED = 6  # that are tried at all where another group has scouted
+LIMIT_S = 90      # a program that takes longer hangs
+
+
+def is_rate(unit):
+    return unit.endswith("/s")
+
+
+class Progress:
+    """One line on a terminal, a line every ten seconds elsewhere."""
+
+    def __init__(self):
+        self.terminal = sys.stderr.isatty()
+        self.last = 0.0
+
+    def show(self, text):
+        if self.terminal:
+            width = shutil.get_terminal_size().columns - 1
+            print("\r" + text[:width].ljust(width), end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self.last > 10:
+            print(text, file=sys.stderr, flush=True)
+            self.last = time.monotonic()
+
+    def end(self):
+        if self.terminal:
+            print("\r" + " " * (shutil.get_terminal_size().columns - 1), end="\r", file=sys.stderr, flush=True)
+
+
+class Bench:
+    """Runs one bench and keeps its measurements."""
+
+    def __init__(self, name, folder, environment, progress):
+        self.name, self.folder, self.environment, self.progress = name, folder, environment, progress
+        self.values = {}  # (case, unit) -> family -> variant -> [values]
+        self.workers = {}  # case -> workers
+        self.first = {}   # (group, family) -> [(cost, variant)], of the first round
+        self.raw, self.failed = [], set()
+
+    def execute(self, run, round_number):
+        """Runs one program; returns its first figure, as a cost, or None."""
+        program = os.path.join(self.folder, run.program)
+        try:
+            done = subprocess.run([program] + [str(a) for a in run.args], env=self.environment | run.env, text=True,
+                                  capture_output=True, timeout=LIMIT_S, check=False)
+            said = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1] if done.returncode else ""
+            out = done.stdout
+        except subprocess.TimeoutExpired:
+            said, out = f"not done after {LIMIT_S} s", ""
+        if said:
+            self.progress.end()
+            print(f"{self.name}: {run.program} {' '.join(map(str, run.args))} ({run.variant}): {said}", file=sys.stderr)
+            self.failed.add(id(run))
+            return None
+        first = None
+        for line in out.splitlines():
+            case, workers, unit, value = line.split(",")
+            first = first if first is not None else float(value) * (-1 if is_rate(unit) else 1)
+            if run.units and unit not in run.units:
+                continue
+            case += run.suffix
+            self.workers.setdefault(case, workers)
+            self.values.setdefault((case, unit), {}).setdefault(run.family, {}).setdefault(run.variant, []).append(float(value))
+            self.raw.append([self.name, case, workers, unit, run.family, run.variant, round_number, value])
+        return first
+
+    def goes_on(self, run, round_number):
+        if id(run) in self.failed:
+            return False
+        if round_number == 0:
+            scouted = sorted(self.first.get((run.scout, run.family), []))
+            return not scouted or run.variant in [v for _, v in scouted[:KEEP_SCOUTED]]
+        return run.variant in [v for _, v in sorted(self.first.get((run.group, run.family), []))[:KEEP]]
+
+    def measure(self, runs, rounds):
+        start = time.monotonic()
+        for number in range(rounds):
+            chosen = [r for r in runs if number == 0 or self.goes_on(r, number)]
+            for i, run in enumerate(chosen):
+                if number == 0 and not self.goes_on(run, 0):
+                    continue
+                self.progress.show(f"{self.name}: round {number + 1}/{rounds}, {i + 1}/{len(chosen)}, "
+                                   f"{time.monotonic() - start:.0f} s: {run.group}, {run.family} {run.variant}")
+                cost = self.execute(run, number)
+                if number == 0 and cost is not None:
+                    self.first.setdefault((run.group, run.family), []).append((cost, run.variant))
+        self.progress.end()
+
+    def best(self, case, unit):
+        """family -> (median, variant, spread) of its best variant among those with most measurements."""
+        result = {}
+        for family, variants in self.values[case, unit].items():
+            most = max(len(v) for v in variants.values())
+            medians = {name: statistics.median(v) for name, v in variants.items() if len(v) == most}
+            name = (max if is_rate(unit) else min)(medians, key=medians.get)
+            spread = max(variants[name]) - min(variants[name])
+            result[family] = medians[name], name, spread / medians[name] if medians[name] else 0
+        return result
+
+
+# --- Peers that are no program of their own ------------------------------------------------------------------------------
+
+def add_gemm(bench, case, unit, best):
+    """Twice (as many times as there are workers) the rate of one thread's GEMM on the tile that suits us best."""
+    letter = case[0]
+    if plans.OURS in best:
+        tiles = [best[plans.OURS][1].split()[-1]]
+    else:
+        tiles = [c.split("_")[1] for c, _ in bench.values if c.startswith(letter + "gemm_")]
+    for tile in tiles:
+        value, _, spread = bench.best(f"{letter}gemm_{tile}", unit)[f"gemm {tile}"]
+        times = int(bench.workers[case])
+        best[f"{times} x {letter}gemm"] = value * times, f"tile {tile}", spread
+
+
+def add_recorded(bench, case, unit, best):
+    if unit == "tasks/s" and case in plans.RECORDED_SIMGRID:
+        best["starpu-simgrid"] = plans.RECORDED_SIMGRID[case], "recorded", 0
+
+
+def add_small(bench, case, unit, best):
+    """Our own figure for the smallest size: flat means a ratio of 1."""
+    shape = case.split("_")[0]
+    smallest = {"stencil": "stencil_100_100", "readers": next((c for c, _ in bench.values if c.endswith("_1")), "")}[shape]
+    if case != smallest and (smallest, unit) in bench.values:
+        ours = bench.best(smallest, unit).get(plans.OURS)
+        if ours:
+            best[f"heddle on {smallest}"] = ours
+
+
+EXTRA_PEERS = {"cholesky": add_gemm, "virtual": add_recorded, "flat": add_small}
+
+
+def table(bench):
+    """Rows of COLUMNS, and beside each the variant and spread of ours and the peer's spread."""
+    rows = []
+    for case, unit in bench.values:
+        if "gemm_" in case:
+            continue
+        best = bench.best(case, unit)
+        EXTRA_PEERS.get(bench.name, lambda *_: None)(bench, case, unit, best)
+        ours = best.pop(plans.OURS, None)
+        for family, (value, variant, spread) in best.items() or [("", (None, "", 0))]:
+            row = dict.fromkeys(COLUMNS, "")
+            row |= {"bench": bench.name, "case": case, "workers": bench.workers[case], "unit": unit}
+            row["peer"] = f"{family} {variant}".strip()
+            row["ours"] = f"{ours[0]:.4g}" if ours else ""
+            row["peer_value"] = f"{value:.4g}" if value is not None else ""
+            if ours and value:
+                row["ratio"] = f"{ours[0] / value:.3f}"
+            rows.append((row, ours, spread))
+    return rows
+
+
+def print_table(bench, about):
+    """As Markdown, which is readable as it is."""
+    lines = [["case", "unit", "ours", "spread", "variant", "peer", "its value", "spread", "ratio"]]
+    for row, ours, spread in table(bench):
+        lines.append([row["case"], row["unit"], row["ours"], f"{ours[2]:.0%}" if ours else "", ours[1] if ours else "",
+                      row["peer"], row["peer_value"], f"{spread:.0%}" if row["peer"] else "", row["ratio"]])
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    lines.insert(1, ["-" * w for w in widths])
+    print(f"\n### {bench.name}: {about}\n")
+    for line in lines:
+        print("| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths)) + " |")
+    sys.stdout.flush()
+
+
+# --- The whole -------------------------------------------------------------------------------------------------------------
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description="Measures Heddle beside its peers.")
+    parser.add_argument("--build-dir", default="build", help="where CMake has configured (default: build)")
+    parser.add_argument("--quick", action="store_true", help="small sizes, two rounds: a few minutes, rough figures")
+    parser.add_argument("--only", action="append", metavar="NAME", choices=list(plans.BENCHES),
+                        help="this bench alone; may be repeated: " + ", ".join(plans.BENCHES))
+    parser.add_argument("--rounds", type=int, help="how often everything is measured (default: 3 or 5, 2 with --quick)")
+    parser.add_argument("--workers", type=int, default=2, help="threads in all (default: 2)")
+    parser.add_argument("--output", default=os.path.join(ROOT, "bench.csv"), help="default: bench.csv")
+    parser.add_argument("--no-build", action="store_true", help="measure what is built already")
+    return parser.parse_args()
+
+
+def build(folder):
+    if subprocess.run(["cmake", "--build", folder, "--target", "benches"], stdout=subprocess.DEVNULL, check=False).returncode:
+        sys.exit(f"bench: the benches cannot be built in {folder}; run `make build` first")
+
+
+def make_environment(scratch):
+    """The caller's, without what would change a runtime's settings; models and calibrations go to a scratch folder."""
+    ours = ("HEDDLE_", "STARPU_", "OMP_", "GOMP_", "KMP_", "OPENBLAS_", "LD_PRELOAD")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    return kept | {
+        "XDG_DATA_HOME": os.path.join(scratch, "data"), "XDG_CONFIG_HOME": os.path.join(scratch, "config"),
+        "HEDDLE_PLATFORM_PATH": os.path.join(ROOT, "platforms"),
+        "STARPU_HOME": scratch, "STARPU_SILENT": "1", "STARPU_CALIBRATE": "1", "STARPU_FXT_TRACE": "0", "LC_ALL": "C",
+    }
+
+
+def describe_machine():
+    model = platform.processor()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as f:
+            model = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), model)
+    except OSError:
+        pass
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} x {model}, load {os.getloadavg()[0]:.1f}, " \
+           f"commit {commit.stdout.strip() or 'none'}"
+
+
+def leave_out_absent(runs, folder, told):
+    """Drops runs whose program was not built, saying so once for each family."""
+    kept = []
+    for run in runs:
+        if os.access(os.path.join(folder, run.program), os.X_OK):
+            kept.append(run)
+        elif run.program not in told:
+            told.add(run.program)
+            print(f"bench: {run.program} is not built, so {run.family} is left out", file=sys.stderr)
+    return kept
+
+
+def write_csv(path, header, rows):
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        writer = csv.writer(f, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def main():
+    options = parse_arguments()
+    folder = os.path.join(options.build_dir, "bench")
+    if not options.no_build:
+        build(options.build_dir)
+    if not plans.JEMALLOC:
+        print("bench: no jemalloc here: all run with the C library's malloc alone", file=sys.stderr)
+    print(describe_machine())
+    rows, raw, told = [], [], set()
+    with tempfile.TemporaryDirectory(prefix="heddle-bench-") as scratch:
+        environment = make_environment(scratch)
+        for name in options.only or plans.BENCHES:
+            make_runs, rounds, about = plans.BENCHES[name]
+            bench = Bench(name, folder, environment, Progress())
+            runs = make_runs(plans.Plan(options.workers, options.quick))
+            bench.measure(leave_out_absent(runs, folder, told), options.rounds or (2 if options.quick else rounds))
+            print_table(bench, about)
+            rows += [list(row.values()) for row, _, _ in table(bench)]
+            raw += bench.raw
+            write_csv(options.output, COLUMNS, rows)
+            write_csv(os.path.join(options.build_dir, "bench-all.csv"),
+                      ["bench", "case", "workers", "unit", "family", "variant", "round", "value"], raw)
+    print(f"\nrows in {os.path.relpath(options.output)}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nbench: interrupted")

@@ -1,0 +1,145 @@
+/* Chrome's trace event format in its JSON object form, for chrome://tracing and ui.perfetto.dev ("Trace Event Format",
+ * Google, 2016). Process 1 has a thread per worker, process 2 one per link and lane; arrows show the practical critical path. */
+#include <stdlib.h>
+#include "base/base.h"
+#include "trace/text.h"
+#include "trace/trace.h"
+
+enum { WORKERS = 1, LINKS = 2 }; /* processes */
+
+/* The begin of an event: where it is and its time. */
+static void put_event(struct hd_text *text, char phase, int process, size_t thread)
+{
+	hd_text_put(text, ",\n{\"ph\":\"");
+	hd_text_char(text, phase);
+	hd_text_put(text, "\",\"pid\":");
+	hd_text_int(text, process);
+	hd_text_put(text, ",\"tid\":");
+	hd_text_uint(text, thread);
+}
+
+static void put_time(struct hd_text *text, const char *key, double us)
+{
+	hd_text_format(text, ",\"%s\":", key);
+	hd_text_fixed(text, us, 3);
+}
+
+static void put_name(struct hd_text *text, const char *key, const char *name)
+{
+	hd_text_format(text, ",\"%s\":", key);
+	hd_text_json(text, name);
+}
+
+/* Names a process or a thread, and says where among the others it stands. */
+static void put_label(struct hd_text *text, int process, size_t thread, const char *kind, const char *name)
+{
+	put_event(text, 'M', process, thread);
+	hd_text_format(text, ",\"name\":\"%s_name\",\"args\":{\"name\":", kind);
+	hd_text_json(text, name);
+	hd_text_put(text, "}}");
+	put_event(text, 'M', process, thread);
+	hd_text_format(text, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%zu}}", kind, thread);
+}
+
+static void put_tasks(struct hd_text *text, const struct heddle_trace *trace)
+{
+	for (size_t w = 0; w < trace->platform->n_workers; w++)
+		put_label(text, WORKERS, w, "thread", trace->platform->workers[w].name);
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		put_event(text, 'X', WORKERS, t->worker);
+		put_time(text, "ts", t->start);
+		put_time(text, "dur", t->end - t->start);
+		put_name(text, "name", trace->codelets[t->codelet].name);
+		hd_text_put(text, ",\"cat\":\"task\",\"args\":{\"id\":");
+		hd_text_uint(text, t->id);
+		hd_text_put(text, ",\"priority\":");
+		hd_text_int(text, t->priority);
+		put_time(text, "ready", t->ready);
+		put_time(text, "picked", t->picked);
+		hd_text_put(text, ",\"bytes\":");
+		hd_text_real(text, t->bytes);
+		hd_text_put(text, ",\"flops\":");
+		hd_text_real(text, t->flops);
+		if (t->status)
+			put_name(text, "failed", heddle_status_name(t->status));
+		hd_text_put(text, "}}");
+	}
+}
+
+static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
+{
+	struct hd_links links;
+	int status = hd_links_init(&links, trace);
+	if (status)
+		return status;
+	const struct heddle_node *nodes = trace->platform->nodes;
+	size_t *first = calloc(links.n + 1, sizeof *first), n_threads = 0; /* of each link: its first thread */
+	for (size_t i = 0; i < links.n && first; i++) {
+		first[i] = n_threads;
+		n_threads += links.links[i].n_lanes;
+		char *name = hd_format("%s to %s", nodes[links.links[i].from].name, nodes[links.links[i].to].name);
+		for (size_t k = first[i]; k < n_threads && name; k++)
+			put_label(text, LINKS, k, "thread", name);
+		free(name);
+	}
+	for (size_t i = 0; i < trace->n_transfers && first; i++) {
+		const struct heddle_trace_transfer *t = &trace->transfers[i];
+		put_event(text, 'X', LINKS, first[links.link[i]] + links.lane[i]);
+		put_time(text, "ts", t->start);
+		put_time(text, "dur", t->end - t->start);
+		put_name(text, "name", hd_reason_name(t->reason));
+		hd_text_put(text, ",\"cat\":\"transfer\",\"args\":{\"data\":");
+		hd_text_uint(text, t->data);
+		hd_text_put(text, ",\"bytes\":");
+		hd_text_uint(text, t->bytes);
+		hd_text_put(text, "}}");
+	}
+	hd_links_free(&links);
+	status = first ? 0 : hd_no_memory("the links of a trace");
+	free(first);
+	return status;
+}
+
+/* One arrow per step, from the end of the earlier task to the start of the later one. */
+static int put_path(struct hd_text *text, const struct heddle_trace *trace)
+{
+	size_t *path = NULL, n = 0;
+	int status = hd_trace_path(trace, &path, &n);
+	for (size_t i = 1; i < n && !status; i++) {
+		const struct heddle_trace_task *ends[] = {&trace->tasks[path[i]], &trace->tasks[path[i - 1]]};
+		for (size_t k = 0; k < 2; k++) {
+			put_event(text, k ? 'f' : 's', WORKERS, ends[k]->worker);
+			hd_text_put(text, k ? ",\"bp\":\"e\"" : "");
+			put_time(text, "ts", k || ends[0]->end > ends[1]->start ? ends[k]->start : ends[k]->end);
+			hd_text_format(text, ",\"id\":%zu,\"name\":\"critical path\",\"cat\":\"critical path\"}", i);
+		}
+	}
+	free(path);
+	return status;
+}
+
+int hd_export_chrome(const struct heddle_trace *trace, const char *path)
+{
+	struct hd_text text = {0};
+	hd_text_put(&text, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"made by\":\"heddle ");
+	hd_text_put(&text, heddle_version());
+	hd_text_put(&text, "\"");
+	put_name(&text, "policy", trace->policy);
+	put_name(&text, "platform", trace->platform->name);
+	put_name(&text, "clock", trace->virtual_time ? "virtual" : "real");
+	put_time(&text, "makespan_us", heddle_trace_makespan(trace));
+	hd_text_put(&text, "},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":2,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":2}}");
+	put_label(&text, WORKERS, 0, "process", "workers");
+	put_tasks(&text, trace);
+	if (trace->n_transfers)
+		put_label(&text, LINKS, 0, "process", "links");
+	int status = put_transfers(&text, trace);
+	if (!status)
+		status = put_path(&text, trace);
+	hd_text_put(&text, "\n]}\n");
+	if (!status)
+		status = hd_text_write(&text, path);
+	hd_text_free(&text);
+	return status;
+}

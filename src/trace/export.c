@@ -1,0 +1,119 @@
+/* Exports: which format, and CSV. docs/trace.md describes the columns. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "trace/text.h"
+#include "trace/trace.h"
+
+const char *hd_reason_name(uint32_t reason)
+{
+	static const char *const names[] = {"demand", "prefetch", "write-back"};
+	return names[reason <= 2 ? reason : 0];
+}
+
+/* RFC 4180. */
+static void put_name(struct hd_text *text, const char *s)
+{
+	hd_text_char(text, ',');
+	if (!strpbrk(s, ",\"\r\n")) {
+		hd_text_put(text, s);
+		return;
+	}
+	hd_text_char(text, '"');
+	for (; *s; s++) {
+		if (*s == '"')
+			hd_text_char(text, '"');
+		hd_text_char(text, *s);
+	}
+	hd_text_char(text, '"');
+}
+
+static void put_real(struct hd_text *text, double value)
+{
+	hd_text_char(text, ',');
+	hd_text_real(text, value);
+}
+
+static void put_int(struct hd_text *text, int64_t value)
+{
+	hd_text_char(text, ',');
+	hd_text_int(text, value);
+}
+
+static void put_uint(struct hd_text *text, uint64_t value)
+{
+	hd_text_char(text, ',');
+	hd_text_uint(text, value);
+}
+
+static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct heddle_trace_task *t)
+{
+	const struct heddle_platform *p = trace->platform;
+	const struct heddle_worker *worker = &p->workers[t->worker];
+	hd_text_put(text, "task");
+	put_uint(text, t->id);
+	put_name(text, trace->codelets[t->codelet].name);
+	put_name(text, worker->name);
+	put_name(text, p->classes[worker->class_id].name);
+	put_real(text, t->ready);
+	put_real(text, t->picked);
+	put_real(text, t->start);
+	put_real(text, t->end);
+	put_int(text, t->priority);
+	put_int(text, t->status);
+	put_real(text, t->bytes);
+	put_real(text, t->flops);
+	put_uint(text, t->footprint);
+	hd_text_put(text, ",,,\n");
+}
+
+static void put_transfer(struct hd_text *text, const struct heddle_trace *trace, const struct heddle_trace_transfer *t)
+{
+	hd_text_put(text, "transfer");
+	put_uint(text, t->data);
+	hd_text_put(text, ",,,,,");
+	put_real(text, t->start);
+	put_real(text, t->end);
+	hd_text_put(text, ",,");
+	put_uint(text, t->bytes);
+	hd_text_put(text, ",,");
+	put_name(text, trace->platform->nodes[t->from].name);
+	put_name(text, trace->platform->nodes[t->to].name);
+	put_name(text, hd_reason_name(t->reason));
+	hd_text_char(text, '\n');
+}
+
+int hd_export_csv(const struct heddle_trace *trace, const char *path)
+{
+	struct hd_text text = {0};
+	hd_text_put(&text, "event,id,codelet,worker,class,ready_us,picked_us,start_us,end_us,priority,status,bytes,flops,"
+	                   "footprint,from,to,reason\n");
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		put_task(&text, trace, &trace->tasks[i]);
+	for (size_t i = 0; i < trace->n_transfers; i++)
+		put_transfer(&text, trace, &trace->transfers[i]);
+	return hd_text_write(&text, path);
+}
+
+int heddle_trace_export(const struct heddle_trace *trace, enum heddle_trace_format format, const char *path)
+{
+	static int (*const exports[])(const struct heddle_trace *, const char *) = {
+		[HEDDLE_TRACE_CSV] = hd_export_csv,
+		[HEDDLE_TRACE_CHROME] = hd_export_chrome,
+		[HEDDLE_TRACE_PAJE] = hd_export_paje,
+	};
+	if (!path)
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_export: path is NULL");
+	if ((size_t)format >= sizeof exports / sizeof *exports)
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_export: %d is no format; there are HEDDLE_TRACE_CSV, _CHROME, _PAJE",
+		                (int)format);
+	struct hd_numbers numbers;
+	int status = hd_trace_check(trace);
+	if (!status)
+		status = hd_numbers_begin(&numbers);
+	if (status)
+		return status;
+	status = exports[format](trace, path);
+	hd_numbers_end(&numbers);
+	return status;
+}

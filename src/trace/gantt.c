@@ -1,0 +1,390 @@
+/* The Gantt chart of a trace: layout, title, legend, labels, time axis. After StarVZ's (Garcia Pinto et al., "A visual
+ * performance analysis framework for task-based parallel applications", CCPE 2018): idle share beside each worker, the practical
+ * critical path outlined, the bound as a line. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "trace/gantt.h"
+
+enum { MARGIN = 14, TITLE = 20, SUBTITLE = 16, STRIP = 16, FOOT = 40, CLASS_GAP = 4, READY = 36, GAP = 8, LINK_HEAD = 14 };
+enum { MAX_LEGEND = 60, DEFAULT_WIDTH = 1000 };
+enum { FIGURES = 38, SLACK = 6 }; /* the column of idle shares; what text may be wider than it was measured to be */
+
+/* --- Layout ---------------------------------------------------------------------------------------------------------------- */
+
+/* A context to measure text with before the size of the picture is known. */
+static cairo_t *open_ruler(void)
+{
+	cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+	cairo_t *cr = cairo_create(surface);
+	cairo_surface_destroy(surface);
+	return cr;
+}
+
+static void link_name(const struct hd_gantt *g, size_t i, char *name, size_t size)
+{
+	const struct hd_link *link = &g->links.links[i];
+	const struct heddle_node *nodes = g->trace->platform->nodes;
+	snprintf(name, size, "%s \xe2\x86\x92 %s", nodes[link->from].name, nodes[link->to].name); /* an arrow */
+}
+
+static double widest_name(const struct hd_gantt *g, cairo_t *ruler)
+{
+	double widest = 0;
+	char name[128];
+	hd_font(ruler, 10, 0);
+	for (size_t w = 0; w < g->trace->platform->n_workers; w++)
+		widest = fmax(widest, hd_text_width(ruler, g->trace->platform->workers[w].name));
+	for (size_t i = 0; i < g->links.n; i++) {
+		link_name(g, i, name, sizeof name);
+		widest = fmax(widest, hd_text_width(ruler, name));
+	}
+	return fmax(widest, g->ready_height > 0 ? hd_text_width(ruler, "ready tasks") : 0);
+}
+
+/* The chart shows all tasks; of time before the first of them, and after the last, what transfers take. */
+static void find_span(struct hd_gantt *g)
+{
+	double low = 0, high = fmax(g->makespan, g->options.lower_bound);
+	for (size_t i = 0; i < g->trace->n_transfers && g->options.transfers; i++) {
+		low = fmin(low, g->trace->transfers[i].start - g->begin);
+		high = fmax(high, g->trace->transfers[i].end - g->begin);
+	}
+	g->time.low = low;
+	g->time.high = high > low ? high : low + 1;
+}
+
+/* Points that are not rows of workers or links. */
+static double fixed_height(const struct hd_gantt *g, double above, size_t n_gaps)
+{
+	return above + (double)n_gaps * CLASS_GAP + (g->ready_height > 0 ? GAP + g->ready_height : 0) +
+	       (g->links.n ? GAP + LINK_HEAD : 0) + FOOT;
+}
+
+static void find_rows(struct hd_gantt *g, double above)
+{
+	const struct heddle_platform *p = g->trace->platform;
+	size_t n_gaps = 0;
+	for (size_t w = 1; w < p->n_workers; w++)
+		n_gaps += p->workers[w].class_id != p->workers[w - 1].class_id;
+	double fixed = fixed_height(g, above, n_gaps), n = (double)p->n_workers, n_links = (double)g->links.n;
+	g->row = n <= 4 ? 34 : n <= 12 ? 24 : n <= 48 ? 16 : 12;
+	g->link_row = fmin(g->row, 14);
+	if (g->options.height > 0) {
+		g->row = fmax(2, (g->options.height - fixed) / (n + n_links));
+		g->link_row = fmax(3, g->row);
+	}
+	double y = g->top = above;
+	for (size_t w = 0; w < p->n_workers; w++) {
+		y += w > 0 && p->workers[w].class_id != p->workers[w - 1].class_id ? CLASS_GAP : 0;
+		g->worker_y[w] = y;
+		y += g->row;
+	}
+	g->ready_y = y + GAP;
+	y += g->ready_height > 0 ? GAP + g->ready_height : 0;
+	g->link_y = y + GAP + LINK_HEAD;
+	y += g->links.n ? GAP + LINK_HEAD + g->link_row * n_links : 0;
+	g->bottom = y;
+	g->height = fmax(y + FOOT, g->options.height);
+}
+
+/* --- Legend ------------------------------------------------------------------------------------------------------------------ */
+
+struct legend {
+	struct hd_legend_item items[MAX_LEGEND + HD_REASONS + 4];
+	size_t n;
+	char more[32];
+};
+
+static void add(struct legend *l, enum hd_swatch swatch, uint32_t color, const char *label)
+{
+	l->items[l->n++] = (struct hd_legend_item){.swatch = swatch, .color = color, .label = label};
+}
+
+static void add_codelets(const struct hd_gantt *g, const unsigned char *used, struct legend *l)
+{
+	size_t left_out = 0;
+	for (size_t i = 0; i < g->trace->n_codelets; i++) {
+		if (used[i] && l->n < MAX_LEGEND)
+			add(l, HD_SWATCH_BOX, g->colors[i], g->trace->codelets[i].name);
+		else
+			left_out += used[i];
+	}
+	snprintf(l->more, sizeof l->more, "and %zu more", left_out);
+	if (left_out)
+		add(l, HD_SWATCH_BOX, 0xffffff, l->more);
+}
+
+static int make_legend(const struct hd_gantt *g, struct legend *l)
+{
+	const struct heddle_trace *trace = g->trace;
+	unsigned char *used = calloc(trace->n_codelets + 1, 1), reasons[HD_REASONS] = {0}, failed = 0;
+	if (!used)
+		return hd_no_memory("a chart");
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		used[trace->tasks[i].codelet] |= trace->tasks[i].status == 0;
+		failed |= trace->tasks[i].status != 0;
+	}
+	for (size_t i = 0; i < trace->n_transfers && g->options.transfers; i++)
+		reasons[trace->transfers[i].reason] = 1;
+	l->n = 0;
+	add_codelets(g, used, l);
+	if (failed)
+		add(l, HD_SWATCH_BOX, HD_FAILED, "failed");
+	for (uint32_t i = 0; i < HD_REASONS; i++)
+		if (reasons[i])
+			add(l, HD_SWATCH_BOX, hd_reason_colors[i], hd_reason_name(i));
+	if (g->n_path)
+		add(l, HD_SWATCH_OUTLINE, HD_PATH, "practical critical path");
+	if (g->options.lower_bound > 0)
+		add(l, HD_SWATCH_DASH, 0x000000, "lower bound");
+	free(used);
+	return 0;
+}
+
+static struct hd_legend place_legend(const struct hd_gantt *g, const struct legend *l)
+{
+	return (struct hd_legend){MARGIN, g->legend_y, g->width - 2 * MARGIN, l->items, l->n};
+}
+
+static int lay_out(struct hd_gantt *g, const struct legend *l)
+{
+	g->worker_y = malloc((g->trace->platform->n_workers + 1) * sizeof *g->worker_y);
+	if (!g->worker_y)
+		return hd_no_memory("a chart");
+	cairo_t *ruler = open_ruler();
+	g->width = g->options.width > 0 ? g->options.width : DEFAULT_WIDTH;
+	g->ready_height = g->options.transfers && g->trace->n_tasks ? READY : 0;
+	g->name_width = fmin(widest_name(g, ruler), g->width / 5);
+	g->time.from = MARGIN + g->name_width + SLACK + FIGURES + 6;
+	g->time.to = fmax(g->time.from + 10, g->width - MARGIN);
+	g->width = g->time.to + MARGIN;
+	g->legend_y = MARGIN + TITLE + SUBTITLE;
+	struct hd_legend legend = place_legend(g, l);
+	find_span(g);
+	find_rows(g, g->legend_y + hd_legend(ruler, &legend, 0) + STRIP + 4);
+	cairo_destroy(ruler);
+	return 0;
+}
+
+/* --- Around the rows ---------------------------------------------------------------------------------------------------------- */
+
+static void draw_title(const struct hd_gantt *g)
+{
+	char title[512], label[HD_LABEL], bound[64] = "";
+	const struct heddle_trace *trace = g->trace;
+	double busy = 0, n_workers = (double)trace->platform->n_workers, span = g->makespan * n_workers;
+	hd_time_label(label, g->makespan);
+	snprintf(title, sizeof title, "%s on %s: makespan %s%s", trace->policy, trace->platform->name, label,
+	         trace->virtual_time ? " (simulated)" : "");
+	hd_font(g->cr, 13, 1);
+	hd_color(g->cr, 0x111111, 1);
+	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE / 2.0 - 2, 0, g->width - 2 * MARGIN, g->options.title ? g->options.title : title);
+	for (size_t w = 0; w < trace->platform->n_workers; w++)
+		busy += g->busy[w];
+	if (g->options.lower_bound > 0 && g->makespan > 0)
+		snprintf(bound, sizeof bound, ", lower bound %.1f %% of the makespan", 100 * g->options.lower_bound / g->makespan);
+	snprintf(title, sizeof title, "%zu tasks on %zu workers, %.1f %% idle%s", trace->n_tasks, trace->platform->n_workers,
+	         span > 0 ? 100 * fmax(0, 1 - busy / span) : 0.0, bound);
+	hd_font(g->cr, 10, 0);
+	hd_color(g->cr, 0x555555, 1);
+	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE + SUBTITLE / 2.0 - 3, 0, g->width - 2 * MARGIN, title);
+}
+
+/* Behind the rows: their background is what idle time looks like. */
+static void draw_background(const struct hd_gantt *g)
+{
+	hd_color(g->cr, 0xf1f1f1, 1);
+	for (size_t w = 0; w < g->trace->platform->n_workers; w++)
+		cairo_rectangle(g->cr, g->time.from, g->worker_y[w], g->time.to - g->time.from, g->row - (g->row > 8 ? 1 : 0));
+	for (size_t i = 0; i < g->links.n; i++)
+		cairo_rectangle(g->cr, g->time.from, g->link_y + g->link_row * (double)i, g->time.to - g->time.from, g->link_row - 1);
+	if (g->ready_height > 0)
+		cairo_rectangle(g->cr, g->time.from, g->ready_y, g->time.to - g->time.from, g->ready_height);
+	cairo_fill(g->cr);
+}
+
+static void draw_time_axis(const struct hd_gantt *g)
+{
+	enum { MAX_TICKS = 64 };
+	double ticks[MAX_TICKS];
+	struct hd_unit unit = hd_unit_of(g->time.high - g->time.low);
+	struct hd_axis axis = g->time; /* in the unit, so that the ticks are round in it */
+	axis.low /= unit.us;
+	axis.high /= unit.us;
+	char label[HD_LABEL];
+	size_t n = hd_axis_ticks(&axis, 70, ticks, MAX_TICKS);
+	hd_font(g->cr, 10, 0);
+	for (size_t i = 0; i < n; i++) {
+		double x = hd_axis_at(&axis, ticks[i]);
+		cairo_set_line_width(g->cr, 0.6);
+		hd_color(g->cr, 0xd4d4d4, 1);
+		hd_line(g->cr, x, g->top, x, g->bottom);
+		hd_color(g->cr, 0x444444, 1);
+		hd_line(g->cr, x, g->bottom, x, g->bottom + 4);
+		snprintf(label, sizeof label, "%.6g", ticks[i]);
+		hd_draw_text(g->cr, x, g->bottom + 11, 0.5, 0, label);
+	}
+	cairo_set_line_width(g->cr, 0.8);
+	hd_line(g->cr, g->time.from, g->bottom, g->time.to, g->bottom);
+	snprintf(label, sizeof label, "time (%s)", unit.name);
+	hd_draw_text(g->cr, (g->time.from + g->time.to) / 2, g->bottom + 26, 0.5, 0, label);
+}
+
+/* A name on the left and a share in per cent beside it. */
+static void draw_label(const struct hd_gantt *g, double y, const char *name, double share)
+{
+	char figure[HD_LABEL];
+	hd_color(g->cr, 0x222222, 1);
+	hd_draw_text(g->cr, MARGIN, y, 0, g->name_width + SLACK, name);
+	snprintf(figure, sizeof figure, share >= 0.0995 ? "%.0f %%" : "%.1f %%", 100 * share);
+	hd_color(g->cr, 0x666666, 1);
+	hd_draw_text(g->cr, g->time.from - 6, y, 1, FIGURES, figure);
+}
+
+/* Rows that are lower than a line of text have labels every so many. */
+static void draw_labels(const struct hd_gantt *g)
+{
+	const struct heddle_platform *p = g->trace->platform;
+	double font = fmin(10, fmax(6, g->row * 0.8)), span = g->makespan;
+	size_t every = (size_t)fmax(1, ceil(font * 1.2 / (g->row + 1e-9) - 0.05));
+	char name[128];
+	hd_font(g->cr, 9, 0);
+	hd_color(g->cr, 0x666666, 1);
+	hd_draw_text(g->cr, g->time.from - 6, g->top - 8, 1, FIGURES, "idle");
+	hd_font(g->cr, font, 0);
+	for (size_t w = 0; w < p->n_workers; w += every)
+		draw_label(g, g->worker_y[w] + g->row / 2, p->workers[w].name, span > 0 ? fmax(0, 1 - g->busy[w] / span) : 0);
+	if (g->ready_height > 0) {
+		hd_font(g->cr, 10, 0);
+		hd_color(g->cr, 0x222222, 1);
+		hd_draw_text(g->cr, MARGIN, g->ready_y + g->ready_height / 2, 0, g->name_width + SLACK, "ready tasks");
+	}
+	if (g->links.n == 0)
+		return;
+	hd_font(g->cr, 9, 0);
+	hd_color(g->cr, 0x666666, 1);
+	hd_draw_text(g->cr, g->time.from - 6, g->link_y - 6, 1, FIGURES, "in use");
+	font = fmin(10, fmax(6, g->link_row * 0.8));
+	every = (size_t)fmax(1, ceil(font * 1.2 / g->link_row - 0.05));
+	hd_font(g->cr, font, 0);
+	for (size_t i = 0; i < g->links.n; i += every) {
+		link_name(g, i, name, sizeof name);
+		draw_label(g, g->link_y + g->link_row * ((double)i + 0.5), name,
+		           g->links.links[i].busy / (g->time.high - g->time.low));
+	}
+}
+
+static void draw_bound(const struct hd_gantt *g)
+{
+	if (!(g->options.lower_bound > 0))
+		return;
+	char time[HD_LABEL], label[64];
+	hd_time_label(time, g->options.lower_bound);
+	snprintf(label, sizeof label, "lower bound %s", time);
+	double x = hd_axis_at(&g->time, g->options.lower_bound);
+	hd_color(g->cr, 0x000000, 1);
+	cairo_set_line_width(g->cr, 1.4);
+	cairo_set_dash(g->cr, (const double[]){5, 3}, 2, 0);
+	hd_line(g->cr, x, g->top - 14, x, g->bottom);
+	cairo_set_dash(g->cr, NULL, 0, 0);
+	hd_font(g->cr, 9, 0);
+	int fits = x + 4 + hd_text_width(g->cr, label) <= g->width - 4;
+	hd_draw_text(g->cr, fits ? x + 4 : x - 4, g->top - 9, fits ? 0 : 1, fits ? 0 : x - g->time.from, label);
+}
+
+static int draw_all(struct hd_gantt *g, const struct legend *l)
+{
+	struct hd_legend legend = place_legend(g, l);
+	draw_title(g);
+	hd_legend(g->cr, &legend, 1);
+	draw_background(g);
+	draw_time_axis(g);
+	int status = hd_gantt_workers(g);
+	if (!status && g->links.n)
+		status = hd_gantt_links(g);
+	if (!status && g->ready_height > 0)
+		status = hd_gantt_ready(g);
+	if (status)
+		return status;
+	hd_gantt_path(g);
+	draw_labels(g);
+	draw_bound(g);
+	return 0;
+}
+
+/* --- The whole ------------------------------------------------------------------------------------------------------------------ */
+
+static int gantt_init(struct hd_gantt *g, const struct heddle_trace *trace, const struct heddle_gantt_options *options)
+{
+	static const struct heddle_gantt_options usual = {0};
+	*g = (struct hd_gantt){.trace = trace, .options = options ? *options : usual};
+	g->begin = hd_trace_begin(trace);
+	g->makespan = heddle_trace_makespan(trace);
+	g->busy = hd_trace_busy(trace);
+	g->colors = hd_trace_colors(trace);
+	if (!g->busy || !g->colors)
+		return hd_no_memory("a chart");
+	int status = g->options.transfers ? hd_links_init(&g->links, trace) : 0;
+	if (!status && g->options.critical_path)
+		status = hd_trace_path(trace, &g->path, &g->n_path);
+	return status;
+}
+
+static void gantt_fini(struct hd_gantt *g)
+{
+	hd_links_free(&g->links);
+	free(g->colors);
+	free(g->busy);
+	free(g->path);
+	free(g->worker_y);
+}
+
+static int check_options(const struct heddle_gantt_options *o)
+{
+	if (o && (isnan(o->lower_bound) || isinf(o->lower_bound)))
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_gantt: lower_bound is %g us; 0 draws none", o->lower_bound);
+	if (o && (!(o->width >= 0 && o->width <= 1e5) || !(o->height >= 0 && o->height <= 1e6)))
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_gantt: %g x %g points is no size of a picture; 0 chooses one", o->width,
+		                o->height);
+	return 0;
+}
+
+int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options)
+{
+	enum hd_picture kind;
+	struct hd_numbers numbers;
+	if (!path)
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_gantt: path is NULL");
+	int status = hd_picture_of(path, &kind);
+	if (!status)
+		status = check_options(options);
+	if (!status)
+		status = hd_trace_check(trace);
+	if (!status)
+		status = hd_numbers_begin(&numbers);
+	if (status)
+		return status;
+	struct hd_gantt g;
+	struct legend legend;
+	struct hd_canvas canvas;
+	status = gantt_init(&g, trace, options);
+	if (!status)
+		status = make_legend(&g, &legend);
+	if (!status)
+		status = lay_out(&g, &legend);
+	if (!status)
+		status = hd_canvas_open(&canvas, kind, g.width, g.height);
+	if (!status) {
+		g.cr = canvas.cr;
+		g.scale = canvas.scale;
+		status = draw_all(&g, &legend);
+		int closed = hd_canvas_close(&canvas, status ? NULL : path);
+		status = status ? status : closed;
+	}
+	gantt_fini(&g);
+	hd_numbers_end(&numbers);
+	return status;
+}

@@ -1,0 +1,36 @@
+/* The Gantt chart: what its two files share. gantt.c lays it out and draws what surrounds the rows, gantt_rows.c the rows. */
+#ifndef HD_TRACE_GANTT_H
+#define HD_TRACE_GANTT_H
+
+#include "trace/draw.h"
+#include "trace/trace.h"
+
+struct hd_gantt {
+	const struct heddle_trace *trace;           /* borrows */
+	struct heddle_gantt_options options;
+	struct hd_links links;                      /* owns; empty unless options.transfers */
+	uint32_t *colors;                           /* owns; per codelet */
+	double *busy;                               /* owns; per worker, us */
+	size_t *path, n_path;                       /* owns; empty unless options.critical_path */
+	double begin, makespan;                     /* us */
+	struct hd_axis time;                        /* us since `begin` */
+	double width, height;                       /* points, as all below */
+	double name_width;
+	double legend_y, top, bottom;               /* of what is drawn above time */
+	double row, *worker_y;                      /* height; top of each worker's; owns */
+	double ready_y, ready_height;               /* height 0: not shown */
+	double link_row, link_y;                    /* height of a link's row; top of the first */
+	cairo_t *cr;                                /* borrows */
+	double scale;                               /* pixels per point */
+};
+
+enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000 };
+extern const uint32_t hd_reason_colors[HD_REASONS];
+
+/* All HEDDLE_E_MEMORY or 0. */
+int hd_gantt_workers(struct hd_gantt *g);
+int hd_gantt_links(struct hd_gantt *g);
+int hd_gantt_ready(struct hd_gantt *g);
+void hd_gantt_path(struct hd_gantt *g);
+
+#endif

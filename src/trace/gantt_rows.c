@@ -1,0 +1,331 @@
+/* The rows of a Gantt chart: tasks of workers, transfers of links, ready tasks, the practical critical path.
+ *
+ * A row of a million tasks is drawn in time proportional to its pixels: what is narrower than one is added up per column of
+ * pixels, and each column gets the colour that fills most of it, as opaque as the column is full. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "trace/gantt.h"
+
+const uint32_t hd_reason_colors[HD_REASONS] = {0x444444, 0x8c8c8c, 0xc0c0c0};
+
+/* One row, or one lane of it. */
+struct strip {
+	struct hd_gantt *g;
+	double y, height;
+	size_t n_columns, n_kinds;
+	double *cover;          /* owns; column by column, the share that each kind fills */
+	const uint32_t *colors; /* per kind; borrows */
+};
+
+static int strip_init(struct strip *s, struct hd_gantt *g, size_t n_kinds, const uint32_t *colors)
+{
+	*s = (struct strip){.g = g, .n_kinds = n_kinds, .colors = colors};
+	s->n_columns = (size_t)ceil((g->time.to - g->time.from) * g->scale) + 1;
+	s->cover = malloc(s->n_columns * (n_kinds + 1) * sizeof *s->cover);
+	return s->cover ? 0 : hd_no_memory("a chart");
+}
+
+static void strip_begin(struct strip *s, double y, double height)
+{
+	s->y = y;
+	s->height = height;
+	memset(s->cover, 0, s->n_columns * s->n_kinds * sizeof *s->cover);
+}
+
+/* In columns of pixels. */
+static double column_of(const struct hd_gantt *g, double time)
+{
+	return (hd_axis_at(&g->time, time - g->begin) - g->time.from) * g->scale;
+}
+
+static void strip_add(struct strip *s, double start, double end, size_t kind)
+{
+	struct hd_gantt *g = s->g;
+	double a = column_of(g, start), b = column_of(g, end);
+	if (b - a < 1) {
+		size_t first = (size_t)fmax(0, a), last = (size_t)fmax(0, b);
+		last = last < s->n_columns ? last : s->n_columns - 1;
+		first = first < last ? first : last;
+		s->cover[first * s->n_kinds + kind] += first == last ? b - a : (double)last - a;
+		s->cover[last * s->n_kinds + kind] += first == last ? 0 : b - (double)last;
+		return;
+	}
+	double x = g->time.from + a / g->scale, width = (b - a) / g->scale;
+	hd_color(g->cr, s->colors[kind], 1);
+	cairo_rectangle(g->cr, x, s->y, width > 4 ? width - 0.4 : width, s->height); /* a gap between tasks of one colour */
+	cairo_fill(g->cr);
+}
+
+enum { LEVELS = 16 }; /* of opacity: columns that differ by less become one rectangle */
+
+/* The kind that fills most of a column, and *level of LEVELS; 0 when it is empty. */
+static size_t strongest(const struct strip *s, size_t column, int *level)
+{
+	const double *cover = s->cover + column * s->n_kinds;
+	size_t best = 0;
+	double sum = 0;
+	for (size_t k = 0; k < s->n_kinds; k++) {
+		sum += cover[k];
+		best = cover[k] > cover[best] ? k : best;
+	}
+	*level = sum > 0 ? (int)fmin(LEVELS, ceil(sum * LEVELS - 1e-6)) : 0;
+	return best;
+}
+
+static void strip_end(struct strip *s)
+{
+	struct hd_gantt *g = s->g;
+	for (size_t c = 0, run; c < s->n_columns; c = run) {
+		int level, next_level = 0;
+		size_t kind = strongest(s, c, &level);
+		for (run = c + 1; run < s->n_columns; run++)
+			if (strongest(s, run, &next_level) != kind || next_level != level)
+				break;
+		if (level == 0)
+			continue;
+		hd_color(g->cr, s->colors[kind], level / (double)LEVELS);
+		cairo_rectangle(g->cr, g->time.from + (double)c / g->scale, s->y, (double)(run - c) / g->scale, s->height);
+		cairo_fill(g->cr);
+	}
+}
+
+/* Indices 0 .. n - 1 by key, in order within one: those of key k are order[first[k]] .. order[first[k + 1] - 1]. */
+struct groups {
+	size_t *first, *order; /* own */
+};
+
+static int group(struct groups *groups, const size_t *key, size_t n, size_t n_keys)
+{
+	groups->first = calloc(n_keys + 2, sizeof *groups->first);
+	groups->order = malloc((n + 1) * sizeof *groups->order);
+	if (!groups->first || !groups->order)
+		return hd_no_memory("a chart");
+	for (size_t i = 0; i < n; i++)
+		groups->first[key[i] + 2]++;
+	for (size_t k = 2; k < n_keys + 2; k++)
+		groups->first[k] += groups->first[k - 1];
+	for (size_t i = 0; i < n; i++)
+		groups->order[groups->first[key[i] + 1]++] = i;
+	return 0;
+}
+
+static void groups_free(struct groups *groups)
+{
+	free(groups->first);
+	free(groups->order);
+}
+
+/* --- Workers ------------------------------------------------------------------------------------------------------------- */
+
+enum { MAX_NAMED = 400 }; /* with more tasks the legend has to do */
+
+static void name_task(struct hd_gantt *g, const struct heddle_trace_task *t)
+{
+	const char *name = g->trace->codelets[t->codelet].name;
+	double from = hd_axis_at(&g->time, t->start - g->begin), to = hd_axis_at(&g->time, t->end - g->begin);
+	if (g->row < 14 || to - from < hd_text_width(g->cr, name) + 8)
+		return;
+	hd_color(g->cr, hd_color_on(t->status ? HD_FAILED : g->colors[t->codelet]), 0.85);
+	hd_draw_text(g->cr, (from + to) / 2, g->worker_y[t->worker] + g->row / 2, 0.5, 0, name);
+}
+
+static int draw_workers(struct hd_gantt *g, const struct groups *of_worker, const uint32_t *colors)
+{
+	const struct heddle_trace *trace = g->trace;
+	struct strip strip;
+	int status = strip_init(&strip, g, trace->n_codelets + 1, colors);
+	double inset = g->row > 8 ? 1 : g->row > 3 ? 0.25 : 0;
+	for (size_t w = 0; w < trace->platform->n_workers && !status; w++) {
+		strip_begin(&strip, g->worker_y[w] + inset, g->row - 2 * inset);
+		for (size_t k = of_worker->first[w]; k < of_worker->first[w + 1]; k++) {
+			const struct heddle_trace_task *t = &trace->tasks[of_worker->order[k]];
+			strip_add(&strip, t->start, t->end, t->status ? trace->n_codelets : t->codelet);
+		}
+		strip_end(&strip);
+	}
+	hd_font(g->cr, 9, 0);
+	for (size_t i = 0; i < trace->n_tasks && trace->n_tasks <= MAX_NAMED && !status; i++)
+		name_task(g, &trace->tasks[i]);
+	free(strip.cover);
+	return status;
+}
+
+int hd_gantt_workers(struct hd_gantt *g)
+{
+	const struct heddle_trace *trace = g->trace;
+	struct groups of_worker = {0};
+	size_t *key = malloc((trace->n_tasks + 1) * sizeof *key);
+	uint32_t *colors = malloc((trace->n_codelets + 1) * sizeof *colors); /* and failed */
+	int status = key && colors ? 0 : hd_no_memory("a chart");
+	for (size_t i = 0; i < trace->n_tasks && !status; i++)
+		key[i] = trace->tasks[i].worker;
+	if (!status)
+		status = group(&of_worker, key, trace->n_tasks, trace->platform->n_workers);
+	if (!status) {
+		memcpy(colors, g->colors, trace->n_codelets * sizeof *colors);
+		colors[trace->n_codelets] = HD_FAILED;
+		status = draw_workers(g, &of_worker, colors);
+	}
+	groups_free(&of_worker);
+	free(key);
+	free(colors);
+	return status;
+}
+
+/* --- Links: lanes of a link share its row ----------------------------------------------------------------------------------- */
+
+static int draw_links(struct hd_gantt *g, const struct groups *of_lane, const size_t *first_lane)
+{
+	const struct heddle_trace *trace = g->trace;
+	struct strip strip;
+	int status = strip_init(&strip, g, HD_REASONS, hd_reason_colors);
+	for (size_t i = 0; i < g->links.n && !status; i++) {
+		size_t n_lanes = g->links.links[i].n_lanes;
+		double height = (g->link_row - 2) / (double)n_lanes;
+		for (size_t lane = 0; lane < n_lanes; lane++) {
+			strip_begin(&strip, g->link_y + g->link_row * (double)i + 1 + height * (double)lane, height);
+			for (size_t k = of_lane->first[first_lane[i] + lane]; k < of_lane->first[first_lane[i] + lane + 1]; k++) {
+				const struct heddle_trace_transfer *t = &trace->transfers[of_lane->order[k]];
+				strip_add(&strip, t->start, t->end, t->reason);
+			}
+			strip_end(&strip);
+		}
+	}
+	free(strip.cover);
+	return status;
+}
+
+int hd_gantt_links(struct hd_gantt *g)
+{
+	const struct heddle_trace *trace = g->trace;
+	struct groups of_lane = {0};
+	size_t *key = malloc((trace->n_transfers + 1) * sizeof *key);
+	size_t *first_lane = malloc((g->links.n + 1) * sizeof *first_lane), n_lanes = 0;
+	int status = key && first_lane ? 0 : hd_no_memory("a chart");
+	for (size_t i = 0; i < g->links.n && !status; i++) {
+		first_lane[i] = n_lanes;
+		n_lanes += g->links.links[i].n_lanes;
+	}
+	for (size_t i = 0; i < trace->n_transfers && !status; i++)
+		key[i] = first_lane[g->links.link[i]] + g->links.lane[i];
+	if (!status)
+		status = group(&of_lane, key, trace->n_transfers, n_lanes);
+	if (!status)
+		status = draw_links(g, &of_lane, first_lane);
+	groups_free(&of_lane);
+	free(key);
+	free(first_lane);
+	return status;
+}
+
+/* --- Ready tasks: the mean number in each column of pixels -------------------------------------------------------------------- */
+
+/* Adds the interval [a, b) of columns: `part` of those it begins and ends in, steps of `whole` for those in between. */
+static void add_interval(double *part, double *whole, double a, double b)
+{
+	size_t first = (size_t)a, last = (size_t)b;
+	if (first == last) {
+		part[first] += b - a;
+		return;
+	}
+	part[first] += (double)(first + 1) - a;
+	part[last] += b - (double)last;
+	whole[first + 1]++;
+	whole[last]--;
+}
+
+static void draw_ready(const struct hd_gantt *g, const double *count, size_t n)
+{
+	double most = 0, bottom = g->ready_y + g->ready_height;
+	for (size_t c = 0; c < n; c++)
+		most = fmax(most, count[c]);
+	cairo_move_to(g->cr, g->time.from, bottom);
+	for (size_t c = 0; c < n; c++) {
+		double y = bottom - (most > 0 ? count[c] / most : 0) * (g->ready_height - 4);
+		cairo_line_to(g->cr, g->time.from + (double)c / g->scale, y);
+		cairo_line_to(g->cr, g->time.from + (double)(c + 1) / g->scale, y);
+	}
+	cairo_line_to(g->cr, g->time.from + (double)n / g->scale, bottom);
+	cairo_close_path(g->cr);
+	hd_color(g->cr, 0x9db4c8, 1);
+	cairo_fill(g->cr);
+	char label[HD_LABEL];
+	snprintf(label, sizeof label, "%.6g", most < 10 ? round(most * 10) / 10 : round(most));
+	hd_font(g->cr, 9, 0);
+	hd_color(g->cr, 0x666666, 1);
+	hd_draw_text(g->cr, g->time.from - 6, g->ready_y + 5, 1, 0, label);
+	hd_draw_text(g->cr, g->time.from - 6, bottom - 5, 1, 0, "0");
+}
+
+int hd_gantt_ready(struct hd_gantt *g)
+{
+	const struct heddle_trace *trace = g->trace;
+	double columns = (g->time.to - g->time.from) * g->scale;
+	size_t n = (size_t)ceil(columns);
+	double *part = calloc(n + 2, sizeof *part), *whole = calloc(n + 2, sizeof *whole), running = 0;
+	int status = part && whole ? 0 : hd_no_memory("a chart");
+	for (size_t i = 0; i < trace->n_tasks && !status; i++) {
+		double a = fmax(0, column_of(g, trace->tasks[i].ready)), b = fmin(columns, column_of(g, trace->tasks[i].start));
+		if (a < b)
+			add_interval(part, whole, a, b);
+	}
+	for (size_t c = 0; c < n && !status; c++) {
+		running += whole[c];
+		part[c] += running;
+	}
+	if (!status)
+		draw_ready(g, part, n);
+	free(part);
+	free(whole);
+	return status;
+}
+
+/* --- Critical path ------------------------------------------------------------------------------------------------------------ */
+
+struct box {
+	uint32_t worker;
+	double from, to; /* points */
+	int narrow;      /* too narrow for an outline of its own */
+};
+
+enum { NARROW = 8 };
+
+static void outline(const struct hd_gantt *g, const struct box *box)
+{
+	double y = g->worker_y[box->worker], inset = 0.7;
+	cairo_rectangle(g->cr, box->from + inset, y + inset, fmax(0.1, box->to - box->from - 2 * inset), g->row - 2 * inset);
+	cairo_stroke(g->cr);
+}
+
+/* Tasks too narrow to have an outline each get one together with their neighbours on the worker. */
+void hd_gantt_path(struct hd_gantt *g)
+{
+	struct box box = {0};
+	cairo_set_line_join(g->cr, CAIRO_LINE_JOIN_MITER);
+	for (size_t i = g->n_path; i-- > 0;) {
+		const struct heddle_trace_task *t = &g->trace->tasks[g->path[i]];
+		double from = hd_axis_at(&g->time, t->start - g->begin), to = hd_axis_at(&g->time, t->end - g->begin);
+		struct box next = {t->worker, from, to, to - from < NARROW};
+		int is_first = i + 1 == g->n_path;
+		if (!is_first && next.worker == box.worker && next.from - box.to < 1 && next.narrow && box.narrow) {
+			box.to = fmax(box.to, next.to);
+			continue;
+		}
+		hd_color(g->cr, HD_PATH, 1);
+		cairo_set_line_width(g->cr, 1.4);
+		if (!is_first)
+			outline(g, &box);
+		if (!is_first && next.worker != box.worker) {
+			cairo_set_line_width(g->cr, 0.6);
+			hd_line(g->cr, box.to, g->worker_y[box.worker] + g->row / 2, next.from, g->worker_y[next.worker] + g->row / 2);
+		}
+		box = next;
+	}
+	hd_color(g->cr, HD_PATH, 1);
+	cairo_set_line_width(g->cr, 1.4);
+	if (g->n_path)
+		outline(g, &box);
+}

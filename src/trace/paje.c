@@ -1,0 +1,219 @@
+/* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). Containers: the run, its memory nodes, and in
+ * each the workers whose data are there. A worker has a state (a codelet, or idle); transfers are links between nodes. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "trace/text.h"
+#include "trace/trace.h"
+
+enum event { CONTAINER_TYPE, STATE_TYPE, LINK_TYPE, VALUE, CREATE, DESTROY, STATE, START_LINK, END_LINK };
+
+static const struct {
+	const char *name, *fields[8]; /* "Name type" */
+} events[] = {
+	[CONTAINER_TYPE] = {"DefineContainerType", {"Alias string", "Type string", "Name string"}},
+	[STATE_TYPE] = {"DefineStateType", {"Alias string", "Type string", "Name string"}},
+	[LINK_TYPE] = {"DefineLinkType",
+	               {"Alias string", "Type string", "StartContainerType string", "EndContainerType string", "Name string"}},
+	[VALUE] = {"DefineEntityValue", {"Alias string", "Type string", "Name string", "Color color"}},
+	[CREATE] = {"CreateContainer", {"Time date", "Alias string", "Type string", "Container string", "Name string"}},
+	[DESTROY] = {"DestroyContainer", {"Time date", "Type string", "Name string"}},
+	[STATE] = {"SetState", {"Time date", "Type string", "Container string", "Value string", "Task string"}},
+	[START_LINK] = {"StartLink",
+	                {"Time date", "Type string", "Container string", "Value string", "StartContainer string", "Key string",
+	                 "Bytes string"}},
+	[END_LINK] = {"EndLink",
+	              {"Time date", "Type string", "Container string", "Value string", "EndContainer string", "Key string",
+	               "Bytes string"}},
+};
+enum { N_EVENTS = sizeof events / sizeof *events };
+
+/* Begin or end of a task or transfer. */
+struct moment {
+	double time;
+	size_t of;        /* index of the task; n_tasks + index of the transfer */
+	int is_end, rank; /* of those that fall together: ends come first, then what has no duration, then beginnings */
+};
+
+static void put_header(struct hd_text *text)
+{
+	for (size_t i = 0; i < N_EVENTS; i++) {
+		hd_text_format(text, "%%EventDef Paje%s %zu\n", events[i].name, i);
+		for (size_t k = 0; k < 8 && events[i].fields[k]; k++)
+			hd_text_format(text, "%% %s\n", events[i].fields[k]);
+		hd_text_put(text, "%EndEventDef\n");
+	}
+}
+
+/* In quotes, which the format cannot escape; blanks for what would end the line. */
+static void put_name(struct hd_text *text, const char *s)
+{
+	hd_text_put(text, " \"");
+	for (; *s; s++)
+		hd_text_char(text, *s == '"' ? '\'' : (unsigned char)*s < 0x20 ? ' ' : *s);
+	hd_text_char(text, '"');
+}
+
+static void put_color(struct hd_text *text, uint32_t color)
+{
+	hd_text_format(text, " \"%.3f %.3f %.3f\"\n", (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0, (color & 255) / 255.0);
+}
+
+/* The number of an event and its time in ms since the first start of anything. */
+static void put_event(struct hd_text *text, enum event event, double us)
+{
+	hd_text_int(text, event);
+	hd_text_char(text, ' ');
+	hd_text_fixed(text, us * 1e-3, 6);
+}
+
+static int put_types(struct hd_text *text, const struct heddle_trace *trace)
+{
+	static const uint32_t reasons[] = {0x000000, 0x0072b2, 0x999999};
+	uint32_t *colors = hd_trace_colors(trace);
+	if (!colors)
+		return hd_no_memory("the colours of a trace");
+	hd_text_format(text, "%d R 0 \"run\"\n%d N R \"memory node\"\n%d W N \"worker\"\n", CONTAINER_TYPE, CONTAINER_TYPE,
+	               CONTAINER_TYPE);
+	hd_text_format(text, "%d S W \"state\"\n%d T R N N \"transfer\"\n%d idle S \"idle\" \"0.900 0.900 0.900\"\n", STATE_TYPE,
+	               LINK_TYPE, VALUE);
+	for (size_t i = 0; i < trace->n_codelets; i++) {
+		hd_text_format(text, "%d c%zu S", VALUE, i);
+		put_name(text, trace->codelets[i].name);
+		put_color(text, colors[i]);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		hd_text_format(text, "%d r%u T", VALUE, (unsigned)i);
+		put_name(text, hd_reason_name(i));
+		put_color(text, reasons[i]);
+	}
+	free(colors);
+	return 0;
+}
+
+static void put_containers(struct hd_text *text, const struct heddle_trace *trace)
+{
+	const struct heddle_platform *p = trace->platform;
+	put_event(text, CREATE, 0);
+	hd_text_put(text, " run R 0");
+	char *name = hd_format("%s on %s", trace->policy, p->name);
+	put_name(text, name ? name : "run");
+	free(name);
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		hd_text_char(text, '\n');
+		put_event(text, CREATE, 0);
+		hd_text_format(text, " n%zu N run", i);
+		put_name(text, p->nodes[i].name);
+	}
+	hd_text_char(text, '\n');
+	for (size_t w = 0; w < p->n_workers; w++) {
+		put_event(text, CREATE, 0);
+		hd_text_format(text, " w%zu W n%u", w, p->workers[w].node);
+		put_name(text, p->workers[w].name);
+		hd_text_char(text, '\n');
+		put_event(text, STATE, 0);
+		hd_text_format(text, " S w%zu idle -\n", w);
+	}
+}
+
+static void put_end(struct hd_text *text, const struct heddle_trace *trace, double end)
+{
+	for (size_t w = 0; w < trace->platform->n_workers; w++) {
+		put_event(text, DESTROY, end);
+		hd_text_format(text, " W w%zu\n", w);
+	}
+	for (size_t i = 0; i < trace->platform->n_nodes; i++) {
+		put_event(text, DESTROY, end);
+		hd_text_format(text, " N n%zu\n", i);
+	}
+	put_event(text, DESTROY, end);
+	hd_text_put(text, " R run\n");
+}
+
+static int compare_moments(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank - y->rank;
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	return x->is_end - y->is_end;
+}
+
+/* Both ends of one thing. */
+static void set_moments(struct moment *pair, size_t of, double start, double end)
+{
+	int is_short = start == end;
+	pair[0] = (struct moment){start, of, 0, is_short ? 1 : 2};
+	pair[1] = (struct moment){end, of, 1, is_short ? 1 : 0};
+}
+
+static struct moment *find_moments(const struct heddle_trace *trace, size_t *n)
+{
+	size_t n_tasks = trace->n_tasks;
+	struct moment *moments = malloc((2 * (n_tasks + trace->n_transfers) + 1) * sizeof *moments);
+	*n = 2 * (n_tasks + trace->n_transfers);
+	if (!moments)
+		return NULL;
+	for (size_t i = 0; i < n_tasks; i++)
+		set_moments(moments + 2 * i, i, trace->tasks[i].start, trace->tasks[i].end);
+	for (size_t i = n_tasks; i < n_tasks + trace->n_transfers; i++)
+		set_moments(moments + 2 * i, i, trace->transfers[i - n_tasks].start, trace->transfers[i - n_tasks].end);
+	qsort(moments, *n, sizeof *moments, compare_moments);
+	return moments;
+}
+
+static void put_transfer(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin)
+{
+	size_t i = m->of - trace->n_tasks;
+	const struct heddle_trace_transfer *t = &trace->transfers[i];
+	put_event(text, m->is_end ? END_LINK : START_LINK, m->time - begin);
+	hd_text_format(text, " T run r%u n%u t%zu %llu\n", (unsigned)t->reason, (unsigned)(m->is_end ? t->to : t->from), i,
+	               (unsigned long long)t->bytes);
+}
+
+/* running[w]: 1 + the task that worker w runs, or 0; one that another has replaced ends without a word. */
+static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
+                     size_t *running)
+{
+	const struct heddle_trace_task *t = &trace->tasks[m->of];
+	if (m->is_end && running[t->worker] != m->of + 1)
+		return;
+	running[t->worker] = m->is_end ? 0 : m->of + 1;
+	put_event(text, STATE, m->time - begin);
+	hd_text_format(text, " S w%u ", (unsigned)t->worker);
+	if (m->is_end)
+		hd_text_put(text, "idle -\n");
+	else
+		hd_text_format(text, "c%u %llu\n", (unsigned)t->codelet, (unsigned long long)t->id);
+}
+
+int hd_export_paje(const struct heddle_trace *trace, const char *path)
+{
+	size_t n = 0;
+	struct hd_text text = {0};
+	struct moment *moments = find_moments(trace, &n);
+	size_t *running = calloc(trace->platform->n_workers + 1, sizeof *running);
+	int status = moments && running ? 0 : hd_no_memory("a Paje trace");
+	put_header(&text);
+	if (!status)
+		status = put_types(&text, trace);
+	if (!status) {
+		double begin = n ? moments[0].time : 0;
+		put_containers(&text, trace);
+		for (size_t i = 0; i < n; i++) {
+			if (moments[i].of < trace->n_tasks)
+				put_task(&text, trace, &moments[i], begin, running);
+			else
+				put_transfer(&text, trace, &moments[i], begin);
+		}
+		put_end(&text, trace, n ? moments[n - 1].time - begin : 0);
+		status = hd_text_write(&text, path);
+	}
+	hd_text_free(&text);
+	free(moments);
+	free(running);
+	return status;
+}
