@@ -7,6 +7,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,20 @@ static inline double bench_resident(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
+/* The most that it ever was. Not getrusage's, which remembers what the process was before exec. */
+static inline double bench_resident_peak(void)
+{
+	char line[128];
+	double kilobytes = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+	bench_need(f != NULL, "/proc/self/status cannot be read");
+	while (fgets(line, sizeof line, f))
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			kilobytes = strtod(line + 6, NULL);
+	fclose(f);
+	return kilobytes * 1024;
+}
+
 static inline int bench_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -87,17 +102,33 @@ static inline void bench_kernel(void)
 	bench_spin(bench_work);
 }
 
-/* Turns of the loop per us, on one undisturbed core: the best of several tries. */
-static inline double bench_turns_per_us(void)
+static void *bench_spin_along(void *stop)
 {
-	const uint64_t turns = 2000000;
+	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED))
+		bench_spin(10000);
+	return NULL;
+}
+
+/* Turns of the loop per us while `threads` threads make them: the best of many tries. */
+static inline double bench_turns_per_us(size_t threads)
+{
+	const uint64_t turns = 1000000;
 	double best = 0;
-	for (int i = 0; i < 20; i++) {
-		double start = bench_seconds();
+	int stop = 0;
+	pthread_t *others = calloc(threads, sizeof *others);
+	bench_need(others != NULL, "no memory for threads");
+	for (size_t i = 1; i < threads; i++)
+		bench_need(pthread_create(&others[i], NULL, bench_spin_along, &stop) == 0, "no thread");
+	for (double begin = bench_seconds(), now = begin, end; now - begin < 0.3; now = end) {
 		bench_spin(turns);
-		double rate = (double)turns / ((bench_seconds() - start) * 1e6);
+		end = bench_seconds();
+		double rate = (double)turns / ((end - now) * 1e6);
 		best = rate > best ? rate : best;
 	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (size_t i = 1; i < threads; i++)
+		pthread_join(others[i], NULL);
+	free(others);
 	return best;
 }
 

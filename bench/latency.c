@@ -32,7 +32,8 @@ static void measure(void *arg)
 
 int main(int argc, char **argv)
 {
-	struct request request = {.workers = (int)bench_number(argc, argv, 1, 2), .count = bench_number(argc, argv, 2, 500)};
+	struct request request = {.workers = (int)bench_number(argc, argv, 1, 2),
+	                          .count = bench_number(argc, argv, 2, 500)};
 	bench_run((size_t)request.workers, measure, &request);
 	return 0;
 }

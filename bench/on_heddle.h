@@ -69,13 +69,14 @@ static inline void bench_task1(size_t w)
 
 static inline void bench_task2(size_t w, size_t a)
 {
-	heddle_good(heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w]), heddle_r(bench_handles[a])));
+	heddle_good(
+	    heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w]), heddle_r(bench_handles[a])));
 }
 
 static inline void bench_task3(size_t w, size_t a, size_t b)
 {
-	heddle_good(
-	    heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w]), heddle_r(bench_handles[a]), heddle_r(bench_handles[b])));
+	heddle_good(heddle_submit(bench_rt, heddle_call(empty), heddle_rw(bench_handles[w]), heddle_r(bench_handles[a]),
+	                          heddle_r(bench_handles[b])));
 }
 
 static inline void bench_task4(size_t w, size_t a, size_t b, size_t c)

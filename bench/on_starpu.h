@@ -25,8 +25,10 @@ static inline void starpu_gate(void *buffers[], void *arg)
 		;
 }
 
-#define STARPU_CODELET(function, n, ...) \
-	{ .cpu_funcs = {function}, .nbuffers = n, .modes = {__VA_ARGS__} }
+#define STARPU_CODELET(function, n, ...)                                                                               \
+	{                                                                                                              \
+		.cpu_funcs = {function}, .nbuffers = n, .modes = { __VA_ARGS__ }                                       \
+	}
 static struct starpu_codelet starpu_codelets[5] = {
     STARPU_CODELET(starpu_kernel, 0, STARPU_NONE),
     STARPU_CODELET(starpu_kernel, 1, STARPU_RW),
@@ -48,7 +50,8 @@ static inline void bench_data(size_t n)
 	bench_values = calloc(n + 1, sizeof *bench_values);
 	bench_need(bench_handles && bench_values, "no memory for the data");
 	for (size_t i = 0; i < n; i++)
-		starpu_variable_data_register(&bench_handles[i], STARPU_MAIN_RAM, (uintptr_t)&bench_values[i], sizeof bench_values[i]);
+		starpu_variable_data_register(&bench_handles[i], STARPU_MAIN_RAM, (uintptr_t)&bench_values[i],
+		                              sizeof bench_values[i]);
 }
 
 static inline void bench_submit(struct starpu_codelet *codelet, size_t n, const size_t *data)

@@ -9,9 +9,11 @@ static double seconds_for(real *pool, size_t b, size_t calls)
 {
 	double start = bench_seconds();
 	for (size_t i = 0; i < calls; i++) {
-		real *c = pool + i % POOL * b * b, *a = pool + (i + 11) % POOL * b * b, *d = pool + (i + 23) % POOL * b * b;
+		real *c = pool + i % POOL * b * b, *a = pool + (i + 11) % POOL * b * b,
+		     *d = pool + (i + 23) % POOL * b * b;
 		BLAS(gemm)
-		(CblasColMajor, CblasNoTrans, CblasTrans, (int)b, (int)b, (int)b, -1, a, (int)b, d, (int)b, 1, c, (int)b);
+		(CblasColMajor, CblasNoTrans, CblasTrans, (int)b, (int)b, (int)b, -1, a, (int)b, d, (int)b, 1, c,
+		 (int)b);
 	}
 	return bench_seconds() - start;
 }

@@ -1,6 +1,5 @@
 /* What one task costs: submission, graph, scheduling, execution of an empty kernel, release; and how much memory the
  * process has taken at most. tasks WORKERS SHAPE SIZE [EXTRA] */
-#include <sys/resource.h>
 #include BENCH_RUNTIME
 #include "shapes.h"
 
@@ -40,9 +39,7 @@ static void measure(void *arg)
 	if (r->extra > 0)
 		snprintf(name + strlen(name), sizeof name - strlen(name), "_%zu", r->extra);
 	bench_row(name, r->workers, "us/task", each * 1e6);
-	struct rusage usage;
-	getrusage(RUSAGE_SELF, &usage);
-	bench_row(name, r->workers, "MB", (double)usage.ru_maxrss * 1024e-6);
+	bench_row(name, r->workers, "MB", bench_resident_peak() * 1e-6);
 }
 
 int main(int argc, char **argv)

@@ -16,7 +16,9 @@ struct options {
 
 static const struct argp_option options[] = {
 	{"output", 'o', "FILE|NAME", 0,
-	 "Where to write it: a file if it has a / or ends in .yaml, otherwise NAME.yaml in the user's data directory (default this)", 0},
+	 "Where to write it: a file if it has a / or ends in .yaml, otherwise NAME.yaml in the user's data directory "
+	 "(default this)",
+	 0},
 	{"n", 'n', "N", 0, "Order of the matrices (default: 4096, and at least 5 tiles)", 0},
 	{"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
 	{"keep", KEY_KEEP, NULL, 0, "Add to what the performance models hold instead of measuring anew", 0},
@@ -54,9 +56,9 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.children = children,
-	.doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the links, and writes a "
-	       "platform: `heddle sim cholesky --platform this` then simulates this machine. Emulated accelerators are measured too "
-	       "when they are configured (--set n_emulated=2).\v"
+	.doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the "
+	       "links, and writes a platform: `heddle sim cholesky --platform this` then simulates this machine. "
+	       "Emulated accelerators are measured too when they are configured (--set n_emulated=2).\v"
 	       "Measures best on an idle machine.",
 };
 
@@ -96,7 +98,8 @@ static int forget_models(const struct heddle_config *config)
 }
 
 /* Enough factorisations for every codelet to have the samples that make a model trusted, on every class. */
-static int repetitions(const struct heddle_config *config, const struct heddle_platform *platform, size_t n, size_t tile)
+static int repetitions(const struct heddle_config *config, const struct heddle_platform *platform, size_t n,
+                       size_t tile)
 {
 	size_t tiles = (n + tile - 1) / tile;
 	size_t wanted = ((size_t)(config->calibrate > 0 ? config->calibrate : 10) + 2) * platform->n_classes;

@@ -16,8 +16,8 @@ static double wall_clock(void)
 }
 
 /* What the counters have gained from `before` to `after`, as figures of the outcome. */
-static void take_stats(struct cholesky_outcome *out, const struct heddle_stats *before, const struct heddle_stats *after,
-                       double seconds, size_t n_workers)
+static void take_stats(struct cholesky_outcome *out, const struct heddle_stats *before,
+                       const struct heddle_stats *after, double seconds, size_t n_workers)
 {
 	double busy = after->busy - before->busy, span = seconds * 1e6 * (double)n_workers;
 	out->tasks = (double)(after->tasks_executed - before->tasks_executed);
@@ -66,8 +66,10 @@ static size_t element_size(enum heddle_dense_precision precision)
 
 static int open_workspace(struct workspace *w, const struct heddle_dense_problem *p)
 {
-	struct heddle_dense_shape shape = {.precision = p->precision, .rows = p->n, .columns = p->n, .tile = p->tile, .lower = 1};
-	size_t lda = ((p->n + 15) / 16 | 1) * 16; /* whole cache lines, an odd number: a power of two would share cache sets */
+	struct heddle_dense_shape shape = {
+	    .precision = p->precision, .rows = p->n, .columns = p->n, .tile = p->tile, .lower = 1};
+	/* Columns begin on cache lines, an odd number of them apart: a power of two would share cache sets. */
+	size_t lda = ((p->n + 15) / 16 | 1) * 16;
 	if (p->layout == HEDDLE_DENSE_IN_PLACE)
 		w->buffer = tool_alloc(lda * p->n * element_size(p->precision));
 	int status = heddle_dense_open(w->rt, &w->dense);
@@ -80,6 +82,13 @@ static int close_workspace(struct workspace *w)
 	heddle_dense_close(w->dense);
 	free(w->buffer);
 	return status;
+}
+
+/* Tasks of one factorisation. */
+static double count_tasks(const struct heddle_dense_problem *p)
+{
+	double tiles = (double)((p->n + p->tile - 1) / p->tile);
+	return tiles * (tiles + 1) * (tiles + 2) / 6;
 }
 
 static int wait_for(heddle_runtime *rt, int submitted)
@@ -106,11 +115,13 @@ static int factor_once(struct workspace *w, const struct cholesky *what, struct 
 		status = drop_trace(w->rt);
 	if (!status)
 		status = heddle_runtime_stats(w->rt, &before);
+	struct tool_watch *watch = tool_watch_start(w->rt, out->policy, count_tasks(&what->problem));
 	double wall = wall_clock(), start = heddle_now(w->rt);
 	if (!status)
 		status = wait_for(w->rt, heddle_dense_potrf_submit(w->matrix, what->problem.priority));
 	out->last_seconds = (heddle_now(w->rt) - start) * 1e-6;
 	out->wall = wall_clock() - wall;
+	tool_watch_stop(watch);
 	if (!status)
 		status = heddle_runtime_stats(w->rt, &after);
 	if (!status)
@@ -206,6 +217,8 @@ static int sim_on(heddle_runtime *rt, const struct cholesky *what, struct choles
 	int status = heddle_dense_open(rt, &dense);
 	if (status)
 		return status;
+	snprintf(out->policy, sizeof out->policy, "%s", heddle_runtime_policy(rt));
+	struct tool_watch *watch = tool_watch_start(rt, out->policy, count_tasks(&what->problem));
 	double wall = wall_clock();
 	status = heddle_runtime_stats(rt, &before);
 	if (!status)
@@ -213,11 +226,11 @@ static int sim_on(heddle_runtime *rt, const struct cholesky *what, struct choles
 	if (!status)
 		status = heddle_runtime_stats(rt, &after);
 	out->wall = wall_clock() - wall;
+	tool_watch_stop(watch);
 	if (!status) {
 		out->seconds = out->last_seconds = out->min_seconds = out->max_seconds = report.seconds;
 		out->gflops = report.gflops;
 		take_stats(out, &before, &after, report.seconds, heddle_runtime_platform(rt)->n_workers);
-		snprintf(out->policy, sizeof out->policy, "%s", heddle_runtime_policy(rt));
 	}
 	if (!status)
 		status = heddle_policy_report(rt, add_figure, out);
@@ -229,8 +242,8 @@ static int sim_on(heddle_runtime *rt, const struct cholesky *what, struct choles
 	return status;
 }
 
-int cholesky_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct cholesky *what,
-                 struct cholesky_outcome *out)
+int cholesky_sim(const struct heddle_config *config, const struct heddle_platform *platform,
+                 const struct cholesky *what, struct cholesky_outcome *out)
 {
 	struct heddle_config c = *config;
 	heddle_runtime *rt;
@@ -250,8 +263,8 @@ int cholesky_sim(const struct heddle_config *config, const struct heddle_platfor
 	return TOOL_FAILURE;
 }
 
-int cholesky_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct cholesky *what,
-                    struct heddle_bounds *out)
+int cholesky_bounds(const struct heddle_config *config, const struct heddle_platform *platform,
+                    const struct cholesky *what, struct heddle_bounds *out)
 {
 	struct heddle_config c = *config;
 	struct cholesky w = *what;
@@ -300,10 +313,10 @@ int cholesky_check_platform(const struct heddle_platform *platform, const struct
 		if (knows(platform, letter, operations[i]))
 			continue;
 		if (knows(platform, other, operations[i]))
-			return tool_usage_error("platform %s has times for %c%s and none for %c%s: use --precision %c", platform->name, other,
-			                        operations[i], letter, operations[i], other);
-		return tool_usage_error("platform %s has no times for %c%s: `heddle platforms %s` shows what it has", platform->name,
-		                        letter, operations[i], platform->name);
+			return tool_usage_error("platform %s has times for %c%s and none for %c%s: use --precision %c",
+			                        platform->name, other, operations[i], letter, operations[i], other);
+		return tool_usage_error("platform %s has no times for %c%s: `heddle platforms %s` shows what it has",
+		                        platform->name, letter, operations[i], platform->name);
 	}
 	return TOOL_OK;
 }
@@ -316,8 +329,9 @@ int cholesky_check_memory(const struct cholesky *what)
 	if (bytes < 0.9 * installed)
 		return TOOL_OK;
 	char *needed = tool_size_text(bytes), *there = tool_size_text(installed);
-	tool_usage_error("a matrix of order %zu takes %s, and this machine has %s: choose a smaller --n, or `heddle sim`",
-	                 what->problem.n, needed, there);
+	tool_usage_error(
+	    "a matrix of order %zu takes %s, and this machine has %s: choose a smaller --n, or `heddle sim`",
+	    what->problem.n, needed, there);
 	free(needed);
 	free(there);
 	return TOOL_USAGE;

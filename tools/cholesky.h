@@ -21,7 +21,7 @@ struct cholesky_outcome {
 	double seconds, min_seconds, max_seconds; /* the median of the repetitions, and the extremes */
 	double gflops, residual;
 	double last_seconds;   /* of the last factorisation */
-	double wall;           /* s that the program took for the last factorisation: differs from seconds in virtual time */
+	double wall; /* s that the program took for the last factorisation: differs from seconds in virtual time */
 	double tasks;          /* of the last factorisation, like all that follows */
 	double transfers, bytes_moved, evictions;
 	double idle;           /* share of workers x time, 0 to 1 */
@@ -40,11 +40,11 @@ int cholesky_run(const struct heddle_config *config, const struct cholesky *what
 /* Those of a running runtime, whose trace the function takes. */
 int cholesky_run_on(heddle_runtime *rt, const struct cholesky *what, struct cholesky_outcome *out);
 /* In virtual time. Bounds are left NAN unless a trace is kept. */
-int cholesky_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct cholesky *what,
-                 struct cholesky_outcome *out);
+int cholesky_sim(const struct heddle_config *config, const struct heddle_platform *platform,
+                 const struct cholesky *what, struct cholesky_outcome *out);
 /* The bounds of the graph on a platform, from a simulated run under `eager`. */
-int cholesky_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct cholesky *what,
-                    struct heddle_bounds *out);
+int cholesky_bounds(const struct heddle_config *config, const struct heddle_platform *platform,
+                    const struct cholesky *what, struct heddle_bounds *out);
 void cholesky_outcome_free(struct cholesky_outcome *outcome);
 
 /* Whether the platform knows the four kernels in this precision: TOOL_OK, or a message and TOOL_USAGE. */

@@ -87,7 +87,8 @@ size_t comparison_best(const struct comparison *c)
 }
 
 int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
-                          const struct heddle_platform *platform, const struct cholesky *what, struct cholesky_outcome *out)
+                          const struct heddle_platform *platform, const struct cholesky *what,
+                          struct cholesky_outcome *out)
 {
 	struct heddle_config one = *config;
 	struct cholesky traced = *what;
@@ -104,8 +105,9 @@ int comparison_check(const struct comparison *c)
 	int status = TOOL_OK;
 	for (size_t i = 0; i < c->n; i++)
 		if (!c->status[i] && c->outcomes[i].seconds * 1e6 < c->bounds.best * (1 - 1e-6))
-			status = tool_failure("policy %s took %g us, less than the lower bound of %g us: one of the two is wrong",
-			                      c->policies[i], c->outcomes[i].seconds * 1e6, c->bounds.best);
+			status = tool_failure(
+			    "policy %s took %g us, less than the lower bound of %g us: one of the two is wrong",
+			    c->policies[i], c->outcomes[i].seconds * 1e6, c->bounds.best);
 	return status;
 }
 

@@ -27,7 +27,8 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 size_t comparison_best(const struct comparison *c);
 /* The run of the best policy again, with its trace: runs that are compared need none, and are simulated faster without. */
 int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
-                          const struct heddle_platform *platform, const struct cholesky *what, struct cholesky_outcome *out);
+                          const struct heddle_platform *platform, const struct cholesky *what,
+                          struct cholesky_outcome *out);
 /* TOOL_OK, or TOOL_FAILURE with a message for each makespan below the bound: then one of the two is wrong. Means nothing
  * when execution times are noisy. */
 int comparison_check(const struct comparison *c);

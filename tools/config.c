@@ -35,10 +35,12 @@ static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&
 static const struct argp argp = {
 	.parser = parse,
 	.children = children,
-	.doc = "Shows every setting: the variable that sets it, its value now and where that comes from (default, file, environment, "
-	       "--set), its default, unit, range and meaning. HEDDLE_* variables that mean nothing are reported.\v"
-	       "The configuration file has lines `name = value` and # comments; it is HEDDLE_CONFIG, or heddle/config in the user's "
-	       "XDG configuration directory. HEDDLE_PLATFORM_PATH lists directories of platform files, separated by colons.",
+	.doc = "Shows every setting: the variable that sets it, its value now and where that comes from (default, "
+	       "file, environment, --set), its default, unit, range and meaning. HEDDLE_* variables that mean "
+	       "nothing are reported.\v"
+	       "The configuration file has lines `name = value` and # comments; it is HEDDLE_CONFIG, or "
+	       "heddle/config in the user's XDG configuration directory. HEDDLE_PLATFORM_PATH lists directories of "
+	       "platform files, separated by colons.",
 };
 
 static int was_set(const struct tool_settings *settings, const char *name)

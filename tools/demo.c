@@ -37,8 +37,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Shows this machine, runs a Cholesky factorisation on it, then simulates the same program on a node with GPUs under "
-	       "every scheduling policy, and draws the best schedule.\v"
+	.doc = "Shows this machine, runs a Cholesky factorisation on it, then simulates the same program on a node "
+	       "with GPUs under every scheduling policy, and draws the best schedule.\v"
 	       "Exit status 1 if the residual is too large or a simulated time is below the lower bound.",
 };
 
@@ -62,10 +62,13 @@ static int show_machine(const struct heddle_config *config)
 static int run_here(const struct heddle_config *config, const struct options *o)
 {
 	struct cholesky what = {
-		.problem = {.n = o->n, .tile = o->tile, .layout = HEDDLE_DENSE_TILED, .check = 1}, .repeat = 1, .keep_trace = 1,
+	    .problem = {.n = o->n, .tile = o->tile, .layout = HEDDLE_DENSE_TILED, .check = 1},
+	    .repeat = 1,
+	    .keep_trace = 1,
 	};
 	struct cholesky_outcome r;
-	char *title = tool_format("A Cholesky factorisation on it (heddle run cholesky --n %zu --tile %zu)", o->n, o->tile);
+	char *title =
+	    tool_format("A Cholesky factorisation on it (heddle run cholesky --n %zu --tile %zu)", o->n, o->tile);
 	step(2, title);
 	free(title);
 	int status = cholesky_check_memory(&what);
@@ -73,13 +76,16 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 		status = cholesky_run(config, &what, &r);
 	if (status)
 		return status;
-	printf("%.0f tasks in %.3f s under policy %s: %.1f Gflop/s in double precision, workers idle %.1f %% of the time.\n", r.tasks,
-	       r.seconds, r.policy, r.gflops, 100 * r.idle);
+	printf("%.0f tasks in %.3f s under policy %s: %.1f Gflop/s in double precision, workers idle %.1f %% of the "
+	       "time.\n",
+	       r.tasks, r.seconds, r.policy, r.gflops, 100 * r.idle);
 	if (!isnan(r.bounds.best))
-		printf("With kernels this fast no schedule takes less than %.3f s: this one reaches %.1f %% of what is possible.\n",
+		printf("With kernels this fast no schedule takes less than %.3f s: this one reaches %.1f %% of what is "
+		       "possible.\n",
 		       r.bounds.best * 1e-6, r.bounds.best * 1e-4 / r.seconds);
 	int sound = r.residual < 10;
-	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (less than 10 is).\n", r.residual, sound ? "sound" : "NOT SOUND");
+	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (less than 10 is).\n", r.residual,
+	       sound ? "sound" : "NOT SOUND");
 	cholesky_outcome_free(&r);
 	return sound ? TOOL_OK : tool_failure("the factor is wrong");
 }
@@ -100,7 +106,8 @@ static int draw(const struct options *o, const struct cholesky_outcome *best)
 	return status;
 }
 
-static void print_comparison(const struct comparison *c, const struct heddle_platform *platform, const struct cholesky *what)
+static void print_comparison(const struct comparison *c, const struct heddle_platform *platform,
+                             const struct cholesky *what)
 {
 	struct table problem, policies, *tables[] = {&problem, &policies};
 	comparison_problem(c, platform, what, &problem);
@@ -121,14 +128,16 @@ static int compare(const struct heddle_config *config, const struct options *o, 
 	int status = comparison_init(&c, "all");
 	if (status)
 		return status;
-	status = comparison_run(&c, config, platform, &what);
+	struct heddle_config plain = *config;
+	plain.sched_options = NULL; /* those of one policy are none of the others' */
+	status = comparison_run(&c, &plain, platform, &what);
 	if (comparison_best(&c) < c.n)
 		print_comparison(&c, platform, &what);
 	if (!status)
 		status = comparison_check(&c);
 	if (!status) {
 		step(4, "The best schedule, as a picture (heddle sim ... --gantt FILE)");
-		status = comparison_best_again(&c, config, platform, &what, &best);
+		status = comparison_best_again(&c, &plain, platform, &what, &best);
 	}
 	comparison_free(&c);
 	if (status)
@@ -140,8 +149,10 @@ static int compare(const struct heddle_config *config, const struct options *o, 
 
 static int simulate(const struct heddle_config *config, const struct options *o, const struct heddle_platform *platform)
 {
-	char *title = tool_format("The same program in virtual time (heddle sim cholesky --n %d --tile %d --precision s --platform %s "
-	                          "--sched all)", SIM_TILES * SIM_TILE, SIM_TILE, o->platform);
+	char *title = tool_format(
+	    "The same program in virtual time (heddle sim cholesky --n %d --tile %d --precision s --platform %s "
+	    "--sched all)",
+	    SIM_TILES * SIM_TILE, SIM_TILE, o->platform);
 	step(3, title);
 	free(title);
 	return compare(config, o, platform);

@@ -140,7 +140,8 @@ static void add_kernels(struct table *table, const struct heddle_platform *p)
 void tool_describe(const struct heddle_platform *p, enum table_format format)
 {
 	struct table tables[N_TABLES], *all[N_TABLES];
-#define INIT(which, key, title, columns) table_init(&tables[which], key, title, columns, sizeof(columns) / sizeof *(columns))
+#define INIT(which, key, title, columns)                                                                               \
+	table_init(&tables[which], key, title, columns, sizeof(columns) / sizeof *(columns))
 	INIT(FACTS, "platform", NULL, fact_columns);
 	INIT(NODES, "nodes", "Memory nodes", node_columns);
 	INIT(CLASSES, "classes", "Classes of workers", class_columns);

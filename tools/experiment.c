@@ -15,14 +15,16 @@ static const struct argp_option options[] = {
 	{"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
 	{NULL, 0, NULL, 0, "How to schedule it:", 2},
 	{"sched", 's', "POLICY", 0, "Scheduling policy, or auto; `heddle policies` lists them", 0},
-	{"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0, "Tunables of the policy; `heddle policies POLICY` lists them", 0},
+	{"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
+	 "Tunables of the policy; `heddle policies POLICY` lists them", 0},
 	{"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
 	 "Priorities of the tasks: by the longest path to the end (default), as in StarPU's example, none", 0},
 	{"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
 	{NULL, 0, NULL, 0, "What to show:", 3},
 	{"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
 	{"gantt", KEY_GANTT, "PICTURE", 0, "Draw a Gantt chart: .png, .svg or .pdf", 0},
-	{"explain", KEY_EXPLAIN, NULL, 0, "Also show what each worker, codelet and link did, and what the policy reports", 0},
+	{"explain", KEY_EXPLAIN, NULL, 0, "Also show what each worker, codelet and link did, and what the policy reports",
+	 0},
 	{0},
 };
 
@@ -87,7 +89,8 @@ static int check_application(const struct experiment *e)
 {
 	static const char *const applications[] = {"cholesky"};
 	if (!e->application)
-		return tool_usage_error("which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`");
+		return tool_usage_error(
+		    "which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`");
 	if (strcmp(e->application, applications[0]) != 0)
 		return tool_unknown("application", e->application, applications, 1);
 	return TOOL_OK;
@@ -109,7 +112,8 @@ int experiment_config(struct experiment *e, struct heddle_config *config)
 {
 	int status = check_application(e);
 	if (!status && e->what.problem.tile > e->what.problem.n)
-		status = tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile, e->what.problem.n);
+		status = tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile,
+		                          e->what.problem.n);
 	if (!status)
 		status = experiment_check_files(e);
 	if (!status)

@@ -106,8 +106,8 @@ int main(int argc, char **argv)
 		return version(1, argv);
 	const struct command *command = find_command(argv[1]);
 	if (!command && argv[1][0] == '-')
-		return tool_usage_error("options come after the command: `heddle COMMAND %s`; `heddle help` lists the commands",
-		                        argv[1]);
+		return tool_usage_error(
+		    "options come after the command: `heddle COMMAND %s`; `heddle help` lists the commands", argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
 	int status = run_command(command, argc - 1, argv + 1);

@@ -26,9 +26,11 @@ static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&
 static const struct argp argp = {
 	.parser = parse,
 	.children = children,
-	.doc = "Shows what this machine is made of: memory nodes, classes of workers, workers and the cores they are bound to, links. "
-	       "Emulated accelerators appear when they are configured (HEDDLE_EMULATED or --set n_emulated=2).\v"
-	       "Bandwidths of real links are measured when a runtime first needs them: `heddle platform calibrate` writes them down.",
+	.doc = "Shows what this machine is made of: memory nodes, classes of workers, workers and the cores they "
+	       "are bound to, links. Emulated accelerators appear when they are configured (HEDDLE_EMULATED or "
+	       "--set n_emulated=2).\v"
+	       "Bandwidths of real links are measured when a runtime first needs them: `heddle platform calibrate` "
+	       "writes them down.",
 };
 
 static int add_emulated(struct heddle_platform *platform, const struct heddle_config *config)

@@ -61,7 +61,8 @@ static void fill_from(struct means *m, const struct heddle_trace *trace, const s
 		double *times = &m->times[row_of(m, t)];
 		for (unsigned c = 0; c < m->n_classes; c++)
 			if (isnan(times[c]))
-				times[c] = heddle_platform_time(models, trace->codelets[t->codelet].name, c, t->bytes, t->flops);
+				times[c] = heddle_platform_time(models, trace->codelets[t->codelet].name, c, t->bytes,
+				                                t->flops);
 	}
 }
 

@@ -19,7 +19,8 @@ enum { LIST, SHOW, PLOT, PURGE, N_ACTIONS };
 static const struct argp_option options[] = {
 	{"output", 'o', "PICTURE", 0, "plot: the picture to write, .png, .svg or .pdf", 0},
 	{"all", KEY_ALL, NULL, 0, "purge: the models of all codelets", 0},
-	{"dir", KEY_DIR, "DIR", 0, "Where the models are (default: the setting model_dir, or the user's data directory)", 0},
+	{"dir", KEY_DIR, "DIR", 0, "Where the models are (default: the setting model_dir, or the user's data directory)",
+	 0},
 	{0},
 };
 
@@ -49,7 +50,8 @@ static const struct argp argp = {
 	.parser = parse,
 	.children = children,
 	.args_doc = "[list]\nshow CODELET\nplot CODELET -o PICTURE\npurge CODELET|--all",
-	.doc = "The performance models of this machine: mean execution times per codelet, class of workers and size, learnt from runs.\v"
+	.doc = "The performance models of this machine: mean execution times per codelet, class of workers and "
+	       "size, learnt from runs.\v"
 	       "Executions far from the others of their kind are counted as rejected and left out of the mean.",
 };
 
@@ -154,7 +156,8 @@ static int check(const struct options *o, int *action)
 	if (*action == N_ACTIONS)
 		return tool_unknown("action of `heddle models`", o->action, actions, N_ACTIONS);
 	if ((*action == SHOW || *action == PLOT) && !o->name)
-		return tool_usage_error("heddle models %s needs the name of a codelet; `heddle models list` lists them", o->action);
+		return tool_usage_error("heddle models %s needs the name of a codelet; `heddle models list` lists them",
+		                        o->action);
 	if (*action == PURGE && !o->name == !o->all)
 		return tool_usage_error("heddle models purge needs the name of a codelet, or --all");
 	if (*action == PLOT && !o->output)

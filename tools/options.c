@@ -64,8 +64,9 @@ static int check_names(const struct argp *argp, int argc, char **argv)
 		}
 		char *name = tool_format("%.*s", (int)length, word);
 		const char *near = tool_suggest(name, names.list, names.n);
-		int status = near ? tool_usage_error("%s has no option --%s; did you mean --%s?", argv[0], name, near)
-		                  : tool_usage_error("%s has no option --%s; `%s --help` lists them", argv[0], name, argv[0]);
+		int status =
+		    near ? tool_usage_error("%s has no option --%s; did you mean --%s?", argv[0], name, near)
+		         : tool_usage_error("%s has no option --%s; `%s --help` lists them", argv[0], name, argv[0]);
 		free(name);
 		return status;
 	}
@@ -118,7 +119,8 @@ uint64_t tool_size(const struct argp_state *state, const char *option, const cha
 	if (*end == 'B')
 		end++;
 	if (!good || *end || value > 0x1p60)
-		argp_error(state, "%s is \"%s\": it must be a size in bytes, such as 1048576, 64M or 1.5G", option, text);
+		argp_error(state, "%s is \"%s\": it must be a size in bytes, such as 1048576, 64M or 1.5G", option,
+		           text);
 	return (uint64_t)value;
 }
 
@@ -160,7 +162,8 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option set_options[] = {
-	{"set", KEY_SET, "NAME=VALUE", 0, "Change a setting of the library (heddle config lists them); may be repeated", 80},
+	{"set", KEY_SET, "NAME=VALUE", 0, "Change a setting of the library (heddle config lists them); may be repeated",
+	 80},
 	{0},
 };
 const struct argp tool_set_argp = {.options = set_options, .parser = parse_set};

@@ -27,8 +27,8 @@ static const struct argp argp = {
 	.parser = parse,
 	.children = children,
 	.args_doc = "[NAME|FILE]\ncalibrate [OPTION...]",
-	.doc = "Lists the machines that `heddle sim --platform` finds by name; with a NAME or a file, describes that one. "
-	       "`heddle platform calibrate` measures this machine and adds it.\v"
+	.doc = "Lists the machines that `heddle sim --platform` finds by name; with a NAME or a file, describes "
+	       "that one. `heddle platform calibrate` measures this machine and adds it.\v"
 	       "Looked for as NAME.yaml in HEDDLE_PLATFORM_PATH, the user's data directory, and the installed ones.",
 };
 

@@ -13,7 +13,8 @@ int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const c
 		x[i] = entries[i].bytes / 1024;
 		y[i] = entries[i].mean;
 		if (i == 0 || strcmp(entries[i].class_name, entries[i - 1].class_name) != 0)
-			series[n_series++] = (struct heddle_chart_series){.name = entries[i].class_name, .x = x + i, .y = y + i, .joined = 1};
+			series[n_series++] = (struct heddle_chart_series){
+			    .name = entries[i].class_name, .x = x + i, .y = y + i, .joined = 1};
 		series[n_series - 1].n++;
 	}
 	char *title = tool_format("Mean execution time of %s", n ? entries[0].codelet : "");

@@ -31,7 +31,8 @@ static const struct argp argp = {
 	.children = children,
 	.args_doc = "[NAME]",
 	.doc = "Lists the scheduling policies with the publication each follows; with a NAME, its tunables.\v"
-	       "A tunable is set with --sched-options NAME=VALUE,... of `heddle run` and `heddle sim`, or HEDDLE_SCHED_OPTIONS.",
+	       "A tunable is set with --sched-options NAME=VALUE,... of `heddle run` and `heddle sim`, or "
+	       "HEDDLE_SCHED_OPTIONS.",
 };
 
 static void print_all(enum table_format format)
@@ -71,8 +72,9 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 		{"decides", NULL, NULL, TABLE_AS_TEXT},
 	};
 	static const struct table_column columns[] = {
-		{"name", "tunable", NULL, TABLE_AS_TEXT}, {"default", NULL, NULL, TABLE_AS_TEXT}, {"unit", NULL, NULL, TABLE_AS_TEXT},
-		{"min", NULL, NULL, TABLE_AS_TEXT},       {"max", NULL, NULL, TABLE_AS_TEXT},     {"help", "meaning", NULL, TABLE_AS_TEXT},
+	    {"name", "tunable", NULL, TABLE_AS_TEXT}, {"default", NULL, NULL, TABLE_AS_TEXT},
+	    {"unit", NULL, NULL, TABLE_AS_TEXT},      {"min", NULL, NULL, TABLE_AS_TEXT},
+	    {"max", NULL, NULL, TABLE_AS_TEXT},       {"help", "meaning", NULL, TABLE_AS_TEXT},
 	};
 	struct table about, options, *tables[] = {&about, &options};
 	table_init(&about, "policy", NULL, facts, sizeof facts / sizeof *facts);
@@ -80,7 +82,8 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 	table_text(&about, "%s", p->name);
 	table_text(&about, "%s", p->summary ? p->summary : "");
 	table_text(&about, "%s", p->source ? p->source : "");
-	table_text(&about, "%s", p->pushes ? "when a task becomes ready (and prefetches its data)" : "when a worker asks");
+	table_text(&about, "%s",
+	           p->pushes ? "when a task becomes ready (and prefetches its data)" : "when a worker asks");
 	table_init(&options, "tunables", "Tunables", columns, sizeof columns / sizeof *columns);
 	for (const struct heddle_option *o = p->options; o && o->name; o++) {
 		int limited = o->max > o->min; /* both 0: words, or any number */

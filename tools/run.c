@@ -69,10 +69,11 @@ static const struct argp argp = {
 	.parser = parse,
 	.children = children,
 	.args_doc = "cholesky",
-	.doc = "Runs an application for real on this machine: cholesky factorises a random symmetric positive definite matrix, and "
-	       "checks the factor.\v"
-	       "The residual is |A - L L'| / (n |A| eps) in the Frobenius norm: a sound factorisation gives less than 10. Bounds "
-	       "use the mean times of this run; they appear once every class of workers has run every kernel.",
+	.doc = "Runs an application for real on this machine: cholesky factorises a random symmetric positive "
+	       "definite matrix, and checks the factor.\v"
+	       "The residual is |A - L L'| / (n |A| eps) in the Frobenius norm: a sound factorisation gives less "
+	       "than 10. Bounds use the mean times of this run; they appear once every class of workers has run "
+	       "every kernel.",
 };
 
 static int configure(struct options *o, struct heddle_config *config)

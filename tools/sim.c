@@ -37,10 +37,11 @@ static const struct argp argp = {
 	.parser = parse,
 	.children = children,
 	.args_doc = "cholesky",
-	.doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing computed. "
-	       "POLICY may be a list separated by commas, or all.\v"
-	       "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work) and critical path "
-	       "(no limit to the number of workers). With several policies, --trace and --gantt show the best one.",
+	.doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing "
+	       "computed. POLICY may be a list separated by commas, or all.\v"
+	       "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work) and "
+	       "critical path (no limit to the number of workers). With several policies, --trace and --gantt show "
+	       "the best one.",
 };
 
 static int no_platform(void)
@@ -54,8 +55,9 @@ static int no_platform(void)
 		}
 		heddle_platform_names_free(names);
 	}
-	tool_usage_error("which machine? Give --platform one of: %s; or a file; `heddle platform calibrate` describes this one",
-	                 *all ? all : "(none is installed)");
+	tool_usage_error(
+	    "which machine? Give --platform one of: %s; or a file; `heddle platform calibrate` describes this one",
+	    *all ? all : "(none is installed)");
 	free(all);
 	return TOOL_USAGE;
 }
@@ -76,8 +78,8 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	return status;
 }
 
-static int show_best(const struct experiment *e, const struct heddle_config *config, const struct heddle_platform *platform,
-                     const struct comparison *c)
+static int show_best(const struct experiment *e, const struct heddle_config *config,
+                     const struct heddle_platform *platform, const struct comparison *c)
 {
 	struct cholesky_outcome outcome;
 	if (!e->trace && !e->gantt)
@@ -90,7 +92,8 @@ static int show_best(const struct experiment *e, const struct heddle_config *con
 	return status;
 }
 
-static void print_comparison(const struct experiment *e, const struct heddle_platform *platform, const struct comparison *c)
+static void print_comparison(const struct experiment *e, const struct heddle_platform *platform,
+                             const struct comparison *c)
 {
 	struct table problem, policies, details[SUMMARY_TABLES], *tables[2 + SUMMARY_TABLES] = {&problem, &policies};
 	comparison_problem(c, platform, &e->what, &problem);
@@ -112,7 +115,8 @@ static void print_comparison(const struct experiment *e, const struct heddle_pla
 		table_free(&details[i]);
 }
 
-static int compare(const struct experiment *e, const struct heddle_config *config, const struct heddle_platform *platform)
+static int compare(const struct experiment *e, const struct heddle_config *config,
+                   const struct heddle_platform *platform)
 {
 	struct comparison c;
 	int status = comparison_init(&c, config->sched);

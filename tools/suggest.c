@@ -24,8 +24,8 @@ static size_t distance(const char *a, const char *b)
 			int ai = tolower((unsigned char)a[i - 1]), bj = tolower((unsigned char)b[j - 1]);
 			size_t *here = &d[i * width + j];
 			*here = smallest(here[-1] + 1, here[-(long)width] + 1, here[-(long)width - 1] + (ai != bj));
-			if (i > 1 && j > 1 && ai == tolower((unsigned char)b[j - 2]) && bj == tolower((unsigned char)a[i - 2]) &&
-			    here[-2 * (long)width - 2] + 1 < *here)
+			if (i > 1 && j > 1 && ai == tolower((unsigned char)b[j - 2]) &&
+			    bj == tolower((unsigned char)a[i - 2]) && here[-2 * (long)width - 2] + 1 < *here)
 				*here = here[-2 * (long)width - 2] + 1;
 		}
 	size_t result = d[n * width + m];

@@ -8,8 +8,9 @@
 enum { WORKERS, CODELETS, LINKS, FIGURES };
 
 static const struct table_column worker_columns[] = {
-	{"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT}, {"class", NULL, NULL, TABLE_AS_TEXT},
-	{"tasks", NULL, NULL, 0},              {"busy_ms", "busy", "ms", 2},               {"idle_percent", "idle", "%", 1},
+	{"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT},
+	{"class", NULL, NULL, TABLE_AS_TEXT},  {"tasks", NULL, NULL, 0},
+	{"busy_ms", "busy", "ms", 2},          {"idle_percent", "idle", "%", 1},
 };
 static const struct table_column codelet_columns[] = {
 	{"policy", NULL, NULL, TABLE_AS_TEXT},
@@ -39,10 +40,13 @@ static const struct table_column figure_columns[] = {
 
 void summary_init(struct table tables[SUMMARY_TABLES])
 {
-	table_init(&tables[WORKERS], "workers", "Workers", worker_columns, sizeof worker_columns / sizeof *worker_columns);
-	table_init(&tables[CODELETS], "codelets", "Codelets", codelet_columns, sizeof codelet_columns / sizeof *codelet_columns);
+	table_init(&tables[WORKERS], "workers", "Workers", worker_columns,
+	           sizeof worker_columns / sizeof *worker_columns);
+	table_init(&tables[CODELETS], "codelets", "Codelets", codelet_columns,
+	           sizeof codelet_columns / sizeof *codelet_columns);
 	table_init(&tables[LINKS], "links", "Links", link_columns, sizeof link_columns / sizeof *link_columns);
-	table_init(&tables[FIGURES], "figures", "Policy", figure_columns, sizeof figure_columns / sizeof *figure_columns);
+	table_init(&tables[FIGURES], "figures", "Policy", figure_columns,
+	           sizeof figure_columns / sizeof *figure_columns);
 }
 
 struct sum {
@@ -144,7 +148,8 @@ void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct chole
 int summary_is_picture(const char *path)
 {
 	const char *extension = tool_extension(path);
-	return strcasecmp(extension, ".png") == 0 || strcasecmp(extension, ".svg") == 0 || strcasecmp(extension, ".pdf") == 0;
+	return strcasecmp(extension, ".png") == 0 || strcasecmp(extension, ".svg") == 0 ||
+	       strcasecmp(extension, ".pdf") == 0;
 }
 
 int summary_draw(const struct heddle_trace *trace, const char *path, double best)

@@ -117,11 +117,14 @@ struct text_layout {
 
 static void print_line(FILE *out, const struct table *table, const struct text_layout *layout, size_t row)
 {
-	size_t indent = 0;
-	for (size_t c = 0; c < table->n_columns; c++) {
-		const char *text = layout->texts[row * table->n_columns + c];
+	char **texts = &layout->texts[row * table->n_columns];
+	size_t indent = 0, n = table->n_columns;
+	while (n > 1 && !*texts[n - 1]) /* no blanks at the end of a line */
+		n--;
+	for (size_t c = 0; c < n; c++) {
+		const char *text = texts[c];
 		size_t fill = layout->widths[c] - width_of(text);
-		int left = table->columns[c].digits == TABLE_AS_TEXT, last = c + 1 == table->n_columns;
+		int left = table->columns[c].digits == TABLE_AS_TEXT, last = c + 1 == n;
 		if (!left)
 			blanks(out, fill);
 		if (last && left)
@@ -144,7 +147,8 @@ static void print_text(FILE *out, const struct table *table)
 		.line = tool_line_width(out),
 	};
 	for (size_t i = 0; i < (rows + 1) * n; i++) {
-		layout.texts[i] = i < n ? heading(&table->columns[i]) : cell_as_text(&table->columns[i % n], &table->cells[i - n]);
+		layout.texts[i] =
+		    i < n ? heading(&table->columns[i]) : cell_as_text(&table->columns[i % n], &table->cells[i - n]);
 		if (width_of(layout.texts[i]) > layout.widths[i % n])
 			layout.widths[i % n] = width_of(layout.texts[i]);
 	}

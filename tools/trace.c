@@ -53,8 +53,8 @@ static const struct argp argp = {
 	.parser = parse,
 	.children = children,
 	.args_doc = "FILE",
-	.doc = "Summarises a trace: makespan, what each worker, codelet and link did, critical path, lower bounds. With -o, draws it as "
-	       "a Gantt chart or converts it.",
+	.doc = "Summarises a trace: makespan, what each worker, codelet and link did, critical path, lower bounds. "
+	       "With -o, draws it as a Gantt chart or converts it.",
 };
 
 /* Fills *bounds, NAN when unknown; *source says where the times are from. */
@@ -90,7 +90,8 @@ static int path_time(const struct heddle_trace *trace, double *time, size_t *n)
 	*time = 0;
 	for (size_t i = 0; i < *n; i++) {
 		const struct heddle_trace_task key = {.id = ids[i]}, *wanted = &key;
-		const struct heddle_trace_task *const *found = bsearch(&wanted, tasks, trace->n_tasks, sizeof *tasks, by_id);
+		const struct heddle_trace_task *const *found =
+		    bsearch(&wanted, tasks, trace->n_tasks, sizeof *tasks, by_id);
 		if (found)
 			*time += (*found)->end - (*found)->start;
 	}
@@ -199,7 +200,8 @@ static int conversion_of(const char *path)
 static int check_output(const char *path)
 {
 	if (!summary_is_picture(path) && conversion_of(path) == N_CONVERSIONS)
-		return tool_usage_error("--output is \"%s\": it must end in .png, .svg, .pdf, .json, .paje or .csv", path);
+		return tool_usage_error("--output is \"%s\": it must end in .png, .svg, .pdf, .json, .paje or .csv",
+		                        path);
 	return tool_check_writable(path);
 }
 

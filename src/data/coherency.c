@@ -1,8 +1,8 @@
 /* Coherency: which copies are valid, and the transfers that make them so.
  *
  * Staging a task on a node: reserve and pin a replica for each of its data, ask for the transfers that are missing, wait for
- * them. A task that writes also waits until no copy of the datum is being read by a transfer. Transfers pin both ends, so
- * neither is evicted under them. Without a direct link a datum goes through main memory: two transfers, one behind the other.
+ * them. A task that writes also waits until no transfer of the datum is under way, and none begins until it has ended
+ * (write_locked): copies made meanwhile would be torn, or obsolete. Transfers pin both ends, so neither is evicted under them. Without a direct link a datum goes through main memory: two transfers, one behind the other.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -106,7 +106,6 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 	tr->from = (uint16_t)from;
 	tr->to = (uint16_t)to;
 	tr->reason = (uint8_t)reason;
-	tr->version = d->version;
 	tr->behind = behind;
 	tr->next = d->transfers;
 	d->transfers = tr;
@@ -163,7 +162,7 @@ static void settle_replicas(struct hd_transfer *tr)
 	heddle_data *d = tr->data;
 	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
 	to->incoming = 0;
-	if (!tr->status && tr->version == d->version)
+	if (!tr->status)
 		to->valid = 1;
 	if (tr->started)
 		hd_replica_unpin(from);
@@ -272,8 +271,10 @@ static int stage_access(struct hd_access *a, unsigned node)
 	} else if (HD_UNLIKELY(d->transfers && writes(a))) {
 		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
 	}
-	if (HD_LIKELY(!tr))
+	if (HD_LIKELY(!tr)) {
+		d->write_locked |= (uint8_t)writes(a);
 		return 0;
+	}
 	wait_for(tr, a);
 	return HEDDLE_PENDING;
 }
@@ -329,7 +330,6 @@ void hd_stage_begin(heddle_task *t, unsigned node)
 		if (!writes(a) || (a->flags & HD_ACCESS_ALIAS))
 			continue;
 		heddle_data *d = datum_of(a);
-		d->version++;
 		for (size_t k = 0; k < d->rt->n_nodes; k++) {
 			struct hd_replica *r = &d->replicas[k];
 			if (k == node) {
@@ -347,9 +347,11 @@ void hd_stage_end(heddle_task *t, unsigned node)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
-		if (a->flags & HD_ACCESS_PINNED) {
-			a->flags &= ~HD_ACCESS_PINNED & 0x1f;
-			hd_replica_unpin(&datum_of(a)->replicas[node]);
-		}
+		if (!(a->flags & HD_ACCESS_PINNED))
+			continue;
+		a->flags &= ~HD_ACCESS_PINNED & 0x1f;
+		if (writes(a))
+			datum_of(a)->write_locked = 0;
+		hd_replica_unpin(&datum_of(a)->replicas[node]);
 	}
 }

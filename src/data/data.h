@@ -45,17 +45,19 @@ struct heddle_data {
 	uint8_t granted_mode, tail_mode;
 	uint8_t token;          /* commute: held */
 	uint8_t poisoned;       /* the task that should have written it failed */
+	uint16_t n_transfers;   /* in flight; at most one per node */
+	uint8_t write_locked;   /* a task that writes it is staged or runs: no transfer of it may begin */
+	/* What submitting threads look at without the lock; a word of their own, for compilers read neighbours together. */
 	uint8_t partitioned;    /* seen as children now: refused in tasks */
 	uint8_t read_only;      /* an overlapping child */
-	uint8_t n_transfers;    /* in flight, saturating use is impossible: at most one per node */
 	uint8_t unregistered;
+	uint8_t spare;
+	uint32_t id;            /* registration number; const */
 	struct hd_access *commuters, *commuters_tail; /* ready but for the token */
 
 	struct heddle_part part; /* part 0 */
 	uint64_t shape;         /* hash of the extents of all parts */
 	uint64_t bytes;         /* of a dense copy */
-	uint32_t version;       /* counts writes: a transfer that ends after one must not validate its target */
-	uint32_t id;            /* registration number */
 	struct hd_data_extra *extra;  /* owns */
 	struct hd_transfer *transfers; /* in flight or queued, of this datum */
 	heddle_data *parent;    /* partitioned: borrows */
@@ -76,7 +78,6 @@ struct hd_transfer {
 	uint16_t from, to;
 	uint8_t reason, evict;          /* evict: free the source when it has ended */
 	uint8_t started;
-	uint32_t version;
 	int status;
 	double start, end;              /* us */
 	double left, rate;              /* virtual time: bytes still to move, MB/s; latency as a pause first */

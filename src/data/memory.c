@@ -139,7 +139,7 @@ static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t ne
 {
 	while (m->used + need > m->capacity + m->leaving && m->oldest[2]) {
 		struct hd_replica *r = m->oldest[2];
-		if (has_other_copy(r)) { /* written back meanwhile */
+		if (has_other_copy(r) || hd_replica_data(r)->write_locked) { /* written back meanwhile, or about to be obsolete */
 			hd_memory_free(r);
 			continue;
 		}

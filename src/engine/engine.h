@@ -53,11 +53,10 @@ struct hd_inbox {
 	struct hd_inbox *next;       /* lock core */
 	uint64_t thread;             /* const: the thread's token */
 	heddle_task *free[HD_SIZE_CLASSES]; /* only its thread */
-	uint32_t n_free[HD_SIZE_CLASSES];   /* only its thread */
+	uint32_t budget;             /* only its thread: submissions until it looks at the window again; at most the slots */
 	/* pairs: release store by the producer with acquire load by the drainer: else it could read a slot not yet written */
 	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
-	/* pairs: release store by the drainer with acquire load by the producer: else a slot could be reused while being read */
-	_Alignas(HD_CACHE_LINE) _Atomic uint32_t head;
+	uint32_t head;               /* lock core */
 	heddle_task *slots[HD_INBOX_SIZE];
 };
 

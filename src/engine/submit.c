@@ -65,19 +65,15 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 
 static void drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 {
-	/* pairs: the release store of tail in push; head is only written under the core lock, which we hold */
+	/* pairs: the store of tail in push */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_acquire);
-	/* relaxed: only written under the core lock, which we hold; pairs: nothing */
-	uint32_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
-	while (head != tail) {
-		heddle_task *t = inbox->slots[head++ % HD_INBOX_SIZE];
+	while (inbox->head != tail) {
+		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
 		if (HD_UNLIKELY(rt->first_submit < 0))
 			rt->first_submit = rt->now;
 		rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
 		hd_core_insert(rt, t);
 	}
-	/* pairs: the acquire load of head in push */
-	atomic_store_explicit(&inbox->head, head, memory_order_release);
 }
 
 void hd_drain(heddle_runtime *rt)
@@ -137,8 +133,17 @@ static void throttle(heddle_runtime *rt)
 	hd_wait_until(rt, below_throttle, NULL);
 }
 
+/* Submissions until the next flush: as many as the window and the slots have room for. */
+static uint32_t new_budget(heddle_runtime *rt)
+{
+	uint64_t window = (uint64_t)rt->config.window, live = hd_live(rt) - rt->n_held;
+	if (!window || window >= live + HD_INBOX_SIZE)
+		return HD_INBOX_SIZE;
+	return window > live ? (uint32_t)(window - live) : 1;
+}
+
 /* Everything submitted so far enters the graph; the thread gets the lease if all workers have enough to do. */
-static void flush(heddle_runtime *rt)
+static void flush(heddle_runtime *rt, struct hd_inbox *inbox)
 {
 	hd_lock(&rt->lock);
 	rt->now = rt->engine->now(rt);
@@ -146,24 +151,26 @@ static void flush(heddle_runtime *rt)
 	hd_drain(rt);
 	hd_core_settle(rt);
 	throttle(rt);
+	inbox->budget = new_budget(rt);
 	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
-	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : my_token(), memory_order_seq_cst);
+	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : inbox->thread, memory_order_seq_cst);
 	hd_unlock(&rt->lock);
 }
 
+/* The budget sees to it that a slot is free: every flush empties the inbox. */
 static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
+	if (HD_UNLIKELY(inbox->budget == 0))
+		flush(rt, inbox);
+	inbox->budget--;
 	/* relaxed: only this thread writes it; pairs: nothing */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
-	/* pairs: the release store in drain_one */
-	if (HD_UNLIKELY(tail - atomic_load_explicit(&inbox->head, memory_order_acquire) == HD_INBOX_SIZE))
-		flush(rt);
 	inbox->slots[tail % HD_INBOX_SIZE] = t;
 	/* pairs: the acquire load in drain_one. Sequentially consistent because the load of the lease must not overtake it. */
 	atomic_store_explicit(&inbox->tail, tail + 1, memory_order_seq_cst);
 	/* pairs: hd_revoke */
 	if (HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
-		flush(rt);
+		flush(rt, inbox);
 }
 
 /* --- Tasks of the core --------------------------------------------------------------------------------------------------- */

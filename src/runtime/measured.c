@@ -1,6 +1,6 @@
 /* What this machine is like, measured: links at first use, and a platform made of links and models.
  *
- * Link figures are kept beside the models in links.yaml, a platform file of which only nodes and links matter; the figures of a
+ * Link figures are kept beside the models in links.platform, a platform file of which only nodes and links matter; the figures of a
  * pair of nodes are taken from it if it has that pair, and measured and added otherwise.
  */
 #include <stdlib.h>
@@ -86,7 +86,7 @@ int hd_measure_links(heddle_runtime *rt)
 	if (dir && strcmp(dir, "none") == 0)
 		return 0;
 	char *default_dir = dir ? NULL : heddle_models_dir();
-	char *path = dir || default_dir ? hd_format("%s/links.yaml", dir ? dir : default_dir) : NULL;
+	char *path = dir || default_dir ? hd_format("%s/links.platform", dir ? dir : default_dir) : NULL;
 	free(default_dir);
 	struct heddle_platform *old = NULL;
 	if (path)

@@ -80,9 +80,9 @@ static int check_value(const struct heddle_policy *p, const struct heddle_option
 	double x = number(value);
 	if (x >= o->min && x <= o->max)
 		return HEDDLE_OK;
-	return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' cannot be '%.*s': it is a number from %g to %g%s%s (default %s)",
-	                o->name, p->name, length, value.start, o->min, o->max, o->unit && *o->unit ? ", in " : "",
-	                o->unit ? o->unit : "", o->value);
+	const char *unit = o->unit ? o->unit : "";
+	return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' cannot be '%.*s': it is a number from %g to %g%s%s "
+	                "(default %s)", o->name, p->name, length, value.start, o->min, o->max, *unit ? ", in " : "", unit, o->value);
 }
 
 /* Lists what there is. */

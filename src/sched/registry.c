@@ -41,8 +41,8 @@ static int check_policy(const struct heddle_policy *p)
 	if (!p || !p->name || !*p->name)
 		return hd_error(HEDDLE_E_INVALID, "a policy without a name cannot be registered: set its field name");
 	if (p->abi != HEDDLE_POLICY_ABI)
-		return hd_error(HEDDLE_E_INVALID, "policy '%s' was made for interface %u, this library has %d: set .abi = HEDDLE_POLICY_ABI "
-		                "and compile it again", p->name, p->abi, HEDDLE_POLICY_ABI);
+		return hd_error(HEDDLE_E_INVALID, "policy '%s' was made for interface %u, this library has %d: set .abi = "
+		                "HEDDLE_POLICY_ABI and compile it again", p->name, p->abi, HEDDLE_POLICY_ABI);
 	const char *missing = !p->create ? "create" : !p->destroy ? "destroy" : !p->ready ? "ready" : !p->pick ? "pick" : NULL;
 	if (missing)
 		return hd_error(HEDDLE_E_INVALID, "policy '%s' has no %s callback: create, destroy, ready and pick are required",

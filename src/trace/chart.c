@@ -1,5 +1,6 @@
 /* Points and lines of several series on two axes (heddle/chart.h). */
 #include <heddle/chart.h>
+#include <cairo.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
@@ -23,12 +24,18 @@ static uint32_t color_of(size_t series)
 	return colors[series % (sizeof colors / sizeof *colors)];
 }
 
-static int is_shown(const struct heddle_chart *c, double x, double y)
+/* Beyond 1e300, sums of two values may overflow. */
+static int is_drawable(double value, int is_log)
 {
-	return isfinite(x) && isfinite(y) && (!c->log_x || x > 0) && (!c->log_y || y > 0);
+	return fabs(value) <= 1e300 && (!is_log || value >= 1e-300);
 }
 
-/* From the smallest to the largest value shown, a little wider; `nothing` when there are none. */
+static int is_shown(const struct heddle_chart *c, double x, double y)
+{
+	return is_drawable(x, c->log_x) && is_drawable(y, c->log_y);
+}
+
+/* From the smallest to the largest value shown, a little wider; low > high when there are none. */
 static void set_range(struct hd_axis *axis, double low, double high)
 {
 	int is_log = axis->logarithmic;

@@ -36,6 +36,25 @@ static int cairo_error(cairo_status_t status, const char *what)
 	                cairo_status_to_string(status));
 }
 
+/* Widths must not depend on the resolution: pictures are laid out before they are opened. */
+static void measure_exactly(cairo_t *cr)
+{
+	cairo_font_options_t *options = cairo_font_options_create();
+	cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+	cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+	cairo_set_font_options(cr, options);
+	cairo_font_options_destroy(options);
+}
+
+cairo_t *hd_ruler(void)
+{
+	cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+	cairo_t *cr = cairo_create(surface);
+	cairo_surface_destroy(surface);
+	measure_exactly(cr);
+	return cr;
+}
+
 int hd_canvas_open(struct hd_canvas *canvas, enum hd_picture kind, double width, double height)
 {
 	*canvas = (struct hd_canvas){.kind = kind, .width = width, .height = height, .scale = PNG_SCALE};
@@ -57,6 +76,7 @@ int hd_canvas_open(struct hd_canvas *canvas, enum hd_picture kind, double width,
 	}
 	if (kind == HD_PNG)
 		cairo_scale(canvas->cr, canvas->scale, canvas->scale);
+	measure_exactly(canvas->cr);
 	hd_color(canvas->cr, 0xffffff, 1);
 	cairo_paint(canvas->cr);
 	return 0;

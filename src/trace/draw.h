@@ -2,10 +2,12 @@
 #ifndef HD_TRACE_DRAW_H
 #define HD_TRACE_DRAW_H
 
-#include <cairo.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "trace/text.h"
+
+typedef struct _cairo cairo_t; /* as cairo.h does, which whoever draws includes */
+typedef struct _cairo_surface cairo_surface_t;
 
 /* --- A picture (draw.c) ------------------------------------------------------------------------------------------------ */
 
@@ -25,6 +27,9 @@ int hd_picture_of(const char *path, enum hd_picture *kind);
 /* A white picture. Ends with hd_canvas_close, which writes it when `path` is given and drops it when that is NULL. */
 int hd_canvas_open(struct hd_canvas *canvas, enum hd_picture kind, double width, double height);
 int hd_canvas_close(struct hd_canvas *canvas, const char *path);
+
+/* To measure text with before the size of the picture is known. Ends with cairo_destroy. */
+cairo_t *hd_ruler(void);
 
 void hd_color(cairo_t *cr, uint32_t rgb, double opacity);
 /* Black or white, whichever is easier to read on a colour. */

@@ -1,6 +1,7 @@
 /* The Gantt chart of a trace: layout, title, legend, labels, time axis. After StarVZ's (Garcia Pinto et al., "A visual
  * performance analysis framework for task-based parallel applications", CCPE 2018): idle share beside each worker, the practical
  * critical path outlined, the bound as a line. */
+#include <cairo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +11,9 @@
 
 enum { MARGIN = 14, TITLE = 20, SUBTITLE = 16, STRIP = 16, FOOT = 40, CLASS_GAP = 4, READY = 36, GAP = 8, LINK_HEAD = 14 };
 enum { MAX_LEGEND = 60, DEFAULT_WIDTH = 1000 };
-enum { FIGURES = 38, SLACK = 6 }; /* the column of idle shares; what text may be wider than it was measured to be */
+enum { FIGURES = 44 }; /* the column of idle shares */
 
 /* --- Layout ---------------------------------------------------------------------------------------------------------------- */
-
-/* A context to measure text with before the size of the picture is known. */
-static cairo_t *open_ruler(void)
-{
-	cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
-	cairo_t *cr = cairo_create(surface);
-	cairo_surface_destroy(surface);
-	return cr;
-}
 
 static void link_name(const struct hd_gantt *g, size_t i, char *name, size_t size)
 {
@@ -154,11 +146,11 @@ static int lay_out(struct hd_gantt *g, const struct legend *l)
 	g->worker_y = malloc((g->trace->platform->n_workers + 1) * sizeof *g->worker_y);
 	if (!g->worker_y)
 		return hd_no_memory("a chart");
-	cairo_t *ruler = open_ruler();
+	cairo_t *ruler = hd_ruler();
 	g->width = g->options.width > 0 ? g->options.width : DEFAULT_WIDTH;
 	g->ready_height = g->options.transfers && g->trace->n_tasks ? READY : 0;
-	g->name_width = fmin(widest_name(g, ruler), g->width / 5);
-	g->time.from = MARGIN + g->name_width + SLACK + FIGURES + 6;
+	g->name_width = fmin(widest_name(g, ruler) + 1, g->width / 5);
+	g->time.from = MARGIN + g->name_width + FIGURES + 6;
 	g->time.to = fmax(g->time.from + 10, g->width - MARGIN);
 	g->width = g->time.to + MARGIN;
 	g->legend_y = MARGIN + TITLE + SUBTITLE;
@@ -238,10 +230,10 @@ static void draw_label(const struct hd_gantt *g, double y, const char *name, dou
 {
 	char figure[HD_LABEL];
 	hd_color(g->cr, 0x222222, 1);
-	hd_draw_text(g->cr, MARGIN, y, 0, g->name_width + SLACK, name);
+	hd_draw_text(g->cr, MARGIN, y, 0, g->name_width, name);
 	snprintf(figure, sizeof figure, share >= 0.0995 ? "%.0f %%" : "%.1f %%", 100 * share);
 	hd_color(g->cr, 0x666666, 1);
-	hd_draw_text(g->cr, g->time.from - 6, y, 1, FIGURES, figure);
+	hd_draw_text(g->cr, g->time.from - 6, y, 1, 0, figure);
 }
 
 /* Rows that are lower than a line of text have labels every so many. */
@@ -253,20 +245,20 @@ static void draw_labels(const struct hd_gantt *g)
 	char name[128];
 	hd_font(g->cr, 9, 0);
 	hd_color(g->cr, 0x666666, 1);
-	hd_draw_text(g->cr, g->time.from - 6, g->top - 8, 1, FIGURES, "idle");
+	hd_draw_text(g->cr, g->time.from - 6, g->top - 8, 1, 0, "idle");
 	hd_font(g->cr, font, 0);
 	for (size_t w = 0; w < p->n_workers; w += every)
 		draw_label(g, g->worker_y[w] + g->row / 2, p->workers[w].name, span > 0 ? fmax(0, 1 - g->busy[w] / span) : 0);
 	if (g->ready_height > 0) {
 		hd_font(g->cr, 10, 0);
 		hd_color(g->cr, 0x222222, 1);
-		hd_draw_text(g->cr, MARGIN, g->ready_y + g->ready_height / 2, 0, g->name_width + SLACK, "ready tasks");
+		hd_draw_text(g->cr, MARGIN, g->ready_y + g->ready_height / 2, 0, g->name_width, "ready tasks");
 	}
 	if (g->links.n == 0)
 		return;
 	hd_font(g->cr, 9, 0);
 	hd_color(g->cr, 0x666666, 1);
-	hd_draw_text(g->cr, g->time.from - 6, g->link_y - 6, 1, FIGURES, "in use");
+	hd_draw_text(g->cr, g->time.from - 6, g->link_y - 6, 1, 0, "in use");
 	font = fmin(10, fmax(6, g->link_row * 0.8));
 	every = (size_t)fmax(1, ceil(font * 1.2 / g->link_row - 0.05));
 	hd_font(g->cr, font, 0);

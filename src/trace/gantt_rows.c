@@ -2,6 +2,7 @@
  *
  * A row of a million tasks is drawn in time proportional to its pixels: what is narrower than one is added up per column of
  * pixels, and each column gets the colour that fills most of it, as opaque as the column is full. */
+#include <cairo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,6 +301,14 @@ static void outline(const struct hd_gantt *g, const struct box *box)
 	cairo_stroke(g->cr);
 }
 
+/* From the end of one to the start of the other, between the rows. */
+static void connect(const struct hd_gantt *g, const struct box *from, const struct box *to)
+{
+	double y = g->worker_y[from->worker], next_y = g->worker_y[to->worker];
+	cairo_set_line_width(g->cr, 0.6);
+	hd_line(g->cr, from->to, y < next_y ? y + g->row : y, to->from, y < next_y ? next_y : next_y + g->row);
+}
+
 /* Tasks too narrow to have an outline each get one together with their neighbours on the worker. */
 void hd_gantt_path(struct hd_gantt *g)
 {
@@ -318,10 +327,8 @@ void hd_gantt_path(struct hd_gantt *g)
 		cairo_set_line_width(g->cr, 1.4);
 		if (!is_first)
 			outline(g, &box);
-		if (!is_first && next.worker != box.worker) {
-			cairo_set_line_width(g->cr, 0.6);
-			hd_line(g->cr, box.to, g->worker_y[box.worker] + g->row / 2, next.from, g->worker_y[next.worker] + g->row / 2);
-		}
+		if (!is_first && next.worker != box.worker)
+			connect(g, &box, &next);
 		box = next;
 	}
 	hd_color(g->cr, HD_PATH, 1);

@@ -1,4 +1,5 @@
 /* Legends: swatches with names, in as many lines as they need. */
+#include <cairo.h>
 #include <math.h>
 #include "trace/draw.h"
 

@@ -15,6 +15,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLATFORMS = os.path.join(HERE, "..", "..", "platforms")
+SUPPRESSIONS = os.path.join(HERE, "..", "sanitizers", "leak.txt")
 
 
 class Place:
@@ -26,6 +27,7 @@ class Place:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("HEDDLE_", "XDG_"))}
         self.env = dict(kept, HOME=directory, XDG_DATA_HOME=os.path.join(directory, "data"),
                         XDG_CONFIG_HOME=os.path.join(directory, "config"), HEDDLE_PLATFORM_PATH=PLATFORMS)
+        self.env.setdefault("LSAN_OPTIONS", f"suppressions={SUPPRESSIONS}:print_suppressions=0")
 
     def path(self, name):
         return os.path.join(self.directory, name)

@@ -18,6 +18,17 @@
 #include <string.h>
 #include <cmocka.h>
 #include <heddle/policy.h>
+
+static long fake_memory = -1; /* allocations that succeed from now on; -1: all */
+
+static inline void *fake_calloc(size_t n, size_t size)
+{
+	if (fake_memory == 0)
+		return NULL;
+	fake_memory -= fake_memory > 0;
+	return calloc(n, size);
+}
+#define calloc fake_calloc /* of the sources under test */
 #include "base/error.c"
 #include "base/files.c"
 #include "base/random.c"
@@ -212,8 +223,9 @@ static inline void fake_open(heddle_sched *s, const char *policy, const char *op
 {
 	*s = (heddle_sched){.policy = heddle_policy_find(policy), .us_per_byte = 1};
 	assert_non_null(s->policy);
-	s->classes[0] = (struct heddle_class){.name = (char *)(uintptr_t)"cpu", .kind = (char *)(uintptr_t)"cpu", .cores = 1, .pipeline = 1};
-	s->classes[1] = (struct heddle_class){.name = (char *)(uintptr_t)"gpu", .kind = (char *)(uintptr_t)"cuda", .cores = 1, .pipeline = 2};
+	static char cpu[] = "cpu", cuda[] = "cuda";
+	s->classes[0] = (struct heddle_class){.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1};
+	s->classes[1] = (struct heddle_class){.name = cuda, .kind = cuda, .cores = 1, .pipeline = 2};
 	for (unsigned w = 0; w < n_cpu + n_gpu; w++)
 		s->workers[w] = (struct heddle_worker){.class_id = w >= n_cpu, .node = w >= n_cpu ? 1 + w - n_cpu : 0};
 	s->platform = (struct heddle_platform){.classes = s->classes, .n_classes = n_gpu ? 2 : 1, .workers = s->workers,
@@ -238,7 +250,8 @@ static inline void fake_close(heddle_sched *s)
 
 static inline heddle_task fake_task(heddle_codelet *codelet, uint64_t order, int priority)
 {
-	return (heddle_task){.codelet = codelet, .order = order, .priority = priority, .workers = UINT64_MAX, .fetched_to = -1, .worker = -1};
+	return (heddle_task){.codelet = codelet, .order = order, .priority = priority, .workers = UINT64_MAX,
+	                     .fetched_to = -1, .worker = -1};
 }
 
 static inline void fake_ready(heddle_sched *s, heddle_task *t, int releaser)

@@ -439,19 +439,19 @@ static void blas_threads_are_one_while_open_and_come_back(void **state)
 	if (!openblas_set_num_threads || !openblas_get_num_threads)
 		skip();
 	heddle_dense_close(f->dense);
+	f->dense = NULL;
 	int former = openblas_get_num_threads();
 	openblas_set_num_threads(2);
 	int before = openblas_get_num_threads(); /* 1 if it was built so */
-	heddle_dense *second;
-	OK(heddle_dense_open(f->rt, &f->dense));
+	heddle_dense *first, *second;
+	OK(heddle_dense_open(f->rt, &first));
 	OK(heddle_dense_open(f->rt, &second));
 	assert_int_equal(openblas_get_num_threads(), 1);
-	heddle_dense_close(f->dense);
+	heddle_dense_close(first);
 	assert_int_equal(openblas_get_num_threads(), 1);
 	heddle_dense_close(second);
 	assert_int_equal(openblas_get_num_threads(), before);
 	openblas_set_num_threads(former);
-	OK(heddle_dense_open(f->rt, &f->dense));
 }
 
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -333,6 +333,7 @@ static void run_randomly(const char *policy, struct hd_rng *rng)
 	unsigned holding[FAKE_WORKERS] = {0}, pushed = 0, ended = 0, refused = 0;
 	draw_problem(&s, policy, rng);
 	fake_start(&s);
+	fake_memory = hd_rng_next(rng) % 2 ? -1 : (long)(hd_rng_next(rng) % 3); /* often there is none left */
 	unsigned n_workers = (unsigned)s.platform.n_workers;
 	while (ended < N_RANDOM) {
 		unsigned w = (unsigned)(hd_rng_next(rng) % n_workers);
@@ -350,6 +351,7 @@ static void run_randomly(const char *policy, struct hd_rng *rng)
 		if (refused > 200 * n_workers && pushed == N_RANDOM)
 			fail_msg("%s keeps %u tasks for ever", policy, N_RANDOM - ended);
 	}
+	fake_memory = -1;
 	fake_close(&s);
 }
 
@@ -398,6 +400,29 @@ static void any_policy_all_picks_empty_the_queue(void **unused)
 	free(all);
 }
 
+static void any_policy_no_memory_to_start_is_an_error(void **unused)
+{
+	(void)unused;
+	const struct heddle_policy **all = heddle_policies();
+	assert_non_null(all);
+	for (size_t i = 0; all[i]; i++) {
+		heddle_sched s;
+		fake_open(&s, all[i]->name, NULL, 3, 2);
+		int status = HEDDLE_E_MEMORY;
+		for (long n = 0; status == HEDDLE_E_MEMORY; n++) {
+			assert_true(n < 20);
+			fake_memory = n;
+			status = all[i]->create(&s, &s.state);
+			if (status == HEDDLE_E_MEMORY)
+				assert_non_null(strstr(heddle_last_error(), "out of memory"));
+		}
+		fake_memory = -1;
+		assert_int_equal(status, HEDDLE_OK);
+		fake_close(&s);
+	}
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +443,7 @@ int main(void)
 		cmocka_unit_test(lws_thief_finds_what_its_class_can_run),
 		cmocka_unit_test(any_policy_random_tasks_each_runs_once),
 		cmocka_unit_test(any_policy_all_picks_empty_the_queue),
+		cmocka_unit_test(any_policy_no_memory_to_start_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,7 +264,9 @@ static heddle_task *give_nothing(void *state, unsigned worker)
 	(void)worker;
 	return NULL;
 }
-#define MINE(n) {.abi = HEDDLE_POLICY_ABI, .name = n, .create = create_nothing, .destroy = destroy_nothing, .ready = drop, .pick = give_nothing}
+#define MINE(n) \
+	{.abi = HEDDLE_POLICY_ABI, .name = n, .create = create_nothing, .destroy = destroy_nothing, .ready = drop, \
+	 .pick = give_nothing}
 
 static void registry_own_policy_is_found_and_listed_last(void **unused)
 {

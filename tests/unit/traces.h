@@ -1,0 +1,139 @@
+/* Traces made by hand, and a directory for their files: what the tests of src/trace share. */
+#ifndef TEST_TRACES_H
+#define TEST_TRACES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <float.h>
+#include <unistd.h>
+#include <heddle.h>
+#include "base/base.h"
+
+#define OK(call)                                                                                                       \
+	do {                                                                                                           \
+		int ok_status = (call);                                                                                \
+		if (ok_status != 0)                                                                                    \
+			fail_msg("%s: %s: %s", #call, heddle_status_name(ok_status), heddle_last_error());             \
+	} while (0)
+
+static char directory[] = "/tmp/heddle-trace-XXXXXX"; /* of this test */
+
+static int set_up(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json", "a.paje", "a.png", "a.svg", "a.pdf"};
+	(void)state;
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+		char *path = hd_format("%s/%s", directory, made[i]);
+		unlink(path);
+		free(path);
+	}
+	return rmdir(directory);
+}
+
+/* A path in the directory; valid until the next call. */
+static const char *file(const char *name)
+{
+	static char path[sizeof directory + 32];
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	return path;
+}
+
+static char *contents(const char *path, size_t *length)
+{
+	char *data = NULL;
+	OK(hd_file_read(path, &data, length));
+	return data;
+}
+
+/* --- Traces ---------------------------------------------------------------------------------------------------------- */
+
+static const char two_classes[] = "version: 1\nname: pair\n"
+                                  "nodes:\n  - {name: ram}\n  - {name: memory}\n"
+                                  "classes:\n  - {name: cpu, kind: cpu}\n  - {name: gpu, kind: cuda}\n"
+                                  "workers:\n  - {name: core, class: cpu, node: ram}\n"
+                                  "  - {name: card, class: gpu, node: memory}\n"
+                                  "links:\n  - {from: ram, to: memory, bandwidth_mbs: 1000}\n"
+                                  "  - {from: memory, to: ram, bandwidth_mbs: 1000}\n";
+
+static const char two_cores[] = "version: 1\nname: cores\nnodes:\n  - {name: ram}\nclasses:\n  - {name: cpu, kind: cpu}\n"
+                                "workers:\n  - {name: core, class: cpu, node: ram, count: 2}\n"
+                                "kernels:\n  - {codelet: work, class: cpu, table: [{bytes: 8, us: 10}, {bytes: 16, us: 20}]}\n";
+
+static struct heddle_trace *make_trace(const char *yaml, size_t n_tasks, size_t n_edges)
+{
+	struct heddle_trace *trace = calloc(1, sizeof *trace);
+	OK(heddle_platform_parse("test", yaml, strlen(yaml), &trace->platform));
+	trace->policy = strdup("lws");
+	trace->codelets = calloc(2, sizeof *trace->codelets);
+	trace->codelets[0] = (struct heddle_trace_codelet){strdup("work"), 0x00ff00};
+	trace->codelets[1] = (struct heddle_trace_codelet){strdup("other"), 0};
+	trace->n_codelets = 2;
+	trace->tasks = calloc(n_tasks + 1, sizeof *trace->tasks);
+	trace->n_tasks = n_tasks;
+	trace->edges = calloc(n_edges + 1, sizeof *trace->edges);
+	trace->n_edges = n_edges;
+	return trace;
+}
+
+static void set_task(struct heddle_trace *trace, size_t i, uint32_t worker, double start, double end)
+{
+	trace->tasks[i] = (struct heddle_trace_task){.id = i + 1, .worker = worker, .ready = start, .picked = start,
+	                                             .start = start, .end = end, .bytes = 8};
+}
+
+/* Starts at 100 us. 1 before 2 and 3, these before 4; 1, 2 and 4 run one after the other on the first core. */
+static struct heddle_trace *diamond(void)
+{
+	struct heddle_trace *trace = make_trace(two_cores, 4, 4);
+	static const struct heddle_trace_edge edges[] = {{1, 2}, {1, 3}, {2, 4}, {3, 4}};
+	memcpy(trace->edges, edges, sizeof edges);
+	set_task(trace, 0, 0, 100, 110);
+	set_task(trace, 1, 0, 110, 130);
+	set_task(trace, 2, 1, 112, 120);
+	set_task(trace, 3, 0, 130, 140);
+	trace->tasks[1].bytes = 16;
+	return trace;
+}
+
+/* On both kinds of worker, with transfers, odd names and numbers. */
+static struct heddle_trace *rich(void)
+{
+	struct heddle_trace *trace = make_trace(two_classes, 4, 3);
+	free(trace->codelets[1].name);
+	trace->codelets[1].name = strdup("odd \\ name, \"quoted\"\nand a second line \xc3\xa9 \xff");
+	trace->virtual_time = 1;
+	set_task(trace, 0, 0, 0.1, 0.1 + 0.2);
+	set_task(trace, 1, 1, 1.0 / 3, 1e6 / 7);
+	set_task(trace, 2, 1, 1e6 / 7, 1e6 / 7);
+	set_task(trace, 3, 1, 1e6 / 7, 2e5);
+	trace->tasks[1].codelet = 1;
+	trace->tasks[1].id = UINT64_MAX;
+	trace->tasks[1].priority = INT32_MIN;
+	trace->tasks[1].status = HEDDLE_E_KERNEL;
+	trace->tasks[1].flops = DBL_MAX;
+	trace->tasks[1].bytes = DBL_MIN;
+	trace->tasks[1].footprint = UINT64_MAX;
+	trace->tasks[1].ready = -12.5;
+	static const struct heddle_trace_edge edges[] = {{1, 3}, {1, 4}, {1, UINT64_MAX}};
+	memcpy(trace->edges, edges, sizeof edges);
+	trace->transfers = calloc(3, sizeof *trace->transfers);
+	trace->n_transfers = 3;
+	trace->transfers[0] = (struct heddle_trace_transfer){0, 1, -5, 0.25, 1u << 20, 7, 0};
+	trace->transfers[1] = (struct heddle_trace_transfer){0, 1, 0, 0.5, 8, 8, 1};
+	trace->transfers[2] = (struct heddle_trace_transfer){1, 0, 2e5, 2e5 + 1e-3, 1, 7, 2};
+	return trace;
+}
+
+#endif
