@@ -49,11 +49,30 @@ class Progress:
             print("\r" + " " * (shutil.get_terminal_size().columns - 1), end="\r", file=sys.stderr, flush=True)
 
 
+def read_processors():
+    """Idle and total ticks of all processors so far."""
+    with open("/proc/stat", encoding="ascii") as f:
+        ticks = [int(word) for word in f.readline().split()[1:]]
+    return ticks[3], sum(ticks)
+
+
+def wait_for_calm(limit_s):
+    """Until others leave the processors idle, or for `limit_s` seconds."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < limit_s:
+        idle, total = read_processors()
+        time.sleep(0.3)
+        idle_then, total_then = read_processors()
+        if idle_then - idle > 0.95 * (total_then - total):
+            return
+
+
 class Bench:
     """Runs one bench and keeps its measurements."""
 
-    def __init__(self, name, folder, environment, progress):
-        self.name, self.folder, self.environment, self.progress = name, folder, environment, progress
+    def __init__(self, name, folder, environment, calm_s):
+        self.name, self.folder, self.environment, self.calm_s = name, folder, environment, calm_s
+        self.progress = Progress()
         self.values = {}  # (case, unit) -> family -> variant -> [values]
         self.workers = {}  # case -> workers
         self.first = {}   # (group, family) -> [(cost, variant)], of the first round
@@ -62,6 +81,7 @@ class Bench:
     def execute(self, run, round_number):
         """Runs one program; returns its first figure, as a cost, or None."""
         program = os.path.join(self.folder, run.program)
+        wait_for_calm(self.calm_s)
         try:
             done = subprocess.run([program] + [str(a) for a in run.args], env=self.environment | run.env, text=True,
                                   capture_output=True, timeout=LIMIT_S, check=False)
@@ -199,6 +219,8 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, help="how often everything is measured (default: 3 or 5, 2 with --quick)")
     parser.add_argument("--workers", type=int, default=2, help="threads in all (default: 2)")
     parser.add_argument("--output", default=os.path.join(ROOT, "bench.csv"), help="default: bench.csv")
+    parser.add_argument("--calm", type=float, default=0, metavar="S",
+                        help="before each program wait up to S seconds for others to leave the processors idle")
     parser.add_argument("--no-build", action="store_true", help="measure what is built already")
     return parser.parse_args()
 
@@ -263,7 +285,7 @@ def main():
         environment = make_environment(scratch)
         for name in options.only or plans.BENCHES:
             make_runs, rounds, about = plans.BENCHES[name]
-            bench = Bench(name, folder, environment, Progress())
+            bench = Bench(name, folder, environment, options.calm)
             runs = make_runs(plans.Plan(options.workers, options.quick))
             bench.measure(leave_out_absent(runs, folder, told), options.rounds or (2 if options.quick else rounds))
             print_table(bench, about)

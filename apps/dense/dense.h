@@ -119,8 +119,8 @@ int heddle_dense_potrf(heddle_dense *dense, const struct heddle_dense_problem *p
 int heddle_dense_potrf_run(heddle_dense *dense, const struct heddle_dense_problem *problem,
                            struct heddle_dense_report *report);
 
-/* The same graph without memory, for a runtime in virtual time: the tiles are temporaries that begin in main memory.
- * On a runtime that really computes, it would factor undefined values. Blocks. */
+/* The same graph without memory, for a runtime in virtual time: the tiles are temporaries, which there begin in main
+ * memory. On a runtime that really computes, it fails, because nothing has written them. Blocks. */
 int heddle_dense_potrf_graph(heddle_dense *dense, const struct heddle_dense_problem *problem,
                              struct heddle_dense_report *report);
 

@@ -4,9 +4,6 @@
 
 #include <dense/dense.h>
 
-/* The sentence for heddle_last_error; returns `status`. */
-int heddle_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-
 enum hd_dense_op {
 	HD_DENSE_POTRF,
 	HD_DENSE_TRSM,

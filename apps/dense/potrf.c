@@ -183,21 +183,6 @@ int heddle_dense_potrf_run(heddle_dense *dense, const struct heddle_dense_proble
 	return status;
 }
 
-/* Makes every tile valid in main memory, as if the program had written it. */
-static int begin_in_main_memory(heddle_dense_matrix *a)
-{
-	for (size_t t = 0; t < a->tile_rows * a->tile_columns; t++) {
-		if (!a->tiles[t])
-			continue;
-		int status = heddle_acquire(a->tiles[t], HEDDLE_W);
-		if (status >= 0)
-			status = heddle_release(a->tiles[t]);
-		if (status < 0)
-			return status;
-	}
-	return 0;
-}
-
 int heddle_dense_potrf_graph(heddle_dense *dense, const struct heddle_dense_problem *problem,
                              struct heddle_dense_report *report)
 {
@@ -206,10 +191,7 @@ int heddle_dense_potrf_graph(heddle_dense *dense, const struct heddle_dense_prob
 	if (status < 0)
 		return status;
 	struct heddle_dense_report result;
-	status = begin_in_main_memory(matrix);
-	if (status >= 0)
-		status = factor(matrix, problem, 0, &result);
-	status = hd_dense_finish(matrix, status);
+	status = hd_dense_finish(matrix, factor(matrix, problem, 0, &result));
 	if (status >= 0 && report)
 		*report = result;
 	return status;

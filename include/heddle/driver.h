@@ -1,7 +1,7 @@
 /* What a kind of processor must offer. Staging, eviction, ordering and retries are shared code above it.
  *
  * One driver serves all devices of its kind. Functions return 0 or a negative status (and leave a sentence with
- * heddle_driver_fail). None is called with a lock of the core held.
+ * heddle_error). None is called with a lock of the core held.
  */
 #ifndef HEDDLE_DRIVER_H
 #define HEDDLE_DRIVER_H

@@ -6,14 +6,11 @@ import sys
 
 from common import code_only, files, read, report
 
-DECLARATION = re.compile(r"^(?!static|#|typedef)[A-Za-z_][\w\s*]*?[\s*](heddle_\w+)\s*\(", re.MULTILINE)
-
-
 def declared():
     names = set()
     for path in files("include"):
         text = code_only(read(path))
-        text = re.sub(r"^\s*#.*(?:\\\n.*)*", "", text, flags=re.MULTILINE)
+        text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.MULTILINE)
         depth, outer = 0, []
         text = re.sub(r'extern\s+"[^"]*"\s*\{', " ", text)
         for c in text: # bodies and structures are not declarations of functions

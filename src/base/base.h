@@ -40,6 +40,12 @@ static inline uint64_t hd_hash(uint64_t seed, uint64_t value)
 {
 	return hd_mix(seed * 0x9e3779b97f4a7c15u + value);
 }
+/* Cheaper, for values that are hashes themselves; order counts. */
+static inline uint64_t hd_fold(uint64_t h, uint64_t hash)
+{
+	h = (h ^ hash) * 0x9e3779b97f4a7c15u;
+	return h ^ (h >> 32);
+}
 uint64_t hd_hash_string(const char *s);
 
 /* "a b c", malloc'd. NULL when out of memory. */

@@ -210,10 +210,7 @@ void hd_transfer_done(struct hd_transfer *tr)
 		restage_access(a);
 		a = next;
 	}
-	unsigned from = tr->from, to = tr->to;
 	free(tr);
-	hd_memory_retry(rt, from);
-	hd_memory_retry(rt, to);
 }
 
 int hd_write_back(struct hd_replica *r)
@@ -279,8 +276,24 @@ static int stage_access(struct hd_access *a, unsigned node)
 	return HEDDLE_PENDING;
 }
 
+/* With a single memory node there is nothing to move, evict or pin: data only have to be there. 0 when they are not. */
+static int stage_local(heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_replica *r = &t->accesses[i].data->replicas[0];
+		if (HD_UNLIKELY(!r->ptr || !(r->valid || t->accesses[i].mode == HEDDLE_W)))
+			return 0;
+	}
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		t->accesses[i].data->replicas[0].valid = 1; /* nobody looks before the writer has ended */
+	return 1;
+}
+
 int hd_stage(heddle_task *t, unsigned node)
 {
+	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE) && HD_LIKELY(stage_local(t)))
+		return 0;
+	t->special &= (uint8_t)~HD_TASK_ONE_NODE;
 	t->pending = 0;
 	int status = hd_memory_reserve(t, node);
 	if (HD_UNLIKELY(status))
@@ -325,6 +338,8 @@ static void restage_access(struct hd_access *a)
 
 void hd_stage_begin(heddle_task *t, unsigned node)
 {
+	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
+		return;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (!writes(a) || (a->flags & HD_ACCESS_ALIAS))
@@ -345,6 +360,8 @@ void hd_stage_begin(heddle_task *t, unsigned node)
 
 void hd_stage_end(heddle_task *t, unsigned node)
 {
+	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
+		return;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (!(a->flags & HD_ACCESS_PINNED))

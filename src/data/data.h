@@ -14,13 +14,13 @@
 /* A copy of a datum on one node. */
 struct hd_replica {
 	void *ptr;              /* NULL: not allocated. Virtual time: any non-NULL value */
-	struct hd_replica *newer, *older; /* LRU list of the node while unpinned */
 	uint32_t pins;          /* tasks staged or running and transfers that use it */
+	uint16_t node;
 	uint8_t valid;
+	uint8_t incoming;       /* a transfer will make it valid */
+	struct hd_replica *newer, *older; /* LRU list of the node while unpinned */
 	uint8_t listed;         /* 0 no LRU list, 1 clean, 2 dirty */
 	uint8_t user_buffer;    /* the program's: never freed nor evicted */
-	uint8_t incoming;       /* a transfer will make it valid */
-	uint16_t node;
 };
 
 /* What few data need. */
@@ -36,8 +36,29 @@ struct hd_data_extra {
 	const char *type_name;
 };
 
+enum { HD_DATA_OBJECT = 1 /* not made of arrays */, HD_DATA_REDUCIBLE = 2 /* has its reduction kernels */ };
+
+/* Laid out by use: a task touches what lies from `rt` to the first replica, about two cache lines, and hardly ever the rest. */
 struct heddle_data {
+	struct heddle_part part; /* part 0 */
+	struct hd_transfer *transfers; /* in flight or queued, of this datum */
+	struct hd_access *commuters, *commuters_tail; /* ready but for the token */
+	heddle_data *parent;    /* partitioned: borrows */
+	heddle_task *holder;    /* the ACQUIRE task in force; counted */
+	heddle_data *next, **prev_next; /* runtime's list */
+
+	/* Const after registration. */
 	heddle_runtime *rt;
+	uint64_t shape;         /* hash of the extents of all parts */
+	uint64_t bytes;         /* of a dense copy */
+	struct hd_data_extra *extra;  /* owns */
+	uint32_t id;            /* registration number */
+	/* What submitting threads look at without the lock; a word of their own, for compilers read neighbours together. */
+	uint8_t partitioned;    /* seen as children now: refused in tasks */
+	uint8_t read_only;      /* an overlapping child */
+	uint8_t unregistered;
+	uint8_t traits;         /* HD_DATA_OBJECT ... */
+
 	/* The access chain (graph/depend.c). */
 	struct hd_access *queue, *queue_tail; /* not granted yet */
 	uint32_t granted;       /* accesses granted and not given back */
@@ -47,22 +68,6 @@ struct heddle_data {
 	uint8_t poisoned;       /* the task that should have written it failed */
 	uint16_t n_transfers;   /* in flight; at most one per node */
 	uint8_t write_locked;   /* a task that writes it is staged or runs: no transfer of it may begin */
-	/* What submitting threads look at without the lock; a word of their own, for compilers read neighbours together. */
-	uint8_t partitioned;    /* seen as children now: refused in tasks */
-	uint8_t read_only;      /* an overlapping child */
-	uint8_t unregistered;
-	uint8_t spare;
-	uint32_t id;            /* registration number; const */
-	struct hd_access *commuters, *commuters_tail; /* ready but for the token */
-
-	struct heddle_part part; /* part 0 */
-	uint64_t shape;         /* hash of the extents of all parts */
-	uint64_t bytes;         /* of a dense copy */
-	struct hd_data_extra *extra;  /* owns */
-	struct hd_transfer *transfers; /* in flight or queued, of this datum */
-	heddle_data *parent;    /* partitioned: borrows */
-	heddle_task *holder;    /* the ACQUIRE task in force; counted */
-	heddle_data *next, **prev_next; /* runtime's list */
 	struct hd_replica replicas[]; /* per node */
 };
 
@@ -89,6 +94,7 @@ struct hd_memory {
 	uint64_t leaving;                   /* bytes of replicas being written back in order to be freed */
 	struct hd_replica *oldest[3], *newest[3]; /* [1] clean, [2] dirty; [0] unused */
 	heddle_task *waiting, *waiting_tail; /* picked tasks that found no room, oldest first (link.next) */
+	uint8_t retry;                      /* something was freed or unpinned meanwhile */
 };
 
 /* handle.c */
@@ -117,8 +123,8 @@ int hd_memory_try(struct hd_replica *r);
 void hd_memory_free(struct hd_replica *r);
 void hd_replica_pin(struct hd_replica *r);
 void hd_replica_unpin(struct hd_replica *r);
-/* Something was freed or unpinned on `node`: tries again the tasks that wait for room. */
-void hd_memory_retry(heddle_runtime *rt, unsigned node);
+/* Tries again the tasks that wait for room where something was freed or unpinned since. */
+void hd_memory_retry(heddle_runtime *rt);
 
 /* coherency.c */
 /* Brings the data of a task to the node; t->pending is the number of transfers it waits for. 0: all there; HEDDLE_PENDING: it

@@ -92,6 +92,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		return status ? status : HEDDLE_E_MEMORY;
 	}
 	extra->type = type;
+	d->traits |= HD_DATA_OBJECT;
 	d->shape = hd_hash(hd_hash_string(type->name), size);
 	*out = d;
 	return 0;
@@ -108,5 +109,6 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 		return HEDDLE_E_MEMORY;
 	extra->redux_init = init;
 	extra->redux_combine = combine;
+	d->traits |= HD_DATA_REDUCIBLE;
 	return 0;
 }

@@ -66,12 +66,23 @@ void hd_replica_pin(struct hd_replica *r)
 		list_remove(r);
 }
 
+static void note_room(struct hd_replica *r)
+{
+	struct hd_memory *m = memory_of(r);
+	if (HD_UNLIKELY(m->waiting != NULL)) {
+		m->retry = 1;
+		hd_replica_data(r)->rt->retry = 1;
+	}
+}
+
 void hd_replica_unpin(struct hd_replica *r)
 {
 	if (--r->pins || r->user_buffer || !r->ptr)
 		return;
-	if (limited(memory_of(r)))
+	if (limited(memory_of(r))) {
 		list_append(r);
+		note_room(r);
+	}
 }
 
 /* --- Allocation ---------------------------------------------------------------------------------------------------------- */
@@ -112,6 +123,7 @@ void hd_memory_free(struct hd_replica *r)
 	}
 	if (r->ptr && !r->user_buffer)
 		rt->memories[r->node].used -= d->bytes;
+	note_room(r);
 	r->ptr = NULL;
 	r->valid = 0;
 	r->user_buffer = 0;
@@ -207,7 +219,8 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 		hd_replica_pin(r);
 		a->flags |= HD_ACCESS_PINNED;
 	}
-	int status = need ? make_room(rt, node, need) : 0;
+	/* Tasks that wait for room go first, or a large one could wait for ever. */
+	int status = !need ? 0 : rt->memories[node].waiting ? HEDDLE_PENDING : make_room(rt, node, need);
 	for (uint32_t i = 0; need && !status && i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (!(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) && !replica_of(a, node)->ptr)
@@ -235,11 +248,11 @@ int hd_memory_try(struct hd_replica *r)
 	return 0;
 }
 
-void hd_memory_retry(heddle_runtime *rt, unsigned node)
+static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 {
-	struct hd_memory *m = &rt->memories[node];
 	heddle_task *t = m->waiting, *last = m->waiting_tail;
 	m->waiting = m->waiting_tail = NULL;
+	m->retry = 0;
 	while (t) {
 		heddle_task *next = t->link.next;
 		hd_core_restage(rt, t);
@@ -250,4 +263,12 @@ void hd_memory_retry(heddle_runtime *rt, unsigned node)
 		}
 		t = next;
 	}
+}
+
+void hd_memory_retry(heddle_runtime *rt)
+{
+	rt->retry = 0;
+	for (size_t i = 1; i < rt->n_nodes; i++)
+		if (rt->memories[i].retry)
+			retry_node(rt, &rt->memories[i]);
 }

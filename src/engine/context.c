@@ -93,9 +93,7 @@ static int finish_event(struct hd_worker *w, void *event)
 static int launch(struct hd_worker *w, heddle_kernel kernel, heddle_context *c)
 {
 	void *event = NULL;
-	int outer = hd_inside_enter();
 	int status = w->driver->launch(w->device, kernel, c, &event);
-	hd_inside_leave(outer);
 	return status == HEDDLE_PENDING && event ? finish_event(w, event) : status;
 }
 

@@ -77,6 +77,7 @@ static int close_reductions(heddle_runtime *rt, heddle_task *t)
 		if (!reduce)
 			return HEDDLE_E_MEMORY;
 		reduce->kind = HD_TASK_REDUCE;
+		reduce->special = 0;
 		hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
 		a->data->tail_mode = HEDDLE_RW; /* so that this does not happen to REDUCE itself */
 		hd_core_insert(rt, reduce);
@@ -397,10 +398,16 @@ static void tell_policy(heddle_runtime *rt)
 		rt->stats.sched_time += hd_clock_us() - start;
 }
 
+/* Beyond its pipeline a worker takes some more tasks at once when they are tiny and there are plenty for all. */
+static int can_hold_more(const struct hd_worker *w)
+{
+	const heddle_runtime *rt = w->rt;
+	return rt->n_ready && (w->in_flight < w->pipeline || (w->in_flight < w->burst && rt->n_ready > rt->n_workers));
+}
+
 static void fill(struct hd_worker *w)
 {
-	heddle_runtime *rt = w->rt;
-	while (w->in_flight < w->pipeline && rt->n_ready) {
+	while (can_hold_more(w)) {
 		heddle_task *t = ask_policy(w);
 		if (!t)
 			return;
@@ -413,7 +420,8 @@ static void feed(heddle_runtime *rt)
 	struct hd_worker *w = rt->hungry;
 	while (w && rt->n_ready) {
 		struct hd_worker *next = w->hungry_next;
-		fill(w);
+		if (!hd_worker_spins(w))
+			fill(w);
 		if (w->in_flight >= w->pipeline)
 			hd_core_not_hungry(w);
 		w = next;
@@ -425,10 +433,12 @@ void hd_core_settle(heddle_runtime *rt)
 	do {
 		while (rt->control)
 			run_control(rt, take_first(&rt->control));
+		if (HD_UNLIKELY(rt->retry))
+			hd_memory_retry(rt);
 		tell_policy(rt);
 		feed(rt);
 		run_callbacks(rt);
-	} while (rt->control || rt->n_batch);
+	} while (rt->control || rt->n_batch || rt->retry);
 	if (HD_UNLIKELY(rt->news))
 		hd_wake_waiters(rt);
 }
@@ -438,6 +448,8 @@ void hd_core_refill(struct hd_worker *w)
 	heddle_runtime *rt = w->rt;
 	while (rt->control)
 		run_control(rt, take_first(&rt->control));
+	if (HD_UNLIKELY(rt->retry))
+		hd_memory_retry(rt);
 	tell_policy(rt);
 	rt->batch_releaser = -1;
 	fill(w); /* before the others: it is awake, and what it released is warm in its cache */
@@ -473,24 +485,22 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 		rt->sched.policy->started(rt->sched.state, t, w->id);
 }
 
-void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double now)
+void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now)
 {
 	heddle_runtime *rt = w->rt;
 	rt->now = now;
 	rt->last_end = now;
-	w->busy += now - w->run_start;
+	w->busy += now - start;
 	w->running = NULL;
 	w->in_flight--;
 	rt->n_running--;
 	if (!status && !rt->virtual_time)
-		hd_perf_record(t->perf, w->class_id, now - w->run_start);
+		hd_perf_record(t->perf, w->class_id, now - start);
 	if (HD_UNLIKELY(rt->recorder != NULL))
-		hd_record_task(rt->recorder, t, w->run_start, now);
+		hd_record_task(rt->recorder, t, start, now);
 	if (rt->sched.policy->done)
 		rt->sched.policy->done(rt->sched.state, t, w->id);
 	hd_stage_end(t, w->node);
-	if (HD_UNLIKELY(rt->limited))
-		hd_memory_retry(rt, w->node);
 	rt->batch_releaser = (int)w->id;
 	hd_core_end(rt, t, status);
 }

@@ -28,6 +28,8 @@ struct hd_worker {
 	const struct heddle_driver *driver;
 	void *device;
 	/* lock core */
+	unsigned burst;                  /* tasks it may hold when they are tiny: at least pipeline */
+	double mean_us;                  /* running mean of kernel times, for burst */
 	unsigned in_flight;              /* tasks picked and not ended */
 	uint8_t hungry;                  /* in the list of those that can hold another task and had none to take */
 	uint8_t asleep;                  /* its thread sleeps, or is about to: needs hd_event_set */
@@ -141,6 +143,7 @@ struct heddle_runtime {
 	int batch_releaser;
 	heddle_task *control, *control_tail; /* ready tasks that need no worker (link.next) */
 	heddle_task *called, *called_tail;   /* ended but for their callback (link.next) */
+	int retry;                   /* some node has room again for tasks that wait for it */
 	int news;                    /* a waiter may have what it waits for */
 	uint64_t throttle;           /* the number of unfinished tasks a throttled submitter waits for */
 	struct hd_waiter *waiters;
@@ -148,7 +151,6 @@ struct heddle_runtime {
 	uint64_t next_order;
 	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
 	uint64_t n_held;             /* data acquired by the program */
-	unsigned n_blocked;          /* threads asleep in a wait */
 	unsigned n_calling;          /* callbacks being run */
 	double now;                  /* us: when the current critical section began, for time stamps that need no precision */
 	int first_error;             /* of the tasks ended since the last wait for all */
@@ -162,6 +164,12 @@ struct heddle_runtime {
 	int stopping;
 };
 
+/* Its thread looks for work by itself every microsecond: what little becomes ready meanwhile is taken at once, which costs
+ * less than handing it over one by one. */
+static inline int hd_worker_spins(const struct hd_worker *w)
+{
+	return w->idling && !w->asleep;
+}
 /* Where the data of a picked task must be: controls run in main memory. */
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
 {
@@ -185,9 +193,9 @@ void hd_core_refill(struct hd_worker *w);
 void hd_core_hungry(struct hd_worker *w);
 /* The first staged task of a worker, or NULL. */
 heddle_task *hd_core_take(struct hd_worker *w);
-/* The worker begins / has ended the task: book-keeping around the kernel. `now` in us. */
+/* The worker begins / has ended the task: book-keeping around the kernel. Times in us. */
 void hd_core_begin(struct hd_worker *w, heddle_task *t, double now);
-void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double now);
+void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now);
 /* The last transfer a task waited for has ended. */
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */

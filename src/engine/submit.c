@@ -69,6 +69,8 @@ static void drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_acquire);
 	while (inbox->head != tail) {
 		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
+		if (tail - inbox->head > 1)
+			hd_task_fetch(inbox->slots[(inbox->head + 1) % HD_INBOX_SIZE]);
 		if (HD_UNLIKELY(rt->first_submit < 0))
 			rt->first_submit = rt->now;
 		rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
@@ -103,6 +105,8 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 			return NULL;
 	}
 	inbox->free[size_class] = t->link.next;
+	if (t->link.next)
+		hd_task_fetch(t->link.next); /* the thread that ended the last task there has its lines */
 	return t;
 }
 
@@ -175,12 +179,13 @@ static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 
 /* --- Tasks of the core --------------------------------------------------------------------------------------------------- */
 
-static void clear(heddle_task *t)
+static void clear(heddle_runtime *rt, heddle_task *t)
 {
 	uint16_t size_class = t->size_class;
 	memset(t, 0, sizeof *t);
 	t->size_class = size_class;
 	t->refs = 1;
+	t->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : 0;
 }
 
 static size_t task_size(size_t n_accesses, size_t value_bytes)
@@ -195,7 +200,7 @@ heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_
 	                                              : hd_pool_take_large(&rt->pool, size);
 	if (!t)
 		return NULL;
-	clear(t);
+	clear(rt, t);
 	t->codelet = codelet;
 	t->kind = codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
 	t->link.u.ptr = rt; /* tasks without a codelet remember their runtime here */
@@ -213,7 +218,7 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 	a->mode = mode & 0x1f;
 	a->index = (uint32_t)i;
 	if (t->codelet)
-		t->footprint = hd_hash(t->footprint, d->shape);
+		t->footprint = hd_fold(t->footprint, d->shape);
 }
 
 heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses)
@@ -221,8 +226,10 @@ heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses)
 	hd_lock(&rt->lock);
 	heddle_task *t = hd_task_make(rt, NULL, n_accesses);
 	hd_unlock(&rt->lock);
-	if (t)
-		t->kind = (uint8_t)kind;
+	if (!t)
+		return NULL;
+	t->kind = (uint8_t)kind;
+	t->special = 0; /* they stage handles in every state */
 	return t;
 }
 
@@ -335,43 +342,23 @@ static size_t rounded(size_t size)
 	return (size + 7) / 8 * 8;
 }
 
-static int count_items(size_t n, const struct heddle_item *items, struct request *q)
+static void count_items(size_t n, const struct heddle_item *items, struct request *q)
 {
 	memset(q, 0, sizeof *q);
 	for (size_t i = 0; i < n; i++) {
-		switch (items[i].what) {
-		case HEDDLE_R:
-		case HEDDLE_W:
-		case HEDDLE_RW:
-		case HEDDLE_SCRATCH:
-		case HEDDLE_REDUX:
-		case HEDDLE_COMMUTE:
+		int what = items[i].what;
+		if (HD_LIKELY(what < HEDDLE_ITEM_CODELET)) {
 			q->n_data++;
-			break;
-		case HEDDLE_ITEM_CODELET:
+		} else if (what == HEDDLE_ITEM_CODELET) {
 			q->codelet = items[i].ptr;
-			break;
-		case HEDDLE_ITEM_VALUE:
+		} else if (what == HEDDLE_ITEM_VALUE) {
 			q->n_values++;
 			q->value_bytes += rounded(items[i].u.size);
-			break;
-		case HEDDLE_ITEM_AFTER:
-			q->n_after++;
-			q->has_extra = 1;
-			break;
-		case HEDDLE_ITEM_CALLBACK:
-		case HEDDLE_ITEM_NAME:
-			q->has_extra = 1;
-			break;
-		case HEDDLE_ITEM_PRIORITY:
-		case HEDDLE_ITEM_WORKER:
-		case HEDDLE_ITEM_OUT:
-			break;
-		default:
-			return hd_error(HEDDLE_E_INVALID, "item %zu of the task is of unknown kind %d", i, items[i].what);
+		} else {
+			q->n_after += what == HEDDLE_ITEM_AFTER;
+			q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME;
 		}
 	}
-	return 0;
 }
 
 static const char *mode_name(unsigned mode)
@@ -396,6 +383,8 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 {
 	if (HD_UNLIKELY(!d))
 		return hd_error(HEDDLE_E_INVALID, "%s: one of its data is NULL", c ? c->desc.name : "task");
+	if (HD_UNLIKELY(mode == 0 || mode > HEDDLE_COMMUTE || (mode > HEDDLE_RW && (mode & (mode - 1)))))
+		return refuse(c, d, "is accessed in a way that does not exist");
 	if (HD_UNLIKELY(d->rt != rt))
 		return refuse(c, d, "belongs to another runtime");
 	if (HD_UNLIKELY(d->unregistered))
@@ -404,12 +393,10 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 		return refuse(c, d, "is partitioned: use its children, or call heddle_unpartition first");
 	if (HD_UNLIKELY(d->read_only && mode != HEDDLE_R))
 		return refuse(c, d, "overlaps its neighbours and can only be read");
-	if (HD_UNLIKELY(mode > HEDDLE_RW || d->extra != NULL)) {
-		if (mode == HEDDLE_REDUX && !(d->extra && d->extra->redux_init))
-			return refuse(c, d, "has no reduction: call heddle_data_set_reduction first");
-		if (d->extra && d->extra->type && (mode == HEDDLE_W || mode == HEDDLE_SCRATCH || mode == HEDDLE_REDUX))
-			return refuse(c, d, "is an object: it can be accessed as R, RW and COMMUTE");
-	}
+	if (HD_UNLIKELY(mode == HEDDLE_REDUX && !(d->traits & HD_DATA_REDUCIBLE)))
+		return refuse(c, d, "has no reduction: call heddle_data_set_reduction first");
+	if (HD_UNLIKELY((d->traits & HD_DATA_OBJECT) && mode != HEDDLE_R && mode != HEDDLE_RW && mode != HEDDLE_COMMUTE))
+		return refuse(c, d, "is an object: it can be accessed as R, RW and COMMUTE");
 	return 0;
 }
 
@@ -466,7 +453,9 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	a->flags = 0;
 	if (HD_UNLIKELY(mode > HEDDLE_RW))
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
-	t->footprint = hd_hash(t->footprint, d->shape);
+	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
+		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies come and go */
+	t->footprint = hd_fold(t->footprint, d->shape);
 	return HD_UNLIKELY(i > 0) ? merge_duplicate(t, a) : 0;
 }
 
@@ -514,8 +503,10 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	case HEDDLE_ITEM_OUT:
 		t->refs = 2;
 		return 0;
-	default:
+	case HEDDLE_ITEM_CODELET:
 		return 0;
+	default:
+		return hd_error(HEDDLE_E_INVALID, "%s: a task cannot have an item of kind %d", hd_task_name(t), item->what);
 	}
 }
 
@@ -574,7 +565,7 @@ static void discard(struct hd_inbox *inbox, heddle_task *t)
 
 static int prepare(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct request *q)
 {
-	clear(t);
+	clear(rt, t);
 	t->codelet = (heddle_codelet *)(uintptr_t)q->codelet;
 	t->kind = t->codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
 	t->link.u.ptr = rt; /* tasks without a codelet remember their runtime here */
@@ -607,9 +598,7 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 	struct request q;
 	if (HD_UNLIKELY(!rt || (n && !items)))
 		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");
-	int status = count_items(n, items, &q);
-	if (HD_UNLIKELY(status))
-		return status;
+	count_items(n, items, &q);
 	if (HD_UNLIKELY(q.codelet && q.codelet->rt != rt))
 		return hd_error(HEDDLE_E_INVALID, "codelet %s belongs to another runtime", q.codelet->desc.name);
 	struct hd_inbox *inbox = my_inbox(rt);
@@ -617,7 +606,7 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 	heddle_task *t = inbox ? take_memory(rt, inbox, task_size(q.n_data, value_bytes)) : NULL;
 	if (HD_UNLIKELY(!t))
 		return HEDDLE_E_MEMORY;
-	status = prepare(rt, t, n, items, &q);
+	int status = prepare(rt, t, n, items, &q);
 	if (HD_UNLIKELY(status)) {
 		discard(inbox, t);
 		return status;

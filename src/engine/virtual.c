@@ -232,7 +232,7 @@ static double virtual_now(heddle_runtime *rt)
 static void finish_kernel(heddle_runtime *rt, struct hd_worker *w)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	hd_core_finish(w, w->running, 0, v->now);
+	hd_core_finish(w, w->running, 0, w->run_start, v->now);
 	hd_core_refill(w);
 	virtual_worker_ready(w);
 }

@@ -57,7 +57,7 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 static int all_hungry(const heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
-		if (rt->workers[i].driven && !rt->workers[i].hungry)
+		if (rt->workers[i].driven && (!rt->workers[i].hungry || hd_worker_spins(&rt->workers[i])))
 			return 0;
 	return 1;
 }

@@ -87,6 +87,8 @@ static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *
 		grant(last);
 	}
 	d->queue = last->next;
+	if (d->queue)
+		hd_task_fetch(hd_access_task(d->queue)); /* it is next, often very soon */
 	last->next = NULL;
 	while (a) {
 		struct hd_access *next = a->next;

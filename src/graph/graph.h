@@ -58,8 +58,8 @@ enum hd_task_kind {
 	HD_TASK_REDUCE       /* waits for the reduction tasks of a datum; see reduce.c */
 };
 
-/* What few tasks have, so that the others need not look. */
-enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2 };
+/* What few tasks have, so that the others need not look; and that the machine has one memory only. */
+enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2, HD_TASK_ONE_NODE = 4 };
 
 enum hd_task_state { HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_RELEASED /* only its callback is left */, HD_ENDED };
 
@@ -107,6 +107,15 @@ struct heddle_task {
 	struct hd_access accesses[];   /* n_accesses, then the values: see hd_task_value */
 };
 
+/* Another thread made the task: its cache lines are fetched while there is something else to do. */
+static inline void hd_task_fetch(const heddle_task *t)
+{
+	__builtin_prefetch(t, 1);
+	__builtin_prefetch((const char *)t + HD_CACHE_LINE, 1);
+	__builtin_prefetch((const char *)t + 2 * HD_CACHE_LINE, 1);
+	__builtin_prefetch((const char *)t + 3 * HD_CACHE_LINE, 1);
+}
+
 /* Values lie behind the accesses: an array of n_values uint32_t offsets from its own start, then the bytes. */
 static inline char *hd_task_values(const heddle_task *t)
 {
@@ -149,7 +158,7 @@ struct hd_task_pool {
 enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16 };
 int hd_pool_open(struct hd_task_pool *pool);
 void hd_pool_close(struct hd_task_pool *pool);
-/* Up to `want` tasks of a size class as a list; NULL when out of memory. */
+/* Up to `want` free tasks of a size class as a list; NULL when out of memory. */
 heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class, size_t want);
 /* One task larger than the classes. */
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size);

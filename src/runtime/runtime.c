@@ -109,6 +109,7 @@ static void describe_workers(heddle_runtime *rt)
 		w->pipeline = rt->platform->classes[desc->class_id].pipeline;
 		if (rt->config.pipeline > 0 && desc->node)
 			w->pipeline = (unsigned)rt->config.pipeline;
+		w->burst = w->pipeline;
 		rt->node_worker[desc->node] = (unsigned)i;
 	}
 }

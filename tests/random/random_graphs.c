@@ -494,7 +494,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.bind = 0;
 	config.model_dir = "none";
 	config.seed = index;
-	config.watchdog = 30;
+	config.watchdog = HANG_S;
 	snprintf(m->text, sizeof m->text, "%s, %d cpu, %d emulated of %llu bytes, window %d, caller_works %d, pipeline %d",
 	         config.sched, config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory, config.window,
 	         config.caller_works, config.pipeline);
@@ -546,8 +546,13 @@ static int run_group(const struct options *options, uint64_t first, uint64_t las
 		printf("seeds %llu to %llu: %s\n", (unsigned long long)first, (unsigned long long)last, m.text);
 	int wrong = 0;
 	for (uint64_t seed = first; seed <= last && !wrong; seed++) {
+		double start = hd_clock_us();
 		begin_seed(seed);
 		wrong = run_seed(&m, seed);
+		if (!wrong && hd_clock_us() - start > HANG_S * 1e6) { /* the watchdog has waited, and its look has woken them */
+			fprintf(stderr, "a wake-up was lost\n  %s\n  after --seed %llu\n", m.text, (unsigned long long)seed);
+			wrong = 1;
+		}
 	}
 	int status = heddle_stop(m.rt);
 	if (status && !wrong)

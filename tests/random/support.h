@@ -11,6 +11,8 @@
 #include <heddle.h>
 #include "base/base.h"
 
+enum { HANG_S = 20 }; /* a seed takes a few milliseconds: so long means that it hangs */
+
 struct options {
 	uint64_t seed, count;
 	const char *sched; /* NULL: every policy in turn */
@@ -71,18 +73,18 @@ static void say_hang(int signal)
 {
 	(void)signal;
 	char text[80];
-	int n = snprintf(text, sizeof text, "\nno end after 100 s: replay with --seed %llu --count 1\n",
+	int n = snprintf(text, sizeof text, "\nno end: replay with --seed %llu --count 1\n",
 	                 (unsigned long long)current_seed);
 	ssize_t written = write(STDERR_FILENO, text, (size_t)n);
 	_exit(written < 0 ? 3 : 2);
 }
 
-/* Every seed has 100 s; a run that hangs ends with its seed. */
+/* A run that hangs ends with its seed. */
 static inline void begin_seed(uint64_t seed)
 {
 	current_seed = seed;
 	signal(SIGALRM, say_hang);
-	alarm(100);
+	alarm(3 * HANG_S);
 }
 
 #endif

@@ -173,7 +173,7 @@ static void potrf_of_any_size_and_layout_factors_the_lower_triangle_only(void **
 	struct fixture *f = *state;
 	static const size_t sizes[][2] = {{1, 4}, {7, 16}, {48, 16}, {50, 16}, {65, 1000}, {17, 1}};
 	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-		for (int layout = HEDDLE_DENSE_IN_PLACE; layout <= HEDDLE_DENSE_TILED; layout++)
+		for (unsigned layout = HEDDLE_DENSE_IN_PLACE; layout <= HEDDLE_DENSE_TILED; layout++)
 			assert_true(factor_in_user_memory(f->dense, sizes[s][0], sizes[s][1], layout) < 1e-12);
 }
 
@@ -271,7 +271,7 @@ static struct heddle_dense_report simulate(enum heddle_dense_priority priority, 
 {
 	struct heddle_node node = {.name = "ram"};
 	struct heddle_class class = {.name = "cpu", .kind = "cpu", .cores = 1, .pipeline = 1, .slowdown = 1};
-	char names[N_SIMULATED][8];
+	char names[N_SIMULATED][16];
 	struct heddle_worker workers[N_SIMULATED];
 	for (int w = 0; w < N_SIMULATED; w++) {
 		snprintf(names[w], sizeof names[w], "w%d", w);
@@ -324,6 +324,14 @@ static void graph_in_virtual_time_runs_every_task_near_the_peak(void **state)
 	assert_true(path.seconds == again.seconds);
 }
 
+static void graph_in_real_time_fails_instead_of_computing(void **state)
+{
+	struct fixture *f = *state;
+	struct heddle_dense_problem problem = {.n = 40, .tile = 16};
+	assert_true(heddle_dense_potrf_graph(f->dense, &problem, NULL) < 0);
+	assert_true(factor_in_user_memory(f->dense, 50, 16, HEDDLE_DENSE_IN_PLACE) < 1e-12);
+}
+
 static void priorities_shorten_the_schedule(void **state)
 {
 	(void)state;
@@ -366,7 +374,7 @@ static void potrf_of_an_indefinite_matrix_names_the_row(void **state)
 	struct fixture *f = *state;
 	static const size_t rows[] = {0, 1, 15, 16, 37, 49};
 	for (size_t r = 0; r < 6; r++)
-		for (int v = 0; v < 4; v++)
+		for (unsigned v = 0; v < 4; v++)
 			expect_not_definite(f->dense, v % 2, v / 2, rows[r], r % 2 ? -1 : 0);
 	/* The runtime is as good as before. */
 	assert_true(factor_in_user_memory(f->dense, 50, 16, HEDDLE_DENSE_IN_PLACE) < 1e-12);
@@ -469,6 +477,7 @@ int main(void)
 	    WITH_RUNTIME(residual_of_a_slightly_wrong_factor_is_large),
 	    cmocka_unit_test(potrf_larger_than_the_accelerators_evicts_and_is_right),
 	    cmocka_unit_test(graph_in_virtual_time_runs_every_task_near_the_peak),
+	    WITH_RUNTIME(graph_in_real_time_fails_instead_of_computing),
 	    cmocka_unit_test(priorities_shorten_the_schedule),
 	    WITH_RUNTIME(potrf_of_an_indefinite_matrix_names_the_row),
 	    WITH_RUNTIME(potrf_of_a_matrix_with_nan_names_the_row),
