@@ -6,25 +6,32 @@ import sys
 
 from common import code_only, files, read, report
 
+DECLARATION = re.compile(r"(?:const )?(?:struct |enum |unsigned )*\w+[\s*]+(?:\*|\s|const)*(heddle_\w+) ?\(")
+
+
+def outside_braces(text):
+    """The text without what lies in braces; a closed brace ends a statement."""
+    depth, kept = 0, []
+    for c in text:
+        if c == "}":
+            depth -= 1
+            kept.append(";")
+        elif c == "{":
+            depth += 1
+        elif depth == 0:
+            kept.append(c)
+    return "".join(kept)
+
+
 def declared():
     names = set()
     for path in files("include"):
-        text = code_only(read(path))
-        text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.MULTILINE)
-        depth, outer = 0, []
-        text = re.sub(r'extern\s+"[^"]*"\s*\{', " ", text)
-        for c in text: # bodies and structures are not declarations of functions
-            depth -= c == "}"
-            if depth <= 0 and c != "}":
-                outer.append(c)
-            depth += c == "{"
-            depth = max(depth, 0)
-        for statement in re.split(r"[;]", "".join(outer)):
+        text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", code_only(read(path)), flags=re.MULTILINE)
+        text = re.sub(r'extern\s+"[^"]*"\s*\{(.*)\}', r"\1", text, flags=re.DOTALL)
+        for statement in outside_braces(text).split(";"):
             statement = " ".join(statement.split())
-            if re.search(r"\b(static|typedef|template|inline)\b", statement):
-                continue
-            match = re.match(r"(?:const )?(?:struct |enum |unsigned )*\w+[\s*]+(?:\*|\s|const)*(heddle_\w+) ?\(", statement)
-            if match:
+            match = DECLARATION.match(statement)
+            if match and not re.search(r"\b(?:static|typedef|template|inline)\b", statement):
                 names.add(match.group(1))
     return names
 

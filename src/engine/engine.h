@@ -145,6 +145,7 @@ struct heddle_runtime {
 	heddle_task *called, *called_tail;   /* ended but for their callback (link.next) */
 	int retry;                   /* some node has room again for tasks that wait for it */
 	int news;                    /* a waiter may have what it waits for */
+	double mean_us;              /* running mean of kernel times; large until some have run */
 	uint64_t throttle;           /* the number of unfinished tasks a throttled submitter waits for */
 	struct hd_waiter *waiters;
 	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */

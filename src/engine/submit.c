@@ -99,7 +99,7 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 	heddle_task *t = inbox->free[size_class];
 	if (HD_UNLIKELY(!t)) {
 		hd_lock(&rt->lock);
-		t = hd_pool_take(&rt->pool, (unsigned)size_class, HD_INBOX_SIZE);
+		t = hd_pool_take_bundle(&rt->pool, (unsigned)size_class);
 		hd_unlock(&rt->lock);
 		if (!t)
 			return NULL;
@@ -126,11 +126,20 @@ static int below_throttle(heddle_runtime *rt, void *arg)
 	return hd_live(rt) - rt->n_held <= rt->throttle || (rt->n_held && hd_core_still(rt));
 }
 
+/* Unfinished tasks beyond which submission waits; 0: no limit. Tiny tasks get a smaller window: looking further ahead than
+ * their data stay in cache makes each of them up to twice as expensive, and no schedule better. */
+static uint64_t window_of(const heddle_runtime *rt)
+{
+	enum { TINY_US = 2, TINY_WINDOW = 2048 };
+	uint64_t window = (uint64_t)rt->config.window;
+	return window > TINY_WINDOW && rt->mean_us < TINY_US ? TINY_WINDOW : window;
+}
+
 /* The window is full: waits until a quarter of it is free again. Data that the program holds do not count, and if all else
  * waits for them, so must not the program. A deadlock is not this task's fault: the next wait reports it. */
 static void throttle(heddle_runtime *rt)
 {
-	uint64_t window = (uint64_t)rt->config.window;
+	uint64_t window = window_of(rt);
 	if (HD_LIKELY(!window || hd_live(rt) - rt->n_held < window) || hd_inside())
 		return;
 	rt->throttle = window - (window + 3) / 4;
@@ -140,7 +149,7 @@ static void throttle(heddle_runtime *rt)
 /* Submissions until the next flush: as many as the window and the slots have room for. */
 static uint32_t new_budget(heddle_runtime *rt)
 {
-	uint64_t window = (uint64_t)rt->config.window, live = hd_live(rt) - rt->n_held;
+	uint64_t window = window_of(rt), live = hd_live(rt) - rt->n_held;
 	if (!window || window >= live + HD_INBOX_SIZE)
 		return HD_INBOX_SIZE;
 	return window > live ? (uint32_t)(window - live) : 1;
@@ -196,7 +205,7 @@ static size_t task_size(size_t n_accesses, size_t value_bytes)
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
 {
 	size_t size = task_size(n_accesses, 0), size_class = (size - 1) / HD_SIZE_STEP;
-	heddle_task *t = size_class < HD_SIZE_CLASSES ? hd_pool_take(&rt->pool, (unsigned)size_class, 1)
+	heddle_task *t = size_class < HD_SIZE_CLASSES ? hd_pool_take(&rt->pool, (unsigned)size_class)
 	                                              : hd_pool_take_large(&rt->pool, size);
 	if (!t)
 		return NULL;

@@ -48,6 +48,7 @@ static void adapt_burst(struct hd_worker *w, double us_per_task)
 	if (w->pipeline > 1)
 		return; /* asynchronous devices have their own way of not waiting */
 	w->mean_us += 0.25 * (us_per_task - w->mean_us);
+	w->rt->mean_us = w->mean_us;
 	double n = BURST_US / (w->mean_us + 0.01);
 	w->burst = n < 1 ? 1 : n > MAX_BURST ? MAX_BURST : (unsigned)n;
 }

@@ -150,16 +150,22 @@ struct heddle_codelet {
 };
 
 /* pool.c: memory of tasks. Tasks are taken by submitting threads from a private list and given back under the core lock. */
+struct hd_size_class {
+	heddle_task *open;    /* free tasks through link.next, fewer than HD_BUNDLE */
+	size_t n_open;
+	heddle_task *bundles; /* lists of HD_BUNDLE, linked by their first tasks' link.prev */
+};
 struct hd_task_pool {
-	heddle_task **free; /* per size class: a list through link.next */
+	struct hd_size_class *classes;
 	void *slabs;        /* owns: list of blocks */
 	uint64_t bytes;     /* ever taken from the system */
 };
-enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16 };
+enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
 int hd_pool_open(struct hd_task_pool *pool);
 void hd_pool_close(struct hd_task_pool *pool);
-/* Up to `want` free tasks of a size class as a list; NULL when out of memory. */
-heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class, size_t want);
+/* A list of free tasks of a size class, at most HD_BUNDLE; or one. NULL when out of memory. */
+heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
+heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class);
 /* One task larger than the classes. */
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size);
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);

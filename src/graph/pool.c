@@ -1,6 +1,7 @@
 /* Memory of tasks: size classes in steps of one cache line, carved out of slabs that are given back when the runtime stops.
  * A task's memory is reused as soon as it has ended, so what is taken from the system grows with the window, not with the
- * number of tasks. */
+ * number of tasks. Free tasks change hands in bundles: walking a list that another thread has made would cost a
+ * cache miss per task, under the lock. */
 #include "graph.h"
 #include <stdlib.h>
 
@@ -14,10 +15,10 @@ struct slab {
 
 int hd_pool_open(struct hd_task_pool *pool)
 {
-	pool->free = calloc(HD_SIZE_CLASSES, sizeof *pool->free);
+	pool->classes = calloc(HD_SIZE_CLASSES, sizeof *pool->classes);
 	pool->slabs = NULL;
 	pool->bytes = 0;
-	return pool->free ? 0 : hd_no_memory("the task pool");
+	return pool->classes ? 0 : hd_no_memory("the task pool");
 }
 
 void hd_pool_close(struct hd_task_pool *pool)
@@ -28,7 +29,20 @@ void hd_pool_close(struct hd_task_pool *pool)
 		free(slab);
 		slab = next;
 	}
-	free(pool->free);
+	free(pool->classes);
+}
+
+/* A free task joins the open bundle; a full one is put away whole. */
+static void give(struct hd_size_class *c, heddle_task *t)
+{
+	t->link.next = c->open;
+	c->open = t;
+	if (++c->n_open < HD_BUNDLE)
+		return;
+	t->link.prev = c->bundles;
+	c->bundles = t;
+	c->open = NULL;
+	c->n_open = 0;
 }
 
 static int grow(struct hd_task_pool *pool, unsigned size_class)
@@ -42,26 +56,47 @@ static int grow(struct hd_task_pool *pool, unsigned size_class)
 	pool->slabs = slab;
 	pool->bytes += sizeof(struct slab) + SLAB_TASKS * size;
 	char *first = (char *)(slab + 1);
-	for (size_t i = SLAB_TASKS; i-- > 0;) { /* backwards: the list then runs upwards, as the prefetcher likes it */
+	for (size_t i = SLAB_TASKS; i-- > 0;) { /* backwards: the lists then run upwards, as the prefetcher likes it */
 		heddle_task *t = (heddle_task *)(void *)(first + i * size);
 		t->size_class = (uint16_t)size_class;
 		atomic_init(&t->state, HD_ENDED);
-		t->link.next = pool->free[size_class];
-		pool->free[size_class] = t;
+		give(&pool->classes[size_class], t);
 	}
 	return 0;
 }
 
-heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class, size_t want)
+heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class)
 {
-	if (!pool->free[size_class] && grow(pool, size_class))
+	struct hd_size_class *c = &pool->classes[size_class];
+	if (!c->bundles && !c->open && grow(pool, size_class))
 		return NULL;
-	heddle_task *first = pool->free[size_class], *last = first;
-	while (--want && last->link.next)
-		last = last->link.next;
-	pool->free[size_class] = last->link.next;
-	last->link.next = NULL;
+	heddle_task *first = c->bundles;
+	if (first) {
+		c->bundles = first->link.prev;
+	} else {
+		first = c->open;
+		c->open = NULL;
+		c->n_open = 0;
+	}
 	return first;
+}
+
+heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class)
+{
+	struct hd_size_class *c = &pool->classes[size_class];
+	if (!c->open) {
+		heddle_task *bundle = hd_pool_take_bundle(pool, size_class);
+		c->open = bundle;
+		c->n_open = 0;
+		for (const heddle_task *t = bundle; t; t = t->link.next)
+			c->n_open++;
+	}
+	heddle_task *t = c->open;
+	if (t) {
+		c->open = t->link.next;
+		c->n_open--;
+	}
+	return t;
 }
 
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size)
@@ -83,8 +118,7 @@ void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 		free(t);
 		return;
 	}
-	t->link.next = pool->free[t->size_class];
-	pool->free[t->size_class] = t;
+	give(&pool->classes[t->size_class], t);
 }
 
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg)

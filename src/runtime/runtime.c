@@ -1,4 +1,5 @@
 /* Starting and stopping a runtime. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/engine.h"
@@ -207,6 +208,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	/* relaxed: see next_uid; pairs: nothing */
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
 	rt->first_submit = -1;
+	rt->mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
 	if (!status)

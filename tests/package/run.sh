@@ -19,7 +19,8 @@ expect() { # expect PROGRAM: it must print the version
 
 # The prefix written in heddle.pc is that of the configuration.
 export PKG_CONFIG_PATH="$library/pkgconfig"
-[ "$(pkg-config --modversion heddle)" = "$version" ]
+found=$(pkg-config --modversion heddle)
+[ "$found" = "$version" ] || { echo "heddle.pc says version $found instead of $version"; exit 1; }
 ${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/outside.c" -o "$scratch/by-pkg-config" \
 	$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle)
 expect "$scratch/by-pkg-config"
@@ -31,4 +32,4 @@ expect "$scratch/by-cmake/outside"
 for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE; do
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
 done
-"$prefix/bin/heddle" --version | grep -qF "$version"
+"$prefix/bin/heddle" --version | grep -qF "$version" || { echo "heddle --version does not say $version"; exit 1; }
