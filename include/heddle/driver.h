@@ -1,7 +1,8 @@
 /* What a kind of processor must offer. Staging, eviction, ordering and retries are shared code above it.
  *
  * One driver serves all devices of its kind. Functions return 0 or a negative status (and leave a sentence with
- * heddle_error). None is called with a lock of the core held.
+ * heddle_error). Only alloc and free are called with the lock of the core
+ * held: they must not call Heddle.
  */
 #ifndef HEDDLE_DRIVER_H
 #define HEDDLE_DRIVER_H

@@ -222,7 +222,10 @@ int hd_control_submit(heddle_runtime *rt, heddle_task *t);
 /* Under the lock: a task with a codelet, made by the core itself. */
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
+/* size.c. The model entry of its sizes; under the lock. Without one the task is cancelled and has its status. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
+/* Adds what the codelet's own footprint function says to the task's. HEDDLE_E_MEMORY. */
+int hd_task_add_footprint(heddle_task *t);
 
 /* wait.c: entered with the lock held, left with it held. */
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);

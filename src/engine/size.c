@@ -1,0 +1,88 @@
+/* How large a task is: what the codelet's functions of size are given, and the model entry that belongs to it. */
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+/* What size-dependent functions of a codelet are given. */
+struct size_view {
+	struct heddle_size size;
+	struct heddle_part *parts;
+	const struct heddle_part **part_ptrs;
+	const void **values;
+};
+
+static int open_size(struct size_view *v, const heddle_task *t)
+{
+	size_t n = t->n_accesses, m = t->n_values;
+	v->parts = calloc(n + 1, sizeof *v->parts);
+	v->part_ptrs = calloc(n + 1, sizeof *v->part_ptrs);
+	v->values = calloc(m + 1, sizeof *v->values);
+	if (!v->parts || !v->part_ptrs || !v->values)
+		return hd_no_memory("a task's size");
+	v->size.bytes = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct heddle_part *part = &t->accesses[i].data->part; /* only what never changes: the lock is not held */
+		v->parts[i].elem_size = part->elem_size;
+		v->parts[i].n_dims = part->n_dims;
+		memcpy(v->parts[i].n, part->n, sizeof part->n);
+		v->part_ptrs[i] = &v->parts[i];
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			v->size.bytes += (double)t->accesses[i].data->bytes;
+	}
+	for (size_t i = 0; i < m; i++)
+		v->values[i] = hd_task_value(t, i);
+	v->size.n_data = n;
+	v->size.n_values = m;
+	v->size.parts = v->part_ptrs;
+	v->size.values = v->values;
+	return 0;
+}
+
+static void close_size(struct size_view *v)
+{
+	free(v->parts);
+	free(v->part_ptrs);
+	free(v->values);
+}
+
+static int some_class_can(const heddle_runtime *rt, const heddle_task *t)
+{
+	for (size_t i = 0; i < rt->n_classes; i++)
+		if (t->codelet->class_ok[i] && !(rt->virtual_time && isnan(hd_perf_time(t->perf, (unsigned)i))))
+			return 1;
+	return 0;
+}
+
+void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
+{
+	heddle_codelet *c = t->codelet;
+	if (HD_LIKELY(c->last_footprint == t->footprint)) {
+		t->perf = c->last_entry;
+		return;
+	}
+	struct size_view v;
+	if (open_size(&v, t) == 0)
+		t->perf = hd_perf_entry(c->model, t->footprint, &v.size);
+	close_size(&v);
+	if (HD_UNLIKELY(!t->perf)) {
+		t->status = HEDDLE_E_MEMORY;
+	} else if (HD_UNLIKELY(!some_class_can(rt, t))) {
+		hd_task_message(t, "the platform has no time for data of this size: its rates need the codelet's flops");
+		t->status = HEDDLE_E_NO_WORKER;
+	}
+	t->cancelled = t->status != 0;
+	if (t->status)
+		return;
+	c->last_footprint = t->footprint;
+	c->last_entry = t->perf;
+}
+
+int hd_task_add_footprint(heddle_task *t)
+{
+	struct size_view v;
+	int status = open_size(&v, t);
+	if (!status)
+		t->footprint = hd_hash(t->footprint, t->codelet->desc.footprint(&v.size));
+	close_size(&v);
+	return status;
+}
