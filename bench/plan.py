@@ -92,7 +92,7 @@ def flat(plan):
             if tasks <= limits.get(family, tasks) and (family != "starpu" or "lws" in variant):
                 yield Run("flat", f"stencil {tasks}", family, variant, prefix + "_tasks",
                           [plan.workers, "stencil", tasks // 100, 100], env)
-    for readers in (1, 10, 100, 1000, 10000):
+    for readers in (10, 100, 1000, 10000):
         for family, prefix, variant, env in contestants(plan, [max(plan.workers - 1, 1)]):
             yield Run("flat", f"readers {readers}", family, variant, prefix + "_tasks",
                       [plan.workers, "readers", 100000 if plan.quick else 300000, readers], env, units=("us/task",))

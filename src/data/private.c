@@ -120,7 +120,7 @@ int hd_reduce_spawn(heddle_task *t)
 	struct hd_data_extra *extra = d->extra;
 	heddle_task *last = NULL;
 	int status = 0;
-	t->spawned = 1;
+	t->choice = 1;
 	t->pending = 1; /* until the steps are linked */
 	if (!valid_somewhere(d))
 		status = append(rt, &last, make_step(d, extra->redux_init, HEDDLE_W, NULL));

@@ -118,7 +118,7 @@ int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 	heddle_context c = {.task = t, .worker = w};
 	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, t, &c) : 0;
 	if (!status)
-		status = launch(w, t->codelet->kernels[w->class_id], &c);
+		status = launch(w, hd_task_kernel(t, w->class_id), &c);
 	if (HD_UNLIKELY(status)) {
 		const char *where = w->rt->platform->workers[w->id].name;
 		char *text = c.message ? hd_format("%s (its kernel returned %d on %s)", c.message, status, where)

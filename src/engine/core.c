@@ -229,7 +229,7 @@ static int wants_value_home(const heddle_data *d)
 
 static void run_reduce(heddle_runtime *rt, heddle_task *t)
 {
-	if (!t->spawned && !t->cancelled) {
+	if (!t->choice && !t->cancelled) {
 		int status = hd_reduce_spawn(t);
 		if (status)
 			t->status = status;
@@ -475,6 +475,8 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 {
 	heddle_runtime *rt = w->rt;
 	hd_stage_begin(t, w->node);
+	if (HD_UNLIKELY(t->codelet->n_choices))
+		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
 	set_state(t, HD_RUNNING);
 	w->running = t;
 	w->run_start = now;
@@ -494,8 +496,11 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 	w->running = NULL;
 	w->in_flight--;
 	rt->n_running--;
-	if (!status && !rt->virtual_time)
+	if (!status && !rt->virtual_time) {
 		hd_perf_record(t->perf, w->class_id, now - start);
+		if (HD_UNLIKELY(t->choice))
+			hd_codelet_record(t, w->class_id, now - start);
+	}
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_task(rt->recorder, t, start, now);
 	if (rt->sched.policy->done)

@@ -224,6 +224,8 @@ heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
 /* size.c. The model entry of its sizes; under the lock. Without one the task is cancelled and has its status. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
+/* That of any model for the same sizes; NULL when out of memory. */
+struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model);
 /* Adds what the codelet's own footprint function says to the task's. HEDDLE_E_MEMORY. */
 int hd_task_add_footprint(heddle_task *t);
 

@@ -45,6 +45,14 @@ static void close_size(struct size_view *v)
 	free(v->values);
 }
 
+struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model)
+{
+	struct size_view v;
+	struct hd_perf_entry *entry = open_size(&v, t) == 0 ? hd_perf_entry(model, t->footprint, &v.size) : NULL;
+	close_size(&v);
+	return entry;
+}
+
 static int some_class_can(const heddle_runtime *rt, const heddle_task *t)
 {
 	for (size_t i = 0; i < rt->n_classes; i++)
@@ -60,10 +68,7 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 		t->perf = c->last_entry;
 		return;
 	}
-	struct size_view v;
-	if (open_size(&v, t) == 0)
-		t->perf = hd_perf_entry(c->model, t->footprint, &v.size);
-	close_size(&v);
+	t->perf = hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf)) {
 		t->status = HEDDLE_E_MEMORY;
 	} else if (HD_UNLIKELY(!some_class_can(rt, t))) {

@@ -95,8 +95,79 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 	return 0;
 }
 
+/* --- Several implementations per kind ------------------------------------------------------------------------------------ */
+
+static int has_choice(const struct heddle_codelet_desc *d)
+{
+	for (size_t i = 0; i < d->n_implementations; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(d->implementations[i].kind, d->implementations[k].kind) == 0)
+				return 1;
+	return 0;
+}
+
+static int add_choice(heddle_runtime *rt, heddle_codelet *c, const struct heddle_implementation *from, size_t i)
+{
+	struct hd_implementation *to = &c->choices[c->n_choices++];
+	to->kernel = from->kernel;
+	to->kind = strdup(from->kind);
+	to->model_name = from->name ? hd_format("%s.%s", c->desc.name, from->name) : hd_format("%s.%zu", c->desc.name, i);
+	if (!to->kind || !to->model_name)
+		return hd_no_memory("a codelet");
+	struct heddle_codelet_desc desc = c->desc;
+	desc.name = to->model_name;
+	return hd_perf_model(rt->perf, &desc, &to->model);
+}
+
+/* Under the core lock, as everything that concerns models. */
+static int open_choices(heddle_runtime *rt, heddle_codelet *c, const struct heddle_codelet_desc *d)
+{
+	if (rt->virtual_time || !has_choice(d))
+		return 0;
+	if (d->n_implementations > 255)
+		return hd_error(HEDDLE_E_UNSUPPORTED, "codelet %s has %zu implementations; the choice is among 255 at most",
+		                d->name, d->n_implementations);
+	c->choices = calloc(d->n_implementations, sizeof *c->choices);
+	int status = c->choices ? 0 : hd_no_memory("a codelet");
+	for (size_t i = 0; i < d->n_implementations && !status; i++)
+		status = add_choice(rt, c, &d->implementations[i], i);
+	return status;
+}
+
+void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate)
+{
+	const heddle_codelet *c = t->codelet;
+	const char *kind = c->rt->platform->classes[class_id].kind;
+	double least = 0;
+	for (size_t i = 0; i < c->n_choices; i++) {
+		if (strcmp(c->choices[i].kind, kind) != 0)
+			continue;
+		const struct hd_perf_entry *e = hd_task_entry(t, c->choices[i].model);
+		unsigned samples = e ? e->cells[class_id].samples : 0;
+		/* Too few samples come before any time, the fewest first. */
+		double cost = samples < calibrate || !e || isnan(hd_perf_time(e, class_id)) ? -1.0 / (samples + 1.0)
+		                                                                            : hd_perf_time(e, class_id);
+		if (t->choice && cost >= least)
+			continue;
+		t->choice = (uint8_t)(i + 1);
+		least = cost;
+	}
+}
+
+void hd_codelet_record(heddle_task *t, unsigned class_id, double us)
+{
+	struct hd_perf_entry *e = hd_task_entry(t, t->codelet->choices[t->choice - 1].model);
+	if (e)
+		hd_perf_record(e, class_id, us);
+}
+
 void hd_codelet_free(heddle_codelet *c)
 {
+	for (size_t i = 0; i < c->n_choices; i++) {
+		free(c->choices[i].kind);
+		free(c->choices[i].model_name);
+	}
+	free(c->choices);
 	free((char *)(uintptr_t)c->desc.name);
 	free((int *)(uintptr_t)c->desc.modes);
 	free(c->class_ok);
@@ -123,6 +194,8 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 	hd_lock(&rt->lock);
 	if (!status)
 		status = hd_perf_model(rt->perf, &c->desc, &c->model);
+	if (!status)
+		status = open_choices(rt, c, desc);
 	if (!status) {
 		c->id = rt->n_codelets++;
 		c->next = rt->codelets;

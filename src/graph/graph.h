@@ -102,7 +102,7 @@ struct heddle_task {
 	                                * otherwise a program could see "ended" and not what the task wrote */
 	uint8_t cancelled;             /* a task it depends on failed */
 	uint8_t waited;                /* somebody waits for this very task */
-	uint8_t spawned;               /* REDUCE: its reduction tasks exist */
+	uint8_t choice;                /* REDUCE: its reduction tasks exist; else 1 + the implementation, 0: the only one */
 	uint8_t special;               /* HD_TASK_COMMUTES ... */
 	struct hd_access accesses[];   /* n_accesses, then the values: see hd_task_value */
 };
@@ -132,6 +132,13 @@ static inline heddle_task *hd_access_task(const struct hd_access *a)
 	return (heddle_task *)(uintptr_t)((const char *)first - offsetof(heddle_task, accesses));
 }
 
+/* One of several implementations for the same kind of class; each has a model of its own, CODELET.NAME. */
+struct hd_implementation {
+	char *kind, *model_name; /* own */
+	heddle_kernel kernel;
+	struct hd_perf_model *model;
+};
+
 enum { HD_MAX_PREDS = (1 << 22) - 1 };
 
 struct heddle_codelet {
@@ -145,6 +152,8 @@ struct heddle_codelet {
 	struct hd_perf_entry *last_entry;
 	uint8_t *class_ok;               /* per class: has an implementation, or a time in virtual time */
 	heddle_kernel *kernels;          /* per class: the implementation */
+	struct hd_implementation *choices; /* owns; none unless some kind has several implementations */
+	size_t n_choices;                  /* at most 255 */
 	uint64_t max_bytes;              /* data of a task must not be larger; 0: no limit */
 	size_t n_able;                   /* workers of those classes */
 };
@@ -190,5 +199,13 @@ void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 const char *hd_task_name(const heddle_task *t);
 void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
 void hd_codelet_free(heddle_codelet *c);
+/* Decides which implementation a task uses on a class: those with too few samples in turn, then the fastest. */
+void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate);
+/* Tells the chosen implementation's model. */
+void hd_codelet_record(heddle_task *t, unsigned class_id, double us);
+static inline heddle_kernel hd_task_kernel(const heddle_task *t, unsigned class_id)
+{
+	return HD_UNLIKELY(t->choice) ? t->codelet->choices[t->choice - 1].kernel : t->codelet->kernels[class_id];
+}
 
 #endif

@@ -43,7 +43,7 @@ static inline void *fake_calloc(size_t n, size_t size)
 #include "sched/sets.c"
 #include "sched/work_stealing.c"
 
-enum { FAKE_WORKERS = 64, FAKE_CLASSES = 3, FAKE_DATA = 3, FAKE_REPORTS = 16 };
+enum { FAKE_WORKERS = 64, FAKE_CLASSES = 3, FAKE_DATA = 3, FAKE_SUCCESSORS = 8, FAKE_REPORTS = 24 };
 
 struct heddle_codelet {
 	const char *name;
@@ -63,7 +63,11 @@ struct heddle_task {
 	heddle_codelet *codelet;
 	uint64_t workers; /* those that can run it, as bits */
 	heddle_data *data[FAKE_DATA];
+	enum heddle_mode mode[FAKE_DATA];
 	size_t n_data;
+	heddle_task *successors[FAKE_SUCCESSORS];
+	size_t n_successors;
+	unsigned n_preds;
 	int fetched_to;   /* the last node it was prefetched to; -1: none */
 	int worker;       /* who was given it; -1: nobody yet */
 	int ready, done;
@@ -211,9 +215,26 @@ heddle_data *heddle_task_data(const heddle_task *t, size_t i)
 	return t->data[i];
 }
 
+enum heddle_mode heddle_task_mode(const heddle_task *t, size_t i)
+{
+	return t->mode[i];
+}
+
 uint64_t heddle_data_bytes(const heddle_data *d)
 {
 	return d->bytes;
+}
+
+int heddle_data_valid_on(const heddle_data *d, unsigned node)
+{
+	return (d->valid >> node) & 1;
+}
+
+void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
+{
+	(void)once;
+	for (size_t i = 0; i < t->n_successors; i++)
+		f(t->successors[i], t->successors[i]->n_preds, arg);
 }
 
 /* --- What tests call -------------------------------------------------------------------------------------------------- */

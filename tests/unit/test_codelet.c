@@ -1,0 +1,111 @@
+/* Codelets: what is refused, and the choice among several implementations for one kind of worker. */
+#include "program.h"
+
+static atomic_uint slow_runs, fast_runs;
+
+static int slow(heddle_context *c)
+{
+	volatile long *x = heddle_ptr(c, 0);
+	for (int i = 0; i < 200000; i++)
+		++*x;
+	*x -= 200000 - 1;
+	atomic_fetch_add(&slow_runs, 1);
+	return 0;
+}
+
+static int fast(heddle_context *c)
+{
+	++*(long *)heddle_ptr(c, 0);
+	atomic_fetch_add(&fast_runs, 1);
+	return 0;
+}
+
+static void several_implementations_the_fastest_is_used_once_known(void **state)
+{
+	(void)state;
+	enum { TASKS = 400, CALIBRATE = 4 };
+	struct heddle_config config = small_config();
+	config.calibrate = CALIBRATE;
+	heddle_runtime *rt = start_with(&config);
+	const struct heddle_implementation both[] = {{.kind = "cpu", .name = "slow", .kernel = slow},
+	                                             {.kind = "cpu", .name = "fast", .kernel = fast}};
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "choice", .implementations = both, .n_implementations = 2);
+	assert_non_null(codelet);
+	long x = 0;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	for (int i = 0; i < TASKS; i++) /* a chain: one decision at a time */
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d)));
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(x, TASKS);
+	assert_int_equal(slow_runs + fast_runs, TASKS);
+	assert_in_range(slow_runs, CALIBRATE, 2 * CALIBRATE);
+	assert_ok(heddle_stop(rt));
+}
+
+static void codelet_without_name_kernel_or_valid_mode_is_refused(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	const int modes[] = {5};
+	assert_null(heddle_codelet_new(rt, .cpu = increment));
+	assert_says("name");
+	assert_null(heddle_codelet_new(rt, .name = "empty"));
+	assert_says("empty");
+	assert_null(heddle_codelet_new(rt, .name = "odd", .cpu = increment, .modes = modes, .n_modes = 1));
+	assert_says("5");
+	assert_null(heddle_codelet_new(rt, .name = "line", .cpu = increment, .model = HEDDLE_MODEL_LINEAR));
+	assert_says("regressors");
+	assert_ok(heddle_stop(rt));
+}
+
+static void codelet_for_absent_processors_is_refused_when_submitted(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "gpu_only", .cuda = increment);
+	assert_non_null(codelet);
+	assert_int_equal(heddle_submit(rt, heddle_call(codelet)), HEDDLE_E_NO_WORKER);
+	assert_says("gpu_only");
+	assert_ok(heddle_stop(rt));
+}
+
+static int refuses_worker_0(unsigned worker, const heddle_task *task, void *arg)
+{
+	(void)task;
+	(void)arg;
+	return worker != 0;
+}
+
+static int note_worker(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) = (long)heddle_context_worker(c);
+	return 0;
+}
+
+static void can_run_keeps_a_task_from_a_worker(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "choosy", .cpu = note_worker, .can_run = refuses_worker_0);
+	for (int i = 0; i < 20; i++) {
+		long worker = -1;
+		heddle_data *d;
+		assert_ok(heddle_variable(rt, &worker, sizeof worker, &d));
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d)));
+		assert_ok(heddle_unregister(d));
+		assert_int_equal(worker, 1);
+	}
+	assert_ok(heddle_stop(rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(several_implementations_the_fastest_is_used_once_known),
+	    cmocka_unit_test(codelet_without_name_kernel_or_valid_mode_is_refused),
+	    cmocka_unit_test(codelet_for_absent_processors_is_refused_when_submitted),
+	    cmocka_unit_test(can_run_keeps_a_task_from_a_worker),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
