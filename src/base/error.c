@@ -6,15 +6,6 @@
 
 static _Thread_local char last_error[1024]; /* only its thread */
 
-int hd_error(int status, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	vsnprintf(last_error, sizeof last_error, format, args);
-	va_end(args);
-	return status;
-}
-
 int heddle_error(int status, const char *format, ...)
 {
 	va_list args;
@@ -23,6 +14,9 @@ int heddle_error(int status, const char *format, ...)
 	va_end(args);
 	return status;
 }
+
+/* The library's own name for it, declared cold. */
+int hd_error(int status, const char *format, ...) __attribute__((alias("heddle_error")));
 
 int hd_error_context(int status, const char *format, ...)
 {

@@ -1,0 +1,405 @@
+/* dada: affinity first, then dual approximation of the shortest schedule of the ready tasks.
+ *
+ * Bleuse, Gautier, Lima, Mounie, Trystram, "Scheduling data flow program in XKaapi: a new affinity based algorithm for
+ * heterogeneous architectures", Euro-Par 2014, section 3.2, Algorithm 2 (the activate operation), on a batch LR:
+ *
+ *   1-2    lower = 0, upper = sum of max(p_cpu, p_gpu)
+ *   3-4    while upper - lower > epsilon: lambda = (upper + lower) / 2
+ *   5-7      local affinity: tasks by decreasing score go to their affinity resource, which is loaded up to overreaching
+ *            alpha lambda. Score of (task, node): bytes that the task writes and that are valid there; 0: no affinity
+ *   8-9      global balance: dual approximation (Kedad-Sidhoum et al., HeteroPar 2013). p_cpu > lambda: to a GPU; p_gpu >
+ *            lambda: to a CPU; both: lambda is rejected. GPUs are filled in the order of decreasing speedup p_cpu / p_gpu until
+ *            each overreaches lambda; the rest goes to CPUs, earliest finish time
+ *   10-15    if all fits into (2 + alpha) lambda: upper = lambda, keep this schedule; else lower = lambda
+ *   19     push by the last schedule kept, update the dates
+ *
+ * With cp, p includes the predicted time of transfers. With alpha = 0 and no backlog the schedule is at most twice as long as
+ * the shortest one, plus 2 epsilon.
+ * Choices. epsilon is a share of the first upper, 1e-3. Loads start at each worker's backlog less the smallest backlog, and
+ * upper includes the largest of them. The first upper itself is tried before the loop, so that there always is a schedule.
+ * With `fit`, affinity does not keep a task on a resource where it alone lasts longer than lambda. Of several nodes with the
+ * same score, the one where the task is shortest. A side has several classes: p is that of the fastest. Equals: in the order of
+ * submission, on the first worker. */
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "mapping.h"
+#include "sched.h"
+
+enum { DADA_ROOM = 1024, DADA_NOWHERE = UINT_MAX }; /* ready tasks mapped together; larger batches are taken in slices */
+
+struct dada_task {
+	heddle_task *task;
+	uint64_t order, score; /* score: bytes, on `node` */
+	double cpu, gpu, speedup;
+	unsigned node;
+	unsigned row;          /* of its times */
+	unsigned trial, kept;  /* workers; DADA_NOWHERE: not placed yet */
+	int alike;             /* the workers of a group do not differ for it */
+};
+
+enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
+
+struct dada {
+	struct hd_mapping mapping;
+	double alpha, epsilon;
+	int cp, fit;
+	size_t n;                  /* of the list */
+	struct dada_task *list;    /* owns; LR, as much of it as there is room for, by decreasing speedup */
+	double *times;             /* owns; per task, in their first order, and group: p */
+	struct dada_task **sorted; /* owns; first those with affinity, by decreasing score; then all, as they are pushed */
+	size_t n_affine;
+	double *backlog, *load;    /* owns; per worker, us: before, and in the schedule being tried */
+	uint64_t *bytes;           /* owns; per node, of the task being scored */
+	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
+	uint64_t batches, iterations, rejected;
+	double lambda;             /* us: sum of those kept last */
+};
+
+static void dada_destroy(void *state)
+{
+	struct dada *d = state;
+	hd_mapping_fini(&d->mapping);
+	free(d->list);
+	free(d->times);
+	free(d->sorted);
+	free(d->backlog);
+	free(d->load);
+	free(d->bytes);
+	free(d);
+}
+
+static int dada_alloc(struct dada *d, heddle_sched *sched)
+{
+	int status = hd_mapping_init(&d->mapping, sched);
+	if (status < 0)
+		return status;
+	d->list = calloc(DADA_ROOM, sizeof *d->list);
+	d->times = calloc(DADA_ROOM * d->mapping.n_groups, sizeof *d->times);
+	d->sorted = calloc(DADA_ROOM, sizeof(struct dada_task *));
+	d->backlog = calloc(d->mapping.n_workers, sizeof *d->backlog);
+	d->load = calloc(d->mapping.n_workers, sizeof *d->load);
+	d->bytes = calloc(heddle_sched_platform(sched)->n_nodes, sizeof *d->bytes);
+	if (!d->list || !d->times || !d->sorted || !d->backlog || !d->load || !d->bytes)
+		return hd_no_memory("the policy's list");
+	return HEDDLE_OK;
+}
+
+static int dada_create(heddle_sched *sched, void **state)
+{
+	struct dada *d = calloc(1, sizeof *d);
+	if (!d)
+		return hd_no_memory("the policy's queues");
+	int status = dada_alloc(d, sched);
+	if (status < 0) {
+		dada_destroy(d);
+		return status;
+	}
+	d->alpha = heddle_sched_option(sched, "alpha");
+	d->epsilon = heddle_sched_option(sched, "epsilon");
+	d->cp = heddle_sched_option(sched, "cp") > 0;
+	d->fit = heddle_sched_option(sched, "fit") > 0;
+	*state = d;
+	return HEDDLE_OK;
+}
+
+/* --- The list ----------------------------------------------------------------------------------------------------------- */
+
+static double dada_time(const struct dada *d, const struct dada_task *t, unsigned worker)
+{
+	const struct hd_mapping *m = &d->mapping;
+	return d->times[t->row * m->n_groups + m->workers[worker].group];
+}
+
+/* Bytes that the task writes and that are valid, per node. */
+static void dada_hosted(struct dada *d, const heddle_task *t)
+{
+	size_t n_nodes = heddle_sched_platform(d->mapping.sched)->n_nodes;
+	memset(d->bytes, 0, n_nodes * sizeof *d->bytes);
+	for (size_t i = 0; i < heddle_task_n_data(t); i++) {
+		if (!(heddle_task_mode(t, i) & (HEDDLE_W | HEDDLE_COMMUTE)))
+			continue;
+		const heddle_data *data = heddle_task_data(t, i);
+		for (unsigned node = 0; node < n_nodes; node++)
+			if (heddle_data_valid_on(data, node))
+				d->bytes[node] += heddle_data_bytes(data);
+	}
+}
+
+/* The best score over the nodes whose workers can run the task. */
+static void dada_affinity(struct dada *d, struct dada_task *t, const double *times)
+{
+	const struct hd_mapping *m = &d->mapping;
+	double shortest = INFINITY;
+	dada_hosted(d, t->task);
+	for (size_t g = 0; g < m->n_groups; g++) {
+		unsigned node = m->groups[g].node;
+		uint64_t score = isinf(times[g]) ? 0 : d->bytes[node];
+		if (score > t->score || (score && score == t->score && times[g] < shortest)) {
+			t->score = score;
+			t->node = node;
+			shortest = times[g];
+		}
+	}
+}
+
+static int dada_compare_speedup(const void *a, const void *b)
+{
+	const struct dada_task *x = a, *y = b;
+	if (x->speedup != y->speedup)
+		return x->speedup > y->speedup ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int dada_compare_score(const void *a, const void *b)
+{
+	const struct dada_task *x = *(struct dada_task *const *)a, *y = *(struct dada_task *const *)b;
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static void dada_add(struct dada *d, heddle_task *task)
+{
+	const struct hd_mapping *m = &d->mapping;
+	struct dada_task *t = &d->list[d->n];
+	double *times = d->times + d->n * m->n_groups;
+	*t = (struct dada_task){.task = task, .order = heddle_task_order(task), .row = (unsigned)d->n};
+	t->alike = hd_mapping_predict(m, task, d->cp, times);
+	t->cpu = hd_mapping_best(m, times, 1);
+	t->gpu = hd_mapping_best(m, times, 0);
+	t->speedup = isinf(t->gpu) ? 0 : isinf(t->cpu) ? INFINITY : t->cpu / t->gpu;
+	if (d->alpha > 0)
+		dada_affinity(d, t, times);
+	d->n++;
+}
+
+static void dada_sort(struct dada *d)
+{
+	qsort(d->list, d->n, sizeof *d->list, dada_compare_speedup);
+	d->n_affine = 0;
+	for (struct dada_task *t = d->list; t < d->list + d->n; t++)
+		if (t->score)
+			d->sorted[d->n_affine++] = t;
+	qsort(d->sorted, d->n_affine, sizeof(struct dada_task *), dada_compare_score);
+}
+
+/* --- One guess of lambda ------------------------------------------------------------------------------------------------ */
+
+static int dada_may_run(const struct dada_task *t, unsigned worker)
+{
+	return t->alike || heddle_task_can_run(t->task, worker);
+}
+
+static void dada_assign(struct dada *d, struct dada_task *t, unsigned worker, enum dada_phase phase)
+{
+	t->trial = worker;
+	d->load[worker] += dada_time(d, t, worker);
+	d->trial[phase]++;
+}
+
+/* Lines 5-7. */
+static void dada_local_phase(struct dada *d, double lambda)
+{
+	const struct hd_mapping *m = &d->mapping;
+	for (size_t i = 0; i < d->n_affine; i++) {
+		struct dada_task *t = d->sorted[i];
+		unsigned best = DADA_NOWHERE;
+		for (unsigned w = 0; w < m->n_workers; w++)
+			if (m->groups[m->workers[w].group].node == t->node && d->load[w] < d->alpha * lambda &&
+			    (best == DADA_NOWHERE || d->load[w] < d->load[best]) &&
+			    dada_time(d, t, w) <= (d->fit ? lambda : DBL_MAX) && dada_may_run(t, w))
+				best = w;
+		if (best != DADA_NOWHERE)
+			dada_assign(d, t, best, DADA_AFFINITY);
+	}
+}
+
+/* The worker of a side that ends the task first among those loaded less than `limit`. */
+static unsigned dada_earliest(const struct dada *d, const struct dada_task *t, int is_cpu, double limit)
+{
+	const struct hd_mapping *m = &d->mapping;
+	unsigned best = DADA_NOWHERE;
+	double earliest = INFINITY;
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		if (m->workers[w].is_cpu != is_cpu || !(d->load[w] < limit))
+			continue;
+		double finish = d->load[w] + dada_time(d, t, w);
+		if (finish < earliest && dada_may_run(t, w)) {
+			earliest = finish;
+			best = w;
+		}
+	}
+	return best;
+}
+
+/* Lines 8-9. Returns 0 if a task is longer than lambda on both sides. */
+static int dada_global_phase(struct dada *d, double lambda)
+{
+	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
+		if (t->trial != DADA_NOWHERE || !(t->cpu > lambda))
+			continue;
+		if (t->gpu > lambda)
+			return 0;
+		dada_assign(d, t, dada_earliest(d, t, 0, INFINITY), DADA_FORCED);
+	}
+	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
+		unsigned w = t->trial == DADA_NOWHERE && t->gpu <= lambda ? dada_earliest(d, t, 0, lambda) : DADA_NOWHERE;
+		if (w != DADA_NOWHERE)
+			dada_assign(d, t, w, DADA_FILLED);
+	}
+	for (struct dada_task *t = d->list; t < d->list + d->n; t++)
+		if (t->trial == DADA_NOWHERE)
+			dada_assign(d, t, dada_earliest(d, t, 1, INFINITY), DADA_REST);
+	return 1;
+}
+
+static int dada_try(struct dada *d, double lambda)
+{
+	d->iterations++;
+	memcpy(d->load, d->backlog, d->mapping.n_workers * sizeof *d->load);
+	memset(d->trial, 0, sizeof d->trial);
+	for (size_t i = 0; i < d->n; i++)
+		d->list[i].trial = DADA_NOWHERE;
+	dada_local_phase(d, lambda);
+	int fits = dada_global_phase(d, lambda);
+	for (unsigned w = 0; fits && w < d->mapping.n_workers; w++)
+		fits = d->load[w] <= (2 + d->alpha) * lambda;
+	d->rejected += !fits;
+	return fits;
+}
+
+/* --- Algorithm 2 -------------------------------------------------------------------------------------------------------- */
+
+static void dada_keep(struct dada *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		d->list[i].kept = d->list[i].trial;
+	memcpy(d->kept, d->trial, sizeof d->kept);
+}
+
+/* Fills `backlog`; returns the largest. */
+static double dada_backlogs(struct dada *d)
+{
+	const struct hd_mapping *m = &d->mapping;
+	double smallest = INFINITY, largest = 0;
+	for (unsigned w = 0; w < m->n_workers; w++)
+		smallest = fmin(smallest, m->ends[w]);
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		d->backlog[w] = m->ends[w] - smallest;
+		largest = fmax(largest, d->backlog[w]);
+	}
+	return largest;
+}
+
+/* Lines 1-18: leaves the schedule in `kept`. */
+static void dada_search(struct dada *d)
+{
+	double lower = 0, upper = dada_backlogs(d);
+	for (const struct dada_task *t = d->list; t < d->list + d->n; t++)
+		upper += isinf(t->cpu) ? t->gpu : isinf(t->gpu) ? t->cpu : fmax(t->cpu, t->gpu);
+	double epsilon = d->epsilon * upper;
+	dada_try(d, upper);
+	dada_keep(d);
+	while (upper - lower > epsilon) {
+		double lambda = (upper + lower) / 2;
+		if (dada_try(d, lambda)) {
+			upper = lambda;
+			dada_keep(d);
+		} else {
+			lower = lambda;
+		}
+	}
+	d->lambda += upper;
+}
+
+static int dada_compare_order(const void *a, const void *b)
+{
+	const struct dada_task *x = *(struct dada_task *const *)a, *y = *(struct dada_task *const *)b;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Line 19: LR in the order of submission. */
+static void dada_push(struct dada *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		d->sorted[i] = &d->list[i];
+	qsort(d->sorted, d->n, sizeof(struct dada_task *), dada_compare_order);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct dada_task *t = d->sorted[i];
+		hd_mapping_place(&d->mapping, t->task, t->kept, dada_time(d, t, t->kept));
+	}
+	for (int phase = 0; phase < DADA_PHASES; phase++)
+		d->total[phase] += d->kept[phase];
+}
+
+static void dada_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	struct dada *d = state;
+	(void)releaser;
+	hd_mapping_dates(&d->mapping);
+	for (size_t i = 0; i < n;) {
+		for (d->n = 0; i < n && d->n < DADA_ROOM; i++)
+			if (!hd_mapping_divert(&d->mapping, batch[i]))
+				dada_add(d, batch[i]);
+		if (!d->n)
+			continue;
+		d->batches++;
+		dada_sort(d);
+		dada_search(d);
+		dada_push(d);
+	}
+}
+
+static heddle_task *dada_pick(void *state, unsigned worker)
+{
+	struct dada *d = state;
+	return hd_mapping_pick(&d->mapping, worker);
+}
+
+static void dada_done(void *state, heddle_task *task, unsigned worker)
+{
+	struct dada *d = state;
+	hd_mapping_done(&d->mapping, task, worker);
+}
+
+static void dada_report(void *state, heddle_sched *sched)
+{
+	const struct dada *d = state;
+	double batches = d->batches ? (double)d->batches : 1;
+	hd_mapping_report(&d->mapping, sched);
+	heddle_sched_report(sched, "batches", (double)d->batches, "batches");
+	heddle_sched_report(sched, "lambda iterations", (double)d->iterations, "iterations");
+	heddle_sched_report(sched, "lambda rejected", (double)d->rejected, "iterations");
+	heddle_sched_report(sched, "lambda kept, mean", d->lambda / batches, "us");
+	heddle_sched_report(sched, "placed by affinity", (double)d->total[DADA_AFFINITY], "tasks");
+	heddle_sched_report(sched, "too long for a CPU", (double)d->total[DADA_FORCED], "tasks");
+	heddle_sched_report(sched, "placed on GPUs by speedup", (double)d->total[DADA_FILLED], "tasks");
+	heddle_sched_report(sched, "left to CPUs", (double)d->total[DADA_REST], "tasks");
+}
+
+static const struct heddle_option dada_options[] = {
+	{"alpha", "0.5", "", "how far affinity may load a resource, as a share of lambda: 0 plain dual approximation", 0, 1},
+	{"cp", "no", "no|yes", "communication prediction: times include those of transfers", 0, 0},
+	{"epsilon", "1e-3", "of the first upper bound", "precision of lambda", 1e-9, 1},
+	{"fit", "yes", "no|yes", "affinity does not keep a task where it alone lasts longer than lambda", 0, 0},
+	HD_MAPPING_PREFETCH,
+	{0},
+};
+
+const struct heddle_policy hd_policy_dada = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "dada",
+	.summary = "where the data are that a task writes, within limits; then dual approximation of the shortest schedule",
+	.source = "Bleuse et al., Euro-Par 2014, section 3.2, Algorithm 2",
+	.options = dada_options,
+	.pushes = 1,
+	.create = dada_create,
+	.destroy = dada_destroy,
+	.ready = dada_ready,
+	.pick = dada_pick,
+	.done = dada_done,
+	.report = dada_report,
+};

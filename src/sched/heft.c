@@ -1,0 +1,154 @@
+/* heft: earliest finish time, the tasks that gain most from an accelerator first.
+ *
+ * Bleuse, Gautier, Lima, Mounie, Trystram, "Scheduling data flow program in XKaapi: a new affinity based algorithm for
+ * heterogeneous architectures", Euro-Par 2014, section 3.1, Algorithm 1 (the activate operation):
+ *
+ *   1-3  for each ready task  S = p_cpu / p_gpu
+ *   4    sort the ready tasks by decreasing S
+ *   5-9  each in turn goes to the worker achieving the earliest finish time, whose date is then updated
+ *
+ * The time to transfer its data is counted before the execution of a task (section 4.1). No worker steals.
+ * Choices. With more than one class on a side, the fastest counts. A task for CPUs alone has S = 0, one for accelerators alone
+ * S = infinity. Equal S: in the order of submission. Equal dates: the first worker. */
+#include <math.h>
+#include <stdlib.h>
+#include "mapping.h"
+#include "sched.h"
+
+struct heft_task {
+	heddle_task *task;
+	double speedup; /* S */
+	uint64_t order;
+};
+
+struct heft {
+	struct hd_mapping mapping;
+	struct heft_task *list; /* owns; LR, as much of the batch as there is room for */
+	size_t n;
+	double *times;          /* owns; per group, of the task being placed */
+	uint64_t batches, largest, accelerated;
+	double moves;           /* us: predicted transfers, sum */
+};
+
+enum { HEFT_ROOM = 1024 }; /* ready tasks sorted together; larger batches are taken in slices of this */
+
+static void heft_destroy(void *state)
+{
+	struct heft *h = state;
+	hd_mapping_fini(&h->mapping);
+	free(h->list);
+	free(h->times);
+	free(h);
+}
+
+static int heft_create(heddle_sched *sched, void **state)
+{
+	struct heft *h = calloc(1, sizeof *h);
+	if (!h)
+		return hd_no_memory("the policy's queues");
+	int status = hd_mapping_init(&h->mapping, sched);
+	h->list = calloc(HEFT_ROOM, sizeof *h->list);
+	h->times = calloc(h->mapping.n_workers, sizeof *h->times);
+	if (!status && (!h->list || !h->times))
+		status = hd_no_memory("the policy's list");
+	if (status < 0) {
+		heft_destroy(h);
+		return status;
+	}
+	*state = h;
+	return HEDDLE_OK;
+}
+
+/* Lines 1-3. */
+static double heft_speedup(struct heft *h, const heddle_task *t)
+{
+	hd_mapping_predict(&h->mapping, t, 0, h->times);
+	double cpu = hd_mapping_best(&h->mapping, h->times, 1), gpu = hd_mapping_best(&h->mapping, h->times, 0);
+	return isinf(gpu) ? 0 : isinf(cpu) ? INFINITY : cpu / gpu;
+}
+
+/* Line 4. */
+static int heft_by_speedup(const void *a, const void *b)
+{
+	const struct heft_task *x = a, *y = b;
+	if (x->speedup != y->speedup)
+		return x->speedup > y->speedup ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Lines 5-9. */
+static void heft_schedule(struct heft *h, heddle_task *t)
+{
+	struct hd_mapping *m = &h->mapping;
+	int alike = hd_mapping_predict(m, t, 1, h->times);
+	unsigned best = 0;
+	double earliest = INFINITY;
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		double finish = m->ends[w] + h->times[m->workers[w].group];
+		if (finish < earliest && (alike || heddle_task_can_run(t, w))) {
+			earliest = finish;
+			best = w;
+		}
+	}
+	unsigned group = m->workers[best].group;
+	h->accelerated += !m->workers[best].is_cpu;
+	h->moves += h->times[group] - heddle_task_time(t, m->groups[group].class_id);
+	hd_mapping_place(m, t, best, h->times[group]);
+}
+
+static void heft_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	struct heft *h = state;
+	(void)releaser;
+	h->batches++;
+	if (n > h->largest)
+		h->largest = n;
+	hd_mapping_dates(&h->mapping);
+	for (size_t i = 0; i < n;) {
+		for (h->n = 0; i < n && h->n < HEFT_ROOM; i++)
+			if (!hd_mapping_divert(&h->mapping, batch[i]))
+				h->list[h->n++] = (struct heft_task){batch[i], heft_speedup(h, batch[i]), heddle_task_order(batch[i])};
+		qsort(h->list, h->n, sizeof *h->list, heft_by_speedup);
+		for (size_t j = 0; j < h->n; j++)
+			heft_schedule(h, h->list[j].task);
+	}
+}
+
+static heddle_task *heft_pick(void *state, unsigned worker)
+{
+	struct heft *h = state;
+	return hd_mapping_pick(&h->mapping, worker);
+}
+
+static void heft_done(void *state, heddle_task *task, unsigned worker)
+{
+	struct heft *h = state;
+	hd_mapping_done(&h->mapping, task, worker);
+}
+
+static void heft_report(void *state, heddle_sched *sched)
+{
+	const struct heft *h = state;
+	hd_mapping_report(&h->mapping, sched);
+	heddle_sched_report(sched, "batches", (double)h->batches, "batches");
+	heddle_sched_report(sched, "largest batch", (double)h->largest, "tasks");
+	heddle_sched_report(sched, "placed on accelerators", (double)h->accelerated, "tasks");
+	heddle_sched_report(sched, "expected time of transfers", h->moves, "us");
+}
+
+static const struct heddle_option heft_options[] = {HD_MAPPING_PREFETCH, {0}};
+
+const struct heddle_policy hd_policy_heft = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "heft",
+	.summary = "earliest finish time, transfers counted; the tasks that gain most from an accelerator first",
+	.source = "Bleuse et al., Euro-Par 2014, section 3.1, Algorithm 1",
+	.options = heft_options,
+	.pushes = 1,
+	.create = heft_create,
+	.destroy = heft_destroy,
+	.ready = heft_ready,
+	.pick = heft_pick,
+	.done = heft_done,
+	.report = heft_report,
+};

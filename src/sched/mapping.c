@@ -1,0 +1,157 @@
+/* Queues, dates and predictions of the policies that map batches. */
+#include "mapping.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "speed.h"
+
+static void add_to_group(struct hd_mapping *m, struct hd_mapping_worker *w, unsigned class_id, unsigned node)
+{
+	unsigned g = 0;
+	while (g < m->n_groups && (m->groups[g].class_id != class_id || m->groups[g].node != node))
+		g++;
+	if (g == m->n_groups)
+		m->groups[m->n_groups++] = (struct hd_mapping_group){.class_id = class_id, .node = node, .is_cpu = w->is_cpu};
+	m->groups[g].n_workers++;
+	w->group = g;
+}
+
+int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
+{
+	const struct heddle_platform *p = heddle_sched_platform(sched);
+	*m = (struct hd_mapping){.sched = sched, .n_workers = p->n_workers};
+	hd_calibration_init(&m->calibration, sched);
+	m->prefetch = heddle_sched_option(sched, "prefetch") > 0;
+	m->workers = calloc(p->n_workers, sizeof *m->workers);
+	m->groups = calloc(p->n_workers, sizeof *m->groups);
+	m->ends = calloc(p->n_workers, sizeof *m->ends);
+	m->allowed = calloc(p->n_workers, sizeof *m->allowed);
+	if (!m->workers || !m->groups || !m->ends || !m->allowed)
+		return hd_no_memory("the policy's queues");
+	for (unsigned w = 0; w < p->n_workers; w++) {
+		unsigned class_id = p->workers[w].class_id;
+		m->workers[w].is_cpu = strcmp(p->classes[class_id].kind, "cpu") == 0;
+		m->workers[w].speed = hd_class_speed(&p->classes[class_id]);
+		add_to_group(m, &m->workers[w], class_id, p->workers[w].node);
+	}
+	return HEDDLE_OK;
+}
+
+void hd_mapping_fini(struct hd_mapping *m)
+{
+	hd_calibration_fini(&m->calibration);
+	free(m->workers);
+	free(m->groups);
+	free(m->ends);
+	free(m->allowed);
+}
+
+void hd_mapping_dates(struct hd_mapping *m)
+{
+	for (unsigned w = 0; w < m->n_workers; w++)
+		m->ends[w] = heddle_sched_worker_free_at(m->sched, w) + m->workers[w].queued;
+}
+
+/* Within a class, or within all if it is -1. */
+static unsigned least_tasks(const struct hd_mapping *m, const heddle_task *t, int class_id)
+{
+	unsigned best = 0;
+	double least = INFINITY;
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		const struct hd_mapping_worker *worker = &m->workers[w];
+		double load = (double)(worker->load + 1) / worker->speed;
+		int in_class = class_id < 0 || m->groups[worker->group].class_id == (unsigned)class_id;
+		if (load < least && in_class && heddle_task_can_run(t, w)) {
+			least = load;
+			best = w;
+		}
+	}
+	return best;
+}
+
+static int is_known(const struct hd_mapping *m, const heddle_task *t)
+{
+	for (size_t g = 0; g < m->n_groups; g++)
+		if (heddle_task_can_run_class(t, m->groups[g].class_id) && !isnan(heddle_task_time(t, m->groups[g].class_id)))
+			return 1;
+	return 0;
+}
+
+int hd_mapping_divert(struct hd_mapping *m, heddle_task *t)
+{
+	int class_id = hd_calibration_class(&m->calibration, t);
+	if (class_id < 0 && is_known(m, t))
+		return 0;
+	m->calibrating += class_id >= 0;
+	m->greedy += class_id < 0;
+	unsigned w = least_tasks(m, t, class_id);
+	double us = heddle_task_time(t, m->groups[m->workers[w].group].class_id);
+	hd_mapping_place(m, t, w, isnan(us) ? 0 : us);
+	return 1;
+}
+
+int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times)
+{
+	int alike = 1;
+	for (size_t g = 0; g < m->n_groups; g++)
+		m->allowed[g] = 0;
+	for (unsigned w = 0; w < m->n_workers; w++)
+		m->allowed[m->workers[w].group] += heddle_task_can_run(t, w) != 0;
+	for (size_t g = 0; g < m->n_groups; g++) {
+		const struct hd_mapping_group *group = &m->groups[g];
+		double us = m->allowed[g] ? heddle_task_time(t, group->class_id) : (double)NAN;
+		times[g] = isnan(us) ? INFINITY : us;
+		if (isnan(us))
+			continue;
+		alike &= m->allowed[g] == group->n_workers;
+		if (with_comm)
+			times[g] += heddle_task_transfer_time(t, group->node);
+	}
+	return alike;
+}
+
+double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu)
+{
+	double best = INFINITY;
+	for (size_t g = 0; g < m->n_groups; g++)
+		if (m->groups[g].is_cpu == is_cpu && times[g] < best)
+			best = times[g];
+	return best;
+}
+
+void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, double us)
+{
+	struct hd_mapping_worker *w = &m->workers[worker];
+	const struct hd_mapping_group *g = &m->groups[w->group];
+	heddle_task_link(t)->u.key = us;
+	hd_deque_push_back(&w->queue, t);
+	w->queued += us;
+	w->load++;
+	m->ends[worker] += us;
+	m->placed++;
+	hd_calibration_placed(&m->calibration, t, g->class_id);
+	if (m->prefetch)
+		heddle_task_prefetch(t, g->node);
+}
+
+heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
+{
+	struct hd_mapping_worker *w = &m->workers[worker];
+	heddle_task *t = hd_deque_pop_front(&w->queue);
+	if (t)
+		w->queued = w->queue.first ? w->queued - heddle_task_link(t)->u.key : 0; /* 0: sums of doubles drift */
+	return t;
+}
+
+void hd_mapping_done(struct hd_mapping *m, const heddle_task *t, unsigned worker)
+{
+	m->workers[worker].load--;
+	hd_calibration_done(&m->calibration, t, m->groups[m->workers[worker].group].class_id);
+}
+
+void hd_mapping_report(const struct hd_mapping *m, heddle_sched *sched)
+{
+	heddle_sched_report(sched, "tasks placed", (double)m->placed, "tasks");
+	heddle_sched_report(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
+	heddle_sched_report(sched, "placed without a model", (double)m->greedy, "tasks");
+}

@@ -1,0 +1,444 @@
+/* multiprio: one heap of ready tasks per memory node, by affinity, then criticality; taken near the data, if that is not unwise.
+ *
+ * Tayeb, Bramas, Faverge, Guermouche, "Dynamic tasks scheduling with multiple priorities on heterogeneous computing systems",
+ * IPDPSW 2024.
+ *
+ *   ready  PUSH, Algorithm 1: into the heap of every node where it can run, with its gain (section V-A, equation 1) and its
+ *          criticality NOD (V-B, equation 2); best_remaining_work of its best class grows by its time there
+ *   pick   POP, Algorithm 2: of the first `n` tasks in the heap of the worker's node whose gain is within `epsilon` of the first
+ *          one's, that with the largest LS_SDH^2 (V-C, equation 3). It is taken if pop_condition (V-D) holds, else evicted from
+ *          this heap only; then the next, up to `max_tries` times
+ *
+ * There is no mapping at push, so no prefetch beyond the tasks that a worker may hold: the paper names this as a weakness.
+ *
+ * Choices. Workers of several classes on one node have a heap per class. delta: the model's; while a model needs samples the task
+ * is only for the class that lacks them (calibrate.h). The number of predecessors of a successor, in NOD, is that of all of them:
+ * which of them can run where is not known any more; two tasks joined by two data count twice, in both numbers. A class as fast as
+ * the best one for a task is as good as the best. `share` divides best_remaining_work by the number of workers of the class.
+ * Beyond `max_tries` a worker goes on while no task runs anywhere, or else no event would ever make it try again. Entries of the
+ * best class are never evicted, so no task loses its last one. Equal keys: in the order of submission.
+ *
+ * Cost: O(log ready tasks) per heap at push, O(n log n) at pop. Entries of tasks that are gone leave when they surface, or all at
+ * once when they are more than half of a heap. Without memory for an entry the task waits in a queue that all look into last. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calibrate.h"
+#include "heap.h"
+#include "queue.h"
+#include "sched.h"
+
+enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = 64, MULTIPRIO_REACH = 64 };
+
+/* A ready task. */
+struct multiprio_slot {
+	heddle_task *task;   /* NULL: free */
+	uint64_t order;
+	double best_time;    /* us */
+	int64_t work;        /* ns, an integer so that sums come back to 0: its part of best_remaining_work */
+	unsigned best_class;
+	uint32_t next_free;
+};
+
+struct multiprio_class {
+	double time;         /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
+	double nod;          /* of the task being pushed, not normalised */
+	double largest_difference, largest_nod; /* seen so far; the former is hd(a) */
+	int64_t best_remaining_work;            /* ns */
+	double n_workers;
+};
+
+/* h_m */
+struct multiprio_node {
+	struct hd_heap heap;
+	unsigned class_id, node, first_worker;
+};
+
+struct multiprio {
+	heddle_sched *sched;
+	struct hd_calibration calibration;
+	unsigned n_workers, n_classes, n_nodes;
+	struct multiprio_class *classes; /* owns */
+	struct multiprio_node *nodes;    /* owns; room for one per worker */
+	unsigned *node_of;               /* owns; per worker */
+	struct multiprio_slot *slots;    /* owns */
+	uint32_t n_slots, free_slot;     /* MULTIPRIO_NONE: none is free */
+	struct hd_deque unfiled;         /* there was no memory for them */
+	size_t window, max_tries;
+	double epsilon;
+	int share, eviction;
+	uint64_t ready, running;         /* tasks, now */
+	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
+};
+
+static void multiprio_destroy(void *state)
+{
+	struct multiprio *m = state;
+	for (unsigned i = 0; i < m->n_nodes; i++)
+		hd_heap_fini(&m->nodes[i].heap);
+	hd_calibration_fini(&m->calibration);
+	free(m->classes);
+	free(m->nodes);
+	free(m->node_of);
+	free(m->slots);
+	free(m);
+}
+
+static int multiprio_alloc(struct multiprio *m, const struct heddle_platform *p)
+{
+	m->classes = calloc(p->n_classes, sizeof *m->classes);
+	m->nodes = calloc(p->n_workers, sizeof *m->nodes);
+	m->node_of = calloc(p->n_workers, sizeof *m->node_of);
+	if (!m->classes || !m->nodes || !m->node_of)
+		return hd_no_memory("the policy's heaps");
+	m->n_classes = (unsigned)p->n_classes;
+	m->n_workers = (unsigned)p->n_workers;
+	for (unsigned w = 0; w < p->n_workers; w++) {
+		unsigned class_id = p->workers[w].class_id, node = p->workers[w].node, i = 0;
+		while (i < m->n_nodes && (m->nodes[i].class_id != class_id || m->nodes[i].node != node))
+			i++;
+		if (i == m->n_nodes)
+			m->nodes[m->n_nodes++] = (struct multiprio_node){.class_id = class_id, .node = node, .first_worker = w};
+		m->node_of[w] = i;
+		m->classes[class_id].n_workers++;
+	}
+	return HEDDLE_OK;
+}
+
+static int multiprio_create(heddle_sched *sched, void **state)
+{
+	struct multiprio *m = calloc(1, sizeof *m);
+	if (!m)
+		return hd_no_memory("the policy's heaps");
+	int status = multiprio_alloc(m, heddle_sched_platform(sched));
+	if (status < 0) {
+		multiprio_destroy(m);
+		return status;
+	}
+	m->sched = sched;
+	hd_calibration_init(&m->calibration, sched);
+	m->free_slot = MULTIPRIO_NONE;
+	m->window = (size_t)heddle_sched_option(sched, "n");
+	m->epsilon = heddle_sched_option(sched, "epsilon");
+	m->max_tries = (size_t)heddle_sched_option(sched, "max_tries");
+	m->share = heddle_sched_option(sched, "share") > 0;
+	m->eviction = heddle_sched_option(sched, "eviction") > 0;
+	*state = m;
+	return HEDDLE_OK;
+}
+
+/* --- Scores ------------------------------------------------------------------------------------------------------------- */
+
+/* Sets delta(t, a) of each class; returns the fastest. */
+static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
+{
+	int lacking = hd_calibration_class(&m->calibration, t);
+	unsigned known = 0, fastest = 0;
+	for (unsigned a = 0; a < m->n_classes; a++) {
+		int enabled = lacking < 0 ? heddle_task_can_run_class(t, a) : a == (unsigned)lacking;
+		m->classes[a].time = enabled ? heddle_task_time(t, a) : INFINITY;
+		known += isfinite(m->classes[a].time) != 0;
+	}
+	for (unsigned a = 0; a < m->n_classes; a++) {
+		double *time = &m->classes[a].time;
+		if (isnan(*time))
+			*time = known ? INFINITY : 0; /* nothing at all is known: all classes are equal */
+		if (*time < m->classes[fastest].time)
+			fastest = a;
+	}
+	return fastest;
+}
+
+/* Equation 1. */
+static double multiprio_gain(struct multiprio *m, unsigned a, unsigned fastest)
+{
+	double other = INFINITY;
+	for (unsigned b = 0; b < m->n_classes; b++)
+		if (b != a && (a == fastest || b == fastest) && m->classes[b].time < other)
+			other = m->classes[b].time;
+	if (isinf(other))
+		return 1;
+	double difference = other - m->classes[a].time, *largest = &m->classes[a].largest_difference;
+	*largest = fmax(*largest, fabs(difference));
+	return *largest > 0 ? (difference + *largest) / (2 * *largest) : 0.5;
+}
+
+static void multiprio_released(heddle_task *successor, unsigned n_predecessors, void *arg)
+{
+	struct multiprio *m = arg;
+	for (unsigned a = 0; a < m->n_classes; a++)
+		if (m->n_classes == 1 || heddle_task_can_run_class(successor, a))
+			m->classes[a].nod += 1.0 / n_predecessors;
+}
+
+/* Equation 2, normalised by the largest so far. */
+static double multiprio_criticality(struct multiprio *m, unsigned a)
+{
+	struct multiprio_class *c = &m->classes[a];
+	c->largest_nod = fmax(c->largest_nod, c->nod);
+	return c->largest_nod > 0 ? c->nod / c->largest_nod : 0;
+}
+
+/* Equation 3: LS_SDH^2. */
+static double multiprio_locality(const heddle_task *t, unsigned node)
+{
+	double sum = 0;
+	for (size_t i = 0; i < heddle_task_n_data(t); i++) {
+		const heddle_data *d = heddle_task_data(t, i);
+		if (!heddle_data_valid_on(d, node))
+			continue;
+		double bytes = (double)heddle_data_bytes(d);
+		sum += heddle_task_mode(t, i) & (HEDDLE_W | HEDDLE_COMMUTE) ? bytes * bytes : bytes;
+	}
+	return sum;
+}
+
+/* --- Slots -------------------------------------------------------------------------------------------------------------- */
+
+static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
+{
+	const struct multiprio *m = arg;
+	return m->slots[e->slot].task && m->slots[e->slot].order == e->order;
+}
+
+static int multiprio_grow(struct multiprio *m)
+{
+	uint32_t n = m->n_slots ? 2 * m->n_slots : 64;
+	struct multiprio_slot *slots = calloc(n, sizeof *slots);
+	if (!slots)
+		return 0;
+	if (m->n_slots)
+		memcpy(slots, m->slots, m->n_slots * sizeof *slots);
+	for (uint32_t i = n; i-- > m->n_slots;) {
+		slots[i].next_free = m->free_slot;
+		m->free_slot = i;
+	}
+	free(m->slots);
+	m->slots = slots;
+	m->n_slots = n;
+	return 1;
+}
+
+/* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------------- */
+
+/* Whether a worker of h_m can run the task. */
+static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t)
+{
+	const struct multiprio_node *h = &m->nodes[i];
+	if (isinf(m->classes[h->class_id].time))
+		return 0;
+	for (unsigned w = h->first_worker; w < m->n_workers; w++)
+		if (m->node_of[w] == i && heddle_task_can_run(t, w))
+			return 1;
+	return 0;
+}
+
+/* A slot, and room in all heaps; MULTIPRIO_NONE without memory. */
+static uint32_t multiprio_reserve(struct multiprio *m)
+{
+	for (unsigned i = 0; i < m->n_nodes; i++) {
+		struct hd_heap *heap = &m->nodes[i].heap;
+		if (heap->n > 2 * m->ready + 64) {
+			size_t before = heap->n;
+			hd_heap_filter(heap, multiprio_is_ready, m);
+			m->gone += before - heap->n;
+			m->compactions++;
+		}
+		if (!hd_heap_reserve(heap, heap->n + 1))
+			return MULTIPRIO_NONE;
+	}
+	if (m->free_slot == MULTIPRIO_NONE && !multiprio_grow(m))
+		return MULTIPRIO_NONE;
+	uint32_t slot = m->free_slot;
+	m->free_slot = m->slots[slot].next_free;
+	return slot;
+}
+
+static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot, unsigned fastest)
+{
+	struct hd_heap_entry entry = {.order = heddle_task_order(t), .slot = slot};
+	for (unsigned a = 0; a < m->n_classes; a++)
+		m->classes[a].nod = 0;
+	heddle_task_successors(t, 0, multiprio_released, m);
+	for (unsigned a = 0; a < m->n_classes; a++) {
+		if (isinf(m->classes[a].time))
+			continue;
+		entry.gain = multiprio_gain(m, a, fastest);
+		entry.criticality = multiprio_criticality(m, a);
+		for (unsigned i = 0; i < m->n_nodes; i++)
+			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t))
+				hd_heap_push(&m->nodes[i].heap, entry);
+	}
+}
+
+static void multiprio_push(struct multiprio *m, heddle_task *t)
+{
+	uint32_t slot = multiprio_reserve(m);
+	m->ready++;
+	m->pushed++;
+	if (slot == MULTIPRIO_NONE) {
+		hd_deque_push_back(&m->unfiled, t);
+		return;
+	}
+	unsigned fastest = multiprio_times(m, t);
+	struct multiprio_class *best = &m->classes[fastest];
+	m->slots[slot] = (struct multiprio_slot){.task = t, .order = heddle_task_order(t), .best_time = best->time,
+	                                         .best_class = fastest, .work = llround(best->time * 1000)};
+	best->best_remaining_work += m->slots[slot].work;
+	multiprio_insert(m, t, slot, fastest);
+}
+
+static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	(void)releaser;
+	for (size_t i = 0; i < n; i++)
+		multiprio_push(state, batch[i]);
+}
+
+/* --- Algorithm 2: POP --------------------------------------------------------------------------------------------------- */
+
+/* Drops what surfaced of tasks that are gone. */
+static void multiprio_surface(struct multiprio *m, struct hd_heap *heap)
+{
+	for (; heap->n && !multiprio_is_ready(m, heap->entries); m->gone++)
+		hd_heap_remove(heap, 0);
+}
+
+/* get_most_local_prio_task: a place in the heap; SIZE_MAX: none for this worker. */
+static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
+{
+	size_t best = SIZE_MAX, first = SIZE_MAX, seen = 0;
+	double most = -1;
+	struct hd_heap_walk walk;
+	hd_heap_walk_init(&walk, &h->heap);
+	for (size_t i; seen < m->window && (i = hd_heap_walk_next(&walk)) != SIZE_MAX;) {
+		const struct hd_heap_entry *e = &h->heap.entries[i];
+		if (first != SIZE_MAX && h->heap.entries[first].gain - e->gain > m->epsilon)
+			break;
+		if (!multiprio_is_ready(m, e) || !heddle_task_can_run(m->slots[e->slot].task, worker))
+			continue;
+		double locality = m->window > 1 ? multiprio_locality(m->slots[e->slot].task, h->node) : 0;
+		if (seen++ == 0)
+			first = i;
+		if (locality > most) {
+			most = locality;
+			best = i;
+		}
+	}
+	m->local += best != first;
+	return best;
+}
+
+/* Section V-D. */
+static int multiprio_pop_condition(const struct multiprio *m, const struct multiprio_slot *s, unsigned class_id)
+{
+	if (!m->eviction || class_id == s->best_class)
+		return 1;
+	double us = heddle_task_time(s->task, class_id);
+	if (!(us > s->best_time))
+		return 1;
+	const struct multiprio_class *best = &m->classes[s->best_class];
+	return (double)best->best_remaining_work / 1000 / (m->share ? best->n_workers : 1) > us;
+}
+
+static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h, size_t place)
+{
+	uint32_t slot = h->heap.entries[place].slot;
+	struct multiprio_slot *s = &m->slots[slot];
+	heddle_task *t = s->task;
+	hd_heap_remove(&h->heap, place);
+	m->classes[s->best_class].best_remaining_work -= s->work;
+	m->elsewhere += h->class_id != s->best_class;
+	s->task = NULL;
+	s->next_free = m->free_slot;
+	m->free_slot = slot;
+	hd_calibration_placed(&m->calibration, t, h->class_id);
+	return t;
+}
+
+static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
+{
+	struct multiprio_node *h = &m->nodes[m->node_of[worker]];
+	for (size_t tries = 0; tries < m->max_tries || !m->running; tries++) {
+		multiprio_surface(m, &h->heap);
+		size_t place = multiprio_most_local(m, h, worker);
+		if (place == SIZE_MAX)
+			return NULL;
+		m->tries++;
+		if (multiprio_pop_condition(m, &m->slots[h->heap.entries[place].slot], h->class_id))
+			return multiprio_take(m, h, place);
+		m->evictions++;
+		hd_heap_remove(&h->heap, place);
+	}
+	m->refusals++;
+	return NULL;
+}
+
+static heddle_task *multiprio_unfiled(struct multiprio *m, unsigned worker)
+{
+	heddle_task *t = m->unfiled.first;
+	for (int i = 0; t && i < MULTIPRIO_REACH && !heddle_task_can_run(t, worker); i++)
+		t = heddle_task_link(t)->next;
+	if (!t || !heddle_task_can_run(t, worker))
+		return NULL;
+	hd_deque_remove(&m->unfiled, t);
+	return t;
+}
+
+static heddle_task *multiprio_pick(void *state, unsigned worker)
+{
+	struct multiprio *m = state;
+	heddle_task *t = multiprio_pop(m, worker);
+	if (!t && m->unfiled.first)
+		t = multiprio_unfiled(m, worker);
+	m->ready -= t != NULL;
+	m->running += t != NULL;
+	return t;
+}
+
+static void multiprio_done(void *state, heddle_task *task, unsigned worker)
+{
+	struct multiprio *m = state;
+	m->running--;
+	hd_calibration_done(&m->calibration, task, m->nodes[m->node_of[worker]].class_id);
+}
+
+static void multiprio_report(void *state, heddle_sched *sched)
+{
+	const struct multiprio *m = state;
+	int64_t remaining = 0;
+	for (unsigned a = 0; a < m->n_classes; a++)
+		remaining += m->classes[a].best_remaining_work;
+	heddle_sched_report(sched, "tasks pushed", (double)m->pushed, "tasks");
+	heddle_sched_report(sched, "tries", (double)m->tries, "tries");
+	heddle_sched_report(sched, "evictions", (double)m->evictions, "entries");
+	heddle_sched_report(sched, "picks given up after too many tries", (double)m->refusals, "picks");
+	heddle_sched_report(sched, "tries of a task nearer to its data than the first", (double)m->local, "tries");
+	heddle_sched_report(sched, "taken by a class that is not the best", (double)m->elsewhere, "tasks");
+	heddle_sched_report(sched, "entries dropped because their task was gone", (double)m->gone, "entries");
+	heddle_sched_report(sched, "heaps compacted", (double)m->compactions, "times");
+	heddle_sched_report(sched, "best remaining work left", (double)remaining / 1000, "us");
+}
+
+static const struct heddle_option multiprio_options[] = {
+	{"n", "10", "tasks", "tasks of a heap among which the one nearest to its data is tried", 1, MULTIPRIO_WINDOW},
+	{"epsilon", "0.8", "", "how much less than the first one's their gain may be", 0, 1},
+	{"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens", 1, 1e9},
+	{"share", "no", "no|yes", "a slower class waits for the best one's remaining work per worker, not for all of it", 0, 0},
+	{"eviction", "yes", "no|yes", "a class that is not the best leaves tasks alone while the best has little to do", 0, 0},
+	{0},
+};
+
+const struct heddle_policy hd_policy_multiprio = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "multiprio",
+	.summary = "a heap per memory node, by gain and criticality; near the data; slower classes only help when there is enough",
+	.source = "Tayeb et al., IPDPSW 2024, Algorithms 1 and 2, equations 1 to 3",
+	.options = multiprio_options,
+	.create = multiprio_create,
+	.destroy = multiprio_destroy,
+	.ready = multiprio_ready,
+	.pick = multiprio_pick,
+	.done = multiprio_done,
+	.report = multiprio_report,
+};
