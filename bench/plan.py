@@ -124,15 +124,16 @@ def metg(plan):
             yield Run("metg", str(width), family, variant, prefix + "_metg", [plan.workers, width], env)
 
 
-TILES = {"d": (192, 256, 320, 384, 512), "s": (256, 320, 384, 512, 640)}
+TILES = (256, 320, 512, 640, 768, 1024)
 
 
 def cholesky(plan):
+    tiles = (256, 320) if plan.quick else TILES
     for letter in "ds":
         for n in [2048] if plan.quick else [4096, 8192]:
             group, scout = f"{letter}potrf_{n}", f"{letter}potrf_4096" if n > 4096 else ""
             for layout in ("in_place", "tiled"):
-                for tile in TILES[letter][1:4:2] if plan.quick else TILES[letter]:
+                for tile in tiles:
                     args = [plan.workers, n, tile, layout]
                     for policy in ("lws",) if plan.quick else ("lws", "prio", "dmdas"):
                         yield Run("cholesky", group, OURS, f"{policy} {layout} tile {tile}", f"heddle_{letter}cholesky", args,
@@ -142,7 +143,7 @@ def cholesky(plan):
                                   f"starpu_{letter}cholesky", args,
                                   {"STARPU_SCHED": policy, "STARPU_NCPU": str(plan.workers)}, scout=scout)
             yield Run("cholesky", group, "openblas", "", f"openblas_{letter}cholesky", [plan.workers, n])
-            for tile in TILES[letter]:
+            for tile in tiles:
                 yield Run("cholesky", group, f"gemm {tile}", "", f"openblas_{letter}gemm", [tile])
 
 

@@ -217,7 +217,7 @@ def print_table(bench, about):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description="Measures Heddle beside its peers.")
-    parser.add_argument("--build-dir", default="build", help="where CMake has configured (default: build)")
+    parser.add_argument("--build-dir", default=os.path.join(ROOT, "build"), help="where CMake has configured (default: build)")
     parser.add_argument("--quick", action="store_true", help="small sizes, two rounds: a few minutes, rough figures")
     parser.add_argument("--only", action="append", metavar="NAME", choices=list(plans.BENCHES),
                         help="this bench alone; may be repeated: " + ", ".join(plans.BENCHES))

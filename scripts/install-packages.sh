@@ -7,7 +7,7 @@ build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-d
 libcyaml-dev libyaml-dev libcairo2-dev libcmocka-dev python3"
 case ${1:-} in
 build) wanted=$build ;;
-check) wanted="$build clang libclang-rt-14-dev util-linux" ;;
+check) wanted="$build clang libclang-rt-14-dev llvm util-linux" ;; # llvm: names in the reports of sanitizers
 bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind" ;;
 *) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
 esac

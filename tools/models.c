@@ -64,6 +64,8 @@ struct models {
 static struct models of_codelet(const struct models *all, const char *name)
 {
 	size_t first = 0, last;
+	if (all->n == 0)
+		return *all;
 	while (first < all->n && strcmp(all->entries[first].codelet, name) != 0)
 		first++;
 	for (last = first; last < all->n && strcmp(all->entries[last].codelet, name) == 0;)

@@ -39,7 +39,7 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 size_t heddle_context_n_data(const heddle_context *c);
 /* The i-th value given to heddle_submit; NULL if there are fewer. */
 const void *heddle_value_ptr(const heddle_context *c, size_t i);
-#define heddle_get(c, i, type) (*(const type *)heddle_value_ptr(c, i))
+#define heddle_get(c, i, type) (*(type const *)heddle_value_ptr(c, i))
 unsigned heddle_context_worker(const heddle_context *c);
 heddle_runtime *heddle_context_runtime(const heddle_context *c);
 /* Leaves a sentence for the waiter (copied, printf-like) and returns `code`: `return heddle_fail(c, i, "row %d ...", i);` */

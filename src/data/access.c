@@ -80,8 +80,10 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 	status = hd_wait_until(d->rt, is_staged, t);
 	if (!status && (t->status || t->cancelled))
 		status = acquire_failed(d, t);
-	else if (!status)
+	else if (!status) {
+		t->link.next = d->holder; /* readers may hold it together */
 		d->holder = t;
+	}
 	hd_unlock(&d->rt->lock);
 	return status;
 }
@@ -93,9 +95,10 @@ int heddle_release(heddle_data *d)
 	char name[80];
 	hd_lock(&d->rt->lock);
 	heddle_task *t = d->holder;
-	d->holder = NULL;
-	if (t)
+	if (t) {
+		d->holder = t->link.next;
 		end_acquire(t);
+	}
 	hd_unlock(&d->rt->lock);
 	return t ? 0 : hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
 }

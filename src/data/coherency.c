@@ -176,7 +176,7 @@ static void settle_replicas(struct hd_transfer *tr)
 
 static void restage_access(struct hd_access *a);
 
-void hd_transfer_done(struct hd_transfer *tr)
+static void end_transfer(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
 	heddle_runtime *rt = d->rt;
@@ -195,7 +195,7 @@ void hd_transfer_done(struct hd_transfer *tr)
 			continue;
 		if (tr->status) {
 			next->status = tr->status;
-			hd_transfer_done(next);
+			end_transfer(next);
 			after = d->transfers; /* the list has changed: from the start, finding each at most once more */
 		} else {
 			start(next);
@@ -211,6 +211,15 @@ void hd_transfer_done(struct hd_transfer *tr)
 		a = next;
 	}
 	free(tr);
+}
+
+void hd_transfer_done(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	int orphan = d->traits & HD_DATA_ORPHAN; /* others may be gone when the tasks that waited have gone on */
+	end_transfer(tr);
+	if (HD_UNLIKELY(orphan && !d->transfers))
+		hd_data_destroy(d);
 }
 
 int hd_write_back(struct hd_replica *r)
@@ -261,7 +270,8 @@ static int stage_access(struct hd_access *a, unsigned node)
 {
 	heddle_data *d = datum_of(a);
 	struct hd_transfer *tr = NULL;
-	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid)) {
+	/* A cancelled control brings nothing: it is here for the transfers under way. */
+	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid && !hd_access_task(a)->cancelled)) {
 		tr = fetch(d, node, HD_DEMAND);
 		if (!tr)
 			return HEDDLE_E_STATE;
@@ -369,6 +379,8 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		a->flags &= ~HD_ACCESS_PINNED & 0x1f;
 		if (writes(a))
 			datum_of(a)->write_locked = 0;
+		if (a->mode == HEDDLE_SCRATCH)
+			datum_of(a)->replicas[node].valid = 0; /* not worth writing back */
 		hd_replica_unpin(&datum_of(a)->replicas[node]);
 	}
 }

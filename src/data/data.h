@@ -36,7 +36,8 @@ struct hd_data_extra {
 	const char *type_name;
 };
 
-enum { HD_DATA_OBJECT = 1 /* not made of arrays */, HD_DATA_REDUCIBLE = 2 /* has its reduction kernels */ };
+enum { HD_DATA_OBJECT = 1 /* not made of arrays */, HD_DATA_REDUCIBLE = 2 /* has its reduction kernels */,
+       HD_DATA_ORPHAN = 4 /* nobody's any more: freed after its last transfer */ };
 
 /* Laid out by use: a task touches what lies from `rt` to the first replica, about two cache lines, and hardly ever the rest. */
 struct heddle_data {
@@ -44,7 +45,7 @@ struct heddle_data {
 	struct hd_transfer *transfers; /* in flight or queued, of this datum */
 	struct hd_access *commuters, *commuters_tail; /* ready but for the token */
 	heddle_data *parent;    /* partitioned: borrows */
-	heddle_task *holder;    /* the ACQUIRE task in force; counted */
+	heddle_task *holder;    /* the ACQUIRE tasks in force (link.next): one, or several that read */
 	heddle_data *next, **prev_next; /* runtime's list */
 
 	/* Const after registration. */
@@ -102,6 +103,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 /* A temporary of the same shape, in no list: its owner destroys it. The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 void hd_data_destroy(heddle_data *d); /* frees every replica; no task may use it any more */
+void hd_data_abandon(heddle_data *d); /* the same, but for transfers under way, which end first */
 struct hd_data_extra *hd_data_extra(heddle_data *d);
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
 static inline heddle_data *hd_replica_data(const struct hd_replica *r)

@@ -122,11 +122,10 @@ static int check_window(const struct heddle_part *p, const struct window *w, siz
 }
 
 /* A handle for one window; it has a place in main memory as soon as PARTITION has run. */
-static int make_child(heddle_data *d, const struct window *w, size_t i, int read_only)
+static int make_child(heddle_data *d, struct heddle_part part, const struct window *w, size_t i, int read_only)
 {
-	struct heddle_part part = d->part;
 	size_t offset = 0;
-	int status = check_window(&d->part, w, i);
+	int status = check_window(&part, w, i);
 	if (status)
 		return status;
 	for (unsigned dim = 0; dim < part.n_dims; dim++) {
@@ -138,6 +137,7 @@ static int make_child(heddle_data *d, const struct window *w, size_t i, int read
 	status = hd_data_create(d->rt, &part, 1, &child);
 	if (status)
 		return status;
+	memcpy(child->part.stride, part.stride, sizeof part.stride); /* a window of its parent, without a buffer as yet */
 	child->part.base = (void *)(uintptr_t)(offset * part.elem_size); /* its distance from the parent's, until then */
 	child->parent = d;
 	child->read_only = (uint8_t)read_only;
@@ -159,16 +159,19 @@ static void drop_children(heddle_data *d)
 
 static int make_children(heddle_data *d, const struct heddle_filter *f)
 {
-	size_t n = n_windows(&d->part, f);
+	hd_lock(&d->rt->lock); /* workers make `extra` for private copies, and place parts when their PARTITION has run */
 	struct hd_data_extra *extra = hd_data_extra(d);
+	const struct heddle_part part = d->part;
+	hd_unlock(&d->rt->lock);
+	size_t n = n_windows(&part, f);
 	if (!extra || !(extra->children = calloc(n, sizeof(heddle_data *))))
 		return hd_no_memory("children");
 	int status = 0;
 	for (size_t i = 0; i < n && !status; i++) {
 		struct window w;
-		status = window(&d->part, f, i, &w);
+		status = window(&part, f, i, &w);
 		if (!status)
-			status = make_child(d, &w, i, f->kind == HEDDLE_SPLIT_HALO);
+			status = make_child(d, part, &w, i, f->kind == HEDDLE_SPLIT_HALO);
 	}
 	if (status)
 		drop_children(d);

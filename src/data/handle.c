@@ -55,6 +55,16 @@ size_t hd_data_dense_size(const heddle_data *d)
 	return size;
 }
 
+/* What has no buffer lies dense wherever it is: windows of it are cut accordingly. */
+static void set_dense_strides(struct heddle_part *p)
+{
+	size_t stride = 1;
+	for (unsigned dim = 0; dim < p->n_dims; dim++) {
+		p->stride[dim] = stride;
+		stride *= p->n[dim];
+	}
+}
+
 void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out)
 {
 	*out = *registered_part(d, i);
@@ -69,11 +79,7 @@ void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i,
 		base += padded(part_count(before) * before->elem_size);
 	}
 	out->base = base;
-	size_t stride = 1;
-	for (unsigned dim = 0; dim < out->n_dims; dim++) {
-		out->stride[dim] = stride;
-		stride *= out->n[dim];
-	}
+	set_dense_strides(out);
 }
 
 static int check_part(const struct heddle_part *p)
@@ -98,6 +104,8 @@ static int check_part(const struct heddle_part *p)
 static int keep_parts(heddle_data *d, const struct heddle_part *parts, size_t n)
 {
 	d->part = parts[0];
+	if (!d->part.base)
+		set_dense_strides(&d->part);
 	if (n == 1)
 		return 0;
 	struct hd_data_extra *extra = hd_data_extra(d);
@@ -205,6 +213,11 @@ static void free_extra(struct hd_data_extra *extra)
 void hd_data_destroy(heddle_data *d)
 {
 	hd_private_drop(d, 0);
+	while (d->transfers) { /* left over by an engine that has closed */
+		struct hd_transfer *next = d->transfers->next;
+		free(d->transfers);
+		d->transfers = next;
+	}
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
 		hd_memory_free(&d->replicas[i]);
 	*d->prev_next = d->next;
@@ -213,6 +226,16 @@ void hd_data_destroy(heddle_data *d)
 	if (d->extra)
 		free_extra(d->extra);
 	free(d);
+}
+
+void hd_data_abandon(heddle_data *d)
+{
+	if (!d->transfers) {
+		hd_data_destroy(d);
+		return;
+	}
+	d->traits |= HD_DATA_ORPHAN;
+	enlist(d->rt, d); /* heddle_stop may come first */
 }
 
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size)
@@ -229,14 +252,16 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 	if (!d || !name)
 		return hd_error(HEDDLE_E_INVALID, "a datum and a name are needed");
 	char *copy = strdup(name);
-	struct hd_data_extra *extra = hd_data_extra(d);
-	if (!copy || !extra) {
-		free(copy);
-		return hd_no_memory("a name");
+	hd_lock(&d->rt->lock); /* messages may be reading it, a worker may be making `extra` for a private copy */
+	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
+	if (extra) {
+		free(extra->name);
+		extra->name = copy;
 	}
-	free(extra->name);
-	extra->name = copy;
-	return 0;
+	hd_unlock(&d->rt->lock);
+	if (!extra)
+		free(copy);
+	return extra ? 0 : hd_no_memory("a name");
 }
 
 uint64_t heddle_data_bytes(const heddle_data *d)

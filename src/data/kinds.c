@@ -98,17 +98,36 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	return 0;
 }
 
+/* A contribution may be made by any worker, so any must be able to begin one. */
+static int check_reduction(const heddle_data *d, const heddle_codelet *init, const heddle_codelet *combine)
+{
+	const heddle_runtime *rt = d->rt;
+	if (init->rt != rt || combine->rt != rt)
+		return hd_error(HEDDLE_E_INVALID, "codelets and datum belong to different runtimes");
+	for (size_t i = 0; i < rt->n_classes && !rt->virtual_time; i++)
+		if (!init->kernels[i])
+			return hd_error(HEDDLE_E_INVALID, "codelet %s has no kernel for class %s: a reduction can begin on any worker",
+			                init->desc.name, rt->platform->classes[i].name);
+	if (!rt->virtual_time && !combine->n_able)
+		return hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime has an implementation of codelet %s",
+		                combine->desc.name);
+	return 0;
+}
+
 int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codelet *combine)
 {
 	if (!d || !init || !combine)
 		return hd_error(HEDDLE_E_INVALID, "a reduction needs a datum, an init and a combine codelet");
-	if (init->rt != d->rt || combine->rt != d->rt)
-		return hd_error(HEDDLE_E_INVALID, "codelets and datum belong to different runtimes");
+	int status = check_reduction(d, init, combine);
+	if (status)
+		return status;
+	hd_lock(&d->rt->lock); /* a worker may be making it for a private copy */
 	struct hd_data_extra *extra = hd_data_extra(d);
-	if (!extra)
-		return HEDDLE_E_MEMORY;
-	extra->redux_init = init;
-	extra->redux_combine = combine;
-	d->traits |= HD_DATA_REDUCIBLE;
-	return 0;
+	if (extra) {
+		extra->redux_init = init;
+		extra->redux_combine = combine;
+		d->traits |= HD_DATA_REDUCIBLE;
+	}
+	hd_unlock(&d->rt->lock);
+	return extra ? 0 : HEDDLE_E_MEMORY;
 }

@@ -75,7 +75,7 @@ void hd_private_drop(heddle_data *d, int redux_only)
 			continue;
 		}
 		*p = old->next;
-		hd_data_destroy(old->copy);
+		hd_data_abandon(old->copy); /* it may be being evicted or prefetched */
 		free(old);
 	}
 }

@@ -81,10 +81,11 @@ static int refuse_inside(const char *what)
 	return hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what);
 }
 
+/* But for what the program holds now: another thread may release it, or acquire more, while this one waits. */
 static int all_ended(heddle_runtime *rt, void *arg)
 {
-	uint64_t controls = *(uint64_t *)arg;
-	return hd_live(rt) <= controls;
+	(void)arg;
+	return hd_live(rt) == rt->n_held;
 }
 
 int heddle_wait_all(heddle_runtime *rt)
@@ -94,8 +95,7 @@ int heddle_wait_all(heddle_runtime *rt)
 	if (hd_inside())
 		return refuse_inside("heddle_wait_all");
 	hd_lock(&rt->lock);
-	uint64_t held = rt->n_held;
-	int status = hd_wait_until(rt, all_ended, &held);
+	int status = hd_wait_until(rt, all_ended, NULL);
 	if (!status && rt->first_error) {
 		status = hd_error(rt->first_error, "%s", rt->first_message ? rt->first_message : "a task failed");
 		rt->first_error = 0;

@@ -83,8 +83,11 @@ heddle_data *heddle_task_data(const heddle_task *t, size_t i)
 /* A worker's memory can hold the task's data at all. */
 static int fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 {
-	uint64_t capacity = rt->memories[node].capacity;
-	return !capacity || t->perf->bytes <= (double)capacity;
+	uint64_t capacity = rt->memories[node].capacity, bytes = 0;
+	for (uint32_t i = 0; capacity && i < t->n_accesses; i++)
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS)) /* not the model's figure: tasks with aliases share its entry */
+			bytes += t->accesses[i].data->bytes;
+	return bytes <= capacity || !capacity;
 }
 
 int heddle_task_can_run(const heddle_task *t, unsigned worker)

@@ -276,8 +276,6 @@ static int bring_home(heddle_runtime *rt)
 {
 	heddle_data *d;
 	int status = 0;
-	while ((d = find_data(rt, is_acquired)))
-		heddle_release(d);
 	while ((d = find_data(rt, is_innermost_partition)))
 		heddle_unpartition(d);
 	while ((d = find_data(rt, is_the_programs))) {
@@ -296,6 +294,9 @@ int heddle_stop(heddle_runtime *rt)
 		return 0;
 	if (hd_inside())
 		return hd_error(HEDDLE_E_STATE, "heddle_stop blocks and cannot be called from a kernel or a callback");
+	heddle_data *d;
+	while ((d = find_data(rt, is_acquired))) /* tasks may be waiting for it */
+		heddle_release(d);
 	int status = heddle_wait_all(rt);
 	int home = bring_home(rt);
 	int saved = hd_perf_save(rt->perf);

@@ -1,15 +1,10 @@
 /* A binary max-heap that can be walked in order. */
 #include "heap.h"
 #include <stdlib.h>
-#include <string.h>
 
-static int goes_before(const struct hd_heap_entry *a, const struct hd_heap_entry *b)
+static int entry_before(const struct hd_heap_entry *a, const struct hd_heap_entry *b)
 {
-	if (a->gain != b->gain)
-		return a->gain > b->gain;
-	if (a->criticality != b->criticality)
-		return a->criticality > b->criticality;
-	return a->order < b->order;
+	return a->key > b->key || (a->key == b->key && a->order < b->order);
 }
 
 void hd_heap_fini(struct hd_heap *h)
@@ -37,7 +32,7 @@ int hd_heap_reserve(struct hd_heap *h, size_t n)
 
 static void sift_up(struct hd_heap *h, size_t i, struct hd_heap_entry entry)
 {
-	while (i > 0 && goes_before(&entry, &h->entries[(i - 1) / 2])) {
+	while (i > 0 && entry_before(&entry, &h->entries[(i - 1) / 2])) {
 		h->entries[i] = h->entries[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
@@ -47,9 +42,9 @@ static void sift_up(struct hd_heap *h, size_t i, struct hd_heap_entry entry)
 static void sift_down(struct hd_heap *h, size_t i, struct hd_heap_entry entry)
 {
 	for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
-		if (child + 1 < h->n && goes_before(&h->entries[child + 1], &h->entries[child]))
+		if (child + 1 < h->n && entry_before(&h->entries[child + 1], &h->entries[child]))
 			child++;
-		if (!goes_before(&h->entries[child], &entry))
+		if (!entry_before(&h->entries[child], &entry))
 			break;
 		h->entries[i] = h->entries[child];
 	}
@@ -66,7 +61,7 @@ void hd_heap_remove(struct hd_heap *h, size_t i)
 	struct hd_heap_entry last = h->entries[--h->n];
 	if (i == h->n)
 		return;
-	if (i > 0 && goes_before(&last, &h->entries[(i - 1) / 2]))
+	if (i > 0 && entry_before(&last, &h->entries[(i - 1) / 2]))
 		sift_up(h, i, last);
 	else
 		sift_down(h, i, last);
@@ -87,12 +82,12 @@ static void reach(struct hd_heap_walk *w, size_t i)
 {
 	if (i >= w->heap->n || w->n > HD_HEAP_WALK)
 		return;
+	struct hd_heap_entry reached = w->heap->entries[i];
+	reached.slot = (uint32_t)i;
 	size_t at = w->n++;
-	while (at > 0 && goes_before(&w->heap->entries[w->frontier[at - 1]], &w->heap->entries[i])) {
+	for (; at > 0 && entry_before(&w->frontier[at - 1], &reached); at--)
 		w->frontier[at] = w->frontier[at - 1];
-		at--;
-	}
-	w->frontier[at] = (uint32_t)i;
+	w->frontier[at] = reached;
 }
 
 void hd_heap_walk_init(struct hd_heap_walk *w, const struct hd_heap *h)
@@ -106,7 +101,7 @@ size_t hd_heap_walk_next(struct hd_heap_walk *w)
 {
 	if (!w->n || w->visited == HD_HEAP_WALK)
 		return SIZE_MAX;
-	size_t i = w->frontier[--w->n];
+	size_t i = w->frontier[--w->n].slot;
 	w->visited++;
 	reach(w, 2 * i + 1);
 	reach(w, 2 * i + 2);

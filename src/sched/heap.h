@@ -8,10 +8,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct hd_heap_entry {
-	double gain, criticality; /* lexicographic, the larger first */
-	uint64_t order;           /* then the smaller first */
+	uint64_t key;   /* hd_heap_key: the larger first */
+	uint64_t order; /* then the smaller first */
 	uint32_t slot;
 };
 
@@ -26,9 +27,28 @@ enum { HD_HEAP_WALK = 128 }; /* entries that a walk can visit */
  * not change meanwhile. */
 struct hd_heap_walk {
 	const struct hd_heap *heap;
-	uint32_t frontier[HD_HEAP_WALK + 1]; /* not visited, their parents are; ascending */
+	struct hd_heap_entry frontier[HD_HEAP_WALK + 1]; /* not visited, their parents are; ascending; `slot` is their place */
 	size_t n, visited;
 };
+
+/* Both scores in one number, the first before the second, in single precision: they are not negative, and the bits of such
+ * floats are in the order of their values. */
+static inline uint64_t hd_heap_key(double first, double second)
+{
+	float scores[2] = {(float)first, (float)second};
+	uint32_t bits[2];
+	memcpy(bits, scores, sizeof bits);
+	return (uint64_t)bits[0] << 32 | bits[1];
+}
+
+/* The first score of a key. */
+static inline double hd_heap_first_score(uint64_t key)
+{
+	uint32_t bits = (uint32_t)(key >> 32);
+	float score;
+	memcpy(&score, &bits, sizeof score);
+	return (double)score;
+}
 
 void hd_heap_fini(struct hd_heap *h);
 /* Room for `n` entries. Returns 0 without memory. */

@@ -16,6 +16,12 @@ static const struct heddle_policy *const shipped[] = {
 	&hd_policy_dmda,
 	&hd_policy_dmdar,
 	&hd_policy_dmdas,
+	&hd_policy_heft,
+	&hd_policy_dada,
+	&hd_policy_multiprio,
+	&hd_policy_heteroprio,
+	&hd_policy_laheteroprio,
+	&hd_policy_autoheteroprio,
 };
 enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
 

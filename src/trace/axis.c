@@ -22,9 +22,11 @@ static double round_step(double least)
 static size_t logarithmic_ticks(const struct hd_axis *axis, double gap, double *ticks, size_t max)
 {
 	double decades = log10(axis->high / axis->low), length = fabs(axis->to - axis->from);
-	int every = decades > 0 ? (int)ceil(gap * decades / length) : 1, between = length / decades > 3 * gap;
+	if (!(length > 0))
+		return 0;
+	/* Not more than a tick per `gap`; clamped, for an axis may be as short as it likes. */
+	int every = (int)fmin(fmax(ceil(gap * decades / length), 1), 1000), between = length > 3 * gap * decades;
 	size_t n = 0;
-	every = every < 1 ? 1 : every;
 	for (int e = (int)floor(log10(axis->low)); e <= (int)ceil(log10(axis->high)); e++) {
 		static const double factors[] = {1, 2, 5};
 		for (int k = 0; k < (between ? 3 : 1); k++) {

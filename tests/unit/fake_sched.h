@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -86,7 +87,7 @@ struct heddle_sched {
 	unsigned calibrate;
 	double us_per_byte; /* of every link */
 	struct hd_rng rng;
-	const char *report_names[FAKE_REPORTS];
+	char report_names[FAKE_REPORTS][96];
 	double report_values[FAKE_REPORTS];
 	size_t n_reports;
 };
@@ -112,6 +113,23 @@ double heddle_sched_option(const heddle_sched *s, const char *name)
 	return hd_policy_option_number(&s->policy->options[i], s->values[i]);
 }
 
+const char *heddle_sched_option_text(const heddle_sched *s, const char *name)
+{
+	int i = hd_policy_option_index(s->policy, name);
+	assert_true(i >= 0);
+	return s->values[i];
+}
+
+int heddle_sched_fail(heddle_sched *s, int status, const char *format, ...)
+{
+	return hd_error(status, "policy %s: %s", s->policy->name, format);
+}
+
+const char *heddle_codelet_name(const heddle_codelet *codelet)
+{
+	return codelet->name;
+}
+
 uint64_t heddle_sched_random(heddle_sched *s)
 {
 	return hd_rng_next(&s->rng);
@@ -121,7 +139,7 @@ void heddle_sched_report(heddle_sched *s, const char *name, double value, const 
 {
 	assert_non_null(unit);
 	assert_true(s->n_reports < FAKE_REPORTS);
-	s->report_names[s->n_reports] = name;
+	snprintf(s->report_names[s->n_reports], sizeof s->report_names[0], "%s", name);
 	s->report_values[s->n_reports++] = value;
 }
 

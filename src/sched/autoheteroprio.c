@@ -1,0 +1,400 @@
+/* autoheteroprio: Heteroprio whose orders are found automatically. C. Flint, B. Bramas, "Finding new heuristics for automated
+ * task prioritizing in heterogeneous computing" (2020), sections 4.3, 5 and 6.1.
+ *
+ *   ready  per task: its bucket is its codelet's name; NOD, NRT and R come from one walk over its successors, and go into the
+ *          bucket's averages, avg_{n+1} = x / (n+1) + n avg_n / (n+1). At the first push, then at every `refresh`-th, the scores
+ *          of all buckets are computed for each class, and the orders sorted by them
+ *   pick   a task that the class must try, because its models lack samples; else as laheteroprio (buckets.h)
+ *   done   counts for the execution shares and the idle shares
+ *
+ * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A bucket met for the first time
+ * refreshes the orders at once, or it would have no place in them. While nothing has been executed in a bucket, its share is
+ * equal on all classes that can run it. `gate` order, ours: with bucket, as in StarPU, single precision Cholesky of 20, 40 tiles
+ * reaches 4641, 7263 GFlop/s on haswell-k40m and 9495, 13741 on intel-v100; with order 5608, 7722, 10124, 14131. The idle share of a class is 1 - busy / time, of the time in which there are tasks.
+ * StarPU's version differs: its idle shares are frozen during a run, it uses 1 - execution share for the idle share of the other
+ * class, and R in us beside costs without a unit. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "averages.h"
+#include "buckets.h"
+#include "calibrate.h"
+#include "heuristics.h"
+#include "sched.h"
+
+struct auto_worker {
+	double since; /* us: start of what it runs; NAN: nothing */
+};
+
+struct auto_state {
+	heddle_sched *sched;
+	const struct heddle_platform *platform;
+	struct hd_buckets buckets;
+	struct hd_calibration calibration;
+	struct hd_lanes *trials;      /* owns; per class: tasks that it must try */
+	size_t *n_trials;             /* owns; per class */
+	struct hd_averages averages;  /* per bucket, as buckets.all */
+	struct auto_worker *workers;  /* owns */
+	double *busy;                 /* owns; per class: us in this run */
+	double active, active_since;  /* us in which there were tasks, up to active_since; since when there are some */
+	size_t live;                  /* tasks pushed and not ended */
+	enum hd_heuristic heuristic;
+	enum hd_missing missing;
+	enum hd_constants constants;
+	uint64_t refresh, pushes;
+	size_t n_ordered;             /* buckets that the orders know */
+	size_t *last_order;           /* owns, scratch: max_types */
+	struct hd_types types;        /* owns its arrays, scratch: max_types */
+	double *scores;               /* owns, scratch: max_types */
+	size_t max_types;
+	uint64_t refreshes, trials_given;
+	uint64_t *changes;            /* owns; per class */
+	double *changed_at;           /* owns; per class */
+	const char *memory;           /* option: borrows */
+};
+
+/* --- What is known about the buckets --------------------------------------------------------------------------------------- */
+
+static double *row(const double *rows, size_t bucket, size_t n_classes)
+{
+	return (double *)(uintptr_t)rows + bucket * n_classes;
+}
+
+static void free_types(struct auto_state *a)
+{
+	free((void *)(uintptr_t)a->types.tasks);
+	a->types.tasks = NULL;
+	free(a->last_order);
+	a->last_order = NULL;
+	a->max_types = 0;
+}
+
+/* One block for all arrays; 0: out of memory. */
+static int more_types(struct auto_state *a, size_t n)
+{
+	if (n <= a->max_types)
+		return 1;
+	size_t n_classes = a->platform->n_classes, most = 2 * n + 14;
+	free_types(a);
+	double *block = calloc(most * (4 + 3 * n_classes) + n_classes, sizeof *block);
+	size_t *order = calloc(most, sizeof *order);
+	if (!block || !order) {
+		free(block);
+		free(order);
+		return 0;
+	}
+	a->max_types = most;
+	a->last_order = order;
+	a->types = (struct hd_types){.n_classes = n_classes, .missing = a->missing, .constants = a->constants,
+	                             .tasks = block, .nod = block + most, .released = block + 2 * most,
+	                             .cost = block + 4 * most, .nrt = block + (4 + n_classes) * most,
+	                             .share = block + (4 + 2 * n_classes) * most, .idle = block + (4 + 3 * n_classes) * most};
+	a->scores = block + 3 * most;
+	return 1;
+}
+
+/* Share of the executions of a bucket that a class has; before the first, what a fair coin would give. */
+static double share_on(const struct auto_state *a, size_t bucket, size_t class_id)
+{
+	const struct hd_average *v = &a->averages.all[bucket];
+	if (v->executed > 0)
+		return hd_average_of(&a->averages, bucket, class_id)->executed / v->executed;
+	const double *time = a->buckets.all[bucket]->time;
+	double able = 0;
+	for (size_t c = 0; c < a->platform->n_classes; c++)
+		able += !isnan(time[c]);
+	return able > 0 && !isnan(time[class_id]) ? 1 / able : 0;
+}
+
+static double idle_share(const struct auto_state *a, size_t class_id, double now)
+{
+	double active = a->active + (a->live ? now - a->active_since : 0), busy = a->busy[class_id];
+	for (size_t w = 0; w < a->platform->n_workers; w++)
+		if (a->platform->workers[w].class_id == class_id && !isnan(a->workers[w].since))
+			busy += now - a->workers[w].since;
+	const struct hd_use *old = &a->averages.use[class_id];
+	double total = active * a->buckets.workers[class_id] + old->total;
+	if (total <= 0)
+		return 1;
+	double idle = 1 - (busy + old->busy) / total;
+	return idle < 0 ? 0 : idle > 1 ? 1 : idle;
+}
+
+static void fill_types(struct auto_state *a)
+{
+	const struct hd_buckets *b = &a->buckets;
+	size_t n_classes = a->platform->n_classes;
+	double now = heddle_sched_now(a->sched);
+	a->types.n_types = b->n;
+	for (size_t i = 0; i < b->n; i++) {
+		const struct hd_average *v = &a->averages.all[i];
+		*row(a->types.tasks, i, 1) = (double)b->all[i]->tasks + v->tasks;
+		*row(a->types.nod, i, 1) = v->nod;
+		*row(a->types.released, i, 1) = v->released;
+		for (size_t c = 0; c < n_classes; c++) {
+			row(a->types.cost, i, n_classes)[c] = b->all[i]->time[c];
+			row(a->types.nrt, i, n_classes)[c] = hd_average_of(&a->averages, i, c)->nrt;
+			row(a->types.share, i, n_classes)[c] = share_on(a, i, c);
+		}
+	}
+	for (size_t c = 0; c < n_classes; c++)
+		row(a->types.idle, 0, n_classes)[c] = idle_share(a, c, now);
+}
+
+static void refresh(struct auto_state *a)
+{
+	struct hd_buckets *b = &a->buckets;
+	int changed = 0;
+	if (!more_types(a, b->n))
+		return; /* the old orders stay, with the new bucket last */
+	fill_types(a);
+	for (size_t c = 0; c < a->platform->n_classes; c++) {
+		memcpy(a->last_order, b->orders[c], b->n * sizeof *a->last_order);
+		hd_heuristic_order(a->heuristic, &a->types, c, b->orders[c], a->scores);
+		if (a->n_ordered == b->n && memcmp(a->last_order, b->orders[c], b->n * sizeof *a->last_order) == 0)
+			continue;
+		changed = 1;
+		a->changes[c]++;
+		a->changed_at[c] = heddle_sched_now(a->sched);
+	}
+	if (changed)
+		hd_buckets_reordered(b);
+	a->n_ordered = b->n;
+	a->refreshes++;
+}
+
+/* --- The walk: NOD, NRT and R of one task ---------------------------------------------------------------------------------- */
+
+struct walk {
+	struct auto_state *a;
+	size_t bucket;       /* of the task */
+	double nod, released;
+};
+
+static void see_successor(heddle_task *successor, unsigned n_preds, void *arg)
+{
+	struct walk *walk = arg;
+	struct auto_state *a = walk->a;
+	size_t bucket = hd_buckets_of_codelet(&a->buckets, heddle_task_codelet(successor));
+	if (hd_averages_reserve(&a->averages, a->buckets.n))
+		return;
+	double part = 1 / (double)(n_preds ? n_preds : 1), least = INFINITY;
+	for (unsigned c = 0; c < a->platform->n_classes; c++) {
+		double us = heddle_task_time(successor, c);
+		if (isnan(us))
+			continue;
+		least = us < least ? us : least;
+		hd_average_of(&a->averages, walk->bucket, c)->walk += share_on(a, bucket, c) * us * part;
+	}
+	walk->nod += part;
+	walk->released += isfinite(least) ? least : 0;
+}
+
+static void learn_successors(struct auto_state *a, size_t bucket, heddle_task *t)
+{
+	struct walk walk = {.a = a, .bucket = bucket};
+	heddle_task_successors(t, 1, see_successor, &walk);
+	struct hd_average *v = &a->averages.all[bucket];
+	double n = v->walks++;
+	v->nod = walk.nod / (n + 1) + n / (n + 1) * v->nod;
+	v->released = walk.released / (n + 1) + n / (n + 1) * v->released;
+	for (size_t c = 0; c < a->platform->n_classes; c++) {
+		struct hd_class_average *x = hd_average_of(&a->averages, bucket, c);
+		x->nrt = x->walk / (n + 1) + n / (n + 1) * x->nrt;
+		x->walk = 0;
+	}
+}
+
+/* --- The policy -------------------------------------------------------------------------------------------------------------- */
+
+static void push(struct auto_state *a, heddle_task *t, int releaser)
+{
+	size_t bucket = hd_buckets_of_codelet(&a->buckets, heddle_task_codelet(t));
+	int counted = hd_averages_reserve(&a->averages, a->buckets.n) == 0;
+	if (!counted)
+		bucket = 0; /* the first has its averages since the start */
+	if (!a->live++)
+		a->active_since = heddle_sched_now(a->sched);
+	learn_successors(a, bucket, t);
+	int class_id = hd_calibration_class(&a->calibration, t);
+	if (class_id >= 0) {
+		hd_calibration_placed(&a->calibration, t, (unsigned)class_id);
+		hd_lanes_push(&a->trials[class_id], t, HD_FIFO);
+		a->n_trials[class_id]++;
+	} else {
+		hd_buckets_push(&a->buckets, bucket, t, releaser);
+	}
+	if (counted && (a->buckets.n > a->n_ordered || a->pushes % a->refresh == 0))
+		refresh(a);
+	a->pushes++;
+}
+
+static void auto_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	for (size_t i = 0; i < n; i++)
+		push(state, batch[i], releaser);
+}
+
+static heddle_task *auto_pick(void *state, unsigned worker)
+{
+	struct auto_state *a = state;
+	unsigned class_id = a->platform->workers[worker].class_id;
+	heddle_task *t = a->n_trials[class_id] ? hd_lanes_pick(&a->trials[class_id], worker, HD_FIFO) : NULL;
+	if (!t)
+		return hd_buckets_pick(&a->buckets, worker);
+	a->n_trials[class_id]--;
+	a->trials_given++;
+	return t;
+}
+
+static void auto_started(void *state, heddle_task *task, unsigned worker)
+{
+	struct auto_state *a = state;
+	(void)task;
+	a->workers[worker].since = heddle_sched_now(a->sched);
+}
+
+static void auto_done(void *state, heddle_task *task, unsigned worker)
+{
+	struct auto_state *a = state;
+	unsigned class_id = a->platform->workers[worker].class_id;
+	double now = heddle_sched_now(a->sched);
+	size_t bucket = hd_buckets_of_codelet(&a->buckets, heddle_task_codelet(task));
+	if (hd_averages_reserve(&a->averages, a->buckets.n) == 0) {
+		a->averages.all[bucket].executed++;
+		hd_average_of(&a->averages, bucket, class_id)->executed++;
+	}
+	if (!isnan(a->workers[worker].since))
+		a->busy[class_id] += now - a->workers[worker].since;
+	a->workers[worker].since = NAN;
+	if (a->live && !--a->live)
+		a->active += now - a->active_since;
+	hd_calibration_done(&a->calibration, task, class_id);
+}
+
+static void auto_report(void *state, heddle_sched *sched)
+{
+	struct auto_state *a = state;
+	char name[96];
+	double now = heddle_sched_now(sched);
+	heddle_sched_report(sched, "orders computed", (double)a->refreshes, "times");
+	heddle_sched_report(sched, "tried to calibrate models", (double)a->trials_given, "tasks");
+	for (size_t c = 0; c < a->platform->n_classes; c++) {
+		const char *class = a->platform->classes[c].name;
+		snprintf(name, sizeof name, "%s: order changed", class);
+		heddle_sched_report(sched, name, (double)a->changes[c], "times");
+		snprintf(name, sizeof name, "%s: order last changed at", class);
+		heddle_sched_report(sched, name, a->changed_at[c], "us");
+		snprintf(name, sizeof name, "%s: idle", class);
+		heddle_sched_report(sched, name, 100 * idle_share(a, c, now), "%");
+	}
+	hd_buckets_report(&a->buckets, sched);
+}
+
+/* --- Life -------------------------------------------------------------------------------------------------------------------- */
+
+/* What this run has learnt joins what was remembered. */
+static void remember(struct auto_state *a)
+{
+	double now = heddle_sched_now(a->sched);
+	for (size_t c = 0; c < a->platform->n_classes; c++) {
+		a->averages.use[c].busy += a->busy[c];
+		a->averages.use[c].total += (a->active + (a->live ? now - a->active_since : 0)) * a->buckets.workers[c];
+	}
+	hd_averages_save(&a->averages, a->memory, &a->buckets);
+}
+
+static void auto_destroy(void *state)
+{
+	struct auto_state *a = state;
+	if (a->memory && *a->memory && a->pushes)
+		remember(a);
+	for (size_t c = 0; a->trials && c < a->platform->n_classes; c++)
+		hd_lanes_fini(&a->trials[c]);
+	hd_averages_fini(&a->averages);
+	hd_buckets_fini(&a->buckets);
+	hd_calibration_fini(&a->calibration);
+	free_types(a);
+	free(a->trials);
+	free(a->n_trials);
+	free(a->workers);
+	free(a->busy);
+	free(a->changes);
+	free(a->changed_at);
+	free(a);
+}
+
+static int open_parts(struct auto_state *a)
+{
+	size_t n_classes = a->platform->n_classes;
+	a->trials = calloc(n_classes, sizeof *a->trials);
+	a->n_trials = calloc(n_classes, sizeof *a->n_trials);
+	a->workers = calloc(a->platform->n_workers, sizeof *a->workers);
+	a->busy = calloc(n_classes, sizeof *a->busy);
+	a->changes = calloc(n_classes, sizeof *a->changes);
+	a->changed_at = calloc(n_classes, sizeof *a->changed_at);
+	if (!a->trials || !a->n_trials || !a->workers || !a->busy || !a->changes || !a->changed_at)
+		return hd_no_memory("the policy's averages");
+	for (size_t w = 0; w < a->platform->n_workers; w++)
+		a->workers[w].since = NAN;
+	int status = 0;
+	for (size_t c = 0; c < n_classes && !status; c++)
+		status = hd_lanes_init(&a->trials[c], a->platform);
+	if (!status)
+		status = hd_averages_init(&a->averages, n_classes);
+	return status ? status : hd_averages_load(&a->averages, a->memory, &a->buckets);
+}
+
+static int auto_create(heddle_sched *sched, void **state)
+{
+	struct auto_state *a = calloc(1, sizeof *a);
+	if (!a)
+		return hd_no_memory("the policy's averages");
+	a->sched = sched;
+	a->platform = heddle_sched_platform(sched);
+	a->heuristic = (enum hd_heuristic)heddle_sched_option(sched, "heuristic");
+	a->missing = (enum hd_missing)heddle_sched_option(sched, "missing");
+	a->constants = (enum hd_constants)heddle_sched_option(sched, "constants");
+	a->refresh = (uint64_t)heddle_sched_option(sched, "refresh");
+	hd_calibration_init(&a->calibration, sched);
+	int status = hd_buckets_init(&a->buckets, sched);
+	if (!status) {
+		a->memory = heddle_sched_option_text(sched, "memory");
+		status = open_parts(a);
+	}
+	if (status) {
+		auto_destroy(a);
+		return status;
+	}
+	*state = a;
+	return HEDDLE_OK;
+}
+
+static const struct heddle_option auto_options[] = {
+	{"heuristic", "URTxD_L5", HD_HEURISTIC_NAMES, "what the orders are computed by (tables 5 to 7 of the paper; the default is the "
+	 "best of table 7)", 0, 0},
+	{"refresh", "100", "pushes", "the orders are computed again after so many", 1, 1e9},
+	{"missing", "same", "huge|same", "what a class without an implementation is said to cost: very much, or as much as the other "
+	 "(section 4.2.3)", 0, 0},
+	{"constants", "paper", "paper|starpu", "weights of URT_LC: 1 and 10, or 0.5 and 1", 0, 0},
+	{"memory", "", "FILE", "where averages are kept from run to run; empty: nowhere; default: autoheteroprio/HOST.yaml in Heddle's "
+	 "data directory", 0, 0},
+	HD_BUCKET_OPTIONS("LS_SDH2", "2", "order"),
+	{0},
+};
+
+const struct heddle_policy hd_policy_autoheteroprio = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "autoheteroprio",
+	.summary = "laheteroprio with orders found from averages over each codelet: no priorities needed",
+	.source = "Flint and Bramas 2020, sections 4.3, 5 and 6.1",
+	.options = auto_options,
+	.create = auto_create,
+	.destroy = auto_destroy,
+	.ready = auto_ready,
+	.pick = auto_pick,
+	.started = auto_started,
+	.done = auto_done,
+	.report = auto_report,
+};

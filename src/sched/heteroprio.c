@@ -1,0 +1,239 @@
+/* heteroprio and laheteroprio. Heteroprio: C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing in
+ * heterogeneous computing" (2020), sections 2.1.2 and 3.3; E. Agullo et al., "Task-based FMM for heterogeneous architectures"
+ * (2016). LAHeteroprio: B. Bramas, PeerJ Computer Science 5:e190 (2019).
+ *
+ *   ready  the task goes to the end of its bucket; laheteroprio: to the list of that bucket on the node with the best score
+ *   pick   from the first bucket in the order of the worker's class that holds a task for it and whose gate is open;
+ *          laheteroprio: first in the lists of the worker's node, then in those of the nearest nodes
+ *
+ * The rest is in buckets.h. Choices. A bucket is a codelet, or a user priority; the user gives the order of the buckets for each
+ * class with `order`. Buckets that it does not name come after those that it does: by user priority the most urgent first, else
+ * by how much the class gains over the slowest other class, which is renewed as times become known. StarPU gives every class the
+ * same order, that of the user priorities, and lets workers pop the newest task; the paper's buckets are first in first out. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "buckets.h"
+#include "heuristics.h"
+#include "sched.h"
+
+enum { BY_CODELET, BY_PRIORITY };
+enum { RENEW = 100 }; /* pushes between two looks at the gains */
+
+struct heteroprio {
+	struct hd_buckets buckets;
+	int by;
+	const char *order; /* the option: borrows */
+	uint64_t pushes;
+	size_t n_ordered;  /* buckets that the orders know */
+	double scores[HD_MAX_BUCKETS];
+};
+
+/* --- The user's order: "cpu: potrf > trsm; gpu: gemm" --------------------------------------------------------------------- */
+
+/* The next piece of text up to one of `ends`, without blanks around it. */
+static const char *piece(const char **text, const char *ends, size_t *length)
+{
+	const char *start = *text + strspn(*text, " \t");
+	size_t n = strcspn(start, ends);
+	*text = start + n;
+	while (n && isspace((unsigned char)start[n - 1]))
+		n--;
+	*length = n;
+	return start;
+}
+
+static int is(const char *word, const char *text, size_t length)
+{
+	return strlen(word) == length && memcmp(word, text, length) == 0;
+}
+
+static int names_class(const struct heddle_class *class, const char *text, size_t length)
+{
+	return is(class->name, text, length) || is(class->kind, text, length);
+}
+
+/* Place of a bucket in what the user wrote for a class; -1: not there. */
+static int user_rank(const char *order, const struct heddle_class *class, const char *bucket)
+{
+	while (*order) {
+		size_t length;
+		const char *name = piece(&order, ":", &length);
+		int mine = names_class(class, name, length);
+		int rank = 0;
+		do {
+			order++; /* : or > */
+			name = piece(&order, ">;", &length);
+			if (mine && is(bucket, name, length))
+				return rank;
+			rank++;
+		} while (*order == '>');
+		order += *order == ';';
+	}
+	return -1;
+}
+
+static int check_order(heddle_sched *sched, const char *order)
+{
+	const struct heddle_platform *p = heddle_sched_platform(sched);
+	while (*order) {
+		size_t length, c = 0;
+		const char *name = piece(&order, ":;", &length);
+		if (*order != ':')
+			return heddle_sched_fail(sched, HEDDLE_E_INVALID, "order '%.*s' is not CLASS: BUCKET > BUCKET ...", (int)length, name);
+		while (c < p->n_classes && !names_class(&p->classes[c], name, length))
+			c++;
+		if (c == p->n_classes)
+			return heddle_sched_fail(sched, HEDDLE_E_INVALID, "order names the class '%.*s', which %s has not; its first is '%s'",
+			                         (int)length, name, p->name ? p->name : "the machine", p->classes[0].name);
+		order += strcspn(order, ";");
+		order += *order == ';';
+	}
+	return HEDDLE_OK;
+}
+
+/* --- Orders ------------------------------------------------------------------------------------------------------------------ */
+
+/* How much faster a class is than the slowest other one. */
+static double gain(const struct hd_bucket *k, size_t n_classes, size_t class_id)
+{
+	double slowest = NAN;
+	for (size_t c = 0; c < n_classes; c++)
+		if (c != class_id)
+			slowest = fmax(slowest, k->time[c]);
+	double rel = slowest / k->time[class_id];
+	return isnan(rel) ? 1 : rel;
+}
+
+static double score(const struct heteroprio *h, size_t bucket, size_t class_id)
+{
+	const struct hd_buckets *b = &h->buckets;
+	const struct hd_bucket *k = b->all[bucket];
+	int rank = user_rank(h->order, &b->platform->classes[class_id], k->name);
+	if (rank >= 0)
+		return INFINITY;
+	if (bucket == 0)
+		return -INFINITY;
+	return h->by == BY_PRIORITY ? strtod(k->name, NULL) : gain(k, b->platform->n_classes, class_id);
+}
+
+/* The buckets that the user named go to the front, in his order. */
+static void user_first(const struct heteroprio *h, size_t *order, size_t class_id)
+{
+	const struct hd_buckets *b = &h->buckets;
+	const struct heddle_class *class = &b->platform->classes[class_id];
+	for (size_t i = 1; i < b->n; i++) {
+		size_t bucket = order[i], j = i;
+		int rank = user_rank(h->order, class, b->all[bucket]->name);
+		if (rank < 0)
+			return; /* they stand in front already, but not in order */
+		for (; j > 0 && user_rank(h->order, class, b->all[order[j - 1]]->name) > rank; j--)
+			order[j] = order[j - 1];
+		order[j] = bucket;
+	}
+}
+
+static void renew_orders(struct heteroprio *h)
+{
+	struct hd_buckets *b = &h->buckets;
+	for (size_t c = 0; c < b->platform->n_classes; c++) {
+		for (size_t i = 0; i < b->n; i++)
+			h->scores[i] = score(h, i, c);
+		hd_order_by_scores(b->n, b->orders[c], h->scores);
+		user_first(h, b->orders[c], c);
+	}
+	h->n_ordered = b->n;
+	hd_buckets_reordered(b);
+}
+
+/* --- The policy -------------------------------------------------------------------------------------------------------------- */
+
+static void heteroprio_destroy(void *state)
+{
+	struct heteroprio *h = state;
+	hd_buckets_fini(&h->buckets);
+	free(h);
+}
+
+static int heteroprio_create(heddle_sched *sched, void **state)
+{
+	struct heteroprio *h = calloc(1, sizeof *h);
+	if (!h)
+		return hd_no_memory("the policy's buckets");
+	h->by = (int)heddle_sched_option(sched, "bucket");
+	h->order = heddle_sched_option_text(sched, "order");
+	int status = hd_buckets_init(&h->buckets, sched);
+	if (!status)
+		status = check_order(sched, h->order);
+	if (status) {
+		heteroprio_destroy(h);
+		return status;
+	}
+	*state = h;
+	return HEDDLE_OK;
+}
+
+static size_t bucket_of(struct heteroprio *h, const heddle_task *t)
+{
+	if (h->by == BY_CODELET)
+		return hd_buckets_of_codelet(&h->buckets, heddle_task_codelet(t));
+	char name[16];
+	int priority = heddle_task_priority(t);
+	snprintf(name, sizeof name, "%d", priority);
+	return hd_buckets_find(&h->buckets, ((uint64_t)1 << 32) + (uint32_t)priority, name);
+}
+
+static void heteroprio_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	struct heteroprio *h = state;
+	for (size_t i = 0; i < n; i++) {
+		size_t bucket = bucket_of(h, batch[i]);
+		hd_buckets_push(&h->buckets, bucket, batch[i], releaser);
+		if (h->buckets.n > h->n_ordered || ++h->pushes % RENEW == 0)
+			renew_orders(h);
+	}
+}
+
+static heddle_task *heteroprio_pick(void *state, unsigned worker)
+{
+	struct heteroprio *h = state;
+	return hd_buckets_pick(&h->buckets, worker);
+}
+
+static void heteroprio_report(void *state, heddle_sched *sched)
+{
+	struct heteroprio *h = state;
+	hd_buckets_report(&h->buckets, sched);
+}
+
+#define OWN_OPTIONS \
+	{"bucket", "codelet", "codelet|priority", "what makes a bucket: the codelet's name, or the user's priority", 0, 0}, \
+	{"order", "", "CLASS: BUCKET > BUCKET; ...", "the buckets that a class wants first, by names; those not named follow, the " \
+	 "class's greatest gain first, or the highest priority", 0, 0}
+
+static const struct heddle_option heteroprio_options[] = {OWN_OPTIONS, HD_BUCKET_OPTIONS("none", "2", "bucket"), {0}};
+static const struct heddle_option laheteroprio_options[] = {OWN_OPTIONS, HD_BUCKET_OPTIONS("LS_SDH2", "2", "bucket"), {0}};
+
+#define HETEROPRIO_CALLBACKS \
+	.create = heteroprio_create, .destroy = heteroprio_destroy, .ready = heteroprio_ready, .pick = heteroprio_pick, \
+	.report = heteroprio_report
+
+const struct heddle_policy hd_policy_heteroprio = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "heteroprio",
+	.summary = "buckets of equal tasks, which each class of workers visits in an order of its own",
+	.source = "Flint and Bramas 2020, sections 2.1.2 and 3.3; Agullo et al. 2016",
+	.options = heteroprio_options,
+	HETEROPRIO_CALLBACKS,
+};
+
+const struct heddle_policy hd_policy_laheteroprio = {
+	.abi = HEDDLE_POLICY_ABI,
+	.name = "laheteroprio",
+	.summary = "heteroprio with one list per bucket and memory node: a worker looks where its data are first",
+	.source = "Bramas 2019 (PeerJ CS 5:e190); Flint and Bramas 2020, section 2.1.2",
+	.options = laheteroprio_options,
+	HETEROPRIO_CALLBACKS,
+};

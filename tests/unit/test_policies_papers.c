@@ -1,0 +1,286 @@
+/* heft and dada on the worked examples and properties of their papers. */
+#include "fake_sched.h"
+#include "sched/mapping.c"
+#include "sched/heft.c"
+#include "sched/dada.c"
+
+/* Makes tasks 0 .. n-1 ready in one batch. */
+static void ready_batch(heddle_sched *s, size_t n)
+{
+	static heddle_task *batch[sizeof tasks / sizeof *tasks];
+	for (size_t i = 0; i < n; i++) {
+		batch[i] = &tasks[i];
+		tasks[i].ready = 1;
+	}
+	s->policy->ready(s->state, batch, n, -1);
+}
+
+static void set_codelets(heddle_codelet *codelets, size_t n)
+{
+	make_tasks(n);
+	for (size_t i = 0; i < n; i++) {
+		for (int c = 0; c < FAKE_CLASSES; c++)
+			codelets[i].samples[c] = 99;
+		tasks[i].codelet = &codelets[i];
+	}
+}
+
+/* --- heft --------------------------------------------------------------------------------------------------------------- */
+
+/* S: 5, 1, 8, 2. GPU: task 2 until 1, task 0 until 3, then task 3 until 7 there or until 8 on a CPU; task 1 until 13 there or
+ * until 6 on a CPU. */
+static void heft_largest_speedup_is_placed_first(void **unused)
+{
+	(void)unused;
+	heddle_codelet codelets[] = {{.time = {10, 2}}, {.time = {6, 6}}, {.time = {8, 1}}, {.time = {8, 4}}};
+	heddle_sched s;
+	fake_open(&s, "heft", NULL, 2, 1);
+	fake_start(&s);
+	set_codelets(codelets, 4);
+	ready_batch(&s, 4);
+	ASSERT_PICKS(&s, 0, 1, -1);
+	ASSERT_PICKS(&s, 1, -1);
+	ASSERT_PICKS(&s, 2, 2, 0, 3, -1);
+	fake_close(&s);
+}
+
+/* Tasks for the GPU alone come first, those for CPUs alone last, whatever they take. */
+static void heft_one_sided_tasks_are_first_and_last(void **unused)
+{
+	(void)unused;
+	heddle_codelet codelets[] = {{.time = {1, NAN}}, {.time = {1, 1}}, {.time = {NAN, 9}}};
+	heddle_sched s;
+	fake_open(&s, "heft", NULL, 1, 1);
+	fake_start(&s);
+	set_codelets(codelets, 3);
+	tasks[0].workers = 1;
+	tasks[2].workers = 2;
+	ready_batch(&s, 3);
+	ASSERT_PICKS(&s, 0, 1, 0, -1);
+	ASSERT_PICKS(&s, 1, 2, -1);
+	fake_close(&s);
+}
+
+/* 3 us on the GPU and 5 to bring the data: a CPU ends at 7 if it has them. Counted before execution, so not hidden either. */
+static void heft_transfer_counts_before_execution(void **unused)
+{
+	(void)unused;
+	heddle_codelet codelets[] = {{.time = {7, 3}}, {.time = {7, 3}}, {.time = {30, 3}}};
+	heddle_data a = {.bytes = 5, .valid = 1}, b = {.bytes = 3, .valid = 1}, c = {.bytes = 8, .valid = 1};
+	heddle_sched s;
+	fake_open(&s, "heft", NULL, 1, 1);
+	fake_start(&s);
+	set_codelets(codelets, 3);
+	heddle_data *data[] = {&a, &b, &c};
+	for (int i = 0; i < 3; i++) {
+		tasks[i].data[0] = data[i];
+		tasks[i].n_data = 1;
+	}
+	fake_ready(&s, &tasks[0], -1);
+	fake_ready(&s, &tasks[1], -1);
+	fake_ready(&s, &tasks[2], -1);
+	assert_int_equal(tasks[0].fetched_to, 0); /* 7 or 8 */
+	assert_int_equal(tasks[1].fetched_to, 1); /* 14 or 6 */
+	assert_int_equal(tasks[2].fetched_to, 1); /* 37 or 6 + 8 + 3 */
+	assert_true(fake_report(&s, "expected time of transfers") == 3 + 8);
+	fake_close(&s);
+}
+
+static void heft_batch_larger_than_the_list_is_placed(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	fake_open(&s, "heft", NULL, 3, 1);
+	fake_start(&s);
+	make_tasks(3000);
+	ready_batch(&s, 3000);
+	int picked = 0;
+	for (unsigned w = 0; w < 4; w++)
+		while (fake_pick(&s, w))
+			picked++;
+	assert_int_equal(picked, 3000);
+	fake_close(&s);
+}
+
+/* --- dada --------------------------------------------------------------------------------------------------------------- */
+
+struct instance {
+	unsigned n, n_cpu, n_gpu;
+	double cpu[8], gpu[8]; /* INFINITY: not there */
+};
+
+/* The shortest makespan of tasks i .. n-1 on top of `load`, if it is below `best`. */
+static double shortest(const struct instance *in, unsigned i, double *load, double best)
+{
+	double length = 0;
+	for (unsigned w = 0; w < in->n_cpu + in->n_gpu; w++)
+		length = fmax(length, load[w]);
+	if (length >= best || i == in->n)
+		return fmin(length, best);
+	for (unsigned w = 0; w < in->n_cpu + in->n_gpu; w++) {
+		double us = w < in->n_cpu ? in->cpu[i] : in->gpu[i];
+		int twin = w > 0 && (w < in->n_cpu) == (w - 1 < in->n_cpu) && load[w] == load[w - 1];
+		if (isinf(us) || twin)
+			continue;
+		double before = load[w];
+		load[w] += us;
+		best = shortest(in, i + 1, load, best);
+		load[w] = before;
+	}
+	return best;
+}
+
+static struct instance random_instance(struct hd_rng *rng)
+{
+	struct instance in = {.n = 1 + (unsigned)(hd_rng_next(rng) % 8), .n_cpu = 1 + (unsigned)(hd_rng_next(rng) % 3),
+	                      .n_gpu = (unsigned)(hd_rng_next(rng) % 3)};
+	for (unsigned i = 0; i < in.n; i++) {
+		unsigned sides = (unsigned)(hd_rng_next(rng) % 10);
+		in.cpu[i] = sides == 0 && in.n_gpu ? INFINITY : 1 + 99 * hd_rng_uniform(rng);
+		in.gpu[i] = sides == 1 || !in.n_gpu ? INFINITY : 1 + (sides < 6 ? 20 : 99) * hd_rng_uniform(rng);
+	}
+	return in;
+}
+
+static double dada_makespan(const struct instance *in, const char *options)
+{
+	heddle_codelet codelets[8] = {{0}};
+	heddle_sched s;
+	fake_open(&s, "dada", options, in->n_cpu, in->n_gpu);
+	fake_start(&s);
+	for (unsigned i = 0; i < in->n; i++)
+		codelets[i] = (heddle_codelet){.time = {in->cpu[i], in->gpu[i]}};
+	set_codelets(codelets, in->n);
+	for (unsigned i = 0; i < in->n; i++) {
+		if (isinf(in->cpu[i]))
+			tasks[i].workers &= ~((1u << in->n_cpu) - 1);
+		if (isinf(in->gpu[i]))
+			tasks[i].workers &= (1u << in->n_cpu) - 1;
+	}
+	ready_batch(&s, in->n);
+	double makespan = 0;
+	unsigned picked = 0;
+	for (unsigned w = 0; w < in->n_cpu + in->n_gpu; w++) {
+		double load = 0;
+		for (heddle_task *t; (t = fake_pick(&s, w)); picked++)
+			load += w < in->n_cpu ? in->cpu[t - tasks] : in->gpu[t - tasks];
+		makespan = fmax(makespan, load);
+	}
+	assert_int_equal(picked, in->n);
+	fake_close(&s);
+	return makespan;
+}
+
+static void dada_random_instances_within_twice_the_optimum(void **unused)
+{
+	(void)unused;
+	struct hd_rng rng;
+	hd_rng_seed(&rng, 2014);
+	double worst = 0;
+	for (int i = 0; i < 10000; i++) {
+		struct instance in = random_instance(&rng);
+		double load[8] = {0}, upper = 0;
+		for (unsigned t = 0; t < in.n; t++)
+			upper += isinf(in.cpu[t]) ? in.gpu[t] : isinf(in.gpu[t]) ? in.cpu[t] : fmax(in.cpu[t], in.gpu[t]);
+		double optimum = shortest(&in, 0, load, 2 * upper + 1);
+		double makespan = dada_makespan(&in, "alpha=0,epsilon=1e-6");
+		if (makespan > 2 * (optimum + 1e-6 * upper) * (1 + 1e-12))
+			fail_msg("instance %d: %g, the optimum is %g", i, makespan, optimum);
+		worst = fmax(worst, makespan / optimum);
+	}
+	assert_true(worst > 1.3); /* the instances are not all easy */
+}
+
+/* A datum that the task writes is on the second GPU: affinity keeps it there, plain dual approximation does not know. */
+static void dada_written_data_attract(void **unused)
+{
+	(void)unused;
+	for (int alpha = 0; alpha <= 1; alpha++) {
+		heddle_data written = {.bytes = 8, .valid = 1 << 2}, read = {.bytes = 99, .valid = 1 << 1};
+		heddle_sched s;
+		fake_open(&s, "dada", alpha ? "alpha=0.5" : "alpha=0", 1, 2);
+		fake_start(&s);
+		make_tasks(1);
+		tasks[0].data[0] = &read;
+		tasks[0].mode[0] = HEDDLE_R;
+		tasks[0].data[1] = &written;
+		tasks[0].mode[1] = HEDDLE_RW;
+		tasks[0].n_data = 2;
+		fake_ready(&s, &tasks[0], -1);
+		ASSERT_PICKS(&s, alpha ? 2 : 1, 0);
+		assert_true(fake_report(&s, "placed by affinity") == alpha);
+		fake_close(&s);
+	}
+}
+
+/* Six tasks of 2 us that all write there: with alpha = 1/2 and lambda near 12 / 5, only one of them may stay. */
+static void dada_affinity_is_limited_by_alpha(void **unused)
+{
+	(void)unused;
+	heddle_data d = {.bytes = 8, .valid = 1 << 2};
+	heddle_sched s;
+	fake_open(&s, "dada", "alpha=0.5", 1, 2);
+	fake_start(&s);
+	make_tasks(6);
+	for (int i = 0; i < 6; i++) {
+		tasks[i].data[0] = &d;
+		tasks[i].mode[0] = HEDDLE_W;
+		tasks[i].n_data = 1;
+	}
+	ready_batch(&s, 6);
+	assert_true(fake_report(&s, "placed by affinity") == 1);
+	assert_non_null(fake_pick(&s, 1));
+	assert_non_null(fake_pick(&s, 1));
+	assert_non_null(fake_pick(&s, 2));
+	assert_true(fake_report(&s, "lambda iterations") > 5);
+	fake_close(&s);
+}
+
+/* 2 us on either GPU; with cp the one that has the data is nearer, without it is not known. */
+static void dada_cp_counts_transfers(void **unused)
+{
+	(void)unused;
+	for (int cp = 0; cp <= 1; cp++) {
+		heddle_data read = {.bytes = 5, .valid = 1 << 2};
+		heddle_sched s;
+		fake_open(&s, "dada", cp ? "cp=yes" : NULL, 1, 2);
+		fake_start(&s);
+		make_tasks(1);
+		tasks[0].data[0] = &read;
+		tasks[0].mode[0] = HEDDLE_R;
+		tasks[0].n_data = 1;
+		fake_ready(&s, &tasks[0], -1);
+		ASSERT_PICKS(&s, cp ? 2 : 1, 0);
+		fake_close(&s);
+	}
+}
+
+static void dada_backlog_is_where_loads_start(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	fake_open(&s, "dada", NULL, 1, 2);
+	fake_start(&s);
+	make_tasks(2);
+	s.free_at[0] = s.free_at[2] = 100;
+	s.free_at[1] = 109; /* 9 later than the others: longer than the 2 us of a task there, shorter than 10 on the CPU */
+	fake_ready(&s, &tasks[0], -1);
+	ASSERT_PICKS(&s, 2, 0);
+	fake_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(heft_largest_speedup_is_placed_first),
+		cmocka_unit_test(heft_one_sided_tasks_are_first_and_last),
+		cmocka_unit_test(heft_transfer_counts_before_execution),
+		cmocka_unit_test(heft_batch_larger_than_the_list_is_placed),
+		cmocka_unit_test(dada_random_instances_within_twice_the_optimum),
+		cmocka_unit_test(dada_written_data_attract),
+		cmocka_unit_test(dada_affinity_is_limited_by_alpha),
+		cmocka_unit_test(dada_cp_counts_transfers),
+		cmocka_unit_test(dada_backlog_is_where_loads_start),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
