@@ -26,7 +26,8 @@ struct heddle_config {
 	const char *sched_options; /* "name=value,name=value" for the policy; NULL: its defaults */
 	const char *platform;     /* name or file: run in virtual time on this machine; NULL: run for real, here */
 	int window;               /* tasks that may be submitted and unfinished before heddle_submit waits; 0: no limit */
-	int caller_works;         /* worker 0 has no thread: whoever waits on the runtime runs its tasks */
+	int caller_works;         /* worker 0 has no thread: whoever waits on the runtime runs its tasks. With `bind`, the thread
+	                           * that starts the runtime is bound to its core until heddle_stop */
 	int bind;                 /* bind worker threads to cores */
 	int trace;                /* record events */
 	int calibrate;            /* samples wanted per (codelet, class, size) before models are trusted; 0: trust any */

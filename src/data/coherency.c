@@ -170,8 +170,11 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (!tr->evict)
 		return;
 	d->rt->memories[from->node].leaving -= d->bytes;
-	if (!from->pins && (to->valid || !from->valid))
-		hd_memory_free(from);
+	if (from->pins)
+		return;
+	if (!to->valid && from->valid)
+		d->poisoned = 1; /* it cannot be saved; trying again for ever would not make room either */
+	hd_memory_free(from);
 }
 
 static void restage_access(struct hd_access *a);

@@ -391,6 +391,8 @@ static void threads_close(heddle_runtime *rt)
 		hd_event_set(&c->wake);
 		pthread_join(c->thread, NULL);
 	}
+	if (rt->config.caller_works && rt->config.bind)
+		hd_topology_bind(rt->topology, -1);
 	free(th->threads);
 	free(th->in);
 	free(th->out);
@@ -414,6 +416,10 @@ static int threads_open(heddle_runtime *rt)
 	if (!th)
 		return hd_no_memory("threads");
 	rt->engine_state.threads = th;
+	/* The thread that starts the runtime is taken to be the one that will wait on it; were it free to share the core of
+	 * another worker, one of them would wait for the other while a core is idle. */
+	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
+		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
 	th->threads = calloc(rt->n_workers, sizeof *th->threads);
 	th->in = calloc(rt->n_nodes, sizeof *th->in);
 	th->out = calloc(rt->n_nodes, sizeof *th->out);

@@ -87,6 +87,8 @@ static void virtual_worker_ready(struct hd_worker *w)
 	if (!t)
 		return;
 	hd_core_begin(w, t, v->now);
+	for (uint32_t i = 0; i < t->n_accesses && (t->special & HD_TASK_PRIVATE); i++)
+		hd_private_needs_init(&t->accesses[i]); /* costs nothing here, but then there is something to combine */
 	push_event(v, v->now + duration(w->rt, w, t), w);
 }
 

@@ -9,7 +9,7 @@
  *
  * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A bucket met for the first time
  * refreshes the orders at once, or it would have no place in them. While nothing has been executed in a bucket, its share is
- * equal on all classes that can run it. `gate` order, ours: with bucket, as in StarPU, single precision Cholesky of 20, 40 tiles
+ * equal on all classes that can run the task. `gate` order, ours: with bucket, as in StarPU, single precision Cholesky of 20, 40 tiles
  * reaches 4641, 7263 GFlop/s on haswell-k40m and 9495, 13741 on intel-v100; with order 5608, 7722, 10124, 14131. The idle share of a class is 1 - busy / time, of the time in which there are tasks.
  * StarPU's version differs: its idle shares are frozen during a run, it uses 1 - execution share for the idle share of the other
  * class, and R in us beside costs without a unit. */
@@ -37,6 +37,7 @@ struct auto_state {
 	struct hd_averages averages;  /* per bucket, as buckets.all */
 	struct auto_worker *workers;  /* owns */
 	double *busy;                 /* owns; per class: us in this run */
+	double *times;                /* owns, scratch; per class: of one successor */
 	double active, active_since;  /* us in which there were tasks, up to active_since; since when there are some */
 	size_t live;                  /* tasks pushed and not ended */
 	enum hd_heuristic heuristic;
@@ -94,17 +95,22 @@ static int more_types(struct auto_state *a, size_t n)
 	return 1;
 }
 
-/* Share of the executions of a bucket that a class has; before the first, what a fair coin would give. */
-static double share_on(const struct auto_state *a, size_t bucket, size_t class_id)
+static double count_known(const double *times, size_t n_classes)
+{
+	double known = 0;
+	for (size_t c = 0; c < n_classes; c++)
+		known += !isnan(times[c]);
+	return known;
+}
+
+/* Share of the executions of a bucket that a class has; before the first, what a fair coin would give. `times`, per class, are
+ * NAN where it cannot run. */
+static double share_on(const struct auto_state *a, size_t bucket, size_t class_id, const double *times)
 {
 	const struct hd_average *v = &a->averages.all[bucket];
 	if (v->executed > 0)
 		return hd_average_of(&a->averages, bucket, class_id)->executed / v->executed;
-	const double *time = a->buckets.all[bucket]->time;
-	double able = 0;
-	for (size_t c = 0; c < a->platform->n_classes; c++)
-		able += !isnan(time[c]);
-	return able > 0 && !isnan(time[class_id]) ? 1 / able : 0;
+	return isnan(times[class_id]) ? 0 : 1 / count_known(times, a->platform->n_classes);
 }
 
 static double idle_share(const struct auto_state *a, size_t class_id, double now)
@@ -135,7 +141,7 @@ static void fill_types(struct auto_state *a)
 		for (size_t c = 0; c < n_classes; c++) {
 			row(a->types.cost, i, n_classes)[c] = b->all[i]->time[c];
 			row(a->types.nrt, i, n_classes)[c] = hd_average_of(&a->averages, i, c)->nrt;
-			row(a->types.share, i, n_classes)[c] = share_on(a, i, c);
+			row(a->types.share, i, n_classes)[c] = share_on(a, i, c, b->all[i]->time);
 		}
 	}
 	for (size_t c = 0; c < n_classes; c++)
@@ -180,12 +186,14 @@ static void see_successor(heddle_task *successor, unsigned n_preds, void *arg)
 	if (hd_averages_reserve(&a->averages, a->buckets.n))
 		return;
 	double part = 1 / (double)(n_preds ? n_preds : 1), least = INFINITY;
+	for (unsigned c = 0; c < a->platform->n_classes; c++)
+		a->times[c] = heddle_task_time(successor, c);
 	for (unsigned c = 0; c < a->platform->n_classes; c++) {
-		double us = heddle_task_time(successor, c);
+		double us = a->times[c];
 		if (isnan(us))
 			continue;
 		least = us < least ? us : least;
-		hd_average_of(&a->averages, walk->bucket, c)->walk += share_on(a, bucket, c) * us * part;
+		hd_average_of(&a->averages, walk->bucket, c)->walk += share_on(a, bucket, c, a->times) * us * part;
 	}
 	walk->nod += part;
 	walk->released += isfinite(least) ? least : 0;
@@ -320,6 +328,7 @@ static void auto_destroy(void *state)
 	free(a->n_trials);
 	free(a->workers);
 	free(a->busy);
+	free(a->times);
 	free(a->changes);
 	free(a->changed_at);
 	free(a);
@@ -332,9 +341,10 @@ static int open_parts(struct auto_state *a)
 	a->n_trials = calloc(n_classes, sizeof *a->n_trials);
 	a->workers = calloc(a->platform->n_workers, sizeof *a->workers);
 	a->busy = calloc(n_classes, sizeof *a->busy);
+	a->times = calloc(n_classes, sizeof *a->times);
 	a->changes = calloc(n_classes, sizeof *a->changes);
 	a->changed_at = calloc(n_classes, sizeof *a->changed_at);
-	if (!a->trials || !a->n_trials || !a->workers || !a->busy || !a->changes || !a->changed_at)
+	if (!a->trials || !a->n_trials || !a->workers || !a->busy || !a->times || !a->changes || !a->changed_at)
 		return hd_no_memory("the policy's averages");
 	for (size_t w = 0; w < a->platform->n_workers; w++)
 		a->workers[w].since = NAN;

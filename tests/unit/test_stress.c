@@ -1,0 +1,349 @@
+/* What goes wrong only when several things happen at once: threads that wait and hold data, handles that end while their copies
+ * are on the move, transfers that fail, memory that is nearly full. Each test is one interleaving, arranged and not left to chance. */
+#include <pthread.h>
+#include "program.h"
+
+enum { N = 1000 }; /* elements of the data that fill an accelerator */
+
+/* --- Helpers ------------------------------------------------------------------------------------------------------------------------- */
+
+/* A CPU worker and one accelerator with room for one datum of N, over links so slow that a copy takes long. */
+static heddle_runtime *start_accelerator(double bandwidth)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.n_emulated = 1;
+	config.emulated_memory = N * sizeof(double) * 5 / 4;
+	config.emulated_bandwidth = bandwidth;
+	return start_with(&config);
+}
+
+static int fill_ones(heddle_context *c)
+{
+	double *x = heddle_ptr(c, 0);
+	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+		x[i] = 1;
+	return 0;
+}
+
+static int fail_always(heddle_context *c)
+{
+	(void)c;
+	return 3;
+}
+
+static int add_value(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) += heddle_get(c, 0, long);
+	return 0;
+}
+
+static void wait_for(atomic_int *flag, int value)
+{
+	while (*flag < value)
+		sched_yield();
+}
+
+static uint64_t evictions(heddle_runtime *rt)
+{
+	struct heddle_stats stats;
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	return stats.evictions;
+}
+
+/* --- Threads that wait, threads that hold data ---------------------------------------------------------------------------------------- */
+
+/* One thread holds a datum, another waits for the first of two tasks behind it. */
+struct scene {
+	heddle_data *data;
+	heddle_task *first;
+	atomic_int held, release, gate, first_ended;
+};
+
+static void *hold(void *arg)
+{
+	struct scene *s = arg;
+	int status = heddle_acquire(s->data, HEDDLE_RW);
+	s->held = 1;
+	wait_for(&s->release, 1);
+	return heddle_release(s->data) || status ? s : NULL;
+}
+
+static void *wait_for_first(void *arg)
+{
+	struct scene *s = arg;
+	int status = heddle_task_wait(s->first);
+	s->first_ended = 1;
+	return status ? s : NULL;
+}
+
+static void *open_gate_later(void *arg)
+{
+	struct scene *s = arg;
+	wait_for(&s->first_ended, 1);
+	for (int i = 0; i < 1000; i++) /* a wait that ends too early gets its chance */
+		sched_yield();
+	s->gate = 1;
+	return NULL;
+}
+
+static int release_then_open(heddle_context *c)
+{
+	struct scene *s = pointer_value(c);
+	wait_for(&s->gate, 1);
+	return 0;
+}
+
+static void wait_for_all_counts_what_another_thread_has_released(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *quick = heddle_codelet_new(rt, .name = "quick", .cpu = nothing);
+	heddle_codelet *slow = heddle_codelet_new(rt, .name = "slow", .cpu = release_then_open);
+	long x = 0;
+	struct scene s = {0}, *scene = &s;
+	pthread_t threads[3];
+	void *failed[3];
+	heddle_task *last;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &s.data));
+	assert_int_equal(pthread_create(&threads[0], NULL, hold, &s), 0);
+	wait_for(&s.held, 1);
+	assert_ok(heddle_submit(rt, heddle_call(quick), heddle_rw(s.data), heddle_out(&s.first)));
+	assert_ok(heddle_submit(rt, heddle_call(slow), heddle_rw(s.data), heddle_value(scene), heddle_out(&last)));
+	assert_int_equal(pthread_create(&threads[1], NULL, wait_for_first, &s), 0);
+	assert_int_equal(pthread_create(&threads[2], NULL, open_gate_later, &s), 0);
+	s.release = 1;
+	assert_ok(heddle_wait_all(rt));
+	int done = heddle_task_done(last);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_join(threads[i], &failed[i]), 0);
+	assert_null(failed[0]);
+	assert_null(failed[1]);
+	assert_true(done);
+	heddle_task_release(s.first);
+	heddle_task_release(last);
+	assert_ok(heddle_stop(rt));
+}
+
+static void readers_may_acquire_together(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	long x = 0;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_acquire(d, HEDDLE_R));
+	assert_ok(heddle_acquire(d, HEDDLE_R));
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_release(d));
+	assert_int_equal(heddle_release(d), HEDDLE_E_STATE);
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d)));
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(x, 1);
+	assert_ok(heddle_stop(rt));
+}
+
+static void stop_releases_what_tasks_wait_for(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	long x = 0;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_acquire(d, HEDDLE_RW));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d)));
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(x, 1);
+}
+
+/* --- Copies on the move --------------------------------------------------------------------------------------------------------------- */
+
+static void scratch_copy_is_dropped_and_not_written_back(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_accelerator(1); /* MB/s: 8 ms for a copy */
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_ones);
+	heddle_data *scratch, *other;
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &scratch));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &other));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_scratch(scratch)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(other))); /* needs the place of the private copy */
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister_async(scratch));
+	struct heddle_stats stats;
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_int_equal(stats.transfers, 0);
+	assert_int_equal(stats.evictions, 1);
+	assert_ok(heddle_stop(rt));
+}
+
+static void reduction_may_be_cancelled_while_a_contribution_is_evicted(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_accelerator(1);
+	heddle_codelet *init = heddle_codelet_new(rt, .name = "init", .cpu = fill_ones);
+	heddle_codelet *combine = heddle_codelet_new(rt, .name = "combine", .cpu = nothing);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_ones);
+	heddle_codelet *bad = heddle_codelet_new(rt, .name = "bad", .cpu = fail_always);
+	double *x = calloc(N, sizeof *x);
+	heddle_data *sum, *other;
+	assert_non_null(x);
+	assert_ok(heddle_vector(rt, x, N, sizeof *x, &sum));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof *x, &other));
+	assert_ok(heddle_data_set_reduction(sum, init, combine));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_redux(sum)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(bad), heddle_redux(sum)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(other)));
+	while (!evictions(rt)) /* begun: it lasts 8 ms */
+		sched_yield();
+	assert_ok(heddle_unregister_async(sum));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+	free(x);
+}
+
+/* --- Objects that cannot be packed ---------------------------------------------------------------------------------------------------- */
+
+struct cell {
+	double payload[N];
+};
+
+static size_t cell_size(const void *object)
+{
+	(void)object;
+	return sizeof(struct cell);
+}
+
+static atomic_int packs_until_failure;
+
+static int cell_pack(const void *object, void *buffer, size_t size)
+{
+	memcpy(buffer, object, size);
+	return packs_until_failure-- <= 0;
+}
+
+static int cell_unpack(void **object, const void *buffer, size_t size)
+{
+	if (!*object && !(*object = malloc(sizeof(struct cell))))
+		return 1;
+	memcpy(*object, buffer, size);
+	return 0;
+}
+
+static const struct heddle_type cell_type = {"cell", cell_size, cell_pack, cell_unpack, free};
+
+static void object_that_cannot_be_evicted_is_void(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_accelerator(0);
+	heddle_codelet *change = heddle_codelet_new(rt, .name = "change", .emulated = nothing);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_ones);
+	struct cell *cell = calloc(1, sizeof *cell);
+	heddle_data *object, *other;
+	assert_non_null(cell);
+	packs_until_failure = 1;
+	assert_ok(heddle_object(rt, cell, &cell_type, &object));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &other));
+	assert_ok(heddle_submit(rt, heddle_call(change), heddle_rw(object)));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(other)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(heddle_unregister(object), HEDDLE_E_CANCELLED);
+	assert_ok(heddle_stop(rt));
+	free(cell);
+}
+
+/* --- Shapes and sizes ------------------------------------------------------------------------------------------------------------------ */
+
+static int fill_matrix(heddle_context *c)
+{
+	struct heddle_part p;
+	if (heddle_context_part(c, 0, 0, &p))
+		return 1;
+	for (size_t k = 0; k < p.n[0] * p.n[1]; k++)
+		((long *)p.base)[k % p.n[0] * p.stride[0] + k / p.n[0] * p.stride[1]] = heddle_get(c, 0, long);
+	return 0;
+}
+
+static void temporary_without_strides_is_split_into_disjoint_children(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .cpu = fill_matrix);
+	const struct heddle_part part = {.elem_size = sizeof(long), .n_dims = 2, .n = {3, 4}};
+	const struct heddle_filter columns = {.kind = HEDDLE_SPLIT_COLUMNS, .ny = 2}, halves = {.kind = HEDDLE_SPLIT_ROWS, .nx = 3};
+	heddle_data *d;
+	long k = 7;
+	assert_ok(heddle_tensor(rt, &part, &d));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d), heddle_value(k)));
+	assert_ok(heddle_partition(d, &columns, NULL));
+	assert_ok(heddle_partition(heddle_child(d, 1), &halves, NULL));
+	k = 100;
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_rw(heddle_child(d, 0)), heddle_value(k)));
+	for (k = 0; k < 3; k++)
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_rw(heddle_child(heddle_child(d, 1), (size_t)k)), heddle_value(k)));
+	assert_ok(heddle_unpartition(heddle_child(d, 1)));
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_acquire(d, HEDDLE_R));
+	static const long expected[] = {100, 100, 100, 100, 100, 100, 0, 1, 2, 0, 1, 2};
+	assert_memory_equal(heddle_data_ptr(d), expected, sizeof expected);
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_stop(rt));
+}
+
+/* The model entry is shared by tasks whose data are of the same shapes, whether they are different data or not. */
+static void task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	config.emulated_memory = N * sizeof(double) * 3 / 2;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *read = heddle_codelet_new(rt, .name = "read", .cpu = nothing);
+	double *x = calloc(2 * N, sizeof *x);
+	heddle_data *a, *b;
+	assert_non_null(x);
+	assert_ok(heddle_vector(rt, x, N, sizeof *x, &a));
+	assert_ok(heddle_vector(rt, x + N, N, sizeof *x, &b));
+	assert_ok(heddle_submit(rt, heddle_call(read), heddle_r(a), heddle_r(a)));
+	for (int i = 0; i < 50; i++)
+		assert_ok(heddle_submit(rt, heddle_call(read), heddle_r(a), heddle_r(b)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+	free(x);
+}
+
+/* --- Reductions ------------------------------------------------------------------------------------------------------------------------ */
+
+static void reduction_that_some_worker_could_not_begin_is_refused(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_accelerator(0);
+	heddle_codelet *init = heddle_codelet_new(rt, .name = "init", .emulated = nothing);
+	heddle_codelet *combine = heddle_codelet_new(rt, .name = "combine", .cpu = add_value);
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, NULL, 1, sizeof(long), &d));
+	assert_int_equal(heddle_data_set_reduction(d, init, combine), HEDDLE_E_INVALID);
+	assert_says("init");
+	assert_ok(heddle_stop(rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wait_for_all_counts_what_another_thread_has_released),
+		cmocka_unit_test(readers_may_acquire_together),
+		cmocka_unit_test(stop_releases_what_tasks_wait_for),
+		cmocka_unit_test(scratch_copy_is_dropped_and_not_written_back),
+		cmocka_unit_test(reduction_may_be_cancelled_while_a_contribution_is_evicted),
+		cmocka_unit_test(object_that_cannot_be_evicted_is_void),
+		cmocka_unit_test(temporary_without_strides_is_split_into_disjoint_children),
+		cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),
+		cmocka_unit_test(reduction_that_some_worker_could_not_begin_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
