@@ -22,7 +22,7 @@ static double round_step(double least)
 static size_t logarithmic_ticks(const struct hd_axis *axis, double gap, double *ticks, size_t max)
 {
 	double decades = log10(axis->high / axis->low), length = fabs(axis->to - axis->from);
-	if (!(length > 0))
+	if (!(length > 0) || !(axis->low > 0) || !isfinite(decades))
 		return 0;
 	/* Not more than a tick per `gap`; clamped, for an axis may be as short as it likes. */
 	int every = (int)fmin(fmax(ceil(gap * decades / length), 1), 1000), between = length > 3 * gap * decades;
