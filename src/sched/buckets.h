@@ -30,7 +30,6 @@ struct hd_bucket {
 struct hd_held {
 	struct hd_deque queue;
 	size_t n;
-	uint64_t refused_at; /* the news when nothing was found for it; nothing can be until there are others */
 };
 
 struct hd_bucket_key {
@@ -67,7 +66,12 @@ struct hd_buckets {
 	enum hd_gate gate;
 	size_t ahead;          /* tasks that a worker may hold */
 	uint64_t news;         /* counts what may give work to a worker that found none; starts at 1 */
-	uint64_t refused, stolen, local, given, held_now; /* gate; given, of which from the worker's own node's list */
+	uint64_t *idle_at;     /* owns; per worker, then [n_workers + class * n_nodes + node] for all of them: the news when nothing
+	                        * was found */
+	uint64_t refused, stolen;  /* by the gate; from peers */
+	uint64_t given, local; /* tasks; of which from the own node's list */
+	uint64_t refiled;      /* tasks moved to their exact set */
+	size_t *held_now;      /* owns; per class: by all its workers */
 };
 
 /* Reads the options of HD_BUCKET_OPTIONS. HEDDLE_E_MEMORY. After an error as after success, hd_buckets_fini. */

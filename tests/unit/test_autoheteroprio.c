@@ -172,15 +172,15 @@ static void orders_are_by_decreasing_scores_first_type_first_among_equals(void *
 	ASSERT_ORDER(HD_BEST_NODS_SCORE, &types, 1, 0, 2, 1); /* NOD 1, 1 and less */
 }
 
-/* Section 5.1. NOD 5, 4, 3, 2; fast on class 0: types 0 and 2, and 3, whose costs differ by 1 %; on class 1: 1 and 3. */
+/* Section 5.1. NOD 5, 4, 3, 2; fast on class 0: types 0, 2 and 3; on class 1: 1, and 2, whose costs differ by 1 %. */
 static void best_nods_fills_ranks_from_both_ends(void **state)
 {
 	(void)state;
-	const double counts[] = {1, 1, 1, 1}, nod[] = {5, 4, 3, 2}, cost[] = {1, 2, 2, 1, 1, 3, 1, 1.01}, zero[8] = {0};
+	const double counts[] = {1, 1, 1, 1}, nod[] = {5, 4, 3, 2}, cost[] = {1, 2, 2, 1, 1, 1.01, 1, 3}, zero[8] = {0};
 	const struct hd_types types = {.n_types = 4, .n_classes = 2, .tasks = counts, .nod = nod, .released = zero, .cost = cost,
 	                               .nrt = zero, .share = zero, .idle = zero};
 	ASSERT_ORDER(HD_BEST_NODS, &types, 0, 0, 2, 3, 1); /* 0 first, 1 last, 2 second, 3 third */
-	ASSERT_ORDER(HD_BEST_NODS, &types, 1, 1, 3, 2, 0); /* 0 last, 1 first, 2 third, 3 second */
+	ASSERT_ORDER(HD_BEST_NODS, &types, 1, 1, 2, 3, 0); /* 0 last, 1 first, 2 second, 3 third */
 }
 
 /* --- The worked example: section 3.3, tables 1 and 2, figure 4 -------------------------------------------------------------- */
@@ -401,6 +401,25 @@ static void every_heuristic_runs_the_example_within_all_work_in_turn(void **stat
 	}
 }
 
+/* Tasks for one worker only, slow ones too, among others: nobody waits for ever. */
+static void bound_tasks_are_run_by_their_workers(void **state)
+{
+	(void)state;
+	static const char *const policies[] = {"heteroprio", "laheteroprio", "autoheteroprio"};
+	for (int p = 0; p < 3; p++) {
+		heddle_runtime *rt = start_example(policies[p], NULL);
+		heddle_codelet *b = heddle_codelet_new(rt, .name = "B", .cpu = nothing, .cuda = nothing, .flops = one_flop);
+		assert_non_null(b);
+		for (unsigned i = 0; i < 40; i++)
+			assert_ok(i % 4 < 3 ? heddle_submit(rt, heddle_call(b), heddle_on(i * 7 % 3)) : heddle_submit(rt, heddle_call(b)));
+		assert_ok(heddle_wait_all(rt));
+		struct heddle_stats stats;
+		assert_ok(heddle_runtime_stats(rt, &stats));
+		assert_int_equal(stats.tasks_executed, 40);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +432,7 @@ int main(void)
 	    cmocka_unit_test(best_nods_fills_ranks_from_both_ends),
 	    cmocka_unit_test(example_of_the_paper_takes_7_5_and_5_seconds),
 	    cmocka_unit_test(every_heuristic_runs_the_example_within_all_work_in_turn),
+	    cmocka_unit_test(bound_tasks_are_run_by_their_workers),
 	    cmocka_unit_test_setup_teardown(second_run_starts_with_what_the_first_learnt, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(damaged_memory_is_set_aside, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(memory_with_a_negative_figure_is_damaged, open_scratch, close_scratch),

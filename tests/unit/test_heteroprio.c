@@ -179,6 +179,20 @@ static void worker_holds_a_task_ahead_and_fetches_its_data(void **unused)
 	fake_close(&s);
 }
 
+static void with_fewer_tasks_than_workers_nobody_hoards(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	open_with(&s, "heteroprio", "ahead=2", 4, 0);
+	make_tasks(3);
+	ready_all(&s, 3, -1);
+	ASSERT_PICKS(&s, 0, 0);
+	ASSERT_PICKS(&s, 1, 1);
+	ASSERT_PICKS(&s, 2, 2, -1);
+	assert_true(fake_report(&s, "stolen from what another worker held") == 0);
+	fake_close(&s);
+}
+
 static void what_others_hold_is_not_stolen_by_another_class(void **unused)
 {
 	(void)unused;
@@ -205,6 +219,27 @@ static void a_worker_that_found_nothing_finds_what_comes_later(void **unused)
 	ASSERT_PICKS(&s, 0, -1);
 	fake_ready(&s, &tasks[3], -1);
 	ASSERT_PICKS(&s, 1, 3, -1);
+	fake_close(&s);
+}
+
+/* Worker 0 may not; what it learns must not keep worker 1 from asking. */
+static void a_task_for_one_worker_is_found_after_another_was_refused(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	open_with(&s, "heteroprio", "ahead=1", 3, 0);
+	make_tasks(3);
+	tasks[0].workers = 2;
+	tasks[1].workers = 4;
+	ready_all(&s, 2, -1);
+	ASSERT_PICKS(&s, 0, -1);
+	ASSERT_PICKS(&s, 1, 0, -1);
+	ASSERT_PICKS(&s, 2, 1, -1);
+	tasks[2].workers = 2;
+	fake_ready(&s, &tasks[2], -1);
+	ASSERT_PICKS(&s, 0, -1);
+	ASSERT_PICKS(&s, 2, -1);
+	ASSERT_PICKS(&s, 1, 2);
 	fake_close(&s);
 }
 
@@ -270,6 +305,20 @@ static void task_waits_on_the_node_with_the_best_score(void **unused)
 		ASSERT_PICKS(&s, 2, 1 - rows[i].first_of_worker_1, -1);
 		fake_close(&s);
 	}
+}
+
+/* Nothing is anywhere: the releaser's node, though there are more tasks in its list. */
+static void equal_scores_leave_the_task_where_it_was_released(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	open_with(&s, "laheteroprio", "locality=LS_SDH,ahead=1", 1, 2);
+	make_typed("BBB");
+	for (int i = 0; i < 3; i++)
+		fake_ready(&s, &tasks[i], i < 2 ? 1 : 2);
+	ASSERT_PICKS(&s, 2, 2);
+	ASSERT_PICKS(&s, 1, 0, 1, -1);
+	fake_close(&s);
 }
 
 /* Its own node's list of every bucket, in its order, comes before the other nodes' lists. */
@@ -383,10 +432,12 @@ static void class_without_samples_tries_a_task_first(void **unused)
 }
 
 /* A has two successors B, one of which has another predecessor: NOD 1.5; R = 1 + 1; half of B is thought to go to each class, so
- * NRT is 1/2 * 2 * 1.5 on the CPU and 1/2 * 1 * 1.5 on the GPU. Then one A without successors: all is halved. */
+ * NRT is 1/2 * 2 * 1.5 on the CPU and 1/2 * 1 * 1.5 on the GPU. Then one A without successors: all is halved; it takes 4 us on the
+ * CPU. */
 static void averages_over_successors_are_remembered(void **unused)
 {
 	(void)unused;
+	heddle_codelet longer = {.name = "A", .time = {4, 2}, .samples = {99, 99}};
 	char dir[] = "/tmp/heddle-heteroprio-XXXXXX", options[256], path[128], text[4096] = "";
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/m.yaml", dir);
@@ -394,6 +445,7 @@ static void averages_over_successors_are_remembered(void **unused)
 	heddle_sched s;
 	open_with(&s, "autoheteroprio", options, 1, 1);
 	make_typed("ABBA");
+	tasks[3].codelet = &longer;
 	tasks[0].successors[0] = &tasks[1];
 	tasks[0].successors[1] = &tasks[2];
 	tasks[0].n_successors = 2;
@@ -408,7 +460,7 @@ static void averages_over_successors_are_remembered(void **unused)
 	fclose(f);
 	const char *a = strstr(text, "- codelet: 'A'\n  tasks: 2\n  walks: 2\n  nod: 0.75\n  released: 1\n");
 	assert_non_null(a);
-	assert_non_null(strstr(a, "  - class: 'cpu'\n    time: 1\n    samples: 2\n    nrt: 0.75\n    executed: 0\n"));
+	assert_non_null(strstr(a, "  - class: 'cpu'\n    time: 2.5\n    samples: 2\n    nrt: 0.75\n    executed: 0\n"));
 	assert_non_null(strstr(a, "  - class: 'cuda'\n    time: 2\n    samples: 2\n    nrt: 0.375\n    executed: 0\n"));
 	unlink(path);
 	rmdir(dir);
@@ -427,10 +479,13 @@ int main(void)
 		cmocka_unit_test(gate_by_order_counts_what_the_fast_class_wants_more),
 		cmocka_unit_test(gate_is_open_while_times_are_unknown),
 		cmocka_unit_test(worker_holds_a_task_ahead_and_fetches_its_data),
+		cmocka_unit_test(with_fewer_tasks_than_workers_nobody_hoards),
 		cmocka_unit_test(what_others_hold_is_not_stolen_by_another_class),
 		cmocka_unit_test(a_worker_that_found_nothing_finds_what_comes_later),
+		cmocka_unit_test(a_task_for_one_worker_is_found_after_another_was_refused),
 		cmocka_unit_test(scores_of_a_hand_made_distribution),
 		cmocka_unit_test(task_waits_on_the_node_with_the_best_score),
+		cmocka_unit_test(equal_scores_leave_the_task_where_it_was_released),
 		cmocka_unit_test(own_list_of_an_unwanted_bucket_comes_before_other_lists),
 		cmocka_unit_test(distance_is_half_likeness_of_orders_half_time),
 		cmocka_unit_test(list_of_workers_with_other_wishes_is_nearer),

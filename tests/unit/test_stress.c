@@ -304,14 +304,24 @@ static void task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fi
 	config.emulated_memory = N * sizeof(double) * 3 / 2;
 	heddle_runtime *rt = start_with(&config);
 	heddle_codelet *read = heddle_codelet_new(rt, .name = "read", .cpu = nothing);
+	heddle_codelet *stay = heddle_codelet_new(rt, .name = "stay", .cpu = pass_gate);
 	double *x = calloc(2 * N, sizeof *x);
 	heddle_data *a, *b;
 	assert_non_null(x);
 	assert_ok(heddle_vector(rt, x, N, sizeof *x, &a));
 	assert_ok(heddle_vector(rt, x + N, N, sizeof *x, &b));
+	heddle_codelet *mark = heddle_codelet_new(rt, .name = "mark", .emulated = nothing);
+	heddle_task *marked;
+	atomic_int gate = 0, *gate_address = &gate;
 	assert_ok(heddle_submit(rt, heddle_call(read), heddle_r(a), heddle_r(a)));
-	for (int i = 0; i < 50; i++)
+	for (unsigned i = 0; i < 2; i++) /* only the accelerator is free */
+		assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address), heddle_on(i)));
+	for (int i = 0; i < 10; i++)
 		assert_ok(heddle_submit(rt, heddle_call(read), heddle_r(a), heddle_r(b)));
+	assert_ok(heddle_submit(rt, heddle_call(mark), heddle_out(&marked)));
+	assert_ok(heddle_task_wait(marked)); /* it has looked at all before */
+	heddle_task_release(marked);
+	gate = 1;
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_stop(rt));
 	free(x);
@@ -332,6 +342,29 @@ static void reduction_that_some_worker_could_not_begin_is_refused(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* In virtual time no kernel runs, and the contributions are combined all the same. */
+static void reduction_in_virtual_time_is_completed_by_combining_tasks(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.platform = HEDDLE_SOURCE_DIR "/platforms/gpu1-cpu6.yaml";
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "spotrf", .cpu = nothing);
+	heddle_data *d;
+	struct heddle_stats before, after;
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(float), &d));
+	assert_ok(heddle_data_set_reduction(d, codelet, codelet));
+	for (int i = 0; i < 20; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_redux(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_runtime_stats(rt, &before));
+	assert_ok(heddle_acquire(d, HEDDLE_R));
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_runtime_stats(rt, &after));
+	assert_true(after.tasks_executed > before.tasks_executed);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +377,7 @@ int main(void)
 		cmocka_unit_test(temporary_without_strides_is_split_into_disjoint_children),
 		cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),
 		cmocka_unit_test(reduction_that_some_worker_could_not_begin_is_refused),
+		cmocka_unit_test(reduction_in_virtual_time_is_completed_by_combining_tasks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

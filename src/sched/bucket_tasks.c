@@ -1,0 +1,309 @@
+/* How tasks go into buckets and out of them: the lists of the nodes, the gate, tasks held ahead (buckets.h). */
+#include "buckets.h"
+#include <math.h>
+#include <stdio.h>
+
+/* --- Where to look -------------------------------------------------------------------------------------------------------------- */
+
+static double distance(const struct hd_buckets *b, unsigned node, unsigned list)
+{
+	int own = b->class_of_node[node], other = b->class_of_node[list];
+	double near = b->near[node * b->n_lists + list];
+	if (node == list || b->n_lists == 1)
+		return -1;
+	if (own < 0 || other < 0)
+		return near;
+	return hd_locality_distance(b->orders[own], b->orders[other], b->n, near);
+}
+
+void hd_buckets_reordered(struct hd_buckets *b)
+{
+	b->news++; /* the gate may see it otherwise */
+	for (unsigned node = 0; node < b->platform->n_nodes; node++) {
+		unsigned *visit = b->visit + node * b->n_lists;
+		for (unsigned list = 0; list < b->n_lists; list++) {
+			unsigned i = list;
+			b->away[list] = distance(b, node, list);
+			for (; i > 0 && b->away[visit[i - 1]] > b->away[list]; i--)
+				visit[i] = visit[i - 1];
+			visit[i] = list;
+		}
+	}
+}
+
+/* Which classes the sets met since the last time serve. */
+static void learn_sets(struct hd_buckets *b)
+{
+	for (; b->n_served < b->sets.n; b->n_served++)
+		for (unsigned w = 0; w < b->platform->n_workers; w++)
+			if (hd_sets_has(&b->sets, b->n_served, w))
+				b->serves[b->n_served * b->platform->n_classes + b->platform->workers[w].class_id] = 1;
+}
+
+static const uint8_t *serves(const struct hd_buckets *b, size_t set)
+{
+	return b->serves + set * b->platform->n_classes;
+}
+
+static struct hd_deque *list_of(const struct hd_buckets *b, struct hd_bucket *k, size_t list, size_t set)
+{
+	return &k->lists[list * b->sets.capacity + set];
+}
+
+/* --- Push ------------------------------------------------------------------------------------------------------------------------ */
+
+/* avg_{n+1} = x / (n+1) + n avg_n / (n+1), section 6.1. */
+static void learn_times(struct hd_buckets *b, struct hd_bucket *k, const heddle_task *t)
+{
+	for (unsigned c = 0; c < b->platform->n_classes; c++) {
+		double us = heddle_task_time(t, c);
+		if (isnan(us))
+			continue;
+		double n = (double)k->samples[c]++;
+		k->time[c] = n > 0 ? us / (n + 1) + n / (n + 1) * k->time[c] : us;
+	}
+}
+
+/* The list with the best score among the nodes whose workers can run the task; among equals the releaser's, then the one with
+ * the fewest tasks, then the first. */
+static unsigned best_list(const struct hd_buckets *b, const heddle_task *t, const uint8_t *classes, int releaser)
+{
+	int releaser_node = releaser < 0 ? -1 : (int)b->platform->workers[releaser].node;
+	double best_score = -INFINITY;
+	unsigned best = 0;
+	for (unsigned node = 0; node < b->n_lists; node++) {
+		if (b->class_of_node[node] < 0 || !classes[b->class_of_node[node]])
+			continue;
+		double score = hd_locality_score(b->locality, t, node, releaser_node);
+		int equal_but_better = score >= best_score && (int)best != releaser_node &&
+		                       ((int)node == releaser_node || b->n_on[node] < b->n_on[best]);
+		if (score > best_score || equal_but_better) {
+			best_score = score;
+			best = node;
+		}
+	}
+	return best;
+}
+
+static void count(struct hd_buckets *b, size_t set, size_t change)
+{
+	const uint8_t *classes = serves(b, set);
+	for (size_t c = 0; c < b->platform->n_classes; c++)
+		b->remaining[c] += classes[c] ? change : 0;
+}
+
+void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int releaser)
+{
+	struct hd_bucket *k = b->all[bucket];
+	unsigned set = hd_sets_of(&b->sets, t);
+	if (HD_UNLIKELY(b->n_served < b->sets.n))
+		learn_sets(b);
+	unsigned list = b->n_lists > 1 ? best_list(b, t, serves(b, set), releaser) : 0;
+	learn_times(b, k, t);
+	hd_deque_push_back(list_of(b, k, list, set), t);
+	k->tasks++;
+	k->n++;
+	k->n_on[list]++;
+	b->n_on[list]++;
+	count(b, set, 1);
+	b->news++;
+}
+
+/* --- Pick ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Time in us after which the fastest class would have emptied the bucket: busy with this bucket alone, or with all that it wants
+ * as much. */
+static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *k, size_t fastest)
+{
+	double us = (double)k->n * k->time[fastest];
+	for (size_t r = 0; b->gate == HD_GATE_ORDER && r < b->n; r++) {
+		const struct hd_bucket *before = b->all[b->orders[fastest][r]];
+		if (before == k)
+			break;
+		if (before->n && !isnan(before->time[fastest]))
+			us += (double)before->n * before->time[fastest];
+	}
+	return us / (double)b->workers[fastest];
+}
+
+/* Whether a class is too slow for a bucket now: tasks / workers of the fastest class < time / time of the fastest. Only classes
+ * that can run these tasks count: the fastest of all may never come. */
+static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, unsigned class_id)
+{
+	if (b->gate == HD_GATE_NO || isnan(k->time[class_id]) || (set == 0 && b->sets.n == b->sets.capacity))
+		return 0;
+	const uint8_t *classes = serves(b, set);
+	size_t fastest = class_id;
+	for (size_t c = 0; c < b->platform->n_classes; c++)
+		if (classes[c] && k->time[c] < k->time[fastest])
+			fastest = c;
+	if (fastest == class_id || time_to_empty(b, k, fastest) >= k->time[class_id])
+		return 0;
+	b->refused++;
+	return 1;
+}
+
+/* The first task of a list that the worker can run. With `b->sets` full, tasks of set 0 may be for others only. */
+static heddle_task *first_for(const struct hd_buckets *b, const struct hd_deque *list, size_t set, unsigned worker)
+{
+	heddle_task *t = list->first;
+	int reach = set == 0 && b->sets.n == b->sets.capacity ? HD_SETS_REACH : 1;
+	for (int i = 0; t && i < reach; i++) {
+		if (heddle_task_can_run(t, worker))
+			return t;
+		t = heddle_task_link(t)->next;
+	}
+	return NULL;
+}
+
+/* Moves the first task to the list of exactly the workers that can run it; 0: it is there already. */
+static int refile(struct hd_buckets *b, struct hd_bucket *k, size_t list, size_t set)
+{
+	heddle_task *t = list_of(b, k, list, set)->first;
+	unsigned exact = hd_sets_exact(&b->sets, t);
+	learn_sets(b);
+	if (exact == set)
+		return 0;
+	hd_deque_remove(list_of(b, k, list, set), t);
+	hd_deque_push_back(list_of(b, k, list, exact), t);
+	b->refiled++;
+	b->news++;
+	count(b, set, (size_t)-1);
+	count(b, exact, 1);
+	return 1;
+}
+
+static heddle_task *take(struct hd_buckets *b, struct hd_bucket *k, size_t list, size_t set, heddle_task *t)
+{
+	hd_deque_remove(list_of(b, k, list, set), t);
+	k->n--;
+	k->n_on[list]--;
+	b->n_on[list]--;
+	count(b, set, (size_t)-1);
+	return t;
+}
+
+/* From one list of one bucket: the oldest task, by submission where several sets hold some. */
+static heddle_task *take_from(struct hd_buckets *b, struct hd_bucket *k, size_t list, unsigned worker)
+{
+	unsigned class_id = b->platform->workers[worker].class_id;
+	size_t best_set = 0;
+	heddle_task *best = NULL;
+	for (size_t set = 0; set < b->sets.n; set++) {
+		struct hd_deque *q = list_of(b, k, list, set);
+		if (!q->first || !hd_sets_has(&b->sets, set, worker) || gated(b, k, set, class_id))
+			continue;
+		heddle_task *t = first_for(b, q, set, worker);
+		while (!t && q->first && refile(b, k, list, set))
+			t = first_for(b, q, set, worker);
+		if (t && (!best || heddle_task_order(t) < heddle_task_order(best))) {
+			best = t;
+			best_set = set;
+		}
+	}
+	return best ? take(b, k, list, best_set, best) : NULL;
+}
+
+/* From the worker's own node's list of each bucket in its order, then from the other nodes' lists, nearest first. */
+static heddle_task *take_any(struct hd_buckets *b, unsigned worker)
+{
+	const struct heddle_worker *w = &b->platform->workers[worker];
+	const unsigned *visit = b->visit + w->node * b->n_lists;
+	const size_t *order = b->orders[w->class_id];
+	for (size_t v = 0; v < b->n_lists; v++) {
+		size_t list = visit[v];
+		for (size_t r = 0; b->n_on[list] && r < b->n; r++) {
+			struct hd_bucket *k = b->all[order[r]];
+			heddle_task *t = k->n_on[list] ? take_from(b, k, list, worker) : NULL;
+			if (!t)
+				continue;
+			k->taken[w->class_id]++;
+			b->local += v == 0;
+			b->given++;
+			return t;
+		}
+	}
+	return NULL;
+}
+
+static heddle_task *unhold(struct hd_buckets *b, unsigned owner, heddle_task *t)
+{
+	hd_deque_remove(&b->held[owner].queue, t);
+	b->held[owner].n--;
+	b->held_now[b->platform->workers[owner].class_id]--;
+	return t;
+}
+
+/* StarPU's rule: with fewer tasks than workers nobody hoards. */
+static void fill_held(struct hd_buckets *b, unsigned worker)
+{
+	const struct heddle_worker *w = &b->platform->workers[worker];
+	struct hd_held *held = &b->held[worker];
+	size_t most = b->remaining[w->class_id] < b->workers[w->class_id] ? 1 : b->ahead;
+	while (held->n < most) {
+		heddle_task *t = take_any(b, worker);
+		if (!t)
+			return;
+		hd_deque_push_back(&held->queue, t);
+		if (held->n++)
+			heddle_task_prefetch(t, w->node);
+		b->held_now[w->class_id]++;
+	}
+}
+
+/* The last task that a worker of the same class holds and that this one can run: its first may start any moment. */
+static heddle_task *steal(struct hd_buckets *b, unsigned worker)
+{
+	const unsigned *peers = b->peers + worker * b->platform->n_workers;
+	for (unsigned i = 0; b->held_now[b->platform->workers[worker].class_id] && i < b->n_peers[worker]; i++) {
+		struct hd_held *held = &b->held[peers[i]];
+		heddle_task *t = held->n ? held->queue.last : NULL;
+		if (!t || !heddle_task_can_run(t, worker))
+			continue;
+		b->stolen++;
+		return unhold(b, peers[i], t);
+	}
+	return NULL;
+}
+
+/* What one worker does not find, others of its class and node do not find either, unless tasks are for particular workers. */
+static void note_idle(struct hd_buckets *b, unsigned worker, uint64_t *group)
+{
+	b->idle_at[worker] = b->news;
+	if (!b->refiled && !b->held_now[b->platform->workers[worker].class_id])
+		*group = b->news;
+}
+
+heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker)
+{
+	const struct heddle_worker *w = &b->platform->workers[worker];
+	uint64_t *group = &b->idle_at[b->platform->n_workers + w->class_id * b->platform->n_nodes + w->node];
+	struct hd_held *held = &b->held[worker];
+	if (*group == b->news || b->idle_at[worker] == b->news)
+		return NULL;
+	fill_held(b, worker);
+	heddle_task *t = held->n ? unhold(b, worker, held->queue.first) : steal(b, worker);
+	if (!t)
+		note_idle(b, worker, group); /* what others come to hold meanwhile it could not take either */
+	return t;
+}
+
+/* --- Report ---------------------------------------------------------------------------------------------------------------------- */
+
+void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
+{
+	char name[160];
+	heddle_sched_report(sched, "refused: the class is too slow", (double)b->refused, "times");
+	if (b->ahead > 1)
+		heddle_sched_report(sched, "stolen from what another worker held", (double)b->stolen, "tasks");
+	if (b->n_lists > 1)
+		heddle_sched_report(sched, "taken from the own node's lists", b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
+	for (size_t c = 0; c < b->platform->n_classes; c++)
+		for (size_t r = 0, rank = 0; r < b->n; r++) {
+			const struct hd_bucket *k = b->all[b->orders[c][r]];
+			if (!k->tasks)
+				continue;
+			snprintf(name, sizeof name, "%s takes, %zu: %s", b->platform->classes[c].name, ++rank, k->name);
+			heddle_sched_report(sched, name, (double)k->taken[c], "tasks");
+		}
+}
