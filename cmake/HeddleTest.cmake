@@ -15,6 +15,6 @@ function(heddle_add_test name)
 	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")
 	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
 		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\
-UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt;\
-TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt;${TEST_ENVIRONMENT}")
+UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
+TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0;${TEST_ENVIRONMENT}")
 endfunction()

@@ -219,7 +219,7 @@ static void end_transfer(struct hd_transfer *tr)
 void hd_transfer_done(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
-	int orphan = d->traits & HD_DATA_ORPHAN; /* others may be gone when the tasks that waited have gone on */
+	int orphan = d->orphan; /* others may be gone when the tasks that waited have gone on */
 	end_transfer(tr);
 	if (HD_UNLIKELY(orphan && !d->transfers))
 		hd_data_destroy(d);

@@ -37,7 +37,7 @@ struct hd_data_extra {
 };
 
 enum { HD_DATA_OBJECT = 1 /* not made of arrays */, HD_DATA_REDUCIBLE = 2 /* has its reduction kernels */,
-       HD_DATA_ORPHAN = 4 /* nobody's any more: freed after its last transfer */ };
+       HD_DATA_PARTS = 4 /* has several: kernels run without the lock, and `extra` may be made meanwhile */ };
 
 /* Laid out by use: a task touches what lies from `rt` to the first replica, about two cache lines, and hardly ever the rest. */
 struct heddle_data {
@@ -69,6 +69,7 @@ struct heddle_data {
 	uint8_t poisoned;       /* the task that should have written it failed */
 	uint16_t n_transfers;   /* in flight; at most one per node */
 	uint8_t write_locked;   /* a task that writes it is staged or runs: no transfer of it may begin */
+	uint8_t orphan;         /* a private copy that is nobody's any more: freed after its last transfer */
 	struct hd_replica replicas[]; /* per node */
 };
 

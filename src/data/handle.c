@@ -37,12 +37,12 @@ static uint64_t hash_shape(uint64_t h, const struct heddle_part *p)
 
 size_t hd_data_n_parts(const heddle_data *d)
 {
-	return d->extra && d->extra->parts ? d->extra->n_parts : 1;
+	return d->traits & HD_DATA_PARTS ? d->extra->n_parts : 1;
 }
 
 static const struct heddle_part *registered_part(const heddle_data *d, size_t i)
 {
-	return d->extra && d->extra->parts ? &d->extra->parts[i] : &d->part;
+	return d->traits & HD_DATA_PARTS ? &d->extra->parts[i] : &d->part;
 }
 
 size_t hd_data_dense_size(const heddle_data *d)
@@ -113,6 +113,7 @@ static int keep_parts(heddle_data *d, const struct heddle_part *parts, size_t n)
 		return hd_no_memory("a handle");
 	memcpy(extra->parts, parts, n * sizeof *parts);
 	extra->n_parts = n;
+	d->traits |= HD_DATA_PARTS;
 	return 0;
 }
 
@@ -234,7 +235,7 @@ void hd_data_abandon(heddle_data *d)
 		hd_data_destroy(d);
 		return;
 	}
-	d->traits |= HD_DATA_ORPHAN;
+	d->orphan = 1;
 	enlist(d->rt, d); /* heddle_stop may come first */
 }
 

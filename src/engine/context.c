@@ -27,7 +27,7 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part, i);
 	const struct hd_replica *r = &d->replicas[c->worker->node];
 	hd_data_part_at(d, r, part, out);
-	if (d->extra && d->extra->type)
+	if (d->traits & HD_DATA_OBJECT)
 		out->base = *(void **)r->ptr;
 	return 0;
 }

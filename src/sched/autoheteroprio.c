@@ -9,8 +9,17 @@
  *
  * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A bucket met for the first time
  * refreshes the orders at once, or it would have no place in them. While nothing has been executed in a bucket, its share is
- * equal on all classes that can run the task. `gate` order, ours: with bucket, as in StarPU, single precision Cholesky of 20, 40 tiles
- * reaches 4641, 7263 GFlop/s on haswell-k40m and 9495, 13741 on intel-v100; with order 5608, 7722, 10124, 14131. The idle share of a class is 1 - busy / time, of the time in which there are tasks.
+ * equal on all classes that can run the task. The idle share of a class is 1 - busy / time, of the time in which there are tasks.
+ * `refresh` is the paper's environment variable.
+ *
+ * Defaults by experiment: `heddle sim cholesky`, single precision, 40 tiles of 960, GFlop/s on haswell-k40m and intel-v100; dmdas
+ * with priorities reaches 8146 and 15831.
+ *   heuristic  URT/s_2 8073, 15381; UTC 8203, 15344; URT_LC 8123, 15707; URTxD_L5, the best of the paper's table 7, 7588, 13887;
+ *              with 20 and 60 tiles, in double precision and on amd-a100 and westmere-c2050, of eight tried only URT/s_2 is never
+ *              more than a tenth behind dmdas. The paper's graphs have no transfers and no gate: elsewhere another one may be better
+ *   gate       order, ours, 8073, 15381; bucket, StarPU's, 7277, 12464: with it CPUs hardly take part where GPUs are 50 times faster
+ *   locality   LS_SDH2 8073, 15381; LC_SMWB 7554, 15156; LcS 7088, 14288; LS_SDH 5426, 14354; none 4333, 13092
+ *   ahead      2 8073, 15381; 1 7846, 15107; 3 7784, 15106
  * StarPU's version differs: its idle shares are frozen during a run, it uses 1 - execution share for the idle share of the other
  * class, and R in us beside costs without a unit. */
 #include <math.h>
@@ -55,7 +64,7 @@ struct auto_state {
 	const char *memory;           /* option: borrows */
 };
 
-/* --- What is known about the buckets --------------------------------------------------------------------------------------- */
+/* --- What is known about the buckets ------------------------------------------------------------------------------ */
 
 static double *row(const double *rows, size_t bucket, size_t n_classes)
 {
@@ -170,7 +179,7 @@ static void refresh(struct auto_state *a)
 	a->refreshes++;
 }
 
-/* --- The walk: NOD, NRT and R of one task ---------------------------------------------------------------------------------- */
+/* --- The walk: NOD, NRT and R of one task ------------------------------------------------------------------------- */
 
 struct walk {
 	struct auto_state *a;
@@ -214,7 +223,7 @@ static void learn_successors(struct auto_state *a, size_t bucket, heddle_task *t
 	}
 }
 
-/* --- The policy -------------------------------------------------------------------------------------------------------------- */
+/* --- The policy --------------------------------------------------------------------------------------------------- */
 
 static void push(struct auto_state *a, heddle_task *t, int releaser)
 {
@@ -228,6 +237,7 @@ static void push(struct auto_state *a, heddle_task *t, int releaser)
 	int class_id = hd_calibration_class(&a->calibration, t);
 	if (class_id >= 0) {
 		hd_calibration_placed(&a->calibration, t, (unsigned)class_id);
+		hd_buckets_learn(&a->buckets, bucket, t);
 		hd_lanes_push(&a->trials[class_id], t, HD_FIFO);
 		a->n_trials[class_id]++;
 	} else {
@@ -300,7 +310,7 @@ static void auto_report(void *state, heddle_sched *sched)
 	hd_buckets_report(&a->buckets, sched);
 }
 
-/* --- Life -------------------------------------------------------------------------------------------------------------------- */
+/* --- Life --------------------------------------------------------------------------------------------------------- */
 
 /* What this run has learnt joins what was remembered. */
 static void remember(struct auto_state *a)
@@ -382,8 +392,8 @@ static int auto_create(heddle_sched *sched, void **state)
 }
 
 static const struct heddle_option auto_options[] = {
-	{"heuristic", "URTxD_L5", HD_HEURISTIC_NAMES, "what the orders are computed by (tables 5 to 7 of the paper; the default is the "
-	 "best of table 7)", 0, 0},
+	{"heuristic", "URT/s_2", HD_HEURISTIC_NAMES, "what the orders are computed by (tables 5 to 7 of the paper, whose best is URTxD_L5; the "
+	 "default is the best for Cholesky)", 0, 0},
 	{"refresh", "100", "pushes", "the orders are computed again after so many", 1, 1e9},
 	{"missing", "same", "huge|same", "what a class without an implementation is said to cost: very much, or as much as the other "
 	 "(section 4.2.3)", 0, 0},

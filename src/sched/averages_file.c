@@ -89,7 +89,7 @@ static void no_log(cyaml_log_t level, void *context, const char *format, va_list
 static const cyaml_config_t strict = {.log_fn = no_log, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR,
                                       .flags = CYAML_CFG_NO_ALIAS};
 
-/* --- Reading --------------------------------------------------------------------------------------------------------------------- */
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
 
 /* All figures of the file, one after the other: f returns non-zero to stop. */
 static int each_number(const struct text_file *file, int (*f)(const char *text))
@@ -241,7 +241,7 @@ int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets 
 	return status;
 }
 
-/* --- Writing --------------------------------------------------------------------------------------------------------------------- */
+/* --- Writing ------------------------------------------------------------------------------------------------------ */
 
 /* A name in single quotes, as YAML wants it. */
 static void write_name(FILE *out, const char *name)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* --- Where to look -------------------------------------------------------------------------------------------------------------- */
+/* --- Where to look ------------------------------------------------------------------------------------------------ */
 
 static double distance(const struct hd_buckets *b, unsigned node, unsigned list)
 {
@@ -50,11 +50,13 @@ static struct hd_deque *list_of(const struct hd_buckets *b, struct hd_bucket *k,
 	return &k->lists[list * b->sets.capacity + set];
 }
 
-/* --- Push ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Push --------------------------------------------------------------------------------------------------------- */
 
 /* avg_{n+1} = x / (n+1) + n avg_n / (n+1), section 6.1. */
-static void learn_times(struct hd_buckets *b, struct hd_bucket *k, const heddle_task *t)
+void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t)
 {
+	struct hd_bucket *k = b->all[bucket];
+	k->tasks++;
 	for (unsigned c = 0; c < b->platform->n_classes; c++) {
 		double us = heddle_task_time(t, c);
 		if (isnan(us))
@@ -99,9 +101,8 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 	if (HD_UNLIKELY(b->n_served < b->sets.n))
 		learn_sets(b);
 	unsigned list = b->n_lists > 1 ? best_list(b, t, serves(b, set), releaser) : 0;
-	learn_times(b, k, t);
+	hd_buckets_learn(b, bucket, t);
 	hd_deque_push_back(list_of(b, k, list, set), t);
-	k->tasks++;
 	k->n++;
 	k->n_on[list]++;
 	b->n_on[list]++;
@@ -109,7 +110,7 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 	b->news++;
 }
 
-/* --- Pick ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Pick --------------------------------------------------------------------------------------------------------- */
 
 /* Time in us after which the fastest class would have emptied the bucket: busy with this bucket alone, or with all that it wants
  * as much. */
@@ -288,7 +289,7 @@ heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker)
 	return t;
 }
 
-/* --- Report ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Report ------------------------------------------------------------------------------------------------------- */
 
 void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
 {

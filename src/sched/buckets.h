@@ -86,6 +86,8 @@ size_t hd_buckets_named(struct hd_buckets *b, const char *name);
 size_t hd_buckets_of_codelet(struct hd_buckets *b, const heddle_codelet *codelet);
 /* To be called when orders have changed: finds the nearest lists again. */
 void hd_buckets_reordered(struct hd_buckets *b);
+/* Counts a task of a bucket and its predicted times; hd_buckets_push does it itself. */
+void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t);
 /* `releaser`: the worker whose task made this one ready, or -1. */
 void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int releaser);
 /* The next task of a worker: fills what it holds, then gives the first of it, or one that a worker of its class holds. */

@@ -9,7 +9,11 @@
  * The rest is in buckets.h. Choices. A bucket is a codelet, or a user priority; the user gives the order of the buckets for each
  * class with `order`. Buckets that it does not name come after those that it does: by user priority the most urgent first, else
  * by how much the class gains over the slowest other class, which is renewed as times become known. StarPU gives every class the
- * same order, that of the user priorities, and lets workers pop the newest task; the paper's buckets are first in first out. */
+ * same order, that of the user priorities, and lets workers pop the newest task; the paper's buckets are first in first out.
+ *
+ * LS_SDH2 is laheteroprio's default because Cholesky goes best with it: `heddle sim cholesky`, single precision, 40 tiles of 960,
+ * GFlop/s on haswell-k40m and intel-v100: LS_SDH2 7417, 12198; LC_SMWB 7446, 12128; LS_SDH 6362, 11613; LcS 7174, 11471; worker
+ * 5922, 11040; none 4425, 10379. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +35,7 @@ struct heteroprio {
 	double scores[HD_MAX_BUCKETS];
 };
 
-/* --- The user's order: "cpu: potrf > trsm; gpu: gemm" --------------------------------------------------------------------- */
+/* --- The user's order: "cpu: potrf > trsm; gpu: gemm" ------------------------------------------------------------- */
 
 /* The next piece of text up to one of `ends`, without blanks around it. */
 static const char *piece(const char **text, const char *ends, size_t *length)
@@ -94,7 +98,7 @@ static int check_order(heddle_sched *sched, const char *order)
 	return HEDDLE_OK;
 }
 
-/* --- Orders ------------------------------------------------------------------------------------------------------------------ */
+/* --- Orders ------------------------------------------------------------------------------------------------------- */
 
 /* How much faster a class is than the slowest other one. */
 static double gain(const struct hd_bucket *k, size_t n_classes, size_t class_id)
@@ -148,7 +152,7 @@ static void renew_orders(struct heteroprio *h)
 	hd_buckets_reordered(b);
 }
 
-/* --- The policy -------------------------------------------------------------------------------------------------------------- */
+/* --- The policy --------------------------------------------------------------------------------------------------- */
 
 static void heteroprio_destroy(void *state)
 {

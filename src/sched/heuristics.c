@@ -3,7 +3,7 @@
 #include "heuristics.h"
 #include <math.h>
 
-/* --- Quantities: sections 4.3.1 and 4.3.3 ---------------------------------------------------------------------------------- */
+/* --- Quantities: sections 4.3.1 and 4.3.3 ------------------------------------------------------------------------- */
 
 enum { HUGE_FACTOR = 1000 };
 
@@ -73,7 +73,7 @@ struct hd_quantities hd_types_quantities(const struct hd_types *types, double sc
 	return q;
 }
 
-/* --- Scores: section 5 ------------------------------------------------------------------------------------------------------ */
+/* --- Scores: section 5 -------------------------------------------------------------------------------------------- */
 
 static double relu(double x)
 {
@@ -171,7 +171,7 @@ double hd_heuristic_score(enum hd_heuristic h, enum hd_constants constants, cons
 	return isnan(score) ? 0 : score;
 }
 
-/* --- Orders: section 4.3.2 -------------------------------------------------------------------------------------------------- */
+/* --- Orders: section 4.3.2 ---------------------------------------------------------------------------------------- */
 
 void hd_order_by_scores(size_t n, size_t *order, const double *scores)
 {

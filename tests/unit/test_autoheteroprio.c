@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "program.h"
+#include "dense/dense.h"
 #include "sched/heuristics.h"
 
 static void assert_near(double got, double expected, const char *what)
@@ -12,7 +13,7 @@ static void assert_near(double got, double expected, const char *what)
 		fail_msg("%s: %.12g instead of %.12g", what, got, expected);
 }
 
-/* --- Scores ---------------------------------------------------------------------------------------------------------------- */
+/* --- Scores ------------------------------------------------------------------------------------------------------- */
 
 /* Name number `h` of HD_HEURISTIC_NAMES. */
 static const char *name_of(int h, char *buffer)
@@ -94,7 +95,7 @@ static void scores_at_the_limits_are_numbers(void **state)
 	assert_near(hd_heuristic_score(HD_URTXD_L4, HD_CONSTANTS_PAPER, &idle_free), -0.5 * exp(-1), "L4");
 }
 
-/* --- Quantities ------------------------------------------------------------------------------------------------------------- */
+/* --- Quantities --------------------------------------------------------------------------------------------------- */
 
 /* Three types on two classes, in us: 100/50, 20/80, and 10 on the first only. */
 static const double tasks_of[] = {1, 2, 7}, nod_of[] = {4, 2, 1}, released_of[] = {60, 30, 0};
@@ -148,7 +149,7 @@ static void other_class_is_the_slowest_or_the_second_slowest(void **state)
 	assert_near(hd_types_quantities(&types, 1, 0, 1).need, 0.2 - 0.4, "need against the second slowest");
 }
 
-/* --- Orders ------------------------------------------------------------------------------------------------------------------ */
+/* --- Orders ------------------------------------------------------------------------------------------------------- */
 
 static void assert_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, const size_t *expected)
 {
@@ -183,7 +184,7 @@ static void best_nods_fills_ranks_from_both_ends(void **state)
 	ASSERT_ORDER(HD_BEST_NODS, &types, 1, 1, 2, 3, 0); /* 0 last, 1 first, 2 second, 3 third */
 }
 
-/* --- The worked example: section 3.3, tables 1 and 2, figure 4 -------------------------------------------------------------- */
+/* --- The worked example: section 3.3, tables 1 and 2, figure 4 ---------------------------------------------------- */
 
 enum { N_EXAMPLE = 10, SECOND = 1000000 };
 
@@ -270,7 +271,7 @@ static void example_of_the_paper_takes_7_5_and_5_seconds(void **state)
 	}
 }
 
-/* --- From run to run ---------------------------------------------------------------------------------------------------------- */
+/* --- From run to run ---------------------------------------------------------------------------------------------- */
 
 static char *scratch_file(char *dir, const char *name)
 {
@@ -420,6 +421,43 @@ static void bound_tasks_are_run_by_their_workers(void **state)
 	}
 }
 
+/* --- Cholesky ----------------------------------------------------------------------------------------------------- */
+
+static double cholesky(const char *machine, const char *policy, enum heddle_dense_priority priority, size_t tiles)
+{
+	struct heddle_platform *platform;
+	struct heddle_config config = small_config();
+	config.sched = policy;
+	heddle_runtime *rt;
+	heddle_dense *dense;
+	struct heddle_dense_report report;
+	const struct heddle_dense_problem problem = {.precision = HEDDLE_DENSE_SINGLE, .n = 960 * tiles, .tile = 960,
+	                                             .priority = priority};
+	char path[256];
+	snprintf(path, sizeof path, "%s/platforms/%s.yaml", HEDDLE_SOURCE_DIR, machine);
+	assert_ok(heddle_platform_load(path, &platform));
+	assert_ok(heddle_start_on(&config, platform, 1, &rt));
+	assert_ok(heddle_dense_open(rt, &dense));
+	assert_ok(heddle_dense_potrf_graph(dense, &problem, &report));
+	heddle_dense_close(dense);
+	assert_ok(heddle_stop(rt));
+	heddle_platform_free(platform);
+	return report.gflops;
+}
+
+static void cholesky_without_priorities_is_within_a_tenth_of_dmdas_with_them(void **state)
+{
+	(void)state;
+	static const char *const machines[] = {"haswell-k40m", "intel-v100"};
+	for (int m = 0; m < 2; m++)
+		for (size_t tiles = 20; tiles <= 40; tiles += 20) {
+			double ours = cholesky(machines[m], "autoheteroprio", HEDDLE_DENSE_PRIORITY_NONE, tiles),
+			       expert = cholesky(machines[m], "dmdas", HEDDLE_DENSE_PRIORITY_PATH, tiles);
+			if (ours < 0.9 * expert)
+				fail_msg("%s, %zu tiles: %g GFlop/s, dmdas %g", machines[m], tiles, ours, expert);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +471,7 @@ int main(void)
 	    cmocka_unit_test(example_of_the_paper_takes_7_5_and_5_seconds),
 	    cmocka_unit_test(every_heuristic_runs_the_example_within_all_work_in_turn),
 	    cmocka_unit_test(bound_tasks_are_run_by_their_workers),
+	    cmocka_unit_test(cholesky_without_priorities_is_within_a_tenth_of_dmdas_with_them),
 	    cmocka_unit_test_setup_teardown(second_run_starts_with_what_the_first_learnt, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(damaged_memory_is_set_aside, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(memory_with_a_negative_figure_is_damaged, open_scratch, close_scratch),

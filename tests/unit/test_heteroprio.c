@@ -21,7 +21,7 @@ static void make_typed(const char *types)
 		tasks[i].codelet = types[i] == 'A' ? &for_cpu : &for_gpu;
 }
 
-/* --- Buckets and orders ----------------------------------------------------------------------------------------------------- */
+/* --- Buckets and orders ------------------------------------------------------------------------------------------- */
 
 static void heteroprio_each_class_takes_first_what_it_gains_most_with(void **unused)
 {
@@ -105,7 +105,7 @@ static void heteroprio_bound_tasks_stand_in_nobodys_way(void **unused)
 	fake_close(&s);
 }
 
-/* --- The gate --------------------------------------------------------------------------------------------------------------- */
+/* --- The gate ----------------------------------------------------------------------------------------------------- */
 
 /* 5 times slower on CPUs, 2 GPUs: CPUs take while there are 10 tasks or more. */
 static void gate_opens_when_the_fast_class_has_enough(void **unused)
@@ -158,7 +158,7 @@ static void gate_is_open_while_times_are_unknown(void **unused)
 	fake_close(&s);
 }
 
-/* --- Tasks held ahead --------------------------------------------------------------------------------------------------------- */
+/* --- Tasks held ahead --------------------------------------------------------------------------------------------- */
 
 static void worker_holds_a_task_ahead_and_fetches_its_data(void **unused)
 {
@@ -243,7 +243,7 @@ static void a_task_for_one_worker_is_found_after_another_was_refused(void **unus
 	fake_close(&s);
 }
 
-/* --- Locality ------------------------------------------------------------------------------------------------------------------- */
+/* --- Locality ----------------------------------------------------------------------------------------------------- */
 
 /* Reads x, 100 bytes valid on node 1; writes y, 30 bytes valid on node 2. */
 static heddle_data x = {100, 1 << 1}, y = {30, 1 << 2};
@@ -370,7 +370,7 @@ static void list_of_workers_with_other_wishes_is_nearer(void **unused)
 	fake_close(&s);
 }
 
-/* --- autoheteroprio ----------------------------------------------------------------------------------------------------------- */
+/* --- autoheteroprio ----------------------------------------------------------------------------------------------- */
 
 static void orders_are_computed_at_the_first_push_and_every_nth(void **unused)
 {
@@ -428,6 +428,7 @@ static void class_without_samples_tries_a_task_first(void **unused)
 	ASSERT_PICKS(&s, 0, 1); /* before the older task 0; one sample is enough */
 	ASSERT_PICKS(&s, 1, 2);
 	assert_true(fake_report(&s, "tried to calibrate models") == 1);
+	assert_true(fake_report(&s, "cpu takes, 2: new") == 0); /* known as a bucket, and not counted twice */
 	fake_close(&s);
 }
 
