@@ -64,8 +64,9 @@ int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint
 /* Any number of arrays that belong together. */
 int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts, heddle_data **out);
 
-/* A type that is not made of arrays. Functions are called from copy threads, never two at once on one object, and must
- * not call Heddle. They may return non-zero for failure, which fails the transfer and the task that needed it. */
+/* A type that is not made of arrays. Functions are called from copy threads and must not call Heddle; `size` and `pack` only
+ * read, and may run twice at once on one object. Non-zero means failure, which fails the transfer and the task that needed
+ * it; the newest value is lost if it was only there. */
 struct heddle_type {
 	const char *name;
 	size_t (*size)(const void *object);                                /* bytes that pack writes */
@@ -101,8 +102,8 @@ void *heddle_data_ptr(heddle_data *data);
 /* Ends the handle: waits for its tasks, leaves the newest value in the program's buffer, frees all copies. Returns
  * HEDDLE_E_CANCELLED if that value was never computed because a task failed; the handle is gone all the same. Blocks. */
 int heddle_unregister(heddle_data *data);
-/* The same without waiting and without bringing the value back: as if by a last task. The handle must not be used again.
- * The buffer is the program's again after the next heddle_wait_all. */
+/* The same without waiting: as if by a last task. The handle must not be used again. The buffer is the program's again, with
+ * the newest value, after the next heddle_wait_all. */
 int heddle_unregister_async(heddle_data *data);
 
 /* --- Filters: seeing one datum as several ------------------------------------------------------------------------- */

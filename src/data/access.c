@@ -77,7 +77,7 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 	if (status)
 		return status;
 	hd_lock(&d->rt->lock);
-	status = hd_wait_until(d->rt, is_staged, t);
+	status = hd_wait_reacting(d->rt, is_staged, t);
 	if (!status && (t->status || t->cancelled))
 		status = acquire_failed(d, t);
 	else if (!status) {
@@ -161,7 +161,7 @@ int heddle_unregister(heddle_data *d)
 	if (!t)
 		return status;
 	hd_lock(&rt->lock);
-	status = hd_wait_until(rt, task_ended, t);
+	status = hd_wait_reacting(rt, task_ended, t);
 	if (!status && t->status)
 		status = hd_error(t->status, "the value of an unregistered datum was not computed: the task that should have written "
 		                             "it failed");

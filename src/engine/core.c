@@ -54,8 +54,14 @@ static void on_ready(heddle_task *t, void *arg)
 		append(&rt->control, &rt->control_tail, t);
 		return;
 	}
-	if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES) && hd_graph_take_tokens(t, on_ready, rt))
-		return;
+	if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES)) {
+		if (hd_graph_take_tokens(t, on_ready, rt))
+			return;
+		if (t->cancelled) {
+			append(&rt->control, &rt->control_tail, t);
+			return;
+		}
+	}
 	if (HD_UNLIKELY(rt->n_batch == rt->max_batch) && grow_batch(rt)) {
 		t->status = HEDDLE_E_MEMORY;
 		append(&rt->control, &rt->control_tail, t);
@@ -174,8 +180,15 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
+static _Thread_local const heddle_runtime *calling; /* whose callback this thread is in; only its thread */
+
+/* A callback that submits comes here again: the next ones are left to the loop below, or chains of callbacks would nest. */
 static void run_callbacks(heddle_runtime *rt)
 {
+	const heddle_runtime *outer_runtime = calling;
+	if (outer_runtime == rt)
+		return;
+	calling = rt;
 	while (rt->called) {
 		heddle_task *t = take_first(&rt->called);
 		rt->n_calling++;
@@ -188,6 +201,7 @@ static void run_callbacks(heddle_runtime *rt)
 		hd_drain(rt); /* what it submitted counts before it has ended */
 		bury(rt, t);
 	}
+	calling = outer_runtime;
 }
 
 /* --- Controls ------------------------------------------------------------------------------------------------------------ */
@@ -398,11 +412,16 @@ static void tell_policy(heddle_runtime *rt)
 		rt->stats.sched_time += hd_clock_us() - start;
 }
 
-/* Beyond its pipeline a worker takes some more tasks at once when they are tiny and there are plenty for all. */
+/* Beyond its pipeline a worker takes some more tasks at once when they are tiny, there are plenty for all, and nobody may be
+ * waiting for one of them in particular: they are only seen to have ended when all have. */
 static int can_hold_more(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
-	return rt->n_ready && (w->in_flight < w->pipeline || (w->in_flight < w->burst && rt->n_ready > rt->n_workers));
+	if (w->in_flight < w->pipeline)
+		return rt->n_ready != 0;
+	const heddle_task *last = w->staged ? w->staged_tail : NULL;
+	return w->in_flight < w->burst && rt->n_ready > rt->n_workers && !rt->n_reacting && last && last->refs == 1 &&
+	       !last->extra;
 }
 
 static void fill(struct hd_worker *w)

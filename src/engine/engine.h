@@ -153,6 +153,7 @@ struct heddle_runtime {
 	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
 	uint64_t n_held;             /* data acquired by the program */
 	unsigned n_calling;          /* callbacks being run */
+	unsigned n_reacting;         /* threads that wait for one task or datum, and may do something when they have it */
 	double now;                  /* us: when the current critical section began, for time stamps that need no precision */
 	int first_error;             /* of the tasks ended since the last wait for all */
 	char *first_message;         /* owns */
@@ -212,8 +213,8 @@ double hd_worker_free_at(struct hd_worker *w, double now);
 void hd_core_not_hungry(struct hd_worker *w);
 
 /* submit.c */
-/* Puts the tasks of all inboxes into the graph. */
-void hd_drain(heddle_runtime *rt);
+/* Puts the tasks of all inboxes into the graph; whether there were any. */
+int hd_drain(heddle_runtime *rt);
 /* Nobody may submit without the lock until further notice. */
 void hd_revoke(heddle_runtime *rt);
 /* A control task on some data, submitted in order. `fill` may add to it before. Takes the lock. */
@@ -231,6 +232,8 @@ int hd_task_add_footprint(heddle_task *t);
 
 /* wait.c: entered with the lock held, left with it held. */
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
+/* The same for one task or datum: others must see what ends as soon as it ends. */
+int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
 void hd_wake_waiters(heddle_runtime *rt);
 
 /* context.c: running kernels. */

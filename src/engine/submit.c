@@ -6,8 +6,9 @@
  *  - After publishing a slot the submitter reads the lease again. Either it still holds it, so any later revocation comes
  *    with a drain that sees the slot; or it does not, and it drains the inbox itself before returning. (Both sides use
  *    sequentially consistent operations: see heddle_runtime.lease.)
- *  - A thread without the lease drains everything before it is given the lease. So when thread B submits after thread A has
- *    returned from submitting, A's task is in the graph before B's.
+ *  - A thread without the lease never fills its inbox: it revokes the lease, drains everything, and puts its task into the graph
+ *    itself, all under the lock; only then is it given the lease. So when thread B submits after thread A has returned from
+ *    submitting, A's task is in the graph before B's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,25 +64,35 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 
 /* --- The graph's side ---------------------------------------------------------------------------------------------------- */
 
-static void drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
+static void enter(heddle_runtime *rt, heddle_task *t)
+{
+	if (HD_UNLIKELY(rt->first_submit < 0))
+		rt->first_submit = rt->now;
+	rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
+	hd_core_insert(rt, t);
+}
+
+/* Whether there were any. */
+static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 {
 	/* pairs: the store of tail in push */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_acquire);
+	int any = inbox->head != tail;
 	while (inbox->head != tail) {
 		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
 		if (tail - inbox->head > 1)
 			hd_task_fetch(inbox->slots[(inbox->head + 1) % HD_INBOX_SIZE]);
-		if (HD_UNLIKELY(rt->first_submit < 0))
-			rt->first_submit = rt->now;
-		rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
-		hd_core_insert(rt, t);
+		enter(rt, t);
 	}
+	return any;
 }
 
-void hd_drain(heddle_runtime *rt)
+int hd_drain(heddle_runtime *rt)
 {
+	int any = 0;
 	for (struct hd_inbox *i = rt->inboxes; i; i = i->next)
-		drain_one(rt, i);
+		any |= drain_one(rt, i);
+	return any;
 }
 
 void hd_revoke(heddle_runtime *rt)
@@ -152,18 +163,34 @@ static uint32_t new_budget(heddle_runtime *rt)
 	uint64_t window = window_of(rt), live = hd_live(rt) - rt->n_held;
 	if (!window || window >= live + HD_INBOX_SIZE)
 		return HD_INBOX_SIZE;
-	return window > live ? (uint32_t)(window - live) : 1;
+	return window > live ? (uint32_t)(window - live) : 0;
 }
 
-/* Everything submitted so far enters the graph; the thread gets the lease if all workers have enough to do. */
-static void flush(heddle_runtime *rt, struct hd_inbox *inbox)
+/* Leaves with all inboxes empty and nobody holding the lease. Callbacks run without the lock, so others may submit meanwhile. */
+static void drain_all(heddle_runtime *rt)
+{
+	hd_revoke(rt);
+	while (hd_drain(rt)) {
+		hd_core_settle(rt);
+		hd_revoke(rt);
+	}
+}
+
+/* Everything submitted so far enters the graph, then `t` (NULL: nothing); the thread gets the lease if all workers have enough
+ * to do. */
+static void flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);
 	rt->now = rt->engine->now(rt);
 	rt->batch_releaser = -1;
-	hd_drain(rt);
-	hd_core_settle(rt);
+	drain_all(rt);
 	throttle(rt);
+	drain_all(rt);
+	if (t) {
+		enter(rt, t);
+		hd_core_settle(rt);
+		drain_all(rt);
+	}
 	inbox->budget = new_budget(rt);
 	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
 	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : inbox->thread, memory_order_seq_cst);
@@ -173,8 +200,12 @@ static void flush(heddle_runtime *rt, struct hd_inbox *inbox)
 /* The budget sees to it that a slot is free: every flush empties the inbox. */
 static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
-	if (HD_UNLIKELY(inbox->budget == 0))
-		flush(rt, inbox);
+	/* pairs: hd_revoke. Without the lease others may have submitted since, and their tasks come first. */
+	if (HD_UNLIKELY(inbox->budget == 0) ||
+	    HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread)) {
+		flush(rt, inbox, t);
+		return;
+	}
 	inbox->budget--;
 	/* relaxed: only this thread writes it; pairs: nothing */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
@@ -183,7 +214,7 @@ static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	atomic_store_explicit(&inbox->tail, tail + 1, memory_order_seq_cst);
 	/* pairs: hd_revoke */
 	if (HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
-		flush(rt, inbox);
+		flush(rt, inbox, NULL);
 }
 
 /* --- Tasks of the core --------------------------------------------------------------------------------------------------- */

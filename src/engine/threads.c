@@ -211,7 +211,7 @@ static void *copier_main(void *arg)
 		hd_unlock(&rt->lock);
 		tr->start = threads_now(rt);
 		/* The descriptions of the datum are constant, the replicas pinned. */
-		tr->status = tr->data->extra && tr->data->extra->type ? copy_object(tr) : copy_parts(c, tr);
+		tr->status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
 		tr->end = threads_now(rt);
 		hd_lock(&rt->lock);
 		rt->now = tr->end;
@@ -257,6 +257,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	waiter->event = &w->wake;
 	while (!waiter->done(rt, waiter->arg)) {
 		uint64_t before = rt->n_ended;
+		waiter->woken = 0; /* it may have come true and been undone by another thread's submission */
 		int woken = step(w, timeout_us);
 		if (w->asleep && hd_core_stuck(rt) && !waiter->done(rt, waiter->arg)) {
 			status = hd_core_deadlock(rt);

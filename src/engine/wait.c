@@ -53,6 +53,14 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	return status;
 }
 
+int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
+{
+	rt->n_reacting++;
+	int status = hd_wait_until(rt, done, arg);
+	rt->n_reacting--;
+	return status;
+}
+
 /* Every worker has been asked, in vain, since the last thing happened. */
 static int all_hungry(const heddle_runtime *rt)
 {
@@ -132,7 +140,7 @@ int heddle_task_wait(heddle_task *task)
 	heddle_runtime *rt = runtime_of(task);
 	hd_lock(&rt->lock);
 	task->waited = 1;
-	int status = hd_wait_until(rt, task_ended, task);
+	int status = hd_wait_reacting(rt, task_ended, task);
 	if (!status && task->status) {
 		const char *why = task->extra && task->extra->message ? task->extra->message : heddle_status_name(task->status);
 		status = hd_error(task->status, "%s (task %llu): %s", hd_task_name(task), (unsigned long long)task->order, why);

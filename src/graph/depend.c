@@ -210,6 +210,7 @@ int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), v
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (needs_token(&t->accesses[i])) {
 			t->accesses[i].data->token = 1;
+			t->cancelled |= t->accesses[i].data->poisoned; /* by the one that had it before */
 			t->accesses[i].flags |= HD_ACCESS_TOKEN;
 		}
 	}
