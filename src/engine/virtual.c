@@ -124,17 +124,17 @@ static double fair_part(heddle_runtime *rt, struct hd_virtual *v, const struct h
 /* Max-min fairness by progressive filling: the transfer with the smallest fair part gets it and leaves the rest to the others. */
 static void share(heddle_runtime *rt, struct hd_virtual *v)
 {
-	const struct heddle_platform *p = rt->platform;
-	for (size_t b = 0; b < p->n_buses; b++) {
-		v->bus_left[b] = p->buses[b].bandwidth;
-		v->bus_users[b] = 0;
-	}
-	for (size_t i = 0; i < v->n_active; i++) {
+	for (size_t i = 0; i < v->n_active; i++) { /* only the buses in use: a machine may have many */
 		const struct heddle_link *link = link_of(rt, v->active[i]);
 		v->active[i]->rate = -1;
-		for (size_t b = 0; b < link->n_buses; b++)
-			v->bus_users[link->buses[b]]++;
+		for (size_t b = 0; b < link->n_buses; b++) {
+			v->bus_left[link->buses[b]] = rt->platform->buses[link->buses[b]].bandwidth;
+			v->bus_users[link->buses[b]] = 0;
+		}
 	}
+	for (size_t i = 0; i < v->n_active; i++)
+		for (size_t b = 0; b < link_of(rt, v->active[i])->n_buses; b++)
+			v->bus_users[link_of(rt, v->active[i])->buses[b]]++;
 	for (size_t given = 0; given < v->n_active; given++) {
 		struct hd_transfer *least = NULL;
 		double least_rate = 0;
