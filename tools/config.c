@@ -10,31 +10,9 @@ extern char **environ;
 static const char *const other_variables[] = {"HEDDLE_CONFIG", "HEDDLE_PLATFORM_PATH"};
 enum { N_OTHERS = sizeof other_variables / sizeof *other_variables };
 
-struct options {
-	enum table_format format;
-	struct tool_settings settings;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->format;
-		state->child_inputs[1] = &o->settings;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.parser = parse,
-	.children = children,
+	.parser = tool_view_parse,
+	.children = tool_view_children,
 	.doc = "Shows every setting: the variable that sets it, its value now and where that comes from (default, "
 	       "file, environment, --set), its default, unit, range and meaning. HEDDLE_* variables that mean "
 	       "nothing are reported.\v"
@@ -121,7 +99,7 @@ int tool_config(int argc, char **argv)
 		{"suggestion", "did you mean", NULL, TABLE_AS_TEXT},
 	};
 	static const struct table_column file_columns[] = {{"file", "configuration file", NULL, TABLE_AS_TEXT}};
-	struct options o = {.format = TABLE_TEXT};
+	struct tool_view o = {.format = TABLE_TEXT};
 	int status = tool_parse(&argp, argc, argv, &o);
 	struct heddle_config config;
 	if (!status)

@@ -1,31 +1,9 @@
 /* heddle machine: this machine as the library sees it, with the emulated accelerators that are configured. */
 #include "tool.h"
 
-struct options {
-	enum table_format format;
-	struct tool_settings settings;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->format;
-		state->child_inputs[1] = &o->settings;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.parser = parse,
-	.children = children,
+	.parser = tool_view_parse,
+	.children = tool_view_children,
 	.doc = "Shows what this machine is made of: memory nodes, classes of workers, workers and the cores they "
 	       "are bound to, links. Emulated accelerators appear when they are configured (HEDDLE_EMULATED or "
 	       "--set n_emulated=2).\v"
@@ -46,7 +24,7 @@ static int add_emulated(struct heddle_platform *platform, const struct heddle_co
 
 int tool_machine(int argc, char **argv)
 {
-	struct options o = {.format = TABLE_TEXT};
+	struct tool_view o = {.format = TABLE_TEXT};
 	int status = tool_parse(&argp, argc, argv, &o);
 	struct heddle_config config;
 	if (!status)

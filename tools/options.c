@@ -198,3 +198,23 @@ int tool_config_init(struct heddle_config *config, const struct tool_settings *s
 	}
 	return TOOL_OK;
 }
+
+/* --- Subcommands that only show something --- */
+
+error_t tool_view_parse(int key, char *arg, struct argp_state *state)
+{
+	struct tool_view *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->format;
+		state->child_inputs[1] = &o->settings;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument \"%s\"", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp_child tool_view_children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {0}};

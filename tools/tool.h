@@ -101,4 +101,12 @@ extern const struct argp tool_set_argp;
 /* heddle_config_init, then the settings of --set: TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
 int tool_config_init(struct heddle_config *config, const struct tool_settings *settings);
 
+/* The options of a subcommand that only shows something and takes no argument: the table's format, and settings. */
+struct tool_view {
+	enum table_format format;
+	struct tool_settings settings;
+};
+error_t tool_view_parse(int key, char *arg, struct argp_state *state);
+extern const struct argp_child tool_view_children[];
+
 #endif

@@ -69,7 +69,7 @@ const char *heddle_runtime_policy(const heddle_runtime *rt);
 /* us since the runtime started: real or virtual. */
 double heddle_now(heddle_runtime *rt);
 
-/* Counters since the start (or the last heddle_stats_reset). Totals over workers and nodes. */
+/* Counters since the start. Totals over workers and nodes. */
 struct heddle_stats {
 	uint64_t tasks_submitted, tasks_executed, tasks_failed, tasks_cancelled;
 	uint64_t transfers, bytes_moved, evictions, prefetches;
