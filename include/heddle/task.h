@@ -71,6 +71,7 @@ enum heddle_model_kind {
 	HEDDLE_MODEL_POWER,       /* a * bytes^b */
 	HEDDLE_MODEL_AFFINE,      /* a * bytes^b + c */
 	HEDDLE_MODEL_LINEAR,      /* sum of c_k * x_k, the x_k from `regressors` */
+	HEDDLE_MODEL_GIVEN,       /* what `time` says: nothing is measured, and platforms are not asked */
 	HEDDLE_MODEL_NONE         /* never measured */
 };
 
@@ -86,6 +87,9 @@ struct heddle_codelet_desc {
 	double (*flops)(const struct heddle_size *size);   /* work of one task; used for rates and modelled platforms */
 	uint64_t (*footprint)(const struct heddle_size *size); /* more than the shapes, e.g. a value that changes the cost */
 	size_t (*regressors)(const struct heddle_size *size, double *x, size_t max); /* HEDDLE_MODEL_LINEAR */
+	/* HEDDLE_MODEL_GIVEN: the execution time on a class of the runtime's platform, us; NAN: unknown. Asked once per
+	 * footprint: a value that changes the time must be part of `footprint`. */
+	double (*time)(const struct heddle_size *size, unsigned class_id);
 	/* May this worker run this task? Called while scheduling, must be quick and must not call Heddle. */
 	int (*can_run)(unsigned worker, const heddle_task *task, void *arg);
 	void *can_run_arg;

@@ -72,7 +72,9 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	if (HD_UNLIKELY(!t->perf)) {
 		t->status = HEDDLE_E_MEMORY;
 	} else if (HD_UNLIKELY(!some_class_can(rt, t))) {
-		hd_task_message(t, "the platform has no time for data of this size: its rates need the codelet's flops");
+		hd_task_message(t, c->desc.model == HEDDLE_MODEL_GIVEN
+		                       ? "its codelet gives no time for it on any class of this platform"
+		                       : "the platform has no time for data of this size: its rates need the codelet's flops");
 		t->status = HEDDLE_E_NO_WORKER;
 	}
 	t->cancelled = t->status != 0;

@@ -40,6 +40,8 @@ static int check_desc(const struct heddle_codelet_desc *d)
 			return hd_error(HEDDLE_E_INVALID, "codelet %s: %d is not an access mode", d->name, d->modes[i]);
 	if (d->model == HEDDLE_MODEL_LINEAR && !d->regressors)
 		return hd_error(HEDDLE_E_INVALID, "codelet %s: a linear model needs its regressors", d->name);
+	if (d->model == HEDDLE_MODEL_GIVEN && !d->time)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s: a given model needs its time function", d->name);
 	return 0;
 }
 
@@ -58,11 +60,14 @@ static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
 }
 
-/* In virtual time a class can run what the platform has a time for (of any size: task by task the model decides). */
+/* In virtual time a class can run what the platform, or the codelet itself, may have a time for: task by task the model
+ * decides. */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 {
 	if (!rt->virtual_time)
 		return c->kernels[class_id] != NULL;
+	if (c->desc.model == HEDDLE_MODEL_GIVEN)
+		return 1;
 	const struct heddle_platform *p = rt->platform;
 	for (size_t i = 0; i < p->n_kernels; i++)
 		if (p->kernels[i].class_id == class_id && strcmp(p->kernels[i].codelet, c->desc.name) == 0)

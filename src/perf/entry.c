@@ -117,12 +117,16 @@ static int ask(struct hd_perf_entry *entry, const struct heddle_size *size)
 	if (model->kind == HEDDLE_MODEL_LINEAR && model->regressors && ask_regressors(entry, size))
 		return -1;
 	for (unsigned c = 0; c < perf->platform->n_classes; c++) {
-		if (!perf->from_platform) {
+		if (model->kind == HEDDLE_MODEL_GIVEN) {
+			double us = model->time(size, c);
+			entry->cells[c].estimate = us >= 0 && us < INFINITY ? us : NAN;
+		} else if (perf->from_platform) {
+			entry->cells[c].estimate =
+			    heddle_platform_time(perf->platform, model->name, c, entry->bytes, entry->flops);
+		} else {
 			hd_perf_estimate(entry, c);
 			continue;
 		}
-		entry->cells[c].estimate =
-		    heddle_platform_time(perf->platform, model->name, c, entry->bytes, entry->flops);
 		entry->cells[c].samples = UINT32_MAX;
 	}
 	entry->asked = 1;

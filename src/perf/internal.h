@@ -21,6 +21,7 @@ struct hd_perf_model {
 	enum heddle_model_kind kind;
 	double (*flops)(const struct heddle_size *size);
 	size_t (*regressors)(const struct heddle_size *size, double *x, size_t max);
+	double (*time)(const struct heddle_size *size, unsigned class_id);
 	int records;                    /* hd_perf_record has something to do */
 	int dirty;                      /* differs from its file */
 	char *path;                     /* owns; of its file; NULL: none */

@@ -189,7 +189,7 @@ static int load(struct hd_perf_model *model)
 
 static const char *kind_name(enum heddle_model_kind kind)
 {
-	static const char *const names[] = {"history", "power", "affine", "linear", "none"};
+	static const char *const names[] = {"history", "power", "affine", "linear", "given", "none"};
 	return names[kind];
 }
 
@@ -213,12 +213,14 @@ static int make_model(struct hd_perf *perf, const struct heddle_codelet_desc *co
 	struct hd_perf_model *m = calloc(1, sizeof *m);
 	if (!m)
 		return hd_no_memory(codelet->name);
-	int regression = codelet->model != HEDDLE_MODEL_HISTORY && codelet->model != HEDDLE_MODEL_NONE;
+	int regression = codelet->model == HEDDLE_MODEL_POWER || codelet->model == HEDDLE_MODEL_AFFINE ||
+	                 codelet->model == HEDDLE_MODEL_LINEAR;
 	m->perf = perf;
 	m->kind = codelet->model;
 	m->flops = codelet->flops;
 	m->regressors = codelet->regressors;
-	m->records = m->kind != HEDDLE_MODEL_NONE && !perf->from_platform;
+	m->time = codelet->time;
+	m->records = m->kind != HEDDLE_MODEL_NONE && m->kind != HEDDLE_MODEL_GIVEN && !perf->from_platform;
 	m->name_hash = hd_hash_string(codelet->name);
 	m->name = strdup(codelet->name);
 	int stored = perf->dir && m->records;
@@ -243,6 +245,8 @@ int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codele
 	if (codelet->model == HEDDLE_MODEL_LINEAR && !codelet->regressors)
 		return hd_error(HEDDLE_E_INVALID, "codelet %s: HEDDLE_MODEL_LINEAR needs a regressors function",
 		                codelet->name);
+	if (codelet->model == HEDDLE_MODEL_GIVEN && !codelet->time)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s: HEDDLE_MODEL_GIVEN needs a time function", codelet->name);
 	int status = find_model(perf, codelet, &m);
 	if (!status && !m) {
 		status = make_model(perf, codelet, &m);

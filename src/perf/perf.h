@@ -43,7 +43,8 @@ struct hd_perf_model; /* those of one codelet */
 /* What is known about one (codelet, footprint) on one class. */
 struct hd_perf_cell {
 	double estimate;               /* us; NAN: unknown. Kept up to date by hd_perf_record */
-	uint32_t samples;              /* since the behaviour last changed; UINT32_MAX: taken from the platform */
+	uint32_t samples;              /* since the behaviour last changed; UINT32_MAX: not measured but taken from
+	                                * the platform, or from the codelet */
 	uint32_t rejected;             /* likewise */
 	double mean, m2, min, max;     /* running moments (Welford): m2 = variance * min(samples, HD_PERF_MEMORY) */
 	double window[HD_PERF_WINDOW]; /* the latest samples, for telling an outlier from a change; a ring once full */

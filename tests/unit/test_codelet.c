@@ -1,4 +1,5 @@
 /* Codelets: what is refused, and the choice among several implementations for one kind of worker. */
+#include <math.h>
 #include "program.h"
 
 static atomic_uint slow_runs, fast_runs;
@@ -99,6 +100,49 @@ static void can_run_keeps_a_task_from_a_worker(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Times come with each task as values, one per class. */
+static double given_time(const struct heddle_size *size, unsigned class_id)
+{
+	return ((const double *)size->values[0])[class_id];
+}
+
+static uint64_t given_footprint(const struct heddle_size *size)
+{
+	const double *times = size->values[0];
+	return (uint64_t)times[0] * 1000 + (isnan(times[1]) ? 999 : (uint64_t)times[1]);
+}
+
+static void given_times_rule_virtual_time_task_by_task(void **state)
+{
+	(void)state;
+	struct heddle_platform *platform;
+	heddle_runtime *rt;
+	struct heddle_config config;
+	heddle_config_init(&config);
+	config.sched = "dmda";
+	assert_ok(heddle_platform_load("gpu1-cpu6", &platform));
+	assert_ok(heddle_start_on(&config, platform, 1, &rt));
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "unknown_to_the_platform", .cpu = note_worker,
+	                                             .model = HEDDLE_MODEL_GIVEN, .time = given_time,
+	                                             .footprint = given_footprint);
+	assert_non_null(codelet);
+	const double times[][2] = {{100, 5}, {7, NAN}, {50, 40}}, nowhere[2] = {NAN, NAN};
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, NULL, 8, 8, &d));
+	for (int i = 0; i < 3; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_bytes(times[i], sizeof times[i])));
+	assert_ok(heddle_wait_all(rt));
+	assert_true(fabs(heddle_now(rt) - (5 + 7 + 40)) < 1e-6);
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_bytes(nowhere, sizeof nowhere)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_NO_WORKER);
+	assert_says("gives no time");
+	assert_null(heddle_codelet_new(rt, .name = "mute", .cpu = note_worker, .model = HEDDLE_MODEL_GIVEN));
+	assert_says("time function");
+	heddle_unregister_async(d);
+	heddle_stop(rt);
+	heddle_platform_free(platform);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +150,7 @@ int main(void)
 	    cmocka_unit_test(codelet_without_name_kernel_or_valid_mode_is_refused),
 	    cmocka_unit_test(codelet_for_absent_processors_is_refused_when_submitted),
 	    cmocka_unit_test(can_run_keeps_a_task_from_a_worker),
+	    cmocka_unit_test(given_times_rule_virtual_time_task_by_task),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
