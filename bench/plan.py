@@ -5,6 +5,7 @@ rivals: in every round they run one after the other. The first round tries all v
 run again.
 """
 import ctypes.util
+import os
 from dataclasses import dataclass, field
 
 OURS = "heddle"
@@ -29,6 +30,7 @@ class Run:
 class Plan:
     workers: int
     quick: bool
+    scratch: str  # a folder for what one run leaves to another
 
 
 # --- Who takes part -----------------------------------------------------------------------------------------------------
@@ -156,6 +158,15 @@ def virtual(plan):
                           {"HEDDLE_SCHED": policy}, units=("tasks/s", "bytes/task"))
 
 
+def agreement(plan):
+    for n, tile in ((2048, 256),) if plan.quick else ((4096, 256), (6144, 384), (8192, 512)):
+        for policy in ("lws",) if plan.quick else ("lws", "dmdas"):
+            model = os.path.join(plan.scratch, f"{n}_{tile}_{policy}.yaml")
+            for family, what in (("real", "real"), (OURS, "simulated")):
+                yield Run("agreement", f"{n} {tile} {policy}", family, "", "heddle_agreement", [what, n, tile, model],
+                          {"HEDDLE_SCHED": policy, "HEDDLE_NCPU": str(plan.workers)})
+
+
 def trace(plan):
     for shape in (("independent", 300000), ("chain", 300000), ("wavefront", 500), ("cholesky", 60)):
         for family, switch in ((OURS, "1"), ("trace off", "0")):
@@ -172,6 +183,7 @@ BENCHES = {
     "metg": (metg, 3, "smallest task at 50 % efficiency, 1-D stencil"),
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
+    "agreement": (agreement, 5, "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
     "trace": (trace, 5, "the same overhead with tracing on (ours) and off (peer)"),
 }
 

@@ -291,7 +291,7 @@ def main():
         for name in options.only or plans.BENCHES:
             make_runs, rounds, about = plans.BENCHES[name]
             bench = Bench(name, folder, environment, options.calm)
-            runs = make_runs(plans.Plan(options.workers, options.quick))
+            runs = make_runs(plans.Plan(options.workers, options.quick, scratch))
             bench.measure(leave_out_absent(runs, folder, told), options.rounds or (2 if options.quick else rounds))
             print_table(bench, about)
             rows += [list(row.values()) for row, _, _ in table(bench)]
