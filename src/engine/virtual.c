@@ -19,17 +19,35 @@ struct channel {
 	struct hd_transfer *first, *last;
 };
 
+/* A transfer under way. */
+struct flow {
+	struct hd_transfer *transfer;
+	const struct heddle_link *link;
+	double part; /* scratch: the rate it could still get */
+};
+
+/* Scratch of share(), between whose calls `users` is 0. */
+struct bus {
+	double left; /* capacity not yet given out */
+	double part; /* of it, for each that still uses the bus */
+	unsigned users;
+};
+
 struct hd_virtual {
 	double now;
 	struct event *heap;  /* owns: ends of kernels, a binary heap */
 	size_t n_events, max_events;
 	uint64_t next_order;
 	struct channel *in, *out; /* per node; own */
-	struct hd_transfer **active; /* owns: under way, at most one per channel */
+	struct flow *active; /* owns: at most one per channel, in the order they were set out */
 	size_t n_active;
 	double updated;      /* when `left` of the active transfers was last brought up to date */
-	double *bus_left;    /* owns, scratch: capacity not yet given out */
-	unsigned *bus_users; /* owns, scratch */
+	int changed;         /* other transfers are active than when their rates were computed */
+	size_t first;        /* unless changed: the active transfer that ends first */
+	double arrives;      /* and when; INFINITY when none is active */
+	struct bus *buses;   /* owns */
+	unsigned *used;      /* owns, scratch of share(): the buses in use */
+	struct flow **waiting; /* owns, likewise: the active transfers that have no rate yet */
 	struct hd_rng rng;
 };
 
@@ -94,9 +112,14 @@ static void virtual_worker_ready(struct hd_worker *w)
 
 /* --- Transfers ----------------------------------------------------------------------------------------------------------- */
 
-static const struct heddle_link *link_of(heddle_runtime *rt, const struct hd_transfer *tr)
+static double smaller(double a, double b)
 {
-	return rt->links[tr->from * rt->n_nodes + tr->to];
+	return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
 }
 
 static void progress(struct hd_virtual *v)
@@ -104,54 +127,87 @@ static void progress(struct hd_virtual *v)
 	double elapsed = v->now - v->updated;
 	v->updated = v->now;
 	for (size_t i = 0; i < v->n_active && elapsed > 0; i++) {
-		struct hd_transfer *tr = v->active[i];
-		double moving = v->now - fmax(tr->end, v->now - elapsed); /* `end` holds when its latency is over */
+		struct hd_transfer *tr = v->active[i].transfer;
+		double moving = v->now - larger(tr->end, v->now - elapsed); /* `end` holds when its latency is over */
 		if (moving > 0)
 			tr->left -= moving * tr->rate;
 	}
 }
 
-/* The rate a transfer could still get: its link's, or an equal part of the fullest bus on its way. */
-static double fair_part(heddle_runtime *rt, struct hd_virtual *v, const struct hd_transfer *tr)
+/* Notes which buses are in use, and by how many; returns how many buses. */
+static size_t count_users(struct hd_virtual *v, const struct heddle_platform *platform)
 {
-	const struct heddle_link *link = link_of(rt, tr);
-	double rate = link->bandwidth;
-	for (size_t b = 0; b < link->n_buses; b++)
-		rate = fmin(rate, v->bus_left[link->buses[b]] / v->bus_users[link->buses[b]]);
-	return rate;
-}
-
-/* Max-min fairness by progressive filling: the transfer with the smallest fair part gets it and leaves the rest to the others. */
-static void share(heddle_runtime *rt, struct hd_virtual *v)
-{
-	for (size_t i = 0; i < v->n_active; i++) { /* only the buses in use: a machine may have many */
-		const struct heddle_link *link = link_of(rt, v->active[i]);
-		v->active[i]->rate = -1;
+	size_t n_used = 0;
+	for (size_t i = 0; i < v->n_active; i++) {
+		const struct heddle_link *link = v->active[i].link;
+		v->waiting[i] = &v->active[i];
 		for (size_t b = 0; b < link->n_buses; b++) {
-			v->bus_left[link->buses[b]] = rt->platform->buses[link->buses[b]].bandwidth;
-			v->bus_users[link->buses[b]] = 0;
-		}
-	}
-	for (size_t i = 0; i < v->n_active; i++)
-		for (size_t b = 0; b < link_of(rt, v->active[i])->n_buses; b++)
-			v->bus_users[link_of(rt, v->active[i])->buses[b]]++;
-	for (size_t given = 0; given < v->n_active; given++) {
-		struct hd_transfer *least = NULL;
-		double least_rate = 0;
-		for (size_t i = 0; i < v->n_active; i++) {
-			if (v->active[i]->rate >= 0)
-				continue;
-			double rate = fair_part(rt, v, v->active[i]);
-			if (!least || rate < least_rate) {
-				least = v->active[i];
-				least_rate = rate;
+			struct bus *bus = &v->buses[link->buses[b]];
+			if (bus->users++ == 0) {
+				bus->left = platform->buses[link->buses[b]].bandwidth;
+				v->used[n_used++] = link->buses[b];
 			}
 		}
-		least->rate = least_rate;
-		const struct heddle_link *link = link_of(rt, least);
-		for (size_t b = 0; b < link->n_buses; b++) {
-			v->bus_left[link->buses[b]] -= least_rate;
-			v->bus_users[link->buses[b]]--;
+	}
+	return n_used;
+}
+
+/* The smallest rate that any of the n transfers still waiting for one could get: its link's, or an equal part of the fullest
+ * bus on its way. */
+static double least_part(struct hd_virtual *v, size_t n_waiting, size_t n_used)
+{
+	double least = INFINITY;
+	for (size_t b = 0; b < n_used; b++) {
+		struct bus *bus = &v->buses[v->used[b]];
+		bus->part = bus->users ? bus->left / bus->users : INFINITY;
+	}
+	for (size_t i = 0; i < n_waiting; i++) {
+		const struct heddle_link *link = v->waiting[i]->link;
+		double part = link->bandwidth;
+		for (size_t b = 0; b < link->n_buses; b++)
+			part = smaller(part, v->buses[link->buses[b]].part);
+		v->waiting[i]->part = part;
+		least = smaller(least, part);
+	}
+	return least;
+}
+
+/* Max-min fairness by progressive filling: the transfers with the smallest fair part get it and leave the rest to the others. */
+static void share(struct hd_virtual *v, const struct heddle_platform *platform)
+{
+	size_t n_used = count_users(v, platform), n_waiting = v->n_active;
+	while (n_waiting > 0) {
+		double least = least_part(v, n_waiting, n_used);
+		size_t kept = 0;
+		for (size_t i = 0; i < n_waiting; i++) {
+			struct flow *f = v->waiting[i];
+			if (f->part > least) {
+				v->waiting[kept++] = f;
+				continue;
+			}
+			f->transfer->rate = least;
+			for (size_t b = 0; b < f->link->n_buses; b++) {
+				v->buses[f->link->buses[b]].left -= least;
+				v->buses[f->link->buses[b]].users--;
+			}
+		}
+		n_waiting = kept;
+	}
+}
+
+/* Rates, and what ends first, for the transfers that are active now. Once before the clock moves on, however many began or
+ * ended meanwhile. */
+static void plan_arrivals(struct hd_virtual *v, const struct heddle_platform *platform)
+{
+	v->changed = 0;
+	v->arrives = INFINITY;
+	share(v, platform);
+	for (size_t i = 0; i < v->n_active; i++) {
+		const struct hd_transfer *tr = v->active[i].transfer;
+		double time = larger(tr->end, v->updated) + larger(tr->left, 0) / tr->rate;
+		if (time < v->arrives) {
+			v->arrives = time;
+			v->first = i;
 		}
 	}
 }
@@ -159,12 +215,13 @@ static void share(heddle_runtime *rt, struct hd_virtual *v)
 static void set_out(heddle_runtime *rt, struct hd_transfer *tr)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
+	const struct heddle_link *link = rt->links[tr->from * rt->n_nodes + tr->to];
 	progress(v);
 	tr->start = v->now;
-	tr->end = v->now + link_of(rt, tr)->latency;
+	tr->end = v->now + link->latency;
 	tr->left = (double)tr->data->bytes;
-	v->active[v->n_active++] = tr;
-	share(rt, v);
+	v->active[v->n_active++] = (struct flow){.transfer = tr, .link = link};
+	v->changed = 1;
 }
 
 static struct channel *channel_of(struct hd_virtual *v, const struct hd_transfer *tr)
@@ -186,40 +243,19 @@ static void virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 	set_out(rt, tr);
 }
 
-static double arrival(const struct hd_virtual *v, const struct hd_transfer *tr)
-{
-	return fmax(tr->end, v->updated) + fmax(tr->left, 0) / tr->rate;
-}
-
-/* The active transfer that ends first, and when. */
-static size_t next_arrival(const struct hd_virtual *v, double *time)
-{
-	size_t best = 0;
-	*time = INFINITY;
-	for (size_t i = 0; i < v->n_active; i++) {
-		double t = arrival(v, v->active[i]);
-		if (t < *time) {
-			*time = t;
-			best = i;
-		}
-	}
-	return best;
-}
-
 static void finish_transfer(heddle_runtime *rt, size_t index)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	struct hd_transfer *tr = v->active[index];
+	struct hd_transfer *tr = v->active[index].transfer;
 	struct channel *c = channel_of(v, tr);
 	progress(v);
 	for (size_t i = index + 1; i < v->n_active; i++) /* order kept: it breaks ties */
 		v->active[i - 1] = v->active[i];
 	v->n_active--;
+	v->changed = 1;
 	c->first = tr->queue_next;
 	if (c->first)
 		set_out(rt, c->first);
-	else
-		share(rt, v);
 	tr->end = v->now;
 	hd_transfer_done(tr);
 }
@@ -243,9 +279,9 @@ static void finish_kernel(heddle_runtime *rt, struct hd_worker *w)
 static int advance(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	double arrives;
-	size_t index = next_arrival(v, &arrives);
-	if (v->n_events && v->heap[0].time <= arrives) {
+	if (v->changed)
+		plan_arrivals(v, rt->platform);
+	if (v->n_events && v->heap[0].time <= v->arrives) {
 		struct event e = pop_event(v);
 		v->now = rt->now = e.time;
 		finish_kernel(rt, e.worker);
@@ -253,9 +289,9 @@ static int advance(heddle_runtime *rt)
 	}
 	if (!v->n_active)
 		return 0;
-	v->now = rt->now = fmax(arrives, v->now);
+	v->now = rt->now = larger(v->arrives, v->now);
 	rt->batch_releaser = -1;
-	finish_transfer(rt, index);
+	finish_transfer(rt, v->first);
 	hd_core_settle(rt);
 	return 1;
 }
@@ -297,8 +333,9 @@ static void virtual_close(heddle_runtime *rt)
 	free(v->in);
 	free(v->out);
 	free(v->active);
-	free(v->bus_left);
-	free(v->bus_users);
+	free(v->buses);
+	free(v->used);
+	free(v->waiting);
 	free(v);
 	rt->engine_state.virtual_ = NULL;
 }
@@ -313,10 +350,12 @@ static int virtual_open(heddle_runtime *rt)
 	v->heap = calloc(rt->n_workers + 1, sizeof *v->heap);
 	v->in = calloc(rt->n_nodes, sizeof *v->in);
 	v->out = calloc(rt->n_nodes, sizeof *v->out);
-	v->active = calloc(2 * rt->n_nodes, sizeof(struct hd_transfer *));
-	v->bus_left = calloc(n_buses, sizeof *v->bus_left);
-	v->bus_users = calloc(n_buses, sizeof *v->bus_users);
-	if (!v->heap || !v->in || !v->out || !v->active || !v->bus_left || !v->bus_users)
+	v->active = calloc(2 * rt->n_nodes, sizeof *v->active);
+	v->arrives = INFINITY;
+	v->buses = calloc(n_buses, sizeof *v->buses);
+	v->used = calloc(n_buses, sizeof *v->used);
+	v->waiting = calloc(2 * rt->n_nodes, sizeof(struct flow *));
+	if (!v->heap || !v->in || !v->out || !v->active || !v->buses || !v->used || !v->waiting)
 		return hd_no_memory("the virtual engine");
 	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* apart from the policy's numbers */
 	for (size_t i = rt->n_workers; i-- > 0;) { /* the list is last in, first out: worker 0 comes first */
