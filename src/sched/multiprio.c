@@ -20,7 +20,7 @@
  * Beyond `max_tries` a worker goes on while no task runs anywhere, or else no event would ever make it try again. Entries of the
  * best class are never evicted, so no task loses its last one. Equal keys: in the order of submission.
  *
- * Cost: O(log ready tasks) per heap at push, O(n log n) at pop. Entries of tasks that are gone leave when they surface, or all at
+ * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. Entries of tasks that are gone leave when they surface, or all at
  * once when they are more than half of a heap. Without memory for an entry the task waits in a queue that all look into last. */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@
 #include "queue.h"
 #include "sched.h"
 
-enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = 64, MULTIPRIO_REACH = 64, MULTIPRIO_GONE = 8 };
+enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_REACH = 64 };
 
 /* A ready task. */
 struct multiprio_slot {
@@ -248,13 +248,13 @@ static uint32_t multiprio_reserve(struct multiprio *m)
 {
 	for (unsigned i = 0; i < m->n_nodes; i++) {
 		struct hd_heap *heap = &m->nodes[i].heap;
-		if (heap->n > 2 * m->ready + 64) {
-			size_t before = heap->n;
+		if (hd_heap_n(heap) > 2 * m->ready + 64) {
+			size_t before = hd_heap_n(heap);
 			hd_heap_filter(heap, multiprio_is_ready, m);
-			m->gone += before - heap->n;
+			m->gone += before - hd_heap_n(heap);
 			m->compactions++;
 		}
-		if (!hd_heap_reserve(heap, heap->n + 1))
+		if (!hd_heap_reserve(heap, hd_heap_n(heap) + 1))
 			return MULTIPRIO_NONE;
 	}
 	if (m->free_slot == MULTIPRIO_NONE && !multiprio_grow(m))
@@ -306,55 +306,23 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------------- */
 
-/* What a look into a heap has found. */
-struct multiprio_look {
-	size_t place; /* of the task to try; SIZE_MAX: none for this worker */
-	size_t gone[MULTIPRIO_GONE], n_gone; /* places, ascending, of some entries whose tasks are gone */
-};
-
-static void multiprio_note_gone(struct multiprio_look *look, size_t place)
+/* get_most_local_prio_task: its place, SIZE_MAX when there is none for this worker. The first `n` are those of tasks that are
+ * still ready; if they are all for other workers of the node, what follows them is looked at, too. */
+static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
 {
-	if (look->n_gone == MULTIPRIO_GONE)
-		return;
-	size_t at = look->n_gone++;
-	for (; at > 0 && look->gone[at - 1] > place; at--)
-		look->gone[at] = look->gone[at - 1];
-	look->gone[at] = place;
-}
-
-/* Drops those, deepest first. A removal may have moved others to their places: these are left. */
-static void multiprio_drop(struct multiprio *m, struct hd_heap *heap, const struct multiprio_look *look)
-{
-	for (size_t i = look->n_gone; i-- > 0;) {
-		size_t place = look->gone[i];
-		if (place >= heap->n || multiprio_is_ready(m, &heap->entries[place]))
-			continue;
-		hd_heap_remove(heap, place);
-		m->gone++;
-	}
-}
-
-/* get_most_local_prio_task. If the first `n` are all for other workers of the node, what follows them is looked at, too. */
-static void multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker,
-                                 struct multiprio_look *look)
-{
-	size_t first = SIZE_MAX, seen = 0;
+	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
 	double most = -1, top = 0;
 	struct hd_heap_walk walk;
-	*look = (struct multiprio_look){.place = SIZE_MAX};
 	hd_heap_walk_init(&walk, &h->heap);
-	for (size_t i; (seen < m->window || look->place == SIZE_MAX) && (i = hd_heap_walk_next(&walk)) != SIZE_MAX;) {
-		const struct hd_heap_entry *e = &h->heap.entries[i];
+	for (size_t i; (seen < m->window || chosen == SIZE_MAX) && (i = hd_heap_walk_next(&walk)) != SIZE_MAX;) {
+		const struct hd_heap_entry *e = hd_heap_at(&h->heap, i);
 		double gain = hd_heap_first_score(e->key);
-		if (look->place != SIZE_MAX && top - gain > m->epsilon)
+		if (chosen != SIZE_MAX && top - gain > m->epsilon)
 			break;
-		if (!multiprio_is_ready(m, e)) {
-			multiprio_note_gone(look, i);
+		if (seen++ >= m->window && !multiprio_is_ready(m, e))
 			continue;
-		}
 		const heddle_task *t = m->slots[e->slot].task;
 		double locality = m->window > 1 ? multiprio_locality(t, h->node) : 0;
-		seen++;
 		if (!(locality > most) || !heddle_task_can_run(t, worker))
 			continue;
 		if (first == SIZE_MAX) {
@@ -362,9 +330,10 @@ static void multiprio_most_local(struct multiprio *m, const struct multiprio_nod
 			top = gain;
 		}
 		most = locality;
-		look->place = i;
+		chosen = i;
 	}
-	m->local += look->place != first;
+	m->local += chosen != first;
+	return chosen;
 }
 
 /* Section V-D. */
@@ -381,7 +350,7 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct multi
 
 static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h, size_t place)
 {
-	uint32_t slot = h->heap.entries[place].slot;
+	uint32_t slot = hd_heap_at(&h->heap, place)->slot;
 	struct multiprio_slot *s = &m->slots[slot];
 	heddle_task *t = s->task;
 	hd_heap_remove(&h->heap, place);
@@ -394,32 +363,23 @@ static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h
 	return t;
 }
 
-/* Drops what surfaced of tasks that are gone. Returns whether anything is left. */
-static int multiprio_surface(struct multiprio *m, struct hd_heap *heap)
-{
-	for (; heap->n && !multiprio_is_ready(m, heap->entries); m->gone++)
-		hd_heap_remove(heap, 0);
-	return heap->n > 0;
-}
-
 static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 {
 	struct multiprio_node *h = &m->nodes[m->node_of[worker]];
 	heddle_task *taken = NULL;
 	size_t tries = 0;
-	for (; multiprio_surface(m, &h->heap) && !taken && (tries < m->max_tries || !m->running); tries++) {
-		struct multiprio_look look;
-		multiprio_most_local(m, h, worker, &look);
-		if (look.place == SIZE_MAX)
+	for (; !taken && (tries < m->max_tries || !m->running); tries++) {
+		m->gone += hd_heap_tidy(&h->heap, m->window, multiprio_is_ready, m);
+		size_t place = multiprio_most_local(m, h, worker);
+		if (place == SIZE_MAX)
 			break;
 		m->tries++;
-		if (multiprio_pop_condition(m, &m->slots[h->heap.entries[look.place].slot], h->class_id)) {
-			taken = multiprio_take(m, h, look.place);
+		if (multiprio_pop_condition(m, &m->slots[hd_heap_at(&h->heap, place)->slot], h->class_id)) {
+			taken = multiprio_take(m, h, place);
 		} else {
 			m->evictions++;
-			hd_heap_remove(&h->heap, look.place);
+			hd_heap_remove(&h->heap, place);
 		}
-		multiprio_drop(m, &h->heap, &look);
 	}
 	m->refusals += !taken && tries >= m->max_tries;
 	return taken;

@@ -22,23 +22,23 @@ static void heap_walk_is_in_the_order_of_removal(void **unused)
 	struct hd_rng rng;
 	hd_rng_seed(&rng, 7);
 	for (uint32_t i = 0; i < 300; i++) {
-		assert_true(hd_heap_reserve(&heap, heap.n + 1));
+		assert_true(hd_heap_reserve(&heap, hd_heap_n(&heap) + 1));
 		double gain = (double)(hd_rng_next(&rng) % 4) / 4, criticality = (double)(hd_rng_next(&rng) % 3) / 2;
 		hd_heap_push(&heap, (struct hd_heap_entry){hd_heap_key(gain, criticality), i, i});
 		if (i % 7 == 0)
-			hd_heap_remove(&heap, hd_rng_next(&rng) % heap.n);
+			hd_heap_remove(&heap, hd_rng_next(&rng) % hd_heap_n(&heap));
 	}
 	struct hd_heap_walk walk;
 	uint32_t slots[HD_HEAP_WALK];
 	hd_heap_walk_init(&walk, &heap);
 	for (int i = 0; i < HD_HEAP_WALK; i++)
-		slots[i] = heap.entries[hd_heap_walk_next(&walk)].slot;
+		slots[i] = hd_heap_at(&heap, hd_heap_walk_next(&walk))->slot;
 	assert_true(hd_heap_walk_next(&walk) == SIZE_MAX);
 	for (int i = 0; i < HD_HEAP_WALK; i++) {
-		assert_int_equal(heap.entries[0].slot, slots[i]);
-		struct hd_heap_entry top = heap.entries[0];
+		assert_int_equal(hd_heap_at(&heap, 0)->slot, slots[i]);
+		struct hd_heap_entry top = *hd_heap_at(&heap, 0);
 		hd_heap_remove(&heap, 0);
-		assert_true(!heap.n || !entry_before(&heap.entries[0], &top));
+		assert_true(!hd_heap_n(&heap) || !entry_before(hd_heap_at(&heap, 0), &top));
 	}
 	hd_heap_fini(&heap);
 }
@@ -49,9 +49,9 @@ static double gain_of(const heddle_sched *s, unsigned node, uint64_t order)
 {
 	const struct multiprio *m = s->state;
 	const struct hd_heap *h = &m->nodes[node].heap;
-	for (size_t i = 0; i < h->n; i++)
-		if (h->entries[i].order == order)
-			return hd_heap_first_score(h->entries[i].key);
+	for (size_t i = 0; i < hd_heap_n(h); i++)
+		if (hd_heap_at(h, i)->order == order)
+			return hd_heap_first_score(hd_heap_at(h, i)->key);
 	return NAN;
 }
 
@@ -259,12 +259,12 @@ static void multiprio_entries_of_gone_tasks_leave(void **unused)
 		fake_ready(&s, &tasks[i], -1);
 		if (i % 4 == 3)
 			ASSERT_PICKS(&s, 1, i - 3, i - 2, i - 1, i, -1);
-		assert_true(m->nodes[2].heap.n <= 2 * 4 + 65);
+		assert_true(hd_heap_n(&m->nodes[2].heap) <= 2 * 4 + 65);
 	}
 	assert_true(m->n_slots == 64);
 	ASSERT_PICKS(&s, 2, -1);
 	ASSERT_PICKS(&s, 0, -1);
-	assert_true(m->nodes[0].heap.n == 0 && m->nodes[2].heap.n == 0);
+	assert_true(hd_heap_n(&m->nodes[0].heap) == 0 && hd_heap_n(&m->nodes[2].heap) == 0);
 	fake_close(&s);
 }
 
