@@ -5,28 +5,31 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <heddle/trace.h>
 #include "engine/engine.h"
 
-enum { CHUNK_BYTES = 1 << 16 };
+/* Writing to memory for the first time is most of what an event costs: the chunks of a log double up to the size of a huge
+ * page, which costs one fault instead of 512. */
+enum { FIRST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 21 };
 
 struct chunk {
 	struct chunk *next;
-	size_t used; /* events */
+	size_t used, room; /* events */
 	_Alignas(16) unsigned char bytes[];
 };
 
 /* An append-only list of events of one size. */
 struct log {
 	struct chunk *first, *last;
-	size_t event_size, n;
+	size_t event_size, n, bytes; /* of the next chunk; 0: none was made yet */
 };
 
 struct task_event {
-	uint64_t id, footprint;
-	const struct heddle_codelet *codelet;
-	double ready, picked, start, end, bytes, flops;
-	uint32_t worker;
+	uint64_t id;
+	const struct hd_perf_entry *size; /* what it says of the size stays as it is, and itself as long as the runtime */
+	double ready, picked, start, end;
+	uint32_t codelet;
 	int32_t priority, status;
 };
 
@@ -44,25 +47,36 @@ struct hd_recorder {
 	uint64_t lost;     /* events for which there was no memory */
 };
 
+static struct chunk *add_chunk(struct log *log)
+{
+	size_t bytes = log->bytes ? log->bytes : FIRST_CHUNK;
+	struct chunk *c = bytes == LARGEST_CHUNK ? aligned_alloc(LARGEST_CHUNK, LARGEST_CHUNK) : malloc(bytes);
+	if (!c)
+		return NULL;
+	if (bytes == LARGEST_CHUNK)
+		madvise(c, LARGEST_CHUNK, MADV_HUGEPAGE); /* a kernel without them says so, and no harm is done */
+	*c = (struct chunk){.room = (bytes - sizeof *c) / log->event_size};
+	if (log->last)
+		log->last->next = c;
+	else
+		log->first = c;
+	log->last = c;
+	log->bytes = bytes < LARGEST_CHUNK ? 2 * bytes : bytes;
+	return c;
+}
+
 static void *append(struct hd_recorder *r, struct log *log)
 {
-	size_t per_chunk = CHUNK_BYTES / log->event_size;
-	if (HD_UNLIKELY(!log->last || log->last->used == per_chunk)) {
-		struct chunk *c = malloc(sizeof *c + per_chunk * log->event_size);
+	struct chunk *c = log->last;
+	if (HD_UNLIKELY(!c || c->used == c->room)) {
+		c = add_chunk(log);
 		if (!c) {
 			r->lost++;
 			return NULL;
 		}
-		c->next = NULL;
-		c->used = 0;
-		if (log->last)
-			log->last->next = c;
-		else
-			log->first = c;
-		log->last = c;
 	}
 	log->n++;
-	return log->last->bytes + log->last->used++ * log->event_size;
+	return c->bytes + c->used++ * log->event_size;
 }
 
 static void empty(struct log *log)
@@ -73,7 +87,7 @@ static void empty(struct log *log)
 		log->first = next;
 	}
 	log->last = NULL;
-	log->n = 0;
+	log->n = log->bytes = 0;
 }
 
 static void each(const struct log *log, void (*f)(const void *event, void *arg), void *arg)
@@ -141,15 +155,12 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
 	struct task_event *e = append(r, &r->tasks[t->worker]);
 	if (e)
 		*e = (struct task_event){.id = t->order,
-		                         .footprint = t->footprint,
-		                         .codelet = t->codelet,
+		                         .size = t->perf,
+		                         .codelet = t->codelet->id,
 		                         .ready = t->ready,
 		                         .picked = t->picked,
 		                         .start = start,
 		                         .end = end,
-		                         .bytes = t->perf->bytes,
-		                         .flops = t->perf->flops,
-		                         .worker = t->worker,
 		                         .priority = t->priority,
 		                         .status = t->status};
 }
@@ -299,22 +310,28 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 	return p.failed ? HEDDLE_E_MEMORY : 0;
 }
 
+struct copying {
+	struct heddle_trace *trace;
+	uint32_t worker;
+};
+
 static void copy_task(const void *event, void *arg)
 {
-	struct heddle_trace *trace = arg;
+	const struct copying *to = arg;
+	struct heddle_trace *trace = to->trace;
 	const struct task_event *e = event;
 	trace->tasks[trace->n_tasks++] = (struct heddle_trace_task){.id = e->id,
-	                                                            .codelet = e->codelet->id,
-	                                                            .worker = e->worker,
+	                                                            .codelet = e->codelet,
+	                                                            .worker = to->worker,
 	                                                            .ready = e->ready,
 	                                                            .picked = e->picked,
 	                                                            .start = e->start,
 	                                                            .end = e->end,
 	                                                            .priority = e->priority,
 	                                                            .status = e->status,
-	                                                            .bytes = e->bytes,
-	                                                            .flops = e->flops,
-	                                                            .footprint = e->footprint};
+	                                                            .bytes = e->size->bytes,
+	                                                            .flops = e->size->flops,
+	                                                            .footprint = e->size->footprint};
 }
 
 static void copy_transfer(const void *event, void *arg)
@@ -364,7 +381,7 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 	if (!trace->tasks || !trace->transfers)
 		return hd_no_memory("a trace");
 	for (size_t i = 0; i < r->rt->n_workers; i++)
-		each(&r->tasks[i], copy_task, trace);
+		each(&r->tasks[i], copy_task, &(struct copying){trace, (uint32_t)i});
 	each(&r->transfers, copy_transfer, trace);
 	qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
 	qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);
