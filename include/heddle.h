@@ -11,6 +11,7 @@
  *   policy.h    scheduling policies, the shipped ones and your own
  *   driver.h    what a kind of processor must offer
  *   trace.h     what happened: events, charts, bounds
+ *   graph.h     task graphs as values: recorded, read, written, simulated
  *
  * Rules that hold everywhere unless a comment says otherwise:
  *   errors      functions return 0 or a negative `heddle_status`; heddle_last_error() has the sentence. Outputs are
@@ -33,6 +34,7 @@
 #include <heddle/policy.h>
 #include <heddle/driver.h>
 #include <heddle/trace.h>
+#include <heddle/graph.h>
 #include <heddle/settings.h>
 
 #endif

@@ -4,7 +4,7 @@
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev libglpk-dev
-libcyaml-dev libyaml-dev libcairo2-dev libcmocka-dev python3"
+libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 case ${1:-} in
 build) wanted=$build ;;
 check) wanted="$build clang libclang-rt-14-dev llvm util-linux" ;; # llvm: names in the reports of sanitizers

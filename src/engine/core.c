@@ -97,7 +97,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 	for (size_t i = 0; i < t->extra->n_before && !status; i++) {
 		status = hd_graph_after(t->extra->before[i], t);
 		if (rt->recorder)
-			hd_record_explicit(rt->recorder, t->extra->before[i]->order, t->order);
+			hd_record_explicit(rt->recorder, t->extra->before[i]->order);
 	}
 	free(t->extra->before);
 	t->extra->before = NULL;

@@ -253,8 +253,9 @@ int hd_inside(void);
 /* trace recorder (src/trace/record.c), under the lock. */
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
+/* The task enters the graph, once the submission numbers of what it waits for explicitly have been told. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
-void hd_record_explicit(struct hd_recorder *r, uint64_t before, uint64_t after); /* submission numbers */
+void hd_record_explicit(struct hd_recorder *r, uint64_t before);
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end);
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
 

@@ -1,13 +1,15 @@
 /* Recording: fixed-size events in chunks, one list per worker for tasks, one for transfers, one for accesses.
  *
- * Dependencies are not recorded but replayed: the log of accesses in submission order says everything that the graph
- * inferred from them, and costs the run 16 bytes per access.
+ * Dependencies are not recorded but replayed (graph/replay.h): the log of accesses in submission order says everything that the
+ * graph inferred from them, and costs the run 40 bytes per task and 8 per access.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <heddle/trace.h>
 #include "engine/engine.h"
+#include "graph/replay.h"
+#include "trace/recorder.h"
 
 /* Writing to memory for the first time is most of what an event costs: the chunks of a log double up to the size of a huge
  * page, which costs one fault instead of 512. */
@@ -33,17 +35,29 @@ struct task_event {
 	int32_t priority, status;
 };
 
-struct access_event {
-	uint64_t task;
-	uint32_t data; /* EXPLICIT: the low half of `before` follows in a second event */
-	uint32_t mode;
+/* One task that was submitted, controls included. What it waits for explicitly and what it accesses are the next n_after, then
+ * n_accesses, events of another list. */
+struct submission {
+	uint64_t id;
+	const heddle_codelet *codelet;
+	const struct hd_perf_entry *perf;
+	int32_t priority;
+	uint32_t n_after, n_accesses, kind; /* enum hd_task_kind, or STEP */
 };
-enum { EXPLICIT = 1 << 16, CONTROL = 1 << 17 };
+enum { STEP = 1 << 8 }; /* of a reduction: the core's, not the program's */
+
+union link_event {
+	uint64_t before;
+	struct heddle_graph_access access;
+};
 
 struct hd_recorder {
 	heddle_runtime *rt;
 	struct log *tasks; /* owns; per worker */
-	struct log transfers, accesses;
+	struct log transfers, submissions, links;
+	uint32_t n_after;  /* links of the task that is being submitted */
+	uint64_t *data_bytes; /* owns; of every datum accessed so far, by registration number */
+	size_t n_data;
 	uint64_t lost;     /* events for which there was no memory */
 };
 
@@ -109,7 +123,8 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_workers; i++)
 		r->tasks[i].event_size = sizeof(struct task_event);
 	r->transfers.event_size = sizeof(struct heddle_trace_transfer);
-	r->accesses.event_size = sizeof(struct access_event);
+	r->submissions.event_size = sizeof(struct submission);
+	r->links.event_size = sizeof(union link_event);
 	return r;
 }
 
@@ -118,7 +133,8 @@ static void empty_all(struct hd_recorder *r)
 	for (size_t i = 0; i < r->rt->n_workers; i++)
 		empty(&r->tasks[i]);
 	empty(&r->transfers);
-	empty(&r->accesses);
+	empty(&r->submissions);
+	empty(&r->links);
 }
 
 void hd_recorder_close(struct hd_recorder *r)
@@ -127,27 +143,53 @@ void hd_recorder_close(struct hd_recorder *r)
 		return;
 	empty_all(r);
 	free(r->tasks);
+	free(r->data_bytes);
 	free(r);
+}
+
+static void note_bytes(struct hd_recorder *r, const heddle_data *d)
+{
+	if (HD_UNLIKELY(d->id >= r->n_data)) {
+		size_t n = r->rt->n_data + r->n_data;
+		uint64_t *larger = realloc(r->data_bytes, n * sizeof *larger);
+		if (!larger) {
+			r->lost++;
+			return;
+		}
+		memset(larger + r->n_data, 0, (n - r->n_data) * sizeof *larger);
+		r->data_bytes = larger;
+		r->n_data = n;
+	}
+	r->data_bytes[d->id] = d->bytes;
 }
 
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 {
+	struct submission s = {t->order, t->codelet, t->perf, t->priority, r->n_after, 0, t->kind};
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		struct access_event *e = a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED) ? NULL : append(r, &r->accesses);
+		if (a->flags & HD_ACCESS_UNCHAINED)
+			s.kind = STEP;
+		if (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED))
+			continue;
+		union link_event *e = append(r, &r->links);
 		if (e)
-			*e = (struct access_event){t->order, a->data->id, a->mode | (t->codelet ? 0 : CONTROL)};
+			e->access = (struct heddle_graph_access){a->data->id, a->mode};
+		note_bytes(r, a->data);
+		s.n_accesses++;
 	}
+	struct submission *e = append(r, &r->submissions);
+	if (e)
+		*e = s;
+	r->n_after = 0;
 }
 
-void hd_record_explicit(struct hd_recorder *r, uint64_t before, uint64_t after)
+void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 {
-	struct access_event *e = append(r, &r->accesses);
+	union link_event *e = append(r, &r->links);
 	if (e)
-		*e = (struct access_event){after, (uint32_t)before, EXPLICIT};
-	e = append(r, &r->accesses);
-	if (e)
-		*e = (struct access_event){before, 0, EXPLICIT};
+		e->before = before;
+	r->n_after++;
 }
 
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end)
@@ -178,136 +220,123 @@ void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 		                                    .reason = tr->reason};
 }
 
+/* --- What was submitted, told again ----------------------------------------------------------------------------------------- */
+
+/* Reads links one after another, in the order of submissions. */
+struct reading {
+	const struct chunk *chunk;
+	size_t next; /* event in the chunk */
+	union link_event *links; /* owns: of one task */
+	size_t max;
+	hd_recorded_fn f;
+	void *arg;
+	int status;
+};
+
+static const union link_event *next_link(struct reading *r)
+{
+	if (r->next == r->chunk->used) {
+		r->chunk = r->chunk->next;
+		r->next = 0;
+	}
+	return (const union link_event *)(const void *)r->chunk->bytes + r->next++;
+}
+
+static int is_control(const struct submission *s)
+{
+	return s->codelet ? 0 : s->kind == HD_TASK_SYNC ? HD_REPLAY_NAMED : HD_REPLAY_CONTROL;
+}
+
+static void tell(const void *event, void *arg)
+{
+	struct reading *r = arg;
+	const struct submission *s = event;
+	size_t n = (size_t)s->n_after + s->n_accesses;
+	if (r->status)
+		return;
+	if (n > r->max) {
+		union link_event *larger = realloc(r->links, 2 * n * sizeof *larger);
+		if (!larger) {
+			r->status = hd_no_memory("what was submitted");
+			return;
+		}
+		r->links = larger;
+		r->max = 2 * n;
+	}
+	for (size_t i = 0; i < n; i++)
+		r->links[i] = *next_link(r);
+	struct hd_recorded recorded = {
+	    .task = {.id = s->id, .control = is_control(s), .n_after = s->n_after, .n_accesses = s->n_accesses},
+	    .codelet = s->codelet,
+	    .perf = s->perf,
+	    .priority = s->priority,
+	    .step = s->kind == STEP,
+	};
+	if (s->n_after)
+		recorded.task.after = &r->links[0].before;
+	if (s->n_accesses)
+		recorded.task.accesses = &r->links[s->n_after].access;
+	r->status = r->f(&recorded, r->arg);
+}
+
+int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
+{
+	if (r->lost)
+		return hd_error(HEDDLE_E_MEMORY, "%llu events were lost for lack of memory", (unsigned long long)r->lost);
+	struct reading reading = {.chunk = r->links.first, .f = f, .arg = arg};
+	each(&r->submissions, tell, &reading);
+	free(reading.links);
+	return reading.status;
+}
+
+uint64_t hd_recorder_data_bytes(const struct hd_recorder *r, uint32_t id)
+{
+	return id < r->n_data ? r->data_bytes[id] : 0;
+}
+
 /* --- From events to a trace ---------------------------------------------------------------------------------------------- */
 
-/* Per datum, while the accesses are replayed: the last two groups of compatible accesses. A control stands for the tasks it
- * waited for, so that edges only join tasks that run. */
-struct group {
-	uint64_t *ids;
-	size_t n, max;
-};
-struct replayed {
-	struct group current, before;
-	uint32_t mode;
-};
-
-struct replay {
-	struct replayed *data;
-	size_t n_data;
+struct edges {
 	struct heddle_trace *trace;
-	size_t max_edges;
-	uint64_t explicit_after;
-	int explicit_half, failed;
+	size_t max;
+	int failed;
+	struct hd_replay *replay;
 };
 
-static int grow(void **array, size_t *max, size_t n, size_t size)
+static void add_edge(uint64_t from, uint64_t to, void *arg)
 {
-	if (n < *max)
-		return 0;
-	size_t larger = *max ? 2 * *max : 4;
-	void *p = realloc(*array, larger * size);
-	if (!p)
-		return hd_no_memory("a trace");
-	*array = p;
-	*max = larger;
-	return 0;
-}
-
-static void add_edge(struct replay *p, uint64_t from, uint64_t to)
-{
-	void *edges = p->trace->edges;
-	if (grow(&edges, &p->max_edges, p->trace->n_edges, sizeof *p->trace->edges)) {
-		p->failed = 1;
+	struct edges *p = arg;
+	struct heddle_trace *t = p->trace;
+	if (p->failed)
 		return;
+	if (t->n_edges == p->max) {
+		size_t max = p->max ? 2 * p->max : 64;
+		void *larger = realloc(t->edges, max * sizeof *t->edges);
+		if (!larger) {
+			p->failed = 1;
+			return;
+		}
+		t->edges = larger;
+		p->max = max;
 	}
-	p->trace->edges = edges;
-	p->trace->edges[p->trace->n_edges++] = (struct heddle_trace_edge){from, to};
+	t->edges[t->n_edges++] = (struct heddle_trace_edge){from, to};
 }
 
-static void add_member(struct replay *p, struct group *g, uint64_t id)
+static int replay_one(const struct hd_recorded *recorded, void *arg)
 {
-	void *ids = g->ids;
-	if (grow(&ids, &g->max, g->n, sizeof *g->ids)) {
-		p->failed = 1;
-		return;
-	}
-	g->ids = ids;
-	g->ids[g->n++] = id;
-}
-
-static void replay_access(struct replay *p, const struct access_event *e)
-{
-	struct replayed *d = &p->data[e->data];
-	unsigned mode = e->mode & 0xff;
-	if (mode == HEDDLE_SCRATCH)
-		mode = HEDDLE_R;
-	int together = mode == d->mode && (mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX);
-	if ((e->mode & CONTROL) && together && mode == HEDDLE_R)
-		return; /* the program read along with others: nobody waits for that */
-	if (e->mode & CONTROL) {
-		d->mode = 0; /* what follows waits for the control, hence for the same tasks as it did and those before it */
-		return;
-	}
-	if (!together) {
-		struct group swap = d->before;
-		d->before = d->current;
-		d->current = swap;
-		d->current.n = 0;
-	}
-	d->mode = mode;
-	for (size_t i = 0; i < d->before.n; i++)
-		add_edge(p, d->before.ids[i], e->task);
-	add_member(p, &d->current, e->task);
-}
-
-static void replay_event(const void *event, void *arg)
-{
-	struct replay *p = arg;
-	const struct access_event *e = event;
-	if (!(e->mode & EXPLICIT)) {
-		replay_access(p, e);
-	} else if (!p->explicit_half) {
-		p->explicit_after = e->task;
-		p->explicit_half = 1;
-	} else {
-		add_edge(p, e->task, p->explicit_after);
-		p->explicit_half = 0;
-	}
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-	const struct heddle_trace_edge *x = a, *y = b;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
-static void remove_duplicates(struct heddle_trace *t)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < t->n_edges; i++)
-		if (i == 0 || compare_edges(&t->edges[i - 1], &t->edges[i]) != 0)
-			t->edges[n++] = t->edges[i];
-	t->n_edges = n;
+	struct edges *p = arg;
+	return hd_replay_task(p->replay, &recorded->task);
 }
 
 static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 {
-	struct replay p = {.n_data = r->rt->n_data, .trace = trace};
-	p.data = calloc(p.n_data + 1, sizeof *p.data);
-	if (!p.data)
-		return hd_no_memory("a trace");
-	each(&r->accesses, replay_event, &p);
-	for (size_t i = 0; i < p.n_data; i++) {
-		free(p.data[i].current.ids);
-		free(p.data[i].before.ids);
-	}
-	free(p.data);
-	if (trace->n_edges)
-		qsort(trace->edges, trace->n_edges, sizeof *trace->edges, compare_edges);
-	remove_duplicates(trace);
-	return p.failed ? HEDDLE_E_MEMORY : 0;
+	struct edges p = {.trace = trace};
+	p.replay = hd_replay_open(r->rt->n_data, add_edge, &p);
+	if (!p.replay)
+		return HEDDLE_E_MEMORY;
+	int status = hd_recorder_each(r, replay_one, &p);
+	hd_replay_close(p.replay);
+	return p.failed ? hd_no_memory("a trace") : status;
 }
 
 struct copying {
@@ -401,8 +430,6 @@ static int collect(heddle_runtime *rt, struct heddle_trace *trace)
 		status = copy_events(rt->recorder, trace);
 	if (!status)
 		status = make_edges(rt->recorder, trace);
-	if (!status && rt->recorder->lost)
-		status = hd_error(HEDDLE_E_MEMORY, "%llu events were lost for lack of memory", (unsigned long long)rt->recorder->lost);
 	return status;
 }
 

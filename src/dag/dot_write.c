@@ -1,0 +1,131 @@
+/* Graphs as DOT, to look at and for other programs. Edges carry the bytes that their first task hands to the second. */
+#include "dag/dag.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_string(struct hd_text *text, const char *s)
+{
+	hd_text_char(text, '"');
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			hd_text_char(text, '\\');
+		hd_text_char(text, *s);
+	}
+	hd_text_char(text, '"');
+}
+
+static void write_number(struct hd_text *text, const char *key, double value)
+{
+	hd_text_format(text, ", %s=\"", key);
+	hd_text_real(text, value);
+	hd_text_char(text, '"');
+}
+
+/* Kinds of workers have attributes of their own, other classes have time_NAME. */
+static void write_time(struct hd_text *text, const char *class_, double us)
+{
+	static const char *const kinds[] = {"cpu", "cuda", "opencl", "emulated"};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(kinds[i], class_) == 0) {
+			write_number(text, class_, us);
+			return;
+		}
+	hd_text_put(text, ", ");
+	char *key = hd_format("time_%s", class_);
+	if (!key) {
+		text->failed = 1;
+		return;
+	}
+	write_string(text, key);
+	free(key);
+	hd_text_put(text, "=\"");
+	hd_text_real(text, us);
+	hd_text_char(text, '"');
+}
+
+static void write_task(const struct heddle_graph *g, size_t i, struct hd_text *text)
+{
+	const struct heddle_graph_task *t = &g->tasks[i];
+	const struct heddle_graph_type *type = &g->types[t->type];
+	hd_text_format(text, "\tt%zu [type=", i);
+	write_string(text, type->name);
+	hd_text_put(text, ", label=");
+	write_string(text, type->name);
+	if (type->color)
+		hd_text_format(text, ", fillcolor=\"#%06x\"", type->color);
+	if (t->priority)
+		hd_text_format(text, ", priority=\"%d\"", t->priority);
+	if (t->flops > 0)
+		write_number(text, "flops", t->flops);
+	for (size_t c = 0; g->times && c < g->n_classes; c++)
+		if (!isnan(g->times[i * g->n_classes + c]))
+			write_time(text, g->classes[c], g->times[i * g->n_classes + c]);
+	hd_text_put(text, "];\n");
+}
+
+static int reads(uint32_t mode)
+{
+	return mode == HEDDLE_R || mode == HEDDLE_RW || mode == HEDDLE_COMMUTE;
+}
+
+static int writes(uint32_t mode)
+{
+	return mode == HEDDLE_W || mode == HEDDLE_RW || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX;
+}
+
+/* What `from` hands to task `to`: the data that `to` reads and `from` wrote last. `writer`: per datum, 1 + the last writer. */
+static uint64_t handed(const struct heddle_graph *g, const struct heddle_graph_edge *e, const uint32_t *writer)
+{
+	const struct heddle_graph_task *t = &g->tasks[e->to];
+	uint64_t bytes = 0;
+	for (size_t k = 0; k < t->n_accesses; k++) {
+		const struct heddle_graph_access *a = &g->accesses[t->first_access + k];
+		if (reads(a->mode) && writer[a->data] == e->from + 1)
+			bytes += g->data[a->data].bytes;
+	}
+	return bytes;
+}
+
+static void write_edges(const struct heddle_graph *g, const struct heddle_graph_edge *edges, size_t n, uint32_t *writer,
+                        struct hd_text *text)
+{
+	size_t e = 0;
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		for (; e < n && edges[e].to == i; e++) {
+			uint64_t bytes = handed(g, &edges[e], writer);
+			hd_text_format(text, "\tt%u -> t%u", edges[e].from, edges[e].to);
+			if (bytes)
+				hd_text_format(text, " [bytes=\"%llu\"]", (unsigned long long)bytes);
+			hd_text_put(text, ";\n");
+		}
+		const struct heddle_graph_task *t = &g->tasks[i];
+		for (size_t k = 0; k < t->n_accesses; k++)
+			if (writes(g->accesses[t->first_access + k].mode))
+				writer[g->accesses[t->first_access + k].data] = (uint32_t)i + 1;
+	}
+}
+
+int hd_graph_write_dot(const struct heddle_graph *g, struct hd_text *text)
+{
+	struct heddle_graph_edge *edges;
+	size_t n;
+	int status = heddle_graph_edges(g, &edges, &n);
+	if (status)
+		return status;
+	uint32_t *writer = calloc(g->n_data + 1, sizeof *writer);
+	if (writer) {
+		hd_text_put(text, "digraph ");
+		write_string(text, g->name);
+		hd_text_put(text, " {\n\tnode [style=\"filled\", fillcolor=\"white\"];\n");
+		for (size_t i = 0; i < g->n_tasks; i++)
+			write_task(g, i, text);
+		write_edges(g, edges, n, writer, text);
+		hd_text_put(text, "}\n");
+	} else {
+		status = hd_no_memory("a task graph");
+	}
+	free(writer);
+	free(edges);
+	return status;
+}

@@ -1,0 +1,274 @@
+/* Task graphs: freed, checked, asked for times and dependencies. */
+#include "dag/dag.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "graph/replay.h"
+
+static const struct {
+	const char *name;
+	uint32_t mode;
+} modes[] = {
+    {"R", HEDDLE_R}, {"W", HEDDLE_W}, {"RW", HEDDLE_RW},
+    {"SCRATCH", HEDDLE_SCRATCH}, {"REDUX", HEDDLE_REDUX}, {"COMMUTE", HEDDLE_COMMUTE},
+};
+enum { N_MODES = sizeof modes / sizeof *modes };
+
+const char *hd_mode_name(uint32_t mode)
+{
+	for (size_t i = 0; i < N_MODES; i++)
+		if (modes[i].mode == mode)
+			return modes[i].name;
+	return NULL;
+}
+
+uint32_t hd_mode_of(const char *name)
+{
+	for (size_t i = 0; i < N_MODES; i++)
+		if (strcmp(modes[i].name, name) == 0)
+			return modes[i].mode;
+	return 0;
+}
+
+void heddle_graph_free(struct heddle_graph *g)
+{
+	if (!g)
+		return;
+	for (size_t i = 0; g->types && i < g->n_types; i++)
+		free(g->types[i].name);
+	for (size_t i = 0; g->classes && i < g->n_classes; i++)
+		free(g->classes[i]);
+	free(g->name);
+	free(g->types);
+	free(g->data);
+	free(g->tasks);
+	free(g->accesses);
+	free(g->edges);
+	free(g->classes);
+	free(g->times);
+	free(g);
+}
+
+/* --- Check ------------------------------------------------------------------------------------------------------------------- */
+
+static int bad(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+static int bad(const char *format, ...)
+{
+	char what[256];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	return hd_error(HEDDLE_E_INVALID, "task graph: %s", what);
+}
+
+static int is_utf8(const char *s)
+{
+	while (*s) {
+		size_t n = hd_utf8_length(s);
+		if (n == 0)
+			return 0;
+		s += n;
+	}
+	return 1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Names are there, can be written, and are different. Sorts the array. */
+static int check_names(char **names, size_t n, const char *what)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!names[i] || !names[i][0] || !is_utf8(names[i]))
+			return bad("%s %zu has %s", what, i, names[i] && names[i][0] ? "a name that is not UTF-8" : "no name");
+	qsort(names, n, sizeof *names, by_name);
+	for (size_t i = 1; i < n; i++)
+		if (strcmp(names[i - 1], names[i]) == 0)
+			return bad("there are two of %s %s", what, names[i]);
+	return 0;
+}
+
+static int check_all_names(const struct heddle_graph *g)
+{
+	char **names = malloc((g->n_types + g->n_classes + 1) * sizeof *names);
+	if (!names)
+		return hd_no_memory("a task graph");
+	for (size_t i = 0; i < g->n_types; i++)
+		names[i] = g->types[i].name;
+	int status = check_names(names, g->n_types, "type");
+	for (size_t i = 0; i < g->n_classes; i++)
+		names[i] = g->classes[i];
+	if (!status)
+		status = check_names(names, g->n_classes, "class");
+	free(names);
+	return status;
+}
+
+static int check_lists(const struct heddle_graph *g)
+{
+	if (!g->name || !is_utf8(g->name))
+		return bad("it has %s", g->name ? "a name that is not UTF-8" : "no name");
+	if ((g->n_types && !g->types) || (g->n_data && !g->data) || (g->n_tasks && !g->tasks) ||
+	    (g->n_accesses && !g->accesses) || (g->n_edges && !g->edges) || (g->n_classes && !g->classes))
+		return bad("one of its lists is NULL and said to have elements");
+	if (g->n_tasks >= UINT32_MAX || g->n_data >= UINT32_MAX || g->n_types >= UINT32_MAX)
+		return bad("more than 2^32 tasks, data or types");
+	for (size_t i = 0; i < g->n_types; i++)
+		if (g->types[i].color > 0xffffff)
+			return bad("type %zu has a colour that is not 0xRRGGBB", i);
+	for (size_t i = 0; i < g->n_data; i++)
+		if (g->data[i].bytes > INT64_MAX)
+			return bad("datum %zu has more than 2^63 bytes", i);
+	return check_all_names(g);
+}
+
+/* `seen`: per datum, 1 + the last task that accesses it. */
+static int check_task(const struct heddle_graph *g, size_t i, uint32_t *seen)
+{
+	const struct heddle_graph_task *t = &g->tasks[i];
+	if (t->type >= g->n_types)
+		return bad("task %zu has type %u, there are only %zu", i, t->type, g->n_types);
+	if (!(t->flops >= 0) || isinf(t->flops))
+		return bad("task %zu has %g flops", i, t->flops);
+	if (t->first_access > g->n_accesses || t->n_accesses > g->n_accesses - t->first_access)
+		return bad("task %zu has accesses that are not in the list", i);
+	for (size_t k = 0; k < t->n_accesses; k++) {
+		const struct heddle_graph_access *a = &g->accesses[t->first_access + k];
+		if (a->data >= g->n_data)
+			return bad("task %zu accesses datum %u, there are only %zu", i, a->data, g->n_data);
+		if (!hd_mode_name(a->mode))
+			return bad("task %zu accesses datum %u in mode %u, which is none", i, a->data, a->mode);
+		if (seen[a->data] == i + 1)
+			return bad("task %zu accesses datum %u twice: say once what it does with it", i, a->data);
+		seen[a->data] = (uint32_t)i + 1;
+	}
+	for (size_t c = 0; g->times && c < g->n_classes; c++)
+		if (g->times[i * g->n_classes + c] < 0 || isinf(g->times[i * g->n_classes + c]))
+			return bad("task %zu takes %g us on class %s", i, g->times[i * g->n_classes + c], g->classes[c]);
+	return 0;
+}
+
+static int check_edges(const struct heddle_graph *g)
+{
+	for (size_t i = 0; i < g->n_edges; i++) {
+		const struct heddle_graph_edge *e = &g->edges[i];
+		if (e->from >= e->to)
+			return bad("edge %zu leads from task %u to task %u: tasks come in an order in which edges are forward", i,
+			           e->from, e->to);
+		if (e->to >= g->n_tasks)
+			return bad("edge %zu leads to task %u, there are only %zu", i, e->to, g->n_tasks);
+		if (i && (e[-1].to > e->to || (e[-1].to == e->to && e[-1].from >= e->from)))
+			return bad("edge %zu is out of order: they are sorted by `to`, then `from`, each once", i);
+	}
+	return 0;
+}
+
+int heddle_graph_check(const struct heddle_graph *g)
+{
+	if (!g)
+		return hd_error(HEDDLE_E_INVALID, "a task graph is needed, not NULL");
+	int status = check_lists(g);
+	if (status)
+		return status;
+	uint32_t *seen = calloc(g->n_data + 1, sizeof *seen);
+	if (!seen)
+		return hd_no_memory("a task graph");
+	for (size_t i = 0; i < g->n_tasks && !status; i++)
+		status = check_task(g, i, seen);
+	free(seen);
+	return status ? status : check_edges(g);
+}
+
+/* --- Times ------------------------------------------------------------------------------------------------------------------- */
+
+double hd_graph_task_bytes(const struct heddle_graph *g, size_t task)
+{
+	const struct heddle_graph_task *t = &g->tasks[task];
+	double bytes = 0;
+	for (size_t i = 0; i < t->n_accesses; i++)
+		bytes += (double)g->data[g->accesses[t->first_access + i].data].bytes;
+	return bytes;
+}
+
+size_t hd_graph_column(const struct heddle_graph *g, const struct heddle_class *class_)
+{
+	size_t found = g->n_classes;
+	for (size_t i = g->n_classes; i-- > 0 && g->times;) {
+		if (strcmp(g->classes[i], class_->name) == 0)
+			return i;
+		if (strcmp(g->classes[i], class_->kind) == 0)
+			found = i;
+	}
+	return found;
+}
+
+double heddle_graph_time(const struct heddle_graph *g, size_t task, const struct heddle_platform *platform, unsigned class_id)
+{
+	const struct heddle_graph_task *t = &g->tasks[task];
+	double us = heddle_platform_time(platform, g->types[t->type].name, class_id, hd_graph_task_bytes(g, task), t->flops);
+	size_t column = isnan(us) ? hd_graph_column(g, &platform->classes[class_id]) : g->n_classes;
+	return column < g->n_classes ? g->times[task * g->n_classes + column] : us;
+}
+
+/* --- Dependencies ------------------------------------------------------------------------------------------------------------ */
+
+struct collecting {
+	struct heddle_graph_edge *edges;
+	size_t n, max;
+	int failed;
+};
+
+static void collect(uint64_t from, uint64_t to, void *arg)
+{
+	struct collecting *c = arg;
+	if (c->n == c->max && !c->failed) {
+		size_t max = c->max ? 2 * c->max : 64;
+		struct heddle_graph_edge *larger = realloc(c->edges, max * sizeof *larger);
+		c->failed = !larger;
+		c->edges = larger ? larger : c->edges;
+		c->max = larger ? max : c->max;
+	}
+	if (!c->failed)
+		c->edges[c->n++] = (struct heddle_graph_edge){(uint32_t)from, (uint32_t)to};
+}
+
+static int replay_tasks(const struct heddle_graph *g, struct hd_replay *replay, uint64_t *after)
+{
+	int status = 0;
+	size_t e = 0;
+	for (size_t i = 0; i < g->n_tasks && !status; i++) {
+		const struct heddle_graph_task *t = &g->tasks[i];
+		struct hd_replay_task task = {.id = i, .accesses = g->accesses + t->first_access, .n_accesses = t->n_accesses,
+		                              .after = after};
+		for (; e < g->n_edges && g->edges[e].to == i; e++)
+			after[task.n_after++] = g->edges[e].from;
+		status = hd_replay_task(replay, &task);
+	}
+	return status;
+}
+
+int heddle_graph_edges(const struct heddle_graph *g, struct heddle_graph_edge **out, size_t *n)
+{
+	if (!g || !out || !n)
+		return hd_error(HEDDLE_E_INVALID, "heddle_graph_edges needs a graph and places for the edges and their number");
+	struct collecting c = {.edges = NULL};
+	struct hd_replay *replay = hd_replay_open(g->n_data, collect, &c);
+	uint64_t *after = malloc((g->n_tasks + 1) * sizeof *after);
+	int status = replay && after ? replay_tasks(g, replay, after) : hd_no_memory("dependencies");
+	hd_replay_close(replay);
+	free(after);
+	if (!status && !c.edges)
+		c.failed |= !(c.edges = malloc(sizeof *c.edges));
+	if (!status && c.failed)
+		status = hd_no_memory("dependencies");
+	if (status) {
+		free(c.edges);
+		return status;
+	}
+	*out = c.edges;
+	*n = c.n;
+	return 0;
+}

@@ -1,0 +1,186 @@
+/* Graphs of the Standard Task Graph Set (Kasahara Laboratory, Waseda University): numbers divided by blanks.
+ *
+ *   number of tasks
+ *   then per task, from 0 or 1: its number, processing time, number of predecessors, their numbers
+ *
+ * The first and the last task may be dummies of no time, which are not among the number of tasks: they are left out of the graph.
+ * The older prototype set has the number of processors beside that of tasks. Where each predecessor is followed by a cost of
+ * communication, the numbers only add up when they are read so, which tells the two forms apart. `#` begins a comment.
+ */
+#include "dag/dag.h"
+#include <stdlib.h>
+
+/* One unit of time is 1 us; costs of communication are those of a link of this many bytes per us. */
+enum { BYTES_PER_US = (int)HEDDLE_MEMORY_BANDWIDTH };
+
+struct numbers {
+	const char *name;
+	uint64_t *list;  /* owns */
+	size_t *lines;   /* owns; of each */
+	size_t n, max, max_lines;
+	size_t n_first;  /* on the line of the first */
+};
+
+/* A way to read the numbers: how long the records are. */
+struct form {
+	int costs;          /* each predecessor has one */
+	size_t first_task;  /* the first record's number: 0 or 1 */
+	size_t n_records;
+	size_t bad;         /* index of the number that does not fit; n when there are too few */
+	const char *why;
+};
+
+static int bad(const struct numbers *x, size_t line, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+static int bad(const struct numbers *x, size_t line, const char *format, ...)
+{
+	char what[256];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	return hd_error(HEDDLE_E_FORMAT, "%s:%zu: %s", x->name, line, what);
+}
+
+static int read_numbers(struct numbers *x, struct hd_build *b, const char *text, const char *end)
+{
+	size_t line = 1, first_line = 0;
+	for (const char *p = text; p < end;) {
+		if (*p == '#') {
+			while (p < end && *p != '\n')
+				p++;
+		} else if (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n') {
+			line += *p++ == '\n';
+		} else {
+			uint64_t value;
+			if (!hd_uint_parse(&p, end, &value) || value > INT64_MAX / BYTES_PER_US ||
+			    (p < end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n'))
+				return bad(x, line, "a whole number from 0 expected: an STG file has nothing else before its first #");
+			if (hd_build_room(b, &x->list, x->n, &x->max, sizeof *x->list) ||
+			    hd_build_room(b, &x->lines, x->n, &x->max_lines, sizeof *x->lines))
+				return hd_no_memory(x->name);
+			x->lines[x->n] = line;
+			x->list[x->n++] = value;
+			first_line = first_line ? first_line : line;
+			x->n_first += line == first_line;
+		}
+	}
+	return 0;
+}
+
+/* Walks over the records; 0 when all numbers have a place. */
+static int try_form(const struct numbers *x, struct form *f)
+{
+	size_t at = x->n_first;
+	f->n_records = 0;
+	f->first_task = at < x->n ? (size_t)x->list[at] : 0;
+	f->why = f->first_task > 1 ? "tasks are numbered from 0 or 1" : NULL;
+	f->bad = at;
+	for (; !f->why && at < x->n; f->n_records++) {
+		f->bad = at;
+		if (x->list[at] != f->first_task + f->n_records)
+			f->why = "tasks are numbered one after another, and this is another number";
+		else if (at + 2 >= x->n)
+			f->why = "the file ends before the time and the number of predecessors of this task";
+		else if (x->list[at + 2] > (x->n - at - 3) / (f->costs ? 2 : 1))
+			f->why = "the file ends before all predecessors of this task";
+		else
+			at += 3 + x->list[at + 2] * (f->costs ? 2 : 1);
+	}
+	return f->why ? -1 : 0;
+}
+
+static int find_form(const struct numbers *x, struct form *f)
+{
+	struct form plain = {.costs = 0}, costly = {.costs = 1};
+	if (x->n == 0)
+		return bad(x, 1, "the file is empty: it begins with the number of tasks");
+	if (x->n_first > 2)
+		return bad(x, x->lines[0], "the first line is the number of tasks alone, or that of processors beside it");
+	if (try_form(x, &plain) == 0)
+		*f = plain;
+	else if (try_form(x, &costly) == 0)
+		*f = costly;
+	else
+		return bad(x, x->lines[plain.bad], "%s", plain.why);
+	uint64_t said = x->list[0];
+	if (f->n_records != said && f->n_records != said + 1 && f->n_records != said + 2)
+		return bad(x, x->lines[0], "%llu tasks are said to come, and %zu do, dummies included", (unsigned long long)said,
+		           f->n_records);
+	return 0;
+}
+
+/* Whether the record is a dummy: more records than tasks, no time, at the very beginning or end. */
+static int is_dummy(const struct numbers *x, const struct form *f, size_t record, uint64_t time)
+{
+	size_t extra = f->n_records - x->list[0];
+	int at_begin = record == 0 && extra == 2, at_end = record + 1 == f->n_records && extra > 0;
+	return time == 0 && (at_begin || at_end);
+}
+
+static int add_edges(const struct numbers *x, struct hd_build *b, const struct form *f, const uint32_t *task_of, size_t record,
+                     size_t at)
+{
+	for (uint64_t k = 0; k < x->list[at + 2]; k++) {
+		size_t where = at + 3 + k * (f->costs ? 2 : 1);
+		uint64_t before = x->list[where] - f->first_task;
+		if (x->list[where] < f->first_task || before >= f->n_records || before == record)
+			return bad(x, x->lines[where], "task %llu cannot wait for task %llu", (unsigned long long)x->list[at],
+			           (unsigned long long)x->list[where]);
+		if (task_of[before] && task_of[record])
+			hd_build_edge(b, task_of[before] - 1, task_of[record] - 1,
+			              f->costs ? x->list[where + 1] * BYTES_PER_US : 0);
+	}
+	return 0;
+}
+
+static int add_records(const struct numbers *x, struct hd_build *b, const struct form *f, uint32_t *task_of)
+{
+	uint32_t type = hd_build_type(b, "task", 4), cpu = hd_build_class(b, "cpu", 3);
+	int status = 0;
+	size_t width = f->costs ? 2 : 1, at = x->n_first;
+	for (size_t i = 0; i < f->n_records; i++, at += 3 + x->list[at + 2] * width) {
+		if (is_dummy(x, f, i, x->list[at + 1]))
+			continue;
+		uint32_t task = hd_build_task(b, type);
+		hd_build_time(b, task, cpu, (double)x->list[at + 1]);
+		task_of[i] = task + 1;
+	}
+	at = x->n_first;
+	for (size_t i = 0; i < f->n_records && !status; i++, at += 3 + x->list[at + 2] * width)
+		status = add_edges(x, b, f, task_of, i, at);
+	return status;
+}
+
+static int add_tasks(const struct numbers *x, struct hd_build *b)
+{
+	struct form f = {.costs = 0};
+	uint32_t where = 0;
+	int status = find_form(x, &f);
+	if (status)
+		return status;
+	uint32_t *task_of = calloc(f.n_records + 1, sizeof *task_of);
+	if (!task_of)
+		return hd_no_memory(x->name);
+	status = add_records(x, b, &f, task_of);
+	free(task_of);
+	if (!status && hd_build_sort(b, &where))
+		status = hd_error(HEDDLE_E_FORMAT, "%s: the predecessors make a circle", x->name);
+	return status;
+}
+
+int hd_graph_parse_stg(const char *name, const char *text, size_t length, struct heddle_graph **out)
+{
+	struct numbers x = {.name = name};
+	struct hd_build b = {.failed = 0};
+	int status = read_numbers(&x, &b, text, text + length);
+	if (!status)
+		status = add_tasks(&x, &b);
+	free(x.list);
+	free(x.lines);
+	if (status) {
+		hd_build_free(&b);
+		return status;
+	}
+	status = hd_build_end(&b, out);
+	return status == HEDDLE_E_INVALID ? hd_error_context(HEDDLE_E_FORMAT, "%s", name) : status;
+}

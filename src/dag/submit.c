@@ -1,0 +1,261 @@
+/* A graph submitted to a runtime in virtual time. Codelets are of model HEDDLE_MODEL_GIVEN: each task brings its times along as
+ * a value, and tasks with equal times, work and sizes share a model entry. */
+#include "dag/dag.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine/engine.h"
+
+/* A task's value: its work, then its time on each class. */
+enum { FLOPS, TIMES };
+
+struct submission {
+	const struct heddle_graph *graph;
+	heddle_runtime *rt;
+	heddle_codelet **codelets; /* own the arrays below, not what they point to */
+	heddle_data **data;
+	heddle_task **held;        /* tasks that later ones wait for explicitly; NULL: none, or given back */
+	uint32_t *last;            /* per task: the last one that waits for it explicitly; 0: none */
+	struct heddle_item *items; /* of one task */
+	double *value;
+	size_t n_value, n_data;
+};
+
+/* --- Codelets ---------------------------------------------------------------------------------------------------------------- */
+
+static int never_run(heddle_context *c)
+{
+	return heddle_fail(c, 1, "a task of a graph has no kernel");
+}
+
+static double given_time(const struct heddle_size *size, unsigned class_id)
+{
+	return ((const double *)size->values[0])[TIMES + class_id];
+}
+
+static double given_flops(const struct heddle_size *size)
+{
+	return ((const double *)size->values[0])[FLOPS];
+}
+
+static uint64_t hash_value(const double *value, size_t n)
+{
+	uint64_t hash = n;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits;
+		memcpy(&bits, &value[i], sizeof bits);
+		hash = hd_hash(hash, bits);
+	}
+	return hash;
+}
+
+/* The hash is the last of the values: the number of classes is unknown here. */
+static uint64_t given_footprint(const struct heddle_size *size)
+{
+	return *(const uint64_t *)size->values[1];
+}
+
+static double no_time(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 0;
+}
+
+static int make_codelets(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	for (size_t i = 0; i < g->n_types; i++) {
+		struct heddle_codelet_desc desc = {.name = g->types[i].name,
+		                                   .cpu = never_run,
+		                                   .model = HEDDLE_MODEL_GIVEN,
+		                                   .time = given_time,
+		                                   .flops = given_flops,
+		                                   .footprint = given_footprint,
+		                                   .color = g->types[i].color};
+		int status = heddle_codelet_create(s->rt, &desc, &s->codelets[i]);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/* --- Data -------------------------------------------------------------------------------------------------------------------- */
+
+/* The codelets of the additions are made for the first datum that is reduced. */
+static int make_reducible(struct submission *s, heddle_data *d, heddle_codelet *steps[2])
+{
+	static const char *const names[2] = {"reduction_begin", "reduction_add"};
+	for (int i = 0; i < 2 && !steps[i]; i++) {
+		struct heddle_codelet_desc desc = {.name = names[i], .cpu = never_run, .model = HEDDLE_MODEL_GIVEN, .time = no_time};
+		int status = heddle_codelet_create(s->rt, &desc, &steps[i]);
+		if (status)
+			return status;
+	}
+	return heddle_data_set_reduction(d, steps[0], steps[1]);
+}
+
+static int make_data(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	heddle_codelet *steps[2] = {NULL, NULL};
+	int status = 0;
+	for (; s->n_data < g->n_data && !status; s->n_data++) {
+		status = heddle_vector(s->rt, NULL, g->data[s->n_data].bytes, 1, &s->data[s->n_data]);
+		if (status)
+			return status;
+	}
+	uint8_t *reduced = calloc(g->n_data + 1, 1);
+	if (!reduced)
+		return hd_no_memory("a task graph");
+	for (size_t i = 0; i < g->n_accesses && !status; i++) {
+		uint32_t d = g->accesses[i].data;
+		if (g->accesses[i].mode != HEDDLE_REDUX || reduced[d])
+			continue;
+		reduced[d] = 1;
+		status = make_reducible(s, s->data[d], steps);
+	}
+	free(reduced);
+	return status;
+}
+
+/* --- Tasks ------------------------------------------------------------------------------------------------------------------- */
+
+/* The times of a task on the classes that have workers; whether there is any. */
+static int find_times(struct submission *s, size_t task)
+{
+	const struct heddle_platform *p = s->rt->platform;
+	int some = 0;
+	s->value[FLOPS] = s->graph->tasks[task].flops;
+	for (unsigned c = 0; c < p->n_classes; c++)
+		s->value[TIMES + c] = heddle_graph_time(s->graph, task, p, c);
+	for (size_t w = 0; w < p->n_workers && !some; w++)
+		some = !isnan(s->value[TIMES + p->workers[w].class_id]);
+	return some;
+}
+
+static int check_times(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	for (size_t i = 0; i < g->n_tasks; i++)
+		if (!find_times(s, i))
+			return hd_error(HEDDLE_E_NO_WORKER,
+			                "no worker of platform %s has a time for type %s (task %zu of graph %s): give the graph times for "
+			                "its classes or their kinds, or add %s to the platform's kernels",
+			                s->rt->platform->name, g->types[g->tasks[i].type].name, i, g->name,
+			                g->types[g->tasks[i].type].name);
+	return 0;
+}
+
+/* `*edge` is the first explicit edge that is not submitted yet. */
+static int submit_task(struct submission *s, size_t i, size_t *edge)
+{
+	const struct heddle_graph *g = s->graph;
+	const struct heddle_graph_task *t = &g->tasks[i];
+	size_t first = *edge, n = 0;
+	struct heddle_item *items = s->items;
+	find_times(s, i);
+	uint64_t footprint = hash_value(s->value, s->n_value);
+	items[n++] = heddle_call(s->codelets[t->type]);
+	for (size_t k = 0; k < t->n_accesses; k++)
+		items[n++] = heddle_access((enum heddle_mode)g->accesses[t->first_access + k].mode,
+		                           s->data[g->accesses[t->first_access + k].data]);
+	items[n++] = heddle_bytes(s->value, s->n_value * sizeof *s->value);
+	items[n++] = heddle_value(footprint);
+	if (t->priority)
+		items[n++] = heddle_priority(t->priority);
+	if (s->last[i])
+		items[n++] = heddle_out(&s->held[i]);
+	for (; *edge < g->n_edges && g->edges[*edge].to == i; ++*edge)
+		items[n++] = heddle_after(s->held[g->edges[*edge].from]);
+	int status = heddle_submit_items(s->rt, n, items);
+	for (size_t e = first; e < *edge; e++) {
+		uint32_t from = g->edges[e].from;
+		if (s->last[from] != i)
+			continue;
+		heddle_task_release(s->held[from]);
+		s->held[from] = NULL;
+	}
+	return status;
+}
+
+static int submit_tasks(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	size_t edge = 0;
+	int status = 0;
+	for (size_t i = 0; i < g->n_tasks && !status; i++)
+		status = submit_task(s, i, &edge);
+	int waited = heddle_wait_all(s->rt);
+	for (size_t i = 0; i < g->n_tasks; i++) /* after an error */
+		if (s->held[i])
+			heddle_task_release(s->held[i]);
+	return status ? status : waited;
+}
+
+/* --- All of it --------------------------------------------------------------------------------------------------------------- */
+
+static size_t most_items(const struct heddle_graph *g)
+{
+	size_t most = 0, e = 0;
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		size_t n = g->tasks[i].n_accesses;
+		for (; e < g->n_edges && g->edges[e].to == i; e++)
+			n++;
+		most = n > most ? n : most;
+	}
+	return most + 5;
+}
+
+static int open_submission(struct submission *s)
+{
+	const struct heddle_graph *g = s->graph;
+	s->n_value = TIMES + s->rt->n_classes;
+	s->codelets = calloc(g->n_types + 1, sizeof(heddle_codelet *));
+	s->data = calloc(g->n_data + 1, sizeof(heddle_data *));
+	s->held = calloc(g->n_tasks + 1, sizeof(heddle_task *));
+	s->last = calloc(g->n_tasks + 1, sizeof *s->last);
+	s->items = malloc(most_items(g) * sizeof *s->items);
+	s->value = malloc(s->n_value * sizeof *s->value);
+	if (!s->codelets || !s->data || !s->held || !s->last || !s->items || !s->value)
+		return hd_no_memory("a task graph");
+	for (size_t e = 0; e < g->n_edges; e++)
+		s->last[g->edges[e].from] = g->edges[e].to;
+	return 0;
+}
+
+static void close_submission(struct submission *s)
+{
+	for (size_t i = 0; i < s->n_data; i++)
+		heddle_unregister_async(s->data[i]);
+	free(s->codelets);
+	free(s->data);
+	free(s->held);
+	free(s->last);
+	free(s->items);
+	free(s->value);
+}
+
+int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_graph_submit needs a graph and a runtime");
+	if (!rt->virtual_time)
+		return hd_error(HEDDLE_E_STATE, "the tasks of a graph have no kernels: it can only be submitted to a runtime in virtual "
+		                                "time (heddle_start_on)");
+	int status = heddle_graph_check(graph);
+	if (status)
+		return status;
+	struct submission s = {.graph = graph, .rt = rt};
+	status = open_submission(&s);
+	if (!status)
+		status = check_times(&s);
+	if (!status)
+		status = make_codelets(&s);
+	if (!status)
+		status = make_data(&s);
+	if (!status)
+		status = submit_tasks(&s);
+	close_submission(&s);
+	return status;
+}

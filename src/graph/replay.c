@@ -1,0 +1,232 @@
+/* Accesses replayed: see replay.h. Per datum the last two groups of compatible accesses are kept: who comes next waits for the
+ * current group, or joins it and waits for the one before. */
+#include "graph/replay.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+
+/* Ids of tasks. Most groups have one member: a writer. */
+struct group {
+	size_t n, max; /* max 0: room for `one` */
+	union {
+		uint64_t one;
+		uint64_t *many; /* owns */
+	} u;
+};
+
+struct datum {
+	struct group current, before;
+	uint32_t mode; /* of the current group; 0: nobody joins it */
+};
+
+/* What a named control waited for. */
+struct stand_in {
+	uint64_t id;
+	struct group tasks;
+};
+
+struct hd_replay {
+	struct datum *data; /* owns */
+	size_t n_data;
+	struct stand_in *stand_ins; /* owns; by id */
+	size_t n_stand_ins, max_stand_ins;
+	struct group waits; /* of the task at hand: what it waits for */
+	void (*edge)(uint64_t from, uint64_t to, void *arg);
+	void *arg;
+	int failed;
+};
+
+static uint64_t *members(struct group *g)
+{
+	return g->max ? g->u.many : &g->u.one;
+}
+
+static void group_free(struct group *g)
+{
+	if (g->max)
+		free(g->u.many);
+}
+
+static int group_room(struct group *g, size_t n)
+{
+	if (n <= (g->max ? g->max : 1))
+		return 0;
+	size_t max = g->max ? g->max : 2;
+	while (max < n)
+		max *= 2;
+	uint64_t *many = realloc(g->max ? g->u.many : NULL, max * sizeof *many);
+	if (!many)
+		return hd_no_memory("dependencies");
+	if (!g->max)
+		many[0] = g->u.one;
+	g->u.many = many;
+	g->max = max;
+	return 0;
+}
+
+static void group_add(struct hd_replay *r, struct group *g, const uint64_t *ids, size_t n)
+{
+	if (r->failed || group_room(g, g->n + n)) {
+		r->failed = 1;
+		return;
+	}
+	if (n)
+		memcpy(members(g) + g->n, ids, n * sizeof *ids);
+	g->n += n;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Sorted, each once. */
+static void group_tidy(struct group *g)
+{
+	uint64_t *ids = members(g);
+	size_t n = 0;
+	if (g->n > 1)
+		qsort(ids, g->n, sizeof *ids, by_id);
+	for (size_t i = 0; i < g->n; i++)
+		if (n == 0 || ids[i] != ids[n - 1])
+			ids[n++] = ids[i];
+	g->n = n;
+}
+
+/* SCRATCH needs the handle, not its value: it goes with the readers. */
+static uint32_t chain_mode(uint32_t mode)
+{
+	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
+}
+
+static int joins(const struct datum *d, uint32_t mode)
+{
+	return mode == d->mode && (mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX);
+}
+
+/* --- What a task waits for --------------------------------------------------------------------------------------------------- */
+
+static struct group *stand_in(struct hd_replay *r, uint64_t id)
+{
+	size_t low = 0, high = r->n_stand_ins;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (r->stand_ins[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->n_stand_ins && r->stand_ins[low].id == id ? &r->stand_ins[low].tasks : NULL;
+}
+
+static void gather(struct hd_replay *r, const struct hd_replay_task *t)
+{
+	r->waits.n = 0;
+	for (size_t i = 0; i < t->n_accesses; i++) {
+		struct datum *d = &r->data[t->accesses[i].data];
+		struct group *g = joins(d, chain_mode(t->accesses[i].mode)) ? &d->before : &d->current;
+		group_add(r, &r->waits, members(g), g->n);
+	}
+	for (size_t i = 0; i < t->n_after; i++) {
+		struct group *g = stand_in(r, t->after[i]);
+		group_add(r, &r->waits, g ? members(g) : &t->after[i], g ? g->n : 1);
+	}
+	group_tidy(&r->waits);
+}
+
+/* --- What waits for it --------------------------------------------------------------------------------------------------------- */
+
+/* `ids` take the place of the task in the chain of one of its data. */
+static void enter(struct hd_replay *r, const struct heddle_graph_access *a, const uint64_t *ids, size_t n)
+{
+	struct datum *d = &r->data[a->data];
+	uint32_t mode = chain_mode(a->mode);
+	if (!joins(d, mode)) {
+		struct group old = d->before;
+		d->before = d->current;
+		d->current = old;
+		d->current.n = 0;
+	}
+	d->mode = mode;
+	group_add(r, &d->current, ids, n);
+}
+
+static void keep_stand_in(struct hd_replay *r, uint64_t id)
+{
+	if (r->n_stand_ins == r->max_stand_ins) {
+		size_t max = r->max_stand_ins ? 2 * r->max_stand_ins : 16;
+		struct stand_in *larger = realloc(r->stand_ins, max * sizeof *larger);
+		if (!larger) {
+			r->failed = 1;
+			hd_no_memory("dependencies");
+			return;
+		}
+		r->stand_ins = larger;
+		r->max_stand_ins = max;
+	}
+	struct stand_in *s = &r->stand_ins[r->n_stand_ins++];
+	*s = (struct stand_in){.id = id};
+	group_add(r, &s->tasks, members(&r->waits), r->waits.n);
+}
+
+static void enter_control(struct hd_replay *r, const struct hd_replay_task *t)
+{
+	uint32_t mode = t->n_accesses == 1 && t->n_after == 0 ? chain_mode(t->accesses->mode) : HEDDLE_COMMUTE;
+	if (mode != HEDDLE_COMMUTE && mode != HEDDLE_REDUX) {
+		/* It waited for this datum alone. Along with other readers, nobody waits for it; otherwise what follows waits for the
+		 * same tasks as it did. */
+		struct datum *d = &r->data[t->accesses->data];
+		if (!joins(d, mode))
+			d->mode = 0;
+	} else {
+		for (size_t i = 0; i < t->n_accesses; i++)
+			enter(r, &t->accesses[i], members(&r->waits), r->waits.n);
+	}
+	if (t->control == HD_REPLAY_NAMED)
+		keep_stand_in(r, t->id);
+}
+
+int hd_replay_task(struct hd_replay *r, const struct hd_replay_task *t)
+{
+	gather(r, t);
+	if (t->control) {
+		enter_control(r, t);
+	} else {
+		for (size_t i = 0; i < r->waits.n && !r->failed; i++)
+			r->edge(members(&r->waits)[i], t->id, r->arg);
+		for (size_t i = 0; i < t->n_accesses; i++)
+			enter(r, &t->accesses[i], &t->id, 1);
+	}
+	return r->failed ? HEDDLE_E_MEMORY : 0;
+}
+
+struct hd_replay *hd_replay_open(size_t n_data, void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg)
+{
+	struct hd_replay *r = calloc(1, sizeof *r);
+	if (!r || !(r->data = calloc(n_data + 1, sizeof *r->data))) {
+		free(r);
+		hd_no_memory("dependencies");
+		return NULL;
+	}
+	r->n_data = n_data;
+	r->edge = edge;
+	r->arg = arg;
+	return r;
+}
+
+void hd_replay_close(struct hd_replay *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_data; i++) {
+		group_free(&r->data[i].current);
+		group_free(&r->data[i].before);
+	}
+	for (size_t i = 0; i < r->n_stand_ins; i++)
+		group_free(&r->stand_ins[i].tasks);
+	group_free(&r->waits);
+	free(r->data);
+	free(r->stand_ins);
+	free(r);
+}
