@@ -115,6 +115,12 @@ static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
+/* 1e-3 is one word here; to Graphviz it is three, which nobody means. */
+static int in_exponent(const struct hd_dot_lexer *l)
+{
+	return (*l->p == '-' || *l->p == '+') && (l->p[-1] | 32) == 'e' && l->p + 1 < l->end && is_digit(l->p[1]);
+}
+
 static int read_plain(struct hd_dot_lexer *l, struct hd_dot_token *t)
 {
 	const char *begin = l->p;
@@ -123,7 +129,7 @@ static int read_plain(struct hd_dot_lexer *l, struct hd_dot_token *t)
 			l->p++;
 	} else {
 		l->p += *l->p == '-';
-		while (l->p < l->end && (is_digit(*l->p) || *l->p == '.'))
+		while (l->p < l->end && (is_digit(*l->p) || is_letter(*l->p) || *l->p == '.' || in_exponent(l)))
 			l->p++;
 	}
 	*t = (struct hd_dot_token){HD_DOT_ID, begin, (size_t)(l->p - begin), 0, t->line};
