@@ -111,12 +111,12 @@ static int measure(heddle_runtime *rt, const struct heddle_config *config, const
 	for (size_t i = 0; i < 2 * o->n_tiles; i++) {
 		size_t tile = o->tiles[i / 2], n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
 		n -= n % tile; /* whole tiles only: the others would be models of sizes nobody asked for */
-		struct cholesky what = {.problem = {
+		struct work what = {.problem = {
 			.n = n, .tile = tile, .layout = HEDDLE_DENSE_TILED,
 			.precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE,
 		}};
 		what.repeat = repetitions(config, heddle_runtime_platform(rt), n, tile);
-		struct cholesky_outcome outcome;
+		struct outcome outcome;
 		int status = cholesky_check_memory(&what);
 		if (!status)
 			status = cholesky_run_on(rt, &what, &outcome);
@@ -124,7 +124,7 @@ static int measure(heddle_runtime *rt, const struct heddle_config *config, const
 			return status;
 		printf("%s, tile %4zu, n %5zu: %8.2f Gflop/s\n", i % 2 ? "single" : "double", tile, n, outcome.gflops);
 		fflush(stdout);
-		cholesky_outcome_free(&outcome);
+		outcome_free(&outcome);
 	}
 	return TOOL_OK;
 }

@@ -52,22 +52,24 @@ int comparison_init(struct comparison *c, const char *list)
 void comparison_free(struct comparison *c)
 {
 	for (size_t i = 0; c->outcomes && i < c->n; i++)
-		cholesky_outcome_free(&c->outcomes[i]);
+		outcome_free(&c->outcomes[i]);
 	free(c->outcomes);
 	free(c->status);
 	free(c->policies);
 }
 
 int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
-                   const struct cholesky *what)
+                   const struct work *what)
 {
 	struct heddle_config one = *config;
+	struct work plain = *what;
+	plain.record = NULL; /* the graph is the same under every policy: the run for the bounds writes it */
 	tool_progress("bounds");
-	int status = cholesky_bounds(config, platform, what, &c->bounds);
+	int status = work_bounds(config, platform, what, &c->bounds);
 	for (size_t i = 0; !status && i < c->n; i++) {
 		tool_progress("%zu of %zu: %s", i + 1, c->n, c->policies[i]);
 		one.sched = c->policies[i];
-		c->status[i] = cholesky_sim(&one, platform, what, &c->outcomes[i]);
+		c->status[i] = work_sim(&one, platform, &plain, &c->outcomes[i]);
 		if (c->status[i])
 			tool_warn("policy %s gave no result", c->policies[i]);
 	}
@@ -87,17 +89,18 @@ size_t comparison_best(const struct comparison *c)
 }
 
 int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
-                          const struct heddle_platform *platform, const struct cholesky *what,
-                          struct cholesky_outcome *out)
+                          const struct heddle_platform *platform, const struct work *what,
+                          struct outcome *out)
 {
 	struct heddle_config one = *config;
-	struct cholesky traced = *what;
+	struct work traced = *what;
+	traced.record = NULL; /* it was written with the bounds */
 	size_t best = comparison_best(c);
 	if (best == c->n)
 		return TOOL_FAILURE;
 	one.sched = c->policies[best];
 	traced.keep_trace = 1;
-	return cholesky_sim(&one, platform, &traced, out);
+	return work_sim(&one, platform, &traced, out);
 }
 
 int comparison_check(const struct comparison *c)
@@ -126,7 +129,7 @@ void comparison_table(const struct comparison *c, struct table *table)
 	};
 	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < c->n; i++) {
-		const struct cholesky_outcome *r = &c->outcomes[i];
+		const struct outcome *r = &c->outcomes[i];
 		if (c->status[i])
 			continue;
 		table_text(table, "%s", r->policy);
@@ -141,7 +144,7 @@ void comparison_table(const struct comparison *c, struct table *table)
 	}
 }
 
-void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct cholesky *what,
+void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct work *what,
                         struct table *table)
 {
 	static const struct table_column columns[] = {
@@ -157,19 +160,24 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 		{"bound_ms", "best bound", "ms", 2},
 		{"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	};
+	static const char *const precisions[] = {[HEDDLE_DENSE_DOUBLE] = "double", [HEDDLE_DENSE_SINGLE] = "single"};
 	const struct heddle_dense_problem *p = &what->problem;
 	size_t best = comparison_best(c);
+	double flops = work_flops(what);
 	table_init(table, "problem", NULL, columns, sizeof columns / sizeof *columns);
 	table->single = 1;
-	table_text(table, "cholesky");
+	table_text(table, "%s", what->name);
 	table_text(table, "%s", platform->name);
 	table_number(table, (double)platform->n_workers);
-	table_number(table, (double)p->n);
-	table_number(table, (double)p->tile);
-	table_text(table, "%s", p->precision == HEDDLE_DENSE_DOUBLE ? "double" : "single");
+	table_number(table, what->graph ? NAN : (double)p->n);
+	table_number(table, what->graph ? NAN : (double)p->tile);
+	if (what->graph)
+		table_number(table, NAN);
+	else
+		table_text(table, "%s", precisions[p->precision]);
 	table_number(table, best < c->n ? c->outcomes[best].tasks : NAN);
 	table_number(table, c->bounds.area * 1e-3);
 	table_number(table, c->bounds.critical_path * 1e-3);
 	table_number(table, c->bounds.best * 1e-3);
-	table_number(table, heddle_dense_potrf_flops(p->n) / c->bounds.best * 1e-3);
+	table_number(table, flops > 0 ? flops / c->bounds.best * 1e-3 : NAN);
 }

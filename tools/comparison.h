@@ -2,12 +2,12 @@
 #ifndef TOOL_COMPARISON_H
 #define TOOL_COMPARISON_H
 
-#include "cholesky.h"
 #include "tool.h"
+#include "work.h"
 
 struct comparison {
 	const char **policies; /* owns the array, borrows the names */
-	struct cholesky_outcome *outcomes; /* owns; one per policy */
+	struct outcome *outcomes; /* owns; one per policy */
 	int *status;           /* owns; TOOL_FAILURE: no outcome, a message has been printed */
 	size_t n;
 	struct heddle_bounds bounds; /* of the graph on the platform, us */
@@ -21,21 +21,21 @@ void comparison_free(struct comparison *c);
 /* Simulates them one after the other, with progress on standard error. TOOL_FAILURE when any of them failed. Traces are kept
  * if what->keep_trace. */
 int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
-                   const struct cholesky *what);
+                   const struct work *what);
 
 /* The index of the shortest makespan; c->n when all failed. */
 size_t comparison_best(const struct comparison *c);
 /* The run of the best policy again, with its trace: runs that are compared need none, and are simulated faster without. */
 int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
-                          const struct heddle_platform *platform, const struct cholesky *what,
-                          struct cholesky_outcome *out);
+                          const struct heddle_platform *platform, const struct work *what,
+                          struct outcome *out);
 /* TOOL_OK, or TOOL_FAILURE with a message for each makespan below the bound: then one of the two is wrong. Means nothing
  * when execution times are noisy. */
 int comparison_check(const struct comparison *c);
 
 /* The table of results; `problem` (one row) says what was simulated, on which machine, and the bounds. */
 void comparison_table(const struct comparison *c, struct table *table);
-void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct cholesky *what,
+void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct work *what,
                         struct table *table);
 
 #endif

@@ -1,4 +1,5 @@
 /* heddle demo: what the library does, in four steps. */
+#include "cholesky.h"
 #include "comparison.h"
 #include "experiment.h"
 #include <math.h>
@@ -61,12 +62,13 @@ static int show_machine(const struct heddle_config *config)
 
 static int run_here(const struct heddle_config *config, const struct options *o)
 {
-	struct cholesky what = {
+	struct work what = {
+	    .name = "cholesky",
 	    .problem = {.n = o->n, .tile = o->tile, .layout = HEDDLE_DENSE_TILED, .check = 1},
 	    .repeat = 1,
 	    .keep_trace = 1,
 	};
-	struct cholesky_outcome r;
+	struct outcome r;
 	char *title =
 	    tool_format("A Cholesky factorisation on it (heddle run cholesky --n %zu --tile %zu)", o->n, o->tile);
 	step(2, title);
@@ -86,11 +88,11 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 	int sound = r.residual < 10;
 	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (less than 10 is).\n", r.residual,
 	       sound ? "sound" : "NOT SOUND");
-	cholesky_outcome_free(&r);
+	outcome_free(&r);
 	return sound ? TOOL_OK : tool_failure("the factor is wrong");
 }
 
-static int draw(const struct options *o, const struct cholesky_outcome *best)
+static int draw(const struct options *o, const struct outcome *best)
 {
 	static const char *const extensions[] = {"png", "svg"};
 	int status = TOOL_OK;
@@ -107,7 +109,7 @@ static int draw(const struct options *o, const struct cholesky_outcome *best)
 }
 
 static void print_comparison(const struct comparison *c, const struct heddle_platform *platform,
-                             const struct cholesky *what)
+                             const struct work *what)
 {
 	struct table problem, policies, *tables[] = {&problem, &policies};
 	comparison_problem(c, platform, what, &problem);
@@ -120,11 +122,12 @@ static void print_comparison(const struct comparison *c, const struct heddle_pla
 
 static int compare(const struct heddle_config *config, const struct options *o, const struct heddle_platform *platform)
 {
-	struct cholesky what = {
+	struct work what = {
+		.name = "cholesky",
 		.problem = {.n = SIM_TILES * SIM_TILE, .tile = SIM_TILE, .precision = HEDDLE_DENSE_SINGLE}, .repeat = 1,
 	};
 	struct comparison c;
-	struct cholesky_outcome best;
+	struct outcome best;
 	int status = comparison_init(&c, "all");
 	if (status)
 		return status;
@@ -143,7 +146,7 @@ static int compare(const struct heddle_config *config, const struct options *o, 
 	if (status)
 		return status;
 	status = draw(o, &best);
-	cholesky_outcome_free(&best);
+	outcome_free(&best);
 	return status;
 }
 

@@ -1,11 +1,12 @@
 /* The options of `heddle run` and `heddle sim`: see experiment.h. */
 #include "experiment.h"
+#include "graph.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NO_PRIORITIES = 0x2000, KEY_PRIORITIES, KEY_SEED, KEY_TRACE, KEY_GANTT, KEY_EXPLAIN, KEY_SCHED_OPTIONS };
+enum { KEY_NO_PRIORITIES = 0x2000, KEY_PRIORITIES, KEY_SEED, KEY_TRACE, KEY_GANTT, KEY_EXPLAIN, KEY_SCHED_OPTIONS, KEY_RECORD };
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to compute:", 1},
@@ -18,9 +19,10 @@ static const struct argp_option options[] = {
 	{"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
 	 "Tunables of the policy; `heddle policies POLICY` lists them", 0},
 	{"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
-	 "Priorities of the tasks: by the longest path to the end (default), as in StarPU's example, none", 0},
+	 "Priorities of the tasks: by the longest path to the end, as in StarPU's example (default), none", 0},
 	{"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
 	{NULL, 0, NULL, 0, "What to show:", 3},
+	{"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
 	{"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
 	{"gantt", KEY_GANTT, "PICTURE", 0, "Draw a Gantt chart: .png, .svg or .pdf", 0},
 	{"explain", KEY_EXPLAIN, NULL, 0, "Also show what each worker, codelet and link did, and what the policy reports",
@@ -57,14 +59,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &e->settings;
 		state->child_inputs[1] = &e->format;
 		return 0;
-	case 'n': p->n = (size_t)tool_int(state, "--n", arg, 1, 10000000); return 0;
-	case 'b': p->tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000); return 0;
-	case 'r': p->precision = precision_of(state, arg); return 0;
+	case 'n':
+		p->n = (size_t)tool_int(state, "--n", arg, 1, 10000000);
+		e->for_cholesky = "--n";
+		return 0;
+	case 'b':
+		p->tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000);
+		e->for_cholesky = "--tile";
+		return 0;
+	case 'r':
+		p->precision = precision_of(state, arg);
+		e->for_cholesky = "--precision";
+		return 0;
 	case 's': e->sched = arg; return 0;
 	case KEY_SCHED_OPTIONS: e->sched_options = arg; return 0;
 	case KEY_SEED: e->seed = arg; return 0;
-	case KEY_PRIORITIES: p->priority = priority_of(state, arg); return 0;
+	case KEY_PRIORITIES:
+		p->priority = priority_of(state, arg);
+		if (p->priority != HEDDLE_DENSE_PRIORITY_NONE)
+			e->for_cholesky = "--priorities path or starpu";
+		return 0;
 	case KEY_NO_PRIORITIES: p->priority = HEDDLE_DENSE_PRIORITY_NONE; return 0;
+	case KEY_RECORD: e->what.record = arg; return 0;
 	case KEY_TRACE: e->trace = arg; return 0;
 	case KEY_GANTT: e->gantt = arg; return 0;
 	case KEY_EXPLAIN: e->explain = 1; return 0;
@@ -85,14 +101,37 @@ void experiment_init(struct experiment *e)
 	*e = (struct experiment){.what = {.problem = {.n = 4096, .tile = 256}, .repeat = 1}, .format = TABLE_TEXT};
 }
 
-static int check_application(const struct experiment *e)
+void experiment_free(struct experiment *e)
+{
+	heddle_graph_free(e->what.graph);
+	e->what.graph = NULL;
+}
+
+/* A graph instead of an application. Its tasks have priorities of their own, or none. */
+static int open_graph(struct experiment *e)
+{
+	if (e->for_cholesky)
+		return tool_usage_error("%s is of cholesky: a graph is as it is", e->for_cholesky);
+	int status = graph_open(e->application, &e->what.graph);
+	if (!status && e->what.problem.priority == HEDDLE_DENSE_PRIORITY_NONE)
+		for (size_t i = 0; i < e->what.graph->n_tasks; i++)
+			e->what.graph->tasks[i].priority = 0;
+	return status;
+}
+
+static int check_application(struct experiment *e)
 {
 	static const char *const applications[] = {"cholesky"};
 	if (!e->application)
-		return tool_usage_error(
-		    "which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`");
+		return tool_usage_error("which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`; "
+		                        "`heddle sim` also takes a graph: a file in .json, .dot or .stg, or random:n=1000");
+	e->what.name = e->application;
+	if (graph_is_named(e->application))
+		return open_graph(e);
 	if (strcmp(e->application, applications[0]) != 0)
 		return tool_unknown("application", e->application, applications, 1);
+	if (e->what.problem.tile > e->what.problem.n)
+		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile, e->what.problem.n);
 	return TOOL_OK;
 }
 
@@ -105,15 +144,14 @@ int experiment_check_files(const struct experiment *e)
 		status = tool_check_writable(e->gantt);
 	if (!status && e->trace)
 		status = tool_check_writable(e->trace);
+	if (!status && e->what.record)
+		status = graph_check_output(e->what.record, "--record");
 	return status;
 }
 
 int experiment_config(struct experiment *e, struct heddle_config *config)
 {
 	int status = check_application(e);
-	if (!status && e->what.problem.tile > e->what.problem.n)
-		status = tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile,
-		                          e->what.problem.n);
 	if (!status)
 		status = experiment_check_files(e);
 	if (!status)

@@ -2,12 +2,13 @@
 #ifndef TOOL_EXPERIMENT_H
 #define TOOL_EXPERIMENT_H
 
-#include "cholesky.h"
 #include "tool.h"
+#include "work.h"
 
 struct experiment {
-	struct cholesky what;
+	struct work what;
 	const char *application;   /* NULL until given */
+	const char *for_cholesky;  /* an option given that means nothing to a graph; NULL: none */
 	const char *sched, *sched_options; /* NULL: as configured */
 	const char *seed;          /* text; NULL: as configured */
 	const char *trace, *gantt; /* files to write; NULL: none */
@@ -19,7 +20,9 @@ struct experiment {
 /* Their argp; its input is a struct experiment prepared by experiment_init. */
 extern const struct argp experiment_argp;
 void experiment_init(struct experiment *e);
-/* After parsing: checks what argp cannot, and fills `config`. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
+void experiment_free(struct experiment *e);
+/* After parsing: checks what argp cannot, reads the graph if there is one, and fills `config`. TOOL_OK, or a message and TOOL_USAGE
+ * or TOOL_FAILURE. */
 int experiment_config(struct experiment *e, struct heddle_config *config);
 int experiment_check_files(const struct experiment *e);
 /* Writes the files asked for: TOOL_OK, or a message and TOOL_FAILURE. */
@@ -30,7 +33,7 @@ enum { SUMMARY_TABLES = 4 };
 void summary_init(struct table tables[SUMMARY_TABLES]);
 void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace);
 /* The trace of an outcome, if it has one, and the figures of its policy. */
-void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct cholesky_outcome *outcome);
+void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome);
 /* Whether `path` ends as a picture does: .png, .svg, .pdf. */
 int summary_is_picture(const char *path);
 /* Draws the Gantt chart; `best` is the lower bound in us, NAN or 0 for none. */

@@ -1,4 +1,5 @@
 /* heddle run APPLICATION: for real, on this machine. */
+#include "cholesky.h"
 #include "experiment.h"
 #include <math.h>
 #include <stdlib.h>
@@ -96,8 +97,11 @@ static int configure(struct options *o, struct heddle_config *config)
 		config->emulated_slowdown = o->slowdown;
 	e->what.problem.check = !o->no_check;
 	e->what.keep_trace = !o->no_trace;
-	if (o->no_trace && (e->trace || e->gantt || e->explain))
-		return tool_usage_error("--no-trace goes with neither --trace, --gantt nor --explain");
+	if (e->what.graph)
+		return tool_usage_error("%s is a graph, whose tasks have no kernels: `heddle sim %s --platform ...` runs it in virtual time",
+		                        e->application, e->application);
+	if (o->no_trace && (e->trace || e->gantt || e->explain || e->what.record))
+		return tool_usage_error("--no-trace goes with neither --trace, --gantt, --record nor --explain");
 	if (config->n_cpu == 0 && config->n_emulated == 0)
 		return tool_usage_error("no worker is left: give --ncpu or --emulated a positive number");
 	if (strcmp(config->sched, "auto") != 0 && tool_check_policy(config->sched))
@@ -126,7 +130,7 @@ static const struct table_column columns[] = {
 	{"evictions", NULL, NULL, 0},
 };
 
-static void print_outcome(const struct experiment *e, const struct cholesky_outcome *r)
+static void print_outcome(const struct experiment *e, const struct outcome *r)
 {
 	struct table facts, details[SUMMARY_TABLES], *tables[1 + SUMMARY_TABLES] = {&facts};
 	table_init(&facts, "run", NULL, columns, sizeof columns / sizeof *columns);
@@ -164,7 +168,7 @@ int tool_run(int argc, char **argv)
 {
 	struct options o = {.n_cpu = -2, .n_emulated = -2, .bandwidth = NAN, .latency = NAN, .slowdown = NAN};
 	struct heddle_config config;
-	struct cholesky_outcome outcome;
+	struct outcome outcome;
 	struct experiment *e = &o.experiment;
 	experiment_init(e);
 	e->what.problem.layout = HEDDLE_DENSE_TILED;
@@ -173,6 +177,7 @@ int tool_run(int argc, char **argv)
 		status = configure(&o, &config);
 	if (!status)
 		status = cholesky_run(&config, &e->what, &outcome);
+	experiment_free(e);
 	if (status)
 		return status;
 	print_outcome(e, &outcome);
@@ -180,6 +185,6 @@ int tool_run(int argc, char **argv)
 		status = experiment_write(e, outcome.trace, &outcome.bounds);
 	if (!status && e->what.problem.check && !(outcome.residual < 10))
 		status = tool_failure("the residual is %g: the factor is wrong", outcome.residual);
-	cholesky_outcome_free(&outcome);
+	outcome_free(&outcome);
 	return status;
 }

@@ -1,4 +1,4 @@
-/* heddle sim APPLICATION: in virtual time, on any machine, under one policy or all. */
+/* heddle sim APPLICATION|GRAPH: in virtual time, on any machine, under one policy or all. */
 #include "comparison.h"
 #include "experiment.h"
 #include <heddle/settings.h>
@@ -36,9 +36,10 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.children = children,
-	.args_doc = "cholesky",
+	.args_doc = "cholesky|FILE|random:NAME=VALUE,...",
 	.doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing "
-	       "computed. POLICY may be a list separated by commas, or all.\v"
+	       "computed; or a graph of tasks from a file in .json, .dot or .stg, or a random one (`heddle graph --help`). POLICY "
+	       "may be a list separated by commas, or all.\v"
 	       "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work) and "
 	       "critical path (no limit to the number of workers). With several policies, --trace and --gantt show "
 	       "the best one.",
@@ -73,7 +74,7 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	if (!name || !*name)
 		return no_platform();
 	status = tool_load_platform(name, platform);
-	if (!status && (status = cholesky_check_platform(*platform, &o->experiment.what)))
+	if (!status && (status = work_check_platform(*platform, &o->experiment.what)))
 		heddle_platform_free(*platform);
 	return status;
 }
@@ -81,14 +82,14 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 static int show_best(const struct experiment *e, const struct heddle_config *config,
                      const struct heddle_platform *platform, const struct comparison *c)
 {
-	struct cholesky_outcome outcome;
+	struct outcome outcome;
 	if (!e->trace && !e->gantt)
 		return TOOL_OK;
 	int status = comparison_best_again(c, config, platform, &e->what, &outcome);
 	if (status)
 		return status;
 	status = experiment_write(e, outcome.trace, &outcome.bounds);
-	cholesky_outcome_free(&outcome);
+	outcome_free(&outcome);
 	return status;
 }
 
@@ -142,10 +143,11 @@ int tool_sim(int argc, char **argv)
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (!status)
 		status = configure(&o, &config, &platform);
-	if (status)
-		return status;
-	o.experiment.what.keep_trace = o.experiment.explain;
-	status = compare(&o.experiment, &config, platform);
-	heddle_platform_free(platform);
+	if (!status) {
+		o.experiment.what.keep_trace = o.experiment.explain;
+		status = compare(&o.experiment, &config, platform);
+		heddle_platform_free(platform);
+	}
+	experiment_free(&o.experiment);
 	return status;
 }

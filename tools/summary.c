@@ -133,7 +133,7 @@ void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace 
 	add_links(&tables[LINKS], trace);
 }
 
-void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct cholesky_outcome *outcome)
+void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome)
 {
 	if (outcome->trace)
 		summary_add(tables, outcome->trace);

@@ -22,6 +22,7 @@ int tool_platforms(int argc, char **argv);
 int tool_calibrate(int argc, char **argv); /* heddle platform calibrate */
 int tool_run(int argc, char **argv);
 int tool_sim(int argc, char **argv);
+int tool_graph(int argc, char **argv);
 int tool_models(int argc, char **argv);
 int tool_trace(int argc, char **argv);
 int tool_demo(int argc, char **argv);

@@ -57,10 +57,22 @@ static const struct argp argp = {
 	       "With -o, draws it as a Gantt chart or converts it.",
 };
 
+/* Whether the times of all tasks are the platform's: those of a graph may be its own. */
+static int platform_knows(const struct heddle_trace *trace)
+{
+	int knows = trace->virtual_time && trace->platform->n_kernels > 0;
+	for (size_t i = 0; i < trace->n_tasks && knows; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		unsigned class_id = trace->platform->workers[t->worker].class_id;
+		knows = !isnan(heddle_platform_time(trace->platform, trace->codelets[t->codelet].name, class_id, t->bytes, t->flops));
+	}
+	return knows;
+}
+
 /* Fills *bounds, NAN when unknown; *source says where the times are from. */
 static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *bounds, const char **source)
 {
-	if (trace->virtual_time && trace->platform->n_kernels > 0) {
+	if (platform_knows(trace)) {
 		*source = "kernel times of the platform";
 		return heddle_trace_bounds(trace, NULL, NULL, bounds);
 	}

@@ -82,7 +82,7 @@ static int read_attributes(struct reader *r, struct attributes *to)
 	while (r->token.kind == '[' && !status) {
 		status = next(r);
 		while (!status && r->token.kind != ']') {
-			struct attribute a = {.key = r->token};
+			struct attribute a = {.key = r->token, .value = {.text = ""}};
 			status = expect(r, HD_DOT_ID, "the name of an attribute, or ]");
 			if (!status && r->token.kind == '=') {
 				status = next(r);
@@ -105,12 +105,12 @@ static int read_number(const struct reader *r, const struct attribute *a, double
 {
 	char text[64], *after;
 	size_t n = a->value.length < sizeof text - 1 ? a->value.length : 0;
-	memcpy(text, n ? a->value.text : "", n);
+	memcpy(text, a->value.text, n);
 	text[n] = '\0';
 	*out = strtod(text, &after);
 	if (n == 0 || *after || !isfinite(*out) || *out < 0)
 		return bad(r, a->key.line, "%.*s is \"%.*s\": it must be a number from 0", (int)a->key.length, a->key.text,
-		           (int)(a->value.length < 80 ? a->value.length : 80), a->value.length ? a->value.text : "");
+		           (int)(a->value.length < 80 ? a->value.length : 80), a->value.text);
 	return 0;
 }
 

@@ -1,0 +1,257 @@
+/* An application or a graph in virtual time: see work.h. */
+#include "work.h"
+#include "tool.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double wall_clock(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double work_flops(const struct work *work)
+{
+	double flops = 0;
+	if (!work->graph)
+		return heddle_dense_potrf_flops(work->problem.n);
+	for (size_t i = 0; i < work->graph->n_tasks; i++)
+		flops += work->graph->tasks[i].flops;
+	return flops;
+}
+
+double work_tasks(const struct work *work)
+{
+	double tiles = work->graph ? 0 : (double)((work->problem.n + work->problem.tile - 1) / work->problem.tile);
+	return work->graph ? (double)work->graph->n_tasks : tiles * (tiles + 1) * (tiles + 2) / 6;
+}
+
+/* --- Outcomes ------------------------------------------------------------------------------------------------------------ */
+
+void outcome_init(struct outcome *out, const char *policy)
+{
+	*out = (struct outcome){.gflops = NAN, .residual = NAN, .bounds = {.area = NAN, .critical_path = NAN, .best = NAN}};
+	snprintf(out->policy, sizeof out->policy, "%s", policy);
+}
+
+void outcome_free(struct outcome *out)
+{
+	heddle_trace_free(out->trace);
+	for (size_t i = 0; i < out->n_figures; i++) {
+		free(out->figures[i].name);
+		free(out->figures[i].unit);
+	}
+	free(out->figures);
+	out->trace = NULL;
+	out->figures = NULL;
+	out->n_figures = 0;
+}
+
+void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after,
+                        double seconds, size_t n_workers)
+{
+	double busy = after->busy - before->busy, span = seconds * 1e6 * (double)n_workers;
+	out->tasks = (double)(after->tasks_executed - before->tasks_executed);
+	out->transfers = (double)(after->transfers - before->transfers);
+	out->bytes_moved = (double)(after->bytes_moved - before->bytes_moved);
+	out->evictions = (double)(after->evictions - before->evictions);
+	out->idle = span > 0 ? fmax(0, 1 - busy / span) : 0;
+}
+
+static void add_figure(void *arg, const char *name, double value, const char *unit)
+{
+	struct outcome *out = arg;
+	out->figures = tool_realloc(out->figures, (out->n_figures + 1) * sizeof *out->figures);
+	out->figures[out->n_figures++] = (struct figure){
+		.name = tool_format("%s", name), .unit = tool_format("%s", unit ? unit : ""), .value = value,
+	};
+}
+
+static int record(heddle_runtime *rt, const struct work *work)
+{
+	struct heddle_graph *graph;
+	int status = heddle_graph_record(rt, &graph);
+	if (status)
+		return status;
+	free(graph->name);
+	graph->name = tool_format("%s", work->graph ? work->graph->name : work->name);
+	status = heddle_graph_save(graph, work->record);
+	heddle_graph_free(graph);
+	return status;
+}
+
+int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work *work)
+{
+	int status = heddle_policy_report(rt, add_figure, out);
+	if (!status && work->record)
+		status = record(rt, work);
+	if (!status && work->keep_trace)
+		status = heddle_trace_take(rt, &out->trace);
+	return status;
+}
+
+/* --- Bounds -------------------------------------------------------------------------------------------------------------- */
+
+/* Which task of a graph each task of a trace is. */
+struct identity {
+	const struct heddle_graph *graph;
+	size_t *task_of; /* owns; per task of the trace; SIZE_MAX: a step of a reduction, none of the graph */
+};
+
+struct numbered {
+	uint64_t id;
+	size_t index;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* In order of submission; the codelets of a graph's types are the runtime's first. */
+static void identify(struct identity *identity, const struct heddle_trace *trace)
+{
+	struct numbered *order = tool_alloc((trace->n_tasks + 1) * sizeof *order);
+	size_t n = 0;
+	identity->task_of = tool_alloc((trace->n_tasks + 1) * sizeof *identity->task_of);
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		identity->task_of[i] = SIZE_MAX;
+		if (trace->tasks[i].codelet < identity->graph->n_types)
+			order[n++] = (struct numbered){trace->tasks[i].id, i};
+	}
+	qsort(order, n, sizeof *order, by_id);
+	for (size_t i = 0; i < n; i++)
+		identity->task_of[order[i].index] = i;
+	free(order);
+}
+
+static double graph_time(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
+{
+	const struct identity *identity = arg;
+	size_t i = identity->task_of[task];
+	return i == SIZE_MAX ? 0 : heddle_graph_time(identity->graph, i, trace->platform, class_id);
+}
+
+static int find_bounds(const struct work *work, struct outcome *out)
+{
+	struct identity identity = {.graph = work->graph};
+	if (!work->graph)
+		return heddle_trace_bounds(out->trace, NULL, NULL, &out->bounds);
+	identify(&identity, out->trace);
+	int status = heddle_trace_bounds(out->trace, graph_time, &identity, &out->bounds);
+	free(identity.task_of);
+	return status;
+}
+
+/* --- Runs in virtual time ------------------------------------------------------------------------------------------------ */
+
+/* Submits everything and waits for it. */
+static int submit(heddle_runtime *rt, const struct work *work)
+{
+	heddle_dense *dense;
+	if (work->graph)
+		return heddle_graph_submit(work->graph, rt);
+	int status = heddle_dense_open(rt, &dense);
+	if (!status) {
+		status = heddle_dense_potrf_graph(dense, &work->problem, NULL);
+		heddle_dense_close(dense);
+	}
+	return status;
+}
+
+static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *out)
+{
+	struct heddle_stats before, after;
+	int status = heddle_runtime_stats(rt, &before);
+	struct tool_watch *watch = tool_watch_start(rt, out->policy, work_tasks(work));
+	double wall = wall_clock(), start = heddle_now(rt), flops = work_flops(work);
+	if (!status)
+		status = submit(rt, work);
+	if (!status)
+		status = heddle_runtime_stats(rt, &after);
+	out->wall = wall_clock() - wall;
+	tool_watch_stop(watch);
+	if (!status) {
+		double seconds = (heddle_now(rt) - start) * 1e-6;
+		out->seconds = out->last_seconds = out->min_seconds = out->max_seconds = seconds;
+		out->gflops = flops > 0 && seconds > 0 ? flops / seconds * 1e-9 : NAN;
+		outcome_take_stats(out, &before, &after, seconds, heddle_runtime_platform(rt)->n_workers);
+		status = outcome_take_rest(out, rt, work);
+	}
+	if (!status && out->trace)
+		status = find_bounds(work, out);
+	return status;
+}
+
+int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+             struct outcome *out)
+{
+	struct heddle_config c = *config;
+	heddle_runtime *rt;
+	c.trace = work->keep_trace ? (c.trace ? c.trace : 1) : 0;
+	if (heddle_start_on(&c, platform, 1, &rt))
+		return tool_library_error("cannot start the simulation");
+	outcome_init(out, heddle_runtime_policy(rt));
+	int failed = sim_on(rt, work, out);
+	if (failed)
+		tool_library_error("the simulation failed");
+	int stopped = heddle_stop(rt);
+	if (stopped && !failed)
+		tool_library_error("the simulation did not end well");
+	if (!failed && !stopped)
+		return TOOL_OK;
+	outcome_free(out);
+	return TOOL_FAILURE;
+}
+
+int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+                struct heddle_bounds *out)
+{
+	struct heddle_config c = *config;
+	struct work w = *work;
+	struct outcome outcome;
+	c.sched = "eager";
+	c.sched_options = NULL;
+	w.keep_trace = 1;
+	int status = work_sim(&c, platform, &w, &outcome);
+	if (status)
+		return status;
+	*out = outcome.bounds;
+	outcome_free(&outcome);
+	return TOOL_OK;
+}
+
+/* --- Checks beforehand --------------------------------------------------------------------------------------------------- */
+
+static int knows(const struct heddle_platform *platform, char letter, const char *operation)
+{
+	for (size_t i = 0; i < platform->n_kernels; i++) {
+		const char *name = platform->kernels[i].codelet;
+		if (name[0] == letter && strcmp(name + 1, operation) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+int work_check_platform(const struct heddle_platform *platform, const struct work *what)
+{
+	static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
+	if (what->graph)
+		return TOOL_OK;
+	char letter = what->problem.precision == HEDDLE_DENSE_DOUBLE ? 'd' : 's', other = letter == 'd' ? 's' : 'd';
+	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+		if (knows(platform, letter, operations[i]))
+			continue;
+		if (knows(platform, other, operations[i]))
+			return tool_usage_error("platform %s has times for %c%s and none for %c%s: use --precision %c",
+			                        platform->name, other, operations[i], letter, operations[i], other);
+		return tool_usage_error("platform %s has no times for %c%s: `heddle platforms %s` shows what it has",
+		                        platform->name, letter, operations[i], platform->name);
+	}
+	return TOOL_OK;
+}
+
