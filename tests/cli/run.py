@@ -78,7 +78,7 @@ def test_command_without_arguments_prints_usage(p):
 def test_command_help_lists_every_command(p):
     out, _ = p.run("--help")
     equal(out, p.run("help")[0])
-    for name in ["machine", "policies", "config", "platforms", "run", "sim", "models", "trace", "demo"]:
+    for name in ["machine", "policies", "config", "platforms", "run", "sim", "graph", "models", "trace", "demo"]:
         assert f"  {name} " in out, name
         assert "Usage: heddle " + name in p.run(name, "--help")[0], name
         equal(p.run("help", name)[0], p.run(name, "--help")[0])
@@ -333,6 +333,111 @@ def test_sim_wrong_names_are_answered(p):
     p.refuses(*SIM, "--noise", "7", says=["noise", "0 to 1"])
     p.refuses(*SIM, "--seed", "-1", says=["seed"])
     p.refuses("sim", "cholesky", "--platform", "./missing.yaml", says=["missing.yaml"], status=1)
+
+
+# --- graphs ---------------------------------------------------------------------------------------------------------------
+
+GRAPHS = os.path.join(HERE, "..", "graphs")
+
+
+def results(rows):
+    return [{k: v for k, v in row.items() if k != "simulated_tasks_per_s"} for row in rows]
+
+
+def test_graph_recorded_from_sim_gives_the_same_results(p):
+    first = p.csv(*SIM, "--sched", "all", "--record", "out/g.json")
+    again = p.csv("sim", "out/g.json", "--platform", "haswell-k40m", "--sched", "all")
+    equal(results(first), results(again))
+    bounds = [p.json(*what, "--sched", "eager")["problem"] for what in (SIM, ("sim", "out/g.json", "--platform", "haswell-k40m"))]
+    for key in "area_bound_ms", "path_bound_ms", "tasks", "bound_gflops":
+        assert abs(bounds[0][key] / bounds[1][key] - 1) < 1e-9, (key, bounds)
+    for a, b in zip(results(first), results(p.csv("sim", "out/g.json", "--platform", "haswell-k40m", "--sched", "all",
+                                                   "--no-priorities"))):
+        if a["policy"] == "dmdas":
+            assert a["makespan_ms"] != b["makespan_ms"], a
+
+
+def test_graph_recorded_from_a_run_has_measured_times(p):
+    p.run(*RUN, "--record", "g.json", "--repeat", "2")
+    found = p.json("graph", "g.json")
+    equal((found["graph"]["graph"], found["graph"]["tasks"], found["graph"]["data"]), ("cholesky", 20, 10))
+    equal({row["type"] for row in found["types"]}, {"dpotrf", "dtrsm", "dsyrk", "dgemm"})
+    assert all(row["mean_us"] > 0 for row in found["types"])
+    p.refuses(*RUN, "--record", "g.json", "--no-trace", says=["--record"])
+    p.refuses(*RUN, "--record", "g.yaml", says=[".json"])
+
+
+def test_graph_facts_of_a_small_graph(p):
+    g = p.json("graph", os.path.join(GRAPHS, "sample.stg"))["graph"]
+    equal((g["tasks"], g["edges"], g["explicit_edges"], g["depth"], g["width"]), (10, 14, 14, 5, 3))
+    equal((g["mean_degree"], g["data"], g["gflop"], g["ccr"]), (1.4, 0, None, None))
+    found = p.json("graph", os.path.join(GRAPHS, "sample.json"), "--platform", "haswell-k40m")
+    assert abs(found["graph"]["handed_mib"] * 2**20 - 8000) < 1e-6, found
+    assert found["graph"]["ccr"] > 0
+    rows = {(row["type"], row["class"]): row for row in found["types"]}
+    equal(rows["trsm", "k40m"]["tasks"], 2)
+    equal((rows["trsm", "k40m"]["least_us"], rows["trsm", "k40m"]["most_us"]), (0.1, 2))
+
+
+def test_graph_is_converted_and_simulated_in_every_format(p):
+    for name in "sample.json", "sample.dot", "sample.stg":
+        p.run("graph", os.path.join(GRAPHS, name), "-o", "a.json")
+        p.run("graph", "a.json", "-o", "a.dot")
+        p.run("graph", "a.dot", "-o", "b.json")
+        rows = [p.json("sim", what, "--platform", "haswell-k40m", "--sched", "dmda,lws") for what in (
+            os.path.join(GRAPHS, name), "a.json")]
+        equal(results(rows[0]["policies"]), results(rows[1]["policies"]))
+        equal(p.json("graph", "a.json")["graph"]["edges"], p.json("graph", "b.json")["graph"]["edges"])
+    critical = p.json("sim", os.path.join(GRAPHS, "sample.stg"), "--platform", "haswell-k40m", "--sched", "dmda")
+    equal((critical["problem"]["path_bound_ms"], critical["policies"][0]["makespan_ms"]), (0.062, 0.062))
+
+
+def test_graph_works_with_all_that_sim_shows(p):
+    what = ("sim", "random:n=300,jump=2,ccr=0.5", "--platform", "haswell-k40m")
+    found = p.json(*what, "--sched", "dmda,heteroprio", "--explain", "--gantt", "g.svg", "--trace", "t.trace", "--record", "r.json")
+    equal(sum(row["tasks"] for row in found["workers"]), 600)
+    for row in found["policies"]:
+        assert row["makespan_ms"] >= found["problem"]["bound_ms"] * (1 - 1e-6) > 0, row
+    with open(p.path("g.svg")) as f:
+        assert "<svg" in f.read(2000)
+    trace = p.json("trace", "t.trace")["trace"]
+    equal((trace["tasks"], trace["area_bound_ms"]), (300, None)) # the trace does not know what other classes would take
+    again = p.csv("sim", "r.json", "--platform", "haswell-k40m", "--sched", "dmda,heteroprio")
+    equal([float(row["makespan_ms"]) for row in again], [row["makespan_ms"] for row in found["policies"]])
+
+
+def test_graph_random_is_the_same_every_time(p):
+    for name in "a.json", "b.json":
+        p.run("graph", "--random", "n=200,fat=0.6,seed=4", "-o", name)
+    with open(p.path("a.json")) as a, open(p.path("b.json")) as b:
+        equal(a.read(), b.read())
+    g = p.json("graph", "--random", "n=200,fat=0")["graph"]
+    equal((g["depth"], g["width"], g["edges"]), (200, 1, 199))
+    assert "regularity" in p.run("graph", "--help")[0]
+
+
+def test_graph_wrong_input_is_answered(p):
+    sample = os.path.join(GRAPHS, "sample.json")
+    with open(p.path("bad.json"), "w") as f:
+        f.write('{"heddle_graph": 1,\n"tasks": [{"tpye": "a"}]}')
+    with open(p.path("gpu.dot"), "w") as f:
+        f.write("digraph { a [type=lost, opencl=3] }")
+    p.refuses("graph", says=["--random"])
+    p.refuses("graph", "g.xml", says=[".stg"])
+    p.refuses("graph", "missing.json", says=["missing.json"], status=1)
+    p.refuses("graph", "bad.json", says=["bad.json:2:", "type"], status=1)
+    p.refuses("graph", sample, "-o", "g.stg", says=["--output", ".dot"])
+    p.refuses("graph", sample, sample, says=["second"])
+    p.refuses("graph", sample, "--platform", "haswel", says=["haswell-k40m"])
+    p.refuses("graph", "--random", "n=10,fatt=1", says=["fatt", "regularity"])
+    p.refuses("graph", "--random", "n=0", says=["from 1"])
+    p.refuses("sim", "bad.json", "--platform", "haswell-k40m", says=["bad.json:2:"], status=1)
+    p.refuses("sim", "gpu.dot", "--platform", "haswell-k40m", says=["lost", "haswell-k40m"], status=1)
+    p.refuses("sim", "random:n=ten", "--platform", "haswell-k40m", says=["ten"])
+    p.refuses("sim", sample, says=["haswell-k40m"])
+    p.refuses("sim", sample, "--n", "4096", "--platform", "haswell-k40m", says=["--n", "cholesky"])
+    p.refuses("sim", "cholesky", "--record", "g.txt", "--platform", "haswell-k40m", says=["--record"])
+    p.refuses("run", sample, says=["heddle sim"])
 
 
 # --- calibrate, models ----------------------------------------------------------------------------------------------------
