@@ -242,6 +242,18 @@ static void dot_work_without_time_is_for_a_core_of_one_gflops(void **state)
 	heddle_graph_free(g);
 }
 
+static void dot_defaults_end_with_their_subgraph(void **state)
+{
+	(void)state;
+	static const char text[] = "digraph { node [cpu=1] { node [type=inner]; edge [bytes=9]; a } b; a -> b }";
+	struct heddle_graph *g;
+	assert_ok(hd_graph_parse_dot("test", text, strlen(text), &g));
+	assert_string_equal(g->types[g->tasks[0].type].name, "inner");
+	assert_string_equal(g->types[g->tasks[1].type].name, "task");
+	assert_int_equal(g->n_data, 0);
+	heddle_graph_free(g);
+}
+
 static void dot_round_trip_keeps_the_structure(void **state)
 {
 	(void)state;
@@ -284,6 +296,16 @@ static void dot_edges_carry_what_is_handed_over(void **state)
 	assert_int_equal(again->n_data, 1); /* 0 -> 1 hands datum 0; 0 -> 2 nothing; datum 1 has no writer before */
 	assert_int_equal(again->data[0].bytes, 8000);
 	assert_int_equal(again->n_edges, 1);
+	heddle_graph_free(g);
+	heddle_graph_free(again);
+	write_file(file("a.json"), "{\"heddle_graph\": 1, \"data\": [10, 200, 3000], \"tasks\": [{\"type\": \"a\", \"data\": [\"W\", 0]},"
+	                           "{\"type\": \"a\", \"data\": [\"W\", 1, \"W\", 2]},"
+	                           "{\"type\": \"a\", \"data\": [\"R\", 0, \"RW\", 1, \"R\", 2]}]}");
+	g = load(file("a.json"));
+	assert_ok(heddle_graph_save(g, file("a.dot")));
+	again = load(file("a.dot"));
+	assert_true(hd_graph_task_bytes(again, 0) == 10);
+	assert_true(hd_graph_task_bytes(again, 1) == 3200);
 	heddle_graph_free(g);
 	heddle_graph_free(again);
 }
@@ -442,6 +464,7 @@ int main(void)
 	    cmocka_unit_test(wrong_json_is_refused_with_its_line),
 	    cmocka_unit_test(dot_of_a_person_is_understood),
 	    cmocka_unit_test(dot_work_without_time_is_for_a_core_of_one_gflops),
+	    cmocka_unit_test(dot_defaults_end_with_their_subgraph),
 	    cmocka_unit_test(dot_round_trip_keeps_the_structure),
 	    cmocka_unit_test(dot_edges_carry_what_is_handed_over),
 	    cmocka_unit_test(wrong_dot_is_refused_with_its_line),
