@@ -5,15 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static double wall_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* With the times of this run, and those that the models of `rt` hold of what it did not do. */
 static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, struct heddle_bounds *out)
@@ -86,11 +78,11 @@ static int factor_once(struct workspace *w, const struct work *what, struct outc
 	if (!status)
 		status = heddle_runtime_stats(w->rt, &before);
 	struct tool_watch *watch = tool_watch_start(w->rt, out->policy, work_tasks(what));
-	double wall = wall_clock(), start = heddle_now(w->rt);
+	double wall = tool_wall_clock(), start = heddle_now(w->rt);
 	if (!status)
 		status = wait_for(w->rt, heddle_dense_potrf_submit(w->matrix, what->problem.priority));
 	out->last_seconds = (heddle_now(w->rt) - start) * 1e-6;
-	out->wall = wall_clock() - wall;
+	out->wall = tool_wall_clock() - wall;
 	tool_watch_stop(watch);
 	if (!status)
 		status = heddle_runtime_stats(w->rt, &after);

@@ -52,7 +52,7 @@ int graph_check_output(const char *path, const char *option)
 	return tool_check_writable(path);
 }
 
-/* --- Figures ------------------------------------------------------------------------------------------------------------- */
+/* --- Figures ------------------------------------------------------------------------------------------------------ */
 
 static void measure_levels(const struct heddle_graph *g, const struct heddle_graph_edge *edges, struct graph_facts *out)
 {

@@ -57,6 +57,9 @@ void tool_watch_stop(struct tool_watch *watch);
 /* "1.5 GiB"; owned by the caller. */
 char *tool_size_text(double bytes);
 
+/* Seconds of real time since some moment. */
+double tool_wall_clock(void);
+
 /* Makes the directories that `path` lies in and checks that a file can be written there; TOOL_FAILURE with a message
  * otherwise. Long work asks before it begins. */
 int tool_check_writable(const char *path);

@@ -4,14 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double wall_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 double work_flops(const struct work *work)
 {
@@ -29,7 +21,7 @@ double work_tasks(const struct work *work)
 	return work->graph ? (double)work->graph->n_tasks : tiles * (tiles + 1) * (tiles + 2) / 6;
 }
 
-/* --- Outcomes ------------------------------------------------------------------------------------------------------------ */
+/* --- Outcomes ----------------------------------------------------------------------------------------------------- */
 
 void outcome_init(struct outcome *out, const char *policy)
 {
@@ -93,7 +85,7 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 	return status;
 }
 
-/* --- Bounds -------------------------------------------------------------------------------------------------------------- */
+/* --- Bounds ------------------------------------------------------------------------------------------------------- */
 
 /* Which task of a graph each task of a trace is. */
 struct identity {
@@ -147,7 +139,7 @@ static int find_bounds(const struct work *work, struct outcome *out)
 	return status;
 }
 
-/* --- Runs in virtual time ------------------------------------------------------------------------------------------------ */
+/* --- Runs in virtual time ----------------------------------------------------------------------------------------- */
 
 /* Submits everything and waits for it. */
 static int submit(heddle_runtime *rt, const struct work *work)
@@ -168,12 +160,12 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 	struct heddle_stats before, after;
 	int status = heddle_runtime_stats(rt, &before);
 	struct tool_watch *watch = tool_watch_start(rt, out->policy, work_tasks(work));
-	double wall = wall_clock(), start = heddle_now(rt), flops = work_flops(work);
+	double wall = tool_wall_clock(), start = heddle_now(rt), flops = work_flops(work);
 	if (!status)
 		status = submit(rt, work);
 	if (!status)
 		status = heddle_runtime_stats(rt, &after);
-	out->wall = wall_clock() - wall;
+	out->wall = tool_wall_clock() - wall;
 	tool_watch_stop(watch);
 	if (!status) {
 		double seconds = (heddle_now(rt) - start) * 1e-6;
@@ -225,7 +217,7 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 	return TOOL_OK;
 }
 
-/* --- Checks beforehand --------------------------------------------------------------------------------------------------- */
+/* --- Checks beforehand -------------------------------------------------------------------------------------------- */
 
 static int knows(const struct heddle_platform *platform, char letter, const char *operation)
 {

@@ -38,7 +38,7 @@ static uint32_t below(struct making *m, uint32_t n)
 	return (uint32_t)uniform(m, 0, n);
 }
 
-/* --- Levels ----------------------------------------------------------------------------------------------------------- */
+/* --- Levels ------------------------------------------------------------------------------------------------------- */
 
 static int make_levels(struct making *m)
 {
@@ -62,7 +62,7 @@ static uint32_t width_of(const struct making *m, size_t level)
 	return m->level[level + 1] - m->level[level];
 }
 
-/* --- Predecessors ------------------------------------------------------------------------------------------------------ */
+/* --- Predecessors ------------------------------------------------------------------------------------------------- */
 
 static int add_access(struct making *m, uint32_t task, uint32_t datum, enum heddle_mode mode)
 {
@@ -123,7 +123,7 @@ static int add_all_predecessors(struct making *m)
 	return status;
 }
 
-/* --- Work -------------------------------------------------------------------------------------------------------------- */
+/* --- Work --------------------------------------------------------------------------------------------------------- */
 
 static void make_work(struct making *m, uint32_t task)
 {
@@ -163,7 +163,7 @@ static int scale_data(struct making *m)
 	return 0;
 }
 
-/* --- The graph --------------------------------------------------------------------------------------------------------- */
+/* --- The graph ---------------------------------------------------------------------------------------------------- */
 
 static int open_graph(struct making *m)
 {

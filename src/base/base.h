@@ -47,6 +47,7 @@ static inline uint64_t hd_fold(uint64_t h, uint64_t hash)
 	return h ^ (h >> 32);
 }
 uint64_t hd_hash_string(const char *s);
+uint64_t hd_hash_reals(const double *x, size_t n); /* bit by bit */
 
 /* "a b c", malloc'd. NULL when out of memory. */
 char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

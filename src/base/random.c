@@ -1,6 +1,7 @@
 /* xoshiro256++ (Blackman and Vigna), seeded by splitmix64; FNV-1a for strings. */
 #include "base.h"
 #include <math.h>
+#include <string.h>
 
 static uint64_t rotate(uint64_t x, int k)
 {
@@ -47,4 +48,15 @@ uint64_t hd_hash_string(const char *s)
 	for (; *s; s++)
 		h = (h ^ (unsigned char)*s) * 0x100000001b3u;
 	return h;
+}
+
+uint64_t hd_hash_reals(const double *x, size_t n)
+{
+	uint64_t hash = n;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits;
+		memcpy(&bits, &x[i], sizeof bits);
+		hash = hd_hash(hash, bits);
+	}
+	return hash;
 }

@@ -23,7 +23,7 @@ int hd_build_room(struct hd_build *b, void *array, size_t n, size_t *max, size_t
 	return 0;
 }
 
-/* --- Names ------------------------------------------------------------------------------------------------------------------- */
+/* --- Names -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_name(const char *name, size_t length)
 {
@@ -87,7 +87,7 @@ void hd_names_free(struct hd_names *names)
 	free(names->slots);
 }
 
-/* --- Parts ------------------------------------------------------------------------------------------------------------------- */
+/* --- Parts -------------------------------------------------------------------------------------------------------- */
 
 void hd_build_free(struct hd_build *b)
 {
@@ -168,7 +168,7 @@ static int compare_edges(const void *a, const void *b)
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* --- Order ------------------------------------------------------------------------------------------------------------------- */
+/* --- Order -------------------------------------------------------------------------------------------------------- */
 
 /* Tasks that nothing holds back, the smallest number on top: a binary heap. */
 struct heap {
@@ -297,7 +297,7 @@ int hd_build_sort(struct hd_build *b, uint32_t *where)
 	return status;
 }
 
-/* --- The end ----------------------------------------------------------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------------------------------------------------ */
 
 /* Edges with bytes become data; the others stay, each once. */
 static void split_edges(struct hd_build *b)

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "trace/text.h"
 
-/* --- Building (build.c) --- */
+/* --- Building (build.c) ------------------------------------------------------------------------------------------- */
 
 struct hd_names {
 	char **names;    /* owns; in the order of their numbers */
@@ -71,16 +71,18 @@ int hd_build_sort(struct hd_build *build, uint32_t *where);
 /* The graph, checked; frees the builder, whatever happens. */
 int hd_build_end(struct hd_build *build, struct heddle_graph **out);
 
-/* --- Files: readers from memory, NUL-terminated; `name` is used in messages --- */
+/* --- Files: readers from memory, NUL-terminated; `name` is used in messages --------------------------------------- */
 
 int hd_graph_parse_json(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_dot(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_stg(const char *name, const char *text, size_t length, struct heddle_graph **out);
+/* HEDDLE_E_FORMAT, with "NAME:LINE: " before the sentence. */
+int hd_graph_bad(const char *name, size_t line, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
 /* Writers. The graph has been checked. HEDDLE_E_MEMORY: text->failed says so too. */
 void hd_graph_write_json(const struct heddle_graph *graph, struct hd_text *text);
 int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 
-/* --- Others --- */
+/* --- Others ------------------------------------------------------------------------------------------------------- */
 
 /* "R", "W", "RW", "SCRATCH", "REDUX", "COMMUTE"; NULL and 0 for what is none. */
 const char *hd_mode_name(uint32_t mode);

@@ -41,26 +41,15 @@ struct reader {
 	size_t n_chain, max_chain;
 };
 
-static int bad(const struct reader *r, size_t line, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
-static int bad(const struct reader *r, size_t line, const char *format, ...)
-{
-	char what[512];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(what, sizeof what, format, args);
-	va_end(args);
-	return hd_error(HEDDLE_E_FORMAT, "%s:%zu: %s", r->name, line, what);
-}
-
 static int next(struct reader *r)
 {
 	hd_dot_next(&r->lexer, &r->token);
-	return r->token.kind == HD_DOT_BAD ? bad(r, r->lexer.line, "%s", r->lexer.why) : 0;
+	return r->token.kind == HD_DOT_BAD ? hd_graph_bad(r->name, r->lexer.line, "%s", r->lexer.why) : 0;
 }
 
 static int expect(struct reader *r, int kind, const char *what)
 {
-	return r->token.kind == kind ? next(r) : bad(r, r->token.line, "%s expected", what);
+	return r->token.kind == kind ? next(r) : hd_graph_bad(r->name, r->token.line, "%s expected", what);
 }
 
 static int is_word(const struct hd_dot_token *t, const char *word)
@@ -73,7 +62,7 @@ static int is_keyword(const struct hd_dot_token *t, const char *word)
 	return !t->quoted && is_word(t, word);
 }
 
-/* --- Attributes ---------------------------------------------------------------------------------------------------------------- */
+/* --- Attributes --------------------------------------------------------------------------------------------------- */
 
 /* [a = b, c = d] any number of times, added to the list. */
 static int read_attributes(struct reader *r, struct attributes *to)
@@ -109,7 +98,7 @@ static int read_number(const struct reader *r, const struct attribute *a, double
 	text[n] = '\0';
 	*out = strtod(text, &after);
 	if (n == 0 || *after || !isfinite(*out) || *out < 0)
-		return bad(r, a->key.line, "%.*s is \"%.*s\": it must be a number from 0", (int)a->key.length, a->key.text,
+		return hd_graph_bad(r->name, a->key.line, "%.*s is \"%.*s\": it must be a number from 0", (int)a->key.length, a->key.text,
 		           (int)(a->value.length < 80 ? a->value.length : 80), a->value.text);
 	return 0;
 }
@@ -123,7 +112,7 @@ static int read_priority(struct reader *r, uint32_t task, const struct attribute
 	size.value.length -= (size_t)negative;
 	int status = read_number(r, &size, &value);
 	if (!status && (value > INT32_MAX || value != floor(value)))
-		status = bad(r, a->key.line, "priority is a whole number of 32 bits");
+		status = hd_graph_bad(r->name, a->key.line, "priority is a whole number of 32 bits");
 	if (!status)
 		r->build.tasks[task].priority = (int32_t)(negative ? -value : value);
 	return status;
@@ -134,7 +123,7 @@ static int read_time(struct reader *r, uint32_t task, const struct attribute *a,
 	double us = 0;
 	int status = read_number(r, a, &us);
 	if (!status && length == 0)
-		status = bad(r, a->key.line, "time_ lacks the name of a class");
+		status = hd_graph_bad(r->name, a->key.line, "time_ lacks the name of a class");
 	if (!status)
 		hd_build_time(&r->build, task, hd_build_class(&r->build, class_, length), us);
 	r->nodes[task].timed = 1;
@@ -176,7 +165,7 @@ static void read_label(struct reader *r, uint32_t task, const struct hd_dot_toke
 static int read_type(struct reader *r, uint32_t task, const struct attribute *a)
 {
 	if (a->value.length == 0 || memchr(a->value.text, '\0', a->value.length))
-		return bad(r, a->key.line, "type is not a name");
+		return hd_graph_bad(r->name, a->key.line, "type is not a name");
 	r->build.tasks[task].type = hd_build_type(&r->build, a->value.text, a->value.length);
 	r->nodes[task].typed = 1;
 	return 0;
@@ -227,12 +216,12 @@ static int read_bytes(const struct reader *r, const struct attributes *from, dou
 		if (is_word(&a->key, "bytes") || is_word(&a->key, "size") || is_word(&a->key, "data"))
 			status = read_number(r, a, bytes);
 		if (!status && *bytes >= 0x1p62)
-			status = bad(r, a->key.line, "more bytes than there are");
+			status = hd_graph_bad(r->name, a->key.line, "more bytes than there are");
 	}
 	return status;
 }
 
-/* --- Statements ---------------------------------------------------------------------------------------------------------------- */
+/* --- Statements --------------------------------------------------------------------------------------------------- */
 
 /* The task of that name, made if there is none, with a port behind it that is skipped. */
 static int read_node(struct reader *r, uint32_t *task)
@@ -246,9 +235,9 @@ static int read_node(struct reader *r, uint32_t *task)
 	}
 	if (!status && (is_keyword(&id, "node") || is_keyword(&id, "edge") || is_keyword(&id, "graph") ||
 	                is_keyword(&id, "digraph") || is_keyword(&id, "subgraph") || is_keyword(&id, "strict")))
-		status = bad(r, id.line, "\"%.*s\" is no name of a node, unless in quotes", (int)id.length, id.text);
+		status = hd_graph_bad(r->name, id.line, "\"%.*s\" is no name of a node, unless in quotes", (int)id.length, id.text);
 	if (!status && memchr(id.text, '\0', id.length))
-		status = bad(r, id.line, "the name of a node contains a NUL");
+		status = hd_graph_bad(r->name, id.line, "the name of a node contains a NUL");
 	if (status)
 		return status;
 	*task = hd_build_intern(&r->build, &r->ids, id.text, id.length);
@@ -284,7 +273,7 @@ static int read_chain(struct reader *r)
 		if (r->n_chain && r->token.kind == HD_DOT_EDGE && (status = next(r)))
 			return status;
 		if (r->n_chain && (r->token.kind == '{' || is_keyword(&r->token, "subgraph")))
-			return bad(r, r->token.line, "an edge to a subgraph: write one edge per node");
+			return hd_graph_bad(r->name, r->token.line, "an edge to a subgraph: write one edge per node");
 		status = read_node(r, &task);
 		if (!status && hd_build_room(&r->build, &r->chain, r->n_chain, &r->max_chain, sizeof *r->chain) == 0)
 			r->chain[r->n_chain++] = task;
@@ -310,7 +299,7 @@ static int close_scope(struct reader *r)
 	r->edge_defaults.n = s->n_edge;
 	int status = next(r);
 	if (!status && r->token.kind == HD_DOT_EDGE)
-		status = bad(r, r->token.line, "an edge from a subgraph: write one edge per node");
+		status = hd_graph_bad(r->name, r->token.line, "an edge from a subgraph: write one edge per node");
 	return status;
 }
 
@@ -330,7 +319,7 @@ static int read_statement(struct reader *r)
 		return status ? status : open_scope(r);
 	}
 	if (word.kind != HD_DOT_ID)
-		return bad(r, word.line, "a node, an edge or } expected");
+		return hd_graph_bad(r->name, word.line, "a node, an edge or } expected");
 	char second = hd_dot_peek(&r->lexer);
 	if (second == '=') { /* an attribute of the graph */
 		int status = next(r) ? HEDDLE_E_FORMAT : next(r);
@@ -352,7 +341,7 @@ static int read_graph(struct reader *r)
 	if (!status && is_keyword(&r->token, "strict"))
 		status = next(r);
 	if (!status && !is_keyword(&r->token, "digraph") && !is_keyword(&r->token, "graph"))
-		status = bad(r, r->token.line, "a DOT file begins with digraph or graph");
+		status = hd_graph_bad(r->name, r->token.line, "a DOT file begins with digraph or graph");
 	if (!status)
 		status = next(r);
 	if (!status && r->token.kind == HD_DOT_ID) {
@@ -366,15 +355,15 @@ static int read_graph(struct reader *r)
 		status = open_scope(r);
 	while (!status && r->n_scopes) {
 		if (r->token.kind == HD_DOT_END)
-			return bad(r, r->token.line, "the graph does not end: } expected");
+			return hd_graph_bad(r->name, r->token.line, "the graph does not end: } expected");
 		status = read_statement(r);
 	}
 	if (!status && r->token.kind != HD_DOT_END)
-		status = bad(r, r->token.line, "something follows the graph: a file has one");
+		status = hd_graph_bad(r->name, r->token.line, "something follows the graph: a file has one");
 	return status;
 }
 
-/* --- The end ------------------------------------------------------------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------------------------------------------------ */
 
 /* What was said about the nodes in general. Work without a time is done by a core of 1 Gflop/s. */
 static void finish_nodes(struct reader *r)

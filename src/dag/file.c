@@ -1,5 +1,6 @@
 /* Graph files: which reader, which writer. */
 #include "dag/dag.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +11,16 @@ static const struct {
 	const char *extension;
 	reader read;
 } formats[] = {{".json", hd_graph_parse_json}, {".dot", hd_graph_parse_dot}, {".gv", hd_graph_parse_dot}, {".stg", hd_graph_parse_stg}};
+
+int hd_graph_bad(const char *name, size_t line, const char *format, ...)
+{
+	char what[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	return hd_error(HEDDLE_E_FORMAT, "%s:%zu: %s", name, line, what);
+}
 
 static const char *extension_of(const char *path)
 {

@@ -49,7 +49,7 @@ void heddle_graph_free(struct heddle_graph *g)
 	free(g);
 }
 
-/* --- Check ------------------------------------------------------------------------------------------------------------------- */
+/* --- Check -------------------------------------------------------------------------------------------------------- */
 
 static int bad(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 static int bad(const char *format, ...)
@@ -182,7 +182,7 @@ int heddle_graph_check(const struct heddle_graph *g)
 	return status ? status : check_edges(g);
 }
 
-/* --- Times ------------------------------------------------------------------------------------------------------------------- */
+/* --- Times -------------------------------------------------------------------------------------------------------- */
 
 double hd_graph_task_bytes(const struct heddle_graph *g, size_t task)
 {
@@ -213,7 +213,7 @@ double heddle_graph_time(const struct heddle_graph *g, size_t task, const struct
 	return column < g->n_classes ? g->times[task * g->n_classes + column] : us;
 }
 
-/* --- Dependencies ------------------------------------------------------------------------------------------------------------ */
+/* --- Dependencies ------------------------------------------------------------------------------------------------- */
 
 struct collecting {
 	struct heddle_graph_edge *edges;

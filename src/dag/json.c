@@ -24,18 +24,9 @@ static size_t line_of(const struct reader *r, const char *at)
 	return line;
 }
 
-static int bad(const struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-static int bad(const struct reader *r, const char *format, ...)
-{
-	char what[512];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(what, sizeof what, format, args);
-	va_end(args);
-	return hd_error(HEDDLE_E_FORMAT, "%s:%zu: %s", r->name, line_of(r, r->value), what);
-}
+#define BAD(r, ...) hd_graph_bad((r)->name, line_of(r, (r)->value), __VA_ARGS__)
 
-/* --- Values and lists ---------------------------------------------------------------------------------------------------------- */
+/* --- Values and lists --------------------------------------------------------------------------------------------- */
 
 static char skip_blanks(struct reader *r)
 {
@@ -48,7 +39,7 @@ static char skip_blanks(struct reader *r)
 static int expect(struct reader *r, char c, const char *where)
 {
 	if (skip_blanks(r) != c)
-		return bad(r, "\"%c\" expected %s", c, where);
+		return BAD(r, "\"%c\" expected %s", c, where);
 	r->p++;
 	return 0;
 }
@@ -102,20 +93,20 @@ static int read_list(struct reader *r, value_fn f)
 	return status;
 }
 
-/* --- What the members hold ----------------------------------------------------------------------------------------------------- */
+/* --- What the members hold ---------------------------------------------------------------------------------------- */
 
 /* A name that can be one of a type or a class: not empty, and one string in C too. */
 static int check_name(const struct reader *r, const json_t *value, const char *what)
 {
 	if (!json_is_string(value) || json_string_length(value) == 0)
-		return bad(r, "%s is not a name in quotes", what);
-	return strlen(json_string_value(value)) == json_string_length(value) ? 0 : bad(r, "%s contains a NUL", what);
+		return BAD(r, "%s is not a name in quotes", what);
+	return strlen(json_string_value(value)) == json_string_length(value) ? 0 : BAD(r, "%s contains a NUL", what);
 }
 
 static int read_version(struct reader *r, const json_t *value)
 {
 	if (!json_is_integer(value) || json_integer_value(value) != VERSION)
-		return bad(r, "this version of Heddle reads graphs of version %d", VERSION);
+		return BAD(r, "this version of Heddle reads graphs of version %d", VERSION);
 	r->has_version = 1;
 	return 0;
 }
@@ -133,7 +124,7 @@ static int read_color(struct reader *r, const json_t *value, uint32_t *out)
 	const char *text = json_string_value(value);
 	char *after = NULL;
 	if (!text || text[0] != '#' || strlen(text) != 7 || strspn(text + 1, "0123456789abcdefABCDEF") != 6)
-		return bad(r, "a colour is \"#RRGGBB\"");
+		return BAD(r, "a colour is \"#RRGGBB\"");
 	*out = (uint32_t)strtoul(text + 1, &after, 16);
 	return 0;
 }
@@ -143,7 +134,7 @@ static int read_type(struct reader *r, const json_t *value)
 	const json_t *name = json_object_get(value, "name"), *color = json_object_get(value, "color");
 	uint32_t rgb = 0;
 	if (!json_is_object(value) || json_object_size(value) != 1 + (size_t)(color != NULL))
-		return bad(r, "a type is {\"name\": ..., \"color\": \"#RRGGBB\"}");
+		return BAD(r, "a type is {\"name\": ..., \"color\": \"#RRGGBB\"}");
 	int status = check_name(r, name, "the name of a type");
 	if (!status && color)
 		status = read_color(r, color, &rgb);
@@ -166,7 +157,7 @@ static int read_class(struct reader *r, const json_t *value)
 static int read_datum(struct reader *r, const json_t *value)
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return bad(r, "the size of a datum is a number of bytes");
+		return BAD(r, "the size of a datum is a number of bytes");
 	hd_build_datum(&r->build, (uint64_t)json_integer_value(value));
 	return 0;
 }
@@ -174,7 +165,7 @@ static int read_datum(struct reader *r, const json_t *value)
 static int read_index(const struct reader *r, const json_t *value, const char *what, uint32_t *out)
 {
 	if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) >= UINT32_MAX)
-		return bad(r, "%s is a number from 0", what);
+		return BAD(r, "%s is a number from 0", what);
 	*out = (uint32_t)json_integer_value(value);
 	return 0;
 }
@@ -183,7 +174,7 @@ static int read_edge(struct reader *r, const json_t *value)
 {
 	uint32_t from = 0, to = 0;
 	if (!json_is_array(value) || json_array_size(value) != 2)
-		return bad(r, "an edge is [from, to]");
+		return BAD(r, "an edge is [from, to]");
 	int status = read_index(r, json_array_get(value, 0), "the task where an edge begins", &from);
 	if (!status)
 		status = read_index(r, json_array_get(value, 1), "the task where an edge ends", &to);
@@ -192,17 +183,17 @@ static int read_edge(struct reader *r, const json_t *value)
 	return status;
 }
 
-/* --- Tasks --------------------------------------------------------------------------------------------------------------------- */
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
 static int read_accesses(struct reader *r, uint32_t task, const json_t *list)
 {
 	if (!json_is_array(list) || json_array_size(list) % 2)
-		return bad(r, "the data of a task are [mode, number, mode, number, ...]");
+		return BAD(r, "the data of a task are [mode, number, mode, number, ...]");
 	for (size_t i = 0; i < json_array_size(list); i += 2) {
 		const char *name = json_string_value(json_array_get(list, i));
 		uint32_t mode = name ? hd_mode_of(name) : 0, datum = 0;
 		if (!mode)
-			return bad(r, "%s%s%s is no access mode: these are R, W, RW, SCRATCH, REDUX, COMMUTE", name ? "\"" : "",
+			return BAD(r, "%s%s%s is no access mode: these are R, W, RW, SCRATCH, REDUX, COMMUTE", name ? "\"" : "",
 			           name ? name : "what stands before a datum", name ? "\"" : "");
 		int status = read_index(r, json_array_get(list, i + 1), "a datum", &datum);
 		if (status)
@@ -217,10 +208,10 @@ static int read_times(struct reader *r, uint32_t task, json_t *times)
 	const char *class_;
 	json_t *value;
 	if (!json_is_object(times))
-		return bad(r, "the times of a task are {\"class\": us, ...}");
+		return BAD(r, "the times of a task are {\"class\": us, ...}");
 	json_object_foreach(times, class_, value) {
 		if (!class_[0] || !json_is_number(value) || json_number_value(value) < 0)
-			return bad(r, "the time on class \"%s\" is not a number of us from 0", class_);
+			return BAD(r, "the time on class \"%s\" is not a number of us from 0", class_);
 		hd_build_time(&r->build, task, hd_build_class(&r->build, class_, strlen(class_)), json_number_value(value));
 	}
 	return 0;
@@ -237,15 +228,15 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 		return read_times(r, task, value);
 	if (strcmp(key, "priority") == 0) {
 		if (!json_is_integer(value) || json_integer_value(value) < INT32_MIN || json_integer_value(value) > INT32_MAX)
-			return bad(r, "the priority of a task is a whole number of 32 bits");
+			return BAD(r, "the priority of a task is a whole number of 32 bits");
 		t->priority = (int32_t)json_integer_value(value);
 		return 0;
 	}
 	if (strcmp(key, "flops") == 0) {
 		t->flops = json_number_value(value);
-		return json_is_number(value) && t->flops >= 0 ? 0 : bad(r, "the flops of a task are a number from 0");
+		return json_is_number(value) && t->flops >= 0 ? 0 : BAD(r, "the flops of a task are a number from 0");
 	}
-	return bad(r, "a task has \"%s\", which is none of type, data, priority, flops, times", key);
+	return BAD(r, "a task has \"%s\", which is none of type, data, priority, flops, times", key);
 }
 
 static int read_task(struct reader *r, const json_t *value)
@@ -254,7 +245,7 @@ static int read_task(struct reader *r, const json_t *value)
 	json_t *member, *object = (json_t *)(uintptr_t)value; /* to be walked over, not changed */
 	const json_t *type = json_object_get(value, "type");
 	if (!json_is_object(value) || !type)
-		return bad(r, "a task is {\"type\": ..., \"data\": [mode, number, ...], ...}");
+		return BAD(r, "a task is {\"type\": ..., \"data\": [mode, number, ...], ...}");
 	int status = check_name(r, type, "the type of a task");
 	if (status)
 		return status;
@@ -269,7 +260,7 @@ static int read_task(struct reader *r, const json_t *value)
 	return status;
 }
 
-/* --- The whole ----------------------------------------------------------------------------------------------------------------- */
+/* --- The whole ---------------------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *key;
@@ -291,10 +282,10 @@ static int read_any_member(struct reader *r, unsigned *seen)
 		i++;
 	int status = 0;
 	if (i == N_MEMBERS)
-		status = bad(r, "a graph has no member \"%s\"; it has heddle_graph, name, types, classes, data, tasks, edges",
+		status = BAD(r, "a graph has no member \"%s\"; it has heddle_graph, name, types, classes, data, tasks, edges",
 		             json_is_string(key) ? json_string_value(key) : "(not a string)");
 	else if (*seen & 1u << i)
-		status = bad(r, "a second \"%s\"", members[i].key);
+		status = BAD(r, "a second \"%s\"", members[i].key);
 	json_decref(key);
 	if (!status)
 		status = expect(r, ':', "after the name of a member");
@@ -322,9 +313,9 @@ static int read_graph(struct reader *r)
 			status = expect(r, ',', "or the end of the graph");
 		}
 	if (!status && (skip_blanks(r), r->p < r->end))
-		status = bad(r, "something follows the end of the graph");
+		status = BAD(r, "something follows the end of the graph");
 	if (!status && !r->has_version)
-		status = bad(r, "this is no task graph of Heddle: it lacks \"heddle_graph\": %d", VERSION);
+		status = BAD(r, "this is no task graph of Heddle: it lacks \"heddle_graph\": %d", VERSION);
 	return status;
 }
 
@@ -340,7 +331,7 @@ int hd_graph_parse_json(const char *name, const char *text, size_t length, struc
 	return status == HEDDLE_E_INVALID ? hd_error_context(HEDDLE_E_FORMAT, "%s", name) : status;
 }
 
-/* --- Written ------------------------------------------------------------------------------------------------------------------- */
+/* --- Written ------------------------------------------------------------------------------------------------------ */
 
 static void write_task(const struct heddle_graph *g, size_t i, struct hd_text *text)
 {

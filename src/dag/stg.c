@@ -30,17 +30,6 @@ struct form {
 	const char *why;
 };
 
-static int bad(const struct numbers *x, size_t line, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
-static int bad(const struct numbers *x, size_t line, const char *format, ...)
-{
-	char what[256];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(what, sizeof what, format, args);
-	va_end(args);
-	return hd_error(HEDDLE_E_FORMAT, "%s:%zu: %s", x->name, line, what);
-}
-
 static int read_numbers(struct numbers *x, struct hd_build *b, const char *text, const char *end)
 {
 	size_t line = 1, first_line = 0;
@@ -54,7 +43,7 @@ static int read_numbers(struct numbers *x, struct hd_build *b, const char *text,
 			uint64_t value;
 			if (!hd_uint_parse(&p, end, &value) || value > INT64_MAX / BYTES_PER_US ||
 			    (p < end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n'))
-				return bad(x, line, "a whole number from 0 expected: an STG file has nothing else before its first #");
+				return hd_graph_bad(x->name, line, "a whole number from 0 expected: an STG file has nothing else before its first #");
 			if (hd_build_room(b, &x->list, x->n, &x->max, sizeof *x->list) ||
 			    hd_build_room(b, &x->lines, x->n, &x->max_lines, sizeof *x->lines))
 				return hd_no_memory(x->name);
@@ -93,18 +82,18 @@ static int find_form(const struct numbers *x, struct form *f)
 {
 	struct form plain = {.costs = 0}, costly = {.costs = 1};
 	if (x->n == 0)
-		return bad(x, 1, "the file is empty: it begins with the number of tasks");
+		return hd_graph_bad(x->name, 1, "the file is empty: it begins with the number of tasks");
 	if (x->n_first > 2)
-		return bad(x, x->lines[0], "the first line is the number of tasks alone, or that of processors beside it");
+		return hd_graph_bad(x->name, x->lines[0], "the first line is the number of tasks alone, or that of processors beside it");
 	if (try_form(x, &plain) == 0)
 		*f = plain;
 	else if (try_form(x, &costly) == 0)
 		*f = costly;
 	else
-		return bad(x, x->lines[plain.bad], "%s", plain.why);
+		return hd_graph_bad(x->name, x->lines[plain.bad], "%s", plain.why);
 	uint64_t said = x->list[0];
 	if (f->n_records != said && f->n_records != said + 1 && f->n_records != said + 2)
-		return bad(x, x->lines[0], "%llu tasks are said to come, and %zu do, dummies included", (unsigned long long)said,
+		return hd_graph_bad(x->name, x->lines[0], "%llu tasks are said to come, and %zu do, dummies included", (unsigned long long)said,
 		           f->n_records);
 	return 0;
 }
@@ -124,7 +113,7 @@ static int add_edges(const struct numbers *x, struct hd_build *b, const struct f
 		size_t where = at + 3 + k * (f->costs ? 2 : 1);
 		uint64_t before = x->list[where] - f->first_task;
 		if (x->list[where] < f->first_task || before >= f->n_records || before == record)
-			return bad(x, x->lines[where], "task %llu cannot wait for task %llu", (unsigned long long)x->list[at],
+			return hd_graph_bad(x->name, x->lines[where], "task %llu cannot wait for task %llu", (unsigned long long)x->list[at],
 			           (unsigned long long)x->list[where]);
 		if (task_of[before] && task_of[record])
 			hd_build_edge(b, task_of[before] - 1, task_of[record] - 1,

@@ -21,7 +21,7 @@ struct submission {
 	size_t n_value, n_data;
 };
 
-/* --- Codelets ---------------------------------------------------------------------------------------------------------------- */
+/* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
 static int never_run(heddle_context *c)
 {
@@ -36,17 +36,6 @@ static double given_time(const struct heddle_size *size, unsigned class_id)
 static double given_flops(const struct heddle_size *size)
 {
 	return ((const double *)size->values[0])[FLOPS];
-}
-
-static uint64_t hash_value(const double *value, size_t n)
-{
-	uint64_t hash = n;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t bits;
-		memcpy(&bits, &value[i], sizeof bits);
-		hash = hd_hash(hash, bits);
-	}
-	return hash;
 }
 
 /* The hash is the last of the values: the number of classes is unknown here. */
@@ -80,7 +69,7 @@ static int make_codelets(struct submission *s)
 	return 0;
 }
 
-/* --- Data -------------------------------------------------------------------------------------------------------------------- */
+/* --- Data --------------------------------------------------------------------------------------------------------- */
 
 /* The codelets of the additions are made for the first datum that is reduced. */
 static int make_reducible(struct submission *s, heddle_data *d, heddle_codelet *steps[2])
@@ -119,7 +108,7 @@ static int make_data(struct submission *s)
 	return status;
 }
 
-/* --- Tasks ------------------------------------------------------------------------------------------------------------------- */
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
 /* The times of a task on the classes that have workers; whether there is any. */
 static int find_times(struct submission *s, size_t task)
@@ -155,7 +144,7 @@ static int submit_task(struct submission *s, size_t i, size_t *edge)
 	size_t first = *edge, n = 0;
 	struct heddle_item *items = s->items;
 	find_times(s, i);
-	uint64_t footprint = hash_value(s->value, s->n_value);
+	uint64_t footprint = hd_hash_reals(s->value, s->n_value);
 	items[n++] = heddle_call(s->codelets[t->type]);
 	for (size_t k = 0; k < t->n_accesses; k++)
 		items[n++] = heddle_access((enum heddle_mode)g->accesses[t->first_access + k].mode,
@@ -193,7 +182,7 @@ static int submit_tasks(struct submission *s)
 	return status ? status : waited;
 }
 
-/* --- All of it --------------------------------------------------------------------------------------------------------------- */
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
 
 static size_t most_items(const struct heddle_graph *g)
 {

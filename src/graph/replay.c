@@ -105,7 +105,7 @@ static int joins(const struct datum *d, uint32_t mode)
 	return mode == d->mode && (mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX);
 }
 
-/* --- What a task waits for --------------------------------------------------------------------------------------------------- */
+/* --- What a task waits for ---------------------------------------------------------------------------------------- */
 
 static struct group *stand_in(struct hd_replay *r, uint64_t id)
 {
@@ -135,7 +135,7 @@ static void gather(struct hd_replay *r, const struct hd_replay_task *t)
 	group_tidy(&r->waits);
 }
 
-/* --- What waits for it --------------------------------------------------------------------------------------------------------- */
+/* --- What waits for it -------------------------------------------------------------------------------------------- */
 
 /* `ids` take the place of the task in the chain of one of its data. */
 static void enter(struct hd_replay *r, const struct heddle_graph_access *a, const uint64_t *ids, size_t n)

@@ -22,17 +22,6 @@ static double platform_time(const struct heddle_trace *trace, size_t task, unsig
 	return heddle_platform_time(trace->platform, trace->codelets[t->codelet].name, class_id, t->bytes, t->flops);
 }
 
-static uint64_t times_hash(const double *times, size_t n)
-{
-	uint64_t hash = n;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t bits;
-		memcpy(&bits, &times[i], sizeof bits);
-		hash = hd_hash(hash, bits);
-	}
-	return hash;
-}
-
 static int rehash(struct types *types)
 {
 	size_t size = types->slots ? 4 * (types->mask + 1) : 1024;
@@ -43,7 +32,7 @@ static int rehash(struct types *types)
 	types->slots = slots;
 	types->mask = size - 1;
 	for (size_t i = 0; i < types->n; i++) {
-		size_t slot = times_hash(types->times + i * types->n_classes, types->n_classes) & types->mask;
+		size_t slot = hd_hash_reals(types->times + i * types->n_classes, types->n_classes) & types->mask;
 		while (slots[slot])
 			slot = (slot + 1) & types->mask;
 		slots[slot] = i + 1;
@@ -75,7 +64,7 @@ static int find_type(struct types *types, const double *times, double best, size
 		status = enlarge(types);
 	if (status)
 		return status;
-	size_t slot = times_hash(times, types->n_classes) & types->mask;
+	size_t slot = hd_hash_reals(times, types->n_classes) & types->mask;
 	while (types->slots[slot] && memcmp(types->times + (types->slots[slot] - 1) * types->n_classes, times, size) != 0)
 		slot = (slot + 1) & types->mask;
 	if (!types->slots[slot]) {

@@ -51,7 +51,7 @@ static void wrong_graphs_are_refused_with_the_place(void **state)
 	heddle_graph_free(NULL);
 }
 
-/* --- Dependencies ------------------------------------------------------------------------------------------------------------ */
+/* --- Dependencies ------------------------------------------------------------------------------------------------- */
 
 static int conflict(uint32_t a, uint32_t b)
 {
@@ -101,7 +101,7 @@ static void edges_say_what_conflicting_accesses_say(void **state)
 	}
 }
 
-/* --- Times ------------------------------------------------------------------------------------------------------------------- */
+/* --- Times -------------------------------------------------------------------------------------------------------- */
 
 static const char pair[] = "version: 1\nname: pair\nnodes:\n  - {name: ram}\n  - {name: memory}\n"
                            "classes:\n  - {name: core, kind: cpu}\n  - {name: card, kind: cuda}\n"
@@ -150,7 +150,7 @@ static void platform_times_go_before_the_graphs_own(void **state)
 	heddle_platform_free(p);
 }
 
-/* --- Submitted ----------------------------------------------------------------------------------------------------------------- */
+/* --- Submitted ---------------------------------------------------------------------------------------------------- */
 
 static void submitted_graph_takes_its_times_and_keeps_its_edges(void **state)
 {
@@ -271,7 +271,7 @@ static void recorded_graph_is_the_submitted_one_and_has_the_traces_edges(void **
 	}
 }
 
-/* --- Recorded ------------------------------------------------------------------------------------------------------------------ */
+/* --- Recorded ----------------------------------------------------------------------------------------------------- */
 
 static struct heddle_config traced(void)
 {
@@ -390,7 +390,7 @@ static void real_run_leaves_measured_times_and_failed_tasks(void **state)
 	assert_ok(heddle_stop(silent));
 }
 
-/* --- A factorisation, recorded and replayed -------------------------------------------------------------------------------------- */
+/* --- A factorisation, recorded and replayed ----------------------------------------------------------------------- */
 
 static struct heddle_trace *trace_cholesky(const char *policy, struct heddle_graph **g)
 {

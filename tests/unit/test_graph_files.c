@@ -91,7 +91,7 @@ static void assert_same_graph(const struct heddle_graph *a, const struct heddle_
 		assert_true(isnan(a->times[i]) ? isnan(b->times[i]) : a->times[i] == b->times[i]);
 }
 
-/* --- JSON -------------------------------------------------------------------------------------------------------------------- */
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
 
 static void json_reads_back_to_the_same_value_and_is_written_the_same(void **state)
 {
@@ -179,7 +179,7 @@ static void wrong_json_is_refused_with_its_line(void **state)
 		refuses(file("bad.json"), cases[i].text, cases[i].where, cases[i].word);
 }
 
-/* --- DOT --------------------------------------------------------------------------------------------------------------------- */
+/* --- DOT ---------------------------------------------------------------------------------------------------------- */
 
 static size_t type_index(const struct heddle_graph *g, const char *name)
 {
@@ -344,7 +344,7 @@ static void wrong_dot_is_refused_with_its_line(void **state)
 		refuses(file("bad.dot"), cases[i].text, cases[i].where, cases[i].word);
 }
 
-/* --- STG --------------------------------------------------------------------------------------------------------------------- */
+/* --- STG ---------------------------------------------------------------------------------------------------------- */
 
 static void stg_has_its_tasks_without_the_dummies(void **state)
 {
@@ -405,7 +405,7 @@ static void wrong_stg_is_refused_with_its_line(void **state)
 		refuses(file("bad.stg"), cases[i].text, cases[i].where, cases[i].word);
 }
 
-/* --- Files ------------------------------------------------------------------------------------------------------------------- */
+/* --- Files -------------------------------------------------------------------------------------------------------- */
 
 static void extension_chooses_the_format(void **state)
 {
