@@ -9,16 +9,16 @@
 enum { KEY_RANDOM = 0x7000 };
 
 struct options {
-	char *what;         /* owns: a file, or random:... */
+	char *what; /* owns: a file, or random:... */
 	const char *output, *platform;
 	enum table_format format;
 };
 
 static const struct argp_option options[] = {
-	{"random", KEY_RANDOM, "NAME=VALUE,...", 0, "A random graph instead of a file, with these parameters", 0},
-	{"output", 'o', "FILE", 0, "Write the graph: .json, or .dot", 0},
-	{"platform", 'p', "NAME|FILE", 0, "Say also what it is like on this machine", 0},
-	{0},
+    {"random", KEY_RANDOM, "NAME=VALUE,...", 0, "A random graph instead of a file, with these parameters", 0},
+    {"output", 'o', "FILE", 0, "Write the graph: .json, or .dot", 0},
+    {"platform", 'p', "NAME|FILE", 0, "Say also what it is like on this machine", 0},
+    {0},
 };
 
 static void set_what(struct options *o, struct argp_state *state, const char *prefix, const char *arg)
@@ -60,29 +60,30 @@ static char *add_parameters(int key, const char *text, void *input)
 
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.args_doc = "[FILE]",
-	.doc = "Shows what a task graph is like -- read from .json (`heddle run --record`), .dot or .stg, or random -- and writes it as "
-	       "JSON or DOT. `heddle sim FILE` schedules it.\v",
-	.help_filter = add_parameters,
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "[FILE]",
+    .doc = "Shows what a task graph is like -- read from .json (`heddle run --record`), .dot or .stg, or random -- and "
+           "writes it as "
+           "JSON or DOT. `heddle sim FILE` schedules it.\v",
+    .help_filter = add_parameters,
 };
 
 static const struct table_column fact_columns[] = {
-	{"graph", NULL, NULL, TABLE_AS_TEXT},
-	{"tasks", NULL, NULL, 0},
-	{"types", NULL, NULL, 0},
-	{"edges", NULL, NULL, 0},
-	{"explicit_edges", "explicit edges", NULL, 0},
-	{"depth", NULL, NULL, 0},
-	{"width", NULL, NULL, 0},
-	{"mean_degree", "edges per task", NULL, 2},
-	{"data", NULL, NULL, 0},
-	{"data_mib", "size of data", "MiB", 2},
-	{"handed_mib", "handed from task to task", "MiB", 2},
-	{"gflop", "work", "Gflop", 3},
-	{"ccr", "communication / computation", NULL, 4},
+    {"graph", NULL, NULL, TABLE_AS_TEXT},
+    {"tasks", NULL, NULL, 0},
+    {"types", NULL, NULL, 0},
+    {"edges", NULL, NULL, 0},
+    {"explicit_edges", "explicit edges", NULL, 0},
+    {"depth", NULL, NULL, 0},
+    {"width", NULL, NULL, 0},
+    {"mean_degree", "edges per task", NULL, 2},
+    {"data", NULL, NULL, 0},
+    {"data_mib", "size of data", "MiB", 2},
+    {"handed_mib", "handed from task to task", "MiB", 2},
+    {"gflop", "work", "Gflop", 3},
+    {"ccr", "communication / computation", NULL, 4},
 };
 
 static void fill_facts(struct table *table, const struct heddle_graph *g, const struct graph_facts *facts, double ccr)
@@ -108,13 +109,9 @@ static void fill_facts(struct table *table, const struct heddle_graph *g, const 
 }
 
 static const struct table_column type_columns[] = {
-	{"type", NULL, NULL, TABLE_AS_TEXT},
-	{"class", NULL, NULL, TABLE_AS_TEXT},
-	{"tasks", NULL, NULL, 0},
-	{"gflop", "work", "Gflop", 3},
-	{"mean_us", "mean time", "us", 1},
-	{"least_us", "least", "us", 1},
-	{"most_us", "most", "us", 1},
+    {"type", NULL, NULL, TABLE_AS_TEXT}, {"class", NULL, NULL, TABLE_AS_TEXT}, {"tasks", NULL, NULL, 0},
+    {"gflop", "work", "Gflop", 3},       {"mean_us", "mean time", "us", 1},    {"least_us", "least", "us", 1},
+    {"most_us", "most", "us", 1},
 };
 
 struct sum {
@@ -143,8 +140,8 @@ static void add_row(struct table *table, const char *type, const char *class_, c
 	table_number(table, s->most);
 }
 
-/* Per type and class that can run it: those of the platform, or those that the graph itself has times for. A type without any time
- * is one row without. */
+/* Per type and class that can run it: those of the platform, or those that the graph itself has times for. A type
+ * without any time is one row without. */
 static void fill_types(struct table *table, const struct heddle_graph *g, const struct heddle_platform *platform)
 {
 	size_t n = platform ? platform->n_classes : g->times ? g->n_classes : 0;
@@ -153,7 +150,9 @@ static void fill_types(struct table *table, const struct heddle_graph *g, const 
 		const struct heddle_graph_task *t = &g->tasks[i];
 		struct sum *row = &sums[t->type * (n + 1)];
 		for (size_t c = 0; c < n; c++)
-			add_time(&row[c], platform ? heddle_graph_time(g, i, platform, (unsigned)c) : g->times[i * n + c], t->flops);
+			add_time(&row[c],
+			         platform ? heddle_graph_time(g, i, platform, (unsigned)c) : g->times[i * n + c],
+			         t->flops);
 		add_time(&row[n], 0, t->flops);
 	}
 	table_init(table, "types", "Types", type_columns, sizeof type_columns / sizeof *type_columns);
@@ -162,7 +161,8 @@ static void fill_types(struct table *table, const struct heddle_graph *g, const 
 		int some = 0;
 		for (size_t c = 0; c < n; c++) {
 			if (row[c].n > 0)
-				add_row(table, g->types[type].name, platform ? platform->classes[c].name : g->classes[c], &row[c]);
+				add_row(table, g->types[type].name,
+				        platform ? platform->classes[c].name : g->classes[c], &row[c]);
 			some |= row[c].n > 0;
 		}
 		none->us = none->least = none->most = NAN;

@@ -13,15 +13,18 @@ int graph_check_output(const char *path, const char *option);
 
 /* What can be said of a graph alone. */
 struct graph_facts {
-	size_t edges;         /* implied and explicit */
-	size_t depth, width;  /* tasks on the longest path; most tasks of one level, which is one more than that of all before */
-	double bytes;         /* of all data */
-	double handed;        /* sum over edges of what the first task writes and the second reads */
+	size_t edges; /* implied and explicit */
+	size_t depth,
+	    width; /* tasks on the longest path; most tasks of one level, which is one more than that of all before */
+	double bytes;  /* of all data */
+	double handed; /* sum over edges of what the first task writes and the second reads */
 };
 /* 0 or a negative heddle_status. */
 int graph_measure(const struct heddle_graph *graph, struct graph_facts *out);
-/* Communication to computation: the time to hand everything over at the mean bandwidth of the platform's links, divided by the
- * sum over tasks of the mean time on the workers that can run it. NAN when some task can run nowhere; 0 without links. */
-double graph_ccr(const struct heddle_graph *graph, const struct graph_facts *facts, const struct heddle_platform *platform);
+/* Communication to computation: the time to hand everything over at the mean bandwidth of the platform's links,
+ * divided by the sum over tasks of the mean time on the workers that can run it. NAN when some task can run nowhere; 0
+ * without links. */
+double graph_ccr(const struct heddle_graph *graph, const struct graph_facts *facts,
+                 const struct heddle_platform *platform);
 
 #endif

@@ -47,7 +47,8 @@ int graph_open(const char *what, struct heddle_graph **out)
 int graph_check_output(const char *path, const char *option)
 {
 	const char *extension = tool_extension(path);
-	if (strcasecmp(extension, ".json") != 0 && strcasecmp(extension, ".dot") != 0 && strcasecmp(extension, ".gv") != 0)
+	if (strcasecmp(extension, ".json") != 0 && strcasecmp(extension, ".dot") != 0 &&
+	    strcasecmp(extension, ".gv") != 0)
 		return tool_usage_error("%s is \"%s\": it must end in .json, .dot or .gv", option, path);
 	return tool_check_writable(path);
 }
@@ -56,7 +57,8 @@ int graph_check_output(const char *path, const char *option)
 
 static void measure_levels(const struct heddle_graph *g, const struct heddle_graph_edge *edges, struct graph_facts *out)
 {
-	size_t *level = tool_alloc((g->n_tasks + 1) * sizeof *level), *widths = tool_alloc((g->n_tasks + 1) * sizeof *widths);
+	size_t *level = tool_alloc((g->n_tasks + 1) * sizeof *level),
+	       *widths = tool_alloc((g->n_tasks + 1) * sizeof *widths);
 	for (size_t e = 0; e < out->edges; e++) /* by `to`: what leads to `from` is known */
 		if (level[edges[e].to] <= level[edges[e].from])
 			level[edges[e].to] = level[edges[e].from] + 1;
@@ -99,7 +101,8 @@ int graph_measure(const struct heddle_graph *graph, struct graph_facts *out)
 	return 0;
 }
 
-double graph_ccr(const struct heddle_graph *graph, const struct graph_facts *facts, const struct heddle_platform *platform)
+double graph_ccr(const struct heddle_graph *graph, const struct graph_facts *facts,
+                 const struct heddle_platform *platform)
 {
 	double bandwidth = 0, us = 0;
 	for (size_t i = 0; i < platform->n_links; i++)

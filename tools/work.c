@@ -25,7 +25,8 @@ double work_tasks(const struct work *work)
 
 void outcome_init(struct outcome *out, const char *policy)
 {
-	*out = (struct outcome){.gflops = NAN, .residual = NAN, .bounds = {.area = NAN, .critical_path = NAN, .best = NAN}};
+	*out = (struct outcome){
+	    .gflops = NAN, .residual = NAN, .bounds = {.area = NAN, .critical_path = NAN, .best = NAN}};
 	snprintf(out->policy, sizeof out->policy, "%s", policy);
 }
 
@@ -58,7 +59,9 @@ static void add_figure(void *arg, const char *name, double value, const char *un
 	struct outcome *out = arg;
 	out->figures = tool_realloc(out->figures, (out->n_figures + 1) * sizeof *out->figures);
 	out->figures[out->n_figures++] = (struct figure){
-		.name = tool_format("%s", name), .unit = tool_format("%s", unit ? unit : ""), .value = value,
+	    .name = tool_format("%s", name),
+	    .unit = tool_format("%s", unit ? unit : ""),
+	    .value = value,
 	};
 }
 
@@ -246,4 +249,3 @@ int work_check_platform(const struct heddle_platform *platform, const struct wor
 	}
 	return TOOL_OK;
 }
-

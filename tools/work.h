@@ -1,17 +1,17 @@
-/* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in virtual time, and
- * what is to be said about it. Real runs: cholesky.h. */
+/* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in
+ * virtual time, and what is to be said about it. Real runs: cholesky.h. */
 #ifndef TOOL_WORK_H
 #define TOOL_WORK_H
 
 #include <dense/dense.h>
 
 struct work {
-	const char *name;  /* of the application, or of the graph's file */
+	const char *name;                    /* of the application, or of the graph's file */
 	struct heddle_dense_problem problem; /* cholesky */
-	struct heddle_graph *graph; /* NULL: cholesky. The holder of the work owns it */
+	struct heddle_graph *graph;          /* NULL: cholesky. The holder of the work owns it */
 	const char *record; /* where to write the graph that was submitted; NULL: nowhere. Needs keep_trace */
-	int repeat;     /* real runs: factorisations in a row; at least 1 */
-	int keep_trace; /* leave the trace of the last factorisation in the outcome */
+	int repeat;         /* real runs: factorisations in a row; at least 1 */
+	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
 };
 
 /* Something that the policy counted; owns its strings. */
@@ -22,30 +22,32 @@ struct figure {
 
 struct outcome {
 	double seconds, min_seconds, max_seconds; /* the median of the repetitions, and the extremes */
-	double gflops;         /* NAN: unknown */
+	double gflops;                            /* NAN: unknown */
 	double residual;
-	double last_seconds;   /* of the last factorisation */
-	double wall; /* s that the program took for the last factorisation: differs from seconds in virtual time */
-	double tasks;          /* of the last factorisation, like all that follows */
+	double last_seconds; /* of the last factorisation */
+	double wall;  /* s that the program took for the last factorisation: differs from seconds in virtual time */
+	double tasks; /* of the last factorisation, like all that follows */
 	double transfers, bytes_moved, evictions;
-	double idle;           /* share of workers x time, 0 to 1 */
-	struct heddle_trace *trace; /* owns; NULL unless kept */
+	double idle;                 /* share of workers x time, 0 to 1 */
+	struct heddle_trace *trace;  /* owns; NULL unless kept */
 	struct heddle_bounds bounds; /* us; all NAN when nobody knows the times of all tasks */
-	struct figure *figures; /* owns; what the policy reports about itself */
+	struct figure *figures;      /* owns; what the policy reports about itself */
 	size_t n_figures;
 	char policy[64];
 };
 
-/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be freed with
- * outcome_free after success.
+/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be
+ * freed with outcome_free after success.
  *
  * In virtual time. Bounds are left NAN unless a trace is kept. */
 int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
              struct outcome *out);
-/* The bounds of the graph on a platform, from a simulated run under `eager`, which also writes the graph where it is asked for. */
+/* The bounds of the graph on a platform, from a simulated run under `eager`, which also writes the graph where it is
+ * asked for. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out);
-/* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is submitted. */
+/* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is
+ * submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
 /* Operations, 0: unknown; tasks. */
 double work_flops(const struct work *work);

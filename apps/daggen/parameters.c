@@ -6,24 +6,26 @@
 #include <string.h>
 
 #define ROW(field, value, min, max, whole, help)                                                                       \
-	{#field, offsetof(struct heddle_daggen_random, field), value, min, max, whole, help}
+	{                                                                                                              \
+#field, offsetof(struct heddle_daggen_random, field), value, min, max, whole, help                     \
+	}
 static const struct heddle_daggen_parameter rows[] = {
-	ROW(n, 100, 1, 1e8, 1, "tasks"),
-	ROW(fat, 0.5, 0, 1, 0, "n^fat tasks per level; 0: a chain, 1: hardly an edge"),
-	ROW(density, 0.5, 0, 1, 0, "predecessors, as a share of the level before"),
-	ROW(regularity, 0.9, 0, 1, 0, "how equal levels are in width"),
-	ROW(jump, 1, 1, 1e6, 1, "levels that an edge may span"),
-	ROW(ccr, 0, 0, 1e6, 0, "communication / computation on cpus; 0: as it comes"),
-	ROW(seed, 0, 0, 9007199254740992.0, 1, "of everything random"),
-	ROW(work, 0, 0, 3, 1, "0: any, 1: scan, 2: sort, 3: multiply"),
-	ROW(min_data, 65536, 1, 1e12, 0, "elements of 8 bytes per task, at least"),
-	ROW(max_data, 1048576, 1, 1e12, 0, "at most"),
-	ROW(min_factor, 64, 1e-6, 1e12, 0, "operations per element, at least"),
-	ROW(max_factor, 512, 1e-6, 1e12, 0, "at most"),
-	ROW(gflops, 1, 1e-6, 1e9, 0, "speed of a cpu"),
-	ROW(min_speedup, 0.5, 1e-6, 1e6, 0, "of cuda over a cpu, at least"),
-	ROW(max_speedup, 30, 1e-6, 1e6, 0, "at most"),
-	ROW(bandwidth, HEDDLE_MEMORY_BANDWIDTH, 1e-3, 1e9, 0, "MB/s that ccr is counted with"),
+    ROW(n, 100, 1, 1e8, 1, "tasks"),
+    ROW(fat, 0.5, 0, 1, 0, "n^fat tasks per level; 0: a chain, 1: hardly an edge"),
+    ROW(density, 0.5, 0, 1, 0, "predecessors, as a share of the level before"),
+    ROW(regularity, 0.9, 0, 1, 0, "how equal levels are in width"),
+    ROW(jump, 1, 1, 1e6, 1, "levels that an edge may span"),
+    ROW(ccr, 0, 0, 1e6, 0, "communication / computation on cpus; 0: as it comes"),
+    ROW(seed, 0, 0, 9007199254740992.0, 1, "of everything random"),
+    ROW(work, 0, 0, 3, 1, "0: any, 1: scan, 2: sort, 3: multiply"),
+    ROW(min_data, 65536, 1, 1e12, 0, "elements of 8 bytes per task, at least"),
+    ROW(max_data, 1048576, 1, 1e12, 0, "at most"),
+    ROW(min_factor, 64, 1e-6, 1e12, 0, "operations per element, at least"),
+    ROW(max_factor, 512, 1e-6, 1e12, 0, "at most"),
+    ROW(gflops, 1, 1e-6, 1e9, 0, "speed of a cpu"),
+    ROW(min_speedup, 0.5, 1e-6, 1e6, 0, "of cuda over a cpu, at least"),
+    ROW(max_speedup, 30, 1e-6, 1e6, 0, "at most"),
+    ROW(bandwidth, HEDDLE_MEMORY_BANDWIDTH, 1e-3, 1e9, 0, "MB/s that ccr is counted with"),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -51,7 +53,8 @@ static int unknown(const char *name, size_t length)
 		strncat(all, i ? ", " : "", sizeof all - strlen(all) - 1);
 		strncat(all, rows[i].name, sizeof all - strlen(all) - 1);
 	}
-	return heddle_error(HEDDLE_E_UNKNOWN, "random graphs have no parameter \"%.*s\"; they have %s", (int)length, name, all);
+	return heddle_error(HEDDLE_E_UNKNOWN, "random graphs have no parameter \"%.*s\"; they have %s", (int)length,
+	                    name, all);
 }
 
 static int set_one(struct heddle_daggen_random *p, const char *setting, size_t length)
@@ -64,10 +67,10 @@ static int set_one(struct heddle_daggen_random *p, const char *setting, size_t l
 		return unknown(setting, name);
 	char *after = NULL;
 	double value = equals ? strtod(equals + 1, &after) : NAN;
-	if (!equals || after == equals + 1 || after != setting + length || !(value >= rows[i].min && value <= rows[i].max) ||
-	    (rows[i].whole && value != floor(value)))
-		return heddle_error(HEDDLE_E_INVALID, "\"%.*s\": %s is a %s from %g to %g", (int)length, setting, rows[i].name,
-		                    rows[i].whole ? "whole number" : "number", rows[i].min, rows[i].max);
+	if (!equals || after == equals + 1 || after != setting + length ||
+	    !(value >= rows[i].min && value <= rows[i].max) || (rows[i].whole && value != floor(value)))
+		return heddle_error(HEDDLE_E_INVALID, "\"%.*s\": %s is a %s from %g to %g", (int)length, setting,
+		                    rows[i].name, rows[i].whole ? "whole number" : "number", rows[i].min, rows[i].max);
 	*field(p, i) = value;
 	return 0;
 }

@@ -10,11 +10,11 @@ static const char *const works[N_WORKS] = {"scan", "sort", "multiply"}, *const k
 
 struct making {
 	struct heddle_daggen_random p;
-	uint64_t random;           /* state */
+	uint64_t random; /* state */
 	struct heddle_graph *graph;
-	uint32_t *level;           /* owns; the first task of each, and n behind the last */
+	uint32_t *level; /* owns; the first task of each, and n behind the last */
 	size_t n_levels;
-	uint32_t *parent_of;       /* owns; per task: 1 + the task that it was last made a predecessor of */
+	uint32_t *parent_of; /* owns; per task: 1 + the task that it was last made a predecessor of */
 	size_t max_accesses;
 };
 
@@ -157,7 +157,9 @@ static int scale_data(struct making *m)
 	for (size_t i = 0; i < g->n_data; i++) {
 		double scaled = (double)g->data[i].bytes * factor + 0.5;
 		if (scaled > 0x1p60)
-			return heddle_error(HEDDLE_E_INVALID, "a ccr of %g makes a datum of %g bytes: choose a smaller one", m->p.ccr, scaled);
+			return heddle_error(HEDDLE_E_INVALID,
+			                    "a ccr of %g makes a datum of %g bytes: choose a smaller one", m->p.ccr,
+			                    scaled);
 		g->data[i].bytes = (uint64_t)scaled;
 	}
 	return 0;
@@ -201,7 +203,9 @@ static int check_parameters(const struct heddle_daggen_random *p)
 	}
 	if (p->min_data > p->max_data || p->min_factor > p->max_factor || p->min_speedup > p->max_speedup)
 		return heddle_error(HEDDLE_E_INVALID, "min_%s is more than its maximum",
-		                    p->min_data > p->max_data ? "data" : p->min_factor > p->max_factor ? "factor" : "speedup");
+		                    p->min_data > p->max_data       ? "data"
+		                    : p->min_factor > p->max_factor ? "factor"
+		                                                    : "speedup");
 	return 0;
 }
 

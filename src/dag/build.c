@@ -201,7 +201,7 @@ static uint32_t heap_pop(struct heap *h)
 }
 
 struct sorting {
-	size_t *first;   /* edges of task i: to[first[i] .. first[i + 1] - 1] */
+	size_t *first;                /* edges of task i: to[first[i] .. first[i + 1] - 1] */
 	uint32_t *to, *waits, *place; /* successors; per task: predecessors left; its new number */
 	struct heap ready;
 };
@@ -254,7 +254,8 @@ static int renumber(struct hd_build *b, const uint32_t *place)
 	return 0;
 }
 
-/* A task on a circle: from one without a place, backwards along tasks without a place, for as many steps as there are tasks. */
+/* A task on a circle: from one without a place, backwards along tasks without a place, for as many steps as there are
+ * tasks. */
 static uint32_t find_circle(const struct sorting *s, const struct hd_build *b)
 {
 	uint32_t task = 0, *before = s->place; /* of no more use */
@@ -275,8 +276,11 @@ int hd_build_sort(struct hd_build *b, uint32_t *where)
 		e++;
 	if (b->failed || e == b->n_edges)
 		return 0;
-	struct sorting s = {calloc(n + 2, sizeof *s.first), malloc((b->n_edges + 1) * sizeof *s.to), calloc(n + 1, sizeof *s.waits),
-	                    calloc(n + 1, sizeof *s.place), {malloc((n + 1) * sizeof(uint32_t)), 0}};
+	struct sorting s = {calloc(n + 2, sizeof *s.first),
+	                    malloc((b->n_edges + 1) * sizeof *s.to),
+	                    calloc(n + 1, sizeof *s.waits),
+	                    calloc(n + 1, sizeof *s.place),
+	                    {malloc((n + 1) * sizeof(uint32_t)), 0}};
 	int status = 0;
 	if (!s.first || !s.to || !s.waits || !s.place || !s.ready.tasks) {
 		b->failed = 1;
@@ -382,8 +386,8 @@ int hd_build_end(struct hd_build *b, struct heddle_graph **out)
 	if (!b->name)
 		hd_build_name(b, "graph");
 	split_edges(b);
-	if (b->failed || hd_build_room(b, &b->tasks, b->n_tasks, &b->max_tasks, sizeof *b->tasks) || !(g = calloc(1, sizeof *g)) ||
-	    make_lists(b, g)) {
+	if (b->failed || hd_build_room(b, &b->tasks, b->n_tasks, &b->max_tasks, sizeof *b->tasks) ||
+	    !(g = calloc(1, sizeof *g)) || make_lists(b, g)) {
 		hd_build_free(b);
 		heddle_graph_free(g);
 		return hd_no_memory("a task graph");

@@ -1,7 +1,7 @@
 /* Task graphs as values, inside: the door of src/dag. The interface is include/heddle/graph.h.
  *
- * Everything that makes a graph -- the readers of files, the recording of a run -- goes through a builder: names are interned,
- * tasks, data and edges come in any order, and what is left at the end is a checked graph.
+ * Everything that makes a graph -- the readers of files, the recording of a run -- goes through a builder: names are
+ * interned, tasks, data and edges come in any order, and what is left at the end is a checked graph.
  */
 #ifndef HD_DAG_H
 #define HD_DAG_H
@@ -13,7 +13,7 @@
 /* --- Building (build.c) ------------------------------------------------------------------------------------------- */
 
 struct hd_names {
-	char **names;    /* owns; in the order of their numbers */
+	char **names; /* owns; in the order of their numbers */
 	size_t n, max;
 	uint32_t *slots; /* owns; open addressing: 1 + number, or 0 */
 	size_t n_slots;
@@ -38,16 +38,22 @@ int hd_build_room(struct hd_build *build, void *array, size_t n, size_t *max, si
 uint32_t hd_build_intern(struct hd_build *build, struct hd_names *names, const char *name, size_t length);
 void hd_names_free(struct hd_names *names);
 
-/* Numbers are given from 0 in order of creation. Lack of memory sticks: functions then do nothing and return 0, and hd_build_end
- * reports it. */
+/* Numbers are given from 0 in order of creation. Lack of memory sticks: functions then do nothing and return 0, and
+ * hd_build_end reports it. */
 struct hd_build {
 	struct hd_names types, classes;
-	uint32_t *colors; size_t n_colors, max_colors; /* own; per type, all of them */
-	uint64_t *data; size_t n_data, max_data;       /* own; bytes */
-	struct heddle_graph_task *tasks; size_t n_tasks, max_tasks; /* own; `first_access` and `n_accesses` are unset */
-	struct hd_build_access *accesses; size_t n_accesses, max_accesses; /* own */
-	struct hd_build_time *times; size_t n_times, max_times; /* own */
-	struct hd_build_edge *edges; size_t n_edges, max_edges; /* own */
+	uint32_t *colors; /* owns; per type, all of them */
+	size_t n_colors, max_colors;
+	uint64_t *data; /* owns; bytes */
+	size_t n_data, max_data;
+	struct heddle_graph_task *tasks; /* owns; `first_access` and `n_accesses` are unset */
+	size_t n_tasks, max_tasks;
+	struct hd_build_access *accesses; /* owns */
+	size_t n_accesses, max_accesses;
+	struct hd_build_time *times; /* owns */
+	size_t n_times, max_times;
+	struct hd_build_edge *edges; /* owns */
+	size_t n_edges, max_edges;
 	char *name; /* owns; NULL: none */
 	int failed;
 };
@@ -65,8 +71,9 @@ void hd_build_access(struct hd_build *build, uint32_t task, uint32_t data, uint3
 /* The last one said counts. */
 void hd_build_time(struct hd_build *build, uint32_t task, uint32_t class_id, double us);
 void hd_build_edge(struct hd_build *build, uint32_t from, uint32_t to, uint64_t bytes);
-/* Puts the tasks into an order in which every edge is forward, the given one where it is free; accesses stay with their tasks.
- * Only for graphs without accesses of their own. HEDDLE_E_FORMAT when there is a circle: *where is a task on it. */
+/* Puts the tasks into an order in which every edge is forward, the given one where it is free; accesses stay with
+ * their tasks. Only for graphs without accesses of their own. HEDDLE_E_FORMAT when there is a circle: *where is a task
+ * on it. */
 int hd_build_sort(struct hd_build *build, uint32_t *where);
 /* The graph, checked; frees the builder, whatever happens. */
 int hd_build_end(struct hd_build *build, struct heddle_graph **out);

@@ -10,15 +10,15 @@ struct hd_dot_token {
 	int kind;         /* HD_DOT_..., or a character of {}[]=;,: */
 	const char *text; /* of an ID, unescaped; does not end with a NUL */
 	size_t length;
-	int quoted;       /* so it is no keyword */
+	int quoted; /* so it is no keyword */
 	size_t line;
 };
 
 struct hd_dot_lexer {
-	char *p, *end;    /* what is left; strings are unescaped where they stand */
+	char *p, *end; /* what is left; strings are unescaped where they stand */
 	size_t line;
-	int line_begins;  /* a # here begins a comment */
-	const char *why;  /* HD_DOT_BAD: what is wrong */
+	int line_begins; /* a # here begins a comment */
+	const char *why; /* HD_DOT_BAD: what is wrong */
 };
 
 /* The first character of what hd_dot_next would read: a token itself can only be read once. */

@@ -1,5 +1,5 @@
-/* Graphs from DOT, the language of Graphviz: the part of it that is about graphs, and the attributes that docs/graphs.md lists.
- * Nodes are tasks, in the order of their first mention where edges leave a choice. */
+/* Graphs from DOT, the language of Graphviz: the part of it that is about graphs, and the attributes that
+ * docs/graphs.md lists. Nodes are tasks, in the order of their first mention where edges leave a choice. */
 #include "dag/dag.h"
 #include "dag/dot_lex.h"
 #include <math.h>
@@ -31,13 +31,13 @@ struct reader {
 	struct hd_dot_lexer lexer;
 	struct hd_dot_token token; /* the next one */
 	struct hd_build build;
-	struct hd_names ids;       /* of nodes: their number is the task's */
-	struct node *nodes;        /* owns */
+	struct hd_names ids; /* of nodes: their number is the task's */
+	struct node *nodes;  /* owns */
 	size_t n_nodes, max_nodes;
 	struct attributes node_defaults, edge_defaults, here;
-	struct scope *scopes;      /* owns */
+	struct scope *scopes; /* owns */
 	size_t n_scopes, max_scopes;
-	uint32_t *chain;           /* owns: the nodes of an edge statement */
+	uint32_t *chain; /* owns: the nodes of an edge statement */
 	size_t n_chain, max_chain;
 };
 
@@ -98,8 +98,9 @@ static int read_number(const struct reader *r, const struct attribute *a, double
 	text[n] = '\0';
 	*out = strtod(text, &after);
 	if (n == 0 || *after || !isfinite(*out) || *out < 0)
-		return hd_graph_bad(r->name, a->key.line, "%.*s is \"%.*s\": it must be a number from 0", (int)a->key.length, a->key.text,
-		           (int)(a->value.length < 80 ? a->value.length : 80), a->value.text);
+		return hd_graph_bad(r->name, a->key.line, "%.*s is \"%.*s\": it must be a number from 0",
+		                    (int)a->key.length, a->key.text, (int)(a->value.length < 80 ? a->value.length : 80),
+		                    a->value.text);
 	return 0;
 }
 
@@ -174,7 +175,7 @@ static int read_type(struct reader *r, uint32_t task, const struct attribute *a)
 static int apply_to_node(struct reader *r, uint32_t task, const struct attribute *a)
 {
 	static const char *const kinds[] = {"cpu", "cuda", "opencl", "emulated"}, *const costs[] = {"cost", "weight"},
-	                                                                         *const work[] = {"flops", "size"};
+	                         *const work[] = {"flops", "size"};
 	const struct hd_dot_token *key = &a->key;
 	if (r->build.failed)
 		return hd_no_memory(r->name);
@@ -235,7 +236,8 @@ static int read_node(struct reader *r, uint32_t *task)
 	}
 	if (!status && (is_keyword(&id, "node") || is_keyword(&id, "edge") || is_keyword(&id, "graph") ||
 	                is_keyword(&id, "digraph") || is_keyword(&id, "subgraph") || is_keyword(&id, "strict")))
-		status = hd_graph_bad(r->name, id.line, "\"%.*s\" is no name of a node, unless in quotes", (int)id.length, id.text);
+		status = hd_graph_bad(r->name, id.line, "\"%.*s\" is no name of a node, unless in quotes",
+		                      (int)id.length, id.text);
 	if (!status && memchr(id.text, '\0', id.length))
 		status = hd_graph_bad(r->name, id.line, "the name of a node contains a NUL");
 	if (status)
@@ -387,7 +389,8 @@ static int finish(struct reader *r, struct heddle_graph **out)
 	uint32_t where = 0;
 	finish_nodes(r);
 	if (hd_build_sort(&r->build, &where))
-		return hd_error(HEDDLE_E_FORMAT, "%s: the edges make a circle through node %s", r->name, r->ids.names[where]);
+		return hd_error(HEDDLE_E_FORMAT, "%s: the edges make a circle through node %s", r->name,
+		                r->ids.names[where]);
 	int status = hd_build_end(&r->build, out);
 	return status == HEDDLE_E_INVALID ? hd_error_context(HEDDLE_E_FORMAT, "%s", r->name) : status;
 }

@@ -74,7 +74,8 @@ static int writes(uint32_t mode)
 	return mode == HEDDLE_W || mode == HEDDLE_RW || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX;
 }
 
-/* What `from` hands to task `to`: the data that `to` reads and `from` wrote last. `writer`: per datum, 1 + the last writer. */
+/* What `from` hands to task `to`: the data that `to` reads and `from` wrote last. `writer`: per datum, 1 + the last
+ * writer. */
 static uint64_t handed(const struct heddle_graph *g, const struct heddle_graph_edge *e, const uint32_t *writer)
 {
 	const struct heddle_graph_task *t = &g->tasks[e->to];

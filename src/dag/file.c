@@ -10,7 +10,10 @@ typedef int (*reader)(const char *name, const char *text, size_t length, struct 
 static const struct {
 	const char *extension;
 	reader read;
-} formats[] = {{".json", hd_graph_parse_json}, {".dot", hd_graph_parse_dot}, {".gv", hd_graph_parse_dot}, {".stg", hd_graph_parse_stg}};
+} formats[] = {{".json", hd_graph_parse_json},
+               {".dot", hd_graph_parse_dot},
+               {".gv", hd_graph_parse_dot},
+               {".stg", hd_graph_parse_stg}};
 
 int hd_graph_bad(const char *name, size_t line, const char *format, ...)
 {

@@ -9,8 +9,9 @@ static const struct {
 	const char *name;
 	uint32_t mode;
 } modes[] = {
-    {"R", HEDDLE_R}, {"W", HEDDLE_W}, {"RW", HEDDLE_RW},
-    {"SCRATCH", HEDDLE_SCRATCH}, {"REDUX", HEDDLE_REDUX}, {"COMMUTE", HEDDLE_COMMUTE},
+    {"R", HEDDLE_R},         {"W", HEDDLE_W},
+    {"RW", HEDDLE_RW},       {"SCRATCH", HEDDLE_SCRATCH},
+    {"REDUX", HEDDLE_REDUX}, {"COMMUTE", HEDDLE_COMMUTE},
 };
 enum { N_MODES = sizeof modes / sizeof *modes };
 
@@ -83,7 +84,8 @@ static int check_names(char **names, size_t n, const char *what)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!names[i] || !names[i][0] || !is_utf8(names[i]))
-			return bad("%s %zu has %s", what, i, names[i] && names[i][0] ? "a name that is not UTF-8" : "no name");
+			return bad("%s %zu has %s", what, i,
+			           names[i] && names[i][0] ? "a name that is not UTF-8" : "no name");
 	qsort(names, n, sizeof *names, by_name);
 	for (size_t i = 1; i < n; i++)
 		if (strcmp(names[i - 1], names[i]) == 0)
@@ -147,7 +149,8 @@ static int check_task(const struct heddle_graph *g, size_t i, uint32_t *seen)
 	}
 	for (size_t c = 0; g->times && c < g->n_classes; c++)
 		if (g->times[i * g->n_classes + c] < 0 || isinf(g->times[i * g->n_classes + c]))
-			return bad("task %zu takes %g us on class %s", i, g->times[i * g->n_classes + c], g->classes[c]);
+			return bad("task %zu takes %g us on class %s", i, g->times[i * g->n_classes + c],
+			           g->classes[c]);
 	return 0;
 }
 
@@ -156,8 +159,9 @@ static int check_edges(const struct heddle_graph *g)
 	for (size_t i = 0; i < g->n_edges; i++) {
 		const struct heddle_graph_edge *e = &g->edges[i];
 		if (e->from >= e->to)
-			return bad("edge %zu leads from task %u to task %u: tasks come in an order in which edges are forward", i,
-			           e->from, e->to);
+			return bad(
+			    "edge %zu leads from task %u to task %u: tasks come in an order in which edges are forward",
+			    i, e->from, e->to);
 		if (e->to >= g->n_tasks)
 			return bad("edge %zu leads to task %u, there are only %zu", i, e->to, g->n_tasks);
 		if (i && (e[-1].to > e->to || (e[-1].to == e->to && e[-1].from >= e->from)))
@@ -205,10 +209,12 @@ size_t hd_graph_column(const struct heddle_graph *g, const struct heddle_class *
 	return found;
 }
 
-double heddle_graph_time(const struct heddle_graph *g, size_t task, const struct heddle_platform *platform, unsigned class_id)
+double heddle_graph_time(const struct heddle_graph *g, size_t task, const struct heddle_platform *platform,
+                         unsigned class_id)
 {
 	const struct heddle_graph_task *t = &g->tasks[task];
-	double us = heddle_platform_time(platform, g->types[t->type].name, class_id, hd_graph_task_bytes(g, task), t->flops);
+	double us =
+	    heddle_platform_time(platform, g->types[t->type].name, class_id, hd_graph_task_bytes(g, task), t->flops);
 	size_t column = isnan(us) ? hd_graph_column(g, &platform->classes[class_id]) : g->n_classes;
 	return column < g->n_classes ? g->times[task * g->n_classes + column] : us;
 }
@@ -241,8 +247,8 @@ static int replay_tasks(const struct heddle_graph *g, struct hd_replay *replay, 
 	size_t e = 0;
 	for (size_t i = 0; i < g->n_tasks && !status; i++) {
 		const struct heddle_graph_task *t = &g->tasks[i];
-		struct hd_replay_task task = {.id = i, .accesses = g->accesses + t->first_access, .n_accesses = t->n_accesses,
-		                              .after = after};
+		struct hd_replay_task task = {
+		    .id = i, .accesses = g->accesses + t->first_access, .n_accesses = t->n_accesses, .after = after};
 		for (; e < g->n_edges && g->edges[e].to == i; e++)
 			after[task.n_after++] = g->edges[e].from;
 		status = hd_replay_task(replay, &task);
@@ -253,7 +259,8 @@ static int replay_tasks(const struct heddle_graph *g, struct hd_replay *replay, 
 int heddle_graph_edges(const struct heddle_graph *g, struct heddle_graph_edge **out, size_t *n)
 {
 	if (!g || !out || !n)
-		return hd_error(HEDDLE_E_INVALID, "heddle_graph_edges needs a graph and places for the edges and their number");
+		return hd_error(HEDDLE_E_INVALID,
+		                "heddle_graph_edges needs a graph and places for the edges and their number");
 	struct collecting c = {.edges = NULL};
 	struct hd_replay *replay = hd_replay_open(g->n_data, collect, &c);
 	uint64_t *after = malloc((g->n_tasks + 1) * sizeof *after);

@@ -1,5 +1,5 @@
-/* Graphs as JSON (docs/graphs.md). The text is read value by value, so that a large graph never exists twice, and so that
- * errors know their line; jansson reads each value. */
+/* Graphs as JSON (docs/graphs.md). The text is read value by value, so that a large graph never exists twice, and so
+ * that errors know their line; jansson reads each value. */
 #include "dag/dag.h"
 #include <jansson.h>
 #include <math.h>
@@ -113,7 +113,8 @@ static int read_version(struct reader *r, const json_t *value)
 
 static int read_name(struct reader *r, const json_t *value)
 {
-	int status = json_is_string(value) && json_string_length(value) == 0 ? 0 : check_name(r, value, "the graph's name");
+	int status =
+	    json_is_string(value) && json_string_length(value) == 0 ? 0 : check_name(r, value, "the graph's name");
 	if (!status)
 		hd_build_name(&r->build, json_string_value(value));
 	return status;
@@ -193,8 +194,8 @@ static int read_accesses(struct reader *r, uint32_t task, const json_t *list)
 		const char *name = json_string_value(json_array_get(list, i));
 		uint32_t mode = name ? hd_mode_of(name) : 0, datum = 0;
 		if (!mode)
-			return BAD(r, "%s%s%s is no access mode: these are R, W, RW, SCRATCH, REDUX, COMMUTE", name ? "\"" : "",
-			           name ? name : "what stands before a datum", name ? "\"" : "");
+			return BAD(r, "%s%s%s is no access mode: these are R, W, RW, SCRATCH, REDUX, COMMUTE",
+			           name ? "\"" : "", name ? name : "what stands before a datum", name ? "\"" : "");
 		int status = read_index(r, json_array_get(list, i + 1), "a datum", &datum);
 		if (status)
 			return status;
@@ -209,10 +210,12 @@ static int read_times(struct reader *r, uint32_t task, json_t *times)
 	json_t *value;
 	if (!json_is_object(times))
 		return BAD(r, "the times of a task are {\"class\": us, ...}");
-	json_object_foreach(times, class_, value) {
+	json_object_foreach(times, class_, value)
+	{
 		if (!class_[0] || !json_is_number(value) || json_number_value(value) < 0)
 			return BAD(r, "the time on class \"%s\" is not a number of us from 0", class_);
-		hd_build_time(&r->build, task, hd_build_class(&r->build, class_, strlen(class_)), json_number_value(value));
+		hd_build_time(&r->build, task, hd_build_class(&r->build, class_, strlen(class_)),
+		              json_number_value(value));
 	}
 	return 0;
 }
@@ -227,7 +230,8 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 	if (strcmp(key, "times") == 0)
 		return read_times(r, task, value);
 	if (strcmp(key, "priority") == 0) {
-		if (!json_is_integer(value) || json_integer_value(value) < INT32_MIN || json_integer_value(value) > INT32_MAX)
+		if (!json_is_integer(value) || json_integer_value(value) < INT32_MIN ||
+		    json_integer_value(value) > INT32_MAX)
 			return BAD(r, "the priority of a task is a whole number of 32 bits");
 		t->priority = (int32_t)json_integer_value(value);
 		return 0;
@@ -249,10 +253,12 @@ static int read_task(struct reader *r, const json_t *value)
 	int status = check_name(r, type, "the type of a task");
 	if (status)
 		return status;
-	uint32_t task = hd_build_task(&r->build, hd_build_type(&r->build, json_string_value(type), json_string_length(type)));
+	uint32_t task =
+	    hd_build_task(&r->build, hd_build_type(&r->build, json_string_value(type), json_string_length(type)));
 	if (r->build.failed)
 		return hd_no_memory(r->name);
-	json_object_foreach(object, key, member) {
+	json_object_foreach(object, key, member)
+	{
 		status = read_member(r, task, key, member);
 		if (status)
 			break;
@@ -267,8 +273,8 @@ static const struct {
 	value_fn f;
 	int list; /* f reads its elements */
 } members[] = {
-    {"heddle_graph", read_version, 0}, {"name", read_name, 0}, {"types", read_type, 1}, {"classes", read_class, 1},
-    {"data", read_datum, 1}, {"tasks", read_task, 1}, {"edges", read_edge, 1},
+    {"heddle_graph", read_version, 0}, {"name", read_name, 0},  {"types", read_type, 1}, {"classes", read_class, 1},
+    {"data", read_datum, 1},           {"tasks", read_task, 1}, {"edges", read_edge, 1},
 };
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
@@ -282,8 +288,9 @@ static int read_any_member(struct reader *r, unsigned *seen)
 		i++;
 	int status = 0;
 	if (i == N_MEMBERS)
-		status = BAD(r, "a graph has no member \"%s\"; it has heddle_graph, name, types, classes, data, tasks, edges",
-		             json_is_string(key) ? json_string_value(key) : "(not a string)");
+		status = BAD(
+		    r, "a graph has no member \"%s\"; it has heddle_graph, name, types, classes, data, tasks, edges",
+		    json_is_string(key) ? json_string_value(key) : "(not a string)");
 	else if (*seen & 1u << i)
 		status = BAD(r, "a second \"%s\"", members[i].key);
 	json_decref(key);

@@ -1,7 +1,7 @@
 /* The graph of what a traced runtime has run.
  *
- * The accesses are kept as they were; what else held tasks back -- partitions, the program's acquires, tasks without codelet --
- * is no task of the graph, and becomes explicit edges where the accesses do not imply them.
+ * The accesses are kept as they were; what else held tasks back -- partitions, the program's acquires, tasks without
+ * codelet -- is no task of the graph, and becomes explicit edges where the accesses do not imply them.
  */
 #include "dag/dag.h"
 #include <math.h>
@@ -14,8 +14,8 @@ struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
 	struct hd_replay *replay;
-	uint32_t *data;   /* owns; 1 + number in the graph, per registration number */
-	uint64_t *ids;    /* owns; submission number per task of the graph, ascending */
+	uint32_t *data; /* owns; 1 + number in the graph, per registration number */
+	uint64_t *ids;  /* owns; submission number per task of the graph, ascending */
 	size_t max_ids;
 };
 
@@ -60,7 +60,8 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 		const struct hd_perf_cell *cell = &recorded->perf->cells[c];
 		double us = given ? cell->estimate : cell->samples ? cell->mean : NAN;
 		if (!isnan(us))
-			hd_build_time(&r->build, task, hd_build_class(&r->build, p->classes[c].name, strlen(p->classes[c].name)), us);
+			hd_build_time(&r->build, task,
+			              hd_build_class(&r->build, p->classes[c].name, strlen(p->classes[c].name)), us);
 	}
 }
 
@@ -167,7 +168,8 @@ int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_record needs a runtime and a place for the graph");
 	if (!rt->recorder)
-		return hd_error(HEDDLE_E_STATE, "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
+		return hd_error(HEDDLE_E_STATE,
+		                "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
 	struct recording recording = {.rt = rt};
 	hd_lock(&rt->lock);
 	int status = record(&recording, out);

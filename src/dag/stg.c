@@ -3,9 +3,10 @@
  *   number of tasks
  *   then per task, from 0 or 1: its number, processing time, number of predecessors, their numbers
  *
- * The first and the last task may be dummies of no time, which are not among the number of tasks: they are left out of the graph.
- * The older prototype set has the number of processors beside that of tasks. Where each predecessor is followed by a cost of
- * communication, the numbers only add up when they are read so, which tells the two forms apart. `#` begins a comment.
+ * The first and the last task may be dummies of no time, which are not among the number of tasks: they are left out of
+ * the graph. The older prototype set has the number of processors beside that of tasks. Where each predecessor is
+ * followed by a cost of communication, the numbers only add up when they are read so, which tells the two forms apart.
+ * `#` begins a comment.
  */
 #include "dag/dag.h"
 #include <stdlib.h>
@@ -15,18 +16,18 @@ enum { BYTES_PER_US = (int)HEDDLE_MEMORY_BANDWIDTH };
 
 struct numbers {
 	const char *name;
-	uint64_t *list;  /* owns */
-	size_t *lines;   /* owns; of each */
+	uint64_t *list; /* owns */
+	size_t *lines;  /* owns; of each */
 	size_t n, max, max_lines;
-	size_t n_first;  /* on the line of the first */
+	size_t n_first; /* on the line of the first */
 };
 
 /* A way to read the numbers: how long the records are. */
 struct form {
-	int costs;          /* each predecessor has one */
-	size_t first_task;  /* the first record's number: 0 or 1 */
+	int costs;         /* each predecessor has one */
+	size_t first_task; /* the first record's number: 0 or 1 */
 	size_t n_records;
-	size_t bad;         /* index of the number that does not fit; n when there are too few */
+	size_t bad; /* index of the number that does not fit; n when there are too few */
 	const char *why;
 };
 
@@ -43,7 +44,9 @@ static int read_numbers(struct numbers *x, struct hd_build *b, const char *text,
 			uint64_t value;
 			if (!hd_uint_parse(&p, end, &value) || value > INT64_MAX / BYTES_PER_US ||
 			    (p < end && *p != ' ' && *p != '\t' && *p != '\r' && *p != '\n'))
-				return hd_graph_bad(x->name, line, "a whole number from 0 expected: an STG file has nothing else before its first #");
+				return hd_graph_bad(
+				    x->name, line,
+				    "a whole number from 0 expected: an STG file has nothing else before its first #");
 			if (hd_build_room(b, &x->list, x->n, &x->max, sizeof *x->list) ||
 			    hd_build_room(b, &x->lines, x->n, &x->max_lines, sizeof *x->lines))
 				return hd_no_memory(x->name);
@@ -84,7 +87,8 @@ static int find_form(const struct numbers *x, struct form *f)
 	if (x->n == 0)
 		return hd_graph_bad(x->name, 1, "the file is empty: it begins with the number of tasks");
 	if (x->n_first > 2)
-		return hd_graph_bad(x->name, x->lines[0], "the first line is the number of tasks alone, or that of processors beside it");
+		return hd_graph_bad(x->name, x->lines[0],
+		                    "the first line is the number of tasks alone, or that of processors beside it");
 	if (try_form(x, &plain) == 0)
 		*f = plain;
 	else if (try_form(x, &costly) == 0)
@@ -93,8 +97,8 @@ static int find_form(const struct numbers *x, struct form *f)
 		return hd_graph_bad(x->name, x->lines[plain.bad], "%s", plain.why);
 	uint64_t said = x->list[0];
 	if (f->n_records != said && f->n_records != said + 1 && f->n_records != said + 2)
-		return hd_graph_bad(x->name, x->lines[0], "%llu tasks are said to come, and %zu do, dummies included", (unsigned long long)said,
-		           f->n_records);
+		return hd_graph_bad(x->name, x->lines[0], "%llu tasks are said to come, and %zu do, dummies included",
+		                    (unsigned long long)said, f->n_records);
 	return 0;
 }
 
@@ -106,15 +110,15 @@ static int is_dummy(const struct numbers *x, const struct form *f, size_t record
 	return time == 0 && (at_begin || at_end);
 }
 
-static int add_edges(const struct numbers *x, struct hd_build *b, const struct form *f, const uint32_t *task_of, size_t record,
-                     size_t at)
+static int add_edges(const struct numbers *x, struct hd_build *b, const struct form *f, const uint32_t *task_of,
+                     size_t record, size_t at)
 {
 	for (uint64_t k = 0; k < x->list[at + 2]; k++) {
 		size_t where = at + 3 + k * (f->costs ? 2 : 1);
 		uint64_t before = x->list[where] - f->first_task;
 		if (x->list[where] < f->first_task || before >= f->n_records || before == record)
-			return hd_graph_bad(x->name, x->lines[where], "task %llu cannot wait for task %llu", (unsigned long long)x->list[at],
-			           (unsigned long long)x->list[where]);
+			return hd_graph_bad(x->name, x->lines[where], "task %llu cannot wait for task %llu",
+			                    (unsigned long long)x->list[at], (unsigned long long)x->list[where]);
 		if (task_of[before] && task_of[record])
 			hd_build_edge(b, task_of[before] - 1, task_of[record] - 1,
 			              f->costs ? x->list[where + 1] * BYTES_PER_US : 0);

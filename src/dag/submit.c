@@ -1,5 +1,5 @@
-/* A graph submitted to a runtime in virtual time. Codelets are of model HEDDLE_MODEL_GIVEN: each task brings its times along as
- * a value, and tasks with equal times, work and sizes share a model entry. */
+/* A graph submitted to a runtime in virtual time. Codelets are of model HEDDLE_MODEL_GIVEN: each task brings its times
+ * along as a value, and tasks with equal times, work and sizes share a model entry. */
 #include "dag/dag.h"
 #include <math.h>
 #include <stdlib.h>
@@ -76,7 +76,8 @@ static int make_reducible(struct submission *s, heddle_data *d, heddle_codelet *
 {
 	static const char *const names[2] = {"reduction_begin", "reduction_add"};
 	for (int i = 0; i < 2 && !steps[i]; i++) {
-		struct heddle_codelet_desc desc = {.name = names[i], .cpu = never_run, .model = HEDDLE_MODEL_GIVEN, .time = no_time};
+		struct heddle_codelet_desc desc = {
+		    .name = names[i], .cpu = never_run, .model = HEDDLE_MODEL_GIVEN, .time = no_time};
 		int status = heddle_codelet_create(s->rt, &desc, &steps[i]);
 		if (status)
 			return status;
@@ -129,7 +130,8 @@ static int check_times(struct submission *s)
 	for (size_t i = 0; i < g->n_tasks; i++)
 		if (!find_times(s, i))
 			return hd_error(HEDDLE_E_NO_WORKER,
-			                "no worker of platform %s has a time for type %s (task %zu of graph %s): give the graph times for "
+			                "no worker of platform %s has a time for type %s (task %zu of graph %s): give "
+			                "the graph times for "
 			                "its classes or their kinds, or add %s to the platform's kernels",
 			                s->rt->platform->name, g->types[g->tasks[i].type].name, i, g->name,
 			                g->types[g->tasks[i].type].name);
@@ -230,8 +232,10 @@ int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_submit needs a graph and a runtime");
 	if (!rt->virtual_time)
-		return hd_error(HEDDLE_E_STATE, "the tasks of a graph have no kernels: it can only be submitted to a runtime in virtual "
-		                                "time (heddle_start_on)");
+		return hd_error(
+		    HEDDLE_E_STATE,
+		    "the tasks of a graph have no kernels: it can only be submitted to a runtime in virtual "
+		    "time (heddle_start_on)");
 	int status = heddle_graph_check(graph);
 	if (status)
 		return status;

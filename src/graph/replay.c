@@ -1,5 +1,5 @@
-/* Accesses replayed: see replay.h. Per datum the last two groups of compatible accesses are kept: who comes next waits for the
- * current group, or joins it and waits for the one before. */
+/* Accesses replayed: see replay.h. Per datum the last two groups of compatible accesses are kept: who comes next waits
+ * for the current group, or joins it and waits for the one before. */
 #include "graph/replay.h"
 #include <stdlib.h>
 #include <string.h>
@@ -174,8 +174,8 @@ static void enter_control(struct hd_replay *r, const struct hd_replay_task *t)
 {
 	uint32_t mode = t->n_accesses == 1 && t->n_after == 0 ? chain_mode(t->accesses->mode) : HEDDLE_COMMUTE;
 	if (mode != HEDDLE_COMMUTE && mode != HEDDLE_REDUX) {
-		/* It waited for this datum alone. Along with other readers, nobody waits for it; otherwise what follows waits for the
-		 * same tasks as it did. */
+		/* It waited for this datum alone. Along with other readers, nobody waits for it; otherwise what
+		 * follows waits for the same tasks as it did. */
 		struct datum *d = &r->data[t->accesses->data];
 		if (!joins(d, mode))
 			d->mode = 0;

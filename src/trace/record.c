@@ -220,7 +220,7 @@ void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 		                                    .reason = tr->reason};
 }
 
-/* --- What was submitted, told again ----------------------------------------------------------------------------------------- */
+/* --- What was submitted, told again ------------------------------------------------------------------------------- */
 
 /* Reads links one after another, in the order of submissions. */
 struct reading {

@@ -7,14 +7,15 @@
 
 struct hd_recorded {
 	struct hd_replay_task task;
-	const heddle_codelet *codelet; /* NULL: a control */
+	const heddle_codelet *codelet;    /* NULL: a control */
 	const struct hd_perf_entry *perf; /* NULL: a control, or the task could not be */
 	int32_t priority;
 	int step; /* of a reduction: submitted by the core */
 };
 typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 
-/* Calls `f` for everything submitted since the last heddle_trace_take, in order, until it returns an error, which is returned. */
+/* Calls `f` for everything submitted since the last heddle_trace_take, in order, until it returns an error, which is
+ * returned. */
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* The size of a datum that some task has accessed. */
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *recorder, uint32_t id);

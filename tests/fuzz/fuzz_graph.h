@@ -1,5 +1,5 @@
-/* What the fuzzers of task graphs share: no input may crash, leak or hang a reader; what it accepts passes the check, can be used,
- * and is written to JSON that reads back to a graph written the same way. */
+/* What the fuzzers of task graphs share: no input may crash, leak or hang a reader; what it accepts passes the check,
+ * can be used, and is written to JSON that reads back to a graph written the same way. */
 #ifndef FUZZ_GRAPH_H
 #define FUZZ_GRAPH_H
 
@@ -31,7 +31,8 @@ static void use(const struct heddle_graph *g)
 	free(edges);
 }
 
-static int try_reader(int (*parse)(const char *, const char *, size_t, struct heddle_graph **), const uint8_t *data, size_t size)
+static int try_reader(int (*parse)(const char *, const char *, size_t, struct heddle_graph **), const uint8_t *data,
+                      size_t size)
 {
 	struct heddle_graph *g = NULL, *again = NULL;
 	struct hd_text first = {0}, second = {0};
@@ -51,10 +52,12 @@ static int try_reader(int (*parse)(const char *, const char *, size_t, struct he
 	hd_graph_write_json(g, &first);
 	hd_text_char(&first, '\0');
 	require(!first.failed, "a graph cannot be written");
-	require(hd_graph_parse_json("again", first.data, first.length - 1, &again) == 0, "what was written cannot be read");
+	require(hd_graph_parse_json("again", first.data, first.length - 1, &again) == 0,
+	        "what was written cannot be read");
 	hd_graph_write_json(again, &second);
 	hd_text_char(&second, '\0');
-	require(first.length == second.length && memcmp(first.data, second.data, first.length) == 0, "a round trip changes the graph");
+	require(first.length == second.length && memcmp(first.data, second.data, first.length) == 0,
+	        "a round trip changes the graph");
 	hd_text_free(&first);
 	hd_text_free(&second);
 	heddle_graph_free(g);

@@ -55,7 +55,8 @@ static inline struct heddle_graph *random_graph(uint64_t seed, uint32_t n_tasks,
 		add_random_accesses(&b, &rng, t, n_data);
 		for (uint32_t c = 0; c < 3; c++)
 			if (c == 0 || below(&rng, 2))
-				hd_build_time(&b, t, hd_build_class(&b, classes[c], strlen(classes[c])), hd_rng_uniform(&rng) * 1e3);
+				hd_build_time(&b, t, hd_build_class(&b, classes[c], strlen(classes[c])),
+				              hd_rng_uniform(&rng) * 1e3);
 		if (t && below(&rng, 3) == 0)
 			hd_build_edge(&b, below(&rng, t), t, 0);
 	}

@@ -56,7 +56,8 @@ static struct shape shape_of(const char *settings)
 static void fat_sets_depth_and_width(void **state)
 {
 	(void)state;
-	struct shape chain = shape_of("n=300,fat=0"), half = shape_of("n=900,fat=0.5,regularity=1"), flat = shape_of("n=300,fat=1");
+	struct shape chain = shape_of("n=300,fat=0"), half = shape_of("n=900,fat=0.5,regularity=1"),
+	             flat = shape_of("n=300,fat=1");
 	assert_int_equal(chain.depth, 300);
 	assert_int_equal(chain.width, 1);
 	assert_int_equal(chain.n_edges, 299);
@@ -70,7 +71,8 @@ static void fat_sets_depth_and_width(void **state)
 static void regularity_sets_the_spread_of_widths(void **state)
 {
 	(void)state;
-	struct shape regular = shape_of("n=3000,fat=0.5,regularity=0.9"), wild = shape_of("n=3000,fat=0.5,regularity=0");
+	struct shape regular = shape_of("n=3000,fat=0.5,regularity=0.9"),
+	             wild = shape_of("n=3000,fat=0.5,regularity=0");
 	double mean = sqrt(3000);
 	assert_true(regular.least >= 0.9 * mean - 1 && regular.most <= 1.1 * mean + 1 && regular.most > regular.least);
 	assert_true(wild.least < 0.5 * mean && wild.most > 1.5 * mean && wild.most <= 2 * mean + 1);
@@ -127,7 +129,8 @@ static void ccr_is_the_one_asked_for(void **state)
 static void work_and_times_stay_in_their_ranges(void **state)
 {
 	(void)state;
-	struct heddle_graph *g = make("n=2000,gflops=2,min_speedup=4,max_speedup=9,min_data=1000,max_data=2000,min_factor=10,max_factor=20");
+	struct heddle_graph *g =
+	    make("n=2000,gflops=2,min_speedup=4,max_speedup=9,min_data=1000,max_data=2000,min_factor=10,max_factor=20");
 	size_t counts[3] = {0};
 	double least = INFINITY, most = 0;
 	for (size_t i = 0; i < g->n_tasks; i++) {
@@ -164,7 +167,8 @@ static char *written(const char *settings)
 static void same_seed_gives_the_same_graph(void **state)
 {
 	(void)state;
-	char *first = written("n=400,jump=3,seed=7"), *again = written("n=400,jump=3,seed=7"), *other = written("n=400,jump=3,seed=8");
+	char *first = written("n=400,jump=3,seed=7"), *again = written("n=400,jump=3,seed=7"),
+	     *other = written("n=400,jump=3,seed=8");
 	assert_string_equal(first, again);
 	assert_string_not_equal(first, other);
 	free(first);

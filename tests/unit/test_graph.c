@@ -14,13 +14,13 @@ static void wrong_graphs_are_refused_with_the_place(void **state)
 	struct heddle_graph *g = random_graph(3, 40, 6);
 	assert_ok(heddle_graph_check(g));
 	assert_refused(NULL, "NULL");
-#define WITH(field, value, word)                                                                                               \
-	do {                                                                                                                   \
-		__typeof__(g->field) before = g->field;                                                                        \
-		g->field = (value);                                                                                            \
-		assert_refused(g, word);                                                                                       \
-		g->field = before;                                                                                             \
-		assert_ok(heddle_graph_check(g));                                                                              \
+#define WITH(field, value, word)                                                                                       \
+	do {                                                                                                           \
+		__typeof__(g->field) before = g->field;                                                                \
+		g->field = (value);                                                                                    \
+		assert_refused(g, word);                                                                               \
+		g->field = before;                                                                                     \
+		assert_ok(heddle_graph_check(g));                                                                      \
 	} while (0)
 	char bad_utf8[] = "caf\xe9", same[] = "one", empty[] = "";
 	size_t busy = 0;
@@ -136,10 +136,11 @@ static void platform_times_go_before_the_graphs_own(void **state)
 	(void)state;
 	struct heddle_platform *p;
 	assert_ok(heddle_platform_parse("pair", pair, strlen(pair), &p));
-	struct heddle_graph *g = read_graph(
-	    "{\"heddle_graph\": 1, \"data\": [8], \"tasks\": [{\"type\": \"known\", \"data\": [\"R\", 0], \"times\": {\"cpu\": 3}},"
-	    "{\"type\": \"own\", \"times\": {\"cpu\": 3, \"core\": 4, \"cuda\": 5}}, {\"type\": \"worked\", \"flops\": 7000},"
-	    "{\"type\": \"worked\", \"times\": {\"cuda\": 6}}]}");
+	struct heddle_graph *g = read_graph("{\"heddle_graph\": 1, \"data\": [8], \"tasks\": [{\"type\": \"known\", "
+	                                    "\"data\": [\"R\", 0], \"times\": {\"cpu\": 3}},"
+	                                    "{\"type\": \"own\", \"times\": {\"cpu\": 3, \"core\": 4, \"cuda\": 5}}, "
+	                                    "{\"type\": \"worked\", \"flops\": 7000},"
+	                                    "{\"type\": \"worked\", \"times\": {\"cuda\": 6}}]}");
 	const double wanted[][2] = {{10, NAN}, {4, 5}, {NAN, 7}, {NAN, 6}};
 	for (size_t t = 0; t < 4; t++)
 		for (unsigned c = 0; c < 2; c++) {
@@ -184,8 +185,9 @@ static void data_begin_in_main_memory_and_transfers_cost(void **state)
 static void graph_that_cannot_run_is_refused_before_anything_is_submitted(void **state)
 {
 	(void)state;
-	struct heddle_graph *g = read_graph("{\"heddle_graph\": 1, \"tasks\": [{\"type\": \"fine\", \"times\": {\"cpu\": 10}},"
-	                                    "{\"type\": \"lost\", \"times\": {\"opencl\": 10}}]}");
+	struct heddle_graph *g =
+	    read_graph("{\"heddle_graph\": 1, \"tasks\": [{\"type\": \"fine\", \"times\": {\"cpu\": 10}},"
+	               "{\"type\": \"lost\", \"times\": {\"opencl\": 10}}]}");
 	heddle_runtime *rt = start_pair(), *real = start();
 	assert_int_equal(heddle_graph_submit(g, rt), HEDDLE_E_NO_WORKER);
 	assert_says("lost");
@@ -218,7 +220,8 @@ static uint64_t *ids_of(const struct heddle_trace *trace, size_t n_types, size_t
 }
 
 /* The edges of a trace in numbers of the graph. */
-static struct heddle_graph_edge *trace_edges(const struct heddle_trace *trace, const uint64_t *ids, size_t n, size_t *n_edges)
+static struct heddle_graph_edge *trace_edges(const struct heddle_trace *trace, const uint64_t *ids, size_t n,
+                                             size_t *n_edges)
 {
 	struct heddle_graph_edge *edges = malloc((trace->n_edges + 1) * sizeof *edges);
 	*n_edges = 0;
@@ -340,22 +343,23 @@ static void acquires_and_tasks_without_codelet_pass_dependencies_on(void **state
 	struct heddle_graph *g;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
 	assert_ok(heddle_variable(rt, &y, sizeof y, &other));
-	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d)));        /* 0 */
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d))); /* 0 */
 	assert_ok(heddle_acquire(d, HEDDLE_RW));
 	assert_ok(heddle_release(d));
-	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d)));        /* 1 waits for 0, through the program */
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d))); /* 1 waits for 0, through the program */
 	assert_ok(heddle_acquire(d, HEDDLE_R));
 	assert_ok(heddle_release(d));
-	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d)));        /* 2 waits for 0, not for 1 */
-	assert_ok(heddle_submit(rt, heddle_r(d), heddle_rw(other)));      /* a task without codelet ... */
-	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(other)));   /* 3 waits for it, hence for 0 alone */
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d)));      /* 2 waits for 0, not for 1 */
+	assert_ok(heddle_submit(rt, heddle_r(d), heddle_rw(other)));    /* a task without codelet ... */
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(other))); /* 3 waits for it, hence for 0 alone */
 	assert_ok(heddle_submit(rt, heddle_rw(d), heddle_out(&barrier)));
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_after(barrier))); /* 4 waits for 1 and 2 */
 	heddle_task_release(barrier);
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_graph_record(rt, &g));
 	assert_int_equal(g->n_tasks, 5);
-	assert_true(has_edge(g, 0, 1) && has_edge(g, 0, 2) && has_edge(g, 0, 3) && has_edge(g, 1, 4) && has_edge(g, 2, 4));
+	assert_true(has_edge(g, 0, 1) && has_edge(g, 0, 2) && has_edge(g, 0, 3) && has_edge(g, 1, 4) &&
+	            has_edge(g, 2, 4));
 	assert_false(has_edge(g, 1, 2) || has_edge(g, 1, 3) || has_edge(g, 3, 4));
 	heddle_graph_free(g);
 	assert_ok(heddle_unregister(d));

@@ -23,7 +23,8 @@ static const char *file(const char *name)
 
 static int tear_down(void **state)
 {
-	static const char *const made[] = {"a.json", "b.json", "a.dot", "b.dot", "a.txt", "bad.json", "bad.dot", "bad.stg"};
+	static const char *const made[] = {"a.json", "b.json",   "a.dot",   "b.dot",
+	                                   "a.txt",  "bad.json", "bad.dot", "bad.stg"};
 	(void)state;
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
 		unlink(file(made[i]));
@@ -121,11 +122,13 @@ static void json_members_come_in_any_order(void **state)
 {
 	(void)state;
 	struct heddle_graph *g = sample("sample.json"), *h;
-	write_file(file("a.json"),
-	           " {\"edges\" : [[0,2]] ,\"tasks\":[{\"times\":{\"cpu\":5e1},\"flops\":1e6,\"type\":\"potrf\",\"priority\":3,"
-	           "\"data\":[\"RW\",0]},{\"type\":\"trsm\",\"data\":[\"R\",0,\"RW\",1],\"times\":{\"cpu\":40.5,\"cuda\":2}},"
-	           "{\"type\":\"trsm\",\"times\":{\"cuda\":0.1}}],\"types\":[{\"color\":\"#D03B3B\",\"name\":\"potrf\"}],"
-	           "\"data\":[8000,16000],\"name\":\"sample\",\"heddle_graph\":1}\n");
+	write_file(
+	    file("a.json"),
+	    " {\"edges\" : [[0,2]] "
+	    ",\"tasks\":[{\"times\":{\"cpu\":5e1},\"flops\":1e6,\"type\":\"potrf\",\"priority\":3,"
+	    "\"data\":[\"RW\",0]},{\"type\":\"trsm\",\"data\":[\"R\",0,\"RW\",1],\"times\":{\"cpu\":40.5,\"cuda\":2}},"
+	    "{\"type\":\"trsm\",\"times\":{\"cuda\":0.1}}],\"types\":[{\"color\":\"#D03B3B\",\"name\":\"potrf\"}],"
+	    "\"data\":[8000,16000],\"name\":\"sample\",\"heddle_graph\":1}\n");
 	h = load(file("a.json"));
 	assert_same_graph(g, h);
 	heddle_graph_free(h);
@@ -157,7 +160,8 @@ static void wrong_json_is_refused_with_its_line(void **state)
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": 3}]}", ":2:", "type"},
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"\"}]}", ":2:", "type"},
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\\u0000b\"}]}", ":2:", "NUL"},
-	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\"},\n{\"type\": \"a\", \"data\": [\"X\", 0]}]}", ":3:", "REDUX"},
+	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\"},\n{\"type\": \"a\", \"data\": [\"X\", 0]}]}",
+	     ":3:", "REDUX"},
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\", \"data\": [\"R\"]}]}", ":2:", "mode"},
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\", \"data\": [\"R\", -1]}]}", ":2:", "datum"},
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\", \"data\": [\"R\", 0]}]}", ": ", "datum 0"},
@@ -168,7 +172,8 @@ static void wrong_json_is_refused_with_its_line(void **state)
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\",\n\"type\": \"b\"}]}", ":3:", "duplicate"},
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\"}],\n\"edges\": [[0]]}", ":3:", "[from, to]"},
 	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\"}],\n\"edges\": [[0, 1]]}", ": ", "task 1"},
-	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\"}, {\"type\": \"a\"}],\n\"edges\": [[1, 0]]}", ": ", "forward"},
+	    {"{\"heddle_graph\": 1,\n\"tasks\": [{\"type\": \"a\"}, {\"type\": \"a\"}],\n\"edges\": [[1, 0]]}", ": ",
+	     "forward"},
 	    {"{\"heddle_graph\": 1,\n\"types\": [{\"name\": \"a\", \"color\": \"red\"}]}", ":2:", "#RRGGBB"},
 	    {"{\"heddle_graph\": 1,\n\"types\": [{\"nam\": \"a\"}]}", ":2:", "name"},
 	    {"{\"heddle_graph\": 1,\n\"types\": [\"a\"]}", ":2:", "name"},
@@ -230,7 +235,8 @@ static void dot_of_a_person_is_understood(void **state)
 static void dot_work_without_time_is_for_a_core_of_one_gflops(void **state)
 {
 	(void)state;
-	static const char text[] = "strict graph { 1 [size=\"3e6\", alpha=\"0.1\"]; 1 -- 2 [size=\"640\"] 2 [flops=4e+6, time_k40m=1] }";
+	static const char text[] =
+	    "strict graph { 1 [size=\"3e6\", alpha=\"0.1\"]; 1 -- 2 [size=\"640\"] 2 [flops=4e+6, time_k40m=1] }";
 	struct heddle_graph *g;
 	assert_ok(hd_graph_parse_dot("test", text, strlen(text), &g));
 	assert_int_equal(g->n_tasks, 2);
@@ -298,9 +304,11 @@ static void dot_edges_carry_what_is_handed_over(void **state)
 	assert_int_equal(again->n_edges, 1);
 	heddle_graph_free(g);
 	heddle_graph_free(again);
-	write_file(file("a.json"), "{\"heddle_graph\": 1, \"data\": [10, 200, 3000], \"tasks\": [{\"type\": \"a\", \"data\": [\"W\", 0]},"
-	                           "{\"type\": \"a\", \"data\": [\"W\", 1, \"W\", 2]},"
-	                           "{\"type\": \"a\", \"data\": [\"R\", 0, \"RW\", 1, \"R\", 2]}]}");
+	write_file(
+	    file("a.json"),
+	    "{\"heddle_graph\": 1, \"data\": [10, 200, 3000], \"tasks\": [{\"type\": \"a\", \"data\": [\"W\", 0]},"
+	    "{\"type\": \"a\", \"data\": [\"W\", 1, \"W\", 2]},"
+	    "{\"type\": \"a\", \"data\": [\"R\", 0, \"RW\", 1, \"R\", 2]}]}");
 	g = load(file("a.json"));
 	assert_ok(heddle_graph_save(g, file("a.dot")));
 	again = load(file("a.dot"));
@@ -431,7 +439,9 @@ static void damaged_files_are_read_or_refused(void **state)
 	static const struct {
 		const char *name;
 		int (*parse)(const char *name, const char *text, size_t length, struct heddle_graph **out);
-	} formats[] = {{"sample.json", hd_graph_parse_json}, {"sample.dot", hd_graph_parse_dot}, {"sample.stg", hd_graph_parse_stg}};
+	} formats[] = {{"sample.json", hd_graph_parse_json},
+	               {"sample.dot", hd_graph_parse_dot},
+	               {"sample.stg", hd_graph_parse_stg}};
 	for (size_t i = 0; i < 3; i++) {
 		char path[256], *text;
 		size_t length, refused = 0;
