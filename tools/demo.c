@@ -81,10 +81,10 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 	printf("%.0f tasks in %.3f s under policy %s: %.1f Gflop/s in double precision, workers idle %.1f %% of the "
 	       "time.\n",
 	       r.tasks, r.seconds, r.policy, r.gflops, 100 * r.idle);
-	if (!isnan(r.bounds.best))
+	if (!isnan(r.bounds.mixed))
 		printf("With kernels this fast no schedule takes less than %.3f s: this one reaches %.1f %% of what is "
 		       "possible.\n",
-		       r.bounds.best * 1e-6, r.bounds.best * 1e-4 / r.seconds);
+		       r.bounds.mixed * 1e-6, r.bounds.mixed * 1e-4 / r.seconds);
 	int sound = r.residual < 10;
 	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (less than 10 is).\n", r.residual,
 	       sound ? "sound" : "NOT SOUND");
@@ -100,7 +100,7 @@ static int draw(const struct options *o, const struct outcome *best)
 		char *path = tool_format("%s/cholesky-%s.%s", o->directory, best->policy, extensions[i]);
 		status = tool_check_writable(path);
 		if (!status)
-			status = summary_draw(best->trace, path, best->bounds.best);
+			status = summary_draw(best->trace, path, best->bounds.mixed);
 		if (!status)
 			printf("%s\n", path);
 		free(path);
@@ -141,6 +141,7 @@ static int compare(const struct heddle_config *config, const struct options *o, 
 	if (!status) {
 		step(4, "The best schedule, as a picture (heddle sim ... --gantt FILE)");
 		status = comparison_best_again(&c, &plain, platform, &what, &best);
+		best.bounds = c.bounds;
 	}
 	comparison_free(&c);
 	if (status)

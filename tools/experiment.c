@@ -30,24 +30,12 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static enum heddle_dense_precision precision_of(struct argp_state *state, const char *text)
+/* A parameter of cholesky; a wrong value ends the program. */
+static void set(struct argp_state *state, struct experiment *e, const char *name, const char *value)
 {
-	if (strcmp(text, "d") == 0 || strcmp(text, "double") == 0)
-		return HEDDLE_DENSE_DOUBLE;
-	if (strcmp(text, "s") != 0 && strcmp(text, "single") != 0)
-		argp_error(state, "--precision is \"%s\": it must be d (double) or s (single)", text);
-	return HEDDLE_DENSE_SINGLE;
-}
-
-static enum heddle_dense_priority priority_of(struct argp_state *state, const char *text)
-{
-	if (strcmp(text, "path") == 0)
-		return HEDDLE_DENSE_PRIORITY_PATH;
-	if (strcmp(text, "starpu") == 0)
-		return HEDDLE_DENSE_PRIORITY_STARPU;
-	if (strcmp(text, "none") != 0)
-		argp_error(state, "--priorities is \"%s\": it must be path, starpu or none", text);
-	return HEDDLE_DENSE_PRIORITY_NONE;
+	const char *wanted = work_set(&e->what.problem, name, value);
+	if (wanted)
+		argp_error(state, "--%s is \"%s\": it must be %s", name, value, wanted);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -60,22 +48,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &e->format;
 		return 0;
 	case 'n':
-		p->n = (size_t)tool_int(state, "--n", arg, 1, 10000000);
+		set(state, e, "n", arg);
 		e->for_cholesky = "--n";
 		return 0;
 	case 'b':
-		p->tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000);
+		set(state, e, "tile", arg);
 		e->for_cholesky = "--tile";
 		return 0;
 	case 'r':
-		p->precision = precision_of(state, arg);
+		set(state, e, "precision", arg);
 		e->for_cholesky = "--precision";
 		return 0;
 	case 's': e->sched = arg; return 0;
 	case KEY_SCHED_OPTIONS: e->sched_options = arg; return 0;
 	case KEY_SEED: e->seed = arg; return 0;
 	case KEY_PRIORITIES:
-		p->priority = priority_of(state, arg);
+		set(state, e, "priorities", arg);
 		if (p->priority != HEDDLE_DENSE_PRIORITY_NONE)
 			e->for_cholesky = "--priorities path or starpu";
 		return 0;
@@ -98,7 +86,8 @@ const struct argp experiment_argp = {.options = options, .parser = parse, .child
 
 void experiment_init(struct experiment *e)
 {
-	*e = (struct experiment){.what = {.problem = {.n = 4096, .tile = 256}, .repeat = 1}, .format = TABLE_TEXT};
+	*e = (struct experiment){.format = TABLE_TEXT};
+	work_init(&e->what);
 }
 
 void experiment_free(struct experiment *e)
@@ -121,18 +110,15 @@ static int open_graph(struct experiment *e)
 
 static int check_application(struct experiment *e)
 {
-	static const char *const applications[] = {"cholesky"};
 	if (!e->application)
 		return tool_usage_error("which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`; "
 		                        "`heddle sim` also takes a graph: a file in .json, .dot or .stg, or random:n=1000");
 	e->what.name = e->application;
 	if (graph_is_named(e->application))
 		return open_graph(e);
-	if (strcmp(e->application, applications[0]) != 0)
-		return tool_unknown("application", e->application, applications, 1);
-	if (e->what.problem.tile > e->what.problem.n)
+	if (!strchr(e->application, ':') && e->what.problem.tile > e->what.problem.n)
 		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile, e->what.problem.n);
-	return TOOL_OK;
+	return work_open(&e->what, e->application);
 }
 
 int experiment_check_files(const struct experiment *e)
@@ -164,6 +150,7 @@ int experiment_config(struct experiment *e, struct heddle_config *config)
 		config->sched = e->sched;
 	if (e->sched_options)
 		config->sched_options = e->sched_options;
+	config->time_policy |= e->explain;
 	e->what.problem.seed = config->seed;
 	return TOOL_OK;
 }
@@ -172,5 +159,5 @@ int experiment_write(const struct experiment *e, const struct heddle_trace *trac
 {
 	if (e->trace && heddle_trace_save(trace, e->trace))
 		return tool_library_error("the trace was not written");
-	return e->gantt ? summary_draw(trace, e->gantt, bounds->best) : TOOL_OK;
+	return e->gantt ? summary_draw(trace, e->gantt, bounds->mixed) : TOOL_OK;
 }

@@ -20,6 +20,8 @@ static const struct command commands[] = {
 	{"run", "run an application on this machine", tool_run},
 	{"sim", "run an application or a graph in virtual time on any machine, under one policy or all", tool_sim},
 	{"graph", "statistics of a task graph from a file or a generator; conversion", tool_graph},
+	{"bound", "lower bounds of the makespan of an application or a graph on a machine", tool_bound},
+	{"compare", "policies on several graphs and machines, next to the bounds: tables and a heat map", tool_compare},
 	{"models", "performance models: list, show, plot, purge", tool_models},
 	{"trace", "summarise a trace file, draw it or convert it", tool_trace},
 	{"demo", "the whole of it in a minute", tool_demo},

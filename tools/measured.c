@@ -91,9 +91,9 @@ int measured_bounds(const struct heddle_trace *trace, const struct heddle_platfo
 	take_means(&m, trace);
 	if (models)
 		fill_from(&m, trace, models);
-	*out = (struct heddle_bounds){.area = NAN, .critical_path = NAN, .best = NAN};
+	*out = (struct heddle_bounds){.area = NAN, .critical_path = NAN, .iterative = NAN, .mixed = NAN};
 	if (complete(&m))
-		status = heddle_trace_bounds(trace, time_of, &m, out);
+		status = heddle_trace_bounds(trace, time_of, &m, 0, out);
 	free(m.kinds);
 	free(m.times);
 	free(m.counts);

@@ -148,7 +148,7 @@ static void print_outcome(const struct experiment *e, const struct outcome *r)
 	table_number(&facts, r->residual);
 	table_number(&facts, r->bounds.area * 1e-6);
 	table_number(&facts, r->bounds.critical_path * 1e-6);
-	table_number(&facts, r->bounds.best * 1e-4 / r->last_seconds);
+	table_number(&facts, r->bounds.mixed * 1e-4 / r->last_seconds);
 	table_number(&facts, 100 * r->idle);
 	table_number(&facts, r->transfers);
 	table_number(&facts, r->bytes_moved / 0x1p20);

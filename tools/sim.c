@@ -40,28 +40,10 @@ static const struct argp argp = {
 	.doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing "
 	       "computed; or a graph of tasks from a file in .json, .dot or .stg, or a random one (`heddle graph --help`). POLICY "
 	       "may be a list separated by commas, or all.\v"
-	       "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work) and "
-	       "critical path (no limit to the number of workers). With several policies, --trace and --gantt show "
-	       "the best one.",
+	       "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work), "
+	       "critical path (no limit to the number of workers), and iterative (both at once; for graphs of at most 4000 "
+	       "tasks, `heddle bound` gives it for others). With several policies, --trace and --gantt show the best one.",
 };
-
-static int no_platform(void)
-{
-	char **names = NULL, *all = tool_format("%s", "");
-	if (heddle_platform_names(&names) == 0) {
-		for (size_t i = 0; names[i]; i++) {
-			char *longer = tool_format("%s%s%s", all, i ? ", " : "", names[i]);
-			free(all);
-			all = longer;
-		}
-		heddle_platform_names_free(names);
-	}
-	tool_usage_error(
-	    "which machine? Give --platform one of: %s; or a file; `heddle platform calibrate` describes this one",
-	    *all ? all : "(none is installed)");
-	free(all);
-	return TOOL_USAGE;
-}
 
 static int configure(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
 {
@@ -72,7 +54,7 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 		return tool_usage_error("--%s", heddle_last_error());
 	const char *name = o->platform ? o->platform : config->platform;
 	if (!name || !*name)
-		return no_platform();
+		return tool_no_platform();
 	status = tool_load_platform(name, platform);
 	if (!status && (status = work_check_platform(*platform, &o->experiment.what)))
 		heddle_platform_free(*platform);
@@ -88,7 +70,7 @@ static int show_best(const struct experiment *e, const struct heddle_config *con
 	int status = comparison_best_again(c, config, platform, &e->what, &outcome);
 	if (status)
 		return status;
-	status = experiment_write(e, outcome.trace, &outcome.bounds);
+	status = experiment_write(e, outcome.trace, &c->bounds);
 	outcome_free(&outcome);
 	return status;
 }

@@ -104,3 +104,21 @@ int tool_load_platform(const char *name, struct heddle_platform **out)
 	heddle_platform_names_free(names);
 	return status;
 }
+
+int tool_no_platform(void)
+{
+	char **names = NULL, *all = tool_format("%s", "");
+	if (heddle_platform_names(&names) == 0) {
+		for (size_t i = 0; names[i]; i++) {
+			char *longer = tool_format("%s%s%s", all, i ? ", " : "", names[i]);
+			free(all);
+			all = longer;
+		}
+		heddle_platform_names_free(names);
+	}
+	tool_usage_error(
+	    "which machine? Give --platform one of: %s; or a file; `heddle platform calibrate` describes this one",
+	    *all ? all : "(none is installed)");
+	free(all);
+	return TOOL_USAGE;
+}

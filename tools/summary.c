@@ -133,16 +133,31 @@ void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace 
 	add_links(&tables[LINKS], trace);
 }
 
+static void add_figure(struct table *table, const char *policy, const char *name, double value, const char *unit)
+{
+	table_text(table, "%s", policy);
+	table_text(table, "%s", name);
+	table_number(table, value);
+	table_text(table, "%s", unit);
+}
+
+/* What the policy costs; what it says of itself comes after that. */
+static void add_costs(struct table *table, const struct outcome *r)
+{
+	add_figure(table, r->policy, "batches of ready tasks", r->batches, "");
+	add_figure(table, r->policy, "picks", r->picks, "");
+	add_figure(table, r->policy, "picks in vain", r->empty_picks, "");
+	if (r->sched_time > 0)
+		add_figure(table, r->policy, "time in the policy per task", r->sched_time / r->tasks, "us");
+}
+
 void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome)
 {
 	if (outcome->trace)
 		summary_add(tables, outcome->trace);
-	for (size_t i = 0; i < outcome->n_figures; i++) {
-		table_text(&tables[FIGURES], "%s", outcome->policy);
-		table_text(&tables[FIGURES], "%s", outcome->figures[i].name);
-		table_number(&tables[FIGURES], outcome->figures[i].value);
-		table_text(&tables[FIGURES], "%s", outcome->figures[i].unit);
-	}
+	add_costs(&tables[FIGURES], outcome);
+	for (size_t i = 0; i < outcome->n_figures; i++)
+		add_figure(&tables[FIGURES], outcome->policy, outcome->figures[i].name, outcome->figures[i].value, outcome->figures[i].unit);
 }
 
 int summary_is_picture(const char *path)

@@ -23,6 +23,8 @@ int tool_calibrate(int argc, char **argv); /* heddle platform calibrate */
 int tool_run(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_graph(int argc, char **argv);
+int tool_bound(int argc, char **argv);
+int tool_compare(int argc, char **argv);
 int tool_models(int argc, char **argv);
 int tool_trace(int argc, char **argv);
 int tool_demo(int argc, char **argv);
@@ -75,6 +77,8 @@ int tool_unknown(const char *kind, const char *word, const char *const *candidat
 /* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform). */
 int tool_check_policy(const char *name);
 int tool_load_platform(const char *name, struct heddle_platform **out);
+/* "which machine? ...", with the names of all; returns TOOL_USAGE. */
+int tool_no_platform(void);
 
 /* plot.c: the times of one codelet against the size, one curve per class. TOOL_OK, or a message and TOOL_FAILURE. */
 int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const char *path);

@@ -74,10 +74,10 @@ static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *b
 {
 	if (platform_knows(trace)) {
 		*source = "kernel times of the platform";
-		return heddle_trace_bounds(trace, NULL, NULL, bounds);
+		return heddle_trace_bounds(trace, NULL, NULL, 0, bounds);
 	}
 	int status = measured_bounds(trace, NULL, bounds);
-	*source = isnan(bounds->best) ? "nothing: some class has never run some kind of task" : "mean times of this trace";
+	*source = isnan(bounds->mixed) ? "nothing: some class has never run some kind of task" : "mean times of this trace";
 	return status;
 }
 
@@ -165,7 +165,7 @@ static int add_facts(struct table *facts, const struct heddle_trace *trace)
 	table_number(facts, makespan > 0 ? 100 * path / makespan : NAN);
 	table_number(facts, bounds.area * 1e-3);
 	table_number(facts, bounds.critical_path * 1e-3);
-	table_number(facts, makespan > 0 ? 100 * bounds.best / makespan : NAN);
+	table_number(facts, makespan > 0 ? 100 * bounds.mixed / makespan : NAN);
 	table_text(facts, "%s", source);
 	return TOOL_OK;
 }
@@ -222,8 +222,8 @@ static int draw(const struct heddle_trace *trace, const struct options *o)
 	struct heddle_gantt_options gantt = o->gantt;
 	struct heddle_bounds bounds;
 	const char *source;
-	if (find_bounds(trace, &bounds, &source) == 0 && !isnan(bounds.best))
-		gantt.lower_bound = bounds.best;
+	if (find_bounds(trace, &bounds, &source) == 0 && !isnan(bounds.mixed))
+		gantt.lower_bound = bounds.mixed;
 	if (trace->n_transfers == 0)
 		gantt.transfers = 0;
 	if (heddle_trace_gantt(trace, o->output, &gantt))

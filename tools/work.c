@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The iterative bound is found by the way when that takes about a second at most. */
+enum { MAX_TASKS = 4000, ROUNDS = 300 };
+
 double work_flops(const struct work *work)
 {
 	double flops = 0;
@@ -21,12 +24,13 @@ double work_tasks(const struct work *work)
 	return work->graph ? (double)work->graph->n_tasks : tiles * (tiles + 1) * (tiles + 2) / 6;
 }
 
-/* --- Outcomes ----------------------------------------------------------------------------------------------------- */
+/* --- Outcomes ------------------------------------------------------------------------------------------------------------ */
 
 void outcome_init(struct outcome *out, const char *policy)
 {
-	*out = (struct outcome){
-	    .gflops = NAN, .residual = NAN, .bounds = {.area = NAN, .critical_path = NAN, .best = NAN}};
+	*out = (struct outcome){.gflops = NAN,
+	                        .residual = NAN,
+	                        .bounds = {.area = NAN, .critical_path = NAN, .iterative = NAN, .mixed = NAN}};
 	snprintf(out->policy, sizeof out->policy, "%s", policy);
 }
 
@@ -51,6 +55,10 @@ void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, 
 	out->transfers = (double)(after->transfers - before->transfers);
 	out->bytes_moved = (double)(after->bytes_moved - before->bytes_moved);
 	out->evictions = (double)(after->evictions - before->evictions);
+	out->sched_time = after->sched_time - before->sched_time;
+	out->batches = (double)(after->sched_batches - before->sched_batches);
+	out->picks = (double)(after->sched_picks - before->sched_picks);
+	out->empty_picks = (double)(after->sched_picks_empty - before->sched_picks_empty);
 	out->idle = span > 0 ? fmax(0, 1 - busy / span) : 0;
 }
 
@@ -88,61 +96,7 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 	return status;
 }
 
-/* --- Bounds ------------------------------------------------------------------------------------------------------- */
-
-/* Which task of a graph each task of a trace is. */
-struct identity {
-	const struct heddle_graph *graph;
-	size_t *task_of; /* owns; per task of the trace; SIZE_MAX: a step of a reduction, none of the graph */
-};
-
-struct numbered {
-	uint64_t id;
-	size_t index;
-};
-
-static int by_id(const void *a, const void *b)
-{
-	const struct numbered *x = a, *y = b;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-/* In order of submission; the codelets of a graph's types are the runtime's first. */
-static void identify(struct identity *identity, const struct heddle_trace *trace)
-{
-	struct numbered *order = tool_alloc((trace->n_tasks + 1) * sizeof *order);
-	size_t n = 0;
-	identity->task_of = tool_alloc((trace->n_tasks + 1) * sizeof *identity->task_of);
-	for (size_t i = 0; i < trace->n_tasks; i++) {
-		identity->task_of[i] = SIZE_MAX;
-		if (trace->tasks[i].codelet < identity->graph->n_types)
-			order[n++] = (struct numbered){trace->tasks[i].id, i};
-	}
-	qsort(order, n, sizeof *order, by_id);
-	for (size_t i = 0; i < n; i++)
-		identity->task_of[order[i].index] = i;
-	free(order);
-}
-
-static double graph_time(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
-{
-	const struct identity *identity = arg;
-	size_t i = identity->task_of[task];
-	return i == SIZE_MAX ? 0 : heddle_graph_time(identity->graph, i, trace->platform, class_id);
-}
-
-static int find_bounds(const struct work *work, struct outcome *out)
-{
-	struct identity identity = {.graph = work->graph};
-	if (!work->graph)
-		return heddle_trace_bounds(out->trace, NULL, NULL, &out->bounds);
-	identify(&identity, out->trace);
-	int status = heddle_trace_bounds(out->trace, graph_time, &identity, &out->bounds);
-	free(identity.task_of);
-	return status;
-}
-
-/* --- Runs in virtual time ----------------------------------------------------------------------------------------- */
+/* --- Runs in virtual time ------------------------------------------------------------------------------------------------ */
 
 /* Submits everything and waits for it. */
 static int submit(heddle_runtime *rt, const struct work *work)
@@ -161,8 +115,9 @@ static int submit(heddle_runtime *rt, const struct work *work)
 static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *out)
 {
 	struct heddle_stats before, after;
+	const struct heddle_platform *platform = heddle_runtime_platform(rt);
 	int status = heddle_runtime_stats(rt, &before);
-	struct tool_watch *watch = tool_watch_start(rt, out->policy, work_tasks(work));
+	struct tool_watch *watch = work->quiet ? NULL : tool_watch_start(rt, out->policy, work_tasks(work));
 	double wall = tool_wall_clock(), start = heddle_now(rt), flops = work_flops(work);
 	if (!status)
 		status = submit(rt, work);
@@ -174,11 +129,12 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 		double seconds = (heddle_now(rt) - start) * 1e-6;
 		out->seconds = out->last_seconds = out->min_seconds = out->max_seconds = seconds;
 		out->gflops = flops > 0 && seconds > 0 ? flops / seconds * 1e-9 : NAN;
-		outcome_take_stats(out, &before, &after, seconds, heddle_runtime_platform(rt)->n_workers);
+		outcome_take_stats(out, &before, &after, seconds, platform->n_workers);
 		status = outcome_take_rest(out, rt, work);
 	}
 	if (!status && out->trace)
-		status = find_bounds(work, out);
+		status = work->graph ? heddle_graph_bounds(work->graph, platform, 0, &out->bounds)
+		                     : heddle_trace_bounds(out->trace, NULL, NULL, 0, &out->bounds);
 	return status;
 }
 
@@ -203,24 +159,60 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 	return TOOL_FAILURE;
 }
 
+/* What an application submits, from a simulated run under `eager`. */
+static int unroll(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+                  struct heddle_graph **out)
+{
+	struct heddle_config c = *config;
+	heddle_runtime *rt;
+	c.sched = "eager";
+	c.sched_options = NULL;
+	c.trace = 1;
+	if (heddle_start_on(&c, platform, 1, &rt))
+		return tool_library_error("cannot start the simulation");
+	int failed = submit(rt, work) || heddle_graph_record(rt, out);
+	if (failed)
+		tool_library_error("cannot unroll the graph");
+	int stopped = heddle_stop(rt);
+	if (failed)
+		return TOOL_FAILURE;
+	free((*out)->name);
+	(*out)->name = tool_format("%s", work->name);
+	if (!stopped)
+		return TOOL_OK;
+	heddle_graph_free(*out);
+	return tool_library_error("the simulation did not end well");
+}
+
+int work_open_graph(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+                    struct heddle_graph **out)
+{
+	*out = work->graph;
+	return work->graph ? TOOL_OK : unroll(config, platform, work, out);
+}
+
+void work_close_graph(const struct work *work, struct heddle_graph *graph)
+{
+	if (graph != work->graph)
+		heddle_graph_free(graph);
+}
+
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out)
 {
-	struct heddle_config c = *config;
-	struct work w = *work;
-	struct outcome outcome;
-	c.sched = "eager";
-	c.sched_options = NULL;
-	w.keep_trace = 1;
-	int status = work_sim(&c, platform, &w, &outcome);
+	struct heddle_graph *graph;
+	int status = work_open_graph(config, platform, work, &graph);
 	if (status)
 		return status;
-	*out = outcome.bounds;
-	outcome_free(&outcome);
-	return TOOL_OK;
+	if (work->record && heddle_graph_save(graph, work->record))
+		status = tool_library_error("the graph was not written");
+	else if (heddle_graph_bounds(graph, platform, graph->n_tasks <= MAX_TASKS ? ROUNDS : 0, out))
+		status = tool_library_error("no bounds");
+	work_close_graph(work, graph);
+	return status;
 }
 
-/* --- Checks beforehand -------------------------------------------------------------------------------------------- */
+/* --- Checks beforehand --------------------------------------------------------------------------------------------------- */
 
 static int knows(const struct heddle_platform *platform, char letter, const char *operation)
 {

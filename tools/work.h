@@ -1,5 +1,5 @@
-/* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in
- * virtual time, and what is to be said about it. Real runs: cholesky.h. */
+/* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in virtual time, and
+ * what is to be said about it. Real runs: cholesky.h. */
 #ifndef TOOL_WORK_H
 #define TOOL_WORK_H
 
@@ -11,8 +11,18 @@ struct work {
 	struct heddle_graph *graph;          /* NULL: cholesky. The holder of the work owns it */
 	const char *record; /* where to write the graph that was submitted; NULL: nowhere. Needs keep_trace */
 	int repeat;         /* real runs: factorisations in a row; at least 1 */
+	int quiet;          /* shows no progress of its own */
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
 };
+
+/* spec.c: matrices of order 4096 in tiles of 256, without a name. */
+void work_init(struct work *work);
+/* Reads what is written in one word: "cholesky", "cholesky:n=19200,tile=960,precision=s,priorities=none", a file of a graph, or
+ * "random:NAME=VALUE,..."; `text` is borrowed for its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The graph,
+ * if there is one, is the caller's. */
+int work_open(struct work *work, const char *text);
+/* One of the parameters of cholesky: n, tile, precision, priorities. NULL, or what it must be, to follow "it must be". */
+const char *work_set(struct heddle_dense_problem *problem, const char *name, const char *value);
 
 /* Something that the policy counted; owns its strings. */
 struct figure {
@@ -28,26 +38,30 @@ struct outcome {
 	double wall;  /* s that the program took for the last factorisation: differs from seconds in virtual time */
 	double tasks; /* of the last factorisation, like all that follows */
 	double transfers, bytes_moved, evictions;
-	double idle;                 /* share of workers x time, 0 to 1 */
-	struct heddle_trace *trace;  /* owns; NULL unless kept */
-	struct heddle_bounds bounds; /* us; all NAN when nobody knows the times of all tasks */
-	struct figure *figures;      /* owns; what the policy reports about itself */
+	double idle;                        /* share of workers x time, 0 to 1 */
+	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
+	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and pick in vain */
+	struct heddle_trace *trace;         /* owns; NULL unless kept */
+	struct heddle_bounds bounds;        /* us; all NAN when nobody knows the times of all tasks */
+	struct figure *figures;             /* owns; what the policy reports about itself */
 	size_t n_figures;
 	char policy[64];
 };
 
-/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be
- * freed with outcome_free after success.
+/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be freed with
+ * outcome_free after success.
  *
- * In virtual time. Bounds are left NAN unless a trace is kept. */
+ * In virtual time. Bounds are left NAN unless a trace is kept, and the iterative one even then. */
 int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
              struct outcome *out);
-/* The bounds of the graph on a platform, from a simulated run under `eager`, which also writes the graph where it is
- * asked for. */
+/* The work's own graph, or what the application submits, from a simulated run; to be closed. */
+int work_open_graph(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+                    struct heddle_graph **out);
+void work_close_graph(const struct work *work, struct heddle_graph *graph);
+/* The bounds of that graph, the iterative one if it is not too large; writes it where it is asked for. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out);
-/* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is
- * submitted. */
+/* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
 /* Operations, 0: unknown; tasks. */
 double work_flops(const struct work *work);

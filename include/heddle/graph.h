@@ -97,8 +97,10 @@ int heddle_graph_edges(const struct heddle_graph *graph, struct heddle_graph_edg
  * both cases nothing was submitted. Blocks. */
 int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
 
-/* Lower bounds of the makespan of any schedule of the graph on a platform, transfers neglected (heddle/trace.h says which). */
-int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, struct heddle_bounds *out);
+/* Lower bounds of the makespan of any schedule of the graph on a platform, transfers taken as free; heddle/trace.h says which,
+ * and what `rounds` is. HEDDLE_E_INVALID names the first task that no class with workers has a time for. */
+int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                        struct heddle_bounds *out);
 
 #ifdef __cplusplus
 }

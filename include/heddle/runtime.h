@@ -30,6 +30,7 @@ struct heddle_config {
 	                           * that starts the runtime is bound to its core until heddle_stop */
 	int bind;                 /* bind worker threads to cores */
 	int trace;                /* record events */
+	int time_policy;          /* measure how long the policy takes: two readings of the clock per call of it */
 	int calibrate;            /* samples wanted per (codelet, class, size) before models are trusted; 0: trust any */
 	const char *model_dir;    /* where models are kept; "": the XDG data directory; "none": neither read nor written */
 	uint64_t seed;            /* of everything random */
@@ -76,7 +77,8 @@ struct heddle_stats {
 	double makespan;  /* us from the first submission to the last task's end */
 	double busy, idle; /* us, summed over workers, within the makespan */
 	double transfer_wait; /* us that workers waited for data of a task they had chosen */
-	double sched_time; /* wall us spent in the policy; 0 unless measured (config trace > 1) */
+	double sched_time; /* wall us spent in the policy's callbacks, in virtual time, too; 0 unless config.time_policy */
+	uint64_t sched_batches, sched_picks, sched_picks_empty; /* calls of the policy: ready, pick, and pick that gave nothing */
 	uint64_t live_tasks, task_bytes; /* unfinished now; bytes of task memory ever taken from the system */
 };
 int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out);

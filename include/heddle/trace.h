@@ -94,15 +94,21 @@ int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids,
 
 /* --- Bounds ------------------------------------------------------------------------------------------------------------- */
 
-/* Lower bounds of the makespan, us, for any schedule of a traced graph on its platform. */
+/* Lower bounds of the makespan, us, for any schedule of a graph on a platform, transfers taken as free (docs/bounds.md). */
 struct heddle_bounds {
 	double area;          /* LP: minimise T, sum of shares * time <= T * workers per class, shares per task type sum to 1 */
 	double critical_path; /* longest path with the best class for each task */
-	double best;          /* the largest */
+	double iterative;     /* area, and every path takes at most T by the times that its tasks' shares imply; NAN: not asked for */
+	double mixed;         /* the largest */
+	unsigned rounds;      /* linear programs that `iterative` took, a path each */
+	int converged;        /* no path is longer than T by more than 1e-6 of it; else it is a bound, and more rounds may raise it */
 };
 /* `time(task, class, arg)` is the execution time, NAN when the class cannot run it; NULL: the platform's kernel times. */
 typedef double (*heddle_time_fn)(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg);
-int heddle_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void *arg, struct heddle_bounds *out);
+/* The iterative bound gets at most `rounds` rounds; 0 leaves it out. Each takes time in proportion to tasks and edges, and to
+ * solve a program of at most as many unknowns as tasks times classes; most graphs need some tens of them. */
+int heddle_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void *arg, unsigned rounds,
+                        struct heddle_bounds *out);
 
 #ifdef __cplusplus
 }

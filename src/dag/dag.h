@@ -99,4 +99,10 @@ double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
 /* The column of `times` that holds for a class, or graph->n_classes. */
 size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_class *class_);
 
+/* --- Bounds (bounds.c) --- */
+
+/* The least makespan of any schedule on a platform, us, transfers taken as free; HEDDLE_E_UNSUPPORTED for more tasks than
+ * HD_OPTIMUM_TASKS (bounds/bounds.h). */
+int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out);
+
 #endif

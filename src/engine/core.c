@@ -388,14 +388,26 @@ static void assign(struct hd_worker *w, heddle_task *t)
 		hd_core_staged(rt, t, status);
 }
 
+/* The clock before a call of the policy, if these are measured. */
+static double policy_begins(const heddle_runtime *rt)
+{
+	return HD_UNLIKELY(rt->config.time_policy) ? hd_clock_us() : 0;
+}
+
+static void policy_ends(heddle_runtime *rt, double began)
+{
+	if (HD_UNLIKELY(rt->config.time_policy))
+		rt->stats.sched_time += hd_clock_us() - began;
+}
+
 static heddle_task *ask_policy(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	if (HD_LIKELY(rt->config.trace < 2))
-		return rt->sched.policy->pick(rt->sched.state, w->id);
-	double start = hd_clock_us();
+	double began = policy_begins(rt);
 	heddle_task *t = rt->sched.policy->pick(rt->sched.state, w->id);
-	rt->stats.sched_time += hd_clock_us() - start;
+	policy_ends(rt, began);
+	rt->stats.sched_picks++;
+	rt->stats.sched_picks_empty += t == NULL;
 	return t;
 }
 
@@ -404,12 +416,12 @@ static void tell_policy(heddle_runtime *rt)
 	size_t n = rt->n_batch;
 	if (n == 0)
 		return;
-	double start = rt->config.trace > 1 ? hd_clock_us() : 0;
 	rt->n_ready += n;
 	rt->n_batch = 0; /* the policy prefetches, it does not make tasks ready: the array stays as it is meanwhile */
+	double began = policy_begins(rt);
 	rt->sched.policy->ready(rt->sched.state, rt->batch, n, rt->batch_releaser);
-	if (rt->config.trace > 1)
-		rt->stats.sched_time += hd_clock_us() - start;
+	policy_ends(rt, began);
+	rt->stats.sched_batches++;
 }
 
 /* Beyond its pipeline a worker takes some more tasks at once when they are tiny, there are plenty for all, and nobody may be
@@ -502,8 +514,11 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 	w->run_predicted = t->link.u.key;
 	w->backlog -= t->link.u.key;
 	rt->n_running++;
-	if (rt->sched.policy->started)
-		rt->sched.policy->started(rt->sched.state, t, w->id);
+	if (!rt->sched.policy->started)
+		return;
+	double began = policy_begins(rt);
+	rt->sched.policy->started(rt->sched.state, t, w->id);
+	policy_ends(rt, began);
 }
 
 void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now)
@@ -522,8 +537,11 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 	}
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_task(rt->recorder, t, start, now);
-	if (rt->sched.policy->done)
+	if (rt->sched.policy->done) {
+		double began = policy_begins(rt);
 		rt->sched.policy->done(rt->sched.state, t, w->id);
+		policy_ends(rt, began);
+	}
 	hd_stage_end(t, w->node);
 	rt->batch_releaser = (int)w->id;
 	hd_core_end(rt, t, status);

@@ -1,4 +1,4 @@
-/* Drawing: what the Gantt chart and the line chart share. Lengths are points; angles do not occur. */
+/* Drawing: what the Gantt chart, the line chart and the heat map share. Lengths are points. */
 #ifndef HD_TRACE_DRAW_H
 #define HD_TRACE_DRAW_H
 
@@ -83,5 +83,22 @@ struct hd_legend {
 double hd_legend(cairo_t *cr, const struct hd_legend *legend, int draw);
 /* One of a few shapes, by number, around a point; filled with the current colour. */
 void hd_marker(cairo_t *cr, unsigned marker, double x, double y, double radius);
+
+/* --- Heat maps (heatmap.c) --------------------------------------------------------------------------------------------- */
+
+/* A matrix as coloured cells, with their numbers when they fit. Everything is borrowed for the time of the call. */
+struct hd_heatmap {
+	const char *title;   /* NULL: none */
+	const char *label;   /* of the values, beside the scale of colours: "makespan / bound"; NULL: none */
+	const char *const *rows, *const *columns; /* names */
+	size_t n_rows, n_columns;
+	const double *values; /* row by row; NAN: there is none, the cell is hatched */
+	double reference;     /* white, red above it and blue below; NAN: from light to dark */
+	double low, high;     /* what the ends of the scale stand for, values beyond get their colours; low >= high: the extremes */
+	int digits;           /* of the numbers in the cells, after the point */
+};
+
+/* The format is the path's extension: .png, .svg, .pdf. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */
+int hd_heatmap_draw(const struct hd_heatmap *map, const char *path);
 
 #endif

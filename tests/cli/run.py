@@ -325,6 +325,9 @@ def test_sim_explain_sums_to_all_tasks(p):
     found = p.json(*SIM, "--sched", "eager,dmda", "--explain")
     equal(sum(row["tasks"] for row in found["workers"]), 440)
     assert found["links"] and {row["policy"] for row in found["figures"]} == {"eager", "dmda"}, found["figures"]
+    costs = {row["figure"]: row["value"] for row in found["figures"] if row["policy"] == "dmda"}
+    equal(costs["picks"] - costs["picks in vain"], 220)
+    assert costs["batches of ready tasks"] > 0 and costs["time in the policy per task"] > 0, costs
 
 
 def test_sim_wrong_names_are_answered(p):
@@ -529,6 +532,85 @@ def test_trace_wrong_files_are_refused(p):
     p.refuses("trace", "bad.trace", says=["bad.trace"], status=1)
     p.refuses("trace", "bad.trace", "-o", "t.gif", says=[".png", ".json"])
     p.refuses("trace", "bad.trace", "-o", "t.png", "--width", "wide", says=["--width"])
+
+
+# --- bound ----------------------------------------------------------------------------------------------------------------
+
+def test_bound_of_cholesky_iterative_beats_area_and_path(p):
+    b = p.json("bound", "cholesky", "--n", "19200", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m")["bounds"]
+    assert b["tasks"] == 1540 and b["converged"] == "yes" and b["rounds"] > 1, b
+    assert b["iterative_ms"] > 1.05 * max(b["area_ms"], b["critical_path_ms"]), b
+    assert b["mixed_ms"] == b["iterative_ms"] and b["optimum_ms"] is None, b
+    word = p.json("bound", "cholesky:n=19200,tile=960,precision=s", "--platform", "haswell-k40m", "--rounds", "2")["bounds"]
+    assert word["area_ms"] == b["area_ms"] and word["rounds"] == 2 and word["converged"] == "no", word
+    assert b["area_ms"] < word["iterative_ms"] < b["iterative_ms"], word
+    none = p.json("bound", "cholesky", "--n", "1920", "--tile", "960", "--rounds", "0", "--platform", "intel-v100")["bounds"]
+    assert none["iterative_ms"] is None and none["mixed_ms"] <= none["optimum_ms"], none  # four tasks
+
+
+def test_bound_of_a_small_graph_is_below_its_optimum(p):
+    for seed in range(5):
+        b = p.json("bound", f"random:n=9,seed={seed}", "--platform", "gpu1-cpu6")["bounds"]
+        assert 0 < b["area_ms"] <= b["mixed_ms"] <= b["optimum_ms"] * (1 + 1e-9), b
+
+
+def test_bound_wrong_work_is_refused(p):
+    p.refuses("bound", says=["cholesky", ".json"])
+    p.refuses("bound", "cholesky", says=["--platform", "haswell-k40m"])
+    p.refuses("bound", "choleski", says=["cholesky"])
+    p.refuses("bound", "cholesky:m=12", says=["m", "tile"])
+    p.refuses("bound", "cholesky:n=many", says=["n is \"many\"", "whole number"])
+    p.refuses("bound", "cholesky:tile", says=["tile=VALUE"])
+    p.refuses("bound", "cholesky:n=100,tile=200", says=["200", "100"])
+    p.refuses("bound", "random:n=9", "--tile", "3", "--platform", "gpu1-cpu6", says=["--tile", "cholesky"])
+    p.refuses("bound", "absent.json", "--platform", "gpu1-cpu6", says=["absent.json"], status=1)
+
+
+# --- compare --------------------------------------------------------------------------------------------------------------
+
+COMPARED = "cholesky:n=5760,tile=960,precision=s,random:n=200,fat=0.5"
+
+
+def test_compare_all_policies_stay_above_the_bounds(p):
+    r = p.json("compare", "--graphs", COMPARED, "--platforms", "haswell-k40m,gpu1-cpu6", "-o", "map.png")
+    equal(len(r["problems"]), 4)
+    equal([x["tasks"] for x in r["problems"]], [56, 56, 200, 200])
+    policies = [x["policy"] for x in r["policies"]]
+    assert len(policies) >= 15, policies
+    equal(len(r["results"]), 4 * len(policies))
+    assert all(x["runs"] == 1 and x["over_bound"] >= 1 and x["policy_us_per_task"] > 0 for x in r["results"]), r["results"]
+    assert sum(x["best"] for x in r["policies"]) >= 4, r["policies"]
+    p.starts_with("map.png", b"\x89PNG")
+
+
+def test_compare_agrees_with_sim_and_does_not_depend_on_jobs(p):
+    what = ["compare", COMPARED.split(",random")[0], "--platforms", "haswell-k40m", "--scheds", "dmdas,random", "--noise", "0.1",
+            "--seeds", "3"]
+    one, four = p.csv(*what, "--jobs", "1"), p.csv(*what, "--jobs", "4")
+    for a, b in zip(one, four):
+        del a["policy_us_per_task"], b["policy_us_per_task"]
+        equal(a, b)
+    equal([row["runs"] for row in one], ["3", "3"])
+    assert float(one[0]["deviation_ms"]) > 0
+    sims = [p.json("sim", "cholesky", "--n", "5760", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m", "--sched",
+                   "dmdas", "--noise", "0.1", "--seed", str(seed))["policies"][0]["makespan_ms"] for seed in range(3)]
+    assert abs(sum(sims) / 3 - float(one[0]["makespan_ms"])) < 1e-6, (sims, one[0])
+
+
+def test_compare_takes_graph_files(p):
+    p.run("graph", "random:n=50", "-o", "g.json")
+    r = p.csv("compare", "--graphs", "g.json,random:n=50", "--platforms", "gpu1-cpu6", "--scheds", "dmda")
+    equal([row["graph"] for row in r], ["g.json", "random:n=50"])
+    equal(r[0]["makespan_ms"], r[1]["makespan_ms"])
+
+
+def test_compare_wrong_names_are_answered(p):
+    p.refuses("compare", says=["--graphs", "cholesky"])
+    p.refuses("compare", "cholesky", says=["--platform", "haswell-k40m"])
+    p.refuses("compare", "cholesky", "--platforms", "haswell", says=["haswell-k40m"])
+    p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "--scheds", "dmdass", says=["dmdas"])
+    p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "-o", "map.gif", says=["--output", ".png"])
+    p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "--seeds", "0", says=["--seeds"])
 
 
 # --- demo -----------------------------------------------------------------------------------------------------------------

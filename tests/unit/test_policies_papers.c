@@ -1,5 +1,6 @@
 /* heft and dada on the worked examples and properties of their papers. */
 #include "fake_sched.h"
+#include "bounds/bounds.h"
 #include "sched/mapping.c"
 #include "sched/heft.c"
 #include "sched/dada.c"
@@ -109,25 +110,22 @@ struct instance {
 	double cpu[8], gpu[8]; /* INFINITY: not there */
 };
 
-/* The shortest makespan of tasks i .. n-1 on top of `load`, if it is below `best`. */
-static double shortest(const struct instance *in, unsigned i, double *load, double best)
+static double optimum_of(const struct instance *in)
 {
-	double length = 0;
-	for (unsigned w = 0; w < in->n_cpu + in->n_gpu; w++)
-		length = fmax(length, load[w]);
-	if (length >= best || i == in->n)
-		return fmin(length, best);
-	for (unsigned w = 0; w < in->n_cpu + in->n_gpu; w++) {
-		double us = w < in->n_cpu ? in->cpu[i] : in->gpu[i];
-		int twin = w > 0 && (w < in->n_cpu) == (w - 1 < in->n_cpu) && load[w] == load[w - 1];
-		if (isinf(us) || twin)
-			continue;
-		double before = load[w];
-		load[w] += us;
-		best = shortest(in, i + 1, load, best);
-		load[w] = before;
+	static struct heddle_class classes[2];
+	static struct heddle_platform platform = {.classes = classes, .n_classes = 2};
+	struct hd_costed graph;
+	double makespan = NAN;
+	assert_int_equal(hd_costed_init(&graph, &platform, in->n), 0);
+	graph.workers[0] = in->n_cpu;
+	graph.workers[1] = in->n_gpu;
+	for (unsigned i = 0; i < in->n; i++) {
+		graph.times[2 * i] = isinf(in->cpu[i]) ? NAN : in->cpu[i];
+		graph.times[2 * i + 1] = isinf(in->gpu[i]) ? NAN : in->gpu[i];
 	}
-	return best;
+	assert_int_equal(hd_optimum(&graph, &makespan), 0);
+	hd_costed_free(&graph);
+	return makespan;
 }
 
 static struct instance random_instance(struct hd_rng *rng)
@@ -179,10 +177,10 @@ static void dada_random_instances_within_twice_the_optimum(void **unused)
 	double worst = 0;
 	for (int i = 0; i < 10000; i++) {
 		struct instance in = random_instance(&rng);
-		double load[8] = {0}, upper = 0;
+		double upper = 0;
 		for (unsigned t = 0; t < in.n; t++)
 			upper += isinf(in.cpu[t]) ? in.gpu[t] : isinf(in.gpu[t]) ? in.cpu[t] : fmax(in.cpu[t], in.gpu[t]);
-		double optimum = shortest(&in, 0, load, 2 * upper + 1);
+		double optimum = optimum_of(&in);
 		double makespan = dada_makespan(&in, "alpha=0,epsilon=1e-6");
 		if (makespan > 2 * (optimum + 1e-6 * upper) * (1 + 1e-12))
 			fail_msg("instance %d: %g, the optimum is %g", i, makespan, optimum);

@@ -298,6 +298,27 @@ static void window_bounds_the_unfinished_tasks(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Every task is in one batch, and picked once. */
+static void policy_is_timed_when_asked(void **state)
+{
+	(void)state;
+	for (int timed = 0; timed <= 1; timed++) {
+		struct heddle_config config = small_config();
+		struct heddle_stats stats;
+		config.time_policy = timed;
+		heddle_runtime *rt = start_with(&config);
+		heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+		for (int i = 0; i < 500; i++)
+			assert_ok(heddle_submit(rt, heddle_call(codelet)));
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_runtime_stats(rt, &stats));
+		assert_true(timed ? stats.sched_time > 0 : stats.sched_time == 0);
+		assert_in_range(stats.sched_batches, 1, 500);
+		assert_int_equal(stats.sched_picks - stats.sched_picks_empty, 500);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 enum { THREADS = 4, PER_THREAD = 500 };
 
 struct submitter {
@@ -372,6 +393,7 @@ int main(void)
 		cmocka_unit_test(tasks_submit_tasks_even_when_the_window_is_full),
 		cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &no),
 		cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &yes),
+		cmocka_unit_test(policy_is_timed_when_asked),
 		cmocka_unit_test_prestate(threads_submit_at_the_same_time, &no),
 		cmocka_unit_test_prestate(threads_submit_at_the_same_time, &yes),
 	};

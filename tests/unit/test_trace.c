@@ -57,14 +57,14 @@ static void bounds_of_diamond_are_area_and_longest_path(void **state)
 	(void)state;
 	struct heddle_trace *trace = diamond();
 	struct heddle_bounds bounds;
-	OK(heddle_trace_bounds(trace, NULL, NULL, &bounds)); /* 10, 20, 10, 10 us */
+	OK(heddle_trace_bounds(trace, NULL, NULL, 0, &bounds)); /* 10, 20, 10, 10 us */
 	assert_true(fabs(bounds.area - 25) < 1e-9);
 	assert_true(fabs(bounds.critical_path - 40) < 1e-9);
-	assert_true(bounds.best == bounds.critical_path);
+	assert_true(bounds.mixed == bounds.critical_path);
 	trace->n_edges = 0;
-	OK(heddle_trace_bounds(trace, NULL, NULL, &bounds));
+	OK(heddle_trace_bounds(trace, NULL, NULL, 0, &bounds));
 	assert_true(fabs(bounds.critical_path - 20) < 1e-9);
-	assert_true(bounds.best == bounds.area);
+	assert_true(bounds.mixed == bounds.area);
 	heddle_trace_free(trace);
 }
 
@@ -87,11 +87,11 @@ static void bounds_of_two_classes_share_a_type(void **state)
 		trace->tasks[i].codelet = i >= 2;
 	}
 	struct heddle_bounds bounds;
-	OK(heddle_trace_bounds(trace, from_table, times, &bounds));
+	OK(heddle_trace_bounds(trace, from_table, times, 0, &bounds));
 	assert_true(fabs(bounds.area - 10.0 / 3) < 1e-9);
 	assert_true(fabs(bounds.critical_path - 1) < 1e-12);
 	times[1][1] = NAN; /* now the core has 6 us of work that only it can do */
-	OK(heddle_trace_bounds(trace, from_table, times, &bounds));
+	OK(heddle_trace_bounds(trace, from_table, times, 0, &bounds));
 	assert_true(fabs(bounds.area - 6) < 1e-9);
 	assert_true(fabs(bounds.critical_path - 2) < 1e-12);
 	heddle_trace_free(trace);
@@ -119,7 +119,7 @@ static void bounds_of_many_sizes_are_merged_exactly(void **state)
 		sums[i % 2] += trace->tasks[i].bytes;
 	}
 	struct heddle_bounds bounds;
-	OK(heddle_trace_bounds(trace, own_size, NULL, &bounds));
+	OK(heddle_trace_bounds(trace, own_size, NULL, 0, &bounds));
 	double expected = (sums[0] / 4 + sums[1]) / 2;
 	assert_true(fabs(bounds.area - expected) < 1e-9 * expected);
 	heddle_trace_free(trace);
@@ -128,23 +128,23 @@ static void bounds_of_many_sizes_are_merged_exactly(void **state)
 static void bounds_without_times_or_with_circle_are_refused(void **state)
 {
 	(void)state;
-	struct heddle_bounds bounds = {1, 2, 3};
+	struct heddle_bounds bounds = {.mixed = 3};
 	struct heddle_trace *trace = diamond();
 	trace->tasks[3].codelet = 1;
-	assert_int_equal(heddle_trace_bounds(trace, NULL, NULL, &bounds), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_trace_bounds(trace, NULL, NULL, 0, &bounds), HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "other"));
 	trace->tasks[3].codelet = 0;
 	trace->edges[0] = (struct heddle_trace_edge){4, 1};
 	static const struct heddle_trace_edge circle[] = {{4, 1}, {1, 2}, {1, 3}, {2, 4}};
 	memcpy(trace->edges, circle, sizeof circle);
-	assert_int_equal(heddle_trace_bounds(trace, NULL, NULL, &bounds), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_trace_bounds(trace, NULL, NULL, 0, &bounds), HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "circle"));
 	double negative[2][2] = {{-1, 1}, {1, 1}};
-	assert_int_equal(heddle_trace_bounds(trace, from_table, negative, &bounds), HEDDLE_E_INVALID);
-	assert_true(bounds.best == 3); /* written only on success */
+	assert_int_equal(heddle_trace_bounds(trace, from_table, negative, 0, &bounds), HEDDLE_E_INVALID);
+	assert_true(bounds.mixed == 3); /* written only on success */
 	trace->n_tasks = trace->n_edges = 0;
-	OK(heddle_trace_bounds(trace, NULL, NULL, &bounds));
-	assert_true(bounds.best == 0);
+	OK(heddle_trace_bounds(trace, NULL, NULL, 0, &bounds));
+	assert_true(bounds.mixed == 0);
 	heddle_trace_free(trace);
 }
 

@@ -1,61 +1,9 @@
-/* Traces made by hand, and a directory for their files: what the tests of src/trace share. */
+/* Traces made by hand: what the tests of src/trace share. */
 #ifndef TEST_TRACES_H
 #define TEST_TRACES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <float.h>
-#include <unistd.h>
-#include <heddle.h>
-#include "base/base.h"
-
-#define OK(call)                                                                                                       \
-	do {                                                                                                           \
-		int ok_status = (call);                                                                                \
-		if (ok_status != 0)                                                                                    \
-			fail_msg("%s: %s: %s", #call, heddle_status_name(ok_status), heddle_last_error());             \
-	} while (0)
-
-static char directory[] = "/tmp/heddle-trace-XXXXXX"; /* of this test */
-
-static int set_up(void **state)
-{
-	(void)state;
-	return mkdtemp(directory) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json", "a.paje", "a.png", "a.svg", "a.pdf"};
-	(void)state;
-	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-		char *path = hd_format("%s/%s", directory, made[i]);
-		unlink(path);
-		free(path);
-	}
-	return rmdir(directory);
-}
-
-/* A path in the directory; valid until the next call. */
-static const char *file(const char *name)
-{
-	static char path[sizeof directory + 32];
-	snprintf(path, sizeof path, "%s/%s", directory, name);
-	return path;
-}
-
-static char *contents(const char *path, size_t *length)
-{
-	char *data = NULL;
-	OK(hd_file_read(path, &data, length));
-	return data;
-}
+#include "scratch.h"
 
 /* --- Traces ---------------------------------------------------------------------------------------------------------- */
 

@@ -8,13 +8,10 @@
  * what keeps the LP small when a million tasks have a million sizes. */
 #include <glpk.h>
 #include <math.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "trace/bounds.h"
+#include "bounds/internal.h"
 
 #define MAX_LP_TYPES 512 /* beyond, types whose classes compare alike are merged: solved in a few ms */
 #define COARSEST 1024.0  /* step of log(ratio) where only the classes that can do a type still tell it apart: no use to go on */
@@ -26,27 +23,9 @@ struct lp {
 	double *value;     /* owns */
 	int n_values, n_columns;
 	double *price;     /* owns; out */
-	int status;        /* out */
-	jmp_buf failed;
-	char message[256]; /* what GLPK said last */
 };
 
 /* --- GLPK ------------------------------------------------------------------------------------------------------------ */
-
-static int swallow(void *arg, const char *message)
-{
-	struct lp *lp = arg;
-	size_t length = strcspn(message, "\n");
-	if (length > 0)
-		snprintf(lp->message, sizeof lp->message, "%.*s", (int)(length < 200 ? length : 200), message);
-	return 1;
-}
-
-static void give_up(void *arg)
-{
-	struct lp *lp = arg;
-	longjmp(lp->failed, 1);
-}
 
 /* Columns: 1 is T, then one per share. Rows: one per class, then one per type. */
 static void build(struct lp *lp, glp_prob *problem)
@@ -66,18 +45,9 @@ static void build(struct lp *lp, glp_prob *problem)
 	glp_load_matrix(problem, lp->n_values, lp->row, lp->column, lp->value);
 }
 
-/* A thread of its own: GLPK keeps its switches, hooks and memory per thread, and those of the program's stay as they are. */
-static void *solve(void *arg)
+static int solve(void *arg)
 {
 	struct lp *lp = arg;
-	if (setjmp(lp->failed)) {
-		lp->status = HEDDLE_E_UNSUPPORTED;
-		glp_free_env();
-		return NULL;
-	}
-	glp_term_hook(swallow, lp);
-	glp_error_hook(give_up, lp);
-	glp_term_out(GLP_OFF);
 	glp_prob *problem = glp_create_prob();
 	build(lp, problem);
 	glp_smcp parameters;
@@ -85,15 +55,10 @@ static void *solve(void *arg)
 	parameters.msg_lev = GLP_MSG_OFF;
 	parameters.meth = GLP_DUALP; /* T = 0 is dual feasible from the start */
 	int code = glp_simplex(problem, &parameters);
-	if (code != 0) {
-		snprintf(lp->message, sizeof lp->message, "glp_simplex returned %d", code);
-		lp->status = HEDDLE_E_UNSUPPORTED;
-	}
 	for (size_t c = 0; c < lp->area->n_classes && code == 0; c++)
 		lp->price[c] = fmax(0, -glp_get_row_dual(problem, (int)c + 1));
 	glp_delete_prob(problem);
-	glp_free_env();
-	return NULL;
+	return code ? hd_error(HEDDLE_E_UNSUPPORTED, "glp_simplex returned %d", code) : 0;
 }
 
 /* --- From the area to the LP and back ------------------------------------------------------------------------------------ */
@@ -144,16 +109,9 @@ static int find_prices(const struct hd_area *area, double scale, double **price)
 		return hd_no_memory("the area bound");
 	lp->area = area;
 	lp->scale = scale;
-	pthread_t thread;
 	int status = fill(lp);
-	if (!status && pthread_create(&thread, NULL, solve, lp) != 0) {
-		status = hd_error(HEDDLE_E_MEMORY, "no thread for the area bound");
-	} else if (!status) {
-		pthread_join(thread, NULL);
-		if (lp->status)
-			status = hd_error(lp->status, "GLPK cannot solve the area bound of %zu types on %zu classes: %s", area->n_types,
-			                  area->n_classes, lp->message);
-	}
+	if (!status && (status = hd_lp_run(solve, lp)))
+		hd_error_context(status, "the area bound of %zu types on %zu classes", area->n_types, area->n_classes);
 	if (status)
 		free(lp->price);
 	else

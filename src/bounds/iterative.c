@@ -1,0 +1,429 @@
+/* The iterative bound (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky
+ * factorization", IPDPS 2016, section IV): the area bound's linear program, to which is added, time and again, that the path
+ * which is longest by the expected times of its solution takes at most T, until no path takes longer.
+ *
+ * The shares of a whole type must not stand for those of its tasks on a path: a schedule may treat these differently from the
+ * rest. So the program's unknowns belong to groups: tasks of one type that are on the same paths of those found so far. A new
+ * path splits every group that it goes through in two, and is then a union of whole groups, whose mean times are exact.
+ *
+ * Of each group, the unknowns are how many of its tasks each class does, but for its fastest class, which does the rest. What
+ * comes out is not GLPK's optimum but what its dual values prove (area.c): with prices p[c] of a class's time and q[k] of the
+ * length of path k, for which sum p[c] * workers[c] + sum q[k] = 1, no schedule is shorter than the sum over tasks of
+ * min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds after every round. */
+#include <glpk.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "bounds/internal.h"
+
+#define TOLERANCE 1e-6 /* relative: a path longer than T by less does not count */
+#define SMOOTHING 0.9
+#define LP_TOLERANCE 1e-6 /* of the solution, not of what is proven; finer ones leave the dual simplex going in circles */
+enum { T_COLUMN = 1, PIVOTS = 2000 }; /* the last, and ten per row: more than any round that does not lead in circles */
+
+struct group {
+	size_t type;
+	size_t count;   /* tasks */
+	size_t on_path; /* of these, on the path that is being added */
+	size_t twin;    /* the group that these become */
+	int column;     /* its first; they are consecutive, one per class that can do it, but for the fastest */
+	int n_columns;
+	int limit;      /* row: they sum to at most count; 0 when there is one column, whose bounds say so */
+};
+
+/* A path found. */
+struct path {
+	struct path *before; /* the one found before */
+	int row;
+	size_t n;
+	size_t tasks[];
+};
+
+struct iteration {
+	const struct hd_costed *graph; /* borrows, as the next two */
+	const struct hd_types *types;
+	struct hd_paths *paths;
+	double scale;         /* of the times: the best ones have mean 1, so that tolerances mean something */
+	glp_prob *problem;    /* GLPK's, as long as its thread */
+	struct group *groups; /* owns; room for one per task */
+	size_t n_groups;
+	size_t *of;           /* owns; group of each task */
+	size_t *fastest;      /* owns; class of each type */
+	double *price;        /* owns; scratch, per task */
+	double *expected, *smoothed; /* own; scaled times of the tasks by the last solution, and by all, weighed */
+	int *index;           /* owns; scratch: the entries of a row or column, from 1 */
+	double *value;        /* owns */
+	size_t room;          /* of these */
+	struct path *last;    /* owns */
+	unsigned max_rounds;
+	struct heddle_bounds *out; /* borrows */
+};
+
+static double time_of(const struct iteration *it, size_t type, size_t c)
+{
+	return it->types->times[type * it->types->n_classes + c] * it->scale;
+}
+
+/* Whether a class has a column of its own in the groups of a type. */
+static int has_column(const struct iteration *it, size_t type, size_t c)
+{
+	return c != it->fastest[type] && !isnan(time_of(it, type, c));
+}
+
+static int reserve(struct iteration *it, size_t n)
+{
+	if (n + 1 <= it->room)
+		return 0;
+	int *index = realloc(it->index, 2 * (n + 1) * sizeof *index);
+	it->index = index ? index : it->index;
+	double *value = realloc(it->value, 2 * (n + 1) * sizeof *value);
+	it->value = value ? value : it->value;
+	if (!index || !value)
+		return hd_no_memory("the iterative bound");
+	it->room = 2 * (n + 1);
+	return 0;
+}
+
+/* --- The program ---------------------------------------------------------------------------------------------------------- */
+
+/* How many tasks a group has. */
+static void set_count(struct iteration *it, struct group *group, size_t count)
+{
+	group->count = count;
+	if (group->limit)
+		glp_set_row_bnds(it->problem, group->limit, GLP_UP, 0, (double)count);
+	else if (group->n_columns)
+		glp_set_col_bnds(it->problem, group->column, GLP_DB, 0, (double)count);
+}
+
+/* Columns of a new group, without entries, and the row that limits them if there are several. */
+static struct group *add_group(struct iteration *it, size_t type, size_t count)
+{
+	struct group *group = &it->groups[it->n_groups++];
+	*group = (struct group){.type = type};
+	for (size_t c = 0; c < it->graph->n_classes; c++)
+		group->n_columns += has_column(it, type, c);
+	if (group->n_columns > 1)
+		group->limit = glp_add_rows(it->problem, 1);
+	if (group->n_columns > 0)
+		group->column = glp_add_cols(it->problem, group->n_columns);
+	for (int k = 0; group->limit && k < group->n_columns; k++)
+		glp_set_col_bnds(it->problem, group->column + k, GLP_LO, 0, 0);
+	set_count(it, group, count);
+	return group;
+}
+
+/* A task that a class does is one that the fastest does not. Row 1 + c is class c's. */
+static int add_type(struct iteration *it, size_t type)
+{
+	struct group *group = add_group(it, type, (size_t)it->types->counts[type]);
+	int column = group->column, status = reserve(it, 3);
+	for (size_t c = 0; c < it->graph->n_classes && !status; c++) {
+		if (!has_column(it, type, c))
+			continue;
+		int n = 0;
+		it->index[++n] = (int)c + 1;
+		it->value[n] = time_of(it, type, c);
+		it->index[++n] = (int)it->fastest[type] + 1;
+		it->value[n] = -time_of(it, type, it->fastest[type]);
+		it->index[++n] = group->limit;
+		it->value[n] = 1;
+		glp_set_mat_col(it->problem, column++, group->limit ? n : n - 1, it->index, it->value);
+	}
+	return status;
+}
+
+/* Class c has at most T * workers to do; what the fastest classes do when nobody else does anything is on the right. */
+static int add_classes(struct iteration *it)
+{
+	const struct hd_costed *g = it->graph;
+	int n_classes = (int)g->n_classes, n = 0, status = reserve(it, g->n_classes);
+	if (status)
+		return status;
+	glp_set_obj_dir(it->problem, GLP_MIN);
+	glp_add_rows(it->problem, n_classes);
+	glp_add_cols(it->problem, 1);
+	glp_set_obj_coef(it->problem, T_COLUMN, 1);
+	glp_set_col_bnds(it->problem, T_COLUMN, GLP_LO, 0, 0);
+	for (int c = 0; c < n_classes; c++) {
+		double work = 0;
+		for (size_t t = 0; t < it->types->n; t++)
+			work += it->fastest[t] == (size_t)c ? it->types->counts[t] * time_of(it, t, (size_t)c) : 0;
+		glp_set_row_bnds(it->problem, c + 1, GLP_UP, 0, -work);
+		if (g->workers[c] > 0) {
+			it->index[++n] = c + 1;
+			it->value[n] = -g->workers[c];
+		}
+	}
+	glp_set_mat_col(it->problem, T_COLUMN, n, it->index, it->value);
+	return 0;
+}
+
+/* The groups are the types. */
+static int build(struct iteration *it)
+{
+	it->problem = glp_create_prob();
+	int status = add_classes(it);
+	for (size_t t = 0; t < it->types->n && !status; t++)
+		status = add_type(it, t);
+	for (size_t i = 0; i < it->graph->n_tasks; i++)
+		it->of[i] = it->types->of[i];
+	return status;
+}
+
+/* --- A new path ----------------------------------------------------------------------------------------------------------- */
+
+/* The basis of the twin's part, such that the dual values stay feasible: a twin of a column that is in the basis has reduced
+ * cost zero wherever it is, and a limit that is reached needs one of them in. */
+static void set_basis(struct iteration *it, const struct group *group, const struct group *twin)
+{
+	int is_tight = group->limit && glp_get_row_stat(it->problem, group->limit) != GLP_BS;
+	if (group->limit)
+		glp_set_row_stat(it->problem, twin->limit, is_tight ? GLP_NU : GLP_BS);
+	for (int k = 0; k < group->n_columns; k++) {
+		int stat = glp_get_col_stat(it->problem, group->column + k);
+		int is_in = stat == GLP_BS && is_tight;
+		glp_set_col_stat(it->problem, twin->column + k, is_in ? GLP_BS : stat == GLP_BS ? GLP_NL : stat);
+		is_tight &= !is_in;
+	}
+}
+
+/* Those tasks of a group that are on the new path become a group of their own, in the same rows. */
+static int split(struct iteration *it, size_t number)
+{
+	int status = reserve(it, (size_t)glp_get_num_rows(it->problem) + 1);
+	if (status)
+		return status;
+	struct group *group = &it->groups[number], *twin = add_group(it, group->type, group->on_path);
+	for (int k = 0; k < group->n_columns; k++) {
+		int n = glp_get_mat_col(it->problem, group->column + k, it->index, it->value);
+		for (int e = 1; e <= n; e++)
+			if (group->limit && it->index[e] == group->limit)
+				it->index[e] = twin->limit;
+		glp_set_mat_col(it->problem, twin->column + k, n, it->index, it->value);
+	}
+	set_basis(it, group, twin);
+	set_count(it, group, group->count - group->on_path);
+	group->twin = (size_t)(twin - it->groups);
+	twin->on_path = twin->count;
+	group->on_path = 0;
+	return 0;
+}
+
+/* Makes the path a union of whole groups. */
+static int split_groups(struct iteration *it, const struct path *path)
+{
+	int status = 0;
+	for (size_t i = 0; i < path->n; i++)
+		it->groups[it->of[path->tasks[i]]].on_path++;
+	for (size_t i = 0; i < path->n && !status; i++) {
+		size_t *of = &it->of[path->tasks[i]];
+		struct group *group = &it->groups[*of];
+		if (group->on_path > 0 && group->on_path < group->count)
+			status = split(it, *of);
+		if (group->on_path == 0)
+			*of = group->twin;
+	}
+	return status;
+}
+
+/* Its tasks take at most T. Clears on_path. */
+static int add_row(struct iteration *it, struct path *path)
+{
+	double length = 0;
+	int n = 0, status = reserve(it, 1 + path->n * it->graph->n_classes);
+	if (status)
+		return status;
+	it->index[++n] = T_COLUMN;
+	it->value[n] = -1;
+	for (size_t i = 0; i < path->n; i++) {
+		struct group *group = &it->groups[it->of[path->tasks[i]]];
+		double fastest = time_of(it, group->type, it->fastest[group->type]);
+		int column = group->column;
+		length += fastest;
+		for (size_t c = 0; c < it->graph->n_classes && group->on_path; c++) {
+			if (!has_column(it, group->type, c))
+				continue;
+			it->index[++n] = column++;
+			it->value[n] = time_of(it, group->type, c) - fastest;
+		}
+		group->on_path = 0; /* once per group */
+	}
+	path->row = glp_add_rows(it->problem, 1);
+	glp_set_row_bnds(it->problem, path->row, GLP_UP, 0, -length);
+	glp_set_mat_row(it->problem, path->row, n, it->index, it->value);
+	return 0;
+}
+
+/* The path that hd_paths_find has found. */
+static int add_path(struct iteration *it)
+{
+	const struct hd_paths *p = it->paths;
+	size_t n = 0;
+	for (size_t task = p->start; task != HD_PATH_END; task = p->next[task])
+		n++;
+	struct path *path = malloc(sizeof *path + n * sizeof *path->tasks);
+	if (!path)
+		return hd_no_memory("the iterative bound");
+	*path = (struct path){.before = it->last};
+	for (size_t task = p->start; task != HD_PATH_END; task = p->next[task])
+		path->tasks[path->n++] = task;
+	it->last = path;
+	int status = split_groups(it, path);
+	return status ? status : add_row(it, path);
+}
+
+/* --- Rounds --------------------------------------------------------------------------------------------------------------- */
+
+static double price_of(const struct iteration *it, int row)
+{
+	return fmax(0, -glp_get_row_dual(it->problem, row));
+}
+
+/* The bound that the dual values prove, in us: see the head of the file. */
+static double prove(struct iteration *it)
+{
+	const struct hd_costed *g = it->graph;
+	double whole = 0, bound = 0;
+	for (size_t i = 0; i < g->n_tasks; i++)
+		it->price[i] = 0;
+	for (const struct path *path = it->last; path; path = path->before) {
+		double q = price_of(it, path->row);
+		whole += q;
+		for (size_t i = 0; i < path->n; i++)
+			it->price[path->tasks[i]] += q;
+	}
+	for (size_t c = 0; c < g->n_classes; c++)
+		whole += price_of(it, (int)c + 1) * g->workers[c];
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		double least = INFINITY;
+		for (size_t c = 0; c < g->n_classes; c++)
+			if (!isnan(g->times[i * g->n_classes + c]))
+				least = fmin(least, g->times[i * g->n_classes + c] * (it->price[i] + price_of(it, (int)c + 1)));
+		bound += least;
+	}
+	return whole > 0 ? bound / whole : 0;
+}
+
+/* What the solution expects the tasks to take. */
+static void expect_times(struct iteration *it)
+{
+	for (size_t i = 0; i < it->graph->n_tasks; i++) {
+		const struct group *group = &it->groups[it->of[i]];
+		double fastest = time_of(it, group->type, it->fastest[group->type]), time = fastest;
+		int column = group->column;
+		for (size_t c = 0; c < it->graph->n_classes; c++)
+			if (has_column(it, group->type, c))
+				time += (time_of(it, group->type, c) - fastest) * glp_get_col_prim(it->problem, column++) /
+				        (double)group->count;
+		it->expected[i] = time;
+	}
+}
+
+/* Whether a path is longer than `limit`; hd_paths_find has found it then. First the longest by smoothed times is tried: those
+ * of one solution out of many as good make each round undo the last one, and thousands of rounds where this way takes tens
+ * (Ben-Ameur and Neto's "in-out separation", Networks 2007). */
+static int find_path(struct iteration *it, double limit)
+{
+	struct hd_paths *p = it->paths;
+	size_t n = it->graph->n_tasks;
+	double length = 0;
+	for (size_t i = 0; i < n; i++)
+		p->weights[i] = it->smoothed[i] = SMOOTHING * it->smoothed[i] + (1 - SMOOTHING) * it->expected[i];
+	hd_paths_find(p);
+	for (size_t task = p->start; task != HD_PATH_END; task = p->next[task])
+		length += it->expected[task];
+	if (length > limit)
+		return 1;
+	memcpy(p->weights, it->expected, n * sizeof *p->weights);
+	return hd_paths_find(p) > limit;
+}
+
+/* Whether there is a solution. From the basis of the last round; else, when that leads in circles, from none. */
+static int solve(struct iteration *it)
+{
+	glp_smcp parameters;
+	glp_init_smcp(&parameters);
+	parameters.msg_lev = GLP_MSG_OFF;
+	parameters.meth = GLP_DUALP; /* a new row is all that is wrong */
+	parameters.tol_bnd = parameters.tol_dj = LP_TOLERANCE;
+	parameters.it_lim = PIVOTS + 10 * glp_get_num_rows(it->problem);
+	for (int attempt = 0; attempt < 2; attempt++) {
+		if (glp_simplex(it->problem, &parameters) == 0 && glp_get_status(it->problem) == GLP_OPT)
+			return 1;
+		glp_std_basis(it->problem);
+	}
+	return 0;
+}
+
+/* The first path is the one of the critical path bound. */
+static int iterate(void *arg)
+{
+	struct iteration *it = arg;
+	int status = build(it);
+	hd_paths_find(it->paths);
+	while (!status && it->out->rounds < it->max_rounds && !it->out->converged) {
+		status = add_path(it);
+		if (status || !solve(it))
+			break; /* what has been proven stays so */
+		it->out->rounds++;
+		it->out->iterative = fmax(it->out->iterative, prove(it));
+		expect_times(it);
+		it->out->converged = !find_path(it, glp_get_col_prim(it->problem, T_COLUMN) * (1 + TOLERANCE));
+	}
+	return status;
+}
+
+static int begin(struct iteration *it)
+{
+	size_t n = it->graph->n_tasks;
+	double sum = 0;
+	it->groups = malloc((n + 1) * sizeof *it->groups);
+	it->of = malloc((n + 1) * sizeof *it->of);
+	it->fastest = malloc((it->types->n + 1) * sizeof *it->fastest);
+	it->price = malloc((n + 1) * sizeof *it->price);
+	it->expected = malloc((n + 1) * sizeof *it->expected);
+	it->smoothed = malloc((n + 1) * sizeof *it->smoothed);
+	if (!it->groups || !it->of || !it->fastest || !it->price || !it->expected || !it->smoothed)
+		return hd_no_memory("the iterative bound");
+	for (size_t t = 0; t < it->types->n; t++) {
+		const double *times = it->types->times + t * it->types->n_classes;
+		sum += it->types->best[t] * it->types->counts[t];
+		for (size_t c = it->types->n_classes; c-- > 0;)
+			it->fastest[t] = times[c] <= it->types->best[t] ? c : it->fastest[t];
+	}
+	it->scale = sum > 0 ? (double)n / sum : 0;
+	for (size_t i = 0; i < n; i++)
+		it->smoothed[i] = it->scale * it->types->best[it->types->of[i]];
+	return 0;
+}
+
+static void end(struct iteration *it)
+{
+	while (it->last) {
+		struct path *before = it->last->before;
+		free(it->last);
+		it->last = before;
+	}
+	free(it->groups);
+	free(it->of);
+	free(it->fastest);
+	free(it->price);
+	free(it->expected);
+	free(it->smoothed);
+	free(it->index);
+	free(it->value);
+}
+
+int hd_iterative_bound(const struct hd_types *types, struct hd_paths *paths, unsigned rounds, struct heddle_bounds *out)
+{
+	struct iteration it = {.graph = paths->graph, .types = types, .paths = paths, .max_rounds = rounds, .out = out};
+	int status = begin(&it);
+	out->iterative = 0;
+	out->converged = it.scale == 0; /* no tasks, or all of them free somewhere */
+	if (!status && it.scale > 0)
+		status = hd_lp_run(iterate, &it);
+	end(&it);
+	return status;
+}

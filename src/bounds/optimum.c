@@ -1,0 +1,195 @@
+/* The least makespan of a small graph: branch and bound over semi-active schedules.
+ *
+ * Tasks are appended one by one, each after those that it waits for, on some class, to the worker of that class which is free
+ * first, as early as it can start there. That some order gives an optimal schedule is seen from one, its tasks sorted by their
+ * start: putting the next on the worker that is free first only leaves the others of the class free earlier from then on.
+ *
+ * What a partial schedule leaves to the rest is when the workers are free and when the tasks to come may start. One that is no
+ * earlier in any of these than another of the same tasks, seen before, is dropped. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "bounds/internal.h"
+
+enum { MAX_SEEN = 1 << 22 }; /* numbers remembered of partial schedules; beyond, the search only takes longer */
+
+/* Partial schedules of one set of tasks, none as good as another: `width` numbers each. */
+struct seen {
+	double *states; /* owns */
+	size_t n, room;
+};
+
+struct search {
+	const struct hd_costed *graph; /* borrows */
+	size_t n, width;
+	size_t *slot;                  /* owns; per class: where its workers begin in a state, and behind them the next; the tasks last */
+	unsigned before[HD_OPTIMUM_TASKS], after[HD_OPTIMUM_TASKS]; /* sets of tasks: bit i is task i */
+	double best_time[HD_OPTIMUM_TASKS], tail[HD_OPTIMUM_TASKS];
+	size_t twin[HD_OPTIMUM_TASKS]; /* the task before that nothing tells apart, or the task itself */
+	double *states;                /* owns; one per depth: when workers are free, by class, earliest first; when tasks may start */
+	struct seen *seen;             /* owns; per set of tasks */
+	size_t n_seen;                 /* numbers in all of these */
+	double best;
+};
+
+/* Whether no number of `a` is larger than that of `b`. */
+static int is_as_good(const double *a, const double *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i] > b[i])
+			return 0;
+	return 1;
+}
+
+/* Whether one seen is as good; otherwise it is remembered in place of those that it is as good as. */
+static int is_dominated(struct search *s, unsigned done, const double *state)
+{
+	struct seen *seen = &s->seen[done];
+	size_t kept = 0, size = s->width * sizeof *state;
+	for (size_t i = 0; i < seen->n; i++)
+		if (is_as_good(seen->states + i * s->width, state, s->width))
+			return 1;
+	for (size_t i = 0; i < seen->n; i++)
+		if (!is_as_good(state, seen->states + i * s->width, s->width))
+			memmove(seen->states + kept++ * s->width, seen->states + i * s->width, size);
+	seen->n = kept;
+	if (kept == seen->room) {
+		size_t room = kept ? 2 * kept : 8;
+		double *states = s->n_seen + room * s->width <= MAX_SEEN ? realloc(seen->states, room * size) : NULL;
+		if (!states)
+			return 0; /* not remembered */
+		s->n_seen += (room - kept) * s->width;
+		seen->states = states;
+		seen->room = room;
+	}
+	memcpy(seen->states + seen->n++ * s->width, state, size);
+	return 0;
+}
+
+/* No completion is shorter: every task to come has its longest path behind it, and the workers share the work that is left. */
+static double bound(const struct search *s, unsigned done, const double *state)
+{
+	size_t n_workers = s->width - s->n;
+	double longest = 0, sum = 0;
+	for (size_t w = 0; w < n_workers; w++) {
+		longest = fmax(longest, state[w]);
+		sum += state[w];
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		if (done >> i & 1)
+			continue;
+		longest = fmax(longest, state[n_workers + i] + s->tail[i]);
+		sum += s->best_time[i];
+	}
+	return fmax(longest, sum / (double)n_workers * (1 - 1e-12)); /* sums are rounded */
+}
+
+/* The state after `task` on class `c`: `from` and `to` differ by it. */
+static void append(const struct search *s, size_t task, size_t c, const double *from, double *to)
+{
+	size_t n_workers = s->width - s->n, w = s->slot[c];
+	memcpy(to, from, s->width * sizeof *to);
+	double end = fmax(from[w], from[n_workers + task]) + s->graph->times[task * s->graph->n_classes + c];
+	for (; w + 1 < s->slot[c + 1] && to[w + 1] < end; w++)
+		to[w] = to[w + 1];
+	to[w] = end;
+	to[n_workers + task] = 0; /* says nothing any more */
+	for (size_t i = 0; i < s->n; i++)
+		if (s->after[task] >> i & 1)
+			to[n_workers + i] = fmax(to[n_workers + i], end);
+}
+
+static void search(struct search *s, unsigned done, double *state)
+{
+	double *next = state + s->width;
+	if (bound(s, done, state) >= s->best)
+		return;
+	if (done + 1 == 1u << s->n) {
+		s->best = bound(s, done, state);
+		return;
+	}
+	if (is_dominated(s, done, state))
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		int has_twin_to_come = s->twin[i] != i && !(done >> s->twin[i] & 1);
+		if (done >> i & 1 || (s->before[i] & ~done) || has_twin_to_come)
+			continue;
+		for (size_t c = 0; c < s->graph->n_classes; c++) {
+			if (isnan(s->graph->times[i * s->graph->n_classes + c]))
+				continue;
+			append(s, i, c, state, next);
+			search(s, done | 1u << i, next);
+		}
+	}
+}
+
+/* --- Preparation ---------------------------------------------------------------------------------------------------------- */
+
+static int are_twins(const struct search *s, size_t a, size_t b)
+{
+	const double *times = s->graph->times;
+	size_t n = s->graph->n_classes;
+	return s->before[a] == s->before[b] && s->after[a] == s->after[b] &&
+	       memcmp(times + a * n, times + b * n, n * sizeof *times) == 0;
+}
+
+/* The facts of every task. `paths` has the best times as weights. */
+static void describe(struct search *s, struct hd_paths *paths)
+{
+	const struct hd_costed *g = s->graph;
+	hd_paths_find(paths);
+	for (size_t i = 0; i < s->n; i++) {
+		s->best_time[i] = paths->weights[i];
+		s->tail[i] = paths->tails[i];
+		for (size_t e = g->first[i]; e < g->first[i + 1]; e++) {
+			s->after[i] |= 1u << g->to[e];
+			s->before[g->to[e]] |= 1u << i;
+		}
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		s->twin[i] = i;
+		for (size_t k = 0; k < i; k++)
+			if (are_twins(s, k, i))
+				s->twin[i] = k;
+	}
+}
+
+static int allocate(struct search *s)
+{
+	const struct hd_costed *g = s->graph;
+	s->slot = calloc(g->n_classes + 1, sizeof *s->slot);
+	if (!s->slot)
+		return hd_no_memory("an exhaustive search");
+	for (size_t c = 0; c < g->n_classes; c++) /* more workers than tasks are of no use */
+		s->slot[c + 1] = s->slot[c] + (size_t)fmin(g->workers[c], (double)s->n);
+	s->width = s->slot[g->n_classes] + s->n;
+	s->states = calloc((s->n + 1) * s->width + 1, sizeof *s->states);
+	s->seen = calloc((size_t)1 << s->n, sizeof *s->seen);
+	return s->states && s->seen ? 0 : hd_no_memory("an exhaustive search");
+}
+
+int hd_optimum(const struct hd_costed *graph, double *makespan)
+{
+	struct search s = {.graph = graph, .n = graph->n_tasks, .best = INFINITY};
+	struct hd_paths paths = {0};
+	if (s.n > HD_OPTIMUM_TASKS)
+		return hd_error(HEDDLE_E_UNSUPPORTED, "%zu tasks are too many to find the least makespan: at most %d", s.n,
+		                HD_OPTIMUM_TASKS);
+	int status = allocate(&s);
+	if (!status)
+		status = hd_paths_init(&paths, graph);
+	if (!status) {
+		hd_best_times(graph, paths.weights);
+		describe(&s, &paths);
+		search(&s, 0, s.states);
+		*makespan = s.n ? s.best : 0;
+	}
+	for (size_t i = 0; s.seen && i < (size_t)1 << s.n; i++)
+		free(s.seen[i].states);
+	free(s.seen);
+	free(s.states);
+	free(s.slot);
+	hd_paths_free(&paths);
+	return status;
+}

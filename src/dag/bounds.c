@@ -1,0 +1,65 @@
+/* Lower bounds of the makespan of a graph on a platform (bounds/bounds.h). */
+#include <heddle/graph.h>
+#include <stdlib.h>
+#include "base/base.h"
+#include "bounds/bounds.h"
+#include "dag/dag.h"
+
+static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
+{
+	int status = 0;
+	for (size_t i = 0; i < costed->n_tasks && !status; i++) {
+		for (size_t c = 0; c < costed->n_classes; c++)
+			costed->times[i * costed->n_classes + c] = heddle_graph_time(graph, i, costed->platform, (unsigned)c);
+		status = hd_costed_accept(costed, i, graph->types[graph->tasks[i].type].name, i);
+	}
+	return status;
+}
+
+static int set_edges(struct hd_costed *costed, const struct heddle_graph *graph)
+{
+	struct heddle_graph_edge *edges;
+	size_t n;
+	int status = heddle_graph_edges(graph, &edges, &n);
+	if (status)
+		return status;
+	struct hd_costed_edge *wide = malloc((n + 1) * sizeof *wide);
+	for (size_t e = 0; wide && e < n; e++)
+		wide[e] = (struct hd_costed_edge){edges[e].from, edges[e].to};
+	status = wide ? hd_costed_set_edges(costed, wide, n) : hd_no_memory("bounds");
+	free(wide);
+	free(edges);
+	return status;
+}
+
+/* The graph with its times on the platform; hd_costed_free ends it, whatever this returns. */
+static int bring_over(const struct heddle_graph *graph, const struct heddle_platform *platform, struct hd_costed *out)
+{
+	int status = hd_costed_init(out, platform, graph->n_tasks);
+	if (!status)
+		status = set_times(out, graph);
+	return status ? status : set_edges(out, graph);
+}
+
+int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
+                        struct heddle_bounds *out)
+{
+	if (!graph || !platform || !out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_graph_bounds: %s is NULL", !graph ? "graph" : !platform ? "platform" : "out");
+	struct hd_costed costed;
+	int status = bring_over(graph, platform, &costed);
+	if (!status)
+		status = hd_bounds(&costed, rounds, out);
+	hd_costed_free(&costed);
+	return status;
+}
+
+int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out)
+{
+	struct hd_costed costed;
+	int status = bring_over(graph, platform, &costed);
+	if (!status)
+		status = hd_optimum(&costed, out);
+	hd_costed_free(&costed);
+	return status;
+}

@@ -1,0 +1,145 @@
+/* Many simulations at once: see campaign.h. Each has a runtime of its own, so that threads share nothing but the queue, the
+ * graphs and the platforms, which nobody changes. */
+#include "campaign.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+int campaign_init(struct campaign *c, const struct campaign_plan *plan)
+{
+	int status = TOOL_OK;
+	*c = (struct campaign){.n_seeds = plan->n_seeds};
+	c->problems = tool_alloc(plan->n_works * plan->n_platforms * sizeof *c->problems);
+	for (size_t i = 0; i < plan->n_works * plan->n_platforms && !status; i++) {
+		struct problem *p = &c->problems[c->n_problems++];
+		p->work = &plan->works[i / plan->n_platforms];
+		p->platform = plan->platforms[i % plan->n_platforms];
+		p->seeds = tool_alloc(plan->n_seeds * sizeof *p->seeds);
+		for (size_t k = 0; k < plan->n_seeds && !status; k++)
+			status = comparison_init(&p->seeds[k], plan->policies);
+		if (!status)
+			status = work_check_platform(p->platform, p->work);
+	}
+	if (status) {
+		campaign_free(c);
+		return status;
+	}
+	c->policies = c->problems[0].seeds[0].policies;
+	c->n_policies = c->problems[0].seeds[0].n;
+	return TOOL_OK;
+}
+
+void campaign_free(struct campaign *c)
+{
+	for (size_t i = 0; i < c->n_problems; i++) {
+		for (size_t k = 0; k < c->n_seeds; k++)
+			comparison_free(&c->problems[i].seeds[k]);
+		free(c->problems[i].seeds);
+	}
+	free(c->problems);
+}
+
+/* --- Runs ---------------------------------------------------------------------------------------------------------------- */
+
+struct queue {
+	struct campaign *campaign;          /* const while threads run, as the next; what it points to has one writer per job */
+	const struct heddle_config *config;
+	pthread_mutex_t lock;               /* protects the rest */
+	size_t next, done, n;
+	int status;
+};
+
+/* Of each problem, the first job is its bounds; then come the policies with the first seed, and so on. */
+static int run_job(const struct queue *q, size_t job)
+{
+	const struct campaign *c = q->campaign;
+	size_t n_jobs = 1 + c->n_seeds * c->n_policies, k = job % n_jobs;
+	struct problem *p = &c->problems[job / n_jobs];
+	if (k == 0)
+		return work_bounds(q->config, p->platform, p->work, &p->seeds[0].bounds);
+	struct heddle_config config = *q->config;
+	size_t seed = (k - 1) / c->n_policies, policy = (k - 1) % c->n_policies;
+	struct comparison *results = &p->seeds[seed];
+	config.seed += seed;
+	config.sched = c->policies[policy];
+	results->status[policy] = work_sim(&config, p->platform, p->work, &results->outcomes[policy]);
+	if (results->status[policy])
+		tool_warn("policy %s gave no result for %s on %s", config.sched, p->work->name, p->platform->name);
+	return results->status[policy];
+}
+
+static void *work_off(void *arg)
+{
+	struct queue *q = arg;
+	pthread_mutex_lock(&q->lock);
+	while (q->next < q->n) {
+		size_t job = q->next++;
+		pthread_mutex_unlock(&q->lock);
+		int status = run_job(q, job);
+		pthread_mutex_lock(&q->lock);
+		q->done++;
+		q->status = q->status ? q->status : status;
+		tool_progress("%zu of %zu simulations", q->done, q->n);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return NULL;
+}
+
+/* The bounds are where comparison_check looks for them. */
+static int check(struct campaign *c)
+{
+	int status = TOOL_OK;
+	for (size_t i = 0; i < c->n_problems; i++) {
+		for (size_t k = 0; k < c->n_seeds; k++) {
+			c->problems[i].seeds[k].bounds = c->problems[i].seeds[0].bounds;
+			int sound = comparison_check(&c->problems[i].seeds[k]);
+			status = status ? status : sound;
+		}
+	}
+	return status;
+}
+
+int campaign_run(struct campaign *c, const struct heddle_config *config, size_t n_threads)
+{
+	struct queue q = {.campaign = c, .config = config, .n = c->n_problems * (1 + c->n_seeds * c->n_policies)};
+	pthread_t *threads = tool_alloc(n_threads * sizeof *threads);
+	size_t started = 0;
+	pthread_mutex_init(&q.lock, NULL);
+	while (started + 1 < n_threads && pthread_create(&threads[started], NULL, work_off, &q) == 0)
+		started++;
+	work_off(&q);
+	while (started > 0)
+		pthread_join(threads[--started], NULL);
+	pthread_mutex_destroy(&q.lock);
+	free(threads);
+	tool_progress_end();
+	return q.status || config->noise > 0 ? q.status : check(c);
+}
+
+/* --- Results -------------------------------------------------------------------------------------------------------------- */
+
+struct cell campaign_cell(const struct campaign *c, size_t problem, size_t policy)
+{
+	const struct problem *p = &c->problems[problem];
+	struct cell cell = {.sched_time = INFINITY};
+	double squares = 0;
+	for (size_t k = 0; k < c->n_seeds; k++) {
+		const struct outcome *r = &p->seeds[k].outcomes[policy];
+		if (p->seeds[k].status[policy])
+			continue;
+		cell.n++;
+		cell.seconds += r->seconds;
+		squares += r->seconds * r->seconds;
+		cell.bytes_moved += r->bytes_moved;
+		cell.idle += r->idle;
+		cell.sched_time = fmin(cell.sched_time, r->sched_time / r->tasks);
+	}
+	double n = cell.n ? (double)cell.n : NAN, bound = p->seeds[0].bounds.mixed * 1e-6;
+	cell.seconds /= n;
+	cell.bytes_moved /= n;
+	cell.idle /= n;
+	cell.sched_time = cell.n ? cell.sched_time : NAN;
+	cell.deviation = cell.n > 1 ? sqrt(fmax(0, (squares - n * cell.seconds * cell.seconds) / (n - 1))) : NAN;
+	cell.ratio = bound > 0 ? cell.seconds / bound : NAN;
+	return cell;
+}

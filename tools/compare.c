@@ -1,0 +1,333 @@
+/* heddle compare: graphs x platforms x policies, next to the bounds. */
+#include "campaign.h"
+#include "experiment.h"
+#include "trace/draw.h"
+#include <heddle/settings.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
+
+/* Names from one or several lists; owns them. */
+struct names {
+	char **list;
+	size_t n;
+};
+
+struct options {
+	struct names graphs, platforms;
+	const char *scheds, *noise, *seed, *picture;
+	long n_seeds, n_threads;
+	enum table_format format;
+	struct tool_settings settings;
+};
+
+static const struct argp_option options[] = {
+	{"graphs", 'g', "G1,G2,...", 0,
+	 "What to schedule: cholesky:n=19200,tile=960,precision=s, files in .json, .dot or .stg, random:n=1000,...; may be repeated", 0},
+	{"platforms", 'p', "P1,P2,...", 0, "The machines; `heddle platforms` lists them", 0},
+	{"scheds", 's', "S1,S2,...|all", 0, "The policies (default all)", 0},
+	{"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+	{"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
+	{"seeds", KEY_SEEDS, "N", 0, "Runs of each, with N seeds in a row (default 1); shown are means", 0},
+	{"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
+	{"output", 'o', "PICTURE", 0, "Draw makespan / bound as a heat map: .png, .svg or .pdf", 0},
+	{0},
+};
+
+/* --- Lists ---------------------------------------------------------------------------------------------------------------- */
+
+static void add_name(struct names *names, const char *text, size_t length)
+{
+	names->list = tool_realloc(names->list, (names->n + 1) * sizeof *names->list);
+	names->list[names->n++] = tool_format("%.*s", (int)length, text);
+}
+
+/* The comma before a NAME=VALUE belongs to the word: "cholesky:n=960,tile=96,other.json" are two. */
+static size_t length_of_word(const char *text)
+{
+	size_t length = strcspn(text, ",");
+	int has_parameters = memchr(text, ':', length) != NULL;
+	while (has_parameters && text[length]) {
+		const char *next = text + length + 1;
+		size_t stop = strcspn(next, "=,:/.");
+		if (next[stop] != '=')
+			break;
+		length += 1 + strcspn(next, ",");
+	}
+	return length;
+}
+
+static void add_list(struct names *names, const char *text)
+{
+	for (; *text; text += *text == ',') {
+		size_t length = length_of_word(text);
+		if (length > 0)
+			add_name(names, text, length);
+		text += length;
+	}
+}
+
+static void names_free(struct names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->list[i]);
+	free(names->list);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->format;
+		state->child_inputs[1] = &o->settings;
+		return 0;
+	case 'g': add_list(&o->graphs, arg); return 0;
+	case 'p': add_list(&o->platforms, arg); return 0;
+	case 's': o->scheds = arg; return 0;
+	case KEY_NOISE: o->noise = arg; return 0;
+	case KEY_SEED: o->seed = arg; return 0;
+	case KEY_SEEDS: o->n_seeds = tool_int(state, "--seeds", arg, 1, 10000); return 0;
+	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
+	case 'o': o->picture = arg; return 0;
+	case ARGP_KEY_ARG: add_name(&o->graphs, arg, strlen(arg)); return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = children,
+	.args_doc = "[GRAPH...]",
+	.doc = "Simulates every graph on every platform under every policy and compares the makespans with the largest lower bound "
+	       "(`heddle bound`), and what was moved, how long workers were idle, how long the policy thought per task.\v"
+	       "The last is real time on this machine, the least of the runs of each: with --jobs 1 --seeds 3 it can be relied on. "
+	       "A GRAPH by itself is the same as with --graphs.",
+};
+
+/* --- Tables --------------------------------------------------------------------------------------------------------------- */
+
+static void fill_problems(struct table *table, const struct campaign *c)
+{
+	static const struct table_column columns[] = {
+		{"graph", NULL, NULL, TABLE_AS_TEXT},
+		{"platform", NULL, NULL, TABLE_AS_TEXT},
+		{"workers", NULL, NULL, 0},
+		{"tasks", NULL, NULL, 0},
+		{"area_bound_ms", "area bound", "ms", 2},
+		{"path_bound_ms", "critical path bound", "ms", 2},
+		{"iterative_bound_ms", "iterative bound", "ms", 2},
+		{"bound_ms", "best bound", "ms", 2},
+	};
+	table_init(table, "problems", "Graphs and bounds", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < c->n_problems; i++) {
+		const struct problem *p = &c->problems[i];
+		const struct heddle_bounds *b = &p->seeds[0].bounds;
+		table_text(table, "%s", p->work->name);
+		table_text(table, "%s", p->platform->name);
+		table_number(table, (double)p->platform->n_workers);
+		table_number(table, work_tasks(p->work));
+		table_number(table, b->area * 1e-3);
+		table_number(table, b->critical_path * 1e-3);
+		table_number(table, b->iterative * 1e-3);
+		table_number(table, b->mixed * 1e-3);
+	}
+}
+
+static void fill_results(struct table *table, const struct campaign *c)
+{
+	static const struct table_column columns[] = {
+		{"graph", NULL, NULL, TABLE_AS_TEXT},
+		{"platform", NULL, NULL, TABLE_AS_TEXT},
+		{"policy", NULL, NULL, TABLE_AS_TEXT},
+		{"runs", NULL, NULL, 0},
+		{"makespan_ms", "makespan", "ms", 2},
+		{"deviation_ms", "deviation", "ms", 2},
+		{"over_bound", "makespan / bound", NULL, 3},
+		{"moved_mib", "moved", "MiB", 0},
+		{"idle_percent", "idle", "%", 1},
+		{"policy_us_per_task", "policy", "us/task", 3},
+	};
+	table_init(table, "results", "Results", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < c->n_problems * c->n_policies; i++) {
+		struct cell cell = campaign_cell(c, i / c->n_policies, i % c->n_policies);
+		table_text(table, "%s", c->problems[i / c->n_policies].work->name);
+		table_text(table, "%s", c->problems[i / c->n_policies].platform->name);
+		table_text(table, "%s", c->policies[i % c->n_policies]);
+		table_number(table, (double)cell.n);
+		table_number(table, cell.seconds * 1e3);
+		table_number(table, cell.deviation * 1e3);
+		table_number(table, cell.ratio);
+		table_number(table, cell.bytes_moved / 0x1p20);
+		table_number(table, cell.idle * 100);
+		table_number(table, cell.sched_time);
+	}
+}
+
+static int is_best(const struct campaign *c, size_t problem, double seconds)
+{
+	for (size_t k = 0; k < c->n_policies; k++)
+		if (campaign_cell(c, problem, k).seconds < seconds)
+			return 0;
+	return 1;
+}
+
+/* Over all problems that the policy has solved. */
+static void fill_policies(struct table *table, const struct campaign *c)
+{
+	static const struct table_column columns[] = {
+		{"policy", NULL, NULL, TABLE_AS_TEXT},
+		{"solved", NULL, NULL, 0},
+		{"best", "times the best", NULL, 0},
+		{"mean_over_bound", "makespan / bound, geometric mean", NULL, 3},
+		{"worst_over_bound", "worst", NULL, 3},
+		{"policy_us_per_task", "policy", "us/task", 3},
+	};
+	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
+	for (size_t k = 0; k < c->n_policies; k++) {
+		double n = 0, logs = 0, worst = NAN, best = 0, sched_time = 0;
+		for (size_t i = 0; i < c->n_problems; i++) {
+			struct cell cell = campaign_cell(c, i, k);
+			if (cell.n == 0)
+				continue;
+			n++;
+			logs += log(cell.ratio);
+			worst = fmax(worst, cell.ratio);
+			best += is_best(c, i, cell.seconds);
+			sched_time += cell.sched_time;
+		}
+		table_text(table, "%s", c->policies[k]);
+		table_number(table, n);
+		table_number(table, best);
+		table_number(table, n > 0 ? exp(logs / n) : NAN);
+		table_number(table, worst);
+		table_number(table, n > 0 ? sched_time / n : NAN);
+	}
+}
+
+static void print(const struct campaign *c, enum table_format format)
+{
+	struct table problems, results, policies, *all[] = {&problems, &results, &policies}, *csv[] = {&results};
+	fill_problems(&problems, c);
+	fill_results(&results, c);
+	fill_policies(&policies, c);
+	table_print(stdout, format, format == TABLE_CSV ? csv : all, format == TABLE_CSV ? 1 : 3);
+	table_free(&problems);
+	table_free(&results);
+	table_free(&policies);
+}
+
+/* --- The picture ---------------------------------------------------------------------------------------------------------- */
+
+static int draw(const struct campaign *c, const char *path)
+{
+	char **rows = tool_alloc(c->n_problems * sizeof *rows);
+	double *values = tool_alloc(c->n_problems * c->n_policies * sizeof *values);
+	for (size_t i = 0; i < c->n_problems; i++) {
+		rows[i] = tool_format("%s on %s", c->problems[i].work->name, c->problems[i].platform->name);
+		for (size_t k = 0; k < c->n_policies; k++)
+			values[i * c->n_policies + k] = campaign_cell(c, i, k).ratio;
+	}
+	struct hd_heatmap map = {
+		.title = "Makespan / largest lower bound", .label = "makespan / bound; 2 and more have one colour",
+		.rows = (const char *const *)rows, .columns = c->policies, .n_rows = c->n_problems, .n_columns = c->n_policies,
+		.values = values, .reference = 1, .low = 1, .high = 2, .digits = 2,
+	};
+	int status = hd_heatmap_draw(&map, path) ? tool_library_error("the heat map was not drawn") : TOOL_OK;
+	for (size_t i = 0; i < c->n_problems; i++)
+		free(rows[i]);
+	free(rows);
+	free(values);
+	return status;
+}
+
+/* --- The command ---------------------------------------------------------------------------------------------------------- */
+
+static int configure(const struct options *o, struct heddle_config *config)
+{
+	if (o->graphs.n == 0)
+		return tool_usage_error("which graphs? For example --graphs cholesky:n=19200,tile=960,precision=s,random:n=1000");
+	if (o->picture && !summary_is_picture(o->picture))
+		return tool_usage_error("--output is \"%s\": it must end in .png, .svg or .pdf", o->picture);
+	int status = o->picture ? tool_check_writable(o->picture) : TOOL_OK;
+	if (!status)
+		status = tool_config_init(config, &o->settings);
+	if (!status && ((o->noise && heddle_setting_set(config, "noise", o->noise)) ||
+	                (o->seed && heddle_setting_set(config, "seed", o->seed))))
+		status = tool_usage_error("--%s", heddle_last_error());
+	if (!status) {
+		config->time_policy = 1;
+		config->sched_options = NULL; /* those of one policy are none of the others' */
+	}
+	return status;
+}
+
+/* What the plan borrows is opened into it; close_plan frees it, whatever this returns. */
+static int open_plan(const struct options *o, const struct heddle_config *config, struct campaign_plan *plan)
+{
+	int status = o->platforms.n ? TOOL_OK : tool_no_platform();
+	plan->works = tool_alloc(o->graphs.n * sizeof *plan->works);
+	plan->platforms = tool_alloc((o->platforms.n + 1) * sizeof *plan->platforms);
+	while (plan->n_works < o->graphs.n && !status) {
+		struct work *work = &plan->works[plan->n_works];
+		work_init(work);
+		work->quiet = 1;
+		work->problem.seed = config->seed;
+		status = work_open(work, o->graphs.list[plan->n_works++]);
+	}
+	while (plan->n_platforms < o->platforms.n && !status) {
+		status = tool_load_platform(o->platforms.list[plan->n_platforms], &plan->platforms[plan->n_platforms]);
+		plan->n_platforms += !status;
+	}
+	return status;
+}
+
+static void close_plan(struct campaign_plan *plan)
+{
+	for (size_t i = 0; i < plan->n_works; i++)
+		heddle_graph_free(plan->works[i].graph);
+	for (size_t i = 0; i < plan->n_platforms; i++)
+		heddle_platform_free(plan->platforms[i]);
+	free(plan->works);
+	free(plan->platforms);
+}
+
+static int compare(const struct options *o, const struct heddle_config *config, const struct campaign_plan *plan)
+{
+	struct campaign c;
+	long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+	int status = campaign_init(&c, plan);
+	if (status)
+		return status;
+	status = campaign_run(&c, config, (size_t)(o->n_threads ? o->n_threads : n_cores > 0 ? n_cores : 1));
+	print(&c, o->format);
+	int drawn = o->picture ? draw(&c, o->picture) : TOOL_OK;
+	campaign_free(&c);
+	return status ? status : drawn;
+}
+
+int tool_compare(int argc, char **argv)
+{
+	struct options o = {.scheds = "all", .n_seeds = 1};
+	struct heddle_config config;
+	struct campaign_plan plan = {.n_works = 0};
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (!status)
+		status = configure(&o, &config);
+	if (!status) {
+		plan.policies = o.scheds;
+		plan.n_seeds = (size_t)o.n_seeds;
+		status = open_plan(&o, &config, &plan);
+		if (!status)
+			status = compare(&o, &config, &plan);
+		close_plan(&plan);
+	}
+	names_free(&o.graphs);
+	names_free(&o.platforms);
+	return status;
+}
