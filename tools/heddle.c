@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{"compare", "policies on several graphs and machines, next to the bounds: tables and a heat map", tool_compare},
 	{"models", "performance models: list, show, plot, purge", tool_models},
 	{"trace", "summarise a trace file, draw it or convert it", tool_trace},
+	{"lab", "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks", tool_lab},
 	{"demo", "the whole of it in a minute", tool_demo},
 	{"help", "this text, or the help of one command", help},
 	{"version", "the version of the library", version},

@@ -101,4 +101,23 @@ struct hd_heatmap {
 /* The format is the path's extension: .png, .svg, .pdf. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */
 int hd_heatmap_draw(const struct hd_heatmap *map, const char *path);
 
+/* --- Bars (bars.c) ----------------------------------------------------------------------------------------------------- */
+
+struct hd_bar {
+	const char *label;
+	double value;     /* where it ends; NAN: no bar */
+	double low, high; /* whiskers; NAN: none */
+	double marker;    /* another value, to compare with; NAN: none */
+};
+struct hd_bars {
+	const char *title, *x_label;            /* NULL: none */
+	const char *value_label, *marker_label; /* for the legend; the second may be NULL */
+	double origin;                          /* where bars begin */
+	uint32_t color, marker_color;
+	const struct hd_bar *bars;              /* from top to bottom */
+	size_t n;
+};
+/* Draws horizontal bars; the format is the path's extension. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */
+int hd_bars_draw(const struct hd_bars *bars, const char *path);
+
 #endif

@@ -78,7 +78,8 @@ def test_command_without_arguments_prints_usage(p):
 def test_command_help_lists_every_command(p):
     out, _ = p.run("--help")
     equal(out, p.run("help")[0])
-    for name in ["machine", "policies", "config", "platforms", "run", "sim", "graph", "models", "trace", "demo"]:
+    for name in ["machine", "policies", "config", "platforms", "run", "sim", "graph", "bound", "compare", "lab", "models", "trace",
+                 "demo"]:
         assert f"  {name} " in out, name
         assert "Usage: heddle " + name in p.run(name, "--help")[0], name
         equal(p.run("help", name)[0], p.run(name, "--help")[0])
@@ -611,6 +612,55 @@ def test_compare_wrong_names_are_answered(p):
     p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "--scheds", "dmdass", says=["dmdas"])
     p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "-o", "map.gif", says=["--output", ".png"])
     p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "--seeds", "0", says=["--seeds"])
+
+# --- lab ------------------------------------------------------------------------------------------------------------------
+
+LAB = ("lab", "--quick", "--sets", "3,24-25", "--tasks", "120")
+
+
+def test_lab_writes_the_papers_tables(p):
+    out, _ = p.run(*LAB, "--seeds", "2", "-o", "lab")
+    assert "URTxD_L5" in out and "tasks/s" in out, out
+    with open(p.path("lab/slowdown.csv")) as f:
+        slowdown = list(csv.DictReader(f))
+    equal(list(slowdown[0]), ["heuristic", "3", "24", "25", "avg"])
+    equal(len(slowdown), 29)
+    equal((slowdown[0]["heuristic"], slowdown[23]["heuristic"], slowdown[28]["heuristic"]), ("NTC", "URTxRelD", "best"))
+    for row in slowdown:
+        mean = sum(float(row[s]) for s in ("3", "24", "25")) / 3
+        assert abs(float(row["avg"]) - mean) < 1e-9, row
+        assert all(float(slowdown[28][s]) <= float(row[s]) + 1e-12 for s in ("3", "24", "25", "avg")), row
+    with open(p.path("lab/dataset.csv")) as f:
+        dataset = list(csv.DictReader(f))
+    equal([(r["seed"], r["dataset"], r["n_cpu"], r["n_gpu"]) for r in dataset],
+          [(s, *row) for s in "12" for row in [("3", "2", "7"), ("24", "1", "2"), ("25", "9", "11")]])
+    equal(dataset[1]["paper_mean_predecessors"], "1.934")
+    assert all(float(r["control_of_perfect"]) > 0.9 for r in dataset)
+    with open(p.path("lab/summary.csv")) as f:
+        summary = {r["heuristic"]: r for r in csv.DictReader(f)}
+    equal((summary["URTxD_L5"]["paper_mean"], summary["URTxD_L5"]["paper_rank"], summary["URT"]["paper_rank"]), ("1.073", "1", "28"))
+    assert float(summary["URT"]["least"]) < float(summary["URT"]["most"])
+    p.starts_with("lab/summary.svg", b"<?xml")
+
+
+def test_lab_twice_and_with_other_threads_gives_the_same(p):
+    one = p.csv(*LAB, "--threads", "1")
+    equal(one, p.csv(*LAB, "--threads", "3"))
+    assert one != p.csv(*LAB, "--seed", "2")
+    assert one != p.csv(*LAB, "--local")
+
+
+def test_lab_json_has_all_tables(p):
+    lab = p.json(*LAB, "--rounds", "2")
+    equal(list(lab), ["experiment", "summary", "dataset", "slowdown"])
+    equal((lab["experiment"]["tasks"], lab["experiment"]["rounds"], len(lab["summary"]), len(lab["dataset"])), (120, 2, 29, 3))
+
+
+def test_lab_wrong_options_are_answered(p):
+    for sets in ["32", "3-1", "1,,2", "x", "-1", ""]:
+        p.refuses("lab", f"--sets={sets}", says=["--sets", "0 to 31"])
+    p.refuses("lab", "--seeds", "0", says=["--seeds", "1 to 1000"])
+    p.refuses("lab", "--quick", "-o", "/dev/null/x", status=1, says=["/dev/null"])
 
 
 # --- demo -----------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,325 @@
+/* The false execution (typed.h).
+ *
+ * Choices, where the paper only has the idea. The type of a task is drawn among those that the worker's class is fastest with,
+ * with their expected proportions as weights. How many predecessors of a type it has is the whole part of what is owed to its
+ * type so far, so that averages match the matrix and no task has more than the entry rounded up. Which ones: distinct, and
+ * equally likely among the last `reach` finished tasks of that type. What cannot be drawn, because too few are finished, is
+ * not made good later: table 4 has a graph (10) whose tasks have at most 1 predecessor, and 0.995 on average. */
+#include "typed.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+
+struct execution {
+	const struct hd_daggen_typed_params *params; /* borrows */
+	struct hd_daggen_typed *out;  /* borrows */
+	struct hd_rng rng;
+	unsigned n_workers;
+	uint32_t *finished; /* owns; [type * n_tasks + i]: in the order of their ends */
+	size_t *n_finished; /* owns; per type */
+	double *owed;       /* owns; as the matrix */
+	int64_t *runs;      /* owns; per worker: its task, -1: none yet */
+	double *until;      /* owns; per worker: when it becomes available */
+	size_t max_edges;
+};
+
+/* --- What is asked for ------------------------------------------------------------------------------------------------ */
+
+static int is_fastest(const struct hd_daggen_type *type, int class_id)
+{
+	return type->cost[class_id] <= type->cost[!class_id];
+}
+
+static int check_types(const struct hd_daggen_typed_params *p)
+{
+	for (size_t i = 0; i < p->n_types; i++) {
+		const struct hd_daggen_type *t = &p->types[i];
+		for (int c = 0; c < HD_DAGGEN_CLASSES; c++)
+			if (!(t->cost[c] > 0) || !isfinite(t->cost[c]))
+				return hd_error(HEDDLE_E_INVALID, "type %zu costs %g us on %s: it must be more than 0", i, t->cost[c],
+				                c ? "GPUs" : "CPUs");
+		if (!(t->proportion >= 0) || !isfinite(t->proportion))
+			return hd_error(HEDDLE_E_INVALID, "the proportion of type %zu is %g: it cannot be negative", i, t->proportion);
+		for (size_t j = 0; j < p->n_types; j++)
+			if (!(p->predecessors[i * p->n_types + j] >= 0) || p->predecessors[i * p->n_types + j] > 1e6)
+				return hd_error(HEDDLE_E_INVALID, "type %zu has %g predecessors of type %zu: 0 to 1000000 are possible", i,
+				                p->predecessors[i * p->n_types + j], j);
+	}
+	return 0;
+}
+
+static int check(const struct hd_daggen_typed_params *p)
+{
+	if (p->n_tasks == 0 || p->n_tasks > UINT32_MAX / 2)
+		return hd_error(HEDDLE_E_INVALID, "%zu tasks: a graph has 1 to %u", p->n_tasks, UINT32_MAX / 2);
+	if (p->workers[0] > 100000 || p->workers[1] > 100000 || p->workers[0] + p->workers[1] == 0)
+		return hd_error(HEDDLE_E_INVALID, "%u CPUs and %u GPUs: there must be one worker, and at most 100000 of a class",
+		                p->workers[0], p->workers[1]);
+	int status = check_types(p);
+	for (int c = 0; c < HD_DAGGEN_CLASSES && !status; c++) {
+		double weight = 0;
+		for (size_t i = 0; i < p->n_types; i++)
+			weight += is_fastest(&p->types[i], c) ? p->types[i].proportion : 0;
+		if (p->workers[c] && !(weight > 0))
+			status = hd_error(HEDDLE_E_INVALID, "no type is for %s, which would have nothing to do: one must be fastest there, "
+			                  "with a proportion above 0", c ? "GPUs" : "CPUs");
+	}
+	return status;
+}
+
+/* --- One task --------------------------------------------------------------------------------------------------------- */
+
+static size_t draw_type(struct execution *e, int class_id)
+{
+	const struct hd_daggen_typed_params *p = e->params;
+	double total = 0;
+	size_t last = 0;
+	for (size_t i = 0; i < p->n_types; i++)
+		total += is_fastest(&p->types[i], class_id) ? p->types[i].proportion : 0;
+	double at = hd_rng_uniform(&e->rng) * total;
+	for (size_t i = 0; i < p->n_types; i++) {
+		if (!is_fastest(&p->types[i], class_id) || !(p->types[i].proportion > 0))
+			continue;
+		last = i;
+		at -= p->types[i].proportion;
+		if (at < 0)
+			break;
+	}
+	return last;
+}
+
+static int add_edge(struct execution *e, uint32_t from, uint32_t to)
+{
+	struct heddle_graph *g = e->out->graph;
+	if (g->n_edges == e->max_edges) {
+		size_t most = 2 * e->max_edges;
+		struct heddle_graph_edge *more = realloc(g->edges, most * sizeof *more);
+		if (!more)
+			return hd_no_memory("the edges of a graph");
+		g->edges = more;
+		e->max_edges = most;
+	}
+	size_t i = g->n_edges++; /* those of `to` in the order of `from` */
+	for (; i && g->edges[i - 1].to == to && g->edges[i - 1].from > from; i--)
+		g->edges[i] = g->edges[i - 1];
+	g->edges[i] = (struct heddle_graph_edge){from, to};
+	return 0;
+}
+
+static int is_predecessor(const struct heddle_graph *g, uint32_t from, uint32_t to)
+{
+	for (size_t i = g->n_edges; i-- > 0 && g->edges[i].to == to;)
+		if (g->edges[i].from == from)
+			return 1;
+	return 0;
+}
+
+/* `n` distinct ones of the last finished tasks of a type: Floyd's algorithm. */
+static int draw_predecessors(struct execution *e, uint32_t task, size_t type, size_t n)
+{
+	size_t candidates = e->n_finished[type], reach = e->params->types[type].reach;
+	if (reach && candidates > reach)
+		candidates = reach;
+	if (n > candidates)
+		n = candidates;
+	const uint32_t *last = e->finished + type * e->params->n_tasks + e->n_finished[type] - candidates;
+	for (size_t i = candidates - n; i < candidates; i++) {
+		uint32_t from = last[hd_rng_next(&e->rng) % (i + 1)];
+		if (is_predecessor(e->out->graph, from, task))
+			from = last[i];
+		if (add_edge(e, from, task))
+			return HEDDLE_E_MEMORY;
+	}
+	return 0;
+}
+
+static int appear(struct execution *e, uint32_t task, unsigned worker)
+{
+	const struct hd_daggen_typed_params *p = e->params;
+	int class_id = worker >= p->workers[HD_DAGGEN_CPU];
+	size_t type = draw_type(e, class_id);
+	double now = e->until[worker];
+	for (size_t j = 0; j < p->n_types; j++) {
+		double *owed = &e->owed[type * p->n_types + j];
+		*owed += p->predecessors[type * p->n_types + j];
+		if (*owed < 1 - 1e-9)
+			continue;
+		size_t whole = (size_t)(*owed + 1e-9); /* sums of entries such as 0.1 are not exact */
+		*owed -= (double)whole;
+		if (draw_predecessors(e, task, j, whole))
+			return HEDDLE_E_MEMORY;
+	}
+	struct heddle_graph *g = e->out->graph;
+	g->tasks[task].type = (uint32_t)type;
+	for (int c = 0; c < HD_DAGGEN_CLASSES; c++)
+		g->times[(size_t)task * HD_DAGGEN_CLASSES + (size_t)c] = p->types[type].cost[c];
+	e->until[worker] = now + p->types[type].cost[class_id];
+	e->out->schedule[task] = (struct hd_daggen_slot){worker, now, e->until[worker]};
+	e->out->makespan = fmax(e->out->makespan, e->until[worker]);
+	e->runs[worker] = task;
+	return 0;
+}
+
+/* --- The whole -------------------------------------------------------------------------------------------------------- */
+
+static int run(struct execution *e)
+{
+	for (uint32_t task = 0; task < e->params->n_tasks; task++) {
+		unsigned worker = 0;
+		for (unsigned w = 1; w < e->n_workers; w++)
+			if (e->until[w] < e->until[worker])
+				worker = w;
+		if (e->runs[worker] >= 0) {
+			size_t type = e->out->graph->tasks[e->runs[worker]].type;
+			e->finished[type * e->params->n_tasks + e->n_finished[type]++] = (uint32_t)e->runs[worker];
+		}
+		if (appear(e, task, worker))
+			return HEDDLE_E_MEMORY;
+	}
+	return 0;
+}
+
+/* An empty graph with room for the tasks. Whatever fails, hd_daggen_typed_free takes what there is. */
+static struct heddle_graph *new_graph(const struct hd_daggen_typed_params *p, size_t max_edges)
+{
+	struct heddle_graph *g = calloc(1, sizeof *g);
+	if (!g)
+		return NULL;
+	g->name = hd_format("typed-%llu", (unsigned long long)p->seed);
+	g->types = calloc(p->n_types, sizeof *g->types);
+	g->tasks = calloc(p->n_tasks, sizeof *g->tasks);
+	g->edges = malloc(max_edges * sizeof *g->edges);
+	g->classes = calloc(HD_DAGGEN_CLASSES, sizeof *g->classes);
+	g->times = malloc(p->n_tasks * HD_DAGGEN_CLASSES * sizeof *g->times);
+	g->n_tasks = p->n_tasks;
+	if (g->types)
+		g->n_types = p->n_types;
+	for (size_t i = 0; i < g->n_types; i++)
+		g->types[i].name = i < 26 ? hd_format("%c", (char)('A' + i)) : hd_format("T%zu", i);
+	if (g->classes) {
+		g->n_classes = HD_DAGGEN_CLASSES;
+		g->classes[HD_DAGGEN_CPU] = hd_format("cpu");
+		g->classes[HD_DAGGEN_GPU] = hd_format("cuda");
+	}
+	return g;
+}
+
+static int is_whole(const struct heddle_graph *g)
+{
+	if (!g || !g->name || !g->types || !g->tasks || !g->edges || !g->classes || !g->times || !g->classes[0] || !g->classes[1])
+		return 0;
+	for (size_t i = 0; i < g->n_types; i++)
+		if (!g->types[i].name)
+			return 0;
+	return 1;
+}
+
+static int execute(struct execution *e)
+{
+	const struct hd_daggen_typed_params *p = e->params;
+	e->finished = malloc(p->n_types * p->n_tasks * sizeof *e->finished);
+	e->n_finished = calloc(p->n_types, sizeof *e->n_finished);
+	e->owed = calloc(p->n_types * p->n_types, sizeof *e->owed);
+	e->runs = malloc(e->n_workers * sizeof *e->runs);
+	e->until = calloc(e->n_workers, sizeof *e->until);
+	if (!is_whole(e->out->graph) || !e->out->schedule || !e->finished || !e->n_finished || !e->owed || !e->runs || !e->until)
+		return hd_no_memory("the false execution of a graph");
+	for (size_t i = 0; i < p->n_types * p->n_types; i++)
+		e->owed[i] = hd_rng_uniform(&e->rng); /* or equal entries would be rounded up for the same tasks */
+	for (unsigned w = 0; w < e->n_workers; w++)
+		e->runs[w] = -1;
+	return run(e);
+}
+
+int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_daggen_typed *out)
+{
+	int status = check(params);
+	if (status)
+		return status;
+	struct execution e = {.params = params, .out = out, .n_workers = params->workers[0] + params->workers[1],
+	                      .max_edges = 4 * params->n_tasks};
+	hd_rng_seed(&e.rng, params->seed);
+	*out = (struct hd_daggen_typed){.graph = new_graph(params, e.max_edges)};
+	out->schedule = malloc(params->n_tasks * sizeof *out->schedule);
+	status = execute(&e);
+	free(e.finished);
+	free(e.n_finished);
+	free(e.owed);
+	free(e.runs);
+	free(e.until);
+	if (status)
+		hd_daggen_typed_free(out);
+	return status;
+}
+
+static void free_graph(struct heddle_graph *g)
+{
+	if (!g)
+		return;
+	for (size_t i = 0; i < g->n_types; i++)
+		free(g->types[i].name);
+	for (size_t c = 0; c < g->n_classes; c++)
+		free(g->classes[c]);
+	free(g->name);
+	free(g->types);
+	free(g->tasks);
+	free(g->edges);
+	free(g->classes);
+	free(g->times);
+	free(g);
+}
+
+void hd_daggen_typed_free(struct hd_daggen_typed *typed)
+{
+	free_graph(typed->graph);
+	free(typed->schedule);
+	*typed = (struct hd_daggen_typed){.graph = NULL};
+}
+
+/* --- The check -------------------------------------------------------------------------------------------------------- */
+
+static int check_slot(const struct hd_daggen_typed_params *p, const struct hd_daggen_typed *typed, uint32_t task, double *until)
+{
+	const struct hd_daggen_slot *s = &typed->schedule[task];
+	const double *times = typed->graph->times + (size_t)task * HD_DAGGEN_CLASSES;
+	if (s->worker >= p->workers[0] + p->workers[1])
+		return hd_error(HEDDLE_E_INVALID, "task %u is on worker %u, which does not exist", task, s->worker);
+	int class_id = s->worker >= p->workers[HD_DAGGEN_CPU];
+	if (times[class_id] > times[!class_id])
+		return hd_error(HEDDLE_E_INVALID, "task %u is on a %s, which is the slower one", task, class_id ? "GPU" : "CPU");
+	if (s->end != s->start + times[class_id])
+		return hd_error(HEDDLE_E_INVALID, "task %u takes %g us instead of %g", task, s->end - s->start, times[class_id]);
+	if (s->start != until[s->worker])
+		return hd_error(HEDDLE_E_INVALID, "worker %u is idle or has two tasks from %g to %g us, before task %u", s->worker,
+		                fmin(until[s->worker], s->start), fmax(until[s->worker], s->start), task);
+	until[s->worker] = s->end;
+	return 0;
+}
+
+int hd_daggen_typed_check(const struct hd_daggen_typed_params *params, const struct hd_daggen_typed *typed)
+{
+	const struct heddle_graph *g = typed->graph;
+	unsigned n_workers = params->workers[0] + params->workers[1];
+	double *until = calloc(n_workers, sizeof *until), latest_start = 0, end = 0;
+	if (!until)
+		return hd_no_memory("the check of a schedule");
+	int status = 0;
+	for (uint32_t i = 0; i < g->n_tasks && !status; i++) { /* in the order of their starts */
+		status = check_slot(params, typed, i, until);
+		latest_start = fmax(latest_start, typed->schedule[i].start);
+		end = fmax(end, typed->schedule[i].end);
+	}
+	for (size_t i = 0; i < g->n_edges && !status; i++)
+		if (typed->schedule[g->edges[i].from].end > typed->schedule[g->edges[i].to].start)
+			status = hd_error(HEDDLE_E_INVALID, "task %u starts before task %u, which it depends on, has ended",
+			                  g->edges[i].to, g->edges[i].from);
+	for (unsigned w = 0; w < n_workers && !status; w++)
+		if (until[w] < latest_start)
+			status = hd_error(HEDDLE_E_INVALID, "worker %u has nothing to do from %g us on, but a task starts at %g", w, until[w],
+			                  latest_start);
+	if (!status && end != typed->makespan)
+		status = hd_error(HEDDLE_E_INVALID, "the last task ends at %g us; the makespan is %g", end, typed->makespan);
+	free(until);
+	return status;
+}

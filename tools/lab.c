@@ -1,0 +1,165 @@
+/* heddle lab: which heuristic gives Heteroprio its best priorities? The experiment of the AutoHeteroprio paper. */
+#include "lab.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+
+enum { KEY_SETS = 0x5000, KEY_SEEDS, KEY_ROUNDS, KEY_QUICK, KEY_LOCAL, KEY_EXPLAIN };
+enum { TASKS = 2048, DRAWS = 300, STEPS = 1500, ROUNDS = 16 };
+enum { QUICK_TASKS = 256, QUICK_DRAWS = 20, QUICK_STEPS = 60, QUICK_SETS = 4 };
+
+struct options {
+	struct hd_lab_options lab;
+	unsigned sets[HD_LAB_SETS];
+	const char *directory;
+	int quick, explain;
+	enum table_format format;
+};
+
+static const struct argp_option options[] = {
+	{"sets", KEY_SETS, "LIST", 0, "Parameter sets, rows of table 4: 0,3,8-11 (default: all 32)", 0},
+	{"seed", 's', "SEED", 0, "Of the first data set (default 1)", 0},
+	{"seeds", KEY_SEEDS, "K", 0, "Data sets, with seeds SEED, SEED+1, ... (default 1)", 0},
+	{"tasks", 'n', "N", 0, "Tasks of each graph (default 2048)", 0},
+	{"local", KEY_LOCAL, NULL, 0, "Predecessors of some types are recent tasks, instead of any finished ones", 0},
+	{"rounds", KEY_ROUNDS, "N", 0, "Simulations that a heuristic learns shares and idle times from (default 16)", 0},
+	{"threads", 't', "N", 0, "Threads (default: one per processor); results do not depend on it", 0},
+	{"quick", KEY_QUICK, NULL, 0, "A minute's work in a second: 4 sets, 256 tasks, a rough fit", 0},
+	{NULL, 0, NULL, 0, "What to show:", 2},
+	{"output", 'o', "DIR", 0, "Write dataset.csv, slowdown.csv, summary.csv and summary.svg there", 0},
+	{"explain", KEY_EXPLAIN, NULL, 0, "Also show the graphs beside the paper's, and every slowdown", 0},
+	{0},
+};
+
+/* "0,3,8-11" */
+static void parse_sets(struct options *o, const char *text, const struct argp_state *state)
+{
+	o->lab.n_sets = 0;
+	for (const char *at = text; at;) {
+		char *end;
+		long from = strtol(at, &end, 10), to = from;
+		int good = end != at;
+		if (good && *end == '-') {
+			at = end + 1;
+			to = strtol(at, &end, 10);
+			good = end != at;
+		}
+		if (!good || (*end && *end != ',') || from < 0 || to >= HD_LAB_SETS || from > to ||
+		    o->lab.n_sets + (size_t)(to - from + 1) > HD_LAB_SETS)
+			argp_error(state, "--sets is \"%s\": it must be a list such as 0,3,8-11 of numbers from 0 to %d", text,
+			           HD_LAB_SETS - 1);
+		for (long i = from; i <= to; i++)
+			o->sets[o->lab.n_sets++] = (unsigned)i;
+		at = *end ? end + 1 : NULL;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
+	case KEY_SETS: parse_sets(o, arg, state); return 0;
+	case 's': o->lab.seed = (uint64_t)tool_int(state, "--seed", arg, 0, 1000000000); return 0;
+	case KEY_SEEDS: o->lab.n_seeds = (unsigned)tool_int(state, "--seeds", arg, 1, 1000); return 0;
+	case 'n': o->lab.n_tasks = (size_t)tool_int(state, "--tasks", arg, 32, 1000000); return 0;
+	case KEY_ROUNDS: o->lab.rounds = (unsigned)tool_int(state, "--rounds", arg, 1, 1000); return 0;
+	case 't': o->lab.n_threads = (unsigned)tool_int(state, "--threads", arg, 1, 1024); return 0;
+	case KEY_LOCAL: o->lab.is_local = 1; return 0;
+	case KEY_QUICK: o->quick = 1; return 0;
+	case KEY_EXPLAIN: o->explain = 1; return 0;
+	case 'o': o->directory = arg; return 0;
+	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.children = children,
+	.doc = "Simulates Heteroprio on random graphs of typed tasks, with the priorities of each of the 28 heuristics of "
+	       "autoheteroprio and with the best that a search finds, and shows how much slower the heuristics are.\v"
+	       "The experiment of Flint and Bramas (2020), whose figures are shown beside; docs/lab.md explains it.",
+};
+
+/* What was not given: the paper's experiment, or a small one. */
+static void complete(struct options *o)
+{
+	struct hd_lab_options *lab = &o->lab;
+	lab->sets = o->sets;
+	if (lab->n_sets == 0)
+		for (size_t n = o->quick ? QUICK_SETS : HD_LAB_SETS; lab->n_sets < n; lab->n_sets++)
+			o->sets[lab->n_sets] = (unsigned)lab->n_sets;
+	if (lab->n_tasks == 0)
+		lab->n_tasks = o->quick ? QUICK_TASKS : TASKS;
+	if (lab->n_threads == 0) {
+		long n = sysconf(_SC_NPROCESSORS_ONLN);
+		lab->n_threads = n > 0 ? (unsigned)n : 1;
+	}
+	lab->draws = o->quick ? QUICK_DRAWS : DRAWS;
+	lab->steps = o->quick ? QUICK_STEPS : STEPS;
+}
+
+struct progress {
+	double last; /* us: when something was shown */
+};
+
+static void show_progress(void *arg, const char *what, size_t done, size_t n_items)
+{
+	struct progress *p = arg;
+	enum { WIDTH = 30, EVERY_US = 100000 };
+	double now = hd_clock_us();
+	if (now - p->last < EVERY_US && done < n_items)
+		return;
+	p->last = now;
+	char bar[WIDTH + 1] = "";
+	memset(bar, '.', WIDTH);
+	memset(bar, '#', WIDTH * done / n_items);
+	tool_progress("%s [%s] %zu of %zu", what, bar, done, n_items);
+}
+
+/* Where the files will go can be written: asked before the work begins. */
+static int check_directory(const char *directory)
+{
+	char *path = tool_format("%s/summary.csv", directory);
+	int status = tool_check_writable(path);
+	free(path);
+	return status;
+}
+
+static void print(const struct options *o, struct lab_tables *tables)
+{
+	struct table *all[LAB_TABLES] = {&tables->all[LAB_EXPERIMENT], &tables->all[LAB_SUMMARY], &tables->all[LAB_DATASET],
+	                                 &tables->all[LAB_SLOWDOWN]};
+	size_t first = o->format == TABLE_CSV && !o->explain; /* CSV is for plotting programs: one table, unless more were asked for */
+	size_t n = o->explain || o->format == TABLE_JSON ? LAB_TABLES : 2;
+	table_print(stdout, o->format, all + first, n - first);
+}
+
+int tool_lab(int argc, char **argv)
+{
+	struct progress progress = {0};
+	struct options o = {.lab = {.seed = 1, .n_seeds = 1, .rounds = ROUNDS, .progress = show_progress, .progress_arg = &progress}};
+	struct hd_lab_results results;
+	struct lab_tables tables;
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (status)
+		return status;
+	complete(&o);
+	if (o.directory && (status = check_directory(o.directory)))
+		return status;
+	status = hd_lab_run(&o.lab, &results);
+	tool_progress_end();
+	if (status)
+		return tool_library_error("the laboratory failed");
+	lab_tables_init(&tables, &o.lab, &results);
+	print(&o, &tables);
+	if (o.directory)
+		status = lab_write(&tables, &results, o.directory);
+	lab_tables_free(&tables);
+	hd_lab_results_free(&results);
+	return status;
+}
