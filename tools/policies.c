@@ -2,6 +2,7 @@
 #include "tool.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct options {
 	enum table_format format;
@@ -63,6 +64,29 @@ static void print_all(enum table_format format)
 	table_free(&table);
 }
 
+/* Words that a table has no room for: they stand below it. */
+static int is_long_list(const struct heddle_option *o)
+{
+	enum { ROOM = 48 };
+	return o->unit && strchr(o->unit, '|') && strlen(o->unit) > ROOM;
+}
+
+/* "Values of NAME", then the words, as many on a line as fit. */
+static void print_list(const struct heddle_option *o)
+{
+	enum { WIDTH = 100 };
+	size_t at = 0;
+	printf("\nValues of %s\n", o->name);
+	for (const char *word = o->unit; *word;) {
+		size_t length = strcspn(word, "|");
+		const char *gap = !at ? "" : at + 2 + length > WIDTH ? "\n" : "  ";
+		at = (*gap == '\n' ? 0 : at + strlen(gap)) + length;
+		printf("%s%.*s", gap, (int)length, word);
+		word += length + (word[length] == '|');
+	}
+	putchar('\n');
+}
+
 static void print_one(const struct heddle_policy *p, enum table_format format)
 {
 	static const struct table_column facts[] = {
@@ -82,14 +106,13 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 	table_text(&about, "%s", p->name);
 	table_text(&about, "%s", p->summary ? p->summary : "");
 	table_text(&about, "%s", p->source ? p->source : "");
-	table_text(&about, "%s",
-	           p->pushes ? "when a task becomes ready (and prefetches its data)" : "when a worker asks");
+	table_text(&about, "%s", p->pushes ? "when a task becomes ready" : "when a worker asks");
 	table_init(&options, "tunables", "Tunables", columns, sizeof columns / sizeof *columns);
 	for (const struct heddle_option *o = p->options; o && o->name; o++) {
 		int limited = o->max > o->min; /* both 0: words, or any number */
 		table_text(&options, "%s", o->name);
 		table_text(&options, "%s", o->value ? o->value : "");
-		table_text(&options, "%s", o->unit ? o->unit : "");
+		table_text(&options, "%s", format == TABLE_TEXT && is_long_list(o) ? "one of those below" : o->unit ? o->unit : "");
 		table_number(&options, limited ? o->min : NAN);
 		table_number(&options, limited ? o->max : NAN);
 		table_text(&options, "%s", o->help ? o->help : "");
@@ -97,6 +120,9 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 	table_print(stdout, format, tables, 2);
 	if (format == TABLE_TEXT && !table_rows(&options))
 		puts("\nIt has no tunables.");
+	for (const struct heddle_option *o = p->options; format == TABLE_TEXT && o && o->name; o++)
+		if (is_long_list(o))
+			print_list(o);
 	table_free(&about);
 	table_free(&options);
 }

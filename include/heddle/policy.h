@@ -41,7 +41,7 @@ struct heddle_policy {
 	const char *name, *summary;
 	const char *source;    /* paper, section, equation */
 	const struct heddle_option *options; /* NULL, or an array ended by a NULL name */
-	int pushes;            /* it assigns tasks to workers when they become ready, and prefetches: for documentation */
+	int pushes;            /* it assigns tasks to workers when they become ready: for documentation */
 	/* Makes the policy's state. Errors: a negative status; explain with heddle_sched_fail. */
 	int (*create)(heddle_sched *sched, void **state);
 	void (*destroy)(void *state);

@@ -59,8 +59,6 @@ struct auto_state {
 	double *scores;               /* owns, scratch: max_types */
 	size_t max_types;
 	uint64_t refreshes, trials_given;
-	uint64_t *changes;            /* owns; per class */
-	double *changed_at;           /* owns; per class */
 	const char *memory;           /* option: borrows */
 };
 
@@ -167,11 +165,7 @@ static void refresh(struct auto_state *a)
 	for (size_t c = 0; c < a->platform->n_classes; c++) {
 		memcpy(a->last_order, b->orders[c], b->n * sizeof *a->last_order);
 		hd_heuristic_order(a->heuristic, &a->types, c, b->orders[c], a->scores);
-		if (a->n_ordered == b->n && memcmp(a->last_order, b->orders[c], b->n * sizeof *a->last_order) == 0)
-			continue;
-		changed = 1;
-		a->changes[c]++;
-		a->changed_at[c] = heddle_sched_now(a->sched);
+		changed |= hd_buckets_note_order(b, c, a->last_order, a->n_ordered);
 	}
 	if (changed)
 		hd_buckets_reordered(b);
@@ -299,12 +293,7 @@ static void auto_report(void *state, heddle_sched *sched)
 	heddle_sched_report(sched, "orders computed", (double)a->refreshes, "times");
 	heddle_sched_report(sched, "tried to calibrate models", (double)a->trials_given, "tasks");
 	for (size_t c = 0; c < a->platform->n_classes; c++) {
-		const char *class = a->platform->classes[c].name;
-		snprintf(name, sizeof name, "%s: order changed", class);
-		heddle_sched_report(sched, name, (double)a->changes[c], "times");
-		snprintf(name, sizeof name, "%s: order last changed at", class);
-		heddle_sched_report(sched, name, a->changed_at[c], "us");
-		snprintf(name, sizeof name, "%s: idle", class);
+		snprintf(name, sizeof name, "%s: idle", a->platform->classes[c].name);
 		heddle_sched_report(sched, name, 100 * idle_share(a, c, now), "%");
 	}
 	hd_buckets_report(&a->buckets, sched);
@@ -339,8 +328,6 @@ static void auto_destroy(void *state)
 	free(a->workers);
 	free(a->busy);
 	free(a->times);
-	free(a->changes);
-	free(a->changed_at);
 	free(a);
 }
 
@@ -352,9 +339,7 @@ static int open_parts(struct auto_state *a)
 	a->workers = calloc(a->platform->n_workers, sizeof *a->workers);
 	a->busy = calloc(n_classes, sizeof *a->busy);
 	a->times = calloc(n_classes, sizeof *a->times);
-	a->changes = calloc(n_classes, sizeof *a->changes);
-	a->changed_at = calloc(n_classes, sizeof *a->changed_at);
-	if (!a->trials || !a->n_trials || !a->workers || !a->busy || !a->times || !a->changes || !a->changed_at)
+	if (!a->trials || !a->n_trials || !a->workers || !a->busy || !a->times)
 		return hd_no_memory("the policy's averages");
 	for (size_t w = 0; w < a->platform->n_workers; w++)
 		a->workers[w].since = NAN;

@@ -291,6 +291,24 @@ heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker)
 
 /* --- Report ------------------------------------------------------------------------------------------------------- */
 
+/* When each order came into force, by its first buckets: "cpu order 2: A > B". */
+static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_t class_id)
+{
+	const struct hd_order_log *log = &b->logs[class_id];
+	const char *class = b->platform->classes[class_id].name;
+	char name[160];
+	snprintf(name, sizeof name, "%s: order changed", class);
+	heddle_sched_report(sched, name, (double)log->changes, "times");
+	for (uint64_t i = log->changes > HD_ORDERS_KEPT ? log->changes - HD_ORDERS_KEPT : 0; i < log->changes; i++) {
+		const uint8_t *front = log->last[i % HD_ORDERS_KEPT].front;
+		size_t n = log->last[i % HD_ORDERS_KEPT].n;
+		int length = snprintf(name, sizeof name, "%s order %llu:", class, (unsigned long long)i + 1);
+		for (size_t r = 0; r < n && length >= 0 && (size_t)length < sizeof name; r++)
+			length += snprintf(name + length, sizeof name - (size_t)length, "%s %s", r ? " >" : "", b->all[front[r]]->name);
+		heddle_sched_report(sched, name, log->last[i % HD_ORDERS_KEPT].at, "us");
+	}
+}
+
 void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
 {
 	char name[160];
@@ -299,7 +317,8 @@ void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
 		heddle_sched_report(sched, "stolen from what another worker held", (double)b->stolen, "tasks");
 	if (b->n_lists > 1)
 		heddle_sched_report(sched, "taken from the own node's lists", b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
-	for (size_t c = 0; c < b->platform->n_classes; c++)
+	for (size_t c = 0; c < b->platform->n_classes; c++) {
+		report_orders(b, sched, c);
 		for (size_t r = 0, rank = 0; r < b->n; r++) {
 			const struct hd_bucket *k = b->all[b->orders[c][r]];
 			if (!k->tasks)
@@ -307,4 +326,5 @@ void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
 			snprintf(name, sizeof name, "%s takes, %zu: %s", b->platform->classes[c].name, ++rank, k->name);
 			heddle_sched_report(sched, name, (double)k->taken[c], "tasks");
 		}
+	}
 }

@@ -27,6 +27,7 @@ void hd_buckets_fini(struct hd_buckets *b)
 		free(b->orders[c]);
 	free(b->all);
 	free(b->orders);
+	free(b->logs);
 	free(b->serves);
 	free(b->workers);
 	free(b->remaining);
@@ -49,6 +50,7 @@ static int allocate(struct hd_buckets *b)
 	size_t n_classes = b->platform->n_classes, n_workers = b->platform->n_workers, n_nodes = b->platform->n_nodes;
 	b->serves = calloc(b->sets.capacity * n_classes, sizeof *b->serves);
 	b->orders = calloc(n_classes, sizeof *b->orders);
+	b->logs = calloc(n_classes, sizeof *b->logs);
 	b->workers = calloc(n_classes, sizeof *b->workers);
 	b->remaining = calloc(n_classes, sizeof *b->remaining);
 	b->held_now = calloc(n_classes, sizeof *b->held_now);
@@ -61,8 +63,8 @@ static int allocate(struct hd_buckets *b)
 	b->near = calloc(n_nodes * b->n_lists, sizeof *b->near);
 	b->away = calloc(b->n_lists, sizeof *b->away);
 	b->class_of_node = calloc(n_nodes, sizeof *b->class_of_node);
-	if (!b->serves || !b->orders || !b->workers || !b->remaining || !b->held || !b->held_now || !b->idle_at || !b->peers ||
-	    !b->n_peers || !b->n_on || !b->visit || !b->near || !b->away || !b->class_of_node)
+	if (!b->serves || !b->orders || !b->logs || !b->workers || !b->remaining || !b->held || !b->held_now || !b->idle_at ||
+	    !b->peers || !b->n_peers || !b->n_on || !b->visit || !b->near || !b->away || !b->class_of_node)
 		return hd_no_memory("the policy's buckets");
 	return HEDDLE_OK;
 }
@@ -203,6 +205,37 @@ size_t hd_buckets_find(struct hd_buckets *b, uint64_t key, const char *name)
 size_t hd_buckets_of_codelet(struct hd_buckets *b, const heddle_codelet *codelet)
 {
 	return hd_buckets_find(b, (uint64_t)(uintptr_t)codelet, heddle_codelet_name(codelet));
+}
+
+/* Where bucket 0, the others, stands is nothing to report: it is empty. */
+static int is_other_order(const size_t *before, size_t n_before, const size_t *order, size_t n)
+{
+	size_t i = 0, j = 0;
+	for (;; i++, j++) {
+		i += i < n_before && !before[i];
+		j += j < n && !order[j];
+		if (i >= n_before || j >= n)
+			return i < n_before || j < n;
+		if (before[i] != order[j])
+			return 1;
+	}
+}
+
+int hd_buckets_note_order(struct hd_buckets *b, size_t class_id, const size_t *before, size_t n)
+{
+	const size_t *order = b->orders[class_id];
+	if (n == b->n && memcmp(before, order, n * sizeof *order) == 0)
+		return 0;
+	struct hd_order_log *log = &b->logs[class_id];
+	if (!is_other_order(before, n, order, b->n))
+		return 1;
+	size_t i = log->changes++ % HD_ORDERS_KEPT;
+	log->last[i].at = heddle_sched_now(b->sched);
+	log->last[i].n = 0;
+	for (size_t r = 0; r < b->n && log->last[i].n < HD_ORDER_FRONT; r++)
+		if (order[r])
+			log->last[i].front[log->last[i].n++] = (uint8_t)order[r];
+	return 1;
 }
 
 int hd_buckets_init(struct hd_buckets *b, heddle_sched *sched)

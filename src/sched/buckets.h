@@ -37,6 +37,17 @@ struct hd_bucket_key {
 	size_t bucket;
 };
 
+/* The orders that a class has had, the last ones: for the report. */
+enum { HD_ORDERS_KEPT = 8, HD_ORDER_FRONT = 8 };
+struct hd_order_log {
+	uint64_t changes;
+	struct {
+		double at;                      /* us */
+		uint8_t front[HD_ORDER_FRONT];  /* its first buckets */
+		size_t n;
+	} last[HD_ORDERS_KEPT]; /* a ring: change i is at i % HD_ORDERS_KEPT */
+};
+
 enum hd_gate { HD_GATE_NO, HD_GATE_BUCKET, HD_GATE_ORDER };
 enum { HD_MAX_BUCKETS = 256 };
 
@@ -51,6 +62,7 @@ struct hd_buckets {
 	struct hd_bucket_key *keys; /* owns: an open-addressing table */
 	size_t n_keys, max_keys;
 	size_t **orders;       /* own; per class: buckets, first to take first */
+	struct hd_order_log *logs; /* owns; per class */
 	unsigned *workers;     /* owns; per class: how many */
 	size_t *remaining;     /* owns; per class: tasks in buckets that it could run */
 	struct hd_held *held;  /* owns; per worker */
@@ -84,6 +96,8 @@ size_t hd_buckets_find(struct hd_buckets *b, uint64_t key, const char *name);
 size_t hd_buckets_named(struct hd_buckets *b, const char *name);
 /* The same by the name of the task's codelet. */
 size_t hd_buckets_of_codelet(struct hd_buckets *b, const heddle_codelet *codelet);
+/* Whether the order of a class is another than `before`, which has n buckets; if so, it is noted for the report. */
+int hd_buckets_note_order(struct hd_buckets *b, size_t class_id, const size_t *before, size_t n);
 /* To be called when orders have changed: finds the nearest lists again. */
 void hd_buckets_reordered(struct hd_buckets *b);
 /* Counts a task of a bucket and its predicted times; hd_buckets_push does it itself. */

@@ -33,6 +33,7 @@ struct heteroprio {
 	uint64_t pushes;
 	size_t n_ordered;  /* buckets that the orders know */
 	double scores[HD_MAX_BUCKETS];
+	size_t before[HD_MAX_BUCKETS]; /* scratch: an order */
 };
 
 /* --- The user's order: "cpu: potrf > trsm; gpu: gemm" ------------------------------------------------------------- */
@@ -142,14 +143,18 @@ static void user_first(const struct heteroprio *h, size_t *order, size_t class_i
 static void renew_orders(struct heteroprio *h)
 {
 	struct hd_buckets *b = &h->buckets;
+	int changed = 0;
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
+		memcpy(h->before, b->orders[c], b->n * sizeof *h->before);
 		for (size_t i = 0; i < b->n; i++)
 			h->scores[i] = score(h, i, c);
 		hd_order_by_scores(b->n, b->orders[c], h->scores);
 		user_first(h, b->orders[c], c);
+		changed |= hd_buckets_note_order(b, c, h->before, h->n_ordered);
 	}
 	h->n_ordered = b->n;
-	hd_buckets_reordered(b);
+	if (changed)
+		hd_buckets_reordered(b);
 }
 
 /* --- The policy --------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLATFORMS = os.path.join(HERE, "..", "..", "platforms")
+DOCUMENT = os.path.join(HERE, "..", "..", "docs", "policies.md")
 SUPPRESSIONS = os.path.join(HERE, "..", "sanitizers", "leak.txt")
 
 
@@ -161,6 +163,35 @@ def test_policies_name_shows_tunables(p):
     beta = [t for t in found["tunables"] if t["name"] == "beta"]
     assert beta and float(beta[0]["default"]) == 1 and beta[0]["help"], found
     assert "beta" in p.run("policies", "dmda")[0]
+
+
+def test_policies_long_list_of_words_stands_below_the_table(p):
+    words = [t["unit"] for t in p.json("policies", "autoheteroprio")["tunables"] if t["name"] == "heuristic"][0].split("|")
+    out, _ = p.run("policies", "autoheteroprio")
+    table, below = out.split("Values of heuristic\n")
+    assert "URT/s_diff" not in table and table.split("Tunables\n")[1].index("meaning") < 90, table
+    equal(below.split(), words)
+    assert max(map(len, below.split("\n"))) <= 100, below
+
+
+def documented_tunables(tunables):
+    """The table of tunables as docs/policies.md must have it."""
+    rows = ["| tunable | default | values | meaning |", "|---|---|---|---|"]
+    for t in tunables:
+        limits = f"{t['min']} to {t['max']} {t['unit']}".strip()
+        values = ", ".join(f"`{word}`" for word in t["unit"].split("|")) if "|" in t["unit"] else t["unit"]
+        default = f"`{t['default']}`" if t["default"] else "(empty)"
+        rows.append(f"| `{t['name']}` | {default} | {values if t['max'] is None else limits} | {t['help']} |")
+    return "\n".join(rows) if tunables else "No tunables."
+
+
+def test_policies_document_has_every_policy_with_its_tunables(p):
+    with open(DOCUMENT, encoding="utf-8") as f:
+        sections = dict(re.findall(r"^## `(\w+)`\n(.*?)(?=^## |\Z)", f.read(), re.MULTILINE | re.DOTALL))
+    equal(list(sections), [row["name"] for row in p.csv("policies")])
+    for name, section in sections.items():
+        expected = documented_tunables(p.json("policies", name)["tunables"])
+        assert f"\n\n{expected}\n\n" in section, f"docs/policies.md, section `{name}`, must have this:\n\n{expected}"
 
 
 def test_policies_unknown_name_is_answered(p):

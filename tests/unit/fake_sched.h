@@ -44,7 +44,7 @@ static inline void *fake_calloc(size_t n, size_t size)
 #include "sched/sets.c"
 #include "sched/work_stealing.c"
 
-enum { FAKE_WORKERS = 64, FAKE_CLASSES = 3, FAKE_DATA = 3, FAKE_SUCCESSORS = 8, FAKE_REPORTS = 24 };
+enum { FAKE_WORKERS = 64, FAKE_CLASSES = 3, FAKE_DATA = 3, FAKE_SUCCESSORS = 8, FAKE_REPORTS = 128 };
 
 struct heddle_codelet {
 	const char *name;

@@ -48,6 +48,43 @@ static void heteroprio_users_order_comes_first(void **unused)
 	fake_close(&s);
 }
 
+static void heteroprio_reports_its_orders_and_since_when(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	open_with(&s, "heteroprio", "", 1, 1);
+	make_typed("ABA");
+	for (int i = 0; i < 3; i++) {
+		s.now = 10 * (i + 1);
+		fake_ready(&s, &tasks[i], -1);
+	}
+	assert_true(fake_report(&s, "cpu: order changed") == 2);
+	assert_true(fake_report(&s, "cpu order 1: A") == 10);
+	assert_true(fake_report(&s, "cpu order 2: A > B") == 20);
+	assert_true(fake_report(&s, "cuda order 2: B > A") == 20);
+	fake_close(&s);
+}
+
+/* Ten buckets, each more urgent than all before: the last eight orders are reported, by their first eight buckets. */
+static void heteroprio_reports_the_last_orders_when_there_were_many(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	open_with(&s, "heteroprio", "bucket=priority", 1, 1);
+	make_tasks(10);
+	for (int i = 0; i < 10; i++) {
+		tasks[i].priority = i;
+		s.now = i;
+		fake_ready(&s, &tasks[i], -1);
+	}
+	assert_true(fake_report(&s, "cpu: order changed") == 10);
+	assert_true(fake_report(&s, "cpu order 3: 2 > 1 > 0") == 2);
+	assert_true(fake_report(&s, "cpu order 10: 9 > 8 > 7 > 6 > 5 > 4 > 3 > 2") == 9);
+	for (size_t i = 0; i < s.n_reports; i++)
+		assert_null(strstr(s.report_names[i], "order 2:"));
+	fake_close(&s);
+}
+
 static void heteroprio_order_of_an_unknown_class_is_refused(void **unused)
 {
 	(void)unused;
@@ -383,6 +420,7 @@ static void orders_are_computed_at_the_first_push_and_every_nth(void **unused)
 		fake_ready(&s, &tasks[i], -1);
 		assert_true(fake_report(&s, "orders computed") == expected[i]);
 	}
+	assert_true(fake_report(&s, "cpu: order changed") == 1); /* by the first alone */
 	tasks[0].ready = 0;
 	tasks[7] = fake_task(&for_cpu, 7, 0);
 	fake_ready(&s, &tasks[7], -1); /* a codelet met for the first time */
@@ -472,6 +510,8 @@ int main(void)
 	const struct CMUnitTest tests_of_heteroprio[] = {
 		cmocka_unit_test(heteroprio_each_class_takes_first_what_it_gains_most_with),
 		cmocka_unit_test(heteroprio_users_order_comes_first),
+		cmocka_unit_test(heteroprio_reports_its_orders_and_since_when),
+		cmocka_unit_test(heteroprio_reports_the_last_orders_when_there_were_many),
 		cmocka_unit_test(heteroprio_order_of_an_unknown_class_is_refused),
 		cmocka_unit_test(heteroprio_priorities_can_be_buckets),
 		cmocka_unit_test(heteroprio_too_many_buckets_share_the_last_place),
