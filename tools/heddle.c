@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{"models", "performance models: list, show, plot, purge", tool_models},
 	{"trace", "summarise a trace file, draw it or convert it", tool_trace},
 	{"lab", "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks", tool_lab},
+	{"repro", "published experiments done again, their figures beside ours", tool_repro},
 	{"demo", "the whole of it in a minute", tool_demo},
 	{"help", "this text, or the help of one command", help},
 	{"version", "the version of the library", version},

@@ -85,36 +85,32 @@ static const struct argp argp = {
 	       "The experiment of Flint and Bramas (2020), whose figures are shown beside; docs/lab.md explains it.",
 };
 
-/* What was not given: the paper's experiment, or a small one. */
-static void complete(struct options *o)
+void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick)
 {
-	struct hd_lab_options *lab = &o->lab;
-	lab->sets = o->sets;
+	lab->sets = sets;
 	if (lab->n_sets == 0)
-		for (size_t n = o->quick ? QUICK_SETS : HD_LAB_SETS; lab->n_sets < n; lab->n_sets++)
-			o->sets[lab->n_sets] = (unsigned)lab->n_sets;
+		for (size_t n = quick ? QUICK_SETS : HD_LAB_SETS; lab->n_sets < n; lab->n_sets++)
+			sets[lab->n_sets] = (unsigned)lab->n_sets;
 	if (lab->n_tasks == 0)
-		lab->n_tasks = o->quick ? QUICK_TASKS : TASKS;
+		lab->n_tasks = quick ? QUICK_TASKS : TASKS;
 	if (lab->n_threads == 0) {
 		long n = sysconf(_SC_NPROCESSORS_ONLN);
 		lab->n_threads = n > 0 ? (unsigned)n : 1;
 	}
-	lab->draws = o->quick ? QUICK_DRAWS : DRAWS;
-	lab->steps = o->quick ? QUICK_STEPS : STEPS;
+	lab->draws = quick ? QUICK_DRAWS : DRAWS;
+	lab->steps = quick ? QUICK_STEPS : STEPS;
+	if (lab->rounds == 0)
+		lab->rounds = ROUNDS;
 }
 
-struct progress {
-	double last; /* us: when something was shown */
-};
-
-static void show_progress(void *arg, const char *what, size_t done, size_t n_items)
+void lab_show_progress(void *arg, const char *what, size_t done, size_t n_items)
 {
-	struct progress *p = arg;
+	double *last = arg;
 	enum { WIDTH = 30, EVERY_US = 100000 };
 	double now = hd_clock_us();
-	if (now - p->last < EVERY_US && done < n_items)
+	if (now - *last < EVERY_US && done < n_items)
 		return;
-	p->last = now;
+	*last = now;
 	char bar[WIDTH + 1] = "";
 	memset(bar, '.', WIDTH);
 	memset(bar, '#', WIDTH * done / n_items);
@@ -141,14 +137,14 @@ static void print(const struct options *o, struct lab_tables *tables)
 
 int tool_lab(int argc, char **argv)
 {
-	struct progress progress = {0};
-	struct options o = {.lab = {.seed = 1, .n_seeds = 1, .rounds = ROUNDS, .progress = show_progress, .progress_arg = &progress}};
+	double shown = 0;
+	struct options o = {.lab = {.seed = 1, .n_seeds = 1, .progress = lab_show_progress, .progress_arg = &shown}};
 	struct hd_lab_results results;
 	struct lab_tables tables;
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (status)
 		return status;
-	complete(&o);
+	lab_complete(&o.lab, o.sets, o.quick);
 	if (o.directory && (status = check_directory(o.directory)))
 		return status;
 	status = hd_lab_run(&o.lab, &results);

@@ -5,6 +5,14 @@
 #include <lab/lab.h>
 #include "tool.h"
 
+/* Fills what is 0 in `lab` with the paper's experiment, or with a small one; `sets` too, unless n_sets says that they are
+ * given. */
+void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick);
+/* A bar on standard error, not too often; `last` is a double: us, when it was last shown. */
+void lab_show_progress(void *last, const char *what, size_t done, size_t n_items);
+/* The name of a heuristic; "best" for HD_HEURISTICS. */
+const char *lab_heuristic_name(int h, char buffer[32]);
+
 enum lab_table { LAB_EXPERIMENT, LAB_DATASET, LAB_SLOWDOWN, LAB_SUMMARY, LAB_TABLES };
 
 /* lab_tables.c: the tables of the results. */

@@ -7,7 +7,7 @@
 
 enum { ROWS = HD_HEURISTICS + 1 }; /* the last is the best of all */
 
-static const char *name_of(int h, char buffer[32])
+const char *lab_heuristic_name(int h, char buffer[32])
 {
 	const char *at = HD_HEURISTIC_NAMES;
 	for (int i = 0; i < h && h < HD_HEURISTICS; i++)
@@ -173,7 +173,7 @@ static void add_slowdowns(struct lab_tables *tables, const struct hd_lab_results
 	table_init(t, "slowdown", "Makespan over that of the control priorities, per parameter set", tables->columns, r->n_sets + 2);
 	for (int h = 0; h < ROWS; h++) {
 		char name[32];
-		table_text(t, "%s", name_of(h, name));
+		table_text(t, "%s", lab_heuristic_name(h, name));
 		for (size_t i = 0; i < r->n_sets; i++) {
 			double sum = 0;
 			for (size_t s = 0; s < r->n_seeds; s++)
@@ -203,7 +203,7 @@ static void add_summary(struct table *t, const struct hd_lab_results *r)
 	for (int h = 0; h < ROWS; h++) {
 		char name[32];
 		struct spread s = spread_of(r, h);
-		table_text(t, "%s", name_of(h, name));
+		table_text(t, "%s", lab_heuristic_name(h, name));
 		table_number(t, s.mean);
 		table_number(t, s.deviation);
 		table_number(t, s.least);
@@ -238,15 +238,7 @@ void lab_tables_free(struct lab_tables *tables)
 static int write_table(const struct table *table, const char *directory)
 {
 	char *path = tool_format("%s/%s.csv", directory, table->key);
-	struct table *one = (struct table *)(uintptr_t)table;
-	FILE *f = fopen(path, "w");
-	int bad = !f;
-	if (f) {
-		table_print(f, TABLE_CSV, &one, 1);
-		bad = ferror(f) != 0;
-		bad |= fclose(f) != 0;
-	}
-	int status = bad ? tool_failure("cannot write %s: %s", path, strerror(errno)) : TOOL_OK;
+	int status = table_write_csv(table, path);
 	free(path);
 	return status;
 }
@@ -264,7 +256,7 @@ static int draw(const struct hd_lab_results *r, const char *directory)
 	for (int h = 0; h < ROWS; h++) {
 		struct spread s = spread_of(r, h);
 		int spreads = r->n_seeds > 1;
-		bars[h] = (struct hd_bar){name_of(h, names[h]), s.mean, spreads ? s.least : NAN, spreads ? s.most : NAN,
+		bars[h] = (struct hd_bar){lab_heuristic_name(h, names[h]), s.mean, spreads ? s.least : NAN, spreads ? s.most : NAN,
 		                          hd_lab_paper_slowdown[h]};
 	}
 	qsort(bars, ROWS, sizeof *bars, by_value);

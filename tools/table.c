@@ -292,3 +292,15 @@ void table_print(FILE *out, enum table_format format, struct table *const *table
 			print_text(out, tables[i]);
 	}
 }
+
+int table_write_csv(const struct table *table, const char *path)
+{
+	FILE *f = fopen(path, "w");
+	int bad = !f;
+	if (f) {
+		print_csv(f, table);
+		bad = ferror(f) != 0;
+		bad |= fclose(f) != 0;
+	}
+	return bad ? tool_failure("cannot write %s: %s", path, strerror(errno)) : TOOL_OK;
+}

@@ -44,6 +44,9 @@ size_t table_rows(const struct table *table);
  * JSON: one object with a member per table. Text and CSV leave tables without rows out. */
 void table_print(FILE *out, enum table_format format, struct table *const *tables, size_t n);
 
+/* One table as a CSV file: TOOL_OK, or a message and TOOL_FAILURE. */
+int table_write_csv(const struct table *table, const char *path);
+
 /* A JSON string with its quotes. */
 void table_json_string(FILE *out, const char *text);
 

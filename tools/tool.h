@@ -28,6 +28,7 @@ int tool_compare(int argc, char **argv);
 int tool_models(int argc, char **argv);
 int tool_trace(int argc, char **argv);
 int tool_lab(int argc, char **argv);
+int tool_repro(int argc, char **argv);
 int tool_demo(int argc, char **argv);
 
 /* --- Messages (util.c) ------------------------------------------------------------------------------------------------- */

@@ -5,8 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The iterative bound is found by the way when that takes about a second at most. */
-enum { MAX_TASKS = 4000, ROUNDS = 300 };
+/* The iterative bound is found by the way as far as that takes about a second: a round takes time in proportion to the tasks, in
+ * graphs where each has times of its own. */
+enum { MAX_TASKS = 4000, MAX_ROUNDS = 300, MAX_WORK = 200000 };
+
+static unsigned rounds_for(size_t n_tasks)
+{
+	if (n_tasks > MAX_TASKS)
+		return 0;
+	return n_tasks > MAX_WORK / MAX_ROUNDS ? (unsigned)(MAX_WORK / n_tasks) : MAX_ROUNDS;
+}
 
 double work_flops(const struct work *work)
 {
@@ -206,7 +214,7 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 		return status;
 	if (work->record && heddle_graph_save(graph, work->record))
 		status = tool_library_error("the graph was not written");
-	else if (heddle_graph_bounds(graph, platform, graph->n_tasks <= MAX_TASKS ? ROUNDS : 0, out))
+	else if (heddle_graph_bounds(graph, platform, rounds_for(graph->n_tasks), out))
 		status = tool_library_error("no bounds");
 	work_close_graph(work, graph);
 	return status;

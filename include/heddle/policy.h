@@ -9,7 +9,7 @@
  *                  be kept for a better worker, but not for ever: when every worker is idle, nothing is being moved and pick
  *                  has refused them all, the run has stopped (the core reports HEDDLE_E_DEADLOCK).
  *   started(task)  the kernel begins (optional)
- *   done(task)     the kernel has ended (optional)
+ *   done(task)     the kernel has ended; or it never began, for lack of memory: every picked task comes here once (optional)
  *
  * Only tasks that at least one worker can run are given. A picked task must be one that heddle_task_can_run(task, worker)
  * allows. Budget: O(log n) per call in the number of ready tasks.
@@ -82,7 +82,7 @@ double heddle_sched_worker_free_at(heddle_sched *s, unsigned worker);
 unsigned heddle_sched_calibrate(const heddle_sched *s);
 
 /* Links and a word that are the policy's while it holds the task: queueing can never fail. */
-struct heddle_task_link {
+struct heddle_task_links {
 	heddle_task *next, *prev, *child;
 	union {
 		uint64_t word;
@@ -90,7 +90,7 @@ struct heddle_task_link {
 		void *ptr;
 	} u;
 };
-struct heddle_task_link *heddle_task_link(heddle_task *t);
+struct heddle_task_links *heddle_task_link(heddle_task *t);
 
 int heddle_task_priority(const heddle_task *t);
 uint64_t heddle_task_order(const heddle_task *t);        /* submission number: 0, 1, 2 ... */

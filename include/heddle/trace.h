@@ -82,8 +82,8 @@ struct heddle_gantt_options {
 /* A Gantt chart; the format is the path's extension: .png, .svg, .pdf. Idle share per worker on the left. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
-/* Writes the state of every worker and unfinished task, for a person with a debugger: it takes no lock, so call it while
- * nothing moves. */
+/* Writes the state of every worker and unfinished task, for people and debuggers. From any thread: it takes the lock, but
+ * where that cannot be had within a tenth of a second, because something hangs, goes on without and says so. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
 /* us from the first start to the last end. */

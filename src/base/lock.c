@@ -31,6 +31,19 @@ void hd_lock_slow(struct hd_lock *lock)
 		futex(&lock->state, FUTEX_WAIT, 2, NULL);
 }
 
+int hd_lock_for(struct hd_lock *lock, double us)
+{
+	double start = hd_clock_us();
+	do {
+		uint32_t free = 0;
+		/* pairs: hd_unlock */
+		if (atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire, memory_order_relaxed))
+			return 1;
+		hd_cpu_relax();
+	} while (hd_clock_us() - start < us);
+	return 0;
+}
+
 void hd_unlock_wake(struct hd_lock *lock)
 {
 	futex(&lock->state, FUTEX_WAKE, 1, NULL);

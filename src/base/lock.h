@@ -37,6 +37,9 @@ static inline void hd_lock(struct hd_lock *lock)
 		hd_lock_slow(lock);
 }
 
+/* 0 when it was not free at any moment of `us` microseconds. */
+int hd_lock_for(struct hd_lock *lock, double us);
+
 static inline void hd_unlock(struct hd_lock *lock)
 {
 	/* pairs: hd_lock */

@@ -56,7 +56,8 @@ struct hd_area {
 /* area.c: a lower bound, in us, of the time in which the workers can do all the work, shared out as well as can be. */
 int hd_area_bound(const struct hd_area *area, double *out);
 
-/* iterative.c: fills out->iterative, rounds and converged. The weights of `paths` are the best times; they are changed. */
+/* iterative.c: fills out->iterative, rounds and converged; the other bounds are there. `paths` has been found by the best times;
+ * it is changed. */
 int hd_iterative_bound(const struct hd_types *types, struct hd_paths *paths, unsigned rounds, struct heddle_bounds *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* The iterative bound (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky
- * factorization", IPDPS 2016, section IV): the area bound's linear program, to which is added, time and again, that the path
+ * factorization", IPDPS 2016): the area bound's linear program, to which is added, time and again, that the path
  * which is longest by the expected times of its solution takes at most T, until no path takes longer.
  *
  * The shares of a whole type must not stand for those of its tasks on a path: a schedule may treat these differently from the
@@ -20,7 +20,7 @@
 #define TOLERANCE 1e-6 /* relative: a path longer than T by less does not count */
 #define SMOOTHING 0.9
 #define LP_TOLERANCE 1e-6 /* of the solution, not of what is proven; finer ones leave the dual simplex going in circles */
-enum { T_COLUMN = 1, PIVOTS = 2000 }; /* the last, and ten per row: more than any round that does not lead in circles */
+enum { T_COLUMN = 1, PIVOTS = 2000 }; /* the last, and ten per row: more than a round takes that does not lead in circles */
 
 struct group {
 	size_t type;
@@ -321,17 +321,20 @@ static void expect_times(struct iteration *it)
 	}
 }
 
-/* Whether a path is longer than `limit`; hd_paths_find has found it then. First the longest by smoothed times is tried: those
- * of one solution out of many as good make each round undo the last one, and thousands of rounds where this way takes tens
- * (Ben-Ameur and Neto's "in-out separation", Networks 2007). */
+/* Whether any solution known has a path longer than `limit`, which hd_paths_find has found then.
+ *
+ * First the longest path by smoothed times is tried: those of one solution out of many as good make each round undo the last
+ * one (Ben-Ameur and Neto's "in-out separation", Networks 49, 2007). The mean of solutions is one for the classes of workers;
+ * and if none of its paths is too long either, the search is over. */
 static int find_path(struct iteration *it, double limit)
 {
 	struct hd_paths *p = it->paths;
 	size_t n = it->graph->n_tasks;
-	double length = 0;
+	double weight = it->out->rounds > 1 ? SMOOTHING : 0, length = 0;
 	for (size_t i = 0; i < n; i++)
-		p->weights[i] = it->smoothed[i] = SMOOTHING * it->smoothed[i] + (1 - SMOOTHING) * it->expected[i];
-	hd_paths_find(p);
+		p->weights[i] = it->smoothed[i] = weight * it->smoothed[i] + (1 - weight) * it->expected[i];
+	if (hd_paths_find(p) <= limit)
+		return 0;
 	for (size_t task = p->start; task != HD_PATH_END; task = p->next[task])
 		length += it->expected[task];
 	if (length > limit)
@@ -348,8 +351,10 @@ static int solve(struct iteration *it)
 	parameters.msg_lev = GLP_MSG_OFF;
 	parameters.meth = GLP_DUALP; /* a new row is all that is wrong */
 	parameters.tol_bnd = parameters.tol_dj = LP_TOLERANCE;
-	parameters.it_lim = PIVOTS + 10 * glp_get_num_rows(it->problem);
+	int n_rows = glp_get_num_rows(it->problem), n_columns = glp_get_num_cols(it->problem);
 	for (int attempt = 0; attempt < 2; attempt++) {
+		int is_anew = attempt > 0 || it->out->rounds == 0;
+		parameters.it_lim = PIVOTS + 10 * (n_rows + (is_anew ? n_columns : 0));
 		if (glp_simplex(it->problem, &parameters) == 0 && glp_get_status(it->problem) == GLP_OPT)
 			return 1;
 		glp_std_basis(it->problem);
@@ -395,7 +400,7 @@ static int begin(struct iteration *it)
 	}
 	it->scale = sum > 0 ? (double)n / sum : 0;
 	for (size_t i = 0; i < n; i++)
-		it->smoothed[i] = it->scale * it->types->best[it->types->of[i]];
+		it->smoothed[i] = 0;
 	return 0;
 }
 
@@ -416,13 +421,27 @@ static void end(struct iteration *it)
 	free(it->value);
 }
 
+/* Whether every class can do all that it is fastest for within the critical path: then nothing is longer than that. */
+static int path_suffices(const struct iteration *it)
+{
+	const struct hd_types *types = it->types;
+	for (size_t c = 0; c < types->n_classes; c++) {
+		double work = 0;
+		for (size_t t = 0; t < types->n; t++)
+			work += it->fastest[t] == c ? types->counts[t] * types->best[t] : 0;
+		if (work > it->graph->workers[c] * it->out->critical_path)
+			return 0;
+	}
+	return 1;
+}
+
 int hd_iterative_bound(const struct hd_types *types, struct hd_paths *paths, unsigned rounds, struct heddle_bounds *out)
 {
 	struct iteration it = {.graph = paths->graph, .types = types, .paths = paths, .max_rounds = rounds, .out = out};
 	int status = begin(&it);
-	out->iterative = 0;
-	out->converged = it.scale == 0; /* no tasks, or all of them free somewhere */
-	if (!status && it.scale > 0)
+	out->iterative = fmax(out->area, out->critical_path);
+	out->converged = !status && path_suffices(&it);
+	if (!status && !out->converged)
 		status = hd_lp_run(iterate, &it);
 	end(&it);
 	return status;

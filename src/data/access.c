@@ -49,18 +49,31 @@ static void end_acquire(heddle_task *t)
 	hd_core_settle(rt);
 }
 
+/* Why a control failed, in the words of the thread that met the failure. */
+static const char *reason(const heddle_task *t)
+{
+	return t->extra && t->extra->message ? t->extra->message : heddle_status_name(t->status);
+}
+
 static int acquire_failed(heddle_data *d, heddle_task *t)
 {
 	char name[80];
-	int status = t->status;
-	if (t->cancelled)
-		status = hd_error(HEDDLE_E_CANCELLED, "%s was not computed: the task that should have written it failed",
-		                  hd_data_name(d, name, sizeof name));
+	hd_data_name(d, name, sizeof name);
+	int status = t->status ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name, reason(t))
+	                       : hd_error(HEDDLE_E_CANCELLED,
+	                                  "%s was not computed: the task that should have written it failed", name);
 	t->status = 0; /* that the program could not have it does not spoil the datum further */
 	t->cancelled = 0;
 	t->accesses[0].mode = HEDDLE_R;
 	end_acquire(t);
 	return status;
+}
+
+/* The wait has ended without it: nobody would release it. */
+static void give_up(heddle_task *t)
+{
+	t->choice = 1;
+	t->accesses[0].mode = HEDDLE_R;
 }
 
 int heddle_acquire(heddle_data *d, enum heddle_mode mode)
@@ -73,14 +86,15 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 	heddle_task *t = status ? NULL : control_on(d, HD_TASK_ACQUIRE, mode);
 	if (!t)
 		return status ? status : HEDDLE_E_MEMORY;
-	status = hd_control_submit(d->rt, t);
-	if (status)
-		return status;
+	t->footprint = hd_thread_token();
+	hd_control_submit(d->rt, t);
 	hd_lock(&d->rt->lock);
 	status = hd_wait_reacting(d->rt, is_staged, t);
-	if (!status && (t->status || t->cancelled))
+	if (status)
+		give_up(t);
+	else if (t->status || t->cancelled)
 		status = acquire_failed(d, t);
-	else if (!status) {
+	else {
 		t->link.next = d->holder; /* readers may hold it together */
 		d->holder = t;
 	}
@@ -113,10 +127,11 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 	if (node >= d->rt->n_nodes)
 		return hd_error(HEDDLE_E_INVALID, "heddle_prefetch: there is no node %u, only 0 to %zu", node, d->rt->n_nodes - 1);
 	heddle_task *t = control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
-	if (!t || !hd_task_extra(t))
+	if (!t)
 		return HEDDLE_E_MEMORY;
-	t->extra->node = node;
-	return hd_control_submit(d->rt, t);
+	t->worker = node;
+	hd_control_submit(d->rt, t);
+	return 0;
 }
 
 /* --- Unregister ---------------------------------------------------------------------------------------------------------- */
@@ -145,7 +160,8 @@ static int submit_unregister(heddle_data *d, heddle_task **held)
 		t->waited = 1;
 		*held = t;
 	}
-	return hd_control_submit(d->rt, t);
+	hd_control_submit(d->rt, t);
+	return 0;
 }
 
 int heddle_unregister(heddle_data *d)
@@ -162,9 +178,11 @@ int heddle_unregister(heddle_data *d)
 		return status;
 	hd_lock(&rt->lock);
 	status = hd_wait_reacting(rt, task_ended, t);
-	if (!status && t->status)
+	if (!status && t->status == HEDDLE_E_CANCELLED)
 		status = hd_error(t->status, "the value of an unregistered datum was not computed: the task that should have written "
 		                             "it failed");
+	else if (!status && t->status)
+		status = hd_error(t->status, "the value of an unregistered datum is lost: %s", reason(t));
 	hd_task_unref(rt, t);
 	hd_unlock(&rt->lock);
 	return status;

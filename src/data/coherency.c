@@ -118,32 +118,47 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 	return tr;
 }
 
-/* The transfer that will make `to` valid, existing or new; its replica there is allocated. NULL and an error when there is
- * nothing to copy from. */
-static struct hd_transfer *fetch(heddle_data *d, unsigned to, enum hd_reason reason)
+/* Through main memory. */
+static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason, struct hd_transfer **out)
 {
-	struct hd_transfer *tr = find_transfer(d, to);
-	if (tr)
-		return tr;
-	int from = cheapest_source(d, to);
-	if (from < 0) {
-		char name[80];
-		hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", hd_data_name(d, name, sizeof name));
-		return NULL;
-	}
-	if (has_link(d->rt, (unsigned)from, to))
-		return begin_hop(d, (unsigned)from, to, reason, NULL);
-	/* Through main memory. */
 	struct hd_replica *middle = &d->replicas[0];
 	if (!middle->ptr) {
-		if (hd_memory_try(middle))
-			return NULL;
+		int status = hd_memory_try(middle);
+		if (status)
+			return status;
 		hd_replica_unpin(middle);
 	}
 	struct hd_transfer *first = find_transfer(d, 0);
 	if (!first)
-		first = begin_hop(d, (unsigned)from, 0, reason, NULL);
-	return first ? begin_hop(d, 0, to, reason, first) : NULL;
+		first = begin_hop(d, from, 0, reason, NULL);
+	*out = first ? begin_hop(d, 0, to, reason, first) : NULL;
+	return *out ? 0 : HEDDLE_E_MEMORY;
+}
+
+/* The transfer that will make `to` valid, existing or new; its replica there is allocated. HEDDLE_E_STATE when there is
+ * nothing to copy from; HEDDLE_E_MEMORY. */
+static int fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out)
+{
+	*out = find_transfer(d, to);
+	if (*out)
+		return 0;
+	int from = cheapest_source(d, to);
+	if (from < 0) {
+		char name[80];
+		return hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", hd_data_name(d, name, sizeof name));
+	}
+	if (!has_link(d->rt, (unsigned)from, to))
+		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
+	*out = begin_hop(d, (unsigned)from, to, reason, NULL);
+	return *out ? 0 : HEDDLE_E_MEMORY;
+}
+
+/* The task cannot have its data. Said while heddle_last_error is about this: it may end later, in another thread. */
+static void fail(heddle_task *t, int status)
+{
+	if (!t->status)
+		hd_task_message(t, heddle_last_error());
+	t->status = status;
 }
 
 static void unlink_transfer(struct hd_transfer *tr)
@@ -209,7 +224,7 @@ static void end_transfer(struct hd_transfer *tr)
 		struct hd_access *next = a->next;
 		a->next = NULL;
 		if (tr->status)
-			hd_access_task(a)->status = tr->status;
+			fail(hd_access_task(a), tr->status);
 		restage_access(a);
 		a = next;
 	}
@@ -254,7 +269,8 @@ void hd_prefetch(heddle_data *d, unsigned node)
 		return;
 	if (hd_memory_try(r))
 		return;
-	if (fetch(d, node, HD_PREFETCH))
+	struct hd_transfer *tr;
+	if (fetch(d, node, HD_PREFETCH, &tr) == 0)
 		d->rt->stats.prefetches++;
 	hd_replica_unpin(r);
 }
@@ -275,9 +291,9 @@ static int stage_access(struct hd_access *a, unsigned node)
 	struct hd_transfer *tr = NULL;
 	/* A cancelled control brings nothing: it is here for the transfers under way. */
 	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid && !hd_access_task(a)->cancelled)) {
-		tr = fetch(d, node, HD_DEMAND);
-		if (!tr)
-			return HEDDLE_E_STATE;
+		int status = fetch(d, node, HD_DEMAND, &tr);
+		if (status)
+			return status;
 	} else if (HD_UNLIKELY(d->transfers && writes(a))) {
 		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
 	}
@@ -309,8 +325,11 @@ int hd_stage(heddle_task *t, unsigned node)
 	t->special &= (uint8_t)~HD_TASK_ONE_NODE;
 	t->pending = 0;
 	int status = hd_memory_reserve(t, node);
-	if (HD_UNLIKELY(status))
+	if (HD_UNLIKELY(status)) {
+		if (status < 0)
+			fail(t, status);
 		return status;
+	}
 	/* A transfer may end while the next is being asked for (its engine may be synchronous): held back by one. */
 	t->pending = 1;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -318,7 +337,7 @@ int hd_stage(heddle_task *t, unsigned node)
 			continue;
 		int s = stage_access(&t->accesses[i], node);
 		if (s < 0)
-			t->status = s;
+			fail(t, s);
 	}
 	if (--t->pending)
 		return HEDDLE_PENDING;
@@ -343,7 +362,7 @@ static void restage_access(struct hd_access *a)
 	if (!t->status) {
 		int s = stage_access(a, hd_task_node(rt, t));
 		if (s < 0)
-			t->status = s;
+			fail(t, s);
 	}
 	if (!t->pending)
 		hd_core_staged(rt, t, t->status);

@@ -29,6 +29,7 @@ struct hd_data_extra {
 	const struct heddle_type *type;   /* heddle_object; borrows until unregistered */
 	heddle_codelet *redux_init, *redux_combine;
 	struct hd_private *privates;      /* owns: private copies for SCRATCH and REDUX */
+	heddle_task *reduce;              /* owns: will close the reduction that the chain ends with; NULL: it does not */
 	heddle_data **children;           /* owns the array; the handles too */
 	size_t n_children;
 	struct heddle_part *parts;        /* owns: all parts when there are several */
@@ -161,7 +162,8 @@ struct hd_private {
 int hd_private_attach(heddle_task *t, unsigned worker);
 /* Whether the init kernel must run on access `a` before the task's kernel; marks it done. */
 int hd_private_needs_init(struct hd_access *a);
-/* A REDUCE task is ready: makes the tasks that combine the private copies, in a chain that ends with `t`. */
+/* A REDUCE task is ready: makes the tasks that combine the private copies, in a chain that ends with `t`. All or none:
+ * HEDDLE_E_MEMORY. */
 int hd_reduce_spawn(heddle_task *t);
 /* It has ended: the private copies go. */
 void hd_private_drop(heddle_data *d, int redux_only);

@@ -213,7 +213,8 @@ int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t 
 	d->partitioned = 1;
 	if (n_children)
 		*n_children = d->extra->n_children;
-	return hd_control_submit(d->rt, t);
+	hd_control_submit(d->rt, t);
+	return 0;
 }
 
 void hd_partition_staged(heddle_task *t)
@@ -256,5 +257,6 @@ int heddle_unpartition(heddle_data *d)
 	d->extra->children = NULL;
 	d->extra->n_children = 0;
 	d->partitioned = 0;
-	return hd_control_submit(d->rt, t);
+	hd_control_submit(d->rt, t);
+	return 0;
 }

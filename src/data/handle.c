@@ -224,6 +224,8 @@ void hd_data_destroy(heddle_data *d)
 	*d->prev_next = d->next;
 	if (d->next)
 		d->next->prev_next = d->prev_next;
+	if (d->extra && d->extra->reduce)
+		hd_task_unref(d->rt, d->extra->reduce);
 	if (d->extra)
 		free_extra(d->extra);
 	free(d);

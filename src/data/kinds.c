@@ -88,6 +88,11 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	int status = hd_data_create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, &d);
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
 	if (!extra) {
+		if (!status) {
+			hd_lock(&rt->lock);
+			hd_data_destroy(d); /* it is not known to be an object: the cell stays */
+			hd_unlock(&rt->lock);
+		}
 		free(cell);
 		return status ? status : HEDDLE_E_MEMORY;
 	}

@@ -88,7 +88,7 @@ static int valid_somewhere(const heddle_data *d)
 	return 0;
 }
 
-/* A task of the reduction that works on `d` under REDUCE's access. */
+/* A task of the reduction that works on `d` under REDUCE's access, not inserted yet. */
 static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned mode, heddle_data *copy)
 {
 	heddle_task *s = hd_task_make(d->rt, codelet, copy ? 2 : 1);
@@ -101,36 +101,66 @@ static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned 
 	return s;
 }
 
-/* Appends a step: it waits for the one before, which is then inserted. */
-static int append(heddle_runtime *rt, heddle_task **last, heddle_task *step)
+/* The steps from first to last, joined by link.next until they are inserted: each waits for the one before. */
+struct steps {
+	heddle_task *first, *last;
+};
+
+static int append(heddle_runtime *rt, struct steps *steps, heddle_task *step)
 {
 	if (!step)
 		return HEDDLE_E_MEMORY;
-	int status = *last ? hd_graph_after(*last, step) : 0;
-	if (*last)
-		hd_core_insert(rt, *last);
-	*last = step;
+	step->link.next = NULL;
+	if (steps->last && hd_graph_after(steps->last, step)) {
+		hd_task_unref(rt, step);
+		return HEDDLE_E_MEMORY;
+	}
+	if (steps->last)
+		steps->last->link.next = step;
+	else
+		steps->first = step;
+	steps->last = step;
+	return 0;
+}
+
+static int make_steps(heddle_data *d, struct steps *steps)
+{
+	const struct hd_data_extra *extra = d->extra;
+	int status = 0;
+	if (!valid_somewhere(d))
+		status = append(d->rt, steps, make_step(d, extra->redux_init, HEDDLE_W, NULL));
+	for (struct hd_private *p = extra->privates; p && !status; p = p->next)
+		if (p->redux && p->initialised)
+			status = append(d->rt, steps, make_step(d, extra->redux_combine, HEDDLE_RW, p->copy));
 	return status;
+}
+
+static void discard_steps(heddle_runtime *rt, struct steps *steps)
+{
+	for (heddle_task *s = steps->first, *next; s; s = next) {
+		next = s->link.next;
+		if (next)
+			hd_graph_undo_after(s);
+		hd_task_unref(rt, s);
+	}
 }
 
 int hd_reduce_spawn(heddle_task *t)
 {
-	heddle_data *d = t->accesses[0].data;
-	heddle_runtime *rt = d->rt;
-	struct hd_data_extra *extra = d->extra;
-	heddle_task *last = NULL;
-	int status = 0;
+	heddle_runtime *rt = t->accesses[0].data->rt;
+	struct steps steps = {0};
 	t->choice = 1;
-	t->pending = 1; /* until the steps are linked */
-	if (!valid_somewhere(d))
-		status = append(rt, &last, make_step(d, extra->redux_init, HEDDLE_W, NULL));
-	for (struct hd_private *p = extra->privates; p && !status; p = p->next)
-		if (p->redux && p->initialised)
-			status = append(rt, &last, make_step(d, extra->redux_combine, HEDDLE_RW, p->copy));
-	if (last && !status)
-		status = hd_graph_after(last, t);
-	if (last)
-		hd_core_insert(rt, last);
-	t->pending--;
-	return status;
+	int status = make_steps(t->accesses[0].data, &steps);
+	if (!status && steps.last)
+		status = hd_graph_after(steps.last, t);
+	if (status) {
+		discard_steps(rt, &steps);
+		return status;
+	}
+	for (heddle_task *s = steps.first, *next; s; s = next) {
+		next = s->link.next; /* the core's as soon as it is inserted */
+		s->link.u.word = t->order; /* for the trace: where in the order of submissions it belongs */
+		hd_core_insert(rt, s);
+	}
+	return 0;
 }

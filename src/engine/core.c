@@ -71,31 +71,56 @@ static void on_ready(heddle_task *t, void *arg)
 	rt->batch[rt->n_batch++] = t;
 }
 
-/* A reduction that no task closes would never be done: the first access of another kind puts a REDUCE task before itself. */
-static int close_reductions(heddle_runtime *rt, heddle_task *t)
+/* The first REDUX access of a group. The REDUCE task that will follow the group is made now, while the lack of memory for it
+ * can still fail a contribution: the datum is void then. */
+static int open_reduction(heddle_runtime *rt, struct hd_access *a)
 {
+	heddle_task *reduce = hd_task_make(rt, NULL, 1);
+	if (!reduce) {
+		a->mode = HEDDLE_RW;
+		return HEDDLE_E_MEMORY;
+	}
+	reduce->kind = HD_TASK_REDUCE;
+	reduce->special = 0;
+	hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
+	a->data->extra->reduce = reduce; /* it is reducible, so there is an extra */
+	return 0;
+}
+
+/* A reduction that no task closes would never be done: the first access of another kind puts the REDUCE task before itself. */
+static void close_reduction(heddle_runtime *rt, heddle_data *d)
+{
+	heddle_task *reduce = d->extra->reduce;
+	d->extra->reduce = NULL;
+	d->tail_mode = HEDDLE_RW; /* so that this does not happen to REDUCE itself */
+	hd_core_insert(rt, reduce);
+}
+
+static int begin_or_end_reductions(heddle_runtime *rt, heddle_task *t)
+{
+	int status = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
-		if (HD_LIKELY(a->data->tail_mode != HEDDLE_REDUX) || a->mode == HEDDLE_REDUX ||
-		    (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
+		int reducing = a->data->tail_mode == HEDDLE_REDUX, reduces = a->mode == HEDDLE_REDUX;
+		if (HD_LIKELY(reducing == reduces) || (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
 			continue;
-		heddle_task *reduce = hd_task_make(rt, NULL, 1);
-		if (!reduce)
-			return HEDDLE_E_MEMORY;
-		reduce->kind = HD_TASK_REDUCE;
-		reduce->special = 0;
-		hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
-		a->data->tail_mode = HEDDLE_RW; /* so that this does not happen to REDUCE itself */
-		hd_core_insert(rt, reduce);
+		if (reducing)
+			close_reduction(rt, a->data);
+		else if (!status)
+			status = open_reduction(rt, a);
+		else
+			a->mode = HEDDLE_RW; /* the task fails already, and so must what it would have contributed to */
 	}
-	return 0;
+	return status;
 }
 
 static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 {
 	int status = 0;
 	for (size_t i = 0; i < t->extra->n_before && !status; i++) {
+		uint32_t pending = t->pending;
 		status = hd_graph_after(t->extra->before[i], t);
+		t->extra->n_preds += t->pending - pending;
 		if (rt->recorder)
 			hd_record_explicit(rt->recorder, t->extra->before[i]->order);
 	}
@@ -106,7 +131,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
-	int status = close_reductions(rt, t);
+	int status = begin_or_end_reductions(rt, t);
 	t->order = rt->next_order++;
 	rt->n_inserted++;
 	t->pending++; /* held until everything is linked */
@@ -143,6 +168,12 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 	                                    heddle_status_name(t->status));
 }
 
+/* The next wait for all shall report it: a task, or a control that failed by itself and that nobody waits for. */
+static int is_news(const heddle_task *t)
+{
+	return t->kind == HD_TASK_CODELET || (t->status != HEDDLE_E_CANCELLED && !t->waited);
+}
+
 /* The last of it: waiters may see it, its memory goes. */
 static void bury(heddle_runtime *rt, heddle_task *t)
 {
@@ -168,7 +199,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 {
 	if (!t->status)
 		t->status = t->cancelled ? HEDDLE_E_CANCELLED : status;
-	if (HD_UNLIKELY(t->status) && t->kind == HD_TASK_CODELET)
+	if (HD_UNLIKELY(t->status) && is_news(t))
 		note_error(rt, t);
 	hd_graph_release(t, on_ready, rt);
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION))
@@ -217,7 +248,7 @@ static void control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION || t->kind == HD_TASK_ACQUIRE)
 			hd_stage_begin(t, 0);
 	}
-	if (t->kind == HD_TASK_ACQUIRE) { /* stays until heddle_release */
+	if (t->kind == HD_TASK_ACQUIRE && !t->choice) { /* stays until heddle_release */
 		set_state(t, HD_STAGED);
 		rt->n_held++;
 		rt->news = 1;
@@ -244,9 +275,7 @@ static int wants_value_home(const heddle_data *d)
 static void run_reduce(heddle_runtime *rt, heddle_task *t)
 {
 	if (!t->choice && !t->cancelled) {
-		int status = hd_reduce_spawn(t);
-		if (status)
-			t->status = status;
+		t->status = hd_reduce_spawn(t);
 		if (t->pending)
 			return; /* comes back when the last step has ended */
 	}
@@ -258,6 +287,8 @@ static void run_control(heddle_runtime *rt, heddle_task *t)
 {
 	switch (t->kind) {
 	case HD_TASK_ACQUIRE:
+		if (t->choice) /* given up */
+			break;
 		if (t->cancelled)
 			control_staged(rt, t, 0);
 		else
@@ -283,7 +314,7 @@ static void run_control(heddle_runtime *rt, heddle_task *t)
 			return;
 		break;
 	case HD_TASK_PREFETCH:
-		hd_prefetch(t->accesses[0].data, t->extra->node);
+		hd_prefetch(t->accesses[0].data, t->worker);
 		break;
 	case HD_TASK_REDUCE:
 		run_reduce(rt, t);
@@ -339,14 +370,15 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 		rt->engine->worker_ready(w);
 }
 
+/* The data of a picked task cannot be had: it has ended without having begun. */
 static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
 	hd_stage_end(t, w->node);
 	w->in_flight--;
 	w->backlog -= t->link.u.key;
-	if (status == HEDDLE_E_NO_FIT || heddle_last_error()[0])
-		hd_task_message(t, heddle_last_error());
+	if (rt->sched.policy->done) /* it counts what it has given */
+		rt->sched.policy->done(rt->sched.state, t, w->id);
 	hd_core_end(rt, t, status);
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
@@ -382,7 +414,9 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	w->in_flight++;
 	set_state(t, HD_PICKED);
 	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? hd_private_attach(t, w->id) : 0;
-	if (!status)
+	if (HD_UNLIKELY(status))
+		hd_task_message(t, heddle_last_error());
+	else
 		status = hd_stage(t, w->node);
 	if (status != HEDDLE_PENDING)
 		hd_core_staged(rt, t, status);

@@ -90,7 +90,7 @@ static void dump_task(const heddle_task *t, void *arg)
 	}
 }
 
-void heddle_dump(heddle_runtime *rt, FILE *out)
+static void dump(heddle_runtime *rt, FILE *out)
 {
 	fprintf(out, "inserted %llu ended %llu running %llu transfers %llu staged %llu held %llu ready %zu\n",
 	        (unsigned long long)rt->n_inserted, (unsigned long long)rt->n_ended, (unsigned long long)rt->n_running,
@@ -101,4 +101,19 @@ void heddle_dump(heddle_runtime *rt, FILE *out)
 		        rt->workers[i].running ? "runs " : "idle", rt->workers[i].running ? hd_task_name(rt->workers[i].running) : "",
 		        rt->workers[i].hungry ? ", hungry" : "");
 	hd_pool_each(&rt->pool, dump_task, out);
+}
+
+/* Whoever holds the lock for so long hangs, or has called us. */
+static const double LOCK_US = 1e5;
+
+void heddle_dump(heddle_runtime *rt, FILE *out)
+{
+	if (!rt || !out)
+		return;
+	int locked = hd_lock_for(&rt->lock, LOCK_US);
+	if (!locked)
+		fprintf(out, "the core lock is held: what follows may be changing\n");
+	dump(rt, out);
+	if (locked)
+		hd_unlock(&rt->lock);
 }

@@ -67,6 +67,7 @@ struct hd_waiter {
 	struct hd_waiter *next;
 	int (*done)(heddle_runtime *rt, void *arg); /* under the lock */
 	void *arg;
+	uint64_t thread;        /* its token */
 	struct hd_event *event; /* what its thread sleeps on */
 	int woken;
 };
@@ -217,14 +218,16 @@ void hd_core_not_hungry(struct hd_worker *w);
 int hd_drain(heddle_runtime *rt);
 /* Nobody may submit without the lock until further notice. */
 void hd_revoke(heddle_runtime *rt);
-/* A control task on some data, submitted in order. `fill` may add to it before. Takes the lock. */
+/* A control task on some data, to be submitted by the same thread; NULL when out of memory. Takes the lock. */
 heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses);
-int hd_control_submit(heddle_runtime *rt, heddle_task *t);
+void hd_control_submit(heddle_runtime *rt, heddle_task *t);
 /* Under the lock: a task with a codelet, made by the core itself. */
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
 /* size.c. The model entry of its sizes; under the lock. Without one the task is cancelled and has its status. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
+/* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */
+double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
 /* That of any model for the same sizes; NULL when out of memory. */
 struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model);
 /* Adds what the codelet's own footprint function says to the task's. HEDDLE_E_MEMORY. */
@@ -235,6 +238,10 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 /* The same for one task or datum: others must see what ends as soon as it ends. */
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
 void hd_wake_waiters(heddle_runtime *rt);
+/* Another thread of the program can still change what the waiter waits for. */
+int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
+/* Tells live threads apart; not 0. */
+uint64_t hd_thread_token(void);
 
 /* context.c: running kernels. */
 struct heddle_call_context {

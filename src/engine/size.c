@@ -84,6 +84,19 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	c->last_entry = t->perf;
 }
 
+double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
+{
+	heddle_codelet *init = d->extra->redux_init;
+	heddle_task *t = hd_task_make(rt, init, 1); /* as it would be submitted: its size is what counts */
+	if (!t)
+		return 0;
+	hd_task_set_access(t, 0, d, HEDDLE_W);
+	const struct hd_perf_entry *e = init->desc.footprint && hd_task_add_footprint(t) ? NULL : hd_task_entry(t, init->model);
+	hd_task_unref(rt, t);
+	double us = e ? hd_perf_time(e, class_id) : 0;
+	return us > 0 ? us : 0; /* NAN: unknown */
+}
+
 int hd_task_add_footprint(heddle_task *t)
 {
 	struct size_view v;

@@ -22,7 +22,7 @@ static _Thread_local struct {
 
 static _Thread_local char token_address; /* its address tells live threads apart */
 
-static uint64_t my_token(void)
+uint64_t hd_thread_token(void)
 {
 	return (uint64_t)(uintptr_t)&token_address;
 }
@@ -31,7 +31,7 @@ static uint64_t my_token(void)
  * that were submitted. */
 static struct hd_inbox *find_inbox(heddle_runtime *rt)
 {
-	uint64_t token = my_token();
+	uint64_t token = hd_thread_token();
 	for (struct hd_inbox *i = rt->inboxes; i; i = i->next)
 		if (i->thread == token)
 			return i;
@@ -221,7 +221,7 @@ static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 
 static void clear(heddle_runtime *rt, heddle_task *t)
 {
-	uint16_t size_class = t->size_class;
+	uint8_t size_class = t->size_class;
 	memset(t, 0, sizeof *t);
 	t->size_class = size_class;
 	t->refs = 1;
@@ -263,6 +263,8 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 
 heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses)
 {
+	if (!my_inbox(rt))
+		return NULL;
 	hd_lock(&rt->lock);
 	heddle_task *t = hd_task_make(rt, NULL, n_accesses);
 	hd_unlock(&rt->lock);
@@ -273,13 +275,9 @@ heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses)
 	return t;
 }
 
-int hd_control_submit(heddle_runtime *rt, heddle_task *t)
+void hd_control_submit(heddle_runtime *rt, heddle_task *t)
 {
-	struct hd_inbox *inbox = my_inbox(rt);
-	if (!inbox)
-		return HEDDLE_E_MEMORY;
-	push(rt, inbox, t);
-	return 0;
+	push(rt, my_inbox(rt), t); /* there since hd_control_new */
 }
 
 /* --- Tasks of the program ------------------------------------------------------------------------------------------------ */
@@ -513,6 +511,7 @@ static void discard(struct hd_inbox *inbox, heddle_task *t)
 		free(t->extra->before);
 		free(t->extra->name);
 		free(t->extra);
+		t->extra = NULL;
 	}
 	give_memory(inbox, t);
 }

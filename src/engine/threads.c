@@ -211,7 +211,10 @@ static void *copier_main(void *arg)
 		hd_unlock(&rt->lock);
 		tr->start = threads_now(rt);
 		/* The descriptions of the datum are constant, the replicas pinned. */
+		hd_error(0, "%s", ""); /* what it says afterwards is about this copy */
 		tr->status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
+		if (tr->status && !heddle_last_error()[0])
+			hd_error(tr->status, "a copy between memories failed");
 		tr->end = threads_now(rt);
 		hd_lock(&rt->lock);
 		rt->now = tr->end;
@@ -385,7 +388,7 @@ static void threads_close(heddle_runtime *rt)
 		hd_event_set(&rt->workers[i].wake);
 		pthread_join(th->threads[i], NULL);
 	}
-	for (size_t i = 0; i < 2 * rt->n_nodes; i++) {
+	for (size_t i = 0; th->in && th->out && i < 2 * rt->n_nodes; i++) {
 		struct copier *c = i < rt->n_nodes ? &th->in[i] : &th->out[i - rt->n_nodes];
 		if (!c->started)
 			continue;

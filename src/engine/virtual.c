@@ -96,6 +96,16 @@ static double duration(heddle_runtime *rt, const struct hd_worker *w, const hedd
 	return us + rt->config.sched_cost;
 }
 
+/* What the kernels take that must make private copies neutral before the task adds to them. */
+static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddle_task *t)
+{
+	double us = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (hd_private_needs_init(&t->accesses[i]))
+			us += hd_task_init_time(rt, t->accesses[i].data, w->class_id);
+	return us;
+}
+
 static void virtual_worker_ready(struct hd_worker *w)
 {
 	struct hd_virtual *v = w->rt->engine_state.virtual_;
@@ -105,9 +115,8 @@ static void virtual_worker_ready(struct hd_worker *w)
 	if (!t)
 		return;
 	hd_core_begin(w, t, v->now);
-	for (uint32_t i = 0; i < t->n_accesses && (t->special & HD_TASK_PRIVATE); i++)
-		hd_private_needs_init(&t->accesses[i]); /* costs nothing here, but then there is something to combine */
-	push_event(v, v->now + duration(w->rt, w, t), w);
+	double us = t->special & HD_TASK_PRIVATE ? init_duration(w->rt, w, t) : 0;
+	push_event(v, v->now + us + duration(w->rt, w, t), w);
 }
 
 /* --- Transfers ----------------------------------------------------------------------------------------------------------- */
@@ -296,15 +305,26 @@ static int advance(heddle_runtime *rt)
 	return 1;
 }
 
+/* With several threads of the program any of them drives the clock, one at a time; not while another is in a callback, which
+ * takes no time. What others do then is seen within NAP_US. */
 static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
+	static const double NAP_US = 200;
 	while (!waiter->done(rt, waiter->arg)) {
 		hd_drain(rt);
 		hd_core_settle(rt);
 		if (waiter->done(rt, waiter->arg))
 			break;
-		if (!advance(rt))
+		if (!rt->n_calling && advance(rt))
+			continue;
+		if (!hd_others_may_act(rt, waiter))
 			return hd_core_deadlock(rt);
+		waiter->woken = 0;
+		hd_revoke(rt);
+		hd_unlock(&rt->lock);
+		hd_event_wait(waiter->event, 0, NAP_US);
+		hd_lock(&rt->lock);
+		rt->now = virtual_now(rt);
 	}
 	return 0;
 }

@@ -36,7 +36,7 @@ void hd_wake_waiters(heddle_runtime *rt)
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	struct hd_event event = {0};
-	struct hd_waiter waiter = {.done = done, .arg = arg, .event = &event};
+	struct hd_waiter waiter = {.done = done, .arg = arg, .thread = hd_thread_token(), .event = &event};
 	rt->now = rt->engine->now(rt);
 	rt->batch_releaser = -1;
 	hd_drain(rt);
@@ -59,6 +59,30 @@ int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), 
 	int status = hd_wait_until(rt, done, arg);
 	rt->n_reacting--;
 	return status;
+}
+
+static int waits(const heddle_runtime *rt, uint64_t thread)
+{
+	const struct hd_waiter *w = rt->waiters;
+	while (w && w->thread != thread)
+		w = w->next;
+	return w != NULL;
+}
+
+/* One that runs a callback, which may submit; one that is about to return from its wait; one that has acquired a datum and
+ * does not wait itself. */
+int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
+{
+	if (rt->n_calling)
+		return 1;
+	for (struct hd_waiter *w = rt->waiters; w; w = w->next)
+		if (w != waiter && w->done(rt, w->arg))
+			return 1;
+	for (const heddle_data *d = rt->n_held ? rt->data : NULL; d; d = d->next)
+		for (const heddle_task *t = d->holder; t; t = t->link.next)
+			if (!waits(rt, t->footprint))
+				return 1;
+	return 0;
 }
 
 /* Every worker has been asked, in vain, since the last thing happened. */

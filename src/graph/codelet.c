@@ -129,9 +129,9 @@ static int open_choices(heddle_runtime *rt, heddle_codelet *c, const struct hedd
 {
 	if (rt->virtual_time || !has_choice(d))
 		return 0;
-	if (d->n_implementations > 255)
-		return hd_error(HEDDLE_E_UNSUPPORTED, "codelet %s has %zu implementations; the choice is among 255 at most",
-		                d->name, d->n_implementations);
+	if (d->n_implementations > HD_MAX_CHOICES)
+		return hd_error(HEDDLE_E_UNSUPPORTED, "codelet %s has %zu implementations; the choice is among %d at most",
+		                d->name, d->n_implementations, HD_MAX_CHOICES);
 	c->choices = calloc(d->n_implementations, sizeof *c->choices);
 	int status = c->choices ? 0 : hd_no_memory("a codelet");
 	for (size_t i = 0; i < d->n_implementations && !status; i++)
@@ -154,7 +154,7 @@ void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate)
 		                                                                            : hd_perf_time(e, class_id);
 		if (t->choice && cost >= least)
 			continue;
-		t->choice = (uint8_t)(i + 1);
+		t->choice = (uint16_t)(i + 1);
 		least = cost;
 	}
 }

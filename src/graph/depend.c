@@ -192,6 +192,15 @@ int hd_graph_after(heddle_task *before, heddle_task *after)
 	return 0;
 }
 
+void hd_graph_undo_after(heddle_task *before)
+{
+	struct hd_edge *e = before->extra->after;
+	before->extra->after = e->next;
+	e->to->refs--;
+	e->to->pending--;
+	free(e);
+}
+
 int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
 	struct hd_access *lacking = NULL;
@@ -221,7 +230,7 @@ int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), v
 
 static unsigned count_preds(const heddle_task *t)
 {
-	unsigned n = 0;
+	unsigned n = t->extra ? t->extra->n_preds : 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		n += t->accesses[i].n_preds;
 	return n;
@@ -241,6 +250,12 @@ static int seen_before(const heddle_task *t, uint32_t upto, const heddle_task *s
 	return 0;
 }
 
+/* A worker may run it yet; without memory for its model entry, for example, it only waits to end. */
+static int will_run(const heddle_task *t)
+{
+	return t->kind == HD_TASK_CODELET && !t->cancelled;
+}
+
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -250,11 +265,11 @@ void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, u
 		unsigned mode = a ? chain_mode(a->mode) : 0;
 		for (struct hd_access *s = a; s && (s == a || compatible(mode, chain_mode(s->mode))); s = s->next) {
 			heddle_task *successor = hd_access_task(s);
-			if (successor->kind == HD_TASK_CODELET && !(once && seen_before(t, i, successor)))
+			if (will_run(successor) && !(once && seen_before(t, i, successor)))
 				f(successor, count_preds(successor), arg);
 		}
 	}
 	for (struct hd_edge *e = t->extra ? t->extra->after : NULL; e; e = e->next)
-		if (e->to->kind == HD_TASK_CODELET)
-			f(e->to, count_preds(e->to) ? count_preds(e->to) : 1, arg);
+		if (will_run(e->to))
+			f(e->to, count_preds(e->to), arg);
 }

@@ -71,8 +71,8 @@ struct hd_task_extra {
 	struct hd_edge *after;   /* explicit successors, owns */
 	heddle_task **before;    /* explicit predecessors until it enters the graph; owns the array, the program the tasks */
 	size_t n_before;
+	unsigned n_preds;        /* of those, the ones it waited for when it entered */
 	char *message;           /* owns: what heddle_fail said */
-	unsigned node;           /* PREFETCH: where to */
 };
 
 struct hd_edge {
@@ -82,27 +82,27 @@ struct hd_edge {
 
 struct heddle_task {
 	/* The policy's while it has the task, the core's otherwise (free list, worker queues). */
-	struct heddle_task_link link;
+	struct heddle_task_links link;
 	heddle_codelet *codelet;       /* NULL unless HD_TASK_CODELET */
 	struct hd_perf_entry *perf;    /* the model entry of its sizes; NULL without codelet */
 	uint64_t order;                /* submission number, given when it enters the graph */
-	uint64_t footprint;            /* const after submission */
-	struct hd_task_extra *extra;   /* owns; NULL for most */
+	uint64_t footprint;            /* const after submission. ACQUIRE: the thread that asked */
+	struct hd_task_extra *extra;   /* owns; NULL for most, and while its memory is free */
 	double ready, picked;          /* us; ready is also the predicted end while it waits in a worker (see engine) */
 	uint32_t pending;              /* what it still waits for: ungranted accesses, explicit dependencies, then transfers */
 	uint32_t refs;                 /* 1 for the graph, 1 per reference of the program, 1 per edge to it */
 	int32_t priority;
 	int32_t status;                /* 0 or why it failed */
 	uint32_t n_accesses, n_values;
-	uint32_t worker;               /* who runs it, once picked */
+	uint32_t worker;               /* who runs it, once picked; PREFETCH: the node */
 	uint32_t only_worker;          /* 1 + the only worker allowed; 0: any */
-	uint16_t size_class;           /* for the pool; HD_SIZE_CLASSES: too large for it */
+	uint16_t choice;               /* REDUCE: its steps exist; ACQUIRE: given up; else 1 + the implementation, 0: the only one */
+	uint8_t size_class;            /* for the pool; HD_SIZE_CLASSES: too large for it */
 	uint8_t kind;
 	_Atomic uint8_t state;         /* pairs: release in hd_task_end, acquire in heddle_task_done, which reads without the lock:
 	                                * otherwise a program could see "ended" and not what the task wrote */
 	uint8_t cancelled;             /* a task it depends on failed */
 	uint8_t waited;                /* somebody waits for this very task */
-	uint8_t choice;                /* REDUCE: its reduction tasks exist; else 1 + the implementation, 0: the only one */
 	uint8_t special;               /* HD_TASK_COMMUTES ... */
 	struct hd_access accesses[];   /* n_accesses, then the values: see hd_task_value */
 };
@@ -139,7 +139,7 @@ struct hd_implementation {
 	struct hd_perf_model *model;
 };
 
-enum { HD_MAX_PREDS = (1 << 22) - 1 };
+enum { HD_MAX_PREDS = (1 << 22) - 1, HD_MAX_CHOICES = UINT16_MAX };
 
 struct heddle_codelet {
 	heddle_runtime *rt;
@@ -153,7 +153,7 @@ struct heddle_codelet {
 	uint8_t *class_ok;               /* per class: has an implementation, or a time in virtual time */
 	heddle_kernel *kernels;          /* per class: the implementation */
 	struct hd_implementation *choices; /* owns; none unless some kind has several implementations */
-	size_t n_choices;                  /* at most 255 */
+	size_t n_choices;                  /* at most HD_MAX_CHOICES */
 	uint64_t max_bytes;              /* data of a task must not be larger; 0: no limit */
 	size_t n_able;                   /* workers of those classes */
 };
@@ -184,8 +184,10 @@ void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *
 /* depend.c: the access chains. */
 /* Puts a task behind everything submitted before; afterwards `pending` says what it waits for. */
 void hd_graph_link(heddle_task *t);
-/* Makes `after` wait for `before`, unless that has ended. HEDDLE_E_MEMORY. */
+/* Makes `after`, which has its extra part, wait for `before`, unless that has ended. HEDDLE_E_MEMORY. */
 int hd_graph_after(heddle_task *before, heddle_task *after);
+/* The task that was made to wait last for `before` does so no more. */
+void hd_graph_undo_after(heddle_task *before);
 /* Gives back the accesses of a task that has ended and drops explicit dependencies on it; calls ready(task, arg) for each task
  * that nothing holds back any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
@@ -196,6 +198,8 @@ int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), v
 /* task.c */
 struct hd_task_extra *hd_task_extra(heddle_task *t); /* makes it; NULL when out of memory */
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
+/* When the runtime stops: what is left of tasks that will never end, after a deadlock, or that the program has kept. */
+void hd_task_forget_all(heddle_runtime *rt);
 const char *hd_task_name(const heddle_task *t);
 void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
 void hd_codelet_free(heddle_codelet *c);

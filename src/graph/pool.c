@@ -58,8 +58,9 @@ static int grow(struct hd_task_pool *pool, unsigned size_class)
 	char *first = (char *)(slab + 1);
 	for (size_t i = SLAB_TASKS; i-- > 0;) { /* backwards: the lists then run upwards, as the prefetcher likes it */
 		heddle_task *t = (heddle_task *)(void *)(first + i * size);
-		t->size_class = (uint16_t)size_class;
+		t->size_class = (uint8_t)size_class;
 		atomic_init(&t->state, HD_ENDED);
+		t->extra = NULL;
 		give(&pool->classes[size_class], t);
 	}
 	return 0;

@@ -29,6 +29,25 @@ void hd_task_unref(heddle_runtime *rt, heddle_task *t)
 	hd_pool_give(&rt->pool, t);
 }
 
+/* Nobody looks at it any more: its memory is the pool's. */
+static void forget(const heddle_task *t, void *arg)
+{
+	(void)arg;
+	if (!t->extra)
+		return;
+	for (struct hd_edge *e = t->extra->after, *next; e; e = next) {
+		next = e->next;
+		free(e);
+	}
+	free(t->extra->before);
+	free_extra((heddle_task *)(uintptr_t)t);
+}
+
+void hd_task_forget_all(heddle_runtime *rt)
+{
+	hd_pool_each(&rt->pool, forget, NULL);
+}
+
 void hd_task_message(heddle_task *t, const char *message)
 {
 	struct hd_task_extra *extra = hd_task_extra(t);
@@ -45,7 +64,7 @@ const char *hd_task_name(const heddle_task *t)
 	return t->codelet ? t->codelet->desc.name : kinds[t->kind];
 }
 
-struct heddle_task_link *heddle_task_link(heddle_task *t)
+struct heddle_task_links *heddle_task_link(heddle_task *t)
 {
 	return &t->link;
 }

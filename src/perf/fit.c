@@ -219,9 +219,10 @@ static int fit_linear(const struct hd_perf_model *model, unsigned class_id, stru
 		return 0;
 	fit->x = x;
 	fit->n = n;
-	double *g = calloc(n * (n + 2), sizeof *g), *scale = g + n * (n + 1);
+	double *g = calloc(n * (n + 2), sizeof *g);
 	if (!g)
 		return 0;
+	double *scale = g + n * (n + 1);
 	int valid = normal_equations(model, class_id, g, n) > n;
 	for (size_t i = 0; i < n; i++) {
 		scale[i] = sqrt(g[i * (n + 1) + i]);

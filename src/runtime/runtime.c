@@ -183,6 +183,7 @@ static void free_runtime(heddle_runtime *rt)
 		hd_perf_close(rt->perf);
 	hd_topology_close(rt->topology);
 	hd_recorder_close(rt->recorder);
+	hd_task_forget_all(rt);
 	hd_pool_close(&rt->pool);
 	heddle_platform_free(rt->platform);
 	free_config(&rt->config);
@@ -277,14 +278,10 @@ static int bring_home(heddle_runtime *rt)
 {
 	heddle_data *d;
 	int status = 0;
-	while ((d = find_data(rt, is_innermost_partition)))
-		heddle_unpartition(d);
-	while ((d = find_data(rt, is_the_programs))) {
-		int s = heddle_unregister_async(d);
-		status = status ? status : s;
-		if (s)
-			break;
-	}
+	while (!status && (d = find_data(rt, is_innermost_partition)))
+		status = heddle_unpartition(d);
+	while (!status && (d = find_data(rt, is_the_programs)))
+		status = heddle_unregister_async(d);
 	int waited = heddle_wait_all(rt);
 	return status ? status : waited;
 }

@@ -237,6 +237,7 @@ static void push(struct auto_state *a, heddle_task *t, int releaser)
 	} else {
 		hd_buckets_push(&a->buckets, bucket, t, releaser);
 	}
+	counted = counted && hd_averages_reserve(&a->averages, a->buckets.n) == 0; /* its successors may be of new buckets */
 	if (counted && (a->buckets.n > a->n_ordered || a->pushes % a->refresh == 0))
 		refresh(a);
 	a->pushes++;

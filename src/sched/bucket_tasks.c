@@ -57,6 +57,7 @@ void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t)
 {
 	struct hd_bucket *k = b->all[bucket];
 	k->tasks++;
+	b->news++; /* the gate weighs these times: whom it refused must ask again */
 	for (unsigned c = 0; c < b->platform->n_classes; c++) {
 		double us = heddle_task_time(t, c);
 		if (isnan(us))
@@ -107,7 +108,6 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 	k->n_on[list]++;
 	b->n_on[list]++;
 	count(b, set, 1);
-	b->news++;
 }
 
 /* --- Pick --------------------------------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@
 #include <string.h>
 #include "calibrate.h"
 #include "heap.h"
+#include "multiprio.h"
 #include "queue.h"
 #include "sched.h"
 
@@ -45,6 +46,7 @@ struct multiprio_slot {
 struct multiprio_class {
 	double time;         /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
 	double nod;          /* of the task being pushed, not normalised */
+	double gain;         /* of the task being pushed; NAN: not for this class */
 	double largest_difference, largest_nod; /* seen so far; the former is hd(a) */
 	int64_t best_remaining_work;            /* ns */
 	double n_workers;
@@ -189,6 +191,12 @@ static double multiprio_criticality(struct multiprio *m, unsigned a)
 	return c->largest_nod > 0 ? c->nod / c->largest_nod : 0;
 }
 
+struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class_id)
+{
+	const struct multiprio_class *c = &((const struct multiprio *)state)->classes[class_id];
+	return (struct hd_multiprio_scores){.gain = c->gain, .nod = c->nod};
+}
+
 /* Equation 3: LS_SDH^2. */
 static double multiprio_locality(const heddle_task *t, unsigned node)
 {
@@ -271,9 +279,11 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		m->classes[a].nod = 0;
 	heddle_task_successors(t, 0, multiprio_released, m);
 	for (unsigned a = 0; a < m->n_classes; a++) {
-		if (isinf(m->classes[a].time))
+		struct multiprio_class *c = &m->classes[a];
+		c->gain = isinf(c->time) ? NAN : multiprio_gain(m, a, fastest);
+		if (isnan(c->gain))
 			continue;
-		entry.key = hd_heap_key(multiprio_gain(m, a, fastest), multiprio_criticality(m, a));
+		entry.key = hd_heap_key(c->gain, multiprio_criticality(m, a));
 		for (unsigned i = 0; i < m->n_nodes; i++)
 			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t))
 				hd_heap_push(&m->nodes[i].heap, entry);

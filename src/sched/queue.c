@@ -51,13 +51,13 @@ void hd_levels_splay(struct hd_levels *q, int priority)
 	q->root = t;
 }
 
-static void append(heddle_task *leader, heddle_task *t, struct heddle_task_link *link)
+static void append(heddle_task *leader, heddle_task *t, struct heddle_task_links *link)
 {
-	struct heddle_task_link *head = heddle_task_link(leader);
+	struct heddle_task_links *head = heddle_task_link(leader);
 	if (!head->child) {
 		link->next = link->prev = t;
 	} else {
-		struct heddle_task_link *newest = heddle_task_link(head->child);
+		struct heddle_task_links *newest = heddle_task_link(head->child);
 		link->next = newest->next;
 		link->prev = head->child;
 		heddle_task_link(newest->next)->prev = t;
@@ -67,7 +67,7 @@ static void append(heddle_task *leader, heddle_task *t, struct heddle_task_link 
 }
 
 /* No level has the priority of the new root. */
-static void push_level(struct hd_levels *q, heddle_task *t, struct heddle_task_link *link, int priority)
+static void push_level(struct hd_levels *q, heddle_task *t, struct heddle_task_links *link, int priority)
 {
 	heddle_task *root = q->root;
 	link->next = link->prev = link->child = NULL;
@@ -85,7 +85,7 @@ static void push_level(struct hd_levels *q, heddle_task *t, struct heddle_task_l
 
 void hd_levels_push(struct hd_levels *q, heddle_task *t)
 {
-	struct heddle_task_link *link = heddle_task_link(t);
+	struct heddle_task_links *link = heddle_task_link(t);
 	int priority = hd_levels_priority(q, t), same = q->root && hd_levels_priority(q, q->root) == priority;
 	if (q->root && !same) {
 		hd_levels_splay(q, priority);
@@ -101,7 +101,7 @@ void hd_levels_push(struct hd_levels *q, heddle_task *t)
 /* Takes `t`, which is in the ring of `leader`, out of it. */
 static void leave_ring(heddle_task *leader, heddle_task *t)
 {
-	struct heddle_task_link *head = heddle_task_link(leader), *link = heddle_task_link(t);
+	struct heddle_task_links *head = heddle_task_link(leader), *link = heddle_task_link(t);
 	if (link->next == t) {
 		head->child = NULL;
 		return;
@@ -123,7 +123,7 @@ void hd_levels_remove(struct hd_levels *q, heddle_task *t)
 void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
 {
 	q->n--;
-	struct heddle_task_link *head = heddle_task_link(q->root);
+	struct heddle_task_links *head = heddle_task_link(q->root);
 	if (t != q->root) {
 		leave_ring(q->root, t);
 		return;
@@ -131,8 +131,8 @@ void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
 	if (head->child) { /* the second oldest leads now */
 		heddle_task *second = heddle_task_link(head->child)->next;
 		leave_ring(t, second);
-		struct heddle_task_link *link = heddle_task_link(second);
-		*link = (struct heddle_task_link){head->next, head->prev, head->child, link->u};
+		struct heddle_task_links *link = heddle_task_link(second);
+		*link = (struct heddle_task_links){head->next, head->prev, head->child, link->u};
 		q->root = second;
 	} else if (head->next) { /* the highest of the lower levels */
 		heddle_task *rest = head->prev;

@@ -23,7 +23,7 @@ struct hd_deque {
 
 static inline void hd_deque_push_back(struct hd_deque *q, heddle_task *t)
 {
-	struct heddle_task_link *link = heddle_task_link(t);
+	struct heddle_task_links *link = heddle_task_link(t);
 	link->next = NULL;
 	link->prev = q->last;
 	if (q->first)
@@ -45,7 +45,7 @@ static inline void hd_deque_push_front(struct hd_deque *q, heddle_task *t)
 
 static inline void hd_deque_remove(struct hd_deque *q, heddle_task *t)
 {
-	struct heddle_task_link *link = heddle_task_link(t);
+	struct heddle_task_links *link = heddle_task_link(t);
 	if (t == q->first) {
 		q->first = link->next;
 		return;

@@ -51,10 +51,16 @@ union link_event {
 	struct heddle_graph_access access;
 };
 
+/* A step of a reduction: it works on the datum in the place of the REDUCE task, which those who come after wait for. */
+struct step_event {
+	uint64_t reduce, task;
+	uint32_t data;
+};
+
 struct hd_recorder {
 	heddle_runtime *rt;
 	struct log *tasks; /* owns; per worker */
-	struct log transfers, submissions, links;
+	struct log transfers, submissions, links, steps;
 	uint32_t n_after;  /* links of the task that is being submitted */
 	uint64_t *data_bytes; /* owns; of every datum accessed so far, by registration number */
 	size_t n_data;
@@ -125,6 +131,7 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	r->transfers.event_size = sizeof(struct heddle_trace_transfer);
 	r->submissions.event_size = sizeof(struct submission);
 	r->links.event_size = sizeof(union link_event);
+	r->steps.event_size = sizeof(struct step_event);
 	return r;
 }
 
@@ -135,6 +142,7 @@ static void empty_all(struct hd_recorder *r)
 	empty(&r->transfers);
 	empty(&r->submissions);
 	empty(&r->links);
+	empty(&r->steps);
 }
 
 void hd_recorder_close(struct hd_recorder *r)
@@ -168,8 +176,12 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 	struct submission s = {t->order, t->codelet, t->perf, t->priority, r->n_after, 0, t->kind};
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
-		if (a->flags & HD_ACCESS_UNCHAINED)
+		if (HD_UNLIKELY(a->flags & HD_ACCESS_UNCHAINED)) {
+			struct step_event *step = append(r, &r->steps);
+			if (step)
+				*step = (struct step_event){t->link.u.word, t->order, a->data->id};
 			s.kind = STEP;
+		}
 		if (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED))
 			continue;
 		union link_event *e = append(r, &r->links);
@@ -301,6 +313,8 @@ struct edges {
 	size_t max;
 	int failed;
 	struct hd_replay *replay;
+	struct step_event *steps; /* by `reduce`, then `task` */
+	size_t n_steps;
 };
 
 static void add_edge(uint64_t from, uint64_t to, void *arg)
@@ -322,20 +336,68 @@ static void add_edge(uint64_t from, uint64_t to, void *arg)
 	t->edges[t->n_edges++] = (struct heddle_trace_edge){from, to};
 }
 
+static int compare_steps(const void *a, const void *b)
+{
+	const struct step_event *x = a, *y = b;
+	if (x->reduce != y->reduce)
+		return x->reduce < y->reduce ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* If a control is a REDUCE task: its steps one after another, as writers of the datum. */
+static int replay_steps(struct edges *p, uint64_t control)
+{
+	size_t low = 0, high = p->n_steps; /* the first step of this or a later one */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->steps[middle].reduce < control)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	int status = 0;
+	for (; low < p->n_steps && p->steps[low].reduce == control && !status; low++) {
+		struct heddle_graph_access access = {p->steps[low].data, HEDDLE_RW};
+		struct hd_replay_task step = {.id = p->steps[low].task, .accesses = &access, .n_accesses = 1};
+		status = hd_replay_task(p->replay, &step);
+	}
+	return status;
+}
+
 static int replay_one(const struct hd_recorded *recorded, void *arg)
 {
 	struct edges *p = arg;
-	return hd_replay_task(p->replay, &recorded->task);
+	int status = recorded->task.control ? replay_steps(p, recorded->task.id) : 0;
+	return status ? status : hd_replay_task(p->replay, &recorded->task);
+}
+
+static void copy_step(const void *event, void *arg)
+{
+	struct edges *p = arg;
+	p->steps[p->n_steps++] = *(const struct step_event *)event;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct heddle_trace_edge *x = a, *y = b;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
 }
 
 static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 {
-	struct edges p = {.trace = trace};
+	struct edges p = {.trace = trace, .steps = malloc((r->steps.n + 1) * sizeof *p.steps)};
+	if (!p.steps)
+		return hd_no_memory("a trace");
+	each(&r->steps, copy_step, &p);
+	qsort(p.steps, p.n_steps, sizeof *p.steps, compare_steps);
 	p.replay = hd_replay_open(r->rt->n_data, add_edge, &p);
-	if (!p.replay)
-		return HEDDLE_E_MEMORY;
-	int status = hd_recorder_each(r, replay_one, &p);
+	int status = p.replay ? hd_recorder_each(r, replay_one, &p) : HEDDLE_E_MEMORY;
 	hd_replay_close(p.replay);
+	free(p.steps);
+	if (p.n_steps) /* they have later ids than those who wait for them */
+		qsort(trace->edges, trace->n_edges, sizeof *trace->edges, compare_edges);
 	return p.failed ? hd_no_memory("a trace") : status;
 }
 

@@ -80,8 +80,8 @@ def test_command_without_arguments_prints_usage(p):
 def test_command_help_lists_every_command(p):
     out, _ = p.run("--help")
     equal(out, p.run("help")[0])
-    for name in ["machine", "policies", "config", "platforms", "run", "sim", "graph", "bound", "compare", "lab", "models", "trace",
-                 "demo"]:
+    for name in ["machine", "policies", "config", "platforms", "run", "sim", "graph", "bound", "compare", "lab", "repro", "models",
+                 "trace", "demo"]:
         assert f"  {name} " in out, name
         assert "Usage: heddle " + name in p.run(name, "--help")[0], name
         equal(p.run("help", name)[0], p.run(name, "--help")[0])
@@ -692,6 +692,44 @@ def test_lab_wrong_options_are_answered(p):
         p.refuses("lab", f"--sets={sets}", says=["--sets", "0 to 31"])
     p.refuses("lab", "--seeds", "0", says=["--seeds", "1 to 1000"])
     p.refuses("lab", "--quick", "-o", "/dev/null/x", status=1, says=["/dev/null"])
+
+
+# --- repro ----------------------------------------------------------------------------------------------------------------
+
+def test_repro_lists_its_experiments(p):
+    ids = [row["id"] for row in p.csv("repro", "--list")]
+    equal(ids, ["mp-gain", "mp-nod", "ah-tables", "ah-warm"])
+    assert all(row["paper"] and row["what"] and row["result"] for row in p.json("repro", "--list")["experiments"])
+
+
+def test_repro_sets_our_figures_beside_the_papers(p):
+    found = p.json("repro", "mp-gain", "mp-nod", "-o", "out")
+    equal([(row["experiment"], row["verdict"]) for row in found["verdicts"]], [("mp-gain", "pass"), ("mp-nod", "pass")])
+    ours = [round(row["ours"], 3) for row in found["rows"] if row["experiment"] == "mp-gain"]
+    equal(ours, [1, 0.632, 0.237, 0, 0.368, 0.763])
+    for row in found["rows"]:
+        assert row["accepted_from"] <= row["ours"] <= row["accepted_to"] and row["verdict"] == "pass" and row["where"], row
+    equal([row["file"] for row in found["files"]], ["out/mp-gain.png", "out/mp-gain.csv", "out/mp-nod.png", "out/mp-nod.csv"])
+    p.starts_with("out/mp-gain.png", b"\x89PNG")
+    with open(p.path("out/mp-nod.csv")) as f:
+        rows = list(csv.DictReader(f))
+    equal([(float(row["paper"]), float(row["ours"])) for row in rows], [(2.5, 2.5), (1, 1), (1, 1)])
+    assert "virtual time" in rows[0]["where"]
+
+
+def test_repro_prints_a_report_per_experiment(p):
+    out, _ = p.run("repro", "mp-gain")
+    for word in ["table II", "paper", "accepted", "0.63 to 0.632", "mp-gain: pass", "results/mp-gain.png"]:
+        assert word in out, f"no {word!r} in\n{out}"
+    assert "verdict" in p.run("repro", "mp-gain", "mp-nod")[0].split("mp-nod: pass")[1]
+
+
+def test_repro_wrong_words_are_answered(p):
+    p.refuses("repro", says=["--list", "all"])
+    p.refuses("repro", "mp-gian", says=["mp-gain"])
+    p.refuses("repro", "qqqqqqqq", says=["all", "mp-gain", "ah-warm"])
+    p.refuses("repro", "mp-gain", "--seed", "-1", says=["--seed"])
+    p.refuses("repro", "mp-gain", "-o", "/proc/none", says=["/proc/none"], status=1)
 
 
 # --- demo -----------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix and moves it, then compiles outside.c with what pkg-config says and through
-# find_package, and runs both. Each must print VERSION.
+# find_package, and outside.cpp, and runs all three. Each must print VERSION.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,11 +25,20 @@ ${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/outside.c" -o "
 	$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle)
 expect "$scratch/by-pkg-config"
 
+# Every header is C++ too, without a warning.
+for header in "$prefix"/include/heddle.h "$prefix"/include/heddle/*.h; do
+	echo "#include \"$header\"" | ${CXX:-c++} -std=c++17 -fsyntax-only -pedantic-errors -Wall -Wextra -Wshadow -Werror \
+		-I"$prefix/include" -x c++ -
+done
+${CXX:-c++} -std=c++17 -pedantic-errors -Wall -Wextra -Wshadow -Werror "$here/outside.cpp" -o "$scratch/in-cpp" \
+	$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle)
+expect "$scratch/in-cpp"
+
 "$cmake" -S "$here" -B "$scratch/by-cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1 &&
 	"$cmake" --build "$scratch/by-cmake" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 expect "$scratch/by-cmake/outside"
 
-for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE; do
+for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE share/man/man1/heddle.1; do
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
 done
 "$prefix/bin/heddle" --version | grep -qF "$version" || { echo "heddle --version does not say $version"; exit 1; }

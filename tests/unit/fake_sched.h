@@ -58,7 +58,7 @@ struct heddle_data {
 };
 
 struct heddle_task {
-	struct heddle_task_link link;
+	struct heddle_task_links link;
 	int priority;
 	uint64_t order;
 	heddle_codelet *codelet;
@@ -158,7 +158,7 @@ unsigned heddle_sched_calibrate(const heddle_sched *s)
 	return s->calibrate;
 }
 
-struct heddle_task_link *heddle_task_link(heddle_task *t)
+struct heddle_task_links *heddle_task_link(heddle_task *t)
 {
 	return &t->link;
 }

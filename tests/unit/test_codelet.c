@@ -109,7 +109,7 @@ static double given_time(const struct heddle_size *size, unsigned class_id)
 static uint64_t given_footprint(const struct heddle_size *size)
 {
 	const double *times = size->values[0];
-	return (uint64_t)times[0] * 1000 + (isnan(times[1]) ? 999 : (uint64_t)times[1]);
+	return (isnan(times[0]) ? 999 : (uint64_t)times[0]) * 1000 + (isnan(times[1]) ? 999 : (uint64_t)times[1]);
 }
 
 static void given_times_rule_virtual_time_task_by_task(void **state)

@@ -219,21 +219,37 @@ static uint64_t *ids_of(const struct heddle_trace *trace, size_t n_types, size_t
 	return ids;
 }
 
-/* The edges of a trace in numbers of the graph. */
+/* Marks the graph's tasks that a traced one waits for, directly or through steps of reductions alone. */
+static void mark_before(const struct heddle_trace *trace, uint64_t id, const uint64_t *ids, size_t n, uint8_t *marked)
+{
+	for (size_t e = 0; e < trace->n_edges; e++) {
+		size_t from = 0;
+		if (trace->edges[e].to != id)
+			continue;
+		while (from < n && ids[from] != trace->edges[e].from)
+			from++;
+		if (from < n)
+			marked[from] = 1;
+		else
+			mark_before(trace, trace->edges[e].from, ids, n, marked);
+	}
+}
+
+/* The edges of a trace in numbers of the graph, which knows no steps of reductions. */
 static struct heddle_graph_edge *trace_edges(const struct heddle_trace *trace, const uint64_t *ids, size_t n,
                                              size_t *n_edges)
 {
-	struct heddle_graph_edge *edges = malloc((trace->n_edges + 1) * sizeof *edges);
+	struct heddle_graph_edge *edges = malloc(n * n * sizeof *edges);
+	uint8_t *marked = malloc(n);
 	*n_edges = 0;
-	for (size_t e = 0; e < trace->n_edges; e++) {
-		uint32_t from = 0, to = 0;
-		while (from < n && ids[from] != trace->edges[e].from)
-			from++;
-		while (to < n && ids[to] != trace->edges[e].to)
-			to++;
-		if (from < n && to < n)
-			edges[(*n_edges)++] = (struct heddle_graph_edge){from, to};
+	for (size_t to = 0; to < n; to++) {
+		memset(marked, 0, n);
+		mark_before(trace, ids[to], ids, n, marked);
+		for (size_t from = 0; from < n; from++)
+			if (marked[from])
+				edges[(*n_edges)++] = (struct heddle_graph_edge){(uint32_t)from, (uint32_t)to};
 	}
+	free(marked);
 	return edges;
 }
 

@@ -27,7 +27,8 @@ static struct hd_lab_dag *by_hand(const char *tasks, const double (*costs)[2], c
 		times[2 * g.n_tasks] = costs[type][0];
 		times[2 * g.n_tasks + 1] = costs[type][1];
 	}
-	memcpy(edge, edges, n_edges * sizeof *edges);
+	for (size_t i = 0; i < n_edges; i++)
+		edge[i] = edges[i];
 	struct hd_lab_dag *dag;
 	const unsigned workers[] = {n_cpu, n_gpu};
 	assert_ok(hd_lab_dag_new(&g, workers, &dag));

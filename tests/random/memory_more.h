@@ -1,0 +1,391 @@
+/* The other programs of random_memory: virtual time, traces, files; and the list of all. */
+#ifndef MEMORY_MORE_H
+#define MEMORY_MORE_H
+
+#include <heddle/chart.h>
+#include <heddle/settings.h>
+#include "memory_programs.h"
+
+static struct heddle_platform *two_kinds; /* const after memory_programs_open */
+static struct heddle_trace *recorded;
+static char folder[] = "/tmp/heddle-memory-XXXXXX";
+
+/* --- Virtual time ------------------------------------------------------------------------------------------------------------------ */
+
+static int start_virtual(const char *sched, const struct heddle_platform *platform, int trace, heddle_runtime **rt)
+{
+	struct heddle_config config;
+	int status = small_config(&config);
+	config.sched = sched;
+	config.trace = trace;
+	config.noise = 0.1;
+	return status ? status : heddle_start_on(&config, platform, 1, rt);
+}
+
+/* A small Cholesky, and a reduction, which the platform's own kernels have no times for. */
+static int submit_graph(heddle_runtime *rt)
+{
+	heddle_codelet *one = NULL, *add = NULL;
+	heddle_data *sum = NULL;
+	const struct heddle_codelet_desc given = {.name = "given", .cpu = add_one, .model = HEDDLE_MODEL_GIVEN, .time = ten_us};
+	struct heddle_codelet_desc other = given;
+	other.name = "other";
+	int status = heddle_codelet_create(rt, &given, &one);
+	TRY(heddle_codelet_create(rt, &other, &add));
+	TRY(heddle_variable(rt, NULL, 1000, &sum));
+	TRY(heddle_data_set_reduction(sum, one, add));
+	for (int i = 0; i < 6; i++)
+		TRY(heddle_submit(rt, heddle_call(one), heddle_redux(sum), heddle_priority(i)));
+	TRY(heddle_submit(rt, heddle_call(one), heddle_rw(sum)));
+	return status;
+}
+
+static int simulate(const char *sched, int trace, int gone, struct heddle_trace **out)
+{
+	heddle_runtime *rt = NULL;
+	heddle_dense *dense = NULL;
+	struct heddle_stats stats = {0};
+	int status = start_virtual(sched, two_kinds, trace, &rt);
+	TRY(submit_graph(rt));
+	TRY(heddle_dense_open(rt, &dense));
+	TRY(heddle_dense_potrf_graph(dense, &(struct heddle_dense_problem){.n = 3840, .tile = 960}, NULL));
+	heddle_dense_close(dense);
+	TRY(heddle_runtime_stats(rt, &stats));
+	CHECK(stats.tasks_executed > 27 && stats.tasks_failed == 0);
+	if (out)
+		TRY(heddle_trace_take(rt, out));
+	return finish(rt, status, gone);
+}
+
+static const char *simulated_policy;
+static int one_policy(int gone)
+{
+	return simulate(simulated_policy, 0, gone, NULL);
+}
+
+/* Twice: the second run reads what the first has kept. */
+static int averages(int gone)
+{
+	char options[300];
+	struct heddle_config config;
+	int status = small_config(&config);
+	snprintf(options, sizeof options, "memory=%s/averages.yaml,refresh=1", folder);
+	config.sched = "autoheteroprio";
+	config.sched_options = options;
+	for (int i = 0; i < 2; i++) {
+		heddle_runtime *rt = NULL;
+		TRY(heddle_start_on(&config, two_kinds, 1, &rt));
+		TRY(submit_graph(rt));
+		status = finish(rt, status, gone);
+	}
+	unlink(strchr(options, '=') + 1);
+	return status;
+}
+
+static int traced(int gone)
+{
+	struct heddle_trace *trace = NULL;
+	int status = simulate("dmdas", 1, gone, &trace);
+	CHECK(trace->n_tasks == recorded->n_tasks && trace->n_edges == recorded->n_edges);
+	heddle_trace_free(trace);
+	return status;
+}
+
+static const struct heddle_policy refusing;
+static int refuse_create(heddle_sched *sched, void **state)
+{
+	(void)sched;
+	*state = NULL;
+	return 0;
+}
+static void refuse_destroy(void *state)
+{
+	(void)state;
+}
+static void refuse_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
+{
+	(void)state;
+	(void)batch;
+	(void)n;
+	(void)releaser;
+}
+static heddle_task *refuse_pick(void *state, unsigned worker)
+{
+	(void)state;
+	(void)worker;
+	return NULL;
+}
+static const struct heddle_policy refusing = {.abi = HEDDLE_POLICY_ABI, .name = "refusing", .summary = "gives no task to anybody",
+	.source = "this test", .create = refuse_create, .destroy = refuse_destroy, .ready = refuse_ready, .pick = refuse_pick};
+
+static int deadlock_and_dump(int gone)
+{
+	heddle_runtime *rt = NULL;
+	(void)gone; /* it never worked */
+	int status = start_virtual("refusing", two_kinds, 0, &rt), waited = 0, calls = 0;
+	heddle_codelet *stays = NULL;
+	heddle_task *task = NULL;
+	TRY(submit_graph(rt));
+	TRY(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "stays", .cpu = add_one,
+	                                  .model = HEDDLE_MODEL_GIVEN, .time = ten_us}, &stays));
+	TRY(heddle_submit(rt, heddle_call(stays), heddle_named("stays for ever"), heddle_out(&task)));
+	TRY(heddle_submit(rt, heddle_call(stays), heddle_after(task), heddle_then(count_call, &calls)));
+	heddle_task_release(task);
+	if (!status) {
+		waited = heddle_wait_all(rt);
+		CHECK(waited == HEDDLE_E_DEADLOCK || waited == HEDDLE_E_MEMORY);
+		FILE *nowhere = fopen("/dev/null", "w");
+		if (nowhere) {
+			heddle_dump(rt, nowhere);
+			fclose(nowhere);
+		}
+	}
+	int stopped = rt ? heddle_stop(rt) : 0;
+	CHECK(stopped == waited || waited == HEDDLE_E_MEMORY); /* a failed task cancels those after it */
+	return status;
+}
+
+/* --- Traces ------------------------------------------------------------------------------------------------------------------------ */
+
+static int in_folder(char *path, const char *name)
+{
+	return snprintf(path, 256, "%s/%s", folder, name) < 256 ? 0 : WRONG;
+}
+
+static double one_ms(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
+{
+	(void)trace;
+	(void)task;
+	(void)class_id;
+	(void)arg;
+	return 1000;
+}
+
+static int trace_files(int gone)
+{
+	static const char *const names[] = {"trace.csv", "trace.json", "trace.paje"};
+	char path[256];
+	struct heddle_trace *again = NULL;
+	struct heddle_bounds bounds = {0};
+	uint64_t *ids = NULL;
+	size_t n = 0;
+	(void)gone;
+	int status = in_folder(path, "trace.txt");
+	TRY(heddle_trace_save(recorded, path));
+	TRY(heddle_trace_load(path, &again));
+	CHECK(again->n_tasks == recorded->n_tasks && again->n_transfers == recorded->n_transfers && again->n_edges == recorded->n_edges);
+	heddle_trace_free(again);
+	for (int format = HEDDLE_TRACE_CSV; format <= HEDDLE_TRACE_PAJE; format++) {
+		TRY(in_folder(path, names[format]));
+		TRY(heddle_trace_export(recorded, (enum heddle_trace_format)format, path));
+	}
+	TRY(heddle_trace_bounds(recorded, one_ms, NULL, 5, &bounds));
+	CHECK(bounds.area > 0 && bounds.critical_path > 0);
+	TRY(heddle_trace_critical_path(recorded, &ids, &n));
+	CHECK(n > 0);
+	free(ids);
+	return status;
+}
+
+static int charts(int gone)
+{
+	static const char *const names[] = {"gantt.svg", "gantt.png", "chart.svg"};
+	const double x[] = {1, 2, 4}, y[] = {3, 1, 8};
+	const struct heddle_chart_series series[] = {{"one", x, y, 3, 1}, {"two", y, x, 3, 0}};
+	const struct heddle_chart chart = {.title = "chart", .log_x = 1, .series = series, .n_series = 2};
+	const struct heddle_gantt_options options = {.transfers = 1, .critical_path = 1, .lower_bound = 100};
+	char path[256];
+	(void)gone;
+	int status = in_folder(path, names[0]);
+	TRY(heddle_trace_gantt(recorded, path, &options));
+	TRY(in_folder(path, names[1]));
+	TRY(heddle_trace_gantt(recorded, path, NULL));
+	TRY(in_folder(path, names[2]));
+	TRY(heddle_chart_lines(&chart, path));
+	return status;
+}
+
+/* --- Models, platforms, settings --------------------------------------------------------------------------------------------------- */
+
+static int learn(const char *dir, int gone, struct heddle_platform **measured)
+{
+	heddle_runtime *rt = NULL;
+	heddle_codelet *two = NULL, *linear = NULL;
+	heddle_data *x = NULL;
+	double a[8] = {0};
+	struct heddle_config config;
+	int status = small_config(&config);
+	config.model_dir = dir;
+	config.sched = "dmda";
+	const struct heddle_implementation implementations[] = {{"cpu", "a", add_one}, {"cpu", "b", add_one}};
+	TRY(heddle_start(&config, &rt));
+	TRY(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "two", .implementations = implementations,
+	                          .n_implementations = 2, .flops = some_flops}, &two));
+	TRY(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "linear", .cpu = add_one,
+	                          .model = HEDDLE_MODEL_LINEAR, .regressors = regress_on_bytes}, &linear));
+	TRY(heddle_vector(rt, a, 8, sizeof *a, &x));
+	for (int i = 0; i < 10; i++)
+		TRY(heddle_submit(rt, heddle_call(i % 2 ? two : linear), heddle_rw(x)));
+	TRY(heddle_wait_all(rt));
+	TRY(heddle_models_save(rt));
+	TRY(heddle_platform_measured(rt, "here", measured));
+	status = finish(rt, status, gone);
+	CHECK(a[0] == 10);
+	return status;
+}
+
+static int models(int gone)
+{
+	char dir[256];
+	struct heddle_platform *measured = NULL;
+	struct heddle_model_entry *entries = NULL;
+	size_t n = 0;
+	int status = in_folder(dir, "models");
+	for (int run = 0; run < 2; run++) { /* the second reads what the first has written */
+		TRY(learn(dir, gone, &measured));
+		heddle_platform_free(measured);
+		measured = NULL;
+	}
+	TRY(heddle_models_load(dir, &entries, &n));
+	heddle_models_free(entries, n);
+	TRY(heddle_models_purge(dir, "linear", &n));
+	TRY(heddle_models_purge(dir, NULL, &n));
+	free(heddle_models_dir());
+	return status;
+}
+
+static int platforms(int gone)
+{
+	char path[256], **names = NULL;
+	struct heddle_platform *p = NULL, *again = NULL, *here = NULL;
+	(void)gone;
+	int status = in_folder(path, "platform.yaml");
+	TRY(heddle_platform_load("gpu1-cpu6", &p));
+	TRY(heddle_platform_save(p, path));
+	TRY(heddle_platform_load(path, &again));
+	CHECK(again->n_workers == p->n_workers && again->n_kernels == p->n_kernels);
+	TRY(heddle_platform_add_emulated(again, 1000, 0, 0, 2));
+	TRY(heddle_platform_check(again));
+	TRY(heddle_platform_discover(2, &here));
+	TRY(heddle_platform_names(&names));
+	if (names)
+		heddle_platform_names_free(names);
+	int unknown = heddle_platform_load("no-such-machine", &p);
+	CHECK(unknown == HEDDLE_E_UNKNOWN || unknown == HEDDLE_E_MEMORY);
+	heddle_platform_free(p);
+	heddle_platform_free(again);
+	heddle_platform_free(here);
+	return status;
+}
+
+static int settings(int gone)
+{
+	struct heddle_config config;
+	char path[256], value[64];
+	heddle_runtime *rt = NULL;
+	(void)gone;
+	int status = in_folder(path, "config");
+	setenv("HEDDLE_CONFIG", path, 1);
+	TRY(heddle_config_init(&config));
+	TRY(heddle_setting_value(&config, "window", value, sizeof value));
+	CHECK(strcmp(value, "77") == 0 && strcmp(config.sched, "prio") == 0);
+	config.model_dir = "none";
+	TRY(heddle_start(&config, &rt));
+	CHECK(strcmp(heddle_runtime_policy(rt), "prio") == 0);
+	ALSO(rt ? heddle_stop(rt) : 0);
+	unsetenv("HEDDLE_CONFIG");
+	const struct heddle_policy **policies = heddle_policies();
+	ALSO(policies ? 0 : HEDDLE_E_MEMORY);
+	free(policies);
+	if (heddle_policy_find("no such policy"))
+		status = WRONG;
+	return status;
+}
+
+static int dense_here(int gone)
+{
+	heddle_runtime *rt = NULL;
+	heddle_dense *dense = NULL;
+	struct heddle_dense_report report = {0};
+	int status = start_small(&rt);
+	TRY(heddle_dense_open(rt, &dense));
+	for (int layout = HEDDLE_DENSE_IN_PLACE; layout <= HEDDLE_DENSE_TILED; layout++) {
+		TRY(heddle_dense_potrf_run(dense, &(struct heddle_dense_problem){.n = 40, .tile = 16,
+		                          .layout = (enum heddle_dense_layout)layout, .check = 1}, &report));
+		CHECK(report.residual < 10);
+	}
+	heddle_dense_close(dense);
+	return finish(rt, status, gone);
+}
+
+/* --- The list ---------------------------------------------------------------------------------------------------------------------- */
+
+static const struct memory_program memory_list[] = {
+	{"tasks and callbacks", tasks_and_callbacks},
+	{"chain of callbacks", chain_of_callbacks},
+	{"failing kernel", failing_kernel},
+	{"data of each kind", data_of_each_kind},
+	{"partitions", partitions},
+	{"all modes", all_modes},
+	{"deadlock and dump", deadlock_and_dump},
+	{"traced", traced},
+	{"averages", averages},
+	{"trace files", trace_files},
+	{"charts", charts},
+	{"models", models},
+	{"platforms", platforms},
+	{"settings", settings},
+	{"dense here", dense_here},
+	{"objects on accelerators", objects_on_accelerators},
+	{"all modes on accelerators", all_modes_on_accelerators},
+	{"little memory", little_memory},
+};
+enum { N_LISTED = sizeof memory_list / sizeof *memory_list };
+static const struct heddle_policy **all_policies;
+
+/* The i-th program: those above, then a simulation under each policy; NULL at the end. */
+static const struct memory_program *memory_program(size_t i)
+{
+	static struct memory_program simulation;
+	if (i < N_LISTED)
+		return &memory_list[i];
+	const struct heddle_policy *p = all_policies[i - N_LISTED];
+	if (!p || p == &refusing)
+		return NULL;
+	simulated_policy = p->name;
+	simulation = (struct memory_program){p->name, one_policy};
+	return &simulation;
+}
+
+static int memory_programs_open(void)
+{
+	char path[256];
+	if (!mkdtemp(folder) || in_folder(path, "config"))
+		return -1;
+	setenv("HWLOC_SYNTHETIC", "core:2 pu:1", 1); /* machines differ, and reading a real one takes 10 ms */
+	FILE *f = fopen(path, "w");
+	if (f) {
+		fprintf(f, "# settings\nwindow = 77\nsched = prio\n");
+		fclose(f);
+	}
+	int status = heddle_platform_load("gpu1-cpu6", &two_kinds);
+	TRY(heddle_policy_register(&refusing));
+	TRY(simulate("dmdas", 1, 0, &recorded));
+	all_policies = heddle_policies();
+	if (status)
+		fprintf(stderr, "random_memory: %s %s\n", heddle_last_error(), memory_wrong);
+	return status;
+}
+
+static void memory_programs_close(void)
+{
+	char command[300];
+	heddle_platform_free(two_kinds);
+	heddle_trace_free(recorded);
+	free(all_policies);
+	snprintf(command, sizeof command, "rm -r %s", folder);
+	if (system(command))
+		fprintf(stderr, "%s stays\n", folder);
+}
+
+#endif
