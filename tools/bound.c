@@ -9,20 +9,20 @@
 enum { KEY_ROUNDS = 0x8000, ROUNDS = 1000 };
 
 struct options {
+	struct tool_view view; /* first: tool_view_parse is given all of this */
 	struct work work;
 	const char *what, *platform, *for_cholesky;
 	unsigned rounds;
-	enum table_format format;
-	struct tool_settings settings;
 };
 
 static const struct argp_option options[] = {
-	{"platform", 'p', "NAME|FILE", 0, "The machine; `heddle platforms` lists them", 0},
-	{"rounds", KEY_ROUNDS, "N", 0, "At most so many linear programs for the iterative bound, 0: none (default 1000)", 0},
-	{"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
-	{"tile", 'b', "B", 0, "Order of a tile (default 256)", 0},
-	{"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
-	{0},
+    {"platform", 'p', "NAME|FILE", 0, "The machine; `heddle platforms` lists them", 0},
+    {"rounds", KEY_ROUNDS, "N", 0, "At most so many linear programs for the iterative bound, 0: none (default 1000)",
+     0},
+    {"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
+    {"tile", 'b', "B", 0, "Order of a tile (default 256)", 0},
+    {"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
+    {0},
 };
 
 static void set(struct options *o, struct argp_state *state, const char *name, const char *value)
@@ -37,10 +37,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->format;
-		state->child_inputs[1] = &o->settings;
-		return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_ROUNDS: o->rounds = (unsigned)tool_int(state, "--rounds", arg, 0, 1000000000); return 0;
 	case 'n': set(o, state, "n", arg); return 0;
@@ -51,19 +47,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "unexpected argument \"%s\"", arg);
 		o->what = arg;
 		return 0;
-	default: return ARGP_ERR_UNKNOWN;
+	default: return tool_view_parse(key, arg, state);
 	}
 }
 
-static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.args_doc = "cholesky[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
-	.doc = "Lower bounds of the makespan of any schedule, transfers taken as free: area (no dependencies, ideal sharing of the "
-	       "work), critical path (no limit to the number of workers), iterative (both at once), mixed (the largest); and for "
-	       "graphs of at most 12 tasks the optimum.",
+    .options = options,
+    .parser = parse,
+    .children = tool_view_children,
+    .args_doc = "cholesky[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
+    .doc = "Lower bounds of the makespan of any schedule, transfers taken as free: area (no dependencies, ideal "
+           "sharing of the "
+           "work), critical path (no limit to the number of workers), iterative (both at once), mixed (the largest); "
+           "and for "
+           "graphs of at most 12 tasks the optimum.",
 };
 
 struct result {
@@ -73,7 +70,8 @@ struct result {
 	double optimum; /* us; NAN: too many tasks */
 };
 
-static int find(const struct options *o, const struct heddle_graph *graph, const struct heddle_platform *platform, struct result *r)
+static int find(const struct options *o, const struct heddle_graph *graph, const struct heddle_platform *platform,
+                struct result *r)
 {
 	double begin = tool_wall_clock();
 	*r = (struct result){.n_tasks = graph->n_tasks, .optimum = NAN};
@@ -89,18 +87,18 @@ static int find(const struct options *o, const struct heddle_graph *graph, const
 static void print(const struct options *o, const struct heddle_platform *platform, const struct result *r)
 {
 	static const struct table_column columns[] = {
-		{"graph", NULL, NULL, TABLE_AS_TEXT},
-		{"platform", NULL, NULL, TABLE_AS_TEXT},
-		{"tasks", NULL, NULL, 0},
-		{"area_ms", "area", "ms", 3},
-		{"critical_path_ms", "critical path", "ms", 3},
-		{"iterative_ms", "iterative", "ms", 3},
-		{"mixed_ms", "mixed", "ms", 3},
-		{"optimum_ms", "optimum", "ms", 3},
-		{"mixed_gflops", "rate at mixed", "Gflop/s", 1},
-		{"rounds", NULL, NULL, 0},
-		{"converged", NULL, NULL, TABLE_AS_TEXT},
-		{"seconds", "found in", "s", 3},
+	    {"graph", NULL, NULL, TABLE_AS_TEXT},
+	    {"platform", NULL, NULL, TABLE_AS_TEXT},
+	    {"tasks", NULL, NULL, 0},
+	    {"area_ms", "area", "ms", 3},
+	    {"critical_path_ms", "critical path", "ms", 3},
+	    {"iterative_ms", "iterative", "ms", 3},
+	    {"mixed_ms", "mixed", "ms", 3},
+	    {"optimum_ms", "optimum", "ms", 3},
+	    {"mixed_gflops", "rate at mixed", "Gflop/s", 1},
+	    {"rounds", NULL, NULL, 0},
+	    {"converged", NULL, NULL, TABLE_AS_TEXT},
+	    {"seconds", "found in", "s", 3},
 	};
 	struct table table, *tables[] = {&table};
 	const struct heddle_bounds *b = &r->bounds;
@@ -119,7 +117,7 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	table_number(&table, b->rounds);
 	table_text(&table, o->rounds == 0 ? "-" : b->converged ? "yes" : "no");
 	table_number(&table, r->seconds);
-	table_print(stdout, o->format, tables, 1);
+	table_print(stdout, o->view.format, tables, 1);
 	table_free(&table);
 }
 
@@ -142,7 +140,8 @@ static int bound(const struct options *o, const struct heddle_config *config, co
 static int open_work(struct options *o)
 {
 	if (!o->what)
-		return tool_usage_error("bounds of what? Give cholesky, as in `heddle bound cholesky --n 19200 --tile 960`, or a graph: a file in "
+		return tool_usage_error("bounds of what? Give cholesky, as in `heddle bound cholesky --n 19200 --tile "
+		                        "960`, or a graph: a file in "
 		                        ".json, .dot or .stg, or random:n=1000");
 	int status = work_open(&o->work, o->what);
 	if (!status && o->work.graph && o->for_cholesky)
@@ -160,7 +159,7 @@ int tool_bound(int argc, char **argv)
 	if (!status)
 		status = open_work(&o);
 	if (!status)
-		status = tool_config_init(&config, &o.settings);
+		status = tool_config_init(&config, &o.view.settings);
 	const char *name = status ? NULL : o.platform ? o.platform : config.platform;
 	if (!status)
 		status = name && *name ? tool_load_platform(name, &platform) : tool_no_platform();

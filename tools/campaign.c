@@ -42,9 +42,9 @@ void campaign_free(struct campaign *c)
 /* --- Runs ---------------------------------------------------------------------------------------------------------------- */
 
 struct queue {
-	struct campaign *campaign;          /* const while threads run, as the next; what it points to has one writer per job */
+	struct campaign *campaign; /* const while threads run, as the next; what it points to has one writer per job */
 	const struct heddle_config *config;
-	pthread_mutex_t lock;               /* protects the rest */
+	pthread_mutex_t lock; /* protects the rest */
 	size_t next, done, n;
 	int status;
 };

@@ -13,17 +13,17 @@ struct problem {
 
 /* What all runs of one policy on a problem say. */
 struct cell {
-	size_t n;              /* runs that did not fail */
+	size_t n;                  /* runs that did not fail */
 	double seconds, deviation; /* mean makespan, and its standard deviation over the seeds */
-	double ratio;          /* of the mean to the bound; NAN: no bound */
-	double bytes_moved, idle; /* means */
-	double sched_time;     /* us per task in the policy; the least: what the system does meanwhile only adds to it */
+	double ratio;              /* of the mean to the bound; NAN: no bound */
+	double bytes_moved, idle;  /* means */
+	double sched_time; /* us per task in the policy; the least: what the system does meanwhile only adds to it */
 };
 
 struct campaign {
 	struct problem *problems; /* owns; all platforms of the first graph, then of the second */
 	size_t n_problems, n_seeds, n_policies;
-	const char **policies;    /* borrows those of the first problem */
+	const char **policies; /* borrows those of the first problem */
 };
 
 /* `works` and `platforms` are borrowed until campaign_free. TOOL_OK, or a message and TOOL_USAGE: no such policy, or a platform does

@@ -17,24 +17,25 @@ struct names {
 };
 
 struct options {
+	struct tool_view view; /* first: tool_view_parse is given all of this */
 	struct names graphs, platforms;
 	const char *scheds, *noise, *seed, *picture;
 	long n_seeds, n_threads;
-	enum table_format format;
-	struct tool_settings settings;
 };
 
 static const struct argp_option options[] = {
-	{"graphs", 'g', "G1,G2,...", 0,
-	 "What to schedule: cholesky:n=19200,tile=960,precision=s, files in .json, .dot or .stg, random:n=1000,...; may be repeated", 0},
-	{"platforms", 'p', "P1,P2,...", 0, "The machines; `heddle platforms` lists them", 0},
-	{"scheds", 's', "S1,S2,...|all", 0, "The policies (default all)", 0},
-	{"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
-	{"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
-	{"seeds", KEY_SEEDS, "N", 0, "Runs of each, with N seeds in a row (default 1); shown are means", 0},
-	{"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
-	{"output", 'o', "PICTURE", 0, "Draw makespan / bound as a heat map: .png, .svg or .pdf", 0},
-	{0},
+    {"graphs", 'g', "G1,G2,...", 0,
+     "What to schedule: cholesky:n=19200,tile=960,precision=s, files in .json, .dot or .stg, random:n=1000,...; may be "
+     "repeated",
+     0},
+    {"platforms", 'p', "P1,P2,...", 0, "The machines; `heddle platforms` lists them", 0},
+    {"scheds", 's', "S1,S2,...|all", 0, "The policies (default all)", 0},
+    {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+    {"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
+    {"seeds", KEY_SEEDS, "N", 0, "Runs of each, with N seeds in a row (default 1); shown are means", 0},
+    {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
+    {"output", 'o', "PICTURE", 0, "Draw makespan / bound as a heat map: .png, .svg or .pdf", 0},
+    {0},
 };
 
 /* --- Lists ---------------------------------------------------------------------------------------------------------------- */
@@ -81,10 +82,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->format;
-		state->child_inputs[1] = &o->settings;
-		return 0;
 	case 'g': add_list(&o->graphs, arg); return 0;
 	case 'p': add_list(&o->platforms, arg); return 0;
 	case 's': o->scheds = arg; return 0;
@@ -94,20 +91,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case 'o': o->picture = arg; return 0;
 	case ARGP_KEY_ARG: add_name(&o->graphs, arg, strlen(arg)); return 0;
-	default: return ARGP_ERR_UNKNOWN;
+	default: return tool_view_parse(key, arg, state);
 	}
 }
 
-static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.args_doc = "[GRAPH...]",
-	.doc = "Simulates every graph on every platform under every policy and compares the makespans with the largest lower bound "
-	       "(`heddle bound`), and what was moved, how long workers were idle, how long the policy thought per task.\v"
-	       "The last is real time on this machine, the least of the runs of each: with --jobs 1 --seeds 3 it can be relied on. "
-	       "A GRAPH by itself is the same as with --graphs.",
+    .options = options,
+    .parser = parse,
+    .children = tool_view_children,
+    .args_doc = "[GRAPH...]",
+    .doc = "Simulates every graph on every platform under every policy and compares the makespans with the largest "
+           "lower bound "
+           "(`heddle bound`), and what was moved, how long workers were idle, how long the policy thought per task.\v"
+           "The last is real time on this machine, the least of the runs of each: with --jobs 1 --seeds 3 it can be "
+           "relied on. "
+           "A GRAPH by itself is the same as with --graphs.",
 };
 
 /* --- Tables --------------------------------------------------------------------------------------------------------------- */
@@ -115,14 +113,14 @@ static const struct argp argp = {
 static void fill_problems(struct table *table, const struct campaign *c)
 {
 	static const struct table_column columns[] = {
-		{"graph", NULL, NULL, TABLE_AS_TEXT},
-		{"platform", NULL, NULL, TABLE_AS_TEXT},
-		{"workers", NULL, NULL, 0},
-		{"tasks", NULL, NULL, 0},
-		{"area_bound_ms", "area bound", "ms", 2},
-		{"path_bound_ms", "critical path bound", "ms", 2},
-		{"iterative_bound_ms", "iterative bound", "ms", 2},
-		{"bound_ms", "best bound", "ms", 2},
+	    {"graph", NULL, NULL, TABLE_AS_TEXT},
+	    {"platform", NULL, NULL, TABLE_AS_TEXT},
+	    {"workers", NULL, NULL, 0},
+	    {"tasks", NULL, NULL, 0},
+	    {"area_bound_ms", "area bound", "ms", 2},
+	    {"path_bound_ms", "critical path bound", "ms", 2},
+	    {"iterative_bound_ms", "iterative bound", "ms", 2},
+	    {"bound_ms", "best bound", "ms", 2},
 	};
 	table_init(table, "problems", "Graphs and bounds", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < c->n_problems; i++) {
@@ -142,16 +140,16 @@ static void fill_problems(struct table *table, const struct campaign *c)
 static void fill_results(struct table *table, const struct campaign *c)
 {
 	static const struct table_column columns[] = {
-		{"graph", NULL, NULL, TABLE_AS_TEXT},
-		{"platform", NULL, NULL, TABLE_AS_TEXT},
-		{"policy", NULL, NULL, TABLE_AS_TEXT},
-		{"runs", NULL, NULL, 0},
-		{"makespan_ms", "makespan", "ms", 2},
-		{"deviation_ms", "deviation", "ms", 2},
-		{"over_bound", "makespan / bound", NULL, 3},
-		{"moved_mib", "moved", "MiB", 0},
-		{"idle_percent", "idle", "%", 1},
-		{"policy_us_per_task", "policy", "us/task", 3},
+	    {"graph", NULL, NULL, TABLE_AS_TEXT},
+	    {"platform", NULL, NULL, TABLE_AS_TEXT},
+	    {"policy", NULL, NULL, TABLE_AS_TEXT},
+	    {"runs", NULL, NULL, 0},
+	    {"makespan_ms", "makespan", "ms", 2},
+	    {"deviation_ms", "deviation", "ms", 2},
+	    {"over_bound", "makespan / bound", NULL, 3},
+	    {"moved_mib", "moved", "MiB", 0},
+	    {"idle_percent", "idle", "%", 1},
+	    {"policy_us_per_task", "policy", "us/task", 3},
 	};
 	table_init(table, "results", "Results", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < c->n_problems * c->n_policies; i++) {
@@ -181,12 +179,9 @@ static int is_best(const struct campaign *c, size_t problem, double seconds)
 static void fill_policies(struct table *table, const struct campaign *c)
 {
 	static const struct table_column columns[] = {
-		{"policy", NULL, NULL, TABLE_AS_TEXT},
-		{"solved", NULL, NULL, 0},
-		{"best", "times the best", NULL, 0},
-		{"mean_over_bound", "makespan / bound, geometric mean", NULL, 3},
-		{"worst_over_bound", "worst", NULL, 3},
-		{"policy_us_per_task", "policy", "us/task", 3},
+	    {"policy", NULL, NULL, TABLE_AS_TEXT},  {"solved", NULL, NULL, 0},
+	    {"best", "times the best", NULL, 0},    {"mean_over_bound", "makespan / bound, geometric mean", NULL, 3},
+	    {"worst_over_bound", "worst", NULL, 3}, {"policy_us_per_task", "policy", "us/task", 3},
 	};
 	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
 	for (size_t k = 0; k < c->n_policies; k++) {
@@ -234,9 +229,17 @@ static int draw(const struct campaign *c, const char *path)
 			values[i * c->n_policies + k] = campaign_cell(c, i, k).ratio;
 	}
 	struct hd_heatmap map = {
-		.title = "Makespan / largest lower bound", .label = "makespan / bound; 2 and more have one colour",
-		.rows = (const char *const *)rows, .columns = c->policies, .n_rows = c->n_problems, .n_columns = c->n_policies,
-		.values = values, .reference = 1, .low = 1, .high = 2, .digits = 2,
+	    .title = "Makespan / largest lower bound",
+	    .label = "makespan / bound; 2 and more have one colour",
+	    .rows = (const char *const *)rows,
+	    .columns = c->policies,
+	    .n_rows = c->n_problems,
+	    .n_columns = c->n_policies,
+	    .values = values,
+	    .reference = 1,
+	    .low = 1,
+	    .high = 2,
+	    .digits = 2,
 	};
 	int status = hd_heatmap_draw(&map, path) ? tool_library_error("the heat map was not drawn") : TOOL_OK;
 	for (size_t i = 0; i < c->n_problems; i++)
@@ -251,12 +254,13 @@ static int draw(const struct campaign *c, const char *path)
 static int configure(const struct options *o, struct heddle_config *config)
 {
 	if (o->graphs.n == 0)
-		return tool_usage_error("which graphs? For example --graphs cholesky:n=19200,tile=960,precision=s,random:n=1000");
+		return tool_usage_error(
+		    "which graphs? For example --graphs cholesky:n=19200,tile=960,precision=s,random:n=1000");
 	if (o->picture && !summary_is_picture(o->picture))
 		return tool_usage_error("--output is \"%s\": it must end in .png, .svg or .pdf", o->picture);
 	int status = o->picture ? tool_check_writable(o->picture) : TOOL_OK;
 	if (!status)
-		status = tool_config_init(config, &o->settings);
+		status = tool_config_init(config, &o->view.settings);
 	if (!status && ((o->noise && heddle_setting_set(config, "noise", o->noise)) ||
 	                (o->seed && heddle_setting_set(config, "seed", o->seed))))
 		status = tool_usage_error("--%s", heddle_last_error());
@@ -305,7 +309,7 @@ static int compare(const struct options *o, const struct heddle_config *config, 
 	if (status)
 		return status;
 	status = campaign_run(&c, config, (size_t)(o->n_threads ? o->n_threads : n_cores > 0 ? n_cores : 1));
-	print(&c, o->format);
+	print(&c, o->view.format);
 	int drawn = o->picture ? draw(&c, o->picture) : TOOL_OK;
 	campaign_free(&c);
 	return status ? status : drawn;

@@ -34,11 +34,12 @@ const char *work_set(struct heddle_dense_problem *problem, const char *name, con
 {
 	static const char *const precisions[] = {"d", "s", "double", "single", NULL};
 	static const char *const priorities[] = {"path", "starpu", "none", NULL};
-	static const enum heddle_dense_priority values[] = {
-		HEDDLE_DENSE_PRIORITY_PATH, HEDDLE_DENSE_PRIORITY_STARPU, HEDDLE_DENSE_PRIORITY_NONE};
+	static const enum heddle_dense_priority values[] = {HEDDLE_DENSE_PRIORITY_PATH, HEDDLE_DENSE_PRIORITY_STARPU,
+	                                                    HEDDLE_DENSE_PRIORITY_NONE};
 	int parameter = find(parameters, name), i;
 	if (parameter < 2)
-		return set_order(parameter ? &problem->tile : &problem->n, value) ? NULL : "a whole number from 1 to 10000000";
+		return set_order(parameter ? &problem->tile : &problem->n, value) ? NULL
+		                                                                  : "a whole number from 1 to 10000000";
 	if (parameter == 2) {
 		if ((i = find(precisions, value)) >= 0)
 			problem->precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE;
@@ -61,12 +62,14 @@ static int set_parameter(struct work *work, const char *text)
 	char *name = tool_format("%.*s", (int)length, text);
 	int status = TOOL_OK;
 	if (find(parameters, name) < 0)
-		status = tool_unknown("parameter of cholesky", name, parameters, sizeof parameters / sizeof *parameters - 1);
+		status =
+		    tool_unknown("parameter of cholesky", name, parameters, sizeof parameters / sizeof *parameters - 1);
 	else if (!text[length])
 		status = tool_usage_error("%s: parameter %s needs a value: %s=VALUE", work->name, name, name);
 	const char *wanted = status ? NULL : work_set(&work->problem, name, text + length + 1);
 	if (wanted)
-		status = tool_usage_error("%s: %s is \"%s\": it must be %s", work->name, name, text + length + 1, wanted);
+		status =
+		    tool_usage_error("%s: %s is \"%s\": it must be %s", work->name, name, text + length + 1, wanted);
 	free(name);
 	return status;
 }
@@ -81,7 +84,8 @@ static int set_parameters(struct work *work, const char *list)
 		at += strcspn(at, ",");
 	}
 	if (!status && work->problem.tile > work->problem.n)
-		status = tool_usage_error("%s: tile is %zu: it must be at most n, %zu", work->name, work->problem.tile, work->problem.n);
+		status = tool_usage_error("%s: tile is %zu: it must be at most n, %zu", work->name, work->problem.tile,
+		                          work->problem.n);
 	return status;
 }
 

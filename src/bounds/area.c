@@ -14,7 +14,8 @@
 #include "bounds/internal.h"
 
 #define MAX_LP_TYPES 512 /* beyond, types whose classes compare alike are merged: solved in a few ms */
-#define COARSEST 1024.0  /* step of log(ratio) where only the classes that can do a type still tell it apart: no use to go on */
+#define COARSEST                                                                                                       \
+	1024.0 /* step of log(ratio) where only the classes that can do a type still tell it apart: no use to go on */
 
 struct lp {
 	const struct hd_area *area; /* borrows */
@@ -22,7 +23,7 @@ struct lp {
 	int *row, *column; /* own; 1-based, as GLPK wants them, of the coefficients */
 	double *value;     /* owns */
 	int n_values, n_columns;
-	double *price;     /* owns; out */
+	double *price; /* owns; out */
 };
 
 /* --- GLPK ------------------------------------------------------------------------------------------------------------ */

@@ -29,7 +29,8 @@ int hd_costed_set_edges(struct hd_costed *graph, const struct hd_costed_edge *ed
 	if (!graph->to)
 		return hd_no_memory("bounds");
 	for (size_t e = 0; e < n; e++)
-		graph->first[edges[e].from + 2]++; /* two up: it is a running position below and a beginning in the end */
+		graph->first[edges[e].from +
+		             2]++; /* two up: it is a running position below and a beginning in the end */
 	for (size_t i = 0; i + 1 < graph->n_tasks; i++)
 		graph->first[i + 2] += graph->first[i + 1];
 	for (size_t e = 0; e < n; e++)
@@ -55,13 +56,14 @@ int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uin
 			continue;
 		}
 		if (!(times[c] >= 0) || isinf(times[c]))
-			return hd_error(HEDDLE_E_INVALID, "bounds: the time of %s (task %llu) on class %s is %g us", type,
-			                (unsigned long long)id, graph->platform->classes[c].name, times[c]);
+			return hd_error(HEDDLE_E_INVALID, "bounds: the time of %s (task %llu) on class %s is %g us",
+			                type, (unsigned long long)id, graph->platform->classes[c].name, times[c]);
 		times[c] += 0.0; /* minus zero becomes zero: times are compared bit by bit */
 		runs = 1;
 	}
 	if (!runs)
-		return hd_error(HEDDLE_E_INVALID, "bounds: nobody says how long %s (task %llu) takes on any class of platform %s", type,
+		return hd_error(HEDDLE_E_INVALID,
+		                "bounds: nobody says how long %s (task %llu) takes on any class of platform %s", type,
 		                (unsigned long long)id, graph->platform->name);
 	return 0;
 }

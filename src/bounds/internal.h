@@ -26,11 +26,11 @@ void hd_types_free(struct hd_types *types);
 /* The longest path from every task to the end, for weights that may change. */
 struct hd_paths {
 	const struct hd_costed *graph; /* borrows */
-	size_t *order;   /* owns; every task after those that it waits for */
-	double *weights; /* owns; of the tasks, us; for the caller to fill */
-	double *tails;   /* owns; of each task: the longest path from its beginning */
-	size_t *next;    /* owns; of each task: the next on that path, or HD_PATH_END */
-	size_t start;    /* of the longest path of all; HD_PATH_END without tasks */
+	size_t *order;                 /* owns; every task after those that it waits for */
+	double *weights;               /* owns; of the tasks, us; for the caller to fill */
+	double *tails;                 /* owns; of each task: the longest path from its beginning */
+	size_t *next;                  /* owns; of each task: the next on that path, or HD_PATH_END */
+	size_t start;                  /* of the longest path of all; HD_PATH_END without tasks */
 };
 #define HD_PATH_END SIZE_MAX
 /* HEDDLE_E_INVALID: the edges make a circle. Ends with hd_paths_free, whatever it returns. */
@@ -51,13 +51,14 @@ struct hd_area {
 	size_t n_classes;
 	const double *workers; /* per class; 0: the class is not there */
 	size_t n_types;
-	const double *work;    /* type by type, n_classes each; every type has a class with workers that can do it */
+	const double *work; /* type by type, n_classes each; every type has a class with workers that can do it */
 };
 /* area.c: a lower bound, in us, of the time in which the workers can do all the work, shared out as well as can be. */
 int hd_area_bound(const struct hd_area *area, double *out);
 
 /* iterative.c: fills out->iterative, rounds and converged; the other bounds are there. `paths` has been found by the best times;
  * it is changed. */
-int hd_iterative_bound(const struct hd_types *types, struct hd_paths *paths, unsigned rounds, struct heddle_bounds *out);
+int hd_iterative_bound(const struct hd_types *types, struct hd_paths *paths, unsigned rounds,
+                       struct heddle_bounds *out);
 
 #endif

@@ -19,8 +19,12 @@
 
 #define TOLERANCE 1e-6 /* relative: a path longer than T by less does not count */
 #define SMOOTHING 0.9
-#define LP_TOLERANCE 1e-6 /* of the solution, not of what is proven; finer ones leave the dual simplex going in circles */
-enum { T_COLUMN = 1, PIVOTS = 2000 }; /* the last, and ten per row: more than a round takes that does not lead in circles */
+#define LP_TOLERANCE                                                                                                   \
+	1e-6 /* of the solution, not of what is proven; finer ones leave the dual simplex going in circles */
+enum {
+	T_COLUMN = 1,
+	PIVOTS = 2000
+}; /* the last, and ten per row: more than a round takes that does not lead in circles */
 
 struct group {
 	size_t type;
@@ -29,7 +33,7 @@ struct group {
 	size_t twin;    /* the group that these become */
 	int column;     /* its first; they are consecutive, one per class that can do it, but for the fastest */
 	int n_columns;
-	int limit;      /* row: they sum to at most count; 0 when there is one column, whose bounds say so */
+	int limit; /* row: they sum to at most count; 0 when there is one column, whose bounds say so */
 };
 
 /* A path found. */
@@ -48,14 +52,14 @@ struct iteration {
 	glp_prob *problem;    /* GLPK's, as long as its thread */
 	struct group *groups; /* owns; room for one per task */
 	size_t n_groups;
-	size_t *of;           /* owns; group of each task */
-	size_t *fastest;      /* owns; class of each type */
-	double *price;        /* owns; scratch, per task */
+	size_t *of;                  /* owns; group of each task */
+	size_t *fastest;             /* owns; class of each type */
+	double *price;               /* owns; scratch, per task */
 	double *expected, *smoothed; /* own; scaled times of the tasks by the last solution, and by all, weighed */
-	int *index;           /* owns; scratch: the entries of a row or column, from 1 */
-	double *value;        /* owns */
-	size_t room;          /* of these */
-	struct path *last;    /* owns */
+	int *index;                  /* owns; scratch: the entries of a row or column, from 1 */
+	double *value;               /* owns */
+	size_t room;                 /* of these */
+	struct path *last;           /* owns */
 	unsigned max_rounds;
 	struct heddle_bounds *out; /* borrows */
 };
@@ -300,7 +304,8 @@ static double prove(struct iteration *it)
 		double least = INFINITY;
 		for (size_t c = 0; c < g->n_classes; c++)
 			if (!isnan(g->times[i * g->n_classes + c]))
-				least = fmin(least, g->times[i * g->n_classes + c] * (it->price[i] + price_of(it, (int)c + 1)));
+				least = fmin(least, g->times[i * g->n_classes + c] *
+				                        (it->price[i] + price_of(it, (int)c + 1)));
 		bound += least;
 	}
 	return whole > 0 ? bound / whole : 0;
@@ -315,8 +320,8 @@ static void expect_times(struct iteration *it)
 		int column = group->column;
 		for (size_t c = 0; c < it->graph->n_classes; c++)
 			if (has_column(it, group->type, c))
-				time += (time_of(it, group->type, c) - fastest) * glp_get_col_prim(it->problem, column++) /
-				        (double)group->count;
+				time += (time_of(it, group->type, c) - fastest) *
+				        glp_get_col_prim(it->problem, column++) / (double)group->count;
 		it->expected[i] = time;
 	}
 }

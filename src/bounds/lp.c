@@ -11,7 +11,7 @@
 struct call {
 	int (*work)(void *arg);
 	void *arg;
-	int status;        /* out */
+	int status; /* out */
 	jmp_buf failed;
 	char said[256];    /* by GLPK, last */
 	char message[512]; /* of the error; messages are per thread */

@@ -23,13 +23,14 @@ struct seen {
 struct search {
 	const struct hd_costed *graph; /* borrows */
 	size_t n, width;
-	size_t *slot;                  /* owns; per class: where its workers begin in a state, and behind them the next; the tasks last */
+	size_t
+	    *slot; /* owns; per class: where its workers begin in a state, and behind them the next; the tasks last */
 	unsigned before[HD_OPTIMUM_TASKS], after[HD_OPTIMUM_TASKS]; /* sets of tasks: bit i is task i */
 	double best_time[HD_OPTIMUM_TASKS], tail[HD_OPTIMUM_TASKS];
 	size_t twin[HD_OPTIMUM_TASKS]; /* the task before that nothing tells apart, or the task itself */
-	double *states;                /* owns; one per depth: when workers are free, by class, earliest first; when tasks may start */
-	struct seen *seen;             /* owns; per set of tasks */
-	size_t n_seen;                 /* numbers in all of these */
+	double *states; /* owns; one per depth: when workers are free, by class, earliest first; when tasks may start */
+	struct seen *seen; /* owns; per set of tasks */
+	size_t n_seen;     /* numbers in all of these */
 	double best;
 };
 
@@ -174,8 +175,8 @@ int hd_optimum(const struct hd_costed *graph, double *makespan)
 	struct search s = {.graph = graph, .n = graph->n_tasks, .best = INFINITY};
 	struct hd_paths paths = {0};
 	if (s.n > HD_OPTIMUM_TASKS)
-		return hd_error(HEDDLE_E_UNSUPPORTED, "%zu tasks are too many to find the least makespan: at most %d", s.n,
-		                HD_OPTIMUM_TASKS);
+		return hd_error(HEDDLE_E_UNSUPPORTED, "%zu tasks are too many to find the least makespan: at most %d",
+		                s.n, HD_OPTIMUM_TASKS);
 	int status = allocate(&s);
 	if (!status)
 		status = hd_paths_init(&paths, graph);

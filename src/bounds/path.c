@@ -19,7 +19,8 @@ static int sort(struct hd_paths *p, size_t *waits_for)
 			if (--waits_for[g->to[e]] == 0)
 				p->order[tail++] = g->to[e];
 	}
-	return tail == g->n_tasks ? 0 : hd_error(HEDDLE_E_INVALID, "bounds: the dependencies of the tasks make a circle");
+	return tail == g->n_tasks ? 0
+	                          : hd_error(HEDDLE_E_INVALID, "bounds: the dependencies of the tasks make a circle");
 }
 
 int hd_paths_init(struct hd_paths *p, const struct hd_costed *graph)

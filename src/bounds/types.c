@@ -48,7 +48,8 @@ static int find_type(struct hd_types *types, const double *times, double best, s
 	if (status)
 		return status;
 	size_t slot = hd_hash_reals(times, types->n_classes) & types->mask;
-	while (types->slots[slot] && memcmp(types->times + (types->slots[slot] - 1) * types->n_classes, times, size) != 0)
+	while (types->slots[slot] &&
+	       memcmp(types->times + (types->slots[slot] - 1) * types->n_classes, times, size) != 0)
 		slot = (slot + 1) & types->mask;
 	if (!types->slots[slot]) {
 		memcpy(types->times + types->n * types->n_classes, times, size);
@@ -62,7 +63,8 @@ static int find_type(struct hd_types *types, const double *times, double best, s
 
 int hd_types_init(struct hd_types *types, const struct hd_costed *graph)
 {
-	*types = (struct hd_types){.n_classes = graph->n_classes, .of = malloc((graph->n_tasks + 1) * sizeof *types->of)};
+	*types =
+	    (struct hd_types){.n_classes = graph->n_classes, .of = malloc((graph->n_tasks + 1) * sizeof *types->of)};
 	int status = types->of ? rehash(types) : hd_no_memory("types of tasks");
 	for (size_t i = 0; i < graph->n_tasks && !status; i++) {
 		const double *times = graph->times + i * graph->n_classes;

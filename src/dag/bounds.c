@@ -10,7 +10,8 @@ static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
 	int status = 0;
 	for (size_t i = 0; i < costed->n_tasks && !status; i++) {
 		for (size_t c = 0; c < costed->n_classes; c++)
-			costed->times[i * costed->n_classes + c] = heddle_graph_time(graph, i, costed->platform, (unsigned)c);
+			costed->times[i * costed->n_classes + c] =
+			    heddle_graph_time(graph, i, costed->platform, (unsigned)c);
 		status = hd_costed_accept(costed, i, graph->types[graph->tasks[i].type].name, i);
 	}
 	return status;
@@ -45,7 +46,10 @@ int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_pl
                         struct heddle_bounds *out)
 {
 	if (!graph || !platform || !out)
-		return hd_error(HEDDLE_E_INVALID, "heddle_graph_bounds: %s is NULL", !graph ? "graph" : !platform ? "platform" : "out");
+		return hd_error(HEDDLE_E_INVALID, "heddle_graph_bounds: %s is NULL",
+		                !graph      ? "graph"
+		                : !platform ? "platform"
+		                            : "out");
 	struct hd_costed costed;
 	int status = bring_over(graph, platform, &costed);
 	if (!status)

@@ -11,9 +11,9 @@ enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 }; /* the last: points t
 struct plot {
 	const struct hd_heatmap *map; /* borrows */
 	cairo_t *cr;
-	struct hd_axis scale;         /* of the colours: low to high, from left to right */
-	int has_gaps;                 /* some value is NAN */
-	double x, y;                  /* left, top of the first cell */
+	struct hd_axis scale; /* of the colours: low to high, from left to right */
+	int has_gaps;         /* some value is NAN */
+	double x, y;          /* left, top of the first cell */
 	double cell_width, cell_height;
 	double width, height;
 };
@@ -59,7 +59,8 @@ static double value_of(const struct hd_heatmap *map, size_t row, size_t column)
 static void find_scale(struct plot *p)
 {
 	const struct hd_heatmap *m = p->map;
-	double low = isnan(m->reference) ? INFINITY : m->reference, high = isnan(m->reference) ? -INFINITY : m->reference;
+	double low = isnan(m->reference) ? INFINITY : m->reference,
+	       high = isnan(m->reference) ? -INFINITY : m->reference;
 	for (size_t i = 0; i < m->n_rows * m->n_columns; i++) {
 		p->has_gaps |= isnan(m->values[i]);
 		if (fabs(m->values[i]) <= 1e300) { /* beyond, sums of two may overflow */
@@ -190,11 +191,15 @@ static void draw_scale(const struct plot *p)
 	char label[HD_LABEL];
 	hd_color(p->cr, 0x222222, 1);
 	if (p->map->label) {
-		hd_draw_text(p->cr, scale->from, y + TICKS / 2.0 - 2, 0, p->width - scale->from - MARGIN, p->map->label);
+		hd_draw_text(p->cr, scale->from, y + TICKS / 2.0 - 2, 0, p->width - scale->from - MARGIN,
+		             p->map->label);
 		y += TICKS;
 	}
 	for (double x = scale->from; x < scale->to; x++) {
-		hd_color(p->cr, color_of(p, scale->low + (x - scale->from) / (scale->to - scale->from) * (scale->high - scale->low)), 1);
+		hd_color(p->cr,
+		         color_of(p, scale->low +
+		                         (x - scale->from) / (scale->to - scale->from) * (scale->high - scale->low)),
+		         1);
 		cairo_rectangle(p->cr, x, y, fmin(1.5, scale->to - x), BAR); /* overlapping: no seams between them */
 		cairo_fill(p->cr);
 	}
@@ -242,12 +247,14 @@ static int draw(struct plot *p, enum hd_picture kind, const char *path)
 static int check(const struct hd_heatmap *m)
 {
 	if (m->n_rows == 0 || m->n_columns == 0)
-		return hd_error(HEDDLE_E_INVALID, "a heat map of %zu rows and %zu columns has nothing to show", m->n_rows, m->n_columns);
+		return hd_error(HEDDLE_E_INVALID, "a heat map of %zu rows and %zu columns has nothing to show",
+		                m->n_rows, m->n_columns);
 	if (m->digits < 0 || m->digits > 9)
 		return hd_error(HEDDLE_E_INVALID, "a heat map with %d digits: it must be 0 to 9", m->digits);
-	if (isinf(m->reference) || fabs(m->reference) > 1e300 || isnan(m->low) || isnan(m->high) || fabs(m->low) > 1e300 ||
-	    fabs(m->high) > 1e300)
-		return hd_error(HEDDLE_E_INVALID, "a heat map with a scale from %g to %g around %g: these must be finite", m->low,
+	if (isinf(m->reference) || fabs(m->reference) > 1e300 || isnan(m->low) || isnan(m->high) ||
+	    fabs(m->low) > 1e300 || fabs(m->high) > 1e300)
+		return hd_error(HEDDLE_E_INVALID,
+		                "a heat map with a scale from %g to %g around %g: these must be finite", m->low,
 		                m->high, m->reference);
 	return 0;
 }

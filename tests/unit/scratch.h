@@ -2,24 +2,12 @@
 #ifndef TEST_SCRATCH_H
 #define TEST_SCRATCH_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <unistd.h>
-#include <heddle.h>
 #include "base/base.h"
-
-#define OK(call)                                                                                                       \
-	do {                                                                                                           \
-		int ok_status = (call);                                                                                \
-		if (ok_status != 0)                                                                                    \
-			fail_msg("%s: %s: %s", #call, heddle_status_name(ok_status), heddle_last_error());             \
-	} while (0)
+#include "ok.h"
 
 static char directory[] = "/tmp/heddle-trace-XXXXXX"; /* of this test */
 

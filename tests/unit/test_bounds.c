@@ -1,27 +1,15 @@
 /* src/bounds: on instances made by hand, and on random ones against each other, exhaustive search, and the whole linear
  * program at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <glpk.h>
-#include <heddle.h>
 #include <math.h>
 #include "base/base.h"
 #include "bounds/bounds.h"
 #include "dag/dag.h"
+#include "ok.h"
 
 enum { MAX_TASKS = 16, MAX_EDGES = MAX_TASKS * MAX_TASKS, ROUNDS = 1000 };
-
-#define OK(call)                                                                                                       \
-	do {                                                                                                           \
-		int ok_status = (call);                                                                                \
-		if (ok_status != 0)                                                                                    \
-			fail_msg("%s: %s: %s", #call, heddle_status_name(ok_status), heddle_last_error());             \
-	} while (0)
 
 /* --- Instances ------------------------------------------------------------------------------------------------------------ */
 
@@ -31,7 +19,8 @@ struct instance {
 	struct hd_costed_edge edges[MAX_EDGES];
 };
 
-static struct heddle_platform *platforms[4]; /* with one worker of each of so many classes: for names; instances say how many */
+static struct heddle_platform
+    *platforms[4]; /* with one worker of each of so many classes: for names; instances say how many */
 
 static int set_up(void **state)
 {
@@ -42,7 +31,8 @@ static int set_up(void **state)
 			snprintf(text + strlen(text), sizeof text - strlen(text), "  - {name: c%zu, kind: cpu}\n", c);
 		strcat(text, "workers:\n");
 		for (size_t c = 0; c < n; c++)
-			snprintf(text + strlen(text), sizeof text - strlen(text), "  - {name: w%zu, class: c%zu, node: ram}\n", c, c);
+			snprintf(text + strlen(text), sizeof text - strlen(text),
+			         "  - {name: w%zu, class: c%zu, node: ram}\n", c, c);
 		if (heddle_platform_parse("test", text, strlen(text), &platforms[n]))
 			return -1;
 	}
@@ -115,7 +105,9 @@ static struct instance random_instance(struct hd_rng *rng, size_t max_tasks, siz
 		in.workers[c] = 1 + below(rng, max_workers);
 	for (size_t t = 0; t < n_types; t++) {
 		for (size_t c = 0; c < in.n_classes; c++)
-			types[t][c] = below(rng, 8) ? 1 + floor(20 * hd_rng_uniform(rng) * hd_rng_uniform(rng) * (double)(c + 1)) : NAN;
+			types[t][c] = below(rng, 8)
+			                  ? 1 + floor(20 * hd_rng_uniform(rng) * hd_rng_uniform(rng) * (double)(c + 1))
+			                  : NAN;
 		if (isnan(types[t][t % in.n_classes]))
 			types[t][t % in.n_classes] = below(rng, 10) ? 5 : 0;
 	}
@@ -204,7 +196,7 @@ static void tasks_without_times_and_circles_are_refused(void **state)
 	assert_int_equal(hd_optimum(&g, &makespan), HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "circle"));
 	assert_true(bounds.mixed == 3 && makespan == 5); /* written only on success */
-	g.times[0] = NAN; /* the other class has no workers */
+	g.times[0] = NAN;                                /* the other class has no workers */
 	assert_int_equal(hd_costed_accept(&g, 0, "gemm", 17), HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "gemm (task 17)"));
 	g.times[0] = -1;
@@ -228,7 +220,8 @@ static void bounds_of_a_task_graph_follow_its_accesses(void **state)
 	double times[] = {2, 2, 3}, makespan;
 	struct heddle_graph_type types[] = {{type, 0}};
 	struct heddle_graph_datum data[] = {{8}};
-	struct heddle_graph_task tasks[] = {{.n_accesses = 1}, {.first_access = 1, .n_accesses = 1}, {.first_access = 2}};
+	struct heddle_graph_task tasks[] = {
+	    {.n_accesses = 1}, {.first_access = 1, .n_accesses = 1}, {.first_access = 2}};
 	struct heddle_graph_access accesses[] = {{0, HEDDLE_W}, {0, HEDDLE_R}};
 	struct heddle_graph graph = {name, types, 1, data, 1, tasks, 3, accesses, 2, NULL, 0, classes, 1, times};
 	struct heddle_bounds b;
@@ -258,7 +251,8 @@ static double whole_program(const struct instance *in)
 	for (int j = 1; j <= 1 + n_tasks * (1 + n_classes); j++)
 		glp_set_col_bnds(lp, j, GLP_LO, 0, 0);
 	for (size_t e = 0; e < in->n_tasks + in->n_edges; e++) { /* start + time <= start of the next, or T */
-		int from = e < in->n_tasks ? (int)e : (int)in->edges[e - in->n_tasks].from, n = 0, row = glp_add_rows(lp, 1);
+		int from = e < in->n_tasks ? (int)e : (int)in->edges[e - in->n_tasks].from, n = 0,
+		    row = glp_add_rows(lp, 1);
 		glp_set_row_bnds(lp, row, GLP_UP, 0, 0);
 		index[++n] = 2 + from;
 		value[n] = 1;
@@ -312,10 +306,12 @@ static void bounds_of_random_instances_are_below_the_optimum(void **state)
 		struct heddle_bounds early = bounds_of(&in, 1 + (unsigned)below(&rng, 3)), b = bounds_of(&in, ROUNDS);
 		double optimum = optimum_of(&in), largest = fmax(b.area, b.critical_path);
 		if (b.mixed > optimum * (1 + 1e-9) || early.mixed > b.mixed * (1 + 1e-6))
-			fail_msg("instance %d: optimum %.9g, area %.9g, path %.9g, iterative %.9g, after %u rounds %.9g", i, optimum, b.area,
-			         b.critical_path, b.iterative, early.rounds, early.iterative);
+			fail_msg(
+			    "instance %d: optimum %.9g, area %.9g, path %.9g, iterative %.9g, after %u rounds %.9g", i,
+			    optimum, b.area, b.critical_path, b.iterative, early.rounds, early.iterative);
 		if (!b.converged || b.iterative < largest * (1 - 1e-5))
-			fail_msg("instance %d: area %.9g, path %.9g, iterative %.9g", i, b.area, b.critical_path, b.iterative);
+			fail_msg("instance %d: area %.9g, path %.9g, iterative %.9g", i, b.area, b.critical_path,
+			         b.iterative);
 		n_better += b.iterative > largest * 1.001;
 		n_tight += b.mixed > optimum * (1 - 1e-6);
 	}
@@ -333,11 +329,13 @@ static void iterative_bound_of_random_instances_is_that_of_the_whole_program(voi
 		struct heddle_bounds b = bounds_of(&in, ROUNDS);
 		double whole = whole_program(&in);
 		if (fabs(b.iterative - whole) > 2e-5 * whole)
-			fail_msg("instance %d of %zu tasks: %.9g after %u rounds instead of %.9g", i, in.n_tasks, b.iterative, b.rounds, whole);
+			fail_msg("instance %d of %zu tasks: %.9g after %u rounds instead of %.9g", i, in.n_tasks,
+			         b.iterative, b.rounds, whole);
 		in.n_edges = 0; /* then a task is a path */
 		b = bounds_of(&in, 0);
 		if (b.mixed > whole_program(&in) * (1 + 1e-6))
-			fail_msg("instance %d of %zu tasks: area %.9g, path %.9g", i, in.n_tasks, b.area, b.critical_path);
+			fail_msg("instance %d of %zu tasks: area %.9g, path %.9g", i, in.n_tasks, b.area,
+			         b.critical_path);
 	}
 }
 
@@ -407,15 +405,15 @@ static void optimum_of_twelve_tasks_is_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(iterative_bound_is_above_area_and_path),
-		cmocka_unit_test(tasks_of_a_path_may_be_treated_unlike_the_rest_of_their_type),
-		cmocka_unit_test(iterative_bound_is_left_out_or_stopped_when_asked),
-		cmocka_unit_test(tasks_without_times_and_circles_are_refused),
-		cmocka_unit_test(bounds_of_a_task_graph_follow_its_accesses),
-		cmocka_unit_test(bounds_of_random_instances_are_below_the_optimum),
-		cmocka_unit_test(iterative_bound_of_random_instances_is_that_of_the_whole_program),
-		cmocka_unit_test(optimum_of_random_instances_is_that_of_all_schedules),
-		cmocka_unit_test(optimum_of_twelve_tasks_is_found),
+	    cmocka_unit_test(iterative_bound_is_above_area_and_path),
+	    cmocka_unit_test(tasks_of_a_path_may_be_treated_unlike_the_rest_of_their_type),
+	    cmocka_unit_test(iterative_bound_is_left_out_or_stopped_when_asked),
+	    cmocka_unit_test(tasks_without_times_and_circles_are_refused),
+	    cmocka_unit_test(bounds_of_a_task_graph_follow_its_accesses),
+	    cmocka_unit_test(bounds_of_random_instances_are_below_the_optimum),
+	    cmocka_unit_test(iterative_bound_of_random_instances_is_that_of_the_whole_program),
+	    cmocka_unit_test(optimum_of_random_instances_is_that_of_all_schedules),
+	    cmocka_unit_test(optimum_of_twelve_tasks_is_found),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -10,13 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <dense/internal.h>
-
-#define OK(call)                                                                                                       \
-	do {                                                                                                           \
-		int ok_status = (call);                                                                                \
-		if (ok_status != 0)                                                                                    \
-			fail_msg("%s: %s: %s", #call, heddle_status_name(ok_status), heddle_last_error());             \
-	} while (0)
+#include "ok.h"
 
 /* --- Runtimes ----------------------------------------------------------------------------------------------------- */
 

@@ -40,11 +40,12 @@ static void cells_have_the_colour_of_their_distance_from_the_reference(void **st
 {
 	(void)state;
 	const double values[] = {-2, 4, 2, 1};
-	struct hd_heatmap map = {.rows = names, .columns = names, .n_rows = 2, .n_columns = 2, .values = values, .reference = 1};
+	struct hd_heatmap map = {
+	    .rows = names, .columns = names, .n_rows = 2, .n_columns = 2, .values = values, .reference = 1};
 	assert_in_range(pixels_of(&map, BLUE), CELL, 2 * CELL);
 	assert_in_range(pixels_of(&map, RED), CELL, 2 * CELL);
 	assert_in_range(pixels_of(&map, PALE), CELL, 2 * CELL); /* a third of the way from 1 to 4 */
-	map.reference = 3; /* five below, one above: red is for five above */
+	map.reference = 3;                                      /* five below, one above: red is for five above */
 	assert_in_range(pixels_of(&map, BLUE), CELL, 2 * CELL);
 	assert_in_range(pixels_of(&map, RED), 0, CELL / 10);
 	map.reference = NAN;
@@ -56,17 +57,25 @@ static void values_beyond_the_scale_have_the_colours_of_its_ends(void **state)
 {
 	(void)state;
 	const double values[] = {-INFINITY, 0, 1, 5, INFINITY, 1e308};
-	struct hd_heatmap map = {.rows = names, .columns = names, .n_rows = 2, .n_columns = 3, .values = values, .reference = NAN,
-	                         .low = 0, .high = 1};
+	struct hd_heatmap map = {.rows = names,
+	                         .columns = names,
+	                         .n_rows = 2,
+	                         .n_columns = 3,
+	                         .values = values,
+	                         .reference = NAN,
+	                         .low = 0,
+	                         .high = 1};
 	assert_in_range(pixels_of(&map, LIGHT), 6 * CELL, 12 * CELL);
-	assert_in_range(pixels_of(&map, DARK), 12 * CELL, 20 * CELL); /* the cells are wider: 1e308 is written in them */
+	assert_in_range(pixels_of(&map, DARK), 12 * CELL,
+	                20 * CELL); /* the cells are wider: 1e308 is written in them */
 }
 
 static void cells_without_a_value_are_hatched(void **state)
 {
 	(void)state;
 	const double values[] = {1, 2, 3, NAN, 1, 2};
-	struct hd_heatmap map = {.rows = names, .columns = names, .n_rows = 3, .n_columns = 2, .values = values, .reference = NAN};
+	struct hd_heatmap map = {
+	    .rows = names, .columns = names, .n_rows = 3, .n_columns = 2, .values = values, .reference = NAN};
 	assert_in_range(pixels_of(&map, GREY), CELL / 2, 2 * CELL);
 	map.n_rows = 1;
 	assert_in_range(pixels_of(&map, GREY), 0, 50); /* the edges of black letters are grey, too */
@@ -81,8 +90,15 @@ static void numbers_are_written_when_they_fit(void **state)
 	const char **many = calloc(N, sizeof *many);
 	for (size_t i = 0; i < N; i++)
 		many[i] = names[i % 4];
-	struct hd_heatmap map = {.title = "t", .label = "l", .rows = many, .columns = many, .n_rows = 1, .n_columns = 4,
-	                         .values = values, .reference = NAN, .digits = 9};
+	struct hd_heatmap map = {.title = "t",
+	                         .label = "l",
+	                         .rows = many,
+	                         .columns = many,
+	                         .n_rows = 1,
+	                         .n_columns = 4,
+	                         .values = values,
+	                         .reference = NAN,
+	                         .digits = 9};
 	int wide, narrow, huge;
 	OK(hd_heatmap_draw(&map, file("a.png")));
 	size_t on_light = count_pixels(file("a.png"), 0, &wide);
@@ -106,7 +122,11 @@ static void all_kinds_of_pictures_can_be_drawn(void **state)
 	const double same[] = {7, 7}, none[] = {NAN, NAN};
 	for (size_t i = 0; i < 6; i++) {
 		const double *values = i < 3 ? same : none; /* a scale without length, and none at all */
-		struct hd_heatmap map = {.rows = names, .columns = names, .n_rows = 2, .n_columns = 1, .values = values,
+		struct hd_heatmap map = {.rows = names,
+		                         .columns = names,
+		                         .n_rows = 2,
+		                         .n_columns = 1,
+		                         .values = values,
 		                         .reference = i % 2 ? 7 : NAN};
 		size_t length;
 		OK(hd_heatmap_draw(&map, file(kinds[i % 3][0])));
@@ -122,7 +142,8 @@ static void empty_map_or_unknown_kind_is_refused(void **state)
 {
 	(void)state;
 	const double value = 1;
-	struct hd_heatmap map = {.rows = names, .columns = names, .n_rows = 1, .n_columns = 0, .values = &value, .reference = NAN};
+	struct hd_heatmap map = {
+	    .rows = names, .columns = names, .n_rows = 1, .n_columns = 0, .values = &value, .reference = NAN};
 	assert_int_equal(hd_heatmap_draw(&map, file("a.png")), HEDDLE_E_INVALID);
 	map.n_columns = 1;
 	assert_int_equal(hd_heatmap_draw(&map, file("a.gif")), HEDDLE_E_INVALID);
@@ -138,12 +159,12 @@ static void empty_map_or_unknown_kind_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cells_have_the_colour_of_their_distance_from_the_reference),
-		cmocka_unit_test(values_beyond_the_scale_have_the_colours_of_its_ends),
-		cmocka_unit_test(cells_without_a_value_are_hatched),
-		cmocka_unit_test(numbers_are_written_when_they_fit),
-		cmocka_unit_test(all_kinds_of_pictures_can_be_drawn),
-		cmocka_unit_test(empty_map_or_unknown_kind_is_refused),
+	    cmocka_unit_test(cells_have_the_colour_of_their_distance_from_the_reference),
+	    cmocka_unit_test(values_beyond_the_scale_have_the_colours_of_its_ends),
+	    cmocka_unit_test(cells_without_a_value_are_hatched),
+	    cmocka_unit_test(numbers_are_written_when_they_fit),
+	    cmocka_unit_test(all_kinds_of_pictures_can_be_drawn),
+	    cmocka_unit_test(empty_map_or_unknown_kind_is_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
