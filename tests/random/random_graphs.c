@@ -461,6 +461,8 @@ static void finish_graph(struct graph *g)
 			finish_datum(g, &g->data[i], 0);
 		else if (g->data[i].handle)
 			heddle_unregister(g->data[i].handle);
+		if (g->problem[0])
+			continue; /* tasks that were stuck may run yet */
 		free(g->data[i].buffer);
 		free(g->data[i].expected.base);
 	}

@@ -470,6 +470,29 @@ static void class_without_samples_tries_a_task_first(void **unused)
 	fake_close(&s);
 }
 
+/* A trial changes the times: whom the gate has refused is the faster now, and the other is refused. */
+static void refused_class_asks_again_when_times_change(void **unused)
+{
+	(void)unused;
+	heddle_codelet changing = {.name = "changing", .time = {10, 1}, .samples = {99, 99}};
+	heddle_sched s;
+	fake_open(&s, "autoheteroprio", "ahead=1", 1, 1);
+	s.calibrate = 1;
+	fake_start(&s);
+	make_tasks(2);
+	tasks[0].codelet = tasks[1].codelet = &changing;
+	fake_ready(&s, &tasks[0], -1);
+	ASSERT_PICKS(&s, 0, -1);
+	changing.time[1] = 1000;
+	changing.samples[1] = 0;
+	fake_ready(&s, &tasks[1], -1);
+	ASSERT_PICKS(&s, 1, 1);
+	fake_done(&s, &tasks[1]);
+	ASSERT_PICKS(&s, 1, -1);
+	ASSERT_PICKS(&s, 0, 0);
+	fake_close(&s);
+}
+
 /* A has two successors B, one of which has another predecessor: NOD 1.5; R = 1 + 1; half of B is thought to go to each class, so
  * NRT is 1/2 * 2 * 1.5 on the CPU and 1/2 * 1 * 1.5 on the GPU. Then one A without successors: all is halved; it takes 4 us on the
  * CPU. */
@@ -533,6 +556,7 @@ int main(void)
 		cmocka_unit_test(orders_are_computed_at_the_first_push_and_every_nth),
 		cmocka_unit_test(idle_share_is_what_workers_did_not_run),
 		cmocka_unit_test(class_without_samples_tries_a_task_first),
+		cmocka_unit_test(refused_class_asks_again_when_times_change),
 		cmocka_unit_test(averages_over_successors_are_remembered),
 	};
 	return cmocka_run_group_tests(tests_of_heteroprio, NULL, NULL);
