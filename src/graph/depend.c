@@ -236,13 +236,13 @@ static unsigned count_preds(const heddle_task *t)
 	return n;
 }
 
-/* An earlier datum of `t` already led to `s`: a short look, tasks have few data. */
+/* An earlier datum of `t` already led to `s`: a short look, through few data do others wait for a task. */
 static int seen_before(const heddle_task *t, uint32_t upto, const heddle_task *s)
 {
 	for (uint32_t i = 0; i < upto; i++) {
-		if (!chained(&t->accesses[i]))
-			continue;
 		const heddle_data *d = t->accesses[i].data;
+		if (!d->queue || !chained(&t->accesses[i]))
+			continue; /* nobody waits through this one */
 		for (uint32_t j = 0; j < s->n_accesses; j++)
 			if (s->accesses[j].data == d && s->accesses[j].n_preds)
 				return 1;

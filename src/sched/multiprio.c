@@ -9,6 +9,10 @@
  *          one's, that with the largest LS_SDH^2 (V-C, equation 3). It is taken if pop_condition (V-D) holds, else evicted from
  *          this heap only; then the next, up to `max_tries` times
  *
+ * critprio, ours: the same with two other defaults. Keys begin with the criticality (`first`), and a slower class waits for the
+ * best one's remaining work per worker (`share`). As published, tasks on the critical path wait behind those with more to gain, and
+ * CPUs take some of them because the work of all GPUs looks longer than it lasts; docs/policies.md has the traces.
+ *
  * There is no mapping at push, so no prefetch beyond the tasks that a worker may hold: the paper names this as a weakness.
  *
  * Choices. Workers of several classes on one node have a heap per class. delta: the model's; while a model needs samples the task
@@ -72,6 +76,7 @@ struct multiprio {
 	size_t window, max_tries;
 	double epsilon;
 	int share, eviction;
+	int criticality_first;           /* the order of the two scores in a key */
 	uint64_t ready, running;         /* tasks, now */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
 };
@@ -129,6 +134,7 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	m->max_tries = (size_t)heddle_sched_option(sched, "max_tries");
 	m->share = heddle_sched_option(sched, "share") > 0;
 	m->eviction = heddle_sched_option(sched, "eviction") > 0;
+	m->criticality_first = heddle_sched_option(sched, "first") > 0;
 	*state = m;
 	return HEDDLE_OK;
 }
@@ -283,7 +289,8 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		c->gain = isinf(c->time) ? NAN : multiprio_gain(m, a, fastest);
 		if (isnan(c->gain))
 			continue;
-		entry.key = hd_heap_key(c->gain, multiprio_criticality(m, a));
+		double criticality = multiprio_criticality(m, a);
+		entry.key = m->criticality_first ? hd_heap_key(criticality, c->gain) : hd_heap_key(c->gain, criticality);
 		for (unsigned i = 0; i < m->n_nodes; i++)
 			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t))
 				hd_heap_push(&m->nodes[i].heap, entry);
@@ -326,8 +333,8 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	hd_heap_walk_init(&walk, &h->heap);
 	for (size_t i; (seen < m->window || chosen == SIZE_MAX) && (i = hd_heap_walk_next(&walk)) != SIZE_MAX;) {
 		const struct hd_heap_entry *e = hd_heap_at(&h->heap, i);
-		double gain = hd_heap_first_score(e->key);
-		if (chosen != SIZE_MAX && top - gain > m->epsilon)
+		double score = hd_heap_first_score(e->key);
+		if (chosen != SIZE_MAX && top - score > m->epsilon)
 			break;
 		if (seen++ >= m->window && !multiprio_is_ready(m, e))
 			continue;
@@ -337,7 +344,7 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 			continue;
 		if (first == SIZE_MAX) {
 			first = i;
-			top = gain;
+			top = score;
 		}
 		most = locality;
 		chosen = i;
@@ -441,25 +448,34 @@ static void multiprio_report(void *state, heddle_sched *sched)
 	heddle_sched_report(sched, "best remaining work left", (double)remaining / 1000, "us");
 }
 
-static const struct heddle_option multiprio_options[] = {
-	{"n", "10", "tasks", "tasks of a heap among which the one nearest to its data is tried", 1, MULTIPRIO_WINDOW},
-	{"epsilon", "0.8", "", "how much less than the first one's their gain may be", 0, 1},
-	{"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens", 1, 1e9},
-	{"share", "no", "no|yes", "a slower class waits for the best one's remaining work per worker, not for all of it", 0, 0},
-	{"eviction", "yes", "no|yes", "a class that is not the best leaves tasks alone while the best has little to do", 0, 0},
-	{0},
-};
+#define MULTIPRIO_OPTIONS(share, first) \
+	{"n", "10", "tasks", "tasks of a heap among which the one nearest to its data is tried", 1, MULTIPRIO_WINDOW}, \
+	{"epsilon", "0.8", "", "how much less than the first one's their first score may be", 0, 1}, \
+	{"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens", 1, 1e9}, \
+	{"share", share, "no|yes", "a slower class waits for the best one's remaining work per worker, not for all of it", 0, 0}, \
+	{"eviction", "yes", "no|yes", "a class that is not the best leaves tasks alone while the best has little to do", 0, 0}, \
+	{"first", first, "gain|criticality", "the score that tasks are ordered by; the other breaks ties", 0, 0}, \
+	{0}
+
+static const struct heddle_option multiprio_options[] = {MULTIPRIO_OPTIONS("no", "gain")};
+static const struct heddle_option critprio_options[] = {MULTIPRIO_OPTIONS("yes", "criticality")};
+
+#define MULTIPRIO_POLICY \
+	.abi = HEDDLE_POLICY_ABI, .create = multiprio_create, .destroy = multiprio_destroy, .ready = multiprio_ready, \
+	.pick = multiprio_pick, .done = multiprio_done, .report = multiprio_report
 
 const struct heddle_policy hd_policy_multiprio = {
-	.abi = HEDDLE_POLICY_ABI,
+	MULTIPRIO_POLICY,
 	.name = "multiprio",
 	.summary = "a heap per memory node, by gain and criticality; near the data; slower classes only help when there is enough",
 	.source = "Tayeb et al., IPDPSW 2024, Algorithms 1 and 2, equations 1 to 3",
 	.options = multiprio_options,
-	.create = multiprio_create,
-	.destroy = multiprio_destroy,
-	.ready = multiprio_ready,
-	.pick = multiprio_pick,
-	.done = multiprio_done,
-	.report = multiprio_report,
+};
+
+const struct heddle_policy hd_policy_critprio = {
+	MULTIPRIO_POLICY,
+	.name = "critprio",
+	.summary = "multiprio by criticality and gain: what releases most first; slower classes help when the best has too much each",
+	.source = "Heddle, after Tayeb et al., IPDPSW 2024 (docs/policies.md)",
+	.options = critprio_options,
 };

@@ -19,6 +19,7 @@ static const struct heddle_policy *const shipped[] = {
 	&hd_policy_heft,
 	&hd_policy_dada,
 	&hd_policy_multiprio,
+	&hd_policy_critprio,
 	&hd_policy_heteroprio,
 	&hd_policy_laheteroprio,
 	&hd_policy_autoheteroprio,

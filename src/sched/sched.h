@@ -27,7 +27,7 @@ int hd_policy_option_index(const struct heddle_policy *policy, const char *name)
 extern const struct heddle_policy hd_policy_eager, hd_policy_prio, hd_policy_random;
 extern const struct heddle_policy hd_policy_ws, hd_policy_lws;
 extern const struct heddle_policy hd_policy_dm, hd_policy_dmda, hd_policy_dmdar, hd_policy_dmdas;
-extern const struct heddle_policy hd_policy_heft, hd_policy_dada, hd_policy_multiprio;
+extern const struct heddle_policy hd_policy_heft, hd_policy_dada, hd_policy_multiprio, hd_policy_critprio;
 extern const struct heddle_policy hd_policy_heteroprio, hd_policy_laheteroprio, hd_policy_autoheteroprio;
 
 #endif
