@@ -122,6 +122,19 @@ static void add_rows(struct repro_report *report, const struct summary *s)
 	          repro_spearman(s->mean, paper, HD_HEURISTICS), repro_at_least(0.5));
 }
 
+/* How well the order of the 28 is determined at all: the correlation of two data sets, the mean over pairs of them. */
+static double correlation_of_data_sets(const struct hd_lab_results *r)
+{
+	double *means = tool_alloc(r->n_seeds * HD_HEURISTICS * sizeof *means), sum = 0;
+	for (size_t i = 0; i < r->n_seeds * HD_HEURISTICS; i++)
+		means[i] = hd_lab_mean_slowdown(r, i / HD_HEURISTICS, (int)(i % HD_HEURISTICS));
+	for (size_t i = 0; i < r->n_seeds; i++)
+		for (size_t j = 0; j < i; j++)
+			sum += repro_spearman(&means[i * HD_HEURISTICS], &means[j * HD_HEURISTICS], HD_HEURISTICS);
+	free(means);
+	return sum / ((double)(r->n_seeds * (r->n_seeds - 1)) / 2);
+}
+
 static void add_notes(struct repro_report *report, const struct hd_lab_results *r, const struct summary *s)
 {
 	double of_perfect = 0, n = (double)(r->n_seeds * r->n_sets);
@@ -212,6 +225,9 @@ int repro_ah_tables(struct repro_report *report)
 	            "the laboratory's simulator (heddle lab): %zu graphs of %zu tasks, data sets: %u, first seed %llu",
 	            lab.n_sets, lab.n_tasks, lab.n_seeds, (unsigned long long)lab.seed);
 	add_rows(report, &s);
+	if (results.n_seeds > 1)
+		repro_row(report, "the same, between our own data sets", "", NAN, correlation_of_data_sets(&results),
+		          repro_shown());
 	explain_best(report, &results);
 	add_notes(report, &results, &s);
 	hd_lab_results_free(&results);
