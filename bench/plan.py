@@ -31,6 +31,7 @@ class Plan:
     workers: int
     quick: bool
     scratch: str  # a folder for what one run leaves to another
+    tiles: tuple = ()  # of the Cholesky factorisations; (): many
 
 
 # --- Who takes part -----------------------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ TILES = (256, 320, 512, 640, 768, 1024)
 
 
 def cholesky(plan):
-    tiles = (256, 320) if plan.quick else TILES
+    tiles = plan.tiles or ((256, 320) if plan.quick else TILES)
     for letter in "ds":
         for n in [2048] if plan.quick else [4096, 8192]:
             group, scout = f"{letter}potrf_{n}", f"{letter}potrf_4096" if n > 4096 else ""

@@ -226,6 +226,8 @@ def parse_arguments():
     parser.add_argument("--output", default=os.path.join(ROOT, "bench.csv"), help="default: bench.csv")
     parser.add_argument("--calm", type=float, default=0, metavar="S",
                         help="before each program wait up to S seconds for others to leave the processors idle")
+    parser.add_argument("--tiles", type=lambda text: tuple(int(t) for t in text.split(",")), default=(), metavar="B,...",
+                        help="cholesky with tiles of these orders only: all of them, with all policies, take most of an hour")
     parser.add_argument("--no-build", action="store_true", help="measure what is built already")
     return parser.parse_args()
 
@@ -291,7 +293,7 @@ def main():
         for name in options.only or plans.BENCHES:
             make_runs, rounds, about = plans.BENCHES[name]
             bench = Bench(name, folder, environment, options.calm)
-            runs = make_runs(plans.Plan(options.workers, options.quick, scratch))
+            runs = make_runs(plans.Plan(options.workers, options.quick, scratch, options.tiles))
             bench.measure(leave_out_absent(runs, folder, told), options.rounds or (2 if options.quick else rounds))
             print_table(bench, about)
             rows += [list(row.values()) for row, _, _ in table(bench)]

@@ -253,26 +253,9 @@ int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_dagge
 	return status;
 }
 
-static void free_graph(struct heddle_graph *g)
-{
-	if (!g)
-		return;
-	for (size_t i = 0; i < g->n_types; i++)
-		free(g->types[i].name);
-	for (size_t c = 0; c < g->n_classes; c++)
-		free(g->classes[c]);
-	free(g->name);
-	free(g->types);
-	free(g->tasks);
-	free(g->edges);
-	free(g->classes);
-	free(g->times);
-	free(g);
-}
-
 void hd_daggen_typed_free(struct hd_daggen_typed *typed)
 {
-	free_graph(typed->graph);
+	heddle_graph_free(typed->graph);
 	free(typed->schedule);
 	*typed = (struct hd_daggen_typed){.graph = NULL};
 }

@@ -431,7 +431,7 @@ static double policy_begins(const heddle_runtime *rt)
 static void policy_ends(heddle_runtime *rt, double began)
 {
 	if (HD_UNLIKELY(rt->config.time_policy))
-		rt->stats.sched_time += hd_clock_us() - began;
+		rt->stats.sched_time += hd_clock_us() - began - rt->clock_cost;
 }
 
 static heddle_task *ask_policy(struct hd_worker *w)

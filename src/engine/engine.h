@@ -117,6 +117,7 @@ struct heddle_runtime {
 	unsigned *node_worker;       /* owns; per node: a worker whose driver manages its memory */
 	size_t n_workers, n_nodes, n_classes;
 	double start_us;             /* real clock */
+	double clock_cost;           /* us that reading it adds to what is measured; 0 unless the policy's time is */
 	const struct heddle_link **links; /* owns the array; [from * n_nodes + to], NULL: none */
 	double *hop_latency, *hop_us_per_byte; /* own; [from * n_nodes + to], 0 us per byte: no direct link */
 	union {

@@ -198,6 +198,17 @@ static void free_runtime(heddle_runtime *rt)
 	free(rt);
 }
 
+/* The least time between two readings of the clock, us. */
+static double clock_cost(void)
+{
+	double least = HUGE_VAL;
+	for (int i = 0; i < 1000; i++) {
+		double before = hd_clock_us();
+		least = fmin(least, hd_clock_us() - before);
+	}
+	return least;
+}
+
 static int start(const struct heddle_config *config, const struct heddle_platform *given, int virtual_time,
                  heddle_runtime **out)
 {
@@ -213,6 +224,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
+	rt->clock_cost = rt->config.time_policy ? clock_cost() : 0;
 	if (!status)
 		status = find_machine(rt, given, virtual_time);
 	if (!status)

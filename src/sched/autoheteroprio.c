@@ -14,9 +14,10 @@
  *
  * Defaults by experiment: `heddle sim cholesky`, single precision, 40 tiles of 960, GFlop/s on haswell-k40m and intel-v100; dmdas
  * with priorities reaches 8146 and 15831.
- *   heuristic  URT/s_2 8073, 15381; UTC 8203, 15344; URT_LC 8123, 15707; URTxD_L5, the best of the paper's table 7, 7588, 13887;
- *              with 20 and 60 tiles, in double precision and on amd-a100 and westmere-c2050, of eight tried only URT/s_2 is never
- *              more than a tenth behind dmdas. The paper's graphs have no transfers and no gate: elsewhere another one may be better
+ *   heuristic  URT/s_2 8073, 15381; URTxD_L5, the best of the paper's table 7, 7588, 13887. Makespan over that of dmdas with
+ *              priorities, Cholesky of 10, 20, 30, 40 and 60 tiles on haswell-k40m, intel-v100, amd-a100 and westmere-c2050,
+ *              geometric mean: URT/s_2 1.041, URT/s 1.063, the others 1.069 to 1.087. It is first in the laboratory, too, on
+ *              graphs without transfers (docs/lab.md: 1.041, others from 1.044), though not significantly there
  *   gate       order, ours, 8073, 15381; bucket, StarPU's, 7277, 12464: with it CPUs hardly take part where GPUs are 50 times faster
  *   locality   LS_SDH2 8073, 15381; LC_SMWB 7554, 15156; LcS 7088, 14288; LS_SDH 5426, 14354; none 4333, 13092
  *   ahead      2 8073, 15381; 1 7846, 15107; 3 7784, 15106
@@ -379,7 +380,7 @@ static int auto_create(heddle_sched *sched, void **state)
 
 static const struct heddle_option auto_options[] = {
 	{"heuristic", "URT/s_2", HD_HEURISTIC_NAMES, "what the orders are computed by (tables 5 to 7 of the paper, whose best is URTxD_L5; the "
-	 "default is the best for Cholesky)", 0, 0},
+	 "default is the best for Cholesky, and in `heddle lab`)", 0, 0},
 	{"refresh", "100", "pushes", "the orders are computed again after so many", 1, 1e9},
 	{"missing", "same", "huge|same", "what a class without an implementation is said to cost: very much, or as much as the other "
 	 "(section 4.2.3)", 0, 0},

@@ -22,6 +22,12 @@ static unsigned wanted(const struct hd_calibration *c, const heddle_task *t, uns
 	return c->wanted ? c->wanted : (unsigned)!!isnan(heddle_task_time(t, class_id));
 }
 
+static int lacks_samples(const struct hd_calibration *c, const heddle_task *t, unsigned class_id)
+{
+	unsigned want = wanted(c, t, class_id);
+	return want && heddle_task_samples(t, class_id) < want;
+}
+
 static uint64_t key_of(const heddle_task *t)
 {
 	uint64_t key = hd_mix((uint64_t)(uintptr_t)heddle_task_codelet(t));
@@ -77,15 +83,12 @@ int hd_calibration_class(struct hd_calibration *c, const heddle_task *t)
 	int best = -1;
 	unsigned fewest = 0;
 	for (unsigned class_id = 0; class_id < c->n_classes; class_id++) {
-		if (!heddle_task_can_run_class(t, class_id))
-			continue;
-		unsigned samples = heddle_task_samples(t, class_id), want = wanted(c, t, class_id);
-		if (HD_LIKELY(samples >= want))
+		if (HD_LIKELY(!lacks_samples(c, t, class_id)) || !heddle_task_can_run_class(t, class_id))
 			continue;
 		if (!in_flight)
 			in_flight = counts(c, t);
-		samples += in_flight ? in_flight[class_id] : 0;
-		if (samples < want && (best < 0 || samples < fewest)) {
+		unsigned samples = heddle_task_samples(t, class_id) + (in_flight ? in_flight[class_id] : 0);
+		if (samples < wanted(c, t, class_id) && (best < 0 || samples < fewest)) {
 			best = (int)class_id;
 			fewest = samples;
 		}
@@ -95,7 +98,7 @@ int hd_calibration_class(struct hd_calibration *c, const heddle_task *t)
 
 void hd_calibration_placed(struct hd_calibration *c, const heddle_task *t, unsigned class_id)
 {
-	if (HD_LIKELY(heddle_task_samples(t, class_id) >= wanted(c, t, class_id)))
+	if (HD_LIKELY(!lacks_samples(c, t, class_id)))
 		return;
 	if (2 * (c->n + 1) > c->capacity && !grow(c))
 		return;
@@ -108,7 +111,7 @@ void hd_calibration_placed(struct hd_calibration *c, const heddle_task *t, unsig
 
 void hd_calibration_done(struct hd_calibration *c, const heddle_task *t, unsigned class_id)
 {
-	if (!c->n || HD_LIKELY(heddle_task_samples(t, class_id) >= wanted(c, t, class_id)))
+	if (!c->n || HD_LIKELY(!lacks_samples(c, t, class_id)))
 		return;
 	uint32_t *in_flight = counts(c, t);
 	if (in_flight && in_flight[class_id])

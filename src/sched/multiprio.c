@@ -207,7 +207,7 @@ struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class
 static double multiprio_locality(const heddle_task *t, unsigned node)
 {
 	double sum = 0;
-	for (size_t i = 0; i < heddle_task_n_data(t); i++) {
+	for (size_t i = 0, n = heddle_task_n_data(t); i < n; i++) {
 		const heddle_data *d = heddle_task_data(t, i);
 		if (!heddle_data_valid_on(d, node))
 			continue;
@@ -385,6 +385,8 @@ static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 	struct multiprio_node *h = &m->nodes[m->node_of[worker]];
 	heddle_task *taken = NULL;
 	size_t tries = 0;
+	if (!hd_heap_n(&h->heap))
+		return NULL; /* most picks: idle workers are asked after every event */
 	for (; !taken && (tries < m->max_tries || !m->running); tries++) {
 		m->gone += hd_heap_tidy(&h->heap, m->window, multiprio_is_ready, m);
 		size_t place = multiprio_most_local(m, h, worker);
