@@ -188,6 +188,8 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	hd_lock(&rt->lock);
 	d->id = rt->n_data++;
 	enlist(rt, d);
+	if (rt->recorder)
+		hd_record_data(rt->recorder, d);
 	hd_unlock(&rt->lock);
 	*out = d;
 	return 0;

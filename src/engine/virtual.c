@@ -28,6 +28,7 @@ struct flow {
 
 /* Scratch of share(), between whose calls `users` is 0. */
 struct bus {
+	double demand; /* bandwidths of the links of all its users */
 	double left; /* capacity not yet given out */
 	double part; /* of it, for each that still uses the bus */
 	unsigned users;
@@ -46,7 +47,7 @@ struct hd_virtual {
 	size_t first;        /* unless changed: the active transfer that ends first */
 	double arrives;      /* and when; INFINITY when none is active */
 	struct bus *buses;   /* owns */
-	unsigned *used;      /* owns, scratch of share(): the buses in use */
+	unsigned *used;      /* owns, scratch of share(): buses in use */
 	struct flow **waiting; /* owns, likewise: the active transfers that have no rate yet */
 	struct hd_rng rng;
 };
@@ -143,30 +144,34 @@ static void progress(struct hd_virtual *v)
 	}
 }
 
-/* Notes which buses are in use, and by how many; returns how many buses. */
+/* Notes which buses are in use, and by how many. Returns how many could be too narrow; the others hold nobody up. */
 static size_t count_users(struct hd_virtual *v, const struct heddle_platform *platform)
 {
-	size_t n_used = 0;
+	size_t n_used = 0, n_narrow = 0;
 	for (size_t i = 0; i < v->n_active; i++) {
 		const struct heddle_link *link = v->active[i].link;
 		v->waiting[i] = &v->active[i];
 		for (size_t b = 0; b < link->n_buses; b++) {
 			struct bus *bus = &v->buses[link->buses[b]];
 			if (bus->users++ == 0) {
-				bus->left = platform->buses[link->buses[b]].bandwidth;
+				*bus = (struct bus){.left = platform->buses[link->buses[b]].bandwidth, .part = INFINITY, .users = 1};
 				v->used[n_used++] = link->buses[b];
 			}
+			bus->demand += link->bandwidth;
 		}
 	}
-	return n_used;
+	for (size_t b = 0; b < n_used; b++)
+		if (v->buses[v->used[b]].demand > v->buses[v->used[b]].left)
+			v->used[n_narrow++] = v->used[b];
+	return n_narrow;
 }
 
 /* The smallest rate that any of the n transfers still waiting for one could get: its link's, or an equal part of the fullest
  * bus on its way. */
-static double least_part(struct hd_virtual *v, size_t n_waiting, size_t n_used)
+static double least_part(struct hd_virtual *v, size_t n_waiting, size_t n_narrow)
 {
 	double least = INFINITY;
-	for (size_t b = 0; b < n_used; b++) {
+	for (size_t b = 0; b < n_narrow; b++) {
 		struct bus *bus = &v->buses[v->used[b]];
 		bus->part = bus->users ? bus->left / bus->users : INFINITY;
 	}
@@ -181,22 +186,23 @@ static double least_part(struct hd_virtual *v, size_t n_waiting, size_t n_used)
 	return least;
 }
 
-/* Max-min fairness by progressive filling: the transfers with the smallest fair part get it and leave the rest to the others. */
+/* Max-min fairness by progressive filling: the transfers with the smallest fair part get it and leave the rest to the others; so do
+ * those that their own links limit, since the fair parts of buses only grow from round to round. */
 static void share(struct hd_virtual *v, const struct heddle_platform *platform)
 {
-	size_t n_used = count_users(v, platform), n_waiting = v->n_active;
+	size_t n_narrow = count_users(v, platform), n_waiting = v->n_active;
 	while (n_waiting > 0) {
-		double least = least_part(v, n_waiting, n_used);
+		double least = least_part(v, n_waiting, n_narrow);
 		size_t kept = 0;
 		for (size_t i = 0; i < n_waiting; i++) {
 			struct flow *f = v->waiting[i];
-			if (f->part > least) {
+			if (f->part > least && f->part < f->link->bandwidth) {
 				v->waiting[kept++] = f;
 				continue;
 			}
-			f->transfer->rate = least;
+			f->transfer->rate = f->part;
 			for (size_t b = 0; b < f->link->n_buses; b++) {
-				v->buses[f->link->buses[b]].left -= least;
+				v->buses[f->link->buses[b]].left -= f->part;
 				v->buses[f->link->buses[b]].users--;
 			}
 		}

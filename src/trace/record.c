@@ -1,7 +1,7 @@
 /* Recording: fixed-size events in chunks, one list per worker for tasks, one for transfers, one for accesses.
  *
  * Dependencies are not recorded but replayed (graph/replay.h): the log of accesses in submission order says everything that the
- * graph inferred from them, and costs the run 40 bytes per task and 8 per access.
+ * graph inferred from them, and costs the run 24 bytes per task and 8 per access.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,23 +28,22 @@ struct log {
 };
 
 struct task_event {
-	uint64_t id;
+	uint64_t id : 40, codelet : 24; /* more of either than there could be memory for */
 	const struct hd_perf_entry *size; /* what it says of the size stays as it is, and itself as long as the runtime */
 	double ready, picked, start, end;
-	uint32_t codelet;
 	int32_t priority, status;
 };
 
 /* One task that was submitted, controls included. What it waits for explicitly and what it accesses are the next n_after, then
  * n_accesses, events of another list. */
 struct submission {
-	uint64_t id;
-	const heddle_codelet *codelet;
 	const struct hd_perf_entry *perf;
+	uint32_t codelet; /* its number; NO_CODELET: a control */
 	int32_t priority;
-	uint32_t n_after, n_accesses, kind; /* enum hd_task_kind, or STEP */
+	uint32_t n_accesses, n_after : 24, kind : 8; /* enum hd_task_kind, or STEP */
 };
-enum { STEP = 1 << 8 }; /* of a reduction: the core's, not the program's */
+enum { STEP = 255, MOST_AFTER = (1 << 24) - 1 }; /* STEP: of a reduction, the core's, not the program's */
+#define NO_CODELET UINT32_MAX
 
 union link_event {
 	uint64_t before;
@@ -61,8 +60,9 @@ struct hd_recorder {
 	heddle_runtime *rt;
 	struct log *tasks; /* owns; per worker */
 	struct log transfers, submissions, links, steps;
+	uint64_t first_id; /* of the first submission; the others follow without gaps */
 	uint32_t n_after;  /* links of the task that is being submitted */
-	uint64_t *data_bytes; /* owns; of every datum accessed so far, by registration number */
+	uint64_t *data_bytes; /* owns; of every datum, by registration number */
 	size_t n_data;
 	uint64_t lost;     /* events for which there was no memory */
 };
@@ -155,10 +155,10 @@ void hd_recorder_close(struct hd_recorder *r)
 	free(r);
 }
 
-static void note_bytes(struct hd_recorder *r, const heddle_data *d)
+void hd_record_data(struct hd_recorder *r, const heddle_data *d)
 {
-	if (HD_UNLIKELY(d->id >= r->n_data)) {
-		size_t n = r->rt->n_data + r->n_data;
+	if (d->id >= r->n_data) {
+		size_t n = 2 * (size_t)d->id + 64;
 		uint64_t *larger = realloc(r->data_bytes, n * sizeof *larger);
 		if (!larger) {
 			r->lost++;
@@ -173,7 +173,11 @@ static void note_bytes(struct hd_recorder *r, const heddle_data *d)
 
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 {
-	struct submission s = {t->order, t->codelet, t->perf, t->priority, r->n_after, 0, t->kind};
+	struct submission s = {.perf = t->perf,
+	                       .codelet = t->codelet ? t->codelet->id : NO_CODELET,
+	                       .priority = t->priority,
+	                       .n_after = r->n_after & MOST_AFTER,
+	                       .kind = t->kind};
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
 		if (HD_UNLIKELY(a->flags & HD_ACCESS_UNCHAINED)) {
@@ -187,9 +191,11 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 		union link_event *e = append(r, &r->links);
 		if (e)
 			e->access = (struct heddle_graph_access){a->data->id, a->mode};
-		note_bytes(r, a->data);
 		s.n_accesses++;
 	}
+	if (!r->submissions.n)
+		r->first_id = t->order;
+	r->lost += r->n_after > MOST_AFTER;
 	struct submission *e = append(r, &r->submissions);
 	if (e)
 		*e = s;
@@ -208,9 +214,9 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
 {
 	struct task_event *e = append(r, &r->tasks[t->worker]);
 	if (e)
-		*e = (struct task_event){.id = t->order,
+		*e = (struct task_event){.id = t->order & (((uint64_t)1 << 40) - 1),
 		                         .size = t->perf,
-		                         .codelet = t->codelet->id,
+		                         .codelet = t->codelet->id & ((1U << 24) - 1),
 		                         .ready = t->ready,
 		                         .picked = t->picked,
 		                         .start = start,
@@ -240,6 +246,8 @@ struct reading {
 	size_t next; /* event in the chunk */
 	union link_event *links; /* owns: of one task */
 	size_t max;
+	const heddle_codelet **codelets; /* owns; by number */
+	uint64_t id; /* of the next task */
 	hd_recorded_fn f;
 	void *arg;
 	int status;
@@ -256,7 +264,7 @@ static const union link_event *next_link(struct reading *r)
 
 static int is_control(const struct submission *s)
 {
-	return s->codelet ? 0 : s->kind == HD_TASK_SYNC ? HD_REPLAY_NAMED : HD_REPLAY_CONTROL;
+	return s->codelet != NO_CODELET ? 0 : s->kind == HD_TASK_SYNC ? HD_REPLAY_NAMED : HD_REPLAY_CONTROL;
 }
 
 static void tell(const void *event, void *arg)
@@ -264,6 +272,7 @@ static void tell(const void *event, void *arg)
 	struct reading *r = arg;
 	const struct submission *s = event;
 	size_t n = (size_t)s->n_after + s->n_accesses;
+	uint64_t id = r->id++;
 	if (r->status)
 		return;
 	if (n > r->max) {
@@ -278,8 +287,8 @@ static void tell(const void *event, void *arg)
 	for (size_t i = 0; i < n; i++)
 		r->links[i] = *next_link(r);
 	struct hd_recorded recorded = {
-	    .task = {.id = s->id, .control = is_control(s), .n_after = s->n_after, .n_accesses = s->n_accesses},
-	    .codelet = s->codelet,
+	    .task = {.id = id, .control = is_control(s), .n_after = s->n_after, .n_accesses = s->n_accesses},
+	    .codelet = s->codelet != NO_CODELET ? r->codelets[s->codelet] : NULL,
 	    .perf = s->perf,
 	    .priority = s->priority,
 	    .step = s->kind == STEP,
@@ -295,8 +304,14 @@ int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
 {
 	if (r->lost)
 		return hd_error(HEDDLE_E_MEMORY, "%llu events were lost for lack of memory", (unsigned long long)r->lost);
-	struct reading reading = {.chunk = r->links.first, .f = f, .arg = arg};
+	struct reading reading = {.chunk = r->links.first, .id = r->first_id, .f = f, .arg = arg};
+	reading.codelets = malloc((r->rt->n_codelets + 1) * sizeof(const heddle_codelet *));
+	if (!reading.codelets)
+		return hd_no_memory("what was submitted");
+	for (const heddle_codelet *c = r->rt->codelets; c; c = c->next)
+		reading.codelets[c->id] = c;
 	each(&r->submissions, tell, &reading);
+	free(reading.codelets);
 	free(reading.links);
 	return reading.status;
 }
