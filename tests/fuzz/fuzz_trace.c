@@ -78,7 +78,7 @@ static void use(const struct heddle_trace *trace)
 	size_t n = 0;
 	require(heddle_trace_makespan(trace) >= 0, "a negative makespan");
 	if (trace->n_tasks < 200 && heddle_trace_bounds(trace, by_worker_class, NULL, 5, &bounds) == 0)
-		require(bounds.best >= 0, "a negative bound");
+		require(bounds.mixed >= 0, "a negative bound");
 	if (heddle_trace_critical_path(trace, &ids, &n) == 0)
 		require(n <= trace->n_tasks, "a path of more tasks than there are");
 	free(ids);
