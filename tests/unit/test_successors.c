@@ -2,10 +2,13 @@
 #include <math.h>
 #include "program.h"
 
-/* Gives nothing away until it is allowed to, then notes of each task that it gives how many wait for it, and the sum of
- * 1 / their predecessors. */
-enum { NOTED = 8 };
-static atomic_int gives; /* for the policy, which has no other way to hear of it */
+/* Gives nothing away until an urgent task has come, behind all others, then notes of each task that it gives how many wait for it,
+ * and the sum of 1 / their predecessors. */
+enum { NOTED = 8, URGENT = 1 };
+struct noting {
+	heddle_task *first;
+	int gives;
+};
 static struct {
 	int successors;
 	double nod;
@@ -14,17 +17,18 @@ static struct {
 static int noting_create(heddle_sched *sched, void **state)
 {
 	(void)sched;
-	*state = calloc(1, sizeof(heddle_task *));
+	*state = calloc(1, sizeof(struct noting));
 	return *state ? 0 : HEDDLE_E_MEMORY;
 }
 
 static void noting_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
 {
-	heddle_task **first = state;
+	struct noting *s = state;
 	(void)releaser;
 	for (size_t i = 0; i < n; i++) {
-		heddle_task_link(batch[i])->next = *first;
-		*first = batch[i];
+		heddle_task_link(batch[i])->next = s->first;
+		s->first = batch[i];
+		s->gives |= heddle_task_priority(batch[i]) == URGENT;
 	}
 }
 
@@ -38,11 +42,12 @@ static void note(heddle_task *successor, unsigned n_preds, void *arg)
 
 static heddle_task *noting_pick(void *state, unsigned worker)
 {
-	heddle_task **first = state, *t = *first;
+	struct noting *s = state;
+	heddle_task *t = s->first;
 	(void)worker;
-	if (!gives || !t)
+	if (!s->gives || !t)
 		return NULL;
-	*first = heddle_task_link(t)->next;
+	s->first = heddle_task_link(t)->next;
 	uint64_t order = heddle_task_order(t);
 	if (order < NOTED)
 		heddle_task_successors(t, 0, note, &order);
@@ -61,18 +66,15 @@ static heddle_runtime *start_noting(void)
 	                                            .pick = noting_pick};
 	assert_ok(heddle_policy_register(&policy));
 	memset(noted, 0, sizeof noted);
-	gives = 0;
 	struct heddle_config config = small_config();
 	config.n_cpu = 1;
 	config.sched = "noting";
 	return start_with(&config);
 }
 
-/* The policy is asked again when something becomes ready. */
 static void let_go(heddle_runtime *rt, const heddle_codelet *codelet)
 {
-	gives = 1;
-	assert_ok(heddle_submit(rt, heddle_call(codelet)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_priority(URGENT)));
 	assert_ok(heddle_wait_all(rt));
 }
 
