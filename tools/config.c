@@ -3,6 +3,7 @@
 #include <heddle/settings.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 extern char **environ;
 
@@ -58,6 +59,21 @@ static void add_settings(struct table *table, const struct heddle_config *config
 	}
 }
 
+/* HEDDLE_POLICY_OPTION */
+static int is_tunable(const char *variable)
+{
+	int found = 0;
+	const struct heddle_policy **all = heddle_policies();
+	for (size_t i = 0; all && all[i] && !found; i++)
+		for (const struct heddle_option *o = all[i]->options; o && o->name && !found; o++) {
+			char *name = tool_format("HEDDLE_%s_%s", all[i]->name, o->name);
+			found = strcasecmp(name, variable) == 0;
+			free(name);
+		}
+	free(all);
+	return found;
+}
+
 /* Adds the variables of the environment that look like settings and are none. */
 static void add_unknown(struct table *table)
 {
@@ -75,8 +91,9 @@ static void add_unknown(struct table *table)
 		size_t i = 0;
 		while (i < n && strcmp(known[i], name) != 0)
 			i++;
-		const char *near = i == n ? tool_suggest(name, known, n) : NULL;
-		if (i == n) {
+		int unknown = i == n && !is_tunable(name);
+		const char *near = unknown ? tool_suggest(name, known, n) : NULL;
+		if (unknown) {
 			table_text(table, "%s", name);
 			table_text(table, "%s", near ? near : "");
 		}

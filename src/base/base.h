@@ -59,6 +59,10 @@ int hd_file_write(const char *path, const char *data, size_t length);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);
 
+/* What HEDDLE_A_B is set to, for two names in any case, '-' being '_': hd_variable("dada", "alpha") is HEDDLE_DADA_ALPHA. NULL: not set,
+ * or empty. */
+const char *hd_variable(const char *a, const char *b);
+
 /* Monotonic clock, us. */
 double hd_clock_us(void);
 

@@ -82,7 +82,7 @@ int hd_sched_open(heddle_runtime *rt)
 	s->rt = rt;
 	s->policy = policy;
 	hd_rng_seed(&s->rng, rt->config.seed);
-	int status = hd_policy_options_parse(policy, rt->config.sched_options, &s->options);
+	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
 	if (!status)
 		status = policy->create(s, &s->state);
 	if (status)

@@ -128,7 +128,7 @@ static int parse_item(const struct heddle_policy *p, struct span item, struct sp
 	return unknown_option(p, name);
 }
 
-static int parse_items(const struct heddle_policy *p, const char *text, struct span *values)
+static int parse_items(const struct heddle_policy *p, const char *text, int variables, struct span *values)
 {
 	while (text && *text) {
 		size_t length = strcspn(text, ",");
@@ -144,7 +144,8 @@ static int parse_items(const struct heddle_policy *p, const char *text, struct s
 		const struct heddle_option *o = &p->options[i];
 		if (!o->value)
 			return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' has no default: set its field value", o->name, p->name);
-		values[i] = trim(o->value, o->value + strlen(o->value));
+		const char *variable = variables ? hd_variable(p->name, o->name) : NULL, *value = variable ? variable : o->value;
+		values[i] = trim(value, value + strlen(value));
 		int status = check_value(p, o, values[i]);
 		if (status < 0)
 			return status;
@@ -172,13 +173,13 @@ static char **copy_values(const struct span *values, size_t n)
 	return out;
 }
 
-int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, char ***values)
+int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, int variables, char ***values)
 {
 	size_t n = n_options(policy);
 	struct span *found = calloc(n + 1, sizeof *found);
 	if (!found)
 		return hd_no_memory("the options of a policy");
-	int status = parse_items(policy, text, found);
+	int status = parse_items(policy, text, variables, found);
 	if (status == HEDDLE_OK) {
 		char **copy = copy_values(found, n);
 		if (copy)

@@ -57,7 +57,7 @@ static int check_policy(const struct heddle_policy *p)
 	if (strcmp(p->name, "auto") == 0)
 		return hd_error(HEDDLE_E_INVALID, "no policy can be called 'auto': it means that Heddle chooses one");
 	char **defaults;
-	int status = hd_policy_options_parse(p, NULL, &defaults);
+	int status = hd_policy_options_parse(p, NULL, 0, &defaults);
 	if (status < 0)
 		return status;
 	hd_policy_options_free(defaults);

@@ -165,6 +165,20 @@ def test_policies_name_shows_tunables(p):
     assert "beta" in p.run("policies", "dmda")[0]
 
 
+def test_policies_tunables_can_be_variables(p):
+    what = ["sim", "cholesky", "--n", "5760", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m", "--sched", "dada"]
+
+    def makespan(*more, **env):
+        return p.json(*what, *more, **env)["policies"][0]["makespan_ms"]
+    zero = makespan("--sched-options", "alpha=0")
+    assert zero != makespan()
+    equal(makespan(HEDDLE_DADA_ALPHA="0"), zero)
+    equal(makespan("--sched-options", "alpha=0.5", HEDDLE_DADA_ALPHA="0"), makespan())
+    p.refuses(*what, says=["alpha", "dada", "0 to 1"], status=1, HEDDLE_DADA_ALPHA="2")
+    assert "HEDDLE_DADA" not in p.run("config", HEDDLE_DADA_ALPHA="1")[0]
+    assert "HEDDLE_DADA_BETA" in p.run("config", HEDDLE_DADA_BETA="1")[0]
+
+
 def test_policies_long_list_of_words_stands_below_the_table(p):
     words = [t["unit"] for t in p.json("policies", "autoheteroprio")["tunables"] if t["name"] == "heuristic"][0].split("|")
     out, _ = p.run("policies", "autoheteroprio")

@@ -271,7 +271,7 @@ static inline void fake_open(heddle_sched *s, const char *policy, const char *op
 	                                       .n_workers = n_cpu + n_gpu, .nodes = s->nodes, .n_nodes = 1 + n_gpu};
 	hd_rng_seed(&s->rng, 1);
 	fake_running = s;
-	if (hd_policy_options_parse(s->policy, options, &s->values))
+	if (hd_policy_options_parse(s->policy, options, 0, &s->values))
 		fail_msg("%s", heddle_last_error());
 }
 

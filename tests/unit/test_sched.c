@@ -170,7 +170,7 @@ static const struct heddle_policy with_options = {.name = "mine", .options = tab
 static double parsed(const char *text, int i)
 {
 	char **values;
-	if (hd_policy_options_parse(&with_options, text, &values))
+	if (hd_policy_options_parse(&with_options, text, 0, &values))
 		return -1;
 	double x = hd_policy_option_number(&table[i], values[i]);
 	assert_null(values[3]);
@@ -181,7 +181,7 @@ static double parsed(const char *text, int i)
 static void assert_refused(const char *text, int status, const char *says)
 {
 	char **values = NULL;
-	assert_int_equal(hd_policy_options_parse(&with_options, text, &values), status);
+	assert_int_equal(hd_policy_options_parse(&with_options, text, 0, &values), status);
 	assert_null(values);
 	if (!strstr(heddle_last_error(), says))
 		fail_msg("'%s' does not say '%s'", heddle_last_error(), says);
@@ -196,7 +196,7 @@ static void options_valid_text_gives_values(void **unused)
 	assert_true(parsed("weight=2,mode = faster ", 1) == 2);
 	assert_true(parsed("mode=fast,", 1) == 1);
 	char **values;
-	assert_int_equal(hd_policy_options_parse(&with_options, "label = two words ", &values), 0);
+	assert_int_equal(hd_policy_options_parse(&with_options, "label = two words ", 0, &values), 0);
 	assert_string_equal(values[2], "two words");
 	assert_string_equal(values[0], "1.5");
 	hd_policy_options_free(values);
@@ -218,7 +218,7 @@ static void options_wrong_text_says_what_is_right(void **unused)
 	assert_refused("weight", HEDDLE_E_INVALID, "name=value");
 	assert_refused("weight=1,weight=2", HEDDLE_E_INVALID, "twice");
 	char **values = NULL;
-	assert_int_equal(hd_policy_options_parse(&hd_policy_eager, "a=1", &values), HEDDLE_E_UNKNOWN);
+	assert_int_equal(hd_policy_options_parse(&hd_policy_eager, "a=1", 0, &values), HEDDLE_E_UNKNOWN);
 	assert_non_null(strstr(heddle_last_error(), "has no options"));
 }
 
@@ -229,7 +229,7 @@ static void options_of_shipped_policies_have_valid_defaults(void **unused)
 	assert_non_null(all);
 	for (size_t i = 0; all[i]; i++) {
 		char **values;
-		assert_int_equal(hd_policy_options_parse(all[i], NULL, &values), 0);
+		assert_int_equal(hd_policy_options_parse(all[i], NULL, 0, &values), 0);
 		hd_policy_options_free(values);
 		assert_non_null(all[i]->summary);
 		assert_non_null(all[i]->source);
