@@ -411,7 +411,7 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 	int status = p.replay ? hd_recorder_each(r, replay_one, &p) : HEDDLE_E_MEMORY;
 	hd_replay_close(p.replay);
 	free(p.steps);
-	if (p.n_steps) /* they have later ids than those who wait for them */
+	if (p.n_steps && trace->n_edges) /* they have later ids than those who wait for them */
 		qsort(trace->edges, trace->n_edges, sizeof *trace->edges, compare_edges);
 	return p.failed ? hd_no_memory("a trace") : status;
 }
