@@ -172,7 +172,8 @@ def compare(heddle):
 SMALL = ["haswell-k40m", "intel-v100"]
 CODELETS = ["potrf", "trsm", "syrk", "gemm"]
 CHAIN_RUNS = [("dmdas, priorities", "dmdas", "", True), ("dmdas", "dmdas", "", False), ("multiprio", "multiprio", "", False),
-              ("multiprio, share=yes", "multiprio", "share=yes", False)]
+              ("multiprio, share=yes", "multiprio", "share=yes", False), ("critprio", "critprio", "", False),
+              ("autoheteroprio", "autoheteroprio", "", False), ("autoheteroprio, refresh=20", "autoheteroprio", "refresh=20", False)]
 
 
 def chain_row(trace):
