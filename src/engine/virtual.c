@@ -23,15 +23,18 @@ struct channel {
 struct flow {
 	struct hd_transfer *transfer;
 	const struct heddle_link *link;
-	double part; /* scratch: the rate it could still get */
+	struct bus *const *path; /* the buses it crosses, n_buses of its link */
+	double part;             /* scratch: the rate it could still get */
 };
 
-/* Scratch of share(), between whose calls `users` is 0. */
 struct bus {
-	double demand; /* bandwidths of the links of all its users */
-	double left; /* capacity not yet given out */
-	double part; /* of it, for each that still uses the bus */
-	unsigned users;
+	double bandwidth;
+	double demand;    /* bandwidths of the links of the active transfers that cross it */
+	unsigned users;   /* how many these are */
+	unsigned narrow;  /* 1: there is less than is demanded */
+	unsigned sharers; /* scratch of share(): its users that have no rate yet; 0: it holds nobody up */
+	double left;      /* likewise: capacity not yet given out */
+	double part;      /* likewise: of it, for each sharer */
 };
 
 struct hd_virtual {
@@ -47,7 +50,8 @@ struct hd_virtual {
 	size_t first;        /* unless changed: the active transfer that ends first */
 	double arrives;      /* and when; INFINITY when none is active */
 	struct bus *buses;   /* owns */
-	unsigned *used;      /* owns, scratch of share(): buses in use */
+	struct bus ***paths; /* owns; per pair of nodes, like the runtime's links: the buses of the link, owned */
+	struct bus **narrow; /* owns, scratch of share() */
 	struct flow **waiting; /* owns, likewise: the active transfers that have no rate yet */
 	struct hd_rng rng;
 };
@@ -144,26 +148,45 @@ static void progress(struct hd_virtual *v)
 	}
 }
 
-/* Notes which buses are in use, and by how many. Returns how many could be too narrow; the others hold nobody up. */
-static size_t count_users(struct hd_virtual *v, const struct heddle_platform *platform)
+/* A transfer begins (1) or ends (-1) to use the buses on its way. */
+static void use_buses(const struct flow *f, int change)
 {
-	size_t n_used = 0, n_narrow = 0;
-	for (size_t i = 0; i < v->n_active; i++) {
-		const struct heddle_link *link = v->active[i].link;
-		v->waiting[i] = &v->active[i];
-		for (size_t b = 0; b < link->n_buses; b++) {
-			struct bus *bus = &v->buses[link->buses[b]];
-			if (bus->users++ == 0) {
-				*bus = (struct bus){.left = platform->buses[link->buses[b]].bandwidth, .part = INFINITY, .users = 1};
-				v->used[n_used++] = link->buses[b];
-			}
-			bus->demand += link->bandwidth;
-		}
+	for (size_t b = 0; b < f->link->n_buses; b++) {
+		struct bus *bus = f->path[b];
+		bus->users += (unsigned)change;
+		bus->demand = bus->users ? bus->demand + change * f->link->bandwidth : 0;
+		bus->narrow = bus->demand > bus->bandwidth * (1 - 1e-9); /* sums and differences are not exact */
 	}
-	for (size_t b = 0; b < n_used; b++)
-		if (v->buses[v->used[b]].demand > v->buses[v->used[b]].left)
-			v->used[n_narrow++] = v->used[b];
-	return n_narrow;
+}
+
+/* Gives their links' bandwidths to the transfers that no bus holds up; the others wait. Returns how many. */
+static size_t find_held_up(struct hd_virtual *v)
+{
+	size_t n_waiting = 0;
+	for (size_t i = 0; i < v->n_active; i++) {
+		struct flow *f = &v->active[i];
+		unsigned held_up = 0;
+		for (size_t b = 0; b < f->link->n_buses; b++)
+			held_up |= f->path[b]->narrow;
+		f->transfer->rate = f->link->bandwidth;
+		if (held_up)
+			v->waiting[n_waiting++] = f;
+	}
+	return n_waiting;
+}
+
+/* All users of a narrow bus are held up: they share it. Returns how many narrow ones there are. */
+static size_t find_narrow(struct hd_virtual *v, size_t n_buses)
+{
+	size_t n = 0;
+	for (struct bus *bus = v->buses; bus < v->buses + n_buses; bus++) {
+		if (!bus->narrow)
+			continue;
+		bus->sharers = bus->users;
+		bus->left = bus->bandwidth;
+		v->narrow[n++] = bus;
+	}
+	return n;
 }
 
 /* The smallest rate that any of the n transfers still waiting for one could get: its link's, or an equal part of the fullest
@@ -171,52 +194,57 @@ static size_t count_users(struct hd_virtual *v, const struct heddle_platform *pl
 static double least_part(struct hd_virtual *v, size_t n_waiting, size_t n_narrow)
 {
 	double least = INFINITY;
-	for (size_t b = 0; b < n_narrow; b++) {
-		struct bus *bus = &v->buses[v->used[b]];
-		bus->part = bus->users ? bus->left / bus->users : INFINITY;
-	}
+	for (size_t b = 0; b < n_narrow; b++)
+		v->narrow[b]->part = v->narrow[b]->sharers ? v->narrow[b]->left / v->narrow[b]->sharers : INFINITY;
 	for (size_t i = 0; i < n_waiting; i++) {
-		const struct heddle_link *link = v->waiting[i]->link;
-		double part = link->bandwidth;
-		for (size_t b = 0; b < link->n_buses; b++)
-			part = smaller(part, v->buses[link->buses[b]].part);
-		v->waiting[i]->part = part;
+		struct flow *f = v->waiting[i];
+		double part = f->link->bandwidth;
+		for (size_t b = 0; b < f->link->n_buses; b++)
+			part = smaller(part, f->path[b]->part);
+		f->part = part;
 		least = smaller(least, part);
 	}
 	return least;
 }
 
+static void settle(struct flow *f)
+{
+	f->transfer->rate = f->part;
+	for (size_t b = 0; b < f->link->n_buses; b++) {
+		struct bus *bus = f->path[b];
+		bus->left -= f->part;
+		bus->sharers -= bus->narrow;
+	}
+}
+
 /* Max-min fairness by progressive filling: the transfers with the smallest fair part get it and leave the rest to the others; so do
  * those that their own links limit, since the fair parts of buses only grow from round to round. */
-static void share(struct hd_virtual *v, const struct heddle_platform *platform)
+static void share(struct hd_virtual *v, size_t n_buses)
 {
-	size_t n_narrow = count_users(v, platform), n_waiting = v->n_active;
+	size_t n_waiting = find_held_up(v), n_narrow = n_waiting ? find_narrow(v, n_buses) : 0;
 	while (n_waiting > 0) {
 		double least = least_part(v, n_waiting, n_narrow);
 		size_t kept = 0;
 		for (size_t i = 0; i < n_waiting; i++) {
 			struct flow *f = v->waiting[i];
-			if (f->part > least && f->part < f->link->bandwidth) {
+			if (f->part > least && f->part < f->link->bandwidth)
 				v->waiting[kept++] = f;
-				continue;
-			}
-			f->transfer->rate = f->part;
-			for (size_t b = 0; b < f->link->n_buses; b++) {
-				v->buses[f->link->buses[b]].left -= f->part;
-				v->buses[f->link->buses[b]].users--;
-			}
+			else
+				settle(f);
 		}
 		n_waiting = kept;
 	}
+	for (size_t b = 0; b < n_narrow; b++)
+		v->narrow[b]->part = INFINITY; /* as those that are wide enough have it always */
 }
 
 /* Rates, and what ends first, for the transfers that are active now. Once before the clock moves on, however many began or
  * ended meanwhile. */
-static void plan_arrivals(struct hd_virtual *v, const struct heddle_platform *platform)
+static void plan_arrivals(struct hd_virtual *v, size_t n_buses)
 {
 	v->changed = 0;
 	v->arrives = INFINITY;
-	share(v, platform);
+	share(v, n_buses);
 	for (size_t i = 0; i < v->n_active; i++) {
 		const struct hd_transfer *tr = v->active[i].transfer;
 		double time = larger(tr->end, v->updated) + larger(tr->left, 0) / tr->rate;
@@ -230,12 +258,14 @@ static void plan_arrivals(struct hd_virtual *v, const struct heddle_platform *pl
 static void set_out(heddle_runtime *rt, struct hd_transfer *tr)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	const struct heddle_link *link = rt->links[tr->from * rt->n_nodes + tr->to];
+	size_t pair = tr->from * rt->n_nodes + tr->to;
+	const struct heddle_link *link = rt->links[pair];
 	progress(v);
 	tr->start = v->now;
 	tr->end = v->now + link->latency;
 	tr->left = (double)tr->data->bytes;
-	v->active[v->n_active++] = (struct flow){.transfer = tr, .link = link};
+	v->active[v->n_active] = (struct flow){.transfer = tr, .link = link, .path = v->paths[pair]};
+	use_buses(&v->active[v->n_active++], 1);
 	v->changed = 1;
 }
 
@@ -264,6 +294,7 @@ static void finish_transfer(heddle_runtime *rt, size_t index)
 	struct hd_transfer *tr = v->active[index].transfer;
 	struct channel *c = channel_of(v, tr);
 	progress(v);
+	use_buses(&v->active[index], -1);
 	for (size_t i = index + 1; i < v->n_active; i++) /* order kept: it breaks ties */
 		v->active[i - 1] = v->active[i];
 	v->n_active--;
@@ -295,7 +326,7 @@ static int advance(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	if (v->changed)
-		plan_arrivals(v, rt->platform);
+		plan_arrivals(v, rt->platform->n_buses);
 	if (v->n_events && v->heap[0].time <= v->arrives) {
 		struct event e = pop_event(v);
 		v->now = rt->now = e.time;
@@ -360,10 +391,34 @@ static void virtual_close(heddle_runtime *rt)
 	free(v->out);
 	free(v->active);
 	free(v->buses);
-	free(v->used);
+	for (size_t i = 0; v->paths && i < (size_t)rt->n_nodes * rt->n_nodes; i++)
+		free(v->paths[i]);
+	free(v->paths);
+	free(v->narrow);
 	free(v->waiting);
 	free(v);
 	rt->engine_state.virtual_ = NULL;
+}
+
+static int open_paths(heddle_runtime *rt, struct hd_virtual *v)
+{
+	size_t n = (size_t)rt->n_nodes * rt->n_nodes;
+	v->paths = calloc(n, sizeof(struct bus **));
+	for (size_t i = 0; v->paths && i < n; i++) {
+		const struct heddle_link *link = rt->links[i];
+		if (!link)
+			continue;
+		v->paths[i] = malloc((link->n_buses + 1) * sizeof(struct bus *));
+		if (!v->paths[i])
+			return hd_no_memory("the virtual engine");
+		for (size_t b = 0; b < link->n_buses; b++)
+			v->paths[i][b] = &v->buses[link->buses[b]];
+	}
+	for (size_t b = 0; b < rt->platform->n_buses; b++) {
+		v->buses[b].bandwidth = rt->platform->buses[b].bandwidth;
+		v->buses[b].part = INFINITY;
+	}
+	return v->paths ? 0 : hd_no_memory("the virtual engine");
 }
 
 static int virtual_open(heddle_runtime *rt)
@@ -379,10 +434,12 @@ static int virtual_open(heddle_runtime *rt)
 	v->active = calloc(2 * rt->n_nodes, sizeof *v->active);
 	v->arrives = INFINITY;
 	v->buses = calloc(n_buses, sizeof *v->buses);
-	v->used = calloc(n_buses, sizeof *v->used);
+	v->narrow = calloc(n_buses, sizeof(struct bus *));
 	v->waiting = calloc(2 * rt->n_nodes, sizeof(struct flow *));
-	if (!v->heap || !v->in || !v->out || !v->active || !v->buses || !v->used || !v->waiting)
+	if (!v->heap || !v->in || !v->out || !v->active || !v->buses || !v->narrow || !v->waiting)
 		return hd_no_memory("the virtual engine");
+	if (open_paths(rt, v))
+		return HEDDLE_E_MEMORY;
 	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* apart from the policy's numbers */
 	for (size_t i = rt->n_workers; i-- > 0;) { /* the list is last in, first out: worker 0 comes first */
 		rt->workers[i].driven = 1;
