@@ -149,7 +149,7 @@ void hd_build_access(struct hd_build *b, uint32_t task, uint32_t data, uint32_t 
 void hd_build_time(struct hd_build *b, uint32_t task, uint32_t class_id, double us)
 {
 	if (hd_build_room(b, &b->times, b->n_times, &b->max_times, sizeof *b->times) == 0)
-		b->times[b->n_times++] = (struct hd_build_time){task, class_id, us};
+		b->times[b->n_times++] = (struct hd_build_time){task, class_id, us + 0.0}; /* minus zero becomes zero */
 }
 
 void hd_build_edge(struct hd_build *b, uint32_t from, uint32_t to, uint64_t bytes)

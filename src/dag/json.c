@@ -237,7 +237,7 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 		return 0;
 	}
 	if (strcmp(key, "flops") == 0) {
-		t->flops = json_number_value(value);
+		t->flops = json_number_value(value) + 0.0; /* minus zero becomes zero */
 		return json_is_number(value) && t->flops >= 0 ? 0 : BAD(r, "the flops of a task are a number from 0");
 	}
 	return BAD(r, "a task has \"%s\", which is none of type, data, priority, flops, times", key);

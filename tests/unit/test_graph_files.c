@@ -248,6 +248,16 @@ static void dot_work_without_time_is_for_a_core_of_one_gflops(void **state)
 	heddle_graph_free(g);
 }
 
+static void dot_minus_zero_is_zero(void **state)
+{
+	(void)state;
+	static const char text[] = "digraph { a [cpu=\"-0\", flops=\"-0.0\"] }";
+	struct heddle_graph *g;
+	assert_ok(hd_graph_parse_dot("test", text, strlen(text), &g));
+	assert_true(g->times[0] == 0 && !signbit(g->times[0]) && !signbit(g->tasks[0].flops));
+	heddle_graph_free(g);
+}
+
 static void dot_defaults_end_with_their_subgraph(void **state)
 {
 	(void)state;
@@ -474,6 +484,7 @@ int main(void)
 	    cmocka_unit_test(wrong_json_is_refused_with_its_line),
 	    cmocka_unit_test(dot_of_a_person_is_understood),
 	    cmocka_unit_test(dot_work_without_time_is_for_a_core_of_one_gflops),
+	    cmocka_unit_test(dot_minus_zero_is_zero),
 	    cmocka_unit_test(dot_defaults_end_with_their_subgraph),
 	    cmocka_unit_test(dot_round_trip_keeps_the_structure),
 	    cmocka_unit_test(dot_edges_carry_what_is_handed_over),
