@@ -233,7 +233,7 @@ static unsigned count_preds(const heddle_task *t)
 	unsigned n = t->extra ? t->extra->n_preds : 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		n += t->accesses[i].n_preds;
-	return n;
+	return n ? n : 1; /* a step of a reduction, which waits for the one before it and is not counted */
 }
 
 /* An earlier datum of `t` already led to `s`: a short look, through few data do others wait for a task. */

@@ -184,7 +184,7 @@ void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *
 /* depend.c: the access chains. */
 /* Puts a task behind everything submitted before; afterwards `pending` says what it waits for. */
 void hd_graph_link(heddle_task *t);
-/* Makes `after`, which has its extra part, wait for `before`, unless that has ended. HEDDLE_E_MEMORY. */
+/* Makes `after` wait for `before`, unless that has ended. HEDDLE_E_MEMORY. */
 int hd_graph_after(heddle_task *before, heddle_task *after);
 /* The task that was made to wait last for `before` does so no more. */
 void hd_graph_undo_after(heddle_task *before);

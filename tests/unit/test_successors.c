@@ -127,11 +127,50 @@ static void predecessors_by_data_and_explicit_ones_add_up(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int zero(heddle_context *c)
+{
+	*(int *)heddle_ptr(c, 0) = 0;
+	return 0;
+}
+
+static int add(heddle_context *c)
+{
+	*(int *)heddle_ptr(c, 0) += *(const int *)heddle_ptr(c, 1);
+	return 0;
+}
+
+static int add_one(heddle_context *c)
+{
+	++*(int *)heddle_ptr(c, 0);
+	return 0;
+}
+
+/* The steps of a reduction wait for one another. */
+static void steps_of_a_reduction_have_predecessors(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_noting();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "empty", .cpu = nothing);
+	heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = add_one);
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, NULL, 1, sizeof(int), &d));
+	assert_ok(heddle_data_set_reduction(d, heddle_codelet_new(rt, .name = "zero", .cpu = zero),
+	                                    heddle_codelet_new(rt, .name = "add", .cpu = add)));
+	assert_ok(heddle_submit(rt, heddle_call(one), heddle_redux(d)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d)));
+	let_go(rt, codelet);
+	for (int i = 0; i < NOTED; i++)
+		assert_true(isfinite(noted[i].nod));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(predecessors_by_explicit_dependencies_are_counted),
 	    cmocka_unit_test(predecessors_by_data_and_explicit_ones_add_up),
+	    cmocka_unit_test(steps_of_a_reduction_have_predecessors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
