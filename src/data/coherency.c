@@ -97,17 +97,17 @@ static void start(struct hd_transfer *tr)
 static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
                                      struct hd_transfer *behind)
 {
-	struct hd_transfer *tr = calloc(1, sizeof *tr);
+	struct hd_transfer *tr = malloc(sizeof *tr);
 	if (!tr) {
 		hd_no_memory("a transfer");
 		return NULL;
 	}
-	tr->data = d;
-	tr->from = (uint16_t)from;
-	tr->to = (uint16_t)to;
-	tr->reason = (uint8_t)reason;
-	tr->behind = behind;
-	tr->next = d->transfers;
+	*tr = (struct hd_transfer){.data = d,
+	                           .next = d->transfers,
+	                           .behind = behind,
+	                           .from = (uint16_t)from,
+	                           .to = (uint16_t)to,
+	                           .reason = (uint8_t)reason};
 	d->transfers = tr;
 	d->n_transfers++;
 	d->rt->n_transfers++;

@@ -88,7 +88,6 @@ struct hd_transfer {
 	uint8_t started;
 	int status;
 	double start, end;              /* us */
-	double left, rate;              /* virtual time: bytes still to move, MB/s; latency as a pause first */
 };
 
 /* A memory node. */

@@ -47,9 +47,11 @@ static const struct heddle_part *registered_part(const heddle_data *d, size_t i)
 
 size_t hd_data_dense_size(const heddle_data *d)
 {
-	size_t size = 0, n = hd_data_n_parts(d);
-	for (size_t i = 0; i < n; i++) {
-		const struct heddle_part *p = registered_part(d, i);
+	if (!(d->traits & HD_DATA_PARTS))
+		return padded(d->bytes);
+	size_t size = 0;
+	for (size_t i = 0; i < d->extra->n_parts; i++) {
+		const struct heddle_part *p = &d->extra->parts[i];
 		size += padded(part_count(p) * p->elem_size);
 	}
 	return size;

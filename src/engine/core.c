@@ -216,6 +216,8 @@ static _Thread_local const heddle_runtime *calling; /* whose callback this threa
 /* A callback that submits comes here again: the next ones are left to the loop below, or chains of callbacks would nest. */
 static void run_callbacks(heddle_runtime *rt)
 {
+	if (HD_LIKELY(!rt->called))
+		return;
 	const heddle_runtime *outer_runtime = calling;
 	if (outer_runtime == rt)
 		return;

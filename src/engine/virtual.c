@@ -14,27 +14,24 @@ struct event {
 	struct hd_worker *worker;
 };
 
-/* The transfers of one accelerator in one direction; the first is the one under way. */
+/* The transfers of one accelerator in one direction; the first is under way. */
 struct channel {
 	struct hd_transfer *first, *last;
-};
-
-/* A transfer under way. */
-struct flow {
-	struct hd_transfer *transfer;
-	const struct heddle_link *link;
-	struct bus *const *path; /* the buses it crosses, n_buses of its link */
-	double part;             /* scratch: the rate it could still get */
+	const struct heddle_link *link; /* of the first, as all that follows */
+	struct bus *const *path;        /* the buses it crosses, n_buses of its link */
+	double moves;                   /* us: when its latency is over */
+	double left;                    /* bytes still to move at `updated` */
+	double rate;                    /* MB/s; 0 while share() has not given it one */
 };
 
 struct bus {
 	double bandwidth;
-	double demand;    /* bandwidths of the links of the active transfers that cross it */
-	unsigned users;   /* how many these are */
-	unsigned narrow;  /* 1: there is less than is demanded */
-	unsigned sharers; /* scratch of share(): its users that have no rate yet; 0: it holds nobody up */
-	double left;      /* likewise: capacity not yet given out */
-	double part;      /* likewise: of it, for each sharer */
+	double enough;          /* demand that it carries; a little more, since sums and differences are not exact */
+	double demand;          /* bandwidths of the links of its users */
+	struct channel **users; /* owns: those whose first transfer crosses it */
+	int n_users;
+	unsigned narrow;        /* 1: there is less than is demanded, and it is among hd_virtual.narrow */
+	unsigned place;         /* there */
 };
 
 struct hd_virtual {
@@ -43,7 +40,7 @@ struct hd_virtual {
 	size_t n_events, max_events;
 	uint64_t next_order;
 	struct channel *in, *out; /* per node; own */
-	struct flow *active; /* owns: at most one per channel, in the order they were set out */
+	struct channel **active; /* owns: those with a transfer under way, in the order these set out */
 	size_t n_active;
 	double updated;      /* when `left` of the active transfers was last brought up to date */
 	int changed;         /* other transfers are active than when their rates were computed */
@@ -51,8 +48,8 @@ struct hd_virtual {
 	double arrives;      /* and when; INFINITY when none is active */
 	struct bus *buses;   /* owns */
 	struct bus ***paths; /* owns; per pair of nodes, like the runtime's links: the buses of the link, owned */
-	struct bus **narrow; /* owns, scratch of share() */
-	struct flow **waiting; /* owns, likewise: the active transfers that have no rate yet */
+	struct bus **narrow; /* owns */
+	size_t n_narrow;
 	struct hd_rng rng;
 };
 
@@ -138,116 +135,135 @@ static double larger(double a, double b)
 
 static void progress(struct hd_virtual *v)
 {
-	double elapsed = v->now - v->updated;
+	double before = v->updated;
+	if (v->now <= before)
+		return;
 	v->updated = v->now;
-	for (size_t i = 0; i < v->n_active && elapsed > 0; i++) {
-		struct hd_transfer *tr = v->active[i].transfer;
-		double moving = v->now - larger(tr->end, v->now - elapsed); /* `end` holds when its latency is over */
-		if (moving > 0)
-			tr->left -= moving * tr->rate;
-	}
-}
-
-/* A transfer begins (1) or ends (-1) to use the buses on its way. */
-static void use_buses(const struct flow *f, int change)
-{
-	for (size_t b = 0; b < f->link->n_buses; b++) {
-		struct bus *bus = f->path[b];
-		bus->users += (unsigned)change;
-		bus->demand = bus->users ? bus->demand + change * f->link->bandwidth : 0;
-		bus->narrow = bus->demand > bus->bandwidth * (1 - 1e-9); /* sums and differences are not exact */
-	}
-}
-
-/* Gives their links' bandwidths to the transfers that no bus holds up; the others wait. Returns how many. */
-static size_t find_held_up(struct hd_virtual *v)
-{
-	size_t n_waiting = 0;
 	for (size_t i = 0; i < v->n_active; i++) {
-		struct flow *f = &v->active[i];
-		unsigned held_up = 0;
-		for (size_t b = 0; b < f->link->n_buses; b++)
-			held_up |= f->path[b]->narrow;
-		f->transfer->rate = f->link->bandwidth;
-		if (held_up)
-			v->waiting[n_waiting++] = f;
+		struct channel *c = v->active[i];
+		double since = larger(c->moves, before);
+		if (since < v->now)
+			c->left -= (v->now - since) * c->rate;
 	}
-	return n_waiting;
 }
 
-/* All users of a narrow bus are held up: they share it. Returns how many narrow ones there are. */
-static size_t find_narrow(struct hd_virtual *v, size_t n_buses)
+static void set_narrow(struct hd_virtual *v, struct bus *bus)
+{
+	unsigned narrow = bus->demand > bus->enough;
+	if (narrow && !bus->narrow) {
+		bus->place = (unsigned)v->n_narrow;
+		v->narrow[v->n_narrow++] = bus;
+	} else if (bus->narrow && !narrow) {
+		v->narrow[bus->place] = v->narrow[--v->n_narrow];
+		v->narrow[bus->place]->place = bus->place;
+	}
+	bus->narrow = narrow;
+}
+
+static void enter_buses(struct hd_virtual *v, struct channel *c)
+{
+	for (size_t b = 0; b < c->link->n_buses; b++) {
+		struct bus *bus = c->path[b];
+		bus->users[bus->n_users++] = c;
+		bus->demand += c->link->bandwidth;
+		set_narrow(v, bus);
+	}
+}
+
+static void leave_buses(struct hd_virtual *v, const struct channel *c)
+{
+	for (size_t b = 0; b < c->link->n_buses; b++) {
+		struct bus *bus = c->path[b];
+		int i = 0;
+		while (bus->users[i] != c)
+			i++;
+		bus->users[i] = bus->users[--bus->n_users];
+		bus->demand = bus->n_users ? bus->demand - c->link->bandwidth : 0;
+		set_narrow(v, bus);
+	}
+}
+
+/* The bus with the least to give to each of its users that have no rate yet; NULL when none holds any of them up. `fresh`: nobody
+ * has one. */
+static const struct bus *find_tightest(const struct hd_virtual *v, int fresh, double *part)
+{
+	const struct bus *tightest = NULL;
+	*part = INFINITY;
+	for (size_t i = 0; i < v->n_narrow; i++) {
+		const struct bus *bus = v->narrow[i];
+		if (bus->bandwidth >= *part * bus->n_users) /* those that have a rate took no more than an equal part */
+			continue;
+		double left = bus->bandwidth;
+		int sharers = bus->n_users;
+		for (int u = 0; !fresh && u < bus->n_users; u++) {
+			left -= bus->users[u]->rate;
+			sharers -= bus->users[u]->rate > 0;
+		}
+		if (sharers && left < *part * sharers) {
+			*part = left / sharers;
+			tightest = bus;
+		}
+	}
+	return tightest;
+}
+
+/* Those whose own links are not faster than `part` get what these can carry. Returns how many they are. */
+static size_t settle_limited(struct hd_virtual *v, double part)
 {
 	size_t n = 0;
-	for (struct bus *bus = v->buses; bus < v->buses + n_buses; bus++) {
-		if (!bus->narrow)
+	for (size_t i = 0; i < v->n_active; i++) {
+		struct channel *c = v->active[i];
+		if (c->rate > 0 || c->link->bandwidth > part)
 			continue;
-		bus->sharers = bus->users;
-		bus->left = bus->bandwidth;
-		v->narrow[n++] = bus;
+		c->rate = c->link->bandwidth;
+		n++;
 	}
 	return n;
 }
 
-/* The smallest rate that any of the n transfers still waiting for one could get: its link's, or an equal part of the fullest
- * bus on its way. */
-static double least_part(struct hd_virtual *v, size_t n_waiting, size_t n_narrow)
+/* The users of a bus get equal parts. Returns how many they are. */
+static size_t settle_users(const struct bus *bus, double part)
 {
-	double least = INFINITY;
-	for (size_t b = 0; b < n_narrow; b++)
-		v->narrow[b]->part = v->narrow[b]->sharers ? v->narrow[b]->left / v->narrow[b]->sharers : INFINITY;
-	for (size_t i = 0; i < n_waiting; i++) {
-		struct flow *f = v->waiting[i];
-		double part = f->link->bandwidth;
-		for (size_t b = 0; b < f->link->n_buses; b++)
-			part = smaller(part, f->path[b]->part);
-		f->part = part;
-		least = smaller(least, part);
+	size_t n = 0;
+	for (int i = 0; i < bus->n_users; i++) {
+		struct channel *c = bus->users[i];
+		if (c->rate > 0)
+			continue;
+		c->rate = part;
+		n++;
 	}
-	return least;
+	return n;
 }
 
-static void settle(struct flow *f)
+/* Max-min fairness by progressive filling: round after round, the tightest bus is divided equally among its users and the rest
+ * of their other buses is left to the others; but before, those whose own links are slower than that part are served, since parts
+ * only grow from round to round. */
+static void share(struct hd_virtual *v)
 {
-	f->transfer->rate = f->part;
-	for (size_t b = 0; b < f->link->n_buses; b++) {
-		struct bus *bus = f->path[b];
-		bus->left -= f->part;
-		bus->sharers -= bus->narrow;
+	double slowest = INFINITY;
+	for (size_t i = 0; i < v->n_active; i++) {
+		v->active[i]->rate = 0;
+		slowest = smaller(slowest, v->active[i]->link->bandwidth);
 	}
-}
-
-/* Max-min fairness by progressive filling: the transfers with the smallest fair part get it and leave the rest to the others; so do
- * those that their own links limit, since the fair parts of buses only grow from round to round. */
-static void share(struct hd_virtual *v, size_t n_buses)
-{
-	size_t n_waiting = find_held_up(v), n_narrow = n_waiting ? find_narrow(v, n_buses) : 0;
-	while (n_waiting > 0) {
-		double least = least_part(v, n_waiting, n_narrow);
-		size_t kept = 0;
-		for (size_t i = 0; i < n_waiting; i++) {
-			struct flow *f = v->waiting[i];
-			if (f->part > least && f->part < f->link->bandwidth)
-				v->waiting[kept++] = f;
-			else
-				settle(f);
-		}
-		n_waiting = kept;
+	for (size_t n_left = v->n_active, n; n_left > 0; n_left -= n) {
+		double part;
+		const struct bus *tightest = find_tightest(v, n_left == v->n_active, &part);
+		n = slowest > part ? 0 : settle_limited(v, part);
+		if (!n)
+			n = settle_users(tightest, part);
 	}
-	for (size_t b = 0; b < n_narrow; b++)
-		v->narrow[b]->part = INFINITY; /* as those that are wide enough have it always */
 }
 
 /* Rates, and what ends first, for the transfers that are active now. Once before the clock moves on, however many began or
  * ended meanwhile. */
-static void plan_arrivals(struct hd_virtual *v, size_t n_buses)
+static void plan_arrivals(struct hd_virtual *v)
 {
 	v->changed = 0;
 	v->arrives = INFINITY;
-	share(v, n_buses);
+	share(v);
 	for (size_t i = 0; i < v->n_active; i++) {
-		const struct hd_transfer *tr = v->active[i].transfer;
-		double time = larger(tr->end, v->updated) + larger(tr->left, 0) / tr->rate;
+		const struct channel *c = v->active[i];
+		double time = larger(c->moves, v->updated) + larger(c->left, 0) / c->rate;
 		if (time < v->arrives) {
 			v->arrives = time;
 			v->first = i;
@@ -255,29 +271,28 @@ static void plan_arrivals(struct hd_virtual *v, size_t n_buses)
 	}
 }
 
-static void set_out(heddle_runtime *rt, struct hd_transfer *tr)
+/* The first transfer of a channel. */
+static void set_out(heddle_runtime *rt, struct channel *c)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
+	struct hd_transfer *tr = c->first;
 	size_t pair = tr->from * rt->n_nodes + tr->to;
-	const struct heddle_link *link = rt->links[pair];
 	progress(v);
 	tr->start = v->now;
-	tr->end = v->now + link->latency;
-	tr->left = (double)tr->data->bytes;
-	v->active[v->n_active] = (struct flow){.transfer = tr, .link = link, .path = v->paths[pair]};
-	use_buses(&v->active[v->n_active++], 1);
+	c->link = rt->links[pair];
+	c->path = v->paths[pair];
+	c->moves = v->now + c->link->latency;
+	c->left = (double)tr->data->bytes;
+	c->rate = 0;
+	v->active[v->n_active++] = c;
+	enter_buses(v, c);
 	v->changed = 1;
-}
-
-static struct channel *channel_of(struct hd_virtual *v, const struct hd_transfer *tr)
-{
-	return tr->to ? &v->in[tr->to] : &v->out[tr->from];
 }
 
 static void virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	struct channel *c = channel_of(v, tr);
+	struct channel *c = tr->to ? &v->in[tr->to] : &v->out[tr->from];
 	tr->queue_next = NULL;
 	if (c->first) {
 		c->last->queue_next = tr;
@@ -285,23 +300,23 @@ static void virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 		return;
 	}
 	c->first = c->last = tr;
-	set_out(rt, tr);
+	set_out(rt, c);
 }
 
 static void finish_transfer(heddle_runtime *rt, size_t index)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	struct hd_transfer *tr = v->active[index].transfer;
-	struct channel *c = channel_of(v, tr);
+	struct channel *c = v->active[index];
+	struct hd_transfer *tr = c->first;
 	progress(v);
-	use_buses(&v->active[index], -1);
+	leave_buses(v, c);
 	for (size_t i = index + 1; i < v->n_active; i++) /* order kept: it breaks ties */
 		v->active[i - 1] = v->active[i];
 	v->n_active--;
 	v->changed = 1;
 	c->first = tr->queue_next;
 	if (c->first)
-		set_out(rt, c->first);
+		set_out(rt, c);
 	tr->end = v->now;
 	hd_transfer_done(tr);
 }
@@ -326,7 +341,7 @@ static int advance(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	if (v->changed)
-		plan_arrivals(v, rt->platform->n_buses);
+		plan_arrivals(v);
 	if (v->n_events && v->heap[0].time <= v->arrives) {
 		struct event e = pop_event(v);
 		v->now = rt->now = e.time;
@@ -390,12 +405,13 @@ static void virtual_close(heddle_runtime *rt)
 	free(v->in);
 	free(v->out);
 	free(v->active);
+	for (size_t b = 0; v->buses && b < rt->platform->n_buses; b++)
+		free(v->buses[b].users);
 	free(v->buses);
 	for (size_t i = 0; v->paths && i < (size_t)rt->n_nodes * rt->n_nodes; i++)
 		free(v->paths[i]);
 	free(v->paths);
 	free(v->narrow);
-	free(v->waiting);
 	free(v);
 	rt->engine_state.virtual_ = NULL;
 }
@@ -416,7 +432,10 @@ static int open_paths(heddle_runtime *rt, struct hd_virtual *v)
 	}
 	for (size_t b = 0; b < rt->platform->n_buses; b++) {
 		v->buses[b].bandwidth = rt->platform->buses[b].bandwidth;
-		v->buses[b].part = INFINITY;
+		v->buses[b].enough = v->buses[b].bandwidth * (1 + 1e-9);
+		v->buses[b].users = malloc(2 * rt->n_nodes * sizeof(struct channel *));
+		if (!v->buses[b].users)
+			return hd_no_memory("the virtual engine");
 	}
 	return v->paths ? 0 : hd_no_memory("the virtual engine");
 }
@@ -431,12 +450,11 @@ static int virtual_open(heddle_runtime *rt)
 	v->heap = calloc(rt->n_workers + 1, sizeof *v->heap);
 	v->in = calloc(rt->n_nodes, sizeof *v->in);
 	v->out = calloc(rt->n_nodes, sizeof *v->out);
-	v->active = calloc(2 * rt->n_nodes, sizeof *v->active);
+	v->active = calloc(2 * rt->n_nodes, sizeof(struct channel *));
 	v->arrives = INFINITY;
 	v->buses = calloc(n_buses, sizeof *v->buses);
 	v->narrow = calloc(n_buses, sizeof(struct bus *));
-	v->waiting = calloc(2 * rt->n_nodes, sizeof(struct flow *));
-	if (!v->heap || !v->in || !v->out || !v->active || !v->buses || !v->narrow || !v->waiting)
+	if (!v->heap || !v->in || !v->out || !v->active || !v->buses || !v->narrow)
 		return hd_no_memory("the virtual engine");
 	if (open_paths(rt, v))
 		return HEDDLE_E_MEMORY;

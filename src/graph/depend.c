@@ -84,6 +84,7 @@ static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *
 	grant(a);
 	while (last->next && compatible(mode, chain_mode(last->next->mode))) {
 		last = last->next;
+		__builtin_prefetch(&hd_access_task(last)->pending, 1); /* the loop below */
 		grant(last);
 	}
 	d->queue = last->next;
