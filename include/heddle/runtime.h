@@ -79,7 +79,7 @@ struct heddle_stats {
 	double transfer_wait; /* us that workers waited for data of a task they had chosen */
 	double sched_time; /* wall us spent in the policy's callbacks, in virtual time, too; 0 unless config.time_policy */
 	uint64_t sched_batches, sched_picks, sched_picks_empty; /* calls of the policy: ready, pick, and pick that gave nothing */
-	uint64_t live_tasks, task_bytes; /* unfinished now; bytes of task memory ever taken from the system */
+	uint64_t live_tasks, task_bytes; /* unfinished now; bytes of task memory held */
 };
 int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out);
 

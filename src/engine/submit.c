@@ -105,8 +105,12 @@ void hd_revoke(heddle_runtime *rt)
 static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size_t size)
 {
 	size_t size_class = (size - 1) / HD_SIZE_STEP;
-	if (size_class >= HD_SIZE_CLASSES)
-		return hd_pool_take_large(&rt->pool, size);
+	if (HD_UNLIKELY(size_class >= HD_SIZE_CLASSES)) {
+		hd_lock(&rt->lock);
+		heddle_task *large = hd_pool_take_large(&rt->pool, size);
+		hd_unlock(&rt->lock);
+		return large;
+	}
 	heddle_task *t = inbox->free[size_class];
 	if (HD_UNLIKELY(!t)) {
 		hd_lock(&rt->lock);
@@ -124,7 +128,9 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 static void give_memory(struct hd_inbox *inbox, heddle_task *t)
 {
 	if (t->size_class == HD_SIZE_CLASSES) {
-		free(t);
+		hd_lock(&inbox->rt->lock);
+		hd_pool_give(&inbox->rt->pool, t);
+		hd_unlock(&inbox->rt->lock);
 		return;
 	}
 	t->link.next = inbox->free[t->size_class];

@@ -148,10 +148,22 @@ static void release_access(struct hd_access *a, int status, void (*ready)(heddle
 		advance(d, ready, arg);
 }
 
+/* In the order in which they were made to wait. */
+static struct hd_edge *take_edges(heddle_task *t)
+{
+	struct hd_edge *reversed = NULL;
+	for (struct hd_edge *e = t->extra->after, *next; e; e = next) {
+		next = e->next;
+		e->next = reversed;
+		reversed = e;
+	}
+	t->extra->after = NULL;
+	return reversed;
+}
+
 static void release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
-	struct hd_edge *e = t->extra->after;
-	t->extra->after = NULL;
+	struct hd_edge *e = take_edges(t);
 	while (e) {
 		struct hd_edge *next = e->next;
 		if (t->status)

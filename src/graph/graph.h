@@ -68,7 +68,7 @@ struct hd_task_extra {
 	heddle_callback callback;
 	void *callback_arg;
 	char *name;              /* owns */
-	struct hd_edge *after;   /* explicit successors, owns */
+	struct hd_edge *after;   /* explicit successors, the newest first, owns */
 	heddle_task **before;    /* explicit predecessors until it enters the graph; owns the array, the program the tasks */
 	size_t n_before;
 	unsigned n_preds;        /* of those, the ones it waited for when it entered */
@@ -166,8 +166,8 @@ struct hd_size_class {
 };
 struct hd_task_pool {
 	struct hd_size_class *classes;
-	void *slabs;        /* owns: list of blocks */
-	uint64_t bytes;     /* ever taken from the system */
+	struct slab *slabs; /* owns */
+	uint64_t bytes;     /* of all slabs */
 };
 enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
 int hd_pool_open(struct hd_task_pool *pool);
@@ -178,7 +178,7 @@ heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class);
 /* One task larger than the classes. */
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size);
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
-/* Every task of the size classes, also those not in use, whose state is HD_ENDED: for messages about what hangs. */
+/* Every task, also those not in use, whose state is HD_ENDED: for messages about what hangs. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
 /* depend.c: the access chains. */

@@ -1,4 +1,5 @@
-/* Memory of tasks: size classes in steps of one cache line, carved out of slabs that are given back when the runtime stops.
+/* Memory of tasks: size classes in steps of one cache line, carved out of slabs that are given back when the runtime stops; a task
+ * larger than those has a slab of its own, which is given back with it.
  * A task's memory is reused as soon as it has ended, so what is taken from the system grows with the window, not with the
  * number of tasks. Free tasks change hands in bundles: walking a list that another thread has made would cost a
  * cache miss per task, under the lock. */
@@ -8,10 +9,46 @@
 enum { SLAB_TASKS = 128 };
 
 struct slab {
-	struct slab *next;
-	size_t task_size;
-	char pad[HD_SIZE_STEP - sizeof(struct slab *) - sizeof(size_t)]; /* tasks begin on a cache line */
+	struct slab *next, **prev_next;
+	size_t task_size, n_tasks;
+	char pad[HD_SIZE_STEP - 2 * sizeof(void *) - 2 * sizeof(size_t)]; /* tasks begin on a cache line */
 };
+
+static heddle_task *task_in(const struct slab *slab, size_t i)
+{
+	return (heddle_task *)((uintptr_t)(slab + 1) + i * slab->task_size);
+}
+
+/* Its tasks are not in use. */
+static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t task_size, unsigned size_class)
+{
+	struct slab *slab = aligned_alloc(HD_CACHE_LINE, sizeof(struct slab) + n_tasks * task_size);
+	if (!slab) {
+		hd_no_memory("tasks");
+		return NULL;
+	}
+	*slab = (struct slab){.next = pool->slabs, .prev_next = &pool->slabs, .task_size = task_size, .n_tasks = n_tasks};
+	if (slab->next)
+		slab->next->prev_next = &slab->next;
+	pool->slabs = slab;
+	pool->bytes += sizeof(struct slab) + n_tasks * task_size;
+	for (size_t i = 0; i < n_tasks; i++) {
+		heddle_task *t = task_in(slab, i);
+		t->size_class = (uint8_t)size_class;
+		atomic_init(&t->state, HD_ENDED);
+		t->extra = NULL;
+	}
+	return slab;
+}
+
+static void remove_slab(struct hd_task_pool *pool, struct slab *slab)
+{
+	*slab->prev_next = slab->next;
+	if (slab->next)
+		slab->next->prev_next = slab->prev_next;
+	pool->bytes -= sizeof(struct slab) + slab->n_tasks * slab->task_size;
+	free(slab);
+}
 
 int hd_pool_open(struct hd_task_pool *pool)
 {
@@ -23,12 +60,8 @@ int hd_pool_open(struct hd_task_pool *pool)
 
 void hd_pool_close(struct hd_task_pool *pool)
 {
-	struct slab *slab = pool->slabs;
-	while (slab) {
-		struct slab *next = slab->next;
-		free(slab);
-		slab = next;
-	}
+	while (pool->slabs)
+		remove_slab(pool, pool->slabs);
 	free(pool->classes);
 }
 
@@ -47,22 +80,11 @@ static void give(struct hd_size_class *c, heddle_task *t)
 
 static int grow(struct hd_task_pool *pool, unsigned size_class)
 {
-	size_t size = (size_t)(size_class + 1) * HD_SIZE_STEP;
-	struct slab *slab = aligned_alloc(HD_CACHE_LINE, sizeof(struct slab) + SLAB_TASKS * size);
+	struct slab *slab = add_slab(pool, SLAB_TASKS, (size_t)(size_class + 1) * HD_SIZE_STEP, size_class);
 	if (!slab)
-		return hd_no_memory("tasks");
-	slab->task_size = size;
-	slab->next = pool->slabs;
-	pool->slabs = slab;
-	pool->bytes += sizeof(struct slab) + SLAB_TASKS * size;
-	char *first = (char *)(slab + 1);
-	for (size_t i = SLAB_TASKS; i-- > 0;) { /* backwards: the lists then run upwards, as the prefetcher likes it */
-		heddle_task *t = (heddle_task *)(void *)(first + i * size);
-		t->size_class = (uint8_t)size_class;
-		atomic_init(&t->state, HD_ENDED);
-		t->extra = NULL;
-		give(&pool->classes[size_class], t);
-	}
+		return HEDDLE_E_MEMORY;
+	for (size_t i = SLAB_TASKS; i-- > 0;) /* backwards: the lists then run upwards, as the prefetcher likes it */
+		give(&pool->classes[size_class], task_in(slab, i));
 	return 0;
 }
 
@@ -102,29 +124,21 @@ heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class)
 
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size)
 {
-	(void)pool;
-	heddle_task *t = aligned_alloc(HD_CACHE_LINE, (size + HD_CACHE_LINE - 1) / HD_CACHE_LINE * HD_CACHE_LINE);
-	if (!t) {
-		hd_no_memory("a task");
-		return NULL;
-	}
-	t->size_class = HD_SIZE_CLASSES;
-	t->link.next = NULL;
-	return t;
+	struct slab *slab = add_slab(pool, 1, (size + HD_SIZE_STEP - 1) / HD_SIZE_STEP * HD_SIZE_STEP, HD_SIZE_CLASSES);
+	return slab ? task_in(slab, 0) : NULL;
 }
 
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 {
-	if (t->size_class == HD_SIZE_CLASSES) {
-		free(t);
-		return;
-	}
-	give(&pool->classes[t->size_class], t);
+	if (t->size_class == HD_SIZE_CLASSES)
+		remove_slab(pool, (struct slab *)(void *)t - 1);
+	else
+		give(&pool->classes[t->size_class], t);
 }
 
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg)
 {
 	for (const struct slab *slab = pool->slabs; slab; slab = slab->next)
-		for (size_t i = 0; i < SLAB_TASKS; i++)
-			f((const heddle_task *)(const void *)((const char *)(slab + 1) + i * slab->task_size), arg);
+		for (size_t i = 0; i < slab->n_tasks; i++)
+			f(task_in(slab, i), arg);
 }

@@ -283,6 +283,61 @@ static void policy_that_refuses_every_worker_is_a_deadlock(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* A task too large for the pool's size classes is named as others are, and its memory is not lost. */
+static void large_task_that_hangs_is_named(void **state)
+{
+	(void)state;
+	static const char values[5000];
+	stubborn_gives = 0;
+	struct heddle_config config = small_config();
+	config.sched = "stubborn"; /* registered by the test before */
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "voluminous", .cpu = nothing);
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(values)));
+	assert_int_equal(heddle_stop(rt), HEDDLE_E_DEADLOCK);
+	assert_says("voluminous");
+}
+
+enum { IN_TURN = 5 };
+struct turns {
+	int order[IN_TURN], n;
+};
+
+static int note_turn(heddle_context *c)
+{
+	struct turns *t = heddle_get(c, 0, struct turns *);
+	t->order[t->n++] = heddle_get(c, 1, int);
+	return 0;
+}
+
+/* Explicit successors become ready in the order in which they were submitted. */
+static void explicit_successors_come_in_turn(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.sched = "eager";
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *first = heddle_codelet_new(rt, .name = "first", .cpu = nothing);
+	heddle_codelet *turn = heddle_codelet_new(rt, .name = "turn", .cpu = note_turn);
+	struct turns turns = {.n = 0}, *to = &turns;
+	heddle_data *gate;
+	heddle_task *t;
+	int x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &gate));
+	assert_ok(heddle_acquire(gate, HEDDLE_RW));
+	assert_ok(heddle_submit(rt, heddle_call(first), heddle_r(gate), heddle_out(&t)));
+	for (int i = 0; i < IN_TURN; i++)
+		assert_ok(heddle_submit(rt, heddle_call(turn), heddle_value(to), heddle_value(i), heddle_after(t)));
+	assert_ok(heddle_release(gate));
+	assert_ok(heddle_wait_all(rt));
+	for (int i = 0; i < IN_TURN; i++)
+		assert_int_equal(turns.order[i], i);
+	heddle_task_release(t);
+	assert_ok(heddle_unregister(gate));
+	assert_ok(heddle_stop(rt));
+}
+
 static void trace_of_a_runtime_that_does_not_trace_is_refused(void **state)
 {
 	(void)state;
@@ -308,6 +363,8 @@ int main(void)
 		cmocka_unit_test(failure_reaches_explicit_successors),
 		cmocka_unit_test(unregistering_what_was_never_computed_says_so),
 		cmocka_unit_test(policy_that_refuses_every_worker_is_a_deadlock),
+		cmocka_unit_test(large_task_that_hangs_is_named),
+		cmocka_unit_test(explicit_successors_come_in_turn),
 		cmocka_unit_test(trace_of_a_runtime_that_does_not_trace_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
