@@ -49,6 +49,9 @@ static inline uint64_t hd_fold(uint64_t h, uint64_t hash)
 uint64_t hd_hash_string(const char *s);
 uint64_t hd_hash_reals(const double *x, size_t n); /* bit by bit */
 
+/* The first of n elements of `size` bytes, sorted by the uint64_t that each begins with, whose key is not below `key`; n: none. */
+size_t hd_search(const void *elements, size_t n, size_t size, uint64_t key);
+
 /* "a b c", malloc'd. NULL when out of memory. */
 char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -89,15 +89,8 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 
 static size_t task_of(const struct recording *r, uint64_t id)
 {
-	size_t low = 0, high = r->build.n_tasks;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (r->ids[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->build.n_tasks && r->ids[low] == id ? low : SIZE_MAX;
+	size_t i = hd_search(r->ids, r->build.n_tasks, sizeof *r->ids, id);
+	return i < r->build.n_tasks && r->ids[i] == id ? i : SIZE_MAX;
 }
 
 /* Those from tasks of an earlier recording are left out. The task at hand is not in the graph yet

@@ -21,7 +21,7 @@ struct datum {
 
 /* What a named control waited for. */
 struct stand_in {
-	uint64_t id;
+	uint64_t id; /* first: they are searched by it */
 	struct group tasks;
 };
 
@@ -109,15 +109,8 @@ static int joins(const struct datum *d, uint32_t mode)
 
 static struct group *stand_in(struct hd_replay *r, uint64_t id)
 {
-	size_t low = 0, high = r->n_stand_ins;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (r->stand_ins[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->n_stand_ins && r->stand_ins[low].id == id ? &r->stand_ins[low].tasks : NULL;
+	size_t i = hd_search(r->stand_ins, r->n_stand_ins, sizeof *r->stand_ins, id);
+	return i < r->n_stand_ins && r->stand_ins[i].id == id ? &r->stand_ins[i].tasks : NULL;
 }
 
 static void gather(struct hd_replay *r, const struct hd_replay_task *t)

@@ -52,7 +52,7 @@ union link_event {
 
 /* A step of a reduction: it works on the datum in the place of the REDUCE task, which those who come after wait for. */
 struct step_event {
-	uint64_t reduce, task;
+	uint64_t reduce, task; /* `reduce` first: they are searched by it */
 	uint32_t data;
 };
 
@@ -362,18 +362,11 @@ static int compare_steps(const void *a, const void *b)
 /* If a control is a REDUCE task: its steps one after another, as writers of the datum. */
 static int replay_steps(struct edges *p, uint64_t control)
 {
-	size_t low = 0, high = p->n_steps; /* the first step of this or a later one */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->steps[middle].reduce < control)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t i = hd_search(p->steps, p->n_steps, sizeof *p->steps, control);
 	int status = 0;
-	for (; low < p->n_steps && p->steps[low].reduce == control && !status; low++) {
-		struct heddle_graph_access access = {p->steps[low].data, HEDDLE_RW};
-		struct hd_replay_task step = {.id = p->steps[low].task, .accesses = &access, .n_accesses = 1};
+	for (; i < p->n_steps && p->steps[i].reduce == control && !status; i++) {
+		struct heddle_graph_access access = {p->steps[i].data, HEDDLE_RW};
+		struct hd_replay_task step = {.id = p->steps[i].task, .accesses = &access, .n_accesses = 1};
 		status = hd_replay_task(p->replay, &step);
 	}
 	return status;
