@@ -173,6 +173,10 @@ def trace(plan):
         for family, switch in ((OURS, "1"), ("trace off", "0")):
             yield Run("trace", shape[0], family, "", "heddle_tasks", [plan.workers, *shape], {"HEDDLE_TRACE": switch},
                       units=("us/task",))
+    # tasks that do something: 6000 of 15 us, kernels included
+    for family, switch in ((OURS, "1"), ("trace off", "0")):
+        yield Run("trace", "dpotrf", family, "", "heddle_dcholesky", [plan.workers, 2048, 64, "tiled"], {"HEDDLE_TRACE": switch},
+                  suffix="_tile_64")
 
 
 # name: (its runs, rounds, what it measures)
@@ -185,7 +189,7 @@ BENCHES = {
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
     "agreement": (agreement, 5, "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
-    "trace": (trace, 5, "the same overhead with tracing on (ours) and off (peer)"),
+    "trace": (trace, 5, "empty tasks, and a factorisation in small tiles, with tracing on (ours) and off (peer)"),
 }
 
 # Tasks per second of StarPU (master, August 2026) over SimGrid 3.32 on a small machine of two cores, its example
