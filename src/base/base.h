@@ -57,7 +57,8 @@ char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whole file in memory, NUL-terminated, malloc'd. HEDDLE_E_IO. */
 int hd_file_read(const char *path, char **data, size_t *length);
-/* Writes a temporary beside `path` and renames it, making missing directories first. HEDDLE_E_IO. */
+/* Writes a temporary beside `path` and renames it, making missing directories first; symbolic links are followed, devices and
+ * pipes written directly. HEDDLE_E_IO. */
 int hd_file_write(const char *path, const char *data, size_t length);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);

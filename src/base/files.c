@@ -1,7 +1,9 @@
-/* Whole files, written so that a reader sees the old contents or the new, never half. */
+/* Whole files; regular ones are written so that a reader sees the old contents or the new, never half. */
 #define _GNU_SOURCE
 #include "base.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,29 +87,64 @@ static int write_all(int fd, const char *data, size_t length)
 	return 0;
 }
 
+static int cannot_write(const char *path)
+{
+	return hd_error(HEDDLE_E_IO, "cannot write %s: %s", path, strerror(errno));
+}
+
+static int write_to(int fd, const char *path, const char *data, size_t length)
+{
+	int status = write_all(fd, data, length) ? cannot_write(path) : 0;
+	if (close(fd) && !status)
+		status = cannot_write(path);
+	return status;
+}
+
+/* A new file beside `path` that nobody else writes; its name is *name, malloc'd. The mode is the one any new file gets, which
+ * mkstemp does not give. */
+static int open_beside(const char *path, char **name)
+{
+	static atomic_uint calls; /* relaxed: numbers need only differ */
+	for (;;) {
+		unsigned call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
+		*name = hd_format("%s.%ld-%u", path, (long)getpid(), call);
+		int fd = *name ? open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+		if (fd >= 0)
+			return fd;
+		free(*name);
+		if (!*name || errno != EEXIST)
+			return -1;
+	}
+}
+
+static int replace(const char *path, const char *data, size_t length)
+{
+	char *temporary;
+	int fd = open_beside(path, &temporary);
+	if (fd < 0)
+		return cannot_write(path);
+	int status = write_to(fd, path, data, length);
+	if (!status && rename(temporary, path))
+		status = cannot_write(path);
+	if (status)
+		unlink(temporary);
+	free(temporary);
+	return status;
+}
+
 int hd_file_write(const char *path, const char *data, size_t length)
 {
+	struct stat there;
+	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) { /* a device or a pipe: nothing to replace */
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+		return fd < 0 ? cannot_write(path) : write_to(fd, path, data, length);
+	}
 	int status = make_parents(path);
 	if (status)
 		return status;
-	char *temporary = hd_format("%s.XXXXXX", path);
-	if (!temporary)
-		return hd_no_memory(path);
-	int fd = mkstemp(temporary);
-	if (fd < 0) {
-		status = hd_error(HEDDLE_E_IO, "cannot write %s: %s", path, strerror(errno));
-		free(temporary);
-		return status;
-	}
-	mode_t mask = umask(0);
-	umask(mask);
-	int failed = write_all(fd, data, length) || fchmod(fd, 0666 & ~mask);
-	failed |= close(fd) != 0;
-	if (failed || rename(temporary, path)) {
-		status = hd_error(HEDDLE_E_IO, "cannot write %s: %s", path, strerror(errno));
-		unlink(temporary);
-	}
-	free(temporary);
+	char *target = realpath(path, NULL); /* behind symbolic links; NULL: nothing is there yet */
+	status = replace(target ? target : path, data, length);
+	free(target);
 	return status;
 }
 
