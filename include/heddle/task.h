@@ -90,7 +90,8 @@ struct heddle_codelet_desc {
 	/* HEDDLE_MODEL_GIVEN: the execution time on a class of the runtime's platform, us; NAN: unknown. Asked once per
 	 * footprint: a value that changes the time must be part of `footprint`. */
 	double (*time)(const struct heddle_size *size, unsigned class_id);
-	/* May this worker run this task? Called while scheduling, must be quick and must not call Heddle. */
+	/* May this worker run this task? Asked at submission of all workers, one of which must (else HEDDLE_E_NO_WORKER), and while
+	 * scheduling; by one thread at a time. Must be quick, always answer the same, and call of Heddle only what reads the task. */
 	int (*can_run)(unsigned worker, const heddle_task *task, void *arg);
 	void *can_run_arg;
 	unsigned color;    /* 0xRRGGBB in charts; 0: chosen from the name */

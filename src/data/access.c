@@ -87,8 +87,9 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 	if (!t)
 		return status ? status : HEDDLE_E_MEMORY;
 	t->footprint = hd_thread_token();
-	hd_control_submit(d->rt, t);
-	hd_lock(&d->rt->lock);
+	heddle_runtime *rt = d->rt; /* a callback may unregister the datum once it is not held */
+	hd_control_submit(rt, t);
+	hd_lock(&rt->lock);
 	status = hd_wait_reacting(d->rt, is_staged, t);
 	if (status)
 		give_up(t);
@@ -98,7 +99,7 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 		t->link.next = d->holder; /* readers may hold it together */
 		d->holder = t;
 	}
-	hd_unlock(&d->rt->lock);
+	hd_unlock(&rt->lock);
 	return status;
 }
 
@@ -107,13 +108,14 @@ int heddle_release(heddle_data *d)
 	if (!d)
 		return hd_error(HEDDLE_E_INVALID, "heddle_release needs a datum");
 	char name[80];
-	hd_lock(&d->rt->lock);
+	heddle_runtime *rt = d->rt; /* see heddle_acquire */
+	hd_lock(&rt->lock);
 	heddle_task *t = d->holder;
 	if (t) {
 		d->holder = t->link.next;
 		end_acquire(t);
 	}
-	hd_unlock(&d->rt->lock);
+	hd_unlock(&rt->lock);
 	return t ? 0 : hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
 }
 

@@ -194,11 +194,16 @@ static void settle_replicas(struct hd_transfer *tr)
 
 static void restage_access(struct hd_access *a);
 
+/* The task cannot do without the copy that has not come. Others of the datum are nothing to it. */
+static int lacks(const struct hd_access *a, unsigned node)
+{
+	return hd_task_node(a->data->rt, hd_access_task(a)) == node && needs_value(a) && !datum_of(a)->replicas[node].valid;
+}
+
 static void end_transfer(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
 	heddle_runtime *rt = d->rt;
-	unlink_transfer(tr);
 	settle_replicas(tr);
 	if (!tr->status && tr->started) {
 		rt->stats.transfers++;
@@ -219,11 +224,12 @@ static void end_transfer(struct hd_transfer *tr)
 			start(next);
 		}
 	}
+	unlink_transfer(tr); /* only now: the datum stays while it has transfers */
 	struct hd_access *a = tr->waiters;
 	while (a) {
 		struct hd_access *next = a->next;
 		a->next = NULL;
-		if (tr->status)
+		if (tr->status && lacks(a, tr->to))
 			fail(hd_access_task(a), tr->status);
 		restage_access(a);
 		a = next;
@@ -363,6 +369,8 @@ static void restage_access(struct hd_access *a)
 		int s = stage_access(a, hd_task_node(rt, t));
 		if (s < 0)
 			fail(t, s);
+	} else if (a->data->transfers && (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION)) {
+		wait_for(a->data->transfers, a); /* it frees the datum */
 	}
 	if (!t->pending)
 		hd_core_staged(rt, t, t->status);

@@ -132,6 +132,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
 	int status = begin_or_end_reductions(rt, t);
+	set_state(t, HD_WAITING);
 	t->order = rt->next_order++;
 	rt->n_inserted++;
 	t->pending++; /* held until everything is linked */
@@ -404,6 +405,11 @@ void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 }
 
 /* The policy gave `t` to `w`. */
+double hd_core_expected(const heddle_task *t)
+{
+	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
+}
+
 static void assign(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
@@ -413,9 +419,12 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	t->picked = rt->now;
 	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN: unknown, counts nothing */
 	w->backlog += t->link.u.key;
+	w->held_us = (w->in_flight ? w->held_us : 0) + hd_core_expected(t);
 	w->in_flight++;
 	set_state(t, HD_PICKED);
-	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? hd_private_attach(t, w->id) : 0;
+	int status = t->status;
+	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
+		status = hd_private_attach(t, w->id);
 	if (HD_UNLIKELY(status))
 		hd_task_message(t, heddle_last_error());
 	else
@@ -436,6 +445,33 @@ static void policy_ends(heddle_runtime *rt, double began)
 		rt->stats.sched_time += hd_clock_us() - began - rt->clock_cost;
 }
 
+/* A policy of the program gave what it must not give: the next wait for all says so. */
+static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, const char *why)
+{
+	heddle_runtime *rt = w->rt;
+	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s task %s, which %s", rt->sched.policy->name,
+	                      rt->platform->workers[w->id].name, hd_task_name(t), why);
+	if (!rt->first_error) {
+		rt->first_error = status;
+		rt->first_message = hd_format("%s", heddle_last_error());
+	}
+	return status;
+}
+
+/* What a policy of the program has picked: NULL if it cannot have the task any more. One that the worker cannot run fails, since the
+ * policy has let go of it. */
+static heddle_task *check_pick(const struct hd_worker *w, heddle_task *t)
+{
+	/* relaxed: under the core lock; pairs: nothing */
+	if (atomic_load_explicit(&t->state, memory_order_relaxed) != HD_READY) {
+		note_misbehaviour(w, t, "is not ready: perhaps it was given before");
+		return NULL;
+	}
+	if (!heddle_task_can_run(t, w->id))
+		t->status = note_misbehaviour(w, t, "that worker cannot run: see heddle_task_can_run");
+	return t;
+}
+
 static heddle_task *ask_policy(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -444,7 +480,7 @@ static heddle_task *ask_policy(struct hd_worker *w)
 	policy_ends(rt, began);
 	rt->stats.sched_picks++;
 	rt->stats.sched_picks_empty += t == NULL;
-	return t;
+	return t && HD_UNLIKELY(rt->sched.checked) ? check_pick(w, t) : t;
 }
 
 static void tell_policy(heddle_runtime *rt)
@@ -468,8 +504,8 @@ static int can_hold_more(const struct hd_worker *w)
 	if (w->in_flight < w->pipeline)
 		return rt->n_ready != 0;
 	const heddle_task *last = w->staged ? w->staged_tail : NULL;
-	return w->in_flight < w->burst && rt->n_ready > rt->n_workers && !rt->n_reacting && last && last->refs == 1 &&
-	       !last->extra;
+	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->n_ready > rt->n_workers && !rt->n_reacting && last &&
+	       last->refs == 1 && !last->extra;
 }
 
 static void fill(struct hd_worker *w)

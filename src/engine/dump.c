@@ -72,15 +72,15 @@ int hd_core_deadlock(heddle_runtime *rt)
 
 static void dump_task(const heddle_task *t, void *arg)
 {
-	static const char *const states[] = {"waiting", "ready", "picked", "staged", "running", "released", "ended"};
+	static const char *const states[] = {"outside", "waiting", "ready", "picked", "staged", "running", "released", "ended"};
 	FILE *out = arg;
 	/* relaxed: under the core lock; pairs: nothing */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
-	if (state == HD_ENDED)
+	if (state == HD_OUTSIDE || state == HD_ENDED)
 		return;
 	fprintf(out, "task %llu %s: %s, waits for %u, worker %u, status %d%s\n", (unsigned long long)t->order, hd_task_name(t),
 	        states[state], t->pending, t->worker, t->status, t->cancelled ? ", cancelled" : "");
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
+	for (uint32_t i = 0; state < HD_RELEASED && i < t->n_accesses; i++) { /* later a datum may be gone */
 		const struct hd_access *a = &t->accesses[i];
 		const heddle_data *d = a->data;
 		fprintf(out, "  datum %u: mode %u flags %u; granted %u of mode %u, queue %s, token %s, commuters %s, %u transfers\n", d->id,

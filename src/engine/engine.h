@@ -21,6 +21,8 @@ struct hd_recorder;
 struct hd_virtual;
 struct hd_threads;
 
+enum { HD_MAX_BURST = 64 };
+
 struct hd_worker {
 	/* const after start */
 	heddle_runtime *rt;
@@ -28,8 +30,8 @@ struct hd_worker {
 	const struct heddle_driver *driver;
 	void *device;
 	/* lock core */
-	unsigned burst;                  /* tasks it may hold when they are tiny: at least pipeline */
-	double mean_us;                  /* running mean of kernel times, for burst */
+	double burst_us;                 /* it may hold more than `pipeline` tasks while they are expected to take less than this */
+	double held_us;                  /* what those taken since it held none are expected to take */
 	unsigned in_flight;              /* tasks picked and not ended */
 	uint8_t hungry;                  /* in the list of those that can hold another task and had none to take */
 	uint8_t asleep;                  /* its thread sleeps, or is about to: needs hd_event_set */
@@ -79,6 +81,7 @@ struct heddle_sched {
 	void *state;
 	char **options;               /* owns: values in the policy's order */
 	struct hd_rng rng;
+	int checked;                  /* a policy of the program: its picks are looked at */
 	void (*on_report)(void *arg, const char *name, double value, const char *unit);
 	void *report_arg;
 };
@@ -200,14 +203,16 @@ heddle_task *hd_core_take(struct hd_worker *w);
 /* The worker begins / has ended the task: book-keeping around the kernel. Times in us. */
 void hd_core_begin(struct hd_worker *w, heddle_task *t, double now);
 void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now);
+/* us that a task picked by a worker is expected to take: what its model says, else what others of its codelet took. */
+double hd_core_expected(const heddle_task *t);
 /* The last transfer a task waited for has ended. */
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
 /* Nothing moves: no kernel, no copy, and no worker has found anything to do. */
 int hd_core_still(heddle_runtime *rt);
-/* Nothing can ever happen again though tasks are unfinished, and the program holds no datum that it could release. */
-int hd_core_stuck(heddle_runtime *rt);
+/* Nothing can ever happen again though tasks are unfinished, unless a thread acts that this runtime has not heard of. */
+int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);
 /* HEDDLE_E_DEADLOCK with what waits for what. */
 int hd_core_deadlock(heddle_runtime *rt);
 char *hd_describe_hang(heddle_runtime *rt); /* one line, malloc'd; NULL when out of memory */
@@ -225,6 +230,18 @@ void hd_control_submit(heddle_runtime *rt, heddle_task *t);
 /* Under the lock: a task with a codelet, made by the core itself. */
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
+/* items.c. What the program says of a task: counted, then copied into the task, which is cleared and large enough. */
+struct hd_request {
+	const heddle_codelet *codelet;
+	size_t n_codelets, n_data, n_values, value_bytes, n_after;
+	int has_extra;
+};
+static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 */
+{
+	return (size + 7) / 8 * 8;
+}
+int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q);
+int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct hd_request *q);
 /* size.c. The model entry of its sizes; under the lock. Without one the task is cancelled and has its status. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
 /* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */

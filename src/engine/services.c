@@ -83,8 +83,16 @@ int hd_sched_open(heddle_runtime *rt)
 	s->policy = policy;
 	hd_rng_seed(&s->rng, rt->config.seed);
 	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
-	if (!status)
+	s->checked = !hd_policy_is_shipped(policy);
+	if (!status) {
+		hd_error(0, "%s", ""); /* what it says afterwards is the policy's */
 		status = policy->create(s, &s->state);
+		if (status && !heddle_last_error()[0])
+			hd_error(status, "policy %s could not be made: its create returned %d and called no heddle_sched_fail", policy->name,
+			         status);
+		if (status > 0)
+			status = HEDDLE_E_INVALID;
+	}
 	if (status)
 		s->policy = NULL;
 	return status;

@@ -6,6 +6,7 @@
  * the event after marking the task staged, so no wake-up is lost.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 #include "engine.h"
 
 enum { SPIN_ROUNDS = 40 };        /* of about 1 us each, before a worker sleeps */
-enum { MAX_BURST = 64 };
 static const double BURST_US = 4;  /* what a worker may take at a time: less than a scheduling decision is worth */
 static const double LINGER_US = 1; /* between two looks into the inboxes */
 
@@ -41,19 +41,16 @@ static double threads_now(heddle_runtime *rt)
 
 /* --- Workers ------------------------------------------------------------------------------------------------------------- */
 
-/* How many tasks a worker takes at a time: BURST_US worth of them. It costs a lock and a hand-over of its cache line once
- * for all instead of once for each, and delays their successors by no more than that time. */
-static void adapt_burst(struct hd_worker *w, double us_per_task)
+/* Roughly: writing the codelet for every task would make its cache line travel. */
+static void note_length(heddle_codelet *c, double us)
 {
-	if (w->pipeline > 1)
-		return; /* asynchronous devices have their own way of not waiting */
-	w->mean_us += 0.25 * (us_per_task - w->mean_us);
-	w->rt->mean_us = w->mean_us;
-	double n = BURST_US / (w->mean_us + 0.01);
-	w->burst = n < 1 ? 1 : n > MAX_BURST ? MAX_BURST : (unsigned)n;
+	if (us > 1.5 * c->typical_us || us < c->typical_us / 1.5)
+		c->typical_us = isinf(c->typical_us) ? us : c->typical_us + 0.25 * (us - c->typical_us);
 }
 
-/* Runs the staged tasks of a worker, at most MAX_BURST, without the lock. */
+/* Runs a staged task, and with it those behind it, without the lock, as long as they are expected to take less than BURST_US
+ * together: it costs a lock and a hand-over of its cache line once for all instead of once for each, and delays their successors by
+ * no more than that time. */
 static void run_staged(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
@@ -61,22 +58,28 @@ static void run_staged(struct hd_worker *w, heddle_task *t)
 		heddle_task *task;
 		int status;
 		double end;
-	} done[MAX_BURST];
+	} done[HD_MAX_BURST];
 	unsigned n = 0;
-	double begin = threads_now(rt);
+	double begin = threads_now(rt), expected = 0;
 	do {
+		expected += hd_core_expected(t); /* before its link changes hands */
 		hd_core_begin(w, t, begin);
 		done[n++].task = t;
-	} while (n < MAX_BURST && (t = hd_core_take(w)));
+		t = n < HD_MAX_BURST && w->staged && expected + hd_core_expected(w->staged) < BURST_US ? hd_core_take(w) : NULL;
+	} while (t);
 	hd_unlock(&rt->lock);
 	for (unsigned i = 0; i < n; i++) {
 		done[i].status = hd_run_kernel(w, done[i].task);
 		done[i].end = threads_now(rt);
 	}
 	hd_lock(&rt->lock);
-	for (unsigned i = 0; i < n; i++)
-		hd_core_finish(w, done[i].task, done[i].status, i ? done[i - 1].end : begin, done[i].end);
-	adapt_burst(w, (done[n - 1].end - begin) / n);
+	for (unsigned i = 0; i < n; i++) {
+		double start = i ? done[i - 1].end : begin;
+		note_length(done[i].task->codelet, done[i].end - start);
+		hd_core_finish(w, done[i].task, done[i].status, start, done[i].end);
+	}
+	double mean = (done[n - 1].end - begin) / n;
+	rt->mean_us = isinf(rt->mean_us) ? mean : rt->mean_us + 0.25 * (mean - rt->mean_us);
 }
 
 /* All waiting threads look again, but the one that drives `except` (may be NULL). */
@@ -221,6 +224,8 @@ static void *copier_main(void *arg)
 		rt->batch_releaser = -1;
 		hd_transfer_done(tr);
 		hd_core_settle(rt);
+		if (rt->waiters && hd_core_still(rt))
+			wake_blocked(rt, NULL); /* as when the last worker falls asleep */
 	}
 	hd_unlock(&rt->lock);
 	return NULL;
@@ -249,6 +254,25 @@ static void report_hang(heddle_runtime *rt)
 	free(text);
 }
 
+/* Nobody else can run what worker 0 still holds. */
+static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
+{
+	while (w->in_flight) {
+		heddle_task *t = hd_core_take(w);
+		if (t) {
+			run_staged(w, t);
+			hd_drain(rt);
+			hd_core_settle(rt);
+			continue;
+		}
+		w->idling = 1;
+		hd_unlock(&rt->lock);
+		hd_event_wait(&w->wake, 0, -1);
+		hd_lock(&rt->lock);
+		w->idling = 0;
+	}
+}
+
 /* Drives worker 0 until the waiter has what it wants. */
 static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
@@ -262,7 +286,9 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 		uint64_t before = rt->n_ended;
 		waiter->woken = 0; /* it may have come true and been undone by another thread's submission */
 		int woken = step(w, timeout_us);
-		if (w->asleep && hd_core_stuck(rt) && !waiter->done(rt, waiter->arg)) {
+		hd_drain(rt); /* what a kernel submitted counts before that has ended, and others hear of what it released */
+		hd_core_settle(rt);
+		if (w->asleep && hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg)) {
 			status = hd_core_deadlock(rt);
 			break;
 		}
@@ -274,7 +300,9 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 		w->asleep = 0;
 		rt->n_asleep--;
 	}
-	w->driven = 0;
+	w->driven = 0; /* gets no more */
+	if (!status)
+		run_what_is_left(rt, w);
 	th->caller_busy = 0;
 	hd_inside_leave(outer);
 	wake_blocked(rt, w); /* one of them takes over */
@@ -286,7 +314,7 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 	while (!waiter->done(rt, waiter->arg)) {
 		if (rt->config.caller_works && !rt->engine_state.threads->caller_busy)
 			return wait_working(rt, waiter, timeout_us);
-		if (hd_core_stuck(rt) && !waiter->done(rt, waiter->arg))
+		if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
 			return hd_core_deadlock(rt);
 		uint64_t before = rt->n_ended;
 		waiter->woken = 0;
@@ -420,6 +448,8 @@ static int threads_open(heddle_runtime *rt)
 	if (!th)
 		return hd_no_memory("threads");
 	rt->engine_state.threads = th;
+	for (size_t i = 0; i < rt->n_workers; i++) /* asynchronous devices have their own way of not waiting */
+		rt->workers[i].burst_us = rt->workers[i].pipeline == 1 ? BURST_US : 0;
 	/* The thread that starts the runtime is taken to be the one that will wait on it; were it free to share the core of
 	 * another worker, one of them would wait for the other while a core is idle. */
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)

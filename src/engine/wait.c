@@ -99,11 +99,11 @@ int hd_core_still(heddle_runtime *rt)
 	return all_hungry(rt) && !rt->n_running && !rt->n_transfers && !rt->n_calling && rt->n_staged == 0;
 }
 
-int hd_core_stuck(heddle_runtime *rt)
+int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	hd_drain(rt);
 	hd_core_settle(rt);
-	return hd_live(rt) && !rt->n_held && hd_core_still(rt);
+	return hd_live(rt) && hd_core_still(rt) && !hd_others_may_act(rt, waiter);
 }
 
 /* --- For the program ------------------------------------------------------------------------------------------------------ */
@@ -150,18 +150,13 @@ int heddle_task_done(const heddle_task *task)
 	return task && atomic_load_explicit(&task->state, memory_order_acquire) == HD_ENDED;
 }
 
-static heddle_runtime *runtime_of(const heddle_task *t)
-{
-	return t->codelet ? t->codelet->rt : t->link.u.ptr;
-}
-
 int heddle_task_wait(heddle_task *task)
 {
 	if (!task)
 		return hd_error(HEDDLE_E_INVALID, "heddle_task_wait needs a task");
 	if (hd_inside())
 		return refuse_inside("heddle_task_wait");
-	heddle_runtime *rt = runtime_of(task);
+	heddle_runtime *rt = hd_task_runtime(task);
 	hd_lock(&rt->lock);
 	task->waited = 1;
 	int status = hd_wait_reacting(rt, task_ended, task);
@@ -177,7 +172,7 @@ void heddle_task_release(heddle_task *task)
 {
 	if (!task)
 		return;
-	heddle_runtime *rt = runtime_of(task);
+	heddle_runtime *rt = hd_task_runtime(task);
 	hd_lock(&rt->lock);
 	hd_drain(rt); /* it may still lie in an inbox, or be named there by heddle_after */
 	hd_core_settle(rt);

@@ -61,7 +61,8 @@ enum hd_task_kind {
 /* What few tasks have, so that the others need not look; and that the machine has one memory only. */
 enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2, HD_TASK_ONE_NODE = 4 };
 
-enum hd_task_state { HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_RELEASED /* only its callback is left */, HD_ENDED };
+/* HD_OUTSIDE: not in the graph; free, or being made by a thread that does not hold the lock, so that nobody else looks at it. */
+enum hd_task_state { HD_OUTSIDE, HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_RELEASED /* only its callback is left */, HD_ENDED };
 
 /* What few tasks need; allocated with the first such thing. */
 struct hd_task_extra {
@@ -150,6 +151,7 @@ struct heddle_codelet {
 	uint64_t footprint_seed;
 	uint64_t last_footprint;         /* one-entry cache of hd_perf_entry */
 	struct hd_perf_entry *last_entry;
+	double typical_us;               /* what its tasks took lately, roughly; HUGE_VAL until one has run */
 	uint8_t *class_ok;               /* per class: has an implementation, or a time in virtual time */
 	heddle_kernel *kernels;          /* per class: the implementation */
 	struct hd_implementation *choices; /* owns; none unless some kind has several implementations */
@@ -157,6 +159,12 @@ struct heddle_codelet {
 	uint64_t max_bytes;              /* data of a task must not be larger; 0: no limit */
 	size_t n_able;                   /* workers of those classes */
 };
+
+/* Tasks without a codelet never meet a policy, so their link is free for it. */
+static inline heddle_runtime *hd_task_runtime(const heddle_task *t)
+{
+	return t->codelet ? t->codelet->rt : t->link.u.ptr;
+}
 
 /* pool.c: memory of tasks. Tasks are taken by submitting threads from a private list and given back under the core lock. */
 struct hd_size_class {
@@ -178,7 +186,7 @@ heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class);
 /* One task larger than the classes. */
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size);
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
-/* Every task, also those not in use, whose state is HD_ENDED: for messages about what hangs. */
+/* Every task, also those that are not in the graph, or not any more: for messages about what hangs. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
 /* depend.c: the access chains. */
@@ -197,6 +205,8 @@ int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), v
 
 /* task.c */
 struct hd_task_extra *hd_task_extra(heddle_task *t); /* makes it; NULL when out of memory */
+/* Some worker may run it, as far as its codelet, heddle_on and the sizes of memories are concerned. */
+int hd_task_has_worker(const heddle_task *t);
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* When the runtime stops: what is left of tasks that will never end, after a deadlock, or that the program has kept. */
 void hd_task_forget_all(heddle_runtime *rt);

@@ -35,7 +35,7 @@ static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t t
 	for (size_t i = 0; i < n_tasks; i++) {
 		heddle_task *t = task_in(slab, i);
 		t->size_class = (uint8_t)size_class;
-		atomic_init(&t->state, HD_ENDED);
+		atomic_init(&t->state, HD_OUTSIDE);
 		t->extra = NULL;
 	}
 	return slab;

@@ -109,17 +109,31 @@ static int fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 	return bytes <= capacity || !capacity;
 }
 
-int heddle_task_can_run(const heddle_task *t, unsigned worker)
+static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
 {
-	const heddle_runtime *rt = t->codelet->rt;
 	const struct hd_worker *w = &rt->workers[worker];
 	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) || HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
-		return 0;
-	if (rt->virtual_time && isnan(hd_perf_time(t->perf, w->class_id)))
 		return 0;
 	if (rt->limited && !fits(rt, t, w->node))
 		return 0;
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
+}
+
+int hd_task_has_worker(const heddle_task *t)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	for (size_t w = 0; w < rt->n_workers; w++)
+		if (allowed(rt, t, (unsigned)w))
+			return 1;
+	return 0;
+}
+
+int heddle_task_can_run(const heddle_task *t, unsigned worker)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	if (!allowed(rt, t, worker))
+		return 0;
+	return !rt->virtual_time || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));
 }
 
 int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)

@@ -110,8 +110,6 @@ static void describe_workers(heddle_runtime *rt)
 		w->pipeline = rt->platform->classes[desc->class_id].pipeline;
 		if (rt->config.pipeline > 0 && desc->node)
 			w->pipeline = (unsigned)rt->config.pipeline;
-		w->burst = w->pipeline;
-		w->mean_us = 100; /* tasks are not taken for tiny before some have been seen */
 		rt->node_worker[desc->node] = (unsigned)i;
 	}
 }

@@ -31,6 +31,14 @@ static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct heddle_policy **registered; /* registry_lock; owns the array, borrows the policies for ever */
 static size_t n_registered;                     /* registry_lock */
 
+int hd_policy_is_shipped(const struct heddle_policy *policy)
+{
+	for (size_t i = 0; i < N_SHIPPED; i++)
+		if (shipped[i] == policy)
+			return 1;
+	return 0;
+}
+
 /* Under the lock. */
 static const struct heddle_policy *find_policy(const char *name)
 {

@@ -19,6 +19,7 @@
  * HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such value, or an option given twice; both list what is valid. */
 int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, int variables, char ***values);
 void hd_policy_options_free(char **values);
+int hd_policy_is_shipped(const struct heddle_policy *policy); /* not one that the program has registered */
 /* The value as a number, as above. `text` is one that the parser accepted (0 for free text). */
 double hd_policy_option_number(const struct heddle_option *option, const char *text);
 /* Index of an option in the policy's table; -1: it has none of that name. */

@@ -1,0 +1,314 @@
+/* From what the program says of a task to the task: its items are counted, checked and copied. Without the core lock. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "engine.h"
+
+static void count_items(size_t n, const struct heddle_item *items, struct hd_request *q)
+{
+	memset(q, 0, sizeof *q);
+	for (size_t i = 0; i < n; i++) {
+		int what = items[i].what;
+		if (HD_LIKELY(what < HEDDLE_ITEM_CODELET)) {
+			q->n_data++;
+		} else if (what == HEDDLE_ITEM_CODELET) {
+			q->codelet = items[i].ptr;
+			q->n_codelets++;
+		} else if (what == HEDDLE_ITEM_VALUE) {
+			q->n_values++;
+			q->value_bytes += hd_rounded(items[i].u.size);
+		} else {
+			q->n_after += what == HEDDLE_ITEM_AFTER;
+			q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME;
+		}
+	}
+}
+
+static const char *mode_name(unsigned mode)
+{
+	switch (mode) {
+	case HEDDLE_R: return "R";
+	case HEDDLE_W: return "W";
+	case HEDDLE_RW: return "RW";
+	case HEDDLE_SCRATCH: return "SCRATCH";
+	case HEDDLE_REDUX: return "REDUX";
+	default: return "COMMUTE";
+	}
+}
+
+static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why)
+{
+	char name[80];
+	return hd_error(HEDDLE_E_INVALID, "%s: %s %s", c ? c->desc.name : "task", hd_data_name(d, name, sizeof name), why);
+}
+
+static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d, unsigned mode)
+{
+	if (HD_UNLIKELY(!d))
+		return hd_error(HEDDLE_E_INVALID, "%s: one of its data is NULL", c ? c->desc.name : "task");
+	if (HD_UNLIKELY(mode == 0 || mode > HEDDLE_COMMUTE || (mode > HEDDLE_RW && (mode & (mode - 1)))))
+		return refuse(c, d, "is accessed in a way that does not exist");
+	if (HD_UNLIKELY(d->rt != rt))
+		return refuse(c, d, "belongs to another runtime");
+	if (HD_UNLIKELY(d->unregistered))
+		return refuse(c, d, "has been unregistered");
+	if (HD_UNLIKELY(d->partitioned))
+		return refuse(c, d, "is partitioned: use its children, or call heddle_unpartition first");
+	if (HD_UNLIKELY(d->read_only && mode != HEDDLE_R))
+		return refuse(c, d, "overlaps its neighbours and can only be read");
+	if (HD_UNLIKELY(mode == HEDDLE_REDUX && !(d->traits & HD_DATA_REDUCIBLE)))
+		return refuse(c, d, "has no reduction: call heddle_data_set_reduction first");
+	if (HD_UNLIKELY((d->traits & HD_DATA_OBJECT) && mode != HEDDLE_R && mode != HEDDLE_RW && mode != HEDDLE_COMMUTE))
+		return refuse(c, d, "is an object: it can be accessed as R, RW and COMMUTE");
+	return 0;
+}
+
+static int merge_modes(unsigned a, unsigned b, unsigned *out)
+{
+	if (a == b && a != HEDDLE_REDUX) {
+		*out = a;
+		return 0;
+	}
+	if (a > HEDDLE_RW || b > HEDDLE_RW)
+		return -1;
+	*out = a | b;
+	return 0;
+}
+
+/* The same datum twice in one task: the first access stands for both, with the mode that covers both. */
+static int merge_duplicate(heddle_task *t, struct hd_access *a)
+{
+	for (uint32_t k = 0; k < a->index; k++) {
+		struct hd_access *first = &t->accesses[k];
+		if (HD_LIKELY(first->data != a->data) || (first->flags & HD_ACCESS_ALIAS))
+			continue;
+		unsigned mode;
+		if (merge_modes(first->mode, a->mode, &mode)) {
+			char name[80];
+			return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task", hd_task_name(t),
+			                hd_data_name(a->data, name, sizeof name), mode_name(first->mode), mode_name(a->mode));
+		}
+		first->mode = mode & 0x1f;
+		a->flags |= HD_ACCESS_ALIAS;
+		return 0;
+	}
+	return 0;
+}
+
+static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i)
+{
+	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
+	unsigned mode = (unsigned)item->what;
+	const heddle_codelet *c = t->codelet;
+	int status = check_access(rt, c, d, mode);
+	if (HD_UNLIKELY(status))
+		return status;
+	if (HD_UNLIKELY(c && c->desc.n_modes) && (i >= c->desc.n_modes || (unsigned)c->desc.modes[i] != mode))
+		return hd_error(HEDDLE_E_INVALID, "%s: datum %u is accessed as %s, the codelet says %s", c->desc.name, i,
+		                mode_name(mode), i < c->desc.n_modes ? mode_name((unsigned)c->desc.modes[i]) : "nothing");
+	struct hd_access *a = &t->accesses[i];
+	a->data = d;
+	a->next = NULL;
+	a->private_copy = NULL;
+	a->index = i;
+	a->n_preds = 0;
+	a->mode = mode & 0x1f;
+	a->flags = 0;
+	if (HD_UNLIKELY(mode > HEDDLE_RW))
+		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
+	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
+		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies come and go */
+	t->footprint = hd_fold(t->footprint, d->shape);
+	return HD_UNLIKELY(i > 0) ? merge_duplicate(t, a) : 0;
+}
+
+static int add_value(heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
+{
+	if (HD_UNLIKELY(!item->ptr))
+		return hd_error(HEDDLE_E_INVALID, "%s: value %u is at address NULL", hd_task_name(t), i);
+	char *values = hd_task_values(t);
+	((uint32_t *)(void *)values)[i] = (uint32_t)*used;
+	memcpy(values + *used, item->ptr, item->u.size);
+	*used += hd_rounded(item->u.size);
+	return 0;
+}
+
+static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, size_t n_after)
+{
+	if (!item->ptr)
+		return hd_error(HEDDLE_E_INVALID, "%s: heddle_after without a task", hd_task_name(t));
+	if (hd_task_runtime(item->ptr) != rt)
+		return hd_error(HEDDLE_E_INVALID, "%s: heddle_after a task of another runtime", hd_task_name(t));
+	if (!t->extra->before && !(t->extra->before = malloc(n_after * sizeof *t->extra->before)))
+		return hd_no_memory("a dependency");
+	t->extra->before[t->extra->n_before++] = (heddle_task *)(uintptr_t)item->ptr;
+	return 0;
+}
+
+static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, const struct hd_request *q)
+{
+	switch (item->what) {
+	case HEDDLE_ITEM_PRIORITY:
+		t->priority = item->number;
+		return 0;
+	case HEDDLE_ITEM_WORKER:
+		if (item->number < 0 || (size_t)item->number >= rt->n_workers)
+			return hd_error(HEDDLE_E_INVALID, "%s: there is no worker %d, only 0 to %zu", hd_task_name(t), item->number,
+			                rt->n_workers - 1);
+		t->only_worker = (uint32_t)item->number + 1;
+		return 0;
+	case HEDDLE_ITEM_CALLBACK:
+		t->extra->callback = item->u.call;
+		t->extra->callback_arg = (void *)(uintptr_t)item->ptr;
+		return 0;
+	case HEDDLE_ITEM_NAME:
+		free(t->extra->name);
+		t->extra->name = item->ptr ? strdup(item->ptr) : NULL; /* NULL: the codelet's again */
+		return t->extra->name || !item->ptr ? 0 : hd_no_memory("a name");
+	case HEDDLE_ITEM_AFTER:
+		return add_after(rt, t, item, q->n_after);
+	case HEDDLE_ITEM_OUT:
+		if (!item->ptr)
+			return hd_error(HEDDLE_E_INVALID, "%s: heddle_out without a place for the task", hd_task_name(t));
+		t->refs = 2;
+		return 0;
+	case HEDDLE_ITEM_CODELET:
+		return 0;
+	default:
+		return hd_error(HEDDLE_E_INVALID, "%s: a task cannot have an item of kind %d", hd_task_name(t), item->what);
+	}
+}
+
+static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct hd_request *q)
+{
+	uint32_t n_data = 0, n_values = 0;
+	size_t used = hd_rounded(q->n_values * sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++) {
+		int status = 0;
+		if (HD_LIKELY(items[i].what < HEDDLE_ITEM_CODELET))
+			status = add_access(rt, t, &items[i], n_data++);
+		else if (items[i].what == HEDDLE_ITEM_VALUE)
+			status = add_value(t, &items[i], n_values++, &used);
+		else
+			status = add_option(rt, t, &items[i], q);
+		if (HD_UNLIKELY(status))
+			return status;
+	}
+	return 0;
+}
+
+/* The program's can_run is only ever called under the lock. */
+static int check_can_run(heddle_runtime *rt, const heddle_task *t)
+{
+	hd_lock(&rt->lock);
+	int found = hd_task_has_worker(t);
+	hd_unlock(&rt->lock);
+	return found ? 0 : hd_error(HEDDLE_E_NO_WORKER, "no worker that has an implementation of codelet %s is allowed to run this task: "
+	                            "can_run refuses them%s", t->codelet->desc.name, t->only_worker ? ", or heddle_on does" : "");
+}
+
+/* Some worker must be able to run it, or it would wait for ever. */
+static int check_workers(heddle_runtime *rt, const heddle_task *t)
+{
+	const heddle_codelet *c = t->codelet;
+	if (HD_UNLIKELY(c->n_able == 0)) {
+		if (rt->virtual_time)
+			return hd_error(HEDDLE_E_NO_WORKER, "platform %s has no time for codelet %s: add it under kernels",
+			                rt->platform->name, c->desc.name);
+		return hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime has an implementation of codelet %s", c->desc.name);
+	}
+	if (HD_UNLIKELY(t->only_worker && !c->class_ok[rt->workers[t->only_worker - 1].class_id]))
+		return hd_error(HEDDLE_E_NO_WORKER, "worker %u has no implementation of codelet %s", t->only_worker - 1,
+		                c->desc.name);
+	if (HD_LIKELY(!rt->limited))
+		return HD_UNLIKELY(c->desc.can_run != NULL) ? check_can_run(rt, t) : 0;
+	uint64_t bytes = 0, limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			bytes += t->accesses[i].data->bytes;
+	if (HD_UNLIKELY(limit && bytes > limit))
+		return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in",
+		                c->desc.name, (unsigned long long)bytes, (unsigned long long)limit);
+	return c->desc.can_run ? check_can_run(rt, t) : 0;
+}
+
+/* A task without codelet synchronises; one whose codelet could not be made is a mistake, and why it could not may still be known. */
+static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
+{
+	if (HD_UNLIKELY(q->n_codelets > 1))
+		return hd_error(HEDDLE_E_INVALID, "a task has one codelet, not %zu", q->n_codelets);
+	if (HD_UNLIKELY(q->codelet && q->codelet->rt != rt))
+		return hd_error(HEDDLE_E_INVALID, "codelet %s belongs to another runtime", q->codelet->desc.name);
+	if (HD_LIKELY(q->codelet || !q->n_codelets))
+		return 0;
+	char why[256];
+	snprintf(why, sizeof why, "%s", heddle_last_error());
+	return hd_error(HEDDLE_E_INVALID, "a task's codelet is NULL%s%s", why[0] ? "; the last error was: " : "", why);
+}
+
+int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q)
+{
+	count_items(n, items, q);
+	return check_codelet(rt, q);
+}
+
+int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct hd_request *q)
+{
+	t->codelet = (heddle_codelet *)(uintptr_t)q->codelet;
+	t->kind = t->codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
+	t->n_accesses = (uint32_t)q->n_data;
+	t->n_values = (uint32_t)q->n_values;
+	if (HD_LIKELY(t->codelet != NULL))
+		t->footprint = t->codelet->footprint_seed;
+	if (HD_UNLIKELY(q->has_extra) && !hd_task_extra(t))
+		return HEDDLE_E_MEMORY;
+	int status = fill_task(rt, t, n, items, q);
+	if (HD_UNLIKELY(status) || HD_UNLIKELY(!t->codelet))
+		return status;
+	if (HD_UNLIKELY(t->codelet->desc.n_modes && t->codelet->desc.n_modes != q->n_data))
+		return hd_error(HEDDLE_E_INVALID, "%s: the codelet accesses %zu data, the task gives %zu", t->codelet->desc.name,
+		                t->codelet->desc.n_modes, q->n_data);
+	if (HD_UNLIKELY(t->codelet->desc.footprint != NULL))
+		status = hd_task_add_footprint(t);
+	return status ? status : check_workers(rt, t);
+}
+
+/* --- The long way -------------------------------------------------------------------------------------------------------- */
+
+/* A structure, turned into the items of the short way. */
+int heddle_task_submit(heddle_runtime *rt, const struct heddle_task_desc *desc, heddle_task **out)
+{
+	if (!rt || !desc)
+		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and a description");
+	if ((desc->n_data && !desc->data) || (desc->n_values && !desc->values) || (desc->n_after && !desc->after))
+		return hd_error(HEDDLE_E_INVALID, "%s: a task description has a count without its array",
+		                desc->codelet ? heddle_codelet_name(desc->codelet) : "task");
+	if (desc->worker < 0)
+		return hd_error(HEDDLE_E_INVALID, "%s: worker is %d; 0 stands for any, 1 + w for worker w",
+		                desc->codelet ? heddle_codelet_name(desc->codelet) : "task", desc->worker);
+	size_t n = desc->n_data + desc->n_values + desc->n_after + 6, k = 0;
+	struct heddle_item *items = malloc(n * sizeof *items);
+	if (!items)
+		return hd_no_memory("a task");
+	if (desc->codelet)
+		items[k++] = heddle_call(desc->codelet);
+	for (size_t i = 0; i < desc->n_data; i++)
+		items[k++] = desc->data[i];
+	for (size_t i = 0; i < desc->n_values; i++)
+		items[k++] = desc->values[i];
+	for (size_t i = 0; i < desc->n_after; i++)
+		items[k++] = heddle_after(desc->after[i]);
+	if (desc->priority)
+		items[k++] = heddle_priority(desc->priority);
+	if (desc->callback)
+		items[k++] = heddle_then(desc->callback, desc->callback_arg);
+	if (desc->worker > 0)
+		items[k++] = heddle_on((unsigned)desc->worker - 1);
+	if (desc->name)
+		items[k++] = heddle_named(desc->name);
+	if (out)
+		items[k++] = heddle_out(out);
+	int status = heddle_submit_items(rt, k, items);
+	free(items);
+	return status;
+}
