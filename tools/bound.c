@@ -20,7 +20,7 @@ static const struct argp_option options[] = {
     {"rounds", KEY_ROUNDS, "N", 0, "At most so many linear programs for the iterative bound, 0: none (default 1000)",
      0},
     {"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
-    {"tile", 'b', "B", 0, "Order of a tile (default 256)", 0},
+    {"tile", 'b', "B", 0, "Order of a tile (default 256, and at most N)", 0},
     {"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
     {0},
 };

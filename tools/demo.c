@@ -8,16 +8,16 @@
 
 struct options {
 	const char *directory;
-	size_t n, tile;      /* of the real factorisation */
+	struct work real;     /* the factorisation done here */
 	const char *platform; /* simulated */
 };
 
-enum { SIM_TILES = 20, SIM_TILE = 960 };
+enum { REAL_TILE = 384, SIM_TILES = 20, SIM_TILE = 960 };
 
 static const struct argp_option options[] = {
 	{"output", 'o', "DIR", 0, "Where the pictures go (default: here)", 0},
 	{"n", 'n', "N", 0, "Order of the matrix that is factorised for real (default 6144)", 0},
-	{"tile", 'b', "B", 0, "Order of its tiles (default 384)", 0},
+	{"tile", 'b', "B", 0, "Order of its tiles (default 384, and at most N)", 0},
 	{"platform", 'p', "NAME|FILE", 0, "The machine that is simulated (default haswell-k40m)", 0},
 	{0},
 };
@@ -27,8 +27,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct options *o = state->input;
 	switch (key) {
 	case 'o': o->directory = arg; return 0;
-	case 'n': o->n = (size_t)tool_int(state, "--n", arg, 1, 10000000); return 0;
-	case 'b': o->tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000); return 0;
+	case 'n': o->real.problem.n = (size_t)tool_int(state, "--n", arg, 1, 10000000); return 0;
+	case 'b': o->real.problem.tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000); return 0;
 	case 'p': o->platform = arg; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
@@ -62,20 +62,15 @@ static int show_machine(const struct heddle_config *config)
 
 static int run_here(const struct heddle_config *config, const struct options *o)
 {
-	struct work what = {
-	    .name = "cholesky",
-	    .problem = {.n = o->n, .tile = o->tile, .layout = HEDDLE_DENSE_TILED, .check = 1},
-	    .repeat = 1,
-	    .keep_trace = 1,
-	};
+	const struct heddle_dense_problem *p = &o->real.problem;
 	struct outcome r;
 	char *title =
-	    tool_format("A Cholesky factorisation on it (heddle run cholesky --n %zu --tile %zu)", o->n, o->tile);
+	    tool_format("A Cholesky factorisation on it (heddle run cholesky --n %zu --tile %zu)", p->n, p->tile);
 	step(2, title);
 	free(title);
-	int status = cholesky_check_memory(&what);
+	int status = cholesky_check_memory(&o->real);
 	if (!status)
-		status = cholesky_run(config, &what, &r);
+		status = cholesky_run(config, &o->real, &r);
 	if (status)
 		return status;
 	printf("%.0f tasks in %.3f s under policy %s: %.1f Gflop/s in double precision, workers idle %.1f %% of the "
@@ -163,11 +158,11 @@ static int simulate(const struct heddle_config *config, const struct options *o,
 }
 
 /* What would fail at the end of the demonstration fails now. */
-static int prepare(const struct options *o, struct heddle_config *config, struct heddle_platform **platform)
+static int prepare(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
 {
 	struct tool_settings none = {.n = 0};
-	if (o->tile > o->n)
-		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->tile, o->n);
+	if (!work_settle_tile(&o->real, REAL_TILE))
+		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->real.problem.tile, o->real.problem.n);
 	char *probe = tool_format("%s/cholesky", o->directory);
 	int status = tool_check_writable(probe);
 	free(probe);
@@ -178,7 +173,13 @@ static int prepare(const struct options *o, struct heddle_config *config, struct
 
 int tool_demo(int argc, char **argv)
 {
-	struct options o = {.directory = ".", .n = 6144, .tile = 384, .platform = "haswell-k40m"};
+	struct options o = {.directory = ".", .platform = "haswell-k40m"};
+	o.real = (struct work){
+		.name = "cholesky",
+		.problem = {.n = 6144, .layout = HEDDLE_DENSE_TILED, .check = 1},
+		.repeat = 1,
+		.keep_trace = 1,
+	};
 	struct heddle_config config;
 	struct heddle_platform *platform;
 	int status = tool_parse(&argp, argc, argv, &o);

@@ -11,7 +11,7 @@ enum { KEY_NO_PRIORITIES = 0x2000, KEY_PRIORITIES, KEY_SEED, KEY_TRACE, KEY_GANT
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "What to compute:", 1},
 	{"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
-	{"tile", 'b', "B", 0, "Order of a tile (default 256)", 0},
+	{"tile", 'b', "B", 0, "Order of a tile (default 256, and at most N)", 0},
 	{"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
 	{"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
 	{NULL, 0, NULL, 0, "How to schedule it:", 2},

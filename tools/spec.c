@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST = 10000000 };
+enum { LARGEST = 10000000, TILE = 256 };
 
 static int set_order(size_t *order, const char *value)
 {
@@ -52,7 +52,7 @@ const char *work_set(struct heddle_dense_problem *problem, const char *name, con
 
 void work_init(struct work *work)
 {
-	*work = (struct work){.problem = {.n = 4096, .tile = 256}, .repeat = 1};
+	*work = (struct work){.problem = {.n = 4096}, .repeat = 1};
 }
 
 /* One NAME=VALUE. */
@@ -74,6 +74,14 @@ static int set_parameter(struct work *work, const char *text)
 	return status;
 }
 
+int work_settle_tile(struct work *work, size_t usual)
+{
+	struct heddle_dense_problem *p = &work->problem;
+	if (p->tile == 0)
+		p->tile = usual < p->n ? usual : p->n;
+	return p->tile <= p->n;
+}
+
 static int set_parameters(struct work *work, const char *list)
 {
 	int status = TOOL_OK;
@@ -83,7 +91,7 @@ static int set_parameters(struct work *work, const char *list)
 		free(text);
 		at += strcspn(at, ",");
 	}
-	if (!status && work->problem.tile > work->problem.n)
+	if (!status && !work_settle_tile(work, TILE))
 		status = tool_usage_error("%s: tile is %zu: it must be at most n, %zu", work->name, work->problem.tile,
 		                          work->problem.n);
 	return status;

@@ -15,12 +15,14 @@ struct work {
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
 };
 
-/* spec.c: matrices of order 4096 in tiles of 256, without a name. */
+/* spec.c: matrices of order 4096 whose tile is not chosen yet, 0; without a name. */
 void work_init(struct work *work);
-/* Reads what is written in one word: "cholesky", "cholesky:n=19200,tile=960,precision=s,priorities=none", a file of a graph, or
+/* Reads what is written in one word, and settles the tile (256): "cholesky", "cholesky:n=19200,tile=960,precision=s,priorities=none", a file of a graph, or
  * "random:NAME=VALUE,..."; `text` is borrowed for its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The graph,
  * if there is one, is the caller's. */
 int work_open(struct work *work, const char *text);
+/* A tile that nobody chose becomes `usual`, or the whole matrix where that is smaller. 0: one was chosen that is larger than it. */
+int work_settle_tile(struct work *work, size_t usual);
 /* One of the parameters of cholesky: n, tile, precision, priorities. NULL, or what it must be, to follow "it must be". */
 const char *work_set(struct heddle_dense_problem *problem, const char *name, const char *value);
 

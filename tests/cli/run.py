@@ -278,6 +278,20 @@ def test_run_ragged_tiles_are_factorised(p):
     assert p.json("run", "cholesky", "--n", "500", "--tile", "120")["run"]["residual"] < 10
 
 
+def test_tile_that_nobody_chose_is_at_most_the_matrix(p):
+    for n, tile in (1, 1), (64, 64), (300, 256):
+        r = p.json("run", "cholesky", "--n", str(n))["run"]
+        assert (r["n"], r["tile"]) == (n, tile) and r["residual"] < 10, r
+    equal(p.json("sim", "cholesky", "--n", "50", "--platform", "intel-v100")["problem"]["tile"], 50)
+    for what in ("cholesky", "--n", "50"), ("cholesky:n=50",):
+        equal(p.json("bound", *what, "--platform", "intel-v100")["bounds"]["tasks"], 1)
+    equal(p.csv("compare", "cholesky:n=50", "--platforms", "intel-v100", "--scheds", "eager")[0]["runs"], "1")
+    assert "--n 10 --tile 10)" in p.run("demo", "--n", "10", "-o", "pictures")[0]
+    p.refuses("run", "cholesky", "--tile", "5000", says=["5000", "4096"])
+    p.refuses("run", "cholesky:n=50,tile=60", says=["60", "50"])
+    p.refuses("demo", "--n", "10", "--tile", "20", says=["--tile", "20", "10"])
+
+
 def test_run_on_emulated_accelerators_moves_and_evicts(p):
     r = p.json("run", "cholesky", "--n", "768", "--tile", "128", "--ncpu", "1", "--emulated", "2", "--emulated-memory", "1M",
                "--sched", "eager")["run"]
