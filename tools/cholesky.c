@@ -77,6 +77,8 @@ static int factor_once(struct workspace *w, const struct work *what, struct outc
 		status = drop_trace(w->rt);
 	if (!status)
 		status = heddle_runtime_stats(w->rt, &before);
+	if (!status)
+		status = outcome_begin(out, w->rt);
 	struct tool_watch *watch = tool_watch_start(w->rt, out->policy, work_tasks(what));
 	double wall = tool_wall_clock(), start = heddle_now(w->rt);
 	if (!status)

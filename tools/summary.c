@@ -36,6 +36,7 @@ static const struct table_column figure_columns[] = {
 	{"figure", NULL, NULL, TABLE_AS_TEXT},
 	{"value", NULL, NULL, TABLE_ANY},
 	{"unit", NULL, NULL, TABLE_AS_TEXT},
+	{"span", "counted over", NULL, TABLE_AS_TEXT},
 };
 
 void summary_init(struct table tables[SUMMARY_TABLES])
@@ -133,22 +134,29 @@ void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace 
 	add_links(&tables[LINKS], trace);
 }
 
-static void add_figure(struct table *table, const char *policy, const char *name, double value, const char *unit)
+static void add_figure(struct table *table, const char *policy, const char *name, double value, const char *unit, int is_count)
 {
 	table_text(table, "%s", policy);
 	table_text(table, "%s", name);
 	table_number(table, value);
 	table_text(table, "%s", unit);
+	table_text(table, "%s", is_count ? "this run" : "since the start");
 }
 
 /* What the policy costs; what it says of itself comes after that. */
 static void add_costs(struct table *table, const struct outcome *r)
 {
-	add_figure(table, r->policy, "batches of ready tasks", r->batches, "");
-	add_figure(table, r->policy, "picks", r->picks, "");
-	add_figure(table, r->policy, "picks in vain", r->empty_picks, "");
+	add_figure(table, r->policy, "batches of ready tasks", r->batches, "", 1);
+	add_figure(table, r->policy, "picks", r->picks, "", 1);
+	add_figure(table, r->policy, "picks in vain", r->empty_picks, "", 1);
 	if (r->sched_time > 0)
-		add_figure(table, r->policy, "time in the policy per task", r->sched_time / r->tasks, "us");
+		add_figure(table, r->policy, "time in the policy per task", r->sched_time / r->tasks, "us", 1);
+}
+
+/* What cannot be told apart by run, such as a mean, covers all that the runtime did. */
+static void add_reported(struct table *table, const char *policy, const struct figure *figure)
+{
+	add_figure(table, policy, figure->name, figure->value, figure->unit, figure->is_count);
 }
 
 void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome)
@@ -156,8 +164,8 @@ void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outco
 	if (outcome->trace)
 		summary_add(tables, outcome->trace);
 	add_costs(&tables[FIGURES], outcome);
-	for (size_t i = 0; i < outcome->n_figures; i++)
-		add_figure(&tables[FIGURES], outcome->policy, outcome->figures[i].name, outcome->figures[i].value, outcome->figures[i].unit);
+	for (size_t i = 0; i < outcome->figures.n; i++)
+		add_reported(&tables[FIGURES], outcome->policy, &outcome->figures.list[i]);
 }
 
 int summary_is_picture(const char *path)

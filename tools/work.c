@@ -42,17 +42,22 @@ void outcome_init(struct outcome *out, const char *policy)
 	snprintf(out->policy, sizeof out->policy, "%s", policy);
 }
 
+static void figures_free(struct figures *figures)
+{
+	for (size_t i = 0; i < figures->n; i++) {
+		free(figures->list[i].name);
+		free(figures->list[i].unit);
+	}
+	free(figures->list);
+	*figures = (struct figures){.n = 0};
+}
+
 void outcome_free(struct outcome *out)
 {
 	heddle_trace_free(out->trace);
-	for (size_t i = 0; i < out->n_figures; i++) {
-		free(out->figures[i].name);
-		free(out->figures[i].unit);
-	}
-	free(out->figures);
 	out->trace = NULL;
-	out->figures = NULL;
-	out->n_figures = 0;
+	figures_free(&out->figures);
+	figures_free(&out->counted);
 }
 
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after,
@@ -72,13 +77,39 @@ void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, 
 
 static void add_figure(void *arg, const char *name, double value, const char *unit)
 {
-	struct outcome *out = arg;
-	out->figures = tool_realloc(out->figures, (out->n_figures + 1) * sizeof *out->figures);
-	out->figures[out->n_figures++] = (struct figure){
+	struct figures *figures = arg;
+	figures->list = tool_realloc(figures->list, (figures->n + 1) * sizeof *figures->list);
+	figures->list[figures->n++] = (struct figure){
 	    .name = tool_format("%s", name),
 	    .unit = tool_format("%s", unit ? unit : ""),
 	    .value = value,
 	};
+}
+
+static struct figure *find_figure(const struct figures *figures, const char *name)
+{
+	for (size_t i = 0; i < figures->n; i++)
+		if (strcmp(figures->list[i].name, name) == 0)
+			return &figures->list[i];
+	return NULL;
+}
+
+static void note_count(void *arg, const char *name, double value, const char *unit)
+{
+	struct outcome *out = arg;
+	struct figure *figure = find_figure(&out->figures, name);
+	const struct figure *before = find_figure(&out->counted, name);
+	(void)unit;
+	if (figure) {
+		figure->is_count = 1;
+		figure->value = value - (before ? before->value : 0);
+	}
+}
+
+int outcome_begin(struct outcome *out, heddle_runtime *rt)
+{
+	figures_free(&out->counted);
+	return heddle_policy_counts(rt, add_figure, &out->counted);
 }
 
 static int record(heddle_runtime *rt, const struct work *work)
@@ -96,7 +127,9 @@ static int record(heddle_runtime *rt, const struct work *work)
 
 int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work *work)
 {
-	int status = heddle_policy_report(rt, add_figure, out);
+	int status = heddle_policy_report(rt, add_figure, &out->figures);
+	if (!status)
+		status = heddle_policy_counts(rt, note_count, out);
 	if (!status && work->record)
 		status = record(rt, work);
 	if (!status && work->keep_trace)

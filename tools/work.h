@@ -26,10 +26,15 @@ int work_settle_tile(struct work *work, size_t usual);
 /* One of the parameters of cholesky: n, tile, precision, priorities. NULL, or what it must be, to follow "it must be". */
 const char *work_set(struct heddle_dense_problem *problem, const char *name, const char *value);
 
-/* Something that the policy counted; owns its strings. */
+/* Something that the policy reports; owns its strings. */
 struct figure {
 	char *name, *unit;
 	double value;
+	int is_count; /* of the last factorisation alone; otherwise since the runtime's start */
+};
+struct figures {
+	struct figure *list; /* owns */
+	size_t n;
 };
 
 struct outcome {
@@ -45,8 +50,8 @@ struct outcome {
 	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and pick in vain */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
 	struct heddle_bounds bounds;        /* us; all NAN when nobody knows the times of all tasks */
-	struct figure *figures;             /* owns; what the policy reports about itself */
-	size_t n_figures;
+	struct figures figures;             /* what the policy reports about itself */
+	struct figures counted;             /* its counts before the last factorisation */
 	char policy[64];
 };
 
@@ -75,6 +80,8 @@ void outcome_free(struct outcome *out);
 /* What the counters have gained from `before` to `after`. */
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after,
                         double seconds, size_t n_workers);
+/* What the policy has counted so far is not of the run that begins now. */
+int outcome_begin(struct outcome *out, heddle_runtime *rt);
 /* What the policy reports; the graph, written where the work says; the trace if it is to be kept. */
 int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work *work);
 

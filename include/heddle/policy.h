@@ -50,7 +50,7 @@ struct heddle_policy {
 	heddle_task *(*pick)(void *state, unsigned worker);
 	void (*started)(void *state, heddle_task *task, unsigned worker); /* may be NULL */
 	void (*done)(void *state, heddle_task *task, unsigned worker);    /* may be NULL */
-	/* Statistics at the end of a run: call heddle_sched_report(name, value, unit) for each. May be NULL. */
+	/* Statistics: call heddle_sched_count or heddle_sched_report for each, under a name of its own. May be NULL. */
 	void (*report)(void *state, heddle_sched *sched);
 };
 
@@ -64,6 +64,9 @@ const struct heddle_policy *heddle_policy_find(const char *name); /* NULL: unkno
 /* What the policy in charge of `rt` counted since the start: calls f(arg, name, value, unit) for each figure. */
 int heddle_policy_report(heddle_runtime *rt, void (*f)(void *arg, const char *name, double value, const char *unit),
                          void *arg);
+/* Only what adds up: two calls differ by what happened between them. */
+int heddle_policy_counts(heddle_runtime *rt, void (*f)(void *arg, const char *name, double value, const char *unit),
+                         void *arg);
 
 /* --- What a policy may ask -------------------------------------------------------------------------------------------- */
 
@@ -73,6 +76,8 @@ double heddle_sched_option(const heddle_sched *s, const char *name);       /* th
 const char *heddle_sched_option_text(const heddle_sched *s, const char *name);
 uint64_t heddle_sched_random(heddle_sched *s);                             /* 64 random bits from the runtime's seed */
 int heddle_sched_fail(heddle_sched *s, int status, const char *format, ...);
+/* A figure for the report that adds up, such as tasks stolen; and one that does not, such as a mean or the longest queue. */
+void heddle_sched_count(heddle_sched *s, const char *name, double value, const char *unit);
 void heddle_sched_report(heddle_sched *s, const char *name, double value, const char *unit);
 /* Distance between two workers' places in the machine: 0 the same core, growing outwards (hwloc; nodes count most). */
 unsigned heddle_sched_distance(const heddle_sched *s, unsigned worker_a, unsigned worker_b);

@@ -84,6 +84,7 @@ struct heddle_sched {
 	int checked;                  /* a policy of the program: its picks are looked at */
 	void (*on_report)(void *arg, const char *name, double value, const char *unit);
 	void *report_arg;
+	int counts_alone; /* on_report is not told the other figures */
 };
 
 /* An engine: who keeps time and who executes. Called under the core lock unless it says otherwise. */

@@ -42,9 +42,15 @@ int heddle_sched_fail(heddle_sched *s, int status, const char *format, ...)
 	return hd_error(status, "policy %s: %s", s->policy->name, text);
 }
 
-void heddle_sched_report(heddle_sched *s, const char *name, double value, const char *unit)
+void heddle_sched_count(heddle_sched *s, const char *name, double value, const char *unit)
 {
 	if (s->on_report)
+		s->on_report(s->report_arg, name, value, unit);
+}
+
+void heddle_sched_report(heddle_sched *s, const char *name, double value, const char *unit)
+{
+	if (s->on_report && !s->counts_alone)
 		s->on_report(s->report_arg, name, value, unit);
 }
 
@@ -111,16 +117,27 @@ const char *heddle_runtime_policy(const heddle_runtime *rt)
 	return rt->sched.policy->name;
 }
 
-int heddle_policy_report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg)
+static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg, int counts_alone)
 {
 	if (!rt || !f)
 		return hd_error(HEDDLE_E_INVALID, "a report needs a runtime and somebody to tell");
 	hd_lock(&rt->lock);
 	rt->sched.on_report = f;
 	rt->sched.report_arg = arg;
+	rt->sched.counts_alone = counts_alone;
 	if (rt->sched.policy->report)
 		rt->sched.policy->report(rt->sched.state, &rt->sched);
 	rt->sched.on_report = NULL;
 	hd_unlock(&rt->lock);
 	return 0;
+}
+
+int heddle_policy_report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg)
+{
+	return report(rt, f, arg, 0);
+}
+
+int heddle_policy_counts(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg)
+{
+	return report(rt, f, arg, 1);
 }

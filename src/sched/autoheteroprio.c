@@ -292,8 +292,8 @@ static void auto_report(void *state, heddle_sched *sched)
 	struct auto_state *a = state;
 	char name[96];
 	double now = heddle_sched_now(sched);
-	heddle_sched_report(sched, "orders computed", (double)a->refreshes, "times");
-	heddle_sched_report(sched, "tried to calibrate models", (double)a->trials_given, "tasks");
+	heddle_sched_count(sched, "orders computed", (double)a->refreshes, "times");
+	heddle_sched_count(sched, "tried to calibrate models", (double)a->trials_given, "tasks");
 	for (size_t c = 0; c < a->platform->n_classes; c++) {
 		snprintf(name, sizeof name, "%s: idle", a->platform->classes[c].name);
 		heddle_sched_report(sched, name, 100 * idle_share(a, c, now), "%");

@@ -298,7 +298,7 @@ static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_
 	const char *class = b->platform->classes[class_id].name;
 	char name[160];
 	snprintf(name, sizeof name, "%s: order changed", class);
-	heddle_sched_report(sched, name, (double)log->changes, "times");
+	heddle_sched_count(sched, name, (double)log->changes, "times");
 	for (uint64_t i = log->changes > HD_ORDERS_KEPT ? log->changes - HD_ORDERS_KEPT : 0; i < log->changes; i++) {
 		const uint8_t *front = log->last[i % HD_ORDERS_KEPT].front;
 		size_t n = log->last[i % HD_ORDERS_KEPT].n;
@@ -312,19 +312,19 @@ static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_
 void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
 {
 	char name[160];
-	heddle_sched_report(sched, "refused: the class is too slow", (double)b->refused, "times");
+	heddle_sched_count(sched, "refused: the class is too slow", (double)b->refused, "times");
 	if (b->ahead > 1)
-		heddle_sched_report(sched, "stolen from what another worker held", (double)b->stolen, "tasks");
+		heddle_sched_count(sched, "stolen from what another worker held", (double)b->stolen, "tasks");
 	if (b->n_lists > 1)
 		heddle_sched_report(sched, "taken from the own node's lists", b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
 		report_orders(b, sched, c);
-		for (size_t r = 0, rank = 0; r < b->n; r++) {
+		for (size_t r = 0; r < b->n; r++) { /* in the order of now, which is not part of the name: it changes */
 			const struct hd_bucket *k = b->all[b->orders[c][r]];
 			if (!k->tasks)
 				continue;
-			snprintf(name, sizeof name, "%s takes, %zu: %s", b->platform->classes[c].name, ++rank, k->name);
-			heddle_sched_report(sched, name, (double)k->taken[c], "tasks");
+			snprintf(name, sizeof name, "%s takes: %s", b->platform->classes[c].name, k->name);
+			heddle_sched_count(sched, name, (double)k->taken[c], "tasks");
 		}
 	}
 }

@@ -55,10 +55,10 @@ HD_LANES_INLINE heddle_task *pick(struct central *c, unsigned worker, enum hd_la
 static void central_report(void *state, heddle_sched *sched)
 {
 	const struct central *c = state;
-	heddle_sched_report(sched, "tasks queued", (double)c->queued, "tasks");
+	heddle_sched_count(sched, "tasks queued", (double)c->queued, "tasks");
 	heddle_sched_report(sched, "longest queue", (double)c->longest, "tasks");
 	heddle_sched_report(sched, "sets of workers", (double)c->lanes.sets.n, "sets");
-	heddle_sched_report(sched, "refiled under their exact set", (double)c->lanes.refiled, "tasks");
+	heddle_sched_count(sched, "refiled under their exact set", (double)c->lanes.refiled, "tasks");
 }
 
 static void eager_ready(void *state, heddle_task *const *batch, size_t n, int releaser)

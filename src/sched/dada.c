@@ -379,14 +379,14 @@ static void dada_report(void *state, heddle_sched *sched)
 	const struct dada *d = state;
 	double batches = d->batches ? (double)d->batches : 1;
 	hd_mapping_report(&d->mapping, sched);
-	heddle_sched_report(sched, "batches", (double)d->batches, "batches");
-	heddle_sched_report(sched, "lambda iterations", (double)d->iterations, "iterations");
-	heddle_sched_report(sched, "lambda rejected", (double)d->rejected, "iterations");
+	heddle_sched_count(sched, "batches", (double)d->batches, "batches");
+	heddle_sched_count(sched, "lambda iterations", (double)d->iterations, "iterations");
+	heddle_sched_count(sched, "lambda rejected", (double)d->rejected, "iterations");
 	heddle_sched_report(sched, "lambda kept, mean", d->lambda / batches, "us");
-	heddle_sched_report(sched, "placed by affinity", (double)d->total[DADA_AFFINITY], "tasks");
-	heddle_sched_report(sched, "too long for a CPU", (double)d->total[DADA_FORCED], "tasks");
-	heddle_sched_report(sched, "placed on GPUs by speedup", (double)d->total[DADA_FILLED], "tasks");
-	heddle_sched_report(sched, "left to CPUs", (double)d->total[DADA_REST], "tasks");
+	heddle_sched_count(sched, "placed by affinity", (double)d->total[DADA_AFFINITY], "tasks");
+	heddle_sched_count(sched, "too long for a CPU", (double)d->total[DADA_FORCED], "tasks");
+	heddle_sched_count(sched, "placed on GPUs by speedup", (double)d->total[DADA_FILLED], "tasks");
+	heddle_sched_count(sched, "left to CPUs", (double)d->total[DADA_REST], "tasks");
 }
 
 static const struct heddle_option dada_options[] = {

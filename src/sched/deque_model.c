@@ -312,12 +312,12 @@ static void model_done(void *state, heddle_task *task, unsigned worker)
 static void model_report(void *state, heddle_sched *sched)
 {
 	const struct model_state *m = state;
-	heddle_sched_report(sched, "tasks placed", (double)m->placed, "tasks");
-	heddle_sched_report(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
-	heddle_sched_report(sched, "placed without a model", (double)m->greedy, "tasks");
+	heddle_sched_count(sched, "tasks placed", (double)m->placed, "tasks");
+	heddle_sched_count(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
+	heddle_sched_count(sched, "placed without a model", (double)m->greedy, "tasks");
 	heddle_sched_report(sched, "expected wait for data", m->placed ? m->delay / (double)m->placed : 0, "us per task");
 	if (m->window > 1)
-		heddle_sched_report(sched, "picked before older ones that lack more data", (double)m->overtaken, "tasks");
+		heddle_sched_count(sched, "picked before older ones that lack more data", (double)m->overtaken, "tasks");
 }
 
 static int dm_create(heddle_sched *sched, void **state)

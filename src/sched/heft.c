@@ -130,10 +130,10 @@ static void heft_report(void *state, heddle_sched *sched)
 {
 	const struct heft *h = state;
 	hd_mapping_report(&h->mapping, sched);
-	heddle_sched_report(sched, "batches", (double)h->batches, "batches");
+	heddle_sched_count(sched, "batches", (double)h->batches, "batches");
 	heddle_sched_report(sched, "largest batch", (double)h->largest, "tasks");
-	heddle_sched_report(sched, "placed on accelerators", (double)h->accelerated, "tasks");
-	heddle_sched_report(sched, "expected time of transfers", h->moves, "us");
+	heddle_sched_count(sched, "placed on accelerators", (double)h->accelerated, "tasks");
+	heddle_sched_count(sched, "expected time of transfers", h->moves, "us");
 }
 
 static const struct heddle_option heft_options[] = {HD_MAPPING_PREFETCH, {0}};

@@ -151,7 +151,7 @@ void hd_mapping_done(struct hd_mapping *m, const heddle_task *t, unsigned worker
 
 void hd_mapping_report(const struct hd_mapping *m, heddle_sched *sched)
 {
-	heddle_sched_report(sched, "tasks placed", (double)m->placed, "tasks");
-	heddle_sched_report(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
-	heddle_sched_report(sched, "placed without a model", (double)m->greedy, "tasks");
+	heddle_sched_count(sched, "tasks placed", (double)m->placed, "tasks");
+	heddle_sched_count(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
+	heddle_sched_count(sched, "placed without a model", (double)m->greedy, "tasks");
 }

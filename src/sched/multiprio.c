@@ -439,14 +439,14 @@ static void multiprio_report(void *state, heddle_sched *sched)
 	int64_t remaining = 0;
 	for (unsigned a = 0; a < m->n_classes; a++)
 		remaining += m->classes[a].best_remaining_work;
-	heddle_sched_report(sched, "tasks pushed", (double)m->pushed, "tasks");
-	heddle_sched_report(sched, "tries", (double)m->tries, "tries");
-	heddle_sched_report(sched, "evictions", (double)m->evictions, "entries");
-	heddle_sched_report(sched, "picks given up after too many tries", (double)m->refusals, "picks");
-	heddle_sched_report(sched, "tries of a task nearer to its data than the first", (double)m->local, "tries");
-	heddle_sched_report(sched, "taken by a class that is not the best", (double)m->elsewhere, "tasks");
-	heddle_sched_report(sched, "entries dropped because their task was gone", (double)m->gone, "entries");
-	heddle_sched_report(sched, "heaps compacted", (double)m->compactions, "times");
+	heddle_sched_count(sched, "tasks pushed", (double)m->pushed, "tasks");
+	heddle_sched_count(sched, "tries", (double)m->tries, "tries");
+	heddle_sched_count(sched, "evictions", (double)m->evictions, "entries");
+	heddle_sched_count(sched, "picks given up after too many tries", (double)m->refusals, "picks");
+	heddle_sched_count(sched, "tries of a task nearer to its data than the first", (double)m->local, "tries");
+	heddle_sched_count(sched, "taken by a class that is not the best", (double)m->elsewhere, "tasks");
+	heddle_sched_count(sched, "entries dropped because their task was gone", (double)m->gone, "entries");
+	heddle_sched_count(sched, "heaps compacted", (double)m->compactions, "times");
 	heddle_sched_report(sched, "best remaining work left", (double)remaining / 1000, "us");
 }
 

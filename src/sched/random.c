@@ -146,8 +146,8 @@ static heddle_task *random_pick(void *state, unsigned worker)
 static void random_report(void *state, heddle_sched *sched)
 {
 	const struct random_state *r = state;
-	heddle_sched_report(sched, "tasks placed", (double)r->placed, "tasks");
-	heddle_sched_report(sched, "placed without a model", (double)r->without_model, "tasks");
+	heddle_sched_count(sched, "tasks placed", (double)r->placed, "tasks");
+	heddle_sched_count(sched, "placed without a model", (double)r->without_model, "tasks");
 }
 
 static const struct heddle_option random_options[] = {

@@ -289,10 +289,10 @@ static heddle_task *stealing_pick(void *state, unsigned worker)
 static void stealing_report(void *state, heddle_sched *sched)
 {
 	const struct stealing *s = state;
-	heddle_sched_report(sched, "taken from the own queue", (double)s->local, "tasks");
-	heddle_sched_report(sched, "stolen", (double)s->stolen, "tasks");
-	heddle_sched_report(sched, "found nothing though tasks were queued", (double)s->failed, "picks");
-	heddle_sched_report(sched, "placed in turn", (double)s->in_turn, "tasks");
+	heddle_sched_count(sched, "taken from the own queue", (double)s->local, "tasks");
+	heddle_sched_count(sched, "stolen", (double)s->stolen, "tasks");
+	heddle_sched_count(sched, "found nothing though tasks were queued", (double)s->failed, "picks");
+	heddle_sched_count(sched, "placed in turn", (double)s->in_turn, "tasks");
 	heddle_sched_report(sched, "longest queue", (double)s->longest, "tasks");
 }
 

@@ -323,6 +323,20 @@ def test_run_explain_shows_workers_and_codelets(p):
     equal({row["codelet"] for row in found["codelets"]}, {"dpotrf", "dtrsm", "dsyrk", "dgemm"})
 
 
+def test_run_explain_counts_the_policys_figures_over_the_timed_factorisation(p):
+    def figures(*options):
+        rows = p.json(*RUN, "--no-check", "--explain", *options)["figures"]
+        return {row["figure"]: row["value"] for row in rows}, {row["figure"]: row["span"] for row in rows}
+    for repeat in "1", "5":
+        found, span = figures("--sched", "lws", "--repeat", repeat)
+        equal(found["picks"] - found["picks in vain"], 20)
+        equal(found["taken from the own queue"] + found["stolen"], 20)
+        equal((span["picks"], span["stolen"], span["longest queue"]), ("this run", "this run", "since the start"))
+        equal(figures("--sched", "dmda", "--repeat", repeat)[0]["tasks placed"], 20)
+    found, _ = figures("--sched", "heteroprio", "--repeat", "3")
+    equal(sum(value for name, value in found.items() if " takes: " in name), 20)
+
+
 def test_run_wrong_names_are_answered(p):
     p.refuses("run", says=["cholesky"])
     p.refuses("run", "choleski", says=["cholesky"])

@@ -143,6 +143,11 @@ void heddle_sched_report(heddle_sched *s, const char *name, double value, const 
 	s->report_values[s->n_reports++] = value;
 }
 
+void heddle_sched_count(heddle_sched *s, const char *name, double value, const char *unit)
+{
+	heddle_sched_report(s, name, value, unit);
+}
+
 unsigned heddle_sched_distance(const heddle_sched *s, unsigned a, unsigned b)
 {
 	return s->distance[a][b] ? s->distance[a][b] : (unsigned)abs((int)a - (int)b);

@@ -97,11 +97,11 @@ static const char machine[] = "version: 1\n"
                               "- {from: ram, to: m2, bandwidth_mbs: 10000, latency_us: 10}\n"
                               "- {from: m2, to: ram, bandwidth_mbs: 10000, latency_us: 10}\n";
 
-struct figures {
+struct scores {
 	double gain[OBSERVED_TASKS][OBSERVED_CLASSES], nod[OBSERVED_TASKS][OBSERVED_CLASSES], place[OBSERVED_TASKS];
 };
 
-static void take_figure(struct figures *f, const struct figure *figure)
+static void take_figure(struct scores *f, const struct figure *figure)
 {
 	unsigned t, a;
 	if (sscanf(figure->name, "gain %u %u", &t, &a) == 2)
@@ -112,7 +112,7 @@ static void take_figure(struct figures *f, const struct figure *figure)
 		f->place[t] = figure->value;
 }
 
-static int simulate(struct heddle_graph *graph, const struct heddle_platform *platform, struct figures *out)
+static int simulate(struct heddle_graph *graph, const struct heddle_platform *platform, struct scores *out)
 {
 	const struct work work = {.name = "the example", .graph = graph};
 	struct heddle_config config;
@@ -126,8 +126,8 @@ static int simulate(struct heddle_graph *graph, const struct heddle_platform *pl
 	status = work_sim(&config, platform, &work, &outcome);
 	if (status)
 		return status;
-	for (size_t i = 0; i < outcome.n_figures; i++)
-		take_figure(out, &outcome.figures[i]);
+	for (size_t i = 0; i < outcome.figures.n; i++)
+		take_figure(out, &outcome.figures.list[i]);
 	outcome_free(&outcome);
 	return TOOL_OK;
 }
@@ -139,7 +139,7 @@ struct example {
 	size_t n_edges;
 };
 
-static int run(const struct example *example, struct figures *out)
+static int run(const struct example *example, struct scores *out)
 {
 	static struct heddle_policy observed;
 	static char task[] = "task", a1[] = "a1", a2[] = "a2";
@@ -182,7 +182,7 @@ int repro_mp_gain(struct repro_report *report)
 {
 	static double us[] = {1000, 20000, 5000, 10000, 20000, 10000};
 	static const double paper[OBSERVED_CLASSES][3] = {{1, 0.631, 0.236}, {0, 0.368, 0.763}};
-	struct figures figures;
+	struct scores figures;
 	int status = run(&(struct example){us, 3, NULL, 0}, &figures);
 	if (status)
 		return status;
@@ -206,7 +206,7 @@ int repro_mp_nod(struct repro_report *report)
 	static double us[TASKS * OBSERVED_CLASSES];
 	static struct heddle_graph_edge edges[] = {{T1, T2}, {T1, T3}, {T2, T4}, {T2, T5},
 	                                           {T2, T6}, {T3, T6}, {T3, T7}, {T5, T7}};
-	struct figures figures;
+	struct scores figures;
 	for (size_t i = 0; i < TASKS * OBSERVED_CLASSES; i++)
 		us[i] = 1000;
 	int status = run(&(struct example){us, TASKS, edges, sizeof edges / sizeof *edges}, &figures);
