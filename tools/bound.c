@@ -58,7 +58,7 @@ static const struct argp argp = {
     .args_doc = "cholesky[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
     .doc = "Lower bounds of the makespan of any schedule, transfers taken as free: area (no dependencies, ideal "
            "sharing of the "
-           "work), critical path (no limit to the number of workers), iterative (both at once), mixed (the largest); "
+           "work), critical path (no limit to the number of workers), iterative (both at once), and the best, their largest; "
            "and for "
            "graphs of at most 12 tasks the optimum.",
 };
@@ -90,15 +90,15 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	    {"graph", NULL, NULL, TABLE_AS_TEXT},
 	    {"platform", NULL, NULL, TABLE_AS_TEXT},
 	    {"tasks", NULL, NULL, 0},
-	    {"area_ms", "area", "ms", 3},
-	    {"critical_path_ms", "critical path", "ms", 3},
-	    {"iterative_ms", "iterative", "ms", 3},
-	    {"mixed_ms", "mixed", "ms", 3},
+	    {"area_bound_ms", "area bound", "ms", 3},
+	    {"path_bound_ms", "critical path bound", "ms", 3},
+	    {"iterative_bound_ms", "iterative bound", "ms", 3},
+	    {"bound_ms", "best bound", "ms", 3},
 	    {"optimum_ms", "optimum", "ms", 3},
-	    {"mixed_gflops", "rate at mixed", "Gflop/s", 1},
+	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	    {"rounds", NULL, NULL, 0},
 	    {"converged", NULL, NULL, TABLE_AS_TEXT},
-	    {"seconds", "found in", "s", 3},
+	    {"took_s", "found in", "s", 3},
 	};
 	struct table table, *tables[] = {&table};
 	const struct heddle_bounds *b = &r->bounds;

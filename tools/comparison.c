@@ -120,7 +120,7 @@ void comparison_table(const struct comparison *c, struct table *table)
 	static const struct table_column columns[] = {
 		{"policy", NULL, NULL, TABLE_AS_TEXT},
 		{"makespan_ms", "makespan", "ms", 2},
-		{"gflops", "rate", "Gflop/s", 1},
+		{"rate_gflops", "rate", "Gflop/s", 1},
 		{"of_bound_percent", "bound / makespan", "%", 1},
 		{"moved_mib", "moved", "MiB", 0},
 		{"transfers", NULL, NULL, 0},
@@ -149,7 +149,7 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
                         struct table *table)
 {
 	static const struct table_column columns[] = {
-		{"application", NULL, NULL, TABLE_AS_TEXT},
+		{"graph", "application", NULL, TABLE_AS_TEXT},
 		{"platform", NULL, NULL, TABLE_AS_TEXT},
 		{"workers", NULL, NULL, 0},
 		{"n", NULL, NULL, 0},

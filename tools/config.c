@@ -106,7 +106,7 @@ int tool_config(int argc, char **argv)
 {
 	static const struct table_column setting_columns[] = {
 		{"name", "setting", NULL, TABLE_AS_TEXT}, {"variable", NULL, NULL, TABLE_AS_TEXT},
-		{"value", NULL, NULL, TABLE_AS_TEXT},     {"from", NULL, NULL, TABLE_AS_TEXT},
+		{"value", NULL, NULL, TABLE_AS_TEXT},     {"origin", "from", NULL, TABLE_AS_TEXT},
 		{"default", NULL, NULL, TABLE_AS_TEXT},   {"unit", NULL, NULL, TABLE_AS_TEXT},
 		{"kind", NULL, NULL, TABLE_AS_TEXT},      {"range", NULL, NULL, TABLE_AS_TEXT},
 		{"help", "meaning", NULL, TABLE_AS_TEXT},

@@ -51,7 +51,7 @@ static const struct table_column kernel_columns[] = {
 	{"points", "measured sizes", NULL, 0},
 	{"smallest_kib", "smallest", "KiB", 0},
 	{"largest_kib", "largest", "KiB", 0},
-	{"gflops", "asymptotic rate", "Gflop/s", 1},
+	{"asymptotic_gflops", "asymptotic rate", "Gflop/s", 1},
 	{"half_at_mflop", "half rate at", "Mflop", 1},
 	{"latency_us", "latency", "us", 1},
 };

@@ -29,7 +29,7 @@ int experiment_check_files(const struct experiment *e);
 int experiment_write(const struct experiment *e, const struct heddle_trace *trace, const struct heddle_bounds *bounds);
 
 /* summary.c: what a trace says of workers, codelets and links, and what policies say of themselves. */
-enum { SUMMARY_TABLES = 4 };
+enum { SUMMARY_TABLES = 4, SUMMARY_OF_TRACE = 3 /* the first ones; the last is of outcomes */ };
 void summary_init(struct table tables[SUMMARY_TABLES]);
 void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace);
 /* The trace of an outcome, if it has one, and the figures of its policy. */

@@ -82,7 +82,7 @@ static const struct table_column fact_columns[] = {
     {"data", NULL, NULL, 0},
     {"data_mib", "size of data", "MiB", 2},
     {"handed_mib", "handed from task to task", "MiB", 2},
-    {"gflop", "work", "Gflop", 3},
+    {"work_gflop", "work", "Gflop", 3},
     {"ccr", "communication / computation", NULL, 4},
 };
 
@@ -110,8 +110,8 @@ static void fill_facts(struct table *table, const struct heddle_graph *g, const 
 
 static const struct table_column type_columns[] = {
     {"type", NULL, NULL, TABLE_AS_TEXT}, {"class", NULL, NULL, TABLE_AS_TEXT}, {"tasks", NULL, NULL, 0},
-    {"gflop", "work", "Gflop", 3},       {"mean_us", "mean time", "us", 1},    {"least_us", "least", "us", 1},
-    {"most_us", "most", "us", 1},
+    {"work_gflop", "work", "Gflop", 3},      {"mean_us", "mean time", "us", 1},    {"min_us", "least", "us", 1},
+    {"max_us", "most", "us", 1},
 };
 
 struct sum {

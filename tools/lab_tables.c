@@ -169,7 +169,7 @@ static void add_slowdowns(struct lab_tables *tables, const struct hd_lab_results
 		tables->keys[i] = tool_format("%u", r->cases[i].set);
 		tables->columns[i + 1] = (struct table_column){tables->keys[i], NULL, NULL, 3};
 	}
-	tables->columns[r->n_sets + 1] = (struct table_column){"avg", NULL, NULL, 3};
+	tables->columns[r->n_sets + 1] = (struct table_column){"mean", NULL, NULL, 3};
 	table_init(t, "slowdown", "Makespan over that of the control priorities, per parameter set", tables->columns, r->n_sets + 2);
 	for (int h = 0; h < ROWS; h++) {
 		char name[32];

@@ -51,7 +51,7 @@ static int list_all(enum table_format format)
 {
 	static const struct table_column columns[] = {
 		{"name", "platform", NULL, TABLE_AS_TEXT},
-		{"workers", NULL, NULL, TABLE_AS_TEXT},
+		{"classes", "workers", NULL, TABLE_AS_TEXT},
 		{"nodes", "memories", NULL, 0},
 		{"kernels", "kernel times", NULL, 0},
 		{"description", NULL, NULL, TABLE_AS_TEXT},

@@ -159,7 +159,7 @@ static void init_verdicts(struct table *table)
 	static const struct table_column columns[] = {
 	    {"experiment", NULL, NULL, TABLE_AS_TEXT},
 	    {"verdict", NULL, NULL, TABLE_AS_TEXT},
-	    {"seconds", "took", "s", 1},
+	    {"took_s", "took", "s", 1},
 	    {"where", "on", NULL, TABLE_AS_TEXT},
 	};
 	table_init(table, "verdicts", NULL, columns, sizeof columns / sizeof *columns);

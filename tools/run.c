@@ -110,19 +110,19 @@ static int configure(struct options *o, struct heddle_config *config)
 }
 
 static const struct table_column columns[] = {
-	{"application", NULL, NULL, TABLE_AS_TEXT},
+	{"graph", "application", NULL, TABLE_AS_TEXT},
 	{"policy", NULL, NULL, TABLE_AS_TEXT},
 	{"n", NULL, NULL, 0},
 	{"tile", NULL, NULL, 0},
 	{"precision", NULL, NULL, TABLE_AS_TEXT},
 	{"tasks", NULL, NULL, 0},
-	{"seconds", "time", "s", 4},
-	{"min_seconds", "fastest", "s", 4},
-	{"max_seconds", "slowest", "s", 4},
-	{"gflops", "rate", "Gflop/s", 2},
+	{"makespan_ms", "time", "ms", 3},
+	{"min_makespan_ms", "fastest", "ms", 3},
+	{"max_makespan_ms", "slowest", "ms", 3},
+	{"rate_gflops", "rate", "Gflop/s", 2},
 	{"residual", NULL, NULL, 4},
-	{"area_bound_s", "area bound", "s", 4},
-	{"path_bound_s", "critical path bound", "s", 4},
+	{"area_bound_ms", "area bound", "ms", 3},
+	{"path_bound_ms", "critical path bound", "ms", 3},
 	{"of_bound_percent", "bound / time", "%", 1},
 	{"idle_percent", "workers idle", "%", 1},
 	{"transfers", NULL, NULL, 0},
@@ -141,13 +141,13 @@ static void print_outcome(const struct experiment *e, const struct outcome *r)
 	table_number(&facts, (double)e->what.problem.tile);
 	table_text(&facts, "%s", e->what.problem.precision == HEDDLE_DENSE_DOUBLE ? "double" : "single");
 	table_number(&facts, r->tasks);
-	table_number(&facts, r->seconds);
-	table_number(&facts, e->what.repeat > 1 ? r->min_seconds : NAN);
-	table_number(&facts, e->what.repeat > 1 ? r->max_seconds : NAN);
+	table_number(&facts, r->seconds * 1e3);
+	table_number(&facts, e->what.repeat > 1 ? r->min_seconds * 1e3 : NAN);
+	table_number(&facts, e->what.repeat > 1 ? r->max_seconds * 1e3 : NAN);
 	table_number(&facts, r->gflops);
 	table_number(&facts, r->residual);
-	table_number(&facts, r->bounds.area * 1e-6);
-	table_number(&facts, r->bounds.critical_path * 1e-6);
+	table_number(&facts, r->bounds.area * 1e-3);
+	table_number(&facts, r->bounds.critical_path * 1e-3);
 	table_number(&facts, r->bounds.mixed * 1e-4 / r->last_seconds);
 	table_number(&facts, 100 * r->idle);
 	table_number(&facts, r->transfers);

@@ -19,7 +19,7 @@ static const struct table_column codelet_columns[] = {
 	{"tasks", NULL, NULL, 0},
 	{"mean_us", "mean", "us", 1},
 	{"rate_gflops", "rate", "Gflop/s", 2},
-	{"time_ms", "time", "ms", 2},
+	{"busy_ms", "time", "ms", 2},
 };
 static const struct table_column link_columns[] = {
 	{"policy", NULL, NULL, TABLE_AS_TEXT},

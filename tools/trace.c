@@ -120,7 +120,7 @@ static const struct table_column columns[] = {
 	{"tasks", NULL, NULL, 0},
 	{"failed", NULL, NULL, 0},
 	{"makespan_ms", "makespan", "ms", 3},
-	{"gflops", "rate", "Gflop/s", 1},
+	{"rate_gflops", "rate", "Gflop/s", 1},
 	{"idle_percent", "workers idle", "%", 1},
 	{"transfers", NULL, NULL, 0},
 	{"moved_mib", "moved", "MiB", 1},
@@ -182,7 +182,7 @@ static int summarise(const struct heddle_trace *trace, enum table_format format)
 	for (size_t i = 0; i < SUMMARY_TABLES; i++)
 		tables[1 + i] = &details[i];
 	if (!status)
-		table_print(stdout, format, tables, 1 + SUMMARY_TABLES);
+		table_print(stdout, format, tables, 1 + SUMMARY_OF_TRACE);
 	table_free(&facts);
 	for (size_t i = 0; i < SUMMARY_TABLES; i++)
 		table_free(&details[i]);
