@@ -235,17 +235,6 @@ static void make_one_root(struct heddle_graph *g)
 	g->n_edges = n;
 }
 
-/* The runtime keeps explicit successors in a list that grows at its head. */
-static void newest_successor_first(struct hd_lab_dag *dag)
-{
-	for (uint32_t i = 0; i < dag->n_tasks; i++)
-		for (uint32_t a = dag->first[i], b = dag->first[i + 1]; a + 1 < b; a++) {
-			uint32_t kept = dag->succ[--b];
-			dag->succ[b] = dag->succ[a];
-			dag->succ[a] = kept;
-		}
-}
-
 static void simulator_and_policy_agree(void **unused)
 {
 	(void)unused;
@@ -258,7 +247,6 @@ static void simulator_and_policy_agree(void **unused)
 		hd_lab_dag_free(dag);
 		make_one_root(typed.graph);
 		assert_ok(hd_lab_dag_new(typed.graph, (const unsigned[]){3, 2}, &dag));
-		newest_successor_first(dag);
 		struct hd_lab_orders orders = random_orders(&rng, dag->n_types);
 		double ours = (double)hd_lab_sim_run(sim, dag, &orders, HD_LAB_NO_LIMIT, NULL);
 		heddle_runtime *rt = start_like(dag, &orders);
