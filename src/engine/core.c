@@ -26,12 +26,6 @@ static heddle_task *take_first(heddle_task **head)
 	return t;
 }
 
-static void set_state(heddle_task *t, enum hd_task_state state)
-{
-	/* relaxed: under the core lock; only ENDED is read without it and is stored with release. pairs: nothing */
-	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
-}
-
 /* --- Ready --------------------------------------------------------------------------------------------------------------- */
 
 static int grow_batch(heddle_runtime *rt)
@@ -67,7 +61,7 @@ static void on_ready(heddle_task *t, void *arg)
 		append(&rt->control, &rt->control_tail, t);
 		return;
 	}
-	set_state(t, HD_READY);
+	hd_set_state(t, HD_READY);
 	rt->batch[rt->n_batch++] = t;
 }
 
@@ -132,7 +126,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
 	int status = begin_or_end_reductions(rt, t);
-	set_state(t, HD_WAITING);
+	hd_set_state(t, HD_WAITING);
 	t->order = rt->next_order++;
 	rt->n_inserted++;
 	t->pending++; /* held until everything is linked */
@@ -205,7 +199,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 	hd_graph_release(t, on_ready, rt);
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION))
 		free_data(t);
-	set_state(t, HD_RELEASED);
+	hd_set_state(t, HD_RELEASED);
 	if (HD_UNLIKELY(t->extra && t->extra->callback))
 		append(&rt->called, &rt->called_tail, t);
 	else
@@ -236,96 +230,6 @@ static void run_callbacks(heddle_runtime *rt)
 		bury(rt, t);
 	}
 	calling = outer_runtime;
-}
-
-/* --- Controls ------------------------------------------------------------------------------------------------------------ */
-
-/* The data of a control are in main memory (or cannot be). */
-static void control_staged(heddle_runtime *rt, heddle_task *t, int status)
-{
-	if (status && !t->status)
-		t->status = status;
-	if (!t->status && !t->cancelled) {
-		if (t->kind == HD_TASK_PARTITION)
-			hd_partition_staged(t);
-		if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION || t->kind == HD_TASK_ACQUIRE)
-			hd_stage_begin(t, 0);
-	}
-	if (t->kind == HD_TASK_ACQUIRE && !t->choice) { /* stays until heddle_release */
-		set_state(t, HD_STAGED);
-		rt->n_held++;
-		rt->news = 1;
-		return;
-	}
-	hd_stage_end(t, 0);
-	hd_core_end(rt, t, 0);
-}
-
-static void stage_control(heddle_runtime *rt, heddle_task *t)
-{
-	int status = hd_stage(t, 0);
-	if (status != HEDDLE_PENDING)
-		control_staged(rt, t, status);
-}
-
-/* Whether the program wants the value: it gave a buffer, and some other node has the newest value. */
-static int wants_value_home(const heddle_data *d)
-{
-	const struct hd_replica *home = &d->replicas[0];
-	return home->user_buffer && !home->valid && !d->poisoned && !d->parent;
-}
-
-static void run_reduce(heddle_runtime *rt, heddle_task *t)
-{
-	if (!t->choice && !t->cancelled) {
-		t->status = hd_reduce_spawn(t);
-		if (t->pending)
-			return; /* comes back when the last step has ended */
-	}
-	hd_private_drop(t->accesses[0].data, 1);
-	hd_core_end(rt, t, 0);
-}
-
-static void run_control(heddle_runtime *rt, heddle_task *t)
-{
-	switch (t->kind) {
-	case HD_TASK_ACQUIRE:
-		if (t->choice) /* given up */
-			break;
-		if (t->cancelled)
-			control_staged(rt, t, 0);
-		else
-			stage_control(rt, t);
-		return;
-	case HD_TASK_UNREGISTER:
-		/* A value nobody wants is not fetched: only transfers under way must end before the handle goes. */
-		if (wants_value_home(t->accesses[0].data)) {
-			stage_control(rt, t);
-			return;
-		}
-		t->accesses[0].mode = HEDDLE_W;
-		if (hd_stage_quiet(t))
-			return;
-		break;
-	case HD_TASK_PARTITION:
-	case HD_TASK_UNPARTITION:
-		if (!t->cancelled) {
-			stage_control(rt, t);
-			return;
-		}
-		if (hd_stage_quiet(t))
-			return;
-		break;
-	case HD_TASK_PREFETCH:
-		hd_prefetch(t->accesses[0].data, t->worker);
-		break;
-	case HD_TASK_REDUCE:
-		run_reduce(rt, t);
-		return;
-	default:
-		break;
-	}
-	hd_core_end(rt, t, 0);
 }
 
 /* --- Workers ------------------------------------------------------------------------------------------------------------- */
@@ -366,7 +270,7 @@ double hd_worker_free_at(struct hd_worker *w, double now)
 static void staged(heddle_runtime *rt, heddle_task *t)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
-	set_state(t, HD_STAGED);
+	hd_set_state(t, HD_STAGED);
 	append(&w->staged, &w->staged_tail, t);
 	rt->n_staged++;
 	if (!w->running)
@@ -390,7 +294,7 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 {
 	if (!t->codelet)
-		control_staged(rt, t, status);
+		hd_control_staged(rt, t, status);
 	else if (HD_UNLIKELY(status))
 		drop_picked(rt, t, status);
 	else
@@ -421,7 +325,7 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	w->backlog += t->link.u.key;
 	w->held_us = (w->in_flight ? w->held_us : 0) + hd_core_expected(t);
 	w->in_flight++;
-	set_state(t, HD_PICKED);
+	hd_set_state(t, HD_PICKED);
 	int status = t->status;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
 		status = hd_private_attach(t, w->id);
@@ -535,7 +439,7 @@ void hd_core_settle(heddle_runtime *rt)
 {
 	do {
 		while (rt->control)
-			run_control(rt, take_first(&rt->control));
+			hd_control_run(rt, take_first(&rt->control));
 		if (HD_UNLIKELY(rt->retry))
 			hd_memory_retry(rt);
 		tell_policy(rt);
@@ -550,7 +454,7 @@ void hd_core_refill(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	while (rt->control)
-		run_control(rt, take_first(&rt->control));
+		hd_control_run(rt, take_first(&rt->control));
 	if (HD_UNLIKELY(rt->retry))
 		hd_memory_retry(rt);
 	tell_policy(rt);
@@ -580,7 +484,7 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 	hd_stage_begin(t, w->node);
 	if (HD_UNLIKELY(t->codelet->n_choices))
 		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
-	set_state(t, HD_RUNNING);
+	hd_set_state(t, HD_RUNNING);
 	w->running = t;
 	w->run_start = now;
 	w->run_predicted = t->link.u.key;

@@ -220,6 +220,10 @@ char *hd_describe_hang(heddle_runtime *rt); /* one line, malloc'd; NULL when out
 double hd_worker_free_at(struct hd_worker *w, double now);
 void hd_core_not_hungry(struct hd_worker *w);
 
+/* control.c: a control is ready; its data are in main memory, or cannot be. */
+void hd_control_run(heddle_runtime *rt, heddle_task *t);
+void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status);
+
 /* submit.c */
 /* Puts the tasks of all inboxes into the graph; whether there were any. */
 int hd_drain(heddle_runtime *rt);

@@ -166,6 +166,12 @@ static inline heddle_runtime *hd_task_runtime(const heddle_task *t)
 	return t->codelet ? t->codelet->rt : t->link.u.ptr;
 }
 
+static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
+{
+	/* relaxed: under the core lock; only ENDED is read without it and is stored with release. pairs: nothing */
+	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
+}
+
 /* pool.c: memory of tasks. Tasks are taken by submitting threads from a private list and given back under the core lock. */
 struct hd_size_class {
 	heddle_task *open;    /* free tasks through link.next, fewer than HD_BUNDLE */

@@ -1,0 +1,91 @@
+/* Controls: tasks of the core itself, which need no worker: the program's acquire, unregister, partition, prefetch, and the end of a
+ * reduction. They run under the lock as soon as they are ready, or when their data have come home. */
+#include "engine.h"
+
+/* The data of a control are in main memory (or cannot be). */
+void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
+{
+	if (status && !t->status)
+		t->status = status;
+	if (!t->status && !t->cancelled) {
+		if (t->kind == HD_TASK_PARTITION)
+			hd_partition_staged(t);
+		if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION || t->kind == HD_TASK_ACQUIRE)
+			hd_stage_begin(t, 0);
+	}
+	if (t->kind == HD_TASK_ACQUIRE && !t->choice) { /* stays until heddle_release */
+		hd_set_state(t, HD_STAGED);
+		rt->n_held++;
+		rt->news = 1;
+		return;
+	}
+	hd_stage_end(t, 0);
+	hd_core_end(rt, t, 0);
+}
+
+static void stage_control(heddle_runtime *rt, heddle_task *t)
+{
+	int status = hd_stage(t, 0);
+	if (status != HEDDLE_PENDING)
+		hd_control_staged(rt, t, status);
+}
+
+/* Whether the program wants the value: it gave a buffer, and some other node has the newest value. */
+static int wants_value_home(const heddle_data *d)
+{
+	const struct hd_replica *home = &d->replicas[0];
+	return home->user_buffer && !home->valid && !d->poisoned && !d->parent;
+}
+
+static void run_reduce(heddle_runtime *rt, heddle_task *t)
+{
+	if (!t->choice && !t->cancelled) {
+		t->status = hd_reduce_spawn(t);
+		if (t->pending)
+			return; /* comes back when the last step has ended */
+	}
+	hd_private_drop(t->accesses[0].data, 1);
+	hd_core_end(rt, t, 0);
+}
+
+void hd_control_run(heddle_runtime *rt, heddle_task *t)
+{
+	switch (t->kind) {
+	case HD_TASK_ACQUIRE:
+		if (t->choice) /* given up */
+			break;
+		if (t->cancelled)
+			hd_control_staged(rt, t, 0);
+		else
+			stage_control(rt, t);
+		return;
+	case HD_TASK_UNREGISTER:
+		/* A value nobody wants is not fetched: only transfers under way must end before the handle goes. */
+		if (wants_value_home(t->accesses[0].data)) {
+			stage_control(rt, t);
+			return;
+		}
+		t->accesses[0].mode = HEDDLE_W;
+		if (hd_stage_quiet(t))
+			return;
+		break;
+	case HD_TASK_PARTITION:
+	case HD_TASK_UNPARTITION:
+		if (!t->cancelled) {
+			stage_control(rt, t);
+			return;
+		}
+		if (hd_stage_quiet(t))
+			return;
+		break;
+	case HD_TASK_PREFETCH:
+		hd_prefetch(t->accesses[0].data, t->worker);
+		break;
+	case HD_TASK_REDUCE:
+		run_reduce(rt, t);
+		return;
+	default:
+		break;
+	}
+	hd_core_end(rt, t, 0);
+}
