@@ -363,10 +363,10 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
 	while (!waiter->done(rt, waiter->arg)) {
-		hd_drain(rt);
-		hd_core_settle(rt);
-		if (waiter->done(rt, waiter->arg))
-			break;
+		if (hd_drain(rt)) {
+			hd_core_settle(rt);
+			continue;
+		}
 		if (!rt->n_calling && advance(rt))
 			continue;
 		if (!hd_others_may_act(rt, waiter))
