@@ -3,15 +3,18 @@
  * Every seed makes one graph: data of several shapes, tasks with random access modes on them, and in between what a program
  * may do meanwhile: acquire, prefetch, partition, wait, unregister. The kernels compute whole numbers that depend on everything
  * they read, so that one task too early, one stale copy or one lost reduction changes the result. The machine is CPU cores
- * and emulated accelerators with hardly more memory than one task needs. In some graphs kernels fail: then exactly the
- * right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds share a runtime.
+ * and emulated accelerators with room for two of the largest data at most: tasks are made to fit it, so that hardly one is
+ * staged without another's data leaving. Few tasks are larger, and so for the CPU alone. In some graphs kernels fail: then
+ * exactly the right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds share a runtime.
  */
 #include <stdarg.h>
 #include <stdatomic.h>
 #include "elements.h"
+#include "pressure.h"
 #include "support.h"
 
-enum { SEEDS_PER_RUNTIME = 25, MAX_DATA = 10, MAX_ACCESS = 4, MAX_TASKS = 48, MAX_CHILDREN = 64, MAX_ELEMENTS = 512 };
+enum { SEEDS_PER_RUNTIME = 25, MAX_DATA = 10, MAX_ACCESS = 4, MAX_TASKS = 48, MAX_CHILDREN = 64, MAX_ELEMENTS = 512,
+       LARGEST = MAX_ELEMENTS * sizeof(uint64_t) /* datum, bytes */ };
 
 /* One datum: the program's buffer and what a sequential run would have left in it by now. */
 struct datum {
@@ -48,6 +51,7 @@ struct graph {
 	heddle_codelet **codelets; /* any worker, cpu only, emulated only */
 	heddle_codelet **reduction; /* init, combine */
 	unsigned n_codelets, n_workers;
+	uint64_t room;         /* bytes that a task may use to fit every memory */
 	struct hd_rng rng;
 	int failing;           /* some kernels fail; then modes whose order is free are left out, as what is lost depends on it */
 	struct datum data[MAX_DATA];
@@ -171,13 +175,19 @@ static int register_datum(struct graph *g, struct datum *d)
 	                              "heddle_data_set_reduction");
 }
 
+/* Mostly near the bound, or small data would always find room. */
+static size_t extent(struct graph *g, unsigned bound)
+{
+	return chance(&g->rng, 0.3) ? 1 + below(&g->rng, bound) : bound - below(&g->rng, bound / 4);
+}
+
 static int make_datum(struct graph *g)
 {
 	struct datum *d = &g->data[g->n_data];
 	memset(d, 0, sizeof *d);
-	d->dims = (int)below(&g->rng, 3);
-	size_t m = d->dims ? 1 + below(&g->rng, d->dims == 1 ? MAX_ELEMENTS : 24) : 1;
-	size_t n = d->dims == 2 ? 1 + below(&g->rng, MAX_ELEMENTS / 24) : 1;
+	const int shapes[] = {0, 1, 1, 2, 2, 2};
+	d->dims = shapes[below(&g->rng, 6)];
+	size_t m = d->dims ? extent(g, d->dims == 1 ? MAX_ELEMENTS : 24) : 1, n = d->dims == 2 ? extent(g, MAX_ELEMENTS / 24) : 1;
 	d->ld = m + (d->dims == 2 ? below(&g->rng, 4) : 0);
 	d->written = chance(&g->rng, 0.8);
 	d->expected = (struct mem){calloc(m * n, sizeof(uint64_t)), m, n, m};
@@ -301,24 +311,25 @@ static int choose_mode(struct graph *g, const struct datum *d)
 	return free_order[below(&g->rng, g->failing ? 6 : 8)];
 }
 
-/* Adds one access to the task; `mem` is where its reference value lies. */
-static void choose_access(struct graph *g, struct work *w, struct heddle_item *item, struct mem *mem, struct datum **base)
+/* Adds one access to the task, if there is room; `mem` is where its reference value lies. */
+static void choose_access(struct graph *g, struct work *w, uint64_t *room, struct heddle_item *item, struct mem *mem,
+                          struct datum **base)
 {
 	unsigned i = w->n;
 	struct datum *d = &g->data[below(&g->rng, g->n_data)];
+	unsigned child = d->n_children ? below(&g->rng, (unsigned)d->n_children) : 0;
+	mem[i] = d->n_children ? d->child[child] : d->expected;
 	for (unsigned j = 0; j < i; j++)
 		if (base[j] == d)
 			return; /* once per task */
-	heddle_data *handle = d->handle;
-	mem[i] = d->expected;
+	uint64_t bytes = mem[i].m * mem[i].n * sizeof(uint64_t);
+	if (bytes > *room)
+		return;
+	*room -= bytes;
+	heddle_data *handle = d->n_children ? heddle_child(d->handle, child) : d->handle;
 	w->modes[i] = choose_mode(g, d);
-	if (d->n_children) {
-		unsigned child = below(&g->rng, (unsigned)d->n_children);
-		handle = heddle_child(d->handle, child);
-		mem[i] = d->child[child];
-	} else if (w->modes[i] != HEDDLE_SCRATCH) {
+	if (!d->n_children && w->modes[i] != HEDDLE_SCRATCH)
 		d->written = 1;
-	}
 	base[i] = d;
 	item[i] = heddle_access((enum heddle_mode)w->modes[i], handle);
 	w->n++;
@@ -362,13 +373,14 @@ static int submit_task(struct graph *g)
 	struct mem mem[MAX_ACCESS];
 	struct datum *base[MAX_ACCESS];
 	struct record *r = &g->records[w.task];
-	unsigned wanted = 1 + below(&g->rng, MAX_ACCESS);
+	unsigned wanted = 1 + below(&g->rng, MAX_ACCESS), codelet = chance(&g->rng, 0.7) ? 0 : below(&g->rng, g->n_codelets);
+	int large = codelet < 2 && chance(&g->rng, 0.05);
+	uint64_t room = large ? UINT64_MAX : g->room;
 	for (unsigned i = 0; i < wanted; i++)
-		choose_access(g, &w, items, mem, base);
+		choose_access(g, &w, &room, items, mem, base);
 	choose_after(g, &w);
 	w.fails = g->failing && chance(&g->rng, 0.1);
 	size_t n = w.n;
-	unsigned codelet = chance(&g->rng, 0.7) ? 0 : below(&g->rng, g->n_codelets);
 	items[n++] = heddle_call(g->codelets[codelet]);
 	items[n++] = heddle_bytes(&w, sizeof w);
 	items[n++] = heddle_then(count_call, r);
@@ -376,7 +388,7 @@ static int submit_task(struct graph *g)
 		items[n++] = heddle_after(g->records[w.after[i]].held);
 	if (chance(&g->rng, 0.5))
 		items[n++] = heddle_priority((int)below(&g->rng, 11) - 5);
-	if (!codelet && chance(&g->rng, 0.1))
+	if (!codelet && !large && chance(&g->rng, 0.1))
 		items[n++] = heddle_on(below(&g->rng, g->n_workers));
 	if (chance(&g->rng, 0.1))
 		items[n++] = heddle_named("random");
@@ -473,6 +485,7 @@ struct machine {
 	heddle_runtime *rt;
 	heddle_codelet *codelets[3], *reduction[2];
 	unsigned n_codelets;
+	uint64_t room;         /* of its accelerators; all there is when it has none, or no limit */
 	char text[200];
 };
 
@@ -487,7 +500,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.sched = policy_name(options, index);
 	config.n_cpu = 1 + (int)below(&rng, 3);
 	config.n_emulated = chance(&rng, 0.8) ? 2 : (int)below(&rng, 2);
-	config.emulated_memory = chance(&rng, 0.8) ? MAX_ACCESS * MAX_ELEMENTS * sizeof(uint64_t) + below(&rng, 8192) : 0;
+	config.emulated_memory = chance(&rng, 0.8) ? LARGEST + below(&rng, LARGEST) : 0;
 	config.window = windows[below(&rng, 4)];
 	config.caller_works = chance(&rng, 0.5);
 	config.calibrate = chance(&rng, 0.5) ? 0 : 3;
@@ -509,6 +522,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel);
 	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel);
 	m->n_codelets = config.n_emulated ? 3 : 2;
+	m->room = config.n_emulated && config.emulated_memory ? config.emulated_memory : UINT64_MAX;
 	return m->codelets[0] && m->codelets[1] && m->codelets[2] && m->reduction[0] && m->reduction[1] ? 0 : -1;
 }
 
@@ -520,6 +534,7 @@ static int run_seed(struct machine *m, uint64_t seed)
 	g.codelets = m->codelets;
 	g.reduction = m->reduction;
 	g.n_codelets = m->n_codelets;
+	g.room = m->room;
 	g.n_workers = (unsigned)heddle_runtime_platform(m->rt)->n_workers;
 	hd_rng_seed(&g.rng, seed);
 	g.failing = chance(&g.rng, 0.15);
@@ -536,7 +551,7 @@ static int run_seed(struct machine *m, uint64_t seed)
 }
 
 /* The seeds of one runtime; returns the number of graphs that went wrong. */
-static int run_group(const struct options *options, uint64_t first, uint64_t last)
+static int run_group(const struct options *options, uint64_t first, uint64_t last, struct pressure *pressure)
 {
 	struct machine m;
 	begin_seed(first);
@@ -556,6 +571,8 @@ static int run_group(const struct options *options, uint64_t first, uint64_t las
 			wrong = 1;
 		}
 	}
+	if (m.room != UINT64_MAX)
+		add_pressure(pressure, m.rt, last - first + 1);
 	int status = heddle_stop(m.rt);
 	if (status && !wrong)
 		fprintf(stderr, "heddle_stop: %s\n  after --seed %llu\n", heddle_last_error(), (unsigned long long)last);
@@ -567,15 +584,16 @@ int main(int argc, char **argv)
 	struct options options;
 	if (parse_options(argc, argv, &options))
 		return 2;
+	struct pressure pressure = {0};
 	uint64_t end = options.seed + options.count;
 	for (uint64_t seed = options.seed; seed < end;) {
 		uint64_t last = (seed / SEEDS_PER_RUNTIME + 1) * SEEDS_PER_RUNTIME - 1;
 		last = last < end - 1 ? last : end - 1;
-		if (run_group(&options, seed, last))
+		if (run_group(&options, seed, last, &pressure))
 			return 1;
 		seed = last + 1;
 	}
 	printf("%llu graphs from seed %llu: all as in a sequential run\n", (unsigned long long)options.count,
 	       (unsigned long long)options.seed);
-	return 0;
+	return check_pressure(&pressure) != 0;
 }
