@@ -82,7 +82,8 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 int heddle_data_set_name(heddle_data *data, const char *name);
 
 /* Kernels for HEDDLE_REDUX: `init` writes the neutral element (one access, W); `combine` adds a private copy to the result
- * (two accesses: RW result, R private copy). Both need a cpu kernel at least. */
+ * (two accesses: RW result, R private copy). Both need a cpu kernel at least. HEDDLE_E_NO_FIT: no memory that `init` can run
+ * in holds one copy, or none for `combine` holds two. */
 int heddle_data_set_reduction(heddle_data *data, heddle_codelet *init, heddle_codelet *combine);
 
 /* Asks for a valid copy on a node without waiting: a hint, dropped when the node has no room. */

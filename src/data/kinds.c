@@ -103,6 +103,17 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	return 0;
 }
 
+/* The tasks of a reduction are nobody's submission: whether some memory can hold their data is asked here. */
+static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint64_t n_copies)
+{
+	char name[80];
+	if (!codelet->max_bytes || d->bytes <= codelet->max_bytes / n_copies)
+		return 0;
+	return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu copies of %s, of %llu bytes each, more than the %llu of any memory it can run in",
+	                codelet->desc.name, (unsigned long long)n_copies, hd_data_name(d, name, sizeof name),
+	                (unsigned long long)d->bytes, (unsigned long long)codelet->max_bytes);
+}
+
 /* A contribution may be made by any worker, so any must be able to begin one. */
 static int check_reduction(const heddle_data *d, const heddle_codelet *init, const heddle_codelet *combine)
 {
@@ -116,7 +127,8 @@ static int check_reduction(const heddle_data *d, const heddle_codelet *init, con
 	if (!rt->virtual_time && !combine->n_able)
 		return hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime has an implementation of codelet %s",
 		                combine->desc.name);
-	return 0;
+	int status = check_room(d, init, 1);
+	return status ? status : check_room(d, combine, 2);
 }
 
 int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codelet *combine)

@@ -497,6 +497,25 @@ static void reduction_that_some_worker_could_not_begin_is_refused(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static void reduction_whose_two_copies_fit_no_memory_is_refused(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_accelerator(0);
+	const struct heddle_implementation there = {"emulated", NULL, nothing};
+	heddle_codelet *here = heddle_codelet_new(rt, .name = "here", .cpu = nothing);
+	heddle_codelet *only_there = heddle_codelet_new(rt, .name = "only_there", .implementations = &there, .n_implementations = 1);
+	heddle_data *small, *large;
+	assert_ok(heddle_vector(rt, NULL, N / 2, sizeof(double), &small));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &large));
+	assert_ok(heddle_data_set_reduction(small, here, only_there));
+	assert_int_equal(heddle_data_set_reduction(large, here, only_there), HEDDLE_E_NO_FIT);
+	assert_says("only_there");
+	assert_ok(heddle_data_set_reduction(large, here, here)); /* main memory has no limit */
+	assert_ok(heddle_submit(rt, heddle_call(here), heddle_redux(large)));
+	assert_ok(heddle_unregister(large));
+	assert_ok(heddle_stop(rt));
+}
+
 /* In virtual time no kernel runs, and the contributions are combined all the same. */
 static void reduction_in_virtual_time_is_completed_by_combining_tasks(void **state)
 {
@@ -536,6 +555,7 @@ int main(void)
 		cmocka_unit_test(temporary_without_strides_is_split_into_disjoint_children),
 		cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),
 		cmocka_unit_test(reduction_that_some_worker_could_not_begin_is_refused),
+		cmocka_unit_test(reduction_whose_two_copies_fit_no_memory_is_refused),
 		cmocka_unit_test(reduction_in_virtual_time_is_completed_by_combining_tasks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
