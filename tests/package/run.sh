@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix and moves it, then compiles outside.c with what pkg-config says and through
-# find_package, and outside.cpp, and runs all three. Each must print VERSION.
+# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, then compiles outside.c with what pkg-config says and through
+# find_package, and outside.cpp, and runs all three. Each must print VERSION. Then every program of examples/, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,6 +37,14 @@ expect "$scratch/in-cpp"
 "$cmake" -S "$here" -B "$scratch/by-cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1 &&
 	"$cmake" --build "$scratch/by-cmake" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 expect "$scratch/by-cmake/outside"
+
+export HEDDLE_PLATFORM_PATH="$prefix/share/heddle/platforms"
+for example in "$here"/../../examples/*.c; do
+	name=$(basename "$example" .c)
+	${CC:-cc} -std=c11 -Wall -Wextra -Werror "$example" -o "$scratch/$name" \
+		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle) -lm
+	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || { cat "$scratch/log"; echo "$name failed with the installed package"; exit 1; }
+done
 
 for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE share/man/man1/heddle.1; do
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
