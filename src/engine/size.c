@@ -53,35 +53,51 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 	return entry;
 }
 
-static int some_class_can(const heddle_runtime *rt, const heddle_task *t)
+/* In virtual time a worker can run what its class has a time for. Only now is that known for these data: what refused
+ * others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER, HEDDLE_E_NO_FIT. */
+static int check_workers(const heddle_runtime *rt, const heddle_task *t)
 {
-	for (size_t i = 0; i < rt->n_classes; i++)
-		if (t->codelet->class_ok[i] && !(rt->virtual_time && isnan(hd_perf_time(t->perf, (unsigned)i))))
-			return 1;
-	return 0;
+	int status = HEDDLE_E_NO_WORKER;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		const struct hd_worker *w = &rt->workers[i];
+		if ((t->only_worker && t->only_worker != i + 1) || !t->codelet->class_ok[w->class_id] ||
+		    isnan(hd_perf_time(t->perf, w->class_id)))
+			continue;
+		if (hd_task_fits(rt, t, w->node))
+			return 0;
+		status = HEDDLE_E_NO_FIT;
+	}
+	return status;
+}
+
+static const char *why_none(const heddle_task *t)
+{
+	if (t->status == HEDDLE_E_NO_FIT)
+		return "its data are larger than the memory of any worker whose class has a time for it";
+	if (t->only_worker)
+		return "the only worker that may run it has no time for it";
+	return t->codelet->desc.model == HEDDLE_MODEL_GIVEN
+	           ? "its codelet gives no time for it on any class of this platform"
+	           : "the platform has no time for data of this size: its rates need the codelet's flops";
 }
 
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 {
 	heddle_codelet *c = t->codelet;
-	if (HD_LIKELY(c->last_footprint == t->footprint)) {
-		t->perf = c->last_entry;
-		return;
-	}
-	t->perf = hd_task_entry(t, c->model);
-	if (HD_UNLIKELY(!t->perf)) {
+	int known = c->last_footprint == t->footprint;
+	t->perf = HD_LIKELY(known) ? c->last_entry : hd_task_entry(t, c->model);
+	if (HD_UNLIKELY(!t->perf))
 		t->status = HEDDLE_E_MEMORY;
-	} else if (HD_UNLIKELY(!some_class_can(rt, t))) {
-		hd_task_message(t, c->desc.model == HEDDLE_MODEL_GIVEN
-		                       ? "its codelet gives no time for it on any class of this platform"
-		                       : "the platform has no time for data of this size: its rates need the codelet's flops");
-		t->status = HEDDLE_E_NO_WORKER;
+	else if (rt->virtual_time && (!known || t->only_worker || rt->limited)) /* aliases share the entry, but need less room */
+		t->status = check_workers(rt, t);
+	if (HD_UNLIKELY(t->status)) {
+		t->cancelled = 1;
+		if (t->status != HEDDLE_E_MEMORY)
+			hd_task_message(t, why_none(t));
+	} else if (HD_UNLIKELY(!known)) {
+		c->last_footprint = t->footprint;
+		c->last_entry = t->perf;
 	}
-	t->cancelled = t->status != 0;
-	if (t->status)
-		return;
-	c->last_footprint = t->footprint;
-	c->last_entry = t->perf;
 }
 
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)

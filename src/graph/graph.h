@@ -217,6 +217,7 @@ void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* When the runtime stops: what is left of tasks that will never end, after a deadlock, or that the program has kept. */
 void hd_task_forget_all(heddle_runtime *rt);
 const char *hd_task_name(const heddle_task *t);
+int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node); /* the node can hold its data at all */
 void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
 void hd_codelet_free(heddle_codelet *c);
 /* Decides which implementation a task uses on a class: those with too few samples in turn, then the fastest. */

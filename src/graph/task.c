@@ -99,8 +99,7 @@ heddle_data *heddle_task_data(const heddle_task *t, size_t i)
 	return t->accesses[i].data;
 }
 
-/* A worker's memory can hold the task's data at all. */
-static int fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
+int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 {
 	uint64_t capacity = rt->memories[node].capacity, bytes = 0;
 	for (uint32_t i = 0; capacity && i < t->n_accesses; i++)
@@ -114,7 +113,7 @@ static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned work
 	const struct hd_worker *w = &rt->workers[worker];
 	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) || HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
 		return 0;
-	if (rt->limited && !fits(rt, t, w->node))
+	if (rt->limited && !hd_task_fits(rt, t, w->node))
 		return 0;
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
 }

@@ -143,6 +143,38 @@ static void given_times_rule_virtual_time_task_by_task(void **state)
 	heddle_platform_free(platform);
 }
 
+static double accelerator_time(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	return class_id == 1 ? 10 : NAN;
+}
+
+static void in_virtual_time_a_task_that_no_worker_has_time_and_room_for_fails(void **state)
+{
+	static const char *const policies[] = {"eager", "dmda", "lws", "multiprio"};
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct heddle_config config = small_config();
+		config.platform = "haswell-k40m"; /* 20 cores, then accelerators of 10 GiB */
+		config.sched = policies[i];
+		heddle_runtime *rt = start_with(&config);
+		heddle_codelet *codelet = heddle_codelet_new(rt, .name = "there", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+		                                             .time = accelerator_time);
+		heddle_data *half, *large;
+		assert_ok(heddle_vector(rt, NULL, (size_t)6 << 30, 1, &half));
+		assert_ok(heddle_vector(rt, NULL, (size_t)20 << 30, 1, &large));
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(half), heddle_r(half)));
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(large)));
+		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_NO_FIT);
+		assert_says("there");
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(half), heddle_on(0)));
+		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_NO_WORKER);
+		assert_says("only worker");
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +183,7 @@ int main(void)
 	    cmocka_unit_test(codelet_for_absent_processors_is_refused_when_submitted),
 	    cmocka_unit_test(can_run_keeps_a_task_from_a_worker),
 	    cmocka_unit_test(given_times_rule_virtual_time_task_by_task),
+	    cmocka_unit_test(in_virtual_time_a_task_that_no_worker_has_time_and_room_for_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
