@@ -91,7 +91,8 @@ int heddle_prefetch(heddle_data *data, unsigned node);
 
 /* Makes the datum the program's until heddle_release: waits for the tasks submitted before that conflict with `mode` (R,
  * W or RW), brings the newest value to main memory. Tasks submitted meanwhile wait. HEDDLE_E_CANCELLED when the task
- * that should have written it failed (W is allowed then and makes the datum good again). Blocks. */
+ * that should have written it failed (W is allowed then and makes the datum good again). Blocks. A thread that waits, here or
+ * elsewhere, for what only its own heddle_release would set free gets HEDDLE_E_DEADLOCK. */
 int heddle_acquire(heddle_data *data, enum heddle_mode mode);
 int heddle_release(heddle_data *data);
 
