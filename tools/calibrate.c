@@ -157,6 +157,7 @@ static int calibrate(const struct options *o, struct heddle_config *config, cons
 	status = measure(rt, config, o);
 	if (!status)
 		status = write_platform(rt, path);
+	tool_warn_models(rt);
 	if (heddle_stop(rt) && !status)
 		status = tool_library_error("cannot stop the runtime");
 	return status;

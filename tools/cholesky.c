@@ -159,12 +159,9 @@ int cholesky_run(const struct heddle_config *config, const struct work *what, st
 	if (heddle_start(&c, &rt))
 		return tool_library_error("cannot start the runtime");
 	int status = cholesky_run_on(rt, what, out);
-	if (heddle_model_warnings(rt)[0])
-		tool_warn("%s", heddle_model_warnings(rt));
-	if (heddle_stop(rt) && !status) {
-		outcome_free(out);
-		status = tool_library_error("cannot stop the runtime");
-	}
+	tool_warn_models(rt);
+	if (heddle_stop(rt) && !status)
+		out->stopped = tool_library_error("the runtime did not stop well");
 	return status;
 }
 

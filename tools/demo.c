@@ -84,6 +84,8 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (less than 10 is).\n", r.residual,
 	       sound ? "sound" : "NOT SOUND");
 	outcome_free(&r);
+	if (r.stopped)
+		return r.stopped;
 	return sound ? TOOL_OK : tool_failure("the factor is wrong");
 }
 

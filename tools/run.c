@@ -183,6 +183,8 @@ int tool_run(int argc, char **argv)
 	print_outcome(e, &outcome);
 	if (outcome.trace)
 		status = experiment_write(e, outcome.trace, &outcome.bounds);
+	if (!status)
+		status = outcome.stopped;
 	if (!status && e->what.problem.check && !(outcome.residual < 10))
 		status = tool_failure("the residual is %g: the factor is wrong", outcome.residual);
 	outcome_free(&outcome);

@@ -40,6 +40,9 @@ int tool_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_library_error(const char *what);
 void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What heddle_model_warnings says, one message per line of it. */
+void tool_warn_models(heddle_runtime *rt);
+
 /* Memory, zeroed; a program this small has nothing better to do without it than to say so and exit with TOOL_FAILURE. */
 void *tool_alloc(size_t size) __attribute__((malloc));
 void *tool_realloc(void *old, size_t size);

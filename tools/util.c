@@ -43,6 +43,12 @@ void tool_warn(const char *format, ...)
 	va_end(args);
 }
 
+void tool_warn_models(heddle_runtime *rt)
+{
+	for (const char *line = heddle_model_warnings(rt), *end; (end = strchr(line, '\n')); line = end + 1)
+		tool_warn("%.*s", (int)(end - line), line);
+}
+
 int tool_library_error(const char *what)
 {
 	return tool_failure("%s: %s", what, heddle_last_error());

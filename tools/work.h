@@ -53,6 +53,7 @@ struct outcome {
 	struct figures figures;             /* what the policy reports about itself */
 	struct figures counted;             /* its counts before the last factorisation */
 	char policy[64];
+	int stopped; /* TOOL_OK, or TOOL_FAILURE: the runtime did not stop well, as a message said; the rest holds */
 };
 
 /* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be freed with

@@ -33,10 +33,11 @@ int heddle_models_purge(const char *dir, const char *codelet, size_t *n_removed)
 /* The directory used by default, of this machine (a string the caller frees), or NULL. */
 char *heddle_models_dir(void);
 
-/* Writes the models of a running runtime now (heddle_stop does it anyway). */
+/* Writes the models of a running runtime now (heddle_stop does it anyway). HEDDLE_E_IO. */
 int heddle_models_save(heddle_runtime *rt);
 
-/* Messages about model files that were damaged or unreadable, one per line; "" if none. Valid until heddle_stop. */
+/* Messages about model files that were damaged or unreadable, and about a default directory that cannot be written (then models are
+ * not kept, which is no error), one per line; "" if none. Complete once the codelets are made. Valid until heddle_stop. */
 const char *heddle_model_warnings(heddle_runtime *rt);
 
 /* A platform that describes this machine with what `rt` has measured so far: its workers, its links, and the mean times of

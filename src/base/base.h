@@ -60,6 +60,8 @@ int hd_file_read(const char *path, char **data, size_t *length);
 /* Writes a temporary beside `path` and renames it, making missing directories first; symbolic links are followed, devices and
  * pipes written directly. HEDDLE_E_IO. */
 int hd_file_write(const char *path, const char *data, size_t length);
+/* Makes the directories that lie on the way to `path`. HEDDLE_E_IO. */
+int hd_parents_make(const char *path);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);
 

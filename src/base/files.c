@@ -55,7 +55,7 @@ int hd_file_read(const char *path, char **data, size_t *length)
 	return 0;
 }
 
-static int make_parents(const char *path)
+int hd_parents_make(const char *path)
 {
 	char *copy = strdup(path);
 	if (!copy)
@@ -139,7 +139,7 @@ int hd_file_write(const char *path, const char *data, size_t length)
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 		return fd < 0 ? cannot_write(path) : write_to(fd, path, data, length);
 	}
-	int status = make_parents(path);
+	int status = hd_parents_make(path);
 	if (status)
 		return status;
 	char *target = realpath(path, NULL); /* behind symbolic links; NULL: nothing is there yet */

@@ -9,6 +9,8 @@ struct hd_perf {
 	const struct heddle_platform *platform; /* borrowed */
 	char *dir;                              /* owns; NULL: nothing is read or written */
 	int from_platform;
+	int untried;   /* the directory is the default one, and not yet known to be writable */
+	int read_only; /* it is not: what it has is read, nothing is written */
 	struct hd_perf_model *models; /* owns; latest first */
 	char *warnings;               /* owns */
 };

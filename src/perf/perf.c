@@ -42,6 +42,7 @@ int hd_perf_open(const struct heddle_platform *platform, const char *dir, int fr
 	if (stored && !perf->dir)
 		warn(perf, "performance models are not kept: neither XDG_DATA_HOME nor HOME says where; set a model "
 		           "directory");
+	perf->untried = perf->dir && by_default;
 	*out = perf;
 	return 0;
 }
@@ -69,6 +70,23 @@ void hd_perf_close(struct hd_perf *perf)
 	free(perf->dir);
 	free(perf->warnings);
 	free(perf);
+}
+
+/* Nobody asked for the default directory, so that not being able to write there is no error: it is said before the work, which
+ * is then done without keeping what it measures. */
+static void try_default_dir(struct hd_perf *perf)
+{
+	perf->untried = 0;
+	char *inside = hd_format("%s/", perf->dir);
+	int made = inside && hd_parents_make(inside) == 0;
+	free(inside);
+	if (made && access(perf->dir, W_OK | X_OK) == 0)
+		return;
+	perf->read_only = 1;
+	char *line = hd_format("performance models are not kept in %s: %s; set HEDDLE_MODEL_DIR to a directory that can be "
+	                       "written, or to none", perf->dir, made ? strerror(errno) : heddle_last_error());
+	warn(perf, line ? line : "performance models are not kept");
+	free(line);
 }
 
 /* --- From a file --- */
@@ -224,6 +242,8 @@ static int make_model(struct hd_perf *perf, const struct heddle_codelet_desc *co
 	m->name_hash = hd_hash_string(codelet->name);
 	m->name = strdup(codelet->name);
 	int stored = perf->dir && m->records;
+	if (stored && perf->untried)
+		try_default_dir(perf);
 	if (stored)
 		m->path = hd_perf_name_file(perf->dir, codelet->name);
 	if (regression && m->records)
@@ -326,13 +346,16 @@ static int save_model(const struct hd_perf_model *model)
 int hd_perf_save(struct hd_perf *perf)
 {
 	int first = 0;
-	for (struct hd_perf_model *m = perf->models; m; m = m->next) {
+	for (struct hd_perf_model *m = perf->read_only ? NULL : perf->models; m; m = m->next) {
 		if (!m->dirty || !m->path)
 			continue;
 		int status = save_model(m);
 		if (!status)
 			m->dirty = 0;
-		else if (!first)
+		else if (status == HEDDLE_E_IO)
+			hd_error_context(status, "performance models are not kept; set HEDDLE_MODEL_DIR to a directory that can be "
+			                 "written, or to none");
+		if (!first)
 			first = status;
 	}
 	return first;

@@ -79,10 +79,11 @@ struct hd_perf_fit {
 int hd_perf_open(const struct heddle_platform *platform, const char *dir, int from_platform, struct hd_perf **out);
 void hd_perf_close(struct hd_perf *perf); /* may be NULL; does not save */
 
-/* Writes the models that have changed; touches no file when none has. Tries them all and returns the first error. */
+/* Writes the models that have changed; touches no file when none has, nor when the default directory cannot be written (then a
+ * warning says so). Tries them all and returns the first error. */
 int hd_perf_save(struct hd_perf *perf);
 
-/* One line per file that was set aside or could not be read; "" if none. Valid until the next hd_perf_model or
+/* One line per file that was set aside or could not be read, and one if the default directory cannot be written; "" if none. Valid until the next hd_perf_model or
  * hd_perf_close. */
 const char *hd_perf_warnings(const struct hd_perf *perf);
 

@@ -35,13 +35,18 @@ class Place:
         return os.path.join(self.directory, name)
 
     def run(self, *arguments, status=0, **env):
-        """Runs `heddle arguments`, checks the exit status, returns (stdout, stderr)."""
+        """Runs `heddle arguments`, checks the exit status, returns (stdout, stderr); that is empty after success."""
+        out, err = self.warns(*arguments, status=status, **env)
+        assert (status == 0) == (err == ""), f"heddle {' '.join(arguments)}: standard error is\n{err}"
+        return out, err
+
+    def warns(self, *arguments, status=0, **env):
+        """The same with whatever on standard error."""
         result = subprocess.run([self.command, *arguments], cwd=self.directory, env=dict(self.env, **env),
                                 capture_output=True, timeout=300)
         out, err = result.stdout.decode(), result.stderr.decode()
         what = "heddle " + " ".join(arguments)
         assert result.returncode == status, f"{what}: exit {result.returncode}, not {status}\n{out}\n{err}"
-        assert (status == 0) == (err == ""), f"{what}: standard error is\n{err}"
         return out, err
 
     def json(self, *arguments, **env):
@@ -302,6 +307,18 @@ def test_run_stays_above_its_area_bound(p):
     r = p.json("run", "cholesky", "--n", "512", "--tile", "64")["run"]
     assert 0 < r["area_bound_ms"] <= r["makespan_ms"] * 1.001 and r["path_bound_ms"] > 0, r
     assert p.json(*RUN, "--no-trace")["run"]["area_bound_ms"] is None
+
+
+def test_run_without_a_place_for_models_prints_its_table(p):
+    open(p.path("file"), "w").close()
+    out, err = p.warns(*RUN, XDG_DATA_HOME=p.path("file"))
+    assert "residual" in out, out
+    assert p.path("file/heddle/models") in err and "HEDDLE_MODEL_DIR" in err and err.count("\n") == 1, err
+    out, err = p.warns(*RUN, status=1, HEDDLE_MODEL_DIR=p.path("file/mine"))
+    assert "residual" in out, out
+    assert p.path("file/mine") in err and "HEDDLE_MODEL_DIR" in err, err
+    out, _ = p.run(*RUN, XDG_DATA_HOME=p.path("file"), HEDDLE_MODEL_DIR="none")
+    assert "residual" in out, out
 
 
 def test_run_repeated_gives_the_median(p):

@@ -326,6 +326,36 @@ static void missing_directory_is_an_error_only_if_given(void **state)
 	free(dir);
 }
 
+static void default_directory_that_cannot_be_written_is_a_warning(void **state)
+{
+	char *file = hd_format("%s/file", (const char *)*state), *old = getenv("XDG_DATA_HOME");
+	old = old ? strdup(old) : NULL;
+	write_model(*state, "file", "", 0);
+	setenv("XDG_DATA_HOME", file, 1);
+	struct hd_perf *perf = open_perf(NULL);
+	record(entry_of(perf, &gemm, 10), 0, 4, 2.5);
+	record(entry_of(perf, &power, 10), 0, 4, 2.5);
+	char *dir = heddle_models_dir();
+	const char *says = hd_perf_warnings(perf), *end = strchr(says, '\n');
+	assert_true(strstr(says, dir) && strstr(says, "Not a directory") && strstr(says, "HEDDLE_MODEL_DIR"));
+	assert_true(end && !end[1]); /* once */
+	assert_int_equal(hd_perf_save(perf), 0);
+	hd_perf_close(perf);
+	perf = open_perf(dir); /* the same one, asked for */
+	record(entry_of(perf, &gemm, 10), 0, 4, 2.5);
+	assert_string_equal(hd_perf_warnings(perf), "");
+	assert_int_equal(hd_perf_save(perf), HEDDLE_E_IO);
+	assert_true(strstr(heddle_last_error(), file) && strstr(heddle_last_error(), "HEDDLE_MODEL_DIR"));
+	hd_perf_close(perf);
+	if (old)
+		setenv("XDG_DATA_HOME", old, 1);
+	else
+		unsetenv("XDG_DATA_HOME");
+	free(old);
+	free(dir);
+	free(file);
+}
+
 static void purge_removes_models_and_nothing_else(void **state)
 {
 	size_t n;
@@ -362,6 +392,7 @@ int main(void)
 	    IN_DIR(directory_that_cannot_be_written_is_an_error_that_names_the_file),
 	    IN_DIR(listed_models_are_sorted_and_complete),
 	    IN_DIR(missing_directory_is_an_error_only_if_given),
+	    IN_DIR(default_directory_that_cannot_be_written_is_a_warning),
 	    IN_DIR(purge_removes_models_and_nothing_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
