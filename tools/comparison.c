@@ -24,7 +24,7 @@ static int add_listed(struct comparison *c, const char *list)
 	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
 		char *name = tool_format("%.*s", (int)strcspn(at, ","), at);
 		int automatic = strcmp(name, "auto") == 0;
-		int status = automatic ? TOOL_OK : tool_check_policy(name);
+		int status = tool_check_policy(name, 1);
 		if (!status)
 			c->policies[c->n++] = automatic ? "auto" : heddle_policy_find(name)->name;
 		free(name);

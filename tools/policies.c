@@ -132,7 +132,7 @@ int tool_policies(int argc, char **argv)
 	struct options o = {.format = TABLE_TEXT};
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (!status && o.name)
-		status = tool_check_policy(o.name);
+		status = tool_check_policy(o.name, 0);
 	if (status)
 		return status;
 	if (o.name)

@@ -104,7 +104,7 @@ static int configure(struct options *o, struct heddle_config *config)
 		return tool_usage_error("--no-trace goes with neither --trace, --gantt, --record nor --explain");
 	if (config->n_cpu == 0 && config->n_emulated == 0)
 		return tool_usage_error("no worker is left: give --ncpu or --emulated a positive number");
-	if (strcmp(config->sched, "auto") != 0 && tool_check_policy(config->sched))
+	if (tool_check_policy(config->sched, 1))
 		return TOOL_USAGE;
 	return cholesky_check_memory(&e->what);
 }

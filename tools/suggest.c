@@ -72,9 +72,9 @@ int tool_unknown(const char *kind, const char *word, const char *const *candidat
 	return status;
 }
 
-int tool_check_policy(const char *name)
+int tool_check_policy(const char *name, int with_auto)
 {
-	if (heddle_policy_find(name))
+	if ((with_auto && strcmp(name, "auto") == 0) || heddle_policy_find(name))
 		return TOOL_OK;
 	const struct heddle_policy **policies = heddle_policies();
 	size_t n = 0;
@@ -83,6 +83,8 @@ int tool_check_policy(const char *name)
 	const char **names = tool_alloc((n + 1) * sizeof *names);
 	for (size_t i = 0; i < n; i++)
 		names[i] = policies[i]->name;
+	if (with_auto)
+		names[n++] = "auto";
 	int status = tool_unknown("policy", name, names, n);
 	free(names);
 	free(policies);

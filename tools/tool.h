@@ -79,8 +79,9 @@ const char *tool_extension(const char *path);
 const char *tool_suggest(const char *word, const char *const *candidates, size_t n);
 /* "`plicies` is no KIND; did you mean `policies`?" or the list of all; returns TOOL_USAGE. */
 int tool_unknown(const char *kind, const char *word, const char *const *candidates, size_t n);
-/* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform). */
-int tool_check_policy(const char *name);
+/* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform, auto as a policy where Heddle may
+ * choose one). */
+int tool_check_policy(const char *name, int with_auto);
 int tool_load_platform(const char *name, struct heddle_platform **out);
 /* "which machine? ...", with the names of all; returns TOOL_USAGE. */
 int tool_no_platform(void);

@@ -44,7 +44,8 @@ struct heddle_config {
  * the variable and the valid range. Unknown HEDDLE_* variables are reported by `heddle config`. */
 int heddle_config_init(struct heddle_config *config);
 
-/* Starts a runtime. NULL config: what heddle_config_init gives. Several may live in one process. */
+/* Starts a runtime. NULL config: what heddle_config_init gives. Several may live in one process. HEDDLE_E_INVALID names the field of
+ * *config that is out of its range. */
 int heddle_start(const struct heddle_config *config, heddle_runtime **out);
 
 /* The same on a machine described by the caller (copied): in virtual time if `virtual_time`, else with real threads, of

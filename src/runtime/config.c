@@ -23,40 +23,40 @@ struct row {
 	{{#field, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, hi}
 
 static const struct row rows[] = {
-	ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 or more", "CPU workers; -1: one per core"),
-	ROW(n_emulated, "EMULATED", INT, "0", "devices", 0, 1e4, "0 or more",
+	ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 to the number of cores", "CPU workers; -1: one per core"),
+	ROW(n_emulated, "EMULATED", INT, "0", "devices", 0, 1e4, "0 to 10000",
 	    "emulated accelerators: threads with a memory node of their own"),
-	ROW(emulated_memory, "EMULATED_MEMORY", BYTES, "0", "bytes", 0, 1e18, "0 (no limit) or more; K, M, G allowed",
+	ROW(emulated_memory, "EMULATED_MEMORY", BYTES, "0", "bytes", 0, 1e18, "0 (no limit) to 1e18; K, M, G allowed",
 	    "memory of each emulated accelerator"),
-	ROW(emulated_bandwidth, "EMULATED_BANDWIDTH", DOUBLE, "0", "MB/s", 0, 1e9, "0 (as fast as memory) or more",
+	ROW(emulated_bandwidth, "EMULATED_BANDWIDTH", DOUBLE, "0", "MB/s", 0, 1e9, "0 (as fast as memory) to 1e9",
 	    "bandwidth of its links"),
-	ROW(emulated_latency, "EMULATED_LATENCY", DOUBLE, "0", "us", 0, 1e9, "0 or more", "latency of its links"),
-	ROW(emulated_slowdown, "EMULATED_SLOWDOWN", DOUBLE, "1", "factor", 1, 1e6, "1 or more",
+	ROW(emulated_latency, "EMULATED_LATENCY", DOUBLE, "0", "us", 0, 1e9, "0 to 1e9", "latency of its links"),
+	ROW(emulated_slowdown, "EMULATED_SLOWDOWN", DOUBLE, "1", "factor", 1, 1e6, "1 to 1e6",
 	    "kernels last this many times longer there"),
-	ROW(sched, "SCHED", TEXT, "auto", "", 0, 0, "a name from `heddle policies`",
+	ROW(sched, "SCHED", TEXT, "auto", "", 0, 0, "auto, or a name from `heddle policies`",
 	    "scheduling policy; auto: dmdas if the machine has several classes of workers, otherwise lws"),
 	ROW(sched_options, "SCHED_OPTIONS", TEXT, "", "", 0, 0, "name=value,name=value",
 	    "options of the policy; `heddle policies NAME` lists them"),
 	ROW(platform, "PLATFORM", TEXT, "", "", 0, 0, "a name from `heddle platforms`, or a file",
 	    "run in virtual time on this machine instead of for real"),
-	ROW(window, "WINDOW", INT, "16384", "tasks", 0, 2e9, "0 (no limit) or more",
+	ROW(window, "WINDOW", INT, "16384", "tasks", 0, 2e9, "0 (no limit) to 2000000000",
 	    "unfinished tasks beyond which submission waits"),
 	ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, "0 or 1",
 	    "worker 0 has no thread of its own: the thread that waits runs its tasks"),
 	ROW(bind, "BIND", BOOL, "1", "", 0, 1, "0 or 1", "bind worker threads to cores"),
 	ROW(trace, "TRACE", BOOL, "0", "", 0, 1, "0 or 1", "record events"),
 	ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, "0 or 1", "measure the time spent in the scheduling policy"),
-	ROW(calibrate, "CALIBRATE", INT, "10", "samples", 0, 1e6, "0 or more",
+	ROW(calibrate, "CALIBRATE", INT, "10", "samples", 0, 1e6, "0 to 1000000",
 	    "samples per codelet, class and size before a model is trusted"),
 	ROW(model_dir, "MODEL_DIR", TEXT, "", "", 0, 0, "a directory, or none",
 	    "where performance models are kept; empty: the XDG data directory, none: nowhere"),
-	ROW(seed, "SEED", SEED, "0", "", 0, 9.2e18, "0 or more", "seed of everything random"),
+	ROW(seed, "SEED", SEED, "0", "", 0, 9.2e18, "0 to 9.2e18", "seed of everything random"),
 	ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
-	ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 or more",
+	ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
 	    "virtual time: duration of one scheduling decision"),
-	ROW(watchdog, "WATCHDOG", INT, "0", "s", 0, 1e6, "0 (never) or more",
+	ROW(watchdog, "WATCHDOG", INT, "0", "s", 0, 1e6, "0 (never) to 1000000",
 	    "a wait without progress for so long writes to standard error which tasks wait for what"),
-	ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) or more",
+	ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) to 1000",
 	    "tasks in flight per accelerator"),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
@@ -109,19 +109,23 @@ static int parse_number(const char *text, int bytes, double *out)
 	return *end ? -1 : 0;
 }
 
+static int is_integral(const struct row *row)
+{
+	return row->kind == INT || row->kind == BOOL || row->kind == SEED;
+}
+
 static int set_row(const struct row *row, struct heddle_config *config, const char *text, const char *origin)
 {
 	void *field = (char *)config + row->offset;
 	if (row->kind == TEXT) {
-		*(const char **)field = text;
+		*(const char **)field = text && *text ? text : row->setting.default_text;
 		return 0;
 	}
 	double value;
-	int integral = row->kind == INT || row->kind == BOOL || row->kind == SEED;
 	if (parse_number(text, row->kind == BYTES, &value) || value < row->min || value > row->max ||
-	    (integral && value != floor(value)))
+	    (is_integral(row) && value != floor(value)))
 		return hd_error(HEDDLE_E_FORMAT, "%s is \"%s\": it must be %s, %s", origin, text,
-		                integral ? "a whole number" : "a number", row->setting.range);
+		                is_integral(row) ? "a whole number" : "a number", row->setting.range);
 	if (row->kind == INT || row->kind == BOOL)
 		*(int *)field = (int)value;
 	else if (row->kind == DOUBLE)
@@ -162,6 +166,28 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 		text = *(const char *const *)field;
 		snprintf(buffer, size, "%s", text ? text : "");
 		break;
+	}
+	return 0;
+}
+
+/* A program fills fields by hand: the ranges hold for them, too. Any seed is one. */
+int hd_config_check(const struct heddle_config *config)
+{
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const struct row *row = &rows[i];
+		const char *field = (const char *)config + row->offset;
+		double value;
+		switch (row->kind) {
+		case INT:
+		case BOOL: value = *(const int *)field; break;
+		case BYTES: value = (double)*(const uint64_t *)field; break;
+		case DOUBLE: value = *(const double *)field; break;
+		default: continue;
+		}
+		if (!(value >= row->min && value <= row->max))
+			return hd_error(HEDDLE_E_INVALID, "%s is %.15g in struct heddle_config: it must be %s, %s (heddle_config_init "
+			                "gives every field a valid value)", row->setting.name, value,
+			                is_integral(row) ? "a whole number" : "a number", row->setting.range);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 int hd_sched_open(heddle_runtime *rt);
 void hd_sched_close(heddle_runtime *rt);
 int hd_measure_links(heddle_runtime *rt);
+int hd_config_check(const struct heddle_config *config);
 
 static _Atomic uint64_t next_uid = 1; /* relaxed increments: only uniqueness matters; pairs: nothing */
 
@@ -21,7 +22,7 @@ static int own_text(const char **text)
 static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 {
 	struct heddle_config defaults;
-	int status = config ? 0 : heddle_config_init(&defaults);
+	int status = config ? hd_config_check(config) : heddle_config_init(&defaults);
 	if (status)
 		return status;
 	rt->config = config ? *config : defaults;

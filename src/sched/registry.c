@@ -123,8 +123,10 @@ static void explain_unknown(const char *name)
 		free(list);
 		list = longer;
 	}
-	if (all && list)
-		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; there are %s", name, list);
+	if (all && list && strcmp(name, "auto") == 0)
+		hd_error(HEDDLE_E_UNKNOWN, "'auto' is no policy, it means that Heddle chooses one of %s", list);
+	else if (all && list)
+		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; there are %s, and auto: Heddle chooses", name, list);
 	else
 		hd_no_memory("the list of policies");
 	free(list);

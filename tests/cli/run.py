@@ -244,6 +244,14 @@ def test_config_wrong_value_is_refused(p):
     p.refuses("config", "--set", "windw=3", says=["window"])
     p.refuses("config", "--set", "window=-3", says=["window", "-3"])
     p.refuses("config", "--set", "window", says=["NAME=VALUE"])
+    p.refuses("config", says=["HEDDLE_PIPELINE", "to 1000"], status=1, HEDDLE_PIPELINE="1000000")
+
+
+def test_config_empty_policy_is_the_default(p):
+    rows = {row["name"]: row for row in p.json("config", HEDDLE_SCHED="")["settings"]}
+    equal(rows["sched"]["value"], "auto")
+    p.run(*RUN, HEDDLE_SCHED="")
+    p.refuses("run", "cholesky", "--sched", "qqqqqqqqqqqqqqqq", says=["lws", ", auto"])
 
 
 def test_platforms_are_listed_and_described(p):

@@ -1,4 +1,5 @@
 /* The runtime seen from a program: start and stop, submission from tasks and threads. */
+#include <math.h>
 #include <pthread.h>
 #include "program.h"
 
@@ -112,6 +113,65 @@ static void config_comes_from_the_environment(void **state)
 	unsetenv("HEDDLE_NCPU");
 	unsetenv("HEDDLE_SCHED");
 	unsetenv("HEDDLE_EMULATED_MEMORY");
+}
+
+static void config_filled_by_hand_is_checked_like_text(void **state)
+{
+	(void)state;
+	const struct heddle_config good = small_config();
+	struct heddle_config bad[] = {good, good, good, good, good, good, good, good, good, good};
+	const char *const names[] = {"n_emulated", "noise", "window", "pipeline", "watchdog", "calibrate", "n_cpu", "bind",
+	                             "sched_cost", "emulated_slowdown"};
+	bad[0].n_emulated = -3;
+	bad[1].noise = -4;
+	bad[2].window = -4;
+	bad[3].pipeline = 1001;
+	bad[4].watchdog = -1;
+	bad[5].calibrate = -9;
+	bad[6].n_cpu = -2;
+	bad[7].bind = 2;
+	bad[8].sched_cost = NAN;
+	bad[9].emulated_slowdown = 0;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		heddle_runtime *rt;
+		assert_int_equal(heddle_start(&bad[i], &rt), HEDDLE_E_INVALID);
+		assert_says(names[i]);
+	}
+	struct heddle_config seeded = good;
+	seeded.seed = UINT64_MAX;
+	assert_ok(heddle_stop(start_with(&seeded)));
+}
+
+static void config_refusal_names_both_ends_of_the_range(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	assert_int_equal(heddle_setting_set(&config, "pipeline", "1000000"), HEDDLE_E_FORMAT);
+	assert_says(" to 1000");
+	size_t n;
+	const struct heddle_setting *all = heddle_settings(&n);
+	for (size_t i = 0; i < n; i++) {
+		int status = heddle_setting_set(&config, all[i].name, "1e300");
+		if (strcmp(all[i].kind, "text") == 0)
+			continue;
+		assert_int_equal(status, HEDDLE_E_FORMAT);
+		assert_null(strstr(heddle_last_error(), "or more"));
+	}
+}
+
+static void config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	setenv("HEDDLE_SCHED", "", 1);
+	assert_ok(heddle_config_init(&config));
+	assert_string_equal(config.sched, "auto");
+	unsetenv("HEDDLE_SCHED");
+	config = small_config();
+	config.sched = "no such policy";
+	heddle_runtime *rt;
+	assert_int_equal(heddle_start(&config, &rt), HEDDLE_E_UNKNOWN);
+	assert_says("auto:");
 }
 
 /* --- Submission ------------------------------------------------------------------------------------------------------------------------ */
@@ -384,6 +444,9 @@ int main(void)
 		cmocka_unit_test(stop_reports_an_error_that_no_wait_has_seen),
 		cmocka_unit_test(two_runtimes_live_in_one_process),
 		cmocka_unit_test(config_comes_from_the_environment),
+		cmocka_unit_test(config_filled_by_hand_is_checked_like_text),
+		cmocka_unit_test(config_refusal_names_both_ends_of_the_range),
+		cmocka_unit_test(config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto),
 		cmocka_unit_test(codelet_without_name_or_kernel_is_invalid),
 		cmocka_unit_test(submit_what_no_worker_can_run_is_refused),
 		cmocka_unit_test(submit_wrong_arguments_are_refused),
