@@ -104,7 +104,7 @@ static int write_to(int fd, const char *path, const char *data, size_t length)
  * mkstemp does not give. */
 static int open_beside(const char *path, char **name)
 {
-	static atomic_uint calls; /* relaxed: numbers need only differ */
+	static atomic_uint calls; /* relaxed: numbers need only differ; pairs: nothing */
 	for (;;) {
 		unsigned call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
 		*name = hd_format("%s.%ld-%u", path, (long)getpid(), call);
