@@ -18,7 +18,7 @@ struct options {
 
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "On what:", 4},
-	{"ncpu", KEY_NCPU, "P", 0, "CPU workers (default: one per core)", 0},
+	{"ncpu", KEY_NCPU, "P", 0, "CPU workers, at most one per core (default: one per core)", 0},
 	{"emulated", KEY_EMULATED, "K", 0, "Emulated accelerators: threads with a memory of their own (default 0)", 0},
 	{"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each, such as 64M (default 0: no limit)", 0},
 	{"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0, "Bandwidth of their links (default 0: that of memory)", 0},

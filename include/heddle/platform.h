@@ -99,8 +99,8 @@ int heddle_platform_parse(const char *name, const char *yaml, size_t length, str
 /* Writes a platform as YAML that heddle_platform_load reads back to the same value, atomically. */
 int heddle_platform_save(const struct heddle_platform *platform, const char *path);
 
-/* Describes the machine the program runs on: one CPU worker per core, at most `n_cpu` of them (negative: all), no
- * kernel times. The caller owns *out. */
+/* Describes the machine the program runs on: `n_cpu` CPU workers, each on a core of its own (negative: one per
+ * core), no kernel times. The caller owns *out. HEDDLE_E_INVALID when there are not so many cores. */
 int heddle_platform_discover(int n_cpu, struct heddle_platform **out);
 
 /* The bandwidth written for the links of an emulated accelerator that are not slowed down: copies then take as long as memory

@@ -18,7 +18,7 @@ struct heddle_policy;
  * range and meaning (the same table, src/runtime/config.c, is behind all three).
  * Strings are borrowed until heddle_start returns. */
 struct heddle_config {
-	int n_cpu;                /* CPU workers; -1: one per core */
+	int n_cpu;                /* CPU workers, each on a core of its own; -1: one per core; more than there are is an error */
 	int n_emulated;           /* emulated accelerators beside them */
 	uint64_t emulated_memory; /* bytes each; 0: no limit */
 	double emulated_bandwidth, emulated_latency, emulated_slowdown; /* MB/s, us, factor */

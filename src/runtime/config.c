@@ -23,7 +23,7 @@ struct row {
 	{{#field, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, hi}
 
 static const struct row rows[] = {
-	ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 to the number of cores", "CPU workers; -1: one per core"),
+	ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 to the number of cores", "CPU workers, each on a core of its own; -1: one per core"),
 	ROW(n_emulated, "EMULATED", INT, "0", "devices", 0, 1e4, "0 to 10000",
 	    "emulated accelerators: threads with a memory node of their own"),
 	ROW(emulated_memory, "EMULATED_MEMORY", BYTES, "0", "bytes", 0, 1e18, "0 (no limit) to 1e18; K, M, G allowed",

@@ -151,6 +151,13 @@ def test_machine_shows_emulated_accelerators_when_configured(p):
         assert len(m["links"]) >= 4
 
 
+def test_more_workers_than_cores_are_refused(p):
+    cores = len(p.json("machine")["workers"])
+    says = ["1000", f" {cores} core", "-1"]
+    p.refuses(*RUN, "--ncpu", "1000", says=says, status=1)
+    p.refuses("machine", says=says, status=1, HEDDLE_NCPU="1000")
+
+
 def test_machine_ncpu_limits_the_workers(p):
     equal(len(p.json("machine", HEDDLE_NCPU="1")["workers"]), 1)
 

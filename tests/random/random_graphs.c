@@ -498,7 +498,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 		return -1;
 	const int windows[] = {1, 3, 16, 0};
 	config.sched = policy_name(options, index);
-	config.n_cpu = 1 + (int)below(&rng, 3);
+	config.n_cpu = cores_up_to(1 + (int)below(&rng, 3));
 	config.n_emulated = chance(&rng, 0.8) ? 2 : (int)below(&rng, 2);
 	config.emulated_memory = chance(&rng, 0.8) ? LARGEST + below(&rng, LARGEST) : 0;
 	config.emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0; /* us: then much happens while copies are on their way */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <heddle.h>
 #include "base/base.h"
+#include "../machine.h"
 
 enum { HANG_S = 20 }; /* a seed takes a few milliseconds: so long means that it hangs */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <heddle.h>
+#include "../machine.h"
 
 static inline void assert_ok(int status)
 {
@@ -29,7 +30,7 @@ static inline struct heddle_config small_config(void)
 {
 	struct heddle_config config;
 	assert_ok(heddle_config_init(&config));
-	config.n_cpu = 2;
+	config.n_cpu = cores_up_to(2);
 	config.bind = 0;
 	config.sched = "eager";
 	config.model_dir = "none";

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <dense/internal.h>
 #include "ok.h"
+#include "../machine.h"
 
 /* --- Runtimes ----------------------------------------------------------------------------------------------------- */
 
@@ -18,7 +19,7 @@ static struct heddle_config settings(int n_cpu, int n_emulated, uint64_t memory)
 {
 	struct heddle_config config;
 	OK(heddle_config_init(&config));
-	config.n_cpu = n_cpu;
+	config.n_cpu = cores_up_to(n_cpu);
 	config.n_emulated = n_emulated;
 	config.emulated_memory = memory;
 	config.sched = "eager";

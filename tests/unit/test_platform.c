@@ -138,6 +138,11 @@ static void discover_describes_this_machine(void **state)
 	assert_round_trip(p, file_in(*state, "this.yaml"));
 	assert_int_equal(heddle_platform_discover(1, &one), 0);
 	assert_int_equal(one->n_workers, 1);
+	char cores[32];
+	snprintf(cores, sizeof cores, " %zu core", p->n_workers);
+	assert_int_equal(heddle_platform_discover((int)p->n_workers + 777, &one), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), cores));
+	assert_non_null(strstr(heddle_last_error(), "-1"));
 	heddle_platform_free(p);
 	heddle_platform_free(one);
 }
