@@ -106,6 +106,9 @@ static int configure(struct options *o, struct heddle_config *config)
 		return tool_usage_error("no worker is left: give --ncpu or --emulated a positive number");
 	if (tool_check_policy(config->sched, 1))
 		return TOOL_USAGE;
+	if (config->platform && config->platform[0])
+		tool_warn("run is for real: the setting platform (HEDDLE_PLATFORM), %s, is ignored; `heddle sim %s --platform %s` runs there in "
+		          "virtual time", config->platform, e->application, config->platform);
 	return cholesky_check_memory(&e->what);
 }
 

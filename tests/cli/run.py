@@ -336,6 +336,13 @@ def test_run_without_a_place_for_models_prints_its_table(p):
     assert "residual" in out, out
 
 
+def test_run_says_that_a_platform_is_ignored(p):
+    out, err = p.warns(*RUN, HEDDLE_PLATFORM="haswell-k40m")
+    assert "residual" in out, out
+    assert "HEDDLE_PLATFORM" in err and "heddle sim cholesky --platform haswell-k40m" in err, err
+    p.run(*RUN, HEDDLE_PLATFORM="")
+
+
 def test_run_repeated_gives_the_median(p):
     r = p.json(*RUN, "--repeat", "3")["run"]
     assert 0 < r["min_makespan_ms"] <= r["makespan_ms"] <= r["max_makespan_ms"], r
