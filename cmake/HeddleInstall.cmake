@@ -31,3 +31,5 @@ if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
 configure_file(cmake/heddle.pc.in "${CMAKE_CURRENT_BINARY_DIR}/heddle.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/heddle.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(SCRIPT cmake/LinkerCache.cmake)

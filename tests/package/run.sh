@@ -1,6 +1,7 @@
 #!/bin/sh
-# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, then compiles outside.c with what pkg-config says and through
-# find_package, and outside.cpp, and runs all three. Each must print VERSION. Then every program of examples/, which must end with 0.
+# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles outside.c with what
+# pkg-config says and through find_package, and outside.cpp, and runs all three. Each must print VERSION. Then every program of
+# examples/, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,6 +11,30 @@ prefix=$scratch/prefix
 
 "$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 library=$(dirname "$(find "$prefix" -name libheddle.so)")
+sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc" # what is written there is the prefix of the configuration
+
+# README's first program, by README's commands, for a user whose home cannot be written.
+readme=$here/../../README.md
+mkdir "$scratch/reader"
+sed -n '/^```c$/,/^```$/p;/^```$/q' "$readme" | sed '/^```/d' >"$scratch/reader/hello.c"
+sed -n 's/^    \$ //p' "$readme" >"$scratch/reader/commands"
+wanted=$(sed -n '/^    \$ .*hello$/{n;s/^    //p;}' "$readme")
+printed=$(cd "$scratch/reader" && env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH PREFIX="$prefix" XDG_DATA_HOME="$scratch/log" sh -eu commands)
+[ "$printed" = "$wanted" ] && [ "$wanted" ] || { echo "README's program printed \"$printed\" instead of \"$wanted\""; exit 1; }
+
+# The loader's cache is renewed where it has a part in it, and nowhere else.
+mkdir "$scratch/bin"
+printf '#!/bin/sh\ntouch "%s/renewed"\n' "$scratch" >"$scratch/bin/ldconfig"
+chmod +x "$scratch/bin/ldconfig"
+renews() { # renews PREFIX DESTDIR: yes or no
+	rm -f "$scratch/renewed"
+	DESTDIR="$2" PATH="$scratch/bin:$PATH" "$cmake" -DCMAKE_INSTALL_PREFIX="$1" -P "$here/../../cmake/LinkerCache.cmake"
+	if [ -e "$scratch/renewed" ]; then echo yes; else echo no; fi
+}
+answers="$(renews /usr/local "") $(renews /usr "") $(renews "$prefix" "") $(renews /usr/local "$scratch/stage")"
+[ "$answers" = "yes yes no no" ] || { echo "ldconfig for /usr/local, /usr, elsewhere, staged: $answers"; exit 1; }
+grep -q LinkerCache "$build/cmake_install.cmake" || { echo "installing does not renew the loader's cache"; exit 1; }
+
 export LD_LIBRARY_PATH="$library"
 
 expect() { # expect PROGRAM: it must print the version
@@ -17,12 +42,11 @@ expect() { # expect PROGRAM: it must print the version
 	[ "$printed" = "$version" ] || { echo "$1 printed \"$printed\" instead of \"$version\""; exit 1; }
 }
 
-# The prefix written in heddle.pc is that of the configuration.
 export PKG_CONFIG_PATH="$library/pkgconfig"
 found=$(pkg-config --modversion heddle)
 [ "$found" = "$version" ] || { echo "heddle.pc says version $found instead of $version"; exit 1; }
 ${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/outside.c" -o "$scratch/by-pkg-config" \
-	$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle)
+	$(pkg-config --cflags --libs heddle)
 expect "$scratch/by-pkg-config"
 
 # Every header is C++ too, without a warning.
@@ -31,7 +55,7 @@ for header in "$prefix"/include/heddle.h "$prefix"/include/heddle/*.h; do
 		-I"$prefix/include" -x c++ -
 done
 ${CXX:-c++} -std=c++17 -pedantic-errors -Wall -Wextra -Wshadow -Werror "$here/outside.cpp" -o "$scratch/in-cpp" \
-	$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle)
+	$(pkg-config --cflags --libs heddle)
 expect "$scratch/in-cpp"
 
 "$cmake" -S "$here" -B "$scratch/by-cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1 &&

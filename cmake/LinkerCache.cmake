@@ -1,0 +1,11 @@
+# Run after installing: where the loader looks anyway its cache is renewed, so that programs find the library at once.
+if("$ENV{DESTDIR}" STREQUAL "" AND CMAKE_INSTALL_PREFIX MATCHES "^/usr(/local)?/?$")
+	find_program(LDCONFIG ldconfig PATHS /sbin /usr/sbin)
+	set(failed TRUE)
+	if(LDCONFIG)
+		execute_process(COMMAND "${LDCONFIG}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+	endif()
+	if(failed)
+		message("Programs find the library once root has run ldconfig.")
+	endif()
+endif()
