@@ -87,6 +87,10 @@ static void try_default_dir(struct hd_perf *perf)
 	                       "written, or to none", perf->dir, made ? strerror(errno) : heddle_last_error());
 	warn(perf, line ? line : "performance models are not kept");
 	free(line);
+	if (access(perf->dir, X_OK) == 0)
+		return;
+	free(perf->dir); /* not even to be entered: else every model would be reported as unreadable */
+	perf->dir = NULL;
 }
 
 /* --- From a file --- */
@@ -241,9 +245,9 @@ static int make_model(struct hd_perf *perf, const struct heddle_codelet_desc *co
 	m->records = m->kind != HEDDLE_MODEL_NONE && m->kind != HEDDLE_MODEL_GIVEN && !perf->from_platform;
 	m->name_hash = hd_hash_string(codelet->name);
 	m->name = strdup(codelet->name);
-	int stored = perf->dir && m->records;
-	if (stored && perf->untried)
+	if (m->records && perf->untried)
 		try_default_dir(perf);
+	int stored = perf->dir && m->records;
 	if (stored)
 		m->path = hd_perf_name_file(perf->dir, codelet->name);
 	if (regression && m->records)

@@ -356,6 +356,27 @@ static void default_directory_that_cannot_be_written_is_a_warning(void **state)
 	free(file);
 }
 
+static void default_directory_that_cannot_be_entered_is_one_warning(void **state)
+{
+	char *loop = hd_format("%s/loop", (const char *)*state), *old = getenv("XDG_DATA_HOME");
+	old = old ? strdup(old) : NULL;
+	assert_int_equal(symlink("loop", loop), 0);
+	setenv("XDG_DATA_HOME", loop, 1);
+	struct hd_perf *perf = open_perf(NULL);
+	record(entry_of(perf, &gemm, 10), 0, 4, 2.5);
+	record(entry_of(perf, &power, 10), 0, 4, 2.5);
+	const char *says = hd_perf_warnings(perf), *end = strchr(says, '\n');
+	assert_true(strstr(says, loop) && end && !end[1]);
+	assert_int_equal(hd_perf_save(perf), 0);
+	hd_perf_close(perf);
+	if (old)
+		setenv("XDG_DATA_HOME", old, 1);
+	else
+		unsetenv("XDG_DATA_HOME");
+	free(old);
+	free(loop);
+}
+
 static void purge_removes_models_and_nothing_else(void **state)
 {
 	size_t n;
@@ -393,6 +414,7 @@ int main(void)
 	    IN_DIR(listed_models_are_sorted_and_complete),
 	    IN_DIR(missing_directory_is_an_error_only_if_given),
 	    IN_DIR(default_directory_that_cannot_be_written_is_a_warning),
+	    IN_DIR(default_directory_that_cannot_be_entered_is_one_warning),
 	    IN_DIR(purge_removes_models_and_nothing_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
