@@ -16,7 +16,7 @@ struct window {
 static size_t count_pieces(size_t extent, size_t pieces, size_t tile)
 {
 	if (tile)
-		return extent ? (extent + tile - 1) / tile : 1;
+		return extent ? (extent - 1) / tile + 1 : 1;
 	return pieces ? pieces : 1;
 }
 
@@ -36,9 +36,10 @@ static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f,
 {
 	size_t first, n;
 	cut(p->n[0], f->nx, f->tile_x, i, &first, &n);
-	size_t begin = first > f->halo ? first - f->halo : 0, end = first + n + f->halo;
-	w->offset[0] = begin;
-	w->n[0] = (end < p->n[0] ? end : p->n[0]) - begin;
+	size_t behind = p->n[0] - first - n;
+	size_t left = f->halo < first ? f->halo : first, right = f->halo < behind ? f->halo : behind;
+	w->offset[0] = first - left;
+	w->n[0] = left + n + right;
 }
 
 static int window(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct window *w)

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
+#define MOST_BYTES (SIZE_MAX >> 8) /* of a datum: no address space has more, and sums of some do not overflow */
 
 struct hd_data_extra *hd_data_extra(heddle_data *d)
 {
@@ -84,22 +85,28 @@ void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i,
 	set_dense_strides(out);
 }
 
+static int too_large(void)
+{
+	return hd_error(HEDDLE_E_INVALID, "data of more bytes than memory has");
+}
+
 static int check_part(const struct heddle_part *p)
 {
 	if (p->elem_size == 0 || p->n_dims > HEDDLE_MAX_DIMS)
 		return hd_error(HEDDLE_E_INVALID, "data need elements of at least one byte and at most %d dimensions, not %zu and %u",
 		                HEDDLE_MAX_DIMS, p->elem_size, p->n_dims);
-	size_t span = 1, bytes = p->elem_size;
+	size_t span = 1, bytes = p->elem_size, spanned;
 	for (unsigned d = 0; d < p->n_dims; d++) {
 		if (p->base && p->n[d] > 1 && p->stride[d] < span)
 			return hd_error(HEDDLE_E_INVALID,
 			                "dimension %u has stride %zu, less than the %zu elements below it: lines would overlap", d,
 			                p->stride[d], span);
-		span = p->n[d] * (p->base ? p->stride[d] : span);
-		if (p->n[d] && __builtin_mul_overflow(bytes, p->n[d], &bytes))
-			return hd_error(HEDDLE_E_INVALID, "data of more bytes than memory has");
+		if ((p->n[d] && __builtin_mul_overflow(bytes, p->n[d], &bytes)) ||
+		    __builtin_mul_overflow(p->n[d], p->base ? p->stride[d] : span, &span) ||
+		    __builtin_mul_overflow(span, p->elem_size, &spanned))
+			return too_large();
 	}
-	return 0;
+	return bytes > MOST_BYTES ? too_large() : 0;
 }
 
 /* Several parts are kept apart; the first is in the handle in any case. */
@@ -133,12 +140,16 @@ static void describe(heddle_data *d)
 
 static int check_parts(const struct heddle_part *parts, size_t n_parts)
 {
+	size_t bytes = 0;
 	for (size_t i = 0; i < n_parts; i++) {
 		int status = check_part(&parts[i]);
 		if (status)
 			return status;
 		if (!parts[i].base != !parts[0].base)
 			return hd_error(HEDDLE_E_INVALID, "either all parts of a datum have a buffer or none has");
+		bytes += padded(part_count(&parts[i]) * parts[i].elem_size);
+		if (bytes > MOST_BYTES)
+			return too_large();
 	}
 	return 0;
 }

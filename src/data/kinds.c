@@ -53,6 +53,8 @@ static struct heddle_part line(void *base, size_t n, size_t elem_size)
 int heddle_csr(heddle_runtime *rt, size_t n_rows, size_t nnz, void *values, uint32_t *column, uint32_t *row_start,
                size_t elem_size, heddle_data **out)
 {
+	if (n_rows == SIZE_MAX)
+		return hd_error(HEDDLE_E_INVALID, "%zu rows are more than memory has", n_rows);
 	const struct heddle_part parts[] = {line(values, nnz, elem_size), line(column, nnz, sizeof *column),
 	                                    line(row_start, n_rows + 1, sizeof *row_start)};
 	return hd_data_create(rt, parts, 3, out);

@@ -174,6 +174,9 @@ static void registration_of_impossible_shapes_is_refused(void **state)
 	assert_int_equal(heddle_tensor(rt, &five, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_tensor(rt, NULL, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_vector(rt, a, SIZE_MAX / 2, sizeof *a, &d), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_vector(rt, NULL, SIZE_MAX / sizeof *a, sizeof *a, &d), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_matrix(rt, a, 1, 4, SIZE_MAX / 2, sizeof *a, &d), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_csr(rt, SIZE_MAX, 0, NULL, NULL, NULL, sizeof *a, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_vector(NULL, a, 10, sizeof *a, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_vector(rt, a, 10, sizeof *a, NULL), HEDDLE_E_INVALID);
 	assert_null(d);

@@ -258,6 +258,38 @@ static void impossible_filters_are_refused(void **state)
 	assert_ok(heddle_stop(f.rt));
 }
 
+/* The number of elements of child i, as the program sees it. */
+static size_t length_of(heddle_data *d, size_t i)
+{
+	struct heddle_part part;
+	heddle_data *child = heddle_child(d, i);
+	assert_ok(heddle_acquire(child, HEDDLE_R));
+	assert_ok(heddle_data_part(child, 0, &part));
+	assert_ok(heddle_release(child));
+	return part.n[0];
+}
+
+static void pieces_of_any_size_are_cut_off_at_the_end(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long x[10] = {0};
+	heddle_data *d;
+	size_t n = 0;
+	assert_ok(heddle_vector(f.rt, x, 10, sizeof *x, &d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_HALO, .nx = 2, .halo = SIZE_MAX}, &n));
+	assert_int_equal(n, 2);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(length_of(d, i), 10);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .tile_x = SIZE_MAX}, &n));
+	assert_int_equal(n, 1);
+	assert_int_equal(length_of(d, 0), 10);
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(f.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +301,7 @@ int main(void)
 		cmocka_unit_test(parent_is_refused_while_partitioned_and_good_afterwards),
 		cmocka_unit_test(child_may_be_partitioned_again),
 		cmocka_unit_test(impossible_filters_are_refused),
+		cmocka_unit_test(pieces_of_any_size_are_cut_off_at_the_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
