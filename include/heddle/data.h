@@ -117,7 +117,7 @@ enum heddle_filter_kind {
 	HEDDLE_SPLIT_COLUMNS, /* a matrix in `ny` blocks of columns */
 	HEDDLE_SPLIT_ROWS,    /* a matrix in `nx` blocks of rows */
 	HEDDLE_SPLIT_TILES,   /* a matrix in nx x ny tiles, child index i + j * nx */
-	HEDDLE_SPLIT_CUSTOM   /* `child` says */
+	HEDDLE_SPLIT_CUSTOM   /* `child` says. Children that share elements with another can only be read, the others written too */
 };
 
 struct heddle_filter {
@@ -133,7 +133,8 @@ struct heddle_filter {
 };
 
 /* Splits `data` (one part, registered with a buffer or already written) into children that share its buffer. Asynchronous:
- * the children become usable in tasks at once, `data` itself is refused in tasks until heddle_unpartition. */
+ * the children become usable in tasks at once, `data` itself is refused in tasks until heddle_unpartition. A child that can
+ * only be read is refused in other modes than R (HEDDLE_E_INVALID), and so are the pieces it may itself be split into. */
 int heddle_partition(heddle_data *data, const struct heddle_filter *filter, size_t *n_children);
 /* Child i, or NULL when `data` is not partitioned or i is out of range. */
 heddle_data *heddle_child(heddle_data *data, size_t i);

@@ -76,6 +76,13 @@ static void give_up(heddle_task *t)
 	t->accesses[0].mode = HEDDLE_R;
 }
 
+static int cannot_write(const heddle_data *d)
+{
+	char name[80];
+	return hd_error(HEDDLE_E_INVALID, "heddle_acquire: %s overlaps its neighbours and can only be read",
+	                hd_data_name(d, name, sizeof name));
+}
+
 int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 {
 	int status = check_handle(d, "heddle_acquire");
@@ -83,6 +90,8 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 		status = check_outside("heddle_acquire");
 	if (!status && mode != HEDDLE_R && mode != HEDDLE_W && mode != HEDDLE_RW)
 		status = hd_error(HEDDLE_E_INVALID, "heddle_acquire: the mode is R, W or RW, not %d", (int)mode);
+	if (!status && d->read_only && mode != HEDDLE_R)
+		status = cannot_write(d);
 	heddle_task *t = status ? NULL : control_on(d, HD_TASK_ACQUIRE, mode);
 	if (!t)
 		return status ? status : HEDDLE_E_MEMORY;

@@ -57,7 +57,7 @@ struct heddle_data {
 	uint32_t id;            /* registration number */
 	/* What submitting threads look at without the lock; a word of their own, for compilers read neighbours together. */
 	uint8_t partitioned;    /* seen as children now: refused in tasks */
-	uint8_t read_only;      /* an overlapping child */
+	uint8_t read_only;      /* a child that shares elements with another, or a piece of one */
 	uint8_t unregistered;
 	uint8_t traits;         /* HD_DATA_OBJECT ... */
 
@@ -170,6 +170,15 @@ void hd_private_drop(heddle_data *d, int redux_only);
 /* filter.c */
 /* The parent is in main memory: the children become windows of it. */
 void hd_partition_staged(heddle_task *t);
+
+/* overlap.c */
+/* A window of the parent: where it begins and its extents, in elements. */
+struct hd_window {
+	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
+	int shared; /* has elements that another window has too */
+};
+/* Finds those that are. HEDDLE_E_MEMORY. */
+int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
 
 /* copy.c: moving bytes; without the lock. */
 /* Copies between two replicas of host-accessible nodes. */

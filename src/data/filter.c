@@ -7,11 +7,6 @@
 #include <string.h>
 #include "engine/engine.h"
 
-/* A window of the parent: where it begins and its extents, in elements. */
-struct window {
-	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
-};
-
 /* How one dimension is cut: into tiles of a given length, or into a number of nearly equal pieces. */
 static size_t count_pieces(size_t extent, size_t pieces, size_t tile)
 {
@@ -32,7 +27,7 @@ static void cut(size_t extent, size_t pieces, size_t tile, size_t i, size_t *off
 	*n = base + (i < longer);
 }
 
-static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct window *w)
+static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct hd_window *w)
 {
 	size_t first, n;
 	cut(p->n[0], f->nx, f->tile_x, i, &first, &n);
@@ -42,9 +37,8 @@ static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f,
 	w->n[0] = left + n + right;
 }
 
-static int window(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct window *w)
+static int window(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct hd_window *w)
 {
-	memset(w, 0, sizeof *w);
 	memcpy(w->n, p->n, sizeof w->n);
 	size_t rows = count_pieces(p->n[0], f->nx, f->tile_x);
 	switch (f->kind) {
@@ -114,7 +108,7 @@ static int check_filter(const heddle_data *d, const struct heddle_filter *f)
 	return status;
 }
 
-static int check_window(const struct heddle_part *p, const struct window *w, size_t i)
+static int check_window(const struct heddle_part *p, const struct hd_window *w, size_t i)
 {
 	for (unsigned d = 0; d < p->n_dims; d++)
 		if (w->offset[d] > p->n[d] || w->n[d] > p->n[d] - w->offset[d])
@@ -122,26 +116,37 @@ static int check_window(const struct heddle_part *p, const struct window *w, siz
 	return 0;
 }
 
+/* All of them, before any child is made: which overlap is known only then. */
+static int make_windows(const struct heddle_part *p, const struct heddle_filter *f, struct hd_window *windows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int status = window(p, f, i, &windows[i]);
+		if (!status)
+			status = check_window(p, &windows[i], i);
+		if (status)
+			return status;
+		windows[i].shared = f->kind == HEDDLE_SPLIT_HALO;
+	}
+	return f->kind == HEDDLE_SPLIT_CUSTOM ? hd_windows_overlap(windows, n, p->n_dims) : 0;
+}
+
 /* A handle for one window; it has a place in main memory as soon as PARTITION has run. */
-static int make_child(heddle_data *d, struct heddle_part part, const struct window *w, size_t i, int read_only)
+static int make_child(heddle_data *d, struct heddle_part part, const struct hd_window *w)
 {
 	size_t offset = 0;
-	int status = check_window(&part, w, i);
-	if (status)
-		return status;
 	for (unsigned dim = 0; dim < part.n_dims; dim++) {
 		part.n[dim] = w->n[dim];
 		offset += w->offset[dim] * part.stride[dim];
 	}
 	part.base = NULL;
 	heddle_data *child;
-	status = hd_data_create(d->rt, &part, 1, &child);
+	int status = hd_data_create(d->rt, &part, 1, &child);
 	if (status)
 		return status;
 	memcpy(child->part.stride, part.stride, sizeof part.stride); /* a window of its parent, without a buffer as yet */
 	child->part.base = (void *)(uintptr_t)(offset * part.elem_size); /* its distance from the parent's, until then */
 	child->parent = d;
-	child->read_only = (uint8_t)read_only;
+	child->read_only = (uint8_t)(w->shared || d->read_only);
 	child->replicas[0].valid = 0;
 	d->extra->children[d->extra->n_children++] = child;
 	return 0;
@@ -167,13 +172,11 @@ static int make_children(heddle_data *d, const struct heddle_filter *f)
 	size_t n = n_windows(&part, f);
 	if (!extra || !(extra->children = calloc(n, sizeof(heddle_data *))))
 		return hd_no_memory("children");
-	int status = 0;
-	for (size_t i = 0; i < n && !status; i++) {
-		struct window w;
-		status = window(&part, f, i, &w);
-		if (!status)
-			status = make_child(d, part, &w, i, f->kind == HEDDLE_SPLIT_HALO);
-	}
+	struct hd_window *windows = calloc(n, sizeof *windows);
+	int status = windows ? make_windows(&part, f, windows, n) : hd_no_memory("children");
+	for (size_t i = 0; i < n && !status; i++)
+		status = make_child(d, part, &windows[i]);
+	free(windows);
 	if (status)
 		drop_children(d);
 	return status;

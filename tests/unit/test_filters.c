@@ -290,6 +290,122 @@ static void pieces_of_any_size_are_cut_off_at_the_end(void **state)
 	assert_ok(heddle_stop(f.rt));
 }
 
+/* --- Windows that overlap ------------------------------------------------------------------------------------------------ */
+
+struct box {
+	size_t offset[2], n[2];
+};
+
+static int box_child(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS], size_t n[HEDDLE_MAX_DIMS],
+                     void *arg)
+{
+	(void)parent;
+	const struct box *b = (const struct box *)arg + i;
+	memcpy(offset, b->offset, sizeof b->offset);
+	memcpy(n, b->n, sizeof b->n);
+	return 0;
+}
+
+static int add_one(const struct fixture *f, heddle_data *d)
+{
+	long one = 1;
+	return heddle_submit(f->rt, heddle_call(f->add), heddle_rw(d), heddle_value(one));
+}
+
+static void custom_windows_that_overlap_can_only_be_read(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	/* 0 and 3 share one element; 1 touches both but for edges, 2 and 5 are empty, 4 lies apart. */
+	struct box boxes[] = {{{0, 0}, {4, 4}}, {{4, 0}, {4, 3}}, {{1, 1}, {0, 5}}, {{3, 3}, {2, 2}}, {{0, 5}, {3, 3}},
+	                      {{8, 8}, {0, 0}}};
+	const int writable[] = {0, 1, 1, 0, 1, 1};
+	long a[8 * 8] = {0};
+	heddle_data *d;
+	size_t n = 0;
+	assert_ok(heddle_matrix(f.rt, a, 8, 8, 8, sizeof *a, &d));
+	assert_ok(heddle_partition(
+	    d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_CUSTOM, .n_children = 6, .child = box_child, .arg = boxes}, &n));
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(add_one(&f, heddle_child(d, i)), writable[i] ? 0 : HEDDLE_E_INVALID);
+		if (!writable[i])
+			assert_says("overlaps");
+	}
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	for (size_t j = 0; j < 8; j++)
+		for (size_t i = 0; i < 8; i++)
+			assert_int_equal(a[i + j * 8], (i >= 4 && j < 3) || (i < 3 && j >= 5));
+	assert_ok(heddle_stop(f.rt));
+}
+
+static void what_can_only_be_read_stays_so_in_parts_and_for_the_program(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	long x[12] = {0};
+	heddle_data *d;
+	size_t n = 0;
+	assert_ok(heddle_vector(f.rt, x, 12, sizeof *x, &d));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_HALO, .nx = 3, .halo = 2}, &n));
+	heddle_data *child = heddle_child(d, 1);
+	assert_int_equal(heddle_acquire(child, HEDDLE_RW), HEDDLE_E_INVALID);
+	assert_says("only be read");
+	assert_int_equal(heddle_acquire(child, HEDDLE_W), HEDDLE_E_INVALID);
+	assert_ok(heddle_acquire(child, HEDDLE_R));
+	assert_ok(heddle_release(child));
+	assert_ok(heddle_partition(child, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, &n));
+	assert_int_equal(add_one(&f, heddle_child(child, 0)), HEDDLE_E_INVALID);
+	assert_ok(heddle_unpartition(child));
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(f.rt));
+}
+
+enum { MANY = 96 };
+
+/* Child i: one element, in a different order along each dimension. */
+static int scattered(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS], size_t n[HEDDLE_MAX_DIMS],
+                     void *arg)
+{
+	(void)parent;
+	size_t at = i * 7919 % (MANY * MANY);
+	offset[0] = at % MANY;
+	offset[1] = at / MANY;
+	n[0] = n[1] = 1;
+	if (arg && i == 1) { /* reaches into its neighbour */
+		offset[0]--;
+		n[0]++;
+	}
+	return 0;
+}
+
+static void thousands_of_windows_are_told_apart(void **state)
+{
+	(void)state;
+	struct fixture f = open_fixture();
+	static long a[MANY * MANY];
+	memset(a, 0, sizeof a);
+	heddle_data *d;
+	int overlap = 1;
+	for (size_t k = 0; k < 2; k++) {
+		size_t n = 0, refused = 0;
+		assert_ok(heddle_matrix(f.rt, a, MANY, MANY, MANY, sizeof *a, &d));
+		assert_ok(heddle_partition(d,
+		                           &(struct heddle_filter){.kind = HEDDLE_SPLIT_CUSTOM,
+		                                                   .n_children = MANY * MANY,
+		                                                   .child = scattered,
+		                                                   .arg = k ? &overlap : NULL},
+		                           &n));
+		for (size_t i = 0; i < n; i++)
+			refused += add_one(&f, heddle_child(d, i)) != 0;
+		assert_int_equal(refused, 2 * k);
+		assert_ok(heddle_unpartition(d));
+		assert_ok(heddle_unregister(d));
+	}
+	assert_ok(heddle_stop(f.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +418,9 @@ int main(void)
 		cmocka_unit_test(child_may_be_partitioned_again),
 		cmocka_unit_test(impossible_filters_are_refused),
 		cmocka_unit_test(pieces_of_any_size_are_cut_off_at_the_end),
+		cmocka_unit_test(custom_windows_that_overlap_can_only_be_read),
+		cmocka_unit_test(what_can_only_be_read_stays_so_in_parts_and_for_the_program),
+		cmocka_unit_test(thousands_of_windows_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
