@@ -161,8 +161,9 @@ static inline struct heddle_item heddle_then(heddle_callback f, const void *arg)
 }
 
 /* Submits one task. Returns at once, unless `window` tasks are unfinished: then it waits (or helps) until there is room.
- * Inside a kernel or callback it never waits. A task without a codelet is a pure synchronisation. HEDDLE_E_INVALID and
- * HEDDLE_E_NO_WORKER: nothing was submitted. */
+ * Inside a kernel or callback it never waits. A task without a codelet is a pure synchronisation. HEDDLE_E_INVALID;
+ * HEDDLE_E_NO_WORKER: no worker has a kernel (or a time) for the codelet; HEDDLE_E_NO_FIT: the task's data are larger than any
+ * memory it could run in; HEDDLE_E_MEMORY: nothing was submitted. */
 int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items);
 
 #ifndef __cplusplus

@@ -1,5 +1,6 @@
 /* The program's own access to data: acquire and release, prefetch, unregister. Each is a control task in the datum's chain. */
 #include <stdlib.h>
+#include <string.h>
 #include "engine/engine.h"
 
 static int check_handle(const heddle_data *d, const char *what)
@@ -49,19 +50,19 @@ static void end_acquire(heddle_task *t)
 	hd_core_settle(rt);
 }
 
-/* Why a control failed, in the words of the thread that met the failure. */
-static const char *reason(const heddle_task *t)
+/* Which task failed, for a control that was cancelled. */
+static const char *cause(const heddle_task *t)
 {
-	return t->extra && t->extra->message ? t->extra->message : heddle_status_name(t->status);
+	return t->extra && t->extra->cause ? t->extra->cause : "the task that should have written it failed";
 }
 
 static int acquire_failed(heddle_data *d, heddle_task *t)
 {
-	char name[80];
+	char name[80], why[80];
 	hd_data_name(d, name, sizeof name);
-	int status = t->status ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name, reason(t))
-	                       : hd_error(HEDDLE_E_CANCELLED,
-	                                  "%s was not computed: the task that should have written it failed", name);
+	int status = t->status ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name,
+	                                  hd_task_reason(t, why, sizeof why))
+	                       : hd_error(HEDDLE_E_CANCELLED, "heddle_acquire: %s was not computed: %s", name, cause(t));
 	t->status = 0; /* that the program could not have it does not spoil the datum further */
 	t->cancelled = 0;
 	t->accesses[0].mode = HEDDLE_R;
@@ -175,6 +176,14 @@ static int submit_unregister(heddle_data *d, heddle_task **held)
 	return 0;
 }
 
+void hd_unregister_failed(heddle_task *t)
+{
+	char name[80];
+	struct hd_task_extra *extra = hd_task_extra(t);
+	if (extra && !extra->name)
+		extra->name = strdup(hd_data_name(t->accesses[0].data, name, sizeof name));
+}
+
 int heddle_unregister(heddle_data *d)
 {
 	int status = check_handle(d, "heddle_unregister");
@@ -189,11 +198,12 @@ int heddle_unregister(heddle_data *d)
 		return status;
 	hd_lock(&rt->lock);
 	status = hd_wait_reacting(rt, task_ended, t);
+	char why[80];
 	if (!status && t->status == HEDDLE_E_CANCELLED)
-		status = hd_error(t->status, "the value of an unregistered datum was not computed: the task that should have written "
-		                             "it failed");
+		status = hd_error(t->status, "heddle_unregister: %s was not computed: %s", hd_task_name(t), cause(t));
 	else if (!status && t->status)
-		status = hd_error(t->status, "the value of an unregistered datum is lost: %s", reason(t));
+		status = hd_error(t->status, "heddle_unregister: the value of %s is lost: %s", hd_task_name(t),
+		                  hd_task_reason(t, why, sizeof why));
 	hd_task_unref(rt, t);
 	hd_unlock(&rt->lock);
 	return status;

@@ -188,7 +188,7 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (from->pins)
 		return;
 	if (!to->valid && from->valid)
-		d->poisoned = 1; /* it cannot be saved; trying again for ever would not make room either */
+		hd_data_spoil(d, NULL); /* it cannot be saved; trying again for ever would not make room either */
 	hd_memory_free(from);
 }
 

@@ -35,6 +35,7 @@ struct hd_data_extra {
 	struct heddle_part *parts;        /* owns: all parts when there are several */
 	size_t n_parts;
 	const char *type_name;
+	char *cause;                      /* owns: poisoned, which task failed and why; NULL: not known. Stale once it is good again */
 };
 
 enum { HD_DATA_OBJECT = 1 /* not made of arrays */, HD_DATA_REDUCIBLE = 2 /* has its reduction kernels */,
@@ -106,6 +107,8 @@ int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 void hd_data_destroy(heddle_data *d); /* frees every replica; no task may use it any more */
 void hd_data_abandon(heddle_data *d); /* the same, but for transfers under way, which end first */
 struct hd_data_extra *hd_data_extra(heddle_data *d);
+/* Its value is lost: tasks that need it are cancelled for `cause`, which is taken over and may be NULL. */
+void hd_data_spoil(heddle_data *d, char *cause);
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
 static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 {
@@ -179,6 +182,9 @@ struct hd_window {
 };
 /* Finds those that are. HEDDLE_E_MEMORY. */
 int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
+
+/* access.c: UNREGISTER could not give the value back, and the datum goes: the task keeps its name for the sentence. */
+void hd_unregister_failed(heddle_task *t);
 
 /* copy.c: moving bytes; without the lock. */
 /* Copies between two replicas of host-accessible nodes. */

@@ -92,7 +92,7 @@ static int check_filter(const heddle_data *d, const struct heddle_filter *f)
 {
 	char name[80];
 	hd_data_name(d, name, sizeof name);
-	if (hd_data_n_parts(d) != 1 || (d->extra && d->extra->type))
+	if (hd_data_n_parts(d) != 1 || (d->traits & HD_DATA_OBJECT))
 		return hd_error(HEDDLE_E_UNSUPPORTED, "%s: only data of one dense part can be split", name);
 	unsigned dims = f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO ? 1 : f->kind == HEDDLE_SPLIT_CUSTOM ? 0 : 2;
 	if (d->part.n_dims < dims)

@@ -221,6 +221,7 @@ int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 static void free_extra(struct hd_data_extra *extra)
 {
 	free(extra->name);
+	free(extra->cause);
 	free(extra->parts);
 	free(extra->children);
 	free(extra);
@@ -254,6 +255,18 @@ void hd_data_abandon(heddle_data *d)
 	}
 	d->orphan = 1;
 	enlist(d->rt, d); /* heddle_stop may come first */
+}
+
+void hd_data_spoil(heddle_data *d, char *cause)
+{
+	d->poisoned = 1;
+	struct hd_data_extra *extra = d->extra || cause ? hd_data_extra(d) : NULL;
+	if (!extra) {
+		free(cause);
+		return;
+	}
+	free(extra->cause);
+	extra->cause = cause;
 }
 
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size)
@@ -296,7 +309,7 @@ int heddle_data_part(heddle_data *d, size_t i, struct heddle_part *out)
 {
 	if (!d || !out || i >= hd_data_n_parts(d))
 		return hd_error(HEDDLE_E_INVALID, "the datum has no part %zu", i);
-	if (d->extra && d->extra->type) {
+	if (d->traits & HD_DATA_OBJECT) {
 		*out = d->part;
 		out->base = d->replicas[0].ptr ? *(void **)d->replicas[0].ptr : NULL;
 		return 0;
@@ -307,6 +320,6 @@ int heddle_data_part(heddle_data *d, size_t i, struct heddle_part *out)
 
 void *heddle_data_ptr(heddle_data *d)
 {
-	struct heddle_part part;
+	struct heddle_part part = {.base = NULL};
 	return d && d->replicas[0].ptr && heddle_data_part(d, 0, &part) == 0 ? part.base : NULL;
 }

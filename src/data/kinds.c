@@ -127,8 +127,7 @@ static int check_reduction(const heddle_data *d, const heddle_codelet *init, con
 			return hd_error(HEDDLE_E_INVALID, "codelet %s has no kernel for class %s: a reduction can begin on any worker",
 			                init->desc.name, rt->platform->classes[i].name);
 	if (!rt->virtual_time && !combine->n_able)
-		return hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime has an implementation of codelet %s",
-		                combine->desc.name);
+		return hd_codelet_no_worker(combine);
 	int status = check_room(d, init, 1);
 	return status ? status : check_room(d, combine, 2);
 }

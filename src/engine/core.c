@@ -157,10 +157,9 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 		return;
 	rt->first_error = t->status;
 	free(rt->first_message);
-	const char *why = t->extra && t->extra->message ? t->extra->message : NULL;
-	rt->first_message = why ? hd_format("%s (task %llu): %s", hd_task_name(t), (unsigned long long)t->order, why)
-	                        : hd_format("%s (task %llu): %s", hd_task_name(t), (unsigned long long)t->order,
-	                                    heddle_status_name(t->status));
+	char why[500];
+	rt->first_message = hd_format("%s (task %llu): %s", hd_task_name(t), (unsigned long long)t->order,
+	                              hd_task_reason(t, why, sizeof why));
 }
 
 /* The next wait for all shall report it: a task, or a control that failed by itself and that nobody waits for. */
@@ -186,6 +185,8 @@ static void bury(heddle_runtime *rt, heddle_task *t)
 /* UNREGISTER ends the life of its datum, UNPARTITION that of the children. */
 static void free_data(heddle_task *t)
 {
+	if (HD_UNLIKELY(t->status) && t->kind == HD_TASK_UNREGISTER)
+		hd_unregister_failed(t);
 	for (uint32_t i = t->kind == HD_TASK_UNREGISTER ? 0 : 1; i < t->n_accesses; i++)
 		hd_data_destroy(t->accesses[i].data);
 }

@@ -215,11 +215,12 @@ static int check_workers(heddle_runtime *rt, const heddle_task *t)
 		if (rt->virtual_time)
 			return hd_error(HEDDLE_E_NO_WORKER, "platform %s has no time for codelet %s: add it under kernels",
 			                rt->platform->name, c->desc.name);
-		return hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime has an implementation of codelet %s", c->desc.name);
+		return hd_codelet_no_worker(c);
 	}
 	if (HD_UNLIKELY(t->only_worker && !c->class_ok[rt->workers[t->only_worker - 1].class_id]))
-		return hd_error(HEDDLE_E_NO_WORKER, "worker %u has no implementation of codelet %s", t->only_worker - 1,
-		                c->desc.name);
+		return hd_error(HEDDLE_E_NO_WORKER, "worker %u, of kind %s, cannot run codelet %s, which has kernels for %s",
+		                t->only_worker - 1, rt->platform->classes[rt->workers[t->only_worker - 1].class_id].kind,
+		                c->desc.name, c->kinds);
 	if (HD_LIKELY(!rt->limited))
 		return HD_UNLIKELY(c->desc.can_run != NULL) ? check_can_run(rt, t) : 0;
 	uint64_t bytes = 0, limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;

@@ -161,8 +161,9 @@ int heddle_task_wait(heddle_task *task)
 	task->waited = 1;
 	int status = hd_wait_reacting(rt, task_ended, task);
 	if (!status && task->status) {
-		const char *why = task->extra && task->extra->message ? task->extra->message : heddle_status_name(task->status);
-		status = hd_error(task->status, "%s (task %llu): %s", hd_task_name(task), (unsigned long long)task->order, why);
+		char why[500];
+		status = hd_error(task->status, "%s (task %llu): %s", hd_task_name(task), (unsigned long long)task->order,
+		                  hd_task_reason(task, why, sizeof why));
 	}
 	hd_unlock(&rt->lock);
 	return status;

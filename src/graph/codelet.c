@@ -66,6 +66,54 @@ static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
 }
 
+/* --- Kinds of workers, for sentences --------------------------------------------------------------------------------------- */
+
+static int has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+	for (const char *at = list; (at = strstr(at, word)); at += length)
+		if ((at == list || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
+			return 1;
+	return 0;
+}
+
+/* "a, b" and c make "a, b, c". The list is freed; NULL: out of memory, before or now. */
+static char *with_word(char *list, const char *word)
+{
+	if (!list || has_word(list, word))
+		return list;
+	char *longer = hd_format("%s%s%s", list, *list ? ", " : "", word);
+	free(list);
+	return longer;
+}
+
+static char *kinds_of(const struct heddle_codelet_desc *d)
+{
+	char *kinds = strdup("");
+	const struct {
+		heddle_kernel kernel;
+		const char *kind;
+	} short_forms[] = {{d->cpu, "cpu"}, {d->emulated, "emulated"}, {d->cuda, "cuda"}, {d->opencl, "opencl"}};
+	for (size_t i = 0; i < sizeof short_forms / sizeof short_forms[0]; i++)
+		if (short_forms[i].kernel)
+			kinds = with_word(kinds, short_forms[i].kind);
+	for (size_t i = 0; i < d->n_implementations; i++)
+		kinds = with_word(kinds, d->implementations[i].kind);
+	return kinds;
+}
+
+int hd_codelet_no_worker(const heddle_codelet *c)
+{
+	const heddle_runtime *rt = c->rt;
+	char *kinds = strdup("");
+	for (size_t w = 0; w < rt->n_workers; w++)
+		kinds = with_word(kinds, rt->platform->classes[rt->workers[w].class_id].kind);
+	int status = hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime can run codelet %s: it has kernels for %s; the workers "
+	                                          "are of kind %s", c->desc.name, c->kinds, kinds ? kinds : "?");
+	free(kinds);
+	return status;
+}
+
 /* In virtual time a class can run what the platform, or the codelet itself, may have a time for: task by task the model
  * decides. */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
@@ -83,9 +131,10 @@ static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 
 static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
+	c->kinds = kinds_of(d);
 	c->class_ok = calloc(rt->n_classes, sizeof *c->class_ok);
 	c->kernels = calloc(rt->n_classes, sizeof *c->kernels);
-	if (!c->class_ok || !c->kernels)
+	if (!c->kinds || !c->class_ok || !c->kernels)
 		return hd_no_memory("a codelet");
 	for (size_t i = 0; i < rt->n_classes; i++) {
 		c->kernels[i] = kernel_for(d, rt->platform->classes[i].kind);
@@ -184,6 +233,7 @@ void hd_codelet_free(heddle_codelet *c)
 	free(c->choices);
 	free((char *)(uintptr_t)c->desc.name);
 	free((int *)(uintptr_t)c->desc.modes);
+	free(c->kinds);
 	free(c->class_ok);
 	free(c->kernels);
 	free(c);

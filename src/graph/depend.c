@@ -25,13 +25,18 @@ static int chained(const struct hd_access *a)
 }
 
 /* An access comes into force; its task is void if it needs a value that was never computed. */
+static __attribute__((cold)) void cancel_for(heddle_task *t, const heddle_data *d)
+{
+	hd_task_cancel(t, d->extra ? d->extra->cause : NULL);
+}
+
 static void grant(struct hd_access *a)
 {
 	heddle_data *d = a->data;
 	d->granted++;
 	d->granted_mode = (uint8_t)chain_mode(a->mode);
 	if (HD_UNLIKELY(d->poisoned) && a->mode != HEDDLE_W && a->mode != HEDDLE_SCRATCH)
-		hd_access_task(a)->cancelled = 1;
+		cancel_for(hd_access_task(a), d);
 }
 
 static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
@@ -128,12 +133,21 @@ static void offer_token(struct hd_access *a, void (*ready)(heddle_task *, void *
 	ready(hd_access_task(next), arg);
 }
 
+/* The datum is void; the first to fail is to blame, not those that were cancelled for it. */
+static __attribute__((cold)) void spoil(struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	if (a->data->poisoned && t->status == HEDDLE_E_CANCELLED)
+		return;
+	hd_data_spoil(a->data, hd_task_blame(t));
+}
+
 static void release_access(struct hd_access *a, int status, void (*ready)(heddle_task *, void *), void *arg)
 {
 	heddle_data *d = a->data;
 	if (a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH) {
 		if (HD_UNLIKELY(status))
-			d->poisoned = 1;
+			spoil(a);
 		else if (a->mode == HEDDLE_W)
 			d->poisoned = 0;
 	}
@@ -164,16 +178,18 @@ static struct hd_edge *take_edges(heddle_task *t)
 static void release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
 	struct hd_edge *e = take_edges(t);
+	char *cause = t->status ? hd_task_blame(t) : NULL;
 	while (e) {
 		struct hd_edge *next = e->next;
 		if (t->status)
-			e->to->cancelled = 1;
+			hd_task_cancel(e->to, cause);
 		if (--e->to->pending == 0)
 			ready(e->to, arg);
 		e->to->refs--; /* the graph's own reference is still there: it ends later */
 		free(e);
 		e = next;
 	}
+	free(cause);
 }
 
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
@@ -189,8 +205,11 @@ int hd_graph_after(heddle_task *before, heddle_task *after)
 {
 	/* relaxed: the core lock is held; pairs: nothing */
 	if (atomic_load_explicit(&before->state, memory_order_relaxed) >= HD_RELEASED) {
-		if (before->status)
-			after->cancelled = 1;
+		if (before->status) {
+			char *cause = hd_task_blame(before);
+			hd_task_cancel(after, cause);
+			free(cause);
+		}
 		return 0;
 	}
 	struct hd_task_extra *extra = hd_task_extra(before);
@@ -232,7 +251,8 @@ int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), v
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (needs_token(&t->accesses[i])) {
 			t->accesses[i].data->token = 1;
-			t->cancelled |= t->accesses[i].data->poisoned; /* by the one that had it before */
+			if (HD_UNLIKELY(t->accesses[i].data->poisoned)) /* by the one that had it before */
+				cancel_for(t, t->accesses[i].data);
 			t->accesses[i].flags |= HD_ACCESS_TOKEN;
 		}
 	}

@@ -74,6 +74,7 @@ struct hd_task_extra {
 	size_t n_before;
 	unsigned n_preds;        /* of those, the ones it waited for when it entered */
 	char *message;           /* owns: what heddle_fail said */
+	char *cause;             /* owns: cancelled, which task failed and why; NULL: not known, for lack of memory perhaps */
 };
 
 struct hd_edge {
@@ -158,6 +159,7 @@ struct heddle_codelet {
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */
 	uint64_t max_bytes;              /* data of a task must not be larger; 0: no limit */
 	size_t n_able;                   /* workers of those classes */
+	char *kinds;                     /* owns: of workers that it has kernels for, "cpu, cuda" */
 };
 
 /* Tasks without a codelet never meet a policy, so their link is free for it. */
@@ -219,7 +221,15 @@ void hd_task_forget_all(heddle_runtime *rt);
 const char *hd_task_name(const heddle_task *t);
 int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node); /* the node can hold its data at all */
 void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
+/* A task that it depends on failed; `cause`, which may be NULL, is copied. */
+void hd_task_cancel(heddle_task *t, const char *cause);
+/* What those that depend on `t`, which failed or was cancelled, are to be told: the caller's, NULL when out of memory. */
+char *hd_task_blame(const heddle_task *t);
+/* Why it failed, or was cancelled, as part of a sentence: in `buffer`, or in the task. */
+const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size);
 void hd_codelet_free(heddle_codelet *c);
+/* HEDDLE_E_NO_WORKER: for which kinds of workers it has kernels, and which kinds there are. */
+int hd_codelet_no_worker(const heddle_codelet *c);
 /* Decides which implementation a task uses on a class: those with too few samples in turn, then the fastest. */
 void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate);
 /* Tells the chosen implementation's model. */

@@ -1,5 +1,6 @@
 /* Tasks as objects: their rarely needed parts, references, names, and what policies may ask about them. */
 #include "graph.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "data/data.h"
@@ -16,6 +17,7 @@ static void free_extra(heddle_task *t)
 {
 	free(t->extra->name);
 	free(t->extra->message);
+	free(t->extra->cause);
 	free(t->extra);
 	t->extra = NULL;
 }
@@ -53,6 +55,32 @@ void hd_task_message(heddle_task *t, const char *message)
 	struct hd_task_extra *extra = hd_task_extra(t);
 	if (extra && !extra->message)
 		extra->message = strdup(message);
+}
+
+void hd_task_cancel(heddle_task *t, const char *cause)
+{
+	t->cancelled = 1;
+	struct hd_task_extra *extra = cause ? hd_task_extra(t) : NULL;
+	if (extra && !extra->cause)
+		extra->cause = strdup(cause);
+}
+
+char *hd_task_blame(const heddle_task *t)
+{
+	if (t->extra && t->extra->cause)
+		return strdup(t->extra->cause);
+	const char *why = t->extra && t->extra->message ? t->extra->message : heddle_status_name(t->status);
+	return hd_format("%s (task %llu) failed: %s", hd_task_name(t), (unsigned long long)t->order, why);
+}
+
+const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
+{
+	if (t->extra && t->extra->message)
+		return t->extra->message;
+	if (!t->extra || !t->extra->cause)
+		return heddle_status_name(t->status);
+	snprintf(buffer, size, "it was not run, for %s", t->extra->cause);
+	return buffer;
 }
 
 const char *hd_task_name(const heddle_task *t)

@@ -68,6 +68,16 @@ static void codelet_for_absent_processors_is_refused_when_submitted(void **state
 	assert_non_null(codelet);
 	assert_int_equal(heddle_submit(rt, heddle_call(codelet)), HEDDLE_E_NO_WORKER);
 	assert_says("gpu_only");
+	assert_says("kernels for cuda");
+	assert_says("of kind cpu");
+	const struct heddle_implementation several[] = {{"opencl", NULL, increment}, {"fpga", NULL, increment},
+	                                                {"fpga", "other", increment}};
+	codelet = heddle_codelet_new(rt, .name = "three", .cuda = increment, .implementations = several,
+	                             .n_implementations = 3);
+	assert_non_null(codelet);
+	assert_int_equal(heddle_submit(rt, heddle_call(codelet)), HEDDLE_E_NO_WORKER);
+	assert_says("kernels for cuda, opencl, fpga;");
+	assert_int_equal(heddle_submit(rt, heddle_call(codelet), heddle_on(1)), HEDDLE_E_NO_WORKER);
 	assert_ok(heddle_stop(rt));
 }
 

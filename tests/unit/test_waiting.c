@@ -348,6 +348,70 @@ static void trace_of_a_runtime_that_does_not_trace_is_refused(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- What sentences say -------------------------------------------------------------------------------------------------- */
+
+static void sentences_name_the_task_that_failed(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *fails = heddle_codelet_new(rt, .name = "fails", .cpu = fail_with);
+	heddle_codelet *inc = heddle_codelet_new(rt, .name = "inc", .cpu = increment);
+	long a = 0, b = 0;
+	int code = 7;
+	heddle_data *da, *db;
+	heddle_task *bad, *through_data, *through_edge;
+	assert_ok(heddle_variable(rt, &a, sizeof a, &da));
+	assert_ok(heddle_variable(rt, &b, sizeof b, &db));
+	assert_ok(heddle_data_set_name(da, "apple"));
+	assert_ok(heddle_submit(rt, heddle_call(fails), heddle_rw(da), heddle_value(code), heddle_named("culprit"),
+	                        heddle_out(&bad)));
+	assert_ok(heddle_submit(rt, heddle_call(inc), heddle_rw(da), heddle_out(&through_data)));
+	assert_ok(heddle_submit(rt, heddle_call(inc), heddle_rw(db), heddle_after(through_data), heddle_out(&through_edge)));
+	heddle_task *const cancelled[] = {through_data, through_edge};
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(heddle_task_wait(cancelled[i]), HEDDLE_E_CANCELLED);
+		assert_says("inc (task ");
+		assert_says("culprit (task 0) failed: row 42 is bad");
+	}
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_ok(heddle_submit(rt, heddle_call(inc), heddle_r(da)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
+	assert_says("culprit (task 0)");
+	assert_int_equal(heddle_acquire(da, HEDDLE_R), HEDDLE_E_CANCELLED);
+	assert_says("apple");
+	assert_says("culprit (task 0)");
+	assert_int_equal(heddle_unregister(da), HEDDLE_E_CANCELLED);
+	assert_says("apple");
+	assert_says("culprit (task 0)");
+	assert_int_equal(heddle_unregister(db), HEDDLE_E_CANCELLED);
+	assert_says("(8 bytes)");
+	assert_says("culprit (task 0)");
+	heddle_task_release(bad);
+	heddle_task_release(through_data);
+	heddle_task_release(through_edge);
+	assert_ok(heddle_stop(rt));
+}
+
+static void a_new_value_has_a_new_failure(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *fails = heddle_codelet_new(rt, .name = "fails", .cpu = fail_with);
+	long a = 0;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &a, sizeof a, &d));
+	for (int code = 1; code >= 0; code--) {
+		assert_ok(heddle_submit(rt, heddle_call(fails), heddle_w(d), heddle_value(code), heddle_named("first")));
+		assert_int_equal(heddle_wait_all(rt), code ? HEDDLE_E_KERNEL : 0);
+	}
+	int code = 1;
+	assert_ok(heddle_submit(rt, heddle_call(fails), heddle_rw(d), heddle_value(code), heddle_named("second")));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_int_equal(heddle_unregister(d), HEDDLE_E_CANCELLED);
+	assert_says("second (task 2) failed");
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	static int no = 0, yes = 1;
@@ -362,6 +426,8 @@ int main(void)
 		cmocka_unit_test(kernel_failure_cancels_its_readers_only),
 		cmocka_unit_test(failure_reaches_explicit_successors),
 		cmocka_unit_test(unregistering_what_was_never_computed_says_so),
+		cmocka_unit_test(sentences_name_the_task_that_failed),
+		cmocka_unit_test(a_new_value_has_a_new_failure),
 		cmocka_unit_test(policy_that_refuses_every_worker_is_a_deadlock),
 		cmocka_unit_test(large_task_that_hangs_is_named),
 		cmocka_unit_test(explicit_successors_come_in_turn),
