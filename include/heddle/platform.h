@@ -55,7 +55,7 @@ struct heddle_link {
 
 struct heddle_kernel_point {
 	double bytes; /* total size of the task's data */
-	double us;
+	double us;    /* above 0, below 1e15 */
 };
 
 /* How long one codelet takes on one class. With a table, the time of a size that is not in it is interpolated between
