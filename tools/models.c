@@ -134,19 +134,23 @@ static int purge(const struct options *o, const char *dir)
 static int use(const struct options *o, int action, const char *dir)
 {
 	struct models all = {NULL, 0}, chosen;
-	if (heddle_models_load(dir, &all.entries, &all.n))
-		return tool_failure("%s", heddle_last_error());
-	chosen = o->name ? of_codelet(&all, o->name) : all;
+	char *damage = heddle_models_load(dir, &all.entries, &all.n) ? tool_format("%s", heddle_last_error()) : NULL;
 	int status = TOOL_OK;
-	if (o->name && chosen.n == 0)
-		status = unknown_codelet(&all, o->name);
-	else if (action == PURGE)
+	chosen = o->name ? of_codelet(&all, o->name) : all;
+	if (action == PURGE && (damage || o->all || chosen.n)) /* a damaged one can be removed like any other */
 		status = purge(o, dir);
+	else if (damage && !chosen.n)
+		status = TOOL_FAILURE;
+	else if (o->name && !chosen.n)
+		status = unknown_codelet(&all, o->name);
 	else if (action == PLOT)
 		status = tool_plot_models(chosen.entries, chosen.n, o->output);
 	else
 		print_models(&chosen, action == SHOW, o->format);
 	heddle_models_free(all.entries, all.n);
+	if (damage && action != PURGE)
+		status = tool_failure("%s", damage);
+	free(damage);
 	return status;
 }
 

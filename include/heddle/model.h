@@ -25,7 +25,8 @@ struct heddle_model_entry {
 };
 
 /* Model files, without a runtime. `dir` NULL: the default directory, for this machine. Entries are sorted by codelet,
- * class, bytes; strings live as long as the array. Free with heddle_models_free. HEDDLE_E_IO; HEDDLE_E_FORMAT names the file. */
+ * class, bytes; strings live as long as the array. Free with heddle_models_free. HEDDLE_E_IO,
+ * HEDDLE_E_FORMAT: the sentence names the first file that cannot be read; what the others say is there all the same. */
 int heddle_models_load(const char *dir, struct heddle_model_entry **entries, size_t *n);
 void heddle_models_free(struct heddle_model_entry *entries, size_t n);
 /* Deletes the models of one codelet, or of all (NULL). *n_removed files. */

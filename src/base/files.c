@@ -55,6 +55,20 @@ int hd_file_read(const char *path, char **data, size_t *length)
 	return 0;
 }
 
+int hd_file_is_regular(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int hd_file_read_regular(const char *path, char **data, size_t *length)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return hd_error(HEDDLE_E_IO, "%s is no regular file", path);
+	return hd_file_read(path, data, length);
+}
+
 int hd_parents_make(const char *path)
 {
 	char *copy = strdup(path);

@@ -124,8 +124,6 @@ static int make_entries(struct hd_perf_file *const *files, size_t n_files, struc
 		n += files[i]->n_lines;
 		bytes += string_bytes(files[i]);
 	}
-	*out = NULL;
-	*n_out = n;
 	if (!n)
 		return 0;
 	struct heddle_model_entry *entries = malloc(n * sizeof *entries + bytes);
@@ -152,19 +150,56 @@ static int make_entries(struct hd_perf_file *const *files, size_t n_files, struc
 	}
 	qsort(entries, n, sizeof *entries, by_codelet_class_bytes);
 	*out = entries;
+	*n_out = n;
 	return 0;
+}
+
+/* What could not be read: the first file says why, of the others there is the number. */
+struct damage {
+	int status;
+	char *why; /* owns */
+	size_t n;
+};
+
+/* Reads what can be read, to the front of `files`; returns how many. HEDDLE_E_MEMORY ends it. */
+static size_t load_files(const struct names *names, struct hd_perf_file **files, struct damage *damage)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < names->n && damage->status != HEDDLE_E_MEMORY; i++) {
+		int status = hd_perf_file_load(names->paths[i], &files[n]);
+		n += !status;
+		damage->n += status != 0;
+		if (!status || (damage->status && status != HEDDLE_E_MEMORY))
+			continue;
+		free(damage->why);
+		damage->why = strdup(heddle_last_error());
+		damage->status = status;
+	}
+	return n;
+}
+
+static int report(const struct damage *damage)
+{
+	const char *why = damage->why ? damage->why : "a model file cannot be read";
+	if (damage->n > 1)
+		return hd_error(damage->status, "%s; nor can %zu other model file%s be read", why, damage->n - 1,
+		                damage->n > 2 ? "s" : "");
+	return hd_error(damage->status, "%s", why);
 }
 
 static int load_all(const struct names *names, struct heddle_model_entry **entries, size_t *n)
 {
 	struct hd_perf_file **files = calloc(names->n + 1, sizeof(struct hd_perf_file *));
-	int status = files ? 0 : hd_no_memory("the stored models");
-	for (size_t i = 0; !status && i < names->n; i++)
-		status = hd_perf_file_load(names->paths[i], &files[i]);
-	if (!status)
-		status = make_entries(files, names->n, entries, n);
-	for (size_t i = 0; files && i < names->n; i++)
+	if (!files)
+		return hd_no_memory("the stored models");
+	struct damage damage = {0};
+	size_t n_files = load_files(names, files, &damage);
+	int status = damage.status == HEDDLE_E_MEMORY ? HEDDLE_E_MEMORY : make_entries(files, n_files, entries, n);
+	if (!status && damage.status)
+		status = report(&damage);
+	for (size_t i = 0; i < n_files; i++)
 		hd_perf_file_free(files[i]);
+	free(damage.why);
 	free(files);
 	return status;
 }
@@ -173,6 +208,8 @@ int heddle_models_load(const char *dir, struct heddle_model_entry **entries, siz
 {
 	if (!entries || !n)
 		return hd_error(HEDDLE_E_INVALID, "heddle_models_load: entries and n must not be NULL");
+	*entries = NULL;
+	*n = 0;
 	char *path;
 	struct names names = {0};
 	int status = resolve(dir, &path);

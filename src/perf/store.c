@@ -274,7 +274,7 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 {
 	char *data;
 	size_t length;
-	int status = hd_file_read(path, &data, &length);
+	int status = hd_file_read_regular(path, &data, &length);
 	if (status)
 		return status;
 	struct text_file *text = NULL;
@@ -400,7 +400,7 @@ void hd_perf_file_free(struct hd_perf_file *file)
 int hd_perf_file_is_ours(const char *path)
 {
 	char line[sizeof FIRST_LINE] = "";
-	FILE *f = fopen(path, "rb");
+	FILE *f = hd_file_is_regular(path) ? fopen(path, "rb") : NULL;
 	if (!f)
 		return 0;
 	int ours = fgets(line, sizeof line, f) && strcmp(line, FIRST_LINE) == 0;

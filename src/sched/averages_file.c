@@ -226,7 +226,7 @@ int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets 
 		free(full);
 		return HEDDLE_OK;
 	}
-	int status = hd_file_read(full, &data, &length);
+	int status = hd_file_read_regular(full, &data, &length);
 	if (!status) {
 		status = check_version(full, data, length);
 		int ours = !status;

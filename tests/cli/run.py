@@ -599,6 +599,24 @@ def test_models_are_listed_shown_plotted_and_purged(p):
     equal(p.json("models")["models"], [])
 
 
+def test_models_damaged_file_does_not_hide_the_others(p):
+    p.run("run", "cholesky", "--n", "256", "--tile", "64")
+    directory = os.path.dirname(next(os.path.join(d, "dgemm.yaml") for d, _, files in os.walk(p.path("data")) if "dgemm.yaml" in files))
+    with open(os.path.join(directory, "dgemm.yaml"), "w") as f:
+        f.write("?")
+    os.mkfifo(os.path.join(directory, "pipe.yaml"))
+    os.symlink("/dev/zero", os.path.join(directory, "zero.yaml"))
+    out, err = p.run("models", "list", "--csv", status=1)
+    assert {"dpotrf", "dtrsm", "dsyrk"} <= {row["codelet"] for row in csv.DictReader(io.StringIO(out))}, out
+    assert ".yaml" in err and "2 other" in err, err
+    assert "dpotrf" in p.run("models", "show", "dpotrf", status=1)[0]
+    p.refuses("models", "show", "dgemm", says=[".yaml"], status=1)
+    p.run("models", "purge", "dpotrf")
+    p.run("models", "purge", "dgemm")
+    p.run("models", "purge", "--all")
+    equal(sorted(os.listdir(directory)), ["pipe.yaml", "zero.yaml"])
+
+
 def test_models_wrong_words_are_answered(p):
     p.refuses("models", "lst", says=["list"])
     p.refuses("models", "show", says=["codelet"])

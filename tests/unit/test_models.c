@@ -236,6 +236,24 @@ static void unreadable_file_is_reported_and_left_alone(void **state)
 	free(path);
 }
 
+static void pipe_or_device_is_reported_and_not_read(void **state)
+{
+	char *path = hd_format("%s/gemm.yaml", (const char *)*state);
+	for (int device = 0; device < 2; device++) {
+		assert_int_equal(device ? symlink("/dev/zero", path) : mkfifo(path, 0666), 0);
+		struct hd_perf *perf = open_perf(*state);
+		record(entry_of(perf, &gemm, 7), 0, 1, 2);
+		assert_non_null(strstr(hd_perf_warnings(perf), "gemm.yaml is no regular file"));
+		assert_int_equal(hd_perf_save(perf), 0);
+		hd_perf_close(perf);
+		size_t n;
+		assert_int_equal(heddle_models_purge(*state, NULL, &n), 0);
+		assert_int_equal(n, 0);
+		assert_int_equal(unlink(path), 0);
+	}
+	free(path);
+}
+
 static void writers_at_once_never_leave_a_torn_file(void **state)
 {
 	measure_some(*state);
@@ -299,6 +317,9 @@ static void listed_models_are_sorted_and_complete(void **state)
 	write_model(*state, "gemm.yaml", "?", 1);
 	assert_int_equal(heddle_models_load(*state, &e, &n), HEDDLE_E_FORMAT);
 	assert_non_null(strstr(heddle_last_error(), "gemm.yaml"));
+	assert_int_equal(n, 1); /* the others are there all the same */
+	assert_string_equal(e[0].codelet, "power");
+	heddle_models_free(e, n);
 	assert_true(exists(*state, "gemm.yaml"));
 }
 
@@ -409,6 +430,7 @@ int main(void)
 	    IN_DIR(file_with_wrong_contents_is_set_aside),
 	    IN_DIR(second_damaged_file_does_not_replace_the_first),
 	    IN_DIR(unreadable_file_is_reported_and_left_alone),
+	    IN_DIR(pipe_or_device_is_reported_and_not_read),
 	    IN_DIR(writers_at_once_never_leave_a_torn_file),
 	    IN_DIR(directory_that_cannot_be_written_is_an_error_that_names_the_file),
 	    IN_DIR(listed_models_are_sorted_and_complete),
