@@ -75,7 +75,9 @@ struct heddle_type {
 	void (*destroy)(void *object);                                     /* frees what unpack made */
 };
 /* `object` stays the program's. Kernels get a pointer to the object or to a copy that unpack made. W and SCRATCH need a
- * value to start from and are refused. `type` is borrowed until the handle is unregistered. */
+ * value to start from and are refused. `type` is borrowed until the handle is unregistered. Memory nodes, models and predicted
+ * transfers count the object with the size it has here, at registration, however it grows: unregister and register anew one
+ * that has grown much, or leave room in a node's capacity. */
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out);
 
 /* Gives a datum a name for traces and messages. */
