@@ -87,6 +87,25 @@ static int unknown_codelet(const struct models *all, const char *name)
 	return status;
 }
 
+/* One row per codelet and class whose model has found a law. */
+static void add_laws(struct table *table, const struct models *models)
+{
+	static const struct table_column columns[] = {
+		{"codelet", NULL, NULL, TABLE_AS_TEXT},
+		{"class", NULL, NULL, TABLE_AS_TEXT},
+		{"law", "time of any size (us)", NULL, TABLE_AS_TEXT},
+	};
+	table_init(table, "laws", "Fitted over all sizes", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < models->n; i++) {
+		const struct heddle_model_entry *e = &models->entries[i];
+		if (!e->law || (i && strcmp(e->codelet, e[-1].codelet) == 0 && strcmp(e->class_name, e[-1].class_name) == 0))
+			continue;
+		table_text(table, "%s", e->codelet);
+		table_text(table, "%s", e->class_name);
+		table_text(table, "%s", e->law);
+	}
+}
+
 static void print_models(const struct models *models, int details, enum table_format format)
 {
 	static const struct table_column columns[] = {
@@ -97,7 +116,7 @@ static void print_models(const struct models *models, int details, enum table_fo
 		{"min_us", "min", "us", 2},             {"max_us", "max", "us", 2},
 		{"footprint", NULL, NULL, TABLE_AS_TEXT},
 	};
-	struct table table, *tables[] = {&table};
+	struct table table, laws, *tables[] = {&table, &laws};
 	size_t n_columns = sizeof columns / sizeof *columns;
 	table_init(&table, "models", NULL, columns, details ? n_columns : n_columns - 3);
 	for (size_t i = 0; i < models->n; i++) {
@@ -116,7 +135,9 @@ static void print_models(const struct models *models, int details, enum table_fo
 		table_number(&table, e->max);
 		table_text(&table, "%016llx", (unsigned long long)e->footprint);
 	}
-	table_print(stdout, format, tables, 1);
+	add_laws(&laws, models);
+	table_print(stdout, format, tables, 2);
+	table_free(&laws);
 	if (format == TABLE_TEXT && models->n == 0)
 		puts("No model has been measured yet; `heddle platform calibrate` or any run measures some.");
 	table_free(&table);

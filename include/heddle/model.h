@@ -22,6 +22,7 @@ struct heddle_model_entry {
 	double bytes, flops;          /* total data size; work, 0 when the codelet does not say */
 	uint64_t samples, rejected;   /* kept, and left out as outliers */
 	double mean, stddev, min, max; /* us, over the kept ones */
+	const char *law; /* us of any size on this class, of models that fit one: "0.001 * bytes^1.5 + 3"; NULL: none */
 };
 
 /* Model files, without a runtime. `dir` NULL: the default directory, for this machine. Entries are sorted by codelet,

@@ -78,6 +78,7 @@ struct hd_perf_line {
 /* One file. Loaded ones own everything in them. */
 struct hd_perf_file {
 	char *codelet;
+	enum heddle_model_kind kind; /* of the fit over its sizes; HEDDLE_MODEL_HISTORY when there is none */
 	struct hd_perf_line *lines;
 	size_t n_lines;
 };
@@ -90,6 +91,14 @@ void hd_perf_file_free(struct hd_perf_file *file); /* may be NULL */
 void hd_perf_line_free(struct hd_perf_line *line); /* what it points to */
 /* Starts with the line that all files written here start with. */
 int hd_perf_file_is_ours(const char *path);
+
+/* --- laws.c: the fits of a file, for people --- */
+/* Per line of the file the law found for its class, "3.2 + 0.001 * bytes^1.5", in (*laws)[i], NULL where there is none. Free
+ * each, then the array. HEDDLE_E_MEMORY: there is none. */
+int hd_perf_laws(const struct hd_perf_file *file, char ***laws);
+void hd_perf_laws_free(char **laws, size_t n); /* laws may be NULL */
+/* perf.c: takes one line of a file into the model. HEDDLE_E_FORMAT: it is there already; HEDDLE_E_MEMORY. */
+int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *line, unsigned class_id);
 
 /* --- name.c: names as file names and as YAML text; results are the caller's, NULL when out of memory --- */
 char *hd_perf_name_file(const char *dir, const char *codelet);

@@ -86,11 +86,11 @@ static int resolve(const char *dir, char **out)
 
 /* --- Loading --- */
 
-static size_t string_bytes(const struct hd_perf_file *file)
+static size_t string_bytes(const struct hd_perf_file *file, char *const *laws)
 {
 	size_t bytes = strlen(file->codelet) + 1;
 	for (size_t i = 0; i < file->n_lines; i++)
-		bytes += strlen(file->lines[i].class_name) + 1;
+		bytes += strlen(file->lines[i].class_name) + 1 + (laws[i] ? strlen(laws[i]) + 1 : 0);
 	return bytes;
 }
 
@@ -116,13 +116,13 @@ static int by_codelet_class_bytes(const void *pa, const void *pb)
 }
 
 /* One block: the entries, then their strings. */
-static int make_entries(struct hd_perf_file *const *files, size_t n_files, struct heddle_model_entry **out,
-                        size_t *n_out)
+static int make_entries(struct hd_perf_file *const *files, char **const *laws, size_t n_files,
+                        struct heddle_model_entry **out, size_t *n_out)
 {
 	size_t n = 0, bytes = 0;
 	for (size_t i = 0; i < n_files; i++) {
 		n += files[i]->n_lines;
-		bytes += string_bytes(files[i]);
+		bytes += string_bytes(files[i], laws[i]);
 	}
 	if (!n)
 		return 0;
@@ -145,7 +145,9 @@ static int make_entries(struct hd_perf_file *const *files, size_t n_files, struc
 			                                           .mean = l->mean,
 			                                           .stddev = l->stddev,
 			                                           .min = l->min,
-			                                           .max = l->max};
+			                                           .max = l->max,
+			                                           .law = laws[i][j] ? put_string(&strings, laws[i][j])
+			                                                             : NULL};
 		}
 	}
 	qsort(entries, n, sizeof *entries, by_codelet_class_bytes);
@@ -187,6 +189,20 @@ static int report(const struct damage *damage)
 	return hd_error(damage->status, "%s", why);
 }
 
+static int list_entries(struct hd_perf_file *const *files, size_t n_files, struct heddle_model_entry **entries, size_t *n)
+{
+	char ***laws = calloc(n_files + 1, sizeof(char **));
+	int status = laws ? 0 : hd_no_memory("the stored models");
+	for (size_t i = 0; !status && i < n_files; i++)
+		status = hd_perf_laws(files[i], &laws[i]);
+	if (!status)
+		status = make_entries(files, laws, n_files, entries, n);
+	for (size_t i = 0; laws && i < n_files; i++)
+		hd_perf_laws_free(laws[i], files[i]->n_lines);
+	free(laws);
+	return status;
+}
+
 static int load_all(const struct names *names, struct heddle_model_entry **entries, size_t *n)
 {
 	struct hd_perf_file **files = calloc(names->n + 1, sizeof(struct hd_perf_file *));
@@ -194,7 +210,7 @@ static int load_all(const struct names *names, struct heddle_model_entry **entri
 		return hd_no_memory("the stored models");
 	struct damage damage = {0};
 	size_t n_files = load_files(names, files, &damage);
-	int status = damage.status == HEDDLE_E_MEMORY ? HEDDLE_E_MEMORY : make_entries(files, n_files, entries, n);
+	int status = damage.status == HEDDLE_E_MEMORY ? HEDDLE_E_MEMORY : list_entries(files, n_files, entries, n);
 	if (!status && damage.status)
 		status = report(&damage);
 	for (size_t i = 0; i < n_files; i++)

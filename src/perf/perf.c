@@ -103,7 +103,7 @@ static int find_class(const struct heddle_platform *platform, const char *name)
 	return -1;
 }
 
-static int adopt_line(struct hd_perf_model *model, const struct hd_perf_line *line, int class_id)
+int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *line, unsigned class_id)
 {
 	struct hd_perf_entry *e = hd_perf_entry_find(model, line->footprint);
 	if (!e)
@@ -112,7 +112,8 @@ static int adopt_line(struct hd_perf_model *model, const struct hd_perf_line *li
 		return hd_no_memory(model->path);
 	struct hd_perf_cell *cell = &e->cells[class_id];
 	if (cell->samples)
-		return hd_error(HEDDLE_E_FORMAT, "%s: footprint 0x%016llx is there twice for class %s", model->path,
+		return hd_error(HEDDLE_E_FORMAT, "%s: footprint 0x%016llx is there twice for class %s",
+		                model->path ? model->path : model->name,
 		                (unsigned long long)line->footprint, line->class_name);
 	e->bytes = line->bytes;
 	e->flops = line->flops;
@@ -134,7 +135,7 @@ static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
 	size_t kept = 0;
 	for (size_t i = 0; i < file->n_lines; i++) {
 		int class_id = find_class(model->perf->platform, file->lines[i].class_name);
-		int status = class_id < 0 ? 0 : adopt_line(model, &file->lines[i], class_id);
+		int status = class_id < 0 ? 0 : hd_perf_adopt_line(model, &file->lines[i], (unsigned)class_id);
 		if (status)
 			return status;
 	}
@@ -341,7 +342,8 @@ static int save_model(const struct hd_perf_model *model)
 			                                   .n_regressors = e->n_regressors};
 	}
 	qsort(lines, n, sizeof *lines, by_class_and_size);
-	const struct hd_perf_file file = {.codelet = model->name, .lines = lines, .n_lines = n};
+	const struct hd_perf_file file = {
+	    .codelet = model->name, .kind = model->kind, .lines = lines, .n_lines = n};
 	int status = hd_perf_file_save(model->path, &file);
 	free(lines);
 	return status;

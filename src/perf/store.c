@@ -30,7 +30,7 @@ struct text_line {
 };
 
 struct text_file {
-	char *version, *codelet;
+	char *version, *codelet, *law;
 	struct text_line *entries;
 	unsigned n_entries;
 	char *complete;
@@ -61,6 +61,7 @@ static const cyaml_schema_value_t line_value = {
 static const cyaml_schema_field_t file_fields[] = {
     TEXT(struct text_file, "version", version),
     TEXT(struct text_file, "codelet", codelet),
+    CYAML_FIELD_STRING_PTR("law", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct text_file, law, 0, CYAML_UNLIMITED),
     CYAML_FIELD_SEQUENCE_COUNT("entries", CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, struct text_file, entries, n_entries,
                                &line_value, 0, CYAML_UNLIMITED),
     TEXT(struct text_file, "complete", complete),
@@ -236,6 +237,32 @@ static int read_line(const char *path, const struct text_line *from, struct hd_p
 	return status ? status : read_regressors(path, from, to);
 }
 
+/* The names in files of the kinds that fit a law; the others have none. */
+static const struct {
+	const char *name;
+	enum heddle_model_kind kind;
+} laws[] = {{"power", HEDDLE_MODEL_POWER}, {"affine", HEDDLE_MODEL_AFFINE}, {"linear", HEDDLE_MODEL_LINEAR}};
+enum { N_LAWS = sizeof laws / sizeof laws[0] };
+
+static int read_law(const char *path, const char *name, enum heddle_model_kind *out)
+{
+	*out = HEDDLE_MODEL_HISTORY;
+	for (size_t i = 0; name && i < N_LAWS; i++)
+		if (strcmp(name, laws[i].name) == 0)
+			*out = laws[i].kind;
+	return !name || *out != HEDDLE_MODEL_HISTORY
+	           ? 0
+	           : hd_error(HEDDLE_E_FORMAT, "%s: law \"%s\" is none of power, affine, linear", path, name);
+}
+
+static const char *law_name(enum heddle_model_kind kind)
+{
+	for (size_t i = 0; i < N_LAWS; i++)
+		if (laws[i].kind == kind)
+			return laws[i].name;
+	return NULL;
+}
+
 static int read_file(const char *path, const struct text_file *from, struct hd_perf_file *to)
 {
 	if (strcmp(from->complete, "true") != 0)
@@ -246,6 +273,9 @@ static int read_file(const char *path, const struct text_file *from, struct hd_p
 		return hd_no_memory(path);
 	hd_perf_name_decode(to->codelet);
 	to->n_lines = from->n_entries;
+	int law_status = read_law(path, from->law, &to->kind);
+	if (law_status)
+		return law_status;
 	for (size_t i = 0; i < to->n_lines; i++) {
 		int status = read_line(path, &from->entries[i], &to->lines[i]);
 		if (status)
@@ -363,7 +393,8 @@ int hd_perf_file_save(const char *path, const struct hd_perf_file *file)
 {
 	char version[] = VERSION, complete[] = "true";
 	struct text_file text = {
-	    .version = version, .complete = complete, .codelet = hd_perf_name_encode(file->codelet)};
+	    .version = version, .complete = complete, .codelet = hd_perf_name_encode(file->codelet),
+	    .law = (char *)(uintptr_t)law_name(file->kind)};
 	text.entries = calloc(file->n_lines + 1, sizeof *text.entries);
 	locale_t old, c = enter_c_locale(&old);
 	int failed = !text.codelet || !text.entries || !c;

@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 
-from run import COMPARED, HERE, LAB, RUN, SIM, Place
+from run import COMPARED, HERE, LAB, RUN, SIM, Place, fitted_model
 
 PAGE = os.path.join(HERE, "..", "..", "docs", "heddle.md")
 SET = "SET" # how the page calls the columns of `slowdown` that are named by the number of a parameter set
@@ -31,7 +31,9 @@ SHOWN = [
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),
     ("compare", ("compare", "--graphs", COMPARED, "--platforms", "haswell-k40m", "--scheds", "eager"), {}),
     ("models", ("models",), {}),
+    ("models", ("models", "--dir", "fitted"), {}),
     ("models show", ("models", "show", "dgemm"), {}),
+    ("models show", ("models", "show", "ours", "--dir", "fitted"), {}),
     ("trace", ("trace", "t.trace"), {}),
     ("lab", LAB, {}),
     ("repro --list", ("repro", "--list"), {}),
@@ -52,6 +54,7 @@ def columns_of(rows):
 def real_tables(p):
     """{(table, columns): [subcommand]}, in the order of SHOWN."""
     found, empty = {}, set()
+    fitted_model(p)
     for command, arguments, variables in SHOWN:
         for table, rows in p.json(*arguments, **variables).items():
             if not rows:

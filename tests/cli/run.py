@@ -617,6 +617,28 @@ def test_models_damaged_file_does_not_hide_the_others(p):
     equal(sorted(os.listdir(directory)), ["pipe.yaml", "zero.yaml"])
 
 
+def fitted_model(p):
+    """A directory with the model of a codelet named ours, whose times are 0.25 * bytes^1.5 us."""
+    os.mkdir(p.path("fitted"))
+    with open(p.path("fitted/ours.yaml"), "w") as f:
+        f.write("version: 1\ncodelet: ours\nlaw: power\nentries:\n")
+        for size in range(1, 6):
+            us = 0.25 * (100 * size) ** 1.5
+            f.write(f"- {{class: cpu, footprint: {size}, bytes: {100 * size}, flops: 0, samples: 9, rejected: 0, mean: {us}, "
+                    f"stddev: 0, min: {us}, max: {us}}}\n")
+        f.write("complete: true\n")
+    return p.path("fitted")
+
+
+def test_models_fitted_ones_show_their_coefficients(p):
+    p.run("run", "cholesky", "--n", "256", "--tile", "64")
+    directory = fitted_model(p)
+    out, _ = p.run("models", "show", "ours", "--dir", directory)
+    assert "0.25 * bytes^1.5" in out and out.count("bytes^") == 1, out
+    equal(p.json("models", "--dir", directory)["laws"], [{"codelet": "ours", "class": "cpu", "law": "0.25 * bytes^1.5"}])
+    equal(p.json("models", "show", "dgemm")["laws"], [])
+
+
 def test_models_wrong_words_are_answered(p):
     p.refuses("models", "lst", says=["list"])
     p.refuses("models", "show", says=["codelet"])

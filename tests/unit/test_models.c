@@ -323,6 +323,53 @@ static void listed_models_are_sorted_and_complete(void **state)
 	assert_true(exists(*state, "gemm.yaml"));
 }
 
+static size_t two_regressors(const struct heddle_size *size, double *x, size_t max)
+{
+	if (max >= 2) {
+		x[0] = size->bytes;
+		x[1] = 1;
+	}
+	return 2;
+}
+
+static void listed_models_say_their_laws(void **state)
+{
+	const struct heddle_codelet_desc affine = {.name = "affine", .model = HEDDLE_MODEL_AFFINE};
+	const struct heddle_codelet_desc linear = {.name = "linear", .model = HEDDLE_MODEL_LINEAR,
+	                                           .regressors = two_regressors};
+	measure_some(*state);
+	struct hd_perf *perf = open_perf(*state);
+	for (double bytes = 100; bytes < 2e4; bytes *= 2) {
+		record(entry_of(perf, &power, bytes), 0, 8, 0.5 * bytes);
+		record(entry_of(perf, &affine, bytes), 0, 8, 3 + bytes);
+		record(entry_of(perf, &linear, bytes), 0, 8, 7 + 2 * bytes);
+	}
+	record(entry_of(perf, &power, 100), 1, 8, 9); /* too few sizes */
+	assert_int_equal(hd_perf_save(perf), 0);
+	hd_perf_close(perf);
+	struct heddle_model_entry *e;
+	size_t n, laws = 0;
+	assert_int_equal(heddle_models_load(*state, &e, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		double a = 0, b = 0, c = 0;
+		int fitted = strcmp(e[i].codelet, "gemm") && strcmp(e[i].class_name, cpu_name) == 0;
+		assert_int_equal(e[i].law != NULL, fitted);
+		if (!fitted)
+			continue;
+		laws++;
+		if (strcmp(e[i].codelet, "power") == 0)
+			assert_int_equal(sscanf(e[i].law, "%lf * bytes^%lf", &a, &b), 2);
+		else if (strcmp(e[i].codelet, "affine") == 0)
+			assert_int_equal(sscanf(e[i].law, "%lf * bytes^%lf + %lf", &a, &b, &c), 3);
+		else
+			assert_int_equal(sscanf(e[i].law, "%lf * x0 + %lf * x1", &a, &c), 2);
+		assert_near(a, e[i].codelet[0] == 'p' ? 0.5 : e[i].codelet[0] == 'a' ? 1 : 2, 1e-3);
+		assert_near(c, e[i].codelet[0] == 'p' ? 0 : e[i].codelet[0] == 'a' ? 3 : 7, 1e-2);
+	}
+	assert_int_equal(laws, 3 * 8);
+	heddle_models_free(e, n);
+}
+
 static void missing_directory_is_an_error_only_if_given(void **state)
 {
 	char *dir = hd_format("%s/nothing", (const char *)*state), *old = getenv("XDG_DATA_HOME");
@@ -434,6 +481,7 @@ int main(void)
 	    IN_DIR(writers_at_once_never_leave_a_torn_file),
 	    IN_DIR(directory_that_cannot_be_written_is_an_error_that_names_the_file),
 	    IN_DIR(listed_models_are_sorted_and_complete),
+	    IN_DIR(listed_models_say_their_laws),
 	    IN_DIR(missing_directory_is_an_error_only_if_given),
 	    IN_DIR(default_directory_that_cannot_be_written_is_a_warning),
 	    IN_DIR(default_directory_that_cannot_be_entered_is_one_warning),
