@@ -32,9 +32,6 @@ static int check_desc(const struct heddle_codelet_desc *d)
 	if ((d->n_modes && !d->modes) || (d->n_implementations && !d->implementations))
 		return hd_error(HEDDLE_E_INVALID, "codelet %s has a count of %s without the array", d->name,
 		                d->n_modes && !d->modes ? "modes" : "implementations");
-	if ((d->n_modes && !d->modes) || (d->n_implementations && !d->implementations))
-		return hd_error(HEDDLE_E_INVALID, "codelet %s has a count of %s without the array", d->name,
-		                d->n_modes && !d->modes ? "modes" : "implementations");
 	for (size_t i = 0; i < d->n_implementations; i++)
 		if (!d->implementations[i].kind || !d->implementations[i].kernel)
 			return hd_error(HEDDLE_E_INVALID, "codelet %s: implementation %zu lacks a kind or a kernel", d->name, i);
@@ -159,9 +156,6 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 
 static int has_choice(const struct heddle_codelet_desc *d)
 {
-	if ((d->n_modes && !d->modes) || (d->n_implementations && !d->implementations))
-		return hd_error(HEDDLE_E_INVALID, "codelet %s has a count of %s without the array", d->name,
-		                d->n_modes && !d->modes ? "modes" : "implementations");
 	for (size_t i = 0; i < d->n_implementations; i++)
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(d->implementations[i].kind, d->implementations[k].kind) == 0)
