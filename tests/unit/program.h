@@ -50,6 +50,19 @@ static inline heddle_runtime *start(void)
 	return start_with(&config);
 }
 
+/* Time enough for another thread to get where it waits; were it not, the test would prove less, and pass. */
+static inline void give_others_time(void)
+{
+	for (int i = 0; i < 2000; i++)
+		sched_yield();
+}
+
+static inline void wait_for(atomic_int *flag, int value)
+{
+	while (*flag < value)
+		sched_yield();
+}
+
 /* --- Kernels ------------------------------------------------------------------------------------------------------------------------- */
 
 static inline int increment(heddle_context *c)

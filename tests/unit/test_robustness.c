@@ -1,17 +1,10 @@
-/* What must hold when several threads wait in virtual time, when a picked task cannot have its data, when something hangs. */
+/* What must hold when several threads wait, when a picked task cannot have its data, when something hangs. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include "program.h"
 
-/* Time enough for another thread to begin to wait; were it not, the test would prove less, and pass. */
-static void give_others_time(void)
-{
-	for (int i = 0; i < 20000; i++)
-		sched_yield();
-}
-
-/* --- Virtual time with several threads --------------------------------------------------------------------------------------------------- */
+/* --- Several threads that wait, with both engines ------------------------------------------------------------------------------------ */
 
 static double ten_us(const struct heddle_size *size, unsigned class_id)
 {
@@ -41,6 +34,14 @@ static heddle_codelet *given(heddle_runtime *rt, const char *name, double (*time
 	return c;
 }
 
+/* `platform`: NULL for threads. */
+static heddle_runtime *start_where(const char *platform)
+{
+	struct heddle_config config = small_config();
+	config.platform = platform;
+	return start_with(&config);
+}
+
 static heddle_runtime *start_virtual(int trace)
 {
 	struct heddle_config config = small_config();
@@ -50,6 +51,7 @@ static heddle_runtime *start_virtual(int trace)
 }
 
 struct other {
+	long value; /* with threads somebody must have written what is read */
 	heddle_runtime *rt;
 	heddle_codelet *codelet;
 	heddle_data *data;
@@ -70,10 +72,9 @@ static void *hold_for_a_while(void *arg)
 
 static void waiting_for_what_another_thread_holds_is_no_deadlock(void **state)
 {
-	(void)state;
-	struct other o = {.rt = start_virtual(0)};
+	struct other o = {.rt = start_where(*state)};
 	pthread_t thread;
-	assert_ok(heddle_variable(o.rt, NULL, 8, &o.data));
+	assert_ok(heddle_variable(o.rt, &o.value, sizeof o.value, &o.data));
 	assert_int_equal(pthread_create(&thread, NULL, hold_for_a_while, &o), 0);
 	while (!o.stage)
 		sched_yield();
@@ -101,12 +102,11 @@ static void *wait_for_task(void *arg)
 
 static void waiting_for_what_a_callback_will_do_is_no_deadlock(void **state)
 {
-	(void)state;
-	struct other holder = {.rt = start_virtual(0)}, waiter = {.rt = holder.rt};
+	struct other holder = {.rt = start_where(*state)}, waiter = {.rt = holder.rt};
 	heddle_task *after;
 	pthread_t thread;
 	heddle_codelet *ten = given(holder.rt, "ten", ten_us);
-	assert_ok(heddle_variable(holder.rt, NULL, 8, &holder.data));
+	assert_ok(heddle_variable(holder.rt, &holder.value, sizeof holder.value, &holder.data));
 	assert_ok(heddle_acquire(holder.data, HEDDLE_RW));
 	assert_ok(heddle_submit(holder.rt, heddle_call(ten), heddle_rw(holder.data), heddle_out(&after)));
 	assert_ok(heddle_submit(holder.rt, heddle_call(ten), heddle_then(release_later, &holder), heddle_out(&waiter.task)));
@@ -124,15 +124,18 @@ static void waiting_for_what_a_callback_will_do_is_no_deadlock(void **state)
 
 static void waiting_for_what_one_holds_oneself_is_a_deadlock(void **state)
 {
-	(void)state;
-	heddle_runtime *rt = start_virtual(0);
+	heddle_runtime *rt = start_where(*state);
 	heddle_data *d;
 	heddle_task *t;
-	assert_ok(heddle_variable(rt, NULL, 8, &d));
+	long x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
 	assert_ok(heddle_acquire(d, HEDDLE_RW));
 	assert_ok(heddle_submit(rt, heddle_call(given(rt, "ten", ten_us)), heddle_rw(d), heddle_out(&t)));
 	assert_int_equal(heddle_task_wait(t), HEDDLE_E_DEADLOCK);
 	assert_says("acquired by the program");
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
+	assert_says("acquired by the program");
+	assert_int_equal(heddle_acquire(d, HEDDLE_RW), HEDDLE_E_DEADLOCK);
 	assert_int_equal(heddle_acquire(d, HEDDLE_R), HEDDLE_E_DEADLOCK); /* it is given up, not acquired later */
 	assert_ok(heddle_release(d));
 	assert_int_equal(heddle_release(d), HEDDLE_E_STATE);
@@ -157,12 +160,11 @@ static void *hold_and_wait(void *arg)
 
 static void two_threads_that_wait_for_each_other_are_a_deadlock(void **state)
 {
-	(void)state;
-	struct other a = {.rt = start_virtual(0)}, b = {.rt = a.rt};
+	struct other a = {.rt = start_where(*state)}, b = {.rt = a.rt};
 	heddle_codelet *ten = given(a.rt, "ten", ten_us);
 	pthread_t threads[2];
-	assert_ok(heddle_variable(a.rt, NULL, 8, &a.data));
-	assert_ok(heddle_variable(a.rt, NULL, 8, &b.data));
+	assert_ok(heddle_variable(a.rt, &a.value, sizeof a.value, &a.data));
+	assert_ok(heddle_variable(a.rt, &b.value, sizeof b.value, &b.data));
 	assert_int_equal(pthread_create(&threads[0], NULL, hold_and_wait, &a), 0);
 	assert_int_equal(pthread_create(&threads[1], NULL, hold_and_wait, &b), 0);
 	while (!a.stage || !b.stage)
@@ -384,18 +386,116 @@ static void dump_takes_the_lock_unless_its_holder_calls(void **state)
 	free(text);
 }
 
+/* The dump as text, which the caller frees. */
+static char *dump_of(heddle_runtime *rt)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	assert_non_null(out);
+	heddle_dump(rt, out);
+	fclose(out);
+	return text;
+}
+
+static void dump_does_not_look_at_tasks_that_were_refused(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "refused", .cpu = nothing);
+	heddle_data *d[2];
+	long x[2] = {0, 0};
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_variable(rt, &x[i], sizeof x[i], &d[i]));
+	for (int i = 0; i < 200; i++) /* tasks that have ended still say what they accessed */
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d[0]), heddle_rw(d[1])));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(heddle_submit(rt, heddle_call(codelet), heddle_r(NULL), heddle_rw(d[1])), HEDDLE_E_INVALID);
+	assert_ok(heddle_unregister(d[0]));
+	assert_ok(heddle_unregister(d[1]));
+	char *text = dump_of(rt);
+	assert_non_null(strstr(text, "worker 1"));
+	assert_null(strstr(text, "refused"));
+	free(text);
+	assert_ok(heddle_stop(rt));
+}
+
+static void stay_in_callback(void *arg, int status)
+{
+	struct other *o = arg;
+	o->status = status;
+	o->stage = 1;
+	wait_for(&o->stage, 2);
+}
+
+static void dump_does_not_look_at_the_data_of_a_task_whose_callback_runs(void **state)
+{
+	(void)state;
+	struct other o = {.rt = start()};
+	heddle_codelet *codelet = heddle_codelet_new(o.rt, .name = "talkative", .cpu = nothing);
+	assert_ok(heddle_variable(o.rt, NULL, 8, &o.data));
+	assert_ok(heddle_submit(o.rt, heddle_call(codelet), heddle_w(o.data), heddle_then(stay_in_callback, &o)));
+	wait_for(&o.stage, 1);
+	assert_ok(heddle_unregister(o.data));
+	char *text = dump_of(o.rt);
+	assert_non_null(strstr(text, "talkative: released"));
+	assert_null(strstr(text, "datum"));
+	free(text);
+	o.stage = 2;
+	assert_ok(heddle_wait_all(o.rt));
+	assert_ok(o.status);
+	assert_ok(heddle_stop(o.rt));
+}
+
+/* --- Release -------------------------------------------------------------------------------------------------------------------------- */
+
+static void unregister_in_callback(void *arg, int status)
+{
+	struct other *o = arg;
+	o->status = status ? status : heddle_unregister_async(o->data);
+}
+
+/* The thread that releases the datum runs the callback itself, and the handle is gone when it comes back. */
+static void callback_run_by_release_may_end_the_handle(void **state)
+{
+	struct other o = {.rt = start_where(*state)};
+	heddle_data *other;
+	long x = 0;
+	assert_ok(heddle_variable(o.rt, &x, sizeof x, &other));
+	for (int i = 0; i < 20; i++) {
+		assert_ok(heddle_variable(o.rt, &o.value, sizeof o.value, &o.data));
+		assert_ok(heddle_acquire(o.data, HEDDLE_RW));
+		assert_ok(heddle_submit(o.rt, heddle_r(o.data), heddle_then(unregister_in_callback, &o)));
+		assert_ok(heddle_acquire(other, HEDDLE_R)); /* the task is in the graph now, not on its way */
+		assert_ok(heddle_release(other));
+		assert_ok(heddle_release(o.data));
+		assert_ok(heddle_wait_all(o.rt));
+		assert_ok(o.status);
+	}
+	assert_ok(heddle_stop(o.rt));
+}
+
 int main(void)
 {
+	static char simulated[] = "gpu1-cpu6";
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waiting_for_what_another_thread_holds_is_no_deadlock),
-		cmocka_unit_test(waiting_for_what_a_callback_will_do_is_no_deadlock),
-		cmocka_unit_test(waiting_for_what_one_holds_oneself_is_a_deadlock),
-		cmocka_unit_test(two_threads_that_wait_for_each_other_are_a_deadlock),
+		cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, NULL),
+		cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, simulated),
+		cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, NULL),
+		cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, simulated),
+		cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, NULL),
+		cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, simulated),
+		cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, NULL),
+		cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, simulated),
 		cmocka_unit_test(init_kernels_take_their_time),
 		cmocka_unit_test(steps_of_a_reduction_have_edges),
 		cmocka_unit_test(every_picked_task_is_reported_done),
 		cmocka_unit_test(there_may_be_very_many_implementations),
 		cmocka_unit_test(dump_takes_the_lock_unless_its_holder_calls),
+		cmocka_unit_test(dump_does_not_look_at_tasks_that_were_refused),
+		cmocka_unit_test(dump_does_not_look_at_the_data_of_a_task_whose_callback_runs),
+		cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, NULL),
+		cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, simulated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,12 +38,6 @@ static int add_value(heddle_context *c)
 	return 0;
 }
 
-static void wait_for(atomic_int *flag, int value)
-{
-	while (*flag < value)
-		sched_yield();
-}
-
 static uint64_t evictions(heddle_runtime *rt)
 {
 	struct heddle_stats stats;

@@ -1,0 +1,108 @@
+/* A thread that waits and drives worker 0 meanwhile: what it runs, and what it leaves to others when it goes. */
+#include "program.h"
+
+static heddle_runtime *start_working(int n_cpu, const char *policy)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = n_cpu;
+	config.caller_works = 1;
+	config.sched = policy;
+	return start_with(&config);
+}
+
+/* --- Kernels that submit ------------------------------------------------------------------------------------------------------------- */
+
+struct generation {
+	heddle_codelet *codelet;
+	atomic_int left, status;
+};
+
+static int beget(heddle_context *c)
+{
+	struct generation *g = pointer_value(c);
+	if (--g->left > 0)
+		g->status += heddle_submit(heddle_context_runtime(c), heddle_call(g->codelet), heddle_value(g));
+	return 0;
+}
+
+/* Nothing else is unfinished when the kernel of one has submitted the next, which nobody has counted yet. */
+static void what_kernels_on_the_caller_submit_is_waited_for(void **state)
+{
+	for (int n_cpu = 1; n_cpu <= 2; n_cpu++) {
+		heddle_runtime *rt = start_working(n_cpu, *state);
+		struct generation g = {.codelet = heddle_codelet_new(rt, .name = "beget", .cpu = beget)}, *first = &g;
+		for (int i = 0; i < 100; i++) {
+			g.left = 10;
+			assert_ok(heddle_submit(rt, heddle_call(g.codelet), heddle_value(first)));
+			assert_ok(heddle_wait_all(rt));
+			assert_int_equal(g.left, 0);
+		}
+		g.left = 10;
+		assert_ok(heddle_submit(rt, heddle_call(g.codelet), heddle_value(first)));
+		assert_ok(heddle_stop(rt));
+		assert_int_equal(g.left, 0);
+		assert_int_equal(g.status, 0);
+	}
+}
+
+/* --- What the caller leaves ---------------------------------------------------------------------------------------------------------- */
+
+static int count(heddle_context *c)
+{
+	++*(atomic_int *)pointer_value(c);
+	return 0;
+}
+
+static int be_slow(heddle_context *c)
+{
+	(void)c;
+	give_others_time(); /* so that the other worker has nothing to do and waits for more */
+	return 0;
+}
+
+/* The program waits for a task on `worker` alone; its successors run all the same, without another call. */
+static void successors_run_without_the_caller(unsigned worker, const char *policy)
+{
+	enum { SUCCESSORS = 4 };
+	heddle_runtime *rt = start_working(2, policy);
+	heddle_codelet *first = heddle_codelet_new(rt, .name = "first", .cpu = be_slow);
+	heddle_codelet *next = heddle_codelet_new(rt, .name = "next", .cpu = count);
+	atomic_int n = 0, *counted = &n;
+	heddle_data *d;
+	heddle_task *t;
+	long x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(first), heddle_w(d), heddle_on(worker), heddle_out(&t)));
+	for (int i = 0; i < SUCCESSORS; i++)
+		assert_ok(heddle_submit(rt, heddle_call(next), heddle_r(d), heddle_value(counted)));
+	assert_ok(heddle_task_wait(t));
+	wait_for(&n, SUCCESSORS);
+	heddle_task_release(t);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(n, SUCCESSORS);
+	assert_ok(heddle_stop(rt));
+}
+
+static void what_the_callers_last_task_released_runs_without_it(void **state)
+{
+	successors_run_without_the_caller(0, *state);
+}
+
+static void nothing_stays_on_worker_0_when_the_caller_goes(void **state)
+{
+	successors_run_without_the_caller(1, *state);
+}
+
+int main(void)
+{
+	static char eager[] = "eager", lws[] = "lws";
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, eager),
+		cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, lws),
+		cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, eager),
+		cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, lws),
+		cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, eager),
+		cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, lws),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

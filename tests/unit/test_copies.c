@@ -1,0 +1,185 @@
+/* Copies that fail, copies under way when their handle ends, and a copy that is the last thing to move. */
+#include <pthread.h>
+#include "program.h"
+
+/* --- An object whose copies wait and fail as told ---------------------------------------------------------------------------------------- */
+
+enum { SLOTS = 2 };
+static struct script {
+	atomic_int begun;              /* copies, in the order in which they begin */
+	atomic_int gate[SLOTS];        /* copy i waits until it is open */
+	int fails[SLOTS];
+	atomic_int n_made, n_destroyed; /* objects that copies have made */
+} script;
+
+static size_t one_byte(const void *object)
+{
+	(void)object;
+	return 1;
+}
+
+static int pack_nothing(const void *object, void *buffer, size_t size)
+{
+	(void)object;
+	memset(buffer, 0, size);
+	return 0;
+}
+
+static int unpack_as_told(void **object, const void *buffer, size_t size)
+{
+	int i = script.begun++;
+	(void)buffer;
+	if (i < SLOTS) {
+		wait_for(&script.gate[i], 1);
+		if (script.fails[i])
+			return 1;
+	}
+	if (!*object) {
+		*object = malloc(size);
+		script.n_made++;
+	}
+	return *object == NULL;
+}
+
+static void destroy(void *object)
+{
+	free(object);
+	script.n_destroyed++;
+}
+
+static const struct heddle_type told = {"told", one_byte, pack_nothing, unpack_as_told, destroy};
+
+/* A worker that is a CPU and `n` accelerators; an object in main memory, of which a copy to accelerator 1 is under way. */
+static heddle_runtime *start_copying(int n, void *object, heddle_data **d)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.n_emulated = n;
+	config.window = 8;
+	memset(&script, 0, sizeof script);
+	heddle_runtime *rt = start_with(&config);
+	assert_ok(heddle_object(rt, object, &told, d));
+	assert_ok(heddle_prefetch(*d, 1));
+	wait_for(&script.begun, 1);
+	return rt;
+}
+
+/* --- Failures -------------------------------------------------------------------------------------------------------------------------- */
+
+static void prefetch_that_fails_fails_no_task_elsewhere(void **state)
+{
+	(void)state;
+	long x = 0;
+	heddle_data *d;
+	heddle_runtime *rt = start_copying(1, &x, &d);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	script.fails[0] = 1;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d), heddle_on(0)));
+	give_others_time(); /* it is picked, and waits until nobody reads what it changes */
+	script.gate[0] = 1;
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(x, 1);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
+static void *open_later(void *gate)
+{
+	give_others_time();
+	*(atomic_int *)gate = 1;
+	return NULL;
+}
+
+static void prefetch_that_fails_does_not_fail_the_end_of_the_handle(void **state)
+{
+	(void)state;
+	long x = 5;
+	heddle_data *d;
+	heddle_runtime *rt = start_copying(1, &x, &d);
+	pthread_t thread;
+	script.fails[0] = 1;
+	assert_int_equal(pthread_create(&thread, NULL, open_later, &script.gate[0]), 0);
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(x, 5);
+	assert_ok(heddle_stop(rt));
+}
+
+/* Who needs the copy hears of it. */
+static void task_that_needs_the_failed_copy_fails(void **state)
+{
+	(void)state;
+	long x = 0;
+	heddle_data *d;
+	heddle_task *t;
+	heddle_runtime *rt = start_copying(1, &x, &d);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .emulated = nothing);
+	script.fails[0] = 1;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d), heddle_out(&t)));
+	give_others_time();
+	script.gate[0] = script.gate[1] = 1;
+	int status = heddle_task_wait(t); /* or, had it come too late, it made a copy of its own */
+	assert_true(status == HEDDLE_E_KERNEL || script.begun == 2);
+	heddle_task_release(t);
+	assert_int_equal(heddle_wait_all(rt), status);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
+/* --- Handles that end ------------------------------------------------------------------------------------------------------------------ */
+
+/* Of two copies the one that began later fails first: the handle stays until the other has ended, too. */
+static void handle_ends_after_all_its_copies_though_one_fails(void **state)
+{
+	(void)state;
+	long x = 0;
+	heddle_data *d;
+	heddle_runtime *rt = start_copying(2, &x, &d);
+	assert_ok(heddle_prefetch(d, 2));
+	wait_for(&script.begun, 2);
+	script.fails[1] = 1;
+	assert_ok(heddle_unregister_async(d));
+	give_others_time(); /* it waits for one of the copies */
+	script.gate[1] = 1;
+	give_others_time(); /* that one has failed */
+	script.gate[0] = 1;
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(script.n_made, 1);
+	assert_int_equal(script.n_destroyed, 1);
+}
+
+/* --- Waiting --------------------------------------------------------------------------------------------------------------------------- */
+
+/* All tasks wait for what the program holds, the window is full, and what moves last is a copy. */
+static void end_of_a_copy_wakes_a_throttled_thread(void **state)
+{
+	(void)state;
+	long x = 0, y = 0;
+	heddle_data *d, *held;
+	heddle_runtime *rt = start_copying(1, &x, &d);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	pthread_t thread;
+	assert_ok(heddle_variable(rt, &y, sizeof y, &held));
+	assert_ok(heddle_acquire(held, HEDDLE_RW));
+	assert_int_equal(pthread_create(&thread, NULL, open_later, &script.gate[0]), 0);
+	for (int i = 0; i < 12; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(held)));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_ok(heddle_release(held));
+	assert_ok(heddle_unregister(held));
+	assert_int_equal(y, 12);
+	assert_ok(heddle_stop(rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prefetch_that_fails_fails_no_task_elsewhere),
+		cmocka_unit_test(prefetch_that_fails_does_not_fail_the_end_of_the_handle),
+		cmocka_unit_test(task_that_needs_the_failed_copy_fails),
+		cmocka_unit_test(handle_ends_after_all_its_copies_though_one_fails),
+		cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
