@@ -221,6 +221,8 @@ static void run_callbacks(heddle_runtime *rt)
 	while (rt->called) {
 		heddle_task *t = take_first(&rt->called);
 		rt->n_calling++;
+		if (rt->news) /* who waits for what has ended before does not wait for this */
+			hd_wake_waiters(rt);
 		hd_unlock(&rt->lock);
 		int outer = hd_inside_enter();
 		t->extra->callback(t->extra->callback_arg, t->status);
@@ -309,12 +311,12 @@ void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 		hd_core_staged(rt, t, status);
 }
 
-/* The policy gave `t` to `w`. */
 double hd_core_expected(const heddle_task *t)
 {
 	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
 }
 
+/* The policy gave `t` to `w`. */
 static void assign(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;

@@ -1,4 +1,5 @@
 /* Waiting, callbacks, acquire and release; what happens when a kernel fails or a policy never decides. */
+#include <pthread.h>
 #include "program.h"
 
 /* --- Waiting --------------------------------------------------------------------------------------------------------------------------- */
@@ -56,6 +57,50 @@ static void callback_may_submit_and_is_waited_for(void **state)
 	assert_int_equal(call.status, 0);
 	assert_ok(heddle_unregister(call.data));
 	assert_int_equal(x, 40);
+	assert_ok(heddle_stop(rt));
+}
+
+struct errand {
+	pthread_t program;
+	atomic_int go, back;
+};
+
+static int wait_to_go(heddle_context *c)
+{
+	struct errand *e = pointer_value(c);
+	wait_for(&e->go, 1);
+	give_others_time();
+	return 0;
+}
+
+/* Were it run by the thread that is to come back, which nobody forbids, it would have nothing to wait for. */
+static void wait_until_back(void *arg, int status)
+{
+	struct errand *e = arg;
+	(void)status;
+	if (!pthread_equal(pthread_self(), e->program))
+		wait_for(&e->back, 1);
+}
+
+/* The worker that ends the task goes on to the callback of its successor. */
+static void wait_for_one_does_not_wait_for_callbacks_of_others(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "errand", .cpu = wait_to_go);
+	struct errand e = {.program = pthread_self()}, *errand = &e;
+	long x = 0;
+	heddle_data *d;
+	heddle_task *t;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_value(errand), heddle_out(&t)));
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_submit(rt, heddle_r(d), heddle_then(wait_until_back, errand)));
+	e.go = 1;
+	assert_ok(heddle_task_wait(t));
+	e.back = 1;
+	heddle_task_release(t);
+	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -418,6 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wait_for_one_does_not_wait_for_others),
 		cmocka_unit_test(callback_may_submit_and_is_waited_for),
+		cmocka_unit_test(wait_for_one_does_not_wait_for_callbacks_of_others),
 		cmocka_unit_test(task_without_codelet_only_synchronises),
 		cmocka_unit_test_prestate(acquire_shows_the_value_so_far_and_lets_change_it, &no),
 		cmocka_unit_test_prestate(acquire_shows_the_value_so_far_and_lets_change_it, &yes),
