@@ -39,23 +39,9 @@ static int grow_batch(heddle_runtime *rt)
 	return 0;
 }
 
-/* Nothing in the graph holds the task back any more. */
-static void on_ready(heddle_task *t, void *arg)
+static inline void to_policy(heddle_runtime *rt, heddle_task *t)
 {
-	heddle_runtime *rt = arg;
 	t->ready = rt->now;
-	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled)) {
-		append(&rt->control, &rt->control_tail, t);
-		return;
-	}
-	if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES)) {
-		if (hd_graph_take_tokens(t, on_ready, rt))
-			return;
-		if (t->cancelled) {
-			append(&rt->control, &rt->control_tail, t);
-			return;
-		}
-	}
 	if (HD_UNLIKELY(rt->n_batch == rt->max_batch) && grow_batch(rt)) {
 		t->status = HEDDLE_E_MEMORY;
 		append(&rt->control, &rt->control_tail, t);
@@ -63,6 +49,28 @@ static void on_ready(heddle_task *t, void *arg)
 	}
 	hd_set_state(t, HD_READY);
 	rt->batch[rt->n_batch++] = t;
+}
+
+/* It has its commute tokens; perhaps with a value that one of those before it has spoilt. */
+static void on_tokens(heddle_task *t, void *arg)
+{
+	heddle_runtime *rt = arg;
+	if (t->cancelled)
+		append(&rt->control, &rt->control_tail, t);
+	else
+		to_policy(rt, t);
+}
+
+/* Nothing in the graph holds the task back any more. */
+static void on_ready(heddle_task *t, void *arg)
+{
+	heddle_runtime *rt = arg;
+	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled))
+		append(&rt->control, &rt->control_tail, t);
+	else if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES))
+		hd_graph_take_tokens(t, on_tokens, rt);
+	else
+		to_policy(rt, t);
 }
 
 /* The first REDUX access of a group. The REDUCE task that will follow the group is made now, while the lack of memory for it

@@ -122,15 +122,15 @@ static void wait_for_token(struct hd_access *a)
 	d->commuters_tail = a;
 }
 
-/* The first task that waits for the token of `a`, if the token is free. */
-static void offer_token(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+/* Takes the first task that waits for the token of a datum off its queue; NULL unless the token is free. */
+static heddle_task *next_for_token(heddle_data *d)
 {
-	struct hd_access *next = a->data->token ? NULL : a->data->commuters;
-	if (!next)
-		return;
-	a->data->commuters = next->next;
-	next->next = NULL;
-	ready(hd_access_task(next), arg);
+	struct hd_access *a = d->token ? NULL : d->commuters;
+	if (!a)
+		return NULL;
+	d->commuters = a->next;
+	a->next = NULL;
+	return hd_access_task(a);
 }
 
 /* The datum is void; the first to fail is to blame, not those that were cancelled for it. */
@@ -156,7 +156,9 @@ static void release_access(struct hd_access *a, int status, void (*ready)(heddle
 	if (a->flags & HD_ACCESS_TOKEN) {
 		d->token = 0;
 		a->flags &= ~HD_ACCESS_TOKEN & 0x1f;
-		offer_token(a, ready, arg);
+		heddle_task *next = next_for_token(d);
+		if (next)
+			ready(next, arg);
 	}
 	if (--d->granted == 0)
 		advance(d, ready, arg);
@@ -233,21 +235,16 @@ void hd_graph_undo_after(heddle_task *before)
 	free(e);
 }
 
-int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+static struct hd_access *lacking_token(heddle_task *t)
 {
-	struct hd_access *lacking = NULL;
-	for (uint32_t i = 0; i < t->n_accesses && !lacking; i++)
+	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (needs_token(&t->accesses[i]) && t->accesses[i].data->token)
-			lacking = &t->accesses[i];
-	if (lacking) {
-		/* All or none: a task that waits holds nothing, so two of them cannot wait for each other; and what was
-		 * offered to it goes to the next. */
-		wait_for_token(lacking);
-		for (uint32_t i = 0; i < t->n_accesses; i++)
-			if (needs_token(&t->accesses[i]))
-				offer_token(&t->accesses[i], ready, arg);
-		return -1;
-	}
+			return &t->accesses[i];
+	return NULL;
+}
+
+static void take_all_tokens(heddle_task *t)
+{
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (needs_token(&t->accesses[i])) {
 			t->accesses[i].data->token = 1;
@@ -256,7 +253,42 @@ int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), v
 			t->accesses[i].flags |= HD_ACCESS_TOKEN;
 		}
 	}
-	return 0;
+}
+
+/* All or none: a task that waits holds nothing, so two of them cannot wait for each other; and what was offered to it goes to
+ * the next: those accesses come before `offers`, in their order. */
+static struct hd_access *wait_and_offer(heddle_task *t, struct hd_access *lacking, struct hd_access *offers)
+{
+	wait_for_token(lacking);
+	for (uint32_t i = t->n_accesses; i-- > 0;) {
+		struct hd_access *a = &t->accesses[i];
+		if (a != lacking && needs_token(a)) {
+			a->next = offers;
+			offers = a;
+		}
+	}
+	return offers;
+}
+
+void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg)
+{
+	struct hd_access *offers = NULL; /* whose datum's token the next one may have; a loop, for thousands may wait */
+	while (t) {
+		struct hd_access *lacking = lacking_token(t);
+		if (lacking) {
+			offers = wait_and_offer(t, lacking, offers);
+		} else {
+			take_all_tokens(t);
+			got(t, arg);
+		}
+		t = NULL;
+		while (offers && !t) {
+			struct hd_access *a = offers;
+			offers = a->next;
+			a->next = NULL;
+			t = next_for_token(a->data);
+		}
+	}
 }
 
 /* --- What follows a task, for policies ----------------------------------------------------------------------------------- */

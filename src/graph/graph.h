@@ -207,9 +207,9 @@ void hd_graph_undo_after(heddle_task *before);
 /* Gives back the accesses of a task that has ended and drops explicit dependencies on it; calls ready(task, arg) for each task
  * that nothing holds back any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
-/* Commute tokens: takes those of all its COMMUTE accesses or none; 0 when it got them. Otherwise the task is queued on the
- * datum that lacked, and `ready` is called for it again; and for another task, if this one stood in its way. */
-int hd_graph_take_tokens(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+/* Commute tokens: takes those of all its COMMUTE accesses or none. Calls got(task, arg) when it has them; otherwise it queues for
+ * the one that lacked, and hd_graph_release calls `ready` for it again. The same for tasks that it stood in the way of. */
+void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg);
 
 /* task.c */
 struct hd_task_extra *hd_task_extra(heddle_task *t); /* makes it; NULL when out of memory */

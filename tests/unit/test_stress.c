@@ -245,37 +245,6 @@ static void kernel_run_by_a_throttled_thread_may_submit(void **state)
 	}
 }
 
-struct chain {
-	heddle_runtime *rt;
-	int left;
-	atomic_int deepest;
-};
-
-static void submit_next(void *arg, int status)
-{
-	static _Thread_local int depth;
-	struct chain *chain = arg;
-	(void)status;
-	if (++depth > chain->deepest)
-		chain->deepest = depth;
-	if (chain->left-- > 0)
-		heddle_submit(chain->rt, heddle_then(submit_next, chain));
-	depth--;
-}
-
-static void chain_of_callbacks_does_not_nest(void **state)
-{
-	(void)state;
-	heddle_runtime *rt = start();
-	/* So long that the workers fall asleep: then nothing stays in an inbox. */
-	struct chain chain = {.rt = rt, .left = 50000};
-	assert_ok(heddle_submit(rt, heddle_then(submit_next, &chain)));
-	assert_ok(heddle_wait_all(rt));
-	assert_int_equal(chain.left, -1);
-	assert_int_equal(chain.deepest, 1);
-	assert_ok(heddle_stop(rt));
-}
-
 static int copy_long(heddle_context *c)
 {
 	*(long *)heddle_ptr(c, 1) = *(long *)heddle_ptr(c, 0);
@@ -541,7 +510,6 @@ int main(void)
 		cmocka_unit_test(stop_releases_what_tasks_wait_for),
 		cmocka_unit_test(tasks_of_two_threads_run_in_the_order_of_submission),
 		cmocka_unit_test(kernel_run_by_a_throttled_thread_may_submit),
-		cmocka_unit_test(chain_of_callbacks_does_not_nest),
 		cmocka_unit_test(commuting_task_after_one_that_failed_is_cancelled),
 		cmocka_unit_test(scratch_copy_is_dropped_and_not_written_back),
 		cmocka_unit_test(reduction_may_be_cancelled_while_a_contribution_is_evicted),
