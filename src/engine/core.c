@@ -215,17 +215,24 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
-static _Thread_local const heddle_runtime *calling; /* whose callback this thread is in; only its thread */
+/* The runtimes whose callbacks this thread is in, the innermost first. Only its thread. */
+struct calling {
+	const heddle_runtime *rt;
+	const struct calling *outer;
+};
+static _Thread_local const struct calling *calling;
 
-/* A callback that submits comes here again: the next ones are left to the loop below, or chains of callbacks would nest. */
+/* A callback that submits comes here again. If that is to a runtime whose callbacks this thread is in already, they are left to
+ * that loop: so there are never more loops in one another than runtimes, however long the chains of callbacks are. */
 static void run_callbacks(heddle_runtime *rt)
 {
 	if (HD_LIKELY(!rt->called))
 		return;
-	const heddle_runtime *outer_runtime = calling;
-	if (outer_runtime == rt)
-		return;
-	calling = rt;
+	for (const struct calling *c = calling; c; c = c->outer)
+		if (c->rt == rt)
+			return;
+	const struct calling here = {.rt = rt, .outer = calling};
+	calling = &here;
 	while (rt->called) {
 		heddle_task *t = take_first(&rt->called);
 		rt->n_calling++;
@@ -240,7 +247,7 @@ static void run_callbacks(heddle_runtime *rt)
 		hd_drain(rt); /* what it submitted counts before it has ended */
 		bury(rt, t);
 	}
-	calling = outer_runtime;
+	calling = here.outer;
 }
 
 /* --- Workers ------------------------------------------------------------------------------------------------------------- */

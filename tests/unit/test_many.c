@@ -59,10 +59,10 @@ static void thousands_may_wait_for_two_tokens_on_a_small_stack(void **state)
 
 /* --- Callbacks ----------------------------------------------------------------------------------------------------------------------- */
 
+/* A callback that submits the next one, to another runtime or to the same. */
 struct chain {
-	heddle_runtime *rt;
-	int left;
-	atomic_int deepest;
+	heddle_runtime *rt[2];
+	atomic_int left, deepest;
 };
 
 static void submit_next(void *arg, int status)
@@ -72,17 +72,20 @@ static void submit_next(void *arg, int status)
 	(void)status;
 	if (++depth > chain->deepest)
 		chain->deepest = depth;
-	if (chain->left-- > 0)
-		heddle_submit(chain->rt, heddle_then(submit_next, chain));
+	int left = chain->left--;
+	if (left > 0)
+		heddle_submit(chain->rt[left % 2], heddle_then(submit_next, chain));
 	depth--;
 }
+
+/* So long that the workers fall asleep: then nothing stays in an inbox. */
+enum { CHAIN_LENGTH = 50000 };
 
 static void chain_of_callbacks_does_not_nest(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
-	/* So long that the workers fall asleep: then nothing stays in an inbox. */
-	struct chain chain = {.rt = rt, .left = 50000};
+	struct chain chain = {.rt = {rt, rt}, .left = CHAIN_LENGTH};
 	assert_ok(heddle_submit(rt, heddle_then(submit_next, &chain)));
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(chain.left, -1);
@@ -90,11 +93,25 @@ static void chain_of_callbacks_does_not_nest(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static void callbacks_between_two_runtimes_nest_no_deeper_than_those_are_many(void **state)
+{
+	(void)state;
+	struct chain chain = {.rt = {start(), start()}, .left = CHAIN_LENGTH};
+	assert_ok(heddle_submit(chain.rt[0], heddle_then(submit_next, &chain)));
+	while (chain.left >= 0)
+		for (int i = 0; i < 2; i++)
+			assert_ok(heddle_wait_all(chain.rt[i]));
+	assert_in_range(chain.deepest, 1, 2);
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_stop(chain.rt[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(thousands_may_wait_for_two_tokens_on_a_small_stack),
 		cmocka_unit_test(chain_of_callbacks_does_not_nest),
+		cmocka_unit_test(callbacks_between_two_runtimes_nest_no_deeper_than_those_are_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
