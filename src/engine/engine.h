@@ -58,7 +58,8 @@ struct hd_inbox {
 	uint64_t thread;             /* const: the thread's token */
 	heddle_task *free[HD_SIZE_CLASSES]; /* only its thread */
 	uint32_t budget;             /* only its thread: submissions until it looks at the window again; at most the slots */
-	/* pairs: release store by the producer with acquire load by the drainer: else it could read a slot not yet written */
+	/* pairs: store by the producer with load by the drainer: else it could read a slot not yet written; both sequentially
+	 * consistent, see heddle_runtime.lease */
 	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
 	uint32_t head;               /* lock core */
 	heddle_task *slots[HD_INBOX_SIZE];
@@ -129,9 +130,9 @@ struct heddle_runtime {
 		struct hd_virtual *virtual_;
 	} engine_state;              /* owns */
 
-	/* atomic: the token of the thread that may submit without the lock; 0: nobody. pairs: sequentially consistent stores by
-	 * those who revoke it (before they look into the inboxes) with the sequentially consistent load after a submission
-	 * (whose slot was published before): one of the two sees the other, so no task is left unseen in an inbox. */
+	/* atomic: the token of the thread that may submit without the lock; 0: nobody. pairs: stores by those who revoke it (before
+	 * they load the tails of inboxes) with the load after a submission (which stored its tail before). These four are
+	 * sequentially consistent: one of the two sees the other, so no task is left unseen in an inbox. */
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t lease;
 
 	/* lock core, and everything below */

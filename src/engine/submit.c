@@ -75,8 +75,9 @@ static void enter(heddle_runtime *rt, heddle_task *t)
 /* Whether there were any. */
 static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 {
-	/* pairs: the store of tail in push */
-	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_acquire);
+	/* pairs: the store of tail in push. Sequentially consistent because it must not overtake the store of the lease in
+	 * hd_revoke: else both could miss what the other has written, and the slot would stay unseen. */
+	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_seq_cst);
 	int any = inbox->head != tail;
 	while (inbox->head != tail) {
 		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
@@ -216,7 +217,7 @@ static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	/* relaxed: only this thread writes it; pairs: nothing */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
 	inbox->slots[tail % HD_INBOX_SIZE] = t;
-	/* pairs: the acquire load in drain_one. Sequentially consistent because the load of the lease must not overtake it. */
+	/* pairs: the load in drain_one. Sequentially consistent because the load of the lease must not overtake it. */
 	atomic_store_explicit(&inbox->tail, tail + 1, memory_order_seq_cst);
 	/* pairs: hd_revoke */
 	if (HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
