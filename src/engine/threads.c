@@ -68,6 +68,8 @@ static void run_staged(struct hd_worker *w, heddle_task *t)
 		t = n < HD_MAX_BURST && w->staged && expected + hd_core_expected(w->staged) < BURST_US ? hd_core_take(w) : NULL;
 	} while (t);
 	hd_unlock(&rt->lock);
+	if (n > 1)
+		begin = threads_now(rt); /* taking them must not count as the first one's time */
 	for (unsigned i = 0; i < n; i++) {
 		done[i].status = hd_run_kernel(w, done[i].task);
 		done[i].end = threads_now(rt);
