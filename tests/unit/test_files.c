@@ -1,0 +1,98 @@
+/* Whole files: what is written, and through what. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "ok.h"
+
+static char folder[] = "/tmp/heddle-files-XXXXXX";
+static const char text[] = "new";
+
+static char *in_folder(const char *name)
+{
+	char *path = hd_format("%s/%s", folder, name);
+	assert_non_null(path);
+	return path;
+}
+
+static void assert_holds(const char *path, const char *expected)
+{
+	char *data;
+	size_t length;
+	OK(hd_file_read(path, &data, &length));
+	assert_string_equal(data, expected);
+	free(data);
+}
+
+static unsigned kind_of(const char *path)
+{
+	struct stat there;
+	assert_int_equal(lstat(path, &there), 0);
+	return there.st_mode & S_IFMT;
+}
+
+static void link_stays_and_its_target_is_written(void **state)
+{
+	(void)state;
+	char *target = in_folder("target"), *link = in_folder("link");
+	OK(hd_file_write(target, "old", 3));
+	assert_int_equal(symlink(target, link), 0);
+	OK(hd_file_write(link, text, strlen(text)));
+	assert_int_equal(kind_of(link), S_IFLNK);
+	assert_holds(target, text);
+	unlink(link);
+	unlink(target);
+	free(link);
+	free(target);
+}
+
+static void pipe_is_written_as_it_is(void **state)
+{
+	(void)state;
+	char *pipe = in_folder("pipe"), got[8] = "";
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	int end = open(pipe, O_RDONLY | O_NONBLOCK);
+	assert_true(end >= 0);
+	OK(hd_file_write(pipe, text, strlen(text)));
+	assert_int_equal(kind_of(pipe), S_IFIFO);
+	assert_int_equal(read(end, got, sizeof got - 1), strlen(text));
+	assert_string_equal(got, text);
+	close(end);
+	unlink(pipe);
+	free(pipe);
+}
+
+static void new_file_gets_the_mode_of_any_new_file(void **state)
+{
+	(void)state;
+	char *path = in_folder("a/b/file");
+	struct stat there;
+	mode_t mask = umask(027);
+	OK(hd_file_write(path, text, strlen(text)));
+	umask(mask);
+	assert_int_equal(stat(path, &there), 0);
+	assert_int_equal(there.st_mode & 0777, 0640);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(link_stays_and_its_target_is_written),
+		cmocka_unit_test(pipe_is_written_as_it_is),
+		cmocka_unit_test(new_file_gets_the_mode_of_any_new_file),
+	};
+	if (!mkdtemp(folder))
+		return 1;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(folder);
+	return failed;
+}
