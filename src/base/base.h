@@ -59,7 +59,7 @@ char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int hd_file_read(const char *path, char **data, size_t *length);
 /* The same for files of our own: what is no regular file is refused, for reading a pipe or a device may never end. */
 int hd_file_read_regular(const char *path, char **data, size_t *length);
-int hd_file_is_regular(const char *path); /* there, and no directory, pipe or device */
+int hd_file_is_special(const char *path); /* there, but a directory, pipe or device */
 /* Writes a temporary beside `path` and renames it, making missing directories first; symbolic links are followed, devices and
  * pipes written directly. HEDDLE_E_IO. */
 int hd_file_write(const char *path, const char *data, size_t length);

@@ -55,16 +55,15 @@ int hd_file_read(const char *path, char **data, size_t *length)
 	return 0;
 }
 
-int hd_file_is_regular(const char *path)
+int hd_file_is_special(const char *path)
 {
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	struct stat there;
+	return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
 }
 
 int hd_file_read_regular(const char *path, char **data, size_t *length)
 {
-	struct stat st;
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	if (hd_file_is_special(path))
 		return hd_error(HEDDLE_E_IO, "%s is no regular file", path);
 	return hd_file_read(path, data, length);
 }
@@ -148,8 +147,7 @@ static int replace(const char *path, const char *data, size_t length)
 
 int hd_file_write(const char *path, const char *data, size_t length)
 {
-	struct stat there;
-	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) { /* a device or a pipe: nothing to replace */
+	if (hd_file_is_special(path)) { /* nothing to replace */
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 		return fd < 0 ? cannot_write(path) : write_to(fd, path, data, length);
 	}

@@ -431,7 +431,7 @@ void hd_perf_file_free(struct hd_perf_file *file)
 int hd_perf_file_is_ours(const char *path)
 {
 	char line[sizeof FIRST_LINE] = "";
-	FILE *f = hd_file_is_regular(path) ? fopen(path, "rb") : NULL;
+	FILE *f = hd_file_is_special(path) ? NULL : fopen(path, "rb");
 	if (!f)
 		return 0;
 	int ours = fgets(line, sizeof line, f) && strcmp(line, FIRST_LINE) == 0;
