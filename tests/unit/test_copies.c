@@ -12,19 +12,6 @@ static struct script {
 	atomic_int n_made, n_destroyed; /* objects that copies have made */
 } script;
 
-static size_t one_byte(const void *object)
-{
-	(void)object;
-	return 1;
-}
-
-static int pack_nothing(const void *object, void *buffer, size_t size)
-{
-	(void)object;
-	memset(buffer, 0, size);
-	return 0;
-}
-
 static int unpack_as_told(void **object, const void *buffer, size_t size)
 {
 	int i = script.begun++;

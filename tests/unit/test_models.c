@@ -370,36 +370,48 @@ static void listed_models_say_their_laws(void **state)
 	heddle_models_free(e, n);
 }
 
+/* Where data are kept by default, until restore_data_home, which is given what this returns. */
+static char *move_data_home(const char *dir)
+{
+	const char *old = getenv("XDG_DATA_HOME");
+	char *kept = old ? strdup(old) : NULL;
+	setenv("XDG_DATA_HOME", dir, 1);
+	return kept;
+}
+
+static void restore_data_home(char *old)
+{
+	if (old)
+		setenv("XDG_DATA_HOME", old, 1);
+	else
+		unsetenv("XDG_DATA_HOME");
+	free(old);
+}
+
 static void missing_directory_is_an_error_only_if_given(void **state)
 {
-	char *dir = hd_format("%s/nothing", (const char *)*state), *old = getenv("XDG_DATA_HOME");
-	old = old ? strdup(old) : NULL;
+	char *dir = hd_format("%s/nothing", (const char *)*state);
 	struct heddle_model_entry *e;
 	size_t n;
 	assert_int_equal(heddle_models_load(dir, &e, &n), HEDDLE_E_IO);
-	setenv("XDG_DATA_HOME", dir, 1);
+	char *old = move_data_home(dir);
 	assert_int_equal(heddle_models_load(NULL, &e, &n), 0);
 	assert_int_equal(n, 0);
 	heddle_models_free(e, n);
 	char *found = heddle_models_dir(), *start = hd_format("%s/heddle/models/", dir);
 	assert_memory_equal(found, start, strlen(start));
 	assert_true(strlen(found) > strlen(start));
-	if (old)
-		setenv("XDG_DATA_HOME", old, 1);
-	else
-		unsetenv("XDG_DATA_HOME");
+	restore_data_home(old);
 	free(found);
 	free(start);
-	free(old);
 	free(dir);
 }
 
 static void default_directory_that_cannot_be_written_is_a_warning(void **state)
 {
-	char *file = hd_format("%s/file", (const char *)*state), *old = getenv("XDG_DATA_HOME");
-	old = old ? strdup(old) : NULL;
+	char *file = hd_format("%s/file", (const char *)*state);
 	write_model(*state, "file", "", 0);
-	setenv("XDG_DATA_HOME", file, 1);
+	char *old = move_data_home(file);
 	struct hd_perf *perf = open_perf(NULL);
 	record(entry_of(perf, &gemm, 10), 0, 4, 2.5);
 	record(entry_of(perf, &power, 10), 0, 4, 2.5);
@@ -415,21 +427,16 @@ static void default_directory_that_cannot_be_written_is_a_warning(void **state)
 	assert_int_equal(hd_perf_save(perf), HEDDLE_E_IO);
 	assert_true(strstr(heddle_last_error(), file) && strstr(heddle_last_error(), "HEDDLE_MODEL_DIR"));
 	hd_perf_close(perf);
-	if (old)
-		setenv("XDG_DATA_HOME", old, 1);
-	else
-		unsetenv("XDG_DATA_HOME");
-	free(old);
+	restore_data_home(old);
 	free(dir);
 	free(file);
 }
 
 static void default_directory_that_cannot_be_entered_is_one_warning(void **state)
 {
-	char *loop = hd_format("%s/loop", (const char *)*state), *old = getenv("XDG_DATA_HOME");
-	old = old ? strdup(old) : NULL;
+	char *loop = hd_format("%s/loop", (const char *)*state);
 	assert_int_equal(symlink("loop", loop), 0);
-	setenv("XDG_DATA_HOME", loop, 1);
+	char *old = move_data_home(loop);
 	struct hd_perf *perf = open_perf(NULL);
 	record(entry_of(perf, &gemm, 10), 0, 4, 2.5);
 	record(entry_of(perf, &power, 10), 0, 4, 2.5);
@@ -437,11 +444,7 @@ static void default_directory_that_cannot_be_entered_is_one_warning(void **state
 	assert_true(strstr(says, loop) && end && !end[1]);
 	assert_int_equal(hd_perf_save(perf), 0);
 	hd_perf_close(perf);
-	if (old)
-		setenv("XDG_DATA_HOME", old, 1);
-	else
-		unsetenv("XDG_DATA_HOME");
-	free(old);
+	restore_data_home(old);
 	free(loop);
 }
 

@@ -241,17 +241,6 @@ static void steps_of_a_reduction_have_edges(void **state)
 
 /* --- Picked tasks that end without having begun ------------------------------------------------------------------------------------------ */
 
-static size_t one_byte(const void *object)
-{
-	(void)object;
-	return 1;
-}
-static int pack_nothing(const void *object, void *buffer, size_t size)
-{
-	(void)object;
-	memset(buffer, 0, size);
-	return 0;
-}
 static int cannot_unpack(void **object, const void *buffer, size_t size)
 {
 	(void)object;
