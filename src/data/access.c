@@ -58,7 +58,7 @@ static const char *cause(const heddle_task *t)
 
 static int acquire_failed(heddle_data *d, heddle_task *t)
 {
-	char name[80], why[80];
+	char name[80], why[HD_REASON];
 	hd_data_name(d, name, sizeof name);
 	int status = t->status ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name,
 	                                  hd_task_reason(t, why, sizeof why))
@@ -198,7 +198,7 @@ int heddle_unregister(heddle_data *d)
 		return status;
 	hd_lock(&rt->lock);
 	status = hd_wait_reacting(rt, task_ended, t);
-	char why[80];
+	char why[HD_REASON];
 	if (!status && t->status == HEDDLE_E_CANCELLED)
 		status = hd_error(t->status, "heddle_unregister: %s was not computed: %s", hd_task_name(t), cause(t));
 	else if (!status && t->status)

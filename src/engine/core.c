@@ -165,7 +165,7 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 		return;
 	rt->first_error = t->status;
 	free(rt->first_message);
-	char why[500];
+	char why[HD_REASON];
 	rt->first_message = hd_format("%s (task %llu): %s", hd_task_name(t), (unsigned long long)t->order,
 	                              hd_task_reason(t, why, sizeof why));
 }

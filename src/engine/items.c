@@ -207,6 +207,17 @@ static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 	                            "can_run refuses them%s", t->codelet->desc.name, t->only_worker ? ", or heddle_on does" : "");
 }
 
+static int check_room(const heddle_runtime *rt, const heddle_task *t)
+{
+	const heddle_codelet *c = t->codelet;
+	uint64_t limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;
+	uint64_t bytes = limit ? hd_task_bytes(t) : 0;
+	if (HD_LIKELY(bytes <= limit))
+		return 0;
+	return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in", c->desc.name,
+	                (unsigned long long)bytes, (unsigned long long)limit);
+}
+
 /* Some worker must be able to run it, or it would wait for ever. */
 static int check_workers(heddle_runtime *rt, const heddle_task *t)
 {
@@ -221,16 +232,8 @@ static int check_workers(heddle_runtime *rt, const heddle_task *t)
 		return hd_error(HEDDLE_E_NO_WORKER, "worker %u, of kind %s, cannot run codelet %s, which has kernels for %s",
 		                t->only_worker - 1, rt->platform->classes[rt->workers[t->only_worker - 1].class_id].kind,
 		                c->desc.name, c->kinds);
-	if (HD_LIKELY(!rt->limited))
-		return HD_UNLIKELY(c->desc.can_run != NULL) ? check_can_run(rt, t) : 0;
-	uint64_t bytes = 0, limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS))
-			bytes += t->accesses[i].data->bytes;
-	if (HD_UNLIKELY(limit && bytes > limit))
-		return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in",
-		                c->desc.name, (unsigned long long)bytes, (unsigned long long)limit);
-	return c->desc.can_run ? check_can_run(rt, t) : 0;
+	int status = HD_UNLIKELY(rt->limited) ? check_room(rt, t) : 0;
+	return HD_UNLIKELY(c->desc.can_run != NULL) && !status ? check_can_run(rt, t) : status;
 }
 
 /* A task without codelet synchronises; one whose codelet could not be made is a mistake, and why it could not may still be known. */

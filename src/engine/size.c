@@ -55,7 +55,7 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 
 /* In virtual time a worker can run what its class has a time for. Only now is that known for these data: what refused
  * others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER, HEDDLE_E_NO_FIT. */
-static int check_workers(const heddle_runtime *rt, const heddle_task *t)
+static int check_times(const heddle_runtime *rt, const heddle_task *t)
 {
 	int status = HEDDLE_E_NO_WORKER;
 	for (size_t i = 0; i < rt->n_workers; i++) {
@@ -89,7 +89,7 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	if (HD_UNLIKELY(!t->perf))
 		t->status = HEDDLE_E_MEMORY;
 	else if (rt->virtual_time && (!known || t->only_worker || rt->limited)) /* aliases share the entry, but need less room */
-		t->status = check_workers(rt, t);
+		t->status = check_times(rt, t);
 	if (HD_UNLIKELY(t->status)) {
 		t->cancelled = 1;
 		if (t->status != HEDDLE_E_MEMORY)

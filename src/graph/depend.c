@@ -24,12 +24,12 @@ static int chained(const struct hd_access *a)
 	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
 }
 
-/* An access comes into force; its task is void if it needs a value that was never computed. */
 static __attribute__((cold)) void cancel_for(heddle_task *t, const heddle_data *d)
 {
 	hd_task_cancel(t, d->extra ? d->extra->cause : NULL);
 }
 
+/* An access comes into force; its task is void if it needs a value that was never computed. */
 static void grant(struct hd_access *a)
 {
 	heddle_data *d = a->data;

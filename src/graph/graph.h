@@ -213,19 +213,21 @@ void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), vo
 
 /* task.c */
 struct hd_task_extra *hd_task_extra(heddle_task *t); /* makes it; NULL when out of memory */
-/* Some worker may run it, as far as its codelet, heddle_on and the sizes of memories are concerned. */
+/* Some worker may run it, as far as its codelet, can_run, heddle_on and the sizes of memories are concerned. */
 int hd_task_has_worker(const heddle_task *t);
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* When the runtime stops: what is left of tasks that will never end, after a deadlock, or that the program has kept. */
 void hd_task_forget_all(heddle_runtime *rt);
 const char *hd_task_name(const heddle_task *t);
+uint64_t hd_task_bytes(const heddle_task *t); /* of its data. Not the model's figure: tasks with aliases share its entry */
 int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node); /* the node can hold its data at all */
 void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
 /* A task that it depends on failed; `cause`, which may be NULL, is copied. */
 void hd_task_cancel(heddle_task *t, const char *cause);
 /* What those that depend on `t`, which failed or was cancelled, are to be told: the caller's, NULL when out of memory. */
 char *hd_task_blame(const heddle_task *t);
-/* Why it failed, or was cancelled, as part of a sentence: in `buffer`, or in the task. */
+/* Why it failed, or was cancelled, as part of a sentence: in `buffer`, of HD_REASON bytes usually, or in the task. */
+enum { HD_REASON = 500 };
 const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size);
 void hd_codelet_free(heddle_codelet *c);
 /* HEDDLE_E_NO_WORKER: for which kinds of workers it has kernels, and which kinds there are. */

@@ -127,13 +127,19 @@ heddle_data *heddle_task_data(const heddle_task *t, size_t i)
 	return t->accesses[i].data;
 }
 
+uint64_t hd_task_bytes(const heddle_task *t)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			bytes += t->accesses[i].data->bytes;
+	return bytes;
+}
+
 int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 {
-	uint64_t capacity = rt->memories[node].capacity, bytes = 0;
-	for (uint32_t i = 0; capacity && i < t->n_accesses; i++)
-		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS)) /* not the model's figure: tasks with aliases share its entry */
-			bytes += t->accesses[i].data->bytes;
-	return bytes <= capacity || !capacity;
+	uint64_t capacity = rt->memories[node].capacity;
+	return !capacity || hd_task_bytes(t) <= capacity;
 }
 
 static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
