@@ -144,13 +144,21 @@ static int below_throttle(heddle_runtime *rt, void *arg)
 	return hd_live(rt) - rt->n_held <= rt->throttle || (rt->n_held && hd_core_still(rt));
 }
 
-/* Unfinished tasks beyond which submission waits; 0: no limit. Tiny tasks get a smaller window: looking further ahead than
- * their data stay in cache makes each of them up to twice as expensive, and no schedule better. */
+/* Unfinished tasks beyond which submission waits; 0: no limit. Tiny tasks get a smaller window, in proportion to their length:
+ * looking further ahead than their data stay in the second level cache makes each of them up to twice as expensive, and no schedule
+ * better. A few hundred per worker are kept in any case. */
 static uint64_t window_of(const heddle_runtime *rt)
 {
-	enum { TINY_US = 2, TINY_WINDOW = 2048 };
+	enum { TINY_WINDOW = 2048, PER_WORKER = 256 };
+	static const double TINY_US = 2;
 	uint64_t window = (uint64_t)rt->config.window;
-	return window > TINY_WINDOW && rt->mean_us < TINY_US ? TINY_WINDOW : window;
+	if (HD_LIKELY(rt->mean_us >= TINY_US))
+		return window;
+	uint64_t least = rt->n_workers < 2 ? 2 * PER_WORKER : PER_WORKER * rt->n_workers;
+	uint64_t tiny = (uint64_t)(rt->mean_us / TINY_US * TINY_WINDOW);
+	if (tiny < least)
+		tiny = least < TINY_WINDOW ? least : TINY_WINDOW;
+	return window < tiny ? window : tiny;
 }
 
 /* The window is full: waits until a quarter of it is free again. Data that the program holds do not count, and if all else
