@@ -52,6 +52,18 @@ uint64_t hd_hash_reals(const double *x, size_t n); /* bit by bit */
 /* The first of n elements of `size` bytes, sorted by the uint64_t that each begins with, whose key is not below `key`; n: none. */
 size_t hd_search(const void *elements, size_t n, size_t size, uint64_t key);
 
+/* A chunk of memory for many small things, free()d by its owner, and how large the next should be after one of `last` bytes (0: the
+ * first). NULL when out of memory. */
+size_t hd_chunk_size(size_t last);
+void *hd_chunk_new(size_t size);
+/* Pieces of chunks, which are given back all at once. All zero: empty. Not thread-safe. */
+struct hd_arena {
+	struct hd_chunk *chunks; /* owns; the newest first */
+	size_t used, size;       /* bytes of the newest */
+};
+void *hd_arena_take(struct hd_arena *a, size_t size, size_t alignment); /* at most a cache line's. NULL when out of memory */
+void hd_arena_close(struct hd_arena *a);
+
 /* "a b c", malloc'd. NULL when out of memory. */
 char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

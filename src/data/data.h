@@ -104,7 +104,7 @@ struct hd_memory {
 int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out); /* takes the lock */
 /* A temporary of the same shape, in no list: its owner destroys it. The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
-void hd_data_destroy(heddle_data *d); /* frees every replica; no task may use it any more */
+void hd_data_destroy(heddle_data *d); /* frees every replica; no task may use it any more. The lock is held */
 void hd_data_abandon(heddle_data *d); /* the same, but for transfers under way, which end first */
 struct hd_data_extra *hd_data_extra(heddle_data *d);
 /* Its value is lost: tasks that need it are cancelled for `cause`, which is taken over and may be NULL. */

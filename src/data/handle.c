@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/poison.h"
 #include "data.h"
 #include "engine/engine.h"
 
@@ -154,26 +155,50 @@ static int check_parts(const struct heddle_part *parts, size_t n_parts)
 	return 0;
 }
 
-static heddle_data *make(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts)
+static size_t handle_size(const heddle_runtime *rt)
 {
-	size_t size = sizeof(heddle_data) + rt->n_nodes * sizeof(struct hd_replica);
-	heddle_data *d = malloc(size);
+	return sizeof(heddle_data) + rt->n_nodes * sizeof(struct hd_replica);
+}
+
+/* Memory for a handle, cleared; NULL when there is none. The lock is held, as for give_handle. */
+static heddle_data *take_handle(heddle_runtime *rt)
+{
+	heddle_data *d = rt->free_data;
+	if (d) {
+		hd_unpoison(d, handle_size(rt));
+		rt->free_data = d->next;
+	} else {
+		d = hd_arena_take(&rt->handles, handle_size(rt), _Alignof(heddle_data));
+	}
 	if (!d) {
 		hd_no_memory("a handle");
 		return NULL;
 	}
-	memset(d, 0, size);
+	memset(d, 0, handle_size(rt));
 	d->rt = rt;
-	if (keep_parts(d, parts, n_parts)) {
-		free(d->extra);
-		free(d);
-		return NULL;
-	}
-	describe(d);
-	for (size_t i = 0; i < rt->n_nodes; i++)
-		d->replicas[i].node = (uint16_t)i;
 	d->prev_next = &d->next; /* in no list: unlinking it does nothing */
 	return d;
+}
+
+static void give_handle(heddle_data *d)
+{
+	heddle_runtime *rt = d->rt;
+	d->next = rt->free_data;
+	rt->free_data = d;
+	hd_poison(d, handle_size(rt)); /* so that its use is found as if it had been free()d */
+}
+
+/* HEDDLE_E_MEMORY: nothing is kept but the handle itself. */
+static int fill(heddle_data *d, const struct heddle_part *parts, size_t n_parts)
+{
+	if (keep_parts(d, parts, n_parts)) {
+		free(d->extra);
+		return HEDDLE_E_MEMORY;
+	}
+	describe(d);
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		d->replicas[i].node = (uint16_t)i;
+	return 0;
 }
 
 static void enlist(heddle_runtime *rt, heddle_data *d)
@@ -190,9 +215,20 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "a datum needs a runtime and a place for its handle");
 	int status = check_parts(parts, n_parts);
-	heddle_data *d = status ? NULL : make(rt, parts, n_parts);
+	if (status)
+		return status;
+	hd_lock(&rt->lock);
+	heddle_data *d = take_handle(rt);
+	hd_unlock(&rt->lock); /* what follows takes longer than the lock */
 	if (!d)
-		return status ? status : HEDDLE_E_MEMORY;
+		return HEDDLE_E_MEMORY;
+	status = fill(d, parts, n_parts);
+	if (status) {
+		hd_lock(&rt->lock);
+		give_handle(d);
+		hd_unlock(&rt->lock);
+		return status;
+	}
 	struct hd_replica *home = &d->replicas[0];
 	home->ptr = parts[0].base;
 	home->user_buffer = home->ptr != NULL;
@@ -210,9 +246,13 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 {
-	heddle_data *copy = make(d->rt, d->extra && d->extra->parts ? d->extra->parts : &d->part, hd_data_n_parts(d));
+	heddle_data *copy = take_handle(d->rt);
 	if (!copy)
 		return HEDDLE_E_MEMORY;
+	if (fill(copy, d->extra && d->extra->parts ? d->extra->parts : &d->part, hd_data_n_parts(d))) {
+		give_handle(copy);
+		return HEDDLE_E_MEMORY;
+	}
 	copy->id = d->rt->n_data++;
 	*out = copy;
 	return 0;
@@ -244,7 +284,7 @@ void hd_data_destroy(heddle_data *d)
 		hd_task_unref(d->rt, d->extra->reduce);
 	if (d->extra)
 		free_extra(d->extra);
-	free(d);
+	give_handle(d);
 }
 
 void hd_data_abandon(heddle_data *d)

@@ -167,6 +167,8 @@ struct heddle_runtime {
 	heddle_codelet *codelets;    /* owns */
 	uint32_t n_codelets, n_data;
 	heddle_data *data;           /* list of all handles */
+	struct hd_arena handles;     /* their memory */
+	heddle_data *free_data;      /* there, to be used again (next) */
 	struct heddle_stats stats;
 	double first_submit, last_end;
 	struct hd_recorder *recorder; /* owns; NULL when not tracing */

@@ -182,7 +182,8 @@ struct hd_size_class {
 };
 struct hd_task_pool {
 	struct hd_size_class *classes;
-	struct slab *slabs; /* owns */
+	struct hd_arena arena;
+	struct slab *slabs; /* in the arena, but owns those of large tasks */
 	uint64_t bytes;     /* of all slabs */
 };
 enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };

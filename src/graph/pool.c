@@ -1,5 +1,5 @@
-/* Memory of tasks: size classes in steps of one cache line, carved out of slabs that are given back when the runtime stops; a task
- * larger than those has a slab of its own, which is given back with it.
+/* Memory of tasks: size classes in steps of one cache line, carved out of slabs of an arena that is given back when the runtime stops;
+ * a task larger than those has a slab of its own, which is given back with it.
  * A task's memory is reused as soon as it has ended, so what is taken from the system grows with the window, not with the
  * number of tasks. Free tasks change hands in bundles: walking a list that another thread has made would cost a
  * cache miss per task, under the lock. */
@@ -19,10 +19,16 @@ static heddle_task *task_in(const struct slab *slab, size_t i)
 	return (heddle_task *)((uintptr_t)(slab + 1) + i * slab->task_size);
 }
 
+static int is_large(unsigned size_class)
+{
+	return size_class == HD_SIZE_CLASSES;
+}
+
 /* Its tasks are not in use. */
 static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t task_size, unsigned size_class)
 {
-	struct slab *slab = aligned_alloc(HD_CACHE_LINE, sizeof(struct slab) + n_tasks * task_size);
+	size_t bytes = sizeof(struct slab) + n_tasks * task_size;
+	struct slab *slab = is_large(size_class) ? aligned_alloc(HD_CACHE_LINE, bytes) : hd_arena_take(&pool->arena, bytes, HD_CACHE_LINE);
 	if (!slab) {
 		hd_no_memory("tasks");
 		return NULL;
@@ -31,7 +37,7 @@ static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t t
 	if (slab->next)
 		slab->next->prev_next = &slab->next;
 	pool->slabs = slab;
-	pool->bytes += sizeof(struct slab) + n_tasks * task_size;
+	pool->bytes += bytes;
 	for (size_t i = 0; i < n_tasks; i++) {
 		heddle_task *t = task_in(slab, i);
 		t->size_class = (uint8_t)size_class;
@@ -41,6 +47,7 @@ static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t t
 	return slab;
 }
 
+/* Of a large task. */
 static void remove_slab(struct hd_task_pool *pool, struct slab *slab)
 {
 	*slab->prev_next = slab->next;
@@ -54,14 +61,19 @@ int hd_pool_open(struct hd_task_pool *pool)
 {
 	pool->classes = calloc(HD_SIZE_CLASSES, sizeof *pool->classes);
 	pool->slabs = NULL;
+	pool->arena = (struct hd_arena){0};
 	pool->bytes = 0;
 	return pool->classes ? 0 : hd_no_memory("the task pool");
 }
 
 void hd_pool_close(struct hd_task_pool *pool)
 {
-	while (pool->slabs)
-		remove_slab(pool, pool->slabs);
+	for (struct slab *slab = pool->slabs, *next; slab; slab = next) {
+		next = slab->next;
+		if (is_large(task_in(slab, 0)->size_class))
+			free(slab);
+	}
+	hd_arena_close(&pool->arena);
 	free(pool->classes);
 }
 
@@ -130,7 +142,7 @@ heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size)
 
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 {
-	if (t->size_class == HD_SIZE_CLASSES)
+	if (is_large(t->size_class))
 		remove_slab(pool, (struct slab *)(void *)t - 1);
 	else
 		give(&pool->classes[t->size_class], t);

@@ -184,6 +184,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_recorder_close(rt->recorder);
 	hd_task_forget_all(rt);
 	hd_pool_close(&rt->pool);
+	hd_arena_close(&rt->handles);
 	heddle_platform_free(rt->platform);
 	free_config(&rt->config);
 	free(rt->links);

@@ -5,15 +5,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <heddle/trace.h>
 #include "engine/engine.h"
 #include "graph/replay.h"
 #include "trace/recorder.h"
-
-/* Writing to memory for the first time is most of what an event costs: the chunks of a log double up to the size of a huge
- * page, which costs one fault instead of 512. */
-enum { FIRST_CHUNK = 1 << 16, LARGEST_CHUNK = 1 << 21 };
 
 struct chunk {
 	struct chunk *next;
@@ -24,7 +19,7 @@ struct chunk {
 /* An append-only list of events of one size. */
 struct log {
 	struct chunk *first, *last;
-	size_t event_size, n, bytes; /* of the next chunk; 0: none was made yet */
+	size_t event_size, n, bytes; /* of the last chunk; 0: none was made yet */
 };
 
 struct task_event {
@@ -69,19 +64,17 @@ struct hd_recorder {
 
 static struct chunk *add_chunk(struct log *log)
 {
-	size_t bytes = log->bytes ? log->bytes : FIRST_CHUNK;
-	struct chunk *c = bytes == LARGEST_CHUNK ? aligned_alloc(LARGEST_CHUNK, LARGEST_CHUNK) : malloc(bytes);
+	size_t bytes = hd_chunk_size(log->bytes);
+	struct chunk *c = hd_chunk_new(bytes);
 	if (!c)
 		return NULL;
-	if (bytes == LARGEST_CHUNK)
-		madvise(c, LARGEST_CHUNK, MADV_HUGEPAGE); /* a kernel without them says so, and no harm is done */
 	*c = (struct chunk){.room = (bytes - sizeof *c) / log->event_size};
 	if (log->last)
 		log->last->next = c;
 	else
 		log->first = c;
 	log->last = c;
-	log->bytes = bytes < LARGEST_CHUNK ? 2 * bytes : bytes;
+	log->bytes = bytes;
 	return c;
 }
 
