@@ -142,6 +142,7 @@ struct heddle_runtime {
 	struct hd_task_pool pool;
 	struct hd_memory *memories;  /* owns; per node */
 	struct hd_inbox *inboxes;    /* owns */
+	struct hd_inbox *filled;     /* the only one that may hold tasks whose submission has returned: of the thread that had the lease last */
 	struct hd_worker *hungry;    /* most recent first */
 	unsigned n_asleep;           /* hungry workers whose thread sleeps */
 	size_t n_ready;              /* tasks the policy holds */
@@ -228,7 +229,7 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t);
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status);
 
 /* submit.c */
-/* Puts the tasks of all inboxes into the graph; whether there were any. */
+/* Puts what has been submitted into the graph; whether there was anything. */
 int hd_drain(heddle_runtime *rt);
 /* Nobody may submit without the lock until further notice. */
 void hd_revoke(heddle_runtime *rt);

@@ -2,13 +2,14 @@
  *
  * A thread that submits fills an inbox of its own, without the core lock, as long as it holds the *lease* (rt->lease is its
  * token), and puts 64 tasks into the graph at a time. Whoever needs the tasks earlier takes them: a waiting thread, or a worker
- * that runs dry, revokes the lease and drains all inboxes. Nothing is lost and sequential order is kept:
+ * that runs dry, revokes the lease and drains the inbox. Nothing is lost and sequential order is kept:
  *  - After publishing a slot the submitter reads the lease again. Either it still holds it, so any later revocation comes
  *    with a drain that sees the slot; or it does not, and it drains the inbox itself before returning. (Both sides use
- *    sequentially consistent operations: see heddle_runtime.lease.)
- *  - A thread without the lease never fills its inbox: it revokes the lease, drains everything, and puts its task into the graph
- *    itself, all under the lock; only then is it given the lease. So when thread B submits after thread A has returned from
- *    submitting, A's task is in the graph before B's.
+ *    sequentially consistent operations: see heddle_runtime.lease.) So only one inbox need ever be drained by others: that of
+ *    the thread which has the lease, or had it last (rt->filled).
+ *  - A thread without the lease never fills its inbox: it revokes the lease, drains the inbox of who had it, and puts its task
+ *    into the graph itself, all under the lock; only then is it given the lease. So when thread B submits after thread A has
+ *    returned from submitting, A's task is in the graph before B's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,10 +91,7 @@ static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 
 int hd_drain(heddle_runtime *rt)
 {
-	int any = 0;
-	for (struct hd_inbox *i = rt->inboxes; i; i = i->next)
-		any |= drain_one(rt, i);
-	return any;
+	return rt->filled && drain_one(rt, rt->filled);
 }
 
 void hd_revoke(heddle_runtime *rt)
@@ -181,7 +179,7 @@ static uint32_t new_budget(heddle_runtime *rt)
 	return window > live ? (uint32_t)(window - live) : 0;
 }
 
-/* Leaves with all inboxes empty and nobody holding the lease. Callbacks run without the lock, so others may submit meanwhile. */
+/* Leaves with the inbox of the lease empty and nobody holding that. Callbacks run without the lock, so others may submit meanwhile. */
 static void drain_all(heddle_runtime *rt)
 {
 	hd_revoke(rt);
@@ -198,6 +196,8 @@ static void flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	hd_lock(&rt->lock);
 	rt->now = rt->engine->now(rt);
 	rt->batch_releaser = -1;
+	if (!t && drain_one(rt, inbox)) /* it lost the lease while it published */
+		hd_core_settle(rt);
 	drain_all(rt);
 	throttle(rt);
 	drain_all(rt);
@@ -207,6 +207,7 @@ static void flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 		drain_all(rt);
 	}
 	inbox->budget = new_budget(rt);
+	rt->filled = inbox;
 	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
 	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : inbox->thread, memory_order_seq_cst);
 	hd_unlock(&rt->lock);

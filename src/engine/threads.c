@@ -1,6 +1,6 @@
 /* The threaded engine: a thread per worker, two copy threads per accelerator node (in and out), the real clock.
  *
- * A worker that finds nothing to do is in the hungry list. It first spins for a few microseconds, looking now and then into the inboxes, so
+ * A worker that finds nothing to do is in the hungry list. It first spins for a few microseconds, looking now and then into the inbox, so
  * that a stream of small tasks is taken in batches; then it revokes the lease, so that the next submission comes with
  * the lock and finds it in the list, marks itself asleep under the lock, and sleeps on its event. Whoever gives it a task sets
  * the event after marking the task staged, so no wake-up is lost.
@@ -15,7 +15,7 @@
 
 enum { SPIN_ROUNDS = 40 };        /* of about 1 us each, before a worker sleeps */
 static const double BURST_US = 4;  /* what a worker may take at a time: less than a scheduling decision is worth */
-static const double LINGER_US = 1; /* between two looks into the inboxes */
+static const double LINGER_US = 1; /* between two looks into the inbox */
 
 /* A copy engine: the transfers of one node in one direction, in order. */
 struct copier {
