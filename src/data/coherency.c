@@ -178,7 +178,7 @@ static void settle_replicas(struct hd_transfer *tr)
 	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
 	to->incoming = 0;
 	if (!tr->status)
-		to->valid = 1;
+		hd_replica_set_valid(to, 1);
 	if (tr->started)
 		hd_replica_unpin(from);
 	hd_replica_unpin(to);
@@ -320,7 +320,7 @@ static int stage_local(heddle_task *t)
 			return 0;
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
-		t->accesses[i].data->replicas[0].valid = 1; /* nobody looks before the writer has ended */
+		hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1); /* nobody looks before the writer has ended */
 	return 1;
 }
 
@@ -376,6 +376,12 @@ static void restage_access(struct hd_access *a)
 		hd_core_staged(rt, t, t->status);
 }
 
+/* Besides the one on `node`, which is valid: others that are, or that have memory. */
+static int has_copies_but(const heddle_data *d, unsigned node)
+{
+	return d->n_valid > 1 || d->n_away > (node != 0);
+}
+
 void hd_stage_begin(heddle_task *t, unsigned node)
 {
 	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
@@ -385,13 +391,12 @@ void hd_stage_begin(heddle_task *t, unsigned node)
 		if (!writes(a) || (a->flags & HD_ACCESS_ALIAS))
 			continue;
 		heddle_data *d = datum_of(a);
-		for (size_t k = 0; k < d->rt->n_nodes; k++) {
+		hd_replica_set_valid(&d->replicas[node], 1);
+		for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++) {
 			struct hd_replica *r = &d->replicas[k];
-			if (k == node) {
-				r->valid = 1;
+			if (k == node)
 				continue;
-			}
-			r->valid = 0;
+			hd_replica_set_valid(r, 0);
 			if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
 				hd_memory_free(r); /* an obsolete copy only takes room */
 		}
@@ -410,7 +415,7 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		if (writes(a))
 			datum_of(a)->write_locked = 0;
 		if (a->mode == HEDDLE_SCRATCH)
-			datum_of(a)->replicas[node].valid = 0; /* not worth writing back */
+			hd_replica_set_valid(&datum_of(a)->replicas[node], 0); /* not worth writing back */
 		hd_replica_unpin(&datum_of(a)->replicas[node]);
 	}
 }

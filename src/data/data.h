@@ -72,6 +72,8 @@ struct heddle_data {
 	uint16_t n_transfers;   /* in flight; at most one per node */
 	uint8_t write_locked;   /* a task that writes it is staged or runs: no transfer of it may begin */
 	uint8_t orphan;         /* a private copy that is nobody's any more: freed after its last transfer */
+	uint16_t n_valid;       /* replicas that are valid: see hd_replica_set_valid */
+	uint16_t n_away;        /* replicas that have memory and are not in main memory */
 	struct hd_replica replicas[]; /* per node */
 };
 
@@ -114,6 +116,12 @@ static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 {
 	const struct hd_replica *first = r - r->node;
 	return (heddle_data *)(uintptr_t)((const char *)first - offsetof(heddle_data, replicas));
+}
+static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
+{
+	heddle_data *d = hd_replica_data(r);
+	d->n_valid = (uint16_t)(d->n_valid + valid - r->valid);
+	r->valid = (uint8_t)valid;
 }
 /* The parts of a datum as they lie in one replica (dense except in the program's buffer). */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts padded to cache lines */

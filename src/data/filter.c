@@ -147,7 +147,7 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	child->part.base = (void *)(uintptr_t)(offset * part.elem_size); /* its distance from the parent's, until then */
 	child->parent = d;
 	child->read_only = (uint8_t)(w->shared || d->read_only);
-	child->replicas[0].valid = 0;
+	hd_replica_set_valid(&child->replicas[0], 0);
 	d->extra->children[d->extra->n_children++] = child;
 	return 0;
 }

@@ -233,7 +233,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	home->ptr = parts[0].base;
 	home->user_buffer = home->ptr != NULL;
 	/* In virtual time data exist from the start, in main memory, without being anywhere. */
-	home->valid = home->user_buffer || rt->virtual_time;
+	hd_replica_set_valid(home, home->user_buffer || rt->virtual_time);
 	hd_lock(&rt->lock);
 	d->id = rt->n_data++;
 	enlist(rt, d);

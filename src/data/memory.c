@@ -22,11 +22,7 @@ static int limited(const struct hd_memory *m)
 
 static int has_other_copy(const struct hd_replica *r)
 {
-	const heddle_data *d = hd_replica_data(r);
-	for (size_t i = 0; i < d->rt->n_nodes; i++)
-		if (i != r->node && d->replicas[i].valid)
-			return 1;
-	return 0;
+	return hd_replica_data(r)->n_valid > r->valid;
 }
 
 static void list_remove(struct hd_replica *r)
@@ -101,6 +97,7 @@ static int allocate(struct hd_replica *r)
 		                rt->platform->nodes[r->node].name);
 	}
 	struct hd_memory *m = &rt->memories[r->node];
+	d->n_away = (uint16_t)(d->n_away + (r->node != 0));
 	m->used += d->bytes;
 	if (m->used > m->peak)
 		m->peak = m->used;
@@ -124,8 +121,10 @@ void hd_memory_free(struct hd_replica *r)
 	if (r->ptr && !r->user_buffer)
 		rt->memories[r->node].used -= d->bytes;
 	note_room(r);
+	if (r->ptr && r->node != 0)
+		d->n_away--;
 	r->ptr = NULL;
-	r->valid = 0;
+	hd_replica_set_valid(r, 0);
 	r->user_buffer = 0;
 }
 

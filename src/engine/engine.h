@@ -117,6 +117,7 @@ struct heddle_runtime {
 	const struct hd_engine *engine;
 	int virtual_time;
 	int limited;                 /* some memory node has a capacity */
+	uint64_t least_capacity;     /* of those that have one */
 	uint64_t uid;                /* tells runtimes apart in thread-local caches */
 	struct hd_worker *workers;   /* owns */
 	unsigned *node_worker;       /* owns; per node: a worker whose driver manages its memory */

@@ -207,19 +207,23 @@ static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 	                            "can_run refuses them%s", t->codelet->desc.name, t->only_worker ? ", or heddle_on does" : "");
 }
 
-static int check_room(const heddle_runtime *rt, const heddle_task *t)
+static int check_room(const heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
+	uint64_t bytes = hd_task_bytes(t);
+	if (HD_LIKELY(bytes <= rt->least_capacity)) {
+		t->special |= HD_TASK_FITS;
+		return 0;
+	}
 	uint64_t limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;
-	uint64_t bytes = limit ? hd_task_bytes(t) : 0;
-	if (HD_LIKELY(bytes <= limit))
+	if (!limit || bytes <= limit)
 		return 0;
 	return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in", c->desc.name,
 	                (unsigned long long)bytes, (unsigned long long)limit);
 }
 
 /* Some worker must be able to run it, or it would wait for ever. */
-static int check_workers(heddle_runtime *rt, const heddle_task *t)
+static int check_workers(heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
 	if (HD_UNLIKELY(c->n_able == 0)) {

@@ -58,8 +58,8 @@ enum hd_task_kind {
 	HD_TASK_REDUCE       /* waits for the reduction tasks of a datum; see reduce.c */
 };
 
-/* What few tasks have, so that the others need not look; and that the machine has one memory only. */
-enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2, HD_TASK_ONE_NODE = 4 };
+/* What few tasks have, so that the others need not look; that the machine has one memory only; that every memory can hold its data. */
+enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2, HD_TASK_ONE_NODE = 4, HD_TASK_FITS = 8 };
 
 /* HD_OUTSIDE: not in the graph; free, or being made by a thread that does not hold the lock, so that nobody else looks at it. */
 enum hd_task_state { HD_OUTSIDE, HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_RELEASED /* only its callback is left */, HD_ENDED };

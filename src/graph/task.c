@@ -147,7 +147,7 @@ static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned work
 	const struct hd_worker *w = &rt->workers[worker];
 	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) || HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
 		return 0;
-	if (rt->limited && !hd_task_fits(rt, t, w->node))
+	if (!(t->special & HD_TASK_FITS) && rt->limited && !hd_task_fits(rt, t, w->node))
 		return 0;
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
 }
@@ -174,7 +174,7 @@ int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 	const heddle_runtime *rt = t->codelet->rt;
 	if (!t->codelet->class_ok[class_id])
 		return 0;
-	if (!t->only_worker && !rt->limited && !t->codelet->desc.can_run)
+	if (!t->only_worker && (!rt->limited || (t->special & HD_TASK_FITS)) && !t->codelet->desc.can_run)
 		return !rt->virtual_time || !isnan(hd_perf_time(t->perf, class_id));
 	for (size_t w = 0; w < rt->n_workers; w++)
 		if (rt->workers[w].class_id == class_id && heddle_task_can_run(t, (unsigned)w))

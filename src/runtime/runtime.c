@@ -129,8 +129,10 @@ static int lay_out(heddle_runtime *rt)
 	memset(rt->workers, 0, size);
 	describe_workers(rt);
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
-		rt->memories[i].capacity = rt->platform->nodes[i].capacity;
-		rt->limited |= rt->memories[i].capacity != 0;
+		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
+		if (capacity && (!rt->limited || capacity < rt->least_capacity))
+			rt->least_capacity = capacity;
+		rt->limited |= capacity != 0;
 	}
 	return link_matrix(rt);
 }
