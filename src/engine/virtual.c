@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "engine.h"
 
 struct event {
@@ -14,11 +15,17 @@ struct event {
 	struct hd_worker *worker;
 };
 
+/* What the link of a pair of nodes crosses, of the buses that can ever be full. */
+struct route {
+	struct bus **buses; /* owns; as many as the longest has, so that loops are predicted: filled up with the bus that nobody looks at */
+	char *crosses;      /* owns; per bus: 1 if it is among them */
+};
+
 /* The transfers of one accelerator in one direction; the first is under way. */
 struct channel {
 	struct hd_transfer *first, *last;
 	const struct heddle_link *link; /* of the first, as all that follows */
-	struct bus *const *path;        /* the buses it crosses, n_buses of its link */
+	const struct route *route;      /* its own buses */
 	double moves;                   /* us: when its latency is over */
 	double left;                    /* bytes still to move at `updated` */
 	double rate;                    /* MB/s; 0 while share() has not given it one */
@@ -26,12 +33,11 @@ struct channel {
 
 struct bus {
 	double bandwidth;
-	double enough;          /* demand that it carries; a little more, since sums and differences are not exact */
-	double demand;          /* bandwidths of the links of its users */
-	struct channel **users; /* owns: those whose first transfer crosses it */
-	int n_users;
-	unsigned narrow;        /* 1: there is less than is demanded, and it is among hd_virtual.narrow */
-	unsigned place;         /* there */
+	double enough;    /* demand that it carries; a little more, since sums and differences are not exact */
+	double demand;    /* bandwidths of the links of its users */
+	int n_users;      /* channels whose first transfer crosses it */
+	int n_open;       /* of these: those without a rate, while share() gives them theirs */
+	double left;      /* bandwidth that is not given away yet */
 };
 
 struct hd_virtual {
@@ -46,9 +52,11 @@ struct hd_virtual {
 	int changed;         /* other transfers are active than when their rates were computed */
 	size_t first;        /* unless changed: the active transfer that ends first */
 	double arrives;      /* and when; INFINITY when none is active */
-	struct bus *buses;   /* owns */
-	struct bus ***paths; /* owns; per pair of nodes, like the runtime's links: the buses of the link, owned */
-	struct bus **narrow; /* owns */
+	struct bus *buses;   /* owns; those that can be full, and one that nobody looks at */
+	size_t n_buses;
+	struct route *routes; /* owns; per pair of nodes, like the runtime's links */
+	size_t route_length;  /* of the longest */
+	struct bus **narrow; /* owns; only share() and what it calls: those that carry less than is demanded */
 	size_t n_narrow;
 	struct hd_rng rng;
 };
@@ -147,60 +155,61 @@ static void progress(struct hd_virtual *v)
 	}
 }
 
-static void set_narrow(struct hd_virtual *v, struct bus *bus)
+static void enter_buses(const struct hd_virtual *v, struct channel *c)
 {
-	unsigned narrow = bus->demand > bus->enough;
-	if (narrow && !bus->narrow) {
-		bus->place = (unsigned)v->n_narrow;
-		v->narrow[v->n_narrow++] = bus;
-	} else if (bus->narrow && !narrow) {
-		v->narrow[bus->place] = v->narrow[--v->n_narrow];
-		v->narrow[bus->place]->place = bus->place;
-	}
-	bus->narrow = narrow;
-}
-
-static void enter_buses(struct hd_virtual *v, struct channel *c)
-{
-	for (size_t b = 0; b < c->link->n_buses; b++) {
-		struct bus *bus = c->path[b];
-		bus->users[bus->n_users++] = c;
-		bus->demand += c->link->bandwidth;
-		set_narrow(v, bus);
+	for (size_t b = 0; b < v->route_length; b++) {
+		c->route->buses[b]->n_users++;
+		c->route->buses[b]->demand += c->link->bandwidth;
 	}
 }
 
-static void leave_buses(struct hd_virtual *v, const struct channel *c)
+static void leave_buses(const struct hd_virtual *v, struct channel *c)
 {
-	for (size_t b = 0; b < c->link->n_buses; b++) {
-		struct bus *bus = c->path[b];
-		int i = 0;
-		while (bus->users[i] != c)
-			i++;
-		bus->users[i] = bus->users[--bus->n_users];
-		bus->demand = bus->n_users ? bus->demand - c->link->bandwidth : 0;
-		set_narrow(v, bus);
+	for (size_t b = 0; b < v->route_length; b++) {
+		struct bus *bus = c->route->buses[b];
+		bus->demand = --bus->n_users ? bus->demand - c->link->bandwidth : 0;
 	}
 }
 
-/* The bus with the least to give to each of its users that have no rate yet; NULL when none holds any of them up. `fresh`: nobody
- * has one. */
-static const struct bus *find_tightest(const struct hd_virtual *v, int fresh, double *part)
+static void settle(const struct hd_virtual *v, struct channel *c, double rate)
+{
+	c->rate = rate;
+	for (size_t b = 0; b < v->route_length; b++) {
+		c->route->buses[b]->left -= rate;
+		c->route->buses[b]->n_open--;
+	}
+}
+
+/* Nobody has a rate yet. Returns the bandwidth of the slowest link in use. */
+static double begin_sharing(struct hd_virtual *v)
+{
+	size_t n = 0;
+	for (size_t b = 0; b < v->n_buses; b++) {
+		v->narrow[n] = &v->buses[b];
+		n += v->buses[b].demand > v->buses[b].enough; /* no branch: it could not be predicted */
+	}
+	v->n_narrow = n;
+	for (size_t i = 0; i < n; i++) {
+		v->narrow[i]->left = v->narrow[i]->bandwidth;
+		v->narrow[i]->n_open = v->narrow[i]->n_users;
+	}
+	double slowest = INFINITY;
+	for (size_t i = 0; i < v->n_active; i++) {
+		v->active[i]->rate = 0;
+		slowest = smaller(slowest, v->active[i]->link->bandwidth);
+	}
+	return slowest;
+}
+
+/* The bus with the least to give to each of its users that have no rate yet; NULL when none holds any of them up. */
+static const struct bus *find_tightest(struct hd_virtual *v, double *part)
 {
 	const struct bus *tightest = NULL;
 	*part = INFINITY;
 	for (size_t i = 0; i < v->n_narrow; i++) {
 		const struct bus *bus = v->narrow[i];
-		if (bus->bandwidth >= *part * bus->n_users) /* those that have a rate took no more than an equal part */
-			continue;
-		double left = bus->bandwidth;
-		int sharers = bus->n_users;
-		for (int u = 0; !fresh && u < bus->n_users; u++) {
-			left -= bus->users[u]->rate;
-			sharers -= bus->users[u]->rate > 0;
-		}
-		if (sharers && left < *part * sharers) {
-			*part = left / sharers;
+		if (bus->left < *part * bus->n_open && bus->n_open) {
+			*part = bus->left / bus->n_open;
 			tightest = bus;
 		}
 	}
@@ -215,24 +224,29 @@ static size_t settle_limited(struct hd_virtual *v, double part)
 		struct channel *c = v->active[i];
 		if (c->rate > 0 || c->link->bandwidth > part)
 			continue;
-		c->rate = c->link->bandwidth;
+		settle(v, c, c->link->bandwidth);
 		n++;
 	}
 	return n;
 }
 
 /* The users of a bus get equal parts. Returns how many they are. */
-static size_t settle_users(const struct bus *bus, double part)
+static size_t settle_users(struct hd_virtual *v, const struct bus *bus, double part)
 {
-	size_t n = 0;
-	for (int i = 0; i < bus->n_users; i++) {
-		struct channel *c = bus->users[i];
-		if (c->rate > 0)
-			continue;
-		c->rate = part;
-		n++;
+	size_t n = (size_t)bus->n_open, which = (size_t)(bus - v->buses);
+	for (size_t i = 0; i < v->n_active; i++) {
+		struct channel *c = v->active[i];
+		if (c->route->crosses[which] && c->rate == 0)
+			settle(v, c, part);
 	}
 	return n;
+}
+
+static void settle_rest(struct hd_virtual *v, double part)
+{
+	for (size_t i = 0; i < v->n_active; i++)
+		if (v->active[i]->rate == 0)
+			v->active[i]->rate = part;
 }
 
 /* Max-min fairness by progressive filling: round after round, the tightest bus is divided equally among its users and the rest
@@ -240,17 +254,18 @@ static size_t settle_users(const struct bus *bus, double part)
  * only grow from round to round. */
 static void share(struct hd_virtual *v)
 {
-	double slowest = INFINITY;
-	for (size_t i = 0; i < v->n_active; i++) {
-		v->active[i]->rate = 0;
-		slowest = smaller(slowest, v->active[i]->link->bandwidth);
-	}
+	double slowest = begin_sharing(v);
 	for (size_t n_left = v->n_active, n; n_left > 0; n_left -= n) {
 		double part;
-		const struct bus *tightest = find_tightest(v, n_left == v->n_active, &part);
+		const struct bus *tightest = find_tightest(v, &part);
 		n = slowest > part ? 0 : settle_limited(v, part);
-		if (!n)
-			n = settle_users(tightest, part);
+		if (n)
+			continue;
+		n = (size_t)tightest->n_open;
+		if (n == n_left)
+			settle_rest(v, part);
+		else
+			settle_users(v, tightest, part);
 	}
 }
 
@@ -280,7 +295,7 @@ static void set_out(heddle_runtime *rt, struct channel *c)
 	progress(v);
 	tr->start = v->now;
 	c->link = rt->links[pair];
-	c->path = v->paths[pair];
+	c->route = &v->routes[pair];
 	c->moves = v->now + c->link->latency;
 	c->left = (double)tr->data->bytes;
 	c->rate = 0;
@@ -405,39 +420,88 @@ static void virtual_close(heddle_runtime *rt)
 	free(v->in);
 	free(v->out);
 	free(v->active);
-	for (size_t b = 0; v->buses && b < rt->platform->n_buses; b++)
-		free(v->buses[b].users);
+	for (size_t i = 0; v->routes && i < rt->n_nodes * rt->n_nodes; i++) {
+		free(v->routes[i].buses);
+		free(v->routes[i].crosses);
+	}
+	free(v->routes);
 	free(v->buses);
-	for (size_t i = 0; v->paths && i < (size_t)rt->n_nodes * rt->n_nodes; i++)
-		free(v->paths[i]);
-	free(v->paths);
 	free(v->narrow);
 	free(v);
 	rt->engine_state.virtual_ = NULL;
 }
 
-static int open_paths(heddle_runtime *rt, struct hd_virtual *v)
+/* What all channels together can demand of each bus: each has one link at a time. */
+static void find_demands(const heddle_runtime *rt, double *most, double *of_one)
 {
-	size_t n = (size_t)rt->n_nodes * rt->n_nodes;
-	v->paths = calloc(n, sizeof(struct bus **));
-	for (size_t i = 0; v->paths && i < n; i++) {
-		const struct heddle_link *link = rt->links[i];
-		if (!link)
-			continue;
-		v->paths[i] = malloc((link->n_buses + 1) * sizeof(struct bus *));
-		if (!v->paths[i])
-			return hd_no_memory("the virtual engine");
-		for (size_t b = 0; b < link->n_buses; b++)
-			v->paths[i][b] = &v->buses[link->buses[b]];
+	size_t n = rt->n_nodes, n_buses = rt->platform->n_buses;
+	for (size_t channel = 1; channel < 2 * n; channel++) {
+		memset(of_one, 0, n_buses * sizeof *of_one);
+		for (size_t other = 0; other < (channel < n ? n : 1); other++) { /* to a node from all, or from a node to memory */
+			const struct heddle_link *link = rt->links[channel < n ? other * n + channel : (channel - n) * n];
+			for (size_t b = 0; link && b < link->n_buses; b++)
+				of_one[link->buses[b]] = larger(of_one[link->buses[b]], link->bandwidth);
+		}
+		for (size_t b = 0; b < n_buses; b++)
+			most[b] += of_one[b];
 	}
-	for (size_t b = 0; b < rt->platform->n_buses; b++) {
-		v->buses[b].bandwidth = rt->platform->buses[b].bandwidth;
-		v->buses[b].enough = v->buses[b].bandwidth * (1 + 1e-9);
-		v->buses[b].users = malloc(2 * rt->n_nodes * sizeof(struct channel *));
-		if (!v->buses[b].users)
-			return hd_no_memory("the virtual engine");
+}
+
+/* Their numbers, of the platform, in the order of v->buses. NULL when out of memory. */
+static size_t *open_buses(heddle_runtime *rt, struct hd_virtual *v)
+{
+	size_t n = rt->platform->n_buses;
+	double *most = calloc(2 * n + 1, sizeof *most);
+	size_t *numbers = calloc(n + 1, sizeof *numbers);
+	v->buses = calloc(n + 1, sizeof *v->buses);
+	v->narrow = calloc(n + 1, sizeof(struct bus *));
+	if (most && numbers && v->buses && v->narrow) {
+		find_demands(rt, most, most + n);
+		for (size_t b = 0; b < n; b++) {
+			double bandwidth = rt->platform->buses[b].bandwidth, enough = bandwidth * (1 + 1e-9);
+			if (most[b] <= enough)
+				continue;
+			v->buses[v->n_buses] = (struct bus){.bandwidth = bandwidth, .enough = enough};
+			numbers[v->n_buses++] = b;
+		}
+	} else {
+		free(numbers);
+		numbers = NULL;
 	}
-	return v->paths ? 0 : hd_no_memory("the virtual engine");
+	free(most);
+	return numbers;
+}
+
+static int open_route(struct hd_virtual *v, struct route *route, const struct heddle_link *link, const size_t *numbers)
+{
+	route->buses = calloc(v->n_buses + 1, sizeof(struct bus *));
+	route->crosses = calloc(v->n_buses + 1, 1);
+	if (!route->buses || !route->crosses)
+		return HEDDLE_E_MEMORY;
+	size_t n = 0;
+	for (size_t b = 0; b < v->n_buses; b++) {
+		for (size_t i = 0; i < link->n_buses && !route->crosses[b]; i++)
+			route->crosses[b] = link->buses[i] == numbers[b];
+		if (route->crosses[b])
+			route->buses[n++] = &v->buses[b];
+	}
+	if (n > v->route_length)
+		v->route_length = n;
+	for (; n < v->n_buses; n++)
+		route->buses[n] = &v->buses[v->n_buses];
+	return 0;
+}
+
+static int open_routes(heddle_runtime *rt, struct hd_virtual *v)
+{
+	size_t n = (size_t)rt->n_nodes * rt->n_nodes, *numbers = open_buses(rt, v);
+	v->routes = calloc(n, sizeof *v->routes);
+	int status = numbers && v->routes ? 0 : HEDDLE_E_MEMORY;
+	for (size_t i = 0; i < n && !status; i++)
+		if (rt->links[i])
+			status = open_route(v, &v->routes[i], rt->links[i], numbers);
+	free(numbers);
+	return status ? hd_no_memory("the virtual engine") : 0;
 }
 
 static int virtual_open(heddle_runtime *rt)
@@ -446,17 +510,14 @@ static int virtual_open(heddle_runtime *rt)
 	if (!v)
 		return hd_no_memory("the virtual engine");
 	rt->engine_state.virtual_ = v;
-	size_t n_buses = rt->platform->n_buses + 1;
 	v->heap = calloc(rt->n_workers + 1, sizeof *v->heap);
 	v->in = calloc(rt->n_nodes, sizeof *v->in);
 	v->out = calloc(rt->n_nodes, sizeof *v->out);
 	v->active = calloc(2 * rt->n_nodes, sizeof(struct channel *));
 	v->arrives = INFINITY;
-	v->buses = calloc(n_buses, sizeof *v->buses);
-	v->narrow = calloc(n_buses, sizeof(struct bus *));
-	if (!v->heap || !v->in || !v->out || !v->active || !v->buses || !v->narrow)
+	if (!v->heap || !v->in || !v->out || !v->active)
 		return hd_no_memory("the virtual engine");
-	if (open_paths(rt, v))
+	if (open_routes(rt, v))
 		return HEDDLE_E_MEMORY;
 	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* apart from the policy's numbers */
 	for (size_t i = rt->n_workers; i-- > 0;) { /* the list is last in, first out: worker 0 comes first */
