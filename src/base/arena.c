@@ -23,17 +23,12 @@ void *hd_chunk_new(size_t size)
 	return chunk;
 }
 
-static size_t rounded(size_t size, size_t alignment)
-{
-	return (size + alignment - 1) / alignment * alignment;
-}
-
 void *hd_arena_take(struct hd_arena *a, size_t size, size_t alignment)
 {
-	size_t at = rounded(a->used, alignment);
+	size_t at = hd_round_up(a->used, alignment);
 	if (!a->chunks || at + size > a->size) {
 		size_t chunk_size = hd_chunk_size(a->size);
-		at = rounded(sizeof(struct hd_chunk), alignment);
+		at = hd_round_up(sizeof(struct hd_chunk), alignment);
 		while (chunk_size < at + size)
 			chunk_size *= 2;
 		struct hd_chunk *chunk = hd_chunk_new(chunk_size);

@@ -11,6 +11,10 @@
 #define HD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define HD_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+static inline size_t hd_round_up(size_t size, size_t step)
+{
+	return (size + step - 1) / step * step;
+}
 
 /* Leaves the sentence for heddle_last_error and returns `status`, so that `return hd_error(...)` reads well. */
 int hd_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));

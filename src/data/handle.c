@@ -26,7 +26,7 @@ static size_t part_count(const struct heddle_part *p)
 
 static size_t padded(size_t size)
 {
-	return (size + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+	return hd_round_up(size, PART_ALIGN);
 }
 
 static uint64_t hash_shape(uint64_t h, const struct heddle_part *p)

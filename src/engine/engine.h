@@ -248,7 +248,7 @@ struct hd_request {
 };
 static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 */
 {
-	return (size + 7) / 8 * 8;
+	return hd_round_up(size, 8);
 }
 int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q);
 int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct hd_request *q);

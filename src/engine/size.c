@@ -88,7 +88,8 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	t->perf = HD_LIKELY(known) ? c->last_entry : hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf))
 		t->status = HEDDLE_E_MEMORY;
-	else if (rt->virtual_time && (!known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS)))) /* aliases share the entry, but need less room */
+	else if (rt->virtual_time && (!known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS))))
+		/* also where the entry is known: tasks with aliases share it, but need less room */
 		t->status = check_times(rt, t);
 	if (HD_UNLIKELY(t->status)) {
 		t->cancelled = 1;

@@ -35,8 +35,9 @@ struct bus {
 	double bandwidth;
 	double enough;    /* demand that it carries; a little more, since sums and differences are not exact */
 	double demand;    /* bandwidths of the links of its users */
-	int n_users;      /* channels whose first transfer crosses it */
-	int n_open;       /* of these: those without a rate, while share() gives them theirs */
+	unsigned n_users; /* channels whose first transfer crosses it */
+	/* While share() gives rates, and of narrow buses only; the others' may wrap around. */
+	unsigned n_open;  /* users without a rate */
 	double left;      /* bandwidth that is not given away yet */
 };
 
@@ -230,18 +231,18 @@ static size_t settle_limited(struct hd_virtual *v, double part)
 	return n;
 }
 
-/* The users of a bus get equal parts. Returns how many they are. */
-static size_t settle_users(struct hd_virtual *v, const struct bus *bus, double part)
+/* The users of a bus get equal parts. */
+static void settle_users(struct hd_virtual *v, const struct bus *bus, double part)
 {
-	size_t n = (size_t)bus->n_open, which = (size_t)(bus - v->buses);
+	size_t which = (size_t)(bus - v->buses);
 	for (size_t i = 0; i < v->n_active; i++) {
 		struct channel *c = v->active[i];
 		if (c->route->crosses[which] && c->rate == 0)
 			settle(v, c, part);
 	}
-	return n;
 }
 
+/* All that have no rate yet: nobody will ask what they leave. */
 static void settle_rest(struct hd_virtual *v, double part)
 {
 	for (size_t i = 0; i < v->n_active; i++)
@@ -261,7 +262,7 @@ static void share(struct hd_virtual *v)
 		n = slowest > part ? 0 : settle_limited(v, part);
 		if (n)
 			continue;
-		n = (size_t)tightest->n_open;
+		n = tightest->n_open;
 		if (n == n_left)
 			settle_rest(v, part);
 		else

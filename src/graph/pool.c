@@ -136,7 +136,7 @@ heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class)
 
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size)
 {
-	struct slab *slab = add_slab(pool, 1, (size + HD_SIZE_STEP - 1) / HD_SIZE_STEP * HD_SIZE_STEP, HD_SIZE_CLASSES);
+	struct slab *slab = add_slab(pool, 1, hd_round_up(size, HD_SIZE_STEP), HD_SIZE_CLASSES);
 	return slab ? task_in(slab, 0) : NULL;
 }
 
