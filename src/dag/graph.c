@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "graph/replay.h"
+#include "trace/replay.h"
 
 static const struct {
 	const char *name;

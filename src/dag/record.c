@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/engine.h"
+#include "core/runtime.h"
 #include "trace/recorder.h"
 
 struct recording {

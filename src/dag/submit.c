@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/engine.h"
+#include "core/runtime.h"
 
 /* A task's value: its work, then its time on each class. */
 enum { FLOPS, TIMES };

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include "data.h"
-#include "engine/engine.h"
+#include "core/runtime.h"
 
 static heddle_data *datum_of(const struct hd_access *a)
 {

@@ -8,7 +8,7 @@
 #define HD_DATA_H
 
 #include <heddle/data.h>
-#include "graph/graph.h"
+#include "core/task.h"
 
 
 /* A copy of a datum on one node. */

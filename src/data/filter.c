@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/engine.h"
+#include "core/runtime.h"
 
 /* How one dimension is cut: into tiles of a given length, or into a number of nearly equal pieces. */
 static size_t count_pieces(size_t extent, size_t pieces, size_t tile)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/poison.h"
 #include "data.h"
-#include "engine/engine.h"
+#include "core/runtime.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
 #define MOST_BYTES (SIZE_MAX >> 8) /* of a datum: no address space has more, and sums of some do not overflow */

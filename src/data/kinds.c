@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data.h"
-#include "engine/engine.h"
+#include "core/runtime.h"
 
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out)
 {

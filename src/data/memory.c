@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include "data.h"
-#include "engine/engine.h"
+#include "core/runtime.h"
 
 static struct hd_memory *memory_of(const struct hd_replica *r)
 {

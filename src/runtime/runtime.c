@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/engine.h"
+#include "core/runtime.h"
 
 int hd_sched_open(heddle_runtime *rt);
 void hd_sched_close(heddle_runtime *rt);

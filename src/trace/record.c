@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <heddle/trace.h>
-#include "engine/engine.h"
-#include "graph/replay.h"
+#include "core/runtime.h"
+#include "replay.h"
 #include "trace/recorder.h"
 
 struct chunk {

@@ -2,8 +2,8 @@
 #ifndef HD_RECORDER_H
 #define HD_RECORDER_H
 
-#include "engine/engine.h"
-#include "graph/replay.h"
+#include "core/runtime.h"
+#include "replay.h"
 
 struct hd_recorded {
 	struct hd_replay_task task;

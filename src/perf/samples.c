@@ -5,7 +5,7 @@
  * median and median absolute deviation. Moments: B. P. Welford, Technometrics 4 (1962). */
 #include <math.h>
 #include "base/base.h"
-#include "perf/internal.h"
+#include "internal.h"
 
 /* 6 deviations of 1.4826 median distances each: as many make one standard deviation of a normal distribution. */
 #define START_REACH (6 * 1.4826)

@@ -4,7 +4,7 @@
  * that must wait. Invariant: the queue is empty or granted > 0, and the head of the queue is not compatible with
  * granted_mode. Two accesses are compatible when both read, both commute or both reduce.
  */
-#include "graph.h"
+#include "task.h"
 #include "data/data.h"
 #include <stdlib.h>
 

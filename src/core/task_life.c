@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine.h"
+#include "runtime.h"
 
 static void append(heddle_task **head, heddle_task **tail, heddle_task *t)
 {

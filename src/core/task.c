@@ -1,10 +1,10 @@
 /* Tasks as objects: their rarely needed parts, references, names, and what policies may ask about them. */
-#include "graph.h"
+#include "task.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "data/data.h"
-#include "engine/engine.h"
+#include "runtime.h"
 
 struct hd_task_extra *hd_task_extra(heddle_task *t)
 {

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
-#include "engine.h"
+#include "runtime.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
 {

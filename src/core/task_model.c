@@ -1,7 +1,7 @@
 /* How large a task is: what the codelet's functions of size are given, and the model entry that belongs to it. */
 #include <stdlib.h>
 #include <string.h>
-#include "engine.h"
+#include "runtime.h"
 
 /* What size-dependent functions of a codelet are given. */
 struct size_view {

@@ -4,8 +4,8 @@
  * same code with one thread. Contention is kept low by batching: a submitting thread fills an inbox of its own without
  * taking the lock, and drains it in one go (submit.c says how nothing gets lost).
  */
-#ifndef HD_ENGINE_H
-#define HD_ENGINE_H
+#ifndef HD_CORE_RUNTIME_H
+#define HD_CORE_RUNTIME_H
 
 #include <stdatomic.h>
 #include <heddle/driver.h>
@@ -13,7 +13,7 @@
 #include <heddle/runtime.h>
 #include "base/lock.h"
 #include "data/data.h"
-#include "graph/graph.h"
+#include "task.h"
 #include "machine/machine.h"
 
 struct hd_engine;

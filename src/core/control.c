@@ -1,6 +1,6 @@
 /* Controls: tasks of the core itself, which need no worker: the program's acquire, unregister, partition, prefetch, and the end of a
  * reduction. They run under the lock as soon as they are ready, or when their data have come home. */
-#include "engine.h"
+#include "runtime.h"
 
 /* The data of a control are in main memory (or cannot be). */
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)

@@ -1,7 +1,7 @@
 /* Waiting for something to become true: for one task, for all, for a datum, for room in the window. */
 #include <stdlib.h>
 #include <string.h>
-#include "engine.h"
+#include "runtime.h"
 
 static _Thread_local int inside; /* in a kernel or callback; only its thread */
 

@@ -1,7 +1,7 @@
 /* The program's own access to data: acquire and release, prefetch, unregister. Each is a control task in the datum's chain. */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/engine.h"
+#include "runtime.h"
 
 static int check_handle(const heddle_data *d, const char *what)
 {

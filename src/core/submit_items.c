@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine.h"
+#include "runtime.h"
 
 static void count_items(size_t n, const struct heddle_item *items, struct hd_request *q)
 {

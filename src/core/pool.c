@@ -3,7 +3,7 @@
  * A task's memory is reused as soon as it has ended, so what is taken from the system grows with the window, not with the
  * number of tasks. Free tasks change hands in bundles: walking a list that another thread has made would cost a
  * cache miss per task, under the lock. */
-#include "graph.h"
+#include "task.h"
 #include <stdlib.h>
 
 enum { SLAB_TASKS = 128 };

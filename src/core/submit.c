@@ -13,7 +13,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine.h"
+#include "runtime.h"
 
 /* The thread's inbox in the runtime it used last. Only its thread. */
 static _Thread_local struct {

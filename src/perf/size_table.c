@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "perf/internal.h"
+#include "internal.h"
 
 static size_t bucket_of(uint64_t footprint, size_t n_buckets)
 {

@@ -1,6 +1,6 @@
 /* Accesses replayed: see replay.h. Per datum the last two groups of compatible accesses are kept: who comes next waits
  * for the current group, or joins it and waits for the one before. */
-#include "graph/replay.h"
+#include "replay.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"

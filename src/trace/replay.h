@@ -4,8 +4,8 @@
  * Tasks are told in ascending order of their ids. A *control* (acquire, partition, a task without codelet, ...) is no
  * end of an edge itself: it stands for the tasks that it waited for.
  */
-#ifndef HD_REPLAY_H
-#define HD_REPLAY_H
+#ifndef HD_TRACE_REPLAY_H
+#define HD_TRACE_REPLAY_H
 
 #include <heddle/graph.h>
 

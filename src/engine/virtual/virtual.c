@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine.h"
+#include "core/runtime.h"
 
 struct event {
 	double time;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <heddle/trace.h>
-#include "engine.h"
+#include "runtime.h"
 
 static void describe_chain(FILE *out, const heddle_data *d)
 {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "driver/driver.h"
-#include "engine.h"
+#include "core/runtime.h"
 
 enum { SPIN_ROUNDS = 40 };        /* of about 1 us each, before a worker sleeps */
 static const double BURST_US = 4;  /* what a worker may take at a time: less than a scheduling decision is worth */

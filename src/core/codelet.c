@@ -1,7 +1,7 @@
 /* Codelets: copies of what the program described, resolved against one machine. */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/engine.h"
+#include "runtime.h"
 
 static heddle_kernel short_form(const struct heddle_codelet_desc *d, const char *kind)
 {

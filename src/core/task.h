@@ -7,8 +7,8 @@
  *
  * Everything here is guarded by the core lock unless it says otherwise.
  */
-#ifndef HD_GRAPH_H
-#define HD_GRAPH_H
+#ifndef HD_CORE_TASK_H
+#define HD_CORE_TASK_H
 
 #include <stdatomic.h>
 #include <heddle/driver.h>

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine.h"
+#include "runtime.h"
 #include "sched/sched.h"
 
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
