@@ -1,7 +1,7 @@
 /* heddle bound APPLICATION|GRAPH: how short a schedule could be at best. */
 #include "tool.h"
 #include "work.h"
-#include "dag/dag.h"
+#include "graph/graph.h"
 #include "bounds/bounds.h"
 #include <math.h>
 #include <stdlib.h>

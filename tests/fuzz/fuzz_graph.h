@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "dag/dag.h"
+#include "graph/graph.h"
 
 static void require(int condition, const char *what)
 {

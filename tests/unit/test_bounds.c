@@ -6,7 +6,7 @@
 #include <math.h>
 #include "base/base.h"
 #include "bounds/bounds.h"
-#include "dag/dag.h"
+#include "graph/graph.h"
 #include "ok.h"
 
 enum { MAX_TASKS = 16, MAX_EDGES = MAX_TASKS * MAX_TASKS, ROUNDS = 1000 };

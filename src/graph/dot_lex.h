@@ -1,6 +1,6 @@
 /* The words of a DOT file: identifiers, numerals and quoted strings are all one kind, as in the language itself. */
-#ifndef HD_DOT_LEX_H
-#define HD_DOT_LEX_H
+#ifndef HD_GRAPH_DOT_LEX_H
+#define HD_GRAPH_DOT_LEX_H
 
 #include <stddef.h>
 

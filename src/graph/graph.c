@@ -1,5 +1,5 @@
 /* Task graphs: freed, checked, asked for times and dependencies. */
-#include "dag/dag.h"
+#include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 #include "bounds/bounds.h"
-#include "dag/dag.h"
+#include "graph.h"
 
 static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
 {

@@ -8,7 +8,7 @@
  * followed by a cost of communication, the numbers only add up when they are read so, which tells the two forms apart.
  * `#` begins a comment.
  */
-#include "dag/dag.h"
+#include "graph.h"
 #include <stdlib.h>
 
 /* One unit of time is 1 us; costs of communication are those of a link of this many bytes per us. */

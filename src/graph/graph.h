@@ -3,8 +3,8 @@
  * Everything that makes a graph -- the readers of files, the recording of a run -- goes through a builder: names are
  * interned, tasks, data and edges come in any order, and what is left at the end is a checked graph.
  */
-#ifndef HD_DAG_H
-#define HD_DAG_H
+#ifndef HD_GRAPH_H
+#define HD_GRAPH_H
 
 #include <heddle/graph.h>
 #include "base/base.h"

@@ -1,5 +1,5 @@
 /* Graph files: which reader, which writer. */
-#include "dag/dag.h"
+#include "graph.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The accesses are kept as they were; what else held tasks back -- partitions, the program's acquires, tasks without
  * codelet -- is no task of the graph, and becomes explicit edges where the accesses do not imply them.
  */
-#include "dag/dag.h"
+#include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

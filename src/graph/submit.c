@@ -1,6 +1,6 @@
 /* A graph submitted to a runtime in virtual time. Codelets are of model HEDDLE_MODEL_GIVEN: each task brings its times
  * along as a value, and tasks with equal times, work and sizes share a model entry. */
-#include "dag/dag.h"
+#include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

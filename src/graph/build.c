@@ -1,5 +1,5 @@
 /* Building graphs: see dag.h. */
-#include "dag/dag.h"
+#include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Graphs as DOT, to look at and for other programs. Edges carry the bytes that their first task hands to the second. */
-#include "dag/dag.h"
+#include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

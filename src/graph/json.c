@@ -1,6 +1,6 @@
 /* Graphs as JSON (docs/graphs.md). The text is read value by value, so that a large graph never exists twice, and so
  * that errors know their line; jansson reads each value. */
-#include "dag/dag.h"
+#include "graph.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Graphs from DOT, the language of Graphviz: the part of it that is about graphs, and the attributes that
  * docs/graphs.md lists. Nodes are tasks, in the order of their first mention where edges leave a choice. */
-#include "dag/dag.h"
-#include "dag/dot_lex.h"
+#include "graph.h"
+#include "dot_lex.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The words of a DOT file: see dot_lex.h. */
-#include "dag/dot_lex.h"
+#include "dot_lex.h"
 #include <string.h>
 
 static int is_digit(char c)
