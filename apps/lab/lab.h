@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <daggen/typed.h>
-#include "sched/heuristics.h"
+#include "policies/parts/heuristics.h"
 
 enum { HD_LAB_TYPES = 8 }; /* at most, as in the paper: 8! orders are tried per class */
 enum { HD_LAB_CPU, HD_LAB_GPU, HD_LAB_CLASSES };

@@ -2,7 +2,7 @@
 #include "lab.h"
 #include <string.h>
 
-/* What src/sched/heuristics.h reads, and where it is kept. */
+/* What src/policies/parts/heuristics.h reads, and where it is kept. */
 struct knowledge {
 	struct hd_types types;
 	double tasks[HD_LAB_TYPES], nod[HD_LAB_TYPES], released[HD_LAB_TYPES];

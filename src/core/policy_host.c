@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
-#include "sched/sched.h"
+#include "policies/policies.h"
 
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
 {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "program.h"
 #include "dense/dense.h"
-#include "sched/heuristics.h"
+#include "policies/parts/heuristics.h"
 
 static void assert_near(double got, double expected, const char *what)
 {

@@ -1,7 +1,7 @@
 /* heteroprio, laheteroprio and autoheteroprio, task by task: buckets, orders, the gate, tasks held ahead, locality, averages. */
 #include "fake_sched.h"
 #include <unistd.h>
-#include "sched/locality.h"
+#include "policies/parts/locality.h"
 
 /* Table 1 of the paper: A is for CPUs, B for GPUs. */
 static heddle_codelet for_cpu = {.name = "A", .time = {1, 2}, .samples = {99, 99}};

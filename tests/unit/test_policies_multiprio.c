@@ -1,7 +1,7 @@
 /* multiprio, and the heap that it needs, on the worked examples of its paper, and on random tasks. */
 #include "fake_sched.h"
-#include "sched/heap.c"
-#include "sched/multiprio.c"
+#include "policies/parts/heap.c"
+#include "policies/multiprio.c"
 
 static void set_codelets(heddle_codelet *codelets, size_t n)
 {

@@ -6,8 +6,8 @@
 #include "repro.h"
 #include <stdlib.h>
 #include <heddle/graph.h>
-#include "sched/multiprio.h"
-#include "sched/sched.h"
+#include "policies/multiprio.h"
+#include "policies/policies.h"
 #include "work.h"
 
 /* --- multiprio, observed ------------------------------------------------------------------------------------------ */

@@ -3,8 +3,8 @@
  *
  * Equal tasks are those of one codelet whose data have the same sizes.
  */
-#ifndef HD_SCHED_CALIBRATE_H
-#define HD_SCHED_CALIBRATE_H
+#ifndef HD_POLICIES_PARTS_SAMPLE_PLACEMENT_H
+#define HD_POLICIES_PARTS_SAMPLE_PLACEMENT_H
 
 #include <heddle/policy.h>
 #include "base/base.h"

@@ -1,6 +1,6 @@
 /* Calibration: an open-addressing table of the kinds of tasks that lack samples. Running out of memory loses counts, which
  * costs balance and nothing else. */
-#include "calibrate.h"
+#include "sample_placement.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

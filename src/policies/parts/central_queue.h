@@ -4,11 +4,11 @@
  * The order, HD_FIFO or HD_PRIORITY (first in first out among equals), is a constant at every call, which the compiler folds.
  * Choice: heads of different lanes, which did not queue behind each other, go in the order of their submission.
  */
-#ifndef HD_SCHED_LANES_H
-#define HD_SCHED_LANES_H
+#ifndef HD_POLICIES_PARTS_CENTRAL_QUEUE_H
+#define HD_POLICIES_PARTS_CENTRAL_QUEUE_H
 
 #include "queue.h"
-#include "sets.h"
+#include "worker_sets.h"
 
 enum hd_lane_order { HD_FIFO, HD_PRIORITY };
 #define HD_LANES_INLINE static inline __attribute__((always_inline))

@@ -6,8 +6,8 @@
  *
  * No models, no prefetch, no knowledge of where data are. */
 #include <stdlib.h>
-#include "lanes.h"
-#include "sched.h"
+#include "policies/parts/central_queue.h"
+#include "policies.h"
 
 struct central {
 	struct hd_lanes lanes;

@@ -19,9 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "buckets.h"
-#include "heuristics.h"
-#include "sched.h"
+#include "policies/parts/buckets.h"
+#include "policies/parts/heuristics.h"
+#include "policies.h"
 
 enum { BY_CODELET, BY_PRIORITY };
 enum { RENEW = 100 }; /* pushes between two looks at the gains */

@@ -1,5 +1,5 @@
 /* Central queues when workers differ: which lane to look into. */
-#include "lanes.h"
+#include "central_queue.h"
 #include <stdlib.h>
 
 int hd_lanes_init(struct hd_lanes *l, const struct heddle_platform *platform)

@@ -1,6 +1,6 @@
 /* What multiprio computed for a task, for those who check its paper's examples: tests, and `heddle repro`. */
-#ifndef HD_SCHED_MULTIPRIO_H
-#define HD_SCHED_MULTIPRIO_H
+#ifndef HD_POLICIES_MULTIPRIO_H
+#define HD_POLICIES_MULTIPRIO_H
 
 #include <heddle/policy.h>
 

@@ -27,11 +27,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "averages.h"
-#include "buckets.h"
-#include "calibrate.h"
-#include "heuristics.h"
-#include "sched.h"
+#include "policies/parts/bucket_averages.h"
+#include "policies/parts/buckets.h"
+#include "policies/parts/sample_placement.h"
+#include "policies/parts/heuristics.h"
+#include "policies.h"
 
 struct auto_worker {
 	double since; /* us: start of what it runs; NAN: nothing */

@@ -29,11 +29,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "calibrate.h"
-#include "heap.h"
+#include "policies/parts/sample_placement.h"
+#include "policies/parts/heap.h"
 #include "multiprio.h"
-#include "queue.h"
-#include "sched.h"
+#include "policies/parts/queue.h"
+#include "policies.h"
 
 enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_REACH = 64 };
 

@@ -9,10 +9,10 @@
  *
  * Cost per call: O(buckets x sets met) at worst, and the nodes times that with locality; empty ones are one comparison.
  */
-#ifndef HD_SCHED_BUCKETS_H
-#define HD_SCHED_BUCKETS_H
+#ifndef HD_POLICIES_PARTS_BUCKETS_H
+#define HD_POLICIES_PARTS_BUCKETS_H
 
-#include "lanes.h"
+#include "central_queue.h"
 #include "locality.h"
 
 struct hd_bucket {

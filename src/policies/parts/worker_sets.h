@@ -8,8 +8,8 @@
  * Set 0 is everybody; it is the only one when all workers are alike. The table has a fixed capacity, so nothing is allocated
  * after the start; sets that do not fit fall into set 0, whose users must look further than the first task (HD_SETS_REACH).
  */
-#ifndef HD_SCHED_SETS_H
-#define HD_SCHED_SETS_H
+#ifndef HD_POLICIES_PARTS_WORKER_SETS_H
+#define HD_POLICIES_PARTS_WORKER_SETS_H
 
 #include <heddle/policy.h>
 #include "base/base.h"

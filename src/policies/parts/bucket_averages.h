@@ -2,8 +2,8 @@
  *
  * The file is YAML, with a format version, written atomically. One that is damaged is set aside as FILE.damaged and forgotten.
  */
-#ifndef HD_SCHED_AVERAGES_H
-#define HD_SCHED_AVERAGES_H
+#ifndef HD_POLICIES_PARTS_BUCKET_AVERAGES_H
+#define HD_POLICIES_PARTS_BUCKET_AVERAGES_H
 
 #include "buckets.h"
 

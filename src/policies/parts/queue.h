@@ -8,8 +8,8 @@
  *
  * A task is in one container at most. The word `u` of its link is not used here: it is the policy's.
  */
-#ifndef HD_SCHED_QUEUE_H
-#define HD_SCHED_QUEUE_H
+#ifndef HD_POLICIES_PARTS_QUEUE_H
+#define HD_POLICIES_PARTS_QUEUE_H
 
 #include <limits.h>
 #include <heddle/policy.h>

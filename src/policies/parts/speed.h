@@ -1,6 +1,6 @@
 /* How fast a class of workers is thought to be when no model says it, in CPU cores: StarPU's figures (starpu_driver_info). */
-#ifndef HD_SCHED_SPEED_H
-#define HD_SCHED_SPEED_H
+#ifndef HD_POLICIES_PARTS_SPEED_H
+#define HD_POLICIES_PARTS_SPEED_H
 
 #include <string.h>
 #include <heddle/platform.h>

@@ -28,8 +28,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mapping.h"
-#include "sched.h"
+#include "policies/parts/batch_mapping.h"
+#include "policies.h"
 
 enum { DADA_ROOM = 1024, DADA_NOWHERE = UINT_MAX }; /* ready tasks mapped together; larger batches are taken in slices */
 

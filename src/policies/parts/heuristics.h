@@ -4,8 +4,8 @@
  * Pure functions of what is known about each type of task, without a runtime: the policy autoheteroprio and the laboratory
  * call the same ones. A *type* is a bucket; classes are those of workers. Costs, NRT and R come in any one unit.
  */
-#ifndef HD_SCHED_HEURISTICS_H
-#define HD_SCHED_HEURISTICS_H
+#ifndef HD_POLICIES_PARTS_HEURISTICS_H
+#define HD_POLICIES_PARTS_HEURISTICS_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* Averages of autoheteroprio. */
-#include "averages.h"
+#include "bucket_averages.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,10 +3,10 @@
  *
  * A group is the workers of one class on one node: all that models can tell apart.
  */
-#ifndef HD_SCHED_MAPPING_H
-#define HD_SCHED_MAPPING_H
+#ifndef HD_POLICIES_PARTS_BATCH_MAPPING_H
+#define HD_POLICIES_PARTS_BATCH_MAPPING_H
 
-#include "calibrate.h"
+#include "sample_placement.h"
 #include "queue.h"
 
 struct hd_mapping_worker {

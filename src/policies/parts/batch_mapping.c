@@ -1,5 +1,5 @@
 /* Queues, dates and predictions of the policies that map batches. */
-#include "mapping.h"
+#include "batch_mapping.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Which policies there are: a table of those shipped, and those the program has registered. */
-#include "sched.h"
+#include "policies.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

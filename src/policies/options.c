@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "sched.h"
+#include "policies.h"
 
 /* A piece of the user's text, without the blanks around it. */
 struct span {

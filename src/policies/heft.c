@@ -12,8 +12,8 @@
  * S = infinity. Equal S: in the order of submission. Equal dates: the first worker. */
 #include <math.h>
 #include <stdlib.h>
-#include "mapping.h"
-#include "sched.h"
+#include "policies/parts/batch_mapping.h"
+#include "policies.h"
 
 struct heft_task {
 	heddle_task *task;

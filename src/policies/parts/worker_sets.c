@@ -1,5 +1,5 @@
 /* Sets of workers that can run the same tasks. */
-#include "sets.h"
+#include "worker_sets.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * Entries name a task by a slot and its order, not by its address: those of a task that another heap has given away stay here
  * until they surface, and the task may be long gone by then. The heap does not know which they are: its user does.
  */
-#ifndef HD_SCHED_HEAP_H
-#define HD_SCHED_HEAP_H
+#ifndef HD_POLICIES_PARTS_HEAP_H
+#define HD_POLICIES_PARTS_HEAP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * R_m, W_m: bytes of a task's data that are valid on node m and that it only reads, or writes; R, W: all bytes; n_m: how many
  * of the N data that it writes are valid on m.
  */
-#ifndef HD_SCHED_LOCALITY_H
-#define HD_SCHED_LOCALITY_H
+#ifndef HD_POLICIES_PARTS_LOCALITY_H
+#define HD_POLICIES_PARTS_LOCALITY_H
 
 #include <heddle/policy.h>
 

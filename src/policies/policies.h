@@ -3,8 +3,8 @@
  * The core finds a policy with heddle_policy_find, parses the user's options for it, and drives it through the callbacks of
  * heddle/policy.h. Policies themselves include only that header and the containers of this folder.
  */
-#ifndef HD_SCHED_H
-#define HD_SCHED_H
+#ifndef HD_POLICIES_H
+#define HD_POLICIES_H
 
 #include <heddle/policy.h>
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "averages.h"
+#include "bucket_averages.h"
 
 #define FIRST_LINE "# Heddle: what autoheteroprio knows about each codelet\n"
 #define VERSION "1"
