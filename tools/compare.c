@@ -1,7 +1,7 @@
 /* heddle compare: graphs x platforms x policies, next to the bounds. */
 #include "campaign.h"
 #include "experiment.h"
-#include "trace/draw.h"
+#include "plot/draw.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>

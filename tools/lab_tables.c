@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "trace/draw.h"
+#include "plot/draw.h"
 
 enum { ROWS = HD_HEURISTICS + 1 }; /* the last is the best of all */
 

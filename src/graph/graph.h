@@ -8,7 +8,7 @@
 
 #include <heddle/graph.h>
 #include "base/base.h"
-#include "trace/text.h"
+#include "base/text.h"
 
 /* --- Building (build.c) ------------------------------------------------------------------------------------------- */
 

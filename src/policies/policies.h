@@ -1,4 +1,4 @@
-/* Policies, as the core sees them: the door of src/sched.
+/* Policies, as the core sees them: the door of src/policies.
  *
  * The core finds a policy with heddle_policy_find, parses the user's options for it, and drives it through the callbacks of
  * heddle/policy.h. Policies themselves include only that header and the containers of this folder.

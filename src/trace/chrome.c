@@ -2,7 +2,7 @@
  * Google, 2016). Process 1 has a thread per worker, process 2 one per link and lane; arrows show the practical critical path. */
 #include <stdlib.h>
 #include "base/base.h"
-#include "trace/text.h"
+#include "base/text.h"
 #include "trace/trace.h"
 
 enum { WORKERS = 1, LINKS = 2 }; /* processes */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "trace/text.h"
+#include "base/text.h"
 #include "trace/trace.h"
 
 const char *hd_reason_name(uint32_t reason)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/base.h"
 #include "trace/file.h"
-#include "trace/text.h"
+#include "base/text.h"
 #include "trace/trace.h"
 
 struct reader {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "trace/text.h"
+#include "base/text.h"
 #include "trace/trace.h"
 
 enum event { CONTAINER_TYPE, STATE_TYPE, LINK_TYPE, VALUE, CREATE, DESTROY, STATE, START_LINK, END_LINK };

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "machine/machine.h"
 #include "trace/file.h"
-#include "trace/text.h"
+#include "base/text.h"
 #include "trace/trace.h"
 
 /* A string that ends a line: only what would break the line is escaped. */

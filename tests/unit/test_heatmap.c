@@ -1,8 +1,8 @@
-/* src/trace/heatmap.c: what is in the picture, read back as pixels. */
+/* src/plot/heatmap.c: what is in the picture, read back as pixels. */
 #include "scratch.h"
 #include <cairo.h>
 #include <math.h>
-#include "trace/draw.h"
+#include "plot/draw.h"
 
 static const char *const names[] = {"first", "second", "third, with a longer name", "fourth"};
 

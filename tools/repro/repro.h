@@ -12,7 +12,7 @@
 #include <math.h>
 #include <heddle/chart.h>
 #include "tool.h"
-#include "trace/draw.h"
+#include "plot/draw.h"
 
 /* --- What agrees -------------------------------------------------------------------------------------------------- */
 

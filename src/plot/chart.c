@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
-#include "trace/draw.h"
+#include "draw.h"
 
 enum { MARGIN = 16, TITLE = 24, LABELS = 20, TICKS = 20, WIDTH = 640, HEIGHT = 420, SMALLEST = 120, LARGEST = 20000 };
 enum { MAX_TICKS = 64 };

@@ -1,13 +1,13 @@
 /* Text built in memory; numbers to and from decimal, exactly and without going through printf where that is possible. */
 #define _GNU_SOURCE
-#include "trace/text.h"
+#include "text.h"
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/base.h"
+#include "base.h"
 
 void hd_text_free(struct hd_text *text)
 {

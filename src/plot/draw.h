@@ -1,10 +1,10 @@
 /* Drawing: what the Gantt chart, the line chart and the heat map share. Lengths are points. */
-#ifndef HD_TRACE_DRAW_H
-#define HD_TRACE_DRAW_H
+#ifndef HD_PLOT_DRAW_H
+#define HD_PLOT_DRAW_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include "trace/text.h"
+#include "base/text.h"
 
 typedef struct _cairo cairo_t; /* as cairo.h does, which whoever draws includes */
 typedef struct _cairo_surface cairo_surface_t;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/base.h"
-#include "trace/draw.h"
+#include "draw.h"
 
 enum { MARGIN = 16, TITLE = 24, GAP = 6, FONT = 10, MAX_NAME = 360, BAR = 12, TICKS = 16, MAX_TICKS = 32 };
 enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 }; /* the last: points that all rows or columns may take */

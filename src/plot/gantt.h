@@ -1,8 +1,8 @@
 /* The Gantt chart: what its two files share. gantt.c lays it out and draws what surrounds the rows, gantt_rows.c the rows. */
-#ifndef HD_TRACE_GANTT_H
-#define HD_TRACE_GANTT_H
+#ifndef HD_PLOT_GANTT_H
+#define HD_PLOT_GANTT_H
 
-#include "trace/draw.h"
+#include "draw.h"
 #include "trace/trace.h"
 
 struct hd_gantt {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "trace/gantt.h"
+#include "gantt.h"
 
 const uint32_t hd_reason_colors[HD_REASONS] = {0x444444, 0x8c8c8c, 0xc0c0c0};
 

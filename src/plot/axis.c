@@ -1,7 +1,7 @@
 /* Axes: where a value is, which ones get a tick, how they are written. */
 #include <math.h>
 #include <stdio.h>
-#include "trace/draw.h"
+#include "draw.h"
 
 double hd_axis_at(const struct hd_axis *axis, double value)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "trace/gantt.h"
+#include "gantt.h"
 
 enum { MARGIN = 14, TITLE = 20, SUBTITLE = 16, STRIP = 16, FOOT = 40, CLASS_GAP = 4, READY = 36, GAP = 8, LINK_HEAD = 14 };
 enum { MAX_LEGEND = 60, DEFAULT_WIDTH = 1000 };

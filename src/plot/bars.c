@@ -2,7 +2,7 @@
 #include <cairo.h>
 #include <math.h>
 #include "base/base.h"
-#include "trace/draw.h"
+#include "draw.h"
 
 enum { MARGIN = 16, TITLE = 26, TICKS = 20, LABELS = 20, BAR = 15, GAP = 3, WIDTH = 640, MAX_TICKS = 64 };
 

@@ -1,5 +1,5 @@
 /* Pictures in memory, written in one piece when they are done; text and colours. */
-#include "trace/draw.h"
+#include "draw.h"
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <stdio.h>

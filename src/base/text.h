@@ -1,7 +1,7 @@
 /* Text that is built in memory and then written in one piece: what the trace file, the exports and the pictures are made
  * with. A failure (no memory) sticks and is reported once, by hd_text_write. */
-#ifndef HD_TRACE_TEXT_H
-#define HD_TRACE_TEXT_H
+#ifndef HD_BASE_TEXT_H
+#define HD_BASE_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>

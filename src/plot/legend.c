@@ -1,7 +1,7 @@
 /* Legends: swatches with names, in as many lines as they need. */
 #include <cairo.h>
 #include <math.h>
-#include "trace/draw.h"
+#include "draw.h"
 
 enum { LINE = 15, SWATCH = 12, GAP = 16, FONT = 10, MAX_LABEL = 220 };
 
