@@ -15,7 +15,7 @@ struct heddle_policy;
 
 /* All settings. Fill it with heddle_config_init, which gives every field its default, then what the configuration file
  * says, then the environment; what the program sets afterwards wins. `heddle config` lists each with its variable, unit,
- * range and meaning (the same table, src/runtime/config.c, is behind all three).
+ * range and meaning (the same table, src/start/settings.c, is behind all three).
  * Strings are borrowed until heddle_start returns. */
 struct heddle_config {
 	int n_cpu;                /* CPU workers, each on a core of its own; -1: one per core; more than there are is an error */

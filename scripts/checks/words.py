@@ -6,8 +6,8 @@ from common import code_only, files, kept_files, read, report
 
 # pattern in code, folders looked at, files where it is allowed (a folder ends with /), why not
 RULES = [
-    (r"\b(?:secure_)?getenv\s*\(", ["src", "apps"], ["src/runtime/config.c", "src/base/files.c", "src/base/variable.c", "src/machine/"],
-     "settings are read in src/runtime/config.c"),
+    (r"\b(?:secure_)?getenv\s*\(", ["src", "apps"], ["src/start/settings.c", "src/base/files.c", "src/base/variable.c", "src/machine/"],
+     "settings are read in src/start/settings.c"),
     (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
     (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "examples", "bench", "tests"], [], "delete it instead"),
