@@ -1,5 +1,5 @@
 /* The `heddle` command: finds the subcommand and runs it. */
-#include "tool.h"
+#include "shared/tool.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "repro.h"
 #include <stdlib.h>
 #include <string.h>
-#include "lab.h"
+#include "commands/lab.h"
 
 #define BEST_ACCEPTED 1.03
 enum { SEEDS = 3 }; /* data sets; 1 when in a hurry */

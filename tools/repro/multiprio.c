@@ -8,7 +8,7 @@
 #include <heddle/graph.h>
 #include "policies/multiprio.h"
 #include "policies/policies.h"
-#include "work.h"
+#include "shared/workload.h"
 
 /* --- multiprio, observed ------------------------------------------------------------------------------------------ */
 

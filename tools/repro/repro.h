@@ -4,14 +4,14 @@
  * what would count as agreement), notes, data, a picture. It prints nothing but error messages: the command prints
  * reports, and writes their files. A number is set beside the paper's even when nothing is concluded from it.
  *
- * To add one: a function here, a file of its own in this folder, a row of the table in tools/repro.c, a row in
+ * To add one: a function here, a file of its own in this folder, a row of the table in tools/commands/repro.c, a row in
  * docs/repro.md. */
 #ifndef REPRO_REPRO_H
 #define REPRO_REPRO_H
 
 #include <math.h>
 #include <heddle/chart.h>
-#include "tool.h"
+#include "shared/tool.h"
 #include "plot/draw.h"
 
 /* --- What agrees -------------------------------------------------------------------------------------------------- */

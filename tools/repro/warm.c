@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lab.h"
-#include "work.h"
+#include "commands/lab.h"
+#include "shared/workload.h"
 
 enum { RUNS = 16, TILE = 960, TILES = 40, QUICK_TILES = 30, SMALL_TILES = 16, JUDGED = 2, SCENES = 4 };
 #define NOISE 0.05

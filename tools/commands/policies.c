@@ -1,5 +1,5 @@
 /* heddle policies [NAME]: the scheduling policies, or the tunables of one. */
-#include "tool.h"
+#include "shared/tool.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

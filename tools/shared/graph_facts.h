@@ -1,6 +1,6 @@
 /* Task graphs on the command line: files, and random ones written random:NAME=VALUE,... */
-#ifndef TOOL_GRAPH_H
-#define TOOL_GRAPH_H
+#ifndef HD_SHARED_GRAPH_FACTS_H
+#define HD_SHARED_GRAPH_FACTS_H
 
 #include <heddle.h>
 

@@ -1,6 +1,6 @@
 /* What the subcommands of `heddle` share: exit statuses, messages, options, progress. */
-#ifndef TOOL_H
-#define TOOL_H
+#ifndef HD_SHARED_TOOL_H
+#define HD_SHARED_TOOL_H
 
 #include <argp.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* heddle sim APPLICATION|GRAPH: in virtual time, on any machine, under one policy or all. */
-#include "comparison.h"
-#include "experiment.h"
+#include "shared/comparison.h"
+#include "shared/experiment.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>

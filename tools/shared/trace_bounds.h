@@ -1,6 +1,6 @@
 /* Bounds of a run from the times that its own tasks took. */
-#ifndef TOOL_MEASURED_H
-#define TOOL_MEASURED_H
+#ifndef HD_SHARED_TRACE_BOUNDS_H
+#define HD_SHARED_TRACE_BOUNDS_H
 
 #include <heddle.h>
 

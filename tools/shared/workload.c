@@ -1,5 +1,5 @@
 /* An application or a graph in virtual time: see work.h. */
-#include "work.h"
+#include "workload.h"
 #include "tool.h"
 #include <math.h>
 #include <stdlib.h>

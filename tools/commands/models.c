@@ -1,5 +1,5 @@
 /* heddle models list|show|plot|purge: what is known about execution times. */
-#include "experiment.h"
+#include "shared/experiment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

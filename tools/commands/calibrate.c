@@ -1,6 +1,6 @@
 /* heddle platform calibrate: measures this machine and writes it down as a platform. */
-#include "cholesky.h"
-#include "tool.h"
+#include "shared/cholesky.h"
+#include "shared/tool.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Work written in one word: cholesky:n=19200,tile=960, a graph's file, or random:n=1000 (work.h). */
-#include "graph.h"
+#include "graph_facts.h"
 #include "tool.h"
-#include "work.h"
+#include "workload.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* What the files of `heddle lab` share. */
-#ifndef TOOL_LAB_H
-#define TOOL_LAB_H
+#ifndef HD_COMMANDS_LAB_H
+#define HD_COMMANDS_LAB_H
 
 #include <lab/lab.h>
-#include "tool.h"
+#include "shared/tool.h"
 
 /* Fills what is 0 in `lab` with the paper's experiment, or with a small one; `sets` too, unless n_sets says that they are
  * given. */

@@ -1,5 +1,5 @@
 /* heddle models plot: mean time of one codelet against the size of its data, one line per class of workers. */
-#include "tool.h"
+#include "shared/tool.h"
 #include <heddle/chart.h>
 #include <stdlib.h>
 #include <string.h>

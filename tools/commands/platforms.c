@@ -1,5 +1,5 @@
 /* heddle platforms [NAME] and heddle platform calibrate: the machines that can be simulated. */
-#include "tool.h"
+#include "shared/tool.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The experiment behind `heddle run`, `demo` and `platform calibrate`: Cholesky factorisations for real. */
-#ifndef TOOL_CHOLESKY_H
-#define TOOL_CHOLESKY_H
+#ifndef HD_SHARED_CHOLESKY_H
+#define HD_SHARED_CHOLESKY_H
 
-#include "work.h"
+#include "workload.h"
 
 /* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be freed with
  * outcome_free after success.

@@ -1,5 +1,5 @@
 /* Graphs on the command line, and their figures: see graph.h. */
-#include "graph.h"
+#include "graph_facts.h"
 #include "tool.h"
 #include <daggen/random.h>
 #include <math.h>

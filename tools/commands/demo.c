@@ -1,7 +1,7 @@
 /* heddle demo: what the library does, in four steps. */
-#include "cholesky.h"
-#include "comparison.h"
-#include "experiment.h"
+#include "shared/cholesky.h"
+#include "shared/comparison.h"
+#include "shared/experiment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

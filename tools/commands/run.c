@@ -1,6 +1,6 @@
 /* heddle run APPLICATION: for real, on this machine. */
-#include "cholesky.h"
-#include "experiment.h"
+#include "shared/cholesky.h"
+#include "shared/experiment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in virtual time, and
  * what is to be said about it. Real runs: cholesky.h. */
-#ifndef TOOL_WORK_H
-#define TOOL_WORK_H
+#ifndef HD_SHARED_WORKLOAD_H
+#define HD_SHARED_WORKLOAD_H
 
 #include <dense/dense.h>
 

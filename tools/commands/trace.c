@@ -1,6 +1,6 @@
 /* heddle trace FILE: a summary, a picture, or another format. */
-#include "experiment.h"
-#include "measured.h"
+#include "shared/experiment.h"
+#include "shared/trace_bounds.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* What `heddle run` and `heddle sim` have in common: their options, and what they do with a trace. */
-#ifndef TOOL_EXPERIMENT_H
-#define TOOL_EXPERIMENT_H
+#ifndef HD_SHARED_EXPERIMENT_H
+#define HD_SHARED_EXPERIMENT_H
 
 #include "tool.h"
-#include "work.h"
+#include "workload.h"
 
 struct experiment {
 	struct work what;

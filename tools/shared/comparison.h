@@ -1,9 +1,9 @@
 /* One graph simulated under several policies: for `heddle sim` and `heddle demo`. */
-#ifndef TOOL_COMPARISON_H
-#define TOOL_COMPARISON_H
+#ifndef HD_SHARED_COMPARISON_H
+#define HD_SHARED_COMPARISON_H
 
 #include "tool.h"
-#include "work.h"
+#include "workload.h"
 
 struct comparison {
 	const char **policies; /* owns the array, borrows the names */

@@ -1,6 +1,6 @@
 /* heddle graph: what a task graph is like; graphs made and converted. */
-#include "graph.h"
-#include "tool.h"
+#include "shared/graph_facts.h"
+#include "shared/tool.h"
 #include <daggen/random.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* heddle compare: graphs x platforms x policies, next to the bounds. */
-#include "campaign.h"
-#include "experiment.h"
+#include "shared/campaign.h"
+#include "shared/experiment.h"
 #include "plot/draw.h"
 #include <heddle/settings.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Mean times of a trace, and the bounds they give: see measured.h. */
-#include "measured.h"
+#include "trace_bounds.h"
 #include "tool.h"
 #include <math.h>
 #include <stdlib.h>

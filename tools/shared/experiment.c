@@ -1,6 +1,6 @@
 /* The options of `heddle run` and `heddle sim`: see experiment.h. */
 #include "experiment.h"
-#include "graph.h"
+#include "graph_facts.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>

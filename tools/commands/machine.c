@@ -1,5 +1,5 @@
 /* heddle machine: this machine as the library sees it, with the emulated accelerators that are configured. */
-#include "tool.h"
+#include "shared/tool.h"
 
 static const struct argp argp = {
 	.parser = tool_view_parse,

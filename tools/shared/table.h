@@ -1,6 +1,6 @@
 /* Tables: built once, printed as text for people, CSV or JSON for programs, from the same rows. */
-#ifndef TOOL_TABLE_H
-#define TOOL_TABLE_H
+#ifndef HD_SHARED_TABLE_H
+#define HD_SHARED_TABLE_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* heddle bound APPLICATION|GRAPH: how short a schedule could be at best. */
-#include "tool.h"
-#include "work.h"
+#include "shared/tool.h"
+#include "shared/workload.h"
 #include "graph/graph.h"
 #include "bounds/bounds.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Many simulations at once: every graph on every platform, under every policy, with every seed. For `heddle compare`. */
-#ifndef TOOL_CAMPAIGN_H
-#define TOOL_CAMPAIGN_H
+#ifndef HD_SHARED_CAMPAIGN_H
+#define HD_SHARED_CAMPAIGN_H
 
 #include "comparison.h"
 

@@ -1,6 +1,6 @@
 /* Cholesky factorisations for real: see cholesky.h. */
 #include "cholesky.h"
-#include "measured.h"
+#include "trace_bounds.h"
 #include "tool.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* heddle config: every setting, and the HEDDLE_* variables that are none. */
-#include "tool.h"
+#include "shared/tool.h"
 #include <heddle/settings.h>
 #include <stdlib.h>
 #include <string.h>
