@@ -6,11 +6,11 @@ from common import code_only, files, kept_files, read, report
 
 # pattern in code, folders looked at, files where it is allowed (a folder ends with /), why not
 RULES = [
-    (r"\b(?:secure_)?getenv\s*\(", ["src", "apps"], ["src/start/settings.c", "src/base/files.c", "src/base/variable.c", "src/machine/"],
+    (r"\b(?:secure_)?getenv\s*\(", ["src", "apps", "research"], ["src/start/settings.c", "src/base/files.c", "src/base/variable.c", "src/machine/"],
      "settings are read in src/start/settings.c"),
-    (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps"], [], "the library returns a status"),
+    (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
-    (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "examples", "bench", "tests"], [], "delete it instead"),
+    (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [], "delete it instead"),
     (r"\b(?:sleep|usleep|nanosleep)\s*\(", ["tests"], [], "a test that sleeps is slow, or fails on a slow machine"),
 ]
 ORDER = re.compile(r"\bmemory_order_\w+|\b__ATOMIC_\w+")
@@ -54,7 +54,7 @@ def check_any_file(path, text):
 
 def main():
     problems = []
-    for path in files("include", "src", "tools", "apps", "examples", "bench", "tests"):
+    for path in files("include", "src", "tools", "apps", "research", "examples", "bench", "tests"):
         text = read(path)
         code = code_only(text)
         problems += check_rules(path, code)

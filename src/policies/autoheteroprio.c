@@ -27,10 +27,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "policies/parts/bucket_averages.h"
-#include "policies/parts/buckets.h"
-#include "policies/parts/sample_placement.h"
-#include "policies/parts/heuristics.h"
+#include "parts/bucket_averages.h"
+#include "parts/buckets.h"
+#include "parts/sample_placement.h"
+#include "parts/heuristics.h"
 #include "policies.h"
 
 struct auto_worker {

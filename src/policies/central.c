@@ -6,7 +6,7 @@
  *
  * No models, no prefetch, no knowledge of where data are. */
 #include <stdlib.h>
-#include "policies/parts/central_queue.h"
+#include "parts/central_queue.h"
 #include "policies.h"
 
 struct central {

@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "policies/parts/batch_mapping.h"
+#include "parts/batch_mapping.h"
 #include "policies.h"
 
 enum { DADA_ROOM = 1024, DADA_NOWHERE = UINT_MAX }; /* ready tasks mapped together; larger batches are taken in slices */

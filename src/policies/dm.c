@@ -22,10 +22,10 @@
  * known of a task, it goes where the fewest tasks are for the speed of the worker, as in StarPU. */
 #include <math.h>
 #include <stdlib.h>
-#include "policies/parts/sample_placement.h"
-#include "policies/parts/queue.h"
+#include "parts/sample_placement.h"
+#include "parts/queue.h"
 #include "policies.h"
-#include "policies/parts/speed.h"
+#include "parts/speed.h"
 
 /* Workers of one class on one node: all that models can tell apart. */
 struct group {

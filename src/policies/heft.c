@@ -12,7 +12,7 @@
  * S = infinity. Equal S: in the order of submission. Equal dates: the first worker. */
 #include <math.h>
 #include <stdlib.h>
-#include "policies/parts/batch_mapping.h"
+#include "parts/batch_mapping.h"
 #include "policies.h"
 
 struct heft_task {

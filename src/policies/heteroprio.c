@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "policies/parts/buckets.h"
-#include "policies/parts/heuristics.h"
+#include "parts/buckets.h"
+#include "parts/heuristics.h"
 #include "policies.h"
 
 enum { BY_CODELET, BY_PRIORITY };

@@ -29,10 +29,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "policies/parts/sample_placement.h"
-#include "policies/parts/heap.h"
+#include "parts/sample_placement.h"
+#include "parts/heap.h"
 #include "multiprio.h"
-#include "policies/parts/queue.h"
+#include "parts/queue.h"
 #include "policies.h"
 
 enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_REACH = 64 };

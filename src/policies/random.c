@@ -6,9 +6,9 @@
  * worker runs its tasks most urgent first, in order of arrival among equals, as StarPU's local queues do. */
 #include <math.h>
 #include <stdlib.h>
-#include "policies/parts/queue.h"
+#include "parts/queue.h"
 #include "policies.h"
-#include "policies/parts/speed.h"
+#include "parts/speed.h"
 
 struct random_class {
 	unsigned *workers; /* borrows from random_state.workers */

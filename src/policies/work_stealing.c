@@ -14,9 +14,9 @@
  * A queue is one list per set of classes (sets.h), so a thief sees at once whether there is anything for its class. Among the
  * tasks of a list that tell workers of a class apart, it looks at REACH from its end. */
 #include <stdlib.h>
-#include "policies/parts/queue.h"
+#include "parts/queue.h"
 #include "policies.h"
-#include "policies/parts/worker_sets.h"
+#include "parts/worker_sets.h"
 
 enum { REACH = 16 };
 enum victim { LOADED, NEAREST, TURN };

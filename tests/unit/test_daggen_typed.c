@@ -1,4 +1,4 @@
-/* apps/daggen/typed.h: the false execution keeps what its parameters promise, and its schedule is perfect. */
+/* research/daggen/typed.h: the false execution keeps what its parameters promise, and its schedule is perfect. */
 #include "program.h"
 #include <daggen/typed.h>
 #include <math.h>

@@ -24,8 +24,8 @@
  * factorization", table 1), and down to 0.5 for what a GPU is bad at. daggen's ccr only chooses among the three kinds
  * of work, which is `work` here; `ccr` here is the ratio itself.
  */
-#ifndef HEDDLE_DAGGEN_RANDOM_H
-#define HEDDLE_DAGGEN_RANDOM_H
+#ifndef HD_DAGGEN_RANDOM_H
+#define HD_DAGGEN_RANDOM_H
 
 #include <heddle.h>
 

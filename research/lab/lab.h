@@ -5,8 +5,8 @@
  * Functions that can fail return 0 or a negative status with a sentence for heddle_last_error. Any thread may call them; a
  * struct hd_lab_sim is one thread's. Results never depend on the number of threads.
  */
-#ifndef LAB_LAB_H
-#define LAB_LAB_H
+#ifndef HD_LAB_H
+#define HD_LAB_H
 
 #include <stddef.h>
 #include <stdint.h>

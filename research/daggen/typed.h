@@ -8,8 +8,8 @@
  * Functions return 0 or a negative status with a sentence for heddle_last_error. Any thread may call them. The same parameters
  * give the same graph, everywhere.
  */
-#ifndef DAGGEN_TYPED_H
-#define DAGGEN_TYPED_H
+#ifndef HD_DAGGEN_TYPED_H
+#define HD_DAGGEN_TYPED_H
 
 #include <stddef.h>
 #include <stdint.h>
