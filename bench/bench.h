@@ -85,7 +85,7 @@ static inline double bench_median(double *x, size_t n)
 	return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* --- The kernel of all tasks ---------------------------------------------------------------------------------------- */
+/* --- The kernel of all tasks -------------------------------------------------------------------------------------- */
 
 /* Turns of an empty loop that each task makes; 0: an empty task. Written only while no task runs; volatile, so that no
  * compiler sees that it is always 0 and that a task therefore does nothing. */

@@ -1,5 +1,5 @@
-/* The matrices that the peers factor: symmetric, random, diagonally dominant, as a grid of tiles that are windows of one
- * column-major array or lie each by itself; and a check of the factor that costs n^2. */
+/* The matrices that the peers factor: symmetric, random, diagonally dominant, as a grid of tiles that are windows of
+ * one column-major array or lie each by itself; and a check of the factor that costs n^2. */
 #ifndef BENCH_GRID_H
 #define BENCH_GRID_H
 

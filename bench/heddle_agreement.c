@@ -1,7 +1,8 @@
 /* How well virtual time foretells real time: the tiled Cholesky factorisation in double precision on this machine, and
  * simulated with the kernel times that were measured just before.
  * heddle_agreement real N TILE FILE calibrates, writes the platform to FILE, and prints the median of five more
- * factorisations; heddle_agreement simulated N TILE FILE the virtual time on that platform. HEDDLE_SCHED chooses the policy. */
+ * factorisations; heddle_agreement simulated N TILE FILE the virtual time on that platform. HEDDLE_SCHED chooses the
+ * policy. */
 #include <dense/dense.h>
 #include "bench.h"
 
@@ -16,11 +17,13 @@ static void good(int status)
 static double factor(heddle_dense *dense, const struct heddle_dense_problem *problem, int virtual_time)
 {
 	struct heddle_dense_report report;
-	good(virtual_time ? heddle_dense_potrf_graph(dense, problem, &report) : heddle_dense_potrf_run(dense, problem, &report));
+	good(virtual_time ? heddle_dense_potrf_graph(dense, problem, &report)
+	                  : heddle_dense_potrf_run(dense, problem, &report));
 	return report.seconds * 1e3;
 }
 
-static double real_ms(heddle_runtime *rt, heddle_dense *dense, const struct heddle_dense_problem *problem, const char *path)
+static double real_ms(heddle_runtime *rt, heddle_dense *dense, const struct heddle_dense_problem *problem,
+                      const char *path)
 {
 	struct heddle_platform *platform;
 	double ms[REPEATS];

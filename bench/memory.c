@@ -1,6 +1,6 @@
-/* Memory, by the growth of the process's resident pages: bytes per task that waits, bytes and time per registered datum.
- * One question per process, because memory that was freed would be used again unseen.
- * memory WORKERS data|tasks|tasks_with_data [COUNT] */
+/* Memory, by the growth of the process's resident pages: bytes per task that waits, bytes and time per registered
+ * datum. One question per process, because memory that was freed would be used again unseen. memory WORKERS
+ * data|tasks|tasks_with_data [COUNT] */
 #include BENCH_RUNTIME
 
 struct request {

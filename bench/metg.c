@@ -1,7 +1,7 @@
 /* METG, the minimum effective task granularity (Slaughter et al.: Task Bench, SC 2020, section IV): the 1-D stencil is
  * run with shorter and shorter kernels until the threads are only half busy. Efficiency is the kernels' time, as one
- * undisturbed thread of as many takes it, over threads x wall time; METG is threads x wall time per task at 50 %, that is
- * twice the kernel, which is a row of its own. metg WORKERS WIDTH */
+ * undisturbed thread of as many takes it, over threads x wall time; METG is threads x wall time per task at 50 %, that
+ * is twice the kernel, which is a row of its own. metg WORKERS WIDTH */
 #include <math.h>
 #include BENCH_RUNTIME
 #include "shapes.h"

@@ -25,9 +25,9 @@ static inline void starpu_gate(void *buffers[], void *arg)
 		;
 }
 
-#define STARPU_CODELET(function, n, ...)                                                                               \
-	{                                                                                                              \
-		.cpu_funcs = {function}, .nbuffers = n, .modes = { __VA_ARGS__ }                                       \
+#define STARPU_CODELET(function, n, ...)                                         \
+	{                                                                        \
+		.cpu_funcs = {function}, .nbuffers = n, .modes = { __VA_ARGS__ } \
 	}
 static struct starpu_codelet starpu_codelets[5] = {
     STARPU_CODELET(starpu_kernel, 0, STARPU_NONE),

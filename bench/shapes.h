@@ -1,7 +1,7 @@
 /* The task graphs, the same for every runtime.
  *
- * BENCH_RUNTIME (on_heddle.h, on_openmp.h, on_starpu.h) comes first and offers bench_task0() to bench_task4(w, r, r, r):
- * one task that reads and writes datum w and reads the others, which are numbered from 0.
+ * BENCH_RUNTIME (on_heddle.h, on_openmp.h, on_starpu.h) comes first and offers bench_task0() to bench_task4(w, r, r,
+ * r): one task that reads and writes datum w and reads the others, which are numbered from 0.
  */
 #ifndef BENCH_SHAPES_H
 #define BENCH_SHAPES_H

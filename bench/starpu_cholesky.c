@@ -1,5 +1,5 @@
-/* The tiled Cholesky factorisation of apps/dense on StarPU: the same kernels, order of submission and priorities (number
- * of tasks on the longest path to the end), history models for the policies that use them. STARPU_SCHED and
+/* The tiled Cholesky factorisation of apps/dense on StarPU: the same kernels, order of submission and priorities
+ * (number of tasks on the longest path to the end), history models for the policies that use them. STARPU_SCHED and
  * STARPU_NCPU choose; the main thread sleeps. starpu_dcholesky WORKERS N TILE LAYOUT, LAYOUT in_place or tiled */
 #include <starpu.h>
 #include "grid.h"

@@ -17,7 +17,8 @@ int main(void)
 	heddle_data *vector;
 	if (heddle_start(NULL, &rt) || heddle_vector(rt, x, 3, sizeof *x, &vector) ||
 	    heddle_submit(rt, heddle_call(heddle_codelet_new(rt, .name = "scale", .cpu = scale)), heddle_rw(vector),
-	                  heddle_value(factor)) || heddle_unregister(vector) || heddle_stop(rt))
+	                  heddle_value(factor)) ||
+	    heddle_unregister(vector) || heddle_stop(rt))
 		return fprintf(stderr, "%s\n", heddle_last_error()), 1;
 	printf("%g %g %g\n", x[0], x[1], x[2]);
 	return x[0] != 7 || x[1] != 14 || x[2] != 21;

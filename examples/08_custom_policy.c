@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 struct stack {
-	heddle_task *top;      /* the others follow through heddle_task_link(...)->next */
-	unsigned reach;        /* how far a worker looks for a task that it can run */
+	heddle_task *top; /* the others follow through heddle_task_link(...)->next */
+	unsigned reach;   /* how far a worker looks for a task that it can run */
 	size_t n, deepest;
 };
 
@@ -53,12 +53,20 @@ static void stack_report(void *state, heddle_sched *sched)
 }
 
 static const struct heddle_option options[] = {
-	{"reach", "64", "tasks", "how far a worker looks for a task that it can run", 1, 1e6},
-	{0},
+    {"reach", "64", "tasks", "how far a worker looks for a task that it can run", 1, 1e6},
+    {0},
 };
 static const struct heddle_policy stack_policy = {
-	.abi = HEDDLE_POLICY_ABI, .name = "stack", .summary = "last in, first out", .source = "this program", .options = options,
-	.create = stack_create, .destroy = free, .ready = stack_ready, .pick = stack_pick, .report = stack_report,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "stack",
+    .summary = "last in, first out",
+    .source = "this program",
+    .options = options,
+    .create = stack_create,
+    .destroy = free,
+    .ready = stack_ready,
+    .pick = stack_pick,
+    .report = stack_report,
 };
 
 static char order[16]; /* one letter per task, as they run */

@@ -1,4 +1,5 @@
-/* Virtual time: the makespan of a program on a machine that nobody here owns. No kernel runs and no frame is allocated. */
+/* Virtual time: the makespan of a program on a machine that nobody here owns. No kernel runs and no frame is
+ * allocated. */
 #include <heddle.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,14 +24,15 @@ static double encode_time(const struct heddle_size *size, unsigned class_id)
 
 static int submit_frames(heddle_runtime *rt)
 {
-	heddle_codelet *sharpen = heddle_codelet_new(rt, .name = "sharpen", .cpu = never, .model = HEDDLE_MODEL_GIVEN,
-	                                             .time = sharpen_time);
-	heddle_codelet *encode = heddle_codelet_new(rt, .name = "encode", .cpu = never, .model = HEDDLE_MODEL_GIVEN,
-	                                            .time = encode_time);
+	heddle_codelet *sharpen =
+	    heddle_codelet_new(rt, .name = "sharpen", .cpu = never, .model = HEDDLE_MODEL_GIVEN, .time = sharpen_time);
+	heddle_codelet *encode =
+	    heddle_codelet_new(rt, .name = "encode", .cpu = never, .model = HEDDLE_MODEL_GIVEN, .time = encode_time);
 	int failed = !sharpen || !encode;
 	heddle_data *frame;
 	for (int i = 0; i < N_FRAMES && !failed; i++)
-		failed = heddle_vector(rt, NULL, FRAME, 1, &frame) || heddle_submit(rt, heddle_call(sharpen), heddle_rw(frame)) ||
+		failed = heddle_vector(rt, NULL, FRAME, 1, &frame) ||
+		         heddle_submit(rt, heddle_call(sharpen), heddle_rw(frame)) ||
 		         heddle_submit(rt, heddle_call(encode), heddle_r(frame));
 	return failed || heddle_wait_all(rt);
 }

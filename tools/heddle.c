@@ -13,22 +13,22 @@ static int help(int argc, char **argv);
 static int version(int argc, char **argv);
 
 static const struct command commands[] = {
-	{"machine", "what this machine is made of: cores, memories, links", tool_machine},
-	{"policies", "scheduling policies, and the tunables of one", tool_policies},
-	{"config", "every setting: its value, where that comes from, what it means", tool_config},
-	{"platforms", "machines that can be simulated; `heddle platform calibrate` describes this one", tool_platforms},
-	{"run", "run an application on this machine", tool_run},
-	{"sim", "run an application or a graph in virtual time on any machine, under one policy or all", tool_sim},
-	{"graph", "statistics of a task graph from a file or a generator; conversion", tool_graph},
-	{"bound", "lower bounds of the makespan of an application or a graph on a machine", tool_bound},
-	{"compare", "policies on several graphs and machines, next to the bounds: tables and a heat map", tool_compare},
-	{"models", "performance models: list, show, plot, purge", tool_models},
-	{"trace", "summarise a trace file, draw it or convert it", tool_trace},
-	{"lab", "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks", tool_lab},
-	{"repro", "published experiments done again, their figures beside ours", tool_repro},
-	{"demo", "the whole of it in a minute", tool_demo},
-	{"help", "this text, or the help of one command", help},
-	{"version", "the version of the library", version},
+    {"machine", "what this machine is made of: cores, memories, links", tool_machine},
+    {"policies", "scheduling policies, and the tunables of one", tool_policies},
+    {"config", "every setting: its value, where that comes from, what it means", tool_config},
+    {"platforms", "machines that can be simulated; `heddle platform calibrate` describes this one", tool_platforms},
+    {"run", "run an application on this machine", tool_run},
+    {"sim", "run an application or a graph in virtual time on any machine, under one policy or all", tool_sim},
+    {"graph", "statistics of a task graph from a file or a generator; conversion", tool_graph},
+    {"bound", "lower bounds of the makespan of an application or a graph on a machine", tool_bound},
+    {"compare", "policies on several graphs and machines, next to the bounds: tables and a heat map", tool_compare},
+    {"models", "performance models: list, show, plot, purge", tool_models},
+    {"trace", "summarise a trace file, draw it or convert it", tool_trace},
+    {"lab", "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks", tool_lab},
+    {"repro", "published experiments done again, their figures beside ours", tool_repro},
+    {"demo", "the whole of it in a minute", tool_demo},
+    {"help", "this text, or the help of one command", help},
+    {"version", "the version of the library", version},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -53,11 +53,13 @@ static int unknown_command(const char *name)
 static void print_usage(FILE *out)
 {
 	fputs("Usage: heddle COMMAND [OPTION...]\n"
-	      "One task graph on every processor of a machine: run it here, or simulate it anywhere.\n\n", out);
+	      "One task graph on every processor of a machine: run it here, or simulate it anywhere.\n\n",
+	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n`heddle COMMAND --help` lists the options of a command.\n"
-	      "Exit status: 0 success, 1 failure, 2 wrong usage.\n", out);
+	      "Exit status: 0 success, 1 failure, 2 wrong usage.\n",
+	      out);
 }
 
 static int run_command(const struct command *command, int argc, char **argv)

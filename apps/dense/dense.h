@@ -66,8 +66,8 @@ double heddle_dense_spd_element(uint64_t seed, size_t n, size_t i, size_t j);
 
 /* --- Cholesky factorisation --------------------------------------------------------------------------------------- */
 
-/* Which ready task is the more urgent. The first is better by up to 5 % on machines with accelerators, whose gemm is far
- * faster than their potrf and trsm; the second by as much on cores alone, when there are few tiles for them. */
+/* Which ready task is the more urgent. The first is better by up to 5 % on machines with accelerators, whose gemm is
+ * far faster than their potrf and trsm; the second by as much on cores alone, when there are few tiles for them. */
 enum heddle_dense_priority {
 	HEDDLE_DENSE_PRIORITY_STARPU, /* of StarPU's example and the Chameleon library */
 	HEDDLE_DENSE_PRIORITY_PATH,   /* operations on the longest path to the end */

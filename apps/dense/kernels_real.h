@@ -17,8 +17,8 @@ static int KERNEL(potrf)(heddle_context *c)
 	                   order);
 }
 
-/* B := B L^-T by halves: X1 = B1 L11^-T, X2 = (B2 - X1 L21^T) L22^-T. The library's own solver reaches half the rate of its
- * product; this way nearly all the work is products (here 74 against 32 GFlop/s in double on tiles of 512). */
+/* B := B L^-T by halves: X1 = B1 L11^-T, X2 = (B2 - X1 L21^T) L22^-T. The library's own solver reaches half the rate of
+ * its product; this way nearly all the work is products (here 74 against 32 GFlop/s in double on tiles of 512). */
 static void KERNEL(solve)(int m, int n, const real *l, int ldl, real *b, int ldb)
 {
 	enum { LEAF = 64 };

@@ -7,10 +7,10 @@
  * HEDDLE_DENSE_PRIORITY_STARPU is 2 (t - k) for potrf, 2 (t - k) - m for trsm, 2 (t - k) - m - n for updates (StarPU,
  * examples/cholesky/cholesky_implicit.c; Chameleon has the same for all but syrk).
  *
- * HEDDLE_DENSE_PRIORITY_PATH is the number of operations on the longest path from a task to the end, in units of the cube
- * of the tile's order: trsm and syrk count 1, gemm 2, potrf's 1/3 is neglected. Along row m, gemm (k, m, n) goes on to step
- * n by n - k updates of its own tile, then from column to column by a trsm and a gemm, to the end or to the potrf of
- * row m, whose longest path is 3 (t - m). Among equals, those nearer to the diagonal have more successors.
+ * HEDDLE_DENSE_PRIORITY_PATH is the number of operations on the longest path from a task to the end, in units of the
+ * cube of the tile's order: trsm and syrk count 1, gemm 2, potrf's 1/3 is neglected. Along row m, gemm (k, m, n) goes
+ * on to step n by n - k updates of its own tile, then from column to column by a trsm and a gemm, to the end or to the
+ * potrf of row m, whose longest path is 3 (t - m). Among equals, those nearer to the diagonal have more successors.
  */
 #include <dense/internal.h>
 #include <limits.h>

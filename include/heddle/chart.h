@@ -1,7 +1,7 @@
 /* Charts of figures that are not traces: points and lines of several series on two axes.
  *
- * Everything is borrowed for the time of the call. Colours and markers are chosen so that series can be told apart without
- * seeing colours; a legend names them when there are several.
+ * Everything is borrowed for the time of the call. Colours and markers are chosen so that series can be told apart
+ * without seeing colours; a legend names them when there are several.
  */
 #ifndef HEDDLE_CHART_H
 #define HEDDLE_CHART_H
@@ -22,8 +22,8 @@ struct heddle_chart_series {
 
 struct heddle_chart {
 	const char *title, *x_label, *y_label; /* NULL: none */
-	int log_x, log_y;     /* logarithmic axes */
-	double width, height; /* points; 0: chosen */
+	int log_x, log_y;                      /* logarithmic axes */
+	double width, height;                  /* points; 0: chosen */
 	const struct heddle_chart_series *series;
 	size_t n_series;
 };

@@ -26,20 +26,22 @@ struct heddle_copy {
 
 struct heddle_driver {
 	unsigned abi;
-	const char *kind;     /* the class kind it serves */
-	/* Once per device, from its worker's thread, before anything else: makes the device current. cuda: cudaSetDevice. */
+	const char *kind; /* the class kind it serves */
+	/* Once per device, from its worker's thread, before anything else: makes the device current. cuda:
+	 * cudaSetDevice. */
 	int (*open)(const struct heddle_platform *platform, unsigned worker, void **device);
 	void (*close)(void *device);
 	/* Device memory. May block. Called from any thread. cuda: cudaMalloc, cudaFree. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
-	/* Copies between this device's node and main memory, or between two nodes of its kind. Blocks until done; called from
-	 * copy threads, one per node and direction. cuda: cudaMemcpy2DAsync + cudaStreamSynchronize. */
+	/* Copies between this device's node and main memory, or between two nodes of its kind. Blocks until done;
+	 * called from copy threads, one per node and direction. cuda: cudaMemcpy2DAsync + cudaStreamSynchronize. */
 	int (*copy)(void *device, const struct heddle_copy *copy);
-	/* Runs the kernel. Returns its value when it has ended, or HEDDLE_PENDING and an event. Called from the worker. */
+	/* Runs the kernel. Returns its value when it has ended, or HEDDLE_PENDING and an event. Called from the
+	 * worker. */
 	int (*launch)(void *device, heddle_kernel kernel, heddle_context *context, void **event);
-	/* Whether the event has happened: 0, HEDDLE_PENDING, or the kernel's error. Frees the event when it has. May be NULL when
-	 * launch never returns HEDDLE_PENDING. cuda: cudaEventQuery. */
+	/* Whether the event has happened: 0, HEDDLE_PENDING, or the kernel's error. Frees the event when it has. May be
+	 * NULL when launch never returns HEDDLE_PENDING. cuda: cudaEventQuery. */
 	int (*query)(void *device, void *event);
 };
 

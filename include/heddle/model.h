@@ -1,8 +1,9 @@
 /* Performance models: how long a task takes on a class of workers, learnt from runs.
  *
- * A model belongs to (codelet, class, footprint); the footprint hashes the shapes of the task's data. Models are kept in one YAML
- * file per codelet and machine under the model directory (`heddle config`), written atomically with a format version. A
- * damaged file is set aside as NAME.damaged, reported once through heddle_model_warnings, and measured again.
+ * A model belongs to (codelet, class, footprint); the footprint hashes the shapes of the task's data. Models are kept
+ * in one YAML file per codelet and machine under the model directory (`heddle config`), written atomically with a
+ * format version. A damaged file is set aside as NAME.damaged, reported once through heddle_model_warnings, and
+ * measured again.
  */
 #ifndef HEDDLE_MODEL_H
 #define HEDDLE_MODEL_H
@@ -19,8 +20,8 @@ extern "C" {
 struct heddle_model_entry {
 	const char *codelet, *class_name;
 	uint64_t footprint;
-	double bytes, flops;          /* total data size; work, 0 when the codelet does not say */
-	uint64_t samples, rejected;   /* kept, and left out as outliers */
+	double bytes, flops;           /* total data size; work, 0 when the codelet does not say */
+	uint64_t samples, rejected;    /* kept, and left out as outliers */
 	double mean, stddev, min, max; /* us, over the kept ones */
 	const char *law; /* us of any size on this class, of models that fit one: "0.001 * bytes^1.5 + 3"; NULL: none */
 };
@@ -38,12 +39,13 @@ char *heddle_models_dir(void);
 /* Writes the models of a running runtime now (heddle_stop does it anyway). HEDDLE_E_IO. */
 int heddle_models_save(heddle_runtime *rt);
 
-/* Messages about model files that were damaged or unreadable, and about a default directory that cannot be written (then models are
- * not kept, which is no error), one per line; "" if none. Complete once the codelets are made. Valid until heddle_stop. */
+/* Messages about model files that were damaged or unreadable, and about a default directory that cannot be written
+ * (then models are not kept, which is no error), one per line; "" if none. Complete once the codelets are made. Valid
+ * until heddle_stop. */
 const char *heddle_model_warnings(heddle_runtime *rt);
 
-/* A platform that describes this machine with what `rt` has measured so far: its workers, its links, and the mean times of
- * the models as kernel tables. The caller owns *out. This is what `heddle platform calibrate` writes. */
+/* A platform that describes this machine with what `rt` has measured so far: its workers, its links, and the mean times
+ * of the models as kernel tables. The caller owns *out. This is what `heddle platform calibrate` writes. */
 struct heddle_platform;
 int heddle_platform_measured(heddle_runtime *rt, const char *name, struct heddle_platform **out);
 

@@ -1,8 +1,8 @@
 /* The description of a machine: memory nodes, classes of workers, workers, links, kernel times.
  *
- * A platform is plain data. The threaded engine builds one from what hwloc finds here; the virtual engine takes one from
- * a YAML file (docs/platforms.md). Policies, models, traces and bounds all see the machine through this structure, and
- * cannot tell which of the two it came from.
+ * A platform is plain data. The threaded engine builds one from what hwloc finds here; the virtual engine takes one
+ * from a YAML file (docs/platforms.md). Policies, models, traces and bounds all see the machine through this structure,
+ * and cannot tell which of the two it came from.
  */
 #ifndef HEDDLE_PLATFORM_H
 #define HEDDLE_PLATFORM_H
@@ -23,19 +23,20 @@ struct heddle_node {
 /* A class of workers: all workers of a class take the same time for the same task. A class is a value: two models of
  * GPU are two classes, and so are one core and a cluster of four. */
 struct heddle_class {
-	char *name;        /* unique: "cpu", "k40m", "cpu*4" */
-	char *kind;        /* which kernels it runs: "cpu", "emulated", "opencl", "cuda" */
-	unsigned cores;    /* CPU cores that one worker occupies */
-	unsigned pipeline; /* tasks a worker may hold whose data are being fetched, the running one included; at least 1 */
-	double slowdown;   /* emulated accelerators: kernels are made to last this many times longer; otherwise 1 */
+	char *name;     /* unique: "cpu", "k40m", "cpu*4" */
+	char *kind;     /* which kernels it runs: "cpu", "emulated", "opencl", "cuda" */
+	unsigned cores; /* CPU cores that one worker occupies */
+	/* tasks a worker may hold whose data are being fetched, the running one included; at least 1 */
+	unsigned pipeline;
+	double slowdown; /* emulated accelerators: kernels are made to last this many times longer; otherwise 1 */
 };
 
 /* A worker: something that runs one task at a time (or several, when its class pipelines them). */
 struct heddle_worker {
 	char *name;
 	unsigned class_id;
-	unsigned node;     /* where the data of its tasks must be */
-	int core;          /* logical index of the core its thread is bound to, or -1 */
+	unsigned node; /* where the data of its tasks must be */
+	int core;      /* logical index of the core its thread is bound to, or -1 */
 };
 
 /* A set of links that share one bandwidth: a PCIe switch, the memory controller. */
@@ -59,8 +60,9 @@ struct heddle_kernel_point {
 };
 
 /* How long one codelet takes on one class. With a table, the time of a size that is not in it is interpolated between
- * its neighbours on log-log axes, and extrapolated along the nearest segment (one point: time proportional to bytes^1.5,
- * the law of a matrix kernel). Without a table, time = latency + flops / rate, rate = gflops * flops / (flops + half). */
+ * its neighbours on log-log axes, and extrapolated along the nearest segment (one point: time proportional to
+ * bytes^1.5, the law of a matrix kernel). Without a table, time = latency + flops / rate, rate = gflops * flops /
+ * (flops + half). */
 struct heddle_kernel_time {
 	char *codelet;
 	unsigned class_id;
@@ -87,10 +89,10 @@ struct heddle_platform {
 	size_t n_kernels;
 };
 
-/* Reads a platform. `name_or_path` with a '/' or ending in ".yaml" is a file; otherwise it is looked for as NAME.yaml in
- * HEDDLE_PLATFORM_PATH (colon-separated), in the user's data directory, then in the installed ones. The caller owns *out
- * and frees it with heddle_platform_free. Errors: HEDDLE_E_UNKNOWN (the message lists the known names), HEDDLE_E_IO,
- * HEDDLE_E_FORMAT (file, line where known, what is wrong: every index, name and unit is checked). */
+/* Reads a platform. `name_or_path` with a '/' or ending in ".yaml" is a file; otherwise it is looked for as NAME.yaml
+ * in HEDDLE_PLATFORM_PATH (colon-separated), in the user's data directory, then in the installed ones. The caller owns
+ * *out and frees it with heddle_platform_free. Errors: HEDDLE_E_UNKNOWN (the message lists the known names),
+ * HEDDLE_E_IO, HEDDLE_E_FORMAT (file, line where known, what is wrong: every index, name and unit is checked). */
 int heddle_platform_load(const char *name_or_path, struct heddle_platform **out);
 
 /* The same from memory; `name` is used in messages. */
@@ -103,8 +105,8 @@ int heddle_platform_save(const struct heddle_platform *platform, const char *pat
  * core), no kernel times. The caller owns *out. HEDDLE_E_INVALID when there are not so many cores. */
 int heddle_platform_discover(int n_cpu, struct heddle_platform **out);
 
-/* The bandwidth written for the links of an emulated accelerator that are not slowed down: copies then take as long as memory
- * takes, and this figure only serves predictions. */
+/* The bandwidth written for the links of an emulated accelerator that are not slowed down: copies then take as long as
+ * memory takes, and this figure only serves predictions. */
 #define HEDDLE_MEMORY_BANDWIDTH 10000.0
 
 /* Adds an emulated accelerator: a memory node of `capacity` bytes (0: no limit), links from and to node 0 (bandwidth 0:
@@ -115,17 +117,17 @@ int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capa
 /* Checks every rule that the rest of the library relies on. HEDDLE_E_FORMAT names the first one broken. */
 int heddle_platform_check(const struct heddle_platform *platform);
 
-/* Names of the platforms that heddle_platform_load finds by name: a NULL-terminated array, sorted, that the caller frees
- * with heddle_platform_names_free. */
+/* Names of the platforms that heddle_platform_load finds by name: a NULL-terminated array, sorted, that the caller
+ * frees with heddle_platform_names_free. */
 int heddle_platform_names(char ***out);
 void heddle_platform_names_free(char **names);
 
 void heddle_platform_free(struct heddle_platform *platform);
 
-/* Time in us of `codelet` on a class for data of `bytes` and work of `flops`, from the platform's kernel times; NAN when
- * the platform has none. */
-double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id, double bytes,
-                            double flops);
+/* Time in us of `codelet` on a class for data of `bytes` and work of `flops`, from the platform's kernel times; NAN
+ * when the platform has none. */
+double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id,
+                            double bytes, double flops);
 
 /* The direct link between two nodes, or NULL. */
 const struct heddle_link *heddle_platform_link(const struct heddle_platform *platform, unsigned from, unsigned to);

@@ -14,38 +14,44 @@ struct heddle_platform;
 struct heddle_policy;
 
 /* All settings. Fill it with heddle_config_init, which gives every field its default, then what the configuration file
- * says, then the environment; what the program sets afterwards wins. `heddle config` lists each with its variable, unit,
- * range and meaning (the same table, src/start/settings.c, is behind all three).
- * Strings are borrowed until heddle_start returns. */
+ * says, then the environment; what the program sets afterwards wins. `heddle config` lists each with its variable,
+ * unit, range and meaning (the same table, src/start/settings.c, is behind all three). Strings are borrowed until
+ * heddle_start returns. */
 struct heddle_config {
-	int n_cpu;                /* CPU workers, each on a core of its own; -1: one per core; more than there are is an error */
-	int n_emulated;           /* emulated accelerators beside them */
-	uint64_t emulated_memory; /* bytes each; 0: no limit */
+	/* CPU workers, each on a core of its own; -1: one per core; more than there are is an error */
+	int n_cpu;
+	int n_emulated;                                                 /* emulated accelerators beside them */
+	uint64_t emulated_memory;                                       /* bytes each; 0: no limit */
 	double emulated_bandwidth, emulated_latency, emulated_slowdown; /* MB/s, us, factor */
-	const char *sched;        /* policy name; "auto": dmdas when the machine has more than one class, lws otherwise */
+	/* policy name; "auto": dmdas when the machine has more than one class, lws otherwise */
+	const char *sched;
 	const char *sched_options; /* "name=value,name=value" for the policy; NULL: its defaults */
-	const char *platform;     /* name or file: run in virtual time on this machine; NULL: run for real, here */
-	int window;               /* tasks that may be submitted and unfinished before heddle_submit waits; 0: no limit */
-	int caller_works;         /* worker 0 has no thread: whoever waits on the runtime runs its tasks. With `bind`, the thread
-	                           * that starts the runtime is bound to its core until heddle_stop */
-	int bind;                 /* bind worker threads to cores */
-	int trace;                /* record events */
-	int time_policy;          /* measure how long the policy takes: two readings of the clock per call of it */
-	int calibrate;            /* samples wanted per (codelet, class, size) before models are trusted; 0: trust any */
-	const char *model_dir;    /* where models are kept; "": the XDG data directory; "none": neither read nor written */
-	uint64_t seed;            /* of everything random */
-	double noise;             /* virtual time: relative standard deviation of execution times; 0: none */
-	double sched_cost;        /* virtual time: us that one scheduling decision takes */
-	int watchdog;             /* seconds without progress before a blocked wait reports what hangs; 0: never */
-	int pipeline;             /* tasks in flight per accelerator worker; 0: as the platform says */
+	const char *platform;      /* name or file: run in virtual time on this machine; NULL: run for real, here */
+	/* tasks that may be submitted and unfinished before heddle_submit waits; 0: no limit */
+	int window;
+	/* worker 0 has no thread: whoever waits on the runtime runs its tasks. With `bind`, the thread that starts the
+	 * runtime is bound to its core until heddle_stop */
+	int caller_works;
+	int bind;        /* bind worker threads to cores */
+	int trace;       /* record events */
+	int time_policy; /* measure how long the policy takes: two readings of the clock per call of it */
+	/* samples wanted per (codelet, class, size) before models are trusted; 0: trust any */
+	int calibrate;
+	/* where models are kept; "": the XDG data directory; "none": neither read nor written */
+	const char *model_dir;
+	uint64_t seed;     /* of everything random */
+	double noise;      /* virtual time: relative standard deviation of execution times; 0: none */
+	double sched_cost; /* virtual time: us that one scheduling decision takes */
+	int watchdog;      /* seconds without progress before a blocked wait reports what hangs; 0: never */
+	int pipeline;      /* tasks in flight per accelerator worker; 0: as the platform says */
 };
 
-/* Fills in defaults, file and environment. Errors: HEDDLE_E_FORMAT for a value out of range or of the wrong type, naming
- * the variable and the valid range. Unknown HEDDLE_* variables are reported by `heddle config`. */
+/* Fills in defaults, file and environment. Errors: HEDDLE_E_FORMAT for a value out of range or of the wrong type,
+ * naming the variable and the valid range. Unknown HEDDLE_* variables are reported by `heddle config`. */
 int heddle_config_init(struct heddle_config *config);
 
-/* Starts a runtime. NULL config: what heddle_config_init gives. Several may live in one process. HEDDLE_E_INVALID names the field of
- * *config that is out of its range. */
+/* Starts a runtime. NULL config: what heddle_config_init gives. Several may live in one process. HEDDLE_E_INVALID names
+ * the field of *config that is out of its range. */
 int heddle_start(const struct heddle_config *config, heddle_runtime **out);
 
 /* The same on a machine described by the caller (copied): in virtual time if `virtual_time`, else with real threads, of
@@ -58,8 +64,8 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 int heddle_stop(heddle_runtime *rt);
 
 /* Waits until every task submitted so far has ended. Returns 0, or the first error among the tasks that ended since the
- * last wait for all (HEDDLE_E_KERNEL: the message names codelet, task and the kernel's value). The runtime stays usable.
- * Blocks. */
+ * last wait for all (HEDDLE_E_KERNEL: the message names codelet, task and the kernel's value). The runtime stays
+ * usable. Blocks. */
 int heddle_wait_all(heddle_runtime *rt);
 
 /* The machine as this runtime sees it. */
@@ -75,11 +81,13 @@ double heddle_now(heddle_runtime *rt);
 struct heddle_stats {
 	uint64_t tasks_submitted, tasks_executed, tasks_failed, tasks_cancelled;
 	uint64_t transfers, bytes_moved, evictions, prefetches;
-	double makespan;  /* us from the first submission to the last task's end */
-	double busy, idle; /* us, summed over workers, within the makespan */
+	double makespan;      /* us from the first submission to the last task's end */
+	double busy, idle;    /* us, summed over workers, within the makespan */
 	double transfer_wait; /* us that workers waited for data of a task they had chosen */
-	double sched_time; /* wall us spent in the policy's callbacks, in virtual time, too; 0 unless config.time_policy */
-	uint64_t sched_batches, sched_picks, sched_picks_empty; /* calls of the policy: ready, pick, and pick that gave nothing */
+	/* wall us spent in the policy's callbacks, in virtual time, too; 0 unless config.time_policy */
+	double sched_time;
+	/* calls of the policy: ready, pick, and pick that gave nothing */
+	uint64_t sched_batches, sched_picks, sched_picks_empty;
 	uint64_t live_tasks, task_bytes; /* unfinished now; bytes of task memory held */
 };
 int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out);

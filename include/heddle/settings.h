@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 struct heddle_setting {
-	const char *name;         /* the field of struct heddle_config */
-	const char *variable;     /* the environment variable, HEDDLE_... */
-	const char *kind;         /* "int", "bool", "bytes", "double", "text" */
+	const char *name;     /* the field of struct heddle_config */
+	const char *variable; /* the environment variable, HEDDLE_... */
+	const char *kind;     /* "int", "bool", "bytes", "double", "text" */
 	const char *default_text;
-	const char *unit;         /* "" when it has none */
-	const char *range;        /* what is accepted, in words */
+	const char *unit;  /* "" when it has none */
+	const char *range; /* what is accepted, in words */
 	const char *help;
 };
 

@@ -1,7 +1,7 @@
 /* What happened: events, charts, bounds.
  *
- * With `trace` on, every worker and copy engine records fixed-size events in buffers of its own; heddle_trace_take turns
- * them into one table. Everything that draws or converts works on that table, or on a file of it.
+ * With `trace` on, every worker and copy engine records fixed-size events in buffers of its own; heddle_trace_take
+ * turns them into one table. Everything that draws or converts works on that table, or on a file of it.
  */
 #ifndef HEDDLE_TRACE_H
 #define HEDDLE_TRACE_H
@@ -17,12 +17,12 @@ extern "C" {
 
 /* One task as it ran. Times in us since the start of the runtime. */
 struct heddle_trace_task {
-	uint64_t id;           /* submission number */
-	uint32_t codelet;      /* index in codelets */
+	uint64_t id;      /* submission number */
+	uint32_t codelet; /* index in codelets */
 	uint32_t worker;
 	double ready, picked, start, end; /* dependencies satisfied; given to the worker; kernel begins; ends */
 	int32_t priority;
-	int32_t status;        /* 0, or why it failed */
+	int32_t status; /* 0, or why it failed */
 	double bytes, flops;
 	uint64_t footprint;
 };
@@ -31,8 +31,8 @@ struct heddle_trace_task {
 struct heddle_trace_transfer {
 	uint32_t from, to;
 	double start, end;
-	uint64_t bytes, data;  /* data: registration number of the datum */
-	uint32_t reason;       /* 0 demand, 1 prefetch, 2 write-back */
+	uint64_t bytes, data; /* data: registration number of the datum */
+	uint32_t reason;      /* 0 demand, 1 prefetch, 2 write-back */
 };
 
 /* A dependency: `to` waited for `from`. */
@@ -51,11 +51,11 @@ struct heddle_trace {
 	struct heddle_platform *platform; /* owned */
 	struct heddle_trace_codelet *codelets;
 	size_t n_codelets;
-	struct heddle_trace_task *tasks;  /* by start time, ties by id */
+	struct heddle_trace_task *tasks; /* by start time, ties by id */
 	size_t n_tasks;
 	struct heddle_trace_transfer *transfers; /* by start time */
 	size_t n_transfers;
-	struct heddle_trace_edge *edges;  /* by `to`, then `from` */
+	struct heddle_trace_edge *edges; /* by `to`, then `from` */
 	size_t n_edges;
 };
 
@@ -82,31 +82,36 @@ struct heddle_gantt_options {
 /* A Gantt chart; the format is the path's extension: .png, .svg, .pdf. Idle share per worker on the left. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
-/* Writes the state of every worker and unfinished task, for people and debuggers. From any thread: it takes the lock, but
- * where that cannot be had within a tenth of a second, because something hangs, goes on without and says so. */
+/* Writes the state of every worker and unfinished task, for people and debuggers. From any thread: it takes the lock,
+ * but where that cannot be had within a tenth of a second, because something hangs, goes on without and says so. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
 /* us from the first start to the last end. */
 double heddle_trace_makespan(const struct heddle_trace *trace);
-/* Ids of the tasks on the practical critical path, from last to first: the last task to end, then repeatedly the task or
- * the worker's previous task that ended latest before it started. The caller frees *ids. */
+/* Ids of the tasks on the practical critical path, from last to first: the last task to end, then repeatedly the task
+ * or the worker's previous task that ended latest before it started. The caller frees *ids. */
 int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids, size_t *n);
 
-/* --- Bounds ------------------------------------------------------------------------------------------------------------- */
+/* --- Bounds ------------------------------------------------------------------------------------------------------- */
 
-/* Lower bounds of the makespan, us, for any schedule of a graph on a platform, transfers taken as free (docs/bounds.md). */
+/* Lower bounds of the makespan, us, for any schedule of a graph on a platform, transfers taken as free
+ * (docs/bounds.md). */
 struct heddle_bounds {
-	double area;          /* LP: minimise T, sum of shares * time <= T * workers per class, shares per task type sum to 1 */
+	/* LP: minimise T, sum of shares * time <= T * workers per class, shares per task type sum to 1 */
+	double area;
 	double critical_path; /* longest path with the best class for each task */
-	double iterative;     /* area, and every path takes at most T by the times that its tasks' shares imply; NAN: not asked for */
-	double mixed;         /* the largest */
-	unsigned rounds;      /* linear programs that `iterative` took, a path each */
-	int converged;        /* no path is longer than T by more than 1e-6 of it; else it is a bound, and more rounds may raise it */
+	/* area, and every path takes at most T by the times that its tasks' shares imply; NAN: not asked for */
+	double iterative;
+	double mixed;    /* the largest */
+	unsigned rounds; /* linear programs that `iterative` took, a path each */
+	/* no path is longer than T by more than 1e-6 of it; else it is a bound, and more rounds may raise it */
+	int converged;
 };
-/* `time(task, class, arg)` is the execution time, NAN when the class cannot run it; NULL: the platform's kernel times. */
+/* `time(task, class, arg)` is the execution time, NAN when the class cannot run it; NULL: the platform's kernel
+ * times. */
 typedef double (*heddle_time_fn)(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg);
-/* The iterative bound gets at most `rounds` rounds; 0 leaves it out. Each takes time in proportion to tasks and edges, and to
- * solve a program of at most as many unknowns as tasks times classes; most graphs need some tens of them. */
+/* The iterative bound gets at most `rounds` rounds; 0 leaves it out. Each takes time in proportion to tasks and edges,
+ * and to solve a program of at most as many unknowns as tasks times classes; most graphs need some tens of them. */
 int heddle_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void *arg, unsigned rounds,
                         struct heddle_bounds *out);
 

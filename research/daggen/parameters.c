@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW(field, value, min, max, whole, help)                                                                       \
-	{                                                                                                              \
-#field, offsetof(struct heddle_daggen_random, field), value, min, max, whole, help                     \
+#define ROW(field, value, min, max, whole, help)                                                   \
+	{                                                                                          \
+#field, offsetof(struct heddle_daggen_random, field), value, min, max, whole, help \
 	}
 static const struct heddle_daggen_parameter rows[] = {
     ROW(n, 100, 1, 1e8, 1, "tasks"),

@@ -44,7 +44,7 @@ struct heddle_daggen_random {
 	 * cpu. All data are scaled to give it; 0: they stay as they are. */
 	double ccr;
 	double seed;
-	double work; /* 0: each task one of the three at random, 1: scan, 2: sort, 3: multiply */
+	double work;                   /* 0: each task one of the three at random, 1: scan, 2: sort, 3: multiply */
 	double min_data, max_data;     /* elements of 8 bytes */
 	double min_factor, max_factor; /* operations per element */
 	double gflops;                 /* of a cpu */

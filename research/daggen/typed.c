@@ -1,10 +1,11 @@
 /* The false execution (typed.h).
  *
- * Choices, where the paper only has the idea. The type of a task is drawn among those that the worker's class is fastest with,
- * with their expected proportions as weights. How many predecessors of a type it has is the whole part of what is owed to its
- * type so far, so that averages match the matrix and no task has more than the entry rounded up. Which ones: distinct, and
- * equally likely among the last `reach` finished tasks of that type. What cannot be drawn, because too few are finished, is
- * not made good later: table 4 has a graph (10) whose tasks have at most 1 predecessor, and 0.995 on average. */
+ * Choices, where the paper only has the idea. The type of a task is drawn among those that the worker's class is
+ * fastest with, with their expected proportions as weights. How many predecessors of a type it has is the whole part of
+ * what is owed to its type so far, so that averages match the matrix and no task has more than the entry rounded up.
+ * Which ones: distinct, and equally likely among the last `reach` finished tasks of that type. What cannot be drawn,
+ * because too few are finished, is not made good later: table 4 has a graph (10) whose tasks have at most 1
+ * predecessor, and 0.995 on average. */
 #include "typed.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 struct execution {
 	const struct hd_daggen_typed_params *params; /* borrows */
-	struct hd_daggen_typed *out;  /* borrows */
+	struct hd_daggen_typed *out;                 /* borrows */
 	struct hd_rng rng;
 	unsigned n_workers;
 	uint32_t *finished; /* owns; [type * n_tasks + i]: in the order of their ends */
@@ -24,7 +25,7 @@ struct execution {
 	size_t max_edges;
 };
 
-/* --- What is asked for ------------------------------------------------------------------------------------------------ */
+/* --- What is asked for -------------------------------------------------------------------------------------------- */
 
 static int is_fastest(const struct hd_daggen_type *type, int class_id)
 {
@@ -37,14 +38,16 @@ static int check_types(const struct hd_daggen_typed_params *p)
 		const struct hd_daggen_type *t = &p->types[i];
 		for (int c = 0; c < HD_DAGGEN_CLASSES; c++)
 			if (!(t->cost[c] > 0) || !isfinite(t->cost[c]))
-				return hd_error(HEDDLE_E_INVALID, "type %zu costs %g us on %s: it must be more than 0", i, t->cost[c],
-				                c ? "GPUs" : "CPUs");
+				return hd_error(HEDDLE_E_INVALID, "type %zu costs %g us on %s: it must be more than 0",
+				                i, t->cost[c], c ? "GPUs" : "CPUs");
 		if (!(t->proportion >= 0) || !isfinite(t->proportion))
-			return hd_error(HEDDLE_E_INVALID, "the proportion of type %zu is %g: it cannot be negative", i, t->proportion);
+			return hd_error(HEDDLE_E_INVALID, "the proportion of type %zu is %g: it cannot be negative", i,
+			                t->proportion);
 		for (size_t j = 0; j < p->n_types; j++)
 			if (!(p->predecessors[i * p->n_types + j] >= 0) || p->predecessors[i * p->n_types + j] > 1e6)
-				return hd_error(HEDDLE_E_INVALID, "type %zu has %g predecessors of type %zu: 0 to 1000000 are possible", i,
-				                p->predecessors[i * p->n_types + j], j);
+				return hd_error(HEDDLE_E_INVALID,
+				                "type %zu has %g predecessors of type %zu: 0 to 1000000 are possible",
+				                i, p->predecessors[i * p->n_types + j], j);
 	}
 	return 0;
 }
@@ -54,7 +57,8 @@ static int check(const struct hd_daggen_typed_params *p)
 	if (p->n_tasks == 0 || p->n_tasks > UINT32_MAX / 2)
 		return hd_error(HEDDLE_E_INVALID, "%zu tasks: a graph has 1 to %u", p->n_tasks, UINT32_MAX / 2);
 	if (p->workers[0] > 100000 || p->workers[1] > 100000 || p->workers[0] + p->workers[1] == 0)
-		return hd_error(HEDDLE_E_INVALID, "%u CPUs and %u GPUs: there must be one worker, and at most 100000 of a class",
+		return hd_error(HEDDLE_E_INVALID,
+		                "%u CPUs and %u GPUs: there must be one worker, and at most 100000 of a class",
 		                p->workers[0], p->workers[1]);
 	int status = check_types(p);
 	for (int c = 0; c < HD_DAGGEN_CLASSES && !status; c++) {
@@ -62,13 +66,16 @@ static int check(const struct hd_daggen_typed_params *p)
 		for (size_t i = 0; i < p->n_types; i++)
 			weight += is_fastest(&p->types[i], c) ? p->types[i].proportion : 0;
 		if (p->workers[c] && !(weight > 0))
-			status = hd_error(HEDDLE_E_INVALID, "no type is for %s, which would have nothing to do: one must be fastest there, "
-			                  "with a proportion above 0", c ? "GPUs" : "CPUs");
+			status =
+			    hd_error(HEDDLE_E_INVALID,
+			             "no type is for %s, which would have nothing to do: one must be fastest there, "
+			             "with a proportion above 0",
+			             c ? "GPUs" : "CPUs");
 	}
 	return status;
 }
 
-/* --- One task --------------------------------------------------------------------------------------------------------- */
+/* --- One task ----------------------------------------------------------------------------------------------------- */
 
 static size_t draw_type(struct execution *e, int class_id)
 {
@@ -161,7 +168,7 @@ static int appear(struct execution *e, uint32_t task, unsigned worker)
 	return 0;
 }
 
-/* --- The whole -------------------------------------------------------------------------------------------------------- */
+/* --- The whole ---------------------------------------------------------------------------------------------------- */
 
 static int run(struct execution *e)
 {
@@ -207,7 +214,8 @@ static struct heddle_graph *new_graph(const struct hd_daggen_typed_params *p, si
 
 static int is_whole(const struct heddle_graph *g)
 {
-	if (!g || !g->name || !g->types || !g->tasks || !g->edges || !g->classes || !g->times || !g->classes[0] || !g->classes[1])
+	if (!g || !g->name || !g->types || !g->tasks || !g->edges || !g->classes || !g->times || !g->classes[0] ||
+	    !g->classes[1])
 		return 0;
 	for (size_t i = 0; i < g->n_types; i++)
 		if (!g->types[i].name)
@@ -223,7 +231,8 @@ static int execute(struct execution *e)
 	e->owed = calloc(p->n_types * p->n_types, sizeof *e->owed);
 	e->runs = malloc(e->n_workers * sizeof *e->runs);
 	e->until = calloc(e->n_workers, sizeof *e->until);
-	if (!is_whole(e->out->graph) || !e->out->schedule || !e->finished || !e->n_finished || !e->owed || !e->runs || !e->until)
+	if (!is_whole(e->out->graph) || !e->out->schedule || !e->finished || !e->n_finished || !e->owed || !e->runs ||
+	    !e->until)
 		return hd_no_memory("the false execution of a graph");
 	for (size_t i = 0; i < p->n_types * p->n_types; i++)
 		e->owed[i] = hd_rng_uniform(&e->rng); /* or equal entries would be rounded up for the same tasks */
@@ -237,7 +246,9 @@ int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_dagge
 	int status = check(params);
 	if (status)
 		return status;
-	struct execution e = {.params = params, .out = out, .n_workers = params->workers[0] + params->workers[1],
+	struct execution e = {.params = params,
+	                      .out = out,
+	                      .n_workers = params->workers[0] + params->workers[1],
 	                      .max_edges = 4 * params->n_tasks};
 	hd_rng_seed(&e.rng, params->seed);
 	*out = (struct hd_daggen_typed){.graph = new_graph(params, e.max_edges)};
@@ -260,9 +271,10 @@ void hd_daggen_typed_free(struct hd_daggen_typed *typed)
 	*typed = (struct hd_daggen_typed){.graph = NULL};
 }
 
-/* --- The check -------------------------------------------------------------------------------------------------------- */
+/* --- The check ---------------------------------------------------------------------------------------------------- */
 
-static int check_slot(const struct hd_daggen_typed_params *p, const struct hd_daggen_typed *typed, uint32_t task, double *until)
+static int check_slot(const struct hd_daggen_typed_params *p, const struct hd_daggen_typed *typed, uint32_t task,
+                      double *until)
 {
 	const struct hd_daggen_slot *s = &typed->schedule[task];
 	const double *times = typed->graph->times + (size_t)task * HD_DAGGEN_CLASSES;
@@ -270,12 +282,14 @@ static int check_slot(const struct hd_daggen_typed_params *p, const struct hd_da
 		return hd_error(HEDDLE_E_INVALID, "task %u is on worker %u, which does not exist", task, s->worker);
 	int class_id = s->worker >= p->workers[HD_DAGGEN_CPU];
 	if (times[class_id] > times[!class_id])
-		return hd_error(HEDDLE_E_INVALID, "task %u is on a %s, which is the slower one", task, class_id ? "GPU" : "CPU");
+		return hd_error(HEDDLE_E_INVALID, "task %u is on a %s, which is the slower one", task,
+		                class_id ? "GPU" : "CPU");
 	if (s->end != s->start + times[class_id])
-		return hd_error(HEDDLE_E_INVALID, "task %u takes %g us instead of %g", task, s->end - s->start, times[class_id]);
+		return hd_error(HEDDLE_E_INVALID, "task %u takes %g us instead of %g", task, s->end - s->start,
+		                times[class_id]);
 	if (s->start != until[s->worker])
-		return hd_error(HEDDLE_E_INVALID, "worker %u is idle or has two tasks from %g to %g us, before task %u", s->worker,
-		                fmin(until[s->worker], s->start), fmax(until[s->worker], s->start), task);
+		return hd_error(HEDDLE_E_INVALID, "worker %u is idle or has two tasks from %g to %g us, before task %u",
+		                s->worker, fmin(until[s->worker], s->start), fmax(until[s->worker], s->start), task);
 	until[s->worker] = s->end;
 	return 0;
 }
@@ -295,14 +309,17 @@ int hd_daggen_typed_check(const struct hd_daggen_typed_params *params, const str
 	}
 	for (size_t i = 0; i < g->n_edges && !status; i++)
 		if (typed->schedule[g->edges[i].from].end > typed->schedule[g->edges[i].to].start)
-			status = hd_error(HEDDLE_E_INVALID, "task %u starts before task %u, which it depends on, has ended",
-			                  g->edges[i].to, g->edges[i].from);
+			status =
+			    hd_error(HEDDLE_E_INVALID, "task %u starts before task %u, which it depends on, has ended",
+			             g->edges[i].to, g->edges[i].from);
 	for (unsigned w = 0; w < n_workers && !status; w++)
 		if (until[w] < latest_start)
-			status = hd_error(HEDDLE_E_INVALID, "worker %u has nothing to do from %g us on, but a task starts at %g", w, until[w],
-			                  latest_start);
+			status = hd_error(HEDDLE_E_INVALID,
+			                  "worker %u has nothing to do from %g us on, but a task starts at %g", w,
+			                  until[w], latest_start);
 	if (!status && end != typed->makespan)
-		status = hd_error(HEDDLE_E_INVALID, "the last task ends at %g us; the makespan is %g", end, typed->makespan);
+		status =
+		    hd_error(HEDDLE_E_INVALID, "the last task ends at %g us; the makespan is %g", end, typed->makespan);
 	free(until);
 	return status;
 }

@@ -17,12 +17,12 @@ struct run {
 struct search {
 	struct hd_lab_control *control; /* borrows */
 	int class_id;
-	uint64_t seed;        /* of the tie-break in this iteration */
-	uint32_t n_orders;    /* t! */
+	uint64_t seed;              /* of the tie-break in this iteration */
+	uint32_t n_orders;          /* t! */
 	atomic_uint_fast64_t bound; /* us: some order is as good as that; others need not be simulated to their end */
-	struct run *runs;     /* owns; those below n_runs do not change */
-	atomic_size_t n_runs; /* grows under the lock */
-	pthread_mutex_t lock; /* protects the rest */
+	struct run *runs;           /* owns; those below n_runs do not change */
+	atomic_size_t n_runs;       /* grows under the lock */
+	pthread_mutex_t lock;       /* protects the rest */
 	uint64_t makespan, lot;
 	uint32_t index;
 };
@@ -32,7 +32,7 @@ struct iteration {
 	const struct chunk {
 		struct search *search;
 		uint32_t from, to;
-	} *chunks;
+	} * chunks;
 };
 
 /* The index-th permutation of 0 .. n-1. */
@@ -53,12 +53,14 @@ static void permutation(uint32_t index, uint32_t n, uint8_t *order)
 	}
 }
 
-/* Every tied order draws a lot; the lowest wins. So the winner depends neither on the order of trials nor on threads. */
+/* Every tied order draws a lot; the lowest wins. So the winner depends neither on the order of trials nor on
+ * threads. */
 static void report(struct search *s, uint64_t makespan, uint32_t index)
 {
 	uint64_t lot = hd_hash(s->seed, index);
 	pthread_mutex_lock(&s->lock);
-	if (makespan < s->makespan || (makespan == s->makespan && (lot < s->lot || (lot == s->lot && index < s->index)))) {
+	if (makespan < s->makespan ||
+	    (makespan == s->makespan && (lot < s->lot || (lot == s->lot && index < s->index)))) {
 		s->makespan = makespan;
 		s->lot = lot;
 		s->index = index;
@@ -89,7 +91,8 @@ static void remember(struct search *s, uint64_t decisions, uint64_t makespan)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Most orders differ in nothing that matters: the makespan of one is known when an earlier run took the same decisions. */
+/* Most orders differ in nothing that matters: the makespan of one is known when an earlier run took the same
+ * decisions. */
 static uint64_t try_order(struct search *s, struct hd_lab_sim *sim, const struct hd_lab_orders *orders)
 {
 	const struct hd_lab_dag *dag = s->control->dag;

@@ -21,16 +21,20 @@ static int find_columns(const struct heddle_graph *g, size_t columns[HD_LAB_CLAS
 	return 0;
 }
 
-static int set_cost(struct hd_lab_dag *dag, const struct heddle_graph *g, const size_t columns[HD_LAB_CLASSES], size_t task)
+static int set_cost(struct hd_lab_dag *dag, const struct heddle_graph *g, const size_t columns[HD_LAB_CLASSES],
+                    size_t task)
 {
 	uint32_t type = g->tasks[task].type;
 	for (int c = 0; c < HD_LAB_CLASSES; c++) {
 		double us = g->times[task * g->n_classes + columns[c]];
 		if (!(us >= 1) || us > 1e9 || us != floor(us))
-			return hd_error(HEDDLE_E_INVALID, "task %zu of graph %s takes %g us on %s: it must be a whole number from 1 to 1e9", task,
-			                g->name, us, g->classes[columns[c]]);
+			return hd_error(
+			    HEDDLE_E_INVALID,
+			    "task %zu of graph %s takes %g us on %s: it must be a whole number from 1 to 1e9", task,
+			    g->name, us, g->classes[columns[c]]);
 		if (dag->tasks[type] && dag->cost[type][c] != (uint32_t)us)
-			return hd_error(HEDDLE_E_INVALID, "tasks of type %s of graph %s take %u and %g us on %s: all must take the same",
+			return hd_error(HEDDLE_E_INVALID,
+			                "tasks of type %s of graph %s take %u and %g us on %s: all must take the same",
 			                g->types[type].name, g->name, dag->cost[type][c], us, g->classes[columns[c]]);
 		dag->cost[type][c] = (uint32_t)us;
 	}
@@ -52,7 +56,8 @@ static int fill_tasks(struct hd_lab_dag *dag, const struct heddle_graph *g)
 			longest += dag->cost[dag->type[i]][0] + (uint64_t)dag->cost[dag->type[i]][1];
 	}
 	if (!status && longest >> MAX_TIME_BITS)
-		status = hd_error(HEDDLE_E_INVALID, "the tasks of graph %s take more than 2^%d us together", g->name, MAX_TIME_BITS);
+		status = hd_error(HEDDLE_E_INVALID, "the tasks of graph %s take more than 2^%d us together", g->name,
+		                  MAX_TIME_BITS);
 	return status;
 }
 
@@ -84,14 +89,18 @@ static void fill_tails(struct hd_lab_dag *dag)
 static int check(const struct heddle_graph *g, const unsigned workers[HD_LAB_CLASSES])
 {
 	if (g->n_types > HD_LAB_TYPES)
-		return hd_error(HEDDLE_E_INVALID, "graph %s has %zu types of tasks; the laboratory takes %d, whose orders it can all try",
+		return hd_error(HEDDLE_E_INVALID,
+		                "graph %s has %zu types of tasks; the laboratory takes %d, whose orders it can all try",
 		                g->name, g->n_types, HD_LAB_TYPES);
 	if (g->n_tasks == 0 || g->n_tasks >= MAX_TASKS || g->n_edges >= UINT32_MAX)
-		return hd_error(HEDDLE_E_INVALID, "graph %s has %zu tasks; the laboratory takes 1 to %d", g->name, g->n_tasks, MAX_TASKS - 1);
+		return hd_error(HEDDLE_E_INVALID, "graph %s has %zu tasks; the laboratory takes 1 to %d", g->name,
+		                g->n_tasks, MAX_TASKS - 1);
 	if (g->n_accesses)
-		return hd_error(HEDDLE_E_INVALID, "graph %s has data; the laboratory knows explicit dependencies alone", g->name);
+		return hd_error(HEDDLE_E_INVALID, "graph %s has data; the laboratory knows explicit dependencies alone",
+		                g->name);
 	if (workers[0] + workers[1] == 0 || workers[0] > 128 || workers[1] > 127)
-		return hd_error(HEDDLE_E_INVALID, "%u CPUs and %u GPUs: the laboratory simulates 1 to 255 workers", workers[0], workers[1]);
+		return hd_error(HEDDLE_E_INVALID, "%u CPUs and %u GPUs: the laboratory simulates 1 to 255 workers",
+		                workers[0], workers[1]);
 	return 0;
 }
 

@@ -25,7 +25,11 @@ static int make_case(void *arg, struct hd_lab_sim *sim, size_t item)
 	(void)sim;
 	c->set = o->sets[item % o->n_sets];
 	c->seed = o->seed + item / o->n_sets;
-	struct hd_lab_fit fit = {.number = c->set, .seed = c->seed, .n_tasks = o->n_tasks, .draws = o->draws, .steps = o->steps,
+	struct hd_lab_fit fit = {.number = c->set,
+	                         .seed = c->seed,
+	                         .n_tasks = o->n_tasks,
+	                         .draws = o->draws,
+	                         .steps = o->steps,
 	                         .is_local = o->is_local};
 	int status = hd_lab_fit(&fit, &c->parameters, &c->dag, &c->perfect);
 	if (status)
@@ -68,7 +72,8 @@ static int find_controls(struct experiment *e, struct hd_lab_team *team)
 		return hd_no_memory("the control priorities");
 	for (size_t i = 0; i < n; i++) {
 		const struct hd_lab_case *c = &e->results->cases[i];
-		controls[i] = (struct hd_lab_control){.seed = hd_hash(c->seed, 64 + c->set), .dag = c->dag, .orders = by_gain(c->dag)};
+		controls[i] = (struct hd_lab_control){
+		    .seed = hd_hash(c->seed, 64 + c->set), .dag = c->dag, .orders = by_gain(c->dag)};
 	}
 	e->step = "control priorities";
 	int status = hd_lab_control(team, controls, n, show, e);

@@ -1,9 +1,10 @@
-/* The laboratory of heuristics: C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing in heterogeneous
- * computing" (2020), sections 4 and 5.4. Graphs of typed tasks are simulated as Heteroprio would run them, once with the
- * best priorities that a search finds (the control) and once with those of each heuristic; docs/lab.md has the choices.
+/* The laboratory of heuristics: C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing in
+ * heterogeneous computing" (2020), sections 4 and 5.4. Graphs of typed tasks are simulated as Heteroprio would run
+ * them, once with the best priorities that a search finds (the control) and once with those of each heuristic;
+ * docs/lab.md has the choices.
  *
- * Functions that can fail return 0 or a negative status with a sentence for heddle_last_error. Any thread may call them; a
- * struct hd_lab_sim is one thread's. Results never depend on the number of threads.
+ * Functions that can fail return 0 or a negative status with a sentence for heddle_last_error. Any thread may call
+ * them; a struct hd_lab_sim is one thread's. Results never depend on the number of threads.
  */
 #ifndef HD_LAB_H
 #define HD_LAB_H
@@ -16,30 +17,31 @@
 enum { HD_LAB_TYPES = 8 }; /* at most, as in the paper: 8! orders are tried per class */
 enum { HD_LAB_CPU, HD_LAB_GPU, HD_LAB_CLASSES };
 
-/* --- A graph to simulate (dag.c) --------------------------------------------------------------------------------------- */
+/* --- A graph to simulate (dag.c) ---------------------------------------------------------------------------------- */
 
 /* Costs are those of the types, whole us, so that sums are exact. */
 struct hd_lab_dag {
 	uint32_t n_tasks, n_types, n_roots;
 	unsigned workers[HD_LAB_CLASSES];
 	uint32_t cost[HD_LAB_TYPES][HD_LAB_CLASSES]; /* us */
-	uint32_t least[HD_LAB_TYPES]; /* us: on the faster class */
-	uint32_t tasks[HD_LAB_TYPES]; /* how many of each type */
-	uint64_t least_work;          /* us: of all tasks, on their faster classes */
-	uint8_t *type;       /* owns; per task */
-	uint32_t *n_preds;   /* owns; per task */
-	uint32_t *first;     /* owns; per task, and one more: where its successors begin */
-	uint32_t *succ;      /* owns */
-	uint32_t *roots;     /* owns */
-	uint64_t *tail;      /* owns; per task, us: what must come after it, on the faster classes */
+	uint32_t least[HD_LAB_TYPES];                /* us: on the faster class */
+	uint32_t tasks[HD_LAB_TYPES];                /* how many of each type */
+	uint64_t least_work;                         /* us: of all tasks, on their faster classes */
+	uint8_t *type;                               /* owns; per task */
+	uint32_t *n_preds;                           /* owns; per task */
+	uint32_t *first;                             /* owns; per task, and one more: where its successors begin */
+	uint32_t *succ;                              /* owns */
+	uint32_t *roots;                             /* owns */
+	uint64_t *tail; /* owns; per task, us: what must come after it, on the faster classes */
 };
 
-/* From a graph whose times have the columns "cpu" and "cuda", the same for all tasks of a type, with explicit edges alone.
- * HEDDLE_E_INVALID: too many types, a type without tasks' times, times that are no whole us or too long, no worker. */
+/* From a graph whose times have the columns "cpu" and "cuda", the same for all tasks of a type, with explicit edges
+ * alone. HEDDLE_E_INVALID: too many types, a type without tasks' times, times that are no whole us or too long, no
+ * worker. */
 int hd_lab_dag_new(const struct heddle_graph *graph, const unsigned workers[HD_LAB_CLASSES], struct hd_lab_dag **out);
 void hd_lab_dag_free(struct hd_lab_dag *dag); /* NULL is fine */
 
-/* --- The simulator (sim.c): section 4.1 ------------------------------------------------------------------------------- */
+/* --- The simulator (sim.c): section 4.1 --------------------------------------------------------------------------- */
 
 /* Which type a class takes first, second, ...: permutations of the types. */
 struct hd_lab_orders {
@@ -59,25 +61,29 @@ struct hd_lab_sim;
 int hd_lab_sim_new(size_t most_tasks, struct hd_lab_sim **out);
 void hd_lab_sim_free(struct hd_lab_sim *sim); /* NULL is fine */
 
-/* Runs Heteroprio with these orders: first-in-first-out buckets, one per type; each worker takes from the first bucket in its
- * class's order that is not empty; nothing keeps a slow class from a task, nothing is transferred. Returns the makespan in us;
- * HD_LAB_ABANDONED as soon as it is certain to exceed `limit`. `outcome` may be NULL; it is whole unless abandoned. */
+/* Runs Heteroprio with these orders: first-in-first-out buckets, one per type; each worker takes from the first bucket
+ * in its class's order that is not empty; nothing keeps a slow class from a task, nothing is transferred. Returns the
+ * makespan in us; HD_LAB_ABANDONED as soon as it is certain to exceed `limit`. `outcome` may be NULL; it is whole
+ * unless abandoned. */
 uint64_t hd_lab_sim_run(struct hd_lab_sim *sim, const struct hd_lab_dag *dag, const struct hd_lab_orders *orders,
                         uint64_t limit, struct hd_lab_outcome *outcome);
-/* What the order of a class decided in the last run, abandoned or not: byte t of it has a bit for each type that was not empty
- * when a worker of the class took one of type t. An order in which all those come after t, for each t, gives the same run. */
+/* What the order of a class decided in the last run, abandoned or not: byte t of it has a bit for each type that was
+ * not empty when a worker of the class took one of type t. An order in which all those come after t, for each t, gives
+ * the same run. */
 uint64_t hd_lab_sim_decisions(const struct hd_lab_sim *sim, const struct hd_lab_orders *orders, int class_id);
 /* Tasks simulated since hd_lab_sim_new. */
 uint64_t hd_lab_sim_tasks(const struct hd_lab_sim *sim);
 
-/* --- Work sharing (parallel.c) ---------------------------------------------------------------------------------------- */
+/* --- Work sharing (parallel.c) ------------------------------------------------------------------------------------ */
 
 /* Independent items, taken by whichever thread is free. */
 struct hd_lab_work {
 	size_t n_items;
-	int (*run)(void *arg, struct hd_lab_sim *sim, size_t item); /* from any thread; a negative status ends the work */
+	/* from any thread; a negative status ends the work */
+	int (*run)(void *arg, struct hd_lab_sim *sim, size_t item);
 	void *arg;
-	void (*progress)(void *arg, size_t done, size_t n_items);   /* may be NULL; from the calling thread, now and then */
+	/* may be NULL; from the calling thread, now and then */
+	void (*progress)(void *arg, size_t done, size_t n_items);
 	void *progress_arg;
 };
 
@@ -91,19 +97,19 @@ uint64_t hd_lab_team_tasks(const struct hd_lab_team *team); /* simulated by all,
 /* Returns the status of the first item that failed, by number, with its message; the others may not have been run. */
 int hd_lab_team_run(struct hd_lab_team *team, const struct hd_lab_work *work);
 
-/* --- Statistics of a graph (statistics.c): table 4 -------------------------------------------------------------------- */
+/* --- Statistics of a graph (statistics.c): table 4 ---------------------------------------------------------------- */
 
 struct hd_lab_statistics {
-	double close, far;         /* share of tasks whose slower class takes less than 1.5, at least 2 times as long */
-	double many_predecessors;  /* share of tasks with 4 or more */
+	double close, far;        /* share of tasks whose slower class takes less than 1.5, at least 2 times as long */
+	double many_predecessors; /* share of tasks with 4 or more */
 	double mean_predecessors, max_predecessors;
 	double no_successor, many_successors; /* share of tasks with 0, with 5 or more */
 	double max_successors;
-	double mean_diff;          /* |CPU - GPU|, in units of the mean cost on the faster class */
+	double mean_diff; /* |CPU - GPU|, in units of the mean cost on the faster class */
 };
 struct hd_lab_statistics hd_lab_statistics(const struct hd_lab_dag *dag);
 
-/* --- What the paper says (paper.c) ------------------------------------------------------------------------------------- */
+/* --- What the paper says (paper.c) -------------------------------------------------------------------------------- */
 
 enum { HD_LAB_SETS = 32 };
 struct hd_lab_paper_set {
@@ -114,7 +120,7 @@ extern const struct hd_lab_paper_set hd_lab_paper_sets[HD_LAB_SETS]; /* table 4 
 /* Table 7, its last column: per heuristic, in the order of enum hd_heuristic; then of the best of all on each graph. */
 extern const double hd_lab_paper_slowdown[HD_HEURISTICS + 1];
 
-/* --- Parameter sets (sets.c) ------------------------------------------------------------------------------------------- */
+/* --- Parameter sets (sets.c) -------------------------------------------------------------------------------------- */
 
 /* What hd_daggen_typed_params points to. */
 struct hd_lab_set {
@@ -129,34 +135,34 @@ void hd_lab_set_draw(struct hd_rng *rng, int is_local, struct hd_lab_set *set);
 double hd_lab_distance(const struct hd_lab_statistics *a, const struct hd_lab_statistics *b);
 
 struct hd_lab_fit {
-	unsigned number;  /* of the set: a row of table 4 */
+	unsigned number; /* of the set: a row of table 4 */
 	uint64_t seed;
 	size_t n_tasks;
 	unsigned draws, steps; /* sets drawn; changes tried on the best of them */
 	int is_local;
 };
-/* The graph of the set that comes nearest to its row, and that set. The caller owns *dag; `makespan`, us, is that of the
- * perfect schedule, which has been checked. */
+/* The graph of the set that comes nearest to its row, and that set. The caller owns *dag; `makespan`, us, is that of
+ * the perfect schedule, which has been checked. */
 int hd_lab_fit(const struct hd_lab_fit *fit, struct hd_lab_set *set, struct hd_lab_dag **dag, double *makespan);
 
-/* --- Priorities (control.c, priorities.c) ------------------------------------------------------------------------------ */
+/* --- Priorities (control.c, priorities.c) ------------------------------------------------------------------------- */
 
 enum { HD_LAB_PAIRS = 3 };
 
 struct hd_lab_control {
-	uint64_t seed;               /* in: of tie-breaks */
-	const struct hd_lab_dag *dag; /* in: borrows */
-	struct hd_lab_orders orders; /* in: what to begin with; out: the control priorities */
-	uint64_t first, makespan;    /* out, us: of what it began with; of the control */
+	uint64_t seed;                    /* in: of tie-breaks */
+	const struct hd_lab_dag *dag;     /* in: borrows */
+	struct hd_lab_orders orders;      /* in: what to begin with; out: the control priorities */
+	uint64_t first, makespan;         /* out, us: of what it began with; of the control */
 	uint64_t after[2 * HD_LAB_PAIRS]; /* out, us: after each iteration */
 };
-/* Section 4.2.2, for several graphs at once: 3 times all orders of the CPUs with those of the GPUs fixed, then the reverse; each
- * time a best one is kept, equally likely among equals. */
+/* Section 4.2.2, for several graphs at once: 3 times all orders of the CPUs with those of the GPUs fixed, then the
+ * reverse; each time a best one is kept, equally likely among equals. */
 int hd_lab_control(struct hd_lab_team *team, struct hd_lab_control *controls, size_t n,
                    void (*progress)(void *arg, size_t done, size_t n_items), void *progress_arg);
 
-/* The orders that a heuristic gives a graph, and what becomes of them: simulated `rounds` times, with execution shares and idle
- * shares that are averages of the rounds before, as section 6.1 keeps them from run to run. */
+/* The orders that a heuristic gives a graph, and what becomes of them: simulated `rounds` times, with execution shares
+ * and idle shares that are averages of the rounds before, as section 6.1 keeps them from run to run. */
 struct hd_lab_heuristic {
 	struct hd_lab_orders orders; /* of the last round */
 	uint64_t makespan;           /* us: of the last round */
@@ -165,12 +171,12 @@ struct hd_lab_heuristic {
 void hd_lab_heuristic(struct hd_lab_sim *sim, const struct hd_lab_dag *dag, enum hd_heuristic h, unsigned rounds,
                       struct hd_lab_heuristic *out);
 
-/* --- The experiment (experiment.c) -------------------------------------------------------------------------------------- */
+/* --- The experiment (experiment.c) -------------------------------------------------------------------------------- */
 
 struct hd_lab_options {
 	const unsigned *sets; /* borrows: which rows of table 4 */
 	size_t n_sets;
-	uint64_t seed;        /* of the first data set; the others follow */
+	uint64_t seed; /* of the first data set; the others follow */
 	unsigned n_seeds;
 	size_t n_tasks;
 	unsigned draws, steps; /* as in hd_lab_fit */
@@ -183,20 +189,20 @@ struct hd_lab_options {
 /* One graph. */
 struct hd_lab_case {
 	unsigned set;
-	uint64_t seed;               /* of the data set */
+	uint64_t seed; /* of the data set */
 	struct hd_lab_set parameters;
-	struct hd_lab_dag *dag;      /* owns */
+	struct hd_lab_dag *dag; /* owns */
 	struct hd_lab_statistics statistics;
-	double perfect;              /* us: makespan of the perfect schedule */
+	double perfect; /* us: makespan of the perfect schedule */
 	struct hd_lab_control control;
 	struct hd_lab_heuristic heuristics[HD_HEURISTICS];
 };
 
 struct hd_lab_results {
-	struct hd_lab_case *cases;   /* owns; seed by seed, set by set */
+	struct hd_lab_case *cases; /* owns; seed by seed, set by set */
 	size_t n_seeds, n_sets;
 	uint64_t simulated_tasks;
-	double simulating_us;        /* real time of the simulations */
+	double simulating_us; /* real time of the simulations */
 };
 int hd_lab_run(const struct hd_lab_options *options, struct hd_lab_results *out);
 void hd_lab_results_free(struct hd_lab_results *results);

@@ -6,7 +6,8 @@
 struct knowledge {
 	struct hd_types types;
 	double tasks[HD_LAB_TYPES], nod[HD_LAB_TYPES], released[HD_LAB_TYPES];
-	double cost[HD_LAB_TYPES * HD_LAB_CLASSES], nrt[HD_LAB_TYPES * HD_LAB_CLASSES], share[HD_LAB_TYPES * HD_LAB_CLASSES];
+	double cost[HD_LAB_TYPES * HD_LAB_CLASSES], nrt[HD_LAB_TYPES * HD_LAB_CLASSES],
+	    share[HD_LAB_TYPES * HD_LAB_CLASSES];
 	double idle[HD_LAB_CLASSES];
 	double follow[HD_LAB_TYPES][HD_LAB_TYPES]; /* [type][s]: sum over successors of type s of 1 / predecessors(s) */
 	/* over all rounds so far */
@@ -34,8 +35,15 @@ static void learn_graph(struct knowledge *k, const struct hd_lab_dag *dag)
 		for (size_t c = 0; c < HD_LAB_CLASSES; c++)
 			k->cost[t * HD_LAB_CLASSES + c] = dag->cost[t][c];
 	}
-	k->types = (struct hd_types){.n_types = dag->n_types, .n_classes = HD_LAB_CLASSES, .tasks = k->tasks, .nod = k->nod,
-	                             .released = k->released, .cost = k->cost, .nrt = k->nrt, .share = k->share, .idle = k->idle};
+	k->types = (struct hd_types){.n_types = dag->n_types,
+	                             .n_classes = HD_LAB_CLASSES,
+	                             .tasks = k->tasks,
+	                             .nod = k->nod,
+	                             .released = k->released,
+	                             .cost = k->cost,
+	                             .nrt = k->nrt,
+	                             .share = k->share,
+	                             .idle = k->idle};
 }
 
 /* Before the first round nothing has been executed: every class is as likely, and idle. */
@@ -52,7 +60,8 @@ static void learn_rounds(struct knowledge *k)
 			double *nrt = &k->nrt[t * HD_LAB_CLASSES + c];
 			*nrt = 0;
 			for (size_t s = 0; s < n; s++)
-				*nrt += k->follow[t][s] * k->share[s * HD_LAB_CLASSES + c] * k->cost[s * HD_LAB_CLASSES + c];
+				*nrt += k->follow[t][s] * k->share[s * HD_LAB_CLASSES + c] *
+				        k->cost[s * HD_LAB_CLASSES + c];
 		}
 	for (size_t c = 0; c < HD_LAB_CLASSES; c++)
 		k->idle[c] = k->total[c] > 0 ? 1 - k->busy[c] / k->total[c] : 1;

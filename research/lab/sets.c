@@ -27,7 +27,7 @@ static size_t one_of(struct hd_rng *rng, size_t n)
 	return (size_t)(hd_rng_next(rng) % n);
 }
 
-/* --- The distributions ------------------------------------------------------------------------------------------------ */
+/* --- The distributions -------------------------------------------------------------------------------------------- */
 
 static double draw_ratio(struct hd_rng *rng)
 {
@@ -119,7 +119,7 @@ static void change(struct hd_rng *rng, int is_local, const struct hd_lab_set *fr
 	} while (!is_possible(to));
 }
 
-/* --- The fit ---------------------------------------------------------------------------------------------------------- */
+/* --- The fit ------------------------------------------------------------------------------------------------------ */
 
 static double squared(double x)
 {
@@ -154,7 +154,8 @@ static struct hd_daggen_typed_params params_of(const struct hd_lab_fit *fit, con
 	};
 }
 
-static int generate(const struct hd_lab_fit *fit, const struct hd_lab_set *set, struct hd_lab_dag **dag, double *makespan)
+static int generate(const struct hd_lab_fit *fit, const struct hd_lab_set *set, struct hd_lab_dag **dag,
+                    double *makespan)
 {
 	struct hd_daggen_typed typed;
 	const struct hd_daggen_typed_params params = params_of(fit, set);
@@ -172,7 +173,8 @@ static int generate(const struct hd_lab_fit *fit, const struct hd_lab_set *set, 
 }
 
 /* `trial` replaces `best` when its graph comes nearer to the row. */
-static int try_set(const struct hd_lab_fit *fit, const struct hd_lab_set *trial, struct hd_lab_set *best, double *distance)
+static int try_set(const struct hd_lab_fit *fit, const struct hd_lab_set *trial, struct hd_lab_set *best,
+                   double *distance)
 {
 	struct hd_lab_dag *dag;
 	int status = generate(fit, trial, &dag, NULL);
@@ -195,7 +197,8 @@ int hd_lab_fit(const struct hd_lab_fit *fit, struct hd_lab_set *set, struct hd_l
 	double distance = INFINITY;
 	int status = 0;
 	if (fit->number >= HD_LAB_SETS)
-		return hd_error(HEDDLE_E_INVALID, "there is no parameter set %u; they are 0 to %d", fit->number, HD_LAB_SETS - 1);
+		return hd_error(HEDDLE_E_INVALID, "there is no parameter set %u; they are 0 to %d", fit->number,
+		                HD_LAB_SETS - 1);
 	hd_rng_seed(&rng, hd_hash(fit->seed, HD_LAB_SETS + fit->number));
 	for (unsigned i = 0; (i == 0 || i < fit->draws) && !status; i++) {
 		hd_lab_set_draw(&rng, fit->is_local, &trial);

@@ -1,12 +1,14 @@
 /* The simulator of section 4.1: workers with false clocks, one bucket per type, an order of the buckets per class.
  *
- * Choices. A worker that becomes available asks first, then those idle, the one idle for the shortest time first: what a thread
- * does that has just finished, and what the virtual engine does, which gives the same makespans. Among workers that finish at the
- * same time it is the one that started first. At the beginning worker 0 asks first; CPUs have the lower numbers.
+ * Choices. A worker that becomes available asks first, then those idle, the one idle for the shortest time first: what
+ * a thread does that has just finished, and what the virtual engine does, which gives the same makespans. Among workers
+ * that finish at the same time it is the one that started first. At the beginning worker 0 asks first; CPUs have the
+ * lower numbers.
  *
- * Ends of tasks are kept in an array sorted by time, of which `next` is the first still to come: new ones belong near its end.
- * A schedule is abandoned by what it has wasted: workers * makespan = the least work + all idle time + all time lost on slower
- * classes, so that what is wasted already bounds the makespan from below; and so does the longest chain after a task. */
+ * Ends of tasks are kept in an array sorted by time, of which `next` is the first still to come: new ones belong near
+ * its end. A schedule is abandoned by what it has wasted: workers * makespan = the least work + all idle time + all
+ * time lost on slower classes, so that what is wasted already bounds the makespan from below; and so does the longest
+ * chain after a task. */
 #include "lab.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +19,19 @@ enum { SEQUENCE_BITS = 24, MAX_WORKERS = 256 };
 struct hd_lab_sim {
 	size_t most_tasks;
 	uint64_t simulated;
-	uint32_t *pending;   /* owns; per task: predecessors not finished */
-	uint32_t *bucket;    /* owns; the buckets, one after the other */
-	uint64_t *ends;      /* owns; us << SEQUENCE_BITS | number of the start */
-	uint32_t *started;   /* owns; by number of the start: the task */
-	uint8_t *worker;     /* owns; likewise: who */
+	uint32_t *pending; /* owns; per task: predecessors not finished */
+	uint32_t *bucket;  /* owns; the buckets, one after the other */
+	uint64_t *ends;    /* owns; us << SEQUENCE_BITS | number of the start */
+	uint32_t *started; /* owns; by number of the start: the task */
+	uint8_t *worker;   /* owns; likewise: who */
 	/* one run */
 	uint32_t head[HD_LAB_TYPES], tail[HD_LAB_TYPES];
-	uint32_t bit[HD_LAB_CLASSES][HD_LAB_TYPES]; /* of the type in `full` */
-	uint32_t full[HD_LAB_CLASSES]; /* types that are not empty, by rank in the class's order */
+	uint32_t bit[HD_LAB_CLASSES][HD_LAB_TYPES];    /* of the type in `full` */
+	uint32_t full[HD_LAB_CLASSES];                 /* types that are not empty, by rank in the class's order */
 	uint32_t passed[HD_LAB_CLASSES][HD_LAB_TYPES]; /* per rank: `full` when it was taken from */
-	uint32_t next, n_started;      /* ends[next .. n_started) are to come */
-	uint64_t now, wasted;          /* us */
-	uint64_t limit;                /* us */
+	uint32_t next, n_started;                      /* ends[next .. n_started) are to come */
+	uint64_t now, wasted;                          /* us */
+	uint64_t limit;                                /* us */
 	uint64_t free_since[MAX_WORKERS];
 	uint8_t idle[MAX_WORKERS];
 	uint32_t n_idle;
@@ -77,7 +79,8 @@ uint64_t hd_lab_sim_decisions(const struct hd_lab_sim *s, const struct hd_lab_or
 	const uint8_t *order = orders->order[class_id];
 	uint64_t decisions = 0;
 	for (unsigned rank = 0; rank < HD_LAB_TYPES; rank++)
-		for (uint32_t left = s->passed[class_id][rank] >> rank >> 1, other = rank + 1; left; left >>= 1, other++)
+		for (uint32_t left = s->passed[class_id][rank] >> rank >> 1, other = rank + 1; left;
+		     left >>= 1, other++)
 			if (left & 1)
 				decisions |= (uint64_t)1 << (8 * order[rank] + order[other]);
 	return decisions;
@@ -92,7 +95,8 @@ static inline void push(struct hd_lab_sim *s, const struct hd_lab_dag *dag, uint
 }
 
 /* Gives a worker the first task in its order. There is one. */
-static inline void start(struct hd_lab_sim *s, const struct hd_lab_dag *dag, const struct hd_lab_orders *orders, uint8_t worker)
+static inline void start(struct hd_lab_sim *s, const struct hd_lab_dag *dag, const struct hd_lab_orders *orders,
+                         uint8_t worker)
 {
 	unsigned class_id = worker >= dag->workers[HD_LAB_CPU];
 	unsigned rank = (unsigned)__builtin_ctz(s->full[class_id]), type = orders->order[class_id][rank];
@@ -150,8 +154,8 @@ static void begin(struct hd_lab_sim *s, const struct hd_lab_dag *dag, const stru
 		push(s, dag, dag->roots[i]);
 }
 
-uint64_t hd_lab_sim_run(struct hd_lab_sim *s, const struct hd_lab_dag *dag, const struct hd_lab_orders *orders, uint64_t limit,
-                        struct hd_lab_outcome *outcome)
+uint64_t hd_lab_sim_run(struct hd_lab_sim *s, const struct hd_lab_dag *dag, const struct hd_lab_orders *orders,
+                        uint64_t limit, struct hd_lab_outcome *outcome)
 {
 	uint64_t n_workers = dag->workers[0] + dag->workers[1], all = UINT64_MAX;
 	uint64_t slack = limit < all / n_workers ? limit * n_workers : all;

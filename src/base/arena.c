@@ -1,5 +1,6 @@
-/* Chunks of memory that is written for the first time, which is what costs: a page fault takes as long as several tasks. So chunks double
- * up to the size of a huge page, which takes one fault instead of 512, and spares its users the misses of the address cache. */
+/* Chunks of memory that is written for the first time, which is what costs: a page fault takes as long as several
+ * tasks. So chunks double up to the size of a huge page, which takes one fault instead of 512, and spares its users the
+ * misses of the address cache. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "base.h"

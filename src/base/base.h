@@ -10,7 +10,7 @@
 #define HD_CACHE_LINE 64
 #define HD_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HD_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define HD_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define HD_CONTAINER(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 static inline size_t hd_round_up(size_t size, size_t step)
 {
 	return (size + step - 1) / step * step;
@@ -53,11 +53,12 @@ static inline uint64_t hd_fold(uint64_t h, uint64_t hash)
 uint64_t hd_hash_string(const char *s);
 uint64_t hd_hash_reals(const double *x, size_t n); /* bit by bit */
 
-/* The first of n elements of `size` bytes, sorted by the uint64_t that each begins with, whose key is not below `key`; n: none. */
+/* The first of n elements of `size` bytes, sorted by the uint64_t that each begins with, whose key is not below `key`;
+ * n: none. */
 size_t hd_search(const void *elements, size_t n, size_t size, uint64_t key);
 
-/* A chunk of memory for many small things, free()d by its owner, and how large the next should be after one of `last` bytes (0: the
- * first). NULL when out of memory. */
+/* A chunk of memory for many small things, free()d by its owner, and how large the next should be after one of `last`
+ * bytes (0: the first). NULL when out of memory. */
 size_t hd_chunk_size(size_t last);
 void *hd_chunk_new(size_t size);
 /* Pieces of chunks, which are given back all at once. All zero: empty. Not thread-safe. */
@@ -65,7 +66,8 @@ struct hd_arena {
 	struct hd_chunk *chunks; /* owns; the newest first */
 	size_t used, size;       /* bytes of the newest */
 };
-void *hd_arena_take(struct hd_arena *a, size_t size, size_t alignment); /* at most a cache line's. NULL when out of memory */
+/* at most a cache line's. NULL when out of memory */
+void *hd_arena_take(struct hd_arena *a, size_t size, size_t alignment);
 void hd_arena_close(struct hd_arena *a);
 
 /* "a b c", malloc'd. NULL when out of memory. */
@@ -76,16 +78,16 @@ int hd_file_read(const char *path, char **data, size_t *length);
 /* The same for files of our own: what is no regular file is refused, for reading a pipe or a device may never end. */
 int hd_file_read_regular(const char *path, char **data, size_t *length);
 int hd_file_is_special(const char *path); /* there, but a directory, pipe or device */
-/* Writes a temporary beside `path` and renames it, making missing directories first; symbolic links are followed, devices and
- * pipes written directly. HEDDLE_E_IO. */
+/* Writes a temporary beside `path` and renames it, making missing directories first; symbolic links are followed,
+ * devices and pipes written directly. HEDDLE_E_IO. */
 int hd_file_write(const char *path, const char *data, size_t length);
 /* Makes the directories that lie on the way to `path`. HEDDLE_E_IO. */
 int hd_parents_make(const char *path);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);
 
-/* What HEDDLE_A_B is set to, for two names in any case, '-' being '_': hd_variable("dada", "alpha") is HEDDLE_DADA_ALPHA. NULL: not set,
- * or empty. */
+/* What HEDDLE_A_B is set to, for two names in any case, '-' being '_': hd_variable("dada", "alpha") is
+ * HEDDLE_DADA_ALPHA. NULL: not set, or empty. */
 const char *hd_variable(const char *a, const char *b);
 
 /* Monotonic clock, us. */

@@ -113,8 +113,8 @@ static int write_to(int fd, const char *path, const char *data, size_t length)
 	return status;
 }
 
-/* A new file beside `path` that nobody else writes; its name is *name, malloc'd. The mode is the one any new file gets, which
- * mkstemp does not give. */
+/* A new file beside `path` that nobody else writes; its name is *name, malloc'd. The mode is the one any new file gets,
+ * which mkstemp does not give. */
 static int open_beside(const char *path, char **name)
 {
 	static atomic_uint calls; /* relaxed: numbers need only differ; pairs: nothing */

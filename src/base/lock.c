@@ -37,7 +37,8 @@ int hd_lock_for(struct hd_lock *lock, double us)
 	do {
 		uint32_t free = 0;
 		/* pairs: hd_unlock */
-		if (atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire, memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire,
+		                                            memory_order_relaxed))
 			return 1;
 		hd_cpu_relax();
 	} while (hd_clock_us() - start < us);
@@ -77,8 +78,8 @@ int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
 	} while (hd_clock_us() - start < spin_us);
 	for (;;) {
 		uint32_t unset = 0;
-		/* pairs: hd_event_set, both when the event is found set (acquire) and when it is not (the setter's exchange
-		 * sees the 2 and wakes us) */
+		/* pairs: hd_event_set, both when the event is found set (acquire) and when it is not (the setter's
+		 * exchange sees the 2 and wakes us) */
 		if (!atomic_compare_exchange_strong_explicit(&event->state, &unset, 2, memory_order_acquire,
 		                                             memory_order_acquire) &&
 		    unset == 1) {
@@ -91,9 +92,10 @@ int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
 			double us = timeout_us - (hd_clock_us() - start);
 			if (us <= 0) {
 				unset = 2;
-				/* pairs: hd_event_set: either we take the 2 back, or the event is set and we consume it */
-				if (atomic_compare_exchange_strong_explicit(&event->state, &unset, 0, memory_order_acquire,
-				                                            memory_order_acquire))
+				/* pairs: hd_event_set: either we take the 2 back, or the event is set and we consume
+				 * it */
+				if (atomic_compare_exchange_strong_explicit(&event->state, &unset, 0,
+				                                            memory_order_acquire, memory_order_acquire))
 					return 0;
 				continue;
 			}

@@ -19,8 +19,8 @@ static inline void hd_cpu_relax(void)
 #endif
 }
 
-/* pairs: hd_lock's acquire exchange with hd_unlock's release exchange; without them the next holder could read the state
- * from before the last one's writes. 0 free, 1 held, 2 held and somebody sleeps. */
+/* pairs: hd_lock's acquire exchange with hd_unlock's release exchange; without them the next holder could read the
+ * state from before the last one's writes. 0 free, 1 held, 2 held and somebody sleeps. */
 struct hd_lock {
 	_Atomic uint32_t state;
 };
@@ -48,8 +48,8 @@ static inline void hd_unlock(struct hd_lock *lock)
 }
 
 /* One thread waits, any thread sets. A set that comes before the wait is kept: no wake-up is lost.
- * pairs: the release exchange of hd_event_set with the acquire exchange of the wait; what the setter wrote before is seen by
- * the waiter after. 0 unset, 1 set, 2 unset and the waiter sleeps. */
+ * pairs: the release exchange of hd_event_set with the acquire exchange of the wait; what the setter wrote before is
+ * seen by the waiter after. 0 unset, 1 set, 2 unset and the waiter sleeps. */
 struct hd_event {
 	_Atomic uint32_t state;
 };
@@ -57,7 +57,8 @@ struct hd_event {
 void hd_event_set(struct hd_event *event);
 /* Consumes the event if set. */
 int hd_event_poll(struct hd_event *event);
-/* Spins for about `spin_us`, then sleeps, at most `timeout_us` (negative: for ever). 1 when the event was set, 0 on timeout. */
+/* Spins for about `spin_us`, then sleeps, at most `timeout_us` (negative: for ever). 1 when the event was set, 0 on
+ * timeout. */
 int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us);
 
 #endif

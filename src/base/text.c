@@ -1,4 +1,5 @@
-/* Text built in memory; numbers to and from decimal, exactly and without going through printf where that is possible. */
+/* Text built in memory; numbers to and from decimal, exactly and without going through printf where that is
+ * possible. */
 #define _GNU_SOURCE
 #include "text.h"
 #include <locale.h>
@@ -121,11 +122,11 @@ void hd_text_fixed(struct hd_text *text, double value, int decimals)
 	put_decimal(text, (uint64_t)scaled, decimals);
 }
 
-static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
+static const double powers[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 
-/* `value`, 1 <= value < 1e15, rounded to so many significant digits (15 to 17) as scaled / 10^decimals. Its fraction has at
- * most 52 bits, so that 64 hold it and the product below is exact. */
+/* `value`, 1 <= value < 1e15, rounded to so many significant digits (15 to 17) as scaled / 10^decimals. Its fraction
+ * has at most 52 bits, so that 64 hold it and the product below is exact. */
 static uint64_t round_digits(double value, int significant, int *decimals)
 {
 	__extension__ typedef unsigned __int128 wide;
@@ -138,8 +139,9 @@ static uint64_t round_digits(double value, int significant, int *decimals)
 	return whole * one + (uint64_t)(product >> 64) + ((uint64_t)product >> 63);
 }
 
-/* Few digits when they suffice, which a division tells: k / 10^n with k < 2^53 and n < 23 is what reading the decimal gives,
- * since both are correctly rounded. Real clocks count nanoseconds, sizes are whole. Otherwise the 17 that always suffice. */
+/* Few digits when they suffice, which a division tells: k / 10^n with k < 2^53 and n < 23 is what reading the decimal
+ * gives, since both are correctly rounded. Real clocks count nanoseconds, sizes are whole. Otherwise the 17 that always
+ * suffice. */
 void hd_text_real(struct hd_text *text, double value)
 {
 	double size = fabs(value), thousandths = round(size * 1000);
@@ -168,8 +170,8 @@ size_t hd_utf8_length(const char *s)
 	static const struct {
 		unsigned char mask, lead, low, high; /* of the second byte */
 	} forms[] = {
-		{0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf}, {0xff, 0xf4, 0x80, 0x8f},
-		{0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf}, {0xf8, 0xf0, 0x80, 0xbf},
+	    {0xff, 0xe0, 0xa0, 0xbf}, {0xff, 0xed, 0x80, 0x9f}, {0xff, 0xf0, 0x90, 0xbf}, {0xff, 0xf4, 0x80, 0x8f},
+	    {0xe0, 0xc0, 0x80, 0xbf}, {0xf0, 0xe0, 0x80, 0xbf}, {0xf8, 0xf0, 0x80, 0xbf},
 	};
 	if (u[0] < 0x80)
 		return 1;
@@ -207,7 +209,8 @@ void hd_text_json(struct hd_text *text, const char *s)
 
 int hd_text_write(struct hd_text *text, const char *path)
 {
-	int status = text->failed ? hd_no_memory(path) : hd_file_write(path, text->data ? text->data : "", text->length);
+	int status =
+	    text->failed ? hd_no_memory(path) : hd_file_write(path, text->data ? text->data : "", text->length);
 	hd_text_free(text);
 	return status;
 }

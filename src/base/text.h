@@ -1,5 +1,5 @@
-/* Text that is built in memory and then written in one piece: what the trace file, the exports and the pictures are made
- * with. A failure (no memory) sticks and is reported once, by hd_text_write. */
+/* Text that is built in memory and then written in one piece: what the trace file, the exports and the pictures are
+ * made with. A failure (no memory) sticks and is reported once, by hd_text_write. */
 #ifndef HD_BASE_TEXT_H
 #define HD_BASE_TEXT_H
 
@@ -28,8 +28,8 @@ void hd_text_json(struct hd_text *text, const char *s);
 /* Writes the file atomically and frees the text, whatever happens. */
 int hd_text_write(struct hd_text *text, const char *path);
 
-/* The number at *p, below `end`; moves *p behind it. 0 when there is none. The text must end with a byte that belongs to no
- * number (hd_file_read's NUL will do). Needs hd_numbers_begin. */
+/* The number at *p, below `end`; moves *p behind it. 0 when there is none. The text must end with a byte that belongs
+ * to no number (hd_file_read's NUL will do). Needs hd_numbers_begin. */
 int hd_real_parse(const char **p, const char *end, double *out);
 int hd_uint_parse(const char **p, const char *end, uint64_t *out);
 

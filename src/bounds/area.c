@@ -1,11 +1,11 @@
-/* The area bound: minimise T such that the shares of each type sum to 1 and no class c gets more than T * workers[c] of work
- * (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016,
- * and before that every bound for heterogeneous machines).
+/* The area bound: minimise T such that the shares of each type sum to 1 and no class c gets more than T * workers[c] of
+ * work (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky factorization",
+ * IPDPS 2016, and before that every bound for heterogeneous machines).
  *
- * What comes out is not GLPK's optimum but the dual bound that its dual values, the prices p[c] of a class's time, prove:
- * sum over types of min over classes of p[c] * work[c], for any p >= 0 with sum p[c] * workers[c] = 1. At the optimum the
- * two are equal; and the proof holds whatever GLPK's tolerances, and for prices found on a coarser problem too, which is
- * what keeps the LP small when a million tasks have a million sizes. */
+ * What comes out is not GLPK's optimum but the dual bound that its dual values, the prices p[c] of a class's time,
+ * prove: sum over types of min over classes of p[c] * work[c], for any p >= 0 with sum p[c] * workers[c] = 1. At the
+ * optimum the two are equal; and the proof holds whatever GLPK's tolerances, and for prices found on a coarser problem
+ * too, which is what keeps the LP small when a million tasks have a million sizes. */
 #include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "bounds/internal.h"
 
 #define MAX_LP_TYPES 512 /* beyond, types whose classes compare alike are merged: solved in a few ms */
-#define COARSEST                                                                                                       \
+#define COARSEST \
 	1024.0 /* step of log(ratio) where only the classes that can do a type still tell it apart: no use to go on */
 
 struct lp {
@@ -26,7 +26,7 @@ struct lp {
 	double *price; /* owns; out */
 };
 
-/* --- GLPK ------------------------------------------------------------------------------------------------------------ */
+/* --- GLPK --------------------------------------------------------------------------------------------------------- */
 
 /* Columns: 1 is T, then one per share. Rows: one per class, then one per type. */
 static void build(struct lp *lp, glp_prob *problem)
@@ -62,7 +62,7 @@ static int solve(void *arg)
 	return code ? hd_error(HEDDLE_E_UNSUPPORTED, "glp_simplex returned %d", code) : 0;
 }
 
-/* --- From the area to the LP and back ------------------------------------------------------------------------------------ */
+/* --- From the area to the LP and back ----------------------------------------------------------------------------- */
 
 static int usable(const struct hd_area *a, size_t type, size_t c)
 {
@@ -124,7 +124,7 @@ static int find_prices(const struct hd_area *area, double scale, double **price)
 	return status;
 }
 
-/* --- Coarser types ------------------------------------------------------------------------------------------------------ */
+/* --- Coarser types ------------------------------------------------------------------------------------------------ */
 
 /* What must agree for two types to be merged: which classes can do them, and how these compare, in steps of `step`. */
 static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
@@ -144,8 +144,8 @@ static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 	return hash ? hash : 1;
 }
 
-/* Adds types up by their ratios into `work`; returns how many there are then, or more than MAX_LP_TYPES. Were two ratios to have
- * one hash, only the prices would be worse. */
+/* Adds types up by their ratios into `work`; returns how many there are then, or more than MAX_LP_TYPES. Were two
+ * ratios to have one hash, only the prices would be worse. */
 static size_t merge(const struct hd_area *a, double step, double *work)
 {
 	enum { SLOTS = 4 * MAX_LP_TYPES };

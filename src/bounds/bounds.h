@@ -1,5 +1,6 @@
-/* Lower bounds of the makespan of a graph whose tasks have known times on the classes of workers of a platform, transfers
- * taken as free; and, for a handful of tasks, the least makespan itself. Traces and task graphs are brought to this form. */
+/* Lower bounds of the makespan of a graph whose tasks have known times on the classes of workers of a platform,
+ * transfers taken as free; and, for a handful of tasks, the least makespan itself. Traces and task graphs are brought
+ * to this form. */
 #ifndef HD_BOUNDS_BOUNDS_H
 #define HD_BOUNDS_BOUNDS_H
 
@@ -26,15 +27,15 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 int hd_costed_set_edges(struct hd_costed *graph, const struct hd_costed_edge *edges, size_t n);
 void hd_costed_free(struct hd_costed *graph);
 
-/* To be called when the times of a task are there: HEDDLE_E_INVALID when one is negative or infinite, or no class with workers
- * has one. `type` and `id` are for the message. */
+/* To be called when the times of a task are there: HEDDLE_E_INVALID when one is negative or infinite, or no class with
+ * workers has one. `type` and `id` are for the message. */
 int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uint64_t id);
 
 /* heddle/trace.h says what they are, and what `rounds` is. HEDDLE_E_INVALID: the edges make a circle. */
 int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_bounds *out);
 
-/* The least makespan of any schedule, by exhaustive search: for graphs of at most HD_OPTIMUM_TASKS tasks, which takes a second
- * or so in bad cases. HEDDLE_E_UNSUPPORTED: it has more. */
+/* The least makespan of any schedule, by exhaustive search: for graphs of at most HD_OPTIMUM_TASKS tasks, which takes a
+ * second or so in bad cases. HEDDLE_E_UNSUPPORTED: it has more. */
 enum { HD_OPTIMUM_TASKS = 12 };
 int hd_optimum(const struct hd_costed *graph, double *makespan);
 

@@ -2,14 +2,16 @@
  * factorization", IPDPS 2016): the area bound's linear program, to which is added, time and again, that the path
  * which is longest by the expected times of its solution takes at most T, until no path takes longer.
  *
- * The shares of a whole type must not stand for those of its tasks on a path: a schedule may treat these differently from the
- * rest. So the program's unknowns belong to groups: tasks of one type that are on the same paths of those found so far. A new
- * path splits every group that it goes through in two, and is then a union of whole groups, whose mean times are exact.
+ * The shares of a whole type must not stand for those of its tasks on a path: a schedule may treat these differently
+ * from the rest. So the program's unknowns belong to groups: tasks of one type that are on the same paths of those
+ * found so far. A new path splits every group that it goes through in two, and is then a union of whole groups, whose
+ * mean times are exact.
  *
- * Of each group, the unknowns are how many of its tasks each class does, but for its fastest class, which does the rest. What
- * comes out is not GLPK's optimum but what its dual values prove (area.c): with prices p[c] of a class's time and q[k] of the
- * length of path k, for which sum p[c] * workers[c] + sum q[k] = 1, no schedule is shorter than the sum over tasks of
- * min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds after every round. */
+ * Of each group, the unknowns are how many of its tasks each class does, but for its fastest class, which does the
+ * rest. What comes out is not GLPK's optimum but what its dual values prove (area.c): with prices p[c] of a class's
+ * time and q[k] of the length of path k, for which sum p[c] * workers[c] + sum q[k] = 1, no schedule is shorter than
+ * the sum over tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds
+ * after every round. */
 #include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@
 
 #define TOLERANCE 1e-6 /* relative: a path longer than T by less does not count */
 #define SMOOTHING 0.9
-#define LP_TOLERANCE                                                                                                   \
+#define LP_TOLERANCE \
 	1e-6 /* of the solution, not of what is proven; finer ones leave the dual simplex going in circles */
 enum {
 	T_COLUMN = 1,
@@ -89,7 +91,7 @@ static int reserve(struct iteration *it, size_t n)
 	return 0;
 }
 
-/* --- The program ---------------------------------------------------------------------------------------------------------- */
+/* --- The program -------------------------------------------------------------------------------------------------- */
 
 /* How many tasks a group has. */
 static void set_count(struct iteration *it, struct group *group, size_t count)
@@ -176,10 +178,10 @@ static int build(struct iteration *it)
 	return status;
 }
 
-/* --- A new path ----------------------------------------------------------------------------------------------------------- */
+/* --- A new path --------------------------------------------------------------------------------------------------- */
 
-/* The basis of the twin's part, such that the dual values stay feasible: a twin of a column that is in the basis has reduced
- * cost zero wherever it is, and a limit that is reached needs one of them in. */
+/* The basis of the twin's part, such that the dual values stay feasible: a twin of a column that is in the basis has
+ * reduced cost zero wherever it is, and a limit that is reached needs one of them in. */
 static void set_basis(struct iteration *it, const struct group *group, const struct group *twin)
 {
 	int is_tight = group->limit && glp_get_row_stat(it->problem, group->limit) != GLP_BS;
@@ -278,7 +280,7 @@ static int add_path(struct iteration *it)
 	return status ? status : add_row(it, path);
 }
 
-/* --- Rounds --------------------------------------------------------------------------------------------------------------- */
+/* --- Rounds ------------------------------------------------------------------------------------------------------- */
 
 static double price_of(const struct iteration *it, int row)
 {
@@ -328,9 +330,9 @@ static void expect_times(struct iteration *it)
 
 /* Whether any solution known has a path longer than `limit`, which hd_paths_find has found then.
  *
- * First the longest path by smoothed times is tried: those of one solution out of many as good make each round undo the last
- * one (Ben-Ameur and Neto's "in-out separation", Networks 49, 2007). The mean of solutions is one for the classes of workers;
- * and if none of its paths is too long either, the search is over. */
+ * First the longest path by smoothed times is tried: those of one solution out of many as good make each round undo the
+ * last one (Ben-Ameur and Neto's "in-out separation", Networks 49, 2007). The mean of solutions is one for the classes
+ * of workers; and if none of its paths is too long either, the search is over. */
 static int find_path(struct iteration *it, double limit)
 {
 	struct hd_paths *p = it->paths;

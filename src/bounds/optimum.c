@@ -1,11 +1,12 @@
 /* The least makespan of a small graph: branch and bound over semi-active schedules.
  *
- * Tasks are appended one by one, each after those that it waits for, on some class, to the worker of that class which is free
- * first, as early as it can start there. That some order gives an optimal schedule is seen from one, its tasks sorted by their
- * start: putting the next on the worker that is free first only leaves the others of the class free earlier from then on.
+ * Tasks are appended one by one, each after those that it waits for, on some class, to the worker of that class which
+ * is free first, as early as it can start there. That some order gives an optimal schedule is seen from one, its tasks
+ * sorted by their start: putting the next on the worker that is free first only leaves the others of the class free
+ * earlier from then on.
  *
- * What a partial schedule leaves to the rest is when the workers are free and when the tasks to come may start. One that is no
- * earlier in any of these than another of the same tasks, seen before, is dropped. */
+ * What a partial schedule leaves to the rest is when the workers are free and when the tasks to come may start. One
+ * that is no earlier in any of these than another of the same tasks, seen before, is dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,8 @@ struct seen {
 struct search {
 	const struct hd_costed *graph; /* borrows */
 	size_t n, width;
-	size_t
-	    *slot; /* owns; per class: where its workers begin in a state, and behind them the next; the tasks last */
+	/* owns; per class: where its workers begin in a state, and behind them the next; the tasks last */
+	size_t *slot;
 	unsigned before[HD_OPTIMUM_TASKS], after[HD_OPTIMUM_TASKS]; /* sets of tasks: bit i is task i */
 	double best_time[HD_OPTIMUM_TASKS], tail[HD_OPTIMUM_TASKS];
 	size_t twin[HD_OPTIMUM_TASKS]; /* the task before that nothing tells apart, or the task itself */
@@ -68,7 +69,8 @@ static int is_dominated(struct search *s, unsigned done, const double *state)
 	return 0;
 }
 
-/* No completion is shorter: every task to come has its longest path behind it, and the workers share the work that is left. */
+/* No completion is shorter: every task to come has its longest path behind it, and the workers share the work that is
+ * left. */
 static double bound(const struct search *s, unsigned done, const double *state)
 {
 	size_t n_workers = s->width - s->n;
@@ -125,7 +127,7 @@ static void search(struct search *s, unsigned done, double *state)
 	}
 }
 
-/* --- Preparation ---------------------------------------------------------------------------------------------------------- */
+/* --- Preparation -------------------------------------------------------------------------------------------------- */
 
 static int are_twins(const struct search *s, size_t a, size_t b)
 {

@@ -1,4 +1,5 @@
-/* The program's own access to data: acquire and release, prefetch, unregister. Each is a control task in the datum's chain. */
+/* The program's own access to data: acquire and release, prefetch, unregister. Each is a control task in the datum's
+ * chain. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
@@ -9,7 +10,8 @@ static int check_handle(const heddle_data *d, const char *what)
 	if (!d)
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum", what);
 	if (d->unregistered)
-		return hd_error(HEDDLE_E_STATE, "%s: %s has been unregistered", what, hd_data_name(d, name, sizeof name));
+		return hd_error(HEDDLE_E_STATE, "%s: %s has been unregistered", what,
+		                hd_data_name(d, name, sizeof name));
 	if (d->partitioned)
 		return hd_error(HEDDLE_E_STATE, "%s: %s is partitioned; call heddle_unpartition first", what,
 		                hd_data_name(d, name, sizeof name));
@@ -18,7 +20,9 @@ static int check_handle(const heddle_data *d, const char *what)
 
 static int check_outside(const char *what)
 {
-	return hd_inside() ? hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what) : 0;
+	return hd_inside()
+	           ? hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what)
+	           : 0;
 }
 
 static heddle_task *control_on(heddle_data *d, int kind, enum heddle_mode mode)
@@ -29,7 +33,7 @@ static heddle_task *control_on(heddle_data *d, int kind, enum heddle_mode mode)
 	return t;
 }
 
-/* --- Acquire ------------------------------------------------------------------------------------------------------------- */
+/* --- Acquire ------------------------------------------------------------------------------------------------------ */
 
 static int is_staged(heddle_runtime *rt, void *arg)
 {
@@ -60,9 +64,10 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 {
 	char name[80], why[HD_REASON];
 	hd_data_name(d, name, sizeof name);
-	int status = t->status ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name,
-	                                  hd_task_reason(t, why, sizeof why))
-	                       : hd_error(HEDDLE_E_CANCELLED, "heddle_acquire: %s was not computed: %s", name, cause(t));
+	int status = t->status
+	                 ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name,
+	                            hd_task_reason(t, why, sizeof why))
+	                 : hd_error(HEDDLE_E_CANCELLED, "heddle_acquire: %s was not computed: %s", name, cause(t));
 	t->status = 0; /* that the program could not have it does not spoil the datum further */
 	t->cancelled = 0;
 	t->accesses[0].mode = HEDDLE_R;
@@ -126,10 +131,11 @@ int heddle_release(heddle_data *d)
 		end_acquire(t);
 	}
 	hd_unlock(&rt->lock);
-	return t ? 0 : hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
+	return t ? 0
+	         : hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
 }
 
-/* --- Prefetch ------------------------------------------------------------------------------------------------------------ */
+/* --- Prefetch ----------------------------------------------------------------------------------------------------- */
 
 int heddle_prefetch(heddle_data *d, unsigned node)
 {
@@ -137,7 +143,8 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 	if (status)
 		return status;
 	if (node >= d->rt->n_nodes)
-		return hd_error(HEDDLE_E_INVALID, "heddle_prefetch: there is no node %u, only 0 to %zu", node, d->rt->n_nodes - 1);
+		return hd_error(HEDDLE_E_INVALID, "heddle_prefetch: there is no node %u, only 0 to %zu", node,
+		                d->rt->n_nodes - 1);
 	heddle_task *t = control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
 	if (!t)
 		return HEDDLE_E_MEMORY;
@@ -146,7 +153,7 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 	return 0;
 }
 
-/* --- Unregister ---------------------------------------------------------------------------------------------------------- */
+/* --- Unregister --------------------------------------------------------------------------------------------------- */
 
 static int task_ended(heddle_runtime *rt, void *arg)
 {
@@ -158,7 +165,8 @@ static int submit_unregister(heddle_data *d, heddle_task **held)
 {
 	char name[80];
 	if (d->parent)
-		return hd_error(HEDDLE_E_STATE, "heddle_unregister: %s is a child; heddle_unpartition its parent instead",
+		return hd_error(HEDDLE_E_STATE,
+		                "heddle_unregister: %s is a child; heddle_unpartition its parent instead",
 		                hd_data_name(d, name, sizeof name));
 	if (d->holder)
 		return hd_error(HEDDLE_E_STATE, "heddle_unregister: %s is acquired; release it first",

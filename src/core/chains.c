@@ -1,7 +1,7 @@
 /* The access chains: which accesses may proceed.
  *
- * State of a datum's chain: `granted` accesses of mode `granted_mode` are in force; `queue` holds, in submission order, those
- * that must wait. Invariant: the queue is empty or granted > 0, and the head of the queue is not compatible with
+ * State of a datum's chain: `granted` accesses of mode `granted_mode` are in force; `queue` holds, in submission order,
+ * those that must wait. Invariant: the queue is empty or granted > 0, and the head of the queue is not compatible with
  * granted_mode. Two accesses are compatible when both read, both commute or both reduce.
  */
 #include "task.h"
@@ -77,8 +77,9 @@ void hd_graph_link(heddle_task *t)
 			link_access(&t->accesses[i]);
 }
 
-/* What advance() needs of the access at `address`, which may be a guess: submitted in a loop, the accesses of a group often lie at
- * equal distances, and following their links one by one would cost a cache miss each. `like` has the same place in its task. */
+/* What advance() needs of the access at `address`, which may be a guess: submitted in a loop, the accesses of a group
+ * often lie at equal distances, and following their links one by one would cost a cache miss each. `like` has the same
+ * place in its task. */
 static void fetch_access(uintptr_t address, const struct hd_access *like)
 {
 	uintptr_t to_pending = (uintptr_t)&hd_access_task(like)->pending - (uintptr_t)like;
@@ -266,8 +267,8 @@ static void take_all_tokens(heddle_task *t)
 	}
 }
 
-/* All or none: a task that waits holds nothing, so two of them cannot wait for each other; and what was offered to it goes to
- * the next: those accesses come before `offers`, in their order. */
+/* All or none: a task that waits holds nothing, so two of them cannot wait for each other; and what was offered to it
+ * goes to the next: those accesses come before `offers`, in their order. */
 static struct hd_access *wait_and_offer(heddle_task *t, struct hd_access *lacking, struct hd_access *offers)
 {
 	wait_for_token(lacking);
@@ -302,7 +303,7 @@ void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), vo
 	}
 }
 
-/* --- What follows a task, for policies ----------------------------------------------------------------------------------- */
+/* --- What follows a task, for policies ---------------------------------------------------------------------------- */
 
 static unsigned count_preds(const heddle_task *t)
 {

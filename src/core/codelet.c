@@ -34,7 +34,8 @@ static int check_desc(const struct heddle_codelet_desc *d)
 		                d->n_modes && !d->modes ? "modes" : "implementations");
 	for (size_t i = 0; i < d->n_implementations; i++)
 		if (!d->implementations[i].kind || !d->implementations[i].kernel)
-			return hd_error(HEDDLE_E_INVALID, "codelet %s: implementation %zu lacks a kind or a kernel", d->name, i);
+			return hd_error(HEDDLE_E_INVALID, "codelet %s: implementation %zu lacks a kind or a kernel",
+			                d->name, i);
 	if (!d->cpu && !d->emulated && !d->opencl && !d->cuda && !d->n_implementations)
 		return hd_error(HEDDLE_E_INVALID, "codelet %s has no kernel: give at least one, such as .cpu", d->name);
 	for (size_t i = 0; i < d->n_modes; i++)
@@ -63,7 +64,7 @@ static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
 }
 
-/* --- Kinds of workers, for sentences --------------------------------------------------------------------------------------- */
+/* --- Kinds of workers, for sentences ------------------------------------------------------------------------------ */
 
 static int has_word(const char *list, const char *word)
 {
@@ -105,8 +106,10 @@ int hd_codelet_no_worker(const heddle_codelet *c)
 	char *kinds = strdup("");
 	for (size_t w = 0; w < rt->n_workers; w++)
 		kinds = with_word(kinds, rt->platform->classes[rt->workers[w].class_id].kind);
-	int status = hd_error(HEDDLE_E_NO_WORKER, "no worker of this runtime can run codelet %s: it has kernels for %s; the workers "
-	                                          "are of kind %s", c->desc.name, c->kinds, kinds ? kinds : "?");
+	int status = hd_error(HEDDLE_E_NO_WORKER,
+	                      "no worker of this runtime can run codelet %s: it has kernels for %s; the workers "
+	                      "are of kind %s",
+	                      c->desc.name, c->kinds, kinds ? kinds : "?");
 	free(kinds);
 	return status;
 }
@@ -152,7 +155,7 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 	return 0;
 }
 
-/* --- Several implementations per kind ------------------------------------------------------------------------------------ */
+/* --- Several implementations per kind ----------------------------------------------------------------------------- */
 
 static int has_choice(const struct heddle_codelet_desc *d)
 {
@@ -168,7 +171,8 @@ static int add_choice(heddle_runtime *rt, heddle_codelet *c, const struct heddle
 	struct hd_implementation *to = &c->choices[c->n_choices++];
 	to->kernel = from->kernel;
 	to->kind = strdup(from->kind);
-	to->model_name = from->name ? hd_format("%s.%s", c->desc.name, from->name) : hd_format("%s.%zu", c->desc.name, i);
+	to->model_name =
+	    from->name ? hd_format("%s.%s", c->desc.name, from->name) : hd_format("%s.%zu", c->desc.name, i);
 	if (!to->kind || !to->model_name)
 		return hd_no_memory("a codelet");
 	struct heddle_codelet_desc desc = c->desc;
@@ -182,8 +186,9 @@ static int open_choices(heddle_runtime *rt, heddle_codelet *c, const struct hedd
 	if (rt->virtual_time || !has_choice(d))
 		return 0;
 	if (d->n_implementations > HD_MAX_CHOICES)
-		return hd_error(HEDDLE_E_UNSUPPORTED, "codelet %s has %zu implementations; the choice is among %d at most",
-		                d->name, d->n_implementations, HD_MAX_CHOICES);
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "codelet %s has %zu implementations; the choice is among %d at most", d->name,
+		                d->n_implementations, HD_MAX_CHOICES);
 	c->choices = calloc(d->n_implementations, sizeof *c->choices);
 	int status = c->choices ? 0 : hd_no_memory("a codelet");
 	for (size_t i = 0; i < d->n_implementations && !status; i++)

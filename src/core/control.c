@@ -1,5 +1,5 @@
-/* Controls: tasks of the core itself, which need no worker: the program's acquire, unregister, partition, prefetch, and the end of a
- * reduction. They run under the lock as soon as they are ready, or when their data have come home. */
+/* Controls: tasks of the core itself, which need no worker: the program's acquire, unregister, partition, prefetch, and
+ * the end of a reduction. They run under the lock as soon as they are ready, or when their data have come home. */
 #include "runtime.h"
 
 /* The data of a control are in main memory (or cannot be). */
@@ -78,14 +78,9 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 		if (hd_stage_quiet(t))
 			return;
 		break;
-	case HD_TASK_PREFETCH:
-		hd_prefetch(t->accesses[0].data, t->worker);
-		break;
-	case HD_TASK_REDUCE:
-		run_reduce(rt, t);
-		return;
-	default:
-		break;
+	case HD_TASK_PREFETCH: hd_prefetch(t->accesses[0].data, t->worker); break;
+	case HD_TASK_REDUCE: run_reduce(rt, t); return;
+	default: break;
 	}
 	hd_core_end(rt, t, 0);
 }

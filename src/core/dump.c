@@ -30,8 +30,7 @@ static void describe_task(const heddle_task *t, void *arg)
 	if (state == HD_READY)
 		fprintf(l->out, "is ready");
 	else
-		fprintf(l->out, "waits for its data on %s",
-		        t->codelet->rt->platform->workers[t->worker].name);
+		fprintf(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
 }
 
 char *hd_describe_hang(heddle_runtime *rt)
@@ -44,10 +43,12 @@ char *hd_describe_hang(heddle_runtime *rt)
 	fprintf(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->n_ready);
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (rt->workers[i].running)
-			fprintf(out, "; %s runs %s", rt->platform->workers[i].name, hd_task_name(rt->workers[i].running));
+			fprintf(out, "; %s runs %s", rt->platform->workers[i].name,
+			        hd_task_name(rt->workers[i].running));
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].waiting)
-			fprintf(out, "; %s waits for room on %s", hd_task_name(rt->memories[i].waiting), rt->platform->nodes[i].name);
+			fprintf(out, "; %s waits for room on %s", hd_task_name(rt->memories[i].waiting),
+			        rt->platform->nodes[i].name);
 	hd_pool_each(&rt->pool, describe_task, &(struct list){.out = out});
 	int shown = 0;
 	for (const heddle_data *d = rt->data; d && shown < 8; d = d->next) {
@@ -72,21 +73,24 @@ int hd_core_deadlock(heddle_runtime *rt)
 
 static void dump_task(const heddle_task *t, void *arg)
 {
-	static const char *const states[] = {"outside", "waiting", "ready", "picked", "staged", "running", "released", "ended"};
+	static const char *const states[] = {"outside", "waiting", "ready",    "picked",
+	                                     "staged",  "running", "released", "ended"};
 	FILE *out = arg;
 	/* relaxed: under the core lock; pairs: nothing */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
 	if (state == HD_OUTSIDE || state == HD_ENDED)
 		return;
-	fprintf(out, "task %llu %s: %s, waits for %u, worker %u, status %d%s\n", (unsigned long long)t->order, hd_task_name(t),
-	        states[state], t->pending, t->worker, t->status, t->cancelled ? ", cancelled" : "");
+	fprintf(out, "task %llu %s: %s, waits for %u, worker %u, status %d%s\n", (unsigned long long)t->order,
+	        hd_task_name(t), states[state], t->pending, t->worker, t->status, t->cancelled ? ", cancelled" : "");
 	for (uint32_t i = 0; state < HD_RELEASED && i < t->n_accesses; i++) { /* later a datum may be gone */
 		const struct hd_access *a = &t->accesses[i];
 		const heddle_data *d = a->data;
-		fprintf(out, "  datum %u: mode %u flags %u; granted %u of mode %u, queue %s, token %s, commuters %s, %u transfers\n", d->id,
-		        a->mode, a->flags, d->granted, d->granted_mode, d->queue ? hd_task_name(hd_access_task(d->queue)) : "empty",
-		        d->token ? "held" : "free", d->commuters ? hd_task_name(hd_access_task(d->commuters)) : "none",
-		        d->n_transfers);
+		fprintf(out,
+		        "  datum %u: mode %u flags %u; granted %u of mode %u, queue %s, token %s, commuters %s, %u "
+		        "transfers\n",
+		        d->id, a->mode, a->flags, d->granted, d->granted_mode,
+		        d->queue ? hd_task_name(hd_access_task(d->queue)) : "empty", d->token ? "held" : "free",
+		        d->commuters ? hd_task_name(hd_access_task(d->commuters)) : "none", d->n_transfers);
 	}
 }
 
@@ -98,7 +102,8 @@ static void dump(heddle_runtime *rt, FILE *out)
 	        rt->n_ready);
 	for (size_t i = 0; i < rt->n_workers; i++)
 		fprintf(out, "worker %zu: %u in flight, %s%s%s\n", i, rt->workers[i].in_flight,
-		        rt->workers[i].running ? "runs " : "idle", rt->workers[i].running ? hd_task_name(rt->workers[i].running) : "",
+		        rt->workers[i].running ? "runs " : "idle",
+		        rt->workers[i].running ? hd_task_name(rt->workers[i].running) : "",
 		        rt->workers[i].hungry ? ", hungry" : "");
 	hd_pool_each(&rt->pool, dump_task, out);
 }

@@ -24,7 +24,8 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 	struct hd_access *a = access_at(c, i);
 	heddle_data *d = !a ? NULL : a->private_copy ? a->private_copy : a->data;
 	if (!d || part >= hd_data_n_parts(d))
-		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part, i);
+		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part,
+		                i);
 	const struct hd_replica *r = &d->replicas[c->worker->node];
 	hd_data_part_at(d, r, part, out);
 	if (d->traits & HD_DATA_OBJECT)

@@ -69,7 +69,7 @@ unsigned heddle_sched_calibrate(const heddle_sched *s)
 	return s->rt->virtual_time ? 0 : (unsigned)s->rt->config.calibrate;
 }
 
-/* --- One instance per runtime -------------------------------------------------------------------------------------------- */
+/* --- One instance per runtime ------------------------------------------------------------------------------------- */
 
 static const char *default_policy(const heddle_runtime *rt)
 {
@@ -94,8 +94,9 @@ int hd_sched_open(heddle_runtime *rt)
 		hd_error(0, "%s", ""); /* what it says afterwards is the policy's */
 		status = policy->create(s, &s->state);
 		if (status && !heddle_last_error()[0])
-			hd_error(status, "policy %s could not be made: its create returned %d and called no heddle_sched_fail", policy->name,
-			         status);
+			hd_error(status,
+			         "policy %s could not be made: its create returned %d and called no heddle_sched_fail",
+			         policy->name, status);
 		if (status > 0)
 			status = HEDDLE_E_INVALID;
 	}
@@ -117,7 +118,8 @@ const char *heddle_runtime_policy(const heddle_runtime *rt)
 	return rt->sched.policy->name;
 }
 
-static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg, int counts_alone)
+static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, const char *), void *arg,
+                  int counts_alone)
 {
 	if (!rt || !f)
 		return hd_error(HEDDLE_E_INVALID, "a report needs a runtime and somebody to tell");

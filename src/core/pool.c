@@ -1,8 +1,8 @@
-/* Memory of tasks: size classes in steps of one cache line, carved out of slabs of an arena that is given back when the runtime stops;
- * a task larger than those has a slab of its own, which is given back with it.
- * A task's memory is reused as soon as it has ended, so what is taken from the system grows with the window, not with the
- * number of tasks. Free tasks change hands in bundles: walking a list that another thread has made would cost a
- * cache miss per task, under the lock. */
+/* Memory of tasks: size classes in steps of one cache line, carved out of slabs of an arena that is given back when the
+ * runtime stops; a task larger than those has a slab of its own, which is given back with it. A task's memory is reused
+ * as soon as it has ended, so what is taken from the system grows with the window, not with the number of tasks. Free
+ * tasks change hands in bundles: walking a list that another thread has made would cost a cache miss per task, under
+ * the lock. */
 #include "task.h"
 #include <stdlib.h>
 
@@ -28,12 +28,14 @@ static int is_large(unsigned size_class)
 static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t task_size, unsigned size_class)
 {
 	size_t bytes = sizeof(struct slab) + n_tasks * task_size;
-	struct slab *slab = is_large(size_class) ? aligned_alloc(HD_CACHE_LINE, bytes) : hd_arena_take(&pool->arena, bytes, HD_CACHE_LINE);
+	struct slab *slab = is_large(size_class) ? aligned_alloc(HD_CACHE_LINE, bytes)
+	                                         : hd_arena_take(&pool->arena, bytes, HD_CACHE_LINE);
 	if (!slab) {
 		hd_no_memory("tasks");
 		return NULL;
 	}
-	*slab = (struct slab){.next = pool->slabs, .prev_next = &pool->slabs, .task_size = task_size, .n_tasks = n_tasks};
+	*slab =
+	    (struct slab){.next = pool->slabs, .prev_next = &pool->slabs, .task_size = task_size, .n_tasks = n_tasks};
 	if (slab->next)
 		slab->next->prev_next = &slab->next;
 	pool->slabs = slab;

@@ -1,8 +1,8 @@
 /* The runtime itself: workers, the core lock, what the engines share, and the engine interface: the door of src/engine.
  *
- * One lock, rt->lock, guards graph, data, policy and workers: the core is sequential code, and the virtual engine runs the very
- * same code with one thread. Contention is kept low by batching: a submitting thread fills an inbox of its own without
- * taking the lock, and drains it in one go (submit.c says how nothing gets lost).
+ * One lock, rt->lock, guards graph, data, policy and workers: the core is sequential code, and the virtual engine runs
+ * the very same code with one thread. Contention is kept low by batching: a submitting thread fills an inbox of its own
+ * without taking the lock, and drains it in one go (submit.c says how nothing gets lost).
  */
 #ifndef HD_CORE_RUNTIME_H
 #define HD_CORE_RUNTIME_H
@@ -30,13 +30,14 @@ struct hd_worker {
 	const struct heddle_driver *driver;
 	void *device;
 	/* lock core */
-	double burst_us;                 /* it may hold more than `pipeline` tasks while they are expected to take less than this */
-	double held_us;                  /* what those taken since it held none are expected to take */
-	unsigned in_flight;              /* tasks picked and not ended */
-	uint8_t hungry;                  /* in the list of those that can hold another task and had none to take */
-	uint8_t asleep;                  /* its thread sleeps, or is about to: needs hd_event_set */
-	uint8_t idling;                  /* its thread waits for something to do: wake it */
-	uint8_t driven;                  /* somebody runs its tasks: false for worker 0 of caller_works outside waits */
+	/* it may hold more than `pipeline` tasks while they are expected to take less than this */
+	double burst_us;
+	double held_us;     /* what those taken since it held none are expected to take */
+	unsigned in_flight; /* tasks picked and not ended */
+	uint8_t hungry;     /* in the list of those that can hold another task and had none to take */
+	uint8_t asleep;     /* its thread sleeps, or is about to: needs hd_event_set */
+	uint8_t idling;     /* its thread waits for something to do: wake it */
+	uint8_t driven;     /* somebody runs its tasks: false for worker 0 of caller_works outside waits */
 	struct hd_worker *hungry_next, *hungry_prev;
 	heddle_task *staged, *staged_tail; /* data are there: to be run in this order (link.next) */
 	heddle_task *running;
@@ -46,22 +47,24 @@ struct hd_worker {
 	double waited_for_data;          /* us idle with a task picked */
 	unsigned idle_rounds;            /* since it last had something to do */
 	/* any thread sets, its own waits */
-	_Alignas(HD_CACHE_LINE) struct hd_event wake; /* aligned: setters must not slow down the worker's other fields */
+	/* aligned: setters must not slow down the worker's other fields */
+	_Alignas(HD_CACHE_LINE) struct hd_event wake;
 };
 
-/* Tasks that one thread has submitted and that are not in the graph yet. Single producer: its thread. Single consumer: whoever
- * holds the core lock. */
+/* Tasks that one thread has submitted and that are not in the graph yet. Single producer: its thread. Single consumer:
+ * whoever holds the core lock. */
 enum { HD_INBOX_SIZE = 64 };
 struct hd_inbox {
-	heddle_runtime *rt;          /* const */
-	struct hd_inbox *next;       /* lock core */
-	uint64_t thread;             /* const: the thread's token */
+	heddle_runtime *rt;                 /* const */
+	struct hd_inbox *next;              /* lock core */
+	uint64_t thread;                    /* const: the thread's token */
 	heddle_task *free[HD_SIZE_CLASSES]; /* only its thread */
-	uint32_t budget;             /* only its thread: submissions until it looks at the window again; at most the slots */
-	/* pairs: store by the producer with load by the drainer: else it could read a slot not yet written; both sequentially
-	 * consistent, see heddle_runtime.lease */
+	/* only its thread: submissions until it looks at the window again; at most the slots */
+	uint32_t budget;
+	/* pairs: store by the producer with load by the drainer: else it could read a slot not yet written; both
+	 * sequentially consistent, see heddle_runtime.lease */
 	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
-	uint32_t head;               /* lock core */
+	uint32_t head; /* lock core */
 	heddle_task *slots[HD_INBOX_SIZE];
 };
 
@@ -80,9 +83,9 @@ struct heddle_sched {
 	heddle_runtime *rt;
 	const struct heddle_policy *policy;
 	void *state;
-	char **options;               /* owns: values in the policy's order */
+	char **options; /* owns: values in the policy's order */
 	struct hd_rng rng;
-	int checked;                  /* a policy of the program: its picks are looked at */
+	int checked; /* a policy of the program: its picks are looked at */
 	void (*on_report)(void *arg, const char *name, double value, const char *unit);
 	void *report_arg;
 	int counts_alone; /* on_report is not told the other figures */
@@ -111,74 +114,78 @@ extern const struct hd_engine hd_engine_threads, hd_engine_virtual;
 
 struct heddle_runtime {
 	/* const after start */
-	struct heddle_config config; /* strings are owned */
+	struct heddle_config config;      /* strings are owned */
 	struct heddle_platform *platform; /* owns */
 	struct hd_topology *topology;     /* owns; NULL in virtual time */
 	const struct hd_engine *engine;
 	int virtual_time;
-	int limited;                 /* some memory node has a capacity */
-	uint64_t least_capacity;     /* of those that have one */
-	uint64_t uid;                /* tells runtimes apart in thread-local caches */
-	struct hd_worker *workers;   /* owns */
-	unsigned *node_worker;       /* owns; per node: a worker whose driver manages its memory */
+	int limited;               /* some memory node has a capacity */
+	uint64_t least_capacity;   /* of those that have one */
+	uint64_t uid;              /* tells runtimes apart in thread-local caches */
+	struct hd_worker *workers; /* owns */
+	unsigned *node_worker;     /* owns; per node: a worker whose driver manages its memory */
 	size_t n_workers, n_nodes, n_classes;
-	double start_us;             /* real clock */
-	double clock_cost;           /* us that reading it adds to what is measured; 0 unless the policy's time is */
-	const struct heddle_link **links; /* owns the array; [from * n_nodes + to], NULL: none */
+	double start_us;   /* real clock */
+	double clock_cost; /* us that reading it adds to what is measured; 0 unless the policy's time is */
+	const struct heddle_link **links;      /* owns the array; [from * n_nodes + to], NULL: none */
 	double *hop_latency, *hop_us_per_byte; /* own; [from * n_nodes + to], 0 us per byte: no direct link */
 	union {
 		struct hd_threads *threads;
 		struct hd_virtual *virtual_;
-	} engine_state;              /* owns */
+	} engine_state; /* owns */
 
-	/* atomic: the token of the thread that may submit without the lock; 0: nobody. pairs: stores by those who revoke it (before
-	 * they load the tails of inboxes) with the load after a submission (which stored its tail before). These four are
-	 * sequentially consistent: one of the two sees the other, so no task is left unseen in an inbox. */
+	/* atomic: the token of the thread that may submit without the lock; 0: nobody. pairs: stores by those who
+	 * revoke it (before they load the tails of inboxes) with the load after a submission (which stored its tail
+	 * before). These four are sequentially consistent: one of the two sees the other, so no task is left unseen in
+	 * an inbox. */
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t lease;
 
 	/* lock core, and everything below */
 	_Alignas(HD_CACHE_LINE) struct hd_lock lock;
 	struct heddle_sched sched;
-	struct hd_perf *perf;        /* owns */
+	struct hd_perf *perf; /* owns */
 	struct hd_task_pool pool;
-	struct hd_memory *memories;  /* owns; per node */
-	struct hd_inbox *inboxes;    /* owns */
-	struct hd_inbox *filled;     /* the only one that may hold tasks whose submission has returned: of the thread that had the lease last */
-	struct hd_worker *hungry;    /* most recent first */
-	unsigned n_asleep;           /* hungry workers whose thread sleeps */
-	size_t n_ready;              /* tasks the policy holds */
-	heddle_task **batch;         /* owns: ready, not yet told to the policy */
+	struct hd_memory *memories; /* owns; per node */
+	struct hd_inbox *inboxes;   /* owns */
+	/* the only one that may hold tasks whose submission has returned: of the thread that had the lease last */
+	struct hd_inbox *filled;
+	struct hd_worker *hungry; /* most recent first */
+	unsigned n_asleep;        /* hungry workers whose thread sleeps */
+	size_t n_ready;           /* tasks the policy holds */
+	heddle_task **batch;      /* owns: ready, not yet told to the policy */
 	size_t n_batch, max_batch;
 	int batch_releaser;
 	heddle_task *control, *control_tail; /* ready tasks that need no worker (link.next) */
 	heddle_task *called, *called_tail;   /* ended but for their callback (link.next) */
-	int retry;                   /* some node has room again for tasks that wait for it */
-	int news;                    /* a waiter may have what it waits for */
-	double mean_us;              /* running mean of kernel times; large until some have run */
-	uint64_t throttle;           /* the number of unfinished tasks a throttled submitter waits for */
+	int retry;                           /* some node has room again for tasks that wait for it */
+	int news;                            /* a waiter may have what it waits for */
+	double mean_us;                      /* running mean of kernel times; large until some have run */
+	uint64_t throttle;                   /* the number of unfinished tasks a throttled submitter waits for */
 	struct hd_waiter *waiters;
 	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */
 	uint64_t next_order;
 	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
-	uint64_t n_held;             /* data acquired by the program */
-	unsigned n_calling;          /* callbacks being run */
-	unsigned n_reacting;         /* threads that wait for one task or datum, and may do something when they have it */
-	double now;                  /* us: when the current critical section began, for time stamps that need no precision */
-	int first_error;             /* of the tasks ended since the last wait for all */
-	char *first_message;         /* owns */
-	heddle_codelet *codelets;    /* owns */
+	uint64_t n_held;                           /* data acquired by the program */
+	unsigned n_calling;                        /* callbacks being run */
+	/* threads that wait for one task or datum, and may do something when they have it */
+	unsigned n_reacting;
+	/* us: when the current critical section began, for time stamps that need no precision */
+	double now;
+	int first_error;          /* of the tasks ended since the last wait for all */
+	char *first_message;      /* owns */
+	heddle_codelet *codelets; /* owns */
 	uint32_t n_codelets, n_data;
-	heddle_data *data;           /* list of all handles */
-	struct hd_arena handles;     /* their memory */
-	heddle_data *free_data;      /* there, to be used again (next) */
+	heddle_data *data;       /* list of all handles */
+	struct hd_arena handles; /* their memory */
+	heddle_data *free_data;  /* there, to be used again (next) */
 	struct heddle_stats stats;
 	double first_submit, last_end;
 	struct hd_recorder *recorder; /* owns; NULL when not tracing */
 	int stopping;
 };
 
-/* Its thread looks for work by itself every microsecond: what little becomes ready meanwhile is taken at once, which costs
- * less than handing it over one by one. */
+/* Its thread looks for work by itself every microsecond: what little becomes ready meanwhile is taken at once, which
+ * costs less than handing it over one by one. */
 static inline int hd_worker_spins(const struct hd_worker *w)
 {
 	return w->idling && !w->asleep;
@@ -198,10 +205,11 @@ static inline uint64_t hd_live(const heddle_runtime *rt)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 /* The kernel has ended (or the task was never to run). */
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
-/* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the lock. */
+/* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the
+ * lock. */
 void hd_core_settle(heddle_runtime *rt);
-/* Gives the worker what it can hold, and the others theirs. Afterwards hd_core_take has its next task; or it has none now,
- * and is in the hungry list if it can hold one. Settles. */
+/* Gives the worker what it can hold, and the others theirs. Afterwards hd_core_take has its next task; or it has none
+ * now, and is in the hungry list if it can hold one. Settles. */
 void hd_core_refill(struct hd_worker *w);
 void hd_core_hungry(struct hd_worker *w);
 /* The first staged task of a worker, or NULL. */
@@ -217,7 +225,8 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
 /* Nothing moves: no kernel, no copy, and no worker has found anything to do. */
 int hd_core_still(heddle_runtime *rt);
-/* Nothing can ever happen again though tasks are unfinished, unless a thread acts that this runtime has not heard of. */
+/* Nothing can ever happen again though tasks are unfinished, unless a thread acts that this runtime has not heard
+ * of. */
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);
 /* HEDDLE_E_DEADLOCK with what waits for what. */
 int hd_core_deadlock(heddle_runtime *rt);
@@ -251,7 +260,8 @@ static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 *
 	return hd_round_up(size, 8);
 }
 int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q);
-int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct hd_request *q);
+int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
+                    const struct hd_request *q);
 /* size.c. The model entry of its sizes; under the lock. Without one the task is cancelled and has its status. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
 /* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */
@@ -275,7 +285,7 @@ uint64_t hd_thread_token(void);
 struct heddle_call_context {
 	heddle_task *task;
 	struct hd_worker *worker;
-	char *message;       /* owns: what heddle_fail said */
+	char *message;          /* owns: what heddle_fail said */
 	struct hd_access *only; /* an init kernel sees this access alone */
 };
 /* Runs the task's kernel through the worker's driver, without the lock. */

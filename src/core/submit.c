@@ -1,15 +1,15 @@
 /* Submission: from the program's items to a task in the graph.
  *
- * A thread that submits fills an inbox of its own, without the core lock, as long as it holds the *lease* (rt->lease is its
- * token), and puts 64 tasks into the graph at a time. Whoever needs the tasks earlier takes them: a waiting thread, or a worker
- * that runs dry, revokes the lease and drains the inbox. Nothing is lost and sequential order is kept:
- *  - After publishing a slot the submitter reads the lease again. Either it still holds it, so any later revocation comes
- *    with a drain that sees the slot; or it does not, and it drains the inbox itself before returning. (Both sides use
- *    sequentially consistent operations: see heddle_runtime.lease.) So only one inbox need ever be drained by others: that of
- *    the thread which has the lease, or had it last (rt->filled).
- *  - A thread without the lease never fills its inbox: it revokes the lease, drains the inbox of who had it, and puts its task
- *    into the graph itself, all under the lock; only then is it given the lease. So when thread B submits after thread A has
- *    returned from submitting, A's task is in the graph before B's.
+ * A thread that submits fills an inbox of its own, without the core lock, as long as it holds the *lease* (rt->lease is
+ * its token), and puts 64 tasks into the graph at a time. Whoever needs the tasks earlier takes them: a waiting thread,
+ * or a worker that runs dry, revokes the lease and drains the inbox. Nothing is lost and sequential order is kept:
+ *  - After publishing a slot the submitter reads the lease again. Either it still holds it, so any later revocation
+ *    comes with a drain that sees the slot; or it does not, and it drains the inbox itself before returning. (Both
+ *    sides use sequentially consistent operations: see heddle_runtime.lease.) So only one inbox need ever be drained by
+ *    others: that of the thread which has the lease, or had it last (rt->filled).
+ *  - A thread without the lease never fills its inbox: it revokes the lease, drains the inbox of who had it, and puts
+ *    its task into the graph itself, all under the lock; only then is it given the lease. So when thread B submits
+ *    after thread A has returned from submitting, A's task is in the graph before B's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +28,8 @@ uint64_t hd_thread_token(void)
 	return (uint64_t)(uintptr_t)&token_address;
 }
 
-/* Under the lock. The inbox of a thread that has ended serves the next one with its token: it is empty by then or holds tasks
- * that were submitted. */
+/* Under the lock. The inbox of a thread that has ended serves the next one with its token: it is empty by then or holds
+ * tasks that were submitted. */
 static struct hd_inbox *find_inbox(heddle_runtime *rt)
 {
 	uint64_t token = hd_thread_token();
@@ -63,7 +63,7 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 	return inbox;
 }
 
-/* --- The graph's side ---------------------------------------------------------------------------------------------------- */
+/* --- The graph's side --------------------------------------------------------------------------------------------- */
 
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
@@ -76,8 +76,8 @@ static void enter(heddle_runtime *rt, heddle_task *t)
 /* Whether there were any. */
 static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 {
-	/* pairs: the store of tail in push. Sequentially consistent because it must not overtake the store of the lease in
-	 * hd_revoke: else both could miss what the other has written, and the slot would stay unseen. */
+	/* pairs: the store of tail in push. Sequentially consistent because it must not overtake the store of the lease
+	 * in hd_revoke: else both could miss what the other has written, and the slot would stay unseen. */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_seq_cst);
 	int any = inbox->head != tail;
 	while (inbox->head != tail) {
@@ -142,9 +142,9 @@ static int below_throttle(heddle_runtime *rt, void *arg)
 	return hd_live(rt) - rt->n_held <= rt->throttle || (rt->n_held && hd_core_still(rt));
 }
 
-/* Unfinished tasks beyond which submission waits; 0: no limit. Tiny tasks get a smaller window, in proportion to their length:
- * looking further ahead than their data stay in the second level cache makes each of them up to twice as expensive, and no schedule
- * better. A few hundred per worker are kept in any case. */
+/* Unfinished tasks beyond which submission waits; 0: no limit. Tiny tasks get a smaller window, in proportion to their
+ * length: looking further ahead than their data stay in the second level cache makes each of them up to twice as
+ * expensive, and no schedule better. A few hundred per worker are kept in any case. */
 static uint64_t window_of(const heddle_runtime *rt)
 {
 	enum { TINY_WINDOW = 2048, PER_WORKER = 256 };
@@ -159,8 +159,8 @@ static uint64_t window_of(const heddle_runtime *rt)
 	return window < tiny ? window : tiny;
 }
 
-/* The window is full: waits until a quarter of it is free again. Data that the program holds do not count, and if all else
- * waits for them, so must not the program. A deadlock is not this task's fault: the next wait reports it. */
+/* The window is full: waits until a quarter of it is free again. Data that the program holds do not count, and if all
+ * else waits for them, so must not the program. A deadlock is not this task's fault: the next wait reports it. */
 static void throttle(heddle_runtime *rt)
 {
 	uint64_t window = window_of(rt);
@@ -179,7 +179,8 @@ static uint32_t new_budget(heddle_runtime *rt)
 	return window > live ? (uint32_t)(window - live) : 0;
 }
 
-/* Leaves with the inbox of the lease empty and nobody holding that. Callbacks run without the lock, so others may submit meanwhile. */
+/* Leaves with the inbox of the lease empty and nobody holding that. Callbacks run without the lock, so others may
+ * submit meanwhile. */
 static void drain_all(heddle_runtime *rt)
 {
 	hd_revoke(rt);
@@ -189,8 +190,8 @@ static void drain_all(heddle_runtime *rt)
 	}
 }
 
-/* Everything submitted so far enters the graph, then `t` (NULL: nothing); the thread gets the lease if all workers have enough
- * to do. */
+/* Everything submitted so far enters the graph, then `t` (NULL: nothing); the thread gets the lease if all workers have
+ * enough to do. */
 static void flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);
@@ -233,7 +234,7 @@ static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 		flush(rt, inbox, NULL);
 }
 
-/* --- Tasks of the core --------------------------------------------------------------------------------------------------- */
+/* --- Tasks of the core -------------------------------------------------------------------------------------------- */
 
 static void clear(heddle_runtime *rt, heddle_task *t)
 {
@@ -299,7 +300,7 @@ void hd_control_submit(heddle_runtime *rt, heddle_task *t)
 	push(rt, my_inbox(rt), t); /* there since hd_control_new */
 }
 
-/* --- Tasks of the program ------------------------------------------------------------------------------------------------ */
+/* --- Tasks of the program ----------------------------------------------------------------------------------------- */
 
 static void discard(struct hd_inbox *inbox, heddle_task *t)
 {

@@ -1,4 +1,5 @@
-/* From what the program says of a task to the task: its items are counted, checked and copied. Without the core lock. */
+/* From what the program says of a task to the task: its items are counted, checked and copied. Without the core
+ * lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ static void count_items(size_t n, const struct heddle_item *items, struct hd_req
 			q->value_bytes += hd_rounded(items[i].u.size);
 		} else {
 			q->n_after += what == HEDDLE_ITEM_AFTER;
-			q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME;
+			q->has_extra |=
+			    what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME;
 		}
 	}
 }
@@ -39,7 +41,8 @@ static const char *mode_name(unsigned mode)
 static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why)
 {
 	char name[80];
-	return hd_error(HEDDLE_E_INVALID, "%s: %s %s", c ? c->desc.name : "task", hd_data_name(d, name, sizeof name), why);
+	return hd_error(HEDDLE_E_INVALID, "%s: %s %s", c ? c->desc.name : "task", hd_data_name(d, name, sizeof name),
+	                why);
 }
 
 static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d, unsigned mode)
@@ -58,7 +61,8 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 		return refuse(c, d, "overlaps its neighbours and can only be read");
 	if (HD_UNLIKELY(mode == HEDDLE_REDUX && !(d->traits & HD_DATA_REDUCIBLE)))
 		return refuse(c, d, "has no reduction: call heddle_data_set_reduction first");
-	if (HD_UNLIKELY((d->traits & HD_DATA_OBJECT) && mode != HEDDLE_R && mode != HEDDLE_RW && mode != HEDDLE_COMMUTE))
+	if (HD_UNLIKELY((d->traits & HD_DATA_OBJECT) && mode != HEDDLE_R && mode != HEDDLE_RW &&
+	                mode != HEDDLE_COMMUTE))
 		return refuse(c, d, "is an object: it can be accessed as R, RW and COMMUTE");
 	return 0;
 }
@@ -85,8 +89,9 @@ static int merge_duplicate(heddle_task *t, struct hd_access *a)
 		unsigned mode;
 		if (merge_modes(first->mode, a->mode, &mode)) {
 			char name[80];
-			return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task", hd_task_name(t),
-			                hd_data_name(a->data, name, sizeof name), mode_name(first->mode), mode_name(a->mode));
+			return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task",
+			                hd_task_name(t), hd_data_name(a->data, name, sizeof name),
+			                mode_name(first->mode), mode_name(a->mode));
 		}
 		first->mode = mode & 0x1f;
 		a->flags |= HD_ACCESS_ALIAS;
@@ -104,8 +109,9 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	if (HD_UNLIKELY(status))
 		return status;
 	if (HD_UNLIKELY(c && c->desc.n_modes) && (i >= c->desc.n_modes || (unsigned)c->desc.modes[i] != mode))
-		return hd_error(HEDDLE_E_INVALID, "%s: datum %u is accessed as %s, the codelet says %s", c->desc.name, i,
-		                mode_name(mode), i < c->desc.n_modes ? mode_name((unsigned)c->desc.modes[i]) : "nothing");
+		return hd_error(HEDDLE_E_INVALID, "%s: datum %u is accessed as %s, the codelet says %s", c->desc.name,
+		                i, mode_name(mode),
+		                i < c->desc.n_modes ? mode_name((unsigned)c->desc.modes[i]) : "nothing");
 	struct hd_access *a = &t->accesses[i];
 	a->data = d;
 	a->next = NULL;
@@ -148,13 +154,11 @@ static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_ite
 static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, const struct hd_request *q)
 {
 	switch (item->what) {
-	case HEDDLE_ITEM_PRIORITY:
-		t->priority = item->number;
-		return 0;
+	case HEDDLE_ITEM_PRIORITY: t->priority = item->number; return 0;
 	case HEDDLE_ITEM_WORKER:
 		if (item->number < 0 || (size_t)item->number >= rt->n_workers)
-			return hd_error(HEDDLE_E_INVALID, "%s: there is no worker %d, only 0 to %zu", hd_task_name(t), item->number,
-			                rt->n_workers - 1);
+			return hd_error(HEDDLE_E_INVALID, "%s: there is no worker %d, only 0 to %zu", hd_task_name(t),
+			                item->number, rt->n_workers - 1);
 		t->only_worker = (uint32_t)item->number + 1;
 		return 0;
 	case HEDDLE_ITEM_CALLBACK:
@@ -165,21 +169,22 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		free(t->extra->name);
 		t->extra->name = item->ptr ? strdup(item->ptr) : NULL; /* NULL: the codelet's again */
 		return t->extra->name || !item->ptr ? 0 : hd_no_memory("a name");
-	case HEDDLE_ITEM_AFTER:
-		return add_after(rt, t, item, q->n_after);
+	case HEDDLE_ITEM_AFTER: return add_after(rt, t, item, q->n_after);
 	case HEDDLE_ITEM_OUT:
 		if (!item->ptr)
-			return hd_error(HEDDLE_E_INVALID, "%s: heddle_out without a place for the task", hd_task_name(t));
+			return hd_error(HEDDLE_E_INVALID, "%s: heddle_out without a place for the task",
+			                hd_task_name(t));
 		t->refs = 2;
 		return 0;
-	case HEDDLE_ITEM_CODELET:
-		return 0;
+	case HEDDLE_ITEM_CODELET: return 0;
 	default:
-		return hd_error(HEDDLE_E_INVALID, "%s: a task cannot have an item of kind %d", hd_task_name(t), item->what);
+		return hd_error(HEDDLE_E_INVALID, "%s: a task cannot have an item of kind %d", hd_task_name(t),
+		                item->what);
 	}
 }
 
-static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct hd_request *q)
+static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
+                     const struct hd_request *q)
 {
 	uint32_t n_data = 0, n_values = 0;
 	size_t used = hd_rounded(q->n_values * sizeof(uint32_t));
@@ -203,8 +208,11 @@ static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 	hd_lock(&rt->lock);
 	int found = hd_task_has_worker(t);
 	hd_unlock(&rt->lock);
-	return found ? 0 : hd_error(HEDDLE_E_NO_WORKER, "no worker that has an implementation of codelet %s is allowed to run this task: "
-	                            "can_run refuses them%s", t->codelet->desc.name, t->only_worker ? ", or heddle_on does" : "");
+	return found ? 0
+	             : hd_error(HEDDLE_E_NO_WORKER,
+	                        "no worker that has an implementation of codelet %s is allowed to run this task: "
+	                        "can_run refuses them%s",
+	                        t->codelet->desc.name, t->only_worker ? ", or heddle_on does" : "");
 }
 
 static int check_room(const heddle_runtime *rt, heddle_task *t)
@@ -218,8 +226,9 @@ static int check_room(const heddle_runtime *rt, heddle_task *t)
 	uint64_t limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;
 	if (!limit || bytes <= limit)
 		return 0;
-	return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in", c->desc.name,
-	                (unsigned long long)bytes, (unsigned long long)limit);
+	return hd_error(HEDDLE_E_NO_FIT,
+	                "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in",
+	                c->desc.name, (unsigned long long)bytes, (unsigned long long)limit);
 }
 
 /* Some worker must be able to run it, or it would wait for ever. */
@@ -228,19 +237,22 @@ static int check_workers(heddle_runtime *rt, heddle_task *t)
 	const heddle_codelet *c = t->codelet;
 	if (HD_UNLIKELY(c->n_able == 0)) {
 		if (rt->virtual_time)
-			return hd_error(HEDDLE_E_NO_WORKER, "platform %s has no time for codelet %s: add it under kernels",
+			return hd_error(HEDDLE_E_NO_WORKER,
+			                "platform %s has no time for codelet %s: add it under kernels",
 			                rt->platform->name, c->desc.name);
 		return hd_codelet_no_worker(c);
 	}
 	if (HD_UNLIKELY(t->only_worker && !c->class_ok[rt->workers[t->only_worker - 1].class_id]))
-		return hd_error(HEDDLE_E_NO_WORKER, "worker %u, of kind %s, cannot run codelet %s, which has kernels for %s",
-		                t->only_worker - 1, rt->platform->classes[rt->workers[t->only_worker - 1].class_id].kind,
-		                c->desc.name, c->kinds);
+		return hd_error(
+		    HEDDLE_E_NO_WORKER, "worker %u, of kind %s, cannot run codelet %s, which has kernels for %s",
+		    t->only_worker - 1, rt->platform->classes[rt->workers[t->only_worker - 1].class_id].kind,
+		    c->desc.name, c->kinds);
 	int status = HD_UNLIKELY(rt->limited) ? check_room(rt, t) : 0;
 	return HD_UNLIKELY(c->desc.can_run != NULL) && !status ? check_can_run(rt, t) : status;
 }
 
-/* A task without codelet synchronises; one whose codelet could not be made is a mistake, and why it could not may still be known. */
+/* A task without codelet synchronises; one whose codelet could not be made is a mistake, and why it could not may still
+ * be known. */
 static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 {
 	if (HD_UNLIKELY(q->n_codelets > 1))
@@ -260,7 +272,8 @@ int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item
 	return check_codelet(rt, q);
 }
 
-int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items, const struct hd_request *q)
+int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
+                    const struct hd_request *q)
 {
 	t->codelet = (heddle_codelet *)(uintptr_t)q->codelet;
 	t->kind = t->codelet ? HD_TASK_CODELET : HD_TASK_SYNC;
@@ -274,14 +287,14 @@ int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct h
 	if (HD_UNLIKELY(status) || HD_UNLIKELY(!t->codelet))
 		return status;
 	if (HD_UNLIKELY(t->codelet->desc.n_modes && t->codelet->desc.n_modes != q->n_data))
-		return hd_error(HEDDLE_E_INVALID, "%s: the codelet accesses %zu data, the task gives %zu", t->codelet->desc.name,
-		                t->codelet->desc.n_modes, q->n_data);
+		return hd_error(HEDDLE_E_INVALID, "%s: the codelet accesses %zu data, the task gives %zu",
+		                t->codelet->desc.name, t->codelet->desc.n_modes, q->n_data);
 	if (HD_UNLIKELY(t->codelet->desc.footprint != NULL))
 		status = hd_task_add_footprint(t);
 	return status ? status : check_workers(rt, t);
 }
 
-/* --- The long way -------------------------------------------------------------------------------------------------------- */
+/* --- The long way ------------------------------------------------------------------------------------------------- */
 
 /* A structure, turned into the items of the short way. */
 int heddle_task_submit(heddle_runtime *rt, const struct heddle_task_desc *desc, heddle_task **out)

@@ -85,8 +85,8 @@ const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
 
 const char *hd_task_name(const heddle_task *t)
 {
-	static const char *const kinds[] = {"task", "synchronisation", "acquire", "unregister", "prefetch", "partition",
-	                                    "unpartition", "reduction"};
+	static const char *const kinds[] = {"task",     "synchronisation", "acquire",     "unregister",
+	                                    "prefetch", "partition",       "unpartition", "reduction"};
 	if (t->extra && t->extra->name)
 		return t->extra->name;
 	return t->codelet ? t->codelet->desc.name : kinds[t->kind];
@@ -145,7 +145,8 @@ int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
 {
 	const struct hd_worker *w = &rt->workers[worker];
-	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) || HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
+	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) ||
+	    HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
 		return 0;
 	if (!(t->special & HD_TASK_FITS) && rt->limited && !hd_task_fits(rt, t, w->node))
 		return 0;

@@ -1,9 +1,10 @@
 /* Tasks, codelets and the dependencies between tasks: the door of src/graph.
  *
- * Dependencies are inferred from *access chains*: each datum keeps a first-in first-out queue of the accesses that cannot be
- * granted yet, and the number and mode of those that are. Compatible neighbours (readers, commuters, reducers) are granted
- * together. So a dependency costs no memory of its own, granting and releasing are O(1), and a datum with thousands of
- * readers costs no more per access than one with two. Only explicit dependencies (heddle_after) have edges.
+ * Dependencies are inferred from *access chains*: each datum keeps a first-in first-out queue of the accesses that
+ * cannot be granted yet, and the number and mode of those that are. Compatible neighbours (readers, commuters,
+ * reducers) are granted together. So a dependency costs no memory of its own, granting and releasing are O(1), and a
+ * datum with thousands of readers costs no more per access than one with two. Only explicit dependencies (heddle_after)
+ * have edges.
  *
  * Everything here is guarded by the core lock unless it says otherwise.
  */
@@ -22,23 +23,23 @@ struct hd_transfer;
 /* One datum of one task. Which list `next` links it into depends on its state: the datum's queue while it waits to be
  * granted, then the waiters of a transfer or of a commute token; never two at once. */
 struct hd_access {
-	heddle_data *data;      /* borrows until the task ends: the handle is freed by a later task of its own chain */
+	heddle_data *data; /* borrows until the task ends: the handle is freed by a later task of its own chain */
 	struct hd_access *next;
 	heddle_data *private_copy; /* SCRATCH, REDUX: the copy of the worker that runs the task, once picked */
-	uint32_t index;         /* in task->accesses */
-	uint32_t n_preds : 22;  /* accesses it waited for when it was linked (saturates) */
-	uint32_t mode : 5;      /* enum heddle_mode */
-	uint32_t flags : 5;     /* HD_ACCESS_ALIAS ... */
+	uint32_t index;            /* in task->accesses */
+	uint32_t n_preds : 22;     /* accesses it waited for when it was linked (saturates) */
+	uint32_t mode : 5;         /* enum heddle_mode */
+	uint32_t flags : 5;        /* HD_ACCESS_ALIAS ... */
 };
 enum {
-	HD_ACCESS_ALIAS = 1,    /* the same datum is an earlier access of the task, which stands for both */
-	HD_ACCESS_PINNED = 2,   /* it holds a pin on the replica of the task's node */
-	HD_ACCESS_TOKEN = 4,    /* it holds the datum's commute token */
+	HD_ACCESS_ALIAS = 1,     /* the same datum is an earlier access of the task, which stands for both */
+	HD_ACCESS_PINNED = 2,    /* it holds a pin on the replica of the task's node */
+	HD_ACCESS_TOKEN = 4,     /* it holds the datum's commute token */
 	HD_ACCESS_UNCHAINED = 8, /* covered by another task's access: not in the chain (reductions) */
-	HD_ACCESS_LATE = 16     /* its place is only known when the task's other data are there (partitions) */
+	HD_ACCESS_LATE = 16      /* its place is only known when the task's other data are there (partitions) */
 };
 
-static inline int hd_mode_reads(unsigned mode)  /* the old value is needed */
+static inline int hd_mode_reads(unsigned mode) /* the old value is needed */
 {
 	return (mode & HEDDLE_R) || mode == HEDDLE_COMMUTE;
 }
@@ -58,55 +59,71 @@ enum hd_task_kind {
 	HD_TASK_REDUCE       /* waits for the reduction tasks of a datum; see reduce.c */
 };
 
-/* What few tasks have, so that the others need not look; that the machine has one memory only; that every memory can hold its data. */
+/* What few tasks have, so that the others need not look; that the machine has one memory only; that every memory can
+ * hold its data. */
 enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2, HD_TASK_ONE_NODE = 4, HD_TASK_FITS = 8 };
 
-/* HD_OUTSIDE: not in the graph; free, or being made by a thread that does not hold the lock, so that nobody else looks at it. */
-enum hd_task_state { HD_OUTSIDE, HD_WAITING, HD_READY, HD_PICKED, HD_STAGED, HD_RUNNING, HD_RELEASED /* only its callback is left */, HD_ENDED };
+/* HD_OUTSIDE: not in the graph; free, or being made by a thread that does not hold the lock, so that nobody else looks
+ * at it. */
+enum hd_task_state {
+	HD_OUTSIDE,
+	HD_WAITING,
+	HD_READY,
+	HD_PICKED,
+	HD_STAGED,
+	HD_RUNNING,
+	HD_RELEASED /* only its callback is left */,
+	HD_ENDED
+};
 
 /* What few tasks need; allocated with the first such thing. */
 struct hd_task_extra {
 	heddle_callback callback;
 	void *callback_arg;
-	char *name;              /* owns */
-	struct hd_edge *after;   /* explicit successors, the newest first, owns */
-	heddle_task **before;    /* explicit predecessors until it enters the graph; owns the array, the program the tasks */
+	char *name;            /* owns */
+	struct hd_edge *after; /* explicit successors, the newest first, owns */
+	/* explicit predecessors until it enters the graph; owns the array, the program the tasks */
+	heddle_task **before;
 	size_t n_before;
-	unsigned n_preds;        /* of those, the ones it waited for when it entered */
-	char *message;           /* owns: what heddle_fail said */
-	char *cause;             /* owns: cancelled, which task failed and why; NULL: not known, for lack of memory perhaps */
+	unsigned n_preds; /* of those, the ones it waited for when it entered */
+	char *message;    /* owns: what heddle_fail said */
+	/* owns: cancelled, which task failed and why; NULL: not known, for lack of memory perhaps */
+	char *cause;
 };
 
 struct hd_edge {
 	struct hd_edge *next;
-	heddle_task *to;         /* counted */
+	heddle_task *to; /* counted */
 };
 
 struct heddle_task {
 	/* The policy's while it has the task, the core's otherwise (free list, worker queues). */
 	struct heddle_task_links link;
-	heddle_codelet *codelet;       /* NULL unless HD_TASK_CODELET */
-	struct hd_perf_entry *perf;    /* the model entry of its sizes; NULL without codelet */
-	uint64_t order;                /* submission number, given when it enters the graph */
-	uint64_t footprint;            /* const after submission. ACQUIRE: the thread that asked */
-	struct hd_task_extra *extra;   /* owns; NULL for most, and while its memory is free */
-	double ready, picked;          /* us; ready is also the predicted end while it waits in a worker (see engine) */
-	uint32_t pending;              /* what it still waits for: ungranted accesses, explicit dependencies, then transfers */
-	uint32_t refs;                 /* 1 for the graph, 1 per reference of the program, 1 per edge to it */
+	heddle_codelet *codelet;     /* NULL unless HD_TASK_CODELET */
+	struct hd_perf_entry *perf;  /* the model entry of its sizes; NULL without codelet */
+	uint64_t order;              /* submission number, given when it enters the graph */
+	uint64_t footprint;          /* const after submission. ACQUIRE: the thread that asked */
+	struct hd_task_extra *extra; /* owns; NULL for most, and while its memory is free */
+	double ready, picked;        /* us; ready is also the predicted end while it waits in a worker (see engine) */
+	/* what it still waits for: ungranted accesses, explicit dependencies, then transfers */
+	uint32_t pending;
+	uint32_t refs; /* 1 for the graph, 1 per reference of the program, 1 per edge to it */
 	int32_t priority;
-	int32_t status;                /* 0 or why it failed */
+	int32_t status; /* 0 or why it failed */
 	uint32_t n_accesses, n_values;
-	uint32_t worker;               /* who runs it, once picked; PREFETCH: the node */
-	uint32_t only_worker;          /* 1 + the only worker allowed; 0: any */
-	uint16_t choice;               /* REDUCE: its steps exist; ACQUIRE: given up; else 1 + the implementation, 0: the only one */
-	uint8_t size_class;            /* for the pool; HD_SIZE_CLASSES: too large for it */
+	uint32_t worker;      /* who runs it, once picked; PREFETCH: the node */
+	uint32_t only_worker; /* 1 + the only worker allowed; 0: any */
+	/* REDUCE: its steps exist; ACQUIRE: given up; else 1 + the implementation, 0: the only one */
+	uint16_t choice;
+	uint8_t size_class; /* for the pool; HD_SIZE_CLASSES: too large for it */
 	uint8_t kind;
-	_Atomic uint8_t state;         /* pairs: release in hd_task_end, acquire in heddle_task_done, which reads without the lock:
-	                                * otherwise a program could see "ended" and not what the task wrote */
-	uint8_t cancelled;             /* a task it depends on failed */
-	uint8_t waited;                /* somebody waits for this very task */
-	uint8_t special;               /* HD_TASK_COMMUTES ... */
-	struct hd_access accesses[];   /* n_accesses, then the values: see hd_task_value */
+	/* pairs: release in hd_task_end, acquire in heddle_task_done, which reads without the lock: otherwise a program
+	 * could see "ended" and not what the task wrote */
+	_Atomic uint8_t state;
+	uint8_t cancelled;           /* a task it depends on failed */
+	uint8_t waited;              /* somebody waits for this very task */
+	uint8_t special;             /* HD_TASK_COMMUTES ... */
+	struct hd_access accesses[]; /* n_accesses, then the values: see hd_task_value */
 };
 
 /* Another thread made the task: its cache lines are fetched while there is something else to do. */
@@ -148,18 +165,18 @@ struct heddle_codelet {
 	heddle_codelet *next;            /* in the runtime's list */
 	struct heddle_codelet_desc desc; /* owns what it points to */
 	struct hd_perf_model *model;
-	uint32_t id;                     /* in traces */
+	uint32_t id; /* in traces */
 	uint64_t footprint_seed;
-	uint64_t last_footprint;         /* one-entry cache of hd_perf_entry */
+	uint64_t last_footprint; /* one-entry cache of hd_perf_entry */
 	struct hd_perf_entry *last_entry;
-	double typical_us;               /* what its tasks took lately, roughly; HUGE_VAL until one has run */
-	uint8_t *class_ok;               /* per class: has an implementation, or a time in virtual time */
-	heddle_kernel *kernels;          /* per class: the implementation */
+	double typical_us;                 /* what its tasks took lately, roughly; HUGE_VAL until one has run */
+	uint8_t *class_ok;                 /* per class: has an implementation, or a time in virtual time */
+	heddle_kernel *kernels;            /* per class: the implementation */
 	struct hd_implementation *choices; /* owns; none unless some kind has several implementations */
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */
-	uint64_t max_bytes;              /* data of a task must not be larger; 0: no limit */
-	size_t n_able;                   /* workers of those classes */
-	char *kinds;                     /* owns: of workers that it has kernels for, "cpu, cuda" */
+	uint64_t max_bytes;                /* data of a task must not be larger; 0: no limit */
+	size_t n_able;                     /* workers of those classes */
+	char *kinds;                       /* owns: of workers that it has kernels for, "cpu, cuda" */
 };
 
 /* Tasks without a codelet never meet a policy, so their link is free for it. */
@@ -174,9 +191,10 @@ static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
 	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
 }
 
-/* pool.c: memory of tasks. Tasks are taken by submitting threads from a private list and given back under the core lock. */
+/* pool.c: memory of tasks. Tasks are taken by submitting threads from a private list and given back under the core
+ * lock. */
 struct hd_size_class {
-	heddle_task *open;    /* free tasks through link.next, fewer than HD_BUNDLE */
+	heddle_task *open; /* free tasks through link.next, fewer than HD_BUNDLE */
 	size_t n_open;
 	heddle_task *bundles; /* lists of HD_BUNDLE, linked by their first tasks' link.prev */
 };
@@ -205,11 +223,12 @@ void hd_graph_link(heddle_task *t);
 int hd_graph_after(heddle_task *before, heddle_task *after);
 /* The task that was made to wait last for `before` does so no more. */
 void hd_graph_undo_after(heddle_task *before);
-/* Gives back the accesses of a task that has ended and drops explicit dependencies on it; calls ready(task, arg) for each task
- * that nothing holds back any more. */
+/* Gives back the accesses of a task that has ended and drops explicit dependencies on it; calls ready(task, arg) for
+ * each task that nothing holds back any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
-/* Commute tokens: takes those of all its COMMUTE accesses or none. Calls got(task, arg) when it has them; otherwise it queues for
- * the one that lacked, and hd_graph_release calls `ready` for it again. The same for tasks that it stood in the way of. */
+/* Commute tokens: takes those of all its COMMUTE accesses or none. Calls got(task, arg) when it has them; otherwise it
+ * queues for the one that lacked, and hd_graph_release calls `ready` for it again. The same for tasks that it stood in
+ * the way of. */
 void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg);
 
 /* task.c */
@@ -220,12 +239,14 @@ void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* When the runtime stops: what is left of tasks that will never end, after a deadlock, or that the program has kept. */
 void hd_task_forget_all(heddle_runtime *rt);
 const char *hd_task_name(const heddle_task *t);
-uint64_t hd_task_bytes(const heddle_task *t); /* of its data. Not the model's figure: tasks with aliases share its entry */
+/* of its data. Not the model's figure: tasks with aliases share its entry */
+uint64_t hd_task_bytes(const heddle_task *t);
 int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node); /* the node can hold its data at all */
 void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
 /* A task that it depends on failed; `cause`, which may be NULL, is copied. */
 void hd_task_cancel(heddle_task *t, const char *cause);
-/* What those that depend on `t`, which failed or was cancelled, are to be told: the caller's, NULL when out of memory. */
+/* What those that depend on `t`, which failed or was cancelled, are to be told: the caller's, NULL when out of
+ * memory. */
 char *hd_task_blame(const heddle_task *t);
 /* Why it failed, or was cancelled, as part of a sentence: in `buffer`, of HD_REASON bytes usually, or in the task. */
 enum { HD_REASON = 500 };

@@ -1,7 +1,9 @@
 /* The life of a task, from the moment it enters the graph until it has ended. Everything runs under the core lock.
  *
- *   hd_core_insert ──► on_ready ──► policy.ready ──► policy.pick ──► assign (stage) ──► worker: begin, kernel, finish ──► hd_core_end
- *                         └──► controls (acquire, unregister ...: staged in main memory, no worker) ─────────────────────────┘
+ *   hd_core_insert ──► on_ready ──► policy.ready ──► policy.pick ──► assign (stage)
+ *                         │                                               ▼
+ *                         │                              worker: begin, kernel, finish ──► hd_core_end
+ *                         └──► controls (acquire, unregister ...: staged in main memory, no worker) ──► hd_core_end
  *
  * Callbacks are the only thing run without the lock: hd_core_settle leaves it for them.
  */
@@ -26,7 +28,7 @@ static heddle_task *take_first(heddle_task **head)
 	return t;
 }
 
-/* --- Ready --------------------------------------------------------------------------------------------------------------- */
+/* --- Ready -------------------------------------------------------------------------------------------------------- */
 
 static int grow_batch(heddle_runtime *rt)
 {
@@ -73,8 +75,8 @@ static void on_ready(heddle_task *t, void *arg)
 		to_policy(rt, t);
 }
 
-/* The first REDUX access of a group. The REDUCE task that will follow the group is made now, while the lack of memory for it
- * can still fail a contribution: the datum is void then. */
+/* The first REDUX access of a group. The REDUCE task that will follow the group is made now, while the lack of memory
+ * for it can still fail a contribution: the datum is void then. */
 static int open_reduction(heddle_runtime *rt, struct hd_access *a)
 {
 	heddle_task *reduce = hd_task_make(rt, NULL, 1);
@@ -89,7 +91,8 @@ static int open_reduction(heddle_runtime *rt, struct hd_access *a)
 	return 0;
 }
 
-/* A reduction that no task closes would never be done: the first access of another kind puts the REDUCE task before itself. */
+/* A reduction that no task closes would never be done: the first access of another kind puts the REDUCE task before
+ * itself. */
 static void close_reduction(heddle_runtime *rt, heddle_data *d)
 {
 	heddle_task *reduce = d->extra->reduce;
@@ -153,7 +156,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 		on_ready(t, rt);
 }
 
-/* --- The end ------------------------------------------------------------------------------------------------------------- */
+/* --- The end ------------------------------------------------------------------------------------------------------ */
 
 static void note_error(heddle_runtime *rt, heddle_task *t)
 {
@@ -222,8 +225,9 @@ struct calling {
 };
 static _Thread_local const struct calling *calling;
 
-/* A callback that submits comes here again. If that is to a runtime whose callbacks this thread is in already, they are left to
- * that loop: so there are never more loops in one another than runtimes, however long the chains of callbacks are. */
+/* A callback that submits comes here again. If that is to a runtime whose callbacks this thread is in already, they are
+ * left to that loop: so there are never more loops in one another than runtimes, however long the chains of callbacks
+ * are. */
 static void run_callbacks(heddle_runtime *rt)
 {
 	if (HD_LIKELY(!rt->called))
@@ -250,7 +254,7 @@ static void run_callbacks(heddle_runtime *rt)
 	calling = here.outer;
 }
 
-/* --- Workers ------------------------------------------------------------------------------------------------------------- */
+/* --- Workers ------------------------------------------------------------------------------------------------------ */
 
 void hd_core_hungry(struct hd_worker *w)
 {
@@ -380,8 +384,8 @@ static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, co
 	return status;
 }
 
-/* What a policy of the program has picked: NULL if it cannot have the task any more. One that the worker cannot run fails, since the
- * policy has let go of it. */
+/* What a policy of the program has picked: NULL if it cannot have the task any more. One that the worker cannot run
+ * fails, since the policy has let go of it. */
 static heddle_task *check_pick(const struct hd_worker *w, heddle_task *t)
 {
 	/* relaxed: under the core lock; pairs: nothing */
@@ -418,16 +422,16 @@ static void tell_policy(heddle_runtime *rt)
 	rt->stats.sched_batches++;
 }
 
-/* Beyond its pipeline a worker takes some more tasks at once when they are tiny, there are plenty for all, and nobody may be
- * waiting for one of them in particular: they are only seen to have ended when all have. */
+/* Beyond its pipeline a worker takes some more tasks at once when they are tiny, there are plenty for all, and nobody
+ * may be waiting for one of them in particular: they are only seen to have ended when all have. */
 static int can_hold_more(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
 	if (w->in_flight < w->pipeline)
 		return rt->n_ready != 0;
 	const heddle_task *last = w->staged ? w->staged_tail : NULL;
-	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->n_ready > rt->n_workers && !rt->n_reacting && last &&
-	       last->refs == 1 && !last->extra;
+	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->n_ready > rt->n_workers &&
+	       !rt->n_reacting && last && last->refs == 1 && !last->extra;
 }
 
 static void fill(struct hd_worker *w)

@@ -21,7 +21,8 @@ static int open_size(struct size_view *v, const heddle_task *t)
 		return hd_no_memory("a task's size");
 	v->size.bytes = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct heddle_part *part = &t->accesses[i].data->part; /* only what never changes: the lock is not held */
+		/* only what never changes: the lock is not held */
+		const struct heddle_part *part = &t->accesses[i].data->part;
 		v->parts[i].elem_size = part->elem_size;
 		v->parts[i].n_dims = part->n_dims;
 		memcpy(v->parts[i].n, part->n, sizeof part->n);
@@ -108,7 +109,8 @@ double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
 	if (!t)
 		return 0;
 	hd_task_set_access(t, 0, d, HEDDLE_W);
-	const struct hd_perf_entry *e = init->desc.footprint && hd_task_add_footprint(t) ? NULL : hd_task_entry(t, init->model);
+	const struct hd_perf_entry *e =
+	    init->desc.footprint && hd_task_add_footprint(t) ? NULL : hd_task_entry(t, init->model);
 	hd_task_unref(rt, t);
 	double us = e ? hd_perf_time(e, class_id) : 0;
 	return us > 0 ? us : 0; /* NAN: unknown */

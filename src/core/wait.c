@@ -69,8 +69,8 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 	return w != NULL;
 }
 
-/* One that runs a callback, which may submit; one that is about to return from its wait; one that has acquired a datum and
- * does not wait itself. */
+/* One that runs a callback, which may submit; one that is about to return from its wait; one that has acquired a datum
+ * and does not wait itself. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	if (rt->n_calling)
@@ -106,7 +106,7 @@ int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 	return hd_live(rt) && hd_core_still(rt) && !hd_others_may_act(rt, waiter);
 }
 
-/* --- For the program ------------------------------------------------------------------------------------------------------ */
+/* --- For the program ---------------------------------------------------------------------------------------------- */
 
 static int refuse_inside(const char *what)
 {
@@ -162,8 +162,8 @@ int heddle_task_wait(heddle_task *task)
 	int status = hd_wait_reacting(rt, task_ended, task);
 	if (!status && task->status) {
 		char why[HD_REASON];
-		status = hd_error(task->status, "%s (task %llu): %s", hd_task_name(task), (unsigned long long)task->order,
-		                  hd_task_reason(task, why, sizeof why));
+		status = hd_error(task->status, "%s (task %llu): %s", hd_task_name(task),
+		                  (unsigned long long)task->order, hd_task_reason(task, why, sizeof why));
 	}
 	hd_unlock(&rt->lock);
 	return status;

@@ -1,8 +1,9 @@
 /* Coherency: which copies are valid, and the transfers that make them so.
  *
- * Staging a task on a node: reserve and pin a replica for each of its data, ask for the transfers that are missing, wait for
- * them. A task that writes also waits until no transfer of the datum is under way, and none begins until it has ended
- * (write_locked): copies made meanwhile would be torn, or obsolete. Transfers pin both ends, so neither is evicted under them. Without a direct link a datum goes through main memory: two transfers, one behind the other.
+ * Staging a task on a node: reserve and pin a replica for each of its data, ask for the transfers that are missing,
+ * wait for them. A task that writes also waits until no transfer of the datum is under way, and none begins until it
+ * has ended (write_locked): copies made meanwhile would be torn, or obsolete. Transfers pin both ends, so neither is
+ * evicted under them. Without a direct link a datum goes through main memory: two transfers, one behind the other.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -30,7 +31,7 @@ static int writes(const struct hd_access *a)
 	return a->private_copy != NULL || hd_mode_writes(a->mode);
 }
 
-/* --- Transfers ----------------------------------------------------------------------------------------------------------- */
+/* --- Transfers ---------------------------------------------------------------------------------------------------- */
 
 static int has_link(const heddle_runtime *rt, unsigned from, unsigned to)
 {
@@ -119,7 +120,8 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 }
 
 /* Through main memory. */
-static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason, struct hd_transfer **out)
+static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
+                             struct hd_transfer **out)
 {
 	struct hd_replica *middle = &d->replicas[0];
 	if (!middle->ptr) {
@@ -145,7 +147,8 @@ static int fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_t
 	int from = cheapest_source(d, to);
 	if (from < 0) {
 		char name[80];
-		return hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", hd_data_name(d, name, sizeof name));
+		return hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it",
+		                hd_data_name(d, name, sizeof name));
 	}
 	if (!has_link(d->rt, (unsigned)from, to))
 		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
@@ -197,7 +200,8 @@ static void restage_access(struct hd_access *a);
 /* The task cannot do without the copy that has not come. Others of the datum are nothing to it. */
 static int lacks(const struct hd_access *a, unsigned node)
 {
-	return hd_task_node(a->data->rt, hd_access_task(a)) == node && needs_value(a) && !datum_of(a)->replicas[node].valid;
+	return hd_task_node(a->data->rt, hd_access_task(a)) == node && needs_value(a) &&
+	       !datum_of(a)->replicas[node].valid;
 }
 
 static void end_transfer(struct hd_transfer *tr)
@@ -281,7 +285,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	hd_replica_unpin(r);
 }
 
-/* --- Staging ------------------------------------------------------------------------------------------------------------- */
+/* --- Staging ------------------------------------------------------------------------------------------------------ */
 
 static void wait_for(struct hd_transfer *tr, struct hd_access *a)
 {
@@ -320,7 +324,8 @@ static int stage_local(heddle_task *t)
 			return 0;
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
-		hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1); /* nobody looks before the writer has ended */
+		/* nobody looks before the writer has ended */
+		hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
 	return 1;
 }
 

@@ -27,8 +27,8 @@ int hd_copy_host(const struct heddle_copy *copy)
 			from_offset += i[d] * from->stride[d];
 			to_offset += i[d] * to->stride[d];
 		}
-		memcpy((char *)to->base + to_offset * to->elem_size, (const char *)from->base + from_offset * from->elem_size,
-		       chunk);
+		memcpy((char *)to->base + to_offset * to->elem_size,
+		       (const char *)from->base + from_offset * from->elem_size, chunk);
 		unsigned d = first;
 		while (d < from->n_dims && ++i[d] == from->n[d])
 			i[d++] = 0;

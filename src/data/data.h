@@ -1,8 +1,8 @@
 /* Data: handles, copies per memory node, transfers, eviction: the door of src/data.
  *
- * The protocol is MSI: a replica is invalid, or valid; the datum is "modified" when exactly one replica is valid and it is not the
- * program's buffer. Everything is guarded by the core lock unless it says otherwise; the copies themselves are made by the
- * engine without it, on replicas that are pinned for the purpose.
+ * The protocol is MSI: a replica is invalid, or valid; the datum is "modified" when exactly one replica is valid and it
+ * is not the program's buffer. Everything is guarded by the core lock unless it says otherwise; the copies themselves
+ * are made by the engine without it, on replicas that are pinned for the purpose.
  */
 #ifndef HD_DATA_H
 #define HD_DATA_H
@@ -10,70 +10,76 @@
 #include <heddle/data.h>
 #include "core/task.h"
 
-
 /* A copy of a datum on one node. */
 struct hd_replica {
-	void *ptr;              /* NULL: not allocated. Virtual time: any non-NULL value */
-	uint32_t pins;          /* tasks staged or running and transfers that use it */
+	void *ptr;     /* NULL: not allocated. Virtual time: any non-NULL value */
+	uint32_t pins; /* tasks staged or running and transfers that use it */
 	uint16_t node;
 	uint8_t valid;
-	uint8_t incoming;       /* a transfer will make it valid */
+	uint8_t incoming;                 /* a transfer will make it valid */
 	struct hd_replica *newer, *older; /* LRU list of the node while unpinned */
-	uint8_t listed;         /* 0 no LRU list, 1 clean, 2 dirty */
-	uint8_t user_buffer;    /* the program's: never freed nor evicted */
+	uint8_t listed;                   /* 0 no LRU list, 1 clean, 2 dirty */
+	uint8_t user_buffer;              /* the program's: never freed nor evicted */
 };
 
 /* What few data need. */
 struct hd_data_extra {
-	char *name;                       /* owns */
-	const struct heddle_type *type;   /* heddle_object; borrows until unregistered */
+	char *name;                     /* owns */
+	const struct heddle_type *type; /* heddle_object; borrows until unregistered */
 	heddle_codelet *redux_init, *redux_combine;
-	struct hd_private *privates;      /* owns: private copies for SCRATCH and REDUX */
-	heddle_task *reduce;              /* owns: will close the reduction that the chain ends with; NULL: it does not */
-	heddle_data **children;           /* owns the array; the handles too */
+	struct hd_private *privates; /* owns: private copies for SCRATCH and REDUX */
+	/* owns: will close the reduction that the chain ends with; NULL: it does not */
+	heddle_task *reduce;
+	heddle_data **children; /* owns the array; the handles too */
 	size_t n_children;
-	struct heddle_part *parts;        /* owns: all parts when there are several */
+	struct heddle_part *parts; /* owns: all parts when there are several */
 	size_t n_parts;
 	const char *type_name;
-	char *cause;                      /* owns: poisoned, which task failed and why; NULL: not known. Stale once it is good again */
+	/* owns: poisoned, which task failed and why; NULL: not known. Stale once it is good again */
+	char *cause;
 };
 
-enum { HD_DATA_OBJECT = 1 /* not made of arrays */, HD_DATA_REDUCIBLE = 2 /* has its reduction kernels */,
-       HD_DATA_PARTS = 4 /* has several: kernels run without the lock, and `extra` may be made meanwhile */ };
+enum {
+	HD_DATA_OBJECT = 1 /* not made of arrays */,
+	HD_DATA_REDUCIBLE = 2 /* has its reduction kernels */,
+	HD_DATA_PARTS = 4 /* has several: kernels run without the lock, and `extra` may be made meanwhile */
+};
 
-/* Laid out by use: a task touches what lies from `rt` to the first replica, about two cache lines, and hardly ever the rest. */
+/* Laid out by use: a task touches what lies from `rt` to the first replica, about two cache lines, and hardly ever the
+ * rest. */
 struct heddle_data {
-	struct heddle_part part; /* part 0 */
-	struct hd_transfer *transfers; /* in flight or queued, of this datum */
+	struct heddle_part part;                      /* part 0 */
+	struct hd_transfer *transfers;                /* in flight or queued, of this datum */
 	struct hd_access *commuters, *commuters_tail; /* ready but for the token */
-	heddle_data *parent;    /* partitioned: borrows */
-	heddle_task *holder;    /* the ACQUIRE tasks in force (link.next): one, or several that read */
+	heddle_data *parent;                          /* partitioned: borrows */
+	heddle_task *holder;            /* the ACQUIRE tasks in force (link.next): one, or several that read */
 	heddle_data *next, **prev_next; /* runtime's list */
 
 	/* Const after registration. */
 	heddle_runtime *rt;
-	uint64_t shape;         /* hash of the extents of all parts */
-	uint64_t bytes;         /* of a dense copy */
-	struct hd_data_extra *extra;  /* owns */
-	uint32_t id;            /* registration number */
-	/* What submitting threads look at without the lock; a word of their own, for compilers read neighbours together. */
-	uint8_t partitioned;    /* seen as children now: refused in tasks */
-	uint8_t read_only;      /* a child that shares elements with another, or a piece of one */
+	uint64_t shape;              /* hash of the extents of all parts */
+	uint64_t bytes;              /* of a dense copy */
+	struct hd_data_extra *extra; /* owns */
+	uint32_t id;                 /* registration number */
+	/* What submitting threads look at without the lock; a word of their own, for compilers read neighbours
+	 * together. */
+	uint8_t partitioned; /* seen as children now: refused in tasks */
+	uint8_t read_only;   /* a child that shares elements with another, or a piece of one */
 	uint8_t unregistered;
-	uint8_t traits;         /* HD_DATA_OBJECT ... */
+	uint8_t traits; /* HD_DATA_OBJECT ... */
 
 	/* The access chain (graph/depend.c). */
 	struct hd_access *queue, *queue_tail; /* not granted yet */
-	uint32_t granted;       /* accesses granted and not given back */
+	uint32_t granted;                     /* accesses granted and not given back */
 	uint32_t tail_count, prev_count; /* sizes of the last group of the chain and of the one before, ever linked */
 	uint8_t granted_mode, tail_mode;
-	uint8_t token;          /* commute: held */
-	uint8_t poisoned;       /* the task that should have written it failed */
-	uint16_t n_transfers;   /* in flight; at most one per node */
-	uint8_t write_locked;   /* a task that writes it is staged or runs: no transfer of it may begin */
-	uint8_t orphan;         /* a private copy that is nobody's any more: freed after its last transfer */
-	uint16_t n_valid;       /* replicas that are valid: see hd_replica_set_valid */
-	uint16_t n_away;        /* replicas that have memory and are not in main memory */
+	uint8_t token;                /* commute: held */
+	uint8_t poisoned;             /* the task that should have written it failed */
+	uint16_t n_transfers;         /* in flight; at most one per node */
+	uint8_t write_locked;         /* a task that writes it is staged or runs: no transfer of it may begin */
+	uint8_t orphan;               /* a private copy that is nobody's any more: freed after its last transfer */
+	uint16_t n_valid;             /* replicas that are valid: see hd_replica_set_valid */
+	uint16_t n_away;              /* replicas that have memory and are not in main memory */
 	struct hd_replica replicas[]; /* per node */
 };
 
@@ -87,23 +93,24 @@ struct hd_transfer {
 	struct hd_access *waiters;      /* tasks that are staged when it has ended */
 	struct hd_transfer *behind;     /* second hop: starts when `behind` has ended */
 	uint16_t from, to;
-	uint8_t reason, evict;          /* evict: free the source when it has ended */
+	uint8_t reason, evict; /* evict: free the source when it has ended */
 	uint8_t started;
 	int status;
-	double start, end;              /* us */
+	double start, end; /* us */
 };
 
 /* A memory node. */
 struct hd_memory {
-	uint64_t capacity, used, peak;      /* bytes; capacity 0 = no limit */
-	uint64_t leaving;                   /* bytes of replicas being written back in order to be freed */
+	uint64_t capacity, used, peak;            /* bytes; capacity 0 = no limit */
+	uint64_t leaving;                         /* bytes of replicas being written back in order to be freed */
 	struct hd_replica *oldest[3], *newest[3]; /* [1] clean, [2] dirty; [0] unused */
-	heddle_task *waiting, *waiting_tail; /* picked tasks that found no room, oldest first (link.next) */
-	uint8_t retry;                      /* something was freed or unpinned meanwhile */
+	heddle_task *waiting, *waiting_tail;      /* picked tasks that found no room, oldest first (link.next) */
+	uint8_t retry;                            /* something was freed or unpinned meanwhile */
 };
 
 /* handle.c */
-int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out); /* takes the lock */
+/* takes the lock */
+int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out);
 /* A temporary of the same shape, in no list: its owner destroys it. The lock is held. */
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 void hd_data_destroy(heddle_data *d); /* frees every replica; no task may use it any more. The lock is held */
@@ -129,8 +136,8 @@ size_t hd_data_n_parts(const heddle_data *d);
 void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out);
 
 /* memory.c: allocation and eviction. */
-/* Makes sure that every replica of the task on `node` is allocated and pinned, evicting others when the node is full. 0;
- * HEDDLE_PENDING: no room now, the task was queued and hd_memory_retry will come back to it; HEDDLE_E_MEMORY. */
+/* Makes sure that every replica of the task on `node` is allocated and pinned, evicting others when the node is full.
+ * 0; HEDDLE_PENDING: no room now, the task was queued and hd_memory_retry will come back to it; HEDDLE_E_MEMORY. */
 int hd_memory_reserve(heddle_task *t, unsigned node);
 /* Room for a copy that is only a hint: 0 when there was some without writing anything back. The replica is pinned. */
 int hd_memory_try(struct hd_replica *r);
@@ -141,8 +148,8 @@ void hd_replica_unpin(struct hd_replica *r);
 void hd_memory_retry(heddle_runtime *rt);
 
 /* coherency.c */
-/* Brings the data of a task to the node; t->pending is the number of transfers it waits for. 0: all there; HEDDLE_PENDING: it
- * will be, hd_engine's staged() is called then; or an error. */
+/* Brings the data of a task to the node; t->pending is the number of transfers it waits for. 0: all there;
+ * HEDDLE_PENDING: it will be, hd_engine's staged() is called then; or an error. */
 int hd_stage(heddle_task *t, unsigned node);
 /* Only waits until no transfer of the task's data is under way. 0 or HEDDLE_PENDING. */
 int hd_stage_quiet(heddle_task *t);
@@ -159,11 +166,11 @@ void hd_transfer_done(struct hd_transfer *tr);
 /* Starts a write-back of `r` to main memory, to be freed afterwards. */
 int hd_write_back(struct hd_replica *r);
 
-/* private.c: SCRATCH and REDUX. Each worker that runs such a task has a private copy of the datum, a temporary handle of
- * the same shape. */
+/* private.c: SCRATCH and REDUX. Each worker that runs such a task has a private copy of the datum, a temporary handle
+ * of the same shape. */
 struct hd_private {
 	struct hd_private *next;
-	heddle_data *copy;   /* owns */
+	heddle_data *copy; /* owns */
 	uint32_t worker;
 	uint8_t redux;       /* else scratch */
 	uint8_t initialised; /* redux: the init kernel has run on it */

@@ -1,7 +1,8 @@
 /* Filters: a datum seen as several. The children share the parent's buffer in main memory.
  *
- * Splitting and joining are control tasks that access the parent and all the children: PARTITION brings the parent home and
- * makes the children windows of it, UNPARTITION brings the children home. In between the parent is refused in tasks.
+ * Splitting and joining are control tasks that access the parent and all the children: PARTITION brings the parent home
+ * and makes the children windows of it, UNPARTITION brings the children home. In between the parent is refused in
+ * tasks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,21 +44,17 @@ static int window(const struct heddle_part *p, const struct heddle_filter *f, si
 	size_t rows = count_pieces(p->n[0], f->nx, f->tile_x);
 	switch (f->kind) {
 	case HEDDLE_SPLIT_VECTOR:
-	case HEDDLE_SPLIT_ROWS:
-		cut(p->n[0], f->nx, f->tile_x, i, &w->offset[0], &w->n[0]);
-		return 0;
-	case HEDDLE_SPLIT_HALO:
-		cut_halo(p, f, i, w);
-		return 0;
-	case HEDDLE_SPLIT_COLUMNS:
-		cut(p->n[1], f->ny, f->tile_y, i, &w->offset[1], &w->n[1]);
-		return 0;
+	case HEDDLE_SPLIT_ROWS: cut(p->n[0], f->nx, f->tile_x, i, &w->offset[0], &w->n[0]); return 0;
+	case HEDDLE_SPLIT_HALO: cut_halo(p, f, i, w); return 0;
+	case HEDDLE_SPLIT_COLUMNS: cut(p->n[1], f->ny, f->tile_y, i, &w->offset[1], &w->n[1]); return 0;
 	case HEDDLE_SPLIT_TILES:
 		cut(p->n[0], f->nx, f->tile_x, i % rows, &w->offset[0], &w->n[0]);
 		cut(p->n[1], f->ny, f->tile_y, i / rows, &w->offset[1], &w->n[1]);
 		return 0;
 	case HEDDLE_SPLIT_CUSTOM:
-		return f->child(p, i, w->offset, w->n, f->arg) ? hd_error(HEDDLE_E_INVALID, "the filter refused child %zu", i) : 0;
+		return f->child(p, i, w->offset, w->n, f->arg)
+		           ? hd_error(HEDDLE_E_INVALID, "the filter refused child %zu", i)
+		           : 0;
 	}
 	return hd_error(HEDDLE_E_INVALID, "there is no filter of kind %d", (int)f->kind);
 }
@@ -67,14 +64,11 @@ static size_t n_windows(const struct heddle_part *p, const struct heddle_filter 
 	switch (f->kind) {
 	case HEDDLE_SPLIT_VECTOR:
 	case HEDDLE_SPLIT_HALO:
-	case HEDDLE_SPLIT_ROWS:
-		return count_pieces(p->n[0], f->nx, f->tile_x);
-	case HEDDLE_SPLIT_COLUMNS:
-		return count_pieces(p->n[1], f->ny, f->tile_y);
+	case HEDDLE_SPLIT_ROWS: return count_pieces(p->n[0], f->nx, f->tile_x);
+	case HEDDLE_SPLIT_COLUMNS: return count_pieces(p->n[1], f->ny, f->tile_y);
 	case HEDDLE_SPLIT_TILES:
 		return count_pieces(p->n[0], f->nx, f->tile_x) * count_pieces(p->n[1], f->ny, f->tile_y);
-	case HEDDLE_SPLIT_CUSTOM:
-		return f->n_children;
+	case HEDDLE_SPLIT_CUSTOM: return f->n_children;
 	}
 	return 0;
 }
@@ -94,9 +88,12 @@ static int check_filter(const heddle_data *d, const struct heddle_filter *f)
 	hd_data_name(d, name, sizeof name);
 	if (hd_data_n_parts(d) != 1 || (d->traits & HD_DATA_OBJECT))
 		return hd_error(HEDDLE_E_UNSUPPORTED, "%s: only data of one dense part can be split", name);
-	unsigned dims = f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO ? 1 : f->kind == HEDDLE_SPLIT_CUSTOM ? 0 : 2;
+	unsigned dims = f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO ? 1
+	                : f->kind == HEDDLE_SPLIT_CUSTOM                               ? 0
+	                                                                               : 2;
 	if (d->part.n_dims < dims)
-		return hd_error(HEDDLE_E_INVALID, "%s has %u dimensions, the filter needs %u", name, d->part.n_dims, dims);
+		return hd_error(HEDDLE_E_INVALID, "%s has %u dimensions, the filter needs %u", name, d->part.n_dims,
+		                dims);
 	int status = 0;
 	if (f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO || f->kind == HEDDLE_SPLIT_ROWS ||
 	    f->kind == HEDDLE_SPLIT_TILES)
@@ -143,8 +140,10 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	int status = hd_data_create(d->rt, &part, 1, &child);
 	if (status)
 		return status;
-	memcpy(child->part.stride, part.stride, sizeof part.stride); /* a window of its parent, without a buffer as yet */
-	child->part.base = (void *)(uintptr_t)(offset * part.elem_size); /* its distance from the parent's, until then */
+	/* a window of its parent, without a buffer as yet */
+	memcpy(child->part.stride, part.stride, sizeof part.stride);
+	/* its distance from the parent's, until then */
+	child->part.base = (void *)(uintptr_t)(offset * part.elem_size);
 	child->parent = d;
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_replica_set_valid(&child->replicas[0], 0);
@@ -165,7 +164,8 @@ static void drop_children(heddle_data *d)
 
 static int make_children(heddle_data *d, const struct heddle_filter *f)
 {
-	hd_lock(&d->rt->lock); /* workers make `extra` for private copies, and place parts when their PARTITION has run */
+	/* workers make `extra` for private copies, and place parts when their PARTITION has run */
+	hd_lock(&d->rt->lock);
 	struct hd_data_extra *extra = hd_data_extra(d);
 	const struct heddle_part part = d->part;
 	hd_unlock(&d->rt->lock);
@@ -211,7 +211,8 @@ int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t 
 		drop_children(d);
 		return HEDDLE_E_MEMORY;
 	}
-	/* The children must not be staged on their own before the parent has a place: they are good when PARTITION has ended. */
+	/* The children must not be staged on their own before the parent has a place: they are good when PARTITION has
+	 * ended. */
 	for (uint32_t i = 1; i < t->n_accesses; i++)
 		t->accesses[i].flags |= HD_ACCESS_LATE;
 	d->partitioned = 1;
@@ -241,7 +242,8 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 {
 	if (d && d->partitioned && i < d->extra->n_children)
 		return d->extra->children[i];
-	hd_error(HEDDLE_E_INVALID, d && d->partitioned ? "there is no child %zu" : "the datum is not partitioned: no child %zu", i);
+	hd_error(HEDDLE_E_INVALID,
+	         d && d->partitioned ? "there is no child %zu" : "the datum is not partitioned: no child %zu", i);
 	return NULL;
 }
 

@@ -6,7 +6,7 @@
 #include "data.h"
 #include "core/runtime.h"
 
-enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
+enum { PART_ALIGN = 64 };          /* parts of a dense replica begin on a cache line */
 #define MOST_BYTES (SIZE_MAX >> 8) /* of a datum: no address space has more, and sums of some do not overflow */
 
 struct hd_data_extra *hd_data_extra(heddle_data *d)
@@ -94,14 +94,16 @@ static int too_large(void)
 static int check_part(const struct heddle_part *p)
 {
 	if (p->elem_size == 0 || p->n_dims > HEDDLE_MAX_DIMS)
-		return hd_error(HEDDLE_E_INVALID, "data need elements of at least one byte and at most %d dimensions, not %zu and %u",
+		return hd_error(HEDDLE_E_INVALID,
+		                "data need elements of at least one byte and at most %d dimensions, not %zu and %u",
 		                HEDDLE_MAX_DIMS, p->elem_size, p->n_dims);
 	size_t span = 1, bytes = p->elem_size, spanned;
 	for (unsigned d = 0; d < p->n_dims; d++) {
 		if (p->base && p->n[d] > 1 && p->stride[d] < span)
-			return hd_error(HEDDLE_E_INVALID,
-			                "dimension %u has stride %zu, less than the %zu elements below it: lines would overlap", d,
-			                p->stride[d], span);
+			return hd_error(
+			    HEDDLE_E_INVALID,
+			    "dimension %u has stride %zu, less than the %zu elements below it: lines would overlap", d,
+			    p->stride[d], span);
 		if ((p->n[d] && __builtin_mul_overflow(bytes, p->n[d], &bytes)) ||
 		    __builtin_mul_overflow(p->n[d], p->base ? p->stride[d] : span, &span) ||
 		    __builtin_mul_overflow(span, p->elem_size, &spanned))

@@ -1,8 +1,8 @@
 /* Memory of the nodes: allocation, pins, and eviction of the least recently used.
  *
- * A task takes room for all its data at once or waits holding nothing, so tasks cannot block each other with half of what they
- * need; as one that was staged always runs and then unpins, a task whose data fit the node at all gets its turn. Main memory
- * (node 0) is never evicted from: its capacity is a description, not a limit.
+ * A task takes room for all its data at once or waits holding nothing, so tasks cannot block each other with half of
+ * what they need; as one that was staged always runs and then unpins, a task whose data fit the node at all gets its
+ * turn. Main memory (node 0) is never evicted from: its capacity is a description, not a limit.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -18,7 +18,7 @@ static int limited(const struct hd_memory *m)
 	return m->capacity != 0;
 }
 
-/* --- LRU lists of unpinned replicas: clean ones have another valid copy somewhere ---------------------------------------- */
+/* --- LRU lists of unpinned replicas: clean ones have another valid copy somewhere --------------------------------- */
 
 static int has_other_copy(const struct hd_replica *r)
 {
@@ -81,7 +81,7 @@ void hd_replica_unpin(struct hd_replica *r)
 	}
 }
 
-/* --- Allocation ---------------------------------------------------------------------------------------------------------- */
+/* --- Allocation --------------------------------------------------------------------------------------------------- */
 
 static int allocate(struct hd_replica *r)
 {
@@ -128,7 +128,7 @@ void hd_memory_free(struct hd_replica *r)
 	r->user_buffer = 0;
 }
 
-/* --- Eviction ------------------------------------------------------------------------------------------------------------ */
+/* --- Eviction ----------------------------------------------------------------------------------------------------- */
 
 /* Frees clean replicas, oldest first, until `need` more bytes fit or there are no more. */
 static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
@@ -150,7 +150,8 @@ static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t ne
 {
 	while (m->used + need > m->capacity + m->leaving && m->oldest[2]) {
 		struct hd_replica *r = m->oldest[2];
-		if (has_other_copy(r) || hd_replica_data(r)->write_locked) { /* written back meanwhile, or about to be obsolete */
+		/* written back meanwhile, or about to be obsolete */
+		if (has_other_copy(r) || hd_replica_data(r)->write_locked) {
 			hd_memory_free(r);
 			continue;
 		}
@@ -174,7 +175,7 @@ static int make_room(heddle_runtime *rt, unsigned node, uint64_t need)
 	return m->used + need <= m->capacity ? 0 : HEDDLE_PENDING;
 }
 
-/* --- A task's data ------------------------------------------------------------------------------------------------------- */
+/* --- A task's data ------------------------------------------------------------------------------------------------ */
 
 static struct hd_replica *replica_of(struct hd_access *a, unsigned node)
 {

@@ -1,5 +1,5 @@
-/* Which of many windows share elements with another. Those that do not meet along one dimension need not be compared: the
- * windows are sorted along the dimension that leaves the fewest pairs. */
+/* Which of many windows share elements with another. Those that do not meet along one dimension need not be compared:
+ * the windows are sorted along the dimension that leaves the fewest pairs. */
 #include <stdlib.h>
 #include "data.h"
 
@@ -23,7 +23,8 @@ static int is_empty(const struct hd_window *w, unsigned n_dims)
 	return 0;
 }
 
-/* Sorts the spans of the windows that have elements; returns how many these are. A scalar is one element along its only line. */
+/* Sorts the spans of the windows that have elements; returns how many these are. A scalar is one element along its only
+ * line. */
 static size_t lay_out(struct hd_window *windows, size_t n, unsigned n_dims, unsigned dim, struct span *spans)
 {
 	size_t n_spans = 0;

@@ -19,13 +19,11 @@ int heddle_matrix(heddle_runtime *rt, void *a, size_t m, size_t n, size_t ld, si
 {
 	if (a && ld < m)
 		return hd_error(HEDDLE_E_INVALID, "leading dimension %zu is less than the %zu rows", ld, m);
-	return hd_data_create(rt,
-	                      &(struct heddle_part){.base = a,
-	                                            .elem_size = elem_size,
-	                                            .n_dims = 2,
-	                                            .n = {m, n},
-	                                            .stride = {1, a ? ld : m}},
-	                      1, out);
+	return hd_data_create(
+	    rt,
+	    &(struct heddle_part){
+	        .base = a, .elem_size = elem_size, .n_dims = 2, .n = {m, n}, .stride = {1, a ? ld : m}},
+	    1, out);
 }
 
 int heddle_block(heddle_runtime *rt, void *a, size_t nx, size_t ny, size_t nz, size_t ldy, size_t ldz, size_t elem_size,
@@ -68,7 +66,8 @@ int heddle_coo(heddle_runtime *rt, size_t nnz, void *values, uint32_t *row, uint
 	return hd_data_create(rt, parts, 3, out);
 }
 
-int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts, heddle_data **out)
+int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part *parts, size_t n_parts,
+                 heddle_data **out)
 {
 	if (!parts || n_parts == 0)
 		return hd_error(HEDDLE_E_INVALID, "%s: a datum has at least one part", type ? type : "data");
@@ -80,7 +79,8 @@ int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part 
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
 {
 	if (!object || !type || !type->name || !type->size || !type->pack || !type->unpack || !type->destroy)
-		return hd_error(HEDDLE_E_INVALID, "an object needs its address and a type with name, size, pack, unpack, destroy");
+		return hd_error(HEDDLE_E_INVALID,
+		                "an object needs its address and a type with name, size, pack, unpack, destroy");
 	void **cell = malloc(sizeof *cell);
 	if (!cell)
 		return hd_no_memory("a handle");
@@ -111,9 +111,11 @@ static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint6
 	char name[80];
 	if (!codelet->max_bytes || d->bytes <= codelet->max_bytes / n_copies)
 		return 0;
-	return hd_error(HEDDLE_E_NO_FIT, "%s needs %llu copies of %s, of %llu bytes each, more than the %llu of any memory it can run in",
-	                codelet->desc.name, (unsigned long long)n_copies, hd_data_name(d, name, sizeof name),
-	                (unsigned long long)d->bytes, (unsigned long long)codelet->max_bytes);
+	return hd_error(
+	    HEDDLE_E_NO_FIT,
+	    "%s needs %llu copies of %s, of %llu bytes each, more than the %llu of any memory it can run in",
+	    codelet->desc.name, (unsigned long long)n_copies, hd_data_name(d, name, sizeof name),
+	    (unsigned long long)d->bytes, (unsigned long long)codelet->max_bytes);
 }
 
 /* A contribution may be made by any worker, so any must be able to begin one. */
@@ -124,7 +126,8 @@ static int check_reduction(const heddle_data *d, const heddle_codelet *init, con
 		return hd_error(HEDDLE_E_INVALID, "codelets and datum belong to different runtimes");
 	for (size_t i = 0; i < rt->n_classes && !rt->virtual_time; i++)
 		if (!init->kernels[i])
-			return hd_error(HEDDLE_E_INVALID, "codelet %s has no kernel for class %s: a reduction can begin on any worker",
+			return hd_error(HEDDLE_E_INVALID,
+			                "codelet %s has no kernel for class %s: a reduction can begin on any worker",
 			                init->desc.name, rt->platform->classes[i].name);
 	if (!rt->virtual_time && !combine->n_able)
 		return hd_codelet_no_worker(combine);

@@ -1,8 +1,9 @@
 /* SCRATCH and REDUX: private copies per worker, and how a reduction is completed.
  *
- * A reduction is over when a datum whose last accesses were REDUX is accessed in another way: a REDUCE task is put into the
- * chain there. When all contributions are in, it makes one task per private copy, each adding it to the result, one after
- * the other; they work under REDUCE's own access. The value from before the reduction, if there is one, counts too.
+ * A reduction is over when a datum whose last accesses were REDUX is accessed in another way: a REDUCE task is put into
+ * the chain there. When all contributions are in, it makes one task per private copy, each adding it to the result, one
+ * after the other; they work under REDUCE's own access. The value from before the reduction, if there is one, counts
+ * too.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -158,7 +159,7 @@ int hd_reduce_spawn(heddle_task *t)
 		return status;
 	}
 	for (heddle_task *s = steps.first, *next; s; s = next) {
-		next = s->link.next; /* the core's as soon as it is inserted */
+		next = s->link.next;       /* the core's as soon as it is inserted */
 		s->link.u.word = t->order; /* for the trace: where in the order of submissions it belongs */
 		hd_core_insert(rt, s);
 	}

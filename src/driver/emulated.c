@@ -1,6 +1,6 @@
-/* An accelerator that is not there: a thread with a memory node of its own in host memory. Data are really copied, kernels
- * really run; links take as long as the platform says, kernels `slowdown` times as long as they do. So every path of the
- * data manager is exercised on a machine without a GPU.
+/* An accelerator that is not there: a thread with a memory node of its own in host memory. Data are really copied,
+ * kernels really run; links take as long as the platform says, kernels `slowdown` times as long as they do. So every
+ * path of the data manager is exercised on a machine without a GPU.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -31,7 +31,8 @@ struct hd_build_edge {
 	uint64_t bytes; /* 0: nothing is handed over; else a datum that `from` writes and `to` reads */
 };
 
-/* What a reader has beside the graph: `*array` with room for one more element than n: 0, or -1 with build->failed set. */
+/* What a reader has beside the graph: `*array` with room for one more element than n: 0, or -1 with build->failed
+ * set. */
 struct hd_build;
 int hd_build_room(struct hd_build *build, void *array, size_t n, size_t *max, size_t size);
 /* The number of a name, given on its first use. `name` need not end with a NUL. */
@@ -99,10 +100,10 @@ double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
 /* The column of `times` that holds for a class, or graph->n_classes. */
 size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_class *class_);
 
-/* --- Bounds (bounds.c) --- */
+/* --- Bounds (bounds.c) -------------------------------------------------------------------------------------------- */
 
-/* The least makespan of any schedule on a platform, us, transfers taken as free; HEDDLE_E_UNSUPPORTED for more tasks than
- * HD_OPTIMUM_TASKS (bounds/bounds.h). */
+/* The least makespan of any schedule on a platform, us, transfers taken as free; HEDDLE_E_UNSUPPORTED for more tasks
+ * than HD_OPTIMUM_TASKS (bounds/bounds.h). */
 int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out);
 
 #endif

@@ -101,8 +101,11 @@ int heddle_platform_discover(int n_cpu, struct heddle_platform **out)
 	size_t cores = hd_topology_cores(topology);
 	hd_topology_close(topology);
 	if (n_cpu > 0 && (size_t)n_cpu > cores)
-		return hd_error(HEDDLE_E_INVALID, "%d CPU workers are asked for, but only %zu core%s may be used here: ask for fewer, or for "
-		                "-1, one per core (n_cpu, HEDDLE_NCPU, --ncpu)", n_cpu, cores, cores == 1 ? "" : "s");
+		return hd_error(
+		    HEDDLE_E_INVALID,
+		    "%d CPU workers are asked for, but only %zu core%s may be used here: ask for fewer, or for "
+		    "-1, one per core (n_cpu, HEDDLE_NCPU, --ncpu)",
+		    n_cpu, cores, cores == 1 ? "" : "s");
 	struct heddle_platform *p = calloc(1, sizeof *p);
 	if (!p)
 		return hd_no_memory("a platform");
@@ -114,7 +117,7 @@ int heddle_platform_discover(int n_cpu, struct heddle_platform **out)
 	return status;
 }
 
-/* --- Emulated accelerators --- */
+/* --- Emulated accelerators ---------------------------------------------------------------------------------------- */
 
 static int add_emulated(struct heddle_platform *p, unsigned number, const struct heddle_link *like, double slowdown)
 {

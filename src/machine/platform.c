@@ -133,7 +133,7 @@ const struct heddle_link *heddle_platform_link(const struct heddle_platform *pla
 	return NULL;
 }
 
-/* --- Kernel times (the law is stated in heddle/platform.h) --- */
+/* --- Kernel times (the law is stated in heddle/platform.h) -------------------------------------------------------- */
 
 /* On the line through two points: on log-log axes, or on linear ones where a zero has no logarithm. */
 static double on_segment(const struct heddle_kernel_point *a, const struct heddle_kernel_point *b, double bytes)

@@ -145,7 +145,8 @@ static int check_link(const struct heddle_platform *p, size_t index)
 	if (!is_positive(l->bandwidth))
 		return BAD("link %s -> %s: bandwidth is %g MB/s; it must be above 0", from, to, l->bandwidth);
 	if (!is_duration(l->latency))
-		return BAD("link %s -> %s: latency is %g us; it must be 0 or more, and below %g", from, to, l->latency, MOST_US);
+		return BAD("link %s -> %s: latency is %g us; it must be 0 or more, and below %g", from, to, l->latency,
+		           MOST_US);
 	for (size_t i = 0; i < l->n_buses; i++) {
 		if (l->buses[i] >= p->n_buses)
 			return BAD("link %s -> %s: bus %u does not exist; there are %zu", from, to, l->buses[i],
@@ -216,11 +217,11 @@ static int check_table(const char *codelet, const char *class_name, const struct
 {
 	for (size_t i = 0; i < k->n_table; i++) {
 		if (!is_non_negative(k->table[i].bytes))
-			return BAD("kernel %s on %s: table[%zu] is for %g bytes; they must be 0 or more", codelet, class_name, i,
-			           k->table[i].bytes);
+			return BAD("kernel %s on %s: table[%zu] is for %g bytes; they must be 0 or more", codelet,
+			           class_name, i, k->table[i].bytes);
 		if (!is_duration(k->table[i].us) || k->table[i].us == 0)
-			return BAD("kernel %s on %s: table[%zu] is %g us; it must be above 0 and below %g", codelet, class_name,
-			           i, k->table[i].us, MOST_US);
+			return BAD("kernel %s on %s: table[%zu] is %g us; it must be above 0 and below %g", codelet,
+			           class_name, i, k->table[i].us, MOST_US);
 		if (i && !(k->table[i].bytes > k->table[i - 1].bytes))
 			return BAD("kernel %s on %s: table[%zu] is for %.17g bytes, not more than the one before; "
 			           "sizes must ascend",
@@ -249,8 +250,9 @@ static int check_kernel(const struct heddle_platform *p, size_t index)
 		return BAD("kernel %s on %s: gflops is %g; it must be above 0 (or give a table)", k->codelet,
 		           class_name, k->gflops);
 	if (!is_non_negative(k->half) || !is_duration(k->latency))
-		return BAD("kernel %s on %s: half is %g flops, latency %g us; both must be 0 or more, the latency below %g",
-		           k->codelet, class_name, k->half, k->latency, MOST_US);
+		return BAD(
+		    "kernel %s on %s: half is %g flops, latency %g us; both must be 0 or more, the latency below %g",
+		    k->codelet, class_name, k->half, k->latency, MOST_US);
 	return 0;
 }
 

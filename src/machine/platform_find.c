@@ -49,7 +49,7 @@ static int each_directory(int (*visit)(void *arg, const char *directory), void *
 	return status;
 }
 
-/* --- Listing --- */
+/* --- Listing ------------------------------------------------------------------------------------------------------ */
 
 struct name_list {
 	char **names;
@@ -128,7 +128,7 @@ void heddle_platform_names_free(char **names)
 	free(names);
 }
 
-/* --- Finding and loading --- */
+/* --- Finding and loading ------------------------------------------------------------------------------------------ */
 
 struct search {
 	const char *name;

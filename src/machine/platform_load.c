@@ -27,7 +27,7 @@ static int bad(const struct entry *e, const char *key, int status)
 	return hd_error_context(status, "%s: %s[%zu].%s", e->file, e->list, e->index, key);
 }
 
-/* --- Text to values. A NULL text is an absent key, and leaves *out as it is: at its default. --- */
+/* --- Text to values. A NULL text is an absent key, and leaves *out as it is: at its default. ---------------------- */
 
 static int read_number(const struct entry *e, const char *key, const char *text, double *out)
 {
@@ -111,7 +111,7 @@ static int make_array(void *array, size_t n, size_t size)
 	return 0;
 }
 
-/* --- One list after the other. Counts grow with the elements, so that a half-read platform can be freed. --- */
+/* --- One list after the other. Counts grow with the elements, so that a half-read platform can be freed. ---------- */
 
 static int read_capacity(const struct entry *e, const struct file_node *f, uint64_t *out)
 {

@@ -6,16 +6,16 @@
 #include <string.h>
 #include "base/base.h"
 
-#define NEEDED(key, type, member)                                                                                      \
+#define NEEDED(key, type, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, struct type, member, 0, CYAML_UNLIMITED)
-#define MAY(key, type, member)                                                                                         \
+#define MAY(key, type, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct type, member, 0, CYAML_UNLIMITED)
-#define LIST(key, flags, type, member, entry)                                                                          \
-	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | (flags), struct type, member, n_##member, entry, 0,       \
+#define LIST(key, flags, type, member, entry)                                                                    \
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | (flags), struct type, member, n_##member, entry, 0, \
 	                           CYAML_UNLIMITED)
-#define ENTRY(flags, type, fields)                                                                                     \
-	{                                                                                                              \
-		CYAML_VALUE_MAPPING(flags, struct type, fields)                                                        \
+#define ENTRY(flags, type, fields)                              \
+	{                                                       \
+		CYAML_VALUE_MAPPING(flags, struct type, fields) \
 	}
 
 static const cyaml_schema_field_t node_fields[] = {
@@ -97,7 +97,7 @@ const cyaml_schema_value_t hd_platform_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, struct file_platform, platform_fields),
 };
 
-/* --- libcyaml's log: a complaint, then (after "Backtrace:") one line per level, innermost first --- */
+/* --- libcyaml's log: a complaint, then (after "Backtrace:") one line per level, innermost first ------------------- */
 
 static void prepend(struct hd_yaml_report *report, const char *step)
 {

@@ -32,7 +32,7 @@ static double weight_of(const struct hd_perf_cell *cell)
 	return cell->samples < MOST_WEIGHT ? cell->samples : MOST_WEIGHT;
 }
 
-/* --- Points --- */
+/* --- Points ------------------------------------------------------------------------------------------------------- */
 
 static int is_point(const struct hd_perf_entry *e, unsigned class_id)
 {
@@ -80,7 +80,7 @@ static double centre_of(const struct point *points, size_t n)
 	return sum / weight;
 }
 
-/* --- The laws --- */
+/* --- The laws ----------------------------------------------------------------------------------------------------- */
 
 static void fit_power(const struct point *points, size_t n, struct hd_perf_fit *fit)
 {
@@ -158,7 +158,7 @@ static void fit_affine(const struct point *points, size_t n, struct hd_perf_fit 
 	fit->a *= exp(-fit->b * centre);
 }
 
-/* --- Multilinear --- */
+/* --- Multilinear -------------------------------------------------------------------------------------------------- */
 
 /* g: the lower triangle of a symmetric n x n matrix, by rows, each followed by its right-hand side; replaced. Returns 0
  * and the solution in x, or -1 when it is singular. */
@@ -240,7 +240,7 @@ static int fit_linear(const struct hd_perf_model *model, unsigned class_id, stru
 	return valid;
 }
 
-/* --- Estimates --- */
+/* --- Estimates ---------------------------------------------------------------------------------------------------- */
 
 static double predict(const struct hd_perf_entry *entry, const struct hd_perf_fit *fit)
 {

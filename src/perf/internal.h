@@ -9,8 +9,8 @@ struct hd_perf {
 	const struct heddle_platform *platform; /* borrowed */
 	char *dir;                              /* owns; NULL: nothing is read or written */
 	int from_platform;
-	int untried;   /* the directory is the default one, and not yet known to be writable */
-	int read_only; /* it is not: what it has is read, nothing is written */
+	int untried;                  /* the directory is the default one, and not yet known to be writable */
+	int read_only;                /* it is not: what it has is read, nothing is written */
 	struct hd_perf_model *models; /* owns; latest first */
 	char *warnings;               /* owns */
 };
@@ -36,11 +36,11 @@ struct hd_perf_model {
 };
 
 /* for (each entry e of the model) */
-#define HD_PERF_EACH_ENTRY(model, e)                                                                                   \
-	for (size_t bucket_ = 0; bucket_ < (model)->n_buckets; bucket_++)                                              \
+#define HD_PERF_EACH_ENTRY(model, e)                                      \
+	for (size_t bucket_ = 0; bucket_ < (model)->n_buckets; bucket_++) \
 		for (struct hd_perf_entry *e = (model)->buckets[bucket_]; e; e = (e)->next)
 
-/* --- entry.c: the table of footprints --- */
+/* --- entry.c: the table of footprints ----------------------------------------------------------------------------- */
 struct hd_perf_entry *hd_perf_entry_find(struct hd_perf_model *model, uint64_t footprint);
 /* Makes an entry that is not there yet. NULL when out of memory. */
 struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t footprint);
@@ -48,13 +48,13 @@ struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t fo
 int hd_perf_entry_regressors(struct hd_perf_entry *entry, const double *x, size_t n);
 void hd_perf_entries_free(struct hd_perf_model *model);
 
-/* --- cell.c: samples of one cell --- */
+/* --- cell.c: samples of one cell ---------------------------------------------------------------------------------- */
 void hd_perf_cell_record(struct hd_perf_cell *cell, double us);
 /* Continues from stored moments, of which at least one sample. */
 void hd_perf_cell_restore(struct hd_perf_cell *cell);
 double hd_perf_cell_stddev(const struct hd_perf_cell *cell);
 
-/* --- fit.c: regressions --- */
+/* --- fit.c: regressions ------------------------------------------------------------------------------------------- */
 /* One more sample: fits anew when due. */
 void hd_perf_fit_record(struct hd_perf_entry *entry, unsigned class_id);
 /* Fits (model, class) from its entries now, and gives all of them their estimates. */
@@ -62,7 +62,7 @@ void hd_perf_refit(struct hd_perf_model *model, unsigned class_id);
 /* Gives one cell its estimate, from its own samples and the fit there is. */
 void hd_perf_estimate(struct hd_perf_entry *entry, unsigned class_id);
 
-/* --- store.c: files --- */
+/* --- store.c: files ----------------------------------------------------------------------------------------------- */
 
 /* One (class, footprint) as stored. */
 struct hd_perf_line {
@@ -92,15 +92,15 @@ void hd_perf_line_free(struct hd_perf_line *line); /* what it points to */
 /* Starts with the line that all files written here start with. */
 int hd_perf_file_is_ours(const char *path);
 
-/* --- laws.c: the fits of a file, for people --- */
-/* Per line of the file the law found for its class, "3.2 + 0.001 * bytes^1.5", in (*laws)[i], NULL where there is none. Free
- * each, then the array. HEDDLE_E_MEMORY: there is none. */
+/* --- laws.c: the fits of a file, for people ----------------------------------------------------------------------- */
+/* Per line of the file the law found for its class, "3.2 + 0.001 * bytes^1.5", in (*laws)[i], NULL where there is none.
+ * Free each, then the array. HEDDLE_E_MEMORY: there is none. */
 int hd_perf_laws(const struct hd_perf_file *file, char ***laws);
 void hd_perf_laws_free(char **laws, size_t n); /* laws may be NULL */
 /* perf.c: takes one line of a file into the model. HEDDLE_E_FORMAT: it is there already; HEDDLE_E_MEMORY. */
 int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *line, unsigned class_id);
 
-/* --- name.c: names as file names and as YAML text; results are the caller's, NULL when out of memory --- */
+/* --- name.c: names as file names and as YAML text; results are the caller's, NULL when out of memory -------------- */
 char *hd_perf_name_file(const char *dir, const char *codelet);
 char *hd_perf_name_component(const char *name);
 char *hd_perf_name_encode(const char *name);

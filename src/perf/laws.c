@@ -54,7 +54,8 @@ static char *write_law(const struct hd_perf_fit *fit, enum heddle_model_kind kin
 	return hd_format("%.6g * bytes^%.6g + %.6g", fit->a, fit->b, fit->c);
 }
 
-static int adopt_all(const struct hd_perf_file *file, const struct heddle_platform *classes, struct hd_perf_model *model)
+static int adopt_all(const struct hd_perf_file *file, const struct heddle_platform *classes,
+                     struct hd_perf_model *model)
 {
 	int status = 0;
 	for (size_t i = 0; !status && i < file->n_lines; i++)

@@ -21,7 +21,7 @@ char *heddle_models_dir(void)
 	return dir;
 }
 
-/* --- The files of a directory --- */
+/* --- The files of a directory ------------------------------------------------------------------------------------- */
 
 struct names {
 	char **paths; /* owns */
@@ -84,7 +84,7 @@ static int resolve(const char *dir, char **out)
 	             : hd_error(HEDDLE_E_IO, "no model directory: neither XDG_DATA_HOME nor HOME is set; name one");
 }
 
-/* --- Loading --- */
+/* --- Loading ------------------------------------------------------------------------------------------------------ */
 
 static size_t string_bytes(const struct hd_perf_file *file, char *const *laws)
 {
@@ -135,19 +135,19 @@ static int make_entries(struct hd_perf_file *const *files, char **const *laws, s
 		const char *codelet = files[i]->n_lines ? put_string(&strings, files[i]->codelet) : NULL;
 		for (size_t j = 0; j < files[i]->n_lines; j++) {
 			const struct hd_perf_line *l = &files[i]->lines[j];
-			entries[k++] = (struct heddle_model_entry){.codelet = codelet,
-			                                           .class_name = put_string(&strings, l->class_name),
-			                                           .footprint = l->footprint,
-			                                           .bytes = l->bytes,
-			                                           .flops = l->flops,
-			                                           .samples = l->samples,
-			                                           .rejected = l->rejected,
-			                                           .mean = l->mean,
-			                                           .stddev = l->stddev,
-			                                           .min = l->min,
-			                                           .max = l->max,
-			                                           .law = laws[i][j] ? put_string(&strings, laws[i][j])
-			                                                             : NULL};
+			entries[k++] =
+			    (struct heddle_model_entry){.codelet = codelet,
+			                                .class_name = put_string(&strings, l->class_name),
+			                                .footprint = l->footprint,
+			                                .bytes = l->bytes,
+			                                .flops = l->flops,
+			                                .samples = l->samples,
+			                                .rejected = l->rejected,
+			                                .mean = l->mean,
+			                                .stddev = l->stddev,
+			                                .min = l->min,
+			                                .max = l->max,
+			                                .law = laws[i][j] ? put_string(&strings, laws[i][j]) : NULL};
 		}
 	}
 	qsort(entries, n, sizeof *entries, by_codelet_class_bytes);
@@ -189,7 +189,8 @@ static int report(const struct damage *damage)
 	return hd_error(damage->status, "%s", why);
 }
 
-static int list_entries(struct hd_perf_file *const *files, size_t n_files, struct heddle_model_entry **entries, size_t *n)
+static int list_entries(struct hd_perf_file *const *files, size_t n_files, struct heddle_model_entry **entries,
+                        size_t *n)
 {
 	char ***laws = calloc(n_files + 1, sizeof(char **));
 	int status = laws ? 0 : hd_no_memory("the stored models");
@@ -244,7 +245,7 @@ void heddle_models_free(struct heddle_model_entry *entries, size_t n)
 	free(entries);
 }
 
-/* --- Deleting --- */
+/* --- Deleting ----------------------------------------------------------------------------------------------------- */
 
 static int purge_file(const char *path, size_t *n_removed)
 {

@@ -72,8 +72,8 @@ void hd_perf_close(struct hd_perf *perf)
 	free(perf);
 }
 
-/* Nobody asked for the default directory, so that not being able to write there is no error: it is said before the work, which
- * is then done without keeping what it measures. */
+/* Nobody asked for the default directory, so that not being able to write there is no error: it is said before the
+ * work, which is then done without keeping what it measures. */
 static void try_default_dir(struct hd_perf *perf)
 {
 	perf->untried = 0;
@@ -83,8 +83,10 @@ static void try_default_dir(struct hd_perf *perf)
 	if (made && access(perf->dir, W_OK | X_OK) == 0)
 		return;
 	perf->read_only = 1;
-	char *line = hd_format("performance models are not kept in %s: %s; set HEDDLE_MODEL_DIR to a directory that can be "
-	                       "written, or to none", perf->dir, made ? strerror(errno) : heddle_last_error());
+	char *line =
+	    hd_format("performance models are not kept in %s: %s; set HEDDLE_MODEL_DIR to a directory that can be "
+	              "written, or to none",
+	              perf->dir, made ? strerror(errno) : heddle_last_error());
 	warn(perf, line ? line : "performance models are not kept");
 	free(line);
 	if (access(perf->dir, X_OK) == 0)
@@ -93,7 +95,7 @@ static void try_default_dir(struct hd_perf *perf)
 	perf->dir = NULL;
 }
 
-/* --- From a file --- */
+/* --- From a file -------------------------------------------------------------------------------------------------- */
 
 static int find_class(const struct heddle_platform *platform, const char *name)
 {
@@ -113,8 +115,8 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 	struct hd_perf_cell *cell = &e->cells[class_id];
 	if (cell->samples)
 		return hd_error(HEDDLE_E_FORMAT, "%s: footprint 0x%016llx is there twice for class %s",
-		                model->path ? model->path : model->name,
-		                (unsigned long long)line->footprint, line->class_name);
+		                model->path ? model->path : model->name, (unsigned long long)line->footprint,
+		                line->class_name);
 	e->bytes = line->bytes;
 	e->flops = line->flops;
 	cell->samples = line->samples;
@@ -208,7 +210,7 @@ static int load(struct hd_perf_model *model)
 	return status == HEDDLE_E_MEMORY ? status : 0;
 }
 
-/* --- Models --- */
+/* --- Models ------------------------------------------------------------------------------------------------------- */
 
 static const char *kind_name(enum heddle_model_kind kind)
 {
@@ -271,7 +273,8 @@ int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codele
 		return hd_error(HEDDLE_E_INVALID, "codelet %s: HEDDLE_MODEL_LINEAR needs a regressors function",
 		                codelet->name);
 	if (codelet->model == HEDDLE_MODEL_GIVEN && !codelet->time)
-		return hd_error(HEDDLE_E_INVALID, "codelet %s: HEDDLE_MODEL_GIVEN needs a time function", codelet->name);
+		return hd_error(HEDDLE_E_INVALID, "codelet %s: HEDDLE_MODEL_GIVEN needs a time function",
+		                codelet->name);
 	int status = find_model(perf, codelet, &m);
 	if (!status && !m) {
 		status = make_model(perf, codelet, &m);
@@ -301,7 +304,7 @@ void hd_perf_record(struct hd_perf_entry *entry, unsigned class_id, double us)
 		cell->estimate = cell->mean;
 }
 
-/* --- To a file --- */
+/* --- To a file ---------------------------------------------------------------------------------------------------- */
 
 static int by_class_and_size(const void *pa, const void *pb)
 {
@@ -342,8 +345,7 @@ static int save_model(const struct hd_perf_model *model)
 			                                   .n_regressors = e->n_regressors};
 	}
 	qsort(lines, n, sizeof *lines, by_class_and_size);
-	const struct hd_perf_file file = {
-	    .codelet = model->name, .kind = model->kind, .lines = lines, .n_lines = n};
+	const struct hd_perf_file file = {.codelet = model->name, .kind = model->kind, .lines = lines, .n_lines = n};
 	int status = hd_perf_file_save(model->path, &file);
 	free(lines);
 	return status;
@@ -359,8 +361,9 @@ int hd_perf_save(struct hd_perf *perf)
 		if (!status)
 			m->dirty = 0;
 		else if (status == HEDDLE_E_IO)
-			hd_error_context(status, "performance models are not kept; set HEDDLE_MODEL_DIR to a directory that can be "
-			                 "written, or to none");
+			hd_error_context(
+			    status, "performance models are not kept; set HEDDLE_MODEL_DIR to a directory that can be "
+			            "written, or to none");
 		if (!first)
 			first = status;
 	}

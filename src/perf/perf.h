@@ -19,9 +19,9 @@
  * --- Estimates ---
  * History: the mean; NAN without a sample. Regressions: the mean of the size itself once it has HD_PERF_OWN samples,
  * else what the fit over all measured sizes of (codelet, class) gives, else the mean of its few samples, else NAN. A
- * fit needs one size more than it has parameters, and for the laws in bytes^b the largest at least twice the smallest. It
- * minimises relative errors, is renewed while samples come in (ever more rarely: the cost per sample stays constant),
- * and a value of 0 or less is no estimate.
+ * fit needs one size more than it has parameters, and for the laws in bytes^b the largest at least twice the smallest.
+ * It minimises relative errors, is renewed while samples come in (ever more rarely: the cost per sample stays
+ * constant), and a value of 0 or less is no estimate.
  */
 #ifndef HD_PERF_H
 #define HD_PERF_H
@@ -42,9 +42,10 @@ struct hd_perf_model; /* those of one codelet */
 
 /* What is known about one (codelet, footprint) on one class. */
 struct hd_perf_cell {
-	double estimate;               /* us; NAN: unknown. Kept up to date by hd_perf_record */
-	uint32_t samples;              /* since the behaviour last changed; UINT32_MAX: not measured but taken from
-	                                * the platform, or from the codelet */
+	double estimate; /* us; NAN: unknown. Kept up to date by hd_perf_record */
+	/* since the behaviour last changed; UINT32_MAX: not measured but taken from the platform, or from the
+	 * codelet */
+	uint32_t samples;
 	uint32_t rejected;             /* likewise */
 	double mean, m2, min, max;     /* running moments (Welford): m2 = variance * min(samples, HD_PERF_MEMORY) */
 	double window[HD_PERF_WINDOW]; /* the latest samples, for telling an outlier from a change; a ring once full */
@@ -79,12 +80,12 @@ struct hd_perf_fit {
 int hd_perf_open(const struct heddle_platform *platform, const char *dir, int from_platform, struct hd_perf **out);
 void hd_perf_close(struct hd_perf *perf); /* may be NULL; does not save */
 
-/* Writes the models that have changed; touches no file when none has, nor when the default directory cannot be written (then a
- * warning says so). Tries them all and returns the first error. */
+/* Writes the models that have changed; touches no file when none has, nor when the default directory cannot be written
+ * (then a warning says so). Tries them all and returns the first error. */
 int hd_perf_save(struct hd_perf *perf);
 
-/* One line per file that was set aside or could not be read, and one if the default directory cannot be written; "" if none. Valid until the next hd_perf_model or
- * hd_perf_close. */
+/* One line per file that was set aside or could not be read, and one if the default directory cannot be written; "" if
+ * none. Valid until the next hd_perf_model or hd_perf_close. */
 const char *hd_perf_warnings(const struct hd_perf *perf);
 
 /* The model of a codelet, made at first use from what is stored; the same one for the same name. The description is

@@ -85,7 +85,7 @@ void hd_perf_entries_free(struct hd_perf_model *model)
 	model->recent = NULL;
 }
 
-/* --- What the codelet says about a size --- */
+/* --- What the codelet says about a size --------------------------------------------------------------------------- */
 
 static int ask_regressors(struct hd_perf_entry *entry, const struct heddle_size *size)
 {

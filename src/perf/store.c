@@ -37,7 +37,7 @@ struct text_file {
 };
 
 #define NUMBER(member) CYAML_FIELD_STRING(#member, CYAML_FLAG_DEFAULT, struct text_line, member, 1)
-#define TEXT(structure, key, member)                                                                                   \
+#define TEXT(structure, key, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 0, CYAML_UNLIMITED)
 
 static const cyaml_schema_value_t number_value = {CYAML_VALUE_STRING(CYAML_FLAG_DEFAULT, struct number, 1, 31)};
@@ -74,7 +74,7 @@ static const cyaml_schema_field_t version_fields[] = {TEXT(struct text_file, "ve
 static const cyaml_schema_value_t version_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, version_fields)};
 
-/* --- libcyaml --- */
+/* --- libcyaml ----------------------------------------------------------------------------------------------------- */
 
 struct complaint {
 	char problem[160];
@@ -153,7 +153,7 @@ static int parse(const char *path, const char *data, size_t length, struct text_
 	return 0;
 }
 
-/* --- Reading --- */
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
 
 static int read_real(const char *path, const char *key, const struct number *number, double *out)
 {
@@ -328,7 +328,7 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 	return status;
 }
 
-/* --- Writing --- */
+/* --- Writing ------------------------------------------------------------------------------------------------------ */
 
 /* As short as reads back to the same value. */
 static struct number number_of(double value)
@@ -392,9 +392,10 @@ static int write_text(const char *path, const struct text_file *text)
 int hd_perf_file_save(const char *path, const struct hd_perf_file *file)
 {
 	char version[] = VERSION, complete[] = "true";
-	struct text_file text = {
-	    .version = version, .complete = complete, .codelet = hd_perf_name_encode(file->codelet),
-	    .law = (char *)(uintptr_t)law_name(file->kind)};
+	struct text_file text = {.version = version,
+	                         .complete = complete,
+	                         .codelet = hd_perf_name_encode(file->codelet),
+	                         .law = (char *)(uintptr_t)law_name(file->kind)};
 	text.entries = calloc(file->n_lines + 1, sizeof *text.entries);
 	locale_t old, c = enter_c_locale(&old);
 	int failed = !text.codelet || !text.entries || !c;

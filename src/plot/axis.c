@@ -31,7 +31,8 @@ static size_t logarithmic_ticks(const struct hd_axis *axis, double gap, double *
 		static const double factors[] = {1, 2, 5};
 		for (int k = 0; k < (between ? 3 : 1); k++) {
 			double tick = factors[k] * pow(10, e);
-			if (e % every == 0 && tick >= axis->low * (1 - 1e-9) && tick <= axis->high * (1 + 1e-9) && n < max)
+			if (e % every == 0 && tick >= axis->low * (1 - 1e-9) && tick <= axis->high * (1 + 1e-9) &&
+			    n < max)
 				ticks[n++] = tick;
 		}
 	}

@@ -25,7 +25,8 @@ static void find_range(struct layout *l)
 {
 	l->x.low = l->x.high = l->bars->origin;
 	for (size_t i = 0; i < l->bars->n; i++) {
-		const double values[] = {l->bars->bars[i].value, l->bars->bars[i].low, l->bars->bars[i].high, l->bars->bars[i].marker};
+		const double values[] = {l->bars->bars[i].value, l->bars->bars[i].low, l->bars->bars[i].high,
+		                         l->bars->bars[i].marker};
 		for (size_t v = 0; v < 4; v++) {
 			if (!isfinite(values[v]))
 				continue;

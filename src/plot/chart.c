@@ -20,7 +20,8 @@ struct plot {
 
 static uint32_t color_of(size_t series)
 {
-	static const uint32_t colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x332288, 0x999933};
+	static const uint32_t colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+	                                  0xe69f00, 0x56b4e9, 0x332288, 0x999933};
 	return colors[series % (sizeof colors / sizeof *colors)];
 }
 
@@ -165,7 +166,8 @@ static void draw_series(const struct plot *p, size_t number)
 	cairo_stroke(p->cr);
 	for (size_t i = 0; i < s->n && (!s->joined || s->n <= 60); i++)
 		if (is_shown(p->chart, s->x[i], s->y[i]))
-			hd_marker(p->cr, (unsigned)(number % 4), hd_axis_at(&p->x, s->x[i]), hd_axis_at(&p->y, s->y[i]), radius);
+			hd_marker(p->cr, (unsigned)(number % 4), hd_axis_at(&p->x, s->x[i]), hd_axis_at(&p->y, s->y[i]),
+			          radius);
 }
 
 static int draw(struct plot *p, enum hd_picture kind, const char *path)
@@ -186,15 +188,18 @@ static int draw(struct plot *p, enum hd_picture kind, const char *path)
 static int check(const struct heddle_chart *c, const char *path)
 {
 	if (!c || !path || (c->n_series && !c->series))
-		return hd_error(HEDDLE_E_INVALID, "heddle_chart_lines: %s is NULL", !c ? "chart" : !path ? "path" : "series");
+		return hd_error(HEDDLE_E_INVALID, "heddle_chart_lines: %s is NULL",
+		                !c      ? "chart"
+		                : !path ? "path"
+		                        : "series");
 	for (size_t s = 0; s < c->n_series; s++)
 		if (!c->series[s].name || (c->series[s].n && (!c->series[s].x || !c->series[s].y)))
 			return hd_error(HEDDLE_E_INVALID, "heddle_chart_lines: series %zu has no %s", s,
 			                c->series[s].name ? "values" : "name");
 	if ((c->width != 0 && !(c->width >= SMALLEST && c->width <= LARGEST)) ||
 	    (c->height != 0 && !(c->height >= SMALLEST && c->height <= LARGEST)))
-		return hd_error(HEDDLE_E_INVALID, "heddle_chart_lines: %g x %g points; a side has %d to %d, 0 chooses", c->width,
-		                c->height, SMALLEST, LARGEST);
+		return hd_error(HEDDLE_E_INVALID, "heddle_chart_lines: %g x %g points; a side has %d to %d, 0 chooses",
+		                c->width, c->height, SMALLEST, LARGEST);
 	return 0;
 }
 
@@ -211,7 +216,8 @@ int heddle_chart_lines(const struct heddle_chart *chart, const char *path)
 	if (!p.items)
 		return hd_no_memory("a chart");
 	for (size_t s = 0; s < chart->n_series; s++)
-		p.items[s] = (struct hd_legend_item){HD_SWATCH_MARKER, color_of(s), (unsigned)(s % 4), chart->series[s].name};
+		p.items[s] =
+		    (struct hd_legend_item){HD_SWATCH_MARKER, color_of(s), (unsigned)(s % 4), chart->series[s].name};
 	p.width = chart->width > 0 ? chart->width : WIDTH;
 	p.height = chart->height > 0 ? chart->height : HEIGHT;
 	status = hd_numbers_begin(&numbers);

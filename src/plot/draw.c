@@ -20,7 +20,8 @@ int hd_picture_of(const char *path, enum hd_picture *kind)
 			return 0;
 		}
 	}
-	return hd_error(HEDDLE_E_INVALID, "cannot tell the kind of picture from the name %s: it must end in .png, .svg or .pdf", path);
+	return hd_error(HEDDLE_E_INVALID,
+	                "cannot tell the kind of picture from the name %s: it must end in .png, .svg or .pdf", path);
 }
 
 static cairo_status_t append(void *closure, const unsigned char *data, unsigned length)
@@ -32,8 +33,8 @@ static cairo_status_t append(void *closure, const unsigned char *data, unsigned 
 
 static int cairo_error(cairo_status_t status, const char *what)
 {
-	return hd_error(status == CAIRO_STATUS_NO_MEMORY ? HEDDLE_E_MEMORY : HEDDLE_E_UNSUPPORTED, "cannot draw %s: %s", what,
-	                cairo_status_to_string(status));
+	return hd_error(status == CAIRO_STATUS_NO_MEMORY ? HEDDLE_E_MEMORY : HEDDLE_E_UNSUPPORTED, "cannot draw %s: %s",
+	                what, cairo_status_to_string(status));
 }
 
 /* Widths must not depend on the resolution: pictures are laid out before they are opened. */
@@ -113,7 +114,8 @@ uint32_t hd_color_on(uint32_t rgb)
 /* cairo's own selection of fonts is enough for names and figures; fontconfig finds a sans serif everywhere. */
 void hd_font(cairo_t *cr, double size, int bold)
 {
-	cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+	cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+	                       bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
 	cairo_set_font_size(cr, size);
 }
 
@@ -164,7 +166,8 @@ void hd_draw_text(cairo_t *cr, double x, double y, double align, double max_widt
 	}
 	cairo_font_extents_t font;
 	cairo_font_extents(cr, &font);
-	cairo_move_to(cr, x - align * width, y + font.ascent * 0.38); /* half the height of a capital below the middle */
+	/* half the height of a capital below the middle */
+	cairo_move_to(cr, x - align * width, y + font.ascent * 0.38);
 	cairo_show_text(cr, shown);
 }
 

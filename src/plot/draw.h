@@ -9,7 +9,7 @@
 typedef struct _cairo cairo_t; /* as cairo.h does, which whoever draws includes */
 typedef struct _cairo_surface cairo_surface_t;
 
-/* --- A picture (draw.c) ------------------------------------------------------------------------------------------------ */
+/* --- A picture (draw.c) ------------------------------------------------------------------------------------------- */
 
 enum hd_picture { HD_PNG, HD_SVG, HD_PDF };
 
@@ -37,17 +37,17 @@ uint32_t hd_color_on(uint32_t rgb);
 
 void hd_font(cairo_t *cr, double size, int bold);
 double hd_text_width(cairo_t *cr, const char *s);
-/* Centred vertically on y; `align` of its width (0 left, 0.5 centre, 1 right) is left of x; cut with "..." beyond max_width
- * when that is > 0. Bytes that are not UTF-8 are shown as "?". */
+/* Centred vertically on y; `align` of its width (0 left, 0.5 centre, 1 right) is left of x; cut with "..." beyond
+ * max_width when that is > 0. Bytes that are not UTF-8 are shown as "?". */
 void hd_draw_text(cairo_t *cr, double x, double y, double align, double max_width, const char *s);
 void hd_line(cairo_t *cr, double x1, double y1, double x2, double y2);
 
-/* --- Axes (axis.c) ----------------------------------------------------------------------------------------------------- */
+/* --- Axes (axis.c) ------------------------------------------------------------------------------------------------ */
 
 struct hd_axis {
 	double low, high; /* values; low < high, and 0 < low when logarithmic */
 	int logarithmic;
-	double from, to;  /* where these two are, in points */
+	double from, to; /* where these two are, in points */
 };
 double hd_axis_at(const struct hd_axis *axis, double value);
 /* Round values between low and high, about `gap` points apart; returns how many there are, at most max. */
@@ -65,7 +65,7 @@ struct hd_unit hd_unit_of(double us);
 /* "12.35 ms" */
 void hd_time_label(char label[HD_LABEL], double us);
 
-/* --- Legends (legend.c) ------------------------------------------------------------------------------------------------ */
+/* --- Legends (legend.c) ------------------------------------------------------------------------------------------- */
 
 enum hd_swatch { HD_SWATCH_BOX, HD_SWATCH_OUTLINE, HD_SWATCH_DASH, HD_SWATCH_MARKER };
 struct hd_legend_item {
@@ -84,24 +84,25 @@ double hd_legend(cairo_t *cr, const struct hd_legend *legend, int draw);
 /* One of a few shapes, by number, around a point; filled with the current colour. */
 void hd_marker(cairo_t *cr, unsigned marker, double x, double y, double radius);
 
-/* --- Heat maps (heatmap.c) --------------------------------------------------------------------------------------------- */
+/* --- Heat maps (heatmap.c) ---------------------------------------------------------------------------------------- */
 
 /* A matrix as coloured cells, with their numbers when they fit. Everything is borrowed for the time of the call. */
 struct hd_heatmap {
-	const char *title;   /* NULL: none */
-	const char *label;   /* of the values, beside the scale of colours: "makespan / bound"; NULL: none */
+	const char *title; /* NULL: none */
+	const char *label; /* of the values, beside the scale of colours: "makespan / bound"; NULL: none */
 	const char *const *rows, *const *columns; /* names */
 	size_t n_rows, n_columns;
 	const double *values; /* row by row; NAN: there is none, the cell is hatched */
 	double reference;     /* white, red above it and blue below; NAN: from light to dark */
-	double low, high;     /* what the ends of the scale stand for, values beyond get their colours; low >= high: the extremes */
-	int digits;           /* of the numbers in the cells, after the point */
+	/* what the ends of the scale stand for, values beyond get their colours; low >= high: the extremes */
+	double low, high;
+	int digits; /* of the numbers in the cells, after the point */
 };
 
 /* The format is the path's extension: .png, .svg, .pdf. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */
 int hd_heatmap_draw(const struct hd_heatmap *map, const char *path);
 
-/* --- Bars (bars.c) ----------------------------------------------------------------------------------------------------- */
+/* --- Bars (bars.c) ------------------------------------------------------------------------------------------------ */
 
 struct hd_bar {
 	const char *label;
@@ -114,7 +115,7 @@ struct hd_bars {
 	const char *value_label, *marker_label; /* for the legend; the second may be NULL */
 	double origin;                          /* where bars begin */
 	uint32_t color, marker_color;
-	const struct hd_bar *bars;              /* from top to bottom */
+	const struct hd_bar *bars; /* from top to bottom */
 	size_t n;
 };
 /* Draws horizontal bars; the format is the path's extension. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */

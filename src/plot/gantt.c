@@ -1,6 +1,6 @@
 /* The Gantt chart of a trace: layout, title, legend, labels, time axis. After StarVZ's (Garcia Pinto et al., "A visual
- * performance analysis framework for task-based parallel applications", CCPE 2018): idle share beside each worker, the practical
- * critical path outlined, the bound as a line. */
+ * performance analysis framework for task-based parallel applications", CCPE 2018): idle share beside each worker, the
+ * practical critical path outlined, the bound as a line. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +9,21 @@
 #include "base/base.h"
 #include "gantt.h"
 
-enum { MARGIN = 14, TITLE = 20, SUBTITLE = 16, STRIP = 16, FOOT = 40, CLASS_GAP = 4, READY = 36, GAP = 8, LINK_HEAD = 14 };
+enum {
+	MARGIN = 14,
+	TITLE = 20,
+	SUBTITLE = 16,
+	STRIP = 16,
+	FOOT = 40,
+	CLASS_GAP = 4,
+	READY = 36,
+	GAP = 8,
+	LINK_HEAD = 14
+};
 enum { MAX_LEGEND = 60, DEFAULT_WIDTH = 1000 };
 enum { FIGURES = 44 }; /* the column of idle shares */
 
-/* --- Layout ---------------------------------------------------------------------------------------------------------------- */
+/* --- Layout ------------------------------------------------------------------------------------------------------- */
 
 static void link_name(const struct hd_gantt *g, size_t i, char *name, size_t size)
 {
@@ -82,7 +92,7 @@ static void find_rows(struct hd_gantt *g, double above)
 	g->height = fmax(y + FOOT, g->options.height);
 }
 
-/* --- Legend ------------------------------------------------------------------------------------------------------------------ */
+/* --- Legend ------------------------------------------------------------------------------------------------------- */
 
 struct legend {
 	struct hd_legend_item items[MAX_LEGEND + HD_REASONS + 4];
@@ -161,7 +171,7 @@ static int lay_out(struct hd_gantt *g, const struct legend *l)
 	return 0;
 }
 
-/* --- Around the rows ---------------------------------------------------------------------------------------------------------- */
+/* --- Around the rows ---------------------------------------------------------------------------------------------- */
 
 static void draw_title(const struct hd_gantt *g)
 {
@@ -173,13 +183,15 @@ static void draw_title(const struct hd_gantt *g)
 	         trace->virtual_time ? " (simulated)" : "");
 	hd_font(g->cr, 13, 1);
 	hd_color(g->cr, 0x111111, 1);
-	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE / 2.0 - 2, 0, g->width - 2 * MARGIN, g->options.title ? g->options.title : title);
+	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE / 2.0 - 2, 0, g->width - 2 * MARGIN,
+	             g->options.title ? g->options.title : title);
 	for (size_t w = 0; w < trace->platform->n_workers; w++)
 		busy += g->busy[w];
 	if (g->options.lower_bound > 0 && g->makespan > 0)
-		snprintf(bound, sizeof bound, ", lower bound %.1f %% of the makespan", 100 * g->options.lower_bound / g->makespan);
-	snprintf(title, sizeof title, "%zu tasks on %zu workers, %.1f %% idle%s", trace->n_tasks, trace->platform->n_workers,
-	         span > 0 ? 100 * fmax(0, 1 - busy / span) : 0.0, bound);
+		snprintf(bound, sizeof bound, ", lower bound %.1f %% of the makespan",
+		         100 * g->options.lower_bound / g->makespan);
+	snprintf(title, sizeof title, "%zu tasks on %zu workers, %.1f %% idle%s", trace->n_tasks,
+	         trace->platform->n_workers, span > 0 ? 100 * fmax(0, 1 - busy / span) : 0.0, bound);
 	hd_font(g->cr, 10, 0);
 	hd_color(g->cr, 0x555555, 1);
 	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE + SUBTITLE / 2.0 - 3, 0, g->width - 2 * MARGIN, title);
@@ -190,9 +202,11 @@ static void draw_background(const struct hd_gantt *g)
 {
 	hd_color(g->cr, 0xf1f1f1, 1);
 	for (size_t w = 0; w < g->trace->platform->n_workers; w++)
-		cairo_rectangle(g->cr, g->time.from, g->worker_y[w], g->time.to - g->time.from, g->row - (g->row > 8 ? 1 : 0));
+		cairo_rectangle(g->cr, g->time.from, g->worker_y[w], g->time.to - g->time.from,
+		                g->row - (g->row > 8 ? 1 : 0));
 	for (size_t i = 0; i < g->links.n; i++)
-		cairo_rectangle(g->cr, g->time.from, g->link_y + g->link_row * (double)i, g->time.to - g->time.from, g->link_row - 1);
+		cairo_rectangle(g->cr, g->time.from, g->link_y + g->link_row * (double)i, g->time.to - g->time.from,
+		                g->link_row - 1);
 	if (g->ready_height > 0)
 		cairo_rectangle(g->cr, g->time.from, g->ready_y, g->time.to - g->time.from, g->ready_height);
 	cairo_fill(g->cr);
@@ -248,7 +262,8 @@ static void draw_labels(const struct hd_gantt *g)
 	hd_draw_text(g->cr, g->time.from - 6, g->top - 8, 1, 0, "idle");
 	hd_font(g->cr, font, 0);
 	for (size_t w = 0; w < p->n_workers; w += every)
-		draw_label(g, g->worker_y[w] + g->row / 2, p->workers[w].name, span > 0 ? fmax(0, 1 - g->busy[w] / span) : 0);
+		draw_label(g, g->worker_y[w] + g->row / 2, p->workers[w].name,
+		           span > 0 ? fmax(0, 1 - g->busy[w] / span) : 0);
 	if (g->ready_height > 0) {
 		hd_font(g->cr, 10, 0);
 		hd_color(g->cr, 0x222222, 1);
@@ -307,7 +322,7 @@ static int draw_all(struct hd_gantt *g, const struct legend *l)
 	return 0;
 }
 
-/* --- The whole ------------------------------------------------------------------------------------------------------------------ */
+/* --- The whole ---------------------------------------------------------------------------------------------------- */
 
 static int gantt_init(struct hd_gantt *g, const struct heddle_trace *trace, const struct heddle_gantt_options *options)
 {
@@ -337,9 +352,11 @@ static void gantt_fini(struct hd_gantt *g)
 static int check_options(const struct heddle_gantt_options *o)
 {
 	if (o && (isnan(o->lower_bound) || isinf(o->lower_bound)))
-		return hd_error(HEDDLE_E_INVALID, "heddle_trace_gantt: lower_bound is %g us; 0 draws none", o->lower_bound);
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_gantt: lower_bound is %g us; 0 draws none",
+		                o->lower_bound);
 	if (o && (!(o->width >= 0 && o->width <= 1e5) || !(o->height >= 0 && o->height <= 1e6)))
-		return hd_error(HEDDLE_E_INVALID, "heddle_trace_gantt: %g x %g points is no size of a picture; 0 chooses one", o->width,
+		return hd_error(HEDDLE_E_INVALID,
+		                "heddle_trace_gantt: %g x %g points is no size of a picture; 0 chooses one", o->width,
 		                o->height);
 	return 0;
 }

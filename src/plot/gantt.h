@@ -1,4 +1,5 @@
-/* The Gantt chart: what its two files share. gantt.c lays it out and draws what surrounds the rows, gantt_rows.c the rows. */
+/* The Gantt chart: what its two files share. gantt.c lays it out and draws what surrounds the rows, gantt_rows.c the
+ * rows. */
 #ifndef HD_PLOT_GANTT_H
 #define HD_PLOT_GANTT_H
 
@@ -6,22 +7,22 @@
 #include "trace/trace.h"
 
 struct hd_gantt {
-	const struct heddle_trace *trace;           /* borrows */
+	const struct heddle_trace *trace; /* borrows */
 	struct heddle_gantt_options options;
-	struct hd_links links;                      /* owns; empty unless options.transfers */
-	uint32_t *colors;                           /* owns; per codelet */
-	double *busy;                               /* owns; per worker, us */
-	size_t *path, n_path;                       /* owns; empty unless options.critical_path */
-	double begin, makespan;                     /* us */
-	struct hd_axis time;                        /* us since `begin` */
-	double width, height;                       /* points, as all below */
+	struct hd_links links;  /* owns; empty unless options.transfers */
+	uint32_t *colors;       /* owns; per codelet */
+	double *busy;           /* owns; per worker, us */
+	size_t *path, n_path;   /* owns; empty unless options.critical_path */
+	double begin, makespan; /* us */
+	struct hd_axis time;    /* us since `begin` */
+	double width, height;   /* points, as all below */
 	double name_width;
-	double legend_y, top, bottom;               /* of what is drawn above time */
-	double row, *worker_y;                      /* height; top of each worker's; owns */
-	double ready_y, ready_height;               /* height 0: not shown */
-	double link_row, link_y;                    /* height of a link's row; top of the first */
-	cairo_t *cr;                                /* borrows */
-	double scale;                               /* pixels per point */
+	double legend_y, top, bottom; /* of what is drawn above time */
+	double row, *worker_y;        /* height; top of each worker's; owns */
+	double ready_y, ready_height; /* height 0: not shown */
+	double link_row, link_y;      /* height of a link's row; top of the first */
+	cairo_t *cr;                  /* borrows */
+	double scale;                 /* pixels per point */
 };
 
 enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000 };

@@ -1,7 +1,7 @@
 /* The rows of a Gantt chart: tasks of workers, transfers of links, ready tasks, the practical critical path.
  *
- * A row of a million tasks is drawn in time proportional to its pixels: what is narrower than one is added up per column of
- * pixels, and each column gets the colour that fills most of it, as opaque as the column is full. */
+ * A row of a million tasks is drawn in time proportional to its pixels: what is narrower than one is added up per
+ * column of pixels, and each column gets the colour that fills most of it, as opaque as the column is full. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +56,8 @@ static void strip_add(struct strip *s, double start, double end, size_t kind)
 	}
 	double x = g->time.from + a / g->scale, width = (b - a) / g->scale;
 	hd_color(g->cr, s->colors[kind], 1);
-	cairo_rectangle(g->cr, x, s->y, width > 4 ? width - 0.4 : width, s->height); /* a gap between tasks of one colour */
+	/* a gap between tasks of one colour */
+	cairo_rectangle(g->cr, x, s->y, width > 4 ? width - 0.4 : width, s->height);
 	cairo_fill(g->cr);
 }
 
@@ -88,7 +89,8 @@ static void strip_end(struct strip *s)
 		if (level == 0)
 			continue;
 		hd_color(g->cr, s->colors[kind], level / (double)LEVELS);
-		cairo_rectangle(g->cr, g->time.from + (double)c / g->scale, s->y, (double)(run - c) / g->scale, s->height);
+		cairo_rectangle(g->cr, g->time.from + (double)c / g->scale, s->y, (double)(run - c) / g->scale,
+		                s->height);
 		cairo_fill(g->cr);
 	}
 }
@@ -119,7 +121,7 @@ static void groups_free(struct groups *groups)
 	free(groups->order);
 }
 
-/* --- Workers ------------------------------------------------------------------------------------------------------------- */
+/* --- Workers ------------------------------------------------------------------------------------------------------ */
 
 enum { MAX_NAMED = 400 }; /* with more tasks the legend has to do */
 
@@ -176,7 +178,7 @@ int hd_gantt_workers(struct hd_gantt *g)
 	return status;
 }
 
-/* --- Links: lanes of a link share its row ----------------------------------------------------------------------------------- */
+/* --- Links: lanes of a link share its row ------------------------------------------------------------------------- */
 
 static int draw_links(struct hd_gantt *g, const struct groups *of_lane, const size_t *first_lane)
 {
@@ -188,7 +190,8 @@ static int draw_links(struct hd_gantt *g, const struct groups *of_lane, const si
 		double height = (g->link_row - 2) / (double)n_lanes;
 		for (size_t lane = 0; lane < n_lanes; lane++) {
 			strip_begin(&strip, g->link_y + g->link_row * (double)i + 1 + height * (double)lane, height);
-			for (size_t k = of_lane->first[first_lane[i] + lane]; k < of_lane->first[first_lane[i] + lane + 1]; k++) {
+			for (size_t k = of_lane->first[first_lane[i] + lane];
+			     k < of_lane->first[first_lane[i] + lane + 1]; k++) {
 				const struct heddle_trace_transfer *t = &trace->transfers[of_lane->order[k]];
 				strip_add(&strip, t->start, t->end, t->reason);
 			}
@@ -222,7 +225,7 @@ int hd_gantt_links(struct hd_gantt *g)
 	return status;
 }
 
-/* --- Ready tasks: the mean number in each column of pixels -------------------------------------------------------------------- */
+/* --- Ready tasks: the mean number in each column of pixels -------------------------------------------------------- */
 
 /* Adds the interval [a, b) of columns: `part` of those it begins and ends in, steps of `whole` for those in between. */
 static void add_interval(double *part, double *whole, double a, double b)
@@ -269,7 +272,8 @@ int hd_gantt_ready(struct hd_gantt *g)
 	double *part = calloc(n + 2, sizeof *part), *whole = calloc(n + 2, sizeof *whole), running = 0;
 	int status = part && whole ? 0 : hd_no_memory("a chart");
 	for (size_t i = 0; i < trace->n_tasks && !status; i++) {
-		double a = fmax(0, column_of(g, trace->tasks[i].ready)), b = fmin(columns, column_of(g, trace->tasks[i].start));
+		double a = fmax(0, column_of(g, trace->tasks[i].ready)),
+		       b = fmin(columns, column_of(g, trace->tasks[i].start));
 		if (a < b)
 			add_interval(part, whole, a, b);
 	}
@@ -284,7 +288,7 @@ int hd_gantt_ready(struct hd_gantt *g)
 	return status;
 }
 
-/* --- Critical path ------------------------------------------------------------------------------------------------------------ */
+/* --- Critical path ------------------------------------------------------------------------------------------------ */
 
 struct box {
 	uint32_t worker;
@@ -297,7 +301,8 @@ enum { NARROW = 8 };
 static void outline(const struct hd_gantt *g, const struct box *box)
 {
 	double y = g->worker_y[box->worker], inset = 0.7;
-	cairo_rectangle(g->cr, box->from + inset, y + inset, fmax(0.1, box->to - box->from - 2 * inset), g->row - 2 * inset);
+	cairo_rectangle(g->cr, box->from + inset, y + inset, fmax(0.1, box->to - box->from - 2 * inset),
+	                g->row - 2 * inset);
 	cairo_stroke(g->cr);
 }
 

@@ -18,7 +18,7 @@ struct plot {
 	double width, height;
 };
 
-/* --- Colours ------------------------------------------------------------------------------------------------------------- */
+/* --- Colours ------------------------------------------------------------------------------------------------------ */
 
 /* Both are read by colour-blind people, and the sequential one in black and white (ColorBrewer's RdBu and YlGnBu). */
 static const uint32_t diverging[] = {0x2166ac, 0x67a9cf, 0xd1e5f0, 0xffffff, 0xfddbc7, 0xef8a62, 0xb2182b};
@@ -49,7 +49,7 @@ static uint32_t color_of(const struct plot *p, double value)
 	return between(diverging, 0.5 + (value - reference) / longest / 2);
 }
 
-/* --- Layout -------------------------------------------------------------------------------------------------------------- */
+/* --- Layout ------------------------------------------------------------------------------------------------------- */
 
 static double value_of(const struct hd_heatmap *map, size_t row, size_t column)
 {
@@ -126,7 +126,7 @@ static void lay_out(struct plot *p)
 	}
 }
 
-/* --- Drawing ------------------------------------------------------------------------------------------------------------- */
+/* --- Drawing ------------------------------------------------------------------------------------------------------ */
 
 static void hatch(cairo_t *cr, double x, double y, double width, double height)
 {

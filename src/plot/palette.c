@@ -1,5 +1,6 @@
-/* Colours of codelets. The palette is Okabe and Ito's ("Color Universal Design", 2008) without black, and four of Tol's "muted"
- * scheme; names choose from it, so that a codelet looks the same in every trace unless another one is too near. */
+/* Colours of codelets. The palette is Okabe and Ito's ("Color Universal Design", 2008) without black, and four of Tol's
+ * "muted" scheme; names choose from it, so that a codelet looks the same in every trace unless another one is too
+ * near. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -14,7 +15,8 @@ enum { N_PALETTE = sizeof palette / sizeof *palette };
 static uint32_t difference(uint32_t a, uint32_t b)
 {
 	int32_t ar = a >> 16 & 255, br = b >> 16 & 255, mean = (ar + br) / 2, r = ar - br;
-	int32_t green = (int32_t)(a >> 8 & 255) - (int32_t)(b >> 8 & 255), blue = (int32_t)(a & 255) - (int32_t)(b & 255);
+	int32_t green = (int32_t)(a >> 8 & 255) - (int32_t)(b >> 8 & 255),
+	        blue = (int32_t)(a & 255) - (int32_t)(b & 255);
 	return (uint32_t)(((512 + mean) * r * r >> 8) + 4 * green * green + ((767 - mean) * blue * blue >> 8));
 }
 
@@ -28,7 +30,8 @@ static uint32_t nearest(uint32_t color, const uint32_t *colors, size_t n)
 	return least;
 }
 
-/* The entry that the name hashes to, or the next one that is far enough from the colours given, or else the farthest. */
+/* The entry that the name hashes to, or the next one that is far enough from the colours given, or else the
+ * farthest. */
 static uint32_t pick(const char *name, const uint32_t *colors, size_t n)
 {
 	uint32_t best = 0, farthest = 0;

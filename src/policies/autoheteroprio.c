@@ -1,28 +1,30 @@
-/* autoheteroprio: Heteroprio whose orders are found automatically. C. Flint, B. Bramas, "Finding new heuristics for automated
- * task prioritizing in heterogeneous computing" (2020), sections 4.3, 5 and 6.1.
+/* autoheteroprio: Heteroprio whose orders are found automatically. C. Flint, B. Bramas, "Finding new heuristics for
+ * automated task prioritizing in heterogeneous computing" (2020), sections 4.3, 5 and 6.1.
  *
- *   ready  per task: its bucket is its codelet's name; NOD, NRT and R come from one walk over its successors, and go into the
- *          bucket's averages, avg_{n+1} = x / (n+1) + n avg_n / (n+1). At the first push, then at every `refresh`-th, the scores
- *          of all buckets are computed for each class, and the orders sorted by them
+ *   ready  per task: its bucket is its codelet's name; NOD, NRT and R come from one walk over its successors, and go
+ *          into the bucket's averages, avg_{n+1} = x / (n+1) + n avg_n / (n+1). At the first push, then at every
+ *          `refresh`-th, the scores of all buckets are computed for each class, and the orders sorted by them
  *   pick   a task that the class must try, because its models lack samples; else as laheteroprio (buckets.h)
  *   done   counts for the execution shares and the idle shares
  *
- * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A bucket met for the first time
- * refreshes the orders at once, or it would have no place in them. While nothing has been executed in a bucket, its share is
- * equal on all classes that can run the task. The idle share of a class is 1 - busy / time, of the time in which there are tasks.
- * `refresh` is the paper's environment variable.
+ * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A bucket met for the first
+ * time refreshes the orders at once, or it would have no place in them. While nothing has been executed in a bucket,
+ * its share is equal on all classes that can run the task. The idle share of a class is 1 - busy / time, of the time in
+ * which there are tasks. `refresh` is the paper's environment variable.
  *
- * Defaults by experiment: `heddle sim cholesky`, single precision, 40 tiles of 960, GFlop/s on haswell-k40m and intel-v100; dmdas
- * with priorities reaches 8146 and 15831.
- *   heuristic  URT/s_2 8073, 15381; URTxD_L5, the best of the paper's table 7, 7588, 13887. Makespan over that of dmdas with
- *              priorities, Cholesky of 10, 20, 30, 40 and 60 tiles on haswell-k40m, intel-v100, amd-a100 and westmere-c2050,
- *              geometric mean: URT/s_2 1.041, URT/s 1.063, the others 1.069 to 1.087. It is first in the laboratory, too, on
- *              graphs without transfers (docs/lab.md: 1.041, others from 1.044), though not significantly there
- *   gate       order, ours, 8073, 15381; bucket, StarPU's, 7277, 12464: with it CPUs hardly take part where GPUs are 50 times faster
+ * Defaults by experiment: `heddle sim cholesky`, single precision, 40 tiles of 960, GFlop/s on haswell-k40m and
+ * intel-v100; dmdas with priorities reaches 8146 and 15831.
+ *   heuristic  URT/s_2 8073, 15381; URTxD_L5, the best of the paper's table 7, 7588, 13887. Makespan over that of dmdas
+ *              with priorities, Cholesky of 10, 20, 30, 40 and 60 tiles on haswell-k40m, intel-v100, amd-a100 and
+ *              westmere-c2050, geometric mean: URT/s_2 1.041, URT/s 1.063, the others 1.069 to 1.087. It is first in
+ *              the laboratory, too, on graphs without transfers (docs/lab.md: 1.041, others from 1.044), though not
+ *              significantly there
+ *   gate       order, ours, 8073, 15381; bucket, StarPU's, 7277, 12464: with it CPUs hardly take part where GPUs are 50
+ *              times faster
  *   locality   LS_SDH2 8073, 15381; LC_SMWB 7554, 15156; LcS 7088, 14288; LS_SDH 5426, 14354; none 4333, 13092
  *   ahead      2 8073, 15381; 1 7846, 15107; 3 7784, 15106
- * StarPU's version differs: its idle shares are frozen during a run, it uses 1 - execution share for the idle share of the other
- * class, and R in us beside costs without a unit. */
+ * StarPU's version differs: its idle shares are frozen during a run, it uses 1 - execution share for the idle share of
+ * the other class, and R in us beside costs without a unit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,25 +44,25 @@ struct auto_state {
 	const struct heddle_platform *platform;
 	struct hd_buckets buckets;
 	struct hd_calibration calibration;
-	struct hd_lanes *trials;      /* owns; per class: tasks that it must try */
-	size_t *n_trials;             /* owns; per class */
-	struct hd_averages averages;  /* per bucket, as buckets.all */
-	struct auto_worker *workers;  /* owns */
-	double *busy;                 /* owns; per class: us in this run */
-	double *times;                /* owns, scratch; per class: of one successor */
-	double active, active_since;  /* us in which there were tasks, up to active_since; since when there are some */
-	size_t live;                  /* tasks pushed and not ended */
+	struct hd_lanes *trials;     /* owns; per class: tasks that it must try */
+	size_t *n_trials;            /* owns; per class */
+	struct hd_averages averages; /* per bucket, as buckets.all */
+	struct auto_worker *workers; /* owns */
+	double *busy;                /* owns; per class: us in this run */
+	double *times;               /* owns, scratch; per class: of one successor */
+	double active, active_since; /* us in which there were tasks, up to active_since; since when there are some */
+	size_t live;                 /* tasks pushed and not ended */
 	enum hd_heuristic heuristic;
 	enum hd_missing missing;
 	enum hd_constants constants;
 	uint64_t refresh, pushes;
-	size_t n_ordered;             /* buckets that the orders know */
-	size_t *last_order;           /* owns, scratch: max_types */
-	struct hd_types types;        /* owns its arrays, scratch: max_types */
-	double *scores;               /* owns, scratch: max_types */
+	size_t n_ordered;      /* buckets that the orders know */
+	size_t *last_order;    /* owns, scratch: max_types */
+	struct hd_types types; /* owns its arrays, scratch: max_types */
+	double *scores;        /* owns, scratch: max_types */
 	size_t max_types;
 	uint64_t refreshes, trials_given;
-	const char *memory;           /* option: borrows */
+	const char *memory; /* option: borrows */
 };
 
 /* --- What is known about the buckets ------------------------------------------------------------------------------ */
@@ -95,10 +97,16 @@ static int more_types(struct auto_state *a, size_t n)
 	}
 	a->max_types = most;
 	a->last_order = order;
-	a->types = (struct hd_types){.n_classes = n_classes, .missing = a->missing, .constants = a->constants,
-	                             .tasks = block, .nod = block + most, .released = block + 2 * most,
-	                             .cost = block + 4 * most, .nrt = block + (4 + n_classes) * most,
-	                             .share = block + (4 + 2 * n_classes) * most, .idle = block + (4 + 3 * n_classes) * most};
+	a->types = (struct hd_types){.n_classes = n_classes,
+	                             .missing = a->missing,
+	                             .constants = a->constants,
+	                             .tasks = block,
+	                             .nod = block + most,
+	                             .released = block + 2 * most,
+	                             .cost = block + 4 * most,
+	                             .nrt = block + (4 + n_classes) * most,
+	                             .share = block + (4 + 2 * n_classes) * most,
+	                             .idle = block + (4 + 3 * n_classes) * most};
 	a->scores = block + 3 * most;
 	return 1;
 }
@@ -111,8 +119,8 @@ static double count_known(const double *times, size_t n_classes)
 	return known;
 }
 
-/* Share of the executions of a bucket that a class has; before the first, what a fair coin would give. `times`, per class, are
- * NAN where it cannot run. */
+/* Share of the executions of a bucket that a class has; before the first, what a fair coin would give. `times`, per
+ * class, are NAN where it cannot run. */
 static double share_on(const struct auto_state *a, size_t bucket, size_t class_id, const double *times)
 {
 	const struct hd_average *v = &a->averages.all[bucket];
@@ -178,7 +186,7 @@ static void refresh(struct auto_state *a)
 
 struct walk {
 	struct auto_state *a;
-	size_t bucket;       /* of the task */
+	size_t bucket; /* of the task */
 	double nod, released;
 };
 
@@ -238,7 +246,8 @@ static void push(struct auto_state *a, heddle_task *t, int releaser)
 	} else {
 		hd_buckets_push(&a->buckets, bucket, t, releaser);
 	}
-	counted = counted && hd_averages_reserve(&a->averages, a->buckets.n) == 0; /* its successors may be of new buckets */
+	/* its successors may be of new buckets */
+	counted = counted && hd_averages_reserve(&a->averages, a->buckets.n) == 0;
 	if (counted && (a->buckets.n > a->n_ordered || a->pushes % a->refresh == 0))
 		refresh(a);
 	a->pushes++;
@@ -379,29 +388,35 @@ static int auto_create(heddle_sched *sched, void **state)
 }
 
 static const struct heddle_option auto_options[] = {
-	{"heuristic", "URT/s_2", HD_HEURISTIC_NAMES, "what the orders are computed by (tables 5 to 7 of the paper, whose best is URTxD_L5; the "
-	 "default is the best for Cholesky, and in `heddle lab`)", 0, 0},
-	{"refresh", "100", "pushes", "the orders are computed again after so many", 1, 1e9},
-	{"missing", "same", "huge|same", "what a class without an implementation is said to cost: very much, or as much as the other "
-	 "(section 4.2.3)", 0, 0},
-	{"constants", "paper", "paper|starpu", "weights of URT_LC: 1 and 10, or 0.5 and 1", 0, 0},
-	{"memory", "", "FILE", "where averages are kept from run to run; empty: nowhere; default: autoheteroprio/HOST.yaml in Heddle's "
-	 "data directory", 0, 0},
-	HD_BUCKET_OPTIONS("LS_SDH2", "2", "order"),
-	{0},
+    {"heuristic", "URT/s_2", HD_HEURISTIC_NAMES,
+     "what the orders are computed by (tables 5 to 7 of the paper, whose best is URTxD_L5; the "
+     "default is the best for Cholesky, and in `heddle lab`)",
+     0, 0},
+    {"refresh", "100", "pushes", "the orders are computed again after so many", 1, 1e9},
+    {"missing", "same", "huge|same",
+     "what a class without an implementation is said to cost: very much, or as much as the other "
+     "(section 4.2.3)",
+     0, 0},
+    {"constants", "paper", "paper|starpu", "weights of URT_LC: 1 and 10, or 0.5 and 1", 0, 0},
+    {"memory", "", "FILE",
+     "where averages are kept from run to run; empty: nowhere; default: autoheteroprio/HOST.yaml in Heddle's "
+     "data directory",
+     0, 0},
+    HD_BUCKET_OPTIONS("LS_SDH2", "2", "order"),
+    {0},
 };
 
 const struct heddle_policy hd_policy_autoheteroprio = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "autoheteroprio",
-	.summary = "laheteroprio with orders found from averages over each codelet: no priorities needed",
-	.source = "Flint and Bramas 2020, sections 4.3, 5 and 6.1",
-	.options = auto_options,
-	.create = auto_create,
-	.destroy = auto_destroy,
-	.ready = auto_ready,
-	.pick = auto_pick,
-	.started = auto_started,
-	.done = auto_done,
-	.report = auto_report,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "autoheteroprio",
+    .summary = "laheteroprio with orders found from averages over each codelet: no priorities needed",
+    .source = "Flint and Bramas 2020, sections 4.3, 5 and 6.1",
+    .options = auto_options,
+    .create = auto_create,
+    .destroy = auto_destroy,
+    .ready = auto_ready,
+    .pick = auto_pick,
+    .started = auto_started,
+    .done = auto_done,
+    .report = auto_report,
 };

@@ -84,25 +84,25 @@ static heddle_task *prio_pick(void *state, unsigned worker)
 }
 
 const struct heddle_policy hd_policy_eager = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "eager",
-	.summary = "one central queue, first in first out",
-	.source = "StarPU's eager",
-	.create = central_create,
-	.destroy = central_destroy,
-	.ready = eager_ready,
-	.pick = eager_pick,
-	.report = central_report,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "eager",
+    .summary = "one central queue, first in first out",
+    .source = "StarPU's eager",
+    .create = central_create,
+    .destroy = central_destroy,
+    .ready = eager_ready,
+    .pick = eager_pick,
+    .report = central_report,
 };
 
 const struct heddle_policy hd_policy_prio = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "prio",
-	.summary = "one central queue, most urgent first, first in first out among equals",
-	.source = "StarPU's prio",
-	.create = central_create,
-	.destroy = central_destroy,
-	.ready = prio_ready,
-	.pick = prio_pick,
-	.report = central_report,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "prio",
+    .summary = "one central queue, most urgent first, first in first out among equals",
+    .source = "StarPU's prio",
+    .create = central_create,
+    .destroy = central_destroy,
+    .ready = prio_ready,
+    .pick = prio_pick,
+    .report = central_report,
 };

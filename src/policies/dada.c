@@ -5,24 +5,26 @@
  *
  *   1-2    lower = 0, upper = sum of max(p_cpu, p_gpu)
  *   3-4    while upper - lower > epsilon: lambda = (upper + lower) / 2
- *   5-7      local affinity: tasks by decreasing score go to their affinity resource, which is loaded up to overreaching
- *            alpha lambda. Score of (task, node): bytes that the task writes and that are valid there; 0: no affinity
- *   8-9      global balance: dual approximation (Kedad-Sidhoum et al., HeteroPar 2013). p_cpu > lambda: to a GPU; p_gpu >
- *            lambda: to a CPU; both: lambda is rejected. GPUs are filled in the order of decreasing speedup p_cpu / p_gpu until
- *            each overreaches lambda; the rest goes to CPUs, earliest finish time
+ *   5-7      local affinity: tasks by decreasing score go to their affinity resource, which is loaded up to
+ *            overreaching alpha lambda. Score of (task, node): bytes that the task writes and that are valid there; 0:
+ *            no affinity
+ *   8-9      global balance: dual approximation (Kedad-Sidhoum et al., HeteroPar 2013). p_cpu > lambda: to a GPU; p_gpu
+ *            > lambda: to a CPU; both: lambda is rejected. GPUs are filled in the order of decreasing speedup p_cpu /
+ *            p_gpu until each overreaches lambda; the rest goes to CPUs, earliest finish time
  *   10-15    if all fits into (2 + alpha) lambda: upper = lambda, keep this schedule; else lower = lambda
  *   19     push by the last schedule kept, update the dates
  *
- * With cp, p includes the predicted time of transfers. With alpha = 0 and no backlog the schedule is at most twice as long as
- * the shortest one, plus 2 epsilon.
- * Choices. epsilon is a share of the first upper, 1e-3. Loads start at each worker's backlog less the smallest, and upper
- * includes the largest of them; `backlog`: the smallest of the worker's side (CPUs, GPUs), of all workers, or loads start at 0.
- * With `all`, idle CPUs make every GPU look loaded beyond alpha lambda, and few tasks stay where their data are: single
- * precision Cholesky of 20 x 20 tiles on westmere-c2050, cp, in ms and MiB moved: side 1002, 7172; all 1041, 8223; none 1109,
- * 6047. The first upper itself is tried before the loop, so that there always is a schedule. With `fit`, affinity does not keep a
- * task on a resource where it alone lasts longer than lambda; without, the same takes 2710 ms. Of several nodes with the same
- * score, the one where the task is shortest. A side has several classes: p is that of the fastest. Equals: in the order of
- * submission, on the first worker. */
+ * With cp, p includes the predicted time of transfers. With alpha = 0 and no backlog the schedule is at most twice as
+ * long as the shortest one, plus 2 epsilon. Choices. epsilon is a share of the first upper, 1e-3. Loads start at each
+ * worker's backlog less the smallest, and upper includes the largest of them; `backlog`: the smallest of the worker's
+ * side (CPUs, GPUs), of all workers, or loads start at 0. With `all`, idle CPUs make every GPU look loaded beyond alpha
+ * lambda, and few tasks stay where their data are: single precision Cholesky of 20 x 20 tiles on westmere-c2050, cp, in
+ * ms and MiB moved: side 1002, 7172; all 1041, 8223; none 1109,
+ * 6047. The first upper itself is tried before the loop, so that there always is a schedule. With `fit`, affinity does
+ *       not keep a
+ * task on a resource where it alone lasts longer than lambda; without, the same takes 2710 ms. Of several nodes with
+ * the same score, the one where the task is shortest. A side has several classes: p is that of the fastest. Equals: in
+ * the order of submission, on the first worker. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -31,16 +33,17 @@
 #include "parts/batch_mapping.h"
 #include "policies.h"
 
-enum { DADA_ROOM = 1024, DADA_NOWHERE = UINT_MAX }; /* ready tasks mapped together; larger batches are taken in slices */
+/* ready tasks mapped together; larger batches are taken in slices */
+enum { DADA_ROOM = 1024, DADA_NOWHERE = UINT_MAX };
 
 struct dada_task {
 	heddle_task *task;
 	uint64_t order, score; /* score: bytes, on `node` */
 	double cpu, gpu, speedup;
 	unsigned node;
-	unsigned row;          /* of its times */
-	unsigned trial, kept;  /* workers; DADA_NOWHERE: not placed yet */
-	int alike;             /* the workers of a group do not differ for it */
+	unsigned row;         /* of its times */
+	unsigned trial, kept; /* workers; DADA_NOWHERE: not placed yet */
+	int alike;            /* the workers of a group do not differ for it */
 };
 
 enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
@@ -52,16 +55,17 @@ struct dada {
 	double alpha, epsilon;
 	int cp, fit;
 	enum dada_start from;
-	size_t n;                  /* of the list */
-	struct dada_task *list;    /* owns; LR, as much of it as there is room for, by decreasing speedup */
-	double *times;             /* owns; per task, in their first order, and group: p */
-	struct dada_task **sorted; /* owns; first those with affinity, by decreasing score; then all, as they are pushed */
+	size_t n;               /* of the list */
+	struct dada_task *list; /* owns; LR, as much of it as there is room for, by decreasing speedup */
+	double *times;          /* owns; per task, in their first order, and group: p */
+	/* owns; first those with affinity, by decreasing score; then all, as they are pushed */
+	struct dada_task **sorted;
 	size_t n_affine;
-	double *backlog, *load;    /* owns; per worker, us: before, and in the schedule being tried */
-	uint64_t *bytes;           /* owns; per node, of the task being scored */
+	double *backlog, *load; /* owns; per worker, us: before, and in the schedule being tried */
+	uint64_t *bytes;        /* owns; per node, of the task being scored */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
 	uint64_t batches, iterations, rejected;
-	double lambda;             /* us: sum of those kept last */
+	double lambda; /* us: sum of those kept last */
 };
 
 static void dada_destroy(void *state)
@@ -112,7 +116,7 @@ static int dada_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* --- The list ----------------------------------------------------------------------------------------------------------- */
+/* --- The list ----------------------------------------------------------------------------------------------------- */
 
 static double dada_time(const struct dada *d, const struct dada_task *t, unsigned worker)
 {
@@ -193,7 +197,7 @@ static void dada_sort(struct dada *d)
 	qsort(d->sorted, d->n_affine, sizeof(struct dada_task *), dada_compare_score);
 }
 
-/* --- One guess of lambda ------------------------------------------------------------------------------------------------ */
+/* --- One guess of lambda ------------------------------------------------------------------------------------------ */
 
 static int dada_may_run(const struct dada_task *t, unsigned worker)
 {
@@ -253,7 +257,8 @@ static int dada_global_phase(struct dada *d, double lambda)
 		dada_assign(d, t, dada_earliest(d, t, 0, INFINITY), DADA_FORCED);
 	}
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
-		unsigned w = t->trial == DADA_NOWHERE && t->gpu <= lambda ? dada_earliest(d, t, 0, lambda) : DADA_NOWHERE;
+		unsigned w =
+		    t->trial == DADA_NOWHERE && t->gpu <= lambda ? dada_earliest(d, t, 0, lambda) : DADA_NOWHERE;
 		if (w != DADA_NOWHERE)
 			dada_assign(d, t, w, DADA_FILLED);
 	}
@@ -278,7 +283,7 @@ static int dada_try(struct dada *d, double lambda)
 	return fits;
 }
 
-/* --- Algorithm 2 -------------------------------------------------------------------------------------------------------- */
+/* --- Algorithm 2 -------------------------------------------------------------------------------------------------- */
 
 static void dada_keep(struct dada *d)
 {
@@ -390,27 +395,30 @@ static void dada_report(void *state, heddle_sched *sched)
 }
 
 static const struct heddle_option dada_options[] = {
-	{"alpha", "0.5", "", "how far affinity may load a resource, as a share of lambda: 0 plain dual approximation", 0, 1},
-	{"cp", "no", "no|yes", "communication prediction: times include those of transfers", 0, 0},
-	{"epsilon", "1e-3", "of the first upper bound", "precision of lambda", 1e-9, 1},
-	{"backlog", "side", "all|side|none", "loads start at the backlog less the smallest of all workers, of all CPUs or all GPUs, or "
-	 "at 0", 0, 0},
-	{"fit", "yes", "no|yes", "affinity does not keep a task where it alone lasts longer than lambda", 0, 0},
-	HD_MAPPING_PREFETCH,
-	{0},
+    {"alpha", "0.5", "", "how far affinity may load a resource, as a share of lambda: 0 plain dual approximation", 0,
+     1},
+    {"cp", "no", "no|yes", "communication prediction: times include those of transfers", 0, 0},
+    {"epsilon", "1e-3", "of the first upper bound", "precision of lambda", 1e-9, 1},
+    {"backlog", "side", "all|side|none",
+     "loads start at the backlog less the smallest of all workers, of all CPUs or all GPUs, or "
+     "at 0",
+     0, 0},
+    {"fit", "yes", "no|yes", "affinity does not keep a task where it alone lasts longer than lambda", 0, 0},
+    HD_MAPPING_PREFETCH,
+    {0},
 };
 
 const struct heddle_policy hd_policy_dada = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "dada",
-	.summary = "where the data are that a task writes, within limits; then dual approximation of the shortest schedule",
-	.source = "Bleuse et al., Euro-Par 2014, section 3.2, Algorithm 2",
-	.options = dada_options,
-	.pushes = 1,
-	.create = dada_create,
-	.destroy = dada_destroy,
-	.ready = dada_ready,
-	.pick = dada_pick,
-	.done = dada_done,
-	.report = dada_report,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "dada",
+    .summary = "where the data are that a task writes, within limits; then dual approximation of the shortest schedule",
+    .source = "Bleuse et al., Euro-Par 2014, section 3.2, Algorithm 2",
+    .options = dada_options,
+    .pushes = 1,
+    .create = dada_create,
+    .destroy = dada_destroy,
+    .ready = dada_ready,
+    .pick = dada_pick,
+    .done = dada_done,
+    .report = dada_report,
 };

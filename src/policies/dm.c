@@ -1,5 +1,6 @@
-/* dm, dmda, dmdar, dmdas: each task goes, when it becomes ready, to the worker that models say will end it first. StarPU's
- * policies of the same names (src/sched_policies/deque_modeling_policy_data_aware.c); the baselines of all the papers.
+/* dm, dmda, dmdar, dmdas: each task goes, when it becomes ready, to the worker that models say will end it first.
+ * StarPU's policies of the same names (src/sched_policies/deque_modeling_policy_data_aware.c); the baselines of all the
+ * papers.
  *
  *   ready  the worker that minimises  max(end(w), now + beta * comm) + delta + beta * comm,  where
  *            end(w)  when the worker will have done what it runs, what it has picked and what waits in its queue
@@ -10,16 +11,17 @@
  *          dmdar: the one with the fewest bytes missing, the oldest among equals
  *          dmdas: the most urgent; among equals the one with the fewest bytes missing, then the oldest
  *
- * Choices. A transfer overlaps with what the worker still has to run: only what is left of it by then delays the task, and
- * that delay, like delta, is the worker's backlog until the task is picked. Hidden or not, a transfer has its price, the last
- * term, or else a place where nothing need be moved is no better than one whose queue is long enough; `hidden` no leaves it
- * out. comm is predicted as if all accelerators exchanged data with main memory at once (`contention`): StarPU takes
- * 2 * accelerators times the time alone, `all`; `buses`, ours, is the same where they share one bus and less where they
- * do not. All this pays: single precision Cholesky of 40 x 40 tiles on haswell-k40m, one bus for 4 GPUs, in GFlop/s with dmda:
- * 8145 as it is, 6537 with contention none, 4571 with hidden no as well; StarPU over SimGrid 8340.
- * Looking for the fewest bytes stops at a task that lacks nothing and after `window` tasks, so no queue makes it quadratic.
- * Tasks without enough samples: calibrate.h, on the worker of the chosen class with the fewest tasks. While nothing at all is
- * known of a task, it goes where the fewest tasks are for the speed of the worker, as in StarPU. */
+ * Choices. A transfer overlaps with what the worker still has to run: only what is left of it by then delays the task,
+ * and that delay, like delta, is the worker's backlog until the task is picked. Hidden or not, a transfer has its
+ * price, the last term, or else a place where nothing need be moved is no better than one whose queue is long enough;
+ * `hidden` no leaves it out. comm is predicted as if all accelerators exchanged data with main memory at once
+ * (`contention`): StarPU takes 2 * accelerators times the time alone, `all`; `buses`, ours, is the same where they
+ * share one bus and less where they do not. All this pays: single precision Cholesky of 40 x 40 tiles on haswell-k40m,
+ * one bus for 4 GPUs, in GFlop/s with dmda: 8145 as it is, 6537 with contention none, 4571 with hidden no as well;
+ * StarPU over SimGrid 8340. Looking for the fewest bytes stops at a task that lacks nothing and after `window` tasks,
+ * so no queue makes it quadratic. Tasks without enough samples: calibrate.h, on the worker of the chosen class with the
+ * fewest tasks. While nothing at all is known of a task, it goes where the fewest tasks are for the speed of the
+ * worker, as in StarPU. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/sample_placement.h"
@@ -55,17 +57,17 @@ struct model_state {
 	heddle_sched *sched;
 	struct hd_calibration calibration;
 	size_t n_workers, n_groups, n_classes;
-	struct worker *workers;  /* owns */
-	double *ends;            /* owns; per worker: end(w), during one call of ready */
-	unsigned *group_of;      /* owns; per worker */
-	struct group *groups;    /* owns */
-	double *times;           /* owns; per class: delta of the task being placed, INFINITY as in group */
+	struct worker *workers; /* owns */
+	double *ends;           /* owns; per worker: end(w), during one call of ready */
+	unsigned *group_of;     /* owns; per worker */
+	struct group *groups;   /* owns */
+	double *times;          /* owns; per class: delta of the task being placed, INFINITY as in group */
 	double now;
-	int hidden;              /* hidden transfers cost, too */
-	size_t window;           /* tasks looked at for one whose data are there; 1: no looking */
+	int hidden;    /* hidden transfers cost, too */
+	size_t window; /* tasks looked at for one whose data are there; 1: no looking */
 	int prefetch;
 	uint64_t placed, calibrating, greedy, overtaken;
-	double delay;            /* us: sum over the tasks placed */
+	double delay; /* us: sum over the tasks placed */
 };
 
 enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* what the policies differ in */
@@ -113,7 +115,8 @@ static int model_alloc(struct model_state *m, const struct heddle_platform *p, i
 
 enum { ALONE, BUSES, ALL }; /* contention */
 
-/* How much longer than alone a transfer on `link` takes when main memory exchanges data with every other node, both ways. */
+/* How much longer than alone a transfer on `link` takes when main memory exchanges data with every other node, both
+ * ways. */
 static double bus_contention(const struct heddle_platform *p, const struct heddle_link *link)
 {
 	double worst = 1;
@@ -121,7 +124,8 @@ static double bus_contention(const struct heddle_platform *p, const struct heddl
 		double wanted = 0;
 		for (size_t l = 0; l < p->n_links; l++)
 			for (size_t i = 0; i < p->links[l].n_buses; i++)
-				if (p->links[l].buses[i] == link->buses[b] && (p->links[l].from == 0 || p->links[l].to == 0))
+				if (p->links[l].buses[i] == link->buses[b] &&
+				    (p->links[l].from == 0 || p->links[l].to == 0))
 					wanted += p->links[l].bandwidth;
 		worst = fmax(worst, wanted / p->buses[link->buses[b]].bandwidth);
 	}
@@ -157,7 +161,8 @@ static int model_create(heddle_sched *sched, void **state, int what)
 		m->hidden = heddle_sched_option(sched, "hidden") > 0;
 		for (struct group *g = m->groups; g < m->groups + m->n_groups; g++)
 			g->weight = heddle_sched_option(sched, "beta") *
-			            contention(heddle_sched_platform(sched), g->node, (int)heddle_sched_option(sched, "contention"));
+			            contention(heddle_sched_platform(sched), g->node,
+			                       (int)heddle_sched_option(sched, "contention"));
 	}
 	m->window = what & READY_FIRST ? (size_t)heddle_sched_option(sched, "window") : 1;
 	*state = m;
@@ -315,9 +320,11 @@ static void model_report(void *state, heddle_sched *sched)
 	heddle_sched_count(sched, "tasks placed", (double)m->placed, "tasks");
 	heddle_sched_count(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
 	heddle_sched_count(sched, "placed without a model", (double)m->greedy, "tasks");
-	heddle_sched_report(sched, "expected wait for data", m->placed ? m->delay / (double)m->placed : 0, "us per task");
+	heddle_sched_report(sched, "expected wait for data", m->placed ? m->delay / (double)m->placed : 0,
+	                    "us per task");
 	if (m->window > 1)
-		heddle_sched_count(sched, "picked before older ones that lack more data", (double)m->overtaken, "tasks");
+		heddle_sched_count(sched, "picked before older ones that lack more data", (double)m->overtaken,
+		                   "tasks");
 }
 
 static int dm_create(heddle_sched *sched, void **state)
@@ -340,57 +347,68 @@ static int dmdas_create(heddle_sched *sched, void **state)
 	return model_create(sched, state, DATA_AWARE | READY_FIRST | SORTED);
 }
 
-#define PREFETCH_OPTION {"prefetch", "yes", "no|yes", "fetch the data of a task as soon as it is placed", 0, 0}
-#define DATA_OPTIONS \
-	{"beta", "1", "", "weight of the time that transfers take", 0, 1e6}, \
-	{"hidden", "yes", "no|yes", "transfers cost even where they are hidden behind other tasks", 0, 0}, \
-	{"contention", "buses", "none|buses|all", "transfers are predicted as if alone, as if all accelerators used the buses at " \
-	 "once, or as StarPU does: 2 x accelerators times longer", 0, 0}
-#define WINDOW_OPTION {"window", "64", "tasks", "tasks among which the one with the fewest bytes missing goes first", 1, 1e9}
+#define PREFETCH_OPTION                                                                               \
+	{                                                                                             \
+		"prefetch", "yes", "no|yes", "fetch the data of a task as soon as it is placed", 0, 0 \
+	}
+#define DATA_OPTIONS                                                                                           \
+	{"beta", "1", "", "weight of the time that transfers take", 0, 1e6},                                   \
+	    {"hidden", "yes", "no|yes", "transfers cost even where they are hidden behind other tasks", 0, 0}, \
+	{                                                                                                      \
+		"contention", "buses", "none|buses|all",                                                       \
+		    "transfers are predicted as if alone, as if all accelerators used the buses at "           \
+		    "once, or as StarPU does: 2 x accelerators times longer",                                  \
+		    0, 0                                                                                       \
+	}
+#define WINDOW_OPTION                                                                                                 \
+	{                                                                                                             \
+		"window", "64", "tasks", "tasks among which the one with the fewest bytes missing goes first", 1, 1e9 \
+	}
 
 static const struct heddle_option dm_options[] = {PREFETCH_OPTION, {0}};
 static const struct heddle_option dmda_options[] = {DATA_OPTIONS, PREFETCH_OPTION, {0}};
 static const struct heddle_option dmdar_options[] = {DATA_OPTIONS, WINDOW_OPTION, PREFETCH_OPTION, {0}};
 
-#define MODEL_CALLBACKS \
-	.pushes = 1, .destroy = model_destroy, .ready = model_ready, .pick = model_pick, .done = model_done, .report = model_report
+#define MODEL_CALLBACKS                                                                                      \
+	.pushes = 1, .destroy = model_destroy, .ready = model_ready, .pick = model_pick, .done = model_done, \
+	.report = model_report
 
 const struct heddle_policy hd_policy_dm = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "dm",
-	.summary = "the worker that will end the task first, transfers ignored",
-	.source = "StarPU's dm",
-	.options = dm_options,
-	.create = dm_create,
-	MODEL_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "dm",
+    .summary = "the worker that will end the task first, transfers ignored",
+    .source = "StarPU's dm",
+    .options = dm_options,
+    .create = dm_create,
+    MODEL_CALLBACKS,
 };
 
 const struct heddle_policy hd_policy_dmda = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "dmda",
-	.summary = "the worker that will end the task first, transfers included",
-	.source = "StarPU's dmda",
-	.options = dmda_options,
-	.create = dmda_create,
-	MODEL_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "dmda",
+    .summary = "the worker that will end the task first, transfers included",
+    .source = "StarPU's dmda",
+    .options = dmda_options,
+    .create = dmda_create,
+    MODEL_CALLBACKS,
 };
 
 const struct heddle_policy hd_policy_dmdar = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "dmdar",
-	.summary = "dmda, and a worker first runs the task that lacks the fewest bytes",
-	.source = "StarPU's dmdar",
-	.options = dmdar_options,
-	.create = dmdar_create,
-	MODEL_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "dmdar",
+    .summary = "dmda, and a worker first runs the task that lacks the fewest bytes",
+    .source = "StarPU's dmdar",
+    .options = dmdar_options,
+    .create = dmdar_create,
+    MODEL_CALLBACKS,
 };
 
 const struct heddle_policy hd_policy_dmdas = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "dmdas",
-	.summary = "dmda, and a worker first runs the most urgent task, then the one that lacks the fewest bytes",
-	.source = "StarPU's dmdas",
-	.options = dmdar_options,
-	.create = dmdas_create,
-	MODEL_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "dmdas",
+    .summary = "dmda, and a worker first runs the most urgent task, then the one that lacks the fewest bytes",
+    .source = "StarPU's dmdas",
+    .options = dmdar_options,
+    .create = dmdas_create,
+    MODEL_CALLBACKS,
 };

@@ -8,8 +8,8 @@
  *   5-9  each in turn goes to the worker achieving the earliest finish time, whose date is then updated
  *
  * The time to transfer its data is counted before the execution of a task (section 4.1). No worker steals.
- * Choices. With more than one class on a side, the fastest counts. A task for CPUs alone has S = 0, one for accelerators alone
- * S = infinity. Equal S: in the order of submission. Equal dates: the first worker. */
+ * Choices. With more than one class on a side, the fastest counts. A task for CPUs alone has S = 0, one for
+ * accelerators alone S = infinity. Equal S: in the order of submission. Equal dates: the first worker. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/batch_mapping.h"
@@ -25,9 +25,9 @@ struct heft {
 	struct hd_mapping mapping;
 	struct heft_task *list; /* owns; LR, as much of the batch as there is room for */
 	size_t n;
-	double *times;          /* owns; per group, of the task being placed */
+	double *times; /* owns; per group, of the task being placed */
 	uint64_t batches, largest, accelerated;
-	double moves;           /* us: predicted transfers, sum */
+	double moves; /* us: predicted transfers, sum */
 };
 
 enum { HEFT_ROOM = 1024 }; /* ready tasks sorted together; larger batches are taken in slices of this */
@@ -107,7 +107,8 @@ static void heft_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	for (size_t i = 0; i < n;) {
 		for (h->n = 0; i < n && h->n < HEFT_ROOM; i++)
 			if (!hd_mapping_divert(&h->mapping, batch[i]))
-				h->list[h->n++] = (struct heft_task){batch[i], heft_speedup(h, batch[i]), heddle_task_order(batch[i])};
+				h->list[h->n++] = (struct heft_task){batch[i], heft_speedup(h, batch[i]),
+				                                     heddle_task_order(batch[i])};
 		qsort(h->list, h->n, sizeof *h->list, heft_by_speedup);
 		for (size_t j = 0; j < h->n; j++)
 			heft_schedule(h, h->list[j].task);
@@ -139,16 +140,16 @@ static void heft_report(void *state, heddle_sched *sched)
 static const struct heddle_option heft_options[] = {HD_MAPPING_PREFETCH, {0}};
 
 const struct heddle_policy hd_policy_heft = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "heft",
-	.summary = "earliest finish time, transfers counted; the tasks that gain most from an accelerator first",
-	.source = "Bleuse et al., Euro-Par 2014, section 3.1, Algorithm 1",
-	.options = heft_options,
-	.pushes = 1,
-	.create = heft_create,
-	.destroy = heft_destroy,
-	.ready = heft_ready,
-	.pick = heft_pick,
-	.done = heft_done,
-	.report = heft_report,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "heft",
+    .summary = "earliest finish time, transfers counted; the tasks that gain most from an accelerator first",
+    .source = "Bleuse et al., Euro-Par 2014, section 3.1, Algorithm 1",
+    .options = heft_options,
+    .pushes = 1,
+    .create = heft_create,
+    .destroy = heft_destroy,
+    .ready = heft_ready,
+    .pick = heft_pick,
+    .done = heft_done,
+    .report = heft_report,
 };

@@ -1,19 +1,21 @@
-/* heteroprio and laheteroprio. Heteroprio: C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing in
- * heterogeneous computing" (2020), sections 2.1.2 and 3.3; E. Agullo et al., "Task-based FMM for heterogeneous architectures"
- * (2016). LAHeteroprio: B. Bramas, PeerJ Computer Science 5:e190 (2019).
+/* heteroprio and laheteroprio. Heteroprio: C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing
+ * in heterogeneous computing" (2020), sections 2.1.2 and 3.3; E. Agullo et al., "Task-based FMM for heterogeneous
+ * architectures" (2016). LAHeteroprio: B. Bramas, PeerJ Computer Science 5:e190 (2019).
  *
- *   ready  the task goes to the end of its bucket; laheteroprio: to the list of that bucket on the node with the best score
+ *   ready  the task goes to the end of its bucket; laheteroprio: to the list of that bucket on the node with the best
+ *          score
  *   pick   from the first bucket in the order of the worker's class that holds a task for it and whose gate is open;
  *          laheteroprio: first in the lists of the worker's node, then in those of the nearest nodes
  *
- * The rest is in buckets.h. Choices. A bucket is a codelet, or a user priority; the user gives the order of the buckets for each
- * class with `order`. Buckets that it does not name come after those that it does: by user priority the most urgent first, else
- * by how much the class gains over the slowest other class, which is renewed as times become known. StarPU gives every class the
- * same order, that of the user priorities, and lets workers pop the newest task; the paper's buckets are first in first out.
+ * The rest is in buckets.h. Choices. A bucket is a codelet, or a user priority; the user gives the order of the buckets
+ * for each class with `order`. Buckets that it does not name come after those that it does: by user priority the most
+ * urgent first, else by how much the class gains over the slowest other class, which is renewed as times become known.
+ * StarPU gives every class the same order, that of the user priorities, and lets workers pop the newest task; the
+ * paper's buckets are first in first out.
  *
- * LS_SDH2 is laheteroprio's default because Cholesky goes best with it: `heddle sim cholesky`, single precision, 40 tiles of 960,
- * GFlop/s on haswell-k40m and intel-v100: LS_SDH2 7417, 12198; LC_SMWB 7446, 12128; LS_SDH 6362, 11613; LcS 7174, 11471; worker
- * 5922, 11040; none 4425, 10379. */
+ * LS_SDH2 is laheteroprio's default because Cholesky goes best with it: `heddle sim cholesky`, single precision, 40
+ * tiles of 960, GFlop/s on haswell-k40m and intel-v100: LS_SDH2 7417, 12198; LC_SMWB 7446, 12128; LS_SDH 6362, 11613;
+ * LcS 7174, 11471; worker 5922, 11040; none 4425, 10379. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +33,7 @@ struct heteroprio {
 	int by;
 	const char *order; /* the option: borrows */
 	uint64_t pushes;
-	size_t n_ordered;  /* buckets that the orders know */
+	size_t n_ordered; /* buckets that the orders know */
 	double scores[HD_MAX_BUCKETS];
 	size_t before[HD_MAX_BUCKETS]; /* scratch: an order */
 };
@@ -87,12 +89,15 @@ static int check_order(heddle_sched *sched, const char *order)
 		size_t length, c = 0;
 		const char *name = piece(&order, ":;", &length);
 		if (*order != ':')
-			return heddle_sched_fail(sched, HEDDLE_E_INVALID, "order '%.*s' is not CLASS: BUCKET > BUCKET ...", (int)length, name);
+			return heddle_sched_fail(sched, HEDDLE_E_INVALID,
+			                         "order '%.*s' is not CLASS: BUCKET > BUCKET ...", (int)length, name);
 		while (c < p->n_classes && !names_class(&p->classes[c], name, length))
 			c++;
 		if (c == p->n_classes)
-			return heddle_sched_fail(sched, HEDDLE_E_INVALID, "order names the class '%.*s', which %s has not; its first is '%s'",
-			                         (int)length, name, p->name ? p->name : "the machine", p->classes[0].name);
+			return heddle_sched_fail(sched, HEDDLE_E_INVALID,
+			                         "order names the class '%.*s', which %s has not; its first is '%s'",
+			                         (int)length, name, p->name ? p->name : "the machine",
+			                         p->classes[0].name);
 		order += strcspn(order, ";");
 		order += *order == ';';
 	}
@@ -217,32 +222,38 @@ static void heteroprio_report(void *state, heddle_sched *sched)
 	hd_buckets_report(&h->buckets, sched);
 }
 
-#define OWN_OPTIONS \
-	{"bucket", "codelet", "codelet|priority", "what makes a bucket: the codelet's name, or the user's priority", 0, 0}, \
-	{"order", "", "CLASS: BUCKET > BUCKET; ...", "the buckets that a class wants first, by names; those not named follow, the " \
-	 "class's greatest gain first, or the highest priority", 0, 0}
+#define OWN_OPTIONS                                                                                                  \
+	{"bucket", "codelet", "codelet|priority", "what makes a bucket: the codelet's name, or the user's priority", \
+	 0,        0},                                                                                               \
+	{                                                                                                            \
+		"order", "", "CLASS: BUCKET > BUCKET; ...",                                                          \
+		    "the buckets that a class wants first, by names; those not named follow, the "                   \
+		    "class's greatest gain first, or the highest priority",                                          \
+		    0, 0                                                                                             \
+	}
 
 static const struct heddle_option heteroprio_options[] = {OWN_OPTIONS, HD_BUCKET_OPTIONS("none", "2", "bucket"), {0}};
-static const struct heddle_option laheteroprio_options[] = {OWN_OPTIONS, HD_BUCKET_OPTIONS("LS_SDH2", "2", "bucket"), {0}};
+static const struct heddle_option laheteroprio_options[] = {
+    OWN_OPTIONS, HD_BUCKET_OPTIONS("LS_SDH2", "2", "bucket"), {0}};
 
-#define HETEROPRIO_CALLBACKS \
-	.create = heteroprio_create, .destroy = heteroprio_destroy, .ready = heteroprio_ready, .pick = heteroprio_pick, \
-	.report = heteroprio_report
+#define HETEROPRIO_CALLBACKS                                                                   \
+	.create = heteroprio_create, .destroy = heteroprio_destroy, .ready = heteroprio_ready, \
+	.pick = heteroprio_pick, .report = heteroprio_report
 
 const struct heddle_policy hd_policy_heteroprio = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "heteroprio",
-	.summary = "buckets of equal tasks, which each class of workers visits in an order of its own",
-	.source = "Flint and Bramas 2020, sections 2.1.2 and 3.3; Agullo et al. 2016",
-	.options = heteroprio_options,
-	HETEROPRIO_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "heteroprio",
+    .summary = "buckets of equal tasks, which each class of workers visits in an order of its own",
+    .source = "Flint and Bramas 2020, sections 2.1.2 and 3.3; Agullo et al. 2016",
+    .options = heteroprio_options,
+    HETEROPRIO_CALLBACKS,
 };
 
 const struct heddle_policy hd_policy_laheteroprio = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "laheteroprio",
-	.summary = "heteroprio with one list per bucket and memory node: a worker looks where its data are first",
-	.source = "Bramas 2019 (PeerJ CS 5:e190); Flint and Bramas 2020, section 2.1.2",
-	.options = laheteroprio_options,
-	HETEROPRIO_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "laheteroprio",
+    .summary = "heteroprio with one list per bucket and memory node: a worker looks where its data are first",
+    .source = "Bramas 2019 (PeerJ CS 5:e190); Flint and Bramas 2020, section 2.1.2",
+    .options = laheteroprio_options,
+    HETEROPRIO_CALLBACKS,
 };

@@ -1,31 +1,36 @@
-/* multiprio: one heap of ready tasks per memory node, by affinity, then criticality; taken near the data, if that is not unwise.
+/* multiprio: one heap of ready tasks per memory node, by affinity, then criticality; taken near the data, if that is
+ * not unwise.
  *
- * Tayeb, Bramas, Faverge, Guermouche, "Dynamic tasks scheduling with multiple priorities on heterogeneous computing systems",
- * IPDPSW 2024.
+ * Tayeb, Bramas, Faverge, Guermouche, "Dynamic tasks scheduling with multiple priorities on heterogeneous computing
+ * systems", IPDPSW 2024.
  *
- *   ready  PUSH, Algorithm 1: into the heap of every node where it can run, with its gain (section V-A, equation 1) and its
- *          criticality NOD (V-B, equation 2); best_remaining_work of its best class grows by its time there
- *   pick   POP, Algorithm 2: of the first `n` tasks in the heap of the worker's node whose gain is within `epsilon` of the first
- *          one's, that with the largest LS_SDH^2 (V-C, equation 3). It is taken if pop_condition (V-D) holds, else evicted from
- *          this heap only; then the next, up to `max_tries` times
+ *   ready  PUSH, Algorithm 1: into the heap of every node where it can run, with its gain (section V-A, equation 1) and
+ *          its criticality NOD (V-B, equation 2); best_remaining_work of its best class grows by its time there
+ *   pick   POP, Algorithm 2: of the first `n` tasks in the heap of the worker's node whose gain is within `epsilon` of
+ *          the first one's, that with the largest LS_SDH^2 (V-C, equation 3). It is taken if pop_condition (V-D) holds,
+ *          else evicted from this heap only; then the next, up to `max_tries` times
  *
- * critprio, ours: the same with two other defaults. Keys begin with the criticality (`first`), and a slower class waits for the
- * best one's remaining work per worker (`share`). As published, tasks on the critical path wait behind those with more to gain, and
- * CPUs take some of them because the work of all GPUs looks longer than it lasts; docs/policies.md has the traces.
+ * critprio, ours: the same with two other defaults. Keys begin with the criticality (`first`), and a slower class waits
+ * for the best one's remaining work per worker (`share`). As published, tasks on the critical path wait behind those
+ * with more to gain, and CPUs take some of them because the work of all GPUs looks longer than it lasts;
+ * docs/policies.md has the traces.
  *
- * There is no mapping at push, so no prefetch beyond the tasks that a worker may hold: the paper names this as a weakness.
+ * There is no mapping at push, so no prefetch beyond the tasks that a worker may hold: the paper names this as a
+ * weakness.
  *
- * Choices. Workers of several classes on one node have a heap per class. delta: the model's; while a model needs samples the task
- * is only for the class that lacks them (calibrate.h). The number of predecessors of a successor, in NOD, is that of all of them:
- * which of them can run where is not known any more; two tasks joined by two data count twice, in both numbers. A class as fast as
- * the best one for a task is as good as the best. `share` divides best_remaining_work by the number of workers of the class:
- * as is, as in the paper, won 8 of 12 Choleskys of 20 to 60 tiles on haswell-k40m and intel-v100, by 1.5 % in the mean; `share`
- * won on haswell-k40m while tasks are few (18 % with 20 tiles).
- * Beyond `max_tries` a worker goes on while no task runs anywhere, or else no event would ever make it try again. Entries of the
- * best class are never evicted, so no task loses its last one. Equal keys: in the order of submission.
+ * Choices. Workers of several classes on one node have a heap per class. delta: the model's; while a model needs
+ * samples the task is only for the class that lacks them (calibrate.h). The number of predecessors of a successor, in
+ * NOD, is that of all of them: which of them can run where is not known any more; two tasks joined by two data count
+ * twice, in both numbers. A class as fast as the best one for a task is as good as the best. `share` divides
+ * best_remaining_work by the number of workers of the class: as is, as in the paper, won 8 of 12 Choleskys of 20 to 60
+ * tiles on haswell-k40m and intel-v100, by 1.5 % in the mean; `share` won on haswell-k40m while tasks are few (18 %
+ * with 20 tiles). Beyond `max_tries` a worker goes on while no task runs anywhere, or else no event would ever make it
+ * try again. Entries of the best class are never evicted, so no task loses its last one. Equal keys: in the order of
+ * submission.
  *
- * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. Entries of tasks that are gone leave when they surface, or all at
- * once when they are more than half of a heap. Without memory for an entry the task waits in a queue that all look into last. */
+ * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. Entries of tasks that are gone leave when
+ * they surface, or all at once when they are more than half of a heap. Without memory for an entry the task waits in a
+ * queue that all look into last. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,18 +44,18 @@ enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_
 
 /* A ready task. */
 struct multiprio_slot {
-	heddle_task *task;   /* NULL: free */
+	heddle_task *task; /* NULL: free */
 	uint64_t order;
-	double best_time;    /* us */
-	int64_t work;        /* ns, an integer so that sums come back to 0: its part of best_remaining_work */
+	double best_time; /* us */
+	int64_t work;     /* ns, an integer so that sums come back to 0: its part of best_remaining_work */
 	unsigned best_class;
 	uint32_t next_free;
 };
 
 struct multiprio_class {
-	double time;         /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
-	double nod;          /* of the task being pushed, not normalised */
-	double gain;         /* of the task being pushed; NAN: not for this class */
+	double time; /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
+	double nod;  /* of the task being pushed, not normalised */
+	double gain; /* of the task being pushed; NAN: not for this class */
 	double largest_difference, largest_nod; /* seen so far; the former is hd(a) */
 	int64_t best_remaining_work;            /* ns */
 	double n_workers;
@@ -76,8 +81,8 @@ struct multiprio {
 	size_t window, max_tries;
 	double epsilon;
 	int share, eviction;
-	int criticality_first;           /* the order of the two scores in a key */
-	uint64_t ready, running;         /* tasks, now */
+	int criticality_first;   /* the order of the two scores in a key */
+	uint64_t ready, running; /* tasks, now */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
 };
 
@@ -108,7 +113,8 @@ static int multiprio_alloc(struct multiprio *m, const struct heddle_platform *p)
 		while (i < m->n_nodes && (m->nodes[i].class_id != class_id || m->nodes[i].node != node))
 			i++;
 		if (i == m->n_nodes)
-			m->nodes[m->n_nodes++] = (struct multiprio_node){.class_id = class_id, .node = node, .first_worker = w};
+			m->nodes[m->n_nodes++] =
+			    (struct multiprio_node){.class_id = class_id, .node = node, .first_worker = w};
 		m->node_of[w] = i;
 		if (m->classes[class_id].n_workers++ == 0)
 			m->classes[class_id].first_worker = w;
@@ -139,7 +145,7 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* --- Scores ------------------------------------------------------------------------------------------------------------- */
+/* --- Scores ------------------------------------------------------------------------------------------------------- */
 
 /* can_exec(t, a). Nearly always the first worker can if any can, and asking it is cheap. */
 static int multiprio_enabled(const struct multiprio *m, unsigned a, const heddle_task *t)
@@ -217,7 +223,7 @@ static double multiprio_locality(const heddle_task *t, unsigned node)
 	return sum;
 }
 
-/* --- Slots -------------------------------------------------------------------------------------------------------------- */
+/* --- Slots -------------------------------------------------------------------------------------------------------- */
 
 static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 {
@@ -243,7 +249,7 @@ static int multiprio_grow(struct multiprio *m)
 	return 1;
 }
 
-/* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------------- */
+/* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
 
 /* Whether a worker of h_m can run the task. */
 static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t)
@@ -290,7 +296,8 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		if (isnan(c->gain))
 			continue;
 		double criticality = multiprio_criticality(m, a);
-		entry.key = m->criticality_first ? hd_heap_key(criticality, c->gain) : hd_heap_key(c->gain, criticality);
+		entry.key =
+		    m->criticality_first ? hd_heap_key(criticality, c->gain) : hd_heap_key(c->gain, criticality);
 		for (unsigned i = 0; i < m->n_nodes; i++)
 			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t))
 				hd_heap_push(&m->nodes[i].heap, entry);
@@ -308,8 +315,11 @@ static void multiprio_push(struct multiprio *m, heddle_task *t)
 	}
 	unsigned fastest = multiprio_times(m, t);
 	struct multiprio_class *best = &m->classes[fastest];
-	m->slots[slot] = (struct multiprio_slot){.task = t, .order = heddle_task_order(t), .best_time = best->time,
-	                                         .best_class = fastest, .work = llround(best->time * 1000)};
+	m->slots[slot] = (struct multiprio_slot){.task = t,
+	                                         .order = heddle_task_order(t),
+	                                         .best_time = best->time,
+	                                         .best_class = fastest,
+	                                         .work = llround(best->time * 1000)};
 	best->best_remaining_work += m->slots[slot].work;
 	multiprio_insert(m, t, slot, fastest);
 }
@@ -321,10 +331,10 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 		multiprio_push(state, batch[i]);
 }
 
-/* --- Algorithm 2: POP --------------------------------------------------------------------------------------------------- */
+/* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
 
-/* get_most_local_prio_task: its place, SIZE_MAX when there is none for this worker. The first `n` are those of tasks that are
- * still ready; if they are all for other workers of the node, what follows them is looked at, too. */
+/* get_most_local_prio_task: its place, SIZE_MAX when there is none for this worker. The first `n` are those of tasks
+ * that are still ready; if they are all for other workers of the node, what follows them is looked at, too. */
 static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
@@ -450,34 +460,43 @@ static void multiprio_report(void *state, heddle_sched *sched)
 	heddle_sched_report(sched, "best remaining work left", (double)remaining / 1000, "us");
 }
 
-#define MULTIPRIO_OPTIONS(share, first) \
+#define MULTIPRIO_OPTIONS(share, first)                                                                                \
 	{"n", "10", "tasks", "tasks of a heap among which the one nearest to its data is tried", 1, MULTIPRIO_WINDOW}, \
-	{"epsilon", "0.8", "", "how much less than the first one's their first score may be", 0, 1}, \
-	{"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens", 1, 1e9}, \
-	{"share", share, "no|yes", "a slower class waits for the best one's remaining work per worker, not for all of it", 0, 0}, \
-	{"eviction", "yes", "no|yes", "a class that is not the best leaves tasks alone while the best has little to do", 0, 0}, \
-	{"first", first, "gain|criticality", "the score that tasks are ordered by; the other breaks ties", 0, 0}, \
-	{0}
+	    {"epsilon", "0.8", "", "how much less than the first one's their first score may be", 0, 1},               \
+	    {"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens",   \
+	     1,           1e9},                                                                                        \
+	    {"share",  share,                                                                                          \
+	     "no|yes", "a slower class waits for the best one's remaining work per worker, not for all of it",         \
+	     0,        0},                                                                                             \
+	    {"eviction", "yes",                                                                                        \
+	     "no|yes",   "a class that is not the best leaves tasks alone while the best has little to do",            \
+	     0,          0},                                                                                           \
+	    {"first", first, "gain|criticality", "the score that tasks are ordered by; the other breaks ties", 0, 0},  \
+	{                                                                                                              \
+		0                                                                                                      \
+	}
 
 static const struct heddle_option multiprio_options[] = {MULTIPRIO_OPTIONS("no", "gain")};
 static const struct heddle_option critprio_options[] = {MULTIPRIO_OPTIONS("yes", "criticality")};
 
-#define MULTIPRIO_POLICY \
+#define MULTIPRIO_POLICY                                                                                              \
 	.abi = HEDDLE_POLICY_ABI, .create = multiprio_create, .destroy = multiprio_destroy, .ready = multiprio_ready, \
 	.pick = multiprio_pick, .done = multiprio_done, .report = multiprio_report
 
 const struct heddle_policy hd_policy_multiprio = {
-	MULTIPRIO_POLICY,
-	.name = "multiprio",
-	.summary = "a heap per memory node, by gain and criticality; near the data; slower classes only help when there is enough",
-	.source = "Tayeb et al., IPDPSW 2024, Algorithms 1 and 2, equations 1 to 3",
-	.options = multiprio_options,
+    MULTIPRIO_POLICY,
+    .name = "multiprio",
+    .summary =
+        "a heap per memory node, by gain and criticality; near the data; slower classes only help when there is enough",
+    .source = "Tayeb et al., IPDPSW 2024, Algorithms 1 and 2, equations 1 to 3",
+    .options = multiprio_options,
 };
 
 const struct heddle_policy hd_policy_critprio = {
-	MULTIPRIO_POLICY,
-	.name = "critprio",
-	.summary = "multiprio by criticality and gain: what releases most first; slower classes help when the best has too much each",
-	.source = "Heddle, after Tayeb et al., IPDPSW 2024 (docs/policies.md)",
-	.options = critprio_options,
+    MULTIPRIO_POLICY,
+    .name = "critprio",
+    .summary = "multiprio by criticality and gain: what releases most first; slower classes help when the best has too "
+               "much each",
+    .source = "Heddle, after Tayeb et al., IPDPSW 2024 (docs/policies.md)",
+    .options = critprio_options,
 };

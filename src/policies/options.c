@@ -72,7 +72,8 @@ static int check_value(const struct heddle_policy *p, const struct heddle_option
 	if (is_choice(o)) {
 		if (choice_index(o->unit, value) >= 0)
 			return HEDDLE_OK;
-		return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' cannot be '%.*s': it is one of %s (default %s)", o->name,
+		return hd_error(HEDDLE_E_INVALID,
+		                "option '%s' of policy '%s' cannot be '%.*s': it is one of %s (default %s)", o->name,
 		                p->name, length, value.start, o->unit, o->value);
 	}
 	if (!(o->min < o->max))
@@ -81,16 +82,18 @@ static int check_value(const struct heddle_policy *p, const struct heddle_option
 	if (x >= o->min && x <= o->max)
 		return HEDDLE_OK;
 	const char *unit = o->unit ? o->unit : "";
-	return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' cannot be '%.*s': it is a number from %g to %g%s%s "
-	                "(default %s)", o->name, p->name, length, value.start, o->min, o->max, *unit ? ", in " : "", unit, o->value);
+	return hd_error(HEDDLE_E_INVALID,
+	                "option '%s' of policy '%s' cannot be '%.*s': it is a number from %g to %g%s%s "
+	                "(default %s)",
+	                o->name, p->name, length, value.start, o->min, o->max, *unit ? ", in " : "", unit, o->value);
 }
 
 /* Lists what there is. */
 static int unknown_option(const struct heddle_policy *p, struct span name)
 {
 	if (!n_options(p))
-		return hd_error(HEDDLE_E_UNKNOWN, "policy '%s' has no options, so none called '%.*s'", p->name, (int)name.length,
-		                name.start);
+		return hd_error(HEDDLE_E_UNKNOWN, "policy '%s' has no options, so none called '%.*s'", p->name,
+		                (int)name.length, name.start);
 	char *list = hd_format("%s", "");
 	for (const struct heddle_option *o = p->options; o->name && list; o++) {
 		const char *comma = *list ? ", " : "";
@@ -102,8 +105,8 @@ static int unknown_option(const struct heddle_policy *p, struct span name)
 	}
 	if (!list)
 		return hd_no_memory("a message");
-	int status = hd_error(HEDDLE_E_UNKNOWN, "policy '%s' has no option '%.*s'; its options are %s", p->name, (int)name.length,
-	                      name.start, list);
+	int status = hd_error(HEDDLE_E_UNKNOWN, "policy '%s' has no option '%.*s'; its options are %s", p->name,
+	                      (int)name.length, name.start, list);
 	free(list);
 	return status;
 }
@@ -113,7 +116,8 @@ static int parse_item(const struct heddle_policy *p, struct span item, struct sp
 {
 	const char *equals = memchr(item.start, '=', item.length);
 	if (!equals)
-		return hd_error(HEDDLE_E_INVALID, "'%.*s' is no option of policy '%s': options look like name=value,name=value",
+		return hd_error(HEDDLE_E_INVALID,
+		                "'%.*s' is no option of policy '%s': options look like name=value,name=value",
 		                (int)item.length, item.start, p->name);
 	struct span name = trim(item.start, equals), value = trim(equals + 1, item.start + item.length);
 	for (size_t i = 0; i < n_options(p); i++) {
@@ -121,7 +125,8 @@ static int parse_item(const struct heddle_policy *p, struct span item, struct sp
 		if (!is(name, o->name, strlen(o->name)))
 			continue;
 		if (values[i].start)
-			return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' is given twice", o->name, p->name);
+			return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' is given twice", o->name,
+			                p->name);
 		values[i] = value;
 		return check_value(p, o, value);
 	}
@@ -143,8 +148,11 @@ static int parse_items(const struct heddle_policy *p, const char *text, int vari
 			continue;
 		const struct heddle_option *o = &p->options[i];
 		if (!o->value)
-			return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' has no default: set its field value", o->name, p->name);
-		const char *variable = variables ? hd_variable(p->name, o->name) : NULL, *value = variable ? variable : o->value;
+			return hd_error(HEDDLE_E_INVALID,
+			                "option '%s' of policy '%s' has no default: set its field value", o->name,
+			                p->name);
+		const char *variable = variables ? hd_variable(p->name, o->name) : NULL,
+		           *value = variable ? variable : o->value;
 		values[i] = trim(value, value + strlen(value));
 		int status = check_value(p, o, values[i]);
 		if (status < 0)

@@ -1,7 +1,7 @@
 /* Policies, as the core sees them: the door of src/policies.
  *
- * The core finds a policy with heddle_policy_find, parses the user's options for it, and drives it through the callbacks of
- * heddle/policy.h. Policies themselves include only that header and the containers of this folder.
+ * The core finds a policy with heddle_policy_find, parses the user's options for it, and drives it through the
+ * callbacks of heddle/policy.h. Policies themselves include only that header and the containers of this folder.
  */
 #ifndef HD_POLICIES_H
 #define HD_POLICIES_H
@@ -13,10 +13,11 @@
  *   anything else, min < max  a number from min to max
  *   anything else, min = max  any text without a comma
  *
- * Parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are ignored) and fills *values
- * with one text per option of the policy, in its order, ended by NULL. The caller frees it with hd_policy_options_free.
- * With `variables`, what the text leaves out is taken from the environment: HEDDLE_POLICY_OPTION, before the default.
- * HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such value, or an option given twice; both list what is valid. */
+ * Parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are ignored) and fills
+ * *values with one text per option of the policy, in its order, ended by NULL. The caller frees it with
+ * hd_policy_options_free. With `variables`, what the text leaves out is taken from the environment:
+ * HEDDLE_POLICY_OPTION, before the default. HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such value, or an
+ * option given twice; both list what is valid. */
 int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, int variables, char ***values);
 void hd_policy_options_free(char **values);
 int hd_policy_is_shipped(const struct heddle_policy *policy); /* not one that the program has registered */

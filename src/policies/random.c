@@ -1,9 +1,9 @@
-/* random: when a task becomes ready, a worker is drawn with a probability proportional to its speed. StarPU's policy of the same
- * name; a baseline of the paper on clusters (section 4.1).
+/* random: when a task becomes ready, a worker is drawn with a probability proportional to its speed. StarPU's policy of
+ * the same name; a baseline of the paper on clusters (section 4.1).
  *
- * Choice: the speed of a worker for a task is the inverse of the time its models predict (`models` yes). StarPU has one speed
- * per kind of worker, for all tasks (`models` no): that is also what we use as long as the models do not know the task. Each
- * worker runs its tasks most urgent first, in order of arrival among equals, as StarPU's local queues do. */
+ * Choice: the speed of a worker for a task is the inverse of the time its models predict (`models` yes). StarPU has one
+ * speed per kind of worker, for all tasks (`models` no): that is also what we use as long as the models do not know the
+ * task. Each worker runs its tasks most urgent first, in order of arrival among equals, as StarPU's local queues do. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/queue.h"
@@ -13,8 +13,8 @@
 struct random_class {
 	unsigned *workers; /* borrows from random_state.workers */
 	size_t n;
-	double speed;      /* without models */
-	double weight;     /* of the task being placed: sum over its workers */
+	double speed;  /* without models */
+	double weight; /* of the task being placed: sum over its workers */
 };
 
 struct random_state {
@@ -83,7 +83,8 @@ static double weigh(struct random_state *r, const heddle_task *t)
 		total += class->weight;
 		modelled += r->use_models ? (double)class->n / heddle_task_time(t, c) : NAN;
 	}
-	if (!isfinite(modelled) || modelled <= 0) { /* unknown on some class, or of no length: NAN and INFINITY are contagious */
+	/* unknown on some class, or of no length: NAN and INFINITY are contagious */
+	if (!isfinite(modelled) || modelled <= 0) {
 		r->without_model += (uint64_t)r->use_models;
 		return total;
 	}
@@ -151,21 +152,21 @@ static void random_report(void *state, heddle_sched *sched)
 }
 
 static const struct heddle_option random_options[] = {
-	{"models", "yes", "no|yes", "speeds come from the models of the task where known; no: an accelerator counts as 13.33 cores",
-	 0, 0},
-	{0},
+    {"models", "yes", "no|yes",
+     "speeds come from the models of the task where known; no: an accelerator counts as 13.33 cores", 0, 0},
+    {0},
 };
 
 const struct heddle_policy hd_policy_random = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "random",
-	.summary = "a worker drawn with probability proportional to its speed",
-	.source = "StarPU's random",
-	.options = random_options,
-	.pushes = 1,
-	.create = random_create,
-	.destroy = random_destroy,
-	.ready = random_ready,
-	.pick = random_pick,
-	.report = random_report,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "random",
+    .summary = "a worker drawn with probability proportional to its speed",
+    .source = "StarPU's random",
+    .options = random_options,
+    .pushes = 1,
+    .create = random_create,
+    .destroy = random_destroy,
+    .ready = random_ready,
+    .pick = random_pick,
+    .report = random_report,
 };

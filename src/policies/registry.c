@@ -7,22 +7,10 @@
 
 /* One line per shipped policy, in the order that `heddle policies` prints. */
 static const struct heddle_policy *const shipped[] = {
-	&hd_policy_eager,
-	&hd_policy_prio,
-	&hd_policy_random,
-	&hd_policy_ws,
-	&hd_policy_lws,
-	&hd_policy_dm,
-	&hd_policy_dmda,
-	&hd_policy_dmdar,
-	&hd_policy_dmdas,
-	&hd_policy_heft,
-	&hd_policy_dada,
-	&hd_policy_multiprio,
-	&hd_policy_critprio,
-	&hd_policy_heteroprio,
-	&hd_policy_laheteroprio,
-	&hd_policy_autoheteroprio,
+    &hd_policy_eager,    &hd_policy_prio,       &hd_policy_random,       &hd_policy_ws,
+    &hd_policy_lws,      &hd_policy_dm,         &hd_policy_dmda,         &hd_policy_dmdar,
+    &hd_policy_dmdas,    &hd_policy_heft,       &hd_policy_dada,         &hd_policy_multiprio,
+    &hd_policy_critprio, &hd_policy_heteroprio, &hd_policy_laheteroprio, &hd_policy_autoheteroprio,
 };
 enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
 
@@ -56,12 +44,19 @@ static int check_policy(const struct heddle_policy *p)
 	if (!p || !p->name || !*p->name)
 		return hd_error(HEDDLE_E_INVALID, "a policy without a name cannot be registered: set its field name");
 	if (p->abi != HEDDLE_POLICY_ABI)
-		return hd_error(HEDDLE_E_INVALID, "policy '%s' was made for interface %u, this library has %d: set .abi = "
-		                "HEDDLE_POLICY_ABI and compile it again", p->name, p->abi, HEDDLE_POLICY_ABI);
-	const char *missing = !p->create ? "create" : !p->destroy ? "destroy" : !p->ready ? "ready" : !p->pick ? "pick" : NULL;
+		return hd_error(HEDDLE_E_INVALID,
+		                "policy '%s' was made for interface %u, this library has %d: set .abi = "
+		                "HEDDLE_POLICY_ABI and compile it again",
+		                p->name, p->abi, HEDDLE_POLICY_ABI);
+	const char *missing = !p->create    ? "create"
+	                      : !p->destroy ? "destroy"
+	                      : !p->ready   ? "ready"
+	                      : !p->pick    ? "pick"
+	                                    : NULL;
 	if (missing)
-		return hd_error(HEDDLE_E_INVALID, "policy '%s' has no %s callback: create, destroy, ready and pick are required",
-		                p->name, missing);
+		return hd_error(HEDDLE_E_INVALID,
+		                "policy '%s' has no %s callback: create, destroy, ready and pick are required", p->name,
+		                missing);
 	if (strcmp(p->name, "auto") == 0)
 		return hd_error(HEDDLE_E_INVALID, "no policy can be called 'auto': it means that Heddle chooses one");
 	char **defaults;
@@ -78,7 +73,8 @@ static int add_policy(const struct heddle_policy *policy)
 	if (same_name == policy)
 		return HEDDLE_OK;
 	if (same_name)
-		return hd_error(HEDDLE_E_INVALID, "there is already a policy called '%s': give yours another name", policy->name);
+		return hd_error(HEDDLE_E_INVALID, "there is already a policy called '%s': give yours another name",
+		                policy->name);
 	const struct heddle_policy **grown = realloc(registered, (n_registered + 1) * sizeof *grown);
 	if (!grown)
 		return hd_no_memory("the list of policies");
@@ -126,7 +122,8 @@ static void explain_unknown(const char *name)
 	if (all && list && strcmp(name, "auto") == 0)
 		hd_error(HEDDLE_E_UNKNOWN, "'auto' is no policy, it means that Heddle chooses one of %s", list);
 	else if (all && list)
-		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; there are %s, and auto: Heddle chooses", name, list);
+		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; there are %s, and auto: Heddle chooses", name,
+		         list);
 	else
 		hd_no_memory("the list of policies");
 	free(list);

@@ -1,18 +1,18 @@
-/* ws and lws: a queue per worker, and stealing. StarPU's policies of the same names (src/sched_policies/work_stealing_policy.c);
- * baselines of the paper on clusters (section 4.1).
+/* ws and lws: a queue per worker, and stealing. StarPU's policies of the same names
+ * (src/sched_policies/work_stealing_policy.c); baselines of the paper on clusters (section 4.1).
  *
- *   ready  the task goes to the worker that released it; a submitted one, or one that this worker cannot run, to the next
- *          worker in turn that can
+ *   ready  the task goes to the worker that released it; a submitted one, or one that this worker cannot run, to the
+ *          next worker in turn that can
  *   pick   the worker's own queue first; if it is empty, one task of a victim's queue
  *
- * The two differ in options only: whom to steal from, and from which end equal priorities are taken. policies.md gives lws
- * the nearest victim, owners last in first out and thieves first in first out (what was just released is still in the
- * cache; what is old is not). For ws it gives the most loaded victim and is silent about the ends: there StarPU's owners
- * take the oldest task and thieves the newest. StarPU's own victim, for both when built without hwloc, is `turn`.
- * (The core lets the worker that has ended a task pick before the others, so a chain stays where its data are.)
+ * The two differ in options only: whom to steal from, and from which end equal priorities are taken. policies.md gives
+ * lws the nearest victim, owners last in first out and thieves first in first out (what was just released is still in
+ * the cache; what is old is not). For ws it gives the most loaded victim and is silent about the ends: there StarPU's
+ * owners take the oldest task and thieves the newest. StarPU's own victim, for both when built without hwloc, is
+ * `turn`. (The core lets the worker that has ended a task pick before the others, so a chain stays where its data are.)
  *
- * A queue is one list per set of classes (sets.h), so a thief sees at once whether there is anything for its class. Among the
- * tasks of a list that tell workers of a class apart, it looks at REACH from its end. */
+ * A queue is one list per set of classes (sets.h), so a thief sees at once whether there is anything for its class.
+ * Among the tasks of a list that tell workers of a class apart, it looks at REACH from its end. */
 #include <stdlib.h>
 #include "parts/queue.h"
 #include "policies.h"
@@ -38,7 +38,7 @@ struct stealing {
 	size_t *loads;           /* owns; per set: tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
-	unsigned last_placed;    /* the last worker that a task without releaser went to */
+	unsigned last_placed; /* the last worker that a task without releaser went to */
 	uint64_t local, stolen, failed, in_turn;
 	size_t longest;
 };
@@ -66,7 +66,8 @@ static int compare_neighbours(const void *pa, const void *pb)
 	return a->turn < b->turn ? -1 : 1;
 }
 
-/* Workers equally far stand in the order of their turn after the thief, so that neighbours have different favourites. */
+/* Workers equally far stand in the order of their turn after the thief, so that neighbours have different
+ * favourites. */
 static int find_nearest(struct stealing *s, const heddle_sched *sched)
 {
 	size_t n = s->n_workers;
@@ -145,7 +146,8 @@ static void stealing_ready(void *state, heddle_task *const *batch, size_t n, int
 	struct stealing *s = state;
 	for (size_t i = 0; i < n; i++) {
 		heddle_task *t = batch[i];
-		unsigned w = releaser >= 0 && heddle_task_can_run(t, (unsigned)releaser) ? (unsigned)releaser : next_in_turn(s, t);
+		unsigned w = releaser >= 0 && heddle_task_can_run(t, (unsigned)releaser) ? (unsigned)releaser
+		                                                                         : next_in_turn(s, t);
 		unsigned set = hd_sets_of(&s->sets, t);
 		hd_levels_push(&s->workers[w].lists[set], t);
 		s->loads[set]++;
@@ -255,7 +257,8 @@ static heddle_task *steal(struct stealing *s, unsigned worker)
 {
 	heddle_task *t = NULL;
 	if (s->victim == LOADED)
-		t = steal_from(s, worker, most_loaded(s, worker)); /* may fail for a task of which workers the list is unsure */
+		/* may fail for a task of which workers the list is unsure */
+		t = steal_from(s, worker, most_loaded(s, worker));
 	size_t tries = s->victim == NEAREST ? s->n_workers - 1 : s->n_workers;
 	for (size_t i = 0; !t && i < tries; i++) {
 		unsigned v = victim_of(s, worker, i);
@@ -296,34 +299,36 @@ static void stealing_report(void *state, heddle_sched *sched)
 	heddle_sched_report(sched, "longest queue", (double)s->longest, "tasks");
 }
 
+/* clang-format off */
 #define STEALING_OPTIONS(victim, owner, thief) \
 	{"victim", victim, "loaded|nearest|turn", "whom an idle worker steals from", 0, 0}, \
 	{"owner", owner, "oldest|newest", "which of its own tasks a worker takes among equally urgent ones", 0, 0}, \
 	{"thief", thief, "oldest|newest", "which a thief takes", 0, 0}, \
 	{"priorities", "yes", "no|yes", "more urgent tasks first, for owner and thief", 0, 0}, \
 	{0}
+/* clang-format on */
 
 static const struct heddle_option ws_options[] = {STEALING_OPTIONS("loaded", "oldest", "newest")};
 static const struct heddle_option lws_options[] = {STEALING_OPTIONS("nearest", "newest", "oldest")};
 
-#define STEALING_CALLBACKS \
+#define STEALING_CALLBACKS                                                                                      \
 	.create = stealing_create, .destroy = stealing_destroy, .ready = stealing_ready, .pick = stealing_pick, \
 	.report = stealing_report
 
 const struct heddle_policy hd_policy_ws = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "ws",
-	.summary = "a queue per worker; idle ones steal from the most loaded",
-	.source = "StarPU's ws",
-	.options = ws_options,
-	STEALING_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "ws",
+    .summary = "a queue per worker; idle ones steal from the most loaded",
+    .source = "StarPU's ws",
+    .options = ws_options,
+    STEALING_CALLBACKS,
 };
 
 const struct heddle_policy hd_policy_lws = {
-	.abi = HEDDLE_POLICY_ABI,
-	.name = "lws",
-	.summary = "a queue per worker; idle ones steal from the nearest",
-	.source = "StarPU's lws",
-	.options = lws_options,
-	STEALING_CALLBACKS,
+    .abi = HEDDLE_POLICY_ABI,
+    .name = "lws",
+    .summary = "a queue per worker; idle ones steal from the nearest",
+    .source = "StarPU's lws",
+    .options = lws_options,
+    STEALING_CALLBACKS,
 };

@@ -1,7 +1,7 @@
 /* What this machine is like, measured: links at first use, and a platform made of links and models.
  *
- * Link figures are kept beside the models in links.platform, a platform file of which only nodes and links matter; the figures of a
- * pair of nodes are taken from it if it has that pair, and measured and added otherwise.
+ * Link figures are kept beside the models in links.platform, a platform file of which only nodes and links matter; the
+ * figures of a pair of nodes are taken from it if it has that pair, and measured and added otherwise.
  */
 #include <stdlib.h>
 #include <string.h>

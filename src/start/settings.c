@@ -19,45 +19,49 @@ struct row {
 	double min, max;
 };
 
-#define ROW(field, env, k, def, unit, lo, hi, range, help) \
-	{{#field, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, hi}
+#define ROW(field, env, k, def, unit, lo, hi, range, help)                                                           \
+	{                                                                                                            \
+		{#field, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, \
+		    hi                                                                                               \
+	}
 
 static const struct row rows[] = {
-	ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 to the number of cores", "CPU workers, each on a core of its own; -1: one per core"),
-	ROW(n_emulated, "EMULATED", INT, "0", "devices", 0, 1e4, "0 to 10000",
-	    "emulated accelerators: threads with a memory node of their own"),
-	ROW(emulated_memory, "EMULATED_MEMORY", BYTES, "0", "bytes", 0, 1e18, "0 (no limit) to 1e18; K, M, G allowed",
-	    "memory of each emulated accelerator"),
-	ROW(emulated_bandwidth, "EMULATED_BANDWIDTH", DOUBLE, "0", "MB/s", 0, 1e9, "0 (as fast as memory) to 1e9",
-	    "bandwidth of its links"),
-	ROW(emulated_latency, "EMULATED_LATENCY", DOUBLE, "0", "us", 0, 1e9, "0 to 1e9", "latency of its links"),
-	ROW(emulated_slowdown, "EMULATED_SLOWDOWN", DOUBLE, "1", "factor", 1, 1e6, "1 to 1e6",
-	    "kernels last this many times longer there"),
-	ROW(sched, "SCHED", TEXT, "auto", "", 0, 0, "auto, or a name from `heddle policies`",
-	    "scheduling policy; auto: dmdas if the machine has several classes of workers, otherwise lws"),
-	ROW(sched_options, "SCHED_OPTIONS", TEXT, "", "", 0, 0, "name=value,name=value",
-	    "options of the policy; `heddle policies NAME` lists them"),
-	ROW(platform, "PLATFORM", TEXT, "", "", 0, 0, "a name from `heddle platforms`, or a file",
-	    "run in virtual time on this machine instead of for real"),
-	ROW(window, "WINDOW", INT, "16384", "tasks", 0, 2e9, "0 (no limit) to 2000000000",
-	    "unfinished tasks beyond which submission waits; fewer while tasks take less than 2 us"),
-	ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, "0 or 1",
-	    "worker 0 has no thread of its own: the thread that waits runs its tasks"),
-	ROW(bind, "BIND", BOOL, "1", "", 0, 1, "0 or 1", "bind worker threads to cores"),
-	ROW(trace, "TRACE", BOOL, "0", "", 0, 1, "0 or 1", "record events"),
-	ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, "0 or 1", "measure the time spent in the scheduling policy"),
-	ROW(calibrate, "CALIBRATE", INT, "10", "samples", 0, 1e6, "0 to 1000000",
-	    "samples per codelet, class and size before a model is trusted"),
-	ROW(model_dir, "MODEL_DIR", TEXT, "", "", 0, 0, "a directory, or none",
-	    "where performance models are kept; empty: the XDG data directory, none: nowhere"),
-	ROW(seed, "SEED", SEED, "0", "", 0, 9.2e18, "0 to 9.2e18", "seed of everything random"),
-	ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
-	ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
-	    "virtual time: duration of one scheduling decision"),
-	ROW(watchdog, "WATCHDOG", INT, "0", "s", 0, 1e6, "0 (never) to 1000000",
-	    "a wait without progress for so long writes to standard error which tasks wait for what"),
-	ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) to 1000",
-	    "tasks in flight per accelerator"),
+    ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 to the number of cores",
+        "CPU workers, each on a core of its own; -1: one per core"),
+    ROW(n_emulated, "EMULATED", INT, "0", "devices", 0, 1e4, "0 to 10000",
+        "emulated accelerators: threads with a memory node of their own"),
+    ROW(emulated_memory, "EMULATED_MEMORY", BYTES, "0", "bytes", 0, 1e18, "0 (no limit) to 1e18; K, M, G allowed",
+        "memory of each emulated accelerator"),
+    ROW(emulated_bandwidth, "EMULATED_BANDWIDTH", DOUBLE, "0", "MB/s", 0, 1e9, "0 (as fast as memory) to 1e9",
+        "bandwidth of its links"),
+    ROW(emulated_latency, "EMULATED_LATENCY", DOUBLE, "0", "us", 0, 1e9, "0 to 1e9", "latency of its links"),
+    ROW(emulated_slowdown, "EMULATED_SLOWDOWN", DOUBLE, "1", "factor", 1, 1e6, "1 to 1e6",
+        "kernels last this many times longer there"),
+    ROW(sched, "SCHED", TEXT, "auto", "", 0, 0, "auto, or a name from `heddle policies`",
+        "scheduling policy; auto: dmdas if the machine has several classes of workers, otherwise lws"),
+    ROW(sched_options, "SCHED_OPTIONS", TEXT, "", "", 0, 0, "name=value,name=value",
+        "options of the policy; `heddle policies NAME` lists them"),
+    ROW(platform, "PLATFORM", TEXT, "", "", 0, 0, "a name from `heddle platforms`, or a file",
+        "run in virtual time on this machine instead of for real"),
+    ROW(window, "WINDOW", INT, "16384", "tasks", 0, 2e9, "0 (no limit) to 2000000000",
+        "unfinished tasks beyond which submission waits; fewer while tasks take less than 2 us"),
+    ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, "0 or 1",
+        "worker 0 has no thread of its own: the thread that waits runs its tasks"),
+    ROW(bind, "BIND", BOOL, "1", "", 0, 1, "0 or 1", "bind worker threads to cores"),
+    ROW(trace, "TRACE", BOOL, "0", "", 0, 1, "0 or 1", "record events"),
+    ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, "0 or 1", "measure the time spent in the scheduling policy"),
+    ROW(calibrate, "CALIBRATE", INT, "10", "samples", 0, 1e6, "0 to 1000000",
+        "samples per codelet, class and size before a model is trusted"),
+    ROW(model_dir, "MODEL_DIR", TEXT, "", "", 0, 0, "a directory, or none",
+        "where performance models are kept; empty: the XDG data directory, none: nowhere"),
+    ROW(seed, "SEED", SEED, "0", "", 0, 9.2e18, "0 to 9.2e18", "seed of everything random"),
+    ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
+    ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
+        "virtual time: duration of one scheduling decision"),
+    ROW(watchdog, "WATCHDOG", INT, "0", "s", 0, 1e6, "0 (never) to 1000000",
+        "a wait without progress for so long writes to standard error which tasks wait for what"),
+    ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) to 1000",
+        "tasks in flight per accelerator"),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -152,16 +156,10 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 	const char *text;
 	switch (row->kind) {
 	case INT:
-	case BOOL:
-		snprintf(buffer, size, "%d", *(const int *)field);
-		break;
+	case BOOL: snprintf(buffer, size, "%d", *(const int *)field); break;
 	case BYTES:
-	case SEED:
-		snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field);
-		break;
-	case DOUBLE:
-		snprintf(buffer, size, "%g", *(const double *)field);
-		break;
+	case SEED: snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field); break;
+	case DOUBLE: snprintf(buffer, size, "%g", *(const double *)field); break;
 	case TEXT:
 		text = *(const char *const *)field;
 		snprintf(buffer, size, "%s", text ? text : "");
@@ -185,9 +183,11 @@ int hd_config_check(const struct heddle_config *config)
 		default: continue;
 		}
 		if (!(value >= row->min && value <= row->max))
-			return hd_error(HEDDLE_E_INVALID, "%s is %.15g in struct heddle_config: it must be %s, %s (heddle_config_init "
-			                "gives every field a valid value)", row->setting.name, value,
-			                is_integral(row) ? "a whole number" : "a number", row->setting.range);
+			return hd_error(HEDDLE_E_INVALID,
+			                "%s is %.15g in struct heddle_config: it must be %s, %s (heddle_config_init "
+			                "gives every field a valid value)",
+			                row->setting.name, value, is_integral(row) ? "a whole number" : "a number",
+			                row->setting.range);
 	}
 	return 0;
 }
@@ -239,8 +239,8 @@ static int read_line(struct heddle_config *config, char *line, const char *path,
 	char *value = trim(equals + 1);
 	const struct row *row = find_row(name);
 	if (!row)
-		return hd_error(HEDDLE_E_FORMAT, "%s:%d: there is no setting \"%s\"; `heddle config` lists them", path, number,
-		                name);
+		return hd_error(HEDDLE_E_FORMAT, "%s:%d: there is no setting \"%s\"; `heddle config` lists them", path,
+		                number, name);
 	char origin[600];
 	snprintf(origin, sizeof origin, "%s:%d: %s", path, number, name);
 	return set_row(row, config, value, origin);

@@ -26,7 +26,8 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	if (status)
 		return status;
 	rt->config = config ? *config : defaults;
-	const char **texts[] = {&rt->config.sched, &rt->config.sched_options, &rt->config.platform, &rt->config.model_dir};
+	const char **texts[] = {&rt->config.sched, &rt->config.sched_options, &rt->config.platform,
+	                        &rt->config.model_dir};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		if (status)
 			*texts[i] = NULL;
@@ -44,15 +45,15 @@ static void free_config(struct heddle_config *c)
 	free((char *)(uintptr_t)c->model_dir);
 }
 
-/* --- The machine --------------------------------------------------------------------------------------------------------- */
+/* --- The machine -------------------------------------------------------------------------------------------------- */
 
 static int add_emulated(heddle_runtime *rt)
 {
 	const struct heddle_config *c = &rt->config;
 	int status = 0;
 	for (int i = 0; i < c->n_emulated && !status; i++)
-		status = heddle_platform_add_emulated(rt->platform, c->emulated_memory, c->emulated_bandwidth, c->emulated_latency,
-		                                      c->emulated_slowdown);
+		status = heddle_platform_add_emulated(rt->platform, c->emulated_memory, c->emulated_bandwidth,
+		                                      c->emulated_latency, c->emulated_slowdown);
 	return status;
 }
 
@@ -94,8 +95,8 @@ static int link_matrix(heddle_runtime *rt)
 	predict_links(rt);
 	for (size_t i = 1; i < n; i++)
 		if (!rt->links[i] || !rt->links[i * n])
-			return hd_error(HEDDLE_E_FORMAT, "platform %s: node %s has no link from and to %s", rt->platform->name,
-			                rt->platform->nodes[i].name, rt->platform->nodes[0].name);
+			return hd_error(HEDDLE_E_FORMAT, "platform %s: node %s has no link from and to %s",
+			                rt->platform->name, rt->platform->nodes[i].name, rt->platform->nodes[0].name);
 	return 0;
 }
 
@@ -137,13 +138,14 @@ static int lay_out(heddle_runtime *rt)
 	return link_matrix(rt);
 }
 
-/* --- Start --------------------------------------------------------------------------------------------------------------- */
+/* --- Start -------------------------------------------------------------------------------------------------------- */
 
 static int open_parts(heddle_runtime *rt)
 {
 	int status = hd_pool_open(&rt->pool);
 	if (!status)
-		status = hd_perf_open(rt->platform, rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL,
+		status = hd_perf_open(rt->platform,
+		                      rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL,
 		                      rt->virtual_time, &rt->perf);
 	if (!status && !rt->virtual_time)
 		status = hd_topology_open(&rt->topology);
@@ -255,7 +257,7 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 	return start(config, platform, virtual_time, out);
 }
 
-/* --- Stop ---------------------------------------------------------------------------------------------------------------- */
+/* --- Stop --------------------------------------------------------------------------------------------------------- */
 
 static heddle_data *find_data(heddle_runtime *rt, int (*wanted)(const heddle_data *))
 {
@@ -316,7 +318,7 @@ int heddle_stop(heddle_runtime *rt)
 	return status ? status : home ? home : saved;
 }
 
-/* --- Questions ----------------------------------------------------------------------------------------------------------- */
+/* --- Questions ---------------------------------------------------------------------------------------------------- */
 
 const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
 {

@@ -1,5 +1,6 @@
 /* Chrome's trace event format in its JSON object form, for chrome://tracing and ui.perfetto.dev ("Trace Event Format",
- * Google, 2016). Process 1 has a thread per worker, process 2 one per link and lane; arrows show the practical critical path. */
+ * Google, 2016). Process 1 has a thread per worker, process 2 one per link and lane; arrows show the practical critical
+ * path. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "base/text.h"
@@ -129,7 +130,8 @@ int hd_export_chrome(const struct heddle_trace *trace, const char *path)
 	put_name(&text, "platform", trace->platform->name);
 	put_name(&text, "clock", trace->virtual_time ? "virtual" : "real");
 	put_time(&text, "makespan_us", heddle_trace_makespan(trace));
-	hd_text_put(&text, "},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":2,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":2}}");
+	hd_text_put(&text, "},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":2,\"name\":\"process_sort_index\",\"args\":{"
+	                   "\"sort_index\":2}}");
 	put_label(&text, WORKERS, 0, "process", "workers");
 	put_tasks(&text, trace);
 	if (trace->n_transfers)

@@ -86,8 +86,9 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 int hd_export_csv(const struct heddle_trace *trace, const char *path)
 {
 	struct hd_text text = {0};
-	hd_text_put(&text, "event,id,codelet,worker,class,ready_us,picked_us,start_us,end_us,priority,status,bytes,flops,"
-	                   "footprint,from,to,reason\n");
+	hd_text_put(&text,
+	            "event,id,codelet,worker,class,ready_us,picked_us,start_us,end_us,priority,status,bytes,flops,"
+	            "footprint,from,to,reason\n");
 	for (size_t i = 0; i < trace->n_tasks; i++)
 		put_task(&text, trace, &trace->tasks[i]);
 	for (size_t i = 0; i < trace->n_transfers; i++)
@@ -98,14 +99,15 @@ int hd_export_csv(const struct heddle_trace *trace, const char *path)
 int heddle_trace_export(const struct heddle_trace *trace, enum heddle_trace_format format, const char *path)
 {
 	static int (*const exports[])(const struct heddle_trace *, const char *) = {
-		[HEDDLE_TRACE_CSV] = hd_export_csv,
-		[HEDDLE_TRACE_CHROME] = hd_export_chrome,
-		[HEDDLE_TRACE_PAJE] = hd_export_paje,
+	    [HEDDLE_TRACE_CSV] = hd_export_csv,
+	    [HEDDLE_TRACE_CHROME] = hd_export_chrome,
+	    [HEDDLE_TRACE_PAJE] = hd_export_paje,
 	};
 	if (!path)
 		return hd_error(HEDDLE_E_INVALID, "heddle_trace_export: path is NULL");
 	if ((size_t)format >= sizeof exports / sizeof *exports)
-		return hd_error(HEDDLE_E_INVALID, "heddle_trace_export: %d is no format; there are HEDDLE_TRACE_CSV, _CHROME, _PAJE",
+		return hd_error(HEDDLE_E_INVALID,
+		                "heddle_trace_export: %d is no format; there are HEDDLE_TRACE_CSV, _CHROME, _PAJE",
 		                (int)format);
 	struct hd_numbers numbers;
 	int status = hd_trace_check(trace);

@@ -3,6 +3,7 @@
 #define HD_TRACE_FILE_H
 
 #define HD_TRACE_MAGIC_WORD "heddle-trace"
-#define HD_TRACE_MAGIC HD_TRACE_MAGIC_WORD " 1" /* first line; the number changes when old readers would misread the rest */
+/* first line; the number changes when old readers would misread the rest */
+#define HD_TRACE_MAGIC HD_TRACE_MAGIC_WORD " 1"
 
 #endif

@@ -1,4 +1,5 @@
-/* The links that a trace used, and for each transfer a lane of its link, so that what overlaps can be drawn side by side. */
+/* The links that a trace used, and for each transfer a lane of its link, so that what overlaps can be drawn side by
+ * side. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"

@@ -11,13 +11,13 @@
 
 struct reader {
 	const char *path;
-	size_t line;           /* number of the current one, from 1 */
-	const char *p, *end;   /* what is left of it */
+	size_t line;         /* number of the current one, from 1 */
+	const char *p, *end; /* what is left of it */
 	struct heddle_trace *trace;
 	size_t room_codelets, room_tasks, room_transfers, room_edges;
-	struct hd_text yaml;   /* the platform until it is parsed */
+	struct hd_text yaml;              /* the platform until it is parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
-	unsigned kind;         /* of the last record: index in kinds[] */
+	unsigned kind;                    /* of the last record: index in kinds[] */
 	int has_clock, ended;
 };
 
@@ -32,7 +32,7 @@ static int bad(const struct reader *r, const char *format, ...)
 	return hd_error(HEDDLE_E_FORMAT, "%s:%zu: %s", r->path, r->line, what);
 }
 
-/* --- Fields: each is preceded by one blank ----------------------------------------------------------------------------- */
+/* --- Fields: each is preceded by one blank ------------------------------------------------------------------------ */
 
 static int next_field(struct reader *r, const char *what)
 {
@@ -122,7 +122,7 @@ static void *enlarged(const struct reader *r, void *array, size_t n, size_t *roo
 	return larger;
 }
 
-/* --- Records ------------------------------------------------------------------------------------------------------------ */
+/* --- Records ------------------------------------------------------------------------------------------------------ */
 
 static int read_policy(struct reader *r)
 {
@@ -158,12 +158,14 @@ static int end_platform(struct reader *r)
 		return bad(r, "no platform before this line");
 	int status = heddle_platform_parse("platform", r->yaml.data, r->yaml.length, &r->trace->platform);
 	hd_text_free(&r->yaml);
-	return status ? hd_error_context(status, "%s:%zu: the platform that begins here", r->path, r->platform_line) : 0;
+	return status ? hd_error_context(status, "%s:%zu: the platform that begins here", r->path, r->platform_line)
+	              : 0;
 }
 
 static int read_codelet(struct reader *r)
 {
-	void *larger = enlarged(r, r->trace->codelets, r->trace->n_codelets, &r->room_codelets, sizeof *r->trace->codelets);
+	void *larger =
+	    enlarged(r, r->trace->codelets, r->trace->n_codelets, &r->room_codelets, sizeof *r->trace->codelets);
 	if (!larger)
 		return HEDDLE_E_MEMORY;
 	r->trace->codelets = larger;
@@ -199,7 +201,8 @@ static int read_task(struct reader *r)
 	    (status = read_real(r, "picked", &t->picked)) || (status = read_real(r, "start", &t->start)) ||
 	    (status = read_real(r, "end", &t->end)) || (status = read_int32(r, "priority", &t->priority)) ||
 	    (status = read_int32(r, "status", &t->status)) || (status = read_real(r, "bytes", &t->bytes)) ||
-	    (status = read_real(r, "flops", &t->flops)) || (status = read_uint(r, "footprint", UINT64_MAX, &t->footprint)))
+	    (status = read_real(r, "flops", &t->flops)) ||
+	    (status = read_uint(r, "footprint", UINT64_MAX, &t->footprint)))
 		return status;
 	const char *problem = hd_trace_task_problem(r->trace, i);
 	return problem ? bad(r, "the task %s", problem) : read_end(r);
@@ -207,7 +210,8 @@ static int read_task(struct reader *r)
 
 static int read_transfer(struct reader *r)
 {
-	void *larger = enlarged(r, r->trace->transfers, r->trace->n_transfers, &r->room_transfers, sizeof *r->trace->transfers);
+	void *larger =
+	    enlarged(r, r->trace->transfers, r->trace->n_transfers, &r->room_transfers, sizeof *r->trace->transfers);
 	if (!larger)
 		return HEDDLE_E_MEMORY;
 	r->trace->transfers = larger;
@@ -216,8 +220,8 @@ static int read_transfer(struct reader *r)
 	int status;
 	if ((status = read_uint32(r, "from", &t->from)) || (status = read_uint32(r, "to", &t->to)) ||
 	    (status = read_real(r, "start", &t->start)) || (status = read_real(r, "end", &t->end)) ||
-	    (status = read_uint(r, "bytes", UINT64_MAX, &t->bytes)) || (status = read_uint(r, "data", UINT64_MAX, &t->data)) ||
-	    (status = read_uint32(r, "reason", &t->reason)))
+	    (status = read_uint(r, "bytes", UINT64_MAX, &t->bytes)) ||
+	    (status = read_uint(r, "data", UINT64_MAX, &t->data)) || (status = read_uint32(r, "reason", &t->reason)))
 		return status;
 	const char *problem = hd_trace_transfer_problem(r->trace, i);
 	return problem ? bad(r, "the transfer %s", problem) : read_end(r);
@@ -247,7 +251,8 @@ static int read_last(struct reader *r)
 	if (status)
 		return status;
 	if (n[0] != r->trace->n_tasks || n[1] != r->trace->n_transfers || n[2] != r->trace->n_edges)
-		return bad(r, "lines are missing: there should be %llu tasks, %llu transfers, %llu edges before this one",
+		return bad(r,
+		           "lines are missing: there should be %llu tasks, %llu transfers, %llu edges before this one",
 		           (unsigned long long)n[0], (unsigned long long)n[1], (unsigned long long)n[2]);
 	r->ended = 1;
 	return read_end(r);
@@ -258,8 +263,9 @@ static const struct {
 	const char *word;
 	int (*read)(struct reader *r);
 } kinds[] = {
-	{"policy", read_policy}, {"clock", read_clock},       {"platform", read_platform_line}, {"codelet", read_codelet},
-	{"task", read_task},     {"transfer", read_transfer}, {"edge", read_edge},              {"end", read_last},
+    {"policy", read_policy},   {"clock", read_clock}, {"platform", read_platform_line},
+    {"codelet", read_codelet}, {"task", read_task},   {"transfer", read_transfer},
+    {"edge", read_edge},       {"end", read_last},
 };
 enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -280,7 +286,7 @@ static int read_record(struct reader *r)
 	return status ? status : kinds[kind].read(r);
 }
 
-/* --- The file ------------------------------------------------------------------------------------------------------------- */
+/* --- The file ----------------------------------------------------------------------------------------------------- */
 
 static int read_header(struct reader *r)
 {
@@ -299,7 +305,8 @@ static int check_ids(struct reader *r)
 	int status = hd_trace_index_init(&index, r->trace);
 	if (!status && index.twice != HD_NO_TASK) {
 		r->line = r->tasks_line + index.twice;
-		status = bad(r, "the task has the id %llu of another", (unsigned long long)r->trace->tasks[index.twice].id);
+		status =
+		    bad(r, "the task has the id %llu of another", (unsigned long long)r->trace->tasks[index.twice].id);
 	}
 	hd_trace_index_free(&index);
 	return status;

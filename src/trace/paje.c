@@ -1,5 +1,6 @@
-/* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). Containers: the run, its memory nodes, and in
- * each the workers whose data are there. A worker has a state (a codelet, or idle); transfers are links between nodes. */
+/* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). Containers: the run, its memory
+ * nodes, and in each the workers whose data are there. A worker has a state (a codelet, or idle); transfers are links
+ * between nodes. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -11,20 +12,21 @@ enum event { CONTAINER_TYPE, STATE_TYPE, LINK_TYPE, VALUE, CREATE, DESTROY, STAT
 static const struct {
 	const char *name, *fields[8]; /* "Name type" */
 } events[] = {
-	[CONTAINER_TYPE] = {"DefineContainerType", {"Alias string", "Type string", "Name string"}},
-	[STATE_TYPE] = {"DefineStateType", {"Alias string", "Type string", "Name string"}},
-	[LINK_TYPE] = {"DefineLinkType",
-	               {"Alias string", "Type string", "StartContainerType string", "EndContainerType string", "Name string"}},
-	[VALUE] = {"DefineEntityValue", {"Alias string", "Type string", "Name string", "Color color"}},
-	[CREATE] = {"CreateContainer", {"Time date", "Alias string", "Type string", "Container string", "Name string"}},
-	[DESTROY] = {"DestroyContainer", {"Time date", "Type string", "Name string"}},
-	[STATE] = {"SetState", {"Time date", "Type string", "Container string", "Value string", "Task string"}},
-	[START_LINK] = {"StartLink",
-	                {"Time date", "Type string", "Container string", "Value string", "StartContainer string", "Key string",
-	                 "Bytes string"}},
-	[END_LINK] = {"EndLink",
-	              {"Time date", "Type string", "Container string", "Value string", "EndContainer string", "Key string",
-	               "Bytes string"}},
+    [CONTAINER_TYPE] = {"DefineContainerType", {"Alias string", "Type string", "Name string"}},
+    [STATE_TYPE] = {"DefineStateType", {"Alias string", "Type string", "Name string"}},
+    [LINK_TYPE] = {"DefineLinkType",
+                   {"Alias string", "Type string", "StartContainerType string", "EndContainerType string",
+                    "Name string"}},
+    [VALUE] = {"DefineEntityValue", {"Alias string", "Type string", "Name string", "Color color"}},
+    [CREATE] = {"CreateContainer", {"Time date", "Alias string", "Type string", "Container string", "Name string"}},
+    [DESTROY] = {"DestroyContainer", {"Time date", "Type string", "Name string"}},
+    [STATE] = {"SetState", {"Time date", "Type string", "Container string", "Value string", "Task string"}},
+    [START_LINK] = {"StartLink",
+                    {"Time date", "Type string", "Container string", "Value string", "StartContainer string",
+                     "Key string", "Bytes string"}},
+    [END_LINK] = {"EndLink",
+                  {"Time date", "Type string", "Container string", "Value string", "EndContainer string", "Key string",
+                   "Bytes string"}},
 };
 enum { N_EVENTS = sizeof events / sizeof *events };
 
@@ -56,7 +58,8 @@ static void put_name(struct hd_text *text, const char *s)
 
 static void put_color(struct hd_text *text, uint32_t color)
 {
-	hd_text_format(text, " \"%.3f %.3f %.3f\"\n", (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0, (color & 255) / 255.0);
+	hd_text_format(text, " \"%.3f %.3f %.3f\"\n", (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0,
+	               (color & 255) / 255.0);
 }
 
 /* The number of an event and its time in ms since the first start of anything. */
@@ -73,10 +76,10 @@ static int put_types(struct hd_text *text, const struct heddle_trace *trace)
 	uint32_t *colors = hd_trace_colors(trace);
 	if (!colors)
 		return hd_no_memory("the colours of a trace");
-	hd_text_format(text, "%d R 0 \"run\"\n%d N R \"memory node\"\n%d W N \"worker\"\n", CONTAINER_TYPE, CONTAINER_TYPE,
-	               CONTAINER_TYPE);
-	hd_text_format(text, "%d S W \"state\"\n%d T R N N \"transfer\"\n%d idle S \"idle\" \"0.900 0.900 0.900\"\n", STATE_TYPE,
-	               LINK_TYPE, VALUE);
+	hd_text_format(text, "%d R 0 \"run\"\n%d N R \"memory node\"\n%d W N \"worker\"\n", CONTAINER_TYPE,
+	               CONTAINER_TYPE, CONTAINER_TYPE);
+	hd_text_format(text, "%d S W \"state\"\n%d T R N N \"transfer\"\n%d idle S \"idle\" \"0.900 0.900 0.900\"\n",
+	               STATE_TYPE, LINK_TYPE, VALUE);
 	for (size_t i = 0; i < trace->n_codelets; i++) {
 		hd_text_format(text, "%d c%zu S", VALUE, i);
 		put_name(text, trace->codelets[i].name);
@@ -170,8 +173,8 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	size_t i = m->of - trace->n_tasks;
 	const struct heddle_trace_transfer *t = &trace->transfers[i];
 	put_event(text, m->is_end ? END_LINK : START_LINK, m->time - begin);
-	hd_text_format(text, " T run r%u n%u t%zu %llu\n", (unsigned)t->reason, (unsigned)(m->is_end ? t->to : t->from), i,
-	               (unsigned long long)t->bytes);
+	hd_text_format(text, " T run r%u n%u t%zu %llu\n", (unsigned)t->reason, (unsigned)(m->is_end ? t->to : t->from),
+	               i, (unsigned long long)t->bytes);
 }
 
 /* running[w]: 1 + the task that worker w runs, or 0; one that another has replaced ends without a word. */

@@ -1,5 +1,5 @@
-/* The practical critical path: from the last task to end backwards, always to what held the task up. That is the dependency,
- * or the task before it on its worker, that ended last before it started. */
+/* The practical critical path: from the last task to end backwards, always to what held the task up. That is the
+ * dependency, or the task before it on its worker, that ended last before it started. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"

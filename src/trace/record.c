@@ -1,7 +1,7 @@
 /* Recording: fixed-size events in chunks, one list per worker for tasks, one for transfers, one for accesses.
  *
- * Dependencies are not recorded but replayed (graph/replay.h): the log of accesses in submission order says everything that the
- * graph inferred from them, and costs the run 24 bytes per task and 8 per access.
+ * Dependencies are not recorded but replayed (graph/replay.h): the log of accesses in submission order says everything
+ * that the graph inferred from them, and costs the run 24 bytes per task and 8 per access.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +24,14 @@ struct log {
 
 struct task_event {
 	uint64_t id : 40, codelet : 24; /* more of either than there could be memory for */
-	const struct hd_perf_entry *size; /* what it says of the size stays as it is, and itself as long as the runtime */
+	/* what it says of the size stays as it is, and itself as long as the runtime */
+	const struct hd_perf_entry *size;
 	double ready, picked, start, end;
 	int32_t priority, status;
 };
 
-/* One task that was submitted, controls included. What it waits for explicitly and what it accesses are the next n_after, then
- * n_accesses, events of another list. */
+/* One task that was submitted, controls included. What it waits for explicitly and what it accesses are the next
+ * n_after, then n_accesses, events of another list. */
 struct submission {
 	const struct hd_perf_entry *perf;
 	uint32_t codelet; /* its number; NO_CODELET: a control */
@@ -55,11 +56,11 @@ struct hd_recorder {
 	heddle_runtime *rt;
 	struct log *tasks; /* owns; per worker */
 	struct log transfers, submissions, links, steps;
-	uint64_t first_id; /* of the first submission; the others follow without gaps */
-	uint32_t n_after;  /* links of the task that is being submitted */
+	uint64_t first_id;    /* of the first submission; the others follow without gaps */
+	uint32_t n_after;     /* links of the task that is being submitted */
 	uint64_t *data_bytes; /* owns; of every datum, by registration number */
 	size_t n_data;
-	uint64_t lost;     /* events for which there was no memory */
+	uint64_t lost; /* events for which there was no memory */
 };
 
 static struct chunk *add_chunk(struct log *log)
@@ -236,11 +237,11 @@ void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 /* Reads links one after another, in the order of submissions. */
 struct reading {
 	const struct chunk *chunk;
-	size_t next; /* event in the chunk */
+	size_t next;             /* event in the chunk */
 	union link_event *links; /* owns: of one task */
 	size_t max;
 	const heddle_codelet **codelets; /* owns; by number */
-	uint64_t id; /* of the next task */
+	uint64_t id;                     /* of the next task */
 	hd_recorded_fn f;
 	void *arg;
 	int status;
@@ -296,7 +297,8 @@ static void tell(const void *event, void *arg)
 int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
 {
 	if (r->lost)
-		return hd_error(HEDDLE_E_MEMORY, "%llu events were lost for lack of memory", (unsigned long long)r->lost);
+		return hd_error(HEDDLE_E_MEMORY, "%llu events were lost for lack of memory",
+		                (unsigned long long)r->lost);
 	struct reading reading = {.chunk = r->links.first, .id = r->first_id, .f = f, .arg = arg};
 	reading.codelets = malloc((r->rt->n_codelets + 1) * sizeof(const heddle_codelet *));
 	if (!reading.codelets)
@@ -314,7 +316,7 @@ uint64_t hd_recorder_data_bytes(const struct hd_recorder *r, uint32_t id)
 	return id < r->n_data ? r->data_bytes[id] : 0;
 }
 
-/* --- From events to a trace ---------------------------------------------------------------------------------------------- */
+/* --- From events to a trace --------------------------------------------------------------------------------------- */
 
 struct edges {
 	struct heddle_trace *trace;
@@ -501,7 +503,8 @@ int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_trace_take needs a runtime and a place for the trace");
 	if (!rt->recorder)
-		return hd_error(HEDDLE_E_STATE, "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
+		return hd_error(HEDDLE_E_STATE,
+		                "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
 	struct heddle_trace *trace = calloc(1, sizeof *trace);
 	if (!trace)
 		return hd_no_memory("a trace");

@@ -19,7 +19,7 @@ void heddle_trace_free(struct heddle_trace *trace)
 	free(trace);
 }
 
-/* --- Checking ------------------------------------------------------------------------------------------------------- */
+/* --- Checking ----------------------------------------------------------------------------------------------------- */
 
 static int is_amount(double x)
 {
@@ -92,7 +92,8 @@ int hd_trace_check(const struct heddle_trace *trace)
 		return hd_error_context(status, "the platform of the trace");
 	for (size_t i = 0; i < trace->n_codelets; i++)
 		if (!trace->codelets[i].name)
-			return hd_error(HEDDLE_E_INVALID, "trace: codelet %zu of %zu has no name", i + 1, trace->n_codelets);
+			return hd_error(HEDDLE_E_INVALID, "trace: codelet %zu of %zu has no name", i + 1,
+			                trace->n_codelets);
 	status = check_all(trace, "task", trace->n_tasks, hd_trace_task_problem);
 	if (!status)
 		status = check_all(trace, "transfer", trace->n_transfers, hd_trace_transfer_problem);
@@ -101,7 +102,7 @@ int hd_trace_check(const struct heddle_trace *trace)
 	return status;
 }
 
-/* --- Figures -------------------------------------------------------------------------------------------------------- */
+/* --- Figures ------------------------------------------------------------------------------------------------------ */
 
 double hd_trace_begin(const struct heddle_trace *trace)
 {
@@ -124,7 +125,7 @@ double *hd_trace_busy(const struct heddle_trace *trace)
 	return busy;
 }
 
-/* --- Tasks by id ---------------------------------------------------------------------------------------------------- */
+/* --- Tasks by id -------------------------------------------------------------------------------------------------- */
 
 /* The slot of an id, or the empty one where it would be. */
 static size_t slot_of(const struct hd_trace_index *index, uint64_t id)

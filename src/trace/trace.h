@@ -1,11 +1,13 @@
-/* What the files of src/trace share about traces: their rules, finding tasks by id, the critical path, the links in use. */
+/* What the files of src/trace share about traces: their rules, finding tasks by id, the critical path, the links in
+ * use. */
 #ifndef HD_TRACE_TRACE_H
 #define HD_TRACE_TRACE_H
 
 #include <heddle/platform.h>
 #include <heddle/trace.h>
 
-/* What is wrong with record i, given that those before it are right: a sentence to follow the name of the record, or NULL. */
+/* What is wrong with record i, given that those before it are right: a sentence to follow the name of the record, or
+ * NULL. */
 const char *hd_trace_task_problem(const struct heddle_trace *trace, size_t i);
 const char *hd_trace_transfer_problem(const struct heddle_trace *trace, size_t i);
 const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i);
@@ -22,7 +24,7 @@ struct hd_trace_index {
 	const struct heddle_trace *trace; /* borrows */
 	size_t *slots;                    /* owns; open addressing: 1 + index in trace->tasks, or 0 */
 	size_t mask;
-	size_t twice;                     /* index of a task whose id another had, or HD_NO_TASK */
+	size_t twice; /* index of a task whose id another had, or HD_NO_TASK */
 };
 #define HD_NO_TASK SIZE_MAX
 int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace *trace);
@@ -41,13 +43,14 @@ struct hd_link {
 struct hd_links {
 	struct hd_link *links; /* owns */
 	size_t n;
-	uint32_t *link, *lane; /* own; of each transfer: index in links, and a number that no overlapping one on the link has */
+	/* own; of each transfer: index in links, and a number that no overlapping one on the link has */
+	uint32_t *link, *lane;
 };
 int hd_links_init(struct hd_links *links, const struct heddle_trace *trace);
 void hd_links_free(struct hd_links *links);
 
-/* Colours of the codelets, 0xRRGGBB: their own, or one of a palette that colour-blind people tell apart, chosen by name and
- * different as long as there are enough. The caller frees the array. NULL: out of memory. */
+/* Colours of the codelets, 0xRRGGBB: their own, or one of a palette that colour-blind people tell apart, chosen by name
+ * and different as long as there are enough. The caller frees the array. NULL: out of memory. */
 uint32_t *hd_trace_colors(const struct heddle_trace *trace);
 
 /* Exports. The trace has been checked. */

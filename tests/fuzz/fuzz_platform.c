@@ -1,7 +1,8 @@
-/* libFuzzer on platform files: no input may crash, leak or hang the reader; what it accepts passes the check, can be used,
- * and is written to YAML that reads back to a platform written the same way.
+/* libFuzzer on platform files: no input may crash, leak or hang the reader; what it accepts passes the check, can be
+ * used, and is written to YAML that reads back to a platform written the same way.
  *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz/fuzz_platform.c src/machine/platform*.c \
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz/fuzz_platform.c src/machine/platform*.c
+ *   \
  *         src/base/error.c src/base/files.c -lcyaml -lm -o fuzz_platform
  *   ./fuzz_platform -max_total_time=60 CORPUS platforms
  */

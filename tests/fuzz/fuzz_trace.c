@@ -1,5 +1,5 @@
-/* libFuzzer on trace files: no input may crash, leak or hang the reader; what it accepts can be bounded, walked, exported and
- * drawn, and is written to a file that reads back to a trace written the same way. */
+/* libFuzzer on trace files: no input may crash, leak or hang the reader; what it accepts can be bounded, walked,
+ * exported and drawn, and is written to a file that reads back to a trace written the same way. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

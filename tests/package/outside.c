@@ -1,4 +1,5 @@
-/* A program outside Heddle's tree: run.sh compiles it against the installed package in both ways. Prints the version. */
+/* A program outside Heddle's tree: run.sh compiles it against the installed package in both ways. Prints the
+ * version. */
 #include <heddle.h>
 #include <stdio.h>
 

@@ -16,9 +16,7 @@ static int create(heddle_sched *, void **state)
 	return 0;
 }
 
-static void destroy(void *)
-{
-}
+static void destroy(void *) {}
 
 static void ready(void *, heddle_task *const *batch, size_t n, int)
 {

@@ -10,7 +10,7 @@ static struct heddle_platform *two_kinds; /* const after memory_programs_open */
 static struct heddle_trace *recorded;
 static char folder[] = "/tmp/heddle-memory-XXXXXX";
 
-/* --- Virtual time ------------------------------------------------------------------------------------------------------------------ */
+/* --- Virtual time ------------------------------------------------------------------------------------------------- */
 
 static int start_virtual(const char *sched, const struct heddle_platform *platform, int trace, heddle_runtime **rt)
 {
@@ -27,7 +27,8 @@ static int submit_graph(heddle_runtime *rt)
 {
 	heddle_codelet *one = NULL, *add = NULL;
 	heddle_data *sum = NULL;
-	const struct heddle_codelet_desc given = {.name = "given", .cpu = add_one, .model = HEDDLE_MODEL_GIVEN, .time = ten_us};
+	const struct heddle_codelet_desc given = {
+	    .name = "given", .cpu = add_one, .model = HEDDLE_MODEL_GIVEN, .time = ten_us};
 	struct heddle_codelet_desc other = given;
 	other.name = "other";
 	int status = heddle_codelet_create(rt, &given, &one);
@@ -115,8 +116,14 @@ static heddle_task *refuse_pick(void *state, unsigned worker)
 	(void)worker;
 	return NULL;
 }
-static const struct heddle_policy refusing = {.abi = HEDDLE_POLICY_ABI, .name = "refusing", .summary = "gives no task to anybody",
-	.source = "this test", .create = refuse_create, .destroy = refuse_destroy, .ready = refuse_ready, .pick = refuse_pick};
+static const struct heddle_policy refusing = {.abi = HEDDLE_POLICY_ABI,
+                                              .name = "refusing",
+                                              .summary = "gives no task to anybody",
+                                              .source = "this test",
+                                              .create = refuse_create,
+                                              .destroy = refuse_destroy,
+                                              .ready = refuse_ready,
+                                              .pick = refuse_pick};
 
 static int deadlock_and_dump(int gone)
 {
@@ -126,8 +133,10 @@ static int deadlock_and_dump(int gone)
 	heddle_codelet *stays = NULL;
 	heddle_task *task = NULL;
 	TRY(submit_graph(rt));
-	TRY(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "stays", .cpu = add_one,
-	                                  .model = HEDDLE_MODEL_GIVEN, .time = ten_us}, &stays));
+	TRY(heddle_codelet_create(
+	    rt,
+	    &(struct heddle_codelet_desc){.name = "stays", .cpu = add_one, .model = HEDDLE_MODEL_GIVEN, .time = ten_us},
+	    &stays));
 	TRY(heddle_submit(rt, heddle_call(stays), heddle_named("stays for ever"), heddle_out(&task)));
 	TRY(heddle_submit(rt, heddle_call(stays), heddle_after(task), heddle_then(count_call, &calls)));
 	heddle_task_release(task);
@@ -145,7 +154,7 @@ static int deadlock_and_dump(int gone)
 	return status;
 }
 
-/* --- Traces ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Traces ------------------------------------------------------------------------------------------------------- */
 
 static int in_folder(char *path, const char *name)
 {
@@ -173,7 +182,8 @@ static int trace_files(int gone)
 	int status = in_folder(path, "trace.txt");
 	TRY(heddle_trace_save(recorded, path));
 	TRY(heddle_trace_load(path, &again));
-	CHECK(again->n_tasks == recorded->n_tasks && again->n_transfers == recorded->n_transfers && again->n_edges == recorded->n_edges);
+	CHECK(again->n_tasks == recorded->n_tasks && again->n_transfers == recorded->n_transfers &&
+	      again->n_edges == recorded->n_edges);
 	heddle_trace_free(again);
 	for (int format = HEDDLE_TRACE_CSV; format <= HEDDLE_TRACE_PAJE; format++) {
 		TRY(in_folder(path, names[format]));
@@ -205,7 +215,7 @@ static int charts(int gone)
 	return status;
 }
 
-/* --- Models, platforms, settings --------------------------------------------------------------------------------------------------- */
+/* --- Models, platforms, settings ---------------------------------------------------------------------------------- */
 
 static int learn(const char *dir, int gone, struct heddle_platform **measured)
 {
@@ -219,10 +229,16 @@ static int learn(const char *dir, int gone, struct heddle_platform **measured)
 	config.sched = "dmda";
 	const struct heddle_implementation implementations[] = {{"cpu", "a", add_one}, {"cpu", "b", add_one}};
 	TRY(heddle_start(&config, &rt));
-	TRY(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "two", .implementations = implementations,
-	                          .n_implementations = 2, .flops = some_flops}, &two));
-	TRY(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "linear", .cpu = add_one,
-	                          .model = HEDDLE_MODEL_LINEAR, .regressors = regress_on_bytes}, &linear));
+	TRY(heddle_codelet_create(
+	    rt,
+	    &(struct heddle_codelet_desc){
+	        .name = "two", .implementations = implementations, .n_implementations = 2, .flops = some_flops},
+	    &two));
+	TRY(heddle_codelet_create(
+	    rt,
+	    &(struct heddle_codelet_desc){
+	        .name = "linear", .cpu = add_one, .model = HEDDLE_MODEL_LINEAR, .regressors = regress_on_bytes},
+	    &linear));
 	TRY(heddle_vector(rt, a, 8, sizeof *a, &x));
 	for (int i = 0; i < 10; i++)
 		TRY(heddle_submit(rt, heddle_call(i % 2 ? two : linear), heddle_rw(x)));
@@ -310,35 +326,38 @@ static int dense_here(int gone)
 	int status = start_small(&rt);
 	TRY(heddle_dense_open(rt, &dense));
 	for (int layout = HEDDLE_DENSE_IN_PLACE; layout <= HEDDLE_DENSE_TILED; layout++) {
-		TRY(heddle_dense_potrf_run(dense, &(struct heddle_dense_problem){.n = 40, .tile = 16,
-		                          .layout = (enum heddle_dense_layout)layout, .check = 1}, &report));
+		TRY(heddle_dense_potrf_run(
+		    dense,
+		    &(struct heddle_dense_problem){
+		        .n = 40, .tile = 16, .layout = (enum heddle_dense_layout)layout, .check = 1},
+		    &report));
 		CHECK(report.residual < 10);
 	}
 	heddle_dense_close(dense);
 	return finish(rt, status, gone);
 }
 
-/* --- The list ---------------------------------------------------------------------------------------------------------------------- */
+/* --- The list ----------------------------------------------------------------------------------------------------- */
 
 static const struct memory_program memory_list[] = {
-	{"tasks and callbacks", tasks_and_callbacks},
-	{"chain of callbacks", chain_of_callbacks},
-	{"failing kernel", failing_kernel},
-	{"data of each kind", data_of_each_kind},
-	{"partitions", partitions},
-	{"all modes", all_modes},
-	{"deadlock and dump", deadlock_and_dump},
-	{"traced", traced},
-	{"averages", averages},
-	{"trace files", trace_files},
-	{"charts", charts},
-	{"models", models},
-	{"platforms", platforms},
-	{"settings", settings},
-	{"dense here", dense_here},
-	{"objects on accelerators", objects_on_accelerators},
-	{"all modes on accelerators", all_modes_on_accelerators},
-	{"little memory", little_memory},
+    {"tasks and callbacks", tasks_and_callbacks},
+    {"chain of callbacks", chain_of_callbacks},
+    {"failing kernel", failing_kernel},
+    {"data of each kind", data_of_each_kind},
+    {"partitions", partitions},
+    {"all modes", all_modes},
+    {"deadlock and dump", deadlock_and_dump},
+    {"traced", traced},
+    {"averages", averages},
+    {"trace files", trace_files},
+    {"charts", charts},
+    {"models", models},
+    {"platforms", platforms},
+    {"settings", settings},
+    {"dense here", dense_here},
+    {"objects on accelerators", objects_on_accelerators},
+    {"all modes on accelerators", all_modes_on_accelerators},
+    {"little memory", little_memory},
 };
 enum { N_LISTED = sizeof memory_list / sizeof *memory_list };
 static const struct heddle_policy **all_policies;

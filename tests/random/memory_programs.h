@@ -1,5 +1,5 @@
-/* The programs of random_memory: together they call almost every public function. Each returns 0 and has checked its results,
- * or the first error that it met; or WRONG, with memory_wrong saying what. */
+/* The programs of random_memory: together they call almost every public function. Each returns 0 and has checked its
+ * results, or the first error that it met; or WRONG, with memory_wrong saying what. */
 #ifndef MEMORY_PROGRAMS_H
 #define MEMORY_PROGRAMS_H
 
@@ -19,26 +19,26 @@ enum { WRONG = 1 };
 static const char *memory_wrong = "";
 
 /* Goes on while all is well. */
-#define TRY(call) \
-	do { \
-		if (!status) \
+#define TRY(call)                        \
+	do {                             \
+		if (!status)             \
 			status = (call); \
 	} while (0)
 /* Done in any case; `status` stays the first error. */
-#define ALSO(call) \
-	do { \
-		int also = (call); \
+#define ALSO(call)                               \
+	do {                                     \
+		int also = (call);               \
 		status = status ? status : also; \
 	} while (0)
-#define CHECK(condition) \
-	do { \
-		if (!status && !(condition)) { \
+#define CHECK(condition)                           \
+	do {                                       \
+		if (!status && !(condition)) {     \
 			memory_wrong = #condition; \
-			status = WRONG; \
-		} \
+			status = WRONG;            \
+		}                                  \
 	} while (0)
 
-/* --- Kernels and codelets ---------------------------------------------------------------------------------------------------------- */
+/* --- Kernels and codelets ----------------------------------------------------------------------------------------- */
 
 static int add_one(heddle_context *c)
 {
@@ -121,7 +121,7 @@ static void count_call(void *arg, int status)
 	*(int *)arg += status ? 100 : 1;
 }
 
-/* --- Runtimes ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Runtimes ----------------------------------------------------------------------------------------------------- */
 
 static int small_config(struct heddle_config *config)
 {
@@ -154,7 +154,9 @@ static int still_works(heddle_runtime *rt)
 	heddle_data *d = NULL;
 	heddle_wait_all(rt);
 	int status = heddle_codelet_create(
-	    rt, &(struct heddle_codelet_desc){.name = "still", .cpu = add_one, .model = HEDDLE_MODEL_GIVEN, .time = ten_us}, &c);
+	    rt,
+	    &(struct heddle_codelet_desc){.name = "still", .cpu = add_one, .model = HEDDLE_MODEL_GIVEN, .time = ten_us},
+	    &c);
 	TRY(heddle_variable(rt, &x, sizeof x, &d));
 	TRY(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
 	TRY(heddle_unregister(d));
@@ -177,7 +179,7 @@ static int finish(heddle_runtime *rt, int status, int gone)
 	return status ? status : stopped;
 }
 
-/* --- Tasks ------------------------------------------------------------------------------------------------------------------------- */
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
 static int tasks_and_callbacks(int gone)
 {
@@ -188,21 +190,32 @@ static int tasks_and_callbacks(int gone)
 	double a = 1, b = 0, seven = 7;
 	int calls = 0, status = start_small(&rt);
 	TRY(codelet(rt, "one", add_one, &one));
-	TRY(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "plus", .cpu = add_value,
-	                          .n_modes = 1, .modes = (int[]){HEDDLE_RW}, .footprint = by_bytes}, &plus));
+	TRY(heddle_codelet_create(
+	    rt,
+	    &(struct heddle_codelet_desc){
+	        .name = "plus", .cpu = add_value, .n_modes = 1, .modes = (int[]){HEDDLE_RW}, .footprint = by_bytes},
+	    &plus));
 	TRY(heddle_variable(rt, &a, sizeof a, &x));
 	TRY(heddle_variable(rt, &b, sizeof b, &y));
 	TRY(heddle_data_set_name(x, "x"));
 	TRY(heddle_submit(rt, heddle_call(one), heddle_rw(x), heddle_named("first"), heddle_out(&first)));
 	TRY(heddle_submit(rt, heddle_call(plus), heddle_rw(y), heddle_value(seven), heddle_after(first),
-	                                    heddle_priority(2), heddle_then(count_call, &calls), heddle_out(&second)));
+	                  heddle_priority(2), heddle_then(count_call, &calls), heddle_out(&second)));
 	TRY(heddle_submit(rt, heddle_after(first), heddle_after(second), heddle_then(count_call, &calls)));
 	for (int i = 0; i < 200 && !status; i++)
 		ALSO(heddle_submit(rt, heddle_call(one), heddle_rw(i % 2 ? x : y)));
-	TRY(heddle_task_submit(rt, &(struct heddle_task_desc){.codelet = plus,
-	                          .data = (struct heddle_item[]){heddle_rw(x)}, .n_data = 1,
-	                          .values = (struct heddle_item[]){heddle_value(seven)}, .n_values = 1, .name = "long",
-	                          .callback = count_call, .callback_arg = &calls, .after = &second, .n_after = 1}, NULL));
+	TRY(heddle_task_submit(rt,
+	                       &(struct heddle_task_desc){.codelet = plus,
+	                                                  .data = (struct heddle_item[]){heddle_rw(x)},
+	                                                  .n_data = 1,
+	                                                  .values = (struct heddle_item[]){heddle_value(seven)},
+	                                                  .n_values = 1,
+	                                                  .name = "long",
+	                                                  .callback = count_call,
+	                                                  .callback_arg = &calls,
+	                                                  .after = &second,
+	                                                  .n_after = 1},
+	                       NULL));
 	if (first)
 		ALSO(heddle_task_wait(first));
 	heddle_task_release(first);
@@ -277,7 +290,7 @@ static int chain_of_callbacks(int gone)
 	return status;
 }
 
-/* --- Data -------------------------------------------------------------------------------------------------------------------------- */
+/* --- Data --------------------------------------------------------------------------------------------------------- */
 
 struct chain {
 	int n;
@@ -354,7 +367,8 @@ static int data_of_each_kind_with(const struct heddle_config *config, int gone)
 	}
 	TRY(heddle_object(rt, &chain, &chain_type, &d));
 	for (int i = 0; i < 3 && !status; i++)
-		ALSO(heddle_submit(rt, heddle_call(longer), heddle_rw(d), heddle_on((unsigned)i % (unsigned)heddle_runtime_platform(rt)->n_workers)));
+		ALSO(heddle_submit(rt, heddle_call(longer), heddle_rw(d),
+		                   heddle_on((unsigned)i % (unsigned)heddle_runtime_platform(rt)->n_workers)));
 	TRY(heddle_unregister(d));
 	status = finish(rt, status, gone);
 	CHECK(done == 8 && chain.n == 6);
@@ -411,7 +425,7 @@ static int partitions(int gone)
 	return status;
 }
 
-/* --- Modes ------------------------------------------------------------------------------------------------------------------------- */
+/* --- Modes -------------------------------------------------------------------------------------------------------- */
 
 static int make_reducible(heddle_runtime *rt, heddle_data *d)
 {

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <heddle.h>
 
-enum { LEAST_EVICTIONS = 2, /* per graph; every policy causes 3 and more */
-       ENOUGH_GRAPHS = 100  /* to judge by: a single one may do without */ };
+enum {
+	LEAST_EVICTIONS = 2, /* per graph; every policy causes 3 and more */
+	ENOUGH_GRAPHS = 100  /* to judge by: a single one may do without */
+};
 
 struct pressure {
 	uint64_t graphs, evictions; /* of the runtimes whose memories are limited */
@@ -28,7 +30,8 @@ static inline int check_pressure(const struct pressure *p)
 	       (unsigned long long)p->graphs);
 	if (p->graphs < ENOUGH_GRAPHS || p->evictions >= LEAST_EVICTIONS * p->graphs)
 		return 0;
-	fprintf(stderr, "fewer than %d evictions per graph: the memories are too large for the tasks\n", LEAST_EVICTIONS);
+	fprintf(stderr, "fewer than %d evictions per graph: the memories are too large for the tasks\n",
+	        LEAST_EVICTIONS);
 	return -1;
 }
 

@@ -1,11 +1,12 @@
 /* Random task graphs with real data, run in parallel and compared with their sequential execution.
  *
- * Every seed makes one graph: data of several shapes, tasks with random access modes on them, and in between what a program
- * may do meanwhile: acquire, prefetch, partition, wait, unregister. The kernels compute whole numbers that depend on everything
- * they read, so that one task too early, one stale copy or one lost reduction changes the result. The machine is CPU cores
- * and emulated accelerators with room for two of the largest data at most: tasks are made to fit it, so that hardly one is
- * staged without another's data leaving. Few tasks are larger, and so for the CPU alone. In some graphs kernels fail: then
- * exactly the right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds share a runtime.
+ * Every seed makes one graph: data of several shapes, tasks with random access modes on them, and in between what a
+ * program may do meanwhile: acquire, prefetch, partition, wait, unregister. The kernels compute whole numbers that
+ * depend on everything they read, so that one task too early, one stale copy or one lost reduction changes the result.
+ * The machine is CPU cores and emulated accelerators with room for two of the largest data at most: tasks are made to
+ * fit it, so that hardly one is staged without another's data leaving. Few tasks are larger, and so for the CPU alone.
+ * In some graphs kernels fail: then exactly the right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds
+ * share a runtime.
  */
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,20 +14,27 @@
 #include "pressure.h"
 #include "support.h"
 
-enum { SEEDS_PER_RUNTIME = 25, MAX_DATA = 10, MAX_ACCESS = 4, MAX_TASKS = 48, MAX_CHILDREN = 64, MAX_ELEMENTS = 512,
-       LARGEST = MAX_ELEMENTS * sizeof(uint64_t) /* datum, bytes */ };
+enum {
+	SEEDS_PER_RUNTIME = 25,
+	MAX_DATA = 10,
+	MAX_ACCESS = 4,
+	MAX_TASKS = 48,
+	MAX_CHILDREN = 64,
+	MAX_ELEMENTS = 512,
+	LARGEST = MAX_ELEMENTS * sizeof(uint64_t) /* datum, bytes */
+};
 
 /* One datum: the program's buffer and what a sequential run would have left in it by now. */
 struct datum {
-	uint64_t *buffer;      /* NULL: a temporary */
+	uint64_t *buffer; /* NULL: a temporary */
 	struct mem expected;
 	size_t ld;
 	heddle_data *handle;
-	int dims;              /* 0 variable, 1 vector, 2 matrix */
-	int written;           /* it has a value */
-	int is_void;           /* the task that should have written it failed */
-	size_t n_children;     /* partitioned */
-	int overlap;           /* its children overlap */
+	int dims;                       /* 0 variable, 1 vector, 2 matrix */
+	int written;                    /* it has a value */
+	int is_void;                    /* the task that should have written it failed */
+	size_t n_children;              /* partitioned */
+	int overlap;                    /* its children overlap */
 	struct mem child[MAX_CHILDREN]; /* expected */
 };
 
@@ -48,17 +56,18 @@ struct record {
 
 struct graph {
 	heddle_runtime *rt;
-	heddle_codelet **codelets; /* any worker, cpu only, emulated only */
+	heddle_codelet **codelets;  /* any worker, cpu only, emulated only */
 	heddle_codelet **reduction; /* init, combine */
 	unsigned n_codelets, n_workers;
-	uint64_t room;         /* bytes that a task may use to fit every memory */
+	uint64_t room; /* bytes that a task may use to fit every memory */
 	struct hd_rng rng;
-	int failing;           /* some kernels fail; then modes whose order is free are left out, as what is lost depends on it */
+	/* some kernels fail; then modes whose order is free are left out, as what is lost depends on it */
+	int failing;
 	struct datum data[MAX_DATA];
 	unsigned n_data, n_tasks;
 	struct record records[MAX_TASKS];
-	_Atomic int broken;    /* a kernel saw what it must not see */
-	char problem[256];     /* the first thing that went wrong; "" */
+	_Atomic int broken; /* a kernel saw what it must not see */
+	char problem[256];  /* the first thing that went wrong; "" */
 };
 
 static int problem(struct graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -79,7 +88,7 @@ static int must(struct graph *g, int status, const char *what)
 	return status ? problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error()) : 0;
 }
 
-/* --- The work of a task, the same in kernels and in the sequential run ----------------------------------------------------------- */
+/* --- The work of a task, the same in kernels and in the sequential run -------------------------------------------- */
 
 /* What is added by COMMUTE and REDUX must not depend on the datum itself: it is not part of the sum. */
 static int compute(const struct work *w, const struct mem *mem)
@@ -153,12 +162,13 @@ static void count_call(void *arg, int status)
 	r->calls++;
 }
 
-/* --- Data ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Data --------------------------------------------------------------------------------------------------------- */
 
 static int register_shape(struct graph *g, struct datum *d)
 {
 	size_t m = d->expected.m, n = d->expected.n;
-	const struct heddle_part tensor = {d->buffer, sizeof(uint64_t), 2, {m, n, 0, 0}, {1, d->buffer ? d->ld : m, 0, 0}};
+	const struct heddle_part tensor = {
+	    d->buffer, sizeof(uint64_t), 2, {m, n, 0, 0}, {1, d->buffer ? d->ld : m, 0, 0}};
 	if (d->dims == 0)
 		return must(g, heddle_variable(g->rt, d->buffer, sizeof(uint64_t), &d->handle), "heddle_variable");
 	if (d->dims == 1)
@@ -171,8 +181,9 @@ static int register_shape(struct graph *g, struct datum *d)
 static int register_datum(struct graph *g, struct datum *d)
 {
 	int status = register_shape(g, d);
-	return status ? status : must(g, heddle_data_set_reduction(d->handle, g->reduction[0], g->reduction[1]),
-	                              "heddle_data_set_reduction");
+	return status ? status
+	              : must(g, heddle_data_set_reduction(d->handle, g->reduction[0], g->reduction[1]),
+	                     "heddle_data_set_reduction");
 }
 
 /* Mostly near the bound, or small data would always find room. */
@@ -187,7 +198,8 @@ static int make_datum(struct graph *g)
 	memset(d, 0, sizeof *d);
 	const int shapes[] = {0, 1, 1, 2, 2, 2};
 	d->dims = shapes[below(&g->rng, 6)];
-	size_t m = d->dims ? extent(g, d->dims == 1 ? MAX_ELEMENTS : 24) : 1, n = d->dims == 2 ? extent(g, MAX_ELEMENTS / 24) : 1;
+	size_t m = d->dims ? extent(g, d->dims == 1 ? MAX_ELEMENTS : 24) : 1,
+	       n = d->dims == 2 ? extent(g, MAX_ELEMENTS / 24) : 1;
 	d->ld = m + (d->dims == 2 ? below(&g->rng, 4) : 0);
 	d->written = chance(&g->rng, 0.8);
 	d->expected = (struct mem){calloc(m * n, sizeof(uint64_t)), m, n, m};
@@ -208,15 +220,19 @@ static int acquire_datum(struct graph *g, struct datum *d)
 	int mode = d->written ? modes[below(&g->rng, 3)] : HEDDLE_W;
 	int status = heddle_acquire(d->handle, (enum heddle_mode)mode);
 	if (d->is_void && mode != HEDDLE_W)
-		return status == HEDDLE_E_CANCELLED ? 0 : problem(g, "acquiring void data returned %s", heddle_status_name(status));
+		return status == HEDDLE_E_CANCELLED
+		           ? 0
+		           : problem(g, "acquiring void data returned %s", heddle_status_name(status));
 	if (must(g, status, "heddle_acquire"))
 		return -1;
 	struct heddle_part part;
 	if (must(g, heddle_data_part(d->handle, 0, &part), "heddle_data_part"))
 		return -1;
-	const struct mem seen = {part.base, d->expected.m, d->expected.n, part.n_dims > 1 ? part.stride[1] : d->expected.m};
+	const struct mem seen = {part.base, d->expected.m, d->expected.n,
+	                         part.n_dims > 1 ? part.stride[1] : d->expected.m};
 	if (mode != HEDDLE_W && !same(&seen, &d->expected))
-		return problem(g, "acquired datum %u has another value than in a sequential run", (unsigned)(d - g->data));
+		return problem(g, "acquired datum %u has another value than in a sequential run",
+		               (unsigned)(d - g->data));
 	if (mode != HEDDLE_R) {
 		uint64_t s = hd_rng_next(&g->rng);
 		write_elements(&seen, mode, s);
@@ -237,7 +253,8 @@ static void set_children(struct datum *d, const struct heddle_filter *f, size_t 
 		size_t c1 = f->tile_y && c0 + f->tile_y < d->expected.n ? c0 + f->tile_y : d->expected.n;
 		r0 -= r0 < f->halo ? r0 : f->halo;
 		r1 = r1 + f->halo < d->expected.m ? r1 + f->halo : d->expected.m;
-		d->child[i] = (struct mem){d->expected.base + r0 + c0 * d->expected.ld, r1 - r0, c1 - c0, d->expected.ld};
+		d->child[i] =
+		    (struct mem){d->expected.base + r0 + c0 * d->expected.ld, r1 - r0, c1 - c0, d->expected.ld};
 	}
 }
 
@@ -249,14 +266,15 @@ static int partition_datum(struct graph *g, struct datum *d)
 	}
 	if (!d->dims || !d->written || g->failing)
 		return 0;
-	const enum heddle_filter_kind kinds[] = {HEDDLE_SPLIT_VECTOR, HEDDLE_SPLIT_HALO, HEDDLE_SPLIT_ROWS, HEDDLE_SPLIT_COLUMNS,
-	                                         HEDDLE_SPLIT_TILES};
+	const enum heddle_filter_kind kinds[] = {HEDDLE_SPLIT_VECTOR, HEDDLE_SPLIT_HALO, HEDDLE_SPLIT_ROWS,
+	                                         HEDDLE_SPLIT_COLUMNS, HEDDLE_SPLIT_TILES};
 	struct heddle_filter f = {.kind = d->dims == 1 ? kinds[below(&g->rng, 2)] : kinds[2 + below(&g->rng, 3)]};
 	size_t rows = d->expected.m / 8 + 1 + below(&g->rng, (unsigned)d->expected.m);
 	size_t columns = d->expected.n / 8 + 1 + below(&g->rng, (unsigned)d->expected.n);
 	f.tile_x = f.kind == HEDDLE_SPLIT_COLUMNS ? 0 : rows < d->expected.m ? rows : d->expected.m;
 	f.tile_y = f.kind == HEDDLE_SPLIT_COLUMNS || f.kind == HEDDLE_SPLIT_TILES
-	               ? columns < d->expected.n ? columns : d->expected.n : 0;
+	               ? columns < d->expected.n ? columns : d->expected.n
+	               : 0;
 	f.halo = f.kind == HEDDLE_SPLIT_HALO ? below(&g->rng, 4) : 0;
 	size_t n = 0, wanted = (f.tile_x ? (d->expected.m + f.tile_x - 1) / f.tile_x : 1) *
 	                       (f.tile_y ? (d->expected.n + f.tile_y - 1) / f.tile_y : 1);
@@ -298,12 +316,13 @@ static int finish_datum(struct graph *g, struct datum *d, int anew)
 	return anew ? register_datum(g, d) : 0;
 }
 
-/* --- Tasks ------------------------------------------------------------------------------------------------------------------------- */
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
 /* Chooses a mode that makes sense for the datum now. */
 static int choose_mode(struct graph *g, const struct datum *d)
 {
-	const int free_order[] = {HEDDLE_R, HEDDLE_R, HEDDLE_W, HEDDLE_RW, HEDDLE_RW, HEDDLE_SCRATCH, HEDDLE_COMMUTE, HEDDLE_REDUX};
+	const int free_order[] = {HEDDLE_R,  HEDDLE_R,       HEDDLE_W,       HEDDLE_RW,
+	                          HEDDLE_RW, HEDDLE_SCRATCH, HEDDLE_COMMUTE, HEDDLE_REDUX};
 	if (d->n_children)
 		return d->overlap || chance(&g->rng, 0.4) ? HEDDLE_R : free_order[2 + below(&g->rng, 3)];
 	if (!d->written)
@@ -373,7 +392,8 @@ static int submit_task(struct graph *g)
 	struct mem mem[MAX_ACCESS];
 	struct datum *base[MAX_ACCESS];
 	struct record *r = &g->records[w.task];
-	unsigned wanted = 1 + below(&g->rng, MAX_ACCESS), codelet = chance(&g->rng, 0.7) ? 0 : below(&g->rng, g->n_codelets);
+	unsigned wanted = 1 + below(&g->rng, MAX_ACCESS),
+	         codelet = chance(&g->rng, 0.7) ? 0 : below(&g->rng, g->n_codelets);
 	int large = codelet < 2 && chance(&g->rng, 0.05);
 	uint64_t room = large ? UINT64_MAX : g->room;
 	for (unsigned i = 0; i < wanted; i++)
@@ -415,7 +435,7 @@ static int wait_for_one(struct graph *g)
 	return 0;
 }
 
-/* --- One graph --------------------------------------------------------------------------------------------------------------------- */
+/* --- One graph ---------------------------------------------------------------------------------------------------- */
 
 static int step(struct graph *g)
 {
@@ -428,7 +448,8 @@ static int step(struct graph *g)
 	if (what < 0.90)
 		return heddle_prefetch(d->n_children ? heddle_child(d->handle, 0) : d->handle,
 		                       below(&g->rng, (unsigned)heddle_runtime_platform(g->rt)->n_nodes)) >= 0
-		           ? 0 : problem(g, "heddle_prefetch: %s", heddle_last_error());
+		           ? 0
+		           : problem(g, "heddle_prefetch: %s", heddle_last_error());
 	if (what < 0.95)
 		return partition_datum(g, d);
 	if (what < 0.97)
@@ -449,8 +470,8 @@ static int check_records(struct graph *g)
 		if (r->runs != runs)
 			problem(g, "task %u ran %d times instead of %d", i, r->runs, runs);
 		if (r->calls != 1 || r->status != r->expected_status)
-			problem(g, "task %u: %d callbacks, status %s instead of %s", i, r->calls, heddle_status_name(r->status),
-			        heddle_status_name(r->expected_status));
+			problem(g, "task %u: %d callbacks, status %s instead of %s", i, r->calls,
+			        heddle_status_name(r->status), heddle_status_name(r->expected_status));
 		if (r->held)
 			heddle_task_release(r->held);
 		r->held = NULL;
@@ -485,7 +506,7 @@ struct machine {
 	heddle_runtime *rt;
 	heddle_codelet *codelets[3], *reduction[2];
 	unsigned n_codelets;
-	uint64_t room;         /* of its accelerators; all there is when it has none, or no limit */
+	uint64_t room; /* of its accelerators; all there is when it has none, or no limit */
 	char text[200];
 };
 
@@ -501,7 +522,8 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.n_cpu = cores_up_to(1 + (int)below(&rng, 3));
 	config.n_emulated = chance(&rng, 0.8) ? 2 : (int)below(&rng, 2);
 	config.emulated_memory = chance(&rng, 0.8) ? LARGEST + below(&rng, LARGEST) : 0;
-	config.emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0; /* us: then much happens while copies are on their way */
+	/* us: then much happens while copies are on their way */
+	config.emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0;
 	config.window = windows[below(&rng, 4)];
 	config.caller_works = chance(&rng, 0.5);
 	config.calibrate = chance(&rng, 0.5) ? 0 : 3;
@@ -511,15 +533,17 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.model_dir = "none";
 	config.seed = index;
 	config.watchdog = HANG_S;
-	snprintf(m->text, sizeof m->text, "%s, %d cpu, %d emulated of %llu bytes, window %d, caller_works %d, pipeline %d",
-	         config.sched, config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory, config.window,
+	snprintf(m->text, sizeof m->text,
+	         "%s, %d cpu, %d emulated of %llu bytes, window %d, caller_works %d, pipeline %d", config.sched,
+	         config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory, config.window,
 	         config.caller_works, config.pipeline);
 	if (heddle_start(&config, &m->rt))
 		return -1;
 	const struct heddle_implementation cpu = {"cpu", NULL, work_kernel}, emulated = {"emulated", NULL, work_kernel};
 	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel);
 	m->codelets[1] = heddle_codelet_new(m->rt, .name = "on_cpu", .implementations = &cpu, .n_implementations = 1);
-	m->codelets[2] = heddle_codelet_new(m->rt, .name = "on_emulated", .implementations = &emulated, .n_implementations = 1);
+	m->codelets[2] =
+	    heddle_codelet_new(m->rt, .name = "on_emulated", .implementations = &emulated, .n_implementations = 1);
 	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel);
 	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel);
 	m->n_codelets = config.n_emulated ? 3 : 2;
@@ -546,8 +570,8 @@ static int run_seed(struct machine *m, uint64_t seed)
 		step(&g);
 	finish_graph(&g);
 	if (g.problem[0])
-		fprintf(stderr, "%s\n  %s%s\n  replay with --seed %llu --count 1\n", g.problem, m->text, g.failing ? ", failing" : "",
-		        (unsigned long long)seed);
+		fprintf(stderr, "%s\n  %s%s\n  replay with --seed %llu --count 1\n", g.problem, m->text,
+		        g.failing ? ", failing" : "", (unsigned long long)seed);
 	return g.problem[0] != 0;
 }
 
@@ -567,8 +591,10 @@ static int run_group(const struct options *options, uint64_t first, uint64_t las
 		double start = hd_clock_us();
 		begin_seed(seed);
 		wrong = run_seed(&m, seed);
-		if (!wrong && hd_clock_us() - start > HANG_S * 1e6) { /* the watchdog has waited, and its look has woken them */
-			fprintf(stderr, "a wake-up was lost\n  %s\n  after --seed %llu\n", m.text, (unsigned long long)seed);
+		/* the watchdog has waited, and its look has woken them */
+		if (!wrong && hd_clock_us() - start > HANG_S * 1e6) {
+			fprintf(stderr, "a wake-up was lost\n  %s\n  after --seed %llu\n", m.text,
+			        (unsigned long long)seed);
 			wrong = 1;
 		}
 	}
@@ -576,7 +602,8 @@ static int run_group(const struct options *options, uint64_t first, uint64_t las
 		add_pressure(pressure, m.rt, last - first + 1);
 	int status = heddle_stop(m.rt);
 	if (status && !wrong)
-		fprintf(stderr, "heddle_stop: %s\n  after --seed %llu\n", heddle_last_error(), (unsigned long long)last);
+		fprintf(stderr, "heddle_stop: %s\n  after --seed %llu\n", heddle_last_error(),
+		        (unsigned long long)last);
 	return wrong || status;
 }
 

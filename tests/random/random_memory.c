@@ -1,10 +1,11 @@
 /* Programs that run out of memory: allocation number k of the library fails, for every k or a sample of them.
  *
- * The linker sends every allocation that Heddle's own objects make (other libraries keep theirs) through the functions below.
- * Each program of memory_programs.h is run with allocation k failing, once, or with k and all that follow. It must neither
- * crash nor hang nor leak; it must report an error, or have got everything right; and after a single failure the same runtime
- * must still do what it is asked (the programs check that themselves). Programs that use one thread are the same every time, so
- * that --all tries each of their allocations; with several threads k is only roughly the same place.
+ * The linker sends every allocation that Heddle's own objects make (other libraries keep theirs) through the functions
+ * below. Each program of memory_programs.h is run with allocation k failing, once, or with k and all that follow. It
+ * must neither crash nor hang nor leak; it must report an error, or have got everything right; and after a single
+ * failure the same runtime must still do what it is asked (the programs check that themselves). Programs that use one
+ * thread are the same every time, so that --all tries each of their allocations; with several threads k is only roughly
+ * the same place.
  *
  *   random_memory [--seed S] [--count K] [--all] [--program NAME] [--only K] [--verbose]
  */
@@ -15,15 +16,15 @@
 #include "memory_more.h"
 #include "support.h"
 
-/* --- Allocations that fail ------------------------------------------------------------------------------------------------------ */
+/* --- Allocations that fail ---------------------------------------------------------------------------------------- */
 
 enum failing { NONE, ONE, ALL_FROM };
 static const char *const failing_names[] = {"none", "one", "all from there"};
 
 static struct {
-	_Atomic int failing;            /* enum failing; counted unless NONE and not `counting` */
+	_Atomic int failing; /* enum failing; counted unless NONE and not `counting` */
 	_Atomic int counting;
-	_Atomic unsigned long n, at;    /* allocations so far; the one to fail */
+	_Atomic unsigned long n, at; /* allocations so far; the one to fail */
 	_Atomic unsigned long failed;
 } plan;
 
@@ -194,7 +195,7 @@ void __wrap_free(void *p)
 	__real_free(p);
 }
 
-/* --- Runs ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Runs --------------------------------------------------------------------------------------------------------- */
 
 static char current[200]; /* what is being run, for the handler */
 
@@ -240,7 +241,8 @@ static const char *find_problem(int status, long leaked)
 /* One run; how many allocations it made. */
 static unsigned long run(const struct memory_program *p, enum failing failing, unsigned long at)
 {
-	snprintf(current, sizeof current, "--program \"%s\" --only %lu, failing %s\n", p->name, at, failing_names[failing]);
+	snprintf(current, sizeof current, "--program \"%s\" --only %lu, failing %s\n", p->name, at,
+	         failing_names[failing]);
 	alarm(3 * HANG_S);
 	plan.at = at;
 	plan.failing = (int)failing;
@@ -252,8 +254,8 @@ static unsigned long run(const struct memory_program *p, enum failing failing, u
 	n_runs++;
 	if (problem) {
 		n_problems++;
-		fprintf(stderr, "%s: %s (%s: %s; %ld blocks) %s", p->name, problem, status > 0 ? memory_wrong : heddle_status_name(status),
-		        heddle_last_error(), leaked, current);
+		fprintf(stderr, "%s: %s (%s: %s; %ld blocks) %s", p->name, problem,
+		        status > 0 ? memory_wrong : heddle_status_name(status), heddle_last_error(), leaked, current);
 	}
 	return plan.n;
 }
@@ -281,7 +283,8 @@ static void run_program(const struct memory_program *p, const struct request *q)
 		run_failing(p, ALL_FROM, n, q);
 	}
 	if (q->verbose)
-		printf("%-32s %6lu allocations, %6lu runs, %7.3f s\n", p->name, n, n_runs - before, (hd_clock_us() - start) * 1e-6);
+		printf("%-32s %6lu allocations, %6lu runs, %7.3f s\n", p->name, n, n_runs - before,
+		       (hd_clock_us() - start) * 1e-6);
 }
 
 static int parse_request(int argc, char **argv, struct request *q)
@@ -324,6 +327,7 @@ int main(int argc, char **argv)
 		run_program(p, &q);
 	}
 	memory_programs_close();
-	printf("%lu programs, %lu runs, %lu problems (seed %llu)\n", n_found, n_runs, n_problems, (unsigned long long)q.seed);
+	printf("%lu programs, %lu runs, %lu problems (seed %llu)\n", n_found, n_runs, n_problems,
+	       (unsigned long long)q.seed);
 	return n_problems != 0 || !n_found;
 }

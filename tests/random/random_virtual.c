@@ -1,8 +1,9 @@
 /* Random task graphs on random machines in virtual time.
  *
- * Every seed makes a machine (up to 6 CPU workers and 3 accelerators with memories, links and a bus of their own) and a graph,
- * and runs it twice. The two traces must be the same file, byte for byte; every task must have run once, on a worker that can,
- * after all that it conflicts with, never two at a time on one worker; and no bound may be above the makespan.
+ * Every seed makes a machine (up to 6 CPU workers and 3 accelerators with memories, links and a bus of their own) and a
+ * graph, and runs it twice. The two traces must be the same file, byte for byte; every task must have run once, on a
+ * worker that can, after all that it conflicts with, never two at a time on one worker; and no bound may be above the
+ * makespan.
  */
 #include <math.h>
 #include "support.h"
@@ -29,7 +30,7 @@ struct plan {
 	int with_reductions; /* then the runtime adds tasks of its own, and only theirs have no conflicts checked */
 };
 
-/* --- The machine ------------------------------------------------------------------------------------------------------------------- */
+/* --- The machine -------------------------------------------------------------------------------------------------- */
 
 static double between(struct hd_rng *rng, double low, double high)
 {
@@ -59,7 +60,8 @@ static void add_links(struct heddle_platform *p, struct hd_rng *rng)
 	for (unsigned node = 1; node < p->n_nodes; node++) {
 		for (unsigned way = 0; way < 2; way++) {
 			struct heddle_link *link = &p->links[p->n_links++];
-			*link = (struct heddle_link){way ? node : 0, way ? 0 : node, between(rng, 500, 8000), between(rng, 0, 20), NULL, 0};
+			*link = (struct heddle_link){way ? node : 0,      way ? 0 : node, between(rng, 500, 8000),
+			                             between(rng, 0, 20), NULL,           0};
 			link->buses = array(1, sizeof *link->buses);
 			link->n_buses = shared ? 1 : 0;
 		}
@@ -109,11 +111,12 @@ static struct heddle_platform *make_platform(struct hd_rng *rng)
 	return p;
 }
 
-/* --- The graph ----------------------------------------------------------------------------------------------------------------------- */
+/* --- The graph ---------------------------------------------------------------------------------------------------- */
 
 static void make_task(struct plan *plan, struct task *t, unsigned index, struct hd_rng *rng)
 {
-	static const int modes[] = {HEDDLE_R, HEDDLE_R, HEDDLE_R, HEDDLE_W, HEDDLE_RW, HEDDLE_RW, HEDDLE_COMMUTE, HEDDLE_REDUX};
+	static const int modes[] = {HEDDLE_R,  HEDDLE_R,  HEDDLE_R,       HEDDLE_W,
+	                            HEDDLE_RW, HEDDLE_RW, HEDDLE_COMMUTE, HEDDLE_REDUX};
 	t->codelet = below(rng, N_CODELETS);
 	t->priority = (int)below(rng, 10);
 	t->after = index && chance(rng, 0.1) ? 1 + below(rng, index) : 0;
@@ -151,7 +154,7 @@ static void make_plan(struct plan *plan, const struct options *options, uint64_t
 	plan->config.model_dir = "none";
 }
 
-/* --- Running it ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Running it --------------------------------------------------------------------------------------------------- */
 
 static int never(heddle_context *c)
 {
@@ -226,7 +229,7 @@ static int run_plan(const struct plan *plan, struct heddle_trace **trace)
 	return heddle_stop(run.rt);
 }
 
-/* --- What must be true of a trace -------------------------------------------------------------------------------------------------------- */
+/* --- What must be true of a trace --------------------------------------------------------------------------------- */
 
 static const double slack = 1e-6; /* us: rounding of sums of times */
 
@@ -237,7 +240,8 @@ static int conflict(const struct task *a, const struct task *b)
 	for (unsigned i = 0; i < a->n; i++) {
 		for (unsigned j = 0; j < b->n; j++) {
 			int p = a->access[i].mode, q = b->access[j].mode;
-			if (a->access[i].datum != b->access[j].datum || (p == q && (p == HEDDLE_R || p == HEDDLE_REDUX)))
+			if (a->access[i].datum != b->access[j].datum ||
+			    (p == q && (p == HEDDLE_R || p == HEDDLE_REDUX)))
 				continue;
 			if (!(p == HEDDLE_COMMUTE && q == HEDDLE_COMMUTE))
 				return 1;
@@ -247,7 +251,8 @@ static int conflict(const struct task *a, const struct task *b)
 	return strongest;
 }
 
-/* Finds the program's tasks in the trace, in the order of submission. The ids of those that the runtime added lie between. */
+/* Finds the program's tasks in the trace, in the order of submission. The ids of those that the runtime added lie
+ * between. */
 static int find_tasks(const struct plan *plan, const struct heddle_trace *trace, const struct heddle_trace_task **found)
 {
 	const struct heddle_trace_task **by_id = array(trace->n_tasks, sizeof *by_id);
@@ -286,7 +291,8 @@ static const char *check_workers(const struct heddle_trace *trace)
 {
 	for (size_t i = 0; i < trace->n_tasks; i++) {
 		const struct heddle_trace_task *a = &trace->tasks[i];
-		if (a->worker >= trace->platform->n_workers || a->status || !(a->start <= a->end) || a->start < a->ready - slack)
+		if (a->worker >= trace->platform->n_workers || a->status || !(a->start <= a->end) ||
+		    a->start < a->ready - slack)
 			return "a task has impossible figures";
 		for (size_t j = i + 1; j < trace->n_tasks; j++) {
 			const struct heddle_trace_task *b = &trace->tasks[j];
@@ -347,8 +353,8 @@ static int run_seed(const struct options *options, uint64_t seed, const char *fo
 	if (!wrong)
 		wrong = compare_traces(trace[0], trace[1], folder);
 	if (wrong)
-		fprintf(stderr, "%s\n  %s, %zu workers, %u tasks, %u data%s\n  replay with --seed %llu --count 1\n", wrong,
-		        plan.config.sched, plan.platform->n_workers, plan.n_tasks, plan.n_data,
+		fprintf(stderr, "%s\n  %s, %zu workers, %u tasks, %u data%s\n  replay with --seed %llu --count 1\n",
+		        wrong, plan.config.sched, plan.platform->n_workers, plan.n_tasks, plan.n_data,
 		        plan.with_reductions ? ", reductions" : "", (unsigned long long)seed);
 	else if (options->verbose)
 		printf("seed %llu: %s, %u tasks, %.1f us\n", (unsigned long long)seed, plan.config.sched, plan.n_tasks,

@@ -1,8 +1,9 @@
-/* A fake core for policies: it implements what heddle/policy.h offers to them, on tasks whose times, data and workers the test
- * writes down, and checks what a policy may not do (give a task twice, or to a worker that cannot run it).
+/* A fake core for policies: it implements what heddle/policy.h offers to them, on tasks whose times, data and workers
+ * the test writes down, and checks what a policy may not do (give a task twice, or to a worker that cannot run it).
  *
- * It defines functions of the library, and so it also includes the sources under test: a program that includes this needs
- * nothing else of the library, and finds its own functions before those of the archive that it may be linked with. */
+ * It defines functions of the library, and so it also includes the sources under test: a program that includes this
+ * needs nothing else of the library, and finds its own functions before those of the archive that it may be linked
+ * with. */
 #ifndef FAKE_SCHED_H
 #define FAKE_SCHED_H
 
@@ -48,7 +49,7 @@ enum { FAKE_WORKERS = 64, FAKE_CLASSES = 3, FAKE_DATA = 3, FAKE_SUCCESSORS = 8, 
 
 struct heddle_codelet {
 	const char *name;
-	double time[FAKE_CLASSES];      /* us; NAN: not known yet */
+	double time[FAKE_CLASSES]; /* us; NAN: not known yet */
 	unsigned samples[FAKE_CLASSES];
 };
 
@@ -69,8 +70,8 @@ struct heddle_task {
 	heddle_task *successors[FAKE_SUCCESSORS];
 	size_t n_successors;
 	unsigned n_preds;
-	int fetched_to;   /* the last node it was prefetched to; -1: none */
-	int worker;       /* who was given it; -1: nobody yet */
+	int fetched_to; /* the last node it was prefetched to; -1: none */
+	int worker;     /* who was given it; -1: nobody yet */
 	int ready, done;
 };
 
@@ -94,7 +95,7 @@ struct heddle_sched {
 
 static uint64_t fake_questions, fake_priorities; /* calls of heddle_task_can_run and heddle_task_priority */
 
-/* --- What policies call ----------------------------------------------------------------------------------------------- */
+/* --- What policies call ------------------------------------------------------------------------------------------- */
 
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
 {
@@ -260,7 +261,7 @@ void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, u
 		f(t->successors[i], t->successors[i]->n_preds, arg);
 }
 
-/* --- What tests call -------------------------------------------------------------------------------------------------- */
+/* --- What tests call ---------------------------------------------------------------------------------------------- */
 
 /* `n_cpu` workers of class 0 on node 0, then `n_gpu` of class 1, each on a node of its own. */
 static inline void fake_open(heddle_sched *s, const char *policy, const char *options, unsigned n_cpu, unsigned n_gpu)
@@ -272,8 +273,12 @@ static inline void fake_open(heddle_sched *s, const char *policy, const char *op
 	s->classes[1] = (struct heddle_class){.name = cuda, .kind = cuda, .cores = 1, .pipeline = 2};
 	for (unsigned w = 0; w < n_cpu + n_gpu; w++)
 		s->workers[w] = (struct heddle_worker){.class_id = w >= n_cpu, .node = w >= n_cpu ? 1 + w - n_cpu : 0};
-	s->platform = (struct heddle_platform){.classes = s->classes, .n_classes = n_gpu ? 2 : 1, .workers = s->workers,
-	                                       .n_workers = n_cpu + n_gpu, .nodes = s->nodes, .n_nodes = 1 + n_gpu};
+	s->platform = (struct heddle_platform){.classes = s->classes,
+	                                       .n_classes = n_gpu ? 2 : 1,
+	                                       .workers = s->workers,
+	                                       .n_workers = n_cpu + n_gpu,
+	                                       .nodes = s->nodes,
+	                                       .n_nodes = 1 + n_gpu};
 	hd_rng_seed(&s->rng, 1);
 	fake_running = s;
 	if (hd_policy_options_parse(s->policy, options, 0, &s->values))
@@ -294,8 +299,12 @@ static inline void fake_close(heddle_sched *s)
 
 static inline heddle_task fake_task(heddle_codelet *codelet, uint64_t order, int priority)
 {
-	return (heddle_task){.codelet = codelet, .order = order, .priority = priority, .workers = UINT64_MAX,
-	                     .fetched_to = -1, .worker = -1};
+	return (heddle_task){.codelet = codelet,
+	                     .order = order,
+	                     .priority = priority,
+	                     .workers = UINT64_MAX,
+	                     .fetched_to = -1,
+	                     .worker = -1};
 }
 
 static inline void fake_ready(heddle_sched *s, heddle_task *t, int releaser)
@@ -339,7 +348,7 @@ static inline double fake_report(heddle_sched *s, const char *name)
 	return NAN;
 }
 
-/* --- Tasks by number -------------------------------------------------------------------------------------------------- */
+/* --- Tasks by number ---------------------------------------------------------------------------------------------- */
 
 static heddle_codelet plain = {.name = "plain", .time = {10, 2, 10}, .samples = {99, 99, 99}};
 static heddle_task tasks[4096];
@@ -364,7 +373,8 @@ static inline void assert_picks(heddle_sched *s, unsigned worker, size_t n, cons
 		heddle_task *t = fake_pick(s, worker);
 		int got = t ? (int)(t - tasks) : -1;
 		if (got != expected[i])
-			fail_msg("%s, pick %zu of worker %u: task %d instead of %d", s->policy->name, i, worker, got, expected[i]);
+			fail_msg("%s, pick %zu of worker %u: task %d instead of %d", s->policy->name, i, worker, got,
+			         expected[i]);
 	}
 }
 #define ASSERT_PICKS(s, worker, ...) \

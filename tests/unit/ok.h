@@ -9,11 +9,11 @@
 #include <cmocka.h>
 #include <heddle.h>
 
-#define OK(call)                                                                                                       \
-	do {                                                                                                           \
-		int ok_status = (call);                                                                                \
-		if (ok_status != 0)                                                                                    \
-			fail_msg("%s: %s: %s", #call, heddle_status_name(ok_status), heddle_last_error());             \
+#define OK(call)                                                                                           \
+	do {                                                                                               \
+		int ok_status = (call);                                                                    \
+		if (ok_status != 0)                                                                        \
+			fail_msg("%s: %s: %s", #call, heddle_status_name(ok_status), heddle_last_error()); \
 	} while (0)
 
 #endif

@@ -22,7 +22,7 @@ enum { N_SHIPPED = sizeof shipped / sizeof shipped[0] };
 #define HEAD "version: 1\nname: tiny\n"
 #define NODES "nodes:\n- {name: ram}\n- {name: gpu, capacity_mib: 64}\n"
 #define CLASSES "classes:\n- {name: cpu, kind: cpu}\n- {name: fast, kind: cuda, pipeline: 2}\n"
-#define WORKERS                                                                                                        \
+#define WORKERS \
 	"workers:\n- {name: cpu, count: 3, class: cpu, node: ram, core: 4}\n- {name: gpu, class: fast, node: gpu}\n"
 #define BUSES "buses:\n- {name: host, bandwidth_mbs: 9000}\n"
 #define DOWN "- {from: ram, to: gpu, bandwidth_mbs: 6000.5, latency_us: 10, buses: [host]}\n"
@@ -49,7 +49,7 @@ static inline struct heddle_platform *loaded(const char *name)
 	return p;
 }
 
-/* --- A directory of its own for each test, found first by heddle_platform_load --- */
+/* --- A directory of its own for each test, found first by heddle_platform_load ------------------------------------ */
 
 static inline int make_directory(void **state)
 {
@@ -83,7 +83,7 @@ static inline void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* --- Equality, bit for bit --- */
+/* --- Equality, bit for bit ---------------------------------------------------------------------------------------- */
 
 #define SAME_BITS(a, b) assert_memory_equal(&(a), &(b), sizeof(a))
 

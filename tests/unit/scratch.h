@@ -19,7 +19,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json", "a.paje", "a.png", "a.svg", "a.pdf"};
+	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json",
+	                                   "a.paje",  "a.png",   "a.svg", "a.pdf"};
 	(void)state;
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
 		char *path = hd_format("%s/%s", directory, made[i]);

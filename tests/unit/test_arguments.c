@@ -1,5 +1,5 @@
-/* What a program says of codelets and tasks and cannot mean: it is refused at once with a message that says what is wrong, and
- * nothing of it stays behind. */
+/* What a program says of codelets and tasks and cannot mean: it is refused at once with a message that says what is
+ * wrong, and nothing of it stays behind. */
 #include <limits.h>
 #include "program.h"
 
@@ -14,13 +14,13 @@ static void stop_after(heddle_runtime *rt, uint64_t n)
 	assert_ok(heddle_stop(rt));
 }
 
-#define assert_refused(call, status, word)         \
-	do {                                       \
+#define assert_refused(call, status, word)          \
+	do {                                        \
 		assert_int_equal((call), (status)); \
-		assert_says(word);                 \
+		assert_says(word);                  \
 	} while (0)
 
-/* --- Codelets ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
 static void task_whose_codelet_could_not_be_made_is_refused(void **state)
 {
@@ -29,8 +29,8 @@ static void task_whose_codelet_could_not_be_made_is_refused(void **state)
 	long x = 3;
 	heddle_data *d;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
-	assert_refused(heddle_submit(rt, heddle_call(heddle_codelet_new(rt, .cpu = increment)), heddle_rw(d)), HEDDLE_E_INVALID,
-	               "a codelet needs a name");
+	assert_refused(heddle_submit(rt, heddle_call(heddle_codelet_new(rt, .cpu = increment)), heddle_rw(d)),
+	               HEDDLE_E_INVALID, "a codelet needs a name");
 	assert_says("codelet is NULL");
 	assert_ok(heddle_unregister(d));
 	assert_int_equal(x, 3);
@@ -42,8 +42,10 @@ static void task_with_two_codelets_is_refused(void **state)
 	(void)state;
 	heddle_runtime *rt = start();
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
-	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_call(codelet)), HEDDLE_E_INVALID, "one codelet, not 2");
-	assert_refused(heddle_submit(rt, heddle_call(NULL), heddle_call(codelet)), HEDDLE_E_INVALID, "one codelet, not 2");
+	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_call(codelet)), HEDDLE_E_INVALID,
+	               "one codelet, not 2");
+	assert_refused(heddle_submit(rt, heddle_call(NULL), heddle_call(codelet)), HEDDLE_E_INVALID,
+	               "one codelet, not 2");
 	stop_after(rt, 0);
 }
 
@@ -58,7 +60,7 @@ static void codelet_with_a_count_without_its_array_is_refused(void **state)
 	stop_after(rt, 0);
 }
 
-/* --- Items ------------------------------------------------------------------------------------------------------------------------------- */
+/* --- Items -------------------------------------------------------------------------------------------------------- */
 
 static void items_that_point_nowhere_are_refused(void **state)
 {
@@ -66,7 +68,8 @@ static void items_that_point_nowhere_are_refused(void **state)
 	heddle_runtime *rt = start();
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "pointless", .cpu = nothing);
 	const int good = 1;
-	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_value(good), heddle_bytes(NULL, 8)), HEDDLE_E_INVALID, "value 1");
+	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_value(good), heddle_bytes(NULL, 8)),
+	               HEDDLE_E_INVALID, "value 1");
 	assert_says("pointless");
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_out(NULL)), HEDDLE_E_INVALID, "heddle_out");
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_after(NULL)), HEDDLE_E_INVALID, "heddle_after");
@@ -84,7 +87,8 @@ static void name_of_null_is_the_name_of_the_codelet(void **state)
 	const int code = 7;
 	heddle_task *t;
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_named(NULL)));
-	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(code), heddle_named("special"), heddle_named(NULL), heddle_out(&t)));
+	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(code), heddle_named("special"),
+	                        heddle_named(NULL), heddle_out(&t)));
 	assert_int_equal(heddle_task_wait(t), HEDDLE_E_KERNEL);
 	assert_says("ordinary");
 	heddle_task_release(t);
@@ -101,9 +105,11 @@ static void task_of_another_runtime_is_no_predecessor(void **state)
 	assert_ok(heddle_submit(there, heddle_call(foreign), heddle_out(&t[0])));
 	assert_ok(heddle_submit(there, heddle_after(t[0]), heddle_out(&t[1]))); /* without a codelet */
 	for (int i = 0; i < 2; i++) {
-		assert_refused(heddle_submit(here, heddle_call(codelet), heddle_after(t[i])), HEDDLE_E_INVALID, "another runtime");
+		assert_refused(heddle_submit(here, heddle_call(codelet), heddle_after(t[i])), HEDDLE_E_INVALID,
+		               "another runtime");
 		assert_ok(heddle_task_wait(t[i]));
-		assert_int_equal(heddle_submit(here, heddle_call(codelet), heddle_after(t[i])), HEDDLE_E_INVALID); /* ended */
+		/* ended */
+		assert_int_equal(heddle_submit(here, heddle_call(codelet), heddle_after(t[i])), HEDDLE_E_INVALID);
 		assert_ok(heddle_submit(there, heddle_call(foreign), heddle_after(t[i])));
 	}
 	assert_refused(heddle_submit(here, heddle_call(foreign)), HEDDLE_E_INVALID, "there belongs to another runtime");
@@ -113,7 +119,7 @@ static void task_of_another_runtime_is_no_predecessor(void **state)
 	stop_after(there, 3);
 }
 
-/* --- The long way ------------------------------------------------------------------------------------------------------------------------ */
+/* --- The long way ------------------------------------------------------------------------------------------------- */
 
 static void description_with_a_count_without_its_array_is_refused(void **state)
 {
@@ -121,7 +127,8 @@ static void description_with_a_count_without_its_array_is_refused(void **state)
 	heddle_runtime *rt = start();
 	struct heddle_task_desc desc = {.codelet = heddle_codelet_new(rt, .name = "countless", .cpu = nothing)};
 	desc.n_data = 2;
-	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID, "countless: a task description has a count without its array");
+	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID,
+	               "countless: a task description has a count without its array");
 	desc.n_data = 0;
 	desc.n_values = 2;
 	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID, "without its array");
@@ -137,7 +144,8 @@ static void description_with_a_worker_that_is_not_there_is_refused(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
-	struct heddle_task_desc desc = {.codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing), .worker = -1};
+	struct heddle_task_desc desc = {.codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing),
+	                                .worker = -1};
 	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID, "worker is -1");
 	desc.worker = INT_MIN;
 	assert_int_equal(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID);
@@ -148,7 +156,7 @@ static void description_with_a_worker_that_is_not_there_is_refused(void **state)
 	stop_after(rt, 1);
 }
 
-/* --- can_run ----------------------------------------------------------------------------------------------------------------------------- */
+/* --- can_run ------------------------------------------------------------------------------------------------------ */
 
 static int only_that(unsigned worker, const heddle_task *task, void *arg)
 {
@@ -209,17 +217,17 @@ int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(task_whose_codelet_could_not_be_made_is_refused),
-		cmocka_unit_test(task_with_two_codelets_is_refused),
-		cmocka_unit_test(codelet_with_a_count_without_its_array_is_refused),
-		cmocka_unit_test(items_that_point_nowhere_are_refused),
-		cmocka_unit_test(name_of_null_is_the_name_of_the_codelet),
-		cmocka_unit_test(task_of_another_runtime_is_no_predecessor),
-		cmocka_unit_test(description_with_a_count_without_its_array_is_refused),
-		cmocka_unit_test(description_with_a_worker_that_is_not_there_is_refused),
-		cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, NULL),
-		cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, simulated),
-		cmocka_unit_test(task_too_large_for_the_worker_that_may_run_it_is_refused),
+	    cmocka_unit_test(task_whose_codelet_could_not_be_made_is_refused),
+	    cmocka_unit_test(task_with_two_codelets_is_refused),
+	    cmocka_unit_test(codelet_with_a_count_without_its_array_is_refused),
+	    cmocka_unit_test(items_that_point_nowhere_are_refused),
+	    cmocka_unit_test(name_of_null_is_the_name_of_the_codelet),
+	    cmocka_unit_test(task_of_another_runtime_is_no_predecessor),
+	    cmocka_unit_test(description_with_a_count_without_its_array_is_refused),
+	    cmocka_unit_test(description_with_a_worker_that_is_not_there_is_refused),
+	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, NULL),
+	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, simulated),
+	    cmocka_unit_test(task_too_large_for_the_worker_that_may_run_it_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,8 +32,8 @@ struct row {
 	double fast, slow; /* the score on the class that takes 1, and on the one that takes 2 */
 };
 
-/* w = 1 or 2, the other one 2 or 1: diff = 1 or -1, rel = 2 or 1/2, prel = 2. NOD = 2, URT = 0.5, R = 3, need = 0.25 or -0.25,
- * shares 0.75 and 0.25. */
+/* w = 1 or 2, the other one 2 or 1: diff = 1 or -1, rel = 2 or 1/2, prel = 2. NOD = 2, URT = 0.5, R = 3, need = 0.25 or
+ * -0.25, shares 0.75 and 0.25. */
 static void scores_agree_with_the_formulas(void **state)
 {
 	(void)state;
@@ -69,7 +69,8 @@ static void scores_agree_with_the_formulas(void **state)
 	    {"NODxR", 6, 3},
 	    {"NODxRD", 8, 2},
 	};
-	const struct hd_quantities fast = {1, 2, 2, 0.5, 3, 0.25, 0.75, 0.25}, slow = {2, 1, 2, 0.5, 3, -0.25, 0.25, 0.75};
+	const struct hd_quantities fast = {1, 2, 2, 0.5, 3, 0.25, 0.75, 0.25},
+	                           slow = {2, 1, 2, 0.5, 3, -0.25, 0.25, 0.75};
 	char name[32];
 	assert_int_equal(sizeof rows / sizeof *rows, HD_HEURISTICS);
 	for (int h = 0; h < (int)HD_HEURISTICS; h++) {
@@ -83,8 +84,8 @@ static void scores_agree_with_the_formulas(void **state)
 static void scores_at_the_limits_are_numbers(void **state)
 {
 	(void)state;
-	const struct hd_quantities nothing_at_all = {0}, idle_free = {.own = 1, .other = 2}, huge = {1e-9, 1e9, 5, 1e9, 1e9, 1, 0, 1},
-	                           slow = {1e9, 1e-9, 5, 1e9, 1e9, -1, 1, 0};
+	const struct hd_quantities nothing_at_all = {0}, idle_free = {.own = 1, .other = 2},
+	                           huge = {1e-9, 1e9, 5, 1e9, 1e9, 1, 0, 1}, slow = {1e9, 1e-9, 5, 1e9, 1e9, -1, 1, 0};
 	const struct hd_quantities *const all[] = {&nothing_at_all, &idle_free, &huge, &slow};
 	for (int h = 0; h < (int)HD_HEURISTICS; h++)
 		for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -99,13 +100,22 @@ static void scores_at_the_limits_are_numbers(void **state)
 
 /* Three types on two classes, in us: 100/50, 20/80, and 10 on the first only. */
 static const double tasks_of[] = {1, 2, 7}, nod_of[] = {4, 2, 1}, released_of[] = {60, 30, 0};
-static const double costs[] = {100, 50, 20, 80, 10, NAN}, nrts[] = {10, 40, 0, 20, 5, 0}, shares[] = {0.2, 0.8, 1, 0, 1, 0};
+static const double costs[] = {100, 50, 20, 80, 10, NAN}, nrts[] = {10, 40, 0, 20, 5, 0},
+                    shares[] = {0.2, 0.8, 1, 0, 1, 0};
 static const double idle[] = {0.1, 0.5};
 
 static struct hd_types three_types(void)
 {
-	return (struct hd_types){.n_types = 3, .n_classes = 2, .tasks = tasks_of, .nod = nod_of, .released = released_of, .cost = costs,
-	                         .nrt = nrts, .share = shares, .idle = idle, .missing = HD_MISSING_SAME};
+	return (struct hd_types){.n_types = 3,
+	                         .n_classes = 2,
+	                         .tasks = tasks_of,
+	                         .nod = nod_of,
+	                         .released = released_of,
+	                         .cost = costs,
+	                         .nrt = nrts,
+	                         .share = shares,
+	                         .idle = idle,
+	                         .missing = HD_MISSING_SAME};
 }
 
 static void least_costs_are_one_on_average_after_normalisation(void **state)
@@ -141,8 +151,15 @@ static void other_class_is_the_slowest_or_the_second_slowest(void **state)
 {
 	(void)state;
 	const double one = 1, cost[] = {3, 9, 5}, zero[] = {0, 0, 0}, idles[] = {0.1, 0.2, 0.4};
-	const struct hd_types types = {.n_types = 1, .n_classes = 3, .tasks = &one, .nod = &one, .released = &one, .cost = cost,
-	                               .nrt = zero, .share = zero, .idle = idles};
+	const struct hd_types types = {.n_types = 1,
+	                               .n_classes = 3,
+	                               .tasks = &one,
+	                               .nod = &one,
+	                               .released = &one,
+	                               .cost = cost,
+	                               .nrt = zero,
+	                               .share = zero,
+	                               .idle = idles};
 	assert_near(hd_types_quantities(&types, 1, 0, 0).other, 9, "of the first");
 	assert_near(hd_types_quantities(&types, 1, 0, 1).other, 5, "of the slowest");
 	assert_near(hd_types_quantities(&types, 1, 0, 2).other, 9, "of the third");
@@ -178,8 +195,15 @@ static void best_nods_fills_ranks_from_both_ends(void **state)
 {
 	(void)state;
 	const double counts[] = {1, 1, 1, 1}, nod[] = {5, 4, 3, 2}, cost[] = {1, 2, 2, 1, 1, 1.01, 1, 3}, zero[8] = {0};
-	const struct hd_types types = {.n_types = 4, .n_classes = 2, .tasks = counts, .nod = nod, .released = zero, .cost = cost,
-	                               .nrt = zero, .share = zero, .idle = zero};
+	const struct hd_types types = {.n_types = 4,
+	                               .n_classes = 2,
+	                               .tasks = counts,
+	                               .nod = nod,
+	                               .released = zero,
+	                               .cost = cost,
+	                               .nrt = zero,
+	                               .share = zero,
+	                               .idle = zero};
 	ASSERT_ORDER(HD_BEST_NODS, &types, 0, 0, 2, 3, 1); /* 0 first, 1 last, 2 second, 3 third */
 	ASSERT_ORDER(HD_BEST_NODS, &types, 1, 1, 2, 3, 0); /* 0 last, 1 first, 2 second, 3 third */
 }
@@ -188,8 +212,8 @@ static void best_nods_fills_ranks_from_both_ends(void **state)
 
 enum { N_EXAMPLE = 10, SECOND = 1000000 };
 
-/* Figure 3 did not survive. This one has what the text says: the only root is A1, C2 has 3 successors, and with the priorities of
- * table 2 it takes 7, 5 and 5 s. Predecessors by number. */
+/* Figure 3 did not survive. This one has what the text says: the only root is A1, C2 has 3 successors, and with the
+ * priorities of table 2 it takes 7, 5 and 5 s. Predecessors by number. */
 static const struct {
 	char type;
 	int n_preds, preds[2];
@@ -207,8 +231,8 @@ static double one_flop(const struct heddle_size *size)
 /* CPU-1, GPU-1 and CPU-2, in one memory, with the costs of table 1. */
 static heddle_runtime *start_example(const char *policy, const char *options)
 {
-	static char node_name[] = "ram", cpu[] = "cpu", gpu[] = "gpu", cuda[] = "cuda", names[3][8] = {"CPU-1", "GPU-1", "CPU-2"},
-	            codelets[3][2] = {"A", "B", "C"};
+	static char node_name[] = "ram", cpu[] = "cpu", gpu[] = "gpu", cuda[] = "cuda",
+	            names[3][8] = {"CPU-1", "GPU-1", "CPU-2"}, codelets[3][2] = {"A", "B", "C"};
 	struct heddle_node node = {.name = node_name};
 	struct heddle_class classes[] = {{.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .slowdown = 1},
 	                                 {.name = gpu, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1}};
@@ -216,10 +240,19 @@ static heddle_runtime *start_example(const char *policy, const char *options)
 	const double seconds[3][2] = {{1, 2}, {2, 1}, {1, 1}};
 	struct heddle_kernel_time kernels[6];
 	for (unsigned k = 0; k < 6; k++)
-		kernels[k] = (struct heddle_kernel_time){.codelet = codelets[k / 2], .class_id = k % 2, .gflops = 1e9,
+		kernels[k] = (struct heddle_kernel_time){.codelet = codelets[k / 2],
+		                                         .class_id = k % 2,
+		                                         .gflops = 1e9,
 		                                         .latency = SECOND * seconds[k / 2][k % 2]};
-	struct heddle_platform platform = {.name = node_name, .nodes = &node, .n_nodes = 1, .classes = classes, .n_classes = 2,
-	                                   .workers = workers, .n_workers = 3, .kernels = kernels, .n_kernels = 6};
+	struct heddle_platform platform = {.name = node_name,
+	                                   .nodes = &node,
+	                                   .n_nodes = 1,
+	                                   .classes = classes,
+	                                   .n_classes = 2,
+	                                   .workers = workers,
+	                                   .n_workers = 3,
+	                                   .kernels = kernels,
+	                                   .n_kernels = 6};
 	struct heddle_config config = small_config();
 	config.sched = policy;
 	config.sched_options = options;
@@ -243,8 +276,8 @@ static double run_example(heddle_runtime *rt)
 		heddle_task *after[2];
 		for (int p = 0; p < example[i].n_preds; p++)
 			after[p] = all[example[i].preds[p]];
-		const struct heddle_task_desc desc = {.codelet = codelets[example[i].type - 'A'], .after = after,
-		                                      .n_after = (size_t)example[i].n_preds};
+		const struct heddle_task_desc desc = {
+		    .codelet = codelets[example[i].type - 'A'], .after = after, .n_after = (size_t)example[i].n_preds};
 		assert_ok(heddle_task_submit(rt, &desc, &all[i]));
 	}
 	assert_ok(heddle_wait_all(rt));
@@ -338,7 +371,8 @@ static void second_run_starts_with_what_the_first_learnt(void **state)
 static void damaged_memory_is_set_aside(void **state)
 {
 	char *path = scratch_file(*state, "m.yaml"), *aside = scratch_file(*state, "m.yaml.damaged");
-	static const char *const damages[] = {"version: 1\nuse: [", "version: 1\nuse: []\nbuckets: []\n", "?", "version: 1\n"};
+	static const char *const damages[] = {"version: 1\nuse: [", "version: 1\nuse: []\nbuckets: []\n", "?",
+	                                      "version: 1\n"};
 	for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
 		FILE *f = fopen(path, "w");
 		assert_non_null(f);
@@ -409,10 +443,12 @@ static void bound_tasks_are_run_by_their_workers(void **state)
 	static const char *const policies[] = {"heteroprio", "laheteroprio", "autoheteroprio"};
 	for (int p = 0; p < 3; p++) {
 		heddle_runtime *rt = start_example(policies[p], NULL);
-		heddle_codelet *b = heddle_codelet_new(rt, .name = "B", .cpu = nothing, .cuda = nothing, .flops = one_flop);
+		heddle_codelet *b =
+		    heddle_codelet_new(rt, .name = "B", .cpu = nothing, .cuda = nothing, .flops = one_flop);
 		assert_non_null(b);
 		for (unsigned i = 0; i < 40; i++)
-			assert_ok(i % 4 < 3 ? heddle_submit(rt, heddle_call(b), heddle_on(i * 7 % 3)) : heddle_submit(rt, heddle_call(b)));
+			assert_ok(i % 4 < 3 ? heddle_submit(rt, heddle_call(b), heddle_on(i * 7 % 3))
+			                    : heddle_submit(rt, heddle_call(b)));
 		assert_ok(heddle_wait_all(rt));
 		struct heddle_stats stats;
 		assert_ok(heddle_runtime_stats(rt, &stats));
@@ -431,8 +467,8 @@ static double cholesky(const char *machine, const char *policy, enum heddle_dens
 	heddle_runtime *rt;
 	heddle_dense *dense;
 	struct heddle_dense_report report;
-	const struct heddle_dense_problem problem = {.precision = HEDDLE_DENSE_SINGLE, .n = 960 * tiles, .tile = 960,
-	                                             .priority = priority};
+	const struct heddle_dense_problem problem = {
+	    .precision = HEDDLE_DENSE_SINGLE, .n = 960 * tiles, .tile = 960, .priority = priority};
 	char path[256];
 	snprintf(path, sizeof path, "%s/platforms/%s.yaml", HEDDLE_SOURCE_DIR, machine);
 	assert_ok(heddle_platform_load(path, &platform));

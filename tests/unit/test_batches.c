@@ -34,8 +34,8 @@ static void run_tiny_tasks(heddle_runtime *rt)
 	assert_ok(heddle_wait_all(rt));
 }
 
-/* One worker; tasks that become ready together, each with an urgent successor: their ends are told one by one, so that the
- * order is task, successor, task, successor. */
+/* One worker; tasks that become ready together, each with an urgent successor: their ends are told one by one, so that
+ * the order is task, successor, task, successor. */
 static void ends_are_told_one_by_one(enum heddle_model_kind model)
 {
 	struct heddle_config config = small_config();
@@ -53,9 +53,11 @@ static void ends_are_told_one_by_one(enum heddle_model_kind model)
 	assert_ok(heddle_acquire(d[LONG], HEDDLE_RW));
 	for (int i = 0, who; i < LONG; i++) {
 		who = 2 * i;
-		assert_ok(heddle_submit(rt, heddle_call(task), heddle_r(d[LONG]), heddle_w(d[i]), heddle_value(noted), heddle_value(who)));
+		assert_ok(heddle_submit(rt, heddle_call(task), heddle_r(d[LONG]), heddle_w(d[i]), heddle_value(noted),
+		                        heddle_value(who)));
 		who++;
-		assert_ok(heddle_submit(rt, heddle_call(successor), heddle_r(d[i]), heddle_value(noted), heddle_value(who), heddle_priority(1)));
+		assert_ok(heddle_submit(rt, heddle_call(successor), heddle_r(d[i]), heddle_value(noted),
+		                        heddle_value(who), heddle_priority(1)));
 	}
 	assert_ok(heddle_release(d[LONG]));
 	assert_ok(heddle_wait_all(rt));
@@ -78,7 +80,7 @@ static void tasks_that_have_never_run_are_not_batched(void **state)
 	ends_are_told_one_by_one(HEDDLE_MODEL_NONE);
 }
 
-/* --- Tiny tasks before a long one ------------------------------------------------------------------------------------------------------ */
+/* --- Tiny tasks before a long one --------------------------------------------------------------------------------- */
 
 /* Waits for all successors of the tiny tasks. */
 static int be_long(heddle_context *c)
@@ -93,8 +95,8 @@ static int count(heddle_context *c)
 	return 0;
 }
 
-/* All are ready together, the long one last, or in their midst: were it in one batch with some of the tiny ones, these would not
- * be seen to have ended, and their successors, for which it waits, would never run. */
+/* All are ready together, the long one last, or in their midst: were it in one batch with some of the tiny ones, these
+ * would not be seen to have ended, and their successors, for which it waits, would never run. */
 static void batch_ends_before_a_long_task(void **state)
 {
 	(void)state;
@@ -102,7 +104,8 @@ static void batch_ends_before_a_long_task(void **state)
 	run_tiny_tasks(rt);
 	heddle_codelet *tiny = heddle_codelet_new(rt, .name = "tiny", .cpu = nothing);
 	heddle_codelet *successor = heddle_codelet_new(rt, .name = "successor", .cpu = count);
-	heddle_codelet *longer = heddle_codelet_new(rt, .name = "long", .cpu = be_long, .model = HEDDLE_MODEL_GIVEN, .time = ten_ms);
+	heddle_codelet *longer =
+	    heddle_codelet_new(rt, .name = "long", .cpu = be_long, .model = HEDDLE_MODEL_GIVEN, .time = ten_ms);
 	long x[LONG + 1];
 	heddle_data *d[LONG + 1];
 	for (int i = 0; i <= LONG; i++)
@@ -114,7 +117,8 @@ static void batch_ends_before_a_long_task(void **state)
 		for (int i = 0; i < LONG; i++) {
 			assert_ok(heddle_submit(rt, heddle_call(tiny), heddle_r(d[LONG]), heddle_w(d[i])));
 			if (i == round % LONG)
-				assert_ok(heddle_submit(rt, heddle_call(longer), heddle_r(d[LONG]), heddle_value(counted), heddle_value(all)));
+				assert_ok(heddle_submit(rt, heddle_call(longer), heddle_r(d[LONG]),
+				                        heddle_value(counted), heddle_value(all)));
 		}
 		for (int i = 0; i < LONG; i++)
 			assert_ok(heddle_submit(rt, heddle_call(successor), heddle_r(d[i]), heddle_value(counted)));
@@ -127,9 +131,9 @@ static void batch_ends_before_a_long_task(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks_that_a_model_says_are_long_are_not_batched),
-		cmocka_unit_test(tasks_that_have_never_run_are_not_batched),
-		cmocka_unit_test(batch_ends_before_a_long_task),
+	    cmocka_unit_test(tasks_that_a_model_says_are_long_are_not_batched),
+	    cmocka_unit_test(tasks_that_have_never_run_are_not_batched),
+	    cmocka_unit_test(batch_ends_before_a_long_task),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 enum { MAX_TASKS = 16, MAX_EDGES = MAX_TASKS * MAX_TASKS, ROUNDS = 1000 };
 
-/* --- Instances ------------------------------------------------------------------------------------------------------------ */
+/* --- Instances ---------------------------------------------------------------------------------------------------- */
 
 struct instance {
 	size_t n_tasks, n_classes, n_edges, workers[3];
@@ -120,7 +120,7 @@ static struct instance random_instance(struct hd_rng *rng, size_t max_tasks, siz
 	return in;
 }
 
-/* --- Made by hand --------------------------------------------------------------------------------------------------------- */
+/* --- Made by hand ------------------------------------------------------------------------------------------------- */
 
 static void near(double a, double b)
 {
@@ -128,9 +128,9 @@ static void near(double a, double b)
 		fail_msg("%.9g instead of %.9g", a, b);
 }
 
-/* A chain of four tasks of 2 us on the core and 1 us on the card, six others of 10 us or 1 us. The area gives the card to the
- * others: 10/3 of the chain on the core, T = 20/3, and the chain takes 22/3. With x of the chain and 6 - y of the others on the
- * card, what counts is 8 - x <= T, 6 - y + x <= T, 10 y + 2 (4 - x) <= T: y = 2/19, T = 7 - 1/19. */
+/* A chain of four tasks of 2 us on the core and 1 us on the card, six others of 10 us or 1 us. The area gives the card
+ * to the others: 10/3 of the chain on the core, T = 20/3, and the chain takes 22/3. With x of the chain and 6 - y of
+ * the others on the card, what counts is 8 - x <= T, 6 - y + x <= T, 10 y + 2 (4 - x) <= T: y = 2/19, T = 7 - 1/19. */
 static void iterative_bound_is_above_area_and_path(void **state)
 {
 	(void)state;
@@ -146,8 +146,8 @@ static void iterative_bound_is_above_area_and_path(void **state)
 	assert_in_range(b.rounds, 1, 20);
 }
 
-/* Six alike: four in a chain, that the card does, and two that the core does meanwhile. Were the chain's times taken for the
- * mean of all six, T would be above the optimum. */
+/* Six alike: four in a chain, that the card does, and two that the core does meanwhile. Were the chain's times taken
+ * for the mean of all six, T would be above the optimum. */
 static void tasks_of_a_path_may_be_treated_unlike_the_rest_of_their_type(void **state)
 {
 	(void)state;
@@ -237,9 +237,10 @@ static void bounds_of_a_task_graph_follow_its_accesses(void **state)
 	assert_int_equal(heddle_graph_bounds(NULL, platforms[1], 0, &b), HEDDLE_E_INVALID);
 }
 
-/* --- Random --------------------------------------------------------------------------------------------------------------- */
+/* --- Random ------------------------------------------------------------------------------------------------------- */
 
-/* Everything at once: shares and a start of every task, a row per edge. Column 1 is T, then the starts, then the shares. */
+/* Everything at once: shares and a start of every task, a row per edge. Column 1 is T, then the starts, then the
+ * shares. */
 static double whole_program(const struct instance *in)
 {
 	int index[64], n_tasks = (int)in->n_tasks, n_classes = (int)in->n_classes;

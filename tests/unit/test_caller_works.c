@@ -10,7 +10,7 @@ static heddle_runtime *start_working(int n_cpu, const char *policy)
 	return start_with(&config);
 }
 
-/* --- Kernels that submit ------------------------------------------------------------------------------------------------------------- */
+/* --- Kernels that submit ------------------------------------------------------------------------------------------ */
 
 struct generation {
 	heddle_codelet *codelet;
@@ -45,7 +45,7 @@ static void what_kernels_on_the_caller_submit_is_waited_for(void **state)
 	}
 }
 
-/* --- What the caller leaves ---------------------------------------------------------------------------------------------------------- */
+/* --- What the caller leaves --------------------------------------------------------------------------------------- */
 
 static int count(heddle_context *c)
 {
@@ -97,12 +97,12 @@ int main(void)
 {
 	static char eager[] = "eager", lws[] = "lws";
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, eager),
-		cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, lws),
-		cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, eager),
-		cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, lws),
-		cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, eager),
-		cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, lws),
+	    cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, eager),
+	    cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, lws),
+	    cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, eager),
+	    cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, lws),
+	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, eager),
+	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, lws),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

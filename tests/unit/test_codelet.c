@@ -30,7 +30,8 @@ static void several_implementations_the_fastest_is_used_once_known(void **state)
 	heddle_runtime *rt = start_with(&config);
 	const struct heddle_implementation both[] = {{.kind = "cpu", .name = "slow", .kernel = slow},
 	                                             {.kind = "cpu", .name = "fast", .kernel = fast}};
-	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "choice", .implementations = both, .n_implementations = 2);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "choice", .implementations = both, .n_implementations = 2);
 	assert_non_null(codelet);
 	long x = 0;
 	heddle_data *d;
@@ -70,8 +71,8 @@ static void codelet_for_absent_processors_is_refused_when_submitted(void **state
 	assert_says("gpu_only");
 	assert_says("kernels for cuda");
 	assert_says("of kind cpu");
-	const struct heddle_implementation several[] = {{"opencl", NULL, increment}, {"fpga", NULL, increment},
-	                                                {"fpga", "other", increment}};
+	const struct heddle_implementation several[] = {
+	    {"opencl", NULL, increment}, {"fpga", NULL, increment}, {"fpga", "other", increment}};
 	codelet = heddle_codelet_new(rt, .name = "three", .cuda = increment, .implementations = several,
 	                             .n_implementations = 3);
 	assert_non_null(codelet);
@@ -98,7 +99,8 @@ static void can_run_keeps_a_task_from_a_worker(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
-	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "choosy", .cpu = note_worker, .can_run = refuses_worker_0);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "choosy", .cpu = note_worker, .can_run = refuses_worker_0);
 	for (int i = 0; i < 20; i++) {
 		long worker = -1;
 		heddle_data *d;
@@ -132,15 +134,16 @@ static void given_times_rule_virtual_time_task_by_task(void **state)
 	config.sched = "dmda";
 	assert_ok(heddle_platform_load("gpu1-cpu6", &platform));
 	assert_ok(heddle_start_on(&config, platform, 1, &rt));
-	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "unknown_to_the_platform", .cpu = note_worker,
-	                                             .model = HEDDLE_MODEL_GIVEN, .time = given_time,
-	                                             .footprint = given_footprint);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "unknown_to_the_platform", .cpu = note_worker, .model = HEDDLE_MODEL_GIVEN,
+	                       .time = given_time, .footprint = given_footprint);
 	assert_non_null(codelet);
 	const double times[][2] = {{100, 5}, {7, NAN}, {50, 40}}, nowhere[2] = {NAN, NAN};
 	heddle_data *d;
 	assert_ok(heddle_vector(rt, NULL, 8, 8, &d));
 	for (int i = 0; i < 3; i++)
-		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_bytes(times[i], sizeof times[i])));
+		assert_ok(
+		    heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_bytes(times[i], sizeof times[i])));
 	assert_ok(heddle_wait_all(rt));
 	assert_true(fabs(heddle_now(rt) - (5 + 7 + 40)) < 1e-6);
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_bytes(nowhere, sizeof nowhere)));
@@ -168,8 +171,8 @@ static void in_virtual_time_a_task_that_no_worker_has_time_and_room_for_fails(vo
 		config.platform = "haswell-k40m"; /* 20 cores, then accelerators of 10 GiB */
 		config.sched = policies[i];
 		heddle_runtime *rt = start_with(&config);
-		heddle_codelet *codelet = heddle_codelet_new(rt, .name = "there", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
-		                                             .time = accelerator_time);
+		heddle_codelet *codelet = heddle_codelet_new(rt, .name = "there", .cpu = nothing,
+		                                             .model = HEDDLE_MODEL_GIVEN, .time = accelerator_time);
 		heddle_data *half, *large;
 		assert_ok(heddle_vector(rt, NULL, (size_t)6 << 30, 1, &half));
 		assert_ok(heddle_vector(rt, NULL, (size_t)20 << 30, 1, &large));

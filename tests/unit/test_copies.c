@@ -2,12 +2,12 @@
 #include <pthread.h>
 #include "program.h"
 
-/* --- An object whose copies wait and fail as told ---------------------------------------------------------------------------------------- */
+/* --- An object whose copies wait and fail as told ----------------------------------------------------------------- */
 
 enum { SLOTS = 2 };
 static struct script {
-	atomic_int begun;              /* copies, in the order in which they begin */
-	atomic_int gate[SLOTS];        /* copy i waits until it is open */
+	atomic_int begun;       /* copies, in the order in which they begin */
+	atomic_int gate[SLOTS]; /* copy i waits until it is open */
 	int fails[SLOTS];
 	atomic_int n_made, n_destroyed; /* objects that copies have made */
 } script;
@@ -36,7 +36,8 @@ static void destroy(void *object)
 
 static const struct heddle_type told = {"told", one_byte, pack_nothing, unpack_as_told, destroy};
 
-/* A worker that is a CPU and `n` accelerators; an object in main memory, of which a copy to accelerator 1 is under way. */
+/* A worker that is a CPU and `n` accelerators; an object in main memory, of which a copy to accelerator 1 is under
+ * way. */
 static heddle_runtime *start_copying(int n, void *object, heddle_data **d)
 {
 	struct heddle_config config = small_config();
@@ -51,7 +52,7 @@ static heddle_runtime *start_copying(int n, void *object, heddle_data **d)
 	return rt;
 }
 
-/* --- Failures -------------------------------------------------------------------------------------------------------------------------- */
+/* --- Failures ----------------------------------------------------------------------------------------------------- */
 
 static void prefetch_that_fails_fails_no_task_elsewhere(void **state)
 {
@@ -113,7 +114,7 @@ static void task_that_needs_the_failed_copy_fails(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- Handles that end ------------------------------------------------------------------------------------------------------------------ */
+/* --- Handles that end --------------------------------------------------------------------------------------------- */
 
 /* Of two copies the one that began later fails first: the handle stays until the other has ended, too. */
 static void handle_ends_after_all_its_copies_though_one_fails(void **state)
@@ -136,7 +137,7 @@ static void handle_ends_after_all_its_copies_though_one_fails(void **state)
 	assert_int_equal(script.n_destroyed, 1);
 }
 
-/* --- Waiting --------------------------------------------------------------------------------------------------------------------------- */
+/* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 /* All tasks wait for what the program holds, the window is full, and what moves last is a copy. */
 static void end_of_a_copy_wakes_a_throttled_thread(void **state)
@@ -162,11 +163,11 @@ static void end_of_a_copy_wakes_a_throttled_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(prefetch_that_fails_fails_no_task_elsewhere),
-		cmocka_unit_test(prefetch_that_fails_does_not_fail_the_end_of_the_handle),
-		cmocka_unit_test(task_that_needs_the_failed_copy_fails),
-		cmocka_unit_test(handle_ends_after_all_its_copies_though_one_fails),
-		cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
+	    cmocka_unit_test(prefetch_that_fails_fails_no_task_elsewhere),
+	    cmocka_unit_test(prefetch_that_fails_does_not_fail_the_end_of_the_handle),
+	    cmocka_unit_test(task_that_needs_the_failed_copy_fails),
+	    cmocka_unit_test(handle_ends_after_all_its_copies_though_one_fails),
+	    cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

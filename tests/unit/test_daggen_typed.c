@@ -7,22 +7,23 @@ enum { N_TYPES = 4, N_TASKS = 6000 };
 
 /* A and B are for CPUs, C for GPUs, D for both. */
 static struct hd_daggen_type types[N_TYPES] = {
-	{.cost = {1000, 1700}, .proportion = 3},
-	{.cost = {2300, 9000}, .proportion = 1},
-	{.cost = {5000, 700}, .proportion = 2, .reach = 5},
-	{.cost = {900, 900}, .proportion = 2},
+    {.cost = {1000, 1700}, .proportion = 3},
+    {.cost = {2300, 9000}, .proportion = 1},
+    {.cost = {5000, 700}, .proportion = 2, .reach = 5},
+    {.cost = {900, 900}, .proportion = 2},
 };
 static double predecessors[N_TYPES * N_TYPES] = {
-	0, 0, 1.25, 0,
-	0.5, 0, 0, 0.1,
-	1, 0, 0, 0,
-	0, 2, 0, 0.3,
+    0, 0, 1.25, 0, 0.5, 0, 0, 0.1, 1, 0, 0, 0, 0, 2, 0, 0.3,
 };
 
 static struct hd_daggen_typed_params some_params(uint64_t seed)
 {
-	return (struct hd_daggen_typed_params){
-		.seed = seed, .n_tasks = N_TASKS, .types = types, .n_types = N_TYPES, .workers = {5, 3}, .predecessors = predecessors};
+	return (struct hd_daggen_typed_params){.seed = seed,
+	                                       .n_tasks = N_TASKS,
+	                                       .types = types,
+	                                       .n_types = N_TYPES,
+	                                       .workers = {5, 3},
+	                                       .predecessors = predecessors};
 }
 
 static struct hd_daggen_typed generate(const struct hd_daggen_typed_params *params)
@@ -76,8 +77,8 @@ static void broken_schedules_are_refused(void **unused)
 	typed.schedule[0].end += 1e6;
 	assert_refused(&params, &typed, "slower");
 	hd_daggen_typed_free(&typed);
-	const struct hd_daggen_typed_params more = {.n_tasks = N_TASKS, .types = types, .n_types = N_TYPES, .workers = {6, 3},
-	                                            .predecessors = predecessors};
+	const struct hd_daggen_typed_params more = {
+	    .n_tasks = N_TASKS, .types = types, .n_types = N_TYPES, .workers = {6, 3}, .predecessors = predecessors};
 	typed = generate(&params);
 	for (size_t i = 0; i < N_TASKS; i++) /* CPU 5 has nothing to do */
 		typed.schedule[i].worker += typed.schedule[i].worker >= 5;
@@ -182,10 +183,15 @@ static void wrong_parameters_are_named(void **unused)
 	const struct {
 		double cost, proportion;
 		const char *says;
-	} cases[] = {{0, 1, "costs 0"}, {NAN, 1, "costs"}, {1, -1, "the proportion of type 0"}, {1, INFINITY, "the proportion of type 0"}, {1, 0, "nothing to do"}};
+	} cases[] = {{0, 1, "costs 0"},
+	             {NAN, 1, "costs"},
+	             {1, -1, "the proportion of type 0"},
+	             {1, INFINITY, "the proportion of type 0"},
+	             {1, 0, "nothing to do"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		for (size_t t = 0; t < N_TYPES; t++)
-			wrong[t] = (struct hd_daggen_type){.cost = {1, cases[i].cost}, .proportion = cases[i].proportion};
+			wrong[t] =
+			    (struct hd_daggen_type){.cost = {1, cases[i].cost}, .proportion = cases[i].proportion};
 		assert_int_equal(hd_daggen_typed(&params, &typed), HEDDLE_E_INVALID);
 		assert_says(cases[i].says);
 	}
@@ -202,13 +208,13 @@ static void wrong_parameters_are_named(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(perfect_schedules_are_valid),
-		cmocka_unit_test(broken_schedules_are_refused),
-		cmocka_unit_test(proportions_hold_within_each_class),
-		cmocka_unit_test(mean_predecessors_match_the_matrix),
-		cmocka_unit_test(reach_limits_how_far_back_predecessors_are),
-		cmocka_unit_test(same_seed_gives_the_same_graph),
-		cmocka_unit_test(wrong_parameters_are_named),
+	    cmocka_unit_test(perfect_schedules_are_valid),
+	    cmocka_unit_test(broken_schedules_are_refused),
+	    cmocka_unit_test(proportions_hold_within_each_class),
+	    cmocka_unit_test(mean_predecessors_match_the_matrix),
+	    cmocka_unit_test(reach_limits_how_far_back_predecessors_are),
+	    cmocka_unit_test(same_seed_gives_the_same_graph),
+	    cmocka_unit_test(wrong_parameters_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Data seen from a program: every kind goes to an emulated accelerator and comes back; eviction; objects; reductions. */
+/* Data seen from a program: every kind goes to an emulated accelerator and comes back; eviction; objects;
+ * reductions. */
 #include "program.h"
 
 /* Every array of every datum is incremented, element by element (float, double or uint32_t by size). */
@@ -13,7 +14,8 @@ static void increment_part(const struct heddle_part *p)
 		for (size_t k = 0; k < n[2]; k++)
 			for (size_t j = 0; j < n[1]; j++)
 				for (size_t i = 0; i < n[0]; i++) {
-					char *x = (char *)p->base + p->elem_size * (i * stride[0] + j * stride[1] + k * stride[2] + l * stride[3]);
+					char *x = (char *)p->base + p->elem_size * (i * stride[0] + j * stride[1] +
+					                                            k * stride[2] + l * stride[3]);
 					if (p->elem_size == sizeof(double))
 						*(double *)(void *)x += 1;
 					else
@@ -44,8 +46,8 @@ static heddle_runtime *start_emulated(uint64_t memory)
 
 static heddle_codelet *emulated_increment(heddle_runtime *rt)
 {
-	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment_all", .implementations = &only_emulated,
-	                                             .n_implementations = 1);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "increment_all", .implementations = &only_emulated, .n_implementations = 1);
 	assert_non_null(codelet);
 	return codelet;
 }
@@ -183,7 +185,7 @@ static void registration_of_impossible_shapes_is_refused(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- Full memory ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Full memory -------------------------------------------------------------------------------------------------- */
 
 enum { LARGE = 8192 }; /* doubles: 64 KiB */
 
@@ -258,7 +260,7 @@ static void prefetch_is_a_hint_that_moves_data(void **state)
 	check_strided(x, (size_t[]){100, 1, 1}, 100, 100);
 }
 
-/* --- Temporaries, private copies ---------------------------------------------------------------------------------------------------- */
+/* --- Temporaries, private copies ---------------------------------------------------------------------------------- */
 
 static int write_ones(heddle_context *c)
 {
@@ -273,7 +275,8 @@ static void temporary_is_allocated_where_it_is_written(void **state)
 	(void)state;
 	heddle_runtime *rt = start_emulated(0);
 	const struct heddle_implementation there = {"emulated", NULL, write_ones};
-	heddle_codelet *ones = heddle_codelet_new(rt, .name = "ones", .implementations = &there, .n_implementations = 1);
+	heddle_codelet *ones =
+	    heddle_codelet_new(rt, .name = "ones", .implementations = &there, .n_implementations = 1);
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment_all", .cpu = increment_all);
 	heddle_data *d;
 	struct heddle_part part;
@@ -384,7 +387,7 @@ static void scratch_is_private_and_leaves_the_datum_alone(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- Objects of the program's own type ------------------------------------------------------------------------------------------------ */
+/* --- Objects of the program's own type ---------------------------------------------------------------------------- */
 
 struct node {
 	struct node *next;
@@ -463,10 +466,11 @@ static void object_that_grows_goes_there_and_back(void **state)
 	(void)state;
 	heddle_runtime *rt = start_emulated(0);
 	const struct heddle_implementation there = {"emulated", NULL, append};
-	heddle_codelet *on_emulated = heddle_codelet_new(rt, .name = "append_there", .implementations = &there,
-	                                                 .n_implementations = 1);
+	heddle_codelet *on_emulated =
+	    heddle_codelet_new(rt, .name = "append_there", .implementations = &there, .n_implementations = 1);
 	const struct heddle_implementation here = {"cpu", NULL, append};
-	heddle_codelet *on_cpu = heddle_codelet_new(rt, .name = "append_here", .implementations = &here, .n_implementations = 1);
+	heddle_codelet *on_cpu =
+	    heddle_codelet_new(rt, .name = "append_here", .implementations = &here, .n_implementations = 1);
 	struct list list = {NULL};
 	heddle_data *d;
 	assert_ok(heddle_object(rt, &list, &list_type, &d));
@@ -486,21 +490,21 @@ static void object_that_grows_goes_there_and_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(variable_goes_there_and_back),
-		cmocka_unit_test(vector_goes_there_and_back),
-		cmocka_unit_test(matrix_with_gaps_goes_there_and_back),
-		cmocka_unit_test(block_with_gaps_goes_there_and_back),
-		cmocka_unit_test(tensor_of_four_dimensions_goes_there_and_back),
-		cmocka_unit_test(sparse_formats_go_there_and_back_with_all_parts),
-		cmocka_unit_test(registration_of_impossible_shapes_is_refused),
-		cmocka_unit_test(full_memory_evicts_and_loses_nothing),
-		cmocka_unit_test(task_larger_than_the_memory_is_an_error_that_says_so),
-		cmocka_unit_test(prefetch_is_a_hint_that_moves_data),
-		cmocka_unit_test(temporary_is_allocated_where_it_is_written),
-		cmocka_unit_test(reduction_adds_to_the_value_before),
-		cmocka_unit_test(reduction_of_a_temporary_begins_with_the_neutral_element),
-		cmocka_unit_test(scratch_is_private_and_leaves_the_datum_alone),
-		cmocka_unit_test(object_that_grows_goes_there_and_back),
+	    cmocka_unit_test(variable_goes_there_and_back),
+	    cmocka_unit_test(vector_goes_there_and_back),
+	    cmocka_unit_test(matrix_with_gaps_goes_there_and_back),
+	    cmocka_unit_test(block_with_gaps_goes_there_and_back),
+	    cmocka_unit_test(tensor_of_four_dimensions_goes_there_and_back),
+	    cmocka_unit_test(sparse_formats_go_there_and_back_with_all_parts),
+	    cmocka_unit_test(registration_of_impossible_shapes_is_refused),
+	    cmocka_unit_test(full_memory_evicts_and_loses_nothing),
+	    cmocka_unit_test(task_larger_than_the_memory_is_an_error_that_says_so),
+	    cmocka_unit_test(prefetch_is_a_hint_that_moves_data),
+	    cmocka_unit_test(temporary_is_allocated_where_it_is_written),
+	    cmocka_unit_test(reduction_adds_to_the_value_before),
+	    cmocka_unit_test(reduction_of_a_temporary_begins_with_the_neutral_element),
+	    cmocka_unit_test(scratch_is_private_and_leaves_the_datum_alone),
+	    cmocka_unit_test(object_that_grows_goes_there_and_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

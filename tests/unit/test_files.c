@@ -86,9 +86,9 @@ static void new_file_gets_the_mode_of_any_new_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(link_stays_and_its_target_is_written),
-		cmocka_unit_test(pipe_is_written_as_it_is),
-		cmocka_unit_test(new_file_gets_the_mode_of_any_new_file),
+	    cmocka_unit_test(link_stays_and_its_target_is_written),
+	    cmocka_unit_test(pipe_is_written_as_it_is),
+	    cmocka_unit_test(new_file_gets_the_mode_of_any_new_file),
 	};
 	if (!mkdtemp(folder))
 		return 1;

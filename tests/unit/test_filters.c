@@ -98,7 +98,8 @@ static void tiles_are_numbered_down_the_columns(void **state)
 	heddle_data *d;
 	size_t n = 0;
 	assert_ok(heddle_matrix(f.rt, a, 10, 9, 11, sizeof *a, &d));
-	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .tile_x = 4, .tile_y = 5}, &n));
+	assert_ok(
+	    heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .tile_x = 4, .tile_y = 5}, &n));
 	assert_int_equal(n, 6);
 	add_to_children(&f, d, n);
 	assert_ok(heddle_unpartition(d));
@@ -161,8 +162,8 @@ static void halos_overlap_and_can_only_be_read(void **state)
 }
 
 /* Child i is the element (i, i). */
-static int diagonal(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS], size_t n[HEDDLE_MAX_DIMS],
-                    void *arg)
+static int diagonal(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS],
+                    size_t n[HEDDLE_MAX_DIMS], void *arg)
 {
 	(void)parent;
 	++*(int *)arg;
@@ -179,7 +180,8 @@ static void custom_filter_chooses_its_windows(void **state)
 	int calls = 0;
 	heddle_data *d;
 	size_t n = 0;
-	const struct heddle_filter filter = {.kind = HEDDLE_SPLIT_CUSTOM, .n_children = 5, .child = diagonal, .arg = &calls};
+	const struct heddle_filter filter = {
+	    .kind = HEDDLE_SPLIT_CUSTOM, .n_children = 5, .child = diagonal, .arg = &calls};
 	assert_ok(heddle_matrix(f.rt, a, 5, 5, 5, sizeof *a, &d));
 	assert_ok(heddle_partition(d, &filter, &n));
 	assert_int_equal(n, 5);
@@ -248,11 +250,13 @@ static void impossible_filters_are_refused(void **state)
 	heddle_data *vector;
 	size_t n = 0;
 	assert_ok(heddle_vector(f.rt, x, 10, sizeof *x, &vector));
-	assert_int_equal(heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR}, &n), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR}, &n),
+	                 HEDDLE_E_INVALID);
 	assert_int_equal(heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 11}, &n),
 	                 HEDDLE_E_INVALID);
-	assert_int_equal(heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .nx = 2, .ny = 2}, &n),
-	                 HEDDLE_E_INVALID);
+	assert_int_equal(
+	    heddle_partition(vector, &(struct heddle_filter){.kind = HEDDLE_SPLIT_TILES, .nx = 2, .ny = 2}, &n),
+	    HEDDLE_E_INVALID);
 	assert_int_equal(heddle_partition(vector, NULL, &n), HEDDLE_E_INVALID);
 	assert_ok(heddle_unregister(vector));
 	assert_ok(heddle_stop(f.rt));
@@ -277,7 +281,8 @@ static void pieces_of_any_size_are_cut_off_at_the_end(void **state)
 	heddle_data *d;
 	size_t n = 0;
 	assert_ok(heddle_vector(f.rt, x, 10, sizeof *x, &d));
-	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_HALO, .nx = 2, .halo = SIZE_MAX}, &n));
+	assert_ok(
+	    heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_HALO, .nx = 2, .halo = SIZE_MAX}, &n));
 	assert_int_equal(n, 2);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(length_of(d, i), 10);
@@ -290,14 +295,14 @@ static void pieces_of_any_size_are_cut_off_at_the_end(void **state)
 	assert_ok(heddle_stop(f.rt));
 }
 
-/* --- Windows that overlap ------------------------------------------------------------------------------------------------ */
+/* --- Windows that overlap ----------------------------------------------------------------------------------------- */
 
 struct box {
 	size_t offset[2], n[2];
 };
 
-static int box_child(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS], size_t n[HEDDLE_MAX_DIMS],
-                     void *arg)
+static int box_child(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS],
+                     size_t n[HEDDLE_MAX_DIMS], void *arg)
 {
 	(void)parent;
 	const struct box *b = (const struct box *)arg + i;
@@ -317,15 +322,16 @@ static void custom_windows_that_overlap_can_only_be_read(void **state)
 	(void)state;
 	struct fixture f = open_fixture();
 	/* 0 and 3 share one element; 1 touches both but for edges, 2 and 5 are empty, 4 lies apart. */
-	struct box boxes[] = {{{0, 0}, {4, 4}}, {{4, 0}, {4, 3}}, {{1, 1}, {0, 5}}, {{3, 3}, {2, 2}}, {{0, 5}, {3, 3}},
-	                      {{8, 8}, {0, 0}}};
+	struct box boxes[] = {{{0, 0}, {4, 4}}, {{4, 0}, {4, 3}}, {{1, 1}, {0, 5}},
+	                      {{3, 3}, {2, 2}}, {{0, 5}, {3, 3}}, {{8, 8}, {0, 0}}};
 	const int writable[] = {0, 1, 1, 0, 1, 1};
 	long a[8 * 8] = {0};
 	heddle_data *d;
 	size_t n = 0;
 	assert_ok(heddle_matrix(f.rt, a, 8, 8, 8, sizeof *a, &d));
 	assert_ok(heddle_partition(
-	    d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_CUSTOM, .n_children = 6, .child = box_child, .arg = boxes}, &n));
+	    d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_CUSTOM, .n_children = 6, .child = box_child, .arg = boxes},
+	    &n));
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(add_one(&f, heddle_child(d, i)), writable[i] ? 0 : HEDDLE_E_INVALID);
 		if (!writable[i])
@@ -365,8 +371,8 @@ static void what_can_only_be_read_stays_so_in_parts_and_for_the_program(void **s
 enum { MANY = 96 };
 
 /* Child i: one element, in a different order along each dimension. */
-static int scattered(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS], size_t n[HEDDLE_MAX_DIMS],
-                     void *arg)
+static int scattered(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS],
+                     size_t n[HEDDLE_MAX_DIMS], void *arg)
 {
 	(void)parent;
 	size_t at = i * 7919 % (MANY * MANY);
@@ -409,18 +415,18 @@ static void thousands_of_windows_are_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vector_blocks_are_nearly_equal_and_cover_it),
-		cmocka_unit_test(tiles_are_numbered_down_the_columns),
-		cmocka_unit_test(rows_and_columns_follow_each_other),
-		cmocka_unit_test(halos_overlap_and_can_only_be_read),
-		cmocka_unit_test(custom_filter_chooses_its_windows),
-		cmocka_unit_test(parent_is_refused_while_partitioned_and_good_afterwards),
-		cmocka_unit_test(child_may_be_partitioned_again),
-		cmocka_unit_test(impossible_filters_are_refused),
-		cmocka_unit_test(pieces_of_any_size_are_cut_off_at_the_end),
-		cmocka_unit_test(custom_windows_that_overlap_can_only_be_read),
-		cmocka_unit_test(what_can_only_be_read_stays_so_in_parts_and_for_the_program),
-		cmocka_unit_test(thousands_of_windows_are_told_apart),
+	    cmocka_unit_test(vector_blocks_are_nearly_equal_and_cover_it),
+	    cmocka_unit_test(tiles_are_numbered_down_the_columns),
+	    cmocka_unit_test(rows_and_columns_follow_each_other),
+	    cmocka_unit_test(halos_overlap_and_can_only_be_read),
+	    cmocka_unit_test(custom_filter_chooses_its_windows),
+	    cmocka_unit_test(parent_is_refused_while_partitioned_and_good_afterwards),
+	    cmocka_unit_test(child_may_be_partitioned_again),
+	    cmocka_unit_test(impossible_filters_are_refused),
+	    cmocka_unit_test(pieces_of_any_size_are_cut_off_at_the_end),
+	    cmocka_unit_test(custom_windows_that_overlap_can_only_be_read),
+	    cmocka_unit_test(what_can_only_be_read_stays_so_in_parts_and_for_the_program),
+	    cmocka_unit_test(thousands_of_windows_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

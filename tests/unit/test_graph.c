@@ -14,13 +14,13 @@ static void wrong_graphs_are_refused_with_the_place(void **state)
 	struct heddle_graph *g = random_graph(3, 40, 6);
 	assert_ok(heddle_graph_check(g));
 	assert_refused(NULL, "NULL");
-#define WITH(field, value, word)                                                                                       \
-	do {                                                                                                           \
-		__typeof__(g->field) before = g->field;                                                                \
-		g->field = (value);                                                                                    \
-		assert_refused(g, word);                                                                               \
-		g->field = before;                                                                                     \
-		assert_ok(heddle_graph_check(g));                                                                      \
+#define WITH(field, value, word)                        \
+	do {                                            \
+		__typeof__(g->field) before = g->field; \
+		g->field = (value);                     \
+		assert_refused(g, word);                \
+		g->field = before;                      \
+		assert_ok(heddle_graph_check(g));       \
 	} while (0)
 	char bad_utf8[] = "caf\xe9", same[] = "one", empty[] = "";
 	size_t busy = 0;
@@ -157,7 +157,8 @@ static void submitted_graph_takes_its_times_and_keeps_its_edges(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start_pair();
-	/* 0 and 1 on the card, one after the other for the explicit edge; 2 on the core beside them; 3 waits for all. */
+	/* 0 and 1 on the card, one after the other for the explicit edge; 2 on the core beside them; 3 waits for
+	 * all. */
 	struct heddle_graph *g = read_graph(
 	    "{\"heddle_graph\": 1, \"tasks\": [{\"type\": \"a\", \"times\": {\"cuda\": 10}},"
 	    "{\"type\": \"a\", \"times\": {\"cuda\": 20}}, {\"type\": \"b\", \"times\": {\"cpu\": 25}},"

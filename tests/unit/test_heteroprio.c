@@ -1,4 +1,5 @@
-/* heteroprio, laheteroprio and autoheteroprio, task by task: buckets, orders, the gate, tasks held ahead, locality, averages. */
+/* heteroprio, laheteroprio and autoheteroprio, task by task: buckets, orders, the gate, tasks held ahead, locality,
+ * averages. */
 #include "fake_sched.h"
 #include <unistd.h>
 #include "policies/parts/locality.h"
@@ -301,12 +302,9 @@ static void scores_of_a_hand_made_distribution(void **unused)
 		enum hd_locality how;
 		double score[3];
 	} rows[] = {
-		{HD_LOCALITY_WORKER, {0, 0, 1}},
-		{HD_LOCALITY_LCS, {-130, -30, -100}},
-		{HD_LOCALITY_LS_SDH, {0, 100, 30}},
-		{HD_LOCALITY_LS_SDH2, {0, 100, 900}},
-		{HD_LOCALITY_LS_SDHB, {0, 100, 30000}},
-		{HD_LOCALITY_LC_SMWB, {-160, -60, -100}},
+	    {HD_LOCALITY_WORKER, {0, 0, 1}},        {HD_LOCALITY_LCS, {-130, -30, -100}},
+	    {HD_LOCALITY_LS_SDH, {0, 100, 30}},     {HD_LOCALITY_LS_SDH2, {0, 100, 900}},
+	    {HD_LOCALITY_LS_SDHB, {0, 100, 30000}}, {HD_LOCALITY_LC_SMWB, {-160, -60, -100}},
 	};
 	heddle_sched s;
 	fake_open(&s, "laheteroprio", NULL, 1, 2);
@@ -315,7 +313,8 @@ static void scores_of_a_hand_made_distribution(void **unused)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (unsigned node = 0; node < 3; node++)
 			if (hd_locality_score(rows[i].how, &tasks[0], node, 2) != rows[i].score[node])
-				fail_msg("score %d, node %u: %g", (int)rows[i].how, node, hd_locality_score(rows[i].how, &tasks[0], node, 2));
+				fail_msg("score %d, node %u: %g", (int)rows[i].how, node,
+				         hd_locality_score(rows[i].how, &tasks[0], node, 2));
 	hd_policy_options_free(s.values);
 }
 
@@ -327,9 +326,9 @@ static void task_waits_on_the_node_with_the_best_score(void **unused)
 		const char *options;
 		int first_of_worker_1;
 	} rows[] = {
-		{"locality=LcS,ahead=1", 1}, {"locality=LS_SDH,ahead=1", 1}, {"locality=LS_SDH2,ahead=1", 0},
-		{"locality=LS_SDHB,ahead=1", 0}, {"locality=LC_SMWB,ahead=1", 1}, {"locality=worker,ahead=1", 0},
-		{"locality=none,ahead=1", 0},
+	    {"locality=LcS,ahead=1", 1},     {"locality=LS_SDH,ahead=1", 1},  {"locality=LS_SDH2,ahead=1", 0},
+	    {"locality=LS_SDHB,ahead=1", 0}, {"locality=LC_SMWB,ahead=1", 1}, {"locality=worker,ahead=1", 0},
+	    {"locality=none,ahead=1", 0},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		heddle_sched s;
@@ -382,8 +381,8 @@ static void distance_is_half_likeness_of_orders_half_time(void **unused)
 	assert_true(fabs(hd_locality_distance(order, swapped, 3, 0) - 0.25) < 1e-12);
 }
 
-/* Three nodes with one GPU class on 1 and 2, CPUs on 0: the orders of the GPUs are alike, so with equal links a GPU turns to the
- * list of the CPUs, who want other things, before that of the other GPU. */
+/* Three nodes with one GPU class on 1 and 2, CPUs on 0: the orders of the GPUs are alike, so with equal links a GPU
+ * turns to the list of the CPUs, who want other things, before that of the other GPU. */
 static void list_of_workers_with_other_wishes_is_nearer(void **unused)
 {
 	(void)unused;
@@ -493,9 +492,9 @@ static void refused_class_asks_again_when_times_change(void **unused)
 	fake_close(&s);
 }
 
-/* A has two successors B, one of which has another predecessor: NOD 1.5; R = 1 + 1; half of B is thought to go to each class, so
- * NRT is 1/2 * 2 * 1.5 on the CPU and 1/2 * 1 * 1.5 on the GPU. Then one A without successors: all is halved; it takes 4 us on the
- * CPU. */
+/* A has two successors B, one of which has another predecessor: NOD 1.5; R = 1 + 1; half of B is thought to go to each
+ * class, so NRT is 1/2 * 2 * 1.5 on the CPU and 1/2 * 1 * 1.5 on the GPU. Then one A without successors: all is halved;
+ * it takes 4 us on the CPU. */
 static void averages_over_successors_are_remembered(void **unused)
 {
 	(void)unused;
@@ -531,33 +530,33 @@ static void averages_over_successors_are_remembered(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests_of_heteroprio[] = {
-		cmocka_unit_test(heteroprio_each_class_takes_first_what_it_gains_most_with),
-		cmocka_unit_test(heteroprio_users_order_comes_first),
-		cmocka_unit_test(heteroprio_reports_its_orders_and_since_when),
-		cmocka_unit_test(heteroprio_reports_the_last_orders_when_there_were_many),
-		cmocka_unit_test(heteroprio_order_of_an_unknown_class_is_refused),
-		cmocka_unit_test(heteroprio_priorities_can_be_buckets),
-		cmocka_unit_test(heteroprio_too_many_buckets_share_the_last_place),
-		cmocka_unit_test(heteroprio_bound_tasks_stand_in_nobodys_way),
-		cmocka_unit_test(gate_opens_when_the_fast_class_has_enough),
-		cmocka_unit_test(gate_by_order_counts_what_the_fast_class_wants_more),
-		cmocka_unit_test(gate_is_open_while_times_are_unknown),
-		cmocka_unit_test(worker_holds_a_task_ahead_and_fetches_its_data),
-		cmocka_unit_test(with_fewer_tasks_than_workers_nobody_hoards),
-		cmocka_unit_test(what_others_hold_is_not_stolen_by_another_class),
-		cmocka_unit_test(a_worker_that_found_nothing_finds_what_comes_later),
-		cmocka_unit_test(a_task_for_one_worker_is_found_after_another_was_refused),
-		cmocka_unit_test(scores_of_a_hand_made_distribution),
-		cmocka_unit_test(task_waits_on_the_node_with_the_best_score),
-		cmocka_unit_test(equal_scores_leave_the_task_where_it_was_released),
-		cmocka_unit_test(own_list_of_an_unwanted_bucket_comes_before_other_lists),
-		cmocka_unit_test(distance_is_half_likeness_of_orders_half_time),
-		cmocka_unit_test(list_of_workers_with_other_wishes_is_nearer),
-		cmocka_unit_test(orders_are_computed_at_the_first_push_and_every_nth),
-		cmocka_unit_test(idle_share_is_what_workers_did_not_run),
-		cmocka_unit_test(class_without_samples_tries_a_task_first),
-		cmocka_unit_test(refused_class_asks_again_when_times_change),
-		cmocka_unit_test(averages_over_successors_are_remembered),
+	    cmocka_unit_test(heteroprio_each_class_takes_first_what_it_gains_most_with),
+	    cmocka_unit_test(heteroprio_users_order_comes_first),
+	    cmocka_unit_test(heteroprio_reports_its_orders_and_since_when),
+	    cmocka_unit_test(heteroprio_reports_the_last_orders_when_there_were_many),
+	    cmocka_unit_test(heteroprio_order_of_an_unknown_class_is_refused),
+	    cmocka_unit_test(heteroprio_priorities_can_be_buckets),
+	    cmocka_unit_test(heteroprio_too_many_buckets_share_the_last_place),
+	    cmocka_unit_test(heteroprio_bound_tasks_stand_in_nobodys_way),
+	    cmocka_unit_test(gate_opens_when_the_fast_class_has_enough),
+	    cmocka_unit_test(gate_by_order_counts_what_the_fast_class_wants_more),
+	    cmocka_unit_test(gate_is_open_while_times_are_unknown),
+	    cmocka_unit_test(worker_holds_a_task_ahead_and_fetches_its_data),
+	    cmocka_unit_test(with_fewer_tasks_than_workers_nobody_hoards),
+	    cmocka_unit_test(what_others_hold_is_not_stolen_by_another_class),
+	    cmocka_unit_test(a_worker_that_found_nothing_finds_what_comes_later),
+	    cmocka_unit_test(a_task_for_one_worker_is_found_after_another_was_refused),
+	    cmocka_unit_test(scores_of_a_hand_made_distribution),
+	    cmocka_unit_test(task_waits_on_the_node_with_the_best_score),
+	    cmocka_unit_test(equal_scores_leave_the_task_where_it_was_released),
+	    cmocka_unit_test(own_list_of_an_unwanted_bucket_comes_before_other_lists),
+	    cmocka_unit_test(distance_is_half_likeness_of_orders_half_time),
+	    cmocka_unit_test(list_of_workers_with_other_wishes_is_nearer),
+	    cmocka_unit_test(orders_are_computed_at_the_first_push_and_every_nth),
+	    cmocka_unit_test(idle_share_is_what_workers_did_not_run),
+	    cmocka_unit_test(class_without_samples_tries_a_task_first),
+	    cmocka_unit_test(refused_class_asks_again_when_times_change),
+	    cmocka_unit_test(averages_over_successors_are_remembered),
 	};
 	return cmocka_run_group_tests(tests_of_heteroprio, NULL, NULL);
 }

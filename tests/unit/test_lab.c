@@ -1,4 +1,5 @@
-/* apps/lab: the simulator against the paper's example and the real policy, the search, the heuristics, the experiment. */
+/* apps/lab: the simulator against the paper's example and the real policy, the search, the heuristics, the
+ * experiment. */
 #include "program.h"
 #include <lab/lab.h>
 #include <math.h>
@@ -6,7 +7,7 @@
 
 enum { MAX_TASKS = 4000 };
 
-/* --- Graphs ----------------------------------------------------------------------------------------------------------- */
+/* --- Graphs ------------------------------------------------------------------------------------------------------- */
 
 /* Tasks by their types; costs in us per type and class; edges sorted by `to`. */
 static struct hd_lab_dag *by_hand(const char *tasks, const double (*costs)[2], const struct heddle_graph_edge *edges,
@@ -18,8 +19,14 @@ static struct hd_lab_dag *by_hand(const char *tasks, const double (*costs)[2], c
 	static char name[] = "by hand", cpu[] = "cpu", cuda[] = "cuda";
 	static char *classes[] = {cpu, cuda};
 	struct heddle_graph_type types[26] = {{.name = name}};
-	struct heddle_graph g = {.name = name, .types = types, .tasks = task, .edges = edge, .n_edges = n_edges, .classes = classes,
-	                         .n_classes = 2, .times = times};
+	struct heddle_graph g = {.name = name,
+	                         .types = types,
+	                         .tasks = task,
+	                         .edges = edge,
+	                         .n_edges = n_edges,
+	                         .classes = classes,
+	                         .n_classes = 2,
+	                         .times = times};
 	for (; tasks[g.n_tasks]; g.n_tasks++) {
 		uint32_t type = (uint32_t)(tasks[g.n_tasks] - 'A');
 		task[g.n_tasks].type = type;
@@ -61,8 +68,12 @@ static struct hd_lab_dag *drawn(uint64_t seed, size_t n_tasks, struct hd_daggen_
 	struct hd_lab_dag *dag;
 	hd_rng_seed(&rng, seed);
 	hd_lab_set_draw(&rng, 1, &set);
-	const struct hd_daggen_typed_params params = {.seed = seed, .n_tasks = n_tasks, .types = set.types, .n_types = set.n_types,
-	                                              .workers = {3, 2}, .predecessors = set.predecessors};
+	const struct hd_daggen_typed_params params = {.seed = seed,
+	                                              .n_tasks = n_tasks,
+	                                              .types = set.types,
+	                                              .n_types = set.n_types,
+	                                              .workers = {3, 2},
+	                                              .predecessors = set.predecessors};
 	struct hd_daggen_typed own;
 	assert_ok(hd_daggen_typed(&params, typed ? typed : &own));
 	assert_ok(hd_lab_dag_new(typed ? typed->graph : own.graph, params.workers, &dag));
@@ -83,14 +94,15 @@ static struct hd_lab_orders random_orders(struct hd_rng *rng, uint32_t n)
 	return o;
 }
 
-/* --- The simulator ---------------------------------------------------------------------------------------------------- */
+/* --- The simulator ------------------------------------------------------------------------------------------------ */
 
 /* Section 3.3: the costs of table 1, in s, the priorities of table 2; the graph is that of test_autoheteroprio. */
 static void example_of_the_paper_takes_7_5_and_5_seconds(void **unused)
 {
 	(void)unused;
 	static const double costs[][2] = {{1, 2}, {2, 1}, {1, 1}};
-	static const struct heddle_graph_edge edges[] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 4}, {1, 5}, {4, 6}, {4, 7}, {0, 8}, {4, 9}};
+	static const struct heddle_graph_edge edges[] = {{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 4},
+	                                                 {1, 5}, {4, 6}, {4, 7}, {0, 8}, {4, 9}};
 	const struct {
 		const char *cpu, *gpu;
 		uint64_t seconds;
@@ -148,7 +160,7 @@ static void a_limit_abandons_what_exceeds_it_and_nothing_else(void **unused)
 	hd_lab_sim_free(sim);
 }
 
-/* --- Against the policy heteroprio in virtual time ---------------------------------------------------------------------- */
+/* --- Against the policy heteroprio in virtual time ---------------------------------------------------------------- */
 
 static double one_flop(const struct heddle_size *size)
 {
@@ -177,11 +189,18 @@ static heddle_runtime *start_like(const struct hd_lab_dag *dag, const struct hd_
 		workers[w] = (struct heddle_worker){names[w], w >= 3, 0, -1};
 	for (unsigned k = 0; k < 2 * dag->n_types; k++) {
 		codelets[k / 2][0] = (char)('A' + k / 2);
-		kernels[k] = (struct heddle_kernel_time){.codelet = codelets[k / 2], .class_id = k % 2, .gflops = 1e15,
-		                                         .latency = dag->cost[k / 2][k % 2]};
+		kernels[k] = (struct heddle_kernel_time){
+		    .codelet = codelets[k / 2], .class_id = k % 2, .gflops = 1e15, .latency = dag->cost[k / 2][k % 2]};
 	}
-	struct heddle_platform platform = {.name = node_name, .nodes = &node, .n_nodes = 1, .classes = classes, .n_classes = 2,
-	                                   .workers = workers, .n_workers = 5, .kernels = kernels, .n_kernels = 2 * dag->n_types};
+	struct heddle_platform platform = {.name = node_name,
+	                                   .nodes = &node,
+	                                   .n_nodes = 1,
+	                                   .classes = classes,
+	                                   .n_classes = 2,
+	                                   .workers = workers,
+	                                   .n_workers = 5,
+	                                   .kernels = kernels,
+	                                   .n_kernels = 2 * dag->n_types};
 	char cpu_order[64], gpu_order[64];
 	name_order(cpu_order, "cpu", orders->order[HD_LAB_CPU], dag->n_types);
 	name_order(gpu_order, "cuda", orders->order[HD_LAB_GPU], dag->n_types);
@@ -209,7 +228,8 @@ static double run_like(heddle_runtime *rt, const struct heddle_graph *g)
 		size_t n = 0;
 		for (; edge < g->n_edges && g->edges[edge].to == i; edge++)
 			after[n++] = all[g->edges[edge].from];
-		const struct heddle_task_desc desc = {.codelet = codelets[g->tasks[i].type], .after = after, .n_after = n};
+		const struct heddle_task_desc desc = {
+		    .codelet = codelets[g->tasks[i].type], .after = after, .n_after = n};
 		assert_ok(heddle_task_submit(rt, &desc, &all[i]));
 	}
 	assert_ok(heddle_wait_all(rt));
@@ -218,7 +238,8 @@ static double run_like(heddle_runtime *rt, const struct heddle_graph *g)
 	return heddle_now(rt) - start;
 }
 
-/* Every other root waits for task 0: a runtime gives its first tasks to workers while the program still submits others. */
+/* Every other root waits for task 0: a runtime gives its first tasks to workers while the program still submits
+ * others. */
 static void make_one_root(struct heddle_graph *g)
 {
 	struct heddle_graph_edge *edges = malloc((g->n_edges + g->n_tasks) * sizeof *edges);
@@ -289,14 +310,15 @@ static void graphs_that_cannot_be_simulated_are_refused(void **unused)
 	hd_lab_dag_free(dag);
 }
 
-/* --- Statistics and fit ------------------------------------------------------------------------------------------------ */
+/* --- Statistics and fit ------------------------------------------------------------------------------------------- */
 
 /* A close, B far, C between; task 0 has 5 successors, task 8 has 4 predecessors. */
 static void statistics_of_a_graph_made_by_hand(void **unused)
 {
 	(void)unused;
 	static const double costs[][2] = {{10, 14}, {40, 20}, {10, 16}};
-	static const struct heddle_graph_edge edges[] = {{0, 2}, {0, 3}, {0, 4}, {0, 5}, {0, 6}, {2, 8}, {3, 8}, {4, 8}, {5, 8}};
+	static const struct heddle_graph_edge edges[] = {{0, 2}, {0, 3}, {0, 4}, {0, 5}, {0, 6},
+	                                                 {2, 8}, {3, 8}, {4, 8}, {5, 8}};
 	struct hd_lab_dag *dag = by_hand("AABCCCCABA", costs, edges, 9, 1, 1);
 	const struct hd_lab_statistics s = hd_lab_statistics(dag);
 	assert_true(s.close == 0.4 && s.far == 0.2);
@@ -312,7 +334,8 @@ static void fit_comes_nearer_to_its_row(void **unused)
 	for (unsigned number = 0; number < 3; number++) {
 		double distance[2], perfect;
 		for (unsigned steps = 0; steps < 2; steps++) {
-			const struct hd_lab_fit fit = {.number = 7 * number, .seed = 1, .n_tasks = 500, .draws = 20, .steps = 200 * steps};
+			const struct hd_lab_fit fit = {
+			    .number = 7 * number, .seed = 1, .n_tasks = 500, .draws = 20, .steps = 200 * steps};
 			struct hd_lab_set set;
 			struct hd_lab_dag *dag;
 			assert_ok(hd_lab_fit(&fit, &set, &dag, &perfect));
@@ -328,7 +351,7 @@ static void fit_comes_nearer_to_its_row(void **unused)
 	assert_says("no parameter set 32");
 }
 
-/* --- Control priorities ------------------------------------------------------------------------------------------------- */
+/* --- Control priorities ------------------------------------------------------------------------------------------- */
 
 enum { N_CONTROLS = 4 };
 
@@ -339,7 +362,8 @@ static void search(unsigned n_threads, struct hd_lab_dag *const *dags, struct hd
 	hd_rng_seed(&rng, 3);
 	assert_ok(hd_lab_team_init(&team, n_threads, MAX_TASKS));
 	for (size_t i = 0; i < N_CONTROLS; i++)
-		controls[i] = (struct hd_lab_control){.seed = i, .dag = dags[i], .orders = random_orders(&rng, dags[i]->n_types)};
+		controls[i] =
+		    (struct hd_lab_control){.seed = i, .dag = dags[i], .orders = random_orders(&rng, dags[i]->n_types)};
 	assert_ok(hd_lab_control(&team, controls, N_CONTROLS, NULL, NULL));
 	hd_lab_team_fini(&team);
 }
@@ -418,7 +442,7 @@ static void ties_are_broken_at_random(void **unused)
 	hd_lab_dag_free(dag);
 }
 
-/* --- Heuristics --------------------------------------------------------------------------------------------------------- */
+/* --- Heuristics --------------------------------------------------------------------------------------------------- */
 
 static void heuristics_give_permutations_and_their_makespans(void **unused)
 {
@@ -441,12 +465,14 @@ static void heuristics_give_permutations_and_their_makespans(void **unused)
 	hd_lab_sim_free(sim);
 }
 
-/* NOD: A releases 2 tasks of one predecessor, so 2; each C half a task, and all C together 3; B nothing. All cost the same. */
+/* NOD: A releases 2 tasks of one predecessor, so 2; each C half a task, and all C together 3; B nothing. All cost the
+ * same. */
 static void nod_is_averaged_over_the_tasks_of_a_type(void **unused)
 {
 	(void)unused;
 	static const double costs[][2] = {{5, 5}, {5, 5}, {5, 5}};
-	static const struct heddle_graph_edge edges[] = {{0, 7}, {0, 8}, {1, 9}, {2, 9}, {3, 10}, {4, 10}, {5, 11}, {6, 11}};
+	static const struct heddle_graph_edge edges[] = {{0, 7},  {0, 8},  {1, 9},  {2, 9},
+	                                                 {3, 10}, {4, 10}, {5, 11}, {6, 11}};
 	struct hd_lab_dag *dag = by_hand("ACCCCCCBBBBB", costs, edges, 8, 1, 1);
 	struct hd_lab_sim *sim = new_sim();
 	struct hd_lab_heuristic out;
@@ -458,8 +484,9 @@ static void nod_is_averaged_over_the_tasks_of_a_type(void **unused)
 	hd_lab_sim_free(sim);
 }
 
-/* A releases 100 us of C, which the GPU does, B 150 us of D, which the CPU does. At first both classes count as idle and B
- * goes first; when a round has shown that the CPU is always busy, only what is released for the GPU counts, and A does. */
+/* A releases 100 us of C, which the GPU does, B 150 us of D, which the CPU does. At first both classes count as idle
+ * and B goes first; when a round has shown that the CPU is always busy, only what is released for the GPU counts, and A
+ * does. */
 static void idle_shares_are_learnt_from_simulations(void **unused)
 {
 	(void)unused;
@@ -475,13 +502,20 @@ static void idle_shares_are_learnt_from_simulations(void **unused)
 	hd_lab_sim_free(sim);
 }
 
-/* --- The experiment ----------------------------------------------------------------------------------------------------- */
+/* --- The experiment ----------------------------------------------------------------------------------------------- */
 
 static struct hd_lab_results experiment(unsigned n_threads)
 {
 	static const unsigned sets[] = {3, 20};
-	const struct hd_lab_options options = {.sets = sets, .n_sets = 2, .seed = 9, .n_seeds = 2, .n_tasks = 120, .draws = 5,
-	                                       .steps = 20, .rounds = 4, .n_threads = n_threads};
+	const struct hd_lab_options options = {.sets = sets,
+	                                       .n_sets = 2,
+	                                       .seed = 9,
+	                                       .n_seeds = 2,
+	                                       .n_tasks = 120,
+	                                       .draws = 5,
+	                                       .steps = 20,
+	                                       .rounds = 4,
+	                                       .n_threads = n_threads};
 	struct hd_lab_results r;
 	assert_ok(hd_lab_run(&options, &r));
 	return r;
@@ -513,20 +547,20 @@ static void experiment_does_not_depend_on_threads(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(example_of_the_paper_takes_7_5_and_5_seconds),
-		cmocka_unit_test(idle_workers_take_whatever_is_ready),
-		cmocka_unit_test(a_limit_abandons_what_exceeds_it_and_nothing_else),
-		cmocka_unit_test(simulator_and_policy_agree),
-		cmocka_unit_test(graphs_that_cannot_be_simulated_are_refused),
-		cmocka_unit_test(statistics_of_a_graph_made_by_hand),
-		cmocka_unit_test(fit_comes_nearer_to_its_row),
-		cmocka_unit_test(control_is_a_best_order_and_never_worse_than_the_first),
-		cmocka_unit_test(control_does_not_depend_on_threads),
-		cmocka_unit_test(ties_are_broken_at_random),
-		cmocka_unit_test(heuristics_give_permutations_and_their_makespans),
-		cmocka_unit_test(nod_is_averaged_over_the_tasks_of_a_type),
-		cmocka_unit_test(idle_shares_are_learnt_from_simulations),
-		cmocka_unit_test(experiment_does_not_depend_on_threads),
+	    cmocka_unit_test(example_of_the_paper_takes_7_5_and_5_seconds),
+	    cmocka_unit_test(idle_workers_take_whatever_is_ready),
+	    cmocka_unit_test(a_limit_abandons_what_exceeds_it_and_nothing_else),
+	    cmocka_unit_test(simulator_and_policy_agree),
+	    cmocka_unit_test(graphs_that_cannot_be_simulated_are_refused),
+	    cmocka_unit_test(statistics_of_a_graph_made_by_hand),
+	    cmocka_unit_test(fit_comes_nearer_to_its_row),
+	    cmocka_unit_test(control_is_a_best_order_and_never_worse_than_the_first),
+	    cmocka_unit_test(control_does_not_depend_on_threads),
+	    cmocka_unit_test(ties_are_broken_at_random),
+	    cmocka_unit_test(heuristics_give_permutations_and_their_makespans),
+	    cmocka_unit_test(nod_is_averaged_over_the_tasks_of_a_type),
+	    cmocka_unit_test(idle_shares_are_learnt_from_simulations),
+	    cmocka_unit_test(experiment_does_not_depend_on_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include "program.h"
 
-/* --- Tokens -------------------------------------------------------------------------------------------------------------------------- */
+/* --- Tokens ------------------------------------------------------------------------------------------------------- */
 
 enum { N_COMMUTING = 10000 };
 
@@ -25,7 +25,8 @@ static void *wait_for_all(void *arg)
 	return heddle_wait_all(s->rt) ? s : NULL;
 }
 
-/* The first one gives up one datum while it still has the other: all that wait for it then wait for the other instead. */
+/* The first one gives up one datum while it still has the other: all that wait for it then wait for the other
+ * instead. */
 static void thousands_may_wait_for_two_tokens_on_a_small_stack(void **state)
 {
 	(void)state;
@@ -41,7 +42,8 @@ static void thousands_may_wait_for_two_tokens_on_a_small_stack(void **state)
 	assert_ok(heddle_variable(s.rt, &x, sizeof x, &a));
 	assert_ok(heddle_variable(s.rt, &y, sizeof y, &b));
 	for (long i = 0; i < N_COMMUTING; i++)
-		assert_ok(heddle_submit(s.rt, heddle_call(note), heddle_commute(a), heddle_commute(b), heddle_value(scene), heddle_value(i)));
+		assert_ok(heddle_submit(s.rt, heddle_call(note), heddle_commute(a), heddle_commute(b),
+		                        heddle_value(scene), heddle_value(i)));
 	pthread_t thread;
 	pthread_attr_t small;
 	void *failed;
@@ -57,7 +59,7 @@ static void thousands_may_wait_for_two_tokens_on_a_small_stack(void **state)
 	assert_ok(heddle_stop(s.rt));
 }
 
-/* --- Callbacks ----------------------------------------------------------------------------------------------------------------------- */
+/* --- Callbacks ---------------------------------------------------------------------------------------------------- */
 
 /* A callback that submits the next one, to another runtime or to the same. */
 struct chain {
@@ -109,9 +111,9 @@ static void callbacks_between_two_runtimes_nest_no_deeper_than_those_are_many(vo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(thousands_may_wait_for_two_tokens_on_a_small_stack),
-		cmocka_unit_test(chain_of_callbacks_does_not_nest),
-		cmocka_unit_test(callbacks_between_two_runtimes_nest_no_deeper_than_those_are_many),
+	    cmocka_unit_test(thousands_may_wait_for_two_tokens_on_a_small_stack),
+	    cmocka_unit_test(chain_of_callbacks_does_not_nest),
+	    cmocka_unit_test(callbacks_between_two_runtimes_nest_no_deeper_than_those_are_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

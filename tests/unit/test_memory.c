@@ -49,8 +49,8 @@ static void handles_are_used_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pieces_do_not_overlap),
-		cmocka_unit_test(handles_are_used_again),
+	    cmocka_unit_test(pieces_do_not_overlap),
+	    cmocka_unit_test(handles_are_used_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ static int exists(const char *dir, const char *name)
 	return there;
 }
 
-/* --- Files --- */
+/* --- Files -------------------------------------------------------------------------------------------------------- */
 
 static void measure(struct hd_perf *perf)
 {
@@ -291,7 +291,7 @@ static void directory_that_cannot_be_written_is_an_error_that_names_the_file(voi
 	free(dir);
 }
 
-/* --- heddle/model.h --- */
+/* --- heddle/model.h ----------------------------------------------------------------------------------------------- */
 
 static void listed_models_are_sorted_and_complete(void **state)
 {
@@ -335,8 +335,8 @@ static size_t two_regressors(const struct heddle_size *size, double *x, size_t m
 static void listed_models_say_their_laws(void **state)
 {
 	const struct heddle_codelet_desc affine = {.name = "affine", .model = HEDDLE_MODEL_AFFINE};
-	const struct heddle_codelet_desc linear = {.name = "linear", .model = HEDDLE_MODEL_LINEAR,
-	                                           .regressors = two_regressors};
+	const struct heddle_codelet_desc linear = {
+	    .name = "linear", .model = HEDDLE_MODEL_LINEAR, .regressors = two_regressors};
 	measure_some(*state);
 	struct hd_perf *perf = open_perf(*state);
 	for (double bytes = 100; bytes < 2e4; bytes *= 2) {

@@ -1,4 +1,5 @@
-/* Policies of the program that do what a policy must not do: an error that names them, where the core would trust a shipped one. */
+/* Policies of the program that do what a policy must not do: an error that names them, where the core would trust a
+ * shipped one. */
 #include "program.h"
 
 enum manner { HONEST, GIVES_TWICE, IGNORES_CAN_RUN, FAILS_WITH_MINUS_1, FAILS_WITH_3, FAILS_WITH_REASON };
@@ -60,9 +61,15 @@ static void careless_done(void *state, heddle_task *task, unsigned worker)
 	n_done++;
 }
 
-static const struct heddle_policy careless = {
-	.abi = HEDDLE_POLICY_ABI, .name = "careless", .summary = "errs", .source = "this test", .create = careless_create,
-	.destroy = free, .ready = careless_ready, .pick = careless_pick, .done = careless_done};
+static const struct heddle_policy careless = {.abi = HEDDLE_POLICY_ABI,
+                                              .name = "careless",
+                                              .summary = "errs",
+                                              .source = "this test",
+                                              .create = careless_create,
+                                              .destroy = free,
+                                              .ready = careless_ready,
+                                              .pick = careless_pick,
+                                              .done = careless_done};
 
 static double ten_us(const struct heddle_size *size, unsigned class_id)
 {
@@ -87,7 +94,8 @@ static heddle_runtime *start_careless(const char *platform, enum manner how, hed
 	manner = how;
 	n_done = runs[0] = runs[1] = 0;
 	heddle_runtime *rt = start_with(&config);
-	*codelet = heddle_codelet_new(rt, .name = "count", .cpu = count_run, .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
+	*codelet =
+	    heddle_codelet_new(rt, .name = "count", .cpu = count_run, .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
 	assert_non_null(*codelet);
 	return rt;
 }
@@ -123,7 +131,8 @@ static void task_given_to_a_worker_that_cannot_run_it_fails(void **state)
 	heddle_task *misplaced, *reader;
 	heddle_data *d;
 	assert_ok(heddle_variable(rt, NULL, sizeof(long), &d));
-	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_on(1), heddle_named("misplaced"), heddle_out(&misplaced)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d), heddle_on(1), heddle_named("misplaced"),
+	                        heddle_out(&misplaced)));
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d), heddle_out(&reader)));
 	assert_ok(heddle_submit(rt, heddle_call(codelet)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_STATE);
@@ -185,12 +194,12 @@ int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(task_given_twice_runs_once_and_is_reported, NULL),
-		cmocka_unit_test_prestate(task_given_twice_runs_once_and_is_reported, simulated),
-		cmocka_unit_test_prestate(task_given_to_a_worker_that_cannot_run_it_fails, NULL),
-		cmocka_unit_test_prestate(task_given_to_a_worker_that_cannot_run_it_fails, simulated),
-		cmocka_unit_test(task_given_to_a_worker_without_its_kernel_fails),
-		cmocka_unit_test(policy_that_cannot_be_made_says_why),
+	    cmocka_unit_test_prestate(task_given_twice_runs_once_and_is_reported, NULL),
+	    cmocka_unit_test_prestate(task_given_twice_runs_once_and_is_reported, simulated),
+	    cmocka_unit_test_prestate(task_given_to_a_worker_that_cannot_run_it_fails, NULL),
+	    cmocka_unit_test_prestate(task_given_to_a_worker_that_cannot_run_it_fails, simulated),
+	    cmocka_unit_test(task_given_to_a_worker_without_its_kernel_fails),
+	    cmocka_unit_test(policy_that_cannot_be_made_says_why),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static size_t three_regressors(const struct heddle_size *size, double *x, size_t
 static const struct heddle_codelet_desc linear = {
     .name = "linear", .model = HEDDLE_MODEL_LINEAR, .regressors = three_regressors};
 
-/* --- Which samples count --- */
+/* --- Which samples count ------------------------------------------------------------------------------------------ */
 
 static void history_without_samples_has_no_estimate(void **state)
 {
@@ -196,7 +196,7 @@ static void model_of_a_known_name_is_shared_unless_of_another_kind(void **state)
 	hd_perf_close(perf);
 }
 
-/* --- Regressions --- */
+/* --- Regressions -------------------------------------------------------------------------------------------------- */
 
 static void record_law(struct hd_perf *perf, const struct heddle_codelet_desc *codelet, double a, double b, double c)
 {
@@ -309,7 +309,7 @@ static void linear_coefficients_are_recovered(void **state)
 	hd_perf_close(perf);
 }
 
-/* --- Platforms --- */
+/* --- Platforms ---------------------------------------------------------------------------------------------------- */
 
 static void estimates_from_a_platform_are_certain_and_fixed(void **state)
 {

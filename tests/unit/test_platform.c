@@ -1,7 +1,7 @@
 /* Platforms: kernel times, the shipped machines, the machine the tests run on. */
 #include "platform_fixture.h"
 
-/* --- Kernel times --- */
+/* --- Kernel times ------------------------------------------------------------------------------------------------- */
 
 static void assert_close(double a, double b)
 {
@@ -65,7 +65,7 @@ static void time_of_unknown_kernel_is_nan(void **state)
 	heddle_platform_free(p);
 }
 
-/* --- What the shipped machines are --- */
+/* --- What the shipped machines are -------------------------------------------------------------------------------- */
 
 static size_t count_kind(const struct heddle_platform *p, const char *kind)
 {
@@ -122,7 +122,7 @@ static void shipped_haswell_quotes_the_measurements(void **state)
 	heddle_platform_free(p);
 }
 
-/* --- This machine --- */
+/* --- This machine ------------------------------------------------------------------------------------------------- */
 
 static void discover_describes_this_machine(void **state)
 {

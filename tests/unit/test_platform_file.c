@@ -6,7 +6,7 @@
 #define HEDDLE_SOURCE_DIR "."
 #endif
 
-/* --- Reading --- */
+/* --- Reading ------------------------------------------------------------------------------------------------------ */
 
 static void parse_tiny_gives_every_field(void **state)
 {
@@ -108,7 +108,8 @@ static const struct {
     {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n" TABLE "  - {bytes: -500, us: 9}\n", {"table[2]", "0 or more"}},
     {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n" TABLE "  - {bytes: 500, us: -9}\n", {"table[2]", "above 0"}},
     {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n" TABLE "  - {bytes: 500, us: 0}\n", {"table[2]", "above 0"}},
-    {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n" TABLE "  - {bytes: 500, us: 1e308}\n", {"table[2]", "below 1e+15"}},
+    {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n" TABLE "  - {bytes: 500, us: 1e308}\n",
+     {"table[2]", "below 1e+15"}},
     {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n- {codelet: f, class: cpu, gflops: 1, latency_us: 1e308}\n",
      {"kernel f on cpu", "below 1e+15"}},
     {HEAD NODES CLASSES WORKERS BUSES "links:\n" DOWN "- {from: gpu, to: ram, bandwidth_mbs: 1, latency_us: 1e308}\n",
@@ -182,7 +183,7 @@ static void parse_null_argument_is_invalid(void **state)
 	heddle_platform_free(NULL);
 }
 
-/* --- Writing --- */
+/* --- Writing ------------------------------------------------------------------------------------------------------ */
 
 static void save_shipped_round_trips(void **state)
 {
@@ -268,7 +269,7 @@ static void check_text_that_is_not_utf8_is_refused(void **state)
 	heddle_platform_free(p);
 }
 
-/* --- Finding --- */
+/* --- Finding ------------------------------------------------------------------------------------------------------ */
 
 static void load_missing_file_is_io_error(void **state)
 {

@@ -1,8 +1,8 @@
-/* Policies without models on worked examples of their rules, and every shipped policy on random tasks: each task is given once,
- * to a worker that can run it, and none is kept for ever. */
+/* Policies without models on worked examples of their rules, and every shipped policy on random tasks: each task is
+ * given once, to a worker that can run it, and none is kept for ever. */
 #include "fake_sched.h"
 
-/* --- eager, prio -------------------------------------------------------------------------------------------------------- */
+/* --- eager, prio -------------------------------------------------------------------------------------------------- */
 
 static void eager_any_priorities_first_in_first_out(void **unused)
 {
@@ -134,7 +134,7 @@ static void eager_more_sets_than_room_all_run(void **unused)
 	fake_close(&s);
 }
 
-/* --- random ----------------------------------------------------------------------------------------------------------- */
+/* --- random ------------------------------------------------------------------------------------------------------- */
 
 /* How many of 4000 tasks each of 2 CPUs and 1 GPU is given. */
 static void draw_many(const char *options, heddle_codelet *codelet, size_t given[3])
@@ -184,7 +184,7 @@ static void random_bound_tasks_go_where_they_can(void **unused)
 	fake_close(&s);
 }
 
-/* --- ws, lws ------------------------------------------------------------------------------------------------------------ */
+/* --- ws, lws ------------------------------------------------------------------------------------------------------ */
 
 static void ws_idle_worker_steals_from_the_most_loaded(void **unused)
 {
@@ -195,8 +195,8 @@ static void ws_idle_worker_steals_from_the_most_loaded(void **unused)
 	make_tasks(7);
 	for (int i = 0; i < 7; i++)
 		fake_ready(&s, &tasks[i], i < 2 ? 1 : 2); /* 0, 1 released by worker 1; 2 .. 6 by worker 2 */
-	ASSERT_PICKS(&s, 0, 6, 5, 4);              /* the newest of the longest queue */
-	ASSERT_PICKS(&s, 1, 0);                    /* owners: the oldest */
+	ASSERT_PICKS(&s, 0, 6, 5, 4);                     /* the newest of the longest queue */
+	ASSERT_PICKS(&s, 1, 0);                           /* owners: the oldest */
 	ASSERT_PICKS(&s, 2, 2, 3, 1, -1);
 	assert_true(fake_report(&s, "stolen") == 4);
 	fake_close(&s);
@@ -284,7 +284,7 @@ static void lws_thief_finds_what_its_class_can_run(void **unused)
 	fake_close(&s);
 }
 
-/* --- All of them, on anything ---------------------------------------------------------------------------------------------- */
+/* --- All of them, on anything ------------------------------------------------------------------------------------- */
 
 /* A machine, four codelets of which models know this or that, and N_RANDOM tasks, all drawn. */
 enum { N_RANDOM = 400, AT_ONCE = 3 };
@@ -426,24 +426,24 @@ static void any_policy_no_memory_to_start_is_an_error(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(eager_any_priorities_first_in_first_out),
-		cmocka_unit_test(eager_batch_keeps_its_order),
-		cmocka_unit_test(prio_equal_priorities_first_in_first_out),
-		cmocka_unit_test(eager_head_bound_elsewhere_is_passed),
-		cmocka_unit_test(prio_head_bound_elsewhere_is_passed),
-		cmocka_unit_test(eager_classes_that_cannot_run_are_not_asked),
-		cmocka_unit_test(eager_more_sets_than_room_all_run),
-		cmocka_unit_test(random_speeds_are_proportions),
-		cmocka_unit_test(random_bound_tasks_go_where_they_can),
-		cmocka_unit_test(ws_idle_worker_steals_from_the_most_loaded),
-		cmocka_unit_test(ws_submitted_tasks_go_round_to_those_that_can),
-		cmocka_unit_test(lws_owner_newest_thief_oldest_of_the_nearest),
-		cmocka_unit_test(lws_priorities_come_before_age_unless_ignored),
-		cmocka_unit_test(ws_victims_in_turn_as_starpu),
-		cmocka_unit_test(lws_thief_finds_what_its_class_can_run),
-		cmocka_unit_test(any_policy_random_tasks_each_runs_once),
-		cmocka_unit_test(any_policy_all_picks_empty_the_queue),
-		cmocka_unit_test(any_policy_no_memory_to_start_is_an_error),
+	    cmocka_unit_test(eager_any_priorities_first_in_first_out),
+	    cmocka_unit_test(eager_batch_keeps_its_order),
+	    cmocka_unit_test(prio_equal_priorities_first_in_first_out),
+	    cmocka_unit_test(eager_head_bound_elsewhere_is_passed),
+	    cmocka_unit_test(prio_head_bound_elsewhere_is_passed),
+	    cmocka_unit_test(eager_classes_that_cannot_run_are_not_asked),
+	    cmocka_unit_test(eager_more_sets_than_room_all_run),
+	    cmocka_unit_test(random_speeds_are_proportions),
+	    cmocka_unit_test(random_bound_tasks_go_where_they_can),
+	    cmocka_unit_test(ws_idle_worker_steals_from_the_most_loaded),
+	    cmocka_unit_test(ws_submitted_tasks_go_round_to_those_that_can),
+	    cmocka_unit_test(lws_owner_newest_thief_oldest_of_the_nearest),
+	    cmocka_unit_test(lws_priorities_come_before_age_unless_ignored),
+	    cmocka_unit_test(ws_victims_in_turn_as_starpu),
+	    cmocka_unit_test(lws_thief_finds_what_its_class_can_run),
+	    cmocka_unit_test(any_policy_random_tasks_each_runs_once),
+	    cmocka_unit_test(any_policy_all_picks_empty_the_queue),
+	    cmocka_unit_test(any_policy_no_memory_to_start_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

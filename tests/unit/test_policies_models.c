@@ -1,7 +1,7 @@
 /* dm, dmda, dmdar and dmdas on worked examples, and calibration. */
 #include "fake_sched.h"
 
-/* --- dm and its kin ------------------------------------------------------------------------------------------------------- */
+/* --- dm and its kin ----------------------------------------------------------------------------------------------- */
 
 /* 10 us on a CPU, 3 us on the GPU. GPU: 3 6 9; the fourth would end at 12 there, at 10 on a CPU. */
 static void dm_worker_that_ends_first_is_chosen(void **unused)
@@ -75,9 +75,9 @@ static void dm_equal_ends_first_worker(void **unused)
 
 struct placement {
 	const char *policy, *options;
-	uint64_t bytes;      /* of its datum, which is in main memory; 1 us each */
+	uint64_t bytes; /* of its datum, which is in main memory; 1 us each */
 	double cpu_free, gpu_free;
-	double bus;          /* bandwidth that the two links of 1 MB/s share; 0: none */
+	double bus; /* bandwidth that the two links of 1 MB/s share; 0: none */
 };
 
 /* delta is 10 on the CPU and 2 on the GPU: where does the task go? */
@@ -111,9 +111,10 @@ static void dmda_transfers_delay_and_cost(void **unused)
 {
 	(void)unused;
 	assert_int_equal(PLACE("dm", NULL, 20, 0, 0, 0), 1);
-	assert_int_equal(PLACE("dmda", NULL, 5, 0, 0, 0), 0);   /* 10, or 5 + 2 + 5 */
-	assert_int_equal(PLACE("dmda", NULL, 3, 0, 0, 0), 1);   /* 10, or 3 + 2 + 3 */
-	assert_int_equal(PLACE("dmda", NULL, 4, 25, 30, 0), 0); /* 35, or 30 + 2 + 4: fetched meanwhile, yet not for nothing */
+	assert_int_equal(PLACE("dmda", NULL, 5, 0, 0, 0), 0); /* 10, or 5 + 2 + 5 */
+	assert_int_equal(PLACE("dmda", NULL, 3, 0, 0, 0), 1); /* 10, or 3 + 2 + 3 */
+	/* 35, or 30 + 2 + 4: fetched meanwhile, yet not for nothing */
+	assert_int_equal(PLACE("dmda", NULL, 4, 25, 30, 0), 0);
 	assert_int_equal(PLACE("dmda", NULL, 2, 25, 30, 0), 1); /* 35, or 30 + 2 + 2 */
 }
 
@@ -132,8 +133,8 @@ static void dmda_transfers_are_weighted(void **unused)
 	assert_int_equal(PLACE("dmda", "beta=0", 20, 0, 0, 0), 1);
 	assert_int_equal(PLACE("dmda", "beta=2", 3, 0, 0, 0), 0);         /* 10, or 6 + 2 + 6 */
 	assert_int_equal(PLACE("dmda", "contention=all", 3, 0, 0, 0), 0); /* the same: one accelerator, both ways */
-	assert_int_equal(PLACE("dmda", NULL, 3, 0, 0, 1), 0);   /* the same: the links share what one can take */
-	assert_int_equal(PLACE("dmda", NULL, 3, 0, 0, 2), 1);   /* enough for both */
+	assert_int_equal(PLACE("dmda", NULL, 3, 0, 0, 1), 0); /* the same: the links share what one can take */
+	assert_int_equal(PLACE("dmda", NULL, 3, 0, 0, 2), 1); /* enough for both */
 	assert_int_equal(PLACE("dmda", "contention=none", 3, 0, 0, 1), 1);
 }
 
@@ -169,11 +170,12 @@ static void dmda_exposed_transfer_is_backlog(void **unused)
 		tasks[i].data[0] = i ? &here : &far;
 	}
 	for (int i = 0; i < 8; i++)
-		fake_ready(&s, &tasks[i], -1); /* 28, or 12 + 2 + 12, then 16, 18 ... 28: the last is equal, and CPUs come first */
+		/* 28, or 12 + 2 + 12, then 16, 18 ... 28: the last is equal, and CPUs come first */
+		fake_ready(&s, &tasks[i], -1);
 	ASSERT_PICKS(&s, 0, 7, -1);
 	s.now = 5;
 	s.free_at[0] = 0;
-	fake_ready(&s, &tasks[8], -1);         /* 33, or 5 + 26 + 2: equal again */
+	fake_ready(&s, &tasks[8], -1); /* 33, or 5 + 26 + 2: equal again */
 	ASSERT_PICKS(&s, 0, 8, -1);
 	ASSERT_PICKS(&s, 1, 0, 1, 2, 3, 4, 5, 6, -1);
 	assert_true(fabs(fake_report(&s, "expected wait for data") - 12.0 / 9) < 1e-6);
@@ -259,9 +261,10 @@ static void dmda_bound_tasks_go_where_they_can(void **unused)
 	fake_close(&s);
 }
 
-/* --- Calibration -------------------------------------------------------------------------------------------------------- */
+/* --- Calibration -------------------------------------------------------------------------------------------------- */
 
-/* 4 samples wanted, 1 known on the CPU: 7 of the 20 equal tasks are spread, fewest first; the others follow what is known. */
+/* 4 samples wanted, 1 known on the CPU: 7 of the 20 equal tasks are spread, fewest first; the others follow what is
+ * known. */
 static void dm_tasks_without_samples_are_spread(void **unused)
 {
 	(void)unused;
@@ -293,7 +296,7 @@ static void dm_ended_tasks_make_room_for_more_samples(void **unused)
 	for (int i = 0; i < 3; i++)
 		fake_ready(&s, &tasks[i], -1);
 	ASSERT_PICKS(&s, 0, 0, 1, -1);
-	fake_done(&s, &tasks[0]);      /* ended, and its time was rejected: one of two on its way */
+	fake_done(&s, &tasks[0]); /* ended, and its time was rejected: one of two on its way */
 	fake_ready(&s, &tasks[3], -1);
 	fake_ready(&s, &tasks[4], -1);
 	ASSERT_PICKS(&s, 0, 3, -1);
@@ -317,7 +320,8 @@ static void dm_without_any_model_fewest_tasks_for_the_speed(void **unused)
 	make_tasks(16);
 	for (int i = 0; i < 16; i++)
 		tasks[i].codelet = &c;
-	ready_all(&s, 16, -1); /* one sample each is wanted even without calibration: 0 and 1; then 13.33 on the GPU per CPU */
+	/* one sample each is wanted even without calibration: 0 and 1; then 13.33 on the GPU per CPU */
+	ready_all(&s, 16, -1);
 	ASSERT_PICKS(&s, 0, 0, -1);
 	ASSERT_PICKS(&s, 1, 14, -1);
 	assert_true(fake_report(&s, "placed to calibrate models") == 2);
@@ -328,22 +332,22 @@ static void dm_without_any_model_fewest_tasks_for_the_speed(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dm_worker_that_ends_first_is_chosen),
-		cmocka_unit_test(dm_tasks_of_one_batch_see_each_other),
-		cmocka_unit_test(dm_running_and_picked_tasks_count),
-		cmocka_unit_test(dm_equal_ends_first_worker),
-		cmocka_unit_test(dmda_transfers_delay_and_cost),
-		cmocka_unit_test(dmda_hidden_transfers_may_be_free),
-		cmocka_unit_test(dmda_transfers_are_weighted),
-		cmocka_unit_test(dmda_data_are_prefetched_where_the_task_will_run),
-		cmocka_unit_test(dmda_exposed_transfer_is_backlog),
-		cmocka_unit_test(dmdar_fewest_missing_bytes_first),
-		cmocka_unit_test(dmdar_looks_no_further_than_its_window),
-		cmocka_unit_test(dmdas_priority_then_bytes_then_age),
-		cmocka_unit_test(dmda_bound_tasks_go_where_they_can),
-		cmocka_unit_test(dm_tasks_without_samples_are_spread),
-		cmocka_unit_test(dm_ended_tasks_make_room_for_more_samples),
-		cmocka_unit_test(dm_without_any_model_fewest_tasks_for_the_speed),
+	    cmocka_unit_test(dm_worker_that_ends_first_is_chosen),
+	    cmocka_unit_test(dm_tasks_of_one_batch_see_each_other),
+	    cmocka_unit_test(dm_running_and_picked_tasks_count),
+	    cmocka_unit_test(dm_equal_ends_first_worker),
+	    cmocka_unit_test(dmda_transfers_delay_and_cost),
+	    cmocka_unit_test(dmda_hidden_transfers_may_be_free),
+	    cmocka_unit_test(dmda_transfers_are_weighted),
+	    cmocka_unit_test(dmda_data_are_prefetched_where_the_task_will_run),
+	    cmocka_unit_test(dmda_exposed_transfer_is_backlog),
+	    cmocka_unit_test(dmdar_fewest_missing_bytes_first),
+	    cmocka_unit_test(dmdar_looks_no_further_than_its_window),
+	    cmocka_unit_test(dmdas_priority_then_bytes_then_age),
+	    cmocka_unit_test(dmda_bound_tasks_go_where_they_can),
+	    cmocka_unit_test(dm_tasks_without_samples_are_spread),
+	    cmocka_unit_test(dm_ended_tasks_make_room_for_more_samples),
+	    cmocka_unit_test(dm_without_any_model_fewest_tasks_for_the_speed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void set_codelets(heddle_codelet *codelets, size_t n)
 	}
 }
 
-/* --- heap --------------------------------------------------------------------------------------------------------------- */
+/* --- heap --------------------------------------------------------------------------------------------------------- */
 
 static void heap_walk_is_in_the_order_of_removal(void **unused)
 {
@@ -43,7 +43,7 @@ static void heap_walk_is_in_the_order_of_removal(void **unused)
 	hd_heap_fini(&heap);
 }
 
-/* --- multiprio ---------------------------------------------------------------------------------------------------------- */
+/* --- multiprio ---------------------------------------------------------------------------------------------------- */
 
 static double gain_of(const heddle_sched *s, unsigned node, uint64_t order)
 {
@@ -101,7 +101,8 @@ static void multiprio_nod_is_that_of_figure_3(void **unused)
 		tasks[i].n_preds = n_preds[i];
 	tasks[5].workers = 1; /* the GPU cannot run it, so there task 2 releases less */
 	tasks[2].n_successors = 3;
-	memcpy(tasks[2].successors, (heddle_task *[]){&tasks[4], &tasks[5], &tasks[6]}, 3 * sizeof *tasks[2].successors);
+	memcpy(tasks[2].successors, (heddle_task *[]){&tasks[4], &tasks[5], &tasks[6]},
+	       3 * sizeof *tasks[2].successors);
 	tasks[3].n_successors = 2;
 	memcpy(tasks[3].successors, (heddle_task *[]){&tasks[6], &tasks[7]}, 2 * sizeof *tasks[3].successors);
 	const struct multiprio *m = s.state;
@@ -133,7 +134,8 @@ static void multiprio_nearest_to_its_data_is_taken(void **unused)
 {
 	(void)unused;
 	for (int n = 1; n <= 2; n++) {
-		heddle_data small = {.bytes = 10, .valid = 2}, large = {.bytes = 99, .valid = 2}, far = {.bytes = 1000, .valid = 1};
+		heddle_data small = {.bytes = 10, .valid = 2}, large = {.bytes = 99, .valid = 2},
+		            far = {.bytes = 1000, .valid = 1};
 		heddle_sched s;
 		fake_open(&s, "multiprio", n == 1 ? "n=1" : NULL, 1, 1);
 		fake_start(&s);
@@ -306,7 +308,7 @@ static void multiprio_models_that_lack_samples_get_them(void **unused)
 	fake_close(&s);
 }
 
-/* --- multiprio on random tasks ------------------------------------------------------------------------------------------ */
+/* --- multiprio on random tasks ------------------------------------------------------------------------------------ */
 
 static void random_tasks(struct hd_rng *rng, heddle_codelet *codelets, heddle_data *data, size_t n, unsigned n_workers)
 {
@@ -355,7 +357,8 @@ static void multiprio_random_tasks_are_all_taken(void **unused)
 	heddle_data data[8];
 	for (int i = 0; i < 500; i++) {
 		heddle_sched s;
-		fake_open(&s, "multiprio", i % 2 ? NULL : "epsilon=1,max_tries=2,n=64", 1 + (unsigned)i % 4, (unsigned)i % 3);
+		fake_open(&s, "multiprio", i % 2 ? NULL : "epsilon=1,max_tries=2,n=64", 1 + (unsigned)i % 4,
+		          (unsigned)i % 3);
 		fake_start(&s);
 		size_t n = 1 + hd_rng_next(&rng) % 200;
 		random_tasks(&rng, codelets, data, n, (unsigned)s.platform.n_workers);
@@ -369,21 +372,21 @@ static void multiprio_random_tasks_are_all_taken(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(heap_walk_is_in_the_order_of_removal),
-		cmocka_unit_test(multiprio_gain_is_that_of_table_2),
-		cmocka_unit_test(multiprio_gain_of_one_class_or_equal_times),
-		cmocka_unit_test(multiprio_nod_is_that_of_figure_3),
-		cmocka_unit_test(multiprio_equals_in_the_order_of_submission),
-		cmocka_unit_test(multiprio_nearest_to_its_data_is_taken),
-		cmocka_unit_test(multiprio_gain_must_be_within_epsilon),
-		cmocka_unit_test(multiprio_slower_class_takes_what_the_best_cannot_do_soon),
-		cmocka_unit_test(multiprio_share_counts_workers_of_the_best_class),
-		cmocka_unit_test(multiprio_without_eviction_takes_anything),
-		cmocka_unit_test(multiprio_evicted_task_is_left_to_the_best_class),
-		cmocka_unit_test(multiprio_entries_of_gone_tasks_leave),
-		cmocka_unit_test(multiprio_without_memory_tasks_wait_in_a_queue),
-		cmocka_unit_test(multiprio_models_that_lack_samples_get_them),
-		cmocka_unit_test(multiprio_random_tasks_are_all_taken),
+	    cmocka_unit_test(heap_walk_is_in_the_order_of_removal),
+	    cmocka_unit_test(multiprio_gain_is_that_of_table_2),
+	    cmocka_unit_test(multiprio_gain_of_one_class_or_equal_times),
+	    cmocka_unit_test(multiprio_nod_is_that_of_figure_3),
+	    cmocka_unit_test(multiprio_equals_in_the_order_of_submission),
+	    cmocka_unit_test(multiprio_nearest_to_its_data_is_taken),
+	    cmocka_unit_test(multiprio_gain_must_be_within_epsilon),
+	    cmocka_unit_test(multiprio_slower_class_takes_what_the_best_cannot_do_soon),
+	    cmocka_unit_test(multiprio_share_counts_workers_of_the_best_class),
+	    cmocka_unit_test(multiprio_without_eviction_takes_anything),
+	    cmocka_unit_test(multiprio_evicted_task_is_left_to_the_best_class),
+	    cmocka_unit_test(multiprio_entries_of_gone_tasks_leave),
+	    cmocka_unit_test(multiprio_without_memory_tasks_wait_in_a_queue),
+	    cmocka_unit_test(multiprio_models_that_lack_samples_get_them),
+	    cmocka_unit_test(multiprio_random_tasks_are_all_taken),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,10 +26,10 @@ static void set_codelets(heddle_codelet *codelets, size_t n)
 	}
 }
 
-/* --- heft --------------------------------------------------------------------------------------------------------------- */
+/* --- heft --------------------------------------------------------------------------------------------------------- */
 
-/* S: 5, 1, 8, 2. GPU: task 2 until 1, task 0 until 3, then task 3 until 7 there or until 8 on a CPU; task 1 until 13 there or
- * until 6 on a CPU. */
+/* S: 5, 1, 8, 2. GPU: task 2 until 1, task 0 until 3, then task 3 until 7 there or until 8 on a CPU; task 1 until 13
+ * there or until 6 on a CPU. */
 static void heft_largest_speedup_is_placed_first(void **unused)
 {
 	(void)unused;
@@ -62,7 +62,8 @@ static void heft_one_sided_tasks_are_first_and_last(void **unused)
 	fake_close(&s);
 }
 
-/* 3 us on the GPU and 5 to bring the data: a CPU ends at 7 if it has them. Counted before execution, so not hidden either. */
+/* 3 us on the GPU and 5 to bring the data: a CPU ends at 7 if it has them. Counted before execution, so not hidden
+ * either. */
 static void heft_transfer_counts_before_execution(void **unused)
 {
 	(void)unused;
@@ -103,7 +104,7 @@ static void heft_batch_larger_than_the_list_is_placed(void **unused)
 	fake_close(&s);
 }
 
-/* --- dada --------------------------------------------------------------------------------------------------------------- */
+/* --- dada --------------------------------------------------------------------------------------------------------- */
 
 struct instance {
 	unsigned n, n_cpu, n_gpu;
@@ -130,7 +131,8 @@ static double optimum_of(const struct instance *in)
 
 static struct instance random_instance(struct hd_rng *rng)
 {
-	struct instance in = {.n = 1 + (unsigned)(hd_rng_next(rng) % 8), .n_cpu = 1 + (unsigned)(hd_rng_next(rng) % 3),
+	struct instance in = {.n = 1 + (unsigned)(hd_rng_next(rng) % 8),
+	                      .n_cpu = 1 + (unsigned)(hd_rng_next(rng) % 3),
 	                      .n_gpu = (unsigned)(hd_rng_next(rng) % 3)};
 	for (unsigned i = 0; i < in.n; i++) {
 		unsigned sides = (unsigned)(hd_rng_next(rng) % 10);
@@ -179,7 +181,9 @@ static void dada_random_instances_within_twice_the_optimum(void **unused)
 		struct instance in = random_instance(&rng);
 		double upper = 0;
 		for (unsigned t = 0; t < in.n; t++)
-			upper += isinf(in.cpu[t]) ? in.gpu[t] : isinf(in.gpu[t]) ? in.cpu[t] : fmax(in.cpu[t], in.gpu[t]);
+			upper += isinf(in.cpu[t])   ? in.gpu[t]
+			         : isinf(in.gpu[t]) ? in.cpu[t]
+			                            : fmax(in.cpu[t], in.gpu[t]);
 		double optimum = optimum_of(&in);
 		double makespan = dada_makespan(&in, "alpha=0,epsilon=1e-6");
 		if (makespan > 2 * (optimum + 1e-6 * upper) * (1 + 1e-12))
@@ -189,7 +193,8 @@ static void dada_random_instances_within_twice_the_optimum(void **unused)
 	assert_true(worst > 1.3); /* the instances are not all easy */
 }
 
-/* A datum that the task writes is on the second GPU: affinity keeps it there, plain dual approximation does not know. */
+/* A datum that the task writes is on the second GPU: affinity keeps it there, plain dual approximation does not
+ * know. */
 static void dada_written_data_attract(void **unused)
 {
 	(void)unused;
@@ -261,7 +266,8 @@ static void dada_backlog_is_where_loads_start(void **unused)
 	fake_start(&s);
 	make_tasks(2);
 	s.free_at[0] = s.free_at[2] = 100;
-	s.free_at[1] = 109; /* 9 later than the others: longer than the 2 us of a task there, shorter than 10 on the CPU */
+	/* 9 later than the others: longer than the 2 us of a task there, shorter than 10 on the CPU */
+	s.free_at[1] = 109;
 	fake_ready(&s, &tasks[0], -1);
 	ASSERT_PICKS(&s, 2, 0);
 	fake_close(&s);
@@ -270,15 +276,15 @@ static void dada_backlog_is_where_loads_start(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(heft_largest_speedup_is_placed_first),
-		cmocka_unit_test(heft_one_sided_tasks_are_first_and_last),
-		cmocka_unit_test(heft_transfer_counts_before_execution),
-		cmocka_unit_test(heft_batch_larger_than_the_list_is_placed),
-		cmocka_unit_test(dada_random_instances_within_twice_the_optimum),
-		cmocka_unit_test(dada_written_data_attract),
-		cmocka_unit_test(dada_affinity_is_limited_by_alpha),
-		cmocka_unit_test(dada_cp_counts_transfers),
-		cmocka_unit_test(dada_backlog_is_where_loads_start),
+	    cmocka_unit_test(heft_largest_speedup_is_placed_first),
+	    cmocka_unit_test(heft_one_sided_tasks_are_first_and_last),
+	    cmocka_unit_test(heft_transfer_counts_before_execution),
+	    cmocka_unit_test(heft_batch_larger_than_the_list_is_placed),
+	    cmocka_unit_test(dada_random_instances_within_twice_the_optimum),
+	    cmocka_unit_test(dada_written_data_attract),
+	    cmocka_unit_test(dada_affinity_is_limited_by_alpha),
+	    cmocka_unit_test(dada_cp_counts_transfers),
+	    cmocka_unit_test(dada_backlog_is_where_loads_start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "program.h"
 
-/* --- Several threads that wait, with both engines ------------------------------------------------------------------------------------ */
+/* --- Several threads that wait, with both engines ----------------------------------------------------------------- */
 
 static double ten_us(const struct heddle_size *size, unsigned class_id)
 {
@@ -29,7 +29,8 @@ static double hundred_us(const struct heddle_size *size, unsigned class_id)
 
 static heddle_codelet *given(heddle_runtime *rt, const char *name, double (*time)(const struct heddle_size *, unsigned))
 {
-	heddle_codelet *c = heddle_codelet_new(rt, .name = name, .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = time);
+	heddle_codelet *c =
+	    heddle_codelet_new(rt, .name = name, .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = time);
 	assert_non_null(c);
 	return c;
 }
@@ -109,7 +110,8 @@ static void waiting_for_what_a_callback_will_do_is_no_deadlock(void **state)
 	assert_ok(heddle_variable(holder.rt, &holder.value, sizeof holder.value, &holder.data));
 	assert_ok(heddle_acquire(holder.data, HEDDLE_RW));
 	assert_ok(heddle_submit(holder.rt, heddle_call(ten), heddle_rw(holder.data), heddle_out(&after)));
-	assert_ok(heddle_submit(holder.rt, heddle_call(ten), heddle_then(release_later, &holder), heddle_out(&waiter.task)));
+	assert_ok(
+	    heddle_submit(holder.rt, heddle_call(ten), heddle_then(release_later, &holder), heddle_out(&waiter.task)));
 	assert_int_equal(pthread_create(&thread, NULL, wait_for_task, &waiter), 0); /* it runs the callback */
 	while (!holder.stage)
 		sched_yield();
@@ -174,13 +176,14 @@ static void two_threads_that_wait_for_each_other_are_a_deadlock(void **state)
 	a.stage = b.stage = 2;
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-	assert_true(a.status == HEDDLE_E_DEADLOCK || b.status == HEDDLE_E_DEADLOCK); /* the other is freed by the release */
+	/* the other is freed by the release */
+	assert_true(a.status == HEDDLE_E_DEADLOCK || b.status == HEDDLE_E_DEADLOCK);
 	heddle_task_release(a.task);
 	heddle_task_release(b.task);
 	assert_ok(heddle_stop(a.rt));
 }
 
-/* --- Reductions in virtual time ---------------------------------------------------------------------------------------------------------- */
+/* --- Reductions in virtual time ----------------------------------------------------------------------------------- */
 
 static heddle_runtime *reduced(int n_contributions, heddle_data **sum)
 {
@@ -239,7 +242,7 @@ static void steps_of_a_reduction_have_edges(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- Picked tasks that end without having begun ------------------------------------------------------------------------------------------ */
+/* --- Picked tasks that end without having begun ------------------------------------------------------------------- */
 
 static int cannot_unpack(void **object, const void *buffer, size_t size)
 {
@@ -293,8 +296,15 @@ static void count_done(void *state, heddle_task *task, unsigned worker)
 	(void)worker;
 	n_done++;
 }
-static const struct heddle_policy counting = {.abi = HEDDLE_POLICY_ABI, .name = "counting", .summary = "counts", .source = "this test",
-	.create = count_create, .destroy = count_destroy, .ready = count_ready, .pick = count_pick, .done = count_done};
+static const struct heddle_policy counting = {.abi = HEDDLE_POLICY_ABI,
+                                              .name = "counting",
+                                              .summary = "counts",
+                                              .source = "this test",
+                                              .create = count_create,
+                                              .destroy = count_destroy,
+                                              .ready = count_ready,
+                                              .pick = count_pick,
+                                              .done = count_done};
 
 static void every_picked_task_is_reported_done(void **state)
 {
@@ -317,7 +327,7 @@ static void every_picked_task_is_reported_done(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- Others ------------------------------------------------------------------------------------------------------------------------------ */
+/* --- Others ------------------------------------------------------------------------------------------------------- */
 
 static void there_may_be_very_many_implementations(void **state)
 {
@@ -328,7 +338,8 @@ static void there_may_be_very_many_implementations(void **state)
 	for (int i = 0; i < MANY; i++)
 		all[i] = (struct heddle_implementation){"cpu", NULL, nothing};
 	all[MANY - 1].kernel = increment;
-	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "many", .implementations = all, .n_implementations = MANY);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "many", .implementations = all, .n_implementations = MANY);
 	assert_non_null(codelet);
 	long x = 0;
 	heddle_data *d;
@@ -348,8 +359,14 @@ static void dump_inside(void *state, heddle_task *const *batch, size_t n, int re
 	heddle_dump(dumped, dump_file);
 	count_ready(state, batch, n, releaser);
 }
-static const struct heddle_policy dumping = {.abi = HEDDLE_POLICY_ABI, .name = "dumping", .summary = "dumps", .source = "this test",
-	.create = count_create, .destroy = count_destroy, .ready = dump_inside, .pick = count_pick};
+static const struct heddle_policy dumping = {.abi = HEDDLE_POLICY_ABI,
+                                             .name = "dumping",
+                                             .summary = "dumps",
+                                             .source = "this test",
+                                             .create = count_create,
+                                             .destroy = count_destroy,
+                                             .ready = dump_inside,
+                                             .pick = count_pick};
 
 static void dump_takes_the_lock_unless_its_holder_calls(void **state)
 {
@@ -436,7 +453,7 @@ static void dump_does_not_look_at_the_data_of_a_task_whose_callback_runs(void **
 	assert_ok(heddle_stop(o.rt));
 }
 
-/* --- Release -------------------------------------------------------------------------------------------------------------------------- */
+/* --- Release ------------------------------------------------------------------------------------------------------ */
 
 static void unregister_in_callback(void *arg, int status)
 {
@@ -468,23 +485,23 @@ int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, NULL),
-		cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, simulated),
-		cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, NULL),
-		cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, simulated),
-		cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, NULL),
-		cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, simulated),
-		cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, NULL),
-		cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, simulated),
-		cmocka_unit_test(init_kernels_take_their_time),
-		cmocka_unit_test(steps_of_a_reduction_have_edges),
-		cmocka_unit_test(every_picked_task_is_reported_done),
-		cmocka_unit_test(there_may_be_very_many_implementations),
-		cmocka_unit_test(dump_takes_the_lock_unless_its_holder_calls),
-		cmocka_unit_test(dump_does_not_look_at_tasks_that_were_refused),
-		cmocka_unit_test(dump_does_not_look_at_the_data_of_a_task_whose_callback_runs),
-		cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, NULL),
-		cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, simulated),
+	    cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, NULL),
+	    cmocka_unit_test_prestate(waiting_for_what_another_thread_holds_is_no_deadlock, simulated),
+	    cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, NULL),
+	    cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, simulated),
+	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, NULL),
+	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, simulated),
+	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, NULL),
+	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, simulated),
+	    cmocka_unit_test(init_kernels_take_their_time),
+	    cmocka_unit_test(steps_of_a_reduction_have_edges),
+	    cmocka_unit_test(every_picked_task_is_reported_done),
+	    cmocka_unit_test(there_may_be_very_many_implementations),
+	    cmocka_unit_test(dump_takes_the_lock_unless_its_holder_calls),
+	    cmocka_unit_test(dump_does_not_look_at_tasks_that_were_refused),
+	    cmocka_unit_test(dump_does_not_look_at_the_data_of_a_task_whose_callback_runs),
+	    cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, NULL),
+	    cmocka_unit_test_prestate(callback_run_by_release_may_end_the_handle, simulated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include "program.h"
 
-/* --- Start and stop -------------------------------------------------------------------------------------------------------------------- */
+/* --- Start and stop ----------------------------------------------------------------------------------------------- */
 
 static void start_unknown_policy_lists_those_known(void **state)
 {
@@ -120,8 +120,8 @@ static void config_filled_by_hand_is_checked_like_text(void **state)
 	(void)state;
 	const struct heddle_config good = small_config();
 	struct heddle_config bad[] = {good, good, good, good, good, good, good, good, good, good};
-	const char *const names[] = {"n_emulated", "noise", "window", "pipeline", "watchdog", "calibrate", "n_cpu", "bind",
-	                             "sched_cost", "emulated_slowdown"};
+	const char *const names[] = {"n_emulated", "noise", "window", "pipeline",   "watchdog",
+	                             "calibrate",  "n_cpu", "bind",   "sched_cost", "emulated_slowdown"};
 	bad[0].n_emulated = -3;
 	bad[1].noise = -4;
 	bad[2].window = -4;
@@ -174,15 +174,17 @@ static void config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto(voi
 	assert_says("auto:");
 }
 
-/* --- Submission ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Submission --------------------------------------------------------------------------------------------------- */
 
 static void codelet_without_name_or_kernel_is_invalid(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
 	heddle_codelet *codelet = NULL;
-	assert_int_equal(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.cpu = nothing}, &codelet), HEDDLE_E_INVALID);
-	assert_int_equal(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "empty"}, &codelet), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.cpu = nothing}, &codelet),
+	                 HEDDLE_E_INVALID);
+	assert_int_equal(heddle_codelet_create(rt, &(struct heddle_codelet_desc){.name = "empty"}, &codelet),
+	                 HEDDLE_E_INVALID);
 	assert_null(codelet);
 	assert_null(heddle_codelet_new(rt, .name = "empty"));
 	assert_says("empty");
@@ -205,7 +207,8 @@ static void submit_wrong_arguments_are_refused(void **state)
 	(void)state;
 	heddle_runtime *rt = start(), *other = start();
 	const int modes[] = {HEDDLE_RW};
-	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "strict", .cpu = increment, .modes = modes, .n_modes = 1);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "strict", .cpu = increment, .modes = modes, .n_modes = 1);
 	long x = 0;
 	heddle_data *d, *foreign;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
@@ -227,8 +230,8 @@ static void submit_wrong_arguments_are_refused(void **state)
 static int check_values(heddle_context *c)
 {
 	int right = heddle_get(c, 0, int) == 7 && heddle_get(c, 1, double) == 2.5 &&
-	            strcmp(heddle_value_ptr(c, 2), "some text") == 0 && !heddle_value_ptr(c, 3) && heddle_context_n_data(c) == 1 &&
-	            (uintptr_t)heddle_value_ptr(c, 1) % _Alignof(double) == 0;
+	            strcmp(heddle_value_ptr(c, 2), "some text") == 0 && !heddle_value_ptr(c, 3) &&
+	            heddle_context_n_data(c) == 1 && (uintptr_t)heddle_value_ptr(c, 1) % _Alignof(double) == 0;
 	*(long *)heddle_ptr(c, 0) = right;
 	return 0;
 }
@@ -263,8 +266,13 @@ static void the_long_way_is_the_same_task(void **state)
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
 	for (long i = 1; i <= 3; i++) {
 		const struct heddle_item data = heddle_rw(d), value = heddle_value(i);
-		const struct heddle_task_desc desc = {
-			.codelet = codelet, .data = &data, .n_data = 1, .values = &value, .n_values = 1, .priority = 3, .name = "digit"};
+		const struct heddle_task_desc desc = {.codelet = codelet,
+		                                      .data = &data,
+		                                      .n_data = 1,
+		                                      .values = &value,
+		                                      .n_values = 1,
+		                                      .priority = 3,
+		                                      .name = "digit"};
 		heddle_task *task;
 		assert_ok(heddle_task_submit(rt, &desc, &task));
 		heddle_task_release(task);
@@ -436,29 +444,29 @@ int main(void)
 {
 	static int no = 0, yes = 1;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(start_unknown_policy_lists_those_known),
-		cmocka_unit_test(start_unknown_platform_lists_those_known),
-		cmocka_unit_test(start_auto_policy_looks_at_the_machine),
-		cmocka_unit_test(start_without_a_place_for_it_is_invalid),
-		cmocka_unit_test(stop_null_is_allowed),
-		cmocka_unit_test(stop_reports_an_error_that_no_wait_has_seen),
-		cmocka_unit_test(two_runtimes_live_in_one_process),
-		cmocka_unit_test(config_comes_from_the_environment),
-		cmocka_unit_test(config_filled_by_hand_is_checked_like_text),
-		cmocka_unit_test(config_refusal_names_both_ends_of_the_range),
-		cmocka_unit_test(config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto),
-		cmocka_unit_test(codelet_without_name_or_kernel_is_invalid),
-		cmocka_unit_test(submit_what_no_worker_can_run_is_refused),
-		cmocka_unit_test(submit_wrong_arguments_are_refused),
-		cmocka_unit_test(values_are_copied_in_order),
-		cmocka_unit_test(the_long_way_is_the_same_task),
-		cmocka_unit_test(explicit_dependency_is_kept),
-		cmocka_unit_test(tasks_submit_tasks_even_when_the_window_is_full),
-		cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &no),
-		cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &yes),
-		cmocka_unit_test(policy_is_timed_when_asked),
-		cmocka_unit_test_prestate(threads_submit_at_the_same_time, &no),
-		cmocka_unit_test_prestate(threads_submit_at_the_same_time, &yes),
+	    cmocka_unit_test(start_unknown_policy_lists_those_known),
+	    cmocka_unit_test(start_unknown_platform_lists_those_known),
+	    cmocka_unit_test(start_auto_policy_looks_at_the_machine),
+	    cmocka_unit_test(start_without_a_place_for_it_is_invalid),
+	    cmocka_unit_test(stop_null_is_allowed),
+	    cmocka_unit_test(stop_reports_an_error_that_no_wait_has_seen),
+	    cmocka_unit_test(two_runtimes_live_in_one_process),
+	    cmocka_unit_test(config_comes_from_the_environment),
+	    cmocka_unit_test(config_filled_by_hand_is_checked_like_text),
+	    cmocka_unit_test(config_refusal_names_both_ends_of_the_range),
+	    cmocka_unit_test(config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto),
+	    cmocka_unit_test(codelet_without_name_or_kernel_is_invalid),
+	    cmocka_unit_test(submit_what_no_worker_can_run_is_refused),
+	    cmocka_unit_test(submit_wrong_arguments_are_refused),
+	    cmocka_unit_test(values_are_copied_in_order),
+	    cmocka_unit_test(the_long_way_is_the_same_task),
+	    cmocka_unit_test(explicit_dependency_is_kept),
+	    cmocka_unit_test(tasks_submit_tasks_even_when_the_window_is_full),
+	    cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &no),
+	    cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &yes),
+	    cmocka_unit_test(policy_is_timed_when_asked),
+	    cmocka_unit_test_prestate(threads_submit_at_the_same_time, &no),
+	    cmocka_unit_test_prestate(threads_submit_at_the_same_time, &yes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* What policies are made of: containers, options, the registry. */
 #include "fake_sched.h"
 
-/* --- hd_deque ----------------------------------------------------------------------------------------------------------- */
+/* --- hd_deque ----------------------------------------------------------------------------------------------------- */
 
 static void deque_both_ends_and_the_middle(void **unused)
 {
@@ -26,7 +26,7 @@ static void deque_both_ends_and_the_middle(void **unused)
 	assert_null(hd_deque_pop_front(&q));
 }
 
-/* --- hd_levels, beside an array kept in order ------------------------------------------------------------------------------- */
+/* --- hd_levels, beside an array kept in order --------------------------------------------------------------------- */
 
 enum { N_MODEL = 300 };
 
@@ -156,13 +156,13 @@ static void levels_thousands_of_priorities_are_not_quadratic(void **unused)
 	assert_true(fake_priorities < 40 * N);
 }
 
-/* --- Options -------------------------------------------------------------------------------------------------------------- */
+/* --- Options ------------------------------------------------------------------------------------------------------ */
 
 static const struct heddle_option table[] = {
-	{"weight", "1.5", "us", "a number", 0, 10},
-	{"mode", "slow", "slow|fast|faster", "a word", 0, 0},
-	{"label", "none", "", "a text", 0, 0},
-	{0},
+    {"weight", "1.5", "us", "a number", 0, 10},
+    {"mode", "slow", "slow|fast|faster", "a word", 0, 0},
+    {"label", "none", "", "a text", 0, 0},
+    {0},
 };
 static const struct heddle_policy with_options = {.name = "mine", .options = table};
 
@@ -239,7 +239,7 @@ static void options_of_shipped_policies_have_valid_defaults(void **unused)
 	free(all);
 }
 
-/* --- Registry --------------------------------------------------------------------------------------------------------------- */
+/* --- Registry ----------------------------------------------------------------------------------------------------- */
 
 static int create_nothing(heddle_sched *s, void **state)
 {
@@ -264,9 +264,11 @@ static heddle_task *give_nothing(void *state, unsigned worker)
 	(void)worker;
 	return NULL;
 }
-#define MINE(n) \
-	{.abi = HEDDLE_POLICY_ABI, .name = n, .create = create_nothing, .destroy = destroy_nothing, .ready = drop, \
-	 .pick = give_nothing}
+#define MINE(n)                                                                                            \
+	{                                                                                                  \
+		.abi = HEDDLE_POLICY_ABI, .name = n, .create = create_nothing, .destroy = destroy_nothing, \
+		.ready = drop, .pick = give_nothing                                                        \
+	}
 
 static void registry_own_policy_is_found_and_listed_last(void **unused)
 {
@@ -321,16 +323,16 @@ static void registry_unknown_name_lists_those_there_are(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deque_both_ends_and_the_middle),
-		cmocka_unit_test(levels_random_steps_keep_the_order),
-		cmocka_unit_test(levels_flat_ignores_priorities),
-		cmocka_unit_test(levels_thousands_of_priorities_are_not_quadratic),
-		cmocka_unit_test(options_valid_text_gives_values),
-		cmocka_unit_test(options_wrong_text_says_what_is_right),
-		cmocka_unit_test(options_of_shipped_policies_have_valid_defaults),
-		cmocka_unit_test(registry_unknown_name_lists_those_there_are),
-		cmocka_unit_test(registry_own_policy_is_found_and_listed_last),
-		cmocka_unit_test(registry_wrong_policies_are_refused),
+	    cmocka_unit_test(deque_both_ends_and_the_middle),
+	    cmocka_unit_test(levels_random_steps_keep_the_order),
+	    cmocka_unit_test(levels_flat_ignores_priorities),
+	    cmocka_unit_test(levels_thousands_of_priorities_are_not_quadratic),
+	    cmocka_unit_test(options_valid_text_gives_values),
+	    cmocka_unit_test(options_wrong_text_says_what_is_right),
+	    cmocka_unit_test(options_of_shipped_policies_have_valid_defaults),
+	    cmocka_unit_test(registry_unknown_name_lists_those_there_are),
+	    cmocka_unit_test(registry_own_policy_is_found_and_listed_last),
+	    cmocka_unit_test(registry_wrong_policies_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* How transfers share buses in virtual time, compared with a simulation made here: all rates grow together, and those stop that have
- * reached their link's bandwidth or cross a bus that is full. */
+/* How transfers share buses in virtual time, compared with a simulation made here: all rates grow together, and those
+ * stop that have reached their link's bandwidth or cross a bus that is full. */
 #include <heddle/trace.h>
 #include "graphs.h"
 
@@ -23,14 +23,16 @@ static struct scene random_scene(struct hd_rng *rng)
 		s.buses[b] = 1 + below(rng, 300) / 10.0; /* some can never be full */
 	for (int g = 0; g < s.n_gpus; g++) {
 		struct flow *f = &s.flows[g];
-		*f = (struct flow){.bandwidth = 1 + below(rng, 100) / 10.0, .latency = below(rng, 50), .left = 8.0 * (1 + below(rng, 1000))};
+		*f = (struct flow){.bandwidth = 1 + below(rng, 100) / 10.0,
+		                   .latency = below(rng, 50),
+		                   .left = 8.0 * (1 + below(rng, 1000))};
 		for (int b = 0; b < s.n_buses; b++)
 			f->crosses[b] = below(rng, 2) != 0;
 	}
 	return s;
 }
 
-/* --- What is expected ---------------------------------------------------------------------------------------------------- */
+/* --- What is expected --------------------------------------------------------------------------------------------- */
 
 static int users_of(const struct scene *s, int bus, double *used)
 {
@@ -118,7 +120,7 @@ static void simulate(struct scene *s)
 	}
 }
 
-/* --- What is ------------------------------------------------------------------------------------------------------------- */
+/* --- What is ------------------------------------------------------------------------------------------------------ */
 
 static struct heddle_platform *platform_of(const struct scene *s)
 {
@@ -137,8 +139,8 @@ static struct heddle_platform *platform_of(const struct scene *s)
 	fprintf(f, "links:\n");
 	for (int g = 0; g < s->n_gpus; g++) {
 		fprintf(f, "- {from: gpu%d, to: ram, bandwidth_mbs: 1}\n", g);
-		fprintf(f, "- {from: ram, to: gpu%d, bandwidth_mbs: %.17g, latency_us: %.17g, buses: [", g, s->flows[g].bandwidth,
-		        s->flows[g].latency);
+		fprintf(f, "- {from: ram, to: gpu%d, bandwidth_mbs: %.17g, latency_us: %.17g, buses: [", g,
+		        s->flows[g].bandwidth, s->flows[g].latency);
 		for (int b = 0, n = 0; b < s->n_buses; b++)
 			if (s->flows[g].crosses[b])
 				fprintf(f, "%sbus%d", n++ ? ", " : "", b);
@@ -169,7 +171,8 @@ static struct heddle_trace *run(const struct scene *s)
 	config.trace = 1;
 	assert_ok(heddle_start_on(&config, p, 1, &rt));
 	heddle_platform_free(p);
-	heddle_codelet *read = heddle_codelet_new(rt, .name = "read", .cuda = nothing, .model = HEDDLE_MODEL_GIVEN, .time = one_us);
+	heddle_codelet *read =
+	    heddle_codelet_new(rt, .name = "read", .cuda = nothing, .model = HEDDLE_MODEL_GIVEN, .time = one_us);
 	assert_non_null(read);
 	for (int g = 0; g < s->n_gpus; g++) {
 		heddle_data *d;
@@ -208,7 +211,7 @@ static void buses_are_shared_fairly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buses_are_shared_fairly),
+	    cmocka_unit_test(buses_are_shared_fairly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,19 @@
-/* The virtual engine beside an independent simulator: single-precision Cholesky, tiles of 960, under StarPU (master, August
+/* The virtual engine beside an independent simulator: single-precision Cholesky, tiles of 960, under StarPU (master,
+ * August
  * 2026) over SimGrid 3.32 with the same kernel times and link speeds (tests/reference/starpu_simgrid_cholesky.csv).
  *
  * Named modelling choices:
- *   one-host  StarPU's SimGrid platforms send every transfer, also between two GPUs on one switch, through one shared link
- *             "Host". haswell-k40m.yaml has it so; westmere-c2050.yaml models the PCIe switches instead, so that here its
- *             links are put on the host bus alone.
+ *   one-host  StarPU's SimGrid platforms send every transfer, also between two GPUs on one switch, through one shared
+ *             link "Host". haswell-k40m.yaml has it so; westmere-c2050.yaml models the PCIe switches instead, so that
+ *             here its links are put on the host bus alone.
  *   no-window StarPU does not throttle submission.
- *   who-asks  when a task ends, the worker that ran it asks the policy first; in StarPU idle workers, GPUs with the lowest
- *             numbers, are woken before it asks. Central queues feel it while ready tasks are scarce: with StarPU's
- *             order eager at 20 tiles goes from 1997 to 3003 on sirocco and from 861 to 1032 on idgraf, its own
- *             figures, 2408 and 976, lying between.
- *   queueing  StarPU's driver adds time per queued GPU task, per allocation and per transfer, and makes transfers between GPUs
- *             wait for those from main memory; dm, which moves two thirds of its data twice, is 4 to 21 % faster here.
+ *   who-asks  when a task ends, the worker that ran it asks the policy first; in StarPU idle workers, GPUs with the
+ *             lowest numbers, are woken before it asks. Central queues feel it while ready tasks are scarce: with
+ *             StarPU's order eager at 20 tiles goes from 1997 to 3003 on sirocco and from 861 to 1032 on idgraf, its
+ *             own figures, 2408 and 976, lying between.
+ *   queueing  StarPU's driver adds time per queued GPU task, per allocation and per transfer, and makes transfers
+ *             between GPUs wait for those from main memory; dm, which moves two thirds of its data twice, is 4 to 21 %
+ *             faster here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,10 +38,8 @@ static const struct {
 	double tolerance;
 	const char *choice;
 } exceptions[] = {
-    {"sirocco", "eager", 20, 0.20, "who-asks"},
-    {"idgraf", "eager", 20, 0.15, "who-asks"},
-    {"sirocco", "dmda", 20, 0.12, "queueing"},
-    {"idgraf", "dm", 20, 0.25, "queueing"},
+    {"sirocco", "eager", 20, 0.20, "who-asks"}, {"idgraf", "eager", 20, 0.15, "who-asks"},
+    {"sirocco", "dmda", 20, 0.12, "queueing"},  {"idgraf", "dm", 20, 0.25, "queueing"},
     {"idgraf", "dm", 40, 0.20, "queueing"},
 };
 
@@ -85,7 +85,8 @@ static double simulate(const struct row *r)
 	config.sched = r->policy;
 	config.window = 0;
 	config.model_dir = "none";
-	assert_int_equal(heddle_platform_load(strcmp(r->machine, "sirocco") ? "westmere-c2050" : "haswell-k40m", &platform), 0);
+	assert_int_equal(
+	    heddle_platform_load(strcmp(r->machine, "sirocco") ? "westmere-c2050" : "haswell-k40m", &platform), 0);
 	share_one_bus(platform);
 	assert_int_equal(heddle_start_on(&config, platform, 1, &rt), 0);
 	assert_int_equal(heddle_dense_open(rt, &dense), 0);

@@ -1,11 +1,12 @@
-/* What goes wrong only when several things happen at once: threads that wait and hold data, handles that end while their copies
- * are on the move, transfers that fail, memory that is nearly full. Each test is one interleaving, arranged and not left to chance. */
+/* What goes wrong only when several things happen at once: threads that wait and hold data, handles that end while
+ * their copies are on the move, transfers that fail, memory that is nearly full. Each test is one interleaving,
+ * arranged and not left to chance. */
 #include <pthread.h>
 #include "program.h"
 
 enum { N = 1000 }; /* elements of the data that fill an accelerator */
 
-/* --- Helpers ------------------------------------------------------------------------------------------------------------------------- */
+/* --- Helpers ------------------------------------------------------------------------------------------------------ */
 
 /* A CPU worker and one accelerator with room for one datum of N, over links so slow that a copy takes long. */
 static heddle_runtime *start_accelerator(double bandwidth)
@@ -45,7 +46,7 @@ static uint64_t evictions(heddle_runtime *rt)
 	return stats.evictions;
 }
 
-/* --- Threads that wait, threads that hold data ---------------------------------------------------------------------------------------- */
+/* --- Threads that wait, threads that hold data -------------------------------------------------------------------- */
 
 /* One thread holds a datum, another waits for the first of two tasks behind it. */
 struct scene {
@@ -152,7 +153,7 @@ static void stop_releases_what_tasks_wait_for(void **state)
 	assert_int_equal(x, 1);
 }
 
-/* --- Threads that submit --------------------------------------------------------------------------------------------------------------- */
+/* --- Threads that submit ------------------------------------------------------------------------------------------ */
 
 struct turns {
 	heddle_runtime *rt;
@@ -173,7 +174,8 @@ static void *submit_second(void *arg)
 	return status ? s : NULL;
 }
 
-/* What one thread has submitted comes before what another submits afterwards, though both have tasks in their inboxes. */
+/* What one thread has submitted comes before what another submits afterwards, though both have tasks in their
+ * inboxes. */
 static void tasks_of_two_threads_run_in_the_order_of_submission(void **state)
 {
 	(void)state;
@@ -235,7 +237,8 @@ static void kernel_run_by_a_throttled_thread_may_submit(void **state)
 	config.window = 200;
 	for (int at = 0; at < 60; at++) {
 		heddle_runtime *rt = start_with(&config);
-		struct spawner s = {.count = heddle_codelet_new(rt, .name = "count", .cpu = count_run), .spawn_at = at}, *spawner = &s;
+		struct spawner s = {.count = heddle_codelet_new(rt, .name = "count", .cpu = count_run), .spawn_at = at},
+		               *spawner = &s;
 		heddle_codelet *spawn = heddle_codelet_new(rt, .name = "spawn", .cpu = count_and_spawn);
 		for (int i = 0; i < 400; i++)
 			assert_ok(heddle_submit(rt, heddle_call(spawn), heddle_value(spawner)));
@@ -276,7 +279,7 @@ static void commuting_task_after_one_that_failed_is_cancelled(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- Copies on the move --------------------------------------------------------------------------------------------------------------- */
+/* --- Copies on the move ------------------------------------------------------------------------------------------- */
 
 static void scratch_copy_is_dropped_and_not_written_back(void **state)
 {
@@ -325,7 +328,7 @@ static void reduction_may_be_cancelled_while_a_contribution_is_evicted(void **st
 	free(x);
 }
 
-/* --- Objects that cannot be packed ---------------------------------------------------------------------------------------------------- */
+/* --- Objects that cannot be packed -------------------------------------------------------------------------------- */
 
 struct cell {
 	double payload[N];
@@ -375,7 +378,7 @@ static void object_that_cannot_be_evicted_is_void(void **state)
 	free(cell);
 }
 
-/* --- Shapes and sizes ------------------------------------------------------------------------------------------------------------------ */
+/* --- Shapes and sizes --------------------------------------------------------------------------------------------- */
 
 static int fill_matrix(heddle_context *c)
 {
@@ -393,7 +396,8 @@ static void temporary_without_strides_is_split_into_disjoint_children(void **sta
 	heddle_runtime *rt = start();
 	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .cpu = fill_matrix);
 	const struct heddle_part part = {.elem_size = sizeof(long), .n_dims = 2, .n = {3, 4}};
-	const struct heddle_filter columns = {.kind = HEDDLE_SPLIT_COLUMNS, .ny = 2}, halves = {.kind = HEDDLE_SPLIT_ROWS, .nx = 3};
+	const struct heddle_filter columns = {.kind = HEDDLE_SPLIT_COLUMNS, .ny = 2},
+	                           halves = {.kind = HEDDLE_SPLIT_ROWS, .nx = 3};
 	heddle_data *d;
 	long k = 7;
 	assert_ok(heddle_tensor(rt, &part, &d));
@@ -403,7 +407,8 @@ static void temporary_without_strides_is_split_into_disjoint_children(void **sta
 	k = 100;
 	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_rw(heddle_child(d, 0)), heddle_value(k)));
 	for (k = 0; k < 3; k++)
-		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_rw(heddle_child(heddle_child(d, 1), (size_t)k)), heddle_value(k)));
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_rw(heddle_child(heddle_child(d, 1), (size_t)k)),
+		                        heddle_value(k)));
 	assert_ok(heddle_unpartition(heddle_child(d, 1)));
 	assert_ok(heddle_unpartition(d));
 	assert_ok(heddle_acquire(d, HEDDLE_R));
@@ -445,7 +450,7 @@ static void task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fi
 	free(x);
 }
 
-/* --- Reductions ------------------------------------------------------------------------------------------------------------------------ */
+/* --- Reductions --------------------------------------------------------------------------------------------------- */
 
 static void reduction_that_some_worker_could_not_begin_is_refused(void **state)
 {
@@ -466,7 +471,8 @@ static void reduction_whose_two_copies_fit_no_memory_is_refused(void **state)
 	heddle_runtime *rt = start_accelerator(0);
 	const struct heddle_implementation there = {"emulated", NULL, nothing};
 	heddle_codelet *here = heddle_codelet_new(rt, .name = "here", .cpu = nothing);
-	heddle_codelet *only_there = heddle_codelet_new(rt, .name = "only_there", .implementations = &there, .n_implementations = 1);
+	heddle_codelet *only_there =
+	    heddle_codelet_new(rt, .name = "only_there", .implementations = &there, .n_implementations = 1);
 	heddle_data *small, *large;
 	assert_ok(heddle_vector(rt, NULL, N / 2, sizeof(double), &small));
 	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &large));
@@ -505,20 +511,20 @@ static void reduction_in_virtual_time_is_completed_by_combining_tasks(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wait_for_all_counts_what_another_thread_has_released),
-		cmocka_unit_test(readers_may_acquire_together),
-		cmocka_unit_test(stop_releases_what_tasks_wait_for),
-		cmocka_unit_test(tasks_of_two_threads_run_in_the_order_of_submission),
-		cmocka_unit_test(kernel_run_by_a_throttled_thread_may_submit),
-		cmocka_unit_test(commuting_task_after_one_that_failed_is_cancelled),
-		cmocka_unit_test(scratch_copy_is_dropped_and_not_written_back),
-		cmocka_unit_test(reduction_may_be_cancelled_while_a_contribution_is_evicted),
-		cmocka_unit_test(object_that_cannot_be_evicted_is_void),
-		cmocka_unit_test(temporary_without_strides_is_split_into_disjoint_children),
-		cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),
-		cmocka_unit_test(reduction_that_some_worker_could_not_begin_is_refused),
-		cmocka_unit_test(reduction_whose_two_copies_fit_no_memory_is_refused),
-		cmocka_unit_test(reduction_in_virtual_time_is_completed_by_combining_tasks),
+	    cmocka_unit_test(wait_for_all_counts_what_another_thread_has_released),
+	    cmocka_unit_test(readers_may_acquire_together),
+	    cmocka_unit_test(stop_releases_what_tasks_wait_for),
+	    cmocka_unit_test(tasks_of_two_threads_run_in_the_order_of_submission),
+	    cmocka_unit_test(kernel_run_by_a_throttled_thread_may_submit),
+	    cmocka_unit_test(commuting_task_after_one_that_failed_is_cancelled),
+	    cmocka_unit_test(scratch_copy_is_dropped_and_not_written_back),
+	    cmocka_unit_test(reduction_may_be_cancelled_while_a_contribution_is_evicted),
+	    cmocka_unit_test(object_that_cannot_be_evicted_is_void),
+	    cmocka_unit_test(temporary_without_strides_is_split_into_disjoint_children),
+	    cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),
+	    cmocka_unit_test(reduction_that_some_worker_could_not_begin_is_refused),
+	    cmocka_unit_test(reduction_whose_two_copies_fit_no_memory_is_refused),
+	    cmocka_unit_test(reduction_in_virtual_time_is_completed_by_combining_tasks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

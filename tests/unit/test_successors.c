@@ -2,8 +2,8 @@
 #include <math.h>
 #include "program.h"
 
-/* Gives nothing away until an urgent task has come, behind all others, then notes of each task that it gives how many wait for it,
- * and the sum of 1 / their predecessors. */
+/* Gives nothing away until an urgent task has come, behind all others, then notes of each task that it gives how many
+ * wait for it, and the sum of 1 / their predecessors. */
 enum { NOTED = 8, URGENT = 1 };
 struct noting {
 	heddle_task *first;

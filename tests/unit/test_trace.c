@@ -3,7 +3,7 @@
 #include <math.h>
 #include "machine/machine.h"
 
-/* --- Makespan and critical path ------------------------------------------------------------------------------------------ */
+/* --- Makespan and critical path ----------------------------------------------------------------------------------- */
 
 static void expect_path(const struct heddle_trace *trace, const uint64_t *expected, size_t n_expected)
 {
@@ -50,7 +50,7 @@ static void path_of_busy_worker_goes_through_its_previous_task(void **state)
 	heddle_trace_free(trace);
 }
 
-/* --- Bounds ---------------------------------------------------------------------------------------------------------------- */
+/* --- Bounds ------------------------------------------------------------------------------------------------------- */
 
 static void bounds_of_diamond_are_area_and_longest_path(void **state)
 {
@@ -75,8 +75,8 @@ static double from_table(const struct heddle_trace *trace, size_t task, unsigned
 	return table[trace->tasks[task].codelet][class_id];
 }
 
-/* Two tasks of 10 us or 1 us, three of 2 us or 1 us. All of the first kind go to the card, and 5/9 of the second to the core:
- * 6 x = 2 + 3 (1 - x), T = 10/3. */
+/* Two tasks of 10 us or 1 us, three of 2 us or 1 us. All of the first kind go to the card, and 5/9 of the second to the
+ * core: 6 x = 2 + 3 (1 - x), T = 10/3. */
 static void bounds_of_two_classes_share_a_type(void **state)
 {
 	(void)state;
@@ -104,8 +104,8 @@ static double own_size(const struct heddle_trace *trace, size_t task, unsigned c
 	return trace->tasks[task].bytes / (class_id == 1 && trace->tasks[task].codelet == 0 ? 4 : 1);
 }
 
-/* More kinds than the linear program takes, of two ratios between the classes. All of the first codelet goes to the card, and of
- * the second what evens it out; its first task alone would suggest the contrary. */
+/* More kinds than the linear program takes, of two ratios between the classes. All of the first codelet goes to the
+ * card, and of the second what evens it out; its first task alone would suggest the contrary. */
 static void bounds_of_many_sizes_are_merged_exactly(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void bounds_without_times_or_with_circle_are_refused(void **state)
 	heddle_trace_free(trace);
 }
 
-/* --- Files ------------------------------------------------------------------------------------------------------------------ */
+/* --- Files -------------------------------------------------------------------------------------------------------- */
 
 static void expect_same_platform(const struct heddle_platform *a, const struct heddle_platform *b)
 {
@@ -237,33 +237,33 @@ static void trace_with_a_damaged_line_is_refused_naming_it(void **state)
 	static const struct {
 		const char *old, *new, *said;
 	} cases[] = {
-		{"heddle-trace 1", "heddle-trace 2", "version 2"},
-		{"heddle-trace 1", "something", "not a trace"},
-		{"clock virtual", "clock maybe", "clock"},
-		{"codelet 00ff00", "codelet 00FF00", "colour"},
-		{"codelet 00ff00 work", "codelet 00ff00", "name"},
-		{"task 1 0 0", "tusk 1 0 0", "\"tusk\""},
-		{"task 1 0 0", "task 1 2 0", "codelet"},
-		{"task 1 0 0", "task 1 0 9", "worker"},
-		{"task 1 0 0", "task 1 x 0", "codelet"},
-		{"task 1 0 0", "task 1  0 0", "codelet"},
-		{"task 1 0 0", "task 99999999999999999999 0 0", "id"},
-		{"task 1 0 0 0.1", "task 1 0 0 nan", "ready"},
-		{"task 1 0 0 0.1 0.1", "task 1 0 0 0.1 0.1e999", "picked"},
-		{"task 1 0 0 0.1 0.1 0.1", "task 1 0 0 0.1 0.1 9", "ends before"},
-		{" 0 0 8 0 0\n", " 0 0 8 0\n", "footprint"},
-		{" 0 0 8 0 0\n", " 0 0 8 0 0 0\n", "more fields"},
-		{" 0 0 8 0 0\n", " 0 0 -8 0 0\n", "bytes"},
-		{"task 4 ", "task 2 ", "out of order"},
-		{"task 4 ", "task 3 ", "of another"},
-		{"transfer 0 1 -5", "transfer 0 2 -5", "memory node"},
-		{"transfer 0 1 0 ", "transfer 0 1 -6 ", "out of order"},
-		{"8 8 1\n", "8 8 3\n", "reason"},
-		{"edge 1 3", "edge 3 3", "itself"},
-		{"edge 1 4", "edge 1 2", "out of order"},
-		{"edge 1 4", "task 1 4", "\"task\" after \"edge\""},
-		{"end 4 3 3", "end 5 3 3", "missing"},
-		{"end 4 3 3\n", "end 4 3 3\nend 4 3 3\n", "\"end\" after"},
+	    {"heddle-trace 1", "heddle-trace 2", "version 2"},
+	    {"heddle-trace 1", "something", "not a trace"},
+	    {"clock virtual", "clock maybe", "clock"},
+	    {"codelet 00ff00", "codelet 00FF00", "colour"},
+	    {"codelet 00ff00 work", "codelet 00ff00", "name"},
+	    {"task 1 0 0", "tusk 1 0 0", "\"tusk\""},
+	    {"task 1 0 0", "task 1 2 0", "codelet"},
+	    {"task 1 0 0", "task 1 0 9", "worker"},
+	    {"task 1 0 0", "task 1 x 0", "codelet"},
+	    {"task 1 0 0", "task 1  0 0", "codelet"},
+	    {"task 1 0 0", "task 99999999999999999999 0 0", "id"},
+	    {"task 1 0 0 0.1", "task 1 0 0 nan", "ready"},
+	    {"task 1 0 0 0.1 0.1", "task 1 0 0 0.1 0.1e999", "picked"},
+	    {"task 1 0 0 0.1 0.1 0.1", "task 1 0 0 0.1 0.1 9", "ends before"},
+	    {" 0 0 8 0 0\n", " 0 0 8 0\n", "footprint"},
+	    {" 0 0 8 0 0\n", " 0 0 8 0 0 0\n", "more fields"},
+	    {" 0 0 8 0 0\n", " 0 0 -8 0 0\n", "bytes"},
+	    {"task 4 ", "task 2 ", "out of order"},
+	    {"task 4 ", "task 3 ", "of another"},
+	    {"transfer 0 1 -5", "transfer 0 2 -5", "memory node"},
+	    {"transfer 0 1 0 ", "transfer 0 1 -6 ", "out of order"},
+	    {"8 8 1\n", "8 8 3\n", "reason"},
+	    {"edge 1 3", "edge 3 3", "itself"},
+	    {"edge 1 4", "edge 1 2", "out of order"},
+	    {"edge 1 4", "task 1 4", "\"task\" after \"edge\""},
+	    {"end 4 3 3", "end 5 3 3", "missing"},
+	    {"end 4 3 3\n", "end 4 3 3\nend 4 3 3\n", "\"end\" after"},
 	};
 	struct heddle_trace *trace = rich();
 	OK(heddle_trace_save(trace, file("a.trace")));
@@ -274,14 +274,16 @@ static void trace_with_a_damaged_line_is_refused_naming_it(void **state)
 		const char *at = strstr(good, cases[i].old);
 		if (!at)
 			fail_msg("case %zu: no \"%s\" in\n%s", i, cases[i].old, good);
-		char *text = hd_format("%.*s%s%s", (int)(at - good), good, cases[i].new, at + strlen(cases[i].old)), line[32];
+		char *text = hd_format("%.*s%s%s", (int)(at - good), good, cases[i].new, at + strlen(cases[i].old)),
+		     line[32];
 		size_t number = 1 + (size_t)(strncmp(cases[i].old, "end 4 3 3\n", 10) == 0);
 		for (const char *p = good; p < at; p++)
 			number += *p == '\n';
 		snprintf(line, sizeof line, "b.trace:%zu: ", number);
 		assert_int_equal(load_text(text, strlen(text)), HEDDLE_E_FORMAT);
 		if (!strstr(heddle_last_error(), line) || !strstr(heddle_last_error(), cases[i].said))
-			fail_msg("case %zu: \"%s\" lacks \"%s\" or \"%s\"", i, heddle_last_error(), line, cases[i].said);
+			fail_msg("case %zu: \"%s\" lacks \"%s\" or \"%s\"", i, heddle_last_error(), line,
+			         cases[i].said);
 		free(text);
 	}
 	free(good);
@@ -348,19 +350,19 @@ static void trace_in_memory_with_wrong_records_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(makespan_of_diamond_counts_from_first_start),
-		cmocka_unit_test(path_of_diamond_follows_later_branch),
-		cmocka_unit_test(path_of_busy_worker_goes_through_its_previous_task),
-		cmocka_unit_test(bounds_of_diamond_are_area_and_longest_path),
-		cmocka_unit_test(bounds_of_two_classes_share_a_type),
-		cmocka_unit_test(bounds_of_many_sizes_are_merged_exactly),
-		cmocka_unit_test(bounds_without_times_or_with_circle_are_refused),
-		cmocka_unit_test(trace_saved_and_loaded_is_the_same),
-		cmocka_unit_test(trace_of_random_numbers_is_loaded_bit_for_bit),
-		cmocka_unit_test(trace_with_a_damaged_line_is_refused_naming_it),
-		cmocka_unit_test(trace_cut_short_anywhere_is_refused),
-		cmocka_unit_test(trace_with_random_bytes_changed_is_loaded_or_refused),
-		cmocka_unit_test(trace_in_memory_with_wrong_records_is_refused),
+	    cmocka_unit_test(makespan_of_diamond_counts_from_first_start),
+	    cmocka_unit_test(path_of_diamond_follows_later_branch),
+	    cmocka_unit_test(path_of_busy_worker_goes_through_its_previous_task),
+	    cmocka_unit_test(bounds_of_diamond_are_area_and_longest_path),
+	    cmocka_unit_test(bounds_of_two_classes_share_a_type),
+	    cmocka_unit_test(bounds_of_many_sizes_are_merged_exactly),
+	    cmocka_unit_test(bounds_without_times_or_with_circle_are_refused),
+	    cmocka_unit_test(trace_saved_and_loaded_is_the_same),
+	    cmocka_unit_test(trace_of_random_numbers_is_loaded_bit_for_bit),
+	    cmocka_unit_test(trace_with_a_damaged_line_is_refused_naming_it),
+	    cmocka_unit_test(trace_cut_short_anywhere_is_refused),
+	    cmocka_unit_test(trace_with_random_bytes_changed_is_loaded_or_refused),
+	    cmocka_unit_test(trace_in_memory_with_wrong_records_is_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

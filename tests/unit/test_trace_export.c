@@ -12,7 +12,7 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
-/* --- Exports ------------------------------------------------------------------------------------------------------------------ */
+/* --- Exports ------------------------------------------------------------------------------------------------------ */
 
 static char *export_rich(enum heddle_trace_format format, const char *name)
 {
@@ -141,9 +141,10 @@ static void export_to_nowhere_or_of_unknown_format_is_refused(void **state)
 	heddle_trace_free(trace);
 }
 
-/* --- Charts -------------------------------------------------------------------------------------------------------------------- */
+/* --- Charts ------------------------------------------------------------------------------------------------------- */
 
-/* Shapes filled or stroked with pure green, the colour of the codelet "work"; blanks differ between versions of cairo. */
+/* Shapes filled or stroked with pure green, the colour of the codelet "work"; blanks differ between versions of
+ * cairo. */
 static size_t count_green(char *svg)
 {
 	char *to = svg;
@@ -218,7 +219,8 @@ static void gantt_takes_the_size_asked_for(void **state)
 	assert_non_null(strstr(svg, "width=\"640"));
 	assert_non_null(strstr(svg, "height=\"480"));
 	free(svg);
-	assert_int_equal(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.width = -1}), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.width = -1}),
+	                 HEDDLE_E_INVALID);
 	assert_int_equal(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.lower_bound = NAN}),
 	                 HEDDLE_E_INVALID);
 	assert_int_equal(heddle_trace_gantt(trace, file("a.gif"), NULL), HEDDLE_E_INVALID);
@@ -231,7 +233,8 @@ static void chart_leaves_out_what_an_axis_cannot_show(void **state)
 	(void)state;
 	const double x[] = {1, 10, 0, NAN, 1e4}, y[] = {3, 30, 5, 5, 1e300};
 	const struct heddle_chart_series series[] = {{"first", x, y, 5, 1}, {"second", y, x, 5, 0}};
-	struct heddle_chart chart = {.title = "t", .x_label = "x", .y_label = "y", .log_x = 1, .log_y = 1, .series = series};
+	struct heddle_chart chart = {
+	    .title = "t", .x_label = "x", .y_label = "y", .log_x = 1, .log_y = 1, .series = series};
 	for (chart.n_series = 0; chart.n_series <= 2; chart.n_series++) {
 		size_t length = 0;
 		OK(heddle_chart_lines(&chart, file("a.svg")));
@@ -249,15 +252,15 @@ static void chart_leaves_out_what_an_axis_cannot_show(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(csv_has_a_line_per_task_and_transfer),
-		cmocka_unit_test(chrome_trace_is_json_with_all_events),
-		cmocka_unit_test(paje_lines_have_the_fields_that_the_header_defines),
-		cmocka_unit_test(export_to_nowhere_or_of_unknown_format_is_refused),
-		cmocka_unit_test(gantt_in_svg_has_a_shape_per_task),
-		cmocka_unit_test(gantt_of_tiny_tasks_is_small),
-		cmocka_unit_test(gantt_kinds_have_their_signatures),
-		cmocka_unit_test(gantt_takes_the_size_asked_for),
-		cmocka_unit_test(chart_leaves_out_what_an_axis_cannot_show),
+	    cmocka_unit_test(csv_has_a_line_per_task_and_transfer),
+	    cmocka_unit_test(chrome_trace_is_json_with_all_events),
+	    cmocka_unit_test(paje_lines_have_the_fields_that_the_header_defines),
+	    cmocka_unit_test(export_to_nowhere_or_of_unknown_format_is_refused),
+	    cmocka_unit_test(gantt_in_svg_has_a_shape_per_task),
+	    cmocka_unit_test(gantt_of_tiny_tasks_is_small),
+	    cmocka_unit_test(gantt_kinds_have_their_signatures),
+	    cmocka_unit_test(gantt_takes_the_size_asked_for),
+	    cmocka_unit_test(chart_leaves_out_what_an_axis_cannot_show),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

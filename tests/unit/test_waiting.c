@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include "program.h"
 
-/* --- Waiting --------------------------------------------------------------------------------------------------------------------------- */
+/* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 static void wait_for_one_does_not_wait_for_others(void **state)
 {
@@ -51,7 +51,8 @@ static void callback_may_submit_and_is_waited_for(void **state)
 	struct call call = {.rt = rt, .codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment)};
 	assert_ok(heddle_variable(rt, &x, sizeof x, &call.data));
 	for (int i = 0; i < 20; i++)
-		assert_ok(heddle_submit(rt, heddle_call(call.codelet), heddle_rw(call.data), heddle_then(note_and_submit, &call)));
+		assert_ok(heddle_submit(rt, heddle_call(call.codelet), heddle_rw(call.data),
+		                        heddle_then(note_and_submit, &call)));
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(call.count, 20);
 	assert_int_equal(call.status, 0);
@@ -190,7 +191,7 @@ static void unregister_async_ends_the_handle_after_its_tasks(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- Failures -------------------------------------------------------------------------------------------------------------------------- */
+/* --- Failures ----------------------------------------------------------------------------------------------------- */
 
 static void kernel_failure_cancels_its_readers_only(void **state)
 {
@@ -251,7 +252,8 @@ static void failure_reaches_explicit_successors(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(code), heddle_out(&a)));
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_after(a), heddle_out(&b)));
 	assert_int_equal(heddle_task_wait(a), HEDDLE_E_KERNEL);
-	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_after(a), heddle_after(b), heddle_out(&c))); /* a has ended */
+	/* a has ended */
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_after(a), heddle_after(b), heddle_out(&c)));
 	assert_int_equal(heddle_task_wait(b), HEDDLE_E_CANCELLED);
 	assert_int_equal(heddle_task_wait(c), HEDDLE_E_CANCELLED);
 	heddle_task_release(a);
@@ -311,9 +313,14 @@ static heddle_task *stubborn_pick(void *state, unsigned worker)
 static void policy_that_refuses_every_worker_is_a_deadlock(void **state)
 {
 	(void)state;
-	static const struct heddle_policy policy = {
-		.abi = HEDDLE_POLICY_ABI, .name = "stubborn", .summary = "gives nothing away", .source = "this test",
-		.create = stubborn_create, .destroy = free, .ready = stubborn_ready, .pick = stubborn_pick};
+	static const struct heddle_policy policy = {.abi = HEDDLE_POLICY_ABI,
+	                                            .name = "stubborn",
+	                                            .summary = "gives nothing away",
+	                                            .source = "this test",
+	                                            .create = stubborn_create,
+	                                            .destroy = free,
+	                                            .ready = stubborn_ready,
+	                                            .pick = stubborn_pick};
 	assert_ok(heddle_policy_register(&policy));
 	struct heddle_config config = small_config();
 	config.sched = "stubborn";
@@ -393,7 +400,7 @@ static void trace_of_a_runtime_that_does_not_trace_is_refused(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
-/* --- What sentences say -------------------------------------------------------------------------------------------------- */
+/* --- What sentences say ------------------------------------------------------------------------------------------- */
 
 static void sentences_name_the_task_that_failed(void **state)
 {
@@ -411,7 +418,8 @@ static void sentences_name_the_task_that_failed(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(fails), heddle_rw(da), heddle_value(code), heddle_named("culprit"),
 	                        heddle_out(&bad)));
 	assert_ok(heddle_submit(rt, heddle_call(inc), heddle_rw(da), heddle_out(&through_data)));
-	assert_ok(heddle_submit(rt, heddle_call(inc), heddle_rw(db), heddle_after(through_data), heddle_out(&through_edge)));
+	assert_ok(
+	    heddle_submit(rt, heddle_call(inc), heddle_rw(db), heddle_after(through_data), heddle_out(&through_edge)));
 	heddle_task *const cancelled[] = {through_data, through_edge};
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(heddle_task_wait(cancelled[i]), HEDDLE_E_CANCELLED);
@@ -446,7 +454,8 @@ static void a_new_value_has_a_new_failure(void **state)
 	heddle_data *d;
 	assert_ok(heddle_variable(rt, &a, sizeof a, &d));
 	for (int code = 1; code >= 0; code--) {
-		assert_ok(heddle_submit(rt, heddle_call(fails), heddle_w(d), heddle_value(code), heddle_named("first")));
+		assert_ok(
+		    heddle_submit(rt, heddle_call(fails), heddle_w(d), heddle_value(code), heddle_named("first")));
 		assert_int_equal(heddle_wait_all(rt), code ? HEDDLE_E_KERNEL : 0);
 	}
 	int code = 1;
@@ -461,23 +470,23 @@ int main(void)
 {
 	static int no = 0, yes = 1;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wait_for_one_does_not_wait_for_others),
-		cmocka_unit_test(callback_may_submit_and_is_waited_for),
-		cmocka_unit_test(wait_for_one_does_not_wait_for_callbacks_of_others),
-		cmocka_unit_test(task_without_codelet_only_synchronises),
-		cmocka_unit_test_prestate(acquire_shows_the_value_so_far_and_lets_change_it, &no),
-		cmocka_unit_test_prestate(acquire_shows_the_value_so_far_and_lets_change_it, &yes),
-		cmocka_unit_test(acquire_and_release_out_of_turn_are_refused),
-		cmocka_unit_test(unregister_async_ends_the_handle_after_its_tasks),
-		cmocka_unit_test(kernel_failure_cancels_its_readers_only),
-		cmocka_unit_test(failure_reaches_explicit_successors),
-		cmocka_unit_test(unregistering_what_was_never_computed_says_so),
-		cmocka_unit_test(sentences_name_the_task_that_failed),
-		cmocka_unit_test(a_new_value_has_a_new_failure),
-		cmocka_unit_test(policy_that_refuses_every_worker_is_a_deadlock),
-		cmocka_unit_test(large_task_that_hangs_is_named),
-		cmocka_unit_test(explicit_successors_come_in_turn),
-		cmocka_unit_test(trace_of_a_runtime_that_does_not_trace_is_refused),
+	    cmocka_unit_test(wait_for_one_does_not_wait_for_others),
+	    cmocka_unit_test(callback_may_submit_and_is_waited_for),
+	    cmocka_unit_test(wait_for_one_does_not_wait_for_callbacks_of_others),
+	    cmocka_unit_test(task_without_codelet_only_synchronises),
+	    cmocka_unit_test_prestate(acquire_shows_the_value_so_far_and_lets_change_it, &no),
+	    cmocka_unit_test_prestate(acquire_shows_the_value_so_far_and_lets_change_it, &yes),
+	    cmocka_unit_test(acquire_and_release_out_of_turn_are_refused),
+	    cmocka_unit_test(unregister_async_ends_the_handle_after_its_tasks),
+	    cmocka_unit_test(kernel_failure_cancels_its_readers_only),
+	    cmocka_unit_test(failure_reaches_explicit_successors),
+	    cmocka_unit_test(unregistering_what_was_never_computed_says_so),
+	    cmocka_unit_test(sentences_name_the_task_that_failed),
+	    cmocka_unit_test(a_new_value_has_a_new_failure),
+	    cmocka_unit_test(policy_that_refuses_every_worker_is_a_deadlock),
+	    cmocka_unit_test(large_task_that_hangs_is_named),
+	    cmocka_unit_test(explicit_successors_come_in_turn),
+	    cmocka_unit_test(trace_of_a_runtime_that_does_not_trace_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include <float.h>
 #include "scratch.h"
 
-/* --- Traces ---------------------------------------------------------------------------------------------------------- */
+/* --- Traces ------------------------------------------------------------------------------------------------------- */
 
 static const char two_classes[] = "version: 1\nname: pair\n"
                                   "nodes:\n  - {name: ram}\n  - {name: memory}\n"
@@ -15,9 +15,10 @@ static const char two_classes[] = "version: 1\nname: pair\n"
                                   "links:\n  - {from: ram, to: memory, bandwidth_mbs: 1000}\n"
                                   "  - {from: memory, to: ram, bandwidth_mbs: 1000}\n";
 
-static const char two_cores[] = "version: 1\nname: cores\nnodes:\n  - {name: ram}\nclasses:\n  - {name: cpu, kind: cpu}\n"
-                                "workers:\n  - {name: core, class: cpu, node: ram, count: 2}\n"
-                                "kernels:\n  - {codelet: work, class: cpu, table: [{bytes: 8, us: 10}, {bytes: 16, us: 20}]}\n";
+static const char two_cores[] =
+    "version: 1\nname: cores\nnodes:\n  - {name: ram}\nclasses:\n  - {name: cpu, kind: cpu}\n"
+    "workers:\n  - {name: core, class: cpu, node: ram, count: 2}\n"
+    "kernels:\n  - {codelet: work, class: cpu, table: [{bytes: 8, us: 10}, {bytes: 16, us: 20}]}\n";
 
 static struct heddle_trace *make_trace(const char *yaml, size_t n_tasks, size_t n_edges)
 {
@@ -37,8 +38,8 @@ static struct heddle_trace *make_trace(const char *yaml, size_t n_tasks, size_t 
 
 static void set_task(struct heddle_trace *trace, size_t i, uint32_t worker, double start, double end)
 {
-	trace->tasks[i] = (struct heddle_trace_task){.id = i + 1, .worker = worker, .ready = start, .picked = start,
-	                                             .start = start, .end = end, .bytes = 8};
+	trace->tasks[i] = (struct heddle_trace_task){
+	    .id = i + 1, .worker = worker, .ready = start, .picked = start, .start = start, .end = end, .bytes = 8};
 }
 
 /* Starts at 100 us. 1 before 2 and 3, these before 4; 1, 2 and 4 run one after the other on the first core. */

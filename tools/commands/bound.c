@@ -58,7 +58,8 @@ static const struct argp argp = {
     .args_doc = "cholesky[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
     .doc = "Lower bounds of the makespan of any schedule, transfers taken as free: area (no dependencies, ideal "
            "sharing of the "
-           "work), critical path (no limit to the number of workers), iterative (both at once), and the best, their largest; "
+           "work), critical path (no limit to the number of workers), iterative (both at once), and the best, their "
+           "largest; "
            "and for "
            "graphs of at most 12 tasks the optimum.",
 };

@@ -15,14 +15,14 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "FILE|NAME", 0,
-	 "Where to write it: a file if it has a / or ends in .yaml, otherwise NAME.yaml in the user's data directory "
-	 "(default this)",
-	 0},
-	{"n", 'n', "N", 0, "Order of the matrices (default: 4096, and at least 5 tiles)", 0},
-	{"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
-	{"keep", KEY_KEEP, NULL, 0, "Add to what the performance models hold instead of measuring anew", 0},
-	{0},
+    {"output", 'o', "FILE|NAME", 0,
+     "Where to write it: a file if it has a / or ends in .yaml, otherwise NAME.yaml in the user's data directory "
+     "(default this)",
+     0},
+    {"n", 'n', "N", 0, "Order of the matrices (default: 4096, and at least 5 tiles)", 0},
+    {"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
+    {"keep", KEY_KEEP, NULL, 0, "Add to what the performance models hold instead of measuring anew", 0},
+    {0},
 };
 
 static void parse_tiles(struct options *o, const struct argp_state *state, const char *list)
@@ -53,13 +53,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the "
-	       "links, and writes a platform: `heddle sim cholesky --platform this` then simulates this machine. "
-	       "Emulated accelerators are measured too when they are configured (--set n_emulated=2).\v"
-	       "Measures best on an idle machine.",
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the "
+           "links, and writes a platform: `heddle sim cholesky --platform this` then simulates this machine. "
+           "Emulated accelerators are measured too when they are configured (--set n_emulated=2).\v"
+           "Measures best on an idle machine.",
 };
 
 static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
@@ -112,9 +112,11 @@ static int measure(heddle_runtime *rt, const struct heddle_config *config, const
 		size_t tile = o->tiles[i / 2], n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
 		n -= n % tile; /* whole tiles only: the others would be models of sizes nobody asked for */
 		struct work what = {.problem = {
-			.n = n, .tile = tile, .layout = HEDDLE_DENSE_TILED,
-			.precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE,
-		}};
+		                        .n = n,
+		                        .tile = tile,
+		                        .layout = HEDDLE_DENSE_TILED,
+		                        .precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE,
+		                    }};
 		what.repeat = repetitions(config, heddle_runtime_platform(rt), n, tile);
 		struct outcome outcome;
 		int status = cholesky_check_memory(&what);
@@ -174,7 +176,9 @@ static int check_tiles(const struct options *o)
 int tool_calibrate(int argc, char **argv)
 {
 	struct options o = {
-		.output = "this", .tiles = {64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 960}, .n_tiles = 11,
+	    .output = "this",
+	    .tiles = {64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 960},
+	    .n_tiles = 11,
 	};
 	struct heddle_config config;
 	int status = tool_parse(&argp, argc, argv, &o);

@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* --- Lists ---------------------------------------------------------------------------------------------------------------- */
+/* --- Lists -------------------------------------------------------------------------------------------------------- */
 
 static void add_name(struct names *names, const char *text, size_t length)
 {
@@ -108,7 +108,7 @@ static const struct argp argp = {
            "A GRAPH by itself is the same as with --graphs.",
 };
 
-/* --- Tables --------------------------------------------------------------------------------------------------------------- */
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
 
 static void fill_problems(struct table *table, const struct campaign *c)
 {
@@ -217,7 +217,7 @@ static void print(const struct campaign *c, enum table_format format)
 	table_free(&policies);
 }
 
-/* --- The picture ---------------------------------------------------------------------------------------------------------- */
+/* --- The picture -------------------------------------------------------------------------------------------------- */
 
 static int draw(const struct campaign *c, const char *path)
 {
@@ -249,7 +249,7 @@ static int draw(const struct campaign *c, const char *path)
 	return status;
 }
 
-/* --- The command ---------------------------------------------------------------------------------------------------------- */
+/* --- The command -------------------------------------------------------------------------------------------------- */
 
 static int configure(const struct options *o, struct heddle_config *config)
 {

@@ -12,14 +12,14 @@ static const char *const other_variables[] = {"HEDDLE_CONFIG", "HEDDLE_PLATFORM_
 enum { N_OTHERS = sizeof other_variables / sizeof *other_variables };
 
 static const struct argp argp = {
-	.parser = tool_view_parse,
-	.children = tool_view_children,
-	.doc = "Shows every setting: the variable that sets it, its value now and where that comes from (default, "
-	       "file, environment, --set), its default, unit, range and meaning. HEDDLE_* variables that mean "
-	       "nothing are reported.\v"
-	       "The configuration file has lines `name = value` and # comments; it is HEDDLE_CONFIG, or "
-	       "heddle/config in the user's XDG configuration directory. HEDDLE_PLATFORM_PATH lists directories of "
-	       "platform files, separated by colons.",
+    .parser = tool_view_parse,
+    .children = tool_view_children,
+    .doc = "Shows every setting: the variable that sets it, its value now and where that comes from (default, "
+           "file, environment, --set), its default, unit, range and meaning. HEDDLE_* variables that mean "
+           "nothing are reported.\v"
+           "The configuration file has lines `name = value` and # comments; it is HEDDLE_CONFIG, or "
+           "heddle/config in the user's XDG configuration directory. HEDDLE_PLATFORM_PATH lists directories of "
+           "platform files, separated by colons.",
 };
 
 static int was_set(const struct tool_settings *settings, const char *name)
@@ -105,15 +105,15 @@ static void add_unknown(struct table *table)
 int tool_config(int argc, char **argv)
 {
 	static const struct table_column setting_columns[] = {
-		{"name", "setting", NULL, TABLE_AS_TEXT}, {"variable", NULL, NULL, TABLE_AS_TEXT},
-		{"value", NULL, NULL, TABLE_AS_TEXT},     {"origin", "from", NULL, TABLE_AS_TEXT},
-		{"default", NULL, NULL, TABLE_AS_TEXT},   {"unit", NULL, NULL, TABLE_AS_TEXT},
-		{"kind", NULL, NULL, TABLE_AS_TEXT},      {"range", NULL, NULL, TABLE_AS_TEXT},
-		{"help", "meaning", NULL, TABLE_AS_TEXT},
+	    {"name", "setting", NULL, TABLE_AS_TEXT}, {"variable", NULL, NULL, TABLE_AS_TEXT},
+	    {"value", NULL, NULL, TABLE_AS_TEXT},     {"origin", "from", NULL, TABLE_AS_TEXT},
+	    {"default", NULL, NULL, TABLE_AS_TEXT},   {"unit", NULL, NULL, TABLE_AS_TEXT},
+	    {"kind", NULL, NULL, TABLE_AS_TEXT},      {"range", NULL, NULL, TABLE_AS_TEXT},
+	    {"help", "meaning", NULL, TABLE_AS_TEXT},
 	};
 	static const struct table_column unknown_columns[] = {
-		{"variable", NULL, NULL, TABLE_AS_TEXT},
-		{"suggestion", "did you mean", NULL, TABLE_AS_TEXT},
+	    {"variable", NULL, NULL, TABLE_AS_TEXT},
+	    {"suggestion", "did you mean", NULL, TABLE_AS_TEXT},
 	};
 	static const struct table_column file_columns[] = {{"file", "configuration file", NULL, TABLE_AS_TEXT}};
 	struct tool_view o = {.format = TABLE_TEXT};

@@ -15,11 +15,11 @@ struct options {
 enum { REAL_TILE = 384, SIM_TILES = 20, SIM_TILE = 960 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "DIR", 0, "Where the pictures go (default: here)", 0},
-	{"n", 'n', "N", 0, "Order of the matrix that is factorised for real (default 6144)", 0},
-	{"tile", 'b', "B", 0, "Order of its tiles (default 384, and at most N)", 0},
-	{"platform", 'p', "NAME|FILE", 0, "The machine that is simulated (default haswell-k40m)", 0},
-	{0},
+    {"output", 'o', "DIR", 0, "Where the pictures go (default: here)", 0},
+    {"n", 'n', "N", 0, "Order of the matrix that is factorised for real (default 6144)", 0},
+    {"tile", 'b', "B", 0, "Order of its tiles (default 384, and at most N)", 0},
+    {"platform", 'p', "NAME|FILE", 0, "The machine that is simulated (default haswell-k40m)", 0},
+    {0},
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -36,11 +36,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.doc = "Shows this machine, runs a Cholesky factorisation on it, then simulates the same program on a node "
-	       "with GPUs under every scheduling policy, and draws the best schedule.\v"
-	       "Exit status 1 if the residual is too large or a simulated time is below the lower bound.",
+    .options = options,
+    .parser = parse,
+    .doc = "Shows this machine, runs a Cholesky factorisation on it, then simulates the same program on a node "
+           "with GPUs under every scheduling policy, and draws the best schedule.\v"
+           "Exit status 1 if the residual is too large or a simulated time is below the lower bound.",
 };
 
 static void step(int number, const char *what)
@@ -120,8 +120,9 @@ static void print_comparison(const struct comparison *c, const struct heddle_pla
 static int compare(const struct heddle_config *config, const struct options *o, const struct heddle_platform *platform)
 {
 	struct work what = {
-		.name = "cholesky",
-		.problem = {.n = SIM_TILES * SIM_TILE, .tile = SIM_TILE, .precision = HEDDLE_DENSE_SINGLE}, .repeat = 1,
+	    .name = "cholesky",
+	    .problem = {.n = SIM_TILES * SIM_TILE, .tile = SIM_TILE, .precision = HEDDLE_DENSE_SINGLE},
+	    .repeat = 1,
 	};
 	struct comparison c;
 	struct outcome best;
@@ -164,7 +165,8 @@ static int prepare(struct options *o, struct heddle_config *config, struct heddl
 {
 	struct tool_settings none = {.n = 0};
 	if (!work_settle_tile(&o->real, REAL_TILE))
-		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->real.problem.tile, o->real.problem.n);
+		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->real.problem.tile,
+		                        o->real.problem.n);
 	char *probe = tool_format("%s/cholesky", o->directory);
 	int status = tool_check_writable(probe);
 	free(probe);
@@ -177,10 +179,10 @@ int tool_demo(int argc, char **argv)
 {
 	struct options o = {.directory = ".", .platform = "haswell-k40m"};
 	o.real = (struct work){
-		.name = "cholesky",
-		.problem = {.n = 6144, .layout = HEDDLE_DENSE_TILED, .check = 1},
-		.repeat = 1,
-		.keep_trace = 1,
+	    .name = "cholesky",
+	    .problem = {.n = 6144, .layout = HEDDLE_DENSE_TILED, .check = 1},
+	    .repeat = 1,
+	    .keep_trace = 1,
 	};
 	struct heddle_config config;
 	struct heddle_platform *platform;

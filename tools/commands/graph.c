@@ -110,7 +110,7 @@ static void fill_facts(struct table *table, const struct heddle_graph *g, const 
 
 static const struct table_column type_columns[] = {
     {"type", NULL, NULL, TABLE_AS_TEXT}, {"class", NULL, NULL, TABLE_AS_TEXT}, {"tasks", NULL, NULL, 0},
-    {"work_gflop", "work", "Gflop", 3},      {"mean_us", "mean time", "us", 1},    {"min_us", "least", "us", 1},
+    {"work_gflop", "work", "Gflop", 3},  {"mean_us", "mean time", "us", 1},    {"min_us", "least", "us", 1},
     {"max_us", "most", "us", 1},
 };
 

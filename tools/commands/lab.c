@@ -18,18 +18,18 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-	{"sets", KEY_SETS, "LIST", 0, "Parameter sets, rows of table 4: 0,3,8-11 (default: all 32)", 0},
-	{"seed", 's', "SEED", 0, "Of the first data set (default 1)", 0},
-	{"seeds", KEY_SEEDS, "K", 0, "Data sets, with seeds SEED, SEED+1, ... (default 1)", 0},
-	{"tasks", 'n', "N", 0, "Tasks of each graph (default 2048)", 0},
-	{"local", KEY_LOCAL, NULL, 0, "Predecessors of some types are recent tasks, instead of any finished ones", 0},
-	{"rounds", KEY_ROUNDS, "N", 0, "Simulations that a heuristic learns shares and idle times from (default 16)", 0},
-	{"threads", 't', "N", 0, "Threads (default: one per processor); results do not depend on it", 0},
-	{"quick", KEY_QUICK, NULL, 0, "A minute's work in a second: 4 sets, 256 tasks, a rough fit", 0},
-	{NULL, 0, NULL, 0, "What to show:", 2},
-	{"output", 'o', "DIR", 0, "Write dataset.csv, slowdown.csv, summary.csv and summary.svg there", 0},
-	{"explain", KEY_EXPLAIN, NULL, 0, "Also show the graphs beside the paper's, and every slowdown", 0},
-	{0},
+    {"sets", KEY_SETS, "LIST", 0, "Parameter sets, rows of table 4: 0,3,8-11 (default: all 32)", 0},
+    {"seed", 's', "SEED", 0, "Of the first data set (default 1)", 0},
+    {"seeds", KEY_SEEDS, "K", 0, "Data sets, with seeds SEED, SEED+1, ... (default 1)", 0},
+    {"tasks", 'n', "N", 0, "Tasks of each graph (default 2048)", 0},
+    {"local", KEY_LOCAL, NULL, 0, "Predecessors of some types are recent tasks, instead of any finished ones", 0},
+    {"rounds", KEY_ROUNDS, "N", 0, "Simulations that a heuristic learns shares and idle times from (default 16)", 0},
+    {"threads", 't', "N", 0, "Threads (default: one per processor); results do not depend on it", 0},
+    {"quick", KEY_QUICK, NULL, 0, "A minute's work in a second: 4 sets, 256 tasks, a rough fit", 0},
+    {NULL, 0, NULL, 0, "What to show:", 2},
+    {"output", 'o', "DIR", 0, "Write dataset.csv, slowdown.csv, summary.csv and summary.svg there", 0},
+    {"explain", KEY_EXPLAIN, NULL, 0, "Also show the graphs beside the paper's, and every slowdown", 0},
+    {0},
 };
 
 /* "0,3,8-11" */
@@ -47,7 +47,8 @@ static void parse_sets(struct options *o, const char *text, const struct argp_st
 		}
 		if (!good || (*end && *end != ',') || from < 0 || to >= HD_LAB_SETS || from > to ||
 		    o->lab.n_sets + (size_t)(to - from + 1) > HD_LAB_SETS)
-			argp_error(state, "--sets is \"%s\": it must be a list such as 0,3,8-11 of numbers from 0 to %d", text,
+			argp_error(state,
+			           "--sets is \"%s\": it must be a list such as 0,3,8-11 of numbers from 0 to %d", text,
 			           HD_LAB_SETS - 1);
 		for (long i = from; i <= to; i++)
 			o->sets[o->lab.n_sets++] = (unsigned)i;
@@ -77,12 +78,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.doc = "Simulates Heteroprio on random graphs of typed tasks, with the priorities of each of the 28 heuristics of "
-	       "autoheteroprio and with the best that a search finds, and shows how much slower the heuristics are.\v"
-	       "The experiment of Flint and Bramas (2020), whose figures are shown beside; docs/lab.md explains it.",
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc = "Simulates Heteroprio on random graphs of typed tasks, with the priorities of each of the 28 heuristics of "
+           "autoheteroprio and with the best that a search finds, and shows how much slower the heuristics are.\v"
+           "The experiment of Flint and Bramas (2020), whose figures are shown beside; docs/lab.md explains it.",
 };
 
 void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick)
@@ -128,9 +129,10 @@ static int check_directory(const char *directory)
 
 static void print(const struct options *o, struct lab_tables *tables)
 {
-	struct table *all[LAB_TABLES] = {&tables->all[LAB_EXPERIMENT], &tables->all[LAB_SUMMARY], &tables->all[LAB_DATASET],
-	                                 &tables->all[LAB_SLOWDOWN]};
-	size_t first = o->format == TABLE_CSV && !o->explain; /* CSV is for plotting programs: one table, unless more were asked for */
+	struct table *all[LAB_TABLES] = {&tables->all[LAB_EXPERIMENT], &tables->all[LAB_SUMMARY],
+	                                 &tables->all[LAB_DATASET], &tables->all[LAB_SLOWDOWN]};
+	/* CSV is for plotting programs: one table, unless more were asked for */
+	size_t first = o->format == TABLE_CSV && !o->explain;
 	size_t n = o->explain || o->format == TABLE_JSON ? LAB_TABLES : 2;
 	table_print(stdout, o->format, all + first, n - first);
 }

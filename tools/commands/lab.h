@@ -5,8 +5,8 @@
 #include <lab/lab.h>
 #include "shared/tool.h"
 
-/* Fills what is 0 in `lab` with the paper's experiment, or with a small one; `sets` too, unless n_sets says that they are
- * given. */
+/* Fills what is 0 in `lab` with the paper's experiment, or with a small one; `sets` too, unless n_sets says that they
+ * are given. */
 void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick);
 /* A bar on standard error, not too often; `last` is a double: us, when it was last shown. */
 void lab_show_progress(void *last, const char *what, size_t done, size_t n_items);
@@ -22,7 +22,8 @@ struct lab_tables {
 	char **keys;                  /* owns; theirs */
 	size_t n_keys;
 };
-void lab_tables_init(struct lab_tables *tables, const struct hd_lab_options *options, const struct hd_lab_results *results);
+void lab_tables_init(struct lab_tables *tables, const struct hd_lab_options *options,
+                     const struct hd_lab_results *results);
 void lab_tables_free(struct lab_tables *tables);
 /* dataset.csv, slowdown.csv, summary.csv and summary.svg in a directory: TOOL_OK, or a message and TOOL_FAILURE. */
 int lab_write(const struct lab_tables *tables, const struct hd_lab_results *results, const char *directory);

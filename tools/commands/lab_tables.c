@@ -16,7 +16,7 @@ const char *lab_heuristic_name(int h, char buffer[32])
 	return buffer;
 }
 
-/* --- Over the data sets -------------------------------------------------------------------------------------------------- */
+/* --- Over the data sets ------------------------------------------------------------------------------------------- */
 
 struct spread {
 	double mean, deviation, least, most;
@@ -47,21 +47,21 @@ static double rank_of(const double values[HD_HEURISTICS], int h)
 	return h < HD_HEURISTICS ? rank : NAN;
 }
 
-/* --- Tables -------------------------------------------------------------------------------------------------------------- */
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
 
 static void add_experiment(struct table *t, const struct hd_lab_options *o, const struct hd_lab_results *r)
 {
 	static const struct table_column columns[] = {
-		{"sets", "parameter sets", NULL, 0},
-		{"seed", "first seed", NULL, 0},
-		{"seeds", "data sets", NULL, 0},
-		{"tasks", "tasks per graph", NULL, 0},
-		{"rounds", NULL, NULL, 0},
-		{"control_of_perfect", "control / perfect schedule", NULL, 3},
-		{"gained_by_search", "first / control priorities", NULL, 3},
-		{"changing_percent", "orders still changing in the last quarter of the rounds", "%", 1},
-		{"simulated_tasks", "simulated", "tasks", 0},
-		{"simulated_tasks_per_s", "simulated", "tasks/s", 0},
+	    {"sets", "parameter sets", NULL, 0},
+	    {"seed", "first seed", NULL, 0},
+	    {"seeds", "data sets", NULL, 0},
+	    {"tasks", "tasks per graph", NULL, 0},
+	    {"rounds", NULL, NULL, 0},
+	    {"control_of_perfect", "control / perfect schedule", NULL, 3},
+	    {"gained_by_search", "first / control priorities", NULL, 3},
+	    {"changing_percent", "orders still changing in the last quarter of the rounds", "%", 1},
+	    {"simulated_tasks", "simulated", "tasks", 0},
+	    {"simulated_tasks_per_s", "simulated", "tasks/s", 0},
 	};
 	double n = (double)(r->n_seeds * r->n_sets), perfect = 0, first = 0, changing = 0;
 	for (size_t i = 0; i < r->n_seeds * r->n_sets; i++) {
@@ -85,18 +85,19 @@ static void add_experiment(struct table *t, const struct hd_lab_options *o, cons
 	table_number(t, (double)r->simulated_tasks * 1e6 / r->simulating_us);
 }
 
-static void add_statistics(struct table *t, const struct hd_lab_statistics *ours, const struct hd_lab_statistics *papers)
+static void add_statistics(struct table *t, const struct hd_lab_statistics *ours,
+                           const struct hd_lab_statistics *papers)
 {
 	const double pairs[][2] = {
-		{ours->close, papers->close},
-		{ours->far, papers->far},
-		{ours->many_predecessors, papers->many_predecessors},
-		{ours->mean_predecessors, papers->mean_predecessors},
-		{ours->max_predecessors, papers->max_predecessors},
-		{ours->no_successor, papers->no_successor},
-		{ours->many_successors, papers->many_successors},
-		{ours->max_successors, papers->max_successors},
-		{ours->mean_diff, papers->mean_diff},
+	    {ours->close, papers->close},
+	    {ours->far, papers->far},
+	    {ours->many_predecessors, papers->many_predecessors},
+	    {ours->mean_predecessors, papers->mean_predecessors},
+	    {ours->max_predecessors, papers->max_predecessors},
+	    {ours->no_successor, papers->no_successor},
+	    {ours->many_successors, papers->many_successors},
+	    {ours->max_successors, papers->max_successors},
+	    {ours->mean_diff, papers->mean_diff},
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		table_number(t, pairs[i][0]);
@@ -107,35 +108,35 @@ static void add_statistics(struct table *t, const struct hd_lab_statistics *ours
 static void add_dataset(struct table *t, const struct hd_lab_results *r)
 {
 	static const struct table_column columns[] = {
-		{"seed", NULL, NULL, 0},
-		{"dataset", "set", NULL, 0},
-		{"types", NULL, NULL, 0},
-		{"n_cpu", "CPUs", NULL, 0},
-		{"n_gpu", "GPUs", NULL, 0},
-		{"cpu_gpu_ratio", "CPUs/GPUs", NULL, 3},
-		{"close_cpu_gpu_task_share", "close", NULL, 3},
-		{"paper_close_cpu_gpu_task_share", "(paper)", NULL, 3},
-		{"far_cpu_gpu_task_share", "far", NULL, 3},
-		{"paper_far_cpu_gpu_task_share", "(paper)", NULL, 3},
-		{"many_predecessors_task_share", "many preds", NULL, 3},
-		{"paper_many_predecessors_task_share", "(paper)", NULL, 3},
-		{"mean_predecessors", "mean preds", NULL, 3},
-		{"paper_mean_predecessors", "(paper)", NULL, 3},
-		{"max_predecessors", "max preds", NULL, 0},
-		{"paper_max_predecessors", "(paper)", NULL, 0},
-		{"no_successor_task_share", "no succ", NULL, 3},
-		{"paper_no_successor_task_share", "(paper)", NULL, 3},
-		{"many_successors_task_share", "many succs", NULL, 3},
-		{"paper_many_successors_task_share", "(paper)", NULL, 3},
-		{"max_successors", "max succs", NULL, 0},
-		{"paper_max_successors", "(paper)", NULL, 0},
-		{"mean_cpu_gpu_diff", "mean diff", NULL, 3},
-		{"paper_mean_cpu_gpu_diff", "(paper)", NULL, 3},
-		{"distance", NULL, NULL, 2},
-		{"perfect_ms", "perfect", "ms", 1},
-		{"control_ms", "control", "ms", 1},
-		{"control_of_perfect", "control / perfect", NULL, 3},
-		{"best_slowdown", "best heuristic / control", NULL, 3},
+	    {"seed", NULL, NULL, 0},
+	    {"dataset", "set", NULL, 0},
+	    {"types", NULL, NULL, 0},
+	    {"n_cpu", "CPUs", NULL, 0},
+	    {"n_gpu", "GPUs", NULL, 0},
+	    {"cpu_gpu_ratio", "CPUs/GPUs", NULL, 3},
+	    {"close_cpu_gpu_task_share", "close", NULL, 3},
+	    {"paper_close_cpu_gpu_task_share", "(paper)", NULL, 3},
+	    {"far_cpu_gpu_task_share", "far", NULL, 3},
+	    {"paper_far_cpu_gpu_task_share", "(paper)", NULL, 3},
+	    {"many_predecessors_task_share", "many preds", NULL, 3},
+	    {"paper_many_predecessors_task_share", "(paper)", NULL, 3},
+	    {"mean_predecessors", "mean preds", NULL, 3},
+	    {"paper_mean_predecessors", "(paper)", NULL, 3},
+	    {"max_predecessors", "max preds", NULL, 0},
+	    {"paper_max_predecessors", "(paper)", NULL, 0},
+	    {"no_successor_task_share", "no succ", NULL, 3},
+	    {"paper_no_successor_task_share", "(paper)", NULL, 3},
+	    {"many_successors_task_share", "many succs", NULL, 3},
+	    {"paper_many_successors_task_share", "(paper)", NULL, 3},
+	    {"max_successors", "max succs", NULL, 0},
+	    {"paper_max_successors", "(paper)", NULL, 0},
+	    {"mean_cpu_gpu_diff", "mean diff", NULL, 3},
+	    {"paper_mean_cpu_gpu_diff", "(paper)", NULL, 3},
+	    {"distance", NULL, NULL, 2},
+	    {"perfect_ms", "perfect", "ms", 1},
+	    {"control_ms", "control", "ms", 1},
+	    {"control_of_perfect", "control / perfect", NULL, 3},
+	    {"best_slowdown", "best heuristic / control", NULL, 3},
 	};
 	table_init(t, "dataset", "Graphs, beside table 4 of the paper", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < r->n_seeds * r->n_sets; i++) {
@@ -170,7 +171,8 @@ static void add_slowdowns(struct lab_tables *tables, const struct hd_lab_results
 		tables->columns[i + 1] = (struct table_column){tables->keys[i], NULL, NULL, 3};
 	}
 	tables->columns[r->n_sets + 1] = (struct table_column){"mean", NULL, NULL, 3};
-	table_init(t, "slowdown", "Makespan over that of the control priorities, per parameter set", tables->columns, r->n_sets + 2);
+	table_init(t, "slowdown", "Makespan over that of the control priorities, per parameter set", tables->columns,
+	           r->n_sets + 2);
 	for (int h = 0; h < ROWS; h++) {
 		char name[32];
 		table_text(t, "%s", lab_heuristic_name(h, name));
@@ -187,17 +189,18 @@ static void add_slowdowns(struct lab_tables *tables, const struct hd_lab_results
 static void add_summary(struct table *t, const struct hd_lab_results *r)
 {
 	static const struct table_column columns[] = {
-		{"heuristic", NULL, NULL, TABLE_AS_TEXT},
-		{"mean", "mean slowdown", NULL, 3},
-		{"deviation", "over data sets: deviation", NULL, 3},
-		{"least", NULL, NULL, 3},
-		{"most", NULL, NULL, 3},
-		{"rank", NULL, NULL, 0},
-		{"paper_mean", "paper: mean", NULL, 3},
-		{"paper_rank", "rank", NULL, 0},
+	    {"heuristic", NULL, NULL, TABLE_AS_TEXT},
+	    {"mean", "mean slowdown", NULL, 3},
+	    {"deviation", "over data sets: deviation", NULL, 3},
+	    {"least", NULL, NULL, 3},
+	    {"most", NULL, NULL, 3},
+	    {"rank", NULL, NULL, 0},
+	    {"paper_mean", "paper: mean", NULL, 3},
+	    {"paper_rank", "rank", NULL, 0},
 	};
 	double means[ROWS];
-	table_init(t, "summary", "Heuristics: makespan over that of the control priorities", columns, sizeof columns / sizeof *columns);
+	table_init(t, "summary", "Heuristics: makespan over that of the control priorities", columns,
+	           sizeof columns / sizeof *columns);
 	for (int h = 0; h < ROWS; h++)
 		means[h] = spread_of(r, h).mean;
 	for (int h = 0; h < ROWS; h++) {
@@ -214,7 +217,8 @@ static void add_summary(struct table *t, const struct hd_lab_results *r)
 	}
 }
 
-void lab_tables_init(struct lab_tables *tables, const struct hd_lab_options *options, const struct hd_lab_results *results)
+void lab_tables_init(struct lab_tables *tables, const struct hd_lab_options *options,
+                     const struct hd_lab_results *results)
 {
 	*tables = (struct lab_tables){.columns = NULL};
 	add_experiment(&tables->all[LAB_EXPERIMENT], options, results);
@@ -233,7 +237,7 @@ void lab_tables_free(struct lab_tables *tables)
 	free(tables->columns);
 }
 
-/* --- Files --------------------------------------------------------------------------------------------------------------- */
+/* --- Files -------------------------------------------------------------------------------------------------------- */
 
 static int write_table(const struct table *table, const char *directory)
 {
@@ -256,17 +260,23 @@ static int draw(const struct hd_lab_results *r, const char *directory)
 	for (int h = 0; h < ROWS; h++) {
 		struct spread s = spread_of(r, h);
 		int spreads = r->n_seeds > 1;
-		bars[h] = (struct hd_bar){lab_heuristic_name(h, names[h]), s.mean, spreads ? s.least : NAN, spreads ? s.most : NAN,
-		                          hd_lab_paper_slowdown[h]};
+		bars[h] = (struct hd_bar){lab_heuristic_name(h, names[h]), s.mean, spreads ? s.least : NAN,
+		                          spreads ? s.most : NAN, hd_lab_paper_slowdown[h]};
 	}
 	qsort(bars, ROWS, sizeof *bars, by_value);
 	char *path = tool_format("%s/summary.svg", directory);
 	char *label = r->n_seeds > 1 ? tool_format("mean of %zu data sets, from the least to the most", r->n_seeds)
 	                             : tool_format("mean of %zu graphs", r->n_sets);
 	const struct hd_bars picture = {
-		.title = "Heteroprio with automatic priorities", .x_label = "makespan / makespan with the control priorities",
-		.value_label = label, .marker_label = "Flint and Bramas, 2020", .origin = 1, .color = 0x56b4e9, .marker_color = 0xd55e00,
-		.bars = bars, .n = ROWS,
+	    .title = "Heteroprio with automatic priorities",
+	    .x_label = "makespan / makespan with the control priorities",
+	    .value_label = label,
+	    .marker_label = "Flint and Bramas, 2020",
+	    .origin = 1,
+	    .color = 0x56b4e9,
+	    .marker_color = 0xd55e00,
+	    .bars = bars,
+	    .n = ROWS,
 	};
 	int status = hd_bars_draw(&picture, path) ? tool_library_error("the picture was not drawn") : TOOL_OK;
 	free(label);

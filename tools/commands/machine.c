@@ -2,13 +2,13 @@
 #include "shared/tool.h"
 
 static const struct argp argp = {
-	.parser = tool_view_parse,
-	.children = tool_view_children,
-	.doc = "Shows what this machine is made of: memory nodes, classes of workers, workers and the cores they "
-	       "are bound to, links. Emulated accelerators appear when they are configured (HEDDLE_EMULATED or "
-	       "--set n_emulated=2).\v"
-	       "Bandwidths of real links are measured when a runtime first needs them: `heddle platform calibrate` "
-	       "writes them down.",
+    .parser = tool_view_parse,
+    .children = tool_view_children,
+    .doc = "Shows what this machine is made of: memory nodes, classes of workers, workers and the cores they "
+           "are bound to, links. Emulated accelerators appear when they are configured (HEDDLE_EMULATED or "
+           "--set n_emulated=2).\v"
+           "Bandwidths of real links are measured when a runtime first needs them: `heddle platform calibrate` "
+           "writes them down.",
 };
 
 static int add_emulated(struct heddle_platform *platform, const struct heddle_config *config)

@@ -17,11 +17,11 @@ static const char *const actions[] = {"list", "show", "plot", "purge"};
 enum { LIST, SHOW, PLOT, PURGE, N_ACTIONS };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "PICTURE", 0, "plot: the picture to write, .png, .svg or .pdf", 0},
-	{"all", KEY_ALL, NULL, 0, "purge: the models of all codelets", 0},
-	{"dir", KEY_DIR, "DIR", 0, "Where the models are (default: the setting model_dir, or the user's data directory)",
-	 0},
-	{0},
+    {"output", 'o', "PICTURE", 0, "plot: the picture to write, .png, .svg or .pdf", 0},
+    {"all", KEY_ALL, NULL, 0, "purge: the models of all codelets", 0},
+    {"dir", KEY_DIR, "DIR", 0, "Where the models are (default: the setting model_dir, or the user's data directory)",
+     0},
+    {0},
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -46,13 +46,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.args_doc = "[list]\nshow CODELET\nplot CODELET -o PICTURE\npurge CODELET|--all",
-	.doc = "The performance models of this machine: mean execution times per codelet, class of workers and "
-	       "size, learnt from runs.\v"
-	       "Executions far from the others of their kind are counted as rejected and left out of the mean.",
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "[list]\nshow CODELET\nplot CODELET -o PICTURE\npurge CODELET|--all",
+    .doc = "The performance models of this machine: mean execution times per codelet, class of workers and "
+           "size, learnt from runs.\v"
+           "Executions far from the others of their kind are counted as rejected and left out of the mean.",
 };
 
 struct models {
@@ -91,14 +91,15 @@ static int unknown_codelet(const struct models *all, const char *name)
 static void add_laws(struct table *table, const struct models *models)
 {
 	static const struct table_column columns[] = {
-		{"codelet", NULL, NULL, TABLE_AS_TEXT},
-		{"class", NULL, NULL, TABLE_AS_TEXT},
-		{"law", "time of any size (us)", NULL, TABLE_AS_TEXT},
+	    {"codelet", NULL, NULL, TABLE_AS_TEXT},
+	    {"class", NULL, NULL, TABLE_AS_TEXT},
+	    {"law", "time of any size (us)", NULL, TABLE_AS_TEXT},
 	};
 	table_init(table, "laws", "Fitted over all sizes", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < models->n; i++) {
 		const struct heddle_model_entry *e = &models->entries[i];
-		if (!e->law || (i && strcmp(e->codelet, e[-1].codelet) == 0 && strcmp(e->class_name, e[-1].class_name) == 0))
+		if (!e->law ||
+		    (i && strcmp(e->codelet, e[-1].codelet) == 0 && strcmp(e->class_name, e[-1].class_name) == 0))
 			continue;
 		table_text(table, "%s", e->codelet);
 		table_text(table, "%s", e->class_name);
@@ -109,12 +110,17 @@ static void add_laws(struct table *table, const struct models *models)
 static void print_models(const struct models *models, int details, enum table_format format)
 {
 	static const struct table_column columns[] = {
-		{"codelet", NULL, NULL, TABLE_AS_TEXT}, {"class", NULL, NULL, TABLE_AS_TEXT},
-		{"size_kib", "size", "KiB", 1},         {"samples", NULL, NULL, 0},
-		{"rejected", NULL, NULL, 0},            {"mean_us", "mean", "us", 2},
-		{"deviation_percent", "deviation", "%", 1}, {"rate_gflops", "rate", "Gflop/s", 2},
-		{"min_us", "min", "us", 2},             {"max_us", "max", "us", 2},
-		{"footprint", NULL, NULL, TABLE_AS_TEXT},
+	    {"codelet", NULL, NULL, TABLE_AS_TEXT},
+	    {"class", NULL, NULL, TABLE_AS_TEXT},
+	    {"size_kib", "size", "KiB", 1},
+	    {"samples", NULL, NULL, 0},
+	    {"rejected", NULL, NULL, 0},
+	    {"mean_us", "mean", "us", 2},
+	    {"deviation_percent", "deviation", "%", 1},
+	    {"rate_gflops", "rate", "Gflop/s", 2},
+	    {"min_us", "min", "us", 2},
+	    {"max_us", "max", "us", 2},
+	    {"footprint", NULL, NULL, TABLE_AS_TEXT},
 	};
 	struct table table, laws, *tables[] = {&table, &laws};
 	size_t n_columns = sizeof columns / sizeof *columns;

@@ -24,12 +24,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.parser = parse,
-	.children = children,
-	.args_doc = "[NAME|FILE]\ncalibrate [OPTION...]",
-	.doc = "Lists the machines that `heddle sim --platform` finds by name; with a NAME or a file, describes "
-	       "that one. `heddle platform calibrate` measures this machine and adds it.\v"
-	       "Looked for as NAME.yaml in HEDDLE_PLATFORM_PATH, the user's data directory, and the installed ones.",
+    .parser = parse,
+    .children = children,
+    .args_doc = "[NAME|FILE]\ncalibrate [OPTION...]",
+    .doc = "Lists the machines that `heddle sim --platform` finds by name; with a NAME or a file, describes "
+           "that one. `heddle platform calibrate` measures this machine and adds it.\v"
+           "Looked for as NAME.yaml in HEDDLE_PLATFORM_PATH, the user's data directory, and the installed ones.",
 };
 
 /* "cpu x 12, k40m x 3" */
@@ -50,11 +50,11 @@ static char *class_list(const struct heddle_platform *p)
 static int list_all(enum table_format format)
 {
 	static const struct table_column columns[] = {
-		{"name", "platform", NULL, TABLE_AS_TEXT},
-		{"classes", "workers", NULL, TABLE_AS_TEXT},
-		{"nodes", "memories", NULL, 0},
-		{"kernels", "kernel times", NULL, 0},
-		{"description", NULL, NULL, TABLE_AS_TEXT},
+	    {"name", "platform", NULL, TABLE_AS_TEXT},
+	    {"classes", "workers", NULL, TABLE_AS_TEXT},
+	    {"nodes", "memories", NULL, 0},
+	    {"kernels", "kernel times", NULL, 0},
+	    {"description", NULL, NULL, TABLE_AS_TEXT},
 	};
 	struct table table, *tables[] = {&table};
 	char **names;

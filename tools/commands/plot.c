@@ -19,8 +19,13 @@ int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const c
 	}
 	char *title = tool_format("Mean execution time of %s", n ? entries[0].codelet : "");
 	struct heddle_chart chart = {
-		.title = title, .x_label = "data of the task (KiB)", .y_label = "time (us)",
-		.log_x = 1, .log_y = 1, .series = series, .n_series = n_series,
+	    .title = title,
+	    .x_label = "data of the task (KiB)",
+	    .y_label = "time (us)",
+	    .log_x = 1,
+	    .log_y = 1,
+	    .series = series,
+	    .n_series = n_series,
 	};
 	int status = heddle_chart_lines(&chart, path) ? tool_library_error("the chart was not drawn") : TOOL_OK;
 	free(title);

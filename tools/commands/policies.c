@@ -13,37 +13,34 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->format;
-		return 0;
+	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
 	case ARGP_KEY_ARG:
 		if (o->name)
 			argp_error(state, "one policy at a time: \"%s\" is too much", arg);
 		o->name = arg;
 		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.parser = parse,
-	.children = children,
-	.args_doc = "[NAME]",
-	.doc = "Lists the scheduling policies with the publication each follows; with a NAME, its tunables.\v"
-	       "A tunable is set with --sched-options NAME=VALUE,... of `heddle run` and `heddle sim`, or "
-	       "HEDDLE_SCHED_OPTIONS.",
+    .parser = parse,
+    .children = children,
+    .args_doc = "[NAME]",
+    .doc = "Lists the scheduling policies with the publication each follows; with a NAME, its tunables.\v"
+           "A tunable is set with --sched-options NAME=VALUE,... of `heddle run` and `heddle sim`, or "
+           "HEDDLE_SCHED_OPTIONS.",
 };
 
 static void print_all(enum table_format format)
 {
 	static const struct table_column columns[] = {
-		{"name", "policy", NULL, TABLE_AS_TEXT},
-		{"decides", NULL, NULL, TABLE_AS_TEXT},
-		{"tunables", NULL, NULL, 0},
-		{"summary", NULL, NULL, TABLE_AS_TEXT},
-		{"source", NULL, NULL, TABLE_AS_TEXT},
+	    {"name", "policy", NULL, TABLE_AS_TEXT},
+	    {"decides", NULL, NULL, TABLE_AS_TEXT},
+	    {"tunables", NULL, NULL, 0},
+	    {"summary", NULL, NULL, TABLE_AS_TEXT},
+	    {"source", NULL, NULL, TABLE_AS_TEXT},
 	};
 	struct table table, *tables[] = {&table};
 	table_init(&table, "policies", NULL, columns, sizeof columns / sizeof *columns);
@@ -90,10 +87,10 @@ static void print_list(const struct heddle_option *o)
 static void print_one(const struct heddle_policy *p, enum table_format format)
 {
 	static const struct table_column facts[] = {
-		{"name", "policy", NULL, TABLE_AS_TEXT},
-		{"summary", NULL, NULL, TABLE_AS_TEXT},
-		{"source", NULL, NULL, TABLE_AS_TEXT},
-		{"decides", NULL, NULL, TABLE_AS_TEXT},
+	    {"name", "policy", NULL, TABLE_AS_TEXT},
+	    {"summary", NULL, NULL, TABLE_AS_TEXT},
+	    {"source", NULL, NULL, TABLE_AS_TEXT},
+	    {"decides", NULL, NULL, TABLE_AS_TEXT},
 	};
 	static const struct table_column columns[] = {
 	    {"name", "tunable", NULL, TABLE_AS_TEXT}, {"default", NULL, NULL, TABLE_AS_TEXT},
@@ -112,7 +109,10 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 		int limited = o->max > o->min; /* both 0: words, or any number */
 		table_text(&options, "%s", o->name);
 		table_text(&options, "%s", o->value ? o->value : "");
-		table_text(&options, "%s", format == TABLE_TEXT && is_long_list(o) ? "one of those below" : o->unit ? o->unit : "");
+		table_text(&options, "%s",
+		           format == TABLE_TEXT && is_long_list(o) ? "one of those below"
+		           : o->unit                               ? o->unit
+		                                                   : "");
 		table_number(&options, limited ? o->min : NAN);
 		table_number(&options, limited ? o->max : NAN);
 		table_text(&options, "%s", o->help ? o->help : "");

@@ -5,8 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NCPU = 0x3000, KEY_EMULATED, KEY_MEMORY, KEY_BANDWIDTH, KEY_LATENCY, KEY_SLOWDOWN, KEY_REPEAT, KEY_LAYOUT,
-       KEY_NO_CHECK, KEY_NO_TRACE };
+enum {
+	KEY_NCPU = 0x3000,
+	KEY_EMULATED,
+	KEY_MEMORY,
+	KEY_BANDWIDTH,
+	KEY_LATENCY,
+	KEY_SLOWDOWN,
+	KEY_REPEAT,
+	KEY_LAYOUT,
+	KEY_NO_CHECK,
+	KEY_NO_TRACE
+};
 
 struct options {
 	struct experiment experiment;
@@ -17,20 +27,19 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "On what:", 4},
-	{"ncpu", KEY_NCPU, "P", 0, "CPU workers, at most one per core (default: one per core)", 0},
-	{"emulated", KEY_EMULATED, "K", 0, "Emulated accelerators: threads with a memory of their own (default 0)", 0},
-	{"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each, such as 64M (default 0: no limit)", 0},
-	{"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0, "Bandwidth of their links (default 0: that of memory)", 0},
-	{"emulated-latency", KEY_LATENCY, "US", 0, "Latency of their links", 0},
-	{"emulated-slowdown", KEY_SLOWDOWN, "FACTOR", 0, "Their kernels last so many times longer (default 1)", 0},
-	{NULL, 0, NULL, 0, "How to run it:", 5},
-	{"repeat", KEY_REPEAT, "R", 0, "Factorise R times and give the median time (default 1)", 0},
-	{"layout", KEY_LAYOUT, "tiled|in-place", 0,
-	 "Contiguous tiles (default), or windows of a column-major matrix", 0},
-	{"no-check", KEY_NO_CHECK, NULL, 0, "Leave out the residual", 0},
-	{"no-trace", KEY_NO_TRACE, NULL, 0, "Record nothing; there are no bounds then", 0},
-	{0},
+    {NULL, 0, NULL, 0, "On what:", 4},
+    {"ncpu", KEY_NCPU, "P", 0, "CPU workers, at most one per core (default: one per core)", 0},
+    {"emulated", KEY_EMULATED, "K", 0, "Emulated accelerators: threads with a memory of their own (default 0)", 0},
+    {"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each, such as 64M (default 0: no limit)", 0},
+    {"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0, "Bandwidth of their links (default 0: that of memory)", 0},
+    {"emulated-latency", KEY_LATENCY, "US", 0, "Latency of their links", 0},
+    {"emulated-slowdown", KEY_SLOWDOWN, "FACTOR", 0, "Their kernels last so many times longer (default 1)", 0},
+    {NULL, 0, NULL, 0, "How to run it:", 5},
+    {"repeat", KEY_REPEAT, "R", 0, "Factorise R times and give the median time (default 1)", 0},
+    {"layout", KEY_LAYOUT, "tiled|in-place", 0, "Contiguous tiles (default), or windows of a column-major matrix", 0},
+    {"no-check", KEY_NO_CHECK, NULL, 0, "Leave out the residual", 0},
+    {"no-trace", KEY_NO_TRACE, NULL, 0, "Record nothing; there are no bounds then", 0},
+    {0},
 };
 
 static enum heddle_dense_layout layout_of(struct argp_state *state, const char *text)
@@ -66,15 +75,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.args_doc = "cholesky",
-	.doc = "Runs an application for real on this machine: cholesky factorises a random symmetric positive "
-	       "definite matrix, and checks the factor.\v"
-	       "The residual is |A - L L'| / (n |A| eps) in the Frobenius norm: a sound factorisation gives less "
-	       "than 10. Bounds use the mean times of this run; they appear once every class of workers has run "
-	       "every kernel.",
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "cholesky",
+    .doc = "Runs an application for real on this machine: cholesky factorises a random symmetric positive "
+           "definite matrix, and checks the factor.\v"
+           "The residual is |A - L L'| / (n |A| eps) in the Frobenius norm: a sound factorisation gives less "
+           "than 10. Bounds use the mean times of this run; they appear once every class of workers has run "
+           "every kernel.",
 };
 
 static int configure(struct options *o, struct heddle_config *config)
@@ -98,7 +107,8 @@ static int configure(struct options *o, struct heddle_config *config)
 	e->what.problem.check = !o->no_check;
 	e->what.keep_trace = !o->no_trace;
 	if (e->what.graph)
-		return tool_usage_error("%s is a graph, whose tasks have no kernels: `heddle sim %s --platform ...` runs it in virtual time",
+		return tool_usage_error("%s is a graph, whose tasks have no kernels: `heddle sim %s --platform ...` "
+		                        "runs it in virtual time",
 		                        e->application, e->application);
 	if (o->no_trace && (e->trace || e->gantt || e->explain || e->what.record))
 		return tool_usage_error("--no-trace goes with neither --trace, --gantt, --record nor --explain");
@@ -107,30 +117,32 @@ static int configure(struct options *o, struct heddle_config *config)
 	if (tool_check_policy(config->sched, 1))
 		return TOOL_USAGE;
 	if (config->platform && config->platform[0])
-		tool_warn("run is for real: the setting platform (HEDDLE_PLATFORM), %s, is ignored; `heddle sim %s --platform %s` runs there in "
-		          "virtual time", config->platform, e->application, config->platform);
+		tool_warn("run is for real: the setting platform (HEDDLE_PLATFORM), %s, is ignored; `heddle sim %s "
+		          "--platform %s` runs there in "
+		          "virtual time",
+		          config->platform, e->application, config->platform);
 	return cholesky_check_memory(&e->what);
 }
 
 static const struct table_column columns[] = {
-	{"graph", "application", NULL, TABLE_AS_TEXT},
-	{"policy", NULL, NULL, TABLE_AS_TEXT},
-	{"n", NULL, NULL, 0},
-	{"tile", NULL, NULL, 0},
-	{"precision", NULL, NULL, TABLE_AS_TEXT},
-	{"tasks", NULL, NULL, 0},
-	{"makespan_ms", "time", "ms", 3},
-	{"min_makespan_ms", "fastest", "ms", 3},
-	{"max_makespan_ms", "slowest", "ms", 3},
-	{"rate_gflops", "rate", "Gflop/s", 2},
-	{"residual", NULL, NULL, 4},
-	{"area_bound_ms", "area bound", "ms", 3},
-	{"path_bound_ms", "critical path bound", "ms", 3},
-	{"of_bound_percent", "bound / time", "%", 1},
-	{"idle_percent", "workers idle", "%", 1},
-	{"transfers", NULL, NULL, 0},
-	{"moved_mib", "moved", "MiB", 1},
-	{"evictions", NULL, NULL, 0},
+    {"graph", "application", NULL, TABLE_AS_TEXT},
+    {"policy", NULL, NULL, TABLE_AS_TEXT},
+    {"n", NULL, NULL, 0},
+    {"tile", NULL, NULL, 0},
+    {"precision", NULL, NULL, TABLE_AS_TEXT},
+    {"tasks", NULL, NULL, 0},
+    {"makespan_ms", "time", "ms", 3},
+    {"min_makespan_ms", "fastest", "ms", 3},
+    {"max_makespan_ms", "slowest", "ms", 3},
+    {"rate_gflops", "rate", "Gflop/s", 2},
+    {"residual", NULL, NULL, 4},
+    {"area_bound_ms", "area bound", "ms", 3},
+    {"path_bound_ms", "critical path bound", "ms", 3},
+    {"of_bound_percent", "bound / time", "%", 1},
+    {"idle_percent", "workers idle", "%", 1},
+    {"transfers", NULL, NULL, 0},
+    {"moved_mib", "moved", "MiB", 1},
+    {"evictions", NULL, NULL, 0},
 };
 
 static void print_outcome(const struct experiment *e, const struct outcome *r)

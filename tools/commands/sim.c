@@ -14,10 +14,10 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "On what:", 4},
-	{"platform", 'p', "NAME|FILE", 0, "The machine to simulate; `heddle platforms` lists them", 0},
-	{"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
-	{0},
+    {NULL, 0, NULL, 0, "On what:", 4},
+    {"platform", 'p', "NAME|FILE", 0, "The machine to simulate; `heddle platforms` lists them", 0},
+    {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+    {0},
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -33,16 +33,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.args_doc = "cholesky|FILE|random:NAME=VALUE,...",
-	.doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing "
-	       "computed; or a graph of tasks from a file in .json, .dot or .stg, or a random one (`heddle graph --help`). POLICY "
-	       "may be a list separated by commas, or all.\v"
-	       "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work), "
-	       "critical path (no limit to the number of workers), and iterative (both at once; for graphs of at most 4000 "
-	       "tasks, `heddle bound` gives it for others). With several policies, --trace and --gantt show the best one.",
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "cholesky|FILE|random:NAME=VALUE,...",
+    .doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing "
+           "computed; or a graph of tasks from a file in .json, .dot or .stg, or a random one (`heddle graph --help`). "
+           "POLICY "
+           "may be a list separated by commas, or all.\v"
+           "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work), "
+           "critical path (no limit to the number of workers), and iterative (both at once; for graphs of at most 4000 "
+           "tasks, `heddle bound` gives it for others). With several policies, --trace and --gantt show the best one.",
 };
 
 static int configure(struct options *o, struct heddle_config *config, struct heddle_platform **platform)

@@ -15,13 +15,13 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "OUT", 0, "Draw (.png, .svg, .pdf) or convert (.json: Chrome and Perfetto, .paje: ViTE, .csv)", 0},
-	{"width", KEY_WIDTH, "POINTS", 0, "Width of the picture", 0},
-	{"height", KEY_HEIGHT, "POINTS", 0, "Height of the picture", 0},
-	{"title", KEY_TITLE, "TEXT", 0, "Title of the picture", 0},
-	{"no-critical-path", KEY_NO_PATH, NULL, 0, "Do not outline the critical path", 0},
-	{"no-transfers", KEY_NO_TRANSFERS, NULL, 0, "Do not draw the links", 0},
-	{0},
+    {"output", 'o', "OUT", 0, "Draw (.png, .svg, .pdf) or convert (.json: Chrome and Perfetto, .paje: ViTE, .csv)", 0},
+    {"width", KEY_WIDTH, "POINTS", 0, "Width of the picture", 0},
+    {"height", KEY_HEIGHT, "POINTS", 0, "Height of the picture", 0},
+    {"title", KEY_TITLE, "TEXT", 0, "Title of the picture", 0},
+    {"no-critical-path", KEY_NO_PATH, NULL, 0, "Do not outline the critical path", 0},
+    {"no-transfers", KEY_NO_TRANSFERS, NULL, 0, "Do not draw the links", 0},
+    {0},
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -49,12 +49,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
-	.options = options,
-	.parser = parse,
-	.children = children,
-	.args_doc = "FILE",
-	.doc = "Summarises a trace: makespan, what each worker, codelet and link did, critical path, lower bounds. "
-	       "With -o, draws it as a Gantt chart or converts it.",
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "FILE",
+    .doc = "Summarises a trace: makespan, what each worker, codelet and link did, critical path, lower bounds. "
+           "With -o, draws it as a Gantt chart or converts it.",
 };
 
 /* Whether the times of all tasks are the platform's: those of a graph may be its own. */
@@ -64,7 +64,8 @@ static int platform_knows(const struct heddle_trace *trace)
 	for (size_t i = 0; i < trace->n_tasks && knows; i++) {
 		const struct heddle_trace_task *t = &trace->tasks[i];
 		unsigned class_id = trace->platform->workers[t->worker].class_id;
-		knows = !isnan(heddle_platform_time(trace->platform, trace->codelets[t->codelet].name, class_id, t->bytes, t->flops));
+		knows = !isnan(heddle_platform_time(trace->platform, trace->codelets[t->codelet].name, class_id,
+		                                    t->bytes, t->flops));
 	}
 	return knows;
 }
@@ -77,11 +78,12 @@ static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *b
 		return heddle_trace_bounds(trace, NULL, NULL, 0, bounds);
 	}
 	int status = measured_bounds(trace, NULL, bounds);
-	*source = isnan(bounds->mixed) ? "nothing: some class has never run some kind of task" : "mean times of this trace";
+	*source =
+	    isnan(bounds->mixed) ? "nothing: some class has never run some kind of task" : "mean times of this trace";
 	return status;
 }
 
-/* --- Summary ------------------------------------------------------------------------------------------------------------- */
+/* --- Summary ------------------------------------------------------------------------------------------------------ */
 
 static int by_id(const void *a, const void *b)
 {
@@ -113,24 +115,24 @@ static int path_time(const struct heddle_trace *trace, double *time, size_t *n)
 }
 
 static const struct table_column columns[] = {
-	{"policy", NULL, NULL, TABLE_AS_TEXT},
-	{"platform", NULL, NULL, TABLE_AS_TEXT},
-	{"clock", NULL, NULL, TABLE_AS_TEXT},
-	{"workers", NULL, NULL, 0},
-	{"tasks", NULL, NULL, 0},
-	{"failed", NULL, NULL, 0},
-	{"makespan_ms", "makespan", "ms", 3},
-	{"rate_gflops", "rate", "Gflop/s", 1},
-	{"idle_percent", "workers idle", "%", 1},
-	{"transfers", NULL, NULL, 0},
-	{"moved_mib", "moved", "MiB", 1},
-	{"path_tasks", "critical path", "tasks", 0},
-	{"path_ms", "kernels on it", "ms", 3},
-	{"path_percent", "share of makespan", "%", 1},
-	{"area_bound_ms", "area bound", "ms", 3},
-	{"path_bound_ms", "critical path bound", "ms", 3},
-	{"of_bound_percent", "bound / makespan", "%", 1},
-	{"bounds_from", "bounds from", NULL, TABLE_AS_TEXT},
+    {"policy", NULL, NULL, TABLE_AS_TEXT},
+    {"platform", NULL, NULL, TABLE_AS_TEXT},
+    {"clock", NULL, NULL, TABLE_AS_TEXT},
+    {"workers", NULL, NULL, 0},
+    {"tasks", NULL, NULL, 0},
+    {"failed", NULL, NULL, 0},
+    {"makespan_ms", "makespan", "ms", 3},
+    {"rate_gflops", "rate", "Gflop/s", 1},
+    {"idle_percent", "workers idle", "%", 1},
+    {"transfers", NULL, NULL, 0},
+    {"moved_mib", "moved", "MiB", 1},
+    {"path_tasks", "critical path", "tasks", 0},
+    {"path_ms", "kernels on it", "ms", 3},
+    {"path_percent", "share of makespan", "%", 1},
+    {"area_bound_ms", "area bound", "ms", 3},
+    {"path_bound_ms", "critical path bound", "ms", 3},
+    {"of_bound_percent", "bound / makespan", "%", 1},
+    {"bounds_from", "bounds from", NULL, TABLE_AS_TEXT},
 };
 
 static int add_facts(struct table *facts, const struct heddle_trace *trace)
@@ -189,15 +191,15 @@ static int summarise(const struct heddle_trace *trace, enum table_format format)
 	return status;
 }
 
-/* --- Pictures and other formats ------------------------------------------------------------------------------------------ */
+/* --- Pictures and other formats ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *extension;
 	enum heddle_trace_format format;
 } conversions[] = {
-	{".json", HEDDLE_TRACE_CHROME},
-	{".paje", HEDDLE_TRACE_PAJE},
-	{".csv", HEDDLE_TRACE_CSV},
+    {".json", HEDDLE_TRACE_CHROME},
+    {".paje", HEDDLE_TRACE_PAJE},
+    {".csv", HEDDLE_TRACE_CSV},
 };
 enum { N_CONVERSIONS = sizeof conversions / sizeof *conversions };
 

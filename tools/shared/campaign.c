@@ -1,5 +1,5 @@
-/* Many simulations at once: see campaign.h. Each has a runtime of its own, so that threads share nothing but the queue, the
- * graphs and the platforms, which nobody changes. */
+/* Many simulations at once: see campaign.h. Each has a runtime of its own, so that threads share nothing but the queue,
+ * the graphs and the platforms, which nobody changes. */
 #include "campaign.h"
 #include <math.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ void campaign_free(struct campaign *c)
 	free(c->problems);
 }
 
-/* --- Runs ---------------------------------------------------------------------------------------------------------------- */
+/* --- Runs --------------------------------------------------------------------------------------------------------- */
 
 struct queue {
 	struct campaign *campaign; /* const while threads run, as the next; what it points to has one writer per job */
@@ -116,7 +116,7 @@ int campaign_run(struct campaign *c, const struct heddle_config *config, size_t 
 	return q.status || config->noise > 0 ? q.status : check(c);
 }
 
-/* --- Results -------------------------------------------------------------------------------------------------------------- */
+/* --- Results ------------------------------------------------------------------------------------------------------ */
 
 struct cell campaign_cell(const struct campaign *c, size_t problem, size_t policy)
 {

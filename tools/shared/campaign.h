@@ -1,4 +1,5 @@
-/* Many simulations at once: every graph on every platform, under every policy, with every seed. For `heddle compare`. */
+/* Many simulations at once: every graph on every platform, under every policy, with every seed. For `heddle
+ * compare`. */
 #ifndef HD_SHARED_CAMPAIGN_H
 #define HD_SHARED_CAMPAIGN_H
 
@@ -26,8 +27,8 @@ struct campaign {
 	const char **policies; /* borrows those of the first problem */
 };
 
-/* `works` and `platforms` are borrowed until campaign_free. TOOL_OK, or a message and TOOL_USAGE: no such policy, or a platform does
- * not know an application. */
+/* `works` and `platforms` are borrowed until campaign_free. TOOL_OK, or a message and TOOL_USAGE: no such policy, or a
+ * platform does not know an application. */
 struct campaign_plan {
 	struct work *works;
 	struct heddle_platform **platforms;
@@ -35,8 +36,8 @@ struct campaign_plan {
 	const char *policies; /* as comparison_init takes them */
 };
 int campaign_init(struct campaign *c, const struct campaign_plan *plan);
-/* Runs everything on n_threads threads, with progress; the seeds are config->seed and those that follow. TOOL_FAILURE when any
- * run failed, or ended below the bound without noise: the messages are printed. */
+/* Runs everything on n_threads threads, with progress; the seeds are config->seed and those that follow. TOOL_FAILURE
+ * when any run failed, or ended below the bound without noise: the messages are printed. */
 int campaign_run(struct campaign *c, const struct heddle_config *config, size_t n_threads);
 void campaign_free(struct campaign *c);
 

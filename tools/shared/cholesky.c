@@ -19,7 +19,7 @@ static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, str
 	return status;
 }
 
-/* --- Real runs ---------------------------------------------------------------------------------------------------------- */
+/* --- Real runs ---------------------------------------------------------------------------------------------------- */
 
 struct workspace {
 	heddle_runtime *rt;

@@ -4,8 +4,8 @@
 
 #include "workload.h"
 
-/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be freed with
- * outcome_free after success.
+/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be
+ * freed with outcome_free after success.
  *
  * On this machine, as `config` says. With a trace kept, there are bounds: see measured.h. */
 int cholesky_run(const struct heddle_config *config, const struct work *work, struct outcome *out);

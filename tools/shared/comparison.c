@@ -90,8 +90,7 @@ size_t comparison_best(const struct comparison *c)
 }
 
 int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
-                          const struct heddle_platform *platform, const struct work *what,
-                          struct outcome *out)
+                          const struct heddle_platform *platform, const struct work *what, struct outcome *out)
 {
 	struct heddle_config one = *config;
 	struct work traced = *what;
@@ -118,15 +117,15 @@ int comparison_check(const struct comparison *c)
 void comparison_table(const struct comparison *c, struct table *table)
 {
 	static const struct table_column columns[] = {
-		{"policy", NULL, NULL, TABLE_AS_TEXT},
-		{"makespan_ms", "makespan", "ms", 2},
-		{"rate_gflops", "rate", "Gflop/s", 1},
-		{"of_bound_percent", "bound / makespan", "%", 1},
-		{"moved_mib", "moved", "MiB", 0},
-		{"transfers", NULL, NULL, 0},
-		{"evictions", NULL, NULL, 0},
-		{"idle_percent", "idle", "%", 1},
-		{"simulated_tasks_per_s", "simulated", "tasks/s", 0},
+	    {"policy", NULL, NULL, TABLE_AS_TEXT},
+	    {"makespan_ms", "makespan", "ms", 2},
+	    {"rate_gflops", "rate", "Gflop/s", 1},
+	    {"of_bound_percent", "bound / makespan", "%", 1},
+	    {"moved_mib", "moved", "MiB", 0},
+	    {"transfers", NULL, NULL, 0},
+	    {"evictions", NULL, NULL, 0},
+	    {"idle_percent", "idle", "%", 1},
+	    {"simulated_tasks_per_s", "simulated", "tasks/s", 0},
 	};
 	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < c->n; i++) {
@@ -149,18 +148,18 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
                         struct table *table)
 {
 	static const struct table_column columns[] = {
-		{"graph", "application", NULL, TABLE_AS_TEXT},
-		{"platform", NULL, NULL, TABLE_AS_TEXT},
-		{"workers", NULL, NULL, 0},
-		{"n", NULL, NULL, 0},
-		{"tile", NULL, NULL, 0},
-		{"precision", NULL, NULL, TABLE_AS_TEXT},
-		{"tasks", NULL, NULL, 0},
-		{"area_bound_ms", "area bound", "ms", 2},
-		{"path_bound_ms", "critical path bound", "ms", 2},
-		{"iterative_bound_ms", "iterative bound", "ms", 2},
-		{"bound_ms", "best bound", "ms", 2},
-		{"bound_gflops", "rate at best bound", "Gflop/s", 1},
+	    {"graph", "application", NULL, TABLE_AS_TEXT},
+	    {"platform", NULL, NULL, TABLE_AS_TEXT},
+	    {"workers", NULL, NULL, 0},
+	    {"n", NULL, NULL, 0},
+	    {"tile", NULL, NULL, 0},
+	    {"precision", NULL, NULL, TABLE_AS_TEXT},
+	    {"tasks", NULL, NULL, 0},
+	    {"area_bound_ms", "area bound", "ms", 2},
+	    {"path_bound_ms", "critical path bound", "ms", 2},
+	    {"iterative_bound_ms", "iterative bound", "ms", 2},
+	    {"bound_ms", "best bound", "ms", 2},
+	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	};
 	static const char *const precisions[] = {[HEDDLE_DENSE_DOUBLE] = "double", [HEDDLE_DENSE_SINGLE] = "single"};
 	const struct heddle_dense_problem *p = &what->problem;

@@ -7,53 +7,43 @@
 enum { FACTS, NODES, CLASSES, WORKERS, LINKS, BUSES, KERNELS, N_TABLES };
 
 static const struct table_column fact_columns[] = {
-	{"name", NULL, NULL, TABLE_AS_TEXT},
-	{"description", NULL, NULL, TABLE_AS_TEXT},
-	{"source", NULL, NULL, TABLE_AS_TEXT},
+    {"name", NULL, NULL, TABLE_AS_TEXT},
+    {"description", NULL, NULL, TABLE_AS_TEXT},
+    {"source", NULL, NULL, TABLE_AS_TEXT},
 };
 static const struct table_column node_columns[] = {
-	{"id", NULL, NULL, 0},
-	{"name", NULL, NULL, TABLE_AS_TEXT},
-	{"capacity_mib", "capacity", "MiB", 0}, /* unknown: no limit */
-	{"workers", NULL, NULL, 0},
+    {"id", NULL, NULL, 0},
+    {"name", NULL, NULL, TABLE_AS_TEXT},
+    {"capacity_mib", "capacity", "MiB", 0}, /* unknown: no limit */
+    {"workers", NULL, NULL, 0},
 };
 static const struct table_column class_columns[] = {
-	{"id", NULL, NULL, 0},
-	{"name", NULL, NULL, TABLE_AS_TEXT},
-	{"kind", NULL, NULL, TABLE_AS_TEXT},
-	{"workers", NULL, NULL, 0},
-	{"cores", "cores each", NULL, 0},
-	{"pipeline", NULL, "tasks", 0},
-	{"slowdown", NULL, NULL, 2},
+    {"id", NULL, NULL, 0},       {"name", NULL, NULL, TABLE_AS_TEXT}, {"kind", NULL, NULL, TABLE_AS_TEXT},
+    {"workers", NULL, NULL, 0},  {"cores", "cores each", NULL, 0},    {"pipeline", NULL, "tasks", 0},
+    {"slowdown", NULL, NULL, 2},
 };
 static const struct table_column worker_columns[] = {
-	{"id", NULL, NULL, 0},
-	{"name", NULL, NULL, TABLE_AS_TEXT},
-	{"class", NULL, NULL, TABLE_AS_TEXT},
-	{"node", NULL, NULL, TABLE_AS_TEXT},
-	{"core", NULL, NULL, 0}, /* unknown: bound to none */
+    {"id", NULL, NULL, 0},
+    {"name", NULL, NULL, TABLE_AS_TEXT},
+    {"class", NULL, NULL, TABLE_AS_TEXT},
+    {"node", NULL, NULL, TABLE_AS_TEXT},
+    {"core", NULL, NULL, 0}, /* unknown: bound to none */
 };
 static const struct table_column link_columns[] = {
-	{"from", NULL, NULL, TABLE_AS_TEXT},
-	{"to", NULL, NULL, TABLE_AS_TEXT},
-	{"bandwidth_mbs", "bandwidth", "MB/s", 0},
-	{"latency_us", "latency", "us", 2},
-	{"buses", NULL, NULL, TABLE_AS_TEXT},
+    {"from", NULL, NULL, TABLE_AS_TEXT},       {"to", NULL, NULL, TABLE_AS_TEXT},
+    {"bandwidth_mbs", "bandwidth", "MB/s", 0}, {"latency_us", "latency", "us", 2},
+    {"buses", NULL, NULL, TABLE_AS_TEXT},
 };
 static const struct table_column bus_columns[] = {
-	{"id", NULL, NULL, 0},
-	{"name", NULL, NULL, TABLE_AS_TEXT},
-	{"bandwidth_mbs", "bandwidth", "MB/s", 0},
+    {"id", NULL, NULL, 0},
+    {"name", NULL, NULL, TABLE_AS_TEXT},
+    {"bandwidth_mbs", "bandwidth", "MB/s", 0},
 };
 static const struct table_column kernel_columns[] = {
-	{"codelet", NULL, NULL, TABLE_AS_TEXT},
-	{"class", NULL, NULL, TABLE_AS_TEXT},
-	{"points", "measured sizes", NULL, 0},
-	{"smallest_kib", "smallest", "KiB", 0},
-	{"largest_kib", "largest", "KiB", 0},
-	{"asymptotic_gflops", "asymptotic rate", "Gflop/s", 1},
-	{"half_at_mflop", "half rate at", "Mflop", 1},
-	{"latency_us", "latency", "us", 1},
+    {"codelet", NULL, NULL, TABLE_AS_TEXT},        {"class", NULL, NULL, TABLE_AS_TEXT},
+    {"points", "measured sizes", NULL, 0},         {"smallest_kib", "smallest", "KiB", 0},
+    {"largest_kib", "largest", "KiB", 0},          {"asymptotic_gflops", "asymptotic rate", "Gflop/s", 1},
+    {"half_at_mflop", "half rate at", "Mflop", 1}, {"latency_us", "latency", "us", 1},
 };
 
 static void add_nodes(struct table *table, const struct heddle_platform *p)
@@ -140,7 +130,7 @@ static void add_kernels(struct table *table, const struct heddle_platform *p)
 void tool_describe(const struct heddle_platform *p, enum table_format format)
 {
 	struct table tables[N_TABLES], *all[N_TABLES];
-#define INIT(which, key, title, columns)                                                                               \
+#define INIT(which, key, title, columns) \
 	table_init(&tables[which], key, title, columns, sizeof(columns) / sizeof *(columns))
 	INIT(FACTS, "platform", NULL, fact_columns);
 	INIT(NODES, "nodes", "Memory nodes", node_columns);

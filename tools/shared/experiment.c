@@ -6,28 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NO_PRIORITIES = 0x2000, KEY_PRIORITIES, KEY_SEED, KEY_TRACE, KEY_GANTT, KEY_EXPLAIN, KEY_SCHED_OPTIONS, KEY_RECORD };
+enum {
+	KEY_NO_PRIORITIES = 0x2000,
+	KEY_PRIORITIES,
+	KEY_SEED,
+	KEY_TRACE,
+	KEY_GANTT,
+	KEY_EXPLAIN,
+	KEY_SCHED_OPTIONS,
+	KEY_RECORD
+};
 
 static const struct argp_option options[] = {
-	{NULL, 0, NULL, 0, "What to compute:", 1},
-	{"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
-	{"tile", 'b', "B", 0, "Order of a tile (default 256, and at most N)", 0},
-	{"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
-	{"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
-	{NULL, 0, NULL, 0, "How to schedule it:", 2},
-	{"sched", 's', "POLICY", 0, "Scheduling policy, or auto; `heddle policies` lists them", 0},
-	{"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
-	 "Tunables of the policy; `heddle policies POLICY` lists them", 0},
-	{"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
-	 "Priorities of the tasks: by the longest path to the end, as in StarPU's example (default), none", 0},
-	{"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
-	{NULL, 0, NULL, 0, "What to show:", 3},
-	{"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
-	{"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
-	{"gantt", KEY_GANTT, "PICTURE", 0, "Draw a Gantt chart: .png, .svg or .pdf", 0},
-	{"explain", KEY_EXPLAIN, NULL, 0, "Also show what each worker, codelet and link did, and what the policy reports",
-	 0},
-	{0},
+    {NULL, 0, NULL, 0, "What to compute:", 1},
+    {"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
+    {"tile", 'b', "B", 0, "Order of a tile (default 256, and at most N)", 0},
+    {"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
+    {"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
+    {NULL, 0, NULL, 0, "How to schedule it:", 2},
+    {"sched", 's', "POLICY", 0, "Scheduling policy, or auto; `heddle policies` lists them", 0},
+    {"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
+     "Tunables of the policy; `heddle policies POLICY` lists them", 0},
+    {"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
+     "Priorities of the tasks: by the longest path to the end, as in StarPU's example (default), none", 0},
+    {"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
+    {NULL, 0, NULL, 0, "What to show:", 3},
+    {"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
+    {"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
+    {"gantt", KEY_GANTT, "PICTURE", 0, "Draw a Gantt chart: .png, .svg or .pdf", 0},
+    {"explain", KEY_EXPLAIN, NULL, 0, "Also show what each worker, codelet and link did, and what the policy reports",
+     0},
+    {0},
 };
 
 /* A parameter of cholesky; a wrong value ends the program. */
@@ -111,13 +120,15 @@ static int open_graph(struct experiment *e)
 static int check_application(struct experiment *e)
 {
 	if (!e->application)
-		return tool_usage_error("which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`; "
-		                        "`heddle sim` also takes a graph: a file in .json, .dot or .stg, or random:n=1000");
+		return tool_usage_error(
+		    "which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`; "
+		    "`heddle sim` also takes a graph: a file in .json, .dot or .stg, or random:n=1000");
 	e->what.name = e->application;
 	if (graph_is_named(e->application))
 		return open_graph(e);
 	if (!strchr(e->application, ':') && e->what.problem.tile > e->what.problem.n)
-		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile, e->what.problem.n);
+		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile,
+		                        e->what.problem.n);
 	return work_open(&e->what, e->application);
 }
 

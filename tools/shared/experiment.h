@@ -7,11 +7,11 @@
 
 struct experiment {
 	struct work what;
-	const char *application;   /* NULL until given */
-	const char *for_cholesky;  /* an option given that means nothing to a graph; NULL: none */
+	const char *application;           /* NULL until given */
+	const char *for_cholesky;          /* an option given that means nothing to a graph; NULL: none */
 	const char *sched, *sched_options; /* NULL: as configured */
-	const char *seed;          /* text; NULL: as configured */
-	const char *trace, *gantt; /* files to write; NULL: none */
+	const char *seed;                  /* text; NULL: as configured */
+	const char *trace, *gantt;         /* files to write; NULL: none */
 	int explain;
 	enum table_format format;
 	struct tool_settings settings;
@@ -21,8 +21,8 @@ struct experiment {
 extern const struct argp experiment_argp;
 void experiment_init(struct experiment *e);
 void experiment_free(struct experiment *e);
-/* After parsing: checks what argp cannot, reads the graph if there is one, and fills `config`. TOOL_OK, or a message and TOOL_USAGE
- * or TOOL_FAILURE. */
+/* After parsing: checks what argp cannot, reads the graph if there is one, and fills `config`. TOOL_OK, or a message
+ * and TOOL_USAGE or TOOL_FAILURE. */
 int experiment_config(struct experiment *e, struct heddle_config *config);
 int experiment_check_files(const struct experiment *e);
 /* Writes the files asked for: TOOL_OK, or a message and TOOL_FAILURE. */

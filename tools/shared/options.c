@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Long options that do not exist ------------------------------------------------------------------------------------ */
+/* --- Long options that do not exist ------------------------------------------------------------------------------- */
 
 struct names {
 	const char *list[128];
@@ -82,7 +82,7 @@ int tool_parse(const struct argp *argp, int argc, char **argv, void *input)
 	return status;
 }
 
-/* --- Values --------------------------------------------------------------------------------------------------------------- */
+/* --- Values ------------------------------------------------------------------------------------------------------- */
 
 long tool_int(const struct argp_state *state, const char *option, const char *text, long min, long max)
 {
@@ -124,7 +124,7 @@ uint64_t tool_size(const struct argp_state *state, const char *option, const cha
 	return (uint64_t)value;
 }
 
-/* --- Options that several subcommands have ------------------------------------------------------------------------------ */
+/* --- Options that several subcommands have ------------------------------------------------------------------------ */
 
 enum { KEY_JSON = 0x1000, KEY_CSV, KEY_SET };
 
@@ -142,9 +142,9 @@ static error_t parse_format(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option format_options[] = {
-	{"json", KEY_JSON, NULL, 0, "Print JSON", 90},
-	{"csv", KEY_CSV, NULL, 0, "Print CSV", 90},
-	{0},
+    {"json", KEY_JSON, NULL, 0, "Print JSON", 90},
+    {"csv", KEY_CSV, NULL, 0, "Print CSV", 90},
+    {0},
 };
 const struct argp tool_format_argp = {.options = format_options, .parser = parse_format};
 
@@ -162,9 +162,9 @@ static error_t parse_set(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option set_options[] = {
-	{"set", KEY_SET, "NAME=VALUE", 0, "Change a setting of the library (heddle config lists them); may be repeated",
-	 80},
-	{0},
+    {"set", KEY_SET, "NAME=VALUE", 0, "Change a setting of the library (heddle config lists them); may be repeated",
+     80},
+    {0},
 };
 const struct argp tool_set_argp = {.options = set_options, .parser = parse_set};
 
@@ -199,7 +199,7 @@ int tool_config_init(struct heddle_config *config, const struct tool_settings *s
 	return TOOL_OK;
 }
 
-/* --- Subcommands that only show something --- */
+/* --- Subcommands that only show something ------------------------------------------------------------------------- */
 
 error_t tool_view_parse(int key, char *arg, struct argp_state *state)
 {
@@ -209,11 +209,8 @@ error_t tool_view_parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->format;
 		state->child_inputs[1] = &o->settings;
 		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument \"%s\"", arg);
-		return EINVAL;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
+	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 

@@ -1,5 +1,5 @@
-/* What a misspelt word was meant to be: optimal string alignment distance (Damerau 1964; a swap of neighbours counts as one
- * error, which is the usual slip of a typist). */
+/* What a misspelt word was meant to be: optimal string alignment distance (Damerau 1964; a swap of neighbours counts as
+ * one error, which is the usual slip of a typist). */
 #include "tool.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -8,35 +8,32 @@
 enum { WORKERS, CODELETS, LINKS, FIGURES };
 
 static const struct table_column worker_columns[] = {
-	{"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT},
-	{"class", NULL, NULL, TABLE_AS_TEXT},  {"tasks", NULL, NULL, 0},
-	{"busy_ms", "busy", "ms", 2},          {"idle_percent", "idle", "%", 1},
+    {"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT},
+    {"class", NULL, NULL, TABLE_AS_TEXT},  {"tasks", NULL, NULL, 0},
+    {"busy_ms", "busy", "ms", 2},          {"idle_percent", "idle", "%", 1},
 };
 static const struct table_column codelet_columns[] = {
-	{"policy", NULL, NULL, TABLE_AS_TEXT},
-	{"codelet", NULL, NULL, TABLE_AS_TEXT},
-	{"class", NULL, NULL, TABLE_AS_TEXT},
-	{"tasks", NULL, NULL, 0},
-	{"mean_us", "mean", "us", 1},
-	{"rate_gflops", "rate", "Gflop/s", 2},
-	{"busy_ms", "time", "ms", 2},
+    {"policy", NULL, NULL, TABLE_AS_TEXT}, {"codelet", NULL, NULL, TABLE_AS_TEXT},
+    {"class", NULL, NULL, TABLE_AS_TEXT},  {"tasks", NULL, NULL, 0},
+    {"mean_us", "mean", "us", 1},          {"rate_gflops", "rate", "Gflop/s", 2},
+    {"busy_ms", "time", "ms", 2},
 };
 static const struct table_column link_columns[] = {
-	{"policy", NULL, NULL, TABLE_AS_TEXT},
-	{"from", NULL, NULL, TABLE_AS_TEXT},
-	{"to", NULL, NULL, TABLE_AS_TEXT},
-	{"transfers", NULL, NULL, 0},
-	{"moved_mib", "moved", "MiB", 1},
-	{"busy_ms", "busy", "ms", 2},
-	{"prefetched_percent", "prefetched", "%", 1},
+    {"policy", NULL, NULL, TABLE_AS_TEXT},
+    {"from", NULL, NULL, TABLE_AS_TEXT},
+    {"to", NULL, NULL, TABLE_AS_TEXT},
+    {"transfers", NULL, NULL, 0},
+    {"moved_mib", "moved", "MiB", 1},
+    {"busy_ms", "busy", "ms", 2},
+    {"prefetched_percent", "prefetched", "%", 1},
 };
 
 static const struct table_column figure_columns[] = {
-	{"policy", NULL, NULL, TABLE_AS_TEXT},
-	{"figure", NULL, NULL, TABLE_AS_TEXT},
-	{"value", NULL, NULL, TABLE_ANY},
-	{"unit", NULL, NULL, TABLE_AS_TEXT},
-	{"span", "counted over", NULL, TABLE_AS_TEXT},
+    {"policy", NULL, NULL, TABLE_AS_TEXT},
+    {"figure", NULL, NULL, TABLE_AS_TEXT},
+    {"value", NULL, NULL, TABLE_ANY},
+    {"unit", NULL, NULL, TABLE_AS_TEXT},
+    {"span", "counted over", NULL, TABLE_AS_TEXT},
 };
 
 void summary_init(struct table tables[SUMMARY_TABLES])
@@ -134,7 +131,8 @@ void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace 
 	add_links(&tables[LINKS], trace);
 }
 
-static void add_figure(struct table *table, const char *policy, const char *name, double value, const char *unit, int is_count)
+static void add_figure(struct table *table, const char *policy, const char *name, double value, const char *unit,
+                       int is_count)
 {
 	table_text(table, "%s", policy);
 	table_text(table, "%s", name);
@@ -178,9 +176,9 @@ int summary_is_picture(const char *path)
 int summary_draw(const struct heddle_trace *trace, const char *path, double best)
 {
 	struct heddle_gantt_options options = {
-		.transfers = trace->n_transfers > 0,
-		.critical_path = 1,
-		.lower_bound = isnan(best) ? 0 : best,
+	    .transfers = trace->n_transfers > 0,
+	    .critical_path = 1,
+	    .lower_bound = isnan(best) ? 0 : best,
 	};
 	if (heddle_trace_gantt(trace, path, &options))
 		return tool_library_error("the chart was not drawn");

@@ -51,7 +51,7 @@ size_t table_rows(const struct table *table)
 	return table->n_columns ? table->n_cells / table->n_columns : 0;
 }
 
-/* --- Text ------------------------------------------------------------------------------------------------------------ */
+/* --- Text --------------------------------------------------------------------------------------------------------- */
 
 /* Columns that a UTF-8 string takes on the screen. */
 static size_t width_of(const char *text)
@@ -142,9 +142,9 @@ static void print_text(FILE *out, const struct table *table)
 {
 	size_t n = table->n_columns, rows = table_rows(table);
 	struct text_layout layout = {
-		.texts = tool_alloc((rows + 1) * n * sizeof *layout.texts),
-		.widths = tool_alloc(n * sizeof *layout.widths),
-		.line = tool_line_width(out),
+	    .texts = tool_alloc((rows + 1) * n * sizeof *layout.texts),
+	    .widths = tool_alloc(n * sizeof *layout.widths),
+	    .line = tool_line_width(out),
 	};
 	for (size_t i = 0; i < (rows + 1) * n; i++) {
 		layout.texts[i] =
@@ -182,7 +182,7 @@ static void print_facts(FILE *out, const struct table *table)
 	}
 }
 
-/* --- CSV and JSON ---------------------------------------------------------------------------------------------------- */
+/* --- CSV and JSON ------------------------------------------------------------------------------------------------- */
 
 static void print_csv_text(FILE *out, const char *text)
 {

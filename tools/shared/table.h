@@ -7,8 +7,8 @@
 
 enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_JSON };
 
-/* A column whose digits are TABLE_AS_TEXT holds words and is set flush left; the others hold numbers, TABLE_ANY such of any
- * magnitude. */
+/* A column whose digits are TABLE_AS_TEXT holds words and is set flush left; the others hold numbers, TABLE_ANY such of
+ * any magnitude. */
 enum { TABLE_AS_TEXT = -1, TABLE_ANY = -2 };
 
 struct table_column {
@@ -19,8 +19,8 @@ struct table_column {
 };
 
 struct table_cell {
-	char *text;        /* owns; NULL: a number */
-	double number;     /* NAN: nothing known, "-" in text, empty in CSV, null in JSON */
+	char *text;    /* owns; NULL: a number */
+	double number; /* NAN: nothing known, "-" in text, empty in CSV, null in JSON */
 };
 
 struct table {
@@ -40,8 +40,8 @@ void table_number(struct table *table, double number);
 void table_free(struct table *table);
 size_t table_rows(const struct table *table);
 
-/* Prints tables one after another. Text: each under its title. CSV: each with its header line, an empty line between two.
- * JSON: one object with a member per table. Text and CSV leave tables without rows out. */
+/* Prints tables one after another. Text: each under its title. CSV: each with its header line, an empty line between
+ * two. JSON: one object with a member per table. Text and CSV leave tables without rows out. */
 void table_print(FILE *out, enum table_format format, struct table *const *tables, size_t n);
 
 /* One table as a CSV file: TOOL_OK, or a message and TOOL_FAILURE. */

@@ -31,7 +31,7 @@ int tool_lab(int argc, char **argv);
 int tool_repro(int argc, char **argv);
 int tool_demo(int argc, char **argv);
 
-/* --- Messages (util.c) ------------------------------------------------------------------------------------------------- */
+/* --- Messages (util.c) -------------------------------------------------------------------------------------------- */
 
 /* "heddle: ..." and a newline on standard error; returns TOOL_USAGE, TOOL_FAILURE. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -43,7 +43,8 @@ void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What heddle_model_warnings says, one message per line of it. */
 void tool_warn_models(heddle_runtime *rt);
 
-/* Memory, zeroed; a program this small has nothing better to do without it than to say so and exit with TOOL_FAILURE. */
+/* Memory, zeroed; a program this small has nothing better to do without it than to say so and exit with
+ * TOOL_FAILURE. */
 void *tool_alloc(size_t size) __attribute__((malloc));
 void *tool_realloc(void *old, size_t size);
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -55,8 +56,8 @@ size_t tool_line_width(FILE *out);
 void tool_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_end(void);
 
-/* progress.c: shows how many of the next `total` tasks of `rt` are done, until stopped. NULL, and nothing, unless standard
- * error is a terminal. */
+/* progress.c: shows how many of the next `total` tasks of `rt` are done, until stopped. NULL, and nothing, unless
+ * standard error is a terminal. */
 struct tool_watch;
 struct tool_watch *tool_watch_start(heddle_runtime *rt, const char *label, double total);
 void tool_watch_stop(struct tool_watch *watch);
@@ -73,14 +74,14 @@ int tool_check_writable(const char *path);
 /* The extension of a path with its dot, "" without one. */
 const char *tool_extension(const char *path);
 
-/* --- Suggestions (suggest.c) ------------------------------------------------------------------------------------------- */
+/* --- Suggestions (suggest.c) -------------------------------------------------------------------------------------- */
 
 /* The candidate nearest to `word` by edit distance, or NULL when none is near enough to have been meant. */
 const char *tool_suggest(const char *word, const char *const *candidates, size_t n);
 /* "`plicies` is no KIND; did you mean `policies`?" or the list of all; returns TOOL_USAGE. */
 int tool_unknown(const char *kind, const char *word, const char *const *candidates, size_t n);
-/* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform, auto as a policy where Heddle may
- * choose one). */
+/* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform, auto as a policy
+ * where Heddle may choose one). */
 int tool_check_policy(const char *name, int with_auto);
 int tool_load_platform(const char *name, struct heddle_platform **out);
 /* "which machine? ...", with the names of all; returns TOOL_USAGE. */
@@ -92,9 +93,10 @@ int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const c
 /* describe.c: a platform, as tables on standard output. */
 void tool_describe(const struct heddle_platform *platform, enum table_format format);
 
-/* --- Options (options.c) ----------------------------------------------------------------------------------------------- */
+/* --- Options (options.c) ------------------------------------------------------------------------------------------ */
 
-/* argp_parse, with an answer to misspelt long options: TOOL_OK or TOOL_USAGE. --help and wrong values end the program. */
+/* argp_parse, with an answer to misspelt long options: TOOL_OK or TOOL_USAGE. --help and wrong values end the
+ * program. */
 int tool_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* Values of options; a wrong one ends the program with TOOL_USAGE and the valid range. */

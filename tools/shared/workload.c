@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The iterative bound is found by the way as far as that takes about a second: a round takes time in proportion to the tasks, in
- * graphs where each has times of its own. */
+/* The iterative bound is found by the way as far as that takes about a second: a round takes time in proportion to the
+ * tasks, in graphs where each has times of its own. */
 enum { MAX_TASKS = 4000, MAX_ROUNDS = 300, MAX_WORK = 200000 };
 
 static unsigned rounds_for(size_t n_tasks)
@@ -32,7 +32,7 @@ double work_tasks(const struct work *work)
 	return work->graph ? (double)work->graph->n_tasks : tiles * (tiles + 1) * (tiles + 2) / 6;
 }
 
-/* --- Outcomes ------------------------------------------------------------------------------------------------------------ */
+/* --- Outcomes ----------------------------------------------------------------------------------------------------- */
 
 void outcome_init(struct outcome *out, const char *policy)
 {
@@ -137,7 +137,7 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 	return status;
 }
 
-/* --- Runs in virtual time ------------------------------------------------------------------------------------------------ */
+/* --- Runs in virtual time ----------------------------------------------------------------------------------------- */
 
 /* Submits everything and waits for it. */
 static int submit(heddle_runtime *rt, const struct work *work)
@@ -253,7 +253,7 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 	return status;
 }
 
-/* --- Checks beforehand --------------------------------------------------------------------------------------------------- */
+/* --- Checks beforehand -------------------------------------------------------------------------------------------- */
 
 static int knows(const struct heddle_platform *platform, char letter, const char *operation)
 {

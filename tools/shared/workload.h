@@ -1,5 +1,5 @@
-/* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in virtual time, and
- * what is to be said about it. Real runs: cholesky.h. */
+/* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in
+ * virtual time, and what is to be said about it. Real runs: cholesky.h. */
 #ifndef HD_SHARED_WORKLOAD_H
 #define HD_SHARED_WORKLOAD_H
 
@@ -17,13 +17,16 @@ struct work {
 
 /* spec.c: matrices of order 4096 whose tile is not chosen yet, 0; without a name. */
 void work_init(struct work *work);
-/* Reads what is written in one word, and settles the tile (256): "cholesky", "cholesky:n=19200,tile=960,precision=s,priorities=none", a file of a graph, or
- * "random:NAME=VALUE,..."; `text` is borrowed for its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The graph,
- * if there is one, is the caller's. */
+/* Reads what is written in one word, and settles the tile (256): "cholesky",
+ * "cholesky:n=19200,tile=960,precision=s,priorities=none", a file of a graph, or "random:NAME=VALUE,..."; `text` is
+ * borrowed for its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The graph, if there is one, is the
+ * caller's. */
 int work_open(struct work *work, const char *text);
-/* A tile that nobody chose becomes `usual`, or the whole matrix where that is smaller. 0: one was chosen that is larger than it. */
+/* A tile that nobody chose becomes `usual`, or the whole matrix where that is smaller. 0: one was chosen that is larger
+ * than it. */
 int work_settle_tile(struct work *work, size_t usual);
-/* One of the parameters of cholesky: n, tile, precision, priorities. NULL, or what it must be, to follow "it must be". */
+/* One of the parameters of cholesky: n, tile, precision, priorities. NULL, or what it must be, to follow "it must
+ * be". */
 const char *work_set(struct heddle_dense_problem *problem, const char *name, const char *value);
 
 /* Something that the policy reports; owns its strings. */
@@ -56,8 +59,8 @@ struct outcome {
 	int stopped; /* TOOL_OK, or TOOL_FAILURE: the runtime did not stop well, as a message said; the rest holds */
 };
 
-/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be freed with
- * outcome_free after success.
+/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be
+ * freed with outcome_free after success.
  *
  * In virtual time. Bounds are left NAN unless a trace is kept, and the iterative one even then. */
 int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
@@ -69,7 +72,8 @@ void work_close_graph(const struct work *work, struct heddle_graph *graph);
 /* The bounds of that graph, the iterative one if it is not too large; writes it where it is asked for. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out);
-/* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is submitted. */
+/* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is
+ * submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
 /* Operations, 0: unknown; tasks. */
 double work_flops(const struct work *work);

@@ -1,9 +1,9 @@
 /* The threaded engine: a thread per worker, two copy threads per accelerator node (in and out), the real clock.
  *
- * A worker that finds nothing to do is in the hungry list. It first spins for a few microseconds, looking now and then into the inbox, so
- * that a stream of small tasks is taken in batches; then it revokes the lease, so that the next submission comes with
- * the lock and finds it in the list, marks itself asleep under the lock, and sleeps on its event. Whoever gives it a task sets
- * the event after marking the task staged, so no wake-up is lost.
+ * A worker that finds nothing to do is in the hungry list. It first spins for a few microseconds, looking now and then
+ * into the inbox, so that a stream of small tasks is taken in batches; then it revokes the lease, so that the next
+ * submission comes with the lock and finds it in the list, marks itself asleep under the lock, and sleeps on its event.
+ * Whoever gives it a task sets the event after marking the task staged, so no wake-up is lost.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "driver/driver.h"
 #include "core/runtime.h"
 
-enum { SPIN_ROUNDS = 40 };        /* of about 1 us each, before a worker sleeps */
+enum { SPIN_ROUNDS = 40 };         /* of about 1 us each, before a worker sleeps */
 static const double BURST_US = 4;  /* what a worker may take at a time: less than a scheduling decision is worth */
 static const double LINGER_US = 1; /* between two looks into the inbox */
 
@@ -21,17 +21,17 @@ static const double LINGER_US = 1; /* between two looks into the inbox */
 struct copier {
 	heddle_runtime *rt;
 	pthread_t thread;
-	struct hd_worker *device_of; /* whose driver copies */
+	struct hd_worker *device_of;            /* whose driver copies */
 	struct hd_transfer *queue, *queue_tail; /* lock core */
 	struct hd_event wake;
 	int started;
 };
 
 struct hd_threads {
-	pthread_t *threads;   /* per worker; owns */
+	pthread_t *threads; /* per worker; owns */
 	size_t n_started;
 	struct copier *in, *out; /* per node; owns */
-	int caller_busy;      /* lock core: a waiting thread drives worker 0 */
+	int caller_busy;         /* lock core: a waiting thread drives worker 0 */
 };
 
 static double threads_now(heddle_runtime *rt)
@@ -39,7 +39,7 @@ static double threads_now(heddle_runtime *rt)
 	return hd_clock_us() - rt->start_us;
 }
 
-/* --- Workers ------------------------------------------------------------------------------------------------------------- */
+/* --- Workers ------------------------------------------------------------------------------------------------------ */
 
 /* Roughly: writing the codelet for every task would make its cache line travel. */
 static void note_length(heddle_codelet *c, double us)
@@ -48,9 +48,9 @@ static void note_length(heddle_codelet *c, double us)
 		c->typical_us = isinf(c->typical_us) ? us : c->typical_us + 0.25 * (us - c->typical_us);
 }
 
-/* Runs a staged task, and with it those behind it, without the lock, as long as they are expected to take less than BURST_US
- * together: it costs a lock and a hand-over of its cache line once for all instead of once for each, and delays their successors by
- * no more than that time. */
+/* Runs a staged task, and with it those behind it, without the lock, as long as they are expected to take less than
+ * BURST_US together: it costs a lock and a hand-over of its cache line once for all instead of once for each, and
+ * delays their successors by no more than that time. */
 static void run_staged(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
@@ -65,7 +65,8 @@ static void run_staged(struct hd_worker *w, heddle_task *t)
 		expected += hd_core_expected(t); /* before its link changes hands */
 		hd_core_begin(w, t, begin);
 		done[n++].task = t;
-		t = n < HD_MAX_BURST && w->staged && expected + hd_core_expected(w->staged) < BURST_US ? hd_core_take(w) : NULL;
+		t = n < HD_MAX_BURST && w->staged && expected + hd_core_expected(w->staged) < BURST_US ? hd_core_take(w)
+		                                                                                       : NULL;
 	} while (t);
 	hd_unlock(&rt->lock);
 	if (n > 1)
@@ -120,7 +121,8 @@ static int idle(struct hd_worker *w, double timeout_us)
 			rt->n_asleep++;
 			hd_revoke(rt);
 			if (rt->waiters && hd_core_still(rt))
-				wake_blocked(rt, w); /* some of them may have waited for that, or want to tell their callers */
+				/* some of them may have waited for that, or want to tell their callers */
+				wake_blocked(rt, w);
 		}
 	}
 	if (w->in_flight)
@@ -169,7 +171,7 @@ static void threads_worker_ready(struct hd_worker *w)
 		hd_event_set(&w->wake);
 }
 
-/* --- Copies -------------------------------------------------------------------------------------------------------------- */
+/* --- Copies ------------------------------------------------------------------------------------------------------- */
 
 static int copy_object(struct hd_transfer *tr)
 {
@@ -247,7 +249,7 @@ static void threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 	hd_event_set(&c->wake);
 }
 
-/* --- Waiting ------------------------------------------------------------------------------------------------------------- */
+/* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 static void report_hang(heddle_runtime *rt)
 {
@@ -288,7 +290,8 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 		uint64_t before = rt->n_ended;
 		waiter->woken = 0; /* it may have come true and been undone by another thread's submission */
 		int woken = step(w, timeout_us);
-		hd_drain(rt); /* what a kernel submitted counts before that has ended, and others hear of what it released */
+		/* what a kernel submitted counts before that has ended, and others hear of what it released */
+		hd_drain(rt);
 		hd_core_settle(rt);
 		if (w->asleep && hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg)) {
 			status = hd_core_deadlock(rt);
@@ -336,7 +339,7 @@ static int threads_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 	return wait_sleeping(rt, waiter, timeout_us);
 }
 
-/* --- Start and stop ------------------------------------------------------------------------------------------------------ */
+/* --- Start and stop ----------------------------------------------------------------------------------------------- */
 
 static void *threads_alloc(heddle_runtime *rt, unsigned node, size_t size)
 {
@@ -363,8 +366,10 @@ static int open_devices(heddle_runtime *rt)
 		const char *kind = rt->platform->classes[w->class_id].kind;
 		w->driver = hd_driver_find(kind);
 		if (!w->driver)
-			return hd_error(HEDDLE_E_UNSUPPORTED, "worker %s is of kind %s, this build drives %s; in virtual time any kind will do",
-			                rt->platform->workers[i].name, kind, hd_driver_names());
+			return hd_error(
+			    HEDDLE_E_UNSUPPORTED,
+			    "worker %s is of kind %s, this build drives %s; in virtual time any kind will do",
+			    rt->platform->workers[i].name, kind, hd_driver_names());
 		int status = w->driver->open(rt->platform, (unsigned)i, &w->device);
 		if (status) {
 			w->driver = NULL;
@@ -400,7 +405,8 @@ static int start_threads(heddle_runtime *rt, struct hd_threads *th)
 		}
 		rt->workers[i].driven = 1;
 		if (pthread_create(&th->threads[i], NULL, worker_main, &rt->workers[i]))
-			return hd_error(HEDDLE_E_MEMORY, "cannot start the thread of worker %s", rt->platform->workers[i].name);
+			return hd_error(HEDDLE_E_MEMORY, "cannot start the thread of worker %s",
+			                rt->platform->workers[i].name);
 		th->n_started = i + 1;
 	}
 	return 0;
@@ -452,8 +458,8 @@ static int threads_open(heddle_runtime *rt)
 	rt->engine_state.threads = th;
 	for (size_t i = 0; i < rt->n_workers; i++) /* asynchronous devices have their own way of not waiting */
 		rt->workers[i].burst_us = rt->workers[i].pipeline == 1 ? BURST_US : 0;
-	/* The thread that starts the runtime is taken to be the one that will wait on it; were it free to share the core of
-	 * another worker, one of them would wait for the other while a core is idle. */
+	/* The thread that starts the runtime is taken to be the one that will wait on it; were it free to share the
+	 * core of another worker, one of them would wait for the other while a core is idle. */
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
 		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
 	th->threads = calloc(rt->n_workers, sizeof *th->threads);

@@ -1,8 +1,8 @@
 /* The virtual engine: an event clock. One thread, no kernel run, no byte moved, and the same schedule every time.
  *
- * Kernels last as long as the platform says (times noise, if asked for). A transfer first waits for its copy engine (one per
- * accelerator and direction, in order), then for the latency of its link, then moves bytes at a rate that max-min fair
- * sharing gives it among all transfers that cross the same buses at that moment.
+ * Kernels last as long as the platform says (times noise, if asked for). A transfer first waits for its copy engine
+ * (one per accelerator and direction, in order), then for the latency of its link, then moves bytes at a rate that
+ * max-min fair sharing gives it among all transfers that cross the same buses at that moment.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,9 @@ struct event {
 
 /* What the link of a pair of nodes crosses, of the buses that can ever be full. */
 struct route {
-	struct bus **buses; /* owns; as many as the longest has, so that loops are predicted: filled up with the bus that nobody looks at */
-	char *crosses;      /* owns; per bus: 1 if it is among them */
+	/* owns; as many as the longest has, so that loops are predicted: filled up with the bus that nobody looks at */
+	struct bus **buses;
+	char *crosses; /* owns; per bus: 1 if it is among them */
 };
 
 /* The transfers of one accelerator in one direction; the first is under way. */
@@ -37,32 +38,32 @@ struct bus {
 	double demand;    /* bandwidths of the links of its users */
 	unsigned n_users; /* channels whose first transfer crosses it */
 	/* While share() gives rates, and of narrow buses only; the others' may wrap around. */
-	unsigned n_open;  /* users without a rate */
-	double left;      /* bandwidth that is not given away yet */
+	unsigned n_open; /* users without a rate */
+	double left;     /* bandwidth that is not given away yet */
 };
 
 struct hd_virtual {
 	double now;
-	struct event *heap;  /* owns: ends of kernels, a binary heap */
+	struct event *heap; /* owns: ends of kernels, a binary heap */
 	size_t n_events, max_events;
 	uint64_t next_order;
 	struct channel *in, *out; /* per node; own */
-	struct channel **active; /* owns: those with a transfer under way, in the order these set out */
+	struct channel **active;  /* owns: those with a transfer under way, in the order these set out */
 	size_t n_active;
-	double updated;      /* when `left` of the active transfers was last brought up to date */
-	int changed;         /* other transfers are active than when their rates were computed */
-	size_t first;        /* unless changed: the active transfer that ends first */
-	double arrives;      /* and when; INFINITY when none is active */
-	struct bus *buses;   /* owns; those that can be full, and one that nobody looks at */
+	double updated;    /* when `left` of the active transfers was last brought up to date */
+	int changed;       /* other transfers are active than when their rates were computed */
+	size_t first;      /* unless changed: the active transfer that ends first */
+	double arrives;    /* and when; INFINITY when none is active */
+	struct bus *buses; /* owns; those that can be full, and one that nobody looks at */
 	size_t n_buses;
 	struct route *routes; /* owns; per pair of nodes, like the runtime's links */
 	size_t route_length;  /* of the longest */
-	struct bus **narrow; /* owns; only share() and what it calls: those that carry less than is demanded */
+	struct bus **narrow;  /* owns; only share() and what it calls: those that carry less than is demanded */
 	size_t n_narrow;
 	struct hd_rng rng;
 };
 
-/* --- Kernel events ------------------------------------------------------------------------------------------------------- */
+/* --- Kernel events ------------------------------------------------------------------------------------------------ */
 
 static int before(const struct event *a, const struct event *b)
 {
@@ -130,7 +131,7 @@ static void virtual_worker_ready(struct hd_worker *w)
 	push_event(v, v->now + us + duration(w->rt, w, t), w);
 }
 
-/* --- Transfers ----------------------------------------------------------------------------------------------------------- */
+/* --- Transfers ---------------------------------------------------------------------------------------------------- */
 
 static double smaller(double a, double b)
 {
@@ -250,9 +251,9 @@ static void settle_rest(struct hd_virtual *v, double part)
 			v->active[i]->rate = part;
 }
 
-/* Max-min fairness by progressive filling: round after round, the tightest bus is divided equally among its users and the rest
- * of their other buses is left to the others; but before, those whose own links are slower than that part are served, since parts
- * only grow from round to round. */
+/* Max-min fairness by progressive filling: round after round, the tightest bus is divided equally among its users and
+ * the rest of their other buses is left to the others; but before, those whose own links are slower than that part are
+ * served, since parts only grow from round to round. */
 static void share(struct hd_virtual *v)
 {
 	double slowest = begin_sharing(v);
@@ -270,8 +271,8 @@ static void share(struct hd_virtual *v)
 	}
 }
 
-/* Rates, and what ends first, for the transfers that are active now. Once before the clock moves on, however many began or
- * ended meanwhile. */
+/* Rates, and what ends first, for the transfers that are active now. Once before the clock moves on, however many began
+ * or ended meanwhile. */
 static void plan_arrivals(struct hd_virtual *v)
 {
 	v->changed = 0;
@@ -337,7 +338,7 @@ static void finish_transfer(heddle_runtime *rt, size_t index)
 	hd_transfer_done(tr);
 }
 
-/* --- The clock ----------------------------------------------------------------------------------------------------------- */
+/* --- The clock ---------------------------------------------------------------------------------------------------- */
 
 static double virtual_now(heddle_runtime *rt)
 {
@@ -373,8 +374,8 @@ static int advance(heddle_runtime *rt)
 	return 1;
 }
 
-/* With several threads of the program any of them drives the clock, one at a time; not while another is in a callback, which
- * takes no time. What others do then is seen within NAP_US. */
+/* With several threads of the program any of them drives the clock, one at a time; not while another is in a callback,
+ * which takes no time. What others do then is seen within NAP_US. */
 static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
@@ -438,8 +439,10 @@ static void find_demands(const heddle_runtime *rt, double *most, double *of_one)
 	size_t n = rt->n_nodes, n_buses = rt->platform->n_buses;
 	for (size_t channel = 1; channel < 2 * n; channel++) {
 		memset(of_one, 0, n_buses * sizeof *of_one);
-		for (size_t other = 0; other < (channel < n ? n : 1); other++) { /* to a node from all, or from a node to memory */
-			const struct heddle_link *link = rt->links[channel < n ? other * n + channel : (channel - n) * n];
+		/* to a node from all, or from a node to memory */
+		for (size_t other = 0; other < (channel < n ? n : 1); other++) {
+			const struct heddle_link *link =
+			    rt->links[channel < n ? other * n + channel : (channel - n) * n];
 			for (size_t b = 0; link && b < link->n_buses; b++)
 				of_one[link->buses[b]] = larger(of_one[link->buses[b]], link->bandwidth);
 		}
@@ -521,7 +524,7 @@ static int virtual_open(heddle_runtime *rt)
 	if (open_routes(rt, v))
 		return HEDDLE_E_MEMORY;
 	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* apart from the policy's numbers */
-	for (size_t i = rt->n_workers; i-- > 0;) { /* the list is last in, first out: worker 0 comes first */
+	for (size_t i = rt->n_workers; i-- > 0;) {            /* the list is last in, first out: worker 0 comes first */
 		rt->workers[i].driven = 1;
 		hd_core_hungry(&rt->workers[i]);
 	}

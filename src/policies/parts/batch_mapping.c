@@ -11,7 +11,8 @@ static void add_to_group(struct hd_mapping *m, struct hd_mapping_worker *w, unsi
 	while (g < m->n_groups && (m->groups[g].class_id != class_id || m->groups[g].node != node))
 		g++;
 	if (g == m->n_groups)
-		m->groups[m->n_groups++] = (struct hd_mapping_group){.class_id = class_id, .node = node, .is_cpu = w->is_cpu};
+		m->groups[m->n_groups++] =
+		    (struct hd_mapping_group){.class_id = class_id, .node = node, .is_cpu = w->is_cpu};
 	m->groups[g].n_workers++;
 	w->group = g;
 }
@@ -72,7 +73,8 @@ static unsigned least_tasks(const struct hd_mapping *m, const heddle_task *t, in
 static int is_known(const struct hd_mapping *m, const heddle_task *t)
 {
 	for (size_t g = 0; g < m->n_groups; g++)
-		if (heddle_task_can_run_class(t, m->groups[g].class_id) && !isnan(heddle_task_time(t, m->groups[g].class_id)))
+		if (heddle_task_can_run_class(t, m->groups[g].class_id) &&
+		    !isnan(heddle_task_time(t, m->groups[g].class_id)))
 			return 1;
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* What policies share that map a whole batch of ready tasks to workers at once (heft, dada): a first-in first-out queue and a
- * date per worker, predictions, and the tasks about which models say too little to be mapped.
+/* What policies share that map a whole batch of ready tasks to workers at once (heft, dada): a first-in first-out queue
+ * and a date per worker, predictions, and the tasks about which models say too little to be mapped.
  *
  * A group is the workers of one class on one node: all that models can tell apart.
  */
@@ -11,9 +11,9 @@
 
 struct hd_mapping_worker {
 	struct hd_deque queue;
-	double queued;  /* us: costs of the tasks in the queue */
-	double speed;   /* without models, in CPU cores */
-	size_t load;    /* tasks placed and not ended */
+	double queued; /* us: costs of the tasks in the queue */
+	double speed;  /* without models, in CPU cores */
+	size_t load;   /* tasks placed and not ended */
 	unsigned group;
 	int is_cpu;
 };
@@ -35,15 +35,18 @@ struct hd_mapping {
 	uint64_t placed, calibrating, greedy;
 };
 
-#define HD_MAPPING_PREFETCH {"prefetch", "yes", "no|yes", "fetch the data of a task as soon as it is placed", 0, 0}
+#define HD_MAPPING_PREFETCH                                                                           \
+	{                                                                                             \
+		"prefetch", "yes", "no|yes", "fetch the data of a task as soon as it is placed", 0, 0 \
+	}
 
 int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched); /* HEDDLE_E_MEMORY; hd_mapping_fini all the same */
 void hd_mapping_fini(struct hd_mapping *m);
 
 /* Brings `ends` up to date: once per batch. */
 void hd_mapping_dates(struct hd_mapping *m);
-/* Places a task by itself, and returns 1, when its models need a sample or know nothing at all: calibrate.h, on the worker
- * with the fewest tasks for its speed. */
+/* Places a task by itself, and returns 1, when its models need a sample or know nothing at all: calibrate.h, on the
+ * worker with the fewest tasks for its speed. */
 int hd_mapping_divert(struct hd_mapping *m, heddle_task *t);
 /* Fills times[group] with delta, plus comm if asked: us; INFINITY where the task cannot run or its time is not known.
  * Returns 0 when workers of a group differ in whether they can run it: ask heddle_task_can_run as well. */

@@ -1,6 +1,7 @@
 /* What autoheteroprio learns about each bucket, and keeps from run to run: section 6.1 of its paper.
  *
- * The file is YAML, with a format version, written atomically. One that is damaged is set aside as FILE.damaged and forgotten.
+ * The file is YAML, with a format version, written atomically. One that is damaged is set aside as FILE.damaged and
+ * forgotten.
  */
 #ifndef HD_POLICIES_PARTS_BUCKET_AVERAGES_H
 #define HD_POLICIES_PARTS_BUCKET_AVERAGES_H
@@ -49,8 +50,9 @@ static inline int hd_averages_reserve(struct hd_averages *a, size_t n)
 	return HD_LIKELY(n <= a->n) ? 0 : hd_averages_grow(a, n);
 }
 
-/* Fills averages and the buckets' times from a file, making the buckets. `path` "": none; "default": autoheteroprio/HOST.yaml in
- * hd_data_dir(). A missing or damaged file is no error. HEDDLE_E_FORMAT: another version's; HEDDLE_E_MEMORY. */
+/* Fills averages and the buckets' times from a file, making the buckets. `path` "": none; "default":
+ * autoheteroprio/HOST.yaml in hd_data_dir(). A missing or damaged file is no error. HEDDLE_E_FORMAT: another version's;
+ * HEDDLE_E_MEMORY. */
 int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets *buckets);
 int hd_averages_save(const struct hd_averages *a, const char *path, const struct hd_buckets *buckets);
 

@@ -1,6 +1,6 @@
-/* The file of autoheteroprio's averages: YAML text to struct hd_averages and back. As in src/perf/store.c every value is a string
- * to libcyaml, which would take "6 ms" for a number. Classes are known by their names, so that a machine that has changed keeps
- * what still holds. */
+/* The file of autoheteroprio's averages: YAML text to struct hd_averages and back. As in src/perf/store.c every value
+ * is a string to libcyaml, which would take "6 ms" for a number. Classes are known by their names, so that a machine
+ * that has changed keeps what still holds. */
 #define _GNU_SOURCE
 #include <cyaml/cyaml.h>
 #include <math.h>
@@ -36,47 +36,50 @@ struct text_file {
 	char *complete;
 };
 
-#define TEXT(structure, key, member) CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 0, CYAML_UNLIMITED)
-#define LIST(structure, key, member, value) \
-	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, structure, member, n_##member, value, 0, CYAML_UNLIMITED)
-#define MAPPING(structure, fields) {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, structure, fields)}
+#define TEXT(structure, key, member) \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 0, CYAML_UNLIMITED)
+#define LIST(structure, key, member, value)                                                                          \
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, structure, member, n_##member, value, \
+	                           0, CYAML_UNLIMITED)
+#define MAPPING(structure, fields)                                         \
+	{                                                                  \
+		CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, structure, fields) \
+	}
 
 static const cyaml_schema_field_t use_fields[] = {
-	TEXT(struct text_use, "class", class_name),
-	TEXT(struct text_use, "busy", busy),
-	TEXT(struct text_use, "total", total),
-	CYAML_FIELD_END,
+    TEXT(struct text_use, "class", class_name),
+    TEXT(struct text_use, "busy", busy),
+    TEXT(struct text_use, "total", total),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t use_value = MAPPING(struct text_use, use_fields);
 static const cyaml_schema_field_t class_fields[] = {
-	TEXT(struct text_class, "class", class_name),
-	TEXT(struct text_class, "time", time),
-	TEXT(struct text_class, "samples", samples),
-	TEXT(struct text_class, "nrt", nrt),
-	TEXT(struct text_class, "executed", executed),
-	CYAML_FIELD_END,
+    TEXT(struct text_class, "class", class_name),  TEXT(struct text_class, "time", time),
+    TEXT(struct text_class, "samples", samples),   TEXT(struct text_class, "nrt", nrt),
+    TEXT(struct text_class, "executed", executed), CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t class_value = MAPPING(struct text_class, class_fields);
 static const cyaml_schema_field_t bucket_fields[] = {
-	TEXT(struct text_bucket, "codelet", name),
-	TEXT(struct text_bucket, "tasks", tasks),
-	TEXT(struct text_bucket, "walks", walks),
-	TEXT(struct text_bucket, "nod", nod),
-	TEXT(struct text_bucket, "released", released),
-	LIST(struct text_bucket, "classes", classes, &class_value),
-	CYAML_FIELD_END,
+    TEXT(struct text_bucket, "codelet", name),
+    TEXT(struct text_bucket, "tasks", tasks),
+    TEXT(struct text_bucket, "walks", walks),
+    TEXT(struct text_bucket, "nod", nod),
+    TEXT(struct text_bucket, "released", released),
+    LIST(struct text_bucket, "classes", classes, &class_value),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t bucket_value = MAPPING(struct text_bucket, bucket_fields);
 static const cyaml_schema_field_t file_fields[] = {
-	TEXT(struct text_file, "version", version),
-	LIST(struct text_file, "use", use, &use_value),
-	LIST(struct text_file, "buckets", buckets, &bucket_value),
-	TEXT(struct text_file, "complete", complete),
-	CYAML_FIELD_END,
+    TEXT(struct text_file, "version", version),
+    LIST(struct text_file, "use", use, &use_value),
+    LIST(struct text_file, "buckets", buckets, &bucket_value),
+    TEXT(struct text_file, "complete", complete),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, file_fields)};
 static const cyaml_schema_field_t version_fields[] = {TEXT(struct text_file, "version", version), CYAML_FIELD_END};
-static const cyaml_schema_value_t version_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, version_fields)};
+static const cyaml_schema_value_t version_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, version_fields)};
 
 static void no_log(cyaml_log_t level, void *context, const char *format, va_list args)
 {
@@ -86,8 +89,8 @@ static void no_log(cyaml_log_t level, void *context, const char *format, va_list
 	(void)args;
 }
 
-static const cyaml_config_t strict = {.log_fn = no_log, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR,
-                                      .flags = CYAML_CFG_NO_ALIAS};
+static const cyaml_config_t strict = {
+    .log_fn = no_log, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_NO_ALIAS};
 
 /* --- Reading ------------------------------------------------------------------------------------------------------ */
 
@@ -137,7 +140,9 @@ static int apply_bucket(const struct text_bucket *from, struct hd_averages *a, s
 	if (status || !bucket)
 		return status; /* more buckets than there can be: left out */
 	struct hd_average *v = &a->all[bucket];
-	*v = (struct hd_average){.tasks = number(from->tasks), .walks = number(from->walks), .nod = number(from->nod),
+	*v = (struct hd_average){.tasks = number(from->tasks),
+	                         .walks = number(from->walks),
+	                         .nod = number(from->nod),
 	                         .released = number(from->released)};
 	for (unsigned i = 0; i < from->n_classes; i++) {
 		const struct text_class *c = &from->classes[i];
@@ -173,12 +178,16 @@ static int check_version(const char *path, const char *data, size_t length)
 	cyaml_config_t loose = strict;
 	loose.flags |= CYAML_CFG_IGNORE_UNKNOWN_KEYS;
 	struct text_file *text = NULL;
-	if (cyaml_load_data((const uint8_t *)data, length, &loose, &version_value, (cyaml_data_t **)&text, NULL) != CYAML_OK || !text)
+	if (cyaml_load_data((const uint8_t *)data, length, &loose, &version_value, (cyaml_data_t **)&text, NULL) !=
+	        CYAML_OK ||
+	    !text)
 		return 0;
 	int status = 0;
 	if (strcmp(text->version, VERSION) != 0)
-		status = hd_error(HEDDLE_E_FORMAT, "%s: format version %.20s; this library reads version " VERSION
-		                  ": move the file away", path, text->version);
+		status =
+		    hd_error(HEDDLE_E_FORMAT,
+		             "%s: format version %.20s; this library reads version " VERSION ": move the file away",
+		             path, text->version);
 	cyaml_free(&loose, &version_value, text, 0);
 	return status;
 }
@@ -187,7 +196,8 @@ static int check_version(const char *path, const char *data, size_t length)
 static int read_text(const char *data, size_t length, struct hd_averages *a, struct hd_buckets *buckets)
 {
 	struct text_file *text = NULL;
-	cyaml_err_t error = cyaml_load_data((const uint8_t *)data, length, &strict, &file_value, (cyaml_data_t **)&text, NULL);
+	cyaml_err_t error =
+	    cyaml_load_data((const uint8_t *)data, length, &strict, &file_value, (cyaml_data_t **)&text, NULL);
 	if (error == CYAML_ERR_OOM)
 		return hd_no_memory("the policy's averages");
 	if (error != CYAML_OK || !text)
@@ -258,8 +268,8 @@ static void write_bucket(FILE *out, const struct hd_averages *a, const struct hd
 	const struct hd_average *v = &a->all[bucket];
 	fprintf(out, "- codelet: ");
 	write_name(out, k->name);
-	fprintf(out, "\n  tasks: %.17g\n  walks: %.17g\n  nod: %.17g\n  released: %.17g\n  classes:\n", v->tasks + (double)k->tasks,
-	        v->walks, v->nod, v->released);
+	fprintf(out, "\n  tasks: %.17g\n  walks: %.17g\n  nod: %.17g\n  released: %.17g\n  classes:\n",
+	        v->tasks + (double)k->tasks, v->walks, v->nod, v->released);
 	for (size_t c = 0; c < a->n_classes; c++) {
 		const struct hd_class_average *x = hd_average_of(a, bucket, c);
 		fprintf(out, "  - class: ");

@@ -67,8 +67,8 @@ void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t)
 	}
 }
 
-/* The list with the best score among the nodes whose workers can run the task; among equals the releaser's, then the one with
- * the fewest tasks, then the first. */
+/* The list with the best score among the nodes whose workers can run the task; among equals the releaser's, then the
+ * one with the fewest tasks, then the first. */
 static unsigned best_list(const struct hd_buckets *b, const heddle_task *t, const uint8_t *classes, int releaser)
 {
 	int releaser_node = releaser < 0 ? -1 : (int)b->platform->workers[releaser].node;
@@ -112,8 +112,8 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 
 /* --- Pick --------------------------------------------------------------------------------------------------------- */
 
-/* Time in us after which the fastest class would have emptied the bucket: busy with this bucket alone, or with all that it wants
- * as much. */
+/* Time in us after which the fastest class would have emptied the bucket: busy with this bucket alone, or with all that
+ * it wants as much. */
 static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *k, size_t fastest)
 {
 	double us = (double)k->n * k->time[fastest];
@@ -127,8 +127,8 @@ static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *
 	return us / (double)b->workers[fastest];
 }
 
-/* Whether a class is too slow for a bucket now: tasks / workers of the fastest class < time / time of the fastest. Only classes
- * that can run these tasks count: the fastest of all may never come. */
+/* Whether a class is too slow for a bucket now: tasks / workers of the fastest class < time / time of the fastest. Only
+ * classes that can run these tasks count: the fastest of all may never come. */
 static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, unsigned class_id)
 {
 	if (b->gate == HD_GATE_NO || isnan(k->time[class_id]) || (set == 0 && b->sets.n == b->sets.capacity))
@@ -267,7 +267,8 @@ static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 	return NULL;
 }
 
-/* What one worker does not find, others of its class and node do not find either, unless tasks are for particular workers. */
+/* What one worker does not find, others of its class and node do not find either, unless tasks are for particular
+ * workers. */
 static void note_idle(struct hd_buckets *b, unsigned worker, uint64_t *group)
 {
 	b->idle_at[worker] = b->news;
@@ -304,7 +305,8 @@ static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_
 		size_t n = log->last[i % HD_ORDERS_KEPT].n;
 		int length = snprintf(name, sizeof name, "%s order %llu:", class, (unsigned long long)i + 1);
 		for (size_t r = 0; r < n && length >= 0 && (size_t)length < sizeof name; r++)
-			length += snprintf(name + length, sizeof name - (size_t)length, "%s %s", r ? " >" : "", b->all[front[r]]->name);
+			length += snprintf(name + length, sizeof name - (size_t)length, "%s %s", r ? " >" : "",
+			                   b->all[front[r]]->name);
 		heddle_sched_report(sched, name, log->last[i % HD_ORDERS_KEPT].at, "us");
 	}
 }
@@ -316,7 +318,8 @@ void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
 	if (b->ahead > 1)
 		heddle_sched_count(sched, "stolen from what another worker held", (double)b->stolen, "tasks");
 	if (b->n_lists > 1)
-		heddle_sched_report(sched, "taken from the own node's lists", b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
+		heddle_sched_report(sched, "taken from the own node's lists",
+		                    b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
 		report_orders(b, sched, c);
 		for (size_t r = 0; r < b->n; r++) { /* in the order of now, which is not part of the name: it changes */

@@ -63,8 +63,9 @@ static int allocate(struct hd_buckets *b)
 	b->near = calloc(n_nodes * b->n_lists, sizeof *b->near);
 	b->away = calloc(b->n_lists, sizeof *b->away);
 	b->class_of_node = calloc(n_nodes, sizeof *b->class_of_node);
-	if (!b->serves || !b->orders || !b->logs || !b->workers || !b->remaining || !b->held || !b->held_now || !b->idle_at ||
-	    !b->peers || !b->n_peers || !b->n_on || !b->visit || !b->near || !b->away || !b->class_of_node)
+	if (!b->serves || !b->orders || !b->logs || !b->workers || !b->remaining || !b->held || !b->held_now ||
+	    !b->idle_at || !b->peers || !b->n_peers || !b->n_on || !b->visit || !b->near || !b->away ||
+	    !b->class_of_node)
 		return hd_no_memory("the policy's buckets");
 	return HEDDLE_OK;
 }

@@ -30,7 +30,8 @@ static int goes_before(const heddle_task *a, const heddle_task *b, enum hd_lane_
 }
 
 /* The lane with the best head for a worker, without looking into lane `but`; NULL: all are empty. */
-static struct hd_lane *best_lane(struct hd_lanes *l, unsigned worker, const struct hd_lane *but, enum hd_lane_order order)
+static struct hd_lane *best_lane(struct hd_lanes *l, unsigned worker, const struct hd_lane *but,
+                                 enum hd_lane_order order)
 {
 	struct hd_lane *best = NULL;
 	for (size_t s = 0; s < l->sets.n; s++) {

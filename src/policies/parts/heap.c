@@ -99,7 +99,8 @@ void hd_heap_remove(struct hd_heap *h, size_t place)
 		refill_front(h);
 }
 
-size_t hd_heap_tidy(struct hd_heap *h, size_t n, int (*keep)(const void *arg, const struct hd_heap_entry *entry), const void *arg)
+size_t hd_heap_tidy(struct hd_heap *h, size_t n, int (*keep)(const void *arg, const struct hd_heap_entry *entry),
+                    const void *arg)
 {
 	size_t kept = 0, removed = 0;
 	while (kept < n && (kept < h->n_front || refill_front(h))) {
@@ -113,8 +114,8 @@ size_t hd_heap_tidy(struct hd_heap *h, size_t n, int (*keep)(const void *arg, co
 	return removed;
 }
 
-static size_t filter(struct hd_heap_entry *entries, size_t n, int (*keep)(const void *arg, const struct hd_heap_entry *entry),
-                     const void *arg)
+static size_t filter(struct hd_heap_entry *entries, size_t n,
+                     int (*keep)(const void *arg, const struct hd_heap_entry *entry), const void *arg)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-/* The 28 heuristics of the AutoHeteroprio paper (heuristics.h). Formulas of sections 5.1 to 5.3; the paper has none for L1 to
- * L7, URT_LC_need, URT/s_2, URT/s_diff and UTC: those are the ones of the authors' own code. */
+/* The 28 heuristics of the AutoHeteroprio paper (heuristics.h). Formulas of sections 5.1 to 5.3; the paper has none for
+ * L1 to L7, URT_LC_need, URT/s_2, URT/s_diff and UTC: those are the ones of the authors' own code. */
 #include "heuristics.h"
 #include <math.h>
 
@@ -60,13 +60,13 @@ struct hd_quantities hd_types_quantities(const struct hd_types *types, double sc
 	const double *nrt = types->nrt + type * types->n_classes, *share = types->share + type * types->n_classes;
 	size_t other = other_class(types, type, class_id);
 	struct hd_quantities q = {
-		.own = scale * cost_on(types, type, class_id),
-		.other = scale * cost_on(types, type, other),
-		.nod = types->nod[type],
-		.released = scale * types->released[type],
-		.need = types->idle[class_id] - types->idle[other],
-		.share_own = share[class_id],
-		.share_other = share[other],
+	    .own = scale * cost_on(types, type, class_id),
+	    .other = scale * cost_on(types, type, other),
+	    .nod = types->nod[type],
+	    .released = scale * types->released[type],
+	    .need = types->idle[class_id] - types->idle[other],
+	    .share_own = share[class_id],
+	    .share_other = share[other],
 	};
 	for (size_t c = 0; c < types->n_classes; c++)
 		q.urt += scale * nrt[c] * types->idle[c];
@@ -128,35 +128,35 @@ static double raw_score(enum hd_heuristic h, enum hd_constants constants, const 
 	double w = q->own, urt = q->urt, nod = q->nod;
 	double diff = q->other - q->own, rel = q->other / q->own;
 	switch (h) {
-	case HD_NTC:             return diff + beta * nod * closeness(q);
+	case HD_NTC: return diff + beta * nod * closeness(q);
 	case HD_BEST_NODS_SCORE: return best_nods_score(q, diff);
-	case HD_BEST_NODS:       return nod;
-	case HD_URT:             return urt;
-	case HD_URT_LC:          return urt_lc(q, diff, constants);
-	case HD_URT_LC_NEED:     return urt_lc(q, diff, constants) + rho * relu(q->share_own * q->share_other * q->need);
-	case HD_URTXD:           return urt * diff;
-	case HD_URTXDN:          return (1 + urt) * diff;
-	case HD_URTXRD:          return urt * rel;
-	case HD_URTXRDN:         return (1 + urt) * rel;
-	case HD_URTXD_F1:        return (1 + urt) * diff + alpha * w * q->need;
-	case HD_URTXD_F2:        return (1 + urt) * diff + alpha * w * relu(q->need);
-	case HD_URTXD_F3:        return (1 + urt) * diff - alpha * w * relu(-q->need);
-	case HD_URTXD_L1:        return (1.3 + urt) * (1 + diff);
-	case HD_URTXD_L2:        return (1 + urt) * softplus(diff);
-	case HD_URTXD_L3:        return urtxd_l3(urt, diff);
-	case HD_URTXD_L4:        return urtxd_l4(urt, diff);
-	case HD_URTXD_L5:        return log(1.3 + urt) * atan(diff + urt);
-	case HD_URTXD_L6:        return (1.3 + urt) * atan(diff) + urt;
-	case HD_URTXD_L7:        return (1.3 + urt) * (diff + urt);
-	case HD_URT_S:           return urt / w;
-	case HD_URT_S_2:         return (urt + diff) / w;
-	case HD_URT_S_DIFF:      return urt / w + diff;
-	case HD_URTXRELD:        return urt * (q->released + diff) / w;
-	case HD_UTC:             return diff + beta * urt * closeness(q);
-	case HD_NOD_S:           return nod / w;
-	case HD_NODXR:           return nod * q->released / w;
-	case HD_NODXRD:          return nod * (q->released + diff) / w;
-	case HD_HEURISTICS:      break;
+	case HD_BEST_NODS: return nod;
+	case HD_URT: return urt;
+	case HD_URT_LC: return urt_lc(q, diff, constants);
+	case HD_URT_LC_NEED: return urt_lc(q, diff, constants) + rho * relu(q->share_own * q->share_other * q->need);
+	case HD_URTXD: return urt * diff;
+	case HD_URTXDN: return (1 + urt) * diff;
+	case HD_URTXRD: return urt * rel;
+	case HD_URTXRDN: return (1 + urt) * rel;
+	case HD_URTXD_F1: return (1 + urt) * diff + alpha * w * q->need;
+	case HD_URTXD_F2: return (1 + urt) * diff + alpha * w * relu(q->need);
+	case HD_URTXD_F3: return (1 + urt) * diff - alpha * w * relu(-q->need);
+	case HD_URTXD_L1: return (1.3 + urt) * (1 + diff);
+	case HD_URTXD_L2: return (1 + urt) * softplus(diff);
+	case HD_URTXD_L3: return urtxd_l3(urt, diff);
+	case HD_URTXD_L4: return urtxd_l4(urt, diff);
+	case HD_URTXD_L5: return log(1.3 + urt) * atan(diff + urt);
+	case HD_URTXD_L6: return (1.3 + urt) * atan(diff) + urt;
+	case HD_URTXD_L7: return (1.3 + urt) * (diff + urt);
+	case HD_URT_S: return urt / w;
+	case HD_URT_S_2: return (urt + diff) / w;
+	case HD_URT_S_DIFF: return urt / w + diff;
+	case HD_URTXRELD: return urt * (q->released + diff) / w;
+	case HD_UTC: return diff + beta * urt * closeness(q);
+	case HD_NOD_S: return nod / w;
+	case HD_NODXR: return nod * q->released / w;
+	case HD_NODXRD: return nod * (q->released + diff) / w;
+	case HD_HEURISTICS: break;
 	}
 	return 0;
 }
@@ -196,8 +196,8 @@ static int is_fast(const struct hd_types *types, size_t type, size_t class_id)
 	return own <= 1.01 * least;
 }
 
-/* Section 5.1, by the method of figure 6: by decreasing NOD, the types take the highest free rank if the class is (one of)
- * their fastest, else the lowest free one. In: the types by decreasing NOD. */
+/* Section 5.1, by the method of figure 6: by decreasing NOD, the types take the highest free rank if the class is (one
+ * of) their fastest, else the lowest free one. In: the types by decreasing NOD. */
 static void best_nods(const struct hd_types *types, size_t class_id, size_t *order)
 {
 	size_t n = types->n_types, fast = 0;
@@ -216,7 +216,8 @@ static void best_nods(const struct hd_types *types, size_t class_id, size_t *ord
 	}
 }
 
-void hd_heuristic_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, size_t *order, double *scores)
+void hd_heuristic_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, size_t *order,
+                        double *scores)
 {
 	double scale = hd_types_scale(types);
 	for (size_t t = 0; t < types->n_types; t++) {

@@ -1,8 +1,9 @@
-/* The 28 heuristics that give Heteroprio its priorities: C. Flint, B. Bramas, "Finding new heuristics for automated task
- * prioritizing in heterogeneous computing" (2020), sections 4.3 and 5, rows of tables 5 to 7.
+/* The 28 heuristics that give Heteroprio its priorities: C. Flint, B. Bramas, "Finding new heuristics for automated
+ * task prioritizing in heterogeneous computing" (2020), sections 4.3 and 5, rows of tables 5 to 7.
  *
- * Pure functions of what is known about each type of task, without a runtime: the policy autoheteroprio and the laboratory
- * call the same ones. A *type* is a bucket; classes are those of workers. Costs, NRT and R come in any one unit.
+ * Pure functions of what is known about each type of task, without a runtime: the policy autoheteroprio and the
+ * laboratory call the same ones. A *type* is a bucket; classes are those of workers. Costs, NRT and R come in any one
+ * unit.
  */
 #ifndef HD_POLICIES_PARTS_HEURISTICS_H
 #define HD_POLICIES_PARTS_HEURISTICS_H
@@ -10,17 +11,44 @@
 #include <stddef.h>
 
 enum hd_heuristic {
-	HD_NTC, HD_BEST_NODS_SCORE, HD_BEST_NODS, HD_URT, HD_URT_LC, HD_URT_LC_NEED, HD_URTXD, HD_URTXDN, HD_URTXRD, HD_URTXRDN,
-	HD_URTXD_F1, HD_URTXD_F2, HD_URTXD_F3, HD_URTXD_L1, HD_URTXD_L2, HD_URTXD_L3, HD_URTXD_L4, HD_URTXD_L5, HD_URTXD_L6,
-	HD_URTXD_L7, HD_URT_S, HD_URT_S_2, HD_URT_S_DIFF, HD_URTXRELD, HD_UTC, HD_NOD_S, HD_NODXR, HD_NODXRD,
+	HD_NTC,
+	HD_BEST_NODS_SCORE,
+	HD_BEST_NODS,
+	HD_URT,
+	HD_URT_LC,
+	HD_URT_LC_NEED,
+	HD_URTXD,
+	HD_URTXDN,
+	HD_URTXRD,
+	HD_URTXRDN,
+	HD_URTXD_F1,
+	HD_URTXD_F2,
+	HD_URTXD_F3,
+	HD_URTXD_L1,
+	HD_URTXD_L2,
+	HD_URTXD_L3,
+	HD_URTXD_L4,
+	HD_URTXD_L5,
+	HD_URTXD_L6,
+	HD_URTXD_L7,
+	HD_URT_S,
+	HD_URT_S_2,
+	HD_URT_S_DIFF,
+	HD_URTXRELD,
+	HD_UTC,
+	HD_NOD_S,
+	HD_NODXR,
+	HD_NODXRD,
 	HD_HEURISTICS
 };
 
-/* Their names in the paper, in the order of the enumeration; the 24th, a second URTxRD there, is URTxRelD. One string, so that
- * it can be the list of values of an option. */
-#define HD_HEURISTIC_NAMES \
-	"NTC|BEST_NODS_SCORE|BEST_NODS|URT|URT_LC|URT_LC_need|URTxD|URTxDn|URTxRD|URTxRDn|URTxD_f1|URTxD_f2|URTxD_f3|URTxD_L1|" \
-	"URTxD_L2|URTxD_L3|URTxD_L4|URTxD_L5|URTxD_L6|URTxD_L7|URT/s|URT/s_2|URT/s_diff|URTxRelD|UTC|NOD/s|NODxR|NODxRD"
+/* Their names in the paper, in the order of the enumeration; the 24th, a second URTxRD there, is URTxRelD. One string,
+ * so that it can be the list of values of an option. */
+#define HD_HEURISTIC_NAMES                                                                                             \
+	"NTC|BEST_NODS_SCORE|BEST_NODS|URT|URT_LC|URT_LC_need|URTxD|URTxDn|URTxRD|URTxRDn|URTxD_f1|URTxD_f2|URTxD_f3|" \
+	"URTxD_L1|"                                                                                                    \
+	"URTxD_L2|URTxD_L3|URTxD_L4|URTxD_L5|URTxD_L6|URTxD_L7|URT/s|URT/s_2|URT/s_diff|URTxRelD|UTC|NOD/"             \
+	"s|NODxR|NODxRD"
 
 /* Section 4.2.3: what a class without an implementation costs. */
 enum hd_missing {
@@ -37,9 +65,10 @@ struct hd_types {
 	const double *nod;      /* per type: sum over successors s of 1 / predecessors(s) */
 	const double *released; /* per type: R = sum over successors of their least cost */
 	const double *cost;     /* [type * n_classes + class]; NAN: no implementation */
-	const double *nrt;      /* likewise: sum over successors s of share(s on class) * cost(s on class) / predecessors(s) */
-	const double *share;    /* likewise: of the executions of this type */
-	const double *idle;     /* per class: share of its workers' time */
+	/* likewise: sum over successors s of share(s on class) * cost(s on class) / predecessors(s) */
+	const double *nrt;
+	const double *share; /* likewise: of the executions of this type */
+	const double *idle;  /* per class: share of its workers' time */
 	enum hd_missing missing;
 	enum hd_constants constants;
 };
@@ -48,7 +77,7 @@ struct hd_types {
 struct hd_quantities {
 	double own, other; /* w and w' */
 	double nod, urt, released;
-	double need;       /* idle(own) - idle(other) */
+	double need; /* idle(own) - idle(other) */
 	double share_own, share_other;
 };
 
@@ -59,9 +88,10 @@ struct hd_quantities hd_types_quantities(const struct hd_types *types, double sc
 /* Higher goes first. Never NAN. HD_BEST_NODS is no score: for it this is the NOD. */
 double hd_heuristic_score(enum hd_heuristic h, enum hd_constants constants, const struct hd_quantities *q);
 
-/* The order of the types on one class, first to take first; the lower number among equals. `order` comes in as a permutation of
- * the types (the last order makes it quick); `scores`, per type, is filled. */
-void hd_heuristic_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, size_t *order, double *scores);
+/* The order of the types on one class, first to take first; the lower number among equals. `order` comes in as a
+ * permutation of the types (the last order makes it quick); `scores`, per type, is filled. */
+void hd_heuristic_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, size_t *order,
+                        double *scores);
 /* Sorts `order` by decreasing scores, the lower number among equals. */
 void hd_order_by_scores(size_t n, size_t *order, const double *scores);
 

@@ -3,10 +3,10 @@
 #include <math.h>
 
 struct presence {
-	double read, written;           /* R_m, W_m */
-	double all_read, all_written;   /* R, W */
-	double squares;                 /* of the sizes behind W_m */
-	double pieces, all_pieces;      /* n_m, N */
+	double read, written;         /* R_m, W_m */
+	double all_read, all_written; /* R, W */
+	double squares;               /* of the sizes behind W_m */
+	double pieces, all_pieces;    /* n_m, N */
 };
 
 static struct presence look(const heddle_task *t, unsigned node)
@@ -19,7 +19,8 @@ static struct presence look(const heddle_task *t, unsigned node)
 		if (mode == HEDDLE_R) {
 			p.read += here * bytes;
 			p.all_read += bytes;
-		} else if (mode == HEDDLE_W || mode == HEDDLE_RW || mode == HEDDLE_COMMUTE) { /* private copies are nowhere yet */
+		} else if (mode == HEDDLE_W || mode == HEDDLE_RW ||
+		           mode == HEDDLE_COMMUTE) { /* private copies are nowhere yet */
 			p.written += here * bytes;
 			p.squares += here * bytes * bytes;
 			p.all_written += bytes;
@@ -38,7 +39,7 @@ double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned no
 		return -heddle_task_transfer_time(t, node);
 	struct presence p = look(t, node);
 	switch (how) {
-	case HD_LOCALITY_LS_SDH:  return p.read + p.written;
+	case HD_LOCALITY_LS_SDH: return p.read + p.written;
 	case HD_LOCALITY_LS_SDH2: return p.read + p.squares;
 	case HD_LOCALITY_LS_SDHB: return p.read + 1000 * p.written * p.pieces;
 	default:
@@ -47,14 +48,15 @@ double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned no
 	}
 }
 
-/* Spearman's footrule between two orders, relative to the greatest there is; 0: the same order. The inner loop starts where the
- * order is expected: cheap for orders that are alike. */
+/* Spearman's footrule between two orders, relative to the greatest there is; 0: the same order. The inner loop starts
+ * where the order is expected: cheap for orders that are alike. */
 static double rank_distance(const size_t *order_i, const size_t *order_j, size_t n)
 {
 	double sum = 0;
 	for (size_t r = 0; r < n; r++)
 		for (size_t away = 0; away < n; away++)
-			if ((r >= away && order_j[r - away] == order_i[r]) || (r + away < n && order_j[r + away] == order_i[r])) {
+			if ((r >= away && order_j[r - away] == order_i[r]) ||
+			    (r + away < n && order_j[r + away] == order_i[r])) {
 				sum += (double)away;
 				break;
 			}

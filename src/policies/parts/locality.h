@@ -1,9 +1,9 @@
-/* Where a ready task should wait, and where a worker should look first: the locality of LAHeteroprio. B. Bramas, "Impact study of
- * data locality on task-based applications through the Heteroprio scheduler", PeerJ Computer Science 5:e190 (2019); LS_SDH2 is
- * also equation 3 of the MultiPrio paper.
+/* Where a ready task should wait, and where a worker should look first: the locality of LAHeteroprio. B. Bramas,
+ * "Impact study of data locality on task-based applications through the Heteroprio scheduler", PeerJ Computer Science
+ * 5:e190 (2019); LS_SDH2 is also equation 3 of the MultiPrio paper.
  *
- * R_m, W_m: bytes of a task's data that are valid on node m and that it only reads, or writes; R, W: all bytes; n_m: how many
- * of the N data that it writes are valid on m.
+ * R_m, W_m: bytes of a task's data that are valid on node m and that it only reads, or writes; R, W: all bytes; n_m:
+ * how many of the N data that it writes are valid on m.
  */
 #ifndef HD_POLICIES_PARTS_LOCALITY_H
 #define HD_POLICIES_PARTS_LOCALITY_H
@@ -24,9 +24,9 @@ enum hd_locality {
 /* Higher is better. For WORKER, 1 on `releaser_node`, 0 elsewhere (-1: no worker, all are equal). */
 double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned node, int releaser_node);
 
-/* Distance from node i to the lists of node j, 0 to 1: half of it how alike the orders of their workers are (where the orders
- * differ most, little is taken away that is wanted there), half the time to bring data from j to i, relative to the slowest
- * way. order_i and order_j list the n buckets in the order in which the workers of the nodes want them. */
+/* Distance from node i to the lists of node j, 0 to 1: half of it how alike the orders of their workers are (where the
+ * orders differ most, little is taken away that is wanted there), half the time to bring data from j to i, relative to
+ * the slowest way. order_i and order_j list the n buckets in the order in which the workers of the nodes want them. */
 double hd_locality_distance(const size_t *order_i, const size_t *order_j, size_t n, double relative_time);
 /* Time in us to bring a megabyte from one node to another, through main memory where there is no direct link. */
 double hd_locality_transfer(const struct heddle_platform *platform, unsigned from, unsigned to);

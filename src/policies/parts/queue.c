@@ -1,5 +1,5 @@
-/* hd_levels: a top-down splay tree (Sleator and Tarjan, "Self-adjusting binary search trees", 1985, section 4) whose nodes are
- * lists. Ours is the simplest balanced tree that needs two links per node and no memory of its own. */
+/* hd_levels: a top-down splay tree (Sleator and Tarjan, "Self-adjusting binary search trees", 1985, section 4) whose
+ * nodes are lists. Ours is the simplest balanced tree that needs two links per node and no memory of its own. */
 #include "queue.h"
 
 static heddle_task **lower(heddle_task *t)
@@ -14,7 +14,7 @@ static heddle_task **higher(heddle_task *t)
 
 void hd_levels_splay(struct hd_levels *q, int priority)
 {
-	heddle_task *below = NULL, *above = NULL;         /* the trees of levels passed on the way down ... */
+	heddle_task *below = NULL, *above = NULL;               /* the trees of levels passed on the way down ... */
 	heddle_task **below_end = &below, **above_end = &above; /* ... and where each grows */
 	heddle_task *t = q->root;
 	for (;;) {

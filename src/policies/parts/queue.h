@@ -1,10 +1,11 @@
 /* Containers for ready tasks, threaded through the tasks' own links: queueing never allocates, so it cannot fail.
  *
  * hd_deque   a list with two ends. O(1) everywhere.
- * hd_levels  a priority queue with two ends per priority: a search tree with one node per distinct priority present, each
- *            with the first-in first-out list of its tasks. O(1) when the priority is the one used last (so always, when no
- *            priorities are given), else O(log distinct priorities) amortised. Any task can be removed. Chosen over a heap
- *            because equal priorities stay in order without a key, and because thieves and owners take from opposite ends.
+ * hd_levels  a priority queue with two ends per priority: a search tree with one node per distinct priority present,
+ *            each with the first-in first-out list of its tasks. O(1) when the priority is the one used last (so
+ *            always, when no priorities are given), else O(log distinct priorities) amortised. Any task can be removed.
+ *            Chosen over a heap because equal priorities stay in order without a key, and because thieves and owners
+ *            take from opposite ends.
  *
  * A task is in one container at most. The word `u` of its link is not used here: it is the policy's.
  */
@@ -15,10 +16,11 @@
 #include <heddle/policy.h>
 #include "base/base.h"
 
-/* --- hd_deque: next and prev are what they say ------------------------------------------------------------------------ */
+/* --- hd_deque: next and prev are what they say -------------------------------------------------------------------- */
 
 struct hd_deque {
-	heddle_task *first, *last; /* first is NULL when empty (last means nothing then); the first's prev means nothing */
+	/* first is NULL when empty (last means nothing then); the first's prev means nothing */
+	heddle_task *first, *last;
 };
 
 static inline void hd_deque_push_back(struct hd_deque *q, heddle_task *t)
@@ -74,11 +76,11 @@ static inline heddle_task *hd_deque_pop_back(struct hd_deque *q)
 	return t;
 }
 
-/* --- hd_levels -------------------------------------------------------------------------------------------------------- */
+/* --- hd_levels ---------------------------------------------------------------------------------------------------- */
 
-/* The oldest task of a level, its leader, is a node of the tree: next is the subtree of lower priorities, prev that of higher
- * ones, child the newest task of the level or NULL when it is alone. The others form a ring: the newest's next is the
- * second oldest. */
+/* The oldest task of a level, its leader, is a node of the tree: next is the subtree of lower priorities, prev that of
+ * higher ones, child the newest task of the level or NULL when it is alone. The others form a ring: the newest's next
+ * is the second oldest. */
 struct hd_levels {
 	heddle_task *root; /* NULL when empty */
 	size_t n;          /* tasks */
@@ -114,8 +116,8 @@ static inline heddle_task *hd_levels_last(struct hd_levels *q)
 	return last ? last : first;
 }
 
-/* The neighbour of `t` among the most urgent tasks, by age: the next newer, or the next older. NULL past the end. Also right
- * after hd_levels_first or hd_levels_last. */
+/* The neighbour of `t` among the most urgent tasks, by age: the next newer, or the next older. NULL past the end. Also
+ * right after hd_levels_first or hd_levels_last. */
 static inline heddle_task *hd_levels_newer(const struct hd_levels *q, heddle_task *t)
 {
 	heddle_task *last = heddle_task_link(q->root)->child;

@@ -1,5 +1,5 @@
-/* Calibration: an open-addressing table of the kinds of tasks that lack samples. Running out of memory loses counts, which
- * costs balance and nothing else. */
+/* Calibration: an open-addressing table of the kinds of tasks that lack samples. Running out of memory loses counts,
+ * which costs balance and nothing else. */
 #include "sample_placement.h"
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 void hd_calibration_init(struct hd_calibration *c, heddle_sched *sched)
 {
-	*c = (struct hd_calibration){.n_classes = heddle_sched_platform(sched)->n_classes, .wanted = heddle_sched_calibrate(sched)};
+	*c = (struct hd_calibration){.n_classes = heddle_sched_platform(sched)->n_classes,
+	                             .wanted = heddle_sched_calibrate(sched)};
 }
 
 void hd_calibration_fini(struct hd_calibration *c)

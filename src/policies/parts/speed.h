@@ -1,4 +1,5 @@
-/* How fast a class of workers is thought to be when no model says it, in CPU cores: StarPU's figures (starpu_driver_info). */
+/* How fast a class of workers is thought to be when no model says it, in CPU cores: StarPU's figures
+ * (starpu_driver_info). */
 #ifndef HD_POLICIES_PARTS_SPEED_H
 #define HD_POLICIES_PARTS_SPEED_H
 

@@ -6,8 +6,8 @@
 int hd_sets_init(struct hd_sets *s, const struct heddle_platform *platform, size_t n_exact)
 {
 	size_t combinations = platform->n_classes < 6 ? (size_t)1 << platform->n_classes : 64;
-	*s = (struct hd_sets){.platform = platform, .n = 1, .capacity = combinations + n_exact,
-	                      .words = (platform->n_workers + 63) / 64};
+	*s = (struct hd_sets){
+	    .platform = platform, .n = 1, .capacity = combinations + n_exact, .words = (platform->n_workers + 63) / 64};
 	s->classes = calloc(s->capacity, sizeof *s->classes);
 	s->members = calloc((s->capacity + 1) * s->words, sizeof *s->members);
 	if (!s->classes || !s->members) {

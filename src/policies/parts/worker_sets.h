@@ -1,12 +1,14 @@
-/* Sets of workers, so that tasks that may run on the same workers share one queue and a worker looks only into those queues
- * that hold something for it.
+/* Sets of workers, so that tasks that may run on the same workers share one queue and a worker looks only into those
+ * queues that hold something for it.
  *
- * A task is first filed by the classes that can run it, which costs one question per class. That can be too generous: a task
- * may be bound to one worker, or its codelet's can_run may tell workers of a class apart. Asking every worker about every
- * task would be dear, so this is found out when a worker is refused, and the task is then filed by its exact set: once.
+ * A task is first filed by the classes that can run it, which costs one question per class. That can be too generous: a
+ * task may be bound to one worker, or its codelet's can_run may tell workers of a class apart. Asking every worker
+ * about every task would be dear, so this is found out when a worker is refused, and the task is then filed by its
+ * exact set: once.
  *
- * Set 0 is everybody; it is the only one when all workers are alike. The table has a fixed capacity, so nothing is allocated
- * after the start; sets that do not fit fall into set 0, whose users must look further than the first task (HD_SETS_REACH).
+ * Set 0 is everybody; it is the only one when all workers are alike. The table has a fixed capacity, so nothing is
+ * allocated after the start; sets that do not fit fall into set 0, whose users must look further than the first task
+ * (HD_SETS_REACH).
  */
 #ifndef HD_POLICIES_PARTS_WORKER_SETS_H
 #define HD_POLICIES_PARTS_WORKER_SETS_H
@@ -16,11 +18,12 @@
 
 struct hd_sets {
 	const struct heddle_platform *platform; /* borrows */
-	size_t n, capacity;   /* n grows as sets are met, up to capacity */
-	size_t words;         /* of 64 workers */
-	uint64_t all_classes; /* those with workers; class c is bit c % 64, so beyond 64 classes a set is a little too generous */
-	uint64_t *classes;    /* owns; per set: the classes it was made for, 0 for an exact set */
-	uint64_t *members;    /* owns; per set: words of worker bits, and one spare for hd_sets_exact */
+	size_t n, capacity;                     /* n grows as sets are met, up to capacity */
+	size_t words;                           /* of 64 workers */
+	/* those with workers; class c is bit c % 64, so beyond 64 classes a set is a little too generous */
+	uint64_t all_classes;
+	uint64_t *classes; /* owns; per set: the classes it was made for, 0 for an exact set */
+	uint64_t *members; /* owns; per set: words of worker bits, and one spare for hd_sets_exact */
 };
 
 /* Tasks of set 0 that a worker looks at before it gives up. */
