@@ -4,20 +4,6 @@
 #include <string.h>
 #include "runtime.h"
 
-static int check_handle(const heddle_data *d, const char *what)
-{
-	char name[80];
-	if (!d)
-		return hd_error(HEDDLE_E_INVALID, "%s needs a datum", what);
-	if (d->unregistered)
-		return hd_error(HEDDLE_E_STATE, "%s: %s has been unregistered", what,
-		                hd_data_name(d, name, sizeof name));
-	if (d->partitioned)
-		return hd_error(HEDDLE_E_STATE, "%s: %s is partitioned; call heddle_unpartition first", what,
-		                hd_data_name(d, name, sizeof name));
-	return 0;
-}
-
 static int check_outside(const char *what)
 {
 	return hd_inside()
@@ -25,15 +11,98 @@ static int check_outside(const char *what)
 	           : 0;
 }
 
+static int check_datum(const heddle_data *d, const char *what)
+{
+	return d ? 0 : hd_error(HEDDLE_E_INVALID, "%s needs a datum", what);
+}
+
 static heddle_task *control_on(heddle_data *d, int kind, enum heddle_mode mode)
 {
-	heddle_task *t = hd_control_new(d->rt, kind, 1);
+	heddle_task *t = hd_control_make(d->rt, kind, 1);
 	if (t)
 		hd_task_set_access(t, 0, d, mode);
 	return t;
 }
 
-/* --- Acquire ------------------------------------------------------------------------------------------------------ */
+/* --- Who holds what ----------------------------------------------------------------------------------------------- */
+
+static heddle_data *held_data(const struct hd_hold *hold)
+{
+	return hold->task->accesses[0].data;
+}
+
+/* Of a datum that the program has: the hold of the calling thread, or else that of another one. */
+static struct hd_hold *find_hold(const heddle_data *d)
+{
+	struct hd_hold *found = NULL;
+	for (struct hd_hold *h = d->rt->holds; h; h = h->next) {
+		if (!h->taken || held_data(h) != d)
+			continue;
+		if (h->thread == hd_thread_token())
+			return h;
+		found = h;
+	}
+	return found;
+}
+
+int hd_data_is_held(const heddle_data *d)
+{
+	return find_hold(d) != NULL;
+}
+
+static void add_hold(heddle_runtime *rt, struct hd_hold *hold, heddle_task *t)
+{
+	*hold = (struct hd_hold){.next = rt->holds, .task = t, .thread = hd_thread_token()};
+	rt->holds = hold;
+}
+
+static void remove_hold(heddle_runtime *rt, struct hd_hold *hold)
+{
+	struct hd_hold **p = &rt->holds;
+	while (*p != hold)
+		p = &(*p)->next;
+	*p = hold->next;
+	free(hold);
+}
+
+static void end_acquire(heddle_runtime *rt, heddle_task *t)
+{
+	rt->n_held--;
+	rt->now = rt->engine->now(rt);
+	rt->batch_releaser = -1;
+	hd_stage_end(t, 0);
+	hd_core_end(rt, t, t->status);
+	hd_core_settle(rt);
+}
+
+static void release(heddle_runtime *rt, struct hd_hold *hold)
+{
+	heddle_task *t = hold->task;
+	remove_hold(rt, hold);
+	end_acquire(rt, t);
+}
+
+void hd_holds_release(heddle_runtime *rt)
+{
+	hd_lock(&rt->lock);
+	for (struct hd_hold *h = rt->holds; h;) {
+		struct hd_hold *taken = h->taken ? h : NULL;
+		h = h->next;
+		if (taken) {
+			release(rt, taken);
+			h = rt->holds; /* callbacks may have run meanwhile */
+		}
+	}
+	hd_unlock(&rt->lock);
+}
+
+void hd_holds_free(heddle_runtime *rt)
+{
+	while (rt->holds)
+		remove_hold(rt, rt->holds);
+}
+
+/* --- Acquire and release ------------------------------------------------------------------------------------------ */
 
 static int is_staged(heddle_runtime *rt, void *arg)
 {
@@ -41,17 +110,6 @@ static int is_staged(heddle_runtime *rt, void *arg)
 	const heddle_task *t = arg;
 	/* relaxed: under the core lock; pairs: nothing */
 	return atomic_load_explicit(&t->state, memory_order_relaxed) == HD_STAGED;
-}
-
-static void end_acquire(heddle_task *t)
-{
-	heddle_runtime *rt = t->accesses[0].data->rt;
-	rt->n_held--;
-	rt->now = rt->engine->now(rt);
-	rt->batch_releaser = -1;
-	hd_stage_end(t, 0);
-	hd_core_end(rt, t, t->status);
-	hd_core_settle(rt);
 }
 
 /* Which task failed, for a control that was cancelled. */
@@ -71,86 +129,111 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 	t->status = 0; /* that the program could not have it does not spoil the datum further */
 	t->cancelled = 0;
 	t->accesses[0].mode = HEDDLE_R;
-	end_acquire(t);
+	end_acquire(d->rt, t);
 	return status;
 }
 
 /* The wait has ended without it: nobody would release it. */
 static void give_up(heddle_task *t)
 {
-	t->choice = 1;
+	t->given_up = 1;
 	t->accesses[0].mode = HEDDLE_R;
 }
 
-static int cannot_write(const heddle_data *d)
+static int check_acquire(const heddle_data *d, enum heddle_mode mode)
 {
 	char name[80];
-	return hd_error(HEDDLE_E_INVALID, "heddle_acquire: %s overlaps its neighbours and can only be read",
-	                hd_data_name(d, name, sizeof name));
-}
-
-int heddle_acquire(heddle_data *d, enum heddle_mode mode)
-{
-	int status = check_handle(d, "heddle_acquire");
+	int status = check_datum(d, "heddle_acquire");
 	if (!status)
 		status = check_outside("heddle_acquire");
 	if (!status && mode != HEDDLE_R && mode != HEDDLE_W && mode != HEDDLE_RW)
 		status = hd_error(HEDDLE_E_INVALID, "heddle_acquire: the mode is R, W or RW, not %d", (int)mode);
 	if (!status && d->read_only && mode != HEDDLE_R)
-		status = cannot_write(d);
+		status = hd_error(HEDDLE_E_INVALID, "heddle_acquire: %s overlaps its neighbours and can only be read",
+		                  hd_data_name_unlocked(d, name, sizeof name));
+	return status;
+}
+
+/* Asks for the datum and waits for it: under the lock, so that this thread is known to want it, to wait for it or to
+ * have it at any moment that others can see. */
+static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
+{
+	heddle_runtime *rt = d->rt;
+	hd_control_begin(rt);
+	int status = hd_data_check_open(d, "heddle_acquire");
 	heddle_task *t = status ? NULL : control_on(d, HD_TASK_ACQUIRE, mode);
-	if (!t)
+	if (!t) {
+		free(hold);
 		return status ? status : HEDDLE_E_MEMORY;
-	t->footprint = hd_thread_token();
-	heddle_runtime *rt = d->rt; /* a callback may unregister the datum once it is not held */
-	hd_control_submit(rt, t);
-	hd_lock(&rt->lock);
-	status = hd_wait_reacting(d->rt, is_staged, t);
-	if (status)
-		give_up(t);
-	else if (t->status || t->cancelled)
-		status = acquire_failed(d, t);
-	else {
-		t->link.next = d->holder; /* readers may hold it together */
-		d->holder = t;
 	}
+	add_hold(rt, hold, t);
+	hd_control_enter(rt, t);
+	status = hd_wait_reacting(rt, is_staged, t);
+	if (!status && !t->status && !t->cancelled) {
+		hold->taken = 1;
+		return 0;
+	}
+	remove_hold(rt, hold);
+	if (!status)
+		return acquire_failed(d, t);
+	give_up(t);
+	return status;
+}
+
+int heddle_acquire(heddle_data *d, enum heddle_mode mode)
+{
+	int status = check_acquire(d, mode);
+	if (status)
+		return status;
+	struct hd_hold *hold = malloc(sizeof *hold);
+	if (!hold)
+		return hd_no_memory("an acquired datum");
+	heddle_runtime *rt = d->rt; /* a callback may unregister the datum once it is not held */
+	hd_lock(&rt->lock);
+	status = acquire(d, mode, hold);
 	hd_unlock(&rt->lock);
 	return status;
 }
 
 int heddle_release(heddle_data *d)
 {
-	if (!d)
-		return hd_error(HEDDLE_E_INVALID, "heddle_release needs a datum");
+	int status = check_datum(d, "heddle_release");
+	if (status)
+		return status;
 	char name[80];
 	heddle_runtime *rt = d->rt; /* see heddle_acquire */
 	hd_lock(&rt->lock);
-	heddle_task *t = d->holder;
-	if (t) {
-		d->holder = t->link.next;
-		end_acquire(t);
-	}
+	struct hd_hold *hold = find_hold(d);
+	if (hold)
+		release(rt, hold);
+	else
+		status =
+		    hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
 	hd_unlock(&rt->lock);
-	return t ? 0
-	         : hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
+	return status;
 }
 
 /* --- Prefetch ----------------------------------------------------------------------------------------------------- */
 
 int heddle_prefetch(heddle_data *d, unsigned node)
 {
-	int status = check_handle(d, "heddle_prefetch");
+	int status = check_datum(d, "heddle_prefetch");
 	if (status)
 		return status;
-	if (node >= d->rt->n_nodes)
+	heddle_runtime *rt = d->rt;
+	if (node >= rt->n_nodes)
 		return hd_error(HEDDLE_E_INVALID, "heddle_prefetch: there is no node %u, only 0 to %zu", node,
-		                d->rt->n_nodes - 1);
-	heddle_task *t = control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
-	if (!t)
-		return HEDDLE_E_MEMORY;
-	t->worker = node;
-	hd_control_submit(d->rt, t);
-	return 0;
+		                rt->n_nodes - 1);
+	hd_lock(&rt->lock);
+	hd_control_begin(rt);
+	status = hd_data_check_open(d, "heddle_prefetch");
+	heddle_task *t = status ? NULL : control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
+	if (t) {
+		t->to_node = node;
+		hd_control_enter(rt, t);
+	}
+	hd_unlock(&rt->lock);
+	return t || status ? status : HEDDLE_E_MEMORY;
 }
 
 /* --- Unregister --------------------------------------------------------------------------------------------------- */
@@ -161,27 +244,30 @@ static int task_ended(heddle_runtime *rt, void *arg)
 	return heddle_task_done(arg);
 }
 
-static int submit_unregister(heddle_data *d, heddle_task **held)
+/* The last task of the datum; NULL and the reason in *status when there can be none. The lock is held. */
+static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
 {
 	char name[80];
-	if (d->parent)
-		return hd_error(HEDDLE_E_STATE,
-		                "heddle_unregister: %s is a child; heddle_unpartition its parent instead",
-		                hd_data_name(d, name, sizeof name));
-	if (d->holder)
-		return hd_error(HEDDLE_E_STATE, "heddle_unregister: %s is acquired; release it first",
-		                hd_data_name(d, name, sizeof name));
-	heddle_task *t = control_on(d, HD_TASK_UNREGISTER, HEDDLE_RW);
-	if (!t)
-		return HEDDLE_E_MEMORY;
-	d->unregistered = 1;
-	if (held) {
+	hd_control_begin(d->rt);
+	*status = hd_data_check_open(d, what);
+	if (!*status && d->parent)
+		*status = hd_error(HEDDLE_E_STATE, "%s: %s is a child; heddle_unpartition its parent instead", what,
+		                   hd_data_name(d, name, sizeof name));
+	if (!*status && hd_data_is_held(d))
+		*status = hd_error(HEDDLE_E_STATE, "%s: %s is acquired; release it first", what,
+		                   hd_data_name(d, name, sizeof name));
+	heddle_task *t = *status ? NULL : control_on(d, HD_TASK_UNREGISTER, HEDDLE_RW);
+	if (!t) {
+		*status = *status ? *status : HEDDLE_E_MEMORY;
+		return NULL;
+	}
+	if (awaited) {
 		t->refs++;
 		t->waited = 1;
-		*held = t;
 	}
-	hd_control_submit(d->rt, t);
-	return 0;
+	hd_data_close(d, HD_UNREGISTERED);
+	hd_control_enter(d->rt, t);
+	return t;
 }
 
 void hd_unregister_failed(heddle_task *t)
@@ -192,33 +278,46 @@ void hd_unregister_failed(heddle_task *t)
 		extra->name = strdup(hd_data_name(t->accesses[0].data, name, sizeof name));
 }
 
+/* What became of the value. */
+static int unregistered(const heddle_task *t)
+{
+	char why[HD_REASON];
+	if (t->status == HEDDLE_E_CANCELLED)
+		return hd_error(t->status, "heddle_unregister: %s was not computed: %s", hd_task_name(t), cause(t));
+	if (t->status)
+		return hd_error(t->status, "heddle_unregister: the value of %s is lost: %s", hd_task_name(t),
+		                hd_task_reason(t, why, sizeof why));
+	return 0;
+}
+
 int heddle_unregister(heddle_data *d)
 {
-	int status = check_handle(d, "heddle_unregister");
+	int status = check_datum(d, "heddle_unregister");
 	if (!status)
 		status = check_outside("heddle_unregister");
 	if (status)
 		return status;
 	heddle_runtime *rt = d->rt;
-	heddle_task *t = NULL;
-	status = submit_unregister(d, &t);
-	if (!t)
-		return status;
 	hd_lock(&rt->lock);
-	status = hd_wait_reacting(rt, task_ended, t);
-	char why[HD_REASON];
-	if (!status && t->status == HEDDLE_E_CANCELLED)
-		status = hd_error(t->status, "heddle_unregister: %s was not computed: %s", hd_task_name(t), cause(t));
-	else if (!status && t->status)
-		status = hd_error(t->status, "heddle_unregister: the value of %s is lost: %s", hd_task_name(t),
-		                  hd_task_reason(t, why, sizeof why));
-	hd_task_unref(rt, t);
+	heddle_task *t = submit_unregister(d, "heddle_unregister", 1, &status);
+	if (t) {
+		status = hd_wait_reacting(rt, task_ended, t);
+		if (!status)
+			status = unregistered(t);
+		hd_task_unref(rt, t);
+	}
 	hd_unlock(&rt->lock);
 	return status;
 }
 
 int heddle_unregister_async(heddle_data *d)
 {
-	int status = check_handle(d, "heddle_unregister_async");
-	return status ? status : submit_unregister(d, NULL);
+	int status = check_datum(d, "heddle_unregister_async");
+	if (status)
+		return status;
+	heddle_runtime *rt = d->rt;
+	hd_lock(&rt->lock);
+	submit_unregister(d, "heddle_unregister_async", 0, &status);
+	hd_unlock(&rt->lock);
+	return status;
 }

@@ -13,7 +13,7 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION || t->kind == HD_TASK_ACQUIRE)
 			hd_stage_begin(t, 0);
 	}
-	if (t->kind == HD_TASK_ACQUIRE && !t->choice) { /* stays until heddle_release */
+	if (t->kind == HD_TASK_ACQUIRE && !t->given_up) { /* stays until heddle_release */
 		hd_set_state(t, HD_STAGED);
 		rt->n_held++;
 		rt->news = 1;
@@ -39,7 +39,7 @@ static int wants_value_home(const heddle_data *d)
 
 static void run_reduce(heddle_runtime *rt, heddle_task *t)
 {
-	if (!t->choice && !t->cancelled) {
+	if (!t->spawned && !t->cancelled) {
 		t->status = hd_reduce_spawn(t);
 		if (t->pending)
 			return; /* comes back when the last step has ended */
@@ -52,7 +52,7 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 {
 	switch (t->kind) {
 	case HD_TASK_ACQUIRE:
-		if (t->choice) /* given up */
+		if (t->given_up)
 			break;
 		if (t->cancelled)
 			hd_control_staged(rt, t, 0);
@@ -78,7 +78,7 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 		if (hd_stage_quiet(t))
 			return;
 		break;
-	case HD_TASK_PREFETCH: hd_prefetch(t->accesses[0].data, t->worker); break;
+	case HD_TASK_PREFETCH: hd_prefetch(t->accesses[0].data, t->to_node); break;
 	case HD_TASK_REDUCE: run_reduce(rt, t); return;
 	default: break;
 	}

@@ -10,7 +10,7 @@ static void describe_chain(FILE *out, const heddle_data *d)
 	if (!d->queue)
 		return;
 	fprintf(out, "; %s waits for %s", hd_task_name(hd_access_task(d->queue)), hd_data_name(d, name, sizeof name));
-	if (d->holder)
+	if (hd_data_is_held(d))
 		fprintf(out, " acquired by the program");
 }
 

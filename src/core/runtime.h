@@ -51,6 +51,12 @@ struct hd_worker {
 	_Alignas(HD_CACHE_LINE) struct hd_event wake;
 };
 
+/* Why a task did not enter the graph: a datum of it is closed. HD_OPEN: it did. */
+struct hd_refusal {
+	const heddle_data *data;
+	enum hd_closed why;
+};
+
 /* Tasks that one thread has submitted and that are not in the graph yet. Single producer: its thread. Single consumer:
  * whoever holds the core lock. */
 enum { HD_INBOX_SIZE = 64 };
@@ -64,7 +70,8 @@ struct hd_inbox {
 	/* pairs: store by the producer with load by the drainer: else it could read a slot not yet written; both
 	 * sequentially consistent, see heddle_runtime.lease */
 	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
-	uint32_t head; /* lock core */
+	uint32_t head;             /* lock core */
+	struct hd_refusal refusal; /* lock core: of the task that its thread is submitting */
 	heddle_task *slots[HD_INBOX_SIZE];
 };
 
@@ -76,6 +83,15 @@ struct hd_waiter {
 	uint64_t thread;        /* its token */
 	struct hd_event *event; /* what its thread sleeps on */
 	int woken;
+};
+
+/* A thread of the program that has asked for a datum with heddle_acquire, from then until heddle_release. These records
+ * are all that is known of who holds what. */
+struct hd_hold {
+	struct hd_hold *next;
+	heddle_task *task; /* the ACQUIRE task; borrows, it ends with the record */
+	uint64_t thread;   /* token of the thread that asked */
+	int taken;         /* heddle_acquire has returned: the program has the datum */
 };
 
 /* What a policy instance gets; see heddle/policy.h. */
@@ -162,6 +178,7 @@ struct heddle_runtime {
 	double mean_us;                      /* running mean of kernel times; large until some have run */
 	uint64_t throttle;                   /* the number of unfinished tasks a throttled submitter waits for */
 	struct hd_waiter *waiters;
+	struct hd_hold *holds;        /* owns; the newest first */
 	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */
 	uint64_t next_order;
 	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
@@ -243,9 +260,16 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status);
 int hd_drain(heddle_runtime *rt);
 /* Nobody may submit without the lock until further notice. */
 void hd_revoke(heddle_runtime *rt);
-/* A control task on some data, to be submitted by the same thread; NULL when out of memory. Takes the lock. */
-heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses);
-void hd_control_submit(heddle_runtime *rt, heddle_task *t);
+/* A control of the program is submitted in one step, so that what is checked before is still so when it takes its place
+ * in the chains. With the lock held: hd_control_begin, the checks, hd_control_make, hd_control_enter.
+ *
+ * Waits for room in the window, then puts everything submitted so far into the graph. The lock may be left
+ * meanwhile. */
+void hd_control_begin(heddle_runtime *rt);
+/* A control task on some data; NULL when out of memory. */
+heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses);
+/* It enters the graph. Then callbacks may run without the lock: the caller's own changes of state come before. */
+void hd_control_enter(heddle_runtime *rt, heddle_task *t);
 /* Under the lock: a task with a codelet, made by the core itself. */
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
@@ -270,6 +294,13 @@ double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
 struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model);
 /* Adds what the codelet's own footprint function says to the task's. HEDDLE_E_MEMORY. */
 int hd_task_add_footprint(heddle_task *t);
+
+/* acquire.c */
+/* Some thread of the program has acquired the datum. */
+int hd_data_is_held(const heddle_data *d);
+/* heddle_stop: gives back what the program still holds, and forgets who asked for what. */
+void hd_holds_release(heddle_runtime *rt);
+void hd_holds_free(heddle_runtime *rt);
 
 /* wait.c: entered with the lock held, left with it held. */
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);

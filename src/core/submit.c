@@ -65,12 +65,35 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 
 /* --- The graph's side --------------------------------------------------------------------------------------------- */
 
+/* One of the program's, or a control. */
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
 	if (HD_UNLIKELY(rt->first_submit < 0))
 		rt->first_submit = rt->now;
 	rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
 	hd_core_insert(rt, t);
+}
+
+/* A task of the program enters the graph, unless one of its data has been partitioned or unregistered since its thread
+ * looked: then the task is forgotten, and *refusal says why. This can only happen to a task whose submission has not
+ * returned: who closes a datum has revoked the lease and drained the inbox before. */
+static void admit(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const heddle_data *d = t->accesses[i].data;
+		enum hd_closed why = hd_data_closed(d);
+		if (HD_LIKELY(why == HD_OPEN))
+			continue;
+		*refusal = (struct hd_refusal){.data = d, .why = why};
+		if (t->extra) {
+			free(t->extra->before);
+			t->extra->before = NULL;
+		}
+		t->refs = 1; /* the program does not get its reference either */
+		hd_task_unref(rt, t);
+		return;
+	}
+	enter(rt, t);
 }
 
 /* Whether there were any. */
@@ -84,7 +107,7 @@ static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
 		if (tail - inbox->head > 1)
 			hd_task_fetch(inbox->slots[(inbox->head + 1) % HD_INBOX_SIZE]);
-		enter(rt, t);
+		admit(rt, t, &inbox->refusal);
 	}
 	return any;
 }
@@ -190,9 +213,17 @@ static void drain_all(heddle_runtime *rt)
 	}
 }
 
-/* Everything submitted so far enters the graph, then `t` (NULL: nothing); the thread gets the lease if all workers have
- * enough to do. */
-static void flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
+/* For the thread that submits: 0, or why its task was not admitted. */
+static int take_refusal(struct hd_inbox *inbox)
+{
+	const struct hd_refusal r = inbox->refusal;
+	inbox->refusal = (struct hd_refusal){.why = HD_OPEN};
+	return HD_LIKELY(r.why == HD_OPEN) ? 0 : hd_data_closed_error(r.data, r.why, "heddle_submit");
+}
+
+/* Everything submitted so far enters the graph, then `t` (NULL: the task in question lies in the inbox); the thread
+ * gets the lease if all workers have enough to do. HEDDLE_E_STATE: the task was not admitted. */
+static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);
 	rt->now = rt->engine->now(rt);
@@ -203,26 +234,26 @@ static void flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	throttle(rt);
 	drain_all(rt);
 	if (t) {
-		enter(rt, t);
+		admit(rt, t, &inbox->refusal);
 		hd_core_settle(rt);
 		drain_all(rt);
 	}
+	int status = take_refusal(inbox);
 	inbox->budget = new_budget(rt);
 	rt->filled = inbox;
 	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
 	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : inbox->thread, memory_order_seq_cst);
 	hd_unlock(&rt->lock);
+	return status;
 }
 
 /* The budget sees to it that a slot is free: every flush empties the inbox. */
-static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
+static int push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	/* pairs: hd_revoke. Without the lease others may have submitted since, and their tasks come first. */
 	if (HD_UNLIKELY(inbox->budget == 0) ||
-	    HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread)) {
-		flush(rt, inbox, t);
-		return;
-	}
+	    HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
+		return flush(rt, inbox, t);
 	inbox->budget--;
 	/* relaxed: only this thread writes it; pairs: nothing */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
@@ -231,7 +262,8 @@ static void push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	atomic_store_explicit(&inbox->tail, tail + 1, memory_order_seq_cst);
 	/* pairs: hd_revoke */
 	if (HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
-		flush(rt, inbox, NULL);
+		return flush(rt, inbox, NULL);
+	return 0;
 }
 
 /* --- Tasks of the core -------------------------------------------------------------------------------------------- */
@@ -281,13 +313,19 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 		t->footprint = hd_fold(t->footprint, d->shape);
 }
 
-heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses)
+void hd_control_begin(heddle_runtime *rt)
 {
-	if (!my_inbox(rt))
-		return NULL;
-	hd_lock(&rt->lock);
+	rt->now = rt->engine->now(rt);
+	rt->batch_releaser = -1;
+	drain_all(rt);
+	throttle(rt);
+	hd_revoke(rt);
+	hd_drain(rt);
+}
+
+heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
+{
 	heddle_task *t = hd_task_make(rt, NULL, n_accesses);
-	hd_unlock(&rt->lock);
 	if (!t)
 		return NULL;
 	t->kind = (uint8_t)kind;
@@ -295,9 +333,10 @@ heddle_task *hd_control_new(heddle_runtime *rt, int kind, size_t n_accesses)
 	return t;
 }
 
-void hd_control_submit(heddle_runtime *rt, heddle_task *t)
+void hd_control_enter(heddle_runtime *rt, heddle_task *t)
 {
-	push(rt, my_inbox(rt), t); /* there since hd_control_new */
+	enter(rt, t);
+	hd_core_settle(rt);
 }
 
 /* --- Tasks of the program ----------------------------------------------------------------------------------------- */
@@ -313,6 +352,7 @@ static void discard(struct hd_inbox *inbox, heddle_task *t)
 	give_memory(inbox, t);
 }
 
+/* The program gets its references; `t` is NULL when there is no task after all. */
 static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 {
 	for (size_t i = 0; i < n; i++)
@@ -341,6 +381,8 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
-	push(rt, inbox, t);
-	return 0;
+	status = push(rt, inbox, t);
+	if (HD_UNLIKELY(status))
+		hand_out(NULL, n, items);
+	return status;
 }

@@ -41,8 +41,8 @@ static const char *mode_name(unsigned mode)
 static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why)
 {
 	char name[80];
-	return hd_error(HEDDLE_E_INVALID, "%s: %s %s", c ? c->desc.name : "task", hd_data_name(d, name, sizeof name),
-	                why);
+	return hd_error(HEDDLE_E_INVALID, "%s: %s %s", c ? c->desc.name : "task",
+	                hd_data_name_unlocked(d, name, sizeof name), why);
 }
 
 static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d, unsigned mode)
@@ -53,10 +53,10 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 		return refuse(c, d, "is accessed in a way that does not exist");
 	if (HD_UNLIKELY(d->rt != rt))
 		return refuse(c, d, "belongs to another runtime");
-	if (HD_UNLIKELY(d->unregistered))
-		return refuse(c, d, "has been unregistered");
-	if (HD_UNLIKELY(d->partitioned))
-		return refuse(c, d, "is partitioned: use its children, or call heddle_unpartition first");
+	/* An early answer; admit, in submit.c, has the last word. */
+	int closed = hd_data_seems_closed(d, c ? c->desc.name : "task");
+	if (HD_UNLIKELY(closed))
+		return closed;
 	if (HD_UNLIKELY(d->read_only && mode != HEDDLE_R))
 		return refuse(c, d, "overlaps its neighbours and can only be read");
 	if (HD_UNLIKELY(mode == HEDDLE_REDUX && !(d->traits & HD_DATA_REDUCIBLE)))
@@ -90,7 +90,7 @@ static int merge_duplicate(heddle_task *t, struct hd_access *a)
 		if (merge_modes(first->mode, a->mode, &mode)) {
 			char name[80];
 			return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task",
-			                hd_task_name(t), hd_data_name(a->data, name, sizeof name),
+			                hd_task_name(t), hd_data_name_unlocked(a->data, name, sizeof name),
 			                mode_name(first->mode), mode_name(a->mode));
 		}
 		first->mode = mode & 0x1f;

@@ -102,7 +102,7 @@ struct heddle_task {
 	heddle_codelet *codelet;     /* NULL unless HD_TASK_CODELET */
 	struct hd_perf_entry *perf;  /* the model entry of its sizes; NULL without codelet */
 	uint64_t order;              /* submission number, given when it enters the graph */
-	uint64_t footprint;          /* const after submission. ACQUIRE: the thread that asked */
+	uint64_t footprint;          /* const after submission */
 	struct hd_task_extra *extra; /* owns; NULL for most, and while its memory is free */
 	double ready, picked;        /* us; ready is also the predicted end while it waits in a worker (see engine) */
 	/* what it still waits for: ungranted accesses, explicit dependencies, then transfers */
@@ -111,10 +111,16 @@ struct heddle_task {
 	int32_t priority;
 	int32_t status; /* 0 or why it failed */
 	uint32_t n_accesses, n_values;
-	uint32_t worker;      /* who runs it, once picked; PREFETCH: the node */
+	union {
+		uint32_t worker;  /* CODELET: who runs it, once picked */
+		uint32_t to_node; /* PREFETCH: where a copy is wanted */
+	};
 	uint32_t only_worker; /* 1 + the only worker allowed; 0: any */
-	/* REDUCE: its steps exist; ACQUIRE: given up; else 1 + the implementation, 0: the only one */
-	uint16_t choice;
+	union {
+		uint16_t choice;   /* CODELET: 1 + the implementation; 0: the only one */
+		uint16_t given_up; /* ACQUIRE: whoever asked does not wait for it any more */
+		uint16_t spawned;  /* REDUCE: its steps are in the graph */
+	};
 	uint8_t size_class; /* for the pool; HD_SIZE_CLASSES: too large for it */
 	uint8_t kind;
 	/* pairs: release in hd_task_end, acquire in heddle_task_done, which reads without the lock: otherwise a program

@@ -78,10 +78,9 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 	for (struct hd_waiter *w = rt->waiters; w; w = w->next)
 		if (w != waiter && w->done(rt, w->arg))
 			return 1;
-	for (const heddle_data *d = rt->n_held ? rt->data : NULL; d; d = d->next)
-		for (const heddle_task *t = d->holder; t; t = t->link.next)
-			if (!waits(rt, t->footprint))
-				return 1;
+	for (const struct hd_hold *h = rt->holds; h; h = h->next)
+		if (!waits(rt, h->thread))
+			return 1;
 	return 0;
 }
 

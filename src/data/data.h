@@ -45,6 +45,9 @@ enum {
 	HD_DATA_PARTS = 4 /* has several: kernels run without the lock, and `extra` may be made meanwhile */
 };
 
+/* Why new tasks may not name a datum. */
+enum hd_closed { HD_OPEN, HD_PARTITIONED /* its children stand for it */, HD_UNREGISTERED };
+
 /* Laid out by use: a task touches what lies from `rt` to the first replica, about two cache lines, and hardly ever the
  * rest. */
 struct heddle_data {
@@ -52,8 +55,7 @@ struct heddle_data {
 	struct hd_transfer *transfers;                /* in flight or queued, of this datum */
 	struct hd_access *commuters, *commuters_tail; /* ready but for the token */
 	heddle_data *parent;                          /* partitioned: borrows */
-	heddle_task *holder;            /* the ACQUIRE tasks in force (link.next): one, or several that read */
-	heddle_data *next, **prev_next; /* runtime's list */
+	heddle_data *next, **prev_next;               /* runtime's list */
 
 	/* Const after registration. */
 	heddle_runtime *rt;
@@ -63,12 +65,13 @@ struct heddle_data {
 	uint32_t id;                 /* registration number */
 	/* What submitting threads look at without the lock; a word of their own, for compilers read neighbours
 	 * together. */
-	uint8_t partitioned; /* seen as children now: refused in tasks */
-	uint8_t read_only;   /* a child that shares elements with another, or a piece of one */
-	uint8_t unregistered;
-	uint8_t traits; /* HD_DATA_OBJECT ... */
+	/* enum hd_closed; changed under the lock. atomic: a submitting thread reads it for an early answer only, and
+	 * whoever puts the task into the graph decides, under the lock. pairs: nothing */
+	_Atomic uint8_t closed;
+	uint8_t read_only; /* a child that shares elements with another, or a piece of one */
+	uint8_t traits;    /* HD_DATA_OBJECT ... */
 
-	/* The access chain (graph/depend.c). */
+	/* The access chain (core/chains.c). */
 	struct hd_access *queue, *queue_tail; /* not granted yet */
 	uint32_t granted;                     /* accesses granted and not given back */
 	uint32_t tail_count, prev_count; /* sizes of the last group of the chain and of the one before, ever linked */
@@ -118,7 +121,25 @@ void hd_data_abandon(heddle_data *d); /* the same, but for transfers under way, 
 struct hd_data_extra *hd_data_extra(heddle_data *d);
 /* Its value is lost: tasks that need it are cancelled for `cause`, which is taken over and may be NULL. */
 void hd_data_spoil(heddle_data *d, char *cause);
+/* What messages call it; in `buffer`. The lock is held: the program may be giving it another name. */
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size);
+const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size); /* takes the lock for it */
+static inline enum hd_closed hd_data_closed(const heddle_data *d)
+{
+	/* relaxed: see the field; pairs: nothing */
+	return atomic_load_explicit(&d->closed, memory_order_relaxed);
+}
+static inline void hd_data_close(heddle_data *d, enum hd_closed why)
+{
+	/* relaxed: see the field; pairs: nothing */
+	atomic_store_explicit(&d->closed, (uint8_t)why, memory_order_relaxed);
+}
+/* HEDDLE_E_STATE, with the remedy. `what` is the function that was called. The lock is held. */
+int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *what);
+/* The same if it is closed now; 0: new tasks may name it. The lock is held. */
+int hd_data_check_open(const heddle_data *d, const char *what);
+/* The same for a caller without the lock: an early answer, which may be another one a moment later. */
+int hd_data_seems_closed(const heddle_data *d, const char *what);
 static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 {
 	const struct hd_replica *first = r - r->node;

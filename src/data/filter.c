@@ -85,7 +85,7 @@ static int check_pieces(size_t extent, size_t pieces, size_t tile, const char *w
 static int check_filter(const heddle_data *d, const struct heddle_filter *f)
 {
 	char name[80];
-	hd_data_name(d, name, sizeof name);
+	hd_data_name_unlocked(d, name, sizeof name);
 	if (hd_data_n_parts(d) != 1 || (d->traits & HD_DATA_OBJECT))
 		return hd_error(HEDDLE_E_UNSUPPORTED, "%s: only data of one dense part can be split", name);
 	unsigned dims = f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO ? 1
@@ -128,7 +128,7 @@ static int make_windows(const struct heddle_part *p, const struct heddle_filter 
 }
 
 /* A handle for one window; it has a place in main memory as soon as PARTITION has run. */
-static int make_child(heddle_data *d, struct heddle_part part, const struct hd_window *w)
+static int make_child(heddle_data *d, struct heddle_part part, const struct hd_window *w, heddle_data **out)
 {
 	size_t offset = 0;
 	for (unsigned dim = 0; dim < part.n_dims; dim++) {
@@ -147,79 +147,96 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	child->parent = d;
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_replica_set_valid(&child->replicas[0], 0);
-	d->extra->children[d->extra->n_children++] = child;
+	*out = child;
 	return 0;
 }
 
-static void drop_children(heddle_data *d)
+/* Handles that are not in use yet, or not any more. The lock is held. */
+static void drop_children(heddle_data **children, size_t n)
 {
-	hd_lock(&d->rt->lock);
-	for (size_t i = 0; i < d->extra->n_children; i++)
-		hd_data_destroy(d->extra->children[i]);
-	hd_unlock(&d->rt->lock);
-	free(d->extra->children);
-	d->extra->children = NULL;
-	d->extra->n_children = 0;
+	for (size_t i = 0; i < n; i++)
+		hd_data_destroy(children[i]);
+	free(children);
 }
 
-static int make_children(heddle_data *d, const struct heddle_filter *f)
+/* The children as `f` cuts them, in an array that is the caller's; NULL when that cannot be. Without the lock: the
+ * datum stays as it is until they are given to it. */
+static heddle_data **make_children(heddle_data *d, const struct heddle_filter *f, size_t *n_children, int *status)
 {
-	/* workers make `extra` for private copies, and place parts when their PARTITION has run */
-	hd_lock(&d->rt->lock);
-	struct hd_data_extra *extra = hd_data_extra(d);
+	hd_lock(&d->rt->lock); /* PARTITION of its own parent sets it, when it has run */
 	const struct heddle_part part = d->part;
 	hd_unlock(&d->rt->lock);
-	size_t n = n_windows(&part, f);
-	if (!extra || !(extra->children = calloc(n, sizeof(heddle_data *))))
-		return hd_no_memory("children");
+	size_t n = n_windows(&part, f), made = 0;
+	heddle_data **children = calloc(n, sizeof(heddle_data *));
 	struct hd_window *windows = calloc(n, sizeof *windows);
-	int status = windows ? make_windows(&part, f, windows, n) : hd_no_memory("children");
-	for (size_t i = 0; i < n && !status; i++)
-		status = make_child(d, part, &windows[i]);
+	*status = children && windows ? make_windows(&part, f, windows, n) : hd_no_memory("children");
+	while (made < n && !*status && !(*status = make_child(d, part, &windows[made], &children[made])))
+		made++;
 	free(windows);
-	if (status)
-		drop_children(d);
-	return status;
+	*n_children = n;
+	if (!*status)
+		return children;
+	hd_lock(&d->rt->lock);
+	drop_children(children, made);
+	hd_unlock(&d->rt->lock);
+	return NULL;
 }
 
-static heddle_task *family_task(heddle_data *d, int kind, unsigned child_mode)
+/* The control that splits or joins a datum. The lock is held, as below. */
+static heddle_task *family_task(heddle_data *d, int kind, heddle_data *const *children, size_t n, unsigned child_mode)
 {
-	heddle_task *t = hd_control_new(d->rt, kind, 1 + d->extra->n_children);
+	heddle_task *t = hd_control_make(d->rt, kind, 1 + n);
 	if (!t)
 		return NULL;
 	hd_task_set_access(t, 0, d, HEDDLE_RW);
-	for (size_t i = 0; i < d->extra->n_children; i++)
-		hd_task_set_access(t, i + 1, d->extra->children[i], child_mode);
+	for (size_t i = 0; i < n; i++)
+		hd_task_set_access(t, i + 1, children[i], child_mode);
 	return t;
 }
 
-int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t *n_children)
+/* In one step: the state of the datum is looked at, the children become its own, and PARTITION takes its place in its
+ * chain. */
+static int adopt_children(heddle_data *d, heddle_data **children, size_t n)
 {
-	char name[80];
-	if (!d || !filter)
-		return hd_error(HEDDLE_E_INVALID, "heddle_partition needs a datum and a filter");
-	if (d->unregistered || d->partitioned)
-		return hd_error(HEDDLE_E_STATE, "heddle_partition: %s is %s", hd_data_name(d, name, sizeof name),
-		                d->partitioned ? "partitioned already" : "unregistered");
-	int status = check_filter(d, filter);
-	if (!status)
-		status = make_children(d, filter);
-	if (status)
-		return status;
-	heddle_task *t = family_task(d, HD_TASK_PARTITION, HEDDLE_W);
-	if (!t) {
-		drop_children(d);
-		return HEDDLE_E_MEMORY;
-	}
+	hd_control_begin(d->rt);
+	int status = hd_data_check_open(d, "heddle_partition");
+	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
+	heddle_task *t = extra ? family_task(d, HD_TASK_PARTITION, children, n, HEDDLE_W) : NULL;
+	if (!t)
+		return status ? status : HEDDLE_E_MEMORY;
 	/* The children must not be staged on their own before the parent has a place: they are good when PARTITION has
 	 * ended. */
 	for (uint32_t i = 1; i < t->n_accesses; i++)
 		t->accesses[i].flags |= HD_ACCESS_LATE;
-	d->partitioned = 1;
-	if (n_children)
-		*n_children = d->extra->n_children;
-	hd_control_submit(d->rt, t);
+	extra->children = children;
+	extra->n_children = n;
+	hd_data_close(d, HD_PARTITIONED);
+	hd_control_enter(d->rt, t);
 	return 0;
+}
+
+int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t *n_children)
+{
+	if (!d || !filter)
+		return hd_error(HEDDLE_E_INVALID, "heddle_partition needs a datum and a filter");
+	int status = hd_data_seems_closed(d, "heddle_partition"); /* adopt_children has the last word */
+	if (!status)
+		status = check_filter(d, filter);
+	if (status)
+		return status;
+	size_t n;
+	heddle_runtime *rt = d->rt;
+	heddle_data **children = make_children(d, filter, &n, &status);
+	if (!children)
+		return status;
+	hd_lock(&rt->lock);
+	status = adopt_children(d, children, n);
+	if (status)
+		drop_children(children, n);
+	hd_unlock(&rt->lock);
+	if (!status && n_children)
+		*n_children = n;
+	return status;
 }
 
 void hd_partition_staged(heddle_task *t)
@@ -240,29 +257,50 @@ void hd_partition_staged(heddle_task *t)
 
 heddle_data *heddle_child(heddle_data *d, size_t i)
 {
-	if (d && d->partitioned && i < d->extra->n_children)
-		return d->extra->children[i];
-	hd_error(HEDDLE_E_INVALID,
-	         d && d->partitioned ? "there is no child %zu" : "the datum is not partitioned: no child %zu", i);
-	return NULL;
+	if (!d) {
+		hd_error(HEDDLE_E_INVALID, "heddle_child needs a datum");
+		return NULL;
+	}
+	hd_lock(&d->rt->lock); /* another thread may be joining them */
+	int partitioned = hd_data_closed(d) == HD_PARTITIONED;
+	heddle_data *child = partitioned && i < d->extra->n_children ? d->extra->children[i] : NULL;
+	hd_unlock(&d->rt->lock);
+	if (!child)
+		hd_error(HEDDLE_E_INVALID,
+		         partitioned ? "there is no child %zu" : "the datum is not partitioned: no child %zu", i);
+	return child;
+}
+
+/* In one step, as adopt_children. */
+static int give_up_children(heddle_data *d)
+{
+	hd_control_begin(d->rt);
+	if (hd_data_closed(d) != HD_PARTITIONED)
+		return hd_error(HEDDLE_E_STATE, "heddle_unpartition: the datum is not partitioned");
+	struct hd_data_extra *extra = d->extra;
+	for (size_t i = 0; i < extra->n_children; i++)
+		if (hd_data_closed(extra->children[i]) == HD_PARTITIONED)
+			return hd_error(HEDDLE_E_STATE, "heddle_unpartition: child %zu is still partitioned itself", i);
+	heddle_task *t = family_task(d, HD_TASK_UNPARTITION, extra->children, extra->n_children, HEDDLE_RW);
+	if (!t)
+		return HEDDLE_E_MEMORY;
+	for (size_t i = 0; i < extra->n_children; i++)
+		hd_data_close(extra->children[i], HD_UNREGISTERED);
+	free(extra->children); /* UNPARTITION knows them, and they are its to free */
+	extra->children = NULL;
+	extra->n_children = 0;
+	hd_data_close(d, HD_OPEN);
+	hd_control_enter(d->rt, t);
+	return 0;
 }
 
 int heddle_unpartition(heddle_data *d)
 {
-	if (!d || !d->partitioned)
-		return hd_error(HEDDLE_E_STATE, "heddle_unpartition: the datum is not partitioned");
-	for (size_t i = 0; i < d->extra->n_children; i++)
-		if (d->extra->children[i]->partitioned)
-			return hd_error(HEDDLE_E_STATE, "heddle_unpartition: child %zu is still partitioned itself", i);
-	heddle_task *t = family_task(d, HD_TASK_UNPARTITION, HEDDLE_RW);
-	if (!t)
-		return HEDDLE_E_MEMORY;
-	for (size_t i = 0; i < d->extra->n_children; i++)
-		d->extra->children[i]->unregistered = 1;
-	free(d->extra->children); /* UNPARTITION knows them, and they are its to free */
-	d->extra->children = NULL;
-	d->extra->n_children = 0;
-	d->partitioned = 0;
-	hd_control_submit(d->rt, t);
-	return 0;
+	if (!d)
+		return hd_error(HEDDLE_E_INVALID, "heddle_unpartition needs a datum");
+	heddle_runtime *rt = d->rt;
+	hd_lock(&rt->lock);
+	int status = give_up_children(d);
+	hd_unlock(&rt->lock);
+	return status;
 }

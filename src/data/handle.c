@@ -320,6 +320,40 @@ const char *hd_data_name(const heddle_data *d, char *buffer, size_t size)
 	return buffer;
 }
 
+const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size)
+{
+	hd_lock(&d->rt->lock);
+	hd_data_name(d, buffer, size);
+	hd_unlock(&d->rt->lock);
+	return buffer;
+}
+
+int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *what)
+{
+	char name[80];
+	hd_data_name(d, name, sizeof name);
+	if (why == HD_UNREGISTERED)
+		return hd_error(HEDDLE_E_STATE, "%s: %s has been unregistered", what, name);
+	return hd_error(HEDDLE_E_STATE, "%s: %s is partitioned: use its children, or call heddle_unpartition first",
+	                what, name);
+}
+
+int hd_data_check_open(const heddle_data *d, const char *what)
+{
+	enum hd_closed why = hd_data_closed(d);
+	return why == HD_OPEN ? 0 : hd_data_closed_error(d, why, what);
+}
+
+int hd_data_seems_closed(const heddle_data *d, const char *what)
+{
+	if (HD_LIKELY(hd_data_closed(d) == HD_OPEN))
+		return 0;
+	hd_lock(&d->rt->lock);
+	int status = hd_data_check_open(d, what);
+	hd_unlock(&d->rt->lock);
+	return status;
+}
+
 int heddle_data_set_name(heddle_data *d, const char *name)
 {
 	if (!d || !name)

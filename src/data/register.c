@@ -114,7 +114,7 @@ static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint6
 	return hd_error(
 	    HEDDLE_E_NO_FIT,
 	    "%s needs %llu copies of %s, of %llu bytes each, more than the %llu of any memory it can run in",
-	    codelet->desc.name, (unsigned long long)n_copies, hd_data_name(d, name, sizeof name),
+	    codelet->desc.name, (unsigned long long)n_copies, hd_data_name_unlocked(d, name, sizeof name),
 	    (unsigned long long)d->bytes, (unsigned long long)codelet->max_bytes);
 }
 

@@ -150,7 +150,7 @@ int hd_reduce_spawn(heddle_task *t)
 {
 	heddle_runtime *rt = t->accesses[0].data->rt;
 	struct steps steps = {0};
-	t->choice = 1;
+	t->spawned = 1;
 	int status = make_steps(t->accesses[0].data, &steps);
 	if (!status && steps.last)
 		status = hd_graph_after(steps.last, t);

@@ -169,6 +169,7 @@ static void free_runtime(heddle_runtime *rt)
 		rt->engine->close(rt);
 	while (rt->data)
 		hd_data_destroy(rt->data);
+	hd_holds_free(rt);
 	hd_sched_close(rt);
 	if (rt->engine && rt->engine->release)
 		rt->engine->release(rt);
@@ -271,22 +272,17 @@ static heddle_data *find_data(heddle_runtime *rt, int (*wanted)(const heddle_dat
 
 static int is_innermost_partition(const heddle_data *d)
 {
-	if (!d->partitioned)
+	if (hd_data_closed(d) != HD_PARTITIONED)
 		return 0;
 	for (size_t i = 0; i < d->extra->n_children; i++)
-		if (d->extra->children[i]->partitioned)
+		if (hd_data_closed(d->extra->children[i]) == HD_PARTITIONED)
 			return 0;
 	return 1;
 }
 
-static int is_acquired(const heddle_data *d)
-{
-	return d->holder != NULL;
-}
-
 static int is_the_programs(const heddle_data *d)
 {
-	return d->replicas[0].user_buffer && !d->unregistered && !d->parent;
+	return d->replicas[0].user_buffer && hd_data_closed(d) != HD_UNREGISTERED && !d->parent;
 }
 
 /* The program's buffers get their newest values. */
@@ -308,9 +304,7 @@ int heddle_stop(heddle_runtime *rt)
 		return 0;
 	if (hd_inside())
 		return hd_error(HEDDLE_E_STATE, "heddle_stop blocks and cannot be called from a kernel or a callback");
-	heddle_data *d;
-	while ((d = find_data(rt, is_acquired))) /* tasks may be waiting for it */
-		heddle_release(d);
+	hd_holds_release(rt); /* tasks may be waiting for them */
 	int status = heddle_wait_all(rt);
 	int home = bring_home(rt);
 	int saved = hd_perf_save(rt->perf);
