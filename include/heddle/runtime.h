@@ -74,7 +74,7 @@ const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt);
 /* Name of the policy in charge. */
 const char *heddle_runtime_policy(const heddle_runtime *rt);
 
-/* us since the runtime started: real or virtual. */
+/* us since the runtime started: real or virtual. A policy asks heddle_sched_now instead. */
 double heddle_now(heddle_runtime *rt);
 
 /* Counters since the start. Totals over workers and nodes. */

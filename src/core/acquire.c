@@ -68,7 +68,7 @@ static void remove_hold(heddle_runtime *rt, struct hd_hold *hold)
 static void end_acquire(heddle_runtime *rt, heddle_task *t)
 {
 	rt->n_held--;
-	rt->now = rt->engine->now(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
 	rt->batch_releaser = -1;
 	hd_stage_end(t, 0);
 	hd_core_end(rt, t, t->status);

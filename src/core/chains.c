@@ -167,7 +167,7 @@ static void release_access(struct hd_access *a, int status, void (*ready)(heddle
 		return;
 	if (a->flags & HD_ACCESS_TOKEN) {
 		d->token = 0;
-		a->flags &= ~HD_ACCESS_TOKEN & 0x1f;
+		a->flags &= ~HD_ACCESS_TOKEN & HD_ACCESS_FLAGS;
 		heddle_task *next = next_for_token(d);
 		if (next)
 			ready(next, arg);

@@ -46,6 +46,13 @@ struct hd_worker {
 	double busy;                     /* us spent in kernels */
 	double waited_for_data;          /* us idle with a task picked */
 	unsigned idle_rounds;            /* since it last had something to do */
+	/* tasks that it has begun and runs one after the other without the lock (engine/threads/bursts.c): lock core,
+	 * but for `claimed`, how many of them have been claimed, from the front. The worker claims the next one by
+	 * adding 1, whoever rescues the rest claims all. pairs: nothing, each claim is one atomic operation on this
+	 * word alone, and the tasks change hands under the lock. */
+	heddle_task *burst[HD_MAX_BURST];
+	unsigned burst_size;
+	_Atomic unsigned claimed;
 	/* any thread sets, its own waits */
 	/* aligned: setters must not slow down the worker's other fields */
 	_Alignas(HD_CACHE_LINE) struct hd_event wake;
@@ -115,7 +122,8 @@ struct hd_engine {
 	void (*close)(heddle_runtime *rt);
 	/* Last of all, when no memory of any node is in use any more. May be NULL. */
 	void (*release)(heddle_runtime *rt);
-	double (*now)(heddle_runtime *rt); /* us; any thread */
+	/* us. In virtual time under the core lock, in real time from any thread. */
+	double (*now)(heddle_runtime *rt);
 	/* Starts a copy whose replicas are pinned; ends with hd_transfer_done, later. */
 	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
 	/* The worker has got something to run (staged) and is not running: see that it does. */
@@ -182,11 +190,13 @@ struct heddle_runtime {
 	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */
 	uint64_t next_order;
 	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
+	unsigned n_bursts;                         /* workers that run several tasks without the lock */
 	uint64_t n_held;                           /* data acquired by the program */
 	unsigned n_calling;                        /* callbacks being run */
 	/* threads that wait for one task or datum, and may do something when they have it */
 	unsigned n_reacting;
-	/* us: when the current critical section began, for time stamps that need no precision */
+	/* us: when the current critical section began, for time stamps that need no precision; set by hd_core_clock,
+	 * never goes back */
 	double now;
 	int first_error;          /* of the tasks ended since the last wait for all */
 	char *first_message;      /* owns */
@@ -217,7 +227,14 @@ static inline uint64_t hd_live(const heddle_runtime *rt)
 	return rt->n_inserted - rt->n_ended;
 }
 
-/* core.c: what happens to tasks; all under the lock. */
+/* The time is `now` at least: threads read the clock before they take the lock. */
+static inline void hd_core_clock(heddle_runtime *rt, double now)
+{
+	if (HD_LIKELY(now > rt->now))
+		rt->now = now;
+}
+
+/* task_life.c: what happens to tasks; all under the lock. */
 /* The task enters the graph. */
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 /* The kernel has ended (or the task was never to run). */
@@ -234,6 +251,10 @@ heddle_task *hd_core_take(struct hd_worker *w);
 /* The worker begins / has ended the task: book-keeping around the kernel. Times in us. */
 void hd_core_begin(struct hd_worker *w, heddle_task *t, double now);
 void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now);
+/* It was begun together with others and has not run: it is the worker's first staged task again. */
+void hd_core_unbegin(struct hd_worker *w, heddle_task *t);
+/* Those staged tasks of `from` that `to` may run as well are staged there now, in their order. */
+void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to);
 /* us that a task picked by a worker is expected to take: what its model says, else what others of its codelet took. */
 double hd_core_expected(const heddle_task *t);
 /* The last transfer a task waited for has ended. */

@@ -226,7 +226,7 @@ static int take_refusal(struct hd_inbox *inbox)
 static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);
-	rt->now = rt->engine->now(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
 	rt->batch_releaser = -1;
 	if (!t && drain_one(rt, inbox)) /* it lost the lease while it published */
 		hd_core_settle(rt);
@@ -315,7 +315,7 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 
 void hd_control_begin(heddle_runtime *rt)
 {
-	rt->now = rt->engine->now(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
 	rt->batch_releaser = -1;
 	drain_all(rt);
 	throttle(rt);

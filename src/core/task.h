@@ -27,16 +27,19 @@ struct hd_access {
 	struct hd_access *next;
 	heddle_data *private_copy; /* SCRATCH, REDUX: the copy of the worker that runs the task, once picked */
 	uint32_t index;            /* in task->accesses */
-	uint32_t n_preds : 22;     /* accesses it waited for when it was linked (saturates) */
+	uint32_t n_preds : 21;     /* accesses it waited for when it was linked (saturates) */
 	uint32_t mode : 5;         /* enum heddle_mode */
-	uint32_t flags : 5;        /* HD_ACCESS_ALIAS ... */
+	uint32_t flags : 6;        /* HD_ACCESS_ALIAS ... */
 };
 enum {
 	HD_ACCESS_ALIAS = 1,     /* the same datum is an earlier access of the task, which stands for both */
 	HD_ACCESS_PINNED = 2,    /* it holds a pin on the replica of the task's node */
 	HD_ACCESS_TOKEN = 4,     /* it holds the datum's commute token */
 	HD_ACCESS_UNCHAINED = 8, /* covered by another task's access: not in the chain (reductions) */
-	HD_ACCESS_LATE = 16      /* its place is only known when the task's other data are there (partitions) */
+	HD_ACCESS_LATE = 16,     /* its place is only known when the task's other data are there (partitions) */
+	/* its data are there and it may write any moment: it is one of the datum's n_writers */
+	HD_ACCESS_WRITES = 32,
+	HD_ACCESS_FLAGS = 63 /* all of them */
 };
 
 static inline int hd_mode_reads(unsigned mode) /* the old value is needed */
@@ -85,8 +88,9 @@ struct hd_task_extra {
 	/* explicit predecessors until it enters the graph; owns the array, the program the tasks */
 	heddle_task **before;
 	size_t n_before;
-	unsigned n_preds; /* of those, the ones it waited for when it entered */
-	char *message;    /* owns: what heddle_fail said */
+	unsigned n_preds;   /* of those, the ones it waited for when it entered */
+	unsigned picked_by; /* 1 + the worker that the policy gave it to, where another has run it; 0: the same */
+	char *message;      /* owns: what heddle_fail said */
 	/* owns: cancelled, which task failed and why; NULL: not known, for lack of memory perhaps */
 	char *cause;
 };
@@ -164,7 +168,7 @@ struct hd_implementation {
 	struct hd_perf_model *model;
 };
 
-enum { HD_MAX_PREDS = (1 << 22) - 1, HD_MAX_CHOICES = UINT16_MAX };
+enum { HD_MAX_PREDS = (1 << 21) - 1, HD_MAX_CHOICES = UINT16_MAX };
 
 struct heddle_codelet {
 	heddle_runtime *rt;

@@ -519,11 +519,58 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 	policy_ends(rt, began);
 }
 
+void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
+{
+	hd_set_state(t, HD_STAGED);
+	t->choice = 0;
+	w->backlog += t->link.u.key;
+	w->rt->n_running--;
+	w->rt->n_staged++;
+	t->link.next = w->staged;
+	if (!w->staged)
+		w->staged_tail = t;
+	w->staged = t;
+}
+
+static int can_take_over(const struct hd_worker *from, const struct hd_worker *to, const heddle_task *t)
+{
+	return to->node == from->node && to->class_id == from->class_id && !(t->special & HD_TASK_PRIVATE) &&
+	       heddle_task_can_run(t, to->id);
+}
+
+void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
+{
+	heddle_task *t = from->staged;
+	from->staged = NULL;
+	while (t) {
+		heddle_task *next = t->link.next;
+		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
+		struct hd_worker *w = extra ? to : from; /* without memory for the note it stays where it is */
+		append(&w->staged, &w->staged_tail, t);
+		if (extra) {
+			if (!extra->picked_by)
+				extra->picked_by = from->id + 1;
+			t->worker = to->id;
+			from->in_flight--;
+			to->in_flight++;
+			from->backlog -= t->link.u.key;
+			to->backlog += t->link.u.key;
+		}
+		t = next;
+	}
+}
+
+/* The worker that the policy counts the task with. */
+static unsigned given_to(const struct hd_worker *w, const heddle_task *t)
+{
+	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : w->id;
+}
+
 void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now)
 {
 	heddle_runtime *rt = w->rt;
-	rt->now = now;
-	rt->last_end = now;
+	hd_core_clock(rt, now);
+	rt->last_end = rt->now;
 	w->busy += now - start;
 	w->running = NULL;
 	w->in_flight--;
@@ -537,7 +584,7 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 		hd_record_task(rt->recorder, t, start, now);
 	if (rt->sched.policy->done) {
 		double began = policy_begins(rt);
-		rt->sched.policy->done(rt->sched.state, t, w->id);
+		rt->sched.policy->done(rt->sched.state, t, given_to(w, t));
 		policy_ends(rt, began);
 	}
 	hd_stage_end(t, w->node);

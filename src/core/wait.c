@@ -37,7 +37,7 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 {
 	struct hd_event event = {0};
 	struct hd_waiter waiter = {.done = done, .arg = arg, .thread = hd_thread_token(), .event = &event};
-	rt->now = rt->engine->now(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
 	rt->batch_releaser = -1;
 	hd_drain(rt);
 	hd_core_settle(rt);

@@ -2,7 +2,7 @@
  *
  * Staging a task on a node: reserve and pin a replica for each of its data, ask for the transfers that are missing,
  * wait for them. A task that writes also waits until no transfer of the datum is under way, and none begins until it
- * has ended (write_locked): copies made meanwhile would be torn, or obsolete. Transfers pin both ends, so neither is
+ * has ended (n_writers): copies made meanwhile would be torn, or obsolete. Transfers pin both ends, so neither is
  * evicted under them. Without a direct link a datum goes through main memory: two transfers, one behind the other.
  */
 #include <stdlib.h>
@@ -275,8 +275,8 @@ int hd_write_back(struct hd_replica *r)
 void hd_prefetch(heddle_data *d, unsigned node)
 {
 	struct hd_replica *r = &d->replicas[node];
-	if (r->valid || r->incoming || cheapest_source(d, node) < 0)
-		return;
+	if (r->valid || r->incoming || d->n_writers || cheapest_source(d, node) < 0)
+		return; /* what is being written would arrive torn, or be obsolete when it does */
 	if (hd_memory_try(r))
 		return;
 	struct hd_transfer *tr;
@@ -308,7 +308,10 @@ static int stage_access(struct hd_access *a, unsigned node)
 		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
 	}
 	if (HD_LIKELY(!tr)) {
-		d->write_locked |= (uint8_t)writes(a);
+		if (writes(a)) {
+			a->flags |= HD_ACCESS_WRITES;
+			d->n_writers++;
+		}
 		return 0;
 	}
 	wait_for(tr, a);
@@ -416,9 +419,10 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		struct hd_access *a = &t->accesses[i];
 		if (!(a->flags & HD_ACCESS_PINNED))
 			continue;
-		a->flags &= ~HD_ACCESS_PINNED & 0x1f;
-		if (writes(a))
-			datum_of(a)->write_locked = 0;
+		a->flags &= ~HD_ACCESS_PINNED & HD_ACCESS_FLAGS;
+		if (a->flags & HD_ACCESS_WRITES)
+			datum_of(a)->n_writers--;
+		a->flags &= ~HD_ACCESS_WRITES & HD_ACCESS_FLAGS;
 		if (a->mode == HEDDLE_SCRATCH)
 			hd_replica_set_valid(&datum_of(a)->replicas[node], 0); /* not worth writing back */
 		hd_replica_unpin(&datum_of(a)->replicas[node]);

@@ -78,9 +78,9 @@ struct heddle_data {
 	uint8_t granted_mode, tail_mode;
 	uint8_t token;                /* commute: held */
 	uint8_t poisoned;             /* the task that should have written it failed */
-	uint16_t n_transfers;         /* in flight; at most one per node */
-	uint8_t write_locked;         /* a task that writes it is staged or runs: no transfer of it may begin */
 	uint8_t orphan;               /* a private copy that is nobody's any more: freed after its last transfer */
+	uint16_t n_transfers;         /* in flight; at most one per node */
+	uint16_t n_writers;           /* tasks that write it and are staged or run: no transfer of it may begin */
 	uint16_t n_valid;             /* replicas that are valid: see hd_replica_set_valid */
 	uint16_t n_away;              /* replicas that have memory and are not in main memory */
 	struct hd_replica replicas[]; /* per node */

@@ -151,7 +151,7 @@ static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t ne
 	while (m->used + need > m->capacity + m->leaving && m->oldest[2]) {
 		struct hd_replica *r = m->oldest[2];
 		/* written back meanwhile, or about to be obsolete */
-		if (has_other_copy(r) || hd_replica_data(r)->write_locked) {
+		if (has_other_copy(r) || hd_replica_data(r)->n_writers) {
 			hd_memory_free(r);
 			continue;
 		}
@@ -187,7 +187,7 @@ static void unpin_all(heddle_task *t, unsigned node)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (t->accesses[i].flags & HD_ACCESS_PINNED) {
-			t->accesses[i].flags &= ~HD_ACCESS_PINNED & 0x1f;
+			t->accesses[i].flags &= ~HD_ACCESS_PINNED & HD_ACCESS_FLAGS;
 			hd_replica_unpin(replica_of(&t->accesses[i], node));
 		}
 	}

@@ -321,7 +321,12 @@ const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
 
 double heddle_now(heddle_runtime *rt)
 {
-	return rt->engine->now(rt);
+	if (!rt->virtual_time)
+		return rt->engine->now(rt);
+	hd_lock(&rt->lock); /* some thread may be letting time pass */
+	double now = rt->engine->now(rt);
+	hd_unlock(&rt->lock);
+	return now;
 }
 
 int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)

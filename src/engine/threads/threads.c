@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "driver/driver.h"
+#include "bursts.h"
 #include "core/runtime.h"
 
-enum { SPIN_ROUNDS = 40 };         /* of about 1 us each, before a worker sleeps */
-static const double BURST_US = 4;  /* what a worker may take at a time: less than a scheduling decision is worth */
-static const double LINGER_US = 1; /* between two looks into the inbox */
+enum { SPIN_ROUNDS = 40 };           /* of about 1 us each, before a worker sleeps */
+static const double BURST_US = 4;    /* what a worker may take at a time: less than a scheduling decision is worth */
+static const double LINGER_US = 1;   /* between two looks into the inbox */
+static const double LOOK_US = 5;     /* between two looks into it while there is enough to do */
+static const double OVERDUE_US = 16; /* when tasks that were expected to take BURST_US are not */
 
 /* A copy engine: the transfers of one node in one direction, in order. */
 struct copier {
@@ -32,6 +35,7 @@ struct hd_threads {
 	size_t n_started;
 	struct copier *in, *out; /* per node; owns */
 	int caller_busy;         /* lock core: a waiting thread drives worker 0 */
+	double looked;           /* lock core; us: when a worker last looked for what the policy does not know of */
 };
 
 static double threads_now(heddle_runtime *rt)
@@ -50,38 +54,32 @@ static void note_length(heddle_codelet *c, double us)
 
 /* Runs a staged task, and with it those behind it, without the lock, as long as they are expected to take less than
  * BURST_US together: it costs a lock and a hand-over of its cache line once for all instead of once for each, and
- * delays their successors by no more than that time. */
+ * delays their successors by no more than that time. A policy that is told when each kernel begins gets them one by
+ * one. */
 static void run_staged(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
 	struct {
-		heddle_task *task;
 		int status;
 		double end;
 	} done[HD_MAX_BURST];
-	unsigned n = 0;
-	double begin = threads_now(rt), expected = 0;
-	do {
-		expected += hd_core_expected(t); /* before its link changes hands */
-		hd_core_begin(w, t, begin);
-		done[n++].task = t;
-		t = n < HD_MAX_BURST && w->staged && expected + hd_core_expected(w->staged) < BURST_US ? hd_core_take(w)
-		                                                                                       : NULL;
-	} while (t);
+	double begin = threads_now(rt);
+	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : BURST_US, begin), ran = 0;
 	hd_unlock(&rt->lock);
 	if (n > 1)
 		begin = threads_now(rt); /* taking them must not count as the first one's time */
-	for (unsigned i = 0; i < n; i++) {
-		done[i].status = hd_run_kernel(w, done[i].task);
-		done[i].end = threads_now(rt);
-	}
+	do {
+		done[ran].status = hd_run_kernel(w, w->burst[ran]);
+		done[ran].end = threads_now(rt);
+	} while (++ran < n && hd_burst_claim(w, ran));
 	hd_lock(&rt->lock);
-	for (unsigned i = 0; i < n; i++) {
+	hd_burst_end(w);
+	for (unsigned i = 0; i < ran; i++) {
 		double start = i ? done[i - 1].end : begin;
-		note_length(done[i].task->codelet, done[i].end - start);
-		hd_core_finish(w, done[i].task, done[i].status, start, done[i].end);
+		note_length(w->burst[i]->codelet, done[i].end - start);
+		hd_core_finish(w, w->burst[i], done[i].status, start, done[i].end);
 	}
-	double mean = (done[n - 1].end - begin) / n;
+	double mean = (done[ran - 1].end - begin) / ran;
 	rt->mean_us = isinf(rt->mean_us) ? mean : rt->mean_us + 0.25 * (mean - rt->mean_us);
 }
 
@@ -103,7 +101,7 @@ static int idle(struct hd_worker *w, double timeout_us)
 		hd_unlock(&rt->lock);
 		woken = hd_event_wait(&w->wake, 0, timeout_us);
 		hd_lock(&rt->lock);
-		rt->now = threads_now(rt);
+		hd_core_clock(rt, threads_now(rt));
 		if (w->asleep) {
 			w->asleep = 0;
 			rt->n_asleep--;
@@ -115,7 +113,7 @@ static int idle(struct hd_worker *w, double timeout_us)
 		while (!hd_event_poll(&w->wake) && hd_clock_us() - start < LINGER_US)
 			hd_cpu_relax();
 		hd_lock(&rt->lock);
-		rt->now = threads_now(rt);
+		hd_core_clock(rt, threads_now(rt));
 		if (++w->idle_rounds >= SPIN_ROUNDS) {
 			w->asleep = 1;
 			rt->n_asleep++;
@@ -130,9 +128,24 @@ static int idle(struct hd_worker *w, double timeout_us)
 	return woken;
 }
 
+/* A worker with plenty to do sees neither what lies in an inbox, which may be more urgent, nor tasks that another
+ * worker has taken and cannot run now: one of them looks for both from time to time. */
+static void look_around(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	struct hd_threads *th = rt->engine_state.threads;
+	if (HD_LIKELY(rt->now - th->looked < LOOK_US))
+		return;
+	th->looked = rt->now;
+	hd_drain(rt);
+	if (rt->n_bursts || rt->n_staged)
+		hd_bursts_rescue(w, OVERDUE_US);
+}
+
 /* One step of a worker: runs a task, or idles. 0 when it slept `timeout_us` in vain. */
 static int step(struct hd_worker *w, double timeout_us)
 {
+	look_around(w);
 	hd_core_refill(w);
 	heddle_task *t = hd_core_take(w);
 	if (!t) {
@@ -224,7 +237,7 @@ static void *copier_main(void *arg)
 			hd_error(tr->status, "a copy between memories failed");
 		tr->end = threads_now(rt);
 		hd_lock(&rt->lock);
-		rt->now = tr->end;
+		hd_core_clock(rt, tr->end);
 		rt->batch_releaser = -1;
 		hd_transfer_done(tr);
 		hd_core_settle(rt);

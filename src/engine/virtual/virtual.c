@@ -393,7 +393,7 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 		hd_unlock(&rt->lock);
 		hd_event_wait(waiter->event, 0, NAP_US);
 		hd_lock(&rt->lock);
-		rt->now = virtual_now(rt);
+		hd_core_clock(rt, virtual_now(rt));
 	}
 	return 0;
 }

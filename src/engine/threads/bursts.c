@@ -1,0 +1,55 @@
+/* Bursts. That a task is tiny is only expected: it may take a second this time. So each task of a burst is claimed
+ * before it runs, and another worker can claim those that are left. */
+#include "bursts.h"
+
+unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, double us, double now)
+{
+	double expected = 0;
+	unsigned n = 0;
+	do {
+		expected += hd_core_expected(t); /* before its link changes hands */
+		hd_core_begin(w, t, now);
+		w->burst[n++] = t;
+		t = n < HD_MAX_BURST && w->staged && expected + hd_core_expected(w->staged) < us ? hd_core_take(w)
+		                                                                                 : NULL;
+	} while (t);
+	w->burst_size = n;
+	w->running = w->burst[0];
+	w->rt->n_bursts += n > 1;
+	/* relaxed: under the lock, which its next reader takes or has; pairs: nothing */
+	atomic_store_explicit(&w->claimed, 1, memory_order_relaxed);
+	return n;
+}
+
+void hd_burst_end(struct hd_worker *w)
+{
+	w->rt->n_bursts -= w->burst_size > 1;
+	w->burst_size = 0;
+}
+
+/* Those not claimed yet are staged again. */
+static void take_back(struct hd_worker *w)
+{
+	/* relaxed: see the field; pairs: nothing */
+	unsigned claimed = atomic_exchange_explicit(&w->claimed, HD_MAX_BURST + 1, memory_order_relaxed);
+	if (claimed >= w->burst_size)
+		return;
+	for (unsigned i = w->burst_size; i-- > claimed;)
+		hd_core_unbegin(w, w->burst[i]);
+	w->running = w->burst[claimed - 1];
+	w->rt->n_bursts--;
+	w->burst_size = 1;
+}
+
+void hd_bursts_rescue(struct hd_worker *w, double overdue)
+{
+	heddle_runtime *rt = w->rt;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		struct hd_worker *from = &rt->workers[i];
+		if (from == w || !from->running || from->pipeline > 1 || rt->now - from->run_start < overdue)
+			continue;
+		if (from->burst_size > 1)
+			take_back(from);
+		hd_core_hand_over(from, w);
+	}
+}

@@ -1,0 +1,149 @@
+/* What was submitted is known to the policy in time, and what a worker has taken is not stuck with it. */
+#include "program.h"
+
+/* Which task ran when. */
+struct order {
+	heddle_runtime *rt;
+	heddle_codelet *task, *gate;
+	atomic_int gate_is_open, ran;
+	int place_of_urgent; /* how many ran before the urgent one */
+};
+
+enum { BEHIND = 430, URGENT = 1000, NEAR = 4 };
+
+/* About 20 us: much longer than a scheduling decision. */
+static void take_a_while(heddle_runtime *rt)
+{
+	double start = heddle_now(rt);
+	while (heddle_now(rt) - start < 20)
+		;
+}
+
+static int note_place(heddle_context *c)
+{
+	struct order *o = pointer_value(c);
+	int before = o->ran++;
+	if (heddle_get(c, 1, int) == URGENT)
+		o->place_of_urgent = before;
+	take_a_while(o->rt);
+	return 0;
+}
+
+static void submit_many_then_an_urgent_one(struct order *o)
+{
+	for (int i = 0; i <= BEHIND; i++) {
+		int priority = i < BEHIND ? 0 : URGENT;
+		assert_ok(heddle_submit(o->rt, heddle_call(o->task), heddle_value(o), heddle_value(priority),
+		                        heddle_priority(priority)));
+	}
+}
+
+static int submit_from_a_kernel(heddle_context *c)
+{
+	submit_many_then_an_urgent_one(pointer_value(c));
+	return 0;
+}
+
+static void begin(struct order *o, heddle_kernel first)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.sched = "prio";
+	*o = (struct order){.rt = start_with(&config)};
+	o->task = heddle_codelet_new(o->rt, .name = "task", .cpu = note_place);
+	o->gate = heddle_codelet_new(o->rt, .name = "gate", .cpu = first);
+}
+
+/* The program does not wait, which would show everything to the workers, but goes on with something else. */
+static void end(struct order *o)
+{
+	wait_for(&o->ran, BEHIND + 1);
+	assert_in_range(o->place_of_urgent, 0, NEAR);
+	assert_ok(heddle_stop(o->rt));
+}
+
+static void urgent_task_submitted_behind_many_runs_first(void **state)
+{
+	(void)state;
+	struct order order, *o = &order;
+	begin(o, pass_gate);
+	atomic_int *gate_address = &o->gate_is_open;
+	assert_ok(heddle_submit(o->rt, heddle_call(o->gate), heddle_value(gate_address)));
+	submit_many_then_an_urgent_one(o);
+	o->gate_is_open = 1;
+	end(o);
+}
+
+static void urgent_task_submitted_by_a_kernel_runs_first(void **state)
+{
+	(void)state;
+	struct order order, *o = &order;
+	begin(o, submit_from_a_kernel);
+	assert_ok(heddle_submit(o->rt, heddle_call(o->gate), heddle_value(o)));
+	end(o);
+}
+
+/* --- Tasks taken at once ------------------------------------------------------------------------------------------ */
+
+static atomic_int n_tiny, n_gates;
+
+/* Tiny, but for the one that finds a gate. */
+static int tiny_or_gate(heddle_context *c)
+{
+	if (pointer_value(c)) {
+		n_gates++;
+		return pass_gate(c);
+	}
+	n_tiny++;
+	return 0;
+}
+
+static void submit_tiny(heddle_runtime *rt, heddle_codelet *codelet, int n)
+{
+	atomic_int *none = NULL;
+	for (int i = 0; i < n; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(none)));
+}
+
+/* A task that takes much longer than others of its codelet keeps nobody from running those behind it. */
+static void tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere(void **state)
+{
+	(void)state;
+	enum { ROUNDS = 20, TINY = 60 };
+	struct heddle_config config = small_config();
+	config.n_cpu = -1;
+	heddle_runtime *rt = start_with(&config);
+	if (heddle_runtime_platform(rt)->n_workers < 2) {
+		assert_ok(heddle_stop(rt));
+		skip();
+	}
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "tiny", .cpu = tiny_or_gate);
+	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .cpu = tiny_or_gate);
+	size_t n_workers = heddle_runtime_platform(rt)->n_workers;
+	submit_tiny(rt, codelet, 2000); /* now its tasks are known to be tiny */
+	assert_ok(heddle_wait_all(rt));
+	for (int round = 0; round < ROUNDS; round++) {
+		atomic_int all_busy = 0, *busy_address = &all_busy, long_one = 0, *long_address = &long_one;
+		n_tiny = n_gates = 0;
+		for (size_t i = 0; i < n_workers; i++)
+			assert_ok(heddle_submit(rt, heddle_call(gate), heddle_value(busy_address)));
+		wait_for(&n_gates, (int)n_workers);
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(long_address)));
+		submit_tiny(rt, codelet, TINY);
+		all_busy = 1;
+		wait_for(&n_tiny, TINY); /* while the long one goes on */
+		long_one = 1;
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_ok(heddle_stop(rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(urgent_task_submitted_behind_many_runs_first),
+	    cmocka_unit_test(urgent_task_submitted_by_a_kernel_runs_first),
+	    cmocka_unit_test(tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere),
+	};
+	return cmocka_run_group_tests_name("submission", tests, NULL, NULL);
+}
