@@ -86,7 +86,8 @@ int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const
  * but where that cannot be had within a tenth of a second, because something hangs, goes on without and says so. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
-/* us from the first start to the last end. */
+/* us from the moment when the first task could run, which is its submission unless the program still held its data, to
+ * the end of the last task. */
 double heddle_trace_makespan(const struct heddle_trace *trace);
 /* Ids of the tasks on the practical critical path, from last to first: the last task to end, then repeatedly the task
  * or the worker's previous task that ended latest before it started. The caller frees *ids. */

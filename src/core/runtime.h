@@ -206,7 +206,7 @@ struct heddle_runtime {
 	struct hd_arena handles; /* their memory */
 	heddle_data *free_data;  /* there, to be used again (next) */
 	struct heddle_stats stats;
-	double first_submit, last_end;
+	double first_ready, last_end; /* us; first_ready below 0: no task yet */
 	struct hd_recorder *recorder; /* owns; NULL when not tracing */
 	int stopping;
 };

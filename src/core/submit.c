@@ -68,8 +68,6 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 /* One of the program's, or a control. */
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
-	if (HD_UNLIKELY(rt->first_submit < 0))
-		rt->first_submit = rt->now;
 	rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
 	hd_core_insert(rt, t);
 }

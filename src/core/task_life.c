@@ -414,6 +414,8 @@ static void tell_policy(heddle_runtime *rt)
 	size_t n = rt->n_batch;
 	if (n == 0)
 		return;
+	if (HD_UNLIKELY(rt->first_ready < 0))
+		rt->first_ready = rt->batch[0]->ready;
 	rt->n_ready += n;
 	rt->n_batch = 0; /* the policy prefetches, it does not make tasks ready: the array stays as it is meanwhile */
 	double began = policy_begins(rt);
@@ -570,7 +572,7 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 {
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
-	rt->last_end = rt->now;
+	rt->last_end = now > rt->last_end ? now : rt->last_end; /* another worker may have been quicker to the lock */
 	w->busy += now - start;
 	w->running = NULL;
 	w->in_flight--;

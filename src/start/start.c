@@ -225,7 +225,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	memset(rt, 0, sizeof *rt);
 	/* relaxed: see next_uid; pairs: nothing */
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
-	rt->first_submit = -1;
+	rt->first_ready = -1;
 	rt->mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
@@ -335,7 +335,8 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 		return hd_error(HEDDLE_E_INVALID, "statistics need a runtime and a place to go");
 	hd_lock(&rt->lock);
 	struct heddle_stats s = rt->stats;
-	s.makespan = rt->first_submit < 0 ? 0 : rt->last_end - rt->first_submit;
+	s.makespan = rt->first_ready < 0 || rt->last_end < rt->first_ready ? 0 : rt->last_end - rt->first_ready;
+	s.last_end = rt->last_end;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		s.busy += rt->workers[i].busy;
 		s.transfer_wait += rt->workers[i].waited_for_data;

@@ -106,15 +106,18 @@ int hd_trace_check(const struct heddle_trace *trace)
 
 double hd_trace_begin(const struct heddle_trace *trace)
 {
-	return trace->n_tasks ? trace->tasks[0].start : 0;
+	double begin = trace->n_tasks ? trace->tasks[0].start : 0;
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		begin = trace->tasks[i].ready < begin ? trace->tasks[i].ready : begin;
+	return begin;
 }
 
 double heddle_trace_makespan(const struct heddle_trace *trace)
 {
-	double end = hd_trace_begin(trace);
+	double begin = hd_trace_begin(trace), end = begin;
 	for (size_t i = 0; i < trace->n_tasks; i++)
 		end = trace->tasks[i].end > end ? trace->tasks[i].end : end;
-	return end - hd_trace_begin(trace);
+	return end - begin;
 }
 
 double *hd_trace_busy(const struct heddle_trace *trace)

@@ -14,7 +14,7 @@ const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i);
 /* Whether all that the functions of src/trace rely on holds; HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
-/* us of the first start of a task, 0 without tasks; time is counted from it. */
+/* us: when the first task could run, 0 without tasks; time is counted from it. */
 double hd_trace_begin(const struct heddle_trace *trace);
 /* us spent in tasks per worker; the caller frees the array. NULL: out of memory. */
 double *hd_trace_busy(const struct heddle_trace *trace);

@@ -556,6 +556,21 @@ def test_graph_wrong_input_is_answered(p):
     p.refuses("run", sample, says=["heddle sim"])
 
 
+def test_makespan_is_one_figure_in_tables_and_traces(p):
+    first_waits_for_data = {"heddle_graph": 1, "types": [{"name": "a"}], "classes": ["cuda"], "data": [1 << 24],
+                            "tasks": [{"type": "a", "data": ["RW", 0], "times": {"cuda": 100}}]}
+    with open(p.path("waits.json"), "w") as f:
+        json.dump(first_waits_for_data, f)
+    for graph in "waits.json", "random:n=60,ccr=1":
+        row = p.csv("sim", graph, "--platform", "gpu1-cpu6", "--sched", "dmdas", "--trace", "t.trace")[0]
+        trace = p.json("trace", "t.trace")["trace"]
+        equal((float(row["makespan_ms"]), float(row["idle_percent"])), (trace["makespan_ms"], trace["idle_percent"]))
+        assert trace["makespan_ms"] > 1, trace
+    run = p.json(*RUN, "--trace", "r.trace")["run"]
+    trace = p.json("trace", "r.trace")["trace"]
+    equal((run["makespan_ms"], run["idle_percent"]), (trace["makespan_ms"], trace["idle_percent"]))
+
+
 # --- calibrate, models ----------------------------------------------------------------------------------------------------
 
 def test_calibrate_writes_a_platform_that_can_be_simulated(p):

@@ -16,11 +16,13 @@ static void expect_path(const struct heddle_trace *trace, const uint64_t *expect
 	free(ids);
 }
 
-static void makespan_of_diamond_counts_from_first_start(void **state)
+static void makespan_of_diamond_counts_from_its_submission(void **state)
 {
 	(void)state;
 	struct heddle_trace *trace = diamond();
 	assert_true(heddle_trace_makespan(trace) == 40);
+	trace->tasks[0].ready = 95; /* it had to wait for data */
+	assert_true(heddle_trace_makespan(trace) == 45);
 	trace->n_tasks = 0;
 	assert_true(heddle_trace_makespan(trace) == 0);
 	heddle_trace_free(trace);
@@ -350,7 +352,7 @@ static void trace_in_memory_with_wrong_records_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(makespan_of_diamond_counts_from_first_start),
+	    cmocka_unit_test(makespan_of_diamond_counts_from_its_submission),
 	    cmocka_unit_test(path_of_diamond_follows_later_branch),
 	    cmocka_unit_test(path_of_busy_worker_goes_through_its_previous_task),
 	    cmocka_unit_test(bounds_of_diamond_are_area_and_longest_path),

@@ -83,13 +83,14 @@ static int factor_once(struct workspace *w, const struct work *what, struct outc
 	double wall = tool_wall_clock(), start = heddle_now(w->rt);
 	if (!status)
 		status = wait_for(w->rt, heddle_dense_potrf_submit(w->matrix, what->problem.priority));
-	out->last_seconds = (heddle_now(w->rt) - start) * 1e-6;
 	out->wall = tool_wall_clock() - wall;
 	tool_watch_stop(watch);
 	if (!status)
 		status = heddle_runtime_stats(w->rt, &after);
-	if (!status)
-		outcome_take_stats(out, &before, &after, out->last_seconds, heddle_runtime_platform(w->rt)->n_workers);
+	if (!status) {
+		outcome_take_stats(out, &before, &after);
+		outcome_take_time(out, after.last_end - start, heddle_runtime_platform(w->rt)->n_workers);
+	}
 	return status;
 }
 
@@ -109,7 +110,7 @@ static void take_median(struct outcome *out, const struct work *what, double *se
 	out->gflops = work_flops(what) / out->seconds * 1e-9;
 }
 
-static int factor_all(struct workspace *w, const struct work *what, struct outcome *out)
+static int factor_often(struct workspace *w, const struct work *what, struct outcome *out)
 {
 	double *seconds = tool_alloc((size_t)what->repeat * sizeof *seconds);
 	int status = 0;
@@ -119,10 +120,20 @@ static int factor_all(struct workspace *w, const struct work *what, struct outco
 		seconds[i] = out->last_seconds;
 	}
 	if (!status)
+		status = outcome_take_rest(out, w->rt, what);
+	if (!status && out->trace) { /* the same to the last digit as what `heddle trace` says */
+		outcome_take_time(out, heddle_trace_makespan(out->trace), heddle_runtime_platform(w->rt)->n_workers);
+		seconds[what->repeat - 1] = out->last_seconds;
+	}
+	if (!status)
 		take_median(out, what, seconds);
 	free(seconds);
-	if (!status)
-		status = outcome_take_rest(out, w->rt, what);
+	return status;
+}
+
+static int factor_all(struct workspace *w, const struct work *what, struct outcome *out)
+{
+	int status = factor_often(w, what, out);
 	if (!status && out->trace)
 		status = real_bounds(w->rt, out->trace, &out->bounds);
 	if (!status && what->problem.check) {

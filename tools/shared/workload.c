@@ -60,10 +60,16 @@ void outcome_free(struct outcome *out)
 	figures_free(&out->counted);
 }
 
-void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after,
-                        double seconds, size_t n_workers)
+void outcome_take_time(struct outcome *out, double us, size_t n_workers)
 {
-	double busy = after->busy - before->busy, span = seconds * 1e6 * (double)n_workers;
+	double span = us * (double)n_workers;
+	out->last_seconds = us * 1e-6;
+	out->idle = span > 0 ? fmax(0, 1 - out->busy / span) : 0;
+}
+
+void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after)
+{
+	out->busy = after->busy - before->busy;
 	out->tasks = (double)(after->tasks_executed - before->tasks_executed);
 	out->transfers = (double)(after->transfers - before->transfers);
 	out->bytes_moved = (double)(after->bytes_moved - before->bytes_moved);
@@ -72,7 +78,6 @@ void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, 
 	out->batches = (double)(after->sched_batches - before->sched_batches);
 	out->picks = (double)(after->sched_picks - before->sched_picks);
 	out->empty_picks = (double)(after->sched_picks_empty - before->sched_picks_empty);
-	out->idle = span > 0 ? fmax(0, 1 - busy / span) : 0;
 }
 
 static void add_figure(void *arg, const char *name, double value, const char *unit)
@@ -159,7 +164,7 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 	const struct heddle_platform *platform = heddle_runtime_platform(rt);
 	int status = heddle_runtime_stats(rt, &before);
 	struct tool_watch *watch = work->quiet ? NULL : tool_watch_start(rt, out->policy, work_tasks(work));
-	double wall = tool_wall_clock(), start = heddle_now(rt), flops = work_flops(work);
+	double wall = tool_wall_clock(), flops = work_flops(work);
 	if (!status)
 		status = submit(rt, work);
 	if (!status)
@@ -167,10 +172,10 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 	out->wall = tool_wall_clock() - wall;
 	tool_watch_stop(watch);
 	if (!status) {
-		double seconds = (heddle_now(rt) - start) * 1e-6;
-		out->seconds = out->last_seconds = out->min_seconds = out->max_seconds = seconds;
-		out->gflops = flops > 0 && seconds > 0 ? flops / seconds * 1e-9 : NAN;
-		outcome_take_stats(out, &before, &after, seconds, platform->n_workers);
+		outcome_take_stats(out, &before, &after);
+		outcome_take_time(out, after.makespan, platform->n_workers);
+		out->seconds = out->min_seconds = out->max_seconds = out->last_seconds;
+		out->gflops = flops > 0 && out->seconds > 0 ? flops / out->seconds * 1e-9 : NAN;
 		status = outcome_take_rest(out, rt, work);
 	}
 	if (!status && out->trace)

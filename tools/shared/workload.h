@@ -41,13 +41,14 @@ struct figures {
 };
 
 struct outcome {
-	double seconds, min_seconds, max_seconds; /* the median of the repetitions, and the extremes */
+	double seconds, min_seconds, max_seconds; /* makespan: the median of the repetitions, and the extremes */
 	double gflops;                            /* NAN: unknown */
 	double residual;
 	double last_seconds; /* of the last factorisation */
 	double wall;  /* s that the program took for the last factorisation: differs from seconds in virtual time */
 	double tasks; /* of the last factorisation, like all that follows */
 	double transfers, bytes_moved, evictions;
+	double busy;                        /* us, summed over workers */
 	double idle;                        /* share of workers x time, 0 to 1 */
 	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
 	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and pick in vain */
@@ -82,9 +83,9 @@ double work_tasks(const struct work *work);
 /* What runs fill outcomes with. These return 0 or a negative heddle_status. */
 void outcome_init(struct outcome *out, const char *policy);
 void outcome_free(struct outcome *out);
-/* What the counters have gained from `before` to `after`. */
-void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after,
-                        double seconds, size_t n_workers);
+/* What the counters have gained from `before` to `after`; then how long that took, us, and with it the idle time. */
+void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after);
+void outcome_take_time(struct outcome *out, double us, size_t n_workers);
 /* What the policy has counted so far is not of the run that begins now. */
 int outcome_begin(struct outcome *out, heddle_runtime *rt);
 /* What the policy reports; the graph, written where the work says; the trace if it is to be kept. */
