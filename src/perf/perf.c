@@ -317,13 +317,13 @@ static int by_class_and_size(const void *pa, const void *pb)
 	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
 }
 
-static int save_model(const struct hd_perf_model *model)
+static int save_model(const struct hd_perf_model *model, const char *path)
 {
 	const struct heddle_platform *platform = model->perf->platform;
 	size_t n_foreign = model->foreign ? model->foreign->n_lines : 0;
 	struct hd_perf_line *lines = calloc(model->n_entries * platform->n_classes + n_foreign + 1, sizeof *lines);
 	if (!lines)
-		return hd_no_memory(model->path);
+		return hd_no_memory(path);
 	size_t n = 0;
 	for (; n < n_foreign; n++)
 		lines[n] = model->foreign->lines[n];
@@ -346,7 +346,7 @@ static int save_model(const struct hd_perf_model *model)
 	}
 	qsort(lines, n, sizeof *lines, by_class_and_size);
 	const struct hd_perf_file file = {.codelet = model->name, .kind = model->kind, .lines = lines, .n_lines = n};
-	int status = hd_perf_file_save(model->path, &file);
+	int status = hd_perf_file_save(path, &file);
 	free(lines);
 	return status;
 }
@@ -357,7 +357,7 @@ int hd_perf_save(struct hd_perf *perf)
 	for (struct hd_perf_model *m = perf->read_only ? NULL : perf->models; m; m = m->next) {
 		if (!m->dirty || !m->path)
 			continue;
-		int status = save_model(m);
+		int status = save_model(m, m->path);
 		if (!status)
 			m->dirty = 0;
 		else if (status == HEDDLE_E_IO)
@@ -368,4 +368,18 @@ int hd_perf_save(struct hd_perf *perf)
 			first = status;
 	}
 	return first;
+}
+
+int hd_perf_save_to(const struct hd_perf *perf, const char *dir)
+{
+	for (const struct hd_perf_model *m = perf->models; m; m = m->next) {
+		if (!m->dirty) /* never measured here */
+			continue;
+		char *path = hd_perf_name_file(dir, m->name);
+		int status = path ? save_model(m, path) : hd_no_memory(m->name);
+		free(path);
+		if (status)
+			return status;
+	}
+	return 0;
 }

@@ -83,6 +83,9 @@ void hd_perf_close(struct hd_perf *perf); /* may be NULL; does not save */
 /* Writes the models that have changed; touches no file when none has, nor when the default directory cannot be written
  * (then a warning says so). Tries them all and returns the first error. */
 int hd_perf_save(struct hd_perf *perf);
+/* Writes the models that were measured since they were last saved into another directory, in place of those of the same
+ * codelets. */
+int hd_perf_save_to(const struct hd_perf *perf, const char *dir);
 
 /* One line per file that was set aside or could not be read, and one if the default directory cannot be written; "" if
  * none. Valid until the next hd_perf_model or hd_perf_close. */

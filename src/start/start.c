@@ -349,6 +349,20 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	return 0;
 }
 
+int heddle_models_save_to(heddle_runtime *rt, const char *dir)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_models_save_to needs a runtime");
+	char *by_default = dir && *dir ? NULL : heddle_models_dir();
+	if (!by_default && !(dir && *dir))
+		return hd_error(HEDDLE_E_IO, "no model directory: neither XDG_DATA_HOME nor HOME is set; name one");
+	hd_lock(&rt->lock);
+	int status = hd_perf_save_to(rt->perf, by_default ? by_default : dir);
+	hd_unlock(&rt->lock);
+	free(by_default);
+	return status;
+}
+
 int heddle_models_save(heddle_runtime *rt)
 {
 	if (!rt)

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -589,6 +590,42 @@ def test_calibrate_with_emulated_accelerators_measures_their_links(p):
     assert len(found["links"]) == 2 and all(link["bandwidth_mbs"] > 0 for link in found["links"]), found["links"]
     equal({k["class"] for k in found["kernels"] if k["codelet"] == "dgemm"}, {"cpu", "emulated"})
     equal({row["class"] for row in p.csv("models", "show", "dgemm")}, {"cpu", "emulated"})
+
+
+def models_dir(p):
+    return next(d for d, _, files in os.walk(p.path("data")) if "dgemm.yaml" in files)
+
+
+def contents(directory):
+    return {name: open(os.path.join(directory, name)).read() for name in os.listdir(directory)}
+
+
+def test_calibrate_replaces_the_models_of_its_kernels_and_leaves_the_others(p):
+    p.run("platform", "calibrate", "--n", "256", "--tiles", "64")
+    directory = models_dir(p)
+    with open(os.path.join(directory, "mine.yaml"), "w") as f:
+        f.write(contents(directory)["dgemm.yaml"].replace("dgemm", "mine"))
+    sizes = [row["size_kib"] for row in p.csv("models", "show", "dgemm")]
+    p.run("platform", "calibrate", "--n", "256", "--tiles", "32")
+    found = [row["size_kib"] for row in p.csv("models", "show", "dgemm")]
+    assert len(found) == 1 and found != sizes, (sizes, found)
+    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--keep")
+    equal(sorted(row["size_kib"] for row in p.csv("models", "show", "dgemm")), sorted(sizes + found))
+    assert "mine.yaml" in contents(directory)
+
+
+def test_calibrate_interrupted_leaves_the_old_models(p):
+    p.run("platform", "calibrate", "--n", "256", "--tiles", "64")
+    directory = models_dir(p)
+    before = contents(directory)
+    for number in signal.SIGINT, signal.SIGKILL:
+        command = subprocess.Popen([p.command, "platform", "calibrate", "--n", "256", "--tiles", "32,64,128"],
+                                   cwd=p.directory, env=p.env, stdout=subprocess.PIPE)
+        assert b"tile   32" in command.stdout.readline()
+        command.send_signal(number)
+        command.communicate()
+        equal(command.returncode, -number)
+        equal(contents(directory), before)
 
 
 def test_calibrate_wrong_tiles_are_refused(p):

@@ -291,6 +291,25 @@ static void directory_that_cannot_be_written_is_an_error_that_names_the_file(voi
 	free(dir);
 }
 
+/* What heddle_models_save_to promises: only the models that were measured since the last save, in place of the old. */
+static void models_saved_to_a_directory_replace_those_of_the_same_codelets(void **state)
+{
+	measure_some(*state);
+	struct hd_perf *perf = open_perf("none");
+	record(entry_of(perf, &gemm, 7), 0, 5, 3.5);
+	entry_of(perf, &power, 10); /* known, not measured */
+	assert_int_equal(hd_perf_save(perf), 0);
+	assert_int_equal(hd_perf_save_to(perf, *state), 0);
+	hd_perf_close(perf);
+	struct heddle_model_entry *e;
+	size_t n;
+	assert_int_equal(heddle_models_load(*state, &e, &n), 0);
+	assert_int_equal(n, 1);
+	assert_true(strcmp(e[0].codelet, "gemm") == 0 && e[0].samples == 5 && e[0].mean == 3.5);
+	heddle_models_free(e, n);
+	assert_false(exists(*state, "power.yaml"));
+}
+
 /* --- heddle/model.h ----------------------------------------------------------------------------------------------- */
 
 static void listed_models_are_sorted_and_complete(void **state)
@@ -483,6 +502,7 @@ int main(void)
 	    IN_DIR(pipe_or_device_is_reported_and_not_read),
 	    IN_DIR(writers_at_once_never_leave_a_torn_file),
 	    IN_DIR(directory_that_cannot_be_written_is_an_error_that_names_the_file),
+	    IN_DIR(models_saved_to_a_directory_replace_those_of_the_same_codelets),
 	    IN_DIR(listed_models_are_sorted_and_complete),
 	    IN_DIR(listed_models_say_their_laws),
 	    IN_DIR(missing_directory_is_an_error_only_if_given),

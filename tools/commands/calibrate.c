@@ -21,7 +21,7 @@ static const struct argp_option options[] = {
      0},
     {"n", 'n', "N", 0, "Order of the matrices (default: 4096, and at least 5 tiles)", 0},
     {"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
-    {"keep", KEY_KEEP, NULL, 0, "Add to what the performance models hold instead of measuring anew", 0},
+    {"keep", KEY_KEEP, NULL, 0, "Add to the stored performance models instead of replacing them", 0},
     {0},
 };
 
@@ -59,10 +59,9 @@ static const struct argp argp = {
     .doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the "
            "links, and writes a platform: `heddle sim cholesky --platform this` then simulates this machine. "
            "Emulated accelerators are measured too when they are configured (--set n_emulated=2).\v"
+           "Stored performance models of the kernels are replaced at the end, when the new ones are complete. "
            "Measures best on an idle machine.",
 };
-
-static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
 
 /* NAME.yaml in the user's data directory, or the file itself; NULL when the environment does not say where that is. */
 static char *output_path(const char *output)
@@ -82,19 +81,21 @@ static char *platform_name(const char *path)
 	return tool_format("%.*s", (int)(length ? length : strlen(base)), base);
 }
 
-static int forget_models(const struct heddle_config *config)
+/* The directory whose models the new ones will replace, to be freed; NULL: there is none. */
+static char *models_to_replace(const struct options *o, const struct heddle_config *config)
 {
-	const char *dir = config->model_dir && *config->model_dir ? config->model_dir : NULL;
-	if (dir && strcmp(dir, "none") == 0)
-		return TOOL_OK;
-	for (int i = 0; i < 8; i++) {
-		char name[16];
-		size_t removed;
-		snprintf(name, sizeof name, "%c%s", i < 4 ? 'd' : 's', operations[i % 4]);
-		if (heddle_models_purge(dir, name, &removed))
-			return tool_library_error("cannot forget the old models");
-	}
-	return TOOL_OK;
+	const char *dir = config->model_dir;
+	if (o->keep || (dir && strcmp(dir, "none") == 0))
+		return NULL;
+	return dir && *dir ? tool_format("%s", dir) : heddle_models_dir();
+}
+
+static int check_models(const char *dir)
+{
+	char *path = tool_format("%s/%s.yaml", dir, "dgemm");
+	int status = tool_check_writable(path);
+	free(path);
+	return status;
 }
 
 /* Enough factorisations for every codelet to have the samples that make a model trusted, on every class. */
@@ -147,16 +148,18 @@ static int write_platform(heddle_runtime *rt, const char *path)
 	return status;
 }
 
-static int calibrate(const struct options *o, struct heddle_config *config, const char *path)
+/* `models` is replaced once everything has been measured: until then an interruption leaves the old ones as they are. */
+static int calibrate(const struct options *o, struct heddle_config *config, const char *path, const char *models)
 {
 	heddle_runtime *rt;
-	int status = o->keep ? TOOL_OK : forget_models(config);
-	if (status)
-		return status;
 	config->platform = NULL;
+	if (models)
+		config->model_dir = "none";
 	if (heddle_start(config, &rt))
 		return tool_library_error("cannot start the runtime");
-	status = measure(rt, config, o);
+	int status = measure(rt, config, o);
+	if (!status && models && heddle_models_save_to(rt, models))
+		status = tool_library_error("the models were not written");
 	if (!status)
 		status = write_platform(rt, path);
 	tool_warn_models(rt);
@@ -191,9 +194,13 @@ int tool_calibrate(int argc, char **argv)
 	char *path = output_path(o.output);
 	if (!path)
 		return tool_failure("neither XDG_DATA_HOME nor HOME is set: give --output a file");
+	char *models = models_to_replace(&o, &config);
 	status = tool_check_writable(path);
+	if (!status && models)
+		status = check_models(models);
 	if (!status)
-		status = calibrate(&o, &config, path);
+		status = calibrate(&o, &config, path, models);
+	free(models);
 	free(path);
 	return status;
 }
