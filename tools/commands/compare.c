@@ -103,8 +103,8 @@ static const struct argp argp = {
     .doc = "Simulates every graph on every platform under every policy and compares the makespans with the largest "
            "lower bound "
            "(`heddle bound`), and what was moved, how long workers were idle, how long the policy thought per task.\v"
-           "The last is real time on this machine, the least of the runs of each: with --jobs 1 --seeds 3 it can be "
-           "relied on. "
+           "The last is real time on this machine, the least of the runs of each. It is only measured with --jobs 1: "
+           "simulations that run side by side disturb each other. "
            "A GRAPH by itself is the same as with --graphs.",
 };
 
@@ -212,6 +212,10 @@ static void print(const struct campaign *c, enum table_format format)
 	fill_results(&results, c);
 	fill_policies(&policies, c);
 	table_print(stdout, format, format == TABLE_CSV ? csv : all, format == TABLE_CSV ? 1 : 3);
+	if (format == TABLE_TEXT && !c->timed)
+		printf(
+		    "\nThe time in the policies is only measured with --jobs 1: simulations side by side disturb each "
+		    "other.\n");
 	table_free(&problems);
 	table_free(&results);
 	table_free(&policies);
@@ -265,7 +269,6 @@ static int configure(const struct options *o, struct heddle_config *config)
 	                (o->seed && heddle_setting_set(config, "seed", o->seed))))
 		status = tool_usage_error("--%s", heddle_last_error());
 	if (!status) {
-		config->time_policy = 1;
 		config->sched_options = NULL; /* those of one policy are none of the others' */
 	}
 	return status;
@@ -305,10 +308,12 @@ static int compare(const struct options *o, const struct heddle_config *config, 
 {
 	struct campaign c;
 	long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n_threads = (size_t)(o->n_threads ? o->n_threads : n_cores > 0 ? n_cores : 1);
 	int status = campaign_init(&c, plan);
 	if (status)
 		return status;
-	status = campaign_run(&c, config, (size_t)(o->n_threads ? o->n_threads : n_cores > 0 ? n_cores : 1));
+	c.timed = n_threads == 1;
+	status = campaign_run(&c, config, n_threads);
 	print(&c, o->view.format);
 	int drawn = o->picture ? draw(&c, o->picture) : TOOL_OK;
 	campaign_free(&c);

@@ -62,6 +62,7 @@ static int run_job(const struct queue *q, size_t job)
 	struct comparison *results = &p->seeds[seed];
 	config.seed += seed;
 	config.sched = c->policies[policy];
+	config.time_policy = c->timed;
 	results->status[policy] = work_sim(&config, p->platform, p->work, &results->outcomes[policy]);
 	if (results->status[policy])
 		tool_warn("policy %s gave no result for %s on %s", config.sched, p->work->name, p->platform->name);
@@ -138,7 +139,7 @@ struct cell campaign_cell(const struct campaign *c, size_t problem, size_t polic
 	cell.seconds /= n;
 	cell.bytes_moved /= n;
 	cell.idle /= n;
-	cell.sched_time = cell.n ? cell.sched_time : NAN;
+	cell.sched_time = cell.n && c->timed ? cell.sched_time : NAN;
 	cell.deviation = cell.n > 1 ? sqrt(fmax(0, (squares - n * cell.seconds * cell.seconds) / (n - 1))) : NAN;
 	cell.ratio = bound > 0 ? cell.seconds / bound : NAN;
 	return cell;

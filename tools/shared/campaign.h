@@ -18,13 +18,15 @@ struct cell {
 	double seconds, deviation; /* mean makespan, and its standard deviation over the seeds */
 	double ratio;              /* of the mean to the bound; NAN: no bound */
 	double bytes_moved, idle;  /* means */
-	double sched_time; /* us per task in the policy; the least: what the system does meanwhile only adds to it */
+	/* us per task in the policy; the least: what the system does meanwhile only adds to it. NAN: not measured */
+	double sched_time;
 };
 
 struct campaign {
 	struct problem *problems; /* owns; all platforms of the first graph, then of the second */
 	size_t n_problems, n_seeds, n_policies;
 	const char **policies; /* borrows those of the first problem */
+	int timed; /* measure the time in the policies: for one thread, since simulations side by side disturb it */
 };
 
 /* `works` and `platforms` are borrowed until campaign_free. TOOL_OK, or a message and TOOL_USAGE: no such policy, or a
