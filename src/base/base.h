@@ -90,6 +90,10 @@ char *hd_data_dir(void);
  * HEDDLE_DADA_ALPHA. NULL: not set, or empty. */
 const char *hd_variable(const char *a, const char *b);
 
+/* 1 or 0 for a word that says yes or no, -1 for any other text; HD_BOOL_WORDS lists the words for messages. */
+#define HD_BOOL_WORDS "0, 1, no, yes, false, true"
+int hd_bool_parse(const char *text, size_t length);
+
 /* Monotonic clock, us. */
 double hd_clock_us(void);
 

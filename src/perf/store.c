@@ -265,7 +265,7 @@ static const char *law_name(enum heddle_model_kind kind)
 
 static int read_file(const char *path, const struct text_file *from, struct hd_perf_file *to)
 {
-	if (strcmp(from->complete, "true") != 0)
+	if (hd_bool_parse(from->complete, strlen(from->complete)) != 1)
 		return hd_error(HEDDLE_E_FORMAT, "%s: the end is missing", path);
 	to->codelet = strdup(from->codelet);
 	to->lines = calloc(from->n_entries + (size_t)1, sizeof *to->lines);

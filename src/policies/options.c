@@ -39,6 +39,24 @@ static int is_choice(const struct heddle_option *o)
 	return o->unit && strchr(o->unit, '|');
 }
 
+static int is_boolean(const struct heddle_option *o)
+{
+	return o->unit && (strcmp(o->unit, "no|yes") == 0 || strcmp(o->unit, "yes|no") == 0);
+}
+
+/* Whatever word the user prefers for yes or no, the policy gets one of these two. */
+static struct span canonical(const struct heddle_option *o, struct span value)
+{
+	int yes = is_boolean(o) ? hd_bool_parse(value.start, value.length) : -1;
+	return yes < 0 ? value : yes ? (struct span){"yes", 3} : (struct span){"no", 2};
+}
+
+/* What stands for the option in messages: the words it can be. */
+static const char *words_of(const struct heddle_option *o)
+{
+	return is_boolean(o) ? HD_BOOL_WORDS : o->unit;
+}
+
 /* Place of the word among "a|b|c"; -1: it is none of them. */
 static int choice_index(const char *words, struct span value)
 {
@@ -74,7 +92,7 @@ static int check_value(const struct heddle_policy *p, const struct heddle_option
 			return HEDDLE_OK;
 		return hd_error(HEDDLE_E_INVALID,
 		                "option '%s' of policy '%s' cannot be '%.*s': it is one of %s (default %s)", o->name,
-		                p->name, length, value.start, o->unit, o->value);
+		                p->name, length, value.start, words_of(o), o->value);
 	}
 	if (!(o->min < o->max))
 		return HEDDLE_OK;
@@ -127,8 +145,8 @@ static int parse_item(const struct heddle_policy *p, struct span item, struct sp
 		if (values[i].start)
 			return hd_error(HEDDLE_E_INVALID, "option '%s' of policy '%s' is given twice", o->name,
 			                p->name);
-		values[i] = value;
-		return check_value(p, o, value);
+		values[i] = canonical(o, value);
+		return check_value(p, o, values[i]);
 	}
 	return unknown_option(p, name);
 }
@@ -153,7 +171,7 @@ static int parse_items(const struct heddle_policy *p, const char *text, int vari
 			                p->name);
 		const char *variable = variables ? hd_variable(p->name, o->name) : NULL,
 		           *value = variable ? variable : o->value;
-		values[i] = trim(value, value + strlen(value));
+		values[i] = canonical(o, trim(value, value + strlen(value)));
 		int status = check_value(p, o, values[i]);
 		if (status < 0)
 			return status;

@@ -45,11 +45,12 @@ static const struct row rows[] = {
         "run in virtual time on this machine instead of for real"),
     ROW(window, "WINDOW", INT, "16384", "tasks", 0, 2e9, "0 (no limit) to 2000000000",
         "unfinished tasks beyond which submission waits; fewer while tasks take less than 2 us"),
-    ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, "0 or 1",
+    ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
         "worker 0 has no thread of its own: the thread that waits runs its tasks"),
-    ROW(bind, "BIND", BOOL, "1", "", 0, 1, "0 or 1", "bind worker threads to cores"),
-    ROW(trace, "TRACE", BOOL, "0", "", 0, 1, "0 or 1", "record events"),
-    ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, "0 or 1", "measure the time spent in the scheduling policy"),
+    ROW(bind, "BIND", BOOL, "1", "", 0, 1, HD_BOOL_WORDS, "bind worker threads to cores"),
+    ROW(trace, "TRACE", BOOL, "0", "", 0, 1, HD_BOOL_WORDS, "record events"),
+    ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
+        "measure the time spent in the scheduling policy"),
     ROW(calibrate, "CALIBRATE", INT, "10", "samples", 0, 1e6, "0 to 1000000",
         "samples per codelet, class and size before a model is trusted"),
     ROW(model_dir, "MODEL_DIR", TEXT, "", "", 0, 0, "a directory, or none",
@@ -113,9 +114,23 @@ static int parse_number(const char *text, int bytes, double *out)
 	return *end ? -1 : 0;
 }
 
-static int is_integral(const struct row *row)
+/* What a value must be, to be followed by the range. */
+static const char *expected(const struct row *row)
 {
-	return row->kind == INT || row->kind == BOOL || row->kind == SEED;
+	if (row->kind == BOOL)
+		return "one of";
+	return row->kind == INT || row->kind == SEED ? "a whole number," : "a number,";
+}
+
+static int parse_value(const struct row *row, const char *text, double *out)
+{
+	if (row->kind == BOOL) {
+		*out = hd_bool_parse(text, strlen(text));
+		return *out < 0 ? -1 : 0;
+	}
+	if (parse_number(text, row->kind == BYTES, out) || *out < row->min || *out > row->max)
+		return -1;
+	return (row->kind == INT || row->kind == SEED) && *out != floor(*out) ? -1 : 0;
 }
 
 static int set_row(const struct row *row, struct heddle_config *config, const char *text, const char *origin)
@@ -126,10 +141,9 @@ static int set_row(const struct row *row, struct heddle_config *config, const ch
 		return 0;
 	}
 	double value;
-	if (parse_number(text, row->kind == BYTES, &value) || value < row->min || value > row->max ||
-	    (is_integral(row) && value != floor(value)))
-		return hd_error(HEDDLE_E_FORMAT, "%s is \"%s\": it must be %s, %s", origin, text,
-		                is_integral(row) ? "a whole number" : "a number", row->setting.range);
+	if (parse_value(row, text, &value))
+		return hd_error(HEDDLE_E_FORMAT, "%s is \"%s\": it must be %s %s", origin, text, expected(row),
+		                row->setting.range);
 	if (row->kind == INT || row->kind == BOOL)
 		*(int *)field = (int)value;
 	else if (row->kind == DOUBLE)
@@ -184,10 +198,10 @@ int hd_config_check(const struct heddle_config *config)
 		}
 		if (!(value >= row->min && value <= row->max))
 			return hd_error(HEDDLE_E_INVALID,
-			                "%s is %.15g in struct heddle_config: it must be %s, %s (heddle_config_init "
+			                "%s is %.15g in struct heddle_config: it must be %s %s (heddle_config_init "
 			                "gives every field a valid value)",
-			                row->setting.name, value, is_integral(row) ? "a whole number" : "a number",
-			                row->setting.range);
+			                row->setting.name, value, row->kind == BOOL ? "0 or" : expected(row),
+			                row->kind == BOOL ? "1" : row->setting.range);
 	}
 	return 0;
 }

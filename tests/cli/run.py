@@ -255,6 +255,26 @@ def test_config_wrong_value_is_refused(p):
     p.refuses("config", says=["HEDDLE_PIPELINE", "to 1000"], status=1, HEDDLE_PIPELINE="1000000")
 
 
+def test_booleans_are_spelt_alike_everywhere(p):
+    def bind(*more, **env):
+        return [row["value"] for row in p.json("config", *more, **env)["settings"] if row["name"] == "bind"][0]
+
+    def makespan(**env):
+        return p.csv("sim", "cholesky:n=9600,tile=960,precision=s", "--platform", "haswell-k40m", "--sched", "dmda", "--sched-options",
+                     env.pop("options", ""), **env)[0]["makespan_ms"]
+    fetched = {yes: makespan(options=f"prefetch={'yes' if yes else 'no'}") for yes in (False, True)}
+    assert fetched[False] != fetched[True]
+    for word, yes in ("0", False), ("no", False), ("false", False), ("1", True), ("yes", True), ("true", True):
+        with open(p.path("settings"), "w") as f:
+            f.write(f"bind = {word}\n")
+        equal([bind("--set", "bind=" + word), bind(HEDDLE_BIND=word), bind(HEDDLE_CONFIG=p.path("settings"))], [str(int(yes))] * 3)
+        equal([makespan(options="prefetch=" + word), makespan(HEDDLE_DMDA_PREFETCH=word)], [fetched[yes]] * 2)
+    words = ["0", "1", "no", "yes", "false", "true"]
+    p.refuses("config", "--set", "bind=maybe", says=["maybe", *words])
+    p.refuses("config", says=["HEDDLE_BIND", "2", *words], status=1, HEDDLE_BIND="2")
+    p.refuses(*SIM, "--sched", "dmda", "--sched-options", "prefetch=2", says=["prefetch", "2", *words], status=1)
+
+
 def test_config_empty_policy_is_the_default(p):
     rows = {row["name"]: row for row in p.json("config", HEDDLE_SCHED="")["settings"]}
     equal(rows["sched"]["value"], "auto")
