@@ -901,6 +901,8 @@ def test_lab_wrong_options_are_answered(p):
 def test_repro_lists_its_experiments(p):
     ids = [row["id"] for row in p.csv("repro", "--list")]
     equal(ids, ["mp-gain", "mp-nod", "ah-tables", "ah-warm"])
+    equal(p.run("repro"), p.run("repro", "--list"))
+    equal(p.run("repro", "--json"), p.run("repro", "--list", "--json"))
     assert all(row["paper"] and row["what"] and row["result"] for row in p.json("repro", "--list")["experiments"])
 
 
@@ -927,7 +929,6 @@ def test_repro_prints_a_report_per_experiment(p):
 
 
 def test_repro_wrong_words_are_answered(p):
-    p.refuses("repro", says=["--list", "all"])
     p.refuses("repro", "mp-gian", says=["mp-gain"])
     p.refuses("repro", "qqqqqqqq", says=["all", "mp-gain", "ah-warm"])
     p.refuses("repro", "mp-gain", "--seed", "-1", says=["--seed"])

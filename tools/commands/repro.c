@@ -33,7 +33,7 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"list", KEY_LIST, NULL, 0, "List the experiments", 0},
+    {"list", KEY_LIST, NULL, 0, "List the experiments, as without any ID", 0},
     {"quick", KEY_QUICK, NULL, 0, "Smaller ones: all of them in a minute or two", 0},
     {"seed", 's', "SEED", 0, "Of everything random (default 1)", 0},
     {"output", 'o', "DIR", 0, "Where ID.csv and ID.png go (default results)", 0},
@@ -75,7 +75,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .args_doc = "ID...|all",
+    .args_doc = "[ID...|all]",
     .doc = "Does published experiments again and prints the paper's figures next to Heddle's.\v"
            "A figure agrees when it lies in the accepted range, which docs/repro.md explains. Exit status 1 when one "
            "does not.",
@@ -307,12 +307,10 @@ int tool_repro(int argc, char **argv)
 {
 	struct options o = {.directory = "results", .seed = 1};
 	int status = tool_parse(&argp, argc, argv, &o);
-	if (!status && o.list) {
+	if (!status && (o.list || !o.n_chosen)) {
 		list(o.format);
 		return TOOL_OK;
 	}
-	if (!status && !o.n_chosen)
-		status = tool_usage_error("which experiment? `heddle repro --list` shows them; \"all\" does every one");
 	if (!status)
 		status = check_directory(o.directory);
 	return status ? status : do_all(&o);
