@@ -122,7 +122,7 @@ def page(heddle):
     text += settings(heddle)
     text += (".TP\n.B HEDDLE_CONFIG\nThe configuration file,\n"
              "instead of \\fIheddle/config\\fR in the user's XDG configuration directory.\n.TP\n.B HEDDLE_PLATFORM_PATH\nDirectories of platform files, separated by colons.\n"
-             ".SH SEE ALSO\nThe documents that are installed beside this page, \\fIheddle.md\\fR first.\n")
+             ".SH SEE ALSO\nThe documents that are installed with it, \\fIdocs/heddle.md\\fR first.\n")
     return text
 
 

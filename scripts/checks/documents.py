@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What documents promise exists: C programs in them compile, links lead somewhere, files named in backquotes are there.
+"""What documents promise exists: C programs in them compile, links lead somewhere, files named in backquotes are there, and README
+links to every document.
 
 A ```c block with a main() is a program; others are fragments and are not compiled. A block after a line `<!-- same as FILE -->`
 is compared with that file.
@@ -9,10 +10,10 @@ import re
 import subprocess
 
 from common import ROOT, files, read, report
+from links import broken_links
 
 BLOCK = re.compile(r"^```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"^<!-- same as (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 NAMED_FILE = re.compile(r"`((?:src|include|tools|apps|tests|bench|examples|docs|scripts|cmake)/[\w./-]+)`")
 
 
@@ -25,7 +26,9 @@ def compile_sample(sample):
 
 def main():
     problems = []
-    for path in ["README.md"] + files("docs", suffixes=(".md",)):
+    documents = files("docs", suffixes=(".md",))
+    problems += [f"README.md: no link to {path}" for path in documents + ["CONTRIBUTING.md"] if f"]({path})" not in read("README.md")]
+    for path in ["README.md", "CONTRIBUTING.md"] + documents:
         text = read(path)
         for block in BLOCK.finditer(text):
             if re.search(r"\bmain\s*\(", block.group(1)):
@@ -35,9 +38,7 @@ def main():
         for name, quoted in QUOTED.findall(text):
             if not os.path.exists(os.path.join(ROOT, name)) or read(name) != quoted:
                 problems.append(f"{path}: what it quotes of {name} is not what is there")
-        for link in LINK.findall(text):
-            if not os.path.exists(os.path.join(ROOT, os.path.dirname(path), link)):
-                problems.append(f"{path}: link to {link}, which is not there")
+        problems += [f"{path}: {problem}" for problem in broken_links(os.path.join(ROOT, path))]
         for name in NAMED_FILE.findall(text):
             if not os.path.exists(os.path.join(ROOT, name)):
                 problems.append(f"{path}: names {name}, which is not there")

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """The checks themselves: each finds what it is there for, and nothing in text that is right."""
+import os
+import tempfile
 import unittest
 
 import common
 import layers
+import links
 import sizes
 import words
 
@@ -51,6 +54,17 @@ class Checks(unittest.TestCase):
         self.assertFalse(sizes.compare(measured, {("x.c:f", "lines"): 70}))
         self.assertTrue(sizes.compare(measured, {("x.c:f", "lines"): 69}))
         self.assertTrue(sizes.compare([("x.c:f", "lines", 60)], {("x.c:f", "lines"): 70}))
+
+    def test_links_to_absent_files_and_headings_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "a.md")
+            with open(os.path.join(folder, "b.md"), "w", encoding="utf-8") as f:
+                f.write("# One\n## `two`, and three\n")
+            for link, right in (("b.md", 1), ("b.md#one", 1), ("b.md#two-and-three", 1), ("https://example.org/x", 1), ("#here", 1),
+                                ("c.md", 0), ("b.md#two", 0), ("#there", 0)):
+                with open(page, "w", encoding="utf-8") as f:
+                    f.write(f"# Here\n[x]({link})\n")
+                self.assertEqual(not list(links.broken_links(page)), bool(right), link)
 
     def test_layers_table_and_circles(self):
         table = layers.load_table("x\n```layers\nbase:\ngraph:\ndata: graph\n```\n")

@@ -70,6 +70,9 @@ for example in "$here"/../../examples/*.c; do
 	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || { cat "$scratch/log"; echo "$name failed with the installed package"; exit 1; }
 done
 
+# Documents are installed with everything that they link to.
+python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+
 for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE share/man/man1/heddle.1; do
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }
 done
