@@ -83,7 +83,7 @@ def paragraphs(lines):
 def section(heddle, name, summary):
     if name in ("help", "version"):
         return f".SS heddle {name}\n{escape(summary[0].upper() + summary[1:])}.\n"
-    parts = Help(run(heddle, name, "--help"))
+    parts = Help(run(heddle, *name.split(), "--help"))
     text = f".SS heddle {name}\n"
     text += "\n.br\n".join(r"\fB" + escape(usage) + r"\fR" for usage in parts.usages) + "\n"
     text += "".join(paragraphs(parts.before))
@@ -116,7 +116,10 @@ def page(heddle):
         text += f".TP\n.B {name}\n{escape(summary)}\n"
     text += (".PP\nEvery command also has \\fB\\-\\-help\\fR and \\fB\\-\\-usage\\fR.\n"
              "Arguments that long options require are required by short ones too.\n.SH COMMANDS\n")
-    text += "".join(section(heddle, name, summary) for name, summary in commands)
+    for name, summary in commands:
+        text += section(heddle, name, summary)
+        if name == "platforms":
+            text += section(heddle, "platform calibrate", summary)
     text += (".SH EXIT STATUS\n0: success. 1: something failed.\n2: wrong usage; the message says what would have been right.\n"
              ".SH ENVIRONMENT\n")
     text += settings(heddle)

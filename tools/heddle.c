@@ -57,7 +57,10 @@ static void print_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n`heddle COMMAND --help` lists the options of a command.\n"
+	fputs("\n`heddle COMMAND --help` lists the options of a command. To begin with:\n\n"
+	      "    heddle demo\n"
+	      "    heddle run cholesky --n 2048\n"
+	      "    heddle sim cholesky --platform haswell-k40m --sched all\n\n"
 	      "Exit status: 0 success, 1 failure, 2 wrong usage.\n",
 	      out);
 }

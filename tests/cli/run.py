@@ -559,7 +559,7 @@ def test_graph_wrong_input_is_answered(p):
         f.write('{"heddle_graph": 1,\n"tasks": [{"tpye": "a"}]}')
     with open(p.path("gpu.dot"), "w") as f:
         f.write("digraph { a [type=lost, opencl=3] }")
-    p.refuses("graph", says=["--random"])
+    p.refuses("graph", says=["random:n="])
     p.refuses("graph", "g.xml", says=[".stg"])
     p.refuses("graph", "missing.json", says=["missing.json"], status=1)
     p.refuses("graph", "bad.json", says=["bad.json:2:", "type"], status=1)

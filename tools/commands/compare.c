@@ -103,7 +103,8 @@ static const struct argp argp = {
     .doc = "Simulates every graph on every platform under every policy and compares the makespans with the largest "
            "lower bound "
            "(`heddle bound`), and what was moved, how long workers were idle, how long the policy thought per task.\v"
-           "The last is real time on this machine, the least of the runs of each. It is only measured with --jobs 1: "
+           "How long a policy thought is real time on this machine, the least of its runs. It is only measured with "
+           "--jobs 1: "
            "simulations that run side by side disturb each other. "
            "A GRAPH by itself is the same as with --graphs.",
 };

@@ -15,7 +15,7 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"random", KEY_RANDOM, "NAME=VALUE,...", 0, "A random graph instead of a file, with these parameters", 0},
+    {"random", KEY_RANDOM, "NAME=VALUE,...", 0, "The same as random:NAME=VALUE,...", 0},
     {"output", 'o', "FILE", 0, "Write the graph: .json, or .dot", 0},
     {"platform", 'p', "NAME|FILE", 0, "Say also what it is like on this machine", 0},
     {0},
@@ -63,8 +63,8 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .args_doc = "[FILE]",
-    .doc = "Shows what a task graph is like -- read from .json (`heddle run --record`), .dot or .stg, or random -- and "
+    .args_doc = "[FILE|random:NAME=VALUE,...]",
+    .doc = "Shows what a task graph is like, read from .json (`heddle run --record`), .dot or .stg, or random, and "
            "writes it as "
            "JSON or DOT. `heddle sim FILE` schedules it.\v",
     .help_filter = add_parameters,
@@ -209,7 +209,7 @@ int tool_graph(int argc, char **argv)
 	struct options o = {.what = NULL};
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (!status && !o.what)
-		status = tool_usage_error("which graph? Give a file in .json, .dot or .stg, or --random n=1000");
+		status = tool_usage_error("which graph? Give a file in .json, .dot or .stg, or random:n=1000");
 	if (!status)
 		status = work(&o);
 	free(o.what);

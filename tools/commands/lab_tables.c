@@ -61,7 +61,7 @@ static void add_experiment(struct table *t, const struct hd_lab_options *o, cons
 	    {"gained_by_search", "first / control priorities", NULL, 3},
 	    {"changing_percent", "orders still changing in the last quarter of the rounds", "%", 1},
 	    {"simulated_tasks", "simulated", "tasks", 0},
-	    {"simulated_tasks_per_s", "simulated", "tasks/s", 0},
+	    {"simulated_tasks_per_s", "speed", "tasks/s", 0},
 	};
 	double n = (double)(r->n_seeds * r->n_sets), perfect = 0, first = 0, changing = 0;
 	for (size_t i = 0; i < r->n_seeds * r->n_sets; i++) {

@@ -93,9 +93,12 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 	    {"decides", NULL, NULL, TABLE_AS_TEXT},
 	};
 	static const struct table_column columns[] = {
-	    {"name", "tunable", NULL, TABLE_AS_TEXT}, {"default", NULL, NULL, TABLE_AS_TEXT},
-	    {"unit", NULL, NULL, TABLE_AS_TEXT},      {"min", NULL, NULL, TABLE_AS_TEXT},
-	    {"max", NULL, NULL, TABLE_AS_TEXT},       {"help", "meaning", NULL, TABLE_AS_TEXT},
+	    {"name", "tunable", NULL, TABLE_AS_TEXT},
+	    {"default", NULL, NULL, TABLE_AS_TEXT},
+	    {"unit", "unit, or words", NULL, TABLE_AS_TEXT},
+	    {"min", NULL, NULL, TABLE_AS_TEXT},
+	    {"max", NULL, NULL, TABLE_AS_TEXT},
+	    {"help", "meaning", NULL, TABLE_AS_TEXT},
 	};
 	struct table about, options, *tables[] = {&about, &options};
 	table_init(&about, "policy", NULL, facts, sizeof facts / sizeof *facts);

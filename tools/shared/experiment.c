@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
     {"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
      "Tunables of the policy; `heddle policies POLICY` lists them", 0},
     {"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
-     "Priorities of the tasks: by the longest path to the end, as in StarPU's example (default), none", 0},
+     "Priorities of the tasks. path: the longest path to the end; starpu: as in StarPU's Cholesky (default)", 0},
     {"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
     {NULL, 0, NULL, 0, "What to show:", 3},
     {"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
@@ -121,8 +121,9 @@ static int check_application(struct experiment *e)
 {
 	if (!e->application)
 		return tool_usage_error(
-		    "which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256`; "
-		    "`heddle sim` also takes a graph: a file in .json, .dot or .stg, or random:n=1000");
+		    "which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256` or "
+		    "`heddle sim cholesky --platform haswell-k40m`; `heddle sim` also takes a graph: a file in .json, "
+		    ".dot or .stg, or random:n=1000");
 	e->what.name = e->application;
 	if (graph_is_named(e->application))
 		return open_graph(e);
