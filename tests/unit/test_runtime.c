@@ -387,6 +387,42 @@ static void policy_is_timed_when_asked(void **state)
 	}
 }
 
+/* The statistics and the trace mean the same by it, whichever worker ended last and whoever entered the lock first; also
+ * when the first task could not run before the program released its datum. */
+static void makespan_is_that_of_the_trace(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.trace = 1;
+	double x = 0;
+	for (int held = 0; held <= 1; held++) {
+		heddle_data *d;
+		struct heddle_stats stats;
+		struct heddle_trace *trace;
+		heddle_runtime *rt = start_with(&config);
+		assert_ok(heddle_runtime_stats(rt, &stats));
+		assert_true(stats.makespan == 0 && stats.last_end == 0);
+		heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+		assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+		assert_ok(held ? heddle_acquire(d, HEDDLE_RW) : 0);
+		for (int i = 0; i < 1000; i++)
+			assert_ok(held ? heddle_submit(rt, heddle_call(codelet), heddle_rw(d))
+			               : heddle_submit(rt, heddle_call(codelet)));
+		double released = heddle_now(rt);
+		if (held)
+			heddle_release(d);
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_runtime_stats(rt, &stats));
+		assert_ok(heddle_trace_take(rt, &trace));
+		assert_int_equal(trace->n_tasks, 1000);
+		assert_true(stats.makespan == heddle_trace_makespan(trace));
+		assert_true(stats.last_end <= heddle_now(rt));
+		assert_true(!held || stats.makespan <= stats.last_end - released);
+		heddle_trace_free(trace);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 enum { THREADS = 4, PER_THREAD = 500 };
 
 struct submitter {
@@ -465,6 +501,7 @@ int main(void)
 	    cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &no),
 	    cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &yes),
 	    cmocka_unit_test(policy_is_timed_when_asked),
+	    cmocka_unit_test(makespan_is_that_of_the_trace),
 	    cmocka_unit_test_prestate(threads_submit_at_the_same_time, &no),
 	    cmocka_unit_test_prestate(threads_submit_at_the_same_time, &yes),
 	};
