@@ -269,6 +269,13 @@ def test_booleans_are_spelt_alike_everywhere(p):
             f.write(f"bind = {word}\n")
         equal([bind("--set", "bind=" + word), bind(HEDDLE_BIND=word), bind(HEDDLE_CONFIG=p.path("settings"))], [str(int(yes))] * 3)
         equal([makespan(options="prefetch=" + word), makespan(HEDDLE_DMDA_PREFETCH=word)], [fetched[yes]] * 2)
+    p.run(*RUN)
+    path = os.path.join(models_dir(p), "dgemm.yaml")
+    with open(path) as f:
+        text = f.read()
+    with open(path, "w") as f:
+        f.write(text.replace("complete: true", "complete: yes"))
+    assert "complete: yes" in open(path).read() and p.json("models", "show", "dgemm")["models"]
     words = ["0", "1", "no", "yes", "false", "true"]
     p.refuses("config", "--set", "bind=maybe", says=["maybe", *words])
     p.refuses("config", says=["HEDDLE_BIND", "2", *words], status=1, HEDDLE_BIND="2")
