@@ -3,6 +3,7 @@
 #include "shared/tool.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/base.h"
 
 enum { KEY_KEEP = 0x6000, MAX_TILES = 32 };
 
@@ -92,8 +93,8 @@ static char *models_to_replace(const struct options *o, const struct heddle_conf
 
 static int check_models(const char *dir)
 {
-	char *path = tool_format("%s/%s.yaml", dir, "dgemm");
-	int status = tool_check_writable(path);
+	char *path = tool_format("%s/dgemm.yaml", dir);
+	int status = hd_parents_make(path) ? tool_failure("%s", heddle_last_error()) : tool_check_writable(path);
 	free(path);
 	return status;
 }
