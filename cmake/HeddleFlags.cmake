@@ -17,6 +17,7 @@ endif()
 if(HEDDLE_SANITIZE)
 	set(sanitize -fsanitize=${HEDDLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	target_compile_options(heddle_flags INTERFACE ${sanitize})
+	target_compile_definitions(heddle_flags INTERFACE HD_CHECKED) # see base/lock.h
 	target_link_options(heddle_flags INTERFACE ${sanitize})
 endif()
 if(HEDDLE_FUZZ)

@@ -3,6 +3,7 @@
 #include "lock.h"
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,30 @@ static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct t
 {
 	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
 }
+
+static _Thread_local char token_address; /* its address tells live threads apart */
+
+uint64_t hd_thread_token(void)
+{
+	return (uint64_t)(uintptr_t)&token_address;
+}
+
+#ifdef HD_CHECKED
+void hd_lock_note(struct hd_lock *lock, int taken)
+{
+	/* relaxed: see the field; pairs: nothing */
+	atomic_store_explicit(&lock->owner, taken ? hd_thread_token() : 0, memory_order_relaxed);
+}
+
+void hd_lock_check(struct hd_lock *lock, const char *file, int line)
+{
+	/* relaxed: see the field; pairs: nothing */
+	if (atomic_load_explicit(&lock->owner, memory_order_relaxed) == hd_thread_token())
+		return;
+	fprintf(stderr, "%s:%d: called without the lock\n", file, line);
+	__builtin_trap();
+}
+#endif
 
 void hd_lock_slow(struct hd_lock *lock)
 {
@@ -38,8 +63,10 @@ int hd_lock_for(struct hd_lock *lock, double us)
 		uint32_t free = 0;
 		/* pairs: hd_unlock */
 		if (atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire,
-		                                            memory_order_relaxed))
+		                                            memory_order_relaxed)) {
+			hd_lock_note(lock, 1);
 			return 1;
+		}
 		hd_cpu_relax();
 	} while (hd_clock_us() - start < us);
 	return 0;

@@ -19,11 +19,32 @@ static inline void hd_cpu_relax(void)
 #endif
 }
 
+/* Tells live threads apart; not 0. */
+uint64_t hd_thread_token(void);
+
 /* pairs: hd_lock's acquire exchange with hd_unlock's release exchange; without them the next holder could read the
  * state from before the last one's writes. 0 free, 1 held, 2 held and somebody sleeps. */
 struct hd_lock {
 	_Atomic uint32_t state;
+#ifdef HD_CHECKED
+	_Atomic uint64_t
+	    owner; /* token of the thread that has it, 0 when free. pairs: nothing, a thread looks for itself */
+#endif
 };
+
+/* In builds that check themselves (those with sanitizers) HD_HELD stops the program, with the place, when a function that
+ * needs a lock is called by a thread that does not have it. In others it is nothing. */
+#ifdef HD_CHECKED
+void hd_lock_note(struct hd_lock *lock, int taken);
+void hd_lock_check(struct hd_lock *lock, const char *file, int line);
+#define HD_HELD(lock) hd_lock_check((lock), __FILE__, __LINE__)
+#else
+static inline void hd_lock_note(struct hd_lock *lock, int taken)
+{
+	(void)lock, (void)taken;
+}
+#define HD_HELD(lock) ((void)0)
+#endif
 
 void hd_lock_slow(struct hd_lock *lock);
 void hd_unlock_wake(struct hd_lock *lock);
@@ -35,6 +56,7 @@ static inline void hd_lock(struct hd_lock *lock)
 	if (HD_UNLIKELY(!atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire,
 	                                                         memory_order_relaxed)))
 		hd_lock_slow(lock);
+	hd_lock_note(lock, 1);
 }
 
 /* 0 when it was not free at any moment of `us` microseconds. */
@@ -42,6 +64,8 @@ int hd_lock_for(struct hd_lock *lock, double us);
 
 static inline void hd_unlock(struct hd_lock *lock)
 {
+	HD_HELD(lock);
+	hd_lock_note(lock, 0);
 	/* pairs: hd_lock */
 	if (HD_UNLIKELY(atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2))
 		hd_unlock_wake(lock);

@@ -52,6 +52,7 @@ int hd_data_is_held(const heddle_data *d)
 
 static void add_hold(heddle_runtime *rt, struct hd_hold *hold, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	*hold = (struct hd_hold){.next = rt->holds, .task = t, .thread = hd_thread_token()};
 	rt->holds = hold;
 }
@@ -67,6 +68,7 @@ static void remove_hold(heddle_runtime *rt, struct hd_hold *hold)
 
 static void end_acquire(heddle_runtime *rt, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	rt->n_held--;
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->batch_releaser = -1;
@@ -158,6 +160,7 @@ static int check_acquire(const heddle_data *d, enum heddle_mode mode)
  * have it at any moment that others can see. */
 static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
 {
+	HD_HELD(&d->rt->lock);
 	heddle_runtime *rt = d->rt;
 	hd_control_begin(rt);
 	int status = hd_data_check_open(d, "heddle_acquire");
@@ -247,6 +250,7 @@ static int task_ended(heddle_runtime *rt, void *arg)
 /* The last task of the datum; NULL and the reason in *status when there can be none. The lock is held. */
 static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
 {
+	HD_HELD(&d->rt->lock);
 	char name[80];
 	hd_control_begin(d->rt);
 	*status = hd_data_check_open(d, what);

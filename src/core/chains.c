@@ -4,7 +4,7 @@
  * those that must wait. Invariant: the queue is empty or granted > 0, and the head of the queue is not compatible with
  * granted_mode. Two accesses are compatible when both read, both commute or both reduce.
  */
-#include "task.h"
+#include "runtime.h"
 #include "data/data.h"
 #include <stdlib.h>
 
@@ -72,6 +72,7 @@ static void link_access(struct hd_access *a)
 
 void hd_graph_link(heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (HD_LIKELY(chained(&t->accesses[i])))
 			link_access(&t->accesses[i]);
@@ -208,6 +209,7 @@ static void release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *
 
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (HD_LIKELY(!(t->accesses[i].flags & HD_ACCESS_ALIAS)))
 			release_access(&t->accesses[i], t->status, ready, arg);
@@ -217,6 +219,7 @@ void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void
 
 int hd_graph_after(heddle_task *before, heddle_task *after)
 {
+	HD_HELD(&hd_task_runtime(after)->lock);
 	/* relaxed: the core lock is held; pairs: nothing */
 	if (atomic_load_explicit(&before->state, memory_order_relaxed) >= HD_RELEASED) {
 		if (before->status) {
@@ -240,6 +243,7 @@ int hd_graph_after(heddle_task *before, heddle_task *after)
 
 void hd_graph_undo_after(heddle_task *before)
 {
+	HD_HELD(&hd_task_runtime(before)->lock);
 	struct hd_edge *e = before->extra->after;
 	before->extra->after = e->next;
 	e->to->refs--;
@@ -284,6 +288,7 @@ static struct hd_access *wait_and_offer(heddle_task *t, struct hd_access *lackin
 
 void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	struct hd_access *offers = NULL; /* whose datum's token the next one may have; a loop, for thousands may wait */
 	while (t) {
 		struct hd_access *lacking = lacking_token(t);

@@ -5,6 +5,7 @@
 /* The data of a control are in main memory (or cannot be). */
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 {
+	HD_HELD(&rt->lock);
 	if (status && !t->status)
 		t->status = status;
 	if (!t->status && !t->cancelled) {
@@ -50,6 +51,7 @@ static void run_reduce(heddle_runtime *rt, heddle_task *t)
 
 void hd_control_run(heddle_runtime *rt, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	switch (t->kind) {
 	case HD_TASK_ACQUIRE:
 		if (t->given_up)

@@ -330,8 +330,6 @@ int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), 
 void hd_wake_waiters(heddle_runtime *rt);
 /* Another thread of the program can still change what the waiter waits for. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
-/* Tells live threads apart; not 0. */
-uint64_t hd_thread_token(void);
 
 /* context.c: running kernels. */
 struct heddle_call_context {

@@ -21,17 +21,11 @@ static _Thread_local struct {
 	struct hd_inbox *inbox;
 } cached;
 
-static _Thread_local char token_address; /* its address tells live threads apart */
-
-uint64_t hd_thread_token(void)
-{
-	return (uint64_t)(uintptr_t)&token_address;
-}
-
 /* Under the lock. The inbox of a thread that has ended serves the next one with its token: it is empty by then or holds
  * tasks that were submitted. */
 static struct hd_inbox *find_inbox(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	uint64_t token = hd_thread_token();
 	for (struct hd_inbox *i = rt->inboxes; i; i = i->next)
 		if (i->thread == token)
@@ -112,11 +106,13 @@ static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 
 int hd_drain(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	return rt->filled && drain_one(rt, rt->filled);
 }
 
 void hd_revoke(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	/* pairs: the sequentially consistent load in push */
 	atomic_store_explicit(&rt->lease, 0, memory_order_seq_cst);
 }
@@ -184,6 +180,7 @@ static uint64_t window_of(const heddle_runtime *rt)
  * else waits for them, so must not the program. A deadlock is not this task's fault: the next wait reports it. */
 static void throttle(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	uint64_t window = window_of(rt);
 	if (HD_LIKELY(!window || hd_live(rt) - rt->n_held < window) || hd_inside())
 		return;
@@ -286,6 +283,7 @@ static size_t task_size(size_t n_accesses, size_t value_bytes)
 
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
 {
+	HD_HELD(&rt->lock);
 	size_t size = task_size(n_accesses, 0), size_class = (size - 1) / HD_SIZE_STEP;
 	heddle_task *t = size_class < HD_SIZE_CLASSES ? hd_pool_take(&rt->pool, (unsigned)size_class)
 	                                              : hd_pool_take_large(&rt->pool, size);
@@ -313,6 +311,7 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 
 void hd_control_begin(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->batch_releaser = -1;
 	drain_all(rt);
@@ -323,6 +322,7 @@ void hd_control_begin(heddle_runtime *rt)
 
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 {
+	HD_HELD(&rt->lock);
 	heddle_task *t = hd_task_make(rt, NULL, n_accesses);
 	if (!t)
 		return NULL;
@@ -333,6 +333,7 @@ heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 
 void hd_control_enter(heddle_runtime *rt, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	enter(rt, t);
 	hd_core_settle(rt);
 }

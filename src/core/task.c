@@ -155,6 +155,7 @@ static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned work
 
 int hd_task_has_worker(const heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	const heddle_runtime *rt = t->codelet->rt;
 	for (size_t w = 0; w < rt->n_workers; w++)
 		if (allowed(rt, t, (unsigned)w))

@@ -136,6 +136,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	int status = begin_or_end_reductions(rt, t);
 	hd_set_state(t, HD_WAITING);
 	t->order = rt->next_order++;
@@ -204,6 +205,7 @@ static void free_data(heddle_task *t)
 
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 {
+	HD_HELD(&rt->lock);
 	if (!t->status)
 		t->status = t->cancelled ? HEDDLE_E_CANCELLED : status;
 	if (HD_UNLIKELY(t->status) && is_news(t))
@@ -258,6 +260,7 @@ static void run_callbacks(heddle_runtime *rt)
 
 void hd_core_hungry(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	if (w->hungry || !w->driven)
 		return;
 	heddle_runtime *rt = w->rt;
@@ -271,6 +274,7 @@ void hd_core_hungry(struct hd_worker *w)
 
 void hd_core_not_hungry(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	if (!w->hungry)
 		return;
 	w->hungry = 0;
@@ -315,6 +319,7 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 {
+	HD_HELD(&rt->lock);
 	if (!t->codelet)
 		hd_control_staged(rt, t, status);
 	else if (HD_UNLIKELY(status))
@@ -325,6 +330,7 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 
 void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	int status = hd_stage(t, hd_task_node(rt, t));
 	if (status != HEDDLE_PENDING)
 		hd_core_staged(rt, t, status);
@@ -400,6 +406,7 @@ static heddle_task *check_pick(const struct hd_worker *w, heddle_task *t)
 
 static heddle_task *ask_policy(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	double began = policy_begins(rt);
 	heddle_task *t = rt->sched.policy->pick(rt->sched.state, w->id);
@@ -411,6 +418,7 @@ static heddle_task *ask_policy(struct hd_worker *w)
 
 static void tell_policy(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	size_t n = rt->n_batch;
 	if (n == 0)
 		return;
@@ -461,6 +469,7 @@ static void feed(heddle_runtime *rt)
 
 void hd_core_settle(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	do {
 		while (rt->control)
 			hd_control_run(rt, take_first(&rt->control));
@@ -476,6 +485,7 @@ void hd_core_settle(heddle_runtime *rt)
 
 void hd_core_refill(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	while (rt->control)
 		hd_control_run(rt, take_first(&rt->control));
@@ -496,6 +506,7 @@ void hd_core_refill(struct hd_worker *w)
 
 heddle_task *hd_core_take(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	if (!w->staged)
 		return NULL;
 	w->rt->n_staged--;
@@ -504,6 +515,7 @@ heddle_task *hd_core_take(struct hd_worker *w)
 
 void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 {
+	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_stage_begin(t, w->node);
 	if (HD_UNLIKELY(t->codelet->n_choices))
@@ -523,6 +535,7 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 
 void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
 {
+	HD_HELD(&w->rt->lock);
 	hd_set_state(t, HD_STAGED);
 	t->choice = 0;
 	w->backlog += t->link.u.key;
@@ -542,6 +555,7 @@ static int can_take_over(const struct hd_worker *from, const struct hd_worker *t
 
 void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
 {
+	HD_HELD(&to->rt->lock);
 	heddle_task *t = from->staged;
 	from->staged = NULL;
 	while (t) {
@@ -570,6 +584,7 @@ static unsigned given_to(const struct hd_worker *w, const heddle_task *t)
 
 void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now)
 {
+	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
 	rt->last_end = now > rt->last_end ? now : rt->last_end; /* another worker may have been quicker to the lock */

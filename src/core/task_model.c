@@ -84,6 +84,7 @@ static const char *why_none(const heddle_task *t)
 
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 {
+	HD_HELD(&rt->lock);
 	heddle_codelet *c = t->codelet;
 	int known = c->last_footprint == t->footprint;
 	t->perf = HD_LIKELY(known) ? c->last_entry : hd_task_entry(t, c->model);

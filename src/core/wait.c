@@ -24,6 +24,7 @@ int hd_inside(void)
 
 void hd_wake_waiters(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	rt->news = 0;
 	for (struct hd_waiter *w = rt->waiters; w; w = w->next) {
 		if (!w->woken && w->done(rt, w->arg)) {
@@ -35,6 +36,7 @@ void hd_wake_waiters(heddle_runtime *rt)
 
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
+	HD_HELD(&rt->lock);
 	struct hd_event event = {0};
 	struct hd_waiter waiter = {.done = done, .arg = arg, .thread = hd_thread_token(), .event = &event};
 	hd_core_clock(rt, rt->engine->now(rt));
@@ -55,6 +57,7 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
+	HD_HELD(&rt->lock);
 	rt->n_reacting++;
 	int status = hd_wait_until(rt, done, arg);
 	rt->n_reacting--;
@@ -73,6 +76,7 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
  * and does not wait itself. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
+	HD_HELD(&rt->lock);
 	if (rt->n_calling)
 		return 1;
 	for (struct hd_waiter *w = rt->waiters; w; w = w->next)
@@ -95,11 +99,13 @@ static int all_hungry(const heddle_runtime *rt)
 
 int hd_core_still(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	return all_hungry(rt) && !rt->n_running && !rt->n_transfers && !rt->n_calling && rt->n_staged == 0;
 }
 
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
+	HD_HELD(&rt->lock);
 	hd_drain(rt);
 	hd_core_settle(rt);
 	return hd_live(rt) && hd_core_still(rt) && !hd_others_may_act(rt, waiter);

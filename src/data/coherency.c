@@ -243,6 +243,7 @@ static void end_transfer(struct hd_transfer *tr)
 
 void hd_transfer_done(struct hd_transfer *tr)
 {
+	HD_HELD(&tr->data->rt->lock);
 	heddle_data *d = tr->data;
 	int orphan = d->orphan; /* others may be gone when the tasks that waited have gone on */
 	end_transfer(tr);
@@ -274,6 +275,7 @@ int hd_write_back(struct hd_replica *r)
 
 void hd_prefetch(heddle_data *d, unsigned node)
 {
+	HD_HELD(&d->rt->lock);
 	struct hd_replica *r = &d->replicas[node];
 	if (r->valid || r->incoming || d->n_writers || cheapest_source(d, node) < 0)
 		return; /* what is being written would arrive torn, or be obsolete when it does */
@@ -334,6 +336,7 @@ static int stage_local(heddle_task *t)
 
 int hd_stage(heddle_task *t, unsigned node)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE) && HD_LIKELY(stage_local(t)))
 		return 0;
 	t->special &= (uint8_t)~HD_TASK_ONE_NODE;
@@ -360,6 +363,7 @@ int hd_stage(heddle_task *t, unsigned node)
 
 int hd_stage_quiet(heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	t->pending = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (t->accesses[i].data->transfers)
@@ -392,6 +396,7 @@ static int has_copies_but(const heddle_data *d, unsigned node)
 
 void hd_stage_begin(heddle_task *t, unsigned node)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
 		return;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -413,6 +418,7 @@ void hd_stage_begin(heddle_task *t, unsigned node)
 
 void hd_stage_end(heddle_task *t, unsigned node)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
 		return;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {

@@ -185,6 +185,7 @@ static heddle_data **make_children(heddle_data *d, const struct heddle_filter *f
 /* The control that splits or joins a datum. The lock is held, as below. */
 static heddle_task *family_task(heddle_data *d, int kind, heddle_data *const *children, size_t n, unsigned child_mode)
 {
+	HD_HELD(&d->rt->lock);
 	heddle_task *t = hd_control_make(d->rt, kind, 1 + n);
 	if (!t)
 		return NULL;
@@ -198,6 +199,7 @@ static heddle_task *family_task(heddle_data *d, int kind, heddle_data *const *ch
  * chain. */
 static int adopt_children(heddle_data *d, heddle_data **children, size_t n)
 {
+	HD_HELD(&d->rt->lock);
 	hd_control_begin(d->rt);
 	int status = hd_data_check_open(d, "heddle_partition");
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
@@ -241,6 +243,7 @@ int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t 
 
 void hd_partition_staged(heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	heddle_data *d = t->accesses[0].data;
 	struct heddle_part whole;
 	hd_data_part_at(d, &d->replicas[0], 0, &whole);
@@ -274,6 +277,7 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 /* In one step, as adopt_children. */
 static int give_up_children(heddle_data *d)
 {
+	HD_HELD(&d->rt->lock);
 	hd_control_begin(d->rt);
 	if (hd_data_closed(d) != HD_PARTITIONED)
 		return hd_error(HEDDLE_E_STATE, "heddle_unpartition: the datum is not partitioned");

@@ -165,6 +165,7 @@ static size_t handle_size(const heddle_runtime *rt)
 /* Memory for a handle, cleared; NULL when there is none. The lock is held, as for give_handle. */
 static heddle_data *take_handle(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	heddle_data *d = rt->free_data;
 	if (d) {
 		hd_unpoison(d, handle_size(rt));
@@ -184,6 +185,7 @@ static heddle_data *take_handle(heddle_runtime *rt)
 
 static void give_handle(heddle_data *d)
 {
+	HD_HELD(&d->rt->lock);
 	heddle_runtime *rt = d->rt;
 	d->next = rt->free_data;
 	rt->free_data = d;
@@ -248,6 +250,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 {
+	HD_HELD(&d->rt->lock);
 	heddle_data *copy = take_handle(d->rt);
 	if (!copy)
 		return HEDDLE_E_MEMORY;
@@ -271,6 +274,7 @@ static void free_extra(struct hd_data_extra *extra)
 
 void hd_data_destroy(heddle_data *d)
 {
+	HD_HELD(&d->rt->lock);
 	hd_private_drop(d, 0);
 	while (d->transfers) { /* left over by an engine that has closed */
 		struct hd_transfer *next = d->transfers->next;
@@ -291,6 +295,7 @@ void hd_data_destroy(heddle_data *d)
 
 void hd_data_abandon(heddle_data *d)
 {
+	HD_HELD(&d->rt->lock);
 	if (!d->transfers) {
 		hd_data_destroy(d);
 		return;
@@ -301,6 +306,7 @@ void hd_data_abandon(heddle_data *d)
 
 void hd_data_spoil(heddle_data *d, char *cause)
 {
+	HD_HELD(&d->rt->lock);
 	d->poisoned = 1;
 	struct hd_data_extra *extra = d->extra || cause ? hd_data_extra(d) : NULL;
 	if (!extra) {
@@ -330,6 +336,7 @@ const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t siz
 
 int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *what)
 {
+	HD_HELD(&d->rt->lock);
 	char name[80];
 	hd_data_name(d, name, sizeof name);
 	if (why == HD_UNREGISTERED)
@@ -340,6 +347,7 @@ int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *w
 
 int hd_data_check_open(const heddle_data *d, const char *what)
 {
+	HD_HELD(&d->rt->lock);
 	enum hd_closed why = hd_data_closed(d);
 	return why == HD_OPEN ? 0 : hd_data_closed_error(d, why, what);
 }

@@ -58,6 +58,7 @@ static void list_append(struct hd_replica *r)
 
 void hd_replica_pin(struct hd_replica *r)
 {
+	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (r->pins++ == 0)
 		list_remove(r);
 }
@@ -73,6 +74,7 @@ static void note_room(struct hd_replica *r)
 
 void hd_replica_unpin(struct hd_replica *r)
 {
+	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (--r->pins || r->user_buffer || !r->ptr)
 		return;
 	if (limited(memory_of(r))) {
@@ -106,6 +108,7 @@ static int allocate(struct hd_replica *r)
 
 void hd_memory_free(struct hd_replica *r)
 {
+	HD_HELD(&hd_replica_data(r)->rt->lock);
 	heddle_data *d = hd_replica_data(r);
 	heddle_runtime *rt = d->rt;
 	list_remove(r);
@@ -236,6 +239,7 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 
 int hd_memory_try(struct hd_replica *r)
 {
+	HD_HELD(&hd_replica_data(r)->rt->lock);
 	struct hd_memory *m = memory_of(r);
 	if (!r->ptr) {
 		if (limited(m) && m->used + hd_replica_data(r)->bytes > m->capacity)
@@ -267,6 +271,7 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 
 void hd_memory_retry(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	rt->retry = 0;
 	for (size_t i = 1; i < rt->n_nodes; i++)
 		if (rt->memories[i].retry)

@@ -19,6 +19,7 @@ static struct hd_private *find(struct hd_private *p, unsigned worker, int redux)
 /* A handle like `d` without a buffer. Made under the core lock, unlike those of the program. */
 static struct hd_private *make(heddle_data *d, unsigned worker, int redux)
 {
+	HD_HELD(&d->rt->lock);
 	struct hd_data_extra *extra = hd_data_extra(d);
 	struct hd_private *p = extra ? calloc(1, sizeof *p) : NULL;
 	if (!p)
@@ -42,6 +43,7 @@ static struct hd_private *private_of(heddle_data *d, unsigned worker, int redux)
 
 int hd_private_attach(heddle_task *t, unsigned worker)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if ((a->mode != HEDDLE_SCRATCH && a->mode != HEDDLE_REDUX) || (a->flags & HD_ACCESS_ALIAS))
@@ -56,6 +58,7 @@ int hd_private_attach(heddle_task *t, unsigned worker)
 
 int hd_private_needs_init(struct hd_access *a)
 {
+	HD_HELD(&a->data->rt->lock);
 	if (a->mode != HEDDLE_REDUX || (a->flags & HD_ACCESS_ALIAS))
 		return 0;
 	struct hd_private *p = a->data->extra->privates;
@@ -68,6 +71,7 @@ int hd_private_needs_init(struct hd_access *a)
 
 void hd_private_drop(heddle_data *d, int redux_only)
 {
+	HD_HELD(&d->rt->lock);
 	struct hd_private **p = d->extra ? &d->extra->privates : NULL;
 	while (p && *p) {
 		struct hd_private *old = *p;
@@ -148,6 +152,7 @@ static void discard_steps(heddle_runtime *rt, struct steps *steps)
 
 int hd_reduce_spawn(heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	heddle_runtime *rt = t->accesses[0].data->rt;
 	struct steps steps = {0};
 	t->spawned = 1;

@@ -167,8 +167,10 @@ static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
 		rt->engine->close(rt);
+	hd_lock(&rt->lock); /* nobody else is left, but these functions want it held */
 	while (rt->data)
 		hd_data_destroy(rt->data);
+	hd_unlock(&rt->lock);
 	hd_holds_free(rt);
 	hd_sched_close(rt);
 	if (rt->engine && rt->engine->release)

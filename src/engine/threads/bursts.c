@@ -4,6 +4,7 @@
 
 unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, double us, double now)
 {
+	HD_HELD(&w->rt->lock);
 	double expected = 0;
 	unsigned n = 0;
 	do {
@@ -23,6 +24,7 @@ unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, double us, double n
 
 void hd_burst_end(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	w->rt->n_bursts -= w->burst_size > 1;
 	w->burst_size = 0;
 }
@@ -43,6 +45,7 @@ static void take_back(struct hd_worker *w)
 
 void hd_bursts_rescue(struct hd_worker *w, double overdue)
 {
+	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *from = &rt->workers[i];

@@ -524,10 +524,12 @@ static int virtual_open(heddle_runtime *rt)
 	if (open_routes(rt, v))
 		return HEDDLE_E_MEMORY;
 	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* apart from the policy's numbers */
-	for (size_t i = rt->n_workers; i-- > 0;) {            /* the list is last in, first out: worker 0 comes first */
+	hd_lock(&rt->lock);
+	for (size_t i = rt->n_workers; i-- > 0;) { /* the list is last in, first out: worker 0 comes first */
 		rt->workers[i].driven = 1;
 		hd_core_hungry(&rt->workers[i]);
 	}
+	hd_unlock(&rt->lock);
 	return 0;
 }
 
