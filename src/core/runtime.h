@@ -79,6 +79,9 @@ struct hd_inbox {
 	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
 	uint32_t head;             /* lock core */
 	struct hd_refusal refusal; /* lock core: of the task that its thread is submitting */
+	/* lock core: rt->n_closings when its thread last got the lease: all tasks in the slots were checked after
+	 * that */
+	uint64_t n_closings;
 	heddle_task *slots[HD_INBOX_SIZE];
 };
 
@@ -187,6 +190,7 @@ struct heddle_runtime {
 	uint64_t throttle;                   /* the number of unfinished tasks a throttled submitter waits for */
 	struct hd_waiter *waiters;
 	struct hd_hold *holds;        /* owns; the newest first */
+	uint64_t n_closings;          /* how often a datum was closed, or opened again: see hd_data_close */
 	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */
 	uint64_t next_order;
 	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */

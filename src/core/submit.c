@@ -66,10 +66,10 @@ static void enter(heddle_runtime *rt, heddle_task *t)
 	hd_core_insert(rt, t);
 }
 
-/* A task of the program enters the graph, unless one of its data has been partitioned or unregistered since its thread
- * looked: then the task is forgotten, and *refusal says why. This can only happen to a task whose submission has not
- * returned: who closes a datum has revoked the lease and drained the inbox before. */
-static void admit(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
+/* One of its data has been partitioned or unregistered since its thread looked: *refusal says which, and the task is
+ * forgotten. This can only happen to a task whose submission has not returned: who closes a datum has revoked the lease
+ * and drained the inbox before. */
+static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const heddle_data *d = t->accesses[i].data;
@@ -83,8 +83,16 @@ static void admit(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 		}
 		t->refs = 1; /* the program does not get its reference either */
 		hd_task_unref(rt, t);
-		return;
+		return 1;
 	}
+	return 0;
+}
+
+/* A task of the thread whose inbox it is enters the graph, or is refused. */
+static void admit(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
+{
+	if (HD_UNLIKELY(rt->n_closings != inbox->n_closings) && refuse(rt, t, &inbox->refusal))
+		return;
 	enter(rt, t);
 }
 
@@ -99,7 +107,7 @@ static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
 		if (tail - inbox->head > 1)
 			hd_task_fetch(inbox->slots[(inbox->head + 1) % HD_INBOX_SIZE]);
-		admit(rt, t, &inbox->refusal);
+		admit(rt, inbox, t);
 	}
 	return any;
 }
@@ -229,12 +237,13 @@ static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	throttle(rt);
 	drain_all(rt);
 	if (t) {
-		admit(rt, t, &inbox->refusal);
+		admit(rt, inbox, t);
 		hd_core_settle(rt);
 		drain_all(rt);
 	}
 	int status = take_refusal(inbox);
 	inbox->budget = new_budget(rt);
+	inbox->n_closings = rt->n_closings;
 	rt->filled = inbox;
 	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
 	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : inbox->thread, memory_order_seq_cst);

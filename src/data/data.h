@@ -129,17 +129,19 @@ static inline enum hd_closed hd_data_closed(const heddle_data *d)
 	/* relaxed: see the field; pairs: nothing */
 	return atomic_load_explicit(&d->closed, memory_order_relaxed);
 }
-static inline void hd_data_close(heddle_data *d, enum hd_closed why)
-{
-	/* relaxed: see the field; pairs: nothing */
-	atomic_store_explicit(&d->closed, (uint8_t)why, memory_order_relaxed);
-}
+/* The lock is held. Who closes a datum has drained the inboxes before. */
+void hd_data_close(heddle_data *d, enum hd_closed why);
 /* HEDDLE_E_STATE, with the remedy. `what` is the function that was called. The lock is held. */
 int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *what);
 /* The same if it is closed now; 0: new tasks may name it. The lock is held. */
 int hd_data_check_open(const heddle_data *d, const char *what);
+/* The same, takes the lock. */
+int hd_data_check_open_unlocked(const heddle_data *d, const char *what);
 /* The same for a caller without the lock: an early answer, which may be another one a moment later. */
-int hd_data_seems_closed(const heddle_data *d, const char *what);
+static inline int hd_data_seems_closed(const heddle_data *d, const char *what)
+{
+	return HD_LIKELY(hd_data_closed(d) == HD_OPEN) ? 0 : hd_data_check_open_unlocked(d, what);
+}
 static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 {
 	const struct hd_replica *first = r - r->node;

@@ -352,14 +352,20 @@ int hd_data_check_open(const heddle_data *d, const char *what)
 	return why == HD_OPEN ? 0 : hd_data_closed_error(d, why, what);
 }
 
-int hd_data_seems_closed(const heddle_data *d, const char *what)
+int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
 {
-	if (HD_LIKELY(hd_data_closed(d) == HD_OPEN))
-		return 0;
 	hd_lock(&d->rt->lock);
 	int status = hd_data_check_open(d, what);
 	hd_unlock(&d->rt->lock);
 	return status;
+}
+
+void hd_data_close(heddle_data *d, enum hd_closed why)
+{
+	HD_HELD(&d->rt->lock);
+	d->rt->n_closings++;
+	/* relaxed: see the field; pairs: nothing */
+	atomic_store_explicit(&d->closed, (uint8_t)why, memory_order_relaxed);
 }
 
 int heddle_data_set_name(heddle_data *d, const char *name)

@@ -2,31 +2,21 @@
  * before it runs, and another worker can claim those that are left. */
 #include "bursts.h"
 
-unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, double us, double now)
+unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double now)
 {
 	HD_HELD(&w->rt->lock);
-	double expected = 0;
-	unsigned n = 0;
-	do {
-		expected += hd_core_expected(t); /* before its link changes hands */
+	unsigned n = 1;
+	while (n < HD_MAX_BURST && w->staged && (expected += hd_core_expected(w->staged)) < us) {
+		heddle_task *t = hd_core_take(w);
 		hd_core_begin(w, t, now);
 		w->burst[n++] = t;
-		t = n < HD_MAX_BURST && w->staged && expected + hd_core_expected(w->staged) < us ? hd_core_take(w)
-		                                                                                 : NULL;
-	} while (t);
+	}
 	w->burst_size = n;
 	w->running = w->burst[0];
 	w->rt->n_bursts += n > 1;
 	/* relaxed: under the lock, which its next reader takes or has; pairs: nothing */
 	atomic_store_explicit(&w->claimed, 1, memory_order_relaxed);
 	return n;
-}
-
-void hd_burst_end(struct hd_worker *w)
-{
-	HD_HELD(&w->rt->lock);
-	w->rt->n_bursts -= w->burst_size > 1;
-	w->burst_size = 0;
 }
 
 /* Those not claimed yet are staged again. */
@@ -45,8 +35,8 @@ static void take_back(struct hd_worker *w)
 
 void hd_bursts_rescue(struct hd_worker *w, double overdue)
 {
-	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *from = &rt->workers[i];
 		if (from == w || !from->running || from->pipeline > 1 || rt->now - from->run_start < overdue)
