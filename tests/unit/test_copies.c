@@ -4,7 +4,7 @@
 
 /* --- An object whose copies wait and fail as told ----------------------------------------------------------------- */
 
-enum { SLOTS = 2 };
+enum { SLOTS = 3 };
 static struct script {
 	atomic_int begun;       /* copies, in the order in which they begin */
 	atomic_int gate[SLOTS]; /* copy i waits until it is open */
@@ -137,6 +137,67 @@ static void handle_ends_after_all_its_copies_though_one_fails(void **state)
 	assert_int_equal(script.n_destroyed, 1);
 }
 
+struct ending {
+	heddle_data *d;
+	int status;
+	atomic_int ended;
+};
+
+static void *end_handle(void *arg)
+{
+	struct ending *e = arg;
+	e->status = heddle_unregister(e->d);
+	e->ended = 1;
+	return NULL;
+}
+
+/* The value is on accelerator 1 alone, a copy of it to accelerator 2 is under way, and the copy home fails. The value
+ * is lost, which fails the end of the handle; but what the other copy reads and writes must stay until that has
+ * ended. */
+static void handle_whose_copy_home_fails_ends_after_its_other_copies(void **state)
+{
+	(void)state;
+	static const char text[] = "version: 1\nname: direct\nnodes: [{name: ram}, {name: one}, {name: two}]\n"
+	                           "classes: [{name: emulated, kind: emulated}]\n"
+	                           "workers:\n- {name: first, class: emulated, node: one}\n"
+	                           "- {name: second, class: emulated, node: two}\n"
+	                           "links:\n- {from: ram, to: one, bandwidth_mbs: 1e6}\n"
+	                           "- {from: one, to: ram, bandwidth_mbs: 1e6}\n"
+	                           "- {from: ram, to: two, bandwidth_mbs: 1e6}\n"
+	                           "- {from: two, to: ram, bandwidth_mbs: 1e6}\n"
+	                           "- {from: one, to: two, bandwidth_mbs: 1e6}\n";
+	struct heddle_config config = small_config();
+	struct heddle_platform *platform;
+	heddle_runtime *rt;
+	long x = 0;
+	pthread_t thread;
+	struct ending ending = {.ended = 0};
+	memset(&script, 0, sizeof script);
+	script.gate[0] = 1;
+	script.fails[2] = 1;
+	assert_ok(heddle_platform_parse("direct", text, sizeof text - 1, &platform));
+	assert_ok(heddle_start_on(&config, platform, 0, &rt));
+	heddle_platform_free(platform);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .emulated = nothing);
+	assert_ok(heddle_object(rt, &x, &told, &ending.d));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(ending.d), heddle_on(0)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_prefetch(ending.d, 2));
+	wait_for(&script.begun, 2);
+	assert_int_equal(pthread_create(&thread, NULL, end_handle, &ending), 0);
+	wait_for(&script.begun, 3);
+	script.gate[2] = 1;
+	give_others_time(); /* the copy home has failed */
+	assert_false(ending.ended);
+	script.gate[1] = 1;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_not_equal(ending.status, 0);
+	assert_int_equal(script.n_made, 2);
+	assert_int_equal(script.n_destroyed, 2);
+	heddle_wait_all(rt); /* says it again */
+	heddle_stop(rt);
+}
+
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
 /* All tasks wait for what the program holds, the window is full, and what moves last is a copy. */
@@ -167,6 +228,7 @@ int main(void)
 	    cmocka_unit_test(prefetch_that_fails_does_not_fail_the_end_of_the_handle),
 	    cmocka_unit_test(task_that_needs_the_failed_copy_fails),
 	    cmocka_unit_test(handle_ends_after_all_its_copies_though_one_fails),
+	    cmocka_unit_test(handle_whose_copy_home_fails_ends_after_its_other_copies),
 	    cmocka_unit_test(end_of_a_copy_wakes_a_throttled_thread),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,231 @@
+/* Copies of data: what is moved for a task, by which way, what is predicted and recorded of it, what is not moved. */
+#include "core/runtime.h"
+#include "probe.h"
+#include "virtual_machine.h"
+
+/* --- Predictions -------------------------------------------------------------------------------------------------- */
+
+static struct {
+	double before, meanwhile, from_gpu, written;
+	uint64_t missing;
+} asked;
+
+static void ask_before_and_after_a_prefetch(heddle_task *t)
+{
+	if (heddle_task_n_data(t) != 2)
+		return;
+	asked.before = heddle_task_transfer_time(t, 1);
+	heddle_task_prefetch(t, 1);
+	asked.meanwhile = heddle_task_transfer_time(t, 1);
+	asked.missing = heddle_task_missing_bytes(t, 1);
+}
+
+/* What is on its way already is not to be brought once more. What is written only is not brought at all. */
+static void copy_under_way_costs_nothing_more(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .sched = "probe"};
+	heddle_data *d[2];
+	probe_set((struct probe){.on_ready = ask_before_and_after_a_prefetch});
+	machine_start(&m);
+	machine_data(&m, 2, d);
+	WORK(&m, 10, heddle_r(d[0]), heddle_w(d[1]));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(asked.before == HOP);
+	assert_true(asked.meanwhile == 0);
+	assert_int_equal(asked.missing, UNIT); /* it is not there yet all the same */
+	assert_int_equal(trace->n_transfers, 1);
+	assert_int_equal(trace->transfers[0].reason, HD_PREFETCH);
+	assert_true(task_of(trace, 0)->start == HOP);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+static void ask_from_elsewhere(heddle_task *t)
+{
+	asked.from_gpu = heddle_task_transfer_time(t, 2);
+	asked.before = heddle_task_transfer_time(t, 0);
+	asked.written = heddle_task_transfer_time(t, 1);
+}
+
+/* The value is on GPU 1 alone: two hops to GPU 2. */
+static void prediction_counts_both_hops(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 2, .sched = "probe"};
+	heddle_data *d;
+	probe_set((struct probe){.on_ready = ask_from_elsewhere});
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	WORK(&m, 10, heddle_w(d), heddle_on(0));
+	WORK(&m, 10, heddle_r(d), heddle_on(1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(asked.from_gpu == 2 * HOP);
+	assert_true(asked.before == HOP);
+	assert_true(asked.written == 0);
+	assert_true(task_of(trace, 1)->start == 10 + 2 * HOP);
+	assert_int_equal(trace->n_transfers, 2);
+	assert_true(trace->transfers[0].from == 1 && trace->transfers[0].to == 0);
+	assert_true(trace->transfers[1].from == 0 && trace->transfers[1].to == 2);
+	assert_true(heddle_data_valid_on(d, 0) && heddle_data_valid_on(d, 1) && heddle_data_valid_on(d, 2));
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+/* --- The way of a copy -------------------------------------------------------------------------------------------- */
+
+/* Main memory and GPU 1 both have it: main memory is nearer to GPU 2. */
+static void copy_comes_from_the_nearest(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 2};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	WORK(&m, 10, heddle_r(d), heddle_on(0));
+	OK(heddle_wait_all(m.rt));
+	WORK(&m, 10, heddle_r(d), heddle_on(1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_int_equal(trace->n_transfers, 2);
+	assert_true(trace->transfers[1].from == 0 && trace->transfers[1].to == 2);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+/* Both GPUs want what a third has: it comes to main memory once, and goes on from there to each. */
+static void hop_to_main_memory_is_shared(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 3};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	WORK(&m, 10, heddle_w(d), heddle_on(0));
+	WORK(&m, 10, heddle_r(d), heddle_on(1));
+	WORK(&m, 10, heddle_r(d), heddle_on(2));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_int_equal(trace->n_transfers, 3);
+	assert_true(task_of(trace, 1)->start == 10 + 2 * HOP);
+	assert_true(task_of(trace, 2)->start == 10 + 2 * HOP);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+/* --- What is not moved -------------------------------------------------------------------------------------------- */
+
+static void value_that_is_written_over_is_not_fetched(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	WORK(&m, 10, heddle_w(d), heddle_on(1));
+	WORK(&m, 10, heddle_w(d), heddle_on(0));
+	WORK(&m, 10, heddle_scratch(d), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	assert_int_equal(machine_stats(&m).transfers, 0);
+	assert_true(heddle_data_valid_on(d, 0) && !heddle_data_valid_on(d, 1));
+	OK(heddle_stop(m.rt));
+}
+
+/* A temporary of which nobody will read anything any more. */
+static void value_that_nobody_wants_is_not_brought_home(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	WORK(&m, 10, heddle_w(d));
+	OK(heddle_unregister(d));
+	assert_int_equal(machine_stats(&m).transfers, 0);
+	OK(heddle_stop(m.rt));
+}
+
+/* A copy of what a task writes would be obsolete, or torn. */
+static void copy_of_what_a_task_writes_is_made_afterwards(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	WORK(&m, 100, heddle_rw(d), heddle_on(0));
+	OK(heddle_prefetch(d, 1)); /* waits like a reader */
+	WORK(&m, 10, heddle_r(d), heddle_on(1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_int_equal(trace->n_transfers, 1);
+	assert_true(trace->transfers[0].start == 100);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+/* GPU 1 is still copying the datum when the writer on the CPU could begin. */
+static void writer_waits_for_the_copies_of_what_it_writes(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	OK(heddle_prefetch(d, 1));
+	WORK(&m, 10, heddle_rw(d), heddle_on(0));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(task_of(trace, 1)->start == HOP);
+	assert_true(heddle_data_valid_on(d, 0) && !heddle_data_valid_on(d, 1));
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+/* --- What is recorded --------------------------------------------------------------------------------------------- */
+
+/* Copies for tasks, for what may come, and to make room. */
+static void trace_has_every_transfer_that_is_counted(void **state)
+{
+	(void)state;
+	enum { N = 6 };
+	struct machine m = {.gpus = 1, .units = 3};
+	heddle_data *d[N];
+	machine_start(&m);
+	machine_data(&m, N, d);
+	OK(heddle_prefetch(d[0], 1));
+	for (int i = 0; i < N; i++)
+		WORK(&m, 10, heddle_rw(d[i]));
+	struct heddle_trace *trace = machine_trace(&m);
+	struct heddle_stats stats = machine_stats(&m);
+	size_t by_reason[3] = {0};
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < trace->n_transfers; i++) {
+		const struct heddle_trace_transfer *tr = &trace->transfers[i];
+		by_reason[tr->reason]++;
+		bytes += tr->bytes;
+		assert_true(tr->end - tr->start == HOP);
+		assert_true(tr->reason == HD_WRITE_BACK ? tr->from == 1 && tr->to == 0 : tr->from == 0 && tr->to == 1);
+	}
+	assert_int_equal(by_reason[HD_PREFETCH], 1);
+	assert_int_equal(by_reason[HD_DEMAND], N - 1);
+	assert_int_equal(by_reason[HD_WRITE_BACK], N - 3);
+	assert_int_equal(trace->n_transfers, stats.transfers);
+	assert_int_equal(bytes, stats.bytes_moved);
+	assert_int_equal(stats.prefetches, 1);
+	assert_int_equal(stats.evictions, N - 3);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(copy_under_way_costs_nothing_more),
+	    cmocka_unit_test(prediction_counts_both_hops),
+	    cmocka_unit_test(copy_comes_from_the_nearest),
+	    cmocka_unit_test(hop_to_main_memory_is_shared),
+	    cmocka_unit_test(value_that_is_written_over_is_not_fetched),
+	    cmocka_unit_test(value_that_nobody_wants_is_not_brought_home),
+	    cmocka_unit_test(copy_of_what_a_task_writes_is_made_afterwards),
+	    cmocka_unit_test(writer_waits_for_the_copies_of_what_it_writes),
+	    cmocka_unit_test(trace_has_every_transfer_that_is_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
