@@ -1,0 +1,106 @@
+/* Which tasks share a model entry: those of one codelet whose data have the same extents, in order. */
+#include "core/runtime.h"
+#include "virtual_machine.h"
+
+static int n_asked;
+
+/* Told from another by nothing but its number: the time that the entry keeps says which task made it. */
+static double next_time(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return ++n_asked;
+}
+
+struct shapes {
+	struct machine m;
+	heddle_codelet *codelet;
+};
+
+static void open_shapes(struct shapes *s)
+{
+	s->m = (struct machine){.cpus = 1};
+	n_asked = 0;
+	machine_start(&s->m);
+	s->codelet = heddle_codelet_new(s->m.rt, .name = "shaped", .cpu = machine_kernel, .model = HEDDLE_MODEL_GIVEN,
+	                                .time = next_time);
+	assert_non_null(s->codelet);
+}
+
+/* Runs a task on each datum and returns for how many of them the time was asked, each time of a new entry. */
+static int n_entries(struct shapes *s, heddle_data *const *data, size_t n)
+{
+	int before = n_asked;
+	for (size_t i = 0; i < n; i++)
+		OK(heddle_submit(s->m.rt, heddle_call(s->codelet), heddle_rw(data[i])));
+	OK(heddle_wait_all(s->m.rt));
+	return n_asked - before;
+}
+
+/* For every number of dimensions: arrays that differ in the extent of one of them alone, the last one included. */
+static void every_extent_tells_shapes_apart(void **state)
+{
+	(void)state;
+	struct shapes s;
+	open_shapes(&s);
+	for (unsigned n_dims = 1; n_dims <= HEDDLE_MAX_DIMS; n_dims++) {
+		heddle_data *data[HEDDLE_MAX_DIMS + 1];
+		for (unsigned changed = 0; changed <= n_dims; changed++) {
+			struct heddle_part part = {.elem_size = 8, .n_dims = n_dims};
+			size_t stride = 1;
+			for (unsigned d = 0; d < n_dims; d++) {
+				part.n[d] = d == changed ? 7 : 4;
+				part.stride[d] = stride;
+				stride *= part.n[d];
+			}
+			OK(heddle_tensor(s.m.rt, &part, &data[changed]));
+		}
+		assert_int_equal(n_entries(&s, data, n_dims + 1), n_dims + 1);
+	}
+	OK(heddle_stop(s.m.rt));
+}
+
+static void matrices_of_the_same_shape_share_an_entry(void **state)
+{
+	(void)state;
+	struct shapes s;
+	heddle_data *data[6];
+	double buffer[10 * 6];
+	open_shapes(&s);
+	OK(heddle_matrix(s.m.rt, NULL, 4, 6, 4, 8, &data[0]));
+	OK(heddle_matrix(s.m.rt, NULL, 4, 6, 4, 8, &data[1]));
+	OK(heddle_matrix(s.m.rt, buffer, 4, 6, 10, 8, &data[2])); /* how its columns lie is no matter */
+	OK(heddle_matrix(s.m.rt, NULL, 6, 4, 6, 8, &data[3]));    /* as many bytes, but another shape */
+	OK(heddle_matrix(s.m.rt, NULL, 4, 6, 4, 4, &data[4]));    /* smaller elements */
+	OK(heddle_vector(s.m.rt, NULL, 24, 8, &data[5]));
+	assert_int_equal(n_entries(&s, data, 3), 1);
+	assert_int_equal(n_entries(&s, data, 6), 3);
+	OK(heddle_stop(s.m.rt));
+}
+
+/* The same two data in the other order are other work. */
+static void order_of_the_data_counts(void **state)
+{
+	(void)state;
+	struct shapes s;
+	heddle_data *a, *b;
+	open_shapes(&s);
+	OK(heddle_vector(s.m.rt, NULL, 10, 8, &a));
+	OK(heddle_vector(s.m.rt, NULL, 20, 8, &b));
+	OK(heddle_submit(s.m.rt, heddle_call(s.codelet), heddle_r(a), heddle_r(b)));
+	OK(heddle_submit(s.m.rt, heddle_call(s.codelet), heddle_r(b), heddle_r(a)));
+	OK(heddle_submit(s.m.rt, heddle_call(s.codelet), heddle_r(a), heddle_r(b)));
+	OK(heddle_wait_all(s.m.rt));
+	assert_int_equal(n_asked, 2);
+	OK(heddle_stop(s.m.rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_extent_tells_shapes_apart),
+	    cmocka_unit_test(matrices_of_the_same_shape_share_an_entry),
+	    cmocka_unit_test(order_of_the_data_counts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
