@@ -74,7 +74,8 @@ static int refill_front(struct hd_heap *h)
 
 void hd_heap_push(struct hd_heap *h, struct hd_heap_entry entry)
 {
-	if (h->n_rest && !entry_before(&entry, &h->front[h->n_front - 1])) {
+	int closed = h->n_rest || h->n_front == HD_HEAP_FRONT; /* what comes after the front goes behind it */
+	if (closed && !entry_before(&entry, &h->front[h->n_front - 1])) {
 		sift_up(h, h->n_rest++, entry);
 		return;
 	}
