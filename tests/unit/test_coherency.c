@@ -41,6 +41,33 @@ static void copy_under_way_costs_nothing_more(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+static void ask_for_the_third(heddle_task *t)
+{
+	if (heddle_task_order(t) == 2)
+		ask_before_and_after_a_prefetch(t);
+}
+
+/* It was there, but has been written elsewhere since. */
+static void copy_that_is_obsolete_is_to_be_brought_again(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .sched = "probe"};
+	heddle_data *d[2];
+	probe_set((struct probe){.on_ready = ask_for_the_third});
+	machine_start(&m);
+	machine_data(&m, 2, d);
+	WORK(&m, 10, heddle_r(d[0]), heddle_on(1));
+	WORK(&m, 10, heddle_rw(d[0]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[0]), heddle_w(d[1]), heddle_on(1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(asked.before == HOP);
+	assert_true(asked.meanwhile == 0);
+	assert_int_equal(machine_stats(&m).prefetches, 1);
+	assert_true(task_of(trace, 2)->start == task_of(trace, 1)->end + HOP);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
 static void ask_from_elsewhere(heddle_task *t)
 {
 	asked.from_gpu = heddle_task_transfer_time(t, 2);
@@ -218,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(copy_under_way_costs_nothing_more),
+	    cmocka_unit_test(copy_that_is_obsolete_is_to_be_brought_again),
 	    cmocka_unit_test(prediction_counts_both_hops),
 	    cmocka_unit_test(copy_comes_from_the_nearest),
 	    cmocka_unit_test(hop_to_main_memory_is_shared),
