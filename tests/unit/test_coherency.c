@@ -6,7 +6,8 @@
 /* --- Predictions -------------------------------------------------------------------------------------------------- */
 
 static struct {
-	double before, meanwhile, from_gpu, written;
+	double before, meanwhile;        /* a prefetch was asked for */
+	double two_hops, one_hop, there; /* to a GPU, to main memory, to where the value is */
 	uint64_t missing;
 } asked;
 
@@ -70,9 +71,9 @@ static void copy_that_is_obsolete_is_to_be_brought_again(void **state)
 
 static void ask_from_elsewhere(heddle_task *t)
 {
-	asked.from_gpu = heddle_task_transfer_time(t, 2);
-	asked.before = heddle_task_transfer_time(t, 0);
-	asked.written = heddle_task_transfer_time(t, 1);
+	asked.two_hops = heddle_task_transfer_time(t, 2);
+	asked.one_hop = heddle_task_transfer_time(t, 0);
+	asked.there = heddle_task_transfer_time(t, 1);
 }
 
 /* The value is on GPU 1 alone: two hops to GPU 2. */
@@ -87,9 +88,9 @@ static void prediction_counts_both_hops(void **state)
 	WORK(&m, 10, heddle_w(d), heddle_on(0));
 	WORK(&m, 10, heddle_r(d), heddle_on(1));
 	struct heddle_trace *trace = machine_trace(&m);
-	assert_true(asked.from_gpu == 2 * HOP);
-	assert_true(asked.before == HOP);
-	assert_true(asked.written == 0);
+	assert_true(asked.two_hops == 2 * HOP);
+	assert_true(asked.one_hop == HOP);
+	assert_true(asked.there == 0);
 	assert_true(task_of(trace, 1)->start == 10 + 2 * HOP);
 	assert_int_equal(trace->n_transfers, 2);
 	assert_true(trace->transfers[0].from == 1 && trace->transfers[0].to == 0);
@@ -205,6 +206,65 @@ static void writer_waits_for_the_copies_of_what_it_writes(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+/* It has all that it needs, and does not change what is being copied. */
+static void reader_does_not_wait_for_copies_to_other_memories(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 2};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	OK(heddle_prefetch(d, 1));
+	WORK(&m, 10, heddle_r(d), heddle_on(0));
+	WORK(&m, 10, heddle_r(d), heddle_on(2)); /* nor for one to another GPU: it has a link of its own */
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(task_of(trace, 1)->start == 0);
+	assert_true(task_of(trace, 2)->start == HOP);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
+static int n_runs;
+
+static int count_runs(heddle_context *c)
+{
+	(void)c;
+	n_runs++;
+	return 0;
+}
+
+/* With one memory, where nothing ever moves, and with two. */
+static void value_that_nobody_has_written_cannot_be_read(void **state)
+{
+	(void)state;
+	for (int n_emulated = 0; n_emulated <= 1; n_emulated++) {
+		struct heddle_config config;
+		heddle_runtime *rt;
+		heddle_data *d;
+		heddle_task *t;
+		OK(heddle_config_init(&config));
+		config.n_cpu = 1;
+		config.n_emulated = n_emulated;
+		config.bind = 0;
+		config.model_dir = "none";
+		OK(heddle_start(&config, &rt));
+		heddle_codelet *codelet = heddle_codelet_new(rt, .name = "count", .cpu = count_runs);
+		n_runs = 0;
+		OK(heddle_variable(rt, NULL, UNIT, &d));
+		OK(heddle_submit(rt, heddle_call(codelet), heddle_r(d), heddle_out(&t)));
+		assert_int_equal(heddle_task_wait(t), HEDDLE_E_STATE);
+		assert_non_null(strstr(heddle_last_error(), "nothing has ever written it"));
+		assert_int_equal(n_runs, 0);
+		heddle_task_release(t);
+		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_STATE);
+		OK(heddle_submit(rt, heddle_call(codelet), heddle_w(d)));
+		OK(heddle_submit(rt, heddle_call(codelet), heddle_r(d)));
+		OK(heddle_wait_all(rt));
+		assert_int_equal(n_runs, 2);
+		OK(heddle_stop(rt));
+	}
+}
+
 /* --- What is recorded --------------------------------------------------------------------------------------------- */
 
 /* Copies for tasks, for what may come, and to make room. */
@@ -253,6 +313,8 @@ int main(void)
 	    cmocka_unit_test(value_that_nobody_wants_is_not_brought_home),
 	    cmocka_unit_test(copy_of_what_a_task_writes_is_made_afterwards),
 	    cmocka_unit_test(writer_waits_for_the_copies_of_what_it_writes),
+	    cmocka_unit_test(reader_does_not_wait_for_copies_to_other_memories),
+	    cmocka_unit_test(value_that_nobody_has_written_cannot_be_read),
 	    cmocka_unit_test(trace_has_every_transfer_that_is_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

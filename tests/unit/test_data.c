@@ -179,6 +179,10 @@ static void registration_of_impossible_shapes_is_refused(void **state)
 	assert_int_equal(heddle_vector(rt, NULL, SIZE_MAX / sizeof *a, sizeof *a, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_matrix(rt, a, 1, 4, SIZE_MAX / 2, sizeof *a, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_csr(rt, SIZE_MAX, 0, NULL, NULL, NULL, sizeof *a, &d), HEDDLE_E_INVALID);
+	/* Each is just possible, but not both together; and some with a buffer, some without. */
+	const struct heddle_part vast = {NULL, 1, 1, {(SIZE_MAX >> 8) - 64}, {1}}, small = {a, sizeof *a, 1, {1}, {1}};
+	assert_int_equal(heddle_parts(rt, "two", (const struct heddle_part[]){vast, vast}, 2, &d), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_parts(rt, "two", (const struct heddle_part[]){vast, small}, 2, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_vector(NULL, a, 10, sizeof *a, &d), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_vector(rt, a, 10, sizeof *a, NULL), HEDDLE_E_INVALID);
 	assert_null(d);
