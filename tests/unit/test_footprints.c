@@ -95,12 +95,57 @@ static void order_of_the_data_counts(void **state)
 	OK(heddle_stop(s.m.rt));
 }
 
+/* --- What functions of size are told ------------------------------------------------------------------------------ */
+
+static struct heddle_size seen;
+static struct heddle_part seen_parts[2];
+static int seen_value;
+
+static double note_size(const struct heddle_size *size, unsigned class_id)
+{
+	(void)class_id;
+	seen = *size;
+	for (size_t i = 0; i < size->n_data && i < 2; i++)
+		seen_parts[i] = *size->parts[i];
+	seen_value = *(const int *)size->values[0];
+	return 1;
+}
+
+/* A datum that a task names twice is there twice, and counts once in the bytes. */
+static void functions_of_size_see_extents_and_values(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1};
+	heddle_data *matrix;
+	double buffer[10 * 6];
+	const int value = 42;
+	machine_start(&m);
+	heddle_codelet *codelet = heddle_codelet_new(m.rt, .name = "seen", .cpu = machine_kernel,
+	                                             .model = HEDDLE_MODEL_GIVEN, .time = note_size);
+	OK(heddle_matrix(m.rt, buffer, 4, 6, 10, 8, &matrix));
+	OK(heddle_submit(m.rt, heddle_call(codelet), heddle_r(matrix), heddle_value(value), heddle_r(matrix)));
+	OK(heddle_wait_all(m.rt));
+	assert_int_equal(seen.n_data, 2);
+	assert_int_equal(seen.n_values, 1);
+	assert_int_equal(seen_value, 42);
+	assert_true(seen.bytes == 4 * 6 * 8);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(seen_parts[i].n_dims, 2);
+		assert_int_equal(seen_parts[i].n[0], 4);
+		assert_int_equal(seen_parts[i].n[1], 6);
+		assert_int_equal(seen_parts[i].elem_size, 8);
+		assert_null(seen_parts[i].base);
+	}
+	OK(heddle_stop(m.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_extent_tells_shapes_apart),
 	    cmocka_unit_test(matrices_of_the_same_shape_share_an_entry),
 	    cmocka_unit_test(order_of_the_data_counts),
+	    cmocka_unit_test(functions_of_size_see_extents_and_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
