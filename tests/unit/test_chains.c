@@ -1,11 +1,12 @@
-/* Access chains: who may go on when several tasks want the same data, and what policies are told of those that follow. */
+/* Access chains: who may go on when several tasks want the same data, and what policies are told of those that
+ * follow. */
 #include "probe.h"
 #include "virtual_machine.h"
 
 /* --- Tokens of commuting tasks ------------------------------------------------------------------------------------ */
 
-/* 0 holds x until 100, 1 holds y until 10. 2 wants both and waits for y first; when y is free it waits for x instead, and
- * y goes on to 3, which was behind it and wants nothing else. */
+/* 0 holds x until 100, 1 holds y until 10. 2 wants both and waits for y first; when y is free it waits for x instead,
+ * and y goes on to 3, which was behind it and wants nothing else. */
 static void token_that_cannot_be_used_is_offered_to_the_next(void **state)
 {
 	(void)state;
@@ -84,7 +85,7 @@ static void start_asking(struct machine *m, uint64_t about, int once)
 
 struct late {
 	struct machine *m;
-	heddle_data *d;
+	heddle_data *d, *other;
 };
 
 static void submit_writer(void *arg, int status)
@@ -127,6 +128,32 @@ static void predecessors_are_those_of_the_group_before(void **state)
 	assert_int_equal(told.n, 1);
 	assert_int_equal(told.order[0], 2);
 	assert_int_equal(told.n_preds[0], 2);
+	OK(heddle_stop(m.rt));
+}
+
+static void submit_reader_of_both(void *arg, int status)
+{
+	const struct late *late = arg;
+	assert_int_equal(status, 0);
+	WORK(late->m, 10, heddle_r(late->d), heddle_r(late->other));
+}
+
+/* 1 has ended, and 2 reads what it wrote. 3 joins it there, so that it waits for 0 alone. */
+static void reader_that_joins_others_does_not_count_the_writer_before(void **state)
+{
+	(void)state;
+	struct machine m;
+	heddle_data *d[2];
+	start_asking(&m, 0, 0);
+	machine_data(&m, 2, d);
+	struct late late = {.m = &m, .d = d[0], .other = d[1]};
+	WORK(&m, 50, heddle_w(d[1]));
+	WORK(&m, 10, heddle_w(d[0]), heddle_then(submit_reader_of_both, &late));
+	WORK(&m, 100, heddle_r(d[0]));
+	OK(heddle_wait_all(m.rt));
+	assert_int_equal(told.n, 1);
+	assert_int_equal(told.order[0], 3);
+	assert_int_equal(told.n_preds[0], 1);
 	OK(heddle_stop(m.rt));
 }
 
@@ -178,6 +205,7 @@ int main(void)
 	    cmocka_unit_test(all_tokens_that_cannot_be_used_are_offered),
 	    cmocka_unit_test(predecessors_that_have_ended_are_not_counted),
 	    cmocka_unit_test(predecessors_are_those_of_the_group_before),
+	    cmocka_unit_test(reader_that_joins_others_does_not_count_the_writer_before),
 	    cmocka_unit_test(successor_through_two_data_is_told_once_if_asked),
 	    cmocka_unit_test(successor_is_told_though_it_shares_another_datum_already),
 	};
