@@ -1,5 +1,6 @@
 /* Decisions inside policies, on small machines in virtual time: which tasks multiprio looks at, how long dada expects a
  * batch to take, the dates of mapped tasks, scores of locality; and the heap by itself. */
+#include "../machine.h"
 #include "data/data.h"
 #include "policies/parts/batch_mapping.h"
 #include "policies/parts/heap.h"
@@ -129,8 +130,8 @@ static void filter_keeps_the_order(void **state)
 
 /* --- multiprio ---------------------------------------------------------------------------------------------------- */
 
-/* Three equal tasks that read one datum each, of which the third alone has it on the GPU. With n = 2 it is not looked at
- * before one of the others has gone. */
+/* Three equal tasks that read one datum each, of which the third alone has it on the GPU. With n = 2 it is not looked
+ * at before one of the others has gone. */
 static void multiprio_looks_at_n_tasks_and_no_more(void **state)
 {
 	(void)state;
@@ -253,6 +254,40 @@ static void date_of_a_worker_includes_its_queue(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+static unsigned ran_on;
+
+static int note_worker(heddle_context *c)
+{
+	ran_on = heddle_context_worker(c);
+	return 0;
+}
+
+/* Tasks about which nothing is known, each submitted when the one before has ended, all go to the first worker: what
+ * has ended is no load. On threads, for in virtual time all is known. */
+static void tasks_that_have_ended_are_no_load(void **state)
+{
+	(void)state;
+	static const char *const policies[] = {"heft", "dada"};
+	for (int p = 0; p < 2; p++) {
+		struct heddle_config config;
+		heddle_runtime *rt;
+		OK(heddle_config_init(&config));
+		config.n_cpu = cores_up_to(2);
+		config.bind = 0;
+		config.model_dir = "none";
+		config.sched = policies[p];
+		OK(heddle_start(&config, &rt));
+		heddle_codelet *codelet =
+		    heddle_codelet_new(rt, .name = "unknown", .cpu = note_worker, .model = HEDDLE_MODEL_NONE);
+		for (int i = 0; i < 5; i++) {
+			OK(heddle_submit(rt, heddle_call(codelet)));
+			OK(heddle_wait_all(rt));
+			assert_int_equal(ran_on, 0);
+		}
+		OK(heddle_stop(rt));
+	}
+}
+
 /* --- Locality ----------------------------------------------------------------------------------------------------- */
 
 static double scores[HD_LOCALITY_LC_SMWB + 1][2]; /* of a task, on main memory and on the GPU */
@@ -372,6 +407,7 @@ int main(void)
 	    cmocka_unit_test(dada_accepts_up_to_2_plus_alpha_lambda),
 	    cmocka_unit_test(tasks_queued_before_count_for_a_later_batch),
 	    cmocka_unit_test(date_of_a_worker_includes_its_queue),
+	    cmocka_unit_test(tasks_that_have_ended_are_no_load),
 	    cmocka_unit_test(scores_count_read_and_written_pieces),
 	    cmocka_unit_test(scores_of_several_written_pieces),
 	    cmocka_unit_test(scores_count_commuting_pieces_as_written),
