@@ -83,7 +83,7 @@ struct heddle_type {
  * register anew one that has grown much, or leave room in a node's capacity. */
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out);
 
-/* Gives a datum a name for traces and messages. */
+/* Gives a datum a name for traces, graphs and messages; copied. "" takes it back. */
 int heddle_data_set_name(heddle_data *data, const char *name);
 
 /* Kernels for HEDDLE_REDUX: `init` writes the neutral element (one access, W); `combine` adds a private copy to the

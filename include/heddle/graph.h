@@ -59,6 +59,8 @@ struct heddle_graph {
 	char **classes; /* what `times` has columns for: names or kinds of classes ("k40m", "cpu", "cuda") */
 	size_t n_classes;
 	double *times; /* [task * n_classes + class], us; NAN: cannot run there, or unknown. NULL: none is known */
+	/* given by a program (heddle_named, heddle_data_set_name): `id` is an index in tasks, in data */
+	struct heddle_names task_names, data_names;
 };
 
 /* Frees a graph and everything in it; NULL is fine. */

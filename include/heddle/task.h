@@ -199,7 +199,7 @@ static inline struct heddle_item heddle_on(unsigned worker)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_WORKER, (int)worker, NULL, 0);
 }
-/* A name for traces and messages. */
+/* A name for traces, graphs and messages; copied. NULL and "" are none: then the codelet's has to do. */
 static inline struct heddle_item heddle_named(const char *name)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_NAME, 0, name, 0);

@@ -15,6 +15,19 @@
 extern "C" {
 #endif
 
+/* Names that the program has given, by the number of what they are for: a task's id, a datum's registration number.
+ * Ascending, each number once; what has no name is not there. */
+struct heddle_name {
+	uint64_t id;
+	char *name;
+};
+struct heddle_names {
+	struct heddle_name *list;
+	size_t n;
+};
+/* The name for a number; NULL: it has none. */
+const char *heddle_name_of(const struct heddle_names *names, uint64_t id);
+
 /* One task as it ran. Times in us since the start of the runtime. */
 struct heddle_trace_task {
 	uint64_t id;      /* submission number */
@@ -57,6 +70,8 @@ struct heddle_trace {
 	size_t n_transfers;
 	struct heddle_trace_edge *edges; /* by `to`, then `from` */
 	size_t n_edges;
+	struct heddle_names task_names; /* of those of its tasks that were submitted with heddle_named */
+	struct heddle_names data_names; /* of all data named with heddle_data_set_name */
 };
 
 /* Everything recorded since the last call. Wait for all first: tasks that run meanwhile may be missing. The caller owns

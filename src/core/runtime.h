@@ -353,6 +353,7 @@ int hd_inside(void);
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* it has just got its number */
+void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
 /* The task enters the graph, once the submission numbers of what it waits for explicitly have been told. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);

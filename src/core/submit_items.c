@@ -167,8 +167,10 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		return 0;
 	case HEDDLE_ITEM_NAME:
 		free(t->extra->name);
-		t->extra->name = item->ptr ? strdup(item->ptr) : NULL; /* NULL: the codelet's again */
-		return t->extra->name || !item->ptr ? 0 : hd_no_memory("a name");
+		t->extra->name = NULL; /* it is the codelet's again */
+		if (item->ptr && *(const char *)item->ptr && !(t->extra->name = strdup(item->ptr)))
+			return hd_no_memory("a name");
+		return 0;
 	case HEDDLE_ITEM_AFTER: return add_after(rt, t, item, q->n_after);
 	case HEDDLE_ITEM_OUT:
 		if (!item->ptr)

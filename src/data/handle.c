@@ -319,7 +319,7 @@ void hd_data_spoil(heddle_data *d, char *cause)
 
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size)
 {
-	if (d->extra && d->extra->name)
+	if (d->extra && d->extra->name && *d->extra->name)
 		snprintf(buffer, size, "%s", d->extra->name);
 	else
 		snprintf(buffer, size, "datum %u (%llu bytes)", d->id, (unsigned long long)d->bytes);
@@ -378,6 +378,8 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 	if (extra) {
 		free(extra->name);
 		extra->name = copy;
+		if (d->rt->recorder)
+			hd_record_data_name(d->rt->recorder, d, copy);
 	}
 	hd_unlock(&d->rt->lock);
 	if (!extra)

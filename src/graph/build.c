@@ -1,8 +1,9 @@
-/* Building graphs: see dag.h. */
+/* Building graphs: see graph.h. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "trace/trace.h"
 
 int hd_build_room(struct hd_build *b, void *array, size_t n, size_t *max, size_t size)
 {
@@ -99,6 +100,8 @@ void hd_build_free(struct hd_build *b)
 	free(b->accesses);
 	free(b->times);
 	free(b->edges);
+	hd_name_table_free(&b->task_names);
+	hd_name_table_free(&b->data_names);
 	free(b->name);
 	*b = (struct hd_build){.failed = b->failed};
 }
@@ -138,6 +141,33 @@ uint32_t hd_build_task(struct hd_build *b, uint32_t type)
 		return 0;
 	b->tasks[b->n_tasks] = (struct heddle_graph_task){.type = type};
 	return (uint32_t)b->n_tasks++;
+}
+
+static void add_name(struct hd_build *b, struct heddle_names *names, uint32_t id, const char *name, size_t length)
+{
+	length = strnlen(name, length);
+	if (b->failed || !length)
+		return;
+	if (hd_name_table_add(names, id, name, length)) {
+		b->failed = 1;
+		return;
+	}
+	for (char *s = names->list[names->n - 1].name; *s;) {
+		size_t n = hd_utf8_length(s);
+		if (!n)
+			*s = '?';
+		s += n ? n : 1;
+	}
+}
+
+void hd_build_task_name(struct hd_build *b, uint32_t task, const char *name, size_t length)
+{
+	add_name(b, &b->task_names, task, name, length);
+}
+
+void hd_build_data_name(struct hd_build *b, uint32_t datum, const char *name, size_t length)
+{
+	add_name(b, &b->data_names, datum, name, length);
 }
 
 void hd_build_access(struct hd_build *b, uint32_t task, uint32_t data, uint32_t mode)
@@ -247,6 +277,8 @@ static int renumber(struct hd_build *b, const uint32_t *place)
 	b->max_tasks = b->n_tasks + 1;
 	for (size_t i = 0; i < b->n_times; i++)
 		b->times[i].task = place[b->times[i].task];
+	for (size_t i = 0; i < b->task_names.n; i++)
+		b->task_names.list[i].id = place[b->task_names.list[i].id];
 	for (size_t e = 0; e < b->n_edges; e++) {
 		b->edges[e].from = place[b->edges[e].from];
 		b->edges[e].to = place[b->edges[e].to];
@@ -352,6 +384,30 @@ static int make_lists(struct hd_build *b, struct heddle_graph *g)
 	return g->types && g->data && g->accesses && g->edges && (g->times || !b->n_times) ? 0 : -1;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const struct heddle_name *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* By number. Of several for one number one stays: readers see to it that there is only one. */
+static struct heddle_names take_names(struct heddle_names *from)
+{
+	struct heddle_names names = *from;
+	size_t kept = 0;
+	*from = (struct heddle_names){.n = 0};
+	if (names.n)
+		qsort(names.list, names.n, sizeof *names.list, compare_names);
+	for (size_t i = 0; i < names.n; i++) {
+		if (kept && names.list[kept - 1].id == names.list[i].id)
+			free(names.list[i].name);
+		else
+			names.list[kept++] = names.list[i];
+	}
+	names.n = kept;
+	return names;
+}
+
 static void fill_lists(struct hd_build *b, struct heddle_graph *g)
 {
 	g->name = b->name;
@@ -373,6 +429,8 @@ static void fill_lists(struct hd_build *b, struct heddle_graph *g)
 		g->times[i] = NAN;
 	for (size_t i = 0; i < b->n_times; i++)
 		g->times[b->times[i].task * g->n_classes + b->times[i].class_id] = b->times[i].us;
+	g->task_names = take_names(&b->task_names);
+	g->data_names = take_names(&b->data_names);
 	/* These are the graph's now. */
 	b->name = NULL;
 	b->tasks = NULL;

@@ -19,6 +19,7 @@ struct attributes {
 struct node {
 	uint32_t color;
 	uint8_t typed, timed; /* its type is said, not only a label; some time is said */
+	struct hd_dot_token label;
 };
 
 /* An open brace: how many defaults there were before it. */
@@ -159,6 +160,7 @@ static void read_color(struct reader *r, uint32_t task, const struct hd_dot_toke
 static void read_label(struct reader *r, uint32_t task, const struct hd_dot_token *t)
 {
 	size_t n = first_word(t);
+	r->nodes[task].label = *t;
 	if (n && !r->nodes[task].typed)
 		r->build.tasks[task].type = hd_build_type(&r->build, t->text, n);
 }
@@ -365,6 +367,11 @@ static int read_graph(struct reader *r)
 	return status;
 }
 
+static int is_text(const struct hd_dot_token *t, const char *text)
+{
+	return strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
+}
+
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
 /* What was said about the nodes in general. Work without a time is done by a core of 1 Gflop/s. */
@@ -374,6 +381,9 @@ static void finish_nodes(struct reader *r)
 	int some = 0;
 	for (size_t i = 0; i < r->n_nodes && !r->build.failed; i++) {
 		const struct heddle_graph_task *t = &r->build.tasks[i];
+		const struct hd_dot_token *label = &r->nodes[i].label;
+		if (r->nodes[i].typed && label->length && !is_text(label, r->build.types.names[t->type]))
+			hd_build_task_name(&r->build, (uint32_t)i, label->text, label->length);
 		if (r->nodes[i].color)
 			r->build.colors[t->type] = r->nodes[i].color;
 		if (r->nodes[i].timed || !(t->flops > 0))

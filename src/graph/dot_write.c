@@ -4,14 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_string(struct hd_text *text, const char *s)
+static void write_escaped(struct hd_text *text, const char *s)
 {
-	hd_text_char(text, '"');
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
 			hd_text_char(text, '\\');
 		hd_text_char(text, *s);
 	}
+}
+
+static void write_string(struct hd_text *text, const char *s)
+{
+	hd_text_char(text, '"');
+	write_escaped(text, s);
 	hd_text_char(text, '"');
 }
 
@@ -50,8 +55,9 @@ static void write_task(const struct heddle_graph *g, size_t i, struct hd_text *t
 	const struct heddle_graph_type *type = &g->types[t->type];
 	hd_text_format(text, "\tt%zu [type=", i);
 	write_string(text, type->name);
+	const char *name = heddle_name_of(&g->task_names, i);
 	hd_text_put(text, ", label=");
-	write_string(text, type->name);
+	write_string(text, name ? name : type->name);
 	if (type->color)
 		hd_text_format(text, ", fillcolor=\"#%06x\"", type->color);
 	if (t->priority)
@@ -74,18 +80,34 @@ static int writes(uint32_t mode)
 	return mode == HEDDLE_W || mode == HEDDLE_RW || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX;
 }
 
-/* What `from` hands to task `to`: the data that `to` reads and `from` wrote last. `writer`: per datum, 1 + the last
- * writer. */
-static uint64_t handed(const struct heddle_graph *g, const struct heddle_graph_edge *e, const uint32_t *writer)
+/* Whether `from` hands the datum of an access to task `to`: one that `to` reads and `from` wrote last. `writer`: per
+ * datum, 1 + the last writer. */
+static int is_handed(const struct heddle_graph_edge *e, const struct heddle_graph_access *a, const uint32_t *writer)
+{
+	return reads(a->mode) && writer[a->data] == e->from + 1;
+}
+
+/* The attributes of an edge: how much is handed over, and the names of what is, for pictures. */
+static void write_handed(const struct heddle_graph *g, const struct heddle_graph_edge *e, const uint32_t *writer,
+                         struct hd_text *text)
 {
 	const struct heddle_graph_task *t = &g->tasks[e->to];
+	const struct heddle_graph_access *a = &g->accesses[t->first_access];
 	uint64_t bytes = 0;
-	for (size_t k = 0; k < t->n_accesses; k++) {
-		const struct heddle_graph_access *a = &g->accesses[t->first_access + k];
-		if (reads(a->mode) && writer[a->data] == e->from + 1)
-			bytes += g->data[a->data].bytes;
+	for (size_t k = 0; k < t->n_accesses; k++)
+		bytes += is_handed(e, &a[k], writer) ? g->data[a[k].data].bytes : 0;
+	if (bytes)
+		hd_text_format(text, " [bytes=\"%llu\"", (unsigned long long)bytes);
+	int named = 0;
+	for (size_t k = 0; k < t->n_accesses && bytes && g->data_names.n; k++) {
+		const char *name = is_handed(e, &a[k], writer) ? heddle_name_of(&g->data_names, a[k].data) : NULL;
+		if (!name)
+			continue;
+		hd_text_put(text, named++ ? ", " : ", label=\"");
+		write_escaped(text, name);
 	}
-	return bytes;
+	hd_text_put(text, named ? "\"" : "");
+	hd_text_put(text, bytes ? "]" : "");
 }
 
 static void write_edges(const struct heddle_graph *g, const struct heddle_graph_edge *edges, size_t n, uint32_t *writer,
@@ -94,10 +116,8 @@ static void write_edges(const struct heddle_graph *g, const struct heddle_graph_
 	size_t e = 0;
 	for (size_t i = 0; i < g->n_tasks; i++) {
 		for (; e < n && edges[e].to == i; e++) {
-			uint64_t bytes = handed(g, &edges[e], writer);
 			hd_text_format(text, "\tt%u -> t%u", edges[e].from, edges[e].to);
-			if (bytes)
-				hd_text_format(text, " [bytes=\"%llu\"]", (unsigned long long)bytes);
+			write_handed(g, &edges[e], writer, text);
 			hd_text_put(text, ";\n");
 		}
 		const struct heddle_graph_task *t = &g->tasks[i];

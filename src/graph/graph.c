@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "trace/replay.h"
+#include "trace/trace.h"
 
 static const struct {
 	const char *name;
@@ -47,6 +48,8 @@ void heddle_graph_free(struct heddle_graph *g)
 	free(g->edges);
 	free(g->classes);
 	free(g->times);
+	hd_name_table_free(&g->task_names);
+	hd_name_table_free(&g->data_names);
 	free(g);
 }
 
@@ -109,6 +112,21 @@ static int check_all_names(const struct heddle_graph *g)
 	return status;
 }
 
+/* What the program has called tasks or data, of which there are n_named. */
+static int check_given_names(const struct heddle_names *names, size_t n_named, const char *what)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const char *problem = hd_name_table_problem(names, i);
+		if (!problem && names->list[i].id >= n_named)
+			problem = "is for one that is not there";
+		if (!problem && (!names->list[i].name[0] || !is_utf8(names->list[i].name)))
+			problem = "is empty or not UTF-8";
+		if (problem)
+			return bad("name %zu of %s %s", i, what, problem);
+	}
+	return 0;
+}
+
 static int check_lists(const struct heddle_graph *g)
 {
 	if (!g->name || !is_utf8(g->name))
@@ -124,7 +142,10 @@ static int check_lists(const struct heddle_graph *g)
 	for (size_t i = 0; i < g->n_data; i++)
 		if (g->data[i].bytes > INT64_MAX)
 			return bad("datum %zu has more than 2^63 bytes", i);
-	return check_all_names(g);
+	int status = check_given_names(&g->task_names, g->n_tasks, "tasks");
+	if (!status)
+		status = check_given_names(&g->data_names, g->n_data, "data");
+	return status ? status : check_all_names(g);
 }
 
 /* `seen`: per datum, 1 + the last task that accesses it. */

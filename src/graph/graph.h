@@ -55,7 +55,8 @@ struct hd_build {
 	size_t n_times, max_times;
 	struct hd_build_edge *edges; /* owns */
 	size_t n_edges, max_edges;
-	char *name; /* owns; NULL: none */
+	struct heddle_names task_names, data_names; /* own; in the order in which they were given */
+	char *name;                                 /* owns; NULL: none */
 	int failed;
 };
 
@@ -67,6 +68,9 @@ uint32_t hd_build_class(struct hd_build *build, const char *name, size_t length)
 uint32_t hd_build_datum(struct hd_build *build, uint64_t bytes);
 /* The caller sets what build->tasks[i] shall have beside its type, unless build->failed. */
 uint32_t hd_build_task(struct hd_build *build, uint32_t type);
+/* What a program has called a task or a datum; "" is no name. Bytes that are not UTF-8 become "?". */
+void hd_build_task_name(struct hd_build *build, uint32_t task, const char *name, size_t length);
+void hd_build_data_name(struct hd_build *build, uint32_t datum, const char *name, size_t length);
 /* In the order in which the task shall have them. */
 void hd_build_access(struct hd_build *build, uint32_t task, uint32_t data, uint32_t mode);
 /* The last one said counts. */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1 };
+/* The second has names of tasks and data. A graph without any is written as the first, which older readers
+ * understand. */
+enum { VERSION = 1, VERSION_NAMES = 2 };
 
 struct reader {
 	const char *name, *text, *end;
@@ -105,8 +107,9 @@ static int check_name(const struct reader *r, const json_t *value, const char *w
 
 static int read_version(struct reader *r, const json_t *value)
 {
-	if (!json_is_integer(value) || json_integer_value(value) != VERSION)
-		return BAD(r, "this version of Heddle reads graphs of version %d", VERSION);
+	if (!json_is_integer(value) ||
+	    (json_integer_value(value) != VERSION && json_integer_value(value) != VERSION_NAMES))
+		return BAD(r, "this version of Heddle reads graphs of version %d and %d", VERSION, VERSION_NAMES);
 	r->has_version = 1;
 	return 0;
 }
@@ -155,11 +158,25 @@ static int read_class(struct reader *r, const json_t *value)
 	return status;
 }
 
+/* Its size, or that and its name. */
 static int read_datum(struct reader *r, const json_t *value)
 {
-	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return BAD(r, "the size of a datum is a number of bytes");
-	hd_build_datum(&r->build, (uint64_t)json_integer_value(value));
+	const json_t *bytes = value, *name = NULL;
+	int status = 0;
+	if (json_is_object(value)) {
+		bytes = json_object_get(value, "bytes");
+		name = json_object_get(value, "name");
+		status = json_object_size(value) == 2
+		             ? check_name(r, name, "the name of a datum")
+		             : BAD(r, "a datum with a name is {\"bytes\": ..., \"name\": ...}");
+	}
+	if (!status && (!json_is_integer(bytes) || json_integer_value(bytes) < 0))
+		status = BAD(r, "the size of a datum is a number of bytes");
+	if (status)
+		return status;
+	uint32_t datum = hd_build_datum(&r->build, (uint64_t)json_integer_value(bytes));
+	if (name)
+		hd_build_data_name(&r->build, datum, json_string_value(name), json_string_length(name));
 	return 0;
 }
 
@@ -229,6 +246,12 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 		return read_accesses(r, task, value);
 	if (strcmp(key, "times") == 0)
 		return read_times(r, task, value);
+	if (strcmp(key, "name") == 0) {
+		int status = check_name(r, value, "the name of a task");
+		if (!status)
+			hd_build_task_name(&r->build, task, json_string_value(value), json_string_length(value));
+		return status;
+	}
 	if (strcmp(key, "priority") == 0) {
 		if (!json_is_integer(value) || json_integer_value(value) < INT32_MIN ||
 		    json_integer_value(value) > INT32_MAX)
@@ -240,7 +263,7 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 		t->flops = json_number_value(value) + 0.0; /* minus zero becomes zero */
 		return json_is_number(value) && t->flops >= 0 ? 0 : BAD(r, "the flops of a task are a number from 0");
 	}
-	return BAD(r, "a task has \"%s\", which is none of type, data, priority, flops, times", key);
+	return BAD(r, "a task has \"%s\", which is none of type, name, data, priority, flops, times", key);
 }
 
 static int read_task(struct reader *r, const json_t *value)
@@ -345,6 +368,11 @@ static void write_task(const struct heddle_graph *g, size_t i, struct hd_text *t
 	const struct heddle_graph_task *t = &g->tasks[i];
 	hd_text_put(text, "{\"type\": ");
 	hd_text_json(text, g->types[t->type].name);
+	const char *name = heddle_name_of(&g->task_names, i);
+	if (name) {
+		hd_text_put(text, ", \"name\": ");
+		hd_text_json(text, name);
+	}
 	for (size_t k = 0; k < t->n_accesses; k++) {
 		const struct heddle_graph_access *a = &g->accesses[t->first_access + k];
 		hd_text_format(text, "%s\"%s\", %u", k ? ", " : ", \"data\": [", hd_mode_name(a->mode), a->data);
@@ -370,6 +398,20 @@ static void write_task(const struct heddle_graph *g, size_t i, struct hd_text *t
 	hd_text_put(text, some ? "}}" : "}");
 }
 
+static void write_datum(const struct heddle_graph *g, size_t i, struct hd_text *text)
+{
+	const char *name = heddle_name_of(&g->data_names, i);
+	if (!name) {
+		hd_text_uint(text, g->data[i].bytes);
+		return;
+	}
+	hd_text_put(text, "{\"bytes\": ");
+	hd_text_uint(text, g->data[i].bytes);
+	hd_text_put(text, ", \"name\": ");
+	hd_text_json(text, name);
+	hd_text_char(text, '}');
+}
+
 static void write_types(const struct heddle_graph *g, struct hd_text *text)
 {
 	for (size_t i = 0; i < g->n_types; i++) {
@@ -383,7 +425,8 @@ static void write_types(const struct heddle_graph *g, struct hd_text *text)
 
 void hd_graph_write_json(const struct heddle_graph *g, struct hd_text *text)
 {
-	hd_text_format(text, "{\n\"heddle_graph\": %d,\n\"name\": ", VERSION);
+	hd_text_format(
+	    text, "{\n\"heddle_graph\": %d,\n\"name\": ", g->task_names.n || g->data_names.n ? VERSION_NAMES : VERSION);
 	hd_text_json(text, g->name);
 	hd_text_put(text, ",\n\"types\": [");
 	write_types(g, text);
@@ -395,7 +438,7 @@ void hd_graph_write_json(const struct heddle_graph *g, struct hd_text *text)
 	hd_text_put(text, "],\n\"data\": [");
 	for (size_t i = 0; i < g->n_data; i++) {
 		hd_text_put(text, i % 16 ? ", " : i ? ",\n" : "\n");
-		hd_text_uint(text, g->data[i].bytes);
+		write_datum(g, i, text);
 	}
 	hd_text_put(text, "],\n\"tasks\": [");
 	for (size_t i = 0; i < g->n_tasks; i++) {

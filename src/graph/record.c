@@ -21,8 +21,13 @@ struct recording {
 
 static uint32_t datum_of(struct recording *r, uint32_t id)
 {
-	if (!r->data[id])
-		r->data[id] = 1 + hd_build_datum(&r->build, hd_recorder_data_bytes(r->rt->recorder, id));
+	if (!r->data[id]) {
+		uint32_t datum = hd_build_datum(&r->build, hd_recorder_data_bytes(r->rt->recorder, id));
+		const char *name = hd_recorder_data_name(r->rt->recorder, id);
+		if (name)
+			hd_build_data_name(&r->build, datum, name, strlen(name));
+		r->data[id] = 1 + datum;
+	}
 	return r->data[id] - 1;
 }
 
@@ -75,6 +80,8 @@ static int add_task(const struct hd_recorded *recorded, void *arg)
 	if (note_id(r, t->id))
 		return hd_no_memory("a task graph");
 	uint32_t task = hd_build_task(&r->build, type_of(r, recorded->codelet));
+	if (recorded->name)
+		hd_build_task_name(&r->build, task, recorded->name, strlen(recorded->name));
 	for (size_t i = 0; i < t->n_accesses; i++)
 		hd_build_access(&r->build, task, datum_of(r, t->accesses[i].data), t->accesses[i].mode);
 	if (r->build.failed)

@@ -94,6 +94,9 @@ static int make_data(struct submission *s)
 		status = heddle_vector(s->rt, NULL, g->data[s->n_data].bytes, 1, &s->data[s->n_data]);
 		if (status)
 			return status;
+		const char *name = heddle_name_of(&g->data_names, s->n_data);
+		if (name)
+			status = heddle_data_set_name(s->data[s->n_data], name);
 	}
 	uint8_t *reduced = calloc(g->n_data + 1, 1);
 	if (!reduced)
@@ -153,6 +156,9 @@ static int submit_task(struct submission *s, size_t i, size_t *edge)
 		                           s->data[g->accesses[t->first_access + k].data]);
 	items[n++] = heddle_bytes(s->value, s->n_value * sizeof *s->value);
 	items[n++] = heddle_value(footprint);
+	const char *name = heddle_name_of(&g->task_names, i);
+	if (name)
+		items[n++] = heddle_named(name);
 	if (t->priority)
 		items[n++] = heddle_priority(t->priority);
 	if (s->last[i])
@@ -195,7 +201,7 @@ static size_t most_items(const struct heddle_graph *g)
 			n++;
 		most = n > most ? n : most;
 	}
-	return most + 5;
+	return most + 6;
 }
 
 static int open_submission(struct submission *s)

@@ -125,11 +125,15 @@ static void groups_free(struct groups *groups)
 
 enum { MAX_NAMED = 400 }; /* with more tasks the legend has to do */
 
+/* The task's own name where there is room, else its codelet's. */
 static void name_task(struct hd_gantt *g, const struct heddle_trace_task *t)
 {
-	const char *name = g->trace->codelets[t->codelet].name;
+	const char *name = heddle_name_of(&g->trace->task_names, t->id);
 	double from = hd_axis_at(&g->time, t->start - g->begin), to = hd_axis_at(&g->time, t->end - g->begin);
-	if (g->row < 14 || to - from < hd_text_width(g->cr, name) + 8)
+	double room = to - from - 8;
+	if (!name || room < hd_text_width(g->cr, name))
+		name = g->trace->codelets[t->codelet].name;
+	if (g->row < 14 || room < hd_text_width(g->cr, name))
 		return;
 	hd_color(g->cr, hd_color_on(t->status ? HD_FAILED : g->colors[t->codelet]), 0.85);
 	hd_draw_text(g->cr, (from + to) / 2, g->worker_y[t->worker] + g->row / 2, 0.5, 0, name);

@@ -11,10 +11,12 @@ const char *hd_reason_name(uint32_t reason)
 	return names[reason <= 2 ? reason : 0];
 }
 
-/* RFC 4180. */
+/* RFC 4180. Nothing for NULL. */
 static void put_name(struct hd_text *text, const char *s)
 {
 	hd_text_char(text, ',');
+	if (!s)
+		return;
 	if (!strpbrk(s, ",\"\r\n")) {
 		hd_text_put(text, s);
 		return;
@@ -64,7 +66,9 @@ static void put_task(struct hd_text *text, const struct heddle_trace *trace, con
 	put_real(text, t->bytes);
 	put_real(text, t->flops);
 	put_uint(text, t->footprint);
-	hd_text_put(text, ",,,\n");
+	hd_text_put(text, ",,,");
+	put_name(text, heddle_name_of(&trace->task_names, t->id));
+	hd_text_char(text, '\n');
 }
 
 static void put_transfer(struct hd_text *text, const struct heddle_trace *trace, const struct heddle_trace_transfer *t)
@@ -80,6 +84,7 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	put_name(text, trace->platform->nodes[t->from].name);
 	put_name(text, trace->platform->nodes[t->to].name);
 	put_name(text, hd_reason_name(t->reason));
+	put_name(text, heddle_name_of(&trace->data_names, t->data));
 	hd_text_char(text, '\n');
 }
 
@@ -88,7 +93,7 @@ int hd_export_csv(const struct heddle_trace *trace, const char *path)
 	struct hd_text text = {0};
 	hd_text_put(&text,
 	            "event,id,codelet,worker,class,ready_us,picked_us,start_us,end_us,priority,status,bytes,flops,"
-	            "footprint,from,to,reason\n");
+	            "footprint,from,to,reason,name\n");
 	for (size_t i = 0; i < trace->n_tasks; i++)
 		put_task(&text, trace, &trace->tasks[i]);
 	for (size_t i = 0; i < trace->n_transfers; i++)

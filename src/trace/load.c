@@ -242,6 +242,30 @@ static int read_edge(struct reader *r)
 	return problem ? bad(r, "the edge %s", problem) : read_end(r);
 }
 
+static int read_name(struct reader *r, struct heddle_names *names)
+{
+	uint64_t id = 0;
+	char *name = NULL;
+	int status = read_uint(r, "number", UINT64_MAX, &id);
+	if (!status)
+		status = read_rest(r, "name", &name);
+	if (!status)
+		status = hd_name_table_add(names, id, name, strlen(name));
+	free(name);
+	const char *problem = status ? NULL : hd_name_table_problem(names, names->n - 1);
+	return problem ? bad(r, "the name %s", problem) : status;
+}
+
+static int read_task_name(struct reader *r)
+{
+	return read_name(r, &r->trace->task_names);
+}
+
+static int read_data_name(struct reader *r)
+{
+	return read_name(r, &r->trace->data_names);
+}
+
 static int read_last(struct reader *r)
 {
 	uint64_t n[3] = {0};
@@ -263,9 +287,10 @@ static const struct {
 	const char *word;
 	int (*read)(struct reader *r);
 } kinds[] = {
-    {"policy", read_policy},   {"clock", read_clock}, {"platform", read_platform_line},
-    {"codelet", read_codelet}, {"task", read_task},   {"transfer", read_transfer},
-    {"edge", read_edge},       {"end", read_last},
+    {"policy", read_policy},   {"clock", read_clock},         {"platform", read_platform_line},
+    {"codelet", read_codelet}, {"task", read_task},           {"transfer", read_transfer},
+    {"edge", read_edge},       {"task_name", read_task_name}, {"data_name", read_data_name},
+    {"end", read_last},
 };
 enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -288,14 +313,21 @@ static int read_record(struct reader *r)
 
 /* --- The file ----------------------------------------------------------------------------------------------------- */
 
+static int is_line(const struct reader *r, const char *text)
+{
+	size_t length = strlen(text);
+	return (size_t)(r->end - r->p) == length && memcmp(r->p, text, length) == 0;
+}
+
 static int read_header(struct reader *r)
 {
 	size_t length = (size_t)(r->end - r->p), word = strlen(HD_TRACE_MAGIC_WORD);
-	if (length == strlen(HD_TRACE_MAGIC) && memcmp(r->p, HD_TRACE_MAGIC, length) == 0)
+	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES))
 		return 0;
 	if (length > word && memcmp(r->p, HD_TRACE_MAGIC_WORD " ", word + 1) == 0)
-		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\"",
-		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC);
+		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\" and \"%s\"",
+		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC,
+		           HD_TRACE_MAGIC_NAMES);
 	return bad(r, "not a trace: the first line of one is \"%s\"", HD_TRACE_MAGIC);
 }
 

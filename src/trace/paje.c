@@ -10,7 +10,7 @@
 enum event { CONTAINER_TYPE, STATE_TYPE, LINK_TYPE, VALUE, CREATE, DESTROY, STATE, START_LINK, END_LINK };
 
 static const struct {
-	const char *name, *fields[8]; /* "Name type" */
+	const char *name, *fields[9]; /* "Name type" */
 } events[] = {
     [CONTAINER_TYPE] = {"DefineContainerType", {"Alias string", "Type string", "Name string"}},
     [STATE_TYPE] = {"DefineStateType", {"Alias string", "Type string", "Name string"}},
@@ -20,13 +20,14 @@ static const struct {
     [VALUE] = {"DefineEntityValue", {"Alias string", "Type string", "Name string", "Color color"}},
     [CREATE] = {"CreateContainer", {"Time date", "Alias string", "Type string", "Container string", "Name string"}},
     [DESTROY] = {"DestroyContainer", {"Time date", "Type string", "Name string"}},
-    [STATE] = {"SetState", {"Time date", "Type string", "Container string", "Value string", "Task string"}},
+    [STATE] = {"SetState",
+               {"Time date", "Type string", "Container string", "Value string", "Task string", "Name string"}},
     [START_LINK] = {"StartLink",
                     {"Time date", "Type string", "Container string", "Value string", "StartContainer string",
-                     "Key string", "Bytes string"}},
+                     "Key string", "Bytes string", "Name string"}},
     [END_LINK] = {"EndLink",
                   {"Time date", "Type string", "Container string", "Value string", "EndContainer string", "Key string",
-                   "Bytes string"}},
+                   "Bytes string", "Name string"}},
 };
 enum { N_EVENTS = sizeof events / sizeof *events };
 
@@ -41,7 +42,7 @@ static void put_header(struct hd_text *text)
 {
 	for (size_t i = 0; i < N_EVENTS; i++) {
 		hd_text_format(text, "%%EventDef Paje%s %zu\n", events[i].name, i);
-		for (size_t k = 0; k < 8 && events[i].fields[k]; k++)
+		for (size_t k = 0; k < 9 && events[i].fields[k]; k++)
 			hd_text_format(text, "%% %s\n", events[i].fields[k]);
 		hd_text_put(text, "%EndEventDef\n");
 	}
@@ -54,6 +55,16 @@ static void put_name(struct hd_text *text, const char *s)
 	for (; *s; s++)
 		hd_text_char(text, *s == '"' ? '\'' : (unsigned char)*s < 0x20 ? ' ' : *s);
 	hd_text_char(text, '"');
+}
+
+/* The last field of a state or a link: what the program has called the task or the datum, "-" if nothing. */
+static void put_given_name(struct hd_text *text, const char *name)
+{
+	if (name)
+		put_name(text, name);
+	else
+		hd_text_put(text, " -");
+	hd_text_char(text, '\n');
 }
 
 static void put_color(struct hd_text *text, uint32_t color)
@@ -115,7 +126,7 @@ static void put_containers(struct hd_text *text, const struct heddle_trace *trac
 		put_name(text, p->workers[w].name);
 		hd_text_char(text, '\n');
 		put_event(text, STATE, 0);
-		hd_text_format(text, " S w%zu idle -\n", w);
+		hd_text_format(text, " S w%zu idle - -\n", w);
 	}
 }
 
@@ -173,8 +184,9 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	size_t i = m->of - trace->n_tasks;
 	const struct heddle_trace_transfer *t = &trace->transfers[i];
 	put_event(text, m->is_end ? END_LINK : START_LINK, m->time - begin);
-	hd_text_format(text, " T run r%u n%u t%zu %llu\n", (unsigned)t->reason, (unsigned)(m->is_end ? t->to : t->from),
+	hd_text_format(text, " T run r%u n%u t%zu %llu", (unsigned)t->reason, (unsigned)(m->is_end ? t->to : t->from),
 	               i, (unsigned long long)t->bytes);
+	put_given_name(text, heddle_name_of(&trace->data_names, t->data));
 }
 
 /* running[w]: 1 + the task that worker w runs, or 0; one that another has replaced ends without a word. */
@@ -188,9 +200,10 @@ static void put_task(struct hd_text *text, const struct heddle_trace *trace, con
 	put_event(text, STATE, m->time - begin);
 	hd_text_format(text, " S w%u ", (unsigned)t->worker);
 	if (m->is_end)
-		hd_text_put(text, "idle -\n");
+		hd_text_put(text, "idle -");
 	else
-		hd_text_format(text, "c%u %llu\n", (unsigned)t->codelet, (unsigned long long)t->id);
+		hd_text_format(text, "c%u %llu", (unsigned)t->codelet, (unsigned long long)t->id);
+	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, t->id));
 }
 
 int hd_export_paje(const struct heddle_trace *trace, const char *path)

@@ -8,19 +8,9 @@
 #include <heddle/trace.h>
 #include "core/runtime.h"
 #include "replay.h"
+#include "trace/log.h"
 #include "trace/recorder.h"
-
-struct chunk {
-	struct chunk *next;
-	size_t used, room; /* events */
-	_Alignas(16) unsigned char bytes[];
-};
-
-/* An append-only list of events of one size. */
-struct log {
-	struct chunk *first, *last;
-	size_t event_size, n, bytes; /* of the last chunk; 0: none was made yet */
-};
+#include "trace/trace.h"
 
 struct task_event {
 	uint64_t id : 40, codelet : 24; /* more of either than there could be memory for */
@@ -54,61 +44,24 @@ struct step_event {
 
 struct hd_recorder {
 	heddle_runtime *rt;
-	struct log *tasks; /* owns; per worker */
-	struct log transfers, submissions, links, steps;
+	struct hd_log *tasks; /* owns; per worker */
+	struct hd_log transfers, submissions, links, steps;
 	uint64_t first_id;    /* of the first submission; the others follow without gaps */
 	uint32_t n_after;     /* links of the task that is being submitted */
 	uint64_t *data_bytes; /* owns; of every datum, by registration number */
 	size_t n_data;
+	struct heddle_names task_names; /* owns; of the submissions */
+	char **data_names;              /* owns; by registration number, NULL: no name; room for n_data_names */
+	size_t n_data_names;            /* 0 as long as no datum has been named */
 	uint64_t lost; /* events for which there was no memory */
 };
 
-static struct chunk *add_chunk(struct log *log)
+/* Room for an event, which the caller fills at once; NULL: out of memory. */
+static inline void *append(struct hd_recorder *r, struct hd_log *log)
 {
-	size_t bytes = hd_chunk_size(log->bytes);
-	struct chunk *c = hd_chunk_new(bytes);
-	if (!c)
-		return NULL;
-	*c = (struct chunk){.room = (bytes - sizeof *c) / log->event_size};
-	if (log->last)
-		log->last->next = c;
-	else
-		log->first = c;
-	log->last = c;
-	log->bytes = bytes;
-	return c;
-}
-
-static void *append(struct hd_recorder *r, struct log *log)
-{
-	struct chunk *c = log->last;
-	if (HD_UNLIKELY(!c || c->used == c->room)) {
-		c = add_chunk(log);
-		if (!c) {
-			r->lost++;
-			return NULL;
-		}
-	}
-	log->n++;
-	return c->bytes + c->used++ * log->event_size;
-}
-
-static void empty(struct log *log)
-{
-	while (log->first) {
-		struct chunk *next = log->first->next;
-		free(log->first);
-		log->first = next;
-	}
-	log->last = NULL;
-	log->n = log->bytes = 0;
-}
-
-static void each(const struct log *log, void (*f)(const void *event, void *arg), void *arg)
-{
-	for (const struct chunk *c = log->first; c; c = c->next)
-		for (size_t i = 0; i < c->used; i++)
-			f(c->bytes + i * log->event_size, arg);
+	void *event = hd_log_append(log);
+	r->lost += !event;
+	return event;
 }
 
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
@@ -129,21 +82,30 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	return r;
 }
 
-static void empty_all(struct hd_recorder *r)
+static void empty_events(struct hd_recorder *r)
 {
 	for (size_t i = 0; i < r->rt->n_workers; i++)
-		empty(&r->tasks[i]);
-	empty(&r->transfers);
-	empty(&r->submissions);
-	empty(&r->links);
-	empty(&r->steps);
+		hd_log_empty(&r->tasks[i]);
+	hd_log_empty(&r->transfers);
+	hd_log_empty(&r->steps);
+}
+
+static void empty_submissions(struct hd_recorder *r)
+{
+	hd_log_empty(&r->submissions);
+	hd_log_empty(&r->links);
+	hd_name_table_free(&r->task_names);
 }
 
 void hd_recorder_close(struct hd_recorder *r)
 {
 	if (!r)
 		return;
-	empty_all(r);
+	empty_events(r);
+	empty_submissions(r);
+	for (size_t i = 0; i < r->n_data_names; i++)
+		free(r->data_names[i]);
+	free(r->data_names);
 	free(r->tasks);
 	free(r->data_bytes);
 	free(r);
@@ -165,6 +127,25 @@ void hd_record_data(struct hd_recorder *r, const heddle_data *d)
 	r->data_bytes[d->id] = d->bytes;
 }
 
+void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name)
+{
+	if (d->id >= r->n_data_names) {
+		size_t n = 2 * (size_t)d->id + 64;
+		char **larger = realloc(r->data_names, n * sizeof *larger);
+		if (!larger) {
+			r->lost++;
+			return;
+		}
+		memset(larger + r->n_data_names, 0, (n - r->n_data_names) * sizeof *larger);
+		r->data_names = larger;
+		r->n_data_names = n;
+	}
+	char *copy = *name ? strdup(name) : NULL;
+	r->lost += *name && !copy;
+	free(r->data_names[d->id]);
+	r->data_names[d->id] = copy;
+}
+
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 {
 	struct submission s = {.perf = t->perf,
@@ -172,6 +153,8 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 	                       .priority = t->priority,
 	                       .n_after = r->n_after & MOST_AFTER,
 	                       .kind = t->kind};
+	if (HD_UNLIKELY(t->extra && t->extra->name))
+		r->lost += hd_name_table_add(&r->task_names, t->order, t->extra->name, strlen(t->extra->name)) != 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
 		if (HD_UNLIKELY(a->flags & HD_ACCESS_UNCHAINED)) {
@@ -236,12 +219,13 @@ void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 
 /* Reads links one after another, in the order of submissions. */
 struct reading {
-	const struct chunk *chunk;
+	const struct hd_log_chunk *chunk;
 	size_t next;             /* event in the chunk */
 	union link_event *links; /* owns: of one task */
 	size_t max;
 	const heddle_codelet **codelets; /* owns; by number */
-	uint64_t id;                     /* of the next task */
+	const struct heddle_names *names;
+	uint64_t id; /* of the next task */
 	hd_recorded_fn f;
 	void *arg;
 	int status;
@@ -284,6 +268,7 @@ static void tell(const void *event, void *arg)
 	    .task = {.id = id, .control = is_control(s), .n_after = s->n_after, .n_accesses = s->n_accesses},
 	    .codelet = s->codelet != NO_CODELET ? r->codelets[s->codelet] : NULL,
 	    .perf = s->perf,
+	    .name = heddle_name_of(r->names, id),
 	    .priority = s->priority,
 	    .step = s->kind == STEP,
 	};
@@ -299,13 +284,14 @@ int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
 	if (r->lost)
 		return hd_error(HEDDLE_E_MEMORY, "%llu events were lost for lack of memory",
 		                (unsigned long long)r->lost);
-	struct reading reading = {.chunk = r->links.first, .id = r->first_id, .f = f, .arg = arg};
+	struct reading reading = {
+	    .chunk = r->links.first, .names = &r->task_names, .id = r->first_id, .f = f, .arg = arg};
 	reading.codelets = malloc((r->rt->n_codelets + 1) * sizeof(const heddle_codelet *));
 	if (!reading.codelets)
 		return hd_no_memory("what was submitted");
 	for (const heddle_codelet *c = r->rt->codelets; c; c = c->next)
 		reading.codelets[c->id] = c;
-	each(&r->submissions, tell, &reading);
+	hd_log_each(&r->submissions, tell, &reading);
 	free(reading.codelets);
 	free(reading.links);
 	return reading.status;
@@ -314,6 +300,11 @@ int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *r, uint32_t id)
 {
 	return id < r->n_data ? r->data_bytes[id] : 0;
+}
+
+const char *hd_recorder_data_name(const struct hd_recorder *r, uint32_t id)
+{
+	return id < r->n_data_names ? r->data_names[id] : NULL;
 }
 
 /* --- From events to a trace --------------------------------------------------------------------------------------- */
@@ -393,7 +384,7 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 	struct edges p = {.trace = trace, .steps = malloc((r->steps.n + 1) * sizeof *p.steps)};
 	if (!p.steps)
 		return hd_no_memory("a trace");
-	each(&r->steps, copy_step, &p);
+	hd_log_each(&r->steps, copy_step, &p);
 	qsort(p.steps, p.n_steps, sizeof *p.steps, compare_steps);
 	p.replay = hd_replay_open(r->rt->n_data, add_edge, &p);
 	int status = p.replay ? hd_recorder_each(r, replay_one, &p) : HEDDLE_E_MEMORY;
@@ -465,6 +456,29 @@ static int copy_codelets(heddle_runtime *rt, struct heddle_trace *trace)
 	return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const struct heddle_name *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Of the tasks of the trace: the recorder also has those of tasks that were cancelled or have not run yet. */
+static int copy_names(const struct hd_recorder *r, struct heddle_trace *trace)
+{
+	int status = 0;
+	for (size_t i = 0; i < trace->n_tasks && r->task_names.n && !status; i++) {
+		const char *name = heddle_name_of(&r->task_names, trace->tasks[i].id);
+		if (name)
+			status = hd_name_table_add(&trace->task_names, trace->tasks[i].id, name, strlen(name));
+	}
+	if (trace->task_names.n)
+		qsort(trace->task_names.list, trace->task_names.n, sizeof *trace->task_names.list, compare_names);
+	for (size_t i = 0; i < r->n_data_names && !status; i++)
+		if (r->data_names[i])
+			status = hd_name_table_add(&trace->data_names, i, r->data_names[i], strlen(r->data_names[i]));
+	return status;
+}
+
 static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 {
 	size_t n = 0;
@@ -475,8 +489,8 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 	if (!trace->tasks || !trace->transfers)
 		return hd_no_memory("a trace");
 	for (size_t i = 0; i < r->rt->n_workers; i++)
-		each(&r->tasks[i], copy_task, &(struct copying){trace, (uint32_t)i});
-	each(&r->transfers, copy_transfer, trace);
+		hd_log_each(&r->tasks[i], copy_task, &(struct copying){trace, (uint32_t)i});
+	hd_log_each(&r->transfers, copy_transfer, trace);
 	qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
 	qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);
 	return 0;
@@ -494,6 +508,8 @@ static int collect(heddle_runtime *rt, struct heddle_trace *trace)
 	if (!status)
 		status = copy_events(rt->recorder, trace);
 	if (!status)
+		status = copy_names(rt->recorder, trace);
+	if (!status)
 		status = make_edges(rt->recorder, trace);
 	return status;
 }
@@ -510,7 +526,8 @@ int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
 		return hd_no_memory("a trace");
 	hd_lock(&rt->lock);
 	int status = collect(rt, trace);
-	empty_all(rt->recorder);
+	empty_events(rt->recorder);
+	empty_submissions(rt->recorder);
 	hd_unlock(&rt->lock);
 	if (status)
 		heddle_trace_free(trace);

@@ -9,6 +9,7 @@ struct hd_recorded {
 	struct hd_replay_task task;
 	const heddle_codelet *codelet;    /* NULL: a control */
 	const struct hd_perf_entry *perf; /* NULL: a control, or the task could not be */
+	const char *name;                 /* given with heddle_named, or NULL */
 	int32_t priority;
 	int step; /* of a reduction: submitted by the core */
 };
@@ -19,5 +20,7 @@ typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* The size of a datum, by its number. */
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *recorder, uint32_t id);
+/* The name given to it, or NULL. */
+const char *hd_recorder_data_name(const struct hd_recorder *recorder, uint32_t id);
 
 #endif

@@ -58,6 +58,17 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace_transfe
 	hd_text_char(text, '\n');
 }
 
+static void put_names(struct hd_text *text, const char *record, const struct heddle_names *names)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		hd_text_put(text, record);
+		hd_text_char(text, ' ');
+		hd_text_uint(text, names->list[i].id);
+		hd_text_char(text, ' ');
+		put_rest(text, names->list[i].name);
+	}
+}
+
 static int put_platform(struct hd_text *text, const struct heddle_platform *platform)
 {
 	char *yaml = NULL;
@@ -79,7 +90,9 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 
 static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 {
-	hd_text_put(text, HD_TRACE_MAGIC "\npolicy ");
+	int has_names = trace->task_names.n || trace->data_names.n;
+	hd_text_put(text, has_names ? HD_TRACE_MAGIC_NAMES : HD_TRACE_MAGIC);
+	hd_text_put(text, "\npolicy ");
 	put_rest(text, trace->policy);
 	hd_text_format(text, "clock %s\n", trace->virtual_time ? "virtual" : "real");
 	int status = put_platform(text, trace->platform);
@@ -98,6 +111,8 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 		put_uints(text, (const uint64_t[]){trace->edges[i].from, trace->edges[i].to}, 2);
 		hd_text_char(text, '\n');
 	}
+	put_names(text, "task_name", &trace->task_names);
+	put_names(text, "data_name", &trace->data_names);
 	hd_text_put(text, "end");
 	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
 	hd_text_char(text, '\n');

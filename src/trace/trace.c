@@ -14,6 +14,8 @@ void heddle_trace_free(struct heddle_trace *trace)
 	free(trace->tasks);
 	free(trace->transfers);
 	free(trace->edges);
+	hd_name_table_free(&trace->task_names);
+	hd_name_table_free(&trace->data_names);
 	heddle_platform_free(trace->platform);
 	free(trace->policy);
 	free(trace);
@@ -81,6 +83,17 @@ static int check_all(const struct heddle_trace *trace, const char *kind, size_t 
 	return 0;
 }
 
+static int check_names(const struct heddle_names *names, const char *kind)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const char *what = hd_name_table_problem(names, i);
+		if (what)
+			return hd_error(HEDDLE_E_INVALID, "trace: name %zu of %zu for %s %s", i + 1, names->n, kind,
+			                what);
+	}
+	return 0;
+}
+
 int hd_trace_check(const struct heddle_trace *trace)
 {
 	if (!trace)
@@ -99,7 +112,9 @@ int hd_trace_check(const struct heddle_trace *trace)
 		status = check_all(trace, "transfer", trace->n_transfers, hd_trace_transfer_problem);
 	if (!status)
 		status = check_all(trace, "edge", trace->n_edges, hd_trace_edge_problem);
-	return status;
+	if (!status)
+		status = check_names(&trace->task_names, "tasks");
+	return status ? status : check_names(&trace->data_names, "data");
 }
 
 /* --- Figures ------------------------------------------------------------------------------------------------------ */

@@ -14,6 +14,13 @@ const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i);
 /* Whether all that the functions of src/trace rely on holds; HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
+/* names.c. Appends a name (copied, `length` bytes of it) to a table that nobody else has made; the caller sees to the
+ * order. HEDDLE_E_MEMORY. */
+int hd_name_table_add(struct heddle_names *names, uint64_t id, const char *name, size_t length);
+void hd_name_table_free(struct heddle_names *names);
+/* What is wrong with name i, given that those before it are right, as above. */
+const char *hd_name_table_problem(const struct heddle_names *names, size_t i);
+
 /* us: when the first task could run, 0 without tasks; time is counted from it. */
 double hd_trace_begin(const struct heddle_trace *trace);
 /* us spent in tasks per worker; the caller frees the array. NULL: out of memory. */

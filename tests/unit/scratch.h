@@ -19,7 +19,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json",
+	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json", "a.dot",
 	                                   "a.paje",  "a.png",   "a.svg", "a.pdf"};
 	(void)state;
 	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {

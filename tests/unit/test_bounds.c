@@ -223,7 +223,18 @@ static void bounds_of_a_task_graph_follow_its_accesses(void **state)
 	struct heddle_graph_task tasks[] = {
 	    {.n_accesses = 1}, {.first_access = 1, .n_accesses = 1}, {.first_access = 2}};
 	struct heddle_graph_access accesses[] = {{0, HEDDLE_W}, {0, HEDDLE_R}};
-	struct heddle_graph graph = {name, types, 1, data, 1, tasks, 3, accesses, 2, NULL, 0, classes, 1, times};
+	struct heddle_graph graph = {.name = name,
+	                             .types = types,
+	                             .n_types = 1,
+	                             .data = data,
+	                             .n_data = 1,
+	                             .tasks = tasks,
+	                             .n_tasks = 3,
+	                             .accesses = accesses,
+	                             .n_accesses = 2,
+	                             .classes = classes,
+	                             .n_classes = 1,
+	                             .times = times};
 	struct heddle_bounds b;
 	OK(heddle_graph_bounds(&graph, platforms[1], ROUNDS, &b));
 	near(b.area, 7);

@@ -148,7 +148,7 @@ static void wrong_json_is_refused_with_its_line(void **state)
 	    {"", ":1:", "{"},
 	    {"[1]", ":1:", "{"},
 	    {"{}", ":1:", "heddle_graph"},
-	    {"{\"heddle_graph\": 2}", ":1:", "version 1"},
+	    {"{\"heddle_graph\": 3}", ":1:", "version 1"},
 	    {"{\"heddle_graph\": 1}\n x", ":2:", "follows"},
 	    {"{\"heddle_graph\": 1,\n\"taks\": []}", ":2:", "taks"},
 	    {"{\"heddle_graph\": 1,\n\"data\": [],\n\"data\": []}", ":3:", "second"},
