@@ -79,8 +79,9 @@ int heddle_graph_load(const char *path, struct heddle_graph **out);
  * atomically. */
 int heddle_graph_save(const struct heddle_graph *graph, const char *path);
 
-/* The graph that a traced runtime saw: all tasks submitted since the start, or since the last heddle_trace_take. Tasks
- * that failed are in it, the steps of reductions are not. What else held tasks back (partitions, heddle_acquire, tasks
+/* The graph that a traced runtime saw: all tasks submitted since the start. heddle_trace_take ends a recording, which
+ * is still there afterwards, until a task of the next one is submitted: so it does not matter which of the two is called
+ * first. Tasks that failed are in the graph, the steps of reductions are not. What else held tasks back (partitions, heddle_acquire, tasks
  * without codelet) becomes explicit edges. Times are the means that the models have measured per class, or what
  * codelets of HEDDLE_MODEL_GIVEN said; in virtual time the latter only. Wait for all first. The caller owns *out.
  * HEDDLE_E_STATE when the runtime does not trace. */

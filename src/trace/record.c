@@ -53,6 +53,8 @@ struct hd_recorder {
 	struct heddle_names task_names; /* owns; of the submissions */
 	char **data_names;              /* owns; by registration number, NULL: no name; room for n_data_names */
 	size_t n_data_names;            /* 0 as long as no datum has been named */
+	/* The trace of the submissions has been taken: they stay for heddle_graph_record, until others begin. */
+	int taken;
 	uint64_t lost; /* events for which there was no memory */
 };
 
@@ -95,6 +97,7 @@ static void empty_submissions(struct hd_recorder *r)
 	hd_log_empty(&r->submissions);
 	hd_log_empty(&r->links);
 	hd_name_table_free(&r->task_names);
+	r->taken = 0;
 }
 
 void hd_recorder_close(struct hd_recorder *r)
@@ -146,6 +149,14 @@ void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char
 	r->data_names[d->id] = copy;
 }
 
+/* What ends the use of data goes with the tasks before it; anything else begins another recording, if the trace of
+ * those has been taken. */
+static void begin_recording(struct hd_recorder *r, const heddle_task *t)
+{
+	if (t->kind != HD_TASK_ACQUIRE && t->kind != HD_TASK_UNREGISTER && t->kind != HD_TASK_UNPARTITION)
+		empty_submissions(r);
+}
+
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 {
 	struct submission s = {.perf = t->perf,
@@ -153,6 +164,8 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 	                       .priority = t->priority,
 	                       .n_after = r->n_after & MOST_AFTER,
 	                       .kind = t->kind};
+	if (HD_UNLIKELY(r->taken))
+		begin_recording(r, t);
 	if (HD_UNLIKELY(t->extra && t->extra->name))
 		r->lost += hd_name_table_add(&r->task_names, t->order, t->extra->name, strlen(t->extra->name)) != 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -181,6 +194,8 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 
 void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 {
+	if (HD_UNLIKELY(r->taken)) /* only tasks of the program wait explicitly */
+		empty_submissions(r);
 	union link_event *e = append(r, &r->links);
 	if (e)
 		e->before = before;
@@ -509,7 +524,7 @@ static int collect(heddle_runtime *rt, struct heddle_trace *trace)
 		status = copy_events(rt->recorder, trace);
 	if (!status)
 		status = copy_names(rt->recorder, trace);
-	if (!status)
+	if (!status && !rt->recorder->taken) /* else they went with an earlier trace */
 		status = make_edges(rt->recorder, trace);
 	return status;
 }
@@ -527,7 +542,7 @@ int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
 	hd_lock(&rt->lock);
 	int status = collect(rt, trace);
 	empty_events(rt->recorder);
-	empty_submissions(rt->recorder);
+	rt->recorder->taken = 1;
 	hd_unlock(&rt->lock);
 	if (status)
 		heddle_trace_free(trace);

@@ -15,8 +15,8 @@ struct hd_recorded {
 };
 typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 
-/* Calls `f` for everything submitted since the last heddle_trace_take, in order, until it returns an error, which is
- * returned. */
+/* Calls `f` for everything submitted since the start or, once something was submitted after it, since the last
+ * heddle_trace_take; in order, until it returns an error, which is returned. */
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* The size of a datum, by its number. */
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *recorder, uint32_t id);

@@ -411,6 +411,103 @@ static void real_run_leaves_measured_times_and_failed_tasks(void **state)
 	assert_ok(heddle_stop(silent));
 }
 
+/* A chain of two tasks on `d`, of which one name is "first" */
+static void submit_two(heddle_runtime *rt, const heddle_codelet *c, heddle_data *d)
+{
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_named("first")));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
+	assert_ok(heddle_wait_all(rt));
+}
+
+static void graph_is_recorded_after_its_trace_as_well_as_before(void **state)
+{
+	(void)state;
+	const struct heddle_config config = traced();
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "touch", .cpu = nothing);
+	long x = 0, y = 0;
+	heddle_data *d, *other;
+	struct heddle_graph *g;
+	struct heddle_trace *trace;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_variable(rt, &y, sizeof y, &other));
+	submit_two(rt, c, d);
+	assert_ok(heddle_trace_take(rt, &trace));
+	heddle_trace_free(trace);
+	assert_ok(heddle_acquire(other, HEDDLE_RW)); /* what ends the use of data begins no other recording */
+	assert_ok(heddle_release(other));
+	assert_ok(heddle_unregister(other));
+	assert_ok(heddle_graph_record(rt, &g));
+	assert_int_equal(g->n_tasks, 2);
+	assert_true(has_edge(g, 0, 1));
+	assert_string_equal(heddle_name_of(&g->task_names, 0), "first");
+	heddle_graph_free(g);
+	assert_ok(heddle_trace_take(rt, &trace)); /* nothing has run since, and nothing waited */
+	assert_true(trace->n_tasks == 0 && trace->n_edges == 0 && trace->task_names.n == 0);
+	heddle_trace_free(trace);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_graph_record(rt, &g)); /* the next recording has begun */
+	assert_int_equal(g->n_tasks, 1);
+	assert_int_equal(g->task_names.n, 0);
+	heddle_graph_free(g);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
+/* The task that waits explicitly begins the next recording, with what it waits for told before it. */
+static void recording_may_begin_with_an_explicit_dependency(void **state)
+{
+	(void)state;
+	const struct heddle_config config = traced();
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "touch", .cpu = nothing);
+	heddle_task *before, *again;
+	struct heddle_graph *g;
+	struct heddle_trace *trace;
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_out(&before)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	heddle_trace_free(trace);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_after(before), heddle_out(&again)));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_after(again)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_graph_record(rt, &g));
+	assert_int_equal(g->n_tasks, 2);
+	assert_true(g->n_edges == 1 && g->edges[0].from == 0 && g->edges[0].to == 1);
+	heddle_graph_free(g);
+	heddle_task_release(before);
+	heddle_task_release(again);
+	assert_ok(heddle_stop(rt));
+}
+
+/* The reduction of what an earlier recording has contributed is part of the next one. */
+static void recording_may_begin_with_a_reduction(void **state)
+{
+	(void)state;
+	struct heddle_config config = traced();
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "touch", .cpu = nothing);
+	long x = 0;
+	heddle_data *d;
+	struct heddle_trace *trace;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_data_set_reduction(d, c, c));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_redux(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	heddle_trace_free(trace);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_int_equal(trace->n_tasks, 2); /* the addition and the reader, which waits for it */
+	assert_int_equal(trace->n_edges, 1);
+	assert_true(trace->edges[0].from == trace->tasks[0].id && trace->edges[0].to == trace->tasks[1].id);
+	heddle_trace_free(trace);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 /* --- A factorisation, recorded and replayed ----------------------------------------------------------------------- */
 
 static struct heddle_trace *trace_cholesky(const char *policy, struct heddle_graph **g)
@@ -462,6 +559,9 @@ int main(void)
 	    cmocka_unit_test(recorded_graph_is_the_submitted_one_and_has_the_traces_edges),
 	    cmocka_unit_test(partitions_become_explicit_edges),
 	    cmocka_unit_test(acquires_and_tasks_without_codelet_pass_dependencies_on),
+	    cmocka_unit_test(graph_is_recorded_after_its_trace_as_well_as_before),
+	    cmocka_unit_test(recording_may_begin_with_an_explicit_dependency),
+	    cmocka_unit_test(recording_may_begin_with_a_reduction),
 	    cmocka_unit_test(real_run_leaves_measured_times_and_failed_tasks),
 	    cmocka_unit_test(replayed_factorisation_takes_the_same_time_under_every_policy),
 	};
