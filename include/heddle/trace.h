@@ -97,8 +97,10 @@ struct heddle_gantt_options {
 /* A Gantt chart; the format is the path's extension: .png, .svg, .pdf. Idle share per worker on the left. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
-/* Writes the state of every worker and unfinished task, for people and debuggers. From any thread: it takes the lock,
- * but where that cannot be had within a tenth of a second, because something hangs, goes on without and says so. */
+/* Writes the state of every worker and unfinished task, for people and debuggers: which task each worker runs; what
+ * each task does or waits for, and per datum, by its name (heddle_data_set_name) or number and shape, how it is
+ * accessed, whether its turn has come, and if not, who has it. From any thread: it takes the lock, but where that cannot
+ * be had within a tenth of a second, because something hangs, goes on without, says so, and leaves out who has what. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
 /* us from the moment when the first task could run, which is its submission unless the program still held its data, to

@@ -6,12 +6,11 @@
 
 static void describe_chain(FILE *out, const heddle_data *d)
 {
-	char name[80];
+	char name[80], title[HD_TITLE];
 	if (!d->queue)
 		return;
-	fprintf(out, "; %s waits for %s", hd_task_name(hd_access_task(d->queue)), hd_data_name(d, name, sizeof name));
-	if (hd_data_is_held(d))
-		fprintf(out, " acquired by the program");
+	fprintf(out, "; %s waits for %s%s", hd_task_title(hd_access_task(d->queue), title, sizeof title),
+	        hd_data_name(d, name, sizeof name), hd_data_is_held(d) ? ", acquired by the program" : "");
 }
 
 struct list {
@@ -26,7 +25,8 @@ static void describe_task(const heddle_task *t, void *arg)
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
 	if ((state != HD_READY && state != HD_PICKED) || l->shown++ >= 8)
 		return;
-	fprintf(l->out, "; %s (task %llu) ", hd_task_name(t), (unsigned long long)t->order);
+	char title[HD_TITLE];
+	fprintf(l->out, "; %s ", hd_task_title(t, title, sizeof title));
 	if (state == HD_READY)
 		fprintf(l->out, "is ready");
 	else
@@ -37,6 +37,7 @@ char *hd_describe_hang(heddle_runtime *rt)
 {
 	char *text = NULL;
 	size_t size;
+	char title[HD_TITLE];
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
@@ -44,10 +45,11 @@ char *hd_describe_hang(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (rt->workers[i].running)
 			fprintf(out, "; %s runs %s", rt->platform->workers[i].name,
-			        hd_task_name(rt->workers[i].running));
+			        hd_task_title(rt->workers[i].running, title, sizeof title));
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].waiting)
-			fprintf(out, "; %s waits for room on %s", hd_task_name(rt->memories[i].waiting),
+			fprintf(out, "; %s waits for room on %s",
+			        hd_task_title(rt->memories[i].waiting, title, sizeof title),
 			        rt->platform->nodes[i].name);
 	hd_pool_each(&rt->pool, describe_task, &(struct list){.out = out});
 	int shown = 0;
@@ -71,41 +73,216 @@ int hd_core_deadlock(heddle_runtime *rt)
 	return status;
 }
 
-static void dump_task(const heddle_task *t, void *arg)
+/* --- Everything --------------------------------------------------------------------------------------------------- */
+
+/* One access of a task that is in the graph. */
+struct use {
+	const struct hd_access *access;
+	int waits; /* it is not its turn yet */
+};
+
+/* All of them, by datum and then by task: who has a datum, and who waits for it. */
+struct uses {
+	struct use *list; /* owns; NULL: nobody knows, for the lock or the memory could not be had */
+	size_t n, max;
+};
+
+struct dump {
+	heddle_runtime *rt;
+	FILE *out;
+	struct uses uses;
+};
+
+static unsigned state_of(const heddle_task *t)
 {
-	static const char *const states[] = {"outside", "waiting", "ready",    "picked",
-	                                     "staged",  "running", "released", "ended"};
-	FILE *out = arg;
-	/* relaxed: under the core lock; pairs: nothing */
-	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
-	if (state == HD_OUTSIDE || state == HD_ENDED)
-		return;
-	fprintf(out, "task %llu %s: %s, waits for %u, worker %u, status %d%s\n", (unsigned long long)t->order,
-	        hd_task_name(t), states[state], t->pending, t->worker, t->status, t->cancelled ? ", cancelled" : "");
-	for (uint32_t i = 0; state < HD_RELEASED && i < t->n_accesses; i++) { /* later a datum may be gone */
-		const struct hd_access *a = &t->accesses[i];
-		const heddle_data *d = a->data;
-		fprintf(out,
-		        "  datum %u: mode %u flags %u; granted %u of mode %u, queue %s, token %s, commuters %s, %u "
-		        "transfers\n",
-		        d->id, a->mode, a->flags, d->granted, d->granted_mode,
-		        d->queue ? hd_task_name(hd_access_task(d->queue)) : "empty", d->token ? "held" : "free",
-		        d->commuters ? hd_task_name(hd_access_task(d->commuters)) : "none", d->n_transfers);
-	}
+	/* relaxed: under the core lock, or it says that it may be changing; pairs: nothing */
+	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
-static void dump(heddle_runtime *rt, FILE *out)
+static int in_graph(unsigned state)
 {
-	fprintf(out, "inserted %llu ended %llu running %llu transfers %llu staged %llu held %llu ready %zu\n",
-	        (unsigned long long)rt->n_inserted, (unsigned long long)rt->n_ended, (unsigned long long)rt->n_running,
-	        (unsigned long long)rt->n_transfers, (unsigned long long)rt->n_staged, (unsigned long long)rt->n_held,
-	        rt->n_ready);
+	return state != HD_OUTSIDE && state != HD_ENDED;
+}
+
+static void count_uses(const heddle_task *t, void *arg)
+{
+	struct uses *uses = arg;
+	if (in_graph(state_of(t)))
+		uses->max += t->n_accesses;
+}
+
+static void add_uses(const heddle_task *t, void *arg)
+{
+	struct uses *uses = arg;
+	unsigned state = state_of(t);
+	if (!in_graph(state) || state == HD_RELEASED) /* then its data may be gone */
+		return;
+	for (uint32_t i = 0; i < t->n_accesses && uses->n < uses->max; i++)
+		if (!(t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
+			uses->list[uses->n++] = (struct use){&t->accesses[i], 0};
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct hd_access *x = ((const struct use *)a)->access, *y = ((const struct use *)b)->access;
+	if (x->data != y->data)
+		return x->data->id < y->data->id ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static struct use *find_use(const struct uses *uses, const struct hd_access *a)
+{
+	const struct use key = {a, 0};
+	return uses->list ? bsearch(&key, uses->list, uses->n, sizeof key, by_place) : NULL;
+}
+
+/* Under the lock. */
+static void find_uses(heddle_runtime *rt, struct uses *uses)
+{
+	hd_pool_each(&rt->pool, count_uses, uses);
+	uses->list = calloc(uses->max + 1, sizeof *uses->list);
+	if (!uses->list)
+		return;
+	hd_pool_each(&rt->pool, add_uses, uses);
+	qsort(uses->list, uses->n, sizeof *uses->list, by_place);
+	for (const heddle_data *d = rt->data; d; d = d->next)
+		for (const struct hd_access *a = d->queue; a; a = a->next) {
+			struct use *use = find_use(uses, a);
+			if (use)
+				use->waits = 1;
+		}
+}
+
+/* What it looks like: "100 x 4 of 8 bytes". */
+static void print_shape(FILE *out, const heddle_data *d)
+{
+	if ((d->traits & HD_DATA_OBJECT) || hd_data_n_parts(d) > 1) {
+		fprintf(out, "%zu parts, %llu bytes", hd_data_n_parts(d), (unsigned long long)d->bytes);
+		return;
+	}
+	for (unsigned dim = 0; dim < d->part.n_dims; dim++)
+		fprintf(out, "%s%zu", dim ? " x " : "", d->part.n[dim]);
+	fprintf(out, "%s%zu bytes", d->part.n_dims ? " of " : "", d->part.elem_size);
+}
+
+/* Those of the same datum that are before it: the first is named. */
+static void print_holders(const struct dump *dump, const struct use *use)
+{
+	char title[HD_TITLE];
+	const struct use *first = use, *end = dump->uses.list + dump->uses.n;
+	const heddle_task *holder = NULL;
+	size_t n = 0;
+	while (first > dump->uses.list && first[-1].access->data == use->access->data)
+		first--;
+	for (; first < end && first->access->data == use->access->data; first++) {
+		if (first->waits)
+			continue;
+		holder = n++ ? holder : hd_access_task(first->access);
+	}
+	if (hd_data_is_held(use->access->data))
+		fputs(": the program has acquired it", dump->out);
+	else if (holder)
+		fprintf(dump->out, ": %s has it", hd_task_title(holder, title, sizeof title));
+	if (n > 1)
+		fprintf(dump->out, ", and %zu more", n - 1);
+}
+
+static void print_access(const struct dump *dump, const struct hd_access *a, unsigned state)
+{
+	const heddle_data *d = a->data;
+	char name[80];
+	snprintf(name, sizeof name, "datum %u", d->id);
+	fprintf(dump->out, "            %-8s %s (", hd_mode_name(a->mode),
+	        d->extra && d->extra->name && *d->extra->name ? d->extra->name : name);
+	print_shape(dump->out, d);
+	fputc(')', dump->out);
+	const struct use *use = find_use(&dump->uses, a);
+	if (use && use->waits) {
+		fputs(", waits", dump->out);
+		print_holders(dump, use);
+	} else if (use && a->mode == HEDDLE_COMMUTE && !(a->flags & HD_ACCESS_TOKEN)) {
+		fputs(d->token ? ", waits for its turn among those that commute" : "", dump->out);
+	} else if (use) {
+		fputs(state == HD_PICKED && d->n_transfers ? ", a copy is under way" : ", has it", dump->out);
+	}
+	fputc('\n', dump->out);
+}
+
+/* Data whose turn has not come, and tasks that it was told to wait for. */
+static void print_pending(FILE *out, const heddle_task *t)
+{
+	if (t->pending)
+		fprintf(out, "waits for %u %s", t->pending, t->pending > 1 ? "data or tasks" : "datum or task");
+	else
+		fputs("waits for its turn", out);
+}
+
+/* What it does, and where. */
+static void print_state(const struct dump *dump, const heddle_task *t, unsigned state)
+{
+	const char *worker = t->codelet ? dump->rt->platform->workers[t->worker].name : "main memory";
+	switch (state) {
+	case HD_WAITING: print_pending(dump->out, t); break;
+	case HD_READY: fprintf(dump->out, "ready, policy %s has it", dump->rt->sched.policy->name); break;
+	case HD_PICKED: fprintf(dump->out, "waits for its data on %s", worker); break;
+	case HD_STAGED:
+		if (t->codelet)
+			fprintf(dump->out, "next on %s", worker);
+		else
+			fputs("the program has its datum, until it releases it", dump->out);
+		break;
+	case HD_RUNNING: fprintf(dump->out, "runs on %s", worker); break;
+	default: fputs("has ended, its callback runs", dump->out); break;
+	}
+	if (t->status)
+		fprintf(dump->out, ", failed with %s", heddle_status_name(t->status));
+	else if (t->cancelled)
+		fputs(", will be cancelled", dump->out);
+}
+
+static void print_task(const heddle_task *t, void *arg)
+{
+	const struct dump *dump = arg;
+	unsigned state = state_of(t);
+	char title[HD_TITLE];
+	if (!in_graph(state))
+		return;
+	fprintf(dump->out, "    %-40s ", hd_task_title(t, title, sizeof title));
+	print_state(dump, t, state);
+	fputc('\n', dump->out);
+	for (uint32_t i = 0; state != HD_RELEASED && i < t->n_accesses; i++) /* later a datum may be gone */
+		print_access(dump, &t->accesses[i], state);
+}
+
+static void print_worker(const struct dump *dump, const struct hd_worker *w)
+{
+	char title[HD_TITLE];
+	fprintf(dump->out, "    %-3u %-16s %3u in flight  ", w->id, dump->rt->platform->workers[w->id].name,
+	        w->in_flight);
+	if (w->running)
+		fprintf(dump->out, "runs %s\n", hd_task_title(w->running, title, sizeof title));
+	else
+		fprintf(dump->out, "idle%s\n", w->hungry ? ", and there is nothing for it" : "");
+}
+
+static void print_all(const struct dump *dump)
+{
+	const heddle_runtime *rt = dump->rt;
+	FILE *out = dump->out;
+	/* relaxed: a figure for people; pairs: nothing */
+	uint32_t tail = rt->filled ? atomic_load_explicit(&rt->filled->tail, memory_order_relaxed) : 0;
+	fprintf(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
+	        (unsigned long long)hd_live(rt), (unsigned long long)rt->n_running, (unsigned long long)rt->n_staged,
+	        rt->n_ready, (unsigned long long)rt->n_ended);
+	fprintf(out, "submitted and not looked at yet: %u\n", rt->filled ? tail - rt->filled->head : 0);
+	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->n_transfers);
+	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->n_held);
+	fprintf(out, "workers:\n");
 	for (size_t i = 0; i < rt->n_workers; i++)
-		fprintf(out, "worker %zu: %u in flight, %s%s%s\n", i, rt->workers[i].in_flight,
-		        rt->workers[i].running ? "runs " : "idle",
-		        rt->workers[i].running ? hd_task_name(rt->workers[i].running) : "",
-		        rt->workers[i].hungry ? ", hungry" : "");
-	hd_pool_each(&rt->pool, dump_task, out);
+		print_worker(dump, &rt->workers[i]);
+	if (hd_live(rt))
+		fprintf(out, "unfinished tasks, each with what it accesses:\n");
+	hd_pool_each(&rt->pool, print_task, (void *)(uintptr_t)dump);
 }
 
 /* Whoever holds the lock for so long hangs, or has called us. */
@@ -118,7 +295,11 @@ void heddle_dump(heddle_runtime *rt, FILE *out)
 	int locked = hd_lock_for(&rt->lock, LOCK_US);
 	if (!locked)
 		fprintf(out, "the core lock is held: what follows may be changing\n");
-	dump(rt, out);
+	struct dump dump = {.rt = rt, .out = out};
+	if (locked)
+		find_uses(rt, &dump.uses);
+	print_all(&dump);
+	free(dump.uses.list);
 	if (locked)
 		hd_unlock(&rt->lock);
 }

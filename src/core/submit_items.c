@@ -26,18 +26,6 @@ static void count_items(size_t n, const struct heddle_item *items, struct hd_req
 	}
 }
 
-static const char *mode_name(unsigned mode)
-{
-	switch (mode) {
-	case HEDDLE_R: return "R";
-	case HEDDLE_W: return "W";
-	case HEDDLE_RW: return "RW";
-	case HEDDLE_SCRATCH: return "SCRATCH";
-	case HEDDLE_REDUX: return "REDUX";
-	default: return "COMMUTE";
-	}
-}
-
 static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why)
 {
 	char name[80];
@@ -91,7 +79,7 @@ static int merge_duplicate(heddle_task *t, struct hd_access *a)
 			char name[80];
 			return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task",
 			                hd_task_name(t), hd_data_name_unlocked(a->data, name, sizeof name),
-			                mode_name(first->mode), mode_name(a->mode));
+			                hd_mode_name(first->mode), hd_mode_name(a->mode));
 		}
 		first->mode = mode & 0x1f;
 		a->flags |= HD_ACCESS_ALIAS;
@@ -110,8 +98,8 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		return status;
 	if (HD_UNLIKELY(c && c->desc.n_modes) && (i >= c->desc.n_modes || (unsigned)c->desc.modes[i] != mode))
 		return hd_error(HEDDLE_E_INVALID, "%s: datum %u is accessed as %s, the codelet says %s", c->desc.name,
-		                i, mode_name(mode),
-		                i < c->desc.n_modes ? mode_name((unsigned)c->desc.modes[i]) : "nothing");
+		                i, hd_mode_name(mode),
+		                i < c->desc.n_modes ? hd_mode_name((unsigned)c->desc.modes[i]) : "nothing");
 	struct hd_access *a = &t->accesses[i];
 	a->data = d;
 	a->next = NULL;

@@ -6,6 +6,32 @@
 #include "data/data.h"
 #include "runtime.h"
 
+static const struct {
+	const char *name;
+	uint32_t mode;
+} modes[] = {
+    {"R", HEDDLE_R},         {"W", HEDDLE_W},
+    {"RW", HEDDLE_RW},       {"SCRATCH", HEDDLE_SCRATCH},
+    {"REDUX", HEDDLE_REDUX}, {"COMMUTE", HEDDLE_COMMUTE},
+};
+enum { N_MODES = sizeof modes / sizeof *modes };
+
+const char *hd_mode_name(uint32_t mode)
+{
+	for (size_t i = 0; i < N_MODES; i++)
+		if (modes[i].mode == mode)
+			return modes[i].name;
+	return NULL;
+}
+
+uint32_t hd_mode_of(const char *name)
+{
+	for (size_t i = 0; i < N_MODES; i++)
+		if (strcmp(modes[i].name, name) == 0)
+			return modes[i].mode;
+	return 0;
+}
+
 struct hd_task_extra *hd_task_extra(heddle_task *t)
 {
 	if (!t->extra && !(t->extra = calloc(1, sizeof *t->extra)))
@@ -70,7 +96,8 @@ char *hd_task_blame(const heddle_task *t)
 	if (t->extra && t->extra->cause)
 		return strdup(t->extra->cause);
 	const char *why = t->extra && t->extra->message ? t->extra->message : heddle_status_name(t->status);
-	return hd_format("%s (task %llu) failed: %s", hd_task_name(t), (unsigned long long)t->order, why);
+	char title[HD_TITLE];
+	return hd_format("%s failed: %s", hd_task_title(t, title, sizeof title), why);
 }
 
 const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
@@ -83,13 +110,27 @@ const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
 	return buffer;
 }
 
-const char *hd_task_name(const heddle_task *t)
+/* What it is, whatever it is called. */
+static const char *kind_name(const heddle_task *t)
 {
 	static const char *const kinds[] = {"task",     "synchronisation", "acquire",     "unregister",
 	                                    "prefetch", "partition",       "unpartition", "reduction"};
-	if (t->extra && t->extra->name)
-		return t->extra->name;
 	return t->codelet ? t->codelet->desc.name : kinds[t->kind];
+}
+
+const char *hd_task_name(const heddle_task *t)
+{
+	return t->extra && t->extra->name ? t->extra->name : kind_name(t);
+}
+
+const char *hd_task_title(const heddle_task *t, char *buffer, size_t size)
+{
+	if (t->extra && t->extra->name)
+		snprintf(buffer, size, "%s (%s, task %llu)", t->extra->name, kind_name(t),
+		         (unsigned long long)t->order);
+	else
+		snprintf(buffer, size, "%s (task %llu)", kind_name(t), (unsigned long long)t->order);
+	return buffer;
 }
 
 struct heddle_task_links *heddle_task_link(heddle_task *t)

@@ -51,6 +51,10 @@ static inline int hd_mode_writes(unsigned mode) /* replaces the value that other
 	return (mode & HEDDLE_W) || mode == HEDDLE_COMMUTE;
 }
 
+/* "R", "W", "RW", "SCRATCH", "REDUX", "COMMUTE"; NULL and 0 for what is none. */
+const char *hd_mode_name(uint32_t mode);
+uint32_t hd_mode_of(const char *name);
+
 enum hd_task_kind {
 	HD_TASK_CODELET,     /* runs a kernel on a worker */
 	HD_TASK_SYNC,        /* ends as soon as it is ready */
@@ -249,6 +253,10 @@ void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* When the runtime stops: what is left of tasks that will never end, after a deadlock, or that the program has kept. */
 void hd_task_forget_all(heddle_runtime *rt);
 const char *hd_task_name(const heddle_task *t);
+/* "NAME (CODELET, task 7)", or "CODELET (task 7)" for a task without a name of its own: what messages call it. Returns
+ * `buffer`, of HD_TITLE bytes usually. */
+enum { HD_TITLE = 200 };
+const char *hd_task_title(const heddle_task *t, char *buffer, size_t size);
 /* of its data. Not the model's figure: tasks with aliases share its entry */
 uint64_t hd_task_bytes(const heddle_task *t);
 int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node); /* the node can hold its data at all */

@@ -169,9 +169,9 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 		return;
 	rt->first_error = t->status;
 	free(rt->first_message);
-	char why[HD_REASON];
-	rt->first_message = hd_format("%s (task %llu): %s", hd_task_name(t), (unsigned long long)t->order,
-	                              hd_task_reason(t, why, sizeof why));
+	char title[HD_TITLE], why[HD_REASON];
+	rt->first_message =
+	    hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
 }
 
 /* The next wait for all shall report it: a task, or a control that failed by itself and that nobody waits for. */
@@ -381,8 +381,9 @@ static void policy_ends(heddle_runtime *rt, double began)
 static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, const char *why)
 {
 	heddle_runtime *rt = w->rt;
-	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s task %s, which %s", rt->sched.policy->name,
-	                      rt->platform->workers[w->id].name, hd_task_name(t), why);
+	char title[HD_TITLE];
+	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s %s, which %s", rt->sched.policy->name,
+	                      rt->platform->workers[w->id].name, hd_task_title(t, title, sizeof title), why);
 	if (!rt->first_error) {
 		rt->first_error = status;
 		rt->first_message = hd_format("%s", heddle_last_error());

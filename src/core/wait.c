@@ -166,9 +166,9 @@ int heddle_task_wait(heddle_task *task)
 	task->waited = 1;
 	int status = hd_wait_reacting(rt, task_ended, task);
 	if (!status && task->status) {
-		char why[HD_REASON];
-		status = hd_error(task->status, "%s (task %llu): %s", hd_task_name(task),
-		                  (unsigned long long)task->order, hd_task_reason(task, why, sizeof why));
+		char title[HD_TITLE], why[HD_REASON];
+		status = hd_error(task->status, "%s: %s", hd_task_title(task, title, sizeof title),
+		                  hd_task_reason(task, why, sizeof why));
 	}
 	hd_unlock(&rt->lock);
 	return status;

@@ -3,34 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/task.h"
 #include "trace/replay.h"
 #include "trace/trace.h"
-
-static const struct {
-	const char *name;
-	uint32_t mode;
-} modes[] = {
-    {"R", HEDDLE_R},         {"W", HEDDLE_W},
-    {"RW", HEDDLE_RW},       {"SCRATCH", HEDDLE_SCRATCH},
-    {"REDUX", HEDDLE_REDUX}, {"COMMUTE", HEDDLE_COMMUTE},
-};
-enum { N_MODES = sizeof modes / sizeof *modes };
-
-const char *hd_mode_name(uint32_t mode)
-{
-	for (size_t i = 0; i < N_MODES; i++)
-		if (modes[i].mode == mode)
-			return modes[i].name;
-	return NULL;
-}
-
-uint32_t hd_mode_of(const char *name)
-{
-	for (size_t i = 0; i < N_MODES; i++)
-		if (strcmp(modes[i].name, name) == 0)
-			return modes[i].mode;
-	return 0;
-}
 
 void heddle_graph_free(struct heddle_graph *g)
 {

@@ -96,9 +96,6 @@ int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 
 /* --- Others ------------------------------------------------------------------------------------------------------- */
 
-/* "R", "W", "RW", "SCRATCH", "REDUX", "COMMUTE"; NULL and 0 for what is none. */
-const char *hd_mode_name(uint32_t mode);
-uint32_t hd_mode_of(const char *name);
 /* Sum of the sizes of a task's data. */
 double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
 /* The column of `times` that holds for a class, or graph->n_classes. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/task.h"
 
 /* The second has names of tasks and data. A graph without any is written as the first, which older readers
  * understand. */

@@ -359,6 +359,152 @@ static void name_that_is_not_utf8_is_recorded_with_marks(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Messages ----------------------------------------------------------------------------------------------------- */
+
+static void failed_task_is_called_by_its_name_and_its_codelet(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "may_fail", .cpu = fail_with);
+	heddle_data *d;
+	heddle_task *reader;
+	long x = 0;
+	int code = 3, fine = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_w(d), heddle_value(code), heddle_named("step 7")));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d), heddle_value(fine), heddle_named("reader"),
+	                        heddle_out(&reader)));
+	assert_int_equal(heddle_task_wait(reader), HEDDLE_E_CANCELLED);
+	assert_says("reader (may_fail, task 1): it was not run, for step 7 (may_fail, task 0) failed");
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_says("step 7 (may_fail, task 0): ");
+	heddle_task_release(reader);
+	heddle_unregister(d);
+	heddle_stop(rt);
+}
+
+static void deadlock_is_reported_with_names(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "update", .cpu = nothing);
+	heddle_data *d;
+	long x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_data_set_name(d, "A[0]"));
+	assert_ok(heddle_acquire(d, HEDDLE_R));
+	heddle_task *t;
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_named("step 7"), heddle_out(&t)));
+	assert_int_equal(heddle_task_wait(t), HEDDLE_E_DEADLOCK);
+	assert_says("step 7 (update, task 1) waits for A[0], acquired by the program");
+	heddle_task_release(t);
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
+/* --- What heddle_dump writes -------------------------------------------------------------------------------------- */
+
+static atomic_int entered, gate;
+
+static int stay(heddle_context *c)
+{
+	(void)c;
+	entered = 1;
+	wait_for(&gate, 1);
+	return 0;
+}
+
+static char *dump_of(heddle_runtime *rt)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	assert_non_null(out);
+	heddle_dump(rt, out);
+	fclose(out);
+	return text;
+}
+
+static void dump_says_in_words_who_does_what_and_who_waits_for_whom(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	const char *worker = heddle_runtime_platform(rt)->workers[0].name;
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "update", .cpu = stay);
+	heddle_data *a, *b, *x;
+	heddle_task *t;
+	double numbers[40] = {0};
+	long y = 0;
+	assert_ok(heddle_matrix(rt, numbers, 10, 4, 10, sizeof *numbers, &a));
+	assert_ok(heddle_data_set_name(a, "A[0,1]"));
+	assert_ok(heddle_variable(rt, &y, sizeof y, &b));
+	assert_ok(heddle_vector(rt, NULL, 7, 4, &x));
+	assert_ok(heddle_acquire(b, HEDDLE_R));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_w(a), heddle_named("step 7"), heddle_on(0)));
+	wait_for(&entered, 1);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(a), heddle_w(x), heddle_on(0)));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(b), heddle_named("last"), heddle_on(0), heddle_out(&t)));
+	heddle_task_release(t); /* now the graph knows of all of them */
+	char *text = dump_of(rt);
+	char *expected = hd_format("    0   %-16s   1 in flight  runs step 7 (update, task 1)\n", worker);
+	assert_has(text, expected);
+	free(expected);
+	expected = hd_format("    step 7 (update, task 1)                  runs on %s\n"
+	                     "            W        A[0,1] (10 x 4 of 8 bytes), has it\n",
+	                     worker);
+	assert_has(text, expected);
+	free(expected);
+	assert_has(text, "    update (task 2)                          waits for 1 datum or task\n"
+	                 "            RW       A[0,1] (10 x 4 of 8 bytes), waits: step 7 (update, task 1) has it\n"
+	                 "            W        datum 2 (7 of 4 bytes), has it\n");
+	assert_has(text, "    last (update, task 3)                    waits for 1 datum or task\n"
+	                 "            RW       datum 1 (8 bytes), waits: the program has acquired it\n");
+	assert_has(text,
+	           "    acquire (task 0)                         the program has its datum, until it releases it\n");
+	assert_has(text, "tasks: 4 unfinished: 1 running, 0 next on their workers, 0 ready; 0 have ended\n");
+	assert_has(text, "data that the program has acquired: 1\n");
+	assert_null(strstr(text, "mode"));
+	free(text);
+	gate = 1;
+	assert_ok(heddle_release(b));
+	assert_ok(heddle_wait_all(rt));
+	text = dump_of(rt);
+	assert_has(text, "tasks: 0 unfinished");
+	assert_null(strstr(text, "update"));
+	free(text);
+	assert_ok(heddle_unregister(a));
+	assert_ok(heddle_unregister(b));
+	assert_ok(heddle_unregister(x));
+	assert_ok(heddle_stop(rt));
+}
+
+static void dump_tells_of_commuters_whose_turn_it_is_not(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "add", .cpu = stay);
+	heddle_data *d;
+	heddle_task *t;
+	long y = 0;
+	entered = gate = 0;
+	assert_ok(heddle_variable(rt, &y, sizeof y, &d));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_commute(d)));
+	wait_for(&entered, 1);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_commute(d), heddle_out(&t)));
+	heddle_task_release(t); /* now the graph knows of all of them */
+	char *text = dump_of(rt);
+	assert_has(text, "    add (task 1)                             waits for its turn\n"
+	                 "            COMMUTE  datum 0 (8 bytes), waits for its turn among those that commute\n");
+	assert_has(text, "            COMMUTE  datum 0 (8 bytes), has it\n");
+	free(text);
+	gate = 1;
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +519,10 @@ int main(void)
 	    cmocka_unit_test(names_of_nodes_follow_them_when_edges_reorder_tasks),
 	    cmocka_unit_test(wrong_names_in_graphs_are_refused),
 	    cmocka_unit_test(name_that_is_not_utf8_is_recorded_with_marks),
+	    cmocka_unit_test(failed_task_is_called_by_its_name_and_its_codelet),
+	    cmocka_unit_test(deadlock_is_reported_with_names),
+	    cmocka_unit_test(dump_says_in_words_who_does_what_and_who_waits_for_whom),
+	    cmocka_unit_test(dump_tells_of_commuters_whose_turn_it_is_not),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

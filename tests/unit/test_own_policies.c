@@ -111,7 +111,7 @@ static void task_given_twice_runs_once_and_is_reported(void **state)
 		assert_ok(heddle_submit(rt, heddle_call(codelet)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_STATE);
 	assert_says("policy careless");
-	assert_says("task count, which is not ready");
+	assert_says("count (task 0), which is not ready");
 	assert_ok(heddle_task_wait(t));
 	heddle_task_release(t);
 	assert_ok(heddle_runtime_stats(rt, &stats));

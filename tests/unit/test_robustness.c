@@ -381,7 +381,7 @@ static void dump_takes_the_lock_unless_its_holder_calls(void **state)
 	dumped = start_with(&config);
 	heddle_dump(dumped, dump_file);
 	fflush(dump_file);
-	assert_non_null(strstr(text, "worker 1"));
+	assert_non_null(strstr(text, "in flight"));
 	assert_null(strstr(text, "lock is held"));
 	assert_ok(heddle_submit(dumped, heddle_call(heddle_codelet_new(dumped, .name = "nothing", .cpu = nothing))));
 	assert_ok(heddle_wait_all(dumped));
@@ -420,7 +420,7 @@ static void dump_does_not_look_at_tasks_that_were_refused(void **state)
 	assert_ok(heddle_unregister(d[0]));
 	assert_ok(heddle_unregister(d[1]));
 	char *text = dump_of(rt);
-	assert_non_null(strstr(text, "worker 1"));
+	assert_non_null(strstr(text, "in flight"));
 	assert_null(strstr(text, "refused"));
 	free(text);
 	assert_ok(heddle_stop(rt));
@@ -444,7 +444,8 @@ static void dump_does_not_look_at_the_data_of_a_task_whose_callback_runs(void **
 	wait_for(&o.stage, 1);
 	assert_ok(heddle_unregister(o.data));
 	char *text = dump_of(o.rt);
-	assert_non_null(strstr(text, "talkative: released"));
+	assert_non_null(strstr(text, "talkative (task 0)"));
+	assert_non_null(strstr(text, "has ended, its callback runs"));
 	assert_null(strstr(text, "datum"));
 	free(text);
 	o.stage = 2;

@@ -424,21 +424,21 @@ static void sentences_name_the_task_that_failed(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(heddle_task_wait(cancelled[i]), HEDDLE_E_CANCELLED);
 		assert_says("inc (task ");
-		assert_says("culprit (task 0) failed: row 42 is bad");
+		assert_says("culprit (fails, task 0) failed: row 42 is bad");
 	}
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	assert_ok(heddle_submit(rt, heddle_call(inc), heddle_r(da)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
-	assert_says("culprit (task 0)");
+	assert_says("culprit (fails, task 0)");
 	assert_int_equal(heddle_acquire(da, HEDDLE_R), HEDDLE_E_CANCELLED);
 	assert_says("apple");
-	assert_says("culprit (task 0)");
+	assert_says("culprit (fails, task 0)");
 	assert_int_equal(heddle_unregister(da), HEDDLE_E_CANCELLED);
 	assert_says("apple");
-	assert_says("culprit (task 0)");
+	assert_says("culprit (fails, task 0)");
 	assert_int_equal(heddle_unregister(db), HEDDLE_E_CANCELLED);
 	assert_says("(8 bytes)");
-	assert_says("culprit (task 0)");
+	assert_says("culprit (fails, task 0)");
 	heddle_task_release(bad);
 	heddle_task_release(through_data);
 	heddle_task_release(through_edge);
@@ -462,7 +462,7 @@ static void a_new_value_has_a_new_failure(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(fails), heddle_rw(d), heddle_value(code), heddle_named("second")));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	assert_int_equal(heddle_unregister(d), HEDDLE_E_CANCELLED);
-	assert_says("second (task 2) failed");
+	assert_says("second (fails, task 2) failed");
 	assert_ok(heddle_stop(rt));
 }
 
