@@ -86,13 +86,21 @@ int hd_parents_make(const char *path);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);
 
-/* What HEDDLE_A_B is set to, for two names in any case, '-' being '_': hd_variable("dada", "alpha") is
- * HEDDLE_DADA_ALPHA. NULL: not set, or empty. */
+/* HEDDLE_A_B, for two names in any case, '-' being '_': HEDDLE_DADA_ALPHA for "dada", "alpha". */
+enum { HD_VARIABLE = 128 };
+void hd_variable_name(char name[HD_VARIABLE], const char *a, const char *b);
+/* What it is set to. NULL: not set, or empty. */
 const char *hd_variable(const char *a, const char *b);
 
 /* 1 or 0 for a word that says yes or no, -1 for any other text; HD_BOOL_WORDS lists the words for messages. */
 #define HD_BOOL_WORDS "0, 1, no, yes, false, true"
 int hd_bool_parse(const char *text, size_t length);
+
+/* How many slips of a typist lie between two words, in any case: a letter too many, missing, wrong, or two swapped.
+ * SIZE_MAX for words of more than 64 letters. */
+size_t hd_slips(const char *a, const char *b);
+/* The candidate nearest to `word`, or NULL when none is near enough to have been meant. */
+const char *hd_nearest(const char *word, const char *const *candidates, size_t n);
 
 /* Monotonic clock, us. */
 double hd_clock_us(void);

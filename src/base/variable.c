@@ -1,6 +1,7 @@
 /* Variables of the environment that are named after two things. */
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/base.h"
 
 static char *append(char *to, const char *end, const char *name)
@@ -10,14 +11,21 @@ static char *append(char *to, const char *end, const char *name)
 	return to;
 }
 
-const char *hd_variable(const char *a, const char *b)
+void hd_variable_name(char name[HD_VARIABLE], const char *a, const char *b)
 {
-	char name[128] = "HEDDLE_";
-	const char *end = name + sizeof name - 2;
-	char *to = append(name + sizeof "HEDDLE_" - 1, end, a);
+	static const char prefix[] = "HEDDLE_";
+	const char *end = name + HD_VARIABLE - 2;
+	memcpy(name, prefix, sizeof prefix);
+	char *to = append(name + sizeof prefix - 1, end, a);
 	*to++ = '_';
 	to = append(to, end, b);
 	*to = '\0';
+}
+
+const char *hd_variable(const char *a, const char *b)
+{
+	char name[HD_VARIABLE];
+	hd_variable_name(name, a, b);
 	const char *value = getenv(name);
 	return value && *value ? value : NULL;
 }

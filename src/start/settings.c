@@ -8,6 +8,7 @@
 #include <string.h>
 #include <heddle/settings.h>
 #include "base/base.h"
+#include "start/environment.h"
 
 enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT };
 static const char *const kind_names[] = {"int", "bool", "bytes", "int", "double", "text"};
@@ -90,6 +91,17 @@ static const struct row *find_row(const char *name)
 	return NULL;
 }
 
+/* `where` goes before the sentence. */
+static int unknown_setting(int status, const char *where, const char *name)
+{
+	const char *names[N_ROWS];
+	for (size_t i = 0; i < N_ROWS; i++)
+		names[i] = rows[i].setting.name;
+	const char *near = hd_nearest(name, names, N_ROWS);
+	return near ? hd_error(status, "%sthere is no setting \"%s\"; did you mean \"%s\"?", where, name, near)
+	            : hd_error(status, "%sthere is no setting \"%s\"; `heddle config` lists them", where, name);
+}
+
 /* A number with an optional K, M, G or T (powers of 1024) when `bytes`; 0 when `text` is one and nothing else. */
 static int parse_number(const char *text, int bytes, double *out)
 {
@@ -157,7 +169,7 @@ int heddle_setting_set(struct heddle_config *config, const char *name, const cha
 {
 	const struct row *row = find_row(name);
 	if (!row)
-		return hd_error(HEDDLE_E_UNKNOWN, "there is no setting \"%s\"; `heddle config` lists them", name);
+		return unknown_setting(HEDDLE_E_UNKNOWN, "", name);
 	return set_row(row, config, text, name);
 }
 
@@ -165,7 +177,7 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 {
 	const struct row *row = find_row(name);
 	if (!row)
-		return hd_error(HEDDLE_E_UNKNOWN, "there is no setting \"%s\"; `heddle config` lists them", name);
+		return unknown_setting(HEDDLE_E_UNKNOWN, "", name);
 	const void *field = (const char *)config + row->offset;
 	const char *text;
 	switch (row->kind) {
@@ -252,10 +264,10 @@ static int read_line(struct heddle_config *config, char *line, const char *path,
 	name = trim(name);
 	char *value = trim(equals + 1);
 	const struct row *row = find_row(name);
-	if (!row)
-		return hd_error(HEDDLE_E_FORMAT, "%s:%d: there is no setting \"%s\"; `heddle config` lists them", path,
-		                number, name);
 	char origin[600];
+	snprintf(origin, sizeof origin, "%s:%d: ", path, number);
+	if (!row)
+		return unknown_setting(HEDDLE_E_FORMAT, origin, name);
 	snprintf(origin, sizeof origin, "%s:%d: %s", path, number, name);
 	return set_row(row, config, value, origin);
 }
@@ -295,7 +307,8 @@ int heddle_config_init(struct heddle_config *config)
 		if (text && (*text || rows[i].kind == TEXT))
 			status = set_row(&rows[i], &c, text, rows[i].setting.variable);
 	}
-	if (!status)
-		*config = c;
-	return status;
+	if (status)
+		return status;
+	*config = c;
+	return hd_environment_check();
 }

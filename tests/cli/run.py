@@ -245,6 +245,8 @@ def test_config_unknown_variable_is_reported(p):
     equal(found["unknown"], [{"variable": "HEDDLE_SHCED", "suggestion": "HEDDLE_SCHED"}])
     assert "HEDDLE_SHCED" in p.run("config", HEDDLE_SHCED="dm")[0]
     equal(p.json("config")["unknown"], [])
+    p.refuses("machine", says=["HEDDLE_EMULATD", "HEDDLE_EMULATED"], status=1, HEDDLE_EMULATD="2")
+    p.run("machine", HEDDLE_SOURCE_DIR="2")
 
 
 def test_config_wrong_value_is_refused(p):

@@ -1,6 +1,7 @@
 /* The runtime seen from a program: start and stop, submission from tasks and threads. */
 #include <math.h>
 #include <pthread.h>
+#include <unistd.h>
 #include "program.h"
 
 /* --- Start and stop ----------------------------------------------------------------------------------------------- */
@@ -113,6 +114,72 @@ static void config_comes_from_the_environment(void **state)
 	unsetenv("HEDDLE_NCPU");
 	unsetenv("HEDDLE_SCHED");
 	unsetenv("HEDDLE_EMULATED_MEMORY");
+}
+
+static void misspelt_variable_is_refused_with_the_right_name(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *variable, *right;
+	} cases[] = {
+	    {"HEDDLE_EMULATD", "HEDDLE_EMULATED?"},
+	    {"HEDDLE_NCPUS", "HEDDLE_NCPU?"},
+	    {"HEDDLE_SHCED", "HEDDLE_SCHED?"},
+	    {"HEDDLE_DADA_ALHPA", "HEDDLE_DADA_ALPHA?"},
+	    {"HEDDLE_PLATFORM_PTH", "HEDDLE_PLATFORM_PATH?"},
+	};
+	struct heddle_config config;
+	heddle_runtime *rt = NULL;
+	setenv("HEDDLE_NCPU", "1", 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		setenv(cases[i].variable, "2", 1);
+		config.n_cpu = 7;
+		assert_int_equal(heddle_config_init(&config), HEDDLE_E_UNKNOWN);
+		assert_says(cases[i].variable);
+		assert_says(cases[i].right);
+		assert_int_equal(config.n_cpu, 1); /* what is right holds for who goes on */
+		assert_int_equal(heddle_start(NULL, &rt), HEDDLE_E_UNKNOWN);
+		assert_null(rt);
+		unsetenv(cases[i].variable);
+	}
+	unsetenv("HEDDLE_NCPU");
+}
+
+/* Those of policies are known, and what is far from all may be of a program. */
+static void other_variables_are_let_be(void **state)
+{
+	(void)state;
+	static const char *const names[] = {
+	    "HEDDLE_DADA_ALPHA", "HEDDLE_CONFIG", "HEDDLE_PLATFORM_PATH", "HEDDLE_SOURCE_DIR", "HEDDLE_TESTING",
+	    "HEDDLEEMULATED",    "HEDDLE_"};
+	struct heddle_config config;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		setenv(names[i], i == 1 ? "/dev/null" : "0.5", 1);
+		assert_ok(heddle_config_init(&config));
+		unsetenv(names[i]);
+	}
+}
+
+static void unknown_setting_of_a_file_is_refused_with_the_right_name(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/heddle-config-XXXXXX";
+	int fd = mkstemp(path);
+	static const char text[] = "window = 100\nemulatd_memory = 5\n";
+	struct heddle_config config;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	setenv("HEDDLE_CONFIG", path, 1);
+	assert_int_equal(heddle_config_init(&config), HEDDLE_E_FORMAT);
+	assert_says(":2: there is no setting \"emulatd_memory\"; did you mean \"emulated_memory\"?");
+	unsetenv("HEDDLE_CONFIG");
+	unlink(path);
+	struct heddle_config good = small_config();
+	assert_int_equal(heddle_setting_set(&good, "windwo", "5"), HEDDLE_E_UNKNOWN);
+	assert_says("did you mean \"window\"?");
+	assert_int_equal(heddle_setting_set(&good, "qqqqqqqqqqqq", "5"), HEDDLE_E_UNKNOWN);
+	assert_says("`heddle config` lists them");
 }
 
 static void config_filled_by_hand_is_checked_like_text(void **state)
@@ -488,6 +555,9 @@ int main(void)
 	    cmocka_unit_test(stop_reports_an_error_that_no_wait_has_seen),
 	    cmocka_unit_test(two_runtimes_live_in_one_process),
 	    cmocka_unit_test(config_comes_from_the_environment),
+	    cmocka_unit_test(misspelt_variable_is_refused_with_the_right_name),
+	    cmocka_unit_test(other_variables_are_let_be),
+	    cmocka_unit_test(unknown_setting_of_a_file_is_refused_with_the_right_name),
 	    cmocka_unit_test(config_filled_by_hand_is_checked_like_text),
 	    cmocka_unit_test(config_refusal_names_both_ends_of_the_range),
 	    cmocka_unit_test(config_empty_policy_is_the_default_and_a_wrong_one_hears_of_auto),

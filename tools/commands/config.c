@@ -1,15 +1,9 @@
 /* heddle config: every setting, and the HEDDLE_* variables that are none. */
 #include "shared/tool.h"
+#include "start/environment.h"
 #include <heddle/settings.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-extern char **environ;
-
-/* Variables that are read outside the table of settings: where to look for files. */
-static const char *const other_variables[] = {"HEDDLE_CONFIG", "HEDDLE_PLATFORM_PATH"};
-enum { N_OTHERS = sizeof other_variables / sizeof *other_variables };
 
 static const struct argp argp = {
     .parser = tool_view_parse,
@@ -59,47 +53,13 @@ static void add_settings(struct table *table, const struct heddle_config *config
 	}
 }
 
-/* HEDDLE_POLICY_OPTION */
-static int is_tunable(const char *variable)
+/* One of the variables of the environment that look like settings and are none. */
+static int add_unknown(const char *name, const char *near, void *arg)
 {
-	int found = 0;
-	const struct heddle_policy **all = heddle_policies();
-	for (size_t i = 0; all && all[i] && !found; i++)
-		for (const struct heddle_option *o = all[i]->options; o && o->name && !found; o++) {
-			char *name = tool_format("HEDDLE_%s_%s", all[i]->name, o->name);
-			found = strcasecmp(name, variable) == 0;
-			free(name);
-		}
-	free(all);
-	return found;
-}
-
-/* Adds the variables of the environment that look like settings and are none. */
-static void add_unknown(struct table *table)
-{
-	size_t n;
-	const struct heddle_setting *settings = heddle_settings(&n);
-	const char **known = tool_alloc((n + N_OTHERS) * sizeof *known);
-	for (size_t i = 0; i < n; i++)
-		known[i] = settings[i].variable;
-	memcpy(known + n, other_variables, sizeof other_variables);
-	n += N_OTHERS;
-	for (char **e = environ; *e; e++) {
-		if (strncmp(*e, "HEDDLE_", 7) != 0)
-			continue;
-		char *name = tool_format("%.*s", (int)strcspn(*e, "="), *e);
-		size_t i = 0;
-		while (i < n && strcmp(known[i], name) != 0)
-			i++;
-		int unknown = i == n && !is_tunable(name);
-		const char *near = unknown ? tool_suggest(name, known, n) : NULL;
-		if (unknown) {
-			table_text(table, "%s", name);
-			table_text(table, "%s", near ? near : "");
-		}
-		free(name);
-	}
-	free(known);
+	struct table *table = arg;
+	table_text(table, "%s", name);
+	table_text(table, "%s", near ? near : "");
+	return 0;
 }
 
 int tool_config(int argc, char **argv)
@@ -119,8 +79,12 @@ int tool_config(int argc, char **argv)
 	struct tool_view o = {.format = TABLE_TEXT};
 	int status = tool_parse(&argp, argc, argv, &o);
 	struct heddle_config config;
-	if (!status)
-		status = tool_config_init(&config, &o.settings);
+	if (status)
+		return status;
+	status = heddle_config_init(&config);
+	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable is among what is shown */
+		return tool_failure("%s", heddle_last_error());
+	status = tool_config_set(&config, &o.settings);
 	if (status)
 		return status;
 	struct table settings, unknown, file, *tables[] = {&settings, &unknown, &file};
@@ -130,11 +94,12 @@ int tool_config(int argc, char **argv)
 	char path[1024] = "";
 	heddle_config_file(path, sizeof path);
 	add_settings(&settings, &config, &o.settings);
-	add_unknown(&unknown);
+	if (hd_environment_unknown(add_unknown, &unknown))
+		status = tool_library_error("the environment cannot be looked at");
 	file.single = 1;
 	table_text(&file, "%s", *path ? path : "none");
 	table_print(stdout, o.format, tables, 3);
 	for (size_t i = 0; i < 3; i++)
 		table_free(tables[i]);
-	return TOOL_OK;
+	return status;
 }

@@ -1,5 +1,6 @@
 /* heddle platforms [NAME] and heddle platform calibrate: the machines that can be simulated. */
 #include "shared/tool.h"
+#include "base/base.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +108,7 @@ int tool_platforms(int argc, char **argv)
 		return list_all(o.format);
 	struct heddle_platform *platform;
 	status = heddle_platform_load(o.name, &platform);
-	if (status == HEDDLE_E_UNKNOWN && tool_suggest(o.name, actions, 1))
+	if (status == HEDDLE_E_UNKNOWN && hd_nearest(o.name, actions, 1))
 		return tool_unknown("platform", o.name, actions, 1);
 	if (status)
 		return tool_load_platform(o.name, &platform); /* says why */

@@ -1,5 +1,6 @@
 /* Options shared by the subcommands, on top of argp. */
 #include "tool.h"
+#include "base/base.h"
 #include <ctype.h>
 #include <errno.h>
 #include <heddle/settings.h>
@@ -63,7 +64,7 @@ static int check_names(const struct argp *argp, int argc, char **argv)
 			continue;
 		}
 		char *name = tool_format("%.*s", (int)length, word);
-		const char *near = tool_suggest(name, names.list, names.n);
+		const char *near = hd_nearest(name, names.list, names.n);
 		int status =
 		    near ? tool_usage_error("%s has no option --%s; did you mean --%s?", argv[0], name, near)
 		         : tool_usage_error("%s has no option --%s; `%s --help` lists them", argv[0], name, argv[0]);
@@ -184,6 +185,11 @@ int tool_config_init(struct heddle_config *config, const struct tool_settings *s
 {
 	if (heddle_config_init(config))
 		return tool_failure("%s", heddle_last_error());
+	return tool_config_set(config, settings);
+}
+
+int tool_config_set(struct heddle_config *config, const struct tool_settings *settings)
+{
 	for (size_t i = 0; i < settings->n; i++) {
 		const char *equals = strchr(settings->items[i], '=');
 		char *name = tool_format("%.*s", (int)(equals - settings->items[i]), settings->items[i]);

@@ -76,8 +76,6 @@ const char *tool_extension(const char *path);
 
 /* --- Suggestions (suggest.c) -------------------------------------------------------------------------------------- */
 
-/* The candidate nearest to `word` by edit distance, or NULL when none is near enough to have been meant. */
-const char *tool_suggest(const char *word, const char *const *candidates, size_t n);
 /* "`plicies` is no KIND; did you mean `policies`?" or the list of all; returns TOOL_USAGE. */
 int tool_unknown(const char *kind, const char *word, const char *const *candidates, size_t n);
 /* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform, auto as a policy
@@ -116,6 +114,8 @@ struct tool_settings {
 extern const struct argp tool_set_argp;
 /* heddle_config_init, then the settings of --set: TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
 int tool_config_init(struct heddle_config *config, const struct tool_settings *settings);
+/* Those of --set alone. */
+int tool_config_set(struct heddle_config *config, const struct tool_settings *settings);
 
 /* The options of a subcommand that only shows something and takes no argument: the table's format, and settings. */
 struct tool_view {
