@@ -53,7 +53,7 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
 struct heddle_implementation {
-	const char *kind; /* "cpu", "emulated", "opencl", "cuda": the kind of class it runs on */
+	const char *kind; /* "cpu", "emulated", "opencl", "cuda", or a platform's own: the kind of class it runs on */
 	/* for traces and models; NULL: the codelet's name. Several per kind: the models choose */
 	const char *name;
 	heddle_kernel kernel;
@@ -102,7 +102,9 @@ struct heddle_codelet_desc {
 	unsigned color; /* 0xRRGGBB in charts; 0: chosen from the name */
 };
 
-/* Makes a codelet for one runtime, which frees it. */
+/* Makes a codelet for one runtime, which frees it. HEDDLE_E_INVALID: something is missing, or contradicts itself;
+ * HEDDLE_E_UNKNOWN: an implementation is for a kind that is neither one of the four nor of a class of the runtime's
+ * platform. */
 int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *desc, heddle_codelet **out);
 /* The same in one line: heddle_codelet *axpy = heddle_codelet_new(rt, .name = "axpy", .cpu = axpy_cpu); NULL on
  * error. */

@@ -49,21 +49,6 @@ static int check_desc(const struct heddle_codelet_desc *d)
 	return 0;
 }
 
-static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
-{
-	c->desc = *d;
-	c->desc.implementations = NULL; /* resolved into kernels below */
-	c->desc.modes = NULL;
-	c->desc.name = strdup(d->name);
-	if (d->n_modes) {
-		int *modes = malloc(d->n_modes * sizeof *modes);
-		if (modes)
-			memcpy(modes, d->modes, d->n_modes * sizeof *modes);
-		c->desc.modes = modes;
-	}
-	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
-}
-
 /* --- Kinds of workers, for sentences ------------------------------------------------------------------------------ */
 
 static int has_word(const char *list, const char *word)
@@ -84,6 +69,67 @@ static char *with_word(char *list, const char *word)
 	free(list);
 	return longer;
 }
+
+static int is_kind(const heddle_runtime *rt, const char *kind)
+{
+	for (size_t i = 0; i < HD_N_KINDS; i++)
+		if (strcmp(hd_kinds[i], kind) == 0)
+			return 1;
+	for (size_t i = 0; i < rt->platform->n_classes; i++)
+		if (strcmp(rt->platform->classes[i].kind, kind) == 0)
+			return 1;
+	return 0;
+}
+
+static int unknown_kind(const heddle_runtime *rt, const char *codelet, const char *kind)
+{
+	const struct heddle_platform *p = rt->platform;
+	const char **known = malloc((HD_N_KINDS + p->n_classes) * sizeof *known);
+	char *list = strdup("");
+	size_t n = 0;
+	for (size_t i = 0; i < HD_N_KINDS && known; i++)
+		known[n++] = hd_kinds[i];
+	for (size_t i = 0; i < p->n_classes && known; i++)
+		known[n++] = p->classes[i].kind;
+	const char *near = hd_nearest(kind, known, n);
+	for (size_t i = 0; i < n; i++)
+		list = with_word(list, known[i]);
+	int status = near
+	                 ? hd_error(HEDDLE_E_UNKNOWN,
+	                            "codelet %s: there is no kind of workers \"%s\"; did you mean \"%s\"? There are %s",
+	                            codelet, kind, near, list ? list : near)
+	                 : hd_error(HEDDLE_E_UNKNOWN, "codelet %s: there is no kind of workers \"%s\"; there are %s",
+	                            codelet, kind, list ? list : "cpu and others");
+	free(list);
+	free(known);
+	return status;
+}
+
+/* A kernel for a kind that does not exist would never be run, nor missed. */
+static int check_kinds(const heddle_runtime *rt, const struct heddle_codelet_desc *d)
+{
+	for (size_t i = 0; i < d->n_implementations; i++)
+		if (!is_kind(rt, d->implementations[i].kind))
+			return unknown_kind(rt, d->name, d->implementations[i].kind);
+	return 0;
+}
+
+static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
+{
+	c->desc = *d;
+	c->desc.implementations = NULL; /* resolved into kernels below */
+	c->desc.modes = NULL;
+	c->desc.name = strdup(d->name);
+	if (d->n_modes) {
+		int *modes = malloc(d->n_modes * sizeof *modes);
+		if (modes)
+			memcpy(modes, d->modes, d->n_modes * sizeof *modes);
+		c->desc.modes = modes;
+	}
+	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
+}
+
+/* --- Resolved against the machine --------------------------------------------------------------------------------- */
 
 static char *kinds_of(const struct heddle_codelet_desc *d)
 {
@@ -243,6 +289,8 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "a codelet needs a runtime and a place for its handle");
 	int status = check_desc(desc);
+	if (!status)
+		status = check_kinds(rt, desc);
 	if (status)
 		return status;
 	heddle_codelet *c = calloc(1, sizeof *c);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "machine/machine.h"
 
 struct attribute {
 	struct hd_dot_token key, value;
@@ -176,14 +177,13 @@ static int read_type(struct reader *r, uint32_t task, const struct attribute *a)
 
 static int apply_to_node(struct reader *r, uint32_t task, const struct attribute *a)
 {
-	static const char *const kinds[] = {"cpu", "cuda", "opencl", "emulated"}, *const costs[] = {"cost", "weight"},
-	                         *const work[] = {"flops", "size"};
+	static const char *const costs[] = {"cost", "weight"}, *const work[] = {"flops", "size"};
 	const struct hd_dot_token *key = &a->key;
 	if (r->build.failed)
 		return hd_no_memory(r->name);
-	for (size_t i = 0; i < 4; i++)
-		if (is_word(key, kinds[i]))
-			return read_time(r, task, a, kinds[i], strlen(kinds[i]));
+	for (size_t i = 0; i < HD_N_KINDS; i++)
+		if (is_word(key, hd_kinds[i]))
+			return read_time(r, task, a, hd_kinds[i], strlen(hd_kinds[i]));
 	for (size_t i = 0; i < 2; i++)
 		if (is_word(key, costs[i]))
 			return read_time(r, task, a, "cpu", 3);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "machine/machine.h"
 
 static void write_escaped(struct hd_text *text, const char *s)
 {
@@ -30,9 +31,8 @@ static void write_number(struct hd_text *text, const char *key, double value)
 /* Kinds of workers have attributes of their own, other classes have time_NAME. */
 static void write_time(struct hd_text *text, const char *class_, double us)
 {
-	static const char *const kinds[] = {"cpu", "cuda", "opencl", "emulated"};
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (strcmp(kinds[i], class_) == 0) {
+	for (size_t i = 0; i < HD_N_KINDS; i++)
+		if (strcmp(hd_kinds[i], class_) == 0) {
 			write_number(text, class_, us);
 			return;
 		}

@@ -9,6 +9,11 @@
 /* A deep copy, which the caller owns and frees with heddle_platform_free. HEDDLE_E_MEMORY. */
 int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out);
 
+/* The kinds of classes of workers that the interface names: "cpu", "emulated", "opencl", "cuda". A platform may have
+ * others. */
+enum { HD_N_KINDS = 4 };
+extern const char *const hd_kinds[HD_N_KINDS];
+
 /* What heddle_platform_save writes, in memory: the caller frees *text. */
 int hd_platform_format(const struct heddle_platform *platform, char **text, size_t *length);
 

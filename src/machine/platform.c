@@ -5,6 +5,8 @@
 #include <string.h>
 #include "base/base.h"
 
+const char *const hd_kinds[HD_N_KINDS] = {"cpu", "emulated", "opencl", "cuda"};
+
 static void free_kernels(struct heddle_kernel_time *kernels, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -56,6 +56,13 @@ static void codelet_without_name_kernel_or_valid_mode_is_refused(void **state)
 	assert_says("empty");
 	assert_null(heddle_codelet_new(rt, .name = "odd", .cpu = increment, .modes = modes, .n_modes = 1));
 	assert_says("5");
+	const struct heddle_implementation misspelt = {.kind = "cpuu", .kernel = increment};
+	heddle_codelet *c = NULL;
+	const struct heddle_codelet_desc desc = {.name = "slip", .implementations = &misspelt, .n_implementations = 1};
+	assert_int_equal(heddle_codelet_create(rt, &desc, &c), HEDDLE_E_UNKNOWN);
+	assert_says("slip");
+	assert_says("\"cpuu\"; did you mean \"cpu\"? There are cpu, emulated, opencl, cuda");
+	assert_null(c);
 	assert_null(heddle_codelet_new(rt, .name = "line", .cpu = increment, .model = HEDDLE_MODEL_LINEAR));
 	assert_says("regressors");
 	assert_ok(heddle_stop(rt));
@@ -72,13 +79,36 @@ static void codelet_for_absent_processors_is_refused_when_submitted(void **state
 	assert_says("kernels for cuda");
 	assert_says("of kind cpu");
 	const struct heddle_implementation several[] = {
-	    {"opencl", NULL, increment}, {"fpga", NULL, increment}, {"fpga", "other", increment}};
+	    {"opencl", NULL, increment}, {"emulated", NULL, increment}, {"emulated", "other", increment}};
 	codelet = heddle_codelet_new(rt, .name = "three", .cuda = increment, .implementations = several,
 	                             .n_implementations = 3);
 	assert_non_null(codelet);
 	assert_int_equal(heddle_submit(rt, heddle_call(codelet)), HEDDLE_E_NO_WORKER);
-	assert_says("kernels for cuda, opencl, fpga;");
+	assert_says("kernels for cuda, opencl, emulated;");
 	assert_int_equal(heddle_submit(rt, heddle_call(codelet), heddle_on(1)), HEDDLE_E_NO_WORKER);
+	assert_ok(heddle_stop(rt));
+}
+
+static void kind_of_a_platforms_own_class_is_known(void **state)
+{
+	(void)state;
+	static const char yaml[] = "version: 1\nname: own\nnodes:\n  - {name: ram}\n"
+	                           "classes:\n  - {name: board, kind: fpga}\n"
+	                           "workers:\n  - {name: board, class: board, node: ram}\n";
+	struct heddle_platform *platform;
+	struct heddle_config config = small_config();
+	heddle_runtime *rt;
+	heddle_codelet *c = NULL;
+	const struct heddle_implementation own = {.kind = "fpga", .kernel = increment},
+	                                   misspelt = {.kind = "fgpa", .kernel = increment};
+	struct heddle_codelet_desc desc = {.name = "on_board", .implementations = &own, .n_implementations = 1};
+	assert_ok(heddle_platform_parse("test", yaml, strlen(yaml), &platform));
+	assert_ok(heddle_start_on(&config, platform, 1, &rt));
+	heddle_platform_free(platform);
+	assert_ok(heddle_codelet_create(rt, &desc, &c));
+	desc.implementations = &misspelt;
+	assert_int_equal(heddle_codelet_create(rt, &desc, &c), HEDDLE_E_UNKNOWN);
+	assert_says("did you mean \"fpga\"? There are cpu, emulated, opencl, cuda, fpga");
 	assert_ok(heddle_stop(rt));
 }
 
@@ -194,6 +224,7 @@ int main(void)
 	    cmocka_unit_test(several_implementations_the_fastest_is_used_once_known),
 	    cmocka_unit_test(codelet_without_name_kernel_or_valid_mode_is_refused),
 	    cmocka_unit_test(codelet_for_absent_processors_is_refused_when_submitted),
+	    cmocka_unit_test(kind_of_a_platforms_own_class_is_known),
 	    cmocka_unit_test(can_run_keeps_a_task_from_a_worker),
 	    cmocka_unit_test(given_times_rule_virtual_time_task_by_task),
 	    cmocka_unit_test(in_virtual_time_a_task_that_no_worker_has_time_and_room_for_fails),
