@@ -490,6 +490,27 @@ def results(rows):
     return [{k: v for k, v in row.items() if k != "simulated_tasks_per_s"} for row in rows]
 
 
+def test_graph_without_times_for_a_class_says_so(p):
+    """The sample has times for cores alone."""
+    graph, what = os.path.join(GRAPHS, "sample.stg"), ("--platform", "gpu1-cpu6", "--json")
+    out, err = p.warns("sim", graph, *what, "--sched", "eager")
+    found = json.loads(out)
+    equal(found["problem"]["untimed_classes"], "k40m")
+    equal(found["policies"][0]["of_bound_percent"], None)
+    assert found["problem"]["bound_ms"] > 0 and found["policies"][0]["makespan_ms"] > 0, found
+    assert "sample.stg" in err and "k40m" in err and "gpu1-cpu6" in err and err.count("\n") == 1, err
+    out, err = p.warns("bound", graph, *what)
+    equal(json.loads(out)["bounds"]["untimed_classes"], "k40m")
+    assert "k40m" in err, err
+    out, err = p.warns("compare", "--graphs", f"{graph},random:n=20", "--platforms", "gpu1-cpu6", "--scheds", "eager", "--json")
+    found = json.loads(out)
+    equal([row["untimed_classes"] for row in found["problems"]], ["k40m", None])
+    equal(found["results"][0]["over_bound"], None)
+    equal(found["policies"][0]["mean_over_bound"], found["results"][1]["over_bound"])
+    assert err.count("\n") == 1, err
+    equal(p.json("sim", "random:n=20", "--platform", "gpu1-cpu6", "--sched", "eager")["problem"]["untimed_classes"], None)
+
+
 def test_graph_recorded_from_sim_gives_the_same_results(p):
     first = p.csv(*SIM, "--sched", "all", "--record", "out/g.json")
     again = p.csv("sim", "out/g.json", "--platform", "haswell-k40m", "--sched", "all")
@@ -530,11 +551,11 @@ def test_graph_is_converted_and_simulated_in_every_format(p):
         p.run("graph", os.path.join(GRAPHS, name), "-o", "a.json")
         p.run("graph", "a.json", "-o", "a.dot")
         p.run("graph", "a.dot", "-o", "b.json")
-        rows = [p.json("sim", what, "--platform", "haswell-k40m", "--sched", "dmda,lws") for what in (
-            os.path.join(GRAPHS, name), "a.json")]
+        rows = [json.loads(p.warns("sim", what, "--platform", "haswell-k40m", "--sched", "dmda,lws", "--json")[0]) for what in (
+            os.path.join(GRAPHS, name), "a.json")] # one of them has no times for GPUs, and a warning
         equal(results(rows[0]["policies"]), results(rows[1]["policies"]))
         equal(p.json("graph", "a.json")["graph"]["edges"], p.json("graph", "b.json")["graph"]["edges"])
-    critical = p.json("sim", os.path.join(GRAPHS, "sample.stg"), "--platform", "haswell-k40m", "--sched", "dmda")
+    critical = json.loads(p.warns("sim", os.path.join(GRAPHS, "sample.stg"), "--platform", "haswell-k40m", "--sched", "dmda", "--json")[0])
     equal((critical["problem"]["path_bound_ms"], critical["policies"][0]["makespan_ms"]), (0.062, 0.062))
 
 
@@ -587,8 +608,8 @@ def test_graph_wrong_input_is_answered(p):
 
 
 def test_makespan_is_one_figure_in_tables_and_traces(p):
-    first_waits_for_data = {"heddle_graph": 1, "types": [{"name": "a"}], "classes": ["cuda"], "data": [1 << 24],
-                            "tasks": [{"type": "a", "data": ["RW", 0], "times": {"cuda": 100}}]}
+    first_waits_for_data = {"heddle_graph": 1, "types": [{"name": "a"}], "classes": ["cpu", "cuda"], "data": [1 << 24],
+                            "tasks": [{"type": "a", "data": ["RW", 0], "times": {"cpu": 1e6, "cuda": 100}}]}
     with open(p.path("waits.json"), "w") as f:
         json.dump(first_waits_for_data, f)
     for graph in "waits.json", "random:n=60,ccr=1":

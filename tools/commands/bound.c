@@ -69,6 +69,7 @@ struct result {
 	struct heddle_bounds bounds;
 	double seconds;
 	double optimum; /* us; NAN: too many tasks */
+	char *untimed;  /* owns; classes that no task has a time for; NULL: none */
 };
 
 static int find(const struct options *o, const struct heddle_graph *graph, const struct heddle_platform *platform,
@@ -99,6 +100,7 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	    {"rounds", NULL, NULL, 0},
 	    {"converged", NULL, NULL, TABLE_AS_TEXT},
+	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
 	    {"took_s", "found in", "s", 3},
 	};
 	struct table table, *tables[] = {&table};
@@ -117,6 +119,7 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	table_number(&table, flops > 0 && b->mixed > 0 ? flops / b->mixed * 1e-3 : NAN);
 	table_number(&table, b->rounds);
 	table_text(&table, o->rounds == 0 ? "-" : b->converged ? "yes" : "no");
+	table_optional(&table, r->untimed);
 	table_number(&table, r->seconds);
 	table_print(stdout, o->view.format, tables, 1);
 	table_free(&table);
@@ -132,8 +135,12 @@ static int bound(const struct options *o, const struct heddle_config *config, co
 	if (status)
 		return status;
 	status = find(o, graph, platform, &result);
+	result.untimed = work_untimed(platform, &o->work);
+	if (!status && result.untimed)
+		work_warn_untimed(platform, &o->work, result.untimed);
 	if (!status)
 		print(o, platform, &result);
+	free(result.untimed);
 	work_close_graph(&o->work, graph);
 	return status;
 }

@@ -122,6 +122,7 @@ static void fill_problems(struct table *table, const struct campaign *c)
 	    {"path_bound_ms", "critical path bound", "ms", 2},
 	    {"iterative_bound_ms", "iterative bound", "ms", 2},
 	    {"bound_ms", "best bound", "ms", 2},
+	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
 	};
 	table_init(table, "problems", "Graphs and bounds", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < c->n_problems; i++) {
@@ -135,6 +136,7 @@ static void fill_problems(struct table *table, const struct campaign *c)
 		table_number(table, b->critical_path * 1e-3);
 		table_number(table, b->iterative * 1e-3);
 		table_number(table, b->mixed * 1e-3);
+		table_optional(table, p->seeds[0].untimed);
 	}
 }
 
@@ -186,13 +188,14 @@ static void fill_policies(struct table *table, const struct campaign *c)
 	};
 	table_init(table, "policies", "Policies", columns, sizeof columns / sizeof *columns);
 	for (size_t k = 0; k < c->n_policies; k++) {
-		double n = 0, logs = 0, worst = NAN, best = 0, sched_time = 0;
+		double n = 0, n_bounded = 0, logs = 0, worst = NAN, best = 0, sched_time = 0;
 		for (size_t i = 0; i < c->n_problems; i++) {
 			struct cell cell = campaign_cell(c, i, k);
 			if (cell.n == 0)
 				continue;
 			n++;
-			logs += log(cell.ratio);
+			n_bounded += !isnan(cell.ratio);
+			logs += isnan(cell.ratio) ? 0 : log(cell.ratio);
 			worst = fmax(worst, cell.ratio);
 			best += is_best(c, i, cell.seconds);
 			sched_time += cell.sched_time;
@@ -200,7 +203,7 @@ static void fill_policies(struct table *table, const struct campaign *c)
 		table_text(table, "%s", c->policies[k]);
 		table_number(table, n);
 		table_number(table, best);
-		table_number(table, n > 0 ? exp(logs / n) : NAN);
+		table_number(table, n_bounded > 0 ? exp(logs / n_bounded) : NAN);
 		table_number(table, worst);
 		table_number(table, n > 0 ? sched_time / n : NAN);
 	}

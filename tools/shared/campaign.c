@@ -19,6 +19,11 @@ int campaign_init(struct campaign *c, const struct campaign_plan *plan)
 			status = comparison_init(&p->seeds[k], plan->policies);
 		if (!status)
 			status = work_check_platform(p->platform, p->work);
+		if (status)
+			break;
+		p->seeds[0].untimed = work_untimed(p->platform, p->work);
+		if (p->seeds[0].untimed)
+			work_warn_untimed(p->platform, p->work, p->seeds[0].untimed);
 	}
 	if (status) {
 		campaign_free(c);
@@ -135,7 +140,7 @@ struct cell campaign_cell(const struct campaign *c, size_t problem, size_t polic
 		cell.idle += r->idle;
 		cell.sched_time = fmin(cell.sched_time, r->sched_time / r->tasks);
 	}
-	double n = cell.n ? (double)cell.n : NAN, bound = p->seeds[0].bounds.mixed * 1e-6;
+	double n = cell.n ? (double)cell.n : NAN, bound = comparison_bound(&p->seeds[0]) * 1e-6;
 	cell.seconds /= n;
 	cell.bytes_moved /= n;
 	cell.idle /= n;

@@ -56,6 +56,7 @@ void comparison_free(struct comparison *c)
 	free(c->outcomes);
 	free(c->status);
 	free(c->policies);
+	free(c->untimed);
 	*c = (struct comparison){.n = 0};
 }
 
@@ -65,6 +66,9 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 	struct heddle_config one = *config;
 	struct work plain = *what;
 	plain.record = NULL; /* the graph is the same under every policy: the run for the bounds writes it */
+	c->untimed = work_untimed(platform, what);
+	if (c->untimed)
+		work_warn_untimed(platform, what, c->untimed);
 	tool_progress("bounds");
 	int status = work_bounds(config, platform, what, &c->bounds);
 	for (size_t i = 0; !status && i < c->n; i++) {
@@ -78,6 +82,11 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 	for (size_t i = 0; !status && i < c->n; i++)
 		status = c->status[i];
 	return status;
+}
+
+double comparison_bound(const struct comparison *c)
+{
+	return c->untimed ? NAN : c->bounds.mixed;
 }
 
 size_t comparison_best(const struct comparison *c)
@@ -135,7 +144,7 @@ void comparison_table(const struct comparison *c, struct table *table)
 		table_text(table, "%s", r->policy);
 		table_number(table, r->seconds * 1e3);
 		table_number(table, r->gflops);
-		table_number(table, c->bounds.mixed * 1e-4 / r->seconds);
+		table_number(table, comparison_bound(c) * 1e-4 / r->seconds);
 		table_number(table, r->bytes_moved / 0x1p20);
 		table_number(table, r->transfers);
 		table_number(table, r->evictions);
@@ -160,6 +169,7 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	    {"iterative_bound_ms", "iterative bound", "ms", 2},
 	    {"bound_ms", "best bound", "ms", 2},
 	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
+	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
 	};
 	static const char *const precisions[] = {[HEDDLE_DENSE_DOUBLE] = "double", [HEDDLE_DENSE_SINGLE] = "single"};
 	const struct heddle_dense_problem *p = &what->problem;
@@ -182,4 +192,5 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	table_number(table, c->bounds.iterative * 1e-3);
 	table_number(table, c->bounds.mixed * 1e-3);
 	table_number(table, flops > 0 ? flops / c->bounds.mixed * 1e-3 : NAN);
+	table_optional(table, c->untimed);
 }

@@ -11,12 +11,17 @@ struct comparison {
 	int *status;              /* owns; TOOL_FAILURE: no outcome, a message has been printed */
 	size_t n;
 	struct heddle_bounds bounds; /* of the graph on the platform, us */
+	char *untimed;               /* owns; classes that no task has a time for, see work_untimed; NULL: none */
 };
 
 /* The policies that `list` names: "all", or names separated by commas. TOOL_OK, or a message and TOOL_USAGE. The names
  * stay valid until comparison_free. */
 int comparison_init(struct comparison *c, const char *list);
 void comparison_free(struct comparison *c);
+
+/* What results are measured by: the largest bound, us. NAN where some workers cannot run anything: then being near to the
+ * bound says little. */
+double comparison_bound(const struct comparison *c);
 
 /* Simulates them one after the other, with progress on standard error. TOOL_FAILURE when any of them failed. Traces are
  * kept if what->keep_trace. */

@@ -32,6 +32,11 @@ void table_text(struct table *table, const char *format, ...)
 	va_end(args);
 }
 
+void table_optional(struct table *table, const char *text)
+{
+	add_cell(table)->text = text ? tool_format("%s", text) : NULL;
+}
+
 void table_number(struct table *table, double number)
 {
 	add_cell(table)->number = number;

@@ -37,6 +37,7 @@ struct table {
 void table_init(struct table *table, const char *key, const char *title, const struct table_column *columns, size_t n);
 void table_text(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_number(struct table *table, double number);
+void table_optional(struct table *table, const char *text); /* NULL: there is none */
 void table_free(struct table *table);
 size_t table_rows(const struct table *table);
 

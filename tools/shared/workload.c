@@ -260,6 +260,17 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 
 /* --- Checks beforehand -------------------------------------------------------------------------------------------- */
 
+static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
+enum { N_OPERATIONS = sizeof operations / sizeof *operations };
+
+static int is_operation(const char *codelet, char letter)
+{
+	for (size_t i = 0; i < N_OPERATIONS; i++)
+		if (codelet[0] == letter && strcmp(codelet + 1, operations[i]) == 0)
+			return 1;
+	return 0;
+}
+
 static int knows(const struct heddle_platform *platform, char letter, const char *operation)
 {
 	for (size_t i = 0; i < platform->n_kernels; i++) {
@@ -270,13 +281,55 @@ static int knows(const struct heddle_platform *platform, char letter, const char
 	return 0;
 }
 
+static int has_workers(const struct heddle_platform *platform, unsigned class_id)
+{
+	for (size_t w = 0; w < platform->n_workers; w++)
+		if (platform->workers[w].class_id == class_id)
+			return 1;
+	return 0;
+}
+
+/* Whether some task of the work has a time for a class. */
+static int has_time(const struct heddle_platform *platform, const struct work *work, unsigned class_id)
+{
+	for (size_t i = 0; work->graph && i < work->graph->n_tasks; i++)
+		if (!isnan(heddle_graph_time(work->graph, i, platform, class_id)))
+			return 1;
+	char letter = work->problem.precision == HEDDLE_DENSE_DOUBLE ? 'd' : 's';
+	for (size_t i = 0; !work->graph && i < platform->n_kernels; i++)
+		if (platform->kernels[i].class_id == class_id && is_operation(platform->kernels[i].codelet, letter))
+			return 1;
+	return 0;
+}
+
+char *work_untimed(const struct heddle_platform *platform, const struct work *work)
+{
+	char *names = NULL;
+	for (unsigned c = 0; c < platform->n_classes; c++) {
+		if (!has_workers(platform, c) || has_time(platform, work, c))
+			continue;
+		char *longer = tool_format("%s%s%s", names ? names : "", names ? ", " : "", platform->classes[c].name);
+		free(names);
+		names = longer;
+	}
+	return names;
+}
+
+void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed)
+{
+	tool_warn(
+	    "no task of %s has a time for %s of platform %s: the workers there stay idle, and no percent of a bound "
+	    "is given. Give the graph times for these classes or their kinds, or add its types to the platform's "
+	    "kernels",
+	    work->name, untimed, platform->name);
+}
+
 int work_check_platform(const struct heddle_platform *platform, const struct work *what)
 {
-	static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
 	if (what->graph)
 		return TOOL_OK;
 	char letter = what->problem.precision == HEDDLE_DENSE_DOUBLE ? 'd' : 's', other = letter == 'd' ? 's' : 'd';
-	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+	for (size_t i = 0; i < N_OPERATIONS; i++) {
 		if (knows(platform, letter, operations[i]))
 			continue;
 		if (knows(platform, other, operations[i]))

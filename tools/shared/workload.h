@@ -76,6 +76,11 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 /* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is
  * submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
+/* The classes with workers that no task of the work has a time for, so that their workers stay idle: "k40m, mic". The
+ * caller's; NULL: there is none. */
+char *work_untimed(const struct heddle_platform *platform, const struct work *work);
+/* Says so on standard error. */
+void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed);
 /* Operations, 0: unknown; tasks. */
 double work_flops(const struct work *work);
 double work_tasks(const struct work *work);
