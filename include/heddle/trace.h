@@ -72,6 +72,9 @@ struct heddle_trace {
 	size_t n_edges;
 	struct heddle_names task_names; /* of those of its tasks that were submitted with heddle_named */
 	struct heddle_names data_names; /* of all data named with heddle_data_set_name */
+	/* by task, of those whose codelet has several implementations for a kind of worker: the one that ran, CODELET.NAME
+	 * as in the models */
+	struct heddle_names implementations;
 };
 
 /* Everything recorded since the last call. Wait for all first: tasks that run meanwhile may be missing. The caller owns

@@ -384,20 +384,13 @@ static int make_lists(struct hd_build *b, struct heddle_graph *g)
 	return g->types && g->data && g->accesses && g->edges && (g->times || !b->n_times) ? 0 : -1;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct heddle_name *x = a, *y = b;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 /* By number. Of several for one number one stays: readers see to it that there is only one. */
 static struct heddle_names take_names(struct heddle_names *from)
 {
 	struct heddle_names names = *from;
 	size_t kept = 0;
 	*from = (struct heddle_names){.n = 0};
-	if (names.n)
-		qsort(names.list, names.n, sizeof *names.list, compare_names);
+	hd_name_table_sort(&names);
 	for (size_t i = 0; i < names.n; i++) {
 		if (kept && names.list[kept - 1].id == names.list[i].id)
 			free(names.list[i].name);

@@ -31,11 +31,11 @@ static void put_name(struct hd_text *text, const char *key, const char *name)
 	hd_text_json(text, name);
 }
 
-/* An argument: what the program has called the task or the datum, if anything. */
-static void put_given_name(struct hd_text *text, const char *name)
+/* Nothing when there is no such name. */
+static void put_optional(struct hd_text *text, const char *key, const char *name)
 {
 	if (name)
-		put_name(text, "name", name);
+		put_name(text, key, name);
 }
 
 /* Names a process or a thread, and says where among the others it stands. */
@@ -61,7 +61,8 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace)
 		put_name(text, "name", trace->codelets[t->codelet].name);
 		hd_text_put(text, ",\"cat\":\"task\",\"args\":{\"id\":");
 		hd_text_uint(text, t->id);
-		put_given_name(text, heddle_name_of(&trace->task_names, t->id));
+		put_optional(text, "name", heddle_name_of(&trace->task_names, t->id));
+		put_optional(text, "implementation", heddle_name_of(&trace->implementations, t->id));
 		hd_text_put(text, ",\"priority\":");
 		hd_text_int(text, t->priority);
 		put_time(text, "ready", t->ready);
@@ -100,7 +101,7 @@ static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
 		put_name(text, "name", hd_reason_name(t->reason));
 		hd_text_put(text, ",\"cat\":\"transfer\",\"args\":{\"data\":");
 		hd_text_uint(text, t->data);
-		put_given_name(text, heddle_name_of(&trace->data_names, t->data));
+		put_optional(text, "name", heddle_name_of(&trace->data_names, t->data));
 		hd_text_put(text, ",\"bytes\":");
 		hd_text_uint(text, t->bytes);
 		hd_text_put(text, "}}");

@@ -266,6 +266,11 @@ static int read_data_name(struct reader *r)
 	return read_name(r, &r->trace->data_names);
 }
 
+static int read_implementation(struct reader *r)
+{
+	return read_name(r, &r->trace->implementations);
+}
+
 static int read_last(struct reader *r)
 {
 	uint64_t n[3] = {0};
@@ -287,9 +292,16 @@ static const struct {
 	const char *word;
 	int (*read)(struct reader *r);
 } kinds[] = {
-    {"policy", read_policy},   {"clock", read_clock},         {"platform", read_platform_line},
-    {"codelet", read_codelet}, {"task", read_task},           {"transfer", read_transfer},
-    {"edge", read_edge},       {"task_name", read_task_name}, {"data_name", read_data_name},
+    {"policy", read_policy},
+    {"clock", read_clock},
+    {"platform", read_platform_line},
+    {"codelet", read_codelet},
+    {"task", read_task},
+    {"transfer", read_transfer},
+    {"edge", read_edge},
+    {"task_name", read_task_name},
+    {"data_name", read_data_name},
+    {"implementation", read_implementation},
     {"end", read_last},
 };
 enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };

@@ -33,6 +33,18 @@ int hd_name_table_add(struct heddle_names *names, uint64_t id, const char *name,
 	return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct heddle_name *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void hd_name_table_sort(struct heddle_names *names)
+{
+	if (names->n)
+		qsort(names->list, names->n, sizeof *names->list, by_number);
+}
+
 void hd_name_table_free(struct heddle_names *names)
 {
 	for (size_t i = 0; i < names->n; i++)

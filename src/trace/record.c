@@ -17,7 +17,9 @@ struct task_event {
 	/* what it says of the size stays as it is, and itself as long as the runtime */
 	const struct hd_perf_entry *size;
 	double ready, picked, start, end;
-	int32_t priority, status;
+	int32_t priority;
+	int16_t status;
+	uint16_t choice; /* as in heddle_task: 1 + the implementation, 0: the only one */
 };
 
 /* One task that was submitted, controls included. What it waits for explicitly and what it accesses are the next
@@ -214,7 +216,8 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
 		                         .start = start,
 		                         .end = end,
 		                         .priority = t->priority,
-		                         .status = t->status};
+		                         .status = (int16_t)t->status,
+		                         .choice = t->choice};
 }
 
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
@@ -245,6 +248,17 @@ struct reading {
 	void *arg;
 	int status;
 };
+
+/* The caller's; NULL: out of memory. */
+static const heddle_codelet **codelets_by_number(const heddle_runtime *rt)
+{
+	const heddle_codelet **codelets = malloc((rt->n_codelets + 1) * sizeof(const heddle_codelet *));
+	if (!codelets)
+		hd_no_memory("a trace");
+	for (const heddle_codelet *c = rt->codelets; c && codelets; c = c->next)
+		codelets[c->id] = c;
+	return codelets;
+}
 
 static const union link_event *next_link(struct reading *r)
 {
@@ -301,11 +315,9 @@ int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
 		                (unsigned long long)r->lost);
 	struct reading reading = {
 	    .chunk = r->links.first, .names = &r->task_names, .id = r->first_id, .f = f, .arg = arg};
-	reading.codelets = malloc((r->rt->n_codelets + 1) * sizeof(const heddle_codelet *));
+	reading.codelets = codelets_by_number(r->rt);
 	if (!reading.codelets)
-		return hd_no_memory("what was submitted");
-	for (const heddle_codelet *c = r->rt->codelets; c; c = c->next)
-		reading.codelets[c->id] = c;
+		return HEDDLE_E_MEMORY;
 	hd_log_each(&r->submissions, tell, &reading);
 	free(reading.codelets);
 	free(reading.links);
@@ -413,13 +425,24 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 struct copying {
 	struct heddle_trace *trace;
 	uint32_t worker;
+	const heddle_codelet **codelets; /* by number */
+	int status;
 };
+
+/* Which implementation ran, of a codelet that has several. */
+static int copy_choice(const struct copying *to, const struct task_event *e)
+{
+	const char *name = to->codelets[e->codelet]->choices[e->choice - 1].model_name;
+	return hd_name_table_add(&to->trace->implementations, e->id, name, strlen(name));
+}
 
 static void copy_task(const void *event, void *arg)
 {
-	const struct copying *to = arg;
+	struct copying *to = arg;
 	struct heddle_trace *trace = to->trace;
 	const struct task_event *e = event;
+	if (HD_UNLIKELY(e->choice) && !to->status)
+		to->status = copy_choice(to, e);
 	trace->tasks[trace->n_tasks++] = (struct heddle_trace_task){.id = e->id,
 	                                                            .codelet = e->codelet,
 	                                                            .worker = to->worker,
@@ -471,12 +494,6 @@ static int copy_codelets(heddle_runtime *rt, struct heddle_trace *trace)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct heddle_name *x = a, *y = b;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 /* Of the tasks of the trace: the recorder also has those of tasks that were cancelled or have not run yet. */
 static int copy_names(const struct hd_recorder *r, struct heddle_trace *trace)
 {
@@ -486,8 +503,7 @@ static int copy_names(const struct hd_recorder *r, struct heddle_trace *trace)
 		if (name)
 			status = hd_name_table_add(&trace->task_names, trace->tasks[i].id, name, strlen(name));
 	}
-	if (trace->task_names.n)
-		qsort(trace->task_names.list, trace->task_names.n, sizeof *trace->task_names.list, compare_names);
+	hd_name_table_sort(&trace->task_names);
 	for (size_t i = 0; i < r->n_data_names && !status; i++)
 		if (r->data_names[i])
 			status = hd_name_table_add(&trace->data_names, i, r->data_names[i], strlen(r->data_names[i]));
@@ -503,12 +519,17 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 	trace->transfers = malloc((r->transfers.n + 1) * sizeof *trace->transfers);
 	if (!trace->tasks || !trace->transfers)
 		return hd_no_memory("a trace");
-	for (size_t i = 0; i < r->rt->n_workers; i++)
-		hd_log_each(&r->tasks[i], copy_task, &(struct copying){trace, (uint32_t)i});
+	struct copying to = {.trace = trace, .codelets = codelets_by_number(r->rt)};
+	if (!to.codelets)
+		return HEDDLE_E_MEMORY;
+	for (; to.worker < r->rt->n_workers; to.worker++)
+		hd_log_each(&r->tasks[to.worker], copy_task, &to);
+	free(to.codelets);
 	hd_log_each(&r->transfers, copy_transfer, trace);
 	qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
 	qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);
-	return 0;
+	hd_name_table_sort(&trace->implementations);
+	return to.status;
 }
 
 static int collect(heddle_runtime *rt, struct heddle_trace *trace)

@@ -90,7 +90,7 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 
 static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 {
-	int has_names = trace->task_names.n || trace->data_names.n;
+	int has_names = trace->task_names.n || trace->data_names.n || trace->implementations.n;
 	hd_text_put(text, has_names ? HD_TRACE_MAGIC_NAMES : HD_TRACE_MAGIC);
 	hd_text_put(text, "\npolicy ");
 	put_rest(text, trace->policy);
@@ -113,6 +113,7 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 	}
 	put_names(text, "task_name", &trace->task_names);
 	put_names(text, "data_name", &trace->data_names);
+	put_names(text, "implementation", &trace->implementations);
 	hd_text_put(text, "end");
 	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
 	hd_text_char(text, '\n');

@@ -16,6 +16,7 @@ void heddle_trace_free(struct heddle_trace *trace)
 	free(trace->edges);
 	hd_name_table_free(&trace->task_names);
 	hd_name_table_free(&trace->data_names);
+	hd_name_table_free(&trace->implementations);
 	heddle_platform_free(trace->platform);
 	free(trace->policy);
 	free(trace);
@@ -114,7 +115,9 @@ int hd_trace_check(const struct heddle_trace *trace)
 		status = check_all(trace, "edge", trace->n_edges, hd_trace_edge_problem);
 	if (!status)
 		status = check_names(&trace->task_names, "tasks");
-	return status ? status : check_names(&trace->data_names, "data");
+	if (!status)
+		status = check_names(&trace->data_names, "data");
+	return status ? status : check_names(&trace->implementations, "implementations");
 }
 
 /* --- Figures ------------------------------------------------------------------------------------------------------ */

@@ -17,6 +17,7 @@ int hd_trace_check(const struct heddle_trace *trace);
 /* names.c. Appends a name (copied, `length` bytes of it) to a table that nobody else has made; the caller sees to the
  * order. HEDDLE_E_MEMORY. */
 int hd_name_table_add(struct heddle_names *names, uint64_t id, const char *name, size_t length);
+void hd_name_table_sort(struct heddle_names *names); /* by number */
 void hd_name_table_free(struct heddle_names *names);
 /* What is wrong with name i, given that those before it are right, as above. */
 const char *hd_name_table_problem(const struct heddle_names *names, size_t i);

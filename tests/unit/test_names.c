@@ -179,8 +179,8 @@ static void exports_have_the_names(void **state)
 		enum heddle_trace_format format;
 		const char *file, *task, *unnamed, *datum;
 	} cases[] = {
-	    {HEDDLE_TRACE_CSV, "a.csv", "\ntask,0,update,core,cpu,0,0,0,1000,0,0,1000,", ",,,,\n",
-	     ",ram,memory,demand,\"A, \"\"the\"\" first\"\n"},
+	    {HEDDLE_TRACE_CSV, "a.csv", "\ntask,0,update,core,cpu,0,0,0,1000,0,0,1000,", ",,,,,\n",
+	     ",ram,memory,demand,\"A, \"\"the\"\" first\",\n"},
 	    {HEDDLE_TRACE_CHROME, "a.json", "\"args\":{\"id\":0,\"name\":\"panel (0, 1)\"",
 	     "\"args\":{\"id\":1,\"priority\"", "\"args\":{\"data\":0,\"name\":\"A, \\\"the\\\" first\""},
 	    {HEDDLE_TRACE_PAJE, "a.paje", " S w0 c0 0 \"panel (0, 1)\"\n", " S w1 c0 1 -\n",
@@ -199,6 +199,51 @@ static void exports_have_the_names(void **state)
 		assert_int_equal(count(text, "panel (0, 1)"), 1);
 		free(text);
 	}
+	heddle_trace_free(trace);
+}
+
+static int other_nothing(heddle_context *c)
+{
+	(void)c;
+	return 0;
+}
+
+/* Of two implementations for one kind each runs once before the models choose. */
+static void trace_says_which_implementation_ran(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.trace = 1;
+	config.calibrate = 1;
+	heddle_runtime *rt = start_with(&config);
+	const struct heddle_implementation both[] = {{.kind = "cpu", .name = "plain", .kernel = nothing},
+	                                             {.kind = "cpu", .kernel = other_nothing}};
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "add", .implementations = both, .n_implementations = 2);
+	heddle_codelet *single = heddle_codelet_new(rt, .name = "single", .cpu = nothing);
+	struct heddle_trace *trace, *back;
+	assert_ok(heddle_submit(rt, heddle_call(c)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(c)));
+	assert_ok(heddle_submit(rt, heddle_call(single)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_ok(heddle_stop(rt));
+	assert_ok(heddle_trace_save(trace, file("a.trace")));
+	assert_ok(heddle_trace_load(file("a.trace"), &back));
+	assert_int_equal(back->implementations.n, 2);
+	assert_string_equal(heddle_name_of(&back->implementations, 0), "add.plain");
+	assert_string_equal(heddle_name_of(&back->implementations, 1), "add.1");
+	assert_ok(heddle_trace_export(back, HEDDLE_TRACE_CSV, file("a.csv")));
+	char *text = text_of("a.csv");
+	assert_has(text, "reason,name,implementation\n");
+	assert_int_equal(count(text, ",,add.plain\n"), 1);
+	assert_int_equal(count(text, ",,add.1\n"), 1);
+	free(text);
+	assert_ok(heddle_trace_export(back, HEDDLE_TRACE_CHROME, file("a.json")));
+	text = text_of("a.json");
+	assert_has(text, "{\"id\":0,\"implementation\":\"add.plain\",");
+	free(text);
+	heddle_trace_free(back);
 	heddle_trace_free(trace);
 }
 
@@ -513,6 +558,7 @@ int main(void)
 	    cmocka_unit_test(trace_without_names_is_a_file_of_version_1),
 	    cmocka_unit_test(damaged_names_are_refused),
 	    cmocka_unit_test(exports_have_the_names),
+	    cmocka_unit_test(trace_says_which_implementation_ran),
 	    cmocka_unit_test(chart_shows_the_name_of_a_task_where_there_is_room),
 	    cmocka_unit_test(recorded_graph_has_the_names_and_passes_them_on),
 	    cmocka_unit_test(dot_shows_names_and_takes_a_label_beside_a_type_for_one),
