@@ -97,6 +97,20 @@ static void trace_has_the_names_and_so_has_its_file(void **state)
 	heddle_trace_free(trace);
 }
 
+static void name_is_found_by_its_number_alone(void **state)
+{
+	(void)state;
+	char three[] = "three", seven[] = "seven";
+	struct heddle_name list[] = {{3, three}, {7, seven}};
+	const struct heddle_names names = {list, 2}, none = {NULL, 0};
+	assert_string_equal(heddle_name_of(&names, 3), "three");
+	assert_string_equal(heddle_name_of(&names, 7), "seven");
+	assert_null(heddle_name_of(&names, 2));
+	assert_null(heddle_name_of(&names, 5));
+	assert_null(heddle_name_of(&names, 8));
+	assert_null(heddle_name_of(&none, 0));
+}
+
 static void next_trace_has_no_names_of_tasks_before(void **state)
 {
 	(void)state;
@@ -348,7 +362,8 @@ static void dot_shows_names_and_takes_a_label_beside_a_type_for_one(void **state
 static void names_of_nodes_follow_them_when_edges_reorder_tasks(void **state)
 {
 	(void)state;
-	static const char text[] = "digraph { a [type=t, label=\"second\"]; b [type=t, label=\"first\"]; b -> a }";
+	static const char text[] = "digraph { a [type=t, label=\"second\"]; b [type=t, label=\"first\"]; b -> a;"
+	                           "c [label=\"t(1)\"]; d [type=t, label=t] }"; /* here it says the type */
 	struct heddle_graph *g;
 	assert_ok(hd_graph_parse_dot("test", text, strlen(text), &g));
 	assert_int_equal(g->task_names.n, 2);
@@ -554,6 +569,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(trace_has_the_names_and_so_has_its_file),
+	    cmocka_unit_test(name_is_found_by_its_number_alone),
 	    cmocka_unit_test(next_trace_has_no_names_of_tasks_before),
 	    cmocka_unit_test(trace_without_names_is_a_file_of_version_1),
 	    cmocka_unit_test(damaged_names_are_refused),

@@ -122,11 +122,9 @@ static void misspelt_variable_is_refused_with_the_right_name(void **state)
 	static const struct {
 		const char *variable, *right;
 	} cases[] = {
-	    {"HEDDLE_EMULATD", "HEDDLE_EMULATED?"},
-	    {"HEDDLE_NCPUS", "HEDDLE_NCPU?"},
-	    {"HEDDLE_SHCED", "HEDDLE_SCHED?"},
-	    {"HEDDLE_DADA_ALHPA", "HEDDLE_DADA_ALPHA?"},
-	    {"HEDDLE_PLATFORM_PTH", "HEDDLE_PLATFORM_PATH?"},
+	    {"HEDDLE_EMULATD", "HEDDLE_EMULATED?"},      {"HEDDLE_NCPUS", "HEDDLE_NCPU?"},
+	    {"HEDDLE_EMULTD", "HEDDLE_EMULATED?"},       {"HEDDLE_SHCED", "HEDDLE_SCHED?"},
+	    {"HEDDLE_DADA_ALHPA", "HEDDLE_DADA_ALPHA?"}, {"HEDDLE_PLATFORM_PTH", "HEDDLE_PLATFORM_PATH?"},
 	};
 	struct heddle_config config;
 	heddle_runtime *rt = NULL;
@@ -149,9 +147,9 @@ static void misspelt_variable_is_refused_with_the_right_name(void **state)
 static void other_variables_are_let_be(void **state)
 {
 	(void)state;
-	static const char *const names[] = {
-	    "HEDDLE_DADA_ALPHA", "HEDDLE_CONFIG", "HEDDLE_PLATFORM_PATH", "HEDDLE_SOURCE_DIR", "HEDDLE_TESTING",
-	    "HEDDLEEMULATED",    "HEDDLE_"};
+	static const char *const names[] = {"HEDDLE_DADA_ALPHA", "HEDDLE_CONFIG",  "HEDDLE_PLATFORM_PATH",
+	                                    "HEDDLE_SOURCE_DIR", "HEDDLE_TESTING", "HEDDLE_BUILD",
+	                                    "HEDDLEEMULATED",    "HEDDLE_"};
 	struct heddle_config config;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		setenv(names[i], i == 1 ? "/dev/null" : "0.5", 1);
@@ -178,6 +176,8 @@ static void unknown_setting_of_a_file_is_refused_with_the_right_name(void **stat
 	struct heddle_config good = small_config();
 	assert_int_equal(heddle_setting_set(&good, "windwo", "5"), HEDDLE_E_UNKNOWN);
 	assert_says("did you mean \"window\"?");
+	assert_int_equal(heddle_setting_set(&good, "emulated_sl", "5"), HEDDLE_E_UNKNOWN);
+	assert_says("did you mean \"emulated_slowdown\"?");
 	assert_int_equal(heddle_setting_set(&good, "qqqqqqqqqqqq", "5"), HEDDLE_E_UNKNOWN);
 	assert_says("`heddle config` lists them");
 }
