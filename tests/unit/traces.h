@@ -43,7 +43,7 @@ static void set_task(struct heddle_trace *trace, size_t i, uint32_t worker, doub
 }
 
 /* Starts at 100 us. 1 before 2 and 3, these before 4; 1, 2 and 4 run one after the other on the first core. */
-static struct heddle_trace *diamond(void)
+static inline struct heddle_trace *diamond(void)
 {
 	struct heddle_trace *trace = make_trace(two_cores, 4, 4);
 	static const struct heddle_trace_edge edges[] = {{1, 2}, {1, 3}, {2, 4}, {3, 4}};
@@ -57,7 +57,7 @@ static struct heddle_trace *diamond(void)
 }
 
 /* On both kinds of worker, with transfers, odd names and numbers. */
-static struct heddle_trace *rich(void)
+static inline struct heddle_trace *rich(void)
 {
 	struct heddle_trace *trace = make_trace(two_classes, 4, 3);
 	free(trace->codelets[1].name);

@@ -1,0 +1,519 @@
+/* src/trace: what exports and trace files say. Every value is read by the name of its column or field, and compared with
+ * the event, in a trace made by hand of which no two numbers are the same. */
+#include "traces.h"
+#include <ctype.h>
+#include <math.h>
+
+/* Two tasks on the core and one on the card, and a transfer each way for each reason. Only the third task failed. */
+static struct heddle_trace *distinct(void)
+{
+	struct heddle_trace *trace = make_trace(two_classes, 3, 2);
+	trace->codelets[1].color = 0x336699;
+	trace->virtual_time = 1;
+	trace->tasks[0] = (struct heddle_trace_task){11, 0, 0, 101, 102, 103, 110, 5, 0, 1000, 2000, 31};
+	trace->tasks[1] = (struct heddle_trace_task){12, 1, 1, 111, 113, 120, 150.5, -6, 0, 1001, 2001, 32};
+	trace->tasks[2] =
+	    (struct heddle_trace_task){13, 0, 0, 151, 152.25, 160, 175, 7, HEDDLE_E_KERNEL, 1002, 2002, 33};
+	static const struct heddle_trace_edge edges[] = {{11, 12}, {12, 13}};
+	memcpy(trace->edges, edges, sizeof edges);
+	static const struct heddle_trace_transfer transfers[] = {
+	    {0, 1, 104, 109, 4096, 21, 1}, {0, 1, 112, 119.5, 8192, 22, 0}, {1, 0, 153, 158, 512, 23, 2}};
+	trace->transfers = calloc(3, sizeof *trace->transfers);
+	memcpy(trace->transfers, transfers, sizeof transfers);
+	trace->n_transfers = 3;
+	return trace;
+}
+
+static char *exported(const struct heddle_trace *trace, enum heddle_trace_format format, const char *name)
+{
+	size_t length = 0;
+	OK(heddle_trace_export(trace, format, file(name)));
+	return contents(file(name), &length);
+}
+
+/* --- CSV ---------------------------------------------------------------------------------------------------------- */
+
+enum { MAX_FIELD = 64 };
+
+/* Copies field `n` of a line, without the quotes of its ends; fails if there are not so many. */
+static void copy_field(const char *line, size_t n, char separator, char *out)
+{
+	for (; n > 0; n--) {
+		for (int quoted = 0; (*line != separator || quoted) && *line && *line != '\n'; line++)
+			quoted ^= *line == '"';
+		assert_int_equal(*line, separator);
+		line++;
+	}
+	size_t length = 0;
+	for (int quoted = 0; (*line != separator || quoted) && *line && *line != '\n'; line++) {
+		quoted ^= *line == '"';
+		assert_true(length + 1 < MAX_FIELD);
+		if (*line != '"')
+			out[length++] = *line;
+	}
+	out[length] = '\0';
+}
+
+static const char *next_line(const char *line)
+{
+	line = strchr(line, '\n');
+	assert_non_null(line);
+	return line + 1;
+}
+
+/* The value in a column of a line of a table, whose first line names the columns. */
+static const char *in_column(const char *table, const char *line, const char *name)
+{
+	static char value[MAX_FIELD];
+	size_t n_columns = 1;
+	for (const char *p = table; *p != '\n'; p++)
+		n_columns += *p == ',';
+	for (size_t i = 0; i < n_columns; i++) {
+		copy_field(table, i, ',', value);
+		if (strcmp(value, name) == 0) {
+			copy_field(line, i, ',', value);
+			return value;
+		}
+	}
+	fail_msg("there is no column %s", name);
+	return NULL;
+}
+
+static void expect_number(const char *text, const char *name, double expected)
+{
+	char *end;
+	double value = strtod(text, &end);
+	if (end == text || *end || value != expected)
+		fail_msg("%s is \"%s\", not %.17g", name, text, expected);
+}
+
+static void csv_number(const char *table, const char *line, const char *name, double expected)
+{
+	expect_number(in_column(table, line, name), name, expected);
+}
+
+static void csv_text(const char *table, const char *line, const char *name, const char *expected)
+{
+	const char *value = in_column(table, line, name);
+	if (strcmp(value, expected) != 0)
+		fail_msg("%s is \"%s\", not \"%s\"", name, value, expected);
+}
+
+static void csv_says_of_each_task_what_happened(void **state)
+{
+	(void)state;
+	static const char *const codelets[] = {"work", "other", "work"}, *const workers[] = {"core", "card", "core"},
+	                         *const classes[] = {"cpu", "gpu", "cpu"};
+	struct heddle_trace *trace = distinct();
+	char *table = exported(trace, HEDDLE_TRACE_CSV, "a.csv");
+	const char *line = table;
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		line = next_line(line);
+		csv_text(table, line, "event", "task");
+		csv_number(table, line, "id", (double)t->id);
+		csv_text(table, line, "codelet", codelets[i]);
+		csv_text(table, line, "worker", workers[i]);
+		csv_text(table, line, "class", classes[i]);
+		csv_number(table, line, "ready_us", t->ready);
+		csv_number(table, line, "picked_us", t->picked);
+		csv_number(table, line, "start_us", t->start);
+		csv_number(table, line, "end_us", t->end);
+		csv_number(table, line, "priority", t->priority);
+		csv_number(table, line, "status", t->status);
+		csv_number(table, line, "bytes", t->bytes);
+		csv_number(table, line, "flops", t->flops);
+		csv_number(table, line, "footprint", (double)t->footprint);
+		csv_text(table, line, "from", "");
+		csv_text(table, line, "to", "");
+		csv_text(table, line, "reason", "");
+	}
+	free(table);
+	heddle_trace_free(trace);
+}
+
+static void csv_says_of_each_transfer_what_happened(void **state)
+{
+	(void)state;
+	static const char *const from[] = {"ram", "ram", "memory"}, *const to[] = {"memory", "memory", "ram"},
+	                         *const reasons[] = {"prefetch", "demand", "write-back"},
+	                         *const of_tasks[] = {"codelet",  "worker", "class", "ready_us", "picked_us",
+	                                              "priority", "status", "flops", "footprint"};
+	struct heddle_trace *trace = distinct();
+	char *table = exported(trace, HEDDLE_TRACE_CSV, "a.csv");
+	const char *line = next_line(next_line(next_line(table)));
+	for (size_t i = 0; i < trace->n_transfers; i++) {
+		const struct heddle_trace_transfer *t = &trace->transfers[i];
+		line = next_line(line);
+		csv_text(table, line, "event", "transfer");
+		csv_number(table, line, "id", (double)t->data);
+		csv_number(table, line, "start_us", t->start);
+		csv_number(table, line, "end_us", t->end);
+		csv_number(table, line, "bytes", (double)t->bytes);
+		csv_text(table, line, "from", from[i]);
+		csv_text(table, line, "to", to[i]);
+		csv_text(table, line, "reason", reasons[i]);
+		for (size_t k = 0; k < sizeof of_tasks / sizeof *of_tasks; k++)
+			csv_text(table, line, of_tasks[k], "");
+	}
+	assert_string_equal(next_line(line), "");
+	free(table);
+	heddle_trace_free(trace);
+}
+
+/* --- Chrome ------------------------------------------------------------------------------------------------------- */
+
+/* The value of the only member of that name in the object that begins at `line` and ends with it. */
+static const char *member(const char *line, const char *name)
+{
+	static char value[MAX_FIELD];
+	char quoted[MAX_FIELD];
+	size_t length = strcspn(line, "\n");
+	snprintf(quoted, sizeof quoted, "\"%s\":", name);
+	const char *at = strstr(line, quoted);
+	if (!at || at >= line + length)
+		fail_msg("no \"%s\" in %.*s", name, (int)length, line);
+	at += strlen(quoted);
+	size_t n = *at == '"' ? strcspn(at + 1, "\"") + 2 : strcspn(at, ",}\n");
+	assert_true(n < sizeof value);
+	snprintf(value, sizeof value, "%.*s", (int)(*at == '"' ? n - 2 : n), at + (*at == '"'));
+	return value;
+}
+
+static void json_number(const char *line, const char *name, double expected)
+{
+	expect_number(member(line, name), name, expected);
+}
+
+static void json_text(const char *line, const char *name, const char *expected)
+{
+	assert_string_equal(member(line, name), expected);
+}
+
+/* Event number `n` of those of a phase whose line has the word. */
+static const char *event(const char *text, const char *phase, const char *word, size_t n)
+{
+	char head[MAX_FIELD];
+	snprintf(head, sizeof head, "{\"ph\":\"%s\"", phase);
+	for (const char *line = text; *line; line = next_line(line)) {
+		const char *found = strstr(line, word), *end = strchr(line, '\n');
+		if (strncmp(line, head, strlen(head)) == 0 && found && found < end && n-- == 0)
+			return line;
+	}
+	fail_msg("there are not so many events %s with %s", phase, word);
+	return NULL;
+}
+
+static void chrome_says_of_each_task_what_happened(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = distinct();
+	char *text = exported(trace, HEDDLE_TRACE_CHROME, "a.json");
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		const char *line = event(text, "X", "\"cat\":\"task\"", i);
+		json_number(line, "pid", 1);
+		json_number(line, "tid", t->worker);
+		json_number(line, "ts", t->start);
+		json_number(line, "dur", t->end - t->start);
+		json_text(line, "name", trace->codelets[t->codelet].name);
+		json_number(line, "id", (double)t->id);
+		json_number(line, "priority", t->priority);
+		json_number(line, "ready", t->ready);
+		json_number(line, "picked", t->picked);
+		json_number(line, "bytes", t->bytes);
+		json_number(line, "flops", t->flops);
+		const char *failed = strstr(line, "\"failed\"");
+		assert_int_equal(failed && failed < strchr(line, '\n'), t->status != 0);
+	}
+	json_text(event(text, "X", "\"cat\":\"task\"", 2), "failed", "HEDDLE_E_KERNEL");
+	free(text);
+	heddle_trace_free(trace);
+}
+
+static void chrome_says_of_each_transfer_what_happened(void **state)
+{
+	(void)state;
+	static const char *const reasons[] = {"prefetch", "demand", "write-back"};
+	static const int links[] = {0, 0, 1}; /* from memory to the card, and back */
+	struct heddle_trace *trace = distinct();
+	char *text = exported(trace, HEDDLE_TRACE_CHROME, "a.json");
+	for (size_t i = 0; i < trace->n_transfers; i++) {
+		const struct heddle_trace_transfer *t = &trace->transfers[i];
+		const char *line = event(text, "X", "\"cat\":\"transfer\"", i);
+		json_number(line, "pid", 2);
+		json_number(line, "tid", links[i]);
+		json_number(line, "ts", t->start);
+		json_number(line, "dur", t->end - t->start);
+		json_text(line, "name", reasons[i]);
+		json_number(line, "data", (double)t->data);
+		json_number(line, "bytes", (double)t->bytes);
+	}
+	free(text);
+	heddle_trace_free(trace);
+}
+
+/* The label of a process or a thread: its name, and its place among the others. */
+static void expect_label(const char *text, const char *kind, int process, int thread, const char *name)
+{
+	char words[2 * MAX_FIELD];
+	snprintf(words, sizeof words, "\"pid\":%d,\"tid\":%d,\"name\":\"%s_name\"", process, thread, kind);
+	const char *line = event(text, "M", words, 0);
+	json_text(strstr(line, "\"args\""), "name", name);
+	snprintf(words, sizeof words, "\"pid\":%d,\"tid\":%d,\"name\":\"%s_sort_index\"", process, thread, kind);
+	if (strcmp(kind, "thread") == 0)
+		json_number(event(text, "M", words, 0), "sort_index", thread);
+}
+
+static void chrome_names_the_run_its_workers_and_its_links(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = distinct();
+	char *text = exported(trace, HEDDLE_TRACE_CHROME, "a.json");
+	char version[MAX_FIELD];
+	snprintf(version, sizeof version, "heddle %s", heddle_version());
+	json_text(text, "made by", version);
+	json_text(text, "policy", "lws");
+	json_text(text, "platform", "pair");
+	json_text(text, "clock", "virtual");
+	json_number(text, "makespan_us", 74); /* from 101 to 175 */
+	expect_label(text, "process", 1, 0, "workers");
+	expect_label(text, "thread", 1, 0, "core");
+	expect_label(text, "thread", 1, 1, "card");
+	expect_label(text, "process", 2, 0, "links");
+	expect_label(text, "thread", 2, 0, "ram to memory");
+	expect_label(text, "thread", 2, 1, "memory to ram");
+	free(text);
+	trace->virtual_time = 0;
+	text = exported(trace, HEDDLE_TRACE_CHROME, "a.json");
+	json_text(text, "clock", "real");
+	free(text);
+	heddle_trace_free(trace);
+}
+
+/* The path is the whole chain: from the second task to the third, then from the first to the second. */
+static void chrome_draws_the_path_from_each_end_to_the_next_start(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = distinct();
+	char *text = exported(trace, HEDDLE_TRACE_CHROME, "a.json");
+	for (size_t i = 0; i < 2; i++) {
+		const struct heddle_trace_task *from = &trace->tasks[1 - i], *to = &trace->tasks[2 - i];
+		const char *start = event(text, "s", "critical path", i),
+		           *finish = event(text, "f", "critical path", i);
+		json_number(start, "tid", from->worker);
+		json_number(start, "ts", from->end);
+		json_number(start, "id", (double)i + 1);
+		json_number(finish, "tid", to->worker);
+		json_number(finish, "ts", to->start);
+		json_number(finish, "id", (double)i + 1);
+	}
+	free(text);
+	heddle_trace_free(trace);
+}
+
+/* --- Paje --------------------------------------------------------------------------------------------------------- */
+
+/* The value of a field of a line, by the name that the header gives to the fields of the line's event. */
+static const char *paje_field(const char *text, const char *line, const char *name)
+{
+	static char value[MAX_FIELD];
+	char number[MAX_FIELD];
+	copy_field(line, 0, ' ', number);
+	size_t n = 0;
+	int inside = 0;
+	for (const char *at = text; *at == '%'; at = next_line(at)) {
+		char first[MAX_FIELD], field[MAX_FIELD] = "";
+		assert_true(sscanf(at, "%63s %63s %*s", first, field) >= 1);
+		if (strcmp(first, "%EventDef") == 0) {
+			char its[MAX_FIELD];
+			copy_field(at, 2, ' ', its);
+			inside = strcmp(its, number) == 0;
+			n = 0;
+		} else if (strcmp(first, "%") == 0 && inside && ++n && strcmp(field, name) == 0) {
+			copy_field(line, n, ' ', value);
+			return value;
+		}
+	}
+	fail_msg("event %s has no field %s", number, name);
+	return NULL;
+}
+
+static void paje_text(const char *text, const char *line, const char *name, const char *expected)
+{
+	const char *value = paje_field(text, line, name);
+	if (strcmp(value, expected) != 0)
+		fail_msg("%s is \"%s\", not \"%s\", in %.*s", name, value, expected, (int)strcspn(line, "\n"), line);
+}
+
+/* The number by which the header announces an event. */
+static unsigned paje_number(const char *text, const char *name)
+{
+	char words[MAX_FIELD];
+	snprintf(words, sizeof words, "%%EventDef Paje%s ", name);
+	const char *at = strstr(text, words);
+	assert_non_null(at);
+	return (unsigned)strtoul(at + strlen(words), NULL, 10);
+}
+
+/* Line number `n` of those of an event. */
+static const char *paje_line(const char *text, const char *name, size_t n)
+{
+	unsigned number = paje_number(text, name);
+	for (const char *line = text; *line; line = next_line(line))
+		if (isdigit((unsigned char)*line) && strtoul(line, NULL, 10) == number && n-- == 0)
+			return line;
+	fail_msg("there are not so many events %s", name);
+	return NULL;
+}
+
+/* The name that a line of an event gives to an alias. */
+static void expect_alias(const char *text, const char *name, const char *alias, const char *expected)
+{
+	for (size_t i = 0;; i++) {
+		const char *line = paje_line(text, name, i);
+		if (strcmp(paje_field(text, line, "Alias"), alias) != 0)
+			continue;
+		paje_text(text, line, "Name", expected);
+		return;
+	}
+}
+
+static void paje_time(const char *text, const char *line, double us)
+{
+	double ms = strtod(paje_field(text, line, "Time"), NULL);
+	if (!(fabs(ms - us * 1e-3) < 1e-9))
+		fail_msg("the time is %.9f ms, not %.9f ms", ms, us * 1e-3);
+}
+
+static void paje_links_go_from_one_node_to_the_other(void **state)
+{
+	(void)state;
+	static const char *const from[] = {"n0", "n0", "n1"}, *const to[] = {"n1", "n1", "n0"},
+	                         *const reasons[] = {"r1", "r0", "r2"}, *const bytes[] = {"4096", "8192", "512"};
+	struct heddle_trace *trace = distinct();
+	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
+	for (size_t i = 0; i < trace->n_transfers; i++) {
+		const char *start = paje_line(text, "StartLink", i), *end = paje_line(text, "EndLink", i);
+		paje_time(text, start, trace->transfers[i].start - 103); /* the first start of anything */
+		paje_time(text, end, trace->transfers[i].end - 103);
+		paje_text(text, start, "StartContainer", from[i]);
+		paje_text(text, end, "EndContainer", to[i]);
+		const char *const both[] = {start, end};
+		for (size_t k = 0; k < 2; k++) {
+			paje_text(text, both[k], "Type", "T");
+			paje_text(text, both[k], "Container", "run");
+			paje_text(text, both[k], "Value", reasons[i]);
+			paje_text(text, both[k], "Bytes", bytes[i]);
+		}
+		char key[MAX_FIELD];
+		snprintf(key, sizeof key, "%s", paje_field(text, start, "Key"));
+		paje_text(text, end, "Key", key);
+	}
+	free(text);
+	heddle_trace_free(trace);
+}
+
+static void paje_states_are_those_of_the_workers(void **state)
+{
+	(void)state;
+	static const struct {
+		double time;
+		const char *worker, *value, *task;
+	} expected[] = {
+	    {0, "w0", "idle", "-"}, {0, "w1", "idle", "-"},    {0, "w0", "c0", "11"},  {7, "w0", "idle", "-"},
+	    {17, "w1", "c1", "12"}, {47.5, "w1", "idle", "-"}, {57, "w0", "c0", "13"}, {72, "w0", "idle", "-"},
+	};
+	struct heddle_trace *trace = distinct();
+	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		const char *line = paje_line(text, "SetState", i);
+		paje_time(text, line, expected[i].time);
+		paje_text(text, line, "Type", "S");
+		paje_text(text, line, "Container", expected[i].worker);
+		paje_text(text, line, "Value", expected[i].value);
+		paje_text(text, line, "Task", expected[i].task);
+	}
+	free(text);
+	heddle_trace_free(trace);
+}
+
+static void paje_containers_and_values_have_their_names(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = distinct();
+	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
+	static const char *const containers[][4] = {{"run", "R", "0", "lws on pair"},
+	                                            {"n0", "N", "run", "ram"},
+	                                            {"n1", "N", "run", "memory"},
+	                                            {"w0", "W", "n0", "core"},
+	                                            {"w1", "W", "n1", "card"}};
+	for (size_t i = 0; i < 5; i++) {
+		const char *line = paje_line(text, "CreateContainer", i);
+		paje_text(text, line, "Alias", containers[i][0]);
+		paje_text(text, line, "Type", containers[i][1]);
+		paje_text(text, line, "Container", containers[i][2]);
+		paje_text(text, line, "Name", containers[i][3]);
+		paje_time(text, line, 0);
+		paje_time(text, paje_line(text, "DestroyContainer", i), 72);
+	}
+	expect_alias(text, "DefineEntityValue", "c0", "work");
+	expect_alias(text, "DefineEntityValue", "c1", "other");
+	expect_alias(text, "DefineEntityValue", "idle", "idle");
+	expect_alias(text, "DefineEntityValue", "r0", "demand");
+	expect_alias(text, "DefineEntityValue", "r1", "prefetch");
+	expect_alias(text, "DefineEntityValue", "r2", "write-back");
+	expect_alias(text, "DefineContainerType", "N", "memory node");
+	expect_alias(text, "DefineContainerType", "W", "worker");
+	paje_text(text, paje_line(text, "DefineEntityValue", 1), "Color", "0.000 1.000 0.000");
+	paje_text(text, paje_line(text, "DefineEntityValue", 2), "Color", "0.200 0.400 0.600");
+	free(text);
+	heddle_trace_free(trace);
+}
+
+/* --- Trace files -------------------------------------------------------------------------------------------------- */
+
+/* The order of the fields is that of docs/trace.md; what loads them is tested against what saves them. */
+static void trace_file_has_the_fields_in_the_order_of_the_page(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = distinct();
+	size_t length = 0;
+	OK(heddle_trace_save(trace, file("a.trace")));
+	char *text = contents(file("a.trace"), &length);
+	static const char *const head = "heddle-trace 1\npolicy lws\nclock virtual\nplatform ";
+	static const char *const records = "\ncodelet 00ff00 work\n"
+	                                   "codelet 336699 other\n"
+	                                   "task 11 0 0 101 102 103 110 5 0 1000 2000 31\n"
+	                                   "task 12 1 1 111 113 120 150.5 -6 0 1001 2001 32\n"
+	                                   "task 13 0 0 151 152.25 160 175 7 %d 1002 2002 33\n"
+	                                   "transfer 0 1 104 109 4096 21 1\n"
+	                                   "transfer 0 1 112 119.5 8192 22 0\n"
+	                                   "transfer 1 0 153 158 512 23 2\n"
+	                                   "edge 11 12\n"
+	                                   "edge 12 13\n"
+	                                   "end 3 3 2\n";
+	char *expected = hd_format(records, HEDDLE_E_KERNEL);
+	assert_memory_equal(text, head, strlen(head));
+	assert_string_equal(strstr(text, "\ncodelet "), expected);
+	free(expected);
+	free(text);
+	heddle_trace_free(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(csv_says_of_each_task_what_happened),
+	    cmocka_unit_test(csv_says_of_each_transfer_what_happened),
+	    cmocka_unit_test(chrome_says_of_each_task_what_happened),
+	    cmocka_unit_test(chrome_says_of_each_transfer_what_happened),
+	    cmocka_unit_test(chrome_names_the_run_its_workers_and_its_links),
+	    cmocka_unit_test(chrome_draws_the_path_from_each_end_to_the_next_start),
+	    cmocka_unit_test(paje_links_go_from_one_node_to_the_other),
+	    cmocka_unit_test(paje_states_are_those_of_the_workers),
+	    cmocka_unit_test(paje_containers_and_values_have_their_names),
+	    cmocka_unit_test(trace_file_has_the_fields_in_the_order_of_the_page),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
