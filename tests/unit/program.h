@@ -50,6 +50,17 @@ static inline heddle_runtime *start(void)
 	return start_with(&config);
 }
 
+/* The same in virtual time on a machine that the test describes. */
+static inline heddle_runtime *start_on(const struct heddle_config *config, const char *yaml)
+{
+	struct heddle_platform *platform;
+	heddle_runtime *rt;
+	assert_ok(heddle_platform_parse("test", yaml, strlen(yaml), &platform));
+	assert_ok(heddle_start_on(config, platform, 1, &rt));
+	heddle_platform_free(platform);
+	return rt;
+}
+
 /* Time enough for another thread to get where it waits; were it not, the test would prove less, and pass. */
 static inline void give_others_time(void)
 {
@@ -88,6 +99,16 @@ static inline int nothing(heddle_context *c)
 {
 	(void)c;
 	return 0;
+}
+
+/* A codelet that does nothing, in the time that a function says. */
+static inline heddle_codelet *given(heddle_runtime *rt, const char *name,
+                                    double (*time)(const struct heddle_size *, unsigned))
+{
+	heddle_codelet *c =
+	    heddle_codelet_new(rt, .name = name, .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = time);
+	assert_non_null(c);
+	return c;
 }
 
 /* A pointer given as the first value. */

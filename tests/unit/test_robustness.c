@@ -27,14 +27,6 @@ static double hundred_us(const struct heddle_size *size, unsigned class_id)
 	return 100;
 }
 
-static heddle_codelet *given(heddle_runtime *rt, const char *name, double (*time)(const struct heddle_size *, unsigned))
-{
-	heddle_codelet *c =
-	    heddle_codelet_new(rt, .name = name, .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = time);
-	assert_non_null(c);
-	return c;
-}
-
 /* `platform`: NULL for threads. */
 static heddle_runtime *start_where(const char *platform)
 {

@@ -1,0 +1,96 @@
+/* Virtual time: what a run takes, and which worker is expected to be free first, on examples worked by hand. */
+#include <math.h>
+#include <heddle/trace.h>
+#include "program.h"
+
+/* Three workers, each of a class of its own. Two tasks at a time are given to the first. */
+static const char three[] = "version: 1\nname: three\nnodes:\n- {name: ram}\n"
+                            "classes:\n- {name: deep, kind: cpu, pipeline: 2}\n- {name: slow, kind: cpu}\n"
+                            "- {name: other, kind: cpu}\n"
+                            "workers:\n- {name: deep, class: deep, node: ram}\n"
+                            "- {name: slow, class: slow, node: ram}\n- {name: other, class: other, node: ram}\n";
+enum { DEEP, SLOW, OTHER };
+
+static heddle_runtime *start_three(const char *policy, double sched_cost)
+{
+	struct heddle_config config = small_config();
+	config.sched = policy;
+	config.sched_cost = sched_cost;
+	config.calibrate = 0;
+	config.trace = 1;
+	return start_on(&config, three);
+}
+
+static double ten_or_22(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	return class_id == DEEP ? 10 : class_id == SLOW ? 22 : NAN;
+}
+
+static double five_on_the_other(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	return class_id == OTHER ? 5 : NAN;
+}
+
+/* Five tasks of 10 us, one after another, each decided in 3 us. */
+static void every_decision_takes_the_time_that_the_program_says(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_three("eager", 3);
+	heddle_codelet *codelet = given(rt, "ten", ten_or_22);
+	struct heddle_stats stats;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, NULL, 8, &d));
+	for (int i = 0; i < 5; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), i ? heddle_rw(d) : heddle_w(d), heddle_on(DEEP)));
+	assert_ok(heddle_wait_all(rt));
+	assert_true(heddle_now(rt) == 5 * (10 + 3));
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_true(stats.makespan == 5 * (10 + 3));
+	assert_ok(heddle_stop(rt));
+}
+
+/* Two tasks are given to the first worker at once and end there at 10 and 20. A third becomes ready at 5, when a task
+ * elsewhere ends: it would end at 30 there, and at 27 on the slow worker. Did only the running task count, it would be
+ * expected to end at 20. */
+static void tasks_that_a_worker_has_been_given_count_until_they_end(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_three("dm", 0);
+	heddle_codelet *work = given(rt, "work", ten_or_22), *before = given(rt, "before", five_on_the_other);
+	struct heddle_trace *trace;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, NULL, 8, &d));
+	assert_ok(heddle_submit(rt, heddle_call(before), heddle_w(d)));
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_submit(rt, heddle_call(work)));
+	assert_ok(heddle_submit(rt, heddle_call(work), heddle_r(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	static const struct {
+		uint64_t id;
+		uint32_t worker;
+		double ready, picked, start, end;
+	} expected[] = {
+	    {0, OTHER, 0, 0, 0, 5}, {1, DEEP, 0, 0, 0, 10}, {3, SLOW, 5, 5, 5, 27}, {2, DEEP, 0, 0, 10, 20}};
+	assert_int_equal(trace->n_tasks, 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		assert_int_equal(t->id, expected[i].id);
+		assert_int_equal(t->worker, expected[i].worker);
+		assert_true(t->ready == expected[i].ready && t->picked == expected[i].picked);
+		assert_true(t->start == expected[i].start && t->end == expected[i].end);
+	}
+	heddle_trace_free(trace);
+	assert_ok(heddle_stop(rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_decision_takes_the_time_that_the_program_says),
+	    cmocka_unit_test(tasks_that_a_worker_has_been_given_count_until_they_end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
