@@ -593,6 +593,8 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 	w->running = NULL;
 	w->in_flight--;
 	rt->n_running--;
+	if (!t->status)
+		t->status = status; /* what is recorded below says it */
 	if (!status && !rt->virtual_time) {
 		hd_perf_record(t->perf, w->class_id, now - start);
 		if (HD_UNLIKELY(t->choice))
