@@ -16,6 +16,9 @@ SET = "SET" # how the page calls the columns of `slowdown` that are named by the
 UNITS = {"ms": "ms", "us": "us", "s": "s", "mib": "MiB", "kib": "KiB", "percent": "%", "gflops": "Gflop/s", "gflop": "Gflop",
          "mflop": "Mflop", "mbs": "MB/s", "tasks_per_s": "tasks/s", "us_per_task": "us/task"}
 
+# A run with transfers, whoever is quick: one worker only, whose memory has room for half of the matrix.
+SMALL_MEMORY = ("--ncpu", "0", "--emulated", "1", "--emulated-memory", "640K")
+
 # What gives every table of every subcommand at least one row.
 SHOWN = [
     ("machine", ("machine", "--set", "n_emulated=1"), {}),
@@ -25,7 +28,7 @@ SHOWN = [
     ("policies", ("policies",), {}),
     ("policies NAME", ("policies", "dmda"), {}),
     ("config", ("config",), {"HEDDLE_SHCED": "dm"}),
-    ("run", (*RUN, "--explain", "--ncpu", "1", "--emulated", "1", "--sched", "eager"), {}),
+    ("run", (*RUN, "--explain", *SMALL_MEMORY, "--sched", "eager"), {}),
     ("sim", (*SIM, "--explain", "--sched", "eager", "--trace", "t.trace"), {}),
     ("graph", ("graph", "random:n=20", "--platform", "gpu1-cpu6"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),

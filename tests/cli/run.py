@@ -764,6 +764,73 @@ def test_trace_is_summarised(p):
     assert "idle" in p.run("trace", "t.trace")[0]
 
 
+HAND_MADE = """heddle-trace 1
+policy lws
+clock virtual
+platform version: 1
+platform name: pair
+platform nodes: [{name: ram}, {name: memory}]
+platform classes: [{name: cpu, kind: cpu}, {name: gpu, kind: cuda}]
+platform workers: [{name: core, class: cpu, node: ram}, {name: card, class: gpu, node: memory}]
+platform links: [{from: ram, to: memory, bandwidth_mbs: 1000}, {from: memory, to: ram, bandwidth_mbs: 1000}]
+platform kernels:
+platform - {codelet: either, class: cpu, table: [{bytes: 8, us: 1000}]}
+platform - {codelet: either, class: gpu, table: [{bytes: 8, us: 500}]}
+platform - {codelet: there, class: gpu, table: [{bytes: 8, us: 1000}]}
+codelet 000000 either
+codelet 000000 there
+task 1 0 0 100 100 100 1100 0 0 8 4e6 1
+task 2 1 1 1100 1100 1300 2300 0 0 8 6e6 2
+task 3 0 0 2300 2300 2300 2600 0 -5 8 2e6 1
+transfer 0 1 1100 1300 1048576 7 0
+transfer 0 1 1400 1500 524288 8 1
+transfer 0 1 1600 1650 524288 9 1
+transfer 1 0 2400 2550 2097152 7 2
+edge 1 2
+edge 2 3
+end 3 4 2
+"""
+
+
+def near(found, expected):
+    """Every column of every row, numbers to within rounding."""
+    equal(list(found), list(expected))
+    for name, value in expected.items():
+        if isinstance(value, (int, float)):
+            assert abs(found[name] - value) <= 1e-9 * abs(value), f"{name} is {found[name]!r}, not {value!r}"
+        else:
+            equal(found[name], value)
+
+
+def test_trace_tables_say_what_the_events_say(p):
+    with open(p.path("hand.trace"), "w") as f:
+        f.write(HAND_MADE)
+    found = p.json("trace", "hand.trace")
+    # from 100 us to 2600 us; the path bound is 500 + 1000 + 500 us; at the area bound both workers end after 4000 / 3 us
+    near(found["trace"],
+         {"policy": "lws", "platform": "pair", "clock": "virtual", "workers": 2, "tasks": 3, "failed": 1, "makespan_ms": 2.5,
+          "rate_gflops": 4.8, "idle_percent": 54, "transfers": 4, "moved_mib": 4, "path_tasks": 3, "path_ms": 2.3,
+          "path_percent": 92, "area_bound_ms": 4 / 3, "path_bound_ms": 2, "of_bound_percent": 80,
+          "bounds_from": "kernel times of the platform"})
+    expected = {
+        "workers": [{"policy": "lws", "worker": "core", "class": "cpu", "tasks": 2, "busy_ms": 1.3, "idle_percent": 48},
+                    {"policy": "lws", "worker": "card", "class": "gpu", "tasks": 1, "busy_ms": 1, "idle_percent": 60}],
+        "codelets": [{"policy": "lws", "codelet": "either", "class": "cpu", "tasks": 2, "mean_us": 650, "rate_gflops": 60 / 13,
+                      "busy_ms": 1.3},
+                     {"policy": "lws", "codelet": "there", "class": "gpu", "tasks": 1, "mean_us": 1000, "rate_gflops": 6,
+                      "busy_ms": 1}],
+        "links": [{"policy": "lws", "from": "ram", "to": "memory", "transfers": 3, "moved_mib": 2, "busy_ms": 0.35,
+                   "prefetched_percent": 200 / 3},
+                  {"policy": "lws", "from": "memory", "to": "ram", "transfers": 1, "moved_mib": 2, "busy_ms": 0.15,
+                   "prefetched_percent": 0}],
+    }
+    equal(list(found), ["trace", *expected])
+    for table, rows in expected.items():
+        equal(len(found[table]), len(rows))
+        for row, wanted in zip(found[table], rows):
+            near(row, wanted)
+
+
 def test_trace_is_drawn_and_converted(p):
     p.run(*SIM, "--sched", "dmda", "--trace", "t.trace")
     for name, magic in ("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.pdf", b"%PDF"), ("t.paje", b"%EventDef"):
