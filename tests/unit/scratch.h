@@ -11,13 +11,13 @@
 
 static char directory[] = "/tmp/heddle-trace-XXXXXX"; /* of this test */
 
-static inline int set_up(void **state)
+static int set_up(void **state)
 {
 	(void)state;
 	return mkdtemp(directory) ? 0 : -1;
 }
 
-static inline int tear_down(void **state)
+static int tear_down(void **state)
 {
 	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json", "a.dot",
 	                                   "a.paje",  "a.png",   "a.svg", "a.pdf"};
@@ -31,14 +31,14 @@ static inline int tear_down(void **state)
 }
 
 /* A path in the directory; valid until the next call. */
-static inline const char *file(const char *name)
+static const char *file(const char *name)
 {
 	static char path[sizeof directory + 32];
 	snprintf(path, sizeof path, "%s/%s", directory, name);
 	return path;
 }
 
-static inline char *contents(const char *path, size_t *length)
+static char *contents(const char *path, size_t *length)
 {
 	char *data = NULL;
 	OK(hd_file_read(path, &data, length));

@@ -1,28 +1,8 @@
 /* src/trace: what exports and trace files say. Every value is read by the name of its column or field, and compared with
- * the event, in a trace made by hand of which no two numbers are the same. */
+ * the event. */
 #include "traces.h"
 #include <ctype.h>
 #include <math.h>
-
-/* Two tasks on the core and one on the card, and a transfer each way for each reason. Only the third task failed. */
-static struct heddle_trace *distinct(void)
-{
-	struct heddle_trace *trace = make_trace(two_classes, 3, 2);
-	trace->codelets[1].color = 0x336699;
-	trace->virtual_time = 1;
-	trace->tasks[0] = (struct heddle_trace_task){11, 0, 0, 101, 102, 103, 110, 5, 0, 1000, 2000, 31};
-	trace->tasks[1] = (struct heddle_trace_task){12, 1, 1, 111, 113, 120, 150.5, -6, 0, 1001, 2001, 32};
-	trace->tasks[2] =
-	    (struct heddle_trace_task){13, 0, 0, 151, 152.25, 160, 175, 7, HEDDLE_E_KERNEL, 1002, 2002, 33};
-	static const struct heddle_trace_edge edges[] = {{11, 12}, {12, 13}};
-	memcpy(trace->edges, edges, sizeof edges);
-	static const struct heddle_trace_transfer transfers[] = {
-	    {0, 1, 104, 109, 4096, 21, 1}, {0, 1, 112, 119.5, 8192, 22, 0}, {1, 0, 153, 158, 512, 23, 2}};
-	trace->transfers = calloc(3, sizeof *trace->transfers);
-	memcpy(trace->transfers, transfers, sizeof transfers);
-	trace->n_transfers = 3;
-	return trace;
-}
 
 static char *exported(const struct heddle_trace *trace, enum heddle_trace_format format, const char *name)
 {
@@ -471,6 +451,26 @@ static void paje_containers_and_values_have_their_names(void **state)
 	heddle_trace_free(trace);
 }
 
+/* --- The path ----------------------------------------------------------------------------------------------------- */
+
+/* On one worker, the second task goes on while the third runs, and so cannot be what that waited for. */
+static void path_leaves_out_a_task_that_ended_after_the_next_began(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = make_trace(two_cores, 3, 0);
+	uint64_t *ids = NULL;
+	size_t n = 0;
+	set_task(trace, 0, 0, 100, 110);
+	set_task(trace, 1, 0, 105, 120);
+	set_task(trace, 2, 0, 112, 130);
+	OK(heddle_trace_critical_path(trace, &ids, &n));
+	assert_int_equal(n, 2);
+	assert_int_equal(ids[0], 3);
+	assert_int_equal(ids[1], 1);
+	free(ids);
+	heddle_trace_free(trace);
+}
+
 /* --- Trace files -------------------------------------------------------------------------------------------------- */
 
 /* The order of the fields is that of docs/trace.md; what loads them is tested against what saves them. */
@@ -513,6 +513,7 @@ int main(void)
 	    cmocka_unit_test(paje_links_go_from_one_node_to_the_other),
 	    cmocka_unit_test(paje_states_are_those_of_the_workers),
 	    cmocka_unit_test(paje_containers_and_values_have_their_names),
+	    cmocka_unit_test(path_leaves_out_a_task_that_ended_after_the_next_began),
 	    cmocka_unit_test(trace_file_has_the_fields_in_the_order_of_the_page),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

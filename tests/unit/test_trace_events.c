@@ -1,9 +1,7 @@
-/* What a trace says of a run: every field of every event, on runs worked by hand; and the path that a trace made by hand
- * has. */
+/* What a trace says of a run: every field of every event, on runs worked by hand. */
 #include <heddle/graph.h>
 #include <heddle/trace.h>
 #include "program.h"
-#include "traces.h"
 
 /* A worker with a memory of its own, of 1 MiB, and one in main memory. A link brings 1000 bytes in a microsecond. */
 static const char card_and_core[] = "version: 1\nname: two\nnodes:\n- {name: ram}\n- {name: memory, capacity_mib: 1}\n"
@@ -191,26 +189,6 @@ static void datum_that_a_task_gets_twice_is_recorded_once(void **state)
 	heddle_graph_free(graph);
 }
 
-/* --- The path ----------------------------------------------------------------------------------------------------- */
-
-/* On one worker, the second task goes on while the third runs, and so cannot be what that waited for. */
-static void path_leaves_out_a_task_that_ended_after_the_next_began(void **state)
-{
-	(void)state;
-	struct heddle_trace *trace = make_trace(two_cores, 3, 0);
-	uint64_t *ids = NULL;
-	size_t n = 0;
-	set_task(trace, 0, 0, 100, 110);
-	set_task(trace, 1, 0, 105, 120);
-	set_task(trace, 2, 0, 112, 130);
-	assert_ok(heddle_trace_critical_path(trace, &ids, &n));
-	assert_int_equal(n, 2);
-	assert_int_equal(ids[0], 3);
-	assert_int_equal(ids[1], 1);
-	free(ids);
-	heddle_trace_free(trace);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,7 +196,6 @@ int main(void)
 	    cmocka_unit_test(transfers_are_recorded_with_their_reasons),
 	    cmocka_unit_test(task_that_failed_has_its_status),
 	    cmocka_unit_test(datum_that_a_task_gets_twice_is_recorded_once),
-	    cmocka_unit_test(path_leaves_out_a_task_that_ended_after_the_next_began),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,4 +85,25 @@ static inline struct heddle_trace *rich(void)
 	return trace;
 }
 
+/* No two numbers are the same. Two tasks on the core and between them one on the card; a transfer for each reason. Only
+ * the third task failed. */
+static inline struct heddle_trace *distinct(void)
+{
+	struct heddle_trace *trace = make_trace(two_classes, 3, 2);
+	trace->codelets[1].color = 0x336699;
+	trace->virtual_time = 1;
+	trace->tasks[0] = (struct heddle_trace_task){11, 0, 0, 101, 102, 103, 110, 5, 0, 1000, 2000, 31};
+	trace->tasks[1] = (struct heddle_trace_task){12, 1, 1, 111, 113, 120, 150.5, -6, 0, 1001, 2001, 32};
+	trace->tasks[2] =
+	    (struct heddle_trace_task){13, 0, 0, 151, 152.25, 160, 175, 7, HEDDLE_E_KERNEL, 1002, 2002, 33};
+	static const struct heddle_trace_edge edges[] = {{11, 12}, {12, 13}};
+	memcpy(trace->edges, edges, sizeof edges);
+	static const struct heddle_trace_transfer transfers[] = {
+	    {0, 1, 104, 109, 4096, 21, 1}, {0, 1, 112, 119.5, 8192, 22, 0}, {1, 0, 153, 158, 512, 23, 2}};
+	trace->transfers = calloc(3, sizeof *trace->transfers);
+	memcpy(trace->transfers, transfers, sizeof transfers);
+	trace->n_transfers = 3;
+	return trace;
+}
+
 #endif

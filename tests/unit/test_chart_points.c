@@ -1,0 +1,59 @@
+/* src/plot: where the points of a chart lie, as its SVG says. */
+#include "svg.h"
+#include "scratch.h"
+#include <math.h>
+#include <heddle/chart.h>
+
+enum { N = 3 };
+struct line {
+	double x[N], y[N];
+};
+
+/* The line through the points of the only series. The widths of other lines differ. */
+static struct line line_of(const struct heddle_chart *chart)
+{
+	struct line line = {.x = {NAN}};
+	size_t length = 0;
+	int n = 0;
+	OK(heddle_chart_lines(chart, file("a.svg")));
+	char *svg = contents(file("a.svg"), &length);
+	for (const char *p = svg; (p = strstr(p, "<path")) != NULL; p++) {
+		const char *end = strchr(p, '>'), *points = behind(p, end, " d=\"");
+		if (behind(p, end, "stroke-width:1.4") || behind(p, end, "stroke-width=\"1.4\""))
+			n += points && sscanf(points, "M %lf %lf L %lf %lf L %lf %lf", &line.x[0], &line.y[0],
+			                      &line.x[1], &line.y[1], &line.x[2], &line.y[2]) == 6;
+	}
+	free(svg);
+	assert_int_equal(n, 1);
+	return line;
+}
+
+/* Where the second point is on the way from the first to the third. */
+static double share(const double at[N])
+{
+	return (at[1] - at[0]) / (at[2] - at[0]);
+}
+
+static void points_lie_where_their_values_are(void **state)
+{
+	(void)state;
+	static const double x[] = {1, 10, 1000}, y[] = {1, 100, 1000};
+	const struct heddle_chart_series series = {"values", x, y, N, 1};
+	struct heddle_chart chart = {.series = &series, .n_series = 1};
+	for (int logs = 0; logs < 4; logs++) {
+		chart.log_x = logs & 1;
+		chart.log_y = logs >> 1;
+		struct line line = line_of(&chart);
+		assert_true(line.x[2] > line.x[0] && line.y[2] < line.y[0]); /* to the right, and upwards */
+		assert_true(fabs(share(line.x) - (chart.log_x ? 1.0 / 3 : 9.0 / 999)) < 1e-3);
+		assert_true(fabs(share(line.y) - (chart.log_y ? 2.0 / 3 : 99.0 / 999)) < 1e-3);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(points_lie_where_their_values_are),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
