@@ -110,6 +110,24 @@ static void tasks_are_recorded_as_they_ran(void **state)
 	heddle_trace_free(trace);
 }
 
+/* Of the run below: its last task to end reads what arrives at 1218. */
+static void expect_statistics(heddle_runtime *rt)
+{
+	struct heddle_stats stats;
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_int_equal(stats.tasks_submitted, 3);
+	assert_int_equal(stats.tasks_executed, 3);
+	assert_int_equal(stats.tasks_failed + stats.tasks_cancelled + stats.live_tasks, 0);
+	assert_int_equal(stats.transfers, 3);
+	assert_int_equal(stats.bytes_moved, 1000 + 600000 + 600000);
+	assert_int_equal(stats.evictions, 1);
+	assert_int_equal(stats.prefetches, 1);
+	assert_true(stats.makespan == 1228);
+	assert_true(stats.busy == 10 + 10 + 7);
+	assert_true(stats.idle == 2 * 1228 - 27);
+	assert_int_equal(stats.sched_picks - stats.sched_picks_empty, 3);
+}
+
 /* A prefetch; two data of 600 kB that do not fit the memory together, of which the first was changed there; and the first
  * one once more, in main memory, where it is already. */
 static void transfers_are_recorded_with_their_reasons(void **state)
@@ -127,8 +145,10 @@ static void transfers_are_recorded_with_their_reasons(void **state)
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(small), heddle_w(first), heddle_on(CARD)));
 	assert_ok(heddle_wait_all(rt));
-	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(second), heddle_on(CARD)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(small), heddle_r(second), heddle_on(CARD)));
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(first), heddle_on(CORE)));
+	assert_ok(heddle_wait_all(rt));
+	expect_statistics(rt);
 	struct heddle_trace *trace = trace_of(rt);
 	static const struct heddle_trace_transfer expected[] = {
 	    {RAM, MEMORY, 0, 3, 1000, 0, PREFETCH},
