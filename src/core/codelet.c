@@ -160,10 +160,20 @@ int hd_codelet_no_worker(const heddle_codelet *c)
 	return status;
 }
 
-/* In virtual time a class can run what the platform, or the codelet itself, may have a time for: task by task the model
- * decides. */
+static int has_workers(const heddle_runtime *rt, size_t class_id)
+{
+	for (size_t w = 0; w < rt->n_workers; w++)
+		if (rt->workers[w].class_id == class_id)
+			return 1;
+	return 0;
+}
+
+/* A class without workers can run nothing. In virtual time a class can run what the platform, or the codelet itself, may
+ * have a time for: task by task the model decides. */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 {
+	if (!has_workers(rt, class_id))
+		return 0;
 	if (!rt->virtual_time)
 		return c->kernels[class_id] != NULL;
 	if (c->desc.model == HEDDLE_MODEL_GIVEN)
