@@ -33,9 +33,10 @@ struct heteroprio {
 	int by;
 	const char *order; /* the option: borrows */
 	uint64_t pushes;
-	size_t n_ordered; /* buckets that the orders know */
-	double scores[HD_MAX_BUCKETS];
-	size_t before[HD_MAX_BUCKETS]; /* scratch: an order */
+	size_t n_ordered;   /* buckets that the orders know */
+	size_t max_ordered; /* length of the next two */
+	double *scores;     /* owns; per bucket */
+	size_t *before;     /* owns; scratch: an order */
 };
 
 /* --- The user's order: "cpu: potrf > trsm; gpu: gemm" ------------------------------------------------------------- */
@@ -145,10 +146,27 @@ static void user_first(const struct heteroprio *h, size_t *order, size_t class_i
 	}
 }
 
+/* Room for the scores of all buckets; 0: out of memory. */
+static int room_for_scores(struct heteroprio *h, size_t n)
+{
+	if (n <= h->max_ordered)
+		return 1;
+	double *scores = realloc(h->scores, 2 * n * sizeof *scores);
+	h->scores = scores ? scores : h->scores;
+	size_t *before = realloc(h->before, 2 * n * sizeof *before);
+	h->before = before ? before : h->before;
+	if (!scores || !before)
+		return 0;
+	h->max_ordered = 2 * n;
+	return 1;
+}
+
 static void renew_orders(struct heteroprio *h)
 {
 	struct hd_buckets *b = &h->buckets;
 	int changed = 0;
+	if (!room_for_scores(h, b->n))
+		return; /* the old orders stay, with the new bucket last */
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
 		memcpy(h->before, b->orders[c], b->n * sizeof *h->before);
 		for (size_t i = 0; i < b->n; i++)
@@ -168,6 +186,8 @@ static void heteroprio_destroy(void *state)
 {
 	struct heteroprio *h = state;
 	hd_buckets_fini(&h->buckets);
+	free(h->scores);
+	free(h->before);
 	free(h);
 }
 

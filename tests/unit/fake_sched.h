@@ -45,7 +45,7 @@ static inline void *fake_calloc(size_t n, size_t size)
 #include "policies/parts/worker_sets.c"
 #include "policies/work_stealing.c"
 
-enum { FAKE_WORKERS = 64, FAKE_CLASSES = 3, FAKE_DATA = 3, FAKE_SUCCESSORS = 8, FAKE_REPORTS = 128 };
+enum { FAKE_WORKERS = 64, FAKE_CLASSES = 3, FAKE_DATA = 3, FAKE_SUCCESSORS = 8, FAKE_REPORTS = 2048 };
 
 struct heddle_codelet {
 	const char *name;

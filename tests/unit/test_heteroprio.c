@@ -114,16 +114,20 @@ static void heteroprio_priorities_can_be_buckets(void **unused)
 	fake_close(&s);
 }
 
-static void heteroprio_too_many_buckets_share_the_last_place(void **unused)
+/* Each is more urgent than all before it. */
+static void heteroprio_a_thousand_buckets_have_a_place_each(void **unused)
 {
 	(void)unused;
 	heddle_sched s;
 	open_with(&s, "heteroprio", "bucket=priority,gate=no,ahead=1", 1, 0);
 	make_tasks(1000);
-	for (int i = 0; i < 1000; i++)
-		tasks[i].priority = 1000 - i;
-	ready_all(&s, 1000, -1);
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++) {
+		tasks[i].priority = i;
+		fake_ready(&s, &tasks[i], -1);
+	}
+	assert_true(fake_report(&s, "cpu: order changed") == 1000);
+	assert_true(fake_report(&s, "cpu order 1000: 999 > 998 > 997 > 996 > 995 > 994 > 993 > 992") == 0);
+	for (int i = 1000; i-- > 0;)
 		ASSERT_PICKS(&s, 0, i);
 	ASSERT_PICKS(&s, 0, -1);
 	fake_close(&s);
@@ -536,7 +540,7 @@ int main(void)
 	    cmocka_unit_test(heteroprio_reports_the_last_orders_when_there_were_many),
 	    cmocka_unit_test(heteroprio_order_of_an_unknown_class_is_refused),
 	    cmocka_unit_test(heteroprio_priorities_can_be_buckets),
-	    cmocka_unit_test(heteroprio_too_many_buckets_share_the_last_place),
+	    cmocka_unit_test(heteroprio_a_thousand_buckets_have_a_place_each),
 	    cmocka_unit_test(heteroprio_bound_tasks_stand_in_nobodys_way),
 	    cmocka_unit_test(gate_opens_when_the_fast_class_has_enough),
 	    cmocka_unit_test(gate_by_order_counts_what_the_fast_class_wants_more),

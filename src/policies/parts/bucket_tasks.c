@@ -301,7 +301,7 @@ static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_
 	snprintf(name, sizeof name, "%s: order changed", class);
 	heddle_sched_count(sched, name, (double)log->changes, "times");
 	for (uint64_t i = log->changes > HD_ORDERS_KEPT ? log->changes - HD_ORDERS_KEPT : 0; i < log->changes; i++) {
-		const uint8_t *front = log->last[i % HD_ORDERS_KEPT].front;
+		const size_t *front = log->last[i % HD_ORDERS_KEPT].front;
 		size_t n = log->last[i % HD_ORDERS_KEPT].n;
 		int length = snprintf(name, sizeof name, "%s order %llu:", class, (unsigned long long)i + 1);
 		for (size_t r = 0; r < n && length >= 0 && (size_t)length < sizeof name; r++)

@@ -170,10 +170,10 @@ static int more_keys(struct hd_buckets *b)
 	return 1;
 }
 
-/* A new empty bucket; 0 when there can be none. */
+/* A new empty bucket; 0 when out of memory. */
 static size_t add_bucket(struct hd_buckets *b, const char *name)
 {
-	struct hd_bucket *k = b->n < HD_MAX_BUCKETS && make_room(b) ? new_bucket(b, name) : NULL;
+	struct hd_bucket *k = make_room(b) ? new_bucket(b, name) : NULL;
 	if (!k)
 		return 0;
 	b->all[b->n] = k;
@@ -235,7 +235,7 @@ int hd_buckets_note_order(struct hd_buckets *b, size_t class_id, const size_t *b
 	log->last[i].n = 0;
 	for (size_t r = 0; r < b->n && log->last[i].n < HD_ORDER_FRONT; r++)
 		if (order[r])
-			log->last[i].front[log->last[i].n++] = (uint8_t)order[r];
+			log->last[i].front[log->last[i].n++] = order[r];
 	return 1;
 }
 

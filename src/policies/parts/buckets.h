@@ -44,14 +44,13 @@ enum { HD_ORDERS_KEPT = 8, HD_ORDER_FRONT = 8 };
 struct hd_order_log {
 	uint64_t changes;
 	struct {
-		double at;                     /* us */
-		uint8_t front[HD_ORDER_FRONT]; /* its first buckets */
+		double at;                    /* us */
+		size_t front[HD_ORDER_FRONT]; /* its first buckets */
 		size_t n;
 	} last[HD_ORDERS_KEPT]; /* a ring: change i is at i % HD_ORDERS_KEPT */
 };
 
 enum hd_gate { HD_GATE_NO, HD_GATE_BUCKET, HD_GATE_ORDER };
-enum { HD_MAX_BUCKETS = 256 };
 
 struct hd_buckets {
 	heddle_sched *sched; /* borrows, as the platform */
@@ -60,7 +59,7 @@ struct hd_buckets {
 	uint8_t *serves;            /* owns; [set * n_classes + class]: some worker of the class is in the set */
 	size_t n_served;            /* sets for which that is known */
 	struct hd_bucket **all;     /* owns */
-	size_t n, capacity;         /* bucket 0, "others", is where tasks go when there can be no more buckets */
+	size_t n, capacity;         /* bucket 0, "others", is where tasks go when there is no memory for more buckets */
 	struct hd_bucket_key *keys; /* owns: an open-addressing table */
 	size_t n_keys, max_keys;
 	size_t **orders;           /* own; per class: buckets, first to take first */
@@ -94,7 +93,7 @@ struct hd_buckets {
 int hd_buckets_init(struct hd_buckets *b, heddle_sched *sched);
 void hd_buckets_fini(struct hd_buckets *b);
 /* The bucket of a name, made if new, and then empty and last in every order. `key` stands for the name and saves
- * comparing it; several keys may share one. 0 when there can be no more. */
+ * comparing it; several keys may share one. 0 when out of memory. */
 size_t hd_buckets_find(struct hd_buckets *b, uint64_t key, const char *name);
 /* The same, slowly. */
 size_t hd_buckets_named(struct hd_buckets *b, const char *name);
