@@ -12,24 +12,13 @@ struct command {
 static int help(int argc, char **argv);
 static int version(int argc, char **argv);
 
+#define ENTRY(name, summary) {#name, summary, tool_##name},
 static const struct command commands[] = {
-    {"machine", "what this machine is made of: cores, memories, links", tool_machine},
-    {"policies", "scheduling policies, and the tunables of one", tool_policies},
-    {"config", "every setting: its value, where that comes from, what it means", tool_config},
-    {"platforms", "machines that can be simulated; `heddle platform calibrate` describes this one", tool_platforms},
-    {"run", "run an application on this machine", tool_run},
-    {"sim", "run an application or a graph in virtual time on any machine, under one policy or all", tool_sim},
-    {"graph", "statistics of a task graph from a file or a generator; conversion", tool_graph},
-    {"bound", "lower bounds of the makespan of an application or a graph on a machine", tool_bound},
-    {"compare", "policies on several graphs and machines, next to the bounds: tables and a heat map", tool_compare},
-    {"models", "performance models: list, show, plot, purge", tool_models},
-    {"trace", "summarise a trace file, draw it or convert it", tool_trace},
-    {"lab", "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks", tool_lab},
-    {"repro", "published experiments done again, their figures beside ours", tool_repro},
-    {"demo", "the whole of it in a minute", tool_demo},
+    TOOL_COMMANDS(ENTRY) /* then those of this file */
     {"help", "this text, or the help of one command", help},
     {"version", "the version of the library", version},
 };
+#undef ENTRY
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static const struct command *find_command(const char *name)

@@ -4,7 +4,14 @@
 
 #include <heddle/driver.h>
 
-extern const struct heddle_driver hd_driver_cpu, hd_driver_emulated;
+/* One line per driver. KIND stands for the structure hd_driver_KIND, which a file of this folder defines; it serves the
+ * classes of that kind. */
+#define HD_DRIVERS(DRIVER) \
+	DRIVER(cpu)        \
+	DRIVER(emulated)
+#define HD_DECLARE_DRIVER(kind) extern const struct heddle_driver hd_driver_##kind;
+HD_DRIVERS(HD_DECLARE_DRIVER)
+#undef HD_DECLARE_DRIVER
 
 /* The driver of a class kind, or NULL. */
 const struct heddle_driver *hd_driver_find(const char *kind);

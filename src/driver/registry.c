@@ -1,11 +1,10 @@
-/* One line per driver. */
+/* Which kinds of processors can be driven: driver.h lists them. */
 #include <string.h>
 #include "driver.h"
 
-static const struct heddle_driver *const drivers[] = {
-    &hd_driver_cpu,
-    &hd_driver_emulated,
-};
+#define ENTRY(kind) &hd_driver_##kind,
+static const struct heddle_driver *const drivers[] = {HD_DRIVERS(ENTRY)};
+#undef ENTRY
 
 const struct heddle_driver *hd_driver_find(const char *kind)
 {
@@ -17,5 +16,8 @@ const struct heddle_driver *hd_driver_find(const char *kind)
 
 const char *hd_driver_names(void)
 {
-	return "cpu, emulated";
+#define NAME(kind) ", " #kind
+	static const char names[] = HD_DRIVERS(NAME);
+#undef NAME
+	return names + strlen(", ");
 }

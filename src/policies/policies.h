@@ -26,11 +26,27 @@ double hd_policy_option_number(const struct heddle_option *option, const char *t
 /* Index of an option in the policy's table; -1: it has none of that name. */
 int hd_policy_option_index(const struct heddle_policy *policy, const char *name);
 
-/* The shipped policies; registry.c lists them. */
-extern const struct heddle_policy hd_policy_eager, hd_policy_prio, hd_policy_random;
-extern const struct heddle_policy hd_policy_ws, hd_policy_lws;
-extern const struct heddle_policy hd_policy_dm, hd_policy_dmda, hd_policy_dmdar, hd_policy_dmdas;
-extern const struct heddle_policy hd_policy_heft, hd_policy_dada, hd_policy_multiprio, hd_policy_critprio;
-extern const struct heddle_policy hd_policy_heteroprio, hd_policy_laheteroprio, hd_policy_autoheteroprio;
+/* The shipped policies, one line each, in the order that `heddle policies` prints. NAME stands for the structure
+ * hd_policy_NAME, which a file of this folder defines. */
+#define HD_SHIPPED_POLICIES(POLICY) \
+	POLICY(eager)               \
+	POLICY(prio)                \
+	POLICY(random)              \
+	POLICY(ws)                  \
+	POLICY(lws)                 \
+	POLICY(dm)                  \
+	POLICY(dmda)                \
+	POLICY(dmdar)               \
+	POLICY(dmdas)               \
+	POLICY(heft)                \
+	POLICY(dada)                \
+	POLICY(multiprio)           \
+	POLICY(critprio)            \
+	POLICY(heteroprio)          \
+	POLICY(laheteroprio)        \
+	POLICY(autoheteroprio)
+#define HD_DECLARE_POLICY(name) extern const struct heddle_policy hd_policy_##name;
+HD_SHIPPED_POLICIES(HD_DECLARE_POLICY)
+#undef HD_DECLARE_POLICY
 
 #endif

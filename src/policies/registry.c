@@ -1,17 +1,13 @@
-/* Which policies there are: a table of those shipped, and those the program has registered. */
+/* Which policies there are: those shipped, which policies.h lists, and those the program has registered. */
 #include "policies.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 
-/* One line per shipped policy, in the order that `heddle policies` prints. */
-static const struct heddle_policy *const shipped[] = {
-    &hd_policy_eager,    &hd_policy_prio,       &hd_policy_random,       &hd_policy_ws,
-    &hd_policy_lws,      &hd_policy_dm,         &hd_policy_dmda,         &hd_policy_dmdar,
-    &hd_policy_dmdas,    &hd_policy_heft,       &hd_policy_dada,         &hd_policy_multiprio,
-    &hd_policy_critprio, &hd_policy_heteroprio, &hd_policy_laheteroprio, &hd_policy_autoheteroprio,
-};
+#define ENTRY(name) &hd_policy_##name,
+static const struct heddle_policy *const shipped[] = {HD_SHIPPED_POLICIES(ENTRY)};
+#undef ENTRY
 enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
 
 /* The program's own policies belong to the process, not to a runtime: they are registered before any is started. */

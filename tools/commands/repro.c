@@ -8,14 +8,9 @@ static const struct experiment {
 	const char *id, *paper, *what, *result;
 	int (*run)(struct repro_report *report);
 } experiments[] = {
-    {"mp-gain", "Tayeb et al. 2024, table II", "multiprio's gain of three tasks on two classes of workers",
-     "1 .631 .236 and 0 .368 .763", repro_mp_gain},
-    {"mp-nod", "Tayeb et al. 2024, fig. 3", "multiprio's criticality of two ready tasks", "2.5 and 1", repro_mp_nod},
-    {"ah-tables", "Flint and Bramas 2020, tables 4 to 7",
-     "28 heuristics on 32 random graphs, beside control priorities", "best of all 1.019, URTxD_L5 1.073, URT 1.419",
-     repro_ah_tables},
-    {"ah-warm", "Flint and Bramas 2020, fig. 8", "16 runs in a row, each with what those before it learnt",
-     "no trend: the first run is enough", repro_ah_warm},
+#define ENTRY(function, id, paper, what, result) {id, paper, what, result, function},
+    REPRO_EXPERIMENTS(ENTRY)
+#undef ENTRY
 };
 enum { N_EXPERIMENTS = sizeof experiments / sizeof *experiments };
 

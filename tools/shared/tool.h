@@ -14,22 +14,29 @@
 /* Exit statuses. */
 enum { TOOL_OK = 0, TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 
-/* One per subcommand. argv[0] is "heddle NAME". */
-int tool_machine(int argc, char **argv);
-int tool_policies(int argc, char **argv);
-int tool_config(int argc, char **argv);
-int tool_platforms(int argc, char **argv);
+/* The subcommands, one line each, in the order of `heddle help`. `heddle NAME` is tool_NAME, in a file of
+ * tools/commands. */
+#define TOOL_COMMANDS(COMMAND)                                                                                 \
+	COMMAND(machine, "what this machine is made of: cores, memories, links")                               \
+	COMMAND(policies, "scheduling policies, and the tunables of one")                                      \
+	COMMAND(config, "every setting: its value, where that comes from, what it means")                      \
+	COMMAND(platforms, "machines that can be simulated; `heddle platform calibrate` describes this one")   \
+	COMMAND(run, "run an application on this machine")                                                     \
+	COMMAND(sim, "run an application or a graph in virtual time on any machine, under one policy or all")  \
+	COMMAND(graph, "statistics of a task graph from a file or a generator; conversion")                    \
+	COMMAND(bound, "lower bounds of the makespan of an application or a graph on a machine")               \
+	COMMAND(compare, "policies on several graphs and machines, next to the bounds: tables and a heat map") \
+	COMMAND(models, "performance models: list, show, plot, purge")                                         \
+	COMMAND(trace, "summarise a trace file, draw it or convert it")                                        \
+	COMMAND(lab, "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks")  \
+	COMMAND(repro, "published experiments done again, their figures beside ours")                          \
+	COMMAND(demo, "the whole of it in a minute")
+
+/* argv[0] is "heddle NAME". */
+#define TOOL_DECLARE(name, summary) int tool_##name(int argc, char **argv);
+TOOL_COMMANDS(TOOL_DECLARE)
+#undef TOOL_DECLARE
 int tool_calibrate(int argc, char **argv); /* heddle platform calibrate */
-int tool_run(int argc, char **argv);
-int tool_sim(int argc, char **argv);
-int tool_graph(int argc, char **argv);
-int tool_bound(int argc, char **argv);
-int tool_compare(int argc, char **argv);
-int tool_models(int argc, char **argv);
-int tool_trace(int argc, char **argv);
-int tool_lab(int argc, char **argv);
-int tool_repro(int argc, char **argv);
-int tool_demo(int argc, char **argv);
 
 /* --- Messages (util.c) -------------------------------------------------------------------------------------------- */
 
