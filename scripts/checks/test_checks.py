@@ -27,6 +27,11 @@ class Checks(unittest.TestCase):
         self.assertFalse(list(words.check_rules("tools/x.c", "exit(2);")))
         self.assertFalse(list(words.check_rules("src/data/x.c", "int exit_code;")))
 
+    def test_words_engine_is_named_in_the_core_only_where_it_is_declared(self):
+        self.assertTrue(list(words.check_rules("src/data/x.c", "if (rt->virtual_time)")))
+        self.assertTrue(list(words.check_rules("src/core/x.c", "if (rt->engine == &hd_engine_threads)")))
+        self.assertFalse(list(words.check_rules("src/start/x.c", "rt->engine = &hd_engine_threads;")))
+
     def test_orders_without_pair_are_found(self):
         line = "x = atomic_load_explicit(&a, memory_order_acquire);"
         self.assertTrue(list(words.check_orders("f.c", line, line)))

@@ -11,6 +11,8 @@ RULES = [
     (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
     (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [], "delete it instead"),
+    (r"\bvirtual_time\b|\bhd_engine_(?:virtual|threads)\b", ["src/core", "src/data", "src/driver", "src/policies"],
+     ["src/core/runtime.h"], "ask for the fact that matters: struct hd_engine has those in which engines differ"),
     (r"\b(?:sleep|usleep|nanosleep)\s*\(", ["tests"], [], "a test that sleeps is slow, or fails on a slow machine"),
 ]
 ORDER = re.compile(r"\bmemory_order_\w+|\b__ATOMIC_\w+")
@@ -29,7 +31,7 @@ def is_allowed(path, allowed):
 
 def check_rules(path, code):
     for pattern, folders, allowed, why in RULES:
-        if path.split("/")[0] in folders and not is_allowed(path, allowed):
+        if any(path.startswith(folder + "/") for folder in folders) and not is_allowed(path, allowed):
             for line, found in search(pattern, code):
                 yield f"{path}:{line}: {found}: {why}"
 

@@ -168,13 +168,13 @@ static int has_workers(const heddle_runtime *rt, size_t class_id)
 	return 0;
 }
 
-/* A class without workers can run nothing. In virtual time a class can run what the platform, or the codelet itself, may
- * have a time for: task by task the model decides. */
+/* A class without workers can run nothing. Where times are given, a class can run what the platform, or the codelet
+ * itself, may have a time for: task by task the model decides. */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 {
 	if (!has_workers(rt, class_id))
 		return 0;
-	if (!rt->virtual_time)
+	if (!rt->engine->times_are_given)
 		return c->kernels[class_id] != NULL;
 	if (c->desc.model == HEDDLE_MODEL_GIVEN)
 		return 1;
@@ -239,7 +239,7 @@ static int add_choice(heddle_runtime *rt, heddle_codelet *c, const struct heddle
 /* Under the core lock, as everything that concerns models. */
 static int open_choices(heddle_runtime *rt, heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
-	if (rt->virtual_time || !has_choice(d))
+	if (!rt->engine->runs_kernels || !has_choice(d))
 		return 0;
 	if (d->n_implementations > HD_MAX_CHOICES)
 		return hd_error(HEDDLE_E_UNSUPPORTED,

@@ -66,7 +66,7 @@ double heddle_sched_worker_free_at(heddle_sched *s, unsigned worker)
 
 unsigned heddle_sched_calibrate(const heddle_sched *s)
 {
-	return s->rt->virtual_time ? 0 : (unsigned)s->rt->config.calibrate;
+	return s->rt->engine->times_are_given ? 0 : (unsigned)s->rt->config.calibrate;
 }
 
 /* --- One instance per runtime ------------------------------------------------------------------------------------- */

@@ -120,6 +120,13 @@ struct heddle_sched {
 /* An engine: who keeps time and who executes. Called under the core lock unless it says otherwise. */
 struct hd_engine {
 	const char *name;
+	/* Facts, in which engines differ. */
+	/* kernels are called and touch data; otherwise nobody needs kernels, and data have values from the start */
+	int runs_kernels;
+	/* a task takes as long as the platform or its codelet says: a class without a time for it cannot run it, and
+	 * nothing is left to be measured */
+	int times_are_given;
+	int virtual_time; /* for traces and graphs: its clock is not the real one */
 	int (*open)(heddle_runtime *rt);
 	/* Without the lock; all tasks have ended. */
 	void (*close)(heddle_runtime *rt);
@@ -143,9 +150,8 @@ struct heddle_runtime {
 	/* const after start */
 	struct heddle_config config;      /* strings are owned */
 	struct heddle_platform *platform; /* owns */
-	struct hd_topology *topology;     /* owns; NULL in virtual time */
+	struct hd_topology *topology;     /* owns; NULL unless kernels are run */
 	const struct hd_engine *engine;
-	int virtual_time;
 	int limited;               /* some memory node has a capacity */
 	uint64_t least_capacity;   /* of those that have one */
 	uint64_t uid;              /* tells runtimes apart in thread-local caches */

@@ -226,7 +226,7 @@ static int check_workers(heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
 	if (HD_UNLIKELY(c->n_able == 0)) {
-		if (rt->virtual_time)
+		if (rt->engine->times_are_given)
 			return hd_error(HEDDLE_E_NO_WORKER,
 			                "platform %s has no time for codelet %s: add it under kernels",
 			                rt->platform->name, c->desc.name);

@@ -184,7 +184,7 @@ struct heddle_codelet {
 	uint64_t last_footprint; /* one-entry cache of hd_perf_entry */
 	struct hd_perf_entry *last_entry;
 	double typical_us;      /* what its tasks took lately, roughly; HUGE_VAL until one has run */
-	uint8_t *class_ok;      /* per class: has workers, and an implementation, or a time in virtual time */
+	uint8_t *class_ok;      /* per class: has workers, and an implementation, or a time where times are given */
 	heddle_kernel *kernels; /* per class: the implementation */
 	struct hd_implementation *choices; /* owns; none unless some kind has several implementations */
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */

@@ -595,7 +595,7 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 	rt->n_running--;
 	if (!t->status)
 		t->status = status; /* what is recorded below says it */
-	if (!status && !rt->virtual_time) {
+	if (!status && !rt->engine->times_are_given) {
 		hd_perf_record(t->perf, w->class_id, now - start);
 		if (HD_UNLIKELY(t->choice))
 			hd_codelet_record(t, w->class_id, now - start);

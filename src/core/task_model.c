@@ -54,7 +54,7 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 	return entry;
 }
 
-/* In virtual time a worker can run what its class has a time for. Only now is that known for these data: what refused
+/* Where times are given a worker can run what its class has a time for. Only now is that known for these data: what refused
  * others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER, HEDDLE_E_NO_FIT. */
 static int check_times(const heddle_runtime *rt, const heddle_task *t)
 {
@@ -90,7 +90,8 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	t->perf = HD_LIKELY(known) ? c->last_entry : hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf))
 		t->status = HEDDLE_E_MEMORY;
-	else if (rt->virtual_time && (!known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS))))
+	else if (rt->engine->times_are_given &&
+	         (!known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS))))
 		/* also where the entry is known: tasks with aliases share it, but need less room */
 		t->status = check_times(rt, t);
 	if (HD_UNLIKELY(t->status)) {

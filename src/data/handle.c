@@ -236,8 +236,8 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	struct hd_replica *home = &d->replicas[0];
 	home->ptr = parts[0].base;
 	home->user_buffer = home->ptr != NULL;
-	/* In virtual time data exist from the start, in main memory, without being anywhere. */
-	hd_replica_set_valid(home, home->user_buffer || rt->virtual_time);
+	/* Where no kernel is to write it, it exists from the start, in main memory, without being anywhere. */
+	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
 	hd_lock(&rt->lock);
 	d->id = rt->n_data++;
 	enlist(rt, d);

@@ -124,12 +124,12 @@ static int check_reduction(const heddle_data *d, const heddle_codelet *init, con
 	const heddle_runtime *rt = d->rt;
 	if (init->rt != rt || combine->rt != rt)
 		return hd_error(HEDDLE_E_INVALID, "codelets and datum belong to different runtimes");
-	for (size_t i = 0; i < rt->n_classes && !rt->virtual_time; i++)
+	for (size_t i = 0; i < rt->n_classes && rt->engine->runs_kernels; i++)
 		if (!init->kernels[i])
 			return hd_error(HEDDLE_E_INVALID,
 			                "codelet %s has no kernel for class %s: a reduction can begin on any worker",
 			                init->desc.name, rt->platform->classes[i].name);
-	if (!rt->virtual_time && !combine->n_able)
+	if (rt->engine->runs_kernels && !combine->n_able)
 		return hd_codelet_no_worker(combine);
 	int status = check_room(d, init, 1);
 	return status ? status : check_room(d, combine, 2);

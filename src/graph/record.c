@@ -59,7 +59,7 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 {
 	const struct heddle_platform *p = r->rt->platform;
 	int given = recorded->codelet->desc.model == HEDDLE_MODEL_GIVEN;
-	if (r->rt->virtual_time && !given)
+	if (r->rt->engine->times_are_given && !given)
 		return;
 	for (size_t c = 0; c < p->n_classes; c++) {
 		const struct hd_perf_cell *cell = &recorded->perf->cells[c];

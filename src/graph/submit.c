@@ -237,7 +237,7 @@ int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)
 {
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_graph_submit needs a graph and a runtime");
-	if (!rt->virtual_time)
+	if (rt->engine->runs_kernels)
 		return hd_error(
 		    HEDDLE_E_STATE,
 		    "the tasks of a graph have no kernels: it can only be submitted to a runtime in virtual "

@@ -60,14 +60,11 @@ static int add_emulated(heddle_runtime *rt)
 static int find_machine(heddle_runtime *rt, const struct heddle_platform *given, int virtual_time)
 {
 	const char *name = rt->config.platform;
-	if (given) {
-		rt->virtual_time = virtual_time;
+	rt->engine = (given ? virtual_time : name && name[0]) ? &hd_engine_virtual : &hd_engine_threads;
+	if (given)
 		return hd_platform_copy(given, &rt->platform);
-	}
-	if (name && name[0]) {
-		rt->virtual_time = 1;
+	if (name && name[0])
 		return heddle_platform_load(name, &rt->platform);
-	}
 	int status = heddle_platform_discover(rt->config.n_cpu, &rt->platform);
 	return status ? status : add_emulated(rt);
 }
@@ -123,11 +120,12 @@ static int lay_out(heddle_runtime *rt)
 	rt->n_workers = rt->platform->n_workers;
 	size_t size = rt->n_workers * sizeof *rt->workers;
 	rt->workers = aligned_alloc(HD_CACHE_LINE, size);
+	if (rt->workers)
+		memset(rt->workers, 0, size); /* whatever fails from now on, the engine closes what it has opened */
 	rt->memories = calloc(rt->n_nodes, sizeof *rt->memories);
 	rt->node_worker = calloc(rt->n_nodes, sizeof *rt->node_worker);
 	if (!rt->workers || !rt->memories || !rt->node_worker)
 		return hd_no_memory("workers");
-	memset(rt->workers, 0, size);
 	describe_workers(rt);
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
@@ -146,17 +144,16 @@ static int open_parts(heddle_runtime *rt)
 	if (!status)
 		status = hd_perf_open(rt->platform,
 		                      rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL,
-		                      rt->virtual_time, &rt->perf);
-	if (!status && !rt->virtual_time)
+		                      rt->engine->times_are_given, &rt->perf);
+	if (!status && rt->engine->runs_kernels)
 		status = hd_topology_open(&rt->topology);
 	if (!status && rt->config.trace && !(rt->recorder = hd_recorder_open(rt)))
 		status = HEDDLE_E_MEMORY;
 	if (!status)
 		status = hd_sched_open(rt);
-	rt->engine = rt->virtual_time ? &hd_engine_virtual : &hd_engine_threads;
 	if (!status)
 		status = rt->engine->open(rt);
-	if (!status && !rt->virtual_time && rt->n_nodes > 1) {
+	if (!status && rt->engine->runs_kernels && rt->n_nodes > 1) {
 		status = hd_measure_links(rt);
 		predict_links(rt);
 	}
@@ -323,7 +320,7 @@ const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
 
 double heddle_now(heddle_runtime *rt)
 {
-	if (!rt->virtual_time)
+	if (!rt->engine->virtual_time)
 		return rt->engine->now(rt);
 	hd_lock(&rt->lock); /* some thread may be letting time pass */
 	double now = rt->engine->now(rt);

@@ -534,7 +534,7 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 
 static int collect(heddle_runtime *rt, struct heddle_trace *trace)
 {
-	trace->virtual_time = rt->virtual_time;
+	trace->virtual_time = rt->engine->virtual_time;
 	trace->policy = strdup(rt->sched.policy->name);
 	if (!trace->policy)
 		return hd_no_memory("a trace");

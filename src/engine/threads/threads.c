@@ -455,7 +455,7 @@ static void threads_close(heddle_runtime *rt)
 
 static void close_devices(heddle_runtime *rt)
 {
-	for (size_t i = 0; i < rt->n_workers; i++)
+	for (size_t i = 0; rt->workers && i < rt->n_workers; i++)
 		if (rt->workers[i].driver)
 			rt->workers[i].driver->close(rt->workers[i].device);
 }
@@ -485,6 +485,7 @@ static int threads_open(heddle_runtime *rt)
 
 const struct hd_engine hd_engine_threads = {
     .name = "threads",
+    .runs_kernels = 1,
     .open = threads_open,
     .close = threads_close,
     .release = close_devices,

@@ -535,6 +535,8 @@ static int virtual_open(heddle_runtime *rt)
 
 const struct hd_engine hd_engine_virtual = {
     .name = "virtual",
+    .times_are_given = 1,
+    .virtual_time = 1,
     .open = virtual_open,
     .close = virtual_close,
     .now = virtual_now,
