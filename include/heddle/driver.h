@@ -28,14 +28,18 @@ struct heddle_driver {
 	unsigned abi;
 	const char *kind; /* the class kind it serves */
 	/* Once per device, from its worker's thread, before anything else: makes the device current. cuda:
-	 * cudaSetDevice. */
+	 * cudaSetDevice. The threads of several workers may call it at once. A failure fails heddle_start. With
+	 * caller_works, worker 0's device is opened by the thread that starts the runtime and closed by the one that
+	 * stops it; whoever waits launches its kernels. */
 	int (*open)(const struct heddle_platform *platform, unsigned worker, void **device);
+	/* Once for each device that could be opened, from its worker's thread, after everything else. */
 	void (*close)(void *device);
 	/* Device memory. May block. Called from any thread. cuda: cudaMalloc, cudaFree. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
 	/* Copies between this device's node and main memory, or between two nodes of its kind. Blocks until done;
-	 * called from copy threads, one per node and direction. cuda: cudaMemcpy2DAsync + cudaStreamSynchronize. */
+	 * called from copy threads, one per node and direction, and while links are measured from the thread that
+	 * starts the runtime. cuda: cudaMemcpy2DAsync + cudaStreamSynchronize. */
 	int (*copy)(void *device, const struct heddle_copy *copy);
 	/* Runs the kernel. Returns its value when it has ended, or HEDDLE_PENDING and an event. Called from the
 	 * worker. */

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "driver/driver.h"
 #include "bursts.h"
 #include "core/runtime.h"
@@ -30,12 +31,24 @@ struct copier {
 	int started;
 };
 
+/* A worker's thread, and its device, which lives in that thread: some devices are bound to the thread that opened them. */
+struct seat {
+	pthread_t thread;
+	int started; /* only the thread that starts and stops the runtime */
+	/* the worker's thread, before it is counted in n_seated */
+	int opened, status;
+	char *message; /* owns: what heddle_last_error says there */
+};
+
 struct hd_threads {
-	pthread_t *threads; /* per worker; owns */
-	size_t n_started;
+	struct seat *seats;      /* per worker; owns */
 	struct copier *in, *out; /* per node; owns */
-	int caller_busy;         /* lock core: a waiting thread drives worker 0 */
-	double looked;           /* lock core; us: when a worker last looked for what the policy does not know of */
+	/* lock core */
+	size_t n_seated, n_done; /* threads of workers that have opened their device; that run no more tasks */
+	int closing;             /* devices are to be closed */
+	int caller_busy;         /* a waiting thread drives worker 0 */
+	double looked;           /* us: when a worker last looked for what the policy does not know of */
+	struct hd_event counted; /* a worker's thread sets it after counting itself */
 };
 
 static double threads_now(heddle_runtime *rt)
@@ -163,18 +176,55 @@ static int step(struct hd_worker *w, double timeout_us)
 	return 1;
 }
 
+static void open_device(struct hd_worker *w)
+{
+	const struct heddle_platform *p = w->rt->platform;
+	struct seat *seat = &w->rt->engine_state.threads->seats[w->id];
+	hd_error(0, "%s", ""); /* what it says afterwards is the driver's */
+	seat->status = w->driver->open(p, w->id, &w->device);
+	seat->opened = seat->status == 0;
+	if (seat->status && !heddle_last_error()[0])
+		hd_error(seat->status, "the driver of kind %s cannot open the device of worker %s", w->driver->kind,
+		         p->workers[w->id].name);
+	if (seat->status)
+		seat->message = strdup(heddle_last_error());
+}
+
+static void close_device(struct hd_worker *w)
+{
+	if (w->rt->engine_state.threads->seats[w->id].opened)
+		w->driver->close(w->device);
+}
+
+/* Under the lock. */
+static void count_one(struct hd_threads *th, size_t *counter)
+{
+	++*counter;
+	hd_event_set(&th->counted);
+}
+
 static void *worker_main(void *arg)
 {
 	struct hd_worker *w = arg;
 	heddle_runtime *rt = w->rt;
+	struct hd_threads *th = rt->engine_state.threads;
 	int core = rt->platform->workers[w->id].core;
 	if (rt->config.bind && core >= 0)
 		hd_topology_bind(rt->topology, core);
 	hd_inside_enter(); /* whatever runs in this thread is a kernel or a callback */
+	open_device(w);
 	hd_lock(&rt->lock);
+	count_one(th, &th->n_seated);
 	while (!rt->stopping)
 		step(w, -1);
+	count_one(th, &th->n_done);
+	while (!th->closing) { /* the device's memory is still being given back */
+		hd_unlock(&rt->lock);
+		hd_event_wait(&w->wake, 0, -1);
+		hd_lock(&rt->lock);
+	}
 	hd_unlock(&rt->lock);
+	close_device(w);
 	return NULL;
 }
 
@@ -372,7 +422,7 @@ static void threads_free(heddle_runtime *rt, unsigned node, void *ptr, size_t si
 		hd_driver_cpu.free(NULL, ptr);
 }
 
-static int open_devices(heddle_runtime *rt)
+static int find_drivers(heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
@@ -383,11 +433,6 @@ static int open_devices(heddle_runtime *rt)
 			    HEDDLE_E_UNSUPPORTED,
 			    "worker %s is of kind %s, this build drives %s; in virtual time any kind will do",
 			    rt->platform->workers[i].name, kind, hd_driver_names());
-		int status = w->driver->open(rt->platform, (unsigned)i, &w->device);
-		if (status) {
-			w->driver = NULL;
-			return status;
-		}
 	}
 	return 0;
 }
@@ -402,7 +447,7 @@ static int start_copier(heddle_runtime *rt, struct copier *c, size_t node)
 	return 0;
 }
 
-static int start_threads(heddle_runtime *rt, struct hd_threads *th)
+static int start_copiers(heddle_runtime *rt, struct hd_threads *th)
 {
 	for (size_t i = 1; i < rt->n_nodes; i++) {
 		int status = start_copier(rt, &th->in[i], i);
@@ -411,32 +456,70 @@ static int start_threads(heddle_runtime *rt, struct hd_threads *th)
 		if (status)
 			return status;
 	}
-	for (size_t i = 0; i < rt->n_workers; i++) {
-		if (i == 0 && rt->config.caller_works) {
-			th->n_started = 1;
-			continue;
-		}
-		rt->workers[i].driven = 1;
-		if (pthread_create(&th->threads[i], NULL, worker_main, &rt->workers[i]))
-			return hd_error(HEDDLE_E_MEMORY, "cannot start the thread of worker %s",
-			                rt->platform->workers[i].name);
-		th->n_started = i + 1;
-	}
 	return 0;
 }
 
+static int start_worker(struct hd_worker *w, struct seat *seat)
+{
+	const heddle_runtime *rt = w->rt;
+	w->driven = 1;
+	if (pthread_create(&seat->thread, NULL, worker_main, w))
+		return hd_error(HEDDLE_E_MEMORY, "cannot start the thread of worker %s",
+		                rt->platform->workers[w->id].name);
+	seat->started = 1;
+	return 0;
+}
+
+/* Waits until the threads of all workers have counted themselves. */
+static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_t *counter)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		n += th->seats[i].started != 0;
+	hd_lock(&rt->lock);
+	while (*counter < n) {
+		hd_unlock(&rt->lock);
+		hd_event_wait(&th->counted, 0, -1);
+		hd_lock(&rt->lock);
+	}
+	hd_unlock(&rt->lock);
+}
+
+/* Every worker opens its device in its own thread; with caller_works the caller's is that of worker 0. */
+static int start_workers(heddle_runtime *rt, struct hd_threads *th)
+{
+	int status = 0;
+	for (size_t i = rt->config.caller_works ? 1 : 0; i < rt->n_workers && !status; i++)
+		status = start_worker(&rt->workers[i], &th->seats[i]);
+	if (rt->config.caller_works && !status)
+		open_device(&rt->workers[0]);
+	await_workers(rt, th, &th->n_seated);
+	for (size_t i = 0; i < rt->n_workers && !status; i++)
+		if (th->seats[i].status)
+			status = hd_error(th->seats[i].status, "%s",
+			                  th->seats[i].message ? th->seats[i].message : "a device cannot be opened");
+	return status;
+}
+
+/* Each worker's thread looks whether it is to stop, or to close its device. */
+static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
+{
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (th->seats[i].started)
+			hd_event_set(&rt->workers[i].wake);
+}
+
+/* The workers' threads stay for their devices, until threads_release. */
 static void threads_close(heddle_runtime *rt)
 {
 	struct hd_threads *th = rt->engine_state.threads;
-	if (!th)
+	if (!th || !th->seats)
 		return;
 	hd_lock(&rt->lock);
 	rt->stopping = 1;
 	hd_unlock(&rt->lock);
-	for (size_t i = rt->config.caller_works ? 1 : 0; i < th->n_started; i++) {
-		hd_event_set(&rt->workers[i].wake);
-		pthread_join(th->threads[i], NULL);
-	}
+	wake_workers(rt, th);
+	await_workers(rt, th, &th->n_done);
 	for (size_t i = 0; th->in && th->out && i < 2 * rt->n_nodes; i++) {
 		struct copier *c = i < rt->n_nodes ? &th->in[i] : &th->out[i - rt->n_nodes];
 		if (!c->started)
@@ -446,23 +529,40 @@ static void threads_close(heddle_runtime *rt)
 	}
 	if (rt->config.caller_works && rt->config.bind)
 		hd_topology_bind(rt->topology, -1);
-	free(th->threads);
+}
+
+static void close_devices(heddle_runtime *rt, struct hd_threads *th)
+{
+	hd_lock(&rt->lock);
+	th->closing = 1;
+	hd_unlock(&rt->lock);
+	wake_workers(rt, th);
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		if (th->seats[i].started)
+			pthread_join(th->seats[i].thread, NULL);
+		else
+			close_device(&rt->workers[i]);
+		free(th->seats[i].message);
+	}
+}
+
+static void threads_release(heddle_runtime *rt)
+{
+	struct hd_threads *th = rt->engine_state.threads;
+	if (!th)
+		return;
+	if (th->seats)
+		close_devices(rt, th);
+	free(th->seats);
 	free(th->in);
 	free(th->out);
 	free(th);
 	rt->engine_state.threads = NULL;
 }
 
-static void close_devices(heddle_runtime *rt)
-{
-	for (size_t i = 0; rt->workers && i < rt->n_workers; i++)
-		if (rt->workers[i].driver)
-			rt->workers[i].driver->close(rt->workers[i].device);
-}
-
 static int threads_open(heddle_runtime *rt)
 {
-	int status = open_devices(rt);
+	int status = find_drivers(rt);
 	if (status)
 		return status;
 	struct hd_threads *th = calloc(1, sizeof *th);
@@ -475,12 +575,13 @@ static int threads_open(heddle_runtime *rt)
 	 * core of another worker, one of them would wait for the other while a core is idle. */
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
 		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
-	th->threads = calloc(rt->n_workers, sizeof *th->threads);
+	th->seats = calloc(rt->n_workers, sizeof *th->seats);
 	th->in = calloc(rt->n_nodes, sizeof *th->in);
 	th->out = calloc(rt->n_nodes, sizeof *th->out);
-	if (!th->threads || !th->in || !th->out)
+	if (!th->seats || !th->in || !th->out)
 		return hd_no_memory("threads");
-	return start_threads(rt, th);
+	status = start_workers(rt, th);
+	return status ? status : start_copiers(rt, th);
 }
 
 const struct hd_engine hd_engine_threads = {
@@ -488,7 +589,7 @@ const struct hd_engine hd_engine_threads = {
     .runs_kernels = 1,
     .open = threads_open,
     .close = threads_close,
-    .release = close_devices,
+    .release = threads_release,
     .now = threads_now,
     .transfer = threads_transfer,
     .worker_ready = threads_worker_ready,

@@ -1,0 +1,183 @@
+/* What include/heddle/driver.h promises to a driver: which thread opens a device, runs its kernels and closes it, and what
+ * becomes of an error. The drivers of this program note who calls them and hand the call on; they stand where the library
+ * would find its own. */
+#include <pthread.h>
+#include "program.h"
+#include "driver/driver.h"
+
+enum { MOST = 8 };
+
+struct device {
+	unsigned worker;
+	const struct heddle_driver *real;
+	void *inside;
+	pthread_t opened, launched, closed;
+	int n_opened, n_launched, n_closed;
+};
+static struct device devices[MOST]; /* by worker; each only its worker's thread, until the runtime has stopped */
+static int refused;                 /* 1 + the worker whose device cannot be opened; 0: none */
+
+static int watch_open(const struct heddle_platform *platform, unsigned worker, void **device)
+{
+	struct device *d = &devices[worker];
+	const char *kind = platform->classes[platform->workers[worker].class_id].kind;
+	if (refused == (int)worker + 1)
+		return heddle_error(HEDDLE_E_UNSUPPORTED, "device %u has gone home", worker);
+	d->worker = worker;
+	d->real = strcmp(kind, "cpu") ? &hd_driver_emulated : &hd_driver_cpu;
+	d->opened = pthread_self();
+	d->n_opened++;
+	*device = d;
+	return d->real->open(platform, worker, &d->inside);
+}
+
+static void watch_close(void *device)
+{
+	struct device *d = device;
+	d->closed = pthread_self();
+	d->n_closed++;
+	d->real->close(d->inside);
+}
+
+static int watch_alloc(void *device, size_t size, void **out)
+{
+	struct device *d = device;
+	return d->real->alloc(d->inside, size, out);
+}
+
+static void watch_free(void *device, void *ptr)
+{
+	struct device *d = device;
+	d->real->free(d->inside, ptr);
+}
+
+static int watch_copy(void *device, const struct heddle_copy *copy)
+{
+	struct device *d = device;
+	return d->real->copy(d->inside, copy);
+}
+
+static int watch_launch(void *device, heddle_kernel kernel, heddle_context *context, void **event)
+{
+	struct device *d = device;
+	d->launched = pthread_self();
+	d->n_launched++;
+	return d->real->launch(d->inside, kernel, context, event);
+}
+
+static int watch_query(void *device, void *event)
+{
+	struct device *d = device;
+	return d->real->query(d->inside, event);
+}
+
+static const struct heddle_driver watching = {
+    .abi = HEDDLE_DRIVER_ABI,
+    .kind = "any",
+    .open = watch_open,
+    .close = watch_close,
+    .alloc = watch_alloc,
+    .free = watch_free,
+    .copy = watch_copy,
+    .launch = watch_launch,
+    .query = watch_query,
+};
+
+const struct heddle_driver *hd_driver_find(const char *kind)
+{
+	(void)kind;
+	return &watching;
+}
+
+const char *hd_driver_names(void)
+{
+	return "any";
+}
+
+/* --- Runs --------------------------------------------------------------------------------------------------------- */
+
+static struct heddle_config accelerated(void)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.n_emulated = 2;
+	memset(devices, 0, sizeof devices);
+	refused = 0;
+	return config;
+}
+
+/* A task on each of the three workers, on a datum that travels. */
+static void use_all(heddle_runtime *rt)
+{
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "increment", .cpu = increment);
+	heddle_data *d;
+	long x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	for (unsigned w = 0; w < 3; w++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d), heddle_on(w)));
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(x, 3);
+}
+
+static void device_lives_in_the_thread_of_its_worker(void **state)
+{
+	(void)state;
+	struct heddle_config config = accelerated();
+	heddle_runtime *rt = start_with(&config);
+	use_all(rt);
+	assert_ok(heddle_stop(rt));
+	for (unsigned w = 0; w < 3; w++) {
+		const struct device *d = &devices[w];
+		assert_int_equal(d->n_opened, 1);
+		assert_int_equal(d->n_launched, 1);
+		assert_int_equal(d->n_closed, 1);
+		assert_true(pthread_equal(d->opened, d->launched));
+		assert_true(pthread_equal(d->opened, d->closed));
+		assert_false(pthread_equal(d->opened, pthread_self()));
+	}
+	assert_false(pthread_equal(devices[1].opened, devices[2].opened));
+}
+
+static void caller_that_works_is_the_thread_of_worker_0(void **state)
+{
+	(void)state;
+	struct heddle_config config = accelerated();
+	config.caller_works = 1;
+	heddle_runtime *rt = start_with(&config);
+	use_all(rt);
+	assert_ok(heddle_stop(rt));
+	assert_true(pthread_equal(devices[0].opened, pthread_self()));
+	assert_true(pthread_equal(devices[0].launched, pthread_self()));
+	assert_true(pthread_equal(devices[0].closed, pthread_self()));
+	for (unsigned w = 1; w < 3; w++) {
+		assert_true(pthread_equal(devices[w].opened, devices[w].launched));
+		assert_true(pthread_equal(devices[w].opened, devices[w].closed));
+	}
+}
+
+/* What has been opened is closed again, and the sentence of the worker's thread is the caller's. */
+static void device_that_cannot_be_opened_stops_the_start(void **state)
+{
+	(void)state;
+	for (int caller_works = 0; caller_works < 2; caller_works++)
+		for (int worker = 0; worker < 3; worker++) {
+			struct heddle_config config = accelerated();
+			heddle_runtime *rt;
+			config.caller_works = caller_works;
+			refused = worker + 1;
+			assert_int_equal(heddle_start(&config, &rt), HEDDLE_E_UNSUPPORTED);
+			assert_says("has gone home");
+			for (int w = 0; w < 3; w++)
+				assert_int_equal(devices[w].n_closed, devices[w].n_opened);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(device_lives_in_the_thread_of_its_worker),
+	    cmocka_unit_test(caller_that_works_is_the_thread_of_worker_0),
+	    cmocka_unit_test(device_that_cannot_be_opened_stops_the_start),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
