@@ -54,7 +54,11 @@ struct heddle_config {
 int heddle_config_init(struct heddle_config *config);
 
 /* Starts a runtime. NULL config: what heddle_config_init gives. Several may live in one process. HEDDLE_E_INVALID names
- * the field of *config that is out of its range. */
+ * the field of *config that is out of its range.
+ *
+ * A runtime belongs to the process that started it. A child made by fork has none of its threads: there every function
+ * that would need them, or the runtime's state, gives HEDDLE_E_STATE, heddle_stop among them, which frees nothing; the
+ * memory goes when the child ends or calls exec. A child may start a runtime of its own. */
 int heddle_start(const struct heddle_config *config, heddle_runtime **out);
 
 /* The same on a machine described by the caller (copied): in virtual time if `virtual_time`, else with real threads, of

@@ -300,6 +300,8 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 		return hd_error(HEDDLE_E_INVALID, "a codelet needs a runtime and a place for its handle");
 	int status = check_desc(desc);
 	if (!status)
+		status = hd_check_process(rt);
+	if (!status)
 		status = check_kinds(rt, desc);
 	if (status)
 		return status;

@@ -123,6 +123,8 @@ static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, co
 {
 	if (!rt || !f)
 		return hd_error(HEDDLE_E_INVALID, "a report needs a runtime and somebody to tell");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
 	rt->sched.on_report = f;
 	rt->sched.report_arg = arg;

@@ -155,6 +155,7 @@ struct heddle_runtime {
 	int limited;               /* some memory node has a capacity */
 	uint64_t least_capacity;   /* of those that have one */
 	uint64_t uid;              /* tells runtimes apart in thread-local caches */
+	uint64_t process;          /* hd_process() where it was started */
 	struct hd_worker *workers; /* owns */
 	unsigned *node_worker;     /* owns; per node: a worker whose driver manages its memory */
 	size_t n_workers, n_nodes, n_classes;
@@ -332,6 +333,16 @@ int hd_data_is_held(const heddle_data *d);
 /* heddle_stop: gives back what the program still holds, and forgets who asked for what. */
 void hd_holds_release(heddle_runtime *rt);
 void hd_holds_free(heddle_runtime *rt);
+
+/* The thread's inbox is looked for again: it is in another process than before. */
+void hd_inbox_forget(void);
+
+/* process.c */
+/* Tells a process from those it is a fork of. */
+uint64_t hd_process(void);
+/* HEDDLE_E_STATE in a child of the process that started the runtime. Every public function asks before it takes the lock,
+ * which may be held for ever there. */
+int hd_check_process(const heddle_runtime *rt);
 
 /* wait.c: entered with the lock held, left with it held. */
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);

@@ -47,6 +47,8 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 {
 	if (HD_LIKELY(cached.uid == rt->uid))
 		return cached.inbox;
+	if (hd_check_process(rt))
+		return NULL;
 	hd_lock(&rt->lock);
 	struct hd_inbox *inbox = find_inbox(rt);
 	hd_unlock(&rt->lock);
@@ -55,6 +57,11 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 		cached.inbox = inbox;
 	}
 	return inbox;
+}
+
+void hd_inbox_forget(void)
+{
+	cached.uid = 0;
 }
 
 /* --- The graph's side --------------------------------------------------------------------------------------------- */
@@ -380,7 +387,7 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
 	heddle_task *t = inbox ? take_memory(rt, inbox, task_size(q.n_data, value_bytes)) : NULL;
 	if (HD_UNLIKELY(!t))
-		return HEDDLE_E_MEMORY;
+		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
 	clear(rt, t);
 	status = hd_request_fill(rt, t, n, items, &q);
 	if (HD_UNLIKELY(status)) {

@@ -131,6 +131,8 @@ int heddle_wait_all(heddle_runtime *rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_wait_all needs a runtime");
 	if (hd_inside())
 		return refuse_inside("heddle_wait_all");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
 	int status = hd_wait_until(rt, all_ended, NULL);
 	if (!status && rt->first_error) {
@@ -162,6 +164,8 @@ int heddle_task_wait(heddle_task *task)
 	if (hd_inside())
 		return refuse_inside("heddle_task_wait");
 	heddle_runtime *rt = hd_task_runtime(task);
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
 	task->waited = 1;
 	int status = hd_wait_reacting(rt, task_ended, task);
@@ -179,6 +183,8 @@ void heddle_task_release(heddle_task *task)
 	if (!task)
 		return;
 	heddle_runtime *rt = hd_task_runtime(task);
+	if (hd_check_process(rt))
+		return;
 	hd_lock(&rt->lock);
 	hd_drain(rt); /* it may still lie in an inbox, or be named there by heddle_after */
 	hd_core_settle(rt);

@@ -221,7 +221,9 @@ int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t 
 {
 	if (!d || !filter)
 		return hd_error(HEDDLE_E_INVALID, "heddle_partition needs a datum and a filter");
-	int status = hd_data_seems_closed(d, "heddle_partition"); /* adopt_children has the last word */
+	int status = hd_check_process(d->rt);
+	if (!status)
+		status = hd_data_seems_closed(d, "heddle_partition"); /* adopt_children has the last word */
 	if (!status)
 		status = check_filter(d, filter);
 	if (status)
@@ -264,6 +266,8 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 		hd_error(HEDDLE_E_INVALID, "heddle_child needs a datum");
 		return NULL;
 	}
+	if (hd_check_process(d->rt))
+		return NULL;
 	hd_lock(&d->rt->lock); /* another thread may be joining them */
 	int partitioned = hd_data_closed(d) == HD_PARTITIONED;
 	heddle_data *child = partitioned && i < d->extra->n_children ? d->extra->children[i] : NULL;
@@ -303,6 +307,8 @@ int heddle_unpartition(heddle_data *d)
 	if (!d)
 		return hd_error(HEDDLE_E_INVALID, "heddle_unpartition needs a datum");
 	heddle_runtime *rt = d->rt;
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
 	int status = give_up_children(d);
 	hd_unlock(&rt->lock);

@@ -219,6 +219,8 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "a datum needs a runtime and a place for its handle");
 	int status = check_parts(parts, n_parts);
+	if (!status)
+		status = hd_check_process(rt);
 	if (status)
 		return status;
 	hd_lock(&rt->lock);
@@ -372,6 +374,8 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 {
 	if (!d || !name)
 		return hd_error(HEDDLE_E_INVALID, "a datum and a name are needed");
+	if (hd_check_process(d->rt))
+		return HEDDLE_E_STATE;
 	char *copy = strdup(name);
 	hd_lock(&d->rt->lock); /* messages may be reading it, a worker may be making `extra` for a private copy */
 	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;

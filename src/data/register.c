@@ -139,7 +139,9 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 {
 	if (!d || !init || !combine)
 		return hd_error(HEDDLE_E_INVALID, "a reduction needs a datum, an init and a combine codelet");
-	int status = check_reduction(d, init, combine);
+	int status = hd_check_process(d->rt);
+	if (!status)
+		status = check_reduction(d, init, combine);
 	if (status)
 		return status;
 	hd_lock(&d->rt->lock); /* a worker may be making it for a private copy */

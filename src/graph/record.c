@@ -170,6 +170,8 @@ int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
 	if (!rt->recorder)
 		return hd_error(HEDDLE_E_STATE,
 		                "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	struct recording recording = {.rt = rt};
 	hd_lock(&rt->lock);
 	int status = record(&recording, out);

@@ -131,6 +131,8 @@ int heddle_platform_measured(heddle_runtime *rt, const char *name, struct heddle
 {
 	if (!rt || !name || !out)
 		return hd_error(HEDDLE_E_INVALID, "a measured platform needs a runtime, a name and a place to go");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	struct heddle_platform *p;
 	int status = hd_platform_copy(rt->platform, &p);
 	if (status)

@@ -224,6 +224,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	memset(rt, 0, sizeof *rt);
 	/* relaxed: see next_uid; pairs: nothing */
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
+	rt->process = hd_process();
 	rt->first_ready = -1;
 	rt->mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
@@ -301,6 +302,8 @@ int heddle_stop(heddle_runtime *rt)
 {
 	if (!rt)
 		return 0;
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	if (hd_inside())
 		return hd_error(HEDDLE_E_STATE, "heddle_stop blocks and cannot be called from a kernel or a callback");
 	hd_holds_release(rt); /* tasks may be waiting for them */
@@ -320,7 +323,7 @@ const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt)
 
 double heddle_now(heddle_runtime *rt)
 {
-	if (!rt->engine->virtual_time)
+	if (!rt->engine->virtual_time || rt->process != hd_process())
 		return rt->engine->now(rt);
 	hd_lock(&rt->lock); /* some thread may be letting time pass */
 	double now = rt->engine->now(rt);
@@ -332,6 +335,8 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 {
 	if (!rt || !out)
 		return hd_error(HEDDLE_E_INVALID, "statistics need a runtime and a place to go");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
 	struct heddle_stats s = rt->stats;
 	s.makespan = rt->first_ready < 0 || rt->last_end < rt->first_ready ? 0 : rt->last_end - rt->first_ready;
@@ -366,6 +371,8 @@ int heddle_models_save(heddle_runtime *rt)
 {
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_models_save needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
 	int status = hd_perf_save(rt->perf);
 	hd_unlock(&rt->lock);

@@ -557,6 +557,8 @@ int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
 	if (!rt->recorder)
 		return hd_error(HEDDLE_E_STATE,
 		                "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	struct heddle_trace *trace = calloc(1, sizeof *trace);
 	if (!trace)
 		return hd_no_memory("a trace");

@@ -1,0 +1,160 @@
+/* A runtime in the child of a fork: it belongs to the parent, and every function says so instead of waiting for ever. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "program.h"
+
+enum { GIVE_UP_S = 60 }; /* a child that hangs is ended by its alarm */
+
+struct mine {
+	heddle_runtime *rt;
+	heddle_codelet *codelet;
+	heddle_data *data, *split;
+	heddle_task *task;
+	atomic_int stop;
+	long x, y[4];
+};
+
+static double ten_us(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 10;
+}
+
+static void say_nothing(void *arg, const char *name, double value, const char *unit)
+{
+	(void)arg;
+	(void)name;
+	(void)value;
+	(void)unit;
+}
+
+static int n_wrong; /* in the child, which counts instead of failing: the test is the parent's */
+
+static void refused(const char *what, int status)
+{
+	if (status == HEDDLE_E_STATE && strstr(heddle_last_error(), "belongs to the parent process"))
+		return;
+	fprintf(stderr, "%s in a child: %s, \"%s\"\n", what, heddle_status_name(status), heddle_last_error());
+	n_wrong++;
+}
+#define REFUSED(call) refused(#call, call)
+
+static void try_data(struct mine *m)
+{
+	heddle_data *d;
+	REFUSED(heddle_variable(m->rt, &m->x, sizeof m->x, &d));
+	REFUSED(heddle_data_set_name(m->data, "x"));
+	REFUSED(heddle_data_set_reduction(m->data, m->codelet, m->codelet));
+	REFUSED(heddle_prefetch(m->data, 0));
+	REFUSED(heddle_acquire(m->data, HEDDLE_R));
+	REFUSED(heddle_release(m->data));
+	REFUSED(heddle_unregister(m->data));
+	REFUSED(heddle_unregister_async(m->data));
+	REFUSED(heddle_partition(m->data, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
+	REFUSED(heddle_unpartition(m->split));
+}
+
+static void try_all(struct mine *m)
+{
+	heddle_codelet *c;
+	struct heddle_stats stats;
+	struct heddle_trace *trace;
+	struct heddle_graph *graph;
+	struct heddle_platform *platform;
+	REFUSED(heddle_submit(m->rt, heddle_call(m->codelet), heddle_rw(m->data)));
+	REFUSED(heddle_submit(m->rt));
+	REFUSED(heddle_task_submit(m->rt, &(struct heddle_task_desc){.codelet = m->codelet}, NULL));
+	REFUSED(heddle_codelet_create(m->rt, &(struct heddle_codelet_desc){.name = "c", .cpu = nothing}, &c));
+	REFUSED(heddle_wait_all(m->rt));
+	REFUSED(heddle_task_wait(m->task));
+	heddle_now(m->rt); /* tells nothing, but returns */
+	heddle_task_release(m->task);
+	try_data(m);
+	REFUSED(heddle_runtime_stats(m->rt, &stats));
+	REFUSED(heddle_policy_report(m->rt, say_nothing, NULL));
+	REFUSED(heddle_policy_counts(m->rt, say_nothing, NULL));
+	REFUSED(heddle_models_save(m->rt));
+	REFUSED(heddle_trace_take(m->rt, &trace));
+	REFUSED(heddle_graph_record(m->rt, &graph));
+	REFUSED(heddle_platform_measured(m->rt, "here", &platform));
+	REFUSED(heddle_stop(m->rt));
+}
+
+/* In virtual time, which needs no threads: ThreadSanitizer allows none in a child. */
+static int run_own(void)
+{
+	struct heddle_config config = small_config();
+	config.platform = "gpu1-cpu6";
+	heddle_runtime *rt;
+	int status = heddle_start(&config, &rt);
+	status = status ? status : heddle_submit(rt);
+	status = status ? status : heddle_wait_all(rt);
+	return status ? status : heddle_stop(rt);
+}
+
+static void expect_of_child(struct mine *m)
+{
+	int ended;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		alarm(GIVE_UP_S);
+		try_all(m);
+		if (run_own())
+			refused("a runtime of its own", 0);
+		_exit(n_wrong != 0);
+	}
+	assert_int_equal(waitpid(child, &ended, 0), child);
+	assert_true(WIFEXITED(ended));
+	assert_int_equal(WEXITSTATUS(ended), 0);
+}
+
+static void *submit_all_the_time(void *arg)
+{
+	struct mine *m = arg;
+	while (!m->stop)
+		if (heddle_submit(m->rt, heddle_call(m->codelet), heddle_rw(m->data)))
+			return m;
+	return NULL;
+}
+
+/* Another thread submits meanwhile, so that the lock may be held at the fork. The parent's runtime is as before. */
+static void child_is_told_that_the_runtime_is_not_its_own(void **state)
+{
+	struct heddle_config config = small_config();
+	config.platform = *state;
+	config.trace = 1;
+	struct mine m = {.rt = start_with(&config)};
+	void *failed;
+	pthread_t thread;
+	m.codelet =
+	    heddle_codelet_new(m.rt, .name = "nothing", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = ten_us);
+	assert_non_null(m.codelet);
+	assert_ok(heddle_variable(m.rt, &m.x, sizeof m.x, &m.data));
+	assert_ok(heddle_vector(m.rt, m.y, 4, sizeof m.y[0], &m.split));
+	assert_ok(heddle_partition(m.split, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
+	assert_ok(heddle_submit(m.rt, heddle_call(m.codelet), heddle_out(&m.task)));
+	assert_int_equal(pthread_create(&thread, NULL, submit_all_the_time, &m), 0);
+	for (int i = 0; i < 10; i++)
+		expect_of_child(&m);
+	m.stop = 1;
+	pthread_join(thread, &failed);
+	assert_null(failed);
+	assert_ok(heddle_task_wait(m.task));
+	heddle_task_release(m.task);
+	assert_ok(heddle_stop(m.rt));
+}
+
+int main(void)
+{
+	static char simulated[] = "gpu1-cpu6";
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_prestate(child_is_told_that_the_runtime_is_not_its_own, NULL),
+	    cmocka_unit_test_prestate(child_is_told_that_the_runtime_is_not_its_own, simulated),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
