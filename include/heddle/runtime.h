@@ -44,6 +44,11 @@ struct heddle_config {
 	double sched_cost; /* virtual time: us that one scheduling decision takes */
 	int watchdog;      /* seconds without progress before a blocked wait reports what hangs; 0: never */
 	int pipeline;      /* tasks in flight per accelerator worker; 0: as the platform says */
+	/* What the watchdog is to call with its sentence, in the thread that waits; it may call what a kernel may. NULL,
+	 * the default: the sentence goes to standard error, the only thing that the library ever prints. This and its
+	 * argument have no variable: only a program can set them. */
+	void (*on_hang)(void *arg, const char *sentence);
+	void *on_hang_arg;
 };
 
 /* Fills in defaults, file and environment. HEDDLE_E_FORMAT: a value is out of range or of the wrong type, or the file

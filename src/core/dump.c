@@ -33,7 +33,8 @@ static void describe_task(const heddle_task *t, void *arg)
 		fprintf(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
 }
 
-char *hd_describe_hang(heddle_runtime *rt)
+/* One line, malloc'd; NULL when out of memory. */
+static char *describe_hang(heddle_runtime *rt)
 {
 	char *text = NULL;
 	size_t size;
@@ -63,9 +64,27 @@ char *hd_describe_hang(heddle_runtime *rt)
 	return text;
 }
 
+void hd_report_hang(heddle_runtime *rt)
+{
+	char *what = describe_hang(rt);
+	char *sentence = hd_format("no progress for %d s: %s", rt->config.watchdog, what ? what : "");
+	free(what);
+	if (!sentence)
+		return;
+	hd_unlock(&rt->lock);
+	int outer = hd_inside_enter();
+	if (rt->config.on_hang)
+		rt->config.on_hang(rt->config.on_hang_arg, sentence);
+	else
+		fprintf(stderr, "heddle: %s\n", sentence);
+	hd_inside_leave(outer);
+	hd_lock(&rt->lock);
+	free(sentence);
+}
+
 int hd_core_deadlock(heddle_runtime *rt)
 {
-	char *text = hd_describe_hang(rt);
+	char *text = describe_hang(rt);
 	int status = hd_error(HEDDLE_E_DEADLOCK, "nothing can make progress%s%s: %s",
 	                      rt->n_ready ? "; no idle worker takes a ready task under policy " : "",
 	                      rt->n_ready ? rt->sched.policy->name : "", text ? text : "");

@@ -279,7 +279,8 @@ int hd_core_still(heddle_runtime *rt);
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);
 /* HEDDLE_E_DEADLOCK with what waits for what. */
 int hd_core_deadlock(heddle_runtime *rt);
-char *hd_describe_hang(heddle_runtime *rt); /* one line, malloc'd; NULL when out of memory */
+/* The watchdog's sentence, to whom the program wants it told: without the lock, which is held before and after. */
+void hd_report_hang(heddle_runtime *rt);
 double hd_worker_free_at(struct hd_worker *w, double now);
 void hd_core_not_hungry(struct hd_worker *w);
 

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "driver/driver.h"
@@ -314,13 +313,6 @@ static void threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 
 /* --- Waiting ------------------------------------------------------------------------------------------------------ */
 
-static void report_hang(heddle_runtime *rt)
-{
-	char *text = hd_describe_hang(rt);
-	fprintf(stderr, "heddle: no progress for %d s: %s\n", rt->config.watchdog, text ? text : "");
-	free(text);
-}
-
 /* Nobody else can run what worker 0 still holds. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 {
@@ -361,7 +353,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 			break;
 		}
 		if (!woken && before == rt->n_ended)
-			report_hang(rt);
+			hd_report_hang(rt);
 	}
 	hd_core_not_hungry(w);
 	if (w->asleep) {
@@ -391,7 +383,7 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 		int woken = hd_event_wait(waiter->event, 5, timeout_us);
 		hd_lock(&rt->lock);
 		if (!woken && before == rt->n_ended)
-			report_hang(rt);
+			hd_report_hang(rt);
 	}
 	return 0;
 }
