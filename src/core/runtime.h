@@ -213,7 +213,8 @@ struct heddle_runtime {
 	char *first_message;      /* owns */
 	heddle_codelet *codelets; /* owns */
 	uint32_t n_codelets, n_data;
-	heddle_data *data;       /* list of all handles */
+	heddle_data *data;       /* list of all handles, newest first */
+	heddle_data *next_left;  /* in that list: the next that heddle_stop looks at; who destroys it moves this on */
 	struct hd_arena handles; /* their memory */
 	heddle_data *free_data;  /* there, to be used again (next) */
 	struct heddle_stats stats;

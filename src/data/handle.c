@@ -285,6 +285,8 @@ void hd_data_destroy(heddle_data *d)
 	}
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
 		hd_memory_free(&d->replicas[i]);
+	if (HD_UNLIKELY(d->rt->next_left == d))
+		d->rt->next_left = d->next;
 	*d->prev_next = d->next;
 	if (d->next)
 		d->next->prev_next = d->prev_next;

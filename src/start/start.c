@@ -260,14 +260,25 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 
 /* --- Stop --------------------------------------------------------------------------------------------------------- */
 
-static heddle_data *find_data(heddle_runtime *rt, int (*wanted)(const heddle_data *))
+/* Calls `act`, without the lock, for each datum that is wanted when its turn comes, newest first, until it fails: pieces
+ * come before what they are pieces of. */
+static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int (*act)(heddle_data *))
 {
+	heddle_data *d;
+	int status = 0;
 	hd_lock(&rt->lock);
-	heddle_data *d = rt->data;
-	while (d && !wanted(d))
-		d = d->next;
+	rt->next_left = rt->data;
+	while (!status && (d = rt->next_left)) {
+		rt->next_left = d->next;
+		if (!wanted(d))
+			continue;
+		hd_unlock(&rt->lock);
+		status = act(d);
+		hd_lock(&rt->lock);
+	}
+	rt->next_left = NULL;
 	hd_unlock(&rt->lock);
-	return d;
+	return status;
 }
 
 static int is_innermost_partition(const heddle_data *d)
@@ -288,12 +299,9 @@ static int is_the_programs(const heddle_data *d)
 /* The program's buffers get their newest values. */
 static int bring_home(heddle_runtime *rt)
 {
-	heddle_data *d;
-	int status = 0;
-	while (!status && (d = find_data(rt, is_innermost_partition)))
-		status = heddle_unpartition(d);
-	while (!status && (d = find_data(rt, is_the_programs)))
-		status = heddle_unregister_async(d);
+	int status = each_data(rt, is_innermost_partition, heddle_unpartition);
+	if (!status)
+		status = each_data(rt, is_the_programs, heddle_unregister_async);
 	int waited = heddle_wait_all(rt);
 	return status ? status : waited;
 }
