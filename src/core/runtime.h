@@ -45,6 +45,7 @@ struct hd_worker {
 	double backlog;                  /* us predicted for tasks picked and not begun */
 	double busy;                     /* us spent in kernels */
 	double waited_for_data;          /* us idle with a task picked */
+	double waits_since;              /* us: when it last ended or began one, or picked one while it held none */
 	unsigned idle_rounds;            /* since it last had something to do */
 	/* tasks that it has begun and runs one after the other without the lock (engine/threads/bursts.c): lock core,
 	 * but for `claimed`, how many of them have been claimed, from the front. The worker claims the next one by

@@ -352,6 +352,7 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN: unknown, counts nothing */
 	w->backlog += t->link.u.key;
 	w->held_us = (w->in_flight ? w->held_us : 0) + hd_core_expected(t);
+	w->waits_since = w->in_flight ? w->waits_since : rt->now;
 	w->in_flight++;
 	hd_set_state(t, HD_PICKED);
 	int status = t->status;
@@ -524,6 +525,9 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 	hd_set_state(t, HD_RUNNING);
 	w->running = t;
 	w->run_start = now;
+	if (now > w->waits_since)
+		w->waited_for_data += now - w->waits_since;
+	w->waits_since = now;
 	w->run_predicted = t->link.u.key;
 	w->backlog -= t->link.u.key;
 	rt->n_running++;
@@ -590,6 +594,7 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 	hd_core_clock(rt, now);
 	rt->last_end = now > rt->last_end ? now : rt->last_end; /* another worker may have been quicker to the lock */
 	w->busy += now - start;
+	w->waits_since = now;
 	w->running = NULL;
 	w->in_flight--;
 	rt->n_running--;

@@ -107,7 +107,6 @@ static void wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
 static int idle(struct hd_worker *w, double timeout_us)
 {
 	heddle_runtime *rt = w->rt;
-	double since = rt->now;
 	int woken = 1;
 	if (w->asleep) {
 		hd_unlock(&rt->lock);
@@ -135,8 +134,6 @@ static int idle(struct hd_worker *w, double timeout_us)
 				wake_blocked(rt, w);
 		}
 	}
-	if (w->in_flight)
-		w->waited_for_data += rt->now - since;
 	return woken;
 }
 
