@@ -20,6 +20,13 @@ static inline size_t hd_round_up(size_t size, size_t step)
 int hd_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* Puts `prefix: ` before the sentence already there. */
 int hd_error_context(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* A call that succeeds leaves the sentence of the last one that failed, whatever it met on its way: kept at its beginning,
+ * given back at its end. */
+struct hd_sentence {
+	char text[1024];
+};
+void hd_error_keep(struct hd_sentence *kept);
+void hd_error_give_back(const struct hd_sentence *kept);
 /* HEDDLE_E_MEMORY, with what it was for. */
 int hd_no_memory(const char *what) __attribute__((cold));
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local char last_error[1024]; /* only its thread */
+static _Thread_local struct hd_sentence last_error; /* only its thread */
 
 int heddle_error(int status, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	vsnprintf(last_error, sizeof last_error, format, args);
+	vsnprintf(last_error.text, sizeof last_error.text, format, args);
 	va_end(args);
 	return status;
 }
@@ -20,15 +20,25 @@ int hd_error(int status, const char *format, ...) __attribute__((alias("heddle_e
 
 int hd_error_context(int status, const char *format, ...)
 {
-	char old[sizeof last_error / 2];
-	snprintf(old, sizeof old, "%.*s", (int)sizeof old - 1, last_error);
+	char old[sizeof last_error.text / 2];
+	snprintf(old, sizeof old, "%.*s", (int)sizeof old - 1, last_error.text);
 	va_list args;
 	va_start(args, format);
-	int n = vsnprintf(last_error, sizeof last_error, format, args);
+	int n = vsnprintf(last_error.text, sizeof last_error.text, format, args);
 	va_end(args);
-	if (n >= 0 && (size_t)n < sizeof last_error)
-		snprintf(last_error + n, sizeof last_error - (size_t)n, ": %.500s", old);
+	if (n >= 0 && (size_t)n < sizeof last_error.text)
+		snprintf(last_error.text + n, sizeof last_error.text - (size_t)n, ": %.500s", old);
 	return status;
+}
+
+void hd_error_keep(struct hd_sentence *kept)
+{
+	*kept = last_error;
+}
+
+void hd_error_give_back(const struct hd_sentence *kept)
+{
+	last_error = *kept;
 }
 
 int hd_no_memory(const char *what)
@@ -38,7 +48,7 @@ int hd_no_memory(const char *what)
 
 const char *heddle_last_error(void)
 {
-	return last_error;
+	return last_error.text;
 }
 
 const char *heddle_status_name(int status)

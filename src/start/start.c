@@ -218,6 +218,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 {
 	if (!out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_start needs a place for the runtime");
+	struct hd_sentence before;
+	hd_error_keep(&before);
 	heddle_runtime *rt = aligned_alloc(HD_CACHE_LINE, sizeof *rt);
 	if (!rt)
 		return hd_no_memory("a runtime");
@@ -238,11 +240,13 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 		status = lay_out(rt);
 	if (!status)
 		status = open_parts(rt);
-	if (status)
+	if (status) {
 		free_runtime(rt);
-	else
-		*out = rt;
-	return status;
+		return status;
+	}
+	hd_error_give_back(&before);
+	*out = rt;
+	return 0;
 }
 
 int heddle_start(const struct heddle_config *config, heddle_runtime **out)
