@@ -144,7 +144,7 @@ struct heddle_filter {
 /* Splits `data` (one part, registered with a buffer or already written) into children that share its buffer.
  * Asynchronous: the children become usable in tasks at once, `data` itself is refused in tasks until
  * heddle_unpartition. A child that can only be read is refused in other modes than R (HEDDLE_E_INVALID), and so are the
- * pieces it may itself be split into. */
+ * pieces it may itself be split into. `n_children` may be NULL. */
 int heddle_partition(heddle_data *data, const struct heddle_filter *filter, size_t *n_children);
 /* Child i, or NULL when `data` is not partitioned or i is out of range. */
 heddle_data *heddle_child(heddle_data *data, size_t i);

@@ -45,7 +45,7 @@ int heddle_models_save_to(heddle_runtime *rt, const char *dir);
 
 /* Messages about model files that were damaged or unreadable, and about a default directory that cannot be written
  * (then models are not kept, which is no error), one per line; "" if none. Complete once the codelets are made. Valid
- * until heddle_stop. */
+ * until a codelet is made or the models are saved, and no longer than the runtime. */
 const char *heddle_model_warnings(heddle_runtime *rt);
 
 /* A platform that describes this machine with what `rt` has measured so far: its workers, its links, and the mean times

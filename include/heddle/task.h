@@ -42,8 +42,8 @@ const void *heddle_value_ptr(const heddle_context *c, size_t i);
 #define heddle_get(c, i, type) (*(type const *)heddle_value_ptr(c, i))
 unsigned heddle_context_worker(const heddle_context *c);
 heddle_runtime *heddle_context_runtime(const heddle_context *c);
-/* Leaves a sentence for the waiter (copied, printf-like) and returns `code`: `return heddle_fail(c, i, "row %d ...",
- * i);` */
+/* Leaves a sentence for the waiter (copied, printf-like) and returns `code`, or -1 when that is 0, which would be no
+ * failure: `return heddle_fail(c, i, "row %d ...", i);` */
 int heddle_fail(heddle_context *c, int code, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 3, 4)))

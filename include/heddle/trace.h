@@ -55,7 +55,7 @@ struct heddle_trace_edge {
 
 struct heddle_trace_codelet {
 	char *name;
-	uint32_t color; /* 0xRRGGBB */
+	uint32_t color; /* 0xRRGGBB; 0: charts choose it from the name */
 };
 
 struct heddle_trace {
