@@ -12,10 +12,12 @@ struct device {
 	const struct heddle_driver *real;
 	void *inside;
 	pthread_t opened, launched, closed;
-	int n_opened, n_launched, n_closed;
+	int n_opened, n_launched, n_closed, n_queried;
 };
 static struct device devices[MOST]; /* by worker; each only its worker's thread, until the runtime has stopped */
 static int refused;                 /* 1 + the worker whose device cannot be opened; 0: none */
+static int asynchronous;            /* kernels end this many queries after their launch, with `ends_with` */
+static int ends_with;
 
 static int watch_open(const struct heddle_platform *platform, unsigned worker, void **device)
 {
@@ -62,13 +64,20 @@ static int watch_launch(void *device, heddle_kernel kernel, heddle_context *cont
 	struct device *d = device;
 	d->launched = pthread_self();
 	d->n_launched++;
-	return d->real->launch(d->inside, kernel, context, event);
+	if (!asynchronous)
+		return d->real->launch(d->inside, kernel, context, event);
+	*event = &d->n_queried;
+	return HEDDLE_PENDING;
 }
 
 static int watch_query(void *device, void *event)
 {
 	struct device *d = device;
-	return d->real->query(d->inside, event);
+	if (!asynchronous)
+		return d->real->query(d->inside, event);
+	if (event != &d->n_queried)
+		return 99;
+	return ++d->n_queried < asynchronous ? HEDDLE_PENDING : ends_with;
 }
 
 static const struct heddle_driver watching = {
@@ -102,7 +111,7 @@ static struct heddle_config accelerated(void)
 	config.n_cpu = 1;
 	config.n_emulated = 2;
 	memset(devices, 0, sizeof devices);
-	refused = 0;
+	refused = asynchronous = ends_with = 0;
 	return config;
 }
 
@@ -172,12 +181,33 @@ static void device_that_cannot_be_opened_stops_the_start(void **state)
 		}
 }
 
+/* A kernel that was launched is asked for until it has ended, by the thread of its worker; it may fail then. */
+static void kernel_may_end_after_its_launch(void **state)
+{
+	(void)state;
+	struct heddle_config config = accelerated();
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "later", .cpu = nothing);
+	asynchronous = 100;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_on(1)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(devices[1].n_queried, 100);
+	ends_with = 23;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_on(2)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_says("later");
+	assert_says("returned 23");
+	assert_int_equal(devices[2].n_queried, 100);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(device_lives_in_the_thread_of_its_worker),
 	    cmocka_unit_test(caller_that_works_is_the_thread_of_worker_0),
 	    cmocka_unit_test(device_that_cannot_be_opened_stops_the_start),
+	    cmocka_unit_test(kernel_may_end_after_its_launch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
