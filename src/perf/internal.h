@@ -12,12 +12,15 @@ struct hd_perf {
 	int untried;                  /* the directory is the default one, and not yet known to be writable */
 	int read_only;                /* it is not: what it has is read, nothing is written */
 	struct hd_perf_model *models; /* owns; latest first */
-	char *warnings;               /* owns */
+	size_t n_models;
+	struct hd_perf_model **by_name; /* owns the array: n_names chains by the hash of the name, a power of two */
+	size_t n_names;
+	char *warnings; /* owns */
 };
 
 struct hd_perf_model {
 	struct hd_perf *perf;
-	struct hd_perf_model *next;
+	struct hd_perf_model *next, *next_by_name;
 	char *name; /* owns */
 	uint64_t name_hash;
 	enum heddle_model_kind kind;

@@ -67,6 +67,7 @@ void hd_perf_close(struct hd_perf *perf)
 		next = model->next;
 		free_model(model);
 	}
+	free(perf->by_name);
 	free(perf->dir);
 	free(perf->warnings);
 	free(perf);
@@ -221,9 +222,9 @@ static const char *kind_name(enum heddle_model_kind kind)
 static int find_model(const struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out)
 {
 	uint64_t hash = hd_hash_string(codelet->name);
-	struct hd_perf_model *m = perf->models;
+	struct hd_perf_model *m = perf->n_names ? perf->by_name[hash & (perf->n_names - 1)] : NULL;
 	while (m && (m->name_hash != hash || strcmp(m->name, codelet->name) != 0))
-		m = m->next;
+		m = m->next_by_name;
 	if (m && m->kind != codelet->model)
 		return hd_error(
 		    HEDDLE_E_INVALID,
@@ -263,6 +264,38 @@ static int make_model(struct hd_perf *perf, const struct heddle_codelet_desc *co
 	return 0;
 }
 
+static void enter_name(struct hd_perf *perf, struct hd_perf_model *m)
+{
+	struct hd_perf_model **chain = &perf->by_name[m->name_hash & (perf->n_names - 1)];
+	m->next_by_name = *chain;
+	*chain = m;
+}
+
+/* Room in the table of names for one more model. */
+static int enlarge_names(struct hd_perf *perf)
+{
+	if (perf->n_models < perf->n_names)
+		return 0;
+	size_t larger = perf->n_names ? 2 * perf->n_names : 16;
+	struct hd_perf_model **chains = calloc(larger, sizeof *chains);
+	if (!chains)
+		return hd_no_memory("performance models");
+	free(perf->by_name);
+	perf->by_name = chains;
+	perf->n_names = larger;
+	for (struct hd_perf_model *m = perf->models; m; m = m->next)
+		enter_name(perf, m);
+	return 0;
+}
+
+static void add_model(struct hd_perf *perf, struct hd_perf_model *m)
+{
+	m->next = perf->models;
+	perf->models = m;
+	perf->n_models++;
+	enter_name(perf, m);
+}
+
 int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out)
 {
 	struct hd_perf_model *m = NULL;
@@ -277,13 +310,13 @@ int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codele
 		                codelet->name);
 	int status = find_model(perf, codelet, &m);
 	if (!status && !m) {
-		status = make_model(perf, codelet, &m);
+		status = enlarge_names(perf);
+		if (!status)
+			status = make_model(perf, codelet, &m);
 		if (!status && m->path && (status = load(m)) != 0)
 			free_model(m);
-		if (!status) {
-			m->next = perf->models;
-			perf->models = m;
-		}
+		if (!status)
+			add_model(perf, m);
 	}
 	if (!status)
 		*out = m;
