@@ -87,6 +87,7 @@ struct heddle_platform {
 	size_t n_links;
 	struct heddle_kernel_time *kernels;
 	size_t n_kernels;
+	unsigned next_emulated; /* the number that heddle_platform_add_emulated gives next; 0: not known */
 };
 
 /* Reads a platform. `name_or_path` with a '/' or ending in ".yaml" is a file; otherwise it is looked for as NAME.yaml

@@ -14,6 +14,7 @@
 #include "base/lock.h"
 #include "data/data.h"
 #include "task.h"
+#include "machine/hops.h"
 #include "machine/machine.h"
 
 struct hd_engine;
@@ -162,8 +163,7 @@ struct heddle_runtime {
 	size_t n_workers, n_nodes, n_classes;
 	double start_us;   /* real clock */
 	double clock_cost; /* us that reading it adds to what is measured; 0 unless the policy's time is */
-	const struct heddle_link **links;      /* owns the array; [from * n_nodes + to], NULL: none */
-	double *hop_latency, *hop_us_per_byte; /* own; [from * n_nodes + to], 0 us per byte: no direct link */
+	struct hd_hops hops;
 	union {
 		struct hd_threads *threads;
 		struct hd_virtual *virtual_;

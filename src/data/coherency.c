@@ -33,22 +33,17 @@ static int writes(const struct hd_access *a)
 
 /* --- Transfers ---------------------------------------------------------------------------------------------------- */
 
-static int has_link(const heddle_runtime *rt, unsigned from, unsigned to)
+static double hop_time(const struct hd_hop *hop, uint64_t bytes)
 {
-	return rt->hop_us_per_byte[from * rt->n_nodes + to] > 0;
-}
-
-static double hop_time(const heddle_runtime *rt, unsigned from, unsigned to, uint64_t bytes)
-{
-	size_t i = from * rt->n_nodes + to;
-	return rt->hop_latency[i] + (double)bytes * rt->hop_us_per_byte[i];
+	return hop->latency + (double)bytes * hop->us_per_byte;
 }
 
 static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, uint64_t bytes)
 {
-	if (has_link(rt, from, to))
-		return hop_time(rt, from, to, bytes);
-	return hop_time(rt, from, 0, bytes) + hop_time(rt, 0, to, bytes);
+	const struct hd_hop *hop = hd_hop(&rt->hops, from, to);
+	if (hop)
+		return hop_time(hop, bytes);
+	return hop_time(hd_hop(&rt->hops, from, 0), bytes) + hop_time(hd_hop(&rt->hops, 0, to), bytes);
 }
 
 static int cheapest_source(const heddle_data *d, unsigned to)
@@ -150,7 +145,7 @@ static int fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_t
 		return hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it",
 		                hd_data_name(d, name, sizeof name));
 	}
-	if (!has_link(d->rt, (unsigned)from, to))
+	if (!hd_hop(&d->rt->hops, (unsigned)from, to))
 		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
 	*out = begin_hop(d, (unsigned)from, to, reason, NULL);
 	return *out ? 0 : HEDDLE_E_MEMORY;

@@ -7,9 +7,6 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* MB/s written for an emulated accelerator whose links are as fast as memory: more than one core copies, so
- * that nobody waits for it, and close enough to plan with. */
-
 /* Room for one more element at the end of an array: its address, zeroed, or NULL. The count is left to the caller. */
 static void *extend(void *array, size_t n, size_t size)
 {
@@ -149,6 +146,18 @@ static void cut_back(struct heddle_platform *p, const struct heddle_platform *be
 		free(p->nodes[--p->n_nodes].name);
 }
 
+/* A number that no emulated accelerator has, larger than all of theirs: names must differ. */
+static unsigned free_number(const struct heddle_platform *p)
+{
+	unsigned number = p->next_emulated;
+	for (size_t i = 0; i < p->n_nodes && !p->next_emulated; i++) {
+		unsigned used;
+		if (sscanf(p->nodes[i].name, "emulated%u", &used) == 1 && used >= number)
+			number = used + 1;
+	}
+	return number;
+}
+
 int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capacity, double bandwidth, double latency,
                                  double slowdown)
 {
@@ -165,16 +174,13 @@ int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capa
 	struct heddle_link like = {.bandwidth = bandwidth > 0 ? bandwidth : HEDDLE_MEMORY_BANDWIDTH,
 	                           .latency = latency};
 	struct heddle_platform before = *platform;
-	unsigned number = 0; /* the first free one: names must differ */
-	for (size_t i = 0; i < platform->n_nodes; i++) {
-		unsigned used;
-		if (sscanf(platform->nodes[i].name, "emulated%u", &used) == 1 && used >= number)
-			number = used + 1;
-	}
+	unsigned number = free_number(platform);
 	int status = add_node(platform, hd_format("emulated%u", number), capacity);
 	if (!status)
 		status = add_emulated(platform, number, &like, slowdown);
 	if (status)
 		cut_back(platform, &before);
+	else
+		platform->next_emulated = number + 1;
 	return status;
 }

@@ -57,21 +57,49 @@ static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 	return status;
 }
 
-static int find_node(const struct heddle_platform *p, const char *name)
+/* `likely` is where it usually is. */
+static int find_node(const struct heddle_platform *p, const char *name, unsigned likely)
 {
+	if (likely < p->n_nodes && strcmp(p->nodes[likely].name, name) == 0)
+		return (int)likely;
 	for (size_t i = 0; i < p->n_nodes; i++)
 		if (strcmp(p->nodes[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }
 
-/* The figures of the same pair of nodes in an earlier measurement. */
-static const struct heddle_link *known(const struct heddle_platform *old, const struct heddle_platform *now,
+/* An earlier measurement; `platform` is NULL when there is none. */
+struct earlier {
+	struct heddle_platform *platform; /* owns */
+	struct hd_hops hops;
+};
+
+/* What is absent or damaged is measured again, and replaced. */
+static int open_earlier(struct earlier *old, const char *path)
+{
+	*old = (struct earlier){0};
+	if (!path || heddle_platform_load(path, &old->platform))
+		return 0;
+	return hd_hops_open(&old->hops, old->platform);
+}
+
+static void close_earlier(struct earlier *old)
+{
+	hd_hops_close(&old->hops);
+	heddle_platform_free(old->platform);
+}
+
+/* The figures of the same pair of nodes then. */
+static const struct heddle_link *known(const struct earlier *old, const struct heddle_platform *now,
                                        const struct heddle_link *l)
 {
-	int from = old ? find_node(old, now->nodes[l->from].name) : -1;
-	int to = old ? find_node(old, now->nodes[l->to].name) : -1;
-	return from < 0 || to < 0 ? NULL : heddle_platform_link(old, (unsigned)from, (unsigned)to);
+	const struct heddle_platform *p = old->platform;
+	int from = p ? find_node(p, now->nodes[l->from].name, l->from) : -1;
+	int to = p ? find_node(p, now->nodes[l->to].name, l->to) : -1;
+	if (from < 0 || to < 0 || from == to)
+		return NULL;
+	const struct hd_hop *hop = hd_hop(&old->hops, (unsigned)from, (unsigned)to);
+	return hop ? hop->link : NULL;
 }
 
 /* Only a link that is as fast as it can be is measured; the others last as long as the platform says. */
@@ -88,15 +116,13 @@ int hd_measure_links(heddle_runtime *rt)
 	char *default_dir = dir ? NULL : heddle_models_dir();
 	char *path = dir || default_dir ? hd_format("%s/links.platform", dir ? dir : default_dir) : NULL;
 	free(default_dir);
-	struct heddle_platform *old = NULL;
-	if (path)
-		heddle_platform_load(path, &old); /* absent or damaged: measured again, and replaced */
-	int status = 0, measured = 0;
+	struct earlier old;
+	int status = open_earlier(&old, path), measured = 0;
 	for (size_t i = 0; i < rt->platform->n_links && !status; i++) {
 		struct heddle_link *l = &rt->platform->links[i];
 		if (!free_running(l))
 			continue;
-		const struct heddle_link *k = known(old, rt->platform, l);
+		const struct heddle_link *k = known(&old, rt->platform, l);
 		if (k) {
 			l->bandwidth = k->bandwidth;
 			l->latency = k->latency;
@@ -107,7 +133,7 @@ int hd_measure_links(heddle_runtime *rt)
 	}
 	if (!status && measured && path)
 		heddle_platform_save(rt->platform, path); /* a hint for next time: a full disk is no reason to fail */
-	heddle_platform_free(old);
+	close_earlier(&old);
 	free(path);
 	return status;
 }

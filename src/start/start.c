@@ -69,34 +69,6 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 	return status ? status : add_emulated(rt);
 }
 
-static void predict_links(heddle_runtime *rt)
-{
-	for (size_t k = 0; k < rt->n_nodes * rt->n_nodes; k++) {
-		rt->hop_latency[k] = rt->links[k] ? rt->links[k]->latency : 0;
-		rt->hop_us_per_byte[k] = rt->links[k] ? 1 / rt->links[k]->bandwidth : 0;
-	}
-}
-
-static int link_matrix(heddle_runtime *rt)
-{
-	size_t n = rt->n_nodes;
-	rt->links = calloc(n * n, sizeof *rt->links);
-	rt->hop_latency = calloc(n * n, sizeof *rt->hop_latency);
-	rt->hop_us_per_byte = calloc(n * n, sizeof *rt->hop_us_per_byte);
-	if (!rt->links || !rt->hop_latency || !rt->hop_us_per_byte)
-		return hd_no_memory("links");
-	for (size_t i = 0; i < rt->platform->n_links; i++) {
-		const struct heddle_link *l = &rt->platform->links[i];
-		rt->links[l->from * n + l->to] = l;
-	}
-	predict_links(rt);
-	for (size_t i = 1; i < n; i++)
-		if (!rt->links[i] || !rt->links[i * n])
-			return hd_error(HEDDLE_E_FORMAT, "platform %s: node %s has no link from and to %s",
-			                rt->platform->name, rt->platform->nodes[i].name, rt->platform->nodes[0].name);
-	return 0;
-}
-
 static void describe_workers(heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_workers; i++) {
@@ -133,7 +105,7 @@ static int lay_out(heddle_runtime *rt)
 			rt->least_capacity = capacity;
 		rt->limited |= capacity != 0;
 	}
-	return link_matrix(rt);
+	return hd_hops_open(&rt->hops, rt->platform);
 }
 
 /* --- Start -------------------------------------------------------------------------------------------------------- */
@@ -155,7 +127,7 @@ static int open_parts(heddle_runtime *rt)
 		status = rt->engine->open(rt);
 	if (!status && rt->engine->runs_kernels && rt->n_nodes > 1) {
 		status = hd_measure_links(rt);
-		predict_links(rt);
+		hd_hops_predict(&rt->hops);
 	}
 	return status;
 }
@@ -191,9 +163,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_arena_close(&rt->handles);
 	heddle_platform_free(rt->platform);
 	free_config(&rt->config);
-	free(rt->links);
-	free(rt->hop_latency);
-	free(rt->hop_us_per_byte);
+	hd_hops_close(&rt->hops);
 	free(rt->workers);
 	free(rt->memories);
 	free(rt->node_worker);

@@ -56,7 +56,7 @@ struct hd_virtual {
 	double arrives;    /* and when; INFINITY when none is active */
 	struct bus *buses; /* owns; those that can be full, and one that nobody looks at */
 	size_t n_buses;
-	struct route *routes; /* owns; per pair of nodes, like the runtime's links */
+	struct route *routes; /* owns; per link, like the runtime's hops */
 	size_t route_length;  /* of the longest */
 	struct bus **narrow;  /* owns; only share() and what it calls: those that carry less than is demanded */
 	size_t n_narrow;
@@ -293,11 +293,11 @@ static void set_out(heddle_runtime *rt, struct channel *c)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	struct hd_transfer *tr = c->first;
-	size_t pair = tr->from * rt->n_nodes + tr->to;
+	const struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
 	progress(v);
 	tr->start = v->now;
-	c->link = rt->links[pair];
-	c->route = &v->routes[pair];
+	c->link = hop->link;
+	c->route = &v->routes[hop - rt->hops.all];
 	c->moves = v->now + c->link->latency;
 	c->left = (double)tr->data->bytes;
 	c->rate = 0;
@@ -422,7 +422,7 @@ static void virtual_close(heddle_runtime *rt)
 	free(v->in);
 	free(v->out);
 	free(v->active);
-	for (size_t i = 0; v->routes && i < rt->n_nodes * rt->n_nodes; i++) {
+	for (size_t i = 0; v->routes && i < rt->hops.n; i++) {
 		free(v->routes[i].buses);
 		free(v->routes[i].crosses);
 	}
@@ -433,22 +433,53 @@ static void virtual_close(heddle_runtime *rt)
 	rt->engine_state.virtual_ = NULL;
 }
 
-/* What all channels together can demand of each bus: each has one link at a time. */
-static void find_demands(const heddle_runtime *rt, double *most, double *of_one)
+/* Links by the channel that their transfers go through: a list per node that they lead to, then one per node whose links lead to
+ * node 0. */
+struct by_channel {
+	size_t *head, *next; /* own; 1 + the number of a link among the hops; 0: the end */
+};
+
+static int sort_by_channel(const struct hd_hops *hops, size_t n_nodes, struct by_channel *out)
 {
-	size_t n = rt->n_nodes, n_buses = rt->platform->n_buses;
-	for (size_t channel = 1; channel < 2 * n; channel++) {
-		memset(of_one, 0, n_buses * sizeof *of_one);
-		/* to a node from all, or from a node to memory */
-		for (size_t other = 0; other < (channel < n ? n : 1); other++) {
-			const struct heddle_link *link =
-			    rt->links[channel < n ? other * n + channel : (channel - n) * n];
-			for (size_t b = 0; link && b < link->n_buses; b++)
-				of_one[link->buses[b]] = larger(of_one[link->buses[b]], link->bandwidth);
-		}
-		for (size_t b = 0; b < n_buses; b++)
-			most[b] += of_one[b];
+	out->head = calloc(2 * n_nodes, sizeof *out->head);
+	out->next = calloc(hops->n + 1, sizeof *out->next);
+	for (size_t i = 0; out->head && out->next && i < hops->n; i++) {
+		const struct heddle_link *link = hops->all[i].link;
+		size_t channel = link->to ? link->to : n_nodes + link->from;
+		out->next[i] = out->head[channel];
+		out->head[channel] = i + 1;
 	}
+	return out->head && out->next ? 0 : HEDDLE_E_MEMORY;
+}
+
+/* Adds what one channel can demand of each bus, which has one link at a time. `of_one` is 0 before and after. */
+static void add_demand(const struct hd_hops *hops, const struct by_channel *links, size_t channel, double *most,
+                       double *of_one)
+{
+	for (size_t i = links->head[channel]; i; i = links->next[i - 1]) {
+		const struct heddle_link *link = hops->all[i - 1].link;
+		for (size_t b = 0; b < link->n_buses; b++)
+			of_one[link->buses[b]] = larger(of_one[link->buses[b]], link->bandwidth);
+	}
+	for (size_t i = links->head[channel]; i; i = links->next[i - 1]) {
+		const struct heddle_link *link = hops->all[i - 1].link;
+		for (size_t b = 0; b < link->n_buses; b++) {
+			most[link->buses[b]] += of_one[link->buses[b]];
+			of_one[link->buses[b]] = 0;
+		}
+	}
+}
+
+/* What all channels together can demand of each bus. */
+static int find_demands(const heddle_runtime *rt, double *most, double *of_one)
+{
+	struct by_channel links;
+	int status = sort_by_channel(&rt->hops, rt->n_nodes, &links);
+	for (size_t channel = 0; channel < 2 * rt->n_nodes && !status; channel++)
+		add_demand(&rt->hops, &links, channel, most, of_one);
+	free(links.head);
+	free(links.next);
+	return status;
 }
 
 /* Their numbers, of the platform, in the order of v->buses. NULL when out of memory. */
@@ -459,8 +490,7 @@ static size_t *open_buses(heddle_runtime *rt, struct hd_virtual *v)
 	size_t *numbers = calloc(n + 1, sizeof *numbers);
 	v->buses = calloc(n + 1, sizeof *v->buses);
 	v->narrow = calloc(n + 1, sizeof(struct bus *));
-	if (most && numbers && v->buses && v->narrow) {
-		find_demands(rt, most, most + n);
+	if (most && numbers && v->buses && v->narrow && find_demands(rt, most, most + n) == 0) {
 		for (size_t b = 0; b < n; b++) {
 			double bandwidth = rt->platform->buses[b].bandwidth, enough = bandwidth * (1 + 1e-9);
 			if (most[b] <= enough)
@@ -498,12 +528,11 @@ static int open_route(struct hd_virtual *v, struct route *route, const struct he
 
 static int open_routes(heddle_runtime *rt, struct hd_virtual *v)
 {
-	size_t n = (size_t)rt->n_nodes * rt->n_nodes, *numbers = open_buses(rt, v);
-	v->routes = calloc(n, sizeof *v->routes);
+	size_t n = rt->hops.n, *numbers = open_buses(rt, v);
+	v->routes = calloc(n + 1, sizeof *v->routes);
 	int status = numbers && v->routes ? 0 : HEDDLE_E_MEMORY;
 	for (size_t i = 0; i < n && !status; i++)
-		if (rt->links[i])
-			status = open_route(v, &v->routes[i], rt->links[i], numbers);
+		status = open_route(v, &v->routes[i], rt->hops.all[i].link, numbers);
 	free(numbers);
 	return status ? hd_no_memory("the virtual engine") : 0;
 }

@@ -1,0 +1,59 @@
+#include "machine/hops.h"
+#include <stdlib.h>
+#include "base/base.h"
+
+static int by_ends(const void *pa, const void *pb)
+{
+	const struct heddle_link *a = ((const struct hd_hop *)pa)->link, *b = ((const struct hd_hop *)pb)->link;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform)
+{
+	hops->n = platform->n_links;
+	hops->all = calloc(hops->n + 1, sizeof *hops->all);
+	hops->first = calloc(platform->n_nodes + 1, sizeof *hops->first);
+	if (!hops->all || !hops->first)
+		return hd_no_memory("links");
+	for (size_t i = 0; i < hops->n; i++) {
+		hops->all[i].link = &platform->links[i];
+		hops->first[platform->links[i].from + 1]++;
+	}
+	for (size_t node = 0; node < platform->n_nodes; node++)
+		hops->first[node + 1] += hops->first[node];
+	qsort(hops->all, hops->n, sizeof *hops->all, by_ends);
+	hd_hops_predict(hops);
+	return 0;
+}
+
+void hd_hops_predict(struct hd_hops *hops)
+{
+	for (size_t i = 0; i < hops->n; i++) {
+		hops->all[i].latency = hops->all[i].link->latency;
+		hops->all[i].us_per_byte = 1 / hops->all[i].link->bandwidth;
+	}
+}
+
+void hd_hops_close(struct hd_hops *hops)
+{
+	free(hops->all);
+	free(hops->first);
+	*hops = (struct hd_hops){0};
+}
+
+const struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
+{
+	size_t low = hops->first[from], high = hops->first[from + 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (hops->all[middle].link->to == to)
+			return &hops->all[middle];
+		if (hops->all[middle].link->to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
