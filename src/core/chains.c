@@ -4,9 +4,8 @@
  * those that must wait. Invariant: the queue is empty or granted > 0, and the head of the queue is not compatible with
  * granted_mode. Two accesses are compatible when both read, both commute or both reduce.
  */
-#include "runtime.h"
-#include "data/data.h"
 #include <stdlib.h>
+#include "runtime.h"
 
 /* SCRATCH needs the handle, not its value: it goes with the readers. */
 static unsigned chain_mode(unsigned mode)
@@ -318,28 +317,26 @@ static unsigned count_preds(const heddle_task *t)
 	return n ? n : 1; /* a step of a reduction, which waits for the one before it and is not counted */
 }
 
-/* An earlier datum of `t` already led to `s`: a short look, through few data do others wait for a task. */
-static int seen_before(const heddle_task *t, uint32_t upto, const heddle_task *s)
-{
-	for (uint32_t i = 0; i < upto; i++) {
-		const heddle_data *d = t->accesses[i].data;
-		if (!d->queue || !chained(&t->accesses[i]))
-			continue; /* nobody waits through this one */
-		for (uint32_t j = 0; j < s->n_accesses; j++)
-			if (s->accesses[j].data == d && s->accesses[j].n_preds)
-				return 1;
-	}
-	return 0;
-}
-
 /* A worker may run it yet; without memory for its model entry, for example, it only waits to end. */
 static int will_run(const heddle_task *t)
 {
 	return t->kind == HD_TASK_CODELET && !t->cancelled;
 }
 
+/* Whether this walk has come by a task before. While a task waits, `link` is the core's, and no policy has it yet: the number
+ * of the last walk that came by is kept there. */
+static int seen_before(heddle_task *s, uint64_t walk)
+{
+	int seen = s->link.u.word == walk;
+	s->link.u.word = walk;
+	return seen;
+}
+
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
 {
+	const heddle_task *last = NULL; /* with many data in common it comes many times in a row: counted once */
+	unsigned n_preds = 0;
+	uint64_t walk = ++hd_task_runtime(t)->n_walks;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (!chained(&t->accesses[i]))
 			continue;
@@ -347,8 +344,12 @@ void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, u
 		unsigned mode = a ? chain_mode(a->mode) : 0;
 		for (struct hd_access *s = a; s && (s == a || compatible(mode, chain_mode(s->mode))); s = s->next) {
 			heddle_task *successor = hd_access_task(s);
-			if (will_run(successor) && !(once && seen_before(t, i, successor)))
-				f(successor, count_preds(successor), arg);
+			if (!will_run(successor) || (once && seen_before(successor, walk)))
+				continue;
+			if (successor != last)
+				n_preds = count_preds(successor);
+			last = successor;
+			f(successor, n_preds, arg);
 		}
 	}
 	for (struct hd_edge *e = t->extra ? t->extra->after : NULL; e; e = e->next)

@@ -12,11 +12,7 @@ static struct hd_access *access_at(const heddle_context *c, size_t i)
 	if (i >= c->task->n_accesses)
 		return NULL;
 	a = &c->task->accesses[i];
-	if (a->flags & HD_ACCESS_ALIAS) /* the first access to the same datum has the copy */
-		for (uint32_t k = 0; k < i; k++)
-			if (c->task->accesses[k].data == a->data)
-				return &c->task->accesses[k];
-	return a;
+	return a->flags & HD_ACCESS_ALIAS ? a->next : a; /* the first access to the same datum has the copy */
 }
 
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)

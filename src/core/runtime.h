@@ -201,6 +201,7 @@ struct heddle_runtime {
 	uint64_t n_closings;          /* how often a datum was closed, or opened again: see hd_data_close */
 	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */
 	uint64_t next_order;
+	uint64_t n_walks;                          /* of heddle_task_successors */
 	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
 	unsigned n_bursts;                         /* workers that run several tasks without the lock */
 	uint64_t n_held;                           /* data acquired by the program */

@@ -68,24 +68,62 @@ static int merge_modes(unsigned a, unsigned b, unsigned *out)
 }
 
 /* The same datum twice in one task: the first access stands for both, with the mode that covers both. */
+static int merge(heddle_task *t, struct hd_access *first, struct hd_access *again)
+{
+	unsigned mode;
+	if (merge_modes(first->mode, again->mode, &mode)) {
+		char name[80];
+		return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task", hd_task_name(t),
+		                hd_data_name_unlocked(again->data, name, sizeof name), hd_mode_name(first->mode),
+		                hd_mode_name(again->mode));
+	}
+	first->mode = mode & 0x1f;
+	again->flags |= HD_ACCESS_ALIAS;
+	again->next = first;
+	return 0;
+}
+
+/* Up to so many data of a task are compared each with each: that is faster than a table. */
+enum { FEW_DATA = 32 };
+
 static int merge_duplicate(heddle_task *t, struct hd_access *a)
 {
 	for (uint32_t k = 0; k < a->index; k++) {
 		struct hd_access *first = &t->accesses[k];
 		if (HD_LIKELY(first->data != a->data) || (first->flags & HD_ACCESS_ALIAS))
 			continue;
-		unsigned mode;
-		if (merge_modes(first->mode, a->mode, &mode)) {
-			char name[80];
-			return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task",
-			                hd_task_name(t), hd_data_name_unlocked(a->data, name, sizeof name),
-			                hd_mode_name(first->mode), hd_mode_name(a->mode));
-		}
-		first->mode = mode & 0x1f;
-		a->flags |= HD_ACCESS_ALIAS;
-		return 0;
+		return merge(t, first, a);
 	}
 	return 0;
+}
+
+/* Where in a table of first accesses, whose size is a power of two, that of `data` is, or belongs. */
+static size_t find_first(struct hd_access *const *table, size_t size, const heddle_data *data)
+{
+	size_t at = (size_t)hd_mix((uintptr_t)data) & (size - 1);
+	while (table[at] && table[at]->data != data)
+		at = (at + 1) & (size - 1);
+	return at;
+}
+
+/* All data of a task that has more than few. */
+static __attribute__((cold)) int merge_duplicates(heddle_task *t)
+{
+	size_t size = 2 * (size_t)FEW_DATA;
+	while (size < 2 * (size_t)t->n_accesses)
+		size *= 2;
+	struct hd_access **table = calloc(size, sizeof *table);
+	int status = table ? 0 : hd_no_memory("a task with many data");
+	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
+		struct hd_access *a = &t->accesses[i];
+		size_t at = find_first(table, size, a->data);
+		if (table[at])
+			status = merge(t, table[at], a);
+		else
+			table[at] = a;
+	}
+	free(table);
+	return status;
 }
 
 static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i)
@@ -113,7 +151,7 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
 		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies come and go */
 	t->footprint = hd_fold(t->footprint, d->shape);
-	return HD_UNLIKELY(i > 0) ? merge_duplicate(t, a) : 0;
+	return HD_UNLIKELY(i > 0) && HD_LIKELY(t->n_accesses <= FEW_DATA) ? merge_duplicate(t, a) : 0;
 }
 
 static int add_value(heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
@@ -189,7 +227,7 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 		if (HD_UNLIKELY(status))
 			return status;
 	}
-	return 0;
+	return HD_LIKELY(n_data <= FEW_DATA) ? 0 : merge_duplicates(t);
 }
 
 /* The program's can_run is only ever called under the lock. */

@@ -1,0 +1,223 @@
+/* Costs that must not grow faster than what causes them: many devices, many data of one task, many codelets. */
+#include "instructions.h"
+
+static heddle_runtime *start_virtual(const struct heddle_platform *platform)
+{
+	struct heddle_config config;
+	heddle_runtime *rt;
+	must(heddle_config_init(&config));
+	config.sched = "eager";
+	must(heddle_start_on(&config, platform, 1, &rt));
+	return rt;
+}
+
+static int no_kernel(heddle_context *c)
+{
+	(void)c;
+	return 0;
+}
+
+static double one_us(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 1;
+}
+
+static heddle_codelet *codelet_named(heddle_runtime *rt, const char *name)
+{
+	const struct heddle_codelet_desc desc = {
+	    .name = name, .cpu = no_kernel, .model = HEDDLE_MODEL_GIVEN, .time = one_us};
+	heddle_codelet *codelet;
+	must(heddle_codelet_create(rt, &desc, &codelet));
+	return codelet;
+}
+
+/* --- Devices ------------------------------------------------------------------------------------------------------ */
+
+static void add_emulated(struct heddle_platform *platform, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		must(heddle_platform_add_emulated(platform, 1 << 20, 1000, 1, 1));
+}
+
+static struct heddle_platform *machine_with_devices(size_t n)
+{
+	struct heddle_platform *platform;
+	must(heddle_platform_discover(1, &platform));
+	add_emulated(platform, n);
+	return platform;
+}
+
+struct devices {
+	struct heddle_platform *platform;
+	size_t n;
+};
+
+static void *prepare_to_add(size_t n)
+{
+	struct devices *devices = malloc(sizeof *devices);
+	*devices = (struct devices){machine_with_devices(0), n};
+	return devices;
+}
+
+static void add_devices(void *scene)
+{
+	struct devices *devices = scene;
+	add_emulated(devices->platform, devices->n);
+}
+
+static void *prepare_devices(size_t n)
+{
+	return machine_with_devices(n);
+}
+
+static void start_on_devices(void *platform)
+{
+	start_virtual(platform);
+}
+
+static void *prepare_to_stop(size_t n)
+{
+	return start_virtual(machine_with_devices(n));
+}
+
+static void stop_devices(void *rt)
+{
+	must(heddle_stop(rt));
+}
+
+/* --- One task with many data -------------------------------------------------------------------------------------- */
+
+enum order { FORWARD, BACKWARD };
+
+struct large_tasks {
+	heddle_runtime *rt;
+	size_t n_items;
+	struct heddle_item *items[2]; /* by order */
+};
+
+static struct heddle_item *items_of(heddle_codelet *codelet, heddle_data *const *data, size_t n, enum order order)
+{
+	struct heddle_item *items = malloc((n + 1) * sizeof *items);
+	items[0] = heddle_call(codelet);
+	for (size_t i = 0; i < n; i++)
+		items[1 + i] = heddle_rw(data[order == FORWARD ? i : n - 1 - i]);
+	return items;
+}
+
+/* Each datum twice in the same task, if `twice`. */
+static struct large_tasks *prepare_tasks(size_t n, int twice)
+{
+	struct large_tasks *tasks = malloc(sizeof *tasks);
+	heddle_data **data = malloc(2 * n * sizeof *data);
+	tasks->rt = start_virtual(machine_with_devices(0));
+	tasks->n_items = n + 1;
+	for (size_t i = 0; i < n; i++)
+		if (twice && i >= n / 2)
+			data[i] = data[i - n / 2];
+		else
+			must(heddle_vector(tasks->rt, NULL, 1, 1, &data[i]));
+	heddle_codelet *codelet = codelet_named(tasks->rt, "many data");
+	for (int order = FORWARD; order <= BACKWARD; order++)
+		tasks->items[order] = items_of(codelet, data, n, (enum order)order);
+	free(data);
+	return tasks;
+}
+
+static void *prepare_large_tasks(size_t n)
+{
+	return prepare_tasks(n, 0);
+}
+
+static void *prepare_aliases(size_t n)
+{
+	return prepare_tasks(n, 1);
+}
+
+static void run_large_tasks(void *scene)
+{
+	struct large_tasks *tasks = scene;
+	for (int order = FORWARD; order <= BACKWARD; order++)
+		must(heddle_submit_items(tasks->rt, tasks->n_items, tasks->items[order]));
+	must(heddle_wait_all(tasks->rt));
+}
+
+/* --- Many codelets ------------------------------------------------------------------------------------------------ */
+
+static void *prepare_codelets(size_t n)
+{
+	heddle_runtime *rt = start_virtual(machine_with_devices(0));
+	char name[32];
+	for (size_t i = 0; i < n; i++) {
+		snprintf(name, sizeof name, "codelet %zu", i);
+		codelet_named(rt, name);
+	}
+	return rt;
+}
+
+static void make_one_codelet(void *rt)
+{
+	codelet_named(rt, "one more");
+}
+
+/* --- Comparisons -------------------------------------------------------------------------------------------------- */
+
+static const struct work works[] = {
+    {"add_devices", prepare_to_add, add_devices},
+    {"start_on_devices", prepare_devices, start_on_devices},
+    {"stop_devices", prepare_to_stop, stop_devices},
+    {"large_tasks", prepare_large_tasks, run_large_tasks},
+    {"tasks_with_aliases", prepare_aliases, run_large_tasks},
+    {"one_codelet", prepare_codelets, make_one_codelet},
+};
+
+/* Four times as much may cost four times as much, and somewhat more: n log n. Squares would be sixteen times. */
+static void assert_linear(const char *work, size_t n)
+{
+	double few = instructions_of(work, n), many = instructions_of(work, 4 * n);
+	if (many > 6 * few)
+		fail_msg("%s: %.0f instructions for %zu, %.0f for %zu", work, few, n, many, 4 * n);
+}
+
+static void many_devices_are_added_in_linear_time(void **state)
+{
+	(void)state;
+	assert_linear("add_devices", 100);
+}
+
+static void many_devices_are_started_and_stopped_in_linear_time(void **state)
+{
+	(void)state;
+	assert_linear("start_on_devices", 250);
+	assert_linear("stop_devices", 250);
+}
+
+static void tasks_with_many_data_take_linear_time(void **state)
+{
+	(void)state;
+	assert_linear("large_tasks", 500);
+	assert_linear("tasks_with_aliases", 500);
+}
+
+/* It may cost what it cost after few, and somewhat more. */
+static void one_more_codelet_costs_the_same_after_many(void **state)
+{
+	(void)state;
+	double few = instructions_of("one_codelet", 100), many = instructions_of("one_codelet", 2000);
+	if (many > 1.5 * few)
+		fail_msg("%.0f instructions after 100, %.0f after 2000", few, many);
+}
+
+int main(int argc, char **argv)
+{
+	if (run_counted(argc, argv, works, sizeof works / sizeof *works))
+		return 0;
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(many_devices_are_added_in_linear_time),
+	    cmocka_unit_test(many_devices_are_started_and_stopped_in_linear_time),
+	    cmocka_unit_test(tasks_with_many_data_take_linear_time),
+	    cmocka_unit_test(one_more_codelet_costs_the_same_after_many),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
