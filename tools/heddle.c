@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
 	const char *name, *summary;
@@ -91,8 +92,19 @@ static int version(int argc, char **argv)
 	return TOOL_OK;
 }
 
+/* However the command ends: argp exits by itself after --help and --usage. */
+static void check_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return;
+	tool_failure("cannot write to standard output: %s", strerror(errno));
+	_exit(TOOL_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
+	if (atexit(check_output))
+		return tool_failure("out of memory");
 	if (argc < 2) {
 		print_usage(stderr);
 		return TOOL_USAGE;
@@ -109,8 +121,5 @@ int main(int argc, char **argv)
 		    "options come after the command: `heddle COMMAND %s`; `heddle help` lists the commands", argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
-	int status = run_command(command, argc - 1, argv + 1);
-	if (fflush(stdout) || ferror(stdout))
-		return tool_failure("cannot write to standard output: %s", strerror(errno));
-	return status;
+	return run_command(command, argc - 1, argv + 1);
 }
