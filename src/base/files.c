@@ -3,6 +3,7 @@
 #include "base.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,10 +62,14 @@ int hd_file_is_special(const char *path)
 	return stat(path, &there) == 0 && !S_ISREG(there.st_mode);
 }
 
-int hd_file_read_regular(const char *path, char **data, size_t *length)
+int hd_file_read_regular(const char *path, size_t most, char **data, size_t *length)
 {
-	if (hd_file_is_special(path))
+	struct stat there;
+	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
 		return hd_error(HEDDLE_E_IO, "%s is no regular file", path);
+	if (stat(path, &there) == 0 && (uintmax_t)there.st_size > most)
+		return hd_error(HEDDLE_E_IO, "%s has %jd bytes; at most %zu bytes are expected of such a file", path,
+		                (intmax_t)there.st_size, most);
 	return hd_file_read(path, data, length);
 }
 
@@ -100,18 +105,30 @@ static int write_all(int fd, const char *data, size_t length)
 	return 0;
 }
 
-static int cannot_write(const char *path)
+int hd_file_cannot_write(const char *path)
 {
-	return hd_error(HEDDLE_E_IO, "cannot write %s: %s", path, strerror(errno));
+	int why = errno;
+	const char *slash = strrchr(path, '/');
+	struct stat there;
+	char *directory = why == ENOENT && slash ? strndup(path, (size_t)(slash - path)) : NULL;
+	int missing = directory && *directory && stat(directory, &there);
+	int status =
+	    missing ? hd_error(HEDDLE_E_IO, "cannot write %s: there is no directory %s; make it first", path, directory)
+	            : hd_error(HEDDLE_E_IO, "cannot write %s: %s", path, strerror(why));
+	free(directory);
+	return status;
 }
 
 static int write_to(int fd, const char *path, const char *data, size_t length)
 {
-	int status = write_all(fd, data, length) ? cannot_write(path) : 0;
+	int status = write_all(fd, data, length) ? hd_file_cannot_write(path) : 0;
 	if (close(fd) && !status)
-		status = cannot_write(path);
+		status = hd_file_cannot_write(path);
 	return status;
 }
+
+/* What follows the name of the file in that of its temporary: the process, and a number of its own. */
+#define TEMPORARY ".%ld-%u"
 
 /* A new file beside `path` that nobody else writes; its name is *name, malloc'd. The mode is the one any new file gets,
  * which mkstemp does not give. */
@@ -120,7 +137,7 @@ static int open_beside(const char *path, char **name)
 	static atomic_uint calls; /* relaxed: numbers need only differ; pairs: nothing */
 	for (;;) {
 		unsigned call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
-		*name = hd_format("%s.%ld-%u", path, (long)getpid(), call);
+		*name = hd_format("%s" TEMPORARY, path, (long)getpid(), call);
 		int fd = *name ? open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
 		if (fd >= 0)
 			return fd;
@@ -135,27 +152,35 @@ static int replace(const char *path, const char *data, size_t length)
 	char *temporary;
 	int fd = open_beside(path, &temporary);
 	if (fd < 0)
-		return cannot_write(path);
+		return hd_file_cannot_write(path);
 	int status = write_to(fd, path, data, length);
 	if (!status && rename(temporary, path))
-		status = cannot_write(path);
+		status = hd_file_cannot_write(path);
 	if (status)
 		unlink(temporary);
 	free(temporary);
 	return status;
 }
 
+size_t hd_file_abandoned(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	long process;
+	unsigned number;
+	int end = 0;
+	if (!dot || sscanf(dot, TEMPORARY "%n", &process, &number, &end) != 2 || dot[end] || process <= 0)
+		return 0;
+	return kill((pid_t)process, 0) && errno == ESRCH ? (size_t)(dot - name) : 0;
+}
+
 int hd_file_write(const char *path, const char *data, size_t length)
 {
 	if (hd_file_is_special(path)) { /* nothing to replace */
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
-		return fd < 0 ? cannot_write(path) : write_to(fd, path, data, length);
+		return fd < 0 ? hd_file_cannot_write(path) : write_to(fd, path, data, length);
 	}
-	int status = hd_parents_make(path);
-	if (status)
-		return status;
 	char *target = realpath(path, NULL); /* behind symbolic links; NULL: nothing is there yet */
-	status = replace(target ? target : path, data, length);
+	int status = replace(target ? target : path, data, length);
 	free(target);
 	return status;
 }

@@ -95,6 +95,10 @@ void hd_perf_line_free(struct hd_perf_line *line); /* what it points to */
 /* Starts with the line that all files written here start with. */
 int hd_perf_file_is_ours(const char *path);
 
+/* --- models.c ----------------------------------------------------------------------------------------------------- */
+/* Deletes what killed processes left half written: of the file `of`, a path, or of all (NULL). HEDDLE_E_IO. */
+int hd_perf_sweep(const char *dir, const char *of);
+
 /* --- laws.c: the fits of a file, for people ----------------------------------------------------------------------- */
 /* Per line of the file the law found for its class, "3.2 + 0.001 * bytes^1.5", in (*laws)[i], NULL where there is none.
  * Free each, then the array. HEDDLE_E_MEMORY: there is none. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <heddle/model.h>
 #include "base/base.h"
@@ -35,10 +36,22 @@ static void free_names(struct names *names)
 	free(names->paths);
 }
 
+/* The first n characters of a name. */
+static int is_model_name(const char *name, size_t n)
+{
+	return n > 5 && name[0] != '.' && strncmp(name + n - 5, ".yaml", 5) == 0;
+}
+
 static int is_model_file(const char *name)
 {
-	size_t n = strlen(name);
-	return n > 5 && name[0] != '.' && strcmp(name + n - 5, ".yaml") == 0;
+	return is_model_name(name, strlen(name));
+}
+
+/* A temporary, left by a killed process, of a model or of the measured links. */
+static int is_abandoned(const char *name)
+{
+	size_t n = hd_file_abandoned(name);
+	return n && (is_model_name(name, n) || strncmp(name, HD_LINKS_FILE ".", n + 1) == 0);
 }
 
 static int add_name(struct names *names, const char *dir, const char *name)
@@ -53,8 +66,8 @@ static int add_name(struct names *names, const char *dir, const char *name)
 	return 0;
 }
 
-/* Paths of the model files; on error names is empty. `may_lack`: a missing directory has none. */
-static int list_dir(const char *dir, int may_lack, struct names *names)
+/* Paths of the files that are wanted; on error names is empty. `may_lack`: a missing directory has none. */
+static int list_dir(const char *dir, int may_lack, int (*wanted)(const char *name), struct names *names)
 {
 	DIR *d = opendir(dir);
 	if (!d && errno == ENOENT && may_lack)
@@ -63,7 +76,7 @@ static int list_dir(const char *dir, int may_lack, struct names *names)
 		return hd_error(HEDDLE_E_IO, "cannot read model directory %s: %s", dir, strerror(errno));
 	int status = 0;
 	for (struct dirent *e; !status && (e = readdir(d)) != NULL;)
-		if (is_model_file(e->d_name))
+		if (wanted(e->d_name))
 			status = add_name(names, dir, e->d_name);
 	closedir(d);
 	if (status) {
@@ -231,7 +244,7 @@ int heddle_models_load(const char *dir, struct heddle_model_entry **entries, siz
 	struct names names = {0};
 	int status = resolve(dir, &path);
 	if (!status)
-		status = list_dir(path, !(dir && *dir), &names);
+		status = list_dir(path, !(dir && *dir), is_model_file, &names);
 	if (!status)
 		status = load_all(&names, entries, n);
 	free_names(&names);
@@ -260,10 +273,32 @@ static int purge_file(const char *path, size_t *n_removed)
 static int purge_all(const char *dir, int may_lack, size_t *n_removed)
 {
 	struct names names = {0};
-	int status = list_dir(dir, may_lack, &names);
+	int status = list_dir(dir, may_lack, is_model_file, &names);
 	for (size_t i = 0; !status && i < names.n; i++)
 		if (hd_perf_file_is_ours(names.paths[i]))
 			status = purge_file(names.paths[i], n_removed);
+	free_names(&names);
+	return status;
+}
+
+/* Nothing was written to it before its process was killed, or what is in it is ours. */
+static int may_delete_abandoned(const char *path)
+{
+	struct stat there;
+	const char *name = strrchr(path, '/') + 1;
+	return strncmp(name, HD_LINKS_FILE, strlen(HD_LINKS_FILE)) == 0 || hd_perf_file_is_ours(path) ||
+	       (stat(path, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0);
+}
+
+int hd_perf_sweep(const char *dir, const char *of)
+{
+	struct names names = {0};
+	size_t n_removed = 0, length = of ? strlen(of) : 0;
+	int status = list_dir(dir, 1, is_abandoned, &names);
+	for (size_t i = 0; !status && i < names.n; i++)
+		if ((!of || (strncmp(names.paths[i], of, length) == 0 && names.paths[i][length] == '.')) &&
+		    may_delete_abandoned(names.paths[i]))
+			status = purge_file(names.paths[i], &n_removed);
 	free_names(&names);
 	return status;
 }
@@ -279,9 +314,13 @@ int heddle_models_purge(const char *dir, const char *codelet, size_t *n_removed)
 		return status;
 	if (!codelet) {
 		status = purge_all(path, !(dir && *dir), n_removed);
+		if (!status)
+			status = hd_perf_sweep(path, NULL);
 	} else {
 		char *file = hd_perf_name_file(path, codelet);
 		status = file ? purge_file(file, n_removed) : hd_no_memory(codelet);
+		if (!status)
+			status = hd_perf_sweep(path, file);
 		free(file);
 	}
 	free(path);

@@ -386,11 +386,12 @@ static int save_model(const struct hd_perf_model *model, const char *path)
 
 int hd_perf_save(struct hd_perf *perf)
 {
-	int first = 0;
+	int first = 0, saved = 0;
 	for (struct hd_perf_model *m = perf->read_only ? NULL : perf->models; m; m = m->next) {
 		if (!m->dirty || !m->path)
 			continue;
 		int status = save_model(m, m->path);
+		saved |= !status;
 		if (!status)
 			m->dirty = 0;
 		else if (status == HEDDLE_E_IO)
@@ -400,6 +401,8 @@ int hd_perf_save(struct hd_perf *perf)
 		if (!first)
 			first = status;
 	}
+	if (saved)
+		hd_perf_sweep(perf->dir, NULL); /* what cannot be deleted is no reason to fail */
 	return first;
 }
 

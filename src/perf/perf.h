@@ -37,6 +37,9 @@
 #define HD_PERF_MEMORY 1024
 #define HD_PERF_OWN 4
 
+/* In the directory of the models, beside them: what src/start/measure_links.c measured. */
+#define HD_LINKS_FILE "links.platform"
+
 struct hd_perf;       /* all models of one runtime */
 struct hd_perf_model; /* those of one codelet */
 

@@ -17,6 +17,7 @@
 
 #define FIRST_LINE "# Heddle performance models of one codelet; see docs/models.md\n"
 #define VERSION "1"
+#define MOST_BYTES ((size_t)1 << 30) /* a model has some hundred bytes per size of its codelet's tasks */
 
 struct number {
 	char text[32];
@@ -304,7 +305,7 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 {
 	char *data;
 	size_t length;
-	int status = hd_file_read_regular(path, &data, &length);
+	int status = hd_file_read_regular(path, MOST_BYTES, &data, &length);
 	if (status)
 		return status;
 	struct text_file *text = NULL;
@@ -384,7 +385,9 @@ static int write_text(const char *path, const struct text_file *text)
 	cyaml_mem(NULL, yaml, 0);
 	if (!data)
 		return hd_no_memory(path);
-	int status = hd_file_write(path, data, strlen(data));
+	int status = hd_parents_make(path);
+	if (!status)
+		status = hd_file_write(path, data, strlen(data));
 	free(data);
 	return status;
 }

@@ -114,7 +114,7 @@ int hd_measure_links(heddle_runtime *rt)
 	if (dir && strcmp(dir, "none") == 0)
 		return 0;
 	char *default_dir = dir ? NULL : heddle_models_dir();
-	char *path = dir || default_dir ? hd_format("%s/links.platform", dir ? dir : default_dir) : NULL;
+	char *path = dir || default_dir ? hd_format("%s/" HD_LINKS_FILE, dir ? dir : default_dir) : NULL;
 	free(default_dir);
 	struct earlier old;
 	int status = open_earlier(&old, path), measured = 0;
@@ -131,7 +131,7 @@ int hd_measure_links(heddle_runtime *rt)
 		status = measure_link(rt, l);
 		measured = 1;
 	}
-	if (!status && measured && path)
+	if (!status && measured && path && hd_parents_make(path) == 0)
 		heddle_platform_save(rt->platform, path); /* a hint for next time: a full disk is no reason to fail */
 	close_earlier(&old);
 	free(path);

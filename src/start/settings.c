@@ -272,6 +272,8 @@ static int read_line(struct heddle_config *config, char *line, const char *path,
 	return set_row(row, config, value, origin);
 }
 
+enum { MOST_BYTES = 1 << 20 }; /* of a file of settings */
+
 static int read_file(struct heddle_config *config)
 {
 	char path[512];
@@ -283,7 +285,7 @@ static int read_file(struct heddle_config *config)
 	free(contents);
 	contents = NULL;
 	size_t length;
-	int status = hd_file_read(path, &contents, &length);
+	int status = hd_file_read_regular(path, MOST_BYTES, &contents, &length);
 	char *line = contents;
 	for (int number = 1; !status && line && *line; number++) {
 		char *end = strchr(line, '\n');

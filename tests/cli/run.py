@@ -134,10 +134,29 @@ def test_option_value_out_of_range_names_the_range(p):
 def test_output_to_a_full_device_fails(p):
     if not os.path.exists("/dev/full"):
         return
-    with open("/dev/full", "w") as full:
-        result = subprocess.run([p.command, "help"], env=p.env, stdout=full, stderr=subprocess.PIPE)
-    equal(result.returncode, 1)
-    assert b"standard output" in result.stderr
+    p.run("graph", "--random", "n=5", "-o", "g.json")
+    for arguments in (["help"], ["--help"], ["-h"], ["--version"], ["version"], ["sim", "--help"], ["sim", "--usage"], ["policies"],
+                      ["policies", "--csv"], ["policies", "--json"], ["machine", "--help"], ["help", "sim"], ["config"], ["platforms", "--csv"],
+                      ["models", "list"], ["repro", "--list"], [*SIM], [*SIM, "--csv"], [*SIM, "--json"], ["graph", "g.json"]):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([p.command, *arguments], cwd=p.directory, env=p.env, stdout=full, stderr=subprocess.PIPE)
+        assert result.returncode == 1 and b"standard output" in result.stderr, (arguments, result)
+
+
+def test_missing_folder_of_a_file_is_an_error_that_names_it(p):
+    p.run(*SIM, "--trace", "t.trace")
+    for arguments in ([*SIM, "--gantt", "nodir/x.png"], [*SIM, "--trace", "nodir/t.trace"], ["trace", "t.trace", "-o", "nodir/x.png"],
+                      ["graph", "--random", "n=5", "-o", "nodir/g.json"], ["platform", "calibrate", "--output", "nodir/p.yaml"]):
+        p.refuses(*arguments, says=["there is no directory nodir", "make it"], status=1)
+    p.refuses("lab", "--quick", "-o", "nodir/deeper", says=["nodir/deeper"], status=1)
+    assert not os.path.exists(p.path("nodir"))
+
+
+def test_settings_come_from_a_regular_file_of_a_decent_size(p):
+    p.refuses("config", says=["/dev/zero", "no regular file"], status=1, HEDDLE_CONFIG="/dev/zero")
+    with open(p.path("large"), "wb") as f:
+        f.truncate(1 << 30)
+    p.refuses("config", says=["large", "1048576"], status=1, HEDDLE_CONFIG=p.path("large"))
 
 
 # --- machine, policies, config, platforms -------------------------------------------------------------------------------
@@ -388,6 +407,7 @@ def test_run_repeated_gives_the_median(p):
 
 
 def test_run_writes_trace_and_charts(p):
+    os.mkdir(p.path("out"))
     p.run(*RUN, "--trace", "out/t.trace", "--gantt", "out/g.png")
     p.starts_with("out/g.png", b"\x89PNG")
     found = p.json("trace", "out/t.trace")
@@ -521,6 +541,7 @@ def test_graph_without_times_for_a_class_says_so(p):
 
 
 def test_graph_recorded_from_sim_gives_the_same_results(p):
+    os.mkdir(p.path("out"))
     first = p.csv(*SIM, "--sched", "all", "--record", "out/g.json")
     again = p.csv("sim", "out/g.json", "--platform", "haswell-k40m", "--sched", "all")
     equal(results(first), results(again))

@@ -71,6 +71,7 @@ static void new_file_gets_the_mode_of_any_new_file(void **state)
 	char *path = in_folder("a/b/file");
 	struct stat there;
 	mode_t mask = umask(027);
+	OK(hd_parents_make(path));
 	OK(hd_file_write(path, text, strlen(text)));
 	umask(mask);
 	assert_int_equal(stat(path, &there), 0);
@@ -83,12 +84,44 @@ static void new_file_gets_the_mode_of_any_new_file(void **state)
 	free(path);
 }
 
+static void missing_directory_is_named_and_not_made(void **state)
+{
+	(void)state;
+	char *path = in_folder("none/file"), *directory = in_folder("none");
+	assert_int_equal(hd_file_write(path, text, strlen(text)), HEDDLE_E_IO);
+	assert_non_null(strstr(heddle_last_error(), "there is no directory"));
+	assert_non_null(strstr(heddle_last_error(), directory));
+	assert_int_equal(access(directory, F_OK), -1);
+	free(path);
+	free(directory);
+}
+
+static void file_larger_than_expected_is_not_read(void **state)
+{
+	(void)state;
+	char *path = in_folder("large"), *data;
+	size_t length;
+	OK(hd_file_write(path, "123456789", 9));
+	OK(hd_file_read_regular(path, 9, &data, &length));
+	assert_int_equal(length, 9);
+	free(data);
+	assert_int_equal(hd_file_read_regular(path, 8, &data, &length), HEDDLE_E_IO);
+	assert_non_null(strstr(heddle_last_error(), path));
+	assert_non_null(strstr(heddle_last_error(), "8 bytes"));
+	assert_int_equal(hd_file_read_regular("/dev/zero", 8, &data, &length), HEDDLE_E_IO);
+	assert_non_null(strstr(heddle_last_error(), "/dev/zero is no regular file"));
+	unlink(path);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(link_stays_and_its_target_is_written),
 	    cmocka_unit_test(pipe_is_written_as_it_is),
 	    cmocka_unit_test(new_file_gets_the_mode_of_any_new_file),
+	    cmocka_unit_test(missing_directory_is_named_and_not_made),
+	    cmocka_unit_test(file_larger_than_expected_is_not_read),
 	};
 	if (!mkdtemp(folder))
 		return 1;

@@ -487,6 +487,76 @@ static void purge_removes_models_and_nothing_else(void **state)
 	assert_int_equal(count_files(*state), 2);
 }
 
+/* --- What a killed process leaves --------------------------------------------------------------------------------- */
+
+/* A number that no process has: that of a child that has ended. */
+static long gone_process(void)
+{
+	pid_t child = fork();
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	return child;
+}
+
+static char *write_temporary(const char *dir, const char *name, long process, const char *data)
+{
+	char *temporary = hd_format("%s.%ld-0", name, process);
+	write_model(dir, temporary, data, strlen(data));
+	return temporary;
+}
+
+static const char our_line[] = "# Heddle performance models of one codelet; see docs/models.md\nversion: 1\n";
+
+/* Of a process that is gone: the model's, one of which nothing was written, that of the links. The others stay. */
+struct temporaries {
+	char *gone[3], *kept[3];
+};
+
+static struct temporaries write_temporaries(const char *dir)
+{
+	long gone = gone_process();
+	return (struct temporaries){
+	    .gone = {write_temporary(dir, "gemm.yaml", gone, our_line), write_temporary(dir, "power.yaml", gone, ""),
+	             write_temporary(dir, "links.platform", gone, "name: this\n")},
+	    .kept = {write_temporary(dir, "gemm.yaml", getpid(), our_line),
+	             write_temporary(dir, "notes.yaml", gone, "mine: 1\n"),
+	             write_temporary(dir, "report", gone, our_line)},
+	};
+}
+
+static void assert_gone_are_removed(const char *dir, struct temporaries *t)
+{
+	for (size_t i = 0; i < 3; i++) {
+		if (exists(dir, t->gone[i]) || !exists(dir, t->kept[i]))
+			fail_msg("%s is there: %d, %s: %d", t->gone[i], exists(dir, t->gone[i]), t->kept[i],
+			         exists(dir, t->kept[i]));
+		free(t->gone[i]);
+		free(t->kept[i]);
+	}
+}
+
+static void saving_removes_what_killed_processes_left(void **state)
+{
+	struct temporaries t = write_temporaries(*state);
+	measure_some(*state);
+	assert_gone_are_removed(*state, &t);
+}
+
+static void purge_removes_what_killed_processes_left(void **state)
+{
+	size_t n;
+	measure_some(*state);
+	struct temporaries t = write_temporaries(*state);
+	assert_int_equal(heddle_models_purge(*state, "power", &n), 0);
+	assert_int_equal(n, 0);
+	assert_false(exists(*state, t.gone[1]));
+	assert_true(exists(*state, t.gone[0]));
+	assert_int_equal(heddle_models_purge(*state, NULL, &n), 0);
+	assert_int_equal(n, 1);
+	assert_gone_are_removed(*state, &t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -509,6 +579,8 @@ int main(void)
 	    IN_DIR(default_directory_that_cannot_be_written_is_a_warning),
 	    IN_DIR(default_directory_that_cannot_be_entered_is_one_warning),
 	    IN_DIR(purge_removes_models_and_nothing_else),
+	    IN_DIR(saving_removes_what_killed_processes_left),
+	    IN_DIR(purge_removes_what_killed_processes_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,7 +195,7 @@ static void save_shipped_round_trips(void **state)
 		assert_int_equal(hd_platform_copy(p, &copy), 0);
 		assert_same(p, copy);
 		heddle_platform_free(p); /* the copy shares nothing */
-		assert_round_trip(copy, file_in(*state, "deeper/copy.yaml"));
+		assert_round_trip(copy, file_in(*state, "copy.yaml"));
 		heddle_platform_free(copy);
 	}
 }
@@ -304,6 +304,7 @@ static void load_name_takes_first_directory(void **state)
 static void load_name_looks_in_user_data(void **state)
 {
 	struct heddle_platform *p = parsed(TINY), *found = NULL;
+	assert_int_equal(hd_parents_make(file_in(*state, "heddle/platforms/mine.yaml")), 0);
 	assert_int_equal(heddle_platform_save(p, file_in(*state, "heddle/platforms/mine.yaml")), 0);
 	setenv("XDG_DATA_HOME", *state, 1);
 	int status = heddle_platform_load("mine", &found);

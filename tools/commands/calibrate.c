@@ -64,15 +64,28 @@ static const struct argp argp = {
            "Measures best on an idle machine.",
 };
 
+static int is_file(const char *output)
+{
+	return strchr(output, '/') || strcmp(tool_extension(output), ".yaml") == 0;
+}
+
 /* NAME.yaml in the user's data directory, or the file itself; NULL when the environment does not say where that is. */
 static char *output_path(const char *output)
 {
-	const char *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-	if (strchr(output, '/') || strcmp(tool_extension(output), ".yaml") == 0)
+	if (is_file(output))
 		return tool_format("%s", output);
-	if (xdg && xdg[0] == '/')
-		return tool_format("%s/heddle/platforms/%s.yaml", xdg, output);
-	return home && home[0] ? tool_format("%s/.local/share/heddle/platforms/%s.yaml", home, output) : NULL;
+	char *data = hd_data_dir();
+	char *path = data ? tool_format("%s/platforms/%s.yaml", data, output) : NULL;
+	free(data);
+	return path;
+}
+
+/* The directory of a file that the user names has to be there; the one of our own platforms is made. */
+static int check_output(const char *output, const char *path)
+{
+	if (!is_file(output) && hd_parents_make(path))
+		return tool_failure("%s", heddle_last_error());
+	return tool_check_writable(path);
 }
 
 static char *platform_name(const char *path)
@@ -196,7 +209,7 @@ int tool_calibrate(int argc, char **argv)
 	if (!path)
 		return tool_failure("neither XDG_DATA_HOME nor HOME is set: give --output a file");
 	char *models = models_to_replace(&o, &config);
-	status = tool_check_writable(path);
+	status = check_output(o.output, path);
 	if (!status && models)
 		status = check_models(models);
 	if (!status)

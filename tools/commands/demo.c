@@ -167,9 +167,7 @@ static int prepare(struct options *o, struct heddle_config *config, struct heddl
 	if (!work_settle_tile(&o->real, REAL_TILE))
 		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->real.problem.tile,
 		                        o->real.problem.n);
-	char *probe = tool_format("%s/cholesky", o->directory);
-	int status = tool_check_writable(probe);
-	free(probe);
+	int status = tool_check_directory(o->directory, "cholesky");
 	if (!status)
 		status = tool_config_init(config, &none);
 	return status ? status : tool_load_platform(o->platform, platform);

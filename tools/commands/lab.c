@@ -118,15 +118,6 @@ void lab_show_progress(void *arg, const char *what, size_t done, size_t n_items)
 	tool_progress("%s [%s] %zu of %zu", what, bar, done, n_items);
 }
 
-/* Where the files will go can be written: asked before the work begins. */
-static int check_directory(const char *directory)
-{
-	char *path = tool_format("%s/summary.csv", directory);
-	int status = tool_check_writable(path);
-	free(path);
-	return status;
-}
-
 static void print(const struct options *o, struct lab_tables *tables)
 {
 	struct table *all[LAB_TABLES] = {&tables->all[LAB_EXPERIMENT], &tables->all[LAB_SUMMARY],
@@ -147,7 +138,7 @@ int tool_lab(int argc, char **argv)
 	if (status)
 		return status;
 	lab_complete(&o.lab, o.sets, o.quick);
-	if (o.directory && (status = check_directory(o.directory)))
+	if (o.directory && (status = tool_check_directory(o.directory, "summary.csv")))
 		return status;
 	status = hd_lab_run(&o.lab, &results);
 	tool_progress_end();

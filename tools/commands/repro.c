@@ -289,15 +289,6 @@ static int do_all(const struct options *o)
 	             : TOOL_OK;
 }
 
-/* Where files will go can be written: asked before the work begins. */
-static int check_directory(const char *directory)
-{
-	char *path = tool_format("%s/%s.csv", directory, experiments[0].id);
-	int status = tool_check_writable(path);
-	free(path);
-	return status;
-}
-
 int tool_repro(int argc, char **argv)
 {
 	struct options o = {.directory = "results", .seed = 1};
@@ -307,6 +298,6 @@ int tool_repro(int argc, char **argv)
 		return TOOL_OK;
 	}
 	if (!status)
-		status = check_directory(o.directory);
+		status = tool_check_directory(o.directory, "heddle"); /* asked before the work begins */
 	return status ? status : do_all(&o);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/base.h"
 
 static void message(const char *format, va_list args)
 {
@@ -133,25 +134,26 @@ int tool_check_writable(const char *path)
 {
 	if (!*path)
 		return tool_usage_error("the name of the file to write is empty");
-	char *directory = tool_format("%s", path);
-	for (char *p = strchr(directory + 1, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (mkdir(directory, 0777) && errno != EEXIST) {
-			int status = tool_failure("cannot make the directory %s: %s", directory, strerror(errno));
-			free(directory);
-			return status;
-		}
-		*p = '/';
-	}
-	free(directory);
 	int existed = access(path, F_OK) == 0;
 	FILE *f = fopen(path, "a");
-	if (!f)
-		return tool_failure("cannot write %s: %s", path, strerror(errno));
+	if (!f) {
+		hd_file_cannot_write(path);
+		return tool_failure("%s", heddle_last_error());
+	}
 	fclose(f);
 	if (!existed)
 		unlink(path);
 	return TOOL_OK;
+}
+
+int tool_check_directory(const char *directory, const char *name)
+{
+	if (mkdir(directory, 0777) && errno != EEXIST)
+		return tool_failure("cannot make the directory %s: %s", directory, strerror(errno));
+	char *path = tool_format("%s/%s", directory, name);
+	int status = tool_check_writable(path);
+	free(path);
+	return status;
 }
 
 const char *tool_extension(const char *path)

@@ -12,6 +12,8 @@
 
 #define FIRST_LINE "# Heddle: what autoheteroprio knows about each codelet\n"
 #define VERSION "1"
+#define OWN_PLACE "default" /* of the file, where the user names none */
+#define MOST_BYTES ((size_t)1 << 30)
 
 struct text_use {
 	char *class_name, *busy, *total;
@@ -218,7 +220,7 @@ static void set_aside(const char *path)
 /* malloc'd; NULL: nowhere. */
 static char *file_path(const char *path)
 {
-	if (strcmp(path, "default") != 0)
+	if (strcmp(path, OWN_PLACE) != 0)
 		return *path ? strdup(path) : NULL;
 	char host[256] = "", *dir = hd_data_dir();
 	if (gethostname(host, sizeof host - 1) || !host[0] || strchr(host, '/'))
@@ -236,7 +238,7 @@ int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets 
 		free(full);
 		return HEDDLE_OK;
 	}
-	int status = hd_file_read_regular(full, &data, &length);
+	int status = hd_file_read_regular(full, MOST_BYTES, &data, &length);
 	if (!status) {
 		status = check_version(full, data, length);
 		int ours = !status;
@@ -305,7 +307,11 @@ int hd_averages_save(const struct hd_averages *a, const char *path, const struct
 		write_file(out, a, buckets);
 		fclose(out);
 	}
-	int status = text ? hd_file_write(full, text, length) : hd_no_memory(full);
+	int status = text ? 0 : hd_no_memory(full);
+	if (!status && strcmp(path, OWN_PLACE) == 0)
+		status = hd_parents_make(full);
+	if (!status)
+		status = hd_file_write(full, text, length);
 	free(text);
 	free(full);
 	return status;
