@@ -57,6 +57,9 @@ static inline uint64_t hd_fold(uint64_t h, uint64_t hash)
 	h = (h ^ hash) * 0x9e3779b97f4a7c15u;
 	return h ^ (h >> 32);
 }
+/* us: 31 years. Past it sums of times lose microseconds, and products become infinite. */
+#define HD_MOST_US 1e15
+
 uint64_t hd_hash_string(const char *s);
 uint64_t hd_hash_reals(const double *x, size_t n); /* bit by bit */
 

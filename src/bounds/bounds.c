@@ -55,9 +55,12 @@ int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uin
 			times[c] = NAN;
 			continue;
 		}
-		if (!(times[c] >= 0) || isinf(times[c]))
-			return hd_error(HEDDLE_E_INVALID, "bounds: the time of %s (task %llu) on class %s is %g us",
-			                type, (unsigned long long)id, graph->platform->classes[c].name, times[c]);
+		if (!(times[c] >= 0) || times[c] >= HD_MOST_US)
+			return hd_error(HEDDLE_E_INVALID,
+			                "bounds: the time of %s (task %llu) on class %s is %g us: times are from 0 to "
+			                "below %g us",
+			                type, (unsigned long long)id, graph->platform->classes[c].name, times[c],
+			                HD_MOST_US);
 		times[c] += 0.0; /* minus zero becomes zero: times are compared bit by bit */
 		runs = 1;
 	}

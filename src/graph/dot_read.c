@@ -125,6 +125,9 @@ static int read_time(struct reader *r, uint32_t task, const struct attribute *a,
 {
 	double us = 0;
 	int status = read_number(r, a, &us);
+	if (!status && us >= HD_MOST_US)
+		status = hd_graph_bad(r->name, a->key.line, "node %s takes %g us: times are from 0 to below %g us",
+		                      r->ids.names[task], us, HD_MOST_US);
 	if (!status && length == 0)
 		status = hd_graph_bad(r->name, a->key.line, "time_ lacks the name of a class");
 	if (!status)

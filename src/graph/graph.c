@@ -144,9 +144,9 @@ static int check_task(const struct heddle_graph *g, size_t i, uint32_t *seen)
 		seen[a->data] = (uint32_t)i + 1;
 	}
 	for (size_t c = 0; g->times && c < g->n_classes; c++)
-		if (g->times[i * g->n_classes + c] < 0 || isinf(g->times[i * g->n_classes + c]))
-			return bad("task %zu takes %g us on class %s", i, g->times[i * g->n_classes + c],
-			           g->classes[c]);
+		if (g->times[i * g->n_classes + c] < 0 || g->times[i * g->n_classes + c] >= HD_MOST_US)
+			return bad("task %zu (%s) takes %g us on class %s: times are from 0 to below %g us", i,
+			           g->types[t->type].name, g->times[i * g->n_classes + c], g->classes[c], HD_MOST_US);
 	return 0;
 }
 

@@ -114,6 +114,17 @@ static int make_data(struct submission *s)
 
 /* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
+static int too_long(const struct submission *s, size_t task, unsigned class_id)
+{
+	const struct heddle_graph *g = s->graph;
+	return hd_error(
+	    HEDDLE_E_INVALID,
+	    "task %zu (%s) of graph %s would take %g us on class %s of platform %s, with %g flops: times must be "
+	    "below %g us",
+	    task, g->types[g->tasks[task].type].name, g->name, s->value[TIMES + class_id],
+	    s->rt->platform->classes[class_id].name, s->rt->platform->name, g->tasks[task].flops, HD_MOST_US);
+}
+
 /* The times of a task on the classes that have workers; whether there is any. */
 static int find_times(struct submission *s, size_t task)
 {
@@ -130,14 +141,19 @@ static int find_times(struct submission *s, size_t task)
 static int check_times(struct submission *s)
 {
 	const struct heddle_graph *g = s->graph;
-	for (size_t i = 0; i < g->n_tasks; i++)
-		if (!find_times(s, i))
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		int some = find_times(s, i);
+		for (unsigned c = 0; c < s->rt->n_classes; c++)
+			if (s->value[TIMES + c] >= HD_MOST_US)
+				return too_long(s, i, c);
+		if (!some)
 			return hd_error(HEDDLE_E_NO_WORKER,
 			                "no worker of platform %s has a time for type %s (task %zu of graph %s): give "
 			                "the graph times for "
 			                "its classes or their kinds, or add %s to the platform's kernels",
 			                s->rt->platform->name, g->types[g->tasks[i].type].name, i, g->name,
 			                g->types[g->tasks[i].type].name);
+	}
 	return 0;
 }
 

@@ -5,7 +5,6 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-#define MOST_US 1e15 /* 31 years: past it sums of times lose microseconds, and products become infinite */
 #define BAD(...) hd_error(HEDDLE_E_FORMAT, __VA_ARGS__)
 
 static int is_positive(double x)
@@ -20,7 +19,7 @@ static int is_non_negative(double x)
 
 static int is_duration(double us)
 {
-	return us >= 0 && us < MOST_US;
+	return us >= 0 && us < HD_MOST_US;
 }
 
 static int by_string(const void *a, const void *b)
@@ -146,7 +145,7 @@ static int check_link(const struct heddle_platform *p, size_t index)
 		return BAD("link %s -> %s: bandwidth is %g MB/s; it must be above 0", from, to, l->bandwidth);
 	if (!is_duration(l->latency))
 		return BAD("link %s -> %s: latency is %g us; it must be 0 or more, and below %g", from, to, l->latency,
-		           MOST_US);
+		           HD_MOST_US);
 	for (size_t i = 0; i < l->n_buses; i++) {
 		if (l->buses[i] >= p->n_buses)
 			return BAD("link %s -> %s: bus %u does not exist; there are %zu", from, to, l->buses[i],
@@ -221,7 +220,7 @@ static int check_table(const char *codelet, const char *class_name, const struct
 			           class_name, i, k->table[i].bytes);
 		if (!is_duration(k->table[i].us) || k->table[i].us == 0)
 			return BAD("kernel %s on %s: table[%zu] is %g us; it must be above 0 and below %g", codelet,
-			           class_name, i, k->table[i].us, MOST_US);
+			           class_name, i, k->table[i].us, HD_MOST_US);
 		if (i && !(k->table[i].bytes > k->table[i - 1].bytes))
 			return BAD("kernel %s on %s: table[%zu] is for %.17g bytes, not more than the one before; "
 			           "sizes must ascend",
@@ -252,7 +251,7 @@ static int check_kernel(const struct heddle_platform *p, size_t index)
 	if (!is_non_negative(k->half) || !is_duration(k->latency))
 		return BAD(
 		    "kernel %s on %s: half is %g flops, latency %g us; both must be 0 or more, the latency below %g",
-		    k->codelet, class_name, k->half, k->latency, MOST_US);
+		    k->codelet, class_name, k->half, k->latency, HD_MOST_US);
 	return 0;
 }
 

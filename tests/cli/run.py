@@ -613,6 +613,20 @@ def test_graph_random_is_the_same_every_time(p):
     assert "regularity" in p.run("graph", "--help")[0]
 
 
+def test_graph_with_a_time_beyond_the_limit_is_refused(p):
+    with open(p.path("given.dot"), "w") as f:
+        f.write("digraph {\na [type=short, cpu=1];\nb [type=long, cpu=1e308];\n}\n")
+    with open(p.path("computed.json"), "w") as f:
+        json.dump({"heddle_graph": 1, "tasks": [{"type": "short", "flops": 1}, {"type": "long", "flops": 1e300}]}, f)
+    with open(p.path("one.yaml"), "w") as f:
+        f.write("version: 1\nname: one\nnodes: [{name: ram}]\nclasses: [{name: cpu, kind: cpu}]\nlinks: []\nbuses: []\n"
+                "workers: [{name: cpu, class: cpu, node: ram}]\n"
+                "kernels: [{codelet: short, class: cpu, gflops: 1}, {codelet: long, class: cpu, gflops: 1}]\n")
+    for command in ("sim", "bound"):
+        p.refuses(command, "given.dot", "--platform", "one.yaml", says=["given.dot:3", "node b", "1e+308", "below 1e+15"], status=1)
+        p.refuses(command, "computed.json", "--platform", "one.yaml", says=["task 1", "long", "1e+297", "below 1e+15"], status=1)
+
+
 def test_graph_wrong_input_is_answered(p):
     sample = os.path.join(GRAPHS, "sample.json")
     with open(p.path("bad.json"), "w") as f:

@@ -442,6 +442,24 @@ static void extension_chooses_the_format(void **state)
 	heddle_graph_free(g);
 }
 
+static void time_beyond_the_limit_is_refused_with_its_task(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *text, *where;
+	} files[] = {
+	    {"a.json",
+	     "{\"heddle_graph\": 1, \"data\": [], \"tasks\": [{\"type\": \"quick\", "
+	     "\"times\": "
+	     "{\"cpu\": 1}}, {\"type\": \"slow\", \"times\": {\"cpu\": 1e308}}]}",
+	     "task 1 (slow)"},
+	    {"a.dot", "digraph {\nquick [cpu=1];\nslow [cpu=1e308];\n}", "a.dot:3: node slow"},
+	    {"b.dot", "digraph {\nquick [flops=1];\nslow [type=slow, flops=1e308];\n}", "task 1 (slow)"},
+	};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		refuses(file(files[i].name), files[i].text, files[i].where, "below 1e+15");
+}
+
 /* Every beginning of a good file, and the file with each byte changed, is read or refused: nothing else. */
 static void damaged_files_are_read_or_refused(void **state)
 {
@@ -493,6 +511,7 @@ int main(void)
 	    cmocka_unit_test(stg_of_the_prototype_set_and_with_costs_are_told_apart),
 	    cmocka_unit_test(wrong_stg_is_refused_with_its_line),
 	    cmocka_unit_test(extension_chooses_the_format),
+	    cmocka_unit_test(time_beyond_the_limit_is_refused_with_its_task),
 	    cmocka_unit_test(damaged_files_are_read_or_refused),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
