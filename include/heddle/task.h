@@ -180,7 +180,7 @@ static inline struct heddle_item heddle_commute(const heddle_data *d)
 {
 	HEDDLE_ITEM_(HEDDLE_COMMUTE, 0, d, 0);
 }
-/* Bytes copied into the task. heddle_value(x) copies a variable. */
+/* Bytes copied into the task, at most 2 GiB in all. heddle_value(x) copies a variable. */
 static inline struct heddle_item heddle_bytes(const void *p, size_t size)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_VALUE, 0, p, size);

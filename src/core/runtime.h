@@ -313,7 +313,7 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 struct hd_request {
 	const heddle_codelet *codelet;
 	size_t n_codelets, n_data, n_values, value_bytes, n_after;
-	int has_extra;
+	int has_extra, too_large; /* one value alone is more than the values of a task may be */
 };
 static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 */
 {

@@ -5,6 +5,9 @@
 #include <string.h>
 #include "runtime.h"
 
+/* Of all values of a task: where each begins is kept in 32 bits. */
+#define MOST_VALUE_BYTES ((size_t)1 << 31)
+
 static void count_items(size_t n, const struct heddle_item *items, struct hd_request *q)
 {
 	memset(q, 0, sizeof *q);
@@ -18,6 +21,7 @@ static void count_items(size_t n, const struct heddle_item *items, struct hd_req
 		} else if (what == HEDDLE_ITEM_VALUE) {
 			q->n_values++;
 			q->value_bytes += hd_rounded(items[i].u.size);
+			q->too_large |= items[i].u.size > MOST_VALUE_BYTES;
 		} else {
 			q->n_after += what == HEDDLE_ITEM_AFTER;
 			q->has_extra |=
@@ -297,6 +301,10 @@ static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q)
 {
 	count_items(n, items, q);
+	if (HD_UNLIKELY(q->too_large || q->value_bytes > MOST_VALUE_BYTES))
+		return hd_error(HEDDLE_E_INVALID,
+		                "%s: more than %zu bytes of values: what is large belongs in a datum (heddle_vector)",
+		                q->codelet ? q->codelet->desc.name : "task", MOST_VALUE_BYTES);
 	return check_codelet(rt, q);
 }
 

@@ -70,6 +70,9 @@ static void items_that_point_nowhere_are_refused(void **state)
 	const int good = 1;
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_value(good), heddle_bytes(NULL, 8)),
 	               HEDDLE_E_INVALID, "value 1");
+	for (size_t size = (size_t)-1; size > UINT32_MAX; size /= 16)
+		assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_value(good), heddle_bytes(&good, size)),
+		               HEDDLE_E_INVALID, "bytes of values");
 	assert_says("pointless");
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_out(NULL)), HEDDLE_E_INVALID, "heddle_out");
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_after(NULL)), HEDDLE_E_INVALID, "heddle_after");
