@@ -75,7 +75,7 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
  * Returns the first error that no wait has reported. Blocks. `rt` may be NULL. */
 int heddle_stop(heddle_runtime *rt);
 
-/* Waits until every task submitted so far has ended. Returns 0, or the first error among the tasks that ended since the
+/* Waits until every task submitted so far has ended, and adds up what was contributed to reductions. Returns 0, or the first error among the tasks that ended since the
  * last wait for all (HEDDLE_E_KERNEL: the message names codelet, task and the kernel's value). The runtime stays
  * usable. Blocks. */
 int heddle_wait_all(heddle_runtime *rt);

@@ -94,7 +94,8 @@ static int launch(struct hd_worker *w, heddle_kernel kernel, heddle_context *c)
 	return status == HEDDLE_PENDING && event ? finish_event(w, event) : status;
 }
 
-static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c)
+/* *failed: the init kernel that did, if one did. */
+static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c, const heddle_codelet **failed)
 {
 	int status = 0;
 	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
@@ -103,23 +104,38 @@ static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c)
 		hd_unlock(&w->rt->lock);
 		if (!needed)
 			continue;
+		const heddle_codelet *init = t->accesses[i].data->extra->redux_init;
 		c->only = &t->accesses[i];
-		status = launch(w, t->accesses[i].data->extra->redux_init->kernels[w->class_id], c);
+		status = launch(w, init->kernels[w->class_id], c);
 		c->only = NULL;
+		*failed = status ? init : NULL;
 	}
 	return status;
+}
+
+/* Why a task failed: what the kernel said, which kernel it was, and what it returned. NULL when out of memory. */
+static char *failure_text(const struct hd_worker *w, const heddle_codelet *init, const char *said, int status)
+{
+	const char *where = w->rt->platform->workers[w->id].name;
+	char *kernel =
+	    init ? hd_format("%s, which begins the reduction, returned %d on %s", init->desc.name, status, where)
+	         : hd_format("its kernel returned %d on %s", status, where);
+	char *text = kernel && said ? hd_format("%s (%s)", said, kernel) : NULL;
+	if (!text)
+		return kernel;
+	free(kernel);
+	return text;
 }
 
 int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 {
 	heddle_context c = {.task = t, .worker = w};
-	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, t, &c) : 0;
+	const heddle_codelet *init = NULL;
+	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, t, &c, &init) : 0;
 	if (!status)
 		status = launch(w, hd_task_kernel(t, w->class_id), &c);
 	if (HD_UNLIKELY(status)) {
-		const char *where = w->rt->platform->workers[w->id].name;
-		char *text = c.message ? hd_format("%s (its kernel returned %d on %s)", c.message, status, where)
-		                       : hd_format("its kernel returned %d on %s", status, where);
+		char *text = failure_text(w, init, c.message, status);
 		if (text) {
 			hd_lock(&w->rt->lock);
 			hd_task_message(t, text);

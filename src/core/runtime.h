@@ -191,11 +191,13 @@ struct heddle_runtime {
 	size_t n_batch, max_batch;
 	int batch_releaser;
 	heddle_task *control, *control_tail; /* ready tasks that need no worker (link.next) */
-	heddle_task *called, *called_tail;   /* ended but for their callback (link.next) */
-	int retry;                           /* some node has room again for tasks that wait for it */
-	int news;                            /* a waiter may have what it waits for */
-	double mean_us;                      /* running mean of kernel times; large until some have run */
-	uint64_t throttle;                   /* the number of unfinished tasks a throttled submitter waits for */
+	/* REDUCE tasks that wait to enter the graph until their reduction is over (link.next, link.prev) */
+	heddle_task *open_reductions;
+	heddle_task *called, *called_tail; /* ended but for their callback (link.next) */
+	int retry;                         /* some node has room again for tasks that wait for it */
+	int news;                          /* a waiter may have what it waits for */
+	double mean_us;                    /* running mean of kernel times; large until some have run */
+	uint64_t throttle;                 /* the number of unfinished tasks a throttled submitter waits for */
 	struct hd_waiter *waiters;
 	struct hd_hold *holds;        /* owns; the newest first */
 	uint64_t n_closings;          /* how often a datum was closed, or opened again: see hd_data_close */

@@ -75,33 +75,7 @@ static void on_ready(heddle_task *t, void *arg)
 		to_policy(rt, t);
 }
 
-/* The first REDUX access of a group. The REDUCE task that will follow the group is made now, while the lack of memory
- * for it can still fail a contribution: the datum is void then. */
-static int open_reduction(heddle_runtime *rt, struct hd_access *a)
-{
-	heddle_task *reduce = hd_task_make(rt, NULL, 1);
-	if (!reduce) {
-		a->mode = HEDDLE_RW;
-		return HEDDLE_E_MEMORY;
-	}
-	reduce->kind = HD_TASK_REDUCE;
-	reduce->special = 0;
-	hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
-	a->data->extra->reduce = reduce; /* it is reducible, so there is an extra */
-	return 0;
-}
-
-/* A reduction that no task closes would never be done: the first access of another kind puts the REDUCE task before
- * itself. */
-static void close_reduction(heddle_runtime *rt, heddle_data *d)
-{
-	heddle_task *reduce = d->extra->reduce;
-	d->extra->reduce = NULL;
-	d->tail_mode = HEDDLE_RW; /* so that this does not happen to REDUCE itself */
-	hd_core_insert(rt, reduce);
-}
-
-static int begin_or_end_reductions(heddle_runtime *rt, heddle_task *t)
+static int begin_or_end_reductions(heddle_task *t)
 {
 	int status = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -110,9 +84,9 @@ static int begin_or_end_reductions(heddle_runtime *rt, heddle_task *t)
 		if (HD_LIKELY(reducing == reduces) || (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
 			continue;
 		if (reducing)
-			close_reduction(rt, a->data);
+			hd_reduction_close(a->data);
 		else if (!status)
-			status = open_reduction(rt, a);
+			status = hd_reduction_open(a);
 		else
 			a->mode = HEDDLE_RW; /* the task fails already, and so must what it would have contributed to */
 	}
@@ -137,7 +111,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	int status = begin_or_end_reductions(rt, t);
+	int status = begin_or_end_reductions(t);
 	hd_set_state(t, HD_WAITING);
 	t->order = rt->next_order++;
 	rt->n_inserted++;

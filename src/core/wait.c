@@ -134,6 +134,8 @@ int heddle_wait_all(heddle_runtime *rt)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
+	hd_drain(rt);
+	hd_reductions_close(rt);
 	int status = hd_wait_until(rt, all_ended, NULL);
 	if (!status && rt->first_error) {
 		status = hd_error(rt->first_error, "%s", rt->first_message ? rt->first_message : "a task failed");

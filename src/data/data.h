@@ -205,6 +205,14 @@ int hd_private_needs_init(struct hd_access *a);
 /* A REDUCE task is ready: makes the tasks that combine the private copies, in a chain that ends with `t`. All or none:
  * HEDDLE_E_MEMORY. */
 int hd_reduce_spawn(heddle_task *t);
+/* The first access of a reduction enters the graph. HEDDLE_E_MEMORY: it has become RW, and its task must fail. */
+int hd_reduction_open(struct hd_access *a);
+/* What was contributed until now is combined: REDUCE enters the graph. */
+void hd_reduction_close(heddle_data *d);
+/* The same for all that are open. */
+void hd_reductions_close(heddle_runtime *rt);
+/* The datum goes; its reduction, if it has begun, will not end. */
+void hd_reduction_drop(heddle_data *d);
 /* It has ended: the private copies go. */
 void hd_private_drop(heddle_data *d, int redux_only);
 

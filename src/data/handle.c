@@ -290,8 +290,7 @@ void hd_data_destroy(heddle_data *d)
 	*d->prev_next = d->next;
 	if (d->next)
 		d->next->prev_next = d->prev_next;
-	if (d->extra && d->extra->reduce)
-		hd_task_unref(d->rt, d->extra->reduce);
+	hd_reduction_drop(d);
 	if (d->extra)
 		free_extra(d->extra);
 	give_handle(d);

@@ -170,3 +170,61 @@ int hd_reduce_spawn(heddle_task *t)
 	}
 	return 0;
 }
+
+/* --- The task that ends it ---------------------------------------------------------------------------------------- */
+
+/* The first REDUX access of a group. The REDUCE task that will follow the group is made now, while the lack of memory
+ * for it can still fail a contribution: the datum is void then. */
+int hd_reduction_open(struct hd_access *a)
+{
+	heddle_runtime *rt = a->data->rt;
+	heddle_task *reduce = hd_task_make(rt, NULL, 1);
+	if (!reduce) {
+		a->mode = HEDDLE_RW;
+		return HEDDLE_E_MEMORY;
+	}
+	reduce->kind = HD_TASK_REDUCE;
+	reduce->special = 0;
+	hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
+	a->data->extra->reduce = reduce; /* it is reducible, so there is an extra */
+	reduce->link.prev = NULL;
+	reduce->link.next = rt->open_reductions;
+	if (rt->open_reductions)
+		rt->open_reductions->link.prev = reduce;
+	rt->open_reductions = reduce;
+	return 0;
+}
+
+static heddle_task *take_reduction(heddle_data *d)
+{
+	heddle_task *reduce = d->extra->reduce;
+	d->extra->reduce = NULL;
+	if (reduce->link.prev)
+		reduce->link.prev->link.next = reduce->link.next;
+	else
+		d->rt->open_reductions = reduce->link.next;
+	if (reduce->link.next)
+		reduce->link.next->link.prev = reduce->link.prev;
+	return reduce;
+}
+
+/* A reduction that no task closes would never be done: the first access of another kind puts the REDUCE task before
+ * itself. */
+void hd_reduction_close(heddle_data *d)
+{
+	heddle_task *reduce = take_reduction(d);
+	d->tail_mode = HEDDLE_RW; /* so that this does not happen to REDUCE itself */
+	hd_core_insert(d->rt, reduce);
+}
+
+void hd_reductions_close(heddle_runtime *rt)
+{
+	while (rt->open_reductions)
+		hd_reduction_close(rt->open_reductions->accesses[0].data);
+}
+
+void hd_reduction_drop(heddle_data *d)
+{
+	if (d->extra && d->extra->reduce)
+		hd_task_unref(d->rt, take_reduction(d));
+}
