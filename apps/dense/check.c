@@ -27,6 +27,8 @@ static int square_check(const heddle_dense_matrix *a, const char *what)
 int heddle_dense_spd_submit(heddle_dense_matrix *a, uint64_t seed)
 {
 	int status = square_check(a, "heddle_dense_spd_submit");
+	if (status >= 0)
+		status = hd_dense_check_space(a); /* what is factorised next is this matrix */
 	if (status < 0)
 		return status;
 	heddle_codelet *spd = hd_dense_codelet(a, HD_DENSE_SPD);

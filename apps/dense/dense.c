@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 /* Weak: another BLAS lacks them, and is then expected to be sequential. */
 extern void openblas_set_num_threads(int n) __attribute__((weak));
@@ -35,6 +37,31 @@ static void blas_drop(void)
 	if (--blas_users == 0)
 		openblas_set_num_threads(blas_former_threads);
 	pthread_mutex_unlock(&blas_lock);
+}
+
+/* Each thread that calls OpenBLAS gets a buffer of 128 MiB from it, and the allocator of C may map as much for a thread of its
+ * own. */
+enum { MIB_PER_WORKER = 256 };
+
+int hd_dense_check_space(const heddle_dense_matrix *a)
+{
+	struct rlimit limit;
+	if (!openblas_set_num_threads || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return 0;
+	size_t n_workers = heddle_runtime_platform(a->dense->rt)->n_workers;
+	size_t bytes = a->temporary ? a->shape.rows * a->shape.columns * hd_dense_elem_size(a->shape.precision) : 0;
+	size_t needed = n_workers * ((size_t)MIB_PER_WORKER << 20) + bytes;
+	void *room = mmap(NULL, needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room != MAP_FAILED) {
+		munmap(room, needed);
+		return 0;
+	}
+	return heddle_error(
+	    HEDDLE_E_MEMORY,
+	    "OpenBLAS may take %d MiB of address space for each of %zu workers, and %zu MiB are needed for "
+	    "the matrix: the limit of this process, %llu MiB, leaves less; raise it (ulimit -v), or use fewer "
+	    "workers (n_cpu, --ncpu)",
+	    MIB_PER_WORKER, n_workers, bytes >> 20, (unsigned long long)limit.rlim_cur >> 20);
 }
 
 int hd_dense_no_memory(const char *what)

@@ -132,7 +132,10 @@ int heddle_dense_potrf(heddle_dense *dense, const struct heddle_dense_problem *p
 	if (status < 0)
 		return status;
 	struct heddle_dense_report result;
-	status = hd_dense_finish(matrix, factor(matrix, problem, problem->layout == HEDDLE_DENSE_TILED, &result));
+	status = hd_dense_check_space(matrix);
+	if (status >= 0)
+		status = factor(matrix, problem, problem->layout == HEDDLE_DENSE_TILED, &result);
+	status = hd_dense_finish(matrix, status);
 	if (status >= 0 && report)
 		*report = result;
 	return status;

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -443,6 +444,18 @@ def test_run_wrong_names_are_answered(p):
     p.refuses(*RUN, "--gantt", "g.gif", says=[".png"])
     p.refuses(*RUN, "--trace", "/proc/none/x", says=["/proc/none"], status=1)
     p.refuses(*RUN, "--no-trace", "--explain", says=["--explain"])
+
+
+def test_run_without_address_space_for_blas_is_refused(p):
+    """OpenBLAS tries again for ever when it gets no memory."""
+    def start(*arguments):
+        return subprocess.run([p.command, *arguments], cwd=p.directory, env=p.env, capture_output=True, timeout=60,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20)))
+    if start("version").returncode:
+        return  # a sanitizer wants more before it begins
+    result = start(*RUN, "--ncpu", "1")
+    for word in ("address space", "OpenBLAS", "300 MiB", "ulimit -v", "--ncpu"):
+        assert result.returncode == 1 and word in result.stderr.decode(), (word, result)
 
 
 def test_run_too_large_for_memory_is_refused(p):
