@@ -321,6 +321,8 @@ static inline size_t hd_rounded(size_t size) /* values begin at multiples of 8 *
 {
 	return hd_round_up(size, 8);
 }
+/* HEDDLE_E_NO_FIT: both sizes in bytes, and what would help. `who` needs that much: "gemm needs". */
+int hd_no_fit(const char *who, uint64_t bytes, uint64_t room);
 int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q);
 int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
                     const struct hd_request *q);

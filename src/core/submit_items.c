@@ -247,6 +247,24 @@ static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 	                        t->codelet->desc.name, t->only_worker ? ", or heddle_on does" : "");
 }
 
+int hd_no_fit(const char *who, uint64_t bytes, uint64_t room)
+{
+	return hd_error(
+	    HEDDLE_E_NO_FIT,
+	    "%s %llu bytes of data at once, more than the %llu of any memory it can run in: split them into "
+	    "smaller pieces (tiles), or give such a memory more room (the setting emulated_memory; capacity_mib in "
+	    "a platform)",
+	    who, (unsigned long long)bytes, (unsigned long long)room);
+}
+
+static __attribute__((cold)) int no_fit(const heddle_codelet *c, uint64_t bytes, uint64_t room)
+{
+	char *who = hd_format("%s needs", c->desc.name);
+	int status = hd_no_fit(who ? who : "a task needs", bytes, room);
+	free(who);
+	return status;
+}
+
 static int check_room(const heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
@@ -258,9 +276,7 @@ static int check_room(const heddle_runtime *rt, heddle_task *t)
 	uint64_t limit = t->only_worker ? rt->memories[rt->workers[t->only_worker - 1].node].capacity : c->max_bytes;
 	if (!limit || bytes <= limit)
 		return 0;
-	return hd_error(HEDDLE_E_NO_FIT,
-	                "%s needs %llu bytes of data at once, more than the %llu of any memory it can run in",
-	                c->desc.name, (unsigned long long)bytes, (unsigned long long)limit);
+	return no_fit(c, bytes, limit);
 }
 
 /* Some worker must be able to run it, or it would wait for ever. */

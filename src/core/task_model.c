@@ -55,8 +55,9 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 }
 
 /* Where times are given a worker can run what its class has a time for. Only now is that known for these data: what refused
- * others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER, HEDDLE_E_NO_FIT. */
-static int check_times(const heddle_runtime *rt, const heddle_task *t)
+ * others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER, HEDDLE_E_NO_FIT; then
+ * *room is the largest memory of those that have a time. */
+static int check_times(const heddle_runtime *rt, const heddle_task *t, uint64_t *room)
 {
 	int status = HEDDLE_E_NO_WORKER;
 	for (size_t i = 0; i < rt->n_workers; i++) {
@@ -67,14 +68,17 @@ static int check_times(const heddle_runtime *rt, const heddle_task *t)
 		if (hd_task_fits(rt, t, w->node))
 			return 0;
 		status = HEDDLE_E_NO_FIT;
+		*room = rt->memories[w->node].capacity > *room ? rt->memories[w->node].capacity : *room;
 	}
 	return status;
 }
 
-static const char *why_none(const heddle_task *t)
+static const char *why_none(const heddle_task *t, uint64_t room)
 {
-	if (t->status == HEDDLE_E_NO_FIT)
-		return "its data are larger than the memory of any worker whose class has a time for it";
+	if (t->status == HEDDLE_E_NO_FIT) {
+		hd_no_fit("on the classes that have a time for it, it needs", hd_task_bytes(t), room);
+		return heddle_last_error();
+	}
 	if (t->only_worker)
 		return "the only worker that may run it has no time for it";
 	return t->codelet->desc.model == HEDDLE_MODEL_GIVEN
@@ -87,17 +91,18 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	HD_HELD(&rt->lock);
 	heddle_codelet *c = t->codelet;
 	int known = c->last_footprint == t->footprint;
+	uint64_t room = 0;
 	t->perf = HD_LIKELY(known) ? c->last_entry : hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf))
 		t->status = HEDDLE_E_MEMORY;
 	else if (rt->engine->times_are_given &&
 	         (!known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS))))
 		/* also where the entry is known: tasks with aliases share it, but need less room */
-		t->status = check_times(rt, t);
+		t->status = check_times(rt, t, &room);
 	if (HD_UNLIKELY(t->status)) {
 		t->cancelled = 1;
 		if (t->status != HEDDLE_E_MEMORY)
-			hd_task_message(t, why_none(t));
+			hd_task_message(t, why_none(t, room));
 	} else if (HD_UNLIKELY(!known)) {
 		c->last_footprint = t->footprint;
 		c->last_entry = t->perf;

@@ -38,6 +38,14 @@ static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f,
 	w->n[0] = left + n + right;
 }
 
+static int unknown_kind(const struct heddle_filter *f)
+{
+	return hd_error(
+	    HEDDLE_E_INVALID,
+	    "there is no filter of kind %d: kind is HEDDLE_SPLIT_VECTOR, _HALO, _COLUMNS, _ROWS, _TILES or _CUSTOM",
+	    (int)f->kind);
+}
+
 static int window(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct hd_window *w)
 {
 	memcpy(w->n, p->n, sizeof w->n);
@@ -56,7 +64,7 @@ static int window(const struct heddle_part *p, const struct heddle_filter *f, si
 		           ? hd_error(HEDDLE_E_INVALID, "the filter refused child %zu", i)
 		           : 0;
 	}
-	return hd_error(HEDDLE_E_INVALID, "there is no filter of kind %d", (int)f->kind);
+	return unknown_kind(f);
 }
 
 static size_t n_windows(const struct heddle_part *p, const struct heddle_filter *f)
@@ -85,6 +93,8 @@ static int check_pieces(size_t extent, size_t pieces, size_t tile, const char *w
 static int check_filter(const heddle_data *d, const struct heddle_filter *f)
 {
 	char name[80];
+	if ((unsigned)f->kind > HEDDLE_SPLIT_CUSTOM)
+		return unknown_kind(f);
 	hd_data_name_unlocked(d, name, sizeof name);
 	if (hd_data_n_parts(d) != 1 || (d->traits & HD_DATA_OBJECT))
 		return hd_error(HEDDLE_E_UNSUPPORTED, "%s: only data of one dense part can be split", name);

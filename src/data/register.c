@@ -111,11 +111,11 @@ static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint6
 	char name[80];
 	if (!codelet->max_bytes || d->bytes <= codelet->max_bytes / n_copies)
 		return 0;
-	return hd_error(
-	    HEDDLE_E_NO_FIT,
-	    "%s needs %llu copies of %s, of %llu bytes each, more than the %llu of any memory it can run in",
-	    codelet->desc.name, (unsigned long long)n_copies, hd_data_name_unlocked(d, name, sizeof name),
-	    (unsigned long long)d->bytes, (unsigned long long)codelet->max_bytes);
+	char *who = hd_format("%s needs %llu cop%s of %s, that is", codelet->desc.name, (unsigned long long)n_copies,
+	                      n_copies == 1 ? "y" : "ies", hd_data_name_unlocked(d, name, sizeof name));
+	int status = hd_no_fit(who ? who : codelet->desc.name, n_copies * d->bytes, codelet->max_bytes);
+	free(who);
+	return status;
 }
 
 /* A contribution may be made by any worker, so any must be able to begin one. */

@@ -66,7 +66,14 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 	if (name && name[0])
 		return heddle_platform_load(name, &rt->platform);
 	int status = heddle_platform_discover(rt->config.n_cpu, &rt->platform);
-	return status ? status : add_emulated(rt);
+	if (!status)
+		status = add_emulated(rt);
+	if (!status && !rt->platform->n_workers)
+		return hd_error(
+		    HEDDLE_E_INVALID,
+		    "there would be no worker: n_cpu is 0, and so is n_emulated; set n_cpu (HEDDLE_NCPU) to 1 or "
+		    "more, or to -1, one per core, or n_emulated (HEDDLE_EMULATED) to 1 or more");
+	return status;
 }
 
 static void describe_workers(heddle_runtime *rt)

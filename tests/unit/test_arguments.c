@@ -212,8 +212,41 @@ static void task_too_large_for_the_worker_that_may_run_it_is_refused(void **stat
 	assert_ok(heddle_vector(rt, bytes, 500, 1, &small));
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_r(large)), HEDDLE_E_NO_WORKER, "bulky");
 	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_r(large), heddle_on(2)), HEDDLE_E_NO_FIT, "2000");
+	assert_says("smaller pieces");
+	assert_says("emulated_memory");
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(small)));
 	stop_after(rt, 1);
+}
+
+static void machine_without_workers_says_what_to_set(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	heddle_runtime *rt;
+	config.n_cpu = 0;
+	assert_refused(heddle_start(&config, &rt), HEDDLE_E_INVALID, "n_cpu");
+	assert_says("n_emulated");
+	assert_says("HEDDLE_NCPU");
+	config.n_emulated = 1;
+	rt = start_with(&config);
+	assert_ok(heddle_stop(rt));
+}
+
+static void filter_of_unknown_kind_says_which_there_are(void **state)
+{
+	(void)state;
+	static const char *const kinds[] = {"VECTOR", "HALO", "COLUMNS", "ROWS", "TILES", "CUSTOM"};
+	heddle_runtime *rt = start();
+	double x[8] = {0};
+	heddle_data *d;
+	size_t n;
+	assert_ok(heddle_vector(rt, x, 8, sizeof *x, &d));
+	const struct heddle_filter filter = {.kind = (enum heddle_filter_kind)99, .nx = 2};
+	assert_refused(heddle_partition(d, &filter, &n), HEDDLE_E_INVALID, "99");
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		assert_says(kinds[i]);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
 }
 
 int main(void)
@@ -231,6 +264,8 @@ int main(void)
 	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, NULL),
 	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, simulated),
 	    cmocka_unit_test(task_too_large_for_the_worker_that_may_run_it_is_refused),
+	    cmocka_unit_test(machine_without_workers_says_what_to_set),
+	    cmocka_unit_test(filter_of_unknown_kind_says_which_there_are),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

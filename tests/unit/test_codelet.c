@@ -211,6 +211,9 @@ static void in_virtual_time_a_task_that_no_worker_has_time_and_room_for_fails(vo
 		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(large)));
 		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_NO_FIT);
 		assert_says("there");
+		assert_says("21474836480 bytes");
+		assert_says("10870587392");
+		assert_says("smaller pieces");
 		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(half), heddle_on(0)));
 		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_NO_WORKER);
 		assert_says("only worker");
