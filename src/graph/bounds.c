@@ -1,9 +1,18 @@
 /* Lower bounds of the makespan of a graph on a platform (bounds/bounds.h). */
 #include <heddle/graph.h>
+#include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
 #include "bounds/bounds.h"
 #include "graph.h"
+
+static int has_time(const struct hd_costed *costed, size_t task)
+{
+	for (size_t c = 0; c < costed->n_classes; c++)
+		if (costed->workers[c] && !isnan(costed->times[task * costed->n_classes + c]))
+			return 1;
+	return 0;
+}
 
 static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
 {
@@ -12,7 +21,8 @@ static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
 		for (size_t c = 0; c < costed->n_classes; c++)
 			costed->times[i * costed->n_classes + c] =
 			    heddle_graph_time(graph, i, costed->platform, (unsigned)c);
-		status = hd_costed_accept(costed, i, graph->types[graph->tasks[i].type].name, i);
+		status = has_time(costed, i) ? hd_costed_accept(costed, i, graph->types[graph->tasks[i].type].name, i)
+		                             : hd_graph_no_time(HEDDLE_E_INVALID, graph, i, costed->platform);
 	}
 	return status;
 }

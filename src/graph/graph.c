@@ -215,6 +215,17 @@ double heddle_graph_time(const struct heddle_graph *g, size_t task, const struct
 	return column < g->n_classes ? g->times[task * g->n_classes + column] : us;
 }
 
+int hd_graph_no_time(int status, const struct heddle_graph *g, size_t task, const struct heddle_platform *platform)
+{
+	const char *type = g->types[g->tasks[task].type].name;
+	return hd_error(
+	    status,
+	    "nobody says how long %s (task %zu) of graph %s takes on any worker of platform %s: give its times "
+	    "in the graph (DOT: cpu=US, cuda=US, time_CLASS=US or flops=N at the node; JSON: \"times\" of the "
+	    "task), or take a platform that has %s among its kernels (--platform)",
+	    type, task, g->name, platform->name, type);
+}
+
 /* --- Dependencies ------------------------------------------------------------------------------------------------- */
 
 struct collecting {

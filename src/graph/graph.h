@@ -96,6 +96,8 @@ int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 
 /* --- Others ------------------------------------------------------------------------------------------------------- */
 
+/* The error that nobody says how long a task takes on any worker of the platform, and who could. Returns `status`. */
+int hd_graph_no_time(int status, const struct heddle_graph *g, size_t task, const struct heddle_platform *platform);
 /* Sum of the sizes of a task's data. */
 double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
 /* The column of `times` that holds for a class, or graph->n_classes. */

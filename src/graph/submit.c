@@ -147,12 +147,7 @@ static int check_times(struct submission *s)
 			if (s->value[TIMES + c] >= HD_MOST_US)
 				return too_long(s, i, c);
 		if (!some)
-			return hd_error(HEDDLE_E_NO_WORKER,
-			                "no worker of platform %s has a time for type %s (task %zu of graph %s): give "
-			                "the graph times for "
-			                "its classes or their kinds, or add %s to the platform's kernels",
-			                s->rt->platform->name, g->types[g->tasks[i].type].name, i, g->name,
-			                g->types[g->tasks[i].type].name);
+			return hd_graph_no_time(HEDDLE_E_NO_WORKER, g, i, s->rt->platform);
 	}
 	return 0;
 }

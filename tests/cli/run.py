@@ -446,6 +446,13 @@ def test_run_wrong_names_are_answered(p):
     p.refuses(*RUN, "--no-trace", "--explain", says=["--explain"])
 
 
+def test_run_that_does_not_fit_the_emulated_memory_says_what_would(p):
+    run = ["run", "cholesky", "--n", "512", "--tile", "256", "--ncpu", "0", "--emulated", "1"]
+    p.refuses(*run, "--emulated-memory", "1400K", says=["bytes of data at once", "smaller pieces", "emulated_memory"], status=1)
+    p.refuses(*run, "--emulated-memory", "1900K", says=["residual", "--no-check", "--emulated-memory", "--tile"], status=1)
+    p.run(*run, "--emulated-memory", "1900K", "--no-check")
+
+
 def test_run_without_address_space_for_blas_is_refused(p):
     """OpenBLAS tries again for ever when it gets no memory."""
     def start(*arguments):
@@ -624,6 +631,13 @@ def test_graph_random_is_the_same_every_time(p):
     g = p.json("graph", "--random", "n=200,fat=0")["graph"]
     equal((g["depth"], g["width"], g["edges"]), (200, 1, 199))
     assert "regularity" in p.run("graph", "--help")[0]
+
+
+def test_graph_without_times_says_how_to_give_them(p):
+    with open(p.path("no.dot"), "w") as f:
+        f.write("digraph { a -> b; }")
+    for command in ("sim", "bound"):
+        p.refuses(command, "no.dot", "--platform", "haswell-k40m", says=["cpu=", "flops=", "--platform", "task 0"], status=1)
 
 
 def test_graph_with_a_time_beyond_the_limit_is_refused(p):

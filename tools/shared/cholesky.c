@@ -25,7 +25,8 @@ struct workspace {
 	heddle_runtime *rt;
 	heddle_dense *dense;
 	heddle_dense_matrix *matrix;
-	void *buffer; /* in place: the column-major matrix */
+	void *buffer;        /* in place: the column-major matrix */
+	const char *failure; /* what has failed if something fails now */
 };
 
 static size_t element_size(enum heddle_dense_precision precision)
@@ -139,6 +140,11 @@ static int factor_all(struct workspace *w, const struct work *what, struct outco
 	if (!status && what->problem.check) {
 		tool_progress("residual");
 		status = heddle_dense_potrf_residual(w->matrix, what->problem.seed, &out->residual);
+		w->failure = status == HEDDLE_E_NO_FIT
+		                 ? "the factorisation went well, but its residual cannot be computed here "
+		                   "(--no-check leaves it out; a larger --emulated-memory or a "
+		                   "smaller --tile makes room)"
+		                 : "the residual was not computed";
 	}
 	tool_progress_end();
 	return status;
@@ -146,11 +152,11 @@ static int factor_all(struct workspace *w, const struct work *what, struct outco
 
 int cholesky_run_on(heddle_runtime *rt, const struct work *what, struct outcome *out)
 {
-	struct workspace w = {.rt = rt};
+	struct workspace w = {.rt = rt, .failure = "the factorisation failed"};
 	outcome_init(out, heddle_runtime_policy(rt));
 	int failed = open_workspace(&w, &what->problem) || factor_all(&w, what, out);
 	if (failed)
-		tool_library_error("the factorisation failed");
+		tool_library_error(w.failure);
 	int lost = close_workspace(&w);
 	if (lost && !failed)
 		tool_library_error("the factor was lost");
