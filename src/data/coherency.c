@@ -46,18 +46,19 @@ static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, u
 	return hop_time(hd_hop(&rt->hops, from, 0), bytes) + hop_time(hd_hop(&rt->hops, 0, to), bytes);
 }
 
-static int cheapest_source(const heddle_data *d, unsigned to)
+/* -1: there is none; *best_time is 0 then. */
+static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 {
 	const heddle_runtime *rt = d->rt;
 	int best = -1;
-	double best_time = 0;
+	*best_time = 0;
 	for (unsigned from = 0; from < rt->n_nodes; from++) {
 		if (!d->replicas[from].valid || from == to)
 			continue;
 		double time = route_time(rt, from, to, d->bytes);
-		if (best < 0 || time < best_time) {
+		if (best < 0 || time < *best_time) {
 			best = (int)from;
-			best_time = time;
+			*best_time = time;
 		}
 	}
 	return best;
@@ -67,8 +68,9 @@ double hd_fetch_time(const heddle_data *d, unsigned node)
 {
 	if (d->replicas[node].valid || d->replicas[node].incoming)
 		return 0;
-	int from = cheapest_source(d, node);
-	return from < 0 ? 0 : route_time(d->rt, (unsigned)from, node, d->bytes);
+	double time;
+	cheapest_source(d, node, &time);
+	return time;
 }
 
 static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)
@@ -139,7 +141,8 @@ static int fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_t
 	*out = find_transfer(d, to);
 	if (*out)
 		return 0;
-	int from = cheapest_source(d, to);
+	double time;
+	int from = cheapest_source(d, to, &time);
 	if (from < 0) {
 		char name[80];
 		return hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it",
@@ -272,7 +275,8 @@ void hd_prefetch(heddle_data *d, unsigned node)
 {
 	HD_HELD(&d->rt->lock);
 	struct hd_replica *r = &d->replicas[node];
-	if (r->valid || r->incoming || d->n_writers || cheapest_source(d, node) < 0)
+	double time;
+	if (r->valid || r->incoming || d->n_writers || cheapest_source(d, node, &time) < 0)
 		return; /* what is being written would arrive torn, or be obsolete when it does */
 	if (hd_memory_try(r))
 		return;
