@@ -72,7 +72,7 @@ static int merge_modes(unsigned a, unsigned b, unsigned *out)
 }
 
 /* The same datum twice in one task: the first access stands for both, with the mode that covers both. */
-static int merge(heddle_task *t, struct hd_access *first, struct hd_access *again)
+static __attribute__((cold, noinline)) int merge(heddle_task *t, struct hd_access *first, struct hd_access *again)
 {
 	unsigned mode;
 	if (merge_modes(first->mode, again->mode, &mode)) {
@@ -87,7 +87,7 @@ static int merge(heddle_task *t, struct hd_access *first, struct hd_access *agai
 	return 0;
 }
 
-/* Up to so many data of a task are compared each with each: that is faster than a table. */
+/* So many data of a task are compared each with each: that is faster than a table. */
 enum { FEW_DATA = 32 };
 
 static int merge_duplicate(heddle_task *t, struct hd_access *a)
@@ -110,8 +110,8 @@ static size_t find_first(struct hd_access *const *table, size_t size, const hedd
 	return at;
 }
 
-/* All data of a task that has more than few. */
-static __attribute__((cold)) int merge_duplicates(heddle_task *t)
+/* The rest of the data of a task that has more than few. */
+static __attribute__((cold, noinline)) int merge_duplicates(heddle_task *t)
 {
 	size_t size = 2 * (size_t)FEW_DATA;
 	while (size < 2 * (size_t)t->n_accesses)
@@ -121,10 +121,10 @@ static __attribute__((cold)) int merge_duplicates(heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
 		struct hd_access *a = &t->accesses[i];
 		size_t at = find_first(table, size, a->data);
-		if (table[at])
-			status = merge(t, table[at], a);
-		else
+		if (!table[at])
 			table[at] = a;
+		else if (i >= FEW_DATA)
+			status = merge(t, table[at], a);
 	}
 	free(table);
 	return status;
@@ -155,7 +155,7 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
 		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies come and go */
 	t->footprint = hd_fold(t->footprint, d->shape);
-	return HD_UNLIKELY(i > 0) && HD_LIKELY(t->n_accesses <= FEW_DATA) ? merge_duplicate(t, a) : 0;
+	return HD_UNLIKELY(i - 1 < FEW_DATA - 1) ? merge_duplicate(t, a) : 0; /* not the first, nor one of many */
 }
 
 static int add_value(heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
@@ -317,7 +317,7 @@ static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q)
 {
 	count_items(n, items, q);
-	if (HD_UNLIKELY(q->too_large || q->value_bytes > MOST_VALUE_BYTES))
+	if (q->n_values && HD_UNLIKELY(q->too_large || q->value_bytes > MOST_VALUE_BYTES))
 		return hd_error(HEDDLE_E_INVALID,
 		                "%s: more than %zu bytes of values: what is large belongs in a datum (heddle_vector)",
 		                q->codelet ? q->codelet->desc.name : "task", MOST_VALUE_BYTES);
