@@ -9,7 +9,7 @@
 static int has_time(const struct hd_costed *costed, size_t task)
 {
 	for (size_t c = 0; c < costed->n_classes; c++)
-		if (costed->workers[c] && !isnan(costed->times[task * costed->n_classes + c]))
+		if (costed->workers[c] > 0 && !isnan(costed->times[task * costed->n_classes + c]))
 			return 1;
 	return 0;
 }
