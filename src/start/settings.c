@@ -278,7 +278,7 @@ static int read_file(struct heddle_config *config)
 {
 	char path[512];
 	heddle_config_file(path, sizeof path);
-	if (!path[0])
+	if (!path[0] || strcmp(path, "/dev/null") == 0) /* the usual way of saying that there is no file */
 		return 0;
 	/* Text settings point into it, and struct heddle_config owns nothing: one copy per thread stays. */
 	static _Thread_local char *contents; /* only its thread */
