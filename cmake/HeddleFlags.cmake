@@ -6,7 +6,8 @@ option(HEDDLE_FUZZ "build the fuzzers of tests/fuzz (clang only)" OFF)
 
 add_library(heddle_flags INTERFACE)
 target_compile_features(heddle_flags INTERFACE c_std_11)
-target_compile_options(heddle_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion)
+target_compile_options(heddle_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
+	$<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
 	# gcc, which builds everything too, judges these better: clang objects to an enum in an int
 	target_compile_options(heddle_flags INTERFACE -Wno-sign-conversion -Wno-implicit-int-float-conversion)

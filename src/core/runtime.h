@@ -360,6 +360,11 @@ void hd_wake_waiters(heddle_runtime *rt);
 /* Another thread of the program can still change what the waiter waits for. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
 
+/* policy_host.c: the runtime's instance of the policy that its settings name. HEDDLE_E_UNKNOWN, or what the policy's
+ * create says. */
+int hd_sched_open(heddle_runtime *rt);
+void hd_sched_close(heddle_runtime *rt);
+
 /* context.c: running kernels. */
 struct heddle_call_context {
 	heddle_task *task;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "driver/driver.h"
-#include "core/runtime.h"
+#include "start.h"
 
 enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5 };
 

@@ -9,6 +9,7 @@
 #include <heddle/settings.h>
 #include "base/base.h"
 #include "start/environment.h"
+#include "start.h"
 
 enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT };
 static const char *const kind_names[] = {"int", "bool", "bytes", "int", "double", "text"};

@@ -2,12 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core/runtime.h"
-
-int hd_sched_open(heddle_runtime *rt);
-void hd_sched_close(heddle_runtime *rt);
-int hd_measure_links(heddle_runtime *rt);
-int hd_config_check(const struct heddle_config *config);
+#include "start.h"
 
 static _Atomic uint64_t next_uid = 1; /* relaxed increments: only uniqueness matters; pairs: nothing */
 
