@@ -224,7 +224,8 @@ static inline struct heddle_item heddle_then(heddle_callback f, const void *arg)
 	return item;
 }
 
-/* Submits one task. Returns at once, unless `window` tasks are unfinished: then it waits (or helps) until there is
+/* Submits one task, described by an array of items, which may have been put together piece by piece.
+ * Returns at once, unless `window` tasks are unfinished: then it waits (or helps) until there is
  * room. Inside a kernel or callback it never waits. A task without a codelet is a pure synchronisation.
  * HEDDLE_E_INVALID; HEDDLE_E_NO_WORKER: no worker has a kernel (or a time) for the codelet; HEDDLE_E_NO_FIT: the task's
  * data are larger than any memory it could run in; HEDDLE_E_MEMORY: nothing was submitted. */
@@ -235,24 +236,6 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 	heddle_submit_items(rt, sizeof((struct heddle_item[]){__VA_ARGS__}) / sizeof(struct heddle_item), \
 	                    (const struct heddle_item[]){__VA_ARGS__})
 #endif
-
-/* The long way: the same as a structure, for programs that build tasks piece by piece. */
-struct heddle_task_desc {
-	heddle_codelet *codelet;        /* NULL: synchronisation only */
-	const struct heddle_item *data; /* made by heddle_r() and its kin */
-	size_t n_data;
-	const struct heddle_item *values; /* made by heddle_value() */
-	size_t n_values;
-	int priority;
-	heddle_callback callback;
-	void *callback_arg;
-	heddle_task *const *after;
-	size_t n_after;
-	int worker; /* 1 + the only worker that may run it; 0: any */
-	const char *name;
-};
-/* `out` may be NULL; otherwise the program holds a reference. */
-int heddle_task_submit(heddle_runtime *rt, const struct heddle_task_desc *desc, heddle_task **out);
 
 /* Waits for one task; returns its status: 0, HEDDLE_E_KERNEL, HEDDLE_E_CANCELLED, HEDDLE_E_NO_FIT. Blocks. */
 int heddle_task_wait(heddle_task *task);

@@ -204,18 +204,8 @@ static int tasks_and_callbacks(int gone)
 	TRY(heddle_submit(rt, heddle_after(first), heddle_after(second), heddle_then(count_call, &calls)));
 	for (int i = 0; i < 200 && !status; i++)
 		ALSO(heddle_submit(rt, heddle_call(one), heddle_rw(i % 2 ? x : y)));
-	TRY(heddle_task_submit(rt,
-	                       &(struct heddle_task_desc){.codelet = plus,
-	                                                  .data = (struct heddle_item[]){heddle_rw(x)},
-	                                                  .n_data = 1,
-	                                                  .values = (struct heddle_item[]){heddle_value(seven)},
-	                                                  .n_values = 1,
-	                                                  .name = "long",
-	                                                  .callback = count_call,
-	                                                  .callback_arg = &calls,
-	                                                  .after = &second,
-	                                                  .n_after = 1},
-	                       NULL));
+	TRY(heddle_submit(rt, heddle_call(plus), heddle_rw(x), heddle_value(seven), heddle_named("second"),
+	                  heddle_then(count_call, &calls), heddle_after(second)));
 	if (first)
 		ALSO(heddle_task_wait(first));
 	heddle_task_release(first);

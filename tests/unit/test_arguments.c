@@ -122,40 +122,14 @@ static void task_of_another_runtime_is_no_predecessor(void **state)
 	stop_after(there, 3);
 }
 
-/* --- The long way ------------------------------------------------------------------------------------------------- */
-
-static void description_with_a_count_without_its_array_is_refused(void **state)
+static void worker_that_is_not_there_is_refused(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
-	struct heddle_task_desc desc = {.codelet = heddle_codelet_new(rt, .name = "countless", .cpu = nothing)};
-	desc.n_data = 2;
-	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID,
-	               "countless: a task description has a count without its array");
-	desc.n_data = 0;
-	desc.n_values = 2;
-	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID, "without its array");
-	desc.n_values = 0;
-	desc.n_after = 2;
-	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID, "without its array");
-	desc.n_after = 0;
-	assert_ok(heddle_task_submit(rt, &desc, NULL));
-	stop_after(rt, 1);
-}
-
-static void description_with_a_worker_that_is_not_there_is_refused(void **state)
-{
-	(void)state;
-	heddle_runtime *rt = start();
-	struct heddle_task_desc desc = {.codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing),
-	                                .worker = -1};
-	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID, "worker is -1");
-	desc.worker = INT_MIN;
-	assert_int_equal(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID);
-	desc.worker = 3;
-	assert_refused(heddle_task_submit(rt, &desc, NULL), HEDDLE_E_INVALID, "there is no worker 2");
-	desc.worker = 2;
-	assert_ok(heddle_task_submit(rt, &desc, NULL));
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	assert_refused(heddle_submit(rt, heddle_call(codelet), heddle_on(2)), HEDDLE_E_INVALID, "there is no worker 2");
+	assert_int_equal(heddle_submit(rt, heddle_call(codelet), heddle_on(UINT_MAX)), HEDDLE_E_INVALID);
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_on(1)));
 	stop_after(rt, 1);
 }
 
@@ -259,8 +233,7 @@ int main(void)
 	    cmocka_unit_test(items_that_point_nowhere_are_refused),
 	    cmocka_unit_test(name_of_null_is_the_name_of_the_codelet),
 	    cmocka_unit_test(task_of_another_runtime_is_no_predecessor),
-	    cmocka_unit_test(description_with_a_count_without_its_array_is_refused),
-	    cmocka_unit_test(description_with_a_worker_that_is_not_there_is_refused),
+	    cmocka_unit_test(worker_that_is_not_there_is_refused),
 	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, NULL),
 	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, simulated),
 	    cmocka_unit_test(task_too_large_for_the_worker_that_may_run_it_is_refused),

@@ -273,12 +273,11 @@ static double run_example(heddle_runtime *rt)
 	}
 	double start = heddle_now(rt);
 	for (int i = 0; i < N_EXAMPLE; i++) {
-		heddle_task *after[2];
+		struct heddle_item items[4] = {heddle_call(codelets[example[i].type - 'A']), heddle_out(&all[i])};
+		size_t n = 2;
 		for (int p = 0; p < example[i].n_preds; p++)
-			after[p] = all[example[i].preds[p]];
-		const struct heddle_task_desc desc = {
-		    .codelet = codelets[example[i].type - 'A'], .after = after, .n_after = (size_t)example[i].n_preds};
-		assert_ok(heddle_task_submit(rt, &desc, &all[i]));
+			items[n++] = heddle_after(all[example[i].preds[p]]);
+		assert_ok(heddle_submit_items(rt, n, items));
 	}
 	assert_ok(heddle_wait_all(rt));
 	for (int i = 0; i < N_EXAMPLE; i++)

@@ -216,7 +216,7 @@ static heddle_runtime *start_like(const struct hd_lab_dag *dag, const struct hd_
 static double run_like(heddle_runtime *rt, const struct heddle_graph *g)
 {
 	heddle_codelet *codelets[HD_LAB_TYPES];
-	heddle_task *all[500], *after[32];
+	heddle_task *all[500];
 	size_t edge = 0;
 	for (uint32_t t = 0; t < g->n_types; t++) {
 		const char name[] = {(char)('A' + t), '\0'};
@@ -225,12 +225,11 @@ static double run_like(heddle_runtime *rt, const struct heddle_graph *g)
 	}
 	double start = heddle_now(rt);
 	for (uint32_t i = 0; i < g->n_tasks; i++) {
-		size_t n = 0;
+		struct heddle_item items[2 + 32] = {heddle_call(codelets[g->tasks[i].type]), heddle_out(&all[i])};
+		size_t n = 2;
 		for (; edge < g->n_edges && g->edges[edge].to == i; edge++)
-			after[n++] = all[g->edges[edge].from];
-		const struct heddle_task_desc desc = {
-		    .codelet = codelets[g->tasks[i].type], .after = after, .n_after = n};
-		assert_ok(heddle_task_submit(rt, &desc, &all[i]));
+			items[n++] = heddle_after(all[g->edges[edge].from]);
+		assert_ok(heddle_submit_items(rt, n, items));
 	}
 	assert_ok(heddle_wait_all(rt));
 	for (uint32_t i = 0; i < g->n_tasks; i++)

@@ -323,7 +323,7 @@ static void values_are_copied_in_order(void **state)
 	assert_int_equal(right, 1);
 }
 
-static void the_long_way_is_the_same_task(void **state)
+static void items_put_together_piece_by_piece_are_the_same_task(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start();
@@ -332,17 +332,14 @@ static void the_long_way_is_the_same_task(void **state)
 	heddle_data *d;
 	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
 	for (long i = 1; i <= 3; i++) {
-		const struct heddle_item data = heddle_rw(d), value = heddle_value(i);
-		const struct heddle_task_desc desc = {.codelet = codelet,
-		                                      .data = &data,
-		                                      .n_data = 1,
-		                                      .values = &value,
-		                                      .n_values = 1,
-		                                      .priority = 3,
-		                                      .name = "digit"};
-		heddle_task *task;
-		assert_ok(heddle_task_submit(rt, &desc, &task));
-		heddle_task_release(task);
+		struct heddle_item items[4];
+		size_t n = 0;
+		items[n++] = heddle_value(i);
+		items[n++] = heddle_call(codelet);
+		if (i > 1)
+			items[n++] = heddle_priority(3);
+		items[n++] = heddle_rw(d);
+		assert_ok(heddle_submit_items(rt, n, items));
 	}
 	assert_ok(heddle_unregister(d));
 	assert_int_equal(x, 123);
@@ -565,7 +562,7 @@ int main(void)
 	    cmocka_unit_test(submit_what_no_worker_can_run_is_refused),
 	    cmocka_unit_test(submit_wrong_arguments_are_refused),
 	    cmocka_unit_test(values_are_copied_in_order),
-	    cmocka_unit_test(the_long_way_is_the_same_task),
+	    cmocka_unit_test(items_put_together_piece_by_piece_are_the_same_task),
 	    cmocka_unit_test(explicit_dependency_is_kept),
 	    cmocka_unit_test(tasks_submit_tasks_even_when_the_window_is_full),
 	    cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &no),
