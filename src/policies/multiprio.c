@@ -206,7 +206,13 @@ static double multiprio_criticality(struct multiprio *m, unsigned a)
 struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class_id)
 {
 	const struct multiprio_class *c = &((const struct multiprio *)state)->classes[class_id];
-	return (struct hd_multiprio_scores){.gain = c->gain, .nod = c->nod};
+	return (struct hd_multiprio_scores){.gain = c->gain, .nod = c->nod, .largest_nod = c->largest_nod};
+}
+
+struct hd_multiprio_room hd_multiprio_room(const void *state, unsigned heap)
+{
+	const struct multiprio *m = state;
+	return (struct hd_multiprio_room){.n_slots = m->n_slots, .n_entries = hd_heap_n(&m->nodes[heap].heap)};
 }
 
 /* Equation 3: LS_SDH^2. */

@@ -1,7 +1,7 @@
 /* multiprio, and the heap that it needs, on the worked examples of its paper, and on random tasks. */
 #include "fake_sched.h"
-#include "policies/parts/heap.c"
-#include "policies/multiprio.c"
+#include "policies/multiprio.h"
+#include "policies/parts/heap.h"
 
 static void set_codelets(heddle_codelet *codelets, size_t n)
 {
@@ -38,21 +38,18 @@ static void heap_walk_is_in_the_order_of_removal(void **unused)
 		assert_int_equal(hd_heap_at(&heap, 0)->slot, slots[i]);
 		struct hd_heap_entry top = *hd_heap_at(&heap, 0);
 		hd_heap_remove(&heap, 0);
-		assert_true(!hd_heap_n(&heap) || !entry_before(hd_heap_at(&heap, 0), &top));
+		const struct hd_heap_entry *next = hd_heap_n(&heap) ? hd_heap_at(&heap, 0) : NULL;
+		assert_true(!next || next->key < top.key || (next->key == top.key && next->order > top.order));
 	}
 	hd_heap_fini(&heap);
 }
 
 /* --- multiprio ---------------------------------------------------------------------------------------------------- */
 
-static double gain_of(const heddle_sched *s, unsigned node, uint64_t order)
+/* Of the task last made ready. */
+static double gain_of(const heddle_sched *s, unsigned class_id)
 {
-	const struct multiprio *m = s->state;
-	const struct hd_heap *h = &m->nodes[node].heap;
-	for (size_t i = 0; i < hd_heap_n(h); i++)
-		if (hd_heap_at(h, i)->order == order)
-			return hd_heap_first_score(hd_heap_at(h, i)->key);
-	return NAN;
+	return hd_multiprio_scores(s->state, class_id).gain;
 }
 
 /* Table II. */
@@ -65,10 +62,10 @@ static void multiprio_gain_is_that_of_table_2(void **unused)
 	fake_open(&s, "multiprio", NULL, 1, 1);
 	fake_start(&s);
 	set_codelets(codelets, 3);
-	ready_all(&s, 3, -1);
-	for (uint64_t i = 0; i < 3; i++) {
-		assert_true(fabs(gain_of(&s, 0, i) - a1[i]) < 1e-3);
-		assert_true(fabs(gain_of(&s, 1, i) - a2[i]) < 1e-3);
+	for (int i = 0; i < 3; i++) {
+		fake_ready(&s, &tasks[i], -1);
+		assert_true(fabs(gain_of(&s, 0) - a1[i]) < 1e-3);
+		assert_true(fabs(gain_of(&s, 1) - a2[i]) < 1e-3);
 	}
 	fake_close(&s);
 }
@@ -82,9 +79,10 @@ static void multiprio_gain_of_one_class_or_equal_times(void **unused)
 	fake_start(&s);
 	set_codelets(codelets, 2);
 	tasks[0].workers = 1;
-	ready_all(&s, 2, -1);
-	assert_true(gain_of(&s, 0, 0) == 1 && isnan(gain_of(&s, 1, 0)));
-	assert_true(gain_of(&s, 0, 1) == 0.5 && gain_of(&s, 1, 1) == 0.5);
+	fake_ready(&s, &tasks[0], -1);
+	assert_true(gain_of(&s, 0) == 1 && isnan(gain_of(&s, 1)));
+	fake_ready(&s, &tasks[1], -1);
+	assert_true(gain_of(&s, 0) == 0.5 && gain_of(&s, 1) == 0.5);
 	fake_close(&s);
 }
 
@@ -105,12 +103,11 @@ static void multiprio_nod_is_that_of_figure_3(void **unused)
 	       3 * sizeof *tasks[2].successors);
 	tasks[3].n_successors = 2;
 	memcpy(tasks[3].successors, (heddle_task *[]){&tasks[6], &tasks[7]}, 2 * sizeof *tasks[3].successors);
-	const struct multiprio *m = s.state;
 	fake_ready(&s, &tasks[2], -1);
-	assert_true(m->classes[0].nod == 2.5 && m->classes[1].nod == 1.5);
+	assert_true(hd_multiprio_scores(s.state, 0).nod == 2.5 && hd_multiprio_scores(s.state, 1).nod == 1.5);
 	fake_ready(&s, &tasks[3], -1);
-	assert_true(m->classes[0].nod == 1 && m->classes[1].nod == 1);
-	assert_true(m->classes[0].largest_nod == 2.5);
+	assert_true(hd_multiprio_scores(s.state, 0).nod == 1 && hd_multiprio_scores(s.state, 1).nod == 1);
+	assert_true(hd_multiprio_scores(s.state, 0).largest_nod == 2.5);
 	ASSERT_PICKS(&s, 1, 2, 3, -1);
 	fake_close(&s);
 }
@@ -256,17 +253,16 @@ static void multiprio_entries_of_gone_tasks_leave(void **unused)
 	fake_open(&s, "multiprio", NULL, 1, 2);
 	fake_start(&s);
 	make_tasks(4000);
-	const struct multiprio *m = s.state;
 	for (int i = 0; i < 4000; i++) {
 		fake_ready(&s, &tasks[i], -1);
 		if (i % 4 == 3)
 			ASSERT_PICKS(&s, 1, i - 3, i - 2, i - 1, i, -1);
-		assert_true(hd_heap_n(&m->nodes[2].heap) <= 2 * 4 + 65);
+		assert_true(hd_multiprio_room(s.state, 2).n_entries <= 2 * 4 + 65);
 	}
-	assert_true(m->n_slots == 64);
+	assert_true(hd_multiprio_room(s.state, 0).n_slots == 64);
 	ASSERT_PICKS(&s, 2, -1);
 	ASSERT_PICKS(&s, 0, -1);
-	assert_true(hd_heap_n(&m->nodes[0].heap) == 0 && hd_heap_n(&m->nodes[2].heap) == 0);
+	assert_true(hd_multiprio_room(s.state, 0).n_entries == 0 && hd_multiprio_room(s.state, 2).n_entries == 0);
 	fake_close(&s);
 }
 

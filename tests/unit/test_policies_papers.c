@@ -1,9 +1,6 @@
 /* heft and dada on the worked examples and properties of their papers. */
 #include "fake_sched.h"
 #include "bounds/bounds.h"
-#include "policies/parts/batch_mapping.c"
-#include "policies/heft.c"
-#include "policies/dada.c"
 
 /* Makes tasks 0 .. n-1 ready in one batch. */
 static void ready_batch(heddle_sched *s, size_t n)

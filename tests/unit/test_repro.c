@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "base/base.h"
-#include "repro/statistics.c"
+#include "repro/repro.h"
 
 static int near(double a, double b, double tolerance)
 {

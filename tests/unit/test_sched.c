@@ -1,5 +1,6 @@
 /* What policies are made of: containers, options, the registry. */
 #include "fake_sched.h"
+#include "policies/parts/queue.h"
 
 /* --- hd_deque ----------------------------------------------------------------------------------------------------- */
 
