@@ -3,19 +3,9 @@
 #ifndef FUZZ_GRAPH_H
 #define FUZZ_GRAPH_H
 
-#include <heddle/status.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "graph/graph.h"
-
-static void require(int condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "fuzz_graph: %s (%s)\n", what, heddle_last_error());
-	abort();
-}
+#include "fuzz.h"
 
 static void use(const struct heddle_graph *g)
 {
@@ -64,7 +54,5 @@ static int try_reader(int (*parse)(const char *, const char *, size_t, struct he
 	heddle_graph_free(again);
 	return 0;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif

@@ -7,19 +7,9 @@
  *   ./fuzz_platform -max_total_time=60 CORPUS platforms
  */
 #include <heddle/platform.h>
-#include <heddle/status.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "machine/machine.h"
-
-static void require(int condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "fuzz_platform: %s (%s)\n", what, heddle_last_error());
-	abort();
-}
+#include "fuzz.h"
 
 static void use(const struct heddle_platform *p)
 {
@@ -30,8 +20,6 @@ static void use(const struct heddle_platform *p)
 	for (unsigned n = 1; n < p->n_nodes; n++)
 		require(heddle_platform_link(p, 0, n) && heddle_platform_link(p, n, 0), "a node cannot be reached");
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,24 +1,14 @@
 /* libFuzzer on trace files: no input may crash, leak or hang the reader; what it accepts can be bounded, walked,
  * exported and drawn, and is written to a file that reads back to a trace written the same way. */
 #define _GNU_SOURCE
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <heddle/platform.h>
 #include <heddle/trace.h>
-#include <heddle/status.h>
 #include "base/base.h"
-
-static void require(int condition, const char *what)
-{
-	if (condition)
-		return;
-	fprintf(stderr, "fuzz_trace: %s (%s)\n", what, heddle_last_error());
-	abort();
-}
+#include "fuzz.h"
 
 /* A file in memory, emptied; the library reads it by its name. */
 static const char *memory_file(const char *data, size_t size)
@@ -83,8 +73,6 @@ static void use(const struct heddle_trace *trace)
 		require(n <= trace->n_tasks, "a path of more tasks than there are");
 	free(ids);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

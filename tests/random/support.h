@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <heddle.h>
-#include "base/base.h"
+#include "../chance.h"
 #include "../machine.h"
 
 enum { HANG_S = 20 }; /* a seed takes a few milliseconds: so long means that it hangs */
@@ -19,12 +19,6 @@ struct options {
 	const char *sched; /* NULL: every policy in turn */
 	int verbose;
 };
-
-/* A number below `bound`, which is small: the bias does not matter. */
-static inline unsigned below(struct hd_rng *rng, unsigned bound)
-{
-	return (unsigned)(hd_rng_next(rng) % bound);
-}
 
 static inline int chance(struct hd_rng *rng, double p)
 {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include "base/base.h"
+#include "../chance.h"
 #include "graph/graph.h"
 #include "program.h"
 
@@ -15,11 +15,6 @@ static inline struct hd_rng rng_of(uint64_t seed)
 	struct hd_rng rng;
 	hd_rng_seed(&rng, seed);
 	return rng;
-}
-
-static inline uint32_t below(struct hd_rng *rng, uint32_t n)
-{
-	return (uint32_t)(hd_rng_next(rng) % n);
 }
 
 /* Up to `n_data` different data with any mode. */

@@ -95,6 +95,20 @@ static inline int fail_with(heddle_context *c)
 	return code ? heddle_fail(c, code, "row %d is bad", 42) : 0;
 }
 
+static inline int add_value(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) += heddle_get(c, 0, long);
+	return 0;
+}
+
+static inline int write_ones(heddle_context *c)
+{
+	double *x = heddle_ptr(c, 0);
+	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+		x[i] = 1;
+	return 0;
+}
+
 static inline int nothing(heddle_context *c)
 {
 	(void)c;
@@ -117,6 +131,12 @@ static inline void *pointer_value(const heddle_context *c)
 	return *(void *const *)heddle_value_ptr(c, 0);
 }
 
+static inline int count_up(heddle_context *c)
+{
+	++*(atomic_int *)pointer_value(c);
+	return 0;
+}
+
 /* Stays until the program opens the gate. */
 static inline int pass_gate(heddle_context *c)
 {
@@ -124,6 +144,20 @@ static inline int pass_gate(heddle_context *c)
 	while (!*gate)
 		sched_yield();
 	return 0;
+}
+
+/* What codelets say of their tasks. */
+static inline double ten_us(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 10;
+}
+
+static inline double one_flop(const struct heddle_size *size)
+{
+	(void)size;
+	return 1;
 }
 
 /* Packing for objects of which nothing needs to arrive. */

@@ -2,6 +2,7 @@
 #ifndef TEST_SCRATCH_H
 #define TEST_SCRATCH_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "base/base.h"
 #include "ok.h"
 
-static char directory[] = "/tmp/heddle-trace-XXXXXX"; /* of this test */
+static char directory[] = "/tmp/heddle-test-XXXXXX"; /* of this test */
 
 static int set_up(void **state)
 {
@@ -17,25 +18,29 @@ static int set_up(void **state)
 	return mkdtemp(directory) ? 0 : -1;
 }
 
+/* What the test has made goes with the directory; folders in it must be empty. */
 static int tear_down(void **state)
 {
-	static const char *const made[] = {"a.trace", "b.trace", "a.csv", "a.json", "a.dot",
-	                                   "a.paje",  "a.png",   "a.svg", "a.pdf"};
 	(void)state;
-	for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-		char *path = hd_format("%s/%s", directory, made[i]);
-		unlink(path);
+	DIR *all = opendir(directory);
+	for (struct dirent *entry; all && (entry = readdir(all));) {
+		char *path = hd_format("%s/%s", directory, entry->d_name);
+		remove(path); /* but for "." and "..", which it refuses */
 		free(path);
 	}
+	if (all)
+		closedir(all);
 	return rmdir(directory);
 }
 
-/* A path in the directory; valid until the next call. */
+/* A path in the directory; valid for the next three calls. */
 static const char *file(const char *name)
 {
-	static char path[sizeof directory + 32];
-	snprintf(path, sizeof path, "%s/%s", directory, name);
-	return path;
+	static char path[4][sizeof directory + 32];
+	static int turn;
+	char *to = path[turn++ % 4];
+	snprintf(to, sizeof path[0], "%s/%s", directory, name);
+	return to;
 }
 
 static char *contents(const char *path, size_t *length)

@@ -141,13 +141,6 @@ static int only_that(unsigned worker, const heddle_task *task, void *arg)
 	return (int)worker == *(const int *)arg;
 }
 
-static double ten_us(const struct heddle_size *size, unsigned class_id)
-{
-	(void)size;
-	(void)class_id;
-	return 10;
-}
-
 static heddle_codelet *only_on(heddle_runtime *rt, const char *name, int *worker)
 {
 	return heddle_codelet_new(rt, .name = name, .cpu = nothing, .can_run = only_that, .can_run_arg = worker,

@@ -222,12 +222,6 @@ static const struct {
     {'B', 1, {1}}, {'C', 1, {4}}, {'A', 1, {4}},    {'B', 1, {0}}, {'C', 1, {4}},
 };
 
-static double one_flop(const struct heddle_size *size)
-{
-	(void)size;
-	return 1;
-}
-
 /* CPU-1, GPU-1 and CPU-2, in one memory, with the costs of table 1. */
 static heddle_runtime *start_example(const char *policy, const char *options)
 {

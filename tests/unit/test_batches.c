@@ -89,12 +89,6 @@ static int be_long(heddle_context *c)
 	return 0;
 }
 
-static int count(heddle_context *c)
-{
-	++*(atomic_int *)pointer_value(c);
-	return 0;
-}
-
 /* All are ready together, the long one last, or in their midst: were it in one batch with some of the tiny ones, these
  * would not be seen to have ended, and their successors, for which it waits, would never run. */
 static void batch_ends_before_a_long_task(void **state)
@@ -103,7 +97,7 @@ static void batch_ends_before_a_long_task(void **state)
 	heddle_runtime *rt = start();
 	run_tiny_tasks(rt);
 	heddle_codelet *tiny = heddle_codelet_new(rt, .name = "tiny", .cpu = nothing);
-	heddle_codelet *successor = heddle_codelet_new(rt, .name = "successor", .cpu = count);
+	heddle_codelet *successor = heddle_codelet_new(rt, .name = "successor", .cpu = count_up);
 	heddle_codelet *longer =
 	    heddle_codelet_new(rt, .name = "long", .cpu = be_long, .model = HEDDLE_MODEL_GIVEN, .time = ten_ms);
 	long x[LONG + 1];

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <glpk.h>
 #include <math.h>
-#include "base/base.h"
+#include "../chance.h"
 #include "bounds/bounds.h"
 #include "graph/graph.h"
 #include "ok.h"
@@ -90,16 +90,12 @@ static void add_tasks(struct instance *in, size_t n, int is_chain, double first,
 	}
 }
 
-static size_t below(struct hd_rng *rng, size_t n)
-{
-	return (size_t)(hd_rng_next(rng) % n);
-}
-
 /* Times of tasks are those of a few types, or each its own; some classes cannot run some of them. */
-static struct instance random_instance(struct hd_rng *rng, size_t max_tasks, size_t max_classes, size_t max_workers)
+static struct instance random_instance(struct hd_rng *rng, uint32_t max_tasks, uint32_t max_classes,
+                                       uint32_t max_workers)
 {
 	struct instance in = {.n_tasks = 1 + below(rng, max_tasks), .n_classes = 1 + below(rng, max_classes)};
-	size_t n_types = 1 + below(rng, in.n_tasks), density = below(rng, 4);
+	uint32_t n_types = 1 + below(rng, (uint32_t)in.n_tasks), density = below(rng, 4);
 	double types[MAX_TASKS][3];
 	for (size_t c = 0; c < in.n_classes; c++)
 		in.workers[c] = 1 + below(rng, max_workers);
@@ -315,7 +311,7 @@ static void bounds_of_random_instances_are_below_the_optimum(void **state)
 	size_t n_better = 0, n_tight = 0;
 	for (int i = 0; i < 5000; i++) {
 		struct instance in = random_instance(&rng, 8, 3, 3);
-		struct heddle_bounds early = bounds_of(&in, 1 + (unsigned)below(&rng, 3)), b = bounds_of(&in, ROUNDS);
+		struct heddle_bounds early = bounds_of(&in, 1 + below(&rng, 3)), b = bounds_of(&in, ROUNDS);
 		double optimum = optimum_of(&in), largest = fmax(b.area, b.critical_path);
 		if (b.mixed > optimum * (1 + 1e-9) || early.mixed > b.mixed * (1 + 1e-6))
 			fail_msg(
@@ -406,7 +402,7 @@ static void optimum_of_twelve_tasks_is_found(void **state)
 			in.times[t][0] = 5 + 20 * hd_rng_uniform(&rng);
 			in.times[t][1] = 1 + 20 * hd_rng_uniform(&rng);
 			for (size_t k = 0; k < t; k++)
-				if (below(&rng, 20) < (size_t)i % 5)
+				if (below(&rng, 20) < (unsigned)i % 5)
 					in.edges[in.n_edges++] = (struct hd_costed_edge){k, t};
 		}
 		double optimum = optimum_of(&in), mixed = bounds_of(&in, ROUNDS).mixed;

@@ -47,12 +47,6 @@ static void what_kernels_on_the_caller_submit_is_waited_for(void **state)
 
 /* --- What the caller leaves --------------------------------------------------------------------------------------- */
 
-static int count(heddle_context *c)
-{
-	++*(atomic_int *)pointer_value(c);
-	return 0;
-}
-
 static int be_slow(heddle_context *c)
 {
 	(void)c;
@@ -66,7 +60,7 @@ static void successors_run_without_the_caller(unsigned worker, const char *polic
 	enum { SUCCESSORS = 4 };
 	heddle_runtime *rt = start_working(2, policy);
 	heddle_codelet *first = heddle_codelet_new(rt, .name = "first", .cpu = be_slow);
-	heddle_codelet *next = heddle_codelet_new(rt, .name = "next", .cpu = count);
+	heddle_codelet *next = heddle_codelet_new(rt, .name = "next", .cpu = count_up);
 	atomic_int n = 0, *counted = &n;
 	heddle_data *d;
 	heddle_task *t;

@@ -19,13 +19,6 @@ static void *read_the_clock(void *arg)
 	return NULL;
 }
 
-static double ten_us(const struct heddle_size *size, unsigned class_id)
-{
-	(void)size;
-	(void)class_id;
-	return 10;
-}
-
 /* Under ThreadSanitizer: virtual time is changed by one thread and read by another. */
 static void virtual_time_can_be_read_while_it_passes(void **state)
 {

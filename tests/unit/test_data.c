@@ -266,14 +266,6 @@ static void prefetch_is_a_hint_that_moves_data(void **state)
 
 /* --- Temporaries, private copies ---------------------------------------------------------------------------------- */
 
-static int write_ones(heddle_context *c)
-{
-	double *x = heddle_ptr(c, 0);
-	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
-		x[i] = 1;
-	return 0;
-}
-
 static void temporary_is_allocated_where_it_is_written(void **state)
 {
 	(void)state;
@@ -307,12 +299,6 @@ static int set_zero(heddle_context *c)
 static int add_long(heddle_context *c)
 {
 	*(long *)heddle_ptr(c, 0) += *(const long *)heddle_ptr(c, 1);
-	return 0;
-}
-
-static int add_value(heddle_context *c)
-{
-	*(long *)heddle_ptr(c, 0) += heddle_get(c, 0, long);
 	return 0;
 }
 

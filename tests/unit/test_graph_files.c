@@ -3,33 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "graphs.h"
-
-static char directory[] = "/tmp/heddle-graph-XXXXXX";
-
-static int set_up(void **state)
-{
-	(void)state;
-	return mkdtemp(directory) ? 0 : -1;
-}
-
-static const char *file(const char *name)
-{
-	static char path[4][sizeof directory + 32];
-	static int turn;
-	char *to = path[turn++ % 4];
-	snprintf(to, sizeof path[0], "%s/%s", directory, name);
-	return to;
-}
-
-static int tear_down(void **state)
-{
-	static const char *const made[] = {"a.json", "b.json",   "a.dot",   "b.dot",
-	                                   "a.txt",  "bad.json", "bad.dot", "bad.stg"};
-	(void)state;
-	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-		unlink(file(made[i]));
-	return rmdir(directory);
-}
+#include "scratch.h"
 
 static struct heddle_graph *load(const char *path)
 {
@@ -106,8 +80,8 @@ static void json_reads_back_to_the_same_value_and_is_written_the_same(void **sta
 		again = load(file("a.json"));
 		assert_same_graph(g, again);
 		assert_ok(heddle_graph_save(again, file("b.json")));
-		assert_ok(hd_file_read(file("a.json"), &first, &n_first));
-		assert_ok(hd_file_read(file("b.json"), &second, &n_second));
+		first = contents(file("a.json"), &n_first);
+		second = contents(file("b.json"), &n_second);
 		assert_int_equal(n_first, n_second);
 		assert_memory_equal(first, second, n_first);
 		free(first);

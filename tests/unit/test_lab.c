@@ -162,12 +162,6 @@ static void a_limit_abandons_what_exceeds_it_and_nothing_else(void **unused)
 
 /* --- Against the policy heteroprio in virtual time ---------------------------------------------------------------- */
 
-static double one_flop(const struct heddle_size *size)
-{
-	(void)size;
-	return 1;
-}
-
 static void name_order(char *text, const char *class_name, const uint8_t *order, size_t n)
 {
 	text += sprintf(text, "%s: ", class_name);

@@ -71,13 +71,6 @@ static const struct heddle_policy careless = {.abi = HEDDLE_POLICY_ABI,
                                               .pick = careless_pick,
                                               .done = careless_done};
 
-static double ten_us(const struct heddle_size *size, unsigned class_id)
-{
-	(void)size;
-	(void)class_id;
-	return 10;
-}
-
 static int count_run(heddle_context *c)
 {
 	runs[heddle_context_worker(c)]++;

@@ -3,16 +3,6 @@
 #include "policies/multiprio.h"
 #include "policies/parts/heap.h"
 
-static void set_codelets(heddle_codelet *codelets, size_t n)
-{
-	make_tasks(n);
-	for (size_t i = 0; i < n; i++) {
-		for (int c = 0; c < FAKE_CLASSES; c++)
-			codelets[i].samples[c] = 99;
-		tasks[i].codelet = &codelets[i];
-	}
-}
-
 /* --- heap --------------------------------------------------------------------------------------------------------- */
 
 static void heap_walk_is_in_the_order_of_removal(void **unused)

@@ -13,16 +13,6 @@ static void ready_batch(heddle_sched *s, size_t n)
 	s->policy->ready(s->state, batch, n, -1);
 }
 
-static void set_codelets(heddle_codelet *codelets, size_t n)
-{
-	make_tasks(n);
-	for (size_t i = 0; i < n; i++) {
-		for (int c = 0; c < FAKE_CLASSES; c++)
-			codelets[i].samples[c] = 99;
-		tasks[i].codelet = &codelets[i];
-	}
-}
-
 /* --- heft --------------------------------------------------------------------------------------------------------- */
 
 /* S: 5, 1, 8, 2. GPU: task 2 until 1, task 0 until 3, then task 3 until 7 there or until 8 on a CPU; task 1 until 13

@@ -6,13 +6,6 @@
 
 /* --- Several threads that wait, with both engines ----------------------------------------------------------------- */
 
-static double ten_us(const struct heddle_size *size, unsigned class_id)
-{
-	(void)size;
-	(void)class_id;
-	return 10;
-}
-
 static double thousand_us(const struct heddle_size *size, unsigned class_id)
 {
 	(void)size;

@@ -37,12 +37,6 @@ static int add_one(heddle_context *c)
 	return 0;
 }
 
-static double ten_us(const struct heddle_size *size, unsigned class_id)
-{
-	(void)size, (void)class_id;
-	return 10;
-}
-
 static void begin(struct shared *s, int in_virtual_time, long *x)
 {
 	struct heddle_config config = small_config();
@@ -169,8 +163,8 @@ static void waiting_while_another_thread_acquires_is_no_deadlock(int in_virtual_
 
 /* --- Partitions --------------------------------------------------------------------------------------------------- */
 
-/* One more for every element, as a whole; refused while the datum is partitioned. Waits each time, so that the submission
- * itself is what meets the partition, and not a queue of tasks. */
+/* One more for every element, as a whole; refused while the datum is partitioned. Waits each time, so that the
+ * submission itself is what meets the partition, and not a queue of tasks. */
 static void *add_to_whole(void *arg)
 {
 	struct shared *s = arg;

@@ -19,24 +19,10 @@ static heddle_runtime *start_accelerator(double bandwidth)
 	return start_with(&config);
 }
 
-static int fill_ones(heddle_context *c)
-{
-	double *x = heddle_ptr(c, 0);
-	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
-		x[i] = 1;
-	return 0;
-}
-
 static int fail_always(heddle_context *c)
 {
 	(void)c;
 	return 3;
-}
-
-static int add_value(heddle_context *c)
-{
-	*(long *)heddle_ptr(c, 0) += heddle_get(c, 0, long);
-	return 0;
 }
 
 static uint64_t evictions(heddle_runtime *rt)
@@ -285,7 +271,7 @@ static void scratch_copy_is_dropped_and_not_written_back(void **state)
 {
 	(void)state;
 	heddle_runtime *rt = start_accelerator(1); /* MB/s: 8 ms for a copy */
-	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_ones);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = write_ones);
 	heddle_data *scratch, *other;
 	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &scratch));
 	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &other));
@@ -305,9 +291,9 @@ static void reduction_may_be_cancelled_while_a_contribution_is_evicted(void **st
 {
 	(void)state;
 	heddle_runtime *rt = start_accelerator(1);
-	heddle_codelet *init = heddle_codelet_new(rt, .name = "init", .cpu = fill_ones);
+	heddle_codelet *init = heddle_codelet_new(rt, .name = "init", .cpu = write_ones);
 	heddle_codelet *combine = heddle_codelet_new(rt, .name = "combine", .cpu = nothing);
-	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_ones);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = write_ones);
 	heddle_codelet *bad = heddle_codelet_new(rt, .name = "bad", .cpu = fail_always);
 	double *x = calloc(N, sizeof *x);
 	heddle_data *sum, *other;
@@ -366,7 +352,7 @@ static void object_that_cannot_be_evicted_is_void(void **state)
 	(void)state;
 	heddle_runtime *rt = start_accelerator(0);
 	heddle_codelet *change = heddle_codelet_new(rt, .name = "change", .emulated = nothing);
-	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = fill_ones);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = write_ones);
 	struct cell *cell = calloc(1, sizeof *cell);
 	heddle_data *object, *other;
 	assert_non_null(cell);
