@@ -103,7 +103,7 @@ size_t hd_file_abandoned(const char *name);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);
 
-/* HEDDLE_A_B, for two names in any case, '-' being '_': HEDDLE_DADA_ALPHA for "dada", "alpha". */
+/* HEDDLE_<A>_<B>, for two names in any case, '-' being '_': HEDDLE_DADA_ALPHA for "dada", "alpha". */
 enum { HD_VARIABLE = 128 };
 void hd_variable_name(char name[HD_VARIABLE], const char *a, const char *b);
 /* What it is set to. NULL: not set, or empty. */

@@ -311,7 +311,8 @@ void hd_control_enter(heddle_runtime *rt, heddle_task *t);
 /* Under the lock: a task with a codelet, made by the core itself. */
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses);
 void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode);
-/* items.c. What the program says of a task: counted, then copied into the task, which is cleared and large enough. */
+/* submit_items.c. What the program says of a task: counted, then copied into the task, which is cleared and large
+ * enough. */
 struct hd_request {
 	const heddle_codelet *codelet;
 	size_t n_codelets, n_data, n_values, value_bytes, n_after;
@@ -326,7 +327,7 @@ int hd_no_fit(const char *who, uint64_t bytes, uint64_t room);
 int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q);
 int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
                     const struct hd_request *q);
-/* size.c. The model entry of its sizes; under the lock. Without one the task is cancelled and has its status. */
+/* task_model.c. The model entry of its sizes; under the lock. Without one the task is cancelled and has its status. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
 /* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
@@ -365,7 +366,7 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
 int hd_sched_open(heddle_runtime *rt);
 void hd_sched_close(heddle_runtime *rt);
 
-/* context.c: running kernels. */
+/* kernel_call.c: running kernels. */
 struct heddle_call_context {
 	heddle_task *task;
 	struct hd_worker *worker;

@@ -64,7 +64,7 @@ enum hd_task_kind {
 	HD_TASK_PREFETCH,    /* a transfer is asked for, then it ends */
 	HD_TASK_PARTITION,   /* the parent is staged in main memory, then the children are good there */
 	HD_TASK_UNPARTITION, /* the children are staged in main memory, then the parent is good there */
-	HD_TASK_REDUCE       /* waits for the reduction tasks of a datum; see reduce.c */
+	HD_TASK_REDUCE       /* waits for the reduction tasks of a datum; see scratch_redux.c */
 };
 
 /* What few tasks have, so that the others need not look; that the machine has one memory only; that every memory can
@@ -132,8 +132,8 @@ struct heddle_task {
 	};
 	uint8_t size_class; /* for the pool; HD_SIZE_CLASSES: too large for it */
 	uint8_t kind;
-	/* pairs: release in hd_task_end, acquire in heddle_task_done, which reads without the lock: otherwise a program
-	 * could see "ended" and not what the task wrote */
+	/* pairs: release in bury of task_life.c, acquire in heddle_task_done, which reads without the lock: otherwise a
+	 * program could see "ended" and not what the task wrote */
 	_Atomic uint8_t state;
 	uint8_t cancelled;           /* a task it depends on failed */
 	uint8_t waited;              /* somebody waits for this very task */
@@ -231,7 +231,7 @@ void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
 /* Every task, also those that are not in the graph, or not any more: for messages about what hangs. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
-/* depend.c: the access chains. */
+/* chains.c: the access chains. */
 /* Puts a task behind everything submitted before; afterwards `pending` says what it waits for. */
 void hd_graph_link(heddle_task *t);
 /* Makes `after` wait for `before`, unless that has ended. HEDDLE_E_MEMORY. */

@@ -189,8 +189,8 @@ void hd_transfer_done(struct hd_transfer *tr);
 /* Starts a write-back of `r` to main memory, to be freed afterwards. */
 int hd_write_back(struct hd_replica *r);
 
-/* private.c: SCRATCH and REDUX. Each worker that runs such a task has a private copy of the datum, a temporary handle
- * of the same shape. */
+/* scratch_redux.c: SCRATCH and REDUX. Each worker that runs such a task has a private copy of the datum, a temporary
+ * handle of the same shape. */
 struct hd_private {
 	struct hd_private *next;
 	heddle_data *copy; /* owns */
@@ -229,7 +229,7 @@ struct hd_window {
 /* Finds those that are. HEDDLE_E_MEMORY. */
 int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
 
-/* access.c: UNREGISTER could not give the value back, and the datum goes: the task keeps its name for the sentence. */
+/* acquire.c: UNREGISTER could not give the value back, and the datum goes: the task keeps its name for the sentence. */
 void hd_unregister_failed(heddle_task *t);
 
 /* copy.c: moving bytes; without the lock. */

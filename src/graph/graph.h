@@ -1,4 +1,4 @@
-/* Task graphs as values, inside: the door of src/dag. The interface is include/heddle/graph.h.
+/* Task graphs as values, inside: the door of src/graph. The interface is include/heddle/graph.h.
  *
  * Everything that makes a graph -- the readers of files, the recording of a run -- goes through a builder: names are
  * interned, tasks, data and edges come in any order, and what is left at the end is a checked graph.

@@ -43,7 +43,7 @@ struct hd_perf_model {
 	for (size_t bucket_ = 0; bucket_ < (model)->n_buckets; bucket_++) \
 		for (struct hd_perf_entry *e = (model)->buckets[bucket_]; e; e = (e)->next)
 
-/* --- entry.c: the table of footprints ----------------------------------------------------------------------------- */
+/* --- size_table.c: the table of footprints ------------------------------------------------------------------------ */
 struct hd_perf_entry *hd_perf_entry_find(struct hd_perf_model *model, uint64_t footprint);
 /* Makes an entry that is not there yet. NULL when out of memory. */
 struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t footprint);
@@ -51,7 +51,7 @@ struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t fo
 int hd_perf_entry_regressors(struct hd_perf_entry *entry, const double *x, size_t n);
 void hd_perf_entries_free(struct hd_perf_model *model);
 
-/* --- cell.c: samples of one cell ---------------------------------------------------------------------------------- */
+/* --- samples.c: samples of one cell ------------------------------------------------------------------------------- */
 void hd_perf_cell_record(struct hd_perf_cell *cell, double us);
 /* Continues from stored moments, of which at least one sample. */
 void hd_perf_cell_restore(struct hd_perf_cell *cell);

@@ -19,9 +19,9 @@
  * share one bus and less where they do not. All this pays: single precision Cholesky of 40 x 40 tiles on haswell-k40m,
  * one bus for 4 GPUs, in GFlop/s with dmda: 8145 as it is, 6537 with contention none, 4571 with hidden no as well;
  * StarPU over SimGrid 8340. Looking for the fewest bytes stops at a task that lacks nothing and after `window` tasks,
- * so no queue makes it quadratic. Tasks without enough samples: calibrate.h, on the worker of the chosen class with the
- * fewest tasks. While nothing at all is known of a task, it goes where the fewest tasks are for the speed of the
- * worker, as in StarPU. */
+ * so no queue makes it quadratic. Tasks without enough samples: sample_placement.h, on the worker of the chosen class
+ * with the fewest tasks. While nothing at all is known of a task, it goes where the fewest tasks are for the speed of
+ * the worker, as in StarPU. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/sample_placement.h"

@@ -19,9 +19,9 @@
  * weakness.
  *
  * Choices. Workers of several classes on one node have a heap per class. delta: the model's; while a model needs
- * samples the task is only for the class that lacks them (calibrate.h). The number of predecessors of a successor, in
- * NOD, is that of all of them: which of them can run where is not known any more; two tasks joined by two data count
- * twice, in both numbers. A class as fast as the best one for a task is as good as the best. `share` divides
+ * samples the task is only for the class that lacks them (sample_placement.h). The number of predecessors of a
+ * successor, in NOD, is that of all of them: which of them can run where is not known any more; two tasks joined by two
+ * data count twice, in both numbers. A class as fast as the best one for a task is as good as the best. `share` divides
  * best_remaining_work by the number of workers of the class: as is, as in the paper, won 8 of 12 Choleskys of 20 to 60
  * tiles on haswell-k40m and intel-v100, by 1.5 % in the mean; `share` won on haswell-k40m while tasks are few (18 %
  * with 20 tiles). Beyond `max_tries` a worker goes on while no task runs anywhere, or else no event would ever make it

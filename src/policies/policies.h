@@ -16,8 +16,8 @@
  * Parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are ignored) and fills
  * *values with one text per option of the policy, in its order, ended by NULL. The caller frees it with
  * hd_policy_options_free. With `variables`, what the text leaves out is taken from the environment:
- * HEDDLE_POLICY_OPTION, before the default. HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such value, or an
- * option given twice; both list what is valid. */
+ * HEDDLE_<POLICY>_<OPTION>, before the default. HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such value, or
+ * an option given twice; both list what is valid. */
 int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, int variables, char ***values);
 void hd_policy_options_free(char **values);
 int hd_policy_is_shipped(const struct heddle_policy *policy); /* not one that the program has registered */

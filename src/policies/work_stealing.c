@@ -11,8 +11,8 @@
  * owners take the oldest task and thieves the newest. StarPU's own victim, for both when built without hwloc, is
  * `turn`. (The core lets the worker that has ended a task pick before the others, so a chain stays where its data are.)
  *
- * A queue is one list per set of classes (sets.h), so a thief sees at once whether there is anything for its class.
- * Among the tasks of a list that tell workers of a class apart, it looks at REACH from its end. */
+ * A queue is one list per set of classes (worker_sets.h), so a thief sees at once whether there is anything for its
+ * class. Among the tasks of a list that tell workers of a class apart, it looks at REACH from its end. */
 #include <stdlib.h>
 #include "parts/queue.h"
 #include "policies.h"

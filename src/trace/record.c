@@ -1,6 +1,6 @@
 /* Recording: fixed-size events in chunks, one list per worker for tasks, one for transfers, one for accesses.
  *
- * Dependencies are not recorded but replayed (graph/replay.h): the log of accesses in submission order says everything
+ * Dependencies are not recorded but replayed (replay.h): the log of accesses in submission order says everything
  * that the graph inferred from them, and costs the run 24 bytes per task and 8 per access.
  */
 #include <stdlib.h>

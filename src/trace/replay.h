@@ -1,4 +1,4 @@
-/* Dependencies as edges, from a list of accesses in submission order: what the access chains (depend.c) would have
+/* Dependencies as edges, from a list of accesses in submission order: what the access chains (core/chains.c) would have
  * made tasks wait for, without running anything. Traces and task graphs get their edges here.
  *
  * Tasks are told in ascending order of their ids. A *control* (acquire, partition, a task without codelet, ...) is no

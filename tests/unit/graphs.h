@@ -1,4 +1,4 @@
-/* Graphs made by hand or by chance: what the tests of src/dag share. */
+/* Graphs made by hand or by chance: what the tests of src/graph share. */
 #ifndef TEST_GRAPHS_H
 #define TEST_GRAPHS_H
 

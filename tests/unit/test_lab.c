@@ -1,4 +1,4 @@
-/* apps/lab: the simulator against the paper's example and the real policy, the search, the heuristics, the
+/* research/lab: the simulator against the paper's example and the real policy, the search, the heuristics, the
  * experiment. */
 #include "program.h"
 #include <lab/lab.h>

@@ -1,4 +1,4 @@
-/* Mean times of a trace, and the bounds they give: see measured.h. */
+/* Mean times of a trace, and the bounds they give: see trace_bounds.h. */
 #include "trace_bounds.h"
 #include "tool.h"
 #include <math.h>

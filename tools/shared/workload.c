@@ -1,4 +1,4 @@
-/* An application or a graph in virtual time: see work.h. */
+/* An application or a graph in virtual time: see workload.h. */
 #include "workload.h"
 #include "tool.h"
 #include <math.h>

@@ -15,7 +15,7 @@ struct work {
 	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
 };
 
-/* spec.c: matrices of order 4096 whose tile is not chosen yet, 0; without a name. */
+/* workload_parse.c: matrices of order 4096 whose tile is not chosen yet, 0; without a name. */
 void work_init(struct work *work);
 /* Reads what is written in one word, and settles the tile (256): "cholesky",
  * "cholesky:n=19200,tile=960,precision=s,priorities=none", a file of a graph, or "random:NAME=VALUE,..."; `text` is

@@ -1,4 +1,4 @@
-/* Work written in one word: cholesky:n=19200,tile=960, a graph's file, or random:n=1000 (work.h). */
+/* Work written in one word: cholesky:n=19200,tile=960, a graph's file, or random:n=1000 (workload.h). */
 #include "graph_facts.h"
 #include "tool.h"
 #include "workload.h"

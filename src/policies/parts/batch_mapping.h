@@ -45,8 +45,8 @@ void hd_mapping_fini(struct hd_mapping *m);
 
 /* Brings `ends` up to date: once per batch. */
 void hd_mapping_dates(struct hd_mapping *m);
-/* Places a task by itself, and returns 1, when its models need a sample or know nothing at all: calibrate.h, on the
- * worker with the fewest tasks for its speed. */
+/* Places a task by itself, and returns 1, when its models need a sample or know nothing at all: sample_placement.h, on
+ * the worker with the fewest tasks for its speed. */
 int hd_mapping_divert(struct hd_mapping *m, heddle_task *t);
 /* Fills times[group] with delta, plus comm if asked: us; INFINITY where the task cannot run or its time is not known.
  * Returns 0 when workers of a group differ in whether they can run it: ask heddle_task_can_run as well. */

@@ -6,8 +6,8 @@
  *   the gate   a class that is slow for a bucket may only take when there is more in it than the fast workers can do at
  *              once
  *
- * Within a list the tasks are kept apart by the set of workers that can run them (sets.h), so that none stands in the
- * way. The policy says which bucket a task belongs to, and sets the orders.
+ * Within a list the tasks are kept apart by the set of workers that can run them (worker_sets.h), so that none stands
+ * in the way. The policy says which bucket a task belongs to, and sets the orders.
  *
  * Cost per call: O(buckets x sets met) at worst, and the nodes times that with locality; empty ones are one comparison.
  */

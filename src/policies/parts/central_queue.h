@@ -1,6 +1,6 @@
-/* One central queue for all workers, kept as one lane per set of workers (sets.h): a worker takes the best of the heads
- * of its lanes, so tasks that it cannot run never stand in its way. Cost: O(sets met) per pick, one when all workers
- * are alike.
+/* One central queue for all workers, kept as one lane per set of workers (worker_sets.h): a worker takes the best of
+ * the heads of its lanes, so tasks that it cannot run never stand in its way. Cost: O(sets met) per pick, one when all
+ * workers are alike.
  *
  * The order, HD_FIFO or HD_PRIORITY (first in first out among equals), is a constant at every call, which the compiler
  * folds. Choice: heads of different lanes, which did not queue behind each other, go in the order of their submission.
