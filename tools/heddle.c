@@ -11,7 +11,15 @@ struct command {
 };
 
 static int help(int argc, char **argv);
-static int version(int argc, char **argv);
+
+static int version(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1)
+		return tool_usage_error("heddle version takes no arguments");
+	printf("heddle %s\n", heddle_version());
+	return TOOL_OK;
+}
 
 #define ENTRY(name, summary) {#name, summary, tool_##name},
 static const struct command commands[] = {
@@ -81,15 +89,6 @@ static int help(int argc, char **argv)
 	char option[] = "--help";
 	char *arguments[] = {argv[1], option, NULL};
 	return run_command(command, 2, arguments);
-}
-
-static int version(int argc, char **argv)
-{
-	(void)argv;
-	if (argc > 1)
-		return tool_usage_error("heddle version takes no arguments");
-	printf("heddle %s\n", heddle_version());
-	return TOOL_OK;
 }
 
 /* However the command ends: argp exits by itself after --help and --usage. */

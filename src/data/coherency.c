@@ -193,7 +193,53 @@ static void settle_replicas(struct hd_transfer *tr)
 	hd_memory_free(from);
 }
 
-static void restage_access(struct hd_access *a);
+static void wait_for(struct hd_transfer *tr, struct hd_access *a)
+{
+	a->next = tr->waiters;
+	tr->waiters = a;
+	hd_access_task(a)->pending++;
+}
+
+/* Asks for what access `a` still lacks on `node`: 0, HEDDLE_PENDING (it waits for a transfer), or an error. */
+static int stage_access(struct hd_access *a, unsigned node)
+{
+	heddle_data *d = datum_of(a);
+	struct hd_transfer *tr = NULL;
+	/* A cancelled control brings nothing: it is here for the transfers under way. */
+	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid && !hd_access_task(a)->cancelled)) {
+		int status = fetch(d, node, HD_DEMAND, &tr);
+		if (status)
+			return status;
+	} else if (HD_UNLIKELY(d->transfers && writes(a))) {
+		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
+	}
+	if (HD_LIKELY(!tr)) {
+		if (writes(a)) {
+			a->flags |= HD_ACCESS_WRITES;
+			d->n_writers++;
+		}
+		return 0;
+	}
+	wait_for(tr, a);
+	return HEDDLE_PENDING;
+}
+
+/* A transfer that the access waited for has ended: perhaps it lacks more. */
+static void restage_access(struct hd_access *a)
+{
+	heddle_task *t = hd_access_task(a);
+	heddle_runtime *rt = a->data->rt;
+	t->pending--;
+	if (!t->status) {
+		int s = stage_access(a, hd_task_node(rt, t));
+		if (s < 0)
+			fail(t, s);
+	} else if (a->data->transfers && (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION)) {
+		wait_for(a->data->transfers, a); /* it frees the datum */
+	}
+	if (!t->pending)
+		hd_core_staged(rt, t, t->status);
+}
 
 /* The task cannot do without the copy that has not come. Others of the datum are nothing to it. */
 static int lacks(const struct hd_access *a, unsigned node)
@@ -288,37 +334,6 @@ void hd_prefetch(heddle_data *d, unsigned node)
 
 /* --- Staging ------------------------------------------------------------------------------------------------------ */
 
-static void wait_for(struct hd_transfer *tr, struct hd_access *a)
-{
-	a->next = tr->waiters;
-	tr->waiters = a;
-	hd_access_task(a)->pending++;
-}
-
-/* Asks for what access `a` still lacks on `node`: 0, HEDDLE_PENDING (it waits for a transfer), or an error. */
-static int stage_access(struct hd_access *a, unsigned node)
-{
-	heddle_data *d = datum_of(a);
-	struct hd_transfer *tr = NULL;
-	/* A cancelled control brings nothing: it is here for the transfers under way. */
-	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid && !hd_access_task(a)->cancelled)) {
-		int status = fetch(d, node, HD_DEMAND, &tr);
-		if (status)
-			return status;
-	} else if (HD_UNLIKELY(d->transfers && writes(a))) {
-		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
-	}
-	if (HD_LIKELY(!tr)) {
-		if (writes(a)) {
-			a->flags |= HD_ACCESS_WRITES;
-			d->n_writers++;
-		}
-		return 0;
-	}
-	wait_for(tr, a);
-	return HEDDLE_PENDING;
-}
-
 /* With a single memory node there is nothing to move, evict or pin: data only have to be there. 0 when they are not. */
 static int stage_local(heddle_task *t)
 {
@@ -368,23 +383,6 @@ int hd_stage_quiet(heddle_task *t)
 		if (t->accesses[i].data->transfers)
 			wait_for(t->accesses[i].data->transfers, &t->accesses[i]);
 	return t->pending ? HEDDLE_PENDING : 0;
-}
-
-/* A transfer that the access waited for has ended: perhaps it lacks more. */
-static void restage_access(struct hd_access *a)
-{
-	heddle_task *t = hd_access_task(a);
-	heddle_runtime *rt = a->data->rt;
-	t->pending--;
-	if (!t->status) {
-		int s = stage_access(a, hd_task_node(rt, t));
-		if (s < 0)
-			fail(t, s);
-	} else if (a->data->transfers && (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION)) {
-		wait_for(a->data->transfers, a); /* it frees the datum */
-	}
-	if (!t->pending)
-		hd_core_staged(rt, t, t->status);
 }
 
 /* Besides the one on `node`, which is valid: others that are, or that have memory. */
