@@ -10,10 +10,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-/* Weak: another BLAS lacks them, and is then expected to be sequential. */
-extern void openblas_set_num_threads(int n) __attribute__((weak));
-extern int openblas_get_num_threads(void) __attribute__((weak));
-
 static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the two below; nothing is taken under it */
 static unsigned blas_users;
 static int blas_former_threads;

@@ -4,6 +4,10 @@
 
 #include <dense/dense.h>
 
+/* Weak: another BLAS lacks them, and is then expected to be sequential. */
+extern void openblas_set_num_threads(int n) __attribute__((weak));
+extern int openblas_get_num_threads(void) __attribute__((weak));
+
 enum hd_dense_op {
 	HD_DENSE_POTRF,
 	HD_DENSE_TRSM,

@@ -19,14 +19,11 @@
 #include <string.h>
 #include <cmocka.h>
 #include <heddle/policy.h>
+#include "../wrapped.h"
 #include "base/base.h"
 #include "policies/policies.h"
 
 static long fake_memory = -1; /* allocations that succeed from now on; -1: all */
-
-/* The linker gives every call of calloc to the first of these, and the real calloc the name of the second. */
-void *__wrap_calloc(size_t n, size_t size);
-void *__real_calloc(size_t n, size_t size);
 
 void *__wrap_calloc(size_t n, size_t size)
 {

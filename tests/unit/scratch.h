@@ -12,14 +12,14 @@
 
 static char directory[] = "/tmp/heddle-test-XXXXXX"; /* of this test */
 
-static int set_up(void **state)
+static inline int set_up(void **state)
 {
 	(void)state;
 	return mkdtemp(directory) ? 0 : -1;
 }
 
 /* What the test has made goes with the directory; folders in it must be empty. */
-static int tear_down(void **state)
+static inline int tear_down(void **state)
 {
 	(void)state;
 	DIR *all = opendir(directory);
@@ -34,7 +34,7 @@ static int tear_down(void **state)
 }
 
 /* A path in the directory; valid for the next three calls. */
-static const char *file(const char *name)
+static inline const char *file(const char *name)
 {
 	static char path[4][sizeof directory + 32];
 	static int turn;
@@ -43,7 +43,7 @@ static const char *file(const char *name)
 	return to;
 }
 
-static char *contents(const char *path, size_t *length)
+__attribute__((unused)) static char *contents(const char *path, size_t *length)
 {
 	char *data = NULL;
 	OK(hd_file_read(path, &data, length));

@@ -434,9 +434,6 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 
 /* --- OpenBLAS ----------------------------------------------------------------------------------------------------- */
 
-extern void openblas_set_num_threads(int n) __attribute__((weak));
-extern int openblas_get_num_threads(void) __attribute__((weak));
-
 static void blas_threads_are_one_while_open_and_come_back(void **state)
 {
 	struct fixture *f = *state;
