@@ -83,7 +83,7 @@ def equal(a, b):
     assert a == b, f"{a!r} is not {b!r}"
 
 
-# --- The command itself -------------------------------------------------------------------------------------------------
+# --- The command itself -----------------------------------------------------------------------------------------------
 
 def test_command_without_arguments_prints_usage(p):
     p.refuses(says=["Usage: heddle COMMAND", "machine", "policies"])
@@ -136,18 +136,24 @@ def test_output_to_a_full_device_fails(p):
     if not os.path.exists("/dev/full"):
         return
     p.run("graph", "--random", "n=5", "-o", "g.json")
-    for arguments in (["help"], ["--help"], ["-h"], ["--version"], ["version"], ["sim", "--help"], ["sim", "--usage"], ["policies"],
-                      ["policies", "--csv"], ["policies", "--json"], ["machine", "--help"], ["help", "sim"], ["config"], ["platforms", "--csv"],
-                      ["models", "list"], ["repro", "--list"], [*SIM], [*SIM, "--csv"], [*SIM, "--json"], ["graph", "g.json"]):
+    for arguments in (["help"], ["--help"], ["-h"], ["--version"], ["version"], ["sim", "--help"], ["sim", "--usage"],
+                      ["policies"],
+                      ["policies", "--csv"], ["policies", "--json"], ["machine", "--help"], ["help", "sim"], ["config"],
+                      ["platforms", "--csv"],
+                      ["models", "list"], ["repro", "--list"], [*SIM], [*SIM, "--csv"], [*SIM, "--json"],
+                      ["graph", "g.json"]):
         with open("/dev/full", "w") as full:
-            result = subprocess.run([p.command, *arguments], cwd=p.directory, env=p.env, stdout=full, stderr=subprocess.PIPE)
+            result = subprocess.run([p.command, *arguments], cwd=p.directory, env=p.env, stdout=full,
+                                    stderr=subprocess.PIPE)
         assert result.returncode == 1 and b"standard output" in result.stderr, (arguments, result)
 
 
 def test_missing_folder_of_a_file_is_an_error_that_names_it(p):
     p.run(*SIM, "--trace", "t.trace")
-    for arguments in ([*SIM, "--gantt", "nodir/x.png"], [*SIM, "--trace", "nodir/t.trace"], ["trace", "t.trace", "-o", "nodir/x.png"],
-                      ["graph", "--random", "n=5", "-o", "nodir/g.json"], ["platform", "calibrate", "--output", "nodir/p.yaml"]):
+    for arguments in ([*SIM, "--gantt", "nodir/x.png"], [*SIM, "--trace", "nodir/t.trace"],
+                      ["trace", "t.trace", "-o", "nodir/x.png"],
+                      ["graph", "--random", "n=5", "-o", "nodir/g.json"],
+                      ["platform", "calibrate", "--output", "nodir/p.yaml"]):
         p.refuses(*arguments, says=["there is no directory nodir", "make it"], status=1)
     p.refuses("lab", "--quick", "-o", "nodir/deeper", says=["nodir/deeper"], status=1)
     assert not os.path.exists(p.path("nodir"))
@@ -160,7 +166,7 @@ def test_settings_come_from_a_regular_file_of_a_decent_size(p):
     p.refuses("config", says=["large", "1048576"], status=1, HEDDLE_CONFIG=p.path("large"))
 
 
-# --- machine, policies, config, platforms -------------------------------------------------------------------------------
+# --- machine, policies, config, platforms -----------------------------------------------------------------------------
 
 def test_machine_shows_workers_and_nodes(p):
     m = p.json("machine")
@@ -205,7 +211,8 @@ def test_policies_name_shows_tunables(p):
 
 
 def test_policies_tunables_can_be_variables(p):
-    what = ["sim", "cholesky", "--n", "5760", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m", "--sched", "dada"]
+    what = ["sim", "cholesky", "--n", "5760", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m",
+            "--sched", "dada"]
 
     def makespan(*more, **env):
         return p.json(*what, *more, **env)["policies"][0]["makespan_ms"]
@@ -219,7 +226,8 @@ def test_policies_tunables_can_be_variables(p):
 
 
 def test_policies_long_list_of_words_stands_below_the_table(p):
-    words = [t["unit"] for t in p.json("policies", "autoheteroprio")["tunables"] if t["name"] == "heuristic"][0].split("|")
+    words = [t["unit"] for t in p.json("policies", "autoheteroprio")["tunables"]
+             if t["name"] == "heuristic"][0].split("|")
     out, _ = p.run("policies", "autoheteroprio")
     table, below = out.split("Values of heuristic\n")
     assert "URT/s_diff" not in table and table.split("Tunables\n")[1].index("meaning") < 90, table
@@ -291,14 +299,16 @@ def test_booleans_are_spelt_alike_everywhere(p):
         return [row["value"] for row in p.json("config", *more, **env)["settings"] if row["name"] == "bind"][0]
 
     def makespan(**env):
-        return p.csv("sim", "cholesky:n=9600,tile=960,precision=s", "--platform", "haswell-k40m", "--sched", "dmda", "--sched-options",
+        return p.csv("sim", "cholesky:n=9600,tile=960,precision=s", "--platform", "haswell-k40m", "--sched", "dmda",
+                     "--sched-options",
                      env.pop("options", ""), **env)[0]["makespan_ms"]
     fetched = {yes: makespan(options=f"prefetch={'yes' if yes else 'no'}") for yes in (False, True)}
     assert fetched[False] != fetched[True]
     for word, yes in ("0", False), ("no", False), ("false", False), ("1", True), ("yes", True), ("true", True):
         with open(p.path("settings"), "w") as f:
             f.write(f"bind = {word}\n")
-        equal([bind("--set", "bind=" + word), bind(HEDDLE_BIND=word), bind(HEDDLE_CONFIG=p.path("settings"))], [str(int(yes))] * 3)
+        equal([bind("--set", "bind=" + word), bind(HEDDLE_BIND=word), bind(HEDDLE_CONFIG=p.path("settings"))],
+              [str(int(yes))] * 3)
         equal([makespan(options="prefetch=" + word), makespan(HEDDLE_DMDA_PREFETCH=word)], [fetched[yes]] * 2)
     p.run(*RUN)
     path = os.path.join(models_dir(p), "dgemm.yaml")
@@ -343,7 +353,7 @@ def test_platforms_damaged_file_is_named(p):
     p.refuses("platforms", says=["broken"], status=1)
 
 
-# --- run ------------------------------------------------------------------------------------------------------------------
+# --- run --------------------------------------------------------------------------------------------------------------
 
 def test_run_gives_a_small_residual(p):
     for precision in "d", "s":
@@ -372,7 +382,8 @@ def test_tile_that_nobody_chose_is_at_most_the_matrix(p):
 
 
 def test_run_on_emulated_accelerators_moves_and_evicts(p):
-    r = p.json("run", "cholesky", "--n", "768", "--tile", "128", "--ncpu", "1", "--emulated", "2", "--emulated-memory", "1M",
+    r = p.json("run", "cholesky", "--n", "768", "--tile", "128", "--ncpu", "1", "--emulated", "2", "--emulated-memory",
+               "1M",
                "--sched", "eager")["run"]
     assert r["residual"] < 10 and r["moved_mib"] > 0 and r["evictions"] > 0, r
 
@@ -448,8 +459,10 @@ def test_run_wrong_names_are_answered(p):
 
 def test_run_that_does_not_fit_the_emulated_memory_says_what_would(p):
     run = ["run", "cholesky", "--n", "512", "--tile", "256", "--ncpu", "0", "--emulated", "1"]
-    p.refuses(*run, "--emulated-memory", "1400K", says=["bytes of data at once", "smaller pieces", "emulated_memory"], status=1)
-    p.refuses(*run, "--emulated-memory", "1900K", says=["residual", "--no-check", "--emulated-memory", "--tile"], status=1)
+    p.refuses(*run, "--emulated-memory", "1400K", says=["bytes of data at once", "smaller pieces", "emulated_memory"],
+              status=1)
+    p.refuses(*run, "--emulated-memory", "1900K", says=["residual", "--no-check", "--emulated-memory", "--tile"],
+              status=1)
     p.run(*run, "--emulated-memory", "1900K", "--no-check")
 
 
@@ -469,7 +482,7 @@ def test_run_too_large_for_memory_is_refused(p):
     p.refuses("run", "cholesky", "--n", "9000000", "--tile", "1000", says=["--n", "iB"])
 
 
-# --- sim ------------------------------------------------------------------------------------------------------------------
+# --- sim --------------------------------------------------------------------------------------------------------------
 
 def test_sim_all_policies_stay_above_the_bounds(p):
     found = p.json(*SIM, "--sched", "all")
@@ -509,7 +522,8 @@ def test_sim_draws_the_best_policy(p):
 
 
 def test_sim_platform_comes_from_the_environment(p):
-    out, _ = p.run("sim", "cholesky", "--n", "9600", "--tile", "960", "--sched", "eager", HEDDLE_PLATFORM="westmere-c2050")
+    out, _ = p.run("sim", "cholesky", "--n", "9600", "--tile", "960", "--sched", "eager",
+                   HEDDLE_PLATFORM="westmere-c2050")
     assert "westmere-c2050" in out
 
 
@@ -530,7 +544,7 @@ def test_sim_wrong_names_are_answered(p):
     p.refuses("sim", "cholesky", "--platform", "./missing.yaml", says=["missing.yaml"], status=1)
 
 
-# --- graphs ---------------------------------------------------------------------------------------------------------------
+# --- graphs -----------------------------------------------------------------------------------------------------------
 
 GRAPHS = os.path.join(HERE, "..", "graphs")
 
@@ -551,13 +565,15 @@ def test_graph_without_times_for_a_class_says_so(p):
     out, err = p.warns("bound", graph, *what)
     equal(json.loads(out)["bounds"]["untimed_classes"], "k40m")
     assert "k40m" in err, err
-    out, err = p.warns("compare", "--graphs", f"{graph},random:n=20", "--platforms", "gpu1-cpu6", "--scheds", "eager", "--json")
+    out, err = p.warns("compare", "--graphs", f"{graph},random:n=20", "--platforms", "gpu1-cpu6", "--scheds", "eager",
+                       "--json")
     found = json.loads(out)
     equal([row["untimed_classes"] for row in found["problems"]], ["k40m", None])
     equal(found["results"][0]["over_bound"], None)
     equal(found["policies"][0]["mean_over_bound"], found["results"][1]["over_bound"])
     assert err.count("\n") == 1, err
-    equal(p.json("sim", "random:n=20", "--platform", "gpu1-cpu6", "--sched", "eager")["problem"]["untimed_classes"], None)
+    equal(p.json("sim", "random:n=20", "--platform", "gpu1-cpu6", "--sched", "eager")["problem"]["untimed_classes"],
+          None)
 
 
 def test_graph_recorded_from_sim_gives_the_same_results(p):
@@ -565,7 +581,8 @@ def test_graph_recorded_from_sim_gives_the_same_results(p):
     first = p.csv(*SIM, "--sched", "all", "--record", "out/g.json")
     again = p.csv("sim", "out/g.json", "--platform", "haswell-k40m", "--sched", "all")
     equal(results(first), results(again))
-    bounds = [p.json(*what, "--sched", "eager")["problem"] for what in (SIM, ("sim", "out/g.json", "--platform", "haswell-k40m"))]
+    bounds = [p.json(*what, "--sched", "eager")["problem"]
+              for what in (SIM, ("sim", "out/g.json", "--platform", "haswell-k40m"))]
     for key in "area_bound_ms", "path_bound_ms", "tasks", "bound_gflops":
         assert abs(bounds[0][key] / bounds[1][key] - 1) < 1e-9, (key, bounds)
     for a, b in zip(results(first), results(p.csv("sim", "out/g.json", "--platform", "haswell-k40m", "--sched", "all",
@@ -601,17 +618,20 @@ def test_graph_is_converted_and_simulated_in_every_format(p):
         p.run("graph", os.path.join(GRAPHS, name), "-o", "a.json")
         p.run("graph", "a.json", "-o", "a.dot")
         p.run("graph", "a.dot", "-o", "b.json")
-        rows = [json.loads(p.warns("sim", what, "--platform", "haswell-k40m", "--sched", "dmda,lws", "--json")[0]) for what in (
+        rows = [json.loads(p.warns("sim", what, "--platform", "haswell-k40m", "--sched", "dmda,lws", "--json")[0])
+                for what in (
             os.path.join(GRAPHS, name), "a.json")] # one of them has no times for GPUs, and a warning
         equal(results(rows[0]["policies"]), results(rows[1]["policies"]))
         equal(p.json("graph", "a.json")["graph"]["edges"], p.json("graph", "b.json")["graph"]["edges"])
-    critical = json.loads(p.warns("sim", os.path.join(GRAPHS, "sample.stg"), "--platform", "haswell-k40m", "--sched", "dmda", "--json")[0])
+    critical = json.loads(p.warns("sim", os.path.join(GRAPHS, "sample.stg"), "--platform", "haswell-k40m", "--sched",
+                                  "dmda", "--json")[0])
     equal((critical["problem"]["path_bound_ms"], critical["policies"][0]["makespan_ms"]), (0.062, 0.062))
 
 
 def test_graph_works_with_all_that_sim_shows(p):
     what = ("sim", "random:n=300,jump=2,ccr=0.5", "--platform", "haswell-k40m")
-    found = p.json(*what, "--sched", "dmda,heteroprio", "--explain", "--gantt", "g.svg", "--trace", "t.trace", "--record", "r.json")
+    found = p.json(*what, "--sched", "dmda,heteroprio", "--explain", "--gantt", "g.svg", "--trace", "t.trace",
+                   "--record", "r.json")
     equal(sum(row["tasks"] for row in found["workers"]), 600)
     for row in found["policies"]:
         assert row["makespan_ms"] >= found["problem"]["bound_ms"] * (1 - 1e-6) > 0, row
@@ -637,7 +657,8 @@ def test_graph_without_times_says_how_to_give_them(p):
     with open(p.path("no.dot"), "w") as f:
         f.write("digraph { a -> b; }")
     for command in ("sim", "bound"):
-        p.refuses(command, "no.dot", "--platform", "haswell-k40m", says=["cpu=", "flops=", "--platform", "task 0"], status=1)
+        p.refuses(command, "no.dot", "--platform", "haswell-k40m", says=["cpu=", "flops=", "--platform", "task 0"],
+                  status=1)
 
 
 def test_graph_with_a_time_beyond_the_limit_is_refused(p):
@@ -650,8 +671,10 @@ def test_graph_with_a_time_beyond_the_limit_is_refused(p):
                 "workers: [{name: cpu, class: cpu, node: ram}]\n"
                 "kernels: [{codelet: short, class: cpu, gflops: 1}, {codelet: long, class: cpu, gflops: 1}]\n")
     for command in ("sim", "bound"):
-        p.refuses(command, "given.dot", "--platform", "one.yaml", says=["given.dot:3", "node b", "1e+308", "below 1e+15"], status=1)
-        p.refuses(command, "computed.json", "--platform", "one.yaml", says=["task 1", "long", "1e+297", "below 1e+15"], status=1)
+        p.refuses(command, "given.dot", "--platform", "one.yaml",
+                  says=["given.dot:3", "node b", "1e+308", "below 1e+15"], status=1)
+        p.refuses(command, "computed.json", "--platform", "one.yaml", says=["task 1", "long", "1e+297", "below 1e+15"],
+                  status=1)
 
 
 def test_graph_wrong_input_is_answered(p):
@@ -693,7 +716,7 @@ def test_makespan_is_one_figure_in_tables_and_traces(p):
     equal((run["makespan_ms"], run["idle_percent"]), (trace["makespan_ms"], trace["idle_percent"]))
 
 
-# --- calibrate, models ----------------------------------------------------------------------------------------------------
+# --- calibrate, models ------------------------------------------------------------------------------------------------
 
 def test_calibrate_writes_a_platform_that_can_be_simulated(p):
     out, _ = p.run("platform", "calibrate", "--n", "384", "--tiles", "32,64")
@@ -705,7 +728,8 @@ def test_calibrate_writes_a_platform_that_can_be_simulated(p):
 
 
 def test_calibrate_with_emulated_accelerators_measures_their_links(p):
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--set", "n_cpu=1", "--set", "n_emulated=1", "-o", "./e.yaml")
+    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--set", "n_cpu=1", "--set", "n_emulated=1", "-o",
+          "./e.yaml")
     found = p.json("platforms", "./e.yaml")
     equal(found["platform"]["name"], "e")
     assert len(found["links"]) == 2 and all(link["bandwidth_mbs"] > 0 for link in found["links"]), found["links"]
@@ -762,7 +786,8 @@ def test_models_are_listed_shown_plotted_and_purged(p):
     codelets = {row["codelet"] for row in p.csv("models", "list")}
     assert {"dpotrf", "dtrsm", "dsyrk", "dgemm"} <= codelets, codelets
     shown = p.json("models", "show", "dgemm")["models"]
-    assert {row["codelet"] for row in shown} == {"dgemm"} and all(row["mean_us"] > 0 and row["samples"] > 0 for row in shown)
+    assert {row["codelet"] for row in shown} == {"dgemm"} and all(row["mean_us"] > 0 and row["samples"] > 0
+                                                                  for row in shown)
     for name, magic in ("m.png", b"\x89PNG"), ("m.svg", b"<?xml"), ("m.pdf", b"%PDF"):
         p.run("models", "plot", "dgemm", "-o", name)
         p.starts_with(name, magic)
@@ -774,7 +799,8 @@ def test_models_are_listed_shown_plotted_and_purged(p):
 
 def test_models_damaged_file_does_not_hide_the_others(p):
     p.run("run", "cholesky", "--n", "256", "--tile", "64")
-    directory = os.path.dirname(next(os.path.join(d, "dgemm.yaml") for d, _, files in os.walk(p.path("data")) if "dgemm.yaml" in files))
+    directory = os.path.dirname(next(os.path.join(d, "dgemm.yaml") for d, _, files in os.walk(p.path("data"))
+                                     if "dgemm.yaml" in files))
     with open(os.path.join(directory, "dgemm.yaml"), "w") as f:
         f.write("?")
     os.mkfifo(os.path.join(directory, "pipe.yaml"))
@@ -797,8 +823,8 @@ def fitted_model(p):
         f.write("version: 1\ncodelet: ours\nlaw: power\nentries:\n")
         for size in range(1, 6):
             us = 0.25 * (100 * size) ** 1.5
-            f.write(f"- {{class: cpu, footprint: {size}, bytes: {100 * size}, flops: 0, samples: 9, rejected: 0, mean: {us}, "
-                    f"stddev: 0, min: {us}, max: {us}}}\n")
+            f.write(f"- {{class: cpu, footprint: {size}, bytes: {100 * size}, flops: 0, samples: 9, rejected: 0, "
+                    f"mean: {us}, stddev: 0, min: {us}, max: {us}}}\n")
         f.write("complete: true\n")
     return p.path("fitted")
 
@@ -808,7 +834,8 @@ def test_models_fitted_ones_show_their_coefficients(p):
     directory = fitted_model(p)
     out, _ = p.run("models", "show", "ours", "--dir", directory)
     assert "0.25 * bytes^1.5" in out and out.count("bytes^") == 1, out
-    equal(p.json("models", "--dir", directory)["laws"], [{"codelet": "ours", "class": "cpu", "law": "0.25 * bytes^1.5"}])
+    equal(p.json("models", "--dir", directory)["laws"],
+          [{"codelet": "ours", "class": "cpu", "law": "0.25 * bytes^1.5"}])
     equal(p.json("models", "show", "dgemm")["laws"], [])
 
 
@@ -823,7 +850,7 @@ def test_models_wrong_words_are_answered(p):
     p.refuses("models", "purge", says=["--all"])
 
 
-# --- trace ----------------------------------------------------------------------------------------------------------------
+# --- trace ------------------------------------------------------------------------------------------------------------
 
 def test_trace_is_summarised(p):
     p.run(*SIM, "--sched", "dmda", "--trace", "t.trace")
@@ -877,18 +904,22 @@ def test_trace_tables_say_what_the_events_say(p):
     with open(p.path("hand.trace"), "w") as f:
         f.write(HAND_MADE)
     found = p.json("trace", "hand.trace")
-    # from 100 us to 2600 us; the path bound is 500 + 1000 + 500 us; at the area bound both workers end after 4000 / 3 us
+    # from 100 us to 2600 us; the path bound is 500 + 1000 + 500 us; at the area bound both workers end after 4000 / 3
+    # us
     near(found["trace"],
-         {"policy": "lws", "platform": "pair", "clock": "virtual", "workers": 2, "tasks": 3, "failed": 1, "makespan_ms": 2.5,
+         {"policy": "lws", "platform": "pair", "clock": "virtual", "workers": 2, "tasks": 3, "failed": 1,
+          "makespan_ms": 2.5,
           "rate_gflops": 4.8, "idle_percent": 54, "transfers": 4, "moved_mib": 4, "path_tasks": 3, "path_ms": 2.3,
           "path_percent": 92, "area_bound_ms": 4 / 3, "path_bound_ms": 2, "of_bound_percent": 80,
           "bounds_from": "kernel times of the platform"})
     expected = {
         "workers": [{"policy": "lws", "worker": "core", "class": "cpu", "tasks": 2, "busy_ms": 1.3, "idle_percent": 48},
                     {"policy": "lws", "worker": "card", "class": "gpu", "tasks": 1, "busy_ms": 1, "idle_percent": 60}],
-        "codelets": [{"policy": "lws", "codelet": "either", "class": "cpu", "tasks": 2, "mean_us": 650, "rate_gflops": 60 / 13,
+        "codelets": [{"policy": "lws", "codelet": "either", "class": "cpu", "tasks": 2, "mean_us": 650,
+                      "rate_gflops": 60 / 13,
                       "busy_ms": 1.3},
-                     {"policy": "lws", "codelet": "there", "class": "gpu", "tasks": 1, "mean_us": 1000, "rate_gflops": 6,
+                     {"policy": "lws", "codelet": "there", "class": "gpu", "tasks": 1, "mean_us": 1000,
+                      "rate_gflops": 6,
                       "busy_ms": 1}],
         "links": [{"policy": "lws", "from": "ram", "to": "memory", "transfers": 3, "moved_mib": 2, "busy_ms": 0.35,
                    "prefetched_percent": 200 / 3},
@@ -927,17 +958,20 @@ def test_trace_wrong_files_are_refused(p):
     p.refuses("trace", "bad.trace", "-o", "t.png", "--width", "wide", says=["--width"])
 
 
-# --- bound ----------------------------------------------------------------------------------------------------------------
+# --- bound ------------------------------------------------------------------------------------------------------------
 
 def test_bound_of_cholesky_iterative_beats_area_and_path(p):
-    b = p.json("bound", "cholesky", "--n", "19200", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m")["bounds"]
+    b = p.json("bound", "cholesky", "--n", "19200", "--tile", "960", "--precision", "s", "--platform",
+               "haswell-k40m")["bounds"]
     assert b["tasks"] == 1540 and b["converged"] == "yes" and b["rounds"] > 1, b
     assert b["iterative_bound_ms"] > 1.05 * max(b["area_bound_ms"], b["path_bound_ms"]), b
     assert b["bound_ms"] == b["iterative_bound_ms"] and b["optimum_ms"] is None, b
-    word = p.json("bound", "cholesky:n=19200,tile=960,precision=s", "--platform", "haswell-k40m", "--rounds", "2")["bounds"]
+    word = p.json("bound", "cholesky:n=19200,tile=960,precision=s", "--platform", "haswell-k40m", "--rounds",
+                  "2")["bounds"]
     assert word["area_bound_ms"] == b["area_bound_ms"] and word["rounds"] == 2 and word["converged"] == "no", word
     assert b["area_bound_ms"] < word["iterative_bound_ms"] < b["iterative_bound_ms"], word
-    none = p.json("bound", "cholesky", "--n", "1920", "--tile", "960", "--rounds", "0", "--platform", "intel-v100")["bounds"]
+    none = p.json("bound", "cholesky", "--n", "1920", "--tile", "960", "--rounds", "0", "--platform",
+                  "intel-v100")["bounds"]
     assert none["iterative_bound_ms"] is None and none["bound_ms"] <= none["optimum_ms"], none  # four tasks
 
 
@@ -959,7 +993,7 @@ def test_bound_wrong_work_is_refused(p):
     p.refuses("bound", "absent.json", "--platform", "gpu1-cpu6", says=["absent.json"], status=1)
 
 
-# --- compare --------------------------------------------------------------------------------------------------------------
+# --- compare ----------------------------------------------------------------------------------------------------------
 
 COMPARED = "cholesky:n=5760,tile=960,precision=s,random:n=200,fat=0.5"
 
@@ -977,7 +1011,8 @@ def test_compare_all_policies_stay_above_the_bounds(p):
 
 
 def test_compare_agrees_with_sim_and_does_not_depend_on_jobs(p):
-    what = ["compare", COMPARED.split(",random")[0], "--platforms", "haswell-k40m", "--scheds", "dmdas,random", "--noise", "0.1",
+    what = ["compare", COMPARED.split(",random")[0], "--platforms", "haswell-k40m", "--scheds", "dmdas,random",
+            "--noise", "0.1",
             "--seeds", "3"]
     one, four = p.csv(*what, "--jobs", "1"), p.csv(*what, "--jobs", "4")
     for a, b in zip(one, four):
@@ -985,7 +1020,8 @@ def test_compare_agrees_with_sim_and_does_not_depend_on_jobs(p):
         equal(a, b)
     equal([row["runs"] for row in one], ["3", "3"])
     assert float(one[0]["deviation_ms"]) > 0
-    sims = [p.json("sim", "cholesky", "--n", "5760", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m", "--sched",
+    sims = [p.json("sim", "cholesky", "--n", "5760", "--tile", "960", "--precision", "s", "--platform", "haswell-k40m",
+                   "--sched",
                    "dmdas", "--noise", "0.1", "--seed", str(seed))["policies"][0]["makespan_ms"] for seed in range(3)]
     assert abs(sum(sims) / 3 - float(one[0]["makespan_ms"])) < 1e-6, (sims, one[0])
 
@@ -1014,7 +1050,7 @@ def test_compare_wrong_names_are_answered(p):
     p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "-o", "map.gif", says=["--output", ".png"])
     p.refuses("compare", "cholesky", "--platforms", "gpu1-cpu6", "--seeds", "0", says=["--seeds"])
 
-# --- lab ------------------------------------------------------------------------------------------------------------------
+# --- lab --------------------------------------------------------------------------------------------------------------
 
 LAB = ("lab", "--quick", "--sets", "3,24-25", "--tasks", "120")
 
@@ -1039,7 +1075,8 @@ def test_lab_writes_the_papers_tables(p):
     assert all(float(r["control_of_perfect"]) > 0.9 for r in dataset)
     with open(p.path("lab/summary.csv")) as f:
         summary = {r["heuristic"]: r for r in csv.DictReader(f)}
-    equal((summary["URTxD_L5"]["paper_mean"], summary["URTxD_L5"]["paper_rank"], summary["URT"]["paper_rank"]), ("1.073", "1", "28"))
+    equal((summary["URTxD_L5"]["paper_mean"], summary["URTxD_L5"]["paper_rank"], summary["URT"]["paper_rank"]),
+          ("1.073", "1", "28"))
     assert float(summary["URT"]["least"]) < float(summary["URT"]["most"])
     p.starts_with("lab/summary.svg", b"<?xml")
 
@@ -1054,7 +1091,8 @@ def test_lab_twice_and_with_other_threads_gives_the_same(p):
 def test_lab_json_has_all_tables(p):
     lab = p.json(*LAB, "--rounds", "2")
     equal(list(lab), ["experiment", "summary", "dataset", "slowdown"])
-    equal((lab["experiment"]["tasks"], lab["experiment"]["rounds"], len(lab["summary"]), len(lab["dataset"])), (120, 2, 29, 3))
+    equal((lab["experiment"]["tasks"], lab["experiment"]["rounds"], len(lab["summary"]), len(lab["dataset"])),
+          (120, 2, 29, 3))
 
 
 def test_lab_wrong_options_are_answered(p):
@@ -1064,7 +1102,7 @@ def test_lab_wrong_options_are_answered(p):
     p.refuses("lab", "--quick", "-o", "/dev/null/x", status=1, says=["/dev/null"])
 
 
-# --- repro ----------------------------------------------------------------------------------------------------------------
+# --- repro ------------------------------------------------------------------------------------------------------------
 
 def test_repro_lists_its_experiments(p):
     ids = [row["id"] for row in p.csv("repro", "--list")]
@@ -1080,8 +1118,10 @@ def test_repro_sets_our_figures_beside_the_papers(p):
     ours = [round(row["ours"], 3) for row in found["rows"] if row["experiment"] == "mp-gain"]
     equal(ours, [1, 0.632, 0.237, 0, 0.368, 0.763])
     for row in found["rows"]:
-        assert row["accepted_from"] <= row["ours"] <= row["accepted_to"] and row["verdict"] == "pass" and row["where"], row
-    equal([row["file"] for row in found["files"]], ["out/mp-gain.png", "out/mp-gain.csv", "out/mp-nod.png", "out/mp-nod.csv"])
+        assert row["accepted_from"] <= row["ours"] <= row["accepted_to"], row
+        assert row["verdict"] == "pass" and row["where"], row
+    equal([row["file"] for row in found["files"]], ["out/mp-gain.png", "out/mp-gain.csv", "out/mp-nod.png",
+                                                    "out/mp-nod.csv"])
     p.starts_with("out/mp-gain.png", b"\x89PNG")
     with open(p.path("out/mp-nod.csv")) as f:
         rows = list(csv.DictReader(f))
@@ -1103,7 +1143,7 @@ def test_repro_wrong_words_are_answered(p):
     p.refuses("repro", "mp-gain", "-o", "/proc/none", says=["/proc/none"], status=1)
 
 
-# --- demo -----------------------------------------------------------------------------------------------------------------
+# --- demo -------------------------------------------------------------------------------------------------------------
 
 def test_demo_runs_all_four_steps(p):
     out, _ = p.run("demo", "--n", "512", "--tile", "128", "-o", "pictures")
