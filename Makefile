@@ -50,5 +50,5 @@ help:
 	@echo "make check                  all tests; then the quick ones under ASan+UBSan and TSan; fuzzing (< 15 min)"
 	@echo "make test                   build, then only the quick tests"
 	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"
-	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (default /usr/local; DESTDIR works)"
+	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (in /usr/local; DESTDIR works)"
 	@echo "make clean                  delete what was built"

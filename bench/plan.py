@@ -1,8 +1,8 @@
 """What is measured: for each bench its programs, with their arguments and environments. run.py does it.
 
-A Run is one program that prints rows of one or several cases. Runs of one bench with the same `group` are alternatives or
-rivals: in every round they run one after the other. The first round tries all variants of each family; only the best few
-run again.
+A Run is one program that prints rows of one or several cases. Runs of one bench with the same `group` are alternatives
+or rivals: in every round they run one after the other. The first round tries all variants of each family; only the best
+few run again.
 """
 import ctypes.util
 import os
@@ -34,7 +34,7 @@ class Plan:
     tiles: tuple = ()  # of the Cholesky factorisations; (): many
 
 
-# --- Who takes part -----------------------------------------------------------------------------------------------------
+# --- Who takes part ---------------------------------------------------------------------------------------------------
 
 def with_allocators(variants):
     """Each (variant, env) with glibc's malloc and, where there is one, with jemalloc."""
@@ -66,12 +66,12 @@ def contestants(plan, starpu_cpus):
 
 
 def same_total(plan):
-    """StarPU with the same total number of threads, and with as many workers as the others have threads: it is quoted with
-    whatever suits it better."""
+    """StarPU with the same total number of threads, and with as many workers as the others have threads: it is quoted
+    with whatever suits it better."""
     return sorted({max(plan.workers - 1, 1), plan.workers})
 
 
-# --- The benches --------------------------------------------------------------------------------------------------------
+# --- The benches ------------------------------------------------------------------------------------------------------
 
 def overhead(plan):
     shapes = [("independent", 1000000), ("private", 1000000, 10000), ("chain", 1000000), ("wavefront", 1000),
@@ -139,7 +139,8 @@ def cholesky(plan):
                 for tile in tiles:
                     args = [plan.workers, n, tile, layout]
                     for policy in ("lws",) if plan.quick else ("lws", "prio", "dmdas"):
-                        yield Run("cholesky", group, OURS, f"{policy} {layout} tile {tile}", f"heddle_{letter}cholesky", args,
+                        yield Run("cholesky", group, OURS, f"{policy} {layout} tile {tile}", f"heddle_{letter}cholesky",
+                                  args,
                                   {"HEDDLE_SCHED": policy}, scout=scout)
                     for policy in ("lws",) if plan.quick else ("lws", "prio", "dmdas", "eager"):
                         yield Run("cholesky", group, "starpu", f"{policy} {layout} tile {tile}",
@@ -175,7 +176,8 @@ def trace(plan):
                       units=("us/task",))
     # tasks that do something: 6000 of 15 us, kernels included
     for family, switch in ((OURS, "1"), ("trace off", "0")):
-        yield Run("trace", "dpotrf", family, "", "heddle_dcholesky", [plan.workers, 2048, 64, "tiled"], {"HEDDLE_TRACE": switch},
+        yield Run("trace", "dpotrf", family, "", "heddle_dcholesky", [plan.workers, 2048, 64, "tiled"],
+                  {"HEDDLE_TRACE": switch},
                   suffix="_tile_64")
 
 
@@ -188,7 +190,8 @@ BENCHES = {
     "metg": (metg, 3, "smallest task at 50 % efficiency, 1-D stencil"),
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
-    "agreement": (agreement, 5, "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
+    "agreement": (agreement, 5,
+                  "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
     "trace": (trace, 5, "empty tasks, and a factorisation in small tiles, with tracing on (ours) and off (peer)"),
 }
 

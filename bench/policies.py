@@ -40,7 +40,8 @@ class Heddle:
         """`sched` is one policy or several. Without `expert`, tasks have no priorities."""
         p = problem
         return json.loads(self.run(
-            "sim", "cholesky", "--n", str(p.tiles * p.tile), "--tile", str(p.tile), "--precision", p.precision, "--platform",
+            "sim", "cholesky", "--n", str(p.tiles * p.tile), "--tile", str(p.tile), "--precision", p.precision,
+            "--platform",
             p.machine, "--sched", sched, "--json", *(["--sched-options", options] if options else []),
             *([] if expert else ["--no-priorities"]), *more))
 
@@ -65,14 +66,17 @@ class Heddle:
         return path
 
     def fast_links(self, machine):
-        return self.changed(machine, "fast", (r"bandwidth_mbs: ([\d.]+)", lambda m: f"bandwidth_mbs: {100 * float(m[1])}"),
+        return self.changed(machine, "fast", (r"bandwidth_mbs: ([\d.]+)",
+                                              lambda m: f"bandwidth_mbs: {100 * float(m[1])}"),
                             (r"latency_us: [\d.]+, buses", "latency_us: 0, buses"))
 
 
 class Task:
     def __init__(self, row):
-        self.id, self.codelet, self.worker, self.on_cpu = int(row["id"]), row["codelet"][1:], row["worker"], row["class"] == "cpu"
-        self.ready, self.picked, self.start, self.end = (float(row[k + "_us"]) for k in ("ready", "picked", "start", "end"))
+        self.id, self.codelet = int(row["id"]), row["codelet"][1:]
+        self.worker, self.on_cpu = row["worker"], row["class"] == "cpu"
+        times = (float(row[k + "_us"]) for k in ("ready", "picked", "start", "end"))
+        self.ready, self.picked, self.start, self.end = times
         self.free = 0.0 # when its worker has done what it does before
         self.tile = None
 
@@ -131,7 +135,7 @@ class Trace:
             task = max((self.tasks[i] for i in self.before[task.id]), key=lambda t: t.end, default=None)
 
 
-# --- Output -----------------------------------------------------------------------------------------------------------------
+# --- Output -----------------------------------------------------------------------------------------------------------
 
 def print_table(heads, rows):
     print("| " + " | ".join(heads) + " |")
@@ -146,7 +150,7 @@ def both(with_, without):
     return with_ if with_ == without else f"{with_} / {without}"
 
 
-# --- compare ------------------------------------------------------------------------------------------------------------------
+# --- compare ----------------------------------------------------------------------------------------------------------
 
 def compare(heddle):
     for machine in MACHINES:
@@ -167,13 +171,15 @@ def compare(heddle):
         print_table(heads, [[f"`{name}`", *cells] for name, cells in rows.items()])
 
 
-# --- chain, tries: multiprio on small graphs --------------------------------------------------------------------------------------
+# --- chain, tries: multiprio on small graphs --------------------------------------------------------------------------
 
 SMALL = ["haswell-k40m", "intel-v100"]
 CODELETS = ["potrf", "trsm", "syrk", "gemm"]
-CHAIN_RUNS = [("dmdas, priorities", "dmdas", "", True), ("dmdas", "dmdas", "", False), ("multiprio", "multiprio", "", False),
+CHAIN_RUNS = [("dmdas, priorities", "dmdas", "", True), ("dmdas", "dmdas", "", False),
+              ("multiprio", "multiprio", "", False),
               ("multiprio, share=yes", "multiprio", "share=yes", False), ("critprio", "critprio", "", False),
-              ("autoheteroprio", "autoheteroprio", "", False), ("autoheteroprio, refresh=20", "autoheteroprio", "refresh=20", False)]
+              ("autoheteroprio", "autoheteroprio", "", False),
+              ("autoheteroprio, refresh=20", "autoheteroprio", "refresh=20", False)]
 
 
 def chain_row(trace):
@@ -191,7 +197,8 @@ def chain_row(trace):
     on_panel = sum(t.codelet != "gemm" for t in steps)
     ms = {part: f"{us / 1000:.0f}" for part, us in parts.items()}
     queue = f"{ms['queue']} ({' '.join(ms.get(k, '0') for k in CODELETS)})"
-    return [f"{trace.makespan / 1000:.0f}", len(steps), on_panel, ms["kernel"], ms["slower"], queue, ms["behind"], ms["data"]]
+    return [f"{trace.makespan / 1000:.0f}", len(steps), on_panel, ms["kernel"], ms["slower"], queue, ms["behind"],
+            ms["data"]]
 
 
 def workers_row(trace):
@@ -219,21 +226,24 @@ def chain(heddle):
 
 def tries(heddle):
     runs = [("dmdas", "", True), ("dmdas", "", False), ("dmdas", "prefetch=no", True)]
-    runs += [("multiprio", o, False) for o in ("", "share=yes", "eviction=no", "n=1", "n=64", "epsilon=0", "max_tries=100")]
+    runs += [("multiprio", o, False) for o in ("", "share=yes", "eviction=no", "n=1", "n=64", "epsilon=0",
+                                               "max_tries=100")]
     for machine in SMALL:
         files = [machine, heddle.fast_links(machine)]
         files += [heddle.changed(machine, f"pipeline-{n}", ("pipeline: 2", f"pipeline: {n}")) for n in (1, 3, 8)]
         rows = []
         for sched, options, expert in runs:
             name = ", ".join(filter(None, [sched, "priorities" if expert else "", options]))
-            rows.append([name] + [f"{heddle.makespan(Problem(file, 20), sched, options, expert):.0f}" for file in files])
+            rows.append([name] + [f"{heddle.makespan(Problem(file, 20), sched, options, expert):.0f}"
+                                  for file in files])
         print(f"`{machine}`, ms\n")
         print_table(["run", "as it is", "links 100 x faster", "pipeline 1", "pipeline 3", "pipeline 8"], rows)
 
 
-# --- bytes: dada ---------------------------------------------------------------------------------------------------------------------
+# --- bytes: dada ------------------------------------------------------------------------------------------------------
 
-BYTES_RUNS = [("heft", ""), ("dada", "cp=yes"), ("dada", "cp=yes,alpha=1"), ("dada", "cp=yes,backlog=none,alpha=1"), ("laheteroprio", ""),
+BYTES_RUNS = [("heft", ""), ("dada", "cp=yes"), ("dada", "cp=yes,alpha=1"), ("dada", "cp=yes,backlog=none,alpha=1"),
+              ("laheteroprio", ""),
               ("dmdas", "")]
 
 
@@ -261,7 +271,7 @@ def readers(n, tile):
 
 
 def fetches_at_random(n, gpus):
-    """Expected fetches of finished tiles if the owner of each tile is drawn: each goes to the other owners of its readers."""
+    """Expected fetches of finished tiles if the owner of each is drawn: each goes to other owners of its readers."""
     tiles = [(m, column) for column in range(n) for m in range(column, n)]
     return sum((gpus - 1) * (1 - (1 - 1 / gpus) ** len(set(readers(n, tile)))) for tile in tiles)
 
@@ -282,10 +292,13 @@ def bytes_rows(heddle, problem, gpus, grid):
         first, again, final = moves(trace)
         total = first + again + final
         of_heft = of_heft or (trace.makespan, total)
-        rows.append([f"{sched} {options}".strip(), f"{trace.makespan / of_heft[0]:.2f}", f"{total / of_heft[1]:.2f}", first, again, final,
+        rows.append([f"{sched} {options}".strip(), f"{trace.makespan / of_heft[0]:.2f}", f"{total / of_heft[1]:.2f}",
+                     first, again, final,
                      f"{final / n_tiles:.1f}"])
-    for name, final in ("*owners drawn*", fetches_at_random(n, gpus)), (f"*grid {grid[0]} x {grid[1]}*", fetches_on_grid(n, *grid)):
-        rows.append([name, "", f"{(n_tiles + final) / of_heft[1]:.2f}", n_tiles, 0, f"{final:.0f}", f"{final / n_tiles:.1f}"])
+    on_grid = f"*grid {grid[0]} x {grid[1]}*"
+    for name, final in ("*owners drawn*", fetches_at_random(n, gpus)), (on_grid, fetches_on_grid(n, *grid)):
+        rows.append([name, "", f"{(n_tiles + final) / of_heft[1]:.2f}", n_tiles, 0, f"{final:.0f}",
+                     f"{final / n_tiles:.1f}"])
     return rows
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures Heddle beside its peers, interleaved in one run, and prints medians: `make bench`.
 
-Rows go to bench.csv: bench,case,workers,unit,ours,peer,peer_value,ratio, where ratio = ours / peer_value: below 1 is better for
-costs, above 1 for rates. Of every family the variant (policy, allocator, tile ...) that is quickest here is quoted. All
-single measurements go to bench-all.csv in the build folder. plan.py says what is measured.
+Rows go to bench.csv: bench,case,workers,unit,ours,peer,peer_value,ratio, where ratio = ours / peer_value: below 1 is
+better for costs, above 1 for rates. Of every family the variant (policy, allocator, tile ...) that is quickest here is
+quoted. All single measurements go to bench-all.csv in the build folder. plan.py says what is measured.
 """
 import argparse
 import csv
@@ -107,7 +107,8 @@ class Bench:
                 continue
             case += run.suffix
             self.workers.setdefault(case, workers)
-            self.values.setdefault((case, unit), {}).setdefault(run.family, {}).setdefault(run.variant, []).append(float(value))
+            self.values.setdefault((case, unit), {}).setdefault(run.family, {}).setdefault(run.variant,
+                                                                                           []).append(float(value))
             self.raw.append([self.name, case, workers, unit, run.family, run.variant, round_number, value])
         return first
 
@@ -145,7 +146,7 @@ class Bench:
         return result
 
 
-# --- Peers that are no program of their own ------------------------------------------------------------------------------
+# --- Peers that are no program of their own ---------------------------------------------------------------------------
 
 def add_gemm(bench, case, unit, best):
     """Twice (as many times as there are workers) the rate of one thread's GEMM on the tile that suits us best."""
@@ -213,11 +214,12 @@ def print_table(bench, about):
     sys.stdout.flush()
 
 
-# --- The whole -------------------------------------------------------------------------------------------------------------
+# --- The whole --------------------------------------------------------------------------------------------------------
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description="Measures Heddle beside its peers.")
-    parser.add_argument("--build-dir", default=os.path.join(ROOT, "build"), help="where CMake has configured (default: build)")
+    parser.add_argument("--build-dir", default=os.path.join(ROOT, "build"),
+                        help="where CMake has configured (default: build)")
     parser.add_argument("--quick", action="store_true", help="small sizes, two rounds: a few minutes, rough figures")
     parser.add_argument("--only", action="append", metavar="NAME", choices=list(plans.BENCHES),
                         help="this bench alone; may be repeated: " + ", ".join(plans.BENCHES))
@@ -226,14 +228,17 @@ def parse_arguments():
     parser.add_argument("--output", default=os.path.join(ROOT, "bench.csv"), help="default: bench.csv")
     parser.add_argument("--calm", type=float, default=0, metavar="S",
                         help="before each program wait up to S seconds for others to leave the processors idle")
-    parser.add_argument("--tiles", type=lambda text: tuple(int(t) for t in text.split(",")), default=(), metavar="B,...",
-                        help="cholesky with tiles of these orders only: all of them, with all policies, take most of an hour")
+    parser.add_argument("--tiles", type=lambda text: tuple(int(t) for t in text.split(",")), default=(),
+                        metavar="B,...",
+                        help="cholesky with tiles of these orders only: all of them, with all policies, "
+                             "take most of an hour")
     parser.add_argument("--no-build", action="store_true", help="measure what is built already")
     return parser.parse_args()
 
 
 def build(folder):
-    if subprocess.run(["cmake", "--build", folder, "--target", "benches"], stdout=subprocess.DEVNULL, check=False).returncode:
+    if subprocess.run(["cmake", "--build", folder, "--target", "benches"], stdout=subprocess.DEVNULL,
+                      check=False).returncode:
         sys.exit(f"bench: the benches cannot be built in {folder}; run `make build` first")
 
 
@@ -255,7 +260,8 @@ def describe_machine():
             model = next((line.split(":")[1].strip() for line in f if line.startswith("model name")), model)
     except OSError:
         pass
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True,
+                            check=False)
     return f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} x {model}, load {os.getloadavg()[0]:.1f}, " \
            f"commit {commit.stdout.strip() or 'none'}"
 

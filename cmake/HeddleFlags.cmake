@@ -1,6 +1,7 @@
 # Flags of everything that is compiled here, as one interface target: heddle_flags.
 
-option(HEDDLE_DEVELOPER "warnings are errors; build tests, examples and benches; find platforms in this source tree" OFF)
+option(HEDDLE_DEVELOPER
+	"warnings are errors; build tests, examples and benches; find platforms in this source tree" OFF)
 set(HEDDLE_SANITIZE "" CACHE STRING "sanitizers to build with, such as address,undefined or thread")
 option(HEDDLE_FUZZ "build the fuzzers of tests/fuzz (clang only)" OFF)
 

@@ -1,7 +1,7 @@
 # heddle_add_test(NAME LABELS label... COMMAND command... [TIMEOUT seconds] [ENVIRONMENT name=value...])
 #
-# A test sees neither the user's settings nor another test's models, its BLAS makes no threads, and it may take four times
-# longer under a sanitizer.
+# A test sees neither the user's settings nor another test's models, its BLAS makes no threads, and it may take four
+# times longer under a sanitizer.
 function(heddle_add_test name)
 	cmake_parse_arguments(TEST "" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
 	add_test(NAME ${name} COMMAND ${TEST_COMMAND})

@@ -150,14 +150,16 @@ def one_host_network(machine, gpu, n_gpus):
 
 def haswell(folder):
     machine = Measurements(folder, "sirocco")
-    source = ("Kernel times, link speeds and memory sizes measured by the StarPU project on the machine it calls sirocco "
-              "(tools/perfmodels/sampling in its sources); dsyrk and dpotrf are modelled, ssyrk is half of sgemm there.")
+    source = ("Kernel times, link speeds and memory sizes measured by the StarPU project on the machine it calls "
+              "sirocco (tools/perfmodels/sampling in its sources); dsyrk and dpotrf are modelled, ssyrk is half of "
+              "sgemm there.")
     kernels = list(measured_kernel_lines(machine, "k40m"))
     note = MEASURED_NOTE + "\n\n" + HOST_NOTE
     yield "haswell-k40m", platform(
         "haswell-k40m", {
             "note": note, "source": source,
-            "description": "2 x 12-core Haswell Xeon E5-2680 v3 and 4 Tesla K40m; 20 CPU workers, 1 core taken by each GPU."},
+            "description": "2 x 12-core Haswell Xeon E5-2680 v3 and 4 Tesla K40m; 20 CPU workers, 1 core taken by "
+                           "each GPU."},
         "k40m", 10367, list(worker_lines([(0, 10), (12, 10)], [10, 11, 22, 23], "k40m")),
         one_host_network(machine, "k40m", 4), kernels)
     yield "gpu1-cpu6", platform(
@@ -224,17 +226,17 @@ def westmere(folder):
         "westmere-c2050", {
             "note": MEASURED_NOTE + "\n\n" + TREE_NOTE,
             "description": "2 x 6-core Westmere Xeon X5650 and 8 Tesla C2050; 4 CPU workers, 1 core taken by each GPU.",
-            "source": "Kernel times, link speeds, PCIe tree and memory sizes measured by the StarPU project on the machine it "
-                      "calls idgraf (tools/perfmodels/sampling in its sources); dsyrk and dpotrf are modelled, ssyrk is half "
-                      "of sgemm there."},
+            "source": "Kernel times, link speeds, PCIe tree and memory sizes measured by the StarPU project on the "
+                      "machine it calls idgraf (tools/perfmodels/sampling in its sources); dsyrk and dpotrf are "
+                      "modelled, ssyrk is half of sgemm there."},
         "c2050", 2418, list(worker_lines([(0, 2), (6, 2)], [2, 3, 4, 5, 8, 9, 10, 11], "c2050")),
         tree_network(machine, "c2050"), measured_kernel_lines(machine, "c2050"))
 
 
 # --- intel-v100, amd-a100: modelled -------------------------------------------------------------------------------
 
-# Per kernel: share of the peak reached by large tiles, work at which half of that is reached (double precision; twice that in
-# single, where the same work lasts half as long), us to launch.
+# Per kernel: share of the peak reached by large tiles, work at which half of that is reached (double precision; twice
+# that in single, where the same work lasts half as long), us to launch.
 CPU_CURVE = {"potrf": (0.60, 2e7, 0), "trsm": (0.80, 4e6, 0), "syrk": (0.85, 4e6, 0), "gemm": (0.90, 4e6, 0)}
 V100_CURVE = {"potrf": (0.10, 1.0e9, 50), "trsm": (0.50, 1.5e9, 20), "syrk": (0.80, 6e8, 10), "gemm": (0.90, 6e8, 10)}
 A100_CURVE = {"potrf": (0.09, 1.3e9, 50), "trsm": (0.50, 2.2e9, 20), "syrk": (0.80, 9e8, 10), "gemm": (0.90, 9e8, 10)}
@@ -260,7 +262,8 @@ def curve_lines(class_name, curve, peak):
 
 def pcie_network(gpu, host, peer):
     a, b = f"{gpu}-0", f"{gpu}-1"
-    lines = ["buses:"] + [f"- {{name: {g}-{d}, bandwidth_mbs: {host[0]}}}" for g in (a, b) for d in ("up", "down")] + ["links:"]
+    lines = ["buses:"] + [f"- {{name: {g}-{d}, bandwidth_mbs: {host[0]}}}" for g in (a, b)
+                          for d in ("up", "down")] + ["links:"]
     for g in (a, b):
         lines += [link_line("ram", g, host, [f"{g}-down"]), link_line(g, "ram", host, [f"{g}-up"])]
     return lines + [link_line(a, b, peer, [f"{a}-up", f"{b}-down"]), link_line(b, a, peer, [f"{b}-up", f"{a}-down"])]
@@ -270,20 +273,22 @@ def modelled():
     yield "intel-v100", platform(
         "intel-v100", {
             "note": MODEL_NOTE,
-            "description": "2 x 16-core Xeon Gold 6142 and 2 V100 16 GB (PCIe); 30 CPU workers, 1 core taken by each GPU.",
-            "source": "Modelled. V100 PCIe: 7.0 Tflop/s fp64, 14.0 fp32, 16160 MiB; one Gold 6142 core: 32 fp64 flop/cycle "
-                      "(AVX-512, 2 FMA) at 2.2 GHz, its all-core AVX-512 turbo = 70.4 Gflop/s fp64, 140.8 fp32; PCIe gen3 x16 "
-                      "12.3 GB/s, 9 GB/s between GPUs across sockets."},
+            "description": "2 x 16-core Xeon Gold 6142 and 2 V100 16 GB (PCIe); 30 CPU workers, 1 core taken by each "
+                           "GPU.",
+            "source": "Modelled. V100 PCIe: 7.0 Tflop/s fp64, 14.0 fp32, 16160 MiB; one Gold 6142 core: 32 fp64 "
+                      "flop/cycle (AVX-512, 2 FMA) at 2.2 GHz, its all-core AVX-512 turbo = 70.4 Gflop/s fp64, 140.8 "
+                      "fp32; PCIe gen3 x16 12.3 GB/s, 9 GB/s between GPUs across sockets."},
         "v100", 14544, list(worker_lines([(0, 15), (16, 15)], [15, 31], "v100")),
         pcie_network("v100", (12300, 10), (9000, 20)),
         list(curve_lines("cpu", CPU_CURVE, 70.4)) + list(curve_lines("v100", V100_CURVE, 7000)))
     yield "amd-a100", platform(
         "amd-a100", {
             "note": MODEL_NOTE,
-            "description": "2 x 32-core EPYC 7513 (Zen 3) and 2 A100 40 GB (PCIe); 62 CPU workers, 1 core taken by each GPU.",
-            "source": "Modelled. A100: 9.7 Tflop/s fp64 and 19.5 fp32, both without tensor cores, 40536 MiB; one EPYC 7513 core: "
-                      "16 fp64 flop/cycle (AVX2, 2 FMA) at its base 2.6 GHz = 41.6 Gflop/s fp64, 83.2 fp32; PCIe gen4 x16 "
-                      "24.5 GB/s, 18 GB/s between GPUs across sockets."},
+            "description": "2 x 32-core EPYC 7513 (Zen 3) and 2 A100 40 GB (PCIe); 62 CPU workers, 1 core taken by "
+                           "each GPU.",
+            "source": "Modelled. A100: 9.7 Tflop/s fp64 and 19.5 fp32, both without tensor cores, 40536 MiB; one EPYC"
+                      " 7513 core: 16 fp64 flop/cycle (AVX2, 2 FMA) at its base 2.6 GHz = 41.6 Gflop/s fp64, 83.2 "
+                      "fp32; PCIe gen4 x16 24.5 GB/s, 18 GB/s between GPUs across sockets."},
         "a100", 36482, list(worker_lines([(0, 31), (32, 31)], [31, 63], "a100")),
         pcie_network("a100", (24500, 10), (18000, 20)),
         list(curve_lines("cpu", CPU_CURVE, 41.6)) + list(curve_lines("a100", A100_CURVE, 9700)))

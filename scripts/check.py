@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Everything that must hold: all tests on an optimised build; the quick ones under ASan+UBSan and under TSan; fuzzing.
 
-The last line printed is "N passed, N failed"; the exit status is 0 when nothing failed. A build that fails counts as one
-failed test. Called by `make check`, which installs what is needed first.
+The last line printed is "N passed, N failed"; the exit status is 0 when nothing failed. A build that fails counts as
+one failed test. Called by `make check`, which installs what is needed first.
 """
 import argparse
 import os

@@ -120,11 +120,13 @@ def page(heddle):
         text += section(heddle, name, summary)
         if name == "platforms":
             text += section(heddle, "platform calibrate", summary)
-    text += (".SH EXIT STATUS\n0: success. 1: something failed.\n2: wrong usage; the message says what would have been right.\n"
+    text += (".SH EXIT STATUS\n0: success. 1: something failed.\n"
+             "2: wrong usage; the message says what would have been right.\n"
              ".SH ENVIRONMENT\n")
     text += settings(heddle)
     text += (".TP\n.B HEDDLE_CONFIG\nThe configuration file,\n"
-             "instead of \\fIheddle/config\\fR in the user's XDG configuration directory.\n.TP\n.B HEDDLE_PLATFORM_PATH\nDirectories of platform files, separated by colons.\n"
+             "instead of \\fIheddle/config\\fR in the user's XDG configuration directory.\n"
+              ".TP\n.B HEDDLE_PLATFORM_PATH\nDirectories of platform files, separated by colons.\n"
              ".SH SEE ALSO\nThe documents that are installed with it, \\fIdocs/heddle.md\\fR first.\n")
     return text
 
@@ -132,7 +134,8 @@ def page(heddle):
 def groff_complaints(text):
     if not shutil.which("groff"):
         return ""
-    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=text, capture_output=True, text=True,
+                          check=False)
     return done.stderr
 
 

@@ -38,9 +38,9 @@ char *heddle_models_dir(void);
 
 /* Writes the models of a running runtime now (heddle_stop does it anyway). HEDDLE_E_IO. */
 int heddle_models_save(heddle_runtime *rt);
-/* Writes what was measured since then into another directory (NULL: the default one), in place of the models that it has
- * of the same codelets; what it has of others stays. A runtime whose model_dir is "none" begins without models and keeps
- * none, so that this replaces old models at once, by new ones that are complete. HEDDLE_E_IO. */
+/* Writes what was measured since then into another directory (NULL: the default one), in place of the models that it
+ * has of the same codelets; what it has of others stays. A runtime whose model_dir is "none" begins without models and
+ * keeps none, so that this replaces old models at once, by new ones that are complete. HEDDLE_E_IO. */
 int heddle_models_save_to(heddle_runtime *rt, const char *dir);
 
 /* Messages about model files that were damaged or unreadable, and about a default directory that cannot be written

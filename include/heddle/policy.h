@@ -31,9 +31,9 @@ extern "C" {
 
 typedef struct heddle_sched heddle_sched; /* what the core offers to one instance of a policy */
 
-/* An option of a policy: its default is text, as a user would write it. A unit like "none|some|all" lists the words that it
- * can be, and its number is the place of the word, from 0; "no|yes" also takes 0, 1, false and true. Otherwise it is a
- * number from min to max, or any text where min is not below max. */
+/* An option of a policy: its default is text, as a user would write it. A unit like "none|some|all" lists the words
+ * that it can be, and its number is the place of the word, from 0; "no|yes" also takes 0, 1, false and true. Otherwise
+ * it is a number from min to max, or any text where min is not below max. */
 struct heddle_option {
 	const char *name, *value, *unit, *help; /* value: the default */
 	double min, max;

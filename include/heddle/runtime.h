@@ -94,7 +94,8 @@ struct heddle_stats {
 	uint64_t tasks_submitted, tasks_executed, tasks_failed, tasks_cancelled;
 	uint64_t transfers, bytes_moved, evictions, prefetches;
 	/* us from the moment when the first task could run, which is its submission unless the program still held its
-	 * data, to the end of the last task; 0 before a task has ended. heddle_trace_makespan is the same of a trace. */
+	 * data, to the end of the last task; 0 before a task has ended. heddle_trace_makespan is the same of a
+	 * trace. */
 	double makespan;
 	double last_end;      /* us, on the clock of heddle_now: when the last task ended */
 	double busy, idle;    /* us, summed over workers, within the makespan */

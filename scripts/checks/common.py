@@ -20,7 +20,8 @@ def files(*folders, suffixes=(".c", ".h")):
 def kept_files():
     """All files that are or would be committed; without git, all outside build folders."""
     try:
-        done = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
+        done = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard", "-z"],
+                              cwd=ROOT,
                               capture_output=True, check=True)
         return sorted(p for p in done.stdout.decode().split("\0") if p and os.path.isfile(os.path.join(ROOT, p)))
     except (OSError, subprocess.CalledProcessError):

@@ -2,8 +2,8 @@
 """What documents promise exists: C programs in them compile, links lead somewhere, files named in backquotes are there, and README
 links to every document.
 
-A ```c block with a main() is a program; others are fragments and are not compiled. A block after a line `<!-- same as FILE -->`
-is compared with that file.
+A ```c block with a main() is a program; others are fragments and are not compiled. A block after a line `<!-- same as
+FILE -->` is compared with that file.
 """
 import os
 import re
@@ -34,7 +34,8 @@ def main():
             if re.search(r"\bmain\s*\(", block.group(1)):
                 said = compile_sample(block.group(1))
                 if said:
-                    problems.append(f"{path}:{text.count(chr(10), 0, block.start()) + 1}: the program does not compile:\n{said}")
+                    line = text.count("\n", 0, block.start()) + 1
+                    problems.append(f"{path}:{line}: the program does not compile:\n{said}")
         for name, quoted in QUOTED.findall(text):
             if not os.path.exists(os.path.join(ROOT, name)) or read(name) != quoted:
                 problems.append(f"{path}: what it quotes of {name} is not what is there")

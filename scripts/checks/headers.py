@@ -30,7 +30,8 @@ def main():
             problems += compile_alone(os.path.relpath(path, "include"), language, ["include"])
     for path in files("src"):
         if path.endswith(".h"):
-            problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c"], ["include", "src"])
+            problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c"],
+                                      ["include", "src"])
     report("headers", problems)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Modules of src/ include only those that the table in docs/architecture.md allows.
 
-The table is its fenced block marked `layers`: one line per layer, "module module ...: module module ...". Modules on the left
-of one line may include each other, those on the right, and base; the public headers are everyone's.
+The table is its fenced block marked `layers`: one line per layer, "module module ...: module module ...". Modules on
+the left of one line may include each other, those on the right, and base; the public headers are everyone's.
 """
 import os
 import re

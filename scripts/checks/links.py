@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Links of Markdown documents lead somewhere: links.py DIRECTORY checks those below it, installed ones for example.
 
-Each link names a file that is there, relative to its document; what follows a # is a heading of that document. Addresses of the
-web are not looked up.
+Each link names a file that is there, relative to its document; what follows a # is a heading of that document.
+Addresses of the web are not looked up.
 """
 import os
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""symbols.py LIBRARY: what the shared library exports is exactly what the public headers declare, all named heddle_*."""
+"""symbols.py LIBRARY: the shared library exports exactly what the public headers declare, all named heddle_*."""
 import re
 import subprocess
 import sys
@@ -43,9 +43,11 @@ def exported(library):
 
 def main():
     inside, outside = exported(sys.argv[1]), declared()
-    problems = [f"{name}: exported, but not named heddle_*" for name in sorted(inside) if not name.startswith("heddle_")]
+    problems = [f"{name}: exported, but not named heddle_*" for name in sorted(inside)
+                if not name.startswith("heddle_")]
     problems += [f"{name}: declared in a public header, not defined" for name in sorted(outside - inside)]
-    problems += [f"{name}: exported, but in no public header" for name in sorted(inside - outside) if name.startswith("heddle_")]
+    problems += [f"{name}: exported, but in no public header" for name in sorted(inside - outside)
+                 if name.startswith("heddle_")]
     if len(outside) < 50:
         problems.append(f"only {len(outside)} declarations found: this check does not read the headers any more")
     report("symbols", problems)

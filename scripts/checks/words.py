@@ -6,13 +6,15 @@ from common import code_only, files, kept_files, read, report
 
 # pattern in code, folders looked at, files where it is allowed (a folder ends with /), why not
 RULES = [
-    (r"\b(?:secure_)?getenv\s*\(", ["src", "apps", "research"], ["src/start/settings.c", "src/base/files.c", "src/base/variable.c", "src/machine/"],
+    (r"\b(?:secure_)?getenv\s*\(", ["src", "apps", "research"],
+     ["src/start/settings.c", "src/base/files.c", "src/base/variable.c", "src/machine/"],
      "settings are read in src/start/settings.c"),
     (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
     (r"\bstderr\b", ["src", "apps", "research"], ["src/core/dump.c", "src/base/lock.c"],
      "only the watchdog prints, where the program asked for it, and the assertions of builds with sanitizers"),
-    (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [], "delete it instead"),
+    (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [],
+     "delete it instead"),
     (r"\bvirtual_time\b|\bhd_engine_(?:virtual|threads)\b", ["src/core", "src/data", "src/driver", "src/policies"],
      ["src/core/runtime.h"], "ask for the fact that matters: struct hd_engine has those in which engines differ"),
     (r"\b(?:sleep|usleep|nanosleep)\s*\(", ["tests"], [], "a test that sleeps is slow, or fails on a slow machine"),

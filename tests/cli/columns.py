@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Whether docs/heddle.md names every column of --json and --csv, and no other: tests/cli/columns.py PATH_TO_HEDDLE
 
-The tables of every subcommand are printed and compared with the page: which columns each has, and, in a second table, the unit
-and the meaning of each name. That one says a name once, so that it means the same everywhere; a unit is the end of its name.
+The tables of every subcommand are printed and compared with the page: which columns each has, and, in a second table,
+the unit and the meaning of each name. That one says a name once, so that it means the same everywhere; a unit is the
+end of its name.
 """
 import os
 import re
@@ -13,7 +14,8 @@ from run import COMPARED, HERE, LAB, RUN, SIM, Place, fitted_model
 
 PAGE = os.path.join(HERE, "..", "..", "docs", "heddle.md")
 SET = "SET" # how the page calls the columns of `slowdown` that are named by the number of a parameter set
-UNITS = {"ms": "ms", "us": "us", "s": "s", "mib": "MiB", "kib": "KiB", "percent": "%", "gflops": "Gflop/s", "gflop": "Gflop",
+UNITS = {"ms": "ms", "us": "us", "s": "s", "mib": "MiB", "kib": "KiB", "percent": "%", "gflops": "Gflop/s",
+         "gflop": "Gflop",
          "mflop": "Mflop", "mbs": "MB/s", "tasks_per_s": "tasks/s", "us_per_task": "us/task"}
 
 # A run with transfers, whoever is quick: one worker only, whose memory has room for half of the matrix.
@@ -90,7 +92,8 @@ def main():
     problems += [f"column {name} has no meaning" for name in sorted(names - set(said))]
     problems += [f"column {name} is in no table" for name in said if name not in names]
     problems += [f"column {name} has two meanings" for name in set(said) if said.count(name) > 1]
-    problems += [f"column {name}: its unit is {unit_of(name) or 'none'}" for name, unit, _ in meanings if unit != unit_of(name)]
+    problems += [f"column {name}: its unit is {unit_of(name) or 'none'}" for name, unit, _ in meanings
+                 if unit != unit_of(name)]
     for problem in problems:
         print(f"docs/heddle.md, Columns: {problem}")
     print(f"{len(expected)} tables, {len(names)} columns, {len(problems)} problems")

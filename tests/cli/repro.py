@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """`heddle repro all --quick`, whole: tests/cli/repro.py PATH_TO_HEDDLE
 
-What an experiment concludes is not tested, with two exceptions whose outcome nothing random can change; that its report and
-its files are complete, and that the exit status is what the rows say, is.
+What an experiment concludes is not tested, with two exceptions whose outcome nothing random can change; that its report
+and its files are complete, and that the exit status is what the rows say, is.
 """
 import json
 import os
@@ -24,7 +24,8 @@ def verdict_of(row):
 
 
 def check(p):
-    done = subprocess.run([p.command, "repro", "all", "--quick", "--json"], cwd=p.directory, env=p.env, capture_output=True)
+    done = subprocess.run([p.command, "repro", "all", "--quick", "--json"], cwd=p.directory, env=p.env,
+                          capture_output=True)
     found = json.loads(done.stdout)
     verdicts = {row["experiment"]: row["verdict"] for row in found["verdicts"]}
     for row in found["rows"]:

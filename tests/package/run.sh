@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles outside.c with what
-# pkg-config says and through find_package, and outside.cpp, and runs all three. Each must print VERSION. Then every program of
-# examples/, which must end with 0.
+# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles outside.c
+# with what pkg-config says and through find_package, and outside.cpp, and runs all three. Each must print VERSION. Then
+# every program of examples/, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,8 @@ prefix=$scratch/prefix
 
 "$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 library=$(dirname "$(find "$prefix" -name libheddle.so)")
-sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc" # what is written there is the prefix of the configuration
+# What is written there is the prefix of the configuration.
+sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc"
 
 # README's first program, by README's commands, for a user whose home cannot be written.
 readme=$here/../../README.md
@@ -19,8 +20,12 @@ mkdir "$scratch/reader"
 sed -n '/^```c$/,/^```$/p;/^```$/q' "$readme" | sed '/^```/d' >"$scratch/reader/hello.c"
 sed -n 's/^    \$ //p' "$readme" >"$scratch/reader/commands"
 wanted=$(sed -n '/^    \$ .*hello$/{n;s/^    //p;}' "$readme")
-printed=$(cd "$scratch/reader" && env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH PREFIX="$prefix" XDG_DATA_HOME="$scratch/log" sh -eu commands)
-[ "$printed" = "$wanted" ] && [ "$wanted" ] || { echo "README's program printed \"$printed\" instead of \"$wanted\""; exit 1; }
+printed=$(cd "$scratch/reader" &&
+	env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH PREFIX="$prefix" XDG_DATA_HOME="$scratch/log" sh -eu commands)
+[ "$printed" = "$wanted" ] && [ "$wanted" ] || {
+	echo "README's program printed \"$printed\" instead of \"$wanted\""
+	exit 1
+}
 
 # The loader's cache is renewed where it has a part in it, and nowhere else.
 mkdir "$scratch/bin"
@@ -28,7 +33,8 @@ printf '#!/bin/sh\ntouch "%s/renewed"\n' "$scratch" >"$scratch/bin/ldconfig"
 chmod +x "$scratch/bin/ldconfig"
 renews() { # renews PREFIX DESTDIR: yes or no
 	rm -f "$scratch/renewed"
-	DESTDIR="$2" PATH="$scratch/bin:$PATH" "$cmake" -DCMAKE_INSTALL_PREFIX="$1" -P "$here/../../cmake/LinkerCache.cmake"
+	DESTDIR="$2" PATH="$scratch/bin:$PATH" "$cmake" -DCMAKE_INSTALL_PREFIX="$1" \
+		-P "$here/../../cmake/LinkerCache.cmake"
 	if [ -e "$scratch/renewed" ]; then echo yes; else echo no; fi
 }
 answers="$(renews /usr/local "") $(renews /usr "") $(renews "$prefix" "") $(renews /usr/local "$scratch/stage")"
@@ -51,7 +57,8 @@ expect "$scratch/by-pkg-config"
 
 # Every header is C++ too, without a warning.
 for header in "$prefix"/include/heddle.h "$prefix"/include/heddle/*.h; do
-	echo "#include \"$header\"" | ${CXX:-c++} -std=c++17 -fsyntax-only -pedantic-errors -Wall -Wextra -Wshadow -Werror \
+	echo "#include \"$header\"" |
+		${CXX:-c++} -std=c++17 -fsyntax-only -pedantic-errors -Wall -Wextra -Wshadow -Werror \
 		-I"$prefix/include" -x c++ -
 done
 ${CXX:-c++} -std=c++17 -pedantic-errors -Wall -Wextra -Wshadow -Werror "$here/outside.cpp" -o "$scratch/in-cpp" \
@@ -67,11 +74,18 @@ for example in "$here"/../../examples/*.c; do
 	name=$(basename "$example" .c)
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror "$example" -o "$scratch/$name" \
 		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle) -lm
-	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || { cat "$scratch/log"; echo "$name failed with the installed package"; exit 1; }
+	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || {
+		cat "$scratch/log"
+		echo "$name failed with the installed package"
+		exit 1
+	}
 done
 
 # Documents are installed with everything that they link to.
-python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scratch/log" || {
+	cat "$scratch/log"
+	exit 1
+}
 
 for wanted in bin/heddle include/heddle.h share/heddle/platforms share/doc/Heddle/LICENSE share/man/man1/heddle.1; do
 	[ -e "$prefix/$wanted" ] || { echo "$wanted is not installed"; exit 1; }

@@ -451,8 +451,8 @@ static void policy_is_timed_when_asked(void **state)
 	}
 }
 
-/* The statistics and the trace mean the same by it, whichever worker ended last and whoever entered the lock first; also
- * when the first task could not run before the program released its datum. */
+/* The statistics and the trace mean the same by it, whichever worker ended last and whoever entered the lock first;
+ * also when the first task could not run before the program released its datum. */
 static void makespan_is_that_of_the_trace(void **state)
 {
 	(void)state;

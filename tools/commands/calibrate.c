@@ -162,7 +162,8 @@ static int write_platform(heddle_runtime *rt, const char *path)
 	return status;
 }
 
-/* `models` is replaced once everything has been measured: until then an interruption leaves the old ones as they are. */
+/* `models` is replaced once everything has been measured: until then an interruption leaves the old ones as they
+ * are. */
 static int calibrate(const struct options *o, struct heddle_config *config, const char *path, const char *models)
 {
 	heddle_runtime *rt;
