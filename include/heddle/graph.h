@@ -80,11 +80,11 @@ int heddle_graph_load(const char *path, struct heddle_graph **out);
 int heddle_graph_save(const struct heddle_graph *graph, const char *path);
 
 /* The graph that a traced runtime saw: all tasks submitted since the start. heddle_trace_take ends a recording, which
- * is still there afterwards, until a task of the next one is submitted: so it does not matter which of the two is called
- * first. Tasks that failed are in the graph, the steps of reductions are not. What else held tasks back (partitions, heddle_acquire, tasks
- * without codelet) becomes explicit edges. Times are the means that the models have measured per class, or what
- * codelets of HEDDLE_MODEL_GIVEN said; in virtual time the latter only. Wait for all first. The caller owns *out.
- * HEDDLE_E_STATE when the runtime does not trace. */
+ * is still there afterwards, until a task of the next one is submitted: so it does not matter which of the two is
+ * called first. Tasks that failed are in the graph, the steps of reductions are not. What else held tasks back
+ * (partitions, heddle_acquire, tasks without codelet) becomes explicit edges. Times are the means that the models have
+ * measured per class, or what codelets of HEDDLE_MODEL_GIVEN said; in virtual time the latter only. Wait for all first.
+ * The caller owns *out. HEDDLE_E_STATE when the runtime does not trace. */
 int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out);
 
 /* The execution time of a task on a class of a platform, us; NAN: it cannot run there. What the platform's kernel times

@@ -52,10 +52,10 @@ struct heddle_config {
 };
 
 /* Fills in defaults, file and environment. HEDDLE_E_FORMAT: a value is out of range or of the wrong type, or the file
- * has a line that is none; the message names the variable and the valid range, or the line. HEDDLE_E_UNKNOWN: a HEDDLE_*
- * variable is unknown and within a slip or two of one that is known (for policies: HEDDLE_POLICY_OPTION), which the
- * message names; *config is filled all the same, without it. `heddle config` lists all HEDDLE_* variables that mean
- * nothing. */
+ * has a line that is none; the message names the variable and the valid range, or the line. HEDDLE_E_UNKNOWN: a
+ * HEDDLE_* variable is unknown and within a slip or two of one that is known (for policies: HEDDLE_POLICY_OPTION),
+ * which the message names; *config is filled all the same, without it. `heddle config` lists all HEDDLE_* variables
+ * that mean nothing. */
 int heddle_config_init(struct heddle_config *config);
 
 /* Starts a runtime. NULL config: what heddle_config_init gives. Several may live in one process. HEDDLE_E_INVALID names

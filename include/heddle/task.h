@@ -54,8 +54,8 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 
 struct heddle_implementation {
 	const char *kind; /* "cpu", "emulated", "opencl", "cuda", or a platform's own: the kind of class it runs on */
-	/* When there are several for a kind the models choose, and traces and models call this one CODELET.NAME; NULL: by its
-	 * index, CODELET.0 */
+	/* When there are several for a kind the models choose, and traces and models call this one CODELET.NAME; NULL:
+	 * by its index, CODELET.0 */
 	const char *name;
 	heddle_kernel kernel;
 };

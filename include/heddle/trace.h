@@ -72,8 +72,8 @@ struct heddle_trace {
 	size_t n_edges;
 	struct heddle_names task_names; /* of those of its tasks that were submitted with heddle_named */
 	struct heddle_names data_names; /* of all data named with heddle_data_set_name */
-	/* by task, of those whose codelet has several implementations for a kind of worker: the one that ran, CODELET.NAME
-	 * as in the models */
+	/* by task, of those whose codelet has several implementations for a kind of worker: the one that ran,
+	 * CODELET.NAME as in the models */
 	struct heddle_names implementations;
 };
 
@@ -102,8 +102,9 @@ int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const
 
 /* Writes the state of every worker and unfinished task, for people and debuggers: which task each worker runs; what
  * each task does or waits for, and per datum, by its name (heddle_data_set_name) or number and shape, how it is
- * accessed, whether its turn has come, and if not, who has it. From any thread: it takes the lock, but where that cannot
- * be had within a tenth of a second, because something hangs, goes on without, says so, and leaves out who has what. */
+ * accessed, whether its turn has come, and if not, who has it. From any thread: it takes the lock, but where that
+ * cannot be had within a tenth of a second, because something hangs, goes on without, says so, and leaves out who has
+ * what. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
 /* us from the moment when the first task could run, which is its submission unless the program still held its data, to

@@ -27,13 +27,13 @@ uint64_t hd_thread_token(void);
 struct hd_lock {
 	_Atomic uint32_t state;
 #ifdef HD_CHECKED
-	_Atomic uint64_t
-	    owner; /* token of the thread that has it, 0 when free. pairs: nothing, a thread looks for itself */
+	/* Token of the thread that has it, 0 when free. pairs: nothing, a thread looks for itself. */
+	_Atomic uint64_t owner;
 #endif
 };
 
-/* In builds that check themselves (those with sanitizers) HD_HELD stops the program, with the place, when a function that
- * needs a lock is called by a thread that does not have it. In others it is nothing. */
+/* In builds that check themselves (those with sanitizers) HD_HELD stops the program, with the place, when a function
+ * that needs a lock is called by a thread that does not have it. In others it is nothing. */
 #ifdef HD_CHECKED
 void hd_lock_note(struct hd_lock *lock, int taken);
 void hd_lock_check(struct hd_lock *lock, const char *file, int line);

@@ -20,7 +20,8 @@ static int differ(char a, char b)
 
 size_t hd_slips(const char *a, const char *b)
 {
-	/* Row i, for the first i letters of `a`, takes the place of row i - 3: [j] is the distance to the first j of b. */
+	/* Row i, for the first i letters of `a`, takes the place of row i - 3: [j] is the distance to the first j
+	 * of b. */
 	size_t n = strlen(a), m = strlen(b), rows[3][LONGEST + 1];
 	if (n > LONGEST || m > LONGEST)
 		return SIZE_MAX;

@@ -2,8 +2,8 @@
 #ifndef HD_START_ENVIRONMENT_H
 #define HD_START_ENVIRONMENT_H
 
-/* Calls f(name, near, arg) for every HEDDLE_* variable that means nothing, until it returns something else than 0, which
- * is returned; `near` is the known one that was perhaps meant, or NULL. HEDDLE_E_MEMORY. */
+/* Calls f(name, near, arg) for every HEDDLE_* variable that means nothing, until it returns something else than 0,
+ * which is returned; `near` is the known one that was perhaps meant, or NULL. HEDDLE_E_MEMORY. */
 typedef int (*hd_unknown_fn)(const char *name, const char *near, void *arg);
 int hd_environment_unknown(hd_unknown_fn f, void *arg);
 

@@ -31,8 +31,8 @@ static char *text_of(const char *name)
 
 /* --- A run with names --------------------------------------------------------------------------------------------- */
 
-/* Two tasks on a machine with an accelerator, the second without a name: the first, which writes A, runs in main memory,
- * the second where A must be brought. */
+/* Two tasks on a machine with an accelerator, the second without a name: the first, which writes A, runs in main
+ * memory, the second where A must be brought. */
 static heddle_runtime *run_named(void)
 {
 	static const char machine[] =

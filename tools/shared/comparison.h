@@ -19,8 +19,8 @@ struct comparison {
 int comparison_init(struct comparison *c, const char *list);
 void comparison_free(struct comparison *c);
 
-/* What results are measured by: the largest bound, us. NAN where some workers cannot run anything: then being near to the
- * bound says little. */
+/* What results are measured by: the largest bound, us. NAN where some workers cannot run anything: then being near to
+ * the bound says little. */
 double comparison_bound(const struct comparison *c);
 
 /* Simulates them one after the other, with progress on standard error. TOOL_FAILURE when any of them failed. Traces are
