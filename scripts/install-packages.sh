@@ -7,7 +7,7 @@ build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-d
 libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 case ${1:-} in
 build) wanted=$build ;;
-check) wanted="$build clang libclang-rt-14-dev llvm util-linux" ;; # llvm: names in the reports of sanitizers
+check) wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux" ;; # llvm: names in sanitizers' reports
 bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind" ;;
 *) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
 esac
@@ -28,7 +28,7 @@ done
 as_root=
 if [ "$(id -u)" != 0 ]; then
 	if ! command -v sudo >/dev/null; then
-		echo "$0: these packages are missing, and neither root nor sudo is here to install them; run as root:" >&2
+		echo "$0: packages are missing, and neither root nor sudo is here to install them; run as root:" >&2
 		echo "  apt-get install --no-install-recommends$missing" >&2
 		exit 1
 	fi

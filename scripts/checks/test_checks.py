@@ -5,8 +5,12 @@ import tempfile
 import unittest
 
 import common
+import format as formatting # not the function of that name
 import layers
 import links
+import locks
+import names
+import prototypes
 import sizes
 import words
 
@@ -66,7 +70,8 @@ class Checks(unittest.TestCase):
             page = os.path.join(folder, "a.md")
             with open(os.path.join(folder, "b.md"), "w", encoding="utf-8") as f:
                 f.write("# One\n## `two`, and three\n")
-            for link, right in (("b.md", 1), ("b.md#one", 1), ("b.md#two-and-three", 1), ("https://example.org/x", 1), ("#here", 1),
+            for link, right in (("b.md", 1), ("b.md#one", 1), ("b.md#two-and-three", 1), ("https://example.org/x", 1),
+                                ("#here", 1),
                                 ("c.md", 0), ("b.md#two", 0), ("#there", 0)):
                 with open(page, "w", encoding="utf-8") as f:
                     f.write(f"# Here\n[x]({link})\n")
@@ -87,6 +92,92 @@ class Checks(unittest.TestCase):
         self.assertFalse(list(layers.check_file("src/graph/x.c", '#include "data/data.h"', table)))
         table["perf"][1].add("graph")
         self.assertTrue(layers.find_circle(table))
+
+    def test_format_finds_what_the_formatter_would_change(self):
+        formatter = formatting.find_formatter()
+        if not formatter:
+            self.skipTest("no clang-format")
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad = os.path.join(folder, "good.c"), os.path.join(folder, "bad.c")
+            for path, text in ((good, "int f(void)\n{\n\treturn 0;\n}\n"), (bad, "int f(void) {\n    return 0; }\n")):
+                with open(path, "w", encoding="ascii") as f:
+                    f.write(text)
+            self.assertEqual([p.split(":")[0] for p in formatting.check_format(formatter, [good, bad])], [bad])
+            self.assertTrue(list(formatting.check_format(formatter, [os.path.join(folder, "absent.c")])))
+
+    def test_format_width_counts_tabs_but_not_addresses(self):
+        self.assertFalse(list(formatting.check_width("f", "\t" + "x" * 112)))
+        self.assertTrue(list(formatting.check_width("f", "\n\t" + "x" * 113)))
+        self.assertFalse(list(formatting.check_width("f", "x" * 60 + " https://example.org/" + "y" * 99)))
+        self.assertTrue(list(formatting.check_width("f", "x" * 120 + " https://example.org/")))
+
+    @staticmethod
+    def missing_names(text):
+        index = names.Index({
+            "src/core/x.c": '#include <stdio.h>\nint hd_there(int count);\nstatic const char *s = "window";\n',
+            "src/start/settings.c": 'ROW(n_cpu, "NCPU", INT)\nf("HEDDLE_CONFIG");\n', "src/x.c": '{"dada", "alpha"};\n',
+            "src/graph/x.h": "enum { HD_A_FIRST };\n", "docs/x.md": "heddle_gone()",
+            "CMakeLists.txt": "option(HEDDLE_FUZZ)\n",
+        })
+        return [name for _, name in names.check_comment(text, index)]
+
+    def test_names_that_are_there_are_not_reported(self):
+        for text in ("hd_there, hd_the*, hd_there() and HD_A_... ",
+                     "see x.h, graph/x.h, src/graph/x.h, stdio.h, src/core",
+                     "`count`, `hd_there`, `s`, `window`, `x.h`, a `count > 1`, `_there`", "HEDDLE_NCPU, HEDDLE_FUZZ",
+                     "HEDDLE_CONFIG, HEDDLE_DADA_ALPHA, HEDDLE_<POLICY>_<OPTION>", "f(x) is O(n), as in `heddle sim`",
+                     "https://example.org/hd_x/src/gone.c"):
+            self.assertEqual(self.missing_names(text), [], text)
+
+    def test_names_that_are_not_there_are_reported(self):
+        for text in ("hd_gone", "HD_GONE", "heddle_gone", "HEDDLE_GONE", "HEDDLE_DADA_BETA", "hd_gone_*", "gone()",
+                     "`gone`", "`gone.count`", "gone.c", "core/gone.h", "src/gone/", "see docs/gone.md"):
+            self.assertEqual(len(self.missing_names(text)), 1, text)
+
+    def test_names_are_looked_for_in_comments_and_messages_alone(self):
+        index = names.Index({"src/x.c": "int count;"})
+        for path, text in (("src/x.c", "/* `gone` */"), ("src/x.c", 'f("see heddle_gone");'), ("src/x.c", "// gone.c"),
+                           ("x.sh", "true # gone.c"), ("x.md", "\n`gone`"), ("x.py", '"""See\ngone.c."""')):
+            self.assertEqual(len(list(names.check_file(path, text, index))), 1, text)
+        for path, text in (("x.md", "`mine`:\n\n    f(mine)\n"), ("x.md", "`mine`:\n```\nf(mine)\n```\n"),
+                           ("src/x.c", "hd_gone();"), ("src/x.c", 'f("gone.c");'), ("x.sh", "rm gone.c")):
+            self.assertEqual(list(names.check_file(path, text, index)), [], text)
+
+    def test_prototypes_belong_in_headers(self):
+        for text in ("int f(int);\n", "extern void f(void) __attribute__((weak));\n",
+                     "struct s *f(struct s *a,\n  int b);\n",
+                     "static int f(int);\nint g(void)\n{\n\treturn 0;\n}\nstatic int f(int a)\n{\n\treturn g();\n}\n",
+                     '#include "x.c"\n'):
+            self.assertEqual(len(list(prototypes.check_file("src/x.c", text))), 1, text)
+        self.assertTrue(list(prototypes.check_file("tests/unit/x.h", '#include "x.c"\n')))
+
+    def test_prototypes_that_nothing_can_replace_are_allowed(self):
+        circle = "static int f(int a);\nint g(int a)\n{\n\treturn f(a);\n}\nstatic int f(int a)\n{\n\treturn g(a);\n}\n"
+        table = "static int f(void);\nconst struct row all[] = {{f}};\nstatic int f(void)\n{\n\treturn all[0].x;\n}\n"
+        for text in (circle, table, "int f(int) __attribute__((alias(\"g\")));\n", "typedef int f(int);\n",
+                     "static int f(const char *, ...) __attribute__((format(printf, 1, 2)));\n",
+                     "int f(int a)\n{\n\tg(a);\n}\n", '/* #include "x.c" */\n', "int x = f(1);\n"):
+            self.assertEqual(list(prototypes.check_file("src/x.c", text)), [], text)
+        self.assertEqual(list(prototypes.check_file("src/x.h", "int f(int);\n")), [])
+
+    def test_locks_that_comments_claim_are_asserted(self):
+        body = "int f(int a)\n{\n\tg(a);\n}\n"
+        for comment in ("/* Under the lock. */\n", "/* Adds. The lock is held. */\n",
+                        "// Adds; under the core lock: quick\n", "/* Adds,\n * with the lock held. */\n"):
+            self.assertTrue(list(locks.check({"x.c": comment + body})), comment)
+            self.assertFalse(list(locks.check({"x.c": comment + body.replace("g(a)", "HD_HELD(a)")})), comment)
+        for comment in ("/* Without the lock. */\n", "/* Its function is only called under the lock, elsewhere */\n",
+                        ""):
+            self.assertFalse(list(locks.check({"x.c": comment + body})), comment)
+
+    def test_locks_of_prototypes_hold_for_their_definitions(self):
+        body = "int f(int a)\n{\n\tg(a);\n}\nint h(int a)\n{\n\tHD_HELD(a);\n}\n"
+        for header, expected in (("/* Under the lock. */\nint f(int a);\n", 1),
+                                 ("int f(int a); /* the lock is held */\n", 1),
+                                 ("/* Under the lock. */\nint h(int a);\nint f(int a);\n", 0),
+                                 ("/* x.c: this and that, under the lock. */\nint h(int a);\nint f(int a);\n", 1),
+                                 ("/* x.c: this and that, under the lock. */\nint h(int a);\n\nint f(int a);\n", 0)):
+            self.assertEqual(len(list(locks.check({"x.h": header, "x.c": body}))), expected, header)
 
 
 if __name__ == "__main__":
