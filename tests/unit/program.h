@@ -61,6 +61,14 @@ static inline heddle_runtime *start_on(const struct heddle_config *config, const
 	return rt;
 }
 
+/* The same in virtual time on a platform; NULL: on threads. */
+static inline heddle_runtime *start_where(const char *platform)
+{
+	struct heddle_config config = small_config();
+	config.platform = platform;
+	return start_with(&config);
+}
+
 /* Time enough for another thread to get where it waits; were it not, the test would prove less, and pass. */
 static inline void give_others_time(void)
 {
@@ -73,6 +81,17 @@ static inline void wait_for(atomic_int *flag, int value)
 	while (*flag < value)
 		sched_yield();
 }
+
+/* What a test tells another of its threads, or a callback. */
+struct other {
+	long value; /* with threads somebody must have written what is read */
+	heddle_runtime *rt;
+	heddle_codelet *codelet;
+	heddle_data *data;
+	heddle_task *task;
+	atomic_int stage;
+	int status;
+};
 
 /* --- Kernels ------------------------------------------------------------------------------------------------------ */
 
@@ -113,6 +132,12 @@ static inline int nothing(heddle_context *c)
 {
 	(void)c;
 	return 0;
+}
+
+static inline int fail_always(heddle_context *c)
+{
+	(void)c;
+	return 3;
 }
 
 /* A codelet that does nothing, in the time that a function says. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
+#include "list_policy.h"
 #include "program.h"
 
 /* --- Several threads that wait, with both engines ----------------------------------------------------------------- */
@@ -20,14 +21,6 @@ static double hundred_us(const struct heddle_size *size, unsigned class_id)
 	return 100;
 }
 
-/* `platform`: NULL for threads. */
-static heddle_runtime *start_where(const char *platform)
-{
-	struct heddle_config config = small_config();
-	config.platform = platform;
-	return start_with(&config);
-}
-
 static heddle_runtime *start_virtual(int trace)
 {
 	struct heddle_config config = small_config();
@@ -35,16 +28,6 @@ static heddle_runtime *start_virtual(int trace)
 	config.trace = trace;
 	return start_with(&config);
 }
-
-struct other {
-	long value; /* with threads somebody must have written what is read */
-	heddle_runtime *rt;
-	heddle_codelet *codelet;
-	heddle_data *data;
-	heddle_task *task;
-	atomic_int stage;
-	int status;
-};
 
 static void *hold_for_a_while(void *arg)
 {
@@ -242,38 +225,8 @@ static void destroy_nothing(void *object)
 }
 static const struct heddle_type stubborn = {"stubborn", one_byte, pack_nothing, cannot_unpack, destroy_nothing};
 
-static atomic_int n_picked, n_done;
-static heddle_task *first_ready;
+static atomic_int n_done;
 
-static int count_create(heddle_sched *sched, void **out)
-{
-	(void)sched;
-	*out = NULL;
-	return 0;
-}
-static void count_destroy(void *state)
-{
-	(void)state;
-}
-static void count_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
-{
-	(void)state;
-	(void)releaser;
-	for (size_t i = 0; i < n; i++) {
-		heddle_task_link(batch[i])->next = first_ready;
-		first_ready = batch[i];
-	}
-}
-static heddle_task *count_pick(void *state, unsigned worker)
-{
-	(void)state;
-	heddle_task *t = first_ready;
-	if (!t || !heddle_task_can_run(t, worker))
-		return NULL;
-	first_ready = heddle_task_link(t)->next;
-	n_picked++;
-	return t;
-}
 static void count_done(void *state, heddle_task *task, unsigned worker)
 {
 	(void)state;
@@ -285,10 +238,10 @@ static const struct heddle_policy counting = {.abi = HEDDLE_POLICY_ABI,
                                               .name = "counting",
                                               .summary = "counts",
                                               .source = "this test",
-                                              .create = count_create,
-                                              .destroy = count_destroy,
-                                              .ready = count_ready,
-                                              .pick = count_pick,
+                                              .create = list_create,
+                                              .destroy = list_destroy,
+                                              .ready = list_ready,
+                                              .pick = list_pick,
                                               .done = count_done};
 
 static void every_picked_task_is_reported_done(void **state)
@@ -342,16 +295,16 @@ static FILE *dump_file;
 static void dump_inside(void *state, heddle_task *const *batch, size_t n, int releaser)
 {
 	heddle_dump(dumped, dump_file);
-	count_ready(state, batch, n, releaser);
+	list_ready(state, batch, n, releaser);
 }
 static const struct heddle_policy dumping = {.abi = HEDDLE_POLICY_ABI,
                                              .name = "dumping",
                                              .summary = "dumps",
                                              .source = "this test",
-                                             .create = count_create,
-                                             .destroy = count_destroy,
+                                             .create = list_create,
+                                             .destroy = list_destroy,
                                              .ready = dump_inside,
-                                             .pick = count_pick};
+                                             .pick = list_pick};
 
 static void dump_takes_the_lock_unless_its_holder_calls(void **state)
 {

@@ -2,35 +2,8 @@
  * their copies are on the move, transfers that fail, memory that is nearly full. Each test is one interleaving,
  * arranged and not left to chance. */
 #include <pthread.h>
+#include "accelerator.h"
 #include "program.h"
-
-enum { N = 1000 }; /* elements of the data that fill an accelerator */
-
-/* --- Helpers ------------------------------------------------------------------------------------------------------ */
-
-/* A CPU worker and one accelerator with room for one datum of N, over links so slow that a copy takes long. */
-static heddle_runtime *start_accelerator(double bandwidth)
-{
-	struct heddle_config config = small_config();
-	config.n_cpu = 1;
-	config.n_emulated = 1;
-	config.emulated_memory = N * sizeof(double) * 5 / 4;
-	config.emulated_bandwidth = bandwidth;
-	return start_with(&config);
-}
-
-static int fail_always(heddle_context *c)
-{
-	(void)c;
-	return 3;
-}
-
-static uint64_t evictions(heddle_runtime *rt)
-{
-	struct heddle_stats stats;
-	assert_ok(heddle_runtime_stats(rt, &stats));
-	return stats.evictions;
-}
 
 /* --- Threads that wait, threads that hold data -------------------------------------------------------------------- */
 
