@@ -221,6 +221,28 @@ static void in_virtual_time_a_task_that_no_worker_has_time_and_room_for_fails(vo
 	}
 }
 
+static void there_may_be_very_many_implementations(void **state)
+{
+	(void)state;
+	enum { MANY = 1000 };
+	heddle_runtime *rt = start();
+	struct heddle_implementation all[MANY];
+	for (int i = 0; i < MANY; i++)
+		all[i] = (struct heddle_implementation){"cpu", NULL, nothing};
+	all[MANY - 1].kernel = increment;
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "many", .implementations = all, .n_implementations = MANY);
+	assert_non_null(codelet);
+	long x = 0;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	for (int i = 0; i < MANY; i++) /* the least measured first, so each once */
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d)));
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(x, 1);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +253,7 @@ int main(void)
 	    cmocka_unit_test(can_run_keeps_a_task_from_a_worker),
 	    cmocka_unit_test(given_times_rule_virtual_time_task_by_task),
 	    cmocka_unit_test(in_virtual_time_a_task_that_no_worker_has_time_and_room_for_fails),
+	    cmocka_unit_test(there_may_be_very_many_implementations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -412,6 +412,44 @@ static void thousands_of_windows_are_told_apart(void **state)
 	assert_ok(heddle_stop(f.rt));
 }
 
+static int fill_matrix(heddle_context *c)
+{
+	struct heddle_part p;
+	if (heddle_context_part(c, 0, 0, &p))
+		return 1;
+	for (size_t k = 0; k < p.n[0] * p.n[1]; k++)
+		((long *)p.base)[k % p.n[0] * p.stride[0] + k / p.n[0] * p.stride[1]] = heddle_get(c, 0, long);
+	return 0;
+}
+
+static void temporary_without_strides_is_split_into_disjoint_children(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .cpu = fill_matrix);
+	const struct heddle_part part = {.elem_size = sizeof(long), .n_dims = 2, .n = {3, 4}};
+	const struct heddle_filter columns = {.kind = HEDDLE_SPLIT_COLUMNS, .ny = 2},
+	                           halves = {.kind = HEDDLE_SPLIT_ROWS, .nx = 3};
+	heddle_data *d;
+	long k = 7;
+	assert_ok(heddle_tensor(rt, &part, &d));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d), heddle_value(k)));
+	assert_ok(heddle_partition(d, &columns, NULL));
+	assert_ok(heddle_partition(heddle_child(d, 1), &halves, NULL));
+	k = 100;
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_rw(heddle_child(d, 0)), heddle_value(k)));
+	for (k = 0; k < 3; k++)
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_rw(heddle_child(heddle_child(d, 1), (size_t)k)),
+		                        heddle_value(k)));
+	assert_ok(heddle_unpartition(heddle_child(d, 1)));
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_acquire(d, HEDDLE_R));
+	static const long expected[] = {100, 100, 100, 100, 100, 100, 0, 1, 2, 0, 1, 2};
+	assert_memory_equal(heddle_data_ptr(d), expected, sizeof expected);
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +465,7 @@ int main(void)
 	    cmocka_unit_test(custom_windows_that_overlap_can_only_be_read),
 	    cmocka_unit_test(what_can_only_be_read_stays_so_in_parts_and_for_the_program),
 	    cmocka_unit_test(thousands_of_windows_are_told_apart),
+	    cmocka_unit_test(temporary_without_strides_is_split_into_disjoint_children),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Policies of the program that do what a policy must not do: an error that names them, where the core would trust a
- * shipped one. */
+/* Policies of the program: what they hear; and when they do what a policy must not do, an error that names them, where
+ * the core would trust a shipped one. */
+#include "list_policy.h"
 #include "program.h"
 
 enum manner { HONEST, GIVES_TWICE, IGNORES_CAN_RUN, FAILS_WITH_MINUS_1, FAILS_WITH_3, FAILS_WITH_REASON };
@@ -183,6 +184,51 @@ static void policy_that_cannot_be_made_says_why(void **state)
 	assert_null(rt);
 }
 
+static int cannot_unpack(void **object, const void *buffer, size_t size)
+{
+	(void)object;
+	(void)buffer;
+	(void)size;
+	return -1;
+}
+static void destroy_nothing(void *object)
+{
+	(void)object;
+}
+static const struct heddle_type stubborn = {"stubborn", one_byte, pack_nothing, cannot_unpack, destroy_nothing};
+
+static const struct heddle_policy counting = {.abi = HEDDLE_POLICY_ABI,
+                                              .name = "counting",
+                                              .summary = "counts",
+                                              .source = "this test",
+                                              .create = list_create,
+                                              .destroy = list_destroy,
+                                              .ready = list_ready,
+                                              .pick = list_pick,
+                                              .done = careless_done};
+
+static void every_picked_task_is_reported_done(void **state)
+{
+	(void)state;
+	assert_ok(heddle_policy_register(&counting));
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	config.sched = "counting";
+	n_picked = n_done = 0;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	heddle_data *d;
+	int object = 0;
+	assert_ok(heddle_object(rt, &object, &stubborn, &d));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d), heddle_on(2)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d), heddle_on(0)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_says("type stubborn: packing or unpacking failed");
+	assert_int_equal(n_picked, 2);
+	assert_int_equal(n_done, 2);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
@@ -193,6 +239,7 @@ int main(void)
 	    cmocka_unit_test_prestate(task_given_to_a_worker_that_cannot_run_it_fails, simulated),
 	    cmocka_unit_test(task_given_to_a_worker_without_its_kernel_fails),
 	    cmocka_unit_test(policy_that_cannot_be_made_says_why),
+	    cmocka_unit_test(every_picked_task_is_reported_done),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

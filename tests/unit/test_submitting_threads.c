@@ -1,0 +1,105 @@
+/* Submission by several threads, and by kernels that run while their submitter waits for room. */
+#include <pthread.h>
+#include "program.h"
+
+struct turns {
+	heddle_runtime *rt;
+	heddle_codelet *nothing, *times_ten_plus;
+	heddle_data *data;
+	atomic_int turn;
+};
+
+static void *submit_second(void *arg)
+{
+	struct turns *s = arg;
+	const long digit = 2;
+	int status = heddle_submit(s->rt, heddle_call(s->nothing));
+	s->turn = 1;
+	wait_for(&s->turn, 2);
+	status |= heddle_submit(s->rt, heddle_call(s->times_ten_plus), heddle_rw(s->data), heddle_value(digit));
+	s->turn = 3;
+	return status ? s : NULL;
+}
+
+/* What one thread has submitted comes before what another submits afterwards, though both have tasks in their
+ * inboxes. */
+static void tasks_of_two_threads_run_in_the_order_of_submission(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	heddle_runtime *rt = start_with(&config);
+	struct turns s = {.rt = rt, .nothing = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing)};
+	s.times_ten_plus = heddle_codelet_new(rt, .name = "digit", .cpu = times_ten_plus);
+	heddle_codelet *stay = heddle_codelet_new(rt, .name = "stay", .cpu = pass_gate);
+	long x = 0;
+	const long digit = 1;
+	atomic_int gate = 0, *gate_address = &gate;
+	pthread_t thread;
+	void *failed;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &s.data));
+	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address)));
+	assert_int_equal(pthread_create(&thread, NULL, submit_second, &s), 0);
+	wait_for(&s.turn, 1);
+	assert_ok(heddle_submit(rt, heddle_call(s.nothing)));
+	assert_ok(heddle_submit(rt, heddle_call(s.times_ten_plus), heddle_rw(s.data), heddle_value(digit)));
+	s.turn = 2;
+	wait_for(&s.turn, 3);
+	gate = 1;
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	assert_ok(heddle_unregister(s.data));
+	assert_int_equal(x, 12);
+	assert_ok(heddle_stop(rt));
+}
+
+struct spawner {
+	heddle_codelet *count;
+	atomic_int ran, spawn_at;
+};
+
+static int count_run(heddle_context *c)
+{
+	((struct spawner *)pointer_value(c))->ran++;
+	return 0;
+}
+
+static int count_and_spawn(heddle_context *c)
+{
+	struct spawner *s = pointer_value(c);
+	int status = 0;
+	if (s->ran++ == s->spawn_at)
+		for (int i = 0; i < 40; i++)
+			status |= heddle_submit(heddle_context_runtime(c), heddle_call(s->count), heddle_value(s));
+	return status;
+}
+
+/* The thread that waits for room runs kernels meanwhile, which submit through the same inbox. */
+static void kernel_run_by_a_throttled_thread_may_submit(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.caller_works = 1;
+	config.window = 200;
+	for (int at = 0; at < 60; at++) {
+		heddle_runtime *rt = start_with(&config);
+		struct spawner s = {.count = heddle_codelet_new(rt, .name = "count", .cpu = count_run), .spawn_at = at},
+		               *spawner = &s;
+		heddle_codelet *spawn = heddle_codelet_new(rt, .name = "spawn", .cpu = count_and_spawn);
+		for (int i = 0; i < 400; i++)
+			assert_ok(heddle_submit(rt, heddle_call(spawn), heddle_value(spawner)));
+		assert_ok(heddle_wait_all(rt));
+		assert_int_equal(s.ran, 440);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(tasks_of_two_threads_run_in_the_order_of_submission),
+	    cmocka_unit_test(kernel_run_by_a_throttled_thread_may_submit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
