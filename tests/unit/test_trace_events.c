@@ -13,7 +13,7 @@ static const char card_and_core[] = "version: 1\nname: two\nnodes:\n- {name: ram
 enum { CARD, CORE, RAM = 0, MEMORY = 1 };
 enum { DEMAND, PREFETCH, WRITE_BACK };
 
-static double ten_us(const struct heddle_size *size, unsigned class_id)
+static double ten_or_seven_us(const struct heddle_size *size, unsigned class_id)
 {
 	(void)size;
 	return class_id == CARD ? 10 : 7;
@@ -34,7 +34,7 @@ static heddle_runtime *start_traced(void)
 static heddle_codelet *counted(heddle_runtime *rt, const char *name, unsigned color)
 {
 	heddle_codelet *c = heddle_codelet_new(rt, .name = name, .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
-	                                       .time = ten_us, .flops = flops_of, .color = color);
+	                                       .time = ten_or_seven_us, .flops = flops_of, .color = color);
 	assert_non_null(c);
 	return c;
 }
