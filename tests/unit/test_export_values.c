@@ -1,5 +1,5 @@
-/* src/trace: what exports and trace files say. Every value is read by the name of its column or field, and compared with
- * the event. */
+/* src/trace: what exports and trace files say. Every value is read by the name of its column or field, and compared
+ * with the event. */
 #include "traces.h"
 #include <ctype.h>
 #include <math.h>

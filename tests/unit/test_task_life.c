@@ -87,8 +87,8 @@ static int count_late(int with_callback)
 	return n_late;
 }
 
-/* A worker takes tiny tasks several at a time and tells their ends together: but a task for which somebody may be waiting
- * is the last of those. */
+/* A worker takes tiny tasks several at a time and tells their ends together: but a task for which somebody may be
+ * waiting is the last of those. */
 static void tiny_task_that_the_program_holds_is_done_before_the_next_begins(void **state)
 {
 	(void)state;

@@ -128,8 +128,8 @@ static void expect_statistics(heddle_runtime *rt)
 	assert_int_equal(stats.sched_picks - stats.sched_picks_empty, 3);
 }
 
-/* A prefetch; two data of 600 kB that do not fit the memory together, of which the first was changed there; and the first
- * one once more, in main memory, where it is already. */
+/* A prefetch; two data of 600 kB that do not fit the memory together, of which the first was changed there; and the
+ * first one once more, in main memory, where it is already. */
 static void transfers_are_recorded_with_their_reasons(void **state)
 {
 	(void)state;

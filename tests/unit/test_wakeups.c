@@ -66,9 +66,9 @@ static double submit_one(heddle_runtime *rt, heddle_codelet *codelet, atomic_int
 	return took;
 }
 
-/* The program comes with its task just when the worker falls asleep, or as near to that as it can aim: a submission that
- * takes long had to wake the worker, and so the next one comes a little earlier. The two tasks before wake the worker,
- * and let the program submit without the lock, unless other programs are in the way. */
+/* The program comes with its task just when the worker falls asleep, or as near to that as it can aim: a submission
+ * that takes long had to wake the worker, and so the next one comes a little earlier. The two tasks before wake the
+ * worker, and let the program submit without the lock, unless other programs are in the way. */
 static void task_submitted_while_a_worker_falls_asleep_runs(void **state)
 {
 	(void)state;
@@ -118,8 +118,8 @@ static int await_other(heddle_context *c)
 	return 0;
 }
 
-/* The only worker has no thread. The program runs its own task and goes; the other caller, asleep because the worker was
- * taken, must take it over. */
+/* The only worker has no thread. The program runs its own task and goes; the other caller, asleep because the worker
+ * was taken, must take it over. */
 static void next_caller_takes_the_worker_over(void **state)
 {
 	(void)state;
