@@ -35,8 +35,8 @@ static void blas_drop(void)
 	pthread_mutex_unlock(&blas_lock);
 }
 
-/* Each thread that calls OpenBLAS gets a buffer of 128 MiB from it, and the allocator of C may map as much for a thread of its
- * own. */
+/* Each thread that calls OpenBLAS gets a buffer of 128 MiB from it, and the allocator of C may map as much for a thread
+ * of its own. */
 enum { MIB_PER_WORKER = 256 };
 
 int hd_dense_check_space(const heddle_dense_matrix *a)

@@ -65,8 +65,8 @@ int hd_dense_finish(heddle_dense_matrix *a, int status);
  * `status` with its message if it is an error, else what the wait gives. */
 int hd_dense_wait(heddle_dense *dense, int status);
 int hd_dense_no_memory(const char *what);
-/* HEDDLE_E_MEMORY when the limit of address space (ulimit -v) leaves too little for the matrix and for OpenBLAS, which would try
- * again for ever. For runtimes that really compute, before the first of its kernels. */
+/* HEDDLE_E_MEMORY when the limit of address space (ulimit -v) leaves too little for the matrix and for OpenBLAS, which
+ * would try again for ever. For runtimes that really compute, before the first of its kernels. */
 int hd_dense_check_space(const heddle_dense_matrix *a);
 
 /* splitmix64's finaliser of state + step * golden ratio. Not the library's own: the matrix of a seed must never

@@ -88,8 +88,8 @@ int heddle_data_set_name(heddle_data *data, const char *name);
 
 /* Kernels for HEDDLE_REDUX: `init` writes the neutral element (one access, W); `combine` adds a private copy to the
  * result (two accesses: RW result, R private copy). Both need a cpu kernel at least. Private copies are added up before
- * the next access of another kind, or by the next heddle_wait_all; if that fails, the wait says so. HEDDLE_E_NO_FIT: no memory that
- * `init` can run in holds one copy, or none for `combine` holds two. */
+ * the next access of another kind, or by the next heddle_wait_all; if that fails, the wait says so. HEDDLE_E_NO_FIT: no
+ * memory that `init` can run in holds one copy, or none for `combine` holds two. */
 int heddle_data_set_reduction(heddle_data *data, heddle_codelet *init, heddle_codelet *combine);
 
 /* Asks for a valid copy on a node without waiting: a hint, dropped when the node has no room. */

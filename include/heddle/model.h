@@ -31,7 +31,8 @@ struct heddle_model_entry {
  * HEDDLE_E_FORMAT: the sentence names the first file that cannot be read; what the others say is there all the same. */
 int heddle_models_load(const char *dir, struct heddle_model_entry **entries, size_t *n);
 void heddle_models_free(struct heddle_model_entry *entries, size_t n);
-/* Deletes the models of one codelet, or of all (NULL): *n_removed files; and what killed processes left of them half written. */
+/* Deletes the models of one codelet, or of all (NULL): *n_removed files; and what killed processes left of them half
+ * written. */
 int heddle_models_purge(const char *dir, const char *codelet, size_t *n_removed);
 /* The directory used by default, of this machine (a string the caller frees), or NULL. */
 char *heddle_models_dir(void);

@@ -44,9 +44,9 @@ struct heddle_config {
 	double sched_cost; /* virtual time: us that one scheduling decision takes */
 	int watchdog;      /* seconds without progress before a blocked wait reports what hangs; 0: never */
 	int pipeline;      /* tasks in flight per accelerator worker; 0: as the platform says */
-	/* What the watchdog is to call with its sentence, in the thread that waits; it may call what a kernel may. NULL,
-	 * the default: the sentence goes to standard error, the only thing that the library ever prints. This and its
-	 * argument have no variable: only a program can set them. */
+	/* What the watchdog is to call with its sentence, in the thread that waits; it may call what a kernel may.
+	 * NULL, the default: the sentence goes to standard error, the only thing that the library ever prints. This and
+	 * its argument have no variable: only a program can set them. */
 	void (*on_hang)(void *arg, const char *sentence);
 	void *on_hang_arg;
 };
@@ -75,9 +75,9 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
  * Returns the first error that no wait has reported. Blocks. `rt` may be NULL. */
 int heddle_stop(heddle_runtime *rt);
 
-/* Waits until every task submitted so far has ended, and adds up what was contributed to reductions. Returns 0, or the first error among the tasks that ended since the
- * last wait for all (HEDDLE_E_KERNEL: the message names codelet, task and the kernel's value). The runtime stays
- * usable. Blocks. */
+/* Waits until every task submitted so far has ended, and adds up what was contributed to reductions. Returns 0, or the
+ * first error among the tasks that ended since the last wait for all (HEDDLE_E_KERNEL: the message names codelet, task
+ * and the kernel's value). The runtime stays usable. Blocks. */
 int heddle_wait_all(heddle_runtime *rt);
 
 /* The machine as this runtime sees it. */

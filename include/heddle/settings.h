@@ -19,7 +19,8 @@ struct heddle_setting {
 	const char *help;
 };
 
-/* All settings, in the order of struct heddle_config; on_hang and its argument, which have no text, are not among them. */
+/* All settings, in the order of struct heddle_config; on_hang and its argument, which have no text, are not among
+ * them. */
 const struct heddle_setting *heddle_settings(size_t *n);
 
 /* The value of one in `config`, as text (truncated to `size`). HEDDLE_E_UNKNOWN. */

@@ -20,8 +20,8 @@ static inline size_t hd_round_up(size_t size, size_t step)
 int hd_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* Puts `prefix: ` before the sentence already there. */
 int hd_error_context(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-/* A call that succeeds leaves the sentence of the last one that failed, whatever it met on its way: kept at its beginning,
- * given back at its end. */
+/* A call that succeeds leaves the sentence of the last one that failed, whatever it met on its way: kept at its
+ * beginning, given back at its end. */
 struct hd_sentence {
 	char text[1024];
 };
@@ -85,8 +85,8 @@ char *hd_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whole file in memory, NUL-terminated, malloc'd. HEDDLE_E_IO. */
 int hd_file_read(const char *path, char **data, size_t *length);
-/* The same for files of our own: what is no regular file is refused, for reading a pipe or a device may never end, and so is one
- * of more than `most` bytes. */
+/* The same for files of our own: what is no regular file is refused, for reading a pipe or a device may never end, and
+ * so is one of more than `most` bytes. */
 int hd_file_read_regular(const char *path, size_t most, char **data, size_t *length);
 int hd_file_is_special(const char *path); /* there, but a directory, pipe or device */
 /* Writes a temporary beside `path` and renames it; symbolic links are followed, devices and pipes written directly. The
@@ -97,8 +97,8 @@ int hd_file_write(const char *path, const char *data, size_t length);
 int hd_file_cannot_write(const char *path);
 /* Makes the directories that lie on the way to `path`, for files of our own. HEDDLE_E_IO. */
 int hd_parents_make(const char *path);
-/* Whether `name`, in a directory, is a temporary of hd_file_write that nobody will rename any more, since its process was
- * killed: how long the name of the file is that it was to become, otherwise 0. */
+/* Whether `name`, in a directory, is a temporary of hd_file_write that nobody will rename any more, since its process
+ * was killed: how long the name of the file is that it was to become, otherwise 0. */
 size_t hd_file_abandoned(const char *name);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);

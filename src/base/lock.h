@@ -43,7 +43,7 @@ static inline void hd_lock_note(struct hd_lock *lock, int taken)
 {
 	(void)lock, (void)taken;
 }
-#define HD_HELD(lock) ((void)0)
+#define HD_HELD(lock) ((void)(lock))
 #endif
 
 void hd_lock_slow(struct hd_lock *lock);

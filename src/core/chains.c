@@ -323,8 +323,8 @@ static int will_run(const heddle_task *t)
 	return t->kind == HD_TASK_CODELET && !t->cancelled;
 }
 
-/* Whether this walk has come by a task before. While a task waits, `link` is the core's, and no policy has it yet: the number
- * of the last walk that came by is kept there. */
+/* Whether this walk has come by a task before. While a task waits, `link` is the core's, and no policy has it yet: the
+ * number of the last walk that came by is kept there. */
 static int seen_before(heddle_task *s, uint64_t walk)
 {
 	int seen = s->link.u.word == walk;

@@ -239,6 +239,7 @@ static int add_choice(heddle_runtime *rt, heddle_codelet *c, const struct heddle
 /* Under the core lock, as everything that concerns models. */
 static int open_choices(heddle_runtime *rt, heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
+	HD_HELD(&rt->lock);
 	if (!rt->engine->runs_kernels || !has_choice(d))
 		return 0;
 	if (d->n_implementations > HD_MAX_CHOICES)

@@ -66,6 +66,7 @@ static char *describe_hang(heddle_runtime *rt)
 
 void hd_report_hang(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	char *what = describe_hang(rt);
 	char *sentence = hd_format("no progress for %d s: %s", rt->config.watchdog, what ? what : "");
 	free(what);
@@ -84,6 +85,7 @@ void hd_report_hang(heddle_runtime *rt)
 
 int hd_core_deadlock(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	char *text = describe_hang(rt);
 	int status = hd_error(HEDDLE_E_DEADLOCK, "nothing can make progress%s%s: %s",
 	                      rt->n_ready ? "; no idle worker takes a ready task under policy " : "",
@@ -158,6 +160,7 @@ static struct use *find_use(const struct uses *uses, const struct hd_access *a)
 /* Under the lock. */
 static void find_uses(heddle_runtime *rt, struct uses *uses)
 {
+	HD_HELD(&rt->lock);
 	hd_pool_each(&rt->pool, count_uses, uses);
 	uses->list = calloc(uses->max + 1, sizeof *uses->list);
 	if (!uses->list)

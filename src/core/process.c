@@ -1,9 +1,10 @@
-/* Forks: a runtime belongs to the process that started it. In a child its threads do not exist, and one of them may have
- * held the lock. */
+/* Forks: a runtime belongs to the process that started it. In a child its threads do not exist, and one of them may
+ * have held the lock. */
 #include <pthread.h>
 #include "runtime.h"
 
-/* Forks that led from the process which loaded the library to this one. Written only in a child that has one thread yet. */
+/* Forks that led from the process which loaded the library to this one. Written only in a child that has one thread
+ * yet. */
 static uint64_t forks;
 
 static void begin_child(void)

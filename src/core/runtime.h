@@ -349,8 +349,8 @@ void hd_inbox_forget(void);
 /* process.c */
 /* Tells a process from those it is a fork of. */
 uint64_t hd_process(void);
-/* HEDDLE_E_STATE in a child of the process that started the runtime. Every public function asks before it takes the lock,
- * which may be held for ever there. */
+/* HEDDLE_E_STATE in a child of the process that started the runtime. Every public function asks before it takes the
+ * lock, which may be held for ever there. */
 int hd_check_process(const heddle_runtime *rt);
 
 /* wait.c: entered with the lock held, left with it held. */
@@ -380,9 +380,11 @@ int hd_inside_enter(void);
 void hd_inside_leave(int before);
 int hd_inside(void);
 
-/* trace recorder (src/trace/record.c), under the lock. */
+/* The recorder of traces, in src/trace: opened and closed with the runtime. */
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
+
+/* record.c: what has happened, under the lock. */
 void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* it has just got its number */
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
 /* The task enters the graph, once the submission numbers of what it waits for explicitly have been told. */

@@ -21,8 +21,8 @@
 struct hd_transfer;
 
 /* One datum of one task. Which list `next` links it into depends on its state: the datum's queue while it waits to be
- * granted, then the waiters of a transfer or of a commute token; never two at once. An alias is in no list: there it is the
- * access that stands for both. */
+ * granted, then the waiters of a transfer or of a commute token; never two at once. An alias is in no list: there it is
+ * the access that stands for both. */
 struct hd_access {
 	heddle_data *data; /* borrows until the task ends: the handle is freed by a later task of its own chain */
 	struct hd_access *next;

@@ -262,6 +262,7 @@ void hd_core_not_hungry(struct hd_worker *w)
 
 double hd_worker_free_at(struct hd_worker *w, double now)
 {
+	HD_HELD(&w->rt->lock);
 	double end = w->running ? w->run_start + w->run_predicted : now;
 	return (end > now ? end : now) + w->backlog;
 }
@@ -312,6 +313,7 @@ void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 
 double hd_core_expected(const heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
 }
 

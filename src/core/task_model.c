@@ -54,9 +54,9 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 	return entry;
 }
 
-/* Where times are given a worker can run what its class has a time for. Only now is that known for these data: what refused
- * others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER, HEDDLE_E_NO_FIT; then
- * *room is the largest memory of those that have a time. */
+/* Where times are given a worker can run what its class has a time for. Only now is that known for these data: what
+ * refused others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER,
+ * HEDDLE_E_NO_FIT; then *room is the largest memory of those that have a time. */
 static int check_times(const heddle_runtime *rt, const heddle_task *t, uint64_t *room)
 {
 	int status = HEDDLE_E_NO_WORKER;

@@ -162,8 +162,9 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 }
 
 /* Handles that are not in use yet, or not any more. The lock is held. */
-static void drop_children(heddle_data **children, size_t n)
+static void drop_children(heddle_runtime *rt, heddle_data **children, size_t n)
 {
+	HD_HELD(&rt->lock);
 	for (size_t i = 0; i < n; i++)
 		hd_data_destroy(children[i]);
 	free(children);
@@ -187,7 +188,7 @@ static heddle_data **make_children(heddle_data *d, const struct heddle_filter *f
 	if (!*status)
 		return children;
 	hd_lock(&d->rt->lock);
-	drop_children(children, made);
+	drop_children(d->rt, children, made);
 	hd_unlock(&d->rt->lock);
 	return NULL;
 }
@@ -246,7 +247,7 @@ int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t 
 	hd_lock(&rt->lock);
 	status = adopt_children(d, children, n);
 	if (status)
-		drop_children(children, n);
+		drop_children(rt, children, n);
 	hd_unlock(&rt->lock);
 	if (!status && n_children)
 		*n_children = n;

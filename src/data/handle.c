@@ -322,6 +322,7 @@ void hd_data_spoil(heddle_data *d, char *cause)
 
 const char *hd_data_name(const heddle_data *d, char *buffer, size_t size)
 {
+	HD_HELD(&d->rt->lock);
 	if (d->extra && d->extra->name && *d->extra->name)
 		snprintf(buffer, size, "%s", d->extra->name);
 	else

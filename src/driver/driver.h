@@ -4,8 +4,8 @@
 
 #include <heddle/driver.h>
 
-/* One line per driver. KIND stands for the structure hd_driver_KIND, which a file of this folder defines; it serves the
- * classes of that kind. */
+/* One line per driver. KIND stands for the structure of that name behind `hd_driver_`, which a file of this folder
+ * defines; it serves the classes of that kind. */
 #define HD_DRIVERS(DRIVER) \
 	DRIVER(cpu)        \
 	DRIVER(emulated)

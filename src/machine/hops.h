@@ -1,5 +1,6 @@
-/* The links of a platform, found by the nodes that they join. Few pairs of nodes are joined: memory grows with the links, not
- * with the square of the nodes. Every node has a link from and to node 0 (heddle_platform_check sees to it). */
+/* The links of a platform, found by the nodes that they join. Few pairs of nodes are joined: memory grows with the
+ * links, not with the square of the nodes. Every node has a link from and to node 0 (heddle_platform_check sees to
+ * it). */
 #ifndef HD_MACHINE_HOPS_H
 #define HD_MACHINE_HOPS_H
 
@@ -17,7 +18,8 @@ struct hd_hops {
 	size_t *first; /* owns; per node: its first one in `all`; and where the last node's end */
 };
 
-/* The platform stays, and its links stay where they are, until hd_hops_close, whatever this returns. HEDDLE_E_MEMORY. */
+/* The platform stays, and its links stay where they are, until hd_hops_close, whatever this returns.
+ * HEDDLE_E_MEMORY. */
 int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform);
 /* The figures of the links have changed. */
 void hd_hops_predict(struct hd_hops *hops);

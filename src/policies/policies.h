@@ -27,7 +27,7 @@ double hd_policy_option_number(const struct heddle_option *option, const char *t
 int hd_policy_option_index(const struct heddle_policy *policy, const char *name);
 
 /* The shipped policies, one line each, in the order that `heddle policies` prints. NAME stands for the structure
- * hd_policy_NAME, which a file of this folder defines. */
+ * of that name behind `hd_policy_`, which a file of this folder defines. */
 #define HD_SHIPPED_POLICIES(POLICY) \
 	POLICY(eager)               \
 	POLICY(prio)                \

@@ -23,7 +23,7 @@ int hd_policy_is_shipped(const struct heddle_policy *policy)
 	return 0;
 }
 
-/* Under the lock. */
+/* With registry_lock taken. */
 static const struct heddle_policy *find_policy(const char *name)
 {
 	for (size_t i = 0; i < N_SHIPPED; i++)

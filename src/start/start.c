@@ -236,8 +236,8 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 
 /* --- Stop --------------------------------------------------------------------------------------------------------- */
 
-/* Calls `act`, without the lock, for each datum that is wanted when its turn comes, newest first, until it fails: pieces
- * come before what they are pieces of. */
+/* Calls `act`, without the lock, for each datum that is wanted when its turn comes, newest first, until it fails:
+ * pieces come before what they are pieces of. */
 static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int (*act)(heddle_data *))
 {
 	heddle_data *d;

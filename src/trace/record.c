@@ -118,6 +118,7 @@ void hd_recorder_close(struct hd_recorder *r)
 
 void hd_record_data(struct hd_recorder *r, const heddle_data *d)
 {
+	HD_HELD(&d->rt->lock);
 	if (d->id >= r->n_data) {
 		size_t n = 2 * (size_t)d->id + 64;
 		uint64_t *larger = realloc(r->data_bytes, n * sizeof *larger);
@@ -134,6 +135,7 @@ void hd_record_data(struct hd_recorder *r, const heddle_data *d)
 
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name)
 {
+	HD_HELD(&d->rt->lock);
 	if (d->id >= r->n_data_names) {
 		size_t n = 2 * (size_t)d->id + 64;
 		char **larger = realloc(r->data_names, n * sizeof *larger);
@@ -161,6 +163,7 @@ static void begin_recording(struct hd_recorder *r, const heddle_task *t)
 
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	struct submission s = {.perf = t->perf,
 	                       .codelet = t->codelet ? t->codelet->id : NO_CODELET,
 	                       .priority = t->priority,
@@ -196,6 +199,7 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 
 void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 {
+	HD_HELD(&r->rt->lock);
 	if (HD_UNLIKELY(r->taken)) /* only tasks of the program wait explicitly */
 		empty_submissions(r);
 	union link_event *e = append(r, &r->links);
@@ -206,6 +210,7 @@ void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
 	struct task_event *e = append(r, &r->tasks[t->worker]);
 	if (e)
 		*e = (struct task_event){.id = t->order & (((uint64_t)1 << 40) - 1),
@@ -222,6 +227,7 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
 
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 {
+	HD_HELD(&tr->data->rt->lock);
 	struct heddle_trace_transfer *e = append(r, &r->transfers);
 	if (e)
 		*e = (struct heddle_trace_transfer){.from = tr->from,

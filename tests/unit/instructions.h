@@ -1,7 +1,7 @@
 /* How many instructions a piece of work takes. Tests of how costs grow count these, for no clock tells the same twice.
  *
- * A test program that includes this gives its work names, and calls run_counted at the beginning of main. To count, it is started
- * anew below valgrind, with the name of the work and its size; only what is done below `counted` counts. */
+ * A test program that includes this gives its work names, and calls run_counted at the beginning of main. To count, it
+ * is started anew below valgrind, with the name of the work and its size; only what is done below `counted` counts. */
 #ifndef TEST_INSTRUCTIONS_H
 #define TEST_INSTRUCTIONS_H
 

@@ -1,6 +1,6 @@
-/* What include/heddle/driver.h promises to a driver: which thread opens a device, runs its kernels and closes it, and what
- * becomes of an error. The drivers of this program note who calls them and hand the call on; they stand where the library
- * would find its own. */
+/* What include/heddle/driver.h promises to a driver: which thread opens a device, runs its kernels and closes it, and
+ * what becomes of an error. The drivers of this program note who calls them and hand the call on; they stand where the
+ * library would find its own. */
 #include <pthread.h>
 #include "program.h"
 #include "driver/driver.h"

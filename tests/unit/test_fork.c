@@ -1,4 +1,5 @@
-/* A runtime in the child of a fork: it belongs to the parent, and every function says so instead of waiting for ever. */
+/* A runtime in the child of a fork: it belongs to the parent, and every function says so instead of waiting for
+ * ever. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -16,13 +17,6 @@ struct mine {
 	atomic_int stop;
 	long x, y[4];
 };
-
-static double ten_us(const struct heddle_size *size, unsigned class_id)
-{
-	(void)size;
-	(void)class_id;
-	return 10;
-}
 
 static void say_nothing(void *arg, const char *name, double value, const char *unit)
 {
@@ -67,7 +61,6 @@ static void try_all(struct mine *m)
 	struct heddle_platform *platform;
 	REFUSED(heddle_submit(m->rt, heddle_call(m->codelet), heddle_rw(m->data)));
 	REFUSED(heddle_submit(m->rt));
-	REFUSED(heddle_task_submit(m->rt, &(struct heddle_task_desc){.codelet = m->codelet}, NULL));
 	REFUSED(heddle_codelet_create(m->rt, &(struct heddle_codelet_desc){.name = "c", .cpu = nothing}, &c));
 	REFUSED(heddle_wait_all(m->rt));
 	REFUSED(heddle_task_wait(m->task));

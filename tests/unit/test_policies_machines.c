@@ -1,5 +1,5 @@
-/* Every shipped policy on every odd machine, in virtual time and with threads: all tasks run. A class without a worker, a
- * worker that can run nothing, one worker alone, many more workers than cores. */
+/* Every shipped policy on every odd machine, in virtual time and with threads: all tasks run. A class without a worker,
+ * a worker that can run nothing, one worker alone, many more workers than cores. */
 #include <math.h>
 #include <stdio.h>
 #include "program.h"

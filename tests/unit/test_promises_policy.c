@@ -1,5 +1,5 @@
-/* What include/heddle/policy.h promises to a policy, on the real core in virtual time: when it is called, with what, and
- * what it is told when it asks. */
+/* What include/heddle/policy.h promises to a policy, on the real core in virtual time: when it is called, with what,
+ * and what it is told when it asks. */
 #include <math.h>
 #include <heddle/policy.h>
 #include "program.h"

@@ -1,4 +1,5 @@
-/* What include/heddle/runtime.h and settings.h promise: the watchdog, what may be NULL, what is copied, what is counted. */
+/* What include/heddle/runtime.h and settings.h promise: the watchdog, what may be NULL, what is copied, what is
+ * counted. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static void watchdog_calls_the_programs_function(void **state)
 	}
 }
 
-/* --- What blocks is refused where nobody may wait ------------------------------------------------------------------ */
+/* --- What blocks is refused where nobody may wait ----------------------------------------------------------------- */
 
 struct inside {
 	heddle_runtime *rt;

@@ -21,7 +21,8 @@ struct seen {
 	char *line;
 };
 
-/* Data: a 3 x 4 matrix whose columns lie 5 apart, two parts of a sparse matrix, a scalar; values: this, and one more. */
+/* Data: a 3 x 4 matrix whose columns lie 5 apart, two parts of a sparse matrix, a scalar; values: this, and one
+ * more. */
 static int look_around(heddle_context *c)
 {
 	struct seen *s = pointer_value(c);
@@ -288,23 +289,23 @@ static void reference_to_a_task_may_outlive_it_or_go_first(void **state)
 	heddle_runtime *rt = start();
 	atomic_int open = 0, *gate = &open;
 	heddle_codelet *stay = heddle_codelet_new(rt, .name = "stay", .cpu = pass_gate);
-	heddle_task *early, *late, *by_structure;
+	heddle_task *early, *late, *behind;
 	assert_int_equal(heddle_task_done(NULL), 0);
 	heddle_task_release(NULL);
 	assert_int_equal(heddle_task_wait(NULL), HEDDLE_E_INVALID);
 	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate), heddle_out(&early)));
 	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate), heddle_out(&late)));
-	assert_ok(heddle_task_submit(rt, &(struct heddle_task_desc){.after = &late, .n_after = 1}, &by_structure));
+	assert_ok(heddle_submit(rt, heddle_after(late), heddle_out(&behind)));
 	heddle_task_release(early);
 	assert_int_equal(heddle_task_done(late), 0);
-	assert_int_equal(heddle_task_done(by_structure), 0);
+	assert_int_equal(heddle_task_done(behind), 0);
 	open = 1;
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(heddle_task_done(late), 1);
 	assert_ok(heddle_task_wait(late));
-	assert_ok(heddle_task_wait(by_structure));
+	assert_ok(heddle_task_wait(behind));
 	heddle_task_release(late);
-	heddle_task_release(by_structure);
+	heddle_task_release(behind);
 	stop_well(rt);
 }
 

@@ -1,5 +1,5 @@
-/* What the headers of values promise beyond their own tests: model.h, graph.h, platform.h, trace.h. What may be NULL, what
- * a new owner gets, what is counted from when. */
+/* What the headers of values promise beyond their own tests: model.h, graph.h, platform.h, trace.h. What may be NULL,
+ * what a new owner gets, what is counted from when. */
 #include <math.h>
 #include <stdio.h>
 #include <heddle/graph.h>

@@ -1,8 +1,8 @@
 /* What the program leaves to heddle_stop: data that are still registered, held or partitioned. */
 #include "program.h"
 
-/* The program's data are older than the temporaries, some of them acquired: were each looked for from the newest on, this
- * would take minutes. */
+/* The program's data are older than the temporaries, some of them acquired: were each looked for from the newest on,
+ * this would take minutes. */
 static void stop_takes_time_in_proportion_to_the_data_left(void **state)
 {
 	(void)state;

@@ -75,10 +75,11 @@ char *tool_size_text(double bytes);
 /* Seconds of real time since some moment. */
 double tool_wall_clock(void);
 
-/* A file can be written there; TOOL_FAILURE with a message otherwise, which names a missing directory. Long work asks before it
- * begins. */
+/* A file can be written there; TOOL_FAILURE with a message otherwise, which names a missing directory. Long work asks
+ * before it begins. */
 int tool_check_writable(const char *path);
-/* The same for the file `name` in a directory that the user chose for several files: that is made, but not what it lies in. */
+/* The same for the file `name` in a directory that the user chose for several files: that is made, but not what it lies
+ * in. */
 int tool_check_directory(const char *directory, const char *name);
 /* The extension of a path with its dot, "" without one. */
 const char *tool_extension(const char *path);

@@ -10,6 +10,7 @@ unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double
 /* The worker begins `t`, which is claimed, and those that hd_burst_extend finds. The lock is held. */
 static inline unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, double us, double now)
 {
+	HD_HELD(&w->rt->lock);
 	double expected = hd_core_expected(t); /* before its link changes hands */
 	hd_core_begin(w, t, now);
 	w->burst[0] = t;

@@ -30,7 +30,8 @@ struct copier {
 	int started;
 };
 
-/* A worker's thread, and its device, which lives in that thread: some devices are bound to the thread that opened them. */
+/* A worker's thread, and its device, which lives in that thread: some devices are bound to the thread that opened
+ * them. */
 struct seat {
 	pthread_t thread;
 	int started; /* only the thread that starts and stops the runtime */
@@ -193,10 +194,11 @@ static void close_device(struct hd_worker *w)
 }
 
 /* Under the lock. */
-static void count_one(struct hd_threads *th, size_t *counter)
+static void count_one(heddle_runtime *rt, size_t *counter)
 {
+	HD_HELD(&rt->lock);
 	++*counter;
-	hd_event_set(&th->counted);
+	hd_event_set(&rt->engine_state.threads->counted);
 }
 
 static void *worker_main(void *arg)
@@ -210,10 +212,10 @@ static void *worker_main(void *arg)
 	hd_inside_enter(); /* whatever runs in this thread is a kernel or a callback */
 	open_device(w);
 	hd_lock(&rt->lock);
-	count_one(th, &th->n_seated);
+	count_one(rt, &th->n_seated);
 	while (!rt->stopping)
 		step(w, -1);
-	count_one(th, &th->n_done);
+	count_one(rt, &th->n_done);
 	while (!th->closing) { /* the device's memory is still being given back */
 		hd_unlock(&rt->lock);
 		hd_event_wait(&w->wake, 0, -1);

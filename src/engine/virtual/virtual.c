@@ -433,8 +433,8 @@ static void virtual_close(heddle_runtime *rt)
 	rt->engine_state.virtual_ = NULL;
 }
 
-/* Links by the channel that their transfers go through: a list per node that they lead to, then one per node whose links lead to
- * node 0. */
+/* Links by the channel that their transfers go through: a list per node that they lead to, then one per node whose
+ * links lead to node 0. */
 struct by_channel {
 	size_t *head, *next; /* own; 1 + the number of a link among the hops; 0: the end */
 };
