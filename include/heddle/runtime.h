@@ -108,6 +108,13 @@ struct heddle_stats {
 };
 int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out);
 
+/* Looks at everything the runtime knows: are lists, counters, dependencies, copies and the accounting of memory
+ * consistent with one another? 0, or HEDDLE_E_STATE with a sentence that names the first thing that is not. Then either
+ * Heddle has an error, or the program has written where it must not: say so when you report a hang. For tests: it takes
+ * time proportional to all tasks and data, during which no task begins or ends. From any thread, kernels and callbacks
+ * included, but not from a policy or a can_run. HEDDLE_E_MEMORY when there is not enough to look with. */
+int heddle_check(heddle_runtime *rt);
+
 #ifdef __cplusplus
 }
 #endif

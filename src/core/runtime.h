@@ -380,6 +380,10 @@ int hd_inside_enter(void);
 void hd_inside_leave(int before);
 int hd_inside(void);
 
+/* check.c: whether the structure is what all code takes it to be: lists, counters, references, chains, copies, memory.
+ * Under the lock, wherever that may be given up. HEDDLE_E_STATE names the first thing that is not; HEDDLE_E_MEMORY. */
+int hd_check(heddle_runtime *rt);
+
 /* The recorder of traces, in src/trace: opened and closed with the runtime. */
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);

@@ -150,6 +150,7 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	int status = hd_data_create(d->rt, &part, 1, &child);
 	if (status)
 		return status;
+	hd_lock(&d->rt->lock); /* it is in the list of all data: heddle_check may be looking at it */
 	/* a window of its parent, without a buffer as yet */
 	memcpy(child->part.stride, part.stride, sizeof part.stride);
 	/* its distance from the parent's, until then */
@@ -157,6 +158,7 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	child->parent = d;
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_replica_set_valid(&child->replicas[0], 0);
+	hd_unlock(&d->rt->lock);
 	*out = child;
 	return 0;
 }

@@ -88,19 +88,24 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	heddle_data *d;
 	size_t size = type->size(object);
 	int status = hd_data_create(rt, &(struct heddle_part){.base = cell, .elem_size = size ? size : 1}, 1, &d);
-	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
-	if (!extra) {
-		if (!status) {
-			hd_lock(&rt->lock);
-			hd_data_destroy(d); /* it is not known to be an object: the cell stays */
-			hd_unlock(&rt->lock);
-		}
+	if (status) {
 		free(cell);
-		return status ? status : HEDDLE_E_MEMORY;
+		return status;
 	}
-	extra->type = type;
-	d->traits |= HD_DATA_OBJECT;
-	d->shape = hd_hash(hd_hash_string(type->name), size);
+	hd_lock(&rt->lock); /* it is in the list of all data: heddle_check may be looking at it */
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (extra) {
+		extra->type = type;
+		d->traits |= HD_DATA_OBJECT;
+		d->shape = hd_hash(hd_hash_string(type->name), size);
+	} else {
+		hd_data_destroy(d); /* it is not known to be an object: the cell stays */
+	}
+	hd_unlock(&rt->lock);
+	if (!extra) {
+		free(cell);
+		return HEDDLE_E_MEMORY;
+	}
 	*out = d;
 	return 0;
 }

@@ -68,6 +68,7 @@ static void try_all(struct mine *m)
 	heddle_task_release(m->task);
 	try_data(m);
 	REFUSED(heddle_runtime_stats(m->rt, &stats));
+	REFUSED(heddle_check(m->rt));
 	REFUSED(heddle_policy_report(m->rt, say_nothing, NULL));
 	REFUSED(heddle_policy_counts(m->rt, say_nothing, NULL));
 	REFUSED(heddle_models_save(m->rt));

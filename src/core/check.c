@@ -1,0 +1,408 @@
+/* Whether the structure of a runtime is what the code everywhere else takes it to be.
+ *
+ * First all live tasks and all data are collected from where their memory comes from, and sorted by address. Then every
+ * list is followed: what it holds must be among them, in the state that the list stands for, and in no other list. Then
+ * what the lists have said is compared with what each task and datum says itself, and with the counters. Nothing is
+ * changed. Tasks that lie in an inbox or belong to the pool are not looked at: they may be changing.
+ */
+#include "check.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const state_names[] = {"outside", "waiting", "ready",    "picked",
+                                          "staged",  "running", "released", "ended"};
+
+static int is_live(const heddle_task *t)
+{
+	unsigned state = hd_check_state(t);
+	return state != HD_OUTSIDE && state != HD_ENDED;
+}
+
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
+
+static void count_task(const heddle_task *t, void *arg)
+{
+	*(size_t *)arg += (size_t)is_live(t);
+}
+
+static void note_task(const heddle_task *t, void *arg)
+{
+	struct hd_check *c = arg;
+	if (is_live(t))
+		c->tasks[c->n_tasks++] = (struct hd_checked_task){.key = (uint64_t)(uintptr_t)t, .task = t};
+}
+
+int hd_check_by_key(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+	return left < right ? -1 : left > right;
+}
+
+static int collect_tasks(struct hd_check *c)
+{
+	size_t n = 0;
+	hd_pool_each(&c->rt->pool, count_task, &n);
+	if (n != hd_live(c->rt))
+		return hd_broken("%zu tasks are alive; n_inserted - n_ended says %llu", n,
+		                 (unsigned long long)hd_live(c->rt));
+	c->tasks = malloc((n + 1) * sizeof *c->tasks);
+	if (!c->tasks)
+		return hd_no_memory("a check");
+	hd_pool_each(&c->rt->pool, note_task, c);
+	qsort(c->tasks, c->n_tasks, sizeof *c->tasks, hd_check_by_key);
+	return 0;
+}
+
+struct hd_checked_task *hd_check_find_task(const struct hd_check *c, const heddle_task *t)
+{
+	size_t i = hd_search(c->tasks, c->n_tasks, sizeof *c->tasks, (uint64_t)(uintptr_t)t);
+	return i < c->n_tasks && c->tasks[i].task == t ? &c->tasks[i] : NULL;
+}
+
+int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place, const char *list)
+{
+	struct hd_checked_task *seen = hd_check_find_task(c, t);
+	if (!seen)
+		return hd_broken("%s: it holds a task that is not alive", list);
+	if (seen->place != HD_NOWHERE)
+		return hd_broken("%s: task %llu is in this list twice, or in another, too", list,
+		                 (unsigned long long)t->order);
+	seen->place = place;
+	return 0;
+}
+
+/* --- Lists of tasks ----------------------------------------------------------------------------------------------- */
+
+/* A queue through link.next. Adds its length to *n, which may be NULL. */
+static int check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
+                       const char *name, uint64_t *n)
+{
+	const heddle_task *last = NULL;
+	for (const heddle_task *t = first; t; t = t->link.next) {
+		int status = hd_check_place(c, t, place, name);
+		if (status)
+			return status;
+		if (n)
+			++*n;
+		last = t;
+	}
+	return !last || last == tail ? 0 : hd_broken("%s: its tail is not its last task", name);
+}
+
+static int check_batch(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	int status = rt->n_batch > rt->max_batch ? hd_broken("the batch of ready tasks is longer than its array") : 0;
+	for (size_t i = 0; i < rt->n_batch && !status; i++)
+		status = hd_check_place(c, rt->batch[i], HD_IN_BATCH, "the batch of ready tasks");
+	return status;
+}
+
+static int check_queues(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	int status = check_batch(c);
+	if (!status)
+		status = check_queue(c, rt->control, rt->control_tail, HD_AMONG_CONTROLS, "the list of ready controls",
+		                     NULL);
+	if (!status)
+		status = check_queue(c, rt->called, rt->called_tail, HD_CALLED, "the list of callbacks to call", NULL);
+	for (size_t i = 0; i < rt->n_nodes && !status; i++)
+		status = check_queue(c, rt->memories[i].waiting, rt->memories[i].waiting_tail, HD_WAITS_FOR_ROOM,
+		                     "the list of tasks that wait for room on a node", NULL);
+	return status;
+}
+
+/* --- Workers ------------------------------------------------------------------------------------------------------ */
+
+static const char *worker_name(const struct hd_worker *w)
+{
+	return w->rt->platform->workers[w->id].name;
+}
+
+static int check_hungry_list(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	const struct hd_worker *before = NULL;
+	size_t n_listed = 0, n_marked = 0;
+	for (const struct hd_worker *w = rt->hungry; w; before = w, w = w->hungry_next) {
+		if (w->hungry_prev != before || !w->hungry || ++n_listed > rt->n_workers)
+			return hd_broken("the list of hungry workers: the links or the mark of %s are wrong",
+			                 worker_name(w));
+		if (!w->driven)
+			return hd_broken("the list of hungry workers: nobody runs the tasks of %s", worker_name(w));
+	}
+	unsigned n_asleep = 0;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		n_marked += rt->workers[i].hungry;
+		n_asleep += rt->workers[i].asleep;
+	}
+	if (n_listed != n_marked)
+		return hd_broken("%zu workers are in the list of the hungry, %zu are marked so", n_listed, n_marked);
+	return n_asleep == rt->n_asleep ? 0 : hd_broken("%u workers sleep; n_asleep says %u", n_asleep, rt->n_asleep);
+}
+
+static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t *n_staged)
+{
+	int status =
+	    check_queue(c, w->staged, w->staged_tail, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
+	if (status || !w->running)
+		return status;
+	if (!hd_check_find_task(c, w->running) || hd_check_state(w->running) != HD_RUNNING ||
+	    w->running->worker != w->id)
+		return hd_broken("%s: what it is said to run does not run there", worker_name(w));
+	return 0;
+}
+
+/* What a worker's tasks say about it. */
+struct load {
+	uint32_t in_flight, staged, running;
+	double backlog;
+};
+
+static void add_load(const heddle_task *t, struct load *loads)
+{
+	unsigned state = hd_check_state(t);
+	if (!t->codelet || state < HD_PICKED || state > HD_RUNNING)
+		return;
+	struct load *l = &loads[t->worker];
+	l->in_flight++;
+	l->staged += state == HD_STAGED;
+	l->running += state == HD_RUNNING;
+	if (state != HD_RUNNING)
+		l->backlog += t->link.u.key;
+}
+
+static int compare_load(const struct hd_worker *w, const struct load *l)
+{
+	/* us: the backlog is a running sum, whose rounding errors stay */
+	static const double INEXACT_US = 1e-3, INEXACT = 1e-6;
+	if (w->in_flight != l->in_flight)
+		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u", worker_name(w),
+		                 l->in_flight, w->in_flight);
+	if ((l->running != 0) != (w->running != NULL))
+		return hd_broken("%s: %u of its tasks are running, and it says that %s", worker_name(w), l->running,
+		                 w->running ? "one is" : "none is");
+	if (fabs(w->backlog - l->backlog) > INEXACT_US + INEXACT * l->backlog)
+		return hd_broken("%s: its tasks are predicted to take %g us; backlog says %g", worker_name(w),
+		                 l->backlog, w->backlog);
+	return 0;
+}
+
+static int compare_loads(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	struct load *loads = calloc(rt->n_workers, sizeof *loads);
+	if (!loads)
+		return hd_no_memory("a check");
+	for (size_t i = 0; i < c->n_tasks; i++)
+		add_load(c->tasks[i].task, loads);
+	uint64_t n_running = 0;
+	int status = 0;
+	for (size_t i = 0; i < rt->n_workers && !status; i++) {
+		status = compare_load(&rt->workers[i], &loads[i]);
+		n_running += loads[i].running;
+	}
+	free(loads);
+	if (!status && n_running != rt->n_running)
+		status = hd_broken("%llu tasks are running; n_running says %llu", (unsigned long long)n_running,
+		                   (unsigned long long)rt->n_running);
+	return status;
+}
+
+static int check_workers(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	uint64_t n_staged = 0;
+	unsigned n_bursts = 0;
+	int status = check_hungry_list(c);
+	for (size_t i = 0; i < rt->n_workers && !status; i++) {
+		status = check_worker(c, &rt->workers[i], &n_staged);
+		n_bursts += rt->workers[i].burst_size > 1;
+	}
+	if (!status && n_bursts != rt->n_bursts)
+		status = hd_broken("%u workers run several tasks at once; n_bursts says %u", n_bursts, rt->n_bursts);
+	if (!status && n_staged != rt->n_staged)
+		status = hd_broken("%llu tasks are staged on workers; n_staged says %llu", (unsigned long long)n_staged,
+		                   (unsigned long long)rt->n_staged);
+	return status;
+}
+
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
+
+static int check_edges(struct hd_check *c)
+{
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		for (const struct hd_edge *e = t->extra ? t->extra->after : NULL; e; e = e->next) {
+			struct hd_checked_task *to = hd_check_find_task(c, e->to);
+			if (!to)
+				return hd_broken("task %llu: what is to follow it is not alive",
+				                 (unsigned long long)t->order);
+			to->pending++;
+			to->edges++;
+		}
+	}
+	return 0;
+}
+
+/* A task that waits for nothing must be where somebody will find it. */
+static int may_be_at(const struct hd_checked_task *seen)
+{
+	const heddle_task *t = seen->task;
+	enum hd_place place = seen->place;
+	switch (hd_check_state(t)) {
+	case HD_WAITING:
+		return t->pending ? place == HD_NOWHERE : place == HD_AMONG_CONTROLS || place == HD_WAITS_FOR_TOKEN;
+	case HD_READY: return place == HD_NOWHERE || place == HD_IN_BATCH;
+	case HD_PICKED: return place == (t->pending ? HD_NOWHERE : HD_WAITS_FOR_ROOM);
+	case HD_STAGED: return place == (t->codelet ? HD_ON_WORKER : HD_NOWHERE);
+	case HD_RELEASED: return place == HD_NOWHERE || place == HD_CALLED;
+	default: return place == HD_NOWHERE;
+	}
+}
+
+static int check_task(const struct hd_check *c, const struct hd_checked_task *seen)
+{
+	const heddle_task *t = seen->task;
+	unsigned state = hd_check_state(t);
+	unsigned long long order = t->order;
+	if (t->order >= c->rt->next_order || (t->codelet != NULL) != (t->kind == HD_TASK_CODELET))
+		return hd_broken("task %llu: its number or its kind cannot be", order);
+	if (t->pending != seen->pending)
+		return hd_broken("task %llu, %s, waits for %u things; pending says %u", order, state_names[state],
+		                 seen->pending, t->pending);
+	if (!may_be_at(seen))
+		return hd_broken("task %llu, %s, is in no list that will be looked at, or in one for other tasks",
+		                 order, state_names[state]);
+	/* The graph's own, one per explicit dependency, perhaps the program's. */
+	if (t->refs != 1 + seen->edges && t->refs != 2 + seen->edges)
+		return hd_broken("task %llu: %u explicit dependencies lead to it; refs says %u", order, seen->edges,
+		                 t->refs);
+	if (t->codelet && state >= HD_PICKED && t->worker >= c->rt->n_workers)
+		return hd_broken("task %llu: there is no worker %u", order, t->worker);
+	return 0;
+}
+
+static int check_tasks(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	uint64_t n_ready = 0, n_held = 0, n_calling = 0;
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const struct hd_checked_task *seen = &c->tasks[i];
+		unsigned state = hd_check_state(seen->task);
+		int status = check_task(c, seen);
+		if (status)
+			return status;
+		n_ready += state == HD_READY && seen->place == HD_NOWHERE;
+		n_held += state == HD_STAGED && !seen->task->codelet;
+		n_calling += state == HD_RELEASED && seen->place == HD_NOWHERE;
+	}
+	if (n_ready != rt->n_ready)
+		return hd_broken("the policy has been given %llu tasks that it has not given back; n_ready says %zu",
+		                 (unsigned long long)n_ready, rt->n_ready);
+	if (n_held != rt->n_held)
+		return hd_broken("the program holds %llu data; n_held says %llu", (unsigned long long)n_held,
+		                 (unsigned long long)rt->n_held);
+	if (n_calling != rt->n_calling)
+		return hd_broken("%llu callbacks are being called; n_calling says %u", (unsigned long long)n_calling,
+		                 rt->n_calling);
+	return 0;
+}
+
+/* --- The rest ----------------------------------------------------------------------------------------------------- */
+
+static int check_size_class(const struct hd_size_class *class)
+{
+	size_t n = 0;
+	for (const heddle_task *t = class->open; t; t = t->link.next)
+		if (is_live(t) || ++n > class->n_open)
+			return hd_broken("the pool of tasks: a free task is alive, or its list is longer than n_open");
+	if (n != class->n_open)
+		return hd_broken("the pool of tasks: %zu tasks are free in the open bundle; n_open says %zu", n,
+		                 class->n_open);
+	for (const heddle_task *bundle = class->bundles; bundle; bundle = bundle->link.prev) {
+		n = 0;
+		for (const heddle_task *t = bundle; t && n <= HD_BUNDLE; t = t->link.next)
+			n += !is_live(t);
+		if (n != HD_BUNDLE)
+			return hd_broken("the pool of tasks: a bundle has %zu free tasks instead of %d", n, HD_BUNDLE);
+	}
+	return 0;
+}
+
+static int check_pool(struct hd_check *c)
+{
+	int status = 0;
+	for (size_t i = 0; i < HD_SIZE_CLASSES && !status; i++)
+		status = check_size_class(&c->rt->pool.classes[i]);
+	return status;
+}
+
+static int check_inboxes(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	int filled_is_listed = rt->filled == NULL;
+	for (const struct hd_inbox *i = rt->inboxes; i; i = i->next) {
+		/* pairs: the store of tail in push; only the number is looked at, not what lies in the slots */
+		uint32_t tail = atomic_load_explicit(&i->tail, memory_order_relaxed);
+		if (tail - i->head > HD_INBOX_SIZE)
+			return hd_broken("an inbox has more tasks than slots");
+		filled_is_listed |= i == rt->filled;
+	}
+	/* relaxed: it is given and revoked under the lock; pairs: nothing */
+	uint64_t lease = atomic_load_explicit(&rt->lease, memory_order_relaxed);
+	if (!filled_is_listed || (lease && (!rt->filled || lease != rt->filled->thread)))
+		return hd_broken("the lease is another thread's than the inbox that may hold tasks");
+	return 0;
+}
+
+static int check_waiters(struct hd_check *c)
+{
+	for (const struct hd_waiter *w = c->rt->waiters; w; w = w->next)
+		if (!w->event || !w->done)
+			return hd_broken("a thread waits for nothing, or cannot be woken");
+	return 0;
+}
+
+/* Who has asked for what: each with an ACQUIRE task of its own, which is staged when the program has the datum. */
+static int check_holds(struct hd_check *c)
+{
+	size_t n = 0;
+	for (const struct hd_hold *h = c->rt->holds; h; h = h->next) {
+		if (!hd_check_find_task(c, h->task) || h->task->kind != HD_TASK_ACQUIRE || h->task->given_up ||
+		    (h->taken && hd_check_state(h->task) != HD_STAGED) || ++n > c->n_tasks)
+			return hd_broken("the list of what the program has acquired or asked for is wrong");
+	}
+	return 0;
+}
+
+int hd_check(heddle_runtime *rt)
+{
+	static int (*const steps[])(struct hd_check *) = {
+	    collect_tasks, hd_check_collect_data, check_queues,  check_workers, hd_check_chains,   hd_check_accesses,
+	    check_edges,   check_tasks,           compare_loads, hd_check_data, hd_check_memories, check_pool,
+	    check_inboxes, check_waiters,         check_holds,
+	};
+	HD_HELD(&rt->lock);
+	struct hd_check c = {.rt = rt};
+	int status = 0;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !status; i++)
+		status = steps[i](&c);
+	free(c.tasks);
+	free(c.data);
+	free(c.pins);
+	return status;
+}
+
+int heddle_check(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_check needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	hd_lock(&rt->lock);
+	int status = hd_check(rt);
+	hd_unlock(&rt->lock);
+	return status;
+}

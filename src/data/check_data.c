@@ -1,0 +1,480 @@
+/* The data's part of hd_check: access chains, commute tokens, copies, transfers, and what the memories count. */
+#include <stdlib.h>
+#include <string.h>
+#include "core/check.h"
+
+/* For a sentence: the name of the datum, or of the one that it is a private copy of. Serves one call at a time. */
+static const char *name_of(const struct hd_checked_data *seen)
+{
+	static _Thread_local char text[80]; /* only its thread */
+	return hd_data_name(seen->owner ? seen->owner : seen->data, text, sizeof text);
+}
+
+/* --- The table ---------------------------------------------------------------------------------------------------- */
+
+static int note_data(struct hd_check *c, const heddle_data *d, const heddle_data *owner)
+{
+	if (c->n_data == c->max_data) {
+		size_t max = c->max_data ? 2 * c->max_data : 64;
+		struct hd_checked_data *larger = realloc(c->data, max * sizeof *larger);
+		if (!larger)
+			return hd_no_memory("a check");
+		c->data = larger;
+		c->max_data = max;
+	}
+	c->data[c->n_data++] = (struct hd_checked_data){.key = (uint64_t)(uintptr_t)d, .data = d, .owner = owner};
+	return 0;
+}
+
+static int note_private_copies(struct hd_check *c, const heddle_data *d)
+{
+	const struct hd_private *p = d->extra ? d->extra->privates : NULL;
+	size_t n = 0;
+	for (int status; p; p = p->next) {
+		if (p->worker >= c->rt->n_workers || p->copy->rt != c->rt || ++n > 2 * c->rt->n_workers)
+			return hd_broken("datum %u: the list of its private copies is wrong", d->id);
+		if ((status = note_data(c, p->copy, d)))
+			return status;
+	}
+	return 0;
+}
+
+/* The runtime's list, and the private copies, which are in none. */
+int hd_check_collect_data(struct hd_check *c)
+{
+	heddle_data *const *link = &c->rt->data;
+	for (heddle_data *d = *link; d; link = &d->next, d = *link) {
+		if (d->prev_next != link || d->rt != c->rt)
+			return hd_broken("the list of data: datum %u does not point back to where it is linked", d->id);
+		int status = note_data(c, d, NULL);
+		if (!status)
+			status = note_private_copies(c, d);
+		if (status)
+			return status;
+	}
+	c->pins = calloc(c->n_data * c->rt->n_nodes + 1, sizeof *c->pins);
+	if (!c->pins)
+		return hd_no_memory("a check");
+	if (c->n_data)
+		qsort(c->data, c->n_data, sizeof *c->data, hd_check_by_key);
+	for (size_t i = 0; i < c->n_data; i++)
+		c->data[i].pins = c->pins + i * c->rt->n_nodes;
+	return 0;
+}
+
+struct hd_checked_data *hd_check_find_data(const struct hd_check *c, const heddle_data *d)
+{
+	size_t i = hd_search(c->data, c->n_data, sizeof *c->data, (uint64_t)(uintptr_t)d);
+	return i < c->n_data && c->data[i].data == d ? &c->data[i] : NULL;
+}
+
+/* --- Chains: what waits ------------------------------------------------------------------------------------------- */
+
+static enum hd_access_kind kind_of_mode(unsigned mode)
+{
+	switch (mode) {
+	case HEDDLE_R:
+	case HEDDLE_SCRATCH: return HD_READS;
+	case HEDDLE_COMMUTE: return HD_COMMUTES;
+	case HEDDLE_REDUX: return HD_REDUCES;
+	default: return HD_WRITES;
+	}
+}
+
+static enum hd_access_kind kind_of(const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	return t->kind == HD_TASK_ACQUIRE && t->given_up ? HD_GIVEN_UP : kind_of_mode(a->mode);
+}
+
+static int has_place_in_chain(const struct hd_access *a)
+{
+	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
+}
+
+/* The queue of accesses that are not in force yet. Each is one of the things that its task waits for. */
+static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	const struct hd_access *last = NULL;
+	size_t n = 0;
+	for (const struct hd_access *a = d->queue; a; a = a->next) {
+		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
+		if (!task || a->data != d || !has_place_in_chain(a) || hd_check_state(task->task) != HD_WAITING)
+			return hd_broken("%s: an access that cannot be there waits in its chain", name_of(seen));
+		if (++n > c->n_tasks)
+			return hd_broken("%s: the queue of its chain runs in a circle", name_of(seen));
+		task->pending++;
+		seen->queued[kind_of(a)]++;
+		last = a;
+	}
+	return !last || last == d->queue_tail
+	           ? 0
+	           : hd_broken("%s: the tail of its chain is not the last access", name_of(seen));
+}
+
+/* Tasks that have all but the token. */
+static int check_commuters(struct hd_check *c, const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	const struct hd_access *last = NULL;
+	if (d->commuters && !d->token)
+		return hd_broken("%s: tasks wait for its token, which is free", name_of(seen));
+	for (const struct hd_access *a = d->commuters; a; a = a->next) {
+		if (a->data != d || a->mode != HEDDLE_COMMUTE || (a->flags & HD_ACCESS_TOKEN))
+			return hd_broken("%s: an access that needs no token waits for it", name_of(seen));
+		int status =
+		    hd_check_place(c, hd_access_task(a), HD_WAITS_FOR_TOKEN, "the tasks that wait for a token");
+		if (status)
+			return status;
+		last = a;
+	}
+	return !last || last == d->commuters_tail
+	           ? 0
+	           : hd_broken("%s: the tail of those that wait for its token is not the last", name_of(seen));
+}
+
+/* --- Transfers ---------------------------------------------------------------------------------------------------- */
+
+static int check_waiters(struct hd_check *c, const struct hd_checked_data *seen, const struct hd_transfer *tr)
+{
+	size_t n = 0;
+	for (const struct hd_access *a = tr->waiters; a; a = a->next) {
+		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
+		unsigned state = task ? hd_check_state(task->task) : HD_OUTSIDE;
+		if (!task || (a->data != seen->data && a->private_copy != seen->data) ||
+		    state != (task->task->codelet ? HD_PICKED : HD_WAITING) || ++n > c->n_tasks)
+			return hd_broken("%s: something that cannot be there waits for a transfer of it",
+			                 name_of(seen));
+		task->pending++;
+	}
+	return 0;
+}
+
+static const struct hd_transfer *transfer_to(const heddle_data *d, unsigned node)
+{
+	const struct hd_transfer *tr = d->transfers;
+	while (tr && tr->to != node)
+		tr = tr->next;
+	return tr;
+}
+
+static int is_transfer_of(const heddle_data *d, const struct hd_transfer *wanted)
+{
+	const struct hd_transfer *tr = d->transfers;
+	while (tr && tr != wanted)
+		tr = tr->next;
+	return tr != NULL;
+}
+
+static int check_transfers(struct hd_check *c, struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	unsigned n = 0;
+	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next) {
+		if (tr->data != d || tr->from >= c->rt->n_nodes || tr->to >= c->rt->n_nodes || ++n > d->n_transfers)
+			return hd_broken(
+			    "%s: it has %u transfers or more, or one of another datum; n_transfers says %u",
+			    name_of(seen), n, d->n_transfers);
+		if (transfer_to(d, tr->to) != tr)
+			return hd_broken("%s: two transfers of it go to node %u", name_of(seen), tr->to);
+		if (tr->started == (tr->behind != NULL) || (tr->behind && !is_transfer_of(d, tr->behind)))
+			return hd_broken("%s: a transfer of it is not started and follows no other, or both",
+			                 name_of(seen));
+		seen->pins[tr->to]++;
+		seen->pins[tr->from] += tr->started;
+		int status = check_waiters(c, seen, tr);
+		if (status)
+			return status;
+	}
+	return n == d->n_transfers
+	           ? 0
+	           : hd_broken("%s: it has %u transfers; n_transfers says %u", name_of(seen), n, d->n_transfers);
+}
+
+int hd_check_chains(struct hd_check *c)
+{
+	uint64_t n_transfers = 0;
+	for (size_t i = 0; i < c->n_data; i++) {
+		struct hd_checked_data *seen = &c->data[i];
+		int status = check_queue(c, seen);
+		if (!status)
+			status = check_commuters(c, seen);
+		if (!status)
+			status = check_transfers(c, seen);
+		if (status)
+			return status;
+		n_transfers += seen->data->n_transfers;
+	}
+	return n_transfers == c->rt->n_transfers
+	           ? 0
+	           : hd_broken("%llu transfers are under way; n_transfers of the runtime says %llu",
+	                       (unsigned long long)n_transfers, (unsigned long long)c->rt->n_transfers);
+}
+
+/* --- What the tasks' accesses say --------------------------------------------------------------------------------- */
+
+/* Its task has everything: it is about to run, runs, or stands for the program that holds the datum. */
+static int has_begun(const heddle_task *t)
+{
+	unsigned state = hd_check_state(t);
+	return state == HD_STAGED || state == HD_RUNNING;
+}
+
+static int count_pin(struct hd_check *c, const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	struct hd_checked_data *seen = hd_check_find_data(c, a->private_copy ? a->private_copy : a->data);
+	if (!seen || (t->codelet && (hd_check_state(t) < HD_PICKED || t->worker >= c->rt->n_workers)))
+		return hd_broken("task %llu: its access %u has a pin on what it cannot pin",
+		                 (unsigned long long)t->order, a->index);
+	int writes = (a->flags & HD_ACCESS_WRITES) != 0;
+	if (!writes && has_begun(t) && (a->private_copy || hd_mode_writes(a->mode)))
+		return hd_broken("task %llu: it writes datum %u of it, and is not counted",
+		                 (unsigned long long)t->order, a->index);
+	seen->pins[hd_task_node(c->rt, t)]++;
+	seen->writers += (uint32_t)writes;
+	return 0;
+}
+
+static int count_access(struct hd_check *c, const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	struct hd_checked_data *seen = hd_check_find_data(c, a->data);
+	if (!seen)
+		return hd_broken("task %llu: datum %u of it is not there any more", (unsigned long long)t->order,
+		                 a->index);
+	if (has_place_in_chain(a)) {
+		seen->accesses[kind_of(a)]++;
+		seen->tokens += (a->flags & HD_ACCESS_TOKEN) != 0;
+	}
+	if ((a->flags & HD_ACCESS_WRITES) && !(a->flags & HD_ACCESS_PINNED))
+		return hd_broken("task %llu: it writes datum %u of it, which has no pin", (unsigned long long)t->order,
+		                 a->index);
+	return a->flags & HD_ACCESS_PINNED ? count_pin(c, a) : 0;
+}
+
+/* Those of tasks whose accesses have not been given back. */
+int hd_check_accesses(struct hd_check *c)
+{
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		if (hd_check_state(t) >= HD_RELEASED)
+			continue;
+		for (uint32_t k = 0; k < t->n_accesses; k++) {
+			const struct hd_access *a = &t->accesses[k];
+			if (a->index != k)
+				return hd_broken("task %llu: the index of access %u is %u",
+				                 (unsigned long long)t->order, k, a->index);
+			int status = a->flags & HD_ACCESS_ALIAS ? 0 : count_access(c, a);
+			if (status)
+				return status;
+		}
+	}
+	return 0;
+}
+
+/* --- Each datum --------------------------------------------------------------------------------------------------- */
+
+/* What is in force agrees with what the datum says of it, and goes together. */
+static int check_granted(const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	uint32_t granted[HD_ACCESS_KINDS], n = 0, kinds = 0;
+	for (int k = 0; k < HD_ACCESS_KINDS; k++) {
+		granted[k] = seen->accesses[k] - seen->queued[k];
+		n += granted[k];
+		kinds += granted[k] != 0;
+	}
+	if (n != d->granted)
+		return hd_broken("%s: %u accesses are in force; granted says %u", name_of(seen), n, d->granted);
+	if (granted[HD_GIVEN_UP] || !n)
+		return 0; /* it counts as what it was, which is not known */
+	if (kinds > 1 || granted[HD_WRITES] > 1 || !granted[kind_of_mode(d->granted_mode)])
+		return hd_broken("%s: accesses are in force that do not go together, or not with granted_mode %u",
+		                 name_of(seen), d->granted_mode);
+	return 0;
+}
+
+/* The invariant of src/core/chains.c. */
+static int check_head(const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	if (!d->queue)
+		return 0;
+	if (!d->granted)
+		return hd_broken("%s: accesses wait in its chain and none is in force", name_of(seen));
+	enum hd_access_kind head = kind_of(d->queue), now = kind_of_mode(d->granted_mode);
+	return head != now || head == HD_WRITES
+	           ? 0
+	           : hd_broken("%s: the first access that waits could go along with those in force", name_of(seen));
+}
+
+static int check_chain(const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	int status = check_granted(seen);
+	if (!status)
+		status = check_head(seen);
+	if (status)
+		return status;
+	if (seen->tokens != d->token)
+		return hd_broken("%s: %u accesses have its token; token says %u", name_of(seen), seen->tokens,
+		                 d->token);
+	const heddle_task *reduce = d->extra ? d->extra->reduce : NULL;
+	if ((d->tail_mode == HEDDLE_REDUX) != (reduce != NULL) ||
+	    (reduce && (hd_check_state(reduce) != HD_OUTSIDE || reduce->accesses[0].data != d)))
+		return hd_broken("%s: its chain ends with a reduction that no task will close, or the other way round",
+		                 name_of(seen));
+	return 0;
+}
+
+static int check_replica(const struct hd_check *c, const struct hd_checked_data *seen, const struct hd_replica *r)
+{
+	const heddle_data *d = seen->data;
+	unsigned node = r->node;
+	if (&d->replicas[node] != r || r->valid > 1 || r->incoming > 1)
+		return hd_broken("%s: a copy of it has the wrong number", name_of(seen));
+	/* Where no kernel is to write them, data exist in main memory from the start. */
+	if (r->valid && !r->ptr && (c->rt->engine->runs_kernels || node != 0))
+		return hd_broken("%s: its copy on node %u is valid and has no memory", name_of(seen), node);
+	if (r->pins != seen->pins[node])
+		return hd_broken("%s: %u tasks and transfers use its copy on node %u; pins says %u", name_of(seen),
+		                 seen->pins[node], node, r->pins);
+	if (r->pins && !r->ptr)
+		return hd_broken("%s: its copy on node %u is pinned and has no memory", name_of(seen), node);
+	if (r->incoming != (transfer_to(d, node) != NULL))
+		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there", name_of(seen),
+		                 node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
+	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->pins;
+	if ((r->listed != 0) != listed || (r->user_buffer && node != 0))
+		return hd_broken("%s: its copy on node %u %s", name_of(seen), node,
+		                 listed ? "could be evicted and is in no list" : "cannot be evicted and is in a list");
+	return 0;
+}
+
+static int check_replicas(const struct hd_check *c, const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	unsigned n_valid = 0, n_away = 0;
+	for (size_t i = 0; i < c->rt->n_nodes; i++) {
+		int status = check_replica(c, seen, &d->replicas[i]);
+		if (status)
+			return status;
+		n_valid += d->replicas[i].valid;
+		n_away += i != 0 && d->replicas[i].ptr;
+	}
+	if (n_valid != d->n_valid || n_away != d->n_away)
+		return hd_broken(
+		    "%s: %u copies are valid and %u lie outside main memory; n_valid and n_away say %u and %u",
+		    name_of(seen), n_valid, n_away, d->n_valid, d->n_away);
+	if (seen->writers != d->n_writers)
+		return hd_broken("%s: %u tasks are about to write it or do; n_writers says %u", name_of(seen),
+		                 seen->writers, d->n_writers);
+	if (d->n_writers && d->transfers)
+		return hd_broken("%s: it is being written, and transfers of it are under way", name_of(seen));
+	return 0;
+}
+
+static int check_children(const struct hd_check *c, const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	const struct hd_data_extra *extra = d->extra;
+	int partitioned = hd_data_closed(d) == HD_PARTITIONED;
+	if (d->parent && !hd_check_find_data(c, d->parent))
+		return hd_broken("%s: its parent is not there any more", name_of(seen));
+	if (partitioned && (!extra || !extra->children || !extra->n_children))
+		return hd_broken("%s: it is partitioned and has no children", name_of(seen));
+	for (size_t i = 0; partitioned && i < extra->n_children; i++) {
+		const struct hd_checked_data *child = hd_check_find_data(c, extra->children[i]);
+		if (!child || child->data->parent != d)
+			return hd_broken("%s: its child %zu is another's, or not there any more", name_of(seen), i);
+	}
+	return 0;
+}
+
+int hd_check_data(struct hd_check *c)
+{
+	int status = 0;
+	for (size_t i = 0; i < c->n_data && !status; i++) {
+		status = check_chain(&c->data[i]);
+		if (!status)
+			status = check_replicas(c, &c->data[i]);
+		if (!status)
+			status = check_children(c, &c->data[i]);
+	}
+	return status;
+}
+
+/* --- Memories ----------------------------------------------------------------------------------------------------- */
+
+static const char *node_name(const struct hd_check *c, size_t node)
+{
+	return c->rt->platform->nodes[node].name;
+}
+
+/* The copies that may be evicted: each in the list that it names, linked both ways. */
+static int check_lru(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	size_t listed = 0, found = 0;
+	for (unsigned list = 1; list <= 2; list++) {
+		const struct hd_replica *before = NULL;
+		for (const struct hd_replica *r = m->oldest[list]; r; before = r, r = r->newer, found++)
+			if (r->older != before || r->listed != list || r->node != node)
+				return hd_broken("%s: the list of copies that may be evicted is wrong",
+				                 node_name(c, node));
+		if (m->newest[list] != before)
+			return hd_broken("%s: the tail of the copies that may be evicted is not the last",
+			                 node_name(c, node));
+	}
+	for (size_t i = 0; i < c->n_data; i++)
+		listed += c->data[i].data->replicas[node].listed != 0;
+	return listed == found ? 0
+	                       : hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node),
+	                                   listed, found);
+}
+
+static uint64_t bytes_leaving(const heddle_data *d, size_t node)
+{
+	uint64_t bytes = 0;
+	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next)
+		if (tr->evict && tr->from == node)
+			bytes += d->bytes;
+	return bytes;
+}
+
+static int check_memory(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	uint64_t used = 0, leaving = 0;
+	for (size_t i = 0; i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		const struct hd_replica *r = &d->replicas[node];
+		if (r->ptr && !r->user_buffer)
+			used += d->bytes;
+		leaving += bytes_leaving(d, node);
+	}
+	if (used != m->used || leaving != m->leaving)
+		return hd_broken(
+		    "%s: its copies have %llu bytes, of which %llu leave; used and leaving say %llu and %llu",
+		    node_name(c, node), (unsigned long long)used, (unsigned long long)leaving,
+		    (unsigned long long)m->used, (unsigned long long)m->leaving);
+	if (m->peak < used || (m->capacity && used > m->capacity))
+		return hd_broken("%s: %llu bytes are used, more than its peak or its capacity", node_name(c, node),
+		                 (unsigned long long)used);
+	return m->retry && !c->rt->retry
+	           ? hd_broken("%s: tasks are to be tried again, and nobody is told", node_name(c, node))
+	           : 0;
+}
+
+int hd_check_memories(struct hd_check *c)
+{
+	int status = 0;
+	for (size_t i = 0; i < c->rt->n_nodes && !status; i++) {
+		status = check_memory(c, i);
+		if (!status)
+			status = check_lru(c, i);
+	}
+	return status;
+}

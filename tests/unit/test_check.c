@@ -1,0 +1,382 @@
+/* heddle_check: silent about runtimes in every state that a program can see, and it names what is corrupted: each test
+ * breaks one thing, looks, and mends it. */
+#include <pthread.h>
+#include "core/runtime.h"
+#include "program.h"
+
+/* A runtime with something everywhere: a task that runs and stays, ready ones behind it, accesses that wait in a chain,
+ * tasks that wait for a token, explicit dependencies, a reduction, a datum that the program holds, one in pieces. */
+struct scene {
+	heddle_runtime *rt;
+	heddle_codelet *gate_codelet, *codelet, *zero, *add;
+	atomic_int gate, calls, looks;
+	heddle_data *busy, *shared, *sum, *held, *split, *child;
+	heddle_task *first, *last, *commuter;
+	long x[4];
+	long v[8];
+};
+
+static int zero_kernel(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) = 0;
+	return 0;
+}
+
+static int add_kernel(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) += *(long *)heddle_ptr(c, 1);
+	return 0;
+}
+
+static void start_scene(struct scene *s)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	*s = (struct scene){.rt = start_with(&config)};
+	s->gate_codelet = heddle_codelet_new(s->rt, .name = "gate", .cpu = pass_gate);
+	s->codelet = heddle_codelet_new(s->rt, .name = "nothing", .cpu = nothing);
+	s->zero = heddle_codelet_new(s->rt, .name = "zero", .cpu = zero_kernel);
+	s->add = heddle_codelet_new(s->rt, .name = "add", .cpu = add_kernel);
+	heddle_data **variables[] = {&s->busy, &s->shared, &s->sum, &s->held};
+	for (size_t i = 0; i < 4; i++)
+		assert_ok(heddle_variable(s->rt, &s->x[i], sizeof s->x[i], variables[i]));
+	assert_ok(heddle_data_set_reduction(s->sum, s->zero, s->add));
+	assert_ok(heddle_vector(s->rt, s->v, 8, sizeof *s->v, &s->split));
+	assert_ok(heddle_acquire(s->held, HEDDLE_RW));
+	assert_ok(heddle_partition(s->split, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
+	s->child = heddle_child(s->split, 0);
+}
+
+/* The worker is in the kernel of `first` from now on. */
+static void fill_scene(struct scene *s)
+{
+	atomic_int *gate = &s->gate;
+	heddle_codelet *const codelet = s->codelet;
+	assert_ok(heddle_submit(s->rt, heddle_call(s->gate_codelet), heddle_rw(s->busy), heddle_commute(s->shared),
+	                        heddle_value(gate), heddle_out(&s->first)));
+	assert_ok(heddle_submit(s->rt, heddle_call(codelet), heddle_commute(s->shared), heddle_out(&s->commuter)));
+	assert_ok(heddle_submit(s->rt, heddle_call(codelet), heddle_r(s->busy), heddle_w(s->child)));
+	assert_ok(heddle_submit(s->rt, heddle_call(codelet), heddle_rw(s->busy), heddle_out(&s->last)));
+	assert_ok(heddle_submit(s->rt, heddle_call(codelet), heddle_rw(s->held), heddle_after(s->first)));
+	assert_ok(heddle_submit(s->rt, heddle_call(codelet), heddle_redux(s->sum)));
+	assert_ok(heddle_submit(s->rt, heddle_call(codelet)));
+	const struct hd_worker *w = &s->rt->workers[0];
+	for (int running = 0; !running;) {
+		hd_lock(&s->rt->lock);
+		hd_drain(s->rt);
+		hd_core_settle(s->rt);
+		running = w->running == s->first;
+		hd_unlock(&s->rt->lock);
+		sched_yield();
+	}
+}
+
+static void end_scene(struct scene *s)
+{
+	assert_ok(heddle_check(s->rt));
+	s->gate = 1;
+	assert_ok(heddle_release(s->held));
+	assert_ok(heddle_wait_all(s->rt));
+	assert_ok(heddle_check(s->rt));
+	heddle_task_release(s->first);
+	heddle_task_release(s->last);
+	heddle_task_release(s->commuter);
+	assert_ok(heddle_check(s->rt));
+	assert_ok(heddle_stop(s->rt));
+}
+
+/* Breaks one field for the time of one look, which must name it with `word`. Under the lock, like all who would. */
+#define BREAKS(s, field, value, word)                                                               \
+	do {                                                                                        \
+		hd_lock(&(s)->rt->lock);                                                            \
+		__typeof__(field) kept = (field);                                                   \
+		(field) = (value);                                                                  \
+		int breaks_status = hd_check((s)->rt);                                              \
+		(field) = kept;                                                                     \
+		hd_unlock(&(s)->rt->lock);                                                          \
+		if (breaks_status != HEDDLE_E_STATE)                                                \
+			fail_msg("%s = %s: %s", #field, #value, heddle_status_name(breaks_status)); \
+		assert_says(word);                                                                  \
+		assert_ok(heddle_check((s)->rt));                                                   \
+	} while (0)
+
+/* --- Nothing is wrong --------------------------------------------------------------------------------------------- */
+
+static void it_needs_a_runtime(void **state)
+{
+	(void)state;
+	assert_int_equal(heddle_check(NULL), HEDDLE_E_INVALID);
+}
+
+static void look(void *arg, int status)
+{
+	struct scene *s = arg;
+	(void)status;
+	s->calls += heddle_check(s->rt) == 0;
+}
+
+static int look_inside(heddle_context *c)
+{
+	return heddle_check(heddle_context_runtime(c));
+}
+
+static void kernels_and_callbacks_may_look(void **state)
+{
+	(void)state;
+	struct scene s = {.rt = start()};
+	heddle_codelet *codelet = heddle_codelet_new(s.rt, .name = "look", .cpu = look_inside);
+	for (int i = 0; i < 20; i++)
+		assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_then(look, &s)));
+	assert_ok(heddle_wait_all(s.rt));
+	assert_int_equal(s.calls, 20);
+	assert_ok(heddle_stop(s.rt));
+}
+
+/* Looks until it is told that there is nothing more to see. */
+static void *keep_looking(void *arg)
+{
+	struct scene *s = arg;
+	for (; !s->gate; s->looks++)
+		s->calls += heddle_check(s->rt) != 0;
+	return NULL;
+}
+
+static void destroy_nothing(void *object)
+{
+	(void)object;
+}
+
+static int unpack_nothing(void **object, const void *buffer, size_t size)
+{
+	(void)object;
+	(void)buffer;
+	(void)size;
+	return 0;
+}
+
+/* Each kind of registration changes the handle after it has got its place among the others. */
+static void it_may_look_while_data_come_and_go(void **state)
+{
+	(void)state;
+	static const struct heddle_type type = {"object", one_byte, pack_nothing, unpack_nothing, destroy_nothing};
+	struct scene s = {.rt = start()};
+	pthread_t looker;
+	assert_int_equal(pthread_create(&looker, NULL, keep_looking, &s), 0);
+	while (s.looks < 20000) {
+		heddle_data *object;
+		assert_ok(heddle_object(s.rt, s.x, &type, &object));
+		assert_ok(heddle_vector(s.rt, s.v, 8, sizeof *s.v, &s.split));
+		assert_ok(heddle_data_set_name(s.split, "split"));
+		assert_ok(
+		    heddle_partition(s.split, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 4}, NULL));
+		assert_ok(heddle_unpartition(s.split));
+		assert_ok(heddle_unregister(s.split));
+		assert_ok(heddle_unregister(object));
+	}
+	s.gate = 1;
+	pthread_join(looker, NULL);
+	assert_int_equal(s.calls, 0);
+	assert_ok(heddle_stop(s.rt));
+}
+
+static void a_full_runtime_is_in_order(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	assert_ok(heddle_check(s.rt));
+	fill_scene(&s);
+	end_scene(&s);
+}
+
+/* --- Something is ------------------------------------------------------------------------------------------------- */
+
+static void counters_are_compared(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	BREAKS(&s, s.rt->n_inserted, kept + 1, "n_inserted");
+	BREAKS(&s, s.rt->n_ready, kept + 1, "n_ready");
+	BREAKS(&s, s.rt->n_running, kept + 1, "n_running");
+	BREAKS(&s, s.rt->n_staged, kept + 1, "n_staged");
+	BREAKS(&s, s.rt->n_held, kept - 1, "n_held");
+	BREAKS(&s, s.rt->n_held, kept + 1, "n_held");
+	BREAKS(&s, s.rt->n_transfers, kept + 1, "n_transfers");
+	BREAKS(&s, s.rt->n_asleep, kept + 1, "n_asleep");
+	BREAKS(&s, s.rt->n_calling, kept + 1, "n_calling");
+	BREAKS(&s, s.rt->n_batch, s.rt->max_batch + 1, "batch");
+	BREAKS(&s, s.rt->next_order, 1, "number");
+	end_scene(&s);
+}
+
+static void lists_are_followed(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	BREAKS(&s, s.rt->hungry, &s.rt->workers[0], "hungry");
+	BREAKS(&s, s.rt->workers[0].hungry, !kept, "hungry");
+	BREAKS(&s, s.rt->workers[0].staged, s.first, "staged");
+	BREAKS(&s, s.rt->control, s.first, "list");
+	BREAKS(&s, s.rt->called, s.first, "list");
+	BREAKS(&s, s.rt->memories[0].waiting, s.first, "list");
+	BREAKS(&s, s.rt->data->prev_next, &s.busy, "list of data");
+	BREAKS(&s, s.shared->commuters, NULL, "task");
+	BREAKS(&s, s.shared->commuters_tail, NULL, "token");
+	BREAKS(&s, s.rt->holds->task, s.first, "acquired");
+	BREAKS(&s, s.rt->holds->task, s.last, "acquired");
+	end_scene(&s);
+}
+
+static void workers_are_compared_with_their_tasks(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	struct hd_worker *w = &s.rt->workers[0];
+	BREAKS(&s, w->in_flight, kept + 1, "in_flight");
+	BREAKS(&s, w->running, NULL, "running");
+	BREAKS(&s, w->running, s.last, "run");
+	BREAKS(&s, w->backlog, kept + 1, "backlog");
+	end_scene(&s);
+}
+
+static void tasks_are_compared_with_what_holds_them(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	BREAKS(&s, s.last->pending, kept + 1, "pending");
+	BREAKS(&s, s.last->pending, 0, "pending");
+	BREAKS(&s, s.last->refs, 0, "refs");
+	BREAKS(&s, s.first->refs, kept + 2, "refs");
+	BREAKS(&s, s.first->kind, HD_TASK_SYNC, "kind");
+	BREAKS(&s, s.first->worker, 1, "does not run there");
+	BREAKS(&s, s.first->extra->after->to, s.first, "pending");
+	BREAKS(&s, s.last->accesses[0].index, 1, "chain");
+	end_scene(&s);
+}
+
+static void chains_are_compared_with_the_accesses(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	BREAKS(&s, s.busy->granted, kept + 1, "granted");
+	BREAKS(&s, s.busy->granted, 0, "granted");
+	BREAKS(&s, s.busy->granted_mode, HEDDLE_R, "go together");
+	BREAKS(&s, s.busy->queue, NULL, "pending");
+	BREAKS(&s, s.busy->queue_tail, s.busy->queue, "tail");
+	BREAKS(&s, s.shared->token, 0, "token");
+	BREAKS(&s, s.sum->tail_mode, HEDDLE_R, "reduction");
+	BREAKS(&s, s.sum->extra->reduce, NULL, "reduction");
+	end_scene(&s);
+}
+
+static void copies_are_counted(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	struct hd_replica *home = &s.held->replicas[0];
+	BREAKS(&s, s.held->n_valid, kept + 1, "n_valid");
+	BREAKS(&s, s.held->n_away, kept + 1, "n_away");
+	BREAKS(&s, s.held->n_transfers, kept + 1, "n_transfers");
+	BREAKS(&s, s.held->n_writers, 0, "n_writers");
+	BREAKS(&s, s.sum->n_writers, 1, "n_writers");
+	BREAKS(&s, home->pins, kept + 1, "pins");
+	BREAKS(&s, home->ptr, NULL, "memory");
+	BREAKS(&s, home->incoming, 1, "incoming");
+	BREAKS(&s, home->listed, 1, "list");
+	BREAKS(&s, s.child->parent, NULL, "child");
+	BREAKS(&s, s.split->extra->n_children, 0, "children");
+	end_scene(&s);
+}
+
+static void memories_are_added_up(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	struct hd_memory *m = &s.rt->memories[0];
+	BREAKS(&s, m->used, kept + 1, "used");
+	BREAKS(&s, m->leaving, kept + 1, "leaving");
+	BREAKS(&s, m->retry, 1, "tried again");
+	BREAKS(&s, m->oldest[1], &s.held->replicas[0], "evicted");
+	end_scene(&s);
+}
+
+static void the_pool_and_the_inboxes_are_looked_at(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	struct hd_size_class *class = &s.rt->pool.classes[s.first->size_class];
+	BREAKS(&s, class->n_open, kept + 1, "pool");
+	BREAKS(&s, class->open, s.first, "pool");
+	BREAKS(&s, s.rt->filled->head, kept + 1, "inbox");
+	BREAKS(&s, s.rt->filled, (struct hd_inbox *)&s, "lease");
+	end_scene(&s);
+}
+
+/* --- Accelerators ------------------------------------------------------------------------------------------------- */
+
+/* Its only copy stays where it was written when all has ended. */
+static void memories_of_accelerators_are_added_up(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.sched = "dmda";
+	config.n_emulated = 1;
+	config.emulated_memory = 100;
+	struct scene s = {0};
+	assert_ok(heddle_start(&config, &s.rt));
+	const struct heddle_implementation emulated = {"emulated", NULL, nothing};
+	heddle_codelet *codelet =
+	    heddle_codelet_new(s.rt, .name = "away", .implementations = &emulated, .n_implementations = 1);
+	heddle_data *d;
+	assert_ok(heddle_vector(s.rt, s.v, 8, sizeof *s.v, &d));
+	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_rw(d)));
+	assert_ok(heddle_wait_all(s.rt));
+	struct hd_replica *away = &d->replicas[1];
+	struct hd_memory *m = &s.rt->memories[1];
+	BREAKS(&s, m->used, kept + 8, "used");
+	BREAKS(&s, m->used, m->capacity + 1, "used");
+	BREAKS(&s, m->capacity, 8, "capacity");
+	BREAKS(&s, m->newest[2], NULL, "tail");
+	BREAKS(&s, m->oldest[2], NULL, "tail");
+	BREAKS(&s, away->listed, 1, "evicted");
+	BREAKS(&s, away->listed, 0, "evicted");
+	BREAKS(&s, away->valid, 0, "n_valid");
+	BREAKS(&s, d->n_away, 0, "n_away");
+	assert_ok(heddle_stop(s.rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(it_needs_a_runtime),
+	    cmocka_unit_test(kernels_and_callbacks_may_look),
+	    cmocka_unit_test(it_may_look_while_data_come_and_go),
+	    cmocka_unit_test(a_full_runtime_is_in_order),
+	    cmocka_unit_test(counters_are_compared),
+	    cmocka_unit_test(lists_are_followed),
+	    cmocka_unit_test(workers_are_compared_with_their_tasks),
+	    cmocka_unit_test(tasks_are_compared_with_what_holds_them),
+	    cmocka_unit_test(chains_are_compared_with_the_accesses),
+	    cmocka_unit_test(copies_are_counted),
+	    cmocka_unit_test(memories_are_added_up),
+	    cmocka_unit_test(the_pool_and_the_inboxes_are_looked_at),
+	    cmocka_unit_test(memories_of_accelerators_are_added_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
