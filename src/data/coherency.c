@@ -214,7 +214,8 @@ static int stage_access(struct hd_access *a, unsigned node)
 		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
 	}
 	if (HD_LIKELY(!tr)) {
-		if (writes(a)) {
+		/* A control that only waits for transfers has no pin, and nothing would take its writing back. */
+		if (writes(a) && (a->flags & HD_ACCESS_PINNED)) {
 			a->flags |= HD_ACCESS_WRITES;
 			d->n_writers++;
 		}

@@ -361,6 +361,27 @@ static void memories_of_accelerators_are_added_up(void **state)
 	assert_ok(heddle_stop(s.rt));
 }
 
+/* In virtual time a copy lasts until somebody waits. */
+static void a_cancelled_control_that_waits_for_a_copy_writes_nothing(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.platform = "gpu1-cpu6";
+	heddle_runtime *rt = start_with(&config);
+	double x[100];
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, x, 100, sizeof *x, &d));
+	hd_lock(&rt->lock);
+	hd_data_spoil(d, NULL); /* as if a kernel had failed */
+	hd_unlock(&rt->lock);
+	assert_ok(heddle_prefetch(d, 1));
+	assert_ok(heddle_partition(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
+	assert_int_equal(heddle_wait_all(rt), 0);
+	assert_int_equal(d->n_writers, 0);
+	assert_ok(heddle_check(rt));
+	heddle_stop(rt);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +398,7 @@ int main(void)
 	    cmocka_unit_test(memories_are_added_up),
 	    cmocka_unit_test(the_pool_and_the_inboxes_are_looked_at),
 	    cmocka_unit_test(memories_of_accelerators_are_added_up),
+	    cmocka_unit_test(a_cancelled_control_that_waits_for_a_copy_writes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
