@@ -95,10 +95,10 @@ static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 	return 0;
 }
 
-/* A task of the thread whose inbox it is enters the graph, or is refused. */
-static void admit(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
+/* A task, whose data were looked at when n_closings was not less than `looked`, enters the graph or is refused. */
+static void admit(heddle_runtime *rt, heddle_task *t, uint64_t looked, struct hd_refusal *refusal)
 {
-	if (HD_UNLIKELY(rt->n_closings != inbox->n_closings) && refuse(rt, t, &inbox->refusal))
+	if (HD_UNLIKELY(rt->n_closings != looked) && refuse(rt, t, refusal))
 		return;
 	enter(rt, t);
 }
@@ -114,7 +114,7 @@ static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
 		if (tail - inbox->head > 1)
 			hd_task_fetch(inbox->slots[(inbox->head + 1) % HD_INBOX_SIZE]);
-		admit(rt, inbox, t);
+		admit(rt, t, inbox->n_closings, &inbox->refusal);
 	}
 	return any;
 }
@@ -223,32 +223,39 @@ static void drain_all(heddle_runtime *rt)
 	}
 }
 
-/* For the thread that submits: 0, or why its task was not admitted. */
-static int take_refusal(struct hd_inbox *inbox)
+/* For the thread that submits: what has become of its task in the inbox. */
+static struct hd_refusal take_refusal(struct hd_inbox *inbox)
 {
 	const struct hd_refusal r = inbox->refusal;
 	inbox->refusal = (struct hd_refusal){.why = HD_OPEN};
-	return HD_LIKELY(r.why == HD_OPEN) ? 0 : hd_data_closed_error(r.data, r.why, "heddle_submit");
+	return r;
 }
 
 /* Everything submitted so far enters the graph, then `t` (NULL: the task in question lies in the inbox); the thread
- * gets the lease if all workers have enough to do. HEDDLE_E_STATE: the task was not admitted. */
+ * gets the lease if all workers have enough to do. HEDDLE_E_STATE: the task was not admitted.
+ *
+ * Kernels and callbacks that this thread runs meanwhile may submit through the same inbox: what is known of this task is
+ * taken out of it before they run. */
 static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->batch_releaser = -1;
-	if (!t && drain_one(rt, inbox)) /* it lost the lease while it published */
+	const uint64_t looked = inbox->n_closings;
+	int any = !t && drain_one(rt, inbox); /* it lost the lease while it published */
+	struct hd_refusal refusal = take_refusal(inbox);
+	if (any)
 		hd_core_settle(rt);
 	drain_all(rt);
 	throttle(rt);
 	drain_all(rt);
 	if (t) {
-		admit(rt, inbox, t);
+		admit(rt, t, looked, &refusal);
 		hd_core_settle(rt);
 		drain_all(rt);
 	}
-	int status = take_refusal(inbox);
+	int status =
+	    HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.data, refusal.why, "heddle_submit");
 	inbox->budget = new_budget(rt);
 	inbox->n_closings = rt->n_closings;
 	rt->filled = inbox;

@@ -9,7 +9,7 @@ enum { ROUNDS = 100, LENGTH = 64 };
 struct shared {
 	heddle_runtime *rt;
 	heddle_codelet *add;
-	heddle_data *data;
+	heddle_data *data, *other;
 	atomic_int step, stop, errors, added, refused;
 	char message[256];
 };
@@ -342,6 +342,40 @@ ON_BOTH_ENGINES(children_may_be_asked_for_while_they_go)
 ON_BOTH_ENGINES(one_of_two_threads_unregisters)
 
 /* Argument: a pattern of the names of the cases to be run; all without one. */
+/* --- Submissions in one another ----------------------------------------------------------------------------------- */
+
+/* A kernel that splits a datum and submits something, while the thread that runs it is in the middle of a submission. */
+static int split_and_submit(heddle_context *c)
+{
+	struct shared *s = pointer_value(c);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	if (heddle_partition(s->data, &halves, NULL) || heddle_submit(s->rt, heddle_call(s->add), heddle_rw(s->other)))
+		note_error(s);
+	return 0;
+}
+
+static void submission_that_runs_a_kernel_sees_what_that_has_split(void **state)
+{
+	(void)state;
+	long x[LENGTH] = {0}, y[LENGTH] = {0};
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.caller_works = 1;
+	config.window = 1; /* the second submission runs the first task */
+	struct shared s = {.rt = start_with(&config)}, *shared = &s;
+	s.add = heddle_codelet_new(s.rt, .name = "add_one", .cpu = add_one);
+	heddle_codelet *splits = heddle_codelet_new(s.rt, .name = "splits", .cpu = split_and_submit);
+	assert_ok(heddle_vector(s.rt, x, LENGTH, sizeof *x, &s.data));
+	assert_ok(heddle_vector(s.rt, y, LENGTH, sizeof *y, &s.other));
+	assert_ok(heddle_submit(s.rt, heddle_call(splits), heddle_value(shared)));
+	assert_int_equal(heddle_submit(s.rt, heddle_call(s.add), heddle_rw(s.data)), HEDDLE_E_STATE);
+	assert_ok(heddle_wait_all(s.rt));
+	assert_int_equal(s.errors, 0);
+	assert_int_equal(x[0], 0);
+	assert_int_equal(y[0], 1);
+	assert_ok(heddle_stop(s.rt));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1)
@@ -354,6 +388,7 @@ int main(int argc, char **argv)
 	    BOTH(one_of_two_threads_partitions),
 	    BOTH(children_may_be_asked_for_while_they_go),
 	    BOTH(one_of_two_threads_unregisters),
+	    cmocka_unit_test(submission_that_runs_a_kernel_sees_what_that_has_split),
 	};
 	return cmocka_run_group_tests_name("shared handles", tests, NULL, NULL);
 }
