@@ -168,12 +168,23 @@ static int still_works(heddle_runtime *rt)
 	return WRONG;
 }
 
+/* Whatever failed, the runtime is consistent. */
+static int is_consistent(heddle_runtime *rt)
+{
+	static char why[400]; /* what follows has other errors */
+	if (heddle_check(rt) != HEDDLE_E_STATE)
+		return 1;
+	snprintf(why, sizeof why, "%s", heddle_last_error());
+	memory_wrong = why;
+	return 0;
+}
+
 /* The end of every program: the first error, or that of stopping; WRONG if a single failure broke the runtime. */
 static int finish(heddle_runtime *rt, int status, int gone)
 {
 	if (!rt)
 		return status;
-	if (status < 0 && !gone && still_works(rt))
+	if (!is_consistent(rt) || (status < 0 && !gone && still_works(rt)))
 		status = WRONG;
 	int stopped = heddle_stop(rt);
 	return status ? status : stopped;

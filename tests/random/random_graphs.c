@@ -88,33 +88,7 @@ static int must(struct graph *g, int status, const char *what)
 	return status ? problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error()) : 0;
 }
 
-/* --- The work of a task, the same in kernels and in the sequential run -------------------------------------------- */
-
-/* What is added by COMMUTE and REDUX must not depend on the datum itself: it is not part of the sum. */
-static int compute(const struct work *w, const struct mem *mem)
-{
-	uint64_t s = w->k;
-	for (unsigned i = 0; i < w->n; i++)
-		if (w->modes[i] == HEDDLE_R || w->modes[i] == HEDDLE_RW)
-			s += (i + 1) * checksum(&mem[i]);
-	for (unsigned i = 0; i < w->n; i++)
-		write_elements(&mem[i], w->modes[i], s);
-	for (unsigned i = 0; i < w->n; i++)
-		for (size_t e = 0; w->modes[i] == HEDDLE_SCRATCH && e < mem[i].m * mem[i].n; e++)
-			if (*element(&mem[i], e) != s * 0xbf58476d1ce4e5b9u + e)
-				return -1; /* somebody else has written to the private buffer */
-	return 0;
-}
-
-static int mem_of(heddle_context *c, size_t i, struct mem *out)
-{
-	struct heddle_part part;
-	if (heddle_context_part(c, i, 0, &part))
-		return -1;
-	*out = (struct mem){part.base, part.n_dims > 0 ? part.n[0] : 1, part.n_dims > 1 ? part.n[1] : 1,
-	                    part.n_dims > 1 ? part.stride[1] : 1};
-	return part.base && part.elem_size == sizeof(uint64_t) ? 0 : -1;
-}
+/* --- Kernels and callbacks ----------------------------------------------------------------------------------------- */
 
 static int work_kernel(heddle_context *c)
 {
@@ -127,31 +101,12 @@ static int work_kernel(heddle_context *c)
 	for (unsigned i = 0; i < w->n_after; i++)
 		bad |= !g->records[w->after[i]].ended;
 	g->records[w->task].runs++;
-	if (bad || compute(w, mem))
+	uint64_t sum;
+	if (bad || compute(w->k, w->n, w->modes, mem, &sum))
 		g->broken++;
 	if (w->fails)
 		return heddle_fail(c, 7, "kernel %u was told to fail", w->task);
 	g->records[w->task].ended = 1;
-	return 0;
-}
-
-static int zero_kernel(heddle_context *c)
-{
-	struct mem a;
-	if (mem_of(c, 0, &a))
-		return 1;
-	for (size_t e = 0; e < a.m * a.n; e++)
-		*element(&a, e) = 0;
-	return 0;
-}
-
-static int add_kernel(heddle_context *c)
-{
-	struct mem to, from;
-	if (mem_of(c, 0, &to) || mem_of(c, 1, &from))
-		return 1;
-	for (size_t e = 0; e < to.m * to.n; e++)
-		*element(&to, e) += *element(&from, e);
 	return 0;
 }
 
@@ -371,8 +326,9 @@ static int run_reference(struct graph *g, const struct work *w, struct mem *mem,
 		else if (w->modes[i] != HEDDLE_R)
 			base[i]->is_void = status != 0;
 	}
+	uint64_t sum;
 	if (!status)
-		compute(w, mem);
+		compute(w->k, w->n, w->modes, mem, &sum);
 	return status;
 }
 
@@ -437,7 +393,7 @@ static int wait_for_one(struct graph *g)
 
 /* --- One graph ---------------------------------------------------------------------------------------------------- */
 
-static int step(struct graph *g)
+static int one_step(struct graph *g)
 {
 	struct datum *d = &g->data[below(&g->rng, g->n_data)];
 	double what = hd_rng_uniform(&g->rng);
@@ -457,6 +413,11 @@ static int step(struct graph *g)
 	if (what < 0.99)
 		return finish_datum(g, d, 0) || register_datum(g, d) ? -1 : 0;
 	return g->failing ? 0 : must(g, heddle_wait_all(g->rt), "heddle_wait_all in the middle");
+}
+
+static int step(struct graph *g)
+{
+	return one_step(g) ? -1 : must(g, heddle_check(g->rt), "heddle_check");
 }
 
 /* All tasks have ended: each ran as often, ended as and was reported as it had to. */
@@ -584,6 +545,7 @@ static int run_group(const struct options *options, uint64_t first, uint64_t las
 		fprintf(stderr, "%s\n  %s\n", heddle_last_error(), m.text);
 		return 1;
 	}
+	current_runtime = m.rt;
 	if (options->verbose)
 		printf("seeds %llu to %llu: %s\n", (unsigned long long)first, (unsigned long long)last, m.text);
 	int wrong = 0;
@@ -600,6 +562,7 @@ static int run_group(const struct options *options, uint64_t first, uint64_t las
 	}
 	if (m.room != UINT64_MAX)
 		add_pressure(pressure, m.rt, last - first + 1);
+	current_runtime = NULL;
 	int status = heddle_stop(m.rt);
 	if (status && !wrong)
 		fprintf(stderr, "heddle_stop: %s\n  after --seed %llu\n", heddle_last_error(),
@@ -612,6 +575,7 @@ int main(int argc, char **argv)
 	struct options options;
 	if (parse_options(argc, argv, &options))
 		return 2;
+	watch();
 	struct pressure pressure = {0};
 	uint64_t end = options.seed + options.count;
 	for (uint64_t seed = options.seed; seed < end;) {

@@ -6,9 +6,10 @@
  * makespan.
  */
 #include <math.h>
+#include "platforms.h"
 #include "support.h"
 
-enum { MAX_TASKS = 60, MAX_DATA = 12, MAX_ACCESS = 4, N_CODELETS = 3 };
+enum { MAX_TASKS = 60, MAX_DATA = 12, MAX_ACCESS = 4, N_CODELETS = 3, ROOM = 900000 /* bytes */ };
 
 struct access {
 	unsigned datum;
@@ -29,87 +30,6 @@ struct plan {
 	struct heddle_config config;
 	int with_reductions; /* then the runtime adds tasks of its own, and only theirs have no conflicts checked */
 };
-
-/* --- The machine -------------------------------------------------------------------------------------------------- */
-
-static double between(struct hd_rng *rng, double low, double high)
-{
-	return low + (high - low) * hd_rng_uniform(rng);
-}
-
-/* An empty array of `n` elements; the test ends without memory. */
-static void *array(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-	if (!p) {
-		fprintf(stderr, "out of memory\n");
-		exit(3);
-	}
-	return p;
-}
-
-static void add_links(struct heddle_platform *p, struct hd_rng *rng)
-{
-	p->links = array(2 * p->n_nodes, sizeof *p->links);
-	p->buses = array(1, sizeof *p->buses);
-	p->buses[0] = (struct heddle_bus){strdup("pcie"), between(rng, 1000, 12000)};
-	p->n_buses = p->n_nodes > 1;
-	if (!p->n_buses)
-		free(p->buses[0].name);
-	int shared = chance(rng, 0.5);
-	for (unsigned node = 1; node < p->n_nodes; node++) {
-		for (unsigned way = 0; way < 2; way++) {
-			struct heddle_link *link = &p->links[p->n_links++];
-			*link = (struct heddle_link){way ? node : 0,      way ? 0 : node, between(rng, 500, 8000),
-			                             between(rng, 0, 20), NULL,           0};
-			link->buses = array(1, sizeof *link->buses);
-			link->n_buses = shared ? 1 : 0;
-		}
-	}
-}
-
-static void add_kernels(struct heddle_platform *p, struct hd_rng *rng)
-{
-	p->kernels = array(p->n_classes * N_CODELETS, sizeof *p->kernels);
-	for (unsigned c = 0; c < p->n_classes; c++) {
-		for (unsigned k = 0; k < N_CODELETS; k++) {
-			struct heddle_kernel_time *kernel = &p->kernels[p->n_kernels++];
-			*kernel = (struct heddle_kernel_time){.codelet = hd_format("kernel%u", k), .class_id = c};
-			kernel->table = array(2, sizeof *kernel->table);
-			kernel->n_table = 2;
-			kernel->table[0] = (struct heddle_kernel_point){1000, between(rng, 1, 50)};
-			kernel->table[1] = (struct heddle_kernel_point){200000, between(rng, 60, 500)};
-		}
-	}
-}
-
-static struct heddle_platform *make_platform(struct hd_rng *rng)
-{
-	struct heddle_platform *p = array(1, sizeof *p);
-	unsigned n_cpu = 1 + below(rng, 6), n_gpu = below(rng, 4);
-	p->name = strdup("random");
-	p->description = strdup("made by a random number generator");
-	p->source = strdup("this test");
-	p->n_nodes = 1 + n_gpu;
-	p->nodes = array(p->n_nodes, sizeof *p->nodes);
-	p->n_classes = n_gpu ? 2 : 1;
-	p->classes = array(p->n_classes, sizeof *p->classes);
-	p->classes[0] = (struct heddle_class){strdup("cpu"), strdup("cpu"), 1, 1, 1};
-	if (n_gpu)
-		p->classes[1] = (struct heddle_class){strdup("gpu"), strdup("cuda"), 1, 1 + below(rng, 3), 1};
-	p->nodes[0] = (struct heddle_node){strdup("ram"), 0};
-	p->n_workers = n_cpu + n_gpu;
-	p->workers = array(p->n_workers, sizeof *p->workers);
-	for (unsigned w = 0; w < p->n_workers; w++) {
-		unsigned gpu = w < n_cpu ? 0 : w - n_cpu + 1;
-		p->workers[w] = (struct heddle_worker){hd_format("w%u", w), gpu ? 1 : 0, gpu, -1};
-		if (gpu)
-			p->nodes[gpu] = (struct heddle_node){hd_format("gpu%u", gpu), chance(rng, 0.5) ? 900000 : 0};
-	}
-	add_links(p, rng);
-	add_kernels(p, rng);
-	return p;
-}
 
 /* --- The graph ---------------------------------------------------------------------------------------------------- */
 
@@ -136,7 +56,7 @@ static void make_plan(struct plan *plan, const struct options *options, uint64_t
 	struct hd_rng rng;
 	memset(plan, 0, sizeof *plan);
 	hd_rng_seed(&rng, seed);
-	plan->platform = make_platform(&rng);
+	plan->platform = make_platform(&rng, N_CODELETS, ROOM);
 	plan->with_reductions = chance(&rng, 0.2);
 	plan->n_data = 1 + below(&rng, MAX_DATA);
 	plan->n_tasks = 1 + below(&rng, MAX_TASKS);
@@ -371,6 +291,7 @@ int main(int argc, char **argv)
 	char folder[] = "/tmp/heddle-random-XXXXXX";
 	if (parse_options(argc, argv, &options) || !mkdtemp(folder))
 		return 2;
+	watch();
 	int wrong = 0;
 	for (uint64_t i = 0; i < options.count && !wrong; i++)
 		wrong = run_seed(&options, options.seed + i, folder);

@@ -2,7 +2,9 @@
 #ifndef RANDOM_SUPPORT_H
 #define RANDOM_SUPPORT_H
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,23 +64,80 @@ static inline const char *policy_name(const struct options *options, uint64_t in
 	return name;
 }
 
-static volatile uint64_t current_seed; /* only for the handler below */
+/* What is said when a seed takes too long, or ends the program. */
+static _Atomic uint64_t current_seed;
+static heddle_runtime *_Atomic current_runtime; /* dumped then; may be NULL */
 
-static void say_hang(int signal)
+static inline void say_seed(void)
 {
-	(void)signal;
 	char text[80];
-	int n = snprintf(text, sizeof text, "\nno end: replay with --seed %llu --count 1\n",
-	                 (unsigned long long)current_seed);
-	ssize_t written = write(STDERR_FILENO, text, (size_t)n);
-	_exit(written < 0 ? 3 : 2);
+	int n = snprintf(text, sizeof text, "\nreplay with --seed %llu --count 1\n", (unsigned long long)current_seed);
+	if (write(STDERR_FILENO, text, (size_t)n) < 0)
+		_exit(3);
 }
 
-/* A run that hangs ends with its seed. */
+/* A sanitizer that ends the program calls this; without one, a signal does. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef SANITIZED
+#include <sanitizer/common_interface_defs.h>
+static inline void watch_for_crashes(void)
+{
+	__sanitizer_set_death_callback(say_seed);
+}
+#else
+static void say_crash(int signal)
+{
+	say_seed();
+	raise(signal); /* this time it ends the program */
+}
+
+static inline void watch_for_crashes(void)
+{
+	static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		sigaction(signals[i], &(struct sigaction){.sa_handler = say_crash, .sa_flags = (int)SA_RESETHAND},
+		          NULL);
+}
+#endif
+
+/* SIGALRM is blocked everywhere else: here, outside a handler, everything may be called. */
+static void *wait_for_alarm(void *arg)
+{
+	sigset_t alarms;
+	int signal;
+	(void)arg;
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	sigwait(&alarms, &signal);
+	fprintf(stderr, "\nno end\n");
+	say_seed();
+	heddle_dump(current_runtime, stderr);
+	_exit(2);
+}
+
+/* Called before the first thread is made. */
+static inline void watch(void)
+{
+	pthread_t watcher;
+	sigset_t alarms;
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+	if (pthread_create(&watcher, NULL, wait_for_alarm, NULL) == 0)
+		pthread_detach(watcher);
+	watch_for_crashes();
+}
+
+/* A run that hangs ends with its seed and what hangs. */
 static inline void begin_seed(uint64_t seed)
 {
 	current_seed = seed;
-	signal(SIGALRM, say_hang);
 	alarm(3 * HANG_S);
 }
 
