@@ -16,5 +16,5 @@ function(heddle_add_test name)
 	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
 		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\
 UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
-TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0;${TEST_ENVIRONMENT}")
+TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0:halt_on_error=1;${TEST_ENVIRONMENT}")
 endfunction()
