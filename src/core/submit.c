@@ -234,8 +234,8 @@ static struct hd_refusal take_refusal(struct hd_inbox *inbox)
 /* Everything submitted so far enters the graph, then `t` (NULL: the task in question lies in the inbox); the thread
  * gets the lease if all workers have enough to do. HEDDLE_E_STATE: the task was not admitted.
  *
- * Kernels and callbacks that this thread runs meanwhile may submit through the same inbox: what is known of this task is
- * taken out of it before they run. */
+ * Kernels and callbacks that this thread runs meanwhile may submit through the same inbox: what is known of this task
+ * is taken out of it before they run. */
 static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);

@@ -48,9 +48,9 @@ static inline int same(const struct mem *a, const struct mem *b)
 	return 1;
 }
 
-/* What a task does to its data, in kernels and in the sequential run alike: everything that it writes depends on `k` and
- * on everything it reads. What is added by COMMUTE and REDUX must not depend on the datum itself: it is not part of the
- * sum. Returns that sum in *s; -1 when somebody else has written to the private buffer of a SCRATCH access. */
+/* What a task does to its data, in kernels and in the sequential run alike: everything that it writes depends on `k`
+ * and on everything it reads. What is added by COMMUTE and REDUX must not depend on the datum itself: it is not part of
+ * the sum. Returns that sum in *s; -1 when somebody else has written to the private buffer of a SCRATCH access. */
 static inline int compute(uint64_t k, unsigned n, const int *modes, const struct mem *mem, uint64_t *s)
 {
 	*s = k;

@@ -88,7 +88,7 @@ static int must(struct graph *g, int status, const char *what)
 	return status ? problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error()) : 0;
 }
 
-/* --- Kernels and callbacks ----------------------------------------------------------------------------------------- */
+/* --- Kernels and callbacks ---------------------------------------------------------------------------------------- */
 
 static int work_kernel(heddle_context *c)
 {

@@ -1,11 +1,11 @@
 /* Random programs run by up to 50 threads at once over one runtime: on threads, with emulated accelerators that have
  * memory for a few data only, and in virtual time.
  *
- * Where the program orders what its threads do to a datum, contents and statuses must be those of a sequential run; where
- * it does not, calls may be refused, and sums must be the sums of what succeeded. No wait may report a deadlock, for
- * whoever holds a datum lets go of it without waiting. After every step the runtime must be consistent (heddle_check).
- * What a program consists of is said in threads_program.h; --verbose prints it. SEEDS_PER_RUNTIME consecutive seeds share
- * a runtime.
+ * Where the program orders what its threads do to a datum, contents and statuses must be those of a sequential run;
+ * where it does not, calls may be refused, and sums must be the sums of what succeeded. No wait may report a deadlock,
+ * for whoever holds a datum lets go of it without waiting. After every step the runtime must be consistent
+ * (heddle_check). What a program consists of is said in threads_program.h; --verbose prints it. SEEDS_PER_RUNTIME
+ * consecutive seeds share a runtime.
  */
 #include <math.h>
 #include "platforms.h"

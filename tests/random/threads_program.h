@@ -3,12 +3,13 @@
  *
  * What may be known about the result depends on the datum:
  *  - OWN: one thread alone uses it. Its contents, and the status of every call and task, are those of a sequential run.
- *  - LOCKED: all threads use it, one at a time, under a lock of the program, which so decides the order: the same holds.
+ *  - LOCKED: all threads use it, one at a time, under a lock of the program, which so decides the order: the same
+ *    holds.
  *  - SUM: all threads add to it whenever they like. What it is in the end is known, for sums have no order.
  *  - COUNTER: the same, but threads also split it, join it, acquire it and end it, without asking each other: calls may
  *    be refused. In the end it is the sum of what succeeded.
- *  - WILD: anything at any time, failures included. Nothing may crash, hang or be reported as a deadlock, and everything
- *    that was submitted ends.
+ *  - WILD: anything at any time, failures included. Nothing may crash, hang or be reported as a deadlock, and
+ *    everything that was submitted ends.
  */
 #ifndef RANDOM_THREADS_PROGRAM_H
 #define RANDOM_THREADS_PROGRAM_H

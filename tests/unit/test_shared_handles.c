@@ -344,7 +344,8 @@ ON_BOTH_ENGINES(one_of_two_threads_unregisters)
 /* Argument: a pattern of the names of the cases to be run; all without one. */
 /* --- Submissions in one another ----------------------------------------------------------------------------------- */
 
-/* A kernel that splits a datum and submits something, while the thread that runs it is in the middle of a submission. */
+/* A kernel that splits a datum and submits something, while the thread that runs it is in the middle of a
+ * submission. */
 static int split_and_submit(heddle_context *c)
 {
 	struct shared *s = pointer_value(c);
