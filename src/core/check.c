@@ -103,12 +103,13 @@ static int check_queues(struct hd_check *c)
 	const heddle_runtime *rt = c->rt;
 	int status = check_batch(c);
 	if (!status)
-		status = check_queue(c, rt->control, rt->control_tail, HD_AMONG_CONTROLS, "the list of ready controls",
-		                     NULL);
+		status = check_queue(c, rt->controls.first, rt->controls.last, HD_AMONG_CONTROLS,
+		                     "the list of ready controls", NULL);
 	if (!status)
-		status = check_queue(c, rt->called, rt->called_tail, HD_CALLED, "the list of callbacks to call", NULL);
+		status =
+		    check_queue(c, rt->called.first, rt->called.last, HD_CALLED, "the list of callbacks to call", NULL);
 	for (size_t i = 0; i < rt->n_nodes && !status; i++)
-		status = check_queue(c, rt->memories[i].waiting, rt->memories[i].waiting_tail, HD_WAITS_FOR_ROOM,
+		status = check_queue(c, rt->memories[i].waiting.first, rt->memories[i].waiting.last, HD_WAITS_FOR_ROOM,
 		                     "the list of tasks that wait for room on a node", NULL);
 	return status;
 }
@@ -145,7 +146,7 @@ static int check_hungry_list(struct hd_check *c)
 static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t *n_staged)
 {
 	int status =
-	    check_queue(c, w->staged, w->staged_tail, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
+	    check_queue(c, w->staged.first, w->staged.last, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
 	if (status || !w->running)
 		return status;
 	if (!hd_check_find_task(c, w->running) || hd_check_state(w->running) != HD_RUNNING ||

@@ -48,9 +48,9 @@ static char *describe_hang(heddle_runtime *rt)
 			fprintf(out, "; %s runs %s", rt->platform->workers[i].name,
 			        hd_task_title(rt->workers[i].running, title, sizeof title));
 	for (size_t i = 0; i < rt->n_nodes; i++)
-		if (rt->memories[i].waiting)
+		if (rt->memories[i].waiting.first)
 			fprintf(out, "; %s waits for room on %s",
-			        hd_task_title(rt->memories[i].waiting, title, sizeof title),
+			        hd_task_title(rt->memories[i].waiting.first, title, sizeof title),
 			        rt->platform->nodes[i].name);
 	hd_pool_each(&rt->pool, describe_task, &(struct list){.out = out});
 	int shown = 0;

@@ -40,7 +40,7 @@ struct hd_worker {
 	uint8_t idling;     /* its thread waits for something to do: wake it */
 	uint8_t driven;     /* somebody runs its tasks: false for worker 0 of caller_works outside waits */
 	struct hd_worker *hungry_next, *hungry_prev;
-	heddle_task *staged, *staged_tail; /* data are there: to be run in this order (link.next) */
+	struct hd_task_queue staged; /* their data are there: to be run in this order */
 	heddle_task *running;
 	double run_start, run_predicted; /* us: of the running task; predicted duration */
 	double backlog;                  /* us predicted for tasks picked and not begun */
@@ -190,14 +190,14 @@ struct heddle_runtime {
 	heddle_task **batch;      /* owns: ready, not yet told to the policy */
 	size_t n_batch, max_batch;
 	int batch_releaser;
-	heddle_task *control, *control_tail; /* ready tasks that need no worker (link.next) */
+	struct hd_task_queue controls; /* ready tasks that need no worker */
 	/* REDUCE tasks that wait to enter the graph until their reduction is over (link.next, link.prev) */
 	heddle_task *open_reductions;
-	heddle_task *called, *called_tail; /* ended but for their callback (link.next) */
-	int retry;                         /* some node has room again for tasks that wait for it */
-	int news;                          /* a waiter may have what it waits for */
-	double mean_us;                    /* running mean of kernel times; large until some have run */
-	uint64_t throttle;                 /* the number of unfinished tasks a throttled submitter waits for */
+	struct hd_task_queue called; /* ended but for their callback */
+	int retry;                   /* some node has room again for tasks that wait for it */
+	int news;                    /* a waiter may have what it waits for */
+	double mean_us;              /* running mean of kernel times; large until some have run */
+	uint64_t throttle;           /* the number of unfinished tasks a throttled submitter waits for */
 	struct hd_waiter *waiters;
 	struct hd_hold *holds;        /* owns; the newest first */
 	uint64_t n_closings;          /* how often a datum was closed, or opened again: see hd_data_close */

@@ -141,6 +141,34 @@ struct heddle_task {
 	struct hd_access accesses[]; /* n_accesses, then the values: see hd_task_value */
 };
 
+/* Tasks in the order in which they came, linked by link.next: what the core has of them between two stages of their lives. */
+struct hd_task_queue {
+	heddle_task *first, *last; /* last: undefined while first is NULL */
+};
+static inline void hd_queue_push(struct hd_task_queue *q, heddle_task *t)
+{
+	t->link.next = NULL;
+	if (q->first)
+		q->last->link.next = t;
+	else
+		q->first = t;
+	q->last = t;
+}
+static inline void hd_queue_push_first(struct hd_task_queue *q, heddle_task *t)
+{
+	t->link.next = q->first;
+	if (!q->first)
+		q->last = t;
+	q->first = t;
+}
+/* The queue is not empty. */
+static inline heddle_task *hd_queue_pop(struct hd_task_queue *q)
+{
+	heddle_task *t = q->first;
+	q->first = t->link.next;
+	return t;
+}
+
 /* Another thread made the task: its cache lines are fetched while there is something else to do. */
 static inline void hd_task_fetch(const heddle_task *t)
 {

@@ -11,23 +11,6 @@
 #include <string.h>
 #include "runtime.h"
 
-static void append(heddle_task **head, heddle_task **tail, heddle_task *t)
-{
-	t->link.next = NULL;
-	if (*head)
-		(*tail)->link.next = t;
-	else
-		*head = t;
-	*tail = t;
-}
-
-static heddle_task *take_first(heddle_task **head)
-{
-	heddle_task *t = *head;
-	*head = t->link.next;
-	return t;
-}
-
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 
 static int grow_batch(heddle_runtime *rt)
@@ -46,7 +29,7 @@ static inline void to_policy(heddle_runtime *rt, heddle_task *t)
 	t->ready = rt->now;
 	if (HD_UNLIKELY(rt->n_batch == rt->max_batch) && grow_batch(rt)) {
 		t->status = HEDDLE_E_MEMORY;
-		append(&rt->control, &rt->control_tail, t);
+		hd_queue_push(&rt->controls, t);
 		return;
 	}
 	hd_set_state(t, HD_READY);
@@ -58,7 +41,7 @@ static void on_tokens(heddle_task *t, void *arg)
 {
 	heddle_runtime *rt = arg;
 	if (t->cancelled)
-		append(&rt->control, &rt->control_tail, t);
+		hd_queue_push(&rt->controls, t);
 	else
 		to_policy(rt, t);
 }
@@ -68,7 +51,7 @@ static void on_ready(heddle_task *t, void *arg)
 {
 	heddle_runtime *rt = arg;
 	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled))
-		append(&rt->control, &rt->control_tail, t);
+		hd_queue_push(&rt->controls, t);
 	else if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES))
 		hd_graph_take_tokens(t, on_tokens, rt);
 	else
@@ -189,7 +172,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		free_data(t);
 	hd_set_state(t, HD_RELEASED);
 	if (HD_UNLIKELY(t->extra && t->extra->callback))
-		append(&rt->called, &rt->called_tail, t);
+		hd_queue_push(&rt->called, t);
 	else
 		bury(rt, t);
 }
@@ -206,15 +189,15 @@ static _Thread_local const struct calling *calling;
  * are. */
 static void run_callbacks(heddle_runtime *rt)
 {
-	if (HD_LIKELY(!rt->called))
+	if (HD_LIKELY(!rt->called.first))
 		return;
 	for (const struct calling *c = calling; c; c = c->outer)
 		if (c->rt == rt)
 			return;
 	const struct calling here = {.rt = rt, .outer = calling};
 	calling = &here;
-	while (rt->called) {
-		heddle_task *t = take_first(&rt->called);
+	while (rt->called.first) {
+		heddle_task *t = hd_queue_pop(&rt->called);
 		rt->n_calling++;
 		if (rt->news) /* who waits for what has ended before does not wait for this */
 			hd_wake_waiters(rt);
@@ -272,7 +255,7 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
 	hd_set_state(t, HD_STAGED);
-	append(&w->staged, &w->staged_tail, t);
+	hd_queue_push(&w->staged, t);
 	rt->n_staged++;
 	if (!w->running)
 		rt->engine->worker_ready(w);
@@ -417,7 +400,7 @@ static int can_hold_more(const struct hd_worker *w)
 	const heddle_runtime *rt = w->rt;
 	if (w->in_flight < w->pipeline)
 		return rt->n_ready != 0;
-	const heddle_task *last = w->staged ? w->staged_tail : NULL;
+	const heddle_task *last = w->staged.first ? w->staged.last : NULL;
 	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->n_ready > rt->n_workers &&
 	       !rt->n_reacting && last && last->refs == 1 && !last->extra;
 }
@@ -449,14 +432,14 @@ void hd_core_settle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	do {
-		while (rt->control)
-			hd_control_run(rt, take_first(&rt->control));
+		while (rt->controls.first)
+			hd_control_run(rt, hd_queue_pop(&rt->controls));
 		if (HD_UNLIKELY(rt->retry))
 			hd_memory_retry(rt);
 		tell_policy(rt);
 		feed(rt);
 		run_callbacks(rt);
-	} while (rt->control || rt->n_batch || rt->retry);
+	} while (rt->controls.first || rt->n_batch || rt->retry);
 	if (HD_UNLIKELY(rt->news))
 		hd_wake_waiters(rt);
 }
@@ -465,14 +448,14 @@ void hd_core_refill(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	while (rt->control)
-		hd_control_run(rt, take_first(&rt->control));
+	while (rt->controls.first)
+		hd_control_run(rt, hd_queue_pop(&rt->controls));
 	if (HD_UNLIKELY(rt->retry))
 		hd_memory_retry(rt);
 	tell_policy(rt);
 	rt->batch_releaser = -1;
 	fill(w); /* before the others: it is awake, and what it released is warm in its cache */
-	if (w->in_flight < w->pipeline && !w->staged) {
+	if (w->in_flight < w->pipeline && !w->staged.first) {
 		hd_drain(rt);
 		tell_policy(rt);
 		fill(w);
@@ -485,10 +468,10 @@ void hd_core_refill(struct hd_worker *w)
 heddle_task *hd_core_take(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
-	if (!w->staged)
+	if (!w->staged.first)
 		return NULL;
 	w->rt->n_staged--;
-	return take_first(&w->staged);
+	return hd_queue_pop(&w->staged);
 }
 
 void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
@@ -522,10 +505,7 @@ void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
 	w->backlog += t->link.u.key;
 	w->rt->n_running--;
 	w->rt->n_staged++;
-	t->link.next = w->staged;
-	if (!w->staged)
-		w->staged_tail = t;
-	w->staged = t;
+	hd_queue_push_first(&w->staged, t);
 }
 
 static int can_take_over(const struct hd_worker *from, const struct hd_worker *to, const heddle_task *t)
@@ -537,13 +517,13 @@ static int can_take_over(const struct hd_worker *from, const struct hd_worker *t
 void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
 {
 	HD_HELD(&to->rt->lock);
-	heddle_task *t = from->staged;
-	from->staged = NULL;
-	while (t) {
-		heddle_task *next = t->link.next;
+	struct hd_task_queue all = from->staged;
+	from->staged.first = NULL;
+	while (all.first) {
+		heddle_task *t = hd_queue_pop(&all);
 		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
 		struct hd_worker *w = extra ? to : from; /* without memory for the note it stays where it is */
-		append(&w->staged, &w->staged_tail, t);
+		hd_queue_push(&w->staged, t);
 		if (extra) {
 			if (!extra->picked_by)
 				extra->picked_by = from->id + 1;
@@ -553,7 +533,6 @@ void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
 			from->backlog -= t->link.u.key;
 			to->backlog += t->link.u.key;
 		}
-		t = next;
 	}
 }
 

@@ -107,7 +107,7 @@ struct hd_memory {
 	uint64_t capacity, used, peak;            /* bytes; capacity 0 = no limit */
 	uint64_t leaving;                         /* bytes of replicas being written back in order to be freed */
 	struct hd_replica *oldest[3], *newest[3]; /* [1] clean, [2] dirty; [0] unused */
-	heddle_task *waiting, *waiting_tail;      /* picked tasks that found no room, oldest first (link.next) */
+	struct hd_task_queue waiting;             /* picked tasks that found no room */
 	uint8_t retry;                            /* something was freed or unpinned meanwhile */
 };
 

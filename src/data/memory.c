@@ -66,7 +66,7 @@ void hd_replica_pin(struct hd_replica *r)
 static void note_room(struct hd_replica *r)
 {
 	struct hd_memory *m = memory_of(r);
-	if (HD_UNLIKELY(m->waiting != NULL)) {
+	if (HD_UNLIKELY(m->waiting.first != NULL)) {
 		m->retry = 1;
 		hd_replica_data(r)->rt->retry = 1;
 	}
@@ -196,17 +196,6 @@ static void unpin_all(heddle_task *t, unsigned node)
 	}
 }
 
-static void wait_for_room(heddle_runtime *rt, heddle_task *t, unsigned node)
-{
-	struct hd_memory *m = &rt->memories[node];
-	t->link.next = NULL;
-	if (m->waiting)
-		m->waiting_tail->link.next = t;
-	else
-		m->waiting = t;
-	m->waiting_tail = t;
-}
-
 int hd_memory_reserve(heddle_task *t, unsigned node)
 {
 	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
@@ -223,7 +212,7 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 		a->flags |= HD_ACCESS_PINNED;
 	}
 	/* Tasks that wait for room go first, or a large one could wait for ever. */
-	int status = !need ? 0 : rt->memories[node].waiting ? HEDDLE_PENDING : make_room(rt, node, need);
+	int status = !need ? 0 : rt->memories[node].waiting.first ? HEDDLE_PENDING : make_room(rt, node, need);
 	for (uint32_t i = 0; need && !status && i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (!(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) && !replica_of(a, node)->ptr)
@@ -232,7 +221,7 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	if (HD_UNLIKELY(status)) {
 		unpin_all(t, node);
 		if (status == HEDDLE_PENDING)
-			wait_for_room(rt, t, node);
+			hd_queue_push(&rt->memories[node].waiting, t);
 	}
 	return status;
 }
@@ -254,18 +243,19 @@ int hd_memory_try(struct hd_replica *r)
 
 static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 {
-	heddle_task *t = m->waiting, *last = m->waiting_tail;
-	m->waiting = m->waiting_tail = NULL;
+	struct hd_task_queue tried = m->waiting;
+	m->waiting.first = NULL;
 	m->retry = 0;
-	while (t) {
-		heddle_task *next = t->link.next;
+	while (tried.first) {
+		heddle_task *t = hd_queue_pop(&tried);
 		hd_core_restage(rt, t);
-		if (m->waiting_tail == t) { /* still no room: nobody behind may overtake it for ever */
-			t->link.next = next;
-			m->waiting_tail = next ? last : t;
-			return;
+		if (!m->waiting.first || m->waiting.last != t)
+			continue;
+		if (tried.first) { /* still no room: nobody behind it may overtake it for ever */
+			t->link.next = tried.first;
+			m->waiting.last = tried.last;
 		}
-		t = next;
+		return;
 	}
 }
 

@@ -220,9 +220,9 @@ static void lists_are_followed(void **state)
 	BREAKS(&s, s.rt->hungry, &s.rt->workers[0], "hungry");
 	BREAKS(&s, s.rt->workers[0].hungry, !kept, "hungry");
 	BREAKS(&s, s.rt->workers[0].staged, s.first, "staged");
-	BREAKS(&s, s.rt->control, s.first, "list");
-	BREAKS(&s, s.rt->called, s.first, "list");
-	BREAKS(&s, s.rt->memories[0].waiting, s.first, "list");
+	BREAKS(&s, s.rt->controls.first, s.first, "list");
+	BREAKS(&s, s.rt->called.first, s.first, "list");
+	BREAKS(&s, s.rt->memories[0].waiting.first, s.first, "list");
 	BREAKS(&s, s.rt->data->prev_next, &s.busy, "list of data");
 	BREAKS(&s, s.shared->commuters, NULL, "task");
 	BREAKS(&s, s.shared->commuters_tail, NULL, "token");

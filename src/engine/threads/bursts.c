@@ -6,7 +6,7 @@ unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double
 {
 	HD_HELD(&w->rt->lock);
 	unsigned n = 1;
-	while (n < HD_MAX_BURST && w->staged && (expected += hd_core_expected(w->staged)) < us) {
+	while (n < HD_MAX_BURST && w->staged.first && (expected += hd_core_expected(w->staged.first)) < us) {
 		heddle_task *t = hd_core_take(w);
 		hd_core_begin(w, t, now);
 		w->burst[n++] = t;

@@ -15,7 +15,7 @@ static inline unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, doubl
 	hd_core_begin(w, t, now);
 	w->burst[0] = t;
 	w->burst_size = 1;
-	return HD_LIKELY(!w->staged) || expected >= us ? 1 : hd_burst_extend(w, us, expected, now);
+	return HD_LIKELY(!w->staged.first) || expected >= us ? 1 : hd_burst_extend(w, us, expected, now);
 }
 /* Whether task i of the burst, the next one, is still the worker's to run. Only its thread, without the lock. */
 static inline int hd_burst_claim(struct hd_worker *w, unsigned i)
