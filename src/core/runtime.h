@@ -255,6 +255,10 @@ static inline void hd_core_clock(heddle_runtime *rt, double now)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 /* The kernel has ended (or the task was never to run). */
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
+/* Runs the callbacks of tasks that have ended, without the lock. */
+void hd_core_run_callbacks(heddle_runtime *rt);
+
+/* dispatch.c: from a ready task to its end on a worker; all under the lock. */
 /* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the
  * lock. */
 void hd_core_settle(heddle_runtime *rt);

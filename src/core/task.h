@@ -141,7 +141,8 @@ struct heddle_task {
 	struct hd_access accesses[]; /* n_accesses, then the values: see hd_task_value */
 };
 
-/* Tasks in the order in which they came, linked by link.next: what the core has of them between two stages of their lives. */
+/* Tasks in the order in which they came, linked by link.next: what the core has of them between two stages of their
+ * lives. */
 struct hd_task_queue {
 	heddle_task *first, *last; /* last: undefined while first is NULL */
 };

@@ -219,7 +219,7 @@ static void lists_are_followed(void **state)
 	fill_scene(&s);
 	BREAKS(&s, s.rt->hungry, &s.rt->workers[0], "hungry");
 	BREAKS(&s, s.rt->workers[0].hungry, !kept, "hungry");
-	BREAKS(&s, s.rt->workers[0].staged, s.first, "staged");
+	BREAKS(&s, s.rt->workers[0].staged.first, s.first, "staged");
 	BREAKS(&s, s.rt->controls.first, s.first, "list");
 	BREAKS(&s, s.rt->called.first, s.first, "list");
 	BREAKS(&s, s.rt->memories[0].waiting.first, s.first, "list");

@@ -1,0 +1,367 @@
+/* Dispatching: ready tasks are told to the policy, workers that can hold another task are offered to it, and what it
+ * gives them is staged, begun and ended there. Everything runs under the core lock.
+ *
+ *   tell_policy (policy.ready) ──► fill: ask_policy (policy.pick) ──► assign: hd_stage ──► staged
+ *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_end in task_life.c
+ */
+#include <stdlib.h>
+#include "runtime.h"
+
+/* --- Workers that can hold another task --------------------------------------------------------------------------- */
+
+void hd_core_hungry(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	if (w->hungry || !w->driven)
+		return;
+	heddle_runtime *rt = w->rt;
+	w->hungry = 1;
+	w->hungry_prev = NULL;
+	w->hungry_next = rt->hungry;
+	if (rt->hungry)
+		rt->hungry->hungry_prev = w;
+	rt->hungry = w;
+}
+
+void hd_core_not_hungry(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	if (!w->hungry)
+		return;
+	w->hungry = 0;
+	if (w->hungry_prev)
+		w->hungry_prev->hungry_next = w->hungry_next;
+	else
+		w->rt->hungry = w->hungry_next;
+	if (w->hungry_next)
+		w->hungry_next->hungry_prev = w->hungry_prev;
+}
+
+double hd_worker_free_at(struct hd_worker *w, double now)
+{
+	HD_HELD(&w->rt->lock);
+	double end = w->running ? w->run_start + w->run_predicted : now;
+	return (end > now ? end : now) + w->backlog;
+}
+
+/* A picked task is all there: it queues for its worker. */
+static void staged(heddle_runtime *rt, heddle_task *t)
+{
+	struct hd_worker *w = &rt->workers[t->worker];
+	hd_set_state(t, HD_STAGED);
+	hd_queue_push(&w->staged, t);
+	rt->n_staged++;
+	if (!w->running)
+		rt->engine->worker_ready(w);
+}
+
+/* The data of a picked task cannot be had: it has ended without having begun. */
+static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
+{
+	struct hd_worker *w = &rt->workers[t->worker];
+	hd_stage_end(t, w->node);
+	w->in_flight--;
+	w->backlog -= t->link.u.key;
+	if (rt->sched.policy->done) /* it counts what it has given */
+		rt->sched.policy->done(rt->sched.state, t, w->id);
+	hd_core_end(rt, t, status);
+	if (w->in_flight < w->pipeline)
+		hd_core_hungry(w);
+}
+
+void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
+{
+	HD_HELD(&rt->lock);
+	if (!t->codelet)
+		hd_control_staged(rt, t, status);
+	else if (HD_UNLIKELY(status))
+		drop_picked(rt, t, status);
+	else
+		staged(rt, t);
+}
+
+void hd_core_restage(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	int status = hd_stage(t, hd_task_node(rt, t));
+	if (status != HEDDLE_PENDING)
+		hd_core_staged(rt, t, status);
+}
+
+double hd_core_expected(const heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
+}
+
+/* The policy gave `t` to `w`. */
+static void assign(struct hd_worker *w, heddle_task *t)
+{
+	heddle_runtime *rt = w->rt;
+	double predicted = hd_perf_time(t->perf, w->class_id);
+	rt->n_ready--;
+	t->worker = w->id;
+	t->picked = rt->now;
+	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN: unknown, counts nothing */
+	w->backlog += t->link.u.key;
+	w->held_us = (w->in_flight ? w->held_us : 0) + hd_core_expected(t);
+	w->waits_since = w->in_flight ? w->waits_since : rt->now;
+	w->in_flight++;
+	hd_set_state(t, HD_PICKED);
+	int status = t->status;
+	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
+		status = hd_private_attach(t, w->id);
+	if (HD_UNLIKELY(status))
+		hd_task_message(t, heddle_last_error());
+	else
+		status = hd_stage(t, w->node);
+	if (status != HEDDLE_PENDING)
+		hd_core_staged(rt, t, status);
+}
+
+/* The clock before a call of the policy, if these are measured. */
+static double policy_begins(const heddle_runtime *rt)
+{
+	return HD_UNLIKELY(rt->config.time_policy) ? hd_clock_us() : 0;
+}
+
+static void policy_ends(heddle_runtime *rt, double began)
+{
+	if (HD_UNLIKELY(rt->config.time_policy))
+		rt->stats.sched_time += hd_clock_us() - began - rt->clock_cost;
+}
+
+/* A policy of the program gave what it must not give: the next wait for all says so. */
+static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, const char *why)
+{
+	heddle_runtime *rt = w->rt;
+	char title[HD_TITLE];
+	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s %s, which %s", rt->sched.policy->name,
+	                      rt->platform->workers[w->id].name, hd_task_title(t, title, sizeof title), why);
+	if (!rt->first_error) {
+		rt->first_error = status;
+		rt->first_message = hd_format("%s", heddle_last_error());
+	}
+	return status;
+}
+
+/* What a policy of the program has picked: NULL if it cannot have the task any more. One that the worker cannot run
+ * fails, since the policy has let go of it. */
+static heddle_task *check_pick(const struct hd_worker *w, heddle_task *t)
+{
+	/* relaxed: under the core lock; pairs: nothing */
+	if (atomic_load_explicit(&t->state, memory_order_relaxed) != HD_READY) {
+		note_misbehaviour(w, t, "is not ready: perhaps it was given before");
+		return NULL;
+	}
+	if (!heddle_task_can_run(t, w->id))
+		t->status = note_misbehaviour(w, t, "that worker cannot run: see heddle_task_can_run");
+	return t;
+}
+
+static heddle_task *ask_policy(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	heddle_runtime *rt = w->rt;
+	double began = policy_begins(rt);
+	heddle_task *t = rt->sched.policy->pick(rt->sched.state, w->id);
+	policy_ends(rt, began);
+	rt->stats.sched_picks++;
+	rt->stats.sched_picks_empty += t == NULL;
+	return t && HD_UNLIKELY(rt->sched.checked) ? check_pick(w, t) : t;
+}
+
+static void tell_policy(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	size_t n = rt->n_batch;
+	if (n == 0)
+		return;
+	if (HD_UNLIKELY(rt->first_ready < 0))
+		rt->first_ready = rt->batch[0]->ready;
+	rt->n_ready += n;
+	rt->n_batch = 0; /* the policy prefetches, it does not make tasks ready: the array stays as it is meanwhile */
+	double began = policy_begins(rt);
+	rt->sched.policy->ready(rt->sched.state, rt->batch, n, rt->batch_releaser);
+	policy_ends(rt, began);
+	rt->stats.sched_batches++;
+}
+
+/* Beyond its pipeline a worker takes some more tasks at once when they are tiny, there are plenty for all, and nobody
+ * may be waiting for one of them in particular: they are only seen to have ended when all have. */
+static int can_hold_more(const struct hd_worker *w)
+{
+	const heddle_runtime *rt = w->rt;
+	if (w->in_flight < w->pipeline)
+		return rt->n_ready != 0;
+	const heddle_task *last = w->staged.first ? w->staged.last : NULL;
+	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->n_ready > rt->n_workers &&
+	       !rt->n_reacting && last && last->refs == 1 && !last->extra;
+}
+
+static void fill(struct hd_worker *w)
+{
+	while (can_hold_more(w)) {
+		heddle_task *t = ask_policy(w);
+		if (!t)
+			return;
+		assign(w, t);
+	}
+}
+
+static void feed(heddle_runtime *rt)
+{
+	struct hd_worker *w = rt->hungry;
+	while (w && rt->n_ready) {
+		struct hd_worker *next = w->hungry_next;
+		if (!hd_worker_spins(w))
+			fill(w);
+		if (w->in_flight >= w->pipeline)
+			hd_core_not_hungry(w);
+		w = next;
+	}
+}
+
+void hd_core_settle(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	do {
+		while (rt->controls.first)
+			hd_control_run(rt, hd_queue_pop(&rt->controls));
+		if (HD_UNLIKELY(rt->retry))
+			hd_memory_retry(rt);
+		tell_policy(rt);
+		feed(rt);
+		hd_core_run_callbacks(rt);
+	} while (rt->controls.first || rt->n_batch || rt->retry);
+	if (HD_UNLIKELY(rt->news))
+		hd_wake_waiters(rt);
+}
+
+void hd_core_refill(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	heddle_runtime *rt = w->rt;
+	while (rt->controls.first)
+		hd_control_run(rt, hd_queue_pop(&rt->controls));
+	if (HD_UNLIKELY(rt->retry))
+		hd_memory_retry(rt);
+	tell_policy(rt);
+	rt->batch_releaser = -1;
+	fill(w); /* before the others: it is awake, and what it released is warm in its cache */
+	if (w->in_flight < w->pipeline && !w->staged.first) {
+		hd_drain(rt);
+		tell_policy(rt);
+		fill(w);
+	}
+	if (w->in_flight < w->pipeline)
+		hd_core_hungry(w);
+	hd_core_settle(rt);
+}
+
+heddle_task *hd_core_take(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	if (!w->staged.first)
+		return NULL;
+	w->rt->n_staged--;
+	return hd_queue_pop(&w->staged);
+}
+
+void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
+{
+	HD_HELD(&w->rt->lock);
+	heddle_runtime *rt = w->rt;
+	hd_stage_begin(t, w->node);
+	if (HD_UNLIKELY(t->codelet->n_choices))
+		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
+	hd_set_state(t, HD_RUNNING);
+	w->running = t;
+	w->run_start = now;
+	if (now > w->waits_since)
+		w->waited_for_data += now - w->waits_since;
+	w->waits_since = now;
+	w->run_predicted = t->link.u.key;
+	w->backlog -= t->link.u.key;
+	rt->n_running++;
+	if (!rt->sched.policy->started)
+		return;
+	double began = policy_begins(rt);
+	rt->sched.policy->started(rt->sched.state, t, w->id);
+	policy_ends(rt, began);
+}
+
+void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
+{
+	HD_HELD(&w->rt->lock);
+	hd_set_state(t, HD_STAGED);
+	t->choice = 0;
+	w->backlog += t->link.u.key;
+	w->rt->n_running--;
+	w->rt->n_staged++;
+	hd_queue_push_first(&w->staged, t);
+}
+
+static int can_take_over(const struct hd_worker *from, const struct hd_worker *to, const heddle_task *t)
+{
+	return to->node == from->node && to->class_id == from->class_id && !(t->special & HD_TASK_PRIVATE) &&
+	       heddle_task_can_run(t, to->id);
+}
+
+void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
+{
+	HD_HELD(&to->rt->lock);
+	struct hd_task_queue all = from->staged;
+	from->staged.first = NULL;
+	while (all.first) {
+		heddle_task *t = hd_queue_pop(&all);
+		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
+		struct hd_worker *w = extra ? to : from; /* without memory for the note it stays where it is */
+		hd_queue_push(&w->staged, t);
+		if (extra) {
+			if (!extra->picked_by)
+				extra->picked_by = from->id + 1;
+			t->worker = to->id;
+			from->in_flight--;
+			to->in_flight++;
+			from->backlog -= t->link.u.key;
+			to->backlog += t->link.u.key;
+		}
+	}
+}
+
+/* The worker that the policy counts the task with. */
+static unsigned given_to(const struct hd_worker *w, const heddle_task *t)
+{
+	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : w->id;
+}
+
+void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now)
+{
+	HD_HELD(&w->rt->lock);
+	heddle_runtime *rt = w->rt;
+	hd_core_clock(rt, now);
+	rt->last_end = now > rt->last_end ? now : rt->last_end; /* another worker may have been quicker to the lock */
+	w->busy += now - start;
+	w->waits_since = now;
+	w->running = NULL;
+	w->in_flight--;
+	rt->n_running--;
+	if (!t->status)
+		t->status = status; /* what is recorded below says it */
+	if (!status && !rt->engine->times_are_given) {
+		hd_perf_record(t->perf, w->class_id, now - start);
+		if (HD_UNLIKELY(t->choice))
+			hd_codelet_record(t, w->class_id, now - start);
+	}
+	if (HD_UNLIKELY(rt->recorder != NULL))
+		hd_record_task(rt->recorder, t, start, now);
+	if (rt->sched.policy->done) {
+		double began = policy_begins(rt);
+		rt->sched.policy->done(rt->sched.state, t, given_to(w, t));
+		policy_ends(rt, began);
+	}
+	hd_stage_end(t, w->node);
+	rt->batch_releaser = (int)w->id;
+	hd_core_end(rt, t, status);
+}
