@@ -130,13 +130,13 @@ static int check_hungry_list(struct hd_check *c)
 		if (w->hungry_prev != before || !w->hungry || ++n_listed > rt->n_workers)
 			return hd_broken("the list of hungry workers: the links or the mark of %s are wrong",
 			                 worker_name(w));
-		if (!w->driven)
+		if (!hd_worker_is_driven(w))
 			return hd_broken("the list of hungry workers: nobody runs the tasks of %s", worker_name(w));
 	}
 	unsigned n_asleep = 0;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		n_marked += rt->workers[i].hungry;
-		n_asleep += rt->workers[i].asleep;
+		n_asleep += (unsigned)hd_worker_is_asleep(&rt->workers[i]);
 	}
 	if (n_listed != n_marked)
 		return hd_broken("%zu workers are in the list of the hungry, %zu are marked so", n_listed, n_marked);

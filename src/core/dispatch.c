@@ -9,10 +9,18 @@
 
 /* --- Workers that can hold another task --------------------------------------------------------------------------- */
 
+void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
+{
+	HD_HELD(&w->rt->lock);
+	w->rt->n_asleep -= (unsigned)hd_worker_is_asleep(w);
+	w->state = (uint8_t)state;
+	w->rt->n_asleep += (unsigned)hd_worker_is_asleep(w);
+}
+
 void hd_core_hungry(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
-	if (w->hungry || !w->driven)
+	if (w->hungry || !hd_worker_is_driven(w))
 		return;
 	heddle_runtime *rt = w->rt;
 	w->hungry = 1;

@@ -13,16 +13,26 @@
 #include <heddle/runtime.h>
 #include "base/lock.h"
 #include "data/data.h"
+#include "engine/engine.h"
 #include "task.h"
 #include "machine/hops.h"
 #include "machine/machine.h"
 
-struct hd_engine;
 struct hd_recorder;
 struct hd_virtual;
 struct hd_threads;
 
 enum { HD_MAX_BURST = 64 };
+
+/* What the thread that runs a worker's tasks is doing. */
+enum hd_worker_state {
+	HD_AWAY,     /* there is none: worker 0 of caller_works, while nobody waits. It gets no tasks */
+	HD_LEAVING,  /* a waiter that goes runs what the worker still holds. It gets no more */
+	HD_AWAKE,    /* it runs a task, or looks for one */
+	HD_SPINNING, /* it waits for its event for a microsecond, then looks for work by itself */
+	HD_DROWSY,   /* it has found nothing for long, and sleeps if it finds nothing now */
+	HD_SLEEPING  /* it sleeps on its event */
+};
 
 struct hd_worker {
 	/* const after start */
@@ -36,9 +46,7 @@ struct hd_worker {
 	double held_us;     /* what those taken since it held none are expected to take */
 	unsigned in_flight; /* tasks picked and not ended */
 	uint8_t hungry;     /* in the list of those that can hold another task and had none to take */
-	uint8_t asleep;     /* its thread sleeps, or is about to: needs hd_event_set */
-	uint8_t idling;     /* its thread waits for something to do: wake it */
-	uint8_t driven;     /* somebody runs its tasks: false for worker 0 of caller_works outside waits */
+	uint8_t state;      /* enum hd_worker_state, set by hd_worker_enter */
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged; /* their data are there: to be run in this order */
 	heddle_task *running;
@@ -119,35 +127,6 @@ struct heddle_sched {
 	int counts_alone; /* on_report is not told the other figures */
 };
 
-/* An engine: who keeps time and who executes. Called under the core lock unless it says otherwise. */
-struct hd_engine {
-	const char *name;
-	/* Facts, in which engines differ. */
-	/* kernels are called and touch data; otherwise nobody needs kernels, and data have values from the start */
-	int runs_kernels;
-	/* a task takes as long as the platform or its codelet says: a class without a time for it cannot run it, and
-	 * nothing is left to be measured */
-	int times_are_given;
-	int virtual_time; /* for traces and graphs: its clock is not the real one */
-	int (*open)(heddle_runtime *rt);
-	/* Without the lock; all tasks have ended. */
-	void (*close)(heddle_runtime *rt);
-	/* Last of all, when no memory of any node is in use any more. May be NULL. */
-	void (*release)(heddle_runtime *rt);
-	/* us. In virtual time under the core lock, in real time from any thread. */
-	double (*now)(heddle_runtime *rt);
-	/* Starts a copy whose replicas are pinned; ends with hd_transfer_done, later. */
-	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
-	/* The worker has got something to run (staged) and is not running: see that it does. */
-	void (*worker_ready)(struct hd_worker *w);
-	/* Lets time pass until done() may have become true; entered and left with the lock. HEDDLE_E_DEADLOCK. */
-	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
-	/* Memory of a node: NULL when there is none. */
-	void *(*alloc)(heddle_runtime *rt, unsigned node, size_t size);
-	void (*free)(heddle_runtime *rt, unsigned node, void *ptr, size_t size);
-};
-extern const struct hd_engine hd_engine_threads, hd_engine_virtual;
-
 struct heddle_runtime {
 	/* const after start */
 	struct heddle_config config;      /* strings are owned */
@@ -185,7 +164,7 @@ struct heddle_runtime {
 	/* the only one that may hold tasks whose submission has returned: of the thread that had the lease last */
 	struct hd_inbox *filled;
 	struct hd_worker *hungry; /* most recent first */
-	unsigned n_asleep;        /* hungry workers whose thread sleeps */
+	unsigned n_asleep;        /* workers for which hd_worker_is_asleep holds */
 	size_t n_ready;           /* tasks the policy holds */
 	heddle_task **batch;      /* owns: ready, not yet told to the policy */
 	size_t n_batch, max_batch;
@@ -227,11 +206,20 @@ struct heddle_runtime {
 	int stopping;
 };
 
-/* Its thread looks for work by itself every microsecond: what little becomes ready meanwhile is taken at once, which
- * costs less than handing it over one by one. */
+/* It can be given tasks. */
+static inline int hd_worker_is_driven(const struct hd_worker *w)
+{
+	return w->state >= HD_AWAKE;
+}
+/* It sleeps or is about to: a task submitted without the lock would not be seen by it. */
+static inline int hd_worker_is_asleep(const struct hd_worker *w)
+{
+	return w->state >= HD_DROWSY;
+}
+/* What little becomes ready meanwhile it takes by itself at once, which costs less than handing it over one by one. */
 static inline int hd_worker_spins(const struct hd_worker *w)
 {
-	return w->idling && !w->asleep;
+	return w->state == HD_SPINNING;
 }
 /* Where the data of a picked task must be: controls run in main memory. */
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
@@ -265,6 +253,7 @@ void hd_core_settle(heddle_runtime *rt);
 /* Gives the worker what it can hold, and the others theirs. Afterwards hd_core_take has its next task; or it has none
  * now, and is in the hungry list if it can hold one. Settles. */
 void hd_core_refill(struct hd_worker *w);
+void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
 void hd_core_hungry(struct hd_worker *w);
 /* The first staged task of a worker, or NULL. */
 heddle_task *hd_core_take(struct hd_worker *w);

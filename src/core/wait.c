@@ -92,7 +92,8 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 static int all_hungry(const heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
-		if (rt->workers[i].driven && (!rt->workers[i].hungry || hd_worker_spins(&rt->workers[i])))
+		if (hd_worker_is_driven(&rt->workers[i]) &&
+		    (!rt->workers[i].hungry || hd_worker_spins(&rt->workers[i])))
 			return 0;
 	return 1;
 }

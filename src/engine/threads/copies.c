@@ -1,0 +1,79 @@
+/* Copies: two threads per accelerator node, one for what comes in and one for what goes out. */
+#include <stdlib.h>
+#include "threads.h"
+
+static int copy_object(struct hd_transfer *tr)
+{
+	const struct heddle_type *type = tr->data->extra->type;
+	void **from = tr->data->replicas[tr->from].ptr, **to = tr->data->replicas[tr->to].ptr;
+	size_t size = type->size(*from);
+	void *buffer = malloc(size ? size : 1);
+	if (!buffer)
+		return hd_no_memory("a packed object");
+	int failed = type->pack(*from, buffer, size) || type->unpack(to, buffer, size);
+	free(buffer);
+	return failed ? hd_error(HEDDLE_E_KERNEL, "type %s: packing or unpacking failed", type->name) : 0;
+}
+
+static int copy_parts(struct hd_copier *c, struct hd_transfer *tr)
+{
+	size_t n = hd_data_n_parts(tr->data);
+	int status = 0;
+	for (size_t i = 0; i < n && !status; i++) {
+		struct heddle_copy copy = {.from_node = tr->from, .to_node = tr->to};
+		hd_data_part_at(tr->data, &tr->data->replicas[tr->from], i, &copy.from);
+		hd_data_part_at(tr->data, &tr->data->replicas[tr->to], i, &copy.to);
+		status = c->device_of->driver->copy(c->device_of->device, &copy);
+	}
+	return status;
+}
+
+void *hd_copier_main(void *arg)
+{
+	struct hd_copier *c = arg;
+	heddle_runtime *rt = c->rt;
+	hd_lock(&rt->lock);
+	for (;;) {
+		struct hd_transfer *tr = c->queue;
+		if (!tr && rt->stopping)
+			break;
+		if (!tr) {
+			hd_unlock(&rt->lock);
+			hd_event_wait(&c->wake, 5, -1);
+			hd_lock(&rt->lock);
+			continue;
+		}
+		c->queue = tr->queue_next;
+		hd_unlock(&rt->lock);
+		tr->start = hd_threads_now(rt);
+		/* The descriptions of the datum are constant, the replicas pinned. */
+		hd_error(0, "%s", ""); /* what it says afterwards is about this copy */
+		tr->status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
+		if (tr->status && !heddle_last_error()[0])
+			hd_error(tr->status, "a copy between memories failed");
+		tr->end = hd_threads_now(rt);
+		hd_lock(&rt->lock);
+		hd_core_clock(rt, tr->end);
+		rt->batch_releaser = -1;
+		hd_transfer_done(tr);
+		hd_core_settle(rt);
+		if (rt->waiters && hd_core_still(rt))
+			hd_wake_blocked(rt, NULL); /* as when the last worker falls asleep */
+	}
+	hd_unlock(&rt->lock);
+	return NULL;
+}
+
+/* RAM has no copy engine of its own: a copy belongs to the accelerator at its end, or at its start. */
+void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
+{
+	struct hd_threads *th = rt->engine_state.threads;
+	struct hd_copier *c = tr->to ? &th->in[tr->to] : &th->out[tr->from];
+	tr->queue_next = NULL;
+	if (c->queue)
+		c->queue_tail->queue_next = tr;
+	else
+		c->queue = tr;
+	c->queue_tail = tr;
+	hd_event_set(&c->wake);
+}

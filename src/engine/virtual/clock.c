@@ -1,0 +1,203 @@
+/* The virtual engine: an event clock. One thread, no kernel run, no byte moved, and the same schedule every time.
+ *
+ * Kernels last as long as the platform says (times noise, if asked for). Transfers are in sharing.c.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include "virtual.h"
+
+/* --- Kernel events ------------------------------------------------------------------------------------------------ */
+
+static int before(const struct event *a, const struct event *b)
+{
+	return a->time < b->time || (a->time == b->time && a->order < b->order);
+}
+
+/* There is at most one per worker: the heap never grows. */
+static void push_event(struct hd_virtual *v, double time, struct hd_worker *w)
+{
+	struct event e = {time, v->next_order++, w};
+	size_t i = v->n_events++;
+	while (i && before(&e, &v->heap[(i - 1) / 2])) {
+		v->heap[i] = v->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	v->heap[i] = e;
+}
+
+static struct event pop_event(struct hd_virtual *v)
+{
+	struct event top = v->heap[0], last = v->heap[--v->n_events];
+	size_t i = 0;
+	for (size_t child = 1; child < v->n_events; child = 2 * i + 1) {
+		if (child + 1 < v->n_events && before(&v->heap[child + 1], &v->heap[child]))
+			child++;
+		if (!before(&v->heap[child], &last))
+			break;
+		v->heap[i] = v->heap[child];
+		i = child;
+	}
+	v->heap[i] = last;
+	return top;
+}
+
+static double duration(heddle_runtime *rt, const struct hd_worker *w, const heddle_task *t)
+{
+	double us = hd_perf_time(t->perf, w->class_id);
+	if (rt->config.noise > 0) {
+		double factor = 1 + rt->config.noise * hd_rng_normal(&rt->engine_state.virtual_->rng);
+		us *= factor > 0.1 ? factor : 0.1;
+	}
+	return us + rt->config.sched_cost;
+}
+
+/* What the kernels take that must make private copies neutral before the task adds to them. */
+static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddle_task *t)
+{
+	double us = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (hd_private_needs_init(&t->accesses[i]))
+			us += hd_task_init_time(rt, t->accesses[i].data, w->class_id);
+	return us;
+}
+
+static void virtual_worker_ready(struct hd_worker *w)
+{
+	struct hd_virtual *v = w->rt->engine_state.virtual_;
+	if (w->running)
+		return;
+	heddle_task *t = hd_core_take(w);
+	if (!t)
+		return;
+	hd_core_begin(w, t, v->now);
+	double us = t->special & HD_TASK_PRIVATE ? init_duration(w->rt, w, t) : 0;
+	push_event(v, v->now + us + duration(w->rt, w, t), w);
+}
+
+/* --- The clock ---------------------------------------------------------------------------------------------------- */
+
+static double virtual_now(heddle_runtime *rt)
+{
+	return rt->engine_state.virtual_->now;
+}
+
+static void finish_kernel(heddle_runtime *rt, struct hd_worker *w)
+{
+	struct hd_virtual *v = rt->engine_state.virtual_;
+	hd_core_finish(w, w->running, 0, w->run_start, v->now);
+	hd_core_refill(w);
+	virtual_worker_ready(w);
+}
+
+/* The next thing that happens; 0 when there is none. */
+static int advance(heddle_runtime *rt)
+{
+	struct hd_virtual *v = rt->engine_state.virtual_;
+	if (v->changed)
+		hd_plan_arrivals(v);
+	if (v->n_events && v->heap[0].time <= v->arrives) {
+		struct event e = pop_event(v);
+		v->now = rt->now = e.time;
+		finish_kernel(rt, e.worker);
+		return 1;
+	}
+	if (!v->n_active)
+		return 0;
+	v->now = rt->now = fmax(v->arrives, v->now);
+	rt->batch_releaser = -1;
+	hd_finish_transfer(rt, v->first);
+	hd_core_settle(rt);
+	return 1;
+}
+
+/* With several threads of the program any of them drives the clock, one at a time; not while another is in a callback,
+ * which takes no time. What others do then is seen within NAP_US. */
+static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
+{
+	static const double NAP_US = 200;
+	while (!waiter->done(rt, waiter->arg)) {
+		if (hd_drain(rt)) {
+			hd_core_settle(rt);
+			continue;
+		}
+		if (!rt->n_calling && advance(rt))
+			continue;
+		if (!hd_others_may_act(rt, waiter))
+			return hd_core_deadlock(rt);
+		waiter->woken = 0;
+		hd_revoke(rt);
+		hd_unlock(&rt->lock);
+		hd_event_wait(waiter->event, 0, NAP_US);
+		hd_lock(&rt->lock);
+		hd_core_clock(rt, virtual_now(rt));
+	}
+	return 0;
+}
+
+static void *virtual_alloc(heddle_runtime *rt, unsigned node, size_t size)
+{
+	(void)node;
+	(void)size;
+	return rt; /* an address that is not NULL and that nobody uses */
+}
+
+static void virtual_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)
+{
+	(void)rt;
+	(void)node;
+	(void)ptr;
+	(void)size;
+}
+
+static void virtual_close(heddle_runtime *rt)
+{
+	struct hd_virtual *v = rt->engine_state.virtual_;
+	if (!v)
+		return;
+	free(v->heap);
+	free(v->in);
+	free(v->out);
+	free(v->active);
+	hd_close_routes(rt);
+	free(v);
+	rt->engine_state.virtual_ = NULL;
+}
+
+static int virtual_open(heddle_runtime *rt)
+{
+	struct hd_virtual *v = calloc(1, sizeof *v);
+	if (!v)
+		return hd_no_memory("the virtual engine");
+	rt->engine_state.virtual_ = v;
+	v->heap = calloc(rt->n_workers + 1, sizeof *v->heap);
+	v->in = calloc(rt->n_nodes, sizeof *v->in);
+	v->out = calloc(rt->n_nodes, sizeof *v->out);
+	v->active = calloc(2 * rt->n_nodes, sizeof(struct channel *));
+	v->arrives = INFINITY;
+	if (!v->heap || !v->in || !v->out || !v->active)
+		return hd_no_memory("the virtual engine");
+	if (hd_open_routes(rt, v))
+		return HEDDLE_E_MEMORY;
+	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* apart from the policy's numbers */
+	hd_lock(&rt->lock);
+	for (size_t i = rt->n_workers; i-- > 0;) { /* the list is last in, first out: worker 0 comes first */
+		hd_worker_enter(&rt->workers[i], HD_AWAKE);
+		hd_core_hungry(&rt->workers[i]);
+	}
+	hd_unlock(&rt->lock);
+	return 0;
+}
+
+const struct hd_engine hd_engine_virtual = {
+    .name = "virtual",
+    .times_are_given = 1,
+    .virtual_time = 1,
+    .open = virtual_open,
+    .close = virtual_close,
+    .now = virtual_now,
+    .transfer = hd_virtual_transfer,
+    .worker_ready = virtual_worker_ready,
+    .wait = virtual_wait,
+    .alloc = virtual_alloc,
+    .free = virtual_free,
+};
