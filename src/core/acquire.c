@@ -35,7 +35,7 @@ static heddle_data *held_data(const struct hd_hold *hold)
 static struct hd_hold *find_hold(const heddle_data *d)
 {
 	struct hd_hold *found = NULL;
-	for (struct hd_hold *h = d->rt->holds; h; h = h->next) {
+	for (struct hd_hold *h = d->rt->waits.holds; h; h = h->next) {
 		if (!h->taken || held_data(h) != d)
 			continue;
 		if (h->thread == hd_thread_token())
@@ -53,13 +53,13 @@ int hd_data_is_held(const heddle_data *d)
 static void add_hold(heddle_runtime *rt, struct hd_hold *hold, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	*hold = (struct hd_hold){.next = rt->holds, .task = t, .thread = hd_thread_token()};
-	rt->holds = hold;
+	*hold = (struct hd_hold){.next = rt->waits.holds, .task = t, .thread = hd_thread_token()};
+	rt->waits.holds = hold;
 }
 
 static void remove_hold(heddle_runtime *rt, struct hd_hold *hold)
 {
-	struct hd_hold **p = &rt->holds;
+	struct hd_hold **p = &rt->waits.holds;
 	while (*p != hold)
 		p = &(*p)->next;
 	*p = hold->next;
@@ -69,9 +69,9 @@ static void remove_hold(heddle_runtime *rt, struct hd_hold *hold)
 static void end_acquire(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	rt->n_held--;
+	rt->count.held--;
 	hd_core_clock(rt, rt->engine->now(rt));
-	rt->batch_releaser = -1;
+	rt->dispatch.releaser = -1;
 	hd_stage_end(t, 0);
 	hd_core_end(rt, t, t->status);
 	hd_core_settle(rt);
@@ -87,12 +87,12 @@ static void release(heddle_runtime *rt, struct hd_hold *hold)
 void hd_holds_release(heddle_runtime *rt)
 {
 	hd_lock(&rt->lock);
-	for (struct hd_hold *h = rt->holds; h;) {
+	for (struct hd_hold *h = rt->waits.holds; h;) {
 		struct hd_hold *taken = h->taken ? h : NULL;
 		h = h->next;
 		if (taken) {
 			release(rt, taken);
-			h = rt->holds; /* callbacks may have run meanwhile */
+			h = rt->waits.holds; /* callbacks may have run meanwhile */
 		}
 	}
 	hd_unlock(&rt->lock);
@@ -100,8 +100,8 @@ void hd_holds_release(heddle_runtime *rt)
 
 void hd_holds_free(heddle_runtime *rt)
 {
-	while (rt->holds)
-		remove_hold(rt, rt->holds);
+	while (rt->waits.holds)
+		remove_hold(rt, rt->waits.holds);
 }
 
 /* --- Acquire and release ------------------------------------------------------------------------------------------ */

@@ -92,9 +92,11 @@ static int check_queue(struct hd_check *c, const heddle_task *first, const heddl
 static int check_batch(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
-	int status = rt->n_batch > rt->max_batch ? hd_broken("the batch of ready tasks is longer than its array") : 0;
-	for (size_t i = 0; i < rt->n_batch && !status; i++)
-		status = hd_check_place(c, rt->batch[i], HD_IN_BATCH, "the batch of ready tasks");
+	int status = rt->dispatch.n_batch > rt->dispatch.max_batch
+	                 ? hd_broken("the batch of ready tasks is longer than its array")
+	                 : 0;
+	for (size_t i = 0; i < rt->dispatch.n_batch && !status; i++)
+		status = hd_check_place(c, rt->dispatch.batch[i], HD_IN_BATCH, "the batch of ready tasks");
 	return status;
 }
 
@@ -103,11 +105,11 @@ static int check_queues(struct hd_check *c)
 	const heddle_runtime *rt = c->rt;
 	int status = check_batch(c);
 	if (!status)
-		status = check_queue(c, rt->controls.first, rt->controls.last, HD_AMONG_CONTROLS,
+		status = check_queue(c, rt->dispatch.controls.first, rt->dispatch.controls.last, HD_AMONG_CONTROLS,
 		                     "the list of ready controls", NULL);
 	if (!status)
-		status =
-		    check_queue(c, rt->called.first, rt->called.last, HD_CALLED, "the list of callbacks to call", NULL);
+		status = check_queue(c, rt->dispatch.called.first, rt->dispatch.called.last, HD_CALLED,
+		                     "the list of callbacks to call", NULL);
 	for (size_t i = 0; i < rt->n_nodes && !status; i++)
 		status = check_queue(c, rt->memories[i].waiting.first, rt->memories[i].waiting.last, HD_WAITS_FOR_ROOM,
 		                     "the list of tasks that wait for room on a node", NULL);
@@ -126,7 +128,7 @@ static int check_hungry_list(struct hd_check *c)
 	const heddle_runtime *rt = c->rt;
 	const struct hd_worker *before = NULL;
 	size_t n_listed = 0, n_marked = 0;
-	for (const struct hd_worker *w = rt->hungry; w; before = w, w = w->hungry_next) {
+	for (const struct hd_worker *w = rt->dispatch.hungry; w; before = w, w = w->hungry_next) {
 		if (w->hungry_prev != before || !w->hungry || ++n_listed > rt->n_workers)
 			return hd_broken("the list of hungry workers: the links or the mark of %s are wrong",
 			                 worker_name(w));
@@ -140,7 +142,9 @@ static int check_hungry_list(struct hd_check *c)
 	}
 	if (n_listed != n_marked)
 		return hd_broken("%zu workers are in the list of the hungry, %zu are marked so", n_listed, n_marked);
-	return n_asleep == rt->n_asleep ? 0 : hd_broken("%u workers sleep; n_asleep says %u", n_asleep, rt->n_asleep);
+	return n_asleep == rt->count.asleep
+	           ? 0
+	           : hd_broken("%u workers sleep; n_asleep says %u", n_asleep, rt->count.asleep);
 }
 
 static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t *n_staged)
@@ -205,9 +209,9 @@ static int compare_loads(struct hd_check *c)
 		n_running += loads[i].running;
 	}
 	free(loads);
-	if (!status && n_running != rt->n_running)
+	if (!status && n_running != rt->count.running)
 		status = hd_broken("%llu tasks are running; n_running says %llu", (unsigned long long)n_running,
-		                   (unsigned long long)rt->n_running);
+		                   (unsigned long long)rt->count.running);
 	return status;
 }
 
@@ -221,11 +225,12 @@ static int check_workers(struct hd_check *c)
 		status = check_worker(c, &rt->workers[i], &n_staged);
 		n_bursts += rt->workers[i].burst_size > 1;
 	}
-	if (!status && n_bursts != rt->n_bursts)
-		status = hd_broken("%u workers run several tasks at once; n_bursts says %u", n_bursts, rt->n_bursts);
-	if (!status && n_staged != rt->n_staged)
+	if (!status && n_bursts != rt->count.bursts)
+		status =
+		    hd_broken("%u workers run several tasks at once; n_bursts says %u", n_bursts, rt->count.bursts);
+	if (!status && n_staged != rt->count.staged)
 		status = hd_broken("%llu tasks are staged on workers; n_staged says %llu", (unsigned long long)n_staged,
-		                   (unsigned long long)rt->n_staged);
+		                   (unsigned long long)rt->count.staged);
 	return status;
 }
 
@@ -268,7 +273,7 @@ static int check_task(const struct hd_check *c, const struct hd_checked_task *se
 	const heddle_task *t = seen->task;
 	unsigned state = hd_check_state(t);
 	unsigned long long order = t->order;
-	if (t->order >= c->rt->next_order || (t->codelet != NULL) != (t->kind == HD_TASK_CODELET))
+	if (t->order >= c->rt->inlet.next_order || (t->codelet != NULL) != (t->kind == HD_TASK_CODELET))
 		return hd_broken("task %llu: its number or its kind cannot be", order);
 	if (t->pending != seen->pending)
 		return hd_broken("task %llu, %s, waits for %u things; pending says %u", order, state_names[state],
@@ -299,15 +304,15 @@ static int check_tasks(struct hd_check *c)
 		n_held += state == HD_STAGED && !seen->task->codelet;
 		n_calling += state == HD_RELEASED && seen->place == HD_NOWHERE;
 	}
-	if (n_ready != rt->n_ready)
+	if (n_ready != rt->count.ready)
 		return hd_broken("the policy has been given %llu tasks that it has not given back; n_ready says %zu",
-		                 (unsigned long long)n_ready, rt->n_ready);
-	if (n_held != rt->n_held)
+		                 (unsigned long long)n_ready, rt->count.ready);
+	if (n_held != rt->count.held)
 		return hd_broken("the program holds %llu data; n_held says %llu", (unsigned long long)n_held,
-		                 (unsigned long long)rt->n_held);
-	if (n_calling != rt->n_calling)
+		                 (unsigned long long)rt->count.held);
+	if (n_calling != rt->count.calling)
 		return hd_broken("%llu callbacks are being called; n_calling says %u", (unsigned long long)n_calling,
-		                 rt->n_calling);
+		                 rt->count.calling);
 	return 0;
 }
 
@@ -343,24 +348,24 @@ static int check_pool(struct hd_check *c)
 static int check_inboxes(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
-	int filled_is_listed = rt->filled == NULL;
-	for (const struct hd_inbox *i = rt->inboxes; i; i = i->next) {
+	int filled_is_listed = rt->inlet.filled == NULL;
+	for (const struct hd_inbox *i = rt->inlet.inboxes; i; i = i->next) {
 		/* pairs: the store of tail in push; only the number is looked at, not what lies in the slots */
 		uint32_t tail = atomic_load_explicit(&i->tail, memory_order_relaxed);
 		if (tail - i->head > HD_INBOX_SIZE)
 			return hd_broken("an inbox has more tasks than slots");
-		filled_is_listed |= i == rt->filled;
+		filled_is_listed |= i == rt->inlet.filled;
 	}
 	/* relaxed: it is given and revoked under the lock; pairs: nothing */
 	uint64_t lease = atomic_load_explicit(&rt->lease, memory_order_relaxed);
-	if (!filled_is_listed || (lease && (!rt->filled || lease != rt->filled->thread)))
+	if (!filled_is_listed || (lease && (!rt->inlet.filled || lease != rt->inlet.filled->thread)))
 		return hd_broken("the lease is another thread's than the inbox that may hold tasks");
 	return 0;
 }
 
 static int check_waiters(struct hd_check *c)
 {
-	for (const struct hd_waiter *w = c->rt->waiters; w; w = w->next)
+	for (const struct hd_waiter *w = c->rt->waits.waiters; w; w = w->next)
 		if (!w->event || !w->done)
 			return hd_broken("a thread waits for nothing, or cannot be woken");
 	return 0;
@@ -370,7 +375,7 @@ static int check_waiters(struct hd_check *c)
 static int check_holds(struct hd_check *c)
 {
 	size_t n = 0;
-	for (const struct hd_hold *h = c->rt->holds; h; h = h->next) {
+	for (const struct hd_hold *h = c->rt->waits.holds; h; h = h->next) {
 		if (!hd_check_find_task(c, h->task) || h->task->kind != HD_TASK_ACQUIRE || h->task->given_up ||
 		    (h->taken && hd_check_state(h->task) != HD_STAGED) || ++n > c->n_tasks)
 			return hd_broken("the list of what the program has acquired or asked for is wrong");

@@ -16,8 +16,8 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 	}
 	if (t->kind == HD_TASK_ACQUIRE && !t->given_up) { /* stays until heddle_release */
 		hd_set_state(t, HD_STAGED);
-		rt->n_held++;
-		rt->news = 1;
+		rt->count.held++;
+		rt->waits.news = 1;
 		return;
 	}
 	hd_stage_end(t, 0);

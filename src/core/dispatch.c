@@ -12,9 +12,9 @@
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
 {
 	HD_HELD(&w->rt->lock);
-	w->rt->n_asleep -= (unsigned)hd_worker_is_asleep(w);
+	w->rt->count.asleep -= (unsigned)hd_worker_is_asleep(w);
 	w->state = (uint8_t)state;
-	w->rt->n_asleep += (unsigned)hd_worker_is_asleep(w);
+	w->rt->count.asleep += (unsigned)hd_worker_is_asleep(w);
 }
 
 void hd_core_hungry(struct hd_worker *w)
@@ -25,10 +25,10 @@ void hd_core_hungry(struct hd_worker *w)
 	heddle_runtime *rt = w->rt;
 	w->hungry = 1;
 	w->hungry_prev = NULL;
-	w->hungry_next = rt->hungry;
-	if (rt->hungry)
-		rt->hungry->hungry_prev = w;
-	rt->hungry = w;
+	w->hungry_next = rt->dispatch.hungry;
+	if (rt->dispatch.hungry)
+		rt->dispatch.hungry->hungry_prev = w;
+	rt->dispatch.hungry = w;
 }
 
 void hd_core_not_hungry(struct hd_worker *w)
@@ -40,7 +40,7 @@ void hd_core_not_hungry(struct hd_worker *w)
 	if (w->hungry_prev)
 		w->hungry_prev->hungry_next = w->hungry_next;
 	else
-		w->rt->hungry = w->hungry_next;
+		w->rt->dispatch.hungry = w->hungry_next;
 	if (w->hungry_next)
 		w->hungry_next->hungry_prev = w->hungry_prev;
 }
@@ -58,7 +58,7 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 	struct hd_worker *w = &rt->workers[t->worker];
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
-	rt->n_staged++;
+	rt->count.staged++;
 	if (!w->running)
 		rt->engine->worker_ready(w);
 }
@@ -107,7 +107,7 @@ static void assign(struct hd_worker *w, heddle_task *t)
 {
 	heddle_runtime *rt = w->rt;
 	double predicted = hd_perf_time(t->perf, w->class_id);
-	rt->n_ready--;
+	rt->count.ready--;
 	t->worker = w->id;
 	t->picked = rt->now;
 	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN: unknown, counts nothing */
@@ -136,7 +136,7 @@ static double policy_begins(const heddle_runtime *rt)
 static void policy_ends(heddle_runtime *rt, double began)
 {
 	if (HD_UNLIKELY(rt->config.time_policy))
-		rt->stats.sched_time += hd_clock_us() - began - rt->clock_cost;
+		rt->outcome.stats.sched_time += hd_clock_us() - began - rt->clock_cost;
 }
 
 /* A policy of the program gave what it must not give: the next wait for all says so. */
@@ -146,9 +146,9 @@ static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, co
 	char title[HD_TITLE];
 	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s %s, which %s", rt->sched.policy->name,
 	                      rt->platform->workers[w->id].name, hd_task_title(t, title, sizeof title), why);
-	if (!rt->first_error) {
-		rt->first_error = status;
-		rt->first_message = hd_format("%s", heddle_last_error());
+	if (!rt->outcome.first_error) {
+		rt->outcome.first_error = status;
+		rt->outcome.first_message = hd_format("%s", heddle_last_error());
 	}
 	return status;
 }
@@ -174,25 +174,26 @@ static heddle_task *ask_policy(struct hd_worker *w)
 	double began = policy_begins(rt);
 	heddle_task *t = rt->sched.policy->pick(rt->sched.state, w->id);
 	policy_ends(rt, began);
-	rt->stats.sched_picks++;
-	rt->stats.sched_picks_empty += t == NULL;
+	rt->outcome.stats.sched_picks++;
+	rt->outcome.stats.sched_picks_empty += t == NULL;
 	return t && HD_UNLIKELY(rt->sched.checked) ? check_pick(w, t) : t;
 }
 
 static void tell_policy(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	size_t n = rt->n_batch;
+	size_t n = rt->dispatch.n_batch;
 	if (n == 0)
 		return;
-	if (HD_UNLIKELY(rt->first_ready < 0))
-		rt->first_ready = rt->batch[0]->ready;
-	rt->n_ready += n;
-	rt->n_batch = 0; /* the policy prefetches, it does not make tasks ready: the array stays as it is meanwhile */
+	if (HD_UNLIKELY(rt->outcome.first_ready < 0))
+		rt->outcome.first_ready = rt->dispatch.batch[0]->ready;
+	rt->count.ready += n;
+	rt->dispatch.n_batch =
+	    0; /* the policy prefetches, it does not make tasks ready: the array stays as it is meanwhile */
 	double began = policy_begins(rt);
-	rt->sched.policy->ready(rt->sched.state, rt->batch, n, rt->batch_releaser);
+	rt->sched.policy->ready(rt->sched.state, rt->dispatch.batch, n, rt->dispatch.releaser);
 	policy_ends(rt, began);
-	rt->stats.sched_batches++;
+	rt->outcome.stats.sched_batches++;
 }
 
 /* Beyond its pipeline a worker takes some more tasks at once when they are tiny, there are plenty for all, and nobody
@@ -201,10 +202,10 @@ static int can_hold_more(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
 	if (w->in_flight < w->pipeline)
-		return rt->n_ready != 0;
+		return rt->count.ready != 0;
 	const heddle_task *last = w->staged.first ? w->staged.last : NULL;
-	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->n_ready > rt->n_workers &&
-	       !rt->n_reacting && last && last->refs == 1 && !last->extra;
+	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->count.ready > rt->n_workers &&
+	       !rt->count.reacting && last && last->refs == 1 && !last->extra;
 }
 
 static void fill(struct hd_worker *w)
@@ -219,8 +220,8 @@ static void fill(struct hd_worker *w)
 
 static void feed(heddle_runtime *rt)
 {
-	struct hd_worker *w = rt->hungry;
-	while (w && rt->n_ready) {
+	struct hd_worker *w = rt->dispatch.hungry;
+	while (w && rt->count.ready) {
 		struct hd_worker *next = w->hungry_next;
 		if (!hd_worker_spins(w))
 			fill(w);
@@ -234,15 +235,15 @@ void hd_core_settle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	do {
-		while (rt->controls.first)
-			hd_control_run(rt, hd_queue_pop(&rt->controls));
-		if (HD_UNLIKELY(rt->retry))
+		while (rt->dispatch.controls.first)
+			hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
+		if (HD_UNLIKELY(rt->dispatch.retry))
 			hd_memory_retry(rt);
 		tell_policy(rt);
 		feed(rt);
 		hd_core_run_callbacks(rt);
-	} while (rt->controls.first || rt->n_batch || rt->retry);
-	if (HD_UNLIKELY(rt->news))
+	} while (rt->dispatch.controls.first || rt->dispatch.n_batch || rt->dispatch.retry);
+	if (HD_UNLIKELY(rt->waits.news))
 		hd_wake_waiters(rt);
 }
 
@@ -250,12 +251,12 @@ void hd_core_refill(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	while (rt->controls.first)
-		hd_control_run(rt, hd_queue_pop(&rt->controls));
-	if (HD_UNLIKELY(rt->retry))
+	while (rt->dispatch.controls.first)
+		hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
+	if (HD_UNLIKELY(rt->dispatch.retry))
 		hd_memory_retry(rt);
 	tell_policy(rt);
-	rt->batch_releaser = -1;
+	rt->dispatch.releaser = -1;
 	fill(w); /* before the others: it is awake, and what it released is warm in its cache */
 	if (w->in_flight < w->pipeline && !w->staged.first) {
 		hd_drain(rt);
@@ -272,7 +273,7 @@ heddle_task *hd_core_take(struct hd_worker *w)
 	HD_HELD(&w->rt->lock);
 	if (!w->staged.first)
 		return NULL;
-	w->rt->n_staged--;
+	w->rt->count.staged--;
 	return hd_queue_pop(&w->staged);
 }
 
@@ -291,7 +292,7 @@ void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
 	w->waits_since = now;
 	w->run_predicted = t->link.u.key;
 	w->backlog -= t->link.u.key;
-	rt->n_running++;
+	rt->count.running++;
 	if (!rt->sched.policy->started)
 		return;
 	double began = policy_begins(rt);
@@ -305,8 +306,8 @@ void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
 	hd_set_state(t, HD_STAGED);
 	t->choice = 0;
 	w->backlog += t->link.u.key;
-	w->rt->n_running--;
-	w->rt->n_staged++;
+	w->rt->count.running--;
+	w->rt->count.staged++;
 	hd_queue_push_first(&w->staged, t);
 }
 
@@ -349,12 +350,14 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
-	rt->last_end = now > rt->last_end ? now : rt->last_end; /* another worker may have been quicker to the lock */
+	rt->outcome.last_end = now > rt->outcome.last_end
+	                           ? now
+	                           : rt->outcome.last_end; /* another worker may have been quicker to the lock */
 	w->busy += now - start;
 	w->waits_since = now;
 	w->running = NULL;
 	w->in_flight--;
-	rt->n_running--;
+	rt->count.running--;
 	if (!t->status)
 		t->status = status; /* what is recorded below says it */
 	if (!status && !rt->engine->times_are_given) {
@@ -370,6 +373,6 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 		policy_ends(rt, began);
 	}
 	hd_stage_end(t, w->node);
-	rt->batch_releaser = (int)w->id;
+	rt->dispatch.releaser = (int)w->id;
 	hd_core_end(rt, t, status);
 }

@@ -42,7 +42,7 @@ static char *describe_hang(heddle_runtime *rt)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	fprintf(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->n_ready);
+	fprintf(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->count.ready);
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (rt->workers[i].running)
 			fprintf(out, "; %s runs %s", rt->platform->workers[i].name,
@@ -54,7 +54,7 @@ static char *describe_hang(heddle_runtime *rt)
 			        rt->platform->nodes[i].name);
 	hd_pool_each(&rt->pool, describe_task, &(struct list){.out = out});
 	int shown = 0;
-	for (const heddle_data *d = rt->data; d && shown < 8; d = d->next) {
+	for (const heddle_data *d = rt->handles.list; d && shown < 8; d = d->next) {
 		if (d->queue) {
 			describe_chain(out, d);
 			shown++;
@@ -88,8 +88,8 @@ int hd_core_deadlock(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	char *text = describe_hang(rt);
 	int status = hd_error(HEDDLE_E_DEADLOCK, "nothing can make progress%s%s: %s",
-	                      rt->n_ready ? "; no idle worker takes a ready task under policy " : "",
-	                      rt->n_ready ? rt->sched.policy->name : "", text ? text : "");
+	                      rt->count.ready ? "; no idle worker takes a ready task under policy " : "",
+	                      rt->count.ready ? rt->sched.policy->name : "", text ? text : "");
 	free(text);
 	return status;
 }
@@ -167,7 +167,7 @@ static void find_uses(heddle_runtime *rt, struct uses *uses)
 		return;
 	hd_pool_each(&rt->pool, add_uses, uses);
 	qsort(uses->list, uses->n, sizeof *uses->list, by_place);
-	for (const heddle_data *d = rt->data; d; d = d->next)
+	for (const heddle_data *d = rt->handles.list; d; d = d->next)
 		for (const struct hd_access *a = d->queue; a; a = a->next) {
 			struct use *use = find_use(uses, a);
 			if (use)
@@ -292,13 +292,13 @@ static void print_all(const struct dump *dump)
 	const heddle_runtime *rt = dump->rt;
 	FILE *out = dump->out;
 	/* relaxed: a figure for people; pairs: nothing */
-	uint32_t tail = rt->filled ? atomic_load_explicit(&rt->filled->tail, memory_order_relaxed) : 0;
+	uint32_t tail = rt->inlet.filled ? atomic_load_explicit(&rt->inlet.filled->tail, memory_order_relaxed) : 0;
 	fprintf(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
-	        (unsigned long long)hd_live(rt), (unsigned long long)rt->n_running, (unsigned long long)rt->n_staged,
-	        rt->n_ready, (unsigned long long)rt->n_ended);
-	fprintf(out, "submitted and not looked at yet: %u\n", rt->filled ? tail - rt->filled->head : 0);
-	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->n_transfers);
-	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->n_held);
+	        (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
+	        (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
+	fprintf(out, "submitted and not looked at yet: %u\n", rt->inlet.filled ? tail - rt->inlet.filled->head : 0);
+	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
+	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);
 	fprintf(out, "workers:\n");
 	for (size_t i = 0; i < rt->n_workers; i++)
 		print_worker(dump, &rt->workers[i]);

@@ -1,8 +1,9 @@
-/* The runtime itself: workers, the core lock, what the engines share, and the engine interface: the door of src/engine.
+/* The runtime: its structure, its workers and its lock. The door of src/core.
  *
- * One lock, rt->lock, guards graph, data, policy and workers: the core is sequential code, and the virtual engine runs
- * the very same code with one thread. Contention is kept low by batching: a submitting thread fills an inbox of its own
- * without taking the lock, and drains it in one go (submit.c says how nothing gets lost).
+ * One lock, the core lock, guards the graph, the data, the policy and the workers. So the core is sequential code, and
+ * the virtual engine runs the same code with one thread. Threads meet at the lock rarely because they do things in
+ * batches: a thread that submits fills an inbox of its own without the lock, and the inbox is emptied in one go
+ * (submit.c).
  */
 #ifndef HD_CORE_RUNTIME_H
 #define HD_CORE_RUNTIME_H
@@ -35,36 +36,38 @@ enum hd_worker_state {
 };
 
 struct hd_worker {
-	/* const after start */
+	/* Const after start. */
 	heddle_runtime *rt;
-	unsigned id, class_id, node, pipeline;
+	unsigned id, class_id, node;
+	unsigned pipeline; /* tasks that it may hold at once */
 	const struct heddle_driver *driver;
 	void *device;
-	/* lock core */
-	/* it may hold more than `pipeline` tasks while they are expected to take less than this */
-	double burst_us;
-	double held_us;     /* what those taken since it held none are expected to take */
-	unsigned in_flight; /* tasks picked and not ended */
-	uint8_t hungry;     /* in the list of those that can hold another task and had none to take */
+	double burst_us; /* it may hold more tasks than `pipeline` while all are expected to take less than this */
+
+	/* Guarded by the core lock. */
+	double held_us;     /* what the tasks it holds were expected to take when they were picked */
+	unsigned in_flight; /* tasks picked for it and not ended */
+	uint8_t hungry;     /* in the hungry list: it can hold another task, and the policy had none for it */
 	uint8_t state;      /* enum hd_worker_state, set by hd_worker_enter */
 	struct hd_worker *hungry_next, *hungry_prev;
-	struct hd_task_queue staged; /* their data are there: to be run in this order */
-	heddle_task *running;
-	double run_start, run_predicted; /* us: of the running task; predicted duration */
+	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
+	heddle_task *running;            /* NULL: none */
+	double run_start, run_predicted; /* us: when the running task began, and how long it should take */
 	double backlog;                  /* us predicted for tasks picked and not begun */
 	double busy;                     /* us spent in kernels */
-	double waited_for_data;          /* us idle with a task picked */
-	double waits_since;              /* us: when it last ended or began one, or picked one while it held none */
-	unsigned idle_rounds;            /* since it last had something to do */
-	/* tasks that it has begun and runs one after the other without the lock (engine/threads/bursts.c): lock core,
-	 * but for `claimed`, how many of them have been claimed, from the front. The worker claims the next one by
-	 * adding 1, whoever rescues the rest claims all. pairs: nothing, each claim is one atomic operation on this
-	 * word alone, and the tasks change hands under the lock. */
+	double waited_for_data;          /* us without a kernel though a task was picked */
+	double waits_since;              /* us: when it last began or ended a task, or picked one while it held none */
+	unsigned idle_rounds;            /* how often it has spun since it last had something to do */
+	/* begun, and run one after the other without the lock: engine/threads/bursts.c */
 	heddle_task *burst[HD_MAX_BURST];
 	unsigned burst_size;
+
+	/* How many tasks of the burst have been claimed, from the front. The worker claims the next one by adding 1;
+	 * whoever rescues the rest claims all at once. atomic; pairs: nothing, for each claim is one operation on this
+	 * word, and what the tasks are was written under the lock, which both sides have held since. */
 	_Atomic unsigned claimed;
-	/* any thread sets, its own waits */
-	/* aligned: setters must not slow down the worker's other fields */
+	/* Set by any thread, waited for by the worker's own. On a line of its own: setting it must not slow down the
+	 * worker's use of the other fields. */
 	_Alignas(HD_CACHE_LINE) struct hd_event wake;
 };
 
@@ -74,8 +77,8 @@ struct hd_refusal {
 	enum hd_closed why;
 };
 
-/* Tasks that one thread has submitted and that are not in the graph yet. Single producer: its thread. Single consumer:
- * whoever holds the core lock. */
+/* The tasks that one thread has submitted and that are not in the graph yet. Only its thread puts tasks in; whoever
+ * holds the core lock takes them out. */
 enum { HD_INBOX_SIZE = 64 };
 struct hd_inbox {
 	heddle_runtime *rt;                 /* const */
@@ -89,7 +92,7 @@ struct hd_inbox {
 	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
 	uint32_t head;             /* lock core */
 	struct hd_refusal refusal; /* lock core: of the task that its thread is submitting */
-	/* lock core: rt->n_closings when its thread last got the lease: all tasks in the slots were checked after
+	/* lock core: rt->inlet.n_closings when its thread last got the lease: all tasks in the slots were checked after
 	 * that */
 	uint64_t n_closings;
 	heddle_task *slots[HD_INBOX_SIZE];
@@ -127,96 +130,126 @@ struct heddle_sched {
 	int counts_alone; /* on_report is not told the other figures */
 };
 
+/* How tasks come in: submit.c. */
+struct hd_inlet {
+	struct hd_inbox *inboxes; /* owns; of all threads that have submitted */
+	/* The inbox of the thread that had the lease last: no other can hold tasks whose submission has returned. */
+	struct hd_inbox *filled;
+	uint64_t n_closings; /* how often a datum was closed or opened: see hd_data_close */
+	uint64_t throttle;   /* number of unfinished tasks that a throttled submitter waits for */
+	uint64_t next_order; /* submission number of the next task */
+	double mean_us;      /* running mean of kernel times, on which the window depends; large until some have run */
+};
+
+/* What is between the graph and the workers: task_life.c, control.c and dispatch.c. */
+struct hd_dispatch {
+	heddle_task **batch; /* owns; ready tasks that the policy has not been told of */
+	size_t n_batch, max_batch;
+	int releaser;                  /* the worker whose task made the batch ready; -1: none */
+	struct hd_task_queue controls; /* ready tasks that need no worker */
+	struct hd_task_queue called;   /* tasks that have ended but for their callback */
+	heddle_task *open_reductions;  /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
+	struct hd_worker *hungry;      /* workers that can hold another task; the last to come is first */
+	int retry;                     /* some memory has room again for tasks that wait for it */
+};
+
+/* How many there are now, unless said otherwise. */
+struct hd_counts {
+	uint64_t inserted, ended;            /* tasks that have ever entered and left the graph, controls included */
+	size_t ready;                        /* tasks that the policy holds */
+	uint64_t running, transfers, staged; /* tasks in kernels; copies under way; tasks that a worker can run */
+	uint64_t held;                       /* ACQUIRE tasks in force: data that the program has */
+	/* workers that sleep or are about to; that run several tasks without the lock */
+	unsigned asleep, bursts;
+	unsigned calling; /* callbacks being run */
+	/* threads that wait for one task or datum, and may act as soon as it is there */
+	unsigned reacting;
+};
+
+/* Threads of the program: wait.c and acquire.c. */
+struct hd_waits {
+	struct hd_waiter *waiters; /* those that wait */
+	struct hd_hold *holds;     /* owns; what they have acquired, or have asked for; the newest first */
+	int news;                  /* some waiter may have what it waits for */
+};
+
+/* The handles of data: data/handle.c. */
+struct hd_handles {
+	heddle_data *list;      /* all of them, the newest first */
+	heddle_data *next_left; /* the next one that heddle_stop looks at; hd_data_destroy moves it on */
+	heddle_data *free;      /* memory to be used again (next) */
+	struct hd_arena arena;  /* their memory */
+	uint32_t n_made;        /* ever: the number of the next one */
+};
+
+/* What the program is told. */
+struct hd_outcome {
+	int first_error;     /* of the tasks that ended since the last wait for all; 0: none */
+	char *first_message; /* owns */
+	struct heddle_stats stats;
+	double first_ready, last_end; /* us: of the makespan; first_ready is below 0 until there is a task */
+};
+
 struct heddle_runtime {
-	/* const after start */
-	struct heddle_config config;      /* strings are owned */
+	/* Const after start. */
+	struct heddle_config config;      /* its strings are owned */
 	struct heddle_platform *platform; /* owns */
 	struct hd_topology *topology;     /* owns; NULL unless kernels are run */
 	const struct hd_engine *engine;
-	int limited;               /* some memory node has a capacity */
-	uint64_t least_capacity;   /* of those that have one */
-	uint64_t uid;              /* tells runtimes apart in thread-local caches */
-	uint64_t process;          /* hd_process() where it was started */
+	struct hd_hops hops;       /* the links between memories */
 	struct hd_worker *workers; /* owns */
 	unsigned *node_worker;     /* owns; per node: a worker whose driver manages its memory */
 	size_t n_workers, n_nodes, n_classes;
-	double start_us;   /* real clock */
-	double clock_cost; /* us that reading it adds to what is measured; 0 unless the policy's time is */
-	struct hd_hops hops;
+	int limited;             /* some memory has a capacity */
+	uint64_t least_capacity; /* bytes: the least of those capacities */
+	uint64_t uid;            /* tells runtimes apart in thread-local caches */
+	uint64_t process;        /* hd_process() where it was started */
+	double start_us;         /* on the real clock */
+	double clock_cost;       /* us that reading the clock adds to what is measured; 0 unless policies are timed */
 	union {
 		struct hd_threads *threads;
 		struct hd_virtual *virtual_;
-	} engine_state; /* owns */
+	} engine_state; /* owns; the engine's */
 
-	/* atomic: the token of the thread that may submit without the lock; 0: nobody. pairs: stores by those who
-	 * revoke it (before they load the tails of inboxes) with the load after a submission (which stored its tail
-	 * before). These four are sequentially consistent: one of the two sees the other, so no task is left unseen in
-	 * an inbox. */
+	/* The token of the thread that may submit without the lock; 0: no thread may. atomic; pairs: whoever revokes
+	 * the lease stores 0 here and then loads the tail of the inbox; a submission stores the tail and then loads
+	 * this. All four are sequentially consistent, so one of the two sees what the other has stored, and no task
+	 * stays unseen in an inbox. */
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t lease;
 
-	/* lock core, and everything below */
+	/* The core lock, on a line of its own, and what it guards. */
 	_Alignas(HD_CACHE_LINE) struct hd_lock lock;
+	/* us: the time of the current critical section. Only hd_core_clock sets it */
+	_Alignas(HD_CACHE_LINE) double now;
+	struct hd_dispatch dispatch;
+	struct hd_counts count;
+	struct hd_inlet inlet;
+	struct hd_waits waits;
 	struct heddle_sched sched;
 	struct hd_perf *perf; /* owns */
 	struct hd_task_pool pool;
 	struct hd_memory *memories; /* owns; per node */
-	struct hd_inbox *inboxes;   /* owns */
-	/* the only one that may hold tasks whose submission has returned: of the thread that had the lease last */
-	struct hd_inbox *filled;
-	struct hd_worker *hungry; /* most recent first */
-	unsigned n_asleep;        /* workers for which hd_worker_is_asleep holds */
-	size_t n_ready;           /* tasks the policy holds */
-	heddle_task **batch;      /* owns: ready, not yet told to the policy */
-	size_t n_batch, max_batch;
-	int batch_releaser;
-	struct hd_task_queue controls; /* ready tasks that need no worker */
-	/* REDUCE tasks that wait to enter the graph until their reduction is over (link.next, link.prev) */
-	heddle_task *open_reductions;
-	struct hd_task_queue called; /* ended but for their callback */
-	int retry;                   /* some node has room again for tasks that wait for it */
-	int news;                    /* a waiter may have what it waits for */
-	double mean_us;              /* running mean of kernel times; large until some have run */
-	uint64_t throttle;           /* the number of unfinished tasks a throttled submitter waits for */
-	struct hd_waiter *waiters;
-	struct hd_hold *holds;        /* owns; the newest first */
-	uint64_t n_closings;          /* how often a datum was closed, or opened again: see hd_data_close */
-	uint64_t n_inserted, n_ended; /* tasks that entered and left the graph, controls included */
-	uint64_t next_order;
-	uint64_t n_walks;                          /* of heddle_task_successors */
-	uint64_t n_running, n_transfers, n_staged; /* now: in kernels; copies under way; ready to run on their worker */
-	unsigned n_bursts;                         /* workers that run several tasks without the lock */
-	uint64_t n_held;                           /* data acquired by the program */
-	unsigned n_calling;                        /* callbacks being run */
-	/* threads that wait for one task or datum, and may do something when they have it */
-	unsigned n_reacting;
-	/* us: when the current critical section began, for time stamps that need no precision; set by hd_core_clock,
-	 * never goes back */
-	double now;
-	int first_error;          /* of the tasks ended since the last wait for all */
-	char *first_message;      /* owns */
+	struct hd_handles handles;
 	heddle_codelet *codelets; /* owns */
-	uint32_t n_codelets, n_data;
-	heddle_data *data;       /* list of all handles, newest first */
-	heddle_data *next_left;  /* in that list: the next that heddle_stop looks at; who destroys it moves this on */
-	struct hd_arena handles; /* their memory */
-	heddle_data *free_data;  /* there, to be used again (next) */
-	struct heddle_stats stats;
-	double first_ready, last_end; /* us; first_ready below 0: no task yet */
+	uint32_t n_codelets;
+	uint64_t n_walks;             /* calls of heddle_task_successors */
 	struct hd_recorder *recorder; /* owns; NULL when not tracing */
-	int stopping;
+	struct hd_outcome outcome;
+	int stopping; /* workers are to end */
 };
 
-/* It can be given tasks. */
+/* The worker can be given tasks. */
 static inline int hd_worker_is_driven(const struct hd_worker *w)
 {
 	return w->state >= HD_AWAKE;
 }
-/* It sleeps or is about to: a task submitted without the lock would not be seen by it. */
+/* The worker sleeps or is about to: it would not see a task that is submitted without the lock. */
 static inline int hd_worker_is_asleep(const struct hd_worker *w)
 {
 	return w->state >= HD_DROWSY;
 }
-/* What little becomes ready meanwhile it takes by itself at once, which costs less than handing it over one by one. */
+/* The worker looks for work by itself every microsecond: it is not handed single tasks, which would cost more than that
+ * it takes what has become ready meanwhile. */
 static inline int hd_worker_spins(const struct hd_worker *w)
 {
 	return w->state == HD_SPINNING;
@@ -228,10 +261,10 @@ static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task 
 }
 static inline uint64_t hd_live(const heddle_runtime *rt)
 {
-	return rt->n_inserted - rt->n_ended;
+	return rt->count.inserted - rt->count.ended;
 }
 
-/* The time is `now` at least: threads read the clock before they take the lock. */
+/* The time is `now`, unless another thread has seen a later one: threads read the clock before they take the lock. */
 static inline void hd_core_clock(heddle_runtime *rt, double now)
 {
 	if (HD_LIKELY(now > rt->now))

@@ -6,7 +6,7 @@
  *  - After publishing a slot the submitter reads the lease again. Either it still holds it, so any later revocation
  *    comes with a drain that sees the slot; or it does not, and it drains the inbox itself before returning. (Both
  *    sides use sequentially consistent operations: see heddle_runtime.lease.) So only one inbox need ever be drained by
- *    others: that of the thread which has the lease, or had it last (rt->filled).
+ *    others: that of the thread which has the lease, or had it last (rt->inlet.filled).
  *  - A thread without the lease never fills its inbox: it revokes the lease, drains the inbox of who had it, and puts
  *    its task into the graph itself, all under the lock; only then is it given the lease. So when thread B submits
  *    after thread A has returned from submitting, A's task is in the graph before B's.
@@ -27,7 +27,7 @@ static struct hd_inbox *find_inbox(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	uint64_t token = hd_thread_token();
-	for (struct hd_inbox *i = rt->inboxes; i; i = i->next)
+	for (struct hd_inbox *i = rt->inlet.inboxes; i; i = i->next)
 		if (i->thread == token)
 			return i;
 	struct hd_inbox *inbox = aligned_alloc(HD_CACHE_LINE, sizeof *inbox);
@@ -38,8 +38,8 @@ static struct hd_inbox *find_inbox(heddle_runtime *rt)
 	memset(inbox, 0, sizeof *inbox);
 	inbox->rt = rt;
 	inbox->thread = token;
-	inbox->next = rt->inboxes;
-	rt->inboxes = inbox;
+	inbox->next = rt->inlet.inboxes;
+	rt->inlet.inboxes = inbox;
 	return inbox;
 }
 
@@ -69,7 +69,7 @@ void hd_inbox_forget(void)
 /* One of the program's, or a control. */
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
-	rt->stats.tasks_submitted += t->kind == HD_TASK_CODELET;
+	rt->outcome.stats.tasks_submitted += t->kind == HD_TASK_CODELET;
 	hd_core_insert(rt, t);
 }
 
@@ -98,7 +98,7 @@ static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 /* A task, whose data were looked at when n_closings was not less than `looked`, enters the graph or is refused. */
 static void admit(heddle_runtime *rt, heddle_task *t, uint64_t looked, struct hd_refusal *refusal)
 {
-	if (HD_UNLIKELY(rt->n_closings != looked) && refuse(rt, t, refusal))
+	if (HD_UNLIKELY(rt->inlet.n_closings != looked) && refuse(rt, t, refusal))
 		return;
 	enter(rt, t);
 }
@@ -122,7 +122,7 @@ static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 int hd_drain(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	return rt->filled && drain_one(rt, rt->filled);
+	return rt->inlet.filled && drain_one(rt, rt->inlet.filled);
 }
 
 void hd_revoke(heddle_runtime *rt)
@@ -171,7 +171,7 @@ static void give_memory(struct hd_inbox *inbox, heddle_task *t)
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) - rt->n_held <= rt->throttle || (rt->n_held && hd_core_still(rt));
+	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || (rt->count.held && hd_core_still(rt));
 }
 
 /* Unfinished tasks beyond which submission waits; 0: no limit. Tiny tasks get a smaller window, in proportion to their
@@ -182,10 +182,10 @@ static uint64_t window_of(const heddle_runtime *rt)
 	enum { TINY_WINDOW = 2048, PER_WORKER = 256 };
 	static const double TINY_US = 2;
 	uint64_t window = (uint64_t)rt->config.window;
-	if (HD_LIKELY(rt->mean_us >= TINY_US))
+	if (HD_LIKELY(rt->inlet.mean_us >= TINY_US))
 		return window;
 	uint64_t least = rt->n_workers < 2 ? 2 * PER_WORKER : PER_WORKER * rt->n_workers;
-	uint64_t tiny = (uint64_t)(rt->mean_us / TINY_US * TINY_WINDOW);
+	uint64_t tiny = (uint64_t)(rt->inlet.mean_us / TINY_US * TINY_WINDOW);
 	if (tiny < least)
 		tiny = least < TINY_WINDOW ? least : TINY_WINDOW;
 	return window < tiny ? window : tiny;
@@ -197,16 +197,16 @@ static void throttle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	uint64_t window = window_of(rt);
-	if (HD_LIKELY(!window || hd_live(rt) - rt->n_held < window) || hd_inside())
+	if (HD_LIKELY(!window || hd_live(rt) - rt->count.held < window) || hd_inside())
 		return;
-	rt->throttle = window - (window + 3) / 4;
+	rt->inlet.throttle = window - (window + 3) / 4;
 	hd_wait_until(rt, below_throttle, NULL);
 }
 
 /* Submissions until the next flush: as many as the window and the slots have room for. */
 static uint32_t new_budget(heddle_runtime *rt)
 {
-	uint64_t window = window_of(rt), live = hd_live(rt) - rt->n_held;
+	uint64_t window = window_of(rt), live = hd_live(rt) - rt->count.held;
 	if (!window || window >= live + HD_INBOX_SIZE)
 		return HD_INBOX_SIZE;
 	return window > live ? (uint32_t)(window - live) : 0;
@@ -240,7 +240,7 @@ static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
-	rt->batch_releaser = -1;
+	rt->dispatch.releaser = -1;
 	const uint64_t looked = inbox->n_closings;
 	int any = !t && drain_one(rt, inbox); /* it lost the lease while it published */
 	struct hd_refusal refusal = take_refusal(inbox);
@@ -257,10 +257,10 @@ static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	int status =
 	    HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.data, refusal.why, "heddle_submit");
 	inbox->budget = new_budget(rt);
-	inbox->n_closings = rt->n_closings;
-	rt->filled = inbox;
+	inbox->n_closings = rt->inlet.n_closings;
+	rt->inlet.filled = inbox;
 	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
-	atomic_store_explicit(&rt->lease, rt->n_asleep ? 0 : inbox->thread, memory_order_seq_cst);
+	atomic_store_explicit(&rt->lease, rt->count.asleep ? 0 : inbox->thread, memory_order_seq_cst);
 	hd_unlock(&rt->lock);
 	return status;
 }
@@ -336,7 +336,7 @@ void hd_control_begin(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
-	rt->batch_releaser = -1;
+	rt->dispatch.releaser = -1;
 	drain_all(rt);
 	throttle(rt);
 	hd_revoke(rt);

@@ -13,25 +13,25 @@
 
 static int grow_batch(heddle_runtime *rt)
 {
-	size_t size = rt->max_batch ? 2 * rt->max_batch : 256;
-	heddle_task **larger = realloc(rt->batch, size * sizeof *larger);
+	size_t size = rt->dispatch.max_batch ? 2 * rt->dispatch.max_batch : 256;
+	heddle_task **larger = realloc(rt->dispatch.batch, size * sizeof *larger);
 	if (!larger)
 		return hd_no_memory("ready tasks");
-	rt->batch = larger;
-	rt->max_batch = size;
+	rt->dispatch.batch = larger;
+	rt->dispatch.max_batch = size;
 	return 0;
 }
 
 static inline void to_policy(heddle_runtime *rt, heddle_task *t)
 {
 	t->ready = rt->now;
-	if (HD_UNLIKELY(rt->n_batch == rt->max_batch) && grow_batch(rt)) {
+	if (HD_UNLIKELY(rt->dispatch.n_batch == rt->dispatch.max_batch) && grow_batch(rt)) {
 		t->status = HEDDLE_E_MEMORY;
-		hd_queue_push(&rt->controls, t);
+		hd_queue_push(&rt->dispatch.controls, t);
 		return;
 	}
 	hd_set_state(t, HD_READY);
-	rt->batch[rt->n_batch++] = t;
+	rt->dispatch.batch[rt->dispatch.n_batch++] = t;
 }
 
 /* It has its commute tokens; perhaps with a value that one of those before it has spoilt. */
@@ -39,7 +39,7 @@ static void on_tokens(heddle_task *t, void *arg)
 {
 	heddle_runtime *rt = arg;
 	if (t->cancelled)
-		hd_queue_push(&rt->controls, t);
+		hd_queue_push(&rt->dispatch.controls, t);
 	else
 		to_policy(rt, t);
 }
@@ -49,7 +49,7 @@ static void on_ready(heddle_task *t, void *arg)
 {
 	heddle_runtime *rt = arg;
 	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled))
-		hd_queue_push(&rt->controls, t);
+		hd_queue_push(&rt->dispatch.controls, t);
 	else if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES))
 		hd_graph_take_tokens(t, on_tokens, rt);
 	else
@@ -94,8 +94,8 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	HD_HELD(&rt->lock);
 	int status = begin_or_end_reductions(t);
 	hd_set_state(t, HD_WAITING);
-	t->order = rt->next_order++;
-	rt->n_inserted++;
+	t->order = rt->inlet.next_order++;
+	rt->count.inserted++;
 	t->pending++; /* held until everything is linked */
 	if (t->codelet && !t->perf)
 		hd_task_find_model(rt, t);
@@ -117,15 +117,16 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 static void note_error(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->status == HEDDLE_E_CANCELLED)
-		rt->stats.tasks_cancelled++;
+		rt->outcome.stats.tasks_cancelled++;
 	else
-		rt->stats.tasks_failed++;
-	if (rt->first_error && !(rt->first_error == HEDDLE_E_CANCELLED && t->status != HEDDLE_E_CANCELLED))
+		rt->outcome.stats.tasks_failed++;
+	if (rt->outcome.first_error &&
+	    !(rt->outcome.first_error == HEDDLE_E_CANCELLED && t->status != HEDDLE_E_CANCELLED))
 		return;
-	rt->first_error = t->status;
-	free(rt->first_message);
+	rt->outcome.first_error = t->status;
+	free(rt->outcome.first_message);
 	char title[HD_TITLE], why[HD_REASON];
-	rt->first_message =
+	rt->outcome.first_message =
 	    hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
 }
 
@@ -138,12 +139,12 @@ static int is_news(const heddle_task *t)
 /* The last of it: waiters may see it, its memory goes. */
 static void bury(heddle_runtime *rt, heddle_task *t)
 {
-	rt->n_ended++;
+	rt->count.ended++;
 	if (t->kind == HD_TASK_CODELET && !t->status)
-		rt->stats.tasks_executed++;
-	uint64_t live = hd_live(rt) - rt->n_held;
-	if (t->waited || live == 0 || live == rt->throttle)
-		rt->news = 1;
+		rt->outcome.stats.tasks_executed++;
+	uint64_t live = hd_live(rt) - rt->count.held;
+	if (t->waited || live == 0 || live == rt->inlet.throttle)
+		rt->waits.news = 1;
 	/* pairs: acquire in heddle_task_done */
 	atomic_store_explicit(&t->state, HD_ENDED, memory_order_release);
 	hd_task_unref(rt, t);
@@ -170,7 +171,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		free_data(t);
 	hd_set_state(t, HD_RELEASED);
 	if (HD_UNLIKELY(t->extra && t->extra->callback))
-		hd_queue_push(&rt->called, t);
+		hd_queue_push(&rt->dispatch.called, t);
 	else
 		bury(rt, t);
 }
@@ -188,24 +189,24 @@ static _Thread_local const struct calling *calling;
 void hd_core_run_callbacks(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (HD_LIKELY(!rt->called.first))
+	if (HD_LIKELY(!rt->dispatch.called.first))
 		return;
 	for (const struct calling *c = calling; c; c = c->outer)
 		if (c->rt == rt)
 			return;
 	const struct calling here = {.rt = rt, .outer = calling};
 	calling = &here;
-	while (rt->called.first) {
-		heddle_task *t = hd_queue_pop(&rt->called);
-		rt->n_calling++;
-		if (rt->news) /* who waits for what has ended before does not wait for this */
+	while (rt->dispatch.called.first) {
+		heddle_task *t = hd_queue_pop(&rt->dispatch.called);
+		rt->count.calling++;
+		if (rt->waits.news) /* who waits for what has ended before does not wait for this */
 			hd_wake_waiters(rt);
 		hd_unlock(&rt->lock);
 		int outer = hd_inside_enter();
 		t->extra->callback(t->extra->callback_arg, t->status);
 		hd_inside_leave(outer);
 		hd_lock(&rt->lock);
-		rt->n_calling--;
+		rt->count.calling--;
 		hd_drain(rt); /* what it submitted counts before it has ended */
 		bury(rt, t);
 	}

@@ -25,8 +25,8 @@ int hd_inside(void)
 void hd_wake_waiters(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	rt->news = 0;
-	for (struct hd_waiter *w = rt->waiters; w; w = w->next) {
+	rt->waits.news = 0;
+	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next) {
 		if (!w->woken && w->done(rt, w->arg)) {
 			w->woken = 1;
 			hd_event_set(w->event);
@@ -40,15 +40,15 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	struct hd_event event = {0};
 	struct hd_waiter waiter = {.done = done, .arg = arg, .thread = hd_thread_token(), .event = &event};
 	hd_core_clock(rt, rt->engine->now(rt));
-	rt->batch_releaser = -1;
+	rt->dispatch.releaser = -1;
 	hd_drain(rt);
 	hd_core_settle(rt);
 	if (done(rt, arg))
 		return 0;
-	waiter.next = rt->waiters;
-	rt->waiters = &waiter;
+	waiter.next = rt->waits.waiters;
+	rt->waits.waiters = &waiter;
 	int status = rt->engine->wait(rt, &waiter);
-	struct hd_waiter **p = &rt->waiters;
+	struct hd_waiter **p = &rt->waits.waiters;
 	while (*p != &waiter)
 		p = &(*p)->next;
 	*p = waiter.next;
@@ -58,15 +58,15 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	HD_HELD(&rt->lock);
-	rt->n_reacting++;
+	rt->count.reacting++;
 	int status = hd_wait_until(rt, done, arg);
-	rt->n_reacting--;
+	rt->count.reacting--;
 	return status;
 }
 
 static int waits(const heddle_runtime *rt, uint64_t thread)
 {
-	const struct hd_waiter *w = rt->waiters;
+	const struct hd_waiter *w = rt->waits.waiters;
 	while (w && w->thread != thread)
 		w = w->next;
 	return w != NULL;
@@ -77,12 +77,12 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
-	if (rt->n_calling)
+	if (rt->count.calling)
 		return 1;
-	for (struct hd_waiter *w = rt->waiters; w; w = w->next)
+	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
 		if (w != waiter && w->done(rt, w->arg))
 			return 1;
-	for (const struct hd_hold *h = rt->holds; h; h = h->next)
+	for (const struct hd_hold *h = rt->waits.holds; h; h = h->next)
 		if (!waits(rt, h->thread))
 			return 1;
 	return 0;
@@ -101,7 +101,8 @@ static int all_hungry(const heddle_runtime *rt)
 int hd_core_still(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	return all_hungry(rt) && !rt->n_running && !rt->n_transfers && !rt->n_calling && rt->n_staged == 0;
+	return all_hungry(rt) && !rt->count.running && !rt->count.transfers && !rt->count.calling &&
+	       rt->count.staged == 0;
 }
 
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
@@ -123,7 +124,7 @@ static int refuse_inside(const char *what)
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) == rt->n_held;
+	return hd_live(rt) == rt->count.held;
 }
 
 int heddle_wait_all(heddle_runtime *rt)
@@ -138,11 +139,12 @@ int heddle_wait_all(heddle_runtime *rt)
 	hd_drain(rt);
 	hd_reductions_close(rt);
 	int status = hd_wait_until(rt, all_ended, NULL);
-	if (!status && rt->first_error) {
-		status = hd_error(rt->first_error, "%s", rt->first_message ? rt->first_message : "a task failed");
-		rt->first_error = 0;
-		free(rt->first_message);
-		rt->first_message = NULL;
+	if (!status && rt->outcome.first_error) {
+		status = hd_error(rt->outcome.first_error, "%s",
+		                  rt->outcome.first_message ? rt->outcome.first_message : "a task failed");
+		rt->outcome.first_error = 0;
+		free(rt->outcome.first_message);
+		rt->outcome.first_message = NULL;
 	}
 	hd_unlock(&rt->lock);
 	return status;

@@ -42,7 +42,7 @@ static int note_private_copies(struct hd_check *c, const heddle_data *d)
 /* The runtime's list, and the private copies, which are in none. */
 int hd_check_collect_data(struct hd_check *c)
 {
-	heddle_data *const *link = &c->rt->data;
+	heddle_data *const *link = &c->rt->handles.list;
 	for (heddle_data *d = *link; d; link = &d->next, d = *link) {
 		if (d->prev_next != link || d->rt != c->rt)
 			return hd_broken("the list of data: datum %u does not point back to where it is linked", d->id);
@@ -206,10 +206,10 @@ int hd_check_chains(struct hd_check *c)
 			return status;
 		n_transfers += seen->data->n_transfers;
 	}
-	return n_transfers == c->rt->n_transfers
+	return n_transfers == c->rt->count.transfers
 	           ? 0
 	           : hd_broken("%llu transfers are under way; n_transfers of the runtime says %llu",
-	                       (unsigned long long)n_transfers, (unsigned long long)c->rt->n_transfers);
+	                       (unsigned long long)n_transfers, (unsigned long long)c->rt->count.transfers);
 }
 
 /* --- What the tasks' accesses say --------------------------------------------------------------------------------- */
@@ -463,7 +463,7 @@ static int check_memory(const struct hd_check *c, size_t node)
 	if (m->peak < used || (m->capacity && used > m->capacity))
 		return hd_broken("%s: %llu bytes are used, more than its peak or its capacity", node_name(c, node),
 		                 (unsigned long long)used);
-	return m->retry && !c->rt->retry
+	return m->retry && !c->rt->dispatch.retry
 	           ? hd_broken("%s: tasks are to be tried again, and nobody is told", node_name(c, node))
 	           : 0;
 }

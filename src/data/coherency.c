@@ -108,7 +108,7 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 	                           .reason = (uint8_t)reason};
 	d->transfers = tr;
 	d->n_transfers++;
-	d->rt->n_transfers++;
+	d->rt->count.transfers++;
 	hd_replica_pin(&d->replicas[to]);
 	d->replicas[to].incoming = 1;
 	if (!behind)
@@ -169,7 +169,7 @@ static void unlink_transfer(struct hd_transfer *tr)
 		p = &(*p)->next;
 	*p = tr->next;
 	tr->data->n_transfers--;
-	tr->data->rt->n_transfers--;
+	tr->data->rt->count.transfers--;
 }
 
 /* The copy is there (or is not): the target becomes valid, the source of an eviction goes. */
@@ -255,8 +255,8 @@ static void end_transfer(struct hd_transfer *tr)
 	heddle_runtime *rt = d->rt;
 	settle_replicas(tr);
 	if (!tr->status && tr->started) {
-		rt->stats.transfers++;
-		rt->stats.bytes_moved += d->bytes;
+		rt->outcome.stats.transfers++;
+		rt->outcome.stats.bytes_moved += d->bytes;
 		if (rt->recorder)
 			hd_record_transfer(rt->recorder, tr);
 	}
@@ -329,7 +329,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 		return;
 	struct hd_transfer *tr;
 	if (fetch(d, node, HD_PREFETCH, &tr) == 0)
-		d->rt->stats.prefetches++;
+		d->rt->outcome.stats.prefetches++;
 	hd_replica_unpin(r);
 }
 

@@ -166,12 +166,12 @@ static size_t handle_size(const heddle_runtime *rt)
 static heddle_data *take_handle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	heddle_data *d = rt->free_data;
+	heddle_data *d = rt->handles.free;
 	if (d) {
 		hd_unpoison(d, handle_size(rt));
-		rt->free_data = d->next;
+		rt->handles.free = d->next;
 	} else {
-		d = hd_arena_take(&rt->handles, handle_size(rt), _Alignof(heddle_data));
+		d = hd_arena_take(&rt->handles.arena, handle_size(rt), _Alignof(heddle_data));
 	}
 	if (!d) {
 		hd_no_memory("a handle");
@@ -187,8 +187,8 @@ static void give_handle(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	heddle_runtime *rt = d->rt;
-	d->next = rt->free_data;
-	rt->free_data = d;
+	d->next = rt->handles.free;
+	rt->handles.free = d;
 	hd_poison(d, handle_size(rt)); /* so that its use is found as if it had been free()d */
 }
 
@@ -207,11 +207,11 @@ static int fill(heddle_data *d, const struct heddle_part *parts, size_t n_parts)
 
 static void enlist(heddle_runtime *rt, heddle_data *d)
 {
-	d->next = rt->data;
-	d->prev_next = &rt->data;
-	if (rt->data)
-		rt->data->prev_next = &d->next;
-	rt->data = d;
+	d->next = rt->handles.list;
+	d->prev_next = &rt->handles.list;
+	if (rt->handles.list)
+		rt->handles.list->prev_next = &d->next;
+	rt->handles.list = d;
 }
 
 int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out)
@@ -241,7 +241,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	/* Where no kernel is to write it, it exists from the start, in main memory, without being anywhere. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
 	hd_lock(&rt->lock);
-	d->id = rt->n_data++;
+	d->id = rt->handles.n_made++;
 	enlist(rt, d);
 	if (rt->recorder)
 		hd_record_data(rt->recorder, d);
@@ -260,7 +260,7 @@ int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 		give_handle(copy);
 		return HEDDLE_E_MEMORY;
 	}
-	copy->id = d->rt->n_data++;
+	copy->id = d->rt->handles.n_made++;
 	*out = copy;
 	return 0;
 }
@@ -285,8 +285,8 @@ void hd_data_destroy(heddle_data *d)
 	}
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
 		hd_memory_free(&d->replicas[i]);
-	if (HD_UNLIKELY(d->rt->next_left == d))
-		d->rt->next_left = d->next;
+	if (HD_UNLIKELY(d->rt->handles.next_left == d))
+		d->rt->handles.next_left = d->next;
 	*d->prev_next = d->next;
 	if (d->next)
 		d->next->prev_next = d->prev_next;
@@ -367,7 +367,7 @@ int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
 void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
-	d->rt->n_closings++;
+	d->rt->inlet.n_closings++;
 	/* relaxed: see the field; pairs: nothing */
 	atomic_store_explicit(&d->closed, (uint8_t)why, memory_order_relaxed);
 }

@@ -68,7 +68,7 @@ static void note_room(struct hd_replica *r)
 	struct hd_memory *m = memory_of(r);
 	if (HD_UNLIKELY(m->waiting.first != NULL)) {
 		m->retry = 1;
-		hd_replica_data(r)->rt->retry = 1;
+		hd_replica_data(r)->rt->dispatch.retry = 1;
 	}
 }
 
@@ -144,7 +144,7 @@ static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
 			continue;
 		}
 		hd_memory_free(r);
-		rt->stats.evictions++;
+		rt->outcome.stats.evictions++;
 	}
 }
 
@@ -161,7 +161,7 @@ static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t ne
 		int status = hd_write_back(r);
 		if (status)
 			return status;
-		rt->stats.evictions++;
+		rt->outcome.stats.evictions++;
 	}
 	return 0;
 }
@@ -262,7 +262,7 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 void hd_memory_retry(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	rt->retry = 0;
+	rt->dispatch.retry = 0;
 	for (size_t i = 1; i < rt->n_nodes; i++)
 		if (rt->memories[i].retry)
 			retry_node(rt, &rt->memories[i]);

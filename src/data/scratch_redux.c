@@ -188,10 +188,10 @@ int hd_reduction_open(struct hd_access *a)
 	hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
 	a->data->extra->reduce = reduce; /* it is reducible, so there is an extra */
 	reduce->link.prev = NULL;
-	reduce->link.next = rt->open_reductions;
-	if (rt->open_reductions)
-		rt->open_reductions->link.prev = reduce;
-	rt->open_reductions = reduce;
+	reduce->link.next = rt->dispatch.open_reductions;
+	if (rt->dispatch.open_reductions)
+		rt->dispatch.open_reductions->link.prev = reduce;
+	rt->dispatch.open_reductions = reduce;
 	return 0;
 }
 
@@ -202,7 +202,7 @@ static heddle_task *take_reduction(heddle_data *d)
 	if (reduce->link.prev)
 		reduce->link.prev->link.next = reduce->link.next;
 	else
-		d->rt->open_reductions = reduce->link.next;
+		d->rt->dispatch.open_reductions = reduce->link.next;
 	if (reduce->link.next)
 		reduce->link.next->link.prev = reduce->link.prev;
 	return reduce;
@@ -219,8 +219,8 @@ void hd_reduction_close(heddle_data *d)
 
 void hd_reductions_close(heddle_runtime *rt)
 {
-	while (rt->open_reductions)
-		hd_reduction_close(rt->open_reductions->accesses[0].data);
+	while (rt->dispatch.open_reductions)
+		hd_reduction_close(rt->dispatch.open_reductions->accesses[0].data);
 }
 
 void hd_reduction_drop(heddle_data *d)

@@ -139,8 +139,8 @@ static void free_runtime(heddle_runtime *rt)
 	if (rt->engine)
 		rt->engine->close(rt);
 	hd_lock(&rt->lock); /* nobody else is left, but these functions want it held */
-	while (rt->data)
-		hd_data_destroy(rt->data);
+	while (rt->handles.list)
+		hd_data_destroy(rt->handles.list);
 	hd_unlock(&rt->lock);
 	hd_holds_free(rt);
 	hd_sched_close(rt);
@@ -151,10 +151,10 @@ static void free_runtime(heddle_runtime *rt)
 		hd_codelet_free(rt->codelets);
 		rt->codelets = next;
 	}
-	while (rt->inboxes) {
-		struct hd_inbox *next = rt->inboxes->next;
-		free(rt->inboxes); /* its free tasks lie in the pool's slabs */
-		rt->inboxes = next;
+	while (rt->inlet.inboxes) {
+		struct hd_inbox *next = rt->inlet.inboxes->next;
+		free(rt->inlet.inboxes); /* its free tasks lie in the pool's slabs */
+		rt->inlet.inboxes = next;
 	}
 	if (rt->perf)
 		hd_perf_close(rt->perf);
@@ -162,15 +162,15 @@ static void free_runtime(heddle_runtime *rt)
 	hd_recorder_close(rt->recorder);
 	hd_task_forget_all(rt);
 	hd_pool_close(&rt->pool);
-	hd_arena_close(&rt->handles);
+	hd_arena_close(&rt->handles.arena);
 	heddle_platform_free(rt->platform);
 	free_config(&rt->config);
 	hd_hops_close(&rt->hops);
 	free(rt->workers);
 	free(rt->memories);
 	free(rt->node_worker);
-	free(rt->batch);
-	free(rt->first_message);
+	free(rt->dispatch.batch);
+	free(rt->outcome.first_message);
 	free(rt);
 }
 
@@ -199,8 +199,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	/* relaxed: see next_uid; pairs: nothing */
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
 	rt->process = hd_process();
-	rt->first_ready = -1;
-	rt->mean_us = HUGE_VAL;
+	rt->outcome.first_ready = -1;
+	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
 	rt->clock_cost = rt->config.time_policy ? clock_cost() : 0;
@@ -243,16 +243,16 @@ static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int
 	heddle_data *d;
 	int status = 0;
 	hd_lock(&rt->lock);
-	rt->next_left = rt->data;
-	while (!status && (d = rt->next_left)) {
-		rt->next_left = d->next;
+	rt->handles.next_left = rt->handles.list;
+	while (!status && (d = rt->handles.next_left)) {
+		rt->handles.next_left = d->next;
 		if (!wanted(d))
 			continue;
 		hd_unlock(&rt->lock);
 		status = act(d);
 		hd_lock(&rt->lock);
 	}
-	rt->next_left = NULL;
+	rt->handles.next_left = NULL;
 	hd_unlock(&rt->lock);
 	return status;
 }
@@ -322,9 +322,11 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_lock(&rt->lock);
-	struct heddle_stats s = rt->stats;
-	s.makespan = rt->first_ready < 0 || rt->last_end < rt->first_ready ? 0 : rt->last_end - rt->first_ready;
-	s.last_end = rt->last_end;
+	struct heddle_stats s = rt->outcome.stats;
+	s.makespan = rt->outcome.first_ready < 0 || rt->outcome.last_end < rt->outcome.first_ready
+	                 ? 0
+	                 : rt->outcome.last_end - rt->outcome.first_ready;
+	s.last_end = rt->outcome.last_end;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		s.busy += rt->workers[i].busy;
 		s.transfer_wait += rt->workers[i].waited_for_data;

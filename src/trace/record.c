@@ -419,7 +419,7 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 		return hd_no_memory("a trace");
 	hd_log_each(&r->steps, copy_step, &p);
 	qsort(p.steps, p.n_steps, sizeof *p.steps, compare_steps);
-	p.replay = hd_replay_open(r->rt->n_data, add_edge, &p);
+	p.replay = hd_replay_open(r->rt->handles.n_made, add_edge, &p);
 	int status = p.replay ? hd_recorder_each(r, replay_one, &p) : HEDDLE_E_MEMORY;
 	hd_replay_close(p.replay);
 	free(p.steps);

@@ -197,17 +197,17 @@ static void counters_are_compared(void **state)
 	struct scene s;
 	start_scene(&s);
 	fill_scene(&s);
-	BREAKS(&s, s.rt->n_inserted, kept + 1, "n_inserted");
-	BREAKS(&s, s.rt->n_ready, kept + 1, "n_ready");
-	BREAKS(&s, s.rt->n_running, kept + 1, "n_running");
-	BREAKS(&s, s.rt->n_staged, kept + 1, "n_staged");
-	BREAKS(&s, s.rt->n_held, kept - 1, "n_held");
-	BREAKS(&s, s.rt->n_held, kept + 1, "n_held");
-	BREAKS(&s, s.rt->n_transfers, kept + 1, "n_transfers");
-	BREAKS(&s, s.rt->n_asleep, kept + 1, "n_asleep");
-	BREAKS(&s, s.rt->n_calling, kept + 1, "n_calling");
-	BREAKS(&s, s.rt->n_batch, s.rt->max_batch + 1, "batch");
-	BREAKS(&s, s.rt->next_order, 1, "number");
+	BREAKS(&s, s.rt->count.inserted, kept + 1, "n_inserted");
+	BREAKS(&s, s.rt->count.ready, kept + 1, "n_ready");
+	BREAKS(&s, s.rt->count.running, kept + 1, "n_running");
+	BREAKS(&s, s.rt->count.staged, kept + 1, "n_staged");
+	BREAKS(&s, s.rt->count.held, kept - 1, "n_held");
+	BREAKS(&s, s.rt->count.held, kept + 1, "n_held");
+	BREAKS(&s, s.rt->count.transfers, kept + 1, "n_transfers");
+	BREAKS(&s, s.rt->count.asleep, kept + 1, "n_asleep");
+	BREAKS(&s, s.rt->count.calling, kept + 1, "n_calling");
+	BREAKS(&s, s.rt->dispatch.n_batch, s.rt->dispatch.max_batch + 1, "batch");
+	BREAKS(&s, s.rt->inlet.next_order, 1, "number");
 	end_scene(&s);
 }
 
@@ -217,17 +217,17 @@ static void lists_are_followed(void **state)
 	struct scene s;
 	start_scene(&s);
 	fill_scene(&s);
-	BREAKS(&s, s.rt->hungry, &s.rt->workers[0], "hungry");
+	BREAKS(&s, s.rt->dispatch.hungry, &s.rt->workers[0], "hungry");
 	BREAKS(&s, s.rt->workers[0].hungry, !kept, "hungry");
 	BREAKS(&s, s.rt->workers[0].staged.first, s.first, "staged");
-	BREAKS(&s, s.rt->controls.first, s.first, "list");
-	BREAKS(&s, s.rt->called.first, s.first, "list");
+	BREAKS(&s, s.rt->dispatch.controls.first, s.first, "list");
+	BREAKS(&s, s.rt->dispatch.called.first, s.first, "list");
 	BREAKS(&s, s.rt->memories[0].waiting.first, s.first, "list");
-	BREAKS(&s, s.rt->data->prev_next, &s.busy, "list of data");
+	BREAKS(&s, s.rt->handles.list->prev_next, &s.busy, "list of data");
 	BREAKS(&s, s.shared->commuters, NULL, "task");
 	BREAKS(&s, s.shared->commuters_tail, NULL, "token");
-	BREAKS(&s, s.rt->holds->task, s.first, "acquired");
-	BREAKS(&s, s.rt->holds->task, s.last, "acquired");
+	BREAKS(&s, s.rt->waits.holds->task, s.first, "acquired");
+	BREAKS(&s, s.rt->waits.holds->task, s.last, "acquired");
 	end_scene(&s);
 }
 
@@ -323,8 +323,8 @@ static void the_pool_and_the_inboxes_are_looked_at(void **state)
 	struct hd_size_class *class = &s.rt->pool.classes[s.first->size_class];
 	BREAKS(&s, class->n_open, kept + 1, "pool");
 	BREAKS(&s, class->open, s.first, "pool");
-	BREAKS(&s, s.rt->filled->head, kept + 1, "inbox");
-	BREAKS(&s, s.rt->filled, (struct hd_inbox *)&s, "lease");
+	BREAKS(&s, s.rt->inlet.filled->head, kept + 1, "inbox");
+	BREAKS(&s, s.rt->inlet.filled, (struct hd_inbox *)&s, "lease");
 	end_scene(&s);
 }
 

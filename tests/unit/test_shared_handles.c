@@ -63,7 +63,7 @@ static void until_somebody_waits(heddle_runtime *rt)
 {
 	for (int waits = 0; !waits; sched_yield()) {
 		hd_lock(&rt->lock);
-		waits = rt->waiters != NULL;
+		waits = rt->waits.waiters != NULL;
 		hd_unlock(&rt->lock);
 	}
 }

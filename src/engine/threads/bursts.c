@@ -13,7 +13,7 @@ unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double
 	}
 	w->burst_size = n;
 	w->running = w->burst[0];
-	w->rt->n_bursts += n > 1;
+	w->rt->count.bursts += n > 1;
 	/* relaxed: under the lock, which its next reader takes or has; pairs: nothing */
 	atomic_store_explicit(&w->claimed, 1, memory_order_relaxed);
 	return n;
@@ -29,7 +29,7 @@ static void take_back(struct hd_worker *w)
 	for (unsigned i = w->burst_size; i-- > claimed;)
 		hd_core_unbegin(w, w->burst[i]);
 	w->running = w->burst[claimed - 1];
-	w->rt->n_bursts--;
+	w->rt->count.bursts--;
 	w->burst_size = 1;
 }
 

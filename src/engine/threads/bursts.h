@@ -26,7 +26,7 @@ static inline int hd_burst_claim(struct hd_worker *w, unsigned i)
 /* The worker is back with the lock. */
 static inline void hd_burst_end(struct hd_worker *w)
 {
-	w->rt->n_bursts -= w->burst_size > 1;
+	w->rt->count.bursts -= w->burst_size > 1;
 	w->burst_size = 0;
 }
 /* A worker that has been at one task for more than `overdue` us leaves those that it took along to `w`, if it can run

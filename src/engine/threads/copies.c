@@ -54,10 +54,10 @@ void *hd_copier_main(void *arg)
 		tr->end = hd_threads_now(rt);
 		hd_lock(&rt->lock);
 		hd_core_clock(rt, tr->end);
-		rt->batch_releaser = -1;
+		rt->dispatch.releaser = -1;
 		hd_transfer_done(tr);
 		hd_core_settle(rt);
-		if (rt->waiters && hd_core_still(rt))
+		if (rt->waits.waiters && hd_core_still(rt))
 			hd_wake_blocked(rt, NULL); /* as when the last worker falls asleep */
 	}
 	hd_unlock(&rt->lock);

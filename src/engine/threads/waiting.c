@@ -29,7 +29,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	hd_worker_enter(w, HD_AWAKE);
 	waiter->event = &w->wake;
 	while (!waiter->done(rt, waiter->arg)) {
-		uint64_t before = rt->n_ended;
+		uint64_t before = rt->count.ended;
 		waiter->woken = 0; /* it may have come true and been undone by another thread's submission */
 		int woken = hd_worker_step(w, timeout_us);
 		/* what a kernel submitted counts before that has ended, and others hear of what it released */
@@ -39,7 +39,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 			status = hd_core_deadlock(rt);
 			break;
 		}
-		if (!woken && before == rt->n_ended)
+		if (!woken && before == rt->count.ended)
 			hd_report_hang(rt);
 	}
 	hd_core_not_hungry(w);
@@ -60,13 +60,13 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 			return wait_working(rt, waiter, timeout_us);
 		if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
 			return hd_core_deadlock(rt);
-		uint64_t before = rt->n_ended;
+		uint64_t before = rt->count.ended;
 		waiter->woken = 0;
 		hd_revoke(rt);
 		hd_unlock(&rt->lock);
 		int woken = hd_event_wait(waiter->event, 5, timeout_us);
 		hd_lock(&rt->lock);
-		if (!woken && before == rt->n_ended)
+		if (!woken && before == rt->count.ended)
 			hd_report_hang(rt);
 	}
 	return 0;

@@ -48,13 +48,13 @@ void hd_worker_run(struct hd_worker *w, heddle_task *t)
 		hd_core_finish(w, w->burst[i], done[i].status, start, done[i].end);
 	}
 	double mean = (done[ran - 1].end - begin) / ran;
-	rt->mean_us = isinf(rt->mean_us) ? mean : rt->mean_us + 0.25 * (mean - rt->mean_us);
+	rt->inlet.mean_us = isinf(rt->inlet.mean_us) ? mean : rt->inlet.mean_us + 0.25 * (mean - rt->inlet.mean_us);
 }
 
 void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
 {
 	HD_HELD(&rt->lock);
-	for (struct hd_waiter *w = rt->waiters; w; w = w->next)
+	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
 		if (!except || w->event != &except->wake)
 			hd_event_set(w->event);
 }
@@ -88,7 +88,7 @@ static void spin(struct hd_worker *w)
 		return;
 	hd_worker_enter(w, HD_DROWSY);
 	hd_revoke(rt);
-	if (rt->waiters && hd_core_still(rt))
+	if (rt->waits.waiters && hd_core_still(rt))
 		hd_wake_blocked(rt, w); /* some of them may have waited for that, or want to tell their callers */
 }
 
@@ -102,7 +102,7 @@ static void look_around(struct hd_worker *w)
 		return;
 	th->looked = rt->now;
 	hd_drain(rt);
-	if (rt->n_bursts || rt->n_staged)
+	if (rt->count.bursts || rt->count.staged)
 		hd_bursts_rescue(w, OVERDUE_US);
 }
 

@@ -104,7 +104,7 @@ static int advance(heddle_runtime *rt)
 	if (!v->n_active)
 		return 0;
 	v->now = rt->now = fmax(v->arrives, v->now);
-	rt->batch_releaser = -1;
+	rt->dispatch.releaser = -1;
 	hd_finish_transfer(rt, v->first);
 	hd_core_settle(rt);
 	return 1;
@@ -120,7 +120,7 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 			hd_core_settle(rt);
 			continue;
 		}
-		if (!rt->n_calling && advance(rt))
+		if (!rt->count.calling && advance(rt))
 			continue;
 		if (!hd_others_may_act(rt, waiter))
 			return hd_core_deadlock(rt);
