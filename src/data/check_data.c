@@ -393,9 +393,26 @@ static int check_children(const struct hd_check *c, const struct hd_checked_data
 	return 0;
 }
 
+/* The REDUCE tasks outside the graph: one for each datum whose chain ends with a reduction. */
+static int check_open_reductions(const struct hd_check *c)
+{
+	size_t n = 0, listed = 0;
+	for (size_t i = 0; i < c->n_data; i++)
+		n += c->data[i].data->extra && c->data[i].data->extra->reduce;
+	const heddle_task *before = NULL;
+	for (const heddle_task *t = c->rt->open_reductions; t; before = t, t = t->link.next) {
+		const struct hd_checked_data *seen = hd_check_find_data(c, t->accesses[0].data);
+		if (!seen || t->link.prev != before || !seen->data->extra || seen->data->extra->reduce != t)
+			return hd_broken(
+			    "the list of open reductions: one of them is no datum's, or its links are wrong");
+		listed++;
+	}
+	return n == listed ? 0 : hd_broken("%zu data have open reductions, %zu are in the list of those", n, listed);
+}
+
 int hd_check_data(struct hd_check *c)
 {
-	int status = 0;
+	int status = check_open_reductions(c);
 	for (size_t i = 0; i < c->n_data && !status; i++) {
 		status = check_chain(&c->data[i]);
 		if (!status)
