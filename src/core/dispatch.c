@@ -241,7 +241,8 @@ void hd_core_settle(heddle_runtime *rt)
 			hd_memory_retry(rt);
 		tell_policy(rt);
 		feed(rt);
-		hd_core_run_callbacks(rt);
+		if (HD_UNLIKELY(rt->dispatch.called.first != NULL))
+			hd_core_run_callbacks(rt);
 	} while (rt->dispatch.controls.first || rt->dispatch.n_batch || rt->dispatch.retry);
 	if (HD_UNLIKELY(rt->waits.news))
 		hd_wake_waiters(rt);

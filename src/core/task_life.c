@@ -189,8 +189,6 @@ static _Thread_local const struct calling *calling;
 void hd_core_run_callbacks(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (HD_LIKELY(!rt->dispatch.called.first))
-		return;
 	for (const struct calling *c = calling; c; c = c->outer)
 		if (c->rt == rt)
 			return;

@@ -400,7 +400,7 @@ static int check_open_reductions(const struct hd_check *c)
 	for (size_t i = 0; i < c->n_data; i++)
 		n += c->data[i].data->extra && c->data[i].data->extra->reduce;
 	const heddle_task *before = NULL;
-	for (const heddle_task *t = c->rt->open_reductions; t; before = t, t = t->link.next) {
+	for (const heddle_task *t = c->rt->dispatch.open_reductions; t; before = t, t = t->link.next) {
 		const struct hd_checked_data *seen = hd_check_find_data(c, t->accesses[0].data);
 		if (!seen || t->link.prev != before || !seen->data->extra || seen->data->extra->reduce != t)
 			return hd_broken(

@@ -276,8 +276,8 @@ static void chains_are_compared_with_the_accesses(void **state)
 	BREAKS(&s, s.shared->token, 0, "token");
 	BREAKS(&s, s.sum->tail_mode, HEDDLE_R, "reduction");
 	BREAKS(&s, s.sum->extra->reduce, NULL, "reduction");
-	BREAKS(&s, s.rt->open_reductions, NULL, "open reductions");
-	BREAKS(&s, s.rt->open_reductions->link.prev, s.first, "open reductions");
+	BREAKS(&s, s.rt->dispatch.open_reductions, NULL, "open reductions");
+	BREAKS(&s, s.rt->dispatch.open_reductions->link.prev, s.first, "open reductions");
 	end_scene(&s);
 }
 

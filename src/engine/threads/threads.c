@@ -4,9 +4,9 @@
 #include "driver/driver.h"
 #include "threads.h"
 
-double hd_threads_now(heddle_runtime *rt)
+static double threads_now(heddle_runtime *rt)
 {
-	return hd_clock_us() - rt->start_us;
+	return hd_threads_now(rt);
 }
 
 static void *threads_alloc(heddle_runtime *rt, unsigned node, size_t size)
@@ -198,7 +198,7 @@ const struct hd_engine hd_engine_threads = {
     .open = threads_open,
     .close = threads_close,
     .release = threads_release,
-    .now = hd_threads_now,
+    .now = threads_now,
     .transfer = hd_threads_transfer,
     .worker_ready = hd_threads_worker_ready,
     .wait = hd_threads_wait,

@@ -41,7 +41,10 @@ struct hd_threads {
 	struct hd_event counted; /* a worker's thread sets it after counting itself */
 };
 
-double hd_threads_now(heddle_runtime *rt);
+static inline double hd_threads_now(const heddle_runtime *rt)
+{
+	return hd_clock_us() - rt->start_us;
+}
 
 /* workers.c */
 /* One step of a worker: runs a task, spins or sleeps. 0 when it slept `timeout_us` in vain. The lock is held, and left

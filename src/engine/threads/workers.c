@@ -118,7 +118,8 @@ int hd_worker_step(struct hd_worker *w, double timeout_us)
 		spin(w);
 		return 1;
 	}
-	hd_worker_enter(w, HD_AWAKE);
+	if (HD_UNLIKELY(w->state != HD_AWAKE))
+		hd_worker_enter(w, HD_AWAKE);
 	w->idle_rounds = 0;
 	hd_worker_run(w, t);
 	return 1;
