@@ -1,45 +1,11 @@
 /* While a task writes a datum, no copy of it is made. */
 #include "core/runtime.h"
+#include "list_policy.h"
 #include "program.h"
 
 enum { ON_FIRST_GPU = 20, NODE_OF_SECOND_GPU = 2 }; /* of haswell-k40m: 20 CPU cores, then the GPUs */
 
-/* First in, first out; fetches the data of every task that begins to the second GPU, whatever it does with them. */
-struct guesser {
-	heddle_task *first, *last;
-};
-
-static int guesser_create(heddle_sched *sched, void **state)
-{
-	(void)sched;
-	*state = calloc(1, sizeof(struct guesser));
-	return *state ? 0 : HEDDLE_E_MEMORY;
-}
-
-static void guesser_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
-{
-	struct guesser *g = state;
-	(void)releaser;
-	for (size_t i = 0; i < n; i++) {
-		heddle_task_link(batch[i])->next = NULL;
-		if (g->first)
-			heddle_task_link(g->last)->next = batch[i];
-		else
-			g->first = batch[i];
-		g->last = batch[i];
-	}
-}
-
-static heddle_task *guesser_pick(void *state, unsigned worker)
-{
-	struct guesser *g = state;
-	heddle_task *t = g->first;
-	if (!t || !heddle_task_can_run(t, worker))
-		return NULL;
-	g->first = heddle_task_link(t)->next;
-	return t;
-}
-
+/* A policy that fetches the data of every task that begins to the second GPU, whatever the task does with them. */
 static void guesser_started(void *state, heddle_task *t, unsigned worker)
 {
 	(void)state;
@@ -51,10 +17,10 @@ static const struct heddle_policy guesser = {.abi = HEDDLE_POLICY_ABI,
                                              .name = "guesser",
                                              .summary = "fetches what is being written",
                                              .source = "this test",
-                                             .create = guesser_create,
-                                             .destroy = free,
-                                             .ready = guesser_ready,
-                                             .pick = guesser_pick,
+                                             .create = list_create,
+                                             .destroy = list_destroy,
+                                             .ready = list_ready,
+                                             .pick = list_pick,
                                              .started = guesser_started};
 
 static double a_second(const struct heddle_size *size, unsigned class_id)
