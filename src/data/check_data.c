@@ -435,7 +435,7 @@ static int check_lru(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
 	size_t listed = 0, found = 0;
-	for (unsigned list = 1; list <= 2; list++) {
+	for (unsigned list = HD_CLEAN; list < HD_LISTS; list++) {
 		const struct hd_replica *before = NULL;
 		for (const struct hd_replica *r = m->oldest[list]; r; before = r, r = r->newer, found++)
 			if (r->older != before || r->listed != list || r->node != node)

@@ -10,6 +10,10 @@
 #include <heddle/data.h>
 #include "core/task.h"
 
+/* Copies that could be evicted, from the least to the most recently used. Clean: another valid copy exists, or the copy is
+ * invalid. Dirty: the only valid one, to be written back first. */
+enum hd_lru_list { HD_UNLISTED, HD_CLEAN, HD_DIRTY, HD_LISTS };
+
 /* A copy of a datum on one node. */
 struct hd_replica {
 	void *ptr;     /* NULL: not allocated. Virtual time: any non-NULL value */
@@ -18,7 +22,7 @@ struct hd_replica {
 	uint8_t valid;
 	uint8_t incoming;                 /* a transfer will make it valid */
 	struct hd_replica *newer, *older; /* LRU list of the node while unpinned */
-	uint8_t listed;                   /* 0 no LRU list, 1 clean, 2 dirty */
+	uint8_t listed;                   /* enum hd_lru_list: the list it is in */
 	uint8_t user_buffer;              /* the program's: never freed nor evicted */
 };
 
@@ -104,11 +108,11 @@ struct hd_transfer {
 
 /* A memory node. */
 struct hd_memory {
-	uint64_t capacity, used, peak;            /* bytes; capacity 0 = no limit */
-	uint64_t leaving;                         /* bytes of replicas being written back in order to be freed */
-	struct hd_replica *oldest[3], *newest[3]; /* [1] clean, [2] dirty; [0] unused */
-	struct hd_task_queue waiting;             /* picked tasks that found no room */
-	uint8_t retry;                            /* something was freed or unpinned meanwhile */
+	uint64_t capacity, used, peak; /* bytes; capacity 0 = no limit */
+	uint64_t leaving;              /* bytes of replicas being written back in order to be freed */
+	struct hd_replica *oldest[HD_LISTS], *newest[HD_LISTS]; /* by enum hd_lru_list; HD_UNLISTED is unused */
+	struct hd_task_queue waiting;                           /* picked tasks that found no room */
+	uint8_t retry;                                          /* something was freed or unpinned meanwhile */
 };
 
 /* handle.c */

@@ -27,7 +27,7 @@ static int has_other_copy(const struct hd_replica *r)
 
 static void list_remove(struct hd_replica *r)
 {
-	if (!r->listed)
+	if (r->listed == HD_UNLISTED)
 		return;
 	struct hd_memory *m = memory_of(r);
 	if (r->newer)
@@ -39,13 +39,13 @@ static void list_remove(struct hd_replica *r)
 	else
 		m->oldest[r->listed] = r->newer;
 	r->newer = r->older = NULL;
-	r->listed = 0;
+	r->listed = HD_UNLISTED;
 }
 
 static void list_append(struct hd_replica *r)
 {
 	struct hd_memory *m = memory_of(r);
-	unsigned list = !r->valid || has_other_copy(r) ? 1 : 2;
+	enum hd_lru_list list = !r->valid || has_other_copy(r) ? HD_CLEAN : HD_DIRTY;
 	r->listed = (uint8_t)list;
 	r->newer = NULL;
 	r->older = m->newest[list];
@@ -136,8 +136,8 @@ void hd_memory_free(struct hd_replica *r)
 /* Frees clean replicas, oldest first, until `need` more bytes fit or there are no more. */
 static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
 {
-	while (m->used + need > m->capacity && m->oldest[1]) {
-		struct hd_replica *r = m->oldest[1];
+	while (m->used + need > m->capacity && m->oldest[HD_CLEAN]) {
+		struct hd_replica *r = m->oldest[HD_CLEAN];
 		if (r->valid && !has_other_copy(r)) { /* the other copy went meanwhile */
 			list_remove(r);
 			list_append(r);
@@ -151,8 +151,8 @@ static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
 /* Writes dirty replicas back, oldest first, as many as are needed besides those already leaving. */
 static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
 {
-	while (m->used + need > m->capacity + m->leaving && m->oldest[2]) {
-		struct hd_replica *r = m->oldest[2];
+	while (m->used + need > m->capacity + m->leaving && m->oldest[HD_DIRTY]) {
+		struct hd_replica *r = m->oldest[HD_DIRTY];
 		/* written back meanwhile, or about to be obsolete */
 		if (has_other_copy(r) || hd_replica_data(r)->n_writers) {
 			hd_memory_free(r);
