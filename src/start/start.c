@@ -343,6 +343,8 @@ int heddle_models_save_to(heddle_runtime *rt, const char *dir)
 {
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_models_save_to needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	char *by_default = dir && *dir ? NULL : heddle_models_dir();
 	if (!by_default && !(dir && *dir))
 		return hd_error(HEDDLE_E_IO, "no model directory: neither XDG_DATA_HOME nor HOME is set; name one");

@@ -72,6 +72,7 @@ static void try_all(struct mine *m)
 	REFUSED(heddle_policy_report(m->rt, say_nothing, NULL));
 	REFUSED(heddle_policy_counts(m->rt, say_nothing, NULL));
 	REFUSED(heddle_models_save(m->rt));
+	REFUSED(heddle_models_save_to(m->rt, "."));
 	REFUSED(heddle_trace_take(m->rt, &trace));
 	REFUSED(heddle_graph_record(m->rt, &graph));
 	REFUSED(heddle_platform_measured(m->rt, "here", &platform));
