@@ -105,18 +105,25 @@ static void submit_tiny(heddle_runtime *rt, heddle_codelet *codelet, int n)
 		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(none)));
 }
 
+/* Two at least. */
+static heddle_runtime *start_workers(void)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = -1;
+	heddle_runtime *rt = start_with(&config);
+	if (heddle_runtime_platform(rt)->n_workers > 1)
+		return rt;
+	assert_ok(heddle_stop(rt));
+	skip();
+	return NULL;
+}
+
 /* A task that takes much longer than others of its codelet keeps nobody from running those behind it. */
 static void tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere(void **state)
 {
 	(void)state;
 	enum { ROUNDS = 20, TINY = 60 };
-	struct heddle_config config = small_config();
-	config.n_cpu = -1;
-	heddle_runtime *rt = start_with(&config);
-	if (heddle_runtime_platform(rt)->n_workers < 2) {
-		assert_ok(heddle_stop(rt));
-		skip();
-	}
+	heddle_runtime *rt = start_workers();
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "tiny", .cpu = tiny_or_gate);
 	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .cpu = tiny_or_gate);
 	size_t n_workers = heddle_runtime_platform(rt)->n_workers;
@@ -138,12 +145,50 @@ static void tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere(void **stat
 	assert_ok(heddle_stop(rt));
 }
 
+static void stay_a_while(void *arg, int status)
+{
+	(void)arg;
+	assert_ok(status);
+	give_others_time();
+}
+
+/* One worker takes many tasks, the first of them long, and runs a callback before it begins: meanwhile the other one
+ * runs what it has taken itself and finds nothing more. It must not fall asleep for good. */
+static void tiny_tasks_of_a_worker_that_is_held_up_run_elsewhere(void **state)
+{
+	(void)state;
+	enum { ROUNDS = 3, TINY = 60 };
+	heddle_runtime *rt = start_workers();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "tiny", .cpu = tiny_or_gate);
+	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, NULL, 1, &d));
+	for (int round = 0; round < ROUNDS; round++) {
+		atomic_int all = 0, *all_address = &all, long_one = 0, *long_address = &long_one, *none = NULL;
+		submit_tiny(rt, codelet, 2000); /* now its tasks are known to be tiny */
+		assert_ok(heddle_wait_all(rt));
+		n_tiny = 0;
+		assert_ok(heddle_submit(rt, heddle_call(gate), heddle_value(all_address), heddle_w(d),
+		                        heddle_then(stay_a_while, NULL)));
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(long_address), heddle_r(d)));
+		for (int i = 0; i < TINY; i++)
+			assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(none), heddle_r(d)));
+		give_others_time();
+		all = 1;
+		wait_for(&n_tiny, TINY); /* while the long one goes on */
+		long_one = 1;
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(urgent_task_submitted_behind_many_runs_first),
 	    cmocka_unit_test(urgent_task_submitted_by_a_kernel_runs_first),
 	    cmocka_unit_test(tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere),
+	    cmocka_unit_test(tiny_tasks_of_a_worker_that_is_held_up_run_elsewhere),
 	};
 	return cmocka_run_group_tests_name("submission", tests, NULL, NULL);
 }

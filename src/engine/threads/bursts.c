@@ -33,16 +33,22 @@ static void take_back(struct hd_worker *w)
 	w->burst_size = 1;
 }
 
-void hd_bursts_rescue(struct hd_worker *w, double overdue)
+int hd_bursts_rescue(struct hd_worker *w, double overdue)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	for (size_t i = 0; i < rt->n_workers; i++) {
+	int in_time = 0;
+	for (size_t i = 0; i < rt->n_workers && (rt->count.bursts || rt->count.staged); i++) {
 		struct hd_worker *from = &rt->workers[i];
-		if (from == w || !from->running || from->pipeline > 1 || rt->now - from->run_start < overdue)
+		if (from == w || from->class_id != w->class_id || from->node != w->node || from->pipeline > 1)
 			continue;
+		if (!from->running || rt->now - from->run_start < overdue) {
+			in_time |= from->burst_size > 1 || from->staged.first;
+			continue;
+		}
 		if (from->burst_size > 1)
 			take_back(from);
 		hd_core_hand_over(from, w);
 	}
+	return in_time || w->staged.first;
 }

@@ -30,7 +30,8 @@ static inline void hd_burst_end(struct hd_worker *w)
 	w->burst_size = 0;
 }
 /* A worker that has been at one task for more than `overdue` us leaves those that it took along to `w`, if it can run
- * them. The lock is held. */
-void hd_bursts_rescue(struct hd_worker *w, double overdue);
+ * them. Whether `w` must not fall asleep now: it has tasks, or will have some if another worker takes longer than
+ * expected. The lock is held. */
+int hd_bursts_rescue(struct hd_worker *w, double overdue);
 
 #endif

@@ -86,6 +86,10 @@ static void spin(struct hd_worker *w)
 	hd_worker_enter(w, HD_AWAKE);
 	if (++w->idle_rounds < SPIN_ROUNDS)
 		return;
+	if (hd_bursts_rescue(w, OVERDUE_US)) {
+		w->idle_rounds = 0;
+		return;
+	}
 	hd_worker_enter(w, HD_DROWSY);
 	hd_revoke(rt);
 	if (rt->waits.waiters && hd_core_still(rt))
@@ -102,8 +106,7 @@ static void look_around(struct hd_worker *w)
 		return;
 	th->looked = rt->now;
 	hd_drain(rt);
-	if (rt->count.bursts || rt->count.staged)
-		hd_bursts_rescue(w, OVERDUE_US);
+	hd_bursts_rescue(w, OVERDUE_US);
 }
 
 int hd_worker_step(struct hd_worker *w, double timeout_us)
