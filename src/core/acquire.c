@@ -35,8 +35,8 @@ static heddle_data *held_data(const struct hd_hold *hold)
 static struct hd_hold *find_hold(const heddle_data *d)
 {
 	struct hd_hold *found = NULL;
-	for (struct hd_hold *h = d->rt->waits.holds; h; h = h->next) {
-		if (!h->taken || held_data(h) != d)
+	for (struct hd_hold *h = d->extra ? d->extra->holds : NULL; h; h = h->next_of_data) {
+		if (!h->taken)
 			continue;
 		if (h->thread == hd_thread_token())
 			return h;
@@ -53,16 +53,23 @@ int hd_data_is_held(const heddle_data *d)
 static void add_hold(heddle_runtime *rt, struct hd_hold *hold, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	*hold = (struct hd_hold){.next = rt->waits.holds, .task = t, .thread = hd_thread_token()};
-	rt->waits.holds = hold;
+	struct hd_data_extra *extra = t->accesses[0].data->extra; /* see acquire */
+	*hold = (struct hd_hold){
+	    .next = rt->waits.holds, .next_of_data = extra->holds, .task = t, .thread = hd_thread_token()};
+	if (hold->next)
+		hold->next->prev = hold;
+	rt->waits.holds = extra->holds = hold;
 }
 
 static void remove_hold(heddle_runtime *rt, struct hd_hold *hold)
 {
-	struct hd_hold **p = &rt->waits.holds;
+	struct hd_hold **p = &held_data(hold)->extra->holds;
 	while (*p != hold)
-		p = &(*p)->next;
-	*p = hold->next;
+		p = &(*p)->next_of_data;
+	*p = hold->next_of_data;
+	*(hold->prev ? &hold->prev->next : &rt->waits.holds) = hold->next;
+	if (hold->next)
+		hold->next->prev = hold->prev;
 	free(hold);
 }
 
@@ -100,8 +107,10 @@ void hd_holds_release(heddle_runtime *rt)
 
 void hd_holds_free(heddle_runtime *rt)
 {
-	while (rt->waits.holds)
-		remove_hold(rt, rt->waits.holds);
+	for (struct hd_hold *h = rt->waits.holds, *next; h; h = next) { /* their data are gone */
+		next = h->next;
+		free(h);
+	}
 }
 
 /* --- Acquire and release ------------------------------------------------------------------------------------------ */
@@ -164,7 +173,7 @@ static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
 	heddle_runtime *rt = d->rt;
 	hd_control_begin(rt);
 	int status = hd_data_check_open(d, "heddle_acquire");
-	heddle_task *t = status ? NULL : control_on(d, HD_TASK_ACQUIRE, mode);
+	heddle_task *t = status || !hd_data_extra(d) ? NULL : control_on(d, HD_TASK_ACQUIRE, mode);
 	if (!t) {
 		free(hold);
 		return status ? status : HEDDLE_E_MEMORY;

@@ -371,13 +371,23 @@ static int check_waiters(struct hd_check *c)
 	return 0;
 }
 
+static int is_listed_at_its_datum(const struct hd_hold *hold)
+{
+	const struct hd_data_extra *extra = hold->task->accesses[0].data->extra;
+	const struct hd_hold *h = extra ? extra->holds : NULL;
+	while (h && h != hold)
+		h = h->next_of_data;
+	return h != NULL;
+}
+
 /* Who has asked for what: each with an ACQUIRE task of its own, which is staged when the program has the datum. */
 static int check_holds(struct hd_check *c)
 {
 	size_t n = 0;
 	for (const struct hd_hold *h = c->rt->waits.holds; h; h = h->next) {
 		if (!hd_check_find_task(c, h->task) || h->task->kind != HD_TASK_ACQUIRE || h->task->given_up ||
-		    (h->taken && hd_check_state(h->task) != HD_STAGED) || ++n > c->n_tasks)
+		    (h->taken && hd_check_state(h->task) != HD_STAGED) || (h->next && h->next->prev != h) ||
+		    !is_listed_at_its_datum(h) || ++n > c->n_tasks)
 			return hd_broken("the list of what the program has acquired or asked for is wrong");
 	}
 	return 0;

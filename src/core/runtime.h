@@ -111,10 +111,11 @@ struct hd_waiter {
 /* A thread of the program that has asked for a datum with heddle_acquire, from then until heddle_release. These records
  * are all that is known of who holds what. */
 struct hd_hold {
-	struct hd_hold *next;
-	heddle_task *task; /* the ACQUIRE task; borrows, it ends with the record */
-	uint64_t thread;   /* token of the thread that asked */
-	int taken;         /* heddle_acquire has returned: the program has the datum */
+	struct hd_hold *next, *prev;  /* of the runtime */
+	struct hd_hold *next_of_data; /* of the same datum */
+	heddle_task *task;            /* the ACQUIRE task; borrows, it ends with the record */
+	uint64_t thread;              /* token of the thread that asked */
+	int taken;                    /* heddle_acquire has returned: the program has the datum */
 };
 
 /* What a policy instance gets; see heddle/policy.h. */

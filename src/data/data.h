@@ -34,6 +34,7 @@ struct hd_data_extra {
 	struct hd_private *privates; /* owns: private copies for SCRATCH and REDUX */
 	/* owns: will close the reduction that the chain ends with; NULL: it does not */
 	heddle_task *reduce;
+	struct hd_hold *holds;  /* borrows: who has asked for it with heddle_acquire, the newest first */
 	heddle_data **children; /* owns the array; the handles too */
 	size_t n_children;
 	struct heddle_part *parts; /* owns: all parts when there are several */

@@ -1,4 +1,5 @@
-/* Costs that must not grow faster than what causes them: many devices, many data of one task, many codelets. */
+/* Costs that must not grow faster than what causes them: many devices, many data of one task, many codelets, many data
+ * that the program holds. */
 #include "instructions.h"
 
 static heddle_runtime *start_virtual(const struct heddle_platform *platform)
@@ -161,6 +162,32 @@ static void make_one_codelet(void *rt)
 	codelet_named(rt, "one more");
 }
 
+/* --- Many data that the program holds ----------------------------------------------------------------------------- */
+
+struct held {
+	size_t n;
+	heddle_data *data[];
+};
+
+static void *prepare_held(size_t n)
+{
+	heddle_runtime *rt = start_virtual(machine_with_devices(0));
+	struct held *held = malloc(sizeof *held + n * sizeof *held->data);
+	held->n = n;
+	for (size_t i = 0; i < n; i++) {
+		must(heddle_variable(rt, NULL, 1, &held->data[i]));
+		must(heddle_acquire(held->data[i], HEDDLE_RW));
+	}
+	return held;
+}
+
+static void release_all(void *scene)
+{
+	const struct held *held = scene;
+	for (size_t i = 0; i < held->n; i++)
+		must(heddle_release(held->data[i]));
+}
+
 /* --- Comparisons -------------------------------------------------------------------------------------------------- */
 
 static const struct work works[] = {
@@ -170,6 +197,7 @@ static const struct work works[] = {
     {"large_tasks", prepare_large_tasks, run_large_tasks},
     {"tasks_with_aliases", prepare_aliases, run_large_tasks},
     {"one_codelet", prepare_codelets, make_one_codelet},
+    {"release_all", prepare_held, release_all},
 };
 
 /* Four times as much may cost four times as much, and somewhat more: n log n. Squares would be sixteen times. */
@@ -209,6 +237,12 @@ static void one_more_codelet_costs_the_same_after_many(void **state)
 		fail_msg("%.0f instructions after 100, %.0f after 2000", few, many);
 }
 
+static void many_held_data_are_released_in_linear_time(void **state)
+{
+	(void)state;
+	assert_linear("release_all", 1000);
+}
+
 int main(int argc, char **argv)
 {
 	if (run_counted(argc, argv, works, sizeof works / sizeof *works))
@@ -218,6 +252,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(many_devices_are_started_and_stopped_in_linear_time),
 	    cmocka_unit_test(tasks_with_many_data_take_linear_time),
 	    cmocka_unit_test(one_more_codelet_costs_the_same_after_many),
+	    cmocka_unit_test(many_held_data_are_released_in_linear_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
