@@ -73,8 +73,8 @@ struct hd_worker {
 
 /* Why a task did not enter the graph: a datum of it is closed. HD_OPEN: it did. */
 struct hd_refusal {
-	const heddle_data *data;
 	enum hd_closed why;
+	char name[80]; /* of the datum, which may be gone when its thread tells the program */
 };
 
 /* The tasks that one thread has submitted and that are not in the graph yet. Only its thread puts tasks in; whoever

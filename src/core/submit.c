@@ -83,7 +83,8 @@ static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 		enum hd_closed why = hd_data_closed(d);
 		if (HD_LIKELY(why == HD_OPEN))
 			continue;
-		*refusal = (struct hd_refusal){.data = d, .why = why};
+		refusal->why = why;
+		hd_data_name(d, refusal->name, sizeof refusal->name);
 		if (t->extra) {
 			free(t->extra->before);
 			t->extra->before = NULL;
@@ -224,11 +225,13 @@ static void drain_all(heddle_runtime *rt)
 }
 
 /* For the thread that submits: what has become of its task in the inbox. */
-static struct hd_refusal take_refusal(struct hd_inbox *inbox)
+static void take_refusal(struct hd_inbox *inbox, struct hd_refusal *out)
 {
-	const struct hd_refusal r = inbox->refusal;
-	inbox->refusal = (struct hd_refusal){.why = HD_OPEN};
-	return r;
+	out->why = HD_OPEN;
+	if (HD_LIKELY(inbox->refusal.why == HD_OPEN))
+		return;
+	*out = inbox->refusal;
+	inbox->refusal.why = HD_OPEN;
 }
 
 /* Everything submitted so far enters the graph, then `t` (NULL: the task in question lies in the inbox); the thread
@@ -243,7 +246,8 @@ static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	rt->dispatch.releaser = -1;
 	const uint64_t looked = inbox->n_closings;
 	int any = !t && drain_one(rt, inbox); /* it lost the lease while it published */
-	struct hd_refusal refusal = take_refusal(inbox);
+	struct hd_refusal refusal;
+	take_refusal(inbox, &refusal);
 	if (any)
 		hd_core_settle(rt);
 	drain_all(rt);
@@ -254,15 +258,13 @@ static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 		hd_core_settle(rt);
 		drain_all(rt);
 	}
-	int status =
-	    HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.data, refusal.why, "heddle_submit");
 	inbox->budget = new_budget(rt);
 	inbox->n_closings = rt->inlet.n_closings;
 	rt->inlet.filled = inbox;
 	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
 	atomic_store_explicit(&rt->lease, rt->count.asleep ? 0 : inbox->thread, memory_order_seq_cst);
 	hd_unlock(&rt->lock);
-	return status;
+	return HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.name, refusal.why, "heddle_submit");
 }
 
 /* The budget sees to it that a slot is free: every flush empties the inbox. */

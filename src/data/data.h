@@ -136,8 +136,8 @@ static inline enum hd_closed hd_data_closed(const heddle_data *d)
 }
 /* The lock is held. Who closes a datum has drained the inboxes before. */
 void hd_data_close(heddle_data *d, enum hd_closed why);
-/* HEDDLE_E_STATE, with the remedy. `what` is the function that was called. The lock is held. */
-int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *what);
+/* HEDDLE_E_STATE, with the remedy. `what` is the function that was called, `name` the datum's. */
+int hd_data_closed_error(const char *name, enum hd_closed why, const char *what);
 /* The same if it is closed now; 0: new tasks may name it. The lock is held. */
 int hd_data_check_open(const heddle_data *d, const char *what);
 /* The same, takes the lock. */

@@ -338,11 +338,8 @@ const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t siz
 	return buffer;
 }
 
-int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *what)
+int hd_data_closed_error(const char *name, enum hd_closed why, const char *what)
 {
-	HD_HELD(&d->rt->lock);
-	char name[80];
-	hd_data_name(d, name, sizeof name);
 	if (why == HD_UNREGISTERED)
 		return hd_error(HEDDLE_E_STATE, "%s: %s has been unregistered", what, name);
 	return hd_error(HEDDLE_E_STATE, "%s: %s is partitioned: use its children, or call heddle_unpartition first",
@@ -352,8 +349,9 @@ int hd_data_closed_error(const heddle_data *d, enum hd_closed why, const char *w
 int hd_data_check_open(const heddle_data *d, const char *what)
 {
 	HD_HELD(&d->rt->lock);
+	char name[80];
 	enum hd_closed why = hd_data_closed(d);
-	return why == HD_OPEN ? 0 : hd_data_closed_error(d, why, what);
+	return why == HD_OPEN ? 0 : hd_data_closed_error(hd_data_name(d, name, sizeof name), why, what);
 }
 
 int hd_data_check_open_unlocked(const heddle_data *d, const char *what)

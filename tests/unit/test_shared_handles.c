@@ -341,7 +341,6 @@ ON_BOTH_ENGINES(one_of_two_threads_partitions)
 ON_BOTH_ENGINES(children_may_be_asked_for_while_they_go)
 ON_BOTH_ENGINES(one_of_two_threads_unregisters)
 
-/* Argument: a pattern of the names of the cases to be run; all without one. */
 /* --- Submissions in one another ----------------------------------------------------------------------------------- */
 
 /* A kernel that splits a datum and submits something, while the thread that runs it is in the middle of a
@@ -377,6 +376,72 @@ static void submission_that_runs_a_kernel_sees_what_that_has_split(void **state)
 	assert_ok(heddle_stop(s.rt));
 }
 
+static struct shared *ends; /* what the function below, which has no argument for it, is to ask for */
+
+/* Another thread unregisters the datum after the task's data have been looked at, and before it enters the graph. */
+static uint64_t let_the_other_unregister(const struct heddle_size *size)
+{
+	(void)size;
+	ends->step = 1;
+	wait_for(&ends->step, 2);
+	return 0;
+}
+
+static void unregister_when_asked(void *arg, int status)
+{
+	struct shared *s = arg;
+	wait_for(&s->step, 1);
+	if (status || heddle_unregister_async(s->data))
+		note_error(s);
+	s->step = 2;
+	wait_for(&s->step, 3);
+}
+
+/* What the handle still waited for. */
+static void let_the_handle_go(void *arg, int status)
+{
+	struct shared *s = arg;
+	if (status || heddle_release(s->other))
+		note_error(s);
+	s->added++;
+}
+
+/* Releases two tasks at once: it runs the callback of one, and whoever comes next that of the other. */
+static void *run_the_first_callback(void *arg)
+{
+	struct shared *s = arg;
+	heddle_data *gate;
+	if (heddle_variable(s->rt, NULL, 1, &gate) || heddle_acquire(gate, HEDDLE_RW) ||
+	    heddle_submit(s->rt, heddle_r(gate), heddle_then(unregister_when_asked, s)) ||
+	    heddle_submit(s->rt, heddle_r(gate), heddle_then(let_the_handle_go, s)) || heddle_release(gate))
+		note_error(s);
+	return NULL;
+}
+
+static void refusal_names_a_datum_that_is_gone_meanwhile(void **state)
+{
+	(void)state;
+	struct shared s;
+	long x[LENGTH] = {0};
+	begin(&s, 1, x);
+	ends = &s;
+	assert_ok(heddle_data_set_name(s.data, "the matrix"));
+	assert_ok(heddle_variable(s.rt, NULL, 1, &s.other));
+	heddle_codelet *late = heddle_codelet_new(s.rt, .name = "late", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+	                                          .time = ten_us, .footprint = let_the_other_unregister);
+	assert_ok(heddle_acquire(s.other, HEDDLE_RW));
+	assert_ok(heddle_submit(s.rt, heddle_r(s.other), heddle_r(s.data)));
+	pthread_t thread = run(run_the_first_callback, &s);
+	assert_int_equal(heddle_submit(s.rt, heddle_call(late), heddle_rw(s.data)), HEDDLE_E_STATE);
+	assert_says("the matrix has been unregistered");
+	assert_int_equal(s.added, 1); /* here, on the way */
+	s.step = 3;
+	pthread_join(thread, NULL);
+	assert_int_equal(s.errors, 0);
+	assert_ok(heddle_stop(s.rt));
+}
+
+/* Argument: a pattern of the names of the cases to be run; all without one. */
 int main(int argc, char **argv)
 {
 	if (argc > 1)
@@ -390,6 +455,7 @@ int main(int argc, char **argv)
 	    BOTH(children_may_be_asked_for_while_they_go),
 	    BOTH(one_of_two_threads_unregisters),
 	    cmocka_unit_test(submission_that_runs_a_kernel_sees_what_that_has_split),
+	    cmocka_unit_test(refusal_names_a_datum_that_is_gone_meanwhile),
 	};
 	return cmocka_run_group_tests_name("shared handles", tests, NULL, NULL);
 }
