@@ -99,7 +99,11 @@ int hd_core_deadlock(heddle_runtime *rt)
 /* One access of a task that is in the graph. */
 struct use {
 	const struct hd_access *access;
-	int waits; /* it is not its turn yet */
+	int waits;         /* it is not its turn yet */
+	struct use *first; /* in the list: of the same datum */
+	/* of the first: those of the datum that do not wait, and how many they are */
+	const heddle_task *holder;
+	size_t n_holders;
 };
 
 /* All of them, by datum and then by task: who has a datum, and who waits for it. */
@@ -140,7 +144,7 @@ static void add_uses(const heddle_task *t, void *arg)
 		return;
 	for (uint32_t i = 0; i < t->n_accesses && uses->n < uses->max; i++)
 		if (!(t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
-			uses->list[uses->n++] = (struct use){&t->accesses[i], 0};
+			uses->list[uses->n++] = (struct use){.access = &t->accesses[i]};
 }
 
 static int by_place(const void *a, const void *b)
@@ -153,8 +157,19 @@ static int by_place(const void *a, const void *b)
 
 static struct use *find_use(const struct uses *uses, const struct hd_access *a)
 {
-	const struct use key = {a, 0};
+	const struct use key = {.access = a};
 	return uses->list ? bsearch(&key, uses->list, uses->n, sizeof key, by_place) : NULL;
+}
+
+/* Who has each datum. */
+static void find_holders(struct uses *uses)
+{
+	for (size_t i = 0; i < uses->n; i++) {
+		struct use *use = &uses->list[i];
+		use->first = i && use[-1].access->data == use->access->data ? use[-1].first : use;
+		if (!use->waits && !use->first->n_holders++)
+			use->first->holder = hd_access_task(use->access);
+	}
 }
 
 /* Under the lock. */
@@ -173,6 +188,7 @@ static void find_uses(heddle_runtime *rt, struct uses *uses)
 			if (use)
 				use->waits = 1;
 		}
+	find_holders(uses);
 }
 
 /* What it looks like: "100 x 4 of 8 bytes". */
@@ -191,16 +207,8 @@ static void print_shape(FILE *out, const heddle_data *d)
 static void print_holders(const struct dump *dump, const struct use *use)
 {
 	char title[HD_TITLE];
-	const struct use *first = use, *end = dump->uses.list + dump->uses.n;
-	const heddle_task *holder = NULL;
-	size_t n = 0;
-	while (first > dump->uses.list && first[-1].access->data == use->access->data)
-		first--;
-	for (; first < end && first->access->data == use->access->data; first++) {
-		if (first->waits)
-			continue;
-		holder = n++ ? holder : hd_access_task(first->access);
-	}
+	const heddle_task *holder = use->first->holder;
+	size_t n = use->first->n_holders;
 	if (hd_data_is_held(use->access->data))
 		fputs(": the program has acquired it", dump->out);
 	else if (holder)

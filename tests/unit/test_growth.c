@@ -1,5 +1,5 @@
 /* Costs that must not grow faster than what causes them: many devices, many data of one task, many codelets, many data
- * that the program holds. */
+ * that the program holds, many tasks that wait. */
 #include "instructions.h"
 
 static heddle_runtime *start_virtual(const struct heddle_platform *platform)
@@ -188,6 +188,28 @@ static void release_all(void *scene)
 		must(heddle_release(held->data[i]));
 }
 
+/* --- Many tasks that wait for one datum --------------------------------------------------------------------------- */
+
+static void *prepare_waiting(size_t n)
+{
+	heddle_runtime *rt = start_virtual(machine_with_devices(0));
+	heddle_codelet *codelet = codelet_named(rt, "waits");
+	heddle_data *data;
+	must(heddle_variable(rt, NULL, 1, &data));
+	must(heddle_acquire(data, HEDDLE_RW));
+	for (size_t i = 0; i < n; i++)
+		must(heddle_submit(rt, heddle_call(codelet), heddle_rw(data)));
+	return rt;
+}
+
+static void dump_to_nowhere(void *rt)
+{
+	FILE *out = fopen("/dev/null", "w");
+	must(out ? 0 : HEDDLE_E_IO);
+	heddle_dump(rt, out);
+	fclose(out);
+}
+
 /* --- Comparisons -------------------------------------------------------------------------------------------------- */
 
 static const struct work works[] = {
@@ -198,6 +220,7 @@ static const struct work works[] = {
     {"tasks_with_aliases", prepare_aliases, run_large_tasks},
     {"one_codelet", prepare_codelets, make_one_codelet},
     {"release_all", prepare_held, release_all},
+    {"dump_to_nowhere", prepare_waiting, dump_to_nowhere},
 };
 
 /* Four times as much may cost four times as much, and somewhat more: n log n. Squares would be sixteen times. */
@@ -243,6 +266,12 @@ static void many_held_data_are_released_in_linear_time(void **state)
 	assert_linear("release_all", 1000);
 }
 
+static void many_waiting_tasks_are_described_in_linear_time(void **state)
+{
+	(void)state;
+	assert_linear("dump_to_nowhere", 1000);
+}
+
 int main(int argc, char **argv)
 {
 	if (run_counted(argc, argv, works, sizeof works / sizeof *works))
@@ -253,6 +282,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(tasks_with_many_data_take_linear_time),
 	    cmocka_unit_test(one_more_codelet_costs_the_same_after_many),
 	    cmocka_unit_test(many_held_data_are_released_in_linear_time),
+	    cmocka_unit_test(many_waiting_tasks_are_described_in_linear_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
