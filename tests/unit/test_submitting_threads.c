@@ -95,11 +95,89 @@ static void kernel_run_by_a_throttled_thread_may_submit(void **state)
 	}
 }
 
+/* --- A full window ------------------------------------------------------------------------------------------------ */
+
+enum { WINDOW = 8, ROOM_AGAIN = WINDOW / 4 };
+
+/* A thread that submits one task more than the window has room for. */
+struct submitter {
+	heddle_runtime *rt;
+	heddle_codelet *stay;
+	heddle_data *data;            /* what each task writes; NULL: nothing */
+	atomic_int gates[WINDOW + 1]; /* the task with that number ends when it is not 0 */
+	atomic_int submitted;         /* calls that have returned */
+};
+
+static void *submit_one_too_many(void *arg)
+{
+	struct submitter *s = arg;
+	int status = 0;
+	for (int i = 0; i <= WINDOW; i++) {
+		atomic_int *gate = &s->gates[i];
+		status |= s->data ? heddle_submit(s->rt, heddle_call(s->stay), heddle_rw(s->data), heddle_value(gate))
+		                  : heddle_submit(s->rt, heddle_call(s->stay), heddle_value(gate));
+		s->submitted++;
+	}
+	return status ? s : NULL;
+}
+
+static heddle_runtime *start_with_window(void)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.window = WINDOW;
+	return start_with(&config);
+}
+
+/* As soon as a quarter of the window is free: the other tasks do not end before the submission has returned. */
+static void throttled_thread_goes_on_when_a_quarter_of_the_window_is_free(void **state)
+{
+	(void)state;
+	struct submitter s = {.rt = start_with_window()};
+	s.stay = heddle_codelet_new(s.rt, .name = "stay", .cpu = pass_gate);
+	pthread_t thread;
+	void *failed;
+	assert_int_equal(pthread_create(&thread, NULL, submit_one_too_many, &s), 0);
+	wait_for(&s.submitted, WINDOW);
+	give_others_time();
+	assert_int_equal(s.submitted, WINDOW);
+	for (int i = 0; i < ROOM_AGAIN; i++)
+		s.gates[i] = 1;
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	for (int i = ROOM_AGAIN; i <= WINDOW; i++)
+		s.gates[i] = 1;
+	assert_ok(heddle_stop(s.rt));
+}
+
+/* All tasks wait for a datum that the program has, so the window would stay full for as long as it has that. It is
+ * given back only after the last submission. */
+static void window_full_of_tasks_that_wait_for_the_program_lets_more_in(void **state)
+{
+	(void)state;
+	struct submitter s = {.rt = start_with_window()};
+	s.stay = heddle_codelet_new(s.rt, .name = "stay", .cpu = pass_gate);
+	long x = 0;
+	pthread_t thread;
+	void *failed;
+	for (int i = 0; i <= WINDOW; i++)
+		s.gates[i] = 1;
+	assert_ok(heddle_variable(s.rt, &x, sizeof x, &s.data));
+	assert_ok(heddle_acquire(s.data, HEDDLE_RW));
+	assert_int_equal(pthread_create(&thread, NULL, submit_one_too_many, &s), 0);
+	assert_int_equal(pthread_join(thread, &failed), 0);
+	assert_null(failed);
+	assert_ok(heddle_release(s.data));
+	assert_ok(heddle_stop(s.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(tasks_of_two_threads_run_in_the_order_of_submission),
 	    cmocka_unit_test(kernel_run_by_a_throttled_thread_may_submit),
+	    cmocka_unit_test(throttled_thread_goes_on_when_a_quarter_of_the_window_is_free),
+	    cmocka_unit_test(window_full_of_tasks_that_wait_for_the_program_lets_more_in),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
