@@ -165,6 +165,41 @@ static void directions_of_a_link_are_apart(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+/* --- At the same time --------------------------------------------------------------------------------------------- */
+
+static unsigned ended[3], n_ended;
+
+static void note_end(void *arg, int status)
+{
+	OK(status);
+	ended[n_ended++] = *(unsigned *)arg;
+}
+
+/* Three copies set out together, and the first is shorter. When it has arrived the order of the others is still the one
+ * in which they set out: they arrive at the same time, and the task that waits for the second begins first, and so ends
+ * first. */
+static void copies_that_arrive_together_arrive_in_the_order_they_set_out(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 3};
+	unsigned number[3] = {0, 1, 2};
+	heddle_data *d[3];
+	machine_start(&m);
+	n_ended = 0;
+	OK(heddle_variable(m.rt, NULL, UNIT / 2, &d[0]));
+	machine_data(&m, 2, d + 1);
+	for (unsigned i = 0; i < 3; i++)
+		WORK(&m, 10, heddle_r(d[i]), heddle_on(i), heddle_then(note_end, &number[i]));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(task_of(trace, 0)->start == HOP - 5);
+	assert_true(task_of(trace, 1)->start == HOP && task_of(trace, 2)->start == HOP);
+	assert_int_equal(n_ended, 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(ended[i], i);
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +209,7 @@ int main(void)
 	    cmocka_unit_test(copies_of_children_go_with_them),
 	    cmocka_unit_test(pipeline_hides_transfers_behind_tasks),
 	    cmocka_unit_test(directions_of_a_link_are_apart),
+	    cmocka_unit_test(copies_that_arrive_together_arrive_in_the_order_they_set_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

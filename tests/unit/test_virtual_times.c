@@ -86,11 +86,58 @@ static void tasks_that_a_worker_has_been_given_count_until_they_end(void **state
 	assert_ok(heddle_stop(rt));
 }
 
+/* The first worker is given both tasks at once. It runs one after the other and never waits for data, of which there
+ * are none. */
+static void worker_that_has_its_next_task_does_not_wait_for_data(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_three("eager", 0);
+	heddle_codelet *work = given(rt, "work", ten_or_22);
+	struct heddle_stats stats;
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_submit(rt, heddle_call(work), heddle_on(DEEP)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_true(stats.makespan == 20);
+	assert_true(stats.transfer_wait == 0);
+	assert_ok(heddle_stop(rt));
+}
+
+/* The noise's factor has mean 1 and, here, deviation 1, so one in six would be below 0: time would run backwards. A
+ * task takes at least a tenth of its time, and some do take that. */
+static void noise_leaves_every_task_a_tenth_of_its_time(void **state)
+{
+	(void)state;
+	enum { TASKS = 200 };
+	struct heddle_config config = small_config();
+	config.noise = 1;
+	config.trace = 1;
+	heddle_runtime *rt = start_on(&config, three);
+	heddle_codelet *work = given(rt, "work", ten_or_22);
+	struct heddle_trace *trace;
+	for (int i = 0; i < TASKS; i++)
+		assert_ok(heddle_submit(rt, heddle_call(work), heddle_on(DEEP)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_int_equal(trace->n_tasks, TASKS);
+	int least = 0;
+	for (size_t i = 0; i < TASKS; i++) {
+		double us = trace->tasks[i].end - trace->tasks[i].start;
+		assert_true(us > 0.999);
+		least += us < 1.001;
+	}
+	assert_true(least > 0);
+	heddle_trace_free(trace);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_decision_takes_the_time_that_the_program_says),
 	    cmocka_unit_test(tasks_that_a_worker_has_been_given_count_until_they_end),
+	    cmocka_unit_test(worker_that_has_its_next_task_does_not_wait_for_data),
+	    cmocka_unit_test(noise_leaves_every_task_a_tenth_of_its_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
