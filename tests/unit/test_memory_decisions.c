@@ -219,6 +219,54 @@ static void prefetch_takes_only_room_that_is_free(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+/* The first accelerator writes a datum that the second reads directly, so that both have it and main memory does not.
+ * The copy of the second leaves, and nothing is lost. That of the first is then the only one, which must be written
+ * back when it has to leave as well. */
+static void copy_whose_other_copy_has_left_is_written_back(void **state)
+{
+	(void)state;
+	struct machine m = {
+	    .gpus = 2, .units = 1, .links = "- {from: memory1, to: memory2, bandwidth_mbs: 1000, latency_us: 5}\n"};
+	heddle_data *d[3];
+	machine_start(&m);
+	machine_data(&m, 3, d);
+	WORK(&m, 10, heddle_w(d[0]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[0]), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	assert_false(heddle_data_valid_on(d[0], 0));
+	assert_true(heddle_data_valid_on(d[0], 1) && heddle_data_valid_on(d[0], 2));
+	WORK(&m, 10, heddle_w(d[1]), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	assert_true(heddle_data_valid_on(d[0], 1) && !heddle_data_valid_on(d[0], 2));
+	WORK(&m, 10, heddle_w(d[2]), heddle_on(0));
+	OK(heddle_wait_all(m.rt));
+	assert_true(heddle_data_valid_on(d[0], 0) && !heddle_data_valid_on(d[0], 1));
+	assert_int_equal(machine_stats(&m).transfers, 2);
+	OK(heddle_stop(m.rt));
+}
+
+/* Datum 0 was written by the first accelerator. The second has taken the task that writes it anew, and is busy with
+ * another until 110. At 50 the first needs the room: what will be obsolete is not written back for it. */
+static void copy_about_to_be_obsolete_is_not_written_back(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 2, .pipeline = 2, .units = 1};
+	heddle_data *d[2];
+	machine_start(&m);
+	machine_data(&m, 2, d);
+	WORK(&m, 10, heddle_w(d[0]), heddle_on(1));
+	WORK(&m, 110, heddle_on(2));
+	WORK(&m, 10, heddle_w(d[0]), heddle_on(2));
+	WORK(&m, 50, heddle_w(d[1]), heddle_on(0));
+	WORK(&m, 10, heddle_w(d[1]), heddle_on(1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_int_equal(trace->n_transfers, 0);
+	assert_true(task_of(trace, 4)->start == 50);
+	assert_true(heddle_data_valid_on(d[0], 2) && heddle_data_valid_on(d[1], 1));
+	heddle_trace_free(trace);
+	OK(heddle_stop(m.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +274,8 @@ int main(void)
 	    cmocka_unit_test(copy_with_another_elsewhere_leaves_before_the_only_one),
 	    cmocka_unit_test(only_copy_that_was_used_longest_ago_is_written_back),
 	    cmocka_unit_test(no_more_is_written_back_than_the_room_needed),
+	    cmocka_unit_test(copy_whose_other_copy_has_left_is_written_back),
+	    cmocka_unit_test(copy_about_to_be_obsolete_is_not_written_back),
 	    cmocka_unit_test(two_tasks_that_wait_for_room_write_back_two_copies),
 	    cmocka_unit_test(large_task_is_not_overtaken_by_small_ones),
 	    cmocka_unit_test(obsolete_copy_gives_its_room_back),

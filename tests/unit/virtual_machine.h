@@ -20,6 +20,7 @@ struct machine {
 	unsigned pipeline;   /* of the GPUs' workers; 0: 1 */
 	uint64_t units;      /* that fit into the memory of a GPU; 0: no limit */
 	const char *sched;   /* NULL: eager */
+	const char *links;   /* more of them, as in its file; NULL: none */
 	const char *kernels; /* kernel times of the platform, as in its file; NULL: none */
 	const char *options; /* of the policy */
 	/* What it gets. */
@@ -74,7 +75,7 @@ static inline struct heddle_platform *machine_platform(const struct machine *m)
 		                "- {from: ram, to: memory%u, bandwidth_mbs: 1000, latency_us: %d}\n"
 		                "- {from: memory%u, to: ram, bandwidth_mbs: 1000, latency_us: %d}\n",
 		                g, LATENCY, g, LATENCY);
-	end += snprintf(end, (size_t)(last - end), "%s", m->kernels ? m->kernels : "");
+	end += snprintf(end, (size_t)(last - end), "%s%s", m->links ? m->links : "", m->kernels ? m->kernels : "");
 	struct heddle_platform *platform;
 	assert_true(end < last);
 	OK(heddle_platform_parse("by hand", text, (size_t)(end - text), &platform));
