@@ -97,12 +97,72 @@ static void datum_of_several_arrays_needs_all_of_them(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* From one accelerator to the other by way of main memory. When the first half of the way fails there is nothing to
+ * make the second half of, and the reader must not run. */
+static void copy_in_two_steps_whose_first_fails_has_failed(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 0;
+	config.n_emulated = 2;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *writer = heddle_codelet_new(rt, .name = "writer", .emulated = increment);
+	heddle_codelet *reader = heddle_codelet_new(rt, .name = "reader", .emulated = count_up);
+	atomic_int n_read = 0, *counted = &n_read;
+	long x = 1;
+	heddle_data *d;
+	heddle_task *t;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	failing_copy = 0;
+	assert_ok(heddle_submit(rt, heddle_call(writer), heddle_rw(d), heddle_on(0)));
+	assert_ok(heddle_wait_all(rt));
+	n_copies = 0;
+	failing_copy = 1;
+	with_words = 1;
+	assert_ok(
+	    heddle_submit(rt, heddle_call(reader), heddle_r(d), heddle_value(counted), heddle_on(1), heddle_out(&t)));
+	assert_int_equal(heddle_task_wait(t), HEDDLE_E_KERNEL);
+	assert_says("the bus caught fire");
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_int_equal(n_read, 0);
+	assert_int_equal(n_copies, 1);
+	assert_false(heddle_data_valid_on(d, 2));
+	heddle_task_release(t);
+	failing_copy = 0;
+	assert_ok(heddle_unregister(d)); /* the value is still where it was written */
+	assert_int_equal(x, 2);
+	assert_ok(heddle_stop(rt));
+}
+
+/* The value is on the accelerator when the runtime stops, and cannot be brought to the program's buffer. */
+static void stop_says_that_a_value_could_not_be_brought_home(void **state)
+{
+	(void)state;
+	heddle_codelet *unused;
+	heddle_runtime *rt = start_with_accelerator(&unused);
+	heddle_codelet *writer = heddle_codelet_new(rt, .name = "writer", .emulated = increment);
+	long x = 1;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	failing_copy = 0;
+	assert_ok(heddle_submit(rt, heddle_call(writer), heddle_rw(d)));
+	assert_ok(heddle_wait_all(rt));
+	n_copies = 0;
+	failing_copy = 1;
+	with_words = 1;
+	assert_int_equal(heddle_stop(rt), HEDDLE_E_KERNEL);
+	assert_says("the bus caught fire");
+	assert_int_equal(x, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(task_whose_copy_fails_says_what_the_driver_said),
 	    cmocka_unit_test(failure_without_words_does_not_repeat_those_of_another),
 	    cmocka_unit_test(datum_of_several_arrays_needs_all_of_them),
+	    cmocka_unit_test(copy_in_two_steps_whose_first_fails_has_failed),
+	    cmocka_unit_test(stop_says_that_a_value_could_not_be_brought_home),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,6 +123,26 @@ static void contribution_fails_with_the_kernel_that_should_begin_it(void **state
 	assert_ok(heddle_stop(rt));
 }
 
+/* An emulated accelerator that is slower than a core goes on pretending to run a kernel after that has ended; but a
+ * kernel that fails has failed. */
+static void kernel_that_fails_on_a_slow_accelerator_has_failed(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 0;
+	config.n_emulated = 1;
+	config.emulated_slowdown = 2;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *failing = heddle_codelet_new(rt, .name = "failing", .emulated = fail_with);
+	int good = 0, bad = 5;
+	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(good)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(bad)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_says("returned 5");
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +150,7 @@ int main(void)
 	    cmocka_unit_test(cancelled_task_alone_is_reported_as_such),
 	    cmocka_unit_test(models_learn_nothing_from_a_kernel_that_failed),
 	    cmocka_unit_test(contribution_fails_with_the_kernel_that_should_begin_it),
+	    cmocka_unit_test(kernel_that_fails_on_a_slow_accelerator_has_failed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
