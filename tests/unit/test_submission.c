@@ -1,4 +1,5 @@
 /* What was submitted is known to the policy in time, and what a worker has taken is not stuck with it. */
+#include "probe.h"
 #include "program.h"
 
 /* Which task ran when. */
@@ -105,43 +106,97 @@ static void submit_tiny(heddle_runtime *rt, heddle_codelet *codelet, int n)
 		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(none)));
 }
 
-/* Two at least. */
-static heddle_runtime *start_workers(void)
+/* While one task takes much longer than others of its codelet, all those submitted behind it run. */
+static void run_tiny_tasks_behind_a_long_one(heddle_runtime *rt, heddle_codelet *codelet, heddle_codelet *gate)
+{
+	enum { TINY = 60 };
+	size_t n_workers = heddle_runtime_platform(rt)->n_workers;
+	atomic_int all_busy = 0, *busy_address = &all_busy, long_one = 0, *long_address = &long_one;
+	n_tiny = n_gates = 0;
+	for (size_t i = 0; i < n_workers; i++)
+		assert_ok(heddle_submit(rt, heddle_call(gate), heddle_value(busy_address)));
+	wait_for(&n_gates, (int)n_workers);
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(long_address)));
+	submit_tiny(rt, codelet, TINY);
+	all_busy = 1;
+	wait_for(&n_tiny, TINY); /* while the long one goes on */
+	long_one = 1;
+	assert_ok(heddle_wait_all(rt));
+}
+
+/* All workers of the machine; skips the test where there is only one. */
+static heddle_runtime *start_several_workers(const char *sched)
 {
 	struct heddle_config config = small_config();
 	config.n_cpu = -1;
+	config.sched = sched;
 	heddle_runtime *rt = start_with(&config);
-	if (heddle_runtime_platform(rt)->n_workers > 1)
-		return rt;
-	assert_ok(heddle_stop(rt));
-	skip();
-	return NULL;
+	if (heddle_runtime_platform(rt)->n_workers < 2) {
+		assert_ok(heddle_stop(rt));
+		skip();
+	}
+	return rt;
 }
 
-/* A task that takes much longer than others of its codelet keeps nobody from running those behind it. */
+enum { ROUNDS = 20 };
+
 static void tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere(void **state)
 {
 	(void)state;
-	enum { ROUNDS = 20, TINY = 60 };
-	heddle_runtime *rt = start_workers();
+	heddle_runtime *rt = start_several_workers("eager");
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "tiny", .cpu = tiny_or_gate);
 	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .cpu = tiny_or_gate);
-	size_t n_workers = heddle_runtime_platform(rt)->n_workers;
 	submit_tiny(rt, codelet, 2000); /* now its tasks are known to be tiny */
 	assert_ok(heddle_wait_all(rt));
-	for (int round = 0; round < ROUNDS; round++) {
-		atomic_int all_busy = 0, *busy_address = &all_busy, long_one = 0, *long_address = &long_one;
-		n_tiny = n_gates = 0;
-		for (size_t i = 0; i < n_workers; i++)
-			assert_ok(heddle_submit(rt, heddle_call(gate), heddle_value(busy_address)));
-		wait_for(&n_gates, (int)n_workers);
-		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(long_address)));
-		submit_tiny(rt, codelet, TINY);
-		all_busy = 1;
-		wait_for(&n_tiny, TINY); /* while the long one goes on */
-		long_one = 1;
-		assert_ok(heddle_wait_all(rt));
+	for (int round = 0; round < ROUNDS; round++)
+		run_tiny_tasks_behind_a_long_one(rt, codelet, gate);
+	assert_ok(heddle_stop(rt));
+}
+
+static double one_us(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 1;
+}
+
+/* What the policy sees: lock core. */
+static heddle_sched *asked;
+static int asking;
+static double latest; /* us from now, of the worker that is free last */
+
+static void keep_sched(heddle_sched *sched)
+{
+	asked = sched;
+}
+
+static void ask_who_is_free(heddle_task *t)
+{
+	(void)t;
+	for (unsigned w = 0; asking && w < heddle_sched_platform(asked)->n_workers; w++) {
+		double us = heddle_sched_worker_free_at(asked, w) - heddle_sched_now(asked);
+		latest = us > latest ? us : latest;
 	}
+}
+
+/* The time of those tasks counts where they run: when all have ended, every worker is free, also the one that had taken
+ * them first. */
+static void worker_whose_tasks_ran_elsewhere_is_not_expected_to_run_them(void **state)
+{
+	(void)state;
+	probe_set((struct probe){.on_create = keep_sched, .on_ready = ask_who_is_free});
+	asking = 0;
+	latest = -1;
+	heddle_runtime *rt = start_several_workers("probe");
+	heddle_codelet *codelet =
+	    heddle_codelet_new(rt, .name = "tiny", .cpu = tiny_or_gate, .model = HEDDLE_MODEL_GIVEN, .time = one_us);
+	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .cpu = tiny_or_gate, .model = HEDDLE_MODEL_NONE);
+	for (int round = 0; round < ROUNDS; round++)
+		run_tiny_tasks_behind_a_long_one(rt, codelet, gate);
+	asking = 1;
+	submit_tiny(rt, codelet, 1);
+	assert_ok(heddle_wait_all(rt));
+	assert_true(latest == 0);
 	assert_ok(heddle_stop(rt));
 }
 
@@ -157,13 +212,13 @@ static void stay_a_while(void *arg, int status)
 static void tiny_tasks_of_a_worker_that_is_held_up_run_elsewhere(void **state)
 {
 	(void)state;
-	enum { ROUNDS = 3, TINY = 60 };
-	heddle_runtime *rt = start_workers();
+	enum { TINY = 60 };
+	heddle_runtime *rt = start_several_workers("eager");
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "tiny", .cpu = tiny_or_gate);
 	heddle_codelet *gate = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
 	heddle_data *d;
 	assert_ok(heddle_variable(rt, NULL, 1, &d));
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < 3; round++) {
 		atomic_int all = 0, *all_address = &all, long_one = 0, *long_address = &long_one, *none = NULL;
 		submit_tiny(rt, codelet, 2000); /* now its tasks are known to be tiny */
 		assert_ok(heddle_wait_all(rt));
@@ -188,7 +243,7 @@ int main(void)
 	    cmocka_unit_test(urgent_task_submitted_behind_many_runs_first),
 	    cmocka_unit_test(urgent_task_submitted_by_a_kernel_runs_first),
 	    cmocka_unit_test(tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere),
-	    cmocka_unit_test(tiny_tasks_of_a_worker_that_is_held_up_run_elsewhere),
+	    cmocka_unit_test(worker_whose_tasks_ran_elsewhere_is_not_expected_to_run_them),
 	};
 	return cmocka_run_group_tests_name("submission", tests, NULL, NULL);
 }
