@@ -179,6 +179,25 @@ static void add_emulated_twice_gives_two_nodes_and_one_class(void **state)
 	heddle_platform_free(p);
 }
 
+/* The platform has nodes of such names already, as one that was saved with accelerators and loaded again. */
+static void emulated_accelerator_gets_a_name_that_is_free(void **state)
+{
+	(void)state;
+	for (int last = 0; last < 3; last++) {
+		struct heddle_platform *p = NULL;
+		char expected[32];
+		assert_int_equal(heddle_platform_discover(1, &p), 0);
+		for (int i = 0; i <= last; i++)
+			assert_int_equal(heddle_platform_add_emulated(p, 0, 0, 0, 1), 0);
+		p->next_emulated = 0; /* what a file does not say */
+		assert_int_equal(heddle_platform_add_emulated(p, 0, 0, 0, 1), 0);
+		snprintf(expected, sizeof expected, "emulated%d", last + 1);
+		assert_string_equal(p->nodes[last + 2].name, expected);
+		assert_int_equal(heddle_platform_check(p), 0);
+		heddle_platform_free(p);
+	}
+}
+
 static void add_emulated_wrong_argument_changes_nothing(void **state)
 {
 	(void)state;
@@ -247,6 +266,7 @@ int main(void)
 	    IN_DIRECTORY(discover_describes_this_machine),
 	    cmocka_unit_test(discover_nothing_is_for_accelerators_only),
 	    IN_DIRECTORY(add_emulated_twice_gives_two_nodes_and_one_class),
+	    cmocka_unit_test(emulated_accelerator_gets_a_name_that_is_free),
 	    cmocka_unit_test(add_emulated_wrong_argument_changes_nothing),
 	    cmocka_unit_test(topology_binds_and_gives_back),
 	    cmocka_unit_test(topology_distance_grows_with_separation),
