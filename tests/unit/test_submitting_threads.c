@@ -99,13 +99,26 @@ static void kernel_run_by_a_throttled_thread_may_submit(void **state)
 
 enum { WINDOW = 8, ROOM_AGAIN = WINDOW / 4 };
 
+struct gate {
+	atomic_int begun, open;
+};
+
+/* Says that it has begun, and lasts until its gate is open. */
+static int stay_until_open(heddle_context *c)
+{
+	struct gate *gate = pointer_value(c);
+	gate->begun = 1;
+	wait_for(&gate->open, 1);
+	return 0;
+}
+
 /* A thread that submits one task more than the window has room for. */
 struct submitter {
 	heddle_runtime *rt;
 	heddle_codelet *stay;
-	heddle_data *data;            /* what each task writes; NULL: nothing */
-	atomic_int gates[WINDOW + 1]; /* the task with that number ends when it is not 0 */
-	atomic_int submitted;         /* calls that have returned */
+	heddle_data *data;             /* what each task writes; NULL: nothing */
+	struct gate gates[WINDOW + 1]; /* per task */
+	atomic_int submitted;          /* calls that have returned */
 };
 
 static void *submit_one_too_many(void *arg)
@@ -113,10 +126,12 @@ static void *submit_one_too_many(void *arg)
 	struct submitter *s = arg;
 	int status = 0;
 	for (int i = 0; i <= WINDOW; i++) {
-		atomic_int *gate = &s->gates[i];
+		struct gate *gate = &s->gates[i];
 		status |= s->data ? heddle_submit(s->rt, heddle_call(s->stay), heddle_rw(s->data), heddle_value(gate))
 		                  : heddle_submit(s->rt, heddle_call(s->stay), heddle_value(gate));
 		s->submitted++;
+		if (i == 0 && !s->data) /* while the worker is busy the program submits without the lock */
+			wait_for(&gate->begun, 1);
 	}
 	return status ? s : NULL;
 }
@@ -134,7 +149,7 @@ static void throttled_thread_goes_on_when_a_quarter_of_the_window_is_free(void *
 {
 	(void)state;
 	struct submitter s = {.rt = start_with_window()};
-	s.stay = heddle_codelet_new(s.rt, .name = "stay", .cpu = pass_gate);
+	s.stay = heddle_codelet_new(s.rt, .name = "stay", .cpu = stay_until_open);
 	pthread_t thread;
 	void *failed;
 	assert_int_equal(pthread_create(&thread, NULL, submit_one_too_many, &s), 0);
@@ -142,11 +157,11 @@ static void throttled_thread_goes_on_when_a_quarter_of_the_window_is_free(void *
 	give_others_time();
 	assert_int_equal(s.submitted, WINDOW);
 	for (int i = 0; i < ROOM_AGAIN; i++)
-		s.gates[i] = 1;
+		s.gates[i].open = 1;
 	assert_int_equal(pthread_join(thread, &failed), 0);
 	assert_null(failed);
 	for (int i = ROOM_AGAIN; i <= WINDOW; i++)
-		s.gates[i] = 1;
+		s.gates[i].open = 1;
 	assert_ok(heddle_stop(s.rt));
 }
 
@@ -156,12 +171,12 @@ static void window_full_of_tasks_that_wait_for_the_program_lets_more_in(void **s
 {
 	(void)state;
 	struct submitter s = {.rt = start_with_window()};
-	s.stay = heddle_codelet_new(s.rt, .name = "stay", .cpu = pass_gate);
+	s.stay = heddle_codelet_new(s.rt, .name = "stay", .cpu = stay_until_open);
 	long x = 0;
 	pthread_t thread;
 	void *failed;
 	for (int i = 0; i <= WINDOW; i++)
-		s.gates[i] = 1;
+		s.gates[i].open = 1;
 	assert_ok(heddle_variable(s.rt, &x, sizeof x, &s.data));
 	assert_ok(heddle_acquire(s.data, HEDDLE_RW));
 	assert_int_equal(pthread_create(&thread, NULL, submit_one_too_many, &s), 0);

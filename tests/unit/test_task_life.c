@@ -101,12 +101,40 @@ static void callback_of_a_tiny_task_comes_before_the_next_begins(void **state)
 	assert_int_equal(count_late(1), 0);
 }
 
+static uint64_t task_bytes(heddle_runtime *rt)
+{
+	struct heddle_stats stats;
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	return stats.task_bytes;
+}
+
+/* A task too large to be made of what others leave has memory of its own, which goes when the task has ended. */
+static void memory_of_a_large_task_goes_with_it(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	static const char large[5000];
+	assert_ok(heddle_submit(rt, heddle_call(codelet)));
+	uint64_t before = task_bytes(rt);
+	heddle_task *held;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_bytes(large, sizeof large), heddle_out(&held)));
+	for (int i = 0; i < 100; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_bytes(large, sizeof large)));
+	assert_in_range(task_bytes(rt), before + sizeof large, before + 2 * sizeof large); /* that of the one held */
+	heddle_task_release(held);
+	assert_int_equal(task_bytes(rt), before);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(result_may_be_read_once_the_task_is_done),
 	    cmocka_unit_test(tiny_task_that_the_program_holds_is_done_before_the_next_begins),
 	    cmocka_unit_test(callback_of_a_tiny_task_comes_before_the_next_begins),
+	    cmocka_unit_test(memory_of_a_large_task_goes_with_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
