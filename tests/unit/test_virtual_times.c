@@ -131,6 +131,28 @@ static void noise_leaves_every_task_a_tenth_of_its_time(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* The setting says how many tasks accelerators are given at a time: cores have as many as the platform says. */
+static void pipeline_of_the_program_is_for_accelerators(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.pipeline = 3;
+	config.trace = 1;
+	heddle_runtime *rt = start_on(&config, three);
+	heddle_codelet *work = given(rt, "work", ten_or_22);
+	struct heddle_trace *trace;
+	for (int i = 0; i < 3; i++)
+		assert_ok(heddle_submit(rt, heddle_call(work), heddle_on(DEEP)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	static const double picked[] = {0, 0, 10};
+	assert_int_equal(trace->n_tasks, 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(trace->tasks[i].picked == picked[i]);
+	heddle_trace_free(trace);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +160,7 @@ int main(void)
 	    cmocka_unit_test(tasks_that_a_worker_has_been_given_count_until_they_end),
 	    cmocka_unit_test(worker_that_has_its_next_task_does_not_wait_for_data),
 	    cmocka_unit_test(noise_leaves_every_task_a_tenth_of_its_time),
+	    cmocka_unit_test(pipeline_of_the_program_is_for_accelerators),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
