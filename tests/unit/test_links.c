@@ -42,13 +42,14 @@ static struct heddle_platform *measured(const char *dir, double bandwidth, doubl
 	return p;
 }
 
-/* In MB/s, which are bytes per us: between a slow disk and far more than any memory does. */
+/* In MB/s, which are bytes per us: between less than any memory does on a machine that is busy with much else, and far
+ * more than any does. Bytes per second would be a million times as many. */
 static void links_as_fast_as_memory_are_measured_in_mb_per_second(void **state)
 {
 	struct heddle_platform *p = measured(*state, 0, 0);
 	for (int back = 0; back < 2; back++) {
 		const struct heddle_link *l = heddle_platform_link(p, back ? 1 : 0, back ? 0 : 1);
-		if (!(l->bandwidth > 10 && l->bandwidth < 1e7))
+		if (!(l->bandwidth > 0.1 && l->bandwidth < 1e7))
 			fail_msg("%g MB/s", l->bandwidth);
 		assert_true(l->latency >= 0 && l->latency < 1e6);
 	}
