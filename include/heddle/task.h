@@ -207,7 +207,8 @@ static inline struct heddle_item heddle_named(const char *name)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_NAME, 0, name, 0);
 }
-/* The program keeps a reference in *t, for heddle_task_wait and heddle_after, until heddle_task_release. */
+/* The program keeps a reference in *t, for heddle_task_wait and heddle_after, until heddle_task_release. *t is NULL
+ * when heddle_submit fails. */
 static inline struct heddle_item heddle_out(heddle_task **t)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_OUT, 0, t, 0);

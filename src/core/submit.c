@@ -341,8 +341,7 @@ void hd_control_begin(heddle_runtime *rt)
 	rt->dispatch.releaser = -1;
 	drain_all(rt);
 	throttle(rt);
-	hd_revoke(rt);
-	hd_drain(rt);
+	drain_all(rt);
 }
 
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
@@ -380,15 +379,13 @@ static void discard(struct hd_inbox *inbox, heddle_task *t)
 static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 {
 	for (size_t i = 0; i < n; i++)
-		if (items[i].what == HEDDLE_ITEM_OUT)
+		if (items[i].what == HEDDLE_ITEM_OUT && items[i].ptr)
 			*(heddle_task **)(uintptr_t)items[i].ptr = t;
 }
 
-int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)
+static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 {
 	struct hd_request q;
-	if (HD_UNLIKELY(!rt || (n && !items)))
-		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");
 	int status = hd_request_read(rt, n, items, &q);
 	if (HD_UNLIKELY(status))
 		return status;
@@ -405,7 +402,14 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
-	status = push(rt, inbox, t);
+	return push(rt, inbox, t);
+}
+
+int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)
+{
+	if (HD_UNLIKELY(!rt || (n && !items)))
+		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");
+	int status = submit(rt, n, items);
 	if (HD_UNLIKELY(status))
 		hand_out(NULL, n, items);
 	return status;

@@ -10,8 +10,8 @@
 #include <heddle/data.h>
 #include "core/task.h"
 
-/* Copies that could be evicted, from the least to the most recently used. Clean: another valid copy exists, or the copy is
- * invalid. Dirty: the only valid one, to be written back first. */
+/* Copies that could be evicted, from the least to the most recently used. Clean: another valid copy exists, or the copy
+ * is invalid. Dirty: the only valid one, to be written back first. */
 enum hd_lru_list { HD_UNLISTED, HD_CLEAN, HD_DIRTY, HD_LISTS };
 
 /* A copy of a datum on one node. */

@@ -236,20 +236,22 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 
 /* --- Stop --------------------------------------------------------------------------------------------------------- */
 
-/* Calls `act`, without the lock, for each datum that is wanted when its turn comes, newest first, until it fails:
- * pieces come before what they are pieces of. */
+/* Calls `act`, without the lock, for each datum that is wanted when its turn comes, newest first: pieces come before
+ * what they are pieces of. Returns the first error; the data that follow are not held up by it. */
 static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int (*act)(heddle_data *))
 {
 	heddle_data *d;
 	int status = 0;
 	hd_lock(&rt->lock);
 	rt->handles.next_left = rt->handles.list;
-	while (!status && (d = rt->handles.next_left)) {
+	while ((d = rt->handles.next_left)) {
 		rt->handles.next_left = d->next;
 		if (!wanted(d))
 			continue;
 		hd_unlock(&rt->lock);
-		status = act(d);
+		int failed = act(d);
+		if (!status)
+			status = failed;
 		hd_lock(&rt->lock);
 	}
 	rt->handles.next_left = NULL;
@@ -276,10 +278,9 @@ static int is_the_programs(const heddle_data *d)
 static int bring_home(heddle_runtime *rt)
 {
 	int status = each_data(rt, is_innermost_partition, heddle_unpartition);
-	if (!status)
-		status = each_data(rt, is_the_programs, heddle_unregister_async);
+	int left = each_data(rt, is_the_programs, heddle_unregister_async);
 	int waited = heddle_wait_all(rt);
-	return status ? status : waited;
+	return status ? status : left ? left : waited;
 }
 
 int heddle_stop(heddle_runtime *rt)

@@ -122,6 +122,17 @@ static void task_of_another_runtime_is_no_predecessor(void **state)
 	stop_after(there, 3);
 }
 
+static void place_for_a_task_that_was_refused_is_null(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	heddle_task *task = (heddle_task *)&codelet; /* any other address */
+	assert_int_equal(heddle_submit(rt, heddle_call(codelet), heddle_on(1000), heddle_out(&task)), HEDDLE_E_INVALID);
+	assert_null(task);
+	assert_ok(heddle_stop(rt));
+}
+
 static void worker_that_is_not_there_is_refused(void **state)
 {
 	(void)state;
@@ -226,6 +237,7 @@ int main(void)
 	    cmocka_unit_test(items_that_point_nowhere_are_refused),
 	    cmocka_unit_test(name_of_null_is_the_name_of_the_codelet),
 	    cmocka_unit_test(task_of_another_runtime_is_no_predecessor),
+	    cmocka_unit_test(place_for_a_task_that_was_refused_is_null),
 	    cmocka_unit_test(worker_that_is_not_there_is_refused),
 	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, NULL),
 	    cmocka_unit_test_prestate(task_that_no_worker_may_run_is_refused, simulated),

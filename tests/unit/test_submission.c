@@ -244,6 +244,7 @@ int main(void)
 	    cmocka_unit_test(urgent_task_submitted_by_a_kernel_runs_first),
 	    cmocka_unit_test(tiny_tasks_behind_an_unexpectedly_long_one_run_elsewhere),
 	    cmocka_unit_test(worker_whose_tasks_ran_elsewhere_is_not_expected_to_run_them),
+	    cmocka_unit_test(tiny_tasks_of_a_worker_that_is_held_up_run_elsewhere),
 	};
 	return cmocka_run_group_tests_name("submission", tests, NULL, NULL);
 }

@@ -37,7 +37,9 @@ struct hd_threads {
 	size_t n_seated, n_done; /* threads of workers that have opened their device; that run no more tasks */
 	int closing;             /* devices are to be closed */
 	int caller_busy;         /* a waiting thread drives worker 0 */
-	double looked;           /* us: when a worker last looked for what the policy does not know of */
+	/* us: when a worker last looked for what the policy does not know of: into the inbox, at other workers'
+	 * bursts */
+	double looked, rescued;
 	struct hd_event counted; /* a worker's thread sets it after counting itself */
 };
 

@@ -106,6 +106,9 @@ static void look_around(struct hd_worker *w)
 		return;
 	th->looked = rt->now;
 	hd_drain(rt);
+	if (rt->now - th->rescued < OVERDUE_US)
+		return;
+	th->rescued = rt->now;
 	hd_bursts_rescue(w, OVERDUE_US);
 }
 
