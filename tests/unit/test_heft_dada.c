@@ -245,6 +245,32 @@ static void dada_cp_counts_transfers(void **unused)
 	}
 }
 
+/* The first GPU has 1000 us to go, so lambda must be 400 us at least for (2 + alpha) lambda to hold them. Half of that
+ * is room for the four tasks of 10 us where their datum is: none has to leave. */
+static void dada_largest_backlog_is_part_of_the_first_guess(void **unused)
+{
+	(void)unused;
+	heddle_codelet codelets[4];
+	heddle_data d = {.bytes = 8, .valid = 1 << 2};
+	heddle_sched s;
+	fake_open(&s, "dada", "alpha=0.5", 1, 2);
+	fake_start(&s);
+	for (int i = 0; i < 4; i++)
+		codelets[i] = (heddle_codelet){.name = "better on a CPU", .time = {2, 10}};
+	set_codelets(codelets, 4);
+	for (int i = 0; i < 4; i++) {
+		tasks[i].data[0] = &d;
+		tasks[i].mode[0] = HEDDLE_W;
+		tasks[i].n_data = 1;
+	}
+	s.free_at[1] = 1000;
+	ready_batch(&s, 4);
+	assert_true(fake_report(&s, "placed by affinity") == 4);
+	for (int i = 0; i < 4; i++)
+		assert_non_null(fake_pick(&s, 2));
+	fake_close(&s);
+}
+
 static void dada_backlog_is_where_loads_start(void **unused)
 {
 	(void)unused;
@@ -272,6 +298,7 @@ int main(void)
 	    cmocka_unit_test(dada_affinity_is_limited_by_alpha),
 	    cmocka_unit_test(dada_cp_counts_transfers),
 	    cmocka_unit_test(dada_backlog_is_where_loads_start),
+	    cmocka_unit_test(dada_largest_backlog_is_part_of_the_first_guess),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,28 @@ static void random_bound_tasks_go_where_they_can(void **unused)
 	fake_close(&s);
 }
 
+/* The first worker drawn is most often one that may not take the task. Among the two that may, the GPU is five times as
+ * likely as the CPU all the same. */
+static void random_few_workers_keep_their_proportions(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	size_t given = 0;
+	fake_open(&s, "random", NULL, 8, 1);
+	fake_start(&s);
+	make_tasks(4000);
+	for (int i = 0; i < 4000; i++)
+		tasks[i].workers = 1 << 3 | 1 << 8;
+	ready_all(&s, 4000, -1);
+	while (fake_pick(&s, 3))
+		given++;
+	assert_in_range(given, 580, 760);
+	while (fake_pick(&s, 8))
+		given++;
+	assert_int_equal(given, 4000);
+	fake_close(&s);
+}
+
 /* --- ws, lws ------------------------------------------------------------------------------------------------------ */
 
 static void ws_idle_worker_steals_from_the_most_loaded(void **unused)
@@ -266,6 +288,27 @@ static void ws_victims_in_turn_as_starpu(void **unused)
 		fake_ready(&s, &tasks[i], 1 + i % 3);
 	ASSERT_PICKS(&s, 0, 6, 7, 8, 3, 4, 5); /* victims 1 2 3 1 2 3 */
 	fake_close(&s);
+}
+
+/* Tasks that any worker can run are in one list, those for CPUs only in another: age is compared across the two. */
+static void ages_are_compared_across_sets_of_workers(void **unused)
+{
+	(void)unused;
+	static const struct {
+		const char *policy;
+		int own[2], stolen;
+	} cases[] = {{"lws", {4, 3}, 0}, {"ws", {0, 1}, 4}};
+	for (int c = 0; c < 2; c++) {
+		heddle_sched s;
+		fake_open(&s, cases[c].policy, NULL, 2, 1);
+		fake_start(&s);
+		make_tasks(5);
+		tasks[1].workers = tasks[3].workers = 0x3;
+		ready_all(&s, 5, 0);
+		ASSERT_PICKS(&s, 1, cases[c].stolen);
+		ASSERT_PICKS(&s, 0, cases[c].own[0], cases[c].own[1]);
+		fake_close(&s);
+	}
 }
 
 /* The victim's queue starts with tasks for GPUs only, which do not hide the one that a CPU can take. */
@@ -437,11 +480,13 @@ int main(void)
 	    cmocka_unit_test(eager_more_sets_than_room_all_run),
 	    cmocka_unit_test(random_speeds_are_proportions),
 	    cmocka_unit_test(random_bound_tasks_go_where_they_can),
+	    cmocka_unit_test(random_few_workers_keep_their_proportions),
 	    cmocka_unit_test(ws_idle_worker_steals_from_the_most_loaded),
 	    cmocka_unit_test(ws_submitted_tasks_go_round_to_those_that_can),
 	    cmocka_unit_test(lws_owner_newest_thief_oldest_of_the_nearest),
 	    cmocka_unit_test(lws_priorities_come_before_age_unless_ignored),
 	    cmocka_unit_test(ws_victims_in_turn_as_starpu),
+	    cmocka_unit_test(ages_are_compared_across_sets_of_workers),
 	    cmocka_unit_test(lws_thief_finds_what_its_class_can_run),
 	    cmocka_unit_test(any_policy_random_tasks_each_runs_once),
 	    cmocka_unit_test(any_policy_all_picks_empty_the_queue),
