@@ -233,6 +233,20 @@ static void chrome_says_of_each_transfer_what_happened(void **state)
 	heddle_trace_free(trace);
 }
 
+/* The second transfer begins before the first has ended: each has a thread of the link to itself. */
+static void chrome_draws_overlapping_transfers_side_by_side(void **state)
+{
+	(void)state;
+	static const int threads[] = {0, 1, 2};
+	struct heddle_trace *trace = distinct();
+	trace->transfers[1].start = 106;
+	char *text = exported(trace, HEDDLE_TRACE_CHROME, "a.json");
+	for (size_t i = 0; i < trace->n_transfers; i++)
+		json_number(event(text, "X", "\"cat\":\"transfer\"", i), "tid", threads[i]);
+	free(text);
+	heddle_trace_free(trace);
+}
+
 /* The label of a process or a thread: its name, and its place among the others. */
 static void expect_label(const char *text, const char *kind, int process, int thread, const char *name)
 {
@@ -418,6 +432,23 @@ static void paje_states_are_those_of_the_workers(void **state)
 	heddle_trace_free(trace);
 }
 
+/* A task of no duration begins before it ends, too, and its worker is idle after it. */
+static void paje_task_of_no_duration_leaves_its_worker_idle(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = distinct();
+	trace->tasks[1].end = trace->tasks[1].start;
+	char *text = exported(trace, HEDDLE_TRACE_PAJE, "a.paje");
+	for (size_t i = 0; i < 2; i++) {
+		const char *line = paje_line(text, "SetState", 4 + i);
+		paje_time(text, line, 17);
+		paje_text(text, line, "Container", "w1");
+		paje_text(text, line, "Value", i ? "idle" : "c1");
+	}
+	free(text);
+	heddle_trace_free(trace);
+}
+
 static void paje_containers_and_values_have_their_names(void **state)
 {
 	(void)state;
@@ -508,10 +539,12 @@ int main(void)
 	    cmocka_unit_test(csv_says_of_each_transfer_what_happened),
 	    cmocka_unit_test(chrome_says_of_each_task_what_happened),
 	    cmocka_unit_test(chrome_says_of_each_transfer_what_happened),
+	    cmocka_unit_test(chrome_draws_overlapping_transfers_side_by_side),
 	    cmocka_unit_test(chrome_names_the_run_its_workers_and_its_links),
 	    cmocka_unit_test(chrome_draws_the_path_from_each_end_to_the_next_start),
 	    cmocka_unit_test(paje_links_go_from_one_node_to_the_other),
 	    cmocka_unit_test(paje_states_are_those_of_the_workers),
+	    cmocka_unit_test(paje_task_of_no_duration_leaves_its_worker_idle),
 	    cmocka_unit_test(paje_containers_and_values_have_their_names),
 	    cmocka_unit_test(path_leaves_out_a_task_that_ended_after_the_next_began),
 	    cmocka_unit_test(trace_file_has_the_fields_in_the_order_of_the_page),
