@@ -1,4 +1,4 @@
-/* src/plot: where the bars of a Gantt chart lie, as its SVG says. */
+/* src/plot: where the bars of a Gantt chart lie, and how high its curve of ready tasks is, as its SVG says. */
 #include "svg.h"
 #include "traces.h"
 #include <math.h>
@@ -7,19 +7,29 @@ struct bar {
 	double left, right, top;
 };
 
-/* Whether a path is filled with the colour and four-cornered, as bars are; versions of cairo write this differently. */
-static int is_bar(const char *path, const char *end, uint32_t color, struct bar *bar)
+/* Whether a path is filled with the colour; versions of cairo write this differently. */
+static int has_fill(const char *path, const char *end, uint32_t color)
 {
-	const char *fill = behind(path, end, "fill:rgb("), *corners = behind(path, end, " d=\"");
-	double rgb[3], x[4], y[4];
+	const char *fill = behind(path, end, "fill:rgb(");
+	double rgb[3];
 	fill = fill ? fill : behind(path, end, "fill=\"rgb(");
-	if (!fill || !corners || sscanf(fill, "%lf%% , %lf%% , %lf%%", &rgb[0], &rgb[1], &rgb[2]) != 3 ||
-	    sscanf(corners, "M %lf %lf L %lf %lf L %lf %lf L %lf %lf Z", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2],
-	           &x[3], &y[3]) != 8)
+	if (!fill || sscanf(fill, "%lf%% , %lf%% , %lf%%", &rgb[0], &rgb[1], &rgb[2]) != 3)
 		return 0;
 	for (int i = 0; i < 3; i++)
 		if (fabs(rgb[i] / 100 * 255 - (color >> (16 - 8 * i) & 255)) > 0.01)
 			return 0;
+	return 1;
+}
+
+/* Whether a path is filled with the colour and four-cornered, as bars are. */
+static int is_bar(const char *path, const char *end, uint32_t color, struct bar *bar)
+{
+	const char *corners = behind(path, end, " d=\"");
+	double x[4], y[4];
+	if (!corners || !has_fill(path, end, color) ||
+	    sscanf(corners, "M %lf %lf L %lf %lf L %lf %lf L %lf %lf Z", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2],
+	           &x[3], &y[3]) != 8)
+		return 0;
 	*bar = (struct bar){x[0], x[2], y[0]};
 	return 1;
 }
@@ -91,10 +101,43 @@ static void bars_lie_where_their_events_were(void **state)
 	heddle_trace_free(trace);
 }
 
+/* The share of the points of the curve of ready tasks that are as high as its highest point. */
+static double share_at_the_top(const char *svg)
+{
+	const char *p = svg;
+	while ((p = strstr(p, "<path")) != NULL && !has_fill(p, strchr(p, '>'), 0x9db4c8))
+		p++;
+	assert_non_null(p);
+	double x, y, top = INFINITY;
+	size_t n = 0, n_top = 0;
+	int used = 0;
+	for (p = strstr(p, " d=\"") + 4; sscanf(p, " %*[ML] %lf %lf%n", &x, &y, &used) == 2; p += used) {
+		n_top = y < top - 0.01 ? 1 : n_top + (y < top + 0.01);
+		top = fmin(top, y);
+		n++;
+	}
+	return (double)n_top / (double)n;
+}
+
+/* Of the 74 us there is one ready task for 2, 9 and 9 us, and none for the rest. */
+static void ready_tasks_are_counted_until_they_start(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = distinct();
+	struct heddle_gantt_options options = {.width = 1200, .transfers = 1};
+	size_t length = 0;
+	OK(heddle_trace_gantt(trace, file("a.svg"), &options));
+	char *svg = contents(file("a.svg"), &length);
+	assert_true(fabs(share_at_the_top(svg) - 20.0 / 74) < 0.01);
+	free(svg);
+	heddle_trace_free(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(bars_lie_where_their_events_were),
+	    cmocka_unit_test(ready_tasks_are_counted_until_they_start),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
