@@ -288,15 +288,14 @@ static void dot_edges_carry_what_is_handed_over(void **state)
 	assert_int_equal(again->n_edges, 1);
 	heddle_graph_free(g);
 	heddle_graph_free(again);
-	write_file(
-	    file("a.json"),
-	    "{\"heddle_graph\": 1, \"data\": [10, 200, 3000], \"tasks\": [{\"type\": \"a\", \"data\": [\"W\", 0]},"
-	    "{\"type\": \"a\", \"data\": [\"W\", 1, \"W\", 2]},"
-	    "{\"type\": \"a\", \"data\": [\"R\", 0, \"RW\", 1, \"R\", 2]}]}");
+	write_file(file("a.json"), "{\"heddle_graph\": 1, \"data\": [10, 200, 3000, 40000], \"tasks\": ["
+	                           "{\"type\": \"a\", \"data\": [\"W\", 0, \"W\", 3]},"
+	                           "{\"type\": \"a\", \"data\": [\"W\", 1, \"W\", 2]},"
+	                           "{\"type\": \"a\", \"data\": [\"R\", 0, \"RW\", 1, \"R\", 2, \"COMMUTE\", 3]}]}");
 	g = load(file("a.json"));
 	assert_ok(heddle_graph_save(g, file("a.dot")));
 	again = load(file("a.dot"));
-	assert_true(hd_graph_task_bytes(again, 0) == 10);
+	assert_true(hd_graph_task_bytes(again, 0) == 40010);
 	assert_true(hd_graph_task_bytes(again, 1) == 3200);
 	heddle_graph_free(g);
 	heddle_graph_free(again);
@@ -369,6 +368,19 @@ static void stg_of_the_prototype_set_and_with_costs_are_told_apart(void **state)
 	assert_int_equal(g->n_edges, 0);
 	assert_int_equal(g->n_data, 1);
 	assert_int_equal(g->data[0].bytes, 70000); /* 7 us at 10000 MB/s */
+	heddle_graph_free(g);
+}
+
+/* Two tasks are said to come and there are three: the last one is the dummy, and the first is a task of no time. */
+static void stg_first_task_of_no_time_is_no_dummy_when_the_last_is(void **state)
+{
+	(void)state;
+	static const char text[] = "2\n1 0 0\n2 5 1 1\n3 0 1 2\n";
+	struct heddle_graph *g;
+	assert_ok(hd_graph_parse_stg("test", text, strlen(text), &g));
+	assert_int_equal(g->n_tasks, 2);
+	assert_int_equal(g->n_edges, 1);
+	assert_true(time_of(g, 0, "cpu") == 0 && time_of(g, 1, "cpu") == 5);
 	heddle_graph_free(g);
 }
 
@@ -483,6 +495,7 @@ int main(void)
 	    cmocka_unit_test(wrong_dot_is_refused_with_its_line),
 	    cmocka_unit_test(stg_has_its_tasks_without_the_dummies),
 	    cmocka_unit_test(stg_of_the_prototype_set_and_with_costs_are_told_apart),
+	    cmocka_unit_test(stg_first_task_of_no_time_is_no_dummy_when_the_last_is),
 	    cmocka_unit_test(wrong_stg_is_refused_with_its_line),
 	    cmocka_unit_test(extension_chooses_the_format),
 	    cmocka_unit_test(time_beyond_the_limit_is_refused_with_its_task),
