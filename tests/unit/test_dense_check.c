@@ -136,13 +136,14 @@ static size_t list_tasks(struct task *tasks)
 	return i;
 }
 
+static const char kernel_times[] = "kernels:\n- {codelet: dpotrf, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dtrsm, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dsyrk, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dgemm, class: cpu, gflops: 1}\n";
+
 static void factor_in_virtual_time(enum heddle_dense_priority rule, struct task *tasks)
 {
-	struct machine m = {.cpus = 2,
-	                    .kernels = "kernels:\n- {codelet: dpotrf, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dtrsm, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dsyrk, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dgemm, class: cpu, gflops: 1}\n"};
+	struct machine m = {.cpus = 2, .kernels = kernel_times};
 	struct heddle_dense_problem problem = {.n = 10 * TILES, .tile = 10, .priority = rule};
 	struct heddle_dense_report report;
 	heddle_dense *dense;
@@ -208,6 +209,30 @@ static void no_priorities_are_all_the_same(void **state)
 		assert_int_equal(t->priority, 0);
 }
 
+/* --- Operations --------------------------------------------------------------------------------------------------- */
+
+/* The last tiles are narrower than the others: every operation is asked for the extents that it really has. */
+static void operations_of_the_tasks_add_up_to_those_of_the_factorisation(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .kernels = kernel_times};
+	struct heddle_dense_problem problem = {.n = 47, .tile = 10};
+	struct heddle_dense_report report;
+	heddle_dense *dense;
+	double sum = 0, whole = heddle_dense_potrf_flops(problem.n);
+	machine_start(&m);
+	OK(heddle_dense_open(m.rt, &dense));
+	OK(heddle_dense_potrf_graph(dense, &problem, &report));
+	struct heddle_trace *trace = machine_trace(&m);
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		sum += trace->tasks[i].flops;
+	if (!(fabs(sum - whole) <= 1e-12 * whole))
+		fail_msg("the tasks have %g operations and the factorisation %g", sum, whole);
+	heddle_trace_free(trace);
+	heddle_dense_close(dense);
+	OK(heddle_stop(m.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +240,7 @@ int main(void)
 	    cmocka_unit_test(path_priorities_are_in_the_order_of_the_longest_paths),
 	    cmocka_unit_test(starpu_priorities_are_those_of_its_example),
 	    cmocka_unit_test(no_priorities_are_all_the_same),
+	    cmocka_unit_test(operations_of_the_tasks_add_up_to_those_of_the_factorisation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

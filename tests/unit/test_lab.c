@@ -477,6 +477,23 @@ static void nod_is_averaged_over_the_tasks_of_a_type(void **unused)
 	hd_lab_sim_free(sim);
 }
 
+/* All A and B cost the same and release one task each; that of B takes a hundred times as long. */
+static void released_work_is_that_of_the_successors(void **unused)
+{
+	(void)unused;
+	static const double costs[][2] = {{10, 10}, {10, 10}, {1, 1}, {100, 100}};
+	static const struct heddle_graph_edge edges[] = {{0, 2}, {1, 3}};
+	struct hd_lab_dag *dag = by_hand("ABCD", costs, edges, 2, 1, 1);
+	struct hd_lab_sim *sim = new_sim();
+	struct hd_lab_heuristic out;
+	hd_lab_heuristic(sim, dag, HD_NODXR, 1, &out);
+	const uint8_t expected[] = {1, 0, 2, 3};
+	assert_memory_equal(out.orders.order[HD_LAB_CPU], expected, 4);
+	assert_memory_equal(out.orders.order[HD_LAB_GPU], expected, 4);
+	hd_lab_dag_free(dag);
+	hd_lab_sim_free(sim);
+}
+
 /* A releases 100 us of C, which the GPU does, B 150 us of D, which the CPU does. At first both classes count as idle
  * and B goes first; when a round has shown that the CPU is always busy, only what is released for the GPU counts, and A
  * does. */
@@ -552,6 +569,7 @@ int main(void)
 	    cmocka_unit_test(ties_are_broken_at_random),
 	    cmocka_unit_test(heuristics_give_permutations_and_their_makespans),
 	    cmocka_unit_test(nod_is_averaged_over_the_tasks_of_a_type),
+	    cmocka_unit_test(released_work_is_that_of_the_successors),
 	    cmocka_unit_test(idle_shares_are_learnt_from_simulations),
 	    cmocka_unit_test(experiment_does_not_depend_on_threads),
 	};
