@@ -107,7 +107,7 @@ static double own_size(const struct heddle_trace *trace, size_t task, unsigned c
 }
 
 /* More kinds than the linear program takes, of two ratios between the classes. All of the first codelet goes to the
- * card, and of the second what evens it out; its first task alone would suggest the contrary. */
+ * card, and of the second what evens it out; its first task alone would suggest the contrary, and so would its last. */
 static void bounds_of_many_sizes_are_merged_exactly(void **state)
 {
 	(void)state;
@@ -117,7 +117,8 @@ static void bounds_of_many_sizes_are_merged_exactly(void **state)
 	for (size_t i = 0; i < N; i++) {
 		set_task(trace, i, 0, (double)i, (double)i + 1);
 		trace->tasks[i].codelet = i % 2;
-		trace->tasks[i].bytes = i == 0 ? 500 : (1 + sqrt((double)i)) * (i % 2 ? 1 : 0.01);
+		trace->tasks[i].bytes =
+		    i == 0 || i == N - 2 ? 500 + (double)i : (1 + sqrt((double)i)) * (i % 2 ? 1 : 0.01);
 		sums[i % 2] += trace->tasks[i].bytes;
 	}
 	struct heddle_bounds bounds;
