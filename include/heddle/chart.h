@@ -1,7 +1,7 @@
 /* Charts of figures that are not traces: points and lines of several series on two axes.
  *
- * Everything is borrowed for the time of the call. Colours and markers are chosen so that series can be told apart
- * without seeing colours; a legend names them when there are several.
+ * The strings and arrays are borrowed until the call returns. Colours and markers are chosen so that the series can be
+ * told apart even in black and white; a chart of several series has a legend.
  */
 #ifndef HEDDLE_CHART_H
 #define HEDDLE_CHART_H
@@ -17,19 +17,21 @@ struct heddle_chart_series {
 	const char *name;
 	const double *x, *y;
 	size_t n;
-	int joined; /* a line through the points, in the order given; otherwise only the points */
+	int joined; /* 1: a line joins the points in the order given; 0: points alone */
 };
 
 struct heddle_chart {
 	const char *title, *x_label, *y_label; /* NULL: none */
 	int log_x, log_y;                      /* logarithmic axes */
-	double width, height;                  /* points; 0: chosen */
+	double width, height;                  /* in points (1/72 inch); 0: the library chooses */
 	const struct heddle_chart_series *series;
 	size_t n_series;
 };
 
-/* Draws a chart; the format is the path's extension: .png, .svg, .pdf. Points that are not finite, or not positive on a
- * logarithmic axis, are left out and interrupt the line. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */
+/* Draws a chart into the file `path`, whose extension chooses the format: .png, .svg or .pdf. Points that are not
+ * finite, or not positive on a logarithmic axis, are left out, and the line is interrupted there. HEDDLE_E_INVALID: the
+ * extension is another one, or the chart contradicts itself; HEDDLE_E_IO: the file cannot be written;
+ * HEDDLE_E_MEMORY. */
 int heddle_chart_lines(const struct heddle_chart *chart, const char *path);
 
 #ifdef __cplusplus

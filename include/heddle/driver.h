@@ -1,8 +1,9 @@
-/* What a kind of processor must offer. Staging, eviction, ordering and retries are shared code above it.
+/* What a driver, the code for one kind of processor, must offer. Fetching a task's data, eviction, ordering and retries
+ * are not its business: the core does them for all drivers alike.
  *
- * One driver serves all devices of its kind. Functions return 0 or a negative status (and leave a sentence with
- * heddle_error). Only alloc and free are called with the lock of the core
- * held: they must not call Heddle.
+ * One driver serves all devices of its kind. Its functions return 0 or a negative status, after heddle_error has taken
+ * the sentence that explains it. `alloc` and `free` are called with the lock of the core held, so they must not call
+ * Heddle; the other functions are called without it.
  */
 #ifndef HEDDLE_DRIVER_H
 #define HEDDLE_DRIVER_H
@@ -18,7 +19,7 @@ extern "C" {
 
 #define HEDDLE_DRIVER_ABI 1
 
-/* A strided copy: the same extents on both sides, each with its strides. */
+/* A copy of an array from one node to another: both sides have the same extents, but each has its own strides. */
 struct heddle_copy {
 	unsigned from_node, to_node;
 	struct heddle_part from, to;
@@ -26,26 +27,26 @@ struct heddle_copy {
 
 struct heddle_driver {
 	unsigned abi;
-	const char *kind; /* the class kind it serves */
-	/* Once per device, from its worker's thread, before anything else: makes the device current. cuda:
-	 * cudaSetDevice. The threads of several workers may call it at once. A failure fails heddle_start. With
-	 * caller_works, worker 0's device is opened by the thread that starts the runtime and closed by the one that
-	 * stops it; whoever waits launches its kernels. */
+	const char *kind; /* the kind of class (struct heddle_class) whose workers it serves */
+	/* Makes the device current. Called once per device, by its worker's thread, before the other functions; several
+	 * workers' threads may call it at the same time. A failure fails heddle_start. With the setting caller_works,
+	 * worker 0 has no thread: its device is opened by the thread that starts the runtime, closed by the one that
+	 * stops it, and used by those that wait. A CUDA driver would call cudaSetDevice. */
 	int (*open)(const struct heddle_platform *platform, unsigned worker, void **device);
-	/* Once for each device that could be opened, from its worker's thread, after everything else. */
+	/* Called once for each device that could be opened, by its worker's thread, after all other functions. */
 	void (*close)(void *device);
-	/* Device memory. May block. Called from any thread. cuda: cudaMalloc, cudaFree. */
+	/* Allocate and free device memory. May block. Called by any thread. CUDA: cudaMalloc, cudaFree. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
-	/* Copies between this device's node and main memory, or between two nodes of its kind. Blocks until done;
-	 * called from copy threads, one per node and direction, and while links are measured from the thread that
-	 * starts the runtime. cuda: cudaMemcpy2DAsync + cudaStreamSynchronize. */
+	/* Copies between this device's node and main memory, or between two nodes of its kind, and returns when the
+	 * copy is complete. Called by copy threads, of which each node has one per direction, and by the thread that
+	 * starts the runtime when it measures the links. CUDA: cudaMemcpy2DAsync, then cudaStreamSynchronize. */
 	int (*copy)(void *device, const struct heddle_copy *copy);
-	/* Runs the kernel. Returns its value when it has ended, or HEDDLE_PENDING and an event. Called from the
-	 * worker. */
+	/* Runs the kernel. Returns the kernel's value if it has ended, or HEDDLE_PENDING with an *event that `query`
+	 * can ask about. Called by the worker's thread. */
 	int (*launch)(void *device, heddle_kernel kernel, heddle_context *context, void **event);
-	/* Whether the event has happened: 0, HEDDLE_PENDING, or the kernel's error. Frees the event when it has. May be
-	 * NULL when launch never returns HEDDLE_PENDING. cuda: cudaEventQuery. */
+	/* Whether the kernel behind `event` has ended: HEDDLE_PENDING if not; otherwise frees the event and returns 0
+	 * or the kernel's error. May be NULL if `launch` never returns HEDDLE_PENDING. CUDA: cudaEventQuery. */
 	int (*query)(void *device, void *event);
 };
 

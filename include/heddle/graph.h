@@ -1,8 +1,8 @@
 /* Task graphs as values: recorded from a run, read from a file, or generated; then simulated, bounded, or written.
  *
- * A graph says what was submitted, apart from any machine: tasks in submission order, of named types, the data that
- * each reads and writes, explicit dependencies beside those, and execution times where they are known. `heddle run
- * --record` writes one, `heddle sim FILE` schedules one. docs/graphs.md describes the files.
+ * A graph says what was submitted, without saying anything of a machine: the tasks in submission order, each of a named
+ * type; the data that each task reads and writes; explicit dependencies; and execution times where they are known.
+ * `heddle run --record` writes a graph, `heddle sim FILE` schedules one. docs/graphs.md describes the files.
  */
 #ifndef HEDDLE_GRAPH_H
 #define HEDDLE_GRAPH_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Tasks that run the same code: a codelet. */
+/* A type of tasks: those that run the same codelet. */
 struct heddle_graph_type {
 	char *name;
 	uint32_t color; /* 0xRRGGBB; 0: chosen from the name */
@@ -35,8 +35,9 @@ struct heddle_graph_access {
 struct heddle_graph_task {
 	uint32_t type; /* index in types */
 	int32_t priority;
-	double flops; /* 0: unknown. With the bytes of its data what a platform's kernel times are computed from */
-	size_t first_access, n_accesses; /* in accesses */
+	/* 0: unknown. A platform's kernel times are computed from this and the bytes of the task's data */
+	double flops;
+	size_t first_access, n_accesses; /* its place in the graph's `accesses` */
 };
 
 /* A dependency that no access implies: `to` waits for `from`, both indices in tasks, from < to. */
@@ -56,54 +57,58 @@ struct heddle_graph {
 	size_t n_accesses;
 	struct heddle_graph_edge *edges; /* by `to`, then `from` */
 	size_t n_edges;
-	char **classes; /* what `times` has columns for: names or kinds of classes ("k40m", "cpu", "cuda") */
+	char **classes; /* the columns of `times`: names or kinds of classes ("k40m", "cpu", "cuda") */
 	size_t n_classes;
 	double *times; /* [task * n_classes + class], us; NAN: cannot run there, or unknown. NULL: none is known */
-	/* given by a program (heddle_named, heddle_data_set_name): `id` is an index in tasks, in data */
+	/* the names that the program gave with heddle_named and heddle_data_set_name; `id` is an index in `tasks` or in
+	 * `data` */
 	struct heddle_names task_names, data_names;
 };
 
 /* Frees a graph and everything in it; NULL is fine. */
 void heddle_graph_free(struct heddle_graph *graph);
 
-/* HEDDLE_E_INVALID, and what is wrong: an index out of range, an edge that is not forward, a time that is negative,
- * ... */
+/* Checks a graph. HEDDLE_E_INVALID says what is wrong: an index out of range, an edge from a later task to an earlier
+ * one, a negative time, ... */
 int heddle_graph_check(const struct heddle_graph *graph);
 
-/* Reads a graph; the format is the path's extension: .json (docs/graphs.md), .dot or .gv (Graphviz), .stg (Standard
- * Task Graph Set). The caller owns *out. HEDDLE_E_IO, HEDDLE_E_FORMAT (file, line where known, what is wrong),
- * HEDDLE_E_INVALID: the extension is none of these. */
+/* Reads a graph; the extension of `path` says the format: .json (docs/graphs.md), .dot or .gv (Graphviz), .stg
+ * (Standard Task Graph Set). The caller owns *out. HEDDLE_E_IO, HEDDLE_E_FORMAT (file, line where known, what is
+ * wrong), HEDDLE_E_INVALID: the extension is another one. */
 int heddle_graph_load(const char *path, struct heddle_graph **out);
 
-/* Writes .json, which heddle_graph_load reads back to the same value, or .dot, to look at and for other programs;
- * atomically. */
+/* Writes a graph, as the extension of `path` says: .json, which heddle_graph_load reads back to the same value, or
+ * .dot, for people and other programs. The file is replaced atomically. HEDDLE_E_IO, HEDDLE_E_INVALID. */
 int heddle_graph_save(const struct heddle_graph *graph, const char *path);
 
-/* The graph that a traced runtime saw: all tasks submitted since the start. heddle_trace_take ends a recording, which
- * is still there afterwards, until a task of the next one is submitted: so it does not matter which of the two is
- * called first. Tasks that failed are in the graph, the steps of reductions are not. What else held tasks back
- * (partitions, heddle_acquire, tasks without codelet) becomes explicit edges. Times are the means that the models have
- * measured per class, or what codelets of HEDDLE_MODEL_GIVEN said; in virtual time the latter only. Wait for all first.
- * The caller owns *out. HEDDLE_E_STATE when the runtime does not trace. */
+/* The graph of the tasks that a traced runtime has recorded: all those submitted since the start, or since the last
+ * heddle_trace_take. Call heddle_wait_all first. If nothing was submitted since that heddle_trace_take, the graph is
+ * that of the tasks it took, so that the two functions may be called in either order. Tasks that failed are in the
+ * graph; the tasks that the runtime made itself for reductions are not. Dependencies that come from partitions, from
+ * heddle_acquire or from tasks without a codelet become explicit edges. Execution times are the means that the models
+ * have measured per class, or what the codelets of HEDDLE_MODEL_GIVEN said; in virtual time only the latter. The caller
+ * owns *out. HEDDLE_E_STATE: the runtime does not trace. */
 int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out);
 
-/* The execution time of a task on a class of a platform, us; NAN: it cannot run there. What the platform's kernel times
- * say about its type goes first; then the graph's own times, for the class's name, then for its kind. */
+/* The execution time of a task on a class of a platform, us; NAN: it cannot run there. It is taken from the platform's
+ * kernel times for the task's type; without those, from the graph's own times for the class's name; without those, from
+ * the graph's own times for the class's kind. */
 double heddle_graph_time(const struct heddle_graph *graph, size_t task, const struct heddle_platform *platform,
                          unsigned class_id);
 
-/* All dependencies, those that the accesses imply included: *out is an array of *n edges, by `to`, then `from`, each
- * once, that the caller frees. */
+/* All dependencies, both those that the accesses imply and the explicit ones: *out is an array of *n edges, sorted by
+ * `to`, then `from`, without duplicates, which the caller frees with free(). */
 int heddle_graph_edges(const struct heddle_graph *graph, struct heddle_graph_edge **out, size_t *n);
 
-/* Submits all tasks to a runtime in virtual time, in order, and waits for them. Data begin in main memory. The types
- * become codelets of their names. Of reductions (HEDDLE_REDUX) the transfers cost time, the additions none.
- * HEDDLE_E_NO_WORKER names the first type that no worker of the runtime's platform has a time for; HEDDLE_E_STATE: the
- * runtime's time is real. In both cases nothing was submitted. Blocks. */
+/* Submits all tasks to a runtime in virtual time, in order, and waits for them. All data are in main memory at the
+ * beginning. Each type becomes a codelet of its name. The transfers of reductions (HEDDLE_REDUX) take time, their
+ * combining kernels take none. HEDDLE_E_NO_WORKER names the first type that no worker of the runtime's platform has a
+ * time for; HEDDLE_E_STATE: the runtime does not run in virtual time. In both cases nothing was submitted. Blocks. */
 int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt);
 
-/* Lower bounds of the makespan of any schedule of the graph on a platform, transfers taken as free; heddle/trace.h says
- * which, and what `rounds` is. HEDDLE_E_INVALID names the first task that no class with workers has a time for. */
+/* Lower bounds of the makespan of any schedule of the graph on a platform, as if transfers took no time; struct
+ * heddle_bounds and heddle_trace_bounds (heddle/trace.h) say which bounds, and what `rounds` is. HEDDLE_E_INVALID names
+ * the first task that no class with workers has a time for. */
 int heddle_graph_bounds(const struct heddle_graph *graph, const struct heddle_platform *platform, unsigned rounds,
                         struct heddle_bounds *out);
 

@@ -1,8 +1,8 @@
 /* The description of a machine: memory nodes, classes of workers, workers, links, kernel times.
  *
  * A platform is plain data. The threaded engine builds one from what hwloc finds here; the virtual engine takes one
- * from a YAML file (docs/platforms.md). Policies, models, traces and bounds all see the machine through this structure,
- * and cannot tell which of the two it came from.
+ * from a YAML file (docs/platforms.md). Policies, models, traces and bounds see the machine only through this
+ * structure, and are the same in both cases.
  */
 #ifndef HEDDLE_PLATFORM_H
 #define HEDDLE_PLATFORM_H
@@ -20,22 +20,24 @@ struct heddle_node {
 	uint64_t capacity; /* bytes that data may take here; 0 = no limit */
 };
 
-/* A class of workers: all workers of a class take the same time for the same task. A class is a value: two models of
- * GPU are two classes, and so are one core and a cluster of four. */
+/* A class of workers: all workers of a class take the same time for the same task. So two models of GPU are two
+ * classes, and so are workers of one core and workers of four cores. */
 struct heddle_class {
 	char *name;     /* unique: "cpu", "k40m", "cpu*4" */
 	char *kind;     /* which kernels it runs: "cpu", "emulated", "opencl", "cuda" */
 	unsigned cores; /* CPU cores that one worker occupies */
-	/* tasks a worker may hold whose data are being fetched, the running one included; at least 1 */
+	/* how many tasks a worker may have at once: the one it runs, and others whose data are fetched meanwhile; at
+	 * least 1 */
 	unsigned pipeline;
-	double slowdown; /* emulated accelerators: kernels are made to last this many times longer; otherwise 1 */
+	/* an emulated accelerator's kernels are made to last this many times longer; 1 for other kinds */
+	double slowdown;
 };
 
-/* A worker: something that runs one task at a time (or several, when its class pipelines them). */
+/* A worker runs one task at a time. */
 struct heddle_worker {
 	char *name;
 	unsigned class_id;
-	unsigned node; /* where the data of its tasks must be */
+	unsigned node; /* the memory node that must hold the data of its tasks */
 	int core;      /* logical index of the core its thread is bound to, or -1 */
 };
 
@@ -48,7 +50,7 @@ struct heddle_bus {
 /* A directed way to copy from one node to another. Data for which there is no direct link go through node 0. */
 struct heddle_link {
 	unsigned from, to;
-	double bandwidth; /* MB/s, alone on the link */
+	double bandwidth; /* MB/s, for a copy that is alone on the link and its buses */
 	double latency;   /* us */
 	unsigned *buses;  /* ids of the buses it crosses */
 	size_t n_buses;
@@ -96,22 +98,24 @@ struct heddle_platform {
  * HEDDLE_E_IO, HEDDLE_E_FORMAT (file, line where known, what is wrong: every index, name and unit is checked). */
 int heddle_platform_load(const char *name_or_path, struct heddle_platform **out);
 
-/* The same from memory; `name` is used in messages. */
+/* Reads a platform from YAML text in memory; messages call it `name`. */
 int heddle_platform_parse(const char *name, const char *yaml, size_t length, struct heddle_platform **out);
 
-/* Writes a platform as YAML that heddle_platform_load reads back to the same value, atomically. */
+/* Writes a platform as YAML, which heddle_platform_load reads back to the same value. The file is replaced
+ * atomically. */
 int heddle_platform_save(const struct heddle_platform *platform, const char *path);
 
-/* Describes the machine the program runs on: `n_cpu` CPU workers, each on a core of its own (negative: one per
- * core), no kernel times. The caller owns *out. HEDDLE_E_INVALID when there are not so many cores. */
+/* Describes the machine that the program runs on: `n_cpu` CPU workers, each on a core of its own (negative: one worker
+ * per core), without kernel times. The caller owns *out. HEDDLE_E_INVALID: the machine has fewer cores. */
 int heddle_platform_discover(int n_cpu, struct heddle_platform **out);
 
-/* The bandwidth written for the links of an emulated accelerator that are not slowed down: copies then take as long as
- * memory takes, and this figure only serves predictions. */
+/* MB/s: the bandwidth of the links of an emulated accelerator that was added without one. Copies on such a link are not
+ * slowed down, and the figure is used only to predict how long they take. */
 #define HEDDLE_MEMORY_BANDWIDTH 10000.0
 
-/* Adds an emulated accelerator: a memory node of `capacity` bytes (0: no limit), links from and to node 0 (bandwidth 0:
- * HEDDLE_MEMORY_BANDWIDTH), a worker of class "emulated", made with `slowdown` if it is the first of them. */
+/* Adds an emulated accelerator: a memory node of `capacity` bytes (0: no limit), links from and to node 0 of
+ * `bandwidth` MB/s (0: HEDDLE_MEMORY_BANDWIDTH) and `latency` us, and a worker of class "emulated". The first one that
+ * is added makes that class, with `slowdown`. */
 int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capacity, double bandwidth, double latency,
                                  double slowdown);
 

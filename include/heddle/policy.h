@@ -1,8 +1,9 @@
 /* Scheduling policies: the shipped ones and your own.
  *
- * A policy is plain sequential code. The core calls it under one lock, wakes workers, keeps time, checks, traces and
- * runs the tasks; the policy only decides. It never locks, sleeps, reads a clock of its own, and never touches a task
- * that it has given to a worker. The life of a task, as the policy sees it:
+ * A policy is plain sequential code that decides which worker runs which task. The core does everything else: it calls
+ * the policy under one lock, wakes workers, keeps time, and checks, traces and runs the tasks. A policy must not lock,
+ * sleep, read a clock of its own, or touch a task that it has given to a worker. The life of a task, as the policy sees
+ * it:
  *
  *   ready(batch)   every task that one completion, or one submission, made ready
  *   pick(worker)   the worker can take a task: give it one, or NULL. Asked again after the next ready or done, so a
@@ -29,68 +30,84 @@ extern "C" {
 
 #define HEDDLE_POLICY_ABI 1
 
-typedef struct heddle_sched heddle_sched; /* what the core offers to one instance of a policy */
+typedef struct heddle_sched heddle_sched; /* one instance of a policy, as the core sees it */
 
-/* An option of a policy: its default is text, as a user would write it. A unit like "none|some|all" lists the words
- * that it can be, and its number is the place of the word, from 0; "no|yes" also takes 0, 1, false and true. Otherwise
- * it is a number from min to max, or any text where min is not below max. */
+/* An option of a policy. `value` is its default, written as a user would write it. A unit like "none|some|all" lists
+ * the words that the option can be; heddle_sched_option then gives the place of the word in the list, from 0 ("no|yes"
+ * also accepts 0, 1, false and true). With another unit, the option is a number from min to max if min < max, or else
+ * any text. */
 struct heddle_option {
-	const char *name, *value, *unit, *help; /* value: the default */
+	const char *name, *value, *unit, *help;
 	double min, max;
 };
 
 struct heddle_policy {
 	unsigned abi; /* HEDDLE_POLICY_ABI */
 	const char *name, *summary;
-	const char *source;                  /* paper, section, equation */
+	const char *source;                  /* where the algorithm is from: paper, section, equation */
 	const struct heddle_option *options; /* NULL, or an array ended by a NULL name */
-	int pushes;                          /* it assigns tasks to workers when they become ready: for documentation */
-	/* Makes the policy's state. Errors: a negative status; explain with heddle_sched_fail. */
+	/* 1: the policy assigns a task to a worker when it becomes ready; shown to users, no code depends on it */
+	int pushes;
+	/* Makes the policy's *state. Returns 0, or a negative status after explaining the error with
+	 * heddle_sched_fail. */
 	int (*create)(heddle_sched *sched, void **state);
 	void (*destroy)(void *state);
-	/* `releaser` is the worker whose task made the batch ready, -1 for a submission. */
+	/* The tasks of `batch` have become ready: because a task of worker `releaser` has ended or, if that is -1,
+	 * because they were submitted. */
 	void (*ready)(void *state, heddle_task *const *batch, size_t n, int releaser);
+	/* A task for `worker`, or NULL. */
 	heddle_task *(*pick)(void *state, unsigned worker);
 	void (*started)(void *state, heddle_task *task, unsigned worker); /* may be NULL */
 	void (*done)(void *state, heddle_task *task, unsigned worker);    /* may be NULL */
-	/* Statistics: call heddle_sched_count or heddle_sched_report for each, under a name of its own. May be NULL. */
+	/* Reports the policy's statistics: calls heddle_sched_count or heddle_sched_report for each figure, each with
+	 * another name. May be NULL. */
 	void (*report)(void *state, heddle_sched *sched);
 };
 
 /* Makes `policy` known to heddle_start under its name, for the whole process; the structure is borrowed for ever.
- * HEDDLE_E_INVALID: a required callback is missing, the name is taken by another, the ABI differs. */
+ * HEDDLE_E_INVALID: a required callback is missing, another policy has the name, or `abi` is not HEDDLE_POLICY_ABI. */
 int heddle_policy_register(const struct heddle_policy *policy);
 /* All known policies, shipped ones first: a NULL-terminated array that the caller frees with free(). */
 const struct heddle_policy **heddle_policies(void);
-const struct heddle_policy *heddle_policy_find(const char *name); /* NULL: unknown; heddle_last_error lists them */
+/* The policy of that name. NULL: there is none; heddle_last_error lists the names. */
+const struct heddle_policy *heddle_policy_find(const char *name);
 
-/* What the policy in charge of `rt` counted since the start: calls f(arg, name, value, unit) for each figure. */
+/* The statistics of the policy that `rt` uses, since the start: calls f(arg, name, value, unit) for each figure. */
 int heddle_policy_report(heddle_runtime *rt, void (*f)(void *arg, const char *name, double value, const char *unit),
                          void *arg);
-/* Only what adds up: two calls differ by what happened between them. */
+/* The same, but only the figures that are counts or sums (heddle_sched_count): the difference of two calls is what
+ * happened between them. */
 int heddle_policy_counts(heddle_runtime *rt, void (*f)(void *arg, const char *name, double value, const char *unit),
                          void *arg);
 
 /* --- What a policy may ask ---------------------------------------------------------------------------------------- */
 
+/* The machine to schedule on. */
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s);
-double heddle_sched_now(heddle_sched *s);                            /* us */
-double heddle_sched_option(const heddle_sched *s, const char *name); /* the value in force, as a number */
+/* us since the start of the runtime, real or virtual. */
+double heddle_sched_now(heddle_sched *s);
+/* The value in force of an option: as a number (see struct heddle_option), and as text. */
+double heddle_sched_option(const heddle_sched *s, const char *name);
 const char *heddle_sched_option_text(const heddle_sched *s, const char *name);
 uint64_t heddle_sched_random(heddle_sched *s); /* 64 random bits from the runtime's seed */
+/* Leaves the sentence (printf-like) for heddle_last_error and returns `status`. */
 int heddle_sched_fail(heddle_sched *s, int status, const char *format, ...);
-/* A figure for the report that adds up, such as tasks stolen; and one that does not, such as a mean or the longest
- * queue. */
+/* Called by `report`, once per figure: heddle_sched_count for a count or a sum, such as tasks stolen;
+ * heddle_sched_report for another figure, such as a mean or the longest queue. */
 void heddle_sched_count(heddle_sched *s, const char *name, double value, const char *unit);
 void heddle_sched_report(heddle_sched *s, const char *name, double value, const char *unit);
-/* Distance between two workers' places in the machine: 0 the same core, growing outwards (hwloc; nodes count most). */
+/* How far apart two workers are in the machine: 0 for the same worker; more the higher up the levels of hwloc's tree
+ * their cores meet; most when their memory nodes differ. */
 unsigned heddle_sched_distance(const heddle_sched *s, unsigned worker_a, unsigned worker_b);
-/* When `worker` will have finished the task it runs and those it has been given by pick, as predicted; at least now. */
+/* The predicted time, in us since the start, when `worker` will have finished the task that it runs and those that
+ * `pick` has given it; never earlier than now. */
 double heddle_sched_worker_free_at(heddle_sched *s, unsigned worker);
-/* Fewer samples than this of a (codelet, class, size): the class is being calibrated. */
+/* The setting `calibrate`: while heddle_task_samples of a task and class is below this number, a policy that uses
+ * models runs such tasks on that class to measure them. */
 unsigned heddle_sched_calibrate(const heddle_sched *s);
 
-/* Links and a word that are the policy's while it holds the task: queueing can never fail. */
+/* Room inside each task for pointers and one word that the policy may use between `ready` and `pick`, so that it can
+ * queue a task without allocating memory. */
 struct heddle_task_links {
 	heddle_task *next, *prev, *child;
 	union {
@@ -99,31 +116,37 @@ struct heddle_task_links {
 		void *ptr;
 	} u;
 };
-struct heddle_task_links *heddle_task_link(heddle_task *t);
+struct heddle_task_links *heddle_task_link(heddle_task *t); /* the links of `t` */
 
-int heddle_task_priority(const heddle_task *t);
+int heddle_task_priority(const heddle_task *t);   /* larger is more urgent */
 uint64_t heddle_task_order(const heddle_task *t); /* submission number: 0, 1, 2 ... */
 heddle_codelet *heddle_task_codelet(const heddle_task *t);
+/* Whether that worker can run the task. */
 int heddle_task_can_run(const heddle_task *t, unsigned worker);
-int heddle_task_can_run_class(const heddle_task *t, unsigned class_id); /* some worker of that class can */
-/* Predicted execution time on a class, us; NAN when unknown or impossible. */
+/* Whether some worker of that class can run the task. */
+int heddle_task_can_run_class(const heddle_task *t, unsigned class_id);
+/* Predicted execution time on a class, us; NAN when it is unknown or the class cannot run the task. */
 double heddle_task_time(const heddle_task *t, unsigned class_id);
-unsigned heddle_task_samples(const heddle_task *t, unsigned class_id); /* behind that prediction */
-/* Bytes that would have to be brought to `node` now, and the predicted time for it (links alone, transfers in turn). */
+/* How many measured executions that prediction is based on. */
+unsigned heddle_task_samples(const heddle_task *t, unsigned class_id);
+/* Bytes of the task's data that have no valid copy on `node` now, and the predicted time, us, of transferring them
+ * there, one after the other over idle links. */
 uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node);
 double heddle_task_transfer_time(const heddle_task *t, unsigned node);
-/* Starts bringing the task's data to `node`: call it as soon as the worker is decided. */
+/* Starts to transfer the task's data to `node`: call it as soon as the worker is decided. */
 void heddle_task_prefetch(heddle_task *t, unsigned node);
 
+/* How many data the task accesses, and the access mode and the handle of the i-th. */
 size_t heddle_task_n_data(const heddle_task *t);
 enum heddle_mode heddle_task_mode(const heddle_task *t, size_t i);
 heddle_data *heddle_task_data(const heddle_task *t, size_t i);
+/* The size of a datum, and whether a node has a valid copy of it. */
 uint64_t heddle_data_bytes(const heddle_data *d);
 int heddle_data_valid_on(const heddle_data *d, unsigned node);
 
-/* Calls `f` for each task submitted so far that waits directly for `t` through a datum or explicitly, once per datum (a
- * task that waits through two data is seen twice unless `once`); n_preds is the number of tasks it waited for when
- * submitted. */
+/* Calls `f` for each task submitted so far that waits directly for `t`, through a datum or explicitly. A task that
+ * waits for `t` through two data is passed twice, unless `once`. `n_preds` is how many tasks the successor waited for
+ * when it was submitted. */
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *successor, unsigned n_preds, void *arg),
                             void *arg);
 

@@ -1,4 +1,5 @@
-/* The table of settings, for tools: what `heddle config` prints and heddle_config_init reads. */
+/* The table of settings, for tools: `heddle config` prints it, and heddle_config_init fills struct heddle_config by
+ * it. */
 #ifndef HEDDLE_SETTINGS_H
 #define HEDDLE_SETTINGS_H
 
@@ -14,23 +15,26 @@ struct heddle_setting {
 	const char *variable; /* the environment variable, HEDDLE_... */
 	const char *kind;     /* "int", "bool", "bytes", "double", "text" */
 	const char *default_text;
-	const char *unit;  /* "" when it has none */
+	const char *unit;  /* "" if it has no unit */
 	const char *range; /* what is accepted, in words */
 	const char *help;
 };
 
-/* All settings, in the order of struct heddle_config; on_hang and its argument, which have no text, are not among
- * them. */
+/* All settings, in the order of struct heddle_config, except on_hang and on_hang_arg, which cannot be written as
+ * text. */
 const struct heddle_setting *heddle_settings(size_t *n);
 
-/* The value of one in `config`, as text (truncated to `size`). HEDDLE_E_UNKNOWN. */
+/* Writes the value that the setting `name` has in `config` to `buffer`, as text of at most `size` bytes with its NUL.
+ * HEDDLE_E_UNKNOWN: there is no such setting. */
 int heddle_setting_value(const struct heddle_config *config, const char *name, char *buffer, size_t size);
 
-/* Sets one from text. HEDDLE_E_UNKNOWN, HEDDLE_E_FORMAT (says the range). Text is borrowed. */
+/* Sets the setting `name` in `config` to what `text` says; a setting of kind "text" borrows `text`. HEDDLE_E_UNKNOWN:
+ * there is no such setting; HEDDLE_E_FORMAT: the message says which values are valid. */
 int heddle_setting_set(struct heddle_config *config, const char *name, const char *text);
 
-/* The configuration file that heddle_config_init reads: HEDDLE_CONFIG, or heddle/config in the user's XDG configuration
- * directory; "name = value" lines, # comments. Written to `buffer`; "" when there is none. */
+/* Writes the path of the configuration file that heddle_config_init reads to `buffer`: the value of HEDDLE_CONFIG, or
+ * heddle/config in the user's XDG configuration directory; "" when there is none. The file has lines "name = value" and
+ * comments that begin with #. */
 void heddle_config_file(char *buffer, size_t size);
 
 #ifdef __cplusplus

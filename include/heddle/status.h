@@ -1,4 +1,4 @@
-/* What every function returns, and how to ask what went wrong. */
+/* The status that functions return, and the message that says what went wrong. */
 #ifndef HEDDLE_STATUS_H
 #define HEDDLE_STATUS_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* 0 is success, a negative value an error, a positive one "not yet". */
+/* 0 means success, a negative value an error, a positive one that the work has not ended. */
 enum heddle_status {
 	HEDDLE_OK = 0,
 	HEDDLE_PENDING = 1,      /* asynchronous work was started and has not ended */
@@ -19,8 +19,8 @@ enum heddle_status {
 	HEDDLE_E_KERNEL = -5,    /* a kernel returned non-zero */
 	HEDDLE_E_CANCELLED = -6, /* a task was not run because one it depends on failed */
 	HEDDLE_E_IO = -7,        /* a file could not be read or written */
-	HEDDLE_E_FORMAT = -8,    /* a file was read and its contents are wrong */
-	/* no policy, platform, option ... of that name; the message lists those that exist */
+	HEDDLE_E_FORMAT = -8,    /* the contents of a file, or the text of a setting, are wrong */
+	/* there is no policy, platform, option ... of that name; the message lists the names that exist */
 	HEDDLE_E_UNKNOWN = -9,
 	HEDDLE_E_STATE = -10,       /* the object is not in a state that allows the call */
 	HEDDLE_E_UNSUPPORTED = -11, /* this build or this machine cannot do it */
@@ -31,11 +31,11 @@ enum heddle_status {
 const char *heddle_status_name(int status);
 
 /* One sentence about the last call that failed in the calling thread: what is wrong, with the names of the objects
- * concerned, and what would have been right. "" when none failed. Valid until the thread's next failing call. */
+ * concerned, and what would be right. "" if no call has failed. Valid until the thread's next call that fails. */
 const char *heddle_last_error(void);
 
-/* Leaves the sentence (printf-like) for heddle_last_error and returns `status`: for libraries built on this one and for
- * policies, so that their errors read like ours. */
+/* Makes the sentence (printf-like) what heddle_last_error returns, and returns `status`. For policies, drivers and
+ * libraries that use Heddle, whose errors are then reported like Heddle's own. */
 int heddle_error(int status, const char *format, ...)
 #ifdef __GNUC__
     __attribute__((format(printf, 2, 3)))

@@ -1,7 +1,7 @@
-/* What happened: events, charts, bounds.
+/* Traces: what happened when tasks ran. Recording, files, charts, and lower bounds to compare with.
  *
- * With `trace` on, every worker and copy engine records fixed-size events in buffers of its own; heddle_trace_take
- * turns them into one table. Everything that draws or converts works on that table, or on a file of it.
+ * With the setting `trace`, the runtime records what each worker and each link does. heddle_trace_take makes a struct
+ * heddle_trace of the events, which can be saved, loaded, drawn, exported and bounded.
  */
 #ifndef HEDDLE_TRACE_H
 #define HEDDLE_TRACE_H
@@ -15,8 +15,8 @@
 extern "C" {
 #endif
 
-/* Names that the program has given, by the number of what they are for: a task's id, a datum's registration number.
- * Ascending, each number once; what has no name is not there. */
+/* Names that the program has given to tasks or data. `id` is a task's id or a datum's registration number. Lists are
+ * sorted by `id`, and contain only what has a name. */
 struct heddle_name {
 	uint64_t id;
 	char *name;
@@ -25,7 +25,7 @@ struct heddle_names {
 	struct heddle_name *list;
 	size_t n;
 };
-/* The name for a number; NULL: it has none. */
+/* The name of `id`; NULL: it has none. */
 const char *heddle_name_of(const struct heddle_names *names, uint64_t id);
 
 /* One task as it ran. Times in us since the start of the runtime. */
@@ -33,9 +33,11 @@ struct heddle_trace_task {
 	uint64_t id;      /* submission number */
 	uint32_t codelet; /* index in codelets */
 	uint32_t worker;
-	double ready, picked, start, end; /* dependencies satisfied; given to the worker; kernel begins; ends */
+	/* the moments when its dependencies were satisfied, the policy gave it to the worker, its kernel began, and its
+	 * kernel ended */
+	double ready, picked, start, end;
 	int32_t priority;
-	int32_t status; /* 0, or why it failed */
+	int32_t status; /* 0, or the enum heddle_status of its failure */
 	double bytes, flops;
 	uint64_t footprint;
 };
@@ -44,8 +46,8 @@ struct heddle_trace_task {
 struct heddle_trace_transfer {
 	uint32_t from, to;
 	double start, end;
-	uint64_t bytes, data; /* data: registration number of the datum */
-	uint32_t reason;      /* 0 demand, 1 prefetch, 2 write-back */
+	uint64_t bytes, data; /* bytes copied; registration number of the datum */
+	uint32_t reason;      /* 0: a task needs the datum; 1: prefetch; 2: write-back to main memory */
 };
 
 /* A dependency: `to` waited for `from`. */
@@ -55,7 +57,7 @@ struct heddle_trace_edge {
 
 struct heddle_trace_codelet {
 	char *name;
-	uint32_t color; /* 0xRRGGBB; 0: charts choose it from the name */
+	uint32_t color; /* 0xRRGGBB; 0: charts derive a colour from the name */
 };
 
 struct heddle_trace {
@@ -64,76 +66,83 @@ struct heddle_trace {
 	struct heddle_platform *platform; /* owned */
 	struct heddle_trace_codelet *codelets;
 	size_t n_codelets;
-	struct heddle_trace_task *tasks; /* by start time, ties by id */
+	struct heddle_trace_task *tasks; /* sorted by start time, then id */
 	size_t n_tasks;
-	struct heddle_trace_transfer *transfers; /* by start time */
+	struct heddle_trace_transfer *transfers; /* sorted by start time */
 	size_t n_transfers;
-	struct heddle_trace_edge *edges; /* by `to`, then `from` */
+	struct heddle_trace_edge *edges; /* sorted by `to`, then `from` */
 	size_t n_edges;
-	struct heddle_names task_names; /* of those of its tasks that were submitted with heddle_named */
-	struct heddle_names data_names; /* of all data named with heddle_data_set_name */
-	/* by task, of those whose codelet has several implementations for a kind of worker: the one that ran,
-	 * CODELET.NAME as in the models */
+	struct heddle_names task_names; /* of the tasks that were submitted with heddle_named */
+	struct heddle_names data_names; /* of the data that have a name (heddle_data_set_name) */
+	/* which implementation ran (CODELET.NAME), by the id of the task; only tasks whose codelet has several
+	 * implementations for a kind of class are listed */
 	struct heddle_names implementations;
 };
 
-/* Everything recorded since the last call. Wait for all first: tasks that run meanwhile may be missing. The caller owns
- * *out. HEDDLE_E_STATE when the runtime does not trace. */
+/* Everything recorded since the start, or since the last call. Call heddle_wait_all first: tasks that are still running
+ * may be missing. The caller frees *out with heddle_trace_free. HEDDLE_E_STATE: the runtime does not trace. */
 int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out);
 void heddle_trace_free(struct heddle_trace *trace);
 
-/* A trace file (text, one record per line, versioned; docs/trace.md) and back, to the same value. */
+/* Writes a trace to a file (text, one record per line: docs/trace.md), and reads it back to the same value. */
 int heddle_trace_save(const struct heddle_trace *trace, const char *path);
 int heddle_trace_load(const char *path, struct heddle_trace **out);
 
 enum heddle_trace_format { HEDDLE_TRACE_CSV, HEDDLE_TRACE_CHROME, HEDDLE_TRACE_PAJE };
-/* One line per task and per transfer; Chrome/Perfetto JSON; Paje (ViTE). */
+/* Writes a trace in another format. CSV has one line per task and per transfer; CHROME is JSON for Chrome and Perfetto;
+ * PAJE is for ViTE. */
 int heddle_trace_export(const struct heddle_trace *trace, enum heddle_trace_format format, const char *path);
 
 struct heddle_gantt_options {
-	double width, height; /* points; 0: chosen from the contents */
-	int transfers;        /* draw a line per link */
-	int critical_path;    /* outline the practical critical path */
-	const char *title;    /* NULL: policy, platform, makespan */
+	double width, height; /* in points (1/72 inch); 0: derived from the contents */
+	int transfers;        /* 1: draw one row per link, with its transfers */
+	int critical_path;    /* 1: outline the tasks of heddle_trace_critical_path */
+	const char *title;    /* NULL: the policy, the platform and the makespan */
 	double lower_bound;   /* us; draws a vertical line when > 0 */
 };
-/* A Gantt chart; the format is the path's extension: .png, .svg, .pdf. Idle share per worker on the left. */
+/* Draws a Gantt chart, with the share of time that each worker was idle on the left. The extension of `path` says the
+ * format: .png, .svg or .pdf. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
-/* Writes the state of every worker and unfinished task, for people and debuggers: which task each worker runs; what
- * each task does or waits for, and per datum, by its name (heddle_data_set_name) or number and shape, how it is
- * accessed, whether its turn has come, and if not, who has it. From any thread: it takes the lock, but where that
- * cannot be had within a tenth of a second, because something hangs, goes on without, says so, and leaves out who has
- * what. */
+/* Writes the state of all workers and unfinished tasks for people who look for a hang. For each worker: the task that
+ * it runs. For each task: what it does or waits for, and for each datum that it accesses (by its name, or its number
+ * and shape) the mode, whether the task may access it yet, and otherwise which tasks it waits for. May be called by any
+ * thread. It takes the core lock, but if that is not free within a tenth of a second, because something hangs, it
+ * continues without the lock, says so, and leaves out which tasks hold which data. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
-/* us from the moment when the first task could run, which is its submission unless the program still held its data, to
- * the end of the last task. */
+/* us from the moment when the first task could run (when it was submitted, or when the program released the data that
+ * it had acquired) to the end of the last task. */
 double heddle_trace_makespan(const struct heddle_trace *trace);
-/* Ids of the tasks on the practical critical path, from last to first: the last task to end, then repeatedly the task
- * or the worker's previous task that ended latest before it started. The caller frees *ids. */
+/* The practical critical path: the ids of the tasks that explain the makespan, from last to first. It begins with the
+ * task that ended last; before each task comes the one that it had to wait for longest, which is a task that it depends
+ * on or the previous task of its worker, whichever ended later. The caller frees *ids. */
 int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids, size_t *n);
 
 /* --- Bounds ------------------------------------------------------------------------------------------------------- */
 
-/* Lower bounds of the makespan, us, for any schedule of a graph on a platform, transfers taken as free
+/* Lower bounds, in us, of the makespan of any schedule of a graph on a platform, as if transfers took no time
  * (docs/bounds.md). */
 struct heddle_bounds {
-	/* LP: minimise T, sum of shares * time <= T * workers per class, shares per task type sum to 1 */
+	/* The area bound: no schedule can do the work faster than all workers together. A linear program divides the
+	 * tasks of each type among the classes: minimise T where for each class the sum of share * time is at most T *
+	 * workers, and the shares of each type add up to 1. */
 	double area;
-	double critical_path; /* longest path with the best class for each task */
-	/* area, and every path takes at most T by the times that its tasks' shares imply; NAN: not asked for */
+	double critical_path; /* longest path, with each task on its fastest class */
+	/* The linear program of the area bound with shares for each task, and the condition that no path takes longer
+	 * than T when each task takes the mean of its classes' times, weighted by its shares. NAN: not asked for. */
 	double iterative;
-	double mixed;    /* the largest */
-	unsigned rounds; /* linear programs that `iterative` took, a path each */
-	/* no path is longer than T by more than 1e-6 of it; else it is a bound, and more rounds may raise it */
+	double mixed;    /* the largest of these bounds */
+	unsigned rounds; /* how many linear programs were solved for `iterative` */
+	/* 1: no path is longer than `iterative` by more than a millionth; 0: `iterative` is a valid bound, but more
+	 * rounds may raise it */
 	int converged;
 };
-/* `time(task, class, arg)` is the execution time, NAN when the class cannot run it; NULL: the platform's kernel
- * times. */
+/* The execution time, us, of the task at index `task` of the trace on a class; NAN if the class cannot run it. */
 typedef double (*heddle_time_fn)(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg);
-/* The iterative bound gets at most `rounds` rounds; 0 leaves it out. Each takes time in proportion to tasks and edges,
- * and to solve a program of at most as many unknowns as tasks times classes; most graphs need some tens of them. */
+/* Computes the bounds. A NULL `time` means the platform's kernel times. The iterative bound adds conditions for one
+ * path per round and stops after `rounds` rounds; 0 leaves it out. A round looks once at all tasks and edges and solves
+ * a linear program of at most tasks * classes unknowns; most graphs need some tens of rounds. */
 int heddle_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, void *arg, unsigned rounds,
                         struct heddle_bounds *out);
 
