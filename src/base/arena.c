@@ -1,6 +1,6 @@
-/* Chunks of memory that is written for the first time, which is what costs: a page fault takes as long as several
- * tasks. So chunks double up to the size of a huge page, which takes one fault instead of 512, and spares its users the
- * misses of the address cache. */
+/* Chunks of fresh memory. The first write to each page costs a page fault, which takes as long as several tasks. So
+ * each chunk is twice as large as the one before, up to a huge page: that costs one fault instead of 512, and needs one
+ * entry of the TLB. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "base.h"
@@ -20,7 +20,8 @@ void *hd_chunk_new(size_t size)
 {
 	void *chunk = aligned_alloc(size == HUGE_PAGE ? HUGE_PAGE : HD_CACHE_LINE, size);
 	if (chunk && size == HUGE_PAGE)
-		madvise(chunk, size, MADV_HUGEPAGE); /* a kernel without them says so, and no harm is done */
+		/* the result is ignored: a system without huge pages uses ordinary ones */
+		madvise(chunk, size, MADV_HUGEPAGE);
 	return chunk;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local struct hd_sentence last_error; /* only its thread */
+static _Thread_local struct hd_sentence last_error; /* each thread reads and writes its own */
 
 int heddle_error(int status, const char *format, ...)
 {
@@ -15,7 +15,7 @@ int heddle_error(int status, const char *format, ...)
 	return status;
 }
 
-/* The library's own name for it, declared cold. */
+/* The library calls it hd_error, which base.h declares cold. */
 int hd_error(int status, const char *format, ...) __attribute__((alias("heddle_error")));
 
 int hd_error_context(int status, const char *format, ...)

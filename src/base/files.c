@@ -1,4 +1,5 @@
-/* Whole files; regular ones are written so that a reader sees the old contents or the new, never half. */
+/* Reading and writing whole files. Regular files are replaced atomically: a reader sees the old contents or the new
+ * ones. */
 #define _GNU_SOURCE
 #include "base.h"
 #include <errno.h>
@@ -127,14 +128,15 @@ static int write_to(int fd, const char *path, const char *data, size_t length)
 	return status;
 }
 
-/* What follows the name of the file in that of its temporary: the process, and a number of its own. */
+/* What the name of a temporary adds to the name of its file: the process, and a number that no other temporary of the
+ * process has. */
 #define TEMPORARY ".%ld-%u"
 
-/* A new file beside `path` that nobody else writes; its name is *name, malloc'd. The mode is the one any new file gets,
- * which mkstemp does not give. */
+/* Makes a temporary beside `path`, which nobody else writes; the caller frees its *name. mkstemp would not do, because
+ * it gives the file another mode than that of an ordinary new file. */
 static int open_beside(const char *path, char **name)
 {
-	static atomic_uint calls; /* relaxed: numbers need only differ; pairs: nothing */
+	static atomic_uint calls; /* relaxed, pairs with nothing: the numbers need only differ */
 	for (;;) {
 		unsigned call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
 		*name = hd_format("%s" TEMPORARY, path, (long)getpid(), call);
@@ -175,11 +177,11 @@ size_t hd_file_abandoned(const char *name)
 
 int hd_file_write(const char *path, const char *data, size_t length)
 {
-	if (hd_file_is_special(path)) { /* nothing to replace */
+	if (hd_file_is_special(path)) { /* written directly: renaming would replace the device */
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 		return fd < 0 ? hd_file_cannot_write(path) : write_to(fd, path, data, length);
 	}
-	char *target = realpath(path, NULL); /* behind symbolic links; NULL: nothing is there yet */
+	char *target = realpath(path, NULL); /* the file behind symbolic links; NULL: it does not exist yet */
 	int status = replace(target ? target : path, data, length);
 	free(target);
 	return status;

@@ -1,4 +1,4 @@
-/* The slow sides of the mutex and the event: futex(2). */
+/* The slow paths of the mutex and the event, which sleep by futex(2). */
 #define _GNU_SOURCE
 #include "lock.h"
 #include <errno.h>
@@ -8,14 +8,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOCK_SPINS = 200 }; /* about 1 us: longer than almost every critical section of the core */
+enum { LOCK_SPINS = 200 }; /* longer than almost every critical section of the core */
 
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
 }
 
-static _Thread_local char token_address; /* its address tells live threads apart */
+static _Thread_local char token_address; /* only its address is used: it differs between live threads */
 
 uint64_t hd_thread_token(void)
 {
@@ -25,13 +25,13 @@ uint64_t hd_thread_token(void)
 #ifdef HD_CHECKED
 void hd_lock_note(struct hd_lock *lock, int taken)
 {
-	/* relaxed: see the field; pairs: nothing */
+	/* relaxed, pairs with nothing: a thread compares the field only with its own token */
 	atomic_store_explicit(&lock->owner, taken ? hd_thread_token() : 0, memory_order_relaxed);
 }
 
 void hd_lock_check(struct hd_lock *lock, const char *file, int line)
 {
-	/* relaxed: see the field; pairs: nothing */
+	/* relaxed, pairs with nothing: as in hd_lock_note */
 	if (atomic_load_explicit(&lock->owner, memory_order_relaxed) == hd_thread_token())
 		return;
 	fprintf(stderr, "%s:%d: called without the lock\n", file, line);
@@ -43,7 +43,7 @@ void hd_lock_slow(struct hd_lock *lock)
 {
 	for (int i = 0; i < LOCK_SPINS; i++) {
 		uint32_t free = 0;
-		/* relaxed: only a hint whether the exchange is worth trying; pairs: nothing */
+		/* relaxed, pairs with nothing: only a hint whether the exchange is worth trying */
 		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
 		    /* pairs: hd_unlock */
 		    atomic_compare_exchange_weak_explicit(&lock->state, &free, 1, memory_order_acquire,
@@ -51,7 +51,7 @@ void hd_lock_slow(struct hd_lock *lock)
 			return;
 		hd_cpu_relax();
 	}
-	/* pairs: hd_unlock. Taking it as 2 is always right: at worst one wake-up is made for nobody. */
+	/* pairs: hd_unlock. The state 2 is safe even if nobody sleeps: hd_unlock then makes one needless wake-up. */
 	while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
 		futex(&lock->state, FUTEX_WAIT, 2, NULL);
 }
@@ -86,7 +86,7 @@ void hd_event_set(struct hd_event *event)
 
 int hd_event_poll(struct hd_event *event)
 {
-	/* relaxed: only a hint; pairs: nothing. The exchange below synchronises. */
+	/* relaxed, pairs with nothing: only a hint; the exchange below synchronises */
 	if (atomic_load_explicit(&event->state, memory_order_relaxed) != 1)
 		return 0;
 	/* pairs: hd_event_set */
@@ -105,12 +105,13 @@ int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
 	} while (hd_clock_us() - start < spin_us);
 	for (;;) {
 		uint32_t unset = 0;
-		/* pairs: hd_event_set, both when the event is found set (acquire) and when it is not (the setter's
-		 * exchange sees the 2 and wakes us) */
+		/* pairs: hd_event_set. If the event is set, this acquires what the setter wrote; if not, the setter's
+		 * exchange will see the 2 and wake this thread. */
 		if (!atomic_compare_exchange_strong_explicit(&event->state, &unset, 2, memory_order_acquire,
 		                                             memory_order_acquire) &&
 		    unset == 1) {
-			/* pairs: nothing more: set only ever by others, reset only here */
+			/* relaxed, pairs with nothing: the exchange above has acquired, and only this thread resets the
+			 * event */
 			atomic_store_explicit(&event->state, 0, memory_order_relaxed);
 			return 1;
 		}
@@ -119,8 +120,8 @@ int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
 			double us = timeout_us - (hd_clock_us() - start);
 			if (us <= 0) {
 				unset = 2;
-				/* pairs: hd_event_set: either we take the 2 back, or the event is set and we consume
-				 * it */
+				/* pairs: hd_event_set. Either this thread takes its 2 back, or the event has been set
+				 * and the next turn of the loop consumes it. */
 				if (atomic_compare_exchange_strong_explicit(&event->state, &unset, 0,
 				                                            memory_order_acquire, memory_order_acquire))
 					return 0;

@@ -1,7 +1,7 @@
 /* A mutex that costs one atomic exchange when free, and an event that a thread can sleep on.
  *
- * Both spin for a moment before asking the kernel: critical sections of the core last well under a microsecond, so the
- * holder is usually gone before a system call would have returned.
+ * Both spin for a moment before they make a system call: critical sections of the core are so short that the lock is
+ * usually free before a system call would have returned.
  */
 #ifndef HD_LOCK_H
 #define HD_LOCK_H
@@ -19,21 +19,22 @@ static inline void hd_cpu_relax(void)
 #endif
 }
 
-/* Tells live threads apart; not 0. */
+/* A number that no other live thread has; not 0. */
 uint64_t hd_thread_token(void);
 
-/* pairs: hd_lock's acquire exchange with hd_unlock's release exchange; without them the next holder could read the
- * state from before the last one's writes. 0 free, 1 held, 2 held and somebody sleeps. */
+/* The mutex. state: 0 free, 1 held, 2 held while threads may be asleep waiting for it. pairs: hd_lock's acquire
+ * exchange with hd_unlock's release exchange, so that the next holder sees what the last one wrote. */
 struct hd_lock {
 	_Atomic uint32_t state;
 #ifdef HD_CHECKED
-	/* Token of the thread that has it, 0 when free. pairs: nothing, a thread looks for itself. */
+	/* Token of the thread that holds the lock, 0 when free. Accessed relaxed, pairs with nothing: a thread only
+	 * compares it with its own token. */
 	_Atomic uint64_t owner;
 #endif
 };
 
-/* In builds that check themselves (those with sanitizers) HD_HELD stops the program, with the place, when a function
- * that needs a lock is called by a thread that does not have it. In others it is nothing. */
+/* In builds with HD_CHECKED (those with sanitizers) HD_HELD(lock) aborts the program, with file and line, if the
+ * calling thread does not hold the lock. In other builds it does nothing. */
 #ifdef HD_CHECKED
 void hd_lock_note(struct hd_lock *lock, int taken);
 void hd_lock_check(struct hd_lock *lock, const char *file, int line);
@@ -59,7 +60,7 @@ static inline void hd_lock(struct hd_lock *lock)
 	hd_lock_note(lock, 1);
 }
 
-/* 0 when it was not free at any moment of `us` microseconds. */
+/* Tries to take the lock for `us` microseconds; 1: taken, 0: it was never free. */
 int hd_lock_for(struct hd_lock *lock, double us);
 
 static inline void hd_unlock(struct hd_lock *lock)
@@ -71,18 +72,18 @@ static inline void hd_unlock(struct hd_lock *lock)
 		hd_unlock_wake(lock);
 }
 
-/* One thread waits, any thread sets. A set that comes before the wait is kept: no wake-up is lost.
- * pairs: the release exchange of hd_event_set with the acquire exchange of the wait; what the setter wrote before is
- * seen by the waiter after. 0 unset, 1 set, 2 unset and the waiter sleeps. */
+/* An event that any thread may set and one thread waits for. An event that is set before the wait stays set, so no
+ * wake-up is lost. state: 0 unset, 1 set, 2 unset while the waiter sleeps. pairs: hd_event_set's release exchange with
+ * the acquire exchange of the wait, so that the waiter sees what the setter wrote. */
 struct hd_event {
 	_Atomic uint32_t state;
 };
 
 void hd_event_set(struct hd_event *event);
-/* Consumes the event if set. */
+/* If the event is set, resets it and returns 1; otherwise 0. */
 int hd_event_poll(struct hd_event *event);
-/* Spins for about `spin_us`, then sleeps, at most `timeout_us` (negative: for ever). 1 when the event was set, 0 on
- * timeout. */
+/* Waits until the event is set and resets it: spins for about `spin_us`, then sleeps. 1: it was set, 0: `timeout_us`
+ * have passed (negative: no timeout). */
 int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us);
 
 #endif

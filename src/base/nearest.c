@@ -1,11 +1,11 @@
-/* What a misspelt word was meant to be: optimal string alignment distance (Damerau 1964; a swap of neighbours counts as
- * one slip, which is the usual one of a typist). */
+/* Which word a misspelt one was meant to be, by the optimal string alignment distance (Damerau 1964), in which two
+ * swapped neighbours count as one error. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 #include "base/base.h"
 
-enum { LONGEST = 64 }; /* words beyond it are no names */
+enum { LONGEST = 64 }; /* letters; no name is longer */
 
 static size_t smallest(size_t a, size_t b, size_t c)
 {
@@ -20,8 +20,8 @@ static int differ(char a, char b)
 
 size_t hd_slips(const char *a, const char *b)
 {
-	/* Row i, for the first i letters of `a`, takes the place of row i - 3: [j] is the distance to the first j
-	 * of b. */
+	/* The table of distances, of which only three rows are kept: rows[i % 3][j] is the distance between the first i
+	 * letters of `a` and the first j letters of `b`. */
 	size_t n = strlen(a), m = strlen(b), rows[3][LONGEST + 1];
 	if (n > LONGEST || m > LONGEST)
 		return SIZE_MAX;
@@ -44,7 +44,8 @@ size_t hd_slips(const char *a, const char *b)
 const char *hd_nearest(const char *word, const char *const *candidates, size_t n)
 {
 	const char *best = NULL;
-	size_t nearest = strlen(word) / 3 + 2; /* one slip in a short word, more in a long one */
+	/* a candidate must be nearer than this: one error in a short word, more in a long one */
+	size_t nearest = strlen(word) / 3 + 2;
 	for (size_t i = 0; i < n; i++) {
 		size_t slips = hd_slips(word, candidates[i]);
 		if (slips < nearest && slips < strlen(candidates[i])) {
@@ -52,7 +53,7 @@ const char *hd_nearest(const char *word, const char *const *candidates, size_t n
 			best = candidates[i];
 		}
 	}
-	for (size_t i = 0; !best && i < n && strlen(word) >= 2; i++) /* the beginning of a longer name */
+	for (size_t i = 0; !best && i < n && strlen(word) >= 2; i++) /* or `word` is the beginning of a name */
 		if (strncasecmp(word, candidates[i], strlen(word)) == 0)
 			best = candidates[i];
 	return best;

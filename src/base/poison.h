@@ -1,4 +1,5 @@
-/* Tells AddressSanitizer which memory of ours is free; without it, nothing. */
+/* Tells AddressSanitizer that a piece of memory must not be touched, or may be touched again. Does nothing in other
+ * builds. */
 #ifndef HD_POISON_H
 #define HD_POISON_H
 

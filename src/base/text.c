@@ -1,5 +1,5 @@
-/* Text built in memory; numbers to and from decimal, exactly and without going through printf where that is
- * possible. */
+/* Text built in memory, and exact conversion of numbers to and from decimal, without printf and strtod where possible
+ * because they are slow. */
 #define _GNU_SOURCE
 #include "text.h"
 #include <locale.h>
@@ -16,7 +16,8 @@ void hd_text_free(struct hd_text *text)
 	*text = (struct hd_text){0};
 }
 
-/* Room for n more bytes and a NUL; NULL when there is none, now or before. */
+/* Makes room for n more bytes and a NUL, and returns where they go; NULL if this or an earlier call ran out of
+ * memory. */
 static char *reserve(struct hd_text *text, size_t n)
 {
 	if (text->failed)
@@ -125,8 +126,9 @@ void hd_text_fixed(struct hd_text *text, double value, int decimals)
 static const double powers[] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
 
-/* `value`, 1 <= value < 1e15, rounded to so many significant digits (15 to 17) as scaled / 10^decimals. Its fraction
- * has at most 52 bits, so that 64 hold it and the product below is exact. */
+/* Rounds `value` (1 <= value < 1e15) to `significant` digits, 15 to 17, and returns `scaled` where the rounded value is
+ * scaled / 10^decimals. The fraction of `value` has at most 52 bits, so 64 bits hold it and the product below is
+ * exact. */
 static uint64_t round_digits(double value, int significant, int *decimals)
 {
 	__extension__ typedef unsigned __int128 wide;
@@ -139,9 +141,9 @@ static uint64_t round_digits(double value, int significant, int *decimals)
 	return whole * one + (uint64_t)(product >> 64) + ((uint64_t)product >> 63);
 }
 
-/* Few digits when they suffice, which a division tells: k / 10^n with k < 2^53 and n < 23 is what reading the decimal
- * gives, since both are correctly rounded. Real clocks count nanoseconds, sizes are whole. Otherwise the 17 that always
- * suffice. */
+/* Writes three decimals or fewer if reading them gives the same value, as it does for times of a clock that counts
+ * nanoseconds and for sizes. A division tells: k / 10^n with k < 2^53 and n < 23 is correctly rounded, as is reading
+ * the decimal, so both are equal. Other values get up to 17 digits, which always suffice. */
 void hd_text_real(struct hd_text *text, double value)
 {
 	double size = fabs(value), thousandths = round(size * 1000);
@@ -176,7 +178,7 @@ size_t hd_utf8_length(const char *s)
 	if (u[0] < 0x80)
 		return 1;
 	if (u[0] == 0xc0 || u[0] == 0xc1 || u[0] > 0xf4)
-		return 0; /* longer than need be, or beyond U+10FFFF */
+		return 0; /* a longer form than the shortest, or beyond U+10FFFF */
 	size_t i = 0, n_forms = sizeof forms / sizeof *forms;
 	while (i < n_forms && (u[0] & forms[i].mask) != forms[i].lead)
 		i++;
@@ -232,7 +234,8 @@ int hd_uint_parse(const char **p, const char *end, uint64_t *out)
 	return 1;
 }
 
-/* Up to 15 digits: the whole number and the power of ten are exact doubles, one division rounds once. */
+/* With up to 15 digits, the digits as a whole number and the power of ten are exact doubles, and their quotient is
+ * rounded only once, so it is the right value. Other numbers are left to strtod. */
 int hd_real_parse(const char **p, const char *end, double *out)
 {
 	const char *s = *p;
@@ -253,7 +256,7 @@ int hd_real_parse(const char **p, const char *end, double *out)
 		*p = s;
 		return 1;
 	}
-	if (!memchr("-.0123456789", **p, 12)) /* strtod knows blanks, nan and more */
+	if (!memchr("-.0123456789", **p, 12)) /* strtod would also accept blanks, nan and more */
 		return 0;
 	char *after;
 	double value = strtod(*p, &after);

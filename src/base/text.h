@@ -1,5 +1,5 @@
-/* Text that is built in memory and then written in one piece: what the trace file, the exports and the pictures are
- * made with. A failure (no memory) sticks and is reported once, by hd_text_write. */
+/* Text that is built in memory and then written to a file in one piece: trace files, exports and charts are made so. If
+ * memory runs out, all later calls do nothing, and hd_text_write reports it. */
 #ifndef HD_BASE_TEXT_H
 #define HD_BASE_TEXT_H
 
@@ -19,24 +19,28 @@ void hd_text_char(struct hd_text *text, char c);
 void hd_text_format(struct hd_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hd_text_uint(struct hd_text *text, uint64_t value);
 void hd_text_int(struct hd_text *text, int64_t value);
-/* Decimal, such that hd_real_parse gives the same double; `value` is finite. Needs hd_numbers_begin. */
+/* Writes a finite number such that hd_real_parse reads the same double. Call it between hd_numbers_begin and
+ * hd_numbers_end. */
 void hd_text_real(struct hd_text *text, double value);
-/* Rounded to `decimals` (at most 9), without the zeros at the end: times in us to 3 for nanoseconds. */
+/* Writes a number rounded to `decimals` (at most 9), without zeros at the end; 3 decimals give times in us to the
+ * nanosecond. */
 void hd_text_fixed(struct hd_text *text, double value, int decimals);
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* Writes `s` as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void hd_text_json(struct hd_text *text, const char *s);
-/* Writes the file atomically and frees the text, whatever happens. */
+/* Replaces the file atomically. Frees the text even if it fails. */
 int hd_text_write(struct hd_text *text, const char *path);
 
-/* The number at *p, below `end`; moves *p behind it. 0 when there is none. The text must end with a byte that belongs
- * to no number (hd_file_read's NUL will do). Needs hd_numbers_begin. */
+/* Reads the number at *p, which must begin before `end`, and moves *p behind it. Returns 1, or 0 if there is no number.
+ * The text must end with a byte that cannot belong to a number, such as the NUL of hd_file_read. Call them between
+ * hd_numbers_begin and hd_numbers_end. */
 int hd_real_parse(const char **p, const char *end, double *out);
 int hd_uint_parse(const char **p, const char *end, uint64_t *out);
 
-/* Length of the UTF-8 character at s, or 0 when it is none. */
+/* Length of the UTF-8 character at s; 0: there is no valid one. */
 size_t hd_utf8_length(const char *s);
 
-/* Decimal points for the calling thread, wherever the program runs; hd_numbers_end restores what was. */
+/* Numbers with a decimal point whatever the program's locale: hd_numbers_begin sets the C locale for the calling
+ * thread, hd_numbers_end restores the one before. */
 struct hd_numbers {
 	void *c_locale, *before;
 };

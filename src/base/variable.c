@@ -1,4 +1,4 @@
-/* Variables of the environment that are named after two things. */
+/* Environment variables whose names are made of two names: HEDDLE_<POLICY>_<OPTION>. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
