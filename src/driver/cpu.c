@@ -1,4 +1,4 @@
-/* CPU cores: kernels are called, memory is main memory. */
+/* The driver of CPU cores: it calls the kernels, and its memory is main memory. */
 #include <stdlib.h>
 #include "data/data.h"
 #include "driver.h"

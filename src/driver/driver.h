@@ -1,11 +1,11 @@
-/* The kinds of processors this build can drive: the door of src/driver. */
+/* The drivers in this build. The public header of src/driver for the rest of the library. */
 #ifndef HD_DRIVER_H
 #define HD_DRIVER_H
 
 #include <heddle/driver.h>
 
-/* One line per driver. KIND stands for the structure of that name behind `hd_driver_`, which a file of this folder
- * defines; it serves the classes of that kind. */
+/* The list of drivers, one line each. Each line names the kind of class that the driver serves; the structure that a
+ * file of this folder defines for it is called `hd_driver_` followed by the kind. */
 #define HD_DRIVERS(DRIVER) \
 	DRIVER(cpu)        \
 	DRIVER(emulated)
@@ -13,9 +13,9 @@
 HD_DRIVERS(HD_DECLARE_DRIVER)
 #undef HD_DECLARE_DRIVER
 
-/* The driver of a class kind, or NULL. */
+/* The driver of a kind of class, or NULL. */
 const struct heddle_driver *hd_driver_find(const char *kind);
-/* "cpu, emulated": for messages. */
+/* All kinds, for messages: "cpu, emulated". */
 const char *hd_driver_names(void);
 
 #endif

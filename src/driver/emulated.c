@@ -1,6 +1,6 @@
-/* An accelerator that is not there: a thread with a memory node of its own in host memory. Data are really copied,
- * kernels really run; links take as long as the platform says, kernels `slowdown` times as long as they do. So every
- * path of the data manager is exercised on a machine without a GPU.
+/* The driver of emulated accelerators: threads with memory nodes of their own, which lie in main memory. Data are
+ * really copied and kernels really run. Copies are made to last as long as the platform says, and kernels `slowdown`
+ * times as long as on a CPU. This exercises every path of the data manager on a machine without a GPU.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -10,17 +10,18 @@
 #include "driver.h"
 
 struct emulated {
-	const struct heddle_platform *platform; /* borrows: the runtime's */
+	const struct heddle_platform *platform; /* borrows the runtime's */
 	double slowdown;
-	int slow_links; /* copies are made to last as long as the platform says */
+	int slow_links; /* 1: copies are made to last as long as the platform says */
 };
 
-/* An asynchronous kernel is over when its time is. */
+/* The event of a kernel that has run but is to last longer. */
 struct pending {
-	double end; /* us on the clock */
+	double end; /* us, by hd_clock_us: when it is to end */
 };
 
-/* Decided before anything is measured: the figures of a link that runs freely are then replaced by what it does. */
+/* Whether copies are to be slowed down. Asked when the device is opened, before links are measured: the runtime then
+ * replaces the figures of links that are not slowed down by what it has measured. */
 static int links_are_slow(const struct heddle_platform *p, unsigned node)
 {
 	const struct heddle_link *l = heddle_platform_link(p, 0, node);
@@ -98,7 +99,7 @@ static int emulated_launch(void *device, heddle_kernel kernel, heddle_context *c
 		return status;
 	struct pending *p = malloc(sizeof *p);
 	if (!p)
-		return 0; /* the kernel has run; only its slowness is lost */
+		return 0; /* out of memory: the kernel has run, it only ends too early */
 	p->end = start + (hd_clock_us() - start) * e->slowdown;
 	*event = p;
 	return HEDDLE_PENDING;

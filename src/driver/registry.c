@@ -1,4 +1,4 @@
-/* Which kinds of processors can be driven: driver.h lists them. */
+/* Finding a driver by the kind that it serves; driver.h has the list. */
 #include <string.h>
 #include "driver.h"
 
