@@ -1,4 +1,4 @@
-/* Platforms of the machine the program runs on: its cores, and emulated accelerators beside them. */
+/* Makes platforms of the machine that the program runs on: its cores, and emulated accelerators. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "base/base.h"
 #include "machine/machine.h"
 
-/* Room for one more element at the end of an array: its address, zeroed, or NULL. The count is left to the caller. */
+/* Makes room for one more element at the end of an array of n and returns its address, zeroed, or NULL. The caller
+ * counts it when it is complete. */
 static void *extend(void *array, size_t n, size_t size)
 {
 	void *old;
@@ -132,12 +133,12 @@ static int add_emulated(struct heddle_platform *p, unsigned number, const struct
 	return status;
 }
 
-/* Counts before a change that may fail half way. Forgetting what is past them undoes it. */
+/* Undoes a change that failed half way: removes what is beyond the counts from before it. */
 static void cut_back(struct heddle_platform *p, const struct heddle_platform *before)
 {
 	while (p->n_workers > before->n_workers)
 		free(p->workers[--p->n_workers].name);
-	p->n_links = before->n_links; /* those just added own nothing */
+	p->n_links = before->n_links; /* the links just added own nothing */
 	while (p->n_classes > before->n_classes) {
 		free(p->classes[--p->n_classes].name);
 		free(p->classes[p->n_classes].kind);
@@ -146,7 +147,8 @@ static void cut_back(struct heddle_platform *p, const struct heddle_platform *be
 		free(p->nodes[--p->n_nodes].name);
 }
 
-/* A number that no emulated accelerator has, larger than all of theirs: names must differ. */
+/* The number for the name of the next emulated accelerator: larger than those of all others, because names must
+ * differ. */
 static unsigned free_number(const struct heddle_platform *p)
 {
 	unsigned number = p->next_emulated;

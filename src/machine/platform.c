@@ -44,8 +44,8 @@ void heddle_platform_free(struct heddle_platform *p)
 	free(p);
 }
 
-/* --- Copying: each array is duplicated bytewise, then what its elements own; *failed becomes 1 when memory
- * runs out, and the half-made copy is still fit for heddle_platform_free. */
+/* Copying: each array is duplicated bytewise, then what its elements own. When memory runs out *failed becomes 1, and
+ * heddle_platform_free can still free the incomplete copy. */
 
 static void *copy_array(const void *from, size_t n, size_t size, int *failed)
 {
@@ -137,7 +137,7 @@ const struct heddle_link *heddle_platform_link(const struct heddle_platform *pla
 
 /* --- Kernel times (the law is stated in heddle/platform.h) -------------------------------------------------------- */
 
-/* On the line through two points: on log-log axes, or on linear ones where a zero has no logarithm. */
+/* The time at `bytes` on the line through two points: on log-log axes, or on linear ones if some figure is 0. */
 static double on_segment(const struct heddle_kernel_point *a, const struct heddle_kernel_point *b, double bytes)
 {
 	if (a->bytes > 0 && a->us > 0 && b->us > 0 && bytes > 0) {
@@ -154,7 +154,8 @@ static double time_in_table(const struct heddle_kernel_point *table, size_t n, d
 		return table[0].us;
 	if (n == 1)
 		return table[0].bytes > 0 ? table[0].us * pow(bytes / table[0].bytes, 1.5) : table[0].us;
-	size_t low = 0, high = n - 1; /* ends with high = low + 1: the segment that holds `bytes`, or the nearest one */
+	/* at the end high = low + 1: the segment that contains `bytes`, or the nearest one */
+	size_t low = 0, high = n - 1;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 		if (table[middle].bytes <= bytes)

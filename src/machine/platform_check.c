@@ -1,4 +1,4 @@
-/* The rules of a platform: everything the rest of the library takes for granted. */
+/* The rules of a platform, which the rest of the library relies on without checking. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static int by_string(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Traces, charts and platform files are UTF-8. Shortest forms only, no surrogates, nothing past U+10FFFF. */
+/* Names must be UTF-8, because traces, charts and platform files are: in shortest form, without surrogates, up to
+ * U+10FFFF. */
 static int is_utf8(const char *text)
 {
 	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -42,7 +43,7 @@ static int is_utf8(const char *text)
 		uint32_t code = more ? *p & (0x3fu >> more) : *p;
 		for (int i = more; i > 0; i--) {
 			if ((*++p & 0xc0) != 0x80)
-				return 0; /* the final NUL ends up here too */
+				return 0; /* also rejects the NUL at the end of the text */
 			code = code << 6 | (*p & 0x3f);
 		}
 		if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
@@ -56,7 +57,8 @@ static int check_text(const char *what, const char *text)
 	return !text || is_utf8(text) ? 0 : BAD("%s is not UTF-8 text; rename it", what);
 }
 
-/* Nodes, classes, workers and buses all begin with their name; names identify, so they differ within a list. */
+/* Checks that the names in a list differ. Nodes, classes, workers and buses all begin with the pointer to their
+ * name. */
 static int check_names(const char *what, const void *list, size_t n, size_t stride)
 {
 	if (n == 0)
@@ -169,8 +171,8 @@ static int by_direction(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* One link per direction, and both directions between node 0 and every other node: data may have to go that way.
- * `found` holds the directions of all links; it comes out sorted. */
+/* Checks that there is at most one link from a node to another, and links from and to node 0 for every other node,
+ * because data without a direct link go through node 0. `found` gets the directions of all links, sorted. */
 static int check_reachable(const struct heddle_platform *p, struct direction *found)
 {
 	for (size_t i = 0; i < p->n_links; i++)
@@ -204,7 +206,7 @@ static int check_network(const struct heddle_platform *p)
 		if (status)
 			return status;
 	}
-	struct direction *found = malloc((p->n_links + 1) * sizeof *found); /* + 1: no link, no NULL */
+	struct direction *found = malloc((p->n_links + 1) * sizeof *found); /* + 1: malloc(0) may return NULL */
 	if (!found)
 		return hd_no_memory("checking links");
 	int status = check_reachable(p, found);
@@ -271,7 +273,8 @@ static int check_kernels(const struct heddle_platform *p)
 		if (status)
 			return status;
 	}
-	const struct heddle_kernel_time **sorted = malloc((p->n_kernels + 1) * sizeof *sorted); /* + 1: as for links */
+	/* + 1: malloc(0) may return NULL */
+	const struct heddle_kernel_time **sorted = malloc((p->n_kernels + 1) * sizeof *sorted);
 	if (!sorted)
 		return hd_no_memory("checking kernels");
 	for (size_t i = 0; i < p->n_kernels; i++)

@@ -1,5 +1,5 @@
-/* Where platform files are: HEDDLE_PLATFORM_PATH, the user's, the installed ones, the source tree of an
- * uninstalled build. */
+/* Where platform files are looked for: the directories of HEDDLE_PLATFORM_PATH, the user's data directory, the
+ * installed files, and the source tree if the build is not installed. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define HEDDLE_PLATFORM_DIR "/usr/local/share/heddle/platforms"
 #endif
 #ifndef HEDDLE_PLATFORM_SOURCE_DIR
-#define HEDDLE_PLATFORM_SOURCE_DIR "" /* none */
+#define HEDDLE_PLATFORM_SOURCE_DIR "" /* no source tree */
 #endif
 
 #define SUFFIX ".yaml"

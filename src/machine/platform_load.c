@@ -12,7 +12,8 @@
 #include "machine/machine.h"
 #include "machine/platform_schema.h"
 
-/* A typing error in `count` should not take all memory. The structure itself knows no limit. */
+/* The most workers that a file may have, so that a typing error in `count` does not take all memory. A platform made by
+ * a program has no such limit. */
 #define MOST_WORKERS 65536
 
 /* The entry being read, for messages: "FILE: links[3]". */
@@ -27,7 +28,7 @@ static int bad(const struct entry *e, const char *key, int status)
 	return hd_error_context(status, "%s: %s[%zu].%s", e->file, e->list, e->index, key);
 }
 
-/* --- Text to values. A NULL text is an absent key, and leaves *out as it is: at its default. ---------------------- */
+/* Text to values. A NULL text is an absent key, which leaves *out at its default. */
 
 static int read_number(const struct entry *e, const char *key, const char *text, double *out)
 {
@@ -69,7 +70,7 @@ static int read_string(const char *text, char **out)
 	return *out ? 0 : hd_no_memory("a platform's names");
 }
 
-/* Something with a name at the start of each element: nodes, classes, buses. */
+/* A list whose elements begin with the pointer to their name: nodes, classes, buses. */
 struct named_list {
 	const char *what;
 	const void *items;
@@ -111,7 +112,7 @@ static int make_array(void *array, size_t n, size_t size)
 	return 0;
 }
 
-/* --- One list after the other. Counts grow with the elements, so that a half-read platform can be freed. ---------- */
+/* One function per list. Counts grow with the elements, so that an incomplete platform can be freed. */
 
 static int read_capacity(const struct entry *e, const struct file_node *f, uint64_t *out)
 {
@@ -343,7 +344,7 @@ int heddle_platform_parse(const char *name, const char *yaml, size_t length, str
 		return hd_error(HEDDLE_E_INVALID, "heddle_platform_parse: name, yaml or out is NULL");
 	struct heddle_platform *platform = calloc(1, sizeof *platform);
 	locale_t c_locale =
-	    newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* decimal points, wherever the program runs */
+	    newlocale(LC_NUMERIC_MASK, "C", (locale_t)0); /* decimal points whatever the program's locale */
 	if (!platform || !c_locale) {
 		free(platform);
 		if (c_locale)

@@ -1,4 +1,4 @@
-/* Platform files: from struct heddle_platform to YAML, such that reading it gives the same value bit for bit. */
+/* Platform files: from struct heddle_platform to YAML. Reading the file gives the same platform, bit for bit. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct chunk {
 
 struct save {
 	struct chunk *chunks;
-	int failed; /* out of memory: what came out NULL is not looked at any more */
+	int failed; /* 1: out of memory; NULL pointers of the result are not used then */
 };
 
 static void *make(struct save *save, size_t n, size_t size)
@@ -76,7 +76,8 @@ static void save_nodes(struct save *save, const struct heddle_platform *p, struc
 	for (size_t i = 0; i < p->n_nodes && !save->failed; i++) {
 		f->nodes[i].name = borrow(p->nodes[i].name);
 		if (p->nodes[i].capacity <= UINT64_C(1) << 53) {
-			f->nodes[i].capacity_mib = number(save, (double)p->nodes[i].capacity * 0x1p-20); /* exact */
+			/* exact: `capacity` has at most 53 bits */
+			f->nodes[i].capacity_mib = number(save, (double)p->nodes[i].capacity * 0x1p-20);
 		} else {
 			f->nodes[i].capacity_bytes = make(save, 1, 32);
 			if (f->nodes[i].capacity_bytes)
@@ -100,8 +101,8 @@ static void save_classes(struct save *save, const struct heddle_platform *p, str
 	}
 }
 
-/* Splits "cpu12" into 3, the length of "cpu", and 12; 0 when the name does not end in a number written the
- * usual way. */
+/* Splits a name like "cpu12": returns 3, the length of "cpu", and sets *last to 12. Returns 0 if the name does not end
+ * in a number without leading zeros. */
 static size_t split_name(const char *name, long *last)
 {
 	size_t length = strlen(name), prefix = length;
@@ -114,8 +115,8 @@ static size_t split_name(const char *name, long *last)
 	return prefix;
 }
 
-/* How many workers from `begin` on are name0, name1 ... of one class and node, on consecutive cores or all on
- * none. */
+/* How many workers from `begin` on can be written as one entry with a `count`: those of one class and node whose names
+ * are numbered consecutively and that are on consecutive cores, or all on no core. */
 static size_t run_length(const struct heddle_platform *p, size_t begin)
 {
 	const struct heddle_worker *first = &p->workers[begin];
@@ -242,7 +243,8 @@ int hd_platform_format(const struct heddle_platform *platform, char **text, size
 		return hd_no_memory("writing a platform");
 	locale_t before = uselocale(c_locale);
 	struct save save = {0};
-	status = emit(&save, platform, text, length); /* cyaml_mem is realloc and free: the text can be freed by free */
+	/* the caller may free() the text: cyaml_mem is realloc and free */
+	status = emit(&save, platform, text, length);
 	free_save(&save);
 	uselocale(before);
 	freelocale(c_locale);

@@ -1,4 +1,4 @@
-/* The schema of platform files, and libcyaml's complaints turned into one sentence. */
+/* The schema of platform files, and libcyaml's messages turned into one sentence. */
 #include "machine/platform_schema.h"
 #include <heddle/status.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void prepend(struct hd_yaml_report *report, const char *step)
 	const char *join = report->path[0] && report->path[0] != '[' ? "." : "";
 	size_t old = strlen(report->path), added = strlen(step) + strlen(join);
 	if (old + added >= sizeof report->path)
-		return; /* the schema has four levels: never */
+		return; /* cannot happen: the schema has only four levels */
 	memmove(report->path + added, report->path, old + 1);
 	memcpy(report->path, step, strlen(step));
 	memcpy(report->path + strlen(step), join, strlen(join));
@@ -117,8 +117,8 @@ static int is_about_keys(const char *problem)
 	return strncmp(problem, "Missing required", 16) == 0 || strncmp(problem, "Unexpected key", 14) == 0;
 }
 
-/* One line of the backtrace. For a missing or unknown key, the field of the innermost level is only the last
- * one read. */
+/* Takes one line of the backtrace. If the problem is a missing or unknown key, the field that the innermost level names
+ * is not it, but the last field that was read. */
 static void take_level(struct hd_yaml_report *report, const char *text)
 {
 	const char *at = strstr(text, "(line: ");
@@ -134,7 +134,8 @@ static void take_level(struct hd_yaml_report *report, const char *text)
 			prepend(report, field);
 	} else if (sscanf(text, " in sequence entry '%u'", &index) == 1) {
 		char step[16];
-		snprintf(step, sizeof step, "[%u]", index ? index - 1 : 0); /* it counts those begun */
+		snprintf(step, sizeof step, "[%u]",
+		         index ? index - 1 : 0); /* libcyaml says how many entries it has begun */
 		if (!report->list[0])
 			snprintf(report->list, sizeof report->list, "[");
 		prepend(report, step);
@@ -183,7 +184,7 @@ static void list_keys(const char *list, char *out, size_t size)
 		used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", fields->key);
 }
 
-/* What a libcyaml type or a libyaml event is to the person who writes the file. */
+/* The word for a libcyaml type or a libyaml event that a user understands. */
 static const char *form(const char *name)
 {
 	static const struct {
@@ -200,7 +201,8 @@ static const char *form(const char *name)
 	return "something else";
 }
 
-/* For a key that should not be there, libcyaml gives the place of the value before it: this goes on to the key. */
+/* For a key that should not be there, libcyaml reports the place of the value before it: moves the place on to the
+ * key. */
 static void advance_to_key(const char *yaml, size_t length, const char *key, struct hd_yaml_report *report)
 {
 	size_t line = 1, at = 0, n = strlen(key);
@@ -215,7 +217,7 @@ static void advance_to_key(const char *yaml, size_t length, const char *key, str
 	}
 }
 
-/* libcyaml's complaint in our words, with the remedy. */
+/* Writes libcyaml's message in Heddle's words, with the remedy. */
 static void reword(const struct hd_yaml_report *report, cyaml_err_t error, char *out, size_t size)
 {
 	const char *problem = report->problem[0] ? report->problem : cyaml_strerror(error);
@@ -245,10 +247,10 @@ int hd_yaml_out_of_memory(cyaml_err_t error, const struct hd_yaml_report *report
 	case CYAML_ERR_OOM:
 	case CYAML_ERR_LIBYAML_PARSER_INIT:
 	case CYAML_ERR_LIBYAML_EMITTER_INIT:
-	case CYAML_ERR_LIBYAML_EVENT_INIT: /* or text that is not UTF-8, which heddle_platform_check refuses first */
-		return 1;
+	/* also reported for text that is not UTF-8, but heddle_platform_check has refused that before */
+	case CYAML_ERR_LIBYAML_EVENT_INIT: return 1;
 	case CYAML_ERR_LIBYAML_PARSER:
-	case CYAML_ERR_LIBYAML_EMITTER: /* libyaml has words for all its other problems */
+	case CYAML_ERR_LIBYAML_EMITTER: /* libyaml has logged a message unless memory ran out */
 		return !report->problem[0] || strstr(report->problem, "(null)") != NULL;
 	default: return 0;
 	}

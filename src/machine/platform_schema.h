@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct file_node {
-	char *name, *capacity_mib, *capacity_bytes; /* one of the two, or neither: no limit */
+	char *name, *capacity_mib, *capacity_bytes; /* at most one of the two is given; neither: no limit */
 };
 
 struct file_class {
@@ -19,7 +19,7 @@ struct file_class {
 
 struct file_worker {
 	char *name, *class_name, *node, *core;
-	char *count, *first; /* given: workers name<first>, name<first + 1>, ... on consecutive cores */
+	char *count, *first; /* if given, workers name<first>, name<first + 1>, ... on consecutive cores */
 };
 
 struct file_bus {
@@ -63,11 +63,12 @@ struct file_platform {
 
 extern const struct cyaml_schema_value hd_platform_schema;
 
-/* libcyaml reports here: log_ctx is a struct hd_yaml_report, zeroed before each call. */
+/* What libcyaml has reported. Zeroed before each call of libcyaml, which gets it as log_ctx. */
 struct hd_yaml_report {
-	char problem[256];   /* the first thing it complained about */
-	char path[192];      /* where: "links[3].from" */
-	char list[64];       /* the mapping's list, "links" or "table"; "" at the top */
+	char problem[256]; /* libcyaml's first message */
+	char path[192];    /* where: "links[3].from" */
+	/* the list that contains the mapping with the problem: "links", "table"; "" at the top level */
+	char list[64];
 	size_t line, column; /* 0: unknown */
 	int in_backtrace;
 };
@@ -76,8 +77,7 @@ cyaml_config_t hd_yaml_config(struct hd_yaml_report *report);
 /* Whether memory ran out, for which libcyaml has several errors. */
 int hd_yaml_out_of_memory(cyaml_err_t error, const struct hd_yaml_report *report);
 
-/* Leaves "FILE: line 12, links[3].from: ..." as the error for what libcyaml refused in `yaml`, and returns its
- * status. */
+/* Makes the message "FILE: line 12, links[3].from: ..." for what libcyaml refused in `yaml`, and returns the status. */
 int hd_yaml_error(const char *file, const char *yaml, size_t length, cyaml_err_t error, struct hd_yaml_report *report);
 
 #endif

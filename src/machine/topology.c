@@ -8,11 +8,11 @@
 
 struct hd_topology {
 	hwloc_topology_t hwloc;
-	hwloc_obj_type_t core_type; /* PU where the system does not tell cores apart */
+	hwloc_obj_type_t core_type; /* PU (hardware thread) if hwloc finds no cores */
 	size_t n_cores;
 };
 
-/* Only what the process is bound to (taskset, a batch system, a container) counts as the machine. */
+/* Loads only the part of the machine to which the process is bound (by taskset, a batch system, a container). */
 static int load(struct hd_topology *t)
 {
 	if (hwloc_topology_init(&t->hwloc))
@@ -75,7 +75,8 @@ int hd_topology_bind(const struct hd_topology *topology, int core)
 	if (!set)
 		return hd_no_memory("a CPU set");
 	if (core >= 0)
-		hwloc_bitmap_singlify(set); /* one hardware thread: the worker does not wander between siblings */
+		/* bind to one hardware thread, so that the worker does not move between those of its core */
+		hwloc_bitmap_singlify(set);
 	int failed = hwloc_set_cpubind(topology->hwloc, set, HWLOC_CPUBIND_THREAD);
 	int reason = errno;
 	hwloc_bitmap_free(set);
@@ -98,5 +99,5 @@ unsigned hd_topology_distance(const struct hd_topology *topology, const struct h
 		return 1;
 	hwloc_obj_t common = hwloc_get_common_ancestor_obj(topology->hwloc, ca, cb);
 	int levels = ca->depth - (common ? common->depth : 0);
-	return levels > 0 ? (unsigned)levels : 1; /* two workers on one core are neighbours, not one worker */
+	return levels > 0 ? (unsigned)levels : 1; /* two workers may share a core; their distance is not 0 */
 }
