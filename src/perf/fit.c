@@ -1,13 +1,13 @@
-/* Regressions over the measured sizes of one (codelet, class). All minimise relative errors, each size weighing as many
- * as its samples up to a few: past those it is the law that is wrong, not the mean.
+/* Regressions over the measured sizes of one (codelet, class). All minimise relative errors. A size weighs as much as
+ * its number of samples, up to MOST_WEIGHT: with more samples, an error comes from the law, not from the mean.
  *
  *   a * bytes^b      least squares on logarithms
  *   a * bytes^b + c  for given b linear in (a, c); b by a scan and golden section (variable projection: G. H. Golub and
  *                    V. Pereyra, SIAM J. Numer. Anal. 10 (1973))
  *   sum x_k r_k      normal equations, columns scaled to length 1, Cholesky
  *
- * For the laws in bytes sizes are first gathered in BINS intervals of equal ratio, so that a fit costs the same for ten
- * sizes and for a million. */
+ * For the laws in bytes, the sizes are first gathered into BINS intervals of equal ratio, so that a fit takes the same
+ * time for ten sizes and for a million. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +16,12 @@
 
 #define BINS 64
 #define MOST_WEIGHT 10
-#define SPREAD 2.0 /* least ratio of the largest to the smallest size */
+#define SPREAD 2.0 /* a fit needs the largest size to be this many times the smallest */
 #define LEAST_EXPONENT 0.1
 #define MOST_EXPONENT 5.0
 #define EXPONENT_STEP 0.1
-#define SINGULAR 1e-10 /* a pivot this small (of 1): the regressors do not tell these coefficients apart */
-#define RARELY 4096    /* samples between fits at most, or as many as there are sizes to update */
+#define SINGULAR 1e-10 /* pivots below this, relative to 1, mean that the coefficients cannot be told apart */
+#define RARELY 4096    /* most samples between two fits; more if there are more sizes to update */
 
 struct point {
 	double log_bytes, us, weight;
@@ -39,7 +39,8 @@ static int is_point(const struct hd_perf_entry *e, unsigned class_id)
 	return e->cells[class_id].samples > 0 && e->bytes > 0;
 }
 
-/* Returns how many distinct sizes there are, as far as the bins tell; 0 when they are too close together. */
+/* Gathers the measured sizes into `points`, one per bin in use; returns how many, or 0 if the sizes are too close
+ * together. */
 static size_t gather(const struct hd_perf_model *model, unsigned class_id, struct point *points)
 {
 	double low = INFINITY, high = 0;
@@ -97,8 +98,8 @@ static void fit_power(const struct point *points, size_t n, struct hd_perf_fit *
 	fit->c = 0;
 }
 
-/* The best a and c, both at least 0, for a given b; `a` is in units of (size at the centre)^b. Returns the squared
- * error. */
+/* Finds the best a and c, both at least 0, for a given b. `a` counts in units of centre^b, for the sake of precision.
+ * Returns the squared error. */
 static double project(const struct point *points, size_t n, double centre, struct hd_perf_fit *fit)
 {
 	double uu = 0, uv = 0, vv = 0, u1 = 0, v1 = 0, error = 0, u[BINS];
@@ -143,7 +144,7 @@ static void fit_affine(const struct point *points, size_t n, struct hd_perf_fit 
 		}
 	}
 	double low = fmax(best - EXPONENT_STEP, LEAST_EXPONENT), high = best + EXPONENT_STEP;
-	for (int i = 0; i < 30; i++) { /* 0.618^30: the exponent to 1e-7 */
+	for (int i = 0; i < 30; i++) { /* 0.618^30 is about 1e-7: the precision of the exponent */
 		double left = high - golden * (high - low), right = low + golden * (high - low);
 		fit->b = left;
 		double error = project(points, n, centre, fit);
@@ -160,8 +161,8 @@ static void fit_affine(const struct point *points, size_t n, struct hd_perf_fit 
 
 /* --- Multilinear -------------------------------------------------------------------------------------------------- */
 
-/* g: the lower triangle of a symmetric n x n matrix, by rows, each followed by its right-hand side; replaced. Returns 0
- * and the solution in x, or -1 when it is singular. */
+/* Solves n linear equations. g: the lower triangle of a symmetric matrix by rows, each row followed by its right-hand
+ * side; overwritten. Returns 0 with the solution in x, or -1 if the matrix is singular. */
 static int solve(double *g, double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

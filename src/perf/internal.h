@@ -9,11 +9,11 @@ struct hd_perf {
 	const struct heddle_platform *platform; /* borrowed */
 	char *dir;                              /* owns; NULL: nothing is read or written */
 	int from_platform;
-	int untried;                  /* the directory is the default one, and not yet known to be writable */
-	int read_only;                /* it is not: what it has is read, nothing is written */
+	int untried;                  /* 1: `dir` is the default directory, and nobody has tried to write there */
+	int read_only;                /* 1: `dir` cannot be written: its models are read, nothing is written */
 	struct hd_perf_model *models; /* owns; latest first */
 	size_t n_models;
-	struct hd_perf_model **by_name; /* owns the array: n_names chains by the hash of the name, a power of two */
+	struct hd_perf_model **by_name; /* owns the array: hash table of n_names chains (a power of two) by the name */
 	size_t n_names;
 	char *warnings; /* owns */
 };
@@ -27,15 +27,16 @@ struct hd_perf_model {
 	double (*flops)(const struct heddle_size *size);
 	size_t (*regressors)(const struct heddle_size *size, double *x, size_t max);
 	double (*time)(const struct heddle_size *size, unsigned class_id);
-	int records;                    /* hd_perf_record has something to do */
-	int dirty;                      /* differs from its file */
-	char *path;                     /* owns; of its file; NULL: none */
-	struct hd_perf_file *foreign;   /* owns; what the file says about classes that this platform lacks; or NULL */
+	int records; /* 1: hd_perf_record records samples */
+	int dirty;   /* 1: has samples that its file lacks */
+	char *path;  /* owns; its file; NULL: it is not stored */
+	/* owns; the lines of its file about classes that this platform lacks; or NULL */
+	struct hd_perf_file *foreign;
 	struct hd_perf_fit *fits;       /* owns; per class, for regressions; otherwise NULL */
-	struct hd_perf_entry *recent;   /* the one asked for last */
+	struct hd_perf_entry *recent;   /* the entry that was asked for last */
 	struct hd_perf_entry **buckets; /* owns; n_buckets chains, a power of two */
 	size_t n_buckets, n_entries;
-	size_t n_regressors; /* of the entry that was given some last */
+	size_t n_regressors; /* how many the entry has that got regressors last; fits use the entries with as many */
 };
 
 /* for (each entry e of the model) */
@@ -45,24 +46,27 @@ struct hd_perf_model {
 
 /* --- size_table.c: the table of footprints ------------------------------------------------------------------------ */
 struct hd_perf_entry *hd_perf_entry_find(struct hd_perf_model *model, uint64_t footprint);
-/* Makes an entry that is not there yet. NULL when out of memory. */
+/* Adds an entry for a footprint that has none. NULL when out of memory. */
 struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t footprint);
-/* Replaces its regressors by a copy. 0, or -1 when out of memory (then it has none). */
+/* Gives an entry a copy of n regressors instead of those it has. 0, or -1 when out of memory (the entry has none
+ * then). */
 int hd_perf_entry_regressors(struct hd_perf_entry *entry, const double *x, size_t n);
 void hd_perf_entries_free(struct hd_perf_model *model);
 
 /* --- samples.c: samples of one cell ------------------------------------------------------------------------------- */
+/* Takes one sample into account, by the rules in perf.h. */
 void hd_perf_cell_record(struct hd_perf_cell *cell, double us);
-/* Continues from stored moments, of which at least one sample. */
+/* Completes a cell whose mean, m2, min, max and samples (at least one) were read from a file, so that recording can go
+ * on. */
 void hd_perf_cell_restore(struct hd_perf_cell *cell);
 double hd_perf_cell_stddev(const struct hd_perf_cell *cell);
 
 /* --- fit.c: regressions ------------------------------------------------------------------------------------------- */
-/* One more sample: fits anew when due. */
+/* To be called after each sample: fits again when enough samples have come. */
 void hd_perf_fit_record(struct hd_perf_entry *entry, unsigned class_id);
-/* Fits (model, class) from its entries now, and gives all of them their estimates. */
+/* Fits the law of (model, class) to the model's entries now, and updates the estimates of all of them. */
 void hd_perf_refit(struct hd_perf_model *model, unsigned class_id);
-/* Gives one cell its estimate, from its own samples and the fit there is. */
+/* Updates the estimate of one cell from its own samples and the last fit. */
 void hd_perf_estimate(struct hd_perf_entry *entry, unsigned class_id);
 
 /* --- store.c: files ----------------------------------------------------------------------------------------------- */
@@ -78,36 +82,38 @@ struct hd_perf_line {
 	size_t n_regressors;
 };
 
-/* One file. Loaded ones own everything in them. */
+/* The contents of one file. hd_perf_file_load makes files that own everything they point to. */
 struct hd_perf_file {
 	char *codelet;
-	enum heddle_model_kind kind; /* of the fit over its sizes; HEDDLE_MODEL_HISTORY when there is none */
+	enum heddle_model_kind kind; /* which law is fitted to the sizes; HEDDLE_MODEL_HISTORY: none */
 	struct hd_perf_line *lines;
 	size_t n_lines;
 };
 
-/* HEDDLE_E_IO, HEDDLE_E_MEMORY; HEDDLE_E_FORMAT says what is wrong with it. */
+/* Reads a model file; the caller frees *out with hd_perf_file_free. HEDDLE_E_IO, HEDDLE_E_MEMORY, HEDDLE_E_FORMAT. */
 int hd_perf_file_load(const char *path, struct hd_perf_file **out);
-/* Atomic. The caller's contents are only read. */
+/* Replaces a model file atomically. */
 int hd_perf_file_save(const char *path, const struct hd_perf_file *file);
 void hd_perf_file_free(struct hd_perf_file *file); /* may be NULL */
-void hd_perf_line_free(struct hd_perf_line *line); /* what it points to */
-/* Starts with the line that all files written here start with. */
+void hd_perf_line_free(struct hd_perf_line *line); /* frees what the line points to */
+/* Whether the file starts with the line that all model files start with. */
 int hd_perf_file_is_ours(const char *path);
 
 /* --- models.c ----------------------------------------------------------------------------------------------------- */
-/* Deletes what killed processes left half written: of the file `of`, a path, or of all (NULL). HEDDLE_E_IO. */
+/* Deletes temporaries that killed processes have left in `dir`: those of the file `of`, a path, or of all files (NULL).
+ * HEDDLE_E_IO. */
 int hd_perf_sweep(const char *dir, const char *of);
 
 /* --- laws.c: the fits of a file, for people ----------------------------------------------------------------------- */
-/* Per line of the file the law found for its class, "3.2 + 0.001 * bytes^1.5", in (*laws)[i], NULL where there is none.
- * Free each, then the array. HEDDLE_E_MEMORY: there is none. */
+/* Writes laws as text: (*laws)[i] is the law for the class of line i, "3.2 + 0.001 * bytes^1.5", or NULL if it has
+ * none. The caller frees them with hd_perf_laws_free. HEDDLE_E_MEMORY: *laws is not set. */
 int hd_perf_laws(const struct hd_perf_file *file, char ***laws);
-void hd_perf_laws_free(char **laws, size_t n); /* laws may be NULL */
-/* perf.c: takes one line of a file into the model. HEDDLE_E_FORMAT: it is there already; HEDDLE_E_MEMORY. */
+void hd_perf_laws_free(char **laws, size_t n); /* `laws` may be NULL */
+/* perf.c: adds one line of a file to the model. HEDDLE_E_FORMAT: the model has its (class, footprint) already;
+ * HEDDLE_E_MEMORY. */
 int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *line, unsigned class_id);
 
-/* --- name.c: names as file names and as YAML text; results are the caller's, NULL when out of memory -------------- */
+/* name.c: names as file names and as YAML text. The caller frees the results, which are NULL when out of memory. */
 char *hd_perf_name_file(const char *dir, const char *codelet);
 char *hd_perf_name_component(const char *name);
 char *hd_perf_name_encode(const char *name);

@@ -1,11 +1,11 @@
-/* The laws that stored models follow, found anew from a file and written out for people. */
+/* The laws of stored models. A file has only the samples, so the laws are fitted again, and written as text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "perf/internal.h"
 
-/* The sizes come with the file: nobody is asked for them. */
+/* A function for the `regressors` of a codelet that is never called: the regressors come from the file. */
 static size_t ask_nobody(const struct heddle_size *size, double *x, size_t max)
 {
 	(void)size;
@@ -22,7 +22,7 @@ static unsigned class_of(const struct heddle_platform *classes, const char *name
 	return c;
 }
 
-/* A platform with the classes of the file and nothing else; the names are the file's. */
+/* Makes a platform that has only the classes named in the file; it borrows the names. */
 static int make_classes(const struct hd_perf_file *file, struct heddle_platform *out)
 {
 	*out = (struct heddle_platform){.classes = calloc(file->n_lines + 1, sizeof *out->classes)};

@@ -36,7 +36,7 @@ static void free_names(struct names *names)
 	free(names->paths);
 }
 
-/* The first n characters of a name. */
+/* Whether the first n characters of `name` are the name of a model file. */
 static int is_model_name(const char *name, size_t n)
 {
 	return n > 5 && name[0] != '.' && strncmp(name + n - 5, ".yaml", 5) == 0;
@@ -47,7 +47,7 @@ static int is_model_file(const char *name)
 	return is_model_name(name, strlen(name));
 }
 
-/* A temporary, left by a killed process, of a model or of the measured links. */
+/* Whether `name` is a temporary that a killed process has left, of a model file or of the file of measured links. */
 static int is_abandoned(const char *name)
 {
 	size_t n = hd_file_abandoned(name);
@@ -66,7 +66,8 @@ static int add_name(struct names *names, const char *dir, const char *name)
 	return 0;
 }
 
-/* Paths of the files that are wanted; on error names is empty. `may_lack`: a missing directory has none. */
+/* Lists the paths of the files in `dir` that `wanted` accepts; empty on error. With `may_lack` a missing directory is
+ * no error. */
 static int list_dir(const char *dir, int may_lack, int (*wanted)(const char *name), struct names *names)
 {
 	DIR *d = opendir(dir);
@@ -86,7 +87,7 @@ static int list_dir(const char *dir, int may_lack, int (*wanted)(const char *nam
 	return status;
 }
 
-/* NULL or "": the default one. The caller frees the result. */
+/* Which directory `dir` means: NULL and "" mean the default one. The caller frees *out. */
 static int resolve(const char *dir, char **out)
 {
 	int given = dir && *dir;
@@ -128,7 +129,7 @@ static int by_codelet_class_bytes(const void *pa, const void *pb)
 	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
 }
 
-/* One block: the entries, then their strings. */
+/* Makes the array of entries in one block, followed by their strings. */
 static int make_entries(struct hd_perf_file *const *files, char **const *laws, size_t n_files,
                         struct heddle_model_entry **out, size_t *n_out)
 {
@@ -169,14 +170,14 @@ static int make_entries(struct hd_perf_file *const *files, char **const *laws, s
 	return 0;
 }
 
-/* What could not be read: the first file says why, of the others there is the number. */
+/* The files that could not be read: why the first could not, and how many there are. */
 struct damage {
 	int status;
 	char *why; /* owns */
 	size_t n;
 };
 
-/* Reads what can be read, to the front of `files`; returns how many. HEDDLE_E_MEMORY ends it. */
+/* Reads those files that can be read into the front of `files`; returns how many. Stops at HEDDLE_E_MEMORY. */
 static size_t load_files(const struct names *names, struct hd_perf_file **files, struct damage *damage)
 {
 	size_t n = 0;
@@ -254,7 +255,7 @@ int heddle_models_load(const char *dir, struct heddle_model_entry **entries, siz
 
 void heddle_models_free(struct heddle_model_entry *entries, size_t n)
 {
-	(void)n; /* one block */
+	(void)n; /* make_entries has allocated one block */
 	free(entries);
 }
 
@@ -269,7 +270,7 @@ static int purge_file(const char *path, size_t *n_removed)
 	return 0;
 }
 
-/* Only files that start as ours do: the directory may be somebody's. */
+/* Deletes only files that begin like model files, because the user may have named a directory with other files. */
 static int purge_all(const char *dir, int may_lack, size_t *n_removed)
 {
 	struct names names = {0};
@@ -281,7 +282,7 @@ static int purge_all(const char *dir, int may_lack, size_t *n_removed)
 	return status;
 }
 
-/* Nothing was written to it before its process was killed, or what is in it is ours. */
+/* Whether an abandoned temporary may be deleted: it is empty, or begins like a model file. */
 static int may_delete_abandoned(const char *path)
 {
 	struct stat there;

@@ -1,12 +1,13 @@
-/* Names of codelets, classes and machines may hold any character; file names and YAML may not. Both are written in
- * printable ASCII with %XX for the rest, as in URLs. */
+/* Names of codelets, classes and machines may contain any character, which file names and YAML may not. There they are
+ * written in printable ASCII, with %XX for other bytes as in URLs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "perf/internal.h"
 
-#define LONGEST 200 /* file systems stop at 255, and a temporary or a set-aside file has a longer name */
+/* bytes of an encoded name: file systems allow 255, and names of temporaries and damaged files are longer */
+#define LONGEST 200
 
 static int is_text(const char *at, const char *name)
 {
@@ -14,7 +15,7 @@ static int is_text(const char *at, const char *name)
 	return *at >= ' ' && *at <= '~' && *at != '%';
 }
 
-/* What every file system takes and no shell expands; '.' not first. */
+/* Characters that every file system allows and no shell expands; '.' only after the first. */
 static int is_file_text(const char *at, const char *name)
 {
 	return (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9') ||
@@ -58,7 +59,8 @@ void hd_perf_name_decode(char *text)
 	*to = '\0';
 }
 
-/* Long names end in a hash; '~' keeps them apart from all others, as does the lone '%' of the empty one. */
+/* The name of a file or directory for `name`. Long names are cut and end in '~' and a hash; the empty name becomes "%".
+ * No other name is encoded with '~' or as "%", so that different names give different files. */
 char *hd_perf_name_component(const char *name)
 {
 	char *text = *name ? encode(name, is_file_text) : strdup("%");

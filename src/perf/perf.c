@@ -8,13 +8,13 @@
 #include "base/base.h"
 #include "perf/internal.h"
 
-#define SHORTEST 1e-3 /* us: less than the clock tells */
+#define SHORTEST 1e-3 /* us; shorter times cannot be measured */
 
 static void warn(struct hd_perf *perf, const char *line)
 {
 	char *longer = hd_format("%s%s\n", perf->warnings ? perf->warnings : "", line);
 	if (!longer)
-		return; /* the file itself is still where the warning would have said */
+		return; /* out of memory: there is no warning */
 	free(perf->warnings);
 	perf->warnings = longer;
 }
@@ -73,8 +73,8 @@ void hd_perf_close(struct hd_perf *perf)
 	free(perf);
 }
 
-/* Nobody asked for the default directory, so that not being able to write there is no error: it is said before the
- * work, which is then done without keeping what it measures. */
+/* Finds out whether the default directory can be written. If not, that is no error, because the user did not ask for
+ * it: a warning says so, and models are not stored. */
 static void try_default_dir(struct hd_perf *perf)
 {
 	perf->untried = 0;
@@ -92,7 +92,7 @@ static void try_default_dir(struct hd_perf *perf)
 	free(line);
 	if (access(perf->dir, X_OK) == 0)
 		return;
-	free(perf->dir); /* not even to be entered: else every model would be reported as unreadable */
+	free(perf->dir); /* not even readable: without this, each model would give another warning */
 	perf->dir = NULL;
 }
 
@@ -132,7 +132,7 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 	return 0;
 }
 
-/* Takes the lines of known classes into the table; what is left in `file` is about others. */
+/* Adds the lines about classes of the platform to the model, and leaves the others in `file`. */
 static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
 {
 	size_t kept = 0;
@@ -153,8 +153,8 @@ static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
 	return 0;
 }
 
-/* Moves a damaged file to the first free name of PATH.damaged, PATH.damaged.2, ... If it cannot be moved it is not
- * overwritten either. `why` names the file. */
+/* Renames a damaged file to the first free name of PATH.damaged, PATH.damaged.2, ... If that fails, the file is never
+ * overwritten. `why` is the error message, which names the file. */
 static void set_aside(struct hd_perf_model *model, const char *why)
 {
 	char *to = hd_format("%s.damaged", model->path);
@@ -188,7 +188,7 @@ static void leave_alone(struct hd_perf_model *model, const char *why)
 static int load(struct hd_perf_model *model)
 {
 	if (access(model->path, F_OK) && (errno == ENOENT || errno == ENOTDIR))
-		return 0; /* never measured */
+		return 0; /* no file: the codelet was never measured */
 	struct hd_perf_file *file = NULL;
 	int status = hd_perf_file_load(model->path, &file);
 	if (!status && strcmp(file->codelet, model->name) != 0)
@@ -402,14 +402,14 @@ int hd_perf_save(struct hd_perf *perf)
 			first = status;
 	}
 	if (saved)
-		hd_perf_sweep(perf->dir, NULL); /* what cannot be deleted is no reason to fail */
+		hd_perf_sweep(perf->dir, NULL); /* errors are ignored: the models are saved */
 	return first;
 }
 
 int hd_perf_save_to(const struct hd_perf *perf, const char *dir)
 {
 	for (const struct hd_perf_model *m = perf->models; m; m = m->next) {
-		if (!m->dirty) /* never measured here */
+		if (!m->dirty) /* no new samples */
 			continue;
 		char *path = hd_perf_name_file(dir, m->name);
 		int status = path ? save_model(m, path) : hd_no_memory(m->name);

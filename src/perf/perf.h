@@ -1,27 +1,29 @@
-/* Performance models, inside: the door of src/perf.
+/* Performance models: the interface of src/perf for the rest of the library.
  *
  * Not thread-safe: the core calls everything here under its lock. Nothing here knows which engine runs.
  *
  * --- Which samples count ---
- * Measured times have outliers: first touch of memory, a kernel that was preempted. And what is measured may change:
- * another library, a loaded machine. Per (codelet, class, footprint):
- *   start   The first HD_PERF_WINDOW samples are weighed together each time one comes: those further than
- *           max(half the median, 6 deviations) from the median are left out, a deviation being 1.4826 times the median
- *           distance from the median (Hampel's identifier). Of an even number the lower median is taken: the first task
- *           of each worker is often several times too slow, and two of four must not win.
- *   steady  Then a sample is left out when it is more than 5 standard deviations from the mean and also more than
- *           twice, or less than half, the mean. Of the others mean and variance are kept, those of the last
- *           HD_PERF_MEMORY or so: what is older fades.
- *   change  When HD_PERF_CHANGE of the last HD_PERF_WINDOW samples were left out it is not the samples that are wrong.
- *           The history starts again from that window. If they came in a row the behaviour changed at once: the window
- *           is weighed as at the start, but with the true median. If not, old and new alternate, and all of it counts.
+ * Some measured times are outliers: memory was touched for the first time, or a kernel was preempted. And the true time
+ * may change: another library, a loaded machine. So for each (codelet, class, footprint):
+ *   start   While there are at most HD_PERF_WINDOW samples, all are judged again each time one comes. A sample is left
+ *           out if it is further from the median than half the median and than 6 deviations; a deviation is 1.4826
+ *           times the median distance from the median (Hampel's identifier). Of an even number of samples the lower
+ *           median is taken, because the first task of each worker is often several times too slow, and two such
+ *           samples of four must not decide.
+ *   steady  After that, a sample is left out if it is more than 5 standard deviations from the mean and also more than
+ *           twice, or less than half, the mean. Mean and variance are those of about the last HD_PERF_MEMORY samples
+ *           that were not left out: the weight of older ones fades.
+ *   change  When HD_PERF_CHANGE of the last HD_PERF_WINDOW samples were left out, the true time must have changed, and
+ *           the history starts again from these samples. If they were left out one after the other, the time changed at
+ *           once: the window is judged as at the start, but with the true median. If not, old and new times alternate,
+ *           and all samples of the window count.
  *
  * --- Estimates ---
- * History: the mean; NAN without a sample. Regressions: the mean of the size itself once it has HD_PERF_OWN samples,
- * else what the fit over all measured sizes of (codelet, class) gives, else the mean of its few samples, else NAN. A
- * fit needs one size more than it has parameters, and for the laws in bytes^b the largest at least twice the smallest.
- * It minimises relative errors, is renewed while samples come in (ever more rarely: the cost per sample stays
- * constant), and a value of 0 or less is no estimate.
+ * A history's estimate is the mean; NAN without a sample. A regression's estimate for a size is the mean of the size's
+ * own samples if there are HD_PERF_OWN; otherwise the fit over all measured sizes of (codelet, class); without a fit,
+ * the mean of the few samples; otherwise NAN. A fit needs one size more than it has parameters, and for the laws in
+ * bytes^b the largest size must be at least twice the smallest. It minimises relative errors. It is renewed while
+ * samples come in, ever more rarely, so that the cost per sample stays constant. A fit of 0 or less is no estimate.
  */
 #ifndef HD_PERF_H
 #define HD_PERF_H
@@ -37,24 +39,24 @@
 #define HD_PERF_MEMORY 1024
 #define HD_PERF_OWN 4
 
-/* In the directory of the models, beside them: what src/start/measure_links.c measured. */
+/* The file, in the directory of the models, with the links that src/start/measure_links.c measured. */
 #define HD_LINKS_FILE "links.platform"
 
 struct hd_perf;       /* all models of one runtime */
-struct hd_perf_model; /* those of one codelet */
+struct hd_perf_model; /* the models of one codelet */
 
 /* What is known about one (codelet, footprint) on one class. */
 struct hd_perf_cell {
-	double estimate; /* us; NAN: unknown. Kept up to date by hd_perf_record */
-	/* since the behaviour last changed; UINT32_MAX: not measured but taken from the platform, or from the
-	 * codelet */
+	double estimate; /* us; NAN: unknown. hd_perf_record updates it */
+	/* how many samples count, since the last change (see above); UINT32_MAX: the estimate was not measured but
+	 * comes from the platform or the codelet */
 	uint32_t samples;
-	uint32_t rejected;             /* likewise */
+	uint32_t rejected;             /* how many were left out since then */
 	double mean, m2, min, max;     /* running moments (Welford): m2 = variance * min(samples, HD_PERF_MEMORY) */
-	double window[HD_PERF_WINDOW]; /* the latest samples, for telling an outlier from a change; a ring once full */
+	double window[HD_PERF_WINDOW]; /* us; the latest samples, a ring when full */
 	uint8_t filled;                /* samples in the window */
-	uint8_t next;                  /* where the next one goes */
-	uint8_t outliers;              /* one bit per recent sample, the latest lowest: was it left out? */
+	uint8_t next;                  /* place of the next sample */
+	uint8_t outliers;              /* one bit per sample of the window, the latest lowest; 1: left out */
 };
 
 struct hd_perf_entry {
@@ -62,9 +64,10 @@ struct hd_perf_entry {
 	struct hd_perf_entry *next; /* in the model's hash chain */
 	uint64_t footprint;
 	double bytes, flops;
-	double *regressors; /* HEDDLE_MODEL_LINEAR: x_k, else NULL */
+	double *regressors; /* owns; HEDDLE_MODEL_LINEAR: the x_k; otherwise NULL */
 	size_t n_regressors;
-	int asked;                   /* the codelet's functions were called; until then what the file said holds */
+	/* 1: bytes, flops and regressors come from the codelet's functions; 0: from the file */
+	int asked;
 	struct hd_perf_cell cells[]; /* one per class of the platform */
 };
 
@@ -74,36 +77,37 @@ struct hd_perf_fit {
 	double a, b, c;
 	double *x;
 	size_t n;
-	uint64_t samples, pending, due; /* seen so far; since the last fit; how many make the next one due */
+	uint64_t samples, pending, due; /* samples so far; samples since the last fit; how many trigger the next fit */
 };
 
-/* `dir` NULL or "": the default directory; "none": nothing is read or written. `from_platform`: estimates are the
- * platform's kernel times, taken as certain (samples: UINT32_MAX), and nothing is recorded or stored (virtual time).
- * `platform` is borrowed. */
+/* Opens the models of a runtime. `dir` NULL or "": the default directory; "none": nothing is read or written.
+ * `from_platform` (virtual time): estimates are the platform's kernel times, with UINT32_MAX samples, and nothing is
+ * recorded or stored. `platform` is borrowed. */
 int hd_perf_open(const struct heddle_platform *platform, const char *dir, int from_platform, struct hd_perf **out);
 void hd_perf_close(struct hd_perf *perf); /* may be NULL; does not save */
 
-/* Writes the models that have changed; touches no file when none has, nor when the default directory cannot be written
- * (then a warning says so). Tries them all and returns the first error. */
+/* Writes the models that have changed, and no other files. Writes nothing if the default directory cannot be written (a
+ * warning says so). After an error it goes on with the other models and returns the first error. */
 int hd_perf_save(struct hd_perf *perf);
-/* Writes the models that were measured since they were last saved into another directory, in place of those of the same
- * codelets. */
+/* Writes the models that have new samples since they were last saved into another directory, where they replace those
+ * of the same codelets. */
 int hd_perf_save_to(const struct hd_perf *perf, const char *dir);
 
-/* One line per file that was set aside or could not be read, and one if the default directory cannot be written; "" if
- * none. Valid until the next hd_perf_model or hd_perf_close. */
+/* One line per file that was renamed as damaged or could not be read, and one if the default directory cannot be
+ * written; "" if there is nothing to say. Valid until the next hd_perf_model or hd_perf_close. */
 const char *hd_perf_warnings(const struct hd_perf *perf);
 
-/* The model of a codelet, made at first use from what is stored; the same one for the same name. The description is
- * copied, its functions are called while `perf` is open. A damaged file is no error (hd_perf_warnings).
- * HEDDLE_E_MEMORY; HEDDLE_E_INVALID when the name already has a model of another kind. */
+/* The model of a codelet: the first call for a name makes it and reads its file, later calls return the same model. The
+ * description is copied; its functions may be called until hd_perf_close. A damaged file is no error (hd_perf_warnings
+ * tells). HEDDLE_E_MEMORY; HEDDLE_E_INVALID: the name has a model of another kind. */
 int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out);
 
-/* The entry of a footprint, made if new (then codelet->flops and ->regressors are asked). NULL when out of memory. */
+/* The entry of a footprint. A new one is made if there is none, for which the codelet's `flops` and `regressors` are
+ * called. NULL when out of memory. */
 struct hd_perf_entry *hd_perf_entry(struct hd_perf_model *model, uint64_t footprint, const struct heddle_size *size);
 
-/* Takes one measured execution into account: rejects outliers, updates the estimate (and, for regressions, the fit that
- * the model's other entries use). Must cost well under 50 ns for histories. */
+/* Takes one measured execution into account: leaves outliers out, updates the estimate and, for regressions, the fit.
+ * Called after every task, so it must be fast for histories. */
 void hd_perf_record(struct hd_perf_entry *entry, unsigned class_id, double us);
 
 static inline double hd_perf_time(const struct hd_perf_entry *entry, unsigned class_id)
@@ -114,9 +118,9 @@ static inline double hd_perf_time(const struct hd_perf_entry *entry, unsigned cl
 /* The law of a regression model, as last fitted; NULL for the other kinds. */
 const struct hd_perf_fit *hd_perf_fit(const struct hd_perf_model *model, unsigned class_id);
 
-/* Copies the measured means into `platform->kernels` as tables (codelet, class: bytes -> us), replacing what is there.
- * Classes are matched by name; footprints of equal bytes are merged, each weighing as many as its samples. Estimates
- * that came from a platform are not measurements: then `platform` is left alone, as it is on error. HEDDLE_E_MEMORY. */
+/* Replaces platform->kernels by tables of the measured means (codelet, class: bytes -> us). Classes are matched by
+ * name. Footprints of equal bytes are merged, each with its number of samples as weight. If the estimates came from a
+ * platform instead of measurements, or on error, `platform` is not changed. HEDDLE_E_MEMORY. */
 int hd_perf_to_platform(const struct hd_perf *perf, struct heddle_platform *platform);
 
 #endif

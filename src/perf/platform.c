@@ -14,7 +14,7 @@ static int by_bytes(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* The measured means of one class, sorted, one per size. Returns how many. */
+/* Fills `out` with the measured means of one class, sorted by bytes, one per size. Returns how many. */
 static size_t gather(const struct hd_perf_model *model, unsigned class_id, struct measured *out)
 {
 	size_t n_all = 0, n = 0;
@@ -34,7 +34,7 @@ static size_t gather(const struct hd_perf_model *model, unsigned class_id, struc
 	return n;
 }
 
-/* *n 0 when nothing was measured. 0, or -1 when out of memory. */
+/* Makes the table of one class; *n is 0 if nothing was measured. Returns 0, or -1 when out of memory. */
 static int make_table(const struct hd_perf_model *model, unsigned class_id, struct heddle_kernel_point **out, size_t *n)
 {
 	struct measured *measured = calloc(model->n_entries + 1, sizeof *measured);
@@ -61,7 +61,7 @@ static void free_kernels(struct heddle_kernel_time *kernels, size_t n)
 	free(kernels);
 }
 
-/* Appends one kernel if it was measured. 0, or -1 when out of memory. */
+/* Appends the table of one class, if it was measured, to the kernels of `list`. Returns 0, or -1 when out of memory. */
 static int add_kernel(const struct hd_perf_model *model, unsigned from, unsigned to, struct heddle_platform *list)
 {
 	struct heddle_kernel_time k = {.class_id = to};
@@ -88,7 +88,7 @@ int hd_perf_to_platform(const struct hd_perf *perf, struct heddle_platform *plat
 {
 	if (perf->from_platform)
 		return 0;
-	struct heddle_platform list = {0}; /* kernels only */
+	struct heddle_platform list = {0}; /* only its kernels are used */
 	int failed = 0;
 	for (const struct hd_perf_model *m = perf->models; m; m = m->next)
 		for (unsigned from = 0; from < perf->platform->n_classes; from++)

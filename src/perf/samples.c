@@ -1,5 +1,5 @@
-/* The samples of one cell: which count, and the running moments of those that do. The rules and their reasons are in
- * perf.h.
+/* The samples of one cell: which of them count, and the running moments of these. perf.h has the rules and their
+ * reasons.
  *
  * Start: F. R. Hampel, "The influence curve and its role in robust estimation", J. Amer. Statist. Assoc. 69 (1974):
  * median and median absolute deviation. Moments: B. P. Welford, Technometrics 4 (1962). */
@@ -7,7 +7,8 @@
 #include "base/base.h"
 #include "internal.h"
 
-/* 6 deviations of 1.4826 median distances each: as many make one standard deviation of a normal distribution. */
+/* 6 deviations. A deviation is 1.4826 times the median distance from the median, which is the standard deviation if the
+ * distribution is normal. */
 #define START_REACH (6 * 1.4826)
 #define START_TOLERANCE 0.5
 #define STEADY_SIGMA2 (5.0 * 5.0)
@@ -35,7 +36,7 @@ static double true_median(double *x, unsigned n)
 	return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 
-/* Sets the moments from the window alone. Returns how many of it are left out: never more than half. */
+/* Computes the moments from the samples of the window alone. Returns how many of these are left out: at most half. */
 static unsigned weigh(struct hd_perf_cell *cell, double (*median_of)(double *, unsigned), double tolerance)
 {
 	unsigned n = cell->filled;
@@ -48,7 +49,7 @@ static unsigned weigh(struct hd_perf_cell *cell, double (*median_of)(double *, u
 	double reach = fmax(tolerance * median, START_REACH * median_of(distance, n));
 	double sum = 0, m2 = 0;
 	unsigned kept = 0;
-	for (unsigned i = 0; i < n; i++) /* ascending: the kept ones are a run */
+	for (unsigned i = 0; i < n; i++) /* x ascends, so the samples that count are neighbours */
 		if (fabs(x[i] - median) <= reach) {
 			sum += x[i];
 			x[kept++] = x[i];

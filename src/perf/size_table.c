@@ -1,4 +1,5 @@
-/* The footprints of a model: a chained hash table that doubles, in front of it the entry asked for last. */
+/* The table of a model's entries by footprint: a hash table with chains that doubles when full. The entry that was
+ * asked for last is found without it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static int ask_regressors(struct hd_perf_entry *entry, const struct heddle_size 
 {
 	double few[16], *x = few;
 	size_t room = sizeof few / sizeof *few, n = entry->model->regressors(size, few, room);
-	if (n > room) { /* it wanted more room: ask again */
+	if (n > room) { /* there are more regressors: call again with room for all */
 		room = n;
 		x = malloc(room * sizeof *x);
 		if (!x)
@@ -105,7 +106,7 @@ static int ask_regressors(struct hd_perf_entry *entry, const struct heddle_size 
 	return failed;
 }
 
-/* 0, or -1 when out of memory. */
+/* Fills bytes, flops and regressors of an entry from the codelet. Returns 0, or -1 when out of memory. */
 static int ask(struct hd_perf_entry *entry, const struct heddle_size *size)
 {
 	struct hd_perf_model *model = entry->model;

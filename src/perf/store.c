@@ -1,8 +1,8 @@
 /* Model files: YAML text to struct hd_perf_file and back (docs/models.md describes the keys).
  *
- * To libcyaml every value is a string: version 1.3 takes "6 ms" for the number 6 and writes doubles through a static
- * buffer, which two runtimes would share. The first line of a file tells that it is ours, its last key that nothing
- * is cut off. */
+ * libcyaml gets every value as a string, because version 1.3 reads "6 ms" as the number 6 and writes doubles through a
+ * static buffer, which two runtimes would share. The first line of a file says that it is a model file; its last key
+ * shows that the end is not missing. */
 #define _GNU_SOURCE
 #include <cyaml/cyaml.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define FIRST_LINE "# Heddle performance models of one codelet; see docs/models.md\n"
 #define VERSION "1"
-#define MOST_BYTES ((size_t)1 << 30) /* a model has some hundred bytes per size of its codelet's tasks */
+#define MOST_BYTES ((size_t)1 << 30) /* larger files are refused: a model has some hundred bytes per size */
 
 struct number {
 	char text[32];
@@ -70,7 +70,7 @@ static const cyaml_schema_field_t file_fields[] = {
 };
 static const cyaml_schema_value_t file_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, file_fields)};
 
-/* Only the version, to say that a file is newer rather than that a key is unknown. */
+/* A schema with only the version, so that a file of a newer version is reported as such and not for an unknown key. */
 static const cyaml_schema_field_t version_fields[] = {TEXT(struct text_file, "version", version), CYAML_FIELD_END};
 static const cyaml_schema_value_t version_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct text_file, version_fields)};
@@ -82,7 +82,7 @@ struct complaint {
 	unsigned long line; /* 0: unknown */
 };
 
-/* The first message is the problem; the innermost level of the backtrace after it has the line. */
+/* libcyaml logs the problem first; then a backtrace, whose innermost level has the line. */
 static void take_log(cyaml_log_t level, void *context, const char *format, va_list args)
 {
 	(void)level;
@@ -125,7 +125,7 @@ static int check_version(const char *path, const char *data, size_t length)
 	cyaml_err_t error =
 	    cyaml_load_data((const uint8_t *)data, length, &config, &version_value, (cyaml_data_t **)&text, NULL);
 	if (error != CYAML_OK || !text)
-		return 0; /* something else is wrong; whoever reads the whole says what */
+		return 0; /* something else is wrong: `parse` will report it */
 	int status = 0;
 	if (strcmp(text->version, VERSION) != 0)
 		status = hd_error(HEDDLE_E_FORMAT, "%s: format version %.20s; this library reads version " VERSION,
@@ -238,7 +238,7 @@ static int read_line(const char *path, const struct text_line *from, struct hd_p
 	return status ? status : read_regressors(path, from, to);
 }
 
-/* The names in files of the kinds that fit a law; the others have none. */
+/* The names that files have for the kinds of models that fit a law. */
 static const struct {
 	const char *name;
 	enum heddle_model_kind kind;
@@ -285,7 +285,8 @@ static int read_file(const char *path, const struct text_file *from, struct hd_p
 	return 0;
 }
 
-/* Numbers are written with a point whatever the program's locale. (locale_t)0: out of memory, or the locale stays. */
+/* Sets the C locale for the calling thread, so that numbers are written with a decimal point. Returns that locale for
+ * leave_c_locale, or (locale_t)0 when out of memory, and then sets nothing. */
 static locale_t enter_c_locale(locale_t *old)
 {
 	locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -331,7 +332,7 @@ int hd_perf_file_load(const char *path, struct hd_perf_file **out)
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
 
-/* As short as reads back to the same value. */
+/* The shortest text that is read back as the same value. */
 static struct number number_of(double value)
 {
 	struct number n;
@@ -348,7 +349,7 @@ static struct number count_of(uint32_t value)
 	return n;
 }
 
-/* 0, or -1 when out of memory; what was allocated by then hangs in *to. */
+/* Fills *to. Returns 0, or -1 when out of memory; *to must be freed in both cases. */
 static int write_line(const struct hd_perf_line *from, struct text_line *to)
 {
 	snprintf(to->footprint.text, sizeof to->footprint.text, "0x%016" PRIx64, from->footprint);
