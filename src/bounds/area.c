@@ -1,11 +1,11 @@
-/* The area bound: minimise T such that the shares of each type sum to 1 and no class c gets more than T * workers[c] of
- * work (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky factorization",
- * IPDPS 2016, and before that every bound for heterogeneous machines).
+/* The area bound, a linear program: divide the tasks of each type among the classes so that the shares of each type add
+ * up to 1 and no class c has more than T * workers[c] of work, and minimise T (Agullo, Beaumont, Eyraud-Dubois, Kumar,
+ * "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016).
  *
- * What comes out is not GLPK's optimum but the dual bound that its dual values, the prices p[c] of a class's time,
- * prove: sum over types of min over classes of p[c] * work[c], for any p >= 0 with sum p[c] * workers[c] = 1. At the
- * optimum the two are equal; and the proof holds whatever GLPK's tolerances, and for prices found on a coarser problem
- * too, which is what keeps the LP small when a million tasks have a million sizes. */
+ * The result is not GLPK's optimum but what its dual values prove. These are prices p[c] of a class's time, and for any
+ * prices p >= 0 with sum p[c] * workers[c] = 1, the sum over types of min over classes of p[c] * work[c] is a lower
+ * bound. At the optimum it equals T. It is a valid bound whatever GLPK's tolerances are, and also with prices from a
+ * coarser problem. So when there are very many types, similar ones are merged before GLPK solves the program. */
 #include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,17 +13,18 @@
 #include "base/base.h"
 #include "bounds/internal.h"
 
-#define MAX_LP_TYPES 512 /* beyond, types whose classes compare alike are merged: solved in a few ms */
-#define COARSEST \
-	1024.0 /* step of log(ratio) where only the classes that can do a type still tell it apart: no use to go on */
+/* with more types, those whose times have similar ratios between classes are merged, so that GLPK takes little time */
+#define MAX_LP_TYPES 512
+/* largest step of log(ratio): types that can run on the same classes are all merged then */
+#define COARSEST 1024.0
 
 struct lp {
 	const struct hd_area *area; /* borrows */
 	double scale;
-	int *row, *column; /* own; 1-based, as GLPK wants them, of the coefficients */
+	int *row, *column; /* own; of each coefficient, counted from 1 as GLPK does */
 	double *value;     /* owns */
 	int n_values, n_columns;
-	double *price; /* owns; out */
+	double *price; /* owns; the result: per class */
 };
 
 /* --- GLPK --------------------------------------------------------------------------------------------------------- */
@@ -54,7 +55,7 @@ static int solve(void *arg)
 	glp_smcp parameters;
 	glp_init_smcp(&parameters);
 	parameters.msg_lev = GLP_MSG_OFF;
-	parameters.meth = GLP_DUALP; /* T = 0 is dual feasible from the start */
+	parameters.meth = GLP_DUALP; /* the dual simplex, because T = 0 is dual feasible at the start */
 	int code = glp_simplex(problem, &parameters);
 	for (size_t c = 0; c < lp->area->n_classes && code == 0; c++)
 		lp->price[c] = fmax(0, -glp_get_row_dual(problem, (int)c + 1));
@@ -102,7 +103,7 @@ static int fill(struct lp *lp)
 	return 0;
 }
 
-/* Prices of the classes' time; the caller frees *price. */
+/* Finds the prices of the classes' time; the caller frees *price. */
 static int find_prices(const struct hd_area *area, double scale, double **price)
 {
 	struct lp *lp = calloc(1, sizeof *lp);
@@ -126,7 +127,8 @@ static int find_prices(const struct hd_area *area, double scale, double **price)
 
 /* --- Coarser types ------------------------------------------------------------------------------------------------ */
 
-/* What must agree for two types to be merged: which classes can do them, and how these compare, in steps of `step`. */
+/* A hash of what must be equal for two types to be merged: which classes can run them, and the ratios between the
+ * classes' times, rounded to steps of `step` in the logarithm. */
 static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 {
 	double least = INFINITY;
@@ -144,8 +146,9 @@ static uint64_t ratio_hash(const struct hd_area *a, size_t type, double step)
 	return hash ? hash : 1;
 }
 
-/* Adds types up by their ratios into `work`; returns how many there are then, or more than MAX_LP_TYPES. Were two
- * ratios to have one hash, only the prices would be worse. */
+/* Adds up the work of types with equal hashes in `work`. Returns how many merged types there are; more than
+ * MAX_LP_TYPES means that `step` is too small. If different ratios have the same hash, the prices are worse but the
+ * bound is valid. */
 static size_t merge(const struct hd_area *a, double step, double *work)
 {
 	enum { SLOTS = 4 * MAX_LP_TYPES };
@@ -171,7 +174,7 @@ static size_t merge(const struct hd_area *a, double step, double *work)
 	return n;
 }
 
-/* The value of prices: see the head of the file. Negative ones have been made 0; the scale does not matter. */
+/* The bound that the prices prove: see the head of the file. No price is negative; the prices need not be scaled. */
 static double prove(const struct hd_area *a, const double *price)
 {
 	double whole = 0, bound = 0;
@@ -187,7 +190,7 @@ static double prove(const struct hd_area *a, const double *price)
 	return whole > 0 ? bound / whole : 0;
 }
 
-/* One over the work there is when every class does what it does best: T comes out near 1. */
+/* The factor for all times that makes T about 1: one over the time of all work, each type on its fastest class. */
 static double scale_of(const struct hd_area *a)
 {
 	double sum = 0;
@@ -206,7 +209,7 @@ int hd_area_bound(const struct hd_area *area, double *out)
 	double scale = scale_of(area), *price = NULL;
 	*out = 0;
 	if (scale == 0)
-		return 0; /* no types, or all of them free somewhere */
+		return 0; /* no types, or each takes no time on some class */
 	struct hd_area coarse = *area;
 	double *work = NULL;
 	if (area->n_types > MAX_LP_TYPES) {

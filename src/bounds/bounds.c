@@ -1,4 +1,4 @@
-/* Costed graphs, and their bounds put together. */
+/* Graphs whose tasks have times (struct hd_costed), and all bounds of one. */
 #include "bounds/bounds.h"
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,9 @@ int hd_costed_set_edges(struct hd_costed *graph, const struct hd_costed_edge *ed
 		return hd_no_memory("bounds");
 	for (size_t e = 0; e < n; e++)
 		graph->first[edges[e].from +
-		             2]++; /* two up: it is a running position below and a beginning in the end */
+		             /* counted two places up: the next loops turn the counts into positions, and these into the
+		              * beginnings */
+		             2]++;
 	for (size_t i = 0; i + 1 < graph->n_tasks; i++)
 		graph->first[i + 2] += graph->first[i + 1];
 	for (size_t e = 0; e < n; e++)
@@ -61,7 +63,7 @@ int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uin
 			                "below %g us",
 			                type, (unsigned long long)id, graph->platform->classes[c].name, times[c],
 			                HD_MOST_US);
-		times[c] += 0.0; /* minus zero becomes zero: times are compared bit by bit */
+		times[c] += 0.0; /* -0 becomes 0, because types compare times bit by bit */
 		runs = 1;
 	}
 	if (!runs)
@@ -76,7 +78,7 @@ void hd_best_times(const struct hd_costed *graph, double *best)
 	for (size_t i = 0; i < graph->n_tasks; i++) {
 		best[i] = INFINITY;
 		for (size_t c = 0; c < graph->n_classes; c++)
-			best[i] = fmin(best[i], graph->times[i * graph->n_classes + c]); /* fmin leaves NAN out */
+			best[i] = fmin(best[i], graph->times[i * graph->n_classes + c]); /* fmin ignores NAN */
 	}
 }
 

@@ -1,17 +1,18 @@
 /* The iterative bound (Agullo, Beaumont, Eyraud-Dubois, Kumar, "Are static schedules so bad? A case study on Cholesky
- * factorization", IPDPS 2016): the area bound's linear program, to which is added, time and again, that the path
- * which is longest by the expected times of its solution takes at most T, until no path takes longer.
+ * factorization", IPDPS 2016): the linear program of the area bound with conditions on paths. After each solution, the
+ * path is found that is longest if each task takes the time that the solution expects, and the condition is added that
+ * this path takes at most T; until no path takes longer.
  *
- * The shares of a whole type must not stand for those of its tasks on a path: a schedule may treat these differently
- * from the rest. So the program's unknowns belong to groups: tasks of one type that are on the same paths of those
- * found so far. A new path splits every group that it goes through in two, and is then a union of whole groups, whose
- * mean times are exact.
+ * The shares of a whole type cannot be used for its tasks on a path, because a schedule may run these on other classes
+ * than the rest. So the unknowns belong to groups: tasks of one type that are on the same paths among those found so
+ * far. A new path splits every group that it goes through into two, and is then a union of whole groups, so the mean
+ * times of its groups give its length exactly.
  *
- * Of each group, the unknowns are how many of its tasks each class does, but for its fastest class, which does the
- * rest. What comes out is not GLPK's optimum but what its dual values prove (area.c): with prices p[c] of a class's
- * time and q[k] of the length of path k, for which sum p[c] * workers[c] + sum q[k] = 1, no schedule is shorter than
- * the sum over tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds
- * after every round. */
+ * The unknowns of a group are how many of its tasks each class runs, except its fastest class, which runs the rest. The
+ * result is not GLPK's optimum but what its dual values prove (see area.c): with prices p[c] of a class's time and q[k]
+ * of the length of path k, for which sum p[c] * workers[c] + sum q[k] = 1, no schedule is shorter than the sum over
+ * tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds after every
+ * round. */
 #include <glpk.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,26 +20,27 @@
 #include "base/base.h"
 #include "bounds/internal.h"
 
-#define TOLERANCE 1e-6 /* relative: a path longer than T by less does not count */
+#define TOLERANCE 1e-6 /* relative: paths may be longer than T by this */
 #define SMOOTHING 0.9
-#define LP_TOLERANCE \
-	1e-6 /* of the solution, not of what is proven; finer ones leave the dual simplex going in circles */
+/* GLPK's tolerances; the bound does not depend on them, and with finer ones the dual simplex may cycle */
+#define LP_TOLERANCE 1e-6
 enum {
 	T_COLUMN = 1,
 	PIVOTS = 2000
-}; /* the last, and ten per row: more than a round takes that does not lead in circles */
+}; /* PIVOTS, and ten more per row, are the most pivots of one solution: it needs fewer unless it cycles */
 
 struct group {
 	size_t type;
 	size_t count;   /* tasks */
-	size_t on_path; /* of these, on the path that is being added */
-	size_t twin;    /* the group that these become */
-	int column;     /* its first; they are consecutive, one per class that can do it, but for the fastest */
+	size_t on_path; /* how many of them are on the path that is being added */
+	size_t twin;    /* the group that the tasks on the path become */
+	/* the first of its columns; they are consecutive, one per class that can run it except the fastest */
+	int column;
 	int n_columns;
-	int limit; /* row: they sum to at most count; 0 when there is one column, whose bounds say so */
+	int limit; /* the row that says that the columns add up to at most `count`; 0: a single column has that bound */
 };
 
-/* A path found. */
+/* A path that has been found. */
 struct path {
 	struct path *before; /* the one found before */
 	int row;
@@ -50,18 +52,21 @@ struct iteration {
 	const struct hd_costed *graph; /* borrows, as the next two */
 	const struct hd_types *types;
 	struct hd_paths *paths;
-	double scale;         /* of the times: the best ones have mean 1, so that tolerances mean something */
-	glp_prob *problem;    /* GLPK's, as long as its thread */
+	/* factor for all times, by which the least times of the tasks have mean 1, because GLPK's tolerances are
+	 * absolute */
+	double scale;
+	glp_prob *problem;    /* freed by GLPK when its thread ends */
 	struct group *groups; /* owns; room for one per task */
 	size_t n_groups;
-	size_t *of;                  /* owns; group of each task */
-	size_t *fastest;             /* owns; class of each type */
-	double *price;               /* owns; scratch, per task */
-	double *expected, *smoothed; /* own; scaled times of the tasks by the last solution, and by all, weighed */
-	int *index;                  /* owns; scratch: the entries of a row or column, from 1 */
-	double *value;               /* owns */
-	size_t room;                 /* of these */
-	struct path *last;           /* owns */
+	size_t *of;      /* owns; group of each task */
+	size_t *fastest; /* owns; class of each type */
+	double *price;   /* owns; scratch, per task */
+	/* own; scaled times of the tasks that the last solution expects, and their weighted mean over all solutions */
+	double *expected, *smoothed;
+	int *index;        /* owns; scratch: the entries of a row or column, from index 1 */
+	double *value;     /* owns */
+	size_t room;       /* entries that index and value have room for */
+	struct path *last; /* owns */
 	unsigned max_rounds;
 	struct heddle_bounds *out; /* borrows */
 };
@@ -71,7 +76,7 @@ static double time_of(const struct iteration *it, size_t type, size_t c)
 	return it->types->times[type * it->types->n_classes + c] * it->scale;
 }
 
-/* Whether a class has a column of its own in the groups of a type. */
+/* Whether the groups of a type have a column for a class: it can run them, and is not the fastest. */
 static int has_column(const struct iteration *it, size_t type, size_t c)
 {
 	return c != it->fastest[type] && !isnan(time_of(it, type, c));
@@ -93,7 +98,7 @@ static int reserve(struct iteration *it, size_t n)
 
 /* --- The program -------------------------------------------------------------------------------------------------- */
 
-/* How many tasks a group has. */
+/* Sets the number of tasks of a group, and the bounds that depend on it. */
 static void set_count(struct iteration *it, struct group *group, size_t count)
 {
 	group->count = count;
@@ -103,7 +108,7 @@ static void set_count(struct iteration *it, struct group *group, size_t count)
 		glp_set_col_bnds(it->problem, group->column, GLP_DB, 0, (double)count);
 }
 
-/* Columns of a new group, without entries, and the row that limits them if there are several. */
+/* Makes a group: its columns, without entries, and the row that limits them if there are several. */
 static struct group *add_group(struct iteration *it, size_t type, size_t count)
 {
 	struct group *group = &it->groups[it->n_groups++];
@@ -120,7 +125,8 @@ static struct group *add_group(struct iteration *it, size_t type, size_t count)
 	return group;
 }
 
-/* A task that a class does is one that the fastest does not. Row 1 + c is class c's. */
+/* Makes the group of a whole type, with its entries in the rows of the classes (row 1 + c for class c): a task that a
+ * class runs adds to that class's work and is taken off the fastest class's. */
 static int add_type(struct iteration *it, size_t type)
 {
 	struct group *group = add_group(it, type, (size_t)it->types->counts[type]);
@@ -140,7 +146,8 @@ static int add_type(struct iteration *it, size_t type)
 	return status;
 }
 
-/* Class c has at most T * workers to do; what the fastest classes do when nobody else does anything is on the right. */
+/* Adds the rows of the classes: the work of class c is at most T * workers[c]. The right-hand sides are the work if
+ * each type runs on its fastest class. */
 static int add_classes(struct iteration *it)
 {
 	const struct hd_costed *g = it->graph;
@@ -166,7 +173,7 @@ static int add_classes(struct iteration *it)
 	return 0;
 }
 
-/* The groups are the types. */
+/* Makes the program of the area bound: each type is a group. */
 static int build(struct iteration *it)
 {
 	it->problem = glp_create_prob();
@@ -180,8 +187,9 @@ static int build(struct iteration *it)
 
 /* --- A new path --------------------------------------------------------------------------------------------------- */
 
-/* The basis of the twin's part, such that the dual values stay feasible: a twin of a column that is in the basis has
- * reduced cost zero wherever it is, and a limit that is reached needs one of them in. */
+/* Extends the basis to the twin so that the dual values stay feasible and the next solution starts from the last. The
+ * twin of a basic column has reduced cost 0, so it may be in the basis or not; but if the limit of the group is
+ * reached, one of the twin's columns must be in the basis. */
 static void set_basis(struct iteration *it, const struct group *group, const struct group *twin)
 {
 	int is_tight = group->limit && glp_get_row_stat(it->problem, group->limit) != GLP_BS;
@@ -195,7 +203,7 @@ static void set_basis(struct iteration *it, const struct group *group, const str
 	}
 }
 
-/* Those tasks of a group that are on the new path become a group of their own, in the same rows. */
+/* Moves those tasks of a group that are on the new path to a group of their own, with entries in the same rows. */
 static int split(struct iteration *it, size_t number)
 {
 	int status = reserve(it, (size_t)glp_get_num_rows(it->problem) + 1);
@@ -217,7 +225,7 @@ static int split(struct iteration *it, size_t number)
 	return 0;
 }
 
-/* Makes the path a union of whole groups. */
+/* Splits groups so that the path is a union of whole groups. */
 static int split_groups(struct iteration *it, const struct path *path)
 {
 	int status = 0;
@@ -234,7 +242,7 @@ static int split_groups(struct iteration *it, const struct path *path)
 	return status;
 }
 
-/* Its tasks take at most T. Clears on_path. */
+/* Adds the row that says that the path takes at most T. Clears on_path. */
 static int add_row(struct iteration *it, struct path *path)
 {
 	double length = 0;
@@ -254,7 +262,7 @@ static int add_row(struct iteration *it, struct path *path)
 			it->index[++n] = column++;
 			it->value[n] = time_of(it, group->type, c) - fastest;
 		}
-		group->on_path = 0; /* once per group */
+		group->on_path = 0; /* so that the group's columns are added once */
 	}
 	path->row = glp_add_rows(it->problem, 1);
 	glp_set_row_bnds(it->problem, path->row, GLP_UP, 0, -length);
@@ -262,7 +270,7 @@ static int add_row(struct iteration *it, struct path *path)
 	return 0;
 }
 
-/* The path that hd_paths_find has found. */
+/* Adds the path that hd_paths_find has found. */
 static int add_path(struct iteration *it)
 {
 	const struct hd_paths *p = it->paths;
@@ -313,7 +321,7 @@ static double prove(struct iteration *it)
 	return whole > 0 ? bound / whole : 0;
 }
 
-/* What the solution expects the tasks to take. */
+/* Computes the times that the solution expects: per task, the mean over its group. */
 static void expect_times(struct iteration *it)
 {
 	for (size_t i = 0; i < it->graph->n_tasks; i++) {
@@ -328,11 +336,13 @@ static void expect_times(struct iteration *it)
 	}
 }
 
-/* Whether any solution known has a path longer than `limit`, which hd_paths_find has found then.
+/* Looks for a path longer than `limit`; returns 0 if the search is over, otherwise 1, and hd_paths_find has found the
+ * path.
  *
- * First the longest path by smoothed times is tried: those of one solution out of many as good make each round undo the
- * last one (Ben-Ameur and Neto's "in-out separation", Networks 49, 2007). The mean of solutions is one for the classes
- * of workers; and if none of its paths is too long either, the search is over. */
+ * The longest path by the smoothed times is tried first. With the times of the last solution alone, which is one of
+ * many that are as good, each round would undo the one before (Ben-Ameur and Neto's "in-out separation", Networks 49,
+ * 2007). A mean of solutions also satisfies the rows of the classes, so if it has no path that is too long, the search
+ * is over. */
 static int find_path(struct iteration *it, double limit)
 {
 	struct hd_paths *p = it->paths;
@@ -350,13 +360,14 @@ static int find_path(struct iteration *it, double limit)
 	return hd_paths_find(p) > limit;
 }
 
-/* Whether there is a solution. From the basis of the last round; else, when that leads in circles, from none. */
+/* Solves the program, starting from the basis of the last round; if that cycles, again from the standard basis. Returns
+ * whether it found a solution. */
 static int solve(struct iteration *it)
 {
 	glp_smcp parameters;
 	glp_init_smcp(&parameters);
 	parameters.msg_lev = GLP_MSG_OFF;
-	parameters.meth = GLP_DUALP; /* a new row is all that is wrong */
+	parameters.meth = GLP_DUALP; /* the dual simplex, because only the new row is violated */
 	parameters.tol_bnd = parameters.tol_dj = LP_TOLERANCE;
 	int n_rows = glp_get_num_rows(it->problem), n_columns = glp_get_num_cols(it->problem);
 	for (int attempt = 0; attempt < 2; attempt++) {
@@ -369,7 +380,7 @@ static int solve(struct iteration *it)
 	return 0;
 }
 
-/* The first path is the one of the critical path bound. */
+/* Solves and adds paths until nothing is left to do. The first path added is the critical path. */
 static int iterate(void *arg)
 {
 	struct iteration *it = arg;
@@ -378,7 +389,7 @@ static int iterate(void *arg)
 	while (!status && it->out->rounds < it->max_rounds && !it->out->converged) {
 		status = add_path(it);
 		if (status || !solve(it))
-			break; /* what has been proven stays so */
+			break; /* the bound proven so far stays valid */
 		it->out->rounds++;
 		it->out->iterative = fmax(it->out->iterative, prove(it));
 		expect_times(it);
@@ -428,7 +439,8 @@ static void end(struct iteration *it)
 	free(it->value);
 }
 
-/* Whether every class can do all that it is fastest for within the critical path: then nothing is longer than that. */
+/* Whether each class can run all tasks for which it is the fastest within the time of the critical path. Then no bound
+ * of this kind is larger than the critical path. */
 static int path_suffices(const struct iteration *it)
 {
 	const struct hd_types *types = it->types;

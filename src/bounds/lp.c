@@ -1,4 +1,4 @@
-/* GLPK, kept apart from the program's own use of it. */
+/* Runs GLPK apart from the program's own use of it. */
 #include <glpk.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,8 +13,8 @@ struct call {
 	void *arg;
 	int status; /* out */
 	jmp_buf failed;
-	char said[256];    /* by GLPK, last */
-	char message[512]; /* of the error; messages are per thread */
+	char said[256];    /* GLPK's last message */
+	char message[512]; /* heddle_last_error of that thread, to be passed on to the caller's */
 };
 
 static int swallow(void *arg, const char *message)

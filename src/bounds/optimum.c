@@ -1,21 +1,23 @@
 /* The least makespan of a small graph: branch and bound over semi-active schedules.
  *
- * Tasks are appended one by one, each after those that it waits for, on some class, to the worker of that class which
- * is free first, as early as it can start there. That some order gives an optimal schedule is seen from one, its tasks
- * sorted by their start: putting the next on the worker that is free first only leaves the others of the class free
- * earlier from then on.
+ * A schedule is built by appending one task after the other, each after those that it waits for: choose a task and a
+ * class, and start it as early as possible on the worker of that class that is free first. Some such sequence gives an
+ * optimal schedule: take an optimal one and append its tasks in the order of their starts; using the worker that is
+ * free first can only make the workers of the class free earlier afterwards.
  *
- * What a partial schedule leaves to the rest is when the workers are free and when the tasks to come may start. One
- * that is no earlier in any of these than another of the same tasks, seen before, is dropped. */
+ * What matters of a partial schedule for the rest is only when each worker is free and when each remaining task may
+ * start. If all of these times are at least as late as those of a partial schedule of the same tasks seen before, it is
+ * dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "bounds/internal.h"
 
-enum { MAX_SEEN = 1 << 22 }; /* numbers remembered of partial schedules; beyond, the search only takes longer */
+/* most numbers kept of partial schedules seen; when that is full, the search only takes longer */
+enum { MAX_SEEN = 1 << 22 };
 
-/* Partial schedules of one set of tasks, none as good as another: `width` numbers each. */
+/* The partial schedules seen of one set of tasks, `width` numbers each; none is at least as good as another. */
 struct seen {
 	double *states; /* owns */
 	size_t n, room;
@@ -24,18 +26,21 @@ struct seen {
 struct search {
 	const struct hd_costed *graph; /* borrows */
 	size_t n, width;
-	/* owns; per class: where its workers begin in a state, and behind them the next; the tasks last */
+	/* owns; per class: index of its first worker in a state; one more entry, where the tasks begin */
 	size_t *slot;
 	unsigned before[HD_OPTIMUM_TASKS], after[HD_OPTIMUM_TASKS]; /* sets of tasks: bit i is task i */
 	double best_time[HD_OPTIMUM_TASKS], tail[HD_OPTIMUM_TASKS];
-	size_t twin[HD_OPTIMUM_TASKS]; /* the task before that nothing tells apart, or the task itself */
-	double *states; /* owns; one per depth: when workers are free, by class, earliest first; when tasks may start */
+	/* an earlier task that is interchangeable with this one; the task itself if there is none */
+	size_t twin[HD_OPTIMUM_TASKS];
+	/* owns; a state per depth of the search: when each worker is free (by class, earliest first), then when each
+	 * task may start */
+	double *states;
 	struct seen *seen; /* owns; per set of tasks */
-	size_t n_seen;     /* numbers in all of these */
+	size_t n_seen;     /* numbers that `seen` has room for in all */
 	double best;
 };
 
-/* Whether no number of `a` is larger than that of `b`. */
+/* Whether each number of `a` is at most that of `b`. */
 static int is_as_good(const double *a, const double *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -44,7 +49,8 @@ static int is_as_good(const double *a, const double *b, size_t n)
 	return 1;
 }
 
-/* Whether one seen is as good; otherwise it is remembered in place of those that it is as good as. */
+/* Whether a partial schedule seen before is at least as good as `state`. If not, `state` is remembered, and replaces
+ * those that it is at least as good as. */
 static int is_dominated(struct search *s, unsigned done, const double *state)
 {
 	struct seen *seen = &s->seen[done];
@@ -60,7 +66,7 @@ static int is_dominated(struct search *s, unsigned done, const double *state)
 		size_t room = kept ? 2 * kept : 8;
 		double *states = s->n_seen + room * s->width <= MAX_SEEN ? realloc(seen->states, room * size) : NULL;
 		if (!states)
-			return 0; /* not remembered */
+			return 0; /* no room: `state` is not remembered */
 		s->n_seen += (room - kept) * s->width;
 		seen->states = states;
 		seen->room = room;
@@ -69,8 +75,8 @@ static int is_dominated(struct search *s, unsigned done, const double *state)
 	return 0;
 }
 
-/* No completion is shorter: every task to come has its longest path behind it, and the workers share the work that is
- * left. */
+/* A lower bound of all completions of a partial schedule: each remaining task is followed by its longest path, and the
+ * workers must share the remaining work. */
 static double bound(const struct search *s, unsigned done, const double *state)
 {
 	size_t n_workers = s->width - s->n;
@@ -85,10 +91,10 @@ static double bound(const struct search *s, unsigned done, const double *state)
 		longest = fmax(longest, state[n_workers + i] + s->tail[i]);
 		sum += s->best_time[i];
 	}
-	return fmax(longest, sum / (double)n_workers * (1 - 1e-12)); /* sums are rounded */
+	return fmax(longest, sum / (double)n_workers * (1 - 1e-12)); /* against rounding errors of the sum */
 }
 
-/* The state after `task` on class `c`: `from` and `to` differ by it. */
+/* Writes to `to` the state after appending `task` on class `c` to the state `from`. */
 static void append(const struct search *s, size_t task, size_t c, const double *from, double *to)
 {
 	size_t n_workers = s->width - s->n, w = s->slot[c];
@@ -97,7 +103,7 @@ static void append(const struct search *s, size_t task, size_t c, const double *
 	for (; w + 1 < s->slot[c + 1] && to[w + 1] < end; w++)
 		to[w] = to[w + 1];
 	to[w] = end;
-	to[n_workers + task] = 0; /* says nothing any more */
+	to[n_workers + task] = 0; /* constant, because the task has started */
 	for (size_t i = 0; i < s->n; i++)
 		if (s->after[task] >> i & 1)
 			to[n_workers + i] = fmax(to[n_workers + i], end);
@@ -137,7 +143,7 @@ static int are_twins(const struct search *s, size_t a, size_t b)
 	       memcmp(times + a * n, times + b * n, n * sizeof *times) == 0;
 }
 
-/* The facts of every task. `paths` has the best times as weights. */
+/* Collects what the search needs about each task. The weights of `paths` are the least times. */
 static void describe(struct search *s, struct hd_paths *paths)
 {
 	const struct hd_costed *g = s->graph;
@@ -164,7 +170,7 @@ static int allocate(struct search *s)
 	s->slot = calloc(g->n_classes + 1, sizeof *s->slot);
 	if (!s->slot)
 		return hd_no_memory("an exhaustive search");
-	for (size_t c = 0; c < g->n_classes; c++) /* more workers than tasks are of no use */
+	for (size_t c = 0; c < g->n_classes; c++) /* no class needs more workers than there are tasks */
 		s->slot[c + 1] = s->slot[c] + (size_t)fmin(g->workers[c], (double)s->n);
 	s->width = s->slot[g->n_classes] + s->n;
 	s->states = calloc((s->n + 1) * s->width + 1, sizeof *s->states);

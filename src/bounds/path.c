@@ -1,9 +1,9 @@
-/* Longest paths. */
+/* The longest paths of a graph. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "bounds/internal.h"
 
-/* Kahn's order: a task is next when all before it are done. `waits_for` counts those that are not. */
+/* Kahn's algorithm: the next task is one whose predecessors are all in the order. `waits_for` counts the others. */
 static int sort(struct hd_paths *p, size_t *waits_for)
 {
 	const struct hd_costed *g = p->graph;

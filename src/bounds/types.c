@@ -38,7 +38,7 @@ static int enlarge(struct hd_types *types)
 	return 0;
 }
 
-/* The type with these times, made when there is none yet. */
+/* The type with these times; made if there is none. */
 static int find_type(struct hd_types *types, const double *times, double best, size_t *out)
 {
 	size_t size = types->n_classes * sizeof *times;
@@ -70,7 +70,7 @@ int hd_types_init(struct hd_types *types, const struct hd_costed *graph)
 		const double *times = graph->times + i * graph->n_classes;
 		double best = INFINITY;
 		for (size_t c = 0; c < graph->n_classes; c++)
-			best = fmin(best, times[c]); /* fmin leaves NAN out */
+			best = fmin(best, times[c]); /* fmin ignores NAN */
 		status = find_type(types, times, best, &types->of[i]);
 		if (!status)
 			types->counts[types->of[i]]++;
