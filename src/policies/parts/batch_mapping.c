@@ -1,4 +1,4 @@
-/* Queues, dates and predictions of the policies that map batches. */
+/* Queues, dates and predictions for policies that place a whole batch of tasks at once. */
 #include "batch_mapping.h"
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ void hd_mapping_dates(struct hd_mapping *m)
 		m->ends[w] = heddle_sched_worker_free_at(m->sched, w) + m->workers[w].queued;
 }
 
-/* Within a class, or within all if it is -1. */
+/* The worker of a class (-1: of all) with the fewest tasks for its speed. */
 static unsigned least_tasks(const struct hd_mapping *m, const heddle_task *t, int class_id)
 {
 	unsigned best = 0;
@@ -141,7 +141,8 @@ heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
 	struct hd_mapping_worker *w = &m->workers[worker];
 	heddle_task *t = hd_deque_pop_front(&w->queue);
 	if (t)
-		w->queued = w->queue.first ? w->queued - heddle_task_link(t)->u.key : 0; /* 0: sums of doubles drift */
+		/* 0: against rounding errors of the sum */
+		w->queued = w->queue.first ? w->queued - heddle_task_link(t)->u.key : 0;
 	return t;
 }
 

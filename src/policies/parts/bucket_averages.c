@@ -1,4 +1,4 @@
-/* Averages of autoheteroprio. */
+/* The averages that autoheteroprio keeps per bucket. */
 #include "bucket_averages.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,29 +1,30 @@
 /* What autoheteroprio learns about each bucket, and keeps from run to run: section 6.1 of its paper.
  *
- * The file is YAML, with a format version, written atomically. One that is damaged is set aside as FILE.damaged and
- * forgotten.
+ * They are stored in a YAML file with a format version, which is replaced atomically. A damaged file is renamed to
+ * FILE.damaged, and the averages start from nothing.
  */
 #ifndef HD_POLICIES_PARTS_BUCKET_AVERAGES_H
 #define HD_POLICIES_PARTS_BUCKET_AVERAGES_H
 
 #include "buckets.h"
 
-/* Of a bucket on a class. */
+/* The averages of a bucket on a class. */
 struct hd_class_average {
-	double nrt;      /* us: average over the walks */
-	double walk;     /* us: that of the walk under way */
-	double executed; /* tasks */
+	double nrt;      /* us: NRT, averaged over the walks */
+	double walk;     /* us: NRT of the current walk */
+	double executed; /* tasks executed on the class */
 };
 
-/* Of a bucket. */
+/* The averages of a bucket. */
 struct hd_average {
-	double tasks;         /* filed in former runs */
-	double walks;         /* tasks whose successors were looked at */
-	double nod, released; /* averages over them: NOD; R in us */
-	double executed;      /* tasks, on all classes */
+	double tasks;         /* tasks put into the bucket in former runs */
+	double walks;         /* how many tasks had their successors walked over */
+	double nod, released; /* averages over the walks: NOD; R in us */
+	double executed;      /* tasks executed on all classes */
 };
 
-/* Of a class: us of all its workers together, in former runs. */
+/* How long the workers of a class were busy, and how long there were tasks, in us, summed over its workers and former
+ * runs. */
 struct hd_use {
 	double busy, total;
 };
@@ -40,19 +41,19 @@ static inline struct hd_class_average *hd_average_of(const struct hd_averages *a
 	return &a->by_class[bucket * a->n_classes + class_id];
 }
 
-/* Room for the first bucket. HEDDLE_E_MEMORY; then hd_averages_fini all the same. */
+/* Makes averages with room for one bucket. HEDDLE_E_MEMORY; call hd_averages_fini even then. */
 int hd_averages_init(struct hd_averages *a, size_t n_classes);
 void hd_averages_fini(struct hd_averages *a);
 int hd_averages_grow(struct hd_averages *a, size_t n);
-/* Room for n buckets. HEDDLE_E_MEMORY. */
+/* Makes room for n buckets. HEDDLE_E_MEMORY. */
 static inline int hd_averages_reserve(struct hd_averages *a, size_t n)
 {
 	return HD_LIKELY(n <= a->n) ? 0 : hd_averages_grow(a, n);
 }
 
-/* Fills averages and the buckets' times from a file, making the buckets. `path` "": none; "default":
- * autoheteroprio/HOST.yaml in hd_data_dir(). A missing or damaged file is no error. HEDDLE_E_FORMAT: another version's;
- * HEDDLE_E_MEMORY. */
+/* Makes the buckets that a file names, and fills their averages and times from it. `path` "": no file; "default":
+ * autoheteroprio/HOST.yaml in hd_data_dir(). A missing or damaged file is no error. HEDDLE_E_FORMAT: the file has
+ * another format version; HEDDLE_E_MEMORY. */
 int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets *buckets);
 int hd_averages_save(const struct hd_averages *a, const char *path, const struct hd_buckets *buckets);
 

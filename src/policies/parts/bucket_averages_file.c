@@ -1,6 +1,6 @@
-/* The file of autoheteroprio's averages: YAML text to struct hd_averages and back. As in src/perf/store.c every value
- * is a string to libcyaml, which would take "6 ms" for a number. Classes are known by their names, so that a machine
- * that has changed keeps what still holds. */
+/* The file of autoheteroprio's averages: YAML text to struct hd_averages and back. As in src/perf/store.c, libcyaml
+ * gets every value as a string, because it would read "6 ms" as the number 6. Classes are stored by name, so that
+ * averages survive a change of the machine where they still apply. */
 #define _GNU_SOURCE
 #include <cyaml/cyaml.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #define FIRST_LINE "# Heddle: what autoheteroprio knows about each codelet\n"
 #define VERSION "1"
-#define OWN_PLACE "default" /* of the file, where the user names none */
+#define OWN_PLACE "default" /* the value of `memory` that means the file in Heddle's data directory */
 #define MOST_BYTES ((size_t)1 << 30)
 
 struct text_use {
@@ -96,7 +96,7 @@ static const cyaml_config_t strict = {
 
 /* --- Reading ------------------------------------------------------------------------------------------------------ */
 
-/* All figures of the file, one after the other: f returns non-zero to stop. */
+/* Calls f for each number of the file until f returns non-zero; returns whether it did. */
 static int each_number(const struct text_file *file, int (*f)(const char *text))
 {
 	int stopped = 0;
@@ -113,7 +113,7 @@ static int each_number(const struct text_file *file, int (*f)(const char *text))
 	return stopped;
 }
 
-/* Figures are finite and not negative; 1e15 leaves room for sums that stay exact. */
+/* Whether a number is not one between 0 and 1e15; larger ones could make sums inexact. */
 static int is_wrong(const char *text)
 {
 	char *end;
@@ -140,7 +140,7 @@ static int apply_bucket(const struct text_bucket *from, struct hd_averages *a, s
 	size_t bucket = hd_buckets_named(buckets, from->name);
 	int status = bucket ? hd_averages_reserve(a, buckets->n) : HEDDLE_OK;
 	if (status || !bucket)
-		return status; /* more buckets than there can be: left out */
+		return status; /* bucket 0: there is no memory for more buckets, so this one is left out */
 	struct hd_average *v = &a->all[bucket];
 	*v = (struct hd_average){.tasks = number(from->tasks),
 	                         .walks = number(from->walks),
@@ -174,7 +174,7 @@ static int apply(const struct text_file *file, struct hd_averages *a, struct hd_
 	return status;
 }
 
-/* Of another version: that is no damage. */
+/* Reports a file of another format version, which is not a damaged one. */
 static int check_version(const char *path, const char *data, size_t length)
 {
 	cyaml_config_t loose = strict;
@@ -194,7 +194,7 @@ static int check_version(const char *path, const char *data, size_t length)
 	return status;
 }
 
-/* HEDDLE_E_FORMAT: damaged. */
+/* HEDDLE_E_FORMAT: the file is damaged. */
 static int read_text(const char *data, size_t length, struct hd_averages *a, struct hd_buckets *buckets)
 {
 	struct text_file *text = NULL;
@@ -213,11 +213,11 @@ static void set_aside(const char *path)
 {
 	char *aside = hd_format("%s.damaged", path);
 	if (aside)
-		rename(path, aside); /* if it cannot be moved it is overwritten when the run ends */
+		rename(path, aside); /* if this fails, the file is overwritten when the run ends */
 	free(aside);
 }
 
-/* malloc'd; NULL: nowhere. */
+/* The path of the file, which the caller frees; NULL: there is none, or no memory. */
 static char *file_path(const char *path)
 {
 	if (strcmp(path, OWN_PLACE) != 0)
@@ -255,7 +255,7 @@ int hd_averages_load(struct hd_averages *a, const char *path, struct hd_buckets 
 
 /* --- Writing ------------------------------------------------------------------------------------------------------ */
 
-/* A name in single quotes, as YAML wants it. */
+/* Writes a name in single quotes, with the escapes of YAML. */
 static void write_name(FILE *out, const char *name)
 {
 	fputc('\'', out);
@@ -291,7 +291,7 @@ static void write_file(FILE *out, const struct hd_averages *a, const struct hd_b
 	}
 	fprintf(out, "buckets:\n");
 	size_t written = 0;
-	for (size_t i = 1; i < b->n; i++, written++) /* without "others" */
+	for (size_t i = 1; i < b->n; i++, written++) /* from 1: bucket 0, "others", is not stored */
 		write_bucket(out, a, b, i);
 	fprintf(out, "%scomplete: yes\n", written ? "" : "  []\n");
 }

@@ -1,4 +1,5 @@
-/* How tasks go into buckets and out of them: the lists of the nodes, the gate, tasks held ahead (buckets.h). */
+/* How tasks are put into buckets and taken out: the lists of the nodes, the gate, and the tasks that workers hold ahead
+ * (buckets.h). */
 #include "buckets.h"
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static double distance(const struct hd_buckets *b, unsigned node, unsigned list)
 
 void hd_buckets_reordered(struct hd_buckets *b)
 {
-	b->news++; /* the gate may see it otherwise */
+	b->news++; /* the gate may decide otherwise with the new orders */
 	for (unsigned node = 0; node < b->platform->n_nodes; node++) {
 		unsigned *visit = b->visit + node * b->n_lists;
 		for (unsigned list = 0; list < b->n_lists; list++) {
@@ -31,7 +32,7 @@ void hd_buckets_reordered(struct hd_buckets *b)
 	}
 }
 
-/* Which classes the sets met since the last time serve. */
+/* Fills `serves` for the sets that are new since the last call. */
 static void learn_sets(struct hd_buckets *b)
 {
 	for (; b->n_served < b->sets.n; b->n_served++)
@@ -52,12 +53,12 @@ static struct hd_deque *list_of(const struct hd_buckets *b, struct hd_bucket *k,
 
 /* --- Push --------------------------------------------------------------------------------------------------------- */
 
-/* avg_{n+1} = x / (n+1) + n avg_n / (n+1), section 6.1. */
+/* The averages are avg_{n+1} = x / (n+1) + n avg_n / (n+1), section 6.1. */
 void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t)
 {
 	struct hd_bucket *k = b->all[bucket];
 	k->tasks++;
-	b->news++; /* the gate weighs these times: whom it refused must ask again */
+	b->news++; /* the gate depends on these times, so workers that it has refused must be asked again */
 	for (unsigned c = 0; c < b->platform->n_classes; c++) {
 		double us = heddle_task_time(t, c);
 		if (isnan(us))
@@ -67,8 +68,8 @@ void hd_buckets_learn(struct hd_buckets *b, size_t bucket, const heddle_task *t)
 	}
 }
 
-/* The list with the best score among the nodes whose workers can run the task; among equals the releaser's, then the
- * one with the fewest tasks, then the first. */
+/* The list with the best score among the nodes whose workers can run the task. Among equals: the releaser's node, then
+ * the list with the fewest tasks, then the first. */
 static unsigned best_list(const struct hd_buckets *b, const heddle_task *t, const uint8_t *classes, int releaser)
 {
 	int releaser_node = releaser < 0 ? -1 : (int)b->platform->workers[releaser].node;
@@ -112,8 +113,8 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 
 /* --- Pick --------------------------------------------------------------------------------------------------------- */
 
-/* Time in us after which the fastest class would have emptied the bucket: busy with this bucket alone, or with all that
- * it wants as much. */
+/* How long, in us, the fastest class would take to empty the bucket: alone, or (HD_GATE_ORDER) with the buckets that
+ * the class wants more. */
 static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *k, size_t fastest)
 {
 	double us = (double)k->n * k->time[fastest];
@@ -127,8 +128,8 @@ static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *
 	return us / (double)b->workers[fastest];
 }
 
-/* Whether a class is too slow for a bucket now: tasks / workers of the fastest class < time / time of the fastest. Only
- * classes that can run these tasks count: the fastest of all may never come. */
+/* Whether the gate keeps a class from a bucket because it is too slow: tasks / workers of the fastest class < time /
+ * time of the fastest class. The fastest class is the fastest of those that can run the tasks of the set. */
 static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, unsigned class_id)
 {
 	if (b->gate == HD_GATE_NO || isnan(k->time[class_id]) || (set == 0 && b->sets.n == b->sets.capacity))
@@ -144,7 +145,8 @@ static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, un
 	return 1;
 }
 
-/* The first task of a list that the worker can run. With `b->sets` full, tasks of set 0 may be for others only. */
+/* The first task of a list that the worker can run. If the table of sets is full, set 0 also has tasks that the worker
+ * cannot run. */
 static heddle_task *first_for(const struct hd_buckets *b, const struct hd_deque *list, size_t set, unsigned worker)
 {
 	heddle_task *t = list->first;
@@ -157,7 +159,8 @@ static heddle_task *first_for(const struct hd_buckets *b, const struct hd_deque 
 	return NULL;
 }
 
-/* Moves the first task to the list of exactly the workers that can run it; 0: it is there already. */
+/* Moves the first task of a list to the list of exactly the workers that can run it; returns 0 if it is there
+ * already. */
 static int refile(struct hd_buckets *b, struct hd_bucket *k, size_t list, size_t set)
 {
 	heddle_task *t = list_of(b, k, list, set)->first;
@@ -184,7 +187,8 @@ static heddle_task *take(struct hd_buckets *b, struct hd_bucket *k, size_t list,
 	return t;
 }
 
-/* From one list of one bucket: the oldest task, by submission where several sets hold some. */
+/* Takes the oldest task that the worker can run from one list of one bucket; if several sets have one, the one
+ * submitted first. */
 static heddle_task *take_from(struct hd_buckets *b, struct hd_bucket *k, size_t list, unsigned worker)
 {
 	unsigned class_id = b->platform->workers[worker].class_id;
@@ -205,7 +209,8 @@ static heddle_task *take_from(struct hd_buckets *b, struct hd_bucket *k, size_t 
 	return best ? take(b, k, list, best_set, best) : NULL;
 }
 
-/* From the worker's own node's list of each bucket in its order, then from the other nodes' lists, nearest first. */
+/* Takes a task from the list of the worker's own node, going through the buckets in the order of its class; if there is
+ * none, from the lists of the other nodes in the same way, nearest first. */
 static heddle_task *take_any(struct hd_buckets *b, unsigned worker)
 {
 	const struct heddle_worker *w = &b->platform->workers[worker];
@@ -235,7 +240,8 @@ static heddle_task *unhold(struct hd_buckets *b, unsigned owner, heddle_task *t)
 	return t;
 }
 
-/* StarPU's rule: with fewer tasks than workers nobody hoards. */
+/* Fills what the worker holds with up to `ahead` tasks. As in StarPU, only one if fewer tasks remain than the class has
+ * workers, so that none is kept from an idle worker. */
 static void fill_held(struct hd_buckets *b, unsigned worker)
 {
 	const struct heddle_worker *w = &b->platform->workers[worker];
@@ -252,7 +258,8 @@ static void fill_held(struct hd_buckets *b, unsigned worker)
 	}
 }
 
-/* The last task that a worker of the same class holds and that this one can run: its first may start any moment. */
+/* Takes the last task held by another worker of the class that this worker can run. The last, because the other worker
+ * may start its first at any moment. */
 static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 {
 	const unsigned *peers = b->peers + worker * b->platform->n_workers;
@@ -267,8 +274,8 @@ static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 	return NULL;
 }
 
-/* What one worker does not find, others of its class and node do not find either, unless tasks are for particular
- * workers. */
+/* Notes that the worker has found nothing. Other workers of its class and node would not find anything either, unless
+ * there are tasks for particular workers. */
 static void note_idle(struct hd_buckets *b, unsigned worker, uint64_t *group)
 {
 	b->idle_at[worker] = b->news;
@@ -286,13 +293,14 @@ heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker)
 	fill_held(b, worker);
 	heddle_task *t = held->n ? unhold(b, worker, held->queue.first) : steal(b, worker);
 	if (!t)
-		note_idle(b, worker, group); /* what others come to hold meanwhile it could not take either */
+		note_idle(b, worker, group); /* tasks that other workers hold from now on are not for this one either */
 	return t;
 }
 
 /* --- Report ------------------------------------------------------------------------------------------------------- */
 
-/* When each order came into force, by its first buckets: "cpu order 2: A > B". */
+/* Reports when the class got each of its last orders, with the first buckets of the order in the name: "cpu order 2: A
+ * > B". */
 static void report_orders(const struct hd_buckets *b, heddle_sched *sched, size_t class_id)
 {
 	const struct hd_order_log *log = &b->logs[class_id];
@@ -322,7 +330,8 @@ void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched)
 		                    b->given ? 100 * (double)b->local / (double)b->given : 0, "%");
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
 		report_orders(b, sched, c);
-		for (size_t r = 0; r < b->n; r++) { /* in the order of now, which is not part of the name: it changes */
+		/* in the current order, which is not in the name because it changes */
+		for (size_t r = 0; r < b->n; r++) {
 			const struct hd_bucket *k = b->all[b->orders[c][r]];
 			if (!k->tasks)
 				continue;

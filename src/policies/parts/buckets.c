@@ -1,4 +1,4 @@
-/* The life of buckets, and finding them by name: buckets.h. */
+/* Making and freeing buckets, and finding them by name (buckets.h). */
 #include "buckets.h"
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static int allocate(struct hd_buckets *b)
 	return HEDDLE_OK;
 }
 
-/* The other workers of a worker's class, nearest first. */
+/* Lists the other workers of a worker's class, nearest first. */
 static void find_peers(struct hd_buckets *b, unsigned worker)
 {
 	const struct heddle_worker *workers = b->platform->workers;
@@ -126,7 +126,7 @@ static struct hd_bucket *new_bucket(const struct hd_buckets *b, const char *name
 	return k;
 }
 
-/* Room for one more bucket; 0: none. */
+/* Makes room for one more bucket; returns 0 when out of memory. */
 static int make_room(struct hd_buckets *b)
 {
 	if (b->n < b->capacity)
@@ -146,7 +146,7 @@ static int make_room(struct hd_buckets *b)
 	return 1;
 }
 
-/* The slot that holds the key, or the free one where it belongs. */
+/* The slot of a key in the table, or the free slot where it belongs. */
 static struct hd_bucket_key *slot_of(const struct hd_buckets *b, uint64_t key)
 {
 	size_t i = hd_mix(key) & (b->max_keys - 1);
@@ -170,7 +170,7 @@ static int more_keys(struct hd_buckets *b)
 	return 1;
 }
 
-/* A new empty bucket; 0 when out of memory. */
+/* Makes a new empty bucket; returns 0 when out of memory. */
 static size_t add_bucket(struct hd_buckets *b, const char *name)
 {
 	struct hd_bucket *k = make_room(b) ? new_bucket(b, name) : NULL;
@@ -208,7 +208,7 @@ size_t hd_buckets_of_codelet(struct hd_buckets *b, const heddle_codelet *codelet
 	return hd_buckets_find(b, (uint64_t)(uintptr_t)codelet, heddle_codelet_name(codelet));
 }
 
-/* Where bucket 0, the others, stands is nothing to report: it is empty. */
+/* Whether two orders differ. The place of bucket 0, "others", does not count, because that bucket is usually empty. */
 static int is_other_order(const size_t *before, size_t n_before, const size_t *order, size_t n)
 {
 	size_t i = 0, j = 0;

@@ -1,4 +1,4 @@
-/* Central queues when workers differ: which lane to look into. */
+/* Which lane of a central queue a worker looks into, if the workers cannot all run the same tasks. */
 #include "central_queue.h"
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ void hd_lanes_fini(struct hd_lanes *l)
 	hd_sets_fini(&l->sets);
 }
 
-/* Whether `a` goes before `b`. */
+/* Whether `a` is to be taken before `b`. */
 static int goes_before(const heddle_task *a, const heddle_task *b, enum hd_lane_order order)
 {
 	if (order == HD_PRIORITY && heddle_task_priority(a) != heddle_task_priority(b))
@@ -29,7 +29,7 @@ static int goes_before(const heddle_task *a, const heddle_task *b, enum hd_lane_
 	return heddle_task_order(a) < heddle_task_order(b);
 }
 
-/* The lane with the best head for a worker, without looking into lane `but`; NULL: all are empty. */
+/* The lane with the best head among those for a worker, leaving out lane `but`; NULL: all are empty. */
 static struct hd_lane *best_lane(struct hd_lanes *l, unsigned worker, const struct hd_lane *but,
                                  enum hd_lane_order order)
 {
@@ -45,7 +45,7 @@ static struct hd_lane *best_lane(struct hd_lanes *l, unsigned worker, const stru
 	return best;
 }
 
-/* Looks behind a head that the worker cannot run and that fits no other lane. */
+/* Looks for a task behind the head of a lane, which the worker cannot run and which cannot be moved to another lane. */
 static heddle_task *look_further(struct hd_lane *lane, unsigned worker, enum hd_lane_order order)
 {
 	heddle_task *t = hd_lane_first(lane, order);
@@ -75,7 +75,7 @@ heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_o
 		if (exact != lane) {
 			hd_lane_push(exact, t, order);
 			l->refiled++;
-		} else if (t || hopeless) { /* only lane 0 can be hopeless, when the table of sets is full */
+		} else if (t || hopeless) { /* `hopeless` is only lane 0, and only if the table of sets is full */
 			return t;
 		} else {
 			hopeless = lane;

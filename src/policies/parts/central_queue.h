@@ -1,9 +1,9 @@
-/* One central queue for all workers, kept as one lane per set of workers (worker_sets.h): a worker takes the best of
- * the heads of its lanes, so tasks that it cannot run never stand in its way. Cost: O(sets met) per pick, one when all
- * workers are alike.
+/* One central queue for all workers, divided into one lane per set of workers (worker_sets.h): a worker takes the best
+ * of the heads of its lanes, so it need not pass tasks that it cannot run. Cost per pick: O(sets); there is one set if
+ * all workers can run the same tasks.
  *
- * The order, HD_FIFO or HD_PRIORITY (first in first out among equals), is a constant at every call, which the compiler
- * folds. Choice: heads of different lanes, which did not queue behind each other, go in the order of their submission.
+ * The order is HD_FIFO or HD_PRIORITY (first in first out among equals). It is a constant at each call, so the compiler
+ * generates code for it alone. Choice: of the heads of different lanes, the one submitted first comes first.
  */
 #ifndef HD_POLICIES_PARTS_CENTRAL_QUEUE_H
 #define HD_POLICIES_PARTS_CENTRAL_QUEUE_H
@@ -54,7 +54,7 @@ HD_LANES_INLINE void hd_lanes_push(struct hd_lanes *l, heddle_task *t, enum hd_l
 	hd_lane_push(&l->lanes[hd_sets_of(&l->sets, t)], t, order);
 }
 
-/* When there are several lanes, or the first task is not for this worker. */
+/* hd_lanes_pick if there are several lanes, or this worker cannot run the first task. */
 heddle_task *hd_lanes_search(struct hd_lanes *l, unsigned worker, enum hd_lane_order order);
 
 HD_LANES_INLINE heddle_task *hd_lanes_pick(struct hd_lanes *l, unsigned worker, enum hd_lane_order order)

@@ -1,4 +1,4 @@
-/* A max-heap that can be walked in order: a sorted front, a binary heap behind it. */
+/* A max-heap that can be walked in order: a sorted array of the first entries, and a binary heap of the others. */
 #include "heap.h"
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static void remove_from_rest(struct hd_heap *h, size_t i)
 		sift_down(h, i, last);
 }
 
-/* Moves the first of the rest to the end of the front. Returns 0 if there is none. */
+/* Moves the first entry of the binary heap to the end of the front. Returns 0 if the heap is empty. */
 static int refill_front(struct hd_heap *h)
 {
 	if (!h->n_rest)
@@ -74,7 +74,8 @@ static int refill_front(struct hd_heap *h)
 
 void hd_heap_push(struct hd_heap *h, struct hd_heap_entry entry)
 {
-	int closed = h->n_rest || h->n_front == HD_HEAP_FRONT; /* what comes after the front goes behind it */
+	/* then an entry after the last of the front belongs to the rest */
+	int closed = h->n_rest || h->n_front == HD_HEAP_FRONT;
 	if (closed && !entry_before(&entry, &h->front[h->n_front - 1])) {
 		sift_up(h, h->n_rest++, entry);
 		return;

@@ -1,12 +1,12 @@
 /* A max-heap of ready tasks by two scores, for policies that keep a task in several heaps at once (multiprio).
  *
- * It is in two parts: the first few entries sorted in an array, since a policy looks at several of them each time, and
- * all others in a binary heap. A *place* numbers the entries of both, those of the array first: it holds until the heap
- * changes.
+ * It has two parts: the first few entries in a sorted array (the front), because a policy looks at several of them each
+ * time, and all others in a binary heap (the rest). A *place* is the number of an entry: first those of the front, then
+ * those of the rest. It is valid until the heap changes.
  *
- * Entries name a task by a slot and its order, not by its address: those of a task that another heap has given away
- * stay here until they surface, and the task may be long gone by then. The heap does not know which they are: its user
- * does.
+ * When a task is taken from one heap, its entries in others stay until they come to the front, and by then the task may
+ * have been freed. So an entry does not point to the task but names it by a slot and its order, by which the user of
+ * the heap can tell whether the task is still there.
  */
 #ifndef HD_POLICIES_PARTS_HEAP_H
 #define HD_POLICIES_PARTS_HEAP_H
@@ -16,28 +16,29 @@
 #include <string.h>
 
 struct hd_heap_entry {
-	uint64_t key;   /* hd_heap_key: the larger first */
-	uint64_t order; /* then the smaller first */
+	uint64_t key;   /* hd_heap_key; the larger key comes first */
+	uint64_t order; /* submission number; among equal keys the smaller comes first */
 	uint32_t slot;
 };
 
 enum {
-	HD_HEAP_FRONT = 64, /* entries sorted in the array, at most */
-	HD_HEAP_WALK = 128  /* entries that a walk can visit */
+	HD_HEAP_FRONT = 64, /* most entries of the front */
+	HD_HEAP_WALK = 128  /* most entries that a walk visits */
 };
 
 struct hd_heap {
-	struct hd_heap_entry front[HD_HEAP_FRONT]; /* descending, none of them after any of the rest */
+	struct hd_heap_entry front[HD_HEAP_FRONT]; /* sorted; all come before those of the rest */
 	size_t n_front;
-	struct hd_heap_entry *rest; /* owns; the children of i are 2i + 1 and 2i + 2; empty when the front is */
+	struct hd_heap_entry *rest; /* owns; the children of i are 2i + 1 and 2i + 2; empty if the front is empty */
 	size_t n_rest, capacity;
 };
 
-/* Entries in the order of the heap, without taking them out: O(1) each in the front, then O(k log k) for the first k of
- * the rest. The heap must not change meanwhile. */
+/* A walk over the entries in the order of the heap, without removing them: O(1) for each of the front, then O(k log k)
+ * for the first k of the rest. The heap must not change meanwhile. */
 struct hd_heap_walk {
 	const struct hd_heap *heap;
-	/* of the rest: not visited, their parents are; ascending; `slot` is where */
+	/* entries of the rest that are not visited but whose parents are, in ascending order; `slot` is the index in
+	 * the rest */
 	struct hd_heap_entry frontier[HD_HEAP_WALK + 1];
 	size_t n, visited;
 };
@@ -47,14 +48,14 @@ static inline size_t hd_heap_n(const struct hd_heap *h)
 	return h->n_front + h->n_rest;
 }
 
-/* The first is at place 0. */
+/* The entry at a place; the first is at place 0. */
 static inline const struct hd_heap_entry *hd_heap_at(const struct hd_heap *h, size_t place)
 {
 	return place < h->n_front ? &h->front[place] : &h->rest[place - h->n_front];
 }
 
-/* Both scores in one number, the first before the second, in single precision: they are not negative, and the bits of
- * such floats are in the order of their values. */
+/* Both scores, which must not be negative, in one number that compares by the first, then by the second. In single
+ * precision: the bits of floats that are not negative, read as integers, have the order of the floats. */
 static inline uint64_t hd_heap_key(double first, double second)
 {
 	float scores[2] = {(float)first, (float)second};
@@ -73,21 +74,21 @@ static inline double hd_heap_first_score(uint64_t key)
 }
 
 void hd_heap_fini(struct hd_heap *h);
-/* Room for `n` entries. Returns 0 without memory. */
+/* Makes room for `n` entries. Returns 0 when out of memory. */
 int hd_heap_reserve(struct hd_heap *h, size_t n);
-/* There must be room. */
+/* Adds an entry. There must be room: hd_heap_reserve. */
 void hd_heap_push(struct hd_heap *h, struct hd_heap_entry entry);
 void hd_heap_remove(struct hd_heap *h, size_t place);
-/* Removes those that `keep` says 0 for until the first n (at most HD_HEAP_FRONT) are none of them, and sorted; returns
- * how many it has removed. O(log n) for each, once in its life. */
+/* Removes entries for which `keep` returns 0, until there are none among the first n (at most HD_HEAP_FRONT), which are
+ * in the front then. Returns how many it has removed. O(log entries) for each removed. */
 size_t hd_heap_tidy(struct hd_heap *h, size_t n, int (*keep)(const void *arg, const struct hd_heap_entry *entry),
                     const void *arg);
-/* Keeps the entries for which `keep` is not 0: O(n). */
+/* Removes all entries for which `keep` returns 0: O(entries). */
 void hd_heap_filter(struct hd_heap *h, int (*keep)(const void *arg, const struct hd_heap_entry *entry),
                     const void *arg);
 
 void hd_heap_walk_init(struct hd_heap_walk *w, const struct hd_heap *h);
-/* The next place; SIZE_MAX at the end, or when HD_HEAP_WALK have been visited. */
+/* The place of the next entry; SIZE_MAX at the end, or after HD_HEAP_WALK entries. */
 size_t hd_heap_walk_next(struct hd_heap_walk *w);
 
 #endif

@@ -1,5 +1,5 @@
-/* The 28 heuristics of the AutoHeteroprio paper (heuristics.h). Formulas of sections 5.1 to 5.3; the paper has none for
- * L1 to L7, URT_LC_need, URT/s_2, URT/s_diff and UTC: those are the ones of the authors' own code. */
+/* The 28 heuristics of the AutoHeteroprio paper (heuristics.h). The formulas are those of sections 5.1 to 5.3; for L1
+ * to L7, URT_LC_need, URT/s_2, URT/s_diff and UTC, which the paper does not define, those of the authors' code. */
 #include "heuristics.h"
 #include <math.h>
 
@@ -36,7 +36,7 @@ double hd_types_scale(const struct hd_types *types)
 	return tasks > 0 && sum > 0 ? tasks / sum : 1;
 }
 
-/* Of a type on a class, with the workaround of section 4.2.3. */
+/* The cost of a type on a class; without an implementation, by the workaround of section 4.2.3. */
 static double cost_on(const struct hd_types *types, size_t type, size_t class_id)
 {
 	double cost = types->cost[type * types->n_classes + class_id];
@@ -45,7 +45,7 @@ static double cost_on(const struct hd_types *types, size_t type, size_t class_id
 	return greatest_cost(types, type) * (types->missing == HD_MISSING_HUGE ? HUGE_FACTOR : 1);
 }
 
-/* The class to compare with; class_id itself when it is alone. */
+/* The class to compare a class with; class_id itself if there is no other. */
 static size_t other_class(const struct hd_types *types, size_t type, size_t class_id)
 {
 	size_t other = class_id;
@@ -85,13 +85,13 @@ static double logistic(double x)
 	return 1 / (1 + exp(-x));
 }
 
-/* log(1 + e^x), also where e^x is too large. */
+/* log(1 + e^x), also if e^x would overflow. */
 static double softplus(double x)
 {
 	return x > 30 ? x : log1p(exp(x));
 }
 
-/* The bonus that NTC and UTC give when both classes are about as fast. */
+/* The bonus that NTC and UTC give if both classes are about equally fast. */
 static double closeness(const struct hd_quantities *q)
 {
 	const double gamma = 0.5;
@@ -124,7 +124,7 @@ static double urtxd_l4(double urt, double diff)
 
 static double raw_score(enum hd_heuristic h, enum hd_constants constants, const struct hd_quantities *q)
 {
-	const double alpha = 1, beta = 0.3, rho = 2; /* of f1 to f3; of NTC and UTC; of URT_LC_need */
+	const double alpha = 1, beta = 0.3, rho = 2; /* for f1 to f3; for NTC and UTC; for URT_LC_need */
 	double w = q->own, urt = q->urt, nod = q->nod;
 	double diff = q->other - q->own, rel = q->other / q->own;
 	switch (h) {
@@ -163,7 +163,7 @@ static double raw_score(enum hd_heuristic h, enum hd_constants constants, const 
 
 double hd_heuristic_score(enum hd_heuristic h, enum hd_constants constants, const struct hd_quantities *q)
 {
-	const double tiny = 1e-9; /* nothing costs nothing: quotients stay finite */
+	const double tiny = 1e-9; /* the least cost, so that quotients stay finite */
 	struct hd_quantities safe = *q;
 	safe.own = fmax(safe.own, tiny);
 	safe.other = fmax(safe.other, tiny);
@@ -175,7 +175,7 @@ double hd_heuristic_score(enum hd_heuristic h, enum hd_constants constants, cons
 
 void hd_order_by_scores(size_t n, size_t *order, const double *scores)
 {
-	for (size_t i = 1; i < n; i++) { /* insertion: the last order is nearly right */
+	for (size_t i = 1; i < n; i++) { /* insertion sort, because the last order is nearly right */
 		size_t type = order[i], j = i;
 		for (; j > 0; j--) {
 			size_t before = order[j - 1];
@@ -187,7 +187,7 @@ void hd_order_by_scores(size_t n, size_t *order, const double *scores)
 	}
 }
 
-/* Section 5.1: costs within 1 % count as equal. */
+/* Whether a class is the fastest for a type, or within 1 % of the fastest (section 5.1). */
 static int is_fast(const struct hd_types *types, size_t type, size_t class_id)
 {
 	double least = cost_on(types, type, class_id), own = least;
@@ -196,12 +196,12 @@ static int is_fast(const struct hd_types *types, size_t type, size_t class_id)
 	return own <= 1.01 * least;
 }
 
-/* Section 5.1, by the method of figure 6: by decreasing NOD, the types take the highest free rank if the class is (one
- * of) their fastest, else the lowest free one. In: the types by decreasing NOD. */
+/* Section 5.1, by the method of figure 6. `order` comes in with the types by decreasing NOD. In this order, each type
+ * takes the highest free rank if the class is the fastest for it, otherwise the lowest free rank. */
 static void best_nods(const struct hd_types *types, size_t class_id, size_t *order)
 {
 	size_t n = types->n_types, fast = 0;
-	for (size_t i = 0; i < n; i++) { /* the fast ones move to the front and keep their order */
+	for (size_t i = 0; i < n; i++) { /* moves the types that are fast on the class to the front, in their order */
 		size_t type = order[i];
 		if (!is_fast(types, type, class_id))
 			continue;
@@ -209,7 +209,7 @@ static void best_nods(const struct hd_types *types, size_t class_id, size_t *ord
 			order[j] = order[j - 1];
 		order[fast++] = type;
 	}
-	for (size_t i = fast, j = n; i + 1 < j; i++) { /* the slow ones filled the ranks from behind */
+	for (size_t i = fast, j = n; i + 1 < j; i++) { /* reverses the slow types, which fill the ranks from behind */
 		size_t type = order[i];
 		order[i] = order[--j];
 		order[j] = type;

@@ -1,9 +1,9 @@
 /* The 28 heuristics that give Heteroprio its priorities: C. Flint, B. Bramas, "Finding new heuristics for automated
  * task prioritizing in heterogeneous computing" (2020), sections 4.3 and 5, rows of tables 5 to 7.
  *
- * Pure functions of what is known about each type of task, without a runtime: the policy autoheteroprio and the
- * laboratory call the same ones. A *type* is a bucket; classes are those of workers. Costs, NRT and R come in any one
- * unit.
+ * Pure functions of what is known about each type of task. They need no runtime, so the laboratory (research/lab) uses
+ * them as well as the policy autoheteroprio. A *type* is a bucket, a *class* a class of workers. Costs, NRT and R may
+ * have any unit, but all the same.
  */
 #ifndef HD_POLICIES_PARTS_HEURISTICS_H
 #define HD_POLICIES_PARTS_HEURISTICS_H
@@ -42,8 +42,8 @@ enum hd_heuristic {
 	HD_HEURISTICS
 };
 
-/* Their names in the paper, in the order of the enumeration; the 24th, a second URTxRD there, is URTxRelD. One string,
- * so that it can be the list of values of an option. */
+/* Their names in the paper, in the order of the enumeration, except the 24th: the paper calls it URTxRD, too, and we
+ * call it URTxRelD. One string, because it is the list of values of an option. */
 #define HD_HEURISTIC_NAMES                                                                                             \
 	"NTC|BEST_NODS_SCORE|BEST_NODS|URT|URT_LC|URT_LC_need|URTxD|URTxDn|URTxRD|URTxRDn|URTxD_f1|URTxD_f2|URTxD_f3|" \
 	"URTxD_L1|"                                                                                                    \
@@ -52,8 +52,8 @@ enum hd_heuristic {
 
 /* Section 4.2.3: what a class without an implementation costs. */
 enum hd_missing {
-	HD_MISSING_HUGE, /* 1000 times the slowest class that has one */
-	HD_MISSING_SAME  /* as much as the slowest class that has one */
+	HD_MISSING_HUGE, /* 1000 times the cost on the slowest class that has one */
+	HD_MISSING_SAME  /* as much as on the slowest class that has one */
 };
 
 /* Weights of URT_LC and URT_LC_need: 1 and 10 in the paper, 0.5 and 1 in StarPU. */
@@ -65,15 +65,16 @@ struct hd_types {
 	const double *nod;      /* per type: sum over successors s of 1 / predecessors(s) */
 	const double *released; /* per type: R = sum over successors of their least cost */
 	const double *cost;     /* [type * n_classes + class]; NAN: no implementation */
-	/* likewise: sum over successors s of share(s on class) * cost(s on class) / predecessors(s) */
+	/* [type * n_classes + class]: sum over successors s of share(s on class) * cost(s on class) /
+	 * predecessors(s) */
 	const double *nrt;
-	const double *share; /* likewise: of the executions of this type */
-	const double *idle;  /* per class: share of its workers' time */
+	const double *share; /* [type * n_classes + class]: the class's share of the executions of the type */
+	const double *idle;  /* per class: share of the time that its workers are idle */
 	enum hd_missing missing;
 	enum hd_constants constants;
 };
 
-/* What a score is computed from, for one type and class; costs normalised. */
+/* What a score is computed from, for one type and class. Costs are normalised by hd_types_scale. */
 struct hd_quantities {
 	double own, other; /* w and w' */
 	double nod, urt, released;
@@ -81,18 +82,20 @@ struct hd_quantities {
 	double share_own, share_other;
 };
 
-/* Section 4.3.3: multiplied by it, the least costs of all tasks are 1 on average. 1 when nothing costs anything. */
+/* Section 4.3.3: the factor by which the least costs of all tasks are 1 on average. 1 if all costs are 0. */
 double hd_types_scale(const struct hd_types *types);
-/* Choice, for more than two classes: the other class is the slowest; for the slowest, the second slowest. */
+/* The quantities of a type on a class. Choice: if there are more than two classes, the other class is the slowest; for
+ * the slowest class, the second slowest. */
 struct hd_quantities hd_types_quantities(const struct hd_types *types, double scale, size_t type, size_t class_id);
-/* Higher goes first. Never NAN. HD_BEST_NODS is no score: for it this is the NOD. */
+/* The score; types with higher scores come first. Never NAN. HD_BEST_NODS does not work by scores: for it this is the
+ * NOD. */
 double hd_heuristic_score(enum hd_heuristic h, enum hd_constants constants, const struct hd_quantities *q);
 
-/* The order of the types on one class, first to take first; the lower number among equals. `order` comes in as a
- * permutation of the types (the last order makes it quick); `scores`, per type, is filled. */
+/* Sorts `order` into the order of the types on one class; among equal types the one with the lower number comes first.
+ * `order` comes in as any permutation of the types; it is fast if that is the last order. Fills `scores`, per type. */
 void hd_heuristic_order(enum hd_heuristic h, const struct hd_types *types, size_t class_id, size_t *order,
                         double *scores);
-/* Sorts `order` by decreasing scores, the lower number among equals. */
+/* Sorts `order`, a permutation of n numbers, by decreasing scores; among equal scores the lower number comes first. */
 void hd_order_by_scores(size_t n, size_t *order, const double *scores);
 
 #endif

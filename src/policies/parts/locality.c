@@ -5,7 +5,7 @@
 struct presence {
 	double read, written;         /* R_m, W_m */
 	double all_read, all_written; /* R, W */
-	double squares;               /* of the sizes behind W_m */
+	double squares;               /* sum of the squares of the sizes that W_m adds up */
 	double pieces, all_pieces;    /* n_m, N */
 };
 
@@ -20,7 +20,8 @@ static struct presence look(const heddle_task *t, unsigned node)
 			p.read += here * bytes;
 			p.all_read += bytes;
 		} else if (mode == HEDDLE_W || mode == HEDDLE_RW ||
-		           mode == HEDDLE_COMMUTE) { /* private copies are nowhere yet */
+		           /* private copies (SCRATCH, REDUX) do not count: they are on no node yet */
+		           mode == HEDDLE_COMMUTE) {
 			p.written += here * bytes;
 			p.squares += here * bytes * bytes;
 			p.all_written += bytes;
@@ -48,8 +49,8 @@ double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned no
 	}
 }
 
-/* Spearman's footrule between two orders, relative to the greatest there is; 0: the same order. The inner loop starts
- * where the order is expected: cheap for orders that are alike. */
+/* Spearman's footrule between two orders, divided by its largest possible value; 0: the orders are equal. The inner
+ * loop starts at the same place in the other order, so that similar orders take little time. */
 static double rank_distance(const size_t *order_i, const size_t *order_j, size_t n)
 {
 	double sum = 0;
@@ -78,6 +79,6 @@ double hd_locality_transfer(const struct heddle_platform *platform, unsigned fro
 	if (direct)
 		return direct->latency + bytes / direct->bandwidth;
 	if (from == 0 || to == 0)
-		return 0; /* no such platform: checked when it is loaded */
+		return 0; /* cannot happen: heddle_platform_check demands links from and to node 0 */
 	return hd_locality_transfer(platform, from, 0) + hd_locality_transfer(platform, 0, to);
 }

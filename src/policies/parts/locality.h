@@ -21,14 +21,16 @@ enum hd_locality {
 };
 #define HD_LOCALITY_NAMES "none|worker|LcS|LS_SDH|LS_SDH2|LS_SDHB|LC_SMWB"
 
-/* Higher is better. For WORKER, 1 on `releaser_node`, 0 elsewhere (-1: no worker, all are equal). */
+/* The score of a node for a task; higher is better. HD_LOCALITY_WORKER gives 1 for `releaser_node` and 0 for the others
+ * (-1: no worker released the task, all nodes are equal). */
 double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned node, int releaser_node);
 
-/* Distance from node i to the lists of node j, 0 to 1: half of it how alike the orders of their workers are (where the
- * orders differ most, little is taken away that is wanted there), half the time to bring data from j to i, relative to
- * the slowest way. order_i and order_j list the n buckets in the order in which the workers of the nodes want them. */
+/* Distance from node i to the lists of node j, 0 to 1. One half is the time to bring data from j to i, relative to the
+ * slowest way (`relative_time`). The other half is how similar the orders of their workers are: a node whose workers
+ * want other buckets is near, because one takes little from it that its workers want. order_i and order_j list the n
+ * buckets in the order in which the workers of the nodes want them. */
 double hd_locality_distance(const size_t *order_i, const size_t *order_j, size_t n, double relative_time);
-/* Time in us to bring a megabyte from one node to another, through main memory where there is no direct link. */
+/* Time, in us, to bring a megabyte from one node to another, through main memory if there is no direct link. */
 double hd_locality_transfer(const struct heddle_platform *platform, unsigned from, unsigned to);
 
 #endif

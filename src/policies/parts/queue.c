@@ -1,5 +1,5 @@
 /* hd_levels: a top-down splay tree (Sleator and Tarjan, "Self-adjusting binary search trees", 1985, section 4) whose
- * nodes are lists. Ours is the simplest balanced tree that needs two links per node and no memory of its own. */
+ * nodes are lists. It needs only two links per node, and no memory of its own. */
 #include "queue.h"
 
 static heddle_task **lower(heddle_task *t)
@@ -26,7 +26,7 @@ void hd_levels_splay(struct hd_levels *q, int priority)
 		if (!next)
 			break;
 		int there = hd_levels_priority(q, next);
-		if (up ? priority > there : priority < there) { /* twice the same way: rotate */
+		if (up ? priority > there : priority < there) { /* twice in the same direction: rotate */
 			heddle_task **inner = up ? lower(next) : higher(next);
 			*(up ? higher(t) : lower(t)) = *inner;
 			*inner = t;
@@ -66,7 +66,8 @@ static void append(heddle_task *leader, heddle_task *t, struct heddle_task_links
 	head->child = t;
 }
 
-/* No level has the priority of the new root. */
+/* Makes a task the root, as a new level: no level has its priority yet, and the root is a neighbour of that
+ * priority. */
 static void push_level(struct hd_levels *q, heddle_task *t, struct heddle_task_links *link, int priority)
 {
 	heddle_task *root = q->root;
@@ -98,7 +99,7 @@ void hd_levels_push(struct hd_levels *q, heddle_task *t)
 		push_level(q, t, link, priority);
 }
 
-/* Takes `t`, which is in the ring of `leader`, out of it. */
+/* Takes `t` out of the ring of `leader`, in which it is. */
 static void leave_ring(heddle_task *leader, heddle_task *t)
 {
 	struct heddle_task_links *head = heddle_task_link(leader), *link = heddle_task_link(t);
@@ -128,13 +129,13 @@ void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
 		leave_ring(q->root, t);
 		return;
 	}
-	if (head->child) { /* the second oldest leads now */
+	if (head->child) { /* the second oldest task becomes the leader */
 		heddle_task *second = heddle_task_link(head->child)->next;
 		leave_ring(t, second);
 		struct heddle_task_links *link = heddle_task_link(second);
 		*link = (struct heddle_task_links){head->next, head->prev, head->child, link->u};
 		q->root = second;
-	} else if (head->next) { /* the highest of the lower levels */
+	} else if (head->next) { /* the level is gone: the highest of the lower ones becomes the root */
 		heddle_task *rest = head->prev;
 		q->root = head->next;
 		hd_levels_splay(q, INT_MAX);

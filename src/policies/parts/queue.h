@@ -1,4 +1,5 @@
-/* Containers for ready tasks, threaded through the tasks' own links: queueing never allocates, so it cannot fail.
+/* Containers for ready tasks. They use the links inside the tasks (heddle_task_link), so adding a task allocates
+ * nothing and cannot fail.
  *
  * hd_deque   a list with two ends. O(1) everywhere.
  * hd_levels  a priority queue with two ends per priority: a search tree with one node per distinct priority present,
@@ -7,7 +8,7 @@
  *            Chosen over a heap because equal priorities stay in order without a key, and because thieves and owners
  *            take from opposite ends.
  *
- * A task is in one container at most. The word `u` of its link is not used here: it is the policy's.
+ * A task can be in one container at a time. The word `u` of its links is left to the policy.
  */
 #ifndef HD_POLICIES_PARTS_QUEUE_H
 #define HD_POLICIES_PARTS_QUEUE_H
@@ -16,10 +17,11 @@
 #include <heddle/policy.h>
 #include "base/base.h"
 
-/* --- hd_deque: next and prev are what they say -------------------------------------------------------------------- */
+/* --- hd_deque: a list by the links next and prev
+ * ---------------------------------------------------------------------- */
 
 struct hd_deque {
-	/* first is NULL when empty (last means nothing then); the first's prev means nothing */
+	/* `first` is NULL if the list is empty; `last` is undefined then. The `prev` of the first task is undefined. */
 	heddle_task *first, *last;
 };
 
@@ -78,13 +80,13 @@ static inline heddle_task *hd_deque_pop_back(struct hd_deque *q)
 
 /* --- hd_levels ---------------------------------------------------------------------------------------------------- */
 
-/* The oldest task of a level, its leader, is a node of the tree: next is the subtree of lower priorities, prev that of
- * higher ones, child the newest task of the level or NULL when it is alone. The others form a ring: the newest's next
- * is the second oldest. */
+/* The oldest task of a level is its leader, a node of the tree: its `next` is the subtree of lower priorities, its
+ * `prev` that of higher ones, its `child` the newest task of the level, or NULL if the leader is alone. The other tasks
+ * of the level form a ring: the `next` of the newest is the second oldest. */
 struct hd_levels {
 	heddle_task *root; /* NULL when empty */
 	size_t n;          /* tasks */
-	int flat;          /* priorities are ignored: one level */
+	int flat;          /* 1: priorities are ignored, so there is one level */
 };
 
 static inline int hd_levels_priority(const struct hd_levels *q, const heddle_task *t)
@@ -92,12 +94,13 @@ static inline int hd_levels_priority(const struct hd_levels *q, const heddle_tas
 	return q->flat ? 0 : heddle_task_priority(t);
 }
 
-/* Brings the level of `priority` to the root if there is one, else one of its neighbours. */
+/* Brings the level of `priority` to the root; if there is no such level, one with the next lower or higher priority. */
 void hd_levels_splay(struct hd_levels *q, int priority);
-/* Behind all tasks of its priority. */
+/* Adds a task behind all tasks of its priority. */
 void hd_levels_push(struct hd_levels *q, heddle_task *t);
 void hd_levels_remove(struct hd_levels *q, heddle_task *t);
-/* The same for one of the most urgent tasks, right after hd_levels_first or hd_levels_last: saves finding its level. */
+/* Removes one of the most urgent tasks. To be called right after hd_levels_first or hd_levels_last, so that its level
+ * need not be looked for. */
 void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t);
 
 /* The oldest of the most urgent tasks; NULL when empty. */
@@ -116,8 +119,8 @@ static inline heddle_task *hd_levels_last(struct hd_levels *q)
 	return last ? last : first;
 }
 
-/* The neighbour of `t` among the most urgent tasks, by age: the next newer, or the next older. NULL past the end. Also
- * right after hd_levels_first or hd_levels_last. */
+/* The next newer, and the next older, of the most urgent tasks after `t`, which is one of them; NULL at the end. To be
+ * called right after hd_levels_first or hd_levels_last. */
 static inline heddle_task *hd_levels_newer(const struct hd_levels *q, heddle_task *t)
 {
 	heddle_task *last = heddle_task_link(q->root)->child;

@@ -1,5 +1,5 @@
-/* Calibration: an open-addressing table of the kinds of tasks that lack samples. Running out of memory loses counts,
- * which costs balance and nothing else. */
+/* Calibration: a hash table, with open addressing, of the kinds of tasks that lack samples. If memory runs out, tasks
+ * are not counted, and samples are only spread less evenly over the classes. */
 #include "sample_placement.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ void hd_calibration_fini(struct hd_calibration *c)
 	free(c->in_flight);
 }
 
-/* Without calibration one sample is still needed where nothing at all is known. */
+/* How many samples a task needs on a class. Even if the setting `calibrate` is 0, one is needed if nothing is known. */
 static unsigned wanted(const struct hd_calibration *c, const heddle_task *t, unsigned class_id)
 {
 	return c->wanted ? c->wanted : (unsigned)!!isnan(heddle_task_time(t, class_id));
@@ -37,7 +37,7 @@ static uint64_t key_of(const heddle_task *t)
 	return key ? key : 1;
 }
 
-/* The slot that holds the key, or the free one where it belongs. */
+/* The slot of a key, or the free slot where it belongs. */
 static size_t slot_of(const struct hd_calibration *c, uint64_t key)
 {
 	size_t slot = key & (c->capacity - 1);
@@ -69,7 +69,7 @@ static int grow(struct hd_calibration *c)
 	return 1;
 }
 
-/* Counts per class of the task's kind; NULL: none yet. */
+/* The counts, per class, of the task's kind; NULL: it is not in the table. */
 static uint32_t *counts(const struct hd_calibration *c, const heddle_task *t)
 {
 	if (!c->n)

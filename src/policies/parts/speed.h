@@ -1,4 +1,4 @@
-/* How fast a class of workers is thought to be when no model says it, in CPU cores: StarPU's figures
+/* The speed assumed for a worker of a class, in CPU cores, for tasks that no model knows: StarPU's figures
  * (starpu_driver_info). */
 #ifndef HD_POLICIES_PARTS_SPEED_H
 #define HD_POLICIES_PARTS_SPEED_H

@@ -1,14 +1,14 @@
 /* Sets of workers, so that tasks that may run on the same workers share one queue and a worker looks only into those
  * queues that hold something for it.
  *
- * A task is first filed by the classes that can run it, which costs one question per class. That can be too generous: a
- * task may be bound to one worker, or its codelet's can_run may tell workers of a class apart. Asking every worker
- * about every task would be dear, so this is found out when a worker is refused, and the task is then filed by its
- * exact set: once.
+ * A task is first put into the set of all workers of the classes that can run it, which takes one question per class.
+ * That set can be too large: the task may be bound to one worker, or its codelet's can_run may accept only some workers
+ * of a class. Asking every worker about every task would take too long. So this is found out when a worker cannot run
+ * the first task of a queue, and the task is then moved to its exact set.
  *
- * Set 0 is everybody; it is the only one when all workers are alike. The table has a fixed capacity, so nothing is
- * allocated after the start; sets that do not fit fall into set 0, whose users must look further than the first task
- * (HD_SETS_REACH).
+ * Set 0 has all workers; if all can run the same tasks, it is the only set. The table has a fixed capacity, so nothing
+ * is allocated after the start. Tasks whose sets do not fit are put into set 0, where a worker must then look beyond
+ * the first task (HD_SETS_REACH).
  */
 #ifndef HD_POLICIES_PARTS_WORKER_SETS_H
 #define HD_POLICIES_PARTS_WORKER_SETS_H
@@ -18,25 +18,27 @@
 
 struct hd_sets {
 	const struct heddle_platform *platform; /* borrows */
-	size_t n, capacity;                     /* n grows as sets are met, up to capacity */
-	size_t words;                           /* of 64 workers */
-	/* those with workers; class c is bit c % 64, so beyond 64 classes a set is a little too generous */
+	size_t n, capacity;                     /* sets in the table, and how many it can have */
+	size_t words;                           /* words of 64 workers each that one set needs */
+	/* the classes that have workers. Class c is bit c % 64, so with more than 64 classes a set may be too large */
 	uint64_t all_classes;
-	uint64_t *classes; /* owns; per set: the classes it was made for, 0 for an exact set */
-	uint64_t *members; /* owns; per set: words of worker bits, and one spare for hd_sets_exact */
+	uint64_t *classes; /* owns; per set: its classes, or 0 if it is an exact set */
+	/* owns; per set: a bit per worker, in `words` words; and one more row, spare, for hd_sets_exact */
+	uint64_t *members;
 };
 
-/* Tasks of set 0 that a worker looks at before it gives up. */
+/* How many tasks of set 0 a worker looks at before it gives up. */
 enum { HD_SETS_REACH = 64 };
 
-/* `n_exact`: room for that many sets that are not simply classes. HEDDLE_E_MEMORY. */
+/* Makes the table with room for `n_exact` exact sets besides those of whole classes. HEDDLE_E_MEMORY. */
 int hd_sets_init(struct hd_sets *s, const struct heddle_platform *platform, size_t n_exact);
 void hd_sets_fini(struct hd_sets *s);
+/* hd_sets_of if there are several classes. */
 unsigned hd_sets_of_classes(struct hd_sets *s, const heddle_task *t);
-/* The set of exactly the workers that can run the task; 0 if the table is full. */
+/* The set of exactly the workers that can run the task; made if there is none; 0 if the table is full. */
 unsigned hd_sets_exact(struct hd_sets *s, const heddle_task *t);
 
-/* The set to file a new task under. */
+/* The set for a new task, by the classes that can run it. */
 static inline unsigned hd_sets_of(struct hd_sets *s, const heddle_task *t)
 {
 	return s->platform->n_classes == 1 ? 0 : hd_sets_of_classes(s, t);
