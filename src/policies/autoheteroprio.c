@@ -1,30 +1,22 @@
-/* autoheteroprio: Heteroprio whose orders are found automatically. C. Flint, B. Bramas, "Finding new heuristics for
+/* autoheteroprio: Heteroprio with orders that are found automatically. C. Flint, B. Bramas, "Finding new heuristics for
  * automated task prioritizing in heterogeneous computing" (2020), sections 4.3, 5 and 6.1.
  *
- *   ready  per task: its bucket is its codelet's name; NOD, NRT and R come from one walk over its successors, and go
- *          into the bucket's averages, avg_{n+1} = x / (n+1) + n avg_n / (n+1). At the first push, then at every
- *          `refresh`-th, the scores of all buckets are computed for each class, and the orders sorted by them
- *   pick   a task that the class must try, because its models lack samples; else as laheteroprio (buckets.h)
+ *   ready  the task goes to the bucket of its codelet's name. One walk over its successors gives its NOD, NRT and R,
+ *          which go into the bucket's averages, avg_{n+1} = x / (n+1) + n avg_n / (n+1). At the first push, and then at
+ *          every `refresh`-th, the scores of all buckets are computed for each class, and its order is sorted by them
+ *   pick   a task that the class must run because its models lack samples; otherwise as laheteroprio (buckets.h)
  *   done   counts for the execution shares and the idle shares
  *
- * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A bucket met for the first
- * time refreshes the orders at once, or it would have no place in them. While nothing has been executed in a bucket,
- * its share is equal on all classes that can run the task. The idle share of a class is 1 - busy / time, of the time in
- * which there are tasks. `refresh` is the paper's environment variable.
+ * Choices. Costs are the predictions of the models, averaged over the tasks of the bucket. A new bucket refreshes the
+ * orders at once, because it would have no place in them. As long as no task of a bucket has been executed, its
+ * execution share is equal on all classes that can run its tasks. The idle share of a class is 1 - busy / time,
+ * counting only the time in which there are tasks. `refresh` is an environment variable in the paper.
  *
- * Defaults by experiment: `heddle sim cholesky`, single precision, 40 tiles of 960, GFlop/s on haswell-k40m and
- * intel-v100; dmdas with priorities reaches 8146 and 15831.
- *   heuristic  URT/s_2 8073, 15381; URTxD_L5, the best of the paper's table 7, 7588, 13887. Makespan over that of dmdas
- *              with priorities, Cholesky of 10, 20, 30, 40 and 60 tiles on haswell-k40m, intel-v100, amd-a100 and
- *              westmere-c2050, geometric mean: URT/s_2 1.041, URT/s 1.063, the others 1.069 to 1.087. It is first in
- *              the laboratory, too, on graphs without transfers (docs/lab.md: 1.041, others from 1.044), though not
- *              significantly there
- *   gate       order, ours, 8073, 15381; bucket, StarPU's, 7277, 12464: with it CPUs hardly take part where GPUs are 50
- *              times faster
- *   locality   LS_SDH2 8073, 15381; LC_SMWB 7554, 15156; LcS 7088, 14288; LS_SDH 5426, 14354; none 4333, 13092
- *   ahead      2 8073, 15381; 1 7846, 15107; 3 7784, 15106
- * StarPU's version differs: its idle shares are frozen during a run, it uses 1 - execution share for the idle share of
- * the other class, and R in us beside costs without a unit. */
+ * The defaults of `heuristic`, `gate`, `locality` and `ahead` were found by experiment: docs/policies.md, "Figures
+ * behind the defaults".
+ *
+ * StarPU's version differs: its idle shares do not change during a run, it takes 1 - execution share for the idle share
+ * of the other class, and it combines R in us with costs that have no unit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +28,7 @@
 #include "policies.h"
 
 struct auto_worker {
-	double since; /* us: start of what it runs; NAN: nothing */
+	double since; /* us: when the task that it runs has started; NAN: it runs none */
 };
 
 struct auto_state {
@@ -44,25 +36,26 @@ struct auto_state {
 	const struct heddle_platform *platform;
 	struct hd_buckets buckets;
 	struct hd_calibration calibration;
-	struct hd_lanes *trials;     /* owns; per class: tasks that it must try */
-	size_t *n_trials;            /* owns; per class */
-	struct hd_averages averages; /* per bucket, as buckets.all */
+	struct hd_lanes *trials;     /* owns; per class: tasks that it must run because its models lack samples */
+	size_t *n_trials;            /* owns; per class: how many tasks `trials` has */
+	struct hd_averages averages; /* indexed by bucket, like buckets.all */
 	struct auto_worker *workers; /* owns */
-	double *busy;                /* owns; per class: us in this run */
-	double *times;               /* owns, scratch; per class: of one successor */
-	double active, active_since; /* us in which there were tasks, up to active_since; since when there are some */
-	size_t live;                 /* tasks pushed and not ended */
+	double *busy;                /* owns; per class: us that its workers ran tasks, in this run */
+	double *times;               /* owns, scratch; per class: predicted times of one successor, us */
+	/* us: for how long there were tasks before active_since; since when there are tasks now */
+	double active, active_since;
+	size_t live; /* tasks pushed and not ended */
 	enum hd_heuristic heuristic;
 	enum hd_missing missing;
 	enum hd_constants constants;
 	uint64_t refresh, pushes;
-	size_t n_ordered;      /* buckets that the orders know */
+	size_t n_ordered;      /* buckets that the orders contain */
 	size_t *last_order;    /* owns, scratch: max_types */
 	struct hd_types types; /* owns its arrays, scratch: max_types */
 	double *scores;        /* owns, scratch: max_types */
 	size_t max_types;
 	uint64_t refreshes, trials_given;
-	const char *memory; /* option: borrows */
+	const char *memory; /* borrows; the option */
 };
 
 /* --- What is known about the buckets ------------------------------------------------------------------------------ */
@@ -81,7 +74,7 @@ static void free_types(struct auto_state *a)
 	a->max_types = 0;
 }
 
-/* One block for all arrays; 0: out of memory. */
+/* Makes room for n types, in one block for all arrays. Returns 0 when out of memory. */
 static int more_types(struct auto_state *a, size_t n)
 {
 	if (n <= a->max_types)
@@ -119,8 +112,8 @@ static double count_known(const double *times, size_t n_classes)
 	return known;
 }
 
-/* Share of the executions of a bucket that a class has; before the first, what a fair coin would give. `times`, per
- * class, are NAN where it cannot run. */
+/* The share of a bucket's executions that a class has had. Before the first execution: equal shares for all classes
+ * that can run the tasks, which are those whose entry in `times` is not NAN. */
 static double share_on(const struct auto_state *a, size_t bucket, size_t class_id, const double *times)
 {
 	const struct hd_average *v = &a->averages.all[bucket];
@@ -169,7 +162,7 @@ static void refresh(struct auto_state *a)
 	struct hd_buckets *b = &a->buckets;
 	int changed = 0;
 	if (!more_types(a, b->n))
-		return; /* the old orders stay, with the new bucket last */
+		return; /* out of memory: the old orders stay, with the new bucket last */
 	fill_types(a);
 	for (size_t c = 0; c < a->platform->n_classes; c++) {
 		memcpy(a->last_order, b->orders[c], b->n * sizeof *a->last_order);
@@ -186,7 +179,7 @@ static void refresh(struct auto_state *a)
 
 struct walk {
 	struct auto_state *a;
-	size_t bucket; /* of the task */
+	size_t bucket; /* the task's */
 	double nod, released;
 };
 
@@ -233,7 +226,7 @@ static void push(struct auto_state *a, heddle_task *t, int releaser)
 	size_t bucket = hd_buckets_of_codelet(&a->buckets, heddle_task_codelet(t));
 	int counted = hd_averages_reserve(&a->averages, a->buckets.n) == 0;
 	if (!counted)
-		bucket = 0; /* the first has its averages since the start */
+		bucket = 0; /* out of memory; bucket 0 has had its averages since the start */
 	if (!a->live++)
 		a->active_since = heddle_sched_now(a->sched);
 	learn_successors(a, bucket, t);
@@ -246,7 +239,7 @@ static void push(struct auto_state *a, heddle_task *t, int releaser)
 	} else {
 		hd_buckets_push(&a->buckets, bucket, t, releaser);
 	}
-	/* its successors may be of new buckets */
+	/* learn_successors may have made new buckets */
 	counted = counted && hd_averages_reserve(&a->averages, a->buckets.n) == 0;
 	if (counted && (a->buckets.n > a->n_ordered || a->pushes % a->refresh == 0))
 		refresh(a);
@@ -312,7 +305,7 @@ static void auto_report(void *state, heddle_sched *sched)
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
 
-/* What this run has learnt joins what was remembered. */
+/* Saves the averages, to which it adds what this run has measured. */
 static void remember(struct auto_state *a)
 {
 	double now = heddle_sched_now(a->sched);

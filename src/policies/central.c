@@ -1,10 +1,10 @@
-/* eager and prio: one central queue. StarPU's policies of the same names; the first baseline of the papers on clusters
- * (section 4.1), MultiPrio (section II) and AutoHeteroprio (section 6.4.2).
+/* eager and prio: one central queue. StarPU has policies of the same names; they are the first baseline in the papers
+ * on clusters (section 4.1), MultiPrio (section II) and AutoHeteroprio (section 6.4.2).
  *
  *   ready  the task goes to the end of the queue
  *   pick   eager: the first task that the worker can run; prio: the most urgent one, the first among equals
  *
- * No models, no prefetch, no knowledge of where data are. */
+ * They use no models, prefetch nothing, and do not look where data are. */
 #include <stdlib.h>
 #include "parts/central_queue.h"
 #include "policies.h"
@@ -12,7 +12,7 @@
 struct central {
 	struct hd_lanes lanes;
 	uint64_t queued, picked; /* so far */
-	uint64_t longest;        /* the most tasks there were in the queue */
+	uint64_t longest;        /* the most tasks that were in the queue at one time */
 };
 
 static int central_create(heddle_sched *sched, void **state)

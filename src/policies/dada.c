@@ -15,16 +15,16 @@
  *   19     push by the last schedule kept, update the dates
  *
  * With cp, p includes the predicted time of transfers. With alpha = 0 and no backlog the schedule is at most twice as
- * long as the shortest one, plus 2 epsilon. Choices. epsilon is a share of the first upper, 1e-3. Loads start at each
- * worker's backlog less the smallest, and upper includes the largest of them; `backlog`: the smallest of the worker's
- * side (CPUs, GPUs), of all workers, or loads start at 0. With `all`, idle CPUs make every GPU look loaded beyond alpha
- * lambda, and few tasks stay where their data are: single precision Cholesky of 20 x 20 tiles on westmere-c2050, cp, in
- * ms and MiB moved: side 1002, 7172; all 1041, 8223; none 1109,
- * 6047. The first upper itself is tried before the loop, so that there always is a schedule. With `fit`, affinity does
- *       not keep a
- * task on a resource where it alone lasts longer than lambda; without, the same takes 2710 ms. Of several nodes with
- * the same score, the one where the task is shortest. A side has several classes: p is that of the fastest. Equals: in
- * the order of submission, on the first worker. */
+ * long as the shortest one, plus 2 epsilon.
+ *
+ * Choices. epsilon is the option's share of the first upper. The first upper is tried before the loop, so that there
+ * always is a schedule. With the option `backlog`, loads start at each worker's backlog less the smallest backlog of
+ * its side (CPUs or GPUs; `side`) or of all workers (`all`), or at 0 (`none`); upper includes the largest of these.
+ * With `all`, idle CPUs make every GPU look loaded beyond alpha lambda, and few tasks stay where their data are. With
+ * `fit`, affinity does not keep a task on a resource where it alone takes longer than lambda. If several nodes have the
+ * same score, the task goes to the one where it is shortest. If a side has several classes, p is the time on the
+ * fastest. Equal tasks are placed in the order of submission, and the first of equal workers is taken.
+ * docs/policies.md, "Figures behind the defaults", has what `backlog` and `fit` gain. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -38,12 +38,12 @@ enum { DADA_ROOM = 1024, DADA_NOWHERE = UINT_MAX };
 
 struct dada_task {
 	heddle_task *task;
-	uint64_t order, score; /* score: bytes, on `node` */
+	uint64_t order, score; /* score: bytes that it writes and that are valid on `node` */
 	double cpu, gpu, speedup;
 	unsigned node;
-	unsigned row;         /* of its times */
+	unsigned row;         /* its row in dada.times */
 	unsigned trial, kept; /* workers; DADA_NOWHERE: not placed yet */
-	int alike;            /* the workers of a group do not differ for it */
+	int alike;            /* 1: all workers of a group can run it, or none can */
 };
 
 enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
@@ -55,17 +55,18 @@ struct dada {
 	double alpha, epsilon;
 	int cp, fit;
 	enum dada_start from;
-	size_t n;               /* of the list */
-	struct dada_task *list; /* owns; LR, as much of it as there is room for, by decreasing speedup */
-	double *times;          /* owns; per task, in their first order, and group: p */
-	/* owns; first those with affinity, by decreasing score; then all, as they are pushed */
+	size_t n;               /* tasks in `list` */
+	struct dada_task *list; /* owns; LR, or the slice of it that there is room for, by decreasing speedup */
+	double *times;          /* owns; [row * n_groups + group]: p of each task, us */
+	/* owns; during the search the n_affine tasks with affinity, by decreasing score; afterwards all tasks, in the
+	 * order in which they are pushed */
 	struct dada_task **sorted;
 	size_t n_affine;
-	double *backlog, *load; /* owns; per worker, us: before, and in the schedule being tried */
-	uint64_t *bytes;        /* owns; per node, of the task being scored */
+	double *backlog, *load; /* owns; per worker, us: before the batch, and with the schedule that is being tried */
+	uint64_t *bytes;        /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
 	uint64_t batches, iterations, rejected;
-	double lambda; /* us: sum of those kept last */
+	double lambda; /* us: sum of the final lambdas of all batches */
 };
 
 static void dada_destroy(void *state)
@@ -124,7 +125,7 @@ static double dada_time(const struct dada *d, const struct dada_task *t, unsigne
 	return d->times[t->row * m->n_groups + m->workers[worker].group];
 }
 
-/* Bytes that the task writes and that are valid, per node. */
+/* Fills d->bytes: per node, the bytes that the task writes and that are valid there. */
 static void dada_hosted(struct dada *d, const heddle_task *t)
 {
 	size_t n_nodes = heddle_sched_platform(d->mapping.sched)->n_nodes;
@@ -139,7 +140,7 @@ static void dada_hosted(struct dada *d, const heddle_task *t)
 	}
 }
 
-/* The best score over the nodes whose workers can run the task. */
+/* Finds the node with the best score among those whose workers can run the task. */
 static void dada_affinity(struct dada *d, struct dada_task *t, const double *times)
 {
 	const struct hd_mapping *m = &d->mapping;
@@ -228,7 +229,7 @@ static void dada_local_phase(struct dada *d, double lambda)
 	}
 }
 
-/* The worker of a side that ends the task first among those loaded less than `limit`. */
+/* The worker that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
 static unsigned dada_earliest(const struct dada *d, const struct dada_task *t, int is_cpu, double limit)
 {
 	const struct hd_mapping *m = &d->mapping;
@@ -292,11 +293,11 @@ static void dada_keep(struct dada *d)
 	memcpy(d->kept, d->trial, sizeof d->kept);
 }
 
-/* Fills `backlog`; returns the largest. */
+/* Computes each worker's backlog; returns the largest. */
 static double dada_backlogs(struct dada *d)
 {
 	const struct hd_mapping *m = &d->mapping;
-	double smallest[2] = {INFINITY, INFINITY}, largest = 0; /* of CPUs, of the others */
+	double smallest[2] = {INFINITY, INFINITY}, largest = 0; /* of the CPUs, of the GPUs */
 	for (unsigned w = 0; w < m->n_workers; w++)
 		smallest[!m->workers[w].is_cpu] = fmin(smallest[!m->workers[w].is_cpu], m->ends[w]);
 	if (d->from != DADA_SIDE)

@@ -1,6 +1,6 @@
-/* dm, dmda, dmdar, dmdas: each task goes, when it becomes ready, to the worker that models say will end it first.
- * StarPU's policies of the same names (src/sched_policies/deque_modeling_policy_data_aware.c); the baselines of all the
- * papers.
+/* dm, dmda, dmdar, dmdas: when a task becomes ready, it goes to the worker that will end it first, as the models
+ * predict. StarPU's policies of the same names (src/sched_policies/deque_modeling_policy_data_aware.c); all the papers
+ * have them as baselines.
  *
  *   ready  the worker that minimises  max(end(w), now + beta * comm) + delta + beta * comm,  where
  *            end(w)  when the worker will have done what it runs, what it has picked and what waits in its queue
@@ -11,17 +11,20 @@
  *          dmdar: the one with the fewest bytes missing, the oldest among equals
  *          dmdas: the most urgent; among equals the one with the fewest bytes missing, then the oldest
  *
- * Choices. A transfer overlaps with what the worker still has to run: only what is left of it by then delays the task,
- * and that delay, like delta, is the worker's backlog until the task is picked. Hidden or not, a transfer has its
- * price, the last term, or else a place where nothing need be moved is no better than one whose queue is long enough;
- * `hidden` no leaves it out. comm is predicted as if all accelerators exchanged data with main memory at once
- * (`contention`): StarPU takes 2 * accelerators times the time alone, `all`; `buses`, ours, is the same where they
- * share one bus and less where they do not. All this pays: single precision Cholesky of 40 x 40 tiles on haswell-k40m,
- * one bus for 4 GPUs, in GFlop/s with dmda: 8145 as it is, 6537 with contention none, 4571 with hidden no as well;
- * StarPU over SimGrid 8340. Looking for the fewest bytes stops at a task that lacks nothing and after `window` tasks,
- * so no queue makes it quadratic. Tasks without enough samples: sample_placement.h, on the worker of the chosen class
- * with the fewest tasks. While nothing at all is known of a task, it goes where the fewest tasks are for the speed of
- * the worker, as in StarPU. */
+ * Choices. A transfer overlaps with what the worker still has to run: only the part of the transfer that lasts longer
+ * delays the task. That delay and delta count as backlog of the worker until it picks the task. The last term makes a
+ * transfer cost something even where it is hidden behind other tasks: without it, a place to which data must be moved
+ * would be as good as one that has them, if only its queue is long enough. The option `hidden` = no leaves the term
+ * out.
+ *
+ * comm is predicted as if all accelerators exchanged data with main memory at the same time (`contention`). StarPU
+ * multiplies the time of a lone transfer by 2 * accelerators (`all`). Ours, `buses`, gives the same if all accelerators
+ * share one bus, and less otherwise. docs/policies.md, "Figures behind the defaults", has what these choices gain.
+ *
+ * The search for the fewest bytes stops at a task that lacks nothing, and after `window` tasks, so that long queues do
+ * not make it slow. A task whose models lack samples goes to the class that sample_placement.h chooses, there to the
+ * worker with the fewest tasks. If no model knows the task at all, it goes to the worker with the fewest tasks for its
+ * speed, as in StarPU. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/sample_placement.h"
@@ -29,23 +32,25 @@
 #include "policies.h"
 #include "parts/speed.h"
 
-/* Workers of one class on one node: all that models can tell apart. */
+/* The workers of one class on one node. Predictions are the same for all of them. */
 struct group {
 	unsigned class_id, node;
-	double length;  /* delta of the task being placed; INFINITY: cannot run it, or not known yet */
-	double arrival; /* when its data can be there */
-	double moved;   /* what moving them costs though hidden */
-	double weight;  /* beta, contention included; 0: dm */
+	/* us: delta of the task being placed; INFINITY: the class cannot run it, or its time is not known */
+	double length;
+	double arrival; /* us: when the data of that task can be on the node */
+	double moved;   /* us: the last term, what moving its data costs even if hidden */
+	double weight;  /* beta times the factor for contention; 0: dm */
 };
 
 struct worker {
 	struct hd_levels queue;
 	double queued; /* us: delta and delays of the tasks in the queue */
-	double speed;  /* without models */
+	double speed;  /* in CPU cores, for tasks that no model knows */
 	size_t load;   /* tasks placed and not ended */
 };
 
-/* What a queued task adds to `queued`, kept in its link; in single precision, whose sums in doubles are exact. */
+/* What a queued task adds to `queued`, in us, stored in the word of its links. In single precision, so that it fits and
+ * that sums of such numbers in a double are exact. */
 union cost {
 	uint64_t word;
 	struct {
@@ -58,19 +63,19 @@ struct model_state {
 	struct hd_calibration calibration;
 	size_t n_workers, n_groups, n_classes;
 	struct worker *workers; /* owns */
-	double *ends;           /* owns; per worker: end(w), during one call of ready */
+	double *ends;           /* owns; per worker: end(w) in us, valid during one call of ready */
 	unsigned *group_of;     /* owns; per worker */
 	struct group *groups;   /* owns */
-	double *times;          /* owns; per class: delta of the task being placed, INFINITY as in group */
+	double *times;          /* owns; per class: delta of the task being placed, us; INFINITY as in group */
 	double now;
-	int hidden;    /* hidden transfers cost, too */
-	size_t window; /* tasks looked at for one whose data are there; 1: no looking */
+	int hidden;    /* 1: hidden transfers cost, too */
+	size_t window; /* how many tasks pick compares by missing bytes; 1: it takes the first */
 	int prefetch;
 	uint64_t placed, calibrating, greedy, overtaken;
-	double delay; /* us: sum over the tasks placed */
+	double delay; /* us: sum of the delays of all tasks placed */
 };
 
-enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* what the policies differ in */
+enum { DATA_AWARE = 1, READY_FIRST = 2, SORTED = 4 }; /* in what the policies differ */
 
 static void model_destroy(void *state)
 {
@@ -113,10 +118,10 @@ static int model_alloc(struct model_state *m, const struct heddle_platform *p, i
 	return HEDDLE_OK;
 }
 
-enum { ALONE, BUSES, ALL }; /* contention */
+enum { ALONE, BUSES, ALL }; /* values of the option `contention` */
 
-/* How much longer than alone a transfer on `link` takes when main memory exchanges data with every other node, both
- * ways. */
+/* How many times longer a transfer on `link` takes if main memory exchanges data with every other node at the same
+ * time, in both directions. */
 static double bus_contention(const struct heddle_platform *p, const struct heddle_link *link)
 {
 	double worst = 1;
@@ -132,11 +137,11 @@ static double bus_contention(const struct heddle_platform *p, const struct heddl
 	return worst;
 }
 
-/* The same for transfers to a node, as the option says. */
+/* The factor for transfers to a node, by the option `contention`. */
 static double contention(const struct heddle_platform *p, unsigned node, int how)
 {
 	double worst = 1;
-	if (how == ALL) /* starpu_transfer_predict */
+	if (how == ALL) /* as starpu_transfer_predict of StarPU */
 		return p->n_nodes > 1 ? 2.0 * (double)(p->n_nodes - 1) : 1;
 	for (size_t l = 0; how == BUSES && l < p->n_links; l++)
 		if (p->links[l].to == node && (node == 0 || p->links[l].from == 0))
@@ -169,7 +174,7 @@ static int model_create(heddle_sched *sched, void **state, int what)
 	return HEDDLE_OK;
 }
 
-/* Asks the models about a task. Returns 0 when they know nothing of it. */
+/* Fills `times` and the groups' predictions for a task. Returns 0 if no model knows its time. */
 static int predict(struct model_state *m, const heddle_task *t)
 {
 	int known = 0;
@@ -189,7 +194,7 @@ static int predict(struct model_state *m, const heddle_task *t)
 	return known;
 }
 
-/* The worker that ends the task first; with `check`, among those that say they can run it. */
+/* The worker that ends the task first; with `check`, only among those for which heddle_task_can_run is true. */
 static unsigned best_end(const struct model_state *m, const heddle_task *t, int check)
 {
 	unsigned best = 0;
@@ -206,7 +211,7 @@ static unsigned best_end(const struct model_state *m, const heddle_task *t, int 
 	return best;
 }
 
-/* The worker with the fewest tasks for its speed, within a class, or within all if it is -1. */
+/* The worker of a class (-1: of all) with the fewest tasks for its speed. */
 static unsigned least_loaded(const struct model_state *m, const heddle_task *t, int class_id)
 {
 	unsigned best = 0;
@@ -222,7 +227,7 @@ static unsigned least_loaded(const struct model_state *m, const heddle_task *t, 
 	return best;
 }
 
-/* Decides, and fills in what the task will cost there. */
+/* Chooses the worker, and sets *cost to what the task adds to its backlog. */
 static unsigned choose_worker(struct model_state *m, const heddle_task *t, union cost *cost)
 {
 	int class_id = hd_calibration_class(&m->calibration, t);
@@ -276,7 +281,8 @@ static void model_ready(void *state, heddle_task *const *batch, size_t n, int re
 		place(m, batch[i]);
 }
 
-/* The first task of the queue with the fewest bytes missing, within the window and the highest priority. */
+/* The task with the fewest bytes missing among the first `window` tasks of the highest priority in the queue; the first
+ * among equals. */
 static heddle_task *most_ready(struct model_state *m, struct hd_levels *queue, unsigned node)
 {
 	heddle_task *first = hd_levels_first(queue), *best = first;

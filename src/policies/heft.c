@@ -7,9 +7,10 @@
  *   4    sort the ready tasks by decreasing S
  *   5-9  each in turn goes to the worker achieving the earliest finish time, whose date is then updated
  *
- * The time to transfer its data is counted before the execution of a task (section 4.1). No worker steals.
- * Choices. With more than one class on a side, the fastest counts. A task for CPUs alone has S = 0, one for
- * accelerators alone S = infinity. Equal S: in the order of submission. Equal dates: the first worker. */
+ * The time to transfer a task's data is added to its execution time (section 4.1). Workers do not steal. Choices. If
+ * there are several classes of CPUs or of GPUs, the fastest counts. A task that only CPUs can run has S = 0, one that
+ * only accelerators can run S = infinity. Tasks of equal S are taken in the order of submission; of workers with equal
+ * finish times, the first is taken. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/batch_mapping.h"
@@ -23,14 +24,14 @@ struct heft_task {
 
 struct heft {
 	struct hd_mapping mapping;
-	struct heft_task *list; /* owns; LR, as much of the batch as there is room for */
+	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or a slice of it */
 	size_t n;
-	double *times; /* owns; per group, of the task being placed */
+	double *times; /* owns; per group: us that the task being placed takes there */
 	uint64_t batches, largest, accelerated;
-	double moves; /* us: predicted transfers, sum */
+	double moves; /* us: sum of the predicted times of transfers */
 };
 
-enum { HEFT_ROOM = 1024 }; /* ready tasks sorted together; larger batches are taken in slices of this */
+enum { HEFT_ROOM = 1024 }; /* how many ready tasks are sorted together; larger batches are cut into slices */
 
 static void heft_destroy(void *state)
 {
@@ -59,7 +60,7 @@ static int heft_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* Lines 1-3. */
+/* Lines 1-3: S. */
 static double heft_speedup(struct heft *h, const heddle_task *t)
 {
 	hd_mapping_predict(&h->mapping, t, 0, h->times);

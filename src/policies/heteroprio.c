@@ -7,15 +7,14 @@
  *   pick   from the first bucket in the order of the worker's class that holds a task for it and whose gate is open;
  *          laheteroprio: first in the lists of the worker's node, then in those of the nearest nodes
  *
- * The rest is in buckets.h. Choices. A bucket is a codelet, or a user priority; the user gives the order of the buckets
- * for each class with `order`. Buckets that it does not name come after those that it does: by user priority the most
- * urgent first, else by how much the class gains over the slowest other class, which is renewed as times become known.
- * StarPU gives every class the same order, that of the user priorities, and lets workers pop the newest task; the
- * paper's buckets are first in first out.
+ * buckets.h describes the rest. Choices. A bucket is a codelet, or a user's priority (`bucket`). The option `order`
+ * gives the order of the buckets for each class. Buckets that `order` does not name come after the others: if buckets
+ * are priorities, the most urgent first; if they are codelets, those first by which the class gains most over the
+ * slowest other class, which is computed again as times become known. In StarPU every class has the same order, that of
+ * the user's priorities, and workers take the newest task of a bucket; as in the paper, ours take the oldest.
  *
- * LS_SDH2 is laheteroprio's default because Cholesky goes best with it: `heddle sim cholesky`, single precision, 40
- * tiles of 960, GFlop/s on haswell-k40m and intel-v100: LS_SDH2 7417, 12198; LC_SMWB 7446, 12128; LS_SDH 6362, 11613;
- * LcS 7174, 11471; worker 5922, 11040; none 4425, 10379. */
+ * LS_SDH2 is laheteroprio's default because Cholesky is fastest with it: docs/policies.md, "Figures behind the
+ * defaults". */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,17 +25,17 @@
 #include "policies.h"
 
 enum { BY_CODELET, BY_PRIORITY };
-enum { RENEW = 100 }; /* pushes between two looks at the gains */
+enum { RENEW = 100 }; /* pushes after which the gains are computed again */
 
 struct heteroprio {
 	struct hd_buckets buckets;
 	int by;
-	const char *order; /* the option: borrows */
+	const char *order; /* borrows; the option */
 	uint64_t pushes;
-	size_t n_ordered;   /* buckets that the orders know */
-	size_t max_ordered; /* length of the next two */
+	size_t n_ordered;   /* buckets that the orders contain */
+	size_t max_ordered; /* length of `scores` and `before` */
 	double *scores;     /* owns; per bucket */
-	size_t *before;     /* owns; scratch: an order */
+	size_t *before;     /* owns, scratch: the order before it is changed */
 };
 
 /* --- The user's order: "cpu: potrf > trsm; gpu: gemm" ------------------------------------------------------------- */
@@ -63,7 +62,7 @@ static int names_class(const struct heddle_class *class, const char *text, size_
 	return is(class->name, text, length) || is(class->kind, text, length);
 }
 
-/* Place of a bucket in what the user wrote for a class; -1: not there. */
+/* Place of a bucket in the order that the user wrote for a class; -1: it is not named there. */
 static int user_rank(const char *order, const struct heddle_class *class, const char *bucket)
 {
 	while (*order) {
@@ -72,7 +71,7 @@ static int user_rank(const char *order, const struct heddle_class *class, const 
 		int mine = names_class(class, name, length);
 		int rank = 0;
 		do {
-			order++; /* : or > */
+			order++; /* skip the : or > */
 			name = piece(&order, ">;", &length);
 			if (mine && is(bucket, name, length))
 				return rank;
@@ -107,7 +106,7 @@ static int check_order(heddle_sched *sched, const char *order)
 
 /* --- Orders ------------------------------------------------------------------------------------------------------- */
 
-/* How much faster a class is than the slowest other one. */
+/* How many times faster a class is than the slowest other class, for a bucket. */
 static double gain(const struct hd_bucket *k, size_t n_classes, size_t class_id)
 {
 	double slowest = NAN;
@@ -130,7 +129,8 @@ static double score(const struct heteroprio *h, size_t bucket, size_t class_id)
 	return h->by == BY_PRIORITY ? strtod(k->name, NULL) : gain(k, b->platform->n_classes, class_id);
 }
 
-/* The buckets that the user named go to the front, in his order. */
+/* Sorts the buckets that the user has named into the user's order; their scores have already moved them to the
+ * front. */
 static void user_first(const struct heteroprio *h, size_t *order, size_t class_id)
 {
 	const struct hd_buckets *b = &h->buckets;
@@ -139,14 +139,14 @@ static void user_first(const struct heteroprio *h, size_t *order, size_t class_i
 		size_t bucket = order[i], j = i;
 		int rank = user_rank(h->order, class, b->all[bucket]->name);
 		if (rank < 0)
-			return; /* they stand in front already, but not in order */
+			return; /* not named by the user: all that are named have been sorted */
 		for (; j > 0 && user_rank(h->order, class, b->all[order[j - 1]]->name) > rank; j--)
 			order[j] = order[j - 1];
 		order[j] = bucket;
 	}
 }
 
-/* Room for the scores of all buckets; 0: out of memory. */
+/* Makes room for the scores of n buckets. Returns 0 when out of memory. */
 static int room_for_scores(struct heteroprio *h, size_t n)
 {
 	if (n <= h->max_ordered)
@@ -166,7 +166,7 @@ static void renew_orders(struct heteroprio *h)
 	struct hd_buckets *b = &h->buckets;
 	int changed = 0;
 	if (!room_for_scores(h, b->n))
-		return; /* the old orders stay, with the new bucket last */
+		return; /* out of memory: the old orders stay, with the new bucket last */
 	for (size_t c = 0; c < b->platform->n_classes; c++) {
 		memcpy(h->before, b->orders[c], b->n * sizeof *h->before);
 		for (size_t i = 0; i < b->n; i++)

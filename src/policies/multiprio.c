@@ -1,5 +1,5 @@
-/* multiprio: one heap of ready tasks per memory node, by affinity, then criticality; taken near the data, if that is
- * not unwise.
+/* multiprio: a heap of ready tasks per memory node, sorted by affinity, then criticality. A worker takes a task whose
+ * data are near, unless the task had better wait for a faster class.
  *
  * Tayeb, Bramas, Faverge, Guermouche, "Dynamic tasks scheduling with multiple priorities on heterogeneous computing
  * systems", IPDPSW 2024.
@@ -10,27 +10,25 @@
  *          the first one's, that with the largest LS_SDH^2 (V-C, equation 3). It is taken if pop_condition (V-D) holds,
  *          else evicted from this heap only; then the next, up to `max_tries` times
  *
- * critprio, ours: the same with two other defaults. Keys begin with the criticality (`first`), and a slower class waits
- * for the best one's remaining work per worker (`share`). As published, tasks on the critical path wait behind those
- * with more to gain, and CPUs take some of them because the work of all GPUs looks longer than it lasts;
- * docs/policies.md has the traces.
+ * critprio, which is ours, is the same with two other defaults: tasks are sorted by criticality first (`first`), and a
+ * slower class waits for the best class's remaining work per worker (`share`). As published, tasks on the critical path
+ * wait behind those with more to gain, and CPUs take some of them because the work of all GPUs together looks longer
+ * than it lasts; docs/policies.md has the traces.
  *
- * There is no mapping at push, so no prefetch beyond the tasks that a worker may hold: the paper names this as a
- * weakness.
+ * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold: the paper names
+ * this as a weakness.
  *
- * Choices. Workers of several classes on one node have a heap per class. delta: the model's; while a model needs
- * samples the task is only for the class that lacks them (sample_placement.h). The number of predecessors of a
- * successor, in NOD, is that of all of them: which of them can run where is not known any more; two tasks joined by two
- * data count twice, in both numbers. A class as fast as the best one for a task is as good as the best. `share` divides
- * best_remaining_work by the number of workers of the class: as is, as in the paper, won 8 of 12 Choleskys of 20 to 60
- * tiles on haswell-k40m and intel-v100, by 1.5 % in the mean; `share` won on haswell-k40m while tasks are few (18 %
- * with 20 tiles). Beyond `max_tries` a worker goes on while no task runs anywhere, or else no event would ever make it
- * try again. Entries of the best class are never evicted, so no task loses its last one. Equal keys: in the order of
- * submission.
+ * Choices. If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a
+ * model needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors
+ * of a successor, because it is not known any more on which classes they could run; two tasks that share two data count
+ * twice, in both numbers. A class as fast as the best one for a task counts as the best. By default `share` is off, as
+ * in the paper; docs/policies.md, "Figures behind the defaults", says what it changes. After `max_tries` evictions a
+ * worker goes on if no task is running anywhere, because no event would make it try again. Entries of the best class
+ * are never evicted, so no task loses its last entry. Equal keys: in the order of submission.
  *
- * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. Entries of tasks that are gone leave when
- * they surface, or all at once when they are more than half of a heap. Without memory for an entry the task waits in a
- * queue that all look into last. */
+ * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other
+ * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
+ * there is no memory for its entries, a task waits in a queue that all workers look into last. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +44,8 @@ enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_
 struct multiprio_slot {
 	heddle_task *task; /* NULL: free */
 	uint64_t order;
-	double best_time; /* us */
-	int64_t work;     /* ns, an integer so that sums come back to 0: its part of best_remaining_work */
+	double best_time; /* us, on its best class */
+	int64_t work;     /* ns: its part of best_remaining_work; an integer, so that sums return to 0 */
 	unsigned best_class;
 	uint32_t next_free;
 };
@@ -56,13 +54,13 @@ struct multiprio_class {
 	double time; /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
 	double nod;  /* of the task being pushed, not normalised */
 	double gain; /* of the task being pushed; NAN: not for this class */
-	double largest_difference, largest_nod; /* seen so far; the former is hd(a) */
+	double largest_difference, largest_nod; /* the largest seen so far; largest_difference is hd(a) of the paper */
 	int64_t best_remaining_work;            /* ns */
 	double n_workers;
 	unsigned first_worker;
 };
 
-/* h_m */
+/* h_m of the paper: the heap of one class on one node. */
 struct multiprio_node {
 	struct hd_heap heap;
 	unsigned class_id, node, first_worker;
@@ -77,12 +75,12 @@ struct multiprio {
 	unsigned *node_of;               /* owns; per worker */
 	struct multiprio_slot *slots;    /* owns */
 	uint32_t n_slots, free_slot;     /* MULTIPRIO_NONE: none is free */
-	struct hd_deque unfiled;         /* there was no memory for them */
+	struct hd_deque unfiled;         /* tasks for whose entries there was no memory */
 	size_t window, max_tries;
 	double epsilon;
 	int share, eviction;
 	int criticality_first;   /* the order of the two scores in a key */
-	uint64_t ready, running; /* tasks, now */
+	uint64_t ready, running; /* how many tasks are ready and how many run now */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
 };
 
@@ -147,13 +145,13 @@ static int multiprio_create(heddle_sched *sched, void **state)
 
 /* --- Scores ------------------------------------------------------------------------------------------------------- */
 
-/* can_exec(t, a). Nearly always the first worker can if any can, and asking it is cheap. */
+/* can_exec(t, a) of the paper. The first worker is asked first because that is cheap and usually settles it. */
 static int multiprio_enabled(const struct multiprio *m, unsigned a, const heddle_task *t)
 {
 	return heddle_task_can_run(t, m->classes[a].first_worker) || heddle_task_can_run_class(t, a);
 }
 
-/* Sets delta(t, a) of each class; returns the fastest. */
+/* Sets delta(t, a) of each class; returns the fastest class. */
 static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
 {
 	int lacking = hd_calibration_class(&m->calibration, t);
@@ -166,7 +164,7 @@ static unsigned multiprio_times(struct multiprio *m, const heddle_task *t)
 	for (unsigned a = 0; a < m->n_classes; a++) {
 		double *time = &m->classes[a].time;
 		if (isnan(*time))
-			*time = known ? INFINITY : 0; /* nothing at all is known: all classes are equal */
+			*time = known ? INFINITY : 0; /* if no model knows the task, all classes count as equal */
 		if (*time < m->classes[fastest].time)
 			fastest = a;
 	}
@@ -269,7 +267,7 @@ static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddl
 	return 0;
 }
 
-/* A slot, and room in all heaps; MULTIPRIO_NONE without memory. */
+/* Reserves a slot, and room for an entry in each heap; returns MULTIPRIO_NONE when out of memory. */
 static uint32_t multiprio_reserve(struct multiprio *m)
 {
 	for (unsigned i = 0; i < m->n_nodes; i++) {
@@ -339,8 +337,9 @@ static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, in
 
 /* --- Algorithm 2: POP --------------------------------------------------------------------------------------------- */
 
-/* get_most_local_prio_task: its place, SIZE_MAX when there is none for this worker. The first `n` are those of tasks
- * that are still ready; if they are all for other workers of the node, what follows them is looked at, too. */
+/* get_most_local_prio_task of the paper: returns the place of the task, SIZE_MAX if there is none for this worker. The
+ * first `n` entries whose tasks are still ready are compared; if this worker can run none of these, also the ones after
+ * them. */
 static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_node *h, unsigned worker)
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
@@ -369,7 +368,7 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	return chosen;
 }
 
-/* Section V-D. */
+/* pop_condition, section V-D. */
 static int multiprio_pop_condition(const struct multiprio *m, const struct multiprio_slot *s, unsigned class_id)
 {
 	if (!m->eviction || class_id == s->best_class)
@@ -402,7 +401,7 @@ static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 	heddle_task *taken = NULL;
 	size_t tries = 0;
 	if (!hd_heap_n(&h->heap))
-		return NULL; /* most picks: idle workers are asked after every event */
+		return NULL; /* most picks end here, because idle workers are asked after every event */
 	for (; !taken && (tries < m->max_tries || !m->running); tries++) {
 		m->gone += hd_heap_tidy(&h->heap, m->window, multiprio_is_ready, m);
 		size_t place = multiprio_most_local(m, h, worker);

@@ -1,4 +1,4 @@
-/* What multiprio computed for a task, for those who check its paper's examples: tests, and `heddle repro`. */
+/* What multiprio has computed for a task, for tests and `heddle repro`, which check the examples of its paper. */
 #ifndef HD_POLICIES_MULTIPRIO_H
 #define HD_POLICIES_MULTIPRIO_H
 
@@ -10,16 +10,17 @@ struct hd_multiprio_scores {
 	double largest_nod;
 };
 
-/* Of the task last given to `ready`, in the heaps of a class. `state` is one that hd_policy_multiprio.create made. */
+/* The scores, in the heaps of a class, of the task last given to `ready`. hd_policy_multiprio.create has made
+ * `state`. */
 struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class_id);
 
-/* The room that it has taken for ready tasks. */
+/* How much room multiprio has for ready tasks. */
 struct hd_multiprio_room {
 	size_t n_slots;
-	size_t n_entries; /* of one heap, also those of tasks that another heap has given away */
+	size_t n_entries; /* of one heap, including entries of tasks that a worker has taken from another heap */
 };
 
-/* `heap` counts the pairs of a node and a class in the order of the workers. */
+/* `heap` numbers the pairs of a node and a class in the order in which the workers have them. */
 struct hd_multiprio_room hd_multiprio_room(const void *state, unsigned heap);
 
 #endif

@@ -1,4 +1,4 @@
-/* A policy's options: "name=value,name=value" against its table. */
+/* Parses a policy's options, "name=value,name=value", and checks them against its table. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,14 +44,14 @@ static int is_boolean(const struct heddle_option *o)
 	return o->unit && (strcmp(o->unit, "no|yes") == 0 || strcmp(o->unit, "yes|no") == 0);
 }
 
-/* Whatever word the user prefers for yes or no, the policy gets one of these two. */
+/* The value as the policy gets it: "yes" or "no" for all words that mean that, other values unchanged. */
 static struct span canonical(const struct heddle_option *o, struct span value)
 {
 	int yes = is_boolean(o) ? hd_bool_parse(value.start, value.length) : -1;
 	return yes < 0 ? value : yes ? (struct span){"yes", 3} : (struct span){"no", 2};
 }
 
-/* What stands for the option in messages: the words it can be. */
+/* The words that the option can be, for messages. */
 static const char *words_of(const struct heddle_option *o)
 {
 	return is_boolean(o) ? HD_BOOL_WORDS : o->unit;
@@ -72,7 +72,7 @@ static int choice_index(const char *words, struct span value)
 	}
 }
 
-/* NAN when it is not a number. */
+/* The value as a number; NAN if it is none. */
 static double number(struct span value)
 {
 	char copy[64], *end;
@@ -106,7 +106,7 @@ static int check_value(const struct heddle_policy *p, const struct heddle_option
 	                o->name, p->name, length, value.start, o->min, o->max, *unit ? ", in " : "", unit, o->value);
 }
 
-/* Lists what there is. */
+/* Returns HEDDLE_E_UNKNOWN with a message that lists the options. */
 static int unknown_option(const struct heddle_policy *p, struct span name)
 {
 	if (!n_options(p))
@@ -129,7 +129,7 @@ static int unknown_option(const struct heddle_policy *p, struct span name)
 	return status;
 }
 
-/* One "name=value". */
+/* Parses one "name=value". */
 static int parse_item(const struct heddle_policy *p, struct span item, struct span *values)
 {
 	const char *equals = memchr(item.start, '=', item.length);
@@ -179,7 +179,7 @@ static int parse_items(const struct heddle_policy *p, const char *text, int vari
 	return HEDDLE_OK;
 }
 
-/* The pointers and the texts behind them, in one block. */
+/* Copies the values into one block: an array of pointers, then the texts. */
 static char **copy_values(const struct span *values, size_t n)
 {
 	size_t size = (n + 1) * sizeof(char *);

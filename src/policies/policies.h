@@ -1,33 +1,34 @@
-/* Policies, as the core sees them: the door of src/policies.
+/* The interface of src/policies for the core.
  *
- * The core finds a policy with heddle_policy_find, parses the user's options for it, and drives it through the
- * callbacks of heddle/policy.h. Policies themselves include only that header and the containers of this folder.
+ * The core finds a policy with heddle_policy_find, parses the user's options for it, and calls its callbacks
+ * (heddle/policy.h). Policies themselves include only that header and the parts in this folder.
  */
 #ifndef HD_POLICIES_H
 #define HD_POLICIES_H
 
 #include <heddle/policy.h>
 
-/* Options. What the unit of an option says decides what its values are:
+/* Options. The unit, min and max of an option say what its values are:
  *   "a|b|c"                 one of these words; as a number, its place among them: 0, 1, 2
  *   anything else, min < max  a number from min to max
  *   anything else, min = max  any text without a comma
  *
- * Parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are ignored) and fills
- * *values with one text per option of the policy, in its order, ended by NULL. The caller frees it with
- * hd_policy_options_free. With `variables`, what the text leaves out is taken from the environment:
- * HEDDLE_<POLICY>_<OPTION>, before the default. HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such value, or
- * an option given twice; both list what is valid. */
+ * hd_policy_options_parse parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are
+ * ignored). It sets *values to an array with one text per option of the policy, in its order, and a final NULL; the
+ * caller frees the array with hd_policy_options_free. With `variables`, an option that the text does not name gets the
+ * value of the environment variable HEDDLE_<POLICY>_<OPTION> if that is set, otherwise the default. HEDDLE_E_UNKNOWN:
+ * no such option; HEDDLE_E_INVALID: no such value, or an option given twice; both list what is valid. */
 int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, int variables, char ***values);
 void hd_policy_options_free(char **values);
-int hd_policy_is_shipped(const struct heddle_policy *policy); /* not one that the program has registered */
-/* The value as a number, as above. `text` is one that the parser accepted (0 for free text). */
+int hd_policy_is_shipped(const struct heddle_policy *policy); /* 0: the program has registered it */
+/* The value as a number, as listed above; 0 for free text. `text` must be a value that hd_policy_options_parse has
+ * accepted. */
 double hd_policy_option_number(const struct heddle_option *option, const char *text);
 /* Index of an option in the policy's table; -1: it has none of that name. */
 int hd_policy_option_index(const struct heddle_policy *policy, const char *name);
 
-/* The shipped policies, one line each, in the order that `heddle policies` prints. NAME stands for the structure
- * of that name behind `hd_policy_`, which a file of this folder defines. */
+/* The shipped policies, one line each, in the order that `heddle policies` prints. The structure that a file of this
+ * folder defines for a policy is called `hd_policy_` followed by the policy's name. */
 #define HD_SHIPPED_POLICIES(POLICY) \
 	POLICY(eager)               \
 	POLICY(prio)                \

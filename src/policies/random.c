@@ -1,9 +1,10 @@
-/* random: when a task becomes ready, a worker is drawn with a probability proportional to its speed. StarPU's policy of
- * the same name; a baseline of the paper on clusters (section 4.1).
+/* random: when a task becomes ready, a worker is drawn with a probability proportional to its speed. StarPU has a
+ * policy of the same name; it is a baseline of the paper on clusters (section 4.1).
  *
- * Choice: the speed of a worker for a task is the inverse of the time its models predict (`models` yes). StarPU has one
- * speed per kind of worker, for all tasks (`models` no): that is also what we use as long as the models do not know the
- * task. Each worker runs its tasks most urgent first, in order of arrival among equals, as StarPU's local queues do. */
+ * Choice: the speed of a worker for a task is the inverse of the time that its models predict (`models` yes). StarPU
+ * has one speed per kind of worker, for all tasks (`models` no); we use that, too, as long as the models do not know
+ * the task. Each worker runs its most urgent tasks first, and equal ones in order of arrival, as StarPU's local queues
+ * do. */
 #include <math.h>
 #include <stdlib.h>
 #include "parts/queue.h"
@@ -13,8 +14,8 @@
 struct random_class {
 	unsigned *workers; /* borrows from random_state.workers */
 	size_t n;
-	double speed;  /* without models */
-	double weight; /* of the task being placed: sum over its workers */
+	double speed;  /* in CPU cores, for tasks that no model knows */
+	double weight; /* speed for the task being placed, summed over the workers of the class */
 };
 
 struct random_state {
@@ -22,7 +23,7 @@ struct random_state {
 	const struct heddle_platform *platform;
 	struct hd_levels *queues;     /* owns; per worker */
 	struct random_class *classes; /* owns */
-	unsigned *workers;            /* owns: their numbers, class by class */
+	unsigned *workers;            /* owns; the ids of all workers, class by class */
 	int use_models;
 	uint64_t placed, without_model;
 };
@@ -64,13 +65,13 @@ static int random_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* [0, 1) */
+/* A random number in [0, 1). */
 static double uniform(struct random_state *r)
 {
 	return (double)(heddle_sched_random(r->sched) >> 11) * 0x1.0p-53;
 }
 
-/* Sets the classes' weights; returns their sum. */
+/* Sets the classes' weights for a task; returns their sum. */
 static double weigh(struct random_state *r, const heddle_task *t)
 {
 	double total = 0, modelled = 0;
@@ -83,7 +84,7 @@ static double weigh(struct random_state *r, const heddle_task *t)
 		total += class->weight;
 		modelled += r->use_models ? (double)class->n / heddle_task_time(t, c) : NAN;
 	}
-	/* unknown on some class, or of no length: NAN and INFINITY are contagious */
+	/* The time is not known on some class, or 0: one NAN or INFINITY makes the sum so. */
 	if (!isfinite(modelled) || modelled <= 0) {
 		r->without_model += (uint64_t)r->use_models;
 		return total;
@@ -94,7 +95,7 @@ static double weigh(struct random_state *r, const heddle_task *t)
 	return modelled;
 }
 
-/* Draws among the workers that can run the task one by one: for tasks that tell workers of a class apart. */
+/* Draws by asking each worker whether it can run the task. Needed if some workers of a class can and others cannot. */
 static unsigned draw_slowly(struct random_state *r, const heddle_task *t)
 {
 	double total = 0;

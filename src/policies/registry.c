@@ -1,4 +1,4 @@
-/* Which policies there are: those shipped, which policies.h lists, and those the program has registered. */
+/* All policies: the shipped ones, which policies.h lists, and those that the program has registered. */
 #include "policies.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@ static const struct heddle_policy *const shipped[] = {HD_SHIPPED_POLICIES(ENTRY)
 #undef ENTRY
 enum { N_SHIPPED = sizeof shipped / sizeof *shipped };
 
-/* The program's own policies belong to the process, not to a runtime: they are registered before any is started. */
+/* The program's own policies belong to the process, not to a runtime, because they are registered before a runtime is
+ * started. */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct heddle_policy **registered; /* registry_lock; owns the array, borrows the policies for ever */
 static size_t n_registered;                     /* registry_lock */

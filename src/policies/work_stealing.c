@@ -5,14 +5,15 @@
  *          next worker in turn that can
  *   pick   the worker's own queue first; if it is empty, one task of a victim's queue
  *
- * The two differ in options only: whom to steal from, and from which end equal priorities are taken. policies.md gives
- * lws the nearest victim, owners last in first out and thieves first in first out (what was just released is still in
- * the cache; what is old is not). For ws it gives the most loaded victim and is silent about the ends: there StarPU's
- * owners take the oldest task and thieves the newest. StarPU's own victim, for both when built without hwloc, is
- * `turn`. (The core lets the worker that has ended a task pick before the others, so a chain stays where its data are.)
+ * The two policies differ only in the defaults of their options: whom to steal from, and from which end of a queue
+ * tasks of equal priority are taken. lws steals from the nearest worker; owners take the newest task, whose data are
+ * still in the cache, and thieves the oldest. ws steals from the most loaded worker; owners take the oldest task and
+ * thieves the newest, as in StarPU. StarPU built without hwloc takes victims in turn for both (`turn`). The core lets
+ * the worker that has ended a task pick before the others, so a chain of tasks stays where its data are.
  *
- * A queue is one list per set of classes (worker_sets.h), so a thief sees at once whether there is anything for its
- * class. Among the tasks of a list that tell workers of a class apart, it looks at REACH from its end. */
+ * A queue is one list per set of classes (worker_sets.h), so a thief sees at once whether a queue has anything for its
+ * class. Tasks of a list may still be bound to other workers of the class; a thief looks at REACH tasks from its
+ * end. */
 #include <stdlib.h>
 #include "parts/queue.h"
 #include "policies.h"
@@ -24,9 +25,9 @@ enum end { OLDEST, NEWEST };
 
 struct thief {
 	struct hd_levels *lists; /* borrows from stealing.lists; per set */
-	size_t n;                /* tasks in them */
+	size_t n;                /* tasks in its lists */
 	unsigned turn;           /* the victim to try first */
-	unsigned *nearest;       /* NEAREST; borrows from stealing.nearest: the others, nearest first */
+	unsigned *nearest;       /* for NEAREST; borrows from stealing.nearest: the other workers, nearest first */
 };
 
 struct stealing {
@@ -38,7 +39,7 @@ struct stealing {
 	size_t *loads;           /* owns; per set: tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
-	unsigned last_placed; /* the last worker that a task without releaser went to */
+	unsigned last_placed; /* the last worker to which a task went in turn */
 	uint64_t local, stolen, failed, in_turn;
 	size_t longest;
 };
@@ -66,8 +67,8 @@ static int compare_neighbours(const void *pa, const void *pb)
 	return a->turn < b->turn ? -1 : 1;
 }
 
-/* Workers equally far stand in the order of their turn after the thief, so that neighbours have different
- * favourites. */
+/* Lists the other workers for each thief, nearest first. Equally near ones are in cyclic order after the thief, so that
+ * neighbours do not all steal from the same worker first. */
 static int find_nearest(struct stealing *s, const heddle_sched *sched)
 {
 	size_t n = s->n_workers;
@@ -129,7 +130,7 @@ static int stealing_create(heddle_sched *sched, void **state)
 	return HEDDLE_OK;
 }
 
-/* The worker whose turn it is among those that can run the task. */
+/* The next worker in turn that can run the task. */
 static unsigned next_in_turn(struct stealing *s, const heddle_task *t)
 {
 	s->in_turn++;
@@ -166,7 +167,8 @@ static heddle_task *take(struct stealing *s, struct thief *from, unsigned set, h
 	return t;
 }
 
-/* Whether `a` goes before `b`, both heads of lists of one worker, which did not queue behind each other. */
+/* Whether `a` is to be taken before `b`, which are heads of two lists of one worker: by priority, then by
+ * submission. */
 static int before(const struct hd_levels *list, const heddle_task *a, const heddle_task *b, enum end end)
 {
 	int pa = hd_levels_priority(list, a), pb = hd_levels_priority(list, b);
@@ -181,7 +183,7 @@ static heddle_task *head(struct hd_levels *list, enum end end)
 	return end == OLDEST ? hd_levels_first(list) : hd_levels_last(list);
 }
 
-/* From a queue that is not empty. The owner can run all of its tasks: only such are given to it. */
+/* Takes a task from the worker's own queue, which is not empty. The worker can run all of them. */
 static heddle_task *pick_own(struct stealing *s, struct thief *w)
 {
 	heddle_task *best = s->sets.n == 1 ? head(w->lists, s->owner_end) : NULL;
@@ -226,7 +228,7 @@ static heddle_task *steal_from(struct stealing *s, unsigned worker, unsigned vic
 	return best ? take(s, v, from, best) : NULL;
 }
 
-/* The worker with the most tasks for the thief; the thief itself if there are none. */
+/* The worker with the most tasks that the thief's class can run; the thief itself if there are none. */
 static unsigned most_loaded(const struct stealing *s, unsigned worker)
 {
 	size_t most = 0;
@@ -257,7 +259,7 @@ static heddle_task *steal(struct stealing *s, unsigned worker)
 {
 	heddle_task *t = NULL;
 	if (s->victim == LOADED)
-		/* may fail for a task of which workers the list is unsure */
+		/* may fail: the list may have only tasks that are bound to other workers of the class */
 		t = steal_from(s, worker, most_loaded(s, worker));
 	size_t tries = s->victim == NEAREST ? s->n_workers - 1 : s->n_workers;
 	for (size_t i = 0; !t && i < tries; i++) {
