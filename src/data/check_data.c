@@ -1,12 +1,14 @@
-/* The data's part of hd_check: access chains, commute tokens, copies, transfers, and what the memories count. */
+/* The part of heddle_check about data: access chains, commute tokens, replicas, transfers, and the counters of memory
+ * nodes. */
 #include <stdlib.h>
 #include <string.h>
 #include "core/check.h"
 
-/* For a sentence: the name of the datum, or of the one that it is a private copy of. Serves one call at a time. */
+/* The name of a datum for messages; of a private copy, the name of the datum that it belongs to. Valid until the
+ * thread's next call. */
 static const char *name_of(const struct hd_checked_data *seen)
 {
-	static _Thread_local char text[80]; /* only its thread */
+	static _Thread_local char text[80]; /* each thread uses its own */
 	return hd_data_name(seen->owner ? seen->owner : seen->data, text, sizeof text);
 }
 
@@ -39,7 +41,7 @@ static int note_private_copies(struct hd_check *c, const heddle_data *d)
 	return 0;
 }
 
-/* The runtime's list, and the private copies, which are in none. */
+/* Collects the data in the runtime's list, and their private copies, which are in no list. */
 int hd_check_collect_data(struct hd_check *c)
 {
 	heddle_data *const *link = &c->rt->handles.list;
@@ -92,7 +94,8 @@ static int has_place_in_chain(const struct hd_access *a)
 	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
 }
 
-/* The queue of accesses that are not in force yet. Each is one of the things that its task waits for. */
+/* Checks the queue of accesses that are not granted yet, each of which counts as one of the things that its task waits
+ * for. */
 static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -113,7 +116,7 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 	           : hd_broken("%s: the tail of its chain is not the last access", name_of(seen));
 }
 
-/* Tasks that have all but the token. */
+/* Checks the list of tasks that wait only for the commute token. */
 static int check_commuters(struct hd_check *c, const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -214,7 +217,8 @@ int hd_check_chains(struct hd_check *c)
 
 /* --- What the tasks' accesses say --------------------------------------------------------------------------------- */
 
-/* Its task has everything: it is about to run, runs, or stands for the program that holds the datum. */
+/* Whether the task has all its data: it is about to run, runs, or is the control of a heddle_acquire that has been
+ * granted. */
 static int has_begun(const heddle_task *t)
 {
 	unsigned state = hd_check_state(t);
@@ -254,7 +258,7 @@ static int count_access(struct hd_check *c, const struct hd_access *a)
 	return a->flags & HD_ACCESS_PINNED ? count_pin(c, a) : 0;
 }
 
-/* Those of tasks whose accesses have not been given back. */
+/* Counts the accesses and pins of all tasks whose accesses have not been given back. */
 int hd_check_accesses(struct hd_check *c)
 {
 	for (size_t i = 0; i < c->n_tasks; i++) {
@@ -276,7 +280,8 @@ int hd_check_accesses(struct hd_check *c)
 
 /* --- Each datum --------------------------------------------------------------------------------------------------- */
 
-/* What is in force agrees with what the datum says of it, and goes together. */
+/* Checks that the granted accesses are as many and of the mode that the datum says, and that these modes allow being
+ * granted together. */
 static int check_granted(const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -289,14 +294,14 @@ static int check_granted(const struct hd_checked_data *seen)
 	if (n != d->granted)
 		return hd_broken("%s: %u accesses are in force; granted says %u", name_of(seen), n, d->granted);
 	if (granted[HD_GIVEN_UP] || !n)
-		return 0; /* it counts as what it was, which is not known */
+		return 0; /* an access that was given up counts in its former mode, which is not known */
 	if (kinds > 1 || granted[HD_WRITES] > 1 || !granted[kind_of_mode(d->granted_mode)])
 		return hd_broken("%s: accesses are in force that do not go together, or not with granted_mode %u",
 		                 name_of(seen), d->granted_mode);
 	return 0;
 }
 
-/* The invariant of src/core/chains.c. */
+/* Checks the invariant of access chains that src/core/chains.c states. */
 static int check_head(const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -335,7 +340,7 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	unsigned node = r->node;
 	if (&d->replicas[node] != r || r->valid > 1 || r->incoming > 1)
 		return hd_broken("%s: a copy of it has the wrong number", name_of(seen));
-	/* Where no kernel is to write them, data exist in main memory from the start. */
+	/* In virtual time data without memory may be valid in main memory, because no kernel writes them. */
 	if (r->valid && !r->ptr && (c->rt->engine->runs_kernels || node != 0))
 		return hd_broken("%s: its copy on node %u is valid and has no memory", name_of(seen), node);
 	if (r->pins != seen->pins[node])
@@ -393,7 +398,8 @@ static int check_children(const struct hd_check *c, const struct hd_checked_data
 	return 0;
 }
 
-/* The REDUCE tasks outside the graph: one for each datum whose chain ends with a reduction. */
+/* Checks the REDUCE tasks that are not in the graph yet: there is one for each datum whose chain ends with a
+ * reduction. */
 static int check_open_reductions(const struct hd_check *c)
 {
 	size_t n = 0, listed = 0;
@@ -430,7 +436,7 @@ static const char *node_name(const struct hd_check *c, size_t node)
 	return c->rt->platform->nodes[node].name;
 }
 
-/* The copies that may be evicted: each in the list that it names, linked both ways. */
+/* Checks the LRU lists: each replica is in the list that it names, and the links of both directions agree. */
 static int check_lru(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];

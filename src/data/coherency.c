@@ -1,9 +1,10 @@
-/* Coherency: which copies are valid, and the transfers that make them so.
+/* Coherency: which replicas are valid, and the transfers that make replicas valid.
  *
- * Staging a task on a node: reserve and pin a replica for each of its data, ask for the transfers that are missing,
- * wait for them. A task that writes also waits until no transfer of the datum is under way, and none begins until it
- * has ended (n_writers): copies made meanwhile would be torn, or obsolete. Transfers pin both ends, so neither is
- * evicted under them. Without a direct link a datum goes through main memory: two transfers, one behind the other.
+ * Staging a task on a node means: reserve and pin a replica for each of its data, begin the transfers that make them
+ * valid, and wait for these. A task that writes a datum also waits until no transfer of the datum is under way, and
+ * until the task has ended no transfer of the datum begins (n_writers), because it would copy a value that is half
+ * written. A transfer pins both its replicas, so neither is evicted meanwhile. Without a direct link a datum goes
+ * through main memory, by two transfers of which the second waits for the first.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -23,7 +24,7 @@ static int needs_value(const struct hd_access *a)
 	for (size_t i = 0; i < a->private_copy->rt->n_nodes; i++)
 		if (a->private_copy->replicas[i].valid)
 			return 1;
-	return 0; /* a reduction copy that the init kernel is about to write */
+	return 0; /* a private copy of a reduction that its init kernel will write */
 }
 
 static int writes(const struct hd_access *a)
@@ -46,7 +47,8 @@ static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, u
 	return hop_time(hd_hop(&rt->hops, from, 0), bytes) + hop_time(hd_hop(&rt->hops, 0, to), bytes);
 }
 
-/* -1: there is none; *best_time is 0 then. */
+/* The node from which the datum can be brought to `to` fastest, and the time, us. -1: no node has a valid copy;
+ * *best_time is 0 then. */
 static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 {
 	const heddle_runtime *rt = d->rt;
@@ -90,8 +92,8 @@ static void start(struct hd_transfer *tr)
 	rt->engine->transfer(rt, tr);
 }
 
-/* A transfer between two nodes with a link, into a replica that is allocated; it starts at once unless it is `behind`
- * another. The target is pinned until it ends. */
+/* Makes a transfer between two nodes that have a link, into a replica that is allocated. It starts at once, or after
+ * the transfer `behind` if that is not NULL. The target is pinned until the transfer ends. */
 static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
                                      struct hd_transfer *behind)
 {
@@ -116,7 +118,7 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 	return tr;
 }
 
-/* Through main memory. */
+/* Makes two transfers, through main memory; *out is the second. */
 static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
                              struct hd_transfer **out)
 {
@@ -134,8 +136,8 @@ static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
-/* The transfer that will make `to` valid, existing or new; its replica there is allocated. HEDDLE_E_STATE when there is
- * nothing to copy from; HEDDLE_E_MEMORY. */
+/* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none.
+ * HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. */
 static int fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out)
 {
 	*out = find_transfer(d, to);
@@ -154,7 +156,8 @@ static int fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_t
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
-/* The task cannot have its data. Said while heddle_last_error is about this: it may end later, in another thread. */
+/* Marks a task as failed because it cannot get its data. Keeps the message of heddle_last_error now, because the task
+ * may end later, in another thread. */
 static void fail(heddle_task *t, int status)
 {
 	if (!t->status)
@@ -172,7 +175,8 @@ static void unlink_transfer(struct hd_transfer *tr)
 	tr->data->rt->count.transfers--;
 }
 
-/* The copy is there (or is not): the target becomes valid, the source of an eviction goes. */
+/* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the
+ * source is freed. */
 static void settle_replicas(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
@@ -189,7 +193,7 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (from->pins)
 		return;
 	if (!to->valid && from->valid)
-		hd_data_spoil(d, NULL); /* it cannot be saved; trying again for ever would not make room either */
+		hd_data_spoil(d, NULL); /* the value is lost: trying again for ever would not make room */
 	hd_memory_free(from);
 }
 
@@ -200,21 +204,23 @@ static void wait_for(struct hd_transfer *tr, struct hd_access *a)
 	hd_access_task(a)->pending++;
 }
 
-/* Asks for what access `a` still lacks on `node`: 0, HEDDLE_PENDING (it waits for a transfer), or an error. */
+/* Begins the transfer that access `a` still needs on `node`. 0: none is needed; HEDDLE_PENDING: the access waits for a
+ * transfer; or an error. */
 static int stage_access(struct hd_access *a, unsigned node)
 {
 	heddle_data *d = datum_of(a);
 	struct hd_transfer *tr = NULL;
-	/* A cancelled control brings nothing: it is here for the transfers under way. */
+	/* A cancelled control needs no value; it only waits for the transfers under way. */
 	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid && !hd_access_task(a)->cancelled)) {
 		int status = fetch(d, node, HD_DEMAND, &tr);
 		if (status)
 			return status;
 	} else if (HD_UNLIKELY(d->transfers && writes(a))) {
-		tr = d->transfers; /* it reads a copy that the task is about to make obsolete */
+		tr = d->transfers; /* the task must not write the datum while this transfer copies it */
 	}
 	if (HD_LIKELY(!tr)) {
-		/* A control that only waits for transfers has no pin, and nothing would take its writing back. */
+		/* A control that only waits for transfers has no pin. It is not counted as a writer, because
+		 * hd_stage_end would not count it back. */
 		if (writes(a) && (a->flags & HD_ACCESS_PINNED)) {
 			a->flags |= HD_ACCESS_WRITES;
 			d->n_writers++;
@@ -225,7 +231,7 @@ static int stage_access(struct hd_access *a, unsigned node)
 	return HEDDLE_PENDING;
 }
 
-/* A transfer that the access waited for has ended: perhaps it lacks more. */
+/* Called when a transfer that the access has waited for has ended. The access may need another one. */
 static void restage_access(struct hd_access *a)
 {
 	heddle_task *t = hd_access_task(a);
@@ -236,13 +242,15 @@ static void restage_access(struct hd_access *a)
 		if (s < 0)
 			fail(t, s);
 	} else if (a->data->transfers && (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION)) {
-		wait_for(a->data->transfers, a); /* it frees the datum */
+		/* the task frees the datum, so it must wait for all transfers even if it has failed */
+		wait_for(a->data->transfers, a);
 	}
 	if (!t->pending)
 		hd_core_staged(rt, t, t->status);
 }
 
-/* The task cannot do without the copy that has not come. Others of the datum are nothing to it. */
+/* Whether the task needs the replica on `node` that a failed transfer has not made valid. It may also wait for
+ * transfers to other nodes, whose failure does not concern it. */
 static int lacks(const struct hd_access *a, unsigned node)
 {
 	return hd_task_node(a->data->rt, hd_access_task(a)) == node && needs_value(a) &&
@@ -260,7 +268,7 @@ static void end_transfer(struct hd_transfer *tr)
 		if (rt->recorder)
 			hd_record_transfer(rt->recorder, tr);
 	}
-	/* The second hops. They only ever follow transfers of the same datum. */
+	/* Starts the second hops that waited for this transfer; these are transfers of the same datum. */
 	for (struct hd_transfer *next = d->transfers, *after; next; next = after) {
 		after = next->next;
 		if (next->behind != tr)
@@ -268,12 +276,12 @@ static void end_transfer(struct hd_transfer *tr)
 		if (tr->status) {
 			next->status = tr->status;
 			end_transfer(next);
-			after = d->transfers; /* the list has changed: from the start, finding each at most once more */
+			after = d->transfers; /* the list has changed, so go through it again from the start */
 		} else {
 			start(next);
 		}
 	}
-	unlink_transfer(tr); /* only now: the datum stays while it has transfers */
+	unlink_transfer(tr); /* not earlier, because the datum may be freed when it has no transfers */
 	struct hd_access *a = tr->waiters;
 	while (a) {
 		struct hd_access *next = a->next;
@@ -290,7 +298,7 @@ void hd_transfer_done(struct hd_transfer *tr)
 {
 	HD_HELD(&tr->data->rt->lock);
 	heddle_data *d = tr->data;
-	int orphan = d->orphan; /* others may be gone when the tasks that waited have gone on */
+	int orphan = d->orphan; /* read now: a datum that is no orphan may be freed when its tasks go on */
 	end_transfer(tr);
 	if (HD_UNLIKELY(orphan && !d->transfers))
 		hd_data_destroy(d);
@@ -324,7 +332,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	struct hd_replica *r = &d->replicas[node];
 	double time;
 	if (r->valid || r->incoming || d->n_writers || cheapest_source(d, node, &time) < 0)
-		return; /* what is being written would arrive torn, or be obsolete when it does */
+		return; /* a datum that is being written is not copied, because its value is half written */
 	if (hd_memory_try(r))
 		return;
 	struct hd_transfer *tr;
@@ -335,7 +343,8 @@ void hd_prefetch(heddle_data *d, unsigned node)
 
 /* --- Staging ------------------------------------------------------------------------------------------------------ */
 
-/* With a single memory node there is nothing to move, evict or pin: data only have to be there. 0 when they are not. */
+/* Staging on a machine with one memory node, where nothing must be moved, evicted or pinned. Returns 0 if some datum
+ * has no buffer or no value yet. */
 static int stage_local(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -344,7 +353,7 @@ static int stage_local(heddle_task *t)
 			return 0;
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
-		/* nobody looks before the writer has ended */
+		/* set before the task writes; nobody looks before it has ended */
 		hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
 	return 1;
 }
@@ -362,7 +371,8 @@ int hd_stage(heddle_task *t, unsigned node)
 			fail(t, status);
 		return status;
 	}
-	/* A transfer may end while the next is being asked for (its engine may be synchronous): held back by one. */
+	/* A transfer may end before begin_hop returns, if the engine is synchronous. The 1 keeps `pending` above 0
+	 * until all are begun. */
 	t->pending = 1;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
@@ -386,7 +396,7 @@ int hd_stage_quiet(heddle_task *t)
 	return t->pending ? HEDDLE_PENDING : 0;
 }
 
-/* Besides the one on `node`, which is valid: others that are, or that have memory. */
+/* Whether other replicas than that on `node`, which is valid, are valid or have memory. */
 static int has_copies_but(const heddle_data *d, unsigned node)
 {
 	return d->n_valid > 1 || d->n_away > (node != 0);
@@ -409,7 +419,7 @@ void hd_stage_begin(heddle_task *t, unsigned node)
 				continue;
 			hd_replica_set_valid(r, 0);
 			if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
-				hd_memory_free(r); /* an obsolete copy only takes room */
+				hd_memory_free(r); /* an obsolete copy would only take room */
 		}
 	}
 }
@@ -428,7 +438,7 @@ void hd_stage_end(heddle_task *t, unsigned node)
 			datum_of(a)->n_writers--;
 		a->flags &= ~HD_ACCESS_WRITES & HD_ACCESS_FLAGS;
 		if (a->mode == HEDDLE_SCRATCH)
-			hd_replica_set_valid(&datum_of(a)->replicas[node], 0); /* not worth writing back */
+			hd_replica_set_valid(&datum_of(a)->replicas[node], 0); /* an eviction need not write it back */
 		hd_replica_unpin(&datum_of(a)->replicas[node]);
 	}
 }

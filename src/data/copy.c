@@ -1,8 +1,8 @@
-/* Copies between strided arrays that the host can address. */
+/* Copying between strided arrays in memory that the CPU can address. */
 #include <string.h>
 #include "data.h"
 
-/* Number of leading dimensions that lie without gaps on both sides, and the bytes they make together. */
+/* How many of the first dimensions have no gaps on both sides, and how many bytes these make together. */
 static unsigned dense_dims(const struct heddle_part *a, const struct heddle_part *b, size_t *bytes)
 {
 	size_t count = 1;

@@ -1,14 +1,14 @@
-/* Filters: a datum seen as several. The children share the parent's buffer in main memory.
+/* Filters split a datum into several, its children, which share its buffer in main memory.
  *
- * Splitting and joining are control tasks that access the parent and all the children: PARTITION brings the parent home
- * and makes the children windows of it, UNPARTITION brings the children home. In between the parent is refused in
- * tasks.
+ * Splitting and joining are control tasks that access the parent and all the children: PARTITION brings the parent to
+ * main memory and makes the children windows of its buffer; UNPARTITION brings the children to main memory. In between,
+ * tasks may not use the parent.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "core/runtime.h"
 
-/* How one dimension is cut: into tiles of a given length, or into a number of nearly equal pieces. */
+/* Into how many pieces one dimension is cut: tiles of a given length, or a given number of nearly equal pieces. */
 static size_t count_pieces(size_t extent, size_t pieces, size_t tile)
 {
 	if (tile)
@@ -23,7 +23,7 @@ static void cut(size_t extent, size_t pieces, size_t tile, size_t i, size_t *off
 		*n = extent - *offset < tile ? extent - *offset : tile;
 		return;
 	}
-	size_t base = extent / pieces, longer = extent % pieces; /* the first `longer` pieces have one more */
+	size_t base = extent / pieces, longer = extent % pieces; /* the first `longer` pieces have one more element */
 	*offset = i * base + (i < longer ? i : longer);
 	*n = base + (i < longer);
 }
@@ -123,7 +123,7 @@ static int check_window(const struct heddle_part *p, const struct hd_window *w, 
 	return 0;
 }
 
-/* All of them, before any child is made: which overlap is known only then. */
+/* Makes the windows of all children, and finds out which overlap, before any child is made. */
 static int make_windows(const struct heddle_part *p, const struct heddle_filter *f, struct hd_window *windows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -137,7 +137,7 @@ static int make_windows(const struct heddle_part *p, const struct heddle_filter 
 	return f->kind == HEDDLE_SPLIT_CUSTOM ? hd_windows_overlap(windows, n, p->n_dims) : 0;
 }
 
-/* A handle for one window; it has a place in main memory as soon as PARTITION has run. */
+/* Makes the handle of one child. The child gets its place in main memory when PARTITION has run. */
 static int make_child(heddle_data *d, struct heddle_part part, const struct hd_window *w, heddle_data **out)
 {
 	size_t offset = 0;
@@ -150,10 +150,11 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	int status = hd_data_create(d->rt, &part, 1, &child);
 	if (status)
 		return status;
-	hd_lock(&d->rt->lock); /* it is in the list of all data: heddle_check may be looking at it */
-	/* a window of its parent, without a buffer as yet */
+	/* because the child is in the runtime's list of data, where heddle_check may be reading it */
+	hd_lock(&d->rt->lock);
+	/* the strides are the parent's; hd_data_create has set those of a dense array */
 	memcpy(child->part.stride, part.stride, sizeof part.stride);
-	/* its distance from the parent's, until then */
+	/* until PARTITION has run: the distance, in bytes, from the parent's address */
 	child->part.base = (void *)(uintptr_t)(offset * part.elem_size);
 	child->parent = d;
 	child->read_only = (uint8_t)(w->shared || d->read_only);
@@ -163,7 +164,7 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	return 0;
 }
 
-/* Handles that are not in use yet, or not any more. The lock is held. */
+/* Frees children that no task uses. The lock is held. */
 static void drop_children(heddle_runtime *rt, heddle_data **children, size_t n)
 {
 	HD_HELD(&rt->lock);
@@ -172,11 +173,11 @@ static void drop_children(heddle_runtime *rt, heddle_data **children, size_t n)
 	free(children);
 }
 
-/* The children as `f` cuts them, in an array that is the caller's; NULL when that cannot be. Without the lock: the
- * datum stays as it is until they are given to it. */
+/* Makes the children that `f` describes, in an array that the caller owns; NULL on error. Needs no lock, because the
+ * datum does not change before adopt_children. */
 static heddle_data **make_children(heddle_data *d, const struct heddle_filter *f, size_t *n_children, int *status)
 {
-	hd_lock(&d->rt->lock); /* PARTITION of its own parent sets it, when it has run */
+	hd_lock(&d->rt->lock); /* because PARTITION of the datum's own parent sets d->part */
 	const struct heddle_part part = d->part;
 	hd_unlock(&d->rt->lock);
 	size_t n = n_windows(&part, f), made = 0;
@@ -195,7 +196,7 @@ static heddle_data **make_children(heddle_data *d, const struct heddle_filter *f
 	return NULL;
 }
 
-/* The control that splits or joins a datum. The lock is held, as below. */
+/* Makes the control task that splits or joins a datum. The lock is held. */
 static heddle_task *family_task(heddle_data *d, int kind, heddle_data *const *children, size_t n, unsigned child_mode)
 {
 	HD_HELD(&d->rt->lock);
@@ -208,8 +209,8 @@ static heddle_task *family_task(heddle_data *d, int kind, heddle_data *const *ch
 	return t;
 }
 
-/* In one step: the state of the datum is looked at, the children become its own, and PARTITION takes its place in its
- * chain. */
+/* Gives the children to the datum and puts PARTITION into the graph, if the datum is open. The lock is held throughout,
+ * so that this is one step for other threads. */
 static int adopt_children(heddle_data *d, heddle_data **children, size_t n)
 {
 	HD_HELD(&d->rt->lock);
@@ -219,8 +220,7 @@ static int adopt_children(heddle_data *d, heddle_data **children, size_t n)
 	heddle_task *t = extra ? family_task(d, HD_TASK_PARTITION, children, n, HEDDLE_W) : NULL;
 	if (!t)
 		return status ? status : HEDDLE_E_MEMORY;
-	/* The children must not be staged on their own before the parent has a place: they are good when PARTITION has
-	 * ended. */
+	/* The children are not staged with PARTITION, because they have no place before it has run. */
 	for (uint32_t i = 1; i < t->n_accesses; i++)
 		t->accesses[i].flags |= HD_ACCESS_LATE;
 	extra->children = children;
@@ -236,7 +236,7 @@ int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t 
 		return hd_error(HEDDLE_E_INVALID, "heddle_partition needs a datum and a filter");
 	int status = hd_check_process(d->rt);
 	if (!status)
-		status = hd_data_seems_closed(d, "heddle_partition"); /* adopt_children has the last word */
+		status = hd_data_seems_closed(d, "heddle_partition"); /* adopt_children checks again, under the lock */
 	if (!status)
 		status = check_filter(d, filter);
 	if (status)
@@ -281,7 +281,7 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 	}
 	if (hd_check_process(d->rt))
 		return NULL;
-	hd_lock(&d->rt->lock); /* another thread may be joining them */
+	hd_lock(&d->rt->lock); /* another thread may be calling heddle_unpartition */
 	int partitioned = hd_data_closed(d) == HD_PARTITIONED;
 	heddle_data *child = partitioned && i < d->extra->n_children ? d->extra->children[i] : NULL;
 	hd_unlock(&d->rt->lock);
@@ -291,7 +291,7 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 	return child;
 }
 
-/* In one step, as adopt_children. */
+/* Takes the children from the datum and puts UNPARTITION into the graph, in one step like adopt_children. */
 static int give_up_children(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
@@ -307,7 +307,7 @@ static int give_up_children(heddle_data *d)
 		return HEDDLE_E_MEMORY;
 	for (size_t i = 0; i < extra->n_children; i++)
 		hd_data_close(extra->children[i], HD_UNREGISTERED);
-	free(extra->children); /* UNPARTITION knows them, and they are its to free */
+	free(extra->children); /* only the array: UNPARTITION frees the children */
 	extra->children = NULL;
 	extra->n_children = 0;
 	hd_data_close(d, HD_OPEN);

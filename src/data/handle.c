@@ -6,8 +6,9 @@
 #include "data.h"
 #include "core/runtime.h"
 
-enum { PART_ALIGN = 64 };          /* parts of a dense replica begin on a cache line */
-#define MOST_BYTES (SIZE_MAX >> 8) /* of a datum: no address space has more, and sums of some do not overflow */
+enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
+/* the most bytes of a datum: no address space has more, and sums of several sizes do not overflow */
+#define MOST_BYTES (SIZE_MAX >> 8)
 
 struct hd_data_extra *hd_data_extra(heddle_data *d)
 {
@@ -59,7 +60,8 @@ size_t hd_data_dense_size(const heddle_data *d)
 	return size;
 }
 
-/* What has no buffer lies dense wherever it is: windows of it are cut accordingly. */
+/* Sets the strides of a datum without a buffer, which is dense on every node, so that windows of it are cut
+ * correctly. */
 static void set_dense_strides(struct heddle_part *p)
 {
 	size_t stride = 1;
@@ -112,7 +114,7 @@ static int check_part(const struct heddle_part *p)
 	return bytes > MOST_BYTES ? too_large() : 0;
 }
 
-/* Several parts are kept apart; the first is in the handle in any case. */
+/* Stores the parts: the first in the handle, and if there are several, all of them in `extra`. */
 static int keep_parts(heddle_data *d, const struct heddle_part *parts, size_t n)
 {
 	d->part = parts[0];
@@ -162,7 +164,8 @@ static size_t handle_size(const heddle_runtime *rt)
 	return sizeof(heddle_data) + rt->n_nodes * sizeof(struct hd_replica);
 }
 
-/* Memory for a handle, cleared; NULL when there is none. The lock is held, as for give_handle. */
+/* Takes a handle, cleared to zeros, from the runtime; NULL when out of memory. The lock is held, also for
+ * give_handle. */
 static heddle_data *take_handle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -179,7 +182,7 @@ static heddle_data *take_handle(heddle_runtime *rt)
 	}
 	memset(d, 0, handle_size(rt));
 	d->rt = rt;
-	d->prev_next = &d->next; /* in no list: unlinking it does nothing */
+	d->prev_next = &d->next; /* it is in no list, and unlinking it then has no effect */
 	return d;
 }
 
@@ -189,10 +192,10 @@ static void give_handle(heddle_data *d)
 	heddle_runtime *rt = d->rt;
 	d->next = rt->handles.free;
 	rt->handles.free = d;
-	hd_poison(d, handle_size(rt)); /* so that its use is found as if it had been free()d */
+	hd_poison(d, handle_size(rt)); /* so that AddressSanitizer finds its use as after free() */
 }
 
-/* HEDDLE_E_MEMORY: nothing is kept but the handle itself. */
+/* Fills a new handle. HEDDLE_E_MEMORY: it owns nothing. */
 static int fill(heddle_data *d, const struct heddle_part *parts, size_t n_parts)
 {
 	if (keep_parts(d, parts, n_parts)) {
@@ -225,7 +228,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 		return status;
 	hd_lock(&rt->lock);
 	heddle_data *d = take_handle(rt);
-	hd_unlock(&rt->lock); /* what follows takes longer than the lock */
+	hd_unlock(&rt->lock); /* the rest takes time, and needs no lock until the handle is listed */
 	if (!d)
 		return HEDDLE_E_MEMORY;
 	status = fill(d, parts, n_parts);
@@ -238,7 +241,8 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	struct hd_replica *home = &d->replicas[0];
 	home->ptr = parts[0].base;
 	home->user_buffer = home->ptr != NULL;
-	/* Where no kernel is to write it, it exists from the start, in main memory, without being anywhere. */
+	/* In virtual time a datum without a buffer has a value in main memory from the start, because no kernel writes
+	 * it. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
 	hd_lock(&rt->lock);
 	d->id = rt->handles.n_made++;
@@ -278,7 +282,7 @@ void hd_data_destroy(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	hd_private_drop(d, 0);
-	while (d->transfers) { /* left over by an engine that has closed */
+	while (d->transfers) { /* left by an engine that has been closed */
 		struct hd_transfer *next = d->transfers->next;
 		free(d->transfers);
 		d->transfers = next;
@@ -304,7 +308,7 @@ void hd_data_abandon(heddle_data *d)
 		return;
 	}
 	d->orphan = 1;
-	enlist(d->rt, d); /* heddle_stop may come first */
+	enlist(d->rt, d); /* in the runtime's list, so that heddle_stop frees it if that comes first */
 }
 
 void hd_data_spoil(heddle_data *d, char *cause)
@@ -377,7 +381,8 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 	if (hd_check_process(d->rt))
 		return HEDDLE_E_STATE;
 	char *copy = strdup(name);
-	hd_lock(&d->rt->lock); /* messages may be reading it, a worker may be making `extra` for a private copy */
+	/* because messages read the name, and a worker may be making `extra` for a private copy */
+	hd_lock(&d->rt->lock);
 	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
 	if (extra) {
 		free(extra->name);

@@ -1,8 +1,9 @@
 /* Memory of the nodes: allocation, pins, and eviction of the least recently used.
  *
- * A task takes room for all its data at once or waits holding nothing, so tasks cannot block each other with half of
- * what they need; as one that was staged always runs and then unpins, a task whose data fit the node at all gets its
- * turn. Main memory (node 0) is never evicted from: its capacity is a description, not a limit.
+ * A task gets room for all its data at once, or waits without holding any; otherwise tasks could block each other, each
+ * with half of what it needs. A task that has got its room always runs and then unpins its data, so every task whose
+ * data fit into the node gets its turn. Nothing is evicted from main memory (node 0), whose capacity only describes the
+ * machine.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -133,12 +134,13 @@ void hd_memory_free(struct hd_replica *r)
 
 /* --- Eviction ----------------------------------------------------------------------------------------------------- */
 
-/* Frees clean replicas, oldest first, until `need` more bytes fit or there are no more. */
+/* Frees clean replicas, oldest first, until `need` more bytes fit or no clean ones are left. */
 static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
 {
 	while (m->used + need > m->capacity && m->oldest[HD_CLEAN]) {
 		struct hd_replica *r = m->oldest[HD_CLEAN];
-		if (r->valid && !has_other_copy(r)) { /* the other copy went meanwhile */
+		/* the other copy has been freed meanwhile, so this one is dirty now */
+		if (r->valid && !has_other_copy(r)) {
 			list_remove(r);
 			list_append(r);
 			continue;
@@ -148,12 +150,13 @@ static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
 	}
 }
 
-/* Writes dirty replicas back, oldest first, as many as are needed besides those already leaving. */
+/* Begins to write dirty replicas back, oldest first, until `need` more bytes will fit when all write-backs have
+ * ended. */
 static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
 {
 	while (m->used + need > m->capacity + m->leaving && m->oldest[HD_DIRTY]) {
 		struct hd_replica *r = m->oldest[HD_DIRTY];
-		/* written back meanwhile, or about to be obsolete */
+		/* it has been written back meanwhile, or a task that is about to run overwrites the value */
 		if (has_other_copy(r) || hd_replica_data(r)->n_writers) {
 			hd_memory_free(r);
 			continue;
@@ -207,11 +210,11 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 		struct hd_replica *r = replica_of(a, node);
 		if (HD_UNLIKELY(!r->ptr))
 			need += hd_replica_data(r)->bytes;
-		/* What is there is pinned first, or making room could evict it. */
+		/* Replicas that are there must be pinned, or make_room could evict them. */
 		hd_replica_pin(r);
 		a->flags |= HD_ACCESS_PINNED;
 	}
-	/* Tasks that wait for room go first, or a large one could wait for ever. */
+	/* Tasks that already wait for room come first, because otherwise a large one could wait for ever. */
 	int status = !need ? 0 : rt->memories[node].waiting.first ? HEDDLE_PENDING : make_room(rt, node, need);
 	for (uint32_t i = 0; need && !status && i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
@@ -251,7 +254,8 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 		hd_core_restage(rt, t);
 		if (!m->waiting.first || m->waiting.last != t)
 			continue;
-		if (tried.first) { /* still no room: nobody behind it may overtake it for ever */
+		/* still no room: the tasks behind it go on waiting, or they could overtake it for ever */
+		if (tried.first) {
 			t->link.next = tried.first;
 			m->waiting.last = tried.last;
 		}

@@ -1,9 +1,10 @@
-/* Which of many windows share elements with another. Those that do not meet along one dimension need not be compared:
- * the windows are sorted along the dimension that leaves the fewest pairs. */
+/* Finds which of many windows share elements with another. Windows that do not overlap in one dimension need not be
+ * compared in the others. So they are sorted along the dimension in which the fewest pairs overlap, and only these
+ * pairs are compared. */
 #include <stdlib.h>
 #include "data.h"
 
-/* What a window covers of one dimension. */
+/* The range that a window covers in one dimension. */
 struct span {
 	uint64_t begin, end;
 	struct hd_window *window;
@@ -23,8 +24,8 @@ static int is_empty(const struct hd_window *w, unsigned n_dims)
 	return 0;
 }
 
-/* Sorts the spans of the windows that have elements; returns how many these are. A scalar is one element along its only
- * line. */
+/* Makes the spans of the windows that have elements, sorted by their beginning; returns how many there are. A scalar
+ * counts as one element in one dimension. */
 static size_t lay_out(struct hd_window *windows, size_t n, unsigned n_dims, unsigned dim, struct span *spans)
 {
 	size_t n_spans = 0;

@@ -1,4 +1,5 @@
-/* The shipped kinds of data: all of them are lists of strided arrays. */
+/* The functions that register data: variables, vectors, matrices ... are lists of strided arrays; objects are cells
+ * with an address. */
 #include <stdlib.h>
 #include <string.h>
 #include "data.h"
@@ -74,8 +75,7 @@ int heddle_parts(heddle_runtime *rt, const char *type, const struct heddle_part 
 	return hd_data_create(rt, parts, n_parts, out);
 }
 
-/* A replica of an object is a cell that holds the object's address: the object itself comes and goes with unpack and
- * destroy. */
+/* A replica of an object is a cell with the address of an object, which `unpack` makes and `destroy` frees. */
 int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *type, heddle_data **out)
 {
 	if (!object || !type || !type->name || !type->size || !type->pack || !type->unpack || !type->destroy)
@@ -92,7 +92,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		free(cell);
 		return status;
 	}
-	hd_lock(&rt->lock); /* it is in the list of all data: heddle_check may be looking at it */
+	hd_lock(&rt->lock); /* because the datum is in the runtime's list, where heddle_check may be reading it */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->type = type;
@@ -110,7 +110,8 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	return 0;
 }
 
-/* The tasks of a reduction are nobody's submission: whether some memory can hold their data is asked here. */
+/* Checks that some memory node can hold the data of a reduction's tasks. This is checked here, because the runtime
+ * submits these tasks itself and could report an error to nobody. */
 static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint64_t n_copies)
 {
 	char name[80];
@@ -123,7 +124,7 @@ static int check_room(const heddle_data *d, const heddle_codelet *codelet, uint6
 	return status;
 }
 
-/* A contribution may be made by any worker, so any must be able to begin one. */
+/* Checks the kernels of a reduction. Any worker may run the first contribution, so each must be able to run `init`. */
 static int check_reduction(const heddle_data *d, const heddle_codelet *init, const heddle_codelet *combine)
 {
 	const heddle_runtime *rt = d->rt;
@@ -149,7 +150,7 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 		status = check_reduction(d, init, combine);
 	if (status)
 		return status;
-	hd_lock(&d->rt->lock); /* a worker may be making it for a private copy */
+	hd_lock(&d->rt->lock); /* because a worker may be making `extra` for a private copy */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->redux_init = init;

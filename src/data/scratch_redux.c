@@ -1,9 +1,9 @@
 /* SCRATCH and REDUX: private copies per worker, and how a reduction is completed.
  *
- * A reduction is over when a datum whose last accesses were REDUX is accessed in another way: a REDUCE task is put into
- * the chain there. When all contributions are in, it makes one task per private copy, each adding it to the result, one
- * after the other; they work under REDUCE's own access. The value from before the reduction, if there is one, counts
- * too.
+ * A reduction ends when a datum whose last accesses were REDUX is accessed in another mode: then a REDUCE task is put
+ * into the access chain. When all contributions have ended, REDUCE makes one task per private copy, which adds the copy
+ * to the result. These tasks run one after the other, and use the datum by REDUCE's own access. If the datum had a
+ * value before the reduction, that is part of the result.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -16,7 +16,7 @@ static struct hd_private *find(struct hd_private *p, unsigned worker, int redux)
 	return p;
 }
 
-/* A handle like `d` without a buffer. Made under the core lock, unlike those of the program. */
+/* Makes a private copy: a handle of the same shape as `d` without a buffer. The lock is held. */
 static struct hd_private *make(heddle_data *d, unsigned worker, int redux)
 {
 	HD_HELD(&d->rt->lock);
@@ -80,7 +80,7 @@ void hd_private_drop(heddle_data *d, int redux_only)
 			continue;
 		}
 		*p = old->next;
-		hd_data_abandon(old->copy); /* it may be being evicted or prefetched */
+		hd_data_abandon(old->copy); /* the copy may still have transfers */
 		free(old);
 	}
 }
@@ -93,7 +93,7 @@ static int valid_somewhere(const heddle_data *d)
 	return 0;
 }
 
-/* A task of the reduction that works on `d` under REDUCE's access, not inserted yet. */
+/* Makes a task of the reduction, which uses `d` by REDUCE's access. It is not inserted into the graph yet. */
 static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned mode, heddle_data *copy)
 {
 	heddle_task *s = hd_task_make(d->rt, codelet, copy ? 2 : 1);
@@ -106,7 +106,8 @@ static heddle_task *make_step(heddle_data *d, heddle_codelet *codelet, unsigned 
 	return s;
 }
 
-/* The steps from first to last, joined by link.next until they are inserted: each waits for the one before. */
+/* The tasks of a reduction in the order in which they run, linked by link.next until they are inserted into the
+ * graph. */
 struct steps {
 	heddle_task *first, *last;
 };
@@ -164,8 +165,8 @@ int hd_reduce_spawn(heddle_task *t)
 		return status;
 	}
 	for (heddle_task *s = steps.first, *next; s; s = next) {
-		next = s->link.next;       /* the core's as soon as it is inserted */
-		s->link.u.word = t->order; /* for the trace: where in the order of submissions it belongs */
+		next = s->link.next;       /* read before the core uses the link */
+		s->link.u.word = t->order; /* for the trace: its place in the order of submissions is REDUCE's */
 		hd_core_insert(rt, s);
 	}
 	return 0;
@@ -173,8 +174,8 @@ int hd_reduce_spawn(heddle_task *t)
 
 /* --- The task that ends it ---------------------------------------------------------------------------------------- */
 
-/* The first REDUX access of a group. The REDUCE task that will follow the group is made now, while the lack of memory
- * for it can still fail a contribution: the datum is void then. */
+/* Called for the first REDUX access of a group. The REDUCE task that will follow the group is made now, because if
+ * memory runs out now, the contribution can still fail, and the datum is poisoned. */
 int hd_reduction_open(struct hd_access *a)
 {
 	heddle_runtime *rt = a->data->rt;
@@ -186,7 +187,7 @@ int hd_reduction_open(struct hd_access *a)
 	reduce->kind = HD_TASK_REDUCE;
 	reduce->special = 0;
 	hd_task_set_access(reduce, 0, a->data, HEDDLE_RW);
-	a->data->extra->reduce = reduce; /* it is reducible, so there is an extra */
+	a->data->extra->reduce = reduce; /* `extra` exists, because the datum has reduction kernels */
 	reduce->link.prev = NULL;
 	reduce->link.next = rt->dispatch.open_reductions;
 	if (rt->dispatch.open_reductions)
@@ -208,12 +209,12 @@ static heddle_task *take_reduction(heddle_data *d)
 	return reduce;
 }
 
-/* A reduction that no task closes would never be done: the first access of another kind puts the REDUCE task before
- * itself. */
+/* Puts the REDUCE task of the open reduction into the chain. The first access in another mode does this before it
+ * enters the chain itself. */
 void hd_reduction_close(heddle_data *d)
 {
 	heddle_task *reduce = take_reduction(d);
-	d->tail_mode = HEDDLE_RW; /* so that this does not happen to REDUCE itself */
+	d->tail_mode = HEDDLE_RW; /* so that REDUCE's own access does not close the reduction again */
 	hd_core_insert(d->rt, reduce);
 }
 
