@@ -23,7 +23,7 @@ static int set_times(struct hd_costed *graph, const struct heddle_trace *trace, 
 	return status;
 }
 
-/* Edges from or to tasks that are not in the trace are left out. */
+/* Leaves out edges from or to tasks that are not in the trace. */
 static int set_edges(struct hd_costed *graph, const struct heddle_trace *trace)
 {
 	struct hd_trace_index index;

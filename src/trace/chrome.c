@@ -1,6 +1,6 @@
 /* Chrome's trace event format in its JSON object form, for chrome://tracing and ui.perfetto.dev ("Trace Event Format",
- * Google, 2016). Process 1 has a thread per worker, process 2 one per link and lane; arrows show the practical critical
- * path. */
+ * Google, 2016). Process 1 has a thread for each worker, process 2 a thread for each lane of each link; arrows show the
+ * practical critical path. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "base/text.h"
@@ -8,7 +8,7 @@
 
 enum { WORKERS = 1, LINKS = 2 }; /* processes */
 
-/* The begin of an event: where it is and its time. */
+/* Begins an event: its phase and the process and thread where it is shown. */
 static void put_event(struct hd_text *text, char phase, int process, size_t thread)
 {
 	hd_text_put(text, ",\n{\"ph\":\"");
@@ -31,14 +31,14 @@ static void put_name(struct hd_text *text, const char *key, const char *name)
 	hd_text_json(text, name);
 }
 
-/* Nothing when there is no such name. */
+/* Writes nothing when `name` is NULL. */
 static void put_optional(struct hd_text *text, const char *key, const char *name)
 {
 	if (name)
 		put_name(text, key, name);
 }
 
-/* Names a process or a thread, and says where among the others it stands. */
+/* Names a process or a thread, and sets its place in the order of display. */
 static void put_label(struct hd_text *text, int process, size_t thread, const char *kind, const char *name)
 {
 	put_event(text, 'M', process, thread);
@@ -84,7 +84,8 @@ static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
 	if (status)
 		return status;
 	const struct heddle_node *nodes = trace->platform->nodes;
-	size_t *first = calloc(links.n + 1, sizeof *first), n_threads = 0; /* of each link: its first thread */
+	size_t *first = calloc(links.n + 1, sizeof *first),
+	       n_threads = 0; /* per link: the number of its first thread */
 	for (size_t i = 0; i < links.n && first; i++) {
 		first[i] = n_threads;
 		n_threads += links.links[i].n_lanes;

@@ -1,4 +1,4 @@
-/* Exports: which format, and CSV. docs/trace.md describes the columns. */
+/* Exports of traces: chooses the format, and writes CSV, whose columns docs/trace.md describes. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -11,7 +11,7 @@ const char *hd_reason_name(uint32_t reason)
 	return names[reason <= 2 ? reason : 0];
 }
 
-/* RFC 4180. Nothing for NULL. */
+/* Quotes the name as RFC 4180 says. Writes nothing for NULL. */
 static void put_name(struct hd_text *text, const char *s)
 {
 	hd_text_char(text, ',');

@@ -3,8 +3,8 @@
 #define HD_TRACE_FILE_H
 
 #define HD_TRACE_MAGIC_WORD "heddle-trace"
-/* First lines. Version 2 has names of tasks and data; a trace without any is written as version 1, which older readers
- * understand. */
+/* The first lines of the two versions. Version 2 adds names of tasks and data. A trace without names is written as
+ * version 1, which older readers understand. */
 #define HD_TRACE_MAGIC HD_TRACE_MAGIC_WORD " 1"
 #define HD_TRACE_MAGIC_NAMES HD_TRACE_MAGIC_WORD " 2"
 

@@ -1,15 +1,15 @@
-/* The links that a trace used, and for each transfer a lane of its link, so that what overlaps can be drawn side by
- * side. */
+/* Finds the links that a trace used, and gives each transfer a lane of its link, so that transfers that overlap in time
+ * can be drawn side by side. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
 
-/* Lanes of one link while the transfers are walked in order of start. */
+/* The lanes of one link, while its transfers are visited in the order of their starts. */
 struct lanes {
-	double *ends; /* owns */
-	size_t n, size;
-	double last; /* end of what was busy so far */
+	double *ends;   /* owns; per lane, us: end of its last transfer */
+	size_t n, size; /* lanes in use; room in `ends` */
+	double last;    /* us: latest end of a transfer so far */
 };
 
 /* The first lane that is free at `start`; SIZE_MAX: out of memory. */
@@ -31,7 +31,7 @@ static size_t take_lane(struct lanes *lanes, double start, double end)
 	return lane;
 }
 
-/* Fills links->links and links->link from a table of all pairs of nodes. */
+/* Fills links->links and links->link. */
 static int find_links(struct hd_links *links, const struct heddle_trace *trace)
 {
 	size_t n_nodes = trace->platform->n_nodes;

@@ -1,4 +1,4 @@
-/* Trace files, read. Every record is checked when it is met, so that an error names its line. */
+/* Reads trace files. Every record is checked as soon as it is read, so that an error can name its line. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 
 struct reader {
 	const char *path;
-	size_t line;         /* number of the current one, from 1 */
-	const char *p, *end; /* what is left of it */
+	size_t line;         /* number of the current line, from 1 */
+	const char *p, *end; /* the rest of the current line */
 	struct heddle_trace *trace;
 	size_t room_codelets, room_tasks, room_transfers, room_edges;
-	struct hd_text yaml;              /* the platform until it is parsed */
+	struct hd_text yaml;              /* the platform's lines, until they are parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
-	unsigned kind;                    /* of the last record: index in kinds[] */
+	unsigned kind;                    /* of the last record: an index in kinds[] */
 	int has_clock, ended;
 };
 
@@ -86,7 +86,7 @@ static int read_end(struct reader *r)
 	return r->p == r->end ? 0 : bad(r, "more fields than the record has: \"%.*s\"", (int)(r->end - r->p), r->p);
 }
 
-/* The rest of the line, unescaped. */
+/* Reads the rest of the line and resolves its escapes. The caller frees *out. */
 static int read_rest(struct reader *r, const char *what, char **out)
 {
 	int status = next_field(r, what);
@@ -108,7 +108,7 @@ static int read_rest(struct reader *r, const char *what, char **out)
 	return 0;
 }
 
-/* The array with room for one more element, or NULL, with the error said. */
+/* The array, reallocated if it has no room for one more element. NULL: out of memory; the error is set. */
 static void *enlarged(const struct reader *r, void *array, size_t n, size_t *room, size_t size)
 {
 	if (n < *room)
@@ -149,7 +149,7 @@ static int read_platform_line(struct reader *r)
 	return r->yaml.failed ? hd_no_memory(r->path) : 0;
 }
 
-/* At the first record that is no line of the platform: those below refer to it. */
+/* Parses the platform at the first record after its lines, because the later records refer to it. */
 static int end_platform(struct reader *r)
 {
 	if (r->trace->platform)
@@ -287,7 +287,7 @@ static int read_last(struct reader *r)
 	return read_end(r);
 }
 
-/* In the order in which they may follow each other. */
+/* The kinds of records, in the order in which a file has them. */
 static const struct {
 	const char *word;
 	int (*read)(struct reader *r);

@@ -11,13 +11,13 @@ struct hd_log_chunk {
 	_Alignas(16) unsigned char bytes[];
 };
 
-/* All zero but for the size of an event: empty. */
+/* A list that is all zero except `event_size` is empty. */
 struct hd_log {
 	struct hd_log_chunk *first, *last; /* own */
-	size_t event_size, n, bytes;       /* of the last chunk; 0: none was made yet */
+	size_t event_size, n, bytes;       /* bytes: size of the last chunk, 0 before the first */
 };
 
-/* Makes room in another chunk: 0, or -1 when out of memory. */
+/* Adds a chunk. Returns 0, or -1 when out of memory. */
 int hd_log_grow(struct hd_log *log);
 void hd_log_empty(struct hd_log *log);
 void hd_log_each(const struct hd_log *log, void (*f)(const void *event, void *arg), void *arg);

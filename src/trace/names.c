@@ -1,4 +1,4 @@
-/* Names that the program has given to tasks and data, by number. */
+/* Tables of the names that the program has given to tasks and data, searched by number. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -10,7 +10,7 @@ const char *heddle_name_of(const struct heddle_names *names, uint64_t id)
 	return i < names->n && names->list[i].id == id ? names->list[i].name : NULL;
 }
 
-/* There is room up to the next power of two, and for eight at least. */
+/* The table's room is not stored: it is the next power of two, and eight at least. */
 static int make_room(struct heddle_names *names)
 {
 	enum { LEAST = 8 };

@@ -1,6 +1,6 @@
-/* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). Containers: the run, its memory
- * nodes, and in each the workers whose data are there. A worker has a state (a codelet, or idle); transfers are links
- * between nodes. */
+/* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are the run, in it the
+ * memory nodes, and in each node the workers that compute there. The state of a worker is the codelet that it runs, or
+ * idle. Transfers are links between nodes. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -31,11 +31,13 @@ static const struct {
 };
 enum { N_EVENTS = sizeof events / sizeof *events };
 
-/* Begin or end of a task or transfer. */
+/* The beginning or the end of a task or a transfer. */
 struct moment {
-	double time;
-	size_t of;        /* index of the task; n_tasks + index of the transfer */
-	int is_end, rank; /* of those that fall together: ends come first, then what has no duration, then beginnings */
+	double time; /* us */
+	size_t of;   /* index of the task, or n_tasks + index of the transfer */
+	/* rank: order of moments at the same time: first ends, then both moments of what has no duration, then
+	 * beginnings */
+	int is_end, rank;
 };
 
 static void put_header(struct hd_text *text)
@@ -48,7 +50,8 @@ static void put_header(struct hd_text *text)
 	}
 }
 
-/* In quotes, which the format cannot escape; blanks for what would end the line. */
+/* Writes the name in double quotes. The format has no escapes, so double quotes within it become single ones, and
+ * control characters become blanks. */
 static void put_name(struct hd_text *text, const char *s)
 {
 	hd_text_put(text, " \"");
@@ -57,7 +60,7 @@ static void put_name(struct hd_text *text, const char *s)
 	hd_text_char(text, '"');
 }
 
-/* The last field of a state or a link: what the program has called the task or the datum, "-" if nothing. */
+/* Writes the last field of a state or a link: the name that the program has given to the task or the datum, or "-". */
 static void put_given_name(struct hd_text *text, const char *name)
 {
 	if (name)
@@ -73,7 +76,7 @@ static void put_color(struct hd_text *text, uint32_t color)
 	               (color & 255) / 255.0);
 }
 
-/* The number of an event and its time in ms since the first start of anything. */
+/* Begins an event with its number and its time, which the file has in ms. */
 static void put_event(struct hd_text *text, enum event event, double us)
 {
 	hd_text_int(text, event);
@@ -156,7 +159,7 @@ static int compare_moments(const void *a, const void *b)
 	return x->is_end - y->is_end;
 }
 
-/* Both ends of one thing. */
+/* Sets the two moments of one task or transfer. */
 static void set_moments(struct moment *pair, size_t of, double start, double end)
 {
 	int is_short = start == end;
@@ -189,7 +192,8 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	put_given_name(text, heddle_name_of(&trace->data_names, t->data));
 }
 
-/* running[w]: 1 + the task that worker w runs, or 0; one that another has replaced ends without a word. */
+/* running[w]: 1 + the index of the task that worker w runs, or 0. When another task has already replaced it as the
+ * worker's state, its end is not written. */
 static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
                      size_t *running)
 {

@@ -1,5 +1,5 @@
-/* The practical critical path: from the last task to end backwards, always to what held the task up. That is the
- * dependency, or the task before it on its worker, that ended last before it started. */
+/* The practical critical path. It is found backwards, from the task that ends last. Each step goes to the task that
+ * held the current one up: of its dependencies and the tasks before it on its worker, the one that ended last. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -8,7 +8,7 @@ struct search {
 	const struct heddle_trace *trace;
 	struct hd_trace_index index;
 	size_t *before;     /* owns; per task: the one before it on its worker, or HD_NO_TASK */
-	size_t *first_edge; /* owns; per task: its first edge, or n_edges */
+	size_t *first_edge; /* owns; per task: index of the first edge that leads to it, or n_edges */
 };
 
 static int search_init(struct search *s, const struct heddle_trace *trace)
@@ -47,7 +47,8 @@ static void search_fini(struct search *s)
 	free(s->first_edge);
 }
 
-/* Only tasks that are earlier in the table are candidates, so that the walk ends even when clocks disagree. */
+/* The task that held `task` up, or HD_NO_TASK. It is always earlier in the table, so that the walk ends even in a trace
+ * whose times are inconsistent. */
 static size_t cause_of(const struct search *s, size_t task)
 {
 	const struct heddle_trace *trace = s->trace;

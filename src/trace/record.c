@@ -1,7 +1,8 @@
-/* Recording: fixed-size events in chunks, one list per worker for tasks, one for transfers, one for accesses.
+/* The recorder of traces: lists of fixed-size events (log.h), which the core fills while tasks run, and the trace that
+ * heddle_trace_take makes of them.
  *
- * Dependencies are not recorded but replayed (replay.h): the log of accesses in submission order says everything
- * that the graph inferred from them, and costs the run 24 bytes per task and 8 per access.
+ * Dependencies are not recorded. They are computed when the trace is taken, from the accesses of the tasks in the order
+ * of submission (replay.h); so a run pays for its accesses only, not for its dependencies.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,24 +14,24 @@
 #include "trace/trace.h"
 
 struct task_event {
-	uint64_t id : 40, codelet : 24; /* more of either than there could be memory for */
-	/* what it says of the size stays as it is, and itself as long as the runtime */
+	uint64_t id : 40, codelet : 24; /* memory ends before either of these numbers overflows */
+	/* borrows; lives as long as the runtime, and its bytes, flops and footprint never change */
 	const struct hd_perf_entry *size;
-	double ready, picked, start, end;
+	double ready, picked, start, end; /* us */
 	int32_t priority;
 	int16_t status;
 	uint16_t choice; /* as in heddle_task: 1 + the implementation, 0: the only one */
 };
 
-/* One task that was submitted, controls included. What it waits for explicitly and what it accesses are the next
- * n_after, then n_accesses, events of another list. */
+/* One task that was submitted, controls included. Its links are events of the list `links`: first the n_after tasks
+ * that it waits for explicitly, then its n_accesses accesses. */
 struct submission {
 	const struct hd_perf_entry *perf;
 	uint32_t codelet; /* its number; NO_CODELET: a control */
 	int32_t priority;
-	uint32_t n_accesses, n_after : 24, kind : 8; /* enum hd_task_kind, or STEP */
+	uint32_t n_accesses, n_after : 24, kind : 8; /* kind: enum hd_task_kind, or STEP */
 };
-enum { STEP = 255, MOST_AFTER = (1 << 24) - 1 }; /* STEP: of a reduction, the core's, not the program's */
+enum { STEP = 255, MOST_AFTER = (1 << 24) - 1 }; /* STEP: the core submitted the task, as a step of a reduction */
 #define NO_CODELET UINT32_MAX
 
 union link_event {
@@ -38,9 +39,10 @@ union link_event {
 	struct heddle_graph_access access;
 };
 
-/* A step of a reduction: it works on the datum in the place of the REDUCE task, which those who come after wait for. */
+/* A step of a reduction. Later tasks wait for the REDUCE control, which stands for its steps: they are what really
+ * writes the datum. */
 struct step_event {
-	uint64_t reduce, task; /* `reduce` first: they are searched by it */
+	uint64_t reduce, task; /* ids of the control and of the step; `reduce` comes first because hd_search reads it */
 	uint32_t data;
 };
 
@@ -48,19 +50,20 @@ struct hd_recorder {
 	heddle_runtime *rt;
 	struct hd_log *tasks; /* owns; per worker */
 	struct hd_log transfers, submissions, links, steps;
-	uint64_t first_id;    /* of the first submission; the others follow without gaps */
-	uint32_t n_after;     /* links of the task that is being submitted */
-	uint64_t *data_bytes; /* owns; of every datum, by registration number */
+	uint64_t first_id;    /* id of the first submission; the ids of the others follow without gaps */
+	uint32_t n_after;     /* explicit links recorded so far for the task that is being submitted */
+	uint64_t *data_bytes; /* owns; size of every datum, by registration number */
 	size_t n_data;
 	struct heddle_names task_names; /* owns; of the submissions */
 	char **data_names;              /* owns; by registration number, NULL: no name; room for n_data_names */
 	size_t n_data_names;            /* 0 as long as no datum has been named */
-	/* The trace of the submissions has been taken: they stay for heddle_graph_record, until others begin. */
+	/* The trace of these submissions has been taken. They are kept for heddle_graph_record until the program
+	 * submits another task. */
 	int taken;
 	uint64_t lost; /* events for which there was no memory */
 };
 
-/* Room for an event, which the caller fills at once; NULL: out of memory. */
+/* As hd_log_append, and counts the event as lost when there is no memory for it. */
 static inline void *append(struct hd_recorder *r, struct hd_log *log)
 {
 	void *event = hd_log_append(log);
@@ -153,8 +156,8 @@ void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char
 	r->data_names[d->id] = copy;
 }
 
-/* What ends the use of data goes with the tasks before it; anything else begins another recording, if the trace of
- * those has been taken. */
+/* The trace of the recorded submissions has been taken, and `t` is submitted. Controls that end the use of data still
+ * belong to those submissions; any other task begins a new recording. */
 static void begin_recording(struct hd_recorder *r, const heddle_task *t)
 {
 	if (t->kind != HD_TASK_ACQUIRE && t->kind != HD_TASK_UNREGISTER && t->kind != HD_TASK_UNPARTITION)
@@ -239,23 +242,23 @@ void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 		                                    .reason = tr->reason};
 }
 
-/* --- What was submitted, told again ------------------------------------------------------------------------------- */
+/* --- What was submitted, told to a function ----------------------------------------------------------------------- */
 
-/* Reads links one after another, in the order of submissions. */
+/* A walk through the submissions and, in step with them, through their links. */
 struct reading {
 	const struct hd_log_chunk *chunk;
-	size_t next;             /* event in the chunk */
-	union link_event *links; /* owns: of one task */
-	size_t max;
+	size_t next;                     /* event in the chunk */
+	union link_event *links;         /* owns; those of the task at hand */
+	size_t max;                      /* `links` has room for this many */
 	const heddle_codelet **codelets; /* owns; by number */
 	const struct heddle_names *names;
-	uint64_t id; /* of the next task */
+	uint64_t id; /* the next task's */
 	hd_recorded_fn f;
 	void *arg;
 	int status;
 };
 
-/* The caller's; NULL: out of memory. */
+/* The caller frees the array. NULL: out of memory. */
 static const heddle_codelet **codelets_by_number(const heddle_runtime *rt)
 {
 	const heddle_codelet **codelets = malloc((rt->n_codelets + 1) * sizeof(const heddle_codelet *));
@@ -378,7 +381,7 @@ static int compare_steps(const void *a, const void *b)
 	return x->task < y->task ? -1 : x->task > y->task;
 }
 
-/* If a control is a REDUCE task: its steps one after another, as writers of the datum. */
+/* If the control is a REDUCE task, replays its steps, one after another, as writers of the datum. */
 static int replay_steps(struct edges *p, uint64_t control)
 {
 	size_t i = hd_search(p->steps, p->n_steps, sizeof *p->steps, control);
@@ -423,7 +426,7 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 	int status = p.replay ? hd_recorder_each(r, replay_one, &p) : HEDDLE_E_MEMORY;
 	hd_replay_close(p.replay);
 	free(p.steps);
-	if (p.n_steps && trace->n_edges) /* they have later ids than those who wait for them */
+	if (p.n_steps && trace->n_edges) /* steps were replayed before tasks with smaller ids */
 		qsort(trace->edges, trace->n_edges, sizeof *trace->edges, compare_edges);
 	return p.failed ? hd_no_memory("a trace") : status;
 }
@@ -435,7 +438,7 @@ struct copying {
 	int status;
 };
 
-/* Which implementation ran, of a codelet that has several. */
+/* The name of the implementation that ran, for a codelet that has several. */
 static int copy_choice(const struct copying *to, const struct task_event *e)
 {
 	const char *name = to->codelets[e->codelet]->choices[e->choice - 1].model_name;
@@ -500,7 +503,8 @@ static int copy_codelets(heddle_runtime *rt, struct heddle_trace *trace)
 	return 0;
 }
 
-/* Of the tasks of the trace: the recorder also has those of tasks that were cancelled or have not run yet. */
+/* Copies the names of the tasks that are in the trace. The recorder also has names of tasks that were cancelled or have
+ * not run yet. */
 static int copy_names(const struct hd_recorder *r, struct heddle_trace *trace)
 {
 	int status = 0;
@@ -551,7 +555,7 @@ static int collect(heddle_runtime *rt, struct heddle_trace *trace)
 		status = copy_events(rt->recorder, trace);
 	if (!status)
 		status = copy_names(rt->recorder, trace);
-	if (!status && !rt->recorder->taken) /* else they went with an earlier trace */
+	if (!status && !rt->recorder->taken) /* otherwise an earlier trace has the edges */
 		status = make_edges(rt->recorder, trace);
 	return status;
 }

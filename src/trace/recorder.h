@@ -1,4 +1,5 @@
-/* What the recorder (record.c) knows of submitted tasks, for those who make graphs of it. Under the core lock. */
+/* What the recorder (record.c) knows of submitted tasks; graph/record.c makes a task graph of it. Call these functions
+ * under the core lock. */
 #ifndef HD_RECORDER_H
 #define HD_RECORDER_H
 
@@ -8,19 +9,19 @@
 struct hd_recorded {
 	struct hd_replay_task task;
 	const heddle_codelet *codelet;    /* NULL: a control */
-	const struct hd_perf_entry *perf; /* NULL: a control, or the task could not be */
+	const struct hd_perf_entry *perf; /* NULL: a control, or a task without an entry in the models */
 	const char *name;                 /* given with heddle_named, or NULL */
 	int32_t priority;
-	int step; /* of a reduction: submitted by the core */
+	int step; /* a step of a reduction, which the core has submitted */
 };
 typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 
-/* Calls `f` for everything submitted since the start or, once something was submitted after it, since the last
- * heddle_trace_take; in order, until it returns an error, which is returned. */
+/* Calls `f` for every submission that the recorder keeps, in order, until `f` returns an error; returns that error.
+ * heddle_trace_take does not drop submissions: the first task that the program submits after it does. */
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* The size of a datum, by its number. */
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *recorder, uint32_t id);
-/* The name given to it, or NULL. */
+/* The name that the program has given to a datum, or NULL. */
 const char *hd_recorder_data_name(const struct hd_recorder *recorder, uint32_t id);
 
 #endif

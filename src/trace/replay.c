@@ -1,13 +1,13 @@
-/* Accesses replayed: see replay.h. Per datum the last two groups of compatible accesses are kept: who comes next waits
- * for the current group, or joins it and waits for the one before. */
+/* Dependencies computed from accesses: see replay.h. For each datum the last two groups of tasks with compatible
+ * accesses are kept. The next task waits for the current group, or joins it and waits for the group before. */
 #include "replay.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 
-/* Ids of tasks. Most groups have one member: a writer. */
+/* Ids of tasks. Most groups have one member, a writer, which needs no memory of its own. */
 struct group {
-	size_t n, max; /* max 0: room for `one` */
+	size_t n, max; /* max 0: the member is `one` */
 	union {
 		uint64_t one;
 		uint64_t *many; /* owns */
@@ -16,12 +16,12 @@ struct group {
 
 struct datum {
 	struct group current, before;
-	uint32_t mode; /* of the current group; 0: nobody joins it */
+	uint32_t mode; /* of the current group; 0: no task can join it */
 };
 
-/* What a named control waited for. */
+/* The tasks that a named control stands for: those that it waited for. */
 struct stand_in {
-	uint64_t id; /* first: they are searched by it */
+	uint64_t id; /* the control's; it comes first because hd_search reads it */
 	struct group tasks;
 };
 
@@ -30,7 +30,7 @@ struct hd_replay {
 	size_t n_data;
 	struct stand_in *stand_ins; /* owns; by id */
 	size_t n_stand_ins, max_stand_ins;
-	struct group waits; /* of the task at hand: what it waits for */
+	struct group waits; /* what the task at hand waits for */
 	void (*edge)(uint64_t from, uint64_t to, void *arg);
 	void *arg;
 	int failed;
@@ -81,7 +81,7 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorted, each once. */
+/* Sorts the ids and drops those that occur again. */
 static void group_tidy(struct group *g)
 {
 	uint64_t *ids = members(g);
@@ -94,7 +94,7 @@ static void group_tidy(struct group *g)
 	g->n = n;
 }
 
-/* SCRATCH needs the handle, not its value: it goes with the readers. */
+/* A SCRATCH access does not use the value of the datum; it takes its place in the chain as a reader does. */
 static uint32_t chain_mode(uint32_t mode)
 {
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
@@ -128,9 +128,9 @@ static void gather(struct hd_replay *r, const struct hd_replay_task *t)
 	group_tidy(&r->waits);
 }
 
-/* --- What waits for it -------------------------------------------------------------------------------------------- */
+/* --- What waits for a task ---------------------------------------------------------------------------------------- */
 
-/* `ids` take the place of the task in the chain of one of its data. */
+/* Puts the tasks `ids` into the chain of the access's datum: the task itself, or those that a control stands for. */
 static void enter(struct hd_replay *r, const struct heddle_graph_access *a, const uint64_t *ids, size_t n)
 {
 	struct datum *d = &r->data[a->data];
@@ -167,8 +167,8 @@ static void enter_control(struct hd_replay *r, const struct hd_replay_task *t)
 {
 	uint32_t mode = t->n_accesses == 1 && t->n_after == 0 ? chain_mode(t->accesses->mode) : HEDDLE_COMMUTE;
 	if (mode != HEDDLE_COMMUTE && mode != HEDDLE_REDUX) {
-		/* It waited for this datum alone. Along with other readers, nobody waits for it; otherwise what
-		 * follows waits for the same tasks as it did. */
+		/* The control waited for this datum alone, so it need not enter the chain. If it is one of a group of
+		 * readers, later tasks wait for the others; if not, they wait for the current group, as it did. */
 		struct datum *d = &r->data[t->accesses->data];
 		if (!joins(d, mode))
 			d->mode = 0;

@@ -1,4 +1,4 @@
-/* Trace files, written. docs/trace.md describes the format; load.c reads it. */
+/* Writes trace files. docs/trace.md describes the format; load.c reads it. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "trace/trace.h"
 
-/* A string that ends a line: only what would break the line is escaped. */
+/* Writes a string up to the end of the line. Only characters that would break the line are escaped. */
 static void put_rest(struct hd_text *text, const char *s)
 {
 	for (; *s; s++) {

@@ -1,4 +1,4 @@
-/* Traces as data: freeing, checking, makespan, tasks by id. */
+/* Traces as values: freed, checked, asked for their makespan and for tasks by id. */
 #include "trace/trace.h"
 #include <math.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ double *hd_trace_busy(const struct heddle_trace *trace)
 
 /* --- Tasks by id -------------------------------------------------------------------------------------------------- */
 
-/* The slot of an id, or the empty one where it would be. */
+/* The slot that holds the id, or the empty slot where it would be put. */
 static size_t slot_of(const struct hd_trace_index *index, uint64_t id)
 {
 	size_t slot = hd_mix(id) & index->mask;

@@ -6,33 +6,34 @@
 #include <heddle/platform.h>
 #include <heddle/trace.h>
 
-/* What is wrong with record i, given that those before it are right: a sentence to follow the name of the record, or
- * NULL. */
+/* What is wrong with record i, or NULL. The records before it must be right. The text completes a sentence that begins
+ * with the name of the record. */
 const char *hd_trace_task_problem(const struct heddle_trace *trace, size_t i);
 const char *hd_trace_transfer_problem(const struct heddle_trace *trace, size_t i);
 const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i);
-/* Whether all that the functions of src/trace rely on holds; HEDDLE_E_INVALID names the first record that is wrong. */
+/* Checks everything that the functions of src/trace rely on. HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
-/* names.c. Appends a name (copied, `length` bytes of it) to a table that nobody else has made; the caller sees to the
- * order. HEDDLE_E_MEMORY. */
+/* Tables of names (names.c). hd_name_table_add appends a copy of the first `length` bytes of `name`, to a table that
+ * was made by this function alone, because it relies on how the table has grown. It does not keep the table in order:
+ * call hd_name_table_sort, which orders it by number, before names are looked up. HEDDLE_E_MEMORY. */
 int hd_name_table_add(struct heddle_names *names, uint64_t id, const char *name, size_t length);
-void hd_name_table_sort(struct heddle_names *names); /* by number */
+void hd_name_table_sort(struct heddle_names *names);
 void hd_name_table_free(struct heddle_names *names);
-/* What is wrong with name i, given that those before it are right, as above. */
+/* As hd_trace_task_problem, for name i of a table. */
 const char *hd_name_table_problem(const struct heddle_names *names, size_t i);
 
-/* us: when the first task could run, 0 without tasks; time is counted from it. */
+/* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);
-/* us spent in tasks per worker; the caller frees the array. NULL: out of memory. */
+/* The time that each worker spent in tasks, in us. The caller frees the array. NULL: out of memory. */
 double *hd_trace_busy(const struct heddle_trace *trace);
 
-/* Where the task of an id is. */
+/* Finds a task by its id. */
 struct hd_trace_index {
 	const struct heddle_trace *trace; /* borrows */
 	size_t *slots;                    /* owns; open addressing: 1 + index in trace->tasks, or 0 */
 	size_t mask;
-	size_t twice; /* index of a task whose id another had, or HD_NO_TASK */
+	size_t twice; /* index of a task with the id of an earlier one, or HD_NO_TASK */
 };
 #define HD_NO_TASK SIZE_MAX
 int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace *trace);
@@ -42,26 +43,27 @@ size_t hd_trace_index_find(const struct hd_trace_index *index, uint64_t id);
 /* The practical critical path as indices of tasks, from last to first. The caller frees *path. */
 int hd_trace_path(const struct heddle_trace *trace, size_t **path, size_t *n);
 
-/* The links that carried something, by `from`, then `to`. */
+/* A pair of memory nodes between which something was transferred. */
 struct hd_link {
 	uint32_t from, to;
 	uint32_t n_lanes; /* the most transfers at once */
-	double busy;      /* us with a transfer */
+	double busy;      /* us during which there was a transfer */
 };
 struct hd_links {
-	struct hd_link *links; /* owns */
+	struct hd_link *links; /* owns; by `from`, then `to` */
 	size_t n;
-	/* own; of each transfer: index in links, and a number that no overlapping one on the link has */
+	/* own; per transfer: the index of its link, and its lane, from 0; overlapping transfers have different lanes */
 	uint32_t *link, *lane;
 };
 int hd_links_init(struct hd_links *links, const struct heddle_trace *trace);
 void hd_links_free(struct hd_links *links);
 
-/* Colours of the codelets, 0xRRGGBB: their own, or one of a palette that colour-blind people tell apart, chosen by name
- * and different as long as there are enough. The caller frees the array. NULL: out of memory. */
+/* The colour of each codelet, 0xRRGGBB: the codelet's own, or one of a palette that colour-blind people can tell apart.
+ * The name chooses from the palette; no entry is taken twice while others are left. The caller frees the array. NULL:
+ * out of memory. */
 uint32_t *hd_trace_colors(const struct heddle_trace *trace);
 
-/* Exports. The trace has been checked. */
+/* Exports. The caller has checked the trace. */
 int hd_export_csv(const struct heddle_trace *trace, const char *path);
 int hd_export_chrome(const struct heddle_trace *trace, const char *path);
 int hd_export_paje(const struct heddle_trace *trace, const char *path);
