@@ -43,7 +43,7 @@ static int set_edges(struct hd_costed *costed, const struct heddle_graph *graph)
 	return status;
 }
 
-/* The graph with its times on the platform; hd_costed_free ends it, whatever this returns. */
+/* Fills *out with the graph and its times on the platform. The caller calls hd_costed_free even after an error. */
 static int bring_over(const struct heddle_graph *graph, const struct heddle_platform *platform, struct hd_costed *out)
 {
 	int status = hd_costed_init(out, platform, graph->n_tasks);

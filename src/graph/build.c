@@ -200,7 +200,7 @@ static int compare_edges(const void *a, const void *b)
 
 /* --- Order -------------------------------------------------------------------------------------------------------- */
 
-/* Tasks that nothing holds back, the smallest number on top: a binary heap. */
+/* A binary heap of tasks whose predecessors all have a place, the smallest number on top. */
 struct heap {
 	uint32_t *tasks;
 	size_t n;
@@ -231,15 +231,15 @@ static uint32_t heap_pop(struct heap *h)
 }
 
 struct sorting {
-	size_t *first;                /* edges of task i: to[first[i] .. first[i + 1] - 1] */
-	uint32_t *to, *waits, *place; /* successors; per task: predecessors left; its new number */
+	size_t *first;                /* the successors of task i are to[first[i] .. first[i + 1] - 1] */
+	uint32_t *to, *waits, *place; /* waits, place: per task: its predecessors without a place; its new number */
 	struct heap ready;
 };
 
 static void fill_sorting(struct sorting *s, const struct hd_build *b)
 {
 	for (size_t e = 0; e < b->n_edges; e++) {
-		s->first[b->edges[e].from + 2]++; /* two up: a running position below, a beginning in the end */
+		s->first[b->edges[e].from + 2]++; /* + 2, because the last loop moves every beginning up by one */
 		s->waits[b->edges[e].to]++;
 	}
 	for (size_t i = 2; i < b->n_tasks + 2; i++)
@@ -248,7 +248,7 @@ static void fill_sorting(struct sorting *s, const struct hd_build *b)
 		s->to[s->first[b->edges[e].from + 1]++] = b->edges[e].to;
 }
 
-/* Kahn's order; the number of tasks that got a place. */
+/* Gives places in Kahn's topological order. Returns the number of tasks that got one. */
 static uint32_t place_tasks(struct sorting *s, const struct hd_build *b)
 {
 	uint32_t placed = 0;
@@ -286,11 +286,11 @@ static int renumber(struct hd_build *b, const uint32_t *place)
 	return 0;
 }
 
-/* A task on a circle: from one without a place, backwards along tasks without a place, for as many steps as there are
- * tasks. */
+/* A task on a circle. A task without a place has a predecessor without a place; whoever follows these backwards, for as
+ * many steps as there are tasks, has arrived on a circle. */
 static uint32_t find_circle(const struct sorting *s, const struct hd_build *b)
 {
-	uint32_t task = 0, *before = s->place; /* of no more use */
+	uint32_t task = 0, *before = s->place; /* the places are not needed any more */
 	while (s->waits[task] == 0)
 		task++;
 	for (size_t e = 0; e < b->n_edges; e++)
@@ -335,7 +335,7 @@ int hd_build_sort(struct hd_build *b, uint32_t *where)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Edges with bytes become data; the others stay, each once. */
+/* Turns edges with bytes into data. The others stay edges, each once. */
 static void split_edges(struct hd_build *b)
 {
 	size_t kept = 0;
@@ -354,7 +354,7 @@ static void split_edges(struct hd_build *b)
 	b->n_edges = kept;
 }
 
-/* The accesses, those of each task together; within a task the order stays. */
+/* Copies the accesses, those of each task together and in their order. */
 static void place_accesses(const struct hd_build *b, struct heddle_graph *g)
 {
 	for (size_t i = 0; i < b->n_accesses; i++)
@@ -384,7 +384,7 @@ static int make_lists(struct hd_build *b, struct heddle_graph *g)
 	return g->types && g->data && g->accesses && g->edges && (g->times || !b->n_times) ? 0 : -1;
 }
 
-/* By number. Of several for one number one stays: readers see to it that there is only one. */
+/* Takes the names over, ordered by number. If a number has several names, which no reader lets happen, one stays. */
 static struct heddle_names take_names(struct heddle_names *from)
 {
 	struct heddle_names names = *from;
@@ -424,7 +424,7 @@ static void fill_lists(struct hd_build *b, struct heddle_graph *g)
 		g->times[b->times[i].task * g->n_classes + b->times[i].class_id] = b->times[i].us;
 	g->task_names = take_names(&b->task_names);
 	g->data_names = take_names(&b->data_names);
-	/* These are the graph's now. */
+	/* the graph owns these now */
 	b->name = NULL;
 	b->tasks = NULL;
 	b->types.n = b->classes.n = 0;

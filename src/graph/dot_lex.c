@@ -1,4 +1,4 @@
-/* The words of a DOT file: see dot_lex.h. */
+/* Tokens of a DOT file: see dot_lex.h. */
 #include "dot_lex.h"
 #include <string.h>
 
@@ -25,7 +25,7 @@ static int follows(const struct hd_dot_lexer *l, const char *word)
 	return (size_t)(l->end - l->p) >= n && memcmp(l->p, word, n) == 0;
 }
 
-/* Blanks and comments; -1 when a comment does not end. */
+/* Skips blanks and comments. Returns -1 when a comment does not end. */
 static int skip(struct hd_dot_lexer *l)
 {
 	while (l->p < l->end) {
@@ -49,7 +49,8 @@ static int skip(struct hd_dot_lexer *l)
 	return 0;
 }
 
-/* Behind the opening quote: the string is written to `to`, which is not behind it; where it ends, or NULL. */
+/* Unescapes a string whose opening quote has been read, and writes it to `to`, which lies before the text that is read.
+ * Returns the end of what was written, or NULL when the closing quote is missing. */
 static char *unquote(struct hd_dot_lexer *l, char *to)
 {
 	while (l->p < l->end && *l->p != '"') {
@@ -97,7 +98,7 @@ static int read_string(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
-/* <...>, with what it holds in balance. */
+/* Reads <...>, in which < and > are balanced. */
 static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 {
 	char *begin = l->p;
@@ -115,7 +116,8 @@ static int read_html(struct hd_dot_lexer *l, struct hd_dot_token *t)
 	return 0;
 }
 
-/* 1e-3 is one word here; to Graphviz it is three, which nobody means. */
+/* Whether a sign belongs to an exponent. Here 1e-3 is one number; Graphviz splits it into "1", "e" and "-3", which no
+ * file means. */
 static int in_exponent(const struct hd_dot_lexer *l)
 {
 	return (*l->p == '-' || *l->p == '+') && (l->p[-1] | 32) == 'e' && l->p + 1 < l->end && is_digit(l->p[1]);

@@ -1,4 +1,4 @@
-/* The words of a DOT file: identifiers, numerals and quoted strings are all one kind, as in the language itself. */
+/* Splits a DOT file into tokens. Identifiers, numerals and quoted strings are one kind of token, as in the language. */
 #ifndef HD_GRAPH_DOT_LEX_H
 #define HD_GRAPH_DOT_LEX_H
 
@@ -10,18 +10,19 @@ struct hd_dot_token {
 	int kind;         /* HD_DOT_..., or a character of {}[]=;,: */
 	const char *text; /* of an ID, unescaped; does not end with a NUL */
 	size_t length;
-	int quoted; /* so it is no keyword */
+	int quoted; /* an ID in quotes or <...>, which is never a keyword */
 	size_t line;
 };
 
 struct hd_dot_lexer {
-	char *p, *end; /* what is left; strings are unescaped where they stand */
+	char *p, *end; /* the rest of the text; strings are unescaped in place, so the text changes */
 	size_t line;
-	int line_begins; /* a # here begins a comment */
-	const char *why; /* HD_DOT_BAD: what is wrong */
+	int line_begins; /* p is at the beginning of a line, where # begins a comment */
+	const char *why; /* what is wrong, after a token HD_DOT_BAD */
 };
 
-/* The first character of what hd_dot_next would read: a token itself can only be read once. */
+/* The first character of the next token, or NUL at the end. Reading the token itself twice is impossible, because its
+ * text changes. */
 char hd_dot_peek(const struct hd_dot_lexer *lexer);
 void hd_dot_next(struct hd_dot_lexer *lexer, struct hd_dot_token *token);
 

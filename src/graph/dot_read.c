@@ -1,5 +1,6 @@
-/* Graphs from DOT, the language of Graphviz: the part of it that is about graphs, and the attributes that
- * docs/graphs.md lists. Nodes are tasks, in the order of their first mention where edges leave a choice. */
+/* Reads graphs from DOT, the language of Graphviz. Only nodes, edges and the attributes that docs/graphs.md lists mean
+ * something. Nodes are tasks; where the edges leave a choice, tasks are in the order in which the file first mentions
+ * them. */
 #include "graph.h"
 #include "dot_lex.h"
 #include <math.h>
@@ -16,14 +17,14 @@ struct attributes {
 	size_t n, max;
 };
 
-/* What a node has beside the task's fields. */
+/* What the file says about a node that is no field of the task. */
 struct node {
 	uint32_t color;
-	uint8_t typed, timed; /* its type is said, not only a label; some time is said */
+	uint8_t typed, timed; /* it has a type, not only a label; it has a time */
 	struct hd_dot_token label;
 };
 
-/* An open brace: how many defaults there were before it. */
+/* An open brace: the numbers of defaults before it, to which its closing brace returns. */
 struct scope {
 	size_t n_node, n_edge;
 };
@@ -33,13 +34,13 @@ struct reader {
 	struct hd_dot_lexer lexer;
 	struct hd_dot_token token; /* the next one */
 	struct hd_build build;
-	struct hd_names ids; /* of nodes: their number is the task's */
+	struct hd_names ids; /* names of nodes; the number of a node is that of its task */
 	struct node *nodes;  /* owns */
 	size_t n_nodes, max_nodes;
 	struct attributes node_defaults, edge_defaults, here;
 	struct scope *scopes; /* owns */
 	size_t n_scopes, max_scopes;
-	uint32_t *chain; /* owns: the nodes of an edge statement */
+	uint32_t *chain; /* owns; the nodes of the statement a -> b -> c that is being read */
 	size_t n_chain, max_chain;
 };
 
@@ -66,7 +67,7 @@ static int is_keyword(const struct hd_dot_token *t, const char *word)
 
 /* --- Attributes --------------------------------------------------------------------------------------------------- */
 
-/* [a = b, c = d] any number of times, added to the list. */
+/* Reads any number of lists [a = b, c = d] and appends the attributes to `to`. */
 static int read_attributes(struct reader *r, struct attributes *to)
 {
 	int status = 0;
@@ -98,7 +99,7 @@ static int read_number(const struct reader *r, const struct attribute *a, double
 	size_t n = a->value.length < sizeof text - 1 ? a->value.length : 0;
 	memcpy(text, a->value.text, n);
 	text[n] = '\0';
-	*out = strtod(text, &after) + 0.0; /* minus zero becomes zero, which is how it would come back from a file */
+	*out = strtod(text, &after) + 0.0; /* minus zero becomes zero */
 	if (n == 0 || *after || !isfinite(*out) || *out < 0)
 		return hd_graph_bad(r->name, a->key.line, "%.*s is \"%.*s\": it must be a number from 0",
 		                    (int)a->key.length, a->key.text, (int)(a->value.length < 80 ? a->value.length : 80),
@@ -136,7 +137,7 @@ static int read_time(struct reader *r, uint32_t task, const struct attribute *a,
 	return status;
 }
 
-/* The word that a label begins with: "potrf(3)" is a potrf. */
+/* The length of the word that a label begins with, which is the type: "potrf(3)" is a potrf. */
 static size_t first_word(const struct hd_dot_token *t)
 {
 	size_t n = 0;
@@ -151,7 +152,7 @@ static void read_color(struct reader *r, uint32_t task, const struct hd_dot_toke
 {
 	uint32_t color = 0;
 	if (t->length != 7 || t->text[0] != '#')
-		return; /* a name of Graphviz's */
+		return; /* the name of a colour, which only Graphviz knows */
 	for (size_t i = 1; i < 7; i++) {
 		const char *digit = memchr("0123456789abcdef", t->text[i] | 32, 16);
 		if (!digit)
@@ -229,7 +230,8 @@ static int read_bytes(const struct reader *r, const struct attributes *from, dou
 
 /* --- Statements --------------------------------------------------------------------------------------------------- */
 
-/* The task of that name, made if there is none, with a port behind it that is skipped. */
+/* Reads the name of a node, and a port, which means nothing here. Gives the task of that name, made at first
+ * mention. */
 static int read_node(struct reader *r, uint32_t *task)
 {
 	struct hd_dot_token id = r->token;
@@ -270,7 +272,7 @@ static int end_chain(struct reader *r)
 	return status;
 }
 
-/* a, or a -> b -> c, with attributes. */
+/* Reads a node "a" or a chain of edges "a -> b -> c", with attributes. */
 static int read_chain(struct reader *r)
 {
 	int status;
@@ -377,7 +379,8 @@ static int is_text(const struct hd_dot_token *t, const char *text)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* What was said about the nodes in general. Work without a time is done by a core of 1 Gflop/s. */
+/* Settles what depends on all attributes of a node. A node with flops and without a time gets the time of a core that
+ * does 1 Gflop/s. */
 static void finish_nodes(struct reader *r)
 {
 	uint32_t cpu = 0;

@@ -1,4 +1,5 @@
-/* Graphs as DOT, to look at and for other programs. Edges carry the bytes that their first task hands to the second. */
+/* Writes graphs as DOT, for pictures and for other programs. The attribute `bytes` of an edge is the size of the data
+ * that its first task hands to its second. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void write_number(struct hd_text *text, const char *key, double value)
 	hd_text_char(text, '"');
 }
 
-/* Kinds of workers have attributes of their own, other classes have time_NAME. */
+/* The attribute of a time is the name of the kind of workers (cpu, cuda), or time_NAME for any other class. */
 static void write_time(struct hd_text *text, const char *class_, double us)
 {
 	for (size_t i = 0; i < HD_N_KINDS; i++)
@@ -80,14 +81,14 @@ static int writes(uint32_t mode)
 	return mode == HEDDLE_W || mode == HEDDLE_RW || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX;
 }
 
-/* Whether `from` hands the datum of an access to task `to`: one that `to` reads and `from` wrote last. `writer`: per
- * datum, 1 + the last writer. */
+/* Whether the first task of an edge hands the datum of an access to the second task, whose access it is: the second
+ * reads what the first has written last. `writer`: per datum, 1 + the task that wrote it last. */
 static int is_handed(const struct heddle_graph_edge *e, const struct heddle_graph_access *a, const uint32_t *writer)
 {
 	return reads(a->mode) && writer[a->data] == e->from + 1;
 }
 
-/* The attributes of an edge: how much is handed over, and the names of what is, for pictures. */
+/* Writes the attributes of an edge: the bytes handed over and, as a label for pictures, the names of the data. */
 static void write_handed(const struct heddle_graph *g, const struct heddle_graph_edge *e, const uint32_t *writer,
                          struct hd_text *text)
 {

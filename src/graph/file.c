@@ -1,4 +1,4 @@
-/* Graph files: which reader, which writer. */
+/* Graph files: chooses the reader or the writer by the extension of the path. */
 #include "graph.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names are there, can be written, and are different. Sorts the array. */
+/* Checks that no name is missing, that all are UTF-8, and that no two are the same. Sorts the array. */
 static int check_names(char **names, size_t n, const char *what)
 {
 	for (size_t i = 0; i < n; i++)
@@ -87,7 +87,7 @@ static int check_all_names(const struct heddle_graph *g)
 	return status;
 }
 
-/* What the program has called tasks or data, of which there are n_named. */
+/* Checks the names that the program has given to tasks or data, of which the graph has n_named. */
 static int check_given_names(const struct heddle_names *names, size_t n_named, const char *what)
 {
 	for (size_t i = 0; i < names->n; i++) {
@@ -123,7 +123,7 @@ static int check_lists(const struct heddle_graph *g)
 	return status ? status : check_all_names(g);
 }
 
-/* `seen`: per datum, 1 + the last task that accesses it. */
+/* `seen`: per datum, 1 + the last task checked that accesses it. */
 static int check_task(const struct heddle_graph *g, size_t i, uint32_t *seen)
 {
 	const struct heddle_graph_task *t = &g->tasks[i];

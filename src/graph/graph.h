@@ -1,7 +1,7 @@
-/* Task graphs as values, inside: the door of src/graph. The interface is include/heddle/graph.h.
+/* What the files of src/graph share. The public interface of task graphs is include/heddle/graph.h.
  *
- * Everything that makes a graph -- the readers of files, the recording of a run -- goes through a builder: names are
- * interned, tasks, data and edges come in any order, and what is left at the end is a checked graph.
+ * Whatever makes a graph (the readers of files, the recording of a run) uses a builder. Tasks, data and edges are added
+ * to it in any order, names of types and classes are turned into numbers, and hd_build_end makes a checked graph of it.
  */
 #ifndef HD_GRAPH_H
 #define HD_GRAPH_H
@@ -12,8 +12,9 @@
 
 /* --- Building (build.c) ------------------------------------------------------------------------------------------- */
 
+/* Names with numbers, which are given from 0 in the order of first use. */
 struct hd_names {
-	char **names; /* owns; in the order of their numbers */
+	char **names; /* owns; by number */
 	size_t n, max;
 	uint32_t *slots; /* owns; open addressing: 1 + number, or 0 */
 	size_t n_slots;
@@ -28,24 +29,25 @@ struct hd_build_time {
 };
 struct hd_build_edge {
 	uint32_t from, to;
-	uint64_t bytes; /* 0: nothing is handed over; else a datum that `from` writes and `to` reads */
+	uint64_t bytes; /* > 0: size of a datum that `from` writes and `to` reads; 0: the edge is explicit */
 };
 
-/* What a reader has beside the graph: `*array` with room for one more element than n: 0, or -1 with build->failed
- * set. */
 struct hd_build;
+/* Makes room for one more element in an array of n elements of `size` bytes. `array` is the address of the pointer to
+ * the array, *max the number of elements that the array has room for. Returns 0, or -1 and sets build->failed when out
+ * of memory. */
 int hd_build_room(struct hd_build *build, void *array, size_t n, size_t *max, size_t size);
-/* The number of a name, given on its first use. `name` need not end with a NUL. */
+/* The number of a name. `name` need not end with a NUL. */
 uint32_t hd_build_intern(struct hd_build *build, struct hd_names *names, const char *name, size_t length);
 void hd_names_free(struct hd_names *names);
 
-/* Numbers are given from 0 in order of creation. Lack of memory sticks: functions then do nothing and return 0, and
- * hd_build_end reports it. */
+/* A graph that is being built. Tasks, data, types and classes are numbered from 0 in the order of their creation. When
+ * memory has run out, `failed` is set, all functions do nothing and return 0, and hd_build_end reports the error. */
 struct hd_build {
 	struct hd_names types, classes;
-	uint32_t *colors; /* owns; per type, all of them */
+	uint32_t *colors; /* owns; per type: 0xRRGGBB, 0: none given */
 	size_t n_colors, max_colors;
-	uint64_t *data; /* owns; bytes */
+	uint64_t *data; /* owns; per datum: its size in bytes */
 	size_t n_data, max_data;
 	struct heddle_graph_task *tasks; /* owns; `first_access` and `n_accesses` are unset */
 	size_t n_tasks, max_tasks;
@@ -62,51 +64,52 @@ struct hd_build {
 
 void hd_build_free(struct hd_build *build);
 void hd_build_name(struct hd_build *build, const char *name);
-/* The type or class of that name, made if there is none. `name` need not end with a NUL. */
+/* The type or class with that name, which is added if there is none. `name` need not end with a NUL. */
 uint32_t hd_build_type(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_class(struct hd_build *build, const char *name, size_t length);
 uint32_t hd_build_datum(struct hd_build *build, uint64_t bytes);
-/* The caller sets what build->tasks[i] shall have beside its type, unless build->failed. */
+/* Adds a task. Unless build->failed, the caller sets the other fields of build->tasks[] at the number returned. */
 uint32_t hd_build_task(struct hd_build *build, uint32_t type);
-/* What a program has called a task or a datum; "" is no name. Bytes that are not UTF-8 become "?". */
+/* Sets the name that a program has given to a task or a datum. "" is no name. Bytes that are not UTF-8 become "?". */
 void hd_build_task_name(struct hd_build *build, uint32_t task, const char *name, size_t length);
 void hd_build_data_name(struct hd_build *build, uint32_t datum, const char *name, size_t length);
-/* In the order in which the task shall have them. */
+/* Adds an access. Add the accesses of one task in the order that they shall have. */
 void hd_build_access(struct hd_build *build, uint32_t task, uint32_t data, uint32_t mode);
-/* The last one said counts. */
+/* Sets the time of a task on a class, in us. A later call for the same task and class replaces it. */
 void hd_build_time(struct hd_build *build, uint32_t task, uint32_t class_id, double us);
 void hd_build_edge(struct hd_build *build, uint32_t from, uint32_t to, uint64_t bytes);
-/* Puts the tasks into an order in which every edge is forward, the given one where it is free; accesses stay with
- * their tasks. Only for graphs without accesses of their own. HEDDLE_E_FORMAT when there is a circle: *where is a task
- * on it. */
+/* Renumbers the tasks so that every edge leads from a smaller number to a larger one. Apart from that, tasks keep their
+ * order. Only for graphs without accesses. HEDDLE_E_FORMAT when the edges make a circle: *where is a task on it. */
 int hd_build_sort(struct hd_build *build, uint32_t *where);
-/* The graph, checked; frees the builder, whatever happens. */
+/* Makes the graph and checks it. Frees the contents of the builder even when it fails. */
 int hd_build_end(struct hd_build *build, struct heddle_graph **out);
 
-/* --- Files: readers from memory, NUL-terminated; `name` is used in messages --------------------------------------- */
+/* --- Files -------------------------------------------------------------------------------------------------------- */
 
+/* Readers. The text is in memory and ends with a NUL; errors begin with `name`. */
 int hd_graph_parse_json(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_dot(const char *name, const char *text, size_t length, struct heddle_graph **out);
 int hd_graph_parse_stg(const char *name, const char *text, size_t length, struct heddle_graph **out);
-/* HEDDLE_E_FORMAT, with "NAME:LINE: " before the sentence. */
+/* Sets an error that begins with "NAME:LINE: ". Returns HEDDLE_E_FORMAT. */
 int hd_graph_bad(const char *name, size_t line, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
-/* Writers. The graph has been checked. HEDDLE_E_MEMORY: text->failed says so too. */
+/* Writers. The caller has checked the graph. When memory runs out, text->failed is set. */
 void hd_graph_write_json(const struct heddle_graph *graph, struct hd_text *text);
 int hd_graph_write_dot(const struct heddle_graph *graph, struct hd_text *text);
 
 /* --- Others ------------------------------------------------------------------------------------------------------- */
 
-/* The error that nobody says how long a task takes on any worker of the platform, and who could. Returns `status`. */
+/* Sets the error that the time of a task is known for no worker of the platform, with remedies. Returns `status`. */
 int hd_graph_no_time(int status, const struct heddle_graph *g, size_t task, const struct heddle_platform *platform);
-/* Sum of the sizes of a task's data. */
+/* The sum of the sizes of a task's data, in bytes. */
 double hd_graph_task_bytes(const struct heddle_graph *graph, size_t task);
-/* The column of `times` that holds for a class, or graph->n_classes. */
+/* The column of graph->times that applies to a class of workers: that of its name, else that of its kind, else
+ * graph->n_classes, which is none. */
 size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_class *class_);
 
 /* --- Bounds (bounds.c) -------------------------------------------------------------------------------------------- */
 
-/* The least makespan of any schedule on a platform, us, transfers taken as free; HEDDLE_E_UNSUPPORTED for more tasks
- * than HD_OPTIMUM_TASKS (bounds/bounds.h). */
+/* The makespan, in us, of the shortest schedule on a platform when transfers take no time. HEDDLE_E_UNSUPPORTED for
+ * more than HD_OPTIMUM_TASKS tasks (bounds/bounds.h). */
 int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Graphs as JSON (docs/graphs.md). The text is read value by value, so that a large graph never exists twice, and so
- * that errors know their line; jansson reads each value. */
+/* Reads and writes graphs as JSON (docs/graphs.md). jansson reads each element of a list as a value of its own, so that
+ * the whole file is never held as jansson's values too, and so that errors can name the line. */
 #include "graph.h"
 #include <jansson.h>
 #include <math.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include "core/task.h"
 
-/* The second has names of tasks and data. A graph without any is written as the first, which older readers
- * understand. */
+/* Versions of the format. The second adds names of tasks and data. A graph without names is written in the first, which
+ * older readers understand. */
 enum { VERSION = 1, VERSION_NAMES = 2 };
 
 struct reader {
 	const char *name, *text, *end;
-	const char *p;     /* what is left */
+	const char *p;     /* the rest of the text */
 	const char *value; /* where the value at hand begins */
 	struct hd_build build;
 	int has_version;
@@ -47,7 +47,7 @@ static int expect(struct reader *r, char c, const char *where)
 	return 0;
 }
 
-/* NULL: an error, which is said. The caller owns the value. */
+/* Reads one value, which the caller owns. NULL: the error is set. */
 static json_t *read_value(struct reader *r)
 {
 	json_error_t error;
@@ -98,7 +98,7 @@ static int read_list(struct reader *r, value_fn f)
 
 /* --- What the members hold ---------------------------------------------------------------------------------------- */
 
-/* A name that can be one of a type or a class: not empty, and one string in C too. */
+/* Checks that a value can name a type or a class: a string that is not empty and contains no NUL. */
 static int check_name(const struct reader *r, const json_t *value, const char *what)
 {
 	if (!json_is_string(value) || json_string_length(value) == 0)
@@ -159,7 +159,7 @@ static int read_class(struct reader *r, const json_t *value)
 	return status;
 }
 
-/* Its size, or that and its name. */
+/* Reads a datum: its size, or an object with its size and its name. */
 static int read_datum(struct reader *r, const json_t *value)
 {
 	const json_t *bytes = value, *name = NULL;
@@ -270,7 +270,8 @@ static int read_member(struct reader *r, uint32_t task, const char *key, json_t 
 static int read_task(struct reader *r, const json_t *value)
 {
 	const char *key;
-	json_t *member, *object = (json_t *)(uintptr_t)value; /* to be walked over, not changed */
+	/* json_object_foreach does not change the object, but takes no const one */
+	json_t *member, *object = (json_t *)(uintptr_t)value;
 	const json_t *type = json_object_get(value, "type");
 	if (!json_is_object(value) || !type)
 		return BAD(r, "a task is {\"type\": ..., \"data\": [mode, number, ...], ...}");
@@ -295,7 +296,7 @@ static int read_task(struct reader *r, const json_t *value)
 static const struct {
 	const char *key;
 	value_fn f;
-	int list; /* f reads its elements */
+	int list; /* 1: the member is a list, and f reads one element of it */
 } members[] = {
     {"heddle_graph", read_version, 0}, {"name", read_name, 0},  {"types", read_type, 1}, {"classes", read_class, 1},
     {"data", read_datum, 1},           {"tasks", read_task, 1}, {"edges", read_edge, 1},
@@ -362,7 +363,7 @@ int hd_graph_parse_json(const char *name, const char *text, size_t length, struc
 	return status == HEDDLE_E_INVALID ? hd_error_context(HEDDLE_E_FORMAT, "%s", name) : status;
 }
 
-/* --- Written ------------------------------------------------------------------------------------------------------ */
+/* --- Writing ------------------------------------------------------------------------------------------------------ */
 
 static void write_task(const struct heddle_graph *g, size_t i, struct hd_text *text)
 {

@@ -1,7 +1,7 @@
-/* The graph of what a traced runtime has run.
+/* heddle_graph_record: makes a graph of what was submitted to a traced runtime.
  *
- * The accesses are kept as they were; what else held tasks back -- partitions, the program's acquires, tasks without
- * codelet -- is no task of the graph, and becomes explicit edges where the accesses do not imply them.
+ * Tasks keep their accesses. Controls (partitions, the program's acquires, tasks without codelet) are not tasks of the
+ * graph; where they made a task wait for another and the accesses do not imply it, the graph gets an explicit edge.
  */
 #include "graph.h"
 #include <math.h>
@@ -14,8 +14,8 @@ struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
 	struct hd_replay *replay;
-	uint32_t *data; /* owns; 1 + number in the graph, per registration number */
-	uint64_t *ids;  /* owns; submission number per task of the graph, ascending */
+	uint32_t *data; /* owns; per registration number: 1 + the number in the graph, 0: not in the graph yet */
+	uint64_t *ids;  /* owns; per task of the graph: its id at submission, ascending */
 	size_t max_ids;
 };
 
@@ -54,7 +54,8 @@ static int note_id(struct recording *r, uint64_t id)
 	return 0;
 }
 
-/* What the models have measured, or the program has given. What a platform says goes without saying. */
+/* Notes the times that were measured or that the program has given. Times that come from the platform file are left
+ * out, because whoever uses the graph has a platform. */
 static void note_times(struct recording *r, uint32_t task, const struct hd_recorded *recorded)
 {
 	const struct heddle_platform *p = r->rt->platform;
@@ -100,8 +101,8 @@ static size_t task_of(const struct recording *r, uint64_t id)
 	return i < r->build.n_tasks && r->ids[i] == id ? i : SIZE_MAX;
 }
 
-/* Those from tasks of an earlier recording are left out. The task at hand is not in the graph yet
- * when its edges come; its number is the next. */
+/* Adds an edge to the task at hand. This task is not in the graph yet, so its number is the next one. Edges from tasks
+ * of an earlier recording are left out. */
 static void add_edge(uint64_t from, uint64_t to, void *arg)
 {
 	struct recording *r = arg;
@@ -118,7 +119,7 @@ static int by_to_then_from(const struct heddle_graph_edge *a, const struct heddl
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Takes the edges that accesses imply out of the list, which has them all. */
+/* The list of edges has all dependencies; removes those that the accesses imply. */
 static int drop_implied(struct heddle_graph *g)
 {
 	struct heddle_graph_edge *implied;

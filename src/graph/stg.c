@@ -1,33 +1,35 @@
-/* Graphs of the Standard Task Graph Set (Kasahara Laboratory, Waseda University): numbers divided by blanks.
+/* Reads graphs of the Standard Task Graph Set (Kasahara Laboratory, Waseda University). A file is numbers with blanks
+ * between them:
  *
  *   number of tasks
  *   then per task, from 0 or 1: its number, processing time, number of predecessors, their numbers
  *
- * The first and the last task may be dummies of no time, which are not among the number of tasks: they are left out of
- * the graph. The older prototype set has the number of processors beside that of tasks. Where each predecessor is
- * followed by a cost of communication, the numbers only add up when they are read so, which tells the two forms apart.
- * `#` begins a comment.
+ * The first and the last task may be dummies: they take no time, the number of tasks does not count them, and the graph
+ * leaves them out. Files of the older prototype set have the number of processors beside that of tasks. In some files
+ * each predecessor is followed by a cost of communication. Nothing in the file says so; the reader tries both forms and
+ * takes the one in which every number has a place. `#` begins a comment.
  */
 #include "graph.h"
 #include <stdlib.h>
 
-/* One unit of time is 1 us; costs of communication are those of a link of this many bytes per us. */
+/* One unit of time is read as 1 us. A cost of communication becomes the bytes that a link of this bandwidth moves in
+ * that time. */
 enum { BYTES_PER_US = (int)HEDDLE_MEMORY_BANDWIDTH };
 
 struct numbers {
 	const char *name;
 	uint64_t *list; /* owns */
-	size_t *lines;  /* owns; of each */
+	size_t *lines;  /* owns; per number: its line */
 	size_t n, max, max_lines;
-	size_t n_first; /* on the line of the first */
+	size_t n_first; /* how many numbers the first line has */
 };
 
-/* A way to read the numbers: how long the records are. */
+/* One of the two forms in which the numbers can be read. */
 struct form {
-	int costs;         /* each predecessor has one */
+	int costs;         /* each predecessor is followed by a cost of communication */
 	size_t first_task; /* the first record's number: 0 or 1 */
 	size_t n_records;
-	size_t bad; /* index of the number that does not fit; n when there are too few */
+	size_t bad; /* index of the first number of the record that does not fit */
 	const char *why;
 };
 
@@ -59,7 +61,7 @@ static int read_numbers(struct numbers *x, struct hd_build *b, const char *text,
 	return 0;
 }
 
-/* Walks over the records; 0 when all numbers have a place. */
+/* Reads the records in the given form. Returns 0 when every number has a place. */
 static int try_form(const struct numbers *x, struct form *f)
 {
 	size_t at = x->n_first;
@@ -102,7 +104,7 @@ static int find_form(const struct numbers *x, struct form *f)
 	return 0;
 }
 
-/* Whether the record is a dummy: more records than tasks, no time, at the very beginning or end. */
+/* Whether a record is a dummy: there are more records than tasks, it takes no time, and it is the first or the last. */
 static int is_dummy(const struct numbers *x, const struct form *f, size_t record, uint64_t time)
 {
 	size_t extra = f->n_records - x->list[0];

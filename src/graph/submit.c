@@ -1,23 +1,24 @@
-/* A graph submitted to a runtime in virtual time. Codelets are of model HEDDLE_MODEL_GIVEN: each task brings its times
- * along as a value, and tasks with equal times, work and sizes share a model entry. */
+/* Submits a graph to a runtime in virtual time. Codelets have the model HEDDLE_MODEL_GIVEN: each task passes its times
+ * as a value, and tasks with equal times, work and sizes share a model entry. */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core/runtime.h"
 
-/* A task's value: its work, then its time on each class. */
+/* A task's value is an array: its work in flops, then its time on each class in us. */
 enum { FLOPS, TIMES };
 
 struct submission {
 	const struct heddle_graph *graph;
 	heddle_runtime *rt;
-	heddle_codelet **codelets; /* own the arrays below, not what they point to */
+	/* the arrays are owned, not what they point to */
+	heddle_codelet **codelets;
 	heddle_data **data;
-	heddle_task **held;        /* tasks that later ones wait for explicitly; NULL: none, or given back */
-	uint32_t *last;            /* per task: the last one that waits for it explicitly; 0: none */
-	struct heddle_item *items; /* of one task */
-	double *value;
+	heddle_task **held;        /* per task: its handle, while later tasks wait for it explicitly; else NULL */
+	uint32_t *last;            /* per task: the last task that waits for it explicitly; 0: none */
+	struct heddle_item *items; /* of the task at hand */
+	double *value;             /* of the task at hand */
 	size_t n_value, n_data;
 };
 
@@ -38,7 +39,7 @@ static double given_flops(const struct heddle_size *size)
 	return ((const double *)size->values[0])[FLOPS];
 }
 
-/* The hash is the last of the values: the number of classes is unknown here. */
+/* The submission passes the hash of the times as a second value, because the number of times is unknown here. */
 static uint64_t given_footprint(const struct heddle_size *size)
 {
 	return *(const uint64_t *)size->values[1];
@@ -71,7 +72,7 @@ static int make_codelets(struct submission *s)
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */
 
-/* The codelets of the additions are made for the first datum that is reduced. */
+/* Makes a datum reducible. The codelets of the steps are created with the first such datum. */
 static int make_reducible(struct submission *s, heddle_data *d, heddle_codelet *steps[2])
 {
 	static const char *const names[2] = {"reduction_begin", "reduction_add"};
@@ -125,7 +126,7 @@ static int too_long(const struct submission *s, size_t task, unsigned class_id)
 	    s->rt->platform->classes[class_id].name, s->rt->platform->name, g->tasks[task].flops, HD_MOST_US);
 }
 
-/* The times of a task on the classes that have workers; whether there is any. */
+/* Fills s->value for a task. Returns whether a class that has workers can run it. */
 static int find_times(struct submission *s, size_t task)
 {
 	const struct heddle_platform *p = s->rt->platform;
@@ -152,7 +153,7 @@ static int check_times(struct submission *s)
 	return 0;
 }
 
-/* `*edge` is the first explicit edge that is not submitted yet. */
+/* Submits task i. *edge is the index of the first explicit edge that is not submitted yet; it moves on. */
 static int submit_task(struct submission *s, size_t i, size_t *edge)
 {
 	const struct heddle_graph *g = s->graph;
@@ -195,7 +196,7 @@ static int submit_tasks(struct submission *s)
 	for (size_t i = 0; i < g->n_tasks && !status; i++)
 		status = submit_task(s, i, &edge);
 	int waited = heddle_wait_all(s->rt);
-	for (size_t i = 0; i < g->n_tasks; i++) /* after an error */
+	for (size_t i = 0; i < g->n_tasks; i++) /* some are left after an error */
 		if (s->held[i])
 			heddle_task_release(s->held[i]);
 	return status ? status : waited;
