@@ -1,4 +1,4 @@
-/* Axes: where a value is, which ones get a tick, how they are written. */
+/* Axes: the position of a value, which values get a tick, how numbers and times are written. */
 #include <math.h>
 #include <stdio.h>
 #include "draw.h"
@@ -10,7 +10,7 @@ double hd_axis_at(const struct hd_axis *axis, double value)
 	return axis->from + share * (axis->to - axis->from);
 }
 
-/* 1, 2 or 5 times a power of ten, at least `least`. */
+/* The smallest number that is 1, 2 or 5 times a power of ten and not below `least`. */
 static double round_step(double least)
 {
 	double ten = pow(10, floor(log10(least)));
@@ -18,13 +18,14 @@ static double round_step(double least)
 	return (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10) * ten;
 }
 
-/* Powers of ten, with 2 and 5 times them when there is room, or every second, third ... power. */
+/* Ticks at every power of ten. When there is room, also at 2 and 5 times the powers; when there is too little, only at
+ * every second, third ... power. */
 static size_t logarithmic_ticks(const struct hd_axis *axis, double gap, double *ticks, size_t max)
 {
 	double decades = log10(axis->high / axis->low), length = fabs(axis->to - axis->from);
 	if (!(length > 0) || !(axis->low > 0) || !isfinite(decades))
 		return 0;
-	/* Not more than a tick per `gap`; clamped, for an axis may be as short as it likes. */
+	/* At most one tick per `gap`. The limit of 1000 keeps `every` an int on an axis of almost no length. */
 	int every = (int)fmin(fmax(ceil(gap * decades / length), 1), 1000), between = length > 3 * gap * decades;
 	size_t n = 0;
 	for (int e = (int)floor(log10(axis->low)); e <= (int)ceil(log10(axis->high)); e++) {

@@ -1,4 +1,4 @@
-/* Horizontal bars with whiskers and a marker each (draw.h). */
+/* Horizontal bars, each with a whisker and a marker (draw.h). */
 #include <cairo.h>
 #include <math.h>
 #include "base/base.h"

@@ -25,7 +25,7 @@ static uint32_t color_of(size_t series)
 	return colors[series % (sizeof colors / sizeof *colors)];
 }
 
-/* Beyond 1e300, sums of two values may overflow. */
+/* Values beyond 1e300 are not drawn, because the sum of two may overflow. */
 static int is_drawable(double value, int is_log)
 {
 	return fabs(value) <= 1e300 && (!is_log || value >= 1e-300);
@@ -36,7 +36,7 @@ static int is_shown(const struct heddle_chart *c, double x, double y)
 	return is_drawable(x, c->log_x) && is_drawable(y, c->log_y);
 }
 
-/* From the smallest to the largest value shown, a little wider; low > high when there are none. */
+/* Makes the axis a little wider than from the smallest value shown to the largest. low > high: no value is shown. */
 static void set_range(struct hd_axis *axis, double low, double high)
 {
 	int is_log = axis->logarithmic;
@@ -48,7 +48,7 @@ static void set_range(struct hd_axis *axis, double low, double high)
 	axis->low = is_log ? low / margin : low - margin;
 	axis->high = is_log ? high * margin : high + margin;
 	if (!is_log && low >= 0 && axis->low < 0.3 * high)
-		axis->low = 0; /* amounts: show where nothing is */
+		axis->low = 0; /* values that begin near zero: show zero too */
 }
 
 static void find_ranges(struct plot *p)
@@ -71,7 +71,7 @@ static void find_ranges(struct plot *p)
 	set_range(&p->y, y[0], y[1]);
 }
 
-/* Width of the numbers on the left, for which the axis must know its length. */
+/* The width of the numbers at the axis. The axis must have its length, because the ticks depend on it. */
 static double widest_number(cairo_t *cr, const struct hd_axis *axis)
 {
 	double ticks[MAX_TICKS], widest = 0;

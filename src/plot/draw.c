@@ -1,4 +1,4 @@
-/* Pictures in memory, written in one piece when they are done; text and colours. */
+/* Pictures, which are made in memory and written when they are complete; text and colours. */
 #include "draw.h"
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 #define PNG_SCALE 2.0
-#define MAX_PIXELS 30000.0 /* a side; cairo stops at 32767 */
+#define MAX_PIXELS 30000.0 /* of a side of a picture; cairo's limit is 32767 */
 
 int hd_picture_of(const char *path, enum hd_picture *kind)
 {
@@ -37,7 +37,7 @@ static int cairo_error(cairo_status_t status, const char *what)
 	                what, cairo_status_to_string(status));
 }
 
-/* Widths must not depend on the resolution: pictures are laid out before they are opened. */
+/* Makes widths of text independent of the resolution, because a picture is laid out before it is opened. */
 static void measure_exactly(cairo_t *cr)
 {
 	cairo_font_options_t *options = cairo_font_options_create();
@@ -111,7 +111,7 @@ uint32_t hd_color_on(uint32_t rgb)
 	return brightness > 140000 ? 0x000000 : 0xffffff;
 }
 
-/* cairo's own selection of fonts is enough for names and figures; fontconfig finds a sans serif everywhere. */
+/* cairo's "toy" text functions are enough for names and numbers; fontconfig finds a sans serif font everywhere. */
 void hd_font(cairo_t *cr, double size, int bold)
 {
 	cairo_select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
@@ -166,7 +166,7 @@ void hd_draw_text(cairo_t *cr, double x, double y, double align, double max_widt
 	}
 	cairo_font_extents_t font;
 	cairo_font_extents(cr, &font);
-	/* half the height of a capital below the middle */
+	/* the baseline is half the height of a capital letter below the middle */
 	cairo_move_to(cr, x - align * width, y + font.ascent * 0.38);
 	cairo_show_text(cr, shown);
 }

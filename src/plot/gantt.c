@@ -1,6 +1,6 @@
-/* The Gantt chart of a trace: layout, title, legend, labels, time axis. After StarVZ's (Garcia Pinto et al., "A visual
- * performance analysis framework for task-based parallel applications", CCPE 2018): idle share beside each worker, the
- * practical critical path outlined, the bound as a line. */
+/* The Gantt chart of a trace: layout, title, legend, labels, time axis. As in StarVZ (Garcia Pinto et al., "A visual
+ * performance analysis framework for task-based parallel applications", CCPE 2018), each worker has its idle share
+ * beside its row, the practical critical path is outlined, and the lower bound is a line. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum {
 	LINK_HEAD = 14
 };
 enum { MAX_LEGEND = 60, DEFAULT_WIDTH = 1000 };
-enum { FIGURES = 44 }; /* the column of idle shares */
+enum { FIGURES = 44 }; /* points: width of the column of idle shares */
 
 /* --- Layout ------------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +46,7 @@ static double widest_name(const struct hd_gantt *g, cairo_t *ruler)
 	return fmax(widest, g->ready_height > 0 ? hd_text_width(ruler, "ready tasks") : 0);
 }
 
-/* The chart shows all tasks; of time before the first of them, and after the last, what transfers take. */
+/* Sets the span of time that the chart shows: all tasks, the lower bound, and the transfers that are shown. */
 static void find_span(struct hd_gantt *g)
 {
 	double low = 0, high = fmax(g->makespan, g->options.lower_bound);
@@ -58,7 +58,7 @@ static void find_span(struct hd_gantt *g)
 	g->time.high = high > low ? high : low + 1;
 }
 
-/* Points that are not rows of workers or links. */
+/* The height of everything but the rows of workers and links. */
 static double fixed_height(const struct hd_gantt *g, double above, size_t n_gaps)
 {
 	return above + (double)n_gaps * CLASS_GAP + (g->ready_height > 0 ? GAP + g->ready_height : 0) +
@@ -197,7 +197,7 @@ static void draw_title(const struct hd_gantt *g)
 	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE + SUBTITLE / 2.0 - 3, 0, g->width - 2 * MARGIN, title);
 }
 
-/* Behind the rows: their background is what idle time looks like. */
+/* Draws the background of the rows, which stays visible where a worker is idle. */
 static void draw_background(const struct hd_gantt *g)
 {
 	hd_color(g->cr, 0xf1f1f1, 1);
@@ -217,7 +217,7 @@ static void draw_time_axis(const struct hd_gantt *g)
 	enum { MAX_TICKS = 64 };
 	double ticks[MAX_TICKS];
 	struct hd_unit unit = hd_unit_of(g->time.high - g->time.low);
-	struct hd_axis axis = g->time; /* in the unit, so that the ticks are round in it */
+	struct hd_axis axis = g->time; /* in `unit` instead of us, so that the ticks are round numbers */
 	axis.low /= unit.us;
 	axis.high /= unit.us;
 	char label[HD_LABEL];
@@ -239,7 +239,7 @@ static void draw_time_axis(const struct hd_gantt *g)
 	hd_draw_text(g->cr, (g->time.from + g->time.to) / 2, g->bottom + 26, 0.5, 0, label);
 }
 
-/* A name on the left and a share in per cent beside it. */
+/* Draws a name on the left and a share in per cent beside it. */
 static void draw_label(const struct hd_gantt *g, double y, const char *name, double share)
 {
 	char figure[HD_LABEL];
@@ -250,7 +250,7 @@ static void draw_label(const struct hd_gantt *g, double y, const char *name, dou
 	hd_draw_text(g->cr, g->time.from - 6, y, 1, 0, figure);
 }
 
-/* Rows that are lower than a line of text have labels every so many. */
+/* Draws the labels of the rows. When rows are lower than a line of text, only every second, third ... row has one. */
 static void draw_labels(const struct hd_gantt *g)
 {
 	const struct heddle_platform *p = g->trace->platform;

@@ -1,5 +1,5 @@
-/* The Gantt chart: what its two files share. gantt.c lays it out and draws what surrounds the rows, gantt_rows.c the
- * rows. */
+/* What the two files of the Gantt chart share. gantt.c lays the chart out and draws what surrounds the rows;
+ * gantt_rows.c draws the rows. */
 #ifndef HD_PLOT_GANTT_H
 #define HD_PLOT_GANTT_H
 
@@ -15,12 +15,13 @@ struct hd_gantt {
 	size_t *path, n_path;   /* owns; empty unless options.critical_path */
 	double begin, makespan; /* us */
 	struct hd_axis time;    /* us since `begin` */
-	double width, height;   /* points, as all below */
+	/* the lengths that follow are in points */
+	double width, height; /* of the picture */
 	double name_width;
-	double legend_y, top, bottom; /* of what is drawn above time */
-	double row, *worker_y;        /* height; top of each worker's; owns */
-	double ready_y, ready_height; /* height 0: not shown */
-	double link_row, link_y;      /* height of a link's row; top of the first */
+	double legend_y, top, bottom; /* top, bottom: of the area of the rows, which the time axis belongs to */
+	double row, *worker_y;        /* height of a worker's row; top of each worker's row, owns */
+	double ready_y, ready_height; /* the curve of ready tasks; height 0: it is not shown */
+	double link_row, link_y;      /* height of a link's row; top of the first one */
 	cairo_t *cr;                  /* borrows */
 	double scale;                 /* pixels per point */
 };
@@ -28,7 +29,8 @@ struct hd_gantt {
 enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000 };
 extern const uint32_t hd_reason_colors[HD_REASONS];
 
-/* All HEDDLE_E_MEMORY or 0. */
+/* These draw the rows of workers, the rows of links, the curve of ready tasks, and the practical critical path. They
+ * return 0 or HEDDLE_E_MEMORY. */
 int hd_gantt_workers(struct hd_gantt *g);
 int hd_gantt_links(struct hd_gantt *g);
 int hd_gantt_ready(struct hd_gantt *g);

@@ -1,7 +1,7 @@
 /* The rows of a Gantt chart: tasks of workers, transfers of links, ready tasks, the practical critical path.
  *
- * A row of a million tasks is drawn in time proportional to its pixels: what is narrower than one is added up per
- * column of pixels, and each column gets the colour that fills most of it, as opaque as the column is full. */
+ * However many tasks a row has, there is at most one rectangle per column of pixels for those narrower than a pixel:
+ * they are added up, and each column gets the colour that fills most of it, as opaque as the column is full. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 
 const uint32_t hd_reason_colors[HD_REASONS] = {0x444444, 0x8c8c8c, 0xc0c0c0};
 
-/* One row, or one lane of it. */
+/* A row that is being drawn, or one lane of a link's row. A kind is a codelet, or the reason of a transfer. */
 struct strip {
 	struct hd_gantt *g;
 	double y, height;
 	size_t n_columns, n_kinds;
-	double *cover;          /* owns; column by column, the share that each kind fills */
+	double *cover;          /* owns; per column of pixels, then per kind: the share of the column that it fills */
 	const uint32_t *colors; /* per kind; borrows */
 };
 
@@ -36,7 +36,7 @@ static void strip_begin(struct strip *s, double y, double height)
 	memset(s->cover, 0, s->n_columns * s->n_kinds * sizeof *s->cover);
 }
 
-/* In columns of pixels. */
+/* The position of a time, in columns of pixels from the left end of the row. */
 static double column_of(const struct hd_gantt *g, double time)
 {
 	return (hd_axis_at(&g->time, time - g->begin) - g->time.from) * g->scale;
@@ -56,14 +56,15 @@ static void strip_add(struct strip *s, double start, double end, size_t kind)
 	}
 	double x = g->time.from + a / g->scale, width = (b - a) / g->scale;
 	hd_color(g->cr, s->colors[kind], 1);
-	/* a gap between tasks of one colour */
+	/* leave a gap, so that neighbours of the same colour can be told apart */
 	cairo_rectangle(g->cr, x, s->y, width > 4 ? width - 0.4 : width, s->height);
 	cairo_fill(g->cr);
 }
 
-enum { LEVELS = 16 }; /* of opacity: columns that differ by less become one rectangle */
+/* Levels of opacity. Neighbouring columns of the same colour and level become one rectangle. */
+enum { LEVELS = 16 };
 
-/* The kind that fills most of a column, and *level of LEVELS; 0 when it is empty. */
+/* The kind that fills most of a column. *level becomes the column's opacity, of LEVELS; 0: the column is empty. */
 static size_t strongest(const struct strip *s, size_t column, int *level)
 {
 	const double *cover = s->cover + column * s->n_kinds;
@@ -95,7 +96,7 @@ static void strip_end(struct strip *s)
 	}
 }
 
-/* Indices 0 .. n - 1 by key, in order within one: those of key k are order[first[k]] .. order[first[k + 1] - 1]. */
+/* Indices 0 .. n - 1 ordered by key, then by index. Those of key k are order[first[k]] .. order[first[k + 1] - 1]. */
 struct groups {
 	size_t *first, *order; /* own */
 };
@@ -123,9 +124,9 @@ static void groups_free(struct groups *groups)
 
 /* --- Workers ------------------------------------------------------------------------------------------------------ */
 
-enum { MAX_NAMED = 400 }; /* with more tasks the legend has to do */
+enum { MAX_NAMED = 400 }; /* with more tasks, none is named in the chart, and the legend has to do */
 
-/* The task's own name where there is room, else its codelet's. */
+/* Writes the task's own name on it if it fits, else its codelet's. */
 static void name_task(struct hd_gantt *g, const struct heddle_trace_task *t)
 {
 	const char *name = heddle_name_of(&g->trace->task_names, t->id);
@@ -165,7 +166,7 @@ int hd_gantt_workers(struct hd_gantt *g)
 	const struct heddle_trace *trace = g->trace;
 	struct groups of_worker = {0};
 	size_t *key = malloc((trace->n_tasks + 1) * sizeof *key);
-	uint32_t *colors = malloc((trace->n_codelets + 1) * sizeof *colors); /* and failed */
+	uint32_t *colors = malloc((trace->n_codelets + 1) * sizeof *colors); /* + 1: the colour of failed tasks */
 	int status = key && colors ? 0 : hd_no_memory("a chart");
 	for (size_t i = 0; i < trace->n_tasks && !status; i++)
 		key[i] = trace->tasks[i].worker;
@@ -182,7 +183,7 @@ int hd_gantt_workers(struct hd_gantt *g)
 	return status;
 }
 
-/* --- Links: lanes of a link share its row ------------------------------------------------------------------------- */
+/* --- Links -------------------------------------------------------------------------------------------------------- */
 
 static int draw_links(struct hd_gantt *g, const struct groups *of_lane, const size_t *first_lane)
 {
@@ -231,7 +232,8 @@ int hd_gantt_links(struct hd_gantt *g)
 
 /* --- Ready tasks: the mean number in each column of pixels -------------------------------------------------------- */
 
-/* Adds the interval [a, b) of columns: `part` of those it begins and ends in, steps of `whole` for those in between. */
+/* Adds the interval [a, b), in columns. `part` gets the shares of the columns where it begins and ends; `whole` gets +1
+ * where the columns that it fills begin and -1 where they end. */
 static void add_interval(double *part, double *whole, double a, double b)
 {
 	size_t first = (size_t)a, last = (size_t)b;
@@ -297,7 +299,7 @@ int hd_gantt_ready(struct hd_gantt *g)
 struct box {
 	uint32_t worker;
 	double from, to; /* points */
-	int narrow;      /* too narrow for an outline of its own */
+	int narrow;      /* its tasks are too narrow for an outline each */
 };
 
 enum { NARROW = 8 };
@@ -310,7 +312,7 @@ static void outline(const struct hd_gantt *g, const struct box *box)
 	cairo_stroke(g->cr);
 }
 
-/* From the end of one to the start of the other, between the rows. */
+/* Draws the line from the end of one box to the start of the next. */
 static void connect(const struct hd_gantt *g, const struct box *from, const struct box *to)
 {
 	double y = g->worker_y[from->worker], next_y = g->worker_y[to->worker];
@@ -318,7 +320,7 @@ static void connect(const struct hd_gantt *g, const struct box *from, const stru
 	hd_line(g->cr, from->to, y < next_y ? y + g->row : y, to->from, y < next_y ? next_y : next_y + g->row);
 }
 
-/* Tasks too narrow to have an outline each get one together with their neighbours on the worker. */
+/* Draws the practical critical path. Neighbours on a worker that are too narrow for an outline each share one. */
 void hd_gantt_path(struct hd_gantt *g)
 {
 	struct box box = {0};

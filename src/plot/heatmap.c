@@ -6,26 +6,26 @@
 #include "draw.h"
 
 enum { MARGIN = 16, TITLE = 24, GAP = 6, FONT = 10, MAX_NAME = 360, BAR = 12, TICKS = 16, MAX_TICKS = 32 };
-enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 }; /* the last: points that all rows or columns may take */
+enum { CELL_HEIGHT = 22, CELL_ROOM = 10, LARGEST = 1600 }; /* LARGEST: points that all rows, or all columns, may take */
 
 struct plot {
 	const struct hd_heatmap *map; /* borrows */
 	cairo_t *cr;
-	struct hd_axis scale; /* of the colours: low to high, from left to right */
+	struct hd_axis scale; /* the scale of colours, from left to right */
 	int has_gaps;         /* some value is NAN */
-	double x, y;          /* left, top of the first cell */
+	double x, y;          /* left and top of the first cell */
 	double cell_width, cell_height;
 	double width, height;
 };
 
 /* --- Colours ------------------------------------------------------------------------------------------------------ */
 
-/* Both are read by colour-blind people, and the sequential one in black and white (ColorBrewer's RdBu and YlGnBu). */
+/* ColorBrewer's RdBu and YlGnBu. Colour-blind people can read both; YlGnBu also works in black and white. */
 static const uint32_t diverging[] = {0x2166ac, 0x67a9cf, 0xd1e5f0, 0xffffff, 0xfddbc7, 0xef8a62, 0xb2182b};
 static const uint32_t sequential[] = {0xffffd9, 0xc7e9b4, 0x7fcdbb, 0x41b6c4, 0x1d91c0, 0x225ea8, 0x0c2c84};
 enum { N_COLORS = sizeof diverging / sizeof *diverging };
 
-/* Between the colours of a list, at a share from 0 to 1. */
+/* The colour at a share, from 0 to 1, of the way through a list of colours. */
 static uint32_t between(const uint32_t *colors, double share)
 {
 	double at = fmin(fmax(share, 0), 1) * (N_COLORS - 1);
@@ -38,7 +38,7 @@ static uint32_t between(const uint32_t *colors, double share)
 	return color;
 }
 
-/* Steps of colour are as long on one side of the reference as on the other. */
+/* The colour of a value. With a reference, equal distances above and below it look equally strong. */
 static uint32_t color_of(const struct plot *p, double value)
 {
 	double low = p->scale.low, high = p->scale.high, reference = p->map->reference;
@@ -63,7 +63,7 @@ static void find_scale(struct plot *p)
 	       high = isnan(m->reference) ? -INFINITY : m->reference;
 	for (size_t i = 0; i < m->n_rows * m->n_columns; i++) {
 		p->has_gaps |= isnan(m->values[i]);
-		if (fabs(m->values[i]) <= 1e300) { /* beyond, sums of two may overflow */
+		if (fabs(m->values[i]) <= 1e300) { /* the sum of two larger ones may overflow */
 			low = fmin(low, m->values[i]);
 			high = fmax(high, m->values[i]);
 		}
@@ -105,7 +105,7 @@ static double widest_name(cairo_t *cr, const char *const *names, size_t n)
 	return fmin(widest, MAX_NAME);
 }
 
-/* Cells are as large as their numbers ask for, until there are too many. */
+/* Makes cells as large as their numbers need, or smaller so that all rows and columns keep within LARGEST. */
 static void lay_out(struct plot *p)
 {
 	const struct hd_heatmap *m = p->map;
@@ -162,7 +162,7 @@ static void draw_cell(const struct plot *p, size_t row, size_t column)
 	hd_draw_text(p->cr, x + p->cell_width / 2, y + p->cell_height / 2, 0.5, 0, text);
 }
 
-/* One name in every so many, when cells are narrower than a line of text. */
+/* Every how many cells there is a name: more than 1 when cells are narrower than a line of text. */
 static size_t every(double cell)
 {
 	return cell < FONT ? (size_t)ceil(FONT / cell) : 1;
@@ -174,7 +174,7 @@ static void draw_names(const struct plot *p)
 	hd_color(p->cr, 0x222222, 1);
 	for (size_t i = 0; i < m->n_rows; i += every(p->cell_height))
 		hd_draw_text(p->cr, p->x - GAP, p->y + p->cell_height * ((double)i + 0.5), 1, MAX_NAME, m->rows[i]);
-	for (size_t i = 0; i < m->n_columns; i += every(p->cell_width)) { /* upwards */
+	for (size_t i = 0; i < m->n_columns; i += every(p->cell_width)) { /* the names of columns are read upwards */
 		cairo_save(p->cr);
 		cairo_translate(p->cr, p->x + p->cell_width * ((double)i + 0.5), p->y - GAP);
 		cairo_rotate(p->cr, -M_PI / 2);
@@ -183,7 +183,7 @@ static void draw_names(const struct plot *p)
 	}
 }
 
-/* The colours with their values, and what hatching means. */
+/* Draws the scale of colours with its values, and says what hatching means. */
 static void draw_scale(const struct plot *p)
 {
 	const struct hd_axis *scale = &p->scale;
@@ -200,7 +200,8 @@ static void draw_scale(const struct plot *p)
 		         color_of(p, scale->low +
 		                         (x - scale->from) / (scale->to - scale->from) * (scale->high - scale->low)),
 		         1);
-		cairo_rectangle(p->cr, x, y, fmin(1.5, scale->to - x), BAR); /* overlapping: no seams between them */
+		cairo_rectangle(p->cr, x, y, fmin(1.5, scale->to - x),
+		                BAR); /* rectangles overlap, so that no seams show between them */
 		cairo_fill(p->cr);
 	}
 	size_t n = hd_axis_ticks(scale, 50, ticks, MAX_TICKS);

@@ -1,4 +1,4 @@
-/* Legends: swatches with names, in as many lines as they need. */
+/* Draws legends: swatches with names, in as many lines as they need. */
 #include <cairo.h>
 #include <math.h>
 #include "draw.h"

@@ -1,6 +1,6 @@
-/* Colours of codelets. The palette is Okabe and Ito's ("Color Universal Design", 2008) without black, and four of Tol's
- * "muted" scheme; names choose from it, so that a codelet looks the same in every trace unless another one is too
- * near. */
+/* Chooses the colours of codelets. The palette is Okabe and Ito's ("Color Universal Design", 2008) without black, and
+ * four colours of Tol's "muted" scheme. The name of a codelet chooses from it, so that the codelet has the same colour
+ * in every trace, unless another codelet has taken a colour that looks alike. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -9,9 +9,9 @@ static const uint32_t palette[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x007
                                    0xcc79a7, 0x332288, 0x999933, 0x44aa99, 0xddcc77};
 enum { N_PALETTE = sizeof palette / sizeof *palette };
 
-#define FAR_ENOUGH 40000 /* squared; orange and vermillion, or orange and yellow, are not */
+#define FAR_ENOUGH 40000 /* as difference() counts; orange is nearer than this to vermillion and to yellow */
 
-/* How different two colours look, squared: the "redmean" formula, good enough to choose by. */
+/* How different two colours look: the square of the "redmean" distance. */
 static uint32_t difference(uint32_t a, uint32_t b)
 {
 	int32_t ar = a >> 16 & 255, br = b >> 16 & 255, mean = (ar + br) / 2, r = ar - br;
@@ -20,7 +20,7 @@ static uint32_t difference(uint32_t a, uint32_t b)
 	return (uint32_t)(((512 + mean) * r * r >> 8) + 4 * green * green + ((767 - mean) * blue * blue >> 8));
 }
 
-/* How far an entry of the palette is from the nearest colour given so far. */
+/* The difference between a colour and the most similar of those given so far. */
 static uint32_t nearest(uint32_t color, const uint32_t *colors, size_t n)
 {
 	uint32_t least = UINT32_MAX;
@@ -30,8 +30,8 @@ static uint32_t nearest(uint32_t color, const uint32_t *colors, size_t n)
 	return least;
 }
 
-/* The entry that the name hashes to, or the next one that is far enough from the colours given, or else the
- * farthest. */
+/* The first entry of the palette, from the one that the name hashes to onwards, that is far enough from the colours
+ * given so far. If none is, the farthest. */
 static uint32_t pick(const char *name, const uint32_t *colors, size_t n)
 {
 	uint32_t best = 0, farthest = 0;
@@ -53,7 +53,8 @@ uint32_t *hd_trace_colors(const struct heddle_trace *trace)
 		return NULL;
 	for (size_t i = 0; i < trace->n_codelets; i++)
 		colors[i] = trace->codelets[i].color & 0xffffff;
-	size_t n = trace->n_codelets < N_PALETTE ? trace->n_codelets : N_PALETTE; /* later ones repeat them anyway */
+	size_t n = trace->n_codelets < N_PALETTE ? trace->n_codelets
+	                                         : N_PALETTE; /* colours of later codelets repeat earlier ones anyway */
 	for (size_t i = 0; i < trace->n_codelets; i++)
 		if (!colors[i])
 			colors[i] = i < n ? pick(trace->codelets[i].name, colors, n)
