@@ -1,10 +1,10 @@
-/* The random symmetric positive definite matrix (as PLASMA's dplgsy: random, the order added to the diagonal) and the
- * residual of its factorisation.
+/* The random symmetric positive definite matrix (as PLASMA's dplgsy: random, with the order added to the diagonal) and
+ * the residual of its factorisation.
  *
- * The residual is computed tile by tile: T := A(i, j), made anew from the seed; T := T - L(i, k) L(j, k)^T for all k
- * < j; T := T - L(i, j) tril(L(j, j))^T; then its sum of squares. A ring of a few T bounds the memory: a tile waits,
- * through T, for the one that used it before, and the sums of one T are added up in an order that does not depend on
- * the schedule.
+ * The residual is computed tile by tile: T := A(i, j), generated again from the seed; T := T - L(i, k) L(j, k)^T for
+ * all k < j; T := T - L(i, j) tril(L(j, j))^T; then the sum of squares of T. To bound the memory, tiles share a few T
+ * in turn: the tasks of a tile wait for those of the tile that used the same T before. This also makes the order in
+ * which the sums of a T are added up independent of the schedule.
  */
 #include <dense/internal.h>
 #include <float.h>
@@ -28,7 +28,7 @@ int heddle_dense_spd_submit(heddle_dense_matrix *a, uint64_t seed)
 {
 	int status = square_check(a, "heddle_dense_spd_submit");
 	if (status >= 0)
-		status = hd_dense_check_space(a); /* what is factorised next is this matrix */
+		status = hd_dense_check_space(a); /* this matrix is factorised next */
 	if (status < 0)
 		return status;
 	heddle_codelet *spd = hd_dense_codelet(a, HD_DENSE_SPD);
@@ -44,16 +44,16 @@ int heddle_dense_spd_submit(heddle_dense_matrix *a, uint64_t seed)
 	return 0;
 }
 
-/* One tile of the ring, and the sums of squares of A and of the residual over all tiles that passed through it. */
+/* One T of the few that tiles share, and the sums of squares of A and of the residual over all tiles that used it. */
 struct slot {
 	heddle_data *tile, *sums; /* owns */
-	double values[2];         /* where `sums` lives */
+	double values[2];         /* the memory of `sums` */
 };
 
 struct residual {
 	heddle_dense_matrix *l; /* borrows for the call */
 	uint64_t seed;
-	heddle_data *work; /* owns; only its shape matters, for scratch tiles */
+	heddle_data *work; /* owns; the shape of the tasks' scratch tiles; it has no value */
 	size_t n_slots;
 	struct slot *slots; /* owns */
 };

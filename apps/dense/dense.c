@@ -1,7 +1,7 @@
 /* Opening and closing: the codelets of a runtime, and OpenBLAS's number of threads.
  *
- * That number is a variable of the whole process inside OpenBLAS. So is, of necessity, the count of those who need it
- * to be one: the only mutable state of file scope here.
+ * This number belongs to the whole process. So does the count of runtimes that need it to be one; it must be a variable
+ * of this file, the only one that changes.
  */
 #include <dense/internal.h>
 #include <pthread.h>
@@ -10,7 +10,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the two below; nothing is taken under it */
+static pthread_mutex_t blas_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* protects the two variables below; no other lock is taken under it */
 static unsigned blas_users;
 static int blas_former_threads;
 
@@ -21,7 +22,7 @@ static void blas_retain(void)
 	pthread_mutex_lock(&blas_lock);
 	if (blas_users++ == 0)
 		blas_former_threads = openblas_get_num_threads();
-	openblas_set_num_threads(1); /* each time: the program may have changed it in between */
+	openblas_set_num_threads(1); /* at every open, because the program may have changed it since the last one */
 	pthread_mutex_unlock(&blas_lock);
 }
 
@@ -35,8 +36,8 @@ static void blas_drop(void)
 	pthread_mutex_unlock(&blas_lock);
 }
 
-/* Each thread that calls OpenBLAS gets a buffer of 128 MiB from it, and the allocator of C may map as much for a thread
- * of its own. */
+/* Address space that a worker may need: OpenBLAS gives each calling thread a buffer of 128 MiB, and malloc may map as
+ * much for each thread. */
 enum { MIB_PER_WORKER = 256 };
 
 int hd_dense_check_space(const heddle_dense_matrix *a)

@@ -39,7 +39,7 @@ double hd_dense_flops(enum hd_dense_op op, double m, double n, double k)
 	case HD_DENSE_TRSM: return m * n * n;
 	case HD_DENSE_SYRK: return k * n * (n + 1);
 	case HD_DENSE_GEMM: return 2 * m * n * k;
-	default: return 0; /* memory traffic only */
+	default: return 0; /* these only move data */
 	}
 }
 
@@ -73,7 +73,8 @@ static double gemm_flops(const struct heddle_size *size)
 	return hd_dense_flops(HD_DENSE_GEMM, extent(size, 1, 0), extent(size, 2, 0), extent(size, 1, 1));
 }
 
-/* One row per operation; the model's name is the precision's letter and `name`. n_modes 0: a varying number of data. */
+/* One row per operation. The name of a codelet is the letter of its precision and `name`. n_modes 0: the number of data
+ * varies from task to task. */
 static const struct {
 	const char *name;
 	heddle_kernel kernels[2]; /* by precision */

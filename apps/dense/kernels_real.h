@@ -1,11 +1,12 @@
-/* The kernels for one precision: kernels.c includes this file twice, with `real` the type, BLAS(x) and LAPACK(x) the
- * library's names and KERNEL(x) ours. Data and values of each are in the order of its table in kernels.c. */
+/* The kernels for one precision. kernels.c includes this file twice, with `real` defined as the type, BLAS(x) and
+ * LAPACK(x) as the library's names, and KERNEL(x) as ours. The submitting functions in check.c, matrix.c and potrf.c
+ * have the order of each kernel's data and values. */
 
 static int KERNEL(potrf)(heddle_context *c)
 {
 	real *a = heddle_ptr(c, 0);
 	size_t n = heddle_extent(c, 0, 0), ld = heddle_ld(c, 0);
-	/* The _work variant neither looks for NaN beforehand nor transposes. */
+	/* the _work variant saves a search for NaN, which is done below, and a transposition */
 	int minor = LAPACK(potrf_work)(LAPACK_COL_MAJOR, 'L', (int)n, a, (int)ld);
 	for (size_t i = 0; minor == 0 && i < n; i++)
 		if (isnan(a[i + i * ld]))
@@ -17,8 +18,8 @@ static int KERNEL(potrf)(heddle_context *c)
 	                   order);
 }
 
-/* B := B L^-T by halves: X1 = B1 L11^-T, X2 = (B2 - X1 L21^T) L22^-T. The library's own solver reaches half the rate of
- * its product; this way nearly all the work is products (here 74 against 32 GFlop/s in double on tiles of 512). */
+/* B := B L^-T by halves: X1 = B1 L11^-T, X2 = (B2 - X1 L21^T) L22^-T. So nearly all the work is in products, which
+ * OpenBLAS computes much faster than its own solver works. */
 static void KERNEL(solve)(int m, int n, const real *l, int ldl, real *b, int ldb)
 {
 	enum { LEAF = 64 };
@@ -40,7 +41,8 @@ static int KERNEL(trsm)(heddle_context *c)
 	return 0;
 }
 
-/* The extents of syrk and gemm are those of the factors: the residual accumulates in a tile that may be larger. */
+/* syrk and gemm take their extents from the factors, because the tile that the residual is added up in may be
+ * larger. */
 static int KERNEL(syrk)(heddle_context *c)
 {
 	BLAS(syrk)
@@ -91,8 +93,8 @@ static int KERNEL(spd)(heddle_context *c)
 	return 0;
 }
 
-/* The sum of squares of a tile of a symmetric matrix, counting its mirror image; only the lower part when on the
- * diagonal. */
+/* The sum of squares of a tile of a symmetric matrix and of its mirror image above the diagonal. Of a tile on the
+ * diagonal only the lower part is read. */
 static double KERNEL(sum_squares)(const real *a, size_t ld, const struct hd_dense_window *w)
 {
 	int diagonal = w->row == w->column;
@@ -117,15 +119,15 @@ static int KERNEL(residual_begin)(heddle_context *c)
 	return 0;
 }
 
-/* T := T - L(i, j) tril(L(j, j))^T; sums[1] += ||T||^2. Above its diagonal L(j, j) holds what is left of A: the
- * product is computed in the scratch tile W by a triangular multiplication. */
+/* T := T - L(i, j) tril(L(j, j))^T; sums[1] += ||T||^2. L(j, j) still has elements of A above its diagonal, so the
+ * product is computed by a triangular multiplication, in the scratch tile `work`. */
 static int KERNEL(residual_end)(heddle_context *c)
 {
 	const struct hd_dense_window *w = heddle_value_ptr(c, 0);
 	int diagonal = w->row == w->column;
 	real *t = heddle_ptr(c, 0), *work = heddle_ptr(c, 1);
 	double *sums = heddle_ptr(c, 2);
-	size_t factor = diagonal ? 3 : 4; /* L(i, j) among the data */
+	size_t factor = diagonal ? 3 : 4; /* number of L(i, j) among the data */
 	const real *l = heddle_ptr(c, factor);
 	size_t ldt = heddle_ld(c, 0), ldw = heddle_ld(c, 1), ldl = heddle_ld(c, factor);
 	for (size_t j = 0; j < w->columns; j++)

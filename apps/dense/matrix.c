@@ -1,4 +1,4 @@
-/* The tile matrix: a grid of data, windows of a program's matrix or temporaries. */
+/* The matrix of tiles: a grid of data, which are windows of a program's matrix, or temporaries. */
 #include <dense/internal.h>
 #include <limits.h>
 #include <stdint.h>

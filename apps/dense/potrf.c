@@ -1,16 +1,17 @@
-/* The tiled Cholesky factorisation, right-looking, lower (Buttari, Langou, Kurzak, Dongarra: A class of parallel
- * tiled linear algebra algorithms for multicore architectures, 2009, section 3).
+/* The tiled Cholesky factorisation, right-looking, lower (Buttari, Langou, Kurzak, Dongarra: A class of parallel tiled
+ * linear algebra algorithms for multicore architectures, 2009, section 3).
  *
- * Task (k, m, n) updates tile (m, n) at step k, k <= n <= m: potrf has k = n = m, trsm k = n < m, syrk k < n = m, gemm
- * k < n < m, of t x t tiles.
+ * The matrix has t x t tiles. Task (k, m, n) updates tile (m, n) at step k, k <= n <= m: potrf has k = n = m, trsm k =
+ * n < m, syrk k < n = m, gemm k < n < m.
  *
  * HEDDLE_DENSE_PRIORITY_STARPU is 2 (t - k) for potrf, 2 (t - k) - m for trsm, 2 (t - k) - m - n for updates (StarPU,
  * examples/cholesky/cholesky_implicit.c; Chameleon has the same for all but syrk).
  *
  * HEDDLE_DENSE_PRIORITY_PATH is the number of operations on the longest path from a task to the end, in units of the
- * cube of the tile's order: trsm and syrk count 1, gemm 2, potrf's 1/3 is neglected. Along row m, gemm (k, m, n) goes
- * on to step n by n - k updates of its own tile, then from column to column by a trsm and a gemm, to the end or to the
- * potrf of row m, whose longest path is 3 (t - m). Among equals, those nearer to the diagonal have more successors.
+ * cube of the tile's order: trsm and syrk count 1, gemm 2, and the 1/3 of potrf is neglected. The longest path from
+ * gemm (k, m, n) follows row m: n - k updates of its own tile, up to step n; then, from column to column, a trsm and a
+ * gemm; to the end, or to the potrf of row m, from which the longest path is 3 (t - m). Of two tasks with equal paths,
+ * the one nearer to the diagonal has more successors and goes first.
  */
 #include <dense/internal.h>
 #include <limits.h>
@@ -31,7 +32,7 @@ static int priority_of(enum heddle_dense_priority rule, size_t t, size_t k, size
 	if (rule == HEDDLE_DENSE_PRIORITY_PATH)
 		priority = path_from((long long)t, (long long)k, (long long)m, (long long)n) * (long long)(2 * t) -
 		           (long long)(m + n);
-	else if (rule == HEDDLE_DENSE_PRIORITY_STARPU) /* potrf counts neither of its indices, trsm only m */
+	else if (rule == HEDDLE_DENSE_PRIORITY_STARPU) /* potrf leaves out m and n, trsm leaves out n */
 		priority = 2 * (long long)(t - k) - (long long)(m > k ? m : 0) - (long long)(n > k ? n : 0);
 	return priority < INT_MAX ? (int)priority : INT_MAX;
 }
@@ -82,7 +83,7 @@ int heddle_dense_potrf_submit(heddle_dense_matrix *a, enum heddle_dense_priority
 
 /* --- One-call forms ----------------------------------------------------------------------------------------------- */
 
-/* Copies into contiguous tiles, factors them, copies back. */
+/* Copies the matrix into contiguous tiles, factorises them, copies them back. */
 static int submit_tiled(heddle_dense_matrix *a, enum heddle_dense_priority priority)
 {
 	heddle_dense_matrix *tiles;
@@ -107,7 +108,7 @@ static int problem_matrix(heddle_dense *dense, const struct heddle_dense_problem
 	return heddle_dense_matrix_create(dense, &shape, a, lda, out);
 }
 
-/* Factors `a` and writes the times to *report. */
+/* Factorises `a` and writes the times to *report. */
 static int factor(heddle_dense_matrix *a, const struct heddle_dense_problem *p, int through_copies,
                   struct heddle_dense_report *report)
 {
@@ -143,8 +144,8 @@ int heddle_dense_potrf(heddle_dense *dense, const struct heddle_dense_problem *p
 
 enum { CACHE_LINE = 64 };
 
-/* A column-major matrix whose columns begin on cache lines, and not a power of two apart: those would share cache
- * sets. */
+/* Allocates a column-major matrix. Its columns begin on cache lines, but not a power of two apart, because they would
+ * share cache sets. */
 static int allocate(const struct heddle_dense_problem *p, void **a, size_t *lda)
 {
 	size_t size = hd_dense_elem_size(p->precision), line = CACHE_LINE / size;
