@@ -1,8 +1,8 @@
-/* What every bench program needs: a clock, rows, memory in use, a kernel of known duration. All state is the program's:
- * each .c includes this once.
+/* What every bench program needs: a clock, rows of output, the memory in use, a kernel of known duration. Variables are
+ * defined here, so each program includes this once.
  *
- * A program is one runtime and one question. It prints rows "case,workers,unit,value" and nothing else on stdout, ends
- * with 0, and takes at most 30 s. run.py runs them in turn and takes medians.
+ * A program measures one thing on one runtime. It prints rows "case,workers,unit,value" and nothing else on stdout,
+ * ends with status 0, and takes at most 30 s. run.py runs the programs in turn and takes medians.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -28,7 +28,7 @@ static inline void bench_row(const char *name, int workers, const char *unit, do
 	printf("%s,%d,%s,%.6g\n", name, workers, unit, value);
 }
 
-/* Ends the program, saying why, unless `good`. */
+/* Ends the program with the message `what` unless `good`. */
 static inline void bench_need(int good, const char *what)
 {
 	if (good)
@@ -37,7 +37,7 @@ static inline void bench_need(int good, const char *what)
 	exit(1);
 }
 
-/* Argument `i` as a number of at least 1; `fallback` when it is not given. */
+/* Argument i, a number of at least 1; `fallback` when it is not given. */
 static inline size_t bench_number(int argc, char **argv, int i, size_t fallback)
 {
 	if (i >= argc)
@@ -48,7 +48,7 @@ static inline size_t bench_number(int argc, char **argv, int i, size_t fallback)
 	return (size_t)value;
 }
 
-/* Bytes of memory in use by the process: resident pages. */
+/* The memory that the process uses now (its resident pages), in bytes. */
 static inline double bench_resident(void)
 {
 	long pages = 0, all = 0;
@@ -58,7 +58,8 @@ static inline double bench_resident(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* The most that it ever was. Not getrusage's, which remembers what the process was before exec. */
+/* The most memory that the process has used so far, in bytes. Not from getrusage, which also counts what the process
+ * was before exec. */
 static inline double bench_resident_peak(void)
 {
 	char line[128];
@@ -78,7 +79,7 @@ static inline int bench_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts `x` too. */
+/* The median of x. Sorts x. */
 static inline double bench_median(double *x, size_t n)
 {
 	qsort(x, n, sizeof *x, bench_compare);
@@ -87,8 +88,8 @@ static inline double bench_median(double *x, size_t n)
 
 /* --- The kernel of all tasks -------------------------------------------------------------------------------------- */
 
-/* Turns of an empty loop that each task makes; 0: an empty task. Written only while no task runs; volatile, so that no
- * compiler sees that it is always 0 and that a task therefore does nothing. */
+/* The number of turns of an empty loop that each task makes; 0: an empty task. It is only written while no task runs.
+ * It is volatile, so that a compiler cannot find out that it is always 0 and drop the kernel. */
 static volatile uint64_t bench_work;
 
 static inline void bench_spin(uint64_t turns)
@@ -109,7 +110,7 @@ static void *bench_spin_along(void *stop)
 	return NULL;
 }
 
-/* Turns of the loop per us while `threads` threads make them: the best of many tries. */
+/* Turns of the loop that a thread makes per us while `threads` threads do so: the best of many tries. */
 static inline double bench_turns_per_us(size_t threads)
 {
 	const uint64_t turns = 1000000;

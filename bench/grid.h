@@ -1,5 +1,6 @@
-/* The matrices that the peers factor: symmetric, random, diagonally dominant, as a grid of tiles that are windows of
- * one column-major array or lie each by itself; and a check of the factor that costs n^2. */
+/* The matrices that the programs without Heddle factorise: symmetric, random, diagonally dominant. A matrix is a grid
+ * of tiles, which are windows of one column-major array, or lie each in memory of its own. Also a check of the factor
+ * that costs only n^2 operations. */
 #ifndef BENCH_GRID_H
 #define BENCH_GRID_H
 
@@ -11,12 +12,13 @@ enum { LINE = 64 }; /* bytes of a cache line */
 
 struct grid {
 	size_t n, tile, count; /* count x count tiles, the last ones may be smaller */
-	size_t ld;             /* of every tile */
-	int apart;             /* every tile lies by itself */
+	size_t ld;             /* leading dimension of every tile */
+	int apart;             /* every tile lies in memory of its own */
 	real *memory;          /* owns */
 };
 
-/* Columns begin on cache lines and do not lie a power of two apart, which would make them share cache sets. */
+/* The distance between columns, in elements: whole cache lines, so that columns begin on one, but an odd number of
+ * them, because at a distance of a power of two columns would share cache sets. */
 static inline size_t grid_padded(size_t rows)
 {
 	size_t line = LINE / sizeof(real);
@@ -79,7 +81,7 @@ static inline void grid_fill(struct grid *g)
 			grid_fill_tile(g, i, j);
 }
 
-/* y += L x or L^T x, L being the lower triangle of the grid. */
+/* y += L x or y += L^T x, where L is the lower triangle of the grid. */
 static inline void grid_multiply(const struct grid *g, int transposed, const double *x, double *y)
 {
 	for (size_t column = 0; column < g->n; column++) {
@@ -97,7 +99,7 @@ static inline void grid_multiply(const struct grid *g, int transposed, const dou
 	}
 }
 
-/* y -= A x, A being the matrix that grid_fill makes. */
+/* y -= A x, where A is the matrix that grid_fill makes. */
 static inline void grid_subtract_original(size_t n, const double *x, double *y)
 {
 	for (size_t j = 0; j < n; j++) {
@@ -110,7 +112,7 @@ static inline void grid_subtract_original(size_t n, const double *x, double *y)
 	}
 }
 
-/* Ends the program unless |L L^T x - A x| is of the order of rounding errors for a random x. */
+/* Ends the program unless |L L^T x - A x| is about as small as rounding errors, for a random x. */
 static inline void grid_check(const struct grid *g)
 {
 	size_t n = g->n;

@@ -1,8 +1,8 @@
-/* How well virtual time foretells real time: the tiled Cholesky factorisation in double precision on this machine, and
- * simulated with the kernel times that were measured just before.
- * heddle_agreement real N TILE FILE calibrates, writes the platform to FILE, and prints the median of five more
- * factorisations; heddle_agreement simulated N TILE FILE the virtual time on that platform. HEDDLE_SCHED chooses the
- * policy. */
+/* How well virtual time predicts real time: the tiled Cholesky factorisation in double precision, run on this machine,
+ * and simulated with the kernel times that were measured just before.
+ * heddle_agreement real N TILE FILE calibrates, writes the platform to FILE, and prints the median time of five more
+ * factorisations. heddle_agreement simulated N TILE FILE prints the virtual time on that platform. HEDDLE_SCHED chooses
+ * the policy. */
 #include <dense/dense.h>
 #include "bench.h"
 

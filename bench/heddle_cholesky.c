@@ -1,5 +1,5 @@
-/* The tiled Cholesky factorisation of apps/dense. HEDDLE_SCHED chooses the policy.
- * heddle_dcholesky WORKERS N TILE LAYOUT [check], LAYOUT in_place or tiled */
+/* The time of the tiled Cholesky factorisation of apps/dense. HEDDLE_SCHED chooses the policy.
+ * heddle_dcholesky WORKERS N TILE LAYOUT [check], where LAYOUT is in_place or tiled */
 #include <dense/dense.h>
 #include "bench.h"
 #include "real.h"
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	config.model_dir = "none";
 	good(heddle_start(&config, &rt));
 	good(heddle_dense_open(rt, &dense));
-	good(heddle_dense_potrf_run(dense, &problem, &report)); /* warms up, and measures the kernels */
+	good(heddle_dense_potrf_run(dense, &problem, &report)); /* wakes the threads, and measures the kernels */
 	problem.check = argc > 5;
 	good(heddle_dense_potrf_run(dense, &problem, &report));
 	bench_need(!problem.check || report.residual < 10, "the factor is wrong");

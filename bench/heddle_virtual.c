@@ -1,5 +1,5 @@
-/* How fast virtual time runs: single precision Cholesky with the tile of the kernel tables, on a machine that is not
- * here. heddle_virtual PLATFORM TILES; HEDDLE_SCHED chooses the policy. */
+/* How fast virtual time runs: tasks simulated per second, in a single precision Cholesky factorisation with the order
+ * of tiles that the platform has kernel times for. heddle_virtual PLATFORM TILES; HEDDLE_SCHED chooses the policy. */
 #include <dense/dense.h>
 #include "bench.h"
 
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	char name[96];
 	snprintf(name, sizeof name, "%s_%s_%zu", argv[1], config.sched, tiles);
 	bench_row(name, workers, "tasks/s", bench_median(rates, n));
-	/* submission outruns virtual time: as many tasks live at once as the window lets in */
+	/* the program submits before time passes, so as many tasks exist at once as the window allows */
 	double live = config.window > 0 && config.window < tasks ? config.window : tasks;
 	bench_row(name, workers, "bytes/task", (double)stats.task_bytes / live);
 	bench_row(name, workers, "simulated GFlop/s", report.gflops);

@@ -1,4 +1,5 @@
-/* From the submission of one empty task to the end of a wait for it: median over batches. latency WORKERS [COUNT] */
+/* The time from the submission of an empty task to the end of a wait for it: the median over batches.
+ * latency WORKERS [COUNT] */
 #include BENCH_RUNTIME
 
 struct request {

@@ -1,6 +1,6 @@
-/* Memory, by the growth of the process's resident pages: bytes per task that waits, bytes and time per registered
- * datum. One question per process, because memory that was freed would be used again unseen. memory WORKERS
- * data|tasks|tasks_with_data [COUNT] */
+/* Bytes per task that waits, and bytes and time per registered datum. Memory is the growth of the process's resident
+ * pages; so each run measures only one of them, because memory that was freed before would be used again unnoticed.
+ * memory WORKERS data|tasks|tasks_with_data [COUNT] */
 #include BENCH_RUNTIME
 
 struct request {
@@ -8,7 +8,7 @@ struct request {
 	size_t count;
 };
 
-enum { GATE, SHARED, FIRST }; /* data: the others belong to one task each */
+enum { GATE, SHARED, FIRST }; /* numbers of data; from FIRST on, each belongs to one task */
 
 static void start_all(void)
 {
@@ -26,7 +26,7 @@ static void measure_data(void *arg)
 	double before = bench_resident(), start = bench_seconds();
 	bench_data(r->count);
 	double seconds = bench_seconds() - start;
-	/* less the bench's own: a number and a pointer for each */
+	/* without the number and the pointer that the bench itself keeps for each datum */
 	double bytes = (bench_resident() - before) / count - sizeof(double) - sizeof(void *);
 	bench_row("datum_memory", r->workers, "bytes", bytes);
 	bench_row("datum_register", r->workers, "us", seconds / count * 1e6);
@@ -35,7 +35,8 @@ static void measure_data(void *arg)
 	bench_row("datum_unregister", r->workers, "us", (bench_seconds() - start) / count * 1e6);
 }
 
-/* `count` tasks that cannot begin, because a gate holds one of their data or, when they have none, the only worker. */
+/* Measures `count` tasks that cannot begin: a gate task holds one of their data or, if they have none, the only
+ * worker. */
 static void measure_tasks(const struct request *r, int with_data)
 {
 	start_all();

@@ -1,7 +1,7 @@
-/* METG, the minimum effective task granularity (Slaughter et al.: Task Bench, SC 2020, section IV): the 1-D stencil is
- * run with shorter and shorter kernels until the threads are only half busy. Efficiency is the kernels' time, as one
- * undisturbed thread of as many takes it, over threads x wall time; METG is threads x wall time per task at 50 %, that
- * is twice the kernel, which is a row of its own. metg WORKERS WIDTH */
+/* METG, the minimum effective task granularity (Slaughter et al.: Task Bench, SC 2020, section IV). The 1-D stencil is
+ * run with shorter and shorter kernels until the threads are only half busy. Efficiency is the time of all kernels, as
+ * measured without a runtime on the same number of threads, divided by threads x wall time. METG is threads x wall time
+ * per task at an efficiency of 50 %. The kernel lasts half as long, and is printed too. metg WORKERS WIDTH */
 #include <math.h>
 #include BENCH_RUNTIME
 #include "shapes.h"
@@ -11,9 +11,9 @@ struct request {
 };
 
 enum { PROBES = 5, MIN_STEPS = 100 };
-static const double shortest = 0.05, longest = 500; /* us */
-static const double probe_us = 20000;               /* of kernels on each thread, for long kernels */
-static const size_t max_tasks = 30000;              /* for short ones */
+static const double shortest = 0.05, longest = 500; /* kernels tried, us */
+static const double probe_us = 20000;               /* length of a measurement with long kernels, us per thread */
+static const size_t max_tasks = 30000;              /* length of a measurement with short kernels */
 
 static double efficiency(const struct request *r, double us, double turns_per_us)
 {
@@ -37,7 +37,7 @@ static void measure(void *arg)
 	const struct request *r = arg;
 	double turns_per_us = bench_turns_per_us(r->workers), low = shortest, high = longest;
 	bench_data(2 * r->width);
-	efficiency(r, 10, turns_per_us); /* warms up */
+	efficiency(r, 10, turns_per_us); /* wakes the threads */
 	bench_need(efficiency(r, high, turns_per_us) >= 0.5, "never half efficient: is the machine busy?");
 	while (high / low > 1.03) {
 		double middle = sqrt(low * high);

@@ -1,13 +1,14 @@
-/* Tasks on Heddle. All runtimes offer the same functions, so that the programs are the same source for all:
+/* Tasks on Heddle. on_openmp.h and on_starpu.h have the same functions for the other runtimes, so that one source
+ * serves all of them:
  *
  *   bench_run(workers, body, arg)   starts the runtime, runs body(arg) in the submitting thread, stops it
- *   bench_data(n)                   n data, numbered from 0, in the place of those there were
- *   bench_task0() ... bench_task4(w, r, r, r)   one task that calls bench_kernel
- *   bench_gate(w)                   a task on datum w that lasts until bench_gate_open is set (not OpenMP)
- *   bench_wait()                    until all tasks have ended
+ *   bench_data(n)                   makes n data, numbered from 0, in place of the former ones
+ *   bench_task0() ... bench_task4(w, r, r, r)   submit one task that calls bench_kernel
+ *   bench_gate(w)                   submits a task on datum w that lasts until bench_gate_open is set (not OpenMP)
+ *   bench_wait()                    waits until all tasks have ended
  *
- * Settings are Heddle's defaults but for the number of workers; HEDDLE_* variables change them. With `workers` threads
- * in all, the waiting thread is one of them, as in a team of OpenMP (caller_works).
+ * Settings other than the number of workers are Heddle's defaults; HEDDLE_* variables change them. The waiting thread
+ * is one of the `workers` threads, as in a team of OpenMP (setting caller_works).
  */
 #ifndef BENCH_ON_HEDDLE_H
 #define BENCH_ON_HEDDLE_H

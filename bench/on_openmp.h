@@ -1,11 +1,12 @@
-/* Tasks on OpenMP `task depend`: compiled by gcc it is libgomp, by clang libomp. The interface is that of on_heddle.h.
- * A team of one thread runs tasks where they are created and builds no graph: use two or more. */
+/* Tasks on OpenMP, with `task depend`. The compiler chooses the runtime: gcc libgomp, clang libomp. on_heddle.h
+ * describes the functions. Use at least two threads: a team of one runs each task when it is created, and builds no
+ * graph. */
 #ifndef BENCH_ON_OPENMP_H
 #define BENCH_ON_OPENMP_H
 
 #include "bench.h"
 
-static char *bench_cells; /* one per datum: only its address matters */
+static char *bench_cells; /* one per datum; only their addresses are used */
 
 static inline void bench_data(size_t n)
 {

@@ -1,6 +1,6 @@
-/* Tasks on StarPU, by its quickest interface: starpu_task_create and starpu_task_submit, no performance model. The
- * interface is that of on_heddle.h. STARPU_SCHED and STARPU_NCPU choose the policy and the number of workers; the main
- * thread is one more. */
+/* Tasks on StarPU, through its fastest interface: starpu_task_create and starpu_task_submit, without a performance
+ * model. on_heddle.h describes the functions. STARPU_SCHED chooses the policy, STARPU_NCPU the number of workers; the
+ * main thread comes on top of these. */
 #ifndef BENCH_ON_STARPU_H
 #define BENCH_ON_STARPU_H
 
@@ -38,7 +38,7 @@ static struct starpu_codelet starpu_codelets[5] = {
 };
 static struct starpu_codelet starpu_gate_codelet = STARPU_CODELET(starpu_gate, 1, STARPU_RW);
 
-/* Forgets the former data, when `n` is 0 for good. */
+/* Unregisters the former data and makes n new ones. n = 0 ends the use of data. */
 static inline void bench_data(size_t n)
 {
 	for (size_t i = 0; i < n_bench_handles; i++)
@@ -99,7 +99,8 @@ static inline void bench_wait(void)
 	starpu_task_wait_for_all();
 }
 
-/* Its data are not unregistered, at up to 8 us each: nobody asks for the time of the end. */
+/* Runs body(arg) with StarPU started. Data that are left are not unregistered, which would take long and is not
+ * measured. */
 static inline void bench_run(size_t workers, void (*body)(void *arg), void *arg)
 {
 	struct starpu_conf conf;

@@ -1,4 +1,4 @@
-/* OpenBLAS's own threaded potrf. openblas_dcholesky WORKERS N */
+/* The time of OpenBLAS's own potrf, which has threads. openblas_dcholesky WORKERS N */
 #include "grid.h"
 
 static double factor(struct grid *g)

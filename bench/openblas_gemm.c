@@ -1,5 +1,5 @@
-/* The rate of C -= A B^T on square tiles by one thread of OpenBLAS: what most of a tiled factorisation consists of. The
- * tiles come from a pool larger than the caches of one core. openblas_dgemm TILE */
+/* The rate of C -= A B^T on square tiles, the operation that most of a tiled factorisation consists of, on one thread
+ * of OpenBLAS. The tiles come from a pool larger than the caches of one core. openblas_dgemm TILE */
 #include "grid.h"
 
 enum { POOL = 32, REPEATS = 7 };
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	real *pool = aligned_alloc(LINE, (POOL * b * b * sizeof *pool + LINE - 1) / LINE * LINE);
 	bench_need(pool != NULL, "no memory for the tiles");
 	openblas_set_num_threads(1);
-	/* so small that the values stay bounded */
+	/* small values, so that products do not grow without bound */
 	for (size_t i = 0; i < POOL * b * b; i++)
 		pool[i] = (real)(grid_random(i + 1) * 1e-6);
 	seconds_for(pool, b, POOL);

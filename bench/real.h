@@ -1,4 +1,4 @@
-/* Each Cholesky program is compiled twice, for the type `real`: BENCH_SINGLE chooses. */
+/* The type `real`. Each Cholesky program is compiled twice: with BENCH_SINGLE it is float, without it double. */
 #ifndef BENCH_REAL_H
 #define BENCH_REAL_H
 

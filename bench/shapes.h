@@ -1,14 +1,14 @@
 /* The task graphs, the same for every runtime.
  *
- * BENCH_RUNTIME (on_heddle.h, on_openmp.h, on_starpu.h) comes first and offers bench_task0() to bench_task4(w, r, r,
- * r): one task that reads and writes datum w and reads the others, which are numbered from 0.
+ * Include BENCH_RUNTIME (on_heddle.h, on_openmp.h or on_starpu.h) first. It has bench_task0() to bench_task4(w, r, r,
+ * r), which submit a task that reads and writes datum w and reads the data r. Data are numbered from 0.
  */
 #ifndef BENCH_SHAPES_H
 #define BENCH_SHAPES_H
 
 #include "bench.h"
 
-/* `extra` is what a shape needs beside its size. */
+/* A shape of graph. `extra` is a second number that some shapes need beside the size. */
 struct shape {
 	const char *name;
 	size_t (*n_data)(size_t size, size_t extra);
@@ -36,7 +36,7 @@ static inline void shape_independent(size_t size, size_t extra)
 		bench_task0();
 }
 
-/* Each task writes one of `extra` data in turn: the same without any task to wait for, as `extra` is large. */
+/* Each task writes one of `extra` data in turn. `extra` is large, so that a task hardly ever waits for another one. */
 static inline void shape_private(size_t size, size_t extra)
 {
 	for (size_t i = 0; i < size; i++)
@@ -57,7 +57,7 @@ static inline void shape_chain(size_t size, size_t extra)
 		bench_task1(0);
 }
 
-/* size x size tasks, each with a datum of its own, reading those of its upper and left neighbours. */
+/* size x size tasks. Each writes a datum of its own and reads those of its upper and left neighbours. */
 static inline void shape_wavefront(size_t size, size_t extra)
 {
 	(void)extra;
@@ -80,7 +80,7 @@ static inline size_t shape_square(size_t size, size_t extra)
 	return size * size;
 }
 
-/* The tiled Cholesky factorisation, right-looking, of size x size tiles. */
+/* The graph of the right-looking tiled Cholesky factorisation of size x size tiles. */
 static inline void shape_cholesky(size_t size, size_t extra)
 {
 	(void)extra;
@@ -102,7 +102,8 @@ static inline size_t shape_cholesky_tasks(size_t size, size_t extra)
 	return size * (size + 1) * (size + 2) / 6;
 }
 
-/* `size` tasks on one datum: a writer, `extra` readers of it with a datum of their own each, a writer ... */
+/* `size` tasks on one datum: a writer, then `extra` readers, each of which writes a datum of its own, then a writer
+ * ... */
 static inline void shape_readers(size_t size, size_t extra)
 {
 	for (size_t i = 0; i < size; i++) {

@@ -1,6 +1,7 @@
-/* The tiled Cholesky factorisation of apps/dense on StarPU: the same kernels, order of submission and priorities
- * (number of tasks on the longest path to the end), history models for the policies that use them. STARPU_SCHED and
- * STARPU_NCPU choose; the main thread sleeps. starpu_dcholesky WORKERS N TILE LAYOUT, LAYOUT in_place or tiled */
+/* The time of the tiled Cholesky factorisation of apps/dense on StarPU, with the same kernels, order of submission and
+ * priorities (number of tasks on the longest path to the end), and with history models for the policies that use them.
+ * STARPU_SCHED chooses the policy, STARPU_NCPU the number of workers; the main thread sleeps.
+ * starpu_dcholesky WORKERS N TILE LAYOUT, where LAYOUT is in_place or tiled */
 #include <starpu.h>
 #include "grid.h"
 
@@ -63,7 +64,7 @@ static void submit(int kind, size_t priority, const starpu_data_handle_t *data)
 	bench_need(starpu_task_submit(task) == 0, "starpu_task_submit failed");
 }
 
-/* `at`: the handle of tile (i, j) is at[i + j * t]. */
+/* Submits all tasks. The handle of tile (i, j) is at[i + j * t]. */
 static void submit_all(starpu_data_handle_t *at, size_t t)
 {
 #define AT(i, j) at[(i) + (j)*t]
@@ -81,7 +82,7 @@ static void submit_all(starpu_data_handle_t *at, size_t t)
 #undef AT
 }
 
-/* Factors once and returns the seconds it takes. */
+/* Factorises the matrix once. Returns the seconds that it took. */
 static double factor(struct grid *g)
 {
 	size_t t = g->count;
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
 	conf.nopencl = 0;
 	bench_need(starpu_init(&conf) == 0, "starpu_init failed");
 	grid_make(&g, n, tile, strcmp(argv[4], "tiled") == 0);
-	factor(&g); /* warms up, and measures the kernels for those who want to know */
+	factor(&g); /* wakes the threads, and measures the kernels for the policies that use their times */
 	double seconds = factor(&g);
 	grid_check(&g);
 	char name[64];

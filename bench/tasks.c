@@ -1,5 +1,5 @@
-/* What one task costs: submission, graph, scheduling, execution of an empty kernel, release; and how much memory the
- * process has taken at most. tasks WORKERS SHAPE SIZE [EXTRA] */
+/* The time that one task costs (submission, graph, scheduling, an empty kernel, release), and the most memory that the
+ * process has used. tasks WORKERS SHAPE SIZE [EXTRA] */
 #include BENCH_RUNTIME
 #include "shapes.h"
 
@@ -26,7 +26,7 @@ static void measure(void *arg)
 	double seconds[MAX_REPEATS], total = 0;
 	size_t n = 0;
 	bench_data(r->shape->n_data(r->size, r->extra));
-	for (int i = 0; i < 10000; i++) /* wakes threads, fills pools */
+	for (int i = 0; i < 10000; i++) /* wakes the threads, fills pools of memory */
 		bench_task1(0);
 	bench_wait();
 	do {
