@@ -1,4 +1,4 @@
-/* A whole program: a vector is scaled on whatever processor is free. */
+/* A whole program: one task scales a vector, on whichever processor is free. */
 #include <heddle.h>
 #include <stdio.h>
 

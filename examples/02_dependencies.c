@@ -1,4 +1,4 @@
-/* Dependencies come from how tasks use their data: the result is that of the order below, whatever runs first. */
+/* Dependencies follow from how tasks use their data: the result is as if the tasks ran in the order of submission. */
 #include <heddle.h>
 #include <stdio.h>
 
@@ -29,14 +29,15 @@ static int submit_all(heddle_runtime *rt, heddle_data *a, heddle_data *b, heddle
 		return -1;
 	long two = 2, three = 3;
 	int status = heddle_submit(rt, heddle_call(set_task), heddle_w(a), heddle_value(two));
-	/* Independent of the first: both may run at once. */
+	/* This task shares no data with the first: both may run at once. */
 	if (!status)
 		status = heddle_submit(rt, heddle_call(set_task), heddle_w(b), heddle_value(three));
-	for (int i = 0; !status && i < 10; i++) /* a chain: each needs the a that the one before has written */
+	for (int i = 0; !status && i < 10; i++) /* a chain: each task needs the a that the task before has written */
 		status = heddle_submit(rt, heddle_call(multiply_task), heddle_rw(a), heddle_r(b), heddle_priority(10));
 	if (!status)
 		status = heddle_submit(rt, heddle_call(add_task), heddle_w(sum), heddle_r(a), heddle_r(b));
-	/* Writes what the task above reads, so it waits for it. Among ready tasks, larger priorities go first. */
+	/* This task writes b, which the task above reads, so it waits for that one. Ready tasks with a larger priority
+	 * go first. */
 	if (!status)
 		status = heddle_submit(rt, heddle_call(set_task), heddle_w(b), heddle_value(two), heddle_priority(-1));
 	return status;

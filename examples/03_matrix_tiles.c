@@ -1,4 +1,4 @@
-/* Filters: a matrix is seen as tiles, each a datum of its own, and then as one matrix again. */
+/* Filters: a matrix is used as tiles, each a datum of its own, and then as one matrix again. */
 #include <heddle.h>
 #include <stdio.h>
 
@@ -32,7 +32,8 @@ static int fill_tiles(heddle_runtime *rt, heddle_data *matrix)
 	int status = codelet ? heddle_partition(matrix, &tiles, &n) : -1;
 	for (size_t i = 0; !status && i < n; i++) /* the tiles are independent */
 		status = heddle_submit(rt, heddle_call(codelet), heddle_w(heddle_child(matrix, i)), heddle_value(i));
-	return status ? status : heddle_unpartition(matrix); /* does not wait: it is part of the graph */
+	return status ? status
+	              : heddle_unpartition(matrix); /* does not wait; tasks submitted later see the whole matrix */
 }
 
 int main(void)

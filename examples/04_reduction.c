@@ -1,4 +1,4 @@
-/* REDUX: every worker adds to a private copy of the sum, and the copies are combined when somebody reads it. */
+/* REDUX: every worker adds to a private copy of the sum. The copies are combined before the next task that reads it. */
 #include <heddle.h>
 #include <stdio.h>
 
@@ -48,7 +48,7 @@ static int submit_all(heddle_runtime *rt, heddle_data *sum, heddle_data *x, hedd
 int main(void)
 {
 	static double x[N], y[N];
-	double sum = 1000; /* what was there before takes part in the result */
+	double sum = 1000; /* the value before the tasks is part of the result */
 	for (size_t i = 0; i < N; i++) {
 		x[i] = (double)(i % 7);
 		y[i] = 2;

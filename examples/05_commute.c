@@ -1,4 +1,4 @@
-/* COMMUTE: tasks that update one datum one at a time, in whatever order they become ready. */
+/* COMMUTE: tasks update one datum, one at a time, in the order in which they become ready. */
 #include <heddle.h>
 #include <stdio.h>
 
@@ -29,11 +29,11 @@ static int submit_all(heddle_runtime *rt, heddle_data *histogram)
 	heddle_codelet *count_task = heddle_codelet_new(rt, .name = "count", .cpu = count);
 	int status = generate_task && count_task ? 0 : -1;
 	for (unsigned i = 0; !status && i < BLOCKS; i++) {
-		heddle_data *block; /* a temporary: no buffer of ours, and gone after its last task */
+		heddle_data *block; /* a temporary: Heddle allocates it, and frees it after its last task */
 		status = heddle_vector(rt, NULL, LENGTH, sizeof(unsigned), &block);
 		if (!status)
 			status = heddle_submit(rt, heddle_call(generate_task), heddle_w(block), heddle_value(i));
-		/* With RW instead, block 1 could not be counted before block 0, even if it is ready first. */
+		/* With heddle_rw in place of heddle_commute, block 1 could not be counted before block 0. */
 		if (!status)
 			status = heddle_submit(rt, heddle_call(count_task), heddle_commute(histogram), heddle_r(block));
 		if (!status)

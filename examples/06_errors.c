@@ -1,4 +1,4 @@
-/* A kernel may fail: what depends on it is cancelled, the wait says why, and the runtime goes on. */
+/* A kernel may fail: tasks that depend on it are cancelled, the wait returns the error, and the runtime goes on. */
 #include <heddle.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static int expect(const char *what, int status, int expected)
 	return status != expected;
 }
 
-/* y = sqrt(x), in two tasks. */
+/* Computes y = sqrt(x) in two tasks. */
 static int submit_both(heddle_runtime *rt, heddle_codelet *tasks[2], heddle_data *x, heddle_data *y)
 {
 	int status = heddle_submit(rt, heddle_call(tasks[0]), heddle_rw(x));
@@ -45,11 +45,11 @@ int main(void)
 	heddle_codelet *tasks[] = {heddle_codelet_new(rt, .name = "root", .cpu = root),
 	                           heddle_codelet_new(rt, .name = "copy", .cpu = copy)};
 	int wrong = !tasks[0] || !tasks[1] || submit_both(rt, tasks, xd, yd) != 0;
-	wrong |= heddle_submit(rt, heddle_call(tasks[0]), heddle_rw(zd)) != 0; /* does not depend on them */
+	wrong |= heddle_submit(rt, heddle_call(tasks[0]), heddle_rw(zd)) != 0; /* does not depend on the other tasks */
 	wrong |= expect("waiting", heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	wrong |= expect("reading y", heddle_acquire(yd, HEDDLE_R), HEDDLE_E_CANCELLED);
 
-	/* Writing x makes it good again. */
+	/* Once x is written, it can be used again. */
 	wrong |= expect("writing x", heddle_acquire(xd, HEDDLE_W), HEDDLE_OK);
 	x = 4;
 	wrong |= heddle_release(xd) != 0 || submit_both(rt, tasks, xd, yd) != 0;

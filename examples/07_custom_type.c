@@ -1,9 +1,10 @@
-/* A datum that is no array: a linked list, packed when it travels to an accelerator and unpacked there. */
+/* A datum that is no array: a linked list. It is packed into bytes to be copied to an accelerator, and unpacked
+ * there. */
 #include <heddle.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-struct node { /* a list is a node without value, followed by those that have one */
+struct node { /* the first node of a list has no value */
 	struct node *next;
 	int value;
 };

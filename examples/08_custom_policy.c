@@ -1,10 +1,11 @@
-/* A policy of the program's own: last in, first out. Tasks just released find their data still in the cache. */
+/* A policy of the program's own: last in, first out. The data of a task that was just released may still be in the
+ * cache. */
 #include <heddle.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct stack {
-	heddle_task *top; /* the others follow through heddle_task_link(...)->next */
+	heddle_task *top; /* heddle_task_link(top)->next is the next one below, and so on */
 	unsigned reach;   /* how far a worker looks for a task that it can run */
 	size_t n, deepest;
 };
@@ -23,7 +24,7 @@ static void stack_ready(void *state, heddle_task *const *batch, size_t n, int re
 {
 	struct stack *s = state;
 	(void)releaser;
-	for (size_t i = 0; i < n; i++) { /* no allocation: queueing cannot fail */
+	for (size_t i = 0; i < n; i++) { /* tasks have their own links, so nothing is allocated and nothing can fail */
 		heddle_task_link(batch[i])->next = s->top;
 		s->top = batch[i];
 	}
@@ -44,7 +45,7 @@ static heddle_task *stack_pick(void *state, unsigned worker)
 		}
 		from = &heddle_task_link(t)->next;
 	}
-	return NULL; /* asked again when something has ended or become ready */
+	return NULL; /* the worker asks again when a task has ended or become ready */
 }
 
 static void stack_report(void *state, heddle_sched *sched)
@@ -92,7 +93,7 @@ int main(void)
 		return fprintf(stderr, "%s\n", heddle_last_error()), 1;
 	config.sched = "stack";
 	config.sched_options = "reach=8";
-	config.n_cpu = config.caller_works = 1; /* one worker, the caller: the order is the policy's alone */
+	config.n_cpu = config.caller_works = 1; /* one worker, the caller, so that the policy alone decides the order */
 	if (heddle_start(&config, &rt))
 		return fprintf(stderr, "%s\n", heddle_last_error()), 1;
 	heddle_codelet *letter = heddle_codelet_new(rt, .name = "letter", .cpu = write_letter);

@@ -1,5 +1,4 @@
-/* Virtual time: the makespan of a program on a machine that nobody here owns. No kernel runs and no frame is
- * allocated. */
+/* Virtual time: the makespan of a program on a machine that is not here. No kernel runs and no frame is allocated. */
 #include <heddle.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@ static int never(heddle_context *c)
 	return heddle_fail(c, 1, "virtual time runs no kernels");
 }
 
-/* How long the kernels would take, in us. Without this the platform's own tables and rates are asked. */
+/* The time of the kernel, in us. Without such a function, the tables and rates of the platform are used. */
 static double sharpen_time(const struct heddle_size *size, unsigned class_id)
 {
 	return size->bytes * (class_id == GPU ? 1e-3 : 5e-2);
@@ -19,7 +18,7 @@ static double sharpen_time(const struct heddle_size *size, unsigned class_id)
 
 static double encode_time(const struct heddle_size *size, unsigned class_id)
 {
-	return class_id == CPU ? size->bytes * 2e-3 : (double)NAN; /* GPUs cannot */
+	return class_id == CPU ? size->bytes * 2e-3 : (double)NAN; /* GPUs cannot run it */
 }
 
 static int submit_frames(heddle_runtime *rt)
@@ -37,14 +36,14 @@ static int submit_frames(heddle_runtime *rt)
 	return failed || heddle_wait_all(rt);
 }
 
-/* The makespan under `sched` in ms; negative: heddle_last_error says why. */
+/* The makespan under the policy `sched`, in ms. Negative: there was an error. */
 static double simulate(const char *sched)
 {
 	struct heddle_config config;
 	struct heddle_stats stats;
 	heddle_runtime *rt;
 	int failed = heddle_config_init(&config);
-	config.platform = "haswell-k40m"; /* this is all that a program changes */
+	config.platform = "haswell-k40m"; /* the only thing that a program must change */
 	config.sched = sched;
 	if (failed || heddle_start(&config, &rt))
 		return -1;
@@ -58,5 +57,5 @@ int main(void)
 	if (eager < 0 || dmda < 0)
 		return fprintf(stderr, "%s\n", heddle_last_error()), 1;
 	printf("20 cores, 4 GPUs: eager %.1f ms, dmda %.1f ms, %.2f times faster\n", eager, dmda, eager / dmda);
-	return dmda >= eager; /* dmda leaves to the GPUs what cores are slow at */
+	return dmda >= eager; /* dmda should win: it gives the GPUs the tasks that cores are slow at */
 }

@@ -1,9 +1,9 @@
-/* Holding on to single tasks: wait for one, order two that share no data, be called when one has ended. */
+/* Single tasks: the program waits for one, orders two that share no data, and is called when one has ended. */
 #include <heddle.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-static atomic_int ended; /* counts what the callback saw */
+static atomic_int ended; /* tasks whose end the callback has seen */
 
 static void count_end(void *arg, int status)
 {
@@ -40,19 +40,19 @@ int main(void)
 	if (!square_task || !look_task)
 		return 1;
 
-	/* heddle_out: the task stays ours until heddle_task_release. */
+	/* heddle_out: the program gets the task, and gives it back with heddle_task_release. */
 	heddle_task *first, *second;
 	long *address = &x;
 	int wrong = heddle_submit(rt, heddle_call(square_task), heddle_rw(xd), heddle_on(0), heddle_out(&first)) != 0;
 	/* heddle_after: an order that no datum implies. */
 	wrong |= heddle_submit(rt, heddle_call(look_task), heddle_value(address), heddle_after(first),
 	                       heddle_out(&second)) != 0;
-	/* heddle_then: called by the worker that ends the task; it may submit tasks but must not wait. */
+	/* heddle_then: the worker that ends the task calls the function, which may submit tasks but must not wait. */
 	for (int i = 0; i < 3; i++)
 		wrong |=
 		    heddle_submit(rt, heddle_call(square_task), heddle_rw(yd), heddle_then(count_end, &ended)) != 0;
 
-	wrong |= heddle_task_wait(second) != 0; /* this one, not the others */
+	wrong |= heddle_task_wait(second) != 0; /* waits for this task only */
 	wrong |= !heddle_task_done(first) || !heddle_task_done(second);
 	heddle_task_release(first);
 	heddle_task_release(second);

@@ -1,7 +1,7 @@
 /* Acquire and release: the program looks at a datum between tasks and decides whether to go on.
  *
- * Heron's method for a vector of square roots. Steps are submitted a few at a time, then the largest change is looked
- * at. */
+ * Heron's method computes a vector of square roots. The program submits a few steps at a time, then looks at the
+ * largest change. */
 #include <heddle.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int step(heddle_context *c) /* RW root, R square, W the largest relative 
 	return 0;
 }
 
-/* Number of steps, or a negative status. */
+/* The number of steps, or a negative status. */
 static int iterate(heddle_runtime *rt, heddle_data *root, heddle_data *square, heddle_data *change)
 {
 	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "heron", .cpu = step);
@@ -30,7 +30,7 @@ static int iterate(heddle_runtime *rt, heddle_data *root, heddle_data *square, h
 		for (int i = 0; !status && i < STEPS_PER_LOOK; i++, n_steps++)
 			status = heddle_submit(rt, heddle_call(codelet), heddle_rw(root), heddle_r(square),
 			                       heddle_w(change));
-		/* Waits for the tasks that write `change`, and for no others; brings it to main memory. */
+		/* Waits for the tasks that write `change` and for no others, and brings its value to main memory. */
 		if (!status)
 			status = heddle_acquire(change, HEDDLE_R);
 		if (status)
@@ -38,7 +38,7 @@ static int iterate(heddle_runtime *rt, heddle_data *root, heddle_data *square, h
 		const double *value = heddle_data_ptr(change);
 		printf("after %d steps: change %.1e\n", n_steps, *value);
 		converged = *value < 1e-14;
-		status = heddle_release(change); /* from here on tasks may write it again */
+		status = heddle_release(change); /* tasks may write `change` again */
 	}
 	return status ? status : n_steps;
 }
