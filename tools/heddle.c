@@ -23,7 +23,7 @@ static int version(int argc, char **argv)
 
 #define ENTRY(name, summary) {#name, summary, tool_##name},
 static const struct command commands[] = {
-    TOOL_COMMANDS(ENTRY) /* then those of this file */
+    TOOL_COMMANDS(ENTRY) /* the two that follow are in this file */
     {"help", "this text, or the help of one command", help},
     {"version", "the version of the library", version},
 };
@@ -51,7 +51,7 @@ static int unknown_command(const char *name)
 static void print_usage(FILE *out)
 {
 	fputs("Usage: heddle COMMAND [OPTION...]\n"
-	      "One task graph on every processor of a machine: run it here, or simulate it anywhere.\n\n",
+	      "Runs task graphs on all processors of this machine, or simulates them on any machine.\n\n",
 	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
@@ -91,7 +91,7 @@ static int help(int argc, char **argv)
 	return run_command(command, 2, arguments);
 }
 
-/* However the command ends: argp exits by itself after --help and --usage. */
+/* Checks at exit that all output was written. It runs at exit because argp ends the program itself after --help. */
 static void check_output(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))

@@ -1,4 +1,4 @@
-/* The parameters of random graphs, by name: see random.h. */
+/* The parameters of random graphs, looked up by name: see random.h. */
 #include <daggen/random.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,21 +11,21 @@
 	}
 static const struct heddle_daggen_parameter rows[] = {
     ROW(n, 100, 1, 1e8, 1, "tasks"),
-    ROW(fat, 0.5, 0, 1, 0, "n^fat tasks per level; 0: a chain, 1: hardly an edge"),
+    ROW(fat, 0.5, 0, 1, 0, "n^fat tasks per level; 0: a chain, 1: almost no dependencies"),
     ROW(density, 0.5, 0, 1, 0, "predecessors, as a share of the level before"),
-    ROW(regularity, 0.9, 0, 1, 0, "how equal levels are in width"),
+    ROW(regularity, 0.9, 0, 1, 0, "how alike the widths of levels are"),
     ROW(jump, 1, 1, 1e6, 1, "levels that an edge may span"),
-    ROW(ccr, 0, 0, 1e6, 0, "communication / computation on cpus; 0: as it comes"),
-    ROW(seed, 0, 0, 9007199254740992.0, 1, "of everything random"),
-    ROW(work, 0, 0, 3, 1, "0: any, 1: scan, 2: sort, 3: multiply"),
+    ROW(ccr, 0, 0, 1e6, 0, "communication / computation on cpus, to which data are scaled; 0: no scaling"),
+    ROW(seed, 0, 0, 9007199254740992.0, 1, "seed of everything random"),
+    ROW(work, 0, 0, 3, 1, "kind of each task; 1: scan, 2: sort, 3: multiply, 0: any of them"),
     ROW(min_data, 65536, 1, 1e12, 0, "elements of 8 bytes per task, at least"),
-    ROW(max_data, 1048576, 1, 1e12, 0, "at most"),
+    ROW(max_data, 1048576, 1, 1e12, 0, "elements of 8 bytes per task, at most"),
     ROW(min_factor, 64, 1e-6, 1e12, 0, "operations per element, at least"),
-    ROW(max_factor, 512, 1e-6, 1e12, 0, "at most"),
-    ROW(gflops, 1, 1e-6, 1e9, 0, "speed of a cpu"),
-    ROW(min_speedup, 0.5, 1e-6, 1e6, 0, "of cuda over a cpu, at least"),
-    ROW(max_speedup, 30, 1e-6, 1e6, 0, "at most"),
-    ROW(bandwidth, HEDDLE_MEMORY_BANDWIDTH, 1e-3, 1e9, 0, "MB/s that ccr is counted with"),
+    ROW(max_factor, 512, 1e-6, 1e12, 0, "operations per element, at most"),
+    ROW(gflops, 1, 1e-6, 1e9, 0, "speed of a cpu, Gflop/s"),
+    ROW(min_speedup, 0.5, 1e-6, 1e6, 0, "speed-up of cuda over a cpu, at least"),
+    ROW(max_speedup, 30, 1e-6, 1e6, 0, "speed-up of cuda over a cpu, at most"),
+    ROW(bandwidth, HEDDLE_MEMORY_BANDWIDTH, 1e-3, 1e9, 0, "bandwidth that ccr is computed with, MB/s"),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 

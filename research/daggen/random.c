@@ -10,11 +10,11 @@ static const char *const works[N_WORKS] = {"scan", "sort", "multiply"}, *const k
 
 struct making {
 	struct heddle_daggen_random p;
-	uint64_t random; /* state */
+	uint64_t random; /* state of the random numbers */
 	struct heddle_graph *graph;
-	uint32_t *level; /* owns; the first task of each, and n behind the last */
+	uint32_t *level; /* owns; the first task of each level, then n */
 	size_t n_levels;
-	uint32_t *parent_of; /* owns; per task: 1 + the task that it was last made a predecessor of */
+	uint32_t *parent_of; /* owns; per task: 1 + the last task that got it as a predecessor */
 	size_t max_accesses;
 };
 
@@ -80,7 +80,7 @@ static int add_access(struct making *m, uint32_t task, uint32_t datum, enum hedd
 	return 0;
 }
 
-/* The first task of the level, from a random one on, that is no predecessor of `task` yet; -1: all are. */
+/* A task of the level that is no predecessor of `task` yet: the first one after a random place; -1: all are. */
 static int64_t choose(struct making *m, uint32_t task, size_t level)
 {
 	uint32_t width = width_of(m, level), begin = below(m, width);
@@ -101,7 +101,7 @@ static int add_predecessors(struct making *m, uint32_t task, size_t level)
 	int status = 0;
 	for (uint32_t i = 0; i < n && !status; i++) {
 		int64_t parent = choose(m, task, level - 1 - (i ? below(m, reach) : 0));
-		if (parent < 0) /* a narrow level further up; the one before has room for all n */
+		if (parent < 0) /* the level has no task left; the level before has at least n */
 			parent = choose(m, task, level - 1);
 		m->parent_of[parent] = task + 1;
 		status = add_access(m, task, (uint32_t)parent, HEDDLE_R);
@@ -141,7 +141,7 @@ static void make_work(struct making *m, uint32_t task)
 	g->times[task * N_KINDS + CUDA] = us / speedup;
 }
 
-/* Data are scaled until communication and computation have the ratio asked for. */
+/* Scales the data so that communication and computation have the ratio `ccr`. */
 static int scale_data(struct making *m)
 {
 	struct heddle_graph *g = m->graph;

@@ -1,11 +1,12 @@
 /* The false execution (typed.h).
  *
- * Choices, where the paper only has the idea. The type of a task is drawn among those that the worker's class is
- * fastest with, with their expected proportions as weights. How many predecessors of a type it has is the whole part of
- * what is owed to its type so far, so that averages match the matrix and no task has more than the entry rounded up.
- * Which ones: distinct, and equally likely among the last `reach` finished tasks of that type. What cannot be drawn,
- * because too few are finished, is not made good later: table 4 has a graph (10) whose tasks have at most 1
- * predecessor, and 0.995 on average. */
+ * The paper only has the idea; these are our choices. The type of a task is drawn among those that the worker's class
+ * is fastest with, with the proportions as weights. For each pair of types, the entry of the matrix `predecessors` is
+ * added to a balance with every task; a task gets as many predecessors as the whole part of the balance, which is then
+ * subtracted. So averages match the matrix, and no task has more predecessors than the entry rounded up. The
+ * predecessors of a type are distinct and equally likely among its last `reach` finished tasks. If too few have
+ * finished, the missing ones are not made up for later, because table 4 of the paper has a graph (10) whose tasks have
+ * at most 1 predecessor and 0.995 on average. */
 #include "typed.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,15 +18,15 @@ struct execution {
 	struct hd_daggen_typed *out;                 /* borrows */
 	struct hd_rng rng;
 	unsigned n_workers;
-	uint32_t *finished; /* owns; [type * n_tasks + i]: in the order of their ends */
+	uint32_t *finished; /* owns; finished[type * n_tasks + i]: the tasks of a type, in the order of their ends */
 	size_t *n_finished; /* owns; per type */
-	double *owed;       /* owns; as the matrix */
+	double *owed;       /* owns; the balances, as the matrix `predecessors` */
 	int64_t *runs;      /* owns; per worker: its task, -1: none yet */
-	double *until;      /* owns; per worker: when it becomes available */
+	double *until;      /* owns; per worker, us: when it becomes available */
 	size_t max_edges;
 };
 
-/* --- What is asked for -------------------------------------------------------------------------------------------- */
+/* --- Checking the parameters -------------------------------------------------------------------------------------- */
 
 static int is_fastest(const struct hd_daggen_type *type, int class_id)
 {
@@ -107,7 +108,7 @@ static int add_edge(struct execution *e, uint32_t from, uint32_t to)
 		g->edges = more;
 		e->max_edges = most;
 	}
-	size_t i = g->n_edges++; /* those of `to` in the order of `from` */
+	size_t i = g->n_edges++; /* edges to the same task are kept in the order of `from` */
 	for (; i && g->edges[i - 1].to == to && g->edges[i - 1].from > from; i--)
 		g->edges[i] = g->edges[i - 1];
 	g->edges[i] = (struct heddle_graph_edge){from, to};
@@ -122,7 +123,7 @@ static int is_predecessor(const struct heddle_graph *g, uint32_t from, uint32_t 
 	return 0;
 }
 
-/* `n` distinct ones of the last finished tasks of a type: Floyd's algorithm. */
+/* Draws `n` distinct tasks among the last finished ones of a type, by Floyd's algorithm, as predecessors. */
 static int draw_predecessors(struct execution *e, uint32_t task, size_t type, size_t n)
 {
 	size_t candidates = e->n_finished[type], reach = e->params->types[type].reach;
@@ -187,7 +188,7 @@ static int run(struct execution *e)
 	return 0;
 }
 
-/* An empty graph with room for the tasks. Whatever fails, hd_daggen_typed_free takes what there is. */
+/* An empty graph with room for the tasks. After an error hd_daggen_typed_free frees what was allocated. */
 static struct heddle_graph *new_graph(const struct hd_daggen_typed_params *p, size_t max_edges)
 {
 	struct heddle_graph *g = calloc(1, sizeof *g);
@@ -235,7 +236,8 @@ static int execute(struct execution *e)
 	    !e->until)
 		return hd_no_memory("the false execution of a graph");
 	for (size_t i = 0; i < p->n_types * p->n_types; i++)
-		e->owed[i] = hd_rng_uniform(&e->rng); /* or equal entries would be rounded up for the same tasks */
+		e->owed[i] = hd_rng_uniform(
+		    &e->rng); /* random beginnings, so that equal entries are not rounded up for the same tasks */
 	for (unsigned w = 0; w < e->n_workers; w++)
 		e->runs[w] = -1;
 	return run(e);
@@ -302,7 +304,7 @@ int hd_daggen_typed_check(const struct hd_daggen_typed_params *params, const str
 	if (!until)
 		return hd_no_memory("the check of a schedule");
 	int status = 0;
-	for (uint32_t i = 0; i < g->n_tasks && !status; i++) { /* in the order of their starts */
+	for (uint32_t i = 0; i < g->n_tasks && !status; i++) { /* tasks are numbered in the order of their starts */
 		status = check_slot(params, typed, i, until);
 		latest_start = fmax(latest_start, typed->schedule[i].start);
 		end = fmax(end, typed->schedule[i].end);

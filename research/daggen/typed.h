@@ -1,12 +1,13 @@
 /* Task graphs of several types whose perfect schedule is known, by *false execution*: C. Flint, B. Bramas, "Finding new
  * heuristics for automated task prioritizing in heterogeneous computing" (2020), section 4.2.1.
  *
- * Workers run an empty program: whenever one becomes available a task appears on it, of a type that no class is faster
- * with, and what it waits for is drawn among the tasks finished by then. So all workers always do what they are best
- * at, and none is idle before the last tasks: that is the perfect schedule, and its makespan one that can be reached.
+ * The schedule is made first, and the graph from it. Whenever a worker becomes available, a new task appears on it. Its
+ * type is one that no other class of workers is faster with, and its predecessors are drawn among the tasks that have
+ * finished by then. So every worker always does what it is best at, and none is idle before the last tasks: this is the
+ * perfect schedule, and it shows that its makespan can be reached.
  *
- * Functions return 0 or a negative status with a sentence for heddle_last_error. Any thread may call them. The same
- * parameters give the same graph, everywhere.
+ * Functions return 0, or a negative status and set the message of heddle_last_error. Any thread may call them. The same
+ * parameters give the same graph on every machine.
  */
 #ifndef HD_DAGGEN_TYPED_H
 #define HD_DAGGEN_TYPED_H
@@ -19,10 +20,10 @@ enum { HD_DAGGEN_CPU, HD_DAGGEN_GPU, HD_DAGGEN_CLASSES };
 
 struct hd_daggen_type {
 	double cost[HD_DAGGEN_CLASSES]; /* us, > 0, finite */
-	/* Expected share of the tasks, >= 0, in any unit. How many tasks the CPUs run follows from the costs: among the
-	 * types that appear on one class, shares are as expected. */
+	/* Expected share of the tasks, >= 0, in any unit. Only shares of types that are fastest on the same class
+	 * compare: how many tasks each class runs follows from the costs. */
 	double proportion;
-	size_t reach; /* a task that depends on this type: on some of its last `reach` finished ones; 0: of all */
+	size_t reach; /* predecessors of this type are among its last `reach` finished tasks; 0: among all of them */
 };
 
 struct hd_daggen_typed_params {
@@ -31,12 +32,12 @@ struct hd_daggen_typed_params {
 	const struct hd_daggen_type *types;
 	size_t n_types;
 	unsigned workers[HD_DAGGEN_CLASSES];
-	/* [i * n_types + j]: how many predecessors of type j a task of type i has, on average, once there are enough to
-	 * draw. */
+	/* predecessors[i * n_types + j]: the average number of predecessors of type j that a task of type i has, once
+	 * enough tasks have finished. */
 	const double *predecessors;
 };
 
-/* One task in the perfect schedule. CPUs have the lower numbers. */
+/* Where and when a task runs in the perfect schedule. Among workers, CPUs have the lower numbers. */
 struct hd_daggen_slot {
 	uint32_t worker;
 	double start, end; /* us */
@@ -44,18 +45,18 @@ struct hd_daggen_slot {
 
 struct hd_daggen_typed {
 	struct heddle_graph *graph; /* owns; explicit edges, no data; the columns of its times are "cpu" and "cuda" */
-	struct hd_daggen_slot *schedule; /* owns; per task: the perfect schedule */
-	double makespan;                 /* us: of the perfect schedule */
+	struct hd_daggen_slot *schedule; /* owns; the perfect schedule, per task */
+	double makespan;                 /* us, of the perfect schedule */
 };
 
-/* HEDDLE_E_INVALID: which parameter is wrong; HEDDLE_E_MEMORY. `out` ends with hd_daggen_typed_free, after success
- * only. */
+/* After success the caller frees *out with hd_daggen_typed_free. HEDDLE_E_INVALID names the wrong parameter;
+ * HEDDLE_E_MEMORY. */
 int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_daggen_typed *out);
 void hd_daggen_typed_free(struct hd_daggen_typed *typed);
 
-/* Replays the perfect schedule: each task on a class that is fastest with it and for as long as that takes, after all
- * its predecessors, no worker idle before its last task, no worker done before the last task has begun; and the
- * makespan. HEDDLE_E_INVALID, and the task that breaks it. */
+/* Checks the perfect schedule and its makespan: each task is on a class that is fastest with it, lasts as long as it
+ * takes there, and begins after all its predecessors; no worker is idle before its last task; no worker ends before the
+ * last task has begun. HEDDLE_E_INVALID names the first task that is wrong. */
 int hd_daggen_typed_check(const struct hd_daggen_typed_params *params, const struct hd_daggen_typed *typed);
 
 #endif

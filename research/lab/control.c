@@ -1,4 +1,5 @@
-/* Control priorities: section 4.2.2. Alternating exhaustive search over the orders of one class. */
+/* Control priorities (section 4.2.2 of the paper): an exhaustive search over the orders of one class, then of the
+ * other, in turn. */
 #include "lab.h"
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -6,23 +7,23 @@
 #include <pthread.h>
 #include "base/base.h"
 
-enum { CHUNK = 360, MAX_RUNS = 4096 }; /* orders tried as one piece of work; runs remembered */
+enum { CHUNK = 360, MAX_RUNS = 4096 }; /* orders tried as one item of work; runs remembered */
 
-/* A run whose decisions are known: what any order that decides the same gives. */
+/* A run that was simulated. Any order that decides the same has the same makespan. */
 struct run {
-	uint64_t decisions, makespan; /* HD_LAB_ABANDONED: more than the bound then, and so than the bound now */
+	uint64_t decisions, makespan; /* HD_LAB_ABANDONED: more than the bound, which only becomes smaller */
 };
 
-/* The best orders of one class of one graph that have been found. */
+/* The search over the orders of one class of one graph, and the best order found so far. */
 struct search {
 	struct hd_lab_control *control; /* borrows */
 	int class_id;
-	uint64_t seed;              /* of the tie-break in this iteration */
-	uint32_t n_orders;          /* t! */
-	atomic_uint_fast64_t bound; /* us: some order is as good as that; others need not be simulated to their end */
-	struct run *runs;           /* owns; those below n_runs do not change */
+	uint64_t seed;              /* chooses among equally good orders in this iteration */
+	uint32_t n_orders;          /* factorial of the number of types */
+	atomic_uint_fast64_t bound; /* us: an order with this makespan is known; runs that exceed it are abandoned */
+	struct run *runs;           /* owns; elements below n_runs do not change */
 	atomic_size_t n_runs;       /* grows under the lock */
-	pthread_mutex_t lock;       /* protects the rest */
+	pthread_mutex_t lock;       /* protects the fields below */
 	uint64_t makespan, lot;
 	uint32_t index;
 };
@@ -35,7 +36,7 @@ struct iteration {
 	} * chunks;
 };
 
-/* The index-th permutation of 0 .. n-1. */
+/* Permutation number `index` of 0 .. n - 1. */
 static void permutation(uint32_t index, uint32_t n, uint8_t *order)
 {
 	uint8_t left[HD_LAB_TYPES];
@@ -53,8 +54,8 @@ static void permutation(uint32_t index, uint32_t n, uint8_t *order)
 	}
 }
 
-/* Every tied order draws a lot; the lowest wins. So the winner depends neither on the order of trials nor on
- * threads. */
+/* Keeps an order if it is better than the best one so far. Equally good orders draw lots, and the lowest lot wins; so
+ * the winner depends neither on the order in which they are tried nor on the threads. */
 static void report(struct search *s, uint64_t makespan, uint32_t index)
 {
 	uint64_t lot = hd_hash(s->seed, index);
@@ -69,7 +70,7 @@ static void report(struct search *s, uint64_t makespan, uint32_t index)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Byte t: the types after t in an order. */
+/* For each type t, byte t of the result has a bit for each type that comes after t in the order. */
 static uint64_t order_decides(const uint8_t *order, uint32_t n)
 {
 	uint64_t decides = 0, after = 0;
@@ -91,8 +92,8 @@ static void remember(struct search *s, uint64_t decisions, uint64_t makespan)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Most orders differ in nothing that matters: the makespan of one is known when an earlier run took the same
- * decisions. */
+/* The makespan of an order. Many orders take the same decisions; if an earlier run did, its makespan is known and
+ * nothing is simulated. */
 static uint64_t try_order(struct search *s, struct hd_lab_sim *sim, const struct hd_lab_orders *orders)
 {
 	const struct hd_lab_dag *dag = s->control->dag;
@@ -134,7 +135,7 @@ static void begin_searches(struct search *searches, struct hd_lab_control *contr
 		s->seed = hd_hash(controls[i].seed, (uint64_t)number);
 		s->n_orders = factorial(controls[i].dag->n_types);
 		s->makespan = HD_LAB_ABANDONED;
-		atomic_store(&s->bound, controls[i].makespan); /* the order it has now is one of them */
+		atomic_store(&s->bound, controls[i].makespan); /* the order to begin with is one of those to try */
 		atomic_store(&s->n_runs, 0);
 	}
 }

@@ -1,11 +1,11 @@
-/* A typed graph as the simulator wants it: successors in one array, costs per type. */
+/* Converts a typed graph to the form that the simulator uses: successors in one array, costs per type. */
 #include "lab.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 
-enum { MAX_TASKS = 1 << 24, MAX_TIME_BITS = 40 }; /* sim.c packs both into one word */
+enum { MAX_TASKS = 1 << 24, MAX_TIME_BITS = 40 }; /* sim.c packs a time and a number of a task into one word */
 
 static int find_columns(const struct heddle_graph *g, size_t columns[HD_LAB_CLASSES])
 {
@@ -68,12 +68,12 @@ static void fill_edges(struct hd_lab_dag *dag, const struct heddle_graph *g)
 		dag->first[g->edges[i].from]++;
 	}
 	for (uint32_t i = 0; i < dag->n_tasks; i++) {
-		dag->first[i] += i ? dag->first[i - 1] : 0; /* where those of i end */
+		dag->first[i] += i ? dag->first[i - 1] : 0; /* where the successors of i end */
 		if (dag->n_preds[i] == 0)
 			dag->roots[dag->n_roots++] = i;
 	}
 	dag->first[dag->n_tasks] = (uint32_t)g->n_edges;
-	for (size_t i = g->n_edges; i-- > 0;) /* from behind: the ends become the beginnings */
+	for (size_t i = g->n_edges; i-- > 0;) /* filling backwards turns the ends into beginnings */
 		dag->succ[--dag->first[g->edges[i].from]] = g->edges[i].to;
 }
 

@@ -1,4 +1,4 @@
-/* The whole experiment: graphs, control priorities, heuristics. */
+/* The whole experiment: makes the graphs, searches the control priorities, simulates the heuristics. */
 #include "lab.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,8 @@ static int make_graphs(struct experiment *e, struct hd_lab_team *team)
 	return hd_lab_team_run(team, &work);
 }
 
-/* Where the search begins: each class takes first what it gains most time with. */
+/* The orders that the search begins with: each class prefers the types with which it saves most time compared with the
+ * other class. */
 static struct hd_lab_orders by_gain(const struct hd_lab_dag *dag)
 {
 	struct hd_lab_orders orders = {{{0}}};

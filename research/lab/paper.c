@@ -1,7 +1,7 @@
 /* The figures of the paper that results are compared with: tables 4 and 7. */
 #include "lab.h"
 
-/* Workers; close, far; many, mean and most predecessors; none, many and most successors; mean difference. */
+/* Table 4. Each row: numbers of CPUs and GPUs; then the fields of struct hd_lab_statistics in their order. */
 const struct hd_lab_paper_set hd_lab_paper_sets[HD_LAB_SETS] = {
     {{4, 14}, {0.549, 0.336, 0.502, 4.038, 7, 0.423, 0.243, 41, 0.58}},
     {{13, 8}, {0.377, 0.623, 0, 2.101, 3, 0.467, 0.084, 105, 0.905}},

@@ -1,4 +1,4 @@
-/* Work sharing: threads take the next item until there is none. */
+/* Work sharing: each thread takes the next item until there is none. */
 #include "lab.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,8 +9,8 @@
 struct sharing {
 	const struct hd_lab_work *work; /* borrows */
 	atomic_size_t next, done;
-	pthread_mutex_t lock; /* protects the rest */
-	size_t failed;        /* the first item that did, by number */
+	pthread_mutex_t lock; /* protects the fields below */
+	size_t failed;        /* the smallest number of an item that failed */
 	int status;
 	char message[512];
 };
@@ -85,7 +85,7 @@ int hd_lab_team_run(struct hd_lab_team *team, const struct hd_lab_work *work)
 	if (!members)
 		return hd_no_memory("the laboratory's threads");
 	pthread_mutex_init(&s.lock, NULL);
-	unsigned started = 1; /* the caller; the others help as far as the system lets them */
+	unsigned started = 1; /* the caller takes part too; if some threads cannot be started, the others do the work */
 	for (unsigned i = 0; i < team->n_threads; i++)
 		members[i] = (struct member){.sharing = &s, .sim = team->sims[i], .is_caller = i == 0};
 	while (started < team->n_threads &&

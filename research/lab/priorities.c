@@ -1,21 +1,23 @@
-/* The orders of a heuristic. What it must know of the execution comes from simulations with its own orders. */
+/* The orders that a heuristic gives. What it must know of the execution comes from simulations with its own orders. */
 #include "lab.h"
 #include <string.h>
 
-/* What src/policies/parts/heuristics.h reads, and where it is kept. */
+/* The averages that heuristics (src/policies/parts/heuristics.h) read. `types` points to the arrays below it. */
 struct knowledge {
 	struct hd_types types;
 	double tasks[HD_LAB_TYPES], nod[HD_LAB_TYPES], released[HD_LAB_TYPES];
 	double cost[HD_LAB_TYPES * HD_LAB_CLASSES], nrt[HD_LAB_TYPES * HD_LAB_CLASSES],
 	    share[HD_LAB_TYPES * HD_LAB_CLASSES];
 	double idle[HD_LAB_CLASSES];
-	double follow[HD_LAB_TYPES][HD_LAB_TYPES]; /* [type][s]: sum over successors of type s of 1 / predecessors(s) */
-	/* over all rounds so far */
+	/* follow[t][s]: sum, over the successors of type s of tasks of type t, of 1 / number of predecessors of the
+	 * successor */
+	double follow[HD_LAB_TYPES][HD_LAB_TYPES];
+	/* sums over all rounds so far */
 	double executed[HD_LAB_TYPES][HD_LAB_CLASSES];
-	double busy[HD_LAB_CLASSES], total[HD_LAB_CLASSES]; /* us of workers' time */
+	double busy[HD_LAB_CLASSES], total[HD_LAB_CLASSES]; /* us, summed over workers */
 };
 
-/* Averages over the tasks of each type, those without successors included. */
+/* Computes the averages that follow from the graph, over all tasks of each type. */
 static void learn_graph(struct knowledge *k, const struct hd_lab_dag *dag)
 {
 	for (uint32_t i = 0; i < dag->n_tasks; i++)
@@ -46,7 +48,8 @@ static void learn_graph(struct knowledge *k, const struct hd_lab_dag *dag)
 	                             .idle = k->idle};
 }
 
-/* Before the first round nothing has been executed: every class is as likely, and idle. */
+/* Computes the averages that follow from the rounds so far. Before the first round every class is equally likely to
+ * execute a task, and idle. */
 static void learn_rounds(struct knowledge *k)
 {
 	size_t n = k->types.n_types;

@@ -1,4 +1,4 @@
-/* Parameter sets: drawn from distributions, then fitted to a row of table 4 (docs/lab.md). */
+/* Parameter sets: drawn from distributions, then fitted to a row of table 4 of the paper (docs/lab.md). */
 #include "lab.h"
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static size_t one_of(struct hd_rng *rng, size_t n)
 
 static double draw_ratio(struct hd_rng *rng)
 {
-	double kind = hd_rng_uniform(rng); /* mean shares of the table: 0.33 close, 0.45 far */
+	double kind = hd_rng_uniform(rng); /* in table 4, 0.33 of the tasks are close and 0.45 are far, on average */
 	return kind < 0.33 ? between(rng, 1, 1.5) : kind < 0.55 ? between(rng, 1.5, 2) : log_between(rng, 2, 20);
 }
 
@@ -49,7 +49,8 @@ static size_t draw_reach(struct hd_rng *rng, int is_local)
 
 static double draw_proportion(struct hd_rng *rng)
 {
-	return -log(1 - hd_rng_uniform(rng)); /* exponential: all shares of a whole are equally likely */
+	return -log(
+	    1 - hd_rng_uniform(rng)); /* exponential, so that all divisions of a whole into shares are equally likely */
 }
 
 static double draw_predecessors(struct hd_rng *rng)
@@ -58,7 +59,7 @@ static double draw_predecessors(struct hd_rng *rng)
 	return kind < 0.7 ? 0 : kind < 0.85 ? 1 : between(rng, 0, 2);
 }
 
-/* No class may have nothing to do. */
+/* Whether each class is fastest with some type, so that no class has nothing to do. */
 static int is_possible(const struct hd_lab_set *set)
 {
 	double least[HD_LAB_CLASSES] = {0, 0};
@@ -85,7 +86,7 @@ void hd_lab_set_draw(struct hd_rng *rng, int is_local, struct hd_lab_set *set)
 	} while (!is_possible(set));
 }
 
-/* Draws one of the parameters anew, or shifts it a little. */
+/* Draws one of the parameters again, or changes it a little. */
 static void change_once(struct hd_rng *rng, int is_local, struct hd_lab_set *set)
 {
 	struct hd_daggen_type *type = &set->types[one_of(rng, set->n_types)];
@@ -98,7 +99,7 @@ static void change_once(struct hd_rng *rng, int is_local, struct hd_lab_set *set
 	case 3: type->proportion *= log_between(rng, 0.7, 1 / 0.7); break;
 	case 4: *entry = draw_predecessors(rng); break;
 	case 5: *entry = *entry > 0 ? fmin(2, *entry * log_between(rng, 0.7, 1 / 0.7)) : 0; break;
-	case 6: { /* two types change places as predecessors of a third */
+	case 6: { /* exchange the numbers of predecessors of two types that tasks of a third type have */
 		double *other = set->predecessors + (size_t)(entry - set->predecessors) / set->n_types * set->n_types +
 		                one_of(rng, set->n_types);
 		double kept = *entry;
@@ -126,7 +127,8 @@ static double squared(double x)
 	return x * x;
 }
 
-/* Shares 0.03 apart are about the same, means a tenth, the largest number of successors a quarter. */
+/* Shares count as about the same when they differ by 0.03, means by a tenth, the largest number of successors by a
+ * quarter. */
 double hd_lab_distance(const struct hd_lab_statistics *a, const struct hd_lab_statistics *b)
 {
 	const double share = 0.03, mean = log(1.1), most = log(1.25);
@@ -172,7 +174,7 @@ static int generate(const struct hd_lab_fit *fit, const struct hd_lab_set *set, 
 	return status;
 }
 
-/* `trial` replaces `best` when its graph comes nearer to the row. */
+/* Replaces `best` by `trial` if the graph of `trial` comes nearer to the row. */
 static int try_set(const struct hd_lab_fit *fit, const struct hd_lab_set *trial, struct hd_lab_set *best,
                    double *distance)
 {

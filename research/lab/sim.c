@@ -1,14 +1,16 @@
-/* The simulator of section 4.1: workers with false clocks, one bucket per type, an order of the buckets per class.
+/* The simulator of section 4.1 of the paper: simulated workers, one bucket per type, an order of the buckets per class.
  *
- * Choices. A worker that becomes available asks first, then those idle, the one idle for the shortest time first: what
- * a thread does that has just finished, and what the virtual engine does, which gives the same makespans. Among workers
- * that finish at the same time it is the one that started first. At the beginning worker 0 asks first; CPUs have the
- * lower numbers.
+ * The paper leaves open who takes a task first. Here it is the worker that has just become available, then the idle
+ * workers, the one that became idle last first. The virtual engine does the same, and gives the same makespans. Of
+ * workers that finish at the same time, the one that started first is first. At the beginning worker 0 is first; CPUs
+ * have the lower numbers.
  *
- * Ends of tasks are kept in an array sorted by time, of which `next` is the first still to come: new ones belong near
- * its end. A schedule is abandoned by what it has wasted: workers * makespan = the least work + all idle time + all
- * time lost on slower classes, so that what is wasted already bounds the makespan from below; and so does the longest
- * chain after a task. */
+ * The ends of tasks are kept in an array sorted by time, in which `next` is the first end to come. New ends belong near
+ * the end of the array, so inserting them is cheap.
+ *
+ * A run is abandoned as soon as its makespan must exceed the limit. workers * makespan = least work + all idle time +
+ * all time lost on slower classes; so the time wasted up to now gives a lower bound of the makespan. The longest path
+ * after a task gives another one. */
 #include "lab.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +21,17 @@ enum { SEQUENCE_BITS = 24, MAX_WORKERS = 256 };
 struct hd_lab_sim {
 	size_t most_tasks;
 	uint64_t simulated;
-	uint32_t *pending; /* owns; per task: predecessors not finished */
+	uint32_t *pending; /* owns; per task: number of predecessors that have not finished */
 	uint32_t *bucket;  /* owns; the buckets, one after the other */
-	uint64_t *ends;    /* owns; us << SEQUENCE_BITS | number of the start */
-	uint32_t *started; /* owns; by number of the start: the task */
-	uint8_t *worker;   /* owns; likewise: who */
-	/* one run */
+	uint64_t *ends;    /* owns; each is us << SEQUENCE_BITS | s, where task started[s] ends */
+	uint32_t *started; /* owns; tasks in the order of their starts */
+	uint8_t *worker;   /* owns; the worker of each task of `started` */
+	/* the state of one run */
 	uint32_t head[HD_LAB_TYPES], tail[HD_LAB_TYPES];
-	uint32_t bit[HD_LAB_CLASSES][HD_LAB_TYPES];    /* of the type in `full` */
-	uint32_t full[HD_LAB_CLASSES];                 /* types that are not empty, by rank in the class's order */
-	uint32_t passed[HD_LAB_CLASSES][HD_LAB_TYPES]; /* per rank: `full` when it was taken from */
-	uint32_t next, n_started;                      /* ends[next .. n_started) are to come */
+	uint32_t bit[HD_LAB_CLASSES][HD_LAB_TYPES];    /* per class and type: its bit in `full` */
+	uint32_t full[HD_LAB_CLASSES];                 /* per class: a bit per rank in its order, set if not empty */
+	uint32_t passed[HD_LAB_CLASSES][HD_LAB_TYPES]; /* per class and rank: union of `full` when it was taken from */
+	uint32_t next, n_started;                      /* ends[next .. n_started - 1] are to come */
 	uint64_t now, wasted;                          /* us */
 	uint64_t limit;                                /* us */
 	uint64_t free_since[MAX_WORKERS];
@@ -94,7 +96,7 @@ static inline void push(struct hd_lab_sim *s, const struct hd_lab_dag *dag, uint
 	s->full[HD_LAB_GPU] |= s->bit[HD_LAB_GPU][type];
 }
 
-/* Gives a worker the first task in its order. There is one. */
+/* Gives a worker the first task in its order. Some bucket must not be empty. */
 static inline void start(struct hd_lab_sim *s, const struct hd_lab_dag *dag, const struct hd_lab_orders *orders,
                          uint8_t worker)
 {
@@ -119,7 +121,7 @@ static inline void start(struct hd_lab_sim *s, const struct hd_lab_dag *dag, con
 	s->executed[type][class_id]++;
 }
 
-/* The next task ends: its successors may become ready, its worker is available. */
+/* Ends the next task: its successors may become ready, its worker becomes available. */
 static inline void finish(struct hd_lab_sim *s, const struct hd_lab_dag *dag)
 {
 	uint64_t key = s->ends[s->next++];

@@ -1,9 +1,10 @@
-/* The columns of table 4. The paper does not define them; docs/lab.md says where these limits come from. */
+/* The columns of table 4 of the paper. The paper does not define "close", "far" and "many"; docs/lab.md says where
+ * these limits come from. */
 #include "lab.h"
 #include <math.h>
 
-#define CLOSE 1.5 /* slower / faster: below it the classes are close */
-#define FAR 2.0   /* from it on they are far */
+#define CLOSE 1.5 /* the classes are close if time on the slower / time on the faster is less than this */
+#define FAR 2.0   /* the classes are far if it is at least this */
 enum { MANY_PREDECESSORS = 4, MANY_SUCCESSORS = 5 };
 
 static void add_type(struct hd_lab_statistics *s, const struct hd_lab_dag *dag, uint32_t type)

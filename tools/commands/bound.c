@@ -1,4 +1,4 @@
-/* heddle bound APPLICATION|GRAPH: how short a schedule could be at best. */
+/* heddle bound APPLICATION|GRAPH: lower bounds of the makespan. */
 #include "shared/tool.h"
 #include "shared/workload.h"
 #include "graph/graph.h"
@@ -9,7 +9,7 @@
 enum { KEY_ROUNDS = 0x8000, ROUNDS = 1000 };
 
 struct options {
-	struct tool_view view; /* first: tool_view_parse is given all of this */
+	struct tool_view view; /* comes first, because tool_view_parse takes a pointer to this structure */
 	struct work work;
 	const char *what, *platform, *for_cholesky;
 	unsigned rounds;
@@ -17,8 +17,8 @@ struct options {
 
 static const struct argp_option options[] = {
     {"platform", 'p', "NAME|FILE", 0, "The machine; `heddle platforms` lists them", 0},
-    {"rounds", KEY_ROUNDS, "N", 0, "At most so many linear programs for the iterative bound, 0: none (default 1000)",
-     0},
+    {"rounds", KEY_ROUNDS, "N", 0,
+     "Solve at most N linear programs for the iterative bound; 0 leaves it out (default 1000)", 0},
     {"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
     {"tile", 'b', "B", 0, "Order of a tile (default 256, and at most N)", 0},
     {"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
@@ -56,20 +56,18 @@ static const struct argp argp = {
     .parser = parse,
     .children = tool_view_children,
     .args_doc = "cholesky[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
-    .doc = "Lower bounds of the makespan of any schedule, transfers taken as free: area (no dependencies, ideal "
-           "sharing of the "
-           "work), critical path (no limit to the number of workers), iterative (both at once), and the best, their "
-           "largest; "
-           "and for "
-           "graphs of at most 12 tasks the optimum.",
+    .doc = "Shows lower bounds of the makespan: no schedule is shorter, even if transfers take no time. They are area "
+           "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
+           "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
+           "optimum, the makespan of the shortest schedule.",
 };
 
 struct result {
 	size_t n_tasks;
 	struct heddle_bounds bounds;
 	double seconds;
-	double optimum; /* us; NAN: too many tasks */
-	char *untimed;  /* owns; classes that no task has a time for; NULL: none */
+	double optimum; /* us; NAN: the graph has too many tasks */
+	char *untimed;  /* owns; as work_untimed says; NULL: none */
 };
 
 static int find(const struct options *o, const struct heddle_graph *graph, const struct heddle_platform *platform,
@@ -153,7 +151,7 @@ static int open_work(struct options *o)
 		                        ".json, .dot or .stg, or random:n=1000");
 	int status = work_open(&o->work, o->what);
 	if (!status && o->work.graph && o->for_cholesky)
-		status = tool_usage_error("--%s is of cholesky: a graph is as it is", o->for_cholesky);
+		status = tool_usage_error("--%s is for cholesky alone: it cannot change a graph", o->for_cholesky);
 	return status;
 }
 

@@ -1,4 +1,4 @@
-/* heddle platform calibrate: measures this machine and writes it down as a platform. */
+/* heddle platform calibrate: measures this machine and describes it in a platform file. */
 #include "shared/cholesky.h"
 #include "shared/tool.h"
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { KEY_KEEP = 0x6000, MAX_TILES = 32 };
 
 struct options {
 	const char *output;
-	size_t n; /* 0: chosen for each tile */
+	size_t n; /* order of the matrices; 0: chosen for each tile */
 	size_t tiles[MAX_TILES], n_tiles;
 	int keep;
 	struct tool_settings settings;
@@ -17,10 +17,10 @@ struct options {
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE|NAME", 0,
-     "Where to write it: a file if it has a / or ends in .yaml, otherwise NAME.yaml in the user's data directory "
-     "(default this)",
+     "Where to write the platform: FILE, if it contains a / or ends in .yaml; otherwise NAME.yaml in the user's data "
+     "directory (default: this)",
      0},
-    {"n", 'n', "N", 0, "Order of the matrices (default: 4096, and at least 5 tiles)", 0},
+    {"n", 'n', "N", 0, "Order of the matrices (default: 4096, or 5 tiles if that is more)", 0},
     {"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
     {"keep", KEY_KEEP, NULL, 0, "Add to the stored performance models instead of replacing them", 0},
     {0},
@@ -69,7 +69,8 @@ static int is_file(const char *output)
 	return strchr(output, '/') || strcmp(tool_extension(output), ".yaml") == 0;
 }
 
-/* NAME.yaml in the user's data directory, or the file itself; NULL when the environment does not say where that is. */
+/* The path to write to: the file itself, or NAME.yaml in the user's data directory. NULL: the environment does not say
+ * where this directory is. */
 static char *output_path(const char *output)
 {
 	if (is_file(output))
@@ -80,7 +81,8 @@ static char *output_path(const char *output)
 	return path;
 }
 
-/* The directory of a file that the user names has to be there; the one of our own platforms is made. */
+/* Checks that the platform can be written. The user's directory of platforms is made if it is missing; that of a file
+ * which the user names is not. */
 static int check_output(const char *output, const char *path)
 {
 	if (!is_file(output) && hd_parents_make(path))
@@ -95,7 +97,7 @@ static char *platform_name(const char *path)
 	return tool_format("%.*s", (int)(length ? length : strlen(base)), base);
 }
 
-/* The directory whose models the new ones will replace, to be freed; NULL: there is none. */
+/* The directory of the models that the new ones will replace, which the caller frees; NULL: no models are replaced. */
 static char *models_to_replace(const struct options *o, const struct heddle_config *config)
 {
 	const char *dir = config->model_dir;
@@ -112,7 +114,7 @@ static int check_models(const char *dir)
 	return status;
 }
 
-/* Enough factorisations for every codelet to have the samples that make a model trusted, on every class. */
+/* The number of factorisations after which every codelet has enough samples on every class for its model to be used. */
 static int repetitions(const struct heddle_config *config, const struct heddle_platform *platform, size_t n,
                        size_t tile)
 {
@@ -125,7 +127,7 @@ static int measure(heddle_runtime *rt, const struct heddle_config *config, const
 {
 	for (size_t i = 0; i < 2 * o->n_tiles; i++) {
 		size_t tile = o->tiles[i / 2], n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
-		n -= n % tile; /* whole tiles only: the others would be models of sizes nobody asked for */
+		n -= n % tile; /* whole tiles only, so that no other sizes are measured */
 		struct work what = {.problem = {
 		                        .n = n,
 		                        .tile = tile,
@@ -162,8 +164,8 @@ static int write_platform(heddle_runtime *rt, const char *path)
 	return status;
 }
 
-/* `models` is replaced once everything has been measured: until then an interruption leaves the old ones as they
- * are. */
+/* Measures, then replaces the models in the directory `models`. They are replaced last, so that an interruption leaves
+ * the old ones as they are. */
 static int calibrate(const struct options *o, struct heddle_config *config, const char *path, const char *models)
 {
 	heddle_runtime *rt;

@@ -1,4 +1,4 @@
-/* heddle compare: graphs x platforms x policies, next to the bounds. */
+/* heddle compare: simulates graphs x platforms x policies, and compares the makespans with the bounds. */
 #include "shared/campaign.h"
 #include "shared/experiment.h"
 #include "plot/draw.h"
@@ -10,14 +10,14 @@
 
 enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
 
-/* Names from one or several lists; owns them. */
+/* Names from one or several lists. It owns the array and the names. */
 struct names {
 	char **list;
 	size_t n;
 };
 
 struct options {
-	struct tool_view view; /* first: tool_view_parse is given all of this */
+	struct tool_view view; /* comes first, because tool_view_parse takes a pointer to this structure */
 	struct names graphs, platforms;
 	const char *scheds, *noise, *seed, *picture;
 	long n_seeds, n_threads;
@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
     {"scheds", 's', "S1,S2,...|all", 0, "The policies (default all)", 0},
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
-    {"seeds", KEY_SEEDS, "N", 0, "Runs of each, with N seeds in a row (default 1); shown are means", 0},
+    {"seeds", KEY_SEEDS, "N", 0, "Run each simulation with N consecutive seeds and show the means (default 1)", 0},
     {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
     {"output", 'o', "PICTURE", 0, "Draw makespan / bound as a heat map: .png, .svg or .pdf", 0},
     {0},
@@ -46,7 +46,8 @@ static void add_name(struct names *names, const char *text, size_t length)
 	names->list[names->n++] = tool_format("%.*s", (int)length, text);
 }
 
-/* The comma before a NAME=VALUE belongs to the word: "cholesky:n=960,tile=96,other.json" are two. */
+/* The length of the first graph in a list. A comma before NAME=VALUE does not end it:
+ * "cholesky:n=960,tile=96,other.json" is two graphs. */
 static size_t length_of_word(const char *text)
 {
 	size_t length = strcspn(text, ",");
@@ -102,11 +103,11 @@ static const struct argp argp = {
     .args_doc = "[GRAPH...]",
     .doc = "Simulates every graph on every platform under every policy and compares the makespans with the largest "
            "lower bound "
-           "(`heddle bound`), and what was moved, how long workers were idle, how long the policy thought per task.\v"
-           "How long a policy thought is real time on this machine, the least of its runs. It is only measured with "
-           "--jobs 1: "
-           "simulations that run side by side disturb each other. "
-           "A GRAPH by itself is the same as with --graphs.",
+           "(`heddle bound`). Also shows the bytes moved between memories, the idle share of the workers, and the time "
+           "that the policy took per task.\v"
+           "The time of a policy is real time on this machine, the least of its runs. It is only measured with "
+           "--jobs 1, because simulations that run side by side disturb each other. "
+           "A GRAPH given as an argument is the same as one given with --graphs.",
 };
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
@@ -178,7 +179,7 @@ static int is_best(const struct campaign *c, size_t problem, double seconds)
 	return 1;
 }
 
-/* Over all problems that the policy has solved. */
+/* Fills the table of policies: means over all problems that the policy has solved. */
 static void fill_policies(struct table *table, const struct campaign *c)
 {
 	static const struct table_column columns[] = {
@@ -273,12 +274,12 @@ static int configure(const struct options *o, struct heddle_config *config)
 	                (o->seed && heddle_setting_set(config, "seed", o->seed))))
 		status = tool_usage_error("--%s", heddle_last_error());
 	if (!status) {
-		config->sched_options = NULL; /* those of one policy are none of the others' */
+		config->sched_options = NULL; /* the policies have different options */
 	}
 	return status;
 }
 
-/* What the plan borrows is opened into it; close_plan frees it, whatever this returns. */
+/* Opens the graphs and platforms of the plan. The caller calls close_plan, even after an error. */
 static int open_plan(const struct options *o, const struct heddle_config *config, struct campaign_plan *plan)
 {
 	int status = o->platforms.n ? TOOL_OK : tool_no_platform();

@@ -1,4 +1,4 @@
-/* heddle config: every setting, and the HEDDLE_* variables that are none. */
+/* heddle config: shows every setting, and HEDDLE_* variables that mean nothing. */
 #include "shared/tool.h"
 #include "start/environment.h"
 #include <heddle/settings.h>
@@ -11,7 +11,7 @@ static const struct argp argp = {
     .doc = "Shows every setting: the variable that sets it, its value now and where that comes from (default, "
            "file, environment, --set), its default, unit, range and meaning. HEDDLE_* variables that mean "
            "nothing are reported.\v"
-           "The configuration file has lines `name = value` and # comments; it is HEDDLE_CONFIG, or "
+           "The configuration file has lines `name = value` and # comments. Its path is the value of HEDDLE_CONFIG, or "
            "heddle/config in the user's XDG configuration directory. HEDDLE_PLATFORM_PATH lists directories of "
            "platform files, separated by colons.",
 };
@@ -53,7 +53,7 @@ static void add_settings(struct table *table, const struct heddle_config *config
 	}
 }
 
-/* One of the variables of the environment that look like settings and are none. */
+/* Adds a HEDDLE_* variable that means nothing. `near`: the nearest name that does, or NULL. */
 static int add_unknown(const char *name, const char *near, void *arg)
 {
 	struct table *table = arg;
@@ -82,7 +82,7 @@ int tool_config(int argc, char **argv)
 	if (status)
 		return status;
 	status = heddle_config_init(&config);
-	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable is among what is shown */
+	if (status && status != HEDDLE_E_UNKNOWN) /* a misspelt variable is no error here: it is shown */
 		return tool_failure("%s", heddle_last_error());
 	status = tool_config_set(&config, &o.settings);
 	if (status)

@@ -1,4 +1,4 @@
-/* heddle demo: what the library does, in four steps. */
+/* heddle demo: shows in four steps what the library does. */
 #include "shared/cholesky.h"
 #include "shared/comparison.h"
 #include "shared/experiment.h"
@@ -8,8 +8,8 @@
 
 struct options {
 	const char *directory;
-	struct work real;     /* the factorisation done here */
-	const char *platform; /* simulated */
+	struct work real;     /* the factorisation on this machine */
+	const char *platform; /* the machine that is simulated */
 };
 
 enum { REAL_TILE = 384, SIM_TILES = 20, SIM_TILE = 960 };
@@ -81,7 +81,7 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 		       "possible.\n",
 		       r.bounds.mixed * 1e-6, r.bounds.mixed * 1e-4 / r.seconds);
 	int sound = r.residual < 10;
-	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (less than 10 is).\n", r.residual,
+	printf("Residual |A - L L'| / (n |A| eps) = %.4f: %s (it must be less than 10).\n", r.residual,
 	       sound ? "sound" : "NOT SOUND");
 	outcome_free(&r);
 	if (r.stopped)
@@ -130,7 +130,7 @@ static int compare(const struct heddle_config *config, const struct options *o, 
 	if (status)
 		return status;
 	struct heddle_config plain = *config;
-	plain.sched_options = NULL; /* those of one policy are none of the others' */
+	plain.sched_options = NULL; /* the policies have different options */
 	status = comparison_run(&c, &plain, platform, &what);
 	if (comparison_best(&c) < c.n)
 		print_comparison(&c, platform, &what);
@@ -160,7 +160,7 @@ static int simulate(const struct heddle_config *config, const struct options *o,
 	return compare(config, o, platform);
 }
 
-/* What would fail at the end of the demonstration fails now. */
+/* Checks at the beginning whatever would make a later step fail. */
 static int prepare(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
 {
 	struct tool_settings none = {.n = 0};

@@ -1,4 +1,4 @@
-/* heddle graph: what a task graph is like; graphs made and converted. */
+/* heddle graph: shows statistics of a task graph, generates random ones, converts files. */
 #include "shared/graph_facts.h"
 #include "shared/tool.h"
 #include <daggen/random.h>
@@ -9,7 +9,7 @@
 enum { KEY_RANDOM = 0x7000 };
 
 struct options {
-	char *what; /* owns: a file, or random:... */
+	char *what; /* owns; a file, or random:NAME=VALUE,... */
 	const char *output, *platform;
 	enum table_format format;
 };
@@ -17,7 +17,7 @@ struct options {
 static const struct argp_option options[] = {
     {"random", KEY_RANDOM, "NAME=VALUE,...", 0, "The same as random:NAME=VALUE,...", 0},
     {"output", 'o', "FILE", 0, "Write the graph: .json, or .dot", 0},
-    {"platform", 'p', "NAME|FILE", 0, "Say also what it is like on this machine", 0},
+    {"platform", 'p', "NAME|FILE", 0, "Also show the times of the tasks on this machine", 0},
     {0},
 };
 
@@ -41,7 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The parameters of random graphs go to the end of the help. */
+/* Adds the parameters of random graphs to the end of the help. */
 static char *add_parameters(int key, const char *text, void *input)
 {
 	(void)input;
@@ -64,9 +64,8 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "[FILE|random:NAME=VALUE,...]",
-    .doc = "Shows what a task graph is like, read from .json (`heddle run --record`), .dot or .stg, or random, and "
-           "writes it as "
-           "JSON or DOT. `heddle sim FILE` schedules it.\v",
+    .doc = "Shows statistics of a task graph. The graph is read from .json (`heddle run --record` writes such a file), "
+           ".dot or .stg, or it is random. With -o, writes it as JSON or DOT. `heddle sim FILE` simulates it.\v",
     .help_filter = add_parameters,
 };
 
@@ -140,8 +139,8 @@ static void add_row(struct table *table, const char *type, const char *class_, c
 	table_number(table, s->most);
 }
 
-/* Per type and class that can run it: those of the platform, or those that the graph itself has times for. A type
- * without any time is one row without. */
+/* Fills the table of types: a row per type and class that can run it. The classes are those of the platform or, without
+ * a platform, those that the graph has times for. A type without any time has one row. */
 static void fill_types(struct table *table, const struct heddle_graph *g, const struct heddle_platform *platform)
 {
 	size_t n = platform ? platform->n_classes : g->times ? g->n_classes : 0;

@@ -19,20 +19,22 @@ struct options {
 
 static const struct argp_option options[] = {
     {"sets", KEY_SETS, "LIST", 0, "Parameter sets, rows of table 4: 0,3,8-11 (default: all 32)", 0},
-    {"seed", 's', "SEED", 0, "Of the first data set (default 1)", 0},
-    {"seeds", KEY_SEEDS, "K", 0, "Data sets, with seeds SEED, SEED+1, ... (default 1)", 0},
+    {"seed", 's', "SEED", 0, "Seed of the first data set (default 1)", 0},
+    {"seeds", KEY_SEEDS, "K", 0, "Number of data sets, with seeds SEED, SEED+1, ... (default 1)", 0},
     {"tasks", 'n', "N", 0, "Tasks of each graph (default 2048)", 0},
-    {"local", KEY_LOCAL, NULL, 0, "Predecessors of some types are recent tasks, instead of any finished ones", 0},
+    {"local", KEY_LOCAL, NULL, 0,
+     "For half of the types, predecessors are among the recently finished tasks, not among all", 0},
     {"rounds", KEY_ROUNDS, "N", 0, "Simulations that a heuristic learns shares and idle times from (default 16)", 0},
-    {"threads", 't', "N", 0, "Threads (default: one per processor); results do not depend on it", 0},
-    {"quick", KEY_QUICK, NULL, 0, "A minute's work in a second: 4 sets, 256 tasks, a rough fit", 0},
+    {"threads", 't', "N", 0, "Number of threads, which does not change results (default: one per processor)", 0},
+    {"quick", KEY_QUICK, NULL, 0,
+     "Do a small experiment, of about a second: 4 parameter sets, graphs of 256 tasks, a rough fit", 0},
     {NULL, 0, NULL, 0, "What to show:", 2},
     {"output", 'o', "DIR", 0, "Write dataset.csv, slowdown.csv, summary.csv and summary.svg there", 0},
     {"explain", KEY_EXPLAIN, NULL, 0, "Also show the graphs beside the paper's, and every slowdown", 0},
     {0},
 };
 
-/* "0,3,8-11" */
+/* Reads a list of parameter sets, such as "0,3,8-11". */
 static void parse_sets(struct options *o, const char *text, const struct argp_state *state)
 {
 	o->lab.n_sets = 0;
@@ -83,7 +85,7 @@ static const struct argp argp = {
     .children = children,
     .doc = "Simulates Heteroprio on random graphs of typed tasks, with the priorities of each of the 28 heuristics of "
            "autoheteroprio and with the best that a search finds, and shows how much slower the heuristics are.\v"
-           "The experiment of Flint and Bramas (2020), whose figures are shown beside; docs/lab.md explains it.",
+           "This is the experiment of Flint and Bramas (2020), whose figures are shown too; docs/lab.md explains it.",
 };
 
 void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick)

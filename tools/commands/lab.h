@@ -5,10 +5,11 @@
 #include <lab/lab.h>
 #include "shared/tool.h"
 
-/* Fills what is 0 in `lab` with the paper's experiment, or with a small one; `sets` too, unless n_sets says that they
- * are given. */
+/* Replaces options of `lab` that are 0 by those of the paper's experiment or, if `quick`, of a small one. Fills `sets`
+ * too if lab->n_sets is 0. */
 void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int quick);
-/* A bar on standard error, not too often; `last` is a double: us, when it was last shown. */
+/* Shows a bar of progress on standard error, unless it was shown a moment ago. `last` points to a double: when it was
+ * last shown, in us. */
 void lab_show_progress(void *last, const char *what, size_t done, size_t n_items);
 /* The name of a heuristic; "best" for HD_HEURISTICS. */
 const char *lab_heuristic_name(int h, char buffer[32]);
@@ -18,14 +19,14 @@ enum lab_table { LAB_EXPERIMENT, LAB_DATASET, LAB_SLOWDOWN, LAB_SUMMARY, LAB_TAB
 /* lab_tables.c: the tables of the results. */
 struct lab_tables {
 	struct table all[LAB_TABLES];
-	struct table_column *columns; /* owns; of the table of slowdowns, one per set */
-	char **keys;                  /* owns; theirs */
+	struct table_column *columns; /* owns; the columns of the table of slowdowns, one per parameter set */
+	char **keys;                  /* owns; the keys of these columns */
 	size_t n_keys;
 };
 void lab_tables_init(struct lab_tables *tables, const struct hd_lab_options *options,
                      const struct hd_lab_results *results);
 void lab_tables_free(struct lab_tables *tables);
-/* dataset.csv, slowdown.csv, summary.csv and summary.svg in a directory: TOOL_OK, or a message and TOOL_FAILURE. */
+/* Writes dataset.csv, slowdown.csv, summary.csv and summary.svg: TOOL_OK, or a message and TOOL_FAILURE. */
 int lab_write(const struct lab_tables *tables, const struct hd_lab_results *results, const char *directory);
 
 #endif

@@ -1,11 +1,11 @@
-/* The results of `heddle lab` as tables, files and a picture. */
+/* Makes tables, files and a picture of the results of `heddle lab`. */
 #include "lab.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "plot/draw.h"
 
-enum { ROWS = HD_HEURISTICS + 1 }; /* the last is the best of all */
+enum { ROWS = HD_HEURISTICS + 1 }; /* the last row is the best heuristic of each graph */
 
 const char *lab_heuristic_name(int h, char buffer[32])
 {
@@ -38,7 +38,7 @@ static struct spread spread_of(const struct hd_lab_results *r, int h)
 	return s;
 }
 
-/* 1 for the least of the 28 values; NAN for the best of all, which is none of them. */
+/* The rank of heuristic h, 1 for the least of the 28 values. NAN for the last row, which is no heuristic. */
 static double rank_of(const double values[HD_HEURISTICS], int h)
 {
 	double rank = 1;
@@ -158,7 +158,7 @@ static void add_dataset(struct table *t, const struct hd_lab_results *r)
 	}
 }
 
-/* As tables 5 to 7; with several data sets, their mean. */
+/* Adds slowdowns as in tables 5 to 7 of the paper; with several data sets, their means. */
 static void add_slowdowns(struct lab_tables *tables, const struct hd_lab_results *r)
 {
 	struct table *t = &tables->all[LAB_SLOWDOWN];

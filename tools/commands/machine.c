@@ -1,4 +1,4 @@
-/* heddle machine: this machine as the library sees it, with the emulated accelerators that are configured. */
+/* heddle machine: shows this machine as the library sees it, with the emulated accelerators that are configured. */
 #include "shared/tool.h"
 
 static const struct argp argp = {

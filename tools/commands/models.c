@@ -1,4 +1,4 @@
-/* heddle models list|show|plot|purge: what is known about execution times. */
+/* heddle models list|show|plot|purge: the performance models that are kept on this machine. */
 #include "shared/experiment.h"
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 enum { KEY_ALL = 0x7000, KEY_DIR };
 
 struct options {
-	const char *action, *name; /* NULL: list; all codelets */
+	const char *action, *name; /* action: NULL means list; name: of a codelet, NULL means all */
 	const char *output, *dir;
 	int all;
 	enum table_format format;
@@ -60,7 +60,7 @@ struct models {
 	size_t n;
 };
 
-/* The entries of one codelet, which lie together. */
+/* The entries of one codelet. They are neighbours, because entries are sorted by codelet. */
 static struct models of_codelet(const struct models *all, const char *name)
 {
 	size_t first = 0, last;
@@ -87,7 +87,7 @@ static int unknown_codelet(const struct models *all, const char *name)
 	return status;
 }
 
-/* One row per codelet and class whose model has found a law. */
+/* Fills the table of laws: a row per codelet and class for which the model has fitted one. */
 static void add_laws(struct table *table, const struct models *models)
 {
 	static const struct table_column columns[] = {
@@ -164,7 +164,7 @@ static int use(const struct options *o, int action, const char *dir)
 	char *damage = heddle_models_load(dir, &all.entries, &all.n) ? tool_format("%s", heddle_last_error()) : NULL;
 	int status = TOOL_OK;
 	chosen = o->name ? of_codelet(&all, o->name) : all;
-	if (action == PURGE && (damage || o->all || chosen.n)) /* a damaged one can be removed like any other */
+	if (action == PURGE && (damage || o->all || chosen.n)) /* damaged models can be removed too */
 		status = purge(o, dir);
 	else if (damage && !chosen.n)
 		status = TOOL_FAILURE;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct options {
-	const char *name; /* NULL: all */
+	const char *name; /* NULL: list all platforms */
 	enum table_format format;
 };
 
@@ -30,10 +30,11 @@ static const struct argp argp = {
     .args_doc = "[NAME|FILE]\ncalibrate [OPTION...]",
     .doc = "Lists the machines that `heddle sim --platform` finds by name; with a NAME or a file, describes "
            "that one. `heddle platform calibrate` measures this machine and adds it.\v"
-           "Looked for as NAME.yaml in HEDDLE_PLATFORM_PATH, the user's data directory, and the installed ones.",
+           "A machine NAME is described by the first file NAME.yaml that is found in the directories of "
+           "HEDDLE_PLATFORM_PATH, in the user's data directory, or among the installed platforms.",
 };
 
-/* "cpu x 12, k40m x 3" */
+/* The classes of workers as "12 cpu + 3 k40m". */
 static char *class_list(const struct heddle_platform *p)
 {
 	char *list = tool_format("%s", "");
@@ -111,7 +112,7 @@ int tool_platforms(int argc, char **argv)
 	if (status == HEDDLE_E_UNKNOWN && hd_nearest(o.name, actions, 1))
 		return tool_unknown("platform", o.name, actions, 1);
 	if (status)
-		return tool_load_platform(o.name, &platform); /* says why */
+		return tool_load_platform(o.name, &platform); /* prints the message */
 	tool_describe(platform, o.format);
 	heddle_platform_free(platform);
 	return TOOL_OK;

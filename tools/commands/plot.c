@@ -1,4 +1,4 @@
-/* heddle models plot: mean time of one codelet against the size of its data, one line per class of workers. */
+/* heddle models plot: draws the mean time of a codelet against the size of its data, one line per class of workers. */
 #include "shared/tool.h"
 #include <heddle/chart.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const c
 	double *x = tool_alloc(n * sizeof *x), *y = tool_alloc(n * sizeof *y);
 	struct heddle_chart_series *series = tool_alloc(n * sizeof *series);
 	size_t n_series = 0;
-	for (size_t i = 0; i < n; i++) { /* sorted by class, then size: a class is a run of entries */
+	for (size_t i = 0; i < n; i++) { /* entries are sorted by class, then by size */
 		x[i] = entries[i].bytes / 1024;
 		y[i] = entries[i].mean;
 		if (i == 0 || strcmp(entries[i].class_name, entries[i - 1].class_name) != 0)

@@ -1,4 +1,4 @@
-/* heddle policies [NAME]: the scheduling policies, or the tunables of one. */
+/* heddle policies [NAME]: lists the scheduling policies, or the tunables of one. */
 #include "shared/tool.h"
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 struct options {
 	enum table_format format;
-	const char *name; /* NULL: all */
+	const char *name; /* NULL: list all policies */
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -28,7 +28,8 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "[NAME]",
-    .doc = "Lists the scheduling policies with the publication each follows; with a NAME, its tunables.\v"
+    .doc = "Lists the scheduling policies with the publication each follows; with a NAME, shows that policy and its "
+           "tunables.\v"
            "A tunable is set with --sched-options NAME=VALUE,... of `heddle run` and `heddle sim`, or "
            "HEDDLE_SCHED_OPTIONS.",
 };
@@ -61,14 +62,14 @@ static void print_all(enum table_format format)
 	table_free(&table);
 }
 
-/* Words that a table has no room for: they stand below it. */
+/* Whether the words that an option accepts are too many for the table, so that they are listed below it. */
 static int is_long_list(const struct heddle_option *o)
 {
 	enum { ROOM = 48 };
 	return o->unit && strchr(o->unit, '|') && strlen(o->unit) > ROOM;
 }
 
-/* "Values of NAME", then the words, as many on a line as fit. */
+/* Prints "Values of NAME", then the words, as many on a line as fit. */
 static void print_list(const struct heddle_option *o)
 {
 	enum { WIDTH = 100 };
@@ -109,11 +110,11 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 	table_text(&about, "%s", p->pushes ? "when a task becomes ready" : "when a worker asks");
 	table_init(&options, "tunables", "Tunables", columns, sizeof columns / sizeof *columns);
 	for (const struct heddle_option *o = p->options; o && o->name; o++) {
-		int limited = o->max > o->min; /* both 0: words, or any number */
+		int limited = o->max > o->min; /* if both are 0, the values are words, or any number is valid */
 		table_text(&options, "%s", o->name);
 		table_text(&options, "%s", o->value ? o->value : "");
 		table_text(&options, "%s",
-		           format == TABLE_TEXT && is_long_list(o) ? "one of those below"
+		           format == TABLE_TEXT && is_long_list(o) ? "a word listed below"
 		           : o->unit                               ? o->unit
 		                                                   : "");
 		table_number(&options, limited ? o->min : NAN);
@@ -122,7 +123,7 @@ static void print_one(const struct heddle_policy *p, enum table_format format)
 	}
 	table_print(stdout, format, tables, 2);
 	if (format == TABLE_TEXT && !table_rows(&options))
-		puts("\nIt has no tunables.");
+		puts("\nThis policy has no tunables.");
 	for (const struct heddle_option *o = p->options; format == TABLE_TEXT && o && o->name; o++)
 		if (is_long_list(o))
 			print_list(o);

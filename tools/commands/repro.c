@@ -1,4 +1,4 @@
-/* heddle repro: published experiments done again, their figures beside ours. */
+/* heddle repro: repeats published experiments and shows the paper's figures next to Heddle's. */
 #include "repro/repro.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +28,14 @@ struct options {
 };
 
 static const struct argp_option options[] = {
-    {"list", KEY_LIST, NULL, 0, "List the experiments, as without any ID", 0},
-    {"quick", KEY_QUICK, NULL, 0, "Smaller ones: all of them in a minute or two", 0},
-    {"seed", 's', "SEED", 0, "Of everything random (default 1)", 0},
+    {"list", KEY_LIST, NULL, 0, "List the experiments; the same as giving no ID", 0},
+    {"quick", KEY_QUICK, NULL, 0, "Do smaller experiments: all of them take a minute or two", 0},
+    {"seed", 's', "SEED", 0, "Seed of everything random (default 1)", 0},
     {"output", 'o', "DIR", 0, "Where ID.csv and ID.png go (default results)", 0},
     {0},
 };
 
-/* An unknown id ends the program, as wrong values of options do. */
+/* Adds an experiment to those chosen. An unknown id ends the program, as wrong values of options do. */
 static void choose(struct options *o, const char *id)
 {
 	const char *ids[N_EXPERIMENTS + 1] = {"all"};
@@ -71,9 +71,10 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "[ID...|all]",
-    .doc = "Does published experiments again and prints the paper's figures next to Heddle's.\v"
-           "A figure agrees when it lies in the accepted range, which docs/repro.md explains. Exit status 1 when one "
-           "does not.",
+    .doc =
+        "Repeats published experiments and prints the paper's figures next to Heddle's.\v"
+        "A figure of Heddle's agrees with the paper when it lies in the accepted range, which docs/repro.md explains. "
+        "The exit status is 1 when one does not.",
 };
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
@@ -298,6 +299,6 @@ int tool_repro(int argc, char **argv)
 		return TOOL_OK;
 	}
 	if (!status)
-		status = tool_check_directory(o.directory, "heddle"); /* asked before the work begins */
+		status = tool_check_directory(o.directory, "heddle"); /* checked before the work begins */
 	return status ? status : do_all(&o);
 }

@@ -1,4 +1,4 @@
-/* heddle run APPLICATION: for real, on this machine. */
+/* heddle run APPLICATION: runs an application on this machine. */
 #include "shared/cholesky.h"
 #include "shared/experiment.h"
 #include <math.h>
@@ -30,15 +30,17 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "On what:", 4},
     {"ncpu", KEY_NCPU, "P", 0, "CPU workers, at most one per core (default: one per core)", 0},
     {"emulated", KEY_EMULATED, "K", 0, "Emulated accelerators: threads with a memory of their own (default 0)", 0},
-    {"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each, such as 64M (default 0: no limit)", 0},
-    {"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0, "Bandwidth of their links (default 0: that of memory)", 0},
+    {"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each emulated accelerator, such as 64M (default 0: no limit)",
+     0},
+    {"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0,
+     "Bandwidth of their links (default 0: as fast as copies in memory)", 0},
     {"emulated-latency", KEY_LATENCY, "US", 0, "Latency of their links", 0},
-    {"emulated-slowdown", KEY_SLOWDOWN, "FACTOR", 0, "Their kernels last so many times longer (default 1)", 0},
+    {"emulated-slowdown", KEY_SLOWDOWN, "FACTOR", 0, "Their kernels take FACTOR times as long (default 1)", 0},
     {NULL, 0, NULL, 0, "How to run it:", 5},
     {"repeat", KEY_REPEAT, "R", 0, "Factorise R times and give the median time (default 1)", 0},
     {"layout", KEY_LAYOUT, "tiled|in-place", 0, "Contiguous tiles (default), or windows of a column-major matrix", 0},
-    {"no-check", KEY_NO_CHECK, NULL, 0, "Leave out the residual", 0},
-    {"no-trace", KEY_NO_TRACE, NULL, 0, "Record nothing; there are no bounds then", 0},
+    {"no-check", KEY_NO_CHECK, NULL, 0, "Do not compute the residual", 0},
+    {"no-trace", KEY_NO_TRACE, NULL, 0, "Do not record a trace; bounds are not shown then", 0},
     {0},
 };
 
@@ -79,7 +81,7 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "cholesky",
-    .doc = "Runs an application for real on this machine: cholesky factorises a random symmetric positive "
+    .doc = "Runs an application on this machine: cholesky factorises a random symmetric positive "
            "definite matrix, and checks the factor.\v"
            "The residual is |A - L L'| / (n |A| eps) in the Frobenius norm: a sound factorisation gives less "
            "than 10. Bounds use the mean times of this run; they appear once every class of workers has run "
@@ -117,9 +119,8 @@ static int configure(struct options *o, struct heddle_config *config)
 	if (tool_check_policy(config->sched, 1))
 		return TOOL_USAGE;
 	if (config->platform && config->platform[0])
-		tool_warn("run is for real: the setting platform (HEDDLE_PLATFORM), %s, is ignored; `heddle sim %s "
-		          "--platform %s` runs there in "
-		          "virtual time",
+		tool_warn("`heddle run` uses this machine: the setting platform (HEDDLE_PLATFORM), %s, is ignored; "
+		          "`heddle sim %s --platform %s` simulates that machine",
 		          config->platform, e->application, config->platform);
 	return cholesky_check_memory(&e->what);
 }

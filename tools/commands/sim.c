@@ -1,4 +1,4 @@
-/* heddle sim APPLICATION|GRAPH: in virtual time, on any machine, under one policy or all. */
+/* heddle sim APPLICATION|GRAPH: simulates an application or a graph on any machine, under one policy or several. */
 #include "shared/comparison.h"
 #include "shared/experiment.h"
 #include <heddle/settings.h>
@@ -37,13 +37,14 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "cholesky|FILE|random:NAME=VALUE,...",
-    .doc = "Runs an application in virtual time on a described machine: same program, same policies, nothing "
-           "computed; or a graph of tasks from a file in .json, .dot or .stg, or a random one (`heddle graph --help`). "
-           "POLICY "
-           "may be a list separated by commas, or all.\v"
-           "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work), "
-           "critical path (no limit to the number of workers), and iterative (both at once; for graphs of at most 4000 "
-           "tasks, `heddle bound` gives it for others). With several policies, --trace and --gantt show the best one.",
+    .doc =
+        "Simulates an application in virtual time on a machine that a platform describes: the same program runs "
+        "under the same policies, but nothing is computed. Instead of an application, it takes a graph of tasks from "
+        "a file in .json, .dot or .stg, or a random one (`heddle graph --help`). "
+        "POLICY may be a list separated by commas, or all.\v"
+        "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work), "
+        "critical path (no limit to the number of workers), and iterative (both at once; only for graphs of at most "
+        "4000 tasks, `heddle bound` has it for others). With several policies, --trace and --gantt show the best one.",
 };
 
 static int configure(struct options *o, struct heddle_config *config, struct heddle_platform **platform)

@@ -1,4 +1,4 @@
-/* heddle trace FILE: a summary, a picture, or another format. */
+/* heddle trace FILE: summarises a trace, draws it, or converts it. */
 #include "shared/experiment.h"
 #include "shared/trace_bounds.h"
 #include <math.h>
@@ -57,7 +57,7 @@ static const struct argp argp = {
            "With -o, draws it as a Gantt chart or converts it.",
 };
 
-/* Whether the times of all tasks are the platform's: those of a graph may be its own. */
+/* Whether the times of all tasks are those of the platform. A task of a graph may have times of its own. */
 static int platform_knows(const struct heddle_trace *trace)
 {
 	int knows = trace->virtual_time && trace->platform->n_kernels > 0;
@@ -70,7 +70,7 @@ static int platform_knows(const struct heddle_trace *trace)
 	return knows;
 }
 
-/* Fills *bounds, NAN when unknown; *source says where the times are from. */
+/* Fills *bounds, with NAN when they are unknown. *source says where the times are from. */
 static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *bounds, const char **source)
 {
 	if (platform_knows(trace)) {
@@ -78,8 +78,7 @@ static int find_bounds(const struct heddle_trace *trace, struct heddle_bounds *b
 		return heddle_trace_bounds(trace, NULL, NULL, 0, bounds);
 	}
 	int status = measured_bounds(trace, NULL, bounds);
-	*source =
-	    isnan(bounds->mixed) ? "nothing: some class has never run some kind of task" : "mean times of this trace";
+	*source = isnan(bounds->mixed) ? "nothing: a class did not run every kind of task" : "mean times of this trace";
 	return status;
 }
 
@@ -91,7 +90,7 @@ static int by_id(const void *a, const void *b)
 	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
-/* us spent in kernels on the practical critical path, and its number of tasks. */
+/* The time spent in kernels on the practical critical path, in us, and the number of tasks on it. */
 static int path_time(const struct heddle_trace *trace, double *time, size_t *n)
 {
 	uint64_t *ids;

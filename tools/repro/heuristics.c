@@ -1,17 +1,17 @@
 /* ah-tables: tables 4 to 7 of C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing in
- * heterogeneous computing" (2020): how much slower than with control priorities Heteroprio is with those of each
- * heuristic. `heddle lab` is the experiment; here its summary is set beside the paper's. */
+ * heterogeneous computing" (2020): how much slower Heteroprio is with the priorities of each heuristic than with the
+ * control priorities. The experiment is that of `heddle lab`; here its summary is compared with the paper's. */
 #include "repro.h"
 #include <stdlib.h>
 #include <string.h>
 #include "commands/lab.h"
 
 #define BEST_ACCEPTED 1.03
-enum { SEEDS = 3 }; /* data sets; 1 when in a hurry */
+enum { SEEDS = 3 }; /* data sets; 1 if report->quick */
 
 struct summary {
 	double mean[HD_HEURISTICS + 1], least[HD_HEURISTICS + 1],
-	    most[HD_HEURISTICS + 1]; /* over data sets; the last: best of all */
+	    most[HD_HEURISTICS + 1]; /* over data sets; the last element: the best heuristic of each graph */
 };
 
 static struct summary summary_of(const struct hd_lab_results *r)
@@ -40,7 +40,7 @@ static int by_best(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The graphs, from that whose best heuristic is nearest to the control priorities. The caller frees the array. */
+/* The graphs, ordered by the slowdown of the best heuristic. The caller frees the array. */
 static const struct hd_lab_case **sorted_by_best(const struct hd_lab_results *r)
 {
 	size_t n = r->n_seeds * r->n_sets;
@@ -51,7 +51,8 @@ static const struct hd_lab_case **sorted_by_best(const struct hd_lab_results *r)
 	return sorted;
 }
 
-/* Why the mean is what it is: how it is spread over graphs. The paper's figures are those of its tables' last row. */
+/* Shows how the slowdown of the best heuristic is spread over the graphs, which explains its mean. The paper's figures
+ * are those of the last row of its tables. */
 static void explain_best(struct repro_report *report, const struct hd_lab_results *r)
 {
 	const struct hd_lab_case **sorted = sorted_by_best(r);
@@ -81,7 +82,7 @@ static double rank(const double *means, int h)
 	return (double)repro_rank(means, HD_HEURISTICS, (size_t)h);
 }
 
-/* Of URTxD_L1 to URTxD_L7. */
+/* The best rank of URTxD_L1 to URTxD_L7, the family of the paper's best heuristic. */
 static double best_rank_of_family(const double *means)
 {
 	double best = HD_HEURISTICS;
@@ -90,7 +91,7 @@ static double best_rank_of_family(const double *means)
 	return best;
 }
 
-/* How many of the paper's five worst are among ours. */
+/* The number of the paper's five worst heuristics that are among our five worst. */
 static double worst_in_common(const double *means)
 {
 	enum { WORST = 5 };
@@ -117,12 +118,14 @@ static void add_rows(struct repro_report *report, const struct summary *s)
 		          HD_HEURISTICS + 1 - rank(s->mean, worst[i]), repro_at_most(3));
 		free(quantity);
 	}
-	repro_row(report, "of the paper's five worst, among our five", "", 5, worst_in_common(s->mean), repro_shown());
+	repro_row(report, "number of the paper's five worst that are among our five worst", "", 5,
+	          worst_in_common(s->mean), repro_shown());
 	repro_row(report, "Spearman's correlation of the 28 means", "", 1,
 	          repro_spearman(s->mean, paper, HD_HEURISTICS), repro_at_least(0.5));
 }
 
-/* How well the order of the 28 is determined at all: the correlation of two data sets, the mean over pairs of them. */
+/* How much the order of the 28 heuristics depends on chance: the rank correlation of two of our data sets, as the mean
+ * over all pairs of data sets. */
 static double correlation_of_data_sets(const struct hd_lab_results *r)
 {
 	double *means = tool_alloc(r->n_seeds * HD_HEURISTICS * sizeof *means), sum = 0;
@@ -226,8 +229,8 @@ int repro_ah_tables(struct repro_report *report)
 	            lab.n_sets, lab.n_tasks, lab.n_seeds, (unsigned long long)lab.seed);
 	add_rows(report, &s);
 	if (results.n_seeds > 1)
-		repro_row(report, "the same, between our own data sets", "", NAN, correlation_of_data_sets(&results),
-		          repro_shown());
+		repro_row(report, "Spearman's correlation between our own data sets", "", NAN,
+		          correlation_of_data_sets(&results), repro_shown());
 	explain_best(report, &results);
 	add_notes(report, &results, &s);
 	hd_lab_results_free(&results);

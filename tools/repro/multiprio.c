@@ -1,8 +1,8 @@
-/* mp-gain and mp-nod: the worked examples of multiprio's paper, B. Tayeb and others, "Dynamic tasks scheduling with
- * multiple priorities on heterogeneous computing systems", IPDPSW 2024: table II and figure 3.
+/* mp-gain and mp-nod: the worked examples (table II and figure 3) of multiprio's paper, B. Tayeb and others, "Dynamic
+ * tasks scheduling with multiple priorities on heterogeneous computing systems", IPDPSW 2024.
  *
- * The policy itself computes them, on graphs that are run in virtual time: a second policy hands everything on to it,
- * tasks one by one, and notes what it thinks of each. */
+ * The examples are graphs that run in virtual time under a policy defined here. It forwards every call to multiprio,
+ * ready tasks one by one, and notes the scores that multiprio gives to each task. */
 #include "repro.h"
 #include <stdlib.h>
 #include <heddle/graph.h>
@@ -79,9 +79,9 @@ static void observed_report(void *state, heddle_sched *sched)
 	}
 }
 
-/* --- Running graphs under it -------------------------------------------------------------------------------------- */
+/* --- Running graphs under the observed policy --------------------------------------------------------------------- */
 
-/* A worker of each class; times are the tasks' own. */
+/* The machine of the examples: one worker of each class. It has no times; the tasks bring theirs. */
 static const char machine[] = "version: 1\n"
                               "name: two-classes\n"
                               "nodes:\n"
@@ -133,7 +133,7 @@ static int simulate(struct heddle_graph *graph, const struct heddle_platform *pl
 }
 
 struct example {
-	double *us; /* times: [task * OBSERVED_CLASSES + class] */
+	double *us; /* time of a task on a class: us[task * OBSERVED_CLASSES + class] */
 	size_t n_tasks;
 	struct heddle_graph_edge *edges;
 	size_t n_edges;
@@ -215,7 +215,7 @@ int repro_mp_nod(struct repro_report *report)
 	repro_where(report, "%s", where);
 	repro_row(report, "NOD(T2)", "", 2.5, figures.nod[T2][0], repro_within(2.5, 1e-9));
 	repro_row(report, "NOD(T3)", "", 1, figures.nod[T3][0], repro_within(1, 1e-9));
-	repro_row(report, "place of T2 among the two, when they are taken", "", 1,
+	repro_row(report, "place of T2 in the order in which T2 and T3 are taken", "", 1,
 	          figures.place[T2] - figures.place[T1], repro_within(1, 0));
 	repro_note(
 	    report,

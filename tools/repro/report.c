@@ -1,4 +1,4 @@
-/* Reports: what an experiment found, and its files. */
+/* Reports of experiments: filled, judged, written to files. */
 #include "repro.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 /* ah-warm: figure 8 of C. Flint, B. Bramas, "Finding new heuristics for automated task prioritizing in heterogeneous
- * computing" (2020): each heuristic is run 16 times in a row, every run beginning with the averages that those before
- * it saved. Does the makespan become shorter? The paper fits a line and finds that it does not.
+ * computing" (2020): each heuristic is run 16 times in a row, and every run begins with the averages that the runs
+ * before it have saved. Does the makespan become shorter? The paper fits a line and finds that it does not.
  *
- * Runs are in virtual time, with noisy kernels and a seed of their own. Makespans are divided by the mean of their
- * heuristic's 16, so that heuristics count alike, and a line is fitted to all of them. That there is no trend means
- * that the whole confidence interval of the change from the first run to the last is within TOLERANCE: had it only to
- * contain 0, then an experiment that sees nothing would pass. */
+ * Here runs are in virtual time, with noisy execution times and a seed of their own. Makespans are divided by the mean
+ * of the 16 runs of their heuristic, so that all heuristics have the same weight, and a line is fitted to all of them.
+ * "No trend" means that the whole confidence interval of the change from the first run to the last lies within
+ * TOLERANCE. To ask only that the interval contain 0 would not do: an experiment too noisy to see anything would
+ * pass. */
 #include "repro.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ enum { RUNS = 16, TILE = 960, TILES = 40, QUICK_TILES = 30, SMALL_TILES = 16, JU
 #define NOISE 0.05
 #define TOLERANCE 2.0 /* % of the makespan */
 
-/* The first JUDGED of them decide; the others, small graphs, show how much there must be to learn from. */
+/* The first JUDGED scenes have a verdict. The others are small graphs: they show that a first run on too few tasks does
+ * not learn enough. */
 static const struct scene {
 	const char *platform;
 	int is_small;
@@ -34,7 +36,7 @@ static size_t n_scenes(const struct repro_report *report)
 }
 
 struct series {
-	double ms[HD_HEURISTICS][RUNS], relative[HD_HEURISTICS][RUNS]; /* relative: to the mean of its heuristic */
+	double ms[HD_HEURISTICS][RUNS], relative[HD_HEURISTICS][RUNS]; /* relative: ms / mean of the heuristic */
 };
 
 /* --- Running ------------------------------------------------------------------------------------------------------ */
@@ -43,7 +45,7 @@ struct runs {
 	struct heddle_config config;
 	const struct heddle_platform *platform;
 	struct work what;
-	const char *memory; /* the file of averages */
+	const char *memory; /* the file in which averages are kept from run to run */
 };
 
 static uint64_t seed_of(const struct repro_report *report, size_t scene, int h, int run)
@@ -119,9 +121,9 @@ static int run_all(const struct repro_report *report, struct series all[SCENES])
 	return status;
 }
 
-/* --- What it shows ------------------------------------------------------------------------------------------------ */
+/* --- The report --------------------------------------------------------------------------------------------------- */
 
-/* Of the first run, against the mean of the others; %. */
+/* By how much the first run is longer than the mean of the others, in %, as the mean over heuristics. */
 static double first_run(const struct series *s)
 {
 	double first = 0;
@@ -141,10 +143,11 @@ static void add_row(struct repro_report *report, size_t scene, struct repro_row 
 
 static void add_rows(struct repro_report *report, size_t scene, const struct series *s)
 {
-	static char change[] = "change from run 1 to 16, by a line through all",
-	            low[] = "its 95 % confidence interval, from", high[] = "to",
+	static char change[] = "change from run 1 to run 16, by the fitted line",
+	            low[] = "95 % confidence interval of the change, from",
+	            high[] = "95 % confidence interval of the change, to",
 	            first[] = "first run longer than the mean of the others by",
-	            page[] = "Page's rank test; a trend beyond +-1.96";
+	            page[] = "Page's rank test; a trend if beyond +-1.96";
 	const struct repro_blocks blocks = {.values = s->relative[0], .n_blocks = HD_HEURISTICS, .n = RUNS};
 	const struct repro_range near = repro_within(0, TOLERANCE);
 	struct repro_slope line = repro_slope_of(&blocks);
@@ -158,23 +161,22 @@ static void add_rows(struct repro_report *report, size_t scene, const struct ser
 
 static void add_notes(struct repro_report *report)
 {
+	repro_note(report,
+	           "The graph is a Cholesky factorisation; the paper's is the QR factorisation of a sparse matrix, "
+	           "which Heddle "
+	           "does not have. The paper gives a slope of 0.001 in the unit of its figure, on a V100 node.");
 	repro_note(
 	    report,
-	    "Cholesky here; the paper factorises a sparse matrix by QR, which Heddle has not yet. It gives a slope of "
-	    "0.001 in the unit of its figure, on a V100 node.");
-	repro_note(
-	    report,
-	    "In virtual time the models know the times of kernels from the start: what is learnt from run to run are "
-	    "the averages of each codelet (NOD, NRT, execution shares) and the idle shares. In the paper the first "
+	    "In virtual time the models know the times of kernels from the start. Only the averages of each codelet "
+	    "(NOD, NRT, execution shares) and the idle shares are learnt from run to run. In the paper the first "
 	    "run also had to measure times.");
 	repro_note(
 	    report,
-	    "A first run that is shorter than the others is no objection: the paper asks whether later ones gain.");
+	    "A first run may be shorter than the others: the paper only asks whether later runs become shorter.");
 	if (!report->quick)
-		repro_note(
-		    report,
-		    "The small graphs decide nothing. They show what the claim rests on: a first run with enough tasks "
-		    "to learn from.");
+		repro_note(report, "The small graphs have no verdict. They show when the paper's claim fails: when the "
+		                   "first run has too "
+		                   "few tasks to learn from.");
 	repro_note(report, "Execution times vary by %g %%; every run has a seed of its own.", 100 * NOISE);
 }
 
@@ -204,13 +206,15 @@ static int write_data(struct repro_report *report, const struct series all[SCENE
 
 enum { POINTS = HD_HEURISTICS * RUNS };
 
-/* Every makespan of a scene as a point, their mean per run as a line. The two series own their values and names. */
+/* Makes two series of a scene: every makespan as a point, and the mean of each run as a line. Both own their values and
+ * names. */
 static void make_series(const struct series *s, size_t scene, struct heddle_chart_series out[2])
 {
 	double *x = tool_alloc(2 * POINTS * sizeof *x), *y = tool_alloc(2 * POINTS * sizeof *y);
 	for (size_t i = 0; i < POINTS; i++) {
 		size_t run = i % RUNS;
-		x[i] = x[POINTS + run] = (double)run + 0.85 + 0.3 * (double)scene; /* side by side */
+		x[i] = x[POINTS + run] =
+		    (double)run + 0.85 + 0.3 * (double)scene; /* the points of two scenes stand side by side */
 		y[i] = 100 * s->relative[i / RUNS][run];
 		y[POINTS + run] += y[i] / HD_HEURISTICS;
 	}

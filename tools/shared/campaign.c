@@ -1,5 +1,5 @@
-/* Many simulations at once: see campaign.h. Each has a runtime of its own, so that threads share nothing but the queue,
- * the graphs and the platforms, which nobody changes. */
+/* Many simulations on several threads: see campaign.h. Each simulation has a runtime of its own, so that the threads
+ * share only the queue, and the graphs and platforms, which do not change. */
 #include "campaign.h"
 #include <math.h>
 #include <pthread.h>
@@ -47,14 +47,16 @@ void campaign_free(struct campaign *c)
 /* --- Runs --------------------------------------------------------------------------------------------------------- */
 
 struct queue {
-	struct campaign *campaign; /* const while threads run, as the next; what it points to has one writer per job */
+	/* These two do not change while threads run. Each job writes results of the campaign that no other job
+	 * writes. */
+	struct campaign *campaign;
 	const struct heddle_config *config;
-	pthread_mutex_t lock; /* protects the rest */
+	pthread_mutex_t lock; /* protects the fields below */
 	size_t next, done, n;
 	int status;
 };
 
-/* Of each problem, the first job is its bounds; then come the policies with the first seed, and so on. */
+/* The first job of a problem computes its bounds; then come all policies with the first seed, with the second, ... */
 static int run_job(const struct queue *q, size_t job)
 {
 	const struct campaign *c = q->campaign;
@@ -91,7 +93,7 @@ static void *work_off(void *arg)
 	return NULL;
 }
 
-/* The bounds are where comparison_check looks for them. */
+/* Compares all makespans with the bounds. Copies the bounds to where comparison_check looks for them. */
 static int check(struct campaign *c)
 {
 	int status = TOOL_OK;

@@ -1,5 +1,5 @@
-/* Many simulations at once: every graph on every platform, under every policy, with every seed. For `heddle
- * compare`. */
+/* Many simulations on several threads, for `heddle compare`: every graph on every platform, under every policy, with
+ * every seed. */
 #ifndef HD_SHARED_CAMPAIGN_H
 #define HD_SHARED_CAMPAIGN_H
 
@@ -9,37 +9,40 @@
 struct problem {
 	const struct work *work;                /* borrows */
 	const struct heddle_platform *platform; /* borrows */
-	struct comparison *seeds;               /* owns; one per seed; they share the bounds of the first */
+	struct comparison *seeds;               /* owns; one per seed; all have the bounds of the first */
 };
 
-/* What all runs of one policy on a problem say. */
+/* Figures of all runs of one policy on a problem. */
 struct cell {
 	size_t n;                  /* runs that did not fail */
 	double seconds, deviation; /* mean makespan, and its standard deviation over the seeds */
-	double ratio;              /* of the mean to the bound; NAN: no bound */
+	double ratio;              /* mean makespan / bound; NAN: no bound */
 	double bytes_moved, idle;  /* means */
-	/* us per task in the policy; the least: what the system does meanwhile only adds to it. NAN: not measured */
+	/* us of real time per task in the policy's callbacks; NAN: not measured. This is the least of the runs, because
+	 * whatever else the machine does only adds to the time. */
 	double sched_time;
 };
 
 struct campaign {
-	struct problem *problems; /* owns; all platforms of the first graph, then of the second */
+	struct problem *problems; /* owns; the first graph on all platforms, then the second, and so on */
 	size_t n_problems, n_seeds, n_policies;
 	const char **policies; /* borrows those of the first problem */
-	int timed; /* measure the time in the policies: for one thread, since simulations side by side disturb it */
+	/* The time in the policies is measured. Only with one thread, because simulations side by side disturb each
+	 * other. */
+	int timed;
 };
 
-/* `works` and `platforms` are borrowed until campaign_free. TOOL_OK, or a message and TOOL_USAGE: no such policy, or a
- * platform does not know an application. */
+/* What to simulate. The campaign borrows `works` and `platforms` until campaign_free. */
 struct campaign_plan {
 	struct work *works;
 	struct heddle_platform **platforms;
 	size_t n_works, n_platforms, n_seeds;
 	const char *policies; /* as comparison_init takes them */
 };
+/* TOOL_OK, or a message and TOOL_USAGE: a policy does not exist, or a platform has no times for an application. */
 int campaign_init(struct campaign *c, const struct campaign_plan *plan);
-/* Runs everything on n_threads threads, with progress; the seeds are config->seed and those that follow. TOOL_FAILURE
- * when any run failed, or ended below the bound without noise: the messages are printed. */
+/* Runs everything on n_threads threads and shows progress. The seeds are config->seed, config->seed + 1, ... Prints
+ * messages and returns TOOL_FAILURE when a run failed, or when a makespan without noise is below the bound. */
 int campaign_run(struct campaign *c, const struct heddle_config *config, size_t n_threads);
 void campaign_free(struct campaign *c);
 

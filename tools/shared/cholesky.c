@@ -1,4 +1,4 @@
-/* Cholesky factorisations for real: see cholesky.h. */
+/* Cholesky factorisations on this machine: see cholesky.h. */
 #include "cholesky.h"
 #include "trace_bounds.h"
 #include "tool.h"
@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* With the times of this run, and those that the models of `rt` hold of what it did not do. */
+/* Bounds from the times of this run. What a class of workers did not run takes the time that the models of `rt`
+ * have. */
 static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, struct heddle_bounds *out)
 {
 	struct heddle_platform *models;
@@ -26,7 +27,7 @@ struct workspace {
 	heddle_dense *dense;
 	heddle_dense_matrix *matrix;
 	void *buffer;        /* in place: the column-major matrix */
-	const char *failure; /* what has failed if something fails now */
+	const char *failure; /* the message if the next step fails */
 };
 
 static size_t element_size(enum heddle_dense_precision precision)
@@ -38,7 +39,8 @@ static int open_workspace(struct workspace *w, const struct heddle_dense_problem
 {
 	struct heddle_dense_shape shape = {
 	    .precision = p->precision, .rows = p->n, .columns = p->n, .tile = p->tile, .lower = 1};
-	/* Columns begin on cache lines, an odd number of them apart: a power of two would share cache sets. */
+	/* Columns are an odd number of cache lines apart: at a distance of a power of two they would share cache
+	 * sets. */
 	size_t lda = ((p->n + 15) / 16 | 1) * 16;
 	if (p->layout == HEDDLE_DENSE_IN_PLACE)
 		w->buffer = tool_alloc(lda * p->n * element_size(p->precision));
@@ -59,7 +61,7 @@ static int wait_for(heddle_runtime *rt, int submitted)
 	return submitted < 0 ? submitted : heddle_wait_all(rt);
 }
 
-/* The events recorded until now are not those of the factorisation. */
+/* Drops what has been recorded so far, which does not belong to the factorisation. */
 static int drop_trace(heddle_runtime *rt)
 {
 	struct heddle_trace *trace;
@@ -122,7 +124,7 @@ static int factor_often(struct workspace *w, const struct work *what, struct out
 	}
 	if (!status)
 		status = outcome_take_rest(out, w->rt, what);
-	if (!status && out->trace) { /* the same to the last digit as what `heddle trace` says */
+	if (!status && out->trace) { /* take the time of the trace, so that `heddle trace` shows the same digits */
 		outcome_take_time(out, heddle_trace_makespan(out->trace), heddle_runtime_platform(w->rt)->n_workers);
 		seconds[what->repeat - 1] = out->last_seconds;
 	}

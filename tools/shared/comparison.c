@@ -65,7 +65,7 @@ int comparison_run(struct comparison *c, const struct heddle_config *config, con
 {
 	struct heddle_config one = *config;
 	struct work plain = *what;
-	plain.record = NULL; /* the graph is the same under every policy: the run for the bounds writes it */
+	plain.record = NULL; /* the graph is the same under every policy, and work_bounds writes it */
 	c->untimed = work_untimed(platform, what);
 	if (c->untimed)
 		work_warn_untimed(platform, what, c->untimed);
@@ -103,7 +103,7 @@ int comparison_best_again(const struct comparison *c, const struct heddle_config
 {
 	struct heddle_config one = *config;
 	struct work traced = *what;
-	traced.record = NULL; /* it was written with the bounds */
+	traced.record = NULL; /* work_bounds has written the graph */
 	size_t best = comparison_best(c);
 	if (best == c->n)
 		return TOOL_FAILURE;

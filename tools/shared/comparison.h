@@ -11,34 +11,34 @@ struct comparison {
 	int *status;              /* owns; TOOL_FAILURE: no outcome, a message has been printed */
 	size_t n;
 	struct heddle_bounds bounds; /* of the graph on the platform, us */
-	char *untimed;               /* owns; classes that no task has a time for, see work_untimed; NULL: none */
+	char *untimed;               /* owns; as work_untimed says; NULL: none */
 };
 
-/* The policies that `list` names: "all", or names separated by commas. TOOL_OK, or a message and TOOL_USAGE. The names
+/* Chooses the policies: `list` is "all", or names separated by commas. TOOL_OK, or a message and TOOL_USAGE. The names
  * stay valid until comparison_free. */
 int comparison_init(struct comparison *c, const char *list);
 void comparison_free(struct comparison *c);
 
-/* What results are measured by: the largest bound, us. NAN where some workers cannot run anything: then being near to
- * the bound says little. */
+/* The bound that makespans are compared with: the largest one, in us. NAN when some workers cannot run anything,
+ * because a makespan near the bound would say little then. */
 double comparison_bound(const struct comparison *c);
 
-/* Simulates them one after the other, with progress on standard error. TOOL_FAILURE when any of them failed. Traces are
- * kept if what->keep_trace. */
+/* Simulates the policies one after the other, with progress on standard error. TOOL_FAILURE when any of them failed.
+ * Traces are kept if what->keep_trace. */
 int comparison_run(struct comparison *c, const struct heddle_config *config, const struct heddle_platform *platform,
                    const struct work *what);
 
 /* The index of the shortest makespan; c->n when all failed. */
 size_t comparison_best(const struct comparison *c);
-/* The run of the best policy again, with its trace: runs that are compared need none, and are simulated faster
+/* Runs the best policy again, to get its trace. The runs that are compared have none, because they are faster
  * without. */
 int comparison_best_again(const struct comparison *c, const struct heddle_config *config,
                           const struct heddle_platform *platform, const struct work *what, struct outcome *out);
-/* TOOL_OK, or TOOL_FAILURE with a message for each makespan below the bound: then one of the two is wrong. Means
- * nothing when execution times are noisy. */
+/* TOOL_OK, or TOOL_FAILURE with a message for each makespan below the bound, which means that one of the two is wrong.
+ * Not to be called when execution times are noisy: they may be shorter than those that the bound is made of. */
 int comparison_check(const struct comparison *c);
 
-/* The table of results; `problem` (one row) says what was simulated, on which machine, and the bounds. */
+/* Fill the table of results, and a table of one row: what was simulated, on which machine, and the bounds. */
 void comparison_table(const struct comparison *c, struct table *table);
 void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct work *what,
                         struct table *table);

@@ -14,7 +14,7 @@ static const struct table_column fact_columns[] = {
 static const struct table_column node_columns[] = {
     {"id", NULL, NULL, 0},
     {"name", NULL, NULL, TABLE_AS_TEXT},
-    {"capacity_mib", "capacity", "MiB", 0}, /* unknown: no limit */
+    {"capacity_mib", "capacity", "MiB", 0}, /* an unknown value means no limit */
     {"workers", NULL, NULL, 0},
 };
 static const struct table_column class_columns[] = {
@@ -27,7 +27,7 @@ static const struct table_column worker_columns[] = {
     {"name", NULL, NULL, TABLE_AS_TEXT},
     {"class", NULL, NULL, TABLE_AS_TEXT},
     {"node", NULL, NULL, TABLE_AS_TEXT},
-    {"core", NULL, NULL, 0}, /* unknown: bound to none */
+    {"core", NULL, NULL, 0}, /* an unknown value means that the worker is bound to no core */
 };
 static const struct table_column link_columns[] = {
     {"from", NULL, NULL, TABLE_AS_TEXT},       {"to", NULL, NULL, TABLE_AS_TEXT},

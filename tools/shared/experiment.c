@@ -28,7 +28,8 @@ static const struct argp_option options[] = {
     {"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
      "Tunables of the policy; `heddle policies POLICY` lists them", 0},
     {"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
-     "Priorities of the tasks. path: the longest path to the end; starpu: as in StarPU's Cholesky (default)", 0},
+     "Priorities of the tasks. path: length of the longest path to the end; starpu: as in StarPU's Cholesky (default)",
+     0},
     {"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
     {NULL, 0, NULL, 0, "What to show:", 3},
     {"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
@@ -39,7 +40,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* A parameter of cholesky; a wrong value ends the program. */
+/* Sets a parameter of cholesky. A wrong value ends the program. */
 static void set(struct argp_state *state, struct experiment *e, const char *name, const char *value)
 {
 	const char *wanted = work_set(&e->what.problem, name, value);
@@ -105,11 +106,11 @@ void experiment_free(struct experiment *e)
 	e->what.graph = NULL;
 }
 
-/* A graph instead of an application. Its tasks have priorities of their own, or none. */
+/* Opens the graph that is given instead of an application. --no-priorities takes its priorities away. */
 static int open_graph(struct experiment *e)
 {
 	if (e->for_cholesky)
-		return tool_usage_error("%s is of cholesky: a graph is as it is", e->for_cholesky);
+		return tool_usage_error("%s is for cholesky alone: it cannot change a graph", e->for_cholesky);
 	int status = graph_open(e->application, &e->what.graph);
 	if (!status && e->what.problem.priority == HEDDLE_DENSE_PRIORITY_NONE)
 		for (size_t i = 0; i < e->what.graph->n_tasks; i++)

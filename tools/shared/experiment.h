@@ -8,33 +8,34 @@
 struct experiment {
 	struct work what;
 	const char *application;           /* NULL until given */
-	const char *for_cholesky;          /* an option given that means nothing to a graph; NULL: none */
+	const char *for_cholesky;          /* an option that was given and that a graph does not have; NULL: none */
 	const char *sched, *sched_options; /* NULL: as configured */
-	const char *seed;                  /* text; NULL: as configured */
+	const char *seed;                  /* as text; NULL: as configured */
 	const char *trace, *gantt;         /* files to write; NULL: none */
 	int explain;
 	enum table_format format;
 	struct tool_settings settings;
 };
 
-/* Their argp; its input is a struct experiment prepared by experiment_init. */
+/* The parser of their options. Its input is a struct experiment that experiment_init has prepared. */
 extern const struct argp experiment_argp;
 void experiment_init(struct experiment *e);
 void experiment_free(struct experiment *e);
-/* After parsing: checks what argp cannot, reads the graph if there is one, and fills `config`. TOOL_OK, or a message
- * and TOOL_USAGE or TOOL_FAILURE. */
+/* Call this after parsing: it checks options that depend on each other, reads the graph if there is one, and fills
+ * `config`. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
 int experiment_config(struct experiment *e, struct heddle_config *config);
 int experiment_check_files(const struct experiment *e);
-/* Writes the files asked for: TOOL_OK, or a message and TOOL_FAILURE. */
+/* Writes the files that the options ask for: TOOL_OK, or a message and TOOL_FAILURE. */
 int experiment_write(const struct experiment *e, const struct heddle_trace *trace, const struct heddle_bounds *bounds);
 
-/* summary.c: what a trace says of workers, codelets and links, and what policies say of themselves. */
-enum { SUMMARY_TABLES = 4, SUMMARY_OF_TRACE = 3 /* the first ones; the last is of outcomes */ };
+/* summary.c: tables of workers, codelets and links, from a trace, and of figures that policies report. The first
+ * SUMMARY_OF_TRACE tables are filled from a trace, the last one from an outcome. */
+enum { SUMMARY_TABLES = 4, SUMMARY_OF_TRACE = 3 };
 void summary_init(struct table tables[SUMMARY_TABLES]);
 void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace);
-/* The trace of an outcome, if it has one, and the figures of its policy. */
+/* Adds the trace of an outcome, if it has one, and the figures of its policy. */
 void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome);
-/* Whether `path` ends as a picture does: .png, .svg, .pdf. */
+/* Whether `path` has the extension of a picture: .png, .svg or .pdf. */
 int summary_is_picture(const char *path);
 /* Draws the Gantt chart; `best` is the lower bound in us, NAN or 0 for none. */
 int summary_draw(const struct heddle_trace *trace, const char *path, double best);

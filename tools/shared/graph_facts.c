@@ -1,4 +1,4 @@
-/* Graphs on the command line, and their figures: see graph.h. */
+/* Task graphs as arguments of commands, and their statistics: see graph_facts.h. */
 #include "graph_facts.h"
 #include "tool.h"
 #include <daggen/random.h>
@@ -59,7 +59,7 @@ static void measure_levels(const struct heddle_graph *g, const struct heddle_gra
 {
 	size_t *level = tool_alloc((g->n_tasks + 1) * sizeof *level),
 	       *widths = tool_alloc((g->n_tasks + 1) * sizeof *widths);
-	for (size_t e = 0; e < out->edges; e++) /* by `to`: what leads to `from` is known */
+	for (size_t e = 0; e < out->edges; e++) /* edges are sorted by `to`, so the level of `from` is final */
 		if (level[edges[e].to] <= level[edges[e].from])
 			level[edges[e].to] = level[edges[e].from] + 1;
 	for (size_t i = 0; i < g->n_tasks; i++) {
@@ -114,7 +114,7 @@ double graph_ccr(const struct heddle_graph *graph, const struct graph_facts *fac
 			sum += isnan(time) ? 0 : time;
 			n += !isnan(time);
 		}
-		us += sum / n; /* NAN when none can */
+		us += sum / n; /* NAN when no worker can run the task */
 	}
 	return platform->n_links ? facts->handed / bandwidth / us : us >= 0 ? 0 : NAN;
 }

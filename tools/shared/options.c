@@ -1,4 +1,4 @@
-/* Options shared by the subcommands, on top of argp. */
+/* Options that several subcommands share; argp parses them. */
 #include "tool.h"
 #include "base/base.h"
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Long options that do not exist ------------------------------------------------------------------------------- */
+/* --- Misspelt long options ---------------------------------------------------------------------------------------- */
 
 struct names {
 	const char *list[128];
@@ -33,7 +33,7 @@ static void collect(const struct argp *argp, struct names *names)
 		collect(child->argp, names);
 }
 
-/* The index of the option that `word` names, in full or by its beginning, as getopt_long takes it; -1: none. */
+/* The index of the option that `word` names, in full or by its beginning, as getopt_long accepts; -1: none. */
 static int find_name(const struct names *names, const char *word, size_t length)
 {
 	int found = -1;
@@ -60,7 +60,7 @@ static int check_names(const struct argp *argp, int argc, char **argv)
 		int found = find_name(&names, word, length);
 		if (found >= 0) {
 			if (names.takes_value[found] && !word[length])
-				i++; /* the next argument is its value, whatever it looks like */
+				i++; /* the next argument is the value of the option, even if it begins with -- */
 			continue;
 		}
 		char *name = tool_format("%.*s", (int)length, word);

@@ -1,4 +1,4 @@
-/* Progress of a runtime, on a terminal: a thread that looks at its counters twice a second. */
+/* Shows the progress of a runtime on a terminal: a thread reads the runtime's counters twice a second. */
 #include "tool.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@ struct tool_watch {
 	pthread_mutex_t lock; /* protects ended */
 	pthread_cond_t wake;
 	int ended;
-	/* const while the thread runs */
+	/* these do not change while the thread runs */
 	heddle_runtime *rt;   /* borrows until tool_watch_stop */
 	const char *label;    /* borrows until tool_watch_stop */
-	double total, before; /* tasks */
+	double total, before; /* tasks to do; tasks that were done before */
 };
 
 static double executed(heddle_runtime *rt)
@@ -35,7 +35,7 @@ static void *watch(void *arg)
 		pthread_cond_timedwait(&w->wake, &w->lock, &until);
 		if (w->ended)
 			break;
-		pthread_mutex_unlock(&w->lock); /* the counters may have to wait for the runtime */
+		pthread_mutex_unlock(&w->lock); /* reading the counters may wait for the runtime's lock */
 		double done = executed(w->rt) - w->before;
 		tool_progress("%s: %.0f of %.0f tasks, %.0f %%", w->label, done, w->total, 100 * done / w->total);
 		pthread_mutex_lock(&w->lock);
@@ -61,7 +61,7 @@ struct tool_watch *tool_watch_start(heddle_runtime *rt, const char *label, doubl
 	pthread_cond_init(&w->wake, NULL);
 	if (pthread_create(&w->thread, NULL, watch, w) == 0)
 		return w;
-	destroy(w); /* the work can do without */
+	destroy(w); /* no thread could be started; go on without progress */
 	return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* What is said of names that do not exist: the one that was meant, or all that there are. */
+/* Messages about names that do not exist: they suggest the nearest name, or list all names. */
 #include "tool.h"
 #include "base/base.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a trace says of workers, codelets and links. */
+/* Tables of what workers, codelets and links did in a trace, and of what policies report. */
 #include "experiment.h"
 #include <math.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ void summary_init(struct table tables[SUMMARY_TABLES])
 }
 
 struct sum {
-	double n, time, work; /* count, us, flops or bytes */
-	double prefetched;
+	double n, time, work; /* number of tasks or transfers; us; flops or bytes */
+	double prefetched;    /* number of transfers */
 };
 
 static void add_workers(struct table *table, const struct heddle_trace *trace)
@@ -141,7 +141,7 @@ static void add_figure(struct table *table, const char *policy, const char *name
 	table_text(table, "%s", is_count ? "this run" : "since the start");
 }
 
-/* What the policy costs; what it says of itself comes after that. */
+/* Adds the calls and the time of the policy, which are measured from outside. */
 static void add_costs(struct table *table, const struct outcome *r)
 {
 	add_figure(table, r->policy, "batches of ready tasks", r->batches, "", 1);
@@ -151,7 +151,8 @@ static void add_costs(struct table *table, const struct outcome *r)
 		add_figure(table, r->policy, "time in the policy per task", r->sched_time / r->tasks, "us", 1);
 }
 
-/* What cannot be told apart by run, such as a mean, covers all that the runtime did. */
+/* Adds a figure that the policy reports. A count is of the last run; anything else, such as a mean, is since the start
+ * of the runtime. */
 static void add_reported(struct table *table, const char *policy, const struct figure *figure)
 {
 	add_figure(table, policy, figure->name, figure->value, figure->unit, figure->is_count);

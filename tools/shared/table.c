@@ -58,7 +58,7 @@ size_t table_rows(const struct table *table)
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-/* Columns that a UTF-8 string takes on the screen. */
+/* The number of columns that a UTF-8 string takes on the screen. */
 static size_t width_of(const char *text)
 {
 	size_t n = 0;
@@ -92,7 +92,7 @@ static void blanks(FILE *out, size_t n)
 		fputc(' ', out);
 }
 
-/* The last column, broken between words when the line would pass `width` (0: never). */
+/* Prints the last column, broken between words when the line would become longer than `width` (0: no limit). */
 static void print_wrapped(FILE *out, const char *text, size_t indent, size_t width)
 {
 	size_t at = indent, room = width > indent + 20 ? width : 0;
@@ -117,7 +117,7 @@ static void print_wrapped(FILE *out, const char *text, size_t indent, size_t wid
 struct text_layout {
 	char **texts;   /* headings, then the cells */
 	size_t *widths; /* per column */
-	size_t line;    /* screen columns; 0: no limit */
+	size_t line;    /* length of a line in screen columns; 0: no limit */
 };
 
 static void print_line(FILE *out, const struct table *table, const struct text_layout *layout, size_t row)
@@ -165,7 +165,7 @@ static void print_text(FILE *out, const struct table *table)
 	free(layout.widths);
 }
 
-/* One fact per line; those that are not known are left out. */
+/* Prints a table of one row, one column per line. Unknown values are left out. */
 static void print_facts(FILE *out, const struct table *table)
 {
 	size_t widest = 0;

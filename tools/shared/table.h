@@ -1,4 +1,4 @@
-/* Tables: built once, printed as text for people, CSV or JSON for programs, from the same rows. */
+/* Tables. The same rows are printed as text for people, or as CSV or JSON for programs. */
 #ifndef HD_SHARED_TABLE_H
 #define HD_SHARED_TABLE_H
 
@@ -7,26 +7,26 @@
 
 enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_JSON };
 
-/* A column whose digits are TABLE_AS_TEXT holds words and is set flush left; the others hold numbers, TABLE_ANY such of
- * any magnitude. */
+/* Special values of a column's `digits`. TABLE_AS_TEXT: the column holds words and is aligned left; all others hold
+ * numbers. TABLE_ANY: numbers of any magnitude, shown with six significant digits. */
 enum { TABLE_AS_TEXT = -1, TABLE_ANY = -2 };
 
 struct table_column {
-	const char *key;   /* in CSV and JSON */
-	const char *title; /* in text; NULL: the key */
+	const char *key;   /* name of the column in CSV and JSON */
+	const char *title; /* name of the column in text; NULL: the key */
 	const char *unit;  /* NULL: none */
-	int digits;        /* after the point in text; CSV and JSON get the whole number */
+	int digits;        /* after the decimal point, in text; CSV and JSON have all digits */
 };
 
 struct table_cell {
-	char *text;    /* owns; NULL: a number */
-	double number; /* NAN: nothing known, "-" in text, empty in CSV, null in JSON */
+	char *text;    /* owns; NULL: the cell is a number */
+	double number; /* NAN: unknown, which is "-" in text, empty in CSV, null in JSON */
 };
 
 struct table {
-	const char *key;   /* its name in JSON */
-	const char *title; /* printed above it in text; NULL: nothing */
-	int single;        /* one row that is a list of facts: one per line in text, an object in JSON */
+	const char *key;   /* name of the table in JSON */
+	const char *title; /* printed above the table in text; NULL: nothing */
+	int single; /* the table is one row, printed as a list, one column per line, in text, as an object in JSON */
 	const struct table_column *columns; /* borrowed */
 	size_t n_columns;
 	struct table_cell *cells; /* owns; row by row */
@@ -41,14 +41,14 @@ void table_optional(struct table *table, const char *text); /* NULL: there is no
 void table_free(struct table *table);
 size_t table_rows(const struct table *table);
 
-/* Prints tables one after another. Text: each under its title. CSV: each with its header line, an empty line between
- * two. JSON: one object with a member per table. Text and CSV leave tables without rows out. */
+/* Prints tables one after another. In text, each stands below its title. In CSV, each has a header line, and an empty
+ * line separates two tables. JSON is one object with a member per table. Text and CSV leave out tables without rows. */
 void table_print(FILE *out, enum table_format format, struct table *const *tables, size_t n);
 
-/* One table as a CSV file: TOOL_OK, or a message and TOOL_FAILURE. */
+/* Writes one table to a CSV file: TOOL_OK, or a message and TOOL_FAILURE. */
 int table_write_csv(const struct table *table, const char *path);
 
-/* A JSON string with its quotes. */
+/* Prints a string as JSON, with its quotes. */
 void table_json_string(FILE *out, const char *text);
 
 #endif

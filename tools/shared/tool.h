@@ -29,8 +29,8 @@ enum { TOOL_OK = 0, TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 	COMMAND(models, "performance models: list, show, plot, purge")                                         \
 	COMMAND(trace, "summarise a trace file, draw it or convert it")                                        \
 	COMMAND(lab, "which heuristic gives Heteroprio its best priorities, on random graphs of typed tasks")  \
-	COMMAND(repro, "published experiments done again, their figures beside ours")                          \
-	COMMAND(demo, "the whole of it in a minute")
+	COMMAND(repro, "published experiments repeated: the paper's figures next to Heddle's")                 \
+	COMMAND(demo, "a tour of the library in a minute: run, simulate, draw")
 
 /* argv[0] is "heddle NAME". */
 #define TOOL_DECLARE(name, summary) int tool_##name(int argc, char **argv);
@@ -40,94 +40,98 @@ int tool_calibrate(int argc, char **argv); /* heddle platform calibrate */
 
 /* --- Messages (util.c) -------------------------------------------------------------------------------------------- */
 
-/* "heddle: ..." and a newline on standard error; returns TOOL_USAGE, TOOL_FAILURE. */
+/* These print "heddle: ..." and a newline on standard error. They return TOOL_USAGE and TOOL_FAILURE. */
 int tool_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int tool_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The sentence of heddle_last_error after "heddle: WHAT: "; returns TOOL_FAILURE. */
+/* Prints "heddle: WHAT: " and what heddle_last_error says; returns TOOL_FAILURE. */
 int tool_library_error(const char *what);
 void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What heddle_model_warnings says, one message per line of it. */
+/* Prints each line of heddle_model_warnings as a message. */
 void tool_warn_models(heddle_runtime *rt);
 
-/* Memory, zeroed; a program this small has nothing better to do without it than to say so and exit with
- * TOOL_FAILURE. */
+/* Memory for the command. tool_alloc fills it with zeros. When there is none, these print a message and end the program
+ * with TOOL_FAILURE. */
 void *tool_alloc(size_t size) __attribute__((malloc));
 void *tool_realloc(void *old, size_t size);
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *tool_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* Columns of the terminal behind `out`; 0 when it is none. */
+/* The width of the terminal that `out` is, in columns; 0 when it is no terminal. */
 size_t tool_line_width(FILE *out);
-/* A line on standard error that the next one replaces; nothing unless that is a terminal. NULL: wipes it. */
+/* Shows a line of progress on standard error, in place of the one before; tool_progress_end wipes it. Nothing is shown
+ * unless standard error is a terminal. */
 void tool_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_end(void);
 
-/* progress.c: shows how many of the next `total` tasks of `rt` are done, until stopped. NULL, and nothing, unless
- * standard error is a terminal. */
+/* progress.c: shows how many of the next `total` tasks of `rt` are done, until tool_watch_stop. Unless standard error
+ * is a terminal, it shows nothing and returns NULL. */
 struct tool_watch;
 struct tool_watch *tool_watch_start(heddle_runtime *rt, const char *label, double total);
 void tool_watch_stop(struct tool_watch *watch);
 
-/* "1.5 GiB"; owned by the caller. */
+/* A number of bytes as "1.5 GiB". The caller frees it. */
 char *tool_size_text(double bytes);
 
-/* Seconds of real time since some moment. */
+/* Seconds of real time since a fixed moment; only differences mean something. */
 double tool_wall_clock(void);
 
-/* A file can be written there; TOOL_FAILURE with a message otherwise, which names a missing directory. Long work asks
- * before it begins. */
+/* Checks, before long work begins, that a file can be written: TOOL_OK, or a message (which names a missing directory)
+ * and TOOL_FAILURE. */
 int tool_check_writable(const char *path);
-/* The same for the file `name` in a directory that the user chose for several files: that is made, but not what it lies
- * in. */
+/* The same for the file `name` in a directory that the user has given for several files. Makes this directory, but not
+ * the one that contains it. */
 int tool_check_directory(const char *directory, const char *name);
 /* The extension of a path with its dot, "" without one. */
 const char *tool_extension(const char *path);
 
 /* --- Suggestions (suggest.c) -------------------------------------------------------------------------------------- */
 
-/* "`plicies` is no KIND; did you mean `policies`?" or the list of all; returns TOOL_USAGE. */
+/* Prints 'there is no KIND "plicies"; did you mean "policies"?' or the list of all candidates; returns TOOL_USAGE. */
 int tool_unknown(const char *kind, const char *word, const char *const *candidates, size_t n);
-/* The same for names of policies and of platforms: 0 when it is one (a file counts as a platform, auto as a policy
- * where Heddle may choose one). */
+/* The same for names of policies and of platforms, but TOOL_OK when the name exists. The file of a platform counts as
+ * one, and "auto" as a policy if with_auto. */
 int tool_check_policy(const char *name, int with_auto);
 int tool_load_platform(const char *name, struct heddle_platform **out);
-/* "which machine? ...", with the names of all; returns TOOL_USAGE. */
+/* Prints "which machine? ...", with the names of all platforms; returns TOOL_USAGE. */
 int tool_no_platform(void);
 
-/* plot.c: the times of one codelet against the size, one curve per class. TOOL_OK, or a message and TOOL_FAILURE. */
+/* plot.c: draws the times of one codelet against the size of its data, one curve per class. TOOL_OK, or a message and
+ * TOOL_FAILURE. */
 int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const char *path);
 
-/* describe.c: a platform, as tables on standard output. */
+/* describe.c: prints a platform as tables on standard output. */
 void tool_describe(const struct heddle_platform *platform, enum table_format format);
 
 /* --- Options (options.c) ------------------------------------------------------------------------------------------ */
 
-/* argp_parse, with an answer to misspelt long options: TOOL_OK or TOOL_USAGE. --help and wrong values end the
- * program. */
+/* argp_parse, which also suggests the right name for a misspelt long option: TOOL_OK or TOOL_USAGE. --help and wrong
+ * values end the program. */
 int tool_parse(const struct argp *argp, int argc, char **argv, void *input);
 
-/* Values of options; a wrong one ends the program with TOOL_USAGE and the valid range. */
+/* Values of options. A wrong one ends the program with TOOL_USAGE and a message that has the valid range. */
 long tool_int(const struct argp_state *state, const char *option, const char *text, long min, long max);
 double tool_real(const struct argp_state *state, const char *option, const char *text, double min, double max);
-/* Bytes: 1048576, 64M, 2G, 1.5GiB (powers of 1024). */
+/* A number of bytes, written as 1048576, 64M, 2G or 1.5GiB (powers of 1024). */
 uint64_t tool_size(const struct argp_state *state, const char *option, const char *text);
 
-/* --json and --csv, as a child parser; its input is an enum table_format. */
+/* A child parser for --json and --csv. Its input is an enum table_format. */
 extern const struct argp tool_format_argp;
 
-/* Settings of the library by name: --set window=100; its input is a struct tool_settings. */
+/* A child parser for --set NAME=VALUE, which changes a setting of the library. Its input is a struct tool_settings. */
 struct tool_settings {
-	const char *items[32]; /* "name=value", borrows argv */
+	const char *items[32]; /* each "name=value"; borrows argv */
 	size_t n;
 };
 extern const struct argp tool_set_argp;
-/* heddle_config_init, then the settings of --set: TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. */
+/* Calls heddle_config_init, then applies the settings of --set: TOOL_OK, or a message and TOOL_USAGE or
+ * TOOL_FAILURE. */
 int tool_config_init(struct heddle_config *config, const struct tool_settings *settings);
-/* Those of --set alone. */
+/* Applies the settings of --set alone. */
 int tool_config_set(struct heddle_config *config, const struct tool_settings *settings);
 
-/* The options of a subcommand that only shows something and takes no argument: the table's format, and settings. */
+/* The options of a subcommand that only shows something and takes no argument: the format of its tables, and
+ * settings. */
 struct tool_view {
 	enum table_format format;
 	struct tool_settings settings;

@@ -1,4 +1,4 @@
-/* Mean times of a trace, and the bounds they give: see trace_bounds.h. */
+/* Mean times of a trace, and bounds from them: see trace_bounds.h. */
 #include "trace_bounds.h"
 #include "tool.h"
 #include <math.h>
@@ -12,7 +12,8 @@ struct kind {
 struct means {
 	struct kind *kinds; /* owns; sorted */
 	size_t n, n_classes;
-	double *times, *counts; /* own; kind by kind, class by class: sums, then means, NAN when unknown */
+	/* own; per kind, then per class. times: us, first sums, then means, NAN when unknown. counts: tasks */
+	double *times, *counts;
 };
 
 static int by_kind(const void *a, const void *b)
@@ -23,7 +24,7 @@ static int by_kind(const void *a, const void *b)
 	return (x->footprint > y->footprint) - (x->footprint < y->footprint);
 }
 
-/* Where the times of the task's kind begin. */
+/* The index in `times` where those of the task's kind begin. */
 static size_t row_of(const struct means *m, const struct heddle_trace_task *t)
 {
 	struct kind key = {t->codelet, t->footprint};
@@ -72,7 +73,8 @@ static double time_of(const struct heddle_trace *trace, size_t task, unsigned cl
 	return m->times[row_of(m, &trace->tasks[task]) + class_id];
 }
 
-/* An unknown time would be taken for a class that cannot run the task, and make the bounds too high. */
+/* Whether all times are known. For an unknown time, the bounds would assume that the class cannot run the task, and
+ * would be too high. */
 static int complete(const struct means *m)
 {
 	for (size_t cell = 0; cell < m->n * m->n_classes; cell++)

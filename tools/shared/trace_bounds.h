@@ -4,10 +4,10 @@
 
 #include <heddle.h>
 
-/* The time of a task on a class is the mean of those of its kind (codelet and footprint) that ran there in this trace.
- * Where none did, it is the one that `models` has, a platform that may be NULL. Bounds from these means hold for the
- * run itself, whatever else the machine was doing; those from older measurements need not. *out is all NAN when a class
- * has never run a kind of task. Returns 0 or a negative heddle_status. */
+/* Computes lower bounds of the makespan of a traced run. Tasks with the same codelet and footprint are of one kind. The
+ * time of a kind on a class of workers is its mean in this trace, so that the bounds hold for this very run, whatever
+ * else the machine was doing. If the class did not run the kind, the time is that of the platform `models`, which may
+ * be NULL. *out is all NAN when a time is unknown. Returns 0 or a negative heddle_status. */
 int measured_bounds(const struct heddle_trace *trace, const struct heddle_platform *models, struct heddle_bounds *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Messages, memory, progress. */
+/* Messages, memory, lines of progress, checks of files. */
 #include "tool.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* An application or a graph in virtual time: see workload.h. */
+/* Simulates an application or a graph in virtual time: see workload.h. */
 #include "workload.h"
 #include "tool.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The iterative bound is found by the way as far as that takes about a second: a round takes time in proportion to the
- * tasks, in graphs where each has times of its own. */
+/* Limits that keep the iterative bound to about a second, because users of these functions did not ask for it alone. In
+ * a graph where every task has times of its own, the time of a round grows with the number of tasks. */
 enum { MAX_TASKS = 4000, MAX_ROUNDS = 300, MAX_WORK = 200000 };
 
 static unsigned rounds_for(size_t n_tasks)
@@ -144,7 +144,7 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 
 /* --- Runs in virtual time ----------------------------------------------------------------------------------------- */
 
-/* Submits everything and waits for it. */
+/* Submits the work and waits for it. */
 static int submit(heddle_runtime *rt, const struct work *work)
 {
 	heddle_dense *dense;
@@ -205,7 +205,7 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 	return TOOL_FAILURE;
 }
 
-/* What an application submits, from a simulated run under `eager`. */
+/* The graph of what an application submits, recorded in a simulated run under the policy eager. */
 static int unroll(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                   struct heddle_graph **out)
 {
@@ -258,7 +258,7 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 	return status;
 }
 
-/* --- Checks beforehand -------------------------------------------------------------------------------------------- */
+/* --- Checks before a simulation ----------------------------------------------------------------------------------- */
 
 static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
 enum { N_OPERATIONS = sizeof operations / sizeof *operations };

@@ -1,5 +1,5 @@
-/* What `heddle run`, `sim`, `demo` and `platform calibrate` compute -- an application, or a graph as a value -- in
- * virtual time, and what is to be said about it. Real runs: cholesky.h. */
+/* The work that `heddle run`, `sim`, `demo` and `platform calibrate` do (an application, or a task graph), its outcome,
+ * and its simulation in virtual time. Runs on this machine are in cholesky.h. */
 #ifndef HD_SHARED_WORKLOAD_H
 #define HD_SHARED_WORKLOAD_H
 
@@ -7,33 +7,33 @@
 
 struct work {
 	const char *name;                    /* of the application, or of the graph's file */
-	struct heddle_dense_problem problem; /* cholesky */
-	struct heddle_graph *graph;          /* NULL: cholesky. The holder of the work owns it */
-	const char *record; /* where to write the graph that was submitted; NULL: nowhere. Needs keep_trace */
-	int repeat;         /* real runs: factorisations in a row; at least 1 */
-	int quiet;          /* shows no progress of its own */
-	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
+	struct heddle_dense_problem problem; /* parameters of cholesky */
+	struct heddle_graph *graph;          /* NULL: the work is cholesky. Whoever opened the work owns the graph */
+	const char *record;                  /* file to write the submitted graph to; NULL: none. Needs keep_trace */
+	int repeat;                          /* factorisations in a row on this machine; at least 1 */
+	int quiet;                           /* do not show progress */
+	int keep_trace;                      /* leave the trace of the last factorisation in the outcome */
 };
 
-/* workload_parse.c: matrices of order 4096 whose tile is not chosen yet, 0; without a name. */
+/* workload_parse.c: cholesky of a matrix of order 4096, without a name, and with tile 0: not chosen yet. */
 void work_init(struct work *work);
-/* Reads what is written in one word, and settles the tile (256): "cholesky",
- * "cholesky:n=19200,tile=960,precision=s,priorities=none", a file of a graph, or "random:NAME=VALUE,..."; `text` is
- * borrowed for its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The graph, if there is one, is the
- * caller's. */
+/* Reads work that is written in one word, and settles the tile (256). The word is "cholesky",
+ * "cholesky:n=19200,tile=960,precision=s,priorities=none", the path of a graph, or "random:NAME=VALUE,..."; the work
+ * borrows `text` as its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The caller owns the graph, if there
+ * is one. */
 int work_open(struct work *work, const char *text);
-/* A tile that nobody chose becomes `usual`, or the whole matrix where that is smaller. 0: one was chosen that is larger
- * than it. */
+/* If no tile was chosen, it becomes `usual`, or the order of the matrix where that is smaller. Returns 0 if the tile
+ * that was chosen is larger than the matrix. */
 int work_settle_tile(struct work *work, size_t usual);
-/* One of the parameters of cholesky: n, tile, precision, priorities. NULL, or what it must be, to follow "it must
- * be". */
+/* Sets a parameter of cholesky: n, tile, precision or priorities. NULL, or for a wrong value, words that complete the
+ * sentence "it must be ...". */
 const char *work_set(struct heddle_dense_problem *problem, const char *name, const char *value);
 
 /* Something that the policy reports; owns its strings. */
 struct figure {
 	char *name, *unit;
 	double value;
-	int is_count; /* of the last factorisation alone; otherwise since the runtime's start */
+	int is_count; /* 1: a count, of the last factorisation alone; 0: since the start of the runtime */
 };
 struct figures {
 	struct figure *list; /* owns */
@@ -41,59 +41,65 @@ struct figures {
 };
 
 struct outcome {
-	double seconds, min_seconds, max_seconds; /* makespan: the median of the repetitions, and the extremes */
-	double gflops;                            /* NAN: unknown */
+	double seconds, min_seconds,
+	    max_seconds; /* makespan: the median of the repetitions, the least and the largest */
+	double gflops;   /* NAN: unknown */
 	double residual;
-	double last_seconds; /* of the last factorisation */
-	double wall;  /* s that the program took for the last factorisation: differs from seconds in virtual time */
-	double tasks; /* of the last factorisation, like all that follows */
+	double last_seconds; /* makespan of the last factorisation */
+	double wall; /* s of real time for the last factorisation; in virtual time, not the same as last_seconds */
+	/* The fields that follow are of the last factorisation too. */
+	double tasks;
 	double transfers, bytes_moved, evictions;
 	double busy;                        /* us, summed over workers */
 	double idle;                        /* share of workers x time, 0 to 1 */
 	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
-	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and pick in vain */
+	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and those of pick that gave no task */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
-	struct heddle_bounds bounds;        /* us; all NAN when nobody knows the times of all tasks */
-	struct figures figures;             /* what the policy reports about itself */
-	struct figures counted;             /* its counts before the last factorisation */
+	struct heddle_bounds bounds;        /* us; all NAN unless the times of all tasks are known */
+	struct figures figures;             /* what the policy reports */
+	struct figures counted;             /* the counts that the policy reported before the last factorisation */
 	char policy[64];
-	int stopped; /* TOOL_OK, or TOOL_FAILURE: the runtime did not stop well, as a message said; the rest holds */
+	/* TOOL_OK, or TOOL_FAILURE: stopping the runtime failed, and a message was printed. The other fields are
+	 * valid. */
+	int stopped;
 };
 
-/* The functions below print a message when they fail, and return TOOL_OK, TOOL_FAILURE or TOOL_USAGE; *out is to be
- * freed with outcome_free after success.
- *
- * In virtual time. Bounds are left NAN unless a trace is kept, and the iterative one even then. */
+/* The functions below return TOOL_OK, or print a message and return TOOL_FAILURE or TOOL_USAGE. After success the
+ * caller frees *out with outcome_free. */
+
+/* Simulates the work in virtual time. The bounds are NAN unless a trace is kept; the iterative one is always NAN. */
 int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
              struct outcome *out);
-/* The work's own graph, or what the application submits, from a simulated run; to be closed. */
+/* The graph of the work: its own, or what the application submits in a simulated run. Call work_close_graph after
+ * use. */
 int work_open_graph(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                     struct heddle_graph **out);
 void work_close_graph(const struct work *work, struct heddle_graph *graph);
-/* The bounds of that graph, the iterative one if it is not too large; writes it where it is asked for. */
+/* The bounds of the graph of the work; the iterative one only if the graph is not too large. Also writes the graph to
+ * work->record. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out);
-/* Whether the platform knows the four kernels of cholesky in this precision; for a graph: it is seen when it is
- * submitted. */
+/* Checks that the platform has times for the four kernels of cholesky in this precision. A graph is not checked here,
+ * but when it is submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
-/* The classes with workers that no task of the work has a time for, so that their workers stay idle: "k40m, mic". The
- * caller's; NULL: there is none. */
+/* The classes of workers that no task of the work has a time for, so that their workers stay idle, as "k40m, mic". The
+ * caller frees it. NULL: there is no such class. */
 char *work_untimed(const struct heddle_platform *platform, const struct work *work);
-/* Says so on standard error. */
+/* Warns of these classes on standard error. */
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed);
-/* Operations, 0: unknown; tasks. */
+/* The number of floating-point operations of the work (0: unknown), and its number of tasks. */
 double work_flops(const struct work *work);
 double work_tasks(const struct work *work);
 
-/* What runs fill outcomes with. These return 0 or a negative heddle_status. */
+/* Functions that fill an outcome. Those with a result return 0 or a negative heddle_status. */
 void outcome_init(struct outcome *out, const char *policy);
 void outcome_free(struct outcome *out);
-/* What the counters have gained from `before` to `after`; then how long that took, us, and with it the idle time. */
+/* Take the difference of the runtime's counters; then the makespan in us, from which the idle share follows. */
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after);
 void outcome_take_time(struct outcome *out, double us, size_t n_workers);
-/* What the policy has counted so far is not of the run that begins now. */
+/* Notes what the policy has counted so far, so that it is left out of the counts of the run that begins now. */
 int outcome_begin(struct outcome *out, heddle_runtime *rt);
-/* What the policy reports; the graph, written where the work says; the trace if it is to be kept. */
+/* Takes what the policy reports and, if it is to be kept, the trace. Writes the graph to work->record. */
 int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work *work);
 
 #endif

@@ -19,7 +19,7 @@ static int set_order(size_t *order, const char *value)
 	return 1;
 }
 
-/* The index of `value` in a list that ends with NULL, -1: it is not there. */
+/* The index of `value` in a list that ends with NULL; -1: it is not in the list. */
 static int find(const char *const *names, const char *value)
 {
 	for (int i = 0; names[i]; i++)
@@ -55,7 +55,7 @@ void work_init(struct work *work)
 	*work = (struct work){.problem = {.n = 4096}, .repeat = 1};
 }
 
-/* One NAME=VALUE. */
+/* Sets one parameter, written NAME=VALUE. */
 static int set_parameter(struct work *work, const char *text)
 {
 	size_t length = strcspn(text, "=");
