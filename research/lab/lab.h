@@ -102,8 +102,8 @@ int hd_lab_team_run(struct hd_lab_team *team, const struct hd_lab_work *work);
 /* --- Statistics of a graph (statistics.c): the columns of table 4 of the paper ------------------------------------ */
 
 struct hd_lab_statistics {
-	double close,
-	    far; /* shares of the tasks that take less than 1.5, at least 2 times as long on the slower class */
+	/* shares of the tasks that take less than 1.5, at least 2 times as long on the slower class */
+	double close, far;
 	double many_predecessors; /* share of the tasks with 4 predecessors or more */
 	double mean_predecessors, max_predecessors;
 	double no_successor, many_successors; /* shares of the tasks with no successor, with 5 or more */

@@ -16,8 +16,8 @@ struct graph_facts {
 	size_t edges;        /* implied and explicit */
 	size_t depth, width; /* depth: tasks on the longest path; width: most tasks of the same level */
 	double bytes;        /* of all data */
-	double
-	    handed; /* bytes of each datum that a task reads and an earlier task has written, summed over the reads */
+	/* bytes of each datum that a task reads and an earlier task has written, summed over the reads */
+	double handed;
 };
 /* Returns 0 or a negative heddle_status. */
 int graph_measure(const struct heddle_graph *graph, struct graph_facts *out);

@@ -41,9 +41,9 @@ struct figures {
 };
 
 struct outcome {
-	double seconds, min_seconds,
-	    max_seconds; /* makespan: the median of the repetitions, the least and the largest */
-	double gflops;   /* NAN: unknown */
+	/* makespan: the median of the repetitions, the least and the largest */
+	double seconds, min_seconds, max_seconds;
+	double gflops; /* NAN: unknown */
 	double residual;
 	double last_seconds; /* makespan of the last factorisation */
 	double wall; /* s of real time for the last factorisation; in virtual time, not the same as last_seconds */
