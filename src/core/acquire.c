@@ -1,5 +1,5 @@
-/* The program's own access to data: acquire and release, prefetch, unregister. Each is a control task in the datum's
- * chain. */
+/* The program's own access to data: acquire and release, prefetch, unregister. Each call submits a control task, whose
+ * access waits its turn in the datum's chain. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
@@ -31,7 +31,8 @@ static heddle_data *held_data(const struct hd_hold *hold)
 	return hold->task->accesses[0].data;
 }
 
-/* Of a datum that the program has: the hold of the calling thread, or else that of another one. */
+/* The hold of the calling thread on a datum, otherwise the hold of another thread. NULL: the program does not have the
+ * datum. */
 static struct hd_hold *find_hold(const heddle_data *d)
 {
 	struct hd_hold *found = NULL;
@@ -99,7 +100,7 @@ void hd_holds_release(heddle_runtime *rt)
 		h = h->next;
 		if (taken) {
 			release(rt, taken);
-			h = rt->waits.holds; /* callbacks may have run meanwhile */
+			h = rt->waits.holds; /* from the start: callbacks may have changed the list meanwhile */
 		}
 	}
 	hd_unlock(&rt->lock);
@@ -107,7 +108,7 @@ void hd_holds_release(heddle_runtime *rt)
 
 void hd_holds_free(heddle_runtime *rt)
 {
-	for (struct hd_hold *h = rt->waits.holds, *next; h; h = next) { /* their data are gone */
+	for (struct hd_hold *h = rt->waits.holds, *next; h; h = next) { /* the data are freed already */
 		next = h->next;
 		free(h);
 	}
@@ -119,7 +120,7 @@ static int is_staged(heddle_runtime *rt, void *arg)
 {
 	(void)rt;
 	const heddle_task *t = arg;
-	/* relaxed: under the core lock; pairs: nothing */
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	return atomic_load_explicit(&t->state, memory_order_relaxed) == HD_STAGED;
 }
 
@@ -137,14 +138,15 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 	                 ? hd_error(t->status, "heddle_acquire: %s cannot be brought to main memory: %s", name,
 	                            hd_task_reason(t, why, sizeof why))
 	                 : hd_error(HEDDLE_E_CANCELLED, "heddle_acquire: %s was not computed: %s", name, cause(t));
-	t->status = 0; /* that the program could not have it does not spoil the datum further */
+	t->status = 0; /* the program has changed nothing: the end of this task must not spoil the datum */
 	t->cancelled = 0;
 	t->accesses[0].mode = HEDDLE_R;
 	end_acquire(d->rt, t);
 	return status;
 }
 
-/* The wait has ended without it: nobody would release it. */
+/* The wait has failed and the thread will not release the datum: the task ends by itself when its turn comes, as a
+ * reader, so that it cannot spoil the datum. */
 static void give_up(heddle_task *t)
 {
 	t->given_up = 1;
@@ -165,8 +167,8 @@ static int check_acquire(const heddle_data *d, enum heddle_mode mode)
 	return status;
 }
 
-/* Asks for the datum and waits for it: under the lock, so that this thread is known to want it, to wait for it or to
- * have it at any moment that others can see. */
+/* Asks for the datum and waits for it. The lock is not left between the steps: other threads see this thread either
+ * wait for the datum or have it, never between the two, and so judge deadlocks rightly. */
 static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
 {
 	HD_HELD(&d->rt->lock);
@@ -200,7 +202,7 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 	struct hd_hold *hold = malloc(sizeof *hold);
 	if (!hold)
 		return hd_no_memory("an acquired datum");
-	heddle_runtime *rt = d->rt; /* a callback may unregister the datum once it is not held */
+	heddle_runtime *rt = d->rt; /* read now: a callback may unregister the datum before the unlock */
 	hd_lock(&rt->lock);
 	status = acquire(d, mode, hold);
 	hd_unlock(&rt->lock);
@@ -256,7 +258,8 @@ static int task_ended(heddle_runtime *rt, void *arg)
 	return heddle_task_done(arg);
 }
 
-/* The last task of the datum; NULL and the reason in *status when there can be none. The lock is held. */
+/* Submits the last task of the datum. NULL, with the reason in *status, when the datum cannot be unregistered. The lock
+ * is held. */
 static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
 {
 	HD_HELD(&d->rt->lock);
@@ -291,7 +294,7 @@ void hd_unregister_failed(heddle_task *t)
 		extra->name = strdup(hd_data_name(t->accesses[0].data, name, sizeof name));
 }
 
-/* What became of the value. */
+/* The status of heddle_unregister: whether the datum's value is lost. */
 static int unregistered(const heddle_task *t)
 {
 	char why[HD_REASON];

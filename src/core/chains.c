@@ -1,13 +1,14 @@
-/* The access chains: which accesses may proceed.
+/* The access chains: which accesses are granted and which must wait.
  *
- * State of a datum's chain: `granted` accesses of mode `granted_mode` are in force; `queue` holds, in submission order,
- * those that must wait. Invariant: the queue is empty or granted > 0, and the head of the queue is not compatible with
- * granted_mode. Two accesses are compatible when both read, both commute or both reduce.
- */
+ * The chain of a datum: `granted` accesses of mode `granted_mode` are in force; `queue` holds the accesses that must
+ * wait, in the order of submission. Invariant: if the queue is not empty, `granted` is not 0 and the head of the queue
+ * is not compatible with granted_mode. Two accesses are compatible when both read, both commute or both reduce.
+ * Consecutive compatible accesses form a group, which is granted together. */
 #include <stdlib.h>
 #include "runtime.h"
 
-/* SCRATCH needs the handle, not its value: it goes with the readers. */
+/* The mode as far as the chain is concerned. A SCRATCH access needs the handle to live, but no value: like a reader it
+ * excludes only those who change the datum. */
 static unsigned chain_mode(unsigned mode)
 {
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
@@ -28,7 +29,8 @@ static __attribute__((cold)) void cancel_for(heddle_task *t, const heddle_data *
 	hd_task_cancel(t, d->extra ? d->extra->cause : NULL);
 }
 
-/* An access comes into force; its task is void if it needs a value that was never computed. */
+/* Grants an access. If the task needs a value that was never computed, because a task before it failed, the task is
+ * cancelled. */
 static void grant(struct hd_access *a)
 {
 	heddle_data *d = a->data;
@@ -38,6 +40,8 @@ static void grant(struct hd_access *a)
 		cancel_for(hd_access_task(a), d);
 }
 
+/* Counts the access in the last group of the chain, or begins a new group; and notes in the access how large the group
+ * before its own is. tail_mode and tail_count are of the last group, prev_count is the size of the one before. */
 static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 {
 	if (compatible(d->tail_mode, mode) && (d->granted || d->queue)) {
@@ -77,9 +81,9 @@ void hd_graph_link(heddle_task *t)
 			link_access(&t->accesses[i]);
 }
 
-/* What advance() needs of the access at `address`, which may be a guess: submitted in a loop, the accesses of a group
- * often lie at equal distances, and following their links one by one would cost a cache miss each. `like` has the same
- * place in its task. */
+/* Prefetches what advance() needs of the access at `address`, and of its task. The address may be a guess: the tasks of
+ * a loop often lie at equal distances, and to follow their links one by one costs a cache miss each. `like` is an
+ * access with the same index in its task. */
 static void fetch_access(uintptr_t address, const struct hd_access *like)
 {
 	uintptr_t to_pending = (uintptr_t)&hd_access_task(like)->pending - (uintptr_t)like;
@@ -87,7 +91,7 @@ static void fetch_access(uintptr_t address, const struct hd_access *like)
 	__builtin_prefetch((const void *)(address + to_pending), 1);
 }
 
-/* The last granted access was given back: the next group comes into force. */
+/* The last granted access was given back: grants the group at the head of the queue. */
 static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
 {
 	struct hd_access *a = d->queue;
@@ -106,7 +110,7 @@ static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *
 	}
 	d->queue = last->next;
 	if (d->queue)
-		hd_task_fetch(hd_access_task(d->queue)); /* it is next, often very soon */
+		hd_task_fetch(hd_access_task(d->queue)); /* its group is the next to be granted, often very soon */
 	last->next = NULL;
 	while (a) {
 		struct hd_access *next = a->next;
@@ -145,7 +149,8 @@ static heddle_task *next_for_token(heddle_data *d)
 	return hd_access_task(a);
 }
 
-/* The datum is void; the first to fail is to blame, not those that were cancelled for it. */
+/* Marks the datum as never computed, because the task failed. The task that failed first stays the cause that messages
+ * name: a task that was cancelled for it does not replace it. */
 static __attribute__((cold)) void spoil(struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -176,7 +181,7 @@ static void release_access(struct hd_access *a, int status, void (*ready)(heddle
 		advance(d, ready, arg);
 }
 
-/* In the order in which they were made to wait. */
+/* Takes the task's edges, in the order in which they were made: the list has the newest first. */
 static struct hd_edge *take_edges(heddle_task *t)
 {
 	struct hd_edge *reversed = NULL;
@@ -199,7 +204,7 @@ static void release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *
 			hd_task_cancel(e->to, cause);
 		if (--e->to->pending == 0)
 			ready(e->to, arg);
-		e->to->refs--; /* the graph's own reference is still there: it ends later */
+		e->to->refs--; /* not the last reference: the graph keeps one until the task ends */
 		free(e);
 		e = next;
 	}
@@ -219,7 +224,7 @@ void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void
 int hd_graph_after(heddle_task *before, heddle_task *after)
 {
 	HD_HELD(&hd_task_runtime(after)->lock);
-	/* relaxed: the core lock is held; pairs: nothing */
+	/* Relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes. */
 	if (atomic_load_explicit(&before->state, memory_order_relaxed) >= HD_RELEASED) {
 		if (before->status) {
 			char *cause = hd_task_blame(before);
@@ -263,15 +268,16 @@ static void take_all_tokens(heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (needs_token(&t->accesses[i])) {
 			t->accesses[i].data->token = 1;
-			if (HD_UNLIKELY(t->accesses[i].data->poisoned)) /* by the one that had it before */
+			if (HD_UNLIKELY(t->accesses[i].data->poisoned)) /* a commuting task before this one failed */
 				cancel_for(t, t->accesses[i].data);
 			t->accesses[i].flags |= HD_ACCESS_TOKEN;
 		}
 	}
 }
 
-/* All or none: a task that waits holds nothing, so two of them cannot wait for each other; and what was offered to it
- * goes to the next: those accesses come before `offers`, in their order. */
+/* The task takes no token and queues for the one it lacks: a task that waits holds no token, so no two tasks can wait
+ * for each other. Its other tokens, one of which it may have been offered, are to be offered to the next in their
+ * queues: returns those accesses, in their order, followed by `offers`. */
 static struct hd_access *wait_and_offer(heddle_task *t, struct hd_access *lacking, struct hd_access *offers)
 {
 	wait_for_token(lacking);
@@ -288,7 +294,9 @@ static struct hd_access *wait_and_offer(heddle_task *t, struct hd_access *lackin
 void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	struct hd_access *offers = NULL; /* whose datum's token the next one may have; a loop, for thousands may wait */
+	/* Accesses whose token, if it is free, the next task in its queue may have. A list and a loop instead of
+	 * recursion, since thousands of tasks may wait. */
+	struct hd_access *offers = NULL;
 	while (t) {
 		struct hd_access *lacking = lacking_token(t);
 		if (lacking) {
@@ -314,17 +322,17 @@ static unsigned count_preds(const heddle_task *t)
 	unsigned n = t->extra ? t->extra->n_preds : 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		n += t->accesses[i].n_preds;
-	return n ? n : 1; /* a step of a reduction, which waits for the one before it and is not counted */
+	return n ? n : 1; /* 0 only for a step of a reduction: it waits for one task, the step before it */
 }
 
-/* A worker may run it yet; without memory for its model entry, for example, it only waits to end. */
+/* Whether a worker will run the task: a cancelled one only waits for its turn to end. */
 static int will_run(const heddle_task *t)
 {
 	return t->kind == HD_TASK_CODELET && !t->cancelled;
 }
 
-/* Whether this walk has come by a task before. While a task waits, `link` is the core's, and no policy has it yet: the
- * number of the last walk that came by is kept there. */
+/* Whether this walk over successors has met the task before. The number of the last walk that met it is kept in its
+ * `link`, which no policy uses while the task waits. */
 static int seen_before(heddle_task *s, uint64_t walk)
 {
 	int seen = s->link.u.word == walk;
@@ -334,7 +342,9 @@ static int seen_before(heddle_task *s, uint64_t walk)
 
 void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, unsigned, void *), void *arg)
 {
-	const heddle_task *last = NULL; /* with many data in common it comes many times in a row: counted once */
+	/* The successor met last: one with many data in common comes many times in a row. Its predecessors are counted
+	 * once. */
+	const heddle_task *last = NULL;
 	unsigned n_preds = 0;
 	uint64_t walk = ++hd_task_runtime(t)->n_walks;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {

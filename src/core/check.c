@@ -1,10 +1,9 @@
-/* Whether the structure of a runtime is what the code everywhere else takes it to be.
+/* Checks the invariants of a runtime's structure, which all other code relies on.
  *
- * First all live tasks and all data are collected from where their memory comes from, and sorted by address. Then every
- * list is followed: what it holds must be among them, in the state that the list stands for, and in no other list. Then
- * what the lists have said is compared with what each task and datum says itself, and with the counters. Nothing is
- * changed. Tasks that lie in an inbox or belong to the pool are not looked at: they may be changing.
- */
+ * First, all live tasks are collected from the pool and all data from the list of handles, and sorted by address. Then
+ * every list is followed: each task in it must be a live one, in a state that belongs to this list, and in no other
+ * list. Last, what was counted on the way is compared with the fields of each task and datum and with the runtime's
+ * counters. Nothing is changed. Tasks in an inbox and free tasks are left out: other threads may be changing them. */
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +72,7 @@ int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place
 
 /* --- Lists of tasks ----------------------------------------------------------------------------------------------- */
 
-/* A queue through link.next. Adds its length to *n, which may be NULL. */
+/* Follows a queue through link.next. Adds its length to *n, which may be NULL. */
 static int check_queue(struct hd_check *c, const heddle_task *first, const heddle_task *tail, enum hd_place place,
                        const char *name, uint64_t *n)
 {
@@ -159,7 +158,7 @@ static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t 
 	return 0;
 }
 
-/* What a worker's tasks say about it. */
+/* What the tasks of a worker add up to. */
 struct load {
 	uint32_t in_flight, staged, running;
 	double backlog;
@@ -180,7 +179,7 @@ static void add_load(const heddle_task *t, struct load *loads)
 
 static int compare_load(const struct hd_worker *w, const struct load *l)
 {
-	/* us: the backlog is a running sum, whose rounding errors stay */
+	/* us, and a fraction: the backlog is a running sum, whose rounding errors add up */
 	static const double INEXACT_US = 1e-3, INEXACT = 1e-6;
 	if (w->in_flight != l->in_flight)
 		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u", worker_name(w),
@@ -252,7 +251,8 @@ static int check_edges(struct hd_check *c)
 	return 0;
 }
 
-/* A task that waits for nothing must be where somebody will find it. */
+/* Whether the task was found where a task in its state may be. One that waits for nothing must be in a list, or with
+ * the policy, so that it cannot be forgotten. */
 static int may_be_at(const struct hd_checked_task *seen)
 {
 	const heddle_task *t = seen->task;
@@ -281,7 +281,7 @@ static int check_task(const struct hd_check *c, const struct hd_checked_task *se
 	if (!may_be_at(seen))
 		return hd_broken("task %llu, %s, is in no list that will be looked at, or in one for other tasks",
 		                 order, state_names[state]);
-	/* The graph's own, one per explicit dependency, perhaps the program's. */
+	/* One reference for the graph, one per explicit dependency, and one if the program has the task. */
 	if (t->refs != 1 + seen->edges && t->refs != 2 + seen->edges)
 		return hd_broken("task %llu: %u explicit dependencies lead to it; refs says %u", order, seen->edges,
 		                 t->refs);
@@ -350,13 +350,14 @@ static int check_inboxes(struct hd_check *c)
 	const heddle_runtime *rt = c->rt;
 	int filled_is_listed = rt->inlet.filled == NULL;
 	for (const struct hd_inbox *i = rt->inlet.inboxes; i; i = i->next) {
-		/* pairs: the store of tail in push; only the number is looked at, not what lies in the slots */
+		/* Relaxed, although it pairs with the store in push: only the number is used, not what lies in the
+		 * slots. */
 		uint32_t tail = atomic_load_explicit(&i->tail, memory_order_relaxed);
 		if (tail - i->head > HD_INBOX_SIZE)
 			return hd_broken("an inbox has more tasks than slots");
 		filled_is_listed |= i == rt->inlet.filled;
 	}
-	/* relaxed: it is given and revoked under the lock; pairs: nothing */
+	/* Relaxed, pairs with nothing: the lease is only written under the lock. */
 	uint64_t lease = atomic_load_explicit(&rt->lease, memory_order_relaxed);
 	if (!filled_is_listed || (lease && (!rt->inlet.filled || lease != rt->inlet.filled->thread)))
 		return hd_broken("the lease is another thread's than the inbox that may hold tasks");
@@ -380,7 +381,7 @@ static int is_listed_at_its_datum(const struct hd_hold *hold)
 	return h != NULL;
 }
 
-/* Who has asked for what: each with an ACQUIRE task of its own, which is staged when the program has the datum. */
+/* Each hold has an ACQUIRE task of its own, which is staged once the program has the datum. */
 static int check_holds(struct hd_check *c)
 {
 	size_t n = 0;

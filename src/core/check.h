@@ -1,5 +1,5 @@
-/* What hd_check knows while it looks at a runtime: every live task and every datum, found by address, and what the
- * lists and references that it has followed so far say about each. */
+/* What hd_check notes while it follows the lists of a runtime: for every live task and every datum, the places where it
+ * was found and the references to it. */
 #ifndef HD_CORE_CHECK_H
 #define HD_CORE_CHECK_H
 
@@ -16,14 +16,14 @@ enum hd_place {
 	HD_CALLED
 };
 
-/* Accesses by what they may be in force with. A reader that gave up waiting (see heddle_acquire) stays in the chain as
- * whatever it was. */
+/* Accesses by the kind of group that they are in. An ACQUIRE that was given up has become a reader, but stays in the
+ * group that it was linked into: it has a kind of its own. */
 enum hd_access_kind { HD_READS, HD_WRITES, HD_COMMUTES, HD_REDUCES, HD_GIVEN_UP, HD_ACCESS_KINDS };
 
 struct hd_checked_task {
 	uint64_t key; /* its address */
 	const heddle_task *task;
-	uint32_t pending; /* what it waits for, counted anew */
+	uint32_t pending; /* how many things it waits for, counted by the check */
 	uint32_t edges;   /* explicit dependencies that point to it */
 	enum hd_place place;
 };
@@ -31,35 +31,35 @@ struct hd_checked_task {
 struct hd_checked_data {
 	uint64_t key; /* its address */
 	const heddle_data *data;
-	const heddle_data *owner;           /* of a private copy; NULL: it is no such copy, or nobody's any more */
-	uint32_t accesses[HD_ACCESS_KINDS]; /* of live tasks */
-	uint32_t queued[HD_ACCESS_KINDS];   /* those of them that wait for their turn */
+	const heddle_data *owner; /* the datum whose private copy this is; NULL: it is none, or its owner is gone */
+	uint32_t accesses[HD_ACCESS_KINDS]; /* accesses of live tasks */
+	uint32_t queued[HD_ACCESS_KINDS];   /* those of `accesses` that wait in the datum's queue */
 	uint32_t tokens;                    /* accesses that hold its commute token */
 	uint32_t writers;                   /* accesses that are counted as writing it */
-	uint32_t *pins;                     /* per node */
+	uint32_t *pins;                     /* per node: pins on its replica; a part of the array in struct hd_check */
 };
 
 struct hd_check {
 	heddle_runtime *rt;
-	struct hd_checked_task *tasks; /* owns; sorted */
-	struct hd_checked_data *data;  /* owns; sorted */
-	uint32_t *pins;                /* owns */
+	struct hd_checked_task *tasks; /* owned; sorted by key */
+	struct hd_checked_data *data;  /* owned; sorted by key */
+	uint32_t *pins;                /* owned; the counters of all data */
 	size_t n_tasks, n_data, max_data;
 };
 
-/* HEDDLE_E_STATE with the sentence. */
+/* Returns HEDDLE_E_STATE, with a message that says which invariant is broken. */
 #define hd_broken(...) hd_error(HEDDLE_E_STATE, __VA_ARGS__)
 
 /* Compares two entries of either table. */
 int hd_check_by_key(const void *a, const void *b);
-/* NULL: it is no live task; no datum of the runtime. */
+/* NULL: `t` is no live task, `d` is no datum of the runtime. */
 struct hd_checked_task *hd_check_find_task(const struct hd_check *c, const heddle_task *t);
 struct hd_checked_data *hd_check_find_data(const struct hd_check *c, const heddle_data *d);
-/* A list has the task: it must be live and in no other list. `list` names it for the sentence. */
+/* Notes that the task was found in a list: it must be live and in no other list. `list` names the list in messages. */
 int hd_check_place(struct hd_check *c, const heddle_task *t, enum hd_place place, const char *list);
 static inline unsigned hd_check_state(const heddle_task *t)
 {
-	/* relaxed: the core lock is held; pairs: nothing */
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 

@@ -1,4 +1,5 @@
-/* Codelets: copies of what the program described, resolved against one machine. */
+/* Codelets: a copy of what the program described, and what follows from it for this machine: which classes of workers
+ * can run it, and with which kernel. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
@@ -60,7 +61,8 @@ static int has_word(const char *list, const char *word)
 	return 0;
 }
 
-/* "a, b" and c make "a, b, c". The list is freed; NULL: out of memory, before or now. */
+/* Appends `word` to the list, "a, b" and "c" make "a, b, c", unless it is there. Frees `list` if the result is another.
+ * NULL when out of memory, or if `list` is NULL. */
 static char *with_word(char *list, const char *word)
 {
 	if (!list || has_word(list, word))
@@ -105,7 +107,7 @@ static int unknown_kind(const heddle_runtime *rt, const char *codelet, const cha
 	return status;
 }
 
-/* A kernel for a kind that does not exist would never be run, nor missed. */
+/* A kernel for a kind of workers that does not exist is an error: otherwise a misspelt kind would go unnoticed. */
 static int check_kinds(const heddle_runtime *rt, const struct heddle_codelet_desc *d)
 {
 	for (size_t i = 0; i < d->n_implementations; i++)
@@ -117,7 +119,7 @@ static int check_kinds(const heddle_runtime *rt, const struct heddle_codelet_des
 static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
 	c->desc = *d;
-	c->desc.implementations = NULL; /* resolved into kernels below */
+	c->desc.implementations = NULL; /* the program's array; resolve puts its kernels into c->kernels */
 	c->desc.modes = NULL;
 	c->desc.name = strdup(d->name);
 	if (d->n_modes) {
@@ -129,7 +131,7 @@ static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
 }
 
-/* --- Resolved against the machine --------------------------------------------------------------------------------- */
+/* --- What the machine can run ------------------------------------------------------------------------------------- */
 
 static char *kinds_of(const struct heddle_codelet_desc *d)
 {
@@ -168,8 +170,9 @@ static int has_workers(const heddle_runtime *rt, size_t class_id)
 	return 0;
 }
 
-/* A class without workers can run nothing. Where times are given, a class can run what the platform, or the codelet
- * itself, may have a time for: task by task the model decides. */
+/* Whether a class has workers and can run the codelet: with kernels that are run, if it has one; in virtual time, if
+ * the platform or the codelet may have a time for it. Whether there is one for the sizes of a task is decided per
+ * task. */
 static int class_can(heddle_runtime *rt, heddle_codelet *c, size_t class_id)
 {
 	if (!has_workers(rt, class_id))
@@ -236,7 +239,7 @@ static int add_choice(heddle_runtime *rt, heddle_codelet *c, const struct heddle
 	return hd_perf_model(rt->perf, &desc, &to->model);
 }
 
-/* Under the core lock, as everything that concerns models. */
+/* Under the core lock, which guards the models. */
 static int open_choices(heddle_runtime *rt, heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
 	HD_HELD(&rt->lock);
@@ -263,7 +266,8 @@ void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate)
 			continue;
 		const struct hd_perf_entry *e = hd_task_entry(t, c->choices[i].model);
 		unsigned samples = e ? e->cells[class_id].samples : 0;
-		/* Too few samples come before any time, the fewest first. */
+		/* An implementation with too few samples gets a negative cost, the lower the fewer it has, and so comes
+		 * before all others. */
 		double cost = samples < calibrate || !e || isnan(hd_perf_time(e, class_id)) ? -1.0 / (samples + 1.0)
 		                                                                            : hd_perf_time(e, class_id);
 		if (t->choice && cost >= least)

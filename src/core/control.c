@@ -1,8 +1,8 @@
-/* Controls: tasks of the core itself, which need no worker: the program's acquire, unregister, partition, prefetch, and
- * the end of a reduction. They run under the lock as soon as they are ready, or when their data have come home. */
+/* Controls are tasks without a codelet, which need no worker: the program's acquire, unregister, partition and
+ * prefetch, and the end of a reduction. They run under the lock as soon as they are ready; those that need data in main
+ * memory end when the data have arrived there. */
 #include "runtime.h"
 
-/* The data of a control are in main memory (or cannot be). */
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 {
 	HD_HELD(&rt->lock);
@@ -31,7 +31,7 @@ static void stage_control(heddle_runtime *rt, heddle_task *t)
 		hd_control_staged(rt, t, status);
 }
 
-/* Whether the program wants the value: it gave a buffer, and some other node has the newest value. */
+/* Whether the value must be copied to the program's buffer: it gave one, and only other nodes have the newest value. */
 static int wants_value_home(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
@@ -43,7 +43,7 @@ static void run_reduce(heddle_runtime *rt, heddle_task *t)
 	if (!t->spawned && !t->cancelled) {
 		t->status = hd_reduce_spawn(t);
 		if (t->pending)
-			return; /* comes back when the last step has ended */
+			return; /* hd_control_run is called again when the last step has ended */
 	}
 	hd_private_drop(t->accesses[0].data, 1);
 	hd_core_end(rt, t, 0);
@@ -62,7 +62,7 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 			stage_control(rt, t);
 		return;
 	case HD_TASK_UNREGISTER:
-		/* A value nobody wants is not fetched: only transfers under way must end before the handle goes. */
+		/* The value is not fetched: only transfers under way must end before the handle is freed. */
 		if (wants_value_home(t->accesses[0].data)) {
 			stage_control(rt, t);
 			return;

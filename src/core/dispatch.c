@@ -1,5 +1,5 @@
-/* Dispatching: ready tasks are told to the policy, workers that can hold another task are offered to it, and what it
- * gives them is staged, begun and ended there. Everything runs under the core lock.
+/* Dispatching: the policy is told of ready tasks and asked for tasks for the workers that can hold another one; a task
+ * that it gives to a worker is staged, begun and ended there. Everything runs under the core lock.
  *
  *   tell_policy (policy.ready) ──► fill: ask_policy (policy.pick) ──► assign: hd_stage ──► staged
  *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_end in task_life.c
@@ -52,7 +52,7 @@ double hd_worker_free_at(struct hd_worker *w, double now)
 	return (end > now ? end : now) + w->backlog;
 }
 
-/* A picked task is all there: it queues for its worker. */
+/* All data of a picked task have arrived: the task queues for its worker. */
 static void staged(heddle_runtime *rt, heddle_task *t)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
@@ -63,14 +63,14 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 		rt->engine->worker_ready(w);
 }
 
-/* The data of a picked task cannot be had: it has ended without having begun. */
+/* The data of a picked task cannot be had: ends the task, which has not begun. */
 static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
 	hd_stage_end(t, w->node);
 	w->in_flight--;
 	w->backlog -= t->link.u.key;
-	if (rt->sched.policy->done) /* it counts what it has given */
+	if (rt->sched.policy->done) /* the policy may count the tasks that each worker has */
 		rt->sched.policy->done(rt->sched.state, t, w->id);
 	hd_core_end(rt, t, status);
 	if (w->in_flight < w->pipeline)
@@ -110,7 +110,7 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	rt->count.ready--;
 	t->worker = w->id;
 	t->picked = rt->now;
-	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN: unknown, counts nothing */
+	t->link.u.key = predicted > 0 ? predicted : 0; /* NAN, an unknown time, counts as 0 */
 	w->backlog += t->link.u.key;
 	w->held_us = (w->in_flight ? w->held_us : 0) + hd_core_expected(t);
 	w->waits_since = w->in_flight ? w->waits_since : rt->now;
@@ -127,7 +127,7 @@ static void assign(struct hd_worker *w, heddle_task *t)
 		hd_core_staged(rt, t, status);
 }
 
-/* The clock before a call of the policy, if these are measured. */
+/* The clock before a call of the policy, if calls are measured (the setting time_policy). */
 static double policy_begins(const heddle_runtime *rt)
 {
 	return HD_UNLIKELY(rt->config.time_policy) ? hd_clock_us() : 0;
@@ -139,7 +139,7 @@ static void policy_ends(heddle_runtime *rt, double began)
 		rt->outcome.stats.sched_time += hd_clock_us() - began - rt->clock_cost;
 }
 
-/* A policy of the program gave what it must not give: the next wait for all says so. */
+/* A policy of the program gave a task that it must not give: the next heddle_wait_all reports it. */
 static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, const char *why)
 {
 	heddle_runtime *rt = w->rt;
@@ -153,11 +153,11 @@ static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, co
 	return status;
 }
 
-/* What a policy of the program has picked: NULL if it cannot have the task any more. One that the worker cannot run
- * fails, since the policy has let go of it. */
+/* Checks a task that a policy of the program has picked. NULL: the task is not ready, so the policy must have given it
+ * before. A task that the worker cannot run fails: the policy will not give it to another worker. */
 static heddle_task *check_pick(const struct hd_worker *w, heddle_task *t)
 {
-	/* relaxed: under the core lock; pairs: nothing */
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) != HD_READY) {
 		note_misbehaviour(w, t, "is not ready: perhaps it was given before");
 		return NULL;
@@ -188,16 +188,16 @@ static void tell_policy(heddle_runtime *rt)
 	if (HD_UNLIKELY(rt->outcome.first_ready < 0))
 		rt->outcome.first_ready = rt->dispatch.batch[0]->ready;
 	rt->count.ready += n;
-	rt->dispatch.n_batch =
-	    0; /* the policy prefetches, it does not make tasks ready: the array stays as it is meanwhile */
+	rt->dispatch.n_batch = 0; /* the array stays as it is: the policy may prefetch, but that makes no task ready */
 	double began = policy_begins(rt);
 	rt->sched.policy->ready(rt->sched.state, rt->dispatch.batch, n, rt->dispatch.releaser);
 	policy_ends(rt, began);
 	rt->outcome.stats.sched_batches++;
 }
 
-/* Beyond its pipeline a worker takes some more tasks at once when they are tiny, there are plenty for all, and nobody
- * may be waiting for one of them in particular: they are only seen to have ended when all have. */
+/* Whether the worker may take another task. Beyond its pipeline it takes tasks to run as a burst. All tasks of a burst
+ * are seen to end together, so this is only done while they are tiny, there are enough ready tasks for all workers, and
+ * no thread can wait for one of them in particular. */
 static int can_hold_more(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
@@ -258,7 +258,7 @@ void hd_core_refill(struct hd_worker *w)
 		hd_memory_retry(rt);
 	tell_policy(rt);
 	rt->dispatch.releaser = -1;
-	fill(w); /* before the others: it is awake, and what it released is warm in its cache */
+	fill(w); /* before other workers: this one is awake, and the data of the tasks it made ready are in its cache */
 	if (w->in_flight < w->pipeline && !w->staged.first) {
 		hd_drain(rt);
 		tell_policy(rt);
@@ -326,7 +326,7 @@ void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
 	while (all.first) {
 		heddle_task *t = hd_queue_pop(&all);
 		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
-		struct hd_worker *w = extra ? to : from; /* without memory for the note it stays where it is */
+		struct hd_worker *w = extra ? to : from; /* out of memory for picked_by: the task stays where it is */
 		hd_queue_push(&w->staged, t);
 		if (extra) {
 			if (!extra->picked_by)
@@ -340,7 +340,7 @@ void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
 	}
 }
 
-/* The worker that the policy counts the task with. */
+/* The worker that the policy gave the task to, where another may have taken it over. */
 static unsigned given_to(const struct hd_worker *w, const heddle_task *t)
 {
 	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : w->id;
@@ -351,16 +351,15 @@ void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double star
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
-	rt->outcome.last_end = now > rt->outcome.last_end
-	                           ? now
-	                           : rt->outcome.last_end; /* another worker may have been quicker to the lock */
+	/* Another worker may have finished a later task and taken the lock first. */
+	rt->outcome.last_end = now > rt->outcome.last_end ? now : rt->outcome.last_end;
 	w->busy += now - start;
 	w->waits_since = now;
 	w->running = NULL;
 	w->in_flight--;
 	rt->count.running--;
 	if (!t->status)
-		t->status = status; /* what is recorded below says it */
+		t->status = status; /* now, so that the record below has it */
 	if (!status && !rt->engine->times_are_given) {
 		hd_perf_record(t->perf, w->class_id, now - start);
 		if (HD_UNLIKELY(t->choice))

@@ -1,4 +1,5 @@
-/* The state of a runtime in words: one line for messages, everything for people and debuggers. */
+/* The state of a runtime in words: one line for the messages of the watchdog and of deadlocks, all of it for
+ * heddle_dump. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <heddle/trace.h>
@@ -21,7 +22,7 @@ struct list {
 static void describe_task(const heddle_task *t, void *arg)
 {
 	struct list *l = arg;
-	/* relaxed: under the core lock; pairs: nothing */
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
 	if ((state != HD_READY && state != HD_PICKED) || l->shown++ >= 8)
 		return;
@@ -33,7 +34,7 @@ static void describe_task(const heddle_task *t, void *arg)
 		fprintf(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
 }
 
-/* One line, malloc'd; NULL when out of memory. */
+/* What waits for what, in one line that the caller frees; NULL when out of memory. */
 static char *describe_hang(heddle_runtime *rt)
 {
 	char *text = NULL;
@@ -99,16 +100,17 @@ int hd_core_deadlock(heddle_runtime *rt)
 /* One access of a task that is in the graph. */
 struct use {
 	const struct hd_access *access;
-	int waits;         /* it is not its turn yet */
-	struct use *first; /* in the list: of the same datum */
-	/* of the first: those of the datum that do not wait, and how many they are */
+	int waits;         /* the access waits in the datum's queue; otherwise it is granted */
+	struct use *first; /* the first access to the same datum in the list */
+	/* Only of that first access: a task whose access to the datum is granted, and how many such accesses there
+	 * are. */
 	const heddle_task *holder;
 	size_t n_holders;
 };
 
-/* All of them, by datum and then by task: who has a datum, and who waits for it. */
+/* The accesses of all tasks in the graph, sorted by datum and then by address. */
 struct uses {
-	struct use *list; /* owns; NULL: nobody knows, for the lock or the memory could not be had */
+	struct use *list; /* owned; NULL: not known, because the lock could not be taken or memory is short */
 	size_t n, max;
 };
 
@@ -120,7 +122,7 @@ struct dump {
 
 static unsigned state_of(const heddle_task *t)
 {
-	/* relaxed: under the core lock, or it says that it may be changing; pairs: nothing */
+	/* Relaxed, pairs with nothing: under the core lock; without it, the dump says that what it shows may change. */
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
@@ -140,7 +142,7 @@ static void add_uses(const heddle_task *t, void *arg)
 {
 	struct uses *uses = arg;
 	unsigned state = state_of(t);
-	if (!in_graph(state) || state == HD_RELEASED) /* then its data may be gone */
+	if (!in_graph(state) || state == HD_RELEASED) /* the data of a released task may be freed */
 		return;
 	for (uint32_t i = 0; i < t->n_accesses && uses->n < uses->max; i++)
 		if (!(t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
@@ -161,7 +163,7 @@ static struct use *find_use(const struct uses *uses, const struct hd_access *a)
 	return uses->list ? bsearch(&key, uses->list, uses->n, sizeof key, by_place) : NULL;
 }
 
-/* Who has each datum. */
+/* Finds, for each datum, the tasks whose accesses are granted. */
 static void find_holders(struct uses *uses)
 {
 	for (size_t i = 0; i < uses->n; i++) {
@@ -191,7 +193,7 @@ static void find_uses(heddle_runtime *rt, struct uses *uses)
 	find_holders(uses);
 }
 
-/* What it looks like: "100 x 4 of 8 bytes". */
+/* Prints the shape of a datum: "100 x 4 of 8 bytes". */
 static void print_shape(FILE *out, const heddle_data *d)
 {
 	if ((d->traits & HD_DATA_OBJECT) || hd_data_n_parts(d) > 1) {
@@ -203,7 +205,7 @@ static void print_shape(FILE *out, const heddle_data *d)
 	fprintf(out, "%s%zu bytes", d->part.n_dims ? " of " : "", d->part.elem_size);
 }
 
-/* Those of the same datum that are before it: the first is named. */
+/* Prints who has the datum that an access waits for: the name of the first task, and the number of the others. */
 static void print_holders(const struct dump *dump, const struct use *use)
 {
 	char title[HD_TITLE];
@@ -238,7 +240,7 @@ static void print_access(const struct dump *dump, const struct hd_access *a, uns
 	fputc('\n', dump->out);
 }
 
-/* Data whose turn has not come, and tasks that it was told to wait for. */
+/* For a task that waits: the number of ungranted accesses and unfinished explicit predecessors. */
 static void print_pending(FILE *out, const heddle_task *t)
 {
 	if (t->pending)
@@ -247,7 +249,7 @@ static void print_pending(FILE *out, const heddle_task *t)
 		fputs("waits for its turn", out);
 }
 
-/* What it does, and where. */
+/* What the task does or waits for, and where. */
 static void print_state(const struct dump *dump, const heddle_task *t, unsigned state)
 {
 	const char *worker = t->codelet ? dump->rt->platform->workers[t->worker].name : "main memory";
@@ -280,7 +282,8 @@ static void print_task(const heddle_task *t, void *arg)
 	fprintf(dump->out, "    %-40s ", hd_task_title(t, title, sizeof title));
 	print_state(dump, t, state);
 	fputc('\n', dump->out);
-	for (uint32_t i = 0; state != HD_RELEASED && i < t->n_accesses; i++) /* later a datum may be gone */
+	/* The data of a released task may be freed. */
+	for (uint32_t i = 0; state != HD_RELEASED && i < t->n_accesses; i++)
 		print_access(dump, &t->accesses[i], state);
 }
 
@@ -299,7 +302,7 @@ static void print_all(const struct dump *dump)
 {
 	const heddle_runtime *rt = dump->rt;
 	FILE *out = dump->out;
-	/* relaxed: a figure for people; pairs: nothing */
+	/* Relaxed, pairs with nothing: only the number is shown, the slots are not read. */
 	uint32_t tail = rt->inlet.filled ? atomic_load_explicit(&rt->inlet.filled->tail, memory_order_relaxed) : 0;
 	fprintf(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
 	        (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
@@ -315,7 +318,7 @@ static void print_all(const struct dump *dump)
 	hd_pool_each(&rt->pool, print_task, (void *)(uintptr_t)dump);
 }
 
-/* Whoever holds the lock for so long hangs, or has called us. */
+/* us to wait for the lock. If it is held for longer, its holder hangs, or it is this thread. */
 static const double LOCK_US = 1e5;
 
 void heddle_dump(heddle_runtime *rt, FILE *out)

@@ -1,4 +1,4 @@
-/* What a kernel sees, and running it. */
+/* Running a kernel, and the functions with which it reads its context. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,12 +94,13 @@ static int launch(struct hd_worker *w, heddle_kernel kernel, heddle_context *c)
 	return status == HEDDLE_PENDING && event ? finish_event(w, event) : status;
 }
 
-/* *failed: the init kernel that did, if one did. */
+/* Runs the init kernels of the task's private copies that are not neutral yet. *failed: the codelet of the one that
+ * failed, or NULL. */
 static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c, const heddle_codelet **failed)
 {
 	int status = 0;
 	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
-		hd_lock(&w->rt->lock); /* the list of private copies may be growing */
+		hd_lock(&w->rt->lock); /* other workers may be adding to the datum's list of private copies */
 		int needed = hd_private_needs_init(&t->accesses[i]);
 		hd_unlock(&w->rt->lock);
 		if (!needed)
@@ -113,7 +114,8 @@ static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c, con
 	return status;
 }
 
-/* Why a task failed: what the kernel said, which kernel it was, and what it returned. NULL when out of memory. */
+/* Why a task failed: `said`, what its kernel told heddle_fail (or NULL), which kernel it was, and what it returned.
+ * NULL when out of memory. */
 static char *failure_text(const struct hd_worker *w, const heddle_codelet *init, const char *said, int status)
 {
 	const char *where = w->rt->platform->workers[w->id].name;

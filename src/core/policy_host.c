@@ -1,4 +1,5 @@
-/* What the core offers to a policy: heddle_sched_*. All of it is called by policies, under the core lock. */
+/* What the core offers to a policy, heddle_sched_*, and the runtime's instance of its policy. Policies run under the
+ * core lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ int hd_sched_open(heddle_runtime *rt)
 	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
 	s->checked = !hd_policy_is_shipped(policy);
 	if (!status) {
-		hd_error(0, "%s", ""); /* what it says afterwards is the policy's */
+		hd_error(0, "%s", ""); /* a last error after create is then the policy's */
 		status = policy->create(s, &s->state);
 		if (status && !heddle_last_error()[0])
 			hd_error(status,

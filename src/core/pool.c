@@ -1,8 +1,10 @@
-/* Memory of tasks: size classes in steps of one cache line, carved out of slabs of an arena that is given back when the
- * runtime stops; a task larger than those has a slab of its own, which is given back with it. A task's memory is reused
- * as soon as it has ended, so what is taken from the system grows with the window, not with the number of tasks. Free
- * tasks change hands in bundles: walking a list that another thread has made would cost a cache miss per task, under
- * the lock. */
+/* Memory of tasks. Tasks come in size classes, in steps of one cache line. They lie in slabs, which are taken from an
+ * arena and given back when the runtime stops. A task that is larger than the largest class has a slab of its own,
+ * which is given back with it. The memory of a task is used again as soon as the task has ended, so the memory that is
+ * taken from the system grows with the window, not with the number of tasks.
+ *
+ * A submitting thread takes free tasks in bundles. To take them one by one from a list that another thread has made
+ * would cost a cache miss per task, under the lock. */
 #include "task.h"
 #include <stdlib.h>
 
@@ -11,7 +13,7 @@ enum { SLAB_TASKS = 128 };
 struct slab {
 	struct slab *next, **prev_next;
 	size_t task_size, n_tasks;
-	char pad[HD_SIZE_STEP - 2 * sizeof(void *) - 2 * sizeof(size_t)]; /* tasks begin on a cache line */
+	char pad[HD_SIZE_STEP - 2 * sizeof(void *) - 2 * sizeof(size_t)]; /* the tasks behind begin on a cache line */
 };
 
 static heddle_task *task_in(const struct slab *slab, size_t i)
@@ -24,7 +26,7 @@ static int is_large(unsigned size_class)
 	return size_class == HD_SIZE_CLASSES;
 }
 
-/* Its tasks are not in use. */
+/* Adds a slab of free tasks, which are in no list yet. NULL when out of memory. */
 static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t task_size, unsigned size_class)
 {
 	size_t bytes = sizeof(struct slab) + n_tasks * task_size;
@@ -49,7 +51,7 @@ static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t t
 	return slab;
 }
 
-/* Of a large task. */
+/* Removes and frees the slab of a large task. */
 static void remove_slab(struct hd_task_pool *pool, struct slab *slab)
 {
 	*slab->prev_next = slab->next;
@@ -97,7 +99,7 @@ static int grow(struct hd_task_pool *pool, unsigned size_class)
 	struct slab *slab = add_slab(pool, SLAB_TASKS, (size_t)(size_class + 1) * HD_SIZE_STEP, size_class);
 	if (!slab)
 		return HEDDLE_E_MEMORY;
-	for (size_t i = SLAB_TASKS; i-- > 0;) /* backwards: the lists then run upwards, as the prefetcher likes it */
+	for (size_t i = SLAB_TASKS; i-- > 0;) /* backwards: so the lists have ascending addresses, for the prefetcher */
 		give(&pool->classes[size_class], task_in(slab, i));
 	return 0;
 }

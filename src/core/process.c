@@ -1,10 +1,10 @@
-/* Forks: a runtime belongs to the process that started it. In a child its threads do not exist, and one of them may
- * have held the lock. */
+/* Forks. A runtime belongs to the process that started it: in a child of fork its threads do not exist, and the lock
+ * may have been held by one of them at the moment of the fork. */
 #include <pthread.h>
 #include "runtime.h"
 
-/* Forks that led from the process which loaded the library to this one. Written only in a child that has one thread
- * yet. */
+/* The number of forks between the process that loaded the library and this one. Only written right after a fork, while
+ * the child has one thread. */
 static uint64_t forks;
 
 static void begin_child(void)

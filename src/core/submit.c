@@ -1,28 +1,27 @@
 /* Submission: from the program's items to a task in the graph.
  *
- * A thread that submits fills an inbox of its own, without the core lock, as long as it holds the *lease* (rt->lease is
- * its token), and puts 64 tasks into the graph at a time. Whoever needs the tasks earlier takes them: a waiting thread,
- * or a worker that runs dry, revokes the lease and drains the inbox. Nothing is lost and sequential order is kept:
- *  - After publishing a slot the submitter reads the lease again. Either it still holds it, so any later revocation
- *    comes with a drain that sees the slot; or it does not, and it drains the inbox itself before returning. (Both
- *    sides use sequentially consistent operations: see heddle_runtime.lease.) So only one inbox need ever be drained by
- *    others: that of the thread which has the lease, or had it last (rt->inlet.filled).
- *  - A thread without the lease never fills its inbox: it revokes the lease, drains the inbox of who had it, and puts
- *    its task into the graph itself, all under the lock; only then is it given the lease. So when thread B submits
- *    after thread A has returned from submitting, A's task is in the graph before B's.
- */
+ * The thread that holds the *lease* (rt->lease is its token) submits into an inbox of its own, without the core lock,
+ * and puts up to HD_INBOX_SIZE tasks into the graph at a time. A thread that needs the tasks earlier, because it waits
+ * or because its worker has nothing to do, drains the inbox under the lock; it revokes the lease before it sleeps. No
+ * task is lost, and the order of submissions is kept: - After it has stored a task in a slot, the submitting thread
+ * reads the lease again. If it still holds the lease, any
+ *    thread that revokes the lease later also drains the inbox and sees the slot. If it does not, it drains the inbox
+ *    itself before it returns. (Both sides use sequentially consistent operations: see heddle_runtime.lease.) So other
+ *    threads need to drain one inbox only: that of the thread which had the lease last (rt->inlet.filled).
+ * - A thread without the lease never fills its inbox. Under the lock, it revokes the lease, drains the inbox of the
+ *    thread that held it, and puts its own task into the graph; then it gets the lease itself. So when thread B submits
+ *    after thread A has returned from submitting, A's task is in the graph before B's. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
 
-/* The thread's inbox in the runtime it used last. Only its thread. */
+/* The thread's inbox in the runtime that it used last. Only its thread looks at it. */
 static _Thread_local struct {
 	uint64_t uid;
 	struct hd_inbox *inbox;
 } cached;
 
-/* Under the lock. The inbox of a thread that has ended serves the next one with its token: it is empty by then or holds
- * tasks that were submitted. */
+/* A thread that has ended leaves its inbox, perhaps with submitted tasks in it, to the next thread with its token. */
 static struct hd_inbox *find_inbox(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -66,16 +65,15 @@ void hd_inbox_forget(void)
 
 /* --- The graph's side --------------------------------------------------------------------------------------------- */
 
-/* One of the program's, or a control. */
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
 	rt->outcome.stats.tasks_submitted += t->kind == HD_TASK_CODELET;
 	hd_core_insert(rt, t);
 }
 
-/* One of its data has been partitioned or unregistered since its thread looked: *refusal says which, and the task is
- * forgotten. This can only happen to a task whose submission has not returned: who closes a datum has revoked the lease
- * and drained the inbox before. */
+/* Returns 1 if one of the task's data is closed: it was partitioned or unregistered after the submitting thread checked
+ * it. Then *refusal says which datum, and the task is freed. The submission of such a task has not returned yet: before
+ * a datum is closed, the lease is revoked and the inbox drained. */
 static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
@@ -89,14 +87,14 @@ static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 			free(t->extra->before);
 			t->extra->before = NULL;
 		}
-		t->refs = 1; /* the program does not get its reference either */
+		t->refs = 1; /* the program gets no reference: heddle_submit_items fails */
 		hd_task_unref(rt, t);
 		return 1;
 	}
 	return 0;
 }
 
-/* A task, whose data were looked at when n_closings was not less than `looked`, enters the graph or is refused. */
+/* Lets a task into the graph or refuses it. Its data were checked when n_closings was at least `looked`. */
 static void admit(heddle_runtime *rt, heddle_task *t, uint64_t looked, struct hd_refusal *refusal)
 {
 	if (HD_UNLIKELY(rt->inlet.n_closings != looked) && refuse(rt, t, refusal))
@@ -104,11 +102,12 @@ static void admit(heddle_runtime *rt, heddle_task *t, uint64_t looked, struct hd
 	enter(rt, t);
 }
 
-/* Whether there were any. */
+/* Puts the tasks of an inbox into the graph. Returns whether there were any. */
 static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
 {
-	/* pairs: the store of tail in push. Sequentially consistent because it must not overtake the store of the lease
-	 * in hd_revoke: else both could miss what the other has written, and the slot would stay unseen. */
+	/* pairs: the store of tail in push. Sequentially consistent, so that this load cannot come before the store of
+	 * the lease in hd_revoke: otherwise this thread could miss the slot and the submitting thread the
+	 * revocation. */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_seq_cst);
 	int any = inbox->head != tail;
 	while (inbox->head != tail) {
@@ -129,11 +128,12 @@ int hd_drain(heddle_runtime *rt)
 void hd_revoke(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	/* pairs: the sequentially consistent load in push */
+	/* pairs: the loads of the lease in push */
 	atomic_store_explicit(&rt->lease, 0, memory_order_seq_cst);
 }
 
-/* A free task moves to the thread's private list together with some more. */
+/* Takes the memory of a task from the thread's list of free tasks. If the list is empty, a bundle from the pool fills
+ * it. */
 static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size_t size)
 {
 	size_t size_class = (size - 1) / HD_SIZE_STEP;
@@ -153,7 +153,7 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 	}
 	inbox->free[size_class] = t->link.next;
 	if (t->link.next)
-		hd_task_fetch(t->link.next); /* the thread that ended the last task there has its lines */
+		hd_task_fetch(t->link.next); /* for the next submission: its lines are in another core's cache */
 	return t;
 }
 
@@ -175,9 +175,10 @@ static int below_throttle(heddle_runtime *rt, void *arg)
 	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || (rt->count.held && hd_core_still(rt));
 }
 
-/* Unfinished tasks beyond which submission waits; 0: no limit. Tiny tasks get a smaller window, in proportion to their
- * length: looking further ahead than their data stay in the second level cache makes each of them up to twice as
- * expensive, and no schedule better. A few hundred per worker are kept in any case. */
+/* The number of unfinished tasks at which submission waits; 0: no limit. The window shrinks in proportion to the length
+ * of tasks that take less than TINY_US, from TINY_WINDOW down to PER_WORKER for each worker: with more tasks in the
+ * graph than the second level cache has room for each task costs more, and the schedules of tiny tasks do not get
+ * better. */
 static uint64_t window_of(const heddle_runtime *rt)
 {
 	enum { TINY_WINDOW = 2048, PER_WORKER = 256 };
@@ -192,8 +193,9 @@ static uint64_t window_of(const heddle_runtime *rt)
 	return window < tiny ? window : tiny;
 }
 
-/* The window is full: waits until a quarter of it is free again. Data that the program holds do not count, and if all
- * else waits for them, so must not the program. A deadlock is not this task's fault: the next wait reports it. */
+/* If the window is full, waits until a quarter of it is free again. ACQUIRE tasks in force (rt->count.held) do not
+ * count, and the wait ends when all other tasks wait for them, since only the program can release them. A deadlock is
+ * not reported here, but by the next wait of the program. */
 static void throttle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -204,7 +206,7 @@ static void throttle(heddle_runtime *rt)
 	hd_wait_until(rt, below_throttle, NULL);
 }
 
-/* Submissions until the next flush: as many as the window and the slots have room for. */
+/* How many tasks the thread may submit until the next flush: as many as the window and the inbox have room for. */
 static uint32_t new_budget(heddle_runtime *rt)
 {
 	uint64_t window = window_of(rt), live = hd_live(rt) - rt->count.held;
@@ -213,8 +215,8 @@ static uint32_t new_budget(heddle_runtime *rt)
 	return window > live ? (uint32_t)(window - live) : 0;
 }
 
-/* Leaves with the inbox of the lease empty and nobody holding that. Callbacks run without the lock, so others may
- * submit meanwhile. */
+/* Revokes the lease and puts all submitted tasks into the graph. This repeats, because settling runs callbacks without
+ * the lock, and other threads may submit meanwhile. */
 static void drain_all(heddle_runtime *rt)
 {
 	hd_revoke(rt);
@@ -224,7 +226,7 @@ static void drain_all(heddle_runtime *rt)
 	}
 }
 
-/* For the thread that submits: what has become of its task in the inbox. */
+/* Takes the answer for the thread's own task out of its inbox. */
 static void take_refusal(struct hd_inbox *inbox, struct hd_refusal *out)
 {
 	out->why = HD_OPEN;
@@ -234,18 +236,19 @@ static void take_refusal(struct hd_inbox *inbox, struct hd_refusal *out)
 	inbox->refusal.why = HD_OPEN;
 }
 
-/* Everything submitted so far enters the graph, then `t` (NULL: the task in question lies in the inbox); the thread
- * gets the lease if all workers have enough to do. HEDDLE_E_STATE: the task was not admitted.
+/* Puts everything submitted so far into the graph, then `t`; NULL: the new task lies in the inbox already. Gives the
+ * thread the lease, unless some worker sleeps: tasks in an inbox would not wake it. HEDDLE_E_STATE: the task was
+ * refused.
  *
- * Kernels and callbacks that this thread runs meanwhile may submit through the same inbox: what is known of this task
- * is taken out of it before they run. */
+ * Kernels and callbacks that this thread runs meanwhile may submit through the same inbox. So what concerns this task
+ * (`looked`, the refusal) is taken out of the inbox before they run. */
 static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
 	hd_lock(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	const uint64_t looked = inbox->n_closings;
-	int any = !t && drain_one(rt, inbox); /* it lost the lease while it published */
+	int any = !t && drain_one(rt, inbox); /* the lease was revoked while push stored the task in its slot */
 	struct hd_refusal refusal;
 	take_refusal(inbox, &refusal);
 	if (any)
@@ -261,26 +264,28 @@ static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	inbox->budget = new_budget(rt);
 	inbox->n_closings = rt->inlet.n_closings;
 	rt->inlet.filled = inbox;
-	/* pairs: the sequentially consistent load in push, ours or that of the thread which had the lease */
+	/* pairs: the loads of the lease in push, of this thread and of the one that held the lease before */
 	atomic_store_explicit(&rt->lease, rt->count.asleep ? 0 : inbox->thread, memory_order_seq_cst);
 	hd_unlock(&rt->lock);
 	return HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.name, refusal.why, "heddle_submit");
 }
 
-/* The budget sees to it that a slot is free: every flush empties the inbox. */
+/* Submits a task. A slot is free, since the budget is at most the size of the inbox and every flush empties it. */
 static int push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
-	/* pairs: hd_revoke. Without the lease others may have submitted since, and their tasks come first. */
+	/* pairs: the stores of the lease in hd_revoke and flush. A thread that has lost the lease must flush: other
+	 * threads may have submitted since, and their tasks come first. */
 	if (HD_UNLIKELY(inbox->budget == 0) ||
 	    HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
 		return flush(rt, inbox, t);
 	inbox->budget--;
-	/* relaxed: only this thread writes it; pairs: nothing */
+	/* Relaxed, pairs with nothing: only this thread writes the tail. */
 	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
 	inbox->slots[tail % HD_INBOX_SIZE] = t;
-	/* pairs: the load in drain_one. Sequentially consistent because the load of the lease must not overtake it. */
+	/* pairs: the load in drain_one. Sequentially consistent, so that the load of the lease below cannot come before
+	 * it. */
 	atomic_store_explicit(&inbox->tail, tail + 1, memory_order_seq_cst);
-	/* pairs: hd_revoke */
+	/* pairs: the store of the lease in hd_revoke */
 	if (HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
 		return flush(rt, inbox, NULL);
 	return 0;
@@ -292,7 +297,8 @@ static void clear(heddle_runtime *rt, heddle_task *t)
 {
 	uint8_t size_class = t->size_class;
 	memset(t, 0, offsetof(heddle_task, state));
-	/* relaxed: it is not in the graph, whatever heddle_dump reads meanwhile; pairs: nothing */
+	/* Relaxed, pairs with nothing: the task is not in the graph. Only heddle_dump may read its state meanwhile, and
+	 * it skips tasks that are not in the graph. */
 	atomic_store_explicit(&t->state, HD_OUTSIDE, memory_order_relaxed);
 	t->size_class = size_class;
 	t->cancelled = t->waited = 0;
@@ -351,7 +357,7 @@ heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 	if (!t)
 		return NULL;
 	t->kind = (uint8_t)kind;
-	t->special = 0; /* they stage handles in every state */
+	t->special = 0; /* no ONE_NODE: controls also stage data that have no memory or no value yet */
 	return t;
 }
 
@@ -375,7 +381,7 @@ static void discard(struct hd_inbox *inbox, heddle_task *t)
 	give_memory(inbox, t);
 }
 
-/* The program gets its references; `t` is NULL when there is no task after all. */
+/* Stores the task where each heddle_out wants it; `t` is NULL if the submission failed. */
 static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 {
 	for (size_t i = 0; i < n; i++)

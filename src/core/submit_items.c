@@ -1,11 +1,11 @@
-/* From what the program says of a task to the task: its items are counted, checked and copied. Without the core
- * lock. */
+/* Makes a task of the items that the program has submitted: counts them, checks them and copies them into the task.
+ * Without the core lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
 
-/* Of all values of a task: where each begins is kept in 32 bits. */
+/* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)
 
 static void count_items(size_t n, const struct heddle_item *items, struct hd_request *q)
@@ -45,7 +45,8 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 		return refuse(c, d, "is accessed in a way that does not exist");
 	if (HD_UNLIKELY(d->rt != rt))
 		return refuse(c, d, "belongs to another runtime");
-	/* An early answer; admit, in submit.c, has the last word. */
+	/* An early answer, without the lock. The datum may be closed later: admit in submit.c checks again under the
+	 * lock. */
 	int closed = hd_data_seems_closed(d, c ? c->desc.name : "task");
 	if (HD_UNLIKELY(closed))
 		return closed;
@@ -87,7 +88,7 @@ static __attribute__((cold, noinline)) int merge(heddle_task *t, struct hd_acces
 	return 0;
 }
 
-/* So many data of a task are compared each with each: that is faster than a table. */
+/* The first FEW_DATA data of a task are compared each with each, which is faster than a table. */
 enum { FEW_DATA = 32 };
 
 static int merge_duplicate(heddle_task *t, struct hd_access *a)
@@ -101,7 +102,8 @@ static int merge_duplicate(heddle_task *t, struct hd_access *a)
 	return 0;
 }
 
-/* Where in a table of first accesses, whose size is a power of two, that of `data` is, or belongs. */
+/* The index in the table at which the first access to `data` is, or is to be put. The table is hashed by datum; its
+ * size is a power of two. */
 static size_t find_first(struct hd_access *const *table, size_t size, const heddle_data *data)
 {
 	size_t at = (size_t)hd_mix((uintptr_t)data) & (size - 1);
@@ -110,7 +112,7 @@ static size_t find_first(struct hd_access *const *table, size_t size, const hedd
 	return at;
 }
 
-/* The rest of the data of a task that has more than few. */
+/* Merges the duplicates among the data of a task that come behind the first FEW_DATA. */
 static __attribute__((cold, noinline)) int merge_duplicates(heddle_task *t)
 {
 	size_t size = 2 * (size_t)FEW_DATA;
@@ -153,9 +155,11 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	if (HD_UNLIKELY(mode > HEDDLE_RW))
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
-		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies come and go */
+		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	t->footprint = hd_fold(t->footprint, d->shape);
-	return HD_UNLIKELY(i - 1 < FEW_DATA - 1) ? merge_duplicate(t, a) : 0; /* not the first, nor one of many */
+	/* The first access has none before it; for those behind the first FEW_DATA, merge_duplicates is called
+	 * later. */
+	return HD_UNLIKELY(i - 1 < FEW_DATA - 1) ? merge_duplicate(t, a) : 0;
 }
 
 static int add_value(heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
@@ -197,7 +201,7 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		return 0;
 	case HEDDLE_ITEM_NAME:
 		free(t->extra->name);
-		t->extra->name = NULL; /* it is the codelet's again */
+		t->extra->name = NULL; /* an empty name means the codelet's */
 		if (item->ptr && *(const char *)item->ptr && !(t->extra->name = strdup(item->ptr)))
 			return hd_no_memory("a name");
 		return 0;
@@ -234,7 +238,7 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 	return HD_LIKELY(n_data <= FEW_DATA) ? 0 : merge_duplicates(t);
 }
 
-/* The program's can_run is only ever called under the lock. */
+/* Takes the lock: the program's can_run may rely on never being called twice at once. */
 static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 {
 	hd_lock(&rt->lock);
@@ -279,7 +283,7 @@ static int check_room(const heddle_runtime *rt, heddle_task *t)
 	return no_fit(c, bytes, limit);
 }
 
-/* Some worker must be able to run it, or it would wait for ever. */
+/* Refuses a task that no worker can run: it would wait for ever. */
 static int check_workers(heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
@@ -299,8 +303,8 @@ static int check_workers(heddle_runtime *rt, heddle_task *t)
 	return HD_UNLIKELY(c->desc.can_run != NULL) && !status ? check_can_run(rt, t) : status;
 }
 
-/* A task without codelet synchronises; one whose codelet could not be made is a mistake, and why it could not may still
- * be known. */
+/* A task without a codelet item only synchronises. A codelet item that is NULL is a mistake: heddle_codelet_make has
+ * probably failed, so the message ends with the last error. */
 static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 {
 	if (HD_UNLIKELY(q->n_codelets > 1))

@@ -1,4 +1,5 @@
-/* Tasks as objects: their rarely needed parts, references, names, and what policies may ask about them. */
+/* What is asked of and done to single tasks: their `extra`, references, names, messages, and the functions
+ * heddle_task_* for policies. */
 #include "task.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ void hd_task_unref(heddle_runtime *rt, heddle_task *t)
 	hd_pool_give(&rt->pool, t);
 }
 
-/* Nobody looks at it any more: its memory is the pool's. */
+/* Frees what a task owns, not the task itself: its memory is given back with the pool. */
 static void forget(const heddle_task *t, void *arg)
 {
 	(void)arg;
@@ -110,7 +111,7 @@ const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
 	return buffer;
 }
 
-/* What it is, whatever it is called. */
+/* The name of the task's codelet or kind, even if the program has given it a name. */
 static const char *kind_name(const heddle_task *t)
 {
 	static const char *const kinds[] = {"task",     "synchronisation", "acquire",     "unregister",
@@ -235,7 +236,7 @@ unsigned heddle_task_samples(const heddle_task *t, unsigned class_id)
 	return t->codelet->class_ok[class_id] ? t->perf->cells[class_id].samples : 0;
 }
 
-/* The accesses whose value must be brought where the task runs. */
+/* Whether the value of the datum must be brought to the node where the task runs. */
 static int fetched(const struct hd_access *a)
 {
 	return !(a->flags & HD_ACCESS_ALIAS) && hd_mode_reads(a->mode);

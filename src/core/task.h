@@ -1,12 +1,12 @@
-/* Tasks, codelets and the dependencies between tasks: the door of src/graph.
+/* Tasks, their accesses to data, codelets, and the dependencies between tasks.
  *
- * Dependencies are inferred from *access chains*: each datum keeps a first-in first-out queue of the accesses that
- * cannot be granted yet, and the number and mode of those that are. Compatible neighbours (readers, commuters,
- * reducers) are granted together. So a dependency costs no memory of its own, granting and releasing are O(1), and a
- * datum with thousands of readers costs no more per access than one with two. Only explicit dependencies (heddle_after)
- * have edges.
+ * Dependencies are inferred from *access chains*. The chain of a datum is the number and the mode of its granted
+ * accesses, and a first-in first-out queue of the accesses that must still wait. Neighbours in the queue that are
+ * compatible (readers, commuters, reducers) are granted together. So a dependency takes no memory, granting and
+ * releasing an access are O(1), and one access to a datum with thousands of readers costs no more than one to a datum
+ * with two. Only explicit dependencies (heddle_after) have edges: struct hd_edge.
  *
- * Everything here is guarded by the core lock unless it says otherwise.
+ * The core lock guards everything here, unless a comment says otherwise.
  */
 #ifndef HD_CORE_TASK_H
 #define HD_CORE_TASK_H
@@ -20,131 +20,141 @@
 
 struct hd_transfer;
 
-/* One datum of one task. Which list `next` links it into depends on its state: the datum's queue while it waits to be
- * granted, then the waiters of a transfer or of a commute token; never two at once. An alias is in no list: there it is
- * the access that stands for both. */
+/* One datum of one task. `next` links the access into one list at a time: the queue of its datum until it is granted,
+ * later the waiters of a transfer or of the datum's commute token. The `next` of an alias points to the access that
+ * stands for both. */
 struct hd_access {
-	heddle_data *data; /* borrows until the task ends: the handle is freed by a later task of its own chain */
+	/* Borrowed until the task ends. The handle lives so long: only a later task of the same chain frees it. */
+	heddle_data *data;
 	struct hd_access *next;
-	heddle_data *private_copy; /* SCRATCH, REDUX: the copy of the worker that runs the task, once picked */
+	heddle_data *private_copy; /* borrowed; SCRATCH, REDUX: the copy of the worker that was picked, NULL before */
 	uint32_t index;            /* in task->accesses */
-	uint32_t n_preds : 21;     /* accesses it waited for when it was linked (saturates) */
+	uint32_t n_preds : 21;     /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
 	uint32_t mode : 5;         /* enum heddle_mode */
 	uint32_t flags : 6;        /* HD_ACCESS_ALIAS ... */
 };
 enum {
-	HD_ACCESS_ALIAS = 1,     /* the same datum is an earlier access of the task, which stands for both */
-	HD_ACCESS_PINNED = 2,    /* it holds a pin on the replica of the task's node */
-	HD_ACCESS_TOKEN = 4,     /* it holds the datum's commute token */
-	HD_ACCESS_UNCHAINED = 8, /* covered by another task's access: not in the chain (reductions) */
-	HD_ACCESS_LATE = 16,     /* its place is only known when the task's other data are there (partitions) */
-	/* its data are there and it may write any moment: it is one of the datum's n_writers */
+	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task is to the same datum and stands for both */
+	HD_ACCESS_PINNED = 2, /* the access holds a pin on the replica of the task's node */
+	HD_ACCESS_TOKEN = 4,  /* the access holds the datum's commute token */
+	/* The access is not in the chain, because another task's access covers it: the steps of a reduction. */
+	HD_ACCESS_UNCHAINED = 8,
+	/* A child's access in PARTITION: hd_stage leaves it out, since the child gets its memory from the parent. */
+	HD_ACCESS_LATE = 16,
+	/* The datum is staged for a task that writes it: the access is counted in the datum's n_writers. */
 	HD_ACCESS_WRITES = 32,
-	HD_ACCESS_FLAGS = 63 /* all of them */
+	HD_ACCESS_FLAGS = 63 /* all flags */
 };
 
-static inline int hd_mode_reads(unsigned mode) /* the old value is needed */
+static inline int hd_mode_reads(unsigned mode) /* the task needs the old value */
 {
 	return (mode & HEDDLE_R) || mode == HEDDLE_COMMUTE;
 }
-static inline int hd_mode_writes(unsigned mode) /* replaces the value that others see */
+static inline int hd_mode_writes(unsigned mode) /* the task replaces the value that later tasks see */
 {
 	return (mode & HEDDLE_W) || mode == HEDDLE_COMMUTE;
 }
 
-/* "R", "W", "RW", "SCRATCH", "REDUX", "COMMUTE"; NULL and 0 for what is none. */
+/* The name of a mode ("R", "W", "RW", "SCRATCH", "REDUX", "COMMUTE") or NULL, and the mode of a name or 0. */
 const char *hd_mode_name(uint32_t mode);
 uint32_t hd_mode_of(const char *name);
 
 enum hd_task_kind {
 	HD_TASK_CODELET,     /* runs a kernel on a worker */
-	HD_TASK_SYNC,        /* ends as soon as it is ready */
-	HD_TASK_ACQUIRE,     /* its datum is staged in main memory, then it stays until heddle_release */
-	HD_TASK_UNREGISTER,  /* its datum is brought home when it has one, then freed */
-	HD_TASK_PREFETCH,    /* a transfer is asked for, then it ends */
-	HD_TASK_PARTITION,   /* the parent is staged in main memory, then the children are good there */
-	HD_TASK_UNPARTITION, /* the children are staged in main memory, then the parent is good there */
-	HD_TASK_REDUCE       /* waits for the reduction tasks of a datum; see scratch_redux.c */
+	HD_TASK_SYNC,        /* without a codelet: ends as soon as it is ready */
+	HD_TASK_ACQUIRE,     /* its datum is staged in main memory; the task ends at heddle_release */
+	HD_TASK_UNREGISTER,  /* copies its datum back to the program's buffer, if it has one, then frees the handle */
+	HD_TASK_PREFETCH,    /* starts a transfer of its datum to a node, and ends at once */
+	HD_TASK_PARTITION,   /* stages the parent in main memory; then the children are valid there */
+	HD_TASK_UNPARTITION, /* stages the children in main memory; then the parent is valid there */
+	HD_TASK_REDUCE       /* waits for the tasks that reduce a datum and combines their results: scratch_redux.c */
 };
 
-/* What few tasks have, so that the others need not look; that the machine has one memory only; that every memory can
- * hold its data. */
-enum { HD_TASK_COMMUTES = 1, HD_TASK_PRIVATE = 2, HD_TASK_ONE_NODE = 4, HD_TASK_FITS = 8 };
+/* Flags of a task, in `special`: most tasks skip the work that a rare property needs after one test. */
+enum {
+	HD_TASK_COMMUTES = 1, /* it has COMMUTE accesses: it must take commute tokens before it is ready */
+	HD_TASK_PRIVATE = 2,  /* it has SCRATCH or REDUX accesses: it needs the private copies of its worker */
+	HD_TASK_ONE_NODE = 4, /* the machine has one memory only: there is nothing to copy or to pin */
+	HD_TASK_FITS = 8      /* every memory can hold its data: capacities need no further check */
+};
 
-/* HD_OUTSIDE: not in the graph; free, or being made by a thread that does not hold the lock, so that nobody else looks
- * at it. */
 enum hd_task_state {
+	/* Not in the graph: its memory is free, or a thread without the core lock is making it. Nobody else may look
+	 * at it. */
 	HD_OUTSIDE,
-	HD_WAITING,
-	HD_READY,
-	HD_PICKED,
-	HD_STAGED,
-	HD_RUNNING,
-	HD_RELEASED /* only its callback is left */,
-	HD_ENDED
+	HD_WAITING,  /* some access is not granted, or some explicit predecessor has not ended */
+	HD_READY,    /* in the batch for the policy, or with the policy */
+	HD_PICKED,   /* a worker has been chosen; its data are being brought there */
+	HD_STAGED,   /* its data have arrived: it is in the queue of its worker, or the program holds its datum */
+	HD_RUNNING,  /* its worker has begun it */
+	HD_RELEASED, /* its accesses are given back; only its callback is left */
+	HD_ENDED     /* its callback has returned, too */
 };
 
-/* What few tasks need; allocated with the first such thing. */
+/* The fields that few tasks need. Allocated when the first of them is set. */
 struct hd_task_extra {
 	heddle_callback callback;
 	void *callback_arg;
-	char *name;            /* owns */
-	struct hd_edge *after; /* explicit successors, the newest first, owns */
-	/* explicit predecessors until it enters the graph; owns the array, the program the tasks */
+	char *name;            /* owned; NULL: the codelet's name is used */
+	struct hd_edge *after; /* owned: explicit successors, the newest first */
+	/* Explicit predecessors, until the task enters the graph. The array is owned, the tasks are the program's. */
 	heddle_task **before;
 	size_t n_before;
-	unsigned n_preds;   /* of those, the ones it waited for when it entered */
-	unsigned picked_by; /* 1 + the worker that the policy gave it to, where another has run it; 0: the same */
-	char *message;      /* owns: what heddle_fail said */
-	/* owns: cancelled, which task failed and why; NULL: not known, for lack of memory perhaps */
+	unsigned n_preds; /* how many of `before` had not ended when the task entered the graph */
+	/* 1 + the worker that the policy gave the task to, if another worker has taken it over; 0: nobody has. */
+	unsigned picked_by;
+	char *message; /* owned: why it failed, in the words of heddle_fail or of the library */
+	/* Owned: for a cancelled task, which task failed and why. NULL: not known, or out of memory. */
 	char *cause;
 };
 
+/* An explicit dependency (heddle_after). The task that comes first owns it, in `extra->after`. */
 struct hd_edge {
 	struct hd_edge *next;
-	heddle_task *to; /* counted */
+	heddle_task *to; /* the task that waits; the edge is counted in its `refs` */
 };
 
 struct heddle_task {
-	/* The policy's while it has the task, the core's otherwise (free list, worker queues). */
+	/* The policy uses the links while it has the task. Otherwise the core does: see hd_task_queue, pool.c, and
+	 * `link.u.key`, the predicted time in us (0: unknown) from pick to begin. */
 	struct heddle_task_links link;
 	heddle_codelet *codelet;     /* NULL unless HD_TASK_CODELET */
-	struct hd_perf_entry *perf;  /* the model entry of its sizes; NULL without codelet */
+	struct hd_perf_entry *perf;  /* borrowed from the model: the entry for its sizes; NULL without codelet */
 	uint64_t order;              /* submission number, given when it enters the graph */
-	uint64_t footprint;          /* const after submission */
-	struct hd_task_extra *extra; /* owns; NULL for most, and while its memory is free */
-	double ready, picked;        /* us; ready is also the predicted end while it waits in a worker (see engine) */
-	/* what it still waits for: ungranted accesses, explicit dependencies, then transfers */
+	uint64_t footprint;          /* hash of codelet and sizes, to find `perf`; const after submission */
+	struct hd_task_extra *extra; /* owned; NULL for most tasks, and while the task's memory is free */
+	double ready, picked;        /* us: when it became ready, and when a worker was chosen */
+	/* What it still waits for: ungranted accesses and explicit predecessors; once picked, transfers. */
 	uint32_t pending;
-	uint32_t refs; /* 1 for the graph, 1 per reference of the program, 1 per edge to it */
+	uint32_t refs; /* 1 for the graph, 1 if the program has a reference, 1 per edge to it */
 	int32_t priority;
-	int32_t status; /* 0 or why it failed */
+	int32_t status; /* 0, or HEDDLE_E_*: why it failed */
 	uint32_t n_accesses, n_values;
 	union {
-		uint32_t worker;  /* CODELET: who runs it, once picked */
-		uint32_t to_node; /* PREFETCH: where a copy is wanted */
+		uint32_t worker;  /* CODELET: the worker that runs it, once picked */
+		uint32_t to_node; /* PREFETCH: the node that is to get a copy */
 	};
-	uint32_t only_worker; /* 1 + the only worker allowed; 0: any */
+	uint32_t only_worker; /* 1 + the only worker that may run it (heddle_on); 0: any may */
 	union {
-		uint16_t choice;   /* CODELET: 1 + the implementation; 0: the only one */
-		uint16_t given_up; /* ACQUIRE: whoever asked does not wait for it any more */
-		uint16_t spawned;  /* REDUCE: its steps are in the graph */
+		uint16_t choice;   /* CODELET: 1 + the index in codelet->choices; 0: the codelet has no choices */
+		uint16_t given_up; /* ACQUIRE: the thread that asked for the datum no longer waits for it */
+		uint16_t spawned;  /* REDUCE: the tasks that combine the copies have been put into the graph */
 	};
-	uint8_t size_class; /* for the pool; HD_SIZE_CLASSES: too large for it */
-	uint8_t kind;
-	/* pairs: release in bury of task_life.c, acquire in heddle_task_done, which reads without the lock: otherwise a
-	 * program could see "ended" and not what the task wrote */
+	uint8_t size_class; /* of its memory in the pool; HD_SIZE_CLASSES: larger than all classes */
+	uint8_t kind;       /* enum hd_task_kind */
+	/* enum hd_task_state. pairs: bury in task_life.c stores HD_ENDED with release; heddle_task_done loads with
+	 * acquire, without the lock. So a program that sees "ended" also sees what the task wrote. */
 	_Atomic uint8_t state;
-	uint8_t cancelled;           /* a task it depends on failed */
-	uint8_t waited;              /* somebody waits for this very task */
+	uint8_t cancelled;           /* it will not run: a task that it depends on failed, or it cannot run anywhere */
+	uint8_t waited;              /* a thread waits for this task in particular */
 	uint8_t special;             /* HD_TASK_COMMUTES ... */
-	struct hd_access accesses[]; /* n_accesses, then the values: see hd_task_value */
+	struct hd_access accesses[]; /* n_accesses; behind them lie the values: see hd_task_value */
 };
 
-/* Tasks in the order in which they came, linked by link.next: what the core has of them between two stages of their
- * lives. */
+/* A first-in first-out queue of tasks, linked by link.next. The core keeps tasks in such queues while no policy has
+ * them. */
 struct hd_task_queue {
-	heddle_task *first, *last; /* last: undefined while first is NULL */
+	heddle_task *first, *last; /* `last` is undefined while `first` is NULL */
 };
 static inline void hd_queue_push(struct hd_task_queue *q, heddle_task *t)
 {
@@ -162,7 +172,7 @@ static inline void hd_queue_push_first(struct hd_task_queue *q, heddle_task *t)
 		q->last = t;
 	q->first = t;
 }
-/* The queue is not empty. */
+/* The queue must not be empty. */
 static inline heddle_task *hd_queue_pop(struct hd_task_queue *q)
 {
 	heddle_task *t = q->first;
@@ -170,7 +180,7 @@ static inline heddle_task *hd_queue_pop(struct hd_task_queue *q)
 	return t;
 }
 
-/* Another thread made the task: its cache lines are fetched while there is something else to do. */
+/* Starts to fetch the cache lines of a task that another thread has written and that will be needed soon. */
 static inline void hd_task_fetch(const heddle_task *t)
 {
 	__builtin_prefetch(t, 1);
@@ -179,7 +189,8 @@ static inline void hd_task_fetch(const heddle_task *t)
 	__builtin_prefetch((const char *)t + 3 * HD_CACHE_LINE, 1);
 }
 
-/* Values lie behind the accesses: an array of n_values uint32_t offsets from its own start, then the bytes. */
+/* The values of a task lie behind its accesses: first n_values offsets (uint32_t, in bytes from the first offset), then
+ * the bytes of the values. */
 static inline char *hd_task_values(const heddle_task *t)
 {
 	return (char *)(uintptr_t)&t->accesses[t->n_accesses];
@@ -195,35 +206,37 @@ static inline heddle_task *hd_access_task(const struct hd_access *a)
 	return (heddle_task *)(uintptr_t)((const char *)first - offsetof(heddle_task, accesses));
 }
 
-/* One of several implementations for the same kind of class; each has a model of its own, CODELET.NAME. */
+/* One implementation of a codelet that has several for the same kind of workers. Each has a model of its own, named
+ * CODELET.NAME. */
 struct hd_implementation {
-	char *kind, *model_name; /* own */
+	char *kind, *model_name; /* owned */
 	heddle_kernel kernel;
-	struct hd_perf_model *model;
+	struct hd_perf_model *model; /* borrowed from the runtime's models */
 };
 
 enum { HD_MAX_PREDS = (1 << 21) - 1, HD_MAX_CHOICES = UINT16_MAX };
 
 struct heddle_codelet {
 	heddle_runtime *rt;
-	heddle_codelet *next;            /* in the runtime's list */
-	struct heddle_codelet_desc desc; /* owns what it points to */
-	struct hd_perf_model *model;
-	uint32_t id; /* in traces */
-	uint64_t footprint_seed;
-	uint64_t last_footprint; /* one-entry cache of hd_perf_entry */
-	struct hd_perf_entry *last_entry;
-	double typical_us;      /* what its tasks took lately, roughly; HUGE_VAL until one has run */
-	uint8_t *class_ok;      /* per class: has workers, and an implementation, or a time where times are given */
-	heddle_kernel *kernels; /* per class: the implementation */
-	struct hd_implementation *choices; /* owns; none unless some kind has several implementations */
+	heddle_codelet *next;             /* in the runtime's list */
+	struct heddle_codelet_desc desc;  /* its name and its modes are owned; implementations is NULL */
+	struct hd_perf_model *model;      /* borrowed from the runtime's models */
+	uint32_t id;                      /* number in traces */
+	uint64_t footprint_seed;          /* where the footprints of its tasks begin: the hash of its name */
+	uint64_t last_footprint;          /* a cache of one: the footprint that was looked up last in `model` ... */
+	struct hd_perf_entry *last_entry; /* ... and its entry */
+	double typical_us;                /* about what its tasks took lately; HUGE_VAL until one has run */
+	/* Owned; per class: 1 if the class has workers, and an implementation or (in virtual time) a time. */
+	uint8_t *class_ok;
+	heddle_kernel *kernels;            /* owned; per class: the implementation, or NULL */
+	struct hd_implementation *choices; /* owned; NULL unless some kind has several implementations */
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */
-	uint64_t max_bytes;                /* data of a task must not be larger; 0: no limit */
-	size_t n_able;                     /* workers of those classes */
-	char *kinds;                       /* owns: of workers that it has kernels for, "cpu, cuda" */
+	uint64_t max_bytes;                /* the most data that one of its tasks may have; 0: no limit */
+	size_t n_able;                     /* number of workers whose class has class_ok */
+	char *kinds;                       /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
 };
 
-/* Tasks without a codelet never meet a policy, so their link is free for it. */
+/* A task without a codelet is never given to a policy: its link has room for the runtime. */
 static inline heddle_runtime *hd_task_runtime(const heddle_task *t)
 {
 	return t->codelet ? t->codelet->rt : t->link.u.ptr;
@@ -231,80 +244,93 @@ static inline heddle_runtime *hd_task_runtime(const heddle_task *t)
 
 static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
 {
-	/* relaxed: under the core lock; only ENDED is read without it and is stored with release. pairs: nothing */
+	/* Relaxed, pairs with nothing: these states are read under the core lock. HD_ENDED is the only one that is read
+	 * without it; bury stores it with release. */
 	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
 }
 
-/* pool.c: memory of tasks. Tasks are taken by submitting threads from a private list and given back under the core
- * lock. */
+/* pool.c: memory of tasks. A thread that submits takes free tasks from a list of its own (struct hd_inbox), which it
+ * fills from the pool; tasks are given back to the pool under the core lock. */
 struct hd_size_class {
-	heddle_task *open; /* free tasks through link.next, fewer than HD_BUNDLE */
+	heddle_task *open; /* the open bundle: fewer than HD_BUNDLE free tasks, linked by link.next */
 	size_t n_open;
-	heddle_task *bundles; /* lists of HD_BUNDLE, linked by their first tasks' link.prev */
+	heddle_task *bundles; /* full bundles, linked by the link.prev of their first tasks */
 };
 struct hd_task_pool {
-	struct hd_size_class *classes;
+	struct hd_size_class *classes; /* owned: HD_SIZE_CLASSES */
 	struct hd_arena arena;
-	struct slab *slabs; /* in the arena, but owns those of large tasks */
+	struct slab *slabs; /* all slabs: those of large tasks are allocated one by one, the others in the arena */
 	uint64_t bytes;     /* of all slabs */
 };
 enum { HD_SIZE_STEP = 64, HD_SIZE_CLASSES = 16, HD_BUNDLE = 64 };
 int hd_pool_open(struct hd_task_pool *pool);
 void hd_pool_close(struct hd_task_pool *pool);
-/* A list of free tasks of a size class, at most HD_BUNDLE; or one. NULL when out of memory. */
+/* Takes at most HD_BUNDLE free tasks of a size class, linked by link.next. NULL when out of memory. */
 heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class);
+/* Takes one free task. NULL when out of memory. */
 heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class);
-/* One task larger than the classes. */
+/* Allocates a task of `size` bytes, more than the largest class has. NULL when out of memory. */
 heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size);
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
-/* Every task, also those that are not in the graph, or not any more: for messages about what hangs. */
+/* Calls f for every task in the pool's memory, free ones included: f looks at the state. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
 /* chains.c: the access chains. */
-/* Puts a task behind everything submitted before; afterwards `pending` says what it waits for. */
+/* Links the accesses of a task behind those of all earlier tasks, and adds to `pending` those that must wait. */
 void hd_graph_link(heddle_task *t);
-/* Makes `after` wait for `before`, unless that has ended. HEDDLE_E_MEMORY. */
+/* Makes `after` wait for `before`, unless `before` has ended. HEDDLE_E_MEMORY. */
 int hd_graph_after(heddle_task *before, heddle_task *after);
-/* The task that was made to wait last for `before` does so no more. */
+/* Undoes the last call of hd_graph_after with this `before`. */
 void hd_graph_undo_after(heddle_task *before);
-/* Gives back the accesses of a task that has ended and drops explicit dependencies on it; calls ready(task, arg) for
- * each task that nothing holds back any more. */
+/* Gives back the accesses of a task that has ended and removes the explicit dependencies on it. Calls ready(task, arg)
+ * for each task that waits for nothing any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
-/* Commute tokens: takes those of all its COMMUTE accesses or none. Calls got(task, arg) when it has them; otherwise it
- * queues for the one that lacked, and hd_graph_release calls `ready` for it again. The same for tasks that it stood in
- * the way of. */
+/* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. If `t` gets them, got(t, arg) is called.
+ * Otherwise `t` queues for the first token that is taken, and hd_graph_release calls `ready` for it when that token is
+ * free. A token that `t` was offered and cannot use is offered to the next task in the token's queue, with the same
+ * two outcomes. */
 void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), void *arg);
 
 /* task.c */
-struct hd_task_extra *hd_task_extra(heddle_task *t); /* makes it; NULL when out of memory */
-/* Some worker may run it, as far as its codelet, can_run, heddle_on and the sizes of memories are concerned. */
+/* Returns the task's `extra`, which is allocated at the first call. NULL when out of memory. */
+struct hd_task_extra *hd_task_extra(heddle_task *t);
+/* Whether the task's codelet, can_run, heddle_on and the capacities of memories leave a worker that may run it. */
 int hd_task_has_worker(const heddle_task *t);
+/* Gives back one reference. The last one gives the task's memory back to the pool. */
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
-/* When the runtime stops: what is left of tasks that will never end, after a deadlock, or that the program has kept. */
+/* When the runtime stops: frees what is left of tasks that have not ended (after a deadlock), and of tasks to which the
+ * program has kept a reference. */
 void hd_task_forget_all(heddle_runtime *rt);
+/* The name that the program gave the task, otherwise that of its codelet or of its kind. */
 const char *hd_task_name(const heddle_task *t);
-/* "NAME (CODELET, task 7)", or "CODELET (task 7)" for a task without a name of its own: what messages call it. Returns
- * `buffer`, of HD_TITLE bytes usually. */
+/* What messages call a task: "NAME (CODELET, task 7)", or "CODELET (task 7)" if it has no name of its own. Returns
+ * `buffer`, usually of HD_TITLE bytes. */
 enum { HD_TITLE = 200 };
 const char *hd_task_title(const heddle_task *t, char *buffer, size_t size);
-/* of its data. Not the model's figure: tasks with aliases share its entry */
+/* Bytes of its data, each datum counted once. The model's entry has another figure: tasks with and without aliases
+ * share an entry. */
 uint64_t hd_task_bytes(const heddle_task *t);
-int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node); /* the node can hold its data at all */
-void hd_task_message(heddle_task *t, const char *message); /* why it failed; copied; lost when out of memory */
-/* A task that it depends on failed; `cause`, which may be NULL, is copied. */
+/* Whether the capacity of the node is large enough for the task's data. */
+int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node);
+/* Says why the task failed. Keeps a copy of the first message; when out of memory, none. */
+void hd_task_message(heddle_task *t, const char *message);
+/* Marks the task as cancelled, because a task it depends on failed. `cause`, which may be NULL, is copied. */
 void hd_task_cancel(heddle_task *t, const char *cause);
-/* What those that depend on `t`, which failed or was cancelled, are to be told: the caller's, NULL when out of
+/* The `cause` for the tasks that depend on `t`, which failed or was cancelled. The caller frees it. NULL when out of
  * memory. */
 char *hd_task_blame(const heddle_task *t);
-/* Why it failed, or was cancelled, as part of a sentence: in `buffer`, of HD_REASON bytes usually, or in the task. */
+/* Why the task failed or was cancelled, as part of a sentence. The text lies in `buffer`, usually of HD_REASON bytes,
+ * or belongs to the task. */
 enum { HD_REASON = 500 };
 const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size);
 void hd_codelet_free(heddle_codelet *c);
-/* HEDDLE_E_NO_WORKER: for which kinds of workers it has kernels, and which kinds there are. */
+/* Returns HEDDLE_E_NO_WORKER, with a message: the kinds of workers that the codelet has kernels for, and those of this
+ * runtime. */
 int hd_codelet_no_worker(const heddle_codelet *c);
-/* Decides which implementation a task uses on a class: those with too few samples in turn, then the fastest. */
+/* Decides which implementation a task uses on a class: the one with the fewest samples until all have `calibrate`, then
+ * the fastest. */
 void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate);
-/* Tells the chosen implementation's model. */
+/* Adds the time that the task took to the model of its implementation. */
 void hd_codelet_record(heddle_task *t, unsigned class_id, double us);
 static inline heddle_kernel hd_task_kernel(const heddle_task *t, unsigned class_id)
 {

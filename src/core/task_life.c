@@ -1,9 +1,10 @@
-/* A task enters the graph, becomes ready, and ends; in between dispatch.c has it. Everything runs under the core lock.
+/* How a task enters the graph, becomes ready, and ends; between ready and end, dispatch.c has it. Everything runs under
+ * the core lock.
  *
  *   hd_core_insert ──► on_ready ──► the policy's batch ──► dispatch.c ──► hd_core_end
  *                         └──► controls (acquire, unregister ...): control.c ──► hd_core_end
  *
- * Callbacks are the only thing run without the lock: hd_core_settle leaves it for them.
+ * Only callbacks run without the lock: hd_core_run_callbacks leaves it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static inline void to_policy(heddle_runtime *rt, heddle_task *t)
 	rt->dispatch.batch[rt->dispatch.n_batch++] = t;
 }
 
-/* It has its commute tokens; perhaps with a value that one of those before it has spoilt. */
+/* The task has its commute tokens. It is cancelled if a task that commutes with it has failed meanwhile. */
 static void on_tokens(heddle_task *t, void *arg)
 {
 	heddle_runtime *rt = arg;
@@ -56,6 +57,7 @@ static void on_ready(heddle_task *t, void *arg)
 		to_policy(rt, t);
 }
 
+/* Opens a reduction for the first REDUX access to a datum, and closes it for the first other access behind it. */
 static int begin_or_end_reductions(heddle_task *t)
 {
 	int status = 0;
@@ -69,7 +71,8 @@ static int begin_or_end_reductions(heddle_task *t)
 		else if (!status)
 			status = hd_reduction_open(a);
 		else
-			a->mode = HEDDLE_RW; /* the task fails already, and so must what it would have contributed to */
+			a->mode =
+			    HEDDLE_RW; /* as a writer the task, which fails, spoils the datum that lacks its part */
 	}
 	return status;
 }
@@ -96,7 +99,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	hd_set_state(t, HD_WAITING);
 	t->order = rt->inlet.next_order++;
 	rt->count.inserted++;
-	t->pending++; /* held until everything is linked */
+	t->pending++; /* keeps the task from becoming ready until all its accesses are linked */
 	if (t->codelet && !t->perf)
 		hd_task_find_model(rt, t);
 	hd_graph_link(t);
@@ -130,13 +133,14 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 	    hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
 }
 
-/* The next wait for all shall report it: a task, or a control that failed by itself and that nobody waits for. */
+/* Whether the next heddle_wait_all is to report the failure: that of a task of the program, or of a control that was
+ * not merely cancelled and that no thread waits for. */
 static int is_news(const heddle_task *t)
 {
 	return t->kind == HD_TASK_CODELET || (t->status != HEDDLE_E_CANCELLED && !t->waited);
 }
 
-/* The last of it: waiters may see it, its memory goes. */
+/* The last step of a task: waiting threads may see its end, and the graph gives back its reference. */
 static void bury(heddle_runtime *rt, heddle_task *t)
 {
 	rt->count.ended++;
@@ -145,7 +149,7 @@ static void bury(heddle_runtime *rt, heddle_task *t)
 	uint64_t live = hd_live(rt) - rt->count.held;
 	if (t->waited || live == 0 || live == rt->inlet.throttle)
 		rt->waits.news = 1;
-	/* pairs: acquire in heddle_task_done */
+	/* pairs: the acquire load in heddle_task_done, which sees what the task has written */
 	atomic_store_explicit(&t->state, HD_ENDED, memory_order_release);
 	hd_task_unref(rt, t);
 }
@@ -176,16 +180,16 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
-/* The runtimes whose callbacks this thread is in, the innermost first. Only its thread. */
+/* The runtimes whose callbacks this thread is running, the innermost first. Only its thread looks at it. */
 struct calling {
 	const heddle_runtime *rt;
 	const struct calling *outer;
 };
 static _Thread_local const struct calling *calling;
 
-/* A callback that submits comes here again. If that is to a runtime whose callbacks this thread is in already, they are
- * left to that loop: so there are never more loops in one another than runtimes, however long the chains of callbacks
- * are. */
+/* A callback may submit a task, which ends at once and has a callback, too: so this function is called again within
+ * itself. It then returns if the thread already runs callbacks of the same runtime, and the outer loop runs the new
+ * ones. So the depth of the stack does not grow with the length of a chain of callbacks. */
 void hd_core_run_callbacks(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -197,7 +201,7 @@ void hd_core_run_callbacks(heddle_runtime *rt)
 	while (rt->dispatch.called.first) {
 		heddle_task *t = hd_queue_pop(&rt->dispatch.called);
 		rt->count.calling++;
-		if (rt->waits.news) /* who waits for what has ended before does not wait for this */
+		if (rt->waits.news) /* threads that wait for earlier tasks are woken before this callback runs */
 			hd_wake_waiters(rt);
 		hd_unlock(&rt->lock);
 		int outer = hd_inside_enter();
@@ -205,7 +209,7 @@ void hd_core_run_callbacks(heddle_runtime *rt)
 		hd_inside_leave(outer);
 		hd_lock(&rt->lock);
 		rt->count.calling--;
-		hd_drain(rt); /* what it submitted counts before it has ended */
+		hd_drain(rt); /* tasks that the callback submitted enter the graph before this one ends: see hd_live */
 		bury(rt, t);
 	}
 	calling = here.outer;

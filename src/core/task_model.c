@@ -1,9 +1,9 @@
-/* How large a task is: what the codelet's functions of size are given, and the model entry that belongs to it. */
+/* The sizes of a task's data and values, as the codelet's functions get them, and the model entry for these sizes. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
 
-/* What size-dependent functions of a codelet are given. */
+/* The argument of a codelet's functions flops, footprint, regressors and time, and the arrays that it points to. */
 struct size_view {
 	struct heddle_size size;
 	struct heddle_part *parts;
@@ -21,7 +21,7 @@ static int open_size(struct size_view *v, const heddle_task *t)
 		return hd_no_memory("a task's size");
 	v->size.bytes = 0;
 	for (size_t i = 0; i < n; i++) {
-		/* only what never changes: the lock is not held */
+		/* Only fields of the datum that never change are read: the lock is not held. */
 		const struct heddle_part *part = &t->accesses[i].data->part;
 		v->parts[i].elem_size = part->elem_size;
 		v->parts[i].n_dims = part->n_dims;
@@ -54,9 +54,10 @@ struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *
 	return entry;
 }
 
-/* Where times are given a worker can run what its class has a time for. Only now is that known for these data: what
- * refused others when they were submitted went by classes. 0, or what the workers lack: HEDDLE_E_NO_WORKER,
- * HEDDLE_E_NO_FIT; then *room is the largest memory of those that have a time. */
+/* In virtual time a worker can run a task if its class has a time for it. Whether it has one for these sizes is known
+ * only now: the checks at submission know the classes that may have a time. Returns 0 if some worker can run the task,
+ * HEDDLE_E_NO_WORKER if none has a time, HEDDLE_E_NO_FIT if those that have one lack memory; then *room is the largest
+ * of their capacities, in bytes. */
 static int check_times(const heddle_runtime *rt, const heddle_task *t, uint64_t *room)
 {
 	int status = HEDDLE_E_NO_WORKER;
@@ -97,7 +98,7 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 		t->status = HEDDLE_E_MEMORY;
 	else if (rt->engine->times_are_given &&
 	         (!known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS))))
-		/* also where the entry is known: tasks with aliases share it, but need less room */
+		/* Also if the entry is known: tasks with and without aliases share one, but need different room. */
 		t->status = check_times(rt, t, &room);
 	if (HD_UNLIKELY(t->status)) {
 		t->cancelled = 1;
@@ -112,7 +113,7 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
 {
 	heddle_codelet *init = d->extra->redux_init;
-	heddle_task *t = hd_task_make(rt, init, 1); /* as it would be submitted: its size is what counts */
+	heddle_task *t = hd_task_make(rt, init, 1); /* never submitted: made to get its model entry */
 	if (!t)
 		return 0;
 	hd_task_set_access(t, 0, d, HEDDLE_W);
@@ -120,7 +121,7 @@ double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)
 	    init->desc.footprint && hd_task_add_footprint(t) ? NULL : hd_task_entry(t, init->model);
 	hd_task_unref(rt, t);
 	double us = e ? hd_perf_time(e, class_id) : 0;
-	return us > 0 ? us : 0; /* NAN: unknown */
+	return us > 0 ? us : 0; /* NAN, an unknown time, counts as 0 */
 }
 
 int hd_task_add_footprint(heddle_task *t)

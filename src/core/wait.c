@@ -1,9 +1,9 @@
-/* Waiting for something to become true: for one task, for all, for a datum, for room in the window. */
+/* Waiting for a condition: one task has ended, all have, a datum has come, the window has room. */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
 
-static _Thread_local int inside; /* in a kernel or callback; only its thread */
+static _Thread_local int inside; /* this thread is in a kernel or a callback; only its thread looks at it */
 
 int hd_inside_enter(void)
 {
@@ -72,8 +72,8 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 	return w != NULL;
 }
 
-/* One that runs a callback, which may submit; one that is about to return from its wait; one that has acquired a datum
- * and does not wait itself. */
+/* Three kinds of threads may act: one that runs a callback, which may submit; one whose wait is over and that has not
+ * returned yet; one that has acquired a datum and does not wait itself, so it may release the datum. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
@@ -88,7 +88,7 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 	return 0;
 }
 
-/* Every worker has been asked, in vain, since the last thing happened. */
+/* Whether every worker that has a thread is hungry and no thread is about to look for tasks by itself. */
 static int all_hungry(const heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
@@ -120,7 +120,8 @@ static int refuse_inside(const char *what)
 	return hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what);
 }
 
-/* But for what the program holds now: another thread may release it, or acquire more, while this one waits. */
+/* Whether all tasks have ended but ACQUIRE tasks in force. Their number is read anew each time: another thread may
+ * release or acquire data while this one waits. */
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
@@ -158,7 +159,7 @@ static int task_ended(heddle_runtime *rt, void *arg)
 
 int heddle_task_done(const heddle_task *task)
 {
-	/* pairs: the release store in bury */
+	/* pairs: the release store in bury of task_life.c */
 	return task && atomic_load_explicit(&task->state, memory_order_acquire) == HD_ENDED;
 }
 
@@ -191,7 +192,7 @@ void heddle_task_release(heddle_task *task)
 	if (hd_check_process(rt))
 		return;
 	hd_lock(&rt->lock);
-	hd_drain(rt); /* it may still lie in an inbox, or be named there by heddle_after */
+	hd_drain(rt); /* the task may still lie in an inbox, and so may tasks that wait for it by heddle_after */
 	hd_core_settle(rt);
 	hd_task_unref(rt, task);
 	hd_unlock(&rt->lock);
