@@ -1,5 +1,5 @@
-/* Engines: who keeps time and who executes. There are two: threads/ runs kernels in real time, virtual/ lets time pass
- * without running anything. The core knows no more of an engine than this table.
+/* Engines. An engine keeps the time and executes tasks and copies. There are two: threads/ runs kernels in real time;
+ * virtual/ runs nothing, it advances a clock by predicted times. The core knows no more of an engine than this table.
  */
 #ifndef HD_ENGINE_H
 #define HD_ENGINE_H
@@ -11,30 +11,34 @@ struct hd_transfer;
 struct hd_worker;
 struct hd_waiter;
 
-/* An engine: who keeps time and who executes. Called under the core lock unless it says otherwise. */
+/* The functions are called under the core lock, unless a comment says otherwise. */
 struct hd_engine {
 	const char *name;
-	/* Facts, in which engines differ. */
-	/* kernels are called and touch data; otherwise nobody needs kernels, and data have values from the start */
+	/* Facts in which engines differ. */
+	/* Kernels are called and use the data. If not, codelets need no kernels, and data count as having values from
+	 * the start. */
 	int runs_kernels;
-	/* a task takes as long as the platform or its codelet says: a class without a time for it cannot run it, and
-	 * nothing is left to be measured */
+	/* A task takes as long as the platform or its codelet says. So a class without a time for a task cannot run it,
+	 * and times are not measured. */
 	int times_are_given;
-	int virtual_time; /* for traces and graphs: its clock is not the real one */
+	int virtual_time; /* its clock is not the real one; traces and graphs say so */
+	/* Without the lock. Starts the threads, or the clock; what it has opened when it fails, close and release
+	 * free. */
 	int (*open)(heddle_runtime *rt);
-	/* Without the lock; all tasks have ended. */
+	/* Without the lock, after all tasks have ended: ends the execution of tasks and copies. */
 	void (*close)(heddle_runtime *rt);
-	/* Last of all, when no memory of any node is in use any more. May be NULL. */
+	/* Without the lock, after close and after the memory of all nodes was freed: closes devices. May be NULL. */
 	void (*release)(heddle_runtime *rt);
 	/* us. In virtual time under the core lock, in real time from any thread. */
 	double (*now)(heddle_runtime *rt);
-	/* Starts a copy whose replicas are pinned; ends with hd_transfer_done, later. */
+	/* Starts a copy whose two replicas are pinned, and returns. The engine calls hd_transfer_done when it has
+	 * ended. */
 	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
-	/* The worker has got something to run (staged) and is not running: see that it does. */
+	/* The worker has a staged task and runs none: the engine makes it run the task. */
 	void (*worker_ready)(struct hd_worker *w);
-	/* Lets time pass until done() may have become true; entered and left with the lock. HEDDLE_E_DEADLOCK. */
+	/* Waits until the waiter's done() is true, leaving the lock meanwhile. HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
-	/* Memory of a node: NULL when there is none. */
+	/* Allocates `size` bytes on a node. NULL when the node is full. */
 	void *(*alloc)(heddle_runtime *rt, unsigned node, size_t size);
 	void (*free)(heddle_runtime *rt, unsigned node, void *ptr, size_t size);
 };

@@ -1,5 +1,5 @@
-/* Bursts. That a task is tiny is only expected: it may take a second this time. So each task of a burst is claimed
- * before it runs, and another worker can claim those that are left. */
+/* Bursts. A task that is expected to be tiny may take long all the same. So the worker claims each task of its burst
+ * before it runs it, and another worker can claim the tasks that are left. */
 #include "bursts.h"
 
 unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double now)
@@ -14,15 +14,16 @@ unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double
 	w->burst_size = n;
 	w->running = w->burst[0];
 	w->rt->count.bursts += n > 1;
-	/* relaxed: under the lock, which its next reader takes or has; pairs: nothing */
+	/* Relaxed, pairs with nothing: the lock is held. This worker reads the word next, or another one under the
+	 * lock. */
 	atomic_store_explicit(&w->claimed, 1, memory_order_relaxed);
 	return n;
 }
 
-/* Those not claimed yet are staged again. */
+/* Claims all tasks of the burst that are left, and stages them again. */
 static void take_back(struct hd_worker *w)
 {
-	/* relaxed: see the field; pairs: nothing */
+	/* Relaxed, pairs with nothing: see the field `claimed`. */
 	unsigned claimed = atomic_exchange_explicit(&w->claimed, HD_MAX_BURST + 1, memory_order_relaxed);
 	if (claimed >= w->burst_size)
 		return;

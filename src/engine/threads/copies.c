@@ -1,4 +1,4 @@
-/* Copies: two threads per accelerator node, one for what comes in and one for what goes out. */
+/* Copies. Each accelerator node has two copy threads, one for copies to the node and one for copies from it. */
 #include <stdlib.h>
 #include "threads.h"
 
@@ -46,8 +46,8 @@ void *hd_copier_main(void *arg)
 		c->queue = tr->queue_next;
 		hd_unlock(&rt->lock);
 		tr->start = hd_threads_now(rt);
-		/* The descriptions of the datum are constant, the replicas pinned. */
-		hd_error(0, "%s", ""); /* what it says afterwards is about this copy */
+		/* The lock is not needed: the description of the datum is constant, and its replicas are pinned. */
+		hd_error(0, "%s", ""); /* a last error after the copy is then about this copy */
 		tr->status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
 		if (tr->status && !heddle_last_error()[0])
 			hd_error(tr->status, "a copy between memories failed");
@@ -58,13 +58,14 @@ void *hd_copier_main(void *arg)
 		hd_transfer_done(tr);
 		hd_core_settle(rt);
 		if (rt->waits.waiters && hd_core_still(rt))
-			hd_wake_blocked(rt, NULL); /* as when the last worker falls asleep */
+			hd_wake_blocked(rt, NULL); /* nothing moves any more: they must look for a deadlock */
 	}
 	hd_unlock(&rt->lock);
 	return NULL;
 }
 
-/* RAM has no copy engine of its own: a copy belongs to the accelerator at its end, or at its start. */
+/* Main memory has no copy threads. A copy belongs to the node that it goes to, or, if that is main memory, to the node
+ * that it comes from. */
 void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 {
 	struct hd_threads *th = rt->engine_state.threads;

@@ -74,7 +74,7 @@ static int start_worker(struct hd_worker *w, struct hd_seat *seat)
 	return 0;
 }
 
-/* Waits until the threads of all workers have counted themselves. */
+/* Waits until all threads of workers have counted themselves in *counter. */
 static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_t *counter)
 {
 	size_t n = 0;
@@ -89,7 +89,8 @@ static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_
 	hd_unlock(&rt->lock);
 }
 
-/* Every worker opens its device in its own thread; with caller_works the caller's is that of worker 0. */
+/* Starts the threads of workers, each of which opens the device of its worker. With caller_works the calling thread
+ * opens that of worker 0. */
 static int start_workers(heddle_runtime *rt, struct hd_threads *th)
 {
 	int status = 0;
@@ -109,7 +110,7 @@ static int start_workers(heddle_runtime *rt, struct hd_threads *th)
 	return status;
 }
 
-/* Each worker's thread looks whether it is to stop, or to close its device. */
+/* Makes the thread of each worker look at rt->stopping and th->closing. */
 static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
@@ -117,7 +118,8 @@ static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
 			hd_event_set(&rt->workers[i].wake);
 }
 
-/* The workers' threads stay for their devices, until threads_release. */
+/* Ends the copy threads. The threads of workers run no more tasks, but stay until threads_release to close their
+ * devices. */
 static void threads_close(heddle_runtime *rt)
 {
 	struct hd_threads *th = rt->engine_state.threads;
@@ -177,10 +179,11 @@ static int threads_open(heddle_runtime *rt)
 	if (!th)
 		return hd_no_memory("threads");
 	rt->engine_state.threads = th;
-	for (size_t i = 0; i < rt->n_workers; i++) /* asynchronous devices have their own way of not waiting */
+	for (size_t i = 0; i < rt->n_workers; i++) /* a longer pipeline avoids waiting without bursts */
 		rt->workers[i].burst_us = rt->workers[i].pipeline == 1 ? HD_BURST_US : 0;
-	/* The thread that starts the runtime is taken to be the one that will wait on it; were it free to share the
-	 * core of another worker, one of them would wait for the other while a core is idle. */
+	/* With caller_works the thread that starts the runtime will probably be the one that waits and runs the tasks
+	 * of worker 0. It is bound to the core of worker 0, or it might share a core with another worker while that
+	 * core is idle. */
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
 		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
 	th->seats = calloc(rt->n_workers, sizeof *th->seats);

@@ -1,8 +1,9 @@
-/* Waiting threads: they sleep until they have what they wait for, or run the tasks of worker 0 meanwhile
- * (caller_works). */
+/* Threads of the program that wait: they sleep until their condition is true. With the setting caller_works, one of
+ * them runs the tasks of worker 0 meanwhile. */
 #include "threads.h"
 
-/* Nobody else can run what worker 0 still holds. */
+/* Runs the tasks that worker 0 still holds when its thread stops waiting: they are staged there, and no other worker
+ * would run them. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 {
 	while (w->in_flight) {
@@ -19,7 +20,7 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 	}
 }
 
-/* Drives worker 0 until the waiter has what it wants. */
+/* Runs the tasks of worker 0 until the waiter's condition is true. */
 static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
 	struct hd_worker *w = &rt->workers[0];
@@ -30,9 +31,10 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	waiter->event = &w->wake;
 	while (!waiter->done(rt, waiter->arg)) {
 		uint64_t before = rt->count.ended;
-		waiter->woken = 0; /* it may have come true and been undone by another thread's submission */
+		waiter->woken = 0; /* the condition may have been true before another thread submitted a task */
 		int woken = hd_worker_step(w, timeout_us);
-		/* what a kernel submitted counts before that has ended, and others hear of what it released */
+		/* Tasks that a kernel submitted enter the graph before the condition is checked, and other workers are
+		 * given the tasks that have become ready. */
 		hd_drain(rt);
 		hd_core_settle(rt);
 		if (w->state == HD_DROWSY && hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg)) {
@@ -49,7 +51,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	hd_worker_enter(w, HD_AWAY);
 	th->caller_busy = 0;
 	hd_inside_leave(outer);
-	hd_wake_blocked(rt, w); /* one of them takes over */
+	hd_wake_blocked(rt, w); /* another waiting thread takes over worker 0 */
 	return status;
 }
 

@@ -1,10 +1,10 @@
-/* Workers: each has a thread that runs its tasks, and looks for more.
+/* Workers. Each has a thread that runs its tasks and looks for more.
  *
- * A worker that finds nothing to do is in the hungry list. It first spins for a few microseconds, looking now and then
- * into the inbox, so that a stream of small tasks is taken in batches; then it revokes the lease, so that the next
- * submission comes with the lock and finds it in the list, becomes drowsy under the lock, and sleeps on its event.
- * Whoever gives it a task sets the event after marking the task staged, so no wake-up is lost.
- */
+ * A worker that finds no task is in the hungry list. It first spins for some microseconds and looks into the inbox
+ * every LINGER_US, so that a stream of small tasks is taken in batches. If that was in vain SPIN_ROUNDS times, it
+ * becomes drowsy and revokes the lease, both under the lock: the next task is then submitted with the lock, which finds
+ * the worker in the hungry list. If it still finds no task, it sleeps on its event. A thread that gives it a task sets
+ * the event after the task is in its `staged` queue, so no wake-up is lost. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -12,12 +12,13 @@
 #include "threads.h"
 #include "bursts.h"
 
-enum { SPIN_ROUNDS = 40 };           /* of about 1 us each, before a worker sleeps */
-static const double LINGER_US = 1;   /* between two looks into the inbox */
-static const double LOOK_US = 5;     /* between two looks into it while there is enough to do */
-static const double OVERDUE_US = 16; /* when tasks that were expected to take HD_BURST_US are not */
+enum { SPIN_ROUNDS = 40 };           /* how often a worker spins, for LINGER_US each, before it sleeps */
+static const double LINGER_US = 1;   /* between two looks for a task while a worker spins */
+static const double LOOK_US = 5;     /* between two calls of look_around that do something, while workers have tasks */
+static const double OVERDUE_US = 16; /* a burst that has run for so long is rescued by another worker */
 
-/* Roughly: writing the codelet for every task would make its cache line travel. */
+/* Updates the typical time of the codelet if `us` differs much from it. Not for every task: each write would take the
+ * cache line of the codelet away from other workers. */
 static void note_length(heddle_codelet *c, double us)
 {
 	if (us > 1.5 * c->typical_us || us < c->typical_us / 1.5)
@@ -35,7 +36,7 @@ void hd_worker_run(struct hd_worker *w, heddle_task *t)
 	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_BURST_US, begin), ran = 0;
 	hd_unlock(&rt->lock);
 	if (n > 1)
-		begin = hd_threads_now(rt); /* taking them must not count as the first one's time */
+		begin = hd_threads_now(rt); /* the time to begin the burst must not count for its first task */
 	do {
 		done[ran].status = hd_run_kernel(w, w->burst[ran]);
 		done[ran].end = hd_threads_now(rt);
@@ -59,7 +60,7 @@ void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
 			hd_event_set(w->event);
 }
 
-/* Sleeps until somebody sets its event; 0 when that did not happen within `timeout_us`. */
+/* Sleeps until the worker's event is set. Returns 0 when that did not happen within `timeout_us`. */
 static int sleep_on_event(struct hd_worker *w, double timeout_us)
 {
 	heddle_runtime *rt = w->rt;
@@ -93,11 +94,11 @@ static void spin(struct hd_worker *w)
 	hd_worker_enter(w, HD_DROWSY);
 	hd_revoke(rt);
 	if (rt->waits.waiters && hd_core_still(rt))
-		hd_wake_blocked(rt, w); /* some of them may have waited for that, or want to tell their callers */
+		hd_wake_blocked(rt, w); /* nothing moves any more: they must look for a deadlock */
 }
 
-/* A worker with plenty to do sees neither what lies in an inbox, which may be more urgent, nor tasks that another
- * worker has taken and cannot run now: one of them looks for both from time to time. */
+/* Called before each step. While workers have enough tasks, none of them would see the tasks in the inbox, which may be
+ * more urgent, nor tasks that wait behind a long one on another worker. So every LOOK_US one worker looks for both. */
 static void look_around(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -137,7 +138,7 @@ void hd_device_open(struct hd_worker *w)
 {
 	const struct heddle_platform *p = w->rt->platform;
 	struct hd_seat *seat = &w->rt->engine_state.threads->seats[w->id];
-	hd_error(0, "%s", ""); /* what it says afterwards is the driver's */
+	hd_error(0, "%s", ""); /* a last error after open is then the driver's */
 	seat->status = w->driver->open(p, w->id, &w->device);
 	seat->opened = seat->status == 0;
 	if (seat->status && !heddle_last_error()[0])
@@ -153,7 +154,6 @@ void hd_device_close(struct hd_worker *w)
 		w->driver->close(w->device);
 }
 
-/* Under the lock. */
 static void count_one(heddle_runtime *rt, size_t *counter)
 {
 	HD_HELD(&rt->lock);
@@ -169,14 +169,14 @@ void *hd_worker_main(void *arg)
 	int core = rt->platform->workers[w->id].core;
 	if (rt->config.bind && core >= 0)
 		hd_topology_bind(rt->topology, core);
-	hd_inside_enter(); /* whatever runs in this thread is a kernel or a callback */
+	hd_inside_enter(); /* the program's code in this thread is a kernel or a callback: it must not wait */
 	hd_device_open(w);
 	hd_lock(&rt->lock);
 	count_one(rt, &th->n_seated);
 	while (!rt->stopping)
 		hd_worker_step(w, -1);
 	count_one(rt, &th->n_done);
-	while (!th->closing) { /* the device's memory is still being given back */
+	while (!th->closing) { /* the device stays open until its memory has been given back */
 		hd_unlock(&rt->lock);
 		hd_event_wait(&w->wake, 0, -1);
 		hd_lock(&rt->lock);

@@ -1,7 +1,8 @@
-/* The virtual engine: an event clock. One thread, no kernel run, no byte moved, and the same schedule every time.
+/* The clock of the virtual engine, which goes from event to event: the end of a kernel, or of a transfer (sharing.c).
+ * No kernel is run and no byte is moved. The same submissions from one thread give the same schedule every time.
  *
- * Kernels last as long as the platform says (times noise, if asked for). Transfers are in sharing.c.
- */
+ * A kernel lasts as long as the platform or its codelet says, times a random factor if the setting noise asks for
+ * it. */
 #include <math.h>
 #include <stdlib.h>
 #include "virtual.h"
@@ -13,7 +14,7 @@ static int before(const struct event *a, const struct event *b)
 	return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
-/* There is at most one per worker: the heap never grows. */
+/* The heap has room: a worker runs one kernel at a time, and so has at most one event. */
 static void push_event(struct hd_virtual *v, double time, struct hd_worker *w)
 {
 	struct event e = {time, v->next_order++, w};
@@ -51,7 +52,7 @@ static double duration(heddle_runtime *rt, const struct hd_worker *w, const hedd
 	return us + rt->config.sched_cost;
 }
 
-/* What the kernels take that must make private copies neutral before the task adds to them. */
+/* us that the init kernels take which must run before the task, on the private copies that are not neutral yet. */
 static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddle_task *t)
 {
 	double us = 0;
@@ -89,7 +90,7 @@ static void finish_kernel(heddle_runtime *rt, struct hd_worker *w)
 	virtual_worker_ready(w);
 }
 
-/* The next thing that happens; 0 when there is none. */
+/* Goes on to the next event and does what follows from it. Returns 0 when there is no event. */
 static int advance(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
@@ -110,8 +111,9 @@ static int advance(heddle_runtime *rt)
 	return 1;
 }
 
-/* With several threads of the program any of them drives the clock, one at a time; not while another is in a callback,
- * which takes no time. What others do then is seen within NAP_US. */
+/* Any waiting thread of the program advances the clock, one at a time, but not while another thread runs a callback: no
+ * virtual time passes in callbacks. A thread that can advance nothing while others may still act looks again after
+ * NAP_US of real time. */
 static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
@@ -138,7 +140,7 @@ static void *virtual_alloc(heddle_runtime *rt, unsigned node, size_t size)
 {
 	(void)node;
 	(void)size;
-	return rt; /* an address that is not NULL and that nobody uses */
+	return rt; /* any address but NULL: no data are stored there */
 }
 
 static void virtual_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)
@@ -178,9 +180,9 @@ static int virtual_open(heddle_runtime *rt)
 		return hd_no_memory("the virtual engine");
 	if (hd_open_routes(rt, v))
 		return HEDDLE_E_MEMORY;
-	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* apart from the policy's numbers */
+	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* other random numbers than the policy gets */
 	hd_lock(&rt->lock);
-	for (size_t i = rt->n_workers; i-- > 0;) { /* the list is last in, first out: worker 0 comes first */
+	for (size_t i = rt->n_workers; i-- > 0;) { /* backwards: the hungry list is last in, first out */
 		hd_worker_enter(&rt->workers[i], HD_AWAKE);
 		hd_core_hungry(&rt->workers[i]);
 	}

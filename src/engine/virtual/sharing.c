@@ -1,6 +1,5 @@
-/* Transfers in virtual time: they queue for the copy engine of their accelerator, one per direction, and those under
- * way share the buses that they cross.
- */
+/* Transfers in virtual time. A transfer queues for a channel: an accelerator has one for each direction, with one
+ * transfer under way at a time. The transfers that are under way share the buses that they cross. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
+/* Brings the `left` of all active channels up to date. */
 static void progress(struct hd_virtual *v)
 {
 	double before = v->updated;
@@ -46,6 +46,7 @@ static void leave_buses(const struct hd_virtual *v, struct channel *c)
 	}
 }
 
+/* Gives the channel its rate, and takes the rate away from what its buses have left. */
 static void settle(const struct hd_virtual *v, struct channel *c, double rate)
 {
 	c->rate = rate;
@@ -55,13 +56,14 @@ static void settle(const struct hd_virtual *v, struct channel *c, double rate)
 	}
 }
 
-/* Nobody has a rate yet. Returns the bandwidth of the slowest link in use. */
+/* Takes all rates away, and lists the buses that cannot carry what is demanded of them. Returns the bandwidth of the
+ * slowest link in use. */
 static double begin_sharing(struct hd_virtual *v)
 {
 	size_t n = 0;
 	for (size_t b = 0; b < v->n_buses; b++) {
 		v->narrow[n] = &v->buses[b];
-		n += v->buses[b].demand > v->buses[b].enough; /* no branch: it could not be predicted */
+		n += v->buses[b].demand > v->buses[b].enough; /* a branch would be mispredicted */
 	}
 	v->n_narrow = n;
 	for (size_t i = 0; i < n; i++) {
@@ -76,7 +78,8 @@ static double begin_sharing(struct hd_virtual *v)
 	return slowest;
 }
 
-/* The bus with the least to give to each of its users that have no rate yet; NULL when none holds any of them up. */
+/* The bus that has the least left for each of its users without a rate. *part: this much, in MB/s. NULL, and INFINITY,
+ * when no narrow bus has such users. */
 static const struct bus *find_tightest(struct hd_virtual *v, double *part)
 {
 	const struct bus *tightest = NULL;
@@ -91,7 +94,7 @@ static const struct bus *find_tightest(struct hd_virtual *v, double *part)
 	return tightest;
 }
 
-/* Those whose own links are not faster than `part` get what these can carry. Returns how many they are. */
+/* Gives each channel whose link is not faster than `part` the bandwidth of the link. Returns how many these are. */
 static size_t settle_limited(struct hd_virtual *v, double part)
 {
 	size_t n = 0;
@@ -105,7 +108,7 @@ static size_t settle_limited(struct hd_virtual *v, double part)
 	return n;
 }
 
-/* The users of a bus get equal parts. */
+/* Gives `part` to each user of a bus that has no rate yet. */
 static void settle_users(struct hd_virtual *v, const struct bus *bus, double part)
 {
 	size_t which = (size_t)(bus - v->buses);
@@ -116,7 +119,7 @@ static void settle_users(struct hd_virtual *v, const struct bus *bus, double par
 	}
 }
 
-/* All that have no rate yet: nobody will ask what they leave. */
+/* Gives `part` to all channels that have no rate yet. As these are the last, the buses need not be updated. */
 static void settle_rest(struct hd_virtual *v, double part)
 {
 	for (size_t i = 0; i < v->n_active; i++)
@@ -124,9 +127,10 @@ static void settle_rest(struct hd_virtual *v, double part)
 			v->active[i]->rate = part;
 }
 
-/* Max-min fairness by progressive filling: round after round, the tightest bus is divided equally among its users and
- * the rest of their other buses is left to the others; but before, those whose own links are slower than that part are
- * served, since parts only grow from round to round. */
+/* Max-min fairness by progressive filling. In each round the tightest bus is divided equally among its users that have
+ * no rate; what they leave of their other buses is shared in later rounds. Channels whose own link is slower than this
+ * part come first and get the bandwidth of the link: in later rounds the part only grows, so they would never get
+ * less. */
 static void share(struct hd_virtual *v)
 {
 	double slowest = begin_sharing(v);
@@ -159,7 +163,7 @@ void hd_plan_arrivals(struct hd_virtual *v)
 	}
 }
 
-/* The first transfer of a channel. */
+/* Starts the first transfer of a channel. */
 static void set_out(heddle_runtime *rt, struct channel *c)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
@@ -198,7 +202,7 @@ void hd_finish_transfer(heddle_runtime *rt, size_t index)
 	struct hd_transfer *tr = c->first;
 	progress(v);
 	leave_buses(v, c);
-	for (size_t i = index + 1; i < v->n_active; i++) /* order kept: it breaks ties */
+	for (size_t i = index + 1; i < v->n_active; i++) /* in order: of two that end together the first is taken */
 		v->active[i - 1] = v->active[i];
 	v->n_active--;
 	v->changed = 1;
@@ -211,10 +215,10 @@ void hd_finish_transfer(heddle_runtime *rt, size_t index)
 
 /* --- The buses of a platform -------------------------------------------------------------------------------------- */
 
-/* Links by the channel that their transfers go through: a list per node that they lead to, then one per node whose
- * links lead to node 0. */
+/* The links of each channel, as lists. Channel i < n_nodes has the links that lead to node i; channel n_nodes + i has
+ * those that lead from node i to node 0. */
 struct by_channel {
-	size_t *head, *next; /* own; 1 + the number of a link among the hops; 0: the end */
+	size_t *head, *next; /* owned; elements are 1 + the index of a link in hops->all; 0: the end of the list */
 };
 
 static int sort_by_channel(const struct hd_hops *hops, size_t n_nodes, struct by_channel *out)
@@ -230,7 +234,8 @@ static int sort_by_channel(const struct hd_hops *hops, size_t n_nodes, struct by
 	return out->head && out->next ? 0 : HEDDLE_E_MEMORY;
 }
 
-/* Adds what one channel can demand of each bus, which has one link at a time. `of_one` is 0 before and after. */
+/* Adds to `most`, per bus, what one channel can demand of it: the bandwidth of its fastest link that crosses the bus,
+ * since it uses one link at a time. `of_one` is scratch memory, per bus, and 0 before and after. */
 static void add_demand(const struct hd_hops *hops, const struct by_channel *links, size_t channel, double *most,
                        double *of_one)
 {
@@ -248,7 +253,7 @@ static void add_demand(const struct hd_hops *hops, const struct by_channel *link
 	}
 }
 
-/* What all channels together can demand of each bus. */
+/* Adds up in `most` what all channels together can demand of each bus. */
 static int find_demands(const heddle_runtime *rt, double *most, double *of_one)
 {
 	struct by_channel links;
@@ -260,7 +265,8 @@ static int find_demands(const heddle_runtime *rt, double *most, double *of_one)
 	return status;
 }
 
-/* Their numbers, of the platform, in the order of v->buses. NULL when out of memory. */
+/* Fills v->buses with the buses on which more can be demanded than they carry. Returns, for each of them, its index in
+ * the platform. NULL when out of memory. */
 static size_t *open_buses(heddle_runtime *rt, struct hd_virtual *v)
 {
 	size_t n = rt->platform->n_buses;

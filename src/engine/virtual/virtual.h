@@ -1,77 +1,79 @@
-/* The virtual engine: what its two files share. clock.c lets time pass from event to event; sharing.c knows how long
- * transfers take.
+/* The virtual engine: what its two files share. clock.c advances the time from event to event; sharing.c computes how
+ * long transfers take.
  *
- * A transfer first waits for its copy engine (one per accelerator and direction, in order), then for the latency of its
- * link, then moves bytes at a rate that max-min fair sharing gives it among all transfers that cross the same buses at
- * that moment.
+ * A transfer first queues for its channel (one per accelerator and direction), then waits for the latency of its link,
+ * then moves its bytes. Its rate changes with the transfers that cross the same buses at the same time: they share the
+ * buses by max-min fairness.
  */
 #ifndef HD_ENGINE_VIRTUAL_H
 #define HD_ENGINE_VIRTUAL_H
 
 #include "core/runtime.h"
 
+/* The end of a kernel. */
 struct event {
-	double time;
-	uint64_t order; /* ties: first made, first served */
+	double time;    /* us */
+	uint64_t order; /* number of the event; of two events at the same time, the one made first comes first */
 	struct hd_worker *worker;
 };
 
-/* What the link of a pair of nodes crosses, of the buses that can ever be full. */
+/* The buses that a link crosses. Buses that can never be full are left out, here and below. */
 struct route {
-	/* owns; as many as the longest has, so that loops are predicted: filled up with the bus that nobody looks at */
+	/* Owned. All routes have `route_length` buses, so that loops over them are predicted; shorter ones are filled
+	 * up with the bus behind the last of hd_virtual.buses, which is in no computation. */
 	struct bus **buses;
-	char *crosses; /* owns; per bus: 1 if it is among them */
+	char *crosses; /* owned; per bus: 1 if the link crosses it */
 };
 
-/* The transfers of one accelerator in one direction; the first is under way. */
+/* The transfers of one accelerator in one direction. The first one is under way; all but `last` is about it. */
 struct channel {
-	struct hd_transfer *first, *last;
-	const struct heddle_link *link; /* of the first, as all that follows */
-	const struct route *route;      /* its own buses */
-	double moves;                   /* us: when its latency is over */
-	double left;                    /* bytes still to move at `updated` */
-	double rate;                    /* MB/s; 0 while sharing.c has not given it one */
+	struct hd_transfer *first, *last; /* linked by queue_next */
+	const struct heddle_link *link;   /* borrowed from the platform */
+	const struct route *route;        /* of the link */
+	double moves;                     /* us: when its latency is over */
+	double left;                      /* bytes still to move at hd_virtual.updated */
+	double rate;                      /* MB/s; 0: none has been computed yet */
 };
 
 struct bus {
-	double bandwidth;
-	double enough;    /* demand that it carries; a little more, since sums and differences are not exact */
-	double demand;    /* bandwidths of the links of its users */
-	unsigned n_users; /* channels whose first transfer crosses it */
-	/* While rates are given, and of narrow buses only; the others' may wrap around. */
-	unsigned n_open; /* users without a rate */
-	double left;     /* bandwidth that is not given away yet */
+	double bandwidth; /* MB/s, as all other figures */
+	double enough;    /* the demand up to which it is not narrow: its bandwidth and a little, for rounding errors */
+	double demand;    /* sum of the bandwidths of the links of its users */
+	unsigned n_users; /* number of channels whose first transfer crosses it */
+	/* Only used while rates are computed, and only of narrow buses; in other buses they may wrap around. */
+	unsigned n_open; /* number of users without a rate */
+	double left;     /* bandwidth that has not been given to a user */
 };
 
 struct hd_virtual {
-	double now;
-	struct event *heap; /* owns: ends of kernels, a binary heap */
+	double now;         /* us */
+	struct event *heap; /* owned: a binary heap of the ends of kernels, one per worker at most */
 	size_t n_events, max_events;
 	uint64_t next_order;
-	struct channel *in, *out; /* per node; own */
-	struct channel **active;  /* owns: those with a transfer under way, in the order these set out */
+	struct channel *in, *out; /* owned; per node */
+	struct channel **active;  /* owned array: the channels with a transfer under way, in the order these began */
 	size_t n_active;
-	double updated;    /* when `left` of the active transfers was last brought up to date */
-	int changed;       /* other transfers are active than when their rates were computed */
-	size_t first;      /* unless changed: the active transfer that ends first */
-	double arrives;    /* and when; INFINITY when none is active */
-	struct bus *buses; /* owns; those that can be full, and one that nobody looks at */
+	double updated;    /* us: when `left` of the active channels was last brought up to date */
+	int changed;       /* a transfer has begun or ended since the rates were computed */
+	size_t first;      /* unless changed: index in `active` of the transfer that ends first */
+	double arrives;    /* us: when it ends; INFINITY when none is active */
+	struct bus *buses; /* owned: n_buses that can be full, and one more to fill up routes */
 	size_t n_buses;
-	struct route *routes; /* owns; per link, like the runtime's hops */
-	size_t route_length;  /* of the longest */
-	struct bus **narrow;  /* owns; while rates are given: those that carry less than is demanded */
+	struct route *routes; /* owned; per link, in the order of rt->hops.all */
+	size_t route_length;  /* of the longest route */
+	struct bus **narrow;  /* owned array; while rates are computed: the buses with more demand than bandwidth */
 	size_t n_narrow;
-	struct hd_rng rng;
+	struct hd_rng rng; /* for the setting noise */
 };
 
 /* sharing.c */
 void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr);
-/* Rates, and what ends first, for the transfers that are active now. Once before the clock moves on, however many began
- * or ended meanwhile. */
+/* Computes the rates of the active transfers, and which one ends first and when. To be called before the clock moves
+ * on, if transfers have begun or ended. */
 void hd_plan_arrivals(struct hd_virtual *v);
-/* That of v->active[index] has arrived. */
+/* Ends the transfer of v->active[index], and starts the next one of its channel. */
 void hd_finish_transfer(heddle_runtime *rt, size_t index);
-/* What the links of the platform cross. HEDDLE_E_MEMORY. */
+/* Finds the buses that can be full, and the routes of all links. HEDDLE_E_MEMORY. */
 int hd_open_routes(heddle_runtime *rt, struct hd_virtual *v);
 void hd_close_routes(heddle_runtime *rt);
 
