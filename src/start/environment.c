@@ -1,4 +1,4 @@
-/* What the environment says beside the settings: see environment.h. */
+/* Finds misspelt settings among the variables of the environment. */
 #define _GNU_SOURCE
 #include "start/environment.h"
 #include <stdlib.h>
@@ -10,14 +10,15 @@
 
 static const char prefix[] = "HEDDLE_";
 
-/* Variables that are read outside the table of settings: where to look for files. */
+/* Variables that are read and are no settings: they say where to look for files. */
 static const char *const others[] = {"HEDDLE_CONFIG", "HEDDLE_PLATFORM_PATH"};
 enum { N_OTHERS = sizeof others / sizeof *others };
 
+/* The names of all variables that mean something. */
 struct variables {
-	const char **names; /* owns the array */
+	const char **names; /* owned array */
 	size_t n;
-	char (*options)[HD_VARIABLE]; /* owns: the names of the last ones */
+	char (*options)[HD_VARIABLE]; /* owned: the text of those names that belong to options of policies */
 };
 
 static size_t count_options(const struct heddle_policy *const *policies)
@@ -29,7 +30,7 @@ static size_t count_options(const struct heddle_policy *const *policies)
 	return n;
 }
 
-/* HEDDLE_POLICY_OPTION for every option of every policy. */
+/* Adds the variable HEDDLE_POLICY_OPTION of every option of every policy. */
 static void add_options(struct variables *v, const struct heddle_policy *const *policies)
 {
 	size_t n = 0;
@@ -91,7 +92,7 @@ int hd_environment_unknown(hd_unknown_fn f, void *arg)
 	return status;
 }
 
-/* One slip in a short name, two in a longer one. */
+/* A name counts as misspelt if it has one slip, or two if it is longer than SHORT. */
 static int refuse_misspelt(const char *name, const char *near, void *arg)
 {
 	enum { SHORT = 5 };

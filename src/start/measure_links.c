@@ -1,20 +1,22 @@
-/* What this machine is like, measured: links at first use, and a platform made of links and models.
+/* Measures the links of this machine at the first start, and makes a platform of the measured links and models.
  *
- * Link figures are kept beside the models in links.platform, a platform file of which only nodes and links matter; the
- * figures of a pair of nodes are taken from it if it has that pair, and measured and added otherwise.
+ * The figures of links are kept in the file links.platform beside the models; only the nodes and links of this platform
+ * file are used. The figures of a link are read from the file if it has the pair of nodes; otherwise the link is
+ * measured, and the file is written anew.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "driver/driver.h"
 #include "start.h"
 
-enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5 };
+enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5 }; /* bytes of a small and a large copy; how often each is made */
 
 struct probe {
-	struct hd_worker *w; /* whose device copies */
+	struct hd_worker *w; /* the worker whose driver and device make the copies */
 	struct heddle_copy copy;
 };
 
+/* us of the fastest of ROUNDS copies; 0 when a copy fails. */
 static double copy_once(struct probe *p, size_t bytes)
 {
 	p->copy.from.n[0] = p->copy.to.n[0] = bytes;
@@ -30,7 +32,8 @@ static double copy_once(struct probe *p, size_t bytes)
 	return best;
 }
 
-/* Latency from a small copy, bandwidth from what a large one takes more. */
+/* Takes the time of a small copy as the latency, and the bandwidth from the difference between a large and a small
+ * copy. */
 static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 {
 	unsigned device_node = l->to ? l->to : l->from;
@@ -57,7 +60,7 @@ static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 	return status;
 }
 
-/* `likely` is where it usually is. */
+/* The index of the node with this name, or -1. `likely` is tried first. */
 static int find_node(const struct heddle_platform *p, const char *name, unsigned likely)
 {
 	if (likely < p->n_nodes && strcmp(p->nodes[likely].name, name) == 0)
@@ -68,13 +71,13 @@ static int find_node(const struct heddle_platform *p, const char *name, unsigned
 	return -1;
 }
 
-/* An earlier measurement; `platform` is NULL when there is none. */
+/* The file with earlier measurements; `platform` is NULL when there is none. */
 struct earlier {
-	struct heddle_platform *platform; /* owns */
+	struct heddle_platform *platform; /* owned */
 	struct hd_hops hops;
 };
 
-/* What is absent or damaged is measured again, and replaced. */
+/* A file that is absent or damaged is no error: all links are then measured and the file is written. */
 static int open_earlier(struct earlier *old, const char *path)
 {
 	*old = (struct earlier){0};
@@ -89,7 +92,7 @@ static void close_earlier(struct earlier *old)
 	heddle_platform_free(old->platform);
 }
 
-/* The figures of the same pair of nodes then. */
+/* The earlier figures of the link between the same pair of nodes, found by their names; or NULL. */
 static const struct heddle_link *known(const struct earlier *old, const struct heddle_platform *now,
                                        const struct heddle_link *l)
 {
@@ -102,7 +105,8 @@ static const struct heddle_link *known(const struct earlier *old, const struct h
 	return hop ? hop->link : NULL;
 }
 
-/* Only a link that is as fast as it can be is measured; the others last as long as the platform says. */
+/* Whether the settings leave the link as fast as memory is. Only such links are measured: an emulated link with a limit
+ * takes as long as the platform says. */
 static int free_running(const struct heddle_link *l)
 {
 	return l->bandwidth >= HEDDLE_MEMORY_BANDWIDTH && l->latency <= 0;
@@ -132,7 +136,7 @@ int hd_measure_links(heddle_runtime *rt)
 		measured = 1;
 	}
 	if (!status && measured && path && hd_parents_make(path) == 0)
-		heddle_platform_save(rt->platform, path); /* a hint for next time: a full disk is no reason to fail */
+		heddle_platform_save(rt->platform, path); /* only saves time at the next start: failure is no error */
 	close_earlier(&old);
 	free(path);
 	return status;

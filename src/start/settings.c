@@ -1,4 +1,5 @@
-/* Settings: one table feeds the environment, the configuration file, `heddle config` and the manual. */
+/* Settings. One table describes them all: for the environment, the configuration file, `heddle config` and the
+ * manual. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -92,7 +93,7 @@ static const struct row *find_row(const char *name)
 	return NULL;
 }
 
-/* `where` goes before the sentence. */
+/* The error for a name that is no setting. `where` begins the message. */
 static int unknown_setting(int status, const char *where, const char *name)
 {
 	const char *names[N_ROWS];
@@ -103,7 +104,7 @@ static int unknown_setting(int status, const char *where, const char *name)
 	            : hd_error(status, "%sthere is no setting \"%s\"; `heddle config` lists them", where, name);
 }
 
-/* A number with an optional K, M, G or T (powers of 1024) when `bytes`; 0 when `text` is one and nothing else. */
+/* Reads a number, which may end in K, M, G or T (powers of 1024) if `bytes`. Returns -1 if `text` is anything else. */
 static int parse_number(const char *text, int bytes, double *out)
 {
 	char *end;
@@ -127,7 +128,7 @@ static int parse_number(const char *text, int bytes, double *out)
 	return *end ? -1 : 0;
 }
 
-/* What a value must be, to be followed by the range. */
+/* What the value of a setting must be, for a message: the range follows. */
 static const char *expected(const struct row *row)
 {
 	if (row->kind == BOOL)
@@ -195,7 +196,7 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 	return 0;
 }
 
-/* A program fills fields by hand: the ranges hold for them, too. Any seed is one. */
+/* Checks the ranges, since a program may have set the fields itself. Every number is a valid seed. */
 int hd_config_check(const struct heddle_config *config)
 {
 	for (size_t i = 0; i < N_ROWS; i++) {
@@ -249,7 +250,7 @@ static char *trim(char *s)
 	return s;
 }
 
-/* The text of settings read from the file outlives the configuration: strings are kept in a copy per process. */
+/* Reads one line of the file. The value of a text setting points into `line`. */
 static int read_line(struct heddle_config *config, char *line, const char *path, int number)
 {
 	char *comment = strchr(line, '#');
@@ -281,8 +282,9 @@ static int read_file(struct heddle_config *config)
 	heddle_config_file(path, sizeof path);
 	if (!path[0] || strcmp(path, "/dev/null") == 0) /* the usual way of saying that there is no file */
 		return 0;
-	/* Text settings point into it, and struct heddle_config owns nothing: one copy per thread stays. */
-	static _Thread_local char *contents; /* only its thread */
+	/* Text settings point into the contents, which struct heddle_config does not own. So they stay until this
+	 * thread reads the file again. */
+	static _Thread_local char *contents; /* only its thread uses it */
 	free(contents);
 	contents = NULL;
 	size_t length;

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "start.h"
 
-static _Atomic uint64_t next_uid = 1; /* relaxed increments: only uniqueness matters; pairs: nothing */
+/* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
+static _Atomic uint64_t next_uid = 1;
 
 static int own_text(const char **text)
 {
@@ -95,7 +96,7 @@ static int lay_out(heddle_runtime *rt)
 	size_t size = rt->n_workers * sizeof *rt->workers;
 	rt->workers = aligned_alloc(HD_CACHE_LINE, size);
 	if (rt->workers)
-		memset(rt->workers, 0, size); /* whatever fails from now on, the engine closes what it has opened */
+		memset(rt->workers, 0, size); /* 0 says that nothing is open: free_runtime may run after any failure */
 	rt->memories = calloc(rt->n_nodes, sizeof *rt->memories);
 	rt->node_worker = calloc(rt->n_nodes, sizeof *rt->node_worker);
 	if (!rt->workers || !rt->memories || !rt->node_worker)
@@ -138,7 +139,7 @@ static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
 		rt->engine->close(rt);
-	hd_lock(&rt->lock); /* nobody else is left, but these functions want it held */
+	hd_lock(&rt->lock); /* no other thread is left, but hd_data_destroy asserts that the lock is held */
 	while (rt->handles.list)
 		hd_data_destroy(rt->handles.list);
 	hd_unlock(&rt->lock);
@@ -153,7 +154,7 @@ static void free_runtime(heddle_runtime *rt)
 	}
 	while (rt->inlet.inboxes) {
 		struct hd_inbox *next = rt->inlet.inboxes->next;
-		free(rt->inlet.inboxes); /* its free tasks lie in the pool's slabs */
+		free(rt->inlet.inboxes); /* the memory of its free tasks belongs to the pool */
 		rt->inlet.inboxes = next;
 	}
 	if (rt->perf)
@@ -174,7 +175,7 @@ static void free_runtime(heddle_runtime *rt)
 	free(rt);
 }
 
-/* The least time between two readings of the clock, us. */
+/* us: the least time between two readings of the clock. */
 static double clock_cost(void)
 {
 	double least = HUGE_VAL;
@@ -196,7 +197,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	if (!rt)
 		return hd_no_memory("a runtime");
 	memset(rt, 0, sizeof *rt);
-	/* relaxed: see next_uid; pairs: nothing */
+	/* Relaxed, pairs with nothing: see next_uid. */
 	rt->uid = atomic_fetch_add_explicit(&next_uid, 1, memory_order_relaxed);
 	rt->process = hd_process();
 	rt->outcome.first_ready = -1;
@@ -274,7 +275,7 @@ static int is_the_programs(const heddle_data *d)
 	return d->replicas[0].user_buffer && hd_data_closed(d) != HD_UNREGISTERED && !d->parent;
 }
 
-/* The program's buffers get their newest values. */
+/* Copies the newest values of data to the program's buffers. */
 static int bring_home(heddle_runtime *rt)
 {
 	int status = each_data(rt, is_innermost_partition, heddle_unpartition);
@@ -291,7 +292,7 @@ int heddle_stop(heddle_runtime *rt)
 		return HEDDLE_E_STATE;
 	if (hd_inside())
 		return hd_error(HEDDLE_E_STATE, "heddle_stop blocks and cannot be called from a kernel or a callback");
-	hd_holds_release(rt); /* tasks may be waiting for them */
+	hd_holds_release(rt); /* tasks may be waiting for data that the program still holds */
 	int status = heddle_wait_all(rt);
 	int home = bring_home(rt);
 	int saved = hd_perf_save(rt->perf);
@@ -310,7 +311,7 @@ double heddle_now(heddle_runtime *rt)
 {
 	if (!rt->engine->virtual_time || rt->process != hd_process())
 		return rt->engine->now(rt);
-	hd_lock(&rt->lock); /* some thread may be letting time pass */
+	hd_lock(&rt->lock); /* another thread may be advancing the virtual clock */
 	double now = rt->engine->now(rt);
 	hd_unlock(&rt->lock);
 	return now;
