@@ -237,8 +237,8 @@ int heddle_start_on(const struct heddle_config *config, const struct heddle_plat
 
 /* --- Stop --------------------------------------------------------------------------------------------------------- */
 
-/* Calls `act`, without the lock, for each datum that is wanted when its turn comes, newest first: pieces come before
- * what they are pieces of. Returns the first error; the data that follow are not held up by it. */
+/* Calls `act`, without the lock, for each datum for which `wanted` is true when it is reached. The newest come first,
+ * so children come before their parents. Goes on after an error, and returns the first one. */
 static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int (*act)(heddle_data *))
 {
 	heddle_data *d;

@@ -98,7 +98,8 @@ static void spin(struct hd_worker *w)
 }
 
 /* Called before each step. While workers have enough tasks, none of them would see the tasks in the inbox, which may be
- * more urgent, nor tasks that wait behind a long one on another worker. So every LOOK_US one worker looks for both. */
+ * more urgent, nor tasks that wait behind a long one on another worker. So one worker looks into the inbox every
+ * LOOK_US, and for tasks to rescue every OVERDUE_US. */
 static void look_around(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
