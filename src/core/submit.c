@@ -3,14 +3,16 @@
  * The thread that holds the *lease* (rt->lease is its token) submits into an inbox of its own, without the core lock,
  * and puts up to HD_INBOX_SIZE tasks into the graph at a time. A thread that needs the tasks earlier, because it waits
  * or because its worker has nothing to do, drains the inbox under the lock; it revokes the lease before it sleeps. No
- * task is lost, and the order of submissions is kept: - After it has stored a task in a slot, the submitting thread
- * reads the lease again. If it still holds the lease, any
- *    thread that revokes the lease later also drains the inbox and sees the slot. If it does not, it drains the inbox
- *    itself before it returns. (Both sides use sequentially consistent operations: see heddle_runtime.lease.) So other
- *    threads need to drain one inbox only: that of the thread which had the lease last (rt->inlet.filled).
- * - A thread without the lease never fills its inbox. Under the lock, it revokes the lease, drains the inbox of the
+ * task is lost, and the order of submissions is kept:
+ *
+ *  - After it has stored a task in a slot, the submitting thread reads the lease again. If it still holds the lease,
+ *    any thread that revokes the lease later also drains the inbox and sees the slot. If it does not, it drains the
+ *    inbox itself before it returns. (Both sides use sequentially consistent operations: see heddle_runtime.lease.) So
+ *    other threads need to drain one inbox only: that of the thread which had the lease last (rt->inlet.filled).
+ *  - A thread without the lease never fills its inbox. Under the lock, it revokes the lease, drains the inbox of the
  *    thread that held it, and puts its own task into the graph; then it gets the lease itself. So when thread B submits
- *    after thread A has returned from submitting, A's task is in the graph before B's. */
+ *    after thread A has returned from submitting, A's task is in the graph before B's.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"

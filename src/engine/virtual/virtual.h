@@ -48,7 +48,7 @@ struct bus {
 struct hd_virtual {
 	double now;         /* us */
 	struct event *heap; /* owned: a binary heap of the ends of kernels, one per worker at most */
-	size_t n_events, max_events;
+	size_t n_events;
 	uint64_t next_order;
 	struct channel *in, *out; /* owned; per node */
 	struct channel **active;  /* owned array: the channels with a transfer under way, in the order these began */
