@@ -33,8 +33,10 @@ struct heddle_config {
 	/* 1: worker 0 has no thread of its own; its tasks are run by the program's threads while they wait for the
 	 * runtime. With `bind`, the thread that starts the runtime is bound to worker 0's core until heddle_stop */
 	int caller_works;
-	int bind;        /* 1: bind worker threads to cores */
-	int trace;       /* 1: record events for heddle_trace_take */
+	int bind;  /* 1: bind worker threads to cores */
+	int trace; /* 1: record events for heddle_trace_take */
+	/* 1: measure the time in the core, stats.core_time; costs two readings of the clock per entry */
+	int time_core;
 	int time_policy; /* 1: measure the time spent in the policy; costs two readings of the clock per call */
 	/* how many samples a model of (codelet, class, size) needs before policies trust it; 0: trust any */
 	int calibrate;
@@ -104,6 +106,10 @@ struct heddle_stats {
 	double last_end;      /* us, on the clock of heddle_now: when the last task ended */
 	double busy, idle;    /* us, summed over workers, within the makespan */
 	double transfer_wait; /* us that workers waited for the data of a task they were to run next */
+	/* How often a thread entered the core: the sequential part of the runtime (graph, policy, management of data),
+	 * which one thread at a time executes. */
+	uint64_t core_entries;
+	double core_time; /* us of real time, even in virtual time, spent there; 0 unless config.time_core */
 	/* us of real time, even in virtual time, spent in the policy's callbacks; 0 unless config.time_policy */
 	double sched_time;
 	/* calls of the policy: of `ready`, of `pick`, and of `pick` that returned NULL */

@@ -77,11 +77,21 @@ void hd_unlock_wake(struct hd_lock *lock)
 	futex(&lock->state, FUTEX_WAKE, 1, NULL);
 }
 
-void hd_event_set(struct hd_event *event)
+int hd_event_mark(struct hd_event *event)
 {
 	/* pairs: hd_event_poll, hd_event_wait */
-	if (atomic_exchange_explicit(&event->state, 1, memory_order_release) == 2)
-		futex(&event->state, FUTEX_WAKE, 1, NULL);
+	return atomic_exchange_explicit(&event->state, 1, memory_order_release) == 2;
+}
+
+void hd_event_rouse(struct hd_event *event)
+{
+	futex(&event->state, FUTEX_WAKE, 1, NULL);
+}
+
+void hd_event_set(struct hd_event *event)
+{
+	if (hd_event_mark(event))
+		hd_event_rouse(event);
 }
 
 int hd_event_poll(struct hd_event *event)

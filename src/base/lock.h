@@ -80,6 +80,11 @@ struct hd_event {
 };
 
 void hd_event_set(struct hd_event *event);
+/* The same in two steps: hd_event_mark sets the event, and if it returns 1 its waiter sleeps and hd_event_rouse must
+ * wake it by a system call. The waiter may have gone on by itself before that: hd_event_rouse uses the address of the
+ * event only, so the event need not exist any more. */
+int hd_event_mark(struct hd_event *event);
+void hd_event_rouse(struct hd_event *event);
 /* If the event is set, resets it and returns 1; otherwise 0. */
 int hd_event_poll(struct hd_event *event);
 /* Waits until the event is set and resets it: spins for about `spin_us`, then sleeps. 1: it was set, 0: `timeout_us`

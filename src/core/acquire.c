@@ -94,7 +94,7 @@ static void release(heddle_runtime *rt, struct hd_hold *hold)
 
 void hd_holds_release(heddle_runtime *rt)
 {
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	for (struct hd_hold *h = rt->waits.holds; h;) {
 		struct hd_hold *taken = h->taken ? h : NULL;
 		h = h->next;
@@ -103,7 +103,7 @@ void hd_holds_release(heddle_runtime *rt)
 			h = rt->waits.holds; /* from the start: callbacks may have changed the list meanwhile */
 		}
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 }
 
 void hd_holds_free(heddle_runtime *rt)
@@ -203,9 +203,9 @@ int heddle_acquire(heddle_data *d, enum heddle_mode mode)
 	if (!hold)
 		return hd_no_memory("an acquired datum");
 	heddle_runtime *rt = d->rt; /* read now: a callback may unregister the datum before the unlock */
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	status = acquire(d, mode, hold);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }
 
@@ -216,14 +216,14 @@ int heddle_release(heddle_data *d)
 		return status;
 	char name[80];
 	heddle_runtime *rt = d->rt; /* see heddle_acquire */
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	struct hd_hold *hold = find_hold(d);
 	if (hold)
 		release(rt, hold);
 	else
 		status =
 		    hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }
 
@@ -238,7 +238,7 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 	if (node >= rt->n_nodes)
 		return hd_error(HEDDLE_E_INVALID, "heddle_prefetch: there is no node %u, only 0 to %zu", node,
 		                rt->n_nodes - 1);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	hd_control_begin(rt);
 	status = hd_data_check_open(d, "heddle_prefetch");
 	heddle_task *t = status ? NULL : control_on(d, HD_TASK_PREFETCH, HEDDLE_R);
@@ -246,7 +246,7 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 		t->to_node = node;
 		hd_control_enter(rt, t);
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return t || status ? status : HEDDLE_E_MEMORY;
 }
 
@@ -314,7 +314,7 @@ int heddle_unregister(heddle_data *d)
 	if (status)
 		return status;
 	heddle_runtime *rt = d->rt;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	heddle_task *t = submit_unregister(d, "heddle_unregister", 1, &status);
 	if (t) {
 		status = hd_wait_reacting(rt, task_ended, t);
@@ -322,7 +322,7 @@ int heddle_unregister(heddle_data *d)
 			status = unregistered(t);
 		hd_task_unref(rt, t);
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }
 
@@ -332,8 +332,8 @@ int heddle_unregister_async(heddle_data *d)
 	if (status)
 		return status;
 	heddle_runtime *rt = d->rt;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	submit_unregister(d, "heddle_unregister_async", 0, &status);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }

@@ -418,8 +418,8 @@ int heddle_check(heddle_runtime *rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_check needs a runtime");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int status = hd_check(rt);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }

@@ -320,7 +320,7 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 	status = copy_desc(c, desc);
 	if (!status)
 		status = resolve(rt, c, desc);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	if (!status)
 		status = hd_perf_model(rt->perf, &c->desc, &c->model);
 	if (!status)
@@ -330,7 +330,7 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 		c->next = rt->codelets;
 		rt->codelets = c;
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	if (status)
 		hd_codelet_free(c);
 	else

@@ -73,14 +73,14 @@ void hd_report_hang(heddle_runtime *rt)
 	free(what);
 	if (!sentence)
 		return;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	int outer = hd_inside_enter();
 	if (rt->config.on_hang)
 		rt->config.on_hang(rt->config.on_hang_arg, sentence);
 	else
 		fprintf(stderr, "heddle: %s\n", sentence);
 	hd_inside_leave(outer);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	free(sentence);
 }
 

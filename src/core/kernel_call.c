@@ -100,9 +100,9 @@ static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c, con
 {
 	int status = 0;
 	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
-		hd_lock(&w->rt->lock); /* other workers may be adding to the datum's list of private copies */
+		hd_core_enter(w->rt); /* other workers may be adding to the datum's list of private copies */
 		int needed = hd_private_needs_init(&t->accesses[i]);
-		hd_unlock(&w->rt->lock);
+		hd_core_leave(w->rt);
 		if (!needed)
 			continue;
 		const heddle_codelet *init = t->accesses[i].data->extra->redux_init;
@@ -139,9 +139,9 @@ int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 	if (HD_UNLIKELY(status)) {
 		char *text = failure_text(w, init, c.message, status);
 		if (text) {
-			hd_lock(&w->rt->lock);
+			hd_core_enter(w->rt);
 			hd_task_message(t, text);
-			hd_unlock(&w->rt->lock);
+			hd_core_leave(w->rt);
 		}
 		free(text);
 	}

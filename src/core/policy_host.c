@@ -126,14 +126,14 @@ static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, co
 		return hd_error(HEDDLE_E_INVALID, "a report needs a runtime and somebody to tell");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	rt->sched.on_report = f;
 	rt->sched.report_arg = arg;
 	rt->sched.counts_alone = counts_alone;
 	if (rt->sched.policy->report)
 		rt->sched.policy->report(rt->sched.state, &rt->sched);
 	rt->sched.on_report = NULL;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return 0;
 }
 

@@ -201,6 +201,14 @@ struct hd_outcome {
 	double first_ready, last_end; /* us: the makespan lies between them; first_ready is -1 until a task is ready */
 };
 
+/* Slow things that a critical section puts off until the lock is given back: leave.c. */
+enum { HD_MAX_ROUSED = 32 };
+struct hd_errands {
+	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
+	struct hd_event *roused[HD_MAX_ROUSED];
+	unsigned n_roused;
+};
+
 struct heddle_runtime {
 	/* Const after start. */
 	struct heddle_config config;      /* its strings are owned */
@@ -233,6 +241,8 @@ struct heddle_runtime {
 	/* us: the time at which everything in the current critical section happens. Set by hd_core_clock, and by the
 	 * virtual engine. */
 	_Alignas(HD_CACHE_LINE) double now;
+	double entered; /* us: when the lock was taken; only with the setting time_core */
+	struct hd_errands errands;
 	struct hd_dispatch dispatch;
 	struct hd_counts count;
 	struct hd_inlet inlet;
@@ -249,6 +259,19 @@ struct heddle_runtime {
 	struct hd_outcome outcome;
 	int stopping; /* the threads of workers and of copies must end */
 };
+
+/* leave.c: the core, entered and left. Takes the core lock. */
+static inline void hd_core_enter(heddle_runtime *rt)
+{
+	hd_lock(&rt->lock);
+	rt->outcome.stats.core_entries++;
+	if (HD_UNLIKELY(rt->config.time_core))
+		rt->entered = hd_clock_us();
+}
+/* Gives the core lock back, then does what was put off meanwhile. */
+void hd_core_leave(heddle_runtime *rt);
+/* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
+void hd_core_wake(heddle_runtime *rt, struct hd_event *event);
 
 /* The worker can be given tasks. */
 static inline int hd_worker_is_driven(const struct hd_worker *w)

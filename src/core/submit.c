@@ -50,9 +50,9 @@ static struct hd_inbox *my_inbox(heddle_runtime *rt)
 		return cached.inbox;
 	if (hd_check_process(rt))
 		return NULL;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	struct hd_inbox *inbox = find_inbox(rt);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	if (inbox) {
 		cached.uid = rt->uid;
 		cached.inbox = inbox;
@@ -140,16 +140,16 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 {
 	size_t size_class = (size - 1) / HD_SIZE_STEP;
 	if (HD_UNLIKELY(size_class >= HD_SIZE_CLASSES)) {
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		heddle_task *large = hd_pool_take_large(&rt->pool, size);
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		return large;
 	}
 	heddle_task *t = inbox->free[size_class];
 	if (HD_UNLIKELY(!t)) {
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		t = hd_pool_take_bundle(&rt->pool, (unsigned)size_class);
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		if (!t)
 			return NULL;
 	}
@@ -162,9 +162,9 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 static void give_memory(struct hd_inbox *inbox, heddle_task *t)
 {
 	if (t->size_class == HD_SIZE_CLASSES) {
-		hd_lock(&inbox->rt->lock);
+		hd_core_enter(inbox->rt);
 		hd_pool_give(&inbox->rt->pool, t);
-		hd_unlock(&inbox->rt->lock);
+		hd_core_leave(inbox->rt);
 		return;
 	}
 	t->link.next = inbox->free[t->size_class];
@@ -246,7 +246,7 @@ static void take_refusal(struct hd_inbox *inbox, struct hd_refusal *out)
  * (`looked`, the refusal) is taken out of the inbox before they run. */
 static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 {
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	const uint64_t looked = inbox->n_closings;
@@ -268,7 +268,7 @@ static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
 	rt->inlet.filled = inbox;
 	/* pairs: the loads of the lease in push, of this thread and of the one that held the lease before */
 	atomic_store_explicit(&rt->lease, rt->count.asleep ? 0 : inbox->thread, memory_order_seq_cst);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.name, refusal.why, "heddle_submit");
 }
 

@@ -241,9 +241,9 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 /* Takes the lock: the program's can_run may rely on never being called twice at once. */
 static int check_can_run(heddle_runtime *rt, const heddle_task *t)
 {
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int found = hd_task_has_worker(t);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return found ? 0
 	             : hd_error(HEDDLE_E_NO_WORKER,
 	                        "no worker that has an implementation of codelet %s is allowed to run this task: "

@@ -203,11 +203,11 @@ void hd_core_run_callbacks(heddle_runtime *rt)
 		rt->count.calling++;
 		if (rt->waits.news) /* threads that wait for earlier tasks are woken before this callback runs */
 			hd_wake_waiters(rt);
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		int outer = hd_inside_enter();
 		t->extra->callback(t->extra->callback_arg, t->status);
 		hd_inside_leave(outer);
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		rt->count.calling--;
 		hd_drain(rt); /* tasks that the callback submitted enter the graph before this one ends: see hd_live */
 		bury(rt, t);

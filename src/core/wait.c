@@ -29,7 +29,7 @@ void hd_wake_waiters(heddle_runtime *rt)
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next) {
 		if (!w->woken && w->done(rt, w->arg)) {
 			w->woken = 1;
-			hd_event_set(w->event);
+			hd_core_wake(rt, w->event);
 		}
 	}
 }
@@ -136,7 +136,7 @@ int heddle_wait_all(heddle_runtime *rt)
 		return refuse_inside("heddle_wait_all");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	hd_drain(rt);
 	hd_reductions_close(rt);
 	int status = hd_wait_until(rt, all_ended, NULL);
@@ -147,7 +147,7 @@ int heddle_wait_all(heddle_runtime *rt)
 		free(rt->outcome.first_message);
 		rt->outcome.first_message = NULL;
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }
 
@@ -172,7 +172,7 @@ int heddle_task_wait(heddle_task *task)
 	heddle_runtime *rt = hd_task_runtime(task);
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	task->waited = 1;
 	int status = hd_wait_reacting(rt, task_ended, task);
 	if (!status && task->status) {
@@ -180,7 +180,7 @@ int heddle_task_wait(heddle_task *task)
 		status = hd_error(task->status, "%s: %s", hd_task_title(task, title, sizeof title),
 		                  hd_task_reason(task, why, sizeof why));
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }
 
@@ -191,9 +191,9 @@ void heddle_task_release(heddle_task *task)
 	heddle_runtime *rt = hd_task_runtime(task);
 	if (hd_check_process(rt))
 		return;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	hd_drain(rt); /* the task may still lie in an inbox, and so may tasks that wait for it by heddle_after */
 	hd_core_settle(rt);
 	hd_task_unref(rt, task);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 }

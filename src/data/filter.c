@@ -151,7 +151,7 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	if (status)
 		return status;
 	/* because the child is in the runtime's list of data, where heddle_check may be reading it */
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	/* the strides are the parent's; hd_data_create has set those of a dense array */
 	memcpy(child->part.stride, part.stride, sizeof part.stride);
 	/* until PARTITION has run: the distance, in bytes, from the parent's address */
@@ -159,7 +159,7 @@ static int make_child(heddle_data *d, struct heddle_part part, const struct hd_w
 	child->parent = d;
 	child->read_only = (uint8_t)(w->shared || d->read_only);
 	hd_replica_set_valid(&child->replicas[0], 0);
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	*out = child;
 	return 0;
 }
@@ -177,9 +177,9 @@ static void drop_children(heddle_runtime *rt, heddle_data **children, size_t n)
  * datum does not change before adopt_children. */
 static heddle_data **make_children(heddle_data *d, const struct heddle_filter *f, size_t *n_children, int *status)
 {
-	hd_lock(&d->rt->lock); /* because PARTITION of the datum's own parent sets d->part */
+	hd_core_enter(d->rt); /* because PARTITION of the datum's own parent sets d->part */
 	const struct heddle_part part = d->part;
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	size_t n = n_windows(&part, f), made = 0;
 	heddle_data **children = calloc(n, sizeof(heddle_data *));
 	struct hd_window *windows = calloc(n, sizeof *windows);
@@ -190,9 +190,9 @@ static heddle_data **make_children(heddle_data *d, const struct heddle_filter *f
 	*n_children = n;
 	if (!*status)
 		return children;
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	drop_children(d->rt, children, made);
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	return NULL;
 }
 
@@ -246,11 +246,11 @@ int heddle_partition(heddle_data *d, const struct heddle_filter *filter, size_t 
 	heddle_data **children = make_children(d, filter, &n, &status);
 	if (!children)
 		return status;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	status = adopt_children(d, children, n);
 	if (status)
 		drop_children(rt, children, n);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	if (!status && n_children)
 		*n_children = n;
 	return status;
@@ -281,10 +281,10 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 	}
 	if (hd_check_process(d->rt))
 		return NULL;
-	hd_lock(&d->rt->lock); /* another thread may be calling heddle_unpartition */
+	hd_core_enter(d->rt); /* another thread may be calling heddle_unpartition */
 	int partitioned = hd_data_closed(d) == HD_PARTITIONED;
 	heddle_data *child = partitioned && i < d->extra->n_children ? d->extra->children[i] : NULL;
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	if (!child)
 		hd_error(HEDDLE_E_INVALID,
 		         partitioned ? "there is no child %zu" : "the datum is not partitioned: no child %zu", i);
@@ -322,8 +322,8 @@ int heddle_unpartition(heddle_data *d)
 	heddle_runtime *rt = d->rt;
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int status = give_up_children(d);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }

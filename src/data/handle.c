@@ -226,16 +226,16 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 		status = hd_check_process(rt);
 	if (status)
 		return status;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	heddle_data *d = take_handle(rt);
-	hd_unlock(&rt->lock); /* the rest takes time, and needs no lock until the handle is listed */
+	hd_core_leave(rt); /* the rest takes time, and needs no lock until the handle is listed */
 	if (!d)
 		return HEDDLE_E_MEMORY;
 	status = fill(d, parts, n_parts);
 	if (status) {
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		give_handle(d);
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		return status;
 	}
 	struct hd_replica *home = &d->replicas[0];
@@ -244,12 +244,12 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	/* In virtual time a datum without a buffer has a value in main memory from the start, because no kernel writes
 	 * it. */
 	hd_replica_set_valid(home, home->user_buffer || !rt->engine->runs_kernels);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	d->id = rt->handles.n_made++;
 	enlist(rt, d);
 	if (rt->recorder)
 		hd_record_data(rt->recorder, d);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	*out = d;
 	return 0;
 }
@@ -336,9 +336,9 @@ const char *hd_data_name(const heddle_data *d, char *buffer, size_t size)
 
 const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t size)
 {
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	hd_data_name(d, buffer, size);
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	return buffer;
 }
 
@@ -360,9 +360,9 @@ int hd_data_check_open(const heddle_data *d, const char *what)
 
 int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
 {
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	int status = hd_data_check_open(d, what);
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	return status;
 }
 
@@ -382,7 +382,7 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 		return HEDDLE_E_STATE;
 	char *copy = strdup(name);
 	/* because messages read the name, and a worker may be making `extra` for a private copy */
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	struct hd_data_extra *extra = copy ? hd_data_extra(d) : NULL;
 	if (extra) {
 		free(extra->name);
@@ -390,7 +390,7 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 		if (d->rt->recorder)
 			hd_record_data_name(d->rt->recorder, d, copy);
 	}
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	if (!extra)
 		free(copy);
 	return extra ? 0 : hd_no_memory("a name");

@@ -92,7 +92,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 		free(cell);
 		return status;
 	}
-	hd_lock(&rt->lock); /* because the datum is in the runtime's list, where heddle_check may be reading it */
+	hd_core_enter(rt); /* because the datum is in the runtime's list, where heddle_check may be reading it */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->type = type;
@@ -101,7 +101,7 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 	} else {
 		hd_data_destroy(d); /* it is not known to be an object: the cell stays */
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	if (!extra) {
 		free(cell);
 		return HEDDLE_E_MEMORY;
@@ -150,13 +150,13 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 		status = check_reduction(d, init, combine);
 	if (status)
 		return status;
-	hd_lock(&d->rt->lock); /* because a worker may be making `extra` for a private copy */
+	hd_core_enter(d->rt); /* because a worker may be making `extra` for a private copy */
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
 		extra->redux_init = init;
 		extra->redux_combine = combine;
 		d->traits |= HD_DATA_REDUCIBLE;
 	}
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	return extra ? 0 : HEDDLE_E_MEMORY;
 }

@@ -174,8 +174,8 @@ int heddle_graph_record(heddle_runtime *rt, struct heddle_graph **out)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	struct recording recording = {.rt = rt};
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int status = record(&recording, out);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }

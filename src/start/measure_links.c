@@ -168,10 +168,10 @@ int heddle_platform_measured(heddle_runtime *rt, const char *name, struct heddle
 	if (status)
 		return status;
 	status = rename_platform(p, name);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	if (!status)
 		status = hd_perf_to_platform(rt->perf, p);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	if (status)
 		heddle_platform_free(p);
 	else

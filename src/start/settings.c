@@ -52,6 +52,8 @@ static const struct row rows[] = {
         "worker 0 has no thread of its own: the thread that waits runs its tasks"),
     ROW(bind, "BIND", BOOL, "1", "", 0, 1, HD_BOOL_WORDS, "bind worker threads to cores"),
     ROW(trace, "TRACE", BOOL, "0", "", 0, 1, HD_BOOL_WORDS, "record events"),
+    ROW(time_core, "TIME_CORE", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
+        "measure the time spent in the core of the runtime"),
     ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
         "measure the time spent in the scheduling policy"),
     ROW(calibrate, "CALIBRATE", INT, "10", "samples", 0, 1e6, "0 to 1000000",

@@ -139,10 +139,10 @@ static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
 		rt->engine->close(rt);
-	hd_lock(&rt->lock); /* no other thread is left, but hd_data_destroy asserts that the lock is held */
+	hd_core_enter(rt); /* no other thread is left, but hd_data_destroy asserts that the lock is held */
 	while (rt->handles.list)
 		hd_data_destroy(rt->handles.list);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	hd_holds_free(rt);
 	hd_sched_close(rt);
 	if (rt->engine && rt->engine->release)
@@ -204,7 +204,7 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
-	rt->clock_cost = rt->config.time_policy ? clock_cost() : 0;
+	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
 	if (!status)
 		status = find_machine(rt, given, virtual_time);
 	if (!status)
@@ -243,20 +243,20 @@ static int each_data(heddle_runtime *rt, int (*wanted)(const heddle_data *), int
 {
 	heddle_data *d;
 	int status = 0;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	rt->handles.next_left = rt->handles.list;
 	while ((d = rt->handles.next_left)) {
 		rt->handles.next_left = d->next;
 		if (!wanted(d))
 			continue;
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		int failed = act(d);
 		if (!status)
 			status = failed;
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 	}
 	rt->handles.next_left = NULL;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }
 
@@ -311,9 +311,9 @@ double heddle_now(heddle_runtime *rt)
 {
 	if (!rt->engine->virtual_time || rt->process != hd_process())
 		return rt->engine->now(rt);
-	hd_lock(&rt->lock); /* another thread may be advancing the virtual clock */
+	hd_core_enter(rt); /* another thread may be advancing the virtual clock */
 	double now = rt->engine->now(rt);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return now;
 }
 
@@ -323,7 +323,7 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 		return hd_error(HEDDLE_E_INVALID, "statistics need a runtime and a place to go");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	struct heddle_stats s = rt->outcome.stats;
 	s.makespan = rt->outcome.first_ready < 0 || rt->outcome.last_end < rt->outcome.first_ready
 	                 ? 0
@@ -336,7 +336,7 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	s.idle = s.makespan * (double)rt->n_workers - s.busy;
 	s.live_tasks = hd_live(rt);
 	s.task_bytes = rt->pool.bytes;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	*out = s;
 	return 0;
 }
@@ -350,9 +350,9 @@ int heddle_models_save_to(heddle_runtime *rt, const char *dir)
 	char *by_default = dir && *dir ? NULL : heddle_models_dir();
 	if (!by_default && !(dir && *dir))
 		return hd_error(HEDDLE_E_IO, "no model directory: neither XDG_DATA_HOME nor HOME is set; name one");
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int status = hd_perf_save_to(rt->perf, by_default ? by_default : dir);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	free(by_default);
 	return status;
 }
@@ -363,9 +363,9 @@ int heddle_models_save(heddle_runtime *rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_models_save needs a runtime");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int status = hd_perf_save(rt->perf);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return status;
 }
 

@@ -572,11 +572,11 @@ int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
 	struct heddle_trace *trace = calloc(1, sizeof *trace);
 	if (!trace)
 		return hd_no_memory("a trace");
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int status = collect(rt, trace);
 	empty_events(rt->recorder);
 	rt->recorder->taken = 1;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	if (status)
 		heddle_trace_free(trace);
 	else

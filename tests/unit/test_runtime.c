@@ -430,6 +430,28 @@ static void window_bounds_the_unfinished_tasks(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Entries are counted in any case: a task that takes longer than a burst is given back by itself. */
+static void core_is_timed_when_asked(void **state)
+{
+	(void)state;
+	for (int timed = 0; timed <= 1; timed++) {
+		struct heddle_config config = small_config();
+		struct heddle_stats before, stats;
+		config.time_core = timed;
+		heddle_runtime *rt = start_with(&config);
+		heddle_codelet *codelet = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+		assert_ok(heddle_runtime_stats(rt, &before));
+		for (int i = 0; i < 10; i++) {
+			assert_ok(heddle_submit(rt, heddle_call(codelet)));
+			assert_ok(heddle_wait_all(rt));
+		}
+		assert_ok(heddle_runtime_stats(rt, &stats));
+		assert_in_range(stats.core_entries, before.core_entries + 10, UINT64_MAX);
+		assert_true(timed ? stats.core_time > 0 : stats.core_time == 0);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 /* Every task is in one batch, and picked once. */
 static void policy_is_timed_when_asked(void **state)
 {
@@ -567,6 +589,7 @@ int main(void)
 	    cmocka_unit_test(tasks_submit_tasks_even_when_the_window_is_full),
 	    cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &no),
 	    cmocka_unit_test_prestate(window_bounds_the_unfinished_tasks, &yes),
+	    cmocka_unit_test(core_is_timed_when_asked),
 	    cmocka_unit_test(policy_is_timed_when_asked),
 	    cmocka_unit_test(makespan_is_that_of_the_trace),
 	    cmocka_unit_test_prestate(threads_submit_at_the_same_time, &no),

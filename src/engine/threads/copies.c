@@ -32,19 +32,19 @@ void *hd_copier_main(void *arg)
 {
 	struct hd_copier *c = arg;
 	heddle_runtime *rt = c->rt;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	for (;;) {
 		struct hd_transfer *tr = c->queue;
 		if (!tr && rt->stopping)
 			break;
 		if (!tr) {
-			hd_unlock(&rt->lock);
+			hd_core_leave(rt);
 			hd_event_wait(&c->wake, 5, -1);
-			hd_lock(&rt->lock);
+			hd_core_enter(rt);
 			continue;
 		}
 		c->queue = tr->queue_next;
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		tr->start = hd_threads_now(rt);
 		/* The lock is not needed: the description of the datum is constant, and its replicas are pinned. */
 		hd_error(0, "%s", ""); /* a last error after the copy is then about this copy */
@@ -52,7 +52,7 @@ void *hd_copier_main(void *arg)
 		if (tr->status && !heddle_last_error()[0])
 			hd_error(tr->status, "a copy between memories failed");
 		tr->end = hd_threads_now(rt);
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		hd_core_clock(rt, tr->end);
 		rt->dispatch.releaser = -1;
 		hd_transfer_done(tr);
@@ -60,7 +60,7 @@ void *hd_copier_main(void *arg)
 		if (rt->waits.waiters && hd_core_still(rt))
 			hd_wake_blocked(rt, NULL); /* nothing moves any more: they must look for a deadlock */
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return NULL;
 }
 
@@ -76,5 +76,5 @@ void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 	else
 		c->queue = tr;
 	c->queue_tail = tr;
-	hd_event_set(&c->wake);
+	hd_core_wake(rt, &c->wake);
 }

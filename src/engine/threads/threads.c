@@ -80,13 +80,13 @@ static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_
 	size_t n = 0;
 	for (size_t i = 0; i < rt->n_workers; i++)
 		n += th->seats[i].started != 0;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	while (*counter < n) {
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		hd_event_wait(&th->counted, 0, -1);
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 }
 
 /* Starts the threads of workers, each of which opens the device of its worker. With caller_works the calling thread
@@ -94,10 +94,10 @@ static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_
 static int start_workers(heddle_runtime *rt, struct hd_threads *th)
 {
 	int status = 0;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	for (size_t i = rt->config.caller_works ? 1 : 0; i < rt->n_workers; i++)
 		hd_worker_enter(&rt->workers[i], HD_AWAKE);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	for (size_t i = rt->config.caller_works ? 1 : 0; i < rt->n_workers && !status; i++)
 		status = start_worker(&rt->workers[i], &th->seats[i]);
 	if (rt->config.caller_works && !status)
@@ -125,9 +125,9 @@ static void threads_close(heddle_runtime *rt)
 	struct hd_threads *th = rt->engine_state.threads;
 	if (!th || !th->seats)
 		return;
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	rt->stopping = 1;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	wake_workers(rt, th);
 	await_workers(rt, th, &th->n_done);
 	for (size_t i = 0; th->in && th->out && i < 2 * rt->n_nodes; i++) {
@@ -143,9 +143,9 @@ static void threads_close(heddle_runtime *rt)
 
 static void close_devices(heddle_runtime *rt, struct hd_threads *th)
 {
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	th->closing = 1;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	wake_workers(rt, th);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		if (th->seats[i].started)

@@ -14,9 +14,9 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 			hd_core_settle(rt);
 			continue;
 		}
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		hd_event_wait(&w->wake, 0, -1);
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 	}
 }
 
@@ -65,9 +65,9 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 		uint64_t before = rt->count.ended;
 		waiter->woken = 0;
 		hd_revoke(rt);
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		int woken = hd_event_wait(waiter->event, 5, timeout_us);
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		if (!woken && before == rt->count.ended)
 			hd_report_hang(rt);
 	}

@@ -34,14 +34,14 @@ void hd_worker_run(struct hd_worker *w, heddle_task *t)
 	} done[HD_MAX_BURST];
 	double begin = hd_threads_now(rt);
 	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_BURST_US, begin), ran = 0;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	if (n > 1)
 		begin = hd_threads_now(rt); /* the time to begin the burst must not count for its first task */
 	do {
 		done[ran].status = hd_run_kernel(w, w->burst[ran]);
 		done[ran].end = hd_threads_now(rt);
 	} while (++ran < n && hd_burst_claim(w, ran));
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	hd_burst_end(w);
 	for (unsigned i = 0; i < ran; i++) {
 		double start = i ? done[i - 1].end : begin;
@@ -57,7 +57,7 @@ void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
 	HD_HELD(&rt->lock);
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
 		if (!except || w->event != &except->wake)
-			hd_event_set(w->event);
+			hd_core_wake(rt, w->event);
 }
 
 /* Sleeps until the worker's event is set. Returns 0 when that did not happen within `timeout_us`. */
@@ -65,9 +65,9 @@ static int sleep_on_event(struct hd_worker *w, double timeout_us)
 {
 	heddle_runtime *rt = w->rt;
 	hd_worker_enter(w, HD_SLEEPING);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	int woken = hd_event_wait(&w->wake, 0, timeout_us);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	hd_core_clock(rt, hd_threads_now(rt));
 	hd_worker_enter(w, HD_AWAKE);
 	w->idle_rounds = 0;
@@ -78,11 +78,11 @@ static void spin(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	hd_worker_enter(w, HD_SPINNING);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	double start = hd_clock_us();
 	while (!hd_event_poll(&w->wake) && hd_clock_us() - start < LINGER_US)
 		hd_cpu_relax();
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	hd_core_clock(rt, hd_threads_now(rt));
 	hd_worker_enter(w, HD_AWAKE);
 	if (++w->idle_rounds < SPIN_ROUNDS)
@@ -159,7 +159,7 @@ static void count_one(heddle_runtime *rt, size_t *counter)
 {
 	HD_HELD(&rt->lock);
 	++*counter;
-	hd_event_set(&rt->engine_state.threads->counted);
+	hd_core_wake(rt, &rt->engine_state.threads->counted);
 }
 
 void *hd_worker_main(void *arg)
@@ -172,17 +172,17 @@ void *hd_worker_main(void *arg)
 		hd_topology_bind(rt->topology, core);
 	hd_inside_enter(); /* the program's code in this thread is a kernel or a callback: it must not wait */
 	hd_device_open(w);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	count_one(rt, &th->n_seated);
 	while (!rt->stopping)
 		hd_worker_step(w, -1);
 	count_one(rt, &th->n_done);
 	while (!th->closing) { /* the device stays open until its memory has been given back */
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		hd_event_wait(&w->wake, 0, -1);
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	hd_device_close(w);
 	return NULL;
 }
@@ -190,5 +190,5 @@ void *hd_worker_main(void *arg)
 void hd_threads_worker_ready(struct hd_worker *w)
 {
 	if (w->state == HD_SPINNING || w->state == HD_SLEEPING || w->state == HD_LEAVING)
-		hd_event_set(&w->wake);
+		hd_core_wake(w->rt, &w->wake);
 }

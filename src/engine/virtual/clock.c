@@ -128,9 +128,9 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 			return hd_core_deadlock(rt);
 		waiter->woken = 0;
 		hd_revoke(rt);
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 		hd_event_wait(waiter->event, 0, NAP_US);
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		hd_core_clock(rt, virtual_now(rt));
 	}
 	return 0;
@@ -181,12 +181,12 @@ static int virtual_open(heddle_runtime *rt)
 	if (hd_open_routes(rt, v))
 		return HEDDLE_E_MEMORY;
 	hd_rng_seed(&v->rng, rt->config.seed ^ 0x6e6f697365); /* other random numbers than the policy gets */
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	for (size_t i = rt->n_workers; i-- > 0;) { /* backwards: the hungry list is last in, first out */
 		hd_worker_enter(&rt->workers[i], HD_AWAKE);
 		hd_core_hungry(&rt->workers[i]);
 	}
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return 0;
 }
 

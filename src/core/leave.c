@@ -1,0 +1,37 @@
+/* Leaving the core. What happens under the core lock delays everybody, so what takes a system call is put off until the
+ * lock is given back: waking threads that sleep. */
+#include <string.h>
+#include "runtime.h"
+
+void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
+{
+	HD_HELD(&rt->lock);
+	if (!hd_event_mark(event))
+		return;
+	struct hd_errands *e = &rt->errands;
+	if (HD_LIKELY(e->n_roused < HD_MAX_ROUSED))
+		e->roused[e->n_roused++] = event;
+	else
+		hd_event_rouse(event);
+}
+
+/* Gives the lock back and wakes the threads in the list, which is copied, because the next holder begins a new one. */
+static void leave_and_rouse(heddle_runtime *rt)
+{
+	struct hd_errands e = rt->errands;
+	rt->errands.n_roused = 0;
+	hd_unlock(&rt->lock);
+	for (unsigned i = 0; i < e.n_roused; i++)
+		hd_event_rouse(e.roused[i]);
+}
+
+void hd_core_leave(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(rt->config.time_core))
+		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
+	if (HD_UNLIKELY(rt->errands.n_roused))
+		leave_and_rouse(rt);
+	else
+		hd_unlock(&rt->lock);
+}
