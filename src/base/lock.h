@@ -60,6 +60,18 @@ static inline void hd_lock(struct hd_lock *lock)
 	hd_lock_note(lock, 1);
 }
 
+/* Takes the lock if it is free; returns whether it was. Sequentially consistent: see heddle_runtime.posts. */
+static inline int hd_try_lock(struct hd_lock *lock)
+{
+	uint32_t free = 0;
+	/* pairs: hd_unlock */
+	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_seq_cst,
+	                                             memory_order_seq_cst))
+		return 0;
+	hd_lock_note(lock, 1);
+	return 1;
+}
+
 /* Tries to take the lock for `us` microseconds; 1: taken, 0: it was never free. */
 int hd_lock_for(struct hd_lock *lock, double us);
 
@@ -67,8 +79,8 @@ static inline void hd_unlock(struct hd_lock *lock)
 {
 	HD_HELD(lock);
 	hd_lock_note(lock, 0);
-	/* pairs: hd_lock */
-	if (HD_UNLIKELY(atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2))
+	/* pairs: hd_lock. Sequentially consistent: see heddle_runtime.posts. */
+	if (HD_UNLIKELY(atomic_exchange_explicit(&lock->state, 0, memory_order_seq_cst) == 2))
 		hd_unlock_wake(lock);
 }
 

@@ -223,17 +223,22 @@ static void feed(heddle_runtime *rt)
 	struct hd_worker *w = rt->dispatch.hungry;
 	while (w && rt->count.ready) {
 		struct hd_worker *next = w->hungry_next;
-		if (!hd_worker_spins(w))
-			fill(w);
+		fill(w);
 		if (w->in_flight >= w->pipeline)
 			hd_core_not_hungry(w);
 		w = next;
 	}
 }
 
-void hd_core_settle(heddle_runtime *rt)
+static int is_unsettled(const heddle_runtime *rt)
 {
-	HD_HELD(&rt->lock);
+	return rt->dispatch.controls.first || rt->dispatch.n_batch || rt->dispatch.retry;
+}
+
+/* Settles, but runs no callbacks. Before threads that wait are told that all tasks have ended, what kernels have
+ * submitted meanwhile enters the graph. */
+static void settle_quietly(heddle_runtime *rt)
+{
 	do {
 		while (rt->dispatch.controls.first)
 			hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
@@ -241,11 +246,23 @@ void hd_core_settle(heddle_runtime *rt)
 			hd_memory_retry(rt);
 		tell_policy(rt);
 		feed(rt);
-		if (HD_UNLIKELY(rt->dispatch.called.first != NULL))
-			hd_core_run_callbacks(rt);
-	} while (rt->dispatch.controls.first || rt->dispatch.n_batch || rt->dispatch.retry);
+	} while (is_unsettled(rt) || (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
 	if (HD_UNLIKELY(rt->waits.news))
 		hd_wake_waiters(rt);
+}
+
+void hd_core_call_back(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	while (HD_UNLIKELY(rt->dispatch.called.first != NULL) && hd_core_run_callbacks(rt))
+		settle_quietly(rt);
+}
+
+void hd_core_settle(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	settle_quietly(rt);
+	hd_core_call_back(rt);
 }
 
 void hd_core_refill(struct hd_worker *w)
@@ -266,7 +283,7 @@ void hd_core_refill(struct hd_worker *w)
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
-	hd_core_settle(rt);
+	settle_quietly(rt);
 }
 
 heddle_task *hd_core_take(struct hd_worker *w)

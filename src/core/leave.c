@@ -1,6 +1,7 @@
 /* Leaving the core. What happens under the core lock delays everybody, so what takes a system call is put off until the
- * lock is given back: waking threads that sleep. */
-#include <string.h>
+ * lock is given back: waking threads that sleep. Whoever gives the lock back also tells a worker that has asked to be
+ * served meanwhile. */
+#include <stdlib.h>
 #include "runtime.h"
 
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
@@ -25,13 +26,30 @@ static void leave_and_rouse(heddle_runtime *rt)
 		hd_event_rouse(e.roused[i]);
 }
 
+/* Tells the first worker that asks to be served, if there is one, to take the lock itself; it then serves the others,
+ * too. Without the lock. */
+static void hand_over(heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_posts; i++) {
+		/* pairs: the worker that sets its bit; see the field */
+		uint64_t bits = atomic_load_explicit(&rt->posts[i], memory_order_seq_cst);
+		if (HD_LIKELY(!bits))
+			continue;
+		hd_event_set(&rt->workers[64 * i + (unsigned)__builtin_ctzll(bits)].wake);
+		return;
+	}
+}
+
 void hd_core_leave(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
+	if (rt->errands.starting)
+		rt->engine->start(rt);
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
 	if (HD_UNLIKELY(rt->errands.n_roused))
 		leave_and_rouse(rt);
 	else
 		hd_unlock(&rt->lock);
+	hand_over(rt);
 }

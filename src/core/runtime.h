@@ -33,11 +33,9 @@ enum hd_worker_state {
 	/* Worker 0 with caller_works: a thread whose wait has ended runs the tasks that the worker still holds. It is
 	 * given no new ones. */
 	HD_LEAVING,
-	HD_AWAKE, /* the thread runs a task, or looks for one */
-	/* The thread polls the worker's event for a microsecond, then looks for a task even if nobody has set it. */
-	HD_SPINNING,
-	HD_DROWSY,  /* the thread has found no task for long, and will sleep unless it finds one now */
-	HD_SLEEPING /* the thread sleeps on the worker's event */
+	HD_AWAKE,    /* the thread has been given tasks, or asks for some */
+	HD_SPINNING, /* the thread has no task, and polls the worker's event */
+	HD_SLEEPING  /* the thread has no task, and sleeps on the worker's event or is about to */
 };
 
 struct hd_worker {
@@ -64,7 +62,8 @@ struct hd_worker {
 	double busy;                     /* us spent in kernels */
 	double waited_for_data;          /* us without a kernel though a task was picked */
 	double waits_since;              /* us: when it last began or ended a task, or got its only task */
-	unsigned idle_rounds;            /* how often it has spun in vain since its last task */
+	struct hd_worker *next_starting; /* in the list errands.starting; NULL also for the last one */
+	uint8_t starting;                /* it is in that list */
 	/* The tasks that the worker has begun together and runs one after the other without the lock:
 	 * engine/threads/bursts.c. */
 	heddle_task *burst[HD_MAX_BURST];
@@ -72,7 +71,8 @@ struct hd_worker {
 
 	/* How many tasks of the burst are claimed, counted from the front. The worker claims the next task by adding 1;
 	 * a worker that rescues the rest claims all of it. Relaxed, pairs with nothing: a claim is one atomic operation
-	 * on this word alone. The tasks in `burst` were written under the lock, which both workers have held since. */
+	 * on this word alone. The worker sees the tasks in `burst` because it was given them (struct hd_seat), and the
+	 * other one holds the lock, under which they were written. */
 	_Atomic unsigned claimed;
 	/* Any thread may set it; only the worker's thread waits for it. It has a cache line of its own, so that setting
 	 * it does not slow down the worker's use of the other fields. */
@@ -110,12 +110,21 @@ struct hd_inbox {
 /* A thread blocked in a wait. */
 struct hd_waiter {
 	struct hd_waiter *next;
-	int (*done)(heddle_runtime *rt, void *arg); /* whether the wait is over; called under the lock */
+	/* Whether the wait is over; called under the lock. */
+	int (*done)(heddle_runtime *rt, void *arg);
 	void *arg;
 	uint64_t thread;        /* the thread's token */
 	struct hd_event *event; /* what the thread sleeps on */
-	int woken;              /* the event has been set because done() was true */
+	/* The event has been set because done() was true. Changed under the lock; a thread that runs tasks while it
+	 * waits reads it without. Relaxed, pairs with nothing: the thread takes the lock and asks done() again. */
+	_Atomic int woken;
 };
+
+static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
+{
+	/* Relaxed, pairs with nothing: see the field. */
+	atomic_store_explicit(&w->woken, woken, memory_order_relaxed);
+}
 
 /* A datum that a thread of the program has asked for with heddle_acquire, until heddle_release. Only these records say
  * which thread holds which datum. */
@@ -207,6 +216,9 @@ struct hd_errands {
 	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
 	struct hd_event *roused[HD_MAX_ROUSED];
 	unsigned n_roused;
+	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
+	 * to be given back, so that they begin all of them together. Linked by next_starting. */
+	struct hd_worker *starting;
 };
 
 struct heddle_runtime {
@@ -236,6 +248,13 @@ struct heddle_runtime {
 	 * what the other has stored, and no task stays unseen in an inbox. */
 	_Alignas(HD_CACHE_LINE) _Atomic uint64_t lease;
 
+	/* Bit k of word i is set if worker 64 i + k asks to be served by whoever holds the lock: threads/combine.c.
+	 * NULL in virtual time. pairs: a worker sets its bit and then tries to take the lock; a thread that gives the
+	 * lock back then reads the bits. All four operations are sequentially consistent. So the worker gets the lock,
+	 * or the other thread sees the bit and tells the worker. */
+	_Atomic uint64_t *posts; /* owned */
+	size_t n_posts;          /* words; const after start */
+
 	/* The core lock, on a cache line of its own. It guards all that follows. */
 	_Alignas(HD_CACHE_LINE) struct hd_lock lock;
 	/* us: the time at which everything in the current critical section happens. Set by hd_core_clock, and by the
@@ -257,7 +276,9 @@ struct heddle_runtime {
 	uint64_t n_walks;             /* how often heddle_task_successors was called */
 	struct hd_recorder *recorder; /* owned; NULL when not tracing */
 	struct hd_outcome outcome;
-	int stopping; /* the threads of workers and of copies must end */
+	/* The threads of workers and of copies must end. Changed under the lock. Relaxed, pairs with nothing: a thread
+	 * that reads it without the lock only ends. */
+	_Atomic int stopping;
 };
 
 /* leave.c: the core, entered and left. Takes the core lock. */
@@ -267,6 +288,16 @@ static inline void hd_core_enter(heddle_runtime *rt)
 	rt->outcome.stats.core_entries++;
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->entered = hd_clock_us();
+}
+/* Takes the lock if it is free. Returns whether it was. */
+static inline int hd_core_try_enter(heddle_runtime *rt)
+{
+	if (!hd_try_lock(&rt->lock))
+		return 0;
+	rt->outcome.stats.core_entries++;
+	if (HD_UNLIKELY(rt->config.time_core))
+		rt->entered = hd_clock_us();
+	return 1;
 }
 /* Gives the core lock back, then does what was put off meanwhile. */
 void hd_core_leave(heddle_runtime *rt);
@@ -281,13 +312,12 @@ static inline int hd_worker_is_driven(const struct hd_worker *w)
 /* The worker sleeps or is about to: it does not look into inboxes, so tasks must be submitted with the lock. */
 static inline int hd_worker_is_asleep(const struct hd_worker *w)
 {
-	return w->state >= HD_DROWSY;
+	return w->state == HD_SLEEPING;
 }
-/* The worker spins, and looks for work every microsecond. So it is not given tasks one by one as they become ready:
- * taking all that have become ready in that time costs less. */
-static inline int hd_worker_spins(const struct hd_worker *w)
+/* The worker has no task, and its thread waits to be given some. */
+static inline int hd_worker_is_idle(const struct hd_worker *w)
 {
-	return w->state == HD_SPINNING;
+	return w->state >= HD_SPINNING;
 }
 /* The node where the data of a picked task must be. For controls that is main memory. */
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
@@ -313,15 +343,19 @@ static inline void hd_core_clock(heddle_runtime *rt, double now)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 /* Ends a task after its kernel, or without one if it is a control or will not run: gives its accesses back. */
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
-/* Runs the callbacks of tasks that have ended, without the lock. */
-void hd_core_run_callbacks(heddle_runtime *rt);
+/* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
+ * runtime already: then the outer call will run them. */
+int hd_core_run_callbacks(heddle_runtime *rt);
 
 /* dispatch.c: from a ready task to its end on a worker; all under the lock. */
 /* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the
  * lock. */
 void hd_core_settle(heddle_runtime *rt);
-/* Gives the worker as many tasks as it can hold, then settles. Afterwards hd_core_take returns its next task, or NULL
- * if there is none now. A worker that can hold another task is then in the hungry list. */
+/* Runs the callbacks of tasks that have ended, and settles what follows from them. */
+void hd_core_call_back(heddle_runtime *rt);
+/* Gives the worker as many tasks as it can hold, then settles, but runs no callbacks: the caller must call
+ * hd_core_call_back before it leaves the lock. Afterwards hd_core_take returns the worker's next task, or NULL if there
+ * is none now. A worker that can hold another task is then in the hungry list. */
 void hd_core_refill(struct hd_worker *w);
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
 /* Puts the worker into the hungry list, unless it is there already or is not driven. */

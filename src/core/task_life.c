@@ -190,12 +190,12 @@ static _Thread_local const struct calling *calling;
 /* A callback may submit a task, which ends at once and has a callback, too: so this function is called again within
  * itself. It then returns if the thread already runs callbacks of the same runtime, and the outer loop runs the new
  * ones. So the depth of the stack does not grow with the length of a chain of callbacks. */
-void hd_core_run_callbacks(heddle_runtime *rt)
+int hd_core_run_callbacks(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	for (const struct calling *c = calling; c; c = c->outer)
 		if (c->rt == rt)
-			return;
+			return 0;
 	const struct calling here = {.rt = rt, .outer = calling};
 	calling = &here;
 	while (rt->dispatch.called.first) {
@@ -213,4 +213,5 @@ void hd_core_run_callbacks(heddle_runtime *rt)
 		bury(rt, t);
 	}
 	calling = here.outer;
+	return 1;
 }

@@ -27,8 +27,9 @@ void hd_wake_waiters(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	rt->waits.news = 0;
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next) {
-		if (!w->woken && w->done(rt, w->arg)) {
-			w->woken = 1;
+		/* Relaxed, pairs with nothing: the lock is held. */
+		if (!atomic_load_explicit(&w->woken, memory_order_relaxed) && w->done(rt, w->arg)) {
+			hd_waiter_set_woken(w, 1);
 			hd_core_wake(rt, w->event);
 		}
 	}
@@ -93,7 +94,7 @@ static int all_hungry(const heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (hd_worker_is_driven(&rt->workers[i]) &&
-		    (!rt->workers[i].hungry || hd_worker_spins(&rt->workers[i])))
+		    (!rt->workers[i].hungry || rt->workers[i].state == HD_SPINNING))
 			return 0;
 	return 1;
 }

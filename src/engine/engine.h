@@ -34,8 +34,11 @@ struct hd_engine {
 	/* Starts a copy whose two replicas are pinned, and returns. The engine calls hd_transfer_done when it has
 	 * ended. */
 	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
-	/* The worker has a staged task and runs none: the engine makes it run the task. */
+	/* The worker has a staged task and runs none: the engine makes it run the task, at once or in `start`. */
 	void (*worker_ready)(struct hd_worker *w);
+	/* Makes the workers in the list rt->errands.starting run their staged tasks. Called before the lock is given
+	 * back, if the list is not empty. */
+	void (*start)(heddle_runtime *rt);
 	/* Waits until the waiter's done() is true, leaving the lock meanwhile. HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
 	/* Allocates `size` bytes on a node. NULL when the node is full. */

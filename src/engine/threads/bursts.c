@@ -14,13 +14,11 @@ unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double
 	w->burst_size = n;
 	w->running = w->burst[0];
 	w->rt->count.bursts += n > 1;
-	/* Relaxed, pairs with nothing: the lock is held. This worker reads the word next, or another one under the
-	 * lock. */
-	atomic_store_explicit(&w->claimed, 1, memory_order_relaxed);
 	return n;
 }
 
-/* Claims all tasks of the burst that are left, and stages them again. */
+/* Claims all tasks of the burst that are left, and stages them again. They are all tasks of the burst if the worker's
+ * thread has not begun it: perhaps it sleeps, and nothing has woken it yet. */
 static void take_back(struct hd_worker *w)
 {
 	/* Relaxed, pairs with nothing: see the field `claimed`. */
@@ -29,9 +27,9 @@ static void take_back(struct hd_worker *w)
 		return;
 	for (unsigned i = w->burst_size; i-- > claimed;)
 		hd_core_unbegin(w, w->burst[i]);
-	w->running = w->burst[claimed - 1];
-	w->rt->count.bursts--;
-	w->burst_size = 1;
+	w->running = claimed ? w->burst[claimed - 1] : NULL;
+	w->rt->count.bursts -= w->burst_size > 1;
+	w->burst_size = claimed ? 1 : 0;
 }
 
 int hd_bursts_rescue(struct hd_worker *w, double overdue)
@@ -47,7 +45,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 			in_time |= from->burst_size > 1 || from->staged.first;
 			continue;
 		}
-		if (from->burst_size > 1)
+		if (!rt->sched.policy->started) /* such a policy may not be told twice that a task has begun */
 			take_back(from);
 		hd_core_hand_over(from, w);
 	}

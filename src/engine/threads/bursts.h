@@ -7,8 +7,9 @@
 /* Adds staged tasks to a burst of one, which is expected to take `expected` us, as long as all are expected to take
  * less than `us` together. Returns the number of tasks in the burst. */
 unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double now);
-/* The worker begins a burst of `t`, which thereby is claimed, and of the tasks that hd_burst_extend adds. Returns the
- * number of tasks in the burst. The lock is held. */
+/* The worker begins a burst of `t` and of the tasks that hd_burst_extend adds: as many as are expected to take less
+ * than `us` us together, so that their successors wait no longer than that. Returns the number of tasks in the burst.
+ * The lock is held. */
 static inline unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, double us, double now)
 {
 	HD_HELD(&w->rt->lock);
@@ -16,6 +17,8 @@ static inline unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, doubl
 	hd_core_begin(w, t, now);
 	w->burst[0] = t;
 	w->burst_size = 1;
+	/* Relaxed, pairs with nothing: the lock is held, and the worker reads the word after it was given the burst. */
+	atomic_store_explicit(&w->claimed, 0, memory_order_relaxed);
 	return HD_LIKELY(!w->staged.first) || expected >= us ? 1 : hd_burst_extend(w, us, expected, now);
 }
 /* Claims task i of the burst, the next one. Returns 0 if another worker has claimed it. Called by the worker's own

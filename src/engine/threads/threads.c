@@ -1,6 +1,7 @@
 /* The threaded engine: its clock, memory, start and stop. */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 #include "driver/driver.h"
 #include "threads.h"
 
@@ -164,10 +165,20 @@ static void threads_release(heddle_runtime *rt)
 	if (th->seats)
 		close_devices(rt, th);
 	free(th->seats);
+	rt->n_posts = 0;
+	free(rt->posts);
 	free(th->in);
 	free(th->out);
 	free(th);
 	rt->engine_state.threads = NULL;
+}
+
+static struct hd_seat *make_seats(size_t n)
+{
+	struct hd_seat *seats = aligned_alloc(HD_CACHE_LINE, n * sizeof *seats);
+	if (seats)
+		memset(seats, 0, n * sizeof *seats);
+	return seats;
 }
 
 static int threads_open(heddle_runtime *rt)
@@ -186,10 +197,12 @@ static int threads_open(heddle_runtime *rt)
 	 * core is idle. */
 	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
 		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
-	th->seats = calloc(rt->n_workers, sizeof *th->seats);
+	th->seats = make_seats(rt->n_workers);
+	rt->posts = calloc((rt->n_workers + 63) / 64, sizeof *rt->posts);
+	rt->n_posts = rt->posts ? (rt->n_workers + 63) / 64 : 0;
 	th->in = calloc(rt->n_nodes, sizeof *th->in);
 	th->out = calloc(rt->n_nodes, sizeof *th->out);
-	if (!th->seats || !th->in || !th->out)
+	if (!th->seats || !rt->posts || !th->in || !th->out)
 		return hd_no_memory("threads");
 	status = start_workers(rt, th);
 	return status ? status : start_copiers(rt, th);
@@ -204,6 +217,7 @@ const struct hd_engine hd_engine_threads = {
     .now = threads_now,
     .transfer = hd_threads_transfer,
     .worker_ready = hd_threads_worker_ready,
+    .start = hd_threads_start,
     .wait = hd_threads_wait,
     .alloc = threads_alloc,
     .free = threads_free,

@@ -1,6 +1,6 @@
 /* The threaded engine: what its files share. It has a thread per worker (workers.c), two copy threads per accelerator
- * node (copies.c), and the real clock; waiting.c is for the program's threads while they wait.
- */
+ * node (copies.c), and the real clock. combine.c is how workers get the core's attention; waiting.c is for the
+ * program's threads while they wait. */
 #ifndef HD_ENGINE_THREADS_H
 #define HD_ENGINE_THREADS_H
 
@@ -21,6 +21,18 @@ struct hd_copier {
 	int started;                            /* `thread` exists */
 };
 
+/* A task of a burst that its worker has run. */
+struct hd_ended {
+	int status;
+	double start, end; /* us */
+};
+
+enum hd_post {
+	HD_NOT_POSTED,
+	HD_POSTED, /* the worker asks to be served by whoever holds the core lock */
+	HD_SERVED  /* another thread has served it */
+};
+
 /* The thread of a worker. It also opens and closes the worker's device, since some devices can only be used by the
  * thread that opened them. */
 struct hd_seat {
@@ -30,6 +42,19 @@ struct hd_seat {
 	 * the driver's status. */
 	int opened, status;
 	char *message; /* owned: the last error of that thread, if status is not 0 */
+
+	/* What the worker asks of the core, and what it is answered. The thread writes n_ended, `ended` and tired
+	 * before it asks; whoever serves it, under the core lock, reads them and writes the answer. */
+	_Alignas(HD_CACHE_LINE) unsigned n_ended; /* how many tasks of the burst it has run ... */
+	struct hd_ended ended[HD_MAX_BURST];      /* ... and how they ended */
+	uint8_t tired;                            /* it has had nothing to do for long, and wants to sleep */
+	uint8_t may_sleep;                        /* the answer: there is nothing to do, and it counts as asleep */
+	/* enum hd_post. pairs: whoever serves the worker stores HD_SERVED with release, after the answer; the worker
+	 * loads with acquire. The worker's own stores come before the setting of its bit in heddle_runtime.posts. */
+	_Atomic uint8_t posted;
+	/* The number of tasks in the worker's burst, which its thread must run next; 0: none. pairs: whoever gives the
+	 * tasks stores with release, after the burst is written; the worker loads with acquire. */
+	_Atomic unsigned given;
 };
 
 struct hd_threads {
@@ -41,6 +66,9 @@ struct hd_threads {
 	int caller_busy;         /* a waiting thread runs the tasks of worker 0 */
 	/* us: when a worker last looked into the inbox, and when one last looked for tasks to rescue */
 	double looked, rescued;
+	/* 1 + the idle worker that looks into the inbox while the others only poll their events; 0: nobody does.
+	 * Relaxed, pairs with nothing: what it finds there it takes under the lock. */
+	_Atomic unsigned lookout;
 	struct hd_event counted; /* set by a worker's thread after it has counted itself in n_seated or n_done */
 };
 
@@ -49,17 +77,34 @@ static inline double hd_threads_now(const heddle_runtime *rt)
 	return hd_clock_us() - rt->start_us;
 }
 
+static inline struct hd_seat *hd_seat_of(const struct hd_worker *w)
+{
+	return &w->rt->engine_state.threads->seats[w->id];
+}
+
+/* combine.c */
+/* Gives back what the worker's thread has run and asks for new tasks: enters the core, or is served by the thread that
+ * is there. Afterwards hd_seat.given says how many tasks there are to run, unless another thread gives some later.
+ * Called by the worker's thread without the lock. */
+void hd_worker_exchange(struct hd_worker *w);
+
 /* workers.c */
-/* One step of a worker: runs a task (or a burst), spins, or sleeps. Returns 0 when it has slept for `timeout_us` and
- * was not woken; below 0: no limit. Called with the lock, which it leaves meanwhile. */
-int hd_worker_step(struct hd_worker *w, double timeout_us);
-/* Runs a task that was staged, and together with it the next staged ones if all are expected to take less than
- * HD_BURST_US: so the lock is taken once for all of them, and their successors wait no longer than that time. If the
- * policy is told when each kernel begins (its `started`), tasks are run one by one. Called with the lock, which it
- * leaves while kernels run. */
-void hd_worker_run(struct hd_worker *w, heddle_task *t);
+/* Does for a worker what it asks of the core. The lock is held, perhaps by another worker's thread. */
+void hd_worker_serve(struct hd_worker *w);
+/* Takes back the tasks that the worker's thread has run. The lock is held. */
+void hd_worker_give_back(struct hd_worker *w);
+/* Begins the staged tasks of a worker that has none, as many as may form a burst, for its thread to run them. Returns
+ * whether there were any. The lock is held. */
+int hd_worker_give(struct hd_worker *w);
+/* Runs the tasks that the worker has been given. Called by its thread without the lock. */
+void hd_worker_run(struct hd_worker *w);
+/* Runs tasks until *over is not 0, and returns 1, or until the worker has been idle for long, and returns 0: then the
+ * thread must look for a deadlock if it is one of the program, and wait for w->wake. Called by the worker's thread
+ * without the lock. */
+int hd_worker_turns(struct hd_worker *w, const _Atomic int *over);
 void *hd_worker_main(void *worker);
 void hd_threads_worker_ready(struct hd_worker *w);
+void hd_threads_start(heddle_runtime *rt);
 /* Wakes all waiting threads, so that they check their conditions again, but not the one that runs the tasks of `except`
  * (may be NULL). The lock is held. */
 void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except);

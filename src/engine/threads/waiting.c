@@ -2,22 +2,38 @@
  * them runs the tasks of worker 0 meanwhile. */
 #include "threads.h"
 
-/* Runs the tasks that worker 0 still holds when its thread stops waiting: they are staged there, and no other worker
- * would run them. */
+/* Runs the tasks that worker 0 still holds when its thread stops waiting: no other worker would run them. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 {
 	while (w->in_flight) {
-		heddle_task *t = hd_core_take(w);
-		if (t) {
-			hd_worker_run(w, t);
-			hd_drain(rt);
-			hd_core_settle(rt);
-			continue;
-		}
+		/* Relaxed, pairs with nothing: the lock is held. */
+		int any = atomic_load_explicit(&hd_seat_of(w)->given, memory_order_relaxed) || hd_worker_give(w);
 		hd_core_leave(rt);
-		hd_event_wait(&w->wake, 0, -1);
+		if (any)
+			hd_worker_run(w);
+		else
+			hd_event_wait(&w->wake, 0, -1);
 		hd_core_enter(rt);
+		hd_core_clock(rt, hd_threads_now(rt));
+		hd_worker_give_back(w);
+		hd_drain(rt);
+		hd_core_settle(rt);
 	}
+}
+
+/* Worker 0 has found nothing to do for long: its thread looks for a deadlock, then sleeps. */
+static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+{
+	if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
+		return hd_core_deadlock(rt);
+	uint64_t before = rt->count.ended;
+	hd_core_leave(rt);
+	int woken = hd_event_wait(waiter->event, 0, timeout_us);
+	hd_core_enter(rt);
+	hd_core_clock(rt, hd_threads_now(rt));
+	if (!woken && before == rt->count.ended)
+		hd_report_hang(rt);
+	return 0;
 }
 
 /* Runs the tasks of worker 0 until the waiter's condition is true. */
@@ -29,25 +45,21 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	th->caller_busy = 1;
 	hd_worker_enter(w, HD_AWAKE);
 	waiter->event = &w->wake;
-	while (!waiter->done(rt, waiter->arg)) {
-		uint64_t before = rt->count.ended;
-		waiter->woken = 0; /* the condition may have been true before another thread submitted a task */
-		int woken = hd_worker_step(w, timeout_us);
-		/* Tasks that a kernel submitted enter the graph before the condition is checked, and other workers are
-		 * given the tasks that have become ready. */
-		hd_drain(rt);
-		hd_core_settle(rt);
-		if (w->state == HD_DROWSY && hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg)) {
-			status = hd_core_deadlock(rt);
-			break;
-		}
-		if (!woken && before == rt->count.ended)
-			hd_report_hang(rt);
+	while (!status && !waiter->done(rt, waiter->arg)) {
+		/* the condition may have been true before another thread submitted a task */
+		hd_waiter_set_woken(waiter, 0);
+		hd_core_leave(rt);
+		int awake = hd_worker_turns(w, &waiter->woken);
+		hd_core_enter(rt);
+		if (!awake && !waiter->done(rt, waiter->arg))
+			status = sleep_or_give_up(rt, waiter, timeout_us);
 	}
 	hd_core_not_hungry(w);
 	hd_worker_enter(w, HD_LEAVING);
 	if (!status)
 		run_what_is_left(rt, w);
+	/* Relaxed, pairs with nothing: the lock is held. Another worker may have taken all of it over. */
+	atomic_store_explicit(&hd_seat_of(w)->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
 	th->caller_busy = 0;
 	hd_inside_leave(outer);
@@ -63,7 +75,7 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 		if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
 			return hd_core_deadlock(rt);
 		uint64_t before = rt->count.ended;
-		waiter->woken = 0;
+		hd_waiter_set_woken(waiter, 0);
 		hd_revoke(rt);
 		hd_core_leave(rt);
 		int woken = hd_event_wait(waiter->event, 5, timeout_us);

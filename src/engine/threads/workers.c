@@ -1,10 +1,10 @@
-/* Workers. Each has a thread that runs its tasks and looks for more.
+/* Workers. Each has a thread that runs its tasks and gets more from the core: combine.c.
  *
- * A worker that finds no task is in the hungry list. It first spins for some microseconds and looks into the inbox
- * every LINGER_US, so that a stream of small tasks is taken in batches. If that was in vain SPIN_ROUNDS times, it
- * becomes drowsy and revokes the lease, both under the lock: the next task is then submitted with the lock, which finds
- * the worker in the hungry list. If it still finds no task, it sleeps on its event. A thread that gives it a task sets
- * the event after the task is in its `staged` queue, so no wake-up is lost. */
+ * A worker that has no task is in the hungry list, and its thread polls the worker's event. Who has tasks for it begins
+ * them in the worker's name and sets the event (hd_worker_give), so idle workers leave the core alone. Only one of
+ * them, the lookout, also looks every LOOKOUT_US whether anything has been submitted. A worker that was idle for
+ * IDLE_US revokes the lease and becomes asleep, both under the lock: the next task is then submitted with the lock,
+ * which finds the worker in the hungry list. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "threads.h"
 #include "bursts.h"
 
-enum { SPIN_ROUNDS = 40 };           /* how often a worker spins, for LINGER_US each, before it sleeps */
-static const double LINGER_US = 1;   /* between two looks for a task while a worker spins */
+static const double IDLE_US = 40;    /* how long an idle worker polls before it sleeps */
+static const double LOOKOUT_US = 1;  /* between two looks of the lookout at what was submitted */
 static const double LOOK_US = 5;     /* between two calls of look_around that do something, while workers have tasks */
 static const double OVERDUE_US = 16; /* a burst that has run for so long is rescued by another worker */
 
@@ -25,31 +25,60 @@ static void note_length(heddle_codelet *c, double us)
 		c->typical_us = isinf(c->typical_us) ? us : c->typical_us + 0.25 * (us - c->typical_us);
 }
 
-void hd_worker_run(struct hd_worker *w, heddle_task *t)
+void hd_worker_give_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	struct {
-		int status;
-		double end;
-	} done[HD_MAX_BURST];
-	double begin = hd_threads_now(rt);
-	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_BURST_US, begin), ran = 0;
-	hd_core_leave(rt);
-	if (n > 1)
-		begin = hd_threads_now(rt); /* the time to begin the burst must not count for its first task */
-	do {
-		done[ran].status = hd_run_kernel(w, w->burst[ran]);
-		done[ran].end = hd_threads_now(rt);
-	} while (++ran < n && hd_burst_claim(w, ran));
-	hd_core_enter(rt);
+	HD_HELD(&rt->lock);
+	struct hd_seat *seat = hd_seat_of(w);
+	unsigned n = seat->n_ended;
+	seat->n_ended = 0;
 	hd_burst_end(w);
-	for (unsigned i = 0; i < ran; i++) {
-		double start = i ? done[i - 1].end : begin;
-		note_length(w->burst[i]->codelet, done[i].end - start);
-		hd_core_finish(w, w->burst[i], done[i].status, start, done[i].end);
+	if (!n)
+		return;
+	for (unsigned i = 0; i < n; i++) {
+		const struct hd_ended *e = &seat->ended[i];
+		note_length(w->burst[i]->codelet, e->end - e->start);
+		hd_core_finish(w, w->burst[i], e->status, e->start, e->end);
 	}
-	double mean = (done[ran - 1].end - begin) / ran;
+	double mean = (seat->ended[n - 1].end - seat->ended[0].start) / n;
 	rt->inlet.mean_us = isinf(rt->inlet.mean_us) ? mean : rt->inlet.mean_us + 0.25 * (mean - rt->inlet.mean_us);
+}
+
+int hd_worker_give(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	heddle_task *t = hd_core_take(w);
+	if (!t)
+		return 0;
+	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_BURST_US, rt->now);
+	/* pairs: the load in given */
+	atomic_store_explicit(&hd_seat_of(w)->given, n, memory_order_release);
+	return 1;
+}
+
+/* The number of tasks that the worker's thread must run next. */
+static unsigned given(const struct hd_worker *w)
+{
+	/* pairs: the store in hd_worker_give */
+	return atomic_load_explicit(&hd_seat_of(w)->given, memory_order_acquire);
+}
+
+void hd_worker_run(struct hd_worker *w)
+{
+	const heddle_runtime *rt = w->rt;
+	struct hd_seat *seat = hd_seat_of(w);
+	unsigned n = given(w), ran = 0;
+	/* Relaxed, pairs with nothing: nobody else looks at it before the worker is served. */
+	atomic_store_explicit(&seat->given, 0, memory_order_relaxed);
+	double now = hd_threads_now(rt);
+	while (ran < n && hd_burst_claim(w, ran)) {
+		struct hd_ended *e = &seat->ended[ran];
+		e->start = now;
+		e->status = hd_run_kernel(w, w->burst[ran++]);
+		e->end = now = hd_threads_now(rt);
+	}
+	seat->n_ended = ran;
 }
 
 void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
@@ -60,46 +89,9 @@ void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
 			hd_core_wake(rt, w->event);
 }
 
-/* Sleeps until the worker's event is set. Returns 0 when that did not happen within `timeout_us`. */
-static int sleep_on_event(struct hd_worker *w, double timeout_us)
-{
-	heddle_runtime *rt = w->rt;
-	hd_worker_enter(w, HD_SLEEPING);
-	hd_core_leave(rt);
-	int woken = hd_event_wait(&w->wake, 0, timeout_us);
-	hd_core_enter(rt);
-	hd_core_clock(rt, hd_threads_now(rt));
-	hd_worker_enter(w, HD_AWAKE);
-	w->idle_rounds = 0;
-	return woken;
-}
-
-static void spin(struct hd_worker *w)
-{
-	heddle_runtime *rt = w->rt;
-	hd_worker_enter(w, HD_SPINNING);
-	hd_core_leave(rt);
-	double start = hd_clock_us();
-	while (!hd_event_poll(&w->wake) && hd_clock_us() - start < LINGER_US)
-		hd_cpu_relax();
-	hd_core_enter(rt);
-	hd_core_clock(rt, hd_threads_now(rt));
-	hd_worker_enter(w, HD_AWAKE);
-	if (++w->idle_rounds < SPIN_ROUNDS)
-		return;
-	if (hd_bursts_rescue(w, OVERDUE_US)) {
-		w->idle_rounds = 0;
-		return;
-	}
-	hd_worker_enter(w, HD_DROWSY);
-	hd_revoke(rt);
-	if (rt->waits.waiters && hd_core_still(rt))
-		hd_wake_blocked(rt, w); /* nothing moves any more: they must look for a deadlock */
-}
-
-/* Called before each step. While workers have enough tasks, none of them would see the tasks in the inbox, which may be
- * more urgent, nor tasks that wait behind a long one on another worker. So one worker looks into the inbox every
- * LOOK_US, and for tasks to rescue every OVERDUE_US. */
+/* Called each time a worker is served. While workers have enough tasks, none of them would see the tasks in the inbox,
+ * which may be more urgent, nor tasks that wait behind a long one on another worker. So one worker looks into the inbox
+ * every LOOK_US, and for tasks to rescue every OVERDUE_US. */
 static void look_around(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -114,23 +106,143 @@ static void look_around(struct hd_worker *w)
 	hd_bursts_rescue(w, OVERDUE_US);
 }
 
-int hd_worker_step(struct hd_worker *w, double timeout_us)
+/* The worker has found nothing to do. It polls its event; or, when it is tired, it sleeps, unless there may be tasks to
+ * rescue soon. */
+static void rest(struct hd_worker *w, struct hd_seat *seat)
 {
-	HD_HELD(&w->rt->lock);
-	look_around(w);
-	hd_core_refill(w);
-	heddle_task *t = hd_core_take(w);
-	if (!t && w->state == HD_DROWSY)
-		return sleep_on_event(w, timeout_us);
-	if (!t) {
-		spin(w);
-		return 1;
+	heddle_runtime *rt = w->rt;
+	hd_worker_enter(w, HD_SPINNING);
+	if (!seat->tired)
+		return;
+	if (!hd_bursts_rescue(w, OVERDUE_US)) {
+		hd_revoke(rt);
+		if (!hd_drain(rt)) {
+			hd_worker_enter(w, HD_SLEEPING);
+			seat->may_sleep = 1;
+			if (rt->waits.waiters && hd_core_still(rt))
+				hd_wake_blocked(rt, w); /* nothing moves any more: they must look for a deadlock */
+			return;
+		}
+		hd_core_refill(w);
 	}
+	if (hd_worker_give(w))
+		hd_worker_enter(w, HD_AWAKE);
+}
+
+void hd_worker_serve(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	struct hd_seat *seat = hd_seat_of(w);
+	if (given(w))
+		return; /* it has been given tasks since it began to ask */
+	seat->may_sleep = 0;
+	if (seat->n_ended)
+		hd_worker_give_back(w);
+	else
+		hd_core_clock(rt, hd_threads_now(rt));
 	if (HD_UNLIKELY(w->state != HD_AWAKE))
 		hd_worker_enter(w, HD_AWAKE);
-	w->idle_rounds = 0;
-	hd_worker_run(w, t);
+	look_around(w);
+	hd_core_refill(w);
+	if (!hd_worker_give(w))
+		rest(w, seat);
+}
+
+/* Gives the workers in the list of those that are to start their staged tasks. */
+void hd_threads_start(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	while (rt->errands.starting) {
+		struct hd_worker *w = rt->errands.starting;
+		rt->errands.starting = w->next_starting;
+		w->starting = 0;
+		if (hd_worker_is_idle(w) && hd_worker_give(w)) {
+			hd_worker_enter(w, HD_AWAKE);
+			hd_core_wake(rt, &w->wake);
+		}
+	}
+}
+
+void hd_threads_worker_ready(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	if (w->state == HD_LEAVING)
+		hd_core_wake(rt, &w->wake);
+	if (!hd_worker_is_idle(w) || w->starting)
+		return;
+	w->starting = 1;
+	w->next_starting = rt->errands.starting;
+	rt->errands.starting = w;
+}
+
+/* Whether the worker is the lookout, or can be because there is none. */
+static int is_lookout(const struct hd_worker *w)
+{
+	_Atomic unsigned *lookout = &w->rt->engine_state.threads->lookout;
+	unsigned nobody = 0, id = w->id + 1;
+	/* Relaxed, pairs with nothing: see the field. */
+	return atomic_load_explicit(lookout, memory_order_relaxed) == id ||
+	       atomic_compare_exchange_strong_explicit(lookout, &nobody, id, memory_order_relaxed,
+	                                               memory_order_relaxed);
+}
+
+static void leave_lookout(const struct hd_worker *w)
+{
+	unsigned id = w->id + 1;
+	/* Relaxed, pairs with nothing: see the field. */
+	atomic_compare_exchange_strong_explicit(&w->rt->engine_state.threads->lookout, &id, 0, memory_order_relaxed,
+	                                        memory_order_relaxed);
+}
+
+/* Polls the worker's event until it is set, or until the lookout must look. Returns 0 if the worker has been idle for
+ * too long: since `since`, us. */
+static int linger(struct hd_worker *w, double since)
+{
+	double start = hd_clock_us(), now = start;
+	while (!hd_event_poll(&w->wake)) {
+		hd_cpu_relax();
+		now = hd_clock_us();
+		if (now - since > IDLE_US)
+			return 0;
+		if (now - start > LOOKOUT_US && is_lookout(w))
+			return 1;
+	}
+	leave_lookout(w);
 	return 1;
+}
+
+static int is_over(const _Atomic int *over)
+{
+	/* Relaxed, pairs with nothing: see hd_waiter.woken and heddle_runtime.stopping. */
+	return atomic_load_explicit(over, memory_order_relaxed);
+}
+
+int hd_worker_turns(struct hd_worker *w, const _Atomic int *over)
+{
+	struct hd_seat *seat = hd_seat_of(w);
+	double idle_since = 0;
+	seat->tired = seat->may_sleep = 0;
+	while (seat->n_ended || !is_over(over)) {
+		if (!given(w))
+			hd_worker_exchange(w);
+		if (is_over(over))
+			break;
+		/* This is looked at after the event was consumed: who served the worker and who gave it tasks may have
+		 * set the event only once together. */
+		if (given(w)) {
+			idle_since = 0;
+			seat->tired = 0;
+			hd_worker_run(w);
+		} else if (seat->may_sleep) {
+			break;
+		} else {
+			idle_since = idle_since > 0 ? idle_since : hd_clock_us();
+			seat->tired = !linger(w, idle_since);
+		}
+	}
+	leave_lookout(w);
+	return is_over(over) || !seat->may_sleep;
 }
 
 /* --- Its thread --------------------------------------------------------------------------------------------------- */
@@ -174,8 +286,11 @@ void *hd_worker_main(void *arg)
 	hd_device_open(w);
 	hd_core_enter(rt);
 	count_one(rt, &th->n_seated);
+	hd_core_leave(rt);
 	while (!rt->stopping)
-		hd_worker_step(w, -1);
+		if (!hd_worker_turns(w, &rt->stopping))
+			hd_event_wait(&w->wake, 0, -1);
+	hd_core_enter(rt);
 	count_one(rt, &th->n_done);
 	while (!th->closing) { /* the device stays open until its memory has been given back */
 		hd_core_leave(rt);
@@ -185,10 +300,4 @@ void *hd_worker_main(void *arg)
 	hd_core_leave(rt);
 	hd_device_close(w);
 	return NULL;
-}
-
-void hd_threads_worker_ready(struct hd_worker *w)
-{
-	if (w->state == HD_SPINNING || w->state == HD_SLEEPING || w->state == HD_LEAVING)
-		hd_core_wake(w->rt, &w->wake);
 }

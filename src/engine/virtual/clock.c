@@ -87,6 +87,7 @@ static void finish_kernel(heddle_runtime *rt, struct hd_worker *w)
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	hd_core_finish(w, w->running, 0, w->run_start, v->now);
 	hd_core_refill(w);
+	hd_core_call_back(rt);
 	virtual_worker_ready(w);
 }
 
@@ -126,7 +127,7 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 			continue;
 		if (!hd_others_may_act(rt, waiter))
 			return hd_core_deadlock(rt);
-		waiter->woken = 0;
+		hd_waiter_set_woken(waiter, 0);
 		hd_revoke(rt);
 		hd_core_leave(rt);
 		hd_event_wait(waiter->event, 0, NAP_US);

@@ -1,0 +1,102 @@
+/* How workers get the core's attention.
+ *
+ * A worker that has run its tasks takes the core lock, if it is free, and serves itself: it gives the tasks back and
+ * gets new ones. If another thread has the lock, the worker does not queue for it: it *posts* what it wants, and waits
+ * for its event. A worker that holds the lock serves all that have posted, one after the other, before it leaves. So
+ * the data of the core stay in one processor's cache while many workers need it, and nobody waits for a lock that goes
+ * from hand to hand. (Flat combining: Hendler et al., SPAA 2010; as a delegation lock for a task runtime: Alvarez et
+ * al., PPoPP 2021.)
+ *
+ * A thread that is no worker, or has served enough, serves nobody: as it gives the lock back it wakes one of those that
+ * have posted, which takes the lock itself (hd_core_leave). */
+#include "threads.h"
+
+/* How many workers one thread serves before it goes on with its own tasks. */
+enum { MOST_SERVED = 32 };
+/* us that a worker that has posted polls its event before it sleeps: longer than the core is usually busy */
+static const double PATIENCE_US = 20;
+
+/* Sets or clears the worker's bit among the posts. */
+static void set_bit(const struct hd_worker *w, int posted)
+{
+	uint64_t bit = (uint64_t)1 << w->id % 64;
+	_Atomic uint64_t *word = &w->rt->posts[w->id / 64];
+	if (posted)
+		atomic_fetch_or_explicit(word, bit, memory_order_seq_cst); /* pairs: see heddle_runtime.posts */
+	else
+		/* Relaxed, pairs with nothing: the lock is held, and the bit is only cleared under it. */
+		atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
+}
+
+/* Takes the post of the first worker, beginning with number `from`, that has posted. NULL: nobody has. The lock is
+ * held. */
+static struct hd_worker *next_post(heddle_runtime *rt, unsigned from)
+{
+	HD_HELD(&rt->lock);
+	for (size_t k = 0; k <= rt->n_posts; k++) {
+		size_t i = (from / 64 + k) % rt->n_posts;
+		/* pairs: set_bit. What the worker wrote before is seen. */
+		uint64_t bits = atomic_load_explicit(&rt->posts[i], memory_order_seq_cst);
+		if (k == 0)
+			bits &= ~(uint64_t)0 << from % 64;
+		if (!bits)
+			continue;
+		struct hd_worker *w = &rt->workers[64 * i + (unsigned)__builtin_ctzll(bits)];
+		set_bit(w, 0);
+		return w;
+	}
+	return NULL;
+}
+
+/* Serves the workers that have posted, in turn beginning behind `w`. */
+static void combine(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	struct hd_worker *other = w;
+	for (int n = 0; n < MOST_SERVED && (other = next_post(rt, (other->id + 1) % (unsigned)rt->n_workers)); n++) {
+		hd_worker_serve(other);
+		/* pairs: the load in ask */
+		atomic_store_explicit(&hd_seat_of(other)->posted, HD_SERVED, memory_order_release);
+		hd_core_wake(rt, &other->wake);
+	}
+}
+
+/* Posts, and waits. Returns 1 when another thread has served the worker; 0: this thread has got the lock. */
+static int ask(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	struct hd_seat *seat = hd_seat_of(w);
+	/* Relaxed, pairs with nothing: whoever serves the worker has read the bit that is set next. */
+	atomic_store_explicit(&seat->posted, HD_POSTED, memory_order_relaxed);
+	set_bit(w, 1);
+	if (hd_core_try_enter(rt))
+		return 0;
+	hd_event_wait(&w->wake, PATIENCE_US, -1);
+	/* pairs: the store in combine */
+	if (atomic_load_explicit(&seat->posted, memory_order_acquire) == HD_SERVED)
+		return 1;
+	hd_core_enter(rt);
+	return 0;
+}
+
+void hd_worker_exchange(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	struct hd_seat *seat = hd_seat_of(w);
+	int served = !hd_core_try_enter(rt) && ask(w);
+	/* Relaxed, pairs with nothing: ask has acquired the value, or the lock is held, under which others change
+	 * it. */
+	uint8_t posted = atomic_load_explicit(&seat->posted, memory_order_relaxed);
+	if (HD_UNLIKELY(posted))
+		/* relaxed, pairs with nothing: nobody looks at it before the worker posts again */
+		atomic_store_explicit(&seat->posted, HD_NOT_POSTED, memory_order_relaxed);
+	if (served)
+		return;
+	if (posted == HD_POSTED)
+		set_bit(w, 0);
+	if (posted != HD_SERVED)
+		hd_worker_serve(w);
+	combine(w);
+	hd_core_call_back(rt);
+	hd_core_leave(rt);
+}
