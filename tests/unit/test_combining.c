@@ -1,5 +1,5 @@
-/* How workers get the core's attention: those that end their tasks while it is busy post what they want, and the first of
- * them that gets in serves all. */
+/* How workers get the core's attention: those that end their tasks while it is busy post what they want, and the first
+ * of them that gets in serves all. */
 #include <pthread.h>
 #include "core/runtime.h"
 #include "program.h"
