@@ -3,7 +3,7 @@
  * First, all live tasks are collected from the pool and all data from the list of handles, and sorted by address. Then
  * every list is followed: each task in it must be a live one, in a state that belongs to this list, and in no other
  * list. Last, what was counted on the way is compared with the fields of each task and datum and with the runtime's
- * counters. Nothing is changed. Tasks in an inbox and free tasks are left out: other threads may be changing them. */
+ * counters. Nothing is changed. Tasks in the ring and free tasks are left out: other threads may be changing them. */
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>
@@ -345,22 +345,28 @@ static int check_pool(struct hd_check *c)
 	return status;
 }
 
-static int check_inboxes(struct hd_check *c)
+/* Relaxed, although it pairs with others: only the numbers are used, and the gate is written under the lock. */
+static uint64_t number(const _Atomic uint64_t *field)
+{
+	return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+static int check_inlet(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
-	int filled_is_listed = rt->inlet.filled == NULL;
-	for (const struct hd_inbox *i = rt->inlet.inboxes; i; i = i->next) {
-		/* Relaxed, although it pairs with the store in push: only the number is used, not what lies in the
-		 * slots. */
-		uint32_t tail = atomic_load_explicit(&i->tail, memory_order_relaxed);
-		if (tail - i->head > HD_INBOX_SIZE)
-			return hd_broken("an inbox has more tasks than slots");
-		filled_is_listed |= i == rt->inlet.filled;
+	const struct hd_inlet *in = &rt->inlet;
+	if (in->head > number(&rt->ring.tail))
+		return hd_broken("more tasks were taken out of the ring than were put in");
+	uint64_t room = number(&rt->gate.room), limit = number(&rt->gate.limit), sleepers = 0;
+	if (room > in->head + HD_RING_SIZE || (limit && (limit != room || rt->count.asleep)))
+		return hd_broken("the gate is open for more submissions than it may be");
+	unsigned asleep = 0;
+	for (unsigned i = 0; i < 64; i++) {
+		asleep += in->asleep[i];
+		sleepers |= (uint64_t)(in->asleep[i] != 0) << i;
 	}
-	/* Relaxed, pairs with nothing: the lease is only written under the lock. */
-	uint64_t lease = atomic_load_explicit(&rt->lease, memory_order_relaxed);
-	if (!filled_is_listed || (lease && (!rt->inlet.filled || lease != rt->inlet.filled->thread)))
-		return hd_broken("the lease is another thread's than the inbox that may hold tasks");
+	if (asleep != rt->count.asleep || sleepers != number(&rt->gate.sleepers))
+		return hd_broken("the gate does not know which workers sleep");
 	return 0;
 }
 
@@ -399,7 +405,7 @@ int hd_check(heddle_runtime *rt)
 	static int (*const steps[])(struct hd_check *) = {
 	    collect_tasks, hd_check_collect_data, check_queues,  check_workers, hd_check_chains,   hd_check_accesses,
 	    check_edges,   check_tasks,           compare_loads, hd_check_data, hd_check_memories, check_pool,
-	    check_inboxes, check_waiters,         check_holds,
+	    check_inlet,   check_waiters,         check_holds,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

@@ -198,6 +198,7 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 	for (size_t i = 0; i < rt->n_classes; i++) {
 		c->kernels[i] = kernel_for(d, rt->platform->classes[i].kind);
 		c->class_ok[i] = (uint8_t)class_can(rt, c, i);
+		c->class_bits |= (uint64_t)c->class_ok[i] << i % 64;
 	}
 	int unlimited = 0;
 	for (size_t w = 0; w < rt->n_workers; w++) {

@@ -12,9 +12,10 @@
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
 {
 	HD_HELD(&w->rt->lock);
-	w->rt->count.asleep -= (unsigned)hd_worker_is_asleep(w);
+	int before = hd_worker_is_asleep(w);
 	w->state = (uint8_t)state;
-	w->rt->count.asleep += (unsigned)hd_worker_is_asleep(w);
+	if (HD_UNLIKELY(hd_worker_is_asleep(w) != before))
+		hd_gate_asleep(w, !before);
 }
 
 void hd_core_hungry(struct hd_worker *w)

@@ -303,11 +303,11 @@ static void print_all(const struct dump *dump)
 	const heddle_runtime *rt = dump->rt;
 	FILE *out = dump->out;
 	/* Relaxed, pairs with nothing: only the number is shown, the slots are not read. */
-	uint32_t tail = rt->inlet.filled ? atomic_load_explicit(&rt->inlet.filled->tail, memory_order_relaxed) : 0;
+	uint64_t tail = atomic_load_explicit(&rt->ring.tail, memory_order_relaxed);
 	fprintf(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
 	        (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
 	        (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
-	fprintf(out, "submitted and not looked at yet: %u\n", rt->inlet.filled ? tail - rt->inlet.filled->head : 0);
+	fprintf(out, "submitted and not looked at yet: %llu\n", (unsigned long long)(tail - rt->inlet.head));
 	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
 	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);
 	fprintf(out, "workers:\n");

@@ -10,7 +10,7 @@ static uint64_t forks;
 static void begin_child(void)
 {
 	forks++;
-	hd_inbox_forget();
+	hd_submitter_forget();
 }
 
 __attribute__((constructor)) static void watch_forks(void)

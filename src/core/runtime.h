@@ -3,8 +3,8 @@
  *
  * One lock, the core lock, guards the graph, the data, the policy and the workers. So the core is sequential code, and
  * the virtual engine runs the same code with one thread. Threads rarely compete for the lock, because they work in
- * batches: a thread that submits fills an inbox of its own without the lock, and all tasks of an inbox enter the graph
- * under one locking (submit.c).
+ * batches: threads that submit put their tasks into a ring without the lock, and many tasks of the ring enter the graph
+ * under one locking (inlet.c).
  */
 #ifndef HD_CORE_RUNTIME_H
 #define HD_CORE_RUNTIME_H
@@ -85,26 +85,61 @@ struct hd_refusal {
 	char name[80]; /* of the datum; copied, since the datum may be freed before the program is told */
 };
 
-/* The tasks that one thread has submitted and that are not in the graph yet. Only that thread puts tasks in; any thread
- * that holds the core lock takes them out. */
-enum { HD_INBOX_SIZE = 64 };
-struct hd_inbox {
+/* What one thread that submits to a runtime has of its own. */
+struct hd_submitter {
 	heddle_runtime *rt;                 /* const */
-	struct hd_inbox *next;              /* lock core */
+	struct hd_submitter *next;          /* lock core */
 	uint64_t thread;                    /* const: the thread's token, see hd_thread_token */
 	heddle_task *free[HD_SIZE_CLASSES]; /* only its thread: free tasks by size class, linked by link.next */
-	/* only its thread: how many tasks it may submit before it must look at the window again; at most
-	 * HD_INBOX_SIZE */
-	uint32_t budget;
-	/* How many tasks were ever put in. pairs: the thread stores it in push, drain_one loads it: a slot is written
-	 * before the load shows it. Both are sequentially consistent because of heddle_runtime.lease. */
-	_Alignas(HD_CACHE_LINE) _Atomic uint32_t tail;
-	uint32_t head;             /* lock core: how many tasks were ever taken out */
-	struct hd_refusal refusal; /* lock core: whether the task that the thread is submitting was let in */
-	/* lock core: rt->inlet.n_closings when the thread last got the lease. The data of all tasks in the slots were
-	 * checked later than that. */
-	uint64_t n_closings;
-	heddle_task *slots[HD_INBOX_SIZE]; /* a ring: task number i lies in slot i % HD_INBOX_SIZE */
+	/* The ticket of the task that the thread put into the ring last. Written by its thread with relaxed order, and
+	 * read under the lock by the thread that refuses that task. pairs: nothing of its own; the store of the slot
+	 * comes after it, and the refusing thread has loaded the slot. */
+	_Atomic uint64_t ticket;
+	struct hd_refusal refusal; /* lock core: whether the task with that ticket was let in */
+};
+
+/* The ring of tasks that have been submitted and are not in the graph yet, of all threads: see inlet.c. */
+enum { HD_RING_SIZE = 256, HD_RING_RUN = 64 };
+struct hd_ring {
+	/* How many tickets were ever taken. Ticket i owns slot i % HD_RING_SIZE. pairs: push takes a ticket and then
+	 * loads the gate; who closes the gate stores it and then loads this number. All four are sequentially
+	 * consistent, so at least one of the two threads sees what the other one did. */
+	_Alignas(HD_CACHE_LINE) _Atomic uint64_t tail;
+	/* The address of a task, and in its lowest bit the parity of the round through the ring in which it was stored:
+	 * so the thread that drains need not write to the slots. pairs: the store in hd_ring_put with the load in
+	 * ring_at, which sees all of the task. */
+	_Alignas(HD_CACHE_LINE) _Atomic uintptr_t slots[HD_RING_SIZE];
+};
+
+/* What the lowest bit of the slot is once the task with that ticket lies in it. Slots are 0 at first, so it is 1 in the
+ * first round. */
+static inline uintptr_t hd_ring_parity(uint64_t ticket)
+{
+	return ~(uintptr_t)ticket / HD_RING_SIZE & 1;
+}
+
+/* Stores the task with that ticket. */
+static inline void hd_ring_put(struct hd_ring *ring, uint64_t ticket, heddle_task *t)
+{
+	/* pairs: the load in ring_at */
+	atomic_store_explicit(&ring->slots[ticket % HD_RING_SIZE], (uintptr_t)t | hd_ring_parity(ticket),
+	                      memory_order_release);
+}
+
+/* Up to which ticket threads may submit without entering the core. Written under the lock, and read by each submission:
+ * so it has a cache line that few write. pairs: see hd_ring.tail. Opening it is a release store, since the slots that
+ * it gives free have been read, and what closed data were closed must be seen. */
+struct hd_gate {
+	/* Tickets below it may: `room` while no worker sleeps, otherwise 0. So most submissions need no more than one
+	 * comparison. */
+	_Alignas(HD_CACHE_LINE) _Atomic uint64_t limit;
+	_Atomic uint64_t room;     /* tickets below it fit into the window and into the ring; 0: all must enter */
+	_Atomic uint64_t patience; /* tickets below it need not enter although a worker sleeps that could run them */
+	/* Bit c % 64 is set if a worker of class c sleeps or is about to. */
+	_Atomic uint64_t sleepers;
+	/* How often any datum was closed or opened. pairs: hd_data_close adds 1 with release after it has changed the
+	 * datum; a submission loads it with acquire before it looks at its data. */
+	_Atomic uint64_t n_closings;
 };
 
 /* A thread blocked in a wait. */
@@ -149,16 +184,15 @@ struct heddle_sched {
 	int counts_alone; /* on_report is told the figures of heddle_sched_count only */
 };
 
-/* How submitted tasks get into the graph: submit.c. */
+/* How submitted tasks get into the graph: inlet.c. */
 struct hd_inlet {
-	struct hd_inbox *inboxes; /* owned; one per thread that has submitted */
-	/* The inbox of the thread that had the lease last. Only this one can hold tasks whose submission has
-	 * returned. */
-	struct hd_inbox *filled;
-	uint64_t n_closings; /* how often any datum was closed or opened: see hd_data_close */
-	uint64_t throttle;   /* a throttled submitter waits until so few tasks are unfinished */
-	uint64_t next_order; /* submission number of the next task */
+	struct hd_submitter *submitters; /* owned; one per thread that has submitted */
+	uint64_t head;                   /* how many tasks were ever taken out of the ring */
+	uint64_t throttle;               /* a throttled submitter waits until so few tasks are unfinished */
+	uint64_t next_order;             /* submission number of the next task */
 	double mean_us; /* us: running mean of kernel times; HUGE_VAL until one has run. The window depends on it */
+	unsigned step;  /* how many tickets the gate was last opened for although a worker slept */
+	unsigned asleep[64]; /* how many workers of each class sleep or are about to, by class % 64 */
 };
 
 /* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
@@ -242,11 +276,9 @@ struct heddle_runtime {
 		struct hd_virtual *virtual_;
 	} engine_state; /* owned by the engine */
 
-	/* The token of the thread that may submit without the lock; 0: no thread may. pairs: a thread that revokes the
-	 * lease stores 0 here and then loads the tail of the inbox; a thread that submits stores the tail and then
-	 * loads the lease. All four operations are sequentially consistent. So at least one of the two threads sees
-	 * what the other has stored, and no task stays unseen in an inbox. */
-	_Alignas(HD_CACHE_LINE) _Atomic uint64_t lease;
+	/* What threads that submit use without the lock. */
+	struct hd_ring ring;
+	struct hd_gate gate;
 
 	/* Bit k of word i is set if worker 64 i + k asks to be served by whoever holds the lock: threads/combine.c.
 	 * NULL in virtual time. pairs: a worker sets its bit and then tries to take the lock; a thread that gives the
@@ -309,7 +341,8 @@ static inline int hd_worker_is_driven(const struct hd_worker *w)
 {
 	return w->state >= HD_AWAKE;
 }
-/* The worker sleeps or is about to: it does not look into inboxes, so tasks must be submitted with the lock. */
+/* The worker sleeps or is about to: it does not look into the ring, so tasks that it could run must be submitted with
+ * the lock. */
 static inline int hd_worker_is_asleep(const struct hd_worker *w)
 {
 	return w->state == HD_SLEEPING;
@@ -394,11 +427,23 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t);
 /* The data of a control have arrived in main memory; `status` is not 0 if they cannot be brought there. */
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status);
 
-/* submit.c */
-/* Puts what has been submitted into the graph. Returns whether there was anything. */
+/* inlet.c */
+/* Puts what lies in the ring into the graph, up to the first ticket whose task has not been stored yet. Returns whether
+ * there was anything. Never leaves the lock. */
 int hd_drain(heddle_runtime *rt);
-/* Takes the lease away: until the next flush of submit.c gives it to a thread, all submit with the lock. */
+/* Puts everything into the graph that has a ticket now, and so all tasks whose submission has returned. May leave the
+ * lock meanwhile. */
+void hd_drain_all(heddle_runtime *rt);
+/* Whether some ticket has been taken whose task is not in the graph yet. */
+int hd_submitted_unseen(heddle_runtime *rt);
+/* Closes the gate: until a submission opens it again, all enter the core. Who then finds that nothing is unseen knows
+ * that everything submitted before was seen. */
 void hd_revoke(heddle_runtime *rt);
+/* The worker has fallen asleep, or is about to (1), or is awake again (0). */
+void hd_gate_asleep(struct hd_worker *w, int asleep);
+/* Called when a worker has begun tasks, while `rt->inlet.step` is not 0. */
+void hd_gate_worker_begins(heddle_runtime *rt);
+/* submit.c */
 /* A control of the program is submitted under one locking, so that the result of its checks is still true when the
  * control is linked into the chains: hd_control_begin, the checks, hd_control_make, hd_control_enter.
  *
@@ -455,8 +500,9 @@ void hd_holds_release(heddle_runtime *rt);
 /* For heddle_stop: frees the records that are left, of threads that never got their datum. */
 void hd_holds_free(heddle_runtime *rt);
 
-/* submit.c: makes the calling thread look its inbox up again. For a child of fork, where the cached one is void. */
-void hd_inbox_forget(void);
+/* submit.c: makes the calling thread look its struct hd_submitter up again. For a child of fork, where the cached one
+ * is void. */
+void hd_submitter_forget(void);
 
 /* process.c */
 /* A number that differs between a process and its ancestors by fork. */

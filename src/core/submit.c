@@ -1,142 +1,151 @@
-/* Submission: from the program's items to a task in the graph.
- *
- * The thread that holds the *lease* (rt->lease is its token) submits into an inbox of its own, without the core lock,
- * and puts up to HD_INBOX_SIZE tasks into the graph at a time. A thread that needs the tasks earlier, because it waits
- * or because its worker has nothing to do, drains the inbox under the lock; it revokes the lease before it sleeps. No
- * task is lost, and the order of submissions is kept:
- *
- *  - After it has stored a task in a slot, the submitting thread reads the lease again. If it still holds the lease,
- *    any thread that revokes the lease later also drains the inbox and sees the slot. If it does not, it drains the
- *    inbox itself before it returns. (Both sides use sequentially consistent operations: see heddle_runtime.lease.) So
- *    other threads need to drain one inbox only: that of the thread which had the lease last (rt->inlet.filled).
- *  - A thread without the lease never fills its inbox. Under the lock, it revokes the lease, drains the inbox of the
- *    thread that held it, and puts its own task into the graph; then it gets the lease itself. So when thread B submits
- *    after thread A has returned from submitting, A's task is in the graph before B's.
- */
+/* Submission: from the items of the program to a task in the ring (see inlet.c), and tasks that the core makes itself.
+ * */
 #include <stdlib.h>
 #include <string.h>
-#include "runtime.h"
+#include "inlet.h"
 
-/* The thread's inbox in the runtime that it used last. Only its thread looks at it. */
+/* What the thread has in the runtime that it used last. Only its thread looks at it. */
 static _Thread_local struct {
 	uint64_t uid;
-	struct hd_inbox *inbox;
+	struct hd_submitter *submitter;
 } cached;
 
-/* A thread that has ended leaves its inbox, perhaps with submitted tasks in it, to the next thread with its token. */
-static struct hd_inbox *find_inbox(heddle_runtime *rt)
+/* A thread that has ended leaves its free tasks to the next thread with its token. */
+static struct hd_submitter *find_submitter(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	uint64_t token = hd_thread_token();
-	for (struct hd_inbox *i = rt->inlet.inboxes; i; i = i->next)
-		if (i->thread == token)
-			return i;
-	struct hd_inbox *inbox = aligned_alloc(HD_CACHE_LINE, sizeof *inbox);
-	if (!inbox) {
-		hd_no_memory("an inbox");
+	for (struct hd_submitter *s = rt->inlet.submitters; s; s = s->next)
+		if (s->thread == token)
+			return s;
+	struct hd_submitter *s = aligned_alloc(HD_CACHE_LINE, hd_round_up(sizeof *s, HD_CACHE_LINE));
+	if (!s) {
+		hd_no_memory("a thread that submits");
 		return NULL;
 	}
-	memset(inbox, 0, sizeof *inbox);
-	inbox->rt = rt;
-	inbox->thread = token;
-	inbox->next = rt->inlet.inboxes;
-	rt->inlet.inboxes = inbox;
-	return inbox;
+	memset(s, 0, sizeof *s);
+	s->rt = rt;
+	s->thread = token;
+	atomic_init(&s->ticket, UINT64_MAX);
+	s->next = rt->inlet.submitters;
+	rt->inlet.submitters = s;
+	return s;
 }
 
-static struct hd_inbox *my_inbox(heddle_runtime *rt)
+static struct hd_submitter *my_submitter(heddle_runtime *rt)
 {
 	if (HD_LIKELY(cached.uid == rt->uid))
-		return cached.inbox;
+		return cached.submitter;
 	if (hd_check_process(rt))
 		return NULL;
 	hd_core_enter(rt);
-	struct hd_inbox *inbox = find_inbox(rt);
+	struct hd_submitter *s = find_submitter(rt);
 	hd_core_leave(rt);
-	if (inbox) {
+	if (s) {
 		cached.uid = rt->uid;
-		cached.inbox = inbox;
+		cached.submitter = s;
 	}
-	return inbox;
+	return s;
 }
 
-void hd_inbox_forget(void)
+void hd_submitter_forget(void)
 {
 	cached.uid = 0;
 }
 
-/* --- The graph's side --------------------------------------------------------------------------------------------- */
+/* --- Submission --------------------------------------------------------------------------------------------------- */
 
-static void enter(heddle_runtime *rt, heddle_task *t)
+static void begin(heddle_runtime *rt)
 {
-	rt->outcome.stats.tasks_submitted += t->kind == HD_TASK_CODELET;
-	hd_core_insert(rt, t);
+	hd_core_clock(rt, rt->engine->now(rt));
+	rt->dispatch.releaser = -1;
 }
 
-/* Returns 1 if one of the task's data is closed: it was partitioned or unregistered after the submitting thread checked
- * it. Then *refusal says which datum, and the task is freed. The submission of such a task has not returned yet: before
- * a datum is closed, the lease is revoked and the inbox drained. */
-static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
+/* How many tasks workers have been given so far. */
+static uint64_t n_given(const heddle_runtime *rt)
 {
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		const heddle_data *d = t->accesses[i].data;
-		enum hd_closed why = hd_data_closed(d);
-		if (HD_LIKELY(why == HD_OPEN))
-			continue;
-		refusal->why = why;
-		hd_data_name(d, refusal->name, sizeof refusal->name);
-		if (t->extra) {
-			free(t->extra->before);
-			t->extra->before = NULL;
-		}
-		t->refs = 1; /* the program gets no reference: heddle_submit_items fails */
-		hd_task_unref(rt, t);
-		return 1;
+	return rt->outcome.stats.sched_picks - rt->outcome.stats.sched_picks_empty;
+}
+
+static int answer(const struct hd_refusal *refusal)
+{
+	return HD_LIKELY(refusal->why == HD_OPEN) ? 0
+	                                          : hd_data_closed_error(refusal->name, refusal->why, "heddle_submit");
+}
+
+/* Submits a task that has no ticket in the core. HEDDLE_E_STATE: it was refused. */
+static int push_in_core(heddle_runtime *rt, heddle_task *t)
+{
+	struct hd_refusal refusal;
+	refusal.why = HD_OPEN;
+	hd_core_enter(rt);
+	begin(rt);
+	uint64_t given = n_given(rt);
+	hd_drain_and_close(rt);
+	hd_throttle(rt);
+	hd_drain_and_close(rt);
+	if (HD_LIKELY(!hd_inlet_is_dated(rt, t)) || !hd_inlet_refuse(rt, t, &refusal))
+		hd_inlet_enter(rt, t);
+	hd_core_settle(rt);
+	hd_gate_open(rt, n_given(rt) != given);
+	hd_core_leave(rt);
+	return answer(&refusal);
+}
+
+/* Ends a submission with a ticket in the core: another thread has closed the gate or a datum meanwhile. `t` is NULL if
+ * the task is stored already. HEDDLE_E_STATE: it was refused. */
+static int push_late(heddle_runtime *rt, struct hd_submitter *s, uint64_t ticket, heddle_task *t)
+{
+	hd_core_enter(rt);
+	begin(rt);
+	uint64_t given = n_given(rt);
+	if (t) {
+		if (ticket >= HD_RING_SIZE) /* the slot is free when the ticket one round earlier is in the graph */
+			hd_drain_until(rt, ticket - HD_RING_SIZE + 1);
+		hd_ring_put(&rt->ring, ticket, t);
 	}
-	return 0;
+	hd_drain_until(rt, ticket + 1);
+	/* Kernels and callbacks that this thread runs when it settles may submit, too. So the answer is taken before.
+	 * */
+	struct hd_refusal refusal = s->refusal;
+	s->refusal.why = HD_OPEN;
+	hd_core_settle(rt);
+	hd_gate_open(rt, n_given(rt) != given);
+	hd_core_leave(rt);
+	return answer(&refusal);
 }
 
-/* Lets a task into the graph or refuses it. Its data were checked when n_closings was at least `looked`. */
-static void admit(heddle_runtime *rt, heddle_task *t, uint64_t looked, struct hd_refusal *refusal)
+/* Submits a task. `looked`: the number of closings before its data were looked at. */
+static int push(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t, uint64_t looked)
 {
-	if (HD_UNLIKELY(rt->inlet.n_closings != looked) && refuse(rt, t, refusal))
-		return;
-	enter(rt, t);
+	struct hd_gate *gate = &rt->gate;
+	/* Relaxed, pairs with nothing: a guess of the ticket, so that the window is not exceeded. */
+	uint64_t ticket = atomic_load_explicit(&rt->ring.tail, memory_order_relaxed);
+	t->order = looked;
+	if (HD_UNLIKELY(ticket >= atomic_load_explicit(&gate->limit, memory_order_relaxed)) &&
+	    hd_gate_is_shut(rt, t, ticket))
+		return push_in_core(rt, t);
+	/* pairs: the loads of the tail by threads that have closed the gate. Sequentially consistent, so that the loads
+	 * of the gate below cannot come before it. */
+	ticket = atomic_fetch_add_explicit(&rt->ring.tail, 1, memory_order_seq_cst);
+	/* relaxed, pairs: see the field */
+	atomic_store_explicit(&s->ticket, ticket, memory_order_relaxed);
+	/* pairs: the stores in hd_revoke and hd_gate_open */
+	if (HD_UNLIKELY(ticket >= atomic_load_explicit(&gate->limit, memory_order_seq_cst)) &&
+	    hd_gate_is_shut(rt, t, ticket))
+		return push_late(rt, s, ticket, t);
+	/* Relaxed, pairs with hd_data_close: the gate was opened by, or after, the last thread that closed a datum
+	 * before this ticket was taken; so the number is up to date by the load of the gate. */
+	uint64_t closings = atomic_load_explicit(&gate->n_closings, memory_order_relaxed);
+	hd_ring_put(&rt->ring, ticket, t);
+	return HD_LIKELY(closings == looked) ? 0 : push_late(rt, s, ticket, NULL);
 }
 
-/* Puts the tasks of an inbox into the graph. Returns whether there were any. */
-static int drain_one(heddle_runtime *rt, struct hd_inbox *inbox)
-{
-	/* pairs: the store of tail in push. Sequentially consistent, so that this load cannot come before the store of
-	 * the lease in hd_revoke: otherwise this thread could miss the slot and the submitting thread the
-	 * revocation. */
-	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_seq_cst);
-	int any = inbox->head != tail;
-	while (inbox->head != tail) {
-		heddle_task *t = inbox->slots[inbox->head++ % HD_INBOX_SIZE];
-		if (tail - inbox->head > 1)
-			hd_task_fetch(inbox->slots[(inbox->head + 1) % HD_INBOX_SIZE]);
-		admit(rt, t, inbox->n_closings, &inbox->refusal);
-	}
-	return any;
-}
-
-int hd_drain(heddle_runtime *rt)
-{
-	HD_HELD(&rt->lock);
-	return rt->inlet.filled && drain_one(rt, rt->inlet.filled);
-}
-
-void hd_revoke(heddle_runtime *rt)
-{
-	HD_HELD(&rt->lock);
-	/* pairs: the loads of the lease in push */
-	atomic_store_explicit(&rt->lease, 0, memory_order_seq_cst);
-}
+/* --- Tasks of the core -------------------------------------------------------------------------------------------- */
 
 /* Takes the memory of a task from the thread's list of free tasks. If the list is empty, a bundle from the pool fills
  * it. */
-static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size_t size)
+static heddle_task *take_memory(heddle_runtime *rt, struct hd_submitter *s, size_t size)
 {
 	size_t size_class = (size - 1) / HD_SIZE_STEP;
 	if (HD_UNLIKELY(size_class >= HD_SIZE_CLASSES)) {
@@ -145,7 +154,7 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 		hd_core_leave(rt);
 		return large;
 	}
-	heddle_task *t = inbox->free[size_class];
+	heddle_task *t = s->free[size_class];
 	if (HD_UNLIKELY(!t)) {
 		hd_core_enter(rt);
 		t = hd_pool_take_bundle(&rt->pool, (unsigned)size_class);
@@ -153,147 +162,23 @@ static heddle_task *take_memory(heddle_runtime *rt, struct hd_inbox *inbox, size
 		if (!t)
 			return NULL;
 	}
-	inbox->free[size_class] = t->link.next;
+	s->free[size_class] = t->link.next;
 	if (t->link.next)
 		hd_task_fetch(t->link.next); /* for the next submission: its lines are in another core's cache */
 	return t;
 }
 
-static void give_memory(struct hd_inbox *inbox, heddle_task *t)
+static void give_memory(struct hd_submitter *s, heddle_task *t)
 {
 	if (t->size_class == HD_SIZE_CLASSES) {
-		hd_core_enter(inbox->rt);
-		hd_pool_give(&inbox->rt->pool, t);
-		hd_core_leave(inbox->rt);
+		hd_core_enter(s->rt);
+		hd_pool_give(&s->rt->pool, t);
+		hd_core_leave(s->rt);
 		return;
 	}
-	t->link.next = inbox->free[t->size_class];
-	inbox->free[t->size_class] = t;
+	t->link.next = s->free[t->size_class];
+	s->free[t->size_class] = t;
 }
-
-static int below_throttle(heddle_runtime *rt, void *arg)
-{
-	(void)arg;
-	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || (rt->count.held && hd_core_still(rt));
-}
-
-/* The number of unfinished tasks at which submission waits; 0: no limit. The window shrinks in proportion to the length
- * of tasks that take less than TINY_US, from TINY_WINDOW down to PER_WORKER for each worker: with more tasks in the
- * graph than the second level cache has room for each task costs more, and the schedules of tiny tasks do not get
- * better. */
-static uint64_t window_of(const heddle_runtime *rt)
-{
-	enum { TINY_WINDOW = 2048, PER_WORKER = 256 };
-	static const double TINY_US = 2;
-	uint64_t window = (uint64_t)rt->config.window;
-	if (HD_LIKELY(rt->inlet.mean_us >= TINY_US))
-		return window;
-	uint64_t least = rt->n_workers < 2 ? 2 * PER_WORKER : PER_WORKER * rt->n_workers;
-	uint64_t tiny = (uint64_t)(rt->inlet.mean_us / TINY_US * TINY_WINDOW);
-	if (tiny < least)
-		tiny = least < TINY_WINDOW ? least : TINY_WINDOW;
-	return window < tiny ? window : tiny;
-}
-
-/* If the window is full, waits until a quarter of it is free again. ACQUIRE tasks in force (rt->count.held) do not
- * count, and the wait ends when all other tasks wait for them, since only the program can release them. A deadlock is
- * not reported here, but by the next wait of the program. */
-static void throttle(heddle_runtime *rt)
-{
-	HD_HELD(&rt->lock);
-	uint64_t window = window_of(rt);
-	if (HD_LIKELY(!window || hd_live(rt) - rt->count.held < window) || hd_inside())
-		return;
-	rt->inlet.throttle = window - (window + 3) / 4;
-	hd_wait_until(rt, below_throttle, NULL);
-}
-
-/* How many tasks the thread may submit until the next flush: as many as the window and the inbox have room for. */
-static uint32_t new_budget(heddle_runtime *rt)
-{
-	uint64_t window = window_of(rt), live = hd_live(rt) - rt->count.held;
-	if (!window || window >= live + HD_INBOX_SIZE)
-		return HD_INBOX_SIZE;
-	return window > live ? (uint32_t)(window - live) : 0;
-}
-
-/* Revokes the lease and puts all submitted tasks into the graph. This repeats, because settling runs callbacks without
- * the lock, and other threads may submit meanwhile. */
-static void drain_all(heddle_runtime *rt)
-{
-	hd_revoke(rt);
-	while (hd_drain(rt)) {
-		hd_core_settle(rt);
-		hd_revoke(rt);
-	}
-}
-
-/* Takes the answer for the thread's own task out of its inbox. */
-static void take_refusal(struct hd_inbox *inbox, struct hd_refusal *out)
-{
-	out->why = HD_OPEN;
-	if (HD_LIKELY(inbox->refusal.why == HD_OPEN))
-		return;
-	*out = inbox->refusal;
-	inbox->refusal.why = HD_OPEN;
-}
-
-/* Puts everything submitted so far into the graph, then `t`; NULL: the new task lies in the inbox already. Gives the
- * thread the lease, unless some worker sleeps: tasks in an inbox would not wake it. HEDDLE_E_STATE: the task was
- * refused.
- *
- * Kernels and callbacks that this thread runs meanwhile may submit through the same inbox. So what concerns this task
- * (`looked`, the refusal) is taken out of the inbox before they run. */
-static int flush(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
-{
-	hd_core_enter(rt);
-	hd_core_clock(rt, rt->engine->now(rt));
-	rt->dispatch.releaser = -1;
-	const uint64_t looked = inbox->n_closings;
-	int any = !t && drain_one(rt, inbox); /* the lease was revoked while push stored the task in its slot */
-	struct hd_refusal refusal;
-	take_refusal(inbox, &refusal);
-	if (any)
-		hd_core_settle(rt);
-	drain_all(rt);
-	throttle(rt);
-	drain_all(rt);
-	if (t) {
-		admit(rt, t, looked, &refusal);
-		hd_core_settle(rt);
-		drain_all(rt);
-	}
-	inbox->budget = new_budget(rt);
-	inbox->n_closings = rt->inlet.n_closings;
-	rt->inlet.filled = inbox;
-	/* pairs: the loads of the lease in push, of this thread and of the one that held the lease before */
-	atomic_store_explicit(&rt->lease, rt->count.asleep ? 0 : inbox->thread, memory_order_seq_cst);
-	hd_core_leave(rt);
-	return HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.name, refusal.why, "heddle_submit");
-}
-
-/* Submits a task. A slot is free, since the budget is at most the size of the inbox and every flush empties it. */
-static int push(heddle_runtime *rt, struct hd_inbox *inbox, heddle_task *t)
-{
-	/* pairs: the stores of the lease in hd_revoke and flush. A thread that has lost the lease must flush: other
-	 * threads may have submitted since, and their tasks come first. */
-	if (HD_UNLIKELY(inbox->budget == 0) ||
-	    HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
-		return flush(rt, inbox, t);
-	inbox->budget--;
-	/* Relaxed, pairs with nothing: only this thread writes the tail. */
-	uint32_t tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
-	inbox->slots[tail % HD_INBOX_SIZE] = t;
-	/* pairs: the load in drain_one. Sequentially consistent, so that the load of the lease below cannot come before
-	 * it. */
-	atomic_store_explicit(&inbox->tail, tail + 1, memory_order_seq_cst);
-	/* pairs: the store of the lease in hd_revoke */
-	if (HD_UNLIKELY(atomic_load_explicit(&rt->lease, memory_order_seq_cst) != inbox->thread))
-		return flush(rt, inbox, NULL);
-	return 0;
-}
-
-/* --- Tasks of the core -------------------------------------------------------------------------------------------- */
 
 static void clear(heddle_runtime *rt, heddle_task *t)
 {
@@ -345,11 +230,10 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 void hd_control_begin(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	hd_core_clock(rt, rt->engine->now(rt));
-	rt->dispatch.releaser = -1;
-	drain_all(rt);
-	throttle(rt);
-	drain_all(rt);
+	begin(rt);
+	hd_drain_and_close(rt);
+	hd_throttle(rt);
+	hd_drain_and_close(rt);
 }
 
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
@@ -366,13 +250,13 @@ heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 void hd_control_enter(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	enter(rt, t);
+	hd_inlet_enter(rt, t);
 	hd_core_settle(rt);
 }
 
 /* --- Tasks of the program ----------------------------------------------------------------------------------------- */
 
-static void discard(struct hd_inbox *inbox, heddle_task *t)
+static void discard(struct hd_submitter *s, heddle_task *t)
 {
 	if (t->extra) {
 		free(t->extra->before);
@@ -380,7 +264,7 @@ static void discard(struct hd_inbox *inbox, heddle_task *t)
 		free(t->extra);
 		t->extra = NULL;
 	}
-	give_memory(inbox, t);
+	give_memory(s, t);
 }
 
 /* Stores the task where each heddle_out wants it; `t` is NULL if the submission failed. */
@@ -397,20 +281,22 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	int status = hd_request_read(rt, n, items, &q);
 	if (HD_UNLIKELY(status))
 		return status;
-	struct hd_inbox *inbox = my_inbox(rt);
+	struct hd_submitter *s = my_submitter(rt);
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
-	heddle_task *t = inbox ? take_memory(rt, inbox, task_size(q.n_data, value_bytes)) : NULL;
+	heddle_task *t = s ? take_memory(rt, s, task_size(q.n_data, value_bytes)) : NULL;
 	if (HD_UNLIKELY(!t))
 		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
 	clear(rt, t);
+	/* pairs: hd_data_close; the data are looked at later than this */
+	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
 	status = hd_request_fill(rt, t, n, items, &q);
 	if (HD_UNLIKELY(status)) {
-		discard(inbox, t);
+		discard(s, t);
 		return status;
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
-	return push(rt, inbox, t);
+	return push(rt, s, t, looked);
 }
 
 int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)

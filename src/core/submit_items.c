@@ -45,7 +45,7 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 		return refuse(c, d, "is accessed in a way that does not exist");
 	if (HD_UNLIKELY(d->rt != rt))
 		return refuse(c, d, "belongs to another runtime");
-	/* An early answer, without the lock. The datum may be closed later: admit in submit.c checks again under the
+	/* An early answer, without the lock. The datum may be closed later: hd_drain in inlet.c checks again under the
 	 * lock. */
 	int closed = hd_data_seems_closed(d, c ? c->desc.name : "task");
 	if (HD_UNLIKELY(closed))

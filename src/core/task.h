@@ -118,9 +118,9 @@ struct heddle_task {
 	/* The policy uses the links while it has the task. Otherwise the core does: see hd_task_queue, pool.c, and
 	 * `link.u.key`, the predicted time in us (0: unknown) from pick to begin. */
 	struct heddle_task_links link;
-	heddle_codelet *codelet;     /* NULL unless HD_TASK_CODELET */
-	struct hd_perf_entry *perf;  /* borrowed from the model: the entry for its sizes; NULL without codelet */
-	uint64_t order;              /* submission number, given when it enters the graph */
+	heddle_codelet *codelet;    /* NULL unless HD_TASK_CODELET */
+	struct hd_perf_entry *perf; /* borrowed from the model: the entry for its sizes; NULL without codelet */
+	uint64_t order; /* submission number, given when it enters the graph; before, hd_gate.n_closings: see submit */
 	uint64_t footprint;          /* hash of codelet and sizes, to find `perf`; const after submission */
 	struct hd_task_extra *extra; /* owned; NULL for most tasks, and while the task's memory is free */
 	double ready, picked;        /* us: when it became ready, and when a worker was chosen */
@@ -233,6 +233,7 @@ struct heddle_codelet {
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */
 	uint64_t max_bytes;                /* the most data that one of its tasks may have; 0: no limit */
 	size_t n_able;                     /* number of workers whose class has class_ok */
+	uint64_t class_bits;               /* bit c % 64 is set for each class c with class_ok: see hd_gate.sleepers */
 	char *kinds;                       /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
 };
 
@@ -249,8 +250,8 @@ static inline void hd_set_state(heddle_task *t, enum hd_task_state state)
 	atomic_store_explicit(&t->state, (uint8_t)state, memory_order_relaxed);
 }
 
-/* pool.c: memory of tasks. A thread that submits takes free tasks from a list of its own (struct hd_inbox), which it
- * fills from the pool; tasks are given back to the pool under the core lock. */
+/* pool.c: memory of tasks. A thread that submits takes free tasks from a list of its own (struct hd_submitter), which
+ * it fills from the pool; tasks are given back to the pool under the core lock. */
 struct hd_size_class {
 	heddle_task *open; /* the open bundle: fewer than HD_BUNDLE free tasks, linked by link.next */
 	size_t n_open;

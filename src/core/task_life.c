@@ -208,8 +208,8 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 		t->extra->callback(t->extra->callback_arg, t->status);
 		hd_inside_leave(outer);
 		hd_core_enter(rt);
+		hd_drain_all(rt); /* what the callback submitted enters the graph before this task ends: see hd_live */
 		rt->count.calling--;
-		hd_drain(rt); /* tasks that the callback submitted enter the graph before this one ends: see hd_live */
 		bury(rt, t);
 	}
 	calling = here.outer;

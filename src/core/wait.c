@@ -42,7 +42,7 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	struct hd_waiter waiter = {.done = done, .arg = arg, .thread = hd_thread_token(), .event = &event};
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
-	hd_drain(rt);
+	hd_drain_all(rt);
 	hd_core_settle(rt);
 	if (done(rt, arg))
 		return 0;
@@ -109,8 +109,10 @@ int hd_core_still(heddle_runtime *rt)
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
-	hd_drain(rt);
-	hd_core_settle(rt);
+	do {
+		hd_drain_all(rt);
+		hd_core_settle(rt);
+	} while (hd_submitted_unseen(rt));
 	return hd_live(rt) && hd_core_still(rt) && !hd_others_may_act(rt, waiter);
 }
 
@@ -121,12 +123,12 @@ static int refuse_inside(const char *what)
 	return hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what);
 }
 
-/* Whether all tasks have ended but ACQUIRE tasks in force. Their number is read anew each time: another thread may
- * release or acquire data while this one waits. */
+/* Whether all tasks have ended but ACQUIRE tasks in force, and the ring is empty, where tasks may lie that a kernel has
+ * submitted. The numbers are read anew each time: another thread may release or acquire data while this one waits. */
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) == rt->count.held;
+	return hd_live(rt) == rt->count.held && !hd_submitted_unseen(rt);
 }
 
 int heddle_wait_all(heddle_runtime *rt)
@@ -138,7 +140,7 @@ int heddle_wait_all(heddle_runtime *rt)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
-	hd_drain(rt);
+	hd_drain_all(rt);
 	hd_reductions_close(rt);
 	int status = hd_wait_until(rt, all_ended, NULL);
 	if (!status && rt->outcome.first_error) {
@@ -193,7 +195,7 @@ void heddle_task_release(heddle_task *task)
 	if (hd_check_process(rt))
 		return;
 	hd_core_enter(rt);
-	hd_drain(rt); /* the task may still lie in an inbox, and so may tasks that wait for it by heddle_after */
+	hd_drain_all(rt); /* the task may still lie in the ring, and so may tasks that wait for it by heddle_after */
 	hd_core_settle(rt);
 	hd_task_unref(rt, task);
 	hd_core_leave(rt);

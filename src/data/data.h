@@ -143,8 +143,8 @@ static inline enum hd_closed hd_data_closed(const heddle_data *d)
 	/* relaxed, pairs with nothing: see the field */
 	return atomic_load_explicit(&d->closed, memory_order_relaxed);
 }
-/* Sets `closed`. The lock is held, and the caller has drained the inboxes, so that no submitted task that names the
- * datum is outside the graph. */
+/* Sets `closed`. The lock is held, and the caller has called hd_control_begin since it was taken, so that no submitted
+ * task that names the datum is outside the graph. */
 void hd_data_close(heddle_data *d, enum hd_closed why);
 /* Returns HEDDLE_E_STATE with a message that names the remedy; `what` is the public function that was called, `name`
  * the name of the datum. */

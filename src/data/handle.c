@@ -369,9 +369,10 @@ int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
 void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
-	d->rt->inlet.n_closings++;
 	/* relaxed: see the field; pairs: nothing */
 	atomic_store_explicit(&d->closed, (uint8_t)why, memory_order_relaxed);
+	/* pairs: the load in submit of submit.c, after which the datum is looked at */
+	atomic_fetch_add_explicit(&d->rt->gate.n_closings, 1, memory_order_release);
 }
 
 int heddle_data_set_name(heddle_data *d, const char *name)

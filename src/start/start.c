@@ -152,10 +152,10 @@ static void free_runtime(heddle_runtime *rt)
 		hd_codelet_free(rt->codelets);
 		rt->codelets = next;
 	}
-	while (rt->inlet.inboxes) {
-		struct hd_inbox *next = rt->inlet.inboxes->next;
-		free(rt->inlet.inboxes); /* the memory of its free tasks belongs to the pool */
-		rt->inlet.inboxes = next;
+	while (rt->inlet.submitters) {
+		struct hd_submitter *next = rt->inlet.submitters->next;
+		free(rt->inlet.submitters); /* the memory of its free tasks belongs to the pool */
+		rt->inlet.submitters = next;
 	}
 	if (rt->perf)
 		hd_perf_close(rt->perf);

@@ -316,7 +316,7 @@ static void memories_are_added_up(void **state)
 	end_scene(&s);
 }
 
-static void the_pool_and_the_inboxes_are_looked_at(void **state)
+static void the_pool_and_the_ring_are_looked_at(void **state)
 {
 	(void)state;
 	struct scene s;
@@ -325,8 +325,8 @@ static void the_pool_and_the_inboxes_are_looked_at(void **state)
 	struct hd_size_class *class = &s.rt->pool.classes[s.first->size_class];
 	BREAKS(&s, class->n_open, kept + 1, "pool");
 	BREAKS(&s, class->open, s.first, "pool");
-	BREAKS(&s, s.rt->inlet.filled->head, kept + 1, "inbox");
-	BREAKS(&s, s.rt->inlet.filled, (struct hd_inbox *)&s, "lease");
+	BREAKS(&s, s.rt->inlet.head, kept + 1, "ring");
+	BREAKS(&s, s.rt->inlet.asleep[0], kept + 1, "sleep");
 	end_scene(&s);
 }
 
@@ -398,7 +398,7 @@ int main(void)
 	    cmocka_unit_test(chains_are_compared_with_the_accesses),
 	    cmocka_unit_test(copies_are_counted),
 	    cmocka_unit_test(memories_are_added_up),
-	    cmocka_unit_test(the_pool_and_the_inboxes_are_looked_at),
+	    cmocka_unit_test(the_pool_and_the_ring_are_looked_at),
 	    cmocka_unit_test(memories_of_accelerators_are_added_up),
 	    cmocka_unit_test(a_cancelled_control_that_waits_for_a_copy_writes_nothing),
 	};

@@ -21,8 +21,8 @@ static void *submit_second(void *arg)
 	return status ? s : NULL;
 }
 
-/* What one thread has submitted comes before what another submits afterwards, though both have tasks in their
- * inboxes. */
+/* What one thread has submitted comes before what another submits afterwards, though the tasks of both
+ * lie in the ring. */
 static void tasks_of_two_threads_run_in_the_order_of_submission(void **state)
 {
 	(void)state;
@@ -74,7 +74,7 @@ static int count_and_spawn(heddle_context *c)
 	return status;
 }
 
-/* The thread that waits for room runs kernels meanwhile, which submit through the same inbox. */
+/* The thread that waits for room runs kernels meanwhile, which submit, too. */
 static void kernel_run_by_a_throttled_thread_may_submit(void **state)
 {
 	(void)state;

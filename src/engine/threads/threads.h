@@ -64,9 +64,9 @@ struct hd_threads {
 	size_t n_seated, n_done; /* threads of workers that have opened their device; those that run no more tasks */
 	int closing;             /* threads of workers must close their devices and end */
 	int caller_busy;         /* a waiting thread runs the tasks of worker 0 */
-	/* us: when a worker last looked into the inbox, and when one last looked for tasks to rescue */
+	/* us: when a worker last looked into the ring, and when one last looked for tasks to rescue */
 	double looked, rescued;
-	/* 1 + the idle worker that looks into the inbox while the others only poll their events; 0: nobody does.
+	/* 1 + the idle worker that looks into the ring while the others only poll their events; 0: nobody does.
 	 * Relaxed, pairs with nothing: what it finds there it takes under the lock. */
 	_Atomic unsigned lookout;
 	struct hd_event counted; /* set by a worker's thread after it has counted itself in n_seated or n_done */

@@ -3,7 +3,7 @@
  * A worker that has no task is in the hungry list, and its thread polls the worker's event. Who has tasks for it begins
  * them in the worker's name and sets the event (hd_worker_give), so idle workers leave the core alone. Only one of
  * them, the lookout, also looks every LOOKOUT_US whether anything has been submitted. A worker that was idle for
- * IDLE_US revokes the lease and becomes asleep, both under the lock: the next task is then submitted with the lock,
+ * IDLE_US closes the gate and becomes asleep, both under the lock: the next task is then submitted with the lock,
  * which finds the worker in the hungry list. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -54,6 +54,8 @@ int hd_worker_give(struct hd_worker *w)
 	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_BURST_US, rt->now);
 	/* pairs: the load in given */
 	atomic_store_explicit(&hd_seat_of(w)->given, n, memory_order_release);
+	if (HD_UNLIKELY(rt->inlet.step))
+		hd_gate_worker_begins(rt);
 	return 1;
 }
 
@@ -89,8 +91,8 @@ void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
 			hd_core_wake(rt, w->event);
 }
 
-/* Called each time a worker is served. While workers have enough tasks, none of them would see the tasks in the inbox,
- * which may be more urgent, nor tasks that wait behind a long one on another worker. So one worker looks into the inbox
+/* Called each time a worker is served. While workers have enough tasks, none of them would see the tasks in the ring,
+ * which may be more urgent, nor tasks that wait behind a long one on another worker. So one worker looks into the ring
  * every LOOK_US, and for tasks to rescue every OVERDUE_US. */
 static void look_around(struct hd_worker *w)
 {
@@ -116,7 +118,7 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 		return;
 	if (!hd_bursts_rescue(w, OVERDUE_US)) {
 		hd_revoke(rt);
-		if (!hd_drain(rt)) {
+		if (!hd_drain(rt) && !hd_submitted_unseen(rt)) {
 			hd_worker_enter(w, HD_SLEEPING);
 			seat->may_sleep = 1;
 			if (rt->waits.waiters && hd_core_still(rt))

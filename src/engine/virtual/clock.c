@@ -119,7 +119,8 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
 	while (!waiter->done(rt, waiter->arg)) {
-		if (hd_drain(rt)) {
+		if (hd_submitted_unseen(rt)) {
+			hd_drain_all(rt);
 			hd_core_settle(rt);
 			continue;
 		}

@@ -1,0 +1,266 @@
+/* How submitted tasks get into the graph: a ring, who drains it, and a gate that says who must.
+ *
+ * A thread that submits prepares its task without the lock, takes a *ticket*, which is the next number of the ring's
+ * tail, and stores the task in the slot of its ticket. Whoever holds the core lock drains the ring: it puts the tasks
+ * into the graph in the order of their tickets. When thread B submits after thread A has returned from submitting, B's
+ * ticket is the larger one, so the order of submissions is kept.
+ *
+ * The gate (struct hd_gate) says which tickets may be left in the ring. A submission with another ticket *enters the
+ * core*: it takes the lock, drains the ring and settles before it returns. After it has opened the gate for a number of
+ * tickets, submissions cost no lock until these are used up, or until somebody closes the gate (hd_revoke).
+ *
+ *  - No task stays unseen. A thread that must know of all tasks, because it falls asleep or because it closes a datum,
+ *    closes the gate and then loads the tail. A submission takes its ticket and then loads the gate. All four are
+ *    sequentially consistent. So either the submission sees that the gate is closed, and enters the core; or the other
+ *    thread sees the ticket, and waits for its task.
+ *
+ *  - Gaps. A thread that has taken a ticket may be stopped before it stores the task. A drain ends at this gap. Who
+ *    needs what lies behind it (waits, controls, submissions that enter) leaves the lock, yields, and tries again
+ *    (step_aside). A worker does not fall asleep while there is a gap; it spins instead. Between ticket and store there
+ *    are a few instructions and no lock, so a gap lasts for as long as the system keeps its thread off the processors.
+ *
+ *  - Refusals. A datum may be closed (partitioned or unregistered) after the submitting thread has looked at it. The
+ *    drain looks at the data of a task again if any datum was closed since: hd_gate.n_closings, which the submission
+ *    loads before it looks at its data, stands in `order` of the task. The thread that drains leaves the refusal with
+ *    the thread whose ticket it is. That thread is still in its submission, and waits for the answer: before a datum is
+ *    closed the gate is closed and the ring drained under the same locking, so the ticket is a later one; then the
+ *    submission has found the gate closed, or, if it was opened again, n_closings changed.
+ *
+ *  - The window. `room` of the gate leaves room for as many tickets as the window. A submission that finds it used up
+ *    enters the core and waits there before it takes a ticket. Threads that submit at the same moment may all find the
+ *    last ticket free; so the window is exceeded by less than the number of threads that submit.
+ *
+ *  - Workers that sleep. A task must not lie in the ring while a worker sleeps that could run it. So while workers
+ *    sleep, a submission enters the core if its codelet can run on the class of one of them (`sleepers`). If that has
+ *    given nobody a task, because the tasks must still wait for others, for example, the next 1, 2, 4 ... 64 tickets
+ *    need not enter (`patience`), as long as there is a *lookout*: a worker that polls its event, one of which looks
+ *    into the ring every us, or one at tasks that are expected to end within LOOKOUT_US. It drains the ring when it has
+ *    nothing else to do, otherwise every 5 us (look_around in workers.c). When the last lookout begins a longer task,
+ *    the patience ends, and a worker that sleeps is woken if something is unseen. So a task that a sleeping worker
+ *    could run is seen within about LOOKOUT_US, or, if a task lasts longer than its model and its codelet's latest
+ *    tasks say, when that task has ended. If all workers sleep every submission enters.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include "inlet.h"
+
+static const double LOOKOUT_US = 16;
+
+/* --- The graph's side --------------------------------------------------------------------------------------------- */
+
+void hd_inlet_enter(heddle_runtime *rt, heddle_task *t)
+{
+	rt->outcome.stats.tasks_submitted += t->kind == HD_TASK_CODELET;
+	hd_core_insert(rt, t);
+}
+
+int hd_inlet_refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const heddle_data *d = t->accesses[i].data;
+		enum hd_closed why = hd_data_closed(d);
+		if (HD_LIKELY(why == HD_OPEN))
+			continue;
+		refusal->why = why;
+		hd_data_name(d, refusal->name, sizeof refusal->name);
+		if (t->extra) {
+			free(t->extra->before);
+			t->extra->before = NULL;
+		}
+		t->refs = 1; /* the program gets no reference: heddle_submit_items fails */
+		hd_task_unref(rt, t);
+		rt->waits.news = 1; /* a thread may wait for the ring to be empty */
+		return 1;
+	}
+	return 0;
+}
+
+/* A datum was closed or opened after the thread with that ticket had begun to look at the data of `t`: lets the task
+ * in, or refuses it and tells that thread, which is still in its submission and waits for the answer. */
+static void let_in_if_open(heddle_runtime *rt, heddle_task *t, uint64_t ticket)
+{
+	struct hd_refusal refusal;
+	if (!hd_inlet_refuse(rt, t, &refusal)) {
+		hd_inlet_enter(rt, t);
+		return;
+	}
+	struct hd_submitter *s = rt->inlet.submitters;
+	/* relaxed, pairs: see the field */
+	while (atomic_load_explicit(&s->ticket, memory_order_relaxed) != ticket)
+		s = s->next;
+	s->refusal = refusal;
+}
+
+/* The task of a ticket; NULL: it has not been stored yet. */
+static inline heddle_task *ring_at(struct hd_ring *ring, uint64_t ticket)
+{
+	/* pairs: the store in hd_ring_put */
+	uintptr_t slot = atomic_load_explicit(&ring->slots[ticket % HD_RING_SIZE], memory_order_acquire);
+	uintptr_t t = slot ^ hd_ring_parity(ticket);
+	return HD_LIKELY(!(t & 1)) ? (heddle_task *)t : NULL;
+}
+
+int hd_drain(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	uint64_t ticket = rt->inlet.head;
+	heddle_task *t = ring_at(&rt->ring, ticket);
+	if (!t)
+		return 0;
+	heddle_task *next = ring_at(&rt->ring, ticket + 1), *later;
+	for (; t; t = next, next = later, ticket++) {
+		later = next ? ring_at(&rt->ring, ticket + 2) : NULL;
+		if (later)
+			hd_task_fetch(later);
+		rt->inlet.head = ticket + 1;
+		if (HD_UNLIKELY(hd_inlet_is_dated(rt, t)))
+			let_in_if_open(rt, t, ticket);
+		else
+			hd_inlet_enter(rt, t);
+	}
+	return 1;
+}
+
+int hd_submitted_unseen(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	/* pairs: the ticket in push. Sequentially consistent, so that this load cannot come before the gate was closed
+	 * in hd_revoke. */
+	return atomic_load_explicit(&rt->ring.tail, memory_order_seq_cst) != rt->inlet.head;
+}
+
+/* Lets the thread that has the next ticket store its task. */
+static void step_aside(heddle_runtime *rt)
+{
+	enum { GLANCES = 100 };
+	uint64_t gap = rt->inlet.head;
+	hd_core_leave(rt);
+	int glances = 0;
+	while (!ring_at(&rt->ring, gap) && ++glances < GLANCES)
+		hd_cpu_relax();
+	if (glances == GLANCES)
+		sched_yield();
+	hd_core_enter(rt);
+}
+
+void hd_drain_until(heddle_runtime *rt, uint64_t end)
+{
+	while (rt->inlet.head < end)
+		if (!hd_drain(rt))
+			step_aside(rt);
+}
+
+void hd_drain_all(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	/* pairs: the ticket in push. Acquire would do: a submission that has returned to this thread, or to one that
+	 * told it, is seen. */
+	hd_drain_until(rt, atomic_load_explicit(&rt->ring.tail, memory_order_seq_cst));
+}
+
+/* --- The gate ----------------------------------------------------------------------------------------------------- */
+
+void hd_revoke(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	/* Relaxed, pairs with nothing: it is written under the lock. A store of 0 that is there already comes before
+	 * the caller's load of the tail, too. */
+	if (atomic_load_explicit(&rt->gate.room, memory_order_relaxed) == 0)
+		return;
+	/* pairs: the loads in push and hd_gate_is_shut */
+	atomic_store_explicit(&rt->gate.limit, 0, memory_order_seq_cst);
+	atomic_store_explicit(&rt->gate.room, 0, memory_order_seq_cst);
+}
+
+void hd_gate_asleep(struct hd_worker *w, int asleep)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	unsigned *n = &rt->inlet.asleep[w->class_id % 64];
+	uint64_t bit = (uint64_t)1 << w->class_id % 64;
+	rt->count.asleep += asleep ? 1 : -1u;
+	*n += asleep ? 1 : -1u;
+	/* pairs: the load in hd_gate_is_shut. Before its thread sleeps, it loads the tail. */
+	if (asleep && *n == 1)
+		atomic_fetch_or_explicit(&rt->gate.sleepers, bit, memory_order_seq_cst);
+	else if (!asleep && *n == 0)
+		atomic_fetch_and_explicit(&rt->gate.sleepers, ~bit, memory_order_seq_cst);
+	if (asleep)
+		hd_revoke(rt);
+}
+
+/* Whether the worker will look into the ring soon: see the top of this file. */
+static int is_lookout(const struct hd_worker *w)
+{
+	const heddle_task *t = w->running;
+	if (!t)
+		return w->state == HD_AWAKE || w->state == HD_SPINNING;
+	double expected = w->run_predicted > 0 ? w->run_predicted : t->codelet->typical_us;
+	return expected < LOOKOUT_US && w->rt->now - w->run_start < LOOKOUT_US;
+}
+
+static int has_lookout(const heddle_runtime *rt)
+{
+	if (rt->count.asleep == rt->n_workers)
+		return 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (is_lookout(&rt->workers[i]))
+			return 1;
+	return 0;
+}
+
+void hd_gate_worker_begins(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	if (has_lookout(rt))
+		return;
+	rt->inlet.step = 0;
+	hd_revoke(rt);
+	for (size_t i = 0; i < rt->n_workers && hd_submitted_unseen(rt); i++) {
+		if (!hd_worker_is_asleep(&rt->workers[i]))
+			continue;
+		hd_core_wake(rt, &rt->workers[i].wake);
+		return;
+	}
+}
+
+void hd_gate_open(heddle_runtime *rt, int gave)
+{
+	HD_HELD(&rt->lock);
+	struct hd_inlet *in = &rt->inlet;
+	struct hd_gate *gate = &rt->gate;
+	unsigned twice = in->step ? 2 * in->step : 1;
+	in->step = gave || !rt->count.asleep || !has_lookout(rt) ? 0 : twice < HD_RING_RUN ? twice : HD_RING_RUN;
+	uint64_t room = in->head + hd_window_room(rt);
+	/* Relaxed: pairs by the store of `room`. */
+	atomic_store_explicit(&gate->patience, in->head + in->step, memory_order_relaxed);
+	/* pairs: the loads in push and hd_gate_is_shut; see hd_gate */
+	atomic_store_explicit(&gate->room, room, memory_order_release);
+	atomic_store_explicit(&gate->limit, rt->count.asleep ? 0 : room, memory_order_release);
+}
+
+int hd_gate_is_shut(heddle_runtime *rt, const heddle_task *t, uint64_t ticket)
+{
+	struct hd_gate *gate = &rt->gate;
+	/* pairs: the stores in hd_gate_open, hd_revoke and hd_gate_asleep */
+	if (ticket >= atomic_load_explicit(&gate->room, memory_order_seq_cst))
+		return 1;
+	if (ticket < atomic_load_explicit(&gate->patience, memory_order_seq_cst))
+		return 0;
+	uint64_t sleepers = atomic_load_explicit(&gate->sleepers, memory_order_seq_cst);
+	return (sleepers & (t->codelet ? t->codelet->class_bits : UINT64_MAX)) != 0;
+}
+
+void hd_drain_and_close(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	for (;;) {
+		hd_revoke(rt);
+		if (hd_drain(rt))
+			hd_core_settle(rt); /* runs callbacks without the lock, so other threads may submit meanwhile */
+		else if (hd_submitted_unseen(rt))
+			step_aside(rt);
+		else
+			return;
+	}
+}

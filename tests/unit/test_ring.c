@@ -1,0 +1,362 @@
+/* The ring through which tasks enter the graph: gaps, refusals, and which submissions enter the core. */
+#include <pthread.h>
+#include "program.h"
+#include "core/runtime.h"
+
+/* --- Gaps --------------------------------------------------------------------------------------------------------- */
+
+/* What the test does for a thread that was stopped between taking a ticket and storing its task. */
+struct gap {
+	heddle_runtime *rt;
+	heddle_task *task;
+	uint64_t ticket;
+};
+
+static struct gap begin_gap(heddle_runtime *rt)
+{
+	struct gap gap = {.rt = rt};
+	hd_lock(&rt->lock);
+	gap.task = hd_task_make(rt, NULL, 0);
+	hd_unlock(&rt->lock);
+	assert_non_null(gap.task);
+	gap.task->order = rt->gate.n_closings;
+	gap.ticket = atomic_fetch_add(&rt->ring.tail, 1);
+	return gap;
+}
+
+static void end_gap(const struct gap *gap)
+{
+	hd_ring_put(&gap->rt->ring, gap->ticket, gap->task);
+}
+
+struct behind {
+	heddle_runtime *rt;
+	heddle_codelet *digit;
+	heddle_data *data;
+	heddle_task *task;
+	int (*call)(struct behind *); /* what must wait for the end of the gap */
+	atomic_int stage;
+	int status;
+};
+
+static int submit_digit(struct behind *b, const long digit)
+{
+	return heddle_submit(b->rt, heddle_call(b->digit), heddle_rw(b->data), heddle_value(digit),
+	                     heddle_out(&b->task));
+}
+
+static void *submit_then_call(void *arg)
+{
+	struct behind *b = arg;
+	b->status = submit_digit(b, 1);
+	b->stage = 1;
+	if (!b->status)
+		b->status = b->call(b);
+	b->stage = 2;
+	return NULL;
+}
+
+static int wait_for_all(struct behind *b)
+{
+	heddle_task_release(b->task);
+	return heddle_wait_all(b->rt);
+}
+
+static int wait_for_task(struct behind *b)
+{
+	int status = heddle_task_wait(b->task);
+	heddle_task_release(b->task);
+	return status;
+}
+
+static int acquire_and_release(struct behind *b)
+{
+	int status = heddle_acquire(b->data, HEDDLE_RW);
+	heddle_task_release(b->task);
+	return status ? status : heddle_release(b->data);
+}
+
+static int submit_in_core(struct behind *b)
+{
+	heddle_task_release(b->task);
+	hd_lock(&b->rt->lock);
+	hd_revoke(b->rt);
+	hd_unlock(&b->rt->lock);
+	int status = submit_digit(b, 2);
+	heddle_task_release(b->task);
+	return status;
+}
+
+static double one_us(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size, (void)class_id;
+	return 1;
+}
+
+/* A runtime without a worker that sleeps: the worker has no thread until somebody waits, or the time is virtual. So the
+ * gate is open after the first submission. */
+static heddle_runtime *start_open(const char *platform)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.platform = platform;
+	config.caller_works = !platform;
+	heddle_runtime *rt = start_with(&config);
+	assert_ok(heddle_submit(rt, heddle_call(given(rt, "first", one_us))));
+	return rt;
+}
+
+/* Submits behind a gap, and then calls what must not return before the gap has ended. */
+static void call_behind_gap(const char *platform, int (*call)(struct behind *))
+{
+	struct behind b = {.rt = start_open(platform), .call = call};
+	b.digit = heddle_codelet_new(b.rt, .name = "digit", .cpu = times_ten_plus, .model = HEDDLE_MODEL_GIVEN,
+	                             .time = one_us);
+	long x = 0;
+	pthread_t thread;
+	assert_ok(heddle_variable(b.rt, &x, sizeof x, &b.data));
+	struct gap gap = begin_gap(b.rt);
+	assert_int_equal(pthread_create(&thread, NULL, submit_then_call, &b), 0);
+	wait_for(&b.stage, 1);
+	give_others_time();
+	assert_int_equal(b.stage, 1);
+	assert_ok(heddle_check(b.rt));
+	end_gap(&gap);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_ok(b.status);
+	assert_ok(heddle_unregister(b.data));
+	assert_ok(heddle_stop(b.rt));
+	if (!platform)
+		assert_int_equal(x, call == submit_in_core ? 12 : 1);
+}
+
+static void calls_that_need_all_tasks_wait_for_a_gap(void **state)
+{
+	(void)state;
+	static int (*const calls[])(struct behind *) = {wait_for_all, wait_for_task, acquire_and_release,
+	                                                submit_in_core};
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		call_behind_gap(NULL, calls[i]);
+		call_behind_gap("haswell-k40m", calls[i]);
+	}
+}
+
+/* The submission after which a slot would be used for the second time waits as well, and no task is lost. */
+static void *submit_many(void *arg)
+{
+	struct other *o = arg;
+	for (o->value = 0; o->value < 3L * HD_RING_SIZE && !o->status; o->value++)
+		o->status = heddle_submit(o->rt, heddle_call(o->codelet), heddle_rw(o->data));
+	return NULL;
+}
+
+static void ring_full_behind_a_gap_loses_nothing(void **state)
+{
+	(void)state;
+	enum { THREADS = 8 };
+	heddle_runtime *rt = start_open(NULL);
+	struct other others[THREADS];
+	pthread_t threads[THREADS];
+	long x[THREADS] = {0};
+	heddle_codelet *count = heddle_codelet_new(rt, .name = "count", .cpu = increment);
+	struct gap gap = begin_gap(rt);
+	for (size_t i = 0; i < THREADS; i++) {
+		others[i] = (struct other){.rt = rt, .codelet = count};
+		assert_ok(heddle_variable(rt, &x[i], sizeof x[i], &others[i].data));
+	}
+	for (size_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, submit_many, &others[i]), 0);
+	give_others_time();
+	end_gap(&gap);
+	for (size_t i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_ok(others[i].status);
+		assert_ok(heddle_unregister(others[i].data));
+		assert_int_equal(x[i], 3 * HD_RING_SIZE);
+	}
+	assert_ok(heddle_stop(rt));
+}
+
+static void wait_until_all_sleep(heddle_runtime *rt)
+{
+	for (int asleep = 0; !asleep;) {
+		sched_yield();
+		hd_lock(&rt->lock);
+		asleep = rt->count.asleep == rt->n_workers;
+		hd_unlock(&rt->lock);
+	}
+}
+
+static int all_sleep(heddle_runtime *rt)
+{
+	hd_lock(&rt->lock);
+	int asleep = rt->count.asleep == rt->n_workers;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		asleep &= rt->workers[i].state == HD_SLEEPING;
+	hd_unlock(&rt->lock);
+	return asleep;
+}
+
+/* The submission of the task in the gap has found the gate open, because the worker was busy. So the worker must stay
+ * awake when it has nothing more to do. */
+static void worker_does_not_sleep_while_there_is_a_gap(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *stay = heddle_codelet_new(rt, .name = "stay", .cpu = pass_gate);
+	atomic_int open = 0, *gate_address = &open;
+	heddle_task *t;
+	wait_until_all_sleep(rt);
+	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address), heddle_out(&t)));
+	struct gap gap = begin_gap(rt);
+	open = 1;
+	while (!heddle_task_done(t))
+		sched_yield();
+	for (int i = 0; i < 100; i++) {
+		assert_false(all_sleep(rt));
+		give_others_time();
+	}
+	end_gap(&gap);
+	wait_until_all_sleep(rt);
+	hd_lock(&rt->lock);
+	assert_false(hd_submitted_unseen(rt));
+	hd_unlock(&rt->lock);
+	heddle_task_release(t);
+	assert_ok(heddle_stop(rt));
+}
+
+/* --- Refusals ----------------------------------------------------------------------------------------------------- */
+
+static struct {
+	atomic_int looks, go_on;
+} pause_; /* of a thread in its submission, after its data were looked at and before it has a ticket */
+
+static uint64_t pause_footprint(const struct heddle_size *size)
+{
+	(void)size;
+	pause_.looks = 1;
+	wait_for(&pause_.go_on, 1);
+	return 0;
+}
+
+static void *submit_once(void *arg)
+{
+	struct other *o = arg;
+	o->status = heddle_submit(o->rt, heddle_call(o->codelet), heddle_rw(o->data), heddle_out(&o->task));
+	return NULL;
+}
+
+/* Another thread closes the datum meanwhile, and opens the gate again: the submission must tell its program. */
+static void datum_closed_during_a_submission_is_refused(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_open(NULL);
+	struct other o = {.rt = rt};
+	o.codelet = heddle_codelet_new(rt, .name = "pause", .cpu = increment, .footprint = pause_footprint);
+	heddle_codelet *other = heddle_codelet_new(rt, .name = "other", .cpu = nothing);
+	pthread_t thread;
+	assert_ok(heddle_variable(rt, NULL, sizeof(long), &o.data));
+	pause_.looks = pause_.go_on = 0;
+	assert_int_equal(pthread_create(&thread, NULL, submit_once, &o), 0);
+	wait_for(&pause_.looks, 1);
+	assert_ok(heddle_unregister_async(o.data));
+	assert_ok(heddle_submit(rt, heddle_call(other)));
+	assert_true(rt->gate.limit > rt->ring.tail);
+	pause_.go_on = 1;
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(o.status, HEDDLE_E_STATE);
+	assert_null(o.task);
+	assert_ok(heddle_stop(rt));
+}
+
+/* --- Which submissions enter the core ----------------------------------------------------------------------------- */
+
+static uint64_t entries(heddle_runtime *rt)
+{
+	struct heddle_stats stats;
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	return stats.core_entries;
+}
+
+/* A sleeping worker that has no kernel for a task does not make its submission enter the core. */
+static void worker_that_cannot_run_a_task_may_sleep_on(void **state)
+{
+	(void)state;
+	enum { TASKS = 10 * HD_RING_RUN };
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.n_emulated = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *stay = heddle_codelet_new(rt, .name = "stay", .emulated = pass_gate);
+	heddle_codelet *none = heddle_codelet_new(rt, .name = "nothing", .emulated = nothing);
+	atomic_int gate = 0, *gate_address = &gate;
+	wait_until_all_sleep(rt);
+	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address)));
+	assert_ok(heddle_submit(rt, heddle_call(none)));
+	for (int running = 0; !running; sched_yield()) {
+		hd_lock(&rt->lock);
+		running = rt->count.running && rt->count.asleep == 1;
+		hd_unlock(&rt->lock);
+	}
+	uint64_t before = entries(rt);
+	for (int i = 0; i < TASKS; i++)
+		assert_ok(heddle_submit(rt, heddle_call(none)));
+	/* One for each time that the gate is used up, and one for each bundle of free tasks. */
+	assert_in_range(entries(rt) - before, 1, TASKS / HD_RING_RUN + TASKS / HD_BUNDLE + 4);
+	gate = 1;
+	assert_ok(heddle_stop(rt));
+}
+
+/* Submits tasks that wait for a datum of the program. Returns how often that entered the core. */
+static uint64_t submit_waiting_tasks(heddle_runtime *rt, heddle_codelet *codelet, heddle_data *held, int n)
+{
+	uint64_t before = entries(rt);
+	for (int i = 0; i < n; i++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(held)));
+	return entries(rt) - before;
+}
+
+/* While another worker looks into the ring, tasks that nobody can be given enter the core less and less often; if all
+ * sleep, each does. */
+static void tasks_that_nobody_is_given_enter_less_often(void **state)
+{
+	(void)state;
+	enum { TASKS = 512 };
+	struct heddle_config config = small_config();
+	config.n_cpu = 2;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+	heddle_data *held;
+	long x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &held));
+	assert_ok(heddle_acquire(held, HEDDLE_RW));
+	wait_until_all_sleep(rt);
+	assert_in_range(submit_waiting_tasks(rt, add, held, TASKS), TASKS, 2 * TASKS);
+	wait_until_all_sleep(rt);
+	hd_lock(&rt->lock);
+	hd_worker_enter(&rt->workers[0], HD_SPINNING); /* in truth its thread sleeps */
+	hd_unlock(&rt->lock);
+	assert_in_range(submit_waiting_tasks(rt, add, held, TASKS), 7, 7 + TASKS / HD_RING_RUN + TASKS / HD_BUNDLE + 4);
+	hd_lock(&rt->lock);
+	hd_worker_enter(&rt->workers[0], HD_SLEEPING);
+	hd_unlock(&rt->lock);
+	assert_ok(heddle_release(held));
+	assert_ok(heddle_unregister(held));
+	assert_int_equal(x, 2 * TASKS);
+	assert_ok(heddle_stop(rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(calls_that_need_all_tasks_wait_for_a_gap),
+	    cmocka_unit_test(ring_full_behind_a_gap_loses_nothing),
+	    cmocka_unit_test(worker_does_not_sleep_while_there_is_a_gap),
+	    cmocka_unit_test(datum_closed_during_a_submission_is_refused),
+	    cmocka_unit_test(worker_that_cannot_run_a_task_may_sleep_on),
+	    cmocka_unit_test(tasks_that_nobody_is_given_enter_less_often),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
