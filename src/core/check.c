@@ -218,12 +218,15 @@ static int check_workers(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
 	uint64_t n_staged = 0;
-	unsigned n_bursts = 0;
+	unsigned n_bursts = 0, n_held_back = 0;
 	int status = check_hungry_list(c);
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		status = check_worker(c, &rt->workers[i], &n_staged);
 		n_bursts += rt->workers[i].burst_size > 1;
+		n_held_back += rt->workers[i].held_back;
 	}
+	if (!status && (n_held_back > rt->count.held_back || rt->count.calls_held_back > rt->count.calling))
+		status = hd_broken("the numbers of kernels and callbacks that wait for room are wrong");
 	if (!status && n_bursts != rt->count.bursts)
 		status =
 		    hd_broken("%u workers run several tasks at once; n_bursts says %u", n_bursts, rt->count.bursts);

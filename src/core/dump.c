@@ -74,12 +74,13 @@ void hd_report_hang(heddle_runtime *rt)
 	if (!sentence)
 		return;
 	hd_core_leave(rt);
-	int outer = hd_inside_enter();
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_OTHER};
+	hd_inside_enter(&here);
 	if (rt->config.on_hang)
 		rt->config.on_hang(rt->config.on_hang_arg, sentence);
 	else
 		fprintf(stderr, "heddle: %s\n", sentence);
-	hd_inside_leave(outer);
+	hd_inside_leave(&here);
 	hd_core_enter(rt);
 	free(sentence);
 }

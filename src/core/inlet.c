@@ -48,13 +48,15 @@ static const double LOOKOUT_US = 16;
 
 /* --- The graph's side --------------------------------------------------------------------------------------------- */
 
-void hd_inlet_enter(heddle_runtime *rt, heddle_task *t)
+static void enter(heddle_runtime *rt, heddle_task *t)
 {
 	rt->outcome.stats.tasks_submitted += t->kind == HD_TASK_CODELET;
 	hd_core_insert(rt, t);
 }
 
-int hd_inlet_refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
+/* Returns 1 if one of the task's data is closed: it was partitioned or unregistered after the submitting thread checked
+ * it. Then *refusal says which datum, and the task is freed. */
+static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const heddle_data *d = t->accesses[i].data;
@@ -75,13 +77,20 @@ int hd_inlet_refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refus
 	return 0;
 }
 
+/* Whether some datum has been closed or opened since the submitting thread began to look at the data of `t`. */
+static inline int is_dated(const heddle_runtime *rt, const heddle_task *t)
+{
+	/* Relaxed, pairs with nothing: it is written under the lock. */
+	return atomic_load_explicit(&rt->gate.n_closings, memory_order_relaxed) != t->order;
+}
+
 /* A datum was closed or opened after the thread with that ticket had begun to look at the data of `t`: lets the task
  * in, or refuses it and tells that thread, which is still in its submission and waits for the answer. */
 static void let_in_if_open(heddle_runtime *rt, heddle_task *t, uint64_t ticket)
 {
 	struct hd_refusal refusal;
-	if (!hd_inlet_refuse(rt, t, &refusal)) {
-		hd_inlet_enter(rt, t);
+	if (!refuse(rt, t, &refusal)) {
+		enter(rt, t);
 		return;
 	}
 	struct hd_submitter *s = rt->inlet.submitters;
@@ -113,10 +122,10 @@ int hd_drain(heddle_runtime *rt)
 		if (later)
 			hd_task_fetch(later);
 		rt->inlet.head = ticket + 1;
-		if (HD_UNLIKELY(hd_inlet_is_dated(rt, t)))
+		if (HD_UNLIKELY(is_dated(rt, t)))
 			let_in_if_open(rt, t, ticket);
 		else
-			hd_inlet_enter(rt, t);
+			enter(rt, t);
 	}
 	return 1;
 }

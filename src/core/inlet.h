@@ -6,18 +6,6 @@
 #include "runtime.h"
 
 /* inlet.c */
-/* Puts a task into the graph. */
-void hd_inlet_enter(heddle_runtime *rt, heddle_task *t);
-/* Whether some datum has been closed or opened since the submitting thread began to look at the data of `t`. */
-static inline int hd_inlet_is_dated(const heddle_runtime *rt, const heddle_task *t)
-{
-	/* Relaxed, pairs with nothing: it is written under the lock. */
-	return atomic_load_explicit(&rt->gate.n_closings, memory_order_relaxed) != t->order;
-}
-
-/* Returns 1 if one of the task's data is closed: it was partitioned or unregistered after the submitting thread checked
- * it. Then *refusal says which datum, and the task is freed. */
-int hd_inlet_refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal);
 /* Drains the ring up to the ticket before `end`. May leave the lock meanwhile. */
 void hd_drain_until(heddle_runtime *rt, uint64_t end);
 /* Closes the gate and puts all submitted tasks into the graph. Afterwards nothing is unseen, and the gate stays closed
@@ -32,7 +20,8 @@ int hd_gate_is_shut(heddle_runtime *rt, const heddle_task *t, uint64_t ticket);
 /* window.c */
 /* If the window is full, waits until a quarter of it is free again. ACQUIRE tasks in force (rt->count.held) do not
  * count, and the wait ends when all other tasks wait for them, since only the program can release them. A deadlock is
- * not reported here, but by the next wait of the program. */
+ * not reported here, but by the next wait of the program. A kernel or a callback waits only while something else moves.
+ * May leave the lock meanwhile. */
 void hd_throttle(heddle_runtime *rt);
 /* For how many more tickets the gate may be opened: as many as the window has room for, at most HD_RING_RUN. */
 uint32_t hd_window_room(heddle_runtime *rt);

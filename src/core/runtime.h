@@ -54,6 +54,7 @@ struct hd_worker {
 	unsigned in_flight; /* number of tasks picked for it and not ended */
 	uint8_t hungry;     /* it is in the hungry list: it can hold another task, and the policy had none for it */
 	uint8_t state;      /* enum hd_worker_state, set by hd_worker_enter */
+	uint8_t held_back;  /* its thread, in a kernel or a callback, waits in hd_throttle */
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
 	heddle_task *running;            /* NULL: none */
@@ -216,7 +217,9 @@ struct hd_counts {
 	uint64_t held; /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
-	unsigned calling;  /* callbacks being run */
+	unsigned calling; /* callbacks being run */
+	/* threads that run a kernel or a callback and wait in hd_throttle; those of them that run a callback */
+	unsigned held_back, calls_held_back;
 	unsigned reacting; /* threads that wait for one task or datum: they must be told at once when it has ended */
 };
 
@@ -408,7 +411,8 @@ double hd_core_expected(const heddle_task *t);
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
-/* wait.c: whether nothing moves: no kernel or callback runs, no copy is under way, no worker has a task. */
+/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle, no copy is under way,
+ * and no worker whose thread does not wait there has a task or is about to look for one. */
 int hd_core_still(heddle_runtime *rt);
 /* wait.c: whether tasks are unfinished, nothing moves, and no thread that is known to this runtime can change that. */
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);
@@ -517,6 +521,9 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 /* The same for a thread that waits for one task or datum. Meanwhile workers take no tasks beyond their pipeline, so
  * that the thread is woken as soon as its task has ended. */
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
+/* Puts a waiter into the list of those that hd_wake_waiters wakes, and takes it out. */
+void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
+void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
 /* Wakes the threads whose done() is true. */
 void hd_wake_waiters(heddle_runtime *rt);
 /* Whether another thread of the program can still change what the waiter waits for. */
@@ -536,11 +543,24 @@ struct heddle_call_context {
 };
 /* Runs the task's kernel through the worker's driver, without the lock. */
 int hd_run_kernel(struct hd_worker *w, heddle_task *t);
-/* wait.c: marks the calling thread as being inside a kernel or a callback, where waiting is not allowed. Returns the
- * mark before, for hd_inside_leave. */
-int hd_inside_enter(void);
-void hd_inside_leave(int before);
-int hd_inside(void);
+/* wait.c: where a thread may run code of the program that must not wait, because others wait for this thread. Such a
+ * record lies on the stack of its thread. */
+enum hd_inside_what {
+	HD_INSIDE_WORKER,   /* it runs the tasks of `worker` */
+	HD_INSIDE_CALLBACK, /* it runs callbacks of tasks */
+	HD_INSIDE_OTHER     /* copies, and what the watchdog calls */
+};
+struct hd_inside {
+	const struct hd_inside *outer;
+	const heddle_runtime *rt;
+	enum hd_inside_what what;
+	struct hd_worker *worker; /* NULL unless HD_INSIDE_WORKER */
+};
+void hd_inside_enter(struct hd_inside *here);
+/* `here` is what the thread entered last. */
+void hd_inside_leave(const struct hd_inside *here);
+/* The innermost of them; NULL: the program has called. */
+const struct hd_inside *hd_inside(void);
 
 /* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
  * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first

@@ -55,64 +55,59 @@ void hd_submitter_forget(void)
 
 /* --- Submission --------------------------------------------------------------------------------------------------- */
 
-static void begin(heddle_runtime *rt)
-{
-	hd_core_clock(rt, rt->engine->now(rt));
-	rt->dispatch.releaser = -1;
-}
-
 /* How many tasks workers have been given so far. */
 static uint64_t n_given(const heddle_runtime *rt)
 {
 	return rt->outcome.stats.sched_picks - rt->outcome.stats.sched_picks_empty;
 }
 
-static int answer(const struct hd_refusal *refusal)
+static inline uint64_t take_ticket(heddle_runtime *rt, struct hd_submitter *s)
 {
-	return HD_LIKELY(refusal->why == HD_OPEN) ? 0
-	                                          : hd_data_closed_error(refusal->name, refusal->why, "heddle_submit");
+	/* pairs: the loads of the tail by threads that have closed the gate. Sequentially consistent, so that the loads
+	 * of the gate in push cannot come before it. */
+	uint64_t ticket = atomic_fetch_add_explicit(&rt->ring.tail, 1, memory_order_seq_cst);
+	/* relaxed, pairs: see the field */
+	atomic_store_explicit(&s->ticket, ticket, memory_order_relaxed);
+	return ticket;
 }
 
-/* Submits a task that has no ticket in the core. HEDDLE_E_STATE: it was refused. */
-static int push_in_core(heddle_runtime *rt, heddle_task *t)
+/* Waits for room in the window. */
+static void await_room(heddle_runtime *rt)
 {
-	struct hd_refusal refusal;
-	refusal.why = HD_OPEN;
-	hd_core_enter(rt);
-	begin(rt);
-	uint64_t given = n_given(rt);
-	hd_drain_and_close(rt);
+	if (hd_drain(rt))
+		hd_core_settle(rt);
 	hd_throttle(rt);
-	hd_drain_and_close(rt);
-	if (HD_LIKELY(!hd_inlet_is_dated(rt, t)) || !hd_inlet_refuse(rt, t, &refusal))
-		hd_inlet_enter(rt, t);
-	hd_core_settle(rt);
-	hd_gate_open(rt, n_given(rt) != given);
-	hd_core_leave(rt);
-	return answer(&refusal);
+	if (hd_drain(rt))
+		hd_core_settle(rt);
 }
 
-/* Ends a submission with a ticket in the core: another thread has closed the gate or a datum meanwhile. `t` is NULL if
- * the task is stored already. HEDDLE_E_STATE: it was refused. */
-static int push_late(heddle_runtime *rt, struct hd_submitter *s, uint64_t ticket, heddle_task *t)
+static const uint64_t NO_TICKET = UINT64_MAX;
+
+/* Submits a task in the core. `ticket` is NO_TICKET if the gate was shut before it had one; `t` is NULL if it lies in
+ * the ring already. HEDDLE_E_STATE: the task was refused. */
+static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t, uint64_t ticket)
 {
 	hd_core_enter(rt);
-	begin(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
+	rt->dispatch.releaser = -1;
 	uint64_t given = n_given(rt);
+	if (ticket == NO_TICKET) {
+		await_room(rt);
+		ticket = take_ticket(rt, s);
+	}
 	if (t) {
 		if (ticket >= HD_RING_SIZE) /* the slot is free when the ticket one round earlier is in the graph */
 			hd_drain_until(rt, ticket - HD_RING_SIZE + 1);
 		hd_ring_put(&rt->ring, ticket, t);
 	}
 	hd_drain_until(rt, ticket + 1);
-	/* Kernels and callbacks that this thread runs when it settles may submit, too. So the answer is taken before.
-	 * */
+	/* The answer is taken before this thread settles: kernels and callbacks that it runs then may submit, too. */
 	struct hd_refusal refusal = s->refusal;
 	s->refusal.why = HD_OPEN;
 	hd_core_settle(rt);
 	hd_gate_open(rt, n_given(rt) != given);
 	hd_core_leave(rt);
-	return answer(&refusal);
+	return HD_LIKELY(refusal.why == HD_OPEN) ? 0 : hd_data_closed_error(refusal.name, refusal.why, "heddle_submit");
 }
 
 /* Submits a task. `looked`: the number of closings before its data were looked at. */
@@ -120,25 +115,21 @@ static int push(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t, uint
 {
 	struct hd_gate *gate = &rt->gate;
 	/* Relaxed, pairs with nothing: a guess of the ticket, so that the window is not exceeded. */
-	uint64_t ticket = atomic_load_explicit(&rt->ring.tail, memory_order_relaxed);
+	uint64_t guess = atomic_load_explicit(&rt->ring.tail, memory_order_relaxed);
 	t->order = looked;
-	if (HD_UNLIKELY(ticket >= atomic_load_explicit(&gate->limit, memory_order_relaxed)) &&
-	    hd_gate_is_shut(rt, t, ticket))
-		return push_in_core(rt, t);
-	/* pairs: the loads of the tail by threads that have closed the gate. Sequentially consistent, so that the loads
-	 * of the gate below cannot come before it. */
-	ticket = atomic_fetch_add_explicit(&rt->ring.tail, 1, memory_order_seq_cst);
-	/* relaxed, pairs: see the field */
-	atomic_store_explicit(&s->ticket, ticket, memory_order_relaxed);
+	if (HD_UNLIKELY(guess >= atomic_load_explicit(&gate->limit, memory_order_relaxed)) &&
+	    hd_gate_is_shut(rt, t, guess))
+		return push_in_core(rt, s, t, NO_TICKET);
+	uint64_t ticket = take_ticket(rt, s);
 	/* pairs: the stores in hd_revoke and hd_gate_open */
 	if (HD_UNLIKELY(ticket >= atomic_load_explicit(&gate->limit, memory_order_seq_cst)) &&
 	    hd_gate_is_shut(rt, t, ticket))
-		return push_late(rt, s, ticket, t);
+		return push_in_core(rt, s, t, ticket);
 	/* Relaxed, pairs with hd_data_close: the gate was opened by, or after, the last thread that closed a datum
 	 * before this ticket was taken; so the number is up to date by the load of the gate. */
 	uint64_t closings = atomic_load_explicit(&gate->n_closings, memory_order_relaxed);
 	hd_ring_put(&rt->ring, ticket, t);
-	return HD_LIKELY(closings == looked) ? 0 : push_late(rt, s, ticket, NULL);
+	return HD_LIKELY(closings == looked) ? 0 : push_in_core(rt, s, NULL, ticket);
 }
 
 /* --- Tasks of the core -------------------------------------------------------------------------------------------- */
@@ -230,7 +221,8 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 void hd_control_begin(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	begin(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
+	rt->dispatch.releaser = -1;
 	hd_drain_and_close(rt);
 	hd_throttle(rt);
 	hd_drain_and_close(rt);
@@ -250,7 +242,7 @@ heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 void hd_control_enter(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	hd_inlet_enter(rt, t);
+	hd_core_insert(rt, t);
 	hd_core_settle(rt);
 }
 

@@ -180,38 +180,31 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		bury(rt, t);
 }
 
-/* The runtimes whose callbacks this thread is running, the innermost first. Only its thread looks at it. */
-struct calling {
-	const heddle_runtime *rt;
-	const struct calling *outer;
-};
-static _Thread_local const struct calling *calling;
-
 /* A callback may submit a task, which ends at once and has a callback, too: so this function is called again within
  * itself. It then returns if the thread already runs callbacks of the same runtime, and the outer loop runs the new
  * ones. So the depth of the stack does not grow with the length of a chain of callbacks. */
 int hd_core_run_callbacks(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	for (const struct calling *c = calling; c; c = c->outer)
-		if (c->rt == rt)
+	for (const struct hd_inside *i = hd_inside(); i; i = i->outer)
+		if (i->rt == rt && i->what == HD_INSIDE_CALLBACK)
 			return 0;
-	const struct calling here = {.rt = rt, .outer = calling};
-	calling = &here;
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_CALLBACK};
+	hd_inside_enter(&here);
 	while (rt->dispatch.called.first) {
 		heddle_task *t = hd_queue_pop(&rt->dispatch.called);
 		rt->count.calling++;
 		if (rt->waits.news) /* threads that wait for earlier tasks are woken before this callback runs */
 			hd_wake_waiters(rt);
 		hd_core_leave(rt);
-		int outer = hd_inside_enter();
 		t->extra->callback(t->extra->callback_arg, t->status);
-		hd_inside_leave(outer);
 		hd_core_enter(rt);
 		hd_drain_all(rt); /* what the callback submitted enters the graph before this task ends: see hd_live */
 		rt->count.calling--;
 		bury(rt, t);
 	}
-	calling = here.outer;
+	hd_inside_leave(&here);
+	if (HD_UNLIKELY(rt->count.held_back))
+		rt->waits.news = 1; /* the callbacks may have been all that moved: see hd_throttle */
 	return 1;
 }

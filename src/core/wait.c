@@ -3,23 +3,23 @@
 #include <string.h>
 #include "runtime.h"
 
-static _Thread_local int inside; /* this thread is in a kernel or a callback; only its thread looks at it */
+/* Only its thread looks at it. */
+static _Thread_local const struct hd_inside *innermost;
 
-int hd_inside_enter(void)
+void hd_inside_enter(struct hd_inside *here)
 {
-	int before = inside;
-	inside = 1;
-	return before;
+	here->outer = innermost;
+	innermost = here;
 }
 
-void hd_inside_leave(int before)
+void hd_inside_leave(const struct hd_inside *here)
 {
-	inside = before;
+	innermost = here->outer;
 }
 
-int hd_inside(void)
+const struct hd_inside *hd_inside(void)
 {
-	return inside;
+	return innermost;
 }
 
 void hd_wake_waiters(heddle_runtime *rt)
@@ -35,6 +35,22 @@ void hd_wake_waiters(heddle_runtime *rt)
 	}
 }
 
+void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter)
+{
+	HD_HELD(&rt->lock);
+	waiter->next = rt->waits.waiters;
+	rt->waits.waiters = waiter;
+}
+
+void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter)
+{
+	HD_HELD(&rt->lock);
+	struct hd_waiter **p = &rt->waits.waiters;
+	while (*p != waiter)
+		p = &(*p)->next;
+	*p = waiter->next;
+}
+
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	HD_HELD(&rt->lock);
@@ -46,13 +62,9 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	hd_core_settle(rt);
 	if (done(rt, arg))
 		return 0;
-	waiter.next = rt->waits.waiters;
-	rt->waits.waiters = &waiter;
+	hd_waiter_add(rt, &waiter);
 	int status = rt->engine->wait(rt, &waiter);
-	struct hd_waiter **p = &rt->waits.waiters;
-	while (*p != &waiter)
-		p = &(*p)->next;
-	*p = waiter.next;
+	hd_waiter_remove(rt, &waiter);
 	return status;
 }
 
@@ -89,21 +101,27 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 	return 0;
 }
 
-/* Whether every worker that has a thread is hungry and no thread is about to look for tasks by itself. */
-static int all_hungry(const heddle_runtime *rt)
+/* Whether the worker's thread runs a task or is about to look for one. One that waits in hd_throttle does neither, nor
+ * does one whose tasks all wait for their data. */
+static int is_busy(const struct hd_worker *w)
 {
-	for (size_t i = 0; i < rt->n_workers; i++)
-		if (hd_worker_is_driven(&rt->workers[i]) &&
-		    (!rt->workers[i].hungry || rt->workers[i].state == HD_SPINNING))
-			return 0;
-	return 1;
+	if (w->held_back || w->state == HD_AWAY)
+		return 0;
+	return w->running || w->staged.first || w->state == HD_SPINNING ||
+	       (hd_worker_is_driven(w) && !w->hungry && !w->in_flight);
 }
 
 int hd_core_still(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	return all_hungry(rt) && !rt->count.running && !rt->count.transfers && !rt->count.calling &&
-	       rt->count.staged == 0;
+	if (rt->count.transfers || rt->count.calling > rt->count.calls_held_back)
+		return 0;
+	if (!rt->count.held_back && (rt->count.running || rt->count.staged))
+		return 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (is_busy(&rt->workers[i]))
+			return 0;
+	return 1;
 }
 
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)

@@ -1,4 +1,15 @@
-/* The window: how many unfinished tasks there may be before submission waits. */
+/* The window: how many unfinished tasks there may be before submission waits.
+ *  A thread of the program waits until a quarter of the window is free again. A kernel or a callback that submits waits
+ * as well, but its own task cannot end meanwhile, nor can those that are staged on its worker. So it waits only as long
+ * as something else moves: a kernel or a callback that does not wait here, a copy, or a worker that is about to look
+ * for a task. When nothing else moves it is let through, with one task, and is looked at again at its next submission.
+ * If all kernels wait here the first one that notices goes on, and the others see it move: so there is always one that
+ * goes on, and no deadlock. The tasks staged on the worker of a kernel that waits are taken over by other workers of
+ * its class and memory node (hd_bursts_rescue).
+ *
+ * Who waits here looks again when enough tasks have ended, and when something that moved has stopped: a worker that
+ * finds nothing and grows drowsy, a copy or a callback that has ended. In virtual time nothing moves during a callback,
+ * so callbacks never wait. Nor does a kernel of one runtime that submits to another: each could wait for the other. */
 #include "inlet.h"
 
 static int below_throttle(heddle_runtime *rt, void *arg)
@@ -25,14 +36,81 @@ static uint64_t window_of(const heddle_runtime *rt)
 	return window < tiny ? window : tiny;
 }
 
+/* Whether the thread, which is inside a kernel or a callback, may wait for other tasks to end. */
+static int may_be_held_back(const heddle_runtime *rt)
+{
+	if (!rt->engine->runs_kernels)
+		return 0;
+	for (const struct hd_inside *i = hd_inside(); i; i = i->outer)
+		if (i->rt != rt || i->what == HD_INSIDE_OTHER)
+			return 0;
+	return 1;
+}
+
+static int may_go_on(heddle_runtime *rt, void *arg)
+{
+	return below_throttle(rt, arg) || hd_core_still(rt);
+}
+
+/* The worker whose tasks the thread runs; NULL: it is a thread of the program. */
+static struct hd_worker *my_worker(void)
+{
+	const struct hd_inside *i = hd_inside();
+	while (i && !i->worker)
+		i = i->outer;
+	return i ? i->worker : NULL;
+}
+
+/* Whether the thread runs a callback: at most one, see hd_core_run_callbacks. */
+static unsigned calls(void)
+{
+	const struct hd_inside *i = hd_inside();
+	while (i && i->what != HD_INSIDE_CALLBACK)
+		i = i->outer;
+	return i != NULL;
+}
+
+static void hold_back(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct hd_event event = {0};
+	struct hd_waiter waiter = {.done = may_go_on, .thread = hd_thread_token(), .event = &event};
+	struct hd_worker *w = my_worker();
+	int hungry = w && w->hungry;
+	if (hungry)
+		hd_core_not_hungry(w); /* it is given no task meanwhile */
+	if (w)
+		w->held_back = 1;
+	rt->count.held_back++;
+	rt->count.calls_held_back += calls();
+	hd_waiter_add(rt, &waiter);
+	while (!may_go_on(rt, NULL)) {
+		hd_waiter_set_woken(&waiter, 0);
+		hd_core_leave(rt);
+		hd_event_wait(&event, 5, -1);
+		hd_core_enter(rt);
+	}
+	hd_waiter_remove(rt, &waiter);
+	rt->count.held_back--;
+	rt->count.calls_held_back -= calls();
+	if (w)
+		w->held_back = 0;
+	if (hungry)
+		hd_core_hungry(w);
+	hd_core_clock(rt, rt->engine->now(rt));
+}
+
 void hd_throttle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	uint64_t window = window_of(rt);
-	if (HD_LIKELY(!window || hd_live(rt) - rt->count.held < window) || hd_inside())
+	if (HD_LIKELY(!window || hd_live(rt) - rt->count.held < window))
 		return;
 	rt->inlet.throttle = window - (window + 3) / 4;
-	hd_wait_until(rt, below_throttle, NULL);
+	if (!hd_inside())
+		hd_wait_until(rt, below_throttle, NULL);
+	else if (may_be_held_back(rt))
+		hold_back(rt);
 }
 
 uint32_t hd_window_room(heddle_runtime *rt)

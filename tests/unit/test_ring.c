@@ -15,9 +15,9 @@ struct gap {
 static struct gap begin_gap(heddle_runtime *rt)
 {
 	struct gap gap = {.rt = rt};
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	gap.task = hd_task_make(rt, NULL, 0);
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	assert_non_null(gap.task);
 	gap.task->order = rt->gate.n_closings;
 	gap.ticket = atomic_fetch_add(&rt->ring.tail, 1);
@@ -79,9 +79,9 @@ static int acquire_and_release(struct behind *b)
 static int submit_in_core(struct behind *b)
 {
 	heddle_task_release(b->task);
-	hd_lock(&b->rt->lock);
+	hd_core_enter(b->rt);
 	hd_revoke(b->rt);
-	hd_unlock(&b->rt->lock);
+	hd_core_leave(b->rt);
 	int status = submit_digit(b, 2);
 	heddle_task_release(b->task);
 	return status;
@@ -181,19 +181,19 @@ static void wait_until_all_sleep(heddle_runtime *rt)
 {
 	for (int asleep = 0; !asleep;) {
 		sched_yield();
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		asleep = rt->count.asleep == rt->n_workers;
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 	}
 }
 
 static int all_sleep(heddle_runtime *rt)
 {
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	int asleep = rt->count.asleep == rt->n_workers;
 	for (size_t i = 0; i < rt->n_workers; i++)
 		asleep &= rt->workers[i].state == HD_SLEEPING;
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	return asleep;
 }
 
@@ -220,9 +220,9 @@ static void worker_does_not_sleep_while_there_is_a_gap(void **state)
 	}
 	end_gap(&gap);
 	wait_until_all_sleep(rt);
-	hd_lock(&rt->lock);
+	hd_core_enter(rt);
 	assert_false(hd_submitted_unseen(rt));
-	hd_unlock(&rt->lock);
+	hd_core_leave(rt);
 	heddle_task_release(t);
 	assert_ok(heddle_stop(rt));
 }
@@ -248,7 +248,8 @@ static void *submit_once(void *arg)
 	return NULL;
 }
 
-/* Another thread closes the datum meanwhile, and opens the gate again: the submission must tell its program. */
+/* Another thread closes the datum meanwhile, and opens the gate again: the submission must tell its program. The datum
+ * is not freed before the task runs that uses it, for which somebody must wait. */
 static void datum_closed_during_a_submission_is_refused(void **state)
 {
 	(void)state;
@@ -258,6 +259,7 @@ static void datum_closed_during_a_submission_is_refused(void **state)
 	heddle_codelet *other = heddle_codelet_new(rt, .name = "other", .cpu = nothing);
 	pthread_t thread;
 	assert_ok(heddle_variable(rt, NULL, sizeof(long), &o.data));
+	assert_ok(heddle_submit(rt, heddle_call(other), heddle_w(o.data)));
 	pause_.looks = pause_.go_on = 0;
 	assert_int_equal(pthread_create(&thread, NULL, submit_once, &o), 0);
 	wait_for(&pause_.looks, 1);
@@ -296,9 +298,9 @@ static void worker_that_cannot_run_a_task_may_sleep_on(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(stay), heddle_value(gate_address)));
 	assert_ok(heddle_submit(rt, heddle_call(none)));
 	for (int running = 0; !running; sched_yield()) {
-		hd_lock(&rt->lock);
+		hd_core_enter(rt);
 		running = rt->count.running && rt->count.asleep == 1;
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 	}
 	uint64_t before = entries(rt);
 	for (int i = 0; i < TASKS; i++)
@@ -318,6 +320,14 @@ static uint64_t submit_waiting_tasks(heddle_runtime *rt, heddle_codelet *codelet
 	return entries(rt) - before;
 }
 
+/* The worker's thread sleeps in truth. */
+static void pretend(struct hd_worker *w, enum hd_worker_state state)
+{
+	hd_core_enter(w->rt);
+	hd_worker_enter(w, state);
+	hd_core_leave(w->rt);
+}
+
 /* While another worker looks into the ring, tasks that nobody can be given enter the core less and less often; if all
  * sleep, each does. */
 static void tasks_that_nobody_is_given_enter_less_often(void **state)
@@ -335,16 +345,51 @@ static void tasks_that_nobody_is_given_enter_less_often(void **state)
 	wait_until_all_sleep(rt);
 	assert_in_range(submit_waiting_tasks(rt, add, held, TASKS), TASKS, 2 * TASKS);
 	wait_until_all_sleep(rt);
-	hd_lock(&rt->lock);
-	hd_worker_enter(&rt->workers[0], HD_SPINNING); /* in truth its thread sleeps */
-	hd_unlock(&rt->lock);
+	pretend(&rt->workers[0], HD_SPINNING);
 	assert_in_range(submit_waiting_tasks(rt, add, held, TASKS), 7, 7 + TASKS / HD_RING_RUN + TASKS / HD_BUNDLE + 4);
-	hd_lock(&rt->lock);
-	hd_worker_enter(&rt->workers[0], HD_SLEEPING);
-	hd_unlock(&rt->lock);
+	pretend(&rt->workers[0], HD_SLEEPING);
 	assert_ok(heddle_release(held));
 	assert_ok(heddle_unregister(held));
 	assert_int_equal(x, 2 * TASKS);
+	assert_ok(heddle_stop(rt));
+}
+
+/* Such tasks lie in the ring. When the only worker that would look into it begins a long task, another one is woken to
+ * do so. */
+static void long_task_of_the_lookout_wakes_another_worker(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 2;
+	heddle_runtime *rt = start_with(&config);
+	struct hd_worker *w = &rt->workers[0];
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+	heddle_codelet *slow = heddle_codelet_new(rt, .name = "slow", .cpu = nothing); /* its time is not known */
+	heddle_data *held;
+	assert_ok(heddle_variable(rt, NULL, sizeof(long), &held));
+	assert_ok(heddle_acquire(held, HEDDLE_W));
+	wait_until_all_sleep(rt);
+	pretend(w, HD_SPINNING);
+	submit_waiting_tasks(rt, add, held, 5);
+	hd_core_enter(rt);
+	assert_true(hd_submitted_unseen(rt));
+	hd_worker_enter(w, HD_AWAKE);
+	heddle_task *t = w->running = hd_task_make(rt, slow, 0);
+	w->run_start = rt->now;
+	hd_gate_worker_begins(rt);
+	hd_worker_enter(w, HD_SLEEPING);
+	w->running = NULL;
+	hd_task_unref(rt, t);
+	assert_int_equal(rt->inlet.step, 0);
+	assert_int_equal(rt->gate.room, 0);
+	hd_core_leave(rt);
+	for (int unseen = 1; unseen; sched_yield()) {
+		hd_core_enter(rt);
+		unseen = hd_submitted_unseen(rt);
+		hd_core_leave(rt);
+	}
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_release(held));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -357,6 +402,7 @@ int main(void)
 	    cmocka_unit_test(datum_closed_during_a_submission_is_refused),
 	    cmocka_unit_test(worker_that_cannot_run_a_task_may_sleep_on),
 	    cmocka_unit_test(tasks_that_nobody_is_given_enter_less_often),
+	    cmocka_unit_test(long_task_of_the_lookout_wakes_another_worker),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

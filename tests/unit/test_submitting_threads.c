@@ -53,6 +53,95 @@ static void tasks_of_two_threads_run_in_the_order_of_submission(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Many at once ------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 50, ROUNDS = 4, OWN_TASKS = 30 };
+
+struct crowd {
+	heddle_runtime *rt;
+	heddle_codelet *in_order;
+	heddle_data *shared;
+	atomic_int turn; /* how many tasks on `shared` have been submitted */
+};
+
+struct member {
+	struct crowd *crowd;
+	int id, status;
+	long own; /* how many of its tasks on a datum of its own have run */
+	heddle_data *data;
+};
+
+/* Fails unless it is the task whose turn it is. */
+static int take_turn(heddle_context *c)
+{
+	long *turn = heddle_ptr(c, 0);
+	return heddle_get(c, 0, long) == (*turn)++ ? 0
+	                                           : heddle_fail(c, 1, "task %ld runs too early or too late", *turn);
+}
+
+static int submit_turn(struct crowd *crowd, heddle_data *data, const long turn)
+{
+	return heddle_submit(crowd->rt, heddle_call(crowd->in_order), heddle_rw(data), heddle_value(turn));
+}
+
+/* Each round: tasks on a datum of its own, at the same time as all other threads; then one on the shared datum, after
+ * the submission of the thread before it has returned. */
+static void *submit_rounds(void *arg)
+{
+	struct member *m = arg;
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < OWN_TASKS; i++)
+			m->status |= submit_turn(m->crowd, m->data, round * OWN_TASKS + i);
+		const int turn = round * THREADS + m->id;
+		wait_for(&m->crowd->turn, turn);
+		m->status |= submit_turn(m->crowd, m->crowd->shared, turn);
+		m->crowd->turn = turn + 1;
+	}
+	return NULL;
+}
+
+static void submit_all_at_once(const struct heddle_config *config)
+{
+	struct crowd crowd = {.rt = start_with(config)};
+	crowd.in_order = heddle_codelet_new(crowd.rt, .name = "in order", .cpu = take_turn);
+	long turns = 0;
+	struct member members[THREADS];
+	pthread_t threads[THREADS];
+	assert_ok(heddle_variable(crowd.rt, &turns, sizeof turns, &crowd.shared));
+	for (int i = 0; i < THREADS; i++) {
+		members[i] = (struct member){.crowd = &crowd, .id = i};
+		assert_ok(heddle_variable(crowd.rt, &members[i].own, sizeof(long), &members[i].data));
+	}
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, submit_rounds, &members[i]), 0);
+	for (int i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_ok(members[i].status);
+	}
+	assert_ok(heddle_wait_all(crowd.rt));
+	assert_ok(heddle_check(crowd.rt));
+	for (int i = 0; i < THREADS; i++) {
+		assert_ok(heddle_unregister(members[i].data));
+		assert_int_equal(members[i].own, ROUNDS * OWN_TASKS);
+	}
+	assert_ok(heddle_unregister(crowd.shared));
+	assert_int_equal(turns, ROUNDS * THREADS);
+	assert_ok(heddle_stop(crowd.rt));
+}
+
+/* Also with a window that all threads wait for, and with a worker that nobody drives while nobody waits. */
+static void tasks_of_fifty_threads_run_in_the_order_of_submission(void **state)
+{
+	(void)state;
+	static const int windows[] = {0, 1, 60};
+	for (size_t i = 0; i < 2 * sizeof windows / sizeof *windows; i++) {
+		struct heddle_config config = small_config();
+		config.window = windows[i / 2];
+		config.caller_works = (int)i % 2;
+		submit_all_at_once(&config);
+	}
+}
+
 struct spawner {
 	heddle_codelet *count;
 	atomic_int ran, spawn_at;
@@ -190,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(tasks_of_two_threads_run_in_the_order_of_submission),
+	    cmocka_unit_test(tasks_of_fifty_threads_run_in_the_order_of_submission),
 	    cmocka_unit_test(kernel_run_by_a_throttled_thread_may_submit),
 	    cmocka_unit_test(throttled_thread_goes_on_when_a_quarter_of_the_window_is_free),
 	    cmocka_unit_test(window_full_of_tasks_that_wait_for_the_program_lets_more_in),

@@ -41,7 +41,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 		struct hd_worker *from = &rt->workers[i];
 		if (from == w || from->class_id != w->class_id || from->node != w->node || from->pipeline > 1)
 			continue;
-		if (!from->running || rt->now - from->run_start < overdue) {
+		if (!from->held_back && (!from->running || rt->now - from->run_start < overdue)) {
 			in_time |= from->burst_size > 1 || from->staged.first;
 			continue;
 		}

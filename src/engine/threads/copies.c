@@ -32,6 +32,8 @@ void *hd_copier_main(void *arg)
 {
 	struct hd_copier *c = arg;
 	heddle_runtime *rt = c->rt;
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_OTHER};
+	hd_inside_enter(&here);
 	hd_core_enter(rt);
 	for (;;) {
 		struct hd_transfer *tr = c->queue;
@@ -61,6 +63,7 @@ void *hd_copier_main(void *arg)
 			hd_wake_blocked(rt, NULL); /* nothing moves any more: they must look for a deadlock */
 	}
 	hd_core_leave(rt);
+	hd_inside_leave(&here);
 	return NULL;
 }
 

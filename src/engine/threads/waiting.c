@@ -41,7 +41,9 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 {
 	struct hd_worker *w = &rt->workers[0];
 	struct hd_threads *th = rt->engine_state.threads;
-	int status = 0, outer = hd_inside_enter();
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
+	int status = 0;
+	hd_inside_enter(&here);
 	th->caller_busy = 1;
 	hd_worker_enter(w, HD_AWAKE);
 	waiter->event = &w->wake;
@@ -62,7 +64,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	atomic_store_explicit(&hd_seat_of(w)->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
 	th->caller_busy = 0;
-	hd_inside_leave(outer);
+	hd_inside_leave(&here);
 	hd_wake_blocked(rt, w); /* another waiting thread takes over worker 0 */
 	return status;
 }

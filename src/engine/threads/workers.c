@@ -284,7 +284,8 @@ void *hd_worker_main(void *arg)
 	int core = rt->platform->workers[w->id].core;
 	if (rt->config.bind && core >= 0)
 		hd_topology_bind(rt->topology, core);
-	hd_inside_enter(); /* the program's code in this thread is a kernel or a callback: it must not wait */
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
+	hd_inside_enter(&here); /* the program's code in this thread is a kernel or a callback: it must not wait */
 	hd_device_open(w);
 	hd_core_enter(rt);
 	count_one(rt, &th->n_seated);
@@ -301,5 +302,6 @@ void *hd_worker_main(void *arg)
 	}
 	hd_core_leave(rt);
 	hd_device_close(w);
+	hd_inside_leave(&here);
 	return NULL;
 }
