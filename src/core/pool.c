@@ -16,6 +16,12 @@ struct slab {
 	char pad[HD_SIZE_STEP - 2 * sizeof(void *) - 2 * sizeof(size_t)]; /* the tasks behind begin on a cache line */
 };
 
+unsigned hd_size_class(size_t task_size)
+{
+	size_t size_class = (task_size - 1) / HD_SIZE_STEP;
+	return size_class < HD_SIZE_CLASSES ? (unsigned)size_class : HD_SIZE_CLASSES;
+}
+
 static heddle_task *task_in(const struct slab *slab, size_t i)
 {
 	return (heddle_task *)((uintptr_t)(slab + 1) + i * slab->task_size);
@@ -26,27 +32,39 @@ static int is_large(unsigned size_class)
 	return size_class == HD_SIZE_CLASSES;
 }
 
-/* Adds a slab of free tasks, which are in no list yet. NULL when out of memory. */
-static struct slab *add_slab(struct hd_task_pool *pool, size_t n_tasks, size_t task_size, unsigned size_class)
+static size_t slab_bytes(const struct slab *slab)
 {
-	size_t bytes = sizeof(struct slab) + n_tasks * task_size;
-	struct slab *slab = is_large(size_class) ? aligned_alloc(HD_CACHE_LINE, bytes)
-	                                         : hd_arena_take(&pool->arena, bytes, HD_CACHE_LINE);
+	return sizeof(struct slab) + slab->n_tasks * slab->task_size;
+}
+
+static void *slab_memory(struct hd_task_pool *pool, size_t bytes, unsigned size_class)
+{
+	if (is_large(size_class))
+		return aligned_alloc(HD_CACHE_LINE, bytes);
+	hd_lock(&pool->growing);
+	void *memory = hd_arena_take(&pool->arena, bytes, HD_CACHE_LINE);
+	hd_unlock(&pool->growing);
+	return memory;
+}
+
+struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size)
+{
+	size_t rounded = hd_round_up(task_size, HD_SIZE_STEP), n_tasks = 1;
+	unsigned size_class = hd_size_class(task_size);
+	if (!is_large(size_class))
+		n_tasks = SLAB_TASKS;
+	struct slab *slab = slab_memory(pool, sizeof *slab + n_tasks * rounded, size_class);
 	if (!slab) {
 		hd_no_memory("tasks");
 		return NULL;
 	}
-	*slab =
-	    (struct slab){.next = pool->slabs, .prev_next = &pool->slabs, .task_size = task_size, .n_tasks = n_tasks};
-	if (slab->next)
-		slab->next->prev_next = &slab->next;
-	pool->slabs = slab;
-	pool->bytes += bytes;
+	*slab = (struct slab){.task_size = rounded, .n_tasks = n_tasks};
 	for (size_t i = 0; i < n_tasks; i++) {
 		heddle_task *t = task_in(slab, i);
 		t->size_class = (uint8_t)size_class;
 		atomic_init(&t->state, HD_OUTSIDE);
 		t->extra = NULL;
+		t->link.next = NULL;
 	}
 	return slab;
 }
@@ -57,7 +75,7 @@ static void remove_slab(struct hd_task_pool *pool, struct slab *slab)
 	*slab->prev_next = slab->next;
 	if (slab->next)
 		slab->next->prev_next = slab->prev_next;
-	pool->bytes -= sizeof(struct slab) + slab->n_tasks * slab->task_size;
+	pool->bytes -= slab_bytes(slab);
 	free(slab);
 }
 
@@ -94,21 +112,28 @@ static void give(struct hd_size_class *c, heddle_task *t)
 	c->n_open = 0;
 }
 
-static int grow(struct hd_task_pool *pool, unsigned size_class)
+heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab)
 {
-	struct slab *slab = add_slab(pool, SLAB_TASKS, (size_t)(size_class + 1) * HD_SIZE_STEP, size_class);
-	if (!slab)
-		return HEDDLE_E_MEMORY;
-	for (size_t i = SLAB_TASKS; i-- > 0;) /* backwards: so the lists have ascending addresses, for the prefetcher */
-		give(&pool->classes[size_class], task_in(slab, i));
-	return 0;
+	slab->next = pool->slabs;
+	slab->prev_next = &pool->slabs;
+	if (slab->next)
+		slab->next->prev_next = &slab->next;
+	pool->slabs = slab;
+	pool->bytes += slab_bytes(slab);
+	heddle_task *first = task_in(slab, 0);
+	if (is_large(first->size_class))
+		return first;
+	/* backwards: so the lists have ascending addresses, for the prefetcher */
+	for (size_t i = slab->n_tasks; i-- > 0;)
+		give(&pool->classes[first->size_class], task_in(slab, i));
+	return hd_pool_take_bundle(pool, first->size_class);
 }
 
 heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class)
 {
-	struct hd_size_class *c = &pool->classes[size_class];
-	if (!c->bundles && !c->open && grow(pool, size_class))
+	if (is_large(size_class))
 		return NULL;
+	struct hd_size_class *c = &pool->classes[size_class];
 	heddle_task *first = c->bundles;
 	if (first) {
 		c->bundles = first->link.prev;
@@ -120,28 +145,33 @@ heddle_task *hd_pool_take_bundle(struct hd_task_pool *pool, unsigned size_class)
 	return first;
 }
 
-heddle_task *hd_pool_take(struct hd_task_pool *pool, unsigned size_class)
+/* Puts all but the first task of a bundle, the only free ones, into the open bundle. */
+static void open_bundle(struct hd_size_class *c, heddle_task *bundle)
 {
-	struct hd_size_class *c = &pool->classes[size_class];
-	if (!c->open) {
-		heddle_task *bundle = hd_pool_take_bundle(pool, size_class);
-		c->open = bundle;
-		c->n_open = 0;
-		for (const heddle_task *t = bundle; t; t = t->link.next)
-			c->n_open++;
-	}
-	heddle_task *t = c->open;
-	if (t) {
-		c->open = t->link.next;
-		c->n_open--;
-	}
-	return t;
+	c->open = bundle->link.next;
+	c->n_open = 0;
+	for (const heddle_task *t = c->open; t; t = t->link.next)
+		c->n_open++;
 }
 
-heddle_task *hd_pool_take_large(struct hd_task_pool *pool, size_t size)
+heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size)
 {
-	struct slab *slab = add_slab(pool, 1, hd_round_up(size, HD_SIZE_STEP), HD_SIZE_CLASSES);
-	return slab ? task_in(slab, 0) : NULL;
+	unsigned size_class = hd_size_class(task_size);
+	struct hd_size_class *c = &pool->classes[size_class];
+	if (!is_large(size_class) && c->open) {
+		heddle_task *t = c->open;
+		c->open = t->link.next;
+		c->n_open--;
+		return t;
+	}
+	heddle_task *bundle = hd_pool_take_bundle(pool, size_class);
+	if (!bundle) {
+		struct slab *slab = hd_pool_make(pool, task_size);
+		bundle = slab ? hd_pool_add(pool, slab) : NULL;
+	}
+	if (bundle && !is_large(size_class))
+		open_bundle(c, bundle);
+	return bundle;
 }
 
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)

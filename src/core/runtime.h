@@ -235,8 +235,11 @@ struct hd_handles {
 	heddle_data *list;      /* all handles, the newest first */
 	heddle_data *next_left; /* the handle that heddle_stop looks at next; hd_data_destroy moves it on */
 	heddle_data *free;      /* freed handles, whose memory is used again; linked by `next` */
-	struct hd_arena arena;  /* the memory of all handles */
-	uint32_t n_made;        /* how many were ever made: the number of the next one */
+	/* The memory of all handles. It has a lock of its own, below the core lock, so that a thread can take memory
+	 * from the system while others are in the core. */
+	struct hd_lock growing;
+	struct hd_arena arena; /* lock growing */
+	uint32_t n_made;       /* how many were ever made: the number of the next one */
 };
 
 /* What the program is told. */

@@ -134,22 +134,33 @@ static int push(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t, uint
 
 /* --- Tasks of the core -------------------------------------------------------------------------------------------- */
 
+/* Takes free tasks from the pool. If it has none, a new slab is made before the core is entered again. */
+static heddle_task *fetch_bundle(heddle_runtime *rt, size_t size)
+{
+	hd_core_enter(rt);
+	heddle_task *t = hd_pool_take_bundle(&rt->pool, hd_size_class(size));
+	hd_core_leave(rt);
+	if (t)
+		return t;
+	struct slab *slab = hd_pool_make(&rt->pool, size);
+	if (!slab)
+		return NULL;
+	hd_core_enter(rt);
+	t = hd_pool_add(&rt->pool, slab);
+	hd_core_leave(rt);
+	return t;
+}
+
 /* Takes the memory of a task from the thread's list of free tasks. If the list is empty, a bundle from the pool fills
  * it. */
 static heddle_task *take_memory(heddle_runtime *rt, struct hd_submitter *s, size_t size)
 {
-	size_t size_class = (size - 1) / HD_SIZE_STEP;
-	if (HD_UNLIKELY(size_class >= HD_SIZE_CLASSES)) {
-		hd_core_enter(rt);
-		heddle_task *large = hd_pool_take_large(&rt->pool, size);
-		hd_core_leave(rt);
-		return large;
-	}
+	unsigned size_class = hd_size_class(size);
+	if (HD_UNLIKELY(size_class == HD_SIZE_CLASSES))
+		return fetch_bundle(rt, size);
 	heddle_task *t = s->free[size_class];
 	if (HD_UNLIKELY(!t)) {
-		hd_core_enter(rt);
-		t = hd_pool_take_bundle(&rt->pool, (unsigned)size_class);
-		hd_core_leave(rt);
+		t = fetch_bundle(rt, size);
 		if (!t)
 			return NULL;
 	}
@@ -193,9 +204,7 @@ static size_t task_size(size_t n_accesses, size_t value_bytes)
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
 {
 	HD_HELD(&rt->lock);
-	size_t size = task_size(n_accesses, 0), size_class = (size - 1) / HD_SIZE_STEP;
-	heddle_task *t = size_class < HD_SIZE_CLASSES ? hd_pool_take(&rt->pool, (unsigned)size_class)
-	                                              : hd_pool_take_large(&rt->pool, size);
+	heddle_task *t = hd_pool_take(&rt->pool, task_size(n_accesses, 0));
 	if (!t)
 		return NULL;
 	clear(rt, t);

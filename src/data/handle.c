@@ -164,17 +164,26 @@ static size_t handle_size(const heddle_runtime *rt)
 	return sizeof(heddle_data) + rt->n_nodes * sizeof(struct hd_replica);
 }
 
-/* Takes a handle, cleared to zeros, from the runtime; NULL when out of memory. The lock is held, also for
- * give_handle. */
-static heddle_data *take_handle(heddle_runtime *rt)
+/* Takes a freed handle. NULL: there is none. The lock is held, also for give_handle. */
+static heddle_data *reuse_handle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	heddle_data *d = rt->handles.free;
-	if (d) {
-		hd_unpoison(d, handle_size(rt));
-		rt->handles.free = d->next;
-	} else {
+	if (!d)
+		return NULL;
+	hd_unpoison(d, handle_size(rt));
+	rt->handles.free = d->next;
+	return d;
+}
+
+/* Clears `d` to zeros, or memory for a new handle if it is NULL. NULL when out of memory. Needs no lock: this may take
+ * a system call. */
+static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d)
+{
+	if (!d) {
+		hd_lock(&rt->handles.growing);
 		d = hd_arena_take(&rt->handles.arena, handle_size(rt), _Alignof(heddle_data));
+		hd_unlock(&rt->handles.growing);
 	}
 	if (!d) {
 		hd_no_memory("a handle");
@@ -227,8 +236,9 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	if (status)
 		return status;
 	hd_core_enter(rt);
-	heddle_data *d = take_handle(rt);
+	heddle_data *d = reuse_handle(rt);
 	hd_core_leave(rt); /* the rest takes time, and needs no lock until the handle is listed */
+	d = begin_handle(rt, d);
 	if (!d)
 		return HEDDLE_E_MEMORY;
 	status = fill(d, parts, n_parts);
@@ -257,7 +267,7 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 {
 	HD_HELD(&d->rt->lock);
-	heddle_data *copy = take_handle(d->rt);
+	heddle_data *copy = begin_handle(d->rt, reuse_handle(d->rt));
 	if (!copy)
 		return HEDDLE_E_MEMORY;
 	if (fill(copy, d->extra && d->extra->parts ? d->extra->parts : &d->part, hd_data_n_parts(d))) {
