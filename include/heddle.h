@@ -6,6 +6,7 @@
  *   runtime.h   start and stop a runtime, its settings, waiting
  *   data.h      the data that tasks read and write
  *   task.h      codelets (what to run) and tasks (one run of a codelet on some data)
+ *   event.h     tasks that end later than their kernel
  *   platform.h  the description of a machine, real or not
  *   model.h     performance models
  *   policy.h    scheduling policies, the shipped ones and your own
@@ -29,6 +30,7 @@
 #include <heddle/runtime.h>
 #include <heddle/data.h>
 #include <heddle/task.h>
+#include <heddle/event.h>
 #include <heddle/platform.h>
 #include <heddle/model.h>
 #include <heddle/policy.h>

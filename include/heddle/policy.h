@@ -10,8 +10,9 @@
  *                  task may be kept for a better worker, but not for ever: when every worker is idle, nothing is being
  *                  moved and pick has refused them all, the run has stopped (the core reports HEDDLE_E_DEADLOCK).
  *   started(task)  the kernel begins (optional)
- *   done(task)     the kernel has ended; or it never began, for lack of memory: every picked task comes here once
- *                  (optional)
+ *   done(task)     the kernel has ended, and its worker is free; or it never began, for lack of memory: every picked
+ *                  task comes here once (optional). A task that ends by an event (heddle_detach) ends later: only then
+ *                  its successors become ready
  *
  * Only tasks that at least one worker can run are given. A picked task must be one that heddle_task_can_run(task,
  * worker) allows. Budget: O(log n) per call in the number of ready tasks.

@@ -108,6 +108,11 @@ struct heddle_codelet_desc {
 	/* HEDDLE_MODEL_GIVEN: the execution time on a class of the runtime's platform, us; NAN: unknown. Called once
 	 * per footprint and class, so a value that changes the time must be part of `footprint`. */
 	double (*time)(const struct heddle_size *size, unsigned class_id);
+	/* Virtual time, for tasks that end by an event (heddle_detach): us from the end of the kernel on a class of the
+	 * platform until the task ends; 0 or NAN: it ends with its kernel. Called once per footprint and class. NULL:
+	 * as long as the platform says for a codelet named CODELET.event; if it says nothing, the task ends with its
+	 * kernel */
+	double (*event_time)(const struct heddle_size *size, unsigned class_id);
 	/* Whether this worker may run this task; NULL: every worker with a kernel may. Called for all workers when a
 	 * task is submitted (if none may, heddle_submit returns HEDDLE_E_NO_WORKER) and while tasks are scheduled, by
 	 * one thread at a time. It must be quick, always give the same answer for a task, and call no functions of

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const state_names[] = {"outside", "waiting", "ready",    "picked",
-                                          "staged",  "running", "released", "ended"};
+static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked", "staged",
+                                          "running", "detached", "released", "ended"};
 
 static int is_live(const heddle_task *t)
 {
@@ -288,9 +288,31 @@ static int check_task(const struct hd_check *c, const struct hd_checked_task *se
 	if (t->refs != 1 + seen->edges && t->refs != 2 + seen->edges)
 		return hd_broken("task %llu: %u explicit dependencies lead to it; refs says %u", order, seen->edges,
 		                 t->refs);
+	unsigned n_events = t->extra ? t->extra->n_events : 0;
+	if ((state == HD_DETACHED && !n_events) || (n_events && state != HD_RUNNING && state != HD_DETACHED))
+		return hd_broken("task %llu, %s, waits for %u events", order, state_names[state], n_events);
 	if (t->codelet && state >= HD_PICKED && t->worker >= c->rt->n_workers)
 		return hd_broken("task %llu: there is no worker %u", order, t->worker);
 	return 0;
+}
+
+/* All tasks that wait for events are counted, and each event is waited for or not in use. */
+static int check_events(struct hd_check *c)
+{
+	heddle_runtime *rt = c->rt;
+	uint64_t n_detached = 0, n_events = hd_events_free(rt);
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		n_detached += hd_check_state(t) == HD_DETACHED;
+		n_events += t->extra ? t->extra->n_events : 0;
+	}
+	if (n_detached != rt->count.detached)
+		return hd_broken("%llu tasks wait for events; n_detached says %llu", (unsigned long long)n_detached,
+		                 (unsigned long long)rt->count.detached);
+	return n_events == rt->events.n_made
+	           ? 0
+	           : hd_broken("%llu events are waited for or not in use; n_made of events says %llu",
+	                       (unsigned long long)n_events, (unsigned long long)rt->events.n_made);
 }
 
 static int check_tasks(struct hd_check *c)
@@ -408,7 +430,7 @@ int hd_check(heddle_runtime *rt)
 	static int (*const steps[])(struct hd_check *) = {
 	    collect_tasks, hd_check_collect_data, check_queues,  check_workers, hd_check_chains,   hd_check_accesses,
 	    check_edges,   check_tasks,           compare_loads, hd_check_data, hd_check_memories, check_pool,
-	    check_inlet,   check_waiters,         check_holds,
+	    check_inlet,   check_waiters,         check_holds,   check_events,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

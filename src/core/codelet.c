@@ -1,5 +1,6 @@
 /* Codelets: a copy of what the program described, and what follows from it for this machine: which classes of workers
  * can run it, and with which kernel. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
@@ -285,6 +286,69 @@ void hd_codelet_record(heddle_task *t, unsigned class_id, double us)
 		hd_perf_record(e, class_id, us);
 }
 
+/* --- Times of events ---------------------------------------------------------------------------------------------- */
+
+/* Makes the model CODELET.event. It is of the codelet's kind, unless the program gives the times. */
+static int make_event_model(heddle_codelet *c)
+{
+	HD_HELD(&c->rt->lock);
+	struct heddle_codelet_desc desc = c->desc;
+	char *name = hd_format("%s.event", c->desc.name);
+	if (!name)
+		return hd_no_memory("a codelet");
+	desc.name = name;
+	desc.time = c->desc.event_time;
+	if (c->desc.event_time)
+		desc.model = HEDDLE_MODEL_GIVEN;
+	else if (c->desc.model == HEDDLE_MODEL_GIVEN)
+		desc.model = HEDDLE_MODEL_HISTORY;
+	int status = hd_perf_model(c->rt->perf, &desc, &c->event_model);
+	free(name);
+	return status;
+}
+
+/* Whether the platform has times for the codelet's events. */
+static int platform_has_events(const heddle_codelet *c)
+{
+	const struct heddle_platform *p = c->rt->platform;
+	size_t length = strlen(c->desc.name);
+	for (size_t i = 0; i < p->n_kernels; i++)
+		if (strncmp(p->kernels[i].codelet, c->desc.name, length) == 0 &&
+		    strcmp(p->kernels[i].codelet + length, ".event") == 0)
+			return 1;
+	return 0;
+}
+
+void hd_codelet_open_event(heddle_codelet *c)
+{
+	HD_HELD(&c->rt->lock);
+	if (!c->event_model && !c->rt->engine->times_are_given && !c->desc.event_time)
+		make_event_model(c);
+}
+
+void hd_codelet_record_event(heddle_task *t, double us)
+{
+	const heddle_codelet *c = t->codelet;
+	HD_HELD(&c->rt->lock);
+	if (!c->event_model || c->rt->engine->times_are_given)
+		return;
+	struct hd_perf_entry *e = hd_task_entry(t, c->event_model);
+	if (e)
+		hd_perf_record(e, c->rt->workers[t->worker].class_id, us);
+}
+
+int hd_codelet_event_time(const heddle_task *t, unsigned class_id, double *us)
+{
+	*us = 0;
+	if (HD_LIKELY(!t->codelet->event_model))
+		return 0;
+	const struct hd_perf_entry *e = hd_task_entry(t, t->codelet->event_model);
+	if (!e)
+		return HEDDLE_E_MEMORY;
+	*us = fmax(0, hd_perf_time(e, class_id)); /* NAN, an unknown time, counts as 0 */
+	return 0;
+}
+
 void hd_codelet_free(heddle_codelet *c)
 {
 	for (size_t i = 0; i < c->n_choices; i++) {
@@ -326,6 +390,8 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 		status = hd_perf_model(rt->perf, &c->desc, &c->model);
 	if (!status)
 		status = open_choices(rt, c, desc);
+	if (!status && rt->engine->times_are_given && (desc->event_time || platform_has_events(c)))
+		status = make_event_model(c);
 	if (!status) {
 		c->id = rt->n_codelets++;
 		c->next = rt->codelets;

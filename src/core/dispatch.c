@@ -2,7 +2,9 @@
  * that it gives to a worker is staged, begun and ended there. Everything runs under the core lock.
  *
  *   tell_policy (policy.ready) ──► fill: ask_policy (policy.pick) ──► assign: hd_stage ──► staged
- *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_end in task_life.c
+ *   ──► hd_core_take, hd_core_begin, the kernel, hd_core_finish ──► hd_core_conclude ──► hd_core_end in task_life.c
+ *
+ * A task that ends by events waits for them between hd_core_finish and hd_core_conclude: event.c.
  */
 #include <stdlib.h>
 #include "runtime.h"
@@ -364,33 +366,44 @@ static unsigned given_to(const struct hd_worker *w, const heddle_task *t)
 	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : w->id;
 }
 
+void hd_core_conclude(heddle_task *t, double start, double end, double now)
+{
+	struct hd_worker *w = &t->codelet->rt->workers[t->worker];
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	/* Another worker may have finished a later task and taken the lock first. */
+	rt->outcome.last_end = now > rt->outcome.last_end ? now : rt->outcome.last_end;
+	if (HD_UNLIKELY(rt->recorder != NULL))
+		hd_record_task(rt->recorder, t, start, end);
+	hd_stage_end(t, w->node);
+	rt->dispatch.releaser = (int)w->id;
+	hd_core_end(rt, t, t->status);
+}
+
 void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now)
 {
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
-	/* Another worker may have finished a later task and taken the lock first. */
-	rt->outcome.last_end = now > rt->outcome.last_end ? now : rt->outcome.last_end;
 	w->busy += now - start;
 	w->waits_since = now;
 	w->running = NULL;
 	w->in_flight--;
 	rt->count.running--;
 	if (!t->status)
-		t->status = status; /* now, so that the record below has it */
+		t->status = status;
 	if (!status && !rt->engine->times_are_given) {
 		hd_perf_record(t->perf, w->class_id, now - start);
 		if (HD_UNLIKELY(t->choice))
 			hd_codelet_record(t, w->class_id, now - start);
 	}
-	if (HD_UNLIKELY(rt->recorder != NULL))
-		hd_record_task(rt->recorder, t, start, now);
 	if (rt->sched.policy->done) {
 		double began = policy_begins(rt);
 		rt->sched.policy->done(rt->sched.state, t, given_to(w, t));
 		policy_ends(rt, began);
 	}
-	hd_stage_end(t, w->node);
-	rt->dispatch.releaser = (int)w->id;
-	hd_core_end(rt, t, status);
+	if (HD_UNLIKELY(t->extra && t->extra->detached))
+		hd_event_await(t, start, now);
+	else
+		hd_core_conclude(t, start, now, now);
 }

@@ -14,6 +14,14 @@ static void describe_chain(FILE *out, const heddle_data *d)
 	        hd_data_name(d, name, sizeof name), hd_data_is_held(d) ? ", acquired by the program" : "");
 }
 
+/* What a task waits for whose kernel has returned: "waits for 2 events since 3.2 s". */
+static void describe_events(FILE *out, const heddle_task *t)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	fprintf(out, "waits for %u event%s since %.3g s", t->extra->n_events, t->extra->n_events == 1 ? "" : "s",
+	        1e-6 * (rt->engine->now(rt) - t->extra->returned));
+}
+
 struct list {
 	FILE *out;
 	int shown;
@@ -24,12 +32,14 @@ static void describe_task(const heddle_task *t, void *arg)
 	struct list *l = arg;
 	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
-	if ((state != HD_READY && state != HD_PICKED) || l->shown++ >= 8)
+	if ((state != HD_READY && state != HD_PICKED && state != HD_DETACHED) || l->shown++ >= 8)
 		return;
 	char title[HD_TITLE];
 	fprintf(l->out, "; %s ", hd_task_title(t, title, sizeof title));
 	if (state == HD_READY)
 		fprintf(l->out, "is ready");
+	else if (state == HD_DETACHED)
+		describe_events(l->out, t);
 	else
 		fprintf(l->out, "waits for its data on %s", t->codelet->rt->platform->workers[t->worker].name);
 }
@@ -265,6 +275,7 @@ static void print_state(const struct dump *dump, const heddle_task *t, unsigned 
 			fputs("the program has its datum, until it releases it", dump->out);
 		break;
 	case HD_RUNNING: fprintf(dump->out, "runs on %s", worker); break;
+	case HD_DETACHED: describe_events(dump->out, t); break;
 	default: fputs("has ended, its callback runs", dump->out); break;
 	}
 	if (t->status)
@@ -308,6 +319,8 @@ static void print_all(const struct dump *dump)
 	fprintf(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
 	        (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
 	        (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
+	fprintf(out, "tasks whose kernel has returned and that wait for events: %llu\n",
+	        (unsigned long long)rt->count.detached);
 	fprintf(out, "submitted and not looked at yet: %llu\n", (unsigned long long)(tail - rt->inlet.head));
 	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
 	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);

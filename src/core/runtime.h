@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 #include <heddle/driver.h>
+#include <heddle/event.h>
 #include <heddle/policy.h>
 #include <heddle/runtime.h>
 #include "base/lock.h"
@@ -217,7 +218,8 @@ struct hd_counts {
 	uint64_t held; /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
-	unsigned calling; /* callbacks being run */
+	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
+	unsigned calling;  /* callbacks being run */
 	/* threads that run a kernel or a callback and wait in hd_throttle; those of them that run a callback */
 	unsigned held_back, calls_held_back;
 	unsigned reacting; /* threads that wait for one task or datum: they must be told at once when it has ended */
@@ -228,6 +230,17 @@ struct hd_waits {
 	struct hd_waiter *waiters; /* threads that wait now; each record is on the stack of its thread */
 	struct hd_hold *holds;     /* owned; data that threads have acquired or asked for, the newest first */
 	int news;                  /* something has happened that may end a wait: hd_wake_waiters must be called */
+};
+
+/* The events that end tasks: event.c. */
+struct hd_events {
+	struct hd_arena arena;      /* the memory of all events */
+	heddle_event *first, *last; /* those that are not in use; `last` is undefined while `first` is NULL */
+	uint64_t n_made;            /* how many there are, in use or not */
+	/* Threads inside heddle_fulfill: heddle_stop may run as soon as their task has ended, and waits for them.
+	 * pairs: a thread that leaves decrements with release, hd_events_close loads with acquire, so that the runtime
+	 * is freed after the thread's last access to it. */
+	_Atomic unsigned fulfilling;
 };
 
 /* The handles of data: data/handle.c. */
@@ -309,6 +322,7 @@ struct heddle_runtime {
 	struct hd_task_pool pool;
 	struct hd_memory *memories; /* owned; per node */
 	struct hd_handles handles;
+	struct hd_events events;
 	heddle_codelet *codelets; /* owned; the newest first */
 	uint32_t n_codelets;
 	uint64_t n_walks;             /* how often heddle_task_successors was called */
@@ -401,9 +415,20 @@ void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
 void hd_core_hungry(struct hd_worker *w);
 /* Takes the first staged task of a worker; NULL: it has none. */
 heddle_task *hd_core_take(struct hd_worker *w);
-/* Book-keeping when a worker begins a task, and when it has ended one. Times in us. */
+/* Book-keeping when a worker begins a task, and when its kernel has returned. Times in us. */
 void hd_core_begin(struct hd_worker *w, heddle_task *t, double now);
 void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now);
+/* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
+void hd_core_conclude(heddle_task *t, double start, double end, double now);
+/* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
+ * waits for them. */
+void hd_event_await(heddle_task *t, double start, double now);
+/* Makes an event, for which the running task will wait. NULL when out of memory. */
+heddle_event *hd_event_make(heddle_task *t);
+/* The event has happened: the task ends if its kernel has returned and this was the last event. */
+void hd_event_fulfill(heddle_event *e, double now);
+/* How many events are not in use, by counting them. */
+uint64_t hd_events_free(heddle_runtime *rt);
 /* Undoes hd_core_begin for a task of a burst that has not run: it is the worker's first staged task again. */
 void hd_core_unbegin(struct hd_worker *w, heddle_task *t);
 /* Moves those staged tasks of `from` that `to` can run as well to the staged tasks of `to`, in their order. */
@@ -414,8 +439,8 @@ double hd_core_expected(const heddle_task *t);
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
-/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle, no copy is under way,
- * and no worker whose thread does not wait there has a task or is about to look for one. */
+/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle, no copy is under way, no
+ * task waits for events, and no worker whose thread does not wait there has a task or is about to look for one. */
 int hd_core_still(heddle_runtime *rt);
 /* wait.c: whether tasks are unfinished, nothing moves, and no thread that is known to this runtime can change that. */
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);
@@ -498,6 +523,9 @@ double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
 struct hd_perf_entry *hd_task_entry(const heddle_task *t, struct hd_perf_model *model);
 /* Folds what the codelet's own footprint function returns into the task's footprint. HEDDLE_E_MEMORY. */
 int hd_task_add_footprint(heddle_task *t);
+
+/* event.c: for heddle_stop, without the lock: waits until no thread is inside heddle_fulfill. */
+void hd_events_close(heddle_runtime *rt);
 
 /* acquire.c */
 /* Whether some thread of the program has acquired the datum. */

@@ -88,6 +88,7 @@ enum hd_task_state {
 	HD_PICKED,   /* a worker has been chosen; its data are being brought there */
 	HD_STAGED,   /* its data have arrived: it is in the queue of its worker, or the program holds its datum */
 	HD_RUNNING,  /* its worker has begun it */
+	HD_DETACHED, /* its kernel has returned, and the task waits for its events: event.c */
 	HD_RELEASED, /* its accesses are given back; only its callback is left */
 	HD_ENDED     /* its callback has returned, too */
 };
@@ -104,7 +105,11 @@ struct hd_task_extra {
 	unsigned n_preds; /* how many of `before` had not ended when the task entered the graph */
 	/* 1 + the worker that the policy gave the task to, if another worker has taken it over; 0: nobody has. */
 	unsigned picked_by;
-	char *message; /* owned: why it failed, in the words of heddle_fail or of the library */
+	/* For a task that ends by events. */
+	uint8_t detached;         /* its kernel has asked for events */
+	unsigned n_events;        /* how many of them are not fulfilled */
+	double started, returned; /* us: when its kernel began and returned; set when it has returned */
+	char *message;            /* owned: why it failed, in the words of heddle_fail or of the library */
 	/* Owned: for a cancelled task, which task failed and why. NULL: not known, or out of memory. */
 	char *cause;
 };
@@ -219,9 +224,12 @@ enum { HD_MAX_PREDS = (1 << 21) - 1, HD_MAX_CHOICES = UINT16_MAX };
 
 struct heddle_codelet {
 	heddle_runtime *rt;
-	heddle_codelet *next;             /* in the runtime's list */
-	struct heddle_codelet_desc desc;  /* its name and its modes are owned; implementations is NULL */
-	struct hd_perf_model *model;      /* borrowed from the runtime's models */
+	heddle_codelet *next;            /* in the runtime's list */
+	struct heddle_codelet_desc desc; /* its name and its modes are owned; implementations is NULL */
+	struct hd_perf_model *model;     /* borrowed from the runtime's models */
+	/* Borrowed, too: how long after its kernel a task ends by events. Its name is CODELET.event. NULL: no task of
+	 * the codelet has asked for an event; in virtual time: nobody says how long. */
+	struct hd_perf_model *event_model;
 	uint32_t id;                      /* number in traces */
 	uint64_t footprint_seed;          /* where the footprints of its tasks begin: the hash of its name */
 	uint64_t last_footprint;          /* a cache of one: the footprint that was looked up last in `model` ... */
@@ -342,6 +350,13 @@ int hd_codelet_no_worker(const heddle_codelet *c);
 void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate);
 /* Adds the time that the task took to the model of its implementation. */
 void hd_codelet_record(heddle_task *t, unsigned class_id, double us);
+/* Makes the model of the times from the ends of kernels to the ends of tasks, if it can be made: for lack of memory
+ * these times are not measured. */
+void hd_codelet_open_event(heddle_codelet *c);
+/* Adds such a time, us, to the model. */
+void hd_codelet_record_event(heddle_task *t, double us);
+/* In virtual time: how long after its kernel, us, the task ends on a class; 0: with its kernel. HEDDLE_E_MEMORY. */
+int hd_codelet_event_time(const heddle_task *t, unsigned class_id, double *us);
 static inline heddle_kernel hd_task_kernel(const heddle_task *t, unsigned class_id)
 {
 	return HD_UNLIKELY(t->choice) ? t->codelet->choices[t->choice - 1].kernel : t->codelet->kernels[class_id];

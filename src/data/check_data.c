@@ -217,12 +217,12 @@ int hd_check_chains(struct hd_check *c)
 
 /* --- What the tasks' accesses say --------------------------------------------------------------------------------- */
 
-/* Whether the task has all its data: it is about to run, runs, or is the control of a heddle_acquire that has been
- * granted. */
+/* Whether the task has all its data: it is about to run, runs, waits for its events, or is the control of a
+ * heddle_acquire that has been granted. */
 static int has_begun(const heddle_task *t)
 {
 	unsigned state = hd_check_state(t);
-	return state == HD_STAGED || state == HD_RUNNING;
+	return state == HD_STAGED || state == HD_RUNNING || state == HD_DETACHED;
 }
 
 static int count_pin(struct hd_check *c, const struct hd_access *a)

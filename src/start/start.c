@@ -164,6 +164,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_task_forget_all(rt);
 	hd_pool_close(&rt->pool);
 	hd_arena_close(&rt->handles.arena);
+	hd_arena_close(&rt->events.arena);
 	heddle_platform_free(rt->platform);
 	free_config(&rt->config);
 	hd_hops_close(&rt->hops);
@@ -296,6 +297,7 @@ int heddle_stop(heddle_runtime *rt)
 	int status = heddle_wait_all(rt);
 	int home = bring_home(rt);
 	int saved = hd_perf_save(rt->perf);
+	hd_events_close(rt);
 	free_runtime(rt);
 	return status ? status : home ? home : saved;
 }

@@ -206,6 +206,10 @@ static void counters_are_compared(void **state)
 	BREAKS(&s, s.rt->count.transfers, kept + 1, "n_transfers");
 	BREAKS(&s, s.rt->count.asleep, kept + 1, "n_asleep");
 	BREAKS(&s, s.rt->count.calling, kept + 1, "n_calling");
+	BREAKS(&s, s.rt->count.detached, 1, "n_detached");
+	BREAKS(&s, s.rt->events.n_made, 1, "n_made");
+	BREAKS(&s, s.first->extra->n_events, 1, "n_made");
+	BREAKS(&s, s.last->extra, &(struct hd_task_extra){.n_events = 1}, "waits for 1 events");
 	BREAKS(&s, s.rt->dispatch.n_batch, s.rt->dispatch.max_batch + 1, "batch");
 	BREAKS(&s, s.rt->inlet.next_order, 1, "number");
 	end_scene(&s);

@@ -1,8 +1,9 @@
-/* The clock of the virtual engine, which goes from event to event: the end of a kernel, or of a transfer (sharing.c).
+/* The clock of the virtual engine, which goes from event to event: the end of a kernel, of a task that ends later than
+ * its kernel, or of a transfer (sharing.c).
  * No kernel is run and no byte is moved. The same submissions from one thread give the same schedule every time.
  *
- * A kernel lasts as long as the platform or its codelet says, times a random factor if the setting noise asks for
- * it. */
+ * A kernel lasts as long as the platform or its codelet says, times a random factor if the setting noise asks for it.
+ * So does the time from the end of a kernel to that of its task. */
 #include <math.h>
 #include <stdlib.h>
 #include "virtual.h"
@@ -14,10 +15,11 @@ static int before(const struct event *a, const struct event *b)
 	return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
-/* The heap has room: a worker runs one kernel at a time, and so has at most one event. */
-static void push_event(struct hd_virtual *v, double time, struct hd_worker *w)
+/* The heap has room for one event per worker, which runs one kernel at a time; for those that end tasks, make_room
+ * makes more. */
+static void push_event(struct hd_virtual *v, struct event e)
 {
-	struct event e = {time, v->next_order++, w};
+	e.order = v->next_order++;
 	size_t i = v->n_events++;
 	while (i && before(&e, &v->heap[(i - 1) / 2])) {
 		v->heap[i] = v->heap[(i - 1) / 2];
@@ -42,14 +44,32 @@ static struct event pop_event(struct hd_virtual *v)
 	return top;
 }
 
-static double duration(heddle_runtime *rt, const struct hd_worker *w, const heddle_task *t)
+/* Room for one more event that ends a task. HEDDLE_E_MEMORY. */
+static int make_room(heddle_runtime *rt, struct hd_virtual *v)
 {
-	double us = hd_perf_time(t->perf, w->class_id);
+	if (v->n_waiting + rt->n_workers < v->max_events)
+		return 0;
+	struct event *larger = realloc(v->heap, 2 * v->max_events * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("the virtual engine");
+	v->heap = larger;
+	v->max_events *= 2;
+	return 0;
+}
+
+/* A time with the random factor that the setting noise asks for. */
+static double with_noise(heddle_runtime *rt, double us)
+{
 	if (rt->config.noise > 0) {
 		double factor = 1 + rt->config.noise * hd_rng_normal(&rt->engine_state.virtual_->rng);
 		us *= factor > 0.1 ? factor : 0.1;
 	}
-	return us + rt->config.sched_cost;
+	return us;
+}
+
+static double duration(heddle_runtime *rt, const struct hd_worker *w, const heddle_task *t)
+{
+	return with_noise(rt, hd_perf_time(t->perf, w->class_id)) + rt->config.sched_cost;
 }
 
 /* us that the init kernels take which must run before the task, on the private copies that are not neutral yet. */
@@ -72,7 +92,7 @@ static void virtual_worker_ready(struct hd_worker *w)
 		return;
 	hd_core_begin(w, t, v->now);
 	double us = t->special & HD_TASK_PRIVATE ? init_duration(w->rt, w, t) : 0;
-	push_event(v, v->now + us + duration(w->rt, w, t), w);
+	push_event(v, (struct event){.time = v->now + us + duration(w->rt, w, t), .worker = w});
 }
 
 /* --- The clock ---------------------------------------------------------------------------------------------------- */
@@ -82,13 +102,43 @@ static double virtual_now(heddle_runtime *rt)
 	return rt->engine_state.virtual_->now;
 }
 
+/* If the task ends later than its kernel, which ends now, makes its event. *us: how much later. */
+static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event **event)
+{
+	int status = hd_codelet_event_time(t, w->class_id, us);
+	if (status || *us <= 0)
+		return status;
+	status = make_room(w->rt, w->rt->engine_state.virtual_);
+	if (!status)
+		*event = hd_event_make(t);
+	return status || *event ? status : HEDDLE_E_MEMORY;
+}
+
 static void finish_kernel(heddle_runtime *rt, struct hd_worker *w)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	hd_core_finish(w, w->running, 0, w->run_start, v->now);
+	heddle_event *event = NULL;
+	double us;
+	int status = detach(w, w->running, &us, &event);
+	if (HD_UNLIKELY(status))
+		hd_task_message(w->running, heddle_last_error());
+	hd_core_finish(w, w->running, status, w->run_start, v->now);
+	if (HD_UNLIKELY(event != NULL)) {
+		v->n_waiting++;
+		push_event(v, (struct event){.time = v->now + with_noise(rt, us), .task_ends = event});
+	}
 	hd_core_refill(w);
 	hd_core_call_back(rt);
 	virtual_worker_ready(w);
+}
+
+static void finish_task(heddle_runtime *rt, heddle_event *event)
+{
+	struct hd_virtual *v = rt->engine_state.virtual_;
+	v->n_waiting--;
+	hd_event_fulfill(event, v->now);
+	hd_core_settle(rt);
+	rt->dispatch.releaser = -1;
 }
 
 /* Goes on to the next event and does what follows from it. Returns 0 when there is no event. */
@@ -100,7 +150,10 @@ static int advance(heddle_runtime *rt)
 	if (v->n_events && v->heap[0].time <= v->arrives) {
 		struct event e = pop_event(v);
 		v->now = rt->now = e.time;
-		finish_kernel(rt, e.worker);
+		if (HD_UNLIKELY(e.task_ends != NULL))
+			finish_task(rt, e.task_ends);
+		else
+			finish_kernel(rt, e.worker);
 		return 1;
 	}
 	if (!v->n_active)
@@ -173,7 +226,8 @@ static int virtual_open(heddle_runtime *rt)
 	if (!v)
 		return hd_no_memory("the virtual engine");
 	rt->engine_state.virtual_ = v;
-	v->heap = calloc(rt->n_workers + 1, sizeof *v->heap);
+	v->max_events = rt->n_workers + 1;
+	v->heap = calloc(v->max_events, sizeof *v->heap);
 	v->in = calloc(rt->n_nodes, sizeof *v->in);
 	v->out = calloc(rt->n_nodes, sizeof *v->out);
 	v->active = calloc(2 * rt->n_nodes, sizeof(struct channel *));

@@ -10,11 +10,12 @@
 
 #include "core/runtime.h"
 
-/* The end of a kernel. */
+/* The end of a kernel, or the moment when a task ends by an event. */
 struct event {
 	double time;    /* us */
 	uint64_t order; /* number of the event; of two events at the same time, the one made first comes first */
-	struct hd_worker *worker;
+	struct hd_worker *worker; /* whose kernel ends */
+	heddle_event *task_ends;  /* NULL: a kernel ends */
 };
 
 /* The buses that a link crosses. Buses that can never be full are left out, here and below. */
@@ -47,8 +48,9 @@ struct bus {
 
 struct hd_virtual {
 	double now;         /* us */
-	struct event *heap; /* owned: a binary heap of the ends of kernels, one per worker at most */
-	size_t n_events;
+	struct event *heap; /* owned: a binary heap of the ends of kernels, one per worker at most, and of tasks */
+	size_t n_events, max_events;
+	size_t n_waiting; /* how many of the events end tasks */
 	uint64_t next_order;
 	struct channel *in, *out; /* owned; per node */
 	struct channel **active;  /* owned array: the channels with a transfer under way, in the order these began */
