@@ -20,8 +20,12 @@
  *
  * Until the task ends it keeps its data, also its turn among those that commute: the addresses that heddle_ptr and
  * heddle_value_ptr gave stay valid, the data stay where they are, and everything that needs them waits: later
- * tasks, heddle_acquire, heddle_unregister, heddle_task_wait, heddle_wait_all, heddle_stop. The task counts as
- * unfinished in the window. The kernel's context is not valid any longer than in other kernels.
+ * tasks, heddle_acquire, heddle_unregister, heddle_task_wait, heddle_wait_all, heddle_stop. The kernel's context is not
+ * valid any longer than in other kernels.
+ *
+ * The task counts in the window (the setting `window`), which so limits how much is under way. A thread that is to
+ * fulfill an event must not wait for the task before: not by heddle_submit either, which waits while the window is
+ * full. It may submit afterwards, or from a callback of the task.
  *
  * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. A task whose event is out
  * is never reported as a deadlock: somebody may act. The watchdog and heddle_dump name such tasks.

@@ -258,13 +258,22 @@ static void choose_config(struct heddle_config *config, struct hd_rng *rng, uint
 	config->watchdog = HANG_S;
 }
 
+/* Virtual time: how long after its kernel a task ends; some do at once. */
+static double event_us(const struct heddle_size *size, unsigned class_id)
+{
+	return size->n_data ? (double)(((uint64_t)size->bytes / 8 + class_id) % 3) * 7 : 3;
+}
+
 static int make_codelets(struct machine *m, int with_accelerators)
 {
+	double (*event_time)(const struct heddle_size *, unsigned) = m->simulated ? event_us : NULL;
 	static const struct heddle_implementation away[] = {{"emulated", NULL, work_kernel},
 	                                                    {"cuda", NULL, work_kernel}};
 	static const struct heddle_implementation cpu = {"cpu", NULL, work_kernel};
-	m->codelets[0] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = work_kernel, .cuda = work_kernel);
-	m->codelets[1] = heddle_codelet_new(m->rt, .name = "kernel1", .implementations = &cpu, .n_implementations = 1);
+	m->codelets[0] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = work_kernel, .cuda = work_kernel,
+	                                    .event_time = event_time);
+	m->codelets[1] = heddle_codelet_new(m->rt, .name = "kernel1", .implementations = &cpu, .n_implementations = 1,
+	                                    .event_time = event_time);
 	m->codelets[2] = heddle_codelet_new(m->rt, .name = "kernel2", .implementations = away, .n_implementations = 2);
 	m->add_one = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = add_one_kernel, .cuda = add_one_kernel);
 	m->reduction[0] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = zero_kernel, .cuda = zero_kernel);
@@ -388,11 +397,10 @@ static int parse_own(int *argc, char **argv, struct many_options *options)
 	static const struct {
 		const char *name;
 		size_t offset;
-	} flags[] = {{"--no-loose", offsetof(struct left_out, loose)},
-	             {"--no-splits", offsetof(struct left_out, splits)},
-	             {"--no-holds", offsetof(struct left_out, holds)},
-	             {"--no-failures", offsetof(struct left_out, failures)},
-	             {"--no-nested", offsetof(struct left_out, nested)}};
+	} flags[] = {
+	    {"--no-loose", offsetof(struct left_out, loose)},   {"--no-splits", offsetof(struct left_out, splits)},
+	    {"--no-holds", offsetof(struct left_out, holds)},   {"--no-failures", offsetof(struct left_out, failures)},
+	    {"--no-nested", offsetof(struct left_out, nested)}, {"--no-events", offsetof(struct left_out, events)}};
 	int kept = 1;
 	for (int i = 1; i < *argc; i++) {
 		size_t f = 0, n = sizeof flags / sizeof *flags;
@@ -414,12 +422,13 @@ int main(int argc, char **argv)
 	struct many_options options = {0};
 	if (parse_own(&argc, argv, &options)) {
 		fprintf(stderr,
-		        "also: [--repeat N] [--no-loose] [--no-splits] [--no-holds] [--no-failures] [--no-nested]\n");
+		        "also: [--repeat N] [--no-loose] [--no-splits] [--no-holds] [--no-failures] [--no-nested] "
+		        "[--no-events]\n");
 		return 2;
 	}
 	watch();
 	nowhere = fopen("/dev/null", "w");
-	if (!nowhere)
+	if (!nowhere || start_pool())
 		return 2;
 	struct pressure pressure = {0};
 	uint64_t end = options.all.seed + options.all.count;

@@ -56,6 +56,7 @@ struct step {
 	int fails;
 	int without_waiting; /* RECYCLE */
 	int kernel_submits;
+	enum { WITH_KERNEL, BY_EVENT, BY_TWO_EVENTS, BY_EVENT_OF_KERNEL, N_ENDS } ends; /* SUBMIT: how the task ends */
 	int looks; /* heddle_check in the kernel and in the callback */
 };
 
@@ -74,7 +75,7 @@ struct program {
 
 /* What the generator leaves out, so that one can find out what a failure is about. */
 struct left_out {
-	int loose, splits, holds, failures, nested;
+	int loose, splits, holds, failures, nested, events;
 };
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */
@@ -195,6 +196,8 @@ static inline void plan_task(const struct program *p, struct hd_rng *rng, unsign
 	s->kept = exact && chance(rng, 0.4);
 	s->fails = p->failing && shares != 1u << COUNTER && chance(rng, 0.1);
 	s->looks = chance(rng, 0.3);
+	if (!out->events && chance(rng, 0.3))
+		s->ends = BY_EVENT + below(rng, N_ENDS - BY_EVENT);
 	if (out->nested)
 		return;
 	s->chain = chance(rng, 0.2) ? 1 + below(rng, MAX_CHAIN) : 0;
@@ -350,7 +353,10 @@ static inline void print_step(const struct program *p, unsigned index)
 		printf(" codelet %u priority %d", s->codelet, s->priority);
 	if (s->on >= 0)
 		printf(" on %d", s->on);
-	printf("%s%s%s", s->kept ? " kept" : "", s->fails ? " fails" : "", s->kernel_submits ? " kernel submits" : "");
+	static const char *const ends[N_ENDS] = {"", " ends by an event", " ends by two events",
+	                                         " ends by an event of its kernel"};
+	printf("%s%s%s%s", ends[s->ends], s->kept ? " kept" : "", s->fails ? " fails" : "",
+	       s->kernel_submits ? " kernel submits" : "");
 	if (s->chain)
 		printf(" callback submits %u", s->chain);
 	printf("\n");

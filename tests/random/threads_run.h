@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include "elements.h"
+#include "threads_pool.h"
 #include "threads_program.h"
 
 struct run;
@@ -154,28 +155,100 @@ static int add_one_kernel(heddle_context *c)
 	return 0;
 }
 
+static unsigned number_of(const struct work *w)
+{
+	return (unsigned)(w->step - w->record->run->program->steps);
+}
+
+static void do_work(const struct work *w, const struct mem *mem)
+{
+	struct run *r = w->record->run;
+	uint64_t s = 0;
+	if (compute(w->step->k, w->n, w->modes, mem, &s))
+		problem(r, "the work of step %u saw a shared scratch buffer", number_of(w));
+	w->record->sum = s;
+	if (w->step->looks)
+		must(r, heddle_check(r->rt), "heddle_check in a kernel");
+	w->record->ended = !w->fails;
+}
+
+/* What a kernel has left to do, or to end. The values and the data are the task's until it ends. */
+struct rest {
+	struct job job;
+	const struct work *work;
+	struct mem mem[MAX_ACCESS];
+	heddle_event *first, *last; /* `first` may be NULL */
+	int kernel_failed;
+};
+
+static void do_rest(struct job *job)
+{
+	struct rest *rest = (struct rest *)(void *)job;
+	const struct work *w = rest->work;
+	struct run *r = w->record->run;
+	if (rest->first)
+		must(r, heddle_fulfill(rest->first, 0), "heddle_fulfill");
+	if (!rest->kernel_failed)
+		do_work(w, rest->mem);
+	if (w->fails && !rest->kernel_failed)
+		must(r, heddle_event_fail(rest->last, 7, "step %u was told to fail", number_of(w)),
+		     "heddle_event_fail");
+	else
+		must(r, heddle_fulfill(rest->last, 0), "heddle_fulfill");
+	free(rest);
+}
+
+static int leave_rest(heddle_context *c, const struct work *w, const struct mem *mem)
+{
+	struct rest *rest = array(1, sizeof *rest);
+	*rest = (struct rest){
+	    .job.run = do_rest,
+	    .work = w,
+	    .first = w->step->ends == BY_TWO_EVENTS ? heddle_detach(c) : NULL,
+	    .last = heddle_detach(c),
+	    .kernel_failed = w->fails && (w->step->k & 1),
+	};
+	memcpy(rest->mem, mem, sizeof rest->mem);
+	if (!rest->last || (w->step->ends == BY_TWO_EVENTS && !rest->first)) {
+		free(rest);
+		return must(w->record->run, -1, "heddle_detach");
+	}
+	int status =
+	    rest->kernel_failed ? heddle_fail(c, 7, "the kernel of step %u was told to fail", number_of(w)) : 0;
+	if (w->step->ends == BY_EVENT_OF_KERNEL)
+		do_rest(&rest->job);
+	else
+		leave_to_pool(&rest->job);
+	return status;
+}
+
+static int may_detach(const struct work *w)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->modes[i] == HEDDLE_SCRATCH || w->modes[i] == HEDDLE_REDUX)
+			return 0;
+	return 1;
+}
+
 static int work_kernel(heddle_context *c)
 {
 	const struct work *w = heddle_value_ptr(c, 0);
 	struct run *r = w->record->run;
-	struct mem mem[MAX_ACCESS];
-	uint64_t s = 0;
+	struct mem mem[MAX_ACCESS] = {{0}};
 	int bad = heddle_context_n_data(c) != w->n || (w->after && !w->after->ended);
 	for (unsigned i = 0; i < w->n && !bad; i++)
 		bad = mem_of(c, i, &mem[i]);
-	if (bad || compute(w->step->k, w->n, w->modes, mem, &s))
-		problem(r, "kernel %u saw wrong arguments, a shared scratch buffer, or ran too early",
-		        (unsigned)(w->step - r->program->steps));
+	if (bad)
+		return problem(r, "kernel %u saw wrong arguments, or ran too early", number_of(w));
 	w->record->runs++;
-	w->record->sum = s;
-	if (w->step->looks)
-		must(r, heddle_check(r->rt), "heddle_check in a kernel");
-	if (w->step->kernel_submits)
+	if (w->step->kernel_submits) /* not later: only inside kernels and callbacks it never waits for the window */
 		submit_nested(w->record, nested_ended);
-	if (w->fails)
-		return heddle_fail(c, 7, "kernel %u was told to fail", (unsigned)(w->step - r->program->steps));
-	w->record->ended = 1;
-	return 0;
+	if (w->step->ends != WITH_KERNEL && may_detach(w))
+		return leave_rest(c, w, mem);
+	if (w->step->ends != WITH_KERNEL && heddle_detach(c))
+		return problem(r, "kernel %u got an event although it uses private copies", number_of(w));
+	do_work(w, mem);
+	return w->fails ? heddle_fail(c, 7, "kernel %u was told to fail", number_of(w)) : 0;
 }
 
 static void task_ended(void *arg, int status)
