@@ -40,6 +40,9 @@ struct heddle_trace_task {
 	int32_t status; /* 0, or the enum heddle_status of its failure */
 	double bytes, flops;
 	uint64_t footprint;
+	/* 0, or when the task ended, if it did so after its kernel, by an event (heddle_detach): what depends on it
+	 * could not begin before */
+	double ended;
 };
 
 /* One copy between nodes. */
@@ -111,12 +114,17 @@ int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const
  * continues without the lock, says so, and leaves out which tasks hold which data. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
+/* When the task ended: with its kernel, or later by an event; us. */
+static inline double heddle_trace_task_end(const struct heddle_trace_task *task)
+{
+	return task->ended > task->end ? task->ended : task->end;
+}
 /* us from the moment when the first task could run (when it was submitted, or when the program released the data that
  * it had acquired) to the end of the last task. */
 double heddle_trace_makespan(const struct heddle_trace *trace);
 /* The practical critical path: the ids of the tasks that explain the makespan, from last to first. It begins with the
  * task that ended last; before each task comes the one that it had to wait for longest, which is a task that it depends
- * on or the previous task of its worker, whichever ended later. The caller frees *ids. */
+ * on or the task whose kernel its worker ran before, whichever ended later. The caller frees *ids. */
 int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids, size_t *n);
 
 /* --- Bounds ------------------------------------------------------------------------------------------------------- */

@@ -609,7 +609,8 @@ void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char
  * submission number of the predecessor. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);
-void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end);
+/* The task has ended at `now`, after its kernel, which ran from `start` to `end`. */
+void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
 
 #endif

@@ -71,6 +71,8 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace)
 		hd_text_real(text, t->bytes);
 		hd_text_put(text, ",\"flops\":");
 		hd_text_real(text, t->flops);
+		if (t->ended != 0)
+			put_time(text, "ended", t->ended);
 		if (t->status)
 			put_name(text, "failed", heddle_status_name(t->status));
 		hd_text_put(text, "}}");

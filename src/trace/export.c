@@ -69,6 +69,10 @@ static void put_task(struct hd_text *text, const struct heddle_trace *trace, con
 	hd_text_put(text, ",,,");
 	put_name(text, heddle_name_of(&trace->task_names, t->id));
 	put_name(text, heddle_name_of(&trace->implementations, t->id));
+	if (t->ended != 0)
+		put_real(text, t->ended);
+	else
+		hd_text_char(text, ',');
 	hd_text_char(text, '\n');
 }
 
@@ -86,8 +90,7 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	put_name(text, trace->platform->nodes[t->to].name);
 	put_name(text, hd_reason_name(t->reason));
 	put_name(text, heddle_name_of(&trace->data_names, t->data));
-	hd_text_char(text, ',');
-	hd_text_char(text, '\n');
+	hd_text_put(text, ",,\n");
 }
 
 int hd_export_csv(const struct heddle_trace *trace, const char *path)
@@ -95,7 +98,7 @@ int hd_export_csv(const struct heddle_trace *trace, const char *path)
 	struct hd_text text = {0};
 	hd_text_put(&text,
 	            "event,id,codelet,worker,class,ready_us,picked_us,start_us,end_us,priority,status,bytes,flops,"
-	            "footprint,from,to,reason,name,implementation\n");
+	            "footprint,from,to,reason,name,implementation,ended_us\n");
 	for (size_t i = 0; i < trace->n_tasks; i++)
 		put_task(&text, trace, &trace->tasks[i]);
 	for (size_t i = 0; i < trace->n_transfers; i++)

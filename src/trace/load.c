@@ -18,6 +18,7 @@ struct reader {
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
 	unsigned kind;                    /* of the last record: an index in kinds[] */
+	size_t next_end;                  /* tasks before this one have no records of their ends any more */
 	int has_clock, ended;
 };
 
@@ -194,6 +195,7 @@ static int read_task(struct reader *r)
 	r->trace->tasks = larger;
 	size_t i = r->trace->n_tasks++;
 	struct heddle_trace_task *t = &r->trace->tasks[i];
+	t->ended = 0;
 	r->tasks_line = i == 0 ? r->line : r->tasks_line;
 	int status;
 	if ((status = read_uint(r, "id", UINT64_MAX, &t->id)) || (status = read_uint32(r, "codelet", &t->codelet)) ||
@@ -271,6 +273,23 @@ static int read_implementation(struct reader *r)
 	return read_name(r, &r->trace->implementations);
 }
 
+/* Tasks have these records in the same order as those of themselves. */
+static int read_ended(struct reader *r)
+{
+	uint64_t id = 0;
+	int status = read_uint(r, "id", UINT64_MAX, &id);
+	while (r->next_end < r->trace->n_tasks && r->trace->tasks[r->next_end].id != id)
+		r->next_end++;
+	if (!status && r->next_end == r->trace->n_tasks)
+		status = bad(r, "there is no task of this id, or the records are not in the order of the tasks");
+	if (status)
+		return status;
+	size_t i = r->next_end++;
+	status = read_real(r, "end", &r->trace->tasks[i].ended);
+	const char *problem = status ? NULL : hd_trace_task_problem(r->trace, i);
+	return status ? status : problem ? bad(r, "the task %s", problem) : read_end(r);
+}
+
 static int read_last(struct reader *r)
 {
 	uint64_t n[3] = {0};
@@ -302,6 +321,7 @@ static const struct {
     {"task_name", read_task_name},
     {"data_name", read_data_name},
     {"implementation", read_implementation},
+    {"ended", read_ended},
     {"end", read_last},
 };
 enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
@@ -334,12 +354,12 @@ static int is_line(const struct reader *r, const char *text)
 static int read_header(struct reader *r)
 {
 	size_t length = (size_t)(r->end - r->p), word = strlen(HD_TRACE_MAGIC_WORD);
-	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES))
+	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES) || is_line(r, HD_TRACE_MAGIC_ENDS))
 		return 0;
 	if (length > word && memcmp(r->p, HD_TRACE_MAGIC_WORD " ", word + 1) == 0)
-		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\" and \"%s\"",
+		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\" to \"%s\"",
 		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC,
-		           HD_TRACE_MAGIC_NAMES);
+		           HD_TRACE_MAGIC_ENDS);
 	return bad(r, "not a trace: the first line of one is \"%s\"", HD_TRACE_MAGIC);
 }
 

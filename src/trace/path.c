@@ -1,5 +1,6 @@
 /* The practical critical path. It is found backwards, from the task that ends last. Each step goes to the task that
- * held the current one up: of its dependencies and the tasks before it on its worker, the one that ended last. */
+ * held the current one up: of its dependencies and the tasks before it on its worker, the one that ended last. A task
+ * may end later than its kernel: then its worker was free before. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -54,15 +55,18 @@ static size_t cause_of(const struct search *s, size_t task)
 	const struct heddle_trace *trace = s->trace;
 	const struct heddle_trace_task *tasks = trace->tasks;
 	size_t cause = HD_NO_TASK;
+	double until = 0; /* us: how long `cause` held it up */
 	for (size_t e = s->first_edge[task]; e < trace->n_edges && trace->edges[e].to == tasks[task].id; e++) {
 		size_t from = hd_trace_index_find(&s->index, trace->edges[e].from);
-		if (from < task && (cause == HD_NO_TASK || tasks[from].end > tasks[cause].end))
+		if (from < task && (cause == HD_NO_TASK || heddle_trace_task_end(&tasks[from]) > until)) {
 			cause = from;
+			until = heddle_trace_task_end(&tasks[from]);
+		}
 	}
 	size_t before = s->before[task];
 	while (before != HD_NO_TASK && tasks[before].end > tasks[task].start)
 		before = s->before[before];
-	if (before != HD_NO_TASK && (cause == HD_NO_TASK || tasks[before].end > tasks[cause].end))
+	if (before != HD_NO_TASK && (cause == HD_NO_TASK || tasks[before].end > until))
 		cause = before;
 	return cause;
 }
@@ -74,7 +78,7 @@ static int walk(const struct search *s, size_t **path, size_t *n)
 	if (!steps)
 		return hd_no_memory("a critical path");
 	for (size_t i = 1; i < trace->n_tasks; i++)
-		if (trace->tasks[i].end > trace->tasks[last].end)
+		if (heddle_trace_task_end(&trace->tasks[i]) > heddle_trace_task_end(&trace->tasks[last]))
 			last = i;
 	*n = 0;
 	for (size_t task = trace->n_tasks ? last : HD_NO_TASK; task != HD_NO_TASK; task = cause_of(s, task))

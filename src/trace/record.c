@@ -17,7 +17,7 @@ struct task_event {
 	uint64_t id : 40, codelet : 24; /* memory ends before either of these numbers overflows */
 	/* borrows; lives as long as the runtime, and its bytes, flops and footprint never change */
 	const struct hd_perf_entry *size;
-	double ready, picked, start, end; /* us */
+	double ready, picked, start, end, ended; /* us; `ended`: as in struct heddle_trace_task */
 	int32_t priority;
 	int16_t status;
 	uint16_t choice; /* as in heddle_task: 1 + the implementation, 0: the only one */
@@ -211,7 +211,7 @@ void hd_record_explicit(struct hd_recorder *r, uint64_t before)
 	r->n_after++;
 }
 
-void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end)
+void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	struct task_event *e = append(r, &r->tasks[t->worker]);
@@ -223,6 +223,7 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
 		                         .picked = t->picked,
 		                         .start = start,
 		                         .end = end,
+		                         .ended = now > end ? now : 0,
 		                         .priority = t->priority,
 		                         .status = (int16_t)t->status,
 		                         .choice = t->choice};
@@ -459,6 +460,7 @@ static void copy_task(const void *event, void *arg)
 	                                                            .picked = e->picked,
 	                                                            .start = e->start,
 	                                                            .end = e->end,
+	                                                            .ended = e->ended,
 	                                                            .priority = e->priority,
 	                                                            .status = e->status,
 	                                                            .bytes = e->size->bytes,

@@ -69,6 +69,27 @@ static void put_names(struct hd_text *text, const char *record, const struct hed
 	}
 }
 
+static int has_ends(const struct heddle_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		if (trace->tasks[i].ended != 0)
+			return 1;
+	return 0;
+}
+
+static void put_ends(struct hd_text *text, const struct heddle_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		if (t->ended == 0)
+			continue;
+		hd_text_put(text, "ended");
+		put_uints(text, &t->id, 1);
+		put_reals(text, &t->ended, 1);
+		hd_text_char(text, '\n');
+	}
+}
+
 static int put_platform(struct hd_text *text, const struct heddle_platform *platform)
 {
 	char *yaml = NULL;
@@ -91,7 +112,7 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 {
 	int has_names = trace->task_names.n || trace->data_names.n || trace->implementations.n;
-	hd_text_put(text, has_names ? HD_TRACE_MAGIC_NAMES : HD_TRACE_MAGIC);
+	hd_text_put(text, has_ends(trace) ? HD_TRACE_MAGIC_ENDS : has_names ? HD_TRACE_MAGIC_NAMES : HD_TRACE_MAGIC);
 	hd_text_put(text, "\npolicy ");
 	put_rest(text, trace->policy);
 	hd_text_format(text, "clock %s\n", trace->virtual_time ? "virtual" : "real");
@@ -114,6 +135,7 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 	put_names(text, "task_name", &trace->task_names);
 	put_names(text, "data_name", &trace->data_names);
 	put_names(text, "implementation", &trace->implementations);
+	put_ends(text, trace);
 	hd_text_put(text, "end");
 	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
 	hd_text_char(text, '\n');

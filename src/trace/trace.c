@@ -36,10 +36,13 @@ const char *hd_trace_task_problem(const struct heddle_trace *trace, size_t i)
 		return "has a codelet that is not in the list of codelets";
 	if (t->worker >= trace->platform->n_workers)
 		return "ran on a worker that the platform does not have";
-	if (!isfinite(t->ready) || !isfinite(t->picked) || !isfinite(t->start) || !isfinite(t->end))
+	if (!isfinite(t->ready) || !isfinite(t->picked) || !isfinite(t->start) || !isfinite(t->end) ||
+	    !isfinite(t->ended))
 		return "has a time that is not a number";
 	if (t->end < t->start)
 		return "ends before it starts";
+	if (t->ended != 0 && t->ended < t->end)
+		return "ends before its kernel";
 	if (!is_amount(t->bytes) || !is_amount(t->flops))
 		return "has bytes or flops that are not a size";
 	if (i > 0 && (t->start < t[-1].start || (t->start == t[-1].start && t->id < t[-1].id)))
@@ -134,7 +137,7 @@ double heddle_trace_makespan(const struct heddle_trace *trace)
 {
 	double begin = hd_trace_begin(trace), end = begin;
 	for (size_t i = 0; i < trace->n_tasks; i++)
-		end = trace->tasks[i].end > end ? trace->tasks[i].end : end;
+		end = fmax(end, heddle_trace_task_end(&trace->tasks[i]));
 	return end - begin;
 }
 

@@ -1,5 +1,6 @@
 /* Tasks that end by events: what is known about how long after their kernel they end, measured, given, in traces. */
 #include "detached.h"
+#include "scratch.h"
 
 /* --- Models ------------------------------------------------------------------------------------------------------- */
 
@@ -89,12 +90,112 @@ static void many_virtual_tasks_wait_at_once(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Traces ------------------------------------------------------------------------------------------------------- */
+
+/* read (kernel 0 to 10, ends at 110), another (kernel 10 to 20), and one that needs the data of the first (110 to 120).
+ */
+static struct heddle_trace *trace_of_reads(void)
+{
+	struct heddle_config config = small_config();
+	config.trace = 1;
+	heddle_runtime *rt = start_on(&config, one_worker);
+	heddle_codelet *ten = given(rt, "ten", ten_us);
+	heddle_codelet *read = heddle_codelet_new(rt, .name = "given", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+	                                          .time = ten_us, .event_time = hundred_us);
+	heddle_data *d;
+	struct heddle_trace *trace;
+	assert_ok(heddle_variable(rt, NULL, 8, &d));
+	assert_ok(heddle_submit(rt, heddle_call(read), heddle_w(d)));
+	assert_ok(heddle_submit(rt, heddle_call(ten)));
+	assert_ok(heddle_submit(rt, heddle_call(ten), heddle_r(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_ok(heddle_stop(rt));
+	return trace;
+}
+
+static void trace_has_the_kernel_and_the_end_of_the_task(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = trace_of_reads();
+	uint64_t *path;
+	size_t n;
+	assert_int_equal(trace->n_tasks, 3);
+	assert_float_equal(trace->tasks[0].end, 10, 0);
+	assert_float_equal(trace->tasks[0].ended, 110, 0);
+	assert_float_equal(heddle_trace_task_end(&trace->tasks[0]), 110, 0);
+	assert_float_equal(trace->tasks[1].start, 10, 0);
+	assert_float_equal(trace->tasks[1].ended, 0, 0);
+	assert_float_equal(heddle_trace_task_end(&trace->tasks[1]), 20, 0);
+	assert_float_equal(trace->tasks[2].start, 110, 0);
+	assert_float_equal(heddle_trace_makespan(trace), 120, 0);
+	assert_ok(heddle_trace_critical_path(trace, &path, &n)); /* not through the task whose kernel ended later */
+	assert_int_equal(n, 2);
+	assert_int_equal(path[0], 2);
+	assert_int_equal(path[1], 0);
+	free(path);
+	trace->n_tasks = 2;
+	assert_float_equal(heddle_trace_makespan(trace), 110, 0); /* the last task to end is not the last to run */
+	heddle_trace_free(trace);
+}
+
+static void trace_file_keeps_the_end(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = trace_of_reads(), *back;
+	size_t length;
+	OK(heddle_trace_save(trace, file("a.trace")));
+	char *text = contents(file("a.trace"), &length);
+	assert_int_equal(strncmp(text, "heddle-trace 3\n", 15), 0);
+	assert_non_null(strstr(text, "\nended 0 110\n"));
+	OK(heddle_trace_load(file("a.trace"), &back));
+	for (size_t i = 0; i < 3; i++)
+		assert_float_equal(back->tasks[i].ended, trace->tasks[i].ended, 0);
+	heddle_trace_free(back);
+	static const char *const wrong[][2] = {
+	    {"ended 7 110\n", "no task of this id"},
+	    {"ended 0 9\n", "ends before its kernel"},
+	    {"ended 2 130\nended 0 110\n", "not in the order"},
+	};
+	for (size_t i = 0; i < 3; i++) {
+		const char *rest = strstr(text, "ended 0 110\n");
+		char *other = hd_format("%.*s%s%s", (int)(rest - text), text, wrong[i][0], rest + 12);
+		FILE *out = fopen(file("b.trace"), "w");
+		assert_non_null(out);
+		fputs(other, out);
+		fclose(out);
+		free(other);
+		assert_int_equal(heddle_trace_load(file("b.trace"), &back), HEDDLE_E_FORMAT);
+		assert_says(wrong[i][1]);
+	}
+	free(text);
+	heddle_trace_free(trace);
+}
+
+static void exports_have_the_end(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = trace_of_reads();
+	size_t length;
+	OK(heddle_trace_export(trace, HEDDLE_TRACE_CSV, file("a.csv")));
+	OK(heddle_trace_export(trace, HEDDLE_TRACE_CHROME, file("a.json")));
+	char *csv = contents(file("a.csv"), &length), *json = contents(file("a.json"), &length);
+	assert_non_null(strstr(csv, ",110\n"));
+	assert_non_null(strstr(json, "\"ended\":110"));
+	free(csv);
+	free(json);
+	heddle_trace_free(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(time_of_events_has_a_model_of_its_own),
 	    cmocka_unit_test(virtual_task_ends_after_its_kernel),
 	    cmocka_unit_test(many_virtual_tasks_wait_at_once),
+	    cmocka_unit_test(trace_has_the_kernel_and_the_end_of_the_task),
+	    cmocka_unit_test(trace_file_keeps_the_end),
+	    cmocka_unit_test(exports_have_the_end),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
