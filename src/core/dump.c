@@ -319,8 +319,7 @@ static void print_all(const struct dump *dump)
 	fprintf(out, "tasks: %llu unfinished: %llu running, %llu next on their workers, %zu ready; %llu have ended\n",
 	        (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
 	        (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
-	fprintf(out, "tasks whose kernel has returned and that wait for events: %llu\n",
-	        (unsigned long long)rt->count.detached);
+	fprintf(out, "tasks that wait for events: %llu\n", (unsigned long long)rt->count.detached);
 	fprintf(out, "submitted and not looked at yet: %llu\n", (unsigned long long)(tail - rt->inlet.head));
 	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
 	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);
