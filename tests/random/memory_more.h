@@ -31,6 +31,7 @@ static int submit_graph(heddle_runtime *rt)
 	    .name = "given", .cpu = add_one, .model = HEDDLE_MODEL_GIVEN, .time = ten_us};
 	struct heddle_codelet_desc other = given;
 	other.name = "other";
+	other.event_time = ten_us;
 	int status = heddle_codelet_create(rt, &given, &one);
 	TRY(heddle_codelet_create(rt, &other, &add));
 	TRY(heddle_variable(rt, NULL, 1000, &sum));
@@ -343,6 +344,7 @@ static const struct memory_program memory_list[] = {
     {"tasks and callbacks", tasks_and_callbacks},
     {"chain of callbacks", chain_of_callbacks},
     {"failing kernel", failing_kernel},
+    {"tasks with events", tasks_with_events},
     {"data of each kind", data_of_each_kind},
     {"partitions", partitions},
     {"all modes", all_modes},

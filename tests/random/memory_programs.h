@@ -230,6 +230,54 @@ static int tasks_and_callbacks(int gone)
 	return status;
 }
 
+static heddle_event *kept_event; /* of the last task whose kernel was keep_event; NULL: none */
+
+/* Asks for two events, fulfills one and leaves the other to the program. */
+static int keep_event(heddle_context *c)
+{
+	heddle_event *mine = heddle_detach(c), *kept = mine ? heddle_detach(c) : NULL;
+	if (mine)
+		heddle_fulfill(mine, 0);
+	kept_event = kept;
+	return kept ? add_one(c) : heddle_fail(c, 1, "%s", heddle_last_error());
+}
+
+static int tasks_with_events(int gone)
+{
+	heddle_runtime *rt = NULL;
+	heddle_codelet *keep = NULL, *one = NULL;
+	heddle_data *x = NULL, *y = NULL;
+	heddle_task *other = NULL;
+	double a = 1, b = 1;
+	int status = start_small(&rt);
+	TRY(codelet(rt, "keep", keep_event, &keep));
+	TRY(codelet(rt, "one", add_one, &one));
+	TRY(heddle_variable(rt, &a, sizeof a, &x));
+	TRY(heddle_variable(rt, &b, sizeof b, &y));
+	for (int i = 0; i < 3 && !status; i++) {
+		kept_event = NULL;
+		TRY(heddle_submit(rt, heddle_call(keep), heddle_rw(x)));
+		TRY(heddle_submit(rt, heddle_call(one), heddle_rw(x)));
+		TRY(heddle_submit(rt, heddle_call(one), heddle_rw(y), heddle_out(&other)));
+		if (other)
+			ALSO(heddle_task_wait(other)); /* this thread runs the first and the third task */
+		heddle_task_release(other);
+		other = NULL;
+		if (kept_event && i < 2)
+			ALSO(heddle_fulfill(kept_event, 0));
+		else if (kept_event)
+			ALSO(heddle_event_fail(kept_event, 1, "event %d", i));
+		int waited = heddle_wait_all(rt);
+		if (i < 2 || status)
+			ALSO(waited);
+		else
+			CHECK(waited == HEDDLE_E_KERNEL || waited == HEDDLE_E_MEMORY);
+	}
+	status = finish(rt, status, gone);
+	CHECK(b == 4 && a >= 5); /* the third task may have failed for lack of memory */
+	return status;
+}
+
 static int failing_kernel(int gone)
 {
 	heddle_runtime *rt = NULL;
