@@ -29,11 +29,13 @@ struct heddle_class {
 	/* how many tasks a worker may have at once: the one it runs, and others whose data are fetched meanwhile; at
 	 * least 1 */
 	unsigned pipeline;
+	/* how many kernels a worker may run at the same time, each on a stream of its own; 0 is taken as 1 */
+	unsigned streams;
 	/* an emulated accelerator's kernels are made to last this many times longer; 1 for other kinds */
 	double slowdown;
 };
 
-/* A worker runs one task at a time. */
+/* A worker runs one task at a time, or as many as its class has streams. */
 struct heddle_worker {
 	char *name;
 	unsigned class_id;

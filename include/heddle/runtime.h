@@ -20,8 +20,9 @@ struct heddle_policy;
 struct heddle_config {
 	/* CPU workers, each on a core of its own; -1: one per core; more than there are cores is an error */
 	int n_cpu;
-	int n_emulated;                                                 /* emulated accelerators */
-	uint64_t emulated_memory;                                       /* bytes of each one's memory; 0: no limit */
+	int n_emulated;           /* emulated accelerators */
+	int emulated_streams;     /* kernels that each of them may run at the same time */
+	uint64_t emulated_memory; /* bytes of each one's memory; 0: no limit */
 	double emulated_bandwidth, emulated_latency, emulated_slowdown; /* MB/s; us; factor */
 	/* name of the policy; "auto": dmdas when the machine has more than one class of workers, lws otherwise */
 	const char *sched;

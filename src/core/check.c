@@ -146,21 +146,34 @@ static int check_hungry_list(struct hd_check *c)
 	           : hd_broken("%u workers sleep; n_asleep says %u", n_asleep, rt->count.asleep);
 }
 
+static int check_slot(struct hd_check *c, const struct hd_worker *w, const struct hd_slot *slot)
+{
+	const heddle_task *t = slot->task;
+	if (slot->worker != w || slot->index != (size_t)(slot - w->slots))
+		return hd_broken("%s: one of its slots is another worker's", worker_name(w));
+	if (!t)
+		return 0;
+	if (!hd_check_find_task(c, t) || hd_check_state(t) != HD_RUNNING || t->worker != w->id)
+		return hd_broken("%s: what it is said to run does not run there", worker_name(w));
+	const struct hd_slot *bound = hd_task_slot(c->rt, t);
+	if (bound && bound != slot)
+		return hd_broken("%s: task %llu does not run on the slot of its private copies", worker_name(w),
+		                 (unsigned long long)t->order);
+	return 0;
+}
+
 static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t *n_staged)
 {
 	int status =
 	    check_queue(c, w->staged.first, w->staged.last, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
-	if (status || !w->running)
-		return status;
-	if (!hd_check_find_task(c, w->running) || hd_check_state(w->running) != HD_RUNNING ||
-	    w->running->worker != w->id)
-		return hd_broken("%s: what it is said to run does not run there", worker_name(w));
-	return 0;
+	for (unsigned i = 0; i < w->n_slots && !status; i++)
+		status = check_slot(c, w, &w->slots[i]);
+	return status;
 }
 
 /* What the tasks of a worker add up to. */
 struct load {
-	uint32_t in_flight, staged, running;
+	uint32_t in_flight, staged, running, bound;
 	double backlog;
 };
 
@@ -173,6 +186,7 @@ static void add_load(const heddle_task *t, struct load *loads)
 	l->in_flight++;
 	l->staged += state == HD_STAGED;
 	l->running += state == HD_RUNNING;
+	l->bound += t->extra && t->extra->slot;
 	if (state != HD_RUNNING)
 		l->backlog += t->link.u.key;
 }
@@ -184,9 +198,18 @@ static int compare_load(const struct hd_worker *w, const struct load *l)
 	if (w->in_flight != l->in_flight)
 		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u", worker_name(w),
 		                 l->in_flight, w->in_flight);
-	if ((l->running != 0) != (w->running != NULL))
-		return hd_broken("%s: %u of its tasks are running, and it says that %s", worker_name(w), l->running,
-		                 w->running ? "one is" : "none is");
+	unsigned n_busy = 0, n_bound = 0;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		n_busy += w->slots[i].task != NULL;
+		n_bound += w->slots[i].n_bound;
+	}
+	/* the tasks of a burst share a slot */
+	if (n_busy != l->running && (w->n_slots > 1 || !n_busy || !l->running))
+		return hd_broken("%s: %u of its tasks are running, and %u of its slots are busy", worker_name(w),
+		                 l->running, n_busy);
+	if (n_bound != l->bound)
+		return hd_broken("%s: %u of its tasks are bound to a slot; n_bound says %u", worker_name(w), l->bound,
+		                 n_bound);
 	if (fabs(w->backlog - l->backlog) > INEXACT_US + INEXACT * l->backlog)
 		return hd_broken("%s: its tasks are predicted to take %g us; backlog says %g", worker_name(w),
 		                 l->backlog, w->backlog);

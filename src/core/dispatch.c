@@ -51,9 +51,61 @@ void hd_core_not_hungry(struct hd_worker *w)
 double hd_worker_free_at(struct hd_worker *w, double now)
 {
 	HD_HELD(&w->rt->lock);
-	double end = w->running ? w->run_start + w->run_predicted : now;
-	return (end > now ? end : now) + w->backlog;
+	double ends = 0; /* us: the sum of the times when the slots will be free */
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		const struct hd_slot *s = &w->slots[i];
+		double end = s->task ? s->start + s->predicted : now;
+		ends += end > now ? end : now;
+	}
+	return ends / w->n_slots + w->backlog / w->n_slots;
 }
+
+/* --- Slots -------------------------------------------------------------------------------------------------------- */
+
+struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	return t->extra && t->extra->slot ? &rt->workers[t->worker].slots[t->extra->slot - 1] : NULL;
+}
+
+/* The slot with the fewest tasks bound to it. If `free_only`, only slots that run nothing count; NULL: none is free. */
+static struct hd_slot *choose_slot(const struct hd_worker *w, int free_only)
+{
+	struct hd_slot *best = NULL;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		struct hd_slot *s = &w->slots[i];
+		if ((!free_only || !s->task) && (!best || s->n_bound < best->n_bound))
+			best = s;
+	}
+	return best;
+}
+
+/* Gives a picked task with SCRATCH or REDUX accesses its private copies, and binds it to the slot to which they
+ * belong. HEDDLE_E_MEMORY. */
+static int attach_privates(struct hd_worker *w, heddle_task *t)
+{
+	struct hd_slot *slot = choose_slot(w, 0);
+	if (w->n_slots > 1) {
+		struct hd_task_extra *extra = hd_task_extra(t);
+		if (!extra)
+			return hd_no_memory("a task with private copies");
+		extra->slot = slot->index + 1;
+		slot->n_bound++;
+	}
+	return hd_private_attach(t, w->id, slot->index);
+}
+
+/* Frees the task from its slot, because it ends. */
+static void unbind(heddle_runtime *rt, const heddle_task *t)
+{
+	struct hd_slot *slot = hd_task_slot(rt, t);
+	if (!slot)
+		return;
+	slot->n_bound--;
+	t->extra->slot = 0;
+}
+
+/* --- From picked to ended ----------------------------------------------------------------------------------------- */
 
 /* All data of a picked task have arrived: the task queues for its worker. */
 static void staged(heddle_runtime *rt, heddle_task *t)
@@ -62,7 +114,7 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
 	rt->count.staged++;
-	if (!w->running)
+	if (choose_slot(w, 1))
 		rt->engine->worker_ready(w);
 }
 
@@ -71,6 +123,7 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
 	hd_stage_end(t, w->node);
+	unbind(rt, t);
 	w->in_flight--;
 	w->backlog -= t->link.u.key;
 	if (rt->sched.policy->done) /* the policy may count the tasks that each worker has */
@@ -121,7 +174,7 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	hd_set_state(t, HD_PICKED);
 	int status = t->status;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
-		status = hd_private_attach(t, w->id);
+		status = attach_privates(w, t);
 	if (HD_UNLIKELY(status))
 		hd_task_message(t, heddle_last_error());
 	else
@@ -298,20 +351,60 @@ heddle_task *hd_core_take(struct hd_worker *w)
 	return hd_queue_pop(&w->staged);
 }
 
-void hd_core_begin(struct hd_worker *w, heddle_task *t, double now)
+/* The first staged task that may run on a free slot; *before is the task in front of it, or NULL. */
+static heddle_task *find_for_slot(struct hd_worker *w, heddle_task **before, struct hd_slot **slot)
 {
+	struct hd_slot *any = choose_slot(w, 1);
+	*before = NULL;
+	for (heddle_task *t = any ? w->staged.first : NULL; t; *before = t, t = t->link.next) {
+		*slot = hd_task_slot(w->rt, t);
+		if (!*slot)
+			*slot = any;
+		if (!(*slot)->task)
+			return t;
+	}
+	return NULL;
+}
+
+heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot)
+{
+	HD_HELD(&w->rt->lock);
+	heddle_task *before, *t = find_for_slot(w, &before, slot);
+	if (!t)
+		return NULL;
+	if (before)
+		before->link.next = t->link.next;
+	else
+		w->staged.first = t->link.next;
+	if (w->staged.last == t)
+		w->staged.last = before;
+	w->rt->count.staged--;
+	return t;
+}
+
+static int runs_something(const struct hd_worker *w)
+{
+	for (unsigned i = 0; i < w->n_slots; i++)
+		if (w->slots[i].task)
+			return 1;
+	return 0;
+}
+
+void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
+{
+	struct hd_worker *w = slot->worker;
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_stage_begin(t, w->node);
 	if (HD_UNLIKELY(t->codelet->n_choices))
 		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
 	hd_set_state(t, HD_RUNNING);
-	w->running = t;
-	w->run_start = now;
-	if (now > w->waits_since)
+	if (now > w->waits_since && !runs_something(w))
 		w->waited_for_data += now - w->waits_since;
 	w->waits_since = now;
-	w->run_predicted = t->link.u.key;
+	slot->task = t;
+	slot->start = now;
+	slot->predicted = t->link.u.key;
 	w->backlog -= t->link.u.key;
 	rt->count.running++;
 	if (!rt->sched.policy->started)
@@ -380,14 +473,16 @@ void hd_core_conclude(heddle_task *t, double start, double end, double now)
 	hd_core_end(rt, t, t->status);
 }
 
-void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now)
+void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double start, double now)
 {
+	struct hd_worker *w = slot->worker;
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
-	w->busy += now - start;
+	w->busy += (now - start) / w->n_slots;
 	w->waits_since = now;
-	w->running = NULL;
+	slot->task = NULL;
+	unbind(rt, t);
 	w->in_flight--;
 	rt->count.running--;
 	if (!t->status)

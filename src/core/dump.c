@@ -54,10 +54,10 @@ static char *describe_hang(heddle_runtime *rt)
 	if (!out)
 		return NULL;
 	fprintf(out, "%llu tasks are unfinished, %zu of them ready", (unsigned long long)hd_live(rt), rt->count.ready);
-	for (size_t i = 0; i < rt->n_workers; i++)
-		if (rt->workers[i].running)
-			fprintf(out, "; %s runs %s", rt->platform->workers[i].name,
-			        hd_task_title(rt->workers[i].running, title, sizeof title));
+	for (size_t i = 0; i < rt->n_slots; i++)
+		if (rt->slots[i].task)
+			fprintf(out, "; %s runs %s", rt->platform->workers[rt->slots[i].worker->id].name,
+			        hd_task_title(rt->slots[i].task, title, sizeof title));
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].waiting.first)
 			fprintf(out, "; %s waits for room on %s",
@@ -304,10 +304,14 @@ static void print_worker(const struct dump *dump, const struct hd_worker *w)
 	char title[HD_TITLE];
 	fprintf(dump->out, "    %-3u %-16s %3u in flight  ", w->id, dump->rt->platform->workers[w->id].name,
 	        w->in_flight);
-	if (w->running)
-		fprintf(dump->out, "runs %s\n", hd_task_title(w->running, title, sizeof title));
-	else
-		fprintf(dump->out, "idle%s\n", w->hungry ? ", and there is nothing for it" : "");
+	int runs = 0;
+	for (unsigned i = 0; i < w->n_slots; i++)
+		if (w->slots[i].task)
+			fprintf(dump->out, "%s %s", runs++ ? "," : "runs",
+			        hd_task_title(w->slots[i].task, title, sizeof title));
+	if (!runs)
+		fprintf(dump->out, "idle%s", w->hungry ? ", and there is nothing for it" : "");
+	fputc('\n', dump->out);
 }
 
 static void print_all(const struct dump *dump)

@@ -39,10 +39,30 @@ enum hd_worker_state {
 	HD_SLEEPING  /* the thread has no task, and sleeps on the worker's event or is about to */
 };
 
+/* A place of a worker for one running kernel: an accelerator with several streams has a slot for each, a CPU core has
+ * one. The private copies of SCRATCH and REDUX accesses belong to a slot. A burst of tasks runs on one slot. */
+struct hd_slot {
+	/* Const after start. */
+	_Alignas(HD_CACHE_LINE) struct hd_worker *worker;
+	unsigned index; /* in worker->slots */
+
+	/* Guarded by the core lock. */
+	unsigned n_bound;        /* tasks picked and not ended that must run here, because of their private copies */
+	heddle_task *task;       /* the running task, of a burst any one that has not ended; NULL: the slot is free */
+	double start, predicted; /* us: when the task began, and how long it should take */
+};
+/* The number of slots of each worker of a class. */
+static inline unsigned hd_class_slots(const struct heddle_class *c)
+{
+	return c->streams > 1 ? c->streams : 1;
+}
+
 struct hd_worker {
 	/* Const after start. */
 	heddle_runtime *rt;
 	unsigned id, class_id, node;
+	unsigned n_slots;
+	struct hd_slot *slots;              /* borrowed from the runtime: its n_slots slots */
 	unsigned pipeline;                  /* number of tasks that it may hold at once */
 	const struct heddle_driver *driver; /* threaded engine only */
 	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
@@ -58,10 +78,8 @@ struct hd_worker {
 	uint8_t held_back;  /* its thread, in a kernel or a callback, waits in hd_throttle */
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
-	heddle_task *running;            /* NULL: none */
-	double run_start, run_predicted; /* us: when the running task began, and how long it should take */
 	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */
-	double busy;                     /* us spent in kernels */
+	double busy;                     /* us spent in kernels: the mean of its slots */
 	double waited_for_data;          /* us without a kernel though a task was picked */
 	double waits_since;              /* us: when it last began or ended a task, or got its only task */
 	struct hd_worker *next_starting; /* in the list errands.starting; NULL also for the last one */
@@ -282,8 +300,9 @@ struct heddle_runtime {
 	const struct hd_engine *engine;
 	struct hd_hops hops;       /* the links between memories */
 	struct hd_worker *workers; /* owned */
+	struct hd_slot *slots;     /* owned: those of all workers */
 	unsigned *node_worker;     /* owned; per node: a worker whose driver manages the node's memory */
-	size_t n_workers, n_nodes, n_classes;
+	size_t n_workers, n_slots, n_nodes, n_classes;
 	int limited;             /* some memory has a capacity */
 	uint64_t least_capacity; /* bytes: the least of all capacities; 0 if there is none */
 	uint64_t uid;            /* tells runtimes apart in thread-local caches */
@@ -413,11 +432,13 @@ void hd_core_refill(struct hd_worker *w);
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
 /* Puts the worker into the hungry list, unless it is there already or is not driven. */
 void hd_core_hungry(struct hd_worker *w);
-/* Takes the first staged task of a worker; NULL: it has none. */
+/* Takes the first staged task of a worker; NULL: it has none. For workers with one slot. */
 heddle_task *hd_core_take(struct hd_worker *w);
-/* Book-keeping when a worker begins a task, and when its kernel has returned. Times in us. */
-void hd_core_begin(struct hd_worker *w, heddle_task *t, double now);
-void hd_core_finish(struct hd_worker *w, heddle_task *t, int status, double start, double now);
+/* Takes the first staged task for which a slot is free, and sets *slot to that; NULL: there is none. */
+heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot);
+/* Book-keeping when a task begins on a slot, and when its kernel has returned there. Times in us. */
+void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
+void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double start, double now);
 /* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
 void hd_core_conclude(heddle_task *t, double start, double end, double now);
 /* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
@@ -449,7 +470,10 @@ int hd_core_deadlock(heddle_runtime *rt);
 /* dump.c: tells the program, or standard error, that nothing has ended for as long as the watchdog allows. Leaves the
  * lock meanwhile. */
 void hd_report_hang(heddle_runtime *rt);
-/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. */
+/* The slot on which a task must run that its worker has picked, because its private copies belong to it; NULL: any. */
+struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
+/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. With several slots: when it
+ * could begin another task if its tasks are spread evenly. */
 double hd_worker_free_at(struct hd_worker *w, double now);
 /* Takes the worker out of the hungry list, if it is there. */
 void hd_core_not_hungry(struct hd_worker *w);

@@ -105,6 +105,8 @@ struct hd_task_extra {
 	unsigned n_preds; /* how many of `before` had not ended when the task entered the graph */
 	/* 1 + the worker that the policy gave the task to, if another worker has taken it over; 0: nobody has. */
 	unsigned picked_by;
+	/* 1 + the slot of its worker on which it must run, because its private copies belong to that; 0: any slot. */
+	unsigned slot;
 	/* For a task that ends by events. */
 	uint8_t detached;         /* its kernel has asked for events */
 	unsigned n_events;        /* how many of them are not fulfilled */

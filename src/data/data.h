@@ -206,17 +206,17 @@ void hd_transfer_done(struct hd_transfer *tr);
 /* Begins to write `r` back to main memory; it is freed afterwards. */
 int hd_write_back(struct hd_replica *r);
 
-/* scratch_redux.c: SCRATCH and REDUX. Each worker that runs such a task has a private copy of the datum, a temporary
- * handle of the same shape. */
+/* scratch_redux.c: SCRATCH and REDUX. Each slot of a worker (struct hd_slot) that runs such a task has a private copy
+ * of the datum: a temporary handle of the same shape. */
 struct hd_private {
 	struct hd_private *next;
 	heddle_data *copy; /* owns */
-	uint32_t worker;
+	uint32_t worker, slot;
 	uint8_t redux;       /* 1: for REDUX, 0: for SCRATCH */
 	uint8_t initialised; /* 1: for REDUX, the init kernel has run on it */
 };
-/* Gives a task that a worker has just picked its private copies. HEDDLE_E_MEMORY. */
-int hd_private_attach(heddle_task *t, unsigned worker);
+/* Gives a task that a worker has just picked the private copies of one of its slots. HEDDLE_E_MEMORY. */
+int hd_private_attach(heddle_task *t, unsigned worker, unsigned slot);
 /* Whether the init kernel must run on access `a` before the task's kernel; marks it done. */
 int hd_private_needs_init(struct hd_access *a);
 /* To be called when the REDUCE task `t` is ready: makes the tasks that combine the private copies, one after the other,

@@ -1,4 +1,4 @@
-/* SCRATCH and REDUX: private copies per worker, and how a reduction is completed.
+/* SCRATCH and REDUX: private copies per slot of a worker, and how a reduction is completed.
  *
  * A reduction ends when a datum whose last accesses were REDUX is accessed in another mode: then a REDUCE task is put
  * into the access chain. When all contributions have ended, REDUCE makes one task per private copy, which adds the copy
@@ -9,15 +9,15 @@
 #include "data.h"
 #include "core/runtime.h"
 
-static struct hd_private *find(struct hd_private *p, unsigned worker, int redux)
+static struct hd_private *find(struct hd_private *p, unsigned worker, unsigned slot, int redux)
 {
-	while (p && (p->worker != worker || p->redux != redux))
+	while (p && (p->worker != worker || p->slot != slot || p->redux != redux))
 		p = p->next;
 	return p;
 }
 
 /* Makes a private copy: a handle of the same shape as `d` without a buffer. The lock is held. */
-static struct hd_private *make(heddle_data *d, unsigned worker, int redux)
+static struct hd_private *make(heddle_data *d, unsigned worker, unsigned slot, int redux)
 {
 	HD_HELD(&d->rt->lock);
 	struct hd_data_extra *extra = hd_data_extra(d);
@@ -29,26 +29,27 @@ static struct hd_private *make(heddle_data *d, unsigned worker, int redux)
 		return NULL;
 	}
 	p->worker = worker;
+	p->slot = slot;
 	p->redux = (uint8_t)redux;
 	p->next = extra->privates;
 	extra->privates = p;
 	return p;
 }
 
-static struct hd_private *private_of(heddle_data *d, unsigned worker, int redux)
+static struct hd_private *private_of(heddle_data *d, unsigned worker, unsigned slot, int redux)
 {
-	struct hd_private *p = d->extra ? find(d->extra->privates, worker, redux) : NULL;
-	return p ? p : make(d, worker, redux);
+	struct hd_private *p = d->extra ? find(d->extra->privates, worker, slot, redux) : NULL;
+	return p ? p : make(d, worker, slot, redux);
 }
 
-int hd_private_attach(heddle_task *t, unsigned worker)
+int hd_private_attach(heddle_task *t, unsigned worker, unsigned slot)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if ((a->mode != HEDDLE_SCRATCH && a->mode != HEDDLE_REDUX) || (a->flags & HD_ACCESS_ALIAS))
 			continue;
-		struct hd_private *p = private_of(a->data, worker, a->mode == HEDDLE_REDUX);
+		struct hd_private *p = private_of(a->data, worker, slot, a->mode == HEDDLE_REDUX);
 		if (!p)
 			return hd_no_memory("a private copy");
 		a->private_copy = p->copy;

@@ -159,7 +159,7 @@ static int read_classes(const char *file, const struct file_platform *from, stru
 		struct entry e = {file, "classes", i};
 		const struct file_class *f = &from->classes[i];
 		struct heddle_class *c = &to->classes[to->n_classes++];
-		*c = (struct heddle_class){.cores = 1, .pipeline = 1, .slowdown = 1};
+		*c = (struct heddle_class){.cores = 1, .pipeline = 1, .streams = 1, .slowdown = 1};
 		status = read_string(f->name, &c->name);
 		if (!status)
 			status = read_string(f->kind, &c->kind);

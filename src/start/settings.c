@@ -33,6 +33,8 @@ static const struct row rows[] = {
         "CPU workers, each on a core of its own; -1: one per core"),
     ROW(n_emulated, "EMULATED", INT, "0", "devices", 0, 1e4, "0 to 10000",
         "emulated accelerators: threads with a memory node of their own"),
+    ROW(emulated_streams, "EMULATED_STREAMS", INT, "1", "kernels", 1, 1000, "1 to 1000",
+        "kernels that each of them may run at the same time"),
     ROW(emulated_memory, "EMULATED_MEMORY", BYTES, "0", "bytes", 0, 1e18, "0 (no limit) to 1e18; K, M, G allowed",
         "memory of each emulated accelerator"),
     ROW(emulated_bandwidth, "EMULATED_BANDWIDTH", DOUBLE, "0", "MB/s", 0, 1e9, "0 (as fast as memory) to 1e9",

@@ -50,6 +50,9 @@ static int add_emulated(heddle_runtime *rt)
 	for (int i = 0; i < c->n_emulated && !status; i++)
 		status = heddle_platform_add_emulated(rt->platform, c->emulated_memory, c->emulated_bandwidth,
 		                                      c->emulated_latency, c->emulated_slowdown);
+	for (size_t i = 0; i < rt->platform->n_classes; i++)
+		if (strcmp(rt->platform->classes[i].kind, "emulated") == 0)
+			rt->platform->classes[i].streams = (unsigned)c->emulated_streams;
 	return status;
 }
 
@@ -72,8 +75,24 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 	return status;
 }
 
+/* Gives the worker its slots, the next ones of rt->slots from *used on. A worker with several slots holds one task more
+ * than these at least, so that the data of the next task can be fetched while all slots run. */
+static void describe_slots(struct hd_worker *w, size_t *used)
+{
+	w->n_slots = hd_class_slots(&w->rt->platform->classes[w->class_id]);
+	w->slots = &w->rt->slots[*used];
+	*used += w->n_slots;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		w->slots[i].worker = w;
+		w->slots[i].index = i;
+	}
+	if (w->n_slots > 1 && w->pipeline <= w->n_slots)
+		w->pipeline = w->n_slots + 1;
+}
+
 static void describe_workers(heddle_runtime *rt)
 {
+	size_t used = 0;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		const struct heddle_worker *desc = &rt->platform->workers[i];
@@ -84,8 +103,24 @@ static void describe_workers(heddle_runtime *rt)
 		w->pipeline = rt->platform->classes[desc->class_id].pipeline;
 		if (rt->config.pipeline > 0 && desc->node)
 			w->pipeline = (unsigned)rt->config.pipeline;
+		describe_slots(w, &used);
 		rt->node_worker[desc->node] = (unsigned)i;
 	}
+}
+
+/* Cleared memory that begins at a cache line. NULL when out of memory. */
+static void *cleared_lines(size_t size)
+{
+	void *p = aligned_alloc(HD_CACHE_LINE, size);
+	return p ? memset(p, 0, size) : NULL;
+}
+
+static size_t count_slots(const struct heddle_platform *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_workers; i++)
+		n += hd_class_slots(&p->classes[p->workers[i].class_id]);
+	return n;
 }
 
 static int lay_out(heddle_runtime *rt)
@@ -93,13 +128,13 @@ static int lay_out(heddle_runtime *rt)
 	rt->n_nodes = rt->platform->n_nodes;
 	rt->n_classes = rt->platform->n_classes;
 	rt->n_workers = rt->platform->n_workers;
-	size_t size = rt->n_workers * sizeof *rt->workers;
-	rt->workers = aligned_alloc(HD_CACHE_LINE, size);
-	if (rt->workers)
-		memset(rt->workers, 0, size); /* 0 says that nothing is open: free_runtime may run after any failure */
+	rt->n_slots = count_slots(rt->platform);
+	/* cleared: 0 says that nothing is open, and free_runtime may run after any failure */
+	rt->workers = cleared_lines(rt->n_workers * sizeof *rt->workers);
+	rt->slots = cleared_lines(rt->n_slots * sizeof *rt->slots);
 	rt->memories = calloc(rt->n_nodes, sizeof *rt->memories);
 	rt->node_worker = calloc(rt->n_nodes, sizeof *rt->node_worker);
-	if (!rt->workers || !rt->memories || !rt->node_worker)
+	if (!rt->workers || !rt->slots || !rt->memories || !rt->node_worker)
 		return hd_no_memory("workers");
 	describe_workers(rt);
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
@@ -169,6 +204,7 @@ static void free_runtime(heddle_runtime *rt)
 	free_config(&rt->config);
 	hd_hops_close(&rt->hops);
 	free(rt->workers);
+	free(rt->slots);
 	free(rt->memories);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);

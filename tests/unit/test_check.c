@@ -65,7 +65,7 @@ static void fill_scene(struct scene *s)
 		hd_lock(&s->rt->lock);
 		hd_drain(s->rt);
 		hd_core_settle(s->rt);
-		running = w->running == s->first;
+		running = w->slots[0].task == s->first;
 		hd_unlock(&s->rt->lock);
 		sched_yield();
 	}
@@ -243,8 +243,10 @@ static void workers_are_compared_with_their_tasks(void **state)
 	fill_scene(&s);
 	struct hd_worker *w = &s.rt->workers[0];
 	BREAKS(&s, w->in_flight, kept + 1, "in_flight");
-	BREAKS(&s, w->running, NULL, "running");
-	BREAKS(&s, w->running, s.last, "run");
+	BREAKS(&s, w->slots[0].task, NULL, "busy");
+	BREAKS(&s, w->slots[0].task, s.last, "run");
+	BREAKS(&s, w->slots[0].n_bound, 1, "bound");
+	BREAKS(&s, w->slots[0].index, 1, "slots");
 	BREAKS(&s, w->backlog, kept + 1, "backlog");
 	end_scene(&s);
 }

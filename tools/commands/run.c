@@ -15,12 +15,13 @@ enum {
 	KEY_REPEAT,
 	KEY_LAYOUT,
 	KEY_NO_CHECK,
-	KEY_NO_TRACE
+	KEY_NO_TRACE,
+	KEY_STREAMS
 };
 
 struct options {
 	struct experiment experiment;
-	int n_cpu, n_emulated; /* -2: as configured */
+	int n_cpu, n_emulated, streams; /* -2: as configured */
 	uint64_t memory;
 	double bandwidth, latency, slowdown; /* NAN: as configured */
 	int memory_given, no_check, no_trace;
@@ -30,6 +31,7 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "On what:", 4},
     {"ncpu", KEY_NCPU, "P", 0, "CPU workers, at most one per core (default: one per core)", 0},
     {"emulated", KEY_EMULATED, "K", 0, "Emulated accelerators: threads with a memory of their own (default 0)", 0},
+    {"streams", KEY_STREAMS, "S", 0, "Kernels that each of them may run at the same time (default 1)", 0},
     {"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each emulated accelerator, such as 64M (default 0: no limit)",
      0},
     {"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0,
@@ -60,6 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &o->experiment; return 0;
 	case KEY_NCPU: o->n_cpu = (int)tool_int(state, "--ncpu", arg, -1, 100000); return 0;
 	case KEY_EMULATED: o->n_emulated = (int)tool_int(state, "--emulated", arg, 0, 1000); return 0;
+	case KEY_STREAMS: o->streams = (int)tool_int(state, "--streams", arg, 1, 1000); return 0;
 	case KEY_MEMORY:
 		o->memory = tool_size(state, "--emulated-memory", arg);
 		o->memory_given = 1;
@@ -98,6 +101,8 @@ static int configure(struct options *o, struct heddle_config *config)
 		config->n_cpu = o->n_cpu;
 	if (o->n_emulated > -2)
 		config->n_emulated = o->n_emulated;
+	if (o->streams > -2)
+		config->emulated_streams = o->streams;
 	if (o->memory_given)
 		config->emulated_memory = o->memory;
 	if (!isnan(o->bandwidth))
@@ -182,7 +187,8 @@ static void print_outcome(const struct experiment *e, const struct outcome *r)
 
 int tool_run(int argc, char **argv)
 {
-	struct options o = {.n_cpu = -2, .n_emulated = -2, .bandwidth = NAN, .latency = NAN, .slowdown = NAN};
+	struct options o = {
+	    .n_cpu = -2, .n_emulated = -2, .streams = -2, .bandwidth = NAN, .latency = NAN, .slowdown = NAN};
 	struct heddle_config config;
 	struct outcome outcome;
 	struct experiment *e = &o.experiment;

@@ -8,11 +8,11 @@ unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double
 	unsigned n = 1;
 	while (n < HD_MAX_BURST && w->staged.first && (expected += hd_core_expected(w->staged.first)) < us) {
 		heddle_task *t = hd_core_take(w);
-		hd_core_begin(w, t, now);
+		hd_core_begin(&w->slots[0], t, now);
 		w->burst[n++] = t;
 	}
 	w->burst_size = n;
-	w->running = w->burst[0];
+	w->slots[0].task = w->burst[0];
 	w->rt->count.bursts += n > 1;
 	return n;
 }
@@ -27,7 +27,7 @@ static void take_back(struct hd_worker *w)
 		return;
 	for (unsigned i = w->burst_size; i-- > claimed;)
 		hd_core_unbegin(w, w->burst[i]);
-	w->running = claimed ? w->burst[claimed - 1] : NULL;
+	w->slots[0].task = claimed ? w->burst[claimed - 1] : NULL;
 	w->rt->count.bursts -= w->burst_size > 1;
 	w->burst_size = claimed ? 1 : 0;
 }
@@ -41,7 +41,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 		struct hd_worker *from = &rt->workers[i];
 		if (from == w || from->class_id != w->class_id || from->node != w->node || from->pipeline > 1)
 			continue;
-		if (!from->held_back && (!from->running || rt->now - from->run_start < overdue)) {
+		if (!from->held_back && (!from->slots[0].task || rt->now - from->slots[0].start < overdue)) {
 			in_time |= from->burst_size > 1 || from->staged.first;
 			continue;
 		}

@@ -14,7 +14,7 @@ static inline unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, doubl
 {
 	HD_HELD(&w->rt->lock);
 	double expected = hd_core_expected(t); /* before hd_core_begin: then the policy may use the task's link */
-	hd_core_begin(w, t, now);
+	hd_core_begin(&w->slots[0], t, now);
 	w->burst[0] = t;
 	w->burst_size = 1;
 	/* Relaxed, pairs with nothing: the lock is held, and the worker reads the word after it was given the burst. */

@@ -43,6 +43,13 @@ static int find_drivers(heddle_runtime *rt)
 	return 0;
 }
 
+/* The threads of workers run one kernel at a time, on the first slot. */
+static void use_one_slot(heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_workers; i++)
+		rt->workers[i].n_slots = 1;
+}
+
 static int start_copier(heddle_runtime *rt, struct hd_copier *c, size_t node)
 {
 	c->rt = rt;
@@ -190,6 +197,7 @@ static int threads_open(heddle_runtime *rt)
 	if (!th)
 		return hd_no_memory("threads");
 	rt->engine_state.threads = th;
+	use_one_slot(rt);
 	for (size_t i = 0; i < rt->n_workers; i++) /* a longer pipeline avoids waiting without bursts */
 		rt->workers[i].burst_us = rt->workers[i].pipeline == 1 ? HD_BURST_US : 0;
 	/* With caller_works the thread that starts the runtime will probably be the one that waits and runs the tasks

@@ -38,7 +38,7 @@ void hd_worker_give_back(struct hd_worker *w)
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
 		note_length(w->burst[i]->codelet, e->end - e->start);
-		hd_core_finish(w, w->burst[i], e->status, e->start, e->end);
+		hd_core_finish(&w->slots[0], w->burst[i], e->status, e->start, e->end);
 	}
 	double mean = (seat->ended[n - 1].end - seat->ended[0].start) / n;
 	rt->inlet.mean_us = isinf(rt->inlet.mean_us) ? mean : rt->inlet.mean_us + 0.25 * (mean - rt->inlet.mean_us);

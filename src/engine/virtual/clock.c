@@ -15,8 +15,8 @@ static int before(const struct event *a, const struct event *b)
 	return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
-/* The heap has room for one event per worker, which runs one kernel at a time; for those that end tasks, make_room
- * makes more. */
+/* The heap has room for one event per slot, which runs one kernel at a time; for those that end tasks, make_room makes
+ * more. */
 static void push_event(struct hd_virtual *v, struct event e)
 {
 	e.order = v->next_order++;
@@ -47,7 +47,7 @@ static struct event pop_event(struct hd_virtual *v)
 /* Room for one more event that ends a task. HEDDLE_E_MEMORY. */
 static int make_room(heddle_runtime *rt, struct hd_virtual *v)
 {
-	if (v->n_waiting + rt->n_workers < v->max_events)
+	if (v->n_waiting + rt->n_slots < v->max_events)
 		return 0;
 	struct event *larger = realloc(v->heap, 2 * v->max_events * sizeof *larger);
 	if (!larger)
@@ -85,14 +85,13 @@ static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddl
 static void virtual_worker_ready(struct hd_worker *w)
 {
 	struct hd_virtual *v = w->rt->engine_state.virtual_;
-	if (w->running)
-		return;
-	heddle_task *t = hd_core_take(w);
+	struct hd_slot *slot;
+	heddle_task *t = hd_core_take_for_slot(w, &slot);
 	if (!t)
 		return;
-	hd_core_begin(w, t, v->now);
+	hd_core_begin(slot, t, v->now);
 	double us = t->special & HD_TASK_PRIVATE ? init_duration(w->rt, w, t) : 0;
-	push_event(v, (struct event){.time = v->now + us + duration(w->rt, w, t), .worker = w});
+	push_event(v, (struct event){.time = v->now + us + duration(w->rt, w, t), .slot = slot});
 }
 
 /* --- The clock ---------------------------------------------------------------------------------------------------- */
@@ -114,22 +113,22 @@ static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event 
 	return status || *event ? status : HEDDLE_E_MEMORY;
 }
 
-static void finish_kernel(heddle_runtime *rt, struct hd_worker *w)
+static void finish_kernel(heddle_runtime *rt, struct hd_slot *slot)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	heddle_event *event = NULL;
 	double us;
-	int status = detach(w, w->running, &us, &event);
+	int status = detach(slot->worker, slot->task, &us, &event);
 	if (HD_UNLIKELY(status))
-		hd_task_message(w->running, heddle_last_error());
-	hd_core_finish(w, w->running, status, w->run_start, v->now);
+		hd_task_message(slot->task, heddle_last_error());
+	hd_core_finish(slot, slot->task, status, slot->start, v->now);
 	if (HD_UNLIKELY(event != NULL)) {
 		v->n_waiting++;
 		push_event(v, (struct event){.time = v->now + with_noise(rt, us), .task_ends = event});
 	}
-	hd_core_refill(w);
+	hd_core_refill(slot->worker);
 	hd_core_call_back(rt);
-	virtual_worker_ready(w);
+	virtual_worker_ready(slot->worker);
 }
 
 static void finish_task(heddle_runtime *rt, heddle_event *event)
@@ -153,7 +152,7 @@ static int advance(heddle_runtime *rt)
 		if (HD_UNLIKELY(e.task_ends != NULL))
 			finish_task(rt, e.task_ends);
 		else
-			finish_kernel(rt, e.worker);
+			finish_kernel(rt, e.slot);
 		return 1;
 	}
 	if (!v->n_active)
@@ -226,7 +225,7 @@ static int virtual_open(heddle_runtime *rt)
 	if (!v)
 		return hd_no_memory("the virtual engine");
 	rt->engine_state.virtual_ = v;
-	v->max_events = rt->n_workers + 1;
+	v->max_events = rt->n_slots + 1;
 	v->heap = calloc(v->max_events, sizeof *v->heap);
 	v->in = calloc(rt->n_nodes, sizeof *v->in);
 	v->out = calloc(rt->n_nodes, sizeof *v->out);

@@ -14,8 +14,8 @@
 struct event {
 	double time;    /* us */
 	uint64_t order; /* number of the event; of two events at the same time, the one made first comes first */
-	struct hd_worker *worker; /* whose kernel ends */
-	heddle_event *task_ends;  /* NULL: a kernel ends */
+	struct hd_slot *slot;    /* whose kernel ends */
+	heddle_event *task_ends; /* NULL: a kernel ends */
 };
 
 /* The buses that a link crosses. Buses that can never be full are left out, here and below. */
@@ -48,7 +48,7 @@ struct bus {
 
 struct hd_virtual {
 	double now;         /* us */
-	struct event *heap; /* owned: a binary heap of the ends of kernels, one per worker at most, and of tasks */
+	struct event *heap; /* owned: a binary heap of the ends of kernels, one per slot at most, and of tasks */
 	size_t n_events, max_events;
 	size_t n_waiting; /* how many of the events end tasks */
 	uint64_t next_order;
