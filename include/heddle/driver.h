@@ -1,9 +1,25 @@
 /* What a driver, the code for one kind of processor, must offer. Fetching a task's data, eviction, ordering and retries
  * are not its business: the core does them for all drivers alike.
  *
- * One driver serves all devices of its kind. Its functions return 0 or a negative status, after heddle_error has taken
- * the sentence that explains it. `alloc` and `free` are called with the lock of the core held, so they must not call
- * Heddle; the other functions are called without it.
+ * One driver serves all devices of its kind, each of which belongs to one worker. A device has streams, on each of
+ * which operations run in the order in which they were put there: one per kernel that its worker may run at the same
+ * time, and one for copies in each direction. An operation that has not ended when its function returns has an event,
+ * by which the runtime learns of its end. The runtime puts an operation on a stream only when everything that it needs
+ * has ended, so streams never wait for each other.
+ *
+ * Errors: a function returns 0 or a negative status, after heddle_error has taken the sentence that explains it. The
+ * runtime goes on: a device that cannot be opened fails heddle_start; a launch or a copy that fails, fails the tasks
+ * that need it. What releases something returns nothing, since nothing could be done about its failure; the next launch
+ * or copy on a broken device will fail. What is called CUDA and OpenCL below are the calls that will implement a
+ * function there.
+ *
+ * Threads: "the worker's thread" is always the same for one device. It must not be held up by the device longer than it
+ * takes to put an operation on a stream, because it serves all streams. `alloc` and `free` may be called with the lock
+ * of the core held; functions of a driver must not call the runtime, except by running a kernel.
+ *
+ * A driver without asynchrony offers `open`, `close`, `alloc`, `free`, `copy` and `launch`, and returns from the last
+ * two when everything is done: src/driver/cpu.c. All other functions may be NULL, in these groups: `open_stream` with
+ * `close_stream`, `query` and `wait`; `alloc_host` with `free_host`; `pin` with `unpin`; `can_copy_directly`; `notify`.
  */
 #ifndef HEDDLE_DRIVER_H
 #define HEDDLE_DRIVER_H
@@ -17,7 +33,7 @@
 extern "C" {
 #endif
 
-#define HEDDLE_DRIVER_ABI 1
+#define HEDDLE_DRIVER_ABI 2
 
 /* A copy of an array from one node to another: both sides have the same extents, but each has its own strides. */
 struct heddle_copy {
@@ -25,29 +41,107 @@ struct heddle_copy {
 	struct heddle_part from, to;
 };
 
+/* What a stream is used for. */
+enum heddle_stream_use {
+	HEDDLE_STREAM_KERNELS,
+	HEDDLE_STREAM_IN, /* copies to the device, from main memory or from another device */
+	HEDDLE_STREAM_OUT /* copies from the device to main memory */
+};
+
 struct heddle_driver {
-	unsigned abi;
+	unsigned abi;     /* HEDDLE_DRIVER_ABI */
 	const char *kind; /* the kind of class (struct heddle_class) whose workers it serves */
-	/* Makes the device current. Called once per device, by its worker's thread, before the other functions; several
-	 * workers' threads may call it at the same time. A failure fails heddle_start. With the setting caller_works,
-	 * worker 0 has no thread: its device is opened by the thread that starts the runtime, closed by the one that
-	 * stops it, and used by those that wait. A CUDA driver would call cudaSetDevice. */
+
+	/* --- The device ------------------------------------------------------------------------------------------- */
+
+	/* Makes the device ready, before any other call for it. Called once per device by its worker's thread; several
+	 * workers' threads may call it at the same time. `platform` lives as long as the device. May block. With the
+	 * setting caller_works, worker 0 has no thread: its device is opened by the thread that starts the runtime,
+	 * closed by the one that stops it, and used by those that wait.
+	 * CUDA: cudaSetDevice. OpenCL: clCreateContext, shared by the devices of a platform. */
 	int (*open)(const struct heddle_platform *platform, unsigned worker, void **device);
-	/* Called once for each device that could be opened, by its worker's thread, after all other functions. */
+	/* Called once for each device that could be opened, by its worker's thread, after all other functions.
+	 * CUDA: nothing. OpenCL: clReleaseContext. */
 	void (*close)(void *device);
-	/* Allocate and free device memory. May block. Called by any thread. CUDA: cudaMalloc, cudaFree. */
+
+	/* Opens a stream. Called by the worker's thread after `open`; may block. A class of workers has as many streams
+	 * for kernels as its `streams` says, and the worker that manages a memory one for each direction of copies.
+	 * NULL: the device runs one operation after the other, `launch` and `copy` return when it has ended, and their
+	 * stream is NULL.
+	 * CUDA: cudaStreamCreateWithFlags(cudaStreamNonBlocking). OpenCL: clCreateCommandQueueWithProperties, in
+	 * order. */
+	int (*open_stream)(void *device, enum heddle_stream_use use, void **stream);
+	/* Closes a stream, on which nothing is left. Called by the worker's thread before `close`.
+	 * CUDA: cudaStreamDestroy. OpenCL: clReleaseCommandQueue. */
+	void (*close_stream)(void *device, void *stream);
+
+	/* --- Memory ----------------------------------------------------------------------------------------------- */
+
+	/* Allocate and free device memory. May block. Called by any thread, with the core's lock or without. `alloc`
+	 * returns HEDDLE_E_MEMORY when the device is full. The address is only passed on to `copy` and to kernels,
+	 * which may add to it.
+	 * CUDA: cudaMalloc, cudaFree. OpenCL: clSVMAlloc, clSVMFree; without SVM, clCreateBuffer, with a range of
+	 * addresses of the driver's own for each buffer. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
-	/* Copies between this device's node and main memory, or between two nodes of its kind, and returns when the
-	 * copy is complete. Called by copy threads, of which each node has one per direction, and by the thread that
-	 * starts the runtime when it measures the links. CUDA: cudaMemcpy2DAsync, then cudaStreamSynchronize. */
-	int (*copy)(void *device, const struct heddle_copy *copy);
-	/* Runs the kernel. Returns the kernel's value if it has ended, or HEDDLE_PENDING with an *event that `query`
-	 * can ask about. Called by the worker's thread. */
-	int (*launch)(void *device, heddle_kernel kernel, heddle_context *context, void **event);
-	/* Whether the kernel behind `event` has ended: HEDDLE_PENDING if not; otherwise frees the event and returns 0
-	 * or the kernel's error. May be NULL if `launch` never returns HEDDLE_PENDING. CUDA: cudaEventQuery. */
+	/* Allocate and free main memory from which and to which the device copies fastest (page-locked). May block.
+	 * Called by any thread.
+	 * CUDA: cudaHostAlloc(cudaHostAllocPortable), cudaFreeHost. OpenCL: clCreateBuffer(CL_MEM_ALLOC_HOST_PTR) and
+	 * clEnqueueMapBuffer, clEnqueueUnmapMemObject and clReleaseMemObject. */
+	int (*alloc_host)(void *device, size_t size, void **out);
+	void (*free_host)(void *device, void *ptr);
+	/* Makes memory of the program as fast for copies, and undoes that. May block, and take long. Called by any
+	 * thread. A failure is no error: copies from and to that memory are only slower.
+	 * CUDA: cudaHostRegister(cudaHostRegisterPortable), cudaHostUnregister. OpenCL:
+	 * clCreateBuffer(CL_MEM_USE_HOST_PTR) and clEnqueueMapBuffer, undone as for free_host. */
+	int (*pin)(void *device, void *ptr, size_t size);
+	void (*unpin)(void *device, void *ptr);
+
+	/* --- Copies ----------------------------------------------------------------------------------------------- */
+
+	/* Whether this device, whose node is one of the two, can copy from one to the other without main memory in
+	 * between: 1 or 0. Both nodes are of this kind. Called by the worker's thread after all devices were opened;
+	 * may block.
+	 * CUDA: cudaDeviceCanAccessPeer, then cudaDeviceEnablePeerAccess. OpenCL: whether both are in one context. */
+	int (*can_copy_directly)(void *device, unsigned from_node, unsigned to_node);
+	/* Begins a copy between this device's node and main memory, or from another node if can_copy_directly has said
+	 * so, on a stream for copies. Returns 0 if it has ended, or HEDDLE_PENDING with an *event. The two parts stay
+	 * as they are until it has ended; `copy` itself does not. Called by a copy thread, of which each node has one
+	 * per direction, and by the thread that starts the runtime when it measures the links: a driver must make its
+	 * device current there.
+	 * CUDA: cudaMemcpyAsync, cudaMemcpy2DAsync or cudaMemcpy3DPeerAsync, then cudaEventRecord. OpenCL:
+	 * clEnqueueReadBufferRect, clEnqueueWriteBufferRect or clEnqueueCopyBufferRect, which give an event. */
+	int (*copy)(void *device, void *stream, const struct heddle_copy *copy, void **event);
+
+	/* --- Kernels ---------------------------------------------------------------------------------------------- */
+
+	/* Runs kernel(context), which puts its work on the stream that heddle_stream(context) returns, and which is
+	 * `stream`. Returns 0 if the work has ended, HEDDLE_PENDING with an *event, or a status if the device fails. If
+	 * the kernel returns another value than 0, so does `launch`, after nothing of it is left on the stream; on a
+	 * device with streams that value is HEDDLE_E_KERNEL, and `query` may return it instead if the kernel is called
+	 * later. `context` stays until the work has ended. Called by the worker's thread.
+	 * CUDA: cudaEventCreateWithFlags(cudaEventDisableTiming), cudaEventRecord; cudaStreamSynchronize after a
+	 * failure. OpenCL: clEnqueueMarkerWithWaitList, which gives an event, then clFlush; clFinish after a
+	 * failure. */
+	int (*launch)(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event);
+
+	/* --- Events ----------------------------------------------------------------------------------------------- */
+
+	/* Whether the operation behind `event` has ended: HEDDLE_PENDING if not; otherwise frees the event and returns
+	 * 0, or a status if the operation has failed. Does not block. Called by the thread that began the operation.
+	 * CUDA: cudaEventQuery, cudaEventDestroy. OpenCL: clGetEventInfo(CL_EVENT_COMMAND_EXECUTION_STATUS),
+	 * clReleaseEvent. */
 	int (*query)(void *device, void *event);
+	/* The same, but blocks until the operation has ended. Called by the thread that began it.
+	 * CUDA: cudaEventSynchronize, cudaEventDestroy. OpenCL: clWaitForEvents, clReleaseEvent. */
+	int (*wait)(void *device, void *event);
+	/* Lets ended(arg) be called once, by any thread, when the operation behind `event`, the last one on `stream`,
+	 * has ended, well or not; it may be called before this function returns. It returns at once, and calls nothing
+	 * of the driver. Called by the thread that began the operation. If this fails, or is NULL, the runtime asks by
+	 * `query` again and again.
+	 * CUDA: cudaStreamAddCallback, which is called after errors too (cudaLaunchHostFunc is not). OpenCL:
+	 * clSetEventCallback(CL_COMPLETE). */
+	int (*notify)(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 };
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@ typedef struct heddle_task heddle_task;
 /* --- Inside a kernel ---------------------------------------------------------------------------------------------- */
 
 /* What a kernel gets: the task's data in the worker's memory, the task's values, and which worker runs it. Valid until
- * the kernel returns. */
+ * the kernel returns and, on an accelerator, until what it has put on its stream has ended. */
 typedef struct heddle_call_context heddle_context;
 
 /* A kernel returns 0, or another value if it failed. Then the task fails: the data that it writes have no value, the
@@ -47,6 +47,9 @@ const void *heddle_value_ptr(const heddle_context *c, size_t i);
 /* The worker that runs the kernel, and its runtime. */
 unsigned heddle_context_worker(const heddle_context *c);
 heddle_runtime *heddle_context_runtime(const heddle_context *c);
+/* The stream of the accelerator on which the kernel must put its work: a cudaStream_t, a cl_command_queue. NULL if the
+ * kind of processor has no streams, as a CPU. */
+void *heddle_stream(const heddle_context *c);
 /* Says why the kernel fails: the sentence (printf-like, copied) becomes the error message of the wait. Returns `code`,
  * or -1 if `code` is 0, which would mean success: `return heddle_fail(c, i, "row %d ...", i);` */
 int heddle_fail(heddle_context *c, int code, const char *format, ...)

@@ -129,8 +129,10 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 	if (rt->sched.policy->done) /* the policy may count the tasks that each worker has */
 		rt->sched.policy->done(rt->sched.state, t, w->id);
 	hd_core_end(rt, t, status);
-	if (w->in_flight < w->pipeline)
+	if (w->in_flight < w->pipeline) {
 		hd_core_hungry(w);
+		rt->engine->worker_ready(w);
+	}
 }
 
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)

@@ -67,6 +67,11 @@ heddle_runtime *heddle_context_runtime(const heddle_context *c)
 	return c->worker->rt;
 }
 
+void *heddle_stream(const heddle_context *c)
+{
+	return c->stream;
+}
+
 int heddle_fail(heddle_context *c, int code, const char *format, ...)
 {
 	va_list args;
@@ -78,40 +83,31 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 	return code ? code : -1;
 }
 
-/* Blocks until an asynchronous kernel has ended. */
-static int finish_event(struct hd_worker *w, void *event)
+int hd_call_kernel(heddle_context *c)
 {
-	int status;
-	while ((status = w->driver->query(w->device, event)) == HEDDLE_PENDING)
-		hd_cpu_relax();
-	return status;
+	int outer = hd_inside_enter(); /* it may run in a thread of the driver */
+	c->returned = c->kernel(c);
+	hd_inside_leave(outer);
+	return c->returned ? HEDDLE_E_KERNEL : 0;
 }
 
-static int launch(struct hd_worker *w, heddle_kernel kernel, heddle_context *c)
+const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i)
 {
-	void *event = NULL;
-	int status = w->driver->launch(w->device, kernel, c, &event);
-	return status == HEDDLE_PENDING && event ? finish_event(w, event) : status;
-}
-
-/* Runs the init kernels of the task's private copies that are not neutral yet. *failed: the codelet of the one that
- * failed, or NULL. */
-static int run_inits(struct hd_worker *w, heddle_task *t, heddle_context *c, const heddle_codelet **failed)
-{
-	int status = 0;
-	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
-		hd_core_enter(w->rt); /* other workers may be adding to the datum's list of private copies */
-		int needed = hd_private_needs_init(&t->accesses[i]);
-		hd_core_leave(w->rt);
+	heddle_task *t = c->task;
+	heddle_runtime *rt = c->worker->rt;
+	while (*i < t->n_accesses) {
+		struct hd_access *a = &t->accesses[(*i)++];
+		hd_core_enter(rt); /* other workers may be adding to the datum's list of private copies */
+		int needed = hd_private_needs_init(a);
+		hd_core_leave(rt);
 		if (!needed)
 			continue;
-		const heddle_codelet *init = t->accesses[i].data->extra->redux_init;
-		c->only = &t->accesses[i];
-		status = launch(w, init->kernels[w->class_id], c);
-		c->only = NULL;
-		*failed = status ? init : NULL;
+		const heddle_codelet *init = a->data->extra->redux_init;
+		c->only = a;
+		c->kernel = init->kernels[c->worker->class_id];
+		return init;
 	}
-	return status;
+	return NULL;
 }
 
 /* Why a task failed: `said`, what its kernel told heddle_fail (or NULL), which kernel it was, and what it returned.
@@ -129,22 +125,65 @@ static char *failure_text(const struct hd_worker *w, const heddle_codelet *init,
 	return text;
 }
 
+/* Why a task failed whose kernel could not be run or ended by the device. NULL when out of memory. */
+static char *device_failure_text(const struct hd_worker *w, int status)
+{
+	const char *where = w->rt->platform->workers[w->id].name, *said = heddle_last_error();
+	return said[0] ? hd_format("%s (a kernel on %s)", said, where)
+	               : hd_format("%s failed to run a kernel: %s", where, heddle_status_name(status));
+}
+
+int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int status, int by_device)
+{
+	heddle_runtime *rt = c->worker->rt;
+	char *text =
+	    by_device ? device_failure_text(c->worker, status) : failure_text(c->worker, init, c->message, status);
+	if (text) {
+		hd_core_enter(rt);
+		hd_task_message(c->task, text);
+		hd_core_leave(rt);
+	}
+	free(text);
+	return HEDDLE_E_KERNEL;
+}
+
+/* A worker that computes in main memory has no device that could fail: its kernels are called directly, which costs
+ * less. */
+static int launch(struct hd_worker *w, heddle_context *c)
+{
+	void *event; /* not used without streams */
+	c->returned = 0;
+	if (HD_UNLIKELY(w->node != 0))
+		hd_error(0, "%s", ""); /* a last error after the launch is then the driver's */
+	return w->driver->launch(w->device, NULL, HD_LIKELY(w->node == 0) ? c->kernel : hd_call_kernel, c, &event);
+}
+
+/* Runs the init kernels of the task's private copies that are not neutral yet. *failed: the codelet of the one that
+ * failed, or NULL. */
+static int run_inits(struct hd_worker *w, heddle_context *c, const heddle_codelet **failed)
+{
+	int status = 0;
+	uint32_t i = 0;
+	const heddle_codelet *init;
+	while (!status && (init = hd_next_init(c, &i))) {
+		status = launch(w, c);
+		*failed = status ? init : NULL;
+	}
+	c->only = NULL;
+	return status;
+}
+
 int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 {
 	heddle_context c = {.task = t, .worker = w};
 	const heddle_codelet *init = NULL;
-	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, t, &c, &init) : 0;
-	if (!status)
-		status = launch(w, hd_task_kernel(t, w->class_id), &c);
-	if (HD_UNLIKELY(status)) {
-		char *text = failure_text(w, init, c.message, status);
-		if (text) {
-			hd_core_enter(w->rt);
-			hd_task_message(t, text);
-			hd_core_leave(w->rt);
-		}
-		free(text);
+	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, &c, &init) : 0;
+	if (!status) {
+		c.kernel = hd_task_kernel(t, w->class_id);
+		status = launch(w, &c);
 	}
+	if (HD_UNLIKELY(status))
+		status = hd_kernel_failed(&c, init, c.returned ? c.returned : status, w->node && !c.returned);
 	free(c.message);
-	return status ? HEDDLE_E_KERNEL : 0;
+	return status;
 }

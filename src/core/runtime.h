@@ -34,9 +34,12 @@ enum hd_worker_state {
 	/* Worker 0 with caller_works: a thread whose wait has ended runs the tasks that the worker still holds. It is
 	 * given no new ones. */
 	HD_LEAVING,
-	HD_AWAKE,    /* the thread has been given tasks, or asks for some */
+	HD_AWAKE, /* the thread has been given tasks, or asks for some */
+	/* The thread of an accelerator waits until a kernel there has ended or data have arrived. It holds as many
+	 * tasks as it can, or looks for more by itself soon. */
+	HD_ATTENDING,
 	HD_SPINNING, /* the thread has no task, and polls the worker's event */
-	HD_SLEEPING  /* the thread has no task, and sleeps on the worker's event or is about to */
+	HD_SLEEPING  /* the thread sleeps on the worker's event or is about to; it has no task, or its kernels run */
 };
 
 /* A place of a worker for one running kernel: an accelerator with several streams has a slot for each, a CPU core has
@@ -50,6 +53,10 @@ struct hd_slot {
 	unsigned n_bound;        /* tasks picked and not ended that must run here, because of their private copies */
 	heddle_task *task;       /* the running task, of a burst any one that has not ended; NULL: the slot is free */
 	double start, predicted; /* us: when the task began, and how long it should take */
+
+	/* Owned by the engine: the driver's stream and the kernels on it, if the device has streams; otherwise NULL.
+	 * Const after start; what it points to is used by the worker's thread only. */
+	struct hd_stream *stream;
 };
 /* The number of slots of each worker of a class. */
 static inline unsigned hd_class_slots(const struct heddle_class *c)
@@ -593,11 +600,26 @@ void hd_sched_close(heddle_runtime *rt);
 struct heddle_call_context {
 	heddle_task *task;
 	struct hd_worker *worker;
+	void *stream;           /* the driver's, or NULL */
+	heddle_kernel kernel;   /* what hd_call_kernel calls */
+	int returned;           /* what the kernel has returned to it */
 	char *message;          /* owned: what heddle_fail was told */
 	struct hd_access *only; /* for the init kernel of a reduction: the only access that it sees; otherwise NULL */
 };
-/* Runs the task's kernel through the worker's driver, without the lock. */
+/* Runs the task's kernel through the driver of a worker without streams, without the lock. Returns the task's status:
+ * 0 or HEDDLE_E_KERNEL. */
 int hd_run_kernel(struct hd_worker *w, heddle_task *t);
+/* Calls c->kernel, in any thread, and notes what it returns in c->returned. Returns 0 or HEDDLE_E_KERNEL. A driver with
+ * streams is given this as the kernel: so a kernel that fails can be told from a device that fails. */
+int hd_call_kernel(heddle_context *c);
+/* Takes the first private copy of a reduction that is not neutral yet, from access *i of the task on, and moves *i
+ * behind it: c->only and c->kernel become those of its init kernel. Returns the codelet of that kernel; NULL: there is
+ * none. Without the lock. */
+const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i);
+/* Notes why a kernel of the task has failed with `status`: `init` is the codelet of the init kernel that failed, or
+ * NULL. `by_device`: it is the driver that failed, with the sentence of heddle_last_error. Returns the task's status.
+ * Without the lock. */
+int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int status, int by_device);
 /* wait.c: where a thread may run code of the program that must not wait, because others wait for this thread. Such a
  * record lies on the stack of its thread. */
 enum hd_inside_what {

@@ -32,15 +32,18 @@ static void cpu_free(void *device, void *ptr)
 	free(ptr);
 }
 
-static int cpu_copy(void *device, const struct heddle_copy *copy)
+static int cpu_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
 {
 	(void)device;
+	(void)stream;
+	(void)event;
 	return hd_copy_host(copy);
 }
 
-static int cpu_launch(void *device, heddle_kernel kernel, heddle_context *context, void **event)
+static int cpu_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
 {
 	(void)device;
+	(void)stream;
 	(void)event;
 	return kernel(context);
 }

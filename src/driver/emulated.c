@@ -1,8 +1,10 @@
-/* The driver of emulated accelerators: threads with memory nodes of their own, which lie in main memory. Data are
- * really copied and kernels really run. Copies are made to last as long as the platform says, and kernels `slowdown`
- * times as long as on a CPU. This exercises every path of the data manager on a machine without a GPU.
+/* The driver of emulated accelerators, whose memories lie in main memory. Data are really copied and kernels really
+ * run, on CPU cores: each stream is a thread that does what was put on it, in order. Copies are made to last as long as
+ * the platform says, and kernels `slowdown` times as long as on a CPU. This exercises every path of the data manager,
+ * and everything asynchronous, on a machine without a GPU.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include "base/base.h"
@@ -15,10 +17,31 @@ struct emulated {
 	int slow_links; /* 1: copies are made to last as long as the platform says */
 };
 
-/* The event of a kernel that has run but is to last longer. */
-struct pending {
-	double end; /* us, by hd_clock_us: when it is to end */
+/* A kernel or a copy on a stream; also its event. Freed when the runtime has learnt that it has ended. */
+struct operation {
+	struct operation *next;
+	struct stream *stream;
+	heddle_kernel kernel; /* NULL: a copy */
+	heddle_context *context;
+	struct heddle_copy copy;
+	/* Guarded by the stream's lock: */
+	int ended, status;
+	struct hd_sentence *words; /* owned: the last error of a copy that failed; NULL: none, or out of memory */
+	void (*tell)(void *arg);   /* to be called when it has ended, or NULL */
+	void *arg;
 };
+
+struct stream {
+	const struct emulated *device;
+	pthread_t thread;
+	pthread_mutex_t lock;    /* guards what follows, and parts of the operations */
+	pthread_cond_t news;     /* an operation was put on the stream or has ended, or `closing` was set */
+	struct operation *first; /* operations that have not begun */
+	struct operation *last;  /* undefined while `first` is NULL */
+	int closing;             /* the thread must end when nothing is left */
+};
+
+/* --- Devices and their memory ------------------------------------------------------------------------------------- */
 
 /* Whether copies are to be slowed down. Asked when the device is opened, before links are measured: the runtime then
  * replaces the figures of links that are not slowed down by what it has measured. */
@@ -61,6 +84,31 @@ static void emulated_free(void *device, void *ptr)
 	free(ptr);
 }
 
+/* Its copies are made by a CPU, for which all memory is alike: any buffer counts as pinned. */
+static int emulated_pin(void *device, void *ptr, size_t size)
+{
+	(void)device;
+	(void)ptr;
+	(void)size;
+	return 0;
+}
+
+static void emulated_unpin(void *device, void *ptr)
+{
+	(void)device;
+	(void)ptr;
+}
+
+static int emulated_can_copy_directly(void *device, unsigned from_node, unsigned to_node)
+{
+	(void)device;
+	(void)from_node;
+	(void)to_node;
+	return 1;
+}
+
+/* --- Operations --------------------------------------------------------------------------------------------------- */
+
 static double part_bytes(const struct heddle_part *p)
 {
 	double bytes = (double)p->elem_size;
@@ -78,40 +126,178 @@ static void sleep_until(double end_us)
 	}
 }
 
-static int emulated_copy(void *device, const struct heddle_copy *copy)
+static int run_copy(const struct emulated *e, struct operation *o)
 {
-	const struct emulated *e = device;
+	const struct heddle_copy *copy = &o->copy;
 	double start = hd_clock_us();
+	hd_error(0, "%s", ""); /* a last error is then this copy's */
 	int status = hd_copy_host(copy);
 	const struct heddle_link *link =
 	    e->slow_links ? heddle_platform_link(e->platform, copy->from_node, copy->to_node) : NULL;
 	if (link)
 		sleep_until(start + link->latency + part_bytes(&copy->from) / link->bandwidth);
+	if (status && (o->words = malloc(sizeof *o->words)))
+		hd_error_keep(o->words);
 	return status;
 }
 
-static int emulated_launch(void *device, heddle_kernel kernel, heddle_context *context, void **event)
+static int run_kernel(const struct emulated *e, const struct operation *o)
 {
-	const struct emulated *e = device;
 	double start = hd_clock_us();
-	int status = kernel(context);
-	if (status || e->slowdown <= 1)
-		return status;
-	struct pending *p = malloc(sizeof *p);
-	if (!p)
-		return 0; /* out of memory: the kernel has run, it only ends too early */
-	p->end = start + (hd_clock_us() - start) * e->slowdown;
-	*event = p;
+	int status = o->kernel(o->context);
+	if (!status && e->slowdown > 1)
+		sleep_until(start + (hd_clock_us() - start) * e->slowdown);
+	return status;
+}
+
+/* --- Streams ------------------------------------------------------------------------------------------------------ */
+
+/* The operation has ended with `status`; afterwards it may be freed. The caller has locked the stream, which is
+ * unlocked while the runtime is told. */
+static void end_operation(struct stream *s, struct operation *o, int status)
+{
+	void (*tell)(void *) = o->tell;
+	void *arg = o->arg;
+	o->ended = 1;
+	o->status = status;
+	pthread_cond_broadcast(&s->news);
+	if (!tell)
+		return;
+	pthread_mutex_unlock(&s->lock);
+	tell(arg);
+	pthread_mutex_lock(&s->lock);
+}
+
+static void *stream_main(void *arg)
+{
+	struct stream *s = arg;
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		struct operation *o = s->first;
+		if (!o && s->closing)
+			break;
+		if (!o) {
+			pthread_cond_wait(&s->news, &s->lock);
+			continue;
+		}
+		s->first = o->next;
+		pthread_mutex_unlock(&s->lock);
+		int status = o->kernel ? run_kernel(s->device, o) : run_copy(s->device, o);
+		pthread_mutex_lock(&s->lock);
+		end_operation(s, o, status);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static int emulated_open_stream(void *device, enum heddle_stream_use use, void **stream)
+{
+	(void)use;
+	struct stream *s = calloc(1, sizeof *s);
+	if (!s)
+		return hd_no_memory("a stream of an emulated accelerator");
+	s->device = device;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->news, NULL);
+	if (pthread_create(&s->thread, NULL, stream_main, s)) {
+		pthread_cond_destroy(&s->news);
+		pthread_mutex_destroy(&s->lock);
+		free(s);
+		return hd_error(HEDDLE_E_MEMORY, "cannot start the thread of an emulated accelerator's stream");
+	}
+	*stream = s;
+	return 0;
+}
+
+static void emulated_close_stream(void *device, void *stream)
+{
+	(void)device;
+	struct stream *s = stream;
+	pthread_mutex_lock(&s->lock);
+	s->closing = 1;
+	pthread_cond_broadcast(&s->news);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	pthread_cond_destroy(&s->news);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* Puts an operation on a stream. */
+static int enqueue(struct stream *s, const struct operation *model, void **event)
+{
+	struct operation *o = malloc(sizeof *o);
+	if (!o)
+		return hd_no_memory("an operation of an emulated accelerator");
+	*o = *model;
+	o->stream = s;
+	pthread_mutex_lock(&s->lock);
+	if (s->first)
+		s->last->next = o;
+	else
+		s->first = o;
+	s->last = o;
+	pthread_cond_broadcast(&s->news);
+	pthread_mutex_unlock(&s->lock);
+	*event = o;
 	return HEDDLE_PENDING;
+}
+
+static int emulated_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
+{
+	(void)device;
+	return enqueue(stream, &(struct operation){.copy = *copy}, event);
+}
+
+static int emulated_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
+{
+	(void)device;
+	return enqueue(stream, &(struct operation){.kernel = kernel, .context = context}, event);
+}
+
+/* --- Events ------------------------------------------------------------------------------------------------------- */
+
+static int take_end(struct operation *o, int blocks)
+{
+	struct stream *s = o->stream;
+	pthread_mutex_lock(&s->lock);
+	while (blocks && !o->ended)
+		pthread_cond_wait(&s->news, &s->lock);
+	int ended = o->ended, status = o->status;
+	pthread_mutex_unlock(&s->lock);
+	if (!ended)
+		return HEDDLE_PENDING;
+	if (o->words)
+		hd_error_give_back(o->words);
+	free(o->words);
+	free(o);
+	return status;
 }
 
 static int emulated_query(void *device, void *event)
 {
 	(void)device;
-	struct pending *p = event;
-	if (hd_clock_us() < p->end)
-		return HEDDLE_PENDING;
-	free(p);
+	return take_end(event, 0);
+}
+
+static int emulated_wait(void *device, void *event)
+{
+	(void)device;
+	return take_end(event, 1);
+}
+
+static int emulated_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
+{
+	(void)device;
+	struct stream *s = stream;
+	struct operation *o = event;
+	pthread_mutex_lock(&s->lock);
+	int already = o->ended;
+	o->tell = ended;
+	o->arg = arg;
+	pthread_mutex_unlock(&s->lock);
+	if (already)
+		ended(arg);
 	return 0;
 }
 
@@ -120,9 +306,18 @@ const struct heddle_driver hd_driver_emulated = {
     .kind = "emulated",
     .open = emulated_open,
     .close = emulated_close,
+    .open_stream = emulated_open_stream,
+    .close_stream = emulated_close_stream,
     .alloc = emulated_alloc,
     .free = emulated_free,
+    .alloc_host = emulated_alloc,
+    .free_host = emulated_free,
+    .pin = emulated_pin,
+    .unpin = emulated_unpin,
+    .can_copy_directly = emulated_can_copy_directly,
     .copy = emulated_copy,
     .launch = emulated_launch,
     .query = emulated_query,
+    .wait = emulated_wait,
+    .notify = emulated_notify,
 };

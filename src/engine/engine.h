@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <heddle/runtime.h>
 
+struct heddle_copy;
 struct hd_transfer;
 struct hd_worker;
 struct hd_waiter;
@@ -34,7 +35,11 @@ struct hd_engine {
 	/* Starts a copy whose two replicas are pinned, and returns. The engine calls hd_transfer_done when it has
 	 * ended. */
 	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
-	/* The worker has a staged task and runs none: the engine makes it run the task, at once or in `start`. */
+	/* Without the lock: makes a copy between two nodes of which one is main memory, and returns when it is done,
+	 * with 0 or an error. For measurements, while nothing else is copied. NULL if no kernels are run. */
+	int (*copy)(heddle_runtime *rt, const struct heddle_copy *copy);
+	/* The worker has a staged task and a free slot, or room for a task that nobody has given it: the engine makes
+	 * it go on, at once or in `start`. */
 	void (*worker_ready)(struct hd_worker *w);
 	/* Makes the workers in the list rt->errands.starting run their staged tasks. Called before the lock is given
 	 * back, if the list is not empty. */

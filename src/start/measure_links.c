@@ -6,13 +6,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "driver/driver.h"
 #include "start.h"
 
 enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5 }; /* bytes of a small and a large copy; how often each is made */
 
 struct probe {
-	struct hd_worker *w; /* the worker whose driver and device make the copies */
+	heddle_runtime *rt;
 	struct heddle_copy copy;
 };
 
@@ -23,7 +22,7 @@ static double copy_once(struct probe *p, size_t bytes)
 	double best = 0;
 	for (int i = 0; i < ROUNDS; i++) {
 		double start = hd_clock_us();
-		if (p->w->driver->copy(p->w->device, &p->copy))
+		if (p->rt->engine->copy(p->rt, &p->copy))
 			return 0;
 		double us = hd_clock_us() - start;
 		if (i == 0 || us < best)
@@ -36,8 +35,7 @@ static double copy_once(struct probe *p, size_t bytes)
  * copy. */
 static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 {
-	unsigned device_node = l->to ? l->to : l->from;
-	struct probe p = {.w = &rt->workers[rt->node_worker[device_node]]};
+	struct probe p = {.rt = rt};
 	void *from = rt->engine->alloc(rt, l->from, LARGE), *to = rt->engine->alloc(rt, l->to, LARGE);
 	int status = from && to ? 0 : hd_no_memory("measuring a link");
 	if (!status) {

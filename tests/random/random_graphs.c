@@ -482,6 +482,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.sched = policy_name(options, index);
 	config.n_cpu = cores_up_to(1 + (int)below(&rng, 3));
 	config.n_emulated = chance(&rng, 0.8) ? 2 : (int)below(&rng, 2);
+	config.emulated_streams = 1 << below(&rng, 3);
 	config.emulated_memory = chance(&rng, 0.8) ? LARGEST + below(&rng, LARGEST) : 0;
 	/* us: then much happens while copies are on their way */
 	config.emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0;
@@ -495,9 +496,9 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.seed = index;
 	config.watchdog = HANG_S;
 	snprintf(m->text, sizeof m->text,
-	         "%s, %d cpu, %d emulated of %llu bytes, window %d, caller_works %d, pipeline %d", config.sched,
-	         config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory, config.window,
-	         config.caller_works, config.pipeline);
+	         "%s, %d cpu, %d emulated of %llu bytes with %d streams, window %d, caller_works %d, pipeline %d",
+	         config.sched, config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory,
+	         config.emulated_streams, config.window, config.caller_works, config.pipeline);
 	if (heddle_start(&config, &m->rt))
 		return -1;
 	const struct heddle_implementation cpu = {"cpu", NULL, work_kernel}, emulated = {"emulated", NULL, work_kernel};

@@ -244,6 +244,7 @@ static void choose_config(struct heddle_config *config, struct hd_rng *rng, uint
 	config->sched = sched;
 	config->n_cpu = cores_up_to(1 + (int)below(rng, 3));
 	config->n_emulated = (int)below(rng, 3);
+	config->emulated_streams = 1 << below(rng, 3);
 	/* for the data of one task, and then little more */
 	config->emulated_memory = chance(rng, 0.7) ? MAX_ACCESS * LARGEST + below(rng, LARGEST) : 0;
 	config->emulated_latency = chance(rng, 0.25) ? 1 + below(rng, 20) : 0;
@@ -305,9 +306,10 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 		status = heddle_start(&config, &m->rt);
 	}
 	snprintf(m->text, sizeof m->text,
-	         "%s%s, %d cpu, %zu nodes, memory %llu, window %d, caller_works %d, pipeline %d", config.sched,
-	         simulated ? " in virtual time" : "", config.n_cpu, n_nodes, (unsigned long long)config.emulated_memory,
-	         config.window, config.caller_works, config.pipeline);
+	         "%s%s, %d cpu, %zu nodes, memory %llu, %d streams, window %d, caller_works %d, pipeline %d",
+	         config.sched, simulated ? " in virtual time" : "", config.n_cpu, n_nodes,
+	         (unsigned long long)config.emulated_memory, config.emulated_streams, config.window,
+	         config.caller_works, config.pipeline);
 	return status ? status : make_codelets(m, n_nodes > 1);
 }
 

@@ -12,7 +12,7 @@ struct device {
 	const struct heddle_driver *real;
 	void *inside;
 	pthread_t opened, launched, closed;
-	int n_opened, n_launched, n_closed, n_queried;
+	int n_opened, n_launched, n_closed, n_queried, n_streams;
 };
 static struct device devices[MOST]; /* by worker; each only its worker's thread, until the runtime has stopped */
 static int refused;                 /* 1 + the worker whose device cannot be opened; 0: none */
@@ -53,19 +53,36 @@ static void watch_free(void *device, void *ptr)
 	d->real->free(d->inside, ptr);
 }
 
-static int watch_copy(void *device, const struct heddle_copy *copy)
+static int watch_open_stream(void *device, enum heddle_stream_use use, void **stream)
 {
 	struct device *d = device;
-	return d->real->copy(d->inside, copy);
+	assert_true(pthread_equal(d->opened, pthread_self()));
+	d->n_streams++;
+	return d->real->open_stream(d->inside, use, stream);
 }
 
-static int watch_launch(void *device, heddle_kernel kernel, heddle_context *context, void **event)
+static void watch_close_stream(void *device, void *stream)
+{
+	struct device *d = device;
+	assert_true(pthread_equal(d->opened, pthread_self()));
+	d->n_streams--;
+	d->real->close_stream(d->inside, stream);
+}
+
+static int watch_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
+{
+	struct device *d = device;
+	return d->real->copy(d->inside, stream, copy, event);
+}
+
+static int watch_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
 {
 	struct device *d = device;
 	d->launched = pthread_self();
 	d->n_launched++;
-	if (!asynchronous)
-		return d->real->launch(d->inside, kernel, context, event);
+	assert_ptr_equal(heddle_stream(context), stream);
+	if (!asynchronous || !d->real->open_stream)
+		return d->real->launch(d->inside, stream, kernel, context, event);
 	*event = &d->n_queried;
 	return HEDDLE_PENDING;
 }
@@ -76,26 +93,54 @@ static int watch_query(void *device, void *event)
 	if (!asynchronous)
 		return d->real->query(d->inside, event);
 	if (event != &d->n_queried)
-		return 99;
-	return ++d->n_queried < asynchronous ? HEDDLE_PENDING : ends_with;
+		return HEDDLE_E_INVALID;
+	if (++d->n_queried < asynchronous)
+		return HEDDLE_PENDING;
+	return ends_with ? heddle_error(ends_with, "device %u has burnt down", d->worker) : 0;
 }
 
-static const struct heddle_driver watching = {
+static int watch_wait(void *device, void *event)
+{
+	struct device *d = device;
+	return d->real->wait(d->inside, event);
+}
+
+static int watch_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
+{
+	struct device *d = device;
+	return asynchronous ? HEDDLE_E_UNSUPPORTED : d->real->notify(d->inside, stream, event, ended, arg);
+}
+
+static const struct heddle_driver watching_cpu = {
     .abi = HEDDLE_DRIVER_ABI,
-    .kind = "any",
+    .kind = "cpu",
     .open = watch_open,
     .close = watch_close,
     .alloc = watch_alloc,
     .free = watch_free,
     .copy = watch_copy,
     .launch = watch_launch,
+};
+
+static const struct heddle_driver watching_emulated = {
+    .abi = HEDDLE_DRIVER_ABI,
+    .kind = "emulated",
+    .open = watch_open,
+    .close = watch_close,
+    .open_stream = watch_open_stream,
+    .close_stream = watch_close_stream,
+    .alloc = watch_alloc,
+    .free = watch_free,
+    .copy = watch_copy,
+    .launch = watch_launch,
     .query = watch_query,
+    .wait = watch_wait,
+    .notify = watch_notify,
 };
 
 const struct heddle_driver *hd_driver_find(const char *kind)
 {
-	(void)kind;
-	return &watching;
+	return strcmp(kind, "cpu") ? &watching_emulated : &watching_cpu;
 }
 
 const char *hd_driver_names(void)
@@ -140,6 +185,7 @@ static void device_lives_in_the_thread_of_its_worker(void **state)
 		assert_int_equal(d->n_opened, 1);
 		assert_int_equal(d->n_launched, 1);
 		assert_int_equal(d->n_closed, 1);
+		assert_int_equal(d->n_streams, 0);
 		assert_true(pthread_equal(d->opened, d->launched));
 		assert_true(pthread_equal(d->opened, d->closed));
 		assert_false(pthread_equal(d->opened, pthread_self()));
@@ -176,8 +222,10 @@ static void device_that_cannot_be_opened_stops_the_start(void **state)
 			refused = worker + 1;
 			assert_int_equal(heddle_start(&config, &rt), HEDDLE_E_UNSUPPORTED);
 			assert_says("has gone home");
-			for (int w = 0; w < 3; w++)
+			for (int w = 0; w < 3; w++) {
 				assert_int_equal(devices[w].n_closed, devices[w].n_opened);
+				assert_int_equal(devices[w].n_streams, 0);
+			}
 		}
 }
 
@@ -192,11 +240,11 @@ static void kernel_may_end_after_its_launch(void **state)
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_on(1)));
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(devices[1].n_queried, 100);
-	ends_with = 23;
+	ends_with = HEDDLE_E_IO;
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_on(2)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
 	assert_says("later");
-	assert_says("returned 23");
+	assert_says("device 2 has burnt down");
 	assert_int_equal(devices[2].n_queried, 100);
 	assert_ok(heddle_stop(rt));
 }

@@ -23,7 +23,7 @@ static int copy_parts(struct hd_copier *c, struct hd_transfer *tr)
 		struct heddle_copy copy = {.from_node = tr->from, .to_node = tr->to};
 		hd_data_part_at(tr->data, &tr->data->replicas[tr->from], i, &copy.from);
 		hd_data_part_at(tr->data, &tr->data->replicas[tr->to], i, &copy.to);
-		status = c->device_of->driver->copy(c->device_of->device, &copy);
+		status = hd_device_copy(c, &copy);
 	}
 	return status;
 }
@@ -67,12 +67,9 @@ void *hd_copier_main(void *arg)
 	return NULL;
 }
 
-/* Main memory has no copy threads. A copy belongs to the node that it goes to, or, if that is main memory, to the node
- * that it comes from. */
 void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 {
-	struct hd_threads *th = rt->engine_state.threads;
-	struct hd_copier *c = tr->to ? &th->in[tr->to] : &th->out[tr->from];
+	struct hd_copier *c = hd_copier_for(rt, tr->from, tr->to);
 	tr->queue_next = NULL;
 	if (c->queue)
 		c->queue_tail->queue_next = tr;

@@ -39,15 +39,35 @@ static int find_drivers(heddle_runtime *rt)
 			    HEDDLE_E_UNSUPPORTED,
 			    "worker %s is of kind %s, this build drives %s; in virtual time any kind will do",
 			    rt->platform->workers[i].name, kind, hd_driver_names());
+		if (w->driver->abi != HEDDLE_DRIVER_ABI)
+			return hd_error(HEDDLE_E_UNSUPPORTED,
+			                "the driver of kind %s is made for version %u of the driver interface, this "
+			                "library needs %d",
+			                kind, w->driver->abi, HEDDLE_DRIVER_ABI);
 	}
 	return 0;
 }
 
-/* The threads of workers run one kernel at a time, on the first slot. */
-static void use_one_slot(heddle_runtime *rt)
+/* What the worker can do depends on its driver. A longer pipeline avoids waiting without bursts. */
+static void use_driver(struct hd_worker *w)
 {
-	for (size_t i = 0; i < rt->n_workers; i++)
-		rt->workers[i].n_slots = 1;
+	int streams = w->driver->open_stream != NULL;
+	if (!streams)
+		w->n_slots = 1;
+	w->burst_us = w->pipeline == 1 && !streams ? HD_BURST_US : 0;
+}
+
+/* Main memory has no copiers. A copy belongs to the node that it goes to, or, if that is main memory, to the node that
+ * it comes from. */
+struct hd_copier *hd_copier_for(heddle_runtime *rt, unsigned from, unsigned to)
+{
+	struct hd_threads *th = rt->engine_state.threads;
+	return to ? &th->in[to] : &th->out[from];
+}
+
+static int threads_copy(heddle_runtime *rt, const struct heddle_copy *copy)
+{
+	return hd_device_copy(hd_copier_for(rt, copy->from_node, copy->to_node), copy);
 }
 
 static int start_copier(heddle_runtime *rt, struct hd_copier *c, size_t node)
@@ -197,9 +217,8 @@ static int threads_open(heddle_runtime *rt)
 	if (!th)
 		return hd_no_memory("threads");
 	rt->engine_state.threads = th;
-	use_one_slot(rt);
-	for (size_t i = 0; i < rt->n_workers; i++) /* a longer pipeline avoids waiting without bursts */
-		rt->workers[i].burst_us = rt->workers[i].pipeline == 1 ? HD_BURST_US : 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		use_driver(&rt->workers[i]);
 	/* With caller_works the thread that starts the runtime will probably be the one that waits and runs the tasks
 	 * of worker 0. It is bound to the core of worker 0, or it might share a core with another worker while that
 	 * core is idle. */
@@ -224,6 +243,7 @@ const struct hd_engine hd_engine_threads = {
     .release = threads_release,
     .now = threads_now,
     .transfer = hd_threads_transfer,
+    .copy = threads_copy,
     .worker_ready = hd_threads_worker_ready,
     .start = hd_threads_start,
     .wait = hd_threads_wait,

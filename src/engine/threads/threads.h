@@ -1,9 +1,10 @@
-/* The threaded engine: what its files share. It has a thread per worker (workers.c), two copy threads per accelerator
- * node (copies.c), and the real clock. combine.c is how workers get the core's attention; waiting.c is for the
- * program's threads while they wait. */
+/* The threaded engine: what its files share. It has a thread per worker (workers.c; devices.c if its device has
+ * streams), two copy threads per accelerator node (copies.c), and the real clock. combine.c is how workers get the
+ * core's attention; waiting.c is for the program's threads while they wait. */
 #ifndef HD_ENGINE_THREADS_H
 #define HD_ENGINE_THREADS_H
 
+#include <math.h>
 #include <pthread.h>
 #include "core/runtime.h"
 
@@ -16,6 +17,8 @@ struct hd_copier {
 	heddle_runtime *rt;
 	pthread_t thread;
 	struct hd_worker *device_of;            /* the worker whose driver and device make the copies */
+	void *stream;                           /* the driver's, opened and closed with the device; or NULL */
+	int is_open;                            /* the stream has been opened */
 	struct hd_transfer *queue, *queue_tail; /* lock core */
 	struct hd_event wake;                   /* set when the queue or rt->stopping has changed */
 	int started;                            /* `thread` exists */
@@ -82,6 +85,13 @@ static inline struct hd_seat *hd_seat_of(const struct hd_worker *w)
 	return &w->rt->engine_state.threads->seats[w->id];
 }
 
+/* Whether the thread of a worker must stop running tasks: hd_worker_turns. */
+static inline int hd_is_over(const _Atomic int *over)
+{
+	/* Relaxed, pairs with nothing: see hd_waiter.woken and heddle_runtime.stopping. */
+	return atomic_load_explicit(over, memory_order_relaxed);
+}
+
 /* combine.c */
 /* Gives back what the worker's thread has run and asks for new tasks: enters the core, or is served by the thread that
  * is there. Afterwards hd_seat.given says how many tasks there are to run, unless another thread gives some later.
@@ -108,9 +118,35 @@ void hd_threads_start(heddle_runtime *rt);
 /* Wakes all waiting threads, so that they check their conditions again, but not the one that runs the tasks of `except`
  * (may be NULL). The lock is held. */
 void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except);
-/* Called by the thread that runs the worker's tasks. */
+/* Updates the typical time of the codelet if `us` differs much from it. Not for every task: each write would take the
+ * cache line of the codelet away from other workers. */
+static inline void hd_note_length(heddle_codelet *c, double us)
+{
+	if (us > 1.5 * c->typical_us || us < c->typical_us / 1.5)
+		c->typical_us = isinf(c->typical_us) ? us : c->typical_us + 0.25 * (us - c->typical_us);
+}
+/* Updates the running mean of kernel times. */
+static inline void hd_note_mean(heddle_runtime *rt, double us)
+{
+	rt->inlet.mean_us = isinf(rt->inlet.mean_us) ? us : rt->inlet.mean_us + 0.25 * (us - rt->inlet.mean_us);
+}
+
+/* devices.c */
+/* Open and close the worker's device with its streams. The result is in the worker's seat. Called by the thread that
+ * runs the worker's tasks. */
 void hd_device_open(struct hd_worker *w);
 void hd_device_close(struct hd_worker *w);
+/* One step of a worker whose device has streams: ends kernels, gives the worker more tasks if `takes`, launches the
+ * staged ones. Returns 0 if there is nothing to do until the worker's event is set. Called by the worker's thread
+ * without the lock. */
+int hd_device_step(struct hd_worker *w, int takes);
+/* What hd_worker_turns is to other workers. It also returns 0 while kernels run. */
+int hd_device_turns(struct hd_worker *w, const _Atomic int *over);
+/* Makes a copy by the device of the copier, and returns when it is done. Without the lock. */
+int hd_device_copy(const struct hd_copier *c, const struct heddle_copy *copy);
+
+/* threads.c: the copy engine for copies between two nodes. */
+struct hd_copier *hd_copier_for(heddle_runtime *rt, unsigned from, unsigned to);
 
 /* copies.c */
 void *hd_copier_main(void *copier);

@@ -6,6 +6,13 @@
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 {
 	while (w->in_flight) {
+		if (w->slots[0].stream) {
+			hd_core_leave(rt);
+			if (!hd_device_step(w, 0))
+				hd_event_wait(&w->wake, 0, -1);
+			hd_core_enter(rt);
+			continue;
+		}
 		/* Relaxed, pairs with nothing: the lock is held. */
 		int any = atomic_load_explicit(&hd_seat_of(w)->given, memory_order_relaxed) || hd_worker_give(w);
 		hd_core_leave(rt);

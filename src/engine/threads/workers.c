@@ -6,9 +6,6 @@
  * IDLE_US closes the gate and becomes asleep, both under the lock: the next task is then submitted with the lock,
  * which finds the worker in the hungry list. */
 #define _GNU_SOURCE
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "threads.h"
 #include "bursts.h"
 
@@ -16,14 +13,6 @@ static const double IDLE_US = 40;    /* how long an idle worker polls before it 
 static const double LOOKOUT_US = 1;  /* between two looks of the lookout at what was submitted */
 static const double LOOK_US = 5;     /* between two calls of look_around that do something, while workers have tasks */
 static const double OVERDUE_US = 16; /* a burst that has run for so long is rescued by another worker */
-
-/* Updates the typical time of the codelet if `us` differs much from it. Not for every task: each write would take the
- * cache line of the codelet away from other workers. */
-static void note_length(heddle_codelet *c, double us)
-{
-	if (us > 1.5 * c->typical_us || us < c->typical_us / 1.5)
-		c->typical_us = isinf(c->typical_us) ? us : c->typical_us + 0.25 * (us - c->typical_us);
-}
 
 void hd_worker_give_back(struct hd_worker *w)
 {
@@ -37,11 +26,10 @@ void hd_worker_give_back(struct hd_worker *w)
 		return;
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
-		note_length(w->burst[i]->codelet, e->end - e->start);
+		hd_note_length(w->burst[i]->codelet, e->end - e->start);
 		hd_core_finish(&w->slots[0], w->burst[i], e->status, e->start, e->end);
 	}
-	double mean = (seat->ended[n - 1].end - seat->ended[0].start) / n;
-	rt->inlet.mean_us = isinf(rt->inlet.mean_us) ? mean : rt->inlet.mean_us + 0.25 * (mean - rt->inlet.mean_us);
+	hd_note_mean(rt, (seat->ended[n - 1].end - seat->ended[0].start) / n);
 }
 
 int hd_worker_give(struct hd_worker *w)
@@ -169,8 +157,10 @@ void hd_threads_start(heddle_runtime *rt)
 void hd_threads_worker_ready(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	if (w->state == HD_LEAVING)
+	if (w->state == HD_LEAVING || (w->slots[0].stream && w->state != HD_AWAKE))
 		hd_core_wake(rt, &w->wake);
+	if (w->slots[0].stream)
+		return;
 	if (!hd_worker_is_idle(w) || w->starting)
 		return;
 	w->starting = 1;
@@ -214,21 +204,17 @@ static int linger(struct hd_worker *w, double since)
 	return 1;
 }
 
-static int is_over(const _Atomic int *over)
-{
-	/* Relaxed, pairs with nothing: see hd_waiter.woken and heddle_runtime.stopping. */
-	return atomic_load_explicit(over, memory_order_relaxed);
-}
-
 int hd_worker_turns(struct hd_worker *w, const _Atomic int *over)
 {
+	if (w->slots[0].stream)
+		return hd_device_turns(w, over);
 	struct hd_seat *seat = hd_seat_of(w);
 	double idle_since = 0;
 	seat->tired = seat->may_sleep = 0;
-	while (seat->n_ended || !is_over(over)) {
+	while (seat->n_ended || !hd_is_over(over)) {
 		if (!given(w))
 			hd_worker_exchange(w);
-		if (is_over(over))
+		if (hd_is_over(over))
 			break;
 		/* This is looked at after the event was consumed: who served the worker and who gave it tasks may have
 		 * set the event only once together. */
@@ -244,30 +230,10 @@ int hd_worker_turns(struct hd_worker *w, const _Atomic int *over)
 		}
 	}
 	leave_lookout(w);
-	return is_over(over) || !seat->may_sleep;
+	return hd_is_over(over) || !seat->may_sleep;
 }
 
 /* --- Its thread --------------------------------------------------------------------------------------------------- */
-
-void hd_device_open(struct hd_worker *w)
-{
-	const struct heddle_platform *p = w->rt->platform;
-	struct hd_seat *seat = &w->rt->engine_state.threads->seats[w->id];
-	hd_error(0, "%s", ""); /* a last error after open is then the driver's */
-	seat->status = w->driver->open(p, w->id, &w->device);
-	seat->opened = seat->status == 0;
-	if (seat->status && !heddle_last_error()[0])
-		hd_error(seat->status, "the driver of kind %s cannot open the device of worker %s", w->driver->kind,
-		         p->workers[w->id].name);
-	if (seat->status)
-		seat->message = strdup(heddle_last_error());
-}
-
-void hd_device_close(struct hd_worker *w)
-{
-	if (w->rt->engine_state.threads->seats[w->id].opened)
-		w->driver->close(w->device);
-}
 
 static void count_one(heddle_runtime *rt, size_t *counter)
 {

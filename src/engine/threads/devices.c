@@ -1,0 +1,434 @@
+/* Workers whose devices have streams: accelerators. The thread of such a worker runs no kernels itself. It launches one
+ * on each free slot for which a task is staged, asks the driver which have ended, gives those tasks back and takes new
+ * ones. Between two such steps it waits, never for one kernel in particular:
+ *
+ *  - If the driver tells when a kernel has ended (`notify`), the thread sleeps on the worker's event. While the worker
+ *    could hold more tasks it counts as asleep, so that a submission wakes it.
+ *  - Otherwise it asks again and again, with short naps if that lasts.
+ *
+ * Each slot has a stream. A task is one launch there, or several: the init kernels of its reductions come first. They
+ * run in their order, so the task has ended when the last launch has.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "threads.h"
+
+enum { POLLS = 40 };               /* how often the thread asks, or looks for a task, before it naps or sleeps */
+static const double LINGER_US = 1; /* between two of these */
+static const double NAP_US = 20;   /* a nap while kernels run whose end the driver does not tell */
+
+/* One kernel on a stream. */
+struct hd_launch {
+	heddle_context context;
+	struct hd_launch *next;     /* owned: the next one of the same task */
+	const heddle_codelet *init; /* the codelet of the init kernel; NULL: it is the task's own kernel */
+	void *event;                /* the driver's; NULL: it has ended, or was never begun */
+};
+
+struct hd_stream {
+	void *stream;            /* the driver's */
+	struct hd_launch kernel; /* the last launch: the task's own kernel */
+	struct hd_launch *first; /* the first launch of the task; NULL: nothing is launched */
+	int is_open;
+	int begun;         /* a task has been begun on the slot that is not launched yet */
+	int ended;         /* the launches have ended, and the task has not been given back */
+	int told;          /* the driver will tell when the last launch has ended */
+	int status;        /* the task's: 0 or HEDDLE_E_KERNEL */
+	double start, end; /* us: when the task was launched, and when it was seen to have ended */
+	unsigned
+	    idle_rounds; /* of the worker's first slot: how often its thread has found nothing to do, one after the other */
+};
+
+/* --- Opening and closing ------------------------------------------------------------------------------------------ */
+
+/* The driver has failed with `status`: makes sure that there is a sentence. */
+static int explain(const struct hd_worker *w, int status, const char *what)
+{
+	if (status && !heddle_last_error()[0])
+		return hd_error(status, "the driver of kind %s cannot open %s of worker %s", w->driver->kind, what,
+		                w->rt->platform->workers[w->id].name);
+	return status;
+}
+
+static int open_slot(struct hd_slot *slot)
+{
+	const struct hd_worker *w = slot->worker;
+	slot->stream = calloc(1, sizeof *slot->stream);
+	if (!slot->stream)
+		return hd_no_memory("a stream");
+	int status = w->driver->open_stream(w->device, HEDDLE_STREAM_KERNELS, &slot->stream->stream);
+	slot->stream->is_open = !status;
+	return explain(w, status, "a stream");
+}
+
+static int open_copier(const struct hd_worker *w, struct hd_copier *c, enum heddle_stream_use use)
+{
+	int status = w->driver->open_stream(w->device, use, &c->stream);
+	c->is_open = !status;
+	return explain(w, status, "a stream for copies");
+}
+
+/* Whether the worker's device makes the copies to and from its node. */
+static int manages_node(const struct hd_worker *w)
+{
+	return w->node && w->rt->node_worker[w->node] == w->id;
+}
+
+static int open_streams(struct hd_worker *w)
+{
+	struct hd_threads *th = w->rt->engine_state.threads;
+	int status = 0;
+	for (unsigned i = 0; i < w->n_slots && !status; i++)
+		status = open_slot(&w->slots[i]);
+	if (!status && manages_node(w))
+		status = open_copier(w, &th->in[w->node], HEDDLE_STREAM_IN);
+	if (!status && manages_node(w))
+		status = open_copier(w, &th->out[w->node], HEDDLE_STREAM_OUT);
+	return status;
+}
+
+static void close_copier(const struct hd_worker *w, struct hd_copier *c)
+{
+	if (c->is_open)
+		w->driver->close_stream(w->device, c->stream);
+	c->is_open = 0;
+}
+
+static void close_streams(struct hd_worker *w)
+{
+	struct hd_threads *th = w->rt->engine_state.threads;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		struct hd_stream *s = w->slots[i].stream;
+		if (s && s->is_open)
+			w->driver->close_stream(w->device, s->stream);
+		free(s);
+		w->slots[i].stream = NULL;
+	}
+	if (manages_node(w)) {
+		close_copier(w, &th->in[w->node]);
+		close_copier(w, &th->out[w->node]);
+	}
+}
+
+void hd_device_open(struct hd_worker *w)
+{
+	struct hd_seat *seat = &w->rt->engine_state.threads->seats[w->id];
+	hd_error(0, "%s", ""); /* a last error after open is then the driver's */
+	seat->status = explain(w, w->driver->open(w->rt->platform, w->id, &w->device), "the device");
+	seat->opened = seat->status == 0;
+	if (seat->opened && w->driver->open_stream)
+		seat->status = open_streams(w);
+	if (!seat->status)
+		return;
+	seat->message = strdup(heddle_last_error());
+	close_streams(w);
+}
+
+void hd_device_close(struct hd_worker *w)
+{
+	close_streams(w);
+	if (w->rt->engine_state.threads->seats[w->id].opened)
+		w->driver->close(w->device);
+}
+
+int hd_device_copy(const struct hd_copier *c, const struct heddle_copy *copy)
+{
+	const struct hd_worker *w = c->device_of;
+	void *event = NULL;
+	int status = w->driver->copy(w->device, c->stream, copy, &event);
+	return status == HEDDLE_PENDING ? w->driver->wait(w->device, event) : status;
+}
+
+/* --- Launching ---------------------------------------------------------------------------------------------------- */
+
+/* A launch of the slot's task has failed with `status`, which is the kernel's or the driver's. */
+static void fail(struct hd_stream *s, const struct hd_launch *l, int status)
+{
+	int returned = l->context.returned;
+	int by_device = !returned;
+	int failed = hd_kernel_failed(&l->context, l->init, returned ? returned : status, by_device);
+	if (!s->status)
+		s->status = failed;
+}
+
+static void launch(struct hd_slot *slot, struct hd_launch *l)
+{
+	const struct hd_worker *w = slot->worker;
+	struct hd_stream *s = slot->stream;
+	void *event = NULL;
+	l->event = NULL;
+	l->context.returned = 0;
+	hd_error(0, "%s", ""); /* a last error after the launch is then the driver's */
+	int status = w->driver->launch(w->device, s->stream, hd_call_kernel, &l->context, &event);
+	if (status == HEDDLE_PENDING && event)
+		l->event = event;
+	else if (status)
+		fail(s, l, status);
+}
+
+/* Launches the init kernels that the task needs, each with a context of its own, which lives until it has ended.
+ * Returns where the task's own kernel is to be linked. */
+static struct hd_launch **launch_inits(struct hd_slot *slot)
+{
+	struct hd_stream *s = slot->stream;
+	struct hd_launch **end = &s->first;
+	heddle_context context = s->kernel.context;
+	const heddle_codelet *init;
+	uint32_t i = 0;
+	while (!s->status && (init = hd_next_init(&context, &i))) {
+		struct hd_launch *l = calloc(1, sizeof *l);
+		if (!l) {
+			hd_no_memory("launching an init kernel");
+			s->status = hd_kernel_failed(&context, init, HEDDLE_E_MEMORY, 1);
+			break;
+		}
+		l->context = context;
+		l->init = init;
+		*end = l;
+		end = &l->next;
+		launch(slot, l);
+	}
+	return end;
+}
+
+/* Launches the task that was begun on the slot. */
+static void launch_task(struct hd_slot *slot)
+{
+	struct hd_worker *w = slot->worker;
+	struct hd_stream *s = slot->stream;
+	heddle_task *t = slot->task;
+	s->begun = s->told = s->status = 0;
+	s->first = NULL;
+	s->kernel = (struct hd_launch){.context = {.task = t, .worker = w, .stream = s->stream}};
+	s->kernel.context.kernel = hd_task_kernel(t, w->class_id);
+	s->start = hd_threads_now(w->rt);
+	struct hd_launch **end = t->special & HD_TASK_PRIVATE ? launch_inits(slot) : &s->first;
+	*end = &s->kernel;
+	if (!s->status)
+		launch(slot, &s->kernel);
+}
+
+/* Begins the staged tasks for which a slot is free. Returns whether there are any. */
+static int begin_staged(struct hd_worker *w)
+{
+	struct hd_slot *slot;
+	heddle_task *t;
+	int begun = 0;
+	while ((t = hd_core_take_for_slot(w, &slot))) {
+		hd_core_begin(slot, t, hd_threads_now(w->rt));
+		slot->stream->begun = begun = 1;
+	}
+	return begun;
+}
+
+/* --- Ending ------------------------------------------------------------------------------------------------------- */
+
+static void wake_worker(void *arg)
+{
+	struct hd_worker *w = arg;
+	hd_event_set(&w->wake);
+}
+
+/* The last launch that has not ended; NULL: all have. */
+static struct hd_launch *last_pending(const struct hd_stream *s)
+{
+	struct hd_launch *last = NULL;
+	for (struct hd_launch *l = s->first; l; l = l->next)
+		if (l->event)
+			last = l;
+	return last;
+}
+
+/* Asks whether the launches of the slot have ended, in their order. */
+static void query(struct hd_slot *slot)
+{
+	const struct hd_worker *w = slot->worker;
+	struct hd_stream *s = slot->stream;
+	for (struct hd_launch *l = s->first; l; l = l->next) {
+		if (!l->event)
+			continue;
+		hd_error(0, "%s", ""); /* a last error is then the driver's */
+		int status = w->driver->query(w->device, l->event);
+		if (status == HEDDLE_PENDING)
+			return;
+		l->event = NULL;
+		if (status)
+			fail(s, l, status);
+	}
+	s->end = hd_threads_now(w->rt);
+	s->ended = 1;
+}
+
+/* Asks about all slots. Returns whether a task has ended. */
+static int query_all(struct hd_worker *w)
+{
+	int ended = 0;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		struct hd_stream *s = w->slots[i].stream;
+		if (!s->first)
+			continue;
+		query(&w->slots[i]);
+		ended |= s->ended;
+	}
+	return ended;
+}
+
+/* Frees what the launches of a task that has ended have kept. */
+static void forget_launches(struct hd_stream *s)
+{
+	for (struct hd_launch *l = s->first, *next; l; l = next) {
+		next = l->next;
+		free(l->context.message);
+		if (l != &s->kernel)
+			free(l);
+	}
+	s->first = NULL;
+}
+
+/* Gives back the tasks that have ended, the earliest first. */
+static void finish_ended(struct hd_worker *w)
+{
+	for (;;) {
+		struct hd_slot *first = NULL;
+		for (unsigned i = 0; i < w->n_slots; i++) {
+			struct hd_slot *slot = &w->slots[i];
+			if (slot->stream->ended && (!first || slot->stream->end < first->stream->end))
+				first = slot;
+		}
+		if (!first)
+			return;
+		struct hd_stream *s = first->stream;
+		s->ended = 0;
+		forget_launches(s);
+		hd_note_length(first->task->codelet, s->end - s->start);
+		hd_note_mean(w->rt, s->end - s->start);
+		hd_core_finish(first, first->task, s->status, s->start, s->end);
+	}
+}
+
+/* --- Waiting ------------------------------------------------------------------------------------------------------ */
+
+/* Asks the driver to wake the thread when a task of the worker ends. Returns 0 if there are kernels for which it does
+ * not: they must be asked about. */
+static int will_be_told(struct hd_worker *w)
+{
+	int told = 1;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		struct hd_stream *s = w->slots[i].stream;
+		struct hd_launch *last = s->told || !s->first ? NULL : last_pending(s);
+		if (last)
+			s->told = w->driver->notify &&
+			          w->driver->notify(w->device, s->stream, last->event, wake_worker, w) == 0;
+		told &= !last || s->told;
+	}
+	return told;
+}
+
+/* Whether the worker has begun to wait: others set its event in every state but HD_AWAKE. A thread that only runs what
+ * is left stays in the state HD_LEAVING. */
+static void enter(struct hd_worker *w, enum hd_worker_state state)
+{
+	HD_HELD(&w->rt->lock);
+	if (w->state != HD_LEAVING && w->state != (uint8_t)state)
+		hd_worker_enter(w, state);
+}
+
+static int runs_kernels(const struct hd_worker *w)
+{
+	for (unsigned i = 0; i < w->n_slots; i++)
+		if (w->slots[i].task)
+			return 1;
+	return 0;
+}
+
+/* The worker has nothing else to do, and could hold more tasks: it counts as asleep from now on, unless tasks have just
+ * been submitted. Returns whether it may sleep. */
+static int may_sleep(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	hd_revoke(rt);
+	if (hd_drain(rt))
+		return 0;
+	enter(w, HD_SLEEPING);
+	if (rt->waits.waiters && hd_core_still(rt))
+		hd_wake_blocked(rt, w); /* nothing moves any more: they must look for a deadlock */
+	return 1;
+}
+
+/* There is nothing to launch, and no kernel has ended. Returns for how long the thread may wait before it looks again,
+ * us; below 0: until its event is set. */
+static double rest(struct hd_worker *w, int told)
+{
+	HD_HELD(&w->rt->lock);
+	unsigned *idle_rounds = &w->slots[0].stream->idle_rounds;
+	if (!told) {
+		enter(w, HD_ATTENDING);
+		return ++*idle_rounds < POLLS ? LINGER_US : NAP_US;
+	}
+	if (!w->hungry) {
+		enter(w, HD_ATTENDING);
+		return -1;
+	}
+	if (!runs_kernels(w) && ++*idle_rounds < POLLS) {
+		enter(w, HD_SPINNING);
+		return LINGER_US;
+	}
+	return may_sleep(w) ? -1 : 0;
+}
+
+/* --- Steps -------------------------------------------------------------------------------------------------------- */
+
+/* What the thread does in the core: gives back what has ended, gets tasks, begins them. Returns whether it has begun
+ * any. */
+static int exchange(struct hd_worker *w, int takes)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	hd_core_clock(rt, hd_threads_now(rt));
+	enter(w, HD_AWAKE);
+	finish_ended(w);
+	hd_drain(rt);
+	if (takes)
+		hd_core_refill(w);
+	else
+		hd_core_settle(rt);
+	return begin_staged(w);
+}
+
+static void launch_begun(struct hd_worker *w)
+{
+	for (unsigned i = 0; i < w->n_slots; i++)
+		if (w->slots[i].stream->begun)
+			launch_task(&w->slots[i]);
+}
+
+int hd_device_step(struct hd_worker *w, int takes)
+{
+	heddle_runtime *rt = w->rt;
+	hd_core_enter(rt);
+	int begun = exchange(w, takes);
+	hd_core_leave(rt);
+	launch_begun(w);
+	int ended = query_all(w);
+	int told = ended || begun || will_be_told(w);
+	hd_core_enter(rt);
+	hd_core_call_back(rt); /* only after the launches, because callbacks may take long */
+	/* Tasks may have been staged while the lock was left; they are launched in the next step. */
+	int busy = begun || ended || begin_staged(w);
+	double us = busy ? 0 : rest(w, told);
+	hd_core_leave(rt);
+	if (busy)
+		w->slots[0].stream->idle_rounds = 0;
+	if (us > 0)
+		hd_event_wait(&w->wake, LINGER_US, us > LINGER_US ? us : 0);
+	return us >= 0;
+}
+
+int hd_device_turns(struct hd_worker *w, const _Atomic int *over)
+{
+	while (!hd_is_over(over))
+		if (!hd_device_step(w, 1))
+			return hd_is_over(over);
+	return 1;
+}
