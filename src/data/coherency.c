@@ -147,8 +147,10 @@ static int fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_t
 	int from = cheapest_source(d, to, &time);
 	if (from < 0) {
 		char name[80];
-		return hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it",
-		                hd_data_name(d, name, sizeof name));
+		hd_data_name(d, name, sizeof name);
+		return d->poisoned && d->extra && d->extra->cause
+		           ? hd_error(HEDDLE_E_STATE, "%s has lost its value: %s", name, d->extra->cause)
+		           : hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", name);
 	}
 	if (!hd_hop(&d->rt->hops, (unsigned)from, to))
 		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
@@ -192,8 +194,9 @@ static void settle_replicas(struct hd_transfer *tr)
 	d->rt->memories[from->node].leaving -= d->bytes;
 	if (from->pins)
 		return;
-	if (!to->valid && from->valid)
-		hd_data_spoil(d, NULL); /* the value is lost: trying again for ever would not make room */
+	if (!to->valid && from->valid) /* the value is lost: trying again for ever would not make room */
+		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
+		                           d->rt->platform->nodes[from->node].name, heddle_last_error()));
 	hd_memory_free(from);
 }
 

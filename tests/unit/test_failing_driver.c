@@ -1,0 +1,309 @@
+/* Drivers that fail. The drivers of this program stand where the library would find its own, and pass calls on to the
+ * emulated accelerator; one call of one function fails. Whatever it is, the runtime must say so or do without, must not
+ * hang, and must be usable afterwards. The same program also runs on drivers that offer less: without `notify`, and
+ * without streams. */
+#include <stdio.h>
+#include "program.h"
+#include "data/data.h"
+#include "driver/driver.h"
+
+/* The functions that may fail. */
+enum function { OPEN, OPEN_STREAM, ALLOC, COPY, LAUNCH, QUERY, WAIT, NOTIFY, N_FUNCTIONS };
+static const char *const names[] = {"open", "open_stream", "alloc", "copy", "launch", "query", "wait", "notify"};
+
+static atomic_int calls[N_FUNCTIONS]; /* since the plan was made */
+static int planned, planned_call;     /* this call of this function fails, counted from 1; 0: none */
+static atomic_int has_failed;
+static const struct heddle_driver *accelerator; /* what the library finds for accelerators */
+
+static int fails(enum function f)
+{
+	int call = ++calls[f];
+	if ((int)f != planned || call != planned_call)
+		return 0;
+	has_failed = 1;
+	return heddle_error(f == ALLOC ? HEDDLE_E_MEMORY : HEDDLE_E_IO, "call %d of %s has failed", call, names[f]);
+}
+
+static int failing_open(const struct heddle_platform *platform, unsigned worker, void **device)
+{
+	int status = fails(OPEN);
+	return status ? status : hd_driver_emulated.open(platform, worker, device);
+}
+
+static void failing_close(void *device)
+{
+	hd_driver_emulated.close(device);
+}
+
+static int failing_open_stream(void *device, enum heddle_stream_use use, void **stream)
+{
+	int status = fails(OPEN_STREAM);
+	return status ? status : hd_driver_emulated.open_stream(device, use, stream);
+}
+
+static void failing_close_stream(void *device, void *stream)
+{
+	hd_driver_emulated.close_stream(device, stream);
+}
+
+static int failing_alloc(void *device, size_t size, void **out)
+{
+	int status = fails(ALLOC);
+	return status ? status : hd_driver_emulated.alloc(device, size, out);
+}
+
+static void failing_free(void *device, void *ptr)
+{
+	hd_driver_emulated.free(device, ptr);
+}
+
+static int failing_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
+{
+	int status = fails(COPY);
+	return status ? status : hd_driver_emulated.copy(device, stream, copy, event);
+}
+
+static int failing_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
+{
+	int status = fails(LAUNCH);
+	return status ? status : hd_driver_emulated.launch(device, stream, kernel, context, event);
+}
+
+static int failing_query(void *device, void *event)
+{
+	int status = fails(QUERY);
+	if (!status)
+		return hd_driver_emulated.query(device, event);
+	hd_driver_emulated.wait(device, event); /* nothing of the operation is left after it has failed */
+	return status;
+}
+
+static int failing_wait(void *device, void *event)
+{
+	int ended = hd_driver_emulated.wait(device, event), status = fails(WAIT);
+	return status ? status : ended;
+}
+
+static int failing_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
+{
+	int status = fails(NOTIFY);
+	return status ? status : hd_driver_emulated.notify(device, stream, event, ended, arg);
+}
+
+static int blocking_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
+{
+	(void)device;
+	(void)stream;
+	(void)event;
+	int status = fails(COPY);
+	return status ? status : hd_copy_host(copy);
+}
+
+static int blocking_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
+{
+	(void)device;
+	(void)stream;
+	(void)event;
+	int status = fails(LAUNCH);
+	return status ? status : kernel(context);
+}
+
+#define MEMORY                                                                                      \
+	.abi = HEDDLE_DRIVER_ABI, .kind = "emulated", .open = failing_open, .close = failing_close, \
+	.alloc = failing_alloc, .free = failing_free
+#define STREAMS                                                                                         \
+	.open_stream = failing_open_stream, .close_stream = failing_close_stream, .copy = failing_copy, \
+	.launch = failing_launch, .query = failing_query, .wait = failing_wait
+
+static const struct heddle_driver with_all = {MEMORY, STREAMS, .notify = failing_notify};
+static const struct heddle_driver without_notify = {MEMORY, STREAMS};
+static const struct heddle_driver without_streams = {MEMORY, .copy = blocking_copy, .launch = blocking_launch};
+
+const struct heddle_driver *hd_driver_find(const char *kind)
+{
+	return strcmp(kind, "cpu") ? accelerator : &hd_driver_cpu;
+}
+
+const char *hd_driver_names(void)
+{
+	return "cpu, emulated";
+}
+
+/* --- A program ---------------------------------------------------------------------------------------------------- */
+
+enum { ELEMENTS = 64, N_DATA = 6, ROUNDS = 3 };
+
+static int add_one(heddle_context *c)
+{
+	double *x = heddle_ptr(c, 0);
+	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+		x[i] += 1;
+	return 0;
+}
+
+static int add_to_sum(heddle_context *c)
+{
+	double *sum = heddle_ptr(c, 0), *room = heddle_ptr(c, 2);
+	const double *x = heddle_ptr(c, 1);
+	memcpy(room, x, ELEMENTS * sizeof *room);
+	*sum += room[ELEMENTS - 1];
+	return 0;
+}
+
+static int zero(heddle_context *c)
+{
+	*(double *)heddle_ptr(c, 0) = 0;
+	return 0;
+}
+
+static int add(heddle_context *c)
+{
+	*(double *)heddle_ptr(c, 0) += *(double *)heddle_ptr(c, 1);
+	return 0;
+}
+
+/* Keeps the first error and its sentence, and counts it as expected only if it has one. */
+static void note(int status, int *first, char *words, size_t size)
+{
+	if (!status || *first)
+		return;
+	*first = status;
+	snprintf(words, size, "%s", heddle_last_error());
+}
+
+/* Data that travel between memories that have no room for all of them, a reduction, a scratch buffer. Returns the first
+ * error, or 1 if there was none and the result is wrong. */
+static int use(heddle_runtime *rt, char *words, size_t size)
+{
+	double x[N_DATA][ELEMENTS] = {{0}}, sum = 0;
+	heddle_data *d[N_DATA], *total, *room;
+	heddle_codelet *one = heddle_codelet_new(rt, .name = "add_one", .cpu = add_one, .emulated = add_one);
+	heddle_codelet *all = heddle_codelet_new(rt, .name = "add_to_sum", .cpu = add_to_sum, .emulated = add_to_sum);
+	int first = 0, bad = 0;
+	assert_ok(heddle_variable(rt, &sum, sizeof sum, &total));
+	assert_ok(heddle_data_set_reduction(total,
+	                                    heddle_codelet_new(rt, .name = "zero", .cpu = zero, .emulated = zero),
+	                                    heddle_codelet_new(rt, .name = "add", .cpu = add, .emulated = add)));
+	assert_ok(heddle_vector(rt, NULL, ELEMENTS, sizeof(double), &room));
+	for (int i = 0; i < N_DATA; i++)
+		assert_ok(heddle_vector(rt, x[i], ELEMENTS, sizeof(double), &d[i]));
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (unsigned i = 0; i < N_DATA; i++)
+			assert_ok(heddle_submit(rt, heddle_call(one), heddle_rw(d[i]), heddle_on((round + i) % 3)));
+	for (unsigned i = 0; i < N_DATA; i++)
+		assert_ok(heddle_submit(rt, heddle_call(all), heddle_redux(total), heddle_r(d[i]), heddle_scratch(room),
+		                        heddle_on(1 + i % 2)));
+	note(heddle_wait_all(rt), &first, words, size);
+	assert_ok(heddle_check(rt));
+	for (int i = 0; i < N_DATA; i++) {
+		note(heddle_unregister(d[i]), &first, words, size);
+		bad |= x[i][0] != ROUNDS || x[i][ELEMENTS - 1] != ROUNDS;
+	}
+	note(heddle_unregister(total), &first, words, size);
+	note(heddle_unregister(room), &first, words, size);
+	note(heddle_wait_all(rt), &first, words, size);
+	return first ? first : bad || sum != ROUNDS * N_DATA;
+}
+
+static void make_plan(int function, int call)
+{
+	planned = function;
+	planned_call = call;
+	has_failed = 0;
+	memset(calls, 0, sizeof calls);
+}
+
+/* Runs the program with one failing call. Returns whether it has come to that call. */
+static int run_with_failure(int function, int call)
+{
+	struct heddle_config config = small_config();
+	char words[1000] = "";
+	heddle_runtime *rt;
+	config.n_cpu = 1;
+	config.n_emulated = 2;
+	config.emulated_streams = 2;
+	config.emulated_memory = 4 * ELEMENTS * sizeof(double);
+	make_plan(function, call);
+	int status = heddle_start(&config, &rt);
+	if (status) {
+		assert_true(has_failed);
+		assert_says("has failed");
+		return 1;
+	}
+	status = use(rt, words, sizeof words);
+	if (status && !has_failed)
+		fail_msg("nothing failed, and yet %d: %s", status, words);
+	if (status == 1)
+		fail_msg("call %d of %s failed, nothing was said, and the result is wrong", call, names[function]);
+	if (status && function != ALLOC && !strstr(words, "has failed"))
+		fail_msg("call %d of %s failed; what was said is \"%s\"", call, names[function], words);
+	if (has_failed && (function == LAUNCH || function == QUERY)) /* a copy may turn out not to be needed */
+		assert_true(status < 0);
+	if (function == NOTIFY)
+		assert_ok(status); /* then the runtime asks */
+	int came_to_it = has_failed;
+	planned_call = 0;
+	status = use(rt, words, sizeof words);
+	if (status)
+		fail_msg("after call %d of %s the runtime is not usable: %s", call, names[function], words);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+	return came_to_it;
+}
+
+static void each_call_fails_once(const struct heddle_driver *driver)
+{
+	accelerator = driver;
+	for (int function = 0; function < N_FUNCTIONS; function++) {
+		int call = 1;
+		while (call <= 40 && run_with_failure(function, call))
+			call++;
+	}
+}
+
+static void each_call_of_a_driver_may_fail(void **state)
+{
+	(void)state;
+	each_call_fails_once(&with_all);
+}
+
+static void each_call_of_a_driver_that_must_be_asked_may_fail(void **state)
+{
+	(void)state;
+	each_call_fails_once(&without_notify);
+}
+
+static void each_call_of_a_driver_without_streams_may_fail(void **state)
+{
+	(void)state;
+	each_call_fails_once(&without_streams);
+	assert_int_equal(calls[OPEN_STREAM], 0);
+}
+
+static void driver_for_another_interface_is_refused(void **state)
+{
+	(void)state;
+	struct heddle_driver old = without_streams;
+	old.abi = 1;
+	accelerator = &old;
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	heddle_runtime *rt;
+	make_plan(-1, 0);
+	assert_int_equal(heddle_start(&config, &rt), HEDDLE_E_UNSUPPORTED);
+	assert_says("driver of kind emulated");
+	assert_says("version 1");
+	assert_int_equal(calls[OPEN], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(each_call_of_a_driver_may_fail),
+	    cmocka_unit_test(each_call_of_a_driver_that_must_be_asked_may_fail),
+	    cmocka_unit_test(each_call_of_a_driver_without_streams_may_fail),
+	    cmocka_unit_test(driver_for_another_interface_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
