@@ -201,11 +201,13 @@ void hd_gate_asleep(struct hd_worker *w, int asleep)
 /* Whether the worker will look into the ring soon: see the top of this file. */
 static int is_lookout(const struct hd_worker *w)
 {
-	const heddle_task *t = w->running;
-	if (!t)
+	const struct hd_slot *slot = &w->slots[0];
+	if (slot->stream)
+		return 0; /* the thread of a device sleeps while kernels run */
+	if (!slot->task)
 		return w->state == HD_AWAKE || w->state == HD_SPINNING;
-	double expected = w->run_predicted > 0 ? w->run_predicted : t->codelet->typical_us;
-	return expected < LOOKOUT_US && w->rt->now - w->run_start < LOOKOUT_US;
+	double expected = slot->predicted > 0 ? slot->predicted : slot->task->codelet->typical_us;
+	return expected < LOOKOUT_US && w->rt->now - slot->start < LOOKOUT_US;
 }
 
 static int has_lookout(const heddle_runtime *rt)

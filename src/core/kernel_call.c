@@ -85,9 +85,14 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 
 int hd_call_kernel(heddle_context *c)
 {
-	int outer = hd_inside_enter(); /* it may run in a thread of the driver */
-	c->returned = c->kernel(c);
-	hd_inside_leave(outer);
+	if (hd_inside()) {
+		c->returned = c->kernel(c);
+	} else { /* it runs in a thread of the driver, which must not wait either */
+		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER};
+		hd_inside_enter(&here);
+		c->returned = c->kernel(c);
+		hd_inside_leave(&here);
+	}
 	return c->returned ? HEDDLE_E_KERNEL : 0;
 }
 

@@ -625,7 +625,7 @@ int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int st
 enum hd_inside_what {
 	HD_INSIDE_WORKER,   /* it runs the tasks of `worker` */
 	HD_INSIDE_CALLBACK, /* it runs callbacks of tasks */
-	HD_INSIDE_OTHER     /* copies, and what the watchdog calls */
+	HD_INSIDE_OTHER     /* copies, kernels in threads of a driver, and what the watchdog calls */
 };
 struct hd_inside {
 	const struct hd_inside *outer;

@@ -107,8 +107,10 @@ static int is_busy(const struct hd_worker *w)
 {
 	if (w->held_back || w->state == HD_AWAY)
 		return 0;
-	return w->running || w->staged.first || w->state == HD_SPINNING ||
-	       (hd_worker_is_driven(w) && !w->hungry && !w->in_flight);
+	for (unsigned i = 0; i < w->n_slots; i++)
+		if (w->slots[i].task)
+			return 1;
+	return w->staged.first || w->state == HD_SPINNING || (hd_worker_is_driven(w) && !w->hungry && !w->in_flight);
 }
 
 int hd_core_still(heddle_runtime *rt)

@@ -374,11 +374,11 @@ static void long_task_of_the_lookout_wakes_another_worker(void **state)
 	hd_core_enter(rt);
 	assert_true(hd_submitted_unseen(rt));
 	hd_worker_enter(w, HD_AWAKE);
-	heddle_task *t = w->running = hd_task_make(rt, slow, 0);
-	w->run_start = rt->now;
+	heddle_task *t = w->slots[0].task = hd_task_make(rt, slow, 0);
+	w->slots[0].start = rt->now;
 	hd_gate_worker_begins(rt);
 	hd_worker_enter(w, HD_SLEEPING);
-	w->running = NULL;
+	w->slots[0].task = NULL;
 	hd_task_unref(rt, t);
 	assert_int_equal(rt->inlet.step, 0);
 	assert_int_equal(rt->gate.room, 0);

@@ -35,8 +35,8 @@ struct hd_stream {
 	int told;          /* the driver will tell when the last launch has ended */
 	int status;        /* the task's: 0 or HEDDLE_E_KERNEL */
 	double start, end; /* us: when the task was launched, and when it was seen to have ended */
-	unsigned
-	    idle_rounds; /* of the worker's first slot: how often its thread has found nothing to do, one after the other */
+	/* In the first slot only: how often the worker's thread has found nothing to do, one time after the other. */
+	unsigned idle_rounds;
 };
 
 /* --- Opening and closing ------------------------------------------------------------------------------------------ */

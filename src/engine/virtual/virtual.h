@@ -12,9 +12,9 @@
 
 /* The end of a kernel, or the moment when a task ends by an event. */
 struct event {
-	double time;    /* us */
-	uint64_t order; /* number of the event; of two events at the same time, the one made first comes first */
-	struct hd_slot *slot;    /* whose kernel ends */
+	double time;          /* us */
+	uint64_t order;       /* number of the event; of two events at the same time, the one made first comes first */
+	struct hd_slot *slot; /* whose kernel ends */
 	heddle_event *task_ends; /* NULL: a kernel ends */
 };
 
