@@ -104,7 +104,7 @@ static void close_streams(struct hd_worker *w)
 		free(s);
 		w->slots[i].stream = NULL;
 	}
-	if (manages_node(w)) {
+	if (manages_node(w) && th->in && th->out) { /* there may have been no memory for them */
 		close_copier(w, &th->in[w->node]);
 		close_copier(w, &th->out[w->node]);
 	}
