@@ -467,8 +467,9 @@ double hd_core_expected(const heddle_task *t);
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
-/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle, no copy is under way, no
- * task waits for events, and no worker whose thread does not wait there has a task or is about to look for one. */
+/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle, no copy is under way, and
+ * no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait for events: what
+ * will fulfill these may itself be a kernel that waits in hd_throttle. */
 int hd_core_still(heddle_runtime *rt);
 /* wait.c: whether tasks are unfinished, nothing moves, and no thread that is known to this runtime can change that. */
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter);

@@ -116,7 +116,7 @@ static int is_busy(const struct hd_worker *w)
 int hd_core_still(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (rt->count.transfers || rt->count.detached || rt->count.calling > rt->count.calls_held_back)
+	if (rt->count.transfers || rt->count.calling > rt->count.calls_held_back)
 		return 0;
 	if (!rt->count.held_back && (rt->count.running || rt->count.staged))
 		return 0;
@@ -133,7 +133,7 @@ int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 		hd_drain_all(rt);
 		hd_core_settle(rt);
 	} while (hd_submitted_unseen(rt));
-	return hd_live(rt) && hd_core_still(rt) && !hd_others_may_act(rt, waiter);
+	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter);
 }
 
 /* --- For the program ---------------------------------------------------------------------------------------------- */

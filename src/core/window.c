@@ -15,7 +15,8 @@
 static int below_throttle(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) - rt->count.held <= rt->inlet.throttle || (rt->count.held && hd_core_still(rt));
+	return hd_live(rt) - rt->count.held <= rt->inlet.throttle ||
+	       (rt->count.held && !rt->count.detached && hd_core_still(rt));
 }
 
 /* The number of unfinished tasks at which submission waits; 0: no limit. The window shrinks in proportion to the length
