@@ -52,6 +52,7 @@ struct hd_seat {
 	struct hd_ended ended[HD_MAX_BURST];      /* ... and how they ended */
 	uint8_t tired;                            /* it has had nothing to do for long, and wants to sleep */
 	uint8_t may_sleep;                        /* the answer: there is nothing to do, and it counts as asleep */
+	uint64_t drained; /* the answer, if there is nothing to do: tickets below it are in the graph */
 	/* enum hd_post. pairs: whoever serves the worker stores HD_SERVED with release, after the answer; the worker
 	 * loads with acquire. The worker's own stores come before the setting of its bit in heddle_runtime.posts. */
 	_Atomic uint8_t posted;

@@ -102,6 +102,7 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 {
 	heddle_runtime *rt = w->rt;
 	hd_worker_enter(w, HD_SPINNING);
+	seat->drained = rt->inlet.head;
 	if (!seat->tired)
 		return;
 	if (!hd_bursts_rescue(w, OVERDUE_US)) {
@@ -187,18 +188,28 @@ static void leave_lookout(const struct hd_worker *w)
 	                                        memory_order_relaxed);
 }
 
-/* Polls the worker's event until it is set, or until the lookout must look. Returns 0 if the worker has been idle for
- * too long: since `since`, us. */
+/* Whether tasks have been submitted since the worker was served. */
+static int is_news(const struct hd_worker *w)
+{
+	/* Relaxed, pairs with nothing: only a hint, they are taken out under the lock. */
+	return atomic_load_explicit(&w->rt->ring.tail, memory_order_relaxed) != hd_seat_of(w)->drained;
+}
+
+/* Polls the worker's event until it is set, or until the lookout sees that something was submitted. Returns 0 if the
+ * worker has been idle for too long: since `since`, us. */
 static int linger(struct hd_worker *w, double since)
 {
-	double start = hd_clock_us(), now = start;
+	double looked = hd_clock_us();
 	while (!hd_event_poll(&w->wake)) {
 		hd_cpu_relax();
-		now = hd_clock_us();
+		double now = hd_clock_us();
 		if (now - since > IDLE_US)
 			return 0;
-		if (now - start > LOOKOUT_US && is_lookout(w))
+		if (now - looked < LOOKOUT_US)
+			continue;
+		if (is_lookout(w) && is_news(w))
 			return 1;
+		looked = now;
 	}
 	leave_lookout(w);
 	return 1;
