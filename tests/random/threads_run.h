@@ -241,7 +241,7 @@ static int work_kernel(heddle_context *c)
 	if (bad)
 		return problem(r, "kernel %u saw wrong arguments, or ran too early", number_of(w));
 	w->record->runs++;
-	if (w->step->kernel_submits) /* not later: only inside kernels and callbacks it never waits for the window */
+	if (w->step->kernel_submits) /* not later: a thread of the pool might wait for the window for ever */
 		submit_nested(w->record, nested_ended);
 	if (w->step->ends != WITH_KERNEL && may_detach(w))
 		return leave_rest(c, w, mem);
