@@ -116,6 +116,8 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 	rt->count.staged++;
 	if (choose_slot(w, 1))
 		rt->engine->worker_ready(w);
+	else if (hd_worker_is_asleep(w) && w->in_flight >= w->pipeline)
+		hd_worker_enter(w, HD_ATTENDING); /* it can hold no more, so a submission need not wake it */
 }
 
 /* The data of a picked task cannot be had: ends the task, which has not begun. */
