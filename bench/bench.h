@@ -86,6 +86,11 @@ static inline double bench_median(double *x, size_t n)
 	return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
+/* What a runtime with a sequential core counts: us that threads have spent in it, and how often one entered it. */
+struct bench_core {
+	double us, entries;
+};
+
 /* --- The kernel of all tasks -------------------------------------------------------------------------------------- */
 
 /* The number of turns of an empty loop that each task makes; 0: an empty task. It is only written while no task runs.
@@ -98,9 +103,45 @@ static inline void bench_spin(uint64_t turns)
 		__asm__ volatile("" : "+r"(i));
 }
 
+/* The kernel lasts this many ns on the clock, if it is not 0, instead of making turns. Written and volatile like
+ * bench_work. */
+static volatile uint64_t bench_work_ns;
+
+static inline uint64_t bench_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static inline void bench_kernel(void)
 {
-	bench_spin(bench_work);
+	uint64_t ns = bench_work_ns;
+	if (ns == 0) {
+		bench_spin(bench_work);
+		return;
+	}
+	for (uint64_t start = bench_ns(); bench_ns() - start < ns;)
+		;
+}
+
+/* Lets each kernel last `us` on the clock, 0: an empty kernel. Returns what a kernel really takes, in us: longer by
+ * about half a reading of the clock. This is the least of several means, so that one disturbance does not count. */
+static inline double bench_clock_kernel(double us)
+{
+	enum { TRIES = 10, TRY_US = 500 };
+	double best = 0;
+	bench_work = 0;
+	bench_work_ns = (uint64_t)(us * 1e3);
+	for (int i = 0; us > 0 && i < TRIES; i++) {
+		int count = (int)(TRY_US / us) + 10;
+		double start = bench_seconds();
+		for (int k = 0; k < count; k++)
+			bench_kernel();
+		double mean = (bench_seconds() - start) * 1e6 / count;
+		best = i == 0 || mean < best ? mean : best;
+	}
+	return best;
 }
 
 static void *bench_spin_along(void *stop)

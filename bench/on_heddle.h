@@ -6,6 +6,7 @@
  *   bench_task0() ... bench_task4(w, r, r, r)   submit one task that calls bench_kernel
  *   bench_gate(w)                   submits a task on datum w that lasts until bench_gate_open is set (not OpenMP)
  *   bench_wait()                    waits until all tasks have ended
+ *   bench_core(core)                what the runtime has counted so far of its sequential core; 0: it does not count it
  *
  * Settings other than the number of workers are Heddle's defaults; HEDDLE_* variables change them. The waiting thread
  * is one of the `workers` threads, as in a team of OpenMP (setting caller_works).
@@ -97,15 +98,39 @@ static inline void bench_wait(void)
 	heddle_good(heddle_wait_all(bench_rt));
 }
 
+static inline int bench_core(struct bench_core *core)
+{
+	(void)core;
+	return 0;
+}
+
+/* With more workers than cores, no worker is bound to a core. */
+static inline void bench_start(struct heddle_config *config, size_t workers)
+{
+	if ((long)workers <= sysconf(_SC_NPROCESSORS_ONLN)) {
+		config->n_cpu = (int)workers;
+		heddle_good(heddle_start(config, &bench_rt));
+		return;
+	}
+	char text[256];
+	struct heddle_platform *platform;
+	int length = snprintf(text, sizeof text,
+	                      "version: 1\nname: oversubscribed\nnodes:\n- {name: ram, capacity_mib: 0}\nclasses:\n"
+	                      "- {name: cpu, kind: cpu}\nworkers:\n- {name: cpu, count: %zu, class: cpu, node: ram}\n",
+	                      workers);
+	heddle_good(heddle_platform_parse("oversubscribed", text, (size_t)length, &platform));
+	heddle_good(heddle_start_on(config, platform, 0, &bench_rt));
+	heddle_platform_free(platform);
+}
+
 static inline void bench_run(size_t workers, void (*body)(void *arg), void *arg)
 {
 	struct heddle_config config;
 	heddle_good(heddle_config_init(&config));
-	config.n_cpu = (int)workers;
 	config.model_dir = "none";
 	if (!getenv("HEDDLE_CALLER_WORKS"))
 		config.caller_works = 1;
-	heddle_good(heddle_start(&config, &bench_rt));
+	bench_start(&config, workers);
 	empty = heddle_codelet_new(bench_rt, .name = "empty", .cpu = heddle_empty_kernel, .model = HEDDLE_MODEL_NONE);
 	gate = heddle_codelet_new(bench_rt, .name = "gate", .cpu = heddle_gate_kernel, .model = HEDDLE_MODEL_NONE);
 	bench_need(empty && gate, heddle_last_error());

@@ -50,6 +50,12 @@ static inline void bench_wait(void)
 #pragma omp taskwait
 }
 
+static inline int bench_core(struct bench_core *core)
+{
+	(void)core;
+	return 0;
+}
+
 /* Runs body(arg) with the runtime started: one thread of the team submits, the others run tasks. */
 static inline void bench_run(size_t workers, void (*body)(void *arg), void *arg)
 {

@@ -1,0 +1,229 @@
+/* What a task costs each worker, and how busy tasks keep the workers, for tasks of several lengths.
+ *
+ *   scale WORKERS pool|stencil SAMPLES [busy | WIDTH]
+ *
+ * pool: each task reads two of 256 data, which nobody writes, and writes one of 256 others, so that it waits for the
+ * task that wrote the same datum 256 tasks before. stencil: Task Bench's, four tasks per worker, or WIDTH, in each
+ * step. busy: another process uses half of one core, 5 ms of every 10 ms.
+ *
+ * A kernel reads the clock until its time is over. Its length is then the same for all, also in phases when the machine
+ * is slow, and only what the runtime adds varies with them. (With a loop of instructions a phase that is slow by 10 %
+ * would add 2 us to a task of 20 us, several times what is to be measured.) The mean time of a kernel without any
+ * runtime, measured first, counts as its length.
+ *
+ * Overhead per task and worker is the time that the workers had, divided by the number of tasks, less the length of a
+ * task. The time that they had is wall time x workers (or cores, if there are fewer), less what the other process used.
+ * Efficiency is the length of all tasks divided by the time that they had.
+ *
+ * Lengths take turns, so that a slow phase strikes all of them, and medians of the samples are printed. The first row,
+ * the mean overhead over all lengths, lets run.py choose among variants. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include BENCH_RUNTIME
+#include "shapes.h"
+
+enum { POOL = 256, WIDTH_PER_WORKER = 4, MAX_SAMPLES = 101, N_LENGTHS = 6 };
+static const double lengths[N_LENGTHS] = {0, 1, 2, 5, 10, 20}; /* us */
+static const double sample_us = 20000;
+static const double busy_us = 5000, busy_period_us = 10000, busy_sample_us = 100000; /* a sample has ten periods */
+static const size_t fewest_tasks = 500, most_tasks = 100000;                         /* in a sample */
+
+struct request {
+	size_t workers, samples;
+	size_t width; /* of the stencil; 0: the pool */
+	pid_t other;  /* the other process; 0: there is none */
+};
+
+/* What was measured with tasks of one length, per task. */
+struct figures {
+	size_t tasks; /* in a sample */
+	double length, overhead[MAX_SAMPLES], efficiency[MAX_SAMPLES];
+	double core_us[MAX_SAMPLES], core_entries[MAX_SAMPLES];
+};
+
+/* --- The other process -------------------------------------------------------------------------------------------- */
+
+static double used_us(clockid_t clock)
+{
+	struct timespec t;
+	bench_need(clock_gettime(clock, &t) == 0, "the clock of a process cannot be read");
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static void sleep_until(double us)
+{
+	struct timespec t = {.tv_sec = (time_t)(us * 1e-6)};
+	t.tv_nsec = (long)((us - (double)t.tv_sec * 1e6) * 1e3);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+/* On the last core that this process may use. */
+static void keep_half_busy(void)
+{
+	cpu_set_t all, last;
+	size_t core = CPU_SETSIZE - 1;
+	if (sched_getaffinity(0, sizeof all, &all) == 0) {
+		while (core > 0 && !CPU_ISSET(core, &all))
+			core--;
+		CPU_ZERO(&last);
+		CPU_SET(core, &last);
+		sched_setaffinity(0, sizeof last, &last);
+	}
+	for (;;) {
+		double period = bench_seconds() * 1e6, begin = used_us(CLOCK_PROCESS_CPUTIME_ID);
+		while (used_us(CLOCK_PROCESS_CPUTIME_ID) - begin < busy_us)
+			bench_spin(10000);
+		sleep_until(period + busy_period_us);
+	}
+}
+
+/* Starts it. It ends with this process at the latest. */
+static pid_t start_other(void)
+{
+	pid_t parent = getpid(), child = fork();
+	bench_need(child >= 0, "no other process");
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == parent)
+			keep_half_busy();
+		_exit(0);
+	}
+	return child;
+}
+
+/* The processor time that it has used, in us. */
+static double other_us(pid_t other)
+{
+	clockid_t clock;
+	if (other == 0)
+		return 0;
+	bench_need(clock_getcpuclockid(other, &clock) == 0, "the other process has ended");
+	return used_us(clock);
+}
+
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
+
+static void submit_pool(size_t n)
+{
+	static uint64_t state = 1;
+	for (size_t i = 0; i < n; i++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		size_t a = state >> 33 & (POOL - 1), b = state >> 48 & (POOL - 1);
+		bench_task3(POOL + i % POOL, a, b != a ? b : (a + 1) % POOL);
+	}
+}
+
+/* Submits about n tasks and waits for them. Returns how many there were. */
+static size_t run_tasks(const struct request *r, size_t n)
+{
+	if (r->width > 0) {
+		size_t steps = (n + r->width - 1) / r->width;
+		shape_stencil(steps, r->width);
+		n = steps * r->width;
+	} else {
+		submit_pool(n);
+	}
+	bench_wait();
+	return n;
+}
+
+static size_t clamp_tasks(double n)
+{
+	return n < (double)fewest_tasks ? fewest_tasks : n > (double)most_tasks ? most_tasks : (size_t)n;
+}
+
+/* Finds how long kernels really are, and how many tasks make a sample. */
+static void prepare(const struct request *r, struct figures *f, double us)
+{
+	f->length = bench_clock_kernel(us);
+	run_tasks(r, fewest_tasks); /* wakes the threads, and lets the runtime learn how long the tasks are */
+	double start = bench_seconds();
+	size_t n = run_tasks(r, fewest_tasks * 4);
+	double each = (bench_seconds() - start) * 1e6 / (double)n;
+	f->tasks = clamp_tasks((r->other ? busy_sample_us : sample_us) / each);
+}
+
+static void take_sample(const struct request *r, struct figures *f, double us, size_t sample)
+{
+	struct bench_core before = {0, 0}, after = {0, 0};
+	double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double workers = (double)r->workers < cores ? (double)r->workers : cores;
+	bench_work_ns = (uint64_t)(us * 1e3);
+	run_tasks(r, fewest_tasks);
+	bench_core(&before);
+	double other = other_us(r->other), start = bench_seconds();
+	double n = (double)run_tasks(r, f->tasks);
+	double wall = (bench_seconds() - start) * 1e6, had = wall * workers - (other_us(r->other) - other);
+	bench_core(&after);
+	f->overhead[sample] = had / n - f->length;
+	f->efficiency[sample] = f->length * n / had;
+	f->core_us[sample] = (after.us - before.us) / n;
+	f->core_entries[sample] = (after.entries - before.entries) / n;
+}
+
+/* The name of a case: what was run, the number of workers, `what`. */
+static void write_name(char *name, size_t size, const struct request *r, const char *what)
+{
+	char width[32] = "";
+	if (r->width > 0)
+		snprintf(width, sizeof width, "%zu", r->width);
+	snprintf(name, size, "%s%s%s_w%zu_%s", r->width > 0 ? "stencil" : "pool", width, r->other ? "_busy" : "",
+	         r->workers, what);
+}
+
+static void print_rows(const struct request *r, struct figures *f, double us)
+{
+	char name[128], length[32];
+	struct bench_core core;
+	snprintf(length, sizeof length, "%gus", us);
+	write_name(name, sizeof name, r, length);
+	bench_row(name, (int)r->workers, "us", bench_median(f->overhead, r->samples));
+	if (us > 0)
+		bench_row(name, (int)r->workers, "efficiency", bench_median(f->efficiency, r->samples));
+	if (bench_core(&core)) {
+		bench_row(name, (int)r->workers, "core us", bench_median(f->core_us, r->samples));
+		bench_row(name, (int)r->workers, "core entries", bench_median(f->core_entries, r->samples));
+	}
+}
+
+static void measure(void *arg)
+{
+	static struct figures figures[N_LENGTHS];
+	const struct request *r = arg;
+	double mean = 0;
+	bench_data(r->width > 0 ? 2 * r->width : 2 * POOL);
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		prepare(r, &figures[i], lengths[i]);
+	for (size_t sample = 0; sample < r->samples; sample++)
+		for (size_t i = 0; i < N_LENGTHS; i++)
+			take_sample(r, &figures[i], lengths[i], sample);
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		mean += bench_median(figures[i].overhead, r->samples) / N_LENGTHS;
+	char name[128];
+	write_name(name, sizeof name, r, "mean");
+	bench_row(name, (int)r->workers, "us", mean);
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		print_rows(r, &figures[i], lengths[i]);
+}
+
+int main(int argc, char **argv)
+{
+	bench_need(argc >= 4 && (strcmp(argv[2], "pool") == 0 || strcmp(argv[2], "stencil") == 0),
+	           "arguments: WORKERS pool|stencil SAMPLES [busy | WIDTH]");
+	struct request request = {.workers = bench_number(argc, argv, 1, 2), .samples = bench_number(argc, argv, 3, 5)};
+	int busy = argc > 4 && strcmp(argv[4], "busy") == 0;
+	bench_need(request.samples <= MAX_SAMPLES, "too many samples");
+	if (strcmp(argv[2], "stencil") == 0)
+		request.width = bench_number(busy ? 0 : argc, argv, 4, request.workers * WIDTH_PER_WORKER);
+	if (busy)
+		request.other = start_other();
+	bench_run(request.workers, measure, &request);
+	if (request.other > 0) {
+		kill(request.other, SIGKILL);
+		waitpid(request.other, NULL, 0);
+	}
+	return 0;
+}
