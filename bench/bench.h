@@ -86,7 +86,8 @@ static inline double bench_median(double *x, size_t n)
 	return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* What a runtime with a sequential core counts: us that threads have spent in it, and how often one entered it. */
+/* What a runtime with a sequential core counts: us that threads have spent in it (0: it does not measure them), and how
+ * often one entered it. */
 struct bench_core {
 	double us, entries;
 };

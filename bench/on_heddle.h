@@ -100,8 +100,10 @@ static inline void bench_wait(void)
 
 static inline int bench_core(struct bench_core *core)
 {
-	(void)core;
-	return 0;
+	struct heddle_stats stats;
+	heddle_good(heddle_runtime_stats(bench_rt, &stats));
+	*core = (struct bench_core){.us = stats.core_time, .entries = (double)stats.core_entries};
+	return 1;
 }
 
 /* With more workers than cores, no worker is bound to a core. */

@@ -184,8 +184,9 @@ static void print_rows(const struct request *r, struct figures *f, double us)
 	if (us > 0)
 		bench_row(name, (int)r->workers, "efficiency", bench_median(f->efficiency, r->samples));
 	if (bench_core(&core)) {
-		bench_row(name, (int)r->workers, "core us", bench_median(f->core_us, r->samples));
 		bench_row(name, (int)r->workers, "core entries", bench_median(f->core_entries, r->samples));
+		if (core.us > 0)
+			bench_row(name, (int)r->workers, "core us", bench_median(f->core_us, r->samples));
 	}
 }
 
