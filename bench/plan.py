@@ -127,6 +127,50 @@ def metg(plan):
             yield Run("metg", str(width), family, variant, prefix + "_metg", [plan.workers, width], env)
 
 
+def scale_contestants(plan, workers):
+    """(family, prefix, variant, env). Heddle keeps its tasks itself: the allocator does not matter to it."""
+    for policy in ("eager", "lws"):
+        yield OURS, "heddle", policy, {"HEDDLE_SCHED": policy}
+    if workers > 1: # a team of one runs each task where it is created
+        for family, prefix in (("libgomp", "gomp"), ("libomp", "omp")):
+            for variant, env in with_allocators([("", {})]):
+                yield family, prefix, variant, env
+    if workers <= cores():
+        allocator = {"LD_PRELOAD": JEMALLOC} if JEMALLOC else {}
+        for policy in ("eager",) if plan.quick else ("eager", "lws"):
+            for n in sorted({max(workers - 1, 1), workers}):
+                yield "starpu", "starpu", f"{policy} {n} worker{'s' * (n > 1)}", {
+                    "STARPU_SCHED": policy, "STARPU_NCPU": str(n)} | allocator
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def scale(plan):
+    """Tasks of 0 to 20 us on 1, 2, 4 ... workers up to the number of cores, then on four per core, and beside a process
+    that uses half of a core. The time in the core is measured apart from the rest, because its clock takes time."""
+    counts = sorted({2**i for i in range(cores().bit_length())} | {cores()})
+    samples = 3 if plan.quick else 5
+    for workers in counts + [4 * cores()]:
+        for what in ("pool", "stencil"):
+            for family, prefix, variant, env in scale_contestants(plan, workers):
+                yield Run("scale", f"{what} {workers}", family, variant, prefix + "_scale", [workers, what, samples],
+                          env)
+        if workers in counts:
+            for policy in ("eager", "lws"):
+                yield Run("scale", f"core {workers}", OURS, policy, "heddle_scale", [workers, "pool", samples],
+                          {"HEDDLE_SCHED": policy, "HEDDLE_TIME_CORE": "1"}, units=("core us",))
+        if workers in counts and not (plan.quick and workers == 1):
+            for family, prefix, variant, env in scale_contestants(plan, workers):
+                if family != "starpu" or f"{workers} worker" in variant:
+                    yield Run("scale", f"metg {workers}", family, variant, prefix + "_metg",
+                              [workers, 4 * workers, "clock"], env, suffix=f"_w{workers}_metg")
+    for family, prefix, variant, env in scale_contestants(plan, cores()):
+        if family in (OURS, "libgomp"):
+            yield Run("scale", "busy", family, variant, prefix + "_scale", [cores(), "pool", samples, "busy"], env)
+
+
 TILES = (256, 320, 512, 640, 768, 1024)
 
 
@@ -188,6 +232,7 @@ BENCHES = {
     "memory": (memory, 3, "bytes per waiting task; bytes and time per registered datum"),
     "latency": (latency, 5, "submission of one task to the end of a wait for it"),
     "metg": (metg, 3, "smallest task at 50 % efficiency, 1-D stencil"),
+    "scale": (scale, 5, "tasks of 0 to 20 us: overhead, efficiency, time in the core, METG, a model of more workers"),
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
     "agreement": (agreement, 5,

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import plan as plans
+import scale
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COLUMNS = ["bench", "case", "workers", "unit", "ours", "peer", "peer_value", "ratio"]
@@ -26,7 +27,8 @@ LIMIT_S = 90      # a program that takes longer hangs
 
 
 def is_rate(unit):
-    return unit.endswith("/s")
+    """More is better."""
+    return unit.endswith("/s") or unit == "efficiency"
 
 
 class Progress:
@@ -214,6 +216,10 @@ def print_table(bench, about):
     sys.stdout.flush()
 
 
+# Benches whose rows make other tables than that of print_table.
+REPORTS = {"scale": scale.report}
+
+
 # --- The whole --------------------------------------------------------------------------------------------------------
 
 def parse_arguments():
@@ -301,7 +307,10 @@ def main():
             bench = Bench(name, folder, environment, options.calm)
             runs = make_runs(plans.Plan(options.workers, options.quick, scratch, options.tiles))
             bench.measure(leave_out_absent(runs, folder, told), options.rounds or (2 if options.quick else rounds))
-            print_table(bench, about)
+            if name in REPORTS:
+                REPORTS[name](bench, about)
+            else:
+                print_table(bench, about)
             rows += [list(row.values()) for row, _, _ in table(bench)]
             raw += bench.raw
             write_csv(options.output, COLUMNS, rows)

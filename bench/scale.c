@@ -25,7 +25,7 @@
 #include BENCH_RUNTIME
 #include "shapes.h"
 
-enum { POOL = 256, WIDTH_PER_WORKER = 4, MAX_SAMPLES = 101, N_LENGTHS = 6 };
+enum { POOL = 256, WIDTH_PER_WORKER = 4, MAX_SAMPLES = 101, N_LENGTHS = 6, SUBMITTED = 96, SUBMISSIONS = 51 };
 static const double lengths[N_LENGTHS] = {0, 1, 2, 5, 10, 20}; /* us */
 static const double sample_us = 20000;
 static const double busy_us = 5000, busy_period_us = 10000, busy_sample_us = 100000; /* a sample has ten periods */
@@ -116,8 +116,8 @@ static void submit_pool(size_t n)
 	}
 }
 
-/* Submits about n tasks and waits for them. Returns how many there were. */
-static size_t run_tasks(const struct request *r, size_t n)
+/* Submits about n tasks. Returns how many there were. */
+static size_t submit_tasks(const struct request *r, size_t n)
 {
 	if (r->width > 0) {
 		size_t steps = (n + r->width - 1) / r->width;
@@ -126,6 +126,12 @@ static size_t run_tasks(const struct request *r, size_t n)
 	} else {
 		submit_pool(n);
 	}
+	return n;
+}
+
+static size_t run_tasks(const struct request *r, size_t n)
+{
+	n = submit_tasks(r, n);
 	bench_wait();
 	return n;
 }
@@ -190,6 +196,21 @@ static void print_rows(const struct request *r, struct figures *f, double us)
 	}
 }
 
+/* The time that the submission of a task takes while the other workers run long tasks; bursts are so short that nobody
+ * makes the submitting thread wait or run tasks. */
+static double submission_us(const struct request *r)
+{
+	double each[SUBMISSIONS];
+	bench_clock_kernel(lengths[N_LENGTHS - 1]);
+	for (size_t i = 0; i < SUBMISSIONS; i++) {
+		double start = bench_seconds();
+		size_t n = submit_tasks(r, SUBMITTED);
+		each[i] = (bench_seconds() - start) * 1e6 / (double)n;
+		bench_wait();
+	}
+	return bench_median(each, SUBMISSIONS);
+}
+
 static void measure(void *arg)
 {
 	static struct figures figures[N_LENGTHS];
@@ -208,6 +229,10 @@ static void measure(void *arg)
 	bench_row(name, (int)r->workers, "us", mean);
 	for (size_t i = 0; i < N_LENGTHS; i++)
 		print_rows(r, &figures[i], lengths[i]);
+	if (!r->other) {
+		write_name(name, sizeof name, r, "submission");
+		bench_row(name, (int)r->workers, "us", submission_us(r));
+	}
 }
 
 int main(int argc, char **argv)
