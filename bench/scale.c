@@ -25,7 +25,7 @@
 #include BENCH_RUNTIME
 #include "shapes.h"
 
-enum { POOL = 256, WIDTH_PER_WORKER = 4, MAX_SAMPLES = 101, N_LENGTHS = 6, SUBMITTED = 96, SUBMISSIONS = 51 };
+enum { WIDTH_PER_WORKER = 4, LINE_TURNS = 500, MAX_SAMPLES = 101, N_LENGTHS = 6, SUBMITTED = 96, SUBMISSIONS = 51 };
 static const double lengths[N_LENGTHS] = {0, 1, 2, 5, 10, 20}; /* us */
 static const double sample_us = 20000;
 static const double busy_us = 5000, busy_period_us = 10000, busy_sample_us = 100000; /* a sample has ten periods */
@@ -34,6 +34,7 @@ static const size_t fewest_tasks = 500, most_tasks = 100000;                    
 struct request {
 	size_t workers, samples;
 	size_t width; /* of the stencil; 0: the pool */
+	double line;  /* us that a cache line takes to another core */
 	pid_t other;  /* the other process; 0: there is none */
 };
 
@@ -104,17 +105,47 @@ static double other_us(pid_t other)
 	return used_us(clock);
 }
 
-/* --- Tasks -------------------------------------------------------------------------------------------------------- */
+/* --- Cache lines -------------------------------------------------------------------------------------------------- */
 
-static void submit_pool(size_t n)
+struct line {
+	_Alignas(128) int turn; /* atomic */
+	char pad[124];          /* nothing else lies in this line */
+};
+
+static void take_turns(struct line *line, int first)
 {
-	static uint64_t state = 1;
-	for (size_t i = 0; i < n; i++) {
-		state = state * 6364136223846793005u + 1442695040888963407u;
-		size_t a = state >> 33 & (POOL - 1), b = state >> 48 & (POOL - 1);
-		bench_task3(POOL + i % POOL, a, b != a ? b : (a + 1) % POOL);
+	for (int i = first; i < LINE_TURNS; i += 2) {
+		while (__atomic_load_n(&line->turn, __ATOMIC_ACQUIRE) != i)
+			;
+		__atomic_store_n(&line->turn, i + 1, __ATOMIC_RELEASE);
 	}
 }
+
+static void *take_odd_turns(void *line)
+{
+	take_turns(line, 1);
+	return NULL;
+}
+
+/* The time that a cache line takes to another core: the least of several means, with two threads that write in turn. */
+static double line_us(void)
+{
+	static struct line line;
+	double best = 0, begin = bench_seconds();
+	do {
+		pthread_t other;
+		line.turn = 0;
+		bench_need(pthread_create(&other, NULL, take_odd_turns, &line) == 0, "no thread");
+		double start = bench_seconds();
+		take_turns(&line, 0);
+		double each = (bench_seconds() - start) * 1e6 / LINE_TURNS;
+		pthread_join(other, NULL);
+		best = best == 0 || each < best ? each : best;
+	} while (bench_seconds() - begin < 0.03);
+	return best;
+}
+
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
 
 /* Submits about n tasks. Returns how many there were. */
 static size_t submit_tasks(const struct request *r, size_t n)
@@ -124,7 +155,7 @@ static size_t submit_tasks(const struct request *r, size_t n)
 		shape_stencil(steps, r->width);
 		n = steps * r->width;
 	} else {
-		submit_pool(n);
+		shape_pool(n, 0);
 	}
 	return n;
 }
@@ -216,7 +247,7 @@ static void measure(void *arg)
 	static struct figures figures[N_LENGTHS];
 	const struct request *r = arg;
 	double mean = 0;
-	bench_data(r->width > 0 ? 2 * r->width : 2 * POOL);
+	bench_data(r->width > 0 ? 2 * r->width : shape_pool_data(0, 0));
 	for (size_t i = 0; i < N_LENGTHS; i++)
 		prepare(r, &figures[i], lengths[i]);
 	for (size_t sample = 0; sample < r->samples; sample++)
@@ -232,6 +263,8 @@ static void measure(void *arg)
 	if (!r->other) {
 		write_name(name, sizeof name, r, "submission");
 		bench_row(name, (int)r->workers, "us", submission_us(r));
+		write_name(name, sizeof name, r, "line");
+		bench_row(name, (int)r->workers, "us", r->line);
 	}
 }
 
@@ -244,6 +277,7 @@ int main(int argc, char **argv)
 	bench_need(request.samples <= MAX_SAMPLES, "too many samples");
 	if (strcmp(argv[2], "stencil") == 0)
 		request.width = bench_number(busy ? 0 : argc, argv, 4, request.workers * WIDTH_PER_WORKER);
+	request.line = request.workers > 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1 ? line_us() : 0;
 	if (busy)
 		request.other = start_other();
 	bench_run(request.workers, measure, &request);

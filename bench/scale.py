@@ -17,11 +17,13 @@ one server and constant times of service (the machine repairman, by mean value a
     Q(n) = X(n) R(n)    workers at the core                         U(n) = X(n) c    how busy the core is
     efficiency = X(W) L / W, at most 1 / c x L / W; if one thread submits all, X(W) is at most 1 / s
 
-c(W) = c(1) + d (W - 1) / W, where d (W - 1) / W is what moving cache lines costs when the worker before was another
-one: d follows from the measured c(1) and c(m), m being the most workers measured. o is the overhead measured with m
-workers less c(m), so what they waited for each other is counted twice. s is the measured time of one submission.
-Assumed: work is never short, workers come to the core at random, memory and caches serve all alike, o does not grow
-with W. "far" is the same where a line takes {FARTHER} times as long, as between sockets; {FARTHER} is assumed, too."""
+c(W) = c(1) + (d + e h) (W - 1) / W. A share (W - 1) / W of entries follows one of another worker and finds cache lines
+elsewhere: d is what that adds to the time in the core, by the measured c(1) and c(m), m being the most workers
+measured; before that the lock's own line arrives, h, a measured move of a line, at each of e entries per task. o is the
+overhead measured with m workers less c(m), so what they waited for each other is counted twice. s is the measured time
+of one submission. Assumed: work is never short, workers come to the core at random, memory and caches serve all alike,
+o does not grow with W. "far" is the same where a line takes {FARTHER} times as long, as between sockets;
+{FARTHER} is assumed, too."""
 
 
 class Figures:
@@ -154,8 +156,10 @@ def model_rows(figures, who, counts, length):
     most = counts[-1]
     core = {n: figures.median(("pool", n, length, "core us"), who) for n in counts}
     overhead = figures.median(("pool", most, length, "us"), who)
+    entries = figures.median(("pool", most, length, "core entries"), who)
+    line = figures.median(("pool", most, "line", "us"), who)
     submission = figures.median(("pool", most, "submission", "us"), who)
-    if core[1] is None or core[most] is None or overhead is None or submission is None:
+    if None in (core[1], core[most], overhead, entries, line, submission):
         return None
     moving = max(core[most] - core[1], 0) * most / (most - 1) if most > 1 else 0
     outside, us = max(overhead - core[most], 0), float(length.removesuffix("us"))
@@ -163,12 +167,12 @@ def model_rows(figures, who, counts, length):
     for label, factor in (("near", 1), ("far", FARTHER)):
         cells = []
         for workers in MODELLED:
-            c = core[1] + factor * moving * (workers - 1) / workers
+            c = core[1] + factor * (moving + entries * line) * (workers - 1) / workers
             rate = closed_queue(workers, us, outside, c)
             single = min(rate, 1 / submission) if submission > 0 else rate
             cells.append(f"{rate * us / workers:.0%} ({single * us / workers:.0%})")
-        rows.append([f"{who[1]} {label}, {length}", text(core[1], 3), text(moving, 3), text(outside, 3),
-                     text(submission, 3)] + cells)
+        rows.append([f"{who[1]} {label}, {length}", text(core[1], 3), text(moving, 3), text(entries * line, 3),
+                     text(outside, 3), text(submission, 3)] + cells)
     return rows
 
 
@@ -181,7 +185,7 @@ def print_model(figures):
     print("#### Model of more workers: efficiency, and in brackets if one thread submits all")
     print(MODEL + "\n")
     if rows:
-        print_rows([["model", "c(1)", "d", "o", "s"] + [f"{w} workers" for w in MODELLED]] + rows)
+        print_rows([["model", "c(1)", "d", "e h", "o", "s"] + [f"{w} workers" for w in MODELLED]] + rows)
     else:
         print("No model: the time in the core was not measured.\n")
 

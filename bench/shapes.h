@@ -144,6 +144,27 @@ static inline size_t shape_stencil_data(size_t size, size_t extra)
 	return 2 * extra;
 }
 
+/* Each task reads two of SHAPE_POOL data, which nobody writes, and writes one of as many others, so that it waits for
+ * the task that wrote the same datum SHAPE_POOL tasks before. */
+enum { SHAPE_POOL = 256 };
+
+static inline void shape_pool(size_t size, size_t extra)
+{
+	static uint64_t state = 1;
+	(void)extra;
+	for (size_t i = 0; i < size; i++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		size_t a = state >> 33 & (SHAPE_POOL - 1), b = state >> 48 & (SHAPE_POOL - 1);
+		bench_task3(SHAPE_POOL + i % SHAPE_POOL, a, b != a ? b : (a + 1) % SHAPE_POOL);
+	}
+}
+
+static inline size_t shape_pool_data(size_t size, size_t extra)
+{
+	(void)size, (void)extra;
+	return (size_t)2 * SHAPE_POOL;
+}
+
 static inline size_t shape_product(size_t size, size_t extra)
 {
 	return size * extra;
@@ -156,6 +177,7 @@ static const struct shape shapes[] = {
     {"wavefront", shape_square, shape_square, shape_wavefront},
     {"cholesky", shape_square, shape_cholesky_tasks, shape_cholesky},
     {"readers", shape_readers_data, shape_size, shape_readers},
+    {"pool", shape_pool_data, shape_size, shape_pool},
     {"stencil", shape_stencil_data, shape_product, shape_stencil},
 };
 
