@@ -166,6 +166,8 @@ def scale(plan):
                 if family != "starpu" or f"{workers} worker" in variant:
                     yield Run("scale", f"metg {workers}", family, variant, prefix + "_metg",
                               [workers, 4 * workers, "clock"], env, suffix=f"_w{workers}_metg")
+    for policy in ("eager", "lws"):
+        yield Run("scale", "calls", OURS, policy, "heddle_syscalls", [cores()], {"HEDDLE_SCHED": policy})
     for family, prefix, variant, env in scale_contestants(plan, cores()):
         if family in (OURS, "libgomp"):
             yield Run("scale", "busy", family, variant, prefix + "_scale", [cores(), "pool", samples, "busy"], env)

@@ -40,6 +40,10 @@ class Figures:
         rounds = self.values.get(key, {}).get(who)
         return statistics.median(rounds.values()) if rounds else None
 
+    def worst(self, key, who):
+        rounds = self.values.get(key, {}).get(who)
+        return max(rounds.values()) if rounds else None
+
     def ratio(self, key, ours, peer):
         """The median of what the rounds say: slow phases of the machine strike both sides of a round."""
         a, b = self.values.get(key, {}).get(ours, {}), self.values.get(key, {}).get(peer, {})
@@ -121,6 +125,22 @@ def print_core(figures):
         print_rows([["who, what, workers"] + header] + rows)
 
 
+def print_calls(figures):
+    rows, header = [], None
+    for kind, workers in figures.settings():
+        lengths = figures.lengths(kind, workers, "calls")
+        for who in figures.who(kind, workers) if lengths else []:
+            header = header or lengths
+            calls = [figures.median((kind, workers, length, "calls"), who) for length in lengths]
+            inside = [figures.worst((kind, workers, length, "calls in the core"), who) for length in lengths]
+            if inside[0] is not None:
+                rows.append([f"{name(who)}, {kind}, {workers}"] +
+                            [f"{text(a, 4)}, {text(i, 0)}" for a, i in zip(calls, inside)])
+    if rows:
+        print("#### System calls per task; the most in the core in any run\n")
+        print_rows([["who, what, workers"] + header] + rows)
+
+
 def print_metg(figures):
     rows = [["METG(50 %)", "us", "kernel, us", "ratio to " + PEER]]
     for kind, workers in figures.settings():
@@ -197,5 +217,6 @@ def report(bench, about):
         if (kind, workers, "mean", "us") in figures.values:
             print_overhead(figures, kind, workers)
     print_core(figures)
+    print_calls(figures)
     print_metg(figures)
     print_model(figures)
