@@ -4,6 +4,12 @@
  * are stored in one YAML file per codelet and machine, in the directory that the setting model_dir names; a file is
  * replaced atomically. A file that is damaged is renamed to NAME.damaged, heddle_model_warnings says so once, and its
  * codelet is measured again.
+ *
+ * The setting model_sizes bounds how many footprints the model of a codelet remembers, in memory and in its file. Of
+ * those that no unfinished task has, one is forgotten for each that comes beyond the bound: the one used longest ago
+ * among those that were measured a few times only, so that sizes that come again and again stay. A regression keeps
+ * what it learnt from those that it forgot, and estimates them by its law; a history measures them anew when they come
+ * again.
  */
 #ifndef HEDDLE_MODEL_H
 #define HEDDLE_MODEL_H

@@ -43,6 +43,9 @@ struct heddle_config {
 	int calibrate;
 	/* directory of the models; "": the XDG data directory; "none": models are neither read nor written */
 	const char *model_dir;
+	/* how many sizes the model of each codelet remembers, besides those of unfinished tasks; 0: all. Those used
+	 * longest ago are forgotten; a regression keeps what it learnt from them: heddle/model.h */
+	int model_sizes;
 	uint64_t seed;     /* seed of all random numbers */
 	double noise;      /* virtual time: relative standard deviation of execution times; 0: none */
 	double sched_cost; /* virtual time: us that one scheduling decision takes */

@@ -108,8 +108,10 @@ struct heddle_codelet_desc {
 	uint64_t (*footprint)(const struct heddle_size *size);
 	/* HEDDLE_MODEL_LINEAR: writes at most `max` regressors x_k and returns how many there are */
 	size_t (*regressors)(const struct heddle_size *size, double *x, size_t max);
-	/* HEDDLE_MODEL_GIVEN: the execution time on a class of the runtime's platform, us; NAN: unknown. Called once
-	 * per footprint and class, so a value that changes the time must be part of `footprint`. */
+	/* HEDDLE_MODEL_GIVEN: the execution time on a class of the runtime's platform, us; NAN: unknown. Called when
+	 * the first task of a footprint is submitted, and again when one is after the model has forgotten it (the
+	 * setting model_sizes). So it must give the same answer each time, and a value that changes the time must be
+	 * part of `footprint`. */
 	double (*time)(const struct heddle_size *size, unsigned class_id);
 	/* Virtual time, for tasks that end by an event (heddle_detach): us from the end of the kernel on a class of the
 	 * platform until the task ends; 0 or NAN: it ends with its kernel. Called once per footprint and class. NULL:

@@ -448,12 +448,37 @@ static int check_holds(struct hd_check *c)
 	return 0;
 }
 
+/* Tasks in the graph and codelets use entries of models (hd_perf_use), and so do the events of the recorder, which are
+ * not counted here. */
+static int check_models(struct hd_check *c)
+{
+	const heddle_runtime *rt = c->rt;
+	const char *codelet = NULL;
+	uint64_t n_users, n = 0;
+	const char *wrong = hd_perf_check(rt->perf, &codelet, &n_users);
+	if (wrong)
+		return hd_broken("the model of %s: %s", codelet, wrong);
+	for (size_t i = 0; i < c->n_tasks; i++) {
+		const heddle_task *t = c->tasks[i].task;
+		n += t->perf != NULL;
+		if (t->perf && !t->perf->users)
+			return hd_broken("task %llu: its size may leave the model at any time: users is 0",
+			                 (unsigned long long)t->order);
+	}
+	for (const heddle_codelet *k = rt->codelets; k; k = k->next)
+		n += k->last_entry != NULL;
+	return n == n_users || (rt->recorder && n < n_users)
+	           ? 0
+	           : hd_broken("sizes in models are used %llu times; their users say %llu", (unsigned long long)n,
+	                       (unsigned long long)n_users);
+}
+
 int hd_check(heddle_runtime *rt)
 {
 	static int (*const steps[])(struct hd_check *) = {
 	    collect_tasks, hd_check_collect_data, check_queues,  check_workers, hd_check_chains,   hd_check_accesses,
 	    check_edges,   check_tasks,           compare_loads, hd_check_data, hd_check_memories, check_pool,
-	    check_inlet,   check_waiters,         check_holds,   check_events,
+	    check_inlet,   check_waiters,         check_holds,   check_events,  check_models,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

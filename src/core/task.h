@@ -126,8 +126,10 @@ struct heddle_task {
 	/* The policy uses the links while it has the task. Otherwise the core does: see hd_task_queue, pool.c, and
 	 * `link.u.key`, the predicted time in us (0: unknown) from pick to begin. */
 	struct heddle_task_links link;
-	heddle_codelet *codelet;    /* NULL unless HD_TASK_CODELET */
-	struct hd_perf_entry *perf; /* borrowed from the model: the entry for its sizes; NULL without codelet */
+	heddle_codelet *codelet; /* NULL unless HD_TASK_CODELET */
+	/* The model's entry for its sizes; NULL without codelet. Counted in the entry's `users` from the time when the
+	 * task enters the graph until hd_core_end. */
+	struct hd_perf_entry *perf;
 	uint64_t order; /* submission number, given when it enters the graph; before, hd_gate.n_closings: see submit */
 	uint64_t footprint;          /* hash of codelet and sizes, to find `perf`; const after submission */
 	struct hd_task_extra *extra; /* owned; NULL for most tasks, and while the task's memory is free */
@@ -235,7 +237,7 @@ struct heddle_codelet {
 	uint32_t id;                      /* number in traces */
 	uint64_t footprint_seed;          /* where the footprints of its tasks begin: the hash of its name */
 	uint64_t last_footprint;          /* a cache of one: the footprint that was looked up last in `model` ... */
-	struct hd_perf_entry *last_entry; /* ... and its entry */
+	struct hd_perf_entry *last_entry; /* ... and its entry, counted in its `users`; NULL: no task was submitted */
 	double typical_us;                /* about what its tasks took lately; HUGE_VAL until one has run */
 	/* Owned; per class: 1 if the class has workers, and an implementation or (in virtual time) a time. */
 	uint8_t *class_ok;

@@ -171,6 +171,10 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 	if (HD_UNLIKELY(t->status) && is_news(t))
 		note_error(rt, t);
 	hd_graph_release(t, on_ready, rt);
+	if (HD_LIKELY(t->perf != NULL)) {
+		hd_perf_leave(t->perf);
+		t->perf = NULL;
+	}
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION))
 		free_data(t);
 	hd_set_state(t, HD_RELEASED);

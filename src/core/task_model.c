@@ -100,11 +100,16 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	         (!known || t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS))))
 		/* Also if the entry is known: tasks with and without aliases share one, but need different room. */
 		t->status = check_times(rt, t, &room);
+	if (HD_LIKELY(t->perf != NULL))
+		hd_perf_use(t->perf);
 	if (HD_UNLIKELY(t->status)) {
 		t->cancelled = 1;
 		if (t->status != HEDDLE_E_MEMORY)
 			hd_task_message(t, why_none(t, room));
 	} else if (HD_UNLIKELY(!known)) {
+		if (c->last_entry)
+			hd_perf_leave(c->last_entry);
+		hd_perf_use(t->perf);
 		c->last_footprint = t->footprint;
 		c->last_entry = t->perf;
 	}

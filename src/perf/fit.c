@@ -1,5 +1,5 @@
-/* Regressions over the measured sizes of one (codelet, class). All minimise relative errors. A size weighs as much as
- * its number of samples, up to MOST_WEIGHT: with more samples, an error comes from the law, not from the mean.
+/* Regressions over the measured sizes of one (codelet, class), those that have left the model (past.c) included. All
+ * minimise relative errors. A size weighs as much as its number of samples, up to HD_PERF_WEIGHT.
  *
  *   a * bytes^b      least squares on logarithms
  *   a * bytes^b + c  for given b linear in (a, c); b by a scan and golden section (variable projection: G. H. Golub and
@@ -15,7 +15,6 @@
 #include "perf/internal.h"
 
 #define BINS 64
-#define MOST_WEIGHT 10
 #define SPREAD 2.0 /* a fit needs the largest size to be this many times the smallest */
 #define LEAST_EXPONENT 0.1
 #define MOST_EXPONENT 5.0
@@ -27,11 +26,6 @@ struct point {
 	double log_bytes, us, weight;
 };
 
-static double weight_of(const struct hd_perf_cell *cell)
-{
-	return cell->samples < MOST_WEIGHT ? cell->samples : MOST_WEIGHT;
-}
-
 /* --- Points ------------------------------------------------------------------------------------------------------- */
 
 static int is_point(const struct hd_perf_entry *e, unsigned class_id)
@@ -39,29 +33,24 @@ static int is_point(const struct hd_perf_entry *e, unsigned class_id)
 	return e->cells[class_id].samples > 0 && e->bytes > 0;
 }
 
-/* Gathers the measured sizes into `points`, one per bin in use; returns how many, or 0 if the sizes are too close
- * together. */
-static size_t gather(const struct hd_perf_model *model, unsigned class_id, struct point *points)
+/* Intervals of equal ratio, from `low` bytes on; each point is a weighted sum, until finish_bins. */
+struct bins {
+	double low, per_bin; /* per_bin: logarithm of the ratio */
+	struct point *points;
+};
+
+static void put(const struct bins *bins, double bytes, double us, double weight)
 {
-	double low = INFINITY, high = 0;
-	HD_PERF_EACH_ENTRY(model, e)
-	if (is_point(e, class_id)) {
-		low = fmin(low, e->bytes);
-		high = fmax(high, e->bytes);
-	}
-	if (high < SPREAD * low)
-		return 0;
-	double per_bin = log(high / low) / BINS;
-	memset(points, 0, BINS * sizeof *points);
-	HD_PERF_EACH_ENTRY(model, e)
-	if (is_point(e, class_id)) {
-		size_t bin = (size_t)(log(e->bytes / low) / per_bin);
-		struct point *p = &points[bin < BINS ? bin : BINS - 1];
-		double w = weight_of(&e->cells[class_id]);
-		p->log_bytes += w * log(e->bytes);
-		p->us += w * log(e->cells[class_id].mean);
-		p->weight += w;
-	}
+	size_t bin = (size_t)(log(bytes / bins->low) / bins->per_bin);
+	struct point *p = &bins->points[bin < BINS ? bin : BINS - 1];
+	p->log_bytes += weight * log(bytes);
+	p->us += weight * log(us);
+	p->weight += weight;
+}
+
+/* Moves the bins in use to the front and makes means of their sums; returns how many. */
+static size_t finish_bins(struct point *points)
+{
 	size_t n = 0;
 	for (size_t i = 0; i < BINS; i++)
 		if (points[i].weight > 0) {
@@ -69,6 +58,34 @@ static size_t gather(const struct hd_perf_model *model, unsigned class_id, struc
 			points[n++] = (struct point){p.log_bytes / p.weight, exp(p.us / p.weight), p.weight};
 		}
 	return n;
+}
+
+/* Gathers the measured sizes into `points`, one per bin in use; returns how many, or 0 if the sizes are too close
+ * together. */
+static size_t gather(const struct hd_perf_model *model, unsigned class_id, struct point *points)
+{
+	struct hd_perf_point past[HD_PERF_GROUPS];
+	size_t n_past = hd_perf_past_points(&model->fits[class_id], past);
+	double low = INFINITY, high = 0;
+	for (size_t i = 0; i < n_past; i++) {
+		low = fmin(low, past[i].bytes);
+		high = fmax(high, past[i].bytes);
+	}
+	HD_PERF_EACH_ENTRY(model, e)
+	if (is_point(e, class_id)) {
+		low = fmin(low, e->bytes);
+		high = fmax(high, e->bytes);
+	}
+	if (high < SPREAD * low)
+		return 0;
+	const struct bins bins = {low, log(high / low) / BINS, points};
+	memset(points, 0, BINS * sizeof *points);
+	for (size_t i = 0; i < n_past; i++)
+		put(&bins, past[i].bytes, past[i].us, past[i].weight);
+	HD_PERF_EACH_ENTRY(model, e)
+	if (is_point(e, class_id))
+		put(&bins, e->bytes, e->cells[class_id].mean, hd_perf_weight(&e->cells[class_id]));
+	return finish_bins(points);
 }
 
 static double centre_of(const struct point *points, size_t n)
@@ -192,21 +209,26 @@ static int solve(double *g, double *x, size_t n)
 	return 0;
 }
 
-/* Fills g with the normal equations of sum x_k r_k / us = 1 and returns the number of entries used. */
+void hd_perf_add_equation(double *g, const double *regressors, size_t n, double us, double weight)
+{
+	double v = 1 / us;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j <= i; j++)
+			g[i * (n + 1) + j] += weight * v * v * regressors[i] * regressors[j];
+		g[i * (n + 1) + n] += weight * v * regressors[i];
+	}
+}
+
+/* Fills g with the normal equations of sum x_k r_k / us = 1 and returns the number of sizes used. */
 static size_t normal_equations(const struct hd_perf_model *model, unsigned class_id, double *g, size_t n)
 {
-	size_t used = 0;
+	size_t used = hd_perf_past_equations(&model->fits[class_id], g, n);
 	HD_PERF_EACH_ENTRY(model, e)
 	{
 		const struct hd_perf_cell *cell = &e->cells[class_id];
 		if (!cell->samples || e->n_regressors != n)
 			continue;
-		double w = weight_of(cell), v = 1 / cell->mean;
-		for (size_t i = 0; i < n; i++) {
-			for (size_t j = 0; j <= i; j++)
-				g[i * (n + 1) + j] += w * v * v * e->regressors[i] * e->regressors[j];
-			g[i * (n + 1) + n] += w * v * e->regressors[i];
-		}
+		hd_perf_add_equation(g, e->regressors, n, cell->mean, hd_perf_weight(cell));
 		used++;
 	}
 	return used;

@@ -25,12 +25,15 @@ static unsigned class_of(const struct heddle_platform *classes, const char *name
 /* Makes a platform that has only the classes named in the file; it borrows the names. */
 static int make_classes(const struct hd_perf_file *file, struct heddle_platform *out)
 {
-	*out = (struct heddle_platform){.classes = calloc(file->n_lines + 1, sizeof *out->classes)};
+	*out = (struct heddle_platform){.classes = calloc(file->n_lines + file->n_past + 1, sizeof *out->classes)};
 	if (!out->classes)
 		return hd_no_memory("laws");
 	for (size_t i = 0; i < file->n_lines; i++)
 		if (class_of(out, file->lines[i].class_name) == out->n_classes)
 			out->classes[out->n_classes++].name = file->lines[i].class_name;
+	for (size_t i = 0; i < file->n_past; i++)
+		if (class_of(out, file->past[i].class_name) == out->n_classes)
+			out->classes[out->n_classes++].name = file->past[i].class_name;
 	return 0;
 }
 
@@ -60,6 +63,9 @@ static int adopt_all(const struct hd_perf_file *file, const struct heddle_platfo
 	int status = 0;
 	for (size_t i = 0; !status && i < file->n_lines; i++)
 		status = hd_perf_adopt_line(model, &file->lines[i], class_of(classes, file->lines[i].class_name));
+	for (size_t i = 0; !status && i < file->n_past; i++)
+		if (hd_perf_past_read(model, class_of(classes, file->past[i].class_name), &file->past[i]))
+			status = hd_no_memory("laws");
 	for (unsigned c = 0; !status && c < classes->n_classes; c++)
 		hd_perf_refit(model, c);
 	return status;

@@ -51,8 +51,10 @@ static void free_model(struct hd_perf_model *model)
 {
 	hd_perf_entries_free(model);
 	hd_perf_file_free(model->foreign);
-	for (size_t c = 0; model->fits && c < model->perf->platform->n_classes; c++)
+	for (size_t c = 0; model->fits && c < model->perf->platform->n_classes; c++) {
 		free(model->fits[c].x);
+		hd_perf_past_free(&model->fits[c]);
+	}
 	free(model->fits);
 	free(model->path);
 	free(model->name);
@@ -129,28 +131,59 @@ int hd_perf_adopt_line(struct hd_perf_model *model, const struct hd_perf_line *l
 	hd_perf_cell_restore(cell);
 	if (model->fits)
 		model->fits[class_id].samples += line->samples;
+	hd_perf_touch(e);
 	return 0;
 }
 
-/* Adds the lines about classes of the platform to the model, and leaves the others in `file`. */
-static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
+/* Drops what sizes that left have taught another law than the model's: the codelet's kind of model has changed. */
+static void drop_other_law(const struct hd_perf_model *model, struct hd_perf_file *file)
 {
-	size_t kept = 0;
+	if (model->fits && (file->kind == HEDDLE_MODEL_LINEAR) == (model->kind == HEDDLE_MODEL_LINEAR))
+		return;
+	for (size_t i = 0; i < file->n_past; i++)
+		hd_perf_past_line_free(&file->past[i]);
+	file->n_past = 0;
+}
+
+/* Takes the lines about classes of the platform, which the model has, out of `file`, and keeps the others. */
+static void keep_foreign(struct hd_perf_model *model, struct hd_perf_file *file)
+{
+	const struct heddle_platform *platform = model->perf->platform;
+	size_t kept = 0, kept_past = 0;
 	for (size_t i = 0; i < file->n_lines; i++) {
-		int class_id = find_class(model->perf->platform, file->lines[i].class_name);
-		int status = class_id < 0 ? 0 : hd_perf_adopt_line(model, &file->lines[i], (unsigned)class_id);
-		if (status)
-			return status;
-	}
-	for (size_t i = 0; i < file->n_lines; i++) {
-		if (find_class(model->perf->platform, file->lines[i].class_name) < 0)
+		if (find_class(platform, file->lines[i].class_name) < 0)
 			file->lines[kept++] = file->lines[i];
 		else
 			hd_perf_line_free(&file->lines[i]);
 	}
 	file->n_lines = kept;
+	for (size_t i = 0; i < file->n_past; i++) {
+		if (find_class(platform, file->past[i].class_name) < 0)
+			file->past[kept_past++] = file->past[i];
+		else
+			hd_perf_past_line_free(&file->past[i]);
+	}
+	file->n_past = kept_past;
 	model->foreign = file;
-	return 0;
+}
+
+/* Adds the lines about classes of the platform to the model, and leaves the others in `file`. */
+static int adopt(struct hd_perf_model *model, struct hd_perf_file *file)
+{
+	int status = 0;
+	drop_other_law(model, file);
+	for (size_t i = 0; i < file->n_lines && !status; i++) {
+		int class_id = find_class(model->perf->platform, file->lines[i].class_name);
+		status = class_id < 0 ? 0 : hd_perf_adopt_line(model, &file->lines[i], (unsigned)class_id);
+	}
+	for (size_t i = 0; i < file->n_past && !status; i++) {
+		int class_id = find_class(model->perf->platform, file->past[i].class_name);
+		if (class_id >= 0 && hd_perf_past_read(model, (unsigned)class_id, &file->past[i]))
+			status = hd_no_memory(model->path);
+	}
+	if (!status)
+		keep_foreign(model, file);
+	return status;
 }
 
 /* Renames a damaged file to the first free name of PATH.damaged, PATH.damaged.2, ... If that fails, the file is never
@@ -202,8 +235,10 @@ static int load(struct hd_perf_model *model)
 	}
 	hd_perf_file_free(file);
 	hd_perf_entries_free(model);
-	for (size_t c = 0; model->fits && c < model->perf->platform->n_classes; c++)
+	for (size_t c = 0; model->fits && c < model->perf->platform->n_classes; c++) {
 		model->fits[c].samples = 0;
+		hd_perf_past_free(&model->fits[c]);
+	}
 	if (status == HEDDLE_E_FORMAT)
 		set_aside(model, heddle_last_error());
 	else if (status == HEDDLE_E_IO)
@@ -350,15 +385,12 @@ static int by_class_and_size(const void *pa, const void *pb)
 	return (a->footprint > b->footprint) - (a->footprint < b->footprint);
 }
 
-static int save_model(const struct hd_perf_model *model, const char *path)
+/* Fills `lines` with all that was measured; returns how many there are. */
+static size_t write_lines(const struct hd_perf_model *model, struct hd_perf_line *lines)
 {
 	const struct heddle_platform *platform = model->perf->platform;
-	size_t n_foreign = model->foreign ? model->foreign->n_lines : 0;
-	struct hd_perf_line *lines = calloc(model->n_entries * platform->n_classes + n_foreign + 1, sizeof *lines);
-	if (!lines)
-		return hd_no_memory(path);
 	size_t n = 0;
-	for (; n < n_foreign; n++)
+	for (; model->foreign && n < model->foreign->n_lines; n++)
 		lines[n] = model->foreign->lines[n];
 	HD_PERF_EACH_ENTRY(model, e)
 	for (size_t c = 0; c < platform->n_classes; c++) {
@@ -378,9 +410,32 @@ static int save_model(const struct hd_perf_model *model, const char *path)
 			                                   .n_regressors = e->n_regressors};
 	}
 	qsort(lines, n, sizeof *lines, by_class_and_size);
-	const struct hd_perf_file file = {.codelet = model->name, .kind = model->kind, .lines = lines, .n_lines = n};
-	int status = hd_perf_file_save(path, &file);
-	free(lines);
+	return n;
+}
+
+static int save_model(const struct hd_perf_model *model, const char *path)
+{
+	size_t n_classes = model->perf->platform->n_classes;
+	size_t n_foreign = model->foreign ? model->foreign->n_lines : 0;
+	size_t n_foreign_past = model->foreign ? model->foreign->n_past : 0;
+	struct hd_perf_file file = {.codelet = model->name, .kind = model->kind};
+	file.lines = calloc(model->n_entries * n_classes + n_foreign + 1, sizeof *file.lines);
+	file.past = calloc(n_classes + n_foreign_past, sizeof *file.past);
+	int failed = !file.lines || !file.past;
+	for (unsigned c = 0; c < n_classes && !failed; c++) {
+		failed = hd_perf_past_write(model, c, &file.past[file.n_past]);
+		file.n_past += file.past[file.n_past].numbers != NULL;
+	}
+	size_t own = file.n_past;
+	for (size_t i = 0; i < n_foreign_past && !failed; i++)
+		file.past[file.n_past++] = model->foreign->past[i];
+	if (!failed)
+		file.n_lines = write_lines(model, file.lines);
+	int status = failed ? hd_no_memory(path) : hd_perf_file_save(path, &file);
+	for (size_t i = 0; i < own; i++)
+		free(file.past[i].numbers);
+	free(file.past);
+	free(file.lines);
 	return status;
 }
 

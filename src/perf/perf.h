@@ -24,6 +24,15 @@
  * the mean of the few samples; otherwise NAN. A fit needs one size more than it has parameters, and for the laws in
  * bytes^b the largest size must be at least twice the smallest. It minimises relative errors. It is renewed while
  * samples come in, ever more rarely, so that the cost per sample stays constant. A fit of 0 or less is no estimate.
+ *
+ * --- How many sizes a model remembers ---
+ * hd_perf_bound says how many entries a model may have. An entry that is in use (hd_perf_use) stays: tasks, traces and
+ * codelets point to it. When there are too many, the others leave, one for each that comes:
+ *   - first those of which little is known (fewer than HD_PERF_OWN samples on every class), the least recently used one
+ *     first, until only half of the bound is taken by such entries; then those of which more is known, in the same
+ *     order. So a million sizes that are seen once do not drive out those that come again and again.
+ *   - What an entry that leaves has taught the fit stays there (past.c). A history forgets the size: when it comes
+ *     again, it is measured anew. Given times and those of a platform are asked for again.
  */
 #ifndef HD_PERF_H
 #define HD_PERF_H
@@ -61,13 +70,16 @@ struct hd_perf_cell {
 
 struct hd_perf_entry {
 	struct hd_perf_model *model;
-	struct hd_perf_entry *next; /* in the model's hash chain */
+	uint32_t users; /* how often hd_perf_use was called, less hd_perf_leave */
+	uint8_t known;  /* users is 0: in which of the model's two lists it is, see struct hd_perf_idle */
+	/* 1: bytes, flops and regressors come from the codelet's functions; 0: from the file */
+	uint8_t asked;
+	struct hd_perf_entry *next;                  /* in the model's hash chain */
+	struct hd_perf_entry *idle_next, *idle_prev; /* users is 0: its neighbours in that list */
 	uint64_t footprint;
 	double bytes, flops;
 	double *regressors; /* owns; HEDDLE_MODEL_LINEAR: the x_k; otherwise NULL */
 	size_t n_regressors;
-	/* 1: bytes, flops and regressors come from the codelet's functions; 0: from the file */
-	int asked;
 	struct hd_perf_cell cells[]; /* one per class of the platform */
 };
 
@@ -78,6 +90,9 @@ struct hd_perf_fit {
 	double *x;
 	size_t n;
 	uint64_t samples, pending, due; /* samples so far; samples since the last fit; how many trigger the next fit */
+	double *past;                   /* owns; n_past numbers: what the sizes that left have taught, see past.c */
+	size_t n_past;                  /* 0: none has left */
+	uint64_t past_sizes;            /* how many have left */
 };
 
 /* Opens the models of a runtime. `dir` NULL or "": the default directory; "none": nothing is read or written.
@@ -85,6 +100,9 @@ struct hd_perf_fit {
  * recorded or stored. `platform` is borrowed. */
 int hd_perf_open(const struct heddle_platform *platform, const char *dir, int from_platform, struct hd_perf **out);
 void hd_perf_close(struct hd_perf *perf); /* may be NULL; does not save */
+/* How many sizes each model may remember, those in use aside; 0, as after hd_perf_open: any number. Before the first
+ * model is made. */
+void hd_perf_bound(struct hd_perf *perf, size_t most);
 
 /* Writes the models that have changed, and no other files. Writes nothing if the default directory cannot be written (a
  * warning says so). After an error it goes on with the other models and returns the first error. */
@@ -103,8 +121,29 @@ const char *hd_perf_warnings(const struct hd_perf *perf);
 int hd_perf_model(struct hd_perf *perf, const struct heddle_codelet_desc *codelet, struct hd_perf_model **out);
 
 /* The entry of a footprint. A new one is made if there is none, for which the codelet's `flops` and `regressors` are
- * called. NULL when out of memory. */
+ * called. NULL when out of memory. Valid until the next call for the same model, and as long as it is in use. */
 struct hd_perf_entry *hd_perf_entry(struct hd_perf_model *model, uint64_t footprint, const struct heddle_size *size);
+
+/* bound.c: what hd_perf_use and hd_perf_leave do for the first and the last user. */
+void hd_perf_first_user(struct hd_perf_entry *entry);
+void hd_perf_no_user(struct hd_perf_entry *entry);
+
+/* From the first hd_perf_use to the hd_perf_leave that matches it, the entry stays where it is. */
+static inline void hd_perf_use(struct hd_perf_entry *entry)
+{
+	if (entry->users++ == 0)
+		hd_perf_first_user(entry);
+}
+/* The entry may be freed by this call. */
+static inline void hd_perf_leave(struct hd_perf_entry *entry)
+{
+	if (--entry->users == 0)
+		hd_perf_no_user(entry);
+}
+
+/* Checks the lists of entries and their numbers. Returns what is wrong with the model of which codelet, or NULL.
+ * *n_users: how many uses there are in all. */
+const char *hd_perf_check(const struct hd_perf *perf, const char **codelet, uint64_t *n_users);
 
 /* Takes one measured execution into account: leaves outliers out, updates the estimate and, for regressions, the fit.
  * Called after every task, so it must be fast for histories. */

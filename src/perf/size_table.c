@@ -1,5 +1,5 @@
 /* The table of a model's entries by footprint: a hash table with chains that doubles when full. The entry that was
- * asked for last is found without it. */
+ * asked for last is found without it. bound.c says which entries leave it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +43,15 @@ static int grow(struct hd_perf_model *model)
 struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t footprint)
 {
 	size_t n_classes = model->perf->platform->n_classes;
-	if (model->n_entries == model->n_buckets && grow(model))
+	struct hd_perf_entry *e = hd_perf_evict(model, model->perf->bound - 1);
+	if (e) { /* the memory of the one that leaves is that of the one that comes */
+		free(e->regressors);
+		memset(e, 0, sizeof *e + n_classes * sizeof e->cells[0]);
+	} else if (model->n_entries == model->n_buckets && grow(model)) {
 		return NULL;
-	struct hd_perf_entry *e = calloc(1, sizeof *e + n_classes * sizeof e->cells[0]);
+	} else {
+		e = calloc(1, sizeof *e + n_classes * sizeof e->cells[0]);
+	}
 	if (!e)
 		return NULL;
 	e->model = model;
@@ -56,7 +62,26 @@ struct hd_perf_entry *hd_perf_entry_add(struct hd_perf_model *model, uint64_t fo
 	e->next = *bucket;
 	*bucket = e;
 	model->n_entries++;
+	hd_perf_touch(e);
 	return e;
+}
+
+void hd_perf_entry_remove(struct hd_perf_entry *entry)
+{
+	struct hd_perf_model *model = entry->model;
+	struct hd_perf_entry **at = &model->buckets[bucket_of(entry->footprint, model->n_buckets)];
+	while (*at != entry)
+		at = &(*at)->next;
+	*at = entry->next;
+	model->n_entries--;
+	if (model->recent == entry)
+		model->recent = NULL;
+}
+
+void hd_perf_entry_free(struct hd_perf_entry *entry)
+{
+	free(entry->regressors);
+	free(entry);
 }
 
 int hd_perf_entry_regressors(struct hd_perf_entry *entry, const double *x, size_t n)
@@ -77,12 +102,12 @@ void hd_perf_entries_free(struct hd_perf_model *model)
 	for (size_t i = 0; i < model->n_buckets; i++)
 		for (struct hd_perf_entry *e = model->buckets[i], *next; e; e = next) {
 			next = e->next;
-			free(e->regressors);
-			free(e);
+			hd_perf_entry_free(e);
 		}
 	free(model->buckets);
 	model->buckets = NULL;
 	model->n_buckets = model->n_entries = 0;
+	model->idle[0] = model->idle[1] = (struct hd_perf_idle){0};
 	model->recent = NULL;
 }
 
@@ -140,7 +165,9 @@ struct hd_perf_entry *hd_perf_entry(struct hd_perf_model *model, uint64_t footpr
 	if (HD_LIKELY(e && e->footprint == footprint))
 		return e;
 	e = hd_perf_entry_find(model, footprint);
-	if (!e)
+	if (e)
+		hd_perf_touch(e);
+	else
 		e = hd_perf_entry_add(model, footprint);
 	if (!e || (!e->asked && ask(e, size)))
 		return NULL;

@@ -30,14 +30,23 @@ struct text_line {
 	unsigned n_regressors;
 };
 
+struct text_past {
+	char *class_name;
+	struct number sizes, *numbers;
+	unsigned n_numbers;
+};
+
 struct text_file {
 	char *version, *codelet, *law;
 	struct text_line *entries;
 	unsigned n_entries;
+	struct text_past *past;
+	unsigned n_past;
 	char *complete;
 };
 
-#define NUMBER(member) CYAML_FIELD_STRING(#member, CYAML_FLAG_DEFAULT, struct text_line, member, 1)
+#define NUMBER_OF(structure, member) CYAML_FIELD_STRING(#member, CYAML_FLAG_DEFAULT, structure, member, 1)
+#define NUMBER(member) NUMBER_OF(struct text_line, member)
 #define TEXT(structure, key, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 0, CYAML_UNLIMITED)
 
@@ -59,12 +68,23 @@ static const cyaml_schema_field_t line_fields[] = {
 };
 static const cyaml_schema_value_t line_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT | CYAML_FLAG_FLOW, struct text_line, line_fields)};
+static const cyaml_schema_field_t past_fields[] = {
+    TEXT(struct text_past, "class", class_name),
+    NUMBER_OF(struct text_past, sizes),
+    CYAML_FIELD_SEQUENCE_COUNT("numbers", CYAML_FLAG_POINTER | CYAML_FLAG_FLOW, struct text_past, numbers, n_numbers,
+                               &number_value, 0, CYAML_UNLIMITED),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t past_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT | CYAML_FLAG_FLOW, struct text_past, past_fields)};
 static const cyaml_schema_field_t file_fields[] = {
     TEXT(struct text_file, "version", version),
     TEXT(struct text_file, "codelet", codelet),
     CYAML_FIELD_STRING_PTR("law", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct text_file, law, 0, CYAML_UNLIMITED),
     CYAML_FIELD_SEQUENCE_COUNT("entries", CYAML_FLAG_POINTER | CYAML_FLAG_BLOCK, struct text_file, entries, n_entries,
                                &line_value, 0, CYAML_UNLIMITED),
+    CYAML_FIELD_SEQUENCE_COUNT("past", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_BLOCK, struct text_file,
+                               past, n_past, &past_value, 0, CYAML_UNLIMITED),
     TEXT(struct text_file, "complete", complete),
     CYAML_FIELD_END,
 };
@@ -191,19 +211,24 @@ static int check_line(const char *path, const struct hd_perf_line *line)
 	return 0;
 }
 
-static int read_regressors(const char *path, const struct text_line *from, struct hd_perf_line *to)
+/* Makes *to an array of n numbers, NULL if n is 0; the caller frees it. */
+static int read_reals(const char *path, const char *key, const struct number *from, unsigned n, double **to)
 {
-	if (!from->n_regressors)
-		return 0;
-	to->regressors = calloc(from->n_regressors, sizeof *to->regressors);
-	if (!to->regressors)
+	*to = n ? calloc(n, sizeof **to) : NULL;
+	if (n && !*to)
 		return hd_no_memory(path);
-	to->n_regressors = from->n_regressors;
-	for (unsigned i = 0; i < from->n_regressors; i++) {
-		int status = read_real(path, "regressors", &from->regressors[i], &to->regressors[i]);
-		if (status)
-			return status;
-	}
+	int status = 0;
+	for (unsigned i = 0; i < n && !status; i++)
+		status = read_real(path, key, &from[i], &(*to)[i]);
+	return status;
+}
+
+static int read_class(const char *path, const char *from, char **to)
+{
+	*to = strdup(from);
+	if (!*to)
+		return hd_no_memory(path);
+	hd_perf_name_decode(*to);
 	return 0;
 }
 
@@ -230,12 +255,28 @@ static int read_line(const char *path, const struct text_line *from, struct hd_p
 		return status;
 	to->samples = (uint32_t)samples;
 	to->rejected = (uint32_t)rejected;
-	to->class_name = strdup(from->class_name);
-	if (!to->class_name)
-		return hd_no_memory(path);
-	hd_perf_name_decode(to->class_name);
-	status = check_line(path, to);
-	return status ? status : read_regressors(path, from, to);
+	status = read_class(path, from->class_name, &to->class_name);
+	if (!status)
+		status = check_line(path, to);
+	if (!status)
+		status = read_reals(path, "regressors", from->regressors, from->n_regressors, &to->regressors);
+	to->n_regressors = to->regressors ? from->n_regressors : 0;
+	return status;
+}
+
+static int read_past(const char *path, enum heddle_model_kind kind, const struct text_past *from,
+                     struct hd_perf_past_line *to)
+{
+	int status = read_class(path, from->class_name, &to->class_name);
+	if (!status)
+		status = read_count(path, "sizes", &from->sizes, UINT64_MAX, &to->sizes);
+	if (!status)
+		status = read_reals(path, "numbers", from->numbers, from->n_numbers, &to->numbers);
+	to->n_numbers = to->numbers ? from->n_numbers : 0;
+	if (!status && !hd_perf_past_valid(to, kind))
+		status = hd_error(HEDDLE_E_FORMAT, "%s: past: %zu numbers do not suit the law, or some are not above 0",
+		                  path, to->n_numbers);
+	return status;
 }
 
 /* The names that files have for the kinds of models that fit a law. */
@@ -270,19 +311,18 @@ static int read_file(const char *path, const struct text_file *from, struct hd_p
 		return hd_error(HEDDLE_E_FORMAT, "%s: the end is missing", path);
 	to->codelet = strdup(from->codelet);
 	to->lines = calloc(from->n_entries + (size_t)1, sizeof *to->lines);
-	if (!to->codelet || !to->lines)
+	to->past = calloc(from->n_past + (size_t)1, sizeof *to->past);
+	if (!to->codelet || !to->lines || !to->past)
 		return hd_no_memory(path);
 	hd_perf_name_decode(to->codelet);
 	to->n_lines = from->n_entries;
-	int law_status = read_law(path, from->law, &to->kind);
-	if (law_status)
-		return law_status;
-	for (size_t i = 0; i < to->n_lines; i++) {
-		int status = read_line(path, &from->entries[i], &to->lines[i]);
-		if (status)
-			return status;
-	}
-	return 0;
+	to->n_past = from->n_past;
+	int status = read_law(path, from->law, &to->kind);
+	for (size_t i = 0; i < to->n_lines && !status; i++)
+		status = read_line(path, &from->entries[i], &to->lines[i]);
+	for (size_t i = 0; i < to->n_past && !status; i++)
+		status = read_past(path, to->kind, &from->past[i], &to->past[i]);
+	return status;
 }
 
 /* Sets the C locale for the calling thread, so that numbers are written with a decimal point. Returns that locale for
@@ -342,11 +382,20 @@ static struct number number_of(double value)
 	return n;
 }
 
-static struct number count_of(uint32_t value)
+static struct number count_of(uint64_t value)
 {
 	struct number n;
-	snprintf(n.text, sizeof n.text, "%" PRIu32, value);
+	snprintf(n.text, sizeof n.text, "%" PRIu64, value);
 	return n;
+}
+
+/* A new array of n numbers, NULL if n is 0. Returns 0, or -1 when out of memory. */
+static int write_reals(const double *from, size_t n, struct number **to)
+{
+	*to = n ? malloc(n * sizeof **to) : NULL;
+	for (size_t i = 0; i < n && *to; i++)
+		(*to)[i] = number_of(from[i]);
+	return n && !*to ? -1 : 0;
 }
 
 /* Fills *to. Returns 0, or -1 when out of memory; *to must be freed in both cases. */
@@ -362,13 +411,19 @@ static int write_line(const struct hd_perf_line *from, struct text_line *to)
 	to->min = number_of(from->min);
 	to->max = number_of(from->max);
 	to->class_name = hd_perf_name_encode(from->class_name);
-	to->regressors = from->n_regressors ? malloc(from->n_regressors * sizeof *to->regressors) : NULL;
-	if (!to->class_name || (from->n_regressors && !to->regressors))
-		return -1;
 	to->n_regressors = (unsigned)from->n_regressors;
-	for (size_t i = 0; i < from->n_regressors; i++)
-		to->regressors[i] = number_of(from->regressors[i]);
-	return 0;
+	int failed = write_reals(from->regressors, from->n_regressors, &to->regressors);
+	return to->class_name && !failed ? 0 : -1;
+}
+
+/* The same. */
+static int write_past(const struct hd_perf_past_line *from, struct text_past *to)
+{
+	to->sizes = count_of(from->sizes);
+	to->class_name = hd_perf_name_encode(from->class_name);
+	to->n_numbers = (unsigned)from->n_numbers;
+	int failed = write_reals(from->numbers, from->n_numbers, &to->numbers);
+	return to->class_name && !failed ? 0 : -1;
 }
 
 static int write_text(const char *path, const struct text_file *text)
@@ -393,26 +448,45 @@ static int write_text(const char *path, const struct text_file *text)
 	return status;
 }
 
+/* Fills the arrays of *text. Returns 0, or -1 when out of memory; free_written must be called in both cases. */
+static int write_file(const struct hd_perf_file *file, struct text_file *text)
+{
+	text->codelet = hd_perf_name_encode(file->codelet);
+	text->entries = calloc(file->n_lines + 1, sizeof *text->entries);
+	text->past = file->n_past ? calloc(file->n_past, sizeof *text->past) : NULL;
+	int failed = !text->codelet || !text->entries || (file->n_past && !text->past);
+	for (; !failed && text->n_entries < file->n_lines; text->n_entries++)
+		failed = write_line(&file->lines[text->n_entries], &text->entries[text->n_entries]);
+	for (; !failed && text->n_past < file->n_past; text->n_past++)
+		failed = write_past(&file->past[text->n_past], &text->past[text->n_past]);
+	return failed;
+}
+
+static void free_written(struct text_file *text)
+{
+	for (unsigned i = 0; i < text->n_entries; i++) {
+		free(text->entries[i].class_name);
+		free(text->entries[i].regressors);
+	}
+	for (unsigned i = 0; i < text->n_past; i++) {
+		free(text->past[i].class_name);
+		free(text->past[i].numbers);
+	}
+	free(text->entries);
+	free(text->past);
+	free(text->codelet);
+}
+
 int hd_perf_file_save(const char *path, const struct hd_perf_file *file)
 {
 	char version[] = VERSION, complete[] = "true";
-	struct text_file text = {.version = version,
-	                         .complete = complete,
-	                         .codelet = hd_perf_name_encode(file->codelet),
-	                         .law = (char *)(uintptr_t)law_name(file->kind)};
-	text.entries = calloc(file->n_lines + 1, sizeof *text.entries);
+	struct text_file text = {
+	    .version = version, .complete = complete, .law = (char *)(uintptr_t)law_name(file->kind)};
 	locale_t old, c = enter_c_locale(&old);
-	int failed = !text.codelet || !text.entries || !c;
-	for (; !failed && text.n_entries < file->n_lines; text.n_entries++)
-		failed = write_line(&file->lines[text.n_entries], &text.entries[text.n_entries]);
+	int failed = !c || write_file(file, &text);
 	leave_c_locale(c, old);
 	int status = failed ? hd_no_memory(path) : write_text(path, &text);
-	for (unsigned i = 0; i < text.n_entries; i++) {
-		free(text.entries[i].class_name);
-		free(text.entries[i].regressors);
-	}
-	free(text.entries);
-	free(text.codelet);
+	free_written(&text);
 	return status;
 }
 
@@ -422,13 +496,22 @@ void hd_perf_line_free(struct hd_perf_line *line)
 	free(line->regressors);
 }
 
+void hd_perf_past_line_free(struct hd_perf_past_line *line)
+{
+	free(line->class_name);
+	free(line->numbers);
+}
+
 void hd_perf_file_free(struct hd_perf_file *file)
 {
 	if (!file)
 		return;
 	for (size_t i = 0; i < file->n_lines; i++)
 		hd_perf_line_free(&file->lines[i]);
+	for (size_t i = 0; i < file->n_past; i++)
+		hd_perf_past_line_free(&file->past[i]);
 	free(file->lines);
+	free(file->past);
 	free(file->codelet);
 	free(file);
 }

@@ -62,6 +62,8 @@ static const struct row rows[] = {
         "samples per codelet, class and size before a model is trusted"),
     ROW(model_dir, "MODEL_DIR", TEXT, "", "", 0, 0, "a directory, or none",
         "where performance models are kept; empty: the XDG data directory, none: nowhere"),
+    ROW(model_sizes, "MODEL_SIZES", INT, "10000", "sizes", 0, 2e9, "0 (all) to 2000000000",
+        "sizes that the model of each codelet remembers; regressions keep what they learnt from the others"),
     ROW(seed, "SEED", SEED, "0", "", 0, 9.2e18, "0 to 9.2e18", "seed of everything random"),
     ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
     ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",

@@ -155,6 +155,8 @@ static int open_parts(heddle_runtime *rt)
 		status = hd_perf_open(rt->platform,
 		                      rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL,
 		                      rt->engine->times_are_given, &rt->perf);
+	if (!status)
+		hd_perf_bound(rt->perf, (size_t)rt->config.model_sizes);
 	if (!status && rt->engine->runs_kernels)
 		status = hd_topology_open(&rt->topology);
 	if (!status && rt->config.trace && !(rt->recorder = hd_recorder_open(rt)))
@@ -192,10 +194,10 @@ static void free_runtime(heddle_runtime *rt)
 		free(rt->inlet.submitters); /* the memory of its free tasks belongs to the pool */
 		rt->inlet.submitters = next;
 	}
+	hd_recorder_close(rt->recorder); /* its events point to entries of models */
 	if (rt->perf)
 		hd_perf_close(rt->perf);
 	hd_topology_close(rt->topology);
-	hd_recorder_close(rt->recorder);
 	hd_task_forget_all(rt);
 	hd_pool_close(&rt->pool);
 	hd_arena_close(&rt->handles.arena);

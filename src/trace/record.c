@@ -15,8 +15,8 @@
 
 struct task_event {
 	uint64_t id : 40, codelet : 24; /* memory ends before either of these numbers overflows */
-	/* borrows; lives as long as the runtime, and its bytes, flops and footprint never change */
-	const struct hd_perf_entry *size;
+	uint64_t footprint;
+	double bytes, flops;
 	double ready, picked, start, end, ended; /* us; `ended`: as in struct heddle_trace_task */
 	int32_t priority;
 	int16_t status;
@@ -26,8 +26,8 @@ struct task_event {
 /* One task that was submitted, controls included. Its links are events of the list `links`: first the n_after tasks
  * that it waits for explicitly, then its n_accesses accesses. */
 struct submission {
-	const struct hd_perf_entry *perf;
-	uint32_t codelet; /* its number; NO_CODELET: a control */
+	struct hd_perf_entry *perf; /* counted in its users; NULL: the task has none */
+	uint32_t codelet;           /* its number; NO_CODELET: a control */
 	int32_t priority;
 	uint32_t n_accesses, n_after : 24, kind : 8; /* kind: enum hd_task_kind, or STEP */
 };
@@ -89,6 +89,14 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	return r;
 }
 
+static void leave_perf(const void *event, void *arg)
+{
+	(void)arg;
+	struct hd_perf_entry *perf = ((const struct submission *)event)->perf;
+	if (perf)
+		hd_perf_leave(perf);
+}
+
 static void empty_events(struct hd_recorder *r)
 {
 	for (size_t i = 0; i < r->rt->n_workers; i++)
@@ -99,6 +107,7 @@ static void empty_events(struct hd_recorder *r)
 
 static void empty_submissions(struct hd_recorder *r)
 {
+	hd_log_each(&r->submissions, leave_perf, NULL);
 	hd_log_empty(&r->submissions);
 	hd_log_empty(&r->links);
 	hd_name_table_free(&r->task_names);
@@ -195,8 +204,11 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 		r->first_id = t->order;
 	r->lost += r->n_after > MOST_AFTER;
 	struct submission *e = append(r, &r->submissions);
-	if (e)
+	if (e) {
 		*e = s;
+		if (s.perf)
+			hd_perf_use(s.perf);
+	}
 	r->n_after = 0;
 }
 
@@ -217,7 +229,9 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
 	struct task_event *e = append(r, &r->tasks[t->worker]);
 	if (e)
 		*e = (struct task_event){.id = t->order & (((uint64_t)1 << 40) - 1),
-		                         .size = t->perf,
+		                         .footprint = t->perf->footprint,
+		                         .bytes = t->perf->bytes,
+		                         .flops = t->perf->flops,
 		                         .codelet = t->codelet->id & ((1U << 24) - 1),
 		                         .ready = t->ready,
 		                         .picked = t->picked,
@@ -463,9 +477,9 @@ static void copy_task(const void *event, void *arg)
 	                                                            .ended = e->ended,
 	                                                            .priority = e->priority,
 	                                                            .status = e->status,
-	                                                            .bytes = e->size->bytes,
-	                                                            .flops = e->size->flops,
-	                                                            .footprint = e->size->footprint};
+	                                                            .bytes = e->bytes,
+	                                                            .flops = e->flops,
+	                                                            .footprint = e->footprint};
 }
 
 static void copy_transfer(const void *event, void *arg)

@@ -221,12 +221,13 @@ static int charts(int gone)
 static int learn(const char *dir, int gone, struct heddle_platform **measured)
 {
 	heddle_runtime *rt = NULL;
-	heddle_codelet *two = NULL, *linear = NULL;
-	heddle_data *x = NULL;
+	heddle_codelet *two = NULL, *linear = NULL, *power = NULL;
+	heddle_data *x = NULL, *smaller[3] = {NULL};
 	double a[8] = {0};
 	struct heddle_config config;
 	int status = small_config(&config);
 	config.model_dir = dir;
+	config.model_sizes = 1;
 	config.sched = "dmda";
 	const struct heddle_implementation implementations[] = {{"cpu", "a", add_one}, {"cpu", "b", add_one}};
 	TRY(heddle_start(&config, &rt));
@@ -240,9 +241,16 @@ static int learn(const char *dir, int gone, struct heddle_platform **measured)
 	    &(struct heddle_codelet_desc){
 	        .name = "linear", .cpu = add_one, .model = HEDDLE_MODEL_LINEAR, .regressors = regress_on_bytes},
 	    &linear));
+	TRY(heddle_codelet_create(
+	    rt, &(struct heddle_codelet_desc){.name = "power", .cpu = add_one, .model = HEDDLE_MODEL_POWER}, &power));
 	TRY(heddle_vector(rt, a, 8, sizeof *a, &x));
 	for (int i = 0; i < 10; i++)
 		TRY(heddle_submit(rt, heddle_call(i % 2 ? two : linear), heddle_rw(x)));
+	for (size_t i = 0; i < 3; i++) { /* more sizes than a model remembers */
+		TRY(heddle_vector(rt, NULL, 1 + i, sizeof *a, &smaller[i]));
+		TRY(heddle_submit(rt, heddle_call(linear), heddle_w(smaller[i])));
+		TRY(heddle_submit(rt, heddle_call(power), heddle_w(smaller[i])));
+	}
 	TRY(heddle_wait_all(rt));
 	TRY(heddle_models_save(rt));
 	TRY(heddle_platform_measured(rt, "here", measured));

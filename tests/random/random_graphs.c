@@ -493,6 +493,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.trace = chance(&rng, 0.2);
 	config.bind = 0;
 	config.model_dir = "none";
+	config.model_sizes = (int)(index % 4); /* all, or fewer than there are */
 	config.seed = index;
 	config.watchdog = HANG_S;
 	snprintf(m->text, sizeof m->text,

@@ -255,6 +255,7 @@ static void choose_config(struct heddle_config *config, struct hd_rng *rng, uint
 	config->trace = chance(rng, 0.2);
 	config->bind = 0;
 	config->model_dir = "none";
+	config->model_sizes = (int)(index % 4); /* all, or fewer than there are */
 	config->seed = index;
 	config->watchdog = HANG_S;
 }

@@ -72,6 +72,7 @@ static void make_plan(struct plan *plan, const struct options *options, uint64_t
 	plan->config.noise = chance(&rng, 0.3) ? 0.1 : 0;
 	plan->config.sched_cost = chance(&rng, 0.3) ? 1.5 : 0;
 	plan->config.model_dir = "none";
+	plan->config.model_sizes = (int)(seed % 4); /* all, or fewer than there are */
 }
 
 /* --- Running it --------------------------------------------------------------------------------------------------- */

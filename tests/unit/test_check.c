@@ -2,6 +2,7 @@
  * breaks one thing, looks, and mends it. */
 #include <pthread.h>
 #include "core/runtime.h"
+#include "perf/internal.h"
 #include "program.h"
 
 /* A runtime with something everywhere: a task that runs and stays, ready ones behind it, accesses that wait in a chain,
@@ -339,6 +340,22 @@ static void the_pool_and_the_ring_are_looked_at(void **state)
 /* --- Accelerators ------------------------------------------------------------------------------------------------- */
 
 /* Its only copy stays where it was written when all has ended. */
+static void sizes_in_models_are_compared_with_their_users(void **state)
+{
+	(void)state;
+	struct scene s;
+	start_scene(&s);
+	fill_scene(&s);
+	struct hd_perf_entry *used = s.first->perf;
+	struct hd_perf_model *model = s.codelet->model;
+	BREAKS(&s, used->users, kept + 1, "users");
+	BREAKS(&s, used->users, 0, "gate");
+	BREAKS(&s, model->n_entries, kept + 1, "sizes");
+	BREAKS(&s, model->idle[0].n, kept + 1, "nobody uses");
+	BREAKS(&s, s.codelet->last_entry, NULL, "users");
+	end_scene(&s);
+}
+
 static void memories_of_accelerators_are_added_up(void **state)
 {
 	(void)state;
@@ -405,6 +422,7 @@ int main(void)
 	    cmocka_unit_test(copies_are_counted),
 	    cmocka_unit_test(memories_are_added_up),
 	    cmocka_unit_test(the_pool_and_the_ring_are_looked_at),
+	    cmocka_unit_test(sizes_in_models_are_compared_with_their_users),
 	    cmocka_unit_test(memories_of_accelerators_are_added_up),
 	    cmocka_unit_test(a_cancelled_control_that_waits_for_a_copy_writes_nothing),
 	};
