@@ -16,8 +16,7 @@
 struct task_event {
 	uint64_t id : 40, codelet : 24; /* memory ends before either of these numbers overflows */
 	uint64_t footprint;
-	double bytes, flops;
-	double ready, picked, start, end, ended; /* us; `ended`: as in struct heddle_trace_task */
+	double bytes, flops, ready, picked, start, end, ended; /* times in us; all as in struct heddle_trace_task */
 	int32_t priority;
 	int16_t status;
 	uint16_t choice; /* as in heddle_task: 1 + the implementation, 0: the only one */
@@ -91,10 +90,10 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 
 static void leave_perf(const void *event, void *arg)
 {
+	const struct submission *s = event;
 	(void)arg;
-	struct hd_perf_entry *perf = ((const struct submission *)event)->perf;
-	if (perf)
-		hd_perf_leave(perf);
+	if (s->perf)
+		hd_perf_leave(s->perf);
 }
 
 static void empty_events(struct hd_recorder *r)

@@ -496,11 +496,13 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	config.model_sizes = (int)(index % 4); /* all, or fewer than there are */
 	config.seed = index;
 	config.watchdog = HANG_S;
+	unsigned crowd = crowd_of(options, index);
 	snprintf(m->text, sizeof m->text,
 	         "%s, %d cpu, %d emulated of %llu bytes with %d streams, window %d, caller_works %d, pipeline %d",
-	         config.sched, config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory,
-	         config.emulated_streams, config.window, config.caller_works, config.pipeline);
-	if (heddle_start(&config, &m->rt))
+	         config.sched, crowd ? (int)crowd : config.n_cpu, config.n_emulated,
+	         (unsigned long long)config.emulated_memory, config.emulated_streams, config.window,
+	         config.caller_works, config.pipeline);
+	if (start_crowded(&config, crowd, &m->rt))
 		return -1;
 	const struct heddle_implementation cpu = {"cpu", NULL, work_kernel}, emulated = {"emulated", NULL, work_kernel};
 	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel);

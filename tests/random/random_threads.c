@@ -294,7 +294,8 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	if (heddle_config_init(&config))
 		return -1;
 	choose_config(&config, &rng, index, policy_name(options, index));
-	int simulated = m->simulated = chance(&rng, 0.25), status;
+	unsigned crowd = crowd_of(options, index);
+	int simulated = m->simulated = chance(&rng, 0.25) && !crowd, status;
 	m->traced = config.trace;
 	m->little_memory = !simulated && config.n_emulated && config.emulated_memory;
 	size_t n_nodes = (size_t)config.n_emulated + 1;
@@ -304,11 +305,11 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 		status = heddle_start_on(&config, p, 1, &m->rt);
 		heddle_platform_free(p);
 	} else {
-		status = heddle_start(&config, &m->rt);
+		status = start_crowded(&config, crowd, &m->rt);
 	}
 	snprintf(m->text, sizeof m->text,
 	         "%s%s, %d cpu, %zu nodes, memory %llu, %d streams, window %d, caller_works %d, pipeline %d",
-	         config.sched, simulated ? " in virtual time" : "", config.n_cpu, n_nodes,
+	         config.sched, simulated ? " in virtual time" : "", crowd ? (int)crowd : config.n_cpu, n_nodes,
 	         (unsigned long long)config.emulated_memory, config.emulated_streams, config.window,
 	         config.caller_works, config.pipeline);
 	return status ? status : make_codelets(m, n_nodes > 1);

@@ -19,6 +19,7 @@ enum { HANG_S = 20 }; /* a seed takes a few milliseconds: so long means that it 
 struct options {
 	uint64_t seed, count;
 	const char *sched; /* NULL: every policy in turn */
+	unsigned workers;  /* CPU workers, however few cores there are; 0: as each runtime draws */
 	int verbose;
 };
 
@@ -42,8 +43,11 @@ static inline int parse_options(int argc, char **argv, struct options *options)
 			options->count = strtoull(value, NULL, 0);
 		} else if (value && strcmp(argv[i - 1], "--sched") == 0) {
 			options->sched = value;
+		} else if (value && strcmp(argv[i - 1], "--workers") == 0) {
+			options->workers = (unsigned)strtoul(value, NULL, 0);
 		} else {
-			fprintf(stderr, "usage: %s [--seed S] [--count N] [--sched POLICY] [--verbose]\n", argv[0]);
+			fprintf(stderr, "usage: %s [--seed S] [--count N] [--sched POLICY] [--workers N] [--verbose]\n",
+			        argv[0]);
 			return -1;
 		}
 	}
@@ -62,6 +66,34 @@ static inline const char *policy_name(const struct options *options, uint64_t in
 	const char *name = n ? all[index % n]->name : "eager";
 	free(all);
 	return name;
+}
+
+/* How many workers the runtime number `index` has if that is many more than there are cores, which is rare; otherwise
+ * 0. */
+static inline unsigned crowd_of(const struct options *options, uint64_t index)
+{
+	if (options->workers)
+		return options->workers;
+	return index % 128 == 21 ? 64 : index % 256 == 42 ? 128 : 0;
+}
+
+/* Starts `config`, with `crowd` CPU workers if that is not 0. */
+static inline int start_crowded(const struct heddle_config *config, unsigned crowd, heddle_runtime **rt)
+{
+	if (!crowd)
+		return heddle_start(config, rt);
+	struct heddle_platform *p = crowded_machine(crowd);
+	int status = p ? 0 : HEDDLE_E_MEMORY;
+	for (int i = 0; i < config->n_emulated && !status; i++)
+		status = heddle_platform_add_emulated(p, config->emulated_memory, config->emulated_bandwidth,
+		                                      config->emulated_latency, config->emulated_slowdown);
+	for (size_t i = 0; p && i < p->n_classes; i++)
+		if (strcmp(p->classes[i].kind, "emulated") == 0)
+			p->classes[i].streams = (unsigned)config->emulated_streams;
+	if (!status)
+		status = heddle_start_on(config, p, 0, rt);
+	heddle_platform_free(p);
+	return status;
 }
 
 /* What is said when a seed takes too long, or ends the program. */
