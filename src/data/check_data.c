@@ -33,7 +33,8 @@ static int note_private_copies(struct hd_check *c, const heddle_data *d)
 	const struct hd_private *p = d->extra ? d->extra->privates : NULL;
 	size_t n = 0;
 	for (int status; p; p = p->next) {
-		if (p->worker >= c->rt->n_workers || p->copy->rt != c->rt || ++n > 2 * c->rt->n_workers)
+		if (p->worker >= c->rt->n_workers || p->slot >= c->rt->workers[p->worker].n_slots ||
+		    p->copy->rt != c->rt || ++n > 2 * c->rt->n_slots)
 			return hd_broken("datum %u: the list of its private copies is wrong", d->id);
 		if ((status = note_data(c, p->copy, d)))
 			return status;

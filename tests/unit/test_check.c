@@ -383,6 +383,10 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, away->listed, 0, "evicted");
 	BREAKS(&s, away->valid, 0, "n_valid");
 	BREAKS(&s, d->n_away, 0, "n_away");
+	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_scratch(d)));
+	assert_ok(heddle_wait_all(s.rt));
+	BREAKS(&s, d->extra->privates->slot, 1, "private copies");
+	BREAKS(&s, d->extra->privates->worker, 100, "private copies");
 	assert_ok(heddle_stop(s.rt));
 }
 

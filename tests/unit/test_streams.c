@@ -126,6 +126,7 @@ static void streams_have_scratch_buffers_of_their_own(void **state)
 		assert_ptr_not_equal(m.addresses[i], m.addresses[(i + 1) % 3]);
 		assert_ptr_not_equal(m.streams[i], m.streams[(i + 1) % 3]);
 	}
+	assert_ok(heddle_check(rt));
 	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_stop(rt));
 }
