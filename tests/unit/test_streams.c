@@ -1,5 +1,6 @@
 /* Accelerators with several streams: as many kernels as streams run at the same time, each with the private copies of
  * its stream. That kernels overlap is shown by kernels that wait for each other: they could not end otherwise. */
+#define _GNU_SOURCE
 #include "program.h"
 
 static heddle_runtime *start_streams(int n, int caller_works)
@@ -273,6 +274,35 @@ static void kernel_on_a_stream_may_submit_but_not_wait(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int count_cores(heddle_context *c)
+{
+	cpu_set_t set;
+	if (sched_getaffinity(0, sizeof set, &set))
+		return 1;
+	*(int *)pointer_value(c) = CPU_COUNT(&set);
+	return 0;
+}
+
+/* The thread that starts the runtime is bound to the core of worker 0; threads of streams may run anywhere. */
+static void streams_are_not_bound_to_the_core_of_the_caller(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	cpu_set_t set;
+	int cores = 0, *address = &cores;
+	assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+	config.n_cpu = 1;
+	config.n_emulated = 1;
+	config.caller_works = 1;
+	config.bind = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *count = codelet(rt, "count_cores", count_cores);
+	assert_ok(heddle_submit(rt, heddle_call(count), heddle_value(address), heddle_on(1)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(cores, CPU_COUNT(&set));
+	assert_ok(heddle_stop(rt));
+}
+
 static int note_stream(heddle_context *c)
 {
 	*(void **)pointer_value(c) = heddle_stream(c);
@@ -301,6 +331,7 @@ int main(void)
 	    cmocka_unit_test(task_bound_to_a_busy_stream_holds_up_nobody),
 	    cmocka_unit_test(kernel_that_fails_leaves_those_on_other_streams_alone),
 	    cmocka_unit_test(kernel_on_a_stream_may_submit_but_not_wait),
+	    cmocka_unit_test(streams_are_not_bound_to_the_core_of_the_caller),
 	    cmocka_unit_test(a_cpu_has_no_stream),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

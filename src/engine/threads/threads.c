@@ -208,6 +208,15 @@ static struct hd_seat *make_seats(size_t n)
 	return seats;
 }
 
+/* With caller_works the thread that starts the runtime will probably be the one that waits and runs the tasks of worker
+ * 0. It is bound to the core of worker 0, or it might share a core with another worker while that core is idle. Called
+ * when all threads have been started, because they inherit where a thread may run. */
+static void bind_caller(const heddle_runtime *rt)
+{
+	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
+		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
+}
+
 static int threads_open(heddle_runtime *rt)
 {
 	int status = find_drivers(rt);
@@ -219,11 +228,6 @@ static int threads_open(heddle_runtime *rt)
 	rt->engine_state.threads = th;
 	for (size_t i = 0; i < rt->n_workers; i++)
 		use_driver(&rt->workers[i]);
-	/* With caller_works the thread that starts the runtime will probably be the one that waits and runs the tasks
-	 * of worker 0. It is bound to the core of worker 0, or it might share a core with another worker while that
-	 * core is idle. */
-	if (rt->config.caller_works && rt->config.bind && rt->platform->workers[0].core >= 0)
-		hd_topology_bind(rt->topology, rt->platform->workers[0].core);
 	th->seats = make_seats(rt->n_workers);
 	rt->posts = calloc((rt->n_workers + 63) / 64, sizeof *rt->posts);
 	rt->n_posts = rt->posts ? (rt->n_workers + 63) / 64 : 0;
@@ -232,7 +236,11 @@ static int threads_open(heddle_runtime *rt)
 	if (!th->seats || !rt->posts || !th->in || !th->out)
 		return hd_no_memory("threads");
 	status = start_workers(rt, th);
-	return status ? status : start_copiers(rt, th);
+	if (!status)
+		status = start_copiers(rt, th);
+	if (!status)
+		bind_caller(rt);
+	return status;
 }
 
 const struct hd_engine hd_engine_threads = {
