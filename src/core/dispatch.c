@@ -68,6 +68,15 @@ struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t)
 	return t->extra && t->extra->slot ? &rt->workers[t->worker].slots[t->extra->slot - 1] : NULL;
 }
 
+static inline int has_free_slot(const struct hd_worker *w)
+{
+	unsigned i = 0;
+	while (HD_UNLIKELY(w->slots[i].task != NULL))
+		if (++i == w->n_slots)
+			return 0;
+	return 1;
+}
+
 /* The slot with the fewest tasks bound to it. If `free_only`, only slots that run nothing count; NULL: none is free. */
 static struct hd_slot *choose_slot(const struct hd_worker *w, int free_only)
 {
@@ -98,10 +107,9 @@ static int attach_privates(struct hd_worker *w, heddle_task *t)
 /* Frees the task from its slot, because it ends. */
 static void unbind(heddle_runtime *rt, const heddle_task *t)
 {
-	struct hd_slot *slot = hd_task_slot(rt, t);
-	if (!slot)
+	if (HD_LIKELY(!t->extra) || !t->extra->slot)
 		return;
-	slot->n_bound--;
+	hd_task_slot(rt, t)->n_bound--;
 	t->extra->slot = 0;
 }
 
@@ -114,7 +122,7 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
 	rt->count.staged++;
-	if (choose_slot(w, 1))
+	if (has_free_slot(w))
 		rt->engine->worker_ready(w);
 	else if (hd_worker_is_asleep(w) && w->in_flight >= w->pipeline)
 		hd_worker_enter(w, HD_ATTENDING); /* it can hold no more, so a submission need not wake it */
