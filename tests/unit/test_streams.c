@@ -274,6 +274,33 @@ static void kernel_on_a_stream_may_submit_but_not_wait(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static heddle_event *detached[8];
+
+static int detach(heddle_context *c)
+{
+	struct meeting *m = pointer_value(c);
+	detached[heddle_get(c, 1, int)] = heddle_detach(c);
+	m->here++;
+	return 0;
+}
+
+/* A task that ends by an event leaves its stream when its kernel has returned. */
+static void tasks_that_wait_for_events_hold_no_stream(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_streams(2, 0);
+	heddle_codelet *later = codelet(rt, "later", detach);
+	struct meeting m = {0}, *address = &m;
+	for (int i = 0; i < 8; i++)
+		assert_ok(heddle_submit(rt, heddle_call(later), heddle_value(address), heddle_value(i)));
+	wait_for(&m.here, 8);
+	assert_ok(heddle_check(rt));
+	for (int i = 0; i < 8; i++)
+		assert_ok(heddle_fulfill(detached[i], 0));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 static int count_cores(heddle_context *c)
 {
 	cpu_set_t set;
@@ -331,6 +358,7 @@ int main(void)
 	    cmocka_unit_test(task_bound_to_a_busy_stream_holds_up_nobody),
 	    cmocka_unit_test(kernel_that_fails_leaves_those_on_other_streams_alone),
 	    cmocka_unit_test(kernel_on_a_stream_may_submit_but_not_wait),
+	    cmocka_unit_test(tasks_that_wait_for_events_hold_no_stream),
 	    cmocka_unit_test(streams_are_not_bound_to_the_core_of_the_caller),
 	    cmocka_unit_test(a_cpu_has_no_stream),
 	};
