@@ -33,6 +33,10 @@ struct heddle_class {
 	unsigned streams;
 	/* an emulated accelerator's kernels are made to last this many times longer; 1 for other kinds */
 	double slowdown;
+	/* How kernels that a worker runs at the same time share it: `streams` numbers, of which the n-th is the rate of
+	 * each of n kernels as a fraction of its rate alone. The first is 1, none is larger than the one before, all
+	 * are above 0. NULL: the n-th is 1 / n, so that n kernels together take as long as one after the other. */
+	double *sharing;
 };
 
 /* A worker runs one task at a time, or as many as its class has streams. */
@@ -135,6 +139,10 @@ void heddle_platform_free(struct heddle_platform *platform);
  * when the platform has none. */
 double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id,
                             double bytes, double flops);
+
+/* The rate of each of `n` kernels that a worker of the class runs at the same time, as a fraction of its rate alone:
+ * see `sharing` in struct heddle_class. `n` is from 1 to the number of its streams. */
+double heddle_class_rate(const struct heddle_class *class_, unsigned n);
 
 /* The direct link between two nodes, or NULL. */
 const struct heddle_link *heddle_platform_link(const struct heddle_platform *platform, unsigned from, unsigned to);

@@ -37,7 +37,12 @@ static int add_class(struct heddle_platform *p, const char *name, unsigned pipel
 	struct heddle_class *c = extend(&p->classes, p->n_classes, sizeof *c);
 	if (!c)
 		return hd_no_memory("a class of workers");
-	*c = (struct heddle_class){strdup(name), strdup(name), 1, pipeline, 1, slowdown};
+	*c = (struct heddle_class){.name = strdup(name),
+	                           .kind = strdup(name),
+	                           .cores = 1,
+	                           .pipeline = pipeline,
+	                           .slowdown = slowdown,
+	                           .streams = 1};
 	p->n_classes++;
 	return c->name && c->kind ? 0 : hd_no_memory("a class of workers");
 }

@@ -25,6 +25,7 @@ void heddle_platform_free(struct heddle_platform *p)
 	for (size_t i = 0; i < p->n_classes; i++) {
 		free(p->classes[i].name);
 		free(p->classes[i].kind);
+		free(p->classes[i].sharing);
 	}
 	for (size_t i = 0; i < p->n_workers; i++)
 		free(p->workers[i].name);
@@ -79,6 +80,9 @@ static void copy_machine(const struct heddle_platform *from, struct heddle_platf
 	for (size_t i = 0; i < to->n_classes; i++) {
 		to->classes[i].name = copy_string(from->classes[i].name, failed);
 		to->classes[i].kind = copy_string(from->classes[i].kind, failed);
+		if (from->classes[i].sharing)
+			to->classes[i].sharing =
+			    copy_array(from->classes[i].sharing, from->classes[i].streams, sizeof(double), failed);
 	}
 
 	to->workers = copy_array(from->workers, from->n_workers, sizeof *to->workers, failed);
@@ -133,6 +137,11 @@ const struct heddle_link *heddle_platform_link(const struct heddle_platform *pla
 		if (platform->links[i].from == from && platform->links[i].to == to)
 			return &platform->links[i];
 	return NULL;
+}
+
+double heddle_class_rate(const struct heddle_class *class_, unsigned n)
+{
+	return class_->sharing ? class_->sharing[n - 1] : 1.0 / n;
 }
 
 /* --- Kernel times (the law is stated in heddle/platform.h) -------------------------------------------------------- */

@@ -104,19 +104,41 @@ static int check_all_names(const struct heddle_platform *p)
 	return status;
 }
 
+static int check_sharing(const struct heddle_class *c)
+{
+	if (!c->sharing)
+		return 0;
+	if (c->sharing[0] != 1)
+		return BAD("class %s: sharing[0] is %g; a kernel alone has the rate 1", c->name, c->sharing[0]);
+	for (unsigned i = 1; i < c->streams; i++)
+		if (!(c->sharing[i] > 0) || !(c->sharing[i] <= c->sharing[i - 1]))
+			return BAD(
+			    "class %s: sharing[%u] is %g; it must be above 0, and not above the %g before it: one "
+			    "kernel more never makes the others faster",
+			    c->name, i, c->sharing[i], c->sharing[i - 1]);
+	return 0;
+}
+
+static int check_class(const struct heddle_class *c)
+{
+	if (!c->kind || !c->kind[0])
+		return BAD("class %s has no kind; say cpu, emulated, opencl or cuda", c->name);
+	int status = check_text("a class's kind", c->kind);
+	if (status)
+		return status;
+	if (c->pipeline < 1)
+		return BAD("class %s: pipeline is 0; a worker holds at least 1 task", c->name);
+	if (!isfinite(c->slowdown) || c->slowdown < 1)
+		return BAD("class %s: slowdown is %g; it must be 1 or more", c->name, c->slowdown);
+	return check_sharing(c);
+}
+
 static int check_workers(const struct heddle_platform *p)
 {
 	for (size_t i = 0; i < p->n_classes; i++) {
-		const struct heddle_class *c = &p->classes[i];
-		if (!c->kind || !c->kind[0])
-			return BAD("class %s has no kind; say cpu, emulated, opencl or cuda", c->name);
-		int status = check_text("a class's kind", c->kind);
+		int status = check_class(&p->classes[i]);
 		if (status)
 			return status;
-		if (c->pipeline < 1)
-			return BAD("class %s: pipeline is 0; a worker holds at least 1 task", c->name);
-		if (!isfinite(c->slowdown) || c->slowdown < 1)
-			return BAD("class %s: slowdown is %g; it must be 1 or more", c->name, c->slowdown);
 	}
 	if (p->n_workers == 0)
 		return BAD("there is no worker; a platform needs at least one");

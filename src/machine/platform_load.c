@@ -15,6 +15,7 @@
 /* The most workers that a file may have, so that a typing error in `count` does not take all memory. A platform made by
  * a program has no such limit. */
 #define MOST_WORKERS 65536
+#define MOST_STREAMS 1024 /* the same for the streams of a class */
 
 /* The entry being read, for messages: "FILE: links[3]". */
 struct entry {
@@ -152,6 +153,25 @@ static int read_nodes(const char *file, const struct file_platform *from, struct
 	return status;
 }
 
+static int read_streams(const struct entry *e, const struct file_class *f, struct heddle_class *c)
+{
+	double streams = 1;
+	int status = read_integer(e, "streams", f->streams, (const double[]){1, MOST_STREAMS}, &streams);
+	c->streams = (unsigned)streams;
+	if (status || f->n_sharing == 0)
+		return status;
+	if (f->n_sharing != c->streams)
+		return BAD(e, "sharing", "it has %zu numbers, but streams is %u; give one number per stream",
+		           f->n_sharing, c->streams);
+	status = make_array(&c->sharing, f->n_sharing, sizeof *c->sharing);
+	for (size_t i = 0; i < f->n_sharing && !status; i++) {
+		char key[32];
+		snprintf(key, sizeof key, "sharing[%zu]", i);
+		status = read_number(e, key, f->sharing[i], &c->sharing[i]);
+	}
+	return status;
+}
+
 static int read_classes(const char *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->classes, from->n_classes, sizeof *to->classes);
@@ -165,6 +185,8 @@ static int read_classes(const char *file, const struct file_platform *from, stru
 			status = read_string(f->kind, &c->kind);
 		if (!status)
 			status = read_unsigned(&e, "cores", f->cores, &c->cores);
+		if (!status)
+			status = read_streams(&e, f, c);
 		if (!status)
 			status = read_unsigned(&e, "pipeline", f->pipeline, &c->pipeline);
 		if (!status)

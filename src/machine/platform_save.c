@@ -98,6 +98,13 @@ static void save_classes(struct save *save, const struct heddle_platform *p, str
 		f->classes[i].cores = number_unless(save, c->cores, 1);
 		f->classes[i].pipeline = number_unless(save, c->pipeline, 1);
 		f->classes[i].slowdown = number_unless(save, c->slowdown, 1);
+		f->classes[i].streams = number_unless(save, c->streams ? c->streams : 1, 1);
+		if (!c->sharing)
+			continue;
+		f->classes[i].sharing = make(save, c->streams, sizeof(char *));
+		f->classes[i].n_sharing = f->classes[i].sharing ? c->streams : 0;
+		for (size_t j = 0; j < f->classes[i].n_sharing; j++)
+			f->classes[i].sharing[j] = number(save, c->sharing[j]);
 	}
 }
 

@@ -26,9 +26,18 @@ static const cyaml_schema_field_t node_fields[] = {
 };
 static const cyaml_schema_value_t node_entry = ENTRY(CYAML_FLAG_FLOW, file_node, node_fields);
 
+static const cyaml_schema_value_t text_entry = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 0, CYAML_UNLIMITED),
+};
 static const cyaml_schema_field_t class_fields[] = {
-    NEEDED("name", file_class, name),      NEEDED("kind", file_class, kind),      MAY("cores", file_class, cores),
-    MAY("pipeline", file_class, pipeline), MAY("slowdown", file_class, slowdown), CYAML_FIELD_END,
+    NEEDED("name", file_class, name),
+    NEEDED("kind", file_class, kind),
+    MAY("cores", file_class, cores),
+    MAY("pipeline", file_class, pipeline),
+    MAY("slowdown", file_class, slowdown),
+    MAY("streams", file_class, streams),
+    LIST("sharing", CYAML_FLAG_OPTIONAL | CYAML_FLAG_FLOW, file_class, sharing, &text_entry),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t class_entry = ENTRY(CYAML_FLAG_FLOW, file_class, class_fields);
 
@@ -50,15 +59,12 @@ static const cyaml_schema_field_t bus_fields[] = {
 };
 static const cyaml_schema_value_t bus_entry = ENTRY(CYAML_FLAG_FLOW, file_bus, bus_fields);
 
-static const cyaml_schema_value_t name_entry = {
-    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 0, CYAML_UNLIMITED),
-};
 static const cyaml_schema_field_t link_fields[] = {
     NEEDED("from", file_link, from),
     NEEDED("to", file_link, to),
     NEEDED("bandwidth_mbs", file_link, bandwidth_mbs),
     MAY("latency_us", file_link, latency_us),
-    LIST("buses", CYAML_FLAG_OPTIONAL | CYAML_FLAG_FLOW, file_link, buses, &name_entry),
+    LIST("buses", CYAML_FLAG_OPTIONAL | CYAML_FLAG_FLOW, file_link, buses, &text_entry),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t link_entry = ENTRY(CYAML_FLAG_FLOW, file_link, link_fields);

@@ -14,7 +14,9 @@ struct file_node {
 };
 
 struct file_class {
-	char *name, *kind, *cores, *pipeline, *slowdown;
+	char *name, *kind, *cores, *pipeline, *slowdown, *streams;
+	char **sharing;
+	size_t n_sharing;
 };
 
 struct file_worker {

@@ -68,9 +68,9 @@ static inline struct heddle_platform *make_platform(struct hd_rng *rng, unsigned
 	p->nodes = array(p->n_nodes, sizeof *p->nodes);
 	p->n_classes = n_gpu ? 2 : 1;
 	p->classes = array(p->n_classes, sizeof *p->classes);
-	p->classes[0] = (struct heddle_class){strdup("cpu"), strdup("cpu"), 1, 1, 1, 1};
+	p->classes[0] = (struct heddle_class){strdup("cpu"), strdup("cpu"), 1, 1, 1, 1, NULL};
 	if (n_gpu)
-		p->classes[1] = (struct heddle_class){strdup("gpu"), strdup("cuda"), 1, 1 + below(rng, 3), 1, 1};
+		p->classes[1] = (struct heddle_class){strdup("gpu"), strdup("cuda"), 1, 1 + below(rng, 3), 1, 1, NULL};
 	p->nodes[0] = (struct heddle_node){strdup("ram"), 0};
 	p->n_workers = n_cpu + n_gpu;
 	p->workers = array(p->n_workers, sizeof *p->workers);

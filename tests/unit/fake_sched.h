@@ -257,8 +257,8 @@ static inline void fake_open(heddle_sched *s, const char *policy, const char *op
 	*s = (heddle_sched){.policy = heddle_policy_find(policy), .us_per_byte = 1};
 	assert_non_null(s->policy);
 	static char cpu[] = "cpu", cuda[] = "cuda";
-	s->classes[0] = (struct heddle_class){.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1};
-	s->classes[1] = (struct heddle_class){.name = cuda, .kind = cuda, .cores = 1, .pipeline = 2};
+	s->classes[0] = (struct heddle_class){.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .streams = 1};
+	s->classes[1] = (struct heddle_class){.name = cuda, .kind = cuda, .cores = 1, .pipeline = 2, .streams = 1};
 	for (unsigned w = 0; w < n_cpu + n_gpu; w++)
 		s->workers[w] = (struct heddle_worker){.class_id = w >= n_cpu, .node = w >= n_cpu ? 1 + w - n_cpu : 0};
 	s->platform = (struct heddle_platform){.classes = s->classes,

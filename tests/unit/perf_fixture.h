@@ -24,12 +24,12 @@
 static char cpu_name[] = "cpu", gpu_name[] = "gpu*2 \"k40m\": #1\xc3\xa9", other_name[] = "elsewhere";
 static char cpu_kind[] = "cpu";
 static struct heddle_class two_classes[] = {
-    {.name = cpu_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1},
-    {.name = gpu_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1},
+    {.name = cpu_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
+    {.name = gpu_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
 };
 static struct heddle_class one_class[] = {
-    {.name = other_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1},
-    {.name = cpu_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1},
+    {.name = other_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
+    {.name = cpu_name, .kind = cpu_kind, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
 };
 static const struct heddle_platform machine = {.classes = two_classes, .n_classes = 2};
 static const struct heddle_platform other_machine = {.classes = one_class, .n_classes = 2};

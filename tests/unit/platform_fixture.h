@@ -101,6 +101,10 @@ static inline void assert_same_machine(const struct heddle_platform *a, const st
 		assert_int_equal(a->classes[i].cores, b->classes[i].cores);
 		assert_int_equal(a->classes[i].pipeline, b->classes[i].pipeline);
 		SAME_BITS(a->classes[i].slowdown, b->classes[i].slowdown);
+		assert_int_equal(a->classes[i].streams, b->classes[i].streams);
+		assert_int_equal(a->classes[i].sharing == NULL, b->classes[i].sharing == NULL);
+		for (unsigned k = 0; a->classes[i].sharing && k < a->classes[i].streams; k++)
+			SAME_BITS(a->classes[i].sharing[k], b->classes[i].sharing[k]);
 	}
 	assert_int_equal(a->n_workers, b->n_workers);
 	for (size_t i = 0; i < a->n_workers; i++) {

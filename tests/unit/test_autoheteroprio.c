@@ -228,8 +228,9 @@ static heddle_runtime *start_example(const char *policy, const char *options)
 	static char node_name[] = "ram", cpu[] = "cpu", gpu[] = "gpu", cuda[] = "cuda",
 	            names[3][8] = {"CPU-1", "GPU-1", "CPU-2"}, codelets[3][2] = {"A", "B", "C"};
 	struct heddle_node node = {.name = node_name};
-	struct heddle_class classes[] = {{.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .slowdown = 1},
-	                                 {.name = gpu, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1}};
+	struct heddle_class classes[] = {
+	    {.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
+	    {.name = gpu, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1}};
 	struct heddle_worker workers[] = {{names[0], 0, 0, -1}, {names[1], 1, 0, -1}, {names[2], 0, 0, -1}};
 	const double seconds[3][2] = {{1, 2}, {2, 1}, {1, 1}};
 	struct heddle_kernel_time kernels[6];

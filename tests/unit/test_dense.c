@@ -266,7 +266,8 @@ enum { N_SIMULATED = 12 };
 static struct heddle_dense_report simulate(enum heddle_dense_priority priority, uint64_t *n_tasks)
 {
 	struct heddle_node node = {.name = "ram"};
-	struct heddle_class class = {.name = "cpu", .kind = "cpu", .cores = 1, .pipeline = 1, .slowdown = 1};
+	struct heddle_class class = {
+	    .name = "cpu", .kind = "cpu", .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1};
 	char names[N_SIMULATED][16];
 	struct heddle_worker workers[N_SIMULATED];
 	for (int w = 0; w < N_SIMULATED; w++) {

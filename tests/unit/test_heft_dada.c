@@ -100,7 +100,7 @@ struct instance {
 
 static double optimum_of(const struct instance *in)
 {
-	static struct heddle_class classes[2];
+	static struct heddle_class classes[2] = {{.streams = 1}, {.streams = 1}};
 	static struct heddle_platform platform = {.classes = classes, .n_classes = 2};
 	struct hd_costed graph;
 	double makespan = NAN;

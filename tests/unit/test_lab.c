@@ -176,8 +176,9 @@ static heddle_runtime *start_like(const struct hd_lab_dag *dag, const struct hd_
 	            codelets[HD_LAB_TYPES][2], options[256];
 	static struct heddle_kernel_time kernels[2 * HD_LAB_TYPES];
 	struct heddle_node node = {.name = node_name};
-	struct heddle_class classes[] = {{.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .slowdown = 1},
-	                                 {.name = cuda, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1}};
+	struct heddle_class classes[] = {
+	    {.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
+	    {.name = cuda, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1}};
 	struct heddle_worker workers[5];
 	for (unsigned w = 0; w < 5; w++)
 		workers[w] = (struct heddle_worker){names[w], w >= 3, 0, -1};

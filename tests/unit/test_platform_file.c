@@ -35,6 +35,30 @@ static void parse_tiny_gives_every_field(void **state)
 	heddle_platform_free(p);
 }
 
+#define STREAMS(keys) "classes:\n- {name: cpu, kind: cpu}\n- {name: fast, kind: cuda, " keys "}\n"
+
+static void parse_streams_gives_rates_of_kernels(void **state)
+{
+	struct heddle_platform *p = parsed(HEAD NODES STREAMS("streams: 3, sharing: [1, .6, .3]") WORKERS BUSES LINKS);
+	assert_int_equal(p->classes[0].streams, 1);
+	assert_null(p->classes[0].sharing);
+	assert_int_equal(p->classes[1].streams, 3);
+	assert_true(heddle_class_rate(&p->classes[1], 1) == 1);
+	assert_true(heddle_class_rate(&p->classes[1], 3) == .3);
+	assert_round_trip(p, file_in(*state, "sharing.yaml"));
+	heddle_platform_free(p);
+	p = parsed(HEAD NODES STREAMS("streams: 4, pipeline: 8") WORKERS BUSES LINKS);
+	assert_int_equal(p->classes[1].pipeline, 8);
+	assert_true(heddle_class_rate(&p->classes[0], 1) == 1);
+	assert_true(heddle_class_rate(&p->classes[1], 4) == .25);
+	struct heddle_platform *copy = NULL;
+	assert_int_equal(hd_platform_copy(p, &copy), 0);
+	assert_same(p, copy);
+	assert_round_trip(p, file_in(*state, "default.yaml"));
+	heddle_platform_free(p);
+	heddle_platform_free(copy);
+}
+
 /* What is wrong with a file, and what the message must contain. */
 static const struct {
 	const char *yaml, *message[3];
@@ -78,6 +102,16 @@ static const struct {
      {"class cpu", "pipeline"}},
     {HEAD NODES "classes:\n- {name: cpu, kind: cpu, slowdown: .5}\n- {name: fast, kind: cuda}\n" WORKERS BUSES LINKS,
      {"class cpu", "slowdown"}},
+    {HEAD NODES STREAMS("streams: 0") WORKERS BUSES LINKS, {"classes[1].streams", "from 1"}},
+    {HEAD NODES STREAMS("streams: 1e9") WORKERS BUSES LINKS, {"classes[1].streams", "to 1024"}},
+    {HEAD NODES STREAMS("sharing: [1, .5]") WORKERS BUSES LINKS,
+     {"classes[1].sharing", "2 numbers", "one number per stream"}},
+    {HEAD NODES STREAMS("streams: 3, sharing: [1, .5]") WORKERS BUSES LINKS, {"classes[1].sharing", "streams is 3"}},
+    {HEAD NODES STREAMS("streams: 2, sharing: [1, half]") WORKERS BUSES LINKS, {"classes[1].sharing[1]", "\"half\""}},
+    {HEAD NODES STREAMS("streams: 2, sharing: [.9, .5]") WORKERS BUSES LINKS, {"sharing[0] is 0.9", "alone"}},
+    {HEAD NODES STREAMS("streams: 2, sharing: [1, 1.1]") WORKERS BUSES LINKS, {"sharing[1] is 1.1", "not above the 1"}},
+    {HEAD NODES STREAMS("streams: 3, sharing: [1, .5, .6]") WORKERS BUSES LINKS, {"sharing[2] is 0.6", "the 0.5"}},
+    {HEAD NODES STREAMS("streams: 2, sharing: [1, 0]") WORKERS BUSES LINKS, {"sharing[1] is 0", "above 0"}},
     {HEAD NODES CLASSES WORKERS "buses:\n- {name: host, bandwidth_mbs: 0}\n" LINKS, {"bus host", "above 0"}},
     {HEAD NODES CLASSES WORKERS LINKS, {"links[0].buses", "there is no bus \"host\"", "describes none"}},
     {HEAD NODES CLASSES WORKERS BUSES "links:\n" DOWN, {"no link gpu -> ram"}},
@@ -339,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(parse_tiny_gives_every_field),
+	    IN_DIRECTORY(parse_streams_gives_rates_of_kernels),
 	    cmocka_unit_test(parse_bad_file_says_what_and_where),
 	    cmocka_unit_test(parse_any_prefix_is_refused_or_valid),
 	    cmocka_unit_test(parse_sample_of_the_manual_is_accepted),

@@ -20,7 +20,7 @@ static const struct table_column node_columns[] = {
 static const struct table_column class_columns[] = {
     {"id", NULL, NULL, 0},       {"name", NULL, NULL, TABLE_AS_TEXT}, {"kind", NULL, NULL, TABLE_AS_TEXT},
     {"workers", NULL, NULL, 0},  {"cores", "cores each", NULL, 0},    {"pipeline", NULL, "tasks", 0},
-    {"slowdown", NULL, NULL, 2},
+    {"slowdown", NULL, NULL, 2}, {"streams", NULL, NULL, 0},          {"sharing", NULL, NULL, TABLE_AS_TEXT},
 };
 static const struct table_column worker_columns[] = {
     {"id", NULL, NULL, 0},
@@ -59,6 +59,19 @@ static void add_nodes(struct table *table, const struct heddle_platform *p)
 	}
 }
 
+/* The rate of each of 1, 2 ... kernels at once, as "1 0.6 0.45". */
+static void add_sharing(struct table *table, const struct heddle_class *c)
+{
+	char *rates = tool_format("%s", "");
+	for (unsigned n = 1; n == 1 || n <= c->streams; n++) {
+		char *longer = tool_format("%s%s%.4g", rates, n > 1 ? " " : "", heddle_class_rate(c, n));
+		free(rates);
+		rates = longer;
+	}
+	table_text(table, "%s", rates);
+	free(rates);
+}
+
 static void add_classes(struct table *table, const struct heddle_platform *p)
 {
 	for (size_t i = 0; i < p->n_classes; i++) {
@@ -72,6 +85,8 @@ static void add_classes(struct table *table, const struct heddle_platform *p)
 		table_number(table, p->classes[i].cores);
 		table_number(table, p->classes[i].pipeline);
 		table_number(table, p->classes[i].slowdown);
+		table_number(table, p->classes[i].streams ? p->classes[i].streams : 1);
+		add_sharing(table, &p->classes[i]);
 	}
 }
 
