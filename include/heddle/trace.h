@@ -134,7 +134,8 @@ int heddle_trace_critical_path(const struct heddle_trace *trace, uint64_t **ids,
 struct heddle_bounds {
 	/* The area bound: no schedule can do the work faster than all workers together. A linear program divides the
 	 * tasks of each type among the classes: minimise T where for each class the sum of share * time is at most T *
-	 * workers, and the shares of each type add up to 1. */
+	 * workers, and the shares of each type add up to 1. A worker that runs several kernels at once counts as its
+	 * best total rate (struct heddle_class). */
 	double area;
 	double critical_path; /* longest path, with each task on its fastest class */
 	/* The linear program of the area bound with shares for each task, and the condition that no path takes longer

@@ -1,9 +1,9 @@
 /* The area bound, a linear program: divide the tasks of each type among the classes so that the shares of each type add
- * up to 1 and no class c has more than T * workers[c] of work, and minimise T (Agullo, Beaumont, Eyraud-Dubois, Kumar,
+ * up to 1 and no class c has more than T * capacity[c] of work, and minimise T (Agullo, Beaumont, Eyraud-Dubois, Kumar,
  * "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016).
  *
  * The result is not GLPK's optimum but what its dual values prove. These are prices p[c] of a class's time, and for any
- * prices p >= 0 with sum p[c] * workers[c] = 1, the sum over types of min over classes of p[c] * work[c] is a lower
+ * prices p >= 0 with sum p[c] * capacity[c] = 1, the sum over types of min over classes of p[c] * work[c] is a lower
  * bound. At the optimum it equals T. It is a valid bound whatever GLPK's tolerances are, and also with prices from a
  * coarser problem. So when there are very many types, similar ones are merged before GLPK solves the program. */
 #include <glpk.h>
@@ -67,7 +67,7 @@ static int solve(void *arg)
 
 static int usable(const struct hd_area *a, size_t type, size_t c)
 {
-	return a->workers[c] > 0 && !isnan(a->work[type * a->n_classes + c]);
+	return a->capacity[c] > 0 && !isnan(a->work[type * a->n_classes + c]);
 }
 
 static void put(struct lp *lp, size_t row, int column, double value)
@@ -90,7 +90,7 @@ static int fill(struct lp *lp)
 		return hd_no_memory("the area bound");
 	lp->n_columns = 1;
 	for (size_t c = 0; c < a->n_classes; c++)
-		put(lp, c, 1, -a->workers[c]);
+		put(lp, c, 1, -a->capacity[c]);
 	for (size_t t = 0; t < a->n_types; t++) {
 		for (size_t c = 0; c < a->n_classes; c++) {
 			if (!usable(a, t, c))
@@ -179,7 +179,7 @@ static double prove(const struct hd_area *a, const double *price)
 {
 	double whole = 0, bound = 0;
 	for (size_t c = 0; c < a->n_classes; c++)
-		whole += price[c] * a->workers[c];
+		whole += price[c] * a->capacity[c];
 	for (size_t t = 0; t < a->n_types && whole > 0; t++) {
 		double least = INFINITY;
 		for (size_t c = 0; c < a->n_classes; c++)
@@ -198,7 +198,7 @@ static double scale_of(const struct hd_area *a)
 		double least = INFINITY;
 		for (size_t c = 0; c < a->n_classes; c++)
 			if (usable(a, t, c))
-				least = fmin(least, a->work[t * a->n_classes + c] / a->workers[c]);
+				least = fmin(least, a->work[t * a->n_classes + c] / a->capacity[c]);
 		sum += least;
 	}
 	return sum > 0 ? 1 / sum : 0;

@@ -5,6 +5,14 @@
 #include "base/base.h"
 #include "bounds/internal.h"
 
+static double best_gain(const struct heddle_class *class_)
+{
+	double best = 1;
+	for (unsigned n = 2; n <= class_->streams; n++)
+		best = fmax(best, n * heddle_class_rate(class_, n));
+	return best;
+}
+
 int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platform, size_t n_tasks)
 {
 	size_t n_times = n_tasks * platform->n_classes;
@@ -12,12 +20,15 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 	                            .n_tasks = n_tasks,
 	                            .n_classes = platform->n_classes,
 	                            .workers = calloc(platform->n_classes + 1, sizeof *graph->workers),
+	                            .gains = calloc(platform->n_classes + 1, sizeof *graph->gains),
 	                            .times = malloc((n_times + 1) * sizeof *graph->times),
 	                            .first = calloc(n_tasks + 2, sizeof *graph->first)};
-	if (!graph->workers || !graph->times || !graph->first)
+	if (!graph->workers || !graph->gains || !graph->times || !graph->first)
 		return hd_no_memory("bounds");
 	for (size_t w = 0; w < platform->n_workers; w++)
 		graph->workers[platform->workers[w].class_id]++;
+	for (size_t c = 0; c < platform->n_classes; c++)
+		graph->gains[c] = best_gain(&platform->classes[c]);
 	for (size_t i = 0; i < n_times; i++)
 		graph->times[i] = NAN;
 	return 0;
@@ -43,6 +54,7 @@ int hd_costed_set_edges(struct hd_costed *graph, const struct hd_costed_edge *ed
 void hd_costed_free(struct hd_costed *graph)
 {
 	free(graph->workers);
+	free(graph->gains);
 	free(graph->times);
 	free(graph->first);
 	free(graph->to);
@@ -84,12 +96,16 @@ void hd_best_times(const struct hd_costed *graph, double *best)
 
 static int area_bound(const struct hd_costed *graph, const struct hd_types *types, double *out)
 {
-	double *work = malloc((types->n * types->n_classes + 1) * sizeof *work);
+	size_t n_classes = graph->n_classes, n_times = types->n * n_classes;
+	double *work = malloc((n_times + n_classes + 1) * sizeof *work);
 	if (!work)
 		return hd_no_memory("the area bound");
-	for (size_t i = 0; i < types->n * types->n_classes; i++)
-		work[i] = types->times[i] * types->counts[i / types->n_classes];
-	struct hd_area area = {graph->n_classes, graph->workers, types->n, work};
+	double *capacity = work + n_times;
+	for (size_t c = 0; c < n_classes; c++)
+		capacity[c] = hd_costed_capacity(graph, c);
+	for (size_t i = 0; i < n_times; i++)
+		work[i] = types->times[i] * types->counts[i / n_classes];
+	struct hd_area area = {n_classes, capacity, types->n, work};
 	int status = hd_area_bound(&area, out);
 	free(work);
 	return status;

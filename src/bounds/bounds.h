@@ -10,9 +10,13 @@
 #include <stdint.h>
 
 struct hd_costed {
-	const struct heddle_platform *platform; /* borrows; only for names in messages */
+	const struct heddle_platform
+	    *platform; /* borrows; only for names in messages, and whether classes have streams */
 	size_t n_tasks, n_classes;
-	double *workers;    /* owns; per class: how many; 0: the platform has none */
+	double *workers; /* owns; per class: how many; 0: the platform has none */
+	/* owns; per class: the most work, in us of kernels alone, that a worker does in 1 us; above 1 if kernels that it
+	 * runs at once gain from that */
+	double *gains;
 	double *times;      /* owns; task by task, n_classes each: us, NAN where it cannot run */
 	size_t *first, *to; /* own; the successors of task i: to[first[i] .. first[i + 1] - 1] */
 };
@@ -26,6 +30,11 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 /* Sets the edges; may be called once. */
 int hd_costed_set_edges(struct hd_costed *graph, const struct hd_costed_edge *edges, size_t n);
 void hd_costed_free(struct hd_costed *graph);
+/* The most work, in us of kernels alone, that all workers of a class do in 1 us. */
+static inline double hd_costed_capacity(const struct hd_costed *graph, size_t class_id)
+{
+	return graph->workers[class_id] * graph->gains[class_id];
+}
 
 /* Checks the times of a task, to be called when they are set. HEDDLE_E_INVALID: one is negative or infinite, or no
  * class with workers has one; the message names the task by `type` and `id`. */
@@ -36,7 +45,7 @@ int hd_costed_accept(struct hd_costed *graph, size_t task, const char *type, uin
 int hd_bounds(const struct hd_costed *graph, unsigned rounds, struct heddle_bounds *out);
 
 /* The least makespan of any schedule, by exhaustive search, for graphs of at most HD_OPTIMUM_TASKS tasks.
- * HEDDLE_E_UNSUPPORTED: the graph has more tasks. */
+ * HEDDLE_E_UNSUPPORTED: the graph has more tasks, or there are workers that run several kernels at once. */
 enum { HD_OPTIMUM_TASKS = 12 };
 int hd_optimum(const struct hd_costed *graph, double *makespan);
 

@@ -52,7 +52,7 @@ int hd_lp_run(int (*work)(void *arg), void *arg);
  * all tasks of the type, us; NAN: the class cannot run them. */
 struct hd_area {
 	size_t n_classes;
-	const double *workers; /* per class: how many; 0: the platform has none */
+	const double *capacity; /* per class: hd_costed_capacity; 0: the platform has no worker of the class */
 	size_t n_types;
 	const double *work; /* [type * n_classes + class]; some class with workers can run each type */
 };

@@ -10,7 +10,7 @@
  *
  * The unknowns of a group are how many of its tasks each class runs, except its fastest class, which runs the rest. The
  * result is not GLPK's optimum but what its dual values prove (see area.c): with prices p[c] of a class's time and q[k]
- * of the length of path k, for which sum p[c] * workers[c] + sum q[k] = 1, no schedule is shorter than the sum over
+ * of the length of path k, for which sum p[c] * capacity[c] + sum q[k] = 1, no schedule is shorter than the sum over
  * tasks of min over classes of time[c] * (p[c] + sum of q[k] over the paths through the task). That holds after every
  * round. */
 #include <glpk.h>
@@ -146,7 +146,7 @@ static int add_type(struct iteration *it, size_t type)
 	return status;
 }
 
-/* Adds the rows of the classes: the work of class c is at most T * workers[c]. The right-hand sides are the work if
+/* Adds the rows of the classes: the work of class c is at most T * capacity[c]. The right-hand sides are the work if
  * each type runs on its fastest class. */
 static int add_classes(struct iteration *it)
 {
@@ -166,7 +166,7 @@ static int add_classes(struct iteration *it)
 		glp_set_row_bnds(it->problem, c + 1, GLP_UP, 0, -work);
 		if (g->workers[c] > 0) {
 			it->index[++n] = c + 1;
-			it->value[n] = -g->workers[c];
+			it->value[n] = -hd_costed_capacity(g, (size_t)c);
 		}
 	}
 	glp_set_mat_col(it->problem, T_COLUMN, n, it->index, it->value);
@@ -309,7 +309,7 @@ static double prove(struct iteration *it)
 			it->price[path->tasks[i]] += q;
 	}
 	for (size_t c = 0; c < g->n_classes; c++)
-		whole += price_of(it, (int)c + 1) * g->workers[c];
+		whole += price_of(it, (int)c + 1) * hd_costed_capacity(g, c);
 	for (size_t i = 0; i < g->n_tasks; i++) {
 		double least = INFINITY;
 		for (size_t c = 0; c < g->n_classes; c++)
@@ -448,7 +448,7 @@ static int path_suffices(const struct iteration *it)
 		double work = 0;
 		for (size_t t = 0; t < types->n; t++)
 			work += it->fastest[t] == c ? types->counts[t] * types->best[t] : 0;
-		if (work > it->graph->workers[c] * it->out->critical_path)
+		if (work > hd_costed_capacity(it->graph, c) * it->out->critical_path)
 			return 0;
 	}
 	return 1;

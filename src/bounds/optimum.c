@@ -185,6 +185,12 @@ int hd_optimum(const struct hd_costed *graph, double *makespan)
 	if (s.n > HD_OPTIMUM_TASKS)
 		return hd_error(HEDDLE_E_UNSUPPORTED, "%zu tasks are too many to find the least makespan: at most %d",
 		                s.n, HD_OPTIMUM_TASKS);
+	for (size_t c = 0; c < graph->n_classes; c++)
+		if (graph->workers[c] > 0 && graph->platform->classes[c].streams > 1)
+			return hd_error(HEDDLE_E_UNSUPPORTED,
+			                "the least makespan is not known for class %s, whose workers run several "
+			                "kernels at once",
+			                graph->platform->classes[c].name);
 	int status = allocate(&s);
 	if (!status)
 		status = hd_paths_init(&paths, graph);

@@ -108,8 +108,8 @@ size_t hd_graph_column(const struct heddle_graph *graph, const struct heddle_cla
 
 /* --- Bounds (bounds.c) -------------------------------------------------------------------------------------------- */
 
-/* The makespan, in us, of the shortest schedule on a platform when transfers take no time. HEDDLE_E_UNSUPPORTED for
- * more than HD_OPTIMUM_TASKS tasks (bounds/bounds.h). */
+/* The makespan, in us, of the shortest schedule on a platform when transfers take no time. HEDDLE_E_UNSUPPORTED as for
+ * hd_optimum (bounds/bounds.h). */
 int hd_graph_optimum(const struct heddle_graph *graph, const struct heddle_platform *platform, double *out);
 
 #endif

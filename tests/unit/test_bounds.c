@@ -327,6 +327,33 @@ static void bounds_of_random_instances_are_below_the_optimum(void **state)
 	assert_true(n_tight > 3000);
 }
 
+/* Tasks of 6 us on a class whose workers run three kernels at once, in all 1.5 times as fast as one at best. */
+static void several_kernels_at_once_raise_the_capacity(void **state)
+{
+	(void)state;
+	double sharing[] = {1, .75, .4}, makespan;
+	struct heddle_class *shared = &platforms[1]->classes[0];
+	struct instance in = {.n_tasks = 5, .n_classes = 1, .n_edges = 1, .workers = {1}, .edges = {{0, 1}}};
+	for (size_t i = 0; i < in.n_tasks; i++)
+		in.times[i][0] = 6;
+	shared->streams = 3;
+	shared->sharing = sharing;
+	struct heddle_bounds b = bounds_of(&in, ROUNDS);
+	near(b.area, 20);
+	near(b.critical_path, 12);
+	near(b.iterative, 20);
+	struct hd_costed g;
+	open_graph(&in, &g);
+	assert_int_equal(hd_optimum(&g, &makespan), HEDDLE_E_UNSUPPORTED);
+	hd_costed_free(&g);
+	in.workers[0] = 2;
+	near(bounds_of(&in, ROUNDS).area, 10);
+	shared->sharing = NULL;
+	near(bounds_of(&in, ROUNDS).area, 15);
+	shared->streams = 1;
+	near(optimum_of(&in), 18);
+}
+
 static void iterative_bound_of_random_instances_is_that_of_the_whole_program(void **state)
 {
 	(void)state;
@@ -418,6 +445,7 @@ int main(void)
 	    cmocka_unit_test(iterative_bound_is_left_out_or_stopped_when_asked),
 	    cmocka_unit_test(tasks_without_times_and_circles_are_refused),
 	    cmocka_unit_test(bounds_of_a_task_graph_follow_its_accesses),
+	    cmocka_unit_test(several_kernels_at_once_raise_the_capacity),
 	    cmocka_unit_test(bounds_of_random_instances_are_below_the_optimum),
 	    cmocka_unit_test(iterative_bound_of_random_instances_is_that_of_the_whole_program),
 	    cmocka_unit_test(optimum_of_random_instances_is_that_of_all_schedules),

@@ -59,14 +59,14 @@ static const struct argp argp = {
     .doc = "Shows lower bounds of the makespan: no schedule is shorter, even if transfers take no time. They are area "
            "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
            "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
-           "optimum, the makespan of the shortest schedule.",
+           "optimum, the makespan of the shortest schedule, unless workers run several kernels at once.",
 };
 
 struct result {
 	size_t n_tasks;
 	struct heddle_bounds bounds;
 	double seconds;
-	double optimum; /* us; NAN: the graph has too many tasks */
+	double optimum; /* us; NAN: it cannot be found (hd_optimum) */
 	char *untimed;  /* owns; as work_untimed says; NULL: none */
 };
 
@@ -78,8 +78,10 @@ static int find(const struct options *o, const struct heddle_graph *graph, const
 	tool_progress("bounds of %zu tasks", graph->n_tasks);
 	int status = heddle_graph_bounds(graph, platform, o->rounds, &r->bounds);
 	r->seconds = tool_wall_clock() - begin;
-	if (!status && graph->n_tasks <= HD_OPTIMUM_TASKS)
+	if (!status)
 		status = hd_graph_optimum(graph, platform, &r->optimum);
+	if (status == HEDDLE_E_UNSUPPORTED)
+		status = 0; /* the optimum stays unknown */
 	tool_progress_end();
 	return status ? tool_library_error("no bounds") : TOOL_OK;
 }
