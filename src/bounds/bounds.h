@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 struct hd_costed {
-	const struct heddle_platform
-	    *platform; /* borrows; only for names in messages, and whether classes have streams */
+	const struct heddle_platform *platform; /* borrows; for names in messages, and for its classes */
 	size_t n_tasks, n_classes;
 	double *workers; /* owns; per class: how many; 0: the platform has none */
 	/* owns; per class: the most work, in us of kernels alone, that a worker does in 1 us; above 1 if kernels that it

@@ -2,8 +2,9 @@
  * its kernel, or of a transfer (sharing.c).
  * No kernel is run and no byte is moved. The same submissions from one thread give the same schedule every time.
  *
- * A kernel lasts as long as the platform or its codelet says, times a random factor if the setting noise asks for it.
- * So does the time from the end of a kernel to that of its task. */
+ * A kernel that is alone on its worker lasts as long as the platform or its codelet says, times a random factor if the
+ * setting noise asks for it; streams.c says how long it lasts beside others. The time from the end of a kernel to that
+ * of its task has such a factor, too. */
 #include <math.h>
 #include <stdlib.h>
 #include "virtual.h"
@@ -15,39 +16,56 @@ static int before(const struct event *a, const struct event *b)
 	return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
-/* The heap has room for one event per slot, which runs one kernel at a time; for those that end tasks, make_room makes
- * more. */
-static void push_event(struct hd_virtual *v, struct event e)
+static void put_event(struct hd_virtual *v, size_t i, const struct event *e)
 {
-	e.order = v->next_order++;
-	size_t i = v->n_events++;
-	while (i && before(&e, &v->heap[(i - 1) / 2])) {
-		v->heap[i] = v->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	v->heap[i] = e;
+	v->heap[i] = *e;
+	if (HD_LIKELY(e->streams != NULL))
+		e->streams->at = i + 1;
 }
 
-static struct event pop_event(struct hd_virtual *v)
+/* Puts `e` into the heap, in which place i is free: moves other events until it belongs there. */
+static void settle_event(struct hd_virtual *v, size_t i, const struct event *e)
 {
-	struct event top = v->heap[0], last = v->heap[--v->n_events];
-	size_t i = 0;
-	for (size_t child = 1; child < v->n_events; child = 2 * i + 1) {
+	size_t hole = i;
+	for (size_t child = 2 * i + 1; child < v->n_events; i = child, child = 2 * i + 1) {
 		if (child + 1 < v->n_events && before(&v->heap[child + 1], &v->heap[child]))
 			child++;
-		if (!before(&v->heap[child], &last))
+		if (!before(&v->heap[child], e))
 			break;
-		v->heap[i] = v->heap[child];
-		i = child;
+		put_event(v, i, &v->heap[child]);
 	}
-	v->heap[i] = last;
-	return top;
+	for (; i && i <= hole && before(e, &v->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		put_event(v, i, &v->heap[(i - 1) / 2]);
+	put_event(v, i, e);
+}
+
+static void remove_event(struct hd_virtual *v, size_t i)
+{
+	struct event last = v->heap[--v->n_events];
+	if (i < v->n_events)
+		settle_event(v, i, &last);
+}
+
+/* The kernels of a worker have changed, and so has the end of the first of them. The heap has room for one
+ * event per worker; for those that end tasks, make_room makes more. */
+static void plan_end(struct hd_virtual *v, struct hd_streams *s)
+{
+	size_t at = s->at ? s->at - 1 : v->n_events;
+	if (s->n) {
+		struct event e = {.streams = s};
+		e.time = hd_streams_next(s, &e.order);
+		v->n_events += at == v->n_events;
+		settle_event(v, at, &e);
+	} else if (s->at) {
+		s->at = 0;
+		remove_event(v, at);
+	}
 }
 
 /* Room for one more event that ends a task. HEDDLE_E_MEMORY. */
 static int make_room(heddle_runtime *rt, struct hd_virtual *v)
 {
-	if (v->n_waiting + rt->n_slots < v->max_events)
+	if (v->n_waiting + rt->n_workers < v->max_events)
 		return 0;
 	struct event *larger = realloc(v->heap, 2 * v->max_events * sizeof *larger);
 	if (!larger)
@@ -82,16 +100,20 @@ static double init_duration(heddle_runtime *rt, const struct hd_worker *w, heddl
 	return us;
 }
 
+/* Begins the next kernel of the worker, if it has a staged task and a free slot. */
 static void virtual_worker_ready(struct hd_worker *w)
 {
 	struct hd_virtual *v = w->rt->engine_state.virtual_;
+	struct hd_streams *s = &v->streams[w->id];
 	struct hd_slot *slot;
 	heddle_task *t = hd_core_take_for_slot(w, &slot);
 	if (!t)
 		return;
 	hd_core_begin(slot, t, v->now);
 	double us = t->special & HD_TASK_PRIVATE ? init_duration(w->rt, w, t) : 0;
-	push_event(v, (struct event){.time = v->now + us + duration(w->rt, w, t), .slot = slot});
+	double due = hd_streams_clock(s, v->now) + us + duration(w->rt, w, t);
+	hd_streams_begin(s, &(struct hd_kernel){.due = due, .order = v->next_order++, .slot = slot->index});
+	plan_end(v, s);
 }
 
 /* --- The clock ---------------------------------------------------------------------------------------------------- */
@@ -99,6 +121,14 @@ static void virtual_worker_ready(struct hd_worker *w)
 static double virtual_now(heddle_runtime *rt)
 {
 	return rt->engine_state.virtual_->now;
+}
+
+/* The task of the event ends at `time`. make_room has been called for it. */
+static void wait_for_event(struct hd_virtual *v, heddle_event *event, double time)
+{
+	struct event e = {.time = time, .order = v->next_order++, .task_ends = event};
+	v->n_waiting++;
+	settle_event(v, v->n_events++, &e);
 }
 
 /* If the task ends later than its kernel, which ends now, makes its event. *us: how much later. */
@@ -113,28 +143,35 @@ static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event 
 	return status || *event ? status : HEDDLE_E_MEMORY;
 }
 
-static void finish_kernel(heddle_runtime *rt, struct hd_slot *slot)
+/* Ends the kernel to which the first event belongs, and begins another if there is one. The event stays where it is
+ * until another kernel begins, which moves it; so it is moved only once. */
+static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 {
-	struct hd_virtual *v = rt->engine_state.virtual_;
+	struct hd_streams *s = v->heap[0].streams;
+	uint64_t ended = v->heap[0].order;
+	struct hd_worker *w = s->worker;
+	struct hd_slot *slot = &w->slots[hd_streams_end(s, v->now)];
 	heddle_event *event = NULL;
 	double us;
-	int status = detach(slot->worker, slot->task, &us, &event);
+	int status = detach(w, slot->task, &us, &event);
 	if (HD_UNLIKELY(status))
 		hd_task_message(slot->task, heddle_last_error());
 	hd_core_finish(slot, slot->task, status, slot->start, v->now);
-	if (HD_UNLIKELY(event != NULL)) {
-		v->n_waiting++;
-		push_event(v, (struct event){.time = v->now + with_noise(rt, us), .task_ends = event});
-	}
-	hd_core_refill(slot->worker);
+	if (HD_UNLIKELY(event != NULL))
+		wait_for_event(v, event, v->now + with_noise(rt, us));
+	hd_core_refill(w);
 	hd_core_call_back(rt);
-	virtual_worker_ready(slot->worker);
+	virtual_worker_ready(w);
+	if (v->heap[s->at - 1].order == ended)
+		plan_end(v, s);
 }
 
-static void finish_task(heddle_runtime *rt, heddle_event *event)
+/* Ends the task to which the first event belongs. */
+static void finish_task(heddle_runtime *rt, struct hd_virtual *v)
 {
-	struct hd_virtual *v = rt->engine_state.virtual_;
+	heddle_event *event = v->heap[0].task_ends;
 	v->n_waiting--;
+	remove_event(v, 0);
 	hd_event_fulfill(event, v->now);
 	hd_core_settle(rt);
 	rt->dispatch.releaser = -1;
@@ -147,12 +184,11 @@ static int advance(heddle_runtime *rt)
 	if (v->changed)
 		hd_plan_arrivals(v);
 	if (v->n_events && v->heap[0].time <= v->arrives) {
-		struct event e = pop_event(v);
-		v->now = rt->now = e.time;
-		if (HD_UNLIKELY(e.task_ends != NULL))
-			finish_task(rt, e.task_ends);
+		v->now = rt->now = v->heap[0].time;
+		if (HD_UNLIKELY(v->heap[0].task_ends != NULL))
+			finish_task(rt, v);
 		else
-			finish_kernel(rt, e.slot);
+			finish_kernel(rt, v);
 		return 1;
 	}
 	if (!v->n_active)
@@ -211,6 +247,8 @@ static void virtual_close(heddle_runtime *rt)
 	if (!v)
 		return;
 	free(v->heap);
+	free(v->streams);
+	free(v->kernels);
 	free(v->in);
 	free(v->out);
 	free(v->active);
@@ -219,19 +257,35 @@ static void virtual_close(heddle_runtime *rt)
 	rt->engine_state.virtual_ = NULL;
 }
 
+static int open_streams(heddle_runtime *rt, struct hd_virtual *v)
+{
+	v->streams = calloc(rt->n_workers, sizeof *v->streams);
+	v->kernels = calloc(rt->n_slots, sizeof *v->kernels);
+	if (!v->streams || !v->kernels)
+		return HEDDLE_E_MEMORY;
+	struct hd_kernel *next = v->kernels;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		v->streams[i] =
+		    (struct hd_streams){.worker = w, .class_ = &rt->platform->classes[w->class_id], .kernels = next};
+		next += w->n_slots;
+	}
+	return 0;
+}
+
 static int virtual_open(heddle_runtime *rt)
 {
 	struct hd_virtual *v = calloc(1, sizeof *v);
 	if (!v)
 		return hd_no_memory("the virtual engine");
 	rt->engine_state.virtual_ = v;
-	v->max_events = rt->n_slots + 1;
+	v->max_events = rt->n_workers + 1;
 	v->heap = calloc(v->max_events, sizeof *v->heap);
 	v->in = calloc(rt->n_nodes, sizeof *v->in);
 	v->out = calloc(rt->n_nodes, sizeof *v->out);
 	v->active = calloc(2 * rt->n_nodes, sizeof(struct channel *));
 	v->arrives = INFINITY;
-	if (!v->heap || !v->in || !v->out || !v->active)
+	if (!v->heap || !v->in || !v->out || !v->active || open_streams(rt, v))
 		return hd_no_memory("the virtual engine");
 	if (hd_open_routes(rt, v))
 		return HEDDLE_E_MEMORY;

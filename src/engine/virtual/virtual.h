@@ -1,5 +1,8 @@
-/* The virtual engine: what its two files share. clock.c advances the time from event to event; sharing.c computes how
- * long transfers take.
+/* The virtual engine: what its files share. clock.c advances the time from event to event; streams.c computes when
+ * kernels end, sharing.c how long transfers take.
+ *
+ * The kernels that a worker runs at once all go at the same rate, which depends on how many they are
+ * (heddle_class_rate).
  *
  * A transfer first queues for its channel (one per accelerator and direction), then waits for the latency of its link,
  * then moves its bytes. Its rate changes with the transfers that cross the same buses at the same time: they share the
@@ -10,12 +13,32 @@
 
 #include "core/runtime.h"
 
-/* The end of a kernel, or the moment when a task ends by an event. */
+/* The end of the kernel of a worker that ends first, if none begins before; or the moment when a task ends by an
+ * event. */
 struct event {
-	double time;          /* us */
-	uint64_t order;       /* number of the event; of two events at the same time, the one made first comes first */
-	struct hd_slot *slot; /* whose kernel ends */
-	heddle_event *task_ends; /* NULL: a kernel ends */
+	double time;                /* us */
+	uint64_t order;             /* of the kernel or event; of two at the same time, the lower one comes first */
+	struct hd_streams *streams; /* of the worker whose kernel ends, or NULL */
+	heddle_event *task_ends;    /* NULL: a kernel ends */
+};
+
+struct hd_kernel {
+	double due;     /* us: what the clock of its streams shows when it ends */
+	uint64_t order; /* number of the kernel, among all kernels and events */
+	unsigned slot;  /* that runs it */
+};
+
+/* The kernels that one worker runs at once. Each goes at the rate 1 when it is alone. So there is one clock for all of
+ * them, which goes at their rate: a kernel that takes some us when it is alone ends when this clock has advanced by
+ * that. When the worker begins a kernel and runs no other, its clock is set to the time. */
+struct hd_streams {
+	struct hd_worker *worker;
+	const struct heddle_class *class_; /* borrowed from the platform */
+	struct hd_kernel *kernels;         /* part of hd_virtual.kernels: those in flight, in no order */
+	unsigned n;                        /* how many; at most the worker's slots */
+	double clock;                      /* us: what the clock shows at `updated` */
+	double updated;                    /* us: when `clock` was last brought up to date */
+	size_t at;                         /* 1 + the index of the worker's event in the heap; 0: it has none */
 };
 
 /* The buses that a link crosses. Buses that can never be full are left out, here and below. */
@@ -48,9 +71,11 @@ struct bus {
 
 struct hd_virtual {
 	double now;         /* us */
-	struct event *heap; /* owned: a binary heap of the ends of kernels, one per slot at most, and of tasks */
+	struct event *heap; /* owned: a binary heap of events, one per worker that runs kernels, and of tasks */
 	size_t n_events, max_events;
-	size_t n_waiting; /* how many of the events end tasks */
+	size_t n_waiting;           /* how many of the events end tasks */
+	struct hd_streams *streams; /* owned; per worker */
+	struct hd_kernel *kernels;  /* owned; room for the kernels of all workers */
 	uint64_t next_order;
 	struct channel *in, *out; /* owned; per node */
 	struct channel **active;  /* owned array: the channels with a transfer under way, in the order these began */
@@ -67,6 +92,19 @@ struct hd_virtual {
 	size_t n_narrow;
 	struct hd_rng rng; /* for the setting noise */
 };
+
+/* streams.c */
+/* Brings the clock up to date and returns what it shows at the time `now`. */
+double hd_streams_clock(struct hd_streams *s, double now);
+/* Begins a kernel that ends when the clock shows `due`. The clock must be up to date. */
+static inline void hd_streams_begin(struct hd_streams *s, const struct hd_kernel *kernel)
+{
+	s->kernels[s->n++] = *kernel;
+}
+/* When the next kernel ends, in us, if none begins before, and its order; there must be one in flight. */
+double hd_streams_next(const struct hd_streams *s, uint64_t *order);
+/* Ends that kernel, at that time. Returns its slot. */
+unsigned hd_streams_end(struct hd_streams *s, double now);
 
 /* sharing.c */
 void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr);
