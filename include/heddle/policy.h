@@ -100,8 +100,9 @@ void heddle_sched_report(heddle_sched *s, const char *name, double value, const 
 /* How far apart two workers are in the machine: 0 for the same worker; more the higher up the levels of hwloc's tree
  * their cores meet; most when their memory nodes differ. */
 unsigned heddle_sched_distance(const heddle_sched *s, unsigned worker_a, unsigned worker_b);
-/* The predicted time, in us since the start, when `worker` will have finished the task that it runs and those that
- * `pick` has given it; never earlier than now. */
+/* The predicted time, in us since the start, when `worker` will have finished the tasks that it runs and those that
+ * `pick` has given it; never earlier than now. A worker with several streams (struct heddle_class) is supposed to be
+ * given other tasks, so that all streams are busy: another task makes this later by its heddle_task_time. */
 double heddle_sched_worker_free_at(heddle_sched *s, unsigned worker);
 /* The setting `calibrate`: while heddle_task_samples of a task and class is below this number, a policy that uses
  * models runs such tasks on that class to measure them. */
@@ -126,7 +127,11 @@ heddle_codelet *heddle_task_codelet(const heddle_task *t);
 int heddle_task_can_run(const heddle_task *t, unsigned worker);
 /* Whether some worker of that class can run the task. */
 int heddle_task_can_run_class(const heddle_task *t, unsigned class_id);
-/* Predicted execution time on a class, us; NAN when it is unknown or the class cannot run the task. */
+/* Predicted execution time on a class, us; NAN when it is unknown or the class cannot run the task. If the workers of
+ * the class have several streams, this is the part of a worker's time that the task takes when all streams are busy:
+ * the time of the kernel alone divided by `streams` times heddle_class_rate for that many; if times are measured, the
+ * time that kernels beside others took divided by `streams`. So the times of the tasks that wait for a worker add up to
+ * what it will take for them, whatever its streams. */
 double heddle_task_time(const heddle_task *t, unsigned class_id);
 /* How many measured executions that prediction is based on. */
 unsigned heddle_task_samples(const heddle_task *t, unsigned class_id);

@@ -107,8 +107,9 @@ struct heddle_stats {
 	 * data that it had acquired) to the end of the last task; 0 until a task has ended. heddle_trace_makespan is
 	 * the same for a trace. */
 	double makespan;
-	double last_end;      /* us, on the clock of heddle_now: when the last task ended */
-	double busy, idle;    /* us, summed over workers, within the makespan */
+	double last_end; /* us, on the clock of heddle_now: when the last task ended */
+	/* us, summed over workers, within the makespan; a worker is busy while it runs at least one kernel */
+	double busy, idle;
 	double transfer_wait; /* us that workers waited for the data of a task they were to run next */
 	/* How often a thread entered the core: the sequential part of the runtime (graph, policy, management of data),
 	 * which one thread at a time executes. */

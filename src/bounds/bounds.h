@@ -13,8 +13,8 @@ struct hd_costed {
 	const struct heddle_platform *platform; /* borrows; for names in messages, and for its classes */
 	size_t n_tasks, n_classes;
 	double *workers; /* owns; per class: how many; 0: the platform has none */
-	/* owns; per class: the most work, in us of kernels alone, that a worker does in 1 us; above 1 if kernels that it
-	 * runs at once gain from that */
+	/* owns; per class: the most work, in us of kernels alone, that a worker does in 1 us; above 1 if kernels that
+	 * it runs at once gain from that */
 	double *gains;
 	double *times;      /* owns; task by task, n_classes each: us, NAN where it cannot run */
 	size_t *first, *to; /* own; the successors of task i: to[first[i] .. first[i + 1] - 1] */

@@ -48,16 +48,31 @@ void hd_core_not_hungry(struct hd_worker *w)
 		w->hungry_next->hungry_prev = w->hungry_prev;
 }
 
+/* hd_worker_free_at for a worker with several slots. What its kernels have done so far is estimated as if as many had
+ * run all the time as run now. */
+static double slots_free_at(const struct hd_worker *w, double now)
+{
+	unsigned n_running = 0;
+	double us = w->backlog;
+	for (unsigned i = 0; i < w->n_slots; i++)
+		n_running += w->slots[i].task != NULL;
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		const struct hd_slot *s = &w->slots[i];
+		if (!s->task)
+			continue;
+		double left = s->predicted - (now - s->start) * hd_class_rate(w->rt, w->class_id, n_running);
+		us += left > 0 ? left : 0;
+	}
+	return now + us / hd_class_full_rate(w->rt, w->class_id);
+}
+
 double hd_worker_free_at(struct hd_worker *w, double now)
 {
 	HD_HELD(&w->rt->lock);
-	double ends = 0; /* us: the sum of the times when the slots will be free */
-	for (unsigned i = 0; i < w->n_slots; i++) {
-		const struct hd_slot *s = &w->slots[i];
-		double end = s->task ? s->start + s->predicted : now;
-		ends += end > now ? end : now;
-	}
-	return ends / w->n_slots + w->backlog / w->n_slots;
+	if (w->n_slots > 1)
+		return slots_free_at(w, now);
+	double end = w->slots->task ? w->slots->start + w->slots->predicted : now;
+	return (end > now ? end : now) + w->backlog;
 }
 
 /* --- Slots -------------------------------------------------------------------------------------------------------- */
@@ -411,8 +426,8 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 	if (HD_UNLIKELY(t->codelet->n_choices))
 		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
 	hd_set_state(t, HD_RUNNING);
-	if (now > w->waits_since && !runs_something(w))
-		w->waited_for_data += now - w->waits_since;
+	if (now > w->waits_since)
+		*(runs_something(w) ? &w->busy : &w->waited_for_data) += now - w->waits_since;
 	w->waits_since = now;
 	slot->task = t;
 	slot->start = now;
@@ -491,7 +506,11 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double sta
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
-	w->busy += (now - start) / w->n_slots;
+	/* With several slots, the time before waits_since is counted already. */
+	if (w->n_slots == 1)
+		w->busy += now - start;
+	else if (now > w->waits_since)
+		w->busy += now - w->waits_since;
 	w->waits_since = now;
 	slot->task = NULL;
 	unbind(rt, t);

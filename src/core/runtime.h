@@ -87,7 +87,7 @@ struct hd_worker {
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
 	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */
-	double busy;                     /* us spent in kernels: the mean of its slots */
+	double busy;                     /* us in which it ran at least one kernel */
 	double waited_for_data;          /* us without a kernel though a task was picked */
 	double waits_since;              /* us: when it last began or ended a task, or got its only task */
 	struct hd_worker *next_starting; /* in the list errands.starting; NULL also for the last one */
@@ -407,8 +407,8 @@ int hd_core_deadlock(heddle_runtime *rt);
 void hd_report_hang(heddle_runtime *rt);
 /* The slot on which a task must run that its worker has picked, because its private copies belong to it; NULL: any. */
 struct hd_slot *hd_task_slot(heddle_runtime *rt, const heddle_task *t);
-/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. With several slots: when it
- * could begin another task if its tasks are spread evenly. */
+/* us: when the worker will have run all tasks that it holds, as predicted; at least `now`. If it has several slots,
+ * other tasks are supposed to keep all of them busy. */
 double hd_worker_free_at(struct hd_worker *w, double now);
 /* Takes the worker out of the hungry list, if it is there. */
 void hd_core_not_hungry(struct hd_worker *w);
@@ -476,6 +476,12 @@ int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct h
 /* Sets t->perf, the model entry for the sizes of its data. If there is none, or no worker has a time for the task, the
  * task is cancelled with a status. Under the lock. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
+/* The rate of each of `n` kernels that a worker of a class runs at once, for predictions. Times that are given are
+ * those of a kernel alone; times that were measured include that other kernels ran beside, so the rate is 1. */
+double hd_class_rate(const heddle_runtime *rt, unsigned class_id, unsigned n);
+/* How many us of kernels, as predicted, a worker of a class does in 1 us while all its slots run one; 1 with a single
+ * slot. */
+double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);
 /* us that the init kernel of a datum's reduction takes on a class; 0 when that is not known. */
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id);
 /* The entry of `model` for the sizes of the task's data, made if it is new. NULL when out of memory. */

@@ -228,7 +228,9 @@ int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 
 double heddle_task_time(const heddle_task *t, unsigned class_id)
 {
-	return t->codelet->class_ok[class_id] ? hd_perf_time(t->perf, class_id) : (double)NAN;
+	if (!t->codelet->class_ok[class_id])
+		return NAN;
+	return hd_perf_time(t->perf, class_id) / hd_class_full_rate(hd_task_runtime(t), class_id);
 }
 
 unsigned heddle_task_samples(const heddle_task *t, unsigned class_id)

@@ -28,7 +28,8 @@
 #include "policies.h"
 
 struct auto_worker {
-	double since; /* us: when the task that it runs has started; NAN: it runs none */
+	unsigned running; /* tasks that it runs */
+	double since;     /* us: until when `busy` counts the time that it runs tasks; NAN: it runs none */
 };
 
 struct auto_state {
@@ -268,7 +269,8 @@ static void auto_started(void *state, heddle_task *task, unsigned worker)
 {
 	struct auto_state *a = state;
 	(void)task;
-	a->workers[worker].since = heddle_sched_now(a->sched);
+	if (!a->workers[worker].running++)
+		a->workers[worker].since = heddle_sched_now(a->sched);
 }
 
 static void auto_done(void *state, heddle_task *task, unsigned worker)
@@ -281,9 +283,11 @@ static void auto_done(void *state, heddle_task *task, unsigned worker)
 		a->averages.all[bucket].executed++;
 		hd_average_of(&a->averages, bucket, class_id)->executed++;
 	}
-	if (!isnan(a->workers[worker].since))
-		a->busy[class_id] += now - a->workers[worker].since;
-	a->workers[worker].since = NAN;
+	struct auto_worker *w = &a->workers[worker];
+	if (w->running) {
+		a->busy[class_id] += now - w->since;
+		w->since = --w->running ? now : (double)NAN;
+	}
 	if (a->live && !--a->live)
 		a->active += now - a->active_since;
 	hd_calibration_done(&a->calibration, task, class_id);

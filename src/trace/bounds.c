@@ -54,6 +54,9 @@ int heddle_trace_bounds(const struct heddle_trace *trace, heddle_time_fn time, v
 		return status;
 	struct hd_costed graph;
 	status = hd_costed_init(&graph, trace->platform, trace->n_tasks);
+	/* Nothing is known of what kernels that were measured would have taken alone. */
+	for (size_t c = 0; c < graph.n_classes && !status && !trace->virtual_time; c++)
+		graph.gains[c] = fmax(1, trace->platform->classes[c].streams);
 	if (!status)
 		status = set_times(&graph, trace, time ? time : platform_time, arg);
 	if (!status)

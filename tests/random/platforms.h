@@ -56,6 +56,19 @@ static inline void add_kernels(struct heddle_platform *p, struct hd_rng *rng, un
 	}
 }
 
+/* Streams of accelerators: four, two or one, and how they share the accelerator. */
+static inline void add_streams(struct heddle_class *c, struct hd_rng *rng)
+{
+	static const unsigned streams[] = {4, 2, 1, 1};
+	c->streams = streams[below(rng, 4)];
+	if (c->streams == 1 || chance(rng, 0.3))
+		return;
+	c->sharing = array(c->streams, sizeof *c->sharing);
+	c->sharing[0] = 1;
+	for (unsigned n = 1; n < c->streams; n++)
+		c->sharing[n] = c->sharing[n - 1] * between(rng, 0.4, 1);
+}
+
 /* Half of the accelerators have memory for `room` bytes only. Codelets are called kernel0, kernel1 ... */
 static inline struct heddle_platform *make_platform(struct hd_rng *rng, unsigned n_codelets, uint64_t room)
 {
@@ -68,9 +81,16 @@ static inline struct heddle_platform *make_platform(struct hd_rng *rng, unsigned
 	p->nodes = array(p->n_nodes, sizeof *p->nodes);
 	p->n_classes = n_gpu ? 2 : 1;
 	p->classes = array(p->n_classes, sizeof *p->classes);
-	p->classes[0] = (struct heddle_class){strdup("cpu"), strdup("cpu"), 1, 1, 1, 1, NULL};
-	if (n_gpu)
-		p->classes[1] = (struct heddle_class){strdup("gpu"), strdup("cuda"), 1, 1 + below(rng, 3), 1, 1, NULL};
+	p->classes[0] = (struct heddle_class){
+	    .name = strdup("cpu"), .kind = strdup("cpu"), .cores = 1, .pipeline = 1, .streams = 1, .slowdown = 1};
+	if (n_gpu) {
+		p->classes[1] = (struct heddle_class){.name = strdup("gpu"),
+		                                      .kind = strdup("cuda"),
+		                                      .cores = 1,
+		                                      .pipeline = 1 + below(rng, 3),
+		                                      .slowdown = 1};
+		add_streams(&p->classes[1], rng);
+	}
 	p->nodes[0] = (struct heddle_node){strdup("ram"), 0};
 	p->n_workers = n_cpu + n_gpu;
 	p->workers = array(p->n_workers, sizeof *p->workers);
