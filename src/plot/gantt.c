@@ -69,9 +69,13 @@ static void find_rows(struct hd_gantt *g, double above)
 {
 	const struct heddle_platform *p = g->trace->platform;
 	size_t n_gaps = 0;
+	double n = 0; /* how many rows of one lane would be as high */
 	for (size_t w = 1; w < p->n_workers; w++)
 		n_gaps += p->workers[w].class_id != p->workers[w - 1].class_id;
-	double fixed = fixed_height(g, above, n_gaps), n = (double)p->n_workers, n_links = (double)g->links.n;
+	g->row = 1;
+	for (size_t w = 0; w < p->n_workers; w++)
+		n += hd_gantt_row_height(g, w);
+	double fixed = fixed_height(g, above, n_gaps), n_links = (double)g->links.n;
 	g->row = n <= 4 ? 34 : n <= 12 ? 24 : n <= 48 ? 16 : 12;
 	g->link_row = fmin(g->row, 14);
 	if (g->options.height > 0) {
@@ -81,8 +85,10 @@ static void find_rows(struct hd_gantt *g, double above)
 	double y = g->top = above;
 	for (size_t w = 0; w < p->n_workers; w++) {
 		y += w > 0 && p->workers[w].class_id != p->workers[w - 1].class_id ? CLASS_GAP : 0;
-		g->worker_y[w] = y;
-		y += g->row;
+		for (size_t lane = g->lanes.first[w]; lane < g->lanes.first[w + 1]; lane++) {
+			g->lane_y[lane] = y;
+			y += hd_gantt_lane_height(g, w);
+		}
 	}
 	g->ready_y = y + GAP;
 	y += g->ready_height > 0 ? GAP + g->ready_height : 0;
@@ -153,8 +159,8 @@ static struct hd_legend place_legend(const struct hd_gantt *g, const struct lege
 
 static int lay_out(struct hd_gantt *g, const struct legend *l)
 {
-	g->worker_y = malloc((g->trace->platform->n_workers + 1) * sizeof *g->worker_y);
-	if (!g->worker_y)
+	g->lane_y = malloc((g->lanes.first[g->trace->platform->n_workers] + 1) * sizeof *g->lane_y);
+	if (!g->lane_y)
 		return hd_no_memory("a chart");
 	cairo_t *ruler = hd_ruler();
 	g->width = g->options.width > 0 ? g->options.width : DEFAULT_WIDTH;
@@ -202,8 +208,8 @@ static void draw_background(const struct hd_gantt *g)
 {
 	hd_color(g->cr, 0xf1f1f1, 1);
 	for (size_t w = 0; w < g->trace->platform->n_workers; w++)
-		cairo_rectangle(g->cr, g->time.from, g->worker_y[w], g->time.to - g->time.from,
-		                g->row - (g->row > 8 ? 1 : 0));
+		cairo_rectangle(g->cr, g->time.from, hd_gantt_row_y(g, w), g->time.to - g->time.from,
+		                hd_gantt_row_height(g, w) - (g->row > 8 ? 1 : 0));
 	for (size_t i = 0; i < g->links.n; i++)
 		cairo_rectangle(g->cr, g->time.from, g->link_y + g->link_row * (double)i, g->time.to - g->time.from,
 		                g->link_row - 1);
@@ -262,7 +268,7 @@ static void draw_labels(const struct hd_gantt *g)
 	hd_draw_text(g->cr, g->time.from - 6, g->top - 8, 1, 0, "idle");
 	hd_font(g->cr, font, 0);
 	for (size_t w = 0; w < p->n_workers; w += every)
-		draw_label(g, g->worker_y[w] + g->row / 2, p->workers[w].name,
+		draw_label(g, hd_gantt_row_y(g, w) + hd_gantt_row_height(g, w) / 2, p->workers[w].name,
 		           span > 0 ? fmax(0, 1 - g->busy[w] / span) : 0);
 	if (g->ready_height > 0) {
 		hd_font(g->cr, 10, 0);
@@ -334,7 +340,9 @@ static int gantt_init(struct hd_gantt *g, const struct heddle_trace *trace, cons
 	g->colors = hd_trace_colors(trace);
 	if (!g->busy || !g->colors)
 		return hd_no_memory("a chart");
-	int status = g->options.transfers ? hd_links_init(&g->links, trace) : 0;
+	int status = hd_task_lanes_init(&g->lanes, trace);
+	if (!status && g->options.transfers)
+		status = hd_links_init(&g->links, trace);
 	if (!status && g->options.critical_path)
 		status = hd_trace_path(trace, &g->path, &g->n_path);
 	return status;
@@ -342,11 +350,12 @@ static int gantt_init(struct hd_gantt *g, const struct heddle_trace *trace, cons
 
 static void gantt_fini(struct hd_gantt *g)
 {
+	hd_task_lanes_free(&g->lanes);
 	hd_links_free(&g->links);
 	free(g->colors);
 	free(g->busy);
 	free(g->path);
-	free(g->worker_y);
+	free(g->lane_y);
 }
 
 static int check_options(const struct heddle_gantt_options *o)

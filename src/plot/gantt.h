@@ -9,17 +9,19 @@
 struct hd_gantt {
 	const struct heddle_trace *trace; /* borrows */
 	struct heddle_gantt_options options;
-	struct hd_links links;  /* owns; empty unless options.transfers */
-	uint32_t *colors;       /* owns; per codelet */
-	double *busy;           /* owns; per worker, us */
-	size_t *path, n_path;   /* owns; empty unless options.critical_path */
-	double begin, makespan; /* us */
-	struct hd_axis time;    /* us since `begin` */
+	struct hd_task_lanes lanes; /* owns */
+	struct hd_links links;      /* owns; empty unless options.transfers */
+	uint32_t *colors;           /* owns; per codelet */
+	double *busy;               /* owns; per worker, us */
+	size_t *path, n_path;       /* owns; empty unless options.critical_path */
+	double begin, makespan;     /* us */
+	struct hd_axis time;        /* us since `begin` */
 	/* the lengths that follow are in points */
 	double width, height; /* of the picture */
 	double name_width;
 	double legend_y, top, bottom; /* top, bottom: of the area of the rows, which the time axis belongs to */
-	double row, *worker_y;        /* height of a worker's row; top of each worker's row, owns */
+	double row;                   /* height of the row of a worker that has one lane */
+	double *lane_y; /* owns; top of each lane of the workers, and the bottom of the last; a row is its lanes */
 	double ready_y, ready_height; /* the curve of ready tasks; height 0: it is not shown */
 	double link_row, link_y;      /* height of a link's row; top of the first one */
 	cairo_t *cr;                  /* borrows */
@@ -28,6 +30,21 @@ struct hd_gantt {
 
 enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000 };
 extern const uint32_t hd_reason_colors[HD_REASONS];
+
+/* The height of a lane. When a worker has several, each is half as high as a row, so that names still fit. */
+static inline double hd_gantt_lane_height(const struct hd_gantt *g, size_t worker)
+{
+	return g->lanes.first[worker + 1] - g->lanes.first[worker] > 1 ? g->row / 2 : g->row;
+}
+/* The top of the row of a worker, and its height. */
+static inline double hd_gantt_row_y(const struct hd_gantt *g, size_t worker)
+{
+	return g->lane_y[g->lanes.first[worker]];
+}
+static inline double hd_gantt_row_height(const struct hd_gantt *g, size_t worker)
+{
+	return hd_gantt_lane_height(g, worker) * (double)(g->lanes.first[worker + 1] - g->lanes.first[worker]);
+}
 
 /* These draw the rows of workers, the rows of links, the curve of ready tasks, and the practical critical path. They
  * return 0 or HEDDLE_E_MEMORY. */

@@ -127,36 +127,39 @@ static void groups_free(struct groups *groups)
 enum { MAX_NAMED = 400 }; /* with more tasks, none is named in the chart, and the legend has to do */
 
 /* Writes the task's own name on it if it fits, else its codelet's. */
-static void name_task(struct hd_gantt *g, const struct heddle_trace_task *t)
+static void name_task(struct hd_gantt *g, size_t task)
 {
+	const struct heddle_trace_task *t = &g->trace->tasks[task];
+	double height = hd_gantt_lane_height(g, t->worker);
 	const char *name = heddle_name_of(&g->trace->task_names, t->id);
 	double from = hd_axis_at(&g->time, t->start - g->begin), to = hd_axis_at(&g->time, t->end - g->begin);
 	double room = to - from - 8;
 	if (!name || room < hd_text_width(g->cr, name))
 		name = g->trace->codelets[t->codelet].name;
-	if (g->row < 14 || room < hd_text_width(g->cr, name))
+	if (height < 14 || room < hd_text_width(g->cr, name))
 		return;
 	hd_color(g->cr, hd_color_on(t->status ? HD_FAILED : g->colors[t->codelet]), 0.85);
-	hd_draw_text(g->cr, (from + to) / 2, g->worker_y[t->worker] + g->row / 2, 0.5, 0, name);
+	hd_draw_text(g->cr, (from + to) / 2, g->lane_y[g->lanes.of[task]] + height / 2, 0.5, 0, name);
 }
 
-static int draw_workers(struct hd_gantt *g, const struct groups *of_worker, const uint32_t *colors)
+static int draw_workers(struct hd_gantt *g, const struct groups *of_lane, const uint32_t *colors)
 {
 	const struct heddle_trace *trace = g->trace;
 	struct strip strip;
 	int status = strip_init(&strip, g, trace->n_codelets + 1, colors);
-	double inset = g->row > 8 ? 1 : g->row > 3 ? 0.25 : 0;
-	for (size_t w = 0; w < trace->platform->n_workers && !status; w++) {
-		strip_begin(&strip, g->worker_y[w] + inset, g->row - 2 * inset);
-		for (size_t k = of_worker->first[w]; k < of_worker->first[w + 1]; k++) {
-			const struct heddle_trace_task *t = &trace->tasks[of_worker->order[k]];
+	for (size_t lane = 0, w = 0; lane < g->lanes.first[trace->platform->n_workers] && !status; lane++) {
+		w += lane == g->lanes.first[w + 1];
+		double height = hd_gantt_lane_height(g, w), inset = height > 8 ? 1 : height > 3 ? 0.25 : 0;
+		strip_begin(&strip, g->lane_y[lane] + inset, height - 2 * inset);
+		for (size_t k = of_lane->first[lane]; k < of_lane->first[lane + 1]; k++) {
+			const struct heddle_trace_task *t = &trace->tasks[of_lane->order[k]];
 			strip_add(&strip, t->start, t->end, t->status ? trace->n_codelets : t->codelet);
 		}
 		strip_end(&strip);
 	}
 	hd_font(g->cr, 9, 0);
 	for (size_t i = 0; i < trace->n_tasks && trace->n_tasks <= MAX_NAMED && !status; i++)
-		name_task(g, &trace->tasks[i]);
+		name_task(g, i);
 	free(strip.cover);
 	return status;
 }
@@ -164,21 +167,17 @@ static int draw_workers(struct hd_gantt *g, const struct groups *of_worker, cons
 int hd_gantt_workers(struct hd_gantt *g)
 {
 	const struct heddle_trace *trace = g->trace;
-	struct groups of_worker = {0};
-	size_t *key = malloc((trace->n_tasks + 1) * sizeof *key);
+	struct groups of_lane = {0};
 	uint32_t *colors = malloc((trace->n_codelets + 1) * sizeof *colors); /* + 1: the colour of failed tasks */
-	int status = key && colors ? 0 : hd_no_memory("a chart");
-	for (size_t i = 0; i < trace->n_tasks && !status; i++)
-		key[i] = trace->tasks[i].worker;
+	int status = colors ? 0 : hd_no_memory("a chart");
 	if (!status)
-		status = group(&of_worker, key, trace->n_tasks, trace->platform->n_workers);
+		status = group(&of_lane, g->lanes.of, trace->n_tasks, g->lanes.first[trace->platform->n_workers]);
 	if (!status) {
 		memcpy(colors, g->colors, trace->n_codelets * sizeof *colors);
 		colors[trace->n_codelets] = HD_FAILED;
-		status = draw_workers(g, &of_worker, colors);
+		status = draw_workers(g, &of_lane, colors);
 	}
-	groups_free(&of_worker);
-	free(key);
+	groups_free(&of_lane);
 	free(colors);
 	return status;
 }
@@ -297,7 +296,8 @@ int hd_gantt_ready(struct hd_gantt *g)
 /* --- Critical path ------------------------------------------------------------------------------------------------ */
 
 struct box {
-	uint32_t worker;
+	size_t lane;
+	double height;   /* points: of the lane */
 	double from, to; /* points */
 	int narrow;      /* its tasks are too narrow for an outline each */
 };
@@ -306,18 +306,19 @@ enum { NARROW = 8 };
 
 static void outline(const struct hd_gantt *g, const struct box *box)
 {
-	double y = g->worker_y[box->worker], inset = 0.7;
+	double y = g->lane_y[box->lane], inset = 0.7;
 	cairo_rectangle(g->cr, box->from + inset, y + inset, fmax(0.1, box->to - box->from - 2 * inset),
-	                g->row - 2 * inset);
+	                box->height - 2 * inset);
 	cairo_stroke(g->cr);
 }
 
 /* Draws the line from the end of one box to the start of the next. */
 static void connect(const struct hd_gantt *g, const struct box *from, const struct box *to)
 {
-	double y = g->worker_y[from->worker], next_y = g->worker_y[to->worker];
+	double y = g->lane_y[from->lane], next_y = g->lane_y[to->lane];
 	cairo_set_line_width(g->cr, 0.6);
-	hd_line(g->cr, from->to, y < next_y ? y + g->row : y, to->from, y < next_y ? next_y : next_y + g->row);
+	hd_line(g->cr, from->to, y < next_y ? y + from->height : y, to->from,
+	        y < next_y ? next_y : next_y + to->height);
 }
 
 /* Draws the practical critical path. Neighbours on a worker that are too narrow for an outline each share one. */
@@ -328,9 +329,10 @@ void hd_gantt_path(struct hd_gantt *g)
 	for (size_t i = g->n_path; i-- > 0;) {
 		const struct heddle_trace_task *t = &g->trace->tasks[g->path[i]];
 		double from = hd_axis_at(&g->time, t->start - g->begin), to = hd_axis_at(&g->time, t->end - g->begin);
-		struct box next = {t->worker, from, to, to - from < NARROW};
+		struct box next = {g->lanes.of[g->path[i]], hd_gantt_lane_height(g, t->worker), from, to,
+		                   to - from < NARROW};
 		int is_first = i + 1 == g->n_path;
-		if (!is_first && next.worker == box.worker && next.from - box.to < 1 && next.narrow && box.narrow) {
+		if (!is_first && next.lane == box.lane && next.from - box.to < 1 && next.narrow && box.narrow) {
 			box.to = fmax(box.to, next.to);
 			continue;
 		}
@@ -338,7 +340,7 @@ void hd_gantt_path(struct hd_gantt *g)
 		cairo_set_line_width(g->cr, 1.4);
 		if (!is_first)
 			outline(g, &box);
-		if (!is_first && next.worker != box.worker)
+		if (!is_first && next.lane != box.lane)
 			connect(g, &box, &next);
 		box = next;
 	}

@@ -1,6 +1,6 @@
 /* Chrome's trace event format in its JSON object form, for chrome://tracing and ui.perfetto.dev ("Trace Event Format",
- * Google, 2016). Process 1 has a thread for each worker, process 2 a thread for each lane of each link; arrows show the
- * practical critical path. */
+ * Google, 2016). Process 1 has a thread for each lane of each worker, process 2 a thread for each lane of each link;
+ * arrows show the practical critical path. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "base/text.h"
@@ -49,13 +49,14 @@ static void put_label(struct hd_text *text, int process, size_t thread, const ch
 	hd_text_format(text, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%zu}}", kind, thread);
 }
 
-static void put_tasks(struct hd_text *text, const struct heddle_trace *trace)
+static void put_tasks(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	for (size_t w = 0; w < trace->platform->n_workers; w++)
-		put_label(text, WORKERS, w, "thread", trace->platform->workers[w].name);
+		for (size_t lane = lanes->first[w]; lane < lanes->first[w + 1]; lane++)
+			put_label(text, WORKERS, lane, "thread", trace->platform->workers[w].name);
 	for (size_t i = 0; i < trace->n_tasks; i++) {
 		const struct heddle_trace_task *t = &trace->tasks[i];
-		put_event(text, 'X', WORKERS, t->worker);
+		put_event(text, 'X', WORKERS, lanes->of[i]);
 		put_time(text, "ts", t->start);
 		put_time(text, "dur", t->end - t->start);
 		put_name(text, "name", trace->codelets[t->codelet].name);
@@ -116,14 +117,14 @@ static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
 }
 
 /* One arrow per step, from the end of the earlier task to the start of the later one. */
-static int put_path(struct hd_text *text, const struct heddle_trace *trace)
+static int put_path(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	size_t *path = NULL, n = 0;
 	int status = hd_trace_path(trace, &path, &n);
 	for (size_t i = 1; i < n && !status; i++) {
 		const struct heddle_trace_task *ends[] = {&trace->tasks[path[i]], &trace->tasks[path[i - 1]]};
 		for (size_t k = 0; k < 2; k++) {
-			put_event(text, k ? 'f' : 's', WORKERS, ends[k]->worker);
+			put_event(text, k ? 'f' : 's', WORKERS, lanes->of[path[i - k]]);
 			hd_text_put(text, k ? ",\"bp\":\"e\"" : "");
 			put_time(text, "ts", k || ends[0]->end > ends[1]->start ? ends[k]->start : ends[k]->end);
 			hd_text_format(text, ",\"id\":%zu,\"name\":\"critical path\",\"cat\":\"critical path\"}", i);
@@ -136,6 +137,10 @@ static int put_path(struct hd_text *text, const struct heddle_trace *trace)
 int hd_export_chrome(const struct heddle_trace *trace, const char *path)
 {
 	struct hd_text text = {0};
+	struct hd_task_lanes lanes;
+	int status = hd_task_lanes_init(&lanes, trace);
+	if (status)
+		return status;
 	hd_text_put(&text, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"made by\":\"heddle ");
 	hd_text_put(&text, heddle_version());
 	hd_text_put(&text, "\"");
@@ -146,15 +151,16 @@ int hd_export_chrome(const struct heddle_trace *trace, const char *path)
 	hd_text_put(&text, "},\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":2,\"name\":\"process_sort_index\",\"args\":{"
 	                   "\"sort_index\":2}}");
 	put_label(&text, WORKERS, 0, "process", "workers");
-	put_tasks(&text, trace);
+	put_tasks(&text, trace, &lanes);
 	if (trace->n_transfers)
 		put_label(&text, LINKS, 0, "process", "links");
-	int status = put_transfers(&text, trace);
+	status = put_transfers(&text, trace);
 	if (!status)
-		status = put_path(&text, trace);
+		status = put_path(&text, trace, &lanes);
 	hd_text_put(&text, "\n]}\n");
 	if (!status)
 		status = hd_text_write(&text, path);
 	hd_text_free(&text);
+	hd_task_lanes_free(&lanes);
 	return status;
 }

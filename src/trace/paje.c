@@ -1,6 +1,6 @@
 /* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are the run, in it the
- * memory nodes, and in each node the workers that compute there. The state of a worker is the codelet that it runs, or
- * idle. Transfers are links between nodes. */
+ * memory nodes, and in each node the lanes of the workers that compute there. The state of a lane is the codelet that
+ * runs in it, or idle. Transfers are links between nodes. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -108,7 +108,7 @@ static int put_types(struct hd_text *text, const struct heddle_trace *trace)
 	return 0;
 }
 
-static void put_containers(struct hd_text *text, const struct heddle_trace *trace)
+static void put_containers(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
 {
 	const struct heddle_platform *p = trace->platform;
 	put_event(text, CREATE, 0);
@@ -123,19 +123,21 @@ static void put_containers(struct hd_text *text, const struct heddle_trace *trac
 		put_name(text, p->nodes[i].name);
 	}
 	hd_text_char(text, '\n');
-	for (size_t w = 0; w < p->n_workers; w++) {
-		put_event(text, CREATE, 0);
-		hd_text_format(text, " w%zu W n%u", w, p->workers[w].node);
-		put_name(text, p->workers[w].name);
-		hd_text_char(text, '\n');
-		put_event(text, STATE, 0);
-		hd_text_format(text, " S w%zu idle - -\n", w);
+	for (size_t lane = 0, w = 0; w < p->n_workers; w++) {
+		for (; lane < lanes->first[w + 1]; lane++) {
+			put_event(text, CREATE, 0);
+			hd_text_format(text, " w%zu W n%u", lane, p->workers[w].node);
+			put_name(text, p->workers[w].name);
+			hd_text_char(text, '\n');
+			put_event(text, STATE, 0);
+			hd_text_format(text, " S w%zu idle - -\n", lane);
+		}
 	}
 }
 
-static void put_end(struct hd_text *text, const struct heddle_trace *trace, double end)
+static void put_end(struct hd_text *text, const struct heddle_trace *trace, size_t n_lanes, double end)
 {
-	for (size_t w = 0; w < trace->platform->n_workers; w++) {
+	for (size_t w = 0; w < n_lanes; w++) {
 		put_event(text, DESTROY, end);
 		hd_text_format(text, " W w%zu\n", w);
 	}
@@ -192,17 +194,23 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	put_given_name(text, heddle_name_of(&trace->data_names, t->data));
 }
 
-/* running[w]: 1 + the index of the task that worker w runs, or 0. When another task has already replaced it as the
- * worker's state, its end is not written. */
+/* The tasks of a trace, while their moments are written in order. */
+struct running {
+	struct hd_task_lanes lanes;
+	size_t *task; /* owns; per lane: 1 + the index of the task that it runs, or 0 */
+};
+
+/* When another task has already replaced this one as the lane's state, its end is not written. */
 static void put_task(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
-                     size_t *running)
+                     struct running *r)
 {
 	const struct heddle_trace_task *t = &trace->tasks[m->of];
-	if (m->is_end && running[t->worker] != m->of + 1)
+	size_t lane = r->lanes.of[m->of];
+	if (m->is_end && r->task[lane] != m->of + 1)
 		return;
-	running[t->worker] = m->is_end ? 0 : m->of + 1;
+	r->task[lane] = m->is_end ? 0 : m->of + 1;
 	put_event(text, STATE, m->time - begin);
-	hd_text_format(text, " S w%u ", (unsigned)t->worker);
+	hd_text_format(text, " S w%zu ", lane);
 	if (m->is_end)
 		hd_text_put(text, "idle -");
 	else
@@ -210,30 +218,41 @@ static void put_task(struct hd_text *text, const struct heddle_trace *trace, con
 	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, t->id));
 }
 
+static int put_moments(struct hd_text *text, const struct heddle_trace *trace, struct running *r)
+{
+	size_t n = 0, n_lanes = r->lanes.first[trace->platform->n_workers];
+	struct moment *moments = find_moments(trace, &n);
+	r->task = calloc(n_lanes + 1, sizeof *r->task);
+	int status = moments && r->task ? 0 : hd_no_memory("a Paje trace");
+	double begin = n && !status ? moments[0].time : 0;
+	if (!status)
+		put_containers(text, trace, &r->lanes);
+	for (size_t i = 0; i < n && !status; i++) {
+		if (moments[i].of < trace->n_tasks)
+			put_task(text, trace, &moments[i], begin, r);
+		else
+			put_transfer(text, trace, &moments[i], begin);
+	}
+	if (!status)
+		put_end(text, trace, n_lanes, n ? moments[n - 1].time - begin : 0);
+	free(moments);
+	free(r->task);
+	return status;
+}
+
 int hd_export_paje(const struct heddle_trace *trace, const char *path)
 {
-	size_t n = 0;
 	struct hd_text text = {0};
-	struct moment *moments = find_moments(trace, &n);
-	size_t *running = calloc(trace->platform->n_workers + 1, sizeof *running);
-	int status = moments && running ? 0 : hd_no_memory("a Paje trace");
+	struct running running = {.task = NULL};
+	int status = hd_task_lanes_init(&running.lanes, trace);
 	put_header(&text);
 	if (!status)
 		status = put_types(&text, trace);
-	if (!status) {
-		double begin = n ? moments[0].time : 0;
-		put_containers(&text, trace);
-		for (size_t i = 0; i < n; i++) {
-			if (moments[i].of < trace->n_tasks)
-				put_task(&text, trace, &moments[i], begin, running);
-			else
-				put_transfer(&text, trace, &moments[i], begin);
-		}
-		put_end(&text, trace, n ? moments[n - 1].time - begin : 0);
+	if (!status)
+		status = put_moments(&text, trace, &running);
+	if (!status)
 		status = hd_text_write(&text, path);
-	}
+	hd_task_lanes_free(&running.lanes);
 	hd_text_free(&text);
-	free(moments);
-	free(running);
 	return status;
 }

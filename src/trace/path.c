@@ -1,6 +1,6 @@
 /* The practical critical path. It is found backwards, from the task that ends last. Each step goes to the task that
- * held the current one up: of its dependencies and the tasks before it on its worker, the one that ended last. A task
- * may end later than its kernel: then its worker was free before. */
+ * held the current one up: of its dependencies and the task by whose end its worker was free for it, the one that ended
+ * last. A task may end later than its kernel: then its worker was free before. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -8,30 +8,21 @@
 struct search {
 	const struct heddle_trace *trace;
 	struct hd_trace_index index;
-	size_t *before;     /* owns; per task: the one before it on its worker, or HD_NO_TASK */
+	struct hd_task_lanes lanes;
 	size_t *first_edge; /* owns; per task: index of the first edge that leads to it, or n_edges */
 };
 
 static int search_init(struct search *s, const struct heddle_trace *trace)
 {
-	size_t n_workers = trace->platform->n_workers;
 	*s = (struct search){.trace = trace};
 	int status = hd_trace_index_init(&s->index, trace);
-	s->before = malloc((trace->n_tasks + 1) * sizeof *s->before);
+	if (!status)
+		status = hd_task_lanes_init(&s->lanes, trace);
 	s->first_edge = malloc((trace->n_tasks + 1) * sizeof *s->first_edge);
-	size_t *last = malloc((n_workers + 1) * sizeof *last);
-	if (status || !s->before || !s->first_edge || !last) {
-		free(last);
+	if (status || !s->first_edge)
 		return status ? status : hd_no_memory("a critical path");
-	}
-	for (size_t w = 0; w < n_workers; w++)
-		last[w] = HD_NO_TASK;
-	for (size_t i = 0; i < trace->n_tasks; i++) {
-		s->before[i] = last[trace->tasks[i].worker];
+	for (size_t i = 0; i < trace->n_tasks; i++)
 		s->first_edge[i] = trace->n_edges;
-		last[trace->tasks[i].worker] = i;
-	}
-	free(last);
 	for (size_t e = trace->n_edges; e-- > 0;) {
 		int is_first = e == 0 || trace->edges[e - 1].to != trace->edges[e].to;
 		size_t to = is_first ? hd_trace_index_find(&s->index, trace->edges[e].to) : HD_NO_TASK;
@@ -44,7 +35,7 @@ static int search_init(struct search *s, const struct heddle_trace *trace)
 static void search_fini(struct search *s)
 {
 	hd_trace_index_free(&s->index);
-	free(s->before);
+	hd_task_lanes_free(&s->lanes);
 	free(s->first_edge);
 }
 
@@ -63,9 +54,9 @@ static size_t cause_of(const struct search *s, size_t task)
 			until = heddle_trace_task_end(&tasks[from]);
 		}
 	}
-	size_t before = s->before[task];
+	size_t before = s->lanes.before[task];
 	while (before != HD_NO_TASK && tasks[before].end > tasks[task].start)
-		before = s->before[before];
+		before = s->lanes.before[before];
 	if (before != HD_NO_TASK && (cause == HD_NO_TASK || tasks[before].end > until))
 		cause = before;
 	return cause;

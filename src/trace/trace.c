@@ -143,9 +143,15 @@ double heddle_trace_makespan(const struct heddle_trace *trace)
 
 double *hd_trace_busy(const struct heddle_trace *trace)
 {
-	double *busy = calloc(trace->platform->n_workers + 1, sizeof *busy);
-	for (size_t i = 0; i < trace->n_tasks && busy; i++)
-		busy[trace->tasks[i].worker] += trace->tasks[i].end - trace->tasks[i].start;
+	size_t n_workers = trace->platform->n_workers;
+	double *busy = calloc(2 * n_workers + 1, sizeof *busy), *until = busy ? busy + n_workers : NULL;
+	for (size_t w = 0; w < n_workers && busy; w++)
+		until[w] = -INFINITY; /* the latest end of its tasks so far */
+	for (size_t i = 0; i < trace->n_tasks && busy; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		busy[t->worker] += fmax(0, t->end - fmax(t->start, until[t->worker]));
+		until[t->worker] = fmax(until[t->worker], t->end);
+	}
 	return busy;
 }
 

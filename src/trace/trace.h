@@ -25,7 +25,7 @@ const char *hd_name_table_problem(const struct heddle_names *names, size_t i);
 
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);
-/* The time that each worker spent in tasks, in us. The caller frees the array. NULL: out of memory. */
+/* The time during which each worker ran at least one task, in us. The caller frees the array. NULL: out of memory. */
 double *hd_trace_busy(const struct heddle_trace *trace);
 
 /* Finds a task by its id. */
@@ -39,6 +39,18 @@ struct hd_trace_index {
 int hd_trace_index_init(struct hd_trace_index *index, const struct heddle_trace *trace);
 void hd_trace_index_free(struct hd_trace_index *index);
 size_t hd_trace_index_find(const struct hd_trace_index *index, uint64_t id);
+
+/* The lanes of workers: tasks that a worker ran at the same time lie in different ones. A worker has one, unless its
+ * class has several streams. */
+struct hd_task_lanes {
+	size_t *of; /* owns; per task: its lane; the lanes of all workers are numbered one after another */
+	/* owns; per task: the task by whose end its worker had a lane for it, or HD_NO_TASK: it had one from the
+	 * start */
+	size_t *before;
+	size_t *first; /* owns; per worker: its first lane; one entry more, the number of all lanes */
+};
+int hd_task_lanes_init(struct hd_task_lanes *lanes, const struct heddle_trace *trace);
+void hd_task_lanes_free(struct hd_task_lanes *lanes);
 
 /* The practical critical path as indices of tasks, from last to first. The caller frees *path. */
 int hd_trace_path(const struct heddle_trace *trace, size_t **path, size_t *n);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 struct bar {
-	double left, right, top;
+	double left, right, top, bottom;
 };
 
 /* Whether a path is filled with the colour; versions of cairo write this differently. */
@@ -30,7 +30,7 @@ static int is_bar(const char *path, const char *end, uint32_t color, struct bar 
 	    sscanf(corners, "M %lf %lf L %lf %lf L %lf %lf L %lf %lf Z", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2],
 	           &x[3], &y[3]) != 8)
 		return 0;
-	*bar = (struct bar){x[0], x[2], y[0]};
+	*bar = (struct bar){x[0], x[2], fmin(y[0], y[2]), fmax(y[0], y[2])};
 	return 1;
 }
 
@@ -101,6 +101,29 @@ static void bars_lie_where_their_events_were(void **state)
 	heddle_trace_free(trace);
 }
 
+/* The card ran both of its tasks at once. */
+static void bars_of_tasks_at_once_do_not_overlap(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = make_trace(two_classes, 3, 0);
+	set_task(trace, 0, 0, 0, 50);
+	set_task(trace, 1, 1, 0, 40);
+	set_task(trace, 2, 1, 20, 60);
+	trace->codelets[1].color = 0x336699;
+	trace->tasks[0].status = HEDDLE_E_KERNEL;
+	trace->tasks[2].codelet = 1;
+	trace->platform->classes[1].streams = 2;
+	size_t length = 0;
+	OK(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.width = 1200}));
+	char *svg = contents(file("a.svg"), &length);
+	struct bar above = bar_of(svg, 0), first = bar_of(svg, 0x00ff00), second = bar_of(svg, 0x336699);
+	assert_true(second.left < first.right);
+	assert_true(above.bottom <= first.top && first.bottom <= second.top);
+	assert_true(fabs(second.bottom - first.top - (above.bottom - above.top)) < 1); /* one row in all */
+	free(svg);
+	heddle_trace_free(trace);
+}
+
 /* The share of the points of the curve of ready tasks that are as high as its highest point. */
 static double share_at_the_top(const char *svg)
 {
@@ -137,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(bars_lie_where_their_events_were),
+	    cmocka_unit_test(bars_of_tasks_at_once_do_not_overlap),
 	    cmocka_unit_test(ready_tasks_are_counted_until_they_start),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,6 +1,7 @@
 /* heddle trace FILE: summarises a trace, draws it, or converts it. */
 #include "shared/experiment.h"
 #include "shared/trace_bounds.h"
+#include "trace/trace.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +143,11 @@ static int add_facts(struct table *facts, const struct heddle_trace *trace)
 	const char *source;
 	if (find_bounds(trace, &bounds, &source) || path_time(trace, &path, &path_tasks))
 		return tool_library_error("the trace cannot be analysed");
+	double *busy_of = tool_needed(hd_trace_busy(trace));
+	for (size_t w = 0; w < trace->platform->n_workers; w++)
+		busy += busy_of[w];
+	free(busy_of);
 	for (size_t i = 0; i < trace->n_tasks; i++) {
-		busy += trace->tasks[i].end - trace->tasks[i].start;
 		flops += trace->tasks[i].flops;
 		failed += trace->tasks[i].status != 0;
 	}

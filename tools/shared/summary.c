@@ -1,5 +1,6 @@
 /* Tables of what workers, codelets and links did in a trace, and of what policies report. */
 #include "experiment.h"
+#include "trace/trace.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,22 +56,20 @@ struct sum {
 static void add_workers(struct table *table, const struct heddle_trace *trace)
 {
 	const struct heddle_platform *p = trace->platform;
-	struct sum *sums = tool_alloc(p->n_workers * sizeof *sums);
-	for (size_t i = 0; i < trace->n_tasks; i++) {
-		const struct heddle_trace_task *t = &trace->tasks[i];
-		sums[t->worker].n++;
-		sums[t->worker].time += t->end - t->start;
-	}
+	double *n_tasks = tool_alloc(p->n_workers * sizeof *n_tasks), *busy = tool_needed(hd_trace_busy(trace));
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		n_tasks[trace->tasks[i].worker]++;
 	double makespan = heddle_trace_makespan(trace);
 	for (size_t w = 0; w < p->n_workers; w++) {
 		table_text(table, "%s", trace->policy);
 		table_text(table, "%s", p->workers[w].name);
 		table_text(table, "%s", p->classes[p->workers[w].class_id].name);
-		table_number(table, sums[w].n);
-		table_number(table, sums[w].time * 1e-3);
-		table_number(table, makespan > 0 ? 100 * fmax(0, 1 - sums[w].time / makespan) : NAN);
+		table_number(table, n_tasks[w]);
+		table_number(table, busy[w] * 1e-3);
+		table_number(table, makespan > 0 ? 100 * fmax(0, 1 - busy[w] / makespan) : NAN);
 	}
-	free(sums);
+	free(n_tasks);
+	free(busy);
 }
 
 static void add_codelets(struct table *table, const struct heddle_trace *trace)

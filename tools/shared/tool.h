@@ -50,10 +50,11 @@ void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints each line of heddle_model_warnings as a message. */
 void tool_warn_models(heddle_runtime *rt);
 
-/* Memory for the command. tool_alloc fills it with zeros. When there is none, these print a message and end the program
- * with TOOL_FAILURE. */
+/* Memory for the command. tool_alloc fills it with zeros; tool_needed returns `p`, which the library has allocated.
+ * When there is none, these print a message and end the program with TOOL_FAILURE. */
 void *tool_alloc(size_t size) __attribute__((malloc));
 void *tool_realloc(void *old, size_t size);
+void *tool_needed(void *p);
 char *tool_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *tool_vformat(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 

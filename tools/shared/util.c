@@ -55,6 +55,15 @@ int tool_library_error(const char *what)
 	return tool_failure("%s: %s", what, heddle_last_error());
 }
 
+void *tool_needed(void *p)
+{
+	if (!p) {
+		tool_failure("out of memory");
+		exit(TOOL_FAILURE);
+	}
+	return p;
+}
+
 void *tool_realloc(void *old, size_t size)
 {
 	void *p = realloc(old, size ? size : 1);
