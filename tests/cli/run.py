@@ -338,6 +338,7 @@ def test_platforms_are_listed_and_described(p):
     k40m = p.json("platforms", "haswell-k40m")
     equal(sum(w["class"] == "k40m" for w in k40m["workers"]), 4)
     assert any(k["codelet"] == "sgemm" for k in k40m["kernels"]) and k40m["platform"]["source"]
+    equal([(c["streams"], c["sharing"]) for c in k40m["classes"]], [(1, "1"), (1, "1")])
 
 
 def test_platforms_unknown_name_is_answered(p):
@@ -537,11 +538,25 @@ def test_sim_explain_sums_to_all_tasks(p):
     assert costs["batches of ready tasks"] > 0 and costs["time in the policy per task"] > 0, costs
 
 
+def test_sim_streams_are_those_that_the_option_says(p):
+    def area(streams, in_trace):
+        result = p.json(*SIM, "--sched", "all", "--streams", streams, "--trace", "a.trace")
+        with open(p.path("a.trace"), encoding="utf-8") as f:
+            equal("streams: " in f.read(), in_trace)
+        return result["problem"]["area_bound_ms"]
+    alone = area("1", False)
+    equal(area("4", True), alone)  # kernels at once gain nothing unless rates say so
+    assert alone / 1.5 < area("1,0.75,0.5", True) < 0.9 * alone
+
+
 def test_sim_wrong_names_are_answered(p):
     p.refuses("sim", "cholesky", says=["haswell-k40m"])
     p.refuses(*SIM, "--sched", "dmda,dmdax", says=["dmda"])
     p.refuses(*SIM, "--noise", "7", says=["noise", "0 to 1"])
     p.refuses(*SIM, "--seed", "-1", says=["seed"])
+    p.refuses(*SIM, "--streams", "0", says=["--streams", "1 to 64"])
+    p.refuses(*SIM, "--streams", "1,x", says=["--streams", "1,0.6,0.5"])
+    p.refuses(*SIM, "--streams", "1,2", says=["--streams", "sharing[1] is 2"])
     p.refuses("sim", "cholesky", "--platform", "./missing.yaml", says=["missing.yaml"], status=1)
 
 

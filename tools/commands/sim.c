@@ -6,19 +6,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x4000 };
+enum { KEY_NOISE = 0x4000, KEY_STREAMS, MOST_STREAMS = 64 };
 
 struct options {
 	struct experiment experiment;
 	const char *platform, *noise;
+	unsigned streams;             /* of accelerators; 0: as the platform says */
+	int has_rates;                /* `sharing` was given */
+	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "On what:", 4},
     {"platform", 'p', "NAME|FILE", 0, "The machine to simulate; `heddle platforms` lists them", 0},
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+    {"streams", KEY_STREAMS, "S|RATES", 0,
+     "Each accelerator runs S kernels at once, or as many as there are RATES: 1,0.6,0.5 are the rates of each of one, "
+     "two and three kernels at once, as fractions of its rate alone (default: as the platform says; without RATES, "
+     "those of the platform, or 1,1/2,1/3...)",
+     0},
     {0},
 };
+
+static void parse_streams(struct options *o, struct argp_state *state, const char *arg)
+{
+	const char *p = arg;
+	if (!strchr(arg, ',')) {
+		o->streams = (unsigned)tool_int(state, "--streams", arg, 1, MOST_STREAMS);
+		o->has_rates = 0;
+		return;
+	}
+	o->has_rates = 1;
+	for (o->streams = 0; p; o->streams++) {
+		char *end;
+		if (o->streams == MOST_STREAMS)
+			argp_error(state, "--streams has more than %d rates", MOST_STREAMS);
+		o->sharing[o->streams] = strtod(p, &end);
+		if (end == p || (*end && *end != ','))
+			argp_error(state,
+			           "--streams is \"%s\": it must be a number of kernels, or rates as in 1,0.6,0.5",
+			           arg);
+		p = *end ? end + 1 : NULL;
+	}
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -27,6 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &o->experiment; return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
+	case KEY_STREAMS: parse_streams(o, state, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -47,6 +78,26 @@ static const struct argp argp = {
         "4000 tasks, `heddle bound` has it for others). With several policies, --trace and --gantt show the best one.",
 };
 
+/* Gives accelerators the streams that --streams says. */
+static int set_streams(const struct options *o, struct heddle_platform *platform)
+{
+	for (size_t i = 0; i < platform->n_classes && o->streams; i++) {
+		struct heddle_class *c = &platform->classes[i];
+		if (strcmp(c->kind, "cpu") == 0)
+			continue;
+		if (o->has_rates || c->streams < o->streams) {
+			free(c->sharing);
+			c->sharing = NULL;
+		}
+		if (o->has_rates) {
+			c->sharing = tool_alloc(o->streams * sizeof *c->sharing);
+			memcpy(c->sharing, o->sharing, o->streams * sizeof *c->sharing);
+		}
+		c->streams = o->streams;
+	}
+	return heddle_platform_check(platform) ? tool_usage_error("--streams: %s", heddle_last_error()) : TOOL_OK;
+}
+
 static int configure(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
 {
 	int status = experiment_config(&o->experiment, config);
@@ -58,7 +109,12 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	if (!name || !*name)
 		return tool_no_platform();
 	status = tool_load_platform(name, platform);
-	if (!status && (status = work_check_platform(*platform, &o->experiment.what)))
+	if (status)
+		return status;
+	status = set_streams(o, *platform);
+	if (!status)
+		status = work_check_platform(*platform, &o->experiment.what);
+	if (status)
 		heddle_platform_free(*platform);
 	return status;
 }
