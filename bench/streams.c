@@ -1,7 +1,7 @@
 /* What several streams of an accelerator are worth: the time per task of small independent kernels on one emulated
  * accelerator with 1, 2 and 4 streams. `device`: kernels that take next to nothing on a CPU and last long on the
  * accelerator, so that nothing but its streams limits how many run at once; `empty`: what it costs to launch a kernel
- * and to learn of its end. `overlap`: how many of the former ran at once on average, if each lasted as long as it should.
+ * and to learn of its end. `overlap`: how many of the former ran at once on average, if each lasted as it should.
  * streams [COUNT] */
 #include <heddle.h>
 #include "bench.h"

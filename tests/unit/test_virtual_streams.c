@@ -197,6 +197,31 @@ static void policies_see_how_fast_all_streams_are_together(void **state)
 	assert_int_equal(placed_on_slow(MACHINE("streams: 2"), 3), 1);
 }
 
+static void note_idle(void *arg, const char *name, double value, const char *unit)
+{
+	(void)unit;
+	if (strcmp(name, "many: idle") == 0)
+		*(double *)arg = value;
+}
+
+/* From 0 to 100 and from 20 to 120: at no time the worker is idle. */
+static void autoheteroprio_sees_no_idleness_while_a_stream_runs(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_streams(MACHINE("streams: 2"), "autoheteroprio");
+	heddle_codelet *before = given(rt, "before", twenty_on_the_other), *codelet = given(rt, "sixty", sixty);
+	double idle = -1;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, NULL, 8, &d));
+	assert_ok(heddle_submit(rt, heddle_call(before), heddle_w(d)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_r(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_policy_report(rt, note_idle, &idle));
+	assert_true(idle == 0);
+	assert_times(finish(rt), 3, (double[]){0, 0, 20}, (double[]){20, 100, 120});
+}
+
 static double sixty_in_traces(const struct heddle_trace *trace, size_t task, unsigned class_id, void *arg)
 {
 	(void)trace;
@@ -260,6 +285,7 @@ int main(void)
 	    cmocka_unit_test(next_data_come_while_all_streams_run),
 	    cmocka_unit_test(private_copies_belong_to_slots),
 	    cmocka_unit_test(policies_see_how_fast_all_streams_are_together),
+	    cmocka_unit_test(autoheteroprio_sees_no_idleness_while_a_stream_runs),
 	    cmocka_unit_test(no_bound_is_above_what_all_streams_reach),
 	    cmocka_unit_test(kernels_due_together_end_together_in_order),
 	};
