@@ -197,6 +197,13 @@ int hd_stage_quiet(heddle_task *t);
 void hd_stage_begin(heddle_task *t, unsigned node);
 /* To be called when the task has ended: unpins its data. */
 void hd_stage_end(heddle_task *t, unsigned node);
+/* Lets the tasks that waited for a transfer, which has ended or failed, go on. */
+void hd_stage_arrived(struct hd_transfer *tr);
+
+/* transfers.c */
+/* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none.
+ * HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. */
+int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out);
 /* Begins a transfer to `node`, unless there is no room there or the datum is being written. */
 void hd_prefetch(heddle_data *d, unsigned node);
 /* Predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
