@@ -143,7 +143,8 @@ static int check_commuters(struct hd_check *c, const struct hd_checked_data *see
 static int check_waiters(struct hd_check *c, const struct hd_checked_data *seen, const struct hd_transfer *tr)
 {
 	size_t n = 0;
-	for (const struct hd_access *a = tr->waiters; a; a = a->next) {
+	const struct hd_access *last = NULL;
+	for (const struct hd_access *a = tr->waiters; a; last = a, a = a->next) {
 		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
 		unsigned state = task ? hd_check_state(task->task) : HD_OUTSIDE;
 		if (!task || (a->data != seen->data && a->private_copy != seen->data) ||
@@ -152,7 +153,9 @@ static int check_waiters(struct hd_check *c, const struct hd_checked_data *seen,
 			                 name_of(seen));
 		task->pending++;
 	}
-	return 0;
+	return !last || last == tr->last_waiter
+	           ? 0
+	           : hd_broken("%s: the last task that waits for a transfer of it is not its last", name_of(seen));
 }
 
 static const struct hd_transfer *transfer_to(const heddle_data *d, unsigned node)

@@ -41,8 +41,12 @@ static void fail(heddle_task *t, int status)
 
 static void wait_for(struct hd_transfer *tr, struct hd_access *a)
 {
-	a->next = tr->waiters;
-	tr->waiters = a;
+	a->next = NULL;
+	if (tr->waiters)
+		tr->last_waiter->next = a;
+	else
+		tr->waiters = a;
+	tr->last_waiter = a;
 	hd_access_task(a)->pending++;
 }
 

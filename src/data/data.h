@@ -103,8 +103,9 @@ struct hd_transfer {
 	heddle_data *data;
 	struct hd_transfer *next;       /* of the same datum */
 	struct hd_transfer *queue_next; /* in the queue of its copy engine */
-	struct hd_access *waiters;      /* accesses of tasks that wait for it */
-	struct hd_transfer *behind;     /* second hop: starts when `behind` has ended */
+	/* accesses of tasks that wait for it, in the order in which they came; the last is undefined if there is none */
+	struct hd_access *waiters, *last_waiter;
+	struct hd_transfer *behind; /* second hop: starts when `behind` has ended */
 	uint16_t from, to;
 	uint8_t reason, evict; /* reason: enum hd_reason; evict: the source is freed afterwards */
 	uint8_t started;
