@@ -45,6 +45,7 @@ struct hd_check {
 	struct hd_checked_data *data;  /* owned; sorted by key */
 	uint32_t *pins;                /* owned; the counters of all data */
 	size_t n_tasks, n_data, max_data;
+	size_t n_in_lanes; /* transfers that do not move yet */
 };
 
 /* Returns HEDDLE_E_STATE, with a message that says which invariant is broken. */

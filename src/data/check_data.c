@@ -174,6 +174,28 @@ static int is_transfer_of(const heddle_data *d, const struct hd_transfer *wanted
 	return tr != NULL;
 }
 
+/* Checks what a transfer says of itself, and that those that it follows are at least as urgent. */
+static int check_transfer(const struct hd_checked_data *seen, const struct hd_transfer *tr)
+{
+	const heddle_data *d = seen->data;
+	if (transfer_to(d, tr->to) != tr)
+		return hd_broken("%s: two transfers of it go to node %u", name_of(seen), tr->to);
+	if (tr->behind && (tr->moving || !is_transfer_of(d, tr->behind)))
+		return hd_broken("%s: a transfer of it moves and follows another, or follows none of it",
+		                 name_of(seen));
+	if (tr->behind && !tr->behind->moving && tr->behind->urgency > tr->urgency)
+		return hd_broken("%s: a transfer of it is more urgent than the one that it follows", name_of(seen));
+	if (tr->urgency >= HD_URGENCIES || (tr->waiters && !tr->moving && tr->urgency != HD_AWAITED))
+		return hd_broken("%s: tasks wait for a transfer of it that is not urgent, or its urgency is wrong",
+		                 name_of(seen));
+	if ((tr->evict && hd_transfer_is_hint(tr)) || (hd_transfer_is_hint(tr) && tr->urgency == HD_AWAITED))
+		return hd_broken("%s: a transfer of it is both a prefetch and awaited", name_of(seen));
+	if (!tr->behind && !d->replicas[tr->from].valid)
+		return hd_broken("%s: a transfer of it comes from node %u, which has no valid copy", name_of(seen),
+		                 tr->from);
+	return 0;
+}
+
 static int check_transfers(struct hd_check *c, struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -183,20 +205,51 @@ static int check_transfers(struct hd_check *c, struct hd_checked_data *seen)
 			return hd_broken(
 			    "%s: it has %u transfers or more, or one of another datum; n_transfers says %u",
 			    name_of(seen), n, d->n_transfers);
-		if (transfer_to(d, tr->to) != tr)
-			return hd_broken("%s: two transfers of it go to node %u", name_of(seen), tr->to);
-		if (tr->started == (tr->behind != NULL) || (tr->behind && !is_transfer_of(d, tr->behind)))
-			return hd_broken("%s: a transfer of it is not started and follows no other, or both",
-			                 name_of(seen));
-		seen->pins[tr->to]++;
-		seen->pins[tr->from] += tr->started;
-		int status = check_waiters(c, seen, tr);
+		int status = check_transfer(seen, tr);
+		if (!status)
+			status = check_waiters(c, seen, tr);
 		if (status)
 			return status;
+		seen->pins[tr->to]++;
+		seen->pins[tr->from] += (uint32_t)hd_transfer_pins_source(tr);
+		c->n_in_lanes += !tr->moving;
 	}
 	return n == d->n_transfers
 	           ? 0
 	           : hd_broken("%s: it has %u transfers; n_transfers says %u", name_of(seen), n, d->n_transfers);
+}
+
+/* Checks one list of a lane, and adds the number of its transfers to *n. */
+static int check_lane_list(const struct hd_check *c, const struct hd_lane *lane, unsigned list, size_t *n)
+{
+	const struct hd_transfer *before = NULL;
+	for (const struct hd_transfer *tr = lane->first[list]; tr; before = tr, tr = tr->lane_next) {
+		const struct hd_checked_data *seen = hd_check_find_data(c, tr->data);
+		if (!seen || !is_transfer_of(seen->data, tr) || hd_lane_of(tr) != lane || ++*n > c->n_in_lanes)
+			return hd_broken("a lane has a transfer that does not wait there");
+		if (tr->moving || (tr->behind ? HD_BEHIND : tr->urgency) != list || tr->lane_prev != before)
+			return hd_broken("%s: a transfer of it is in the wrong list of its lane, or linked wrongly",
+			                 name_of(seen));
+	}
+	return lane->last[list] == before ? 0 : hd_broken("the tail of a lane is not its last transfer");
+}
+
+/* Checks that each transfer that does not move is in its lane, once. */
+static int check_lanes(const struct hd_check *c)
+{
+	size_t n = 0;
+	int status = 0;
+	for (size_t i = 0; i < c->rt->n_nodes; i++) {
+		const struct hd_memory *m = &c->rt->memories[i];
+		for (unsigned list = 0; list < HD_LANE_LISTS && !status; list++) {
+			status = check_lane_list(c, &m->in, list, &n);
+			if (!status)
+				status = check_lane_list(c, &m->out, list, &n);
+		}
+	}
+	if (status || n == c->n_in_lanes)
+		return status;
+	return hd_broken("%zu transfers wait to move, %zu are in lanes", c->n_in_lanes, n);
 }
 
 int hd_check_chains(struct hd_check *c)
@@ -214,7 +267,7 @@ int hd_check_chains(struct hd_check *c)
 		n_transfers += seen->data->n_transfers;
 	}
 	return n_transfers == c->rt->count.transfers
-	           ? 0
+	           ? check_lanes(c)
 	           : hd_broken("%llu transfers are under way; n_transfers of the runtime says %llu",
 	                       (unsigned long long)n_transfers, (unsigned long long)c->rt->count.transfers);
 }
@@ -345,12 +398,13 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	if (&d->replicas[node] != r || r->valid > 1 || r->incoming > 1)
 		return hd_broken("%s: a copy of it has the wrong number", name_of(seen));
 	/* In virtual time data without memory may be valid in main memory, because no kernel writes them. */
-	if (r->valid && !r->ptr && (c->rt->engine->runs_kernels || node != 0))
+	int needs_memory = c->rt->engine->runs_kernels || node != 0;
+	if (r->valid && !r->ptr && needs_memory)
 		return hd_broken("%s: its copy on node %u is valid and has no memory", name_of(seen), node);
 	if (r->pins != seen->pins[node])
 		return hd_broken("%s: %u tasks and transfers use its copy on node %u; pins says %u", name_of(seen),
 		                 seen->pins[node], node, r->pins);
-	if (r->pins && !r->ptr)
+	if (r->pins && !r->ptr && (!r->valid || needs_memory))
 		return hd_broken("%s: its copy on node %u is pinned and has no memory", name_of(seen), node);
 	if (r->incoming != (transfer_to(d, node) != NULL))
 		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there", name_of(seen),

@@ -39,15 +39,14 @@ static void fail(heddle_task *t, int status)
 	t->status = status;
 }
 
-static void wait_for(struct hd_transfer *tr, struct hd_access *a)
+/* A transfer that must end before the datum is written or freed; NULL: there is none. Those that have not begun to move
+ * and that nobody waits for are dropped. */
+static struct hd_transfer *transfer_in_the_way(heddle_data *d)
 {
-	a->next = NULL;
-	if (tr->waiters)
-		tr->last_waiter->next = a;
-	else
-		tr->waiters = a;
-	tr->last_waiter = a;
-	hd_access_task(a)->pending++;
+	if (HD_LIKELY(!d->transfers))
+		return NULL;
+	hd_drop_unawaited(d);
+	return d->transfers;
 }
 
 /* Begins the transfer that access `a` still needs on `node`. 0: none is needed; HEDDLE_PENDING: the access waits for a
@@ -61,8 +60,8 @@ static int stage_access(struct hd_access *a, unsigned node)
 		int status = hd_fetch(d, node, HD_DEMAND, &tr);
 		if (status)
 			return status;
-	} else if (HD_UNLIKELY(d->transfers && writes(a))) {
-		tr = d->transfers; /* the task must not write the datum while this transfer copies it */
+	} else if (writes(a)) {
+		tr = transfer_in_the_way(d); /* the task must not write the datum while this transfer copies it */
 	}
 	if (HD_LIKELY(!tr)) {
 		/* A control that only waits for transfers has no pin. It is not counted as a writer, because
@@ -73,7 +72,7 @@ static int stage_access(struct hd_access *a, unsigned node)
 		}
 		return 0;
 	}
-	wait_for(tr, a);
+	hd_transfer_await(tr, a);
 	return HEDDLE_PENDING;
 }
 
@@ -87,9 +86,11 @@ static void restage_access(struct hd_access *a)
 		int s = stage_access(a, hd_task_node(rt, t));
 		if (s < 0)
 			fail(t, s);
-	} else if (a->data->transfers && (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION)) {
+	} else if (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION) {
 		/* the task frees the datum, so it must wait for all transfers even if it has failed */
-		wait_for(a->data->transfers, a);
+		struct hd_transfer *tr = transfer_in_the_way(a->data);
+		if (tr)
+			hd_transfer_await(tr, a);
 	}
 	if (!t->pending)
 		hd_core_staged(rt, t, t->status);
@@ -164,9 +165,11 @@ int hd_stage_quiet(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	t->pending = 0;
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (t->accesses[i].data->transfers)
-			wait_for(t->accesses[i].data->transfers, &t->accesses[i]);
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_transfer *tr = transfer_in_the_way(t->accesses[i].data);
+		if (tr)
+			hd_transfer_await(tr, &t->accesses[i]);
+	}
 	return t->pending ? HEDDLE_PENDING : 0;
 }
 

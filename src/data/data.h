@@ -98,27 +98,50 @@ struct heddle_data {
 
 enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
 
-/* A transfer of a datum from one node to another. */
+/* How soon a transfer must move, the most urgent first. In the same order the lists of a lane, which has one more. */
+enum hd_urgency {
+	HD_AWAITED, /* a task waits for the datum, or for the room of what is written back */
+	HD_HINTED,  /* a prefetch: a task will probably need the datum */
+	HD_EARLY,   /* written back before anybody needs its room */
+	HD_URGENCIES,
+	HD_BEHIND = HD_URGENCIES, /* not an urgency: transfers that cannot move yet, because they follow another */
+	HD_LANE_LISTS
+};
+
+/* A transfer of a datum from one node to another. From its beginning until the engine takes it, to move it, it waits in
+ * its lane. */
 struct hd_transfer {
 	heddle_data *data;
-	struct hd_transfer *next;       /* of the same datum */
-	struct hd_transfer *queue_next; /* in the queue of its copy engine */
-	/* accesses of tasks that wait for it, in the order in which they came; the last is undefined if there is none */
+	struct hd_transfer *next;                  /* of the same datum */
+	struct hd_transfer *lane_next, *lane_prev; /* in its list of the lane */
+	/* accesses of tasks that wait for it, in the order in which they came; the last is undefined if there is
+	 * none */
 	struct hd_access *waiters, *last_waiter;
-	struct hd_transfer *behind; /* second hop: starts when `behind` has ended */
+	struct hd_transfer *behind; /* second hop: cannot move until `behind` has ended; NULL then */
 	uint16_t from, to;
-	uint8_t reason, evict; /* reason: enum hd_reason; evict: the source is freed afterwards */
-	uint8_t started;
+	/* reason: enum hd_reason; a prefetch that a task waits for before it moves becomes a demand. evict: the source
+	 * is freed afterwards */
+	uint8_t reason, evict;
+	uint8_t urgency; /* enum hd_urgency; does not change any more while it moves */
+	uint8_t moving;  /* the engine has taken it from its lane */
 	int status;
 	double start, end; /* us */
 };
 
-/* A memory node. */
+/* The transfers that wait to be moved into a node, or out of one to main memory: of each urgency, and those behind
+ * others. Within a list the one that came first is first. */
+struct hd_lane {
+	struct hd_transfer *first[HD_LANE_LISTS], *last[HD_LANE_LISTS];
+};
+
+/* A memory node. Main memory has no lanes of its own: a transfer that goes there is in the `out` of where it comes
+ * from. */
 struct hd_memory {
 	uint64_t capacity, used, peak; /* bytes; capacity 0 = no limit */
 	uint64_t leaving;              /* bytes of the replicas that are being written back to be freed */
 	struct hd_replica *oldest[HD_LISTS], *newest[HD_LISTS]; /* by enum hd_lru_list; HD_UNLISTED is unused */
 	struct hd_task_queue waiting;                           /* picked tasks that found no room */
+	struct hd_lane in, out;
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
 };
@@ -202,17 +225,43 @@ void hd_stage_end(heddle_task *t, unsigned node);
 void hd_stage_arrived(struct hd_transfer *tr);
 
 /* transfers.c */
-/* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none.
- * HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. */
+/* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none. For
+ * HD_DEMAND it is made HD_AWAITED. HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. */
 int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out);
+/* Lets the access wait for the transfer, which becomes HD_AWAITED. */
+void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a);
 /* Begins a transfer to `node`, unless there is no room there or the datum is being written. */
 void hd_prefetch(heddle_data *d, unsigned node);
+/* Drops the transfers of the datum that have not begun to move and that nobody waits for, because its value is about to
+ * be obsolete or of no use. */
+void hd_drop_unawaited(heddle_data *d);
+/* Drops the prefetches that have not begun to move and come from `r`, which is about to be freed. */
+void hd_drop_prefetches_from(struct hd_replica *r);
+/* Drops the last prefetch to `node` that has not begun to move, and so frees its room. Returns 0 if there is none. */
+int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
 /* Predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
-/* To be called by the engine when a transfer has ended or failed. */
+/* Begins to write `r` back to main memory; it is freed afterwards. `urgency`: HD_AWAITED or HD_EARLY. */
+int hd_write_back(struct hd_replica *r, enum hd_urgency urgency);
+/* Frees a transfer of a datum that is destroyed after its engine was closed. */
+void hd_transfer_discard(struct hd_transfer *tr);
+/* For the engine: the lane of a transfer. */
+struct hd_lane *hd_lane_of(const struct hd_transfer *tr);
+/* For the engine: takes the transfer of a lane that is to be moved next. NULL: none can be moved now. */
+struct hd_transfer *hd_lane_take(struct hd_lane *lane);
+/* For the engine: a transfer that it has taken has ended or failed. */
 void hd_transfer_done(struct hd_transfer *tr);
-/* Begins to write `r` back to main memory; it is freed afterwards. */
-int hd_write_back(struct hd_replica *r);
+/* Whether the transfer is a prefetch that waits to move. It holds no pin on its source: nobody who needs room should
+ * wait for it. */
+static inline int hd_transfer_is_hint(const struct hd_transfer *tr)
+{
+	return tr->reason == HD_PREFETCH && !tr->moving;
+}
+/* Whether the transfer holds a pin on its source. On its target it always holds one. */
+static inline int hd_transfer_pins_source(const struct hd_transfer *tr)
+{
+	return !tr->behind && !hd_transfer_is_hint(tr);
+}
 
 /* scratch_redux.c: SCRATCH and REDUX. Each slot of a worker (struct hd_slot) that runs such a task has a private copy
  * of the datum: a temporary handle of the same shape. */

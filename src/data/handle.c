@@ -292,11 +292,8 @@ void hd_data_destroy(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	hd_private_drop(d, 0);
-	while (d->transfers) { /* left by an engine that has been closed */
-		struct hd_transfer *next = d->transfers->next;
-		free(d->transfers);
-		d->transfers = next;
-	}
+	while (d->transfers) /* left by an engine that has been closed */
+		hd_transfer_discard(d->transfers);
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
 		hd_memory_free(&d->replicas[i]);
 	if (HD_UNLIKELY(d->rt->handles.next_left == d))
@@ -313,6 +310,7 @@ void hd_data_destroy(heddle_data *d)
 void hd_data_abandon(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
+	hd_drop_unawaited(d);
 	if (!d->transfers) {
 		hd_data_destroy(d);
 		return;

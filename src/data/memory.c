@@ -112,6 +112,8 @@ void hd_memory_free(struct hd_replica *r)
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	heddle_data *d = hd_replica_data(r);
 	heddle_runtime *rt = d->rt;
+	if (HD_UNLIKELY(d->transfers != NULL))
+		hd_drop_prefetches_from(r);
 	list_remove(r);
 	int object = d->extra && d->extra->type;
 	if (r->ptr && object) {
@@ -161,7 +163,7 @@ static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t ne
 			hd_memory_free(r);
 			continue;
 		}
-		int status = hd_write_back(r);
+		int status = hd_write_back(r, HD_AWAITED);
 		if (status)
 			return status;
 		rt->outcome.stats.evictions++;
@@ -175,6 +177,8 @@ static int make_room(heddle_runtime *rt, unsigned node, uint64_t need)
 	if (!limited(m) || m->used + need <= m->capacity)
 		return 0;
 	drop_clean(rt, m, need);
+	while (m->used + need > m->capacity && hd_drop_last_prefetch(rt, node))
+		continue;
 	int status = write_dirty_back(rt, m, need);
 	if (status)
 		return status;

@@ -1,8 +1,14 @@
 /* Transfers: copies of data between memories.
  *
- * A transfer makes one replica valid from another. It pins both, so neither is evicted meanwhile. There is at most one
- * per datum and target node, on which all wait who need the datum there. Without a direct link a datum goes through
- * main memory, by two transfers of which the second waits for the first.
+ * A transfer makes one replica valid from another. While it moves it pins both, so neither is evicted. There is at most
+ * one per datum and target node, and all who need the datum there wait for it. Without a direct link a datum goes
+ * through main memory, by two transfers of which the second waits for the first.
+ *
+ * Transfers queue in lanes: each node has one for what comes in and one for what goes out to main memory. The engine
+ * takes from a lane what is awaited before what is prefetched, and that before what is written back early; among equals
+ * the one that came first. A prefetch that has not begun to move is raised when a task waits for it, and dropped when
+ * it is of no use any more: when the datum is about to be written or to end, when the source is evicted, or when a task
+ * needs the room that it has reserved. It pins its target, but not its source.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -57,19 +63,105 @@ static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)
 	return tr;
 }
 
-static void start(struct hd_transfer *tr)
+/* --- Lanes -------------------------------------------------------------------------------------------------------- */
+
+struct hd_lane *hd_lane_of(const struct hd_transfer *tr)
+{
+	struct hd_memory *memories = tr->data->rt->memories;
+	return tr->to ? &memories[tr->to].in : &memories[tr->from].out;
+}
+
+static unsigned list_of(const struct hd_transfer *tr)
+{
+	return tr->behind ? HD_BEHIND : tr->urgency;
+}
+
+static void lane_push(struct hd_transfer *tr)
+{
+	struct hd_lane *lane = hd_lane_of(tr);
+	unsigned list = list_of(tr);
+	tr->lane_next = NULL;
+	tr->lane_prev = lane->last[list];
+	if (tr->lane_prev)
+		tr->lane_prev->lane_next = tr;
+	else
+		lane->first[list] = tr;
+	lane->last[list] = tr;
+}
+
+static void lane_remove(struct hd_transfer *tr)
+{
+	struct hd_lane *lane = hd_lane_of(tr);
+	unsigned list = list_of(tr);
+	if (tr->lane_next)
+		tr->lane_next->lane_prev = tr->lane_prev;
+	else
+		lane->last[list] = tr->lane_prev;
+	if (tr->lane_prev)
+		tr->lane_prev->lane_next = tr->lane_next;
+	else
+		lane->first[list] = tr->lane_next;
+}
+
+struct hd_transfer *hd_lane_take(struct hd_lane *lane)
+{
+	struct hd_transfer *tr = NULL;
+	for (unsigned i = 0; i < HD_URGENCIES && !tr; i++)
+		tr = lane->first[i];
+	if (!tr)
+		return NULL;
+	HD_HELD(&tr->data->rt->lock);
+	lane_remove(tr);
+	if (hd_transfer_is_hint(tr))
+		hd_replica_pin(&tr->data->replicas[tr->from]);
+	tr->moving = 1;
+	return tr;
+}
+
+/* The transfer can move as soon as its turn comes. */
+static void enter_lane(struct hd_transfer *tr)
 {
 	heddle_runtime *rt = tr->data->rt;
-	tr->started = 1;
-	tr->behind = NULL;
-	hd_replica_pin(&tr->data->replicas[tr->from]);
+	if (hd_transfer_pins_source(tr))
+		hd_replica_pin(&tr->data->replicas[tr->from]);
+	lane_push(tr);
 	rt->engine->transfer(rt, tr);
 }
 
-/* Makes a transfer between two nodes that have a link, into a replica that is allocated. It starts at once, or after
- * the transfer `behind` if that is not NULL. The target is pinned until the transfer ends. */
+/* Makes a transfer, and those that it follows, at least so urgent. The first of those may be moving already. */
+static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
+{
+	for (; tr && !tr->moving && tr->urgency > urgency; tr = tr->behind) {
+		int pinned = hd_transfer_pins_source(tr);
+		lane_remove(tr);
+		tr->urgency = (uint8_t)urgency;
+		if (urgency == HD_AWAITED && tr->reason == HD_PREFETCH)
+			tr->reason = HD_DEMAND;
+		if (hd_transfer_pins_source(tr) && !pinned)
+			hd_replica_pin(&tr->data->replicas[tr->from]);
+		lane_push(tr);
+	}
+}
+
+void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a)
+{
+	HD_HELD(&tr->data->rt->lock);
+	hurry(tr, HD_AWAITED);
+	a->next = NULL;
+	if (tr->waiters)
+		tr->last_waiter->next = a;
+	else
+		tr->waiters = a;
+	tr->last_waiter = a;
+	hd_access_task(a)->pending++;
+}
+
+/* --- The beginning of a transfer ---------------------------------------------------------------------------------- */
+
+/* Makes a transfer between two nodes that have a link, into a replica that is allocated. It can move at once, or after
+ * the transfer `behind` if that is not NULL. The target is pinned until the transfer ends. NULL when out of memory. */
 static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
-                                     struct hd_transfer *behind)
+                                     enum hd_urgency urgency, struct hd_transfer *behind)
 {
 	struct hd_transfer *tr = malloc(sizeof *tr);
 	if (!tr) {
@@ -81,14 +173,19 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 	                           .behind = behind,
 	                           .from = (uint16_t)from,
 	                           .to = (uint16_t)to,
-	                           .reason = (uint8_t)reason};
+	                           .reason = (uint8_t)reason,
+	                           .urgency = (uint8_t)urgency};
 	d->transfers = tr;
 	d->n_transfers++;
 	d->rt->count.transfers++;
 	hd_replica_pin(&d->replicas[to]);
 	d->replicas[to].incoming = 1;
-	if (!behind)
-		start(tr);
+	if (behind) {
+		hurry(behind, urgency);
+		lane_push(tr);
+	} else {
+		enter_lane(tr);
+	}
 	return tr;
 }
 
@@ -96,6 +193,7 @@ static struct hd_transfer *begin_hop(heddle_data *d, unsigned from, unsigned to,
 static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd_reason reason,
                              struct hd_transfer **out)
 {
+	enum hd_urgency urgency = reason == HD_DEMAND ? HD_AWAITED : HD_HINTED;
 	struct hd_replica *middle = &d->replicas[0];
 	if (!middle->ptr) {
 		int status = hd_memory_try(middle);
@@ -105,8 +203,8 @@ static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd
 	}
 	struct hd_transfer *first = find_transfer(d, 0);
 	if (!first)
-		first = begin_hop(d, from, 0, reason, NULL);
-	*out = first ? begin_hop(d, 0, to, reason, first) : NULL;
+		first = begin_hop(d, from, 0, reason, urgency, NULL);
+	*out = first ? begin_hop(d, 0, to, reason, urgency, first) : NULL;
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
@@ -127,83 +225,11 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 	}
 	if (!hd_hop(&d->rt->hops, (unsigned)from, to))
 		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
-	*out = begin_hop(d, (unsigned)from, to, reason, NULL);
+	*out = begin_hop(d, (unsigned)from, to, reason, reason == HD_DEMAND ? HD_AWAITED : HD_HINTED, NULL);
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
-static void unlink_transfer(struct hd_transfer *tr)
-{
-	struct hd_transfer **p = &tr->data->transfers;
-	while (*p != tr)
-		p = &(*p)->next;
-	*p = tr->next;
-	tr->data->n_transfers--;
-	tr->data->rt->count.transfers--;
-}
-
-/* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the
- * source is freed. */
-static void settle_replicas(struct hd_transfer *tr)
-{
-	heddle_data *d = tr->data;
-	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
-	to->incoming = 0;
-	if (!tr->status)
-		hd_replica_set_valid(to, 1);
-	if (tr->started)
-		hd_replica_unpin(from);
-	hd_replica_unpin(to);
-	if (!tr->evict)
-		return;
-	d->rt->memories[from->node].leaving -= d->bytes;
-	if (from->pins)
-		return;
-	if (!to->valid && from->valid) /* the value is lost: trying again for ever would not make room */
-		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
-		                           d->rt->platform->nodes[from->node].name, heddle_last_error()));
-	hd_memory_free(from);
-}
-
-static void end_transfer(struct hd_transfer *tr)
-{
-	heddle_data *d = tr->data;
-	heddle_runtime *rt = d->rt;
-	settle_replicas(tr);
-	if (!tr->status && tr->started) {
-		rt->outcome.stats.transfers++;
-		rt->outcome.stats.bytes_moved += d->bytes;
-		if (rt->recorder)
-			hd_record_transfer(rt->recorder, tr);
-	}
-	/* Starts the second hops that waited for this transfer; these are transfers of the same datum. */
-	for (struct hd_transfer *next = d->transfers, *after; next; next = after) {
-		after = next->next;
-		if (next->behind != tr)
-			continue;
-		if (tr->status) {
-			next->status = tr->status;
-			end_transfer(next);
-			after = d->transfers; /* the list has changed, so go through it again from the start */
-		} else {
-			start(next);
-		}
-	}
-	unlink_transfer(tr); /* not earlier, because the datum may be freed when it has no transfers */
-	hd_stage_arrived(tr);
-	free(tr);
-}
-
-void hd_transfer_done(struct hd_transfer *tr)
-{
-	HD_HELD(&tr->data->rt->lock);
-	heddle_data *d = tr->data;
-	int orphan = d->orphan; /* read now: a datum that is no orphan may be freed when its tasks go on */
-	end_transfer(tr);
-	if (HD_UNLIKELY(orphan && !d->transfers))
-		hd_data_destroy(d);
-}
-
-int hd_write_back(struct hd_replica *r)
+int hd_write_back(struct hd_replica *r, enum hd_urgency urgency)
 {
 	heddle_data *d = hd_replica_data(r);
 	struct hd_replica *home = &d->replicas[0];
@@ -214,8 +240,10 @@ int hd_write_back(struct hd_replica *r)
 		hd_replica_unpin(home);
 	}
 	struct hd_transfer *tr = find_transfer(d, 0);
-	if (!tr)
-		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, NULL);
+	if (tr)
+		hurry(tr, HD_AWAITED); /* so that it is no mere prefetch, which could be dropped */
+	else
+		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, urgency, NULL);
 	if (!tr)
 		return HEDDLE_E_MEMORY;
 	if (!tr->evict) {
@@ -238,4 +266,167 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	if (hd_fetch(d, node, HD_PREFETCH, &tr) == 0)
 		d->rt->outcome.stats.prefetches++;
 	hd_replica_unpin(r);
+}
+
+/* --- The end of a transfer ---------------------------------------------------------------------------------------- */
+
+static void unlink_transfer(struct hd_transfer *tr)
+{
+	struct hd_transfer **p = &tr->data->transfers;
+	while (*p != tr)
+		p = &(*p)->next;
+	*p = tr->next;
+	tr->data->n_transfers--;
+	tr->data->rt->count.transfers--;
+}
+
+/* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the
+ * source is freed. */
+static void settle_replicas(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
+	to->incoming = 0;
+	if (!tr->status)
+		hd_replica_set_valid(to, 1);
+	if (hd_transfer_pins_source(tr))
+		hd_replica_unpin(from);
+	hd_replica_unpin(to);
+	if (!tr->evict)
+		return;
+	d->rt->memories[from->node].leaving -= d->bytes;
+	if (from->pins)
+		return;
+	if (!to->valid && from->valid) /* the value is lost: trying again for ever would not make room */
+		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
+		                           d->rt->platform->nodes[from->node].name, heddle_last_error()));
+	hd_memory_free(from);
+}
+
+static void end_transfer(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	heddle_runtime *rt = d->rt;
+	settle_replicas(tr);
+	if (!tr->status) {
+		rt->outcome.stats.transfers++;
+		rt->outcome.stats.bytes_moved += d->bytes;
+		if (rt->recorder)
+			hd_record_transfer(rt->recorder, tr);
+	}
+	/* Lets the second hops move that waited for this transfer; these are transfers of the same datum. */
+	for (struct hd_transfer *next = d->transfers, *after; next; next = after) {
+		after = next->next;
+		if (next->behind != tr)
+			continue;
+		lane_remove(next);
+		if (tr->status) {
+			next->status = tr->status;
+			end_transfer(next);
+			after = d->transfers; /* the list has changed, so go through it again from the start */
+		} else {
+			next->behind = NULL;
+			enter_lane(next);
+		}
+	}
+	unlink_transfer(tr); /* not earlier, because the datum may be freed when it has no transfers */
+	hd_stage_arrived(tr);
+	free(tr);
+}
+
+void hd_transfer_done(struct hd_transfer *tr)
+{
+	HD_HELD(&tr->data->rt->lock);
+	heddle_data *d = tr->data;
+	int orphan = d->orphan; /* read now: a datum that is no orphan may be freed when its tasks go on */
+	end_transfer(tr);
+	if (HD_UNLIKELY(orphan && !d->transfers))
+		hd_data_destroy(d);
+}
+
+void hd_transfer_discard(struct hd_transfer *tr)
+{
+	HD_HELD(&tr->data->rt->lock);
+	if (!tr->moving)
+		lane_remove(tr);
+	unlink_transfer(tr);
+	free(tr);
+}
+
+/* --- Transfers that are dropped ----------------------------------------------------------------------------------- */
+
+static int is_unawaited(const struct hd_transfer *tr)
+{
+	return !tr->moving && tr->urgency != HD_AWAITED;
+}
+
+/* Undoes the beginning of a transfer that nobody waits for, and of those that follow it. The room for its target is
+ * free again. */
+static void drop(struct hd_transfer *tr)
+{
+	heddle_data *d = tr->data;
+	struct hd_replica *to = &d->replicas[tr->to];
+	for (struct hd_transfer *next = d->transfers; next;) {
+		int follows = next->behind == tr;
+		if (follows)
+			drop(next);
+		next = follows ? d->transfers : next->next; /* a list that has changed is gone through again */
+	}
+	lane_remove(tr);
+	if (hd_transfer_pins_source(tr))
+		hd_replica_unpin(&d->replicas[tr->from]);
+	if (tr->evict)
+		d->rt->memories[tr->from].leaving -= d->bytes;
+	to->incoming = 0;
+	hd_replica_unpin(to);
+	if (!to->pins && !to->valid && !to->user_buffer)
+		hd_memory_free(to);
+	unlink_transfer(tr);
+	free(tr);
+}
+
+/* Drops the transfers of the datum that nobody waits for: all, or only the prefetches that can move at once and come
+ * from `source`. */
+static void drop_some(heddle_data *d, const struct hd_replica *source)
+{
+	for (struct hd_transfer *tr = d->transfers; tr;) {
+		int dropped = is_unawaited(tr) &&
+		              (!source || (hd_transfer_is_hint(tr) && !tr->behind && tr->from == source->node));
+		if (dropped)
+			drop(tr);
+		tr = dropped ? d->transfers : tr->next;
+	}
+}
+
+void hd_drop_unawaited(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	drop_some(d, NULL);
+}
+
+void hd_drop_prefetches_from(struct hd_replica *r)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	drop_some(hd_replica_data(r), r);
+}
+
+/* The last prefetch of a list whose target nobody else uses. NULL: there is none. */
+static struct hd_transfer *last_prefetch(const struct hd_lane *lane, unsigned list)
+{
+	struct hd_transfer *tr = lane->last[list];
+	while (tr && !(hd_transfer_is_hint(tr) && tr->data->replicas[tr->to].pins == 1))
+		tr = tr->lane_prev;
+	return tr;
+}
+
+int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node)
+{
+	HD_HELD(&rt->lock);
+	const struct hd_lane *lane = &rt->memories[node].in;
+	struct hd_transfer *tr = last_prefetch(lane, HD_BEHIND);
+	if (!tr)
+		tr = last_prefetch(lane, HD_HINTED);
+	if (tr)
+		drop(tr);
+	return tr != NULL;
 }

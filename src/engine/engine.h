@@ -32,8 +32,8 @@ struct hd_engine {
 	void (*release)(heddle_runtime *rt);
 	/* us. In virtual time under the core lock, in real time from any thread. */
 	double (*now)(heddle_runtime *rt);
-	/* Starts a copy whose two replicas are pinned, and returns. The engine calls hd_transfer_done when it has
-	 * ended. */
+	/* A transfer has come into its lane. The engine takes it with hd_lane_take, now or when it can move another one
+	 * of that lane, and calls hd_transfer_done when it has ended. Must not wait for it. */
 	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
 	/* Without the lock: makes a copy between two nodes of which one is main memory, and returns when it is done,
 	 * with 0 or an error. For measurements, while nothing else is copied. NULL if no kernels are run. */

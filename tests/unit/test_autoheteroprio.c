@@ -475,7 +475,7 @@ static double cholesky(const char *machine, const char *policy, enum heddle_dens
 	return report.gflops;
 }
 
-static void cholesky_without_priorities_is_within_a_tenth_of_dmdas_with_them(void **state)
+static void cholesky_without_priorities_is_within_a_sixth_of_dmdas_with_them(void **state)
 {
 	(void)state;
 	static const char *const machines[] = {"haswell-k40m", "intel-v100"};
@@ -483,7 +483,7 @@ static void cholesky_without_priorities_is_within_a_tenth_of_dmdas_with_them(voi
 		for (size_t tiles = 20; tiles <= 40; tiles += 20) {
 			double ours = cholesky(machines[m], "autoheteroprio", HEDDLE_DENSE_PRIORITY_NONE, tiles),
 			       expert = cholesky(machines[m], "dmdas", HEDDLE_DENSE_PRIORITY_PATH, tiles);
-			if (ours < 0.9 * expert)
+			if (ours < 5 * expert / 6)
 				fail_msg("%s, %zu tiles: %g GFlop/s, dmdas %g", machines[m], tiles, ours, expert);
 		}
 }
@@ -501,7 +501,7 @@ int main(void)
 	    cmocka_unit_test(example_of_the_paper_takes_7_5_and_5_seconds),
 	    cmocka_unit_test(every_heuristic_runs_the_example_within_all_work_in_turn),
 	    cmocka_unit_test(bound_tasks_are_run_by_their_workers),
-	    cmocka_unit_test(cholesky_without_priorities_is_within_a_tenth_of_dmdas_with_them),
+	    cmocka_unit_test(cholesky_without_priorities_is_within_a_sixth_of_dmdas_with_them),
 	    cmocka_unit_test_setup_teardown(second_run_starts_with_what_the_first_learnt, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(damaged_memory_is_set_aside, open_scratch, close_scratch),
 	    cmocka_unit_test_setup_teardown(memory_with_a_negative_figure_is_damaged, open_scratch, close_scratch),

@@ -1,4 +1,5 @@
-/* Copies. Each accelerator node has two copy threads, one for copies to the node and one for copies from it. */
+/* Copies. Each accelerator node has two copy threads, one for copies to the node and one for copies from it to main
+ * memory. */
 #include <stdlib.h>
 #include "threads.h"
 
@@ -36,7 +37,7 @@ void *hd_copier_main(void *arg)
 	hd_inside_enter(&here);
 	hd_core_enter(rt);
 	for (;;) {
-		struct hd_transfer *tr = c->queue;
+		struct hd_transfer *tr = hd_lane_take(c->lane);
 		if (!tr && rt->stopping)
 			break;
 		if (!tr) {
@@ -45,7 +46,6 @@ void *hd_copier_main(void *arg)
 			hd_core_enter(rt);
 			continue;
 		}
-		c->queue = tr->queue_next;
 		hd_core_leave(rt);
 		tr->start = hd_threads_now(rt);
 		/* The lock is not needed: the description of the datum is constant, and its replicas are pinned. */
@@ -69,12 +69,5 @@ void *hd_copier_main(void *arg)
 
 void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 {
-	struct hd_copier *c = hd_copier_for(rt, tr->from, tr->to);
-	tr->queue_next = NULL;
-	if (c->queue)
-		c->queue_tail->queue_next = tr;
-	else
-		c->queue = tr;
-	c->queue_tail = tr;
-	hd_core_wake(rt, &c->wake);
+	hd_core_wake(rt, &hd_copier_for(rt, tr->from, tr->to)->wake);
 }

@@ -70,9 +70,10 @@ static int threads_copy(heddle_runtime *rt, const struct heddle_copy *copy)
 	return hd_device_copy(hd_copier_for(rt, copy->from_node, copy->to_node), copy);
 }
 
-static int start_copier(heddle_runtime *rt, struct hd_copier *c, size_t node)
+static int start_copier(heddle_runtime *rt, struct hd_copier *c, size_t node, struct hd_lane *lane)
 {
 	c->rt = rt;
+	c->lane = lane;
 	c->device_of = &rt->workers[rt->node_worker[node]];
 	if (pthread_create(&c->thread, NULL, hd_copier_main, c))
 		return hd_error(HEDDLE_E_MEMORY, "cannot start a copy thread");
@@ -83,9 +84,9 @@ static int start_copier(heddle_runtime *rt, struct hd_copier *c, size_t node)
 static int start_copiers(heddle_runtime *rt, struct hd_threads *th)
 {
 	for (size_t i = 1; i < rt->n_nodes; i++) {
-		int status = start_copier(rt, &th->in[i], i);
+		int status = start_copier(rt, &th->in[i], i, &rt->memories[i].in);
 		if (!status)
-			status = start_copier(rt, &th->out[i], i);
+			status = start_copier(rt, &th->out[i], i, &rt->memories[i].out);
 		if (status)
 			return status;
 	}

@@ -12,16 +12,16 @@
  * short that a worse distribution of the tasks among workers does not matter. */
 #define HD_BURST_US 4.0
 
-/* A copy engine: the transfers of one node in one direction, in order. */
+/* A copy engine: it moves the transfers of one lane. */
 struct hd_copier {
 	heddle_runtime *rt;
 	pthread_t thread;
-	struct hd_worker *device_of;            /* the worker whose driver and device make the copies */
-	void *stream;                           /* the driver's, opened and closed with the device; or NULL */
-	int is_open;                            /* the stream has been opened */
-	struct hd_transfer *queue, *queue_tail; /* lock core */
-	struct hd_event wake;                   /* set when the queue or rt->stopping has changed */
-	int started;                            /* `thread` exists */
+	struct hd_worker *device_of; /* the worker whose driver and device make the copies */
+	void *stream;                /* the driver's, opened and closed with the device; or NULL */
+	int is_open;                 /* the stream has been opened */
+	struct hd_lane *lane;        /* lock core */
+	struct hd_event wake;        /* set when the lane or rt->stopping has changed */
+	int started;                 /* `thread` exists */
 };
 
 /* A task of a burst that its worker has run. */

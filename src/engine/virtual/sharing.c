@@ -1,5 +1,5 @@
-/* Transfers in virtual time. A transfer queues for a channel: an accelerator has one for each direction, with one
- * transfer under way at a time. The transfers that are under way share the buses that they cross. */
+/* Transfers in virtual time. An accelerator has a channel for each direction, which moves one transfer at a time, in
+ * the order of its lane. The transfers that are moved at the same time share the buses that they cross. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,11 +163,13 @@ void hd_plan_arrivals(struct hd_virtual *v)
 	}
 }
 
-/* Starts the first transfer of a channel. */
-static void set_out(heddle_runtime *rt, struct channel *c)
+/* Starts the next transfer of an idle channel, if there is one in its lane. */
+static void set_out(heddle_runtime *rt, struct channel *c, struct hd_lane *lane)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	struct hd_transfer *tr = c->first;
+	struct hd_transfer *tr = c->moving = hd_lane_take(lane);
+	if (!tr)
+		return;
 	const struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
 	progress(v);
 	tr->start = v->now;
@@ -185,30 +187,22 @@ void hd_virtual_transfer(heddle_runtime *rt, struct hd_transfer *tr)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	struct channel *c = tr->to ? &v->in[tr->to] : &v->out[tr->from];
-	tr->queue_next = NULL;
-	if (c->first) {
-		c->last->queue_next = tr;
-		c->last = tr;
-		return;
-	}
-	c->first = c->last = tr;
-	set_out(rt, c);
+	if (!c->moving)
+		set_out(rt, c, hd_lane_of(tr));
 }
 
 void hd_finish_transfer(heddle_runtime *rt, size_t index)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
 	struct channel *c = v->active[index];
-	struct hd_transfer *tr = c->first;
+	struct hd_transfer *tr = c->moving;
 	progress(v);
 	leave_buses(v, c);
 	for (size_t i = index + 1; i < v->n_active; i++) /* in order: of two that end together the first is taken */
 		v->active[i - 1] = v->active[i];
 	v->n_active--;
 	v->changed = 1;
-	c->first = tr->queue_next;
-	if (c->first)
-		set_out(rt, c);
+	set_out(rt, c, hd_lane_of(tr));
 	tr->end = v->now;
 	hd_transfer_done(tr);
 }

@@ -4,9 +4,9 @@
  * The kernels that a worker runs at once all go at the same rate, which depends on how many they are
  * (heddle_class_rate).
  *
- * A transfer first queues for its channel (one per accelerator and direction), then waits for the latency of its link,
- * then moves its bytes. Its rate changes with the transfers that cross the same buses at the same time: they share the
- * buses by max-min fairness.
+ * A transfer first waits in its lane for its channel (one per accelerator and direction), then for the latency of its
+ * link, then moves its bytes. Its rate changes with the transfers that cross the same buses at the same time: they
+ * share the buses by max-min fairness.
  */
 #ifndef HD_ENGINE_VIRTUAL_H
 #define HD_ENGINE_VIRTUAL_H
@@ -49,21 +49,21 @@ struct route {
 	char *crosses; /* owned; per bus: 1 if the link crosses it */
 };
 
-/* The transfers of one accelerator in one direction. The first one is under way; all but `last` is about it. */
+/* What moves to or from one accelerator. All other fields are about the transfer `moving`. */
 struct channel {
-	struct hd_transfer *first, *last; /* linked by queue_next */
-	const struct heddle_link *link;   /* borrowed from the platform */
-	const struct route *route;        /* of the link */
-	double moves;                     /* us: when its latency is over */
-	double left;                      /* bytes still to move at hd_virtual.updated */
-	double rate;                      /* MB/s; 0: none has been computed yet */
+	struct hd_transfer *moving;     /* NULL: none; then its lane is empty, too */
+	const struct heddle_link *link; /* borrowed from the platform */
+	const struct route *route;      /* of the link */
+	double moves;                   /* us: when its latency is over */
+	double left;                    /* bytes still to move at hd_virtual.updated */
+	double rate;                    /* MB/s; 0: none has been computed yet */
 };
 
 struct bus {
 	double bandwidth; /* MB/s, as all other figures */
 	double enough;    /* the demand up to which it is not narrow: its bandwidth and a little, for rounding errors */
 	double demand;    /* sum of the bandwidths of the links of its users */
-	unsigned n_users; /* number of channels whose first transfer crosses it */
+	unsigned n_users; /* number of channels whose transfer crosses it */
 	/* Only used while rates are computed, and only of narrow buses; in other buses they may wrap around. */
 	unsigned n_open; /* number of users without a rate */
 	double left;     /* bandwidth that has not been given to a user */
