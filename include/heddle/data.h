@@ -104,8 +104,8 @@ int heddle_data_set_name(heddle_data *data, const char *name);
 int heddle_data_set_reduction(heddle_data *data, heddle_codelet *init, heddle_codelet *combine);
 
 /* Starts a transfer of the datum to a node, without waiting, after the tasks submitted so far that write it. This is a
- * hint, ignored when the node has no room. Until it begins to move, what tasks wait for overtakes it; it moves up when a
- * task waits for it, and is dropped when the datum is written or unregistered, or when a task needs its room. */
+ * hint, ignored when the node has no room. Until it begins to move, what tasks wait for overtakes it; it moves up when
+ * a task waits for it, and is dropped when the datum is written or unregistered, or when a task needs its room. */
 int heddle_prefetch(heddle_data *data, unsigned node);
 
 /* Lends the datum's buffer to the program until heddle_release: waits for the tasks submitted so far that conflict with

@@ -139,8 +139,8 @@ unsigned heddle_task_samples(const heddle_task *t, unsigned class_id);
  * there, one after the other over idle links. */
 uint64_t heddle_task_missing_bytes(const heddle_task *t, unsigned node);
 double heddle_task_transfer_time(const heddle_task *t, unsigned node);
-/* Starts to transfer the task's data to `node`: call it as soon as the worker is decided. A hint like heddle_prefetch: of
- * several, those that were asked for first move first, after all that tasks wait for. */
+/* Starts to transfer the task's data to `node`: call it as soon as the worker is decided. A hint like heddle_prefetch;
+ * of several, those that were asked for first move first, after all that tasks wait for. */
 void heddle_task_prefetch(heddle_task *t, unsigned node);
 
 /* How many data the task accesses, and the access mode and the handle of the i-th. */

@@ -50,7 +50,8 @@ struct heddle_trace_transfer {
 	uint32_t from, to;
 	double start, end;
 	uint64_t bytes, data; /* bytes copied; registration number of the datum */
-	/* 0: a task needs the datum; 1: prefetch, for which no task waited when it began; 2: write-back to main memory */
+	/* 0: a task needs the datum; 1: prefetch, which no task needed yet when it began; 2: write-back to main
+	 * memory */
 	uint32_t reason;
 };
 

@@ -419,18 +419,22 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 static int check_replicas(const struct hd_check *c, const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
-	unsigned n_valid = 0, n_away = 0;
+	unsigned n_valid = 0, n_away = 0, n_wanted = 0;
 	for (size_t i = 0; i < c->rt->n_nodes; i++) {
 		int status = check_replica(c, seen, &d->replicas[i]);
 		if (status)
 			return status;
 		n_valid += d->replicas[i].valid;
 		n_away += i != 0 && d->replicas[i].ptr;
+		n_wanted += d->replicas[i].wanted;
 	}
 	if (n_valid != d->n_valid || n_away != d->n_away)
 		return hd_broken(
 		    "%s: %u copies are valid and %u lie outside main memory; n_valid and n_away say %u and %u",
 		    name_of(seen), n_valid, n_away, d->n_valid, d->n_away);
+	if (n_wanted != d->n_wanted || (n_wanted && !d->n_writers))
+		return hd_broken("%s: prefetches to %u copies are remembered with %u writers; n_wanted says %u",
+		                 name_of(seen), n_wanted, d->n_writers, d->n_wanted);
 	if (seen->writers != d->n_writers)
 		return hd_broken("%s: %u tasks are about to write it or do; n_writers says %u", name_of(seen),
 		                 seen->writers, d->n_writers);

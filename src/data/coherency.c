@@ -210,12 +210,15 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		struct hd_access *a = &t->accesses[i];
 		if (!(a->flags & HD_ACCESS_PINNED))
 			continue;
+		heddle_data *d = datum_of(a);
 		a->flags &= ~HD_ACCESS_PINNED & HD_ACCESS_FLAGS;
 		if (a->flags & HD_ACCESS_WRITES)
-			datum_of(a)->n_writers--;
+			d->n_writers--;
 		a->flags &= ~HD_ACCESS_WRITES & HD_ACCESS_FLAGS;
 		if (a->mode == HEDDLE_SCRATCH)
-			hd_replica_set_valid(&datum_of(a)->replicas[node], 0); /* an eviction need not write it back */
-		hd_replica_unpin(&datum_of(a)->replicas[node]);
+			hd_replica_set_valid(&d->replicas[node], 0); /* an eviction need not write it back */
+		hd_replica_unpin(&d->replicas[node]);
+		if (HD_UNLIKELY(d->n_wanted && !d->n_writers))
+			hd_prefetch_wanted(d, !t->status && (t->codelet || t->kind == HD_TASK_ACQUIRE));
 	}
 }

@@ -22,6 +22,7 @@ struct hd_replica {
 	uint16_t node;
 	uint8_t valid;
 	uint8_t incoming;                 /* 1: a transfer under way will make it valid */
+	uint8_t wanted;                   /* 1: a prefetch to it waits until nobody writes the datum */
 	struct hd_replica *newer, *older; /* neighbours in the node's LRU list while not pinned */
 	uint8_t listed;                   /* enum hd_lru_list: the list it is in */
 	uint8_t user_buffer;              /* 1: the program's buffer, which is never freed or evicted */
@@ -91,6 +92,7 @@ struct heddle_data {
 	uint16_t n_transfers; /* in flight; at most one per node */
 	/* how many tasks that write it are staged or running; no transfer of it may begin while there are some */
 	uint16_t n_writers;
+	uint16_t n_wanted;            /* how many replicas are `wanted`; 0 unless there are writers */
 	uint16_t n_valid;             /* how many replicas are valid; changed by hd_replica_set_valid */
 	uint16_t n_away;              /* how many replicas outside main memory are allocated */
 	struct hd_replica replicas[]; /* per node */
@@ -230,8 +232,12 @@ void hd_stage_arrived(struct hd_transfer *tr);
 int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out);
 /* Lets the access wait for the transfer, which becomes HD_AWAITED. */
 void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a);
-/* Begins a transfer to `node`, unless there is no room there or the datum is being written. */
+/* Begins a transfer to `node`, unless there is no room there. While a task writes the datum, or is about to, the
+ * prefetch is only remembered. */
 void hd_prefetch(heddle_data *d, unsigned node);
+/* To be called when nobody writes the datum any more: begins the prefetches that were remembered, or forgets them if
+ * the value is not `good` or will not be used. */
+void hd_prefetch_wanted(heddle_data *d, int good);
 /* Drops the transfers of the datum that have not begun to move and that nobody waits for, because its value is about to
  * be obsolete or of no use. */
 void hd_drop_unawaited(heddle_data *d);

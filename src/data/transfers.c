@@ -8,7 +8,8 @@
  * takes from a lane what is awaited before what is prefetched, and that before what is written back early; among equals
  * the one that came first. A prefetch that has not begun to move is raised when a task waits for it, and dropped when
  * it is of no use any more: when the datum is about to be written or to end, when the source is evicted, or when a task
- * needs the room that it has reserved. It pins its target, but not its source.
+ * needs the room that it has reserved. It pins its target, but not its source. A prefetch of what is being written
+ * waits for the writer; until then it is only a mark on the replica.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -258,14 +259,38 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	HD_HELD(&d->rt->lock);
 	struct hd_replica *r = &d->replicas[node];
 	double time;
-	if (r->valid || r->incoming || d->n_writers || cheapest_source(d, node, &time) < 0)
-		return; /* a datum that is being written is not copied, because its value is half written */
-	if (hd_memory_try(r))
+	if (d->n_writers) { /* the value is half written: the new one will be copied */
+		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
+		r->wanted = 1;
+		return;
+	}
+	if (r->valid || r->incoming || cheapest_source(d, node, &time) < 0 || hd_memory_try(r))
 		return;
 	struct hd_transfer *tr;
 	if (hd_fetch(d, node, HD_PREFETCH, &tr) == 0)
 		d->rt->outcome.stats.prefetches++;
 	hd_replica_unpin(r);
+}
+
+/* Whether the task of the access makes every copy of the datum outside main memory useless. */
+static int ends_copies(const struct hd_access *a)
+{
+	unsigned kind = hd_access_task(a)->kind;
+	return kind == HD_TASK_UNREGISTER || kind == HD_TASK_PARTITION || kind == HD_TASK_UNPARTITION;
+}
+
+void hd_prefetch_wanted(heddle_data *d, int good)
+{
+	HD_HELD(&d->rt->lock);
+	good = good && !(d->queue && ends_copies(d->queue));
+	for (unsigned node = 0; d->n_wanted && node < d->rt->n_nodes; node++) {
+		if (!d->replicas[node].wanted)
+			continue;
+		d->replicas[node].wanted = 0;
+		d->n_wanted--;
+		if (good)
+			hd_prefetch(d, node);
+	}
 }
 
 /* --- The end of a transfer ---------------------------------------------------------------------------------------- */

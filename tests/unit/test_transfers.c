@@ -250,6 +250,78 @@ static void prefetch_is_dropped_when_its_source_is_evicted(void **state)
 	end(&m, trace);
 }
 
+/* --- Prefetches of what is being written -------------------------------------------------------------------------- */
+
+/* Callbacks: prefetch a datum to GPU 1, whatever is being done with it, as a policy may. */
+static void prefetch_now(void *data, int status)
+{
+	heddle_data *d = data;
+	(void)status;
+	hd_lock(&d->rt->lock);
+	hd_prefetch(d, 1);
+	hd_unlock(&d->rt->lock);
+	OK(heddle_check(d->rt));
+}
+
+/* A task on core 0 writes the datum for 100 us; after 10 and 20 us tasks on core 1 end, and a prefetch is asked for. */
+static void write_for_100_us(struct machine *m, heddle_data *d)
+{
+	WORK(m, 100, heddle_w(d), heddle_on(0));
+	for (int i = 0; i < 2; i++)
+		WORK(m, 10, heddle_on(1), heddle_then(prefetch_now, d));
+}
+
+/* Once, though it was asked for twice, and not only when the reader needs it. */
+static void prefetch_of_what_is_written_waits_for_the_writer(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 2, .gpus = 1};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	write_for_100_us(&m, d);
+	WORK(&m, 105, heddle_on(2));
+	WORK(&m, 10, heddle_r(d), heddle_on(2));
+	struct heddle_trace *trace = late_trace(&m);
+	expect_moved(trace, 1, &d, "a");
+	assert_int_equal(trace->transfers[0].reason, HD_PREFETCH);
+	assert_true(trace->transfers[0].start == 100);
+	assert_true(task_of(trace, 4)->start == 100 + HOP);
+	assert_int_equal(machine_stats(&m).prefetches, 1);
+	end(&m, trace);
+}
+
+static void prefetch_of_what_the_program_writes_waits_for_the_release(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	OK(heddle_acquire(d, HEDDLE_RW));
+	prefetch_now(d, 0);
+	assert_int_equal(machine_stats(&m).prefetches, 0);
+	OK(heddle_release(d));
+	assert_int_equal(machine_stats(&m).prefetches, 1);
+	end(&m, late_trace(&m));
+}
+
+/* No copy of a datum that ends delays its end. */
+static void prefetch_of_what_is_unregistered_next_is_forgotten(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 2, .gpus = 1, .units = 2};
+	heddle_data *d;
+	machine_start(&m);
+	machine_data(&m, 1, &d);
+	write_for_100_us(&m, d);
+	OK(heddle_unregister(d));
+	assert_true(heddle_now(m.rt) == 100);
+	assert_int_equal(machine_stats(&m).prefetches, 0);
+	assert_int_equal(m.rt->memories[1].used, 0);
+	OK(heddle_stop(m.rt));
+}
+
 /* --- Write-backs before anybody needs the room -------------------------------------------------------------------- */
 
 /* Both values are on the GPU alone, and a third. The write-backs come after what a task on the CPU waits for, and after
@@ -295,6 +367,9 @@ int main(void)
 	    cmocka_unit_test(prefetch_of_what_a_task_needs_itself_does_not_make_room_for_it),
 	    cmocka_unit_test(prefetch_behind_another_hop_is_dropped_when_its_room_is_needed),
 	    cmocka_unit_test(prefetch_is_dropped_when_its_source_is_evicted),
+	    cmocka_unit_test(prefetch_of_what_is_written_waits_for_the_writer),
+	    cmocka_unit_test(prefetch_of_what_the_program_writes_waits_for_the_release),
+	    cmocka_unit_test(prefetch_of_what_is_unregistered_next_is_forgotten),
 	    cmocka_unit_test(early_write_backs_come_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
