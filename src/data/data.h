@@ -115,7 +115,7 @@ enum hd_urgency {
 struct hd_transfer {
 	heddle_data *data;
 	struct hd_transfer *next;                  /* of the same datum */
-	struct hd_transfer *lane_next, *lane_prev; /* in its list of the lane */
+	struct hd_transfer *lane_next, *lane_prev; /* in its list of the lane; the engine's while it moves */
 	/* accesses of tasks that wait for it, in the order in which they came; the last is undefined if there is
 	 * none */
 	struct hd_access *waiters, *last_waiter;
@@ -126,6 +126,8 @@ struct hd_transfer {
 	uint8_t reason, evict;
 	uint8_t urgency; /* enum hd_urgency; does not change any more while it moves */
 	uint8_t moving;  /* the engine has taken it from its lane */
+	uint8_t told;    /* the engine's: whether the driver tells when the copy has ended */
+	void *event;     /* the engine's: the driver's, while the copy is under way */
 	int status;
 	double start, end; /* us */
 };
@@ -253,8 +255,9 @@ int hd_write_back(struct hd_replica *r, enum hd_urgency urgency);
 void hd_transfer_discard(struct hd_transfer *tr);
 /* For the engine: the lane of a transfer. */
 struct hd_lane *hd_lane_of(const struct hd_transfer *tr);
-/* For the engine: takes the transfer of a lane that is to be moved next. NULL: none can be moved now. */
-struct hd_transfer *hd_lane_take(struct hd_lane *lane);
+/* For the engine: takes the transfer of a lane that is to be moved next, if it is at least as urgent as `least`. NULL:
+ * none can be moved now. */
+struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least);
 /* For the engine: a transfer that it has taken has ended or failed. */
 void hd_transfer_done(struct hd_transfer *tr);
 /* Whether the transfer is a prefetch that waits to move. It holds no pin on its source: nobody who needs room should

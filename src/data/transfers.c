@@ -104,10 +104,10 @@ static void lane_remove(struct hd_transfer *tr)
 		lane->first[list] = tr->lane_next;
 }
 
-struct hd_transfer *hd_lane_take(struct hd_lane *lane)
+struct hd_transfer *hd_lane_take(struct hd_lane *lane, enum hd_urgency least)
 {
 	struct hd_transfer *tr = NULL;
-	for (unsigned i = 0; i < HD_URGENCIES && !tr; i++)
+	for (unsigned i = 0; i <= least && !tr; i++)
 		tr = lane->first[i];
 	if (!tr)
 		return NULL;

@@ -43,13 +43,13 @@ void hd_hops_close(struct hd_hops *hops)
 	*hops = (struct hd_hops){0};
 }
 
-const struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
+struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to)
 {
 	size_t low = hops->first[from], high = hops->first[from + 1];
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (hops->all[middle].link->to == to)
-			return &hops->all[middle];
+			return hops->all[middle].closed ? NULL : &hops->all[middle];
 		if (hops->all[middle].link->to < to)
 			low = middle + 1;
 		else

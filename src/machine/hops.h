@@ -10,6 +10,8 @@
 struct hd_hop {
 	const struct heddle_link *link; /* borrows */
 	double latency, us_per_byte;    /* us; what predictions use */
+	/* 1: the devices cannot use it, and data go through node 0; set while the runtime starts */
+	int closed;
 };
 
 struct hd_hops {
@@ -25,8 +27,8 @@ int hd_hops_open(struct hd_hops *hops, const struct heddle_platform *platform);
 void hd_hops_predict(struct hd_hops *hops);
 void hd_hops_close(struct hd_hops *hops);
 
-/* The link from one node to another, neither of which is node 0; NULL: there is none. */
-const struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to);
+/* The link from one node to another, neither of which is node 0; NULL: there is none, or it is closed. */
+struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to);
 
 /* The link from one node to another; NULL: there is none, and data must go through node 0. */
 static inline const struct hd_hop *hd_hop(const struct hd_hops *hops, unsigned from, unsigned to)

@@ -57,11 +57,11 @@ static void start_copying(uint64_t units, size_t n)
 /* Whether tasks wait for a copy of the datum. */
 static int is_awaited(const heddle_data *d)
 {
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	const struct hd_transfer *tr = d->transfers;
 	while (tr && !tr->waiters)
 		tr = tr->next;
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	return tr != NULL;
 }
 
@@ -75,9 +75,9 @@ static void wait_until_awaited(const heddle_data *d)
 /* How many transfers of the datum there are. */
 static unsigned n_transfers(const heddle_data *d)
 {
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	unsigned n = d->n_transfers;
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	return n;
 }
 
@@ -173,10 +173,10 @@ static void prefetch_while_written(struct writer *w)
 	assert_ok(
 	    heddle_submit(scene.rt, heddle_call(writer), heddle_rw(scene.d[0]), heddle_value(pointer), heddle_on(0)));
 	wait_for(&w->begun, 1);
-	hd_lock(&scene.rt->lock);
+	hd_core_enter(scene.rt);
 	for (int i = 0; i < 2; i++)
 		hd_prefetch(scene.d[0], 1);
-	hd_unlock(&scene.rt->lock);
+	hd_core_leave(scene.rt);
 	assert_ok(heddle_check(scene.rt));
 	assert_int_equal(n_transfers(scene.d[0]), 0);
 	w->gate = 1;

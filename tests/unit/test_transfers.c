@@ -257,9 +257,9 @@ static void prefetch_now(void *data, int status)
 {
 	heddle_data *d = data;
 	(void)status;
-	hd_lock(&d->rt->lock);
+	hd_core_enter(d->rt);
 	hd_prefetch(d, 1);
-	hd_unlock(&d->rt->lock);
+	hd_core_leave(d->rt);
 	OK(heddle_check(d->rt));
 }
 
@@ -336,10 +336,10 @@ static void early_write_backs_come_last(void **state)
 	for (int i = 0; i < 5; i++)
 		WORK(&m, 10, heddle_w(d[i]), heddle_on(1));
 	OK(heddle_wait_all(m.rt));
-	hd_lock(&m.rt->lock);
+	hd_core_enter(m.rt);
 	for (int i = 0; i < 3; i++)
 		OK(hd_write_back(&d[i]->replicas[1], HD_EARLY));
-	hd_unlock(&m.rt->lock);
+	hd_core_leave(m.rt);
 	OK(heddle_check(m.rt));
 	prefetch(&m, &d[3], 1, 0);
 	WORK(&m, 10, heddle_r(d[4]), heddle_on(0));

@@ -1,7 +1,11 @@
 /* Copies. Each accelerator node has two copy threads, one for copies to the node and one for copies from it to main
- * memory. */
+ * memory. A copy thread takes transfers from its lane, puts their copies on its stream, several at a time, and ends
+ * them in the same order. */
 #include <stdlib.h>
 #include "threads.h"
+
+enum { MAX_FLIGHT = 8 };          /* copies on one stream */
+static const double SOON_US = 20; /* so short that it does not matter if a copy that is awaited comes so much later */
 
 static int copy_object(struct hd_transfer *tr)
 {
@@ -16,17 +20,111 @@ static int copy_object(struct hd_transfer *tr)
 	return failed ? hd_error(HEDDLE_E_KERNEL, "type %s: packing or unpacking failed", type->name) : 0;
 }
 
+/* Begins the copies of all parts. 0: they have ended; HEDDLE_PENDING: the last one has not, and tr->event is its event;
+ * or an error. The parts before it have ended, since they are few: only sparse matrices have several. */
 static int copy_parts(struct hd_copier *c, struct hd_transfer *tr)
 {
+	const struct hd_worker *w = c->device_of;
 	size_t n = hd_data_n_parts(tr->data);
 	int status = 0;
 	for (size_t i = 0; i < n && !status; i++) {
 		struct heddle_copy copy = {.from_node = tr->from, .to_node = tr->to};
 		hd_data_part_at(tr->data, &tr->data->replicas[tr->from], i, &copy.from);
 		hd_data_part_at(tr->data, &tr->data->replicas[tr->to], i, &copy.to);
-		status = hd_device_copy(c, &copy);
+		status =
+		    i + 1 < n ? hd_device_copy(c, &copy) : w->driver->copy(w->device, c->stream, &copy, &tr->event);
 	}
 	return status;
+}
+
+static void wake_copier(void *arg)
+{
+	struct hd_copier *c = arg;
+	hd_event_set(&c->wake);
+}
+
+/* Begins a copy. 0, HEDDLE_PENDING or an error. The lock is not needed: the description of the datum is constant, and
+ * its replicas are pinned. */
+static int begin_copy(struct hd_copier *c, struct hd_transfer *tr)
+{
+	const struct hd_worker *w = c->device_of;
+	tr->start = hd_threads_now(c->rt);
+	hd_error(0, "%s", ""); /* a last error after the copy is then about this copy */
+	int status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
+	tr->told = status == HEDDLE_PENDING && w->driver->notify &&
+	           w->driver->notify(w->device, c->stream, tr->event, wake_copier, c) == 0;
+	return status;
+}
+
+/* Waits until the first copy under way has ended, and returns 0 or an error; or until the thread is woken for another
+ * reason: HEDDLE_PENDING. If the driver does not tell, only the first. */
+static int await_copy(struct hd_copier *c)
+{
+	const struct hd_worker *w = c->device_of;
+	struct hd_transfer *tr = c->first;
+	hd_error(0, "%s", "");
+	if (!tr->told)
+		return w->driver->wait(w->device, tr->event);
+	int status = w->driver->query(w->device, tr->event);
+	if (status == HEDDLE_PENDING)
+		hd_event_wait(&c->wake, 5, -1);
+	return status;
+}
+
+/* us that the copy is expected to take. */
+static double expected_us(const struct hd_copier *c, const struct hd_transfer *tr)
+{
+	const struct hd_hop *hop = hd_hop(&c->rt->hops, tr->from, tr->to);
+	return hop->latency + (double)tr->data->bytes * hop->us_per_byte;
+}
+
+static void join_flight(struct hd_copier *c, struct hd_transfer *tr)
+{
+	tr->lane_next = NULL;
+	if (c->first)
+		c->last->lane_next = tr;
+	else
+		c->first = tr;
+	c->last = tr;
+	c->n_flight++;
+	c->flight_us += expected_us(c, tr);
+}
+
+static void leave_flight(struct hd_copier *c)
+{
+	c->flight_us -= expected_us(c, c->first);
+	c->first = c->first->lane_next;
+	c->n_flight--;
+	if (!c->first)
+		c->flight_us = 0; /* without rounding errors */
+}
+
+/* Takes the transfer that is to be begun next. What tasks wait for is put on the stream at once, because nothing can
+ * overtake it any more; the rest only if it is about to be its turn, since on the stream it cannot be overtaken. */
+static struct hd_transfer *take(struct hd_copier *c)
+{
+	if (c->n_flight == MAX_FLIGHT)
+		return NULL;
+	return hd_lane_take(c->lane, c->flight_us < SOON_US ? HD_EARLY : HD_AWAITED);
+}
+
+/* A copy has ended with `status`, of which the last error of the thread is the explanation. */
+static void end_copy(struct hd_copier *c, struct hd_transfer *tr, int status)
+{
+	heddle_runtime *rt = c->rt;
+	double now = hd_threads_now(rt);
+	tr->status = status;
+	if (status && !heddle_last_error()[0])
+		hd_error(status, "a copy between memories failed");
+	tr->start = tr->start > c->last_end ? tr->start : c->last_end; /* before that it waited on the stream */
+	tr->end = c->last_end = now;
+	hd_core_enter(rt);
+	hd_core_clock(rt, now);
+	rt->dispatch.releaser = -1;
+	hd_transfer_done(tr);
+	hd_core_settle(rt);
+	if (rt->waits.waiters && hd_core_still(rt))
+		hd_wake_blocked(rt, NULL); /* nothing moves any more: they must look for a deadlock */
 }
 
 void *hd_copier_main(void *arg)
@@ -37,34 +135,47 @@ void *hd_copier_main(void *arg)
 	hd_inside_enter(&here);
 	hd_core_enter(rt);
 	for (;;) {
-		struct hd_transfer *tr = hd_lane_take(c->lane);
-		if (!tr && rt->stopping)
+		struct hd_transfer *tr = take(c);
+		if (!tr && !c->first && rt->stopping)
 			break;
-		if (!tr) {
-			hd_core_leave(rt);
-			hd_event_wait(&c->wake, 5, -1);
-			hd_core_enter(rt);
-			continue;
-		}
 		hd_core_leave(rt);
-		tr->start = hd_threads_now(rt);
-		/* The lock is not needed: the description of the datum is constant, and its replicas are pinned. */
-		hd_error(0, "%s", ""); /* a last error after the copy is then about this copy */
-		tr->status = tr->data->traits & HD_DATA_OBJECT ? copy_object(tr) : copy_parts(c, tr);
-		if (tr->status && !heddle_last_error()[0])
-			hd_error(tr->status, "a copy between memories failed");
-		tr->end = hd_threads_now(rt);
-		hd_core_enter(rt);
-		hd_core_clock(rt, tr->end);
-		rt->dispatch.releaser = -1;
-		hd_transfer_done(tr);
-		hd_core_settle(rt);
-		if (rt->waits.waiters && hd_core_still(rt))
-			hd_wake_blocked(rt, NULL); /* nothing moves any more: they must look for a deadlock */
+		int status = HEDDLE_PENDING;
+		if (tr) {
+			status = begin_copy(c, tr);
+			if (status == HEDDLE_PENDING)
+				join_flight(c, tr);
+		} else if (c->first) {
+			tr = c->first;
+			status = await_copy(c);
+			if (status != HEDDLE_PENDING)
+				leave_flight(c);
+		} else {
+			hd_event_wait(&c->wake, 5, -1);
+		}
+		if (status == HEDDLE_PENDING)
+			hd_core_enter(rt);
+		else
+			end_copy(c, tr, status);
 	}
 	hd_core_leave(rt);
 	hd_inside_leave(&here);
 	return NULL;
+}
+
+void hd_ask_direct_copies(const struct hd_worker *w)
+{
+	const heddle_runtime *rt = w->rt;
+	int some = rt->hops.n > 2 * (rt->n_nodes - 1); /* there are links besides those from and to main memory */
+	if (!some || !w->node || rt->node_worker[w->node] != w->id)
+		return;
+	for (unsigned from = 1; from < rt->n_nodes; from++) {
+		struct hd_hop *hop = from == w->node ? NULL : hd_hop_between(&rt->hops, from, w->node);
+		if (!hop)
+			continue;
+		const struct heddle_driver *driver = w->driver, *other = rt->workers[rt->node_worker[from]].driver;
+		hop->closed = other != driver || !driver->can_copy_directly ||
+		              !driver->can_copy_directly(w->device, from, w->node);
+	}
 }
 
 void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr)

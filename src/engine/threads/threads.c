@@ -10,12 +10,61 @@ static double threads_now(heddle_runtime *rt)
 	return hd_threads_now(rt);
 }
 
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+/* In front of a block of main memory, if some driver has memory for fast copies. The block begins a cache line. */
+union header {
+	const struct hd_worker *by; /* its driver has allocated the block; NULL: it is ordinary memory */
+	char line[HD_CACHE_LINE];
+};
+
+/* Allocates main memory from which and to which devices copy fastest, or ordinary memory if the driver fails. */
+static void *alloc_for_copies(const struct hd_worker *w, size_t size)
+{
+	void *p = NULL;
+	if (w->driver->alloc_host(w->device, sizeof(union header) + size, &p)) {
+		w = NULL;
+		if (hd_driver_cpu.alloc(NULL, sizeof(union header) + size, &p))
+			return NULL;
+	}
+	union header *h = p;
+	h->by = w;
+	return h + 1;
+}
+
+static void free_for_copies(void *ptr)
+{
+	union header *h = (union header *)ptr - 1;
+	if (h->by)
+		h->by->driver->free_host(h->by->device, h);
+	else
+		hd_driver_cpu.free(NULL, h);
+}
+
+static void *alloc_main(heddle_runtime *rt, size_t size)
+{
+	const struct hd_worker *w = rt->engine_state.threads->host_memory;
+	void *p = NULL;
+	if (w)
+		return alloc_for_copies(w, size);
+	return hd_driver_cpu.alloc(NULL, size, &p) ? NULL : p;
+}
+
+static void free_main(heddle_runtime *rt, void *ptr)
+{
+	if (rt->engine_state.threads->host_memory)
+		free_for_copies(ptr);
+	else
+		hd_driver_cpu.free(NULL, ptr);
+}
+
 static void *threads_alloc(heddle_runtime *rt, unsigned node, size_t size)
 {
 	void *p = NULL;
 	const struct hd_worker *w = &rt->workers[rt->node_worker[node]];
-	const struct heddle_driver *driver = node ? w->driver : &hd_driver_cpu;
-	return driver->alloc(node ? w->device : NULL, size ? size : 1, &p) ? NULL : p;
+	if (!node)
+		return alloc_main(rt, size ? size : 1);
+	return w->driver->alloc(w->device, size ? size : 1, &p) ? NULL : p;
 }
 
 static void threads_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)
@@ -25,8 +74,10 @@ static void threads_free(heddle_runtime *rt, unsigned node, void *ptr, size_t si
 	if (node)
 		w->driver->free(w->device, ptr);
 	else
-		hd_driver_cpu.free(NULL, ptr);
+		free_main(rt, ptr);
 }
+
+/* --- Start and stop ----------------------------------------------------------------------------------------------- */
 
 static int find_drivers(heddle_runtime *rt)
 {
@@ -118,6 +169,26 @@ static void await_workers(heddle_runtime *rt, struct hd_threads *th, const size_
 	hd_core_leave(rt);
 }
 
+/* Makes the thread of each worker look at rt->stopping, th->all_open and th->closing. */
+static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
+{
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (th->seats[i].started)
+			hd_event_set(&rt->workers[i].wake);
+}
+
+/* All devices are open: lets the threads of workers ask theirs about direct copies. */
+static void ask_devices(heddle_runtime *rt, struct hd_threads *th)
+{
+	hd_core_enter(rt);
+	th->all_open = 1;
+	hd_core_leave(rt);
+	wake_workers(rt, th);
+	if (rt->config.caller_works)
+		hd_ask_direct_copies(&rt->workers[0]);
+	await_workers(rt, th, &th->n_asked);
+}
+
 /* Starts the threads of workers, each of which opens the device of its worker. With caller_works the calling thread
  * opens that of worker 0. */
 static int start_workers(heddle_runtime *rt, struct hd_threads *th)
@@ -136,15 +207,9 @@ static int start_workers(heddle_runtime *rt, struct hd_threads *th)
 		if (th->seats[i].status)
 			status = hd_error(th->seats[i].status, "%s",
 			                  th->seats[i].message ? th->seats[i].message : "a device cannot be opened");
+	if (!status)
+		ask_devices(rt, th);
 	return status;
-}
-
-/* Makes the thread of each worker look at rt->stopping and th->closing. */
-static void wake_workers(heddle_runtime *rt, struct hd_threads *th)
-{
-	for (size_t i = 0; i < rt->n_workers; i++)
-		if (th->seats[i].started)
-			hd_event_set(&rt->workers[i].wake);
 }
 
 /* Ends the copy threads. The threads of workers run no more tasks, but stay until threads_release to close their
@@ -237,6 +302,9 @@ static int threads_open(heddle_runtime *rt)
 	if (!th->seats || !rt->posts || !th->in || !th->out)
 		return hd_no_memory("threads");
 	status = start_workers(rt, th);
+	for (size_t i = 0; i < rt->n_workers && !status && !th->host_memory; i++)
+		if (rt->workers[i].node && rt->workers[i].driver->alloc_host)
+			th->host_memory = &rt->workers[i];
 	if (!status)
 		status = start_copiers(rt, th);
 	if (!status)

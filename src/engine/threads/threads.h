@@ -19,9 +19,14 @@ struct hd_copier {
 	struct hd_worker *device_of; /* the worker whose driver and device make the copies */
 	void *stream;                /* the driver's, opened and closed with the device; or NULL */
 	int is_open;                 /* the stream has been opened */
-	struct hd_lane *lane;        /* lock core */
-	struct hd_event wake;        /* set when the lane or rt->stopping has changed */
-	int started;                 /* `thread` exists */
+	/* Only the thread: the transfers whose copies are on the stream, in order, linked by lane_next; how many they
+	 * are and how many us they are expected to take; when a copy was last seen to have ended. */
+	struct hd_transfer *first, *last;
+	unsigned n_flight;
+	double flight_us, last_end;
+	struct hd_lane *lane; /* lock core */
+	struct hd_event wake; /* set when the lane or rt->stopping has changed */
+	int started;          /* `thread` exists */
 };
 
 /* A task of a burst that its worker has run. */
@@ -64,16 +69,22 @@ struct hd_seat {
 struct hd_threads {
 	struct hd_seat *seats;      /* owned; per worker */
 	struct hd_copier *in, *out; /* owned; per node */
+	/* const after start: the worker whose driver allocates temporaries in main memory, so that devices copy fast
+	 * from and to them; NULL: no driver has such memory */
+	const struct hd_worker *host_memory;
 	/* Guarded by the core lock: */
-	size_t n_seated, n_done; /* threads of workers that have opened their device; those that run no more tasks */
-	int closing;             /* threads of workers must close their devices and end */
-	int caller_busy;         /* a waiting thread runs the tasks of worker 0 */
+	/* how many threads of workers have opened their device, have asked it about direct copies, and run no more
+	 * tasks */
+	size_t n_seated, n_asked, n_done;
+	int all_open;    /* all devices are open */
+	int closing;     /* threads of workers must close their devices and end */
+	int caller_busy; /* a waiting thread runs the tasks of worker 0 */
 	/* us: when a worker last looked into the ring, and when one last looked for tasks to rescue */
 	double looked, rescued;
 	/* 1 + the idle worker that looks into the ring while the others only poll their events; 0: nobody does.
 	 * Relaxed, pairs with nothing: what it finds there it takes under the lock. */
 	_Atomic unsigned lookout;
-	struct hd_event counted; /* set by a worker's thread after it has counted itself in n_seated or n_done */
+	struct hd_event counted; /* set by a worker's thread after it has counted itself */
 };
 
 static inline double hd_threads_now(const heddle_runtime *rt)
@@ -151,6 +162,9 @@ struct hd_copier *hd_copier_for(heddle_runtime *rt, unsigned from, unsigned to);
 
 /* copies.c */
 void *hd_copier_main(void *copier);
+/* Asks the worker's device, if it manages a memory, whether it can copy directly from other devices to which there are
+ * links, and closes the links where it cannot. Called by the thread that runs the worker's tasks. */
+void hd_ask_direct_copies(const struct hd_worker *w);
 void hd_threads_transfer(heddle_runtime *rt, struct hd_transfer *tr);
 
 /* waiting.c */

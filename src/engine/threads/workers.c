@@ -266,6 +266,17 @@ void *hd_worker_main(void *arg)
 	hd_device_open(w);
 	hd_core_enter(rt);
 	count_one(rt, &th->n_seated);
+	while (!th->all_open && !rt->stopping) {
+		hd_core_leave(rt);
+		hd_event_wait(&w->wake, 0, -1);
+		hd_core_enter(rt);
+	}
+	if (th->all_open) {
+		hd_core_leave(rt);
+		hd_ask_direct_copies(w);
+		hd_core_enter(rt);
+	}
+	count_one(rt, &th->n_asked);
 	hd_core_leave(rt);
 	while (!rt->stopping)
 		if (!hd_worker_turns(w, &rt->stopping))
