@@ -353,6 +353,45 @@ static void early_write_backs_come_last(void **state)
 	end(&m, trace);
 }
 
+/* --- What heddle_check says of them ------------------------------------------------------------------------------- */
+
+/* Changes `field` for a moment: the check must say so, with `word` in its message. */
+#define BREAKS(m, field, value, word)                                    \
+	do {                                                             \
+		__typeof__(field) kept = (field);                        \
+		(field) = (value);                                       \
+		assert_int_equal(heddle_check((m)->rt), HEDDLE_E_STATE); \
+		assert_non_null(strstr(heddle_last_error(), word));      \
+		(field) = kept;                                          \
+		OK(heddle_check((m)->rt));                               \
+	} while (0)
+
+static void check_follows_lanes_and_what_is_remembered(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1};
+	heddle_data *d[3];
+	machine_start(&m);
+	machine_data(&m, 3, d);
+	prefetch(&m, d, 3, 1);
+	struct hd_lane *lane = &m.rt->memories[1].in;
+	struct hd_transfer *tr = lane->first[HD_HINTED];
+	assert_ptr_equal(tr, d[1]->transfers);
+	BREAKS(&m, lane->first[HD_HINTED], tr->lane_next, "linked wrongly");
+	BREAKS(&m, lane->last[HD_HINTED], tr, "tail of a lane");
+	BREAKS(&m, m.rt->memories[1].out.first[HD_EARLY], tr, "does not wait there");
+	BREAKS(&m, tr->lane_next, NULL, "tail of a lane");
+	BREAKS(&m, tr->urgency, HD_EARLY, "wrong list");
+	BREAKS(&m, tr->urgency, HD_AWAITED, "both a prefetch and awaited");
+	BREAKS(&m, tr->evict, 1, "both a prefetch and awaited");
+	BREAKS(&m, tr->moving, 1, "lane");
+	BREAKS(&m, tr->from, 1, "no valid copy");
+	BREAKS(&m, d[1]->n_wanted, 1, "n_wanted");
+	BREAKS(&m, d[1]->replicas[1].wanted, 1, "n_wanted");
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +410,7 @@ int main(void)
 	    cmocka_unit_test(prefetch_of_what_the_program_writes_waits_for_the_release),
 	    cmocka_unit_test(prefetch_of_what_is_unregistered_next_is_forgotten),
 	    cmocka_unit_test(early_write_backs_come_last),
+	    cmocka_unit_test(check_follows_lanes_and_what_is_remembered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
