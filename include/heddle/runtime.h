@@ -50,7 +50,10 @@ struct heddle_config {
 	double noise;      /* virtual time: relative standard deviation of execution times; 0: none */
 	double sched_cost; /* virtual time: us that one scheduling decision takes */
 	int watchdog;      /* seconds without progress before a blocked wait reports what hangs; 0: never */
-	int pipeline;      /* tasks that an accelerator's worker may have at once; 0: as the platform says */
+	/* which copies leave a memory that is full: "next_use", those that the submitted tasks need last, or "lru",
+	 * those that were used longest ago */
+	const char *eviction;
+	int pipeline; /* tasks that an accelerator's worker may have at once; 0: as the platform says */
 	/* The function to which the watchdog gives its report, called in the thread that waits, with on_hang_arg; it
 	 * may call what a kernel may call. NULL, the default: the report is printed to standard error, and the library
 	 * prints nothing else. These two fields have no environment variable: only a program can set them. */

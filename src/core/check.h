@@ -35,6 +35,7 @@ struct hd_checked_data {
 	uint32_t accesses[HD_ACCESS_KINDS]; /* accesses of live tasks */
 	uint32_t queued[HD_ACCESS_KINDS];   /* those of `accesses` that wait in the datum's queue */
 	uint32_t tokens;                    /* accesses that hold its commute token */
+	uint32_t uses;                      /* accesses of tasks whose uses are listed */
 	uint32_t writers;                   /* accesses that are counted as writing it */
 	uint32_t *pins;                     /* per node: pins on its replica; a part of the array in struct hd_check */
 };

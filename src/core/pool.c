@@ -174,6 +174,12 @@ heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size)
 	return bundle;
 }
 
+size_t hd_pool_task_size(const heddle_task *t)
+{
+	return is_large(t->size_class) ? ((const struct slab *)(const void *)t - 1)->task_size
+	                               : (size_t)(t->size_class + 1) * HD_SIZE_STEP;
+}
+
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t)
 {
 	if (is_large(t->size_class))

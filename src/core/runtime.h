@@ -238,6 +238,7 @@ struct heddle_runtime {
 	unsigned *node_worker;     /* owned; per node: a worker whose driver manages the node's memory */
 	size_t n_workers, n_slots, n_nodes, n_classes;
 	int limited;             /* some memory has a capacity */
+	int next_use;            /* some memory has a capacity, and what is needed last is evicted */
 	uint64_t least_capacity; /* bytes: the least of all capacities; 0 if there is none */
 	uint64_t uid;            /* tells runtimes apart in thread-local caches */
 	uint64_t process;        /* what hd_process() returned in the process that started the runtime */

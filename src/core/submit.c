@@ -192,19 +192,20 @@ static void clear(heddle_runtime *rt, heddle_task *t)
 	t->size_class = size_class;
 	t->cancelled = t->waited = 0;
 	t->refs = 1;
-	t->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : 0;
+	t->special = rt->n_nodes == 1 ? HD_TASK_ONE_NODE : rt->next_use ? HD_TASK_USES : 0;
 	t->link.u.ptr = rt; /* see hd_task_runtime */
 }
 
-static size_t task_size(size_t n_accesses, size_t value_bytes)
+static size_t task_size(const heddle_runtime *rt, size_t n_accesses, size_t value_bytes)
 {
-	return sizeof(heddle_task) + n_accesses * sizeof(struct hd_access) + value_bytes;
+	size_t per_access = sizeof(struct hd_access) + (HD_UNLIKELY(rt->next_use) ? sizeof(struct hd_use) : 0);
+	return sizeof(heddle_task) + n_accesses * per_access + value_bytes;
 }
 
 heddle_task *hd_task_make(heddle_runtime *rt, heddle_codelet *codelet, size_t n_accesses)
 {
 	HD_HELD(&rt->lock);
-	heddle_task *t = hd_pool_take(&rt->pool, task_size(n_accesses, 0));
+	heddle_task *t = hd_pool_take(&rt->pool, task_size(rt, n_accesses, 0));
 	if (!t)
 		return NULL;
 	clear(rt, t);
@@ -284,7 +285,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 		return status;
 	struct hd_submitter *s = my_submitter(rt);
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
-	heddle_task *t = s ? take_memory(rt, s, task_size(q.n_data, value_bytes)) : NULL;
+	heddle_task *t = s ? take_memory(rt, s, task_size(rt, q.n_data, value_bytes)) : NULL;
 	if (HD_UNLIKELY(!t))
 		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
 	clear(rt, t);

@@ -76,6 +76,8 @@ enum {
 	HD_TASK_COMMUTES = 1, /* it has COMMUTE accesses: it must take commute tokens before it is ready */
 	HD_TASK_PRIVATE = 2,  /* it has SCRATCH or REDUX accesses: it needs the private copies of its worker */
 	HD_TASK_ONE_NODE = 4, /* the machine has one memory only: there is nothing to copy or to pin */
+	HD_TASK_USES = 16,    /* its memory ends with a struct hd_use per access */
+	HD_TASK_LISTED = 32,  /* these are in the lists of its data */
 	HD_TASK_FITS = 8      /* every memory can hold its data: capacities need no further check */
 };
 
@@ -293,6 +295,8 @@ struct slab *hd_pool_make(struct hd_task_pool *pool, size_t task_size);
 heddle_task *hd_pool_add(struct hd_task_pool *pool, struct slab *slab);
 /* Takes one free task of `task_size` bytes, from a new slab if there is none. NULL when out of memory. */
 heddle_task *hd_pool_take(struct hd_task_pool *pool, size_t task_size);
+/* Bytes of the task's memory; its end is where the uses of its accesses lie (data/uses.c). */
+size_t hd_pool_task_size(const heddle_task *t);
 void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
 /* Calls f for every task in the pool's memory, free ones included: f looks at the state. */
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);

@@ -103,6 +103,8 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	if (t->codelet && !t->perf)
 		hd_task_find_model(rt, t);
 	hd_graph_link(t);
+	if (HD_UNLIKELY(t->special & HD_TASK_USES))
+		hd_uses_enter(t);
 	if (HD_UNLIKELY(t->extra && t->extra->before) && !status)
 		status = wait_for_explicit(rt, t);
 	if (HD_UNLIKELY(rt->recorder != NULL))
@@ -170,6 +172,8 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		t->status = t->cancelled ? HEDDLE_E_CANCELLED : status;
 	if (HD_UNLIKELY(t->status) && is_news(t))
 		note_error(rt, t);
+	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
+		hd_uses_leave(t);
 	hd_graph_release(t, on_ready, rt);
 	if (HD_LIKELY(t->perf != NULL)) {
 		hd_perf_leave(t->perf);

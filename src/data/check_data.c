@@ -312,6 +312,10 @@ static int count_access(struct hd_check *c, const struct hd_access *a)
 	if ((a->flags & HD_ACCESS_WRITES) && !(a->flags & HD_ACCESS_PINNED))
 		return hd_broken("task %llu: it writes datum %u of it, which has no pin", (unsigned long long)t->order,
 		                 a->index);
+	if ((t->special & HD_TASK_LISTED) && (a->flags & HD_ACCESS_PINNED))
+		return hd_broken("task %llu: it has its data, and is listed among those that will need them",
+		                 (unsigned long long)t->order);
+	seen->uses += (t->special & HD_TASK_LISTED) && hd_is_use(a);
 	return a->flags & HD_ACCESS_PINNED ? count_pin(c, a) : 0;
 }
 
@@ -410,9 +414,9 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there", name_of(seen),
 		                 node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
 	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->pins;
-	if ((r->listed != 0) != listed || (r->user_buffer && node != 0))
+	if ((r->place != 0) != listed || (r->user_buffer && node != 0))
 		return hd_broken("%s: its copy on node %u %s", name_of(seen), node,
-		                 listed ? "could be evicted and is in no list" : "cannot be evicted and is in a list");
+		                 listed ? "could be evicted and is in no heap" : "cannot be evicted and is in a heap");
 	return 0;
 }
 
@@ -441,6 +445,24 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 	if (d->n_writers && d->transfers)
 		return hd_broken("%s: it is being written, and transfers of it are under way", name_of(seen));
 	return 0;
+}
+
+/* Checks the list of tasks that will use the datum. */
+static int check_uses(const struct hd_check *c, const struct hd_checked_data *seen)
+{
+	const heddle_data *d = seen->data;
+	struct hd_use *const *link = &d->uses;
+	uint32_t n = 0;
+	for (const struct hd_use *u = *link; u; link = &u->next, u = *link) {
+		const struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(u->access));
+		if (u->prev_next != link || u->access->data != d || !task || !(task->task->special & HD_TASK_LISTED) ||
+		    ++n > seen->uses)
+			return hd_broken("%s: the list of tasks that will use it is wrong", name_of(seen));
+	}
+	return n == seen->uses && (!n || d->uses_end == link)
+	           ? 0
+	           : hd_broken("%s: %u tasks will use it, %u are listed, or the end of the list is wrong",
+	                       name_of(seen), seen->uses, n);
 }
 
 static int check_children(const struct hd_check *c, const struct hd_checked_data *seen)
@@ -487,6 +509,8 @@ int hd_check_data(struct hd_check *c)
 			status = check_replicas(c, &c->data[i]);
 		if (!status)
 			status = check_children(c, &c->data[i]);
+		if (!status)
+			status = check_uses(c, &c->data[i]);
 	}
 	return status;
 }
@@ -498,26 +522,30 @@ static const char *node_name(const struct hd_check *c, size_t node)
 	return c->rt->platform->nodes[node].name;
 }
 
-/* Checks the LRU lists: each replica is in the list that it names, and the links of both directions agree. */
-static int check_lru(const struct hd_check *c, size_t node)
+/* Checks the heap of copies that may leave: each knows its place, none leaves before the one above it, and there is
+ * room for all copies of the node. */
+static int check_heap(const struct hd_check *c, size_t node)
 {
 	const struct hd_memory *m = &c->rt->memories[node];
-	size_t listed = 0, found = 0;
-	for (unsigned list = HD_CLEAN; list < HD_LISTS; list++) {
-		const struct hd_replica *before = NULL;
-		for (const struct hd_replica *r = m->oldest[list]; r; before = r, r = r->newer, found++)
-			if (r->older != before || r->listed != list || r->node != node)
-				return hd_broken("%s: the list of copies that may be evicted is wrong",
-				                 node_name(c, node));
-		if (m->newest[list] != before)
-			return hd_broken("%s: the tail of the copies that may be evicted is not the last",
-			                 node_name(c, node));
+	size_t listed = 0, n_copies = 0;
+	for (size_t i = 0; i < m->n_heap; i++) {
+		const struct hd_leaving *e = &m->heap[i], *above = &m->heap[i ? (i - 1) / 2 : 0];
+		if (e->replica->place != i + 1 || e->replica->node != node || above->rank < e->rank ||
+		    (above->rank == e->rank && above->age > e->age))
+			return hd_broken("%s: the heap of copies that may be evicted is wrong", node_name(c, node));
 	}
-	for (size_t i = 0; i < c->n_data; i++)
-		listed += c->data[i].data->replicas[node].listed != 0;
-	return listed == found ? 0
-	                       : hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node),
-	                                   listed, found);
+	for (size_t i = 0; i < c->n_data; i++) {
+		const struct hd_replica *r = &c->data[i].data->replicas[node];
+		listed += r->place != 0;
+		n_copies += r->ptr && !r->user_buffer;
+	}
+	if (listed != m->n_heap)
+		return hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node), listed,
+		                 m->n_heap);
+	return n_copies == m->n_copies && (!m->capacity || m->max_heap >= n_copies)
+	           ? 0
+	           : hd_broken("%s: it has %zu copies; n_copies says %zu, and the heap has room for %zu",
+	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
 }
 
 static uint64_t bytes_leaving(const heddle_data *d, size_t node)
@@ -559,7 +587,7 @@ int hd_check_memories(struct hd_check *c)
 	for (size_t i = 0; i < c->rt->n_nodes && !status; i++) {
 		status = check_memory(c, i);
 		if (!status)
-			status = check_lru(c, i);
+			status = check_heap(c, i);
 	}
 	return status;
 }

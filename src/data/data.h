@@ -10,22 +10,16 @@
 #include <heddle/data.h>
 #include "core/task.h"
 
-/* The LRU lists of a node: its replicas that could be evicted, from the least to the most recently used. Clean: another
- * replica is valid, or this one is invalid. Dirty: this is the only valid replica, which must be written back before it
- * is freed. */
-enum hd_lru_list { HD_UNLISTED, HD_CLEAN, HD_DIRTY, HD_LISTS };
-
 /* A replica: the copy of a datum on one node. */
 struct hd_replica {
 	void *ptr;     /* NULL: not allocated. In virtual time any value but NULL */
 	uint32_t pins; /* how many tasks (staged or running) and transfers use it */
 	uint16_t node;
 	uint8_t valid;
-	uint8_t incoming;                 /* 1: a transfer under way will make it valid */
-	uint8_t wanted;                   /* 1: a prefetch to it waits until nobody writes the datum */
-	struct hd_replica *newer, *older; /* neighbours in the node's LRU list while not pinned */
-	uint8_t listed;                   /* enum hd_lru_list: the list it is in */
-	uint8_t user_buffer;              /* 1: the program's buffer, which is never freed or evicted */
+	uint8_t incoming;    /* 1: a transfer under way will make it valid */
+	uint8_t wanted;      /* 1: a prefetch to it waits until nobody writes the datum */
+	uint32_t place;      /* 1 + its place in the node's heap of copies that may leave; 0: it is not there */
+	uint8_t user_buffer; /* 1: the program's buffer, which is never freed or evicted */
 };
 
 /* The fields that few data need, kept out of struct heddle_data to make that smaller. */
@@ -65,6 +59,9 @@ struct heddle_data {
 	/* borrows; of a child of a filter: the datum that was partitioned; otherwise NULL */
 	heddle_data *parent;
 	heddle_data *next, **prev_next; /* in the runtime's list of data */
+	/* The tasks that will use it, in the order of submission (uses.c); uses_end: where the next one is linked,
+	 * undefined while there is none. */
+	struct hd_use *uses, **uses_end;
 
 	/* Const after registration. */
 	heddle_runtime *rt;
@@ -88,6 +85,7 @@ struct heddle_data {
 	uint8_t granted_mode, tail_mode;
 	uint8_t token;        /* 1: a task with mode COMMUTE holds it */
 	uint8_t poisoned;     /* 1: the value was not computed, because its task failed */
+	uint8_t is_private;   /* 1: a private copy of another datum (scratch_redux.c) */
 	uint8_t orphan;       /* 1: a private copy that is not used any more; freed after its last transfer */
 	uint16_t n_transfers; /* in flight; at most one per node */
 	/* how many tasks that write it are staged or running; no transfer of it may begin while there are some */
@@ -138,13 +136,25 @@ struct hd_lane {
 	struct hd_transfer *first[HD_LANE_LISTS], *last[HD_LANE_LISTS];
 };
 
+/* A copy that may leave its memory. */
+struct hd_leaving {
+	uint64_t rank; /* the greater leaves first; among equals the one with the lesser age */
+	uint64_t age;  /* when it was last used, by the clock of its memory */
+	struct hd_replica *replica;
+};
+
 /* A memory node. Main memory has no lanes of its own: a transfer that goes there is in the `out` of where it comes
  * from. */
 struct hd_memory {
 	uint64_t capacity, used, peak; /* bytes; capacity 0 = no limit */
 	uint64_t leaving;              /* bytes of the replicas that are being written back to be freed */
-	struct hd_replica *oldest[HD_LISTS], *newest[HD_LISTS]; /* by enum hd_lru_list; HD_UNLISTED is unused */
-	struct hd_task_queue waiting;                           /* picked tasks that found no room */
+	/* Owned; only if there is a limit: a heap of the copies that are not pinned. It has room for all copies of the
+	 * node, since a copy that is unpinned must find a place. */
+	struct hd_leaving *heap;
+	size_t n_heap, max_heap;
+	size_t n_copies;              /* allocated on the node, without the program's buffers */
+	uint64_t clock;               /* counts the copies that were unpinned */
+	struct hd_task_queue waiting; /* picked tasks that found no room */
 	struct hd_lane in, out;
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
@@ -202,18 +212,56 @@ size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts pa
 size_t hd_data_n_parts(const heddle_data *d);
 void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out);
 
-/* memory.c: allocation and eviction. */
+/* memory.c: allocation and pins. */
 /* Allocates and pins the replicas of all data of the task on `node`, and evicts others if the node is full.
  * HEDDLE_PENDING: there is no room now; the task waits, and hd_memory_retry will stage it again. HEDDLE_E_MEMORY. */
 int hd_memory_reserve(heddle_task *t, unsigned node);
-/* Allocates and pins a replica if there is room without evicting anything, for transfers that are only hints. 0,
- * HEDDLE_PENDING: no room, or HEDDLE_E_MEMORY. */
+/* Allocates and pins a replica if there is room or what nobody needs can make room, for transfers that are only hints.
+ * 0, HEDDLE_PENDING: no room, or HEDDLE_E_MEMORY. */
 int hd_memory_try(struct hd_replica *r);
 void hd_memory_free(struct hd_replica *r);
 void hd_replica_pin(struct hd_replica *r);
 void hd_replica_unpin(struct hd_replica *r);
 /* Stages the tasks that wait for room again, on the nodes where something was freed or unpinned since. */
 void hd_memory_retry(heddle_runtime *rt);
+
+/* eviction.c: which copies leave a memory that has a limit. */
+/* Makes room in the heap for one more copy of the node. HEDDLE_E_MEMORY. */
+int hd_evict_reserve(struct hd_memory *m);
+/* The copy may be evicted from now on, because nothing pins it; or may not. */
+void hd_evict_add(struct hd_replica *r);
+void hd_evict_remove(struct hd_replica *r);
+/* To be called when copies of the datum may have become less useful than they were. */
+void hd_evict_sooner(heddle_data *d);
+/* Evicts until `need` more bytes fit. HEDDLE_PENDING: they do not yet, since copies are being written back, or all
+ * others are pinned; HEDDLE_E_MEMORY. */
+int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need);
+/* The same for a copy that is only a hint: drops what nobody needs on the node, and writes nothing back. 0 or
+ * HEDDLE_PENDING. */
+int hd_evict_for_hint(const struct hd_replica *wanted);
+
+/* uses.c: who will use each datum next; for tasks with HD_TASK_USES. */
+/* One access of a task that has not got its data yet, in the list of its datum. */
+struct hd_use {
+	struct hd_use *next, **prev_next; /* prev_next is NULL if it is in no list */
+	struct hd_access *access;         /* borrowed: of the same task */
+	uint16_t place; /* 1 + the node where the task will run, or where its data are prefetched to; 0: not known */
+};
+/* Whether the access is to the datum's own copies: SCRATCH and REDUX have private ones. */
+static inline int hd_is_use(const struct hd_access *a)
+{
+	return !(a->flags & HD_ACCESS_ALIAS) && a->mode != HEDDLE_SCRATCH && a->mode != HEDDLE_REDUX;
+}
+/* The task has entered the graph. */
+void hd_uses_enter(heddle_task *t);
+/* The task, which is listed, has its data or needs none any more. */
+void hd_uses_leave(heddle_task *t);
+/* The task, which is listed, will probably run on the node. */
+void hd_uses_place(heddle_task *t, unsigned node);
+/* When a copy of the datum on `node`, not main memory, will be needed there: the less, the sooner. HD_NEVER: no
+ * submitted task needs it there. */
+#define HD_NEVER ((uint64_t)1 << 62)
+uint64_t hd_next_use(const heddle_data *d, unsigned node);
 
 /* coherency.c */
 /* Brings the data of a task to the node. 0: they are there; HEDDLE_PENDING: the task waits for room or for t->pending

@@ -275,6 +275,7 @@ int hd_data_clone_shape(const heddle_data *d, heddle_data **out)
 		return HEDDLE_E_MEMORY;
 	}
 	copy->id = d->rt->handles.n_made++;
+	copy->is_private = 1;
 	*out = copy;
 	return 0;
 }

@@ -19,49 +19,11 @@ static int limited(const struct hd_memory *m)
 	return m->capacity != 0;
 }
 
-/* --- LRU lists of unpinned replicas: clean ones have another valid copy somewhere --------------------------------- */
-
-static int has_other_copy(const struct hd_replica *r)
-{
-	return hd_replica_data(r)->n_valid > r->valid;
-}
-
-static void list_remove(struct hd_replica *r)
-{
-	if (r->listed == HD_UNLISTED)
-		return;
-	struct hd_memory *m = memory_of(r);
-	if (r->newer)
-		r->newer->older = r->older;
-	else
-		m->newest[r->listed] = r->older;
-	if (r->older)
-		r->older->newer = r->newer;
-	else
-		m->oldest[r->listed] = r->newer;
-	r->newer = r->older = NULL;
-	r->listed = HD_UNLISTED;
-}
-
-static void list_append(struct hd_replica *r)
-{
-	struct hd_memory *m = memory_of(r);
-	enum hd_lru_list list = !r->valid || has_other_copy(r) ? HD_CLEAN : HD_DIRTY;
-	r->listed = (uint8_t)list;
-	r->newer = NULL;
-	r->older = m->newest[list];
-	if (r->older)
-		r->older->newer = r;
-	else
-		m->oldest[list] = r;
-	m->newest[list] = r;
-}
-
 void hd_replica_pin(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (r->pins++ == 0)
-		list_remove(r);
+		hd_evict_remove(r);
 }
 
 static void note_room(struct hd_replica *r)
@@ -79,7 +41,7 @@ void hd_replica_unpin(struct hd_replica *r)
 	if (--r->pins || r->user_buffer || !r->ptr)
 		return;
 	if (limited(memory_of(r))) {
-		list_append(r);
+		hd_evict_add(r);
 		note_room(r);
 	}
 }
@@ -90,6 +52,8 @@ static int allocate(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
 	heddle_runtime *rt = d->rt;
+	if (limited(&rt->memories[r->node]) && hd_evict_reserve(&rt->memories[r->node]))
+		return HEDDLE_E_MEMORY;
 	if (d->extra && d->extra->type)
 		r->ptr = calloc(1, sizeof(void *));
 	else
@@ -102,6 +66,7 @@ static int allocate(struct hd_replica *r)
 	struct hd_memory *m = &rt->memories[r->node];
 	d->n_away = (uint16_t)(d->n_away + (r->node != 0));
 	m->used += d->bytes;
+	m->n_copies++;
 	if (m->used > m->peak)
 		m->peak = m->used;
 	return 0;
@@ -114,7 +79,7 @@ void hd_memory_free(struct hd_replica *r)
 	heddle_runtime *rt = d->rt;
 	if (HD_UNLIKELY(d->transfers != NULL))
 		hd_drop_prefetches_from(r);
-	list_remove(r);
+	hd_evict_remove(r);
 	int object = d->extra && d->extra->type;
 	if (r->ptr && object) {
 		void **cell = r->ptr;
@@ -124,8 +89,10 @@ void hd_memory_free(struct hd_replica *r)
 	} else if (r->ptr && !r->user_buffer) {
 		rt->engine->free(rt, r->node, r->ptr, hd_data_dense_size(d));
 	}
-	if (r->ptr && !r->user_buffer)
+	if (r->ptr && !r->user_buffer) {
 		rt->memories[r->node].used -= d->bytes;
+		rt->memories[r->node].n_copies--;
+	}
 	note_room(r);
 	if (r->ptr && r->node != 0)
 		d->n_away--;
@@ -134,55 +101,10 @@ void hd_memory_free(struct hd_replica *r)
 	r->user_buffer = 0;
 }
 
-/* --- Eviction ----------------------------------------------------------------------------------------------------- */
-
-/* Frees clean replicas, oldest first, until `need` more bytes fit or no clean ones are left. */
-static void drop_clean(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
-{
-	while (m->used + need > m->capacity && m->oldest[HD_CLEAN]) {
-		struct hd_replica *r = m->oldest[HD_CLEAN];
-		/* the other copy has been freed meanwhile, so this one is dirty now */
-		if (r->valid && !has_other_copy(r)) {
-			list_remove(r);
-			list_append(r);
-			continue;
-		}
-		hd_memory_free(r);
-		rt->outcome.stats.evictions++;
-	}
-}
-
-/* Begins to write dirty replicas back, oldest first, until `need` more bytes will fit when all write-backs have
- * ended. */
-static int write_dirty_back(heddle_runtime *rt, struct hd_memory *m, uint64_t need)
-{
-	while (m->used + need > m->capacity + m->leaving && m->oldest[HD_DIRTY]) {
-		struct hd_replica *r = m->oldest[HD_DIRTY];
-		/* it has been written back meanwhile, or a task that is about to run overwrites the value */
-		if (has_other_copy(r) || hd_replica_data(r)->n_writers) {
-			hd_memory_free(r);
-			continue;
-		}
-		int status = hd_write_back(r, HD_AWAITED);
-		if (status)
-			return status;
-		rt->outcome.stats.evictions++;
-	}
-	return 0;
-}
-
 static int make_room(heddle_runtime *rt, unsigned node, uint64_t need)
 {
-	struct hd_memory *m = &rt->memories[node];
-	if (!limited(m) || m->used + need <= m->capacity)
-		return 0;
-	drop_clean(rt, m, need);
-	while (m->used + need > m->capacity && hd_drop_last_prefetch(rt, node))
-		continue;
-	int status = write_dirty_back(rt, m, need);
-	if (status)
-		return status;
-	return m->used + need <= m->capacity ? 0 : HEDDLE_PENDING;
+	const struct hd_memory *m = &rt->memories[node];
+	return !limited(m) || m->used + need <= m->capacity ? 0 : hd_evict(rt, node, need);
 }
 
 /* --- A task's data ------------------------------------------------------------------------------------------------ */
@@ -227,8 +149,13 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	}
 	if (HD_UNLIKELY(status)) {
 		unpin_all(t, node);
-		if (status == HEDDLE_PENDING)
+		if (status == HEDDLE_PENDING) {
 			hd_queue_push(&rt->memories[node].waiting, t);
+			if (t->special & HD_TASK_LISTED)
+				hd_uses_place(t, node);
+		}
+	} else if (HD_UNLIKELY(t->special & HD_TASK_LISTED)) {
+		hd_uses_leave(t);
 	}
 	return status;
 }
@@ -238,7 +165,8 @@ int hd_memory_try(struct hd_replica *r)
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	struct hd_memory *m = memory_of(r);
 	if (!r->ptr) {
-		if (limited(m) && m->used + hd_replica_data(r)->bytes > m->capacity)
+		/* those that wait for room come first */
+		if (limited(m) && (m->waiting.first || hd_evict_for_hint(r)))
 			return HEDDLE_PENDING;
 		int status = allocate(r);
 		if (status)

@@ -70,6 +70,8 @@ static const struct row rows[] = {
         "virtual time: duration of one scheduling decision"),
     ROW(watchdog, "WATCHDOG", INT, "0", "s", 0, 1e6, "0 (never) to 1000000",
         "a wait without progress for so long writes to standard error which tasks wait for what"),
+    ROW(eviction, "EVICTION", TEXT, "next_use", "", 0, 0, "next_use, lru",
+        "which copies leave a full memory: those needed last, or those used longest ago"),
     ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) to 1000",
         "tasks in flight per accelerator"),
 };

@@ -22,8 +22,11 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	if (status)
 		return status;
 	rt->config = config ? *config : defaults;
+	const char *rule = rt->config.eviction;
+	if (rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
+		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
 	const char **texts[] = {&rt->config.sched, &rt->config.sched_options, &rt->config.platform,
-	                        &rt->config.model_dir};
+	                        &rt->config.model_dir, &rt->config.eviction};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		if (status)
 			*texts[i] = NULL;
@@ -39,6 +42,7 @@ static void free_config(struct heddle_config *c)
 	free((char *)(uintptr_t)c->sched_options);
 	free((char *)(uintptr_t)c->platform);
 	free((char *)(uintptr_t)c->model_dir);
+	free((char *)(uintptr_t)c->eviction);
 }
 
 /* --- The machine -------------------------------------------------------------------------------------------------- */
@@ -143,6 +147,7 @@ static int lay_out(heddle_runtime *rt)
 			rt->least_capacity = capacity;
 		rt->limited |= capacity != 0;
 	}
+	rt->next_use = rt->limited && !(rt->config.eviction && strcmp(rt->config.eviction, "lru") == 0);
 	return hd_hops_open(&rt->hops, rt->platform);
 }
 
@@ -207,6 +212,8 @@ static void free_runtime(heddle_runtime *rt)
 	hd_hops_close(&rt->hops);
 	free(rt->workers);
 	free(rt->slots);
+	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
+		free(rt->memories[i].heap);
 	free(rt->memories);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);

@@ -303,7 +303,7 @@ static void copies_are_counted(void **state)
 	BREAKS(&s, home->pins, kept + 1, "pins");
 	BREAKS(&s, home->ptr, NULL, "memory");
 	BREAKS(&s, home->incoming, 1, "incoming");
-	BREAKS(&s, home->listed, 1, "list");
+	BREAKS(&s, home->place, 1, "heap");
 	BREAKS(&s, s.child->parent, NULL, "child");
 	BREAKS(&s, s.split->extra->n_children, 0, "children");
 	end_scene(&s);
@@ -319,7 +319,7 @@ static void memories_are_added_up(void **state)
 	BREAKS(&s, m->used, kept + 1, "used");
 	BREAKS(&s, m->leaving, kept + 1, "leaving");
 	BREAKS(&s, m->retry, 1, "tried again");
-	BREAKS(&s, m->oldest[1], &s.held->replicas[0], "evicted");
+	BREAKS(&s, m->n_copies, kept + 1, "n_copies");
 	end_scene(&s);
 }
 
@@ -377,10 +377,11 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, m->used, kept + 8, "used");
 	BREAKS(&s, m->used, m->capacity + 1, "used");
 	BREAKS(&s, m->capacity, 8, "capacity");
-	BREAKS(&s, m->newest[2], NULL, "tail");
-	BREAKS(&s, m->oldest[2], NULL, "tail");
-	BREAKS(&s, away->listed, 1, "evicted");
-	BREAKS(&s, away->listed, 0, "evicted");
+	BREAKS(&s, m->n_heap, 0, "listed");
+	BREAKS(&s, m->max_heap, 0, "room");
+	BREAKS(&s, m->heap[0].replica, &d->replicas[0], "heap");
+	BREAKS(&s, away->place, 2, "heap");
+	BREAKS(&s, away->place, 0, "heap");
 	BREAKS(&s, away->valid, 0, "n_valid");
 	BREAKS(&s, d->n_away, 0, "n_away");
 	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_scratch(d)));

@@ -17,12 +17,13 @@ enum { UNIT = 10000, LATENCY = 5, HOP = LATENCY + 10 };
 struct machine {
 	/* What the test asks for. */
 	unsigned cpus, gpus, workers_per_gpu;
-	unsigned pipeline;   /* of the GPUs' workers; 0: 1 */
-	uint64_t units;      /* that fit into the memory of a GPU; 0: no limit */
-	const char *sched;   /* NULL: eager */
-	const char *links;   /* more of them, as in its file; NULL: none */
-	const char *kernels; /* kernel times of the platform, as in its file; NULL: none */
-	const char *options; /* of the policy */
+	unsigned pipeline;    /* of the GPUs' workers; 0: 1 */
+	uint64_t units;       /* that fit into the memory of a GPU; 0: no limit */
+	const char *sched;    /* NULL: eager */
+	const char *links;    /* more of them, as in its file; NULL: none */
+	const char *kernels;  /* kernel times of the platform, as in its file; NULL: none */
+	const char *options;  /* of the policy */
+	const char *eviction; /* NULL: as the settings say */
 	/* What it gets. */
 	heddle_runtime *rt;
 	heddle_codelet *work; /* a task of it lasts as long as its first value says: LASTS */
@@ -93,6 +94,8 @@ static inline void machine_start(struct machine *m)
 	config.trace = 1;
 	config.noise = config.sched_cost = 0;
 	config.pipeline = 0;
+	if (m->eviction)
+		config.eviction = m->eviction;
 	struct heddle_platform *platform = machine_platform(m);
 	OK(heddle_start_on(&config, platform, 1, &m->rt));
 	heddle_platform_free(platform);

@@ -1,0 +1,353 @@
+/* Bytes moved when accelerators have little memory: what is evicted by next use against the least recently used, and
+ * against a lower bound. In virtual time, with tiles of 960 x 960 in single precision.
+ *
+ * eviction PLATFORM cholesky|gemm|random TILES [POLICY,...] [each]
+ *
+ * The memories of all accelerators together hold 1/2, 1/4 and 1/8 of the data, or with `each` every single one of them.
+ * One line of CSV for each policy, share and rule, in tiles of 960 x 960: see print_head.
+ *
+ * The bound is that of the schedule that ran. For each memory, the tasks of its workers are taken in the order in
+ * which they began; each must have its data there when it runs, and a copy is void when a task elsewhere has written
+ * the datum since. Belady's rule, to drop what is used last, then gives the fewest tiles that must come in. What is
+ * written back is not in the bound, nor is the second half of a copy that goes through main memory. The column
+ * compulsory has the same without limit of memory.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <heddle.h>
+#include <heddle/graph.h>
+#include <heddle/platform.h>
+
+enum { TILE = 960 };
+static const uint64_t TILE_BYTES = (uint64_t)TILE * TILE * sizeof(float);
+
+static void good(int status)
+{
+	if (status >= 0)
+		return;
+	fprintf(stderr, "%s\n", heddle_last_error());
+	exit(1);
+}
+
+static void *grown(void *p, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return p;
+	p = realloc(p, (n ? 2 * n : 1) * size);
+	if (!p)
+		exit(1);
+	return p;
+}
+
+/* --- Graphs ------------------------------------------------------------------------------------------------------- */
+
+enum type { POTRF, TRSM, SYRK, GEMM, N_TYPES };
+static const char *const type_names[] = {"spotrf", "strsm", "ssyrk", "sgemm"};
+static const double type_flops[] = {1.0 / 3, 1, 1, 2};
+
+static void add_task(struct heddle_graph *g, enum type type, int priority)
+{
+	g->tasks = grown(g->tasks, g->n_tasks, sizeof *g->tasks);
+	g->tasks[g->n_tasks++] = (struct heddle_graph_task){.type = type,
+	                                                    .priority = priority,
+	                                                    .flops = type_flops[type] * TILE * TILE * TILE,
+	                                                    .first_access = g->n_accesses};
+}
+
+static void add_access(struct heddle_graph *g, size_t datum, unsigned mode)
+{
+	g->accesses = grown(g->accesses, g->n_accesses, sizeof *g->accesses);
+	g->accesses[g->n_accesses++] = (struct heddle_graph_access){(uint32_t)datum, mode};
+	g->tasks[g->n_tasks - 1].n_accesses++;
+	for (; g->n_data <= datum; g->n_data++) {
+		g->data = grown(g->data, g->n_data, sizeof *g->data);
+		g->data[g->n_data].bytes = TILE_BYTES;
+	}
+}
+
+static size_t lower(size_t i, size_t j)
+{
+	return i * (i + 1) / 2 + j;
+}
+
+/* With the priorities of heddle_dense_potrf_submit. */
+static void cholesky(struct heddle_graph *g, size_t t)
+{
+	for (size_t k = 0; k < t; k++) {
+		int n2 = (int)(2 * t - 2 * k);
+		add_task(g, POTRF, n2);
+		add_access(g, lower(k, k), HEDDLE_RW);
+		for (size_t m = k + 1; m < t; m++) {
+			add_task(g, TRSM, n2 - (int)(m - k));
+			add_access(g, lower(k, k), HEDDLE_R);
+			add_access(g, lower(m, k), HEDDLE_RW);
+		}
+		for (size_t m = k + 1; m < t; m++) {
+			add_task(g, SYRK, n2 - 2 * (int)(m - k));
+			add_access(g, lower(m, k), HEDDLE_R);
+			add_access(g, lower(m, m), HEDDLE_RW);
+			for (size_t n = k + 1; n < m; n++) {
+				add_task(g, GEMM, n2 - (int)(m - k) - (int)(n - k));
+				add_access(g, lower(m, k), HEDDLE_R);
+				add_access(g, lower(n, k), HEDDLE_R);
+				add_access(g, lower(m, n), HEDDLE_RW);
+			}
+		}
+	}
+}
+
+/* C += A B, the loop over k innermost. */
+static void gemm(struct heddle_graph *g, size_t t)
+{
+	for (size_t i = 0; i < t; i++)
+		for (size_t j = 0; j < t; j++)
+			for (size_t k = 0; k < t; k++) {
+				add_task(g, GEMM, 0);
+				add_access(g, i * t + k, HEDDLE_R);
+				add_access(g, t * t + k * t + j, HEDDLE_R);
+				add_access(g, 2 * t * t + i * t + j, HEDDLE_RW);
+			}
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return *state >> 33;
+}
+
+/* t^3 / 3 tasks, each of which reads two data and changes a third, of t^2 in all. */
+static void random_graph(struct heddle_graph *g, size_t t)
+{
+	uint64_t state = 42;
+	for (size_t i = 0; i < t * t * t / 3; i++) {
+		size_t d[3];
+		add_task(g, GEMM, 0);
+		for (int k = 0; k < 3; k++) {
+			do
+				d[k] = next_random(&state) % (t * t);
+			while ((k > 0 && d[k] == d[0]) || (k > 1 && d[k] == d[1]));
+			add_access(g, d[k], k < 2 ? HEDDLE_R : HEDDLE_RW);
+		}
+	}
+}
+
+static struct heddle_graph *make_graph(const char *kind, size_t tiles)
+{
+	struct heddle_graph *g = calloc(1, sizeof *g);
+	g->name = strdup(kind);
+	g->types = calloc(N_TYPES, sizeof *g->types);
+	for (g->n_types = 0; g->n_types < N_TYPES; g->n_types++)
+		g->types[g->n_types].name = strdup(type_names[g->n_types]);
+	if (strcmp(kind, "cholesky") == 0)
+		cholesky(g, tiles);
+	else if (strcmp(kind, "gemm") == 0)
+		gemm(g, tiles);
+	else
+		random_graph(g, tiles);
+	good(heddle_graph_check(g));
+	return g;
+}
+
+/* --- The bound ---------------------------------------------------------------------------------------------------- */
+
+/* One access of a task that ran on the node. */
+struct step {
+	uint32_t datum;
+	uint32_t task;  /* its place in the trace */
+	uint32_t epoch; /* how many tasks elsewhere had written the datum before */
+	int reads;
+	size_t next; /* the next step with the same datum and epoch; SIZE_MAX: none */
+};
+
+struct replay {
+	const struct heddle_graph *graph;
+	struct step *steps;
+	size_t n_steps;
+	/* per datum: 1 + the epoch of the copy that is there, 0: none; and the next step that needs it */
+	uint32_t *held;
+	size_t *use;
+	uint32_t *list; /* the data that are there */
+	size_t n_list;
+};
+
+/* The accesses of the tasks that ran on the node, in the order in which they began. */
+static void collect_steps(struct replay *r, const struct heddle_trace *trace, unsigned node)
+{
+	uint32_t *epoch = calloc(r->graph->n_data, sizeof *epoch);
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_graph_task *t = &r->graph->tasks[trace->tasks[i].id];
+		int here = trace->platform->workers[trace->tasks[i].worker].node == node;
+		for (size_t k = 0; k < t->n_accesses; k++) {
+			const struct heddle_graph_access *a = &r->graph->accesses[t->first_access + k];
+			if (here) {
+				r->steps = grown(r->steps, r->n_steps, sizeof *r->steps);
+				r->steps[r->n_steps++] =
+				    (struct step){a->data, (uint32_t)i, epoch[a->data], a->mode != HEDDLE_W, 0};
+			} else if (a->mode != HEDDLE_R) {
+				epoch[a->data]++;
+			}
+		}
+	}
+	free(epoch);
+}
+
+static void link_steps(struct replay *r)
+{
+	size_t *last = malloc(r->graph->n_data * sizeof *last);
+	for (size_t i = 0; i < r->graph->n_data; i++)
+		last[i] = SIZE_MAX;
+	for (size_t i = r->n_steps; i-- > 0;) {
+		struct step *s = &r->steps[i];
+		size_t l = last[s->datum];
+		s->next = l != SIZE_MAX && r->steps[l].epoch == s->epoch ? l : SIZE_MAX;
+		last[s->datum] = i;
+	}
+	free(last);
+}
+
+/* Drops the copy that is needed last, but none that steps first to end - 1, those of the running task, use. */
+static void drop_one(struct replay *r, size_t first, size_t end)
+{
+	size_t worst = 0, latest = 0;
+	for (size_t k = 0; k < r->n_list; k++) {
+		int own = 0;
+		for (size_t s = first; s < end; s++)
+			own |= r->steps[s].datum == r->list[k];
+		if (!own && r->use[r->list[k]] >= latest) {
+			latest = r->use[r->list[k]];
+			worst = k;
+		}
+	}
+	r->held[r->list[worst]] = 0;
+	r->list[worst] = r->list[--r->n_list];
+}
+
+/* Runs the task of the steps first to end - 1. Returns the bytes that must come. */
+static uint64_t replay_task(struct replay *r, size_t first, size_t end)
+{
+	uint64_t bytes = 0;
+	for (size_t k = first; k < end; k++) {
+		const struct step *s = &r->steps[k];
+		if (r->held[s->datum] != s->epoch + 1 && s->reads)
+			bytes += r->graph->data[s->datum].bytes;
+		if (!r->held[s->datum])
+			r->list[r->n_list++] = s->datum;
+		r->held[s->datum] = s->epoch + 1;
+		r->use[s->datum] = s->next;
+	}
+	return bytes;
+}
+
+/* Bytes that must come to a node with room for `room` data. */
+static uint64_t loads(const struct heddle_graph *g, const struct heddle_trace *trace, unsigned node, size_t room)
+{
+	struct replay r = {.graph = g,
+	                   .held = calloc(g->n_data, sizeof(uint32_t)),
+	                   .use = calloc(g->n_data, sizeof(size_t)),
+	                   .list = calloc(g->n_data, sizeof(uint32_t))};
+	collect_steps(&r, trace, node);
+	link_steps(&r);
+	for (uint32_t d = 0; node == 0 && d < g->n_data; d++) { /* everything begins in main memory */
+		r.held[d] = 1;
+		r.list[r.n_list++] = d;
+	}
+	uint64_t bytes = 0;
+	for (size_t i = 0, end; i < r.n_steps; i = end) {
+		for (end = i; end < r.n_steps && r.steps[end].task == r.steps[i].task;)
+			end++;
+		bytes += replay_task(&r, i, end);
+		while (r.n_list > room)
+			drop_one(&r, i, end);
+	}
+	free(r.steps);
+	free(r.held);
+	free(r.use);
+	free(r.list);
+	return bytes;
+}
+
+static uint64_t bound(const struct heddle_graph *g, const struct heddle_trace *trace, size_t room)
+{
+	uint64_t bytes = 0;
+	for (unsigned node = 0; node < trace->platform->n_nodes; node++)
+		bytes += loads(g, trace, node, node && room ? room : SIZE_MAX);
+	return bytes;
+}
+
+/* --- Runs --------------------------------------------------------------------------------------------------------- */
+
+struct bench {
+	const struct heddle_graph *graph;
+	struct heddle_platform *platform;
+	int each;         /* the shares are those of every accelerator */
+	double unlimited; /* us: the makespan of the policy without limit */
+};
+
+static void print_head(void)
+{
+	printf("graph,policy,share,rule,moved,bound,compulsory,evictions,makespan (us),makespan / without limit\n");
+}
+
+/* How many data the memory of an accelerator is to hold; 0: no limit. */
+static size_t room_of(const struct bench *b, double share)
+{
+	enum { TWO_TASKS = 6 }; /* what two tasks need: the one that runs, and the one that comes next */
+	double parts = b->each ? 1 : (double)(b->platform->n_nodes - 1);
+	size_t room = (size_t)(share * (double)b->graph->n_data / parts);
+	return share > 0 && room < TWO_TASKS ? TWO_TASKS : room;
+}
+
+static double run(const struct bench *b, const char *policy, const char *rule, double share)
+{
+	struct heddle_config config;
+	heddle_runtime *rt;
+	struct heddle_stats stats;
+	struct heddle_trace *trace;
+	size_t room = room_of(b, share);
+	good(heddle_config_init(&config));
+	config.sched = policy;
+	config.eviction = rule;
+	config.trace = 1;
+	for (unsigned i = 1; i < b->platform->n_nodes; i++)
+		b->platform->nodes[i].capacity = room * TILE_BYTES;
+	good(heddle_start_on(&config, b->platform, 1, &rt));
+	good(heddle_graph_submit(b->graph, rt));
+	good(heddle_runtime_stats(rt, &stats));
+	good(heddle_trace_take(rt, &trace));
+	double makespan = stats.makespan;
+	printf("%s,%s,%g,%s,%llu,%llu,%llu,%llu,%.0f,%.3f\n", b->graph->name, policy, share, rule,
+	       (unsigned long long)(stats.bytes_moved / TILE_BYTES),
+	       (unsigned long long)(bound(b->graph, trace, room) / TILE_BYTES),
+	       (unsigned long long)(bound(b->graph, trace, 0) / TILE_BYTES), (unsigned long long)stats.evictions,
+	       makespan, share > 0 ? makespan / b->unlimited : 1.0);
+	fflush(stdout);
+	heddle_trace_free(trace);
+	good(heddle_stop(rt));
+	return makespan;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4) {
+		fprintf(stderr, "arguments: PLATFORM cholesky|gemm|random TILES [POLICY,...] [each]\n");
+		return 2;
+	}
+	struct bench b = {.each = argc > 5 && strcmp(argv[5], "each") == 0};
+	good(heddle_platform_load(argv[1], &b.platform));
+	struct heddle_graph *g = make_graph(argv[2], (size_t)atoi(argv[3]));
+	b.graph = g;
+	char *policies = strdup(argc > 4 ? argv[4] : "dmdas,dmdar,dmda,prio,lws,multiprio,autoheteroprio");
+	print_head();
+	for (const char *p = strtok(policies, ","); p; p = strtok(NULL, ",")) {
+		b.unlimited = run(&b, p, "lru", 0);
+		for (double share = 0.5; share > 0.1; share /= 2) {
+			run(&b, p, "lru", share);
+			run(&b, p, "next_use", share);
+		}
+	}
+	free(policies);
+	heddle_graph_free(g);
+	heddle_platform_free(b.platform);
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* Who will use each datum next: the tasks in the graph that name it and have not got their data yet, in the order of
+ * submission. Kept only if some memory has a limit and what is needed last is evicted: then the memory of each task
+ * ends with a struct hd_use per access.
+ *
+ * A task leaves the lists when its data are pinned on the node where it will run, or when it ends without having run.
+ * Controls are not listed: what the program acquires or unregisters is needed in main memory, where nothing is evicted.
+ */
+#include "core/runtime.h"
+
+static struct hd_use *uses_of(heddle_task *t)
+{
+	return (struct hd_use *)(void *)((char *)t + hd_pool_task_size(t)) - t->n_accesses;
+}
+
+static void append(heddle_data *d, struct hd_use *u)
+{
+	if (!d->uses)
+		d->uses_end = &d->uses;
+	u->next = NULL;
+	u->prev_next = d->uses_end;
+	*d->uses_end = u;
+	d->uses_end = &u->next;
+}
+
+static void unlink_use(heddle_data *d, const struct hd_use *u)
+{
+	*u->prev_next = u->next;
+	if (u->next)
+		u->next->prev_next = u->prev_next;
+	else
+		d->uses_end = u->prev_next;
+}
+
+void hd_uses_enter(heddle_task *t)
+{
+	const heddle_runtime *rt = hd_task_runtime(t);
+	HD_HELD(&rt->lock);
+	struct hd_use *u = uses_of(t);
+	uint16_t place = t->only_worker ? (uint16_t)(rt->workers[t->only_worker - 1].node + 1) : 0;
+	t->special |= HD_TASK_LISTED;
+	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
+		*u = (struct hd_use){.access = &t->accesses[i], .place = place};
+		if (hd_is_use(u->access))
+			append(u->access->data, u);
+	}
+}
+
+void hd_uses_leave(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	struct hd_use *u = uses_of(t);
+	t->special &= (uint8_t)~HD_TASK_LISTED;
+	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
+		if (!u->prev_next)
+			continue;
+		unlink_use(u->access->data, u);
+		hd_evict_sooner(u->access->data);
+	}
+}
+
+void hd_uses_place(heddle_task *t, unsigned node)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	struct hd_use *u = uses_of(t);
+	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
+		if (u->place == node + 1)
+			continue;
+		u->place = (uint16_t)(node + 1);
+		if (u->prev_next)
+			hd_evict_sooner(u->access->data);
+	}
+}
+
+/* When the task will run, as far as can be said: the less, the sooner. Tasks that are ready come before those that wait
+ * for others, then the more urgent, then those submitted earlier. This predicts policies that heed no priorities as
+ * well as any other guess that was tried: programs give priorities to what soon lets others run. */
+static uint64_t turn(const heddle_task *t)
+{
+	/* Bits from the top: one for what waits, 32 for the priority, 28 for the order of submission, which begins anew
+	 * now and then; the window is far smaller. */
+	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes */
+	uint64_t waits = atomic_load_explicit(&t->state, memory_order_relaxed) < HD_READY;
+	uint64_t priority = (uint64_t)((int64_t)INT32_MAX - t->priority);
+	return waits << 60 | priority << 28 | (t->order & ((1 << 28) - 1));
+}
+
+/* Whether the task will run on another node: the policy has said so, or no worker of this one can run it. */
+static int is_elsewhere(const struct hd_use *u, const heddle_task *t, unsigned node)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	return u->place ? u->place != node + 1 : !t->codelet->class_ok[rt->workers[rt->node_worker[node]].class_id];
+}
+
+/* How many accelerators but this one have a valid copy. */
+static unsigned count_rivals(const heddle_data *d, unsigned node)
+{
+	return (unsigned)(d->n_valid - d->replicas[0].valid - d->replicas[node].valid);
+}
+
+uint64_t hd_next_use(const heddle_data *d, unsigned node)
+{
+	HD_HELD(&d->rt->lock);
+	enum { MOST_LOOKED_AT = 32 }; /* so that a datum with thousands of readers costs little */
+	unsigned n = 0, rivals = count_rivals(d, node);
+	for (const struct hd_use *u = d->uses; u; u = u->next) {
+		const heddle_task *t = hd_access_task(u->access);
+		int elsewhere = is_elsewhere(u, t, node), writes = hd_mode_writes(u->access->mode);
+		/* The value is replaced without this copy. */
+		if (u->access->mode == HEDDLE_W || (elsewhere && writes))
+			return HD_NEVER;
+		/* A reader whose place is not known will probably run where a copy is; so each of several copies serves
+		 * its share of the readers. */
+		int for_rival = !elsewhere && !u->place && !writes && rivals;
+		rivals -= (unsigned)for_rival;
+		if ((!elsewhere && !for_rival) || ++n == MOST_LOOKED_AT)
+			return turn(t);
+	}
+	return HD_NEVER;
+}

@@ -1,0 +1,247 @@
+/* Which copies leave a full memory: those that the submitted tasks need last. In virtual time, where it is known what
+ * is on the accelerator when. All tasks of a sequence are submitted before the first of them begins. */
+#include "core/runtime.h"
+#include "virtual_machine.h"
+
+static int is_there(const heddle_data *d)
+{
+	return heddle_data_valid_on(d, 1);
+}
+
+static void start_full(struct machine *m, size_t n, heddle_data **d)
+{
+	machine_start(m);
+	machine_data(m, n, d);
+}
+
+static void end(struct machine *m, uint64_t transfers, uint64_t evictions)
+{
+	OK(heddle_wait_all(m->rt));
+	OK(heddle_check(m->rt));
+	assert_int_equal(machine_stats(m).transfers, transfers);
+	assert_int_equal(machine_stats(m).evictions, evictions);
+	OK(heddle_stop(m->rt));
+}
+
+/* --- By next use -------------------------------------------------------------------------------------------------- */
+
+/* Room for two. When 2 comes, 0 was used longest ago, but it is 1 that no task needs any more. */
+static void submit_where_the_oldest_is_needed(const struct machine *m, heddle_data *const *d)
+{
+	WORK(m, 10, heddle_r(d[0]));
+	WORK(m, 10, heddle_r(d[1]));
+	WORK(m, 10, heddle_r(d[2]));
+	WORK(m, 10, heddle_r(d[0]));
+}
+
+static void copy_that_nobody_needs_leaves_first(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	submit_where_the_oldest_is_needed(&m, d);
+	OK(heddle_wait_all(m.rt));
+	assert_true(is_there(d[0]) && !is_there(d[1]) && is_there(d[2]));
+	end(&m, 3, 1);
+}
+
+static void least_recently_used_copy_leaves_if_the_program_says_so(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .eviction = "lru"};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	submit_where_the_oldest_is_needed(&m, d);
+	end(&m, 4, 2);
+}
+
+/* Both copies are needed again, 1 later than 0. */
+static void copy_that_is_needed_last_leaves(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 10, heddle_r(d[0]));
+	WORK(&m, 10, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[2]));
+	WORK(&m, 10, heddle_r(d[0]));
+	WORK(&m, 10, heddle_r(d[1]));
+	end(&m, 4, 2); /* 0 and 2, of which nobody needs one any more, stay until 1 comes back */
+}
+
+/* 1 is needed later than 0, but by the more urgent task. */
+static void more_urgent_task_is_expected_to_come_first(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "prio"};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 10, heddle_r(d[0]), heddle_r(d[1]), heddle_priority(9));
+	WORK(&m, 10, heddle_r(d[2]), heddle_priority(8));
+	WORK(&m, 10, heddle_r(d[0]), heddle_priority(1));
+	WORK(&m, 10, heddle_r(d[1]), heddle_priority(2));
+	end(&m, 4, 2);
+}
+
+/* The task that needs 0 waits for the one before it, which is submitted earlier than the one that needs 1. */
+static void task_that_is_ready_is_expected_before_one_that_waits(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .units = 2};
+	heddle_data *d[4];
+	start_full(&m, 4, d);
+	WORK(&m, 500, heddle_rw(d[3]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[0]), heddle_r(d[1]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[3]), heddle_r(d[0]), heddle_on(1)); /* at 500 */
+	WORK(&m, 10, heddle_r(d[2]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(1));
+	end(&m, 5, 3); /* 0 leaves for 2, and comes back with 3 */
+}
+
+/* --- What costs less ---------------------------------------------------------------------------------------------- */
+
+/* The value of 0 is nowhere else, and 0 is needed last. To write it back would cost a copy more. */
+static void copy_with_another_elsewhere_leaves_before_one_that_is_needed_later(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 10, heddle_w(d[0]));
+	WORK(&m, 10, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[2]));
+	WORK(&m, 10, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[0]));
+	OK(heddle_wait_all(m.rt));
+	assert_true(is_there(d[0]) && !heddle_data_valid_on(d[0], 0));
+	end(&m, 3, 2);
+}
+
+/* The value of 0 is nowhere else, but no task needs it: the copy that is needed stays. */
+static void copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 10, heddle_w(d[0]));
+	WORK(&m, 10, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[2]));
+	WORK(&m, 10, heddle_r(d[1]));
+	OK(heddle_wait_all(m.rt));
+	assert_true(heddle_data_valid_on(d[0], 0) && !is_there(d[0]) && is_there(d[1]));
+	end(&m, 3, 1);
+}
+
+/* --- Needed elsewhere --------------------------------------------------------------------------------------------- */
+
+/* 0 is needed before 1, but by the other accelerator. */
+static void copy_that_is_needed_elsewhere_leaves_first(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 2, .units = 2};
+	heddle_data *d[4];
+	start_full(&m, 4, d);
+	WORK(&m, 200, heddle_r(d[3]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[0]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[0]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[2]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(0));
+	OK(heddle_wait_all(m.rt));
+	assert_true(!is_there(d[0]) && is_there(d[1]) && is_there(d[2]));
+	end(&m, 5, 1);
+}
+
+/* --- Prefetches --------------------------------------------------------------------------------------------------- */
+
+/* The accelerator has 0 and 1, works with 1 until 100, and is to read 2 then. Nobody needs 0 any more. */
+static void prefetch_drops_what_nobody_needs(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 10, heddle_r(d[0]), heddle_r(d[1]));
+	OK(heddle_wait_all(m.rt));
+	struct heddle_trace *trace = machine_trace(&m);
+	heddle_trace_free(trace);
+	WORK(&m, 100, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[2]));
+	trace = machine_trace(&m);
+	assert_int_equal(trace->n_tasks, 2);
+	assert_true(trace->tasks[1].start == trace->tasks[0].end); /* 2 was there already */
+	heddle_trace_free(trace);
+	assert_int_equal(machine_stats(&m).prefetches, 3);
+	end(&m, 3, 1);
+}
+
+/* The same, but 0 is needed later: 2 must wait until its task has been picked. */
+static void prefetch_drops_nothing_that_is_needed(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 2, .sched = "dmda"};
+	heddle_data *d[3];
+	start_full(&m, 3, d);
+	WORK(&m, 10, heddle_r(d[0]), heddle_r(d[1]));
+	OK(heddle_wait_all(m.rt));
+	struct heddle_trace *trace = machine_trace(&m);
+	heddle_trace_free(trace);
+	WORK(&m, 100, heddle_r(d[1]));
+	WORK(&m, 10, heddle_r(d[2]));
+	WORK(&m, 10, heddle_r(d[0]));
+	trace = machine_trace(&m);
+	assert_int_equal(trace->n_tasks, 3);
+	assert_true(trace->tasks[1].start == trace->tasks[0].end + HOP); /* 1 leaves */
+	assert_true(trace->tasks[2].start == trace->tasks[1].end);       /* 0 was there all the time */
+	heddle_trace_free(trace);
+	assert_int_equal(machine_stats(&m).prefetches, 2);
+	end(&m, 3, 1);
+}
+
+/* What a prefetch has brought stays until its task has used it, although it was never used before. */
+static void prefetched_copy_stays_until_its_task(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 3, .sched = "dmda"};
+	heddle_data *d[4];
+	start_full(&m, 4, d);
+	WORK(&m, 100, heddle_r(d[0]), heddle_r(d[3]));
+	WORK(&m, 10, heddle_r(d[1]), heddle_w(d[2])); /* when it is picked, 0 or 3 leaves for 2, not 1 */
+	end(&m, 3, 1);
+}
+
+/* --- The setting -------------------------------------------------------------------------------------------------- */
+
+static void unknown_rule_is_refused(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	heddle_runtime *rt;
+	OK(heddle_config_init(&config));
+	config.platform = "haswell-k40m";
+	config.eviction = "fifo";
+	assert_int_equal(heddle_start(&config, &rt), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "next_use"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(copy_that_nobody_needs_leaves_first),
+	    cmocka_unit_test(least_recently_used_copy_leaves_if_the_program_says_so),
+	    cmocka_unit_test(copy_that_is_needed_last_leaves),
+	    cmocka_unit_test(more_urgent_task_is_expected_to_come_first),
+	    cmocka_unit_test(task_that_is_ready_is_expected_before_one_that_waits),
+	    cmocka_unit_test(copy_with_another_elsewhere_leaves_before_one_that_is_needed_later),
+	    cmocka_unit_test(copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves),
+	    cmocka_unit_test(copy_that_is_needed_elsewhere_leaves_first),
+	    cmocka_unit_test(prefetch_drops_what_nobody_needs),
+	    cmocka_unit_test(prefetch_drops_nothing_that_is_needed),
+	    cmocka_unit_test(prefetched_copy_stays_until_its_task),
+	    cmocka_unit_test(unknown_rule_is_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
