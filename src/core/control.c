@@ -12,7 +12,7 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		if (t->kind == HD_TASK_PARTITION)
 			hd_partition_staged(t);
 		if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION || t->kind == HD_TASK_ACQUIRE)
-			hd_stage_begin(t, 0);
+			hd_stage_begin(t);
 	}
 	if (t->kind == HD_TASK_ACQUIRE && !t->given_up) { /* stays until heddle_release */
 		hd_set_state(t, HD_STAGED);

@@ -422,7 +422,7 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 	struct hd_worker *w = slot->worker;
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	hd_stage_begin(t, w->node);
+	hd_stage_begin(t);
 	if (HD_UNLIKELY(t->codelet->n_choices))
 		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
 	hd_set_state(t, HD_RUNNING);

@@ -3,7 +3,8 @@
  * Staging a task on a node means: reserve and pin a replica for each of its data, begin the transfers that make them
  * valid (transfers.c), and wait for these. A task that writes a datum also waits until no transfer of the datum is
  * under way, and until the task has ended no transfer of the datum begins (n_writers), because it would copy a value
- * that is half written.
+ * that is half written. When the task has ended well, its replica replaces the others; until then these keep the value
+ * from before, unless their memory is needed.
  */
 #include "data.h"
 #include "core/runtime.h"
@@ -68,7 +69,8 @@ static int stage_access(struct hd_access *a, unsigned node)
 		 * hd_stage_end would not count it back. */
 		if (writes(a) && (a->flags & HD_ACCESS_PINNED)) {
 			a->flags |= HD_ACCESS_WRITES;
-			d->n_writers++;
+			if (d->n_writers++ == 0)
+				hd_evict_sooner(d); /* the other copies will be obsolete */
 		}
 		return 0;
 	}
@@ -173,32 +175,44 @@ int hd_stage_quiet(heddle_task *t)
 	return t->pending ? HEDDLE_PENDING : 0;
 }
 
+void hd_stage_begin(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE)))
+		t->special |= HD_TASK_BEGUN;
+}
+
 /* Whether other replicas than that on `node`, which is valid, are valid or have memory. */
 static int has_copies_but(const heddle_data *d, unsigned node)
 {
 	return d->n_valid > 1 || d->n_away > (node != 0);
 }
 
-void hd_stage_begin(heddle_task *t, unsigned node)
+/* The task has written the datum on `node`: the other replicas are obsolete. */
+static void replace_copies(heddle_data *d, unsigned node)
 {
-	HD_HELD(&hd_task_runtime(t)->lock);
-	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE))
-		return;
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		struct hd_access *a = &t->accesses[i];
-		if (!writes(a) || (a->flags & HD_ACCESS_ALIAS))
+	hd_replica_set_valid(&d->replicas[node], 1);
+	for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++) {
+		struct hd_replica *r = &d->replicas[k];
+		if (k == node)
 			continue;
-		heddle_data *d = datum_of(a);
-		hd_replica_set_valid(&d->replicas[node], 1);
-		for (size_t k = 0; has_copies_but(d, node) && k < d->rt->n_nodes; k++) {
-			struct hd_replica *r = &d->replicas[k];
-			if (k == node)
-				continue;
-			hd_replica_set_valid(r, 0);
-			if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
-				hd_memory_free(r); /* an obsolete copy would only take room */
-		}
+		hd_replica_set_valid(r, 0);
+		if (k != 0 && r->ptr && !r->pins && !r->user_buffer)
+			hd_memory_free(r); /* an obsolete copy would only take room */
 	}
+}
+
+/* A task that had begun to write the datum on `node` has ended. If it has failed, what lies there is worth nothing; the
+ * value from before may still be valid elsewhere. */
+static void end_writing(const heddle_task *t, const struct hd_access *a, unsigned node)
+{
+	heddle_data *d = datum_of(a);
+	if (a->mode == HEDDLE_SCRATCH)
+		hd_replica_set_valid(&d->replicas[node], 0); /* an eviction need not write it back */
+	else if (HD_LIKELY(!t->status))
+		replace_copies(d, node);
+	else if (d->n_valid > d->replicas[node].valid)
+		hd_replica_set_valid(&d->replicas[node], 0);
 }
 
 void hd_stage_end(heddle_task *t, unsigned node)
@@ -208,6 +222,8 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		return;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
+		if ((t->special & HD_TASK_BEGUN) && writes(a) && !(a->flags & HD_ACCESS_ALIAS))
+			end_writing(t, a, node);
 		if (!(a->flags & HD_ACCESS_PINNED))
 			continue;
 		heddle_data *d = datum_of(a);
@@ -215,8 +231,6 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		if (a->flags & HD_ACCESS_WRITES)
 			d->n_writers--;
 		a->flags &= ~HD_ACCESS_WRITES & HD_ACCESS_FLAGS;
-		if (a->mode == HEDDLE_SCRATCH)
-			hd_replica_set_valid(&d->replicas[node], 0); /* an eviction need not write it back */
 		hd_replica_unpin(&d->replicas[node]);
 		if (HD_UNLIKELY(d->n_wanted && !d->n_writers))
 			hd_prefetch_wanted(d, !t->status && (t->codelet || t->kind == HD_TASK_ACQUIRE));

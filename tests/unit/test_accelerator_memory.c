@@ -102,10 +102,44 @@ static void task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fi
 	free(x);
 }
 
+static int spoils_and_fails(heddle_context *c)
+{
+	double *x = heddle_ptr(c, 0);
+	x[0] = -1;
+	return heddle_fail(c, 1, "on purpose");
+}
+
+/* The program's value is as it was, though the datum counts as never computed: no task reads what a failed one left. */
+static void copies_stay_valid_until_the_writer_has_succeeded(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_accelerator(0);
+	heddle_codelet *bad = heddle_codelet_new(rt, .name = "bad", .emulated = spoils_and_fails);
+	heddle_codelet *good = heddle_codelet_new(rt, .name = "good", .emulated = write_ones);
+	double *x = calloc(N, sizeof *x);
+	heddle_data *d;
+	x[0] = 7;
+	assert_ok(heddle_vector(rt, x, N, sizeof *x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(bad), heddle_rw(d)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_true(heddle_data_valid_on(d, 0) && !heddle_data_valid_on(d, 1));
+	assert_true(x[0] == 7);
+	assert_int_equal(heddle_acquire(d, HEDDLE_R), HEDDLE_E_CANCELLED);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_submit(rt, heddle_call(good), heddle_w(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_true(!heddle_data_valid_on(d, 0) && heddle_data_valid_on(d, 1));
+	assert_ok(heddle_unregister(d));
+	assert_true(x[0] == 1);
+	assert_ok(heddle_stop(rt));
+	free(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(scratch_copy_is_dropped_and_not_written_back),
+	    cmocka_unit_test(copies_stay_valid_until_the_writer_has_succeeded),
 	    cmocka_unit_test(object_that_cannot_be_evicted_is_void),
 	    cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),
 	};

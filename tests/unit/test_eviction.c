@@ -155,6 +155,28 @@ static void copy_that_is_needed_elsewhere_leaves_first(void **state)
 	end(&m, 5, 1);
 }
 
+/* --- Being written ------------------------------------------------------------------------------------------------ */
+
+/* The CPU writes 0 anew from HOP to 100 + HOP. The accelerator, which has the former value, needs the room meanwhile:
+ * it is free at once. */
+static void copy_that_is_being_replaced_leaves_for_nothing(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .units = 1};
+	heddle_data *d[2];
+	start_full(&m, 2, d);
+	WORK(&m, 10, heddle_w(d[0]), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	WORK(&m, 100, heddle_rw(d[0]), heddle_on(0));
+	WORK(&m, 50, heddle_on(1));
+	WORK(&m, 10, heddle_w(d[1]), heddle_on(1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_int_equal(trace->n_transfers, 1); /* to main memory, for the CPU */
+	assert_true(task_of(trace, 3)->start == task_of(trace, 2)->end);
+	heddle_trace_free(trace);
+	end(&m, 1, 0);
+}
+
 /* --- Prefetches --------------------------------------------------------------------------------------------------- */
 
 /* The accelerator has 0 and 1, works with 1 until 100, and is to read 2 then. Nobody needs 0 any more. */
@@ -238,6 +260,7 @@ int main(void)
 	    cmocka_unit_test(copy_with_another_elsewhere_leaves_before_one_that_is_needed_later),
 	    cmocka_unit_test(copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves),
 	    cmocka_unit_test(copy_that_is_needed_elsewhere_leaves_first),
+	    cmocka_unit_test(copy_that_is_being_replaced_leaves_for_nothing),
 	    cmocka_unit_test(prefetch_drops_what_nobody_needs),
 	    cmocka_unit_test(prefetch_drops_nothing_that_is_needed),
 	    cmocka_unit_test(prefetched_copy_stays_until_its_task),
