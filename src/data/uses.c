@@ -33,7 +33,7 @@ static void unlink_use(heddle_data *d, const struct hd_use *u)
 
 void hd_uses_enter(heddle_task *t)
 {
-	const heddle_runtime *rt = hd_task_runtime(t);
+	heddle_runtime *rt = hd_task_runtime(t);
 	HD_HELD(&rt->lock);
 	struct hd_use *u = uses_of(t);
 	uint16_t place = t->only_worker ? (uint16_t)(rt->workers[t->only_worker - 1].node + 1) : 0;
