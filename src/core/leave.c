@@ -1,6 +1,6 @@
-/* Leaving the core. What happens under the core lock delays everybody, so what takes a system call is put off until the
- * lock is given back: waking threads that sleep. Whoever gives the lock back also tells a worker that has asked to be
- * served meanwhile. */
+/* Leaving the core. What happens under the core lock delays everybody, so what takes a system call is put off until
+ * the lock is given back: waking threads that sleep, and freeing memory. Whoever gives the lock back also tells a
+ * worker that has asked to be served meanwhile. */
 #include <stdlib.h>
 #include "runtime.h"
 
@@ -47,9 +47,14 @@ void hd_core_leave(heddle_runtime *rt)
 		rt->engine->start(rt);
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
+	/* While the runtime stops, devices may be closed without this thread: start.c frees what is left. */
+	/* relaxed, pairs with nothing: `stopping` changes under the lock */
+	int stopping = atomic_load_explicit(&rt->stopping, memory_order_relaxed);
+	struct hd_block *unwanted = HD_LIKELY(!rt->unwanted) || stopping ? NULL : hd_blocks_unload(rt);
 	if (HD_UNLIKELY(rt->errands.n_roused))
 		leave_and_rouse(rt);
 	else
 		hd_unlock(&rt->lock);
 	hand_over(rt);
+	hd_blocks_free(rt, unwanted);
 }

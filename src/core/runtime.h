@@ -275,6 +275,7 @@ struct heddle_runtime {
 	struct hd_perf *perf; /* owned: the performance models */
 	struct hd_task_pool pool;
 	struct hd_memory *memories; /* owned; per node */
+	struct hd_block *unwanted;  /* owned; blocks that are to be given back to the system without the lock */
 	struct hd_handles handles;
 	struct hd_events events;
 	heddle_codelet *codelets; /* owned; the newest first */

@@ -413,6 +413,8 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	if (r->incoming != (transfer_to(d, node) != NULL))
 		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there", name_of(seen),
 		                 node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
+	if (r->block && (r->ptr != r->block->ptr || r->block->node != node || r->user_buffer))
+		return hd_broken("%s: its copy on node %u does not lie in its block", name_of(seen), node);
 	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->pins;
 	if ((r->place != 0) != listed || (r->user_buffer && node != 0))
 		return hd_broken("%s: its copy on node %u %s", name_of(seen), node,
@@ -548,6 +550,21 @@ static int check_heap(const struct hd_check *c, size_t node)
 	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
 }
 
+/* Checks the free blocks that the node keeps. */
+static int check_blocks(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	uint64_t kept = 0;
+	for (size_t i = 0; i < HD_SHELVES; i++)
+		for (const struct hd_block *b = m->shelves[i]; b; b = b->next) {
+			if (b->node != node || (kept += b->size) > m->kept)
+				return hd_broken("%s: its lists of free blocks are wrong", node_name(c, node));
+		}
+	return kept == m->kept ? 0
+	                       : hd_broken("%s: its free blocks have %llu bytes; kept says %llu", node_name(c, node),
+	                                   (unsigned long long)kept, (unsigned long long)m->kept);
+}
+
 static uint64_t bytes_leaving(const heddle_data *d, size_t node)
 {
 	uint64_t bytes = 0;
@@ -588,6 +605,8 @@ int hd_check_memories(struct hd_check *c)
 		status = check_memory(c, i);
 		if (!status)
 			status = check_heap(c, i);
+		if (!status)
+			status = check_blocks(c, i);
 	}
 	return status;
 }

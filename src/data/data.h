@@ -12,7 +12,9 @@
 
 /* A replica: the copy of a datum on one node. */
 struct hd_replica {
-	void *ptr;     /* NULL: not allocated. In virtual time any value but NULL */
+	void *ptr; /* NULL: not allocated. In virtual time any value but NULL */
+	/* owns: where `ptr` lies; NULL if that is the program's buffer or an object, and in virtual time */
+	struct hd_block *block;
 	uint32_t pins; /* how many tasks (staged or running) and transfers use it */
 	uint16_t node;
 	uint8_t valid;
@@ -136,6 +138,14 @@ struct hd_lane {
 	struct hd_transfer *first[HD_LANE_LISTS], *last[HD_LANE_LISTS];
 };
 
+/* A piece of a node's memory. */
+struct hd_block {
+	struct hd_block *next; /* in a list of free blocks */
+	void *ptr;
+	size_t size; /* bytes */
+	uint16_t node;
+};
+
 /* A copy that may leave its memory. */
 struct hd_leaving {
 	uint64_t rank; /* the greater leaves first; among equals the one with the lesser age */
@@ -145,9 +155,13 @@ struct hd_leaving {
 
 /* A memory node. Main memory has no lanes of its own: a transfer that goes there is in the `out` of where it comes
  * from. */
+enum { HD_SHELVES = 32 };
 struct hd_memory {
 	uint64_t capacity, used, peak; /* bytes; capacity 0 = no limit */
 	uint64_t leaving;              /* bytes of the replicas that are being written back to be freed */
+	/* Owned: lists of free blocks, by a hash of their sizes; and the bytes of all of them: blocks.c. */
+	struct hd_block *shelves[HD_SHELVES];
+	uint64_t kept;
 	/* Owned; only if there is a limit: a heap of the copies that are not pinned. It has room for all copies of the
 	 * node, since a copy that is unpinned must find a place. */
 	struct hd_leaving *heap;
@@ -225,6 +239,18 @@ void hd_replica_unpin(struct hd_replica *r);
 /* Stages the tasks that wait for room again, on the nodes where something was freed or unpinned since. */
 void hd_memory_retry(heddle_runtime *rt);
 
+/* blocks.c: the allocator of each node. */
+/* Takes a block of exactly this size: one that was kept, or a new one. NULL when the node has none left. */
+struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size);
+/* Gives a block back. */
+void hd_block_give(heddle_runtime *rt, struct hd_block *b);
+/* Gives all blocks that a memory keeps back to the system. Returns whether there were any. */
+int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m);
+/* The blocks that are to be given back to the system, for hd_blocks_free. */
+struct hd_block *hd_blocks_unload(heddle_runtime *rt);
+/* Gives a list of blocks back to the system. Needs no lock. */
+void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
+
 /* eviction.c: which copies leave a memory that has a limit. */
 /* Makes room in the heap for one more copy of the node. HEDDLE_E_MEMORY. */
 int hd_evict_reserve(struct hd_memory *m);
@@ -236,6 +262,10 @@ void hd_evict_sooner(heddle_data *d);
 /* Evicts until `need` more bytes fit. HEDDLE_PENDING: they do not yet, since copies are being written back, or all
  * others are pinned; HEDDLE_E_MEMORY. */
 int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need);
+/* Evicts one copy, because the node has less room than its capacity says. 0: there is room now; HEDDLE_PENDING: there
+ * will be when a copy has been written back, or is not pinned any more; HEDDLE_E_MEMORY: nothing is left to evict but
+ * the `own` copies of the task that needs the room, or the memory has no limit, so that nothing is ever evicted. */
+int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own);
 /* The same for a copy that is only a hint: drops what nobody needs on the node, and writes nothing back. 0 or
  * HEDDLE_PENDING. */
 int hd_evict_for_hint(const struct hd_replica *wanted);

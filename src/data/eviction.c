@@ -168,6 +168,24 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 	return m->used + need <= m->capacity ? 0 : HEDDLE_PENDING;
 }
 
+int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
+{
+	HD_HELD(&rt->lock);
+	struct hd_memory *m = &rt->memories[node];
+	struct hd_replica *r = m->leaving ? NULL : first_to_leave(m);
+	if (!r)
+		return m->capacity && m->n_copies > own ? HEDDLE_PENDING : HEDDLE_E_MEMORY;
+	if (is_clean(r)) {
+		drop(rt, r);
+		return 0;
+	}
+	int status = hd_write_back(r);
+	if (status)
+		return status;
+	rt->outcome.stats.evictions++;
+	return HEDDLE_PENDING;
+}
+
 int hd_evict_for_hint(const struct hd_replica *wanted)
 {
 	const heddle_data *d = hd_replica_data(wanted);

@@ -48,28 +48,50 @@ void hd_replica_unpin(struct hd_replica *r)
 
 /* --- Allocation --------------------------------------------------------------------------------------------------- */
 
+static int is_object(const heddle_data *d)
+{
+	return d->extra && d->extra->type;
+}
+
+static void *take_memory(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	if (is_object(d))
+		return calloc(1, sizeof(void *));
+	if (!d->rt->engine->alloc)
+		return d->rt; /* any address but NULL: no data are stored there */
+	r->block = hd_block_take(d->rt, r->node, hd_data_dense_size(d));
+	return r->block ? r->block->ptr : NULL;
+}
+
 static int allocate(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
 	heddle_runtime *rt = d->rt;
-	if (limited(&rt->memories[r->node]) && hd_evict_reserve(&rt->memories[r->node]))
+	struct hd_memory *m = &rt->memories[r->node];
+	if (limited(m) && hd_evict_reserve(m))
 		return HEDDLE_E_MEMORY;
-	if (d->extra && d->extra->type)
-		r->ptr = calloc(1, sizeof(void *));
-	else
-		r->ptr = rt->engine->alloc(rt, r->node, hd_data_dense_size(d));
+	r->ptr = take_memory(r);
 	if (!r->ptr) {
 		char name[80];
 		return hd_error(HEDDLE_E_MEMORY, "no memory for a copy of %s on %s", hd_data_name(d, name, sizeof name),
 		                rt->platform->nodes[r->node].name);
 	}
-	struct hd_memory *m = &rt->memories[r->node];
 	d->n_away = (uint16_t)(d->n_away + (r->node != 0));
 	m->used += d->bytes;
 	m->n_copies++;
 	if (m->used > m->peak)
 		m->peak = m->used;
 	return 0;
+}
+
+/* Frees the object of a replica, and the cell that points to it. */
+static void free_object(const struct hd_replica *r)
+{
+	void **cell = r->ptr;
+	if (!r->user_buffer && *cell)
+		hd_replica_data(r)->extra->type->destroy(*cell);
+	free(cell);
 }
 
 void hd_memory_free(struct hd_replica *r)
@@ -80,19 +102,15 @@ void hd_memory_free(struct hd_replica *r)
 	if (HD_UNLIKELY(d->transfers != NULL))
 		hd_drop_prefetches_from(r);
 	hd_evict_remove(r);
-	int object = d->extra && d->extra->type;
-	if (r->ptr && object) {
-		void **cell = r->ptr;
-		if (!r->user_buffer && *cell)
-			d->extra->type->destroy(*cell);
-		free(cell);
-	} else if (r->ptr && !r->user_buffer) {
-		rt->engine->free(rt, r->node, r->ptr, hd_data_dense_size(d));
-	}
+	if (r->ptr && is_object(d))
+		free_object(r);
 	if (r->ptr && !r->user_buffer) {
 		rt->memories[r->node].used -= d->bytes;
 		rt->memories[r->node].n_copies--;
 	}
+	if (r->block)
+		hd_block_give(rt, r->block);
+	r->block = NULL;
 	note_room(r);
 	if (r->ptr && r->node != 0)
 		d->n_away--;
@@ -125,9 +143,9 @@ static void unpin_all(heddle_task *t, unsigned node)
 	}
 }
 
-int hd_memory_reserve(heddle_task *t, unsigned node)
+/* Pins what the task needs on the node. Returns the bytes that are not allocated yet. */
+static uint64_t pin_all(heddle_task *t, unsigned node)
 {
-	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
 	uint64_t need = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
@@ -140,12 +158,47 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 		hd_replica_pin(r);
 		a->flags |= HD_ACCESS_PINNED;
 	}
+	return need;
+}
+
+/* How many copies on the node the task has pinned. */
+static size_t count_own(heddle_task *t, unsigned node)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_replica *r = replica_of(&t->accesses[i], node);
+		n += (t->accesses[i].flags & HD_ACCESS_PINNED) && r->ptr && !r->user_buffer;
+	}
+	return n;
+}
+
+/* Allocates a replica that the task has pinned. The capacity leaves room, but the memory may lack it all the same,
+ * since a block needs room in one piece: then others are evicted. */
+static int allocate_for(heddle_task *t, struct hd_replica *r)
+{
+	heddle_runtime *rt = hd_replica_data(r)->rt;
+	int status = allocate(r);
+	while (HD_UNLIKELY(status == HEDDLE_E_MEMORY)) {
+		if (!hd_blocks_drop(rt, &rt->memories[r->node])) {
+			int evicted = hd_evict_one(rt, r->node, count_own(t, r->node));
+			if (evicted)
+				return evicted;
+		}
+		status = allocate(r);
+	}
+	return status;
+}
+
+int hd_memory_reserve(heddle_task *t, unsigned node)
+{
+	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
+	uint64_t need = pin_all(t, node);
 	/* Tasks that already wait for room come first, because otherwise a large one could wait for ever. */
 	int status = !need ? 0 : rt->memories[node].waiting.first ? HEDDLE_PENDING : make_room(rt, node, need);
 	for (uint32_t i = 0; need && !status && i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (!(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) && !replica_of(a, node)->ptr)
-			status = allocate(replica_of(a, node));
+			status = allocate_for(t, replica_of(a, node));
 	}
 	if (HD_UNLIKELY(status)) {
 		unpin_all(t, node);

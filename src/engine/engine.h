@@ -46,7 +46,8 @@ struct hd_engine {
 	void (*start)(heddle_runtime *rt);
 	/* Waits until the waiter's done() is true, leaving the lock meanwhile. HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
-	/* Allocates `size` bytes on a node. NULL when the node is full. */
+	/* Allocates `size` bytes on a node; with or without the lock, as `free`. NULL when the node is full. Both
+	 * functions are NULL if no data are stored. */
 	void *(*alloc)(heddle_runtime *rt, unsigned node, size_t size);
 	void (*free)(heddle_runtime *rt, unsigned node, void *ptr, size_t size);
 };

@@ -184,6 +184,9 @@ static void free_runtime(heddle_runtime *rt)
 	hd_core_enter(rt); /* no other thread is left, but hd_data_destroy asserts that the lock is held */
 	while (rt->handles.list)
 		hd_data_destroy(rt->handles.list);
+	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
+		hd_blocks_drop(rt, &rt->memories[i]);
+	hd_blocks_free(rt, hd_blocks_unload(rt));
 	hd_core_leave(rt);
 	hd_holds_free(rt);
 	hd_sched_close(rt);

@@ -379,6 +379,8 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, m->capacity, 8, "capacity");
 	BREAKS(&s, m->n_heap, 0, "listed");
 	BREAKS(&s, m->max_heap, 0, "room");
+	BREAKS(&s, m->kept, kept + 1, "kept");
+	BREAKS(&s, away->block->node, 0, "block");
 	BREAKS(&s, m->heap[0].replica, &d->replicas[0], "heap");
 	BREAKS(&s, away->place, 2, "heap");
 	BREAKS(&s, away->place, 0, "heap");

@@ -226,21 +226,6 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 	return 0;
 }
 
-static void *virtual_alloc(heddle_runtime *rt, unsigned node, size_t size)
-{
-	(void)node;
-	(void)size;
-	return rt; /* any address but NULL: no data are stored there */
-}
-
-static void virtual_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)
-{
-	(void)rt;
-	(void)node;
-	(void)ptr;
-	(void)size;
-}
-
 static void virtual_close(heddle_runtime *rt)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
@@ -309,6 +294,4 @@ const struct hd_engine hd_engine_virtual = {
     .transfer = hd_virtual_transfer,
     .worker_ready = virtual_worker_ready,
     .wait = virtual_wait,
-    .alloc = virtual_alloc,
-    .free = virtual_free,
 };

@@ -1,0 +1,127 @@
+/* The allocators of the nodes: blocks are used again, and an accelerator that has less room than its capacity says. */
+#include "core/runtime.h"
+#include "accelerator.h"
+
+/* The allocations of the accelerator. Used under the core lock, or while no task runs. */
+static struct {
+	const struct hd_engine *engine;
+	struct hd_engine counting;
+	int made;         /* how many blocks were ever allocated */
+	_Atomic int left; /* how many more there is room for; blocks may be freed without the lock */
+} counter;
+
+static void *counting_alloc(heddle_runtime *rt, unsigned node, size_t size)
+{
+	if (node && counter.left <= 0)
+		return NULL;
+	if (node) {
+		counter.left--;
+		counter.made++;
+	}
+	return counter.engine->alloc(rt, node, size);
+}
+
+static void counting_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)
+{
+	counter.left += node != 0;
+	counter.engine->free(rt, node, ptr, size);
+}
+
+/* One accelerator whose capacity has room for `units` data of N, and which really has room for `real`. */
+static heddle_runtime *start_counting(unsigned units, int real)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	config.n_emulated = 1;
+	config.emulated_memory = units * N * sizeof(double);
+	heddle_runtime *rt = start_with(&config);
+	counter.engine = rt->engine;
+	counter.counting = *rt->engine;
+	counter.counting.alloc = counting_alloc;
+	counter.counting.free = counting_free;
+	counter.made = 0;
+	counter.left = real;
+	rt->engine = &counter.counting;
+	return rt;
+}
+
+static int add_one(heddle_context *c)
+{
+	double *x = heddle_ptr(c, 0);
+	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+		x[i]++;
+	return 0;
+}
+
+enum { DATA = 6, ROUNDS = 5 };
+
+static void run_rounds(heddle_runtime *rt)
+{
+	static double values[DATA][N];
+	memset(values, 0, sizeof values);
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .emulated = add_one);
+	heddle_data *d[DATA];
+	for (int i = 0; i < DATA; i++)
+		assert_ok(heddle_vector(rt, values[i], N, sizeof(double), &d[i]));
+	for (int k = 0; k < ROUNDS; k++)
+		for (int i = 0; i < DATA; i++)
+			assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d[i])));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_check(rt));
+	for (int i = 0; i < DATA; i++)
+		assert_ok(heddle_unregister(d[i]));
+	for (int i = 0; i < DATA; i++)
+		assert_true(values[i][0] == ROUNDS && values[i][N - 1] == ROUNDS);
+}
+
+static void blocks_are_used_again(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(3, 100);
+	run_rounds(rt);
+	assert_true(evictions(rt) >= DATA);
+	assert_int_equal(counter.made, 3);
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(counter.left, 100 - 3 + 3);
+}
+
+/* The capacity says that there is room for four, and there is for two: others leave, and no task fails. */
+static void memory_that_is_in_pieces_evicts_instead_of_failing(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 2);
+	run_rounds(rt);
+	assert_true(evictions(rt) >= DATA);
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(counter.left, 2);
+}
+
+/* A task that would need two blocks, when there can be only one, fails, and nothing stays behind. */
+static void task_fails_when_nothing_is_left_to_evict(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 1);
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .emulated = nothing);
+	heddle_data *d[2];
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &d[i]));
+	assert_ok(heddle_submit(rt, heddle_call(add), heddle_w(d[0])));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(add), heddle_w(d[1]), heddle_w(d[0])));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_MEMORY);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_submit(rt, heddle_call(add), heddle_w(d[1])));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(counter.left, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(blocks_are_used_again),
+	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
+	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
