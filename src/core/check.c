@@ -285,7 +285,9 @@ static int may_be_at(const struct hd_checked_task *seen)
 	enum hd_place place = seen->place;
 	switch (hd_check_state(t)) {
 	case HD_WAITING:
-		return t->pending ? place == HD_NOWHERE : place == HD_AMONG_CONTROLS || place == HD_WAITS_FOR_TOKEN;
+		return t->pending ? place == HD_NOWHERE
+		                  : place == HD_AMONG_CONTROLS || place == HD_WAITS_FOR_TOKEN ||
+		                        (place == HD_WAITS_FOR_ROOM && !t->codelet);
 	case HD_READY: return place == HD_NOWHERE || place == HD_IN_BATCH;
 	case HD_PICKED: return place == (t->pending ? HD_NOWHERE : HD_WAITS_FOR_ROOM);
 	case HD_STAGED: return place == (t->codelet ? HD_ON_WORKER : HD_NOWHERE);

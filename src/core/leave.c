@@ -1,6 +1,6 @@
 /* Leaving the core. What happens under the core lock delays everybody, so what takes a system call is put off until
- * the lock is given back: waking threads that sleep, and freeing memory. Whoever gives the lock back also tells a
- * worker that has asked to be served meanwhile. */
+ * the lock is given back: waking threads that sleep, and allocating and freeing memory. Whoever gives the lock back
+ * also tells a worker that has asked to be served meanwhile. */
 #include <stdlib.h>
 #include "runtime.h"
 
@@ -40,21 +40,47 @@ static void hand_over(heddle_runtime *rt)
 	}
 }
 
-void hd_core_leave(heddle_runtime *rt)
+/* Leaves the core once. Returns how many blocks are to be allocated without the lock: *wanted says which. */
+static unsigned leave_once(heddle_runtime *rt, struct hd_wanted *wanted)
 {
 	HD_HELD(&rt->lock);
 	if (rt->errands.starting)
 		rt->engine->start(rt);
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
-	/* While the runtime stops, devices may be closed without this thread: start.c frees what is left. */
-	/* relaxed, pairs with nothing: `stopping` changes under the lock */
-	int stopping = atomic_load_explicit(&rt->stopping, memory_order_relaxed);
-	struct hd_block *unwanted = HD_LIKELY(!rt->unwanted) || stopping ? NULL : hd_blocks_unload(rt);
+	wanted->n = 0;
+	struct hd_block *unwanted = NULL;
+	/* Relaxed, pairs with nothing: `stopping` changes under the lock. While the runtime stops, devices may be
+	 * closed without this thread, and start.c frees what is left. */
+	if (HD_UNLIKELY(rt->unwanted || rt->wanted.n) && !atomic_load_explicit(&rt->stopping, memory_order_relaxed))
+		unwanted = hd_blocks_unload(rt, wanted);
 	if (HD_UNLIKELY(rt->errands.n_roused))
 		leave_and_rouse(rt);
 	else
 		hd_unlock(&rt->lock);
 	hand_over(rt);
 	hd_blocks_free(rt, unwanted);
+	return wanted->n;
+}
+
+/* Allocates blocks without the lock, then enters the core and tries the tasks again that wait for them. */
+static void fetch_blocks(heddle_runtime *rt, const struct hd_wanted *wanted)
+{
+	struct hd_block *made = hd_blocks_make(rt, wanted);
+	hd_core_enter(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
+	rt->dispatch.releaser = -1;
+	hd_blocks_deliver(rt, wanted, made);
+	hd_core_settle(rt);
+	if (!rt->waits.waiters || !hd_core_still(rt))
+		return;
+	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
+		hd_core_wake(rt, w->event); /* nothing moves any more: they must look for a deadlock */
+}
+
+void hd_core_leave(heddle_runtime *rt)
+{
+	struct hd_wanted wanted;
+	while (HD_UNLIKELY(leave_once(rt, &wanted)))
+		fetch_blocks(rt, &wanted);
 }

@@ -167,7 +167,8 @@ struct hd_counts {
 	size_t ready;             /* tasks that the policy holds */
 	/* tasks in kernels; copies under way; tasks in the `staged` queues of workers */
 	uint64_t running, transfers, staged;
-	uint64_t held; /* ACQUIRE tasks whose datum the program has */
+	uint64_t fetching; /* blocks that threads allocate without the lock */
+	uint64_t held;     /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
 	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
@@ -275,7 +276,10 @@ struct heddle_runtime {
 	struct hd_perf *perf; /* owned: the performance models */
 	struct hd_task_pool pool;
 	struct hd_memory *memories; /* owned; per node */
-	struct hd_block *unwanted;  /* owned; blocks that are to be given back to the system without the lock */
+	/* Slow things about memory that are done when the lock is left (data/blocks.c): blocks that are to be given
+	 * back to the system, owned, and those that are to be taken from it. */
+	struct hd_block *unwanted;
+	struct hd_wanted wanted;
 	struct hd_handles handles;
 	struct hd_events events;
 	heddle_codelet *codelets; /* owned; the newest first */

@@ -116,7 +116,7 @@ static int is_busy(const struct hd_worker *w)
 int hd_core_still(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (rt->count.transfers || rt->count.calling > rt->count.calls_held_back)
+	if (rt->count.transfers || rt->count.fetching || rt->wanted.n || rt->count.calling > rt->count.calls_held_back)
 		return 0;
 	if (!rt->count.held_back && (rt->count.running || rt->count.staged))
 		return 0;

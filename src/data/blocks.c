@@ -1,9 +1,12 @@
 /* The allocator of a node: it keeps blocks that were freed, by their size, since most programs have data of few sizes.
- * So copies come and go without calls of the operating system or of a device, which are slow and which nobody should
- * make while holding the core lock. What the allocator does not keep is given back after the lock has been left:
- * hd_blocks_unload, hd_blocks_free.
+ * So copies come and go without calls of the operating system or of a device, which are slow.
  *
- * Of a memory with a limit the blocks that are kept never take more than what the copies leave free. Of other memories
+ * Nobody should make such calls while holding the core lock. A task that needs a block which is not kept waits, as for
+ * room, and the block is allocated when the lock is left (hd_core_leave); what the allocator does not keep is given
+ * back then, too. Only transfers that are made for no task in particular have their blocks allocated under the lock:
+ * prefetches, and copies to main memory that are written back or on their way between two accelerators.
+ *
+ * Of a memory with a limit the blocks that are kept take no more than what the copies leave free. Of other memories
  * they take at most a quarter of what the copies have ever taken at once.
  */
 #include <stdlib.h>
@@ -46,10 +49,30 @@ int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m)
 			struct hd_block *b = m->shelves[i];
 			m->shelves[i] = b->next;
 			m->kept -= b->size;
-			free_now(rt, b);
+			b->next = rt->unwanted;
+			rt->unwanted = b;
 		}
 	}
 	return any;
+}
+
+static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size)
+{
+	struct hd_block *b = malloc(sizeof *b);
+	if (!b)
+		return NULL;
+	*b = (struct hd_block){.ptr = rt->engine->alloc(rt, node, size), .size = size, .node = (uint16_t)node};
+	if (b->ptr)
+		return b;
+	free(b);
+	return NULL;
+}
+
+/* Makes room for a new block where blocks of other sizes take it. */
+static void drop_others(heddle_runtime *rt, struct hd_memory *m, size_t size)
+{
+	if (m->capacity && m->used + m->kept + size > m->capacity)
+		hd_blocks_drop(rt, m);
 }
 
 struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size)
@@ -59,39 +82,93 @@ struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size)
 	struct hd_block *b = take_kept(m, size);
 	if (b)
 		return b;
-	if (m->capacity && m->used + m->kept + size > m->capacity)
-		hd_blocks_drop(rt, m); /* blocks of other sizes */
-	b = malloc(sizeof *b);
-	if (!b)
-		return NULL;
-	*b = (struct hd_block){.ptr = rt->engine->alloc(rt, node, size), .size = size, .node = (uint16_t)node};
-	if (!b->ptr) {
-		free(b);
-		return NULL;
-	}
-	return b;
+	drop_others(rt, m, size);
+	return make(rt, node, size);
+}
+
+struct hd_block *hd_block_take_kept(heddle_runtime *rt, unsigned node, size_t size)
+{
+	HD_HELD(&rt->lock);
+	return take_kept(&rt->memories[node], size);
+}
+
+void hd_block_want(heddle_runtime *rt, unsigned node, size_t size)
+{
+	HD_HELD(&rt->lock);
+	struct hd_memory *m = &rt->memories[node];
+	if (m->fetching || rt->wanted.n == HD_MAX_WANTED)
+		return; /* when those have come, the task is tried again and asks again */
+	drop_others(rt, m, size);
+	rt->wanted.nodes[rt->wanted.n] = (uint16_t)node;
+	rt->wanted.sizes[rt->wanted.n++] = size;
+}
+
+static void keep(heddle_runtime *rt, struct hd_block *b)
+{
+	struct hd_memory *m = &rt->memories[b->node];
+	struct hd_block **shelf = shelf_of(m, b->size);
+	m->kept += b->size;
+	b->next = *shelf;
+	*shelf = b;
+	if (b->node == 0)
+		hd_poison(b->ptr, b->size); /* so that AddressSanitizer finds its use as after free() */
 }
 
 void hd_block_give(heddle_runtime *rt, struct hd_block *b)
 {
 	HD_HELD(&rt->lock);
-	struct hd_memory *m = &rt->memories[b->node];
+	const struct hd_memory *m = &rt->memories[b->node];
 	uint64_t most = m->capacity ? m->capacity - m->used : m->peak / 4;
-	struct hd_block **list = m->kept + b->size <= most ? shelf_of(m, b->size) : &rt->unwanted;
-	if (list != &rt->unwanted)
-		m->kept += b->size;
-	b->next = *list;
-	*list = b;
-	if (b->node == 0)
-		hd_poison(b->ptr, b->size); /* so that AddressSanitizer finds its use as after free() */
+	if (m->kept + b->size <= most) {
+		keep(rt, b);
+		return;
+	}
+	b->next = rt->unwanted;
+	rt->unwanted = b;
 }
 
-struct hd_block *hd_blocks_unload(heddle_runtime *rt)
+struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
 {
 	HD_HELD(&rt->lock);
-	struct hd_block *list = rt->unwanted;
+	struct hd_block *unwanted = rt->unwanted;
+	*wanted = rt->wanted;
 	rt->unwanted = NULL;
-	return list;
+	rt->wanted.n = 0;
+	rt->count.fetching += wanted->n;
+	for (unsigned i = 0; i < wanted->n; i++)
+		rt->memories[wanted->nodes[i]].fetching = 1;
+	return unwanted;
+}
+
+struct hd_block *hd_blocks_make(heddle_runtime *rt, const struct hd_wanted *wanted)
+{
+	struct hd_block *made = NULL;
+	for (unsigned i = 0; i < wanted->n; i++) {
+		struct hd_block *b = make(rt, wanted->nodes[i], wanted->sizes[i]);
+		if (!b)
+			continue;
+		b->next = made;
+		made = b;
+	}
+	return made;
+}
+
+void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made)
+{
+	HD_HELD(&rt->lock);
+	unsigned n = 0;
+	for (struct hd_block *next; made; made = next, n++) {
+		next = made->next;
+		keep(rt, made);
+	}
+	for (unsigned i = 0; i < wanted->n; i++) {
+		struct hd_memory *m = &rt->memories[wanted->nodes[i]];
+		m->fetching = 0;
+		m->retry = 1;
+		m->refused |= n < wanted->n;
+	}
+	rt->count.fetching -= wanted->n;
+	rt->dispatch.retry = 1;
 }
 
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list)

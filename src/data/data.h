@@ -172,6 +172,8 @@ struct hd_memory {
 	struct hd_lane in, out;
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
+	uint8_t fetching; /* 1: a thread allocates blocks for it without the lock */
+	uint8_t refused;  /* 1: some of these could not be had */
 };
 
 /* handle.c */
@@ -240,16 +242,33 @@ void hd_replica_unpin(struct hd_replica *r);
 void hd_memory_retry(heddle_runtime *rt);
 
 /* blocks.c: the allocator of each node. */
+/* Blocks that tasks wait for and that are to be allocated without the lock. */
+enum { HD_MAX_WANTED = 16 };
+struct hd_wanted {
+	unsigned n;
+	uint16_t nodes[HD_MAX_WANTED];
+	size_t sizes[HD_MAX_WANTED]; /* bytes */
+};
 /* Takes a block of exactly this size: one that was kept, or a new one. NULL when the node has none left. */
 struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size);
+/* The same, but NULL if none is kept. */
+struct hd_block *hd_block_take_kept(heddle_runtime *rt, unsigned node, size_t size);
+/* Asks for a block, which is allocated when the lock is left. The tasks that wait for room on the node are tried again
+ * when the block is there, and also when it could not be had: `refused` of the memory is 1 then. */
+void hd_block_want(heddle_runtime *rt, unsigned node, size_t size);
 /* Gives a block back. */
 void hd_block_give(heddle_runtime *rt, struct hd_block *b);
-/* Gives all blocks that a memory keeps back to the system. Returns whether there were any. */
+/* Makes a memory keep no blocks: they will be given back to the system. Returns whether there were any. */
 int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m);
-/* The blocks that are to be given back to the system, for hd_blocks_free. */
-struct hd_block *hd_blocks_unload(heddle_runtime *rt);
+/* For hd_core_leave. Returns the blocks that are to be given back to the system, for hd_blocks_free, and copies what is
+ * wanted. */
+struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Gives a list of blocks back to the system. Needs no lock. */
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
+/* Allocates the wanted blocks, as far as that is possible, and returns them in a list. Needs no lock. */
+struct hd_block *hd_blocks_make(heddle_runtime *rt, const struct hd_wanted *wanted);
+/* Hands what hd_blocks_make has made to the allocators. */
+void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made);
 
 /* eviction.c: which copies leave a memory that has a limit. */
 /* Makes room in the heap for one more copy of the node. HEDDLE_E_MEMORY. */

@@ -53,30 +53,42 @@ static int is_object(const heddle_data *d)
 	return d->extra && d->extra->type;
 }
 
-static void *take_memory(struct hd_replica *r)
+/* Takes memory for a replica. With `may_wait`, a block that is not kept is left for later: HEDDLE_PENDING. */
+static int take_memory(struct hd_replica *r, int may_wait)
 {
 	const heddle_data *d = hd_replica_data(r);
-	if (is_object(d))
-		return calloc(1, sizeof(void *));
-	if (!d->rt->engine->alloc)
-		return d->rt; /* any address but NULL: no data are stored there */
-	r->block = hd_block_take(d->rt, r->node, hd_data_dense_size(d));
-	return r->block ? r->block->ptr : NULL;
+	heddle_runtime *rt = d->rt;
+	if (is_object(d)) {
+		r->ptr = calloc(1, sizeof(void *));
+	} else if (!rt->engine->alloc) {
+		r->ptr = rt; /* any address but NULL: no data are stored there */
+	} else {
+		size_t size = hd_data_dense_size(d);
+		r->block = may_wait ? hd_block_take_kept(rt, r->node, size) : hd_block_take(rt, r->node, size);
+		if (!r->block && may_wait)
+			return HEDDLE_PENDING;
+		r->ptr = r->block ? r->block->ptr : NULL;
+	}
+	return r->ptr ? 0 : HEDDLE_E_MEMORY;
 }
 
-static int allocate(struct hd_replica *r)
+static int no_memory(const struct hd_replica *r)
+{
+	char name[80];
+	const heddle_data *d = hd_replica_data(r);
+	return hd_error(HEDDLE_E_MEMORY, "no memory for a copy of %s on %s", hd_data_name(d, name, sizeof name),
+	                d->rt->platform->nodes[r->node].name);
+}
+
+static int allocate(struct hd_replica *r, int may_wait)
 {
 	heddle_data *d = hd_replica_data(r);
-	heddle_runtime *rt = d->rt;
-	struct hd_memory *m = &rt->memories[r->node];
+	struct hd_memory *m = memory_of(r);
 	if (limited(m) && hd_evict_reserve(m))
 		return HEDDLE_E_MEMORY;
-	r->ptr = take_memory(r);
-	if (!r->ptr) {
-		char name[80];
-		return hd_error(HEDDLE_E_MEMORY, "no memory for a copy of %s on %s", hd_data_name(d, name, sizeof name),
-		                rt->platform->nodes[r->node].name);
-	}
+	int status = take_memory(r, may_wait);
+	if (status)
+		return status < 0 ? no_memory(r) : status;
 	d->n_away = (uint16_t)(d->n_away + (r->node != 0));
 	m->used += d->bytes;
 	m->n_copies++;
@@ -172,21 +184,43 @@ static size_t count_own(heddle_task *t, unsigned node)
 	return n;
 }
 
-/* Allocates a replica that the task has pinned. The capacity leaves room, but the memory may lack it all the same,
- * since a block needs room in one piece: then others are evicted. */
+/* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be fetched first. The capacity leaves
+ * room, but the memory may lack it all the same, since a block needs room in one piece: then others are evicted. */
 static int allocate_for(heddle_task *t, struct hd_replica *r)
 {
-	heddle_runtime *rt = hd_replica_data(r)->rt;
-	int status = allocate(r);
-	while (HD_UNLIKELY(status == HEDDLE_E_MEMORY)) {
-		if (!hd_blocks_drop(rt, &rt->memories[r->node])) {
-			int evicted = hd_evict_one(rt, r->node, count_own(t, r->node));
-			if (evicted)
-				return evicted;
+	const heddle_data *d = hd_replica_data(r);
+	struct hd_memory *m = memory_of(r);
+	int status;
+	while ((status = allocate(r, 1)) == HEDDLE_PENDING) {
+		if (!m->refused) {
+			hd_block_want(d->rt, r->node, hd_data_dense_size(d));
+			return HEDDLE_PENDING;
 		}
-		status = allocate(r);
+		m->refused = 0;
+		if (hd_blocks_drop(d->rt, m))
+			continue; /* there may be room when these have been given back */
+		status = hd_evict_one(d->rt, r->node, count_own(t, r->node));
+		if (status)
+			return status < 0 ? no_memory(r) : status;
 	}
 	return status;
+}
+
+/* Allocates what the task, which has pinned all, lacks on the node. */
+static int allocate_all(heddle_task *t, unsigned node)
+{
+	int result = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		struct hd_replica *r = replica_of(&t->accesses[i], node);
+		if ((a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) || r->ptr)
+			continue;
+		int status = allocate_for(t, r);
+		if (status < 0)
+			return status;
+		result |= status; /* goes on, so that all blocks that are lacking are fetched together */
+	}
+	return result ? HEDDLE_PENDING : 0;
 }
 
 int hd_memory_reserve(heddle_task *t, unsigned node)
@@ -195,11 +229,8 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	uint64_t need = pin_all(t, node);
 	/* Tasks that already wait for room come first, because otherwise a large one could wait for ever. */
 	int status = !need ? 0 : rt->memories[node].waiting.first ? HEDDLE_PENDING : make_room(rt, node, need);
-	for (uint32_t i = 0; need && !status && i < t->n_accesses; i++) {
-		struct hd_access *a = &t->accesses[i];
-		if (!(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE)) && !replica_of(a, node)->ptr)
-			status = allocate_for(t, replica_of(a, node));
-	}
+	if (need && !status)
+		status = allocate_all(t, node);
 	if (HD_UNLIKELY(status)) {
 		unpin_all(t, node);
 		if (status == HEDDLE_PENDING) {
@@ -221,7 +252,7 @@ int hd_memory_try(struct hd_replica *r)
 		/* those that wait for room come first */
 		if (limited(m) && (m->waiting.first || hd_evict_for_hint(r)))
 			return HEDDLE_PENDING;
-		int status = allocate(r);
+		int status = allocate(r, 0);
 		if (status)
 			return status;
 	}
@@ -252,7 +283,7 @@ void hd_memory_retry(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	rt->dispatch.retry = 0;
-	for (size_t i = 1; i < rt->n_nodes; i++)
+	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].retry)
 			retry_node(rt, &rt->memories[i]);
 }

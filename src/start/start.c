@@ -186,7 +186,7 @@ static void free_runtime(heddle_runtime *rt)
 		hd_data_destroy(rt->handles.list);
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
 		hd_blocks_drop(rt, &rt->memories[i]);
-	hd_blocks_free(rt, hd_blocks_unload(rt));
+	hd_blocks_free(rt, rt->unwanted);
 	hd_core_leave(rt);
 	hd_holds_free(rt);
 	hd_sched_close(rt);
