@@ -179,7 +179,9 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
 		drop(rt, r);
 		return 0;
 	}
-	int status = hd_write_back(r);
+	if (hd_drop_last_prefetch(rt, node))
+		return 0;
+	int status = hd_write_back(r, HD_AWAITED);
 	if (status)
 		return status;
 	rt->outcome.stats.evictions++;

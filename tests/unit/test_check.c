@@ -390,6 +390,16 @@ static void memories_of_accelerators_are_added_up(void **state)
 	assert_ok(heddle_wait_all(s.rt));
 	BREAKS(&s, d->extra->privates->slot, 1, "private copies");
 	BREAKS(&s, d->extra->privates->worker, 100, "private copies");
+	assert_ok(heddle_acquire(d, HEDDLE_RW));
+	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_rw(d)));
+	hd_core_enter(s.rt);
+	hd_drain(s.rt); /* the task enters the graph, and waits there */
+	hd_core_leave(s.rt);
+	BREAKS(&s, d->uses, NULL, "will use it");
+	BREAKS(&s, d->uses_end, &d->uses, "will use it");
+	BREAKS(&s, d->uses->prev_next, NULL, "will use it");
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_wait_all(s.rt));
 	assert_ok(heddle_stop(s.rt));
 }
 
