@@ -227,8 +227,9 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 {
 	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
 	uint64_t need = pin_all(t, node);
+	const struct hd_memory *m = need ? &rt->memories[node] : NULL;
 	/* Tasks that already wait for room come first, because otherwise a large one could wait for ever. */
-	int status = !need ? 0 : rt->memories[node].waiting.first ? HEDDLE_PENDING : make_room(rt, node, need);
+	int status = !need ? 0 : m->waiting.first && limited(m) ? HEDDLE_PENDING : make_room(rt, node, need);
 	if (need && !status)
 		status = allocate_all(t, node);
 	if (HD_UNLIKELY(status)) {
@@ -269,6 +270,9 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 		heddle_task *t = hd_queue_pop(&tried);
 		hd_core_restage(rt, t);
 		if (!m->waiting.first || m->waiting.last != t)
+			continue;
+		/* Without a limit they wait for blocks, and as many as possible are asked for at once. */
+		if (!limited(m) && !m->fetching && rt->wanted.n < HD_MAX_WANTED)
 			continue;
 		/* still no room: the tasks behind it go on waiting, or they could overtake it for ever */
 		if (tried.first) {
