@@ -348,7 +348,7 @@ static int may_sleep(struct hd_worker *w)
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	hd_revoke(rt);
-	if (hd_drain(rt))
+	if (hd_drain(rt) || hd_submitted_unseen(rt))
 		return 0;
 	enter(w, HD_SLEEPING);
 	if (rt->waits.waiters && hd_core_still(rt))
