@@ -137,7 +137,8 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
 	rt->count.staged++;
-	if (has_free_slot(w))
+	/* An accelerator that sleeps while its kernels run must look whether it is full now, and so not asleep. */
+	if (has_free_slot(w) || hd_worker_is_asleep(w))
 		rt->engine->worker_ready(w);
 	else if (hd_worker_is_asleep(w) && w->in_flight >= w->pipeline)
 		hd_worker_enter(w, HD_ATTENDING); /* it can hold no more, so a submission need not wake it */
