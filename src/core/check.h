@@ -65,7 +65,7 @@ static inline unsigned hd_check_state(const heddle_task *t)
 	return atomic_load_explicit(&t->state, memory_order_relaxed);
 }
 
-/* src/data/check_data.c: chains, copies, transfers, memories. */
+/* src/data/check_data.c and check_memory.c: chains, copies, transfers, memories. */
 int hd_check_collect_data(struct hd_check *c);
 int hd_check_chains(struct hd_check *c);
 int hd_check_accesses(struct hd_check *c);

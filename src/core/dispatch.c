@@ -140,8 +140,6 @@ static void staged(heddle_runtime *rt, heddle_task *t)
 	/* An accelerator that sleeps while its kernels run must look whether it is full now, and so not asleep. */
 	if (has_free_slot(w) || hd_worker_is_asleep(w))
 		rt->engine->worker_ready(w);
-	else if (hd_worker_is_asleep(w) && w->in_flight >= w->pipeline)
-		hd_worker_enter(w, HD_ATTENDING); /* it can hold no more, so a submission need not wake it */
 }
 
 /* The data of a picked task cannot be had: ends the task, which has not begun. */

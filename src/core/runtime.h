@@ -19,93 +19,13 @@
 #include "engine/engine.h"
 #include "ring.h"
 #include "task.h"
+#include "worker.h"
 #include "machine/hops.h"
 #include "machine/machine.h"
 
 struct hd_recorder;
 struct hd_virtual;
 struct hd_threads;
-
-enum { HD_MAX_BURST = 64 };
-
-/* What the thread that runs a worker's tasks is doing. */
-enum hd_worker_state {
-	/* Worker 0 with caller_works, while no thread waits: no thread runs its tasks, so it is given none. */
-	HD_AWAY,
-	/* Worker 0 with caller_works: a thread whose wait has ended runs the tasks that the worker still holds. It is
-	 * given no new ones. */
-	HD_LEAVING,
-	HD_AWAKE, /* the thread has been given tasks, or asks for some */
-	/* The thread of an accelerator waits until a kernel there has ended or data have arrived. It holds as many
-	 * tasks as it can, or looks for more by itself soon. */
-	HD_ATTENDING,
-	HD_SPINNING, /* the thread has no task, and polls the worker's event */
-	HD_SLEEPING  /* the thread sleeps on the worker's event or is about to; it has no task, or its kernels run */
-};
-
-/* A place of a worker for one running kernel: an accelerator with several streams has a slot for each, a CPU core has
- * one. The private copies of SCRATCH and REDUX accesses belong to a slot. A burst of tasks runs on one slot. */
-struct hd_slot {
-	/* Const after start. */
-	_Alignas(HD_CACHE_LINE) struct hd_worker *worker;
-	unsigned index; /* in worker->slots */
-
-	/* Guarded by the core lock. */
-	unsigned n_bound;        /* tasks picked and not ended that must run here, because of their private copies */
-	heddle_task *task;       /* the running task, of a burst any one that has not ended; NULL: the slot is free */
-	double start, predicted; /* us: when the task began, and how long it should take */
-
-	/* Owned by the engine: the driver's stream and the kernels on it, if the device has streams; otherwise NULL.
-	 * Const after start; what it points to is used by the worker's thread only. */
-	struct hd_stream *stream;
-};
-/* The number of slots of each worker of a class. */
-static inline unsigned hd_class_slots(const struct heddle_class *c)
-{
-	return c->streams > 1 ? c->streams : 1;
-}
-
-struct hd_worker {
-	/* Const after start. */
-	heddle_runtime *rt;
-	unsigned id, class_id, node;
-	unsigned n_slots;
-	struct hd_slot *slots;              /* borrowed from the runtime: its n_slots slots */
-	unsigned pipeline;                  /* number of tasks that it may hold at once */
-	const struct heddle_driver *driver; /* threaded engine only */
-	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
-	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this
-	 * together. */
-	double burst_us;
-
-	/* Guarded by the core lock. */
-	double held_us;     /* us that the tasks it holds were expected to take when they were picked */
-	unsigned in_flight; /* number of tasks picked for it and not ended */
-	uint8_t hungry;     /* it is in the hungry list: it can hold another task, and the policy had none for it */
-	uint8_t state;      /* enum hd_worker_state, set by hd_worker_enter */
-	uint8_t held_back;  /* its thread, in a kernel or a callback, waits in hd_throttle */
-	struct hd_worker *hungry_next, *hungry_prev;
-	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
-	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */
-	double busy;                     /* us in which it ran at least one kernel */
-	double waited_for_data;          /* us without a kernel though a task was picked */
-	double waits_since;              /* us: when it last began or ended a task, or got its only task */
-	struct hd_worker *next_starting; /* in the list errands.starting; NULL also for the last one */
-	uint8_t starting;                /* it is in that list */
-	/* The tasks that the worker has begun together and runs one after the other without the lock:
-	 * engine/threads/bursts.c. */
-	heddle_task *burst[HD_MAX_BURST];
-	unsigned burst_size;
-
-	/* How many tasks of the burst are claimed, counted from the front. The worker claims the next task by adding 1;
-	 * a worker that rescues the rest claims all of it. Relaxed, pairs with nothing: a claim is one atomic operation
-	 * on this word alone. The worker sees the tasks in `burst` because it was given them (struct hd_seat), and the
-	 * other one holds the lock, under which they were written. */
-	_Atomic unsigned claimed;
-	/* Any thread may set it; only the worker's thread waits for it. It has a cache line of its own, so that setting
-	 * it does not slow down the worker's use of the other fields. */
-	_Alignas(HD_CACHE_LINE) struct hd_event wake;
-};
 
 /* A thread blocked in a wait. */
 struct hd_waiter {
@@ -315,22 +235,6 @@ void hd_core_leave(heddle_runtime *rt);
 /* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event);
 
-/* The worker can be given tasks. */
-static inline int hd_worker_is_driven(const struct hd_worker *w)
-{
-	return w->state >= HD_AWAKE;
-}
-/* The worker sleeps or is about to: it does not look into the ring, so tasks that it could run must be submitted with
- * the lock. */
-static inline int hd_worker_is_asleep(const struct hd_worker *w)
-{
-	return w->state == HD_SLEEPING;
-}
-/* The worker has no task, and its thread waits to be given some. */
-static inline int hd_worker_is_idle(const struct hd_worker *w)
-{
-	return w->state >= HD_SPINNING;
-}
 /* The node where the data of a picked task must be. For controls that is main memory. */
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
 {

@@ -1,0 +1,96 @@
+/* The part of heddle_check about memories: the heap of copies that may leave, the blocks, and what is counted. */
+#include <stdlib.h>
+#include <string.h>
+#include "core/check.h"
+
+static const char *node_name(const struct hd_check *c, size_t node)
+{
+	return c->rt->platform->nodes[node].name;
+}
+
+/* Checks the heap of copies that may leave: each knows its place, none leaves before the one above it, and there is
+ * room for all copies of the node. */
+static int check_heap(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	size_t listed = 0, n_copies = 0;
+	for (size_t i = 0; i < m->n_heap; i++) {
+		const struct hd_leaving *e = &m->heap[i], *above = &m->heap[i ? (i - 1) / 2 : 0];
+		if (e->replica->place != i + 1 || e->replica->node != node || above->rank < e->rank ||
+		    (above->rank == e->rank && above->age > e->age))
+			return hd_broken("%s: the heap of copies that may be evicted is wrong", node_name(c, node));
+	}
+	for (size_t i = 0; i < c->n_data; i++) {
+		const struct hd_replica *r = &c->data[i].data->replicas[node];
+		listed += r->place != 0;
+		n_copies += r->ptr && !r->user_buffer;
+	}
+	if (listed != m->n_heap)
+		return hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node), listed,
+		                 m->n_heap);
+	return n_copies == m->n_copies && (!m->capacity || m->max_heap >= n_copies)
+	           ? 0
+	           : hd_broken("%s: it has %zu copies; n_copies says %zu, and the heap has room for %zu",
+	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
+}
+
+/* Checks the free blocks that the node keeps. */
+static int check_blocks(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	uint64_t kept = 0;
+	for (size_t i = 0; i < HD_SHELVES; i++)
+		for (const struct hd_block *b = m->shelves[i]; b; b = b->next) {
+			if (b->node != node || (kept += b->size) > m->kept)
+				return hd_broken("%s: its lists of free blocks are wrong", node_name(c, node));
+		}
+	return kept == m->kept ? 0
+	                       : hd_broken("%s: its free blocks have %llu bytes; kept says %llu", node_name(c, node),
+	                                   (unsigned long long)kept, (unsigned long long)m->kept);
+}
+
+static uint64_t bytes_leaving(const heddle_data *d, size_t node)
+{
+	uint64_t bytes = 0;
+	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next)
+		if (tr->evict && tr->from == node)
+			bytes += d->bytes;
+	return bytes;
+}
+
+static int check_memory(const struct hd_check *c, size_t node)
+{
+	const struct hd_memory *m = &c->rt->memories[node];
+	uint64_t used = 0, leaving = 0;
+	for (size_t i = 0; i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		const struct hd_replica *r = &d->replicas[node];
+		if (r->ptr && !r->user_buffer)
+			used += d->bytes;
+		leaving += bytes_leaving(d, node);
+	}
+	if (used != m->used || leaving != m->leaving)
+		return hd_broken(
+		    "%s: its copies have %llu bytes, of which %llu leave; used and leaving say %llu and %llu",
+		    node_name(c, node), (unsigned long long)used, (unsigned long long)leaving,
+		    (unsigned long long)m->used, (unsigned long long)m->leaving);
+	if (m->peak < used || (m->capacity && used > m->capacity))
+		return hd_broken("%s: %llu bytes are used, more than its peak or its capacity", node_name(c, node),
+		                 (unsigned long long)used);
+	return m->retry && !c->rt->dispatch.retry
+	           ? hd_broken("%s: tasks are to be tried again, and nobody is told", node_name(c, node))
+	           : 0;
+}
+
+int hd_check_memories(struct hd_check *c)
+{
+	int status = 0;
+	for (size_t i = 0; i < c->rt->n_nodes && !status; i++) {
+		status = check_memory(c, i);
+		if (!status)
+			status = check_heap(c, i);
+		if (!status)
+			status = check_blocks(c, i);
+	}
+	return status;
+}
