@@ -365,8 +365,9 @@ static void temporaries_lie_in_the_memory_of_the_driver(void **state)
 		assert_int_equal(scene.n_host, 4 - fails);
 		for (int i = 0; i < 4; i++)
 			assert_ok(heddle_unregister(data[i]));
-		assert_int_equal(scene.n_host, 0);
+		assert_in_range(scene.n_host, 0, 1); /* the allocator may keep one for the next temporary */
 		assert_ok(heddle_stop(rt));
+		assert_int_equal(scene.n_host, 0);
 		scene.refuses = 0;
 	}
 }
