@@ -256,8 +256,8 @@ static heddle_task *ask_policy(struct hd_worker *w)
 	double began = policy_begins(rt);
 	heddle_task *t = rt->sched.policy->pick(rt->sched.state, w->id);
 	policy_ends(rt, began);
-	rt->outcome.stats.sched_picks++;
-	rt->outcome.stats.sched_picks_empty += t == NULL;
+	rt->count.picks++;
+	rt->count.empty_picks += t == NULL;
 	return t && HD_UNLIKELY(rt->sched.checked) ? check_pick(w, t) : t;
 }
 
@@ -274,7 +274,7 @@ static void tell_policy(heddle_runtime *rt)
 	double began = policy_begins(rt);
 	rt->sched.policy->ready(rt->sched.state, rt->dispatch.batch, n, rt->dispatch.releaser);
 	policy_ends(rt, began);
-	rt->outcome.stats.sched_batches++;
+	rt->count.batches++;
 }
 
 /* Whether the worker may take another task. Beyond its pipeline it takes tasks to run as a burst. All tasks of a burst

@@ -81,14 +81,22 @@ struct hd_dispatch {
 	int retry;                     /* some memory has room again: the tasks that wait for room must be retried */
 };
 
-/* Counters. They say how many there are now, unless a comment says otherwise. */
+/* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one cache
+ * line, the first. */
 struct hd_counts {
-	uint64_t inserted, ended; /* how many tasks have ever entered and left the graph, controls included */
-	size_t ready;             /* tasks that the policy holds */
-	/* tasks in kernels; copies under way; tasks in the `staged` queues of workers */
-	uint64_t running, transfers, staged;
-	uint64_t fetching; /* blocks that threads allocate without the lock */
-	uint64_t held;     /* ACQUIRE tasks whose datum the program has */
+	/* how many tasks have ever entered and left the graph, controls included */
+	_Alignas(HD_CACHE_LINE) uint64_t inserted, ended;
+	uint64_t executed; /* how many of those that left had a kernel that ended well */
+	size_t ready;      /* tasks that the policy holds */
+	uint64_t running;  /* tasks in kernels */
+	uint64_t staged;   /* tasks in the `staged` queues of workers */
+	/* how often the policy was ever asked for a task, and had none */
+	uint64_t picks, empty_picks;
+
+	uint64_t entries, batches; /* how often the core was ever entered, and the policy told of ready tasks */
+	uint64_t transfers;        /* copies under way */
+	uint64_t fetching;         /* blocks that threads allocate without the lock */
+	uint64_t held;             /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
 	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
@@ -139,12 +147,12 @@ struct hd_outcome {
 /* Slow things that a critical section puts off until the lock is given back: leave.c. */
 enum { HD_MAX_ROUSED = 32 };
 struct hd_errands {
-	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
-	struct hd_event *roused[HD_MAX_ROUSED];
-	unsigned n_roused;
 	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
 	 * to be given back, so that they begin all of them together. Linked by next_starting. */
 	struct hd_worker *starting;
+	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
+	unsigned n_roused;
+	struct hd_event *roused[HD_MAX_ROUSED];
 };
 
 struct heddle_runtime {
@@ -216,7 +224,7 @@ struct heddle_runtime {
 static inline void hd_core_enter(heddle_runtime *rt)
 {
 	hd_lock(&rt->lock);
-	rt->outcome.stats.core_entries++;
+	rt->count.entries++;
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->entered = hd_clock_us();
 }
@@ -225,7 +233,7 @@ static inline int hd_core_try_enter(heddle_runtime *rt)
 {
 	if (!hd_try_lock(&rt->lock))
 		return 0;
-	rt->outcome.stats.core_entries++;
+	rt->count.entries++;
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->entered = hd_clock_us();
 	return 1;

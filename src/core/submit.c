@@ -58,7 +58,7 @@ void hd_submitter_forget(void)
 /* How many tasks workers have been given so far. */
 static uint64_t n_given(const heddle_runtime *rt)
 {
-	return rt->outcome.stats.sched_picks - rt->outcome.stats.sched_picks_empty;
+	return rt->count.picks - rt->count.empty_picks;
 }
 
 static inline uint64_t take_ticket(heddle_runtime *rt, struct hd_submitter *s)

@@ -147,7 +147,7 @@ static void bury(heddle_runtime *rt, heddle_task *t)
 {
 	rt->count.ended++;
 	if (t->kind == HD_TASK_CODELET && !t->status)
-		rt->outcome.stats.tasks_executed++;
+		rt->count.executed++;
 	uint64_t live = hd_live(rt) - rt->count.held;
 	if (t->waited || live == 0 || live == rt->inlet.throttle)
 		rt->waits.news = 1;

@@ -438,6 +438,8 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 		return hd_broken(
 		    "%s: %u copies are valid and %u lie outside main memory; n_valid and n_away say %u and %u",
 		    name_of(seen), n_valid, n_away, d->n_valid, d->n_away);
+	if (d->at_home != (d->replicas[0].ptr && d->replicas[0].valid))
+		return hd_broken("%s: at_home says %u", name_of(seen), d->at_home);
 	if (n_wanted != d->n_wanted || (n_wanted && !d->n_writers))
 		return hd_broken("%s: prefetches to %u copies are remembered with %u writers; n_wanted says %u",
 		                 name_of(seen), n_wanted, d->n_writers, d->n_wanted);
@@ -452,8 +454,11 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 /* Checks the list of tasks that will use the datum. */
 static int check_uses(const struct hd_check *c, const struct hd_checked_data *seen)
 {
+	if (!c->rt->limited)
+		return 0;
 	const heddle_data *d = seen->data;
-	struct hd_use *const *link = &d->uses;
+	const struct hd_use_list *uses = hd_data_uses(d);
+	struct hd_use *const *link = &uses->first;
 	uint32_t n = 0;
 	for (const struct hd_use *u = *link; u; link = &u->next, u = *link) {
 		const struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(u->access));
@@ -461,7 +466,7 @@ static int check_uses(const struct hd_check *c, const struct hd_checked_data *se
 		    ++n > seen->uses)
 			return hd_broken("%s: the list of tasks that will use it is wrong", name_of(seen));
 	}
-	return n == seen->uses && (!n || d->uses_end == link)
+	return n == seen->uses && (!n || uses->end == link)
 	           ? 0
 	           : hd_broken("%s: %u tasks will use it, %u are listed, or the end of the list is wrong",
 	                       name_of(seen), seen->uses, n);

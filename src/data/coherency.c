@@ -125,13 +125,17 @@ void hd_stage_arrived(struct hd_transfer *tr)
 static int stage_local(heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		const struct hd_replica *r = &t->accesses[i].data->replicas[0];
-		if (HD_UNLIKELY(!r->ptr || !(r->valid || t->accesses[i].mode == HEDDLE_W)))
+		const heddle_data *d = t->accesses[i].data;
+		if (HD_LIKELY(d->at_home))
+			continue;
+		const struct hd_replica *r = &d->replicas[0];
+		if (!r->ptr || !(r->valid || t->accesses[i].mode == HEDDLE_W))
 			return 0;
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
-		/* set before the task writes; nobody looks before it has ended */
-		hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
+		if (HD_UNLIKELY(!t->accesses[i].data->at_home))
+			/* set before the task writes; nobody looks before it has ended */
+			hd_replica_set_valid(&t->accesses[i].data->replicas[0], 1);
 	return 1;
 }
 

@@ -15,12 +15,12 @@ struct hd_replica {
 	void *ptr; /* NULL: not allocated. In virtual time any value but NULL */
 	/* owns: where `ptr` lies; NULL if that is the program's buffer or an object, and in virtual time */
 	struct hd_block *block;
-	uint32_t pins; /* how many tasks (staged or running) and transfers use it */
+	uint32_t pins;  /* how many tasks (staged or running) and transfers use it */
+	uint32_t place; /* 1 + its place in the node's heap of copies that may leave; 0: it is not there */
 	uint16_t node;
 	uint8_t valid;
 	uint8_t incoming;    /* 1: a transfer under way will make it valid */
 	uint8_t wanted;      /* 1: a prefetch to it waits until nobody writes the datum */
-	uint32_t place;      /* 1 + its place in the node's heap of copies that may leave; 0: it is not there */
 	uint8_t user_buffer; /* 1: the program's buffer, which is never freed or evicted */
 };
 
@@ -52,32 +52,11 @@ enum {
 /* Why new tasks may not name a datum. */
 enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED };
 
-/* A datum. The fields are ordered by use: a task usually touches only those from `rt` to the first replica, about two
- * cache lines. */
+/* A datum. What each task of a machine with one memory touches is one cache line, the first. A datum with one replica
+ * takes four lines in all. */
 struct heddle_data {
-	struct heddle_part part;                      /* part 0 */
-	struct hd_transfer *transfers;                /* of this datum, in flight or queued */
-	struct hd_access *commuters, *commuters_tail; /* accesses in mode COMMUTE that wait only for the token */
-	/* borrows; of a child of a filter: the datum that was partitioned; otherwise NULL */
-	heddle_data *parent;
-	heddle_data *next, **prev_next; /* in the runtime's list of data */
-	/* The tasks that will use it, in the order of submission (uses.c); uses_end: where the next one is linked,
-	 * undefined while there is none. */
-	struct hd_use *uses, **uses_end;
-
-	/* Const after registration. */
-	heddle_runtime *rt;
-	uint64_t shape;              /* hash of the extents of all parts */
-	uint64_t bytes;              /* size of a dense copy */
-	struct hd_data_extra *extra; /* owns */
-	uint32_t id;                 /* registration number */
-	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
-	 * compilers may read neighbouring bytes together. */
-	/* enum hd_closed; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads it
-	 * only for an early error; when the task enters the graph it is checked again under the lock. */
-	_Atomic uint8_t closed;
-	uint8_t read_only; /* 1: a child that shares elements with another child, or a part of such a child */
-	uint8_t traits;    /* HD_DATA_OBJECT ... */
+	_Alignas(HD_CACHE_LINE) heddle_runtime *rt; /* const after registration */
+	uint64_t shape;                             /* const after registration: hash of the extents of all parts */
 
 	/* The access chain (core/chains.c). */
 	struct hd_access *queue, *queue_tail; /* accesses not granted yet */
@@ -85,17 +64,46 @@ struct heddle_data {
 	/* how many accesses have joined the last group of the chain, and the one before */
 	uint32_t tail_count, prev_count;
 	uint8_t granted_mode, tail_mode;
-	uint8_t token;        /* 1: a task with mode COMMUTE holds it */
-	uint8_t poisoned;     /* 1: the value was not computed, because its task failed */
-	uint8_t is_private;   /* 1: a private copy of another datum (scratch_redux.c) */
-	uint8_t orphan;       /* 1: a private copy that is not used any more; freed after its last transfer */
-	uint16_t n_transfers; /* in flight; at most one per node */
+	uint8_t token;    /* 1: a task with mode COMMUTE holds it */
+	uint8_t poisoned; /* 1: the value was not computed, because its task failed */
+
+	uint8_t at_home;    /* 1: the replica in main memory has memory and is valid */
+	uint8_t is_private; /* 1: a private copy of another datum (scratch_redux.c) */
+	uint8_t orphan;     /* 1: a private copy that is not used any more; freed after its last transfer */
 	/* how many tasks that write it are staged or running; no transfer of it may begin while there are some */
 	uint16_t n_writers;
+	uint16_t n_valid;     /* how many replicas are valid; changed by hd_replica_set_valid */
+	uint16_t n_away;      /* how many replicas outside main memory are allocated */
+	uint16_t n_transfers; /* in flight; at most one per node */
+
+	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
+	 * compilers may read neighbouring bytes together. */
+	/* enum hd_closed; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads it
+	 * only for an early error; when the task enters the graph it is checked again under the lock. */
+	_Alignas(4) _Atomic uint8_t closed;
+	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
+	uint8_t traits;    /* HD_DATA_OBJECT ... */
+
+	/* The second line begins here. */
+	struct hd_transfer *transfers;                /* of this datum, in flight or queued */
+	struct hd_access *commuters, *commuters_tail; /* accesses in mode COMMUTE that wait only for the token */
+	/* borrows; of a child of a filter: the datum that was partitioned; otherwise NULL */
+	heddle_data *parent;
+	heddle_data *next, **prev_next; /* in the runtime's list of data */
+	struct hd_data_extra *extra;    /* owns */
+
+	/* Const after registration. */
+	uint64_t bytes;          /* size of a dense copy */
+	struct heddle_part part; /* part 0 */
+	uint32_t id;             /* registration number */
+
 	uint16_t n_wanted;            /* how many replicas are `wanted`; 0 unless there are writers */
-	uint16_t n_valid;             /* how many replicas are valid; changed by hd_replica_set_valid */
-	uint16_t n_away;              /* how many replicas outside main memory are allocated */
-	struct hd_replica replicas[]; /* per node */
+	struct hd_replica replicas[]; /* per node; behind them, if some memory has a limit, struct hd_use_list */
+};
+
+/* The tasks that will use a datum, in the order of submission: uses.c. */
+struct hd_use_list {
+	struct hd_use *first, **end; /* end: where the next one is linked; undefined while there is none */
 };
 
 enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
@@ -222,7 +230,11 @@ static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 	heddle_data *d = hd_replica_data(r);
 	d->n_valid = (uint16_t)(d->n_valid + valid - r->valid);
 	r->valid = (uint8_t)valid;
+	if (r->node == 0)
+		d->at_home = valid && r->ptr;
 }
+/* uses.c: the tasks that will use the datum; only if some memory has a limit. */
+struct hd_use_list *hd_data_uses(const heddle_data *d);
 /* The parts of a datum in one replica. They are dense except in the program's buffer. */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts padded to cache lines */
 size_t hd_data_n_parts(const heddle_data *d);

@@ -161,7 +161,9 @@ static int check_parts(const struct heddle_part *parts, size_t n_parts)
 
 static size_t handle_size(const heddle_runtime *rt)
 {
-	return sizeof(heddle_data) + rt->n_nodes * sizeof(struct hd_replica);
+	size_t uses = rt->limited ? sizeof(struct hd_use_list) : 0;
+	size_t size = offsetof(heddle_data, replicas) + rt->n_nodes * sizeof(struct hd_replica) + uses;
+	return hd_round_up(size, HD_CACHE_LINE);
 }
 
 /* Takes a freed handle. NULL: there is none. The lock is held, also for give_handle. */

@@ -69,6 +69,7 @@ static int take_memory(struct hd_replica *r, int may_wait)
 			return HEDDLE_PENDING;
 		r->ptr = r->block ? r->block->ptr : NULL;
 	}
+	hd_replica_set_valid(r, r->valid); /* it has memory now */
 	return r->ptr ? 0 : HEDDLE_E_MEMORY;
 }
 

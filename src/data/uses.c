@@ -12,14 +12,20 @@ static struct hd_use *uses_of(heddle_task *t)
 	return (struct hd_use *)(void *)((char *)t + hd_pool_task_size(t)) - t->n_accesses;
 }
 
+struct hd_use_list *hd_data_uses(const heddle_data *d)
+{
+	return (struct hd_use_list *)(uintptr_t)&d->replicas[d->rt->n_nodes];
+}
+
 static void append(heddle_data *d, struct hd_use *u)
 {
-	if (!d->uses)
-		d->uses_end = &d->uses;
+	struct hd_use_list *uses = hd_data_uses(d);
+	if (!uses->first)
+		uses->end = &uses->first;
 	u->next = NULL;
-	u->prev_next = d->uses_end;
-	*d->uses_end = u;
-	d->uses_end = &u->next;
+	u->prev_next = uses->end;
+	*uses->end = u;
+	uses->end = &u->next;
 }
 
 static void unlink_use(heddle_data *d, const struct hd_use *u)
@@ -28,7 +34,7 @@ static void unlink_use(heddle_data *d, const struct hd_use *u)
 	if (u->next)
 		u->next->prev_next = u->prev_next;
 	else
-		d->uses_end = u->prev_next;
+		hd_data_uses(d)->end = u->prev_next;
 }
 
 void hd_uses_enter(heddle_task *t)
@@ -102,7 +108,7 @@ uint64_t hd_next_use(const heddle_data *d, unsigned node)
 	HD_HELD(&d->rt->lock);
 	enum { MOST_LOOKED_AT = 32 }; /* so that a datum with thousands of readers costs little */
 	unsigned n = 0, rivals = count_rivals(d, node);
-	for (const struct hd_use *u = d->uses; u; u = u->next) {
+	for (const struct hd_use *u = hd_data_uses(d)->first; u; u = u->next) {
 		const heddle_task *t = hd_access_task(u->access);
 		int elsewhere = is_elsewhere(u, t, node), writes = hd_mode_writes(u->access->mode);
 		/* The value is replaced without this copy. */

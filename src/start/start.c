@@ -379,6 +379,11 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	                 ? 0
 	                 : rt->outcome.last_end - rt->outcome.first_ready;
 	s.last_end = rt->outcome.last_end;
+	s.tasks_executed = rt->count.executed;
+	s.core_entries = rt->count.entries;
+	s.sched_batches = rt->count.batches;
+	s.sched_picks = rt->count.picks;
+	s.sched_picks_empty = rt->count.empty_picks;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		s.busy += rt->workers[i].busy;
 		s.transfer_wait += rt->workers[i].waited_for_data;

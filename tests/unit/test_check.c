@@ -297,6 +297,7 @@ static void copies_are_counted(void **state)
 	struct hd_replica *home = &s.held->replicas[0];
 	BREAKS(&s, s.held->n_valid, kept + 1, "n_valid");
 	BREAKS(&s, s.held->n_away, kept + 1, "n_away");
+	BREAKS(&s, s.held->at_home, !kept, "at_home");
 	BREAKS(&s, s.held->n_transfers, kept + 1, "n_transfers");
 	BREAKS(&s, s.held->n_writers, 0, "n_writers");
 	BREAKS(&s, s.sum->n_writers, 1, "n_writers");
@@ -395,9 +396,10 @@ static void memories_of_accelerators_are_added_up(void **state)
 	hd_core_enter(s.rt);
 	hd_drain(s.rt); /* the task enters the graph, and waits there */
 	hd_core_leave(s.rt);
-	BREAKS(&s, d->uses, NULL, "will use it");
-	BREAKS(&s, d->uses_end, &d->uses, "will use it");
-	BREAKS(&s, d->uses->prev_next, NULL, "will use it");
+	struct hd_use_list *uses = hd_data_uses(d);
+	BREAKS(&s, uses->first, NULL, "will use it");
+	BREAKS(&s, uses->end, &uses->first, "will use it");
+	BREAKS(&s, uses->first->prev_next, NULL, "will use it");
 	assert_ok(heddle_release(d));
 	assert_ok(heddle_wait_all(s.rt));
 	assert_ok(heddle_stop(s.rt));
