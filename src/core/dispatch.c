@@ -491,7 +491,7 @@ void hd_core_conclude(heddle_task *t, double start, double end, double now)
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	/* Another worker may have finished a later task and taken the lock first. */
-	rt->outcome.last_end = now > rt->outcome.last_end ? now : rt->outcome.last_end;
+	rt->last_end = now > rt->last_end ? now : rt->last_end;
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_task(rt->recorder, t, start, end, now);
 	hd_stage_end(t, w->node);

@@ -2,6 +2,7 @@
  * the lock is given back: waking threads that sleep, and allocating and freeing memory. Whoever gives the lock back
  * also tells a worker that has asked to be served meanwhile. */
 #include <stdlib.h>
+#include <string.h>
 #include "runtime.h"
 
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
@@ -11,7 +12,7 @@ void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
 		return;
 	struct hd_errands *e = &rt->errands;
 	if (HD_LIKELY(e->n_roused < HD_MAX_ROUSED))
-		e->roused[e->n_roused++] = event;
+		rt->roused[e->n_roused++] = event;
 	else
 		hd_event_rouse(event);
 }
@@ -19,11 +20,13 @@ void hd_core_wake(heddle_runtime *rt, struct hd_event *event)
 /* Gives the lock back and wakes the threads in the list, which is copied, because the next holder begins a new one. */
 static void leave_and_rouse(heddle_runtime *rt)
 {
-	struct hd_errands e = rt->errands;
+	struct hd_event *roused[HD_MAX_ROUSED];
+	unsigned n = rt->errands.n_roused;
+	memcpy(roused, rt->roused, n * sizeof *roused);
 	rt->errands.n_roused = 0;
 	hd_unlock(&rt->lock);
-	for (unsigned i = 0; i < e.n_roused; i++)
-		hd_event_rouse(e.roused[i]);
+	for (unsigned i = 0; i < n; i++)
+		hd_event_rouse(roused[i]);
 }
 
 /* Tells the first worker that asks to be served, if there is one, to take the lock itself; it then serves the others,

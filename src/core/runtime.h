@@ -71,18 +71,18 @@ struct heddle_sched {
 
 /* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
 struct hd_dispatch {
-	heddle_task **batch; /* owned; ready tasks that the policy has not been told of */
+	int releaser; /* the worker whose task made the batch ready; -1: none */
+	int retry;    /* some memory has room again: the tasks that wait for room must be retried */
 	size_t n_batch, max_batch;
-	int releaser;                  /* the worker whose task made the batch ready; -1: none */
+	heddle_task **batch;           /* owned; ready tasks that the policy has not been told of */
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
 	heddle_task *open_reductions;  /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
 	struct hd_worker *hungry;      /* workers that can hold another task; the one that came last is first */
-	int retry;                     /* some memory has room again: the tasks that wait for room must be retried */
 };
 
-/* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one cache
- * line, the first. */
+/* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one
+ * cache line, the first. */
 struct hd_counts {
 	/* how many tasks have ever entered and left the graph, controls included */
 	_Alignas(HD_CACHE_LINE) uint64_t inserted, ended;
@@ -93,10 +93,10 @@ struct hd_counts {
 	/* how often the policy was ever asked for a task, and had none */
 	uint64_t picks, empty_picks;
 
-	uint64_t entries, batches; /* how often the core was ever entered, and the policy told of ready tasks */
-	uint64_t transfers;        /* copies under way */
-	uint64_t fetching;         /* blocks that threads allocate without the lock */
-	uint64_t held;             /* ACQUIRE tasks whose datum the program has */
+	uint64_t batches;   /* how often the policy was ever told of ready tasks */
+	uint64_t transfers; /* copies under way */
+	uint64_t fetching;  /* blocks that threads allocate without the lock */
+	uint64_t held;      /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
 	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
@@ -141,7 +141,8 @@ struct hd_outcome {
 	int first_error;     /* status of the first failed task since the last heddle_wait_all; 0: none has failed */
 	char *first_message; /* owned: the sentence for it */
 	struct heddle_stats stats;
-	double first_ready, last_end; /* us: the makespan lies between them; first_ready is -1 until a task is ready */
+	double
+	    first_ready; /* us: the makespan begins here, and ends at heddle_runtime.last_end; -1: no task was ready yet */
 };
 
 /* Slow things that a critical section puts off until the lock is given back: leave.c. */
@@ -150,9 +151,7 @@ struct hd_errands {
 	/* Workers that had no task and now have staged ones. The engine makes them begin these when the lock is about
 	 * to be given back, so that they begin all of them together. Linked by next_starting. */
 	struct hd_worker *starting;
-	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
-	unsigned n_roused;
-	struct hd_event *roused[HD_MAX_ROUSED];
+	unsigned n_roused; /* how many events lie in heddle_runtime.roused */
 };
 
 struct heddle_runtime {
@@ -194,9 +193,13 @@ struct heddle_runtime {
 	/* us: the time at which everything in the current critical section happens. Set by hd_core_clock, and by the
 	 * virtual engine. */
 	_Alignas(HD_CACHE_LINE) double now;
-	double entered; /* us: when the lock was taken; only with the setting time_core */
+	/* What each task changes is on few cache lines, which every worker needs in turn: the one from `now` to
+	 * dispatch.n_batch, the first of `count`, and the first of `inlet`. */
+	double last_end;  /* us: when the last task ended */
+	uint64_t entries; /* how often the core was entered */
 	struct hd_errands errands;
 	struct hd_dispatch dispatch;
+	double entered; /* us: when the lock was taken; only with the setting time_core */
 	struct hd_counts count;
 	struct hd_inlet inlet;
 	struct hd_waits waits;
@@ -215,6 +218,8 @@ struct heddle_runtime {
 	uint64_t n_walks;             /* how often heddle_task_successors was called */
 	struct hd_recorder *recorder; /* owned; NULL when not tracing */
 	struct hd_outcome outcome;
+	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
+	struct hd_event *roused[HD_MAX_ROUSED];
 	/* The threads of workers and of copies must end. Changed under the lock. Relaxed, pairs with nothing: a thread
 	 * that reads it without the lock only ends. */
 	_Atomic int stopping;
@@ -224,7 +229,7 @@ struct heddle_runtime {
 static inline void hd_core_enter(heddle_runtime *rt)
 {
 	hd_lock(&rt->lock);
-	rt->count.entries++;
+	rt->entries++;
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->entered = hd_clock_us();
 }
@@ -233,7 +238,7 @@ static inline int hd_core_try_enter(heddle_runtime *rt)
 {
 	if (!hd_try_lock(&rt->lock))
 		return 0;
-	rt->count.entries++;
+	rt->entries++;
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->entered = hd_clock_us();
 	return 1;

@@ -375,12 +375,12 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
 	struct heddle_stats s = rt->outcome.stats;
-	s.makespan = rt->outcome.first_ready < 0 || rt->outcome.last_end < rt->outcome.first_ready
+	s.makespan = rt->outcome.first_ready < 0 || rt->last_end < rt->outcome.first_ready
 	                 ? 0
-	                 : rt->outcome.last_end - rt->outcome.first_ready;
-	s.last_end = rt->outcome.last_end;
+	                 : rt->last_end - rt->outcome.first_ready;
+	s.last_end = rt->last_end;
 	s.tasks_executed = rt->count.executed;
-	s.core_entries = rt->count.entries;
+	s.core_entries = rt->entries;
 	s.sched_batches = rt->count.batches;
 	s.sched_picks = rt->count.picks;
 	s.sched_picks_empty = rt->count.empty_picks;

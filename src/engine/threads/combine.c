@@ -48,6 +48,15 @@ static struct hd_worker *next_post(heddle_runtime *rt, unsigned from)
 	return NULL;
 }
 
+static int any_post(const heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_posts; i++)
+		/* Relaxed, pairs with nothing: a post that is not seen yet is seen when the lock is given back. */
+		if (HD_UNLIKELY(atomic_load_explicit(&rt->posts[i], memory_order_relaxed)))
+			return 1;
+	return 0;
+}
+
 /* Serves the workers that have posted, in turn beginning behind `w`. */
 static void combine(struct hd_worker *w)
 {
@@ -96,7 +105,8 @@ void hd_worker_exchange(struct hd_worker *w)
 		set_bit(w, 0);
 	if (posted != HD_SERVED)
 		hd_worker_serve(w);
-	combine(w);
+	if (any_post(rt))
+		combine(w);
 	hd_core_call_back(rt);
 	hd_core_leave(rt);
 }
