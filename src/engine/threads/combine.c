@@ -1,11 +1,12 @@
 /* How workers get the core's attention.
  *
  * A worker that has run its tasks takes the core lock, if it is free, and serves itself: it gives the tasks back and
- * gets new ones. If another thread has the lock, the worker does not queue for it: it *posts* what it wants, and waits
- * for its event. A worker that holds the lock serves all that have posted, one after the other, before it leaves. So
- * the data of the core stay in one processor's cache while many workers need it, and nobody waits for a lock that goes
- * from hand to hand. (Flat combining: Hendler et al., SPAA 2010; as a delegation lock for a task runtime: Alvarez et
- * al., PPoPP 2021.)
+ * gets new ones. If another thread has the lock, one worker at a time spins for a moment until it is free. All others
+ * do not queue for it: each *posts* what it wants, and waits for its event. A worker that holds the lock serves all
+ * that have posted, one after the other, before it leaves. So the data of the core stay in one processor's cache while
+ * many workers need it, and nobody waits for a lock that goes from hand to hand. (Flat combining: Hendler et al., SPAA
+ * 2010; as a delegation lock for a task runtime: Alvarez et al., PPoPP 2021.) To serve another worker costs the cache
+ * lines of that worker, which is why a single one that waits does not post.
  *
  * A thread that is no worker, or has served enough, serves nobody: as it gives the lock back it wakes one of those that
  * have posted, which takes the lock itself (hd_core_leave). */
@@ -13,6 +14,8 @@
 
 /* How many workers one thread serves before it goes on with its own tasks. */
 enum { MOST_SERVED = 32 };
+/* How often the worker that spins looks whether the lock is free: for about as long as one worker is served. */
+enum { SPINS = 50 };
 /* us that a worker that has posted polls its event before it sleeps: longer than the core is usually busy */
 static const double PATIENCE_US = 20;
 
@@ -70,6 +73,23 @@ static void combine(struct hd_worker *w)
 	}
 }
 
+/* Spins until the lock is free, unless another worker does so. Returns whether this thread has got the lock. */
+static int spin(heddle_runtime *rt)
+{
+	_Atomic unsigned *spinner = &rt->engine_state.threads->spinner;
+	/* Relaxed, pairs with nothing: see the field. */
+	if (atomic_exchange_explicit(spinner, 1, memory_order_relaxed))
+		return 0;
+	int entered = 0;
+	for (int i = 0; i < SPINS && !entered; i++) {
+		hd_cpu_relax();
+		/* Relaxed, pairs with nothing: only a hint whether it is worth trying. */
+		entered = atomic_load_explicit(&rt->lock.state, memory_order_relaxed) == 0 && hd_core_try_enter(rt);
+	}
+	atomic_store_explicit(spinner, 0, memory_order_relaxed); /* pairs with nothing: see the field */
+	return entered;
+}
+
 /* Posts, and waits. Returns 1 when another thread has served the worker; 0: this thread has got the lock. */
 static int ask(struct hd_worker *w)
 {
@@ -92,7 +112,7 @@ void hd_worker_exchange(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	struct hd_seat *seat = hd_seat_of(w);
-	int served = !hd_core_try_enter(rt) && ask(w);
+	int served = !hd_core_try_enter(rt) && !spin(rt) && ask(w);
 	/* Relaxed, pairs with nothing: ask has acquired the value, or the lock is held, under which others change
 	 * it. */
 	uint8_t posted = atomic_load_explicit(&seat->posted, memory_order_relaxed);

@@ -288,9 +288,10 @@ static int threads_open(heddle_runtime *rt)
 	int status = find_drivers(rt);
 	if (status)
 		return status;
-	struct hd_threads *th = calloc(1, sizeof *th);
+	struct hd_threads *th = aligned_alloc(HD_CACHE_LINE, sizeof *th);
 	if (!th)
 		return hd_no_memory("threads");
+	memset(th, 0, sizeof *th);
 	rt->engine_state.threads = th;
 	for (size_t i = 0; i < rt->n_workers; i++)
 		use_driver(&rt->workers[i]);

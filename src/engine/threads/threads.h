@@ -72,18 +72,19 @@ struct hd_threads {
 	/* const after start: the worker whose driver allocates temporaries in main memory, so that devices copy fast
 	 * from and to them; NULL: no driver has such memory */
 	const struct hd_worker *host_memory;
-	/* Guarded by the core lock: */
+	/* Guarded by the core lock. Not on the cache line of the fields above, which workers read without the lock. */
 	/* how many threads of workers have opened their device, have asked it about direct copies, and run no more
 	 * tasks */
-	size_t n_seated, n_asked, n_done;
+	_Alignas(HD_CACHE_LINE) size_t n_seated, n_asked, n_done;
 	int all_open;    /* all devices are open */
 	int closing;     /* threads of workers must close their devices and end */
 	int caller_busy; /* a waiting thread runs the tasks of worker 0 */
-	/* us: when a worker last looked into the ring, and when one last looked for tasks to rescue */
-	double looked, rescued;
+	double rescued;  /* us: when a worker last looked for tasks to rescue */
 	/* 1 + the idle worker that looks into the ring while the others only poll their events; 0: nobody does.
 	 * Relaxed, pairs with nothing: what it finds there it takes under the lock. */
-	_Atomic unsigned lookout;
+	_Alignas(HD_CACHE_LINE) _Atomic unsigned lookout;
+	/* A worker spins until the core lock is free. Relaxed, pairs with nothing: it only limits how many do. */
+	_Atomic unsigned spinner;
 	struct hd_event counted; /* set by a worker's thread after it has counted itself */
 };
 

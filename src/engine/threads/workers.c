@@ -85,11 +85,11 @@ void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
 static void look_around(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	struct hd_threads *th = rt->engine_state.threads;
-	if (HD_LIKELY(rt->now - th->looked < LOOK_US))
+	if (HD_LIKELY(rt->now - rt->inlet.looked < LOOK_US))
 		return;
-	th->looked = rt->now;
+	rt->inlet.looked = rt->now;
 	hd_drain(rt);
+	struct hd_threads *th = rt->engine_state.threads;
 	if (rt->now - th->rescued < OVERDUE_US)
 		return;
 	th->rescued = rt->now;
