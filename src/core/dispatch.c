@@ -277,17 +277,30 @@ static void tell_policy(heddle_runtime *rt)
 	rt->count.batches++;
 }
 
+/* Whether the tasks that the worker holds, and another one like them, make a burst that is short enough: HD_BURST_US.
+ * If there is plenty of ready tasks, so that it matters little when the successors of one become ready, up to FEW tasks
+ * may take HD_LONG_BURST_US: each entry of the core costs cache lines that other workers have written. */
+static int is_short(const struct hd_worker *w)
+{
+	enum { FEW = 4, PLENTY = 16 };
+	if (w->held_us < w->burst_us)
+		return 1;
+	double each = w->held_us / w->in_flight;
+	return w->in_flight < FEW && w->burst_us > 0 && w->rt->count.ready > PLENTY * w->rt->n_workers &&
+	       w->held_us + each < HD_LONG_BURST_US;
+}
+
 /* Whether the worker may take another task. Beyond its pipeline it takes tasks to run as a burst. All tasks of a burst
- * are seen to end together, so this is only done while they are tiny, there are enough ready tasks for all workers, and
- * no thread can wait for one of them in particular. */
+ * are seen to end together, so this is only done while they are short, there are enough ready tasks for all workers,
+ * and no thread can wait for one of them in particular. */
 static int can_hold_more(const struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
 	if (w->in_flight < w->pipeline)
 		return rt->count.ready != 0;
 	const heddle_task *last = w->staged.first ? w->staged.last : NULL;
-	return w->in_flight < HD_MAX_BURST && w->held_us < w->burst_us && rt->count.ready > rt->n_workers &&
-	       !rt->count.reacting && last && last->refs == 1 && !last->extra;
+	return w->in_flight < HD_MAX_BURST && rt->count.ready > rt->n_workers && is_short(w) && !rt->count.reacting &&
+	       last && last->refs == 1 && !last->extra;
 }
 
 static void fill(struct hd_worker *w)

@@ -9,6 +9,11 @@
 #include "task.h"
 
 enum { HD_MAX_BURST = 64 };
+/* us: a worker may take several tiny tasks at a time if they are expected to take less than this together. It is so
+ * short that a worse distribution of the tasks among workers does not matter. */
+#define HD_BURST_US 4.0
+/* us: the same for a few tasks while there are many more than workers. */
+#define HD_LONG_BURST_US 48.0
 
 /* What the thread that runs a worker's tasks is doing. */
 enum hd_worker_state {

@@ -8,10 +8,6 @@
 #include <pthread.h>
 #include "core/runtime.h"
 
-/* us: a worker may take several tiny tasks at a time if they are expected to take less than this together. It is so
- * short that a worse distribution of the tasks among workers does not matter. */
-#define HD_BURST_US 4.0
-
 /* A copy engine: it moves the transfers of one lane. */
 struct hd_copier {
 	heddle_runtime *rt;

@@ -39,7 +39,7 @@ int hd_worker_give(struct hd_worker *w)
 	heddle_task *t = hd_core_take(w);
 	if (!t)
 		return 0;
-	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_BURST_US, rt->now);
+	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_LONG_BURST_US, rt->now);
 	/* pairs: the load in given */
 	atomic_store_explicit(&hd_seat_of(w)->given, n, memory_order_release);
 	if (HD_UNLIKELY(rt->inlet.step))
