@@ -141,8 +141,8 @@ struct hd_outcome {
 	int first_error;     /* status of the first failed task since the last heddle_wait_all; 0: none has failed */
 	char *first_message; /* owned: the sentence for it */
 	struct heddle_stats stats;
-	double
-	    first_ready; /* us: the makespan begins here, and ends at heddle_runtime.last_end; -1: no task was ready yet */
+	/* us: the makespan begins here, and ends at heddle_runtime.last_end; -1: no task was ready yet */
+	double first_ready;
 };
 
 /* Slow things that a critical section puts off until the lock is given back: leave.c. */
