@@ -8,7 +8,7 @@
  * its class and memory node (hd_bursts_rescue).
  *
  * Who waits here looks again when enough tasks have ended, and when something that moved has stopped: a worker that
- * finds nothing and grows drowsy, a copy or a callback that has ended. In virtual time nothing moves during a callback,
+ * finds nothing and goes to sleep, a copy or a callback that has ended. In virtual time nothing moves during a callback,
  * so callbacks never wait. Nor does a kernel of one runtime that submits to another: each could wait for the other. */
 #include "inlet.h"
 

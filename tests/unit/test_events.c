@@ -273,7 +273,7 @@ static void what_a_thread_submits_before_it_fulfills_enters_the_graph_before_the
 	struct scene s;
 	heddle_task *t;
 	config.n_cpu = 1;
-	config.caller_works = 1; /* nobody works now: what is submitted stays in the inbox of this thread */
+	config.caller_works = 1; /* nobody works now: what is submitted stays in the ring */
 	begin_with(&s, &config);
 	assert_ok(heddle_submit(s.rt, heddle_call(s.detach), heddle_value(s.at)));
 	assert_ok(heddle_submit(s.rt, heddle_call(s.nothing), heddle_out(&t)));
