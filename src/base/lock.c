@@ -120,9 +120,8 @@ int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us)
 		if (!atomic_compare_exchange_strong_explicit(&event->state, &unset, 2, memory_order_acquire,
 		                                             memory_order_acquire) &&
 		    unset == 1) {
-			/* relaxed, pairs with nothing: the exchange above has acquired, and only this thread resets the
-			 * event */
-			atomic_store_explicit(&event->state, 0, memory_order_relaxed);
+			/* pairs: hd_event_set; another thread may have set it again meanwhile */
+			atomic_exchange_explicit(&event->state, 0, memory_order_acquire);
 			return 1;
 		}
 		struct timespec left, *timeout = NULL;

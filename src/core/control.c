@@ -8,6 +8,9 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	if (status && !t->status)
 		t->status = status;
+	/* Those that free data wait for the transfers under way, even if they have failed. */
+	if (status && (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION) && hd_stage_quiet(t))
+		return;
 	if (!t->status && !t->cancelled) {
 		if (t->kind == HD_TASK_PARTITION)
 			hd_partition_staged(t);

@@ -6,6 +6,7 @@
  *
  * A task that ends by events waits for them between hd_core_finish and hd_core_conclude: event.c.
  */
+#include <math.h>
 #include <stdlib.h>
 #include "runtime.h"
 
@@ -332,8 +333,9 @@ static int is_unsettled(const heddle_runtime *rt)
 
 /* Settles, but runs no callbacks. Before threads that wait are told that all tasks have ended, what kernels have
  * submitted meanwhile enters the graph. */
-static void settle_quietly(heddle_runtime *rt)
+void hd_core_settle_quietly(heddle_runtime *rt)
 {
+	HD_HELD(&rt->lock);
 	do {
 		while (rt->dispatch.controls.first)
 			hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
@@ -350,13 +352,13 @@ void hd_core_call_back(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	while (HD_UNLIKELY(rt->dispatch.called.first != NULL) && hd_core_run_callbacks(rt))
-		settle_quietly(rt);
+		hd_core_settle_quietly(rt);
 }
 
 void hd_core_settle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	settle_quietly(rt);
+	hd_core_settle_quietly(rt);
 	hd_core_call_back(rt);
 }
 
@@ -378,7 +380,7 @@ void hd_core_refill(struct hd_worker *w)
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
-	settle_quietly(rt);
+	hd_core_settle_quietly(rt);
 }
 
 heddle_task *hd_core_take(struct hd_worker *w)
@@ -488,6 +490,11 @@ void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
 			to->in_flight++;
 			from->backlog -= t->link.u.key;
 			to->backlog += t->link.u.key;
+			double expected = hd_core_expected(t);
+			if (isfinite(expected)) {
+				from->held_us -= expected;
+				to->held_us += expected;
+			}
 		}
 	}
 }

@@ -346,10 +346,12 @@ void heddle_dump(heddle_runtime *rt, FILE *out)
 	if (!locked)
 		fprintf(out, "the core lock is held: what follows may be changing\n");
 	struct dump dump = {.rt = rt, .out = out};
-	if (locked)
+	if (locked) {
+		hd_core_entered(rt);
 		find_uses(rt, &dump.uses);
+	}
 	print_all(&dump);
 	free(dump.uses.list);
 	if (locked)
-		hd_unlock(&rt->lock);
+		hd_core_leave(rt);
 }

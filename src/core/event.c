@@ -156,15 +156,6 @@ static void fail(heddle_task *t, int status, const char *said)
 	free(text);
 }
 
-/* Nothing moves after this: threads that wait must look for a deadlock, since nobody else will wake them. */
-static void wake_if_still(heddle_runtime *rt)
-{
-	if (!rt->waits.waiters || !hd_core_still(rt))
-		return;
-	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		hd_core_wake(rt, w->event);
-}
-
 static int fulfill(heddle_event *e, int status, const char *said)
 {
 	heddle_runtime *rt = e->rt;
@@ -183,7 +174,7 @@ static int fulfill(heddle_event *e, int status, const char *said)
 		hd_event_fulfill(e, rt->now);
 		hd_core_settle(rt);
 		rt->dispatch.releaser = -1;
-		wake_if_still(rt);
+		hd_wake_if_still(rt);
 	}
 	hd_core_leave(rt);
 	/* pairs: the load in hd_events_close. This thread does not touch the runtime any more. */

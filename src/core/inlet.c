@@ -17,7 +17,7 @@
  *  - Gaps. A thread that has taken a ticket may be stopped before it stores the task. A drain ends at this gap. Who
  *    needs what lies behind it (waits, controls, submissions that enter) leaves the lock, yields, and tries again
  *    (step_aside). A worker does not fall asleep while there is a gap; it spins instead. Between ticket and store there
- *    are a few instructions and no lock, so a gap lasts for as long as the system keeps its thread off the processors.
+ *    are a few instructions, unless the thread must enter the core, which it does as soon as the others let it.
  *
  *  - Refusals. A datum may be closed (partitioned or unregistered) after the submitting thread has looked at it. The
  *    drain looks at the data of a task again if any datum was closed since: hd_gate.n_closings, which the submission
@@ -202,7 +202,7 @@ void hd_gate_asleep(struct hd_worker *w, int asleep)
 static int is_lookout(const struct hd_worker *w)
 {
 	const struct hd_slot *slot = &w->slots[0];
-	if (slot->stream)
+	if (slot->stream || w->calling)
 		return 0; /* the thread of a device sleeps while kernels run */
 	if (!slot->task)
 		return w->state == HD_AWAKE || w->state == HD_SPINNING;
@@ -228,8 +228,9 @@ void hd_gate_worker_begins(heddle_runtime *rt)
 	rt->inlet.step = 0;
 	hd_revoke(rt);
 	for (size_t i = 0; i < rt->n_workers && hd_submitted_unseen(rt); i++) {
-		if (!hd_worker_is_asleep(&rt->workers[i]))
-			continue;
+		const struct hd_worker *w = &rt->workers[i];
+		if (!hd_worker_is_asleep(w) || w->in_flight || w->starting)
+			continue; /* those that have tasks do not look */
 		hd_core_wake(rt, &rt->workers[i].wake);
 		return;
 	}

@@ -67,18 +67,18 @@ static unsigned leave_once(heddle_runtime *rt, struct hd_wanted *wanted)
 }
 
 /* Allocates blocks without the lock, then enters the core and tries the tasks again that wait for them. */
-static void fetch_blocks(heddle_runtime *rt, const struct hd_wanted *wanted)
+static void fetch_blocks(heddle_runtime *rt, struct hd_wanted *wanted)
 {
+	struct hd_sentence before; /* of what this thread does: the function that leaves the core may have set one */
+	hd_error_keep(&before);
 	struct hd_block *made = hd_blocks_make(rt, wanted);
 	hd_core_enter(rt);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_blocks_deliver(rt, wanted, made);
 	hd_core_settle(rt);
-	if (!rt->waits.waiters || !hd_core_still(rt))
-		return;
-	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		hd_core_wake(rt, w->event); /* nothing moves any more: they must look for a deadlock */
+	hd_wake_if_still(rt);
+	hd_error_give_back(&before);
 }
 
 void hd_core_leave(heddle_runtime *rt)

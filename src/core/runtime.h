@@ -225,22 +225,25 @@ struct heddle_runtime {
 	_Atomic int stopping;
 };
 
-/* leave.c: the core, entered and left. Takes the core lock. */
-static inline void hd_core_enter(heddle_runtime *rt)
+/* leave.c: the core, entered and left. To be called when the core lock has been taken. */
+static inline void hd_core_entered(heddle_runtime *rt)
 {
-	hd_lock(&rt->lock);
 	rt->entries++;
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->entered = hd_clock_us();
+}
+/* Takes the core lock. */
+static inline void hd_core_enter(heddle_runtime *rt)
+{
+	hd_lock(&rt->lock);
+	hd_core_entered(rt);
 }
 /* Takes the lock if it is free. Returns whether it was. */
 static inline int hd_core_try_enter(heddle_runtime *rt)
 {
 	if (!hd_try_lock(&rt->lock))
 		return 0;
-	rt->entries++;
-	if (HD_UNLIKELY(rt->config.time_core))
-		rt->entered = hd_clock_us();
+	hd_core_entered(rt);
 	return 1;
 }
 /* Gives the core lock back, then does what was put off meanwhile. */
@@ -280,6 +283,8 @@ int hd_core_run_callbacks(heddle_runtime *rt);
 /* Tells the policy what has become ready, runs controls, gives tasks to hungry workers. Call before leaving the
  * lock. */
 void hd_core_settle(heddle_runtime *rt);
+/* The same, but runs no callbacks: hd_core_call_back must be called before the lock is left. */
+void hd_core_settle_quietly(heddle_runtime *rt);
 /* Runs the callbacks of tasks that have ended, and settles what follows from them. */
 void hd_core_call_back(heddle_runtime *rt);
 /* Gives the worker as many tasks as it can hold, then settles, but runs no callbacks: the caller must call
@@ -445,6 +450,8 @@ void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
 void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
 /* Wakes the threads whose done() is true. */
 void hd_wake_waiters(heddle_runtime *rt);
+/* Wakes all threads that wait if nothing moves any more: they must look for a deadlock. */
+void hd_wake_if_still(heddle_runtime *rt);
 /* Whether another thread of the program can still change what the waiter waits for. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
 

@@ -103,7 +103,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	if (t->codelet && !t->perf)
 		hd_task_find_model(rt, t);
 	hd_graph_link(t);
-	if (HD_UNLIKELY(t->special & HD_TASK_USES))
+	if (HD_UNLIKELY(t->special & HD_TASK_USES) && t->codelet)
 		hd_uses_enter(t);
 	if (HD_UNLIKELY(t->extra && t->extra->before) && !status)
 		status = wait_for_explicit(rt, t);
@@ -212,7 +212,9 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 		bury(rt, t);
 	}
 	hd_inside_leave(&here);
+	/* the callbacks may have been all that moved: see hd_throttle */
 	if (HD_UNLIKELY(rt->count.held_back))
-		rt->waits.news = 1; /* the callbacks may have been all that moved: see hd_throttle */
+		rt->waits.news = 1;
+	hd_wake_if_still(rt);
 	return 1;
 }

@@ -35,6 +35,15 @@ void hd_wake_waiters(heddle_runtime *rt)
 	}
 }
 
+void hd_wake_if_still(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	if (HD_LIKELY(!rt->waits.waiters) || !hd_core_still(rt))
+		return;
+	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
+		hd_core_wake(rt, w->event);
+}
+
 void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);

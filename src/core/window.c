@@ -1,15 +1,16 @@
-/* The window: how many unfinished tasks there may be before submission waits.
- *  A thread of the program waits until a quarter of the window is free again. A kernel or a callback that submits waits
- * as well, but its own task cannot end meanwhile, nor can those that are staged on its worker. So it waits only as long
- * as something else moves: a kernel or a callback that does not wait here, a copy, or a worker that is about to look
- * for a task. When nothing else moves it is let through, with one task, and is looked at again at its next submission.
- * If all kernels wait here the first one that notices goes on, and the others see it move: so there is always one that
- * goes on, and no deadlock. The tasks staged on the worker of a kernel that waits are taken over by other workers of
- * its class and memory node (hd_bursts_rescue).
+/* The window: how many unfinished tasks there may be before submission waits. A thread of the program waits until a
+ * quarter of the window is free again. A kernel or a callback that submits waits as well, but its own task cannot end
+ * meanwhile, nor can those that are staged on its worker. So it waits only as long as something else moves: a kernel or
+ * a callback that does not wait here, a copy, or a worker that is about to look for a task. When nothing else moves it
+ * is let through, with one task, and is looked at again at its next submission. If all kernels wait here the first one
+ * that notices goes on, and the others see it move: so there is always one that goes on, and no deadlock. The tasks
+ * staged on the worker of a kernel that waits are taken over by other workers of its class and memory node
+ * (hd_bursts_rescue).
  *
  * Who waits here looks again when enough tasks have ended, and when something that moved has stopped: a worker that
- * finds nothing and goes to sleep, a copy or a callback that has ended. In virtual time nothing moves during a callback,
- * so callbacks never wait. Nor does a kernel of one runtime that submits to another: each could wait for the other. */
+ * finds nothing and goes to sleep, a copy or a callback that has ended. In virtual time nothing moves during a
+ * callback, so callbacks never wait. Nor does a kernel of one runtime that submits to another: each could wait for the
+ * other. */
 #include "inlet.h"
 
 static int below_throttle(heddle_runtime *rt, void *arg)

@@ -70,6 +70,7 @@ struct hd_worker {
 	unsigned in_flight; /* number of tasks picked for it and not ended */
 	uint8_t hungry;     /* it is in the hungry list: it can hold another task, and the policy had none for it */
 	uint8_t state;      /* enum hd_worker_state, set by hd_worker_enter */
+	uint8_t calling;    /* its thread runs callbacks, and neither its tasks nor looks for any */
 	uint8_t held_back;  /* its thread, in a kernel or a callback, waits in hd_throttle */
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
@@ -83,6 +84,7 @@ struct hd_worker {
 	 * engine/threads/bursts.c. */
 	heddle_task *burst[HD_MAX_BURST];
 	unsigned burst_size;
+	double burst_expected; /* us that they are expected to take together; HUGE_VAL: not known */
 
 	/* How many tasks of the burst are claimed, counted from the front. The worker claims the next task by adding 1;
 	 * a worker that rescues the rest claims all of it. Relaxed, pairs with nothing: a claim is one atomic operation

@@ -140,13 +140,14 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
 	return unwanted;
 }
 
-struct hd_block *hd_blocks_make(heddle_runtime *rt, const struct hd_wanted *wanted)
+struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)
 {
 	struct hd_block *made = NULL;
 	for (unsigned i = 0; i < wanted->n; i++) {
 		struct hd_block *b = make(rt, wanted->nodes[i], wanted->sizes[i]);
 		if (!b)
 			continue;
+		wanted->sizes[i] = 0; /* what is left was refused */
 		b->next = made;
 		made = b;
 	}
@@ -156,17 +157,19 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, const struct hd_wanted *want
 void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made)
 {
 	HD_HELD(&rt->lock);
-	unsigned n = 0;
-	for (struct hd_block *next; made; made = next, n++) {
+	for (struct hd_block *next; made; made = next) {
 		next = made->next;
 		keep(rt, made);
 	}
 	for (unsigned i = 0; i < wanted->n; i++) {
 		struct hd_memory *m = &rt->memories[wanted->nodes[i]];
 		m->fetching = 0;
-		m->retry = 1;
-		m->refused |= n < wanted->n;
+		if (wanted->sizes[i] && (!m->refused || wanted->sizes[i] < m->refused))
+			m->refused = wanted->sizes[i];
 	}
+	/* Of all nodes, because hd_block_want has turned some away when its list was full. */
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		rt->memories[i].retry |= rt->memories[i].waiting.first != NULL;
 	rt->count.fetching -= wanted->n;
 	rt->dispatch.retry = 1;
 }

@@ -181,7 +181,7 @@ struct hd_memory {
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
 	uint8_t fetching; /* 1: a thread allocates blocks for it without the lock */
-	uint8_t refused;  /* 1: some of these could not be had */
+	size_t refused;   /* bytes of the smallest of these that could not be had; 0: all could */
 };
 
 /* handle.c */
@@ -266,7 +266,7 @@ struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size);
 /* The same, but NULL if none is kept. */
 struct hd_block *hd_block_take_kept(heddle_runtime *rt, unsigned node, size_t size);
 /* Asks for a block, which is allocated when the lock is left. The tasks that wait for room on the node are tried again
- * when the block is there, and also when it could not be had: `refused` of the memory is 1 then. */
+ * when the block is there, and also when it could not be had: `refused` of the memory says so then. */
 void hd_block_want(heddle_runtime *rt, unsigned node, size_t size);
 /* Gives a block back. */
 void hd_block_give(heddle_runtime *rt, struct hd_block *b);
@@ -278,7 +278,7 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Gives a list of blocks back to the system. Needs no lock. */
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list);
 /* Allocates the wanted blocks, as far as that is possible, and returns them in a list. Needs no lock. */
-struct hd_block *hd_blocks_make(heddle_runtime *rt, const struct hd_wanted *wanted);
+struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted);
 /* Hands what hd_blocks_make has made to the allocators. */
 void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made);
 

@@ -193,8 +193,9 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 	struct hd_memory *m = memory_of(r);
 	int status;
 	while ((status = allocate(r, 1)) == HEDDLE_PENDING) {
-		if (!m->refused) {
-			hd_block_want(d->rt, r->node, hd_data_dense_size(d));
+		size_t size = hd_data_dense_size(d);
+		if (!m->refused || size < m->refused) {
+			hd_block_want(d->rt, r->node, size);
 			return HEDDLE_PENDING;
 		}
 		m->refused = 0;
@@ -289,6 +290,8 @@ void hd_memory_retry(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	rt->dispatch.retry = 0;
 	for (size_t i = 0; i < rt->n_nodes; i++)
-		if (rt->memories[i].retry)
+		if (rt->memories[i].retry) {
 			retry_node(rt, &rt->memories[i]);
+			rt->memories[i].refused = 0;
+		}
 }

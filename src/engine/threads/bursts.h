@@ -17,10 +17,14 @@ static inline unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, doubl
 	hd_core_begin(&w->slots[0], t, now);
 	w->burst[0] = t;
 	w->burst_size = 1;
+	w->burst_expected = expected;
 	/* Relaxed, pairs with nothing: the lock is held, and the worker reads the word after it was given the burst. */
 	atomic_store_explicit(&w->claimed, 0, memory_order_relaxed);
 	return HD_LIKELY(!w->staged.first) || expected >= us ? 1 : hd_burst_extend(w, us, expected, now);
 }
+/* Claims all tasks of the burst that are left, and stages them again. They are all tasks of the burst if the worker's
+ * thread has not begun it: perhaps it sleeps, and nothing has woken it yet. The lock is held. */
+void hd_burst_take_back(struct hd_worker *w);
 /* Claims task i of the burst, the next one. Returns 0 if another worker has claimed it. Called by the worker's own
  * thread, without the lock. */
 static inline int hd_burst_claim(struct hd_worker *w, unsigned i)
@@ -34,9 +38,10 @@ static inline void hd_burst_end(struct hd_worker *w)
 	w->rt->count.bursts -= w->burst_size > 1;
 	w->burst_size = 0;
 }
-/* Moves tasks to `w` from workers that have been at one task for more than `overdue` us: the tasks that are staged
- * there or left of the burst, if `w` can run them. Returns whether `w` must stay awake: it has staged tasks now, or it
- * may have to take some over later, from a worker that is not overdue yet. The lock is held. */
+/* Moves tasks to `w` from workers that have been at one task for more than `overdue` us and twice as long as expected:
+ * the tasks that are staged there or left of the burst, if `w` can run them. Returns whether `w` must stay awake: it
+ * has staged tasks now, or it may have to take some over later, from a worker that is not overdue yet. The lock is
+ * held. */
 int hd_bursts_rescue(struct hd_worker *w, double overdue);
 
 #endif

@@ -108,6 +108,21 @@ static int ask(struct hd_worker *w)
 	return 0;
 }
 
+/* Runs the callbacks of tasks that have ended. They may take long: meanwhile the worker counts as neither idle nor
+ * hungry, and other workers may take over what it has been given. */
+static void call_back(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	hd_core_not_hungry(w);
+	if (hd_worker_is_idle(w))
+		hd_worker_enter(w, HD_AWAKE);
+	w->calling = 1;
+	hd_worker_put_back(w);
+	hd_core_call_back(rt);
+	w->calling = 0;
+	hd_worker_serve(w);
+}
+
 void hd_worker_exchange(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -127,6 +142,7 @@ void hd_worker_exchange(struct hd_worker *w)
 		hd_worker_serve(w);
 	if (any_post(rt))
 		combine(w);
-	hd_core_call_back(rt);
+	while (HD_UNLIKELY(rt->dispatch.called.first != NULL))
+		call_back(w);
 	hd_core_leave(rt);
 }

@@ -72,10 +72,10 @@ struct hd_threads {
 	/* how many threads of workers have opened their device, have asked it about direct copies, and run no more
 	 * tasks */
 	_Alignas(HD_CACHE_LINE) size_t n_seated, n_asked, n_done;
-	int all_open;    /* all devices are open */
-	int closing;     /* threads of workers must close their devices and end */
-	int caller_busy; /* a waiting thread runs the tasks of worker 0 */
-	double rescued;  /* us: when a worker last looked for tasks to rescue */
+	int all_open;                   /* all devices are open */
+	int closing;                    /* threads of workers must close their devices and end */
+	const struct hd_waiter *caller; /* the waiting thread that runs the tasks of worker 0; NULL: none does */
+	double rescued;                 /* us: when a worker last looked for tasks to rescue */
 	/* 1 + the idle worker that looks into the ring while the others only poll their events; 0: nobody does.
 	 * Relaxed, pairs with nothing: what it finds there it takes under the lock. */
 	_Alignas(HD_CACHE_LINE) _Atomic unsigned lookout;
@@ -115,6 +115,8 @@ void hd_worker_give_back(struct hd_worker *w);
 /* Begins the staged tasks of a worker that has none, as many as may form a burst, for its thread to run them. Returns
  * whether there were any. The lock is held. */
 int hd_worker_give(struct hd_worker *w);
+/* Stages the tasks again that the worker has been given and has not begun. Called by its thread, with the lock. */
+void hd_worker_put_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by its thread without the lock. */
 void hd_worker_run(struct hd_worker *w);
 /* Runs tasks until *over is not 0, and returns 1, or until the worker has been idle for long, and returns 0: then the

@@ -51,7 +51,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
 	int status = 0;
 	hd_inside_enter(&here);
-	th->caller_busy = 1;
+	th->caller = waiter;
 	hd_worker_enter(w, HD_AWAKE);
 	waiter->event = &w->wake;
 	while (!status && !waiter->done(rt, waiter->arg)) {
@@ -70,7 +70,8 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	/* Relaxed, pairs with nothing: the lock is held. Another worker may have taken all of it over. */
 	atomic_store_explicit(&hd_seat_of(w)->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
-	th->caller_busy = 0;
+	hd_gate_worker_begins(rt); /* it does not look into the ring any more */
+	th->caller = NULL;
 	hd_inside_leave(&here);
 	hd_wake_blocked(rt, w); /* another waiting thread takes over worker 0 */
 	return status;
@@ -79,7 +80,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
 	while (!waiter->done(rt, waiter->arg)) {
-		if (rt->config.caller_works && !rt->engine_state.threads->caller_busy)
+		if (rt->config.caller_works && !rt->engine_state.threads->caller)
 			return wait_working(rt, waiter, timeout_us);
 		if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
 			return hd_core_deadlock(rt);

@@ -32,6 +32,13 @@ void hd_worker_give_back(struct hd_worker *w)
 	hd_note_mean(rt, (seat->ended[n - 1].end - seat->ended[0].start) / n);
 }
 
+/* us that the tasks of a burst may be expected to take together. A policy that hears when each kernel begins is told so
+ * one by one. */
+static double burst_limit(const heddle_runtime *rt)
+{
+	return rt->sched.policy->started ? 0 : rt->count.reacting ? HD_BURST_US : HD_LONG_BURST_US;
+}
+
 int hd_worker_give(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -39,7 +46,7 @@ int hd_worker_give(struct hd_worker *w)
 	heddle_task *t = hd_core_take(w);
 	if (!t)
 		return 0;
-	unsigned n = hd_burst_begin(w, t, rt->sched.policy->started ? 0 : HD_LONG_BURST_US, rt->now);
+	unsigned n = hd_burst_begin(w, t, burst_limit(rt), rt->now);
 	/* pairs: the load in given */
 	atomic_store_explicit(&hd_seat_of(w)->given, n, memory_order_release);
 	if (HD_UNLIKELY(rt->inlet.step))
@@ -52,6 +59,17 @@ static unsigned given(const struct hd_worker *w)
 {
 	/* pairs: the store in hd_worker_give */
 	return atomic_load_explicit(&hd_seat_of(w)->given, memory_order_acquire);
+}
+
+void hd_worker_put_back(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	if (!given(w) || rt->sched.policy->started) /* such a policy may not be told twice that a task has begun */
+		return;
+	hd_burst_take_back(w);
+	/* Relaxed, pairs with nothing: only this thread and those that hold the lock look at it. */
+	atomic_store_explicit(&hd_seat_of(w)->given, 0, memory_order_relaxed);
 }
 
 void hd_worker_run(struct hd_worker *w)
@@ -120,6 +138,18 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 		hd_worker_enter(w, HD_AWAKE);
 }
 
+/* Whether the thread that runs the tasks of worker 0 while it waits need not wait any more: it is given none. */
+static int is_leaving(const struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	const struct hd_waiter *caller = rt->engine_state.threads->caller;
+	if (HD_LIKELY(w->id != 0 || !caller))
+		return 0;
+	/* Relaxed, pairs with nothing: the lock is held. */
+	return atomic_load_explicit(&caller->woken, memory_order_relaxed) ||
+	       (rt->waits.news && caller->done(rt, caller->arg));
+}
+
 void hd_worker_serve(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
@@ -134,6 +164,10 @@ void hd_worker_serve(struct hd_worker *w)
 		hd_core_clock(rt, hd_threads_now(rt));
 	if (HD_UNLIKELY(w->state != HD_AWAKE))
 		hd_worker_enter(w, HD_AWAKE);
+	if (HD_UNLIKELY(is_leaving(w))) {
+		hd_core_settle_quietly(rt);
+		return;
+	}
 	look_around(w);
 	hd_core_refill(w);
 	if (!hd_worker_give(w))
@@ -230,6 +264,8 @@ int hd_worker_turns(struct hd_worker *w, const _Atomic int *over)
 		/* This is looked at after the event was consumed: who served the worker and who gave it tasks may have
 		 * set the event only once together. */
 		if (given(w)) {
+			if (HD_UNLIKELY(idle_since > 0))
+				leave_lookout(w);
 			idle_since = 0;
 			seat->tired = 0;
 			hd_worker_run(w);
