@@ -22,6 +22,40 @@ static void scratch_copy_is_dropped_and_not_written_back(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int wait_for_flag(heddle_context *c)
+{
+	const atomic_int *flag = pointer_value(c);
+	while (!*flag)
+		sched_yield();
+	return 0;
+}
+
+/* Such a task needs its data nowhere: they are evicted as if nobody needed them. */
+static void data_that_a_task_without_codelet_waits_for_can_be_evicted(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_accelerator(0);
+	atomic_int flag = 0, *address = &flag;
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = write_ones);
+	heddle_codelet *wait = heddle_codelet_new(rt, .name = "wait", .cpu = wait_for_flag);
+	heddle_data *d, *other;
+	heddle_task *gate, *filled;
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &d));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &other));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(wait), heddle_on(0), heddle_value(address), heddle_out(&gate)));
+	assert_ok(heddle_submit(rt, heddle_r(d), heddle_after(gate)));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(other), heddle_out(&filled)));
+	assert_ok(heddle_task_wait(filled));
+	flag = 1;
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(evictions(rt), 1);
+	heddle_task_release(gate);
+	heddle_task_release(filled);
+	assert_ok(heddle_stop(rt));
+}
+
 struct cell {
 	double payload[N];
 };
@@ -139,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(scratch_copy_is_dropped_and_not_written_back),
+	    cmocka_unit_test(data_that_a_task_without_codelet_waits_for_can_be_evicted),
 	    cmocka_unit_test(copies_stay_valid_until_the_writer_has_succeeded),
 	    cmocka_unit_test(object_that_cannot_be_evicted_is_void),
 	    cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),

@@ -87,6 +87,32 @@ static void nothing_stays_on_worker_0_when_the_caller_goes(void **state)
 	successors_run_without_the_caller(1, *state);
 }
 
+static int wait_for_flag(heddle_context *c)
+{
+	const atomic_int *flag = pointer_value(c);
+	while (!*flag)
+		sched_yield();
+	return 0;
+}
+
+/* The next task cannot end before the wait for the first has returned. */
+static void wait_for_one_task_runs_no_other_after_it(void **state)
+{
+	heddle_runtime *rt = start_working(1, *state);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "wait for flag", .cpu = wait_for_flag);
+	for (int i = 0; i < 10; i++) {
+		atomic_int open = 1, later = 0, *flags[] = {&open, &later};
+		heddle_task *first;
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(flags[0]), heddle_out(&first)));
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_value(flags[1])));
+		assert_ok(heddle_task_wait(first));
+		later = 1;
+		heddle_task_release(first);
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	static char eager[] = "eager", lws[] = "lws";
@@ -97,6 +123,7 @@ int main(void)
 	    cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, lws),
 	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, eager),
 	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, lws),
+	    cmocka_unit_test_prestate(wait_for_one_task_runs_no_other_after_it, eager),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

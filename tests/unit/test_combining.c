@@ -1,6 +1,8 @@
 /* How workers get the core's attention: those that end their tasks while it is busy post what they want, and the first
  * of them that gets in serves all. */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <stdio.h>
 #include "core/runtime.h"
 #include "program.h"
 #include "probe.h"
@@ -103,11 +105,81 @@ static void nobody_that_has_posted_is_forgotten(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int open_gate(heddle_context *c)
+{
+	(void)c;
+	gate = 1;
+	return 0;
+}
+
+static void callback_waits_for_gate(void *arg, int status)
+{
+	(void)status;
+	atomic_int *begun = arg;
+	*begun = 1;
+	while (!gate)
+		sched_yield();
+}
+
+/* The callback ends when another task has run, which only the other worker can do. */
+static void worker_that_runs_a_callback_is_given_no_tasks(void **state)
+{
+	(void)state;
+	probe_set((struct probe){0});
+	heddle_runtime *rt = start_many(2);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "open", .cpu = open_gate);
+	heddle_codelet *brief = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	for (int i = 0; i < 20; i++) {
+		atomic_int begun = 0;
+		gate = 0;
+		assert_ok(heddle_submit(rt, heddle_call(brief), heddle_then(callback_waits_for_gate, &begun)));
+		while (!begun)
+			sched_yield();
+		assert_ok(heddle_submit(rt, heddle_call(codelet)));
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_ok(heddle_stop(rt));
+}
+
+/* What heddle_dump writes goes through this: a worker posts meanwhile. */
+static ssize_t end_kernel_and_wait_for_its_post(void *cookie, const char *text, size_t size)
+{
+	(void)text;
+	gate = 1;
+	while (n_posts(cookie) < 1)
+		sched_yield();
+	return (ssize_t)size;
+}
+
+static void worker_that_posts_during_a_dump_is_told(void **state)
+{
+	(void)state;
+	probe_set((struct probe){0});
+	heddle_runtime *rt = start_many(1);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "gate", .cpu = wait_for_gate);
+	n_running = gate = 0;
+	heddle_task *task;
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_out(&task)));
+	while (!n_running)
+		sched_yield();
+	FILE *out = fopencookie(rt, "w", (cookie_io_functions_t){.write = end_kernel_and_wait_for_its_post});
+	assert_non_null(out);
+	setvbuf(out, NULL, _IONBF, 0); /* the lock is held while it writes */
+	heddle_dump(rt, out);
+	fclose(out);
+	while (!heddle_task_done(task)) /* nothing else enters the core */
+		sched_yield();
+	heddle_task_release(task);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_worker_serves_all_that_have_posted),
 	    cmocka_unit_test(nobody_that_has_posted_is_forgotten),
+	    cmocka_unit_test(worker_that_runs_a_callback_is_given_no_tasks),
+	    cmocka_unit_test(worker_that_posts_during_a_dump_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
