@@ -44,6 +44,11 @@ class Figures:
         rounds = self.values.get(key, {}).get(who)
         return max(rounds.values()) if rounds else None
 
+    def least(self, what, unit):
+        """Of all that was ever measured by that name."""
+        return min((v for (_, _, w, u), by_who in self.values.items() if (w, u) == (what, unit)
+                    for rounds in by_who.values() for v in rounds.values() if v > 0), default=None)
+
     def ratio(self, key, ours, peer):
         """The median of what the rounds say: slow phases of the machine strike both sides of a round."""
         a, b = self.values.get(key, {}).get(ours, {}), self.values.get(key, {}).get(peer, {})
@@ -177,7 +182,7 @@ def model_rows(figures, who, counts, length):
     core = {n: figures.median(("pool", n, length, "core us"), who) for n in counts}
     overhead = figures.median(("pool", most, length, "us"), who)
     entries = figures.median(("pool", most, length, "core entries"), who)
-    line = figures.median(("pool", most, "line", "us"), who)
+    line = figures.least("line", "us")  # far more where the system put both threads on one core
     submission = figures.median(("pool", most, "submission", "us"), who)
     if None in (core[1], core[most], overhead, entries, line, submission):
         return None
