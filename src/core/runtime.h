@@ -186,7 +186,7 @@ struct heddle_runtime {
 	 * lock back then reads the bits. All four operations are sequentially consistent. So the worker gets the lock,
 	 * or the other thread sees the bit and tells the worker. */
 	_Atomic uint64_t *posts; /* owned */
-	size_t n_posts;          /* words; const after start */
+	size_t n_posts;          /* words; const while workers run */
 
 	/* The core lock, on a cache line of its own. It guards all that follows. */
 	_Alignas(HD_CACHE_LINE) struct hd_lock lock;

@@ -101,8 +101,8 @@ static inline int hd_worker_is_driven(const struct hd_worker *w)
 {
 	return w->state >= HD_AWAKE;
 }
-/* The worker sleeps or is about to: it does not look into the ring, so tasks that it could run must be submitted with
- * the lock. */
+/* The worker sleeps or is about to: it does not look into the ring. Tasks that it could run are submitted in the core,
+ * unless another worker looks there: inlet.c. */
 static inline int hd_worker_is_asleep(const struct hd_worker *w)
 {
 	return w->state == HD_SLEEPING;

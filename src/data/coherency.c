@@ -152,8 +152,7 @@ int hd_stage(heddle_task *t, unsigned node)
 			fail(t, status);
 		return status;
 	}
-	/* A transfer may end before begin_hop returns, if the engine is synchronous. The 1 keeps `pending` above 0
-	 * until all are begun. */
+	/* The 1 keeps `pending` above 0 until all transfers are begun, whatever becomes of one meanwhile. */
 	t->pending = 1;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))

@@ -339,8 +339,8 @@ void hd_stage_end(heddle_task *t, unsigned node);
 void hd_stage_arrived(struct hd_transfer *tr);
 
 /* transfers.c */
-/* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none. For
- * HD_DEMAND it is made HD_AWAITED. HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. */
+/* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none: for
+ * HD_DEMAND one that is HD_AWAITED. HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. */
 int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out);
 /* Lets the access wait for the transfer, which becomes HD_AWAITED. */
 void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a);

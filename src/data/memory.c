@@ -1,4 +1,4 @@
-/* Memory of the nodes: allocation, pins, and eviction of the least recently used.
+/* Memory of the nodes: room for the data of tasks, pins, and the tasks that wait for room. eviction.c makes room.
  *
  * A task gets room for all its data at once, or waits without holding any; otherwise tasks could block each other, each
  * with half of what it needs. A task that has got its room always runs and then unpins its data, so every task whose

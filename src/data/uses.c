@@ -3,7 +3,8 @@
  * ends with a struct hd_use per access.
  *
  * A task leaves the lists when its data are pinned on the node where it will run, or when it ends without having run.
- * Controls are not listed: what the program acquires or unregisters is needed in main memory, where nothing is evicted.
+ * Controls and other tasks without a codelet are not listed: what they need is needed in main memory, where nothing is
+ * evicted.
  */
 #include "core/runtime.h"
 
