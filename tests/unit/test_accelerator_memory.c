@@ -56,6 +56,41 @@ static void data_that_a_task_without_codelet_waits_for_can_be_evicted(void **sta
 	assert_ok(heddle_stop(rt));
 }
 
+/* Two tasks become ready together and need more new blocks than are asked for at a time. */
+static void tasks_that_need_many_new_blocks_get_them(void **state)
+{
+	(void)state;
+	enum { MANY = 20, FEW = 3 };
+	for (int round = 0; round < 10; round++) {
+		struct heddle_config config = small_config();
+		config.n_cpu = 1;
+		config.n_emulated = 2;
+		heddle_runtime *rt = start_with(&config);
+		atomic_int flag = 0, *address = &flag;
+		heddle_codelet *wait = heddle_codelet_new(rt, .name = "wait", .cpu = wait_for_flag);
+		heddle_codelet *writes = heddle_codelet_new(rt, .name = "writes", .emulated = nothing);
+		heddle_task *gate;
+		assert_ok(heddle_submit(rt, heddle_call(wait), heddle_on(0), heddle_value(address), heddle_out(&gate)));
+		for (int worker = 1; worker <= 2; worker++) {
+			struct heddle_item items[MANY + 3];
+			size_t n = 0;
+			items[n++] = heddle_call(writes);
+			items[n++] = heddle_on((unsigned)worker);
+			items[n++] = heddle_after(gate);
+			for (size_t i = 0; i < (worker == 1 ? MANY : FEW); i++) {
+				heddle_data *d;
+				assert_ok(heddle_vector(rt, NULL, N + 8 * i, sizeof(double), &d));
+				items[n++] = heddle_w(d);
+			}
+			assert_ok(heddle_submit_items(rt, n, items));
+		}
+		flag = 1;
+		assert_ok(heddle_wait_all(rt));
+		heddle_task_release(gate);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 struct cell {
 	double payload[N];
 };
@@ -174,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(scratch_copy_is_dropped_and_not_written_back),
 	    cmocka_unit_test(data_that_a_task_without_codelet_waits_for_can_be_evicted),
+	    cmocka_unit_test(tasks_that_need_many_new_blocks_get_them),
 	    cmocka_unit_test(copies_stay_valid_until_the_writer_has_succeeded),
 	    cmocka_unit_test(object_that_cannot_be_evicted_is_void),
 	    cmocka_unit_test(task_that_does_not_fit_is_kept_off_though_its_like_with_one_datum_fitted),
