@@ -423,14 +423,6 @@ heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot)
 	return t;
 }
 
-static int runs_something(const struct hd_worker *w)
-{
-	for (unsigned i = 0; i < w->n_slots; i++)
-		if (w->slots[i].task)
-			return 1;
-	return 0;
-}
-
 void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 {
 	struct hd_worker *w = slot->worker;
@@ -441,7 +433,7 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
 	hd_set_state(t, HD_RUNNING);
 	if (now > w->waits_since)
-		*(runs_something(w) ? &w->busy : &w->waited_for_data) += now - w->waits_since;
+		*(hd_worker_runs(w) ? &w->busy : &w->waited_for_data) += now - w->waits_since;
 	w->waits_since = now;
 	slot->task = t;
 	slot->start = now;

@@ -174,7 +174,7 @@ static int fulfill(heddle_event *e, int status, const char *said)
 		hd_event_fulfill(e, rt->now);
 		hd_core_settle(rt);
 		rt->dispatch.releaser = -1;
-		hd_wake_if_still(rt);
+		hd_wake_if_still(rt, NULL);
 	}
 	hd_core_leave(rt);
 	/* pairs: the load in hd_events_close. This thread does not touch the runtime any more. */

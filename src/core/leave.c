@@ -77,7 +77,7 @@ static void fetch_blocks(heddle_runtime *rt, struct hd_wanted *wanted)
 	rt->dispatch.releaser = -1;
 	hd_blocks_deliver(rt, wanted, made);
 	hd_core_settle(rt);
-	hd_wake_if_still(rt);
+	hd_wake_if_still(rt, NULL);
 	hd_error_give_back(&before);
 }
 

@@ -450,8 +450,9 @@ void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
 void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);
 /* Wakes the threads whose done() is true. */
 void hd_wake_waiters(heddle_runtime *rt);
-/* Wakes all threads that wait if nothing moves any more: they must look for a deadlock. */
-void hd_wake_if_still(heddle_runtime *rt);
+/* Wakes all threads that wait if nothing moves any more: they must look for a deadlock. But not the one that sleeps on
+ * `except`; NULL: no exception. */
+void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except);
 /* Whether another thread of the program can still change what the waiter waits for. */
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
 

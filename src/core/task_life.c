@@ -215,6 +215,6 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 	/* the callbacks may have been all that moved: see hd_throttle */
 	if (HD_UNLIKELY(rt->count.held_back))
 		rt->waits.news = 1;
-	hd_wake_if_still(rt);
+	hd_wake_if_still(rt, NULL);
 	return 1;
 }

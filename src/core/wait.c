@@ -35,13 +35,14 @@ void hd_wake_waiters(heddle_runtime *rt)
 	}
 }
 
-void hd_wake_if_still(heddle_runtime *rt)
+void hd_wake_if_still(heddle_runtime *rt, const struct hd_event *except)
 {
 	HD_HELD(&rt->lock);
 	if (HD_LIKELY(!rt->waits.waiters) || !hd_core_still(rt))
 		return;
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		hd_core_wake(rt, w->event);
+		if (w->event != except)
+			hd_core_wake(rt, w->event);
 }
 
 void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter)
@@ -116,10 +117,8 @@ static int is_busy(const struct hd_worker *w)
 {
 	if (w->held_back || w->state == HD_AWAY)
 		return 0;
-	for (unsigned i = 0; i < w->n_slots; i++)
-		if (w->slots[i].task)
-			return 1;
-	return w->staged.first || w->state == HD_SPINNING || (hd_worker_is_driven(w) && !w->hungry && !w->in_flight);
+	return hd_worker_runs(w) || w->staged.first || w->state == HD_SPINNING ||
+	       (hd_worker_is_driven(w) && !w->hungry && !w->in_flight);
 }
 
 int hd_core_still(heddle_runtime *rt)

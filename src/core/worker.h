@@ -96,6 +96,14 @@ struct hd_worker {
 	_Alignas(HD_CACHE_LINE) struct hd_event wake;
 };
 
+/* A kernel runs on one of its slots. */
+static inline int hd_worker_runs(const struct hd_worker *w)
+{
+	for (unsigned i = 0; i < w->n_slots; i++)
+		if (w->slots[i].task)
+			return 1;
+	return 0;
+}
 /* The worker can be given tasks. */
 static inline int hd_worker_is_driven(const struct hd_worker *w)
 {

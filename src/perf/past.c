@@ -87,13 +87,12 @@ static size_t numbers_of(size_t n_regressors)
 	return 1 + n_regressors * (n_regressors + 1);
 }
 
+/* Returns 0 if the equation has been added. */
 static int add_equation(struct hd_perf_fit *fit, const struct hd_perf_entry *e, double us, double weight)
 {
 	size_t n = e->n_regressors;
-	if (!n)
-		return 0;
-	if (n != e->model->n_regressors) /* fits leave it out, too */
-		return 0;
+	if (!n || n != e->model->n_regressors)
+		return 1; /* fits leave it out, too */
 	if (make_room(fit, numbers_of(n)))
 		return -1;
 	fade(fit->past, fit->n_past, weight, MOST_OF_EQUATIONS);

@@ -141,6 +141,48 @@ static void worker_that_runs_a_callback_is_given_no_tasks(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static void callback_waits_for_flag(void *arg, int status)
+{
+	(void)status;
+	const atomic_int *flag = arg;
+	while (!*flag)
+		sched_yield();
+}
+
+static int set_flag(heddle_context *c)
+{
+	*(atomic_int *)pointer_value(c) = 1;
+	return 0;
+}
+
+/* When the first task ends, its worker is given the second one, and then runs a callback that waits for it. The other
+ * worker sleeps. */
+static void task_given_before_a_callback_runs_elsewhere(void **state)
+{
+	(void)state;
+	probe_set((struct probe){0});
+	heddle_runtime *rt = start_many(2);
+	heddle_codelet *waits = heddle_codelet_new(rt, .name = "gate", .cpu = wait_for_gate);
+	heddle_codelet *sets = heddle_codelet_new(rt, .name = "set", .cpu = set_flag);
+	atomic_int flag, *address = &flag;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, NULL, sizeof(int), &d));
+	for (int i = 0; i < 10; i++) {
+		gate = n_running = flag = 0;
+		assert_ok(
+		    heddle_submit(rt, heddle_call(waits), heddle_w(d), heddle_then(callback_waits_for_flag, &flag)));
+		assert_ok(heddle_submit(rt, heddle_call(sets), heddle_r(d), heddle_value(address)));
+		for (unsigned asleep = 0; asleep != 1 || !n_running; sched_yield()) {
+			hd_core_enter(rt);
+			asleep = rt->count.asleep;
+			hd_core_leave(rt);
+		}
+		gate = 1;
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_ok(heddle_stop(rt));
+}
+
 /* What heddle_dump writes goes through this: a worker posts meanwhile. */
 static ssize_t end_kernel_and_wait_for_its_post(void *cookie, const char *text, size_t size)
 {
@@ -179,6 +221,7 @@ int main(void)
 	    cmocka_unit_test(one_worker_serves_all_that_have_posted),
 	    cmocka_unit_test(nobody_that_has_posted_is_forgotten),
 	    cmocka_unit_test(worker_that_runs_a_callback_is_given_no_tasks),
+	    cmocka_unit_test(task_given_before_a_callback_runs_elsewhere),
 	    cmocka_unit_test(worker_that_posts_during_a_dump_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,18 @@ static int ask(struct hd_worker *w)
 	return 0;
 }
 
+/* Hands what is staged on the worker to one that is idle and can run it, if there is one. */
+static void hand_to_idle(struct hd_worker *w)
+{
+	for (struct hd_worker *o = w->rt->dispatch.hungry; o && w->staged.first; o = o->hungry_next) {
+		if (!hd_worker_is_idle(o) || o->class_id != w->class_id || o->node != w->node)
+			continue;
+		hd_core_hand_over(w, o);
+		if (o->staged.first)
+			hd_threads_worker_ready(o);
+	}
+}
+
 /* Runs the callbacks of tasks that have ended. They may take long: meanwhile the worker counts as neither idle nor
  * hungry, and other workers may take over what it has been given. */
 static void call_back(struct hd_worker *w)
@@ -118,6 +130,7 @@ static void call_back(struct hd_worker *w)
 		hd_worker_enter(w, HD_AWAKE);
 	w->calling = 1;
 	hd_worker_put_back(w);
+	hand_to_idle(w);
 	hd_core_call_back(rt);
 	w->calling = 0;
 	hd_worker_serve(w);

@@ -123,8 +123,7 @@ static void end_copy(struct hd_copier *c, struct hd_transfer *tr, int status)
 	rt->dispatch.releaser = -1;
 	hd_transfer_done(tr);
 	hd_core_settle(rt);
-	if (rt->waits.waiters && hd_core_still(rt))
-		hd_wake_blocked(rt, NULL); /* nothing moves any more: they must look for a deadlock */
+	hd_wake_if_still(rt, NULL);
 }
 
 void *hd_copier_main(void *arg)

@@ -333,14 +333,6 @@ static void enter(struct hd_worker *w, enum hd_worker_state state)
 		hd_worker_enter(w, state);
 }
 
-static int runs_kernels(const struct hd_worker *w)
-{
-	for (unsigned i = 0; i < w->n_slots; i++)
-		if (w->slots[i].task)
-			return 1;
-	return 0;
-}
-
 /* The worker has nothing else to do, and could hold more tasks: it counts as asleep from now on, unless tasks have just
  * been submitted. Returns whether it may sleep. */
 static int may_sleep(struct hd_worker *w)
@@ -351,8 +343,7 @@ static int may_sleep(struct hd_worker *w)
 	if (hd_drain(rt) || hd_submitted_unseen(rt))
 		return 0;
 	enter(w, HD_SLEEPING);
-	if (rt->waits.waiters && hd_core_still(rt))
-		hd_wake_blocked(rt, w); /* nothing moves any more: they must look for a deadlock */
+	hd_wake_if_still(rt, &w->wake);
 	return 1;
 }
 
@@ -370,7 +361,7 @@ static double rest(struct hd_worker *w, int told)
 		enter(w, HD_ATTENDING);
 		return -1;
 	}
-	if (!runs_kernels(w) && ++*idle_rounds < POLLS) {
+	if (!hd_worker_runs(w) && ++*idle_rounds < POLLS) {
 		enter(w, HD_SPINNING);
 		return LINGER_US;
 	}

@@ -126,9 +126,6 @@ int hd_worker_turns(struct hd_worker *w, const _Atomic int *over);
 void *hd_worker_main(void *worker);
 void hd_threads_worker_ready(struct hd_worker *w);
 void hd_threads_start(heddle_runtime *rt);
-/* Wakes all waiting threads, so that they check their conditions again, but not the one that runs the tasks of `except`
- * (may be NULL). The lock is held. */
-void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except);
 /* Updates the typical time of the codelet if `us` differs much from it. Not for every task: each write would take the
  * cache line of the codelet away from other workers. */
 static inline void hd_note_length(heddle_codelet *c, double us)

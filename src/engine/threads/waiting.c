@@ -43,6 +43,14 @@ static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter, double
 	return 0;
 }
 
+/* Wakes the other waiting threads: one of them takes over worker 0. */
+static void wake_others(heddle_runtime *rt, const struct hd_worker *w)
+{
+	for (struct hd_waiter *other = rt->waits.waiters; other; other = other->next)
+		if (other->event != &w->wake)
+			hd_core_wake(rt, other->event);
+}
+
 /* Runs the tasks of worker 0 until the waiter's condition is true. */
 static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
@@ -73,7 +81,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	hd_gate_worker_begins(rt); /* it does not look into the ring any more */
 	th->caller = NULL;
 	hd_inside_leave(&here);
-	hd_wake_blocked(rt, w); /* another waiting thread takes over worker 0 */
+	wake_others(rt, w);
 	return status;
 }
 

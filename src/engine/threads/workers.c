@@ -89,14 +89,6 @@ void hd_worker_run(struct hd_worker *w)
 	seat->n_ended = ran;
 }
 
-void hd_wake_blocked(heddle_runtime *rt, const struct hd_worker *except)
-{
-	HD_HELD(&rt->lock);
-	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		if (!except || w->event != &except->wake)
-			hd_core_wake(rt, w->event);
-}
-
 /* Called each time a worker is served. While workers have enough tasks, none of them would see the tasks in the ring,
  * which may be more urgent, nor tasks that wait behind a long one on another worker. So one worker looks into the ring
  * every LOOK_US, and for tasks to rescue every OVERDUE_US. */
@@ -128,8 +120,7 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 		if (!hd_drain(rt) && !hd_submitted_unseen(rt)) {
 			hd_worker_enter(w, HD_SLEEPING);
 			seat->may_sleep = 1;
-			if (rt->waits.waiters && hd_core_still(rt))
-				hd_wake_blocked(rt, w); /* nothing moves any more: they must look for a deadlock */
+			hd_wake_if_still(rt, &w->wake);
 			return;
 		}
 		hd_core_refill(w);

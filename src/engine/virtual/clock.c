@@ -134,6 +134,9 @@ static void wait_for_event(struct hd_virtual *v, heddle_event *event, double tim
 /* If the task ends later than its kernel, which ends now, makes its event. *us: how much later. */
 static int detach(struct hd_worker *w, heddle_task *t, double *us, heddle_event **event)
 {
+	*us = 0;
+	if (t->special & HD_TASK_PRIVATE)
+		return 0; /* heddle_detach refuses such tasks */
 	int status = hd_codelet_event_time(t, w->class_id, us);
 	if (status || *us <= 0)
 		return status;
