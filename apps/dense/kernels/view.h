@@ -1,0 +1,40 @@
+/* What the kernels work on: rectangles of column-major matrices, in four precisions.
+ *
+ * A kernel never keeps a view, and never writes to one that its description does not say is written. It calls no other
+ * thread, allocates nothing and may run in any number of threads at once, on different data. Zero rows or columns are
+ * allowed everywhere. */
+#ifndef HD_DENSE_VIEW_H
+#define HD_DENSE_VIEW_H
+
+#include <stddef.h>
+
+#define HD_TEMPLATE <dense/kernels/view.h>
+#include <dense/kernels/precisions.h>
+
+#elif defined(HD_TEMPLATE)
+
+/* Element (i, j) is a[i + j * ld], with i < m, j < n and m <= ld. */
+struct P(view) {
+	element *a; /* borrows; may be anything if m or n is 0 */
+	int m, n;   /* rows, columns */
+	int ld;     /* elements from one column to the next */
+};
+
+static inline struct P(view) P(view)(element *a, int m, int n, int ld)
+{
+	return (struct P(view)){a, m, n, ld};
+}
+
+/* The address of element (i, j). */
+static inline element *P(at)(struct P(view) a, int i, int j)
+{
+	return a.a + i + (ptrdiff_t)j * a.ld;
+}
+
+/* The m rows and n columns from element (i, j) on. */
+static inline struct P(view) P(part)(struct P(view) a, int i, int j, int m, int n)
+{
+	return (struct P(view)){P(at)(a, i, j), m, n, a.ld};
+}
+
+#endif
