@@ -3,7 +3,7 @@
  * heddle_agreement real N TILE FILE calibrates, writes the platform to FILE, and prints the median time of five more
  * factorisations. heddle_agreement simulated N TILE FILE prints the virtual time on that platform. HEDDLE_SCHED chooses
  * the policy. */
-#include <dense/dense.h>
+#include <heddle/dense.h>
 #include "bench.h"
 
 enum { CALIBRATIONS = 3, REPEATS = 5 };
@@ -17,8 +17,7 @@ static void good(int status)
 static double factor(heddle_dense *dense, const struct heddle_dense_problem *problem, int virtual_time)
 {
 	struct heddle_dense_report report;
-	good(virtual_time ? heddle_dense_potrf_graph(dense, problem, &report)
-	                  : heddle_dense_potrf_run(dense, problem, &report));
+	good(virtual_time ? heddle_dense_graph(dense, problem, &report) : heddle_dense_run(dense, problem, &report));
 	return report.seconds * 1e3;
 }
 
@@ -42,7 +41,8 @@ int main(int argc, char **argv)
 	bench_need(argc == 5, "arguments: real|simulated N TILE FILE");
 	int simulated = strcmp(argv[1], "simulated") == 0;
 	struct heddle_dense_problem problem = {
-	    .n = bench_number(argc, argv, 2, 1), .tile = bench_number(argc, argv, 3, 1), .layout = HEDDLE_DENSE_TILED};
+	    .n = bench_number(argc, argv, 2, 1),
+	    .options = {.tile = bench_number(argc, argv, 3, 1), .layout = HEDDLE_DENSE_TILED}};
 	struct heddle_config config;
 	heddle_runtime *rt;
 	heddle_dense *dense;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	good(heddle_dense_open(rt, &dense));
 	double ms = simulated ? factor(dense, &problem, 1) : real_ms(rt, dense, &problem, argv[4]);
 	char name[96];
-	snprintf(name, sizeof name, "dpotrf_%zu_%zu_%s", problem.n, problem.tile, config.sched);
+	snprintf(name, sizeof name, "dpotrf_%zu_%zu_%s", problem.n, problem.options.tile, config.sched);
 	bench_row(name, (int)heddle_runtime_platform(rt)->n_workers, "ms", ms);
 	heddle_dense_close(dense);
 	good(heddle_stop(rt));

@@ -1,6 +1,6 @@
 /* The time of the tiled Cholesky factorisation of apps/dense. HEDDLE_SCHED chooses the policy.
  * heddle_dcholesky WORKERS N TILE LAYOUT [check], where LAYOUT is in_place or tiled */
-#include <dense/dense.h>
+#include <heddle/dense.h>
 #include "bench.h"
 #include "real.h"
 
@@ -17,8 +17,8 @@ int main(int argc, char **argv)
 	struct heddle_dense_problem problem = {
 	    .precision = sizeof(real) == sizeof(double) ? HEDDLE_DENSE_DOUBLE : HEDDLE_DENSE_SINGLE,
 	    .n = bench_number(argc, argv, 2, 1),
-	    .tile = bench_number(argc, argv, 3, 1),
-	    .layout = strcmp(argv[4], "tiled") == 0 ? HEDDLE_DENSE_TILED : HEDDLE_DENSE_IN_PLACE,
+	    .options = {.tile = bench_number(argc, argv, 3, 1),
+	                .layout = strcmp(argv[4], "tiled") == 0 ? HEDDLE_DENSE_TILED : HEDDLE_DENSE_IN_PLACE},
 	};
 	struct heddle_config config;
 	struct heddle_dense_report report;
@@ -30,9 +30,9 @@ int main(int argc, char **argv)
 	config.model_dir = "none";
 	good(heddle_start(&config, &rt));
 	good(heddle_dense_open(rt, &dense));
-	good(heddle_dense_potrf_run(dense, &problem, &report)); /* wakes the threads, and measures the kernels */
+	good(heddle_dense_run(dense, &problem, &report)); /* wakes the threads, and measures the kernels */
 	problem.check = argc > 5;
-	good(heddle_dense_potrf_run(dense, &problem, &report));
+	good(heddle_dense_run(dense, &problem, &report));
 	bench_need(!problem.check || report.residual < 10, "the factor is wrong");
 	char name[64];
 	snprintf(name, sizeof name, LETTER "potrf_%zu", problem.n);

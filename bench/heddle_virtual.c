@@ -1,6 +1,6 @@
 /* How fast virtual time runs: tasks simulated per second, in a single precision Cholesky factorisation with the order
  * of tiles that the platform has kernel times for. heddle_virtual PLATFORM TILES; HEDDLE_SCHED chooses the policy. */
-#include <dense/dense.h>
+#include <heddle/dense.h>
 #include "bench.h"
 
 enum { MAX_REPEATS = 99, TILE = 960 };
@@ -16,7 +16,8 @@ int main(int argc, char **argv)
 {
 	bench_need(argc == 3, "arguments: PLATFORM TILES");
 	size_t tiles = bench_number(argc, argv, 2, 40), n = 0;
-	struct heddle_dense_problem problem = {.precision = HEDDLE_DENSE_SINGLE, .n = tiles * TILE, .tile = TILE};
+	struct heddle_dense_problem problem = {
+	    .precision = HEDDLE_DENSE_SINGLE, .n = tiles * TILE, .options = {.tile = TILE}};
 	struct heddle_dense_report report;
 	struct heddle_config config;
 	struct heddle_stats stats;
@@ -30,7 +31,7 @@ int main(int argc, char **argv)
 		good(heddle_start(&config, &rt));
 		good(heddle_dense_open(rt, &dense));
 		double start = bench_seconds();
-		good(heddle_dense_potrf_graph(dense, &problem, &report));
+		good(heddle_dense_graph(dense, &problem, &report));
 		rates[n++] = tasks / (bench_seconds() - start);
 		workers = (int)heddle_runtime_platform(rt)->n_workers;
 		good(heddle_runtime_stats(rt, &stats));

@@ -116,7 +116,7 @@ class Trace:
         self.number_tiles()
 
     def number_tiles(self):
-        """Tasks are numbered in the order in which apps/dense/potrf.c submits them, tiles column by column."""
+        """Tasks are numbered in the order in which apps/dense/routines/potrf.c submits them, tiles column by column."""
         n = self.n = sum(t.codelet == "potrf" for t in self.tasks.values())
         order = iter(sorted(self.tasks.values(), key=lambda t: t.id))
         for k in range(n):

@@ -1,70 +1,267 @@
-/* What the files of apps/dense share. */
+/* What the files of apps/dense share.
+ *
+ * kernels/      sequential computations on column-major memory, in four precisions
+ * codelets/     tasks on tiles: each takes its data and values from the context and calls a kernel
+ * tasks/        matrices of tiles, flows of tasks with their priorities, calls that wait
+ * routines/     the routines, one family a file: which tasks, in which order
+ * experiments/  routines on random data, with their residuals
+ */
 #ifndef HD_DENSE_INTERNAL_H
 #define HD_DENSE_INTERNAL_H
 
-#include <dense/dense.h>
+#include <heddle/dense.h>
 
 /* Weak, because only OpenBLAS has these functions. Any other BLAS must be sequential. */
 extern void openblas_set_num_threads(int n) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
+/* --- Codelets ----------------------------------------------------------------------------------------------------- */
+
 enum hd_dense_op {
-	HD_DENSE_POTRF,
-	HD_DENSE_TRSM,
-	HD_DENSE_SYRK,
 	HD_DENSE_GEMM,
+	HD_DENSE_SYRK, /* in complex precisions HERK */
+	HD_DENSE_TRSM,
+	HD_DENSE_POTRF,
 	HD_DENSE_COPY,
-	HD_DENSE_SPD,
+	HD_DENSE_FINITE,
+	HD_DENSE_RANDOM_TILE,
+	HD_DENSE_NORM,
 	HD_DENSE_RESIDUAL_BEGIN,
 	HD_DENSE_RESIDUAL_END,
 	HD_DENSE_N_OPS
 };
 
-struct heddle_dense {
-	heddle_runtime *rt;                          /* borrows until closed */
-	heddle_codelet *codelets[2][HD_DENSE_N_OPS]; /* by precision; owned by the runtime */
+/* A codelet in four precisions. Each file of codelets/ has a table of them, ended by a row without a name. */
+struct hd_dense_codelet {
+	enum hd_dense_op op;
+	/* The codelet is called by the letter of its precision and this name; that of complex precisions may differ */
+	const char *name, *complex_name;
+	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
+	/* operations of a task on real numbers; NULL: it only moves data */
+	double (*flops[HEDDLE_DENSE_PRECISIONS])(const struct heddle_size *size);
+	/* hash of the values that change its time; NULL: none */
+	uint64_t (*footprint)(const struct heddle_size *size);
+	int cost; /* what a full tile takes, for priorities, in units of a third of the cube of its order */
+	unsigned color;
 };
+/* The four functions of a template, by precision. */
+#define HD_DENSE_FOUR(x)                               \
+	{                                              \
+		hd_d_##x, hd_s_##x, hd_z_##x, hd_c_##x \
+	}
+extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_movements[];
+
+/* codelets/codelets.c: makes all codelets of one runtime. */
+int hd_dense_codelets(heddle_dense *dense);
+/* What a task of this codelet costs, for priorities. */
+int hd_dense_cost(enum hd_dense_op op);
+/* Extent of a datum of a task, for counts of operations. */
+static inline double hd_dense_extent(const struct heddle_size *size, size_t datum, unsigned dim)
+{
+	return (double)size->parts[datum]->n[dim];
+}
+
+struct heddle_dense {
+	heddle_runtime *rt;                                                /* borrows until closed */
+	heddle_codelet *codelets[HEDDLE_DENSE_PRECISIONS][HD_DENSE_N_OPS]; /* owned by the runtime */
+};
+
+/* Values of tasks. */
+struct hd_dense_gemm_values {
+	enum heddle_dense_trans trans_a, trans_b;
+	heddle_dense_scalar alpha, beta;
+};
+struct hd_dense_syrk_values { /* C := alpha A A^H + beta C, or alpha A^H A + beta C if `trans`; one triangle of C */
+	enum heddle_dense_uplo uplo;
+	enum heddle_dense_trans trans;
+	double alpha, beta;
+};
+struct hd_dense_triangle_values { /* of trsm */
+	enum heddle_dense_side side;
+	enum heddle_dense_uplo uplo;
+	enum heddle_dense_trans trans;
+	enum heddle_dense_diag diag;
+	heddle_dense_scalar alpha;
+};
+struct hd_dense_potrf_values {
+	enum heddle_dense_uplo uplo;
+	size_t row; /* of the tile's first element, for messages */
+	size_t *info;
+};
+/* The part of a matrix that a task works on. */
+struct hd_dense_window {
+	uint64_t seed;                 /* of a random matrix */
+	enum heddle_dense_random kind; /* of a random matrix */
+	enum heddle_dense_uplo uplo;   /* the part that has values */
+	const char *name;              /* of the matrix, for messages; NULL: nobody looks for NaN and Inf */
+	size_t order;                  /* larger extent of the whole matrix */
+	size_t row, column;            /* position of the window's first element in the matrix */
+	size_t rows, columns;          /* extents of the window; the datum may be larger */
+};
+
+/* Writes LAPACK's info: the least row that anybody names. */
+void hd_dense_set_info(size_t *info, size_t row);
+
+/* --- Matrices ----------------------------------------------------------------------------------------------------- */
 
 struct heddle_dense_matrix {
 	heddle_dense *dense; /* borrows until destroyed */
 	struct heddle_dense_shape shape;
-	size_t tile_rows, tile_columns;
+	size_t mt, nt; /* rows and columns of tiles */
 	int temporary;
-	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * tile_rows, NULL above the diagonal of a lower matrix */
+	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * mt, NULL where a triangle has none */
 };
-
-/* The part of the random matrix that a task generates. It is passed to the task as a value. */
-struct hd_dense_window {
-	uint64_t seed;
-	size_t order;         /* order of the whole matrix */
-	size_t row, column;   /* position of the window's first element in the matrix */
-	size_t rows, columns; /* extents of the window; the datum may be larger */
-};
-
-/* kernels.c: makes all codelets of one runtime. */
-int hd_dense_codelets(heddle_dense *dense);
-/* Operations of one task (potrf, trsm, syrk or gemm) whose data have the extents m, n and k. */
-double hd_dense_flops(enum hd_dense_op op, double m, double n, double k);
-
-static inline heddle_codelet *hd_dense_codelet(const heddle_dense_matrix *a, enum hd_dense_op op)
-{
-	return a->dense->codelets[a->shape.precision][op];
-}
 
 /* Bytes of one element. */
-static inline size_t hd_dense_elem_size(enum heddle_dense_precision precision)
+size_t hd_dense_elem_size(enum heddle_dense_precision precision);
+static inline int hd_dense_is_complex(enum heddle_dense_precision precision)
 {
-	return precision == HEDDLE_DENSE_DOUBLE ? sizeof(double) : sizeof(float);
+	return precision >= HEDDLE_DENSE_COMPLEX_DOUBLE;
 }
-/* matrix.c: the window of tile (i, j). */
-struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, uint64_t seed, size_t i, size_t j);
+/* The unit roundoff. */
+double hd_dense_roundoff(enum heddle_dense_precision precision);
+
+/* tile() is heddle_dense_tile for indices that exist. */
+static inline heddle_data *hd_dense_tile(const heddle_dense_matrix *a, size_t i, size_t j)
+{
+	return a->tiles[i + j * a->mt];
+}
+/* The window of tile (i, j). */
+struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, size_t i, size_t j);
+/* Whether tile (i, j) exists. */
+int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j);
 /* Destroys `a`. Returns `status` and keeps its message if it is an error; else returns the status of the
  * destruction. */
 int hd_dense_finish(heddle_dense_matrix *a, int status);
-/* dense.c: waits for all tasks, even after an error, so that none runs when the caller frees what they use. Returns
- * `status` and keeps its message if it is an error; else returns the status of the wait. */
+
+/* --- Flows: the tasks of a call ----------------------------------------------------------------------------------- */
+
+/* What a routine works on. Each uses the fields that it needs. */
+struct hd_dense_args {
+	heddle_dense_matrix *m[4]; /* A, B, C ... in the order of the routine's arguments; at least m[0] */
+	enum heddle_dense_trans trans_a, trans_b;
+	enum heddle_dense_side side;
+	enum heddle_dense_uplo uplo;
+	enum heddle_dense_diag diag;
+	heddle_dense_scalar alpha, beta;
+	const struct hd_dense_call *call; /* tasks/call.c */
+};
+
+struct hd_dense_flow;
+/* Inserts the tasks of a routine into a flow, in sequential order. It is called twice when priorities are wanted: first
+ * to learn the graph, then to submit. */
+typedef void (*hd_dense_tasks)(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+
+struct hd_dense_flow {
+	heddle_dense *dense;
+	enum heddle_dense_precision precision;
+	struct heddle_dense_options options; /* with all defaults filled in */
+	int status;                          /* of the first insertion that failed; those after it do nothing */
+	int expert, has_expert;              /* the priority that StarPU's routine has */
+	struct hd_dense_levels *levels;      /* what the first pass has learnt; NULL: priorities are not computed */
+	int planning;                        /* in the first pass */
+	size_t next;                         /* number of the next task */
+};
+
+enum { HD_DENSE_INNER = 32 }; /* inner blocking of QR if the program does not say */
+
+struct hd_dense_operation {
+	const char *name;  /* for messages: "gemm" */
+	size_t n_matrices; /* of x->m */
+	/* NULL, or looks at the arguments: 0, or HEDDLE_E_INVALID with a sentence. The matrices exist, and have one
+	 * precision and one order of tiles. */
+	int (*check)(const struct hd_dense_args *x);
+	hd_dense_tasks tasks;
+};
+
+/* tasks/flow.c: checks the arguments and submits the tasks. `options` may be NULL. */
+int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_dense_args *x,
+                    const struct heddle_dense_options *options);
+/* A flow of tasks without priorities, in the precision of `a`. */
+struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a);
+/* Priority of the tasks inserted next, under HEDDLE_DENSE_PRIORITY_STARPU. */
+void hd_dense_expert(struct hd_dense_flow *flow, long long priority);
+/* The first two items are left to this function. */
+void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items);
+/* Copies all tiles. If `name` is not NULL, the tasks look for NaN and Inf, and fail with that name of the matrix. */
+void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
+                         const char *name);
+/* Inserts one task: hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(c), heddle_r(a), heddle_r(b), heddle_value(v)). */
+#define hd_dense_insert(flow, op, ...)                                                                            \
+	hd_dense_insert_items(flow, op,                                                                           \
+	                      sizeof((struct heddle_item[]){{0}, {0}, __VA_ARGS__}) / sizeof(struct heddle_item), \
+	                      (struct heddle_item[]){{0}, {0}, __VA_ARGS__})
+
+/* tasks/levels.c: the graph of a call and the bottom levels of its tasks. */
+struct hd_dense_levels *hd_dense_levels_new(void);
+void hd_dense_levels_free(struct hd_dense_levels *levels);
+/* Notes the next task. HEDDLE_E_MEMORY. */
+int hd_dense_levels_add(struct hd_dense_levels *levels, int cost, size_t n, const struct heddle_item *items);
+/* Computes the levels, when all tasks are noted; then the level of task i: the sum of the costs on the longest path
+ * from its beginning to the end. */
+int hd_dense_levels_compute(struct hd_dense_levels *levels);
+int hd_dense_level(const struct hd_dense_levels *levels, size_t i);
+
+/* --- Calls that wait ---------------------------------------------------------------------------------------------- */
+
+/* An argument of a routine: an array of the program, and how the routine uses it. */
+struct hd_dense_operand {
+	const char *name; /* "A", for messages */
+	const struct heddle_dense_array *array;
+	enum heddle_dense_uplo uplo; /* the part that is used */
+	enum heddle_mode mode;
+};
+enum { HD_DENSE_MAX_OPERANDS = 4 };
+
+/* tasks/call.c: makes matrices of the operands, as many as the operation has, which become x->m[0], m[1] ..., submits
+ * the tasks, and waits. In the tiled layout it copies the operands to tiles before and what was written back after. */
+int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
+                  const struct hd_dense_operand *operands, const struct heddle_dense_options *options);
+/* Waits for all tasks, even after an error, so that none runs when the caller frees what they use. Returns `status` and
+ * keeps its message if it is an error; else returns the status of the wait. */
 int hd_dense_wait(heddle_dense *dense, int status);
+/* The order of tiles for a matrix of this order if the program does not say. */
+size_t hd_dense_default_tile(heddle_dense *dense, size_t n);
+
+/* --- Routines ----------------------------------------------------------------------------------------------------- */
+
+/* The tasks of the routines, for those that are made of others. */
+void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+void hd_dense_potrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+
+/* Checks of arguments: 0, or HEDDLE_E_INVALID with a sentence that names the routine. */
+/* `a` is square, `uplo` is LOWER or UPPER, and `a` has the tiles of this triangle. */
+int hd_dense_check_triangle(const char *routine, const heddle_dense_matrix *a, enum heddle_dense_uplo uplo);
+
+/* --- Experiments -------------------------------------------------------------------------------------------------- */
+
+struct hd_dense_routine {
+	struct heddle_dense_routine facts;
+	double (*flops)(const struct heddle_dense_problem *p); /* of real numbers */
+	int (*open)(heddle_dense_experiment *e);               /* makes e->m with hd_dense_experiment_matrix */
+	int (*fill)(heddle_dense_experiment *e);
+	int (*submit)(heddle_dense_experiment *e);
+	int (*residual)(heddle_dense_experiment *e, double *residual);
+};
+extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf;
+
+enum { HD_DENSE_MAX_MATRICES = 6 };
+struct heddle_dense_experiment {
+	heddle_dense *dense;                           /* borrows until closed */
+	struct heddle_dense_problem problem;           /* with all defaults filled in */
+	const struct hd_dense_routine *routine;        /* a constant */
+	heddle_dense_matrix *m[HD_DENSE_MAX_MATRICES]; /* owns; NULL where there is none */
+	void *buffers[HD_DENSE_MAX_MATRICES];          /* owns; the arrays of matrices that are windows */
+	size_t info;                                   /* LAPACK's, of the last submission */
+};
+/* Makes e->m[i], in the layout of the problem. */
+int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns,
+                               enum heddle_dense_uplo uplo);
+/* ||A||_F, waiting for the tasks that compute it. Blocks. */
+int hd_dense_norm(heddle_dense_matrix *a, double *norm);
+
 int hd_dense_no_memory(const char *what);
+
 /* HEDDLE_E_MEMORY when the limit of address space (ulimit -v) leaves too little for the matrix and for OpenBLAS, which
  * would try to allocate again for ever. Call it before OpenBLAS's first kernel, in runtimes that really compute. */
 int hd_dense_check_space(const heddle_dense_matrix *a);
@@ -77,11 +274,6 @@ static inline uint64_t hd_dense_hash(uint64_t state, uint64_t step)
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
 	return x ^ x >> 31;
-}
-/* Uniform in [-1/2, 1/2): `low` is hd_dense_hash(seed, min(i, j) + 1), `high` is max(i, j). */
-static inline double hd_dense_random(uint64_t low, uint64_t high)
-{
-	return (double)(hd_dense_hash(low, high + 1) >> 11) * 0x1.0p-53 - 0.5;
 }
 
 #endif

@@ -50,7 +50,7 @@ static int simulate(const char *sched, int trace, int gone, struct heddle_trace 
 	int status = start_virtual(sched, two_kinds, trace, &rt);
 	TRY(submit_graph(rt));
 	TRY(heddle_dense_open(rt, &dense));
-	TRY(heddle_dense_potrf_graph(dense, &(struct heddle_dense_problem){.n = 3840, .tile = 960}, NULL));
+	TRY(heddle_dense_graph(dense, &(struct heddle_dense_problem){.n = 3840, .options = {.tile = 960}}, NULL));
 	heddle_dense_close(dense);
 	TRY(heddle_runtime_stats(rt, &stats));
 	CHECK(stats.tasks_executed > 27 && stats.tasks_failed == 0);
@@ -335,10 +335,10 @@ static int dense_here(int gone)
 	int status = start_small(&rt);
 	TRY(heddle_dense_open(rt, &dense));
 	for (int layout = HEDDLE_DENSE_IN_PLACE; layout <= HEDDLE_DENSE_TILED; layout++) {
-		TRY(heddle_dense_potrf_run(
+		TRY(heddle_dense_run(
 		    dense,
 		    &(struct heddle_dense_problem){
-		        .n = 40, .tile = 16, .layout = (enum heddle_dense_layout)layout, .check = 1},
+		        .n = 40, .options = {.tile = 16, .layout = (enum heddle_dense_layout)layout}, .check = 1},
 		    &report));
 		CHECK(report.residual < 10);
 	}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <dense/dense.h>
+#include <heddle/dense.h>
 #include <heddle.h>
 
 struct memory_program {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "program.h"
-#include "dense/dense.h"
+#include <heddle/dense.h>
 #include "policies/parts/heuristics.h"
 
 static void assert_near(double got, double expected, const char *what)
@@ -462,13 +462,13 @@ static double cholesky(const char *machine, const char *policy, enum heddle_dens
 	heddle_dense *dense;
 	struct heddle_dense_report report;
 	const struct heddle_dense_problem problem = {
-	    .precision = HEDDLE_DENSE_SINGLE, .n = 960 * tiles, .tile = 960, .priority = priority};
+	    .precision = HEDDLE_DENSE_SINGLE, .n = 960 * tiles, .options = {.tile = 960, .priority = priority}};
 	char path[256];
 	snprintf(path, sizeof path, "%s/platforms/%s.yaml", HEDDLE_SOURCE_DIR, machine);
 	assert_ok(heddle_platform_load(path, &platform));
 	assert_ok(heddle_start_on(&config, platform, 1, &rt));
 	assert_ok(heddle_dense_open(rt, &dense));
-	assert_ok(heddle_dense_potrf_graph(dense, &problem, &report));
+	assert_ok(heddle_dense_graph(dense, &problem, &report));
 	heddle_dense_close(dense);
 	assert_ok(heddle_stop(rt));
 	heddle_platform_free(platform);

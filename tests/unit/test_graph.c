@@ -1,5 +1,5 @@
 /* Task graphs: dependencies against a definition of them, what is refused, times, recording, submission. */
-#include <dense/dense.h>
+#include <heddle/dense.h>
 #include "graphs.h"
 
 static void assert_refused(struct heddle_graph *g, const char *word)
@@ -514,12 +514,13 @@ static void recording_may_begin_with_a_reduction(void **state)
 
 static struct heddle_trace *trace_cholesky(const char *policy, struct heddle_graph **g)
 {
-	const struct heddle_dense_problem problem = {.n = 9600, .tile = 960, .precision = HEDDLE_DENSE_SINGLE};
+	const struct heddle_dense_problem problem = {
+	    .n = 9600, .options = {.tile = 960}, .precision = HEDDLE_DENSE_SINGLE};
 	heddle_runtime *rt = start_virtual("haswell-k40m", policy, 1);
 	struct heddle_trace *trace;
 	heddle_dense *dense;
 	assert_ok(heddle_dense_open(rt, &dense));
-	assert_ok(heddle_dense_potrf_graph(dense, &problem, NULL));
+	assert_ok(heddle_dense_graph(dense, &problem, NULL));
 	heddle_dense_close(dense);
 	assert_ok(heddle_graph_record(rt, g));
 	assert_ok(heddle_trace_take(rt, &trace));

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <heddle.h>
-#include "dense/dense.h"
+#include <heddle/dense.h>
 
 struct row {
 	char machine[16], policy[16];
@@ -77,10 +77,8 @@ static double simulate(const struct row *r)
 	heddle_runtime *rt;
 	heddle_dense *dense;
 	struct heddle_dense_report report;
-	struct heddle_dense_problem problem = {.precision = HEDDLE_DENSE_SINGLE,
-	                                       .n = (size_t)(r->tile * r->tiles),
-	                                       .tile = (size_t)r->tile,
-	                                       .priority = HEDDLE_DENSE_PRIORITY_STARPU};
+	struct heddle_dense_problem problem = {
+	    .precision = HEDDLE_DENSE_SINGLE, .n = (size_t)(r->tile * r->tiles), .options = {.tile = (size_t)r->tile}};
 	assert_int_equal(heddle_config_init(&config), 0);
 	config.sched = r->policy;
 	config.window = 0;
@@ -90,7 +88,7 @@ static double simulate(const struct row *r)
 	share_one_bus(platform);
 	assert_int_equal(heddle_start_on(&config, platform, 1, &rt), 0);
 	assert_int_equal(heddle_dense_open(rt, &dense), 0);
-	assert_int_equal(heddle_dense_potrf_graph(dense, &problem, &report), 0);
+	assert_int_equal(heddle_dense_graph(dense, &problem, &report), 0);
 	heddle_dense_close(dense);
 	assert_int_equal(heddle_stop(rt), 0);
 	heddle_platform_free(platform);

@@ -130,8 +130,7 @@ static int measure(heddle_runtime *rt, const struct heddle_config *config, const
 		n -= n % tile; /* whole tiles only, so that no other sizes are measured */
 		struct work what = {.problem = {
 		                        .n = n,
-		                        .tile = tile,
-		                        .layout = HEDDLE_DENSE_TILED,
+		                        .options = {.tile = tile, .layout = HEDDLE_DENSE_TILED},
 		                        .precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE,
 		                    }};
 		what.repeat = repetitions(config, heddle_runtime_platform(rt), n, tile);

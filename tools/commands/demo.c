@@ -28,7 +28,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'o': o->directory = arg; return 0;
 	case 'n': o->real.problem.n = (size_t)tool_int(state, "--n", arg, 1, 10000000); return 0;
-	case 'b': o->real.problem.tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000); return 0;
+	case 'b': o->real.problem.options.tile = (size_t)tool_int(state, "--tile", arg, 1, 10000000); return 0;
 	case 'p': o->platform = arg; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
@@ -64,8 +64,8 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 {
 	const struct heddle_dense_problem *p = &o->real.problem;
 	struct outcome r;
-	char *title =
-	    tool_format("A Cholesky factorisation on it (heddle run cholesky --n %zu --tile %zu)", p->n, p->tile);
+	char *title = tool_format("A Cholesky factorisation on it (heddle run cholesky --n %zu --tile %zu)", p->n,
+	                          p->options.tile);
 	step(2, title);
 	free(title);
 	int status = cholesky_check_memory(&o->real);
@@ -121,7 +121,7 @@ static int compare(const struct heddle_config *config, const struct options *o, 
 {
 	struct work what = {
 	    .name = "cholesky",
-	    .problem = {.n = SIM_TILES * SIM_TILE, .tile = SIM_TILE, .precision = HEDDLE_DENSE_SINGLE},
+	    .problem = {.n = SIM_TILES * SIM_TILE, .options = {.tile = SIM_TILE}, .precision = HEDDLE_DENSE_SINGLE},
 	    .repeat = 1,
 	};
 	struct comparison c;
@@ -165,7 +165,7 @@ static int prepare(struct options *o, struct heddle_config *config, struct heddl
 {
 	struct tool_settings none = {.n = 0};
 	if (!work_settle_tile(&o->real, REAL_TILE))
-		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->real.problem.tile,
+		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->real.problem.options.tile,
 		                        o->real.problem.n);
 	int status = tool_check_directory(o->directory, "cholesky");
 	if (!status)
@@ -178,7 +178,7 @@ int tool_demo(int argc, char **argv)
 	struct options o = {.directory = ".", .platform = "haswell-k40m"};
 	o.real = (struct work){
 	    .name = "cholesky",
-	    .problem = {.n = 6144, .layout = HEDDLE_DENSE_TILED, .check = 1},
+	    .problem = {.n = 6144, .options = {.layout = HEDDLE_DENSE_TILED}, .check = 1},
 	    .repeat = 1,
 	    .keep_trace = 1,
 	};

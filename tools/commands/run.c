@@ -71,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LATENCY: o->latency = tool_real(state, "--emulated-latency", arg, 0, 1e9); return 0;
 	case KEY_SLOWDOWN: o->slowdown = tool_real(state, "--emulated-slowdown", arg, 1, 1e6); return 0;
 	case KEY_REPEAT: o->experiment.what.repeat = (int)tool_int(state, "--repeat", arg, 1, 1000000); return 0;
-	case KEY_LAYOUT: o->experiment.what.problem.layout = layout_of(state, arg); return 0;
+	case KEY_LAYOUT: o->experiment.what.problem.options.layout = layout_of(state, arg); return 0;
 	case KEY_NO_CHECK: o->no_check = 1; return 0;
 	case KEY_NO_TRACE: o->no_trace = 1; return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -159,7 +159,7 @@ static void print_outcome(const struct experiment *e, const struct outcome *r)
 	table_text(&facts, "%s", e->application);
 	table_text(&facts, "%s", r->policy);
 	table_number(&facts, (double)e->what.problem.n);
-	table_number(&facts, (double)e->what.problem.tile);
+	table_number(&facts, (double)e->what.problem.options.tile);
 	table_text(&facts, "%s", e->what.problem.precision == HEDDLE_DENSE_DOUBLE ? "double" : "single");
 	table_number(&facts, r->tasks);
 	table_number(&facts, r->seconds * 1e3);
@@ -193,7 +193,7 @@ int tool_run(int argc, char **argv)
 	struct outcome outcome;
 	struct experiment *e = &o.experiment;
 	experiment_init(e);
-	e->what.problem.layout = HEDDLE_DENSE_TILED;
+	e->what.problem.options.layout = HEDDLE_DENSE_TILED;
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (!status)
 		status = configure(&o, &config);

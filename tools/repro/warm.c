@@ -107,12 +107,11 @@ static int run_all(const struct repro_report *report, struct series all[SCENES])
 {
 	struct tool_settings none = {.n = 0};
 	char *memory = tool_format("%s/%s-averages.yaml", report->directory, report->id);
-	struct runs runs = {
-	    .memory = memory,
-	    .what = {
-	        .name = "cholesky",
-	        .problem = {.tile = TILE, .precision = HEDDLE_DENSE_SINGLE, .priority = HEDDLE_DENSE_PRIORITY_NONE},
-	        .repeat = 1}};
+	struct runs runs = {.memory = memory,
+	                    .what = {.name = "cholesky",
+	                             .problem = {.precision = HEDDLE_DENSE_SINGLE,
+	                                         .options = {.tile = TILE, .priority = HEDDLE_DENSE_PRIORITY_NONE}},
+	                             .repeat = 1}};
 	int status = tool_config_init(&runs.config, &none);
 	runs.config.noise = NOISE;
 	for (size_t i = 0; i < n_scenes(report) && !status; i++)

@@ -25,34 +25,20 @@ static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, str
 struct workspace {
 	heddle_runtime *rt;
 	heddle_dense *dense;
-	heddle_dense_matrix *matrix;
-	void *buffer;        /* in place: the column-major matrix */
+	heddle_dense_experiment *experiment;
 	const char *failure; /* the message if the next step fails */
 };
 
-static size_t element_size(enum heddle_dense_precision precision)
-{
-	return precision == HEDDLE_DENSE_DOUBLE ? sizeof(double) : sizeof(float);
-}
-
 static int open_workspace(struct workspace *w, const struct heddle_dense_problem *p)
 {
-	struct heddle_dense_shape shape = {
-	    .precision = p->precision, .rows = p->n, .columns = p->n, .tile = p->tile, .lower = 1};
-	/* Columns are an odd number of cache lines apart: at a distance of a power of two they would share cache
-	 * sets. */
-	size_t lda = ((p->n + 15) / 16 | 1) * 16;
-	if (p->layout == HEDDLE_DENSE_IN_PLACE)
-		w->buffer = tool_alloc(lda * p->n * element_size(p->precision));
 	int status = heddle_dense_open(w->rt, &w->dense);
-	return status ? status : heddle_dense_matrix_create(w->dense, &shape, w->buffer, lda, &w->matrix);
+	return status ? status : heddle_dense_experiment_open(w->dense, p, &w->experiment);
 }
 
 static int close_workspace(struct workspace *w)
 {
-	int status = heddle_dense_matrix_destroy(w->matrix);
+	int status = heddle_dense_experiment_close(w->experiment);
 	heddle_dense_close(w->dense);
-	free(w->buffer);
 	return status;
 }
 
@@ -75,7 +61,7 @@ static int drop_trace(heddle_runtime *rt)
 static int factor_once(struct workspace *w, const struct work *what, struct outcome *out)
 {
 	struct heddle_stats before, after;
-	int status = wait_for(w->rt, heddle_dense_spd_submit(w->matrix, what->problem.seed));
+	int status = wait_for(w->rt, heddle_dense_experiment_fill(w->experiment));
 	if (!status && what->keep_trace)
 		status = drop_trace(w->rt);
 	if (!status)
@@ -85,7 +71,7 @@ static int factor_once(struct workspace *w, const struct work *what, struct outc
 	struct tool_watch *watch = tool_watch_start(w->rt, out->policy, work_tasks(what));
 	double wall = tool_wall_clock(), start = heddle_now(w->rt);
 	if (!status)
-		status = wait_for(w->rt, heddle_dense_potrf_submit(w->matrix, what->problem.priority));
+		status = wait_for(w->rt, heddle_dense_experiment_submit(w->experiment));
 	out->wall = tool_wall_clock() - wall;
 	tool_watch_stop(watch);
 	if (!status)
@@ -141,7 +127,7 @@ static int factor_all(struct workspace *w, const struct work *what, struct outco
 		status = real_bounds(w->rt, out->trace, &out->bounds);
 	if (!status && what->problem.check) {
 		tool_progress("residual");
-		status = heddle_dense_potrf_residual(w->matrix, what->problem.seed, &out->residual);
+		status = heddle_dense_experiment_residual(w->experiment, &out->residual);
 		w->failure = status == HEDDLE_E_NO_FIT
 		                 ? "the factorisation went well, but its residual cannot be computed here "
 		                   "(--no-check leaves it out; a larger --emulated-memory or a "
@@ -187,7 +173,7 @@ int cholesky_run(const struct heddle_config *config, const struct work *what, st
 int cholesky_check_memory(const struct work *what)
 {
 	double n = (double)what->problem.n;
-	double bytes = n * n * (double)element_size(what->problem.precision);
+	double bytes = n * n * 8;
 	double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 	if (bytes < 0.9 * installed)
 		return TOOL_OK;

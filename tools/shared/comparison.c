@@ -171,7 +171,7 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
 	};
-	static const char *const precisions[] = {[HEDDLE_DENSE_DOUBLE] = "double", [HEDDLE_DENSE_SINGLE] = "single"};
+	static const char *const precisions[] = {"double", "single", "complex double", "complex single"};
 	const struct heddle_dense_problem *p = &what->problem;
 	size_t best = comparison_best(c);
 	double flops = work_flops(what);
@@ -181,7 +181,7 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	table_text(table, "%s", platform->name);
 	table_number(table, (double)platform->n_workers);
 	table_number(table, what->graph ? NAN : (double)p->n);
-	table_number(table, what->graph ? NAN : (double)p->tile);
+	table_number(table, what->graph ? NAN : (double)p->options.tile);
 	if (what->graph)
 		table_number(table, NAN);
 	else

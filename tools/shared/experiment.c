@@ -74,10 +74,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SEED: e->seed = arg; return 0;
 	case KEY_PRIORITIES:
 		set(state, e, "priorities", arg);
-		if (p->priority != HEDDLE_DENSE_PRIORITY_NONE)
+		if (p->options.priority != HEDDLE_DENSE_PRIORITY_NONE)
 			e->for_cholesky = "--priorities path or starpu";
 		return 0;
-	case KEY_NO_PRIORITIES: p->priority = HEDDLE_DENSE_PRIORITY_NONE; return 0;
+	case KEY_NO_PRIORITIES: p->options.priority = HEDDLE_DENSE_PRIORITY_NONE; return 0;
 	case KEY_RECORD: e->what.record = arg; return 0;
 	case KEY_TRACE: e->trace = arg; return 0;
 	case KEY_GANTT: e->gantt = arg; return 0;
@@ -112,7 +112,7 @@ static int open_graph(struct experiment *e)
 	if (e->for_cholesky)
 		return tool_usage_error("%s is for cholesky alone: it cannot change a graph", e->for_cholesky);
 	int status = graph_open(e->application, &e->what.graph);
-	if (!status && e->what.problem.priority == HEDDLE_DENSE_PRIORITY_NONE)
+	if (!status && e->what.problem.options.priority == HEDDLE_DENSE_PRIORITY_NONE)
 		for (size_t i = 0; i < e->what.graph->n_tasks; i++)
 			e->what.graph->tasks[i].priority = 0;
 	return status;
@@ -128,8 +128,8 @@ static int check_application(struct experiment *e)
 	e->what.name = e->application;
 	if (graph_is_named(e->application))
 		return open_graph(e);
-	if (!strchr(e->application, ':') && e->what.problem.tile > e->what.problem.n)
-		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.tile,
+	if (!strchr(e->application, ':') && e->what.problem.options.tile > e->what.problem.n)
+		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.options.tile,
 		                        e->what.problem.n);
 	return work_open(&e->what, e->application);
 }

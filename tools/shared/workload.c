@@ -20,7 +20,7 @@ double work_flops(const struct work *work)
 {
 	double flops = 0;
 	if (!work->graph)
-		return heddle_dense_potrf_flops(work->problem.n);
+		return heddle_dense_flops(&work->problem);
 	for (size_t i = 0; i < work->graph->n_tasks; i++)
 		flops += work->graph->tasks[i].flops;
 	return flops;
@@ -28,7 +28,8 @@ double work_flops(const struct work *work)
 
 double work_tasks(const struct work *work)
 {
-	double tiles = work->graph ? 0 : (double)((work->problem.n + work->problem.tile - 1) / work->problem.tile);
+	double tiles =
+	    work->graph ? 0 : (double)((work->problem.n + work->problem.options.tile - 1) / work->problem.options.tile);
 	return work->graph ? (double)work->graph->n_tasks : tiles * (tiles + 1) * (tiles + 2) / 6;
 }
 
@@ -152,7 +153,7 @@ static int submit(heddle_runtime *rt, const struct work *work)
 		return heddle_graph_submit(work->graph, rt);
 	int status = heddle_dense_open(rt, &dense);
 	if (!status) {
-		status = heddle_dense_potrf_graph(dense, &work->problem, NULL);
+		status = heddle_dense_graph(dense, &work->problem, NULL);
 		heddle_dense_close(dense);
 	}
 	return status;

@@ -3,7 +3,7 @@
 #ifndef HD_SHARED_WORKLOAD_H
 #define HD_SHARED_WORKLOAD_H
 
-#include <dense/dense.h>
+#include <heddle/dense.h>
 
 struct work {
 	const char *name;                    /* of the application, or of the graph's file */

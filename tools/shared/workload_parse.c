@@ -38,15 +38,16 @@ const char *work_set(struct heddle_dense_problem *problem, const char *name, con
 	                                                    HEDDLE_DENSE_PRIORITY_NONE};
 	int parameter = find(parameters, name), i;
 	if (parameter < 2)
-		return set_order(parameter ? &problem->tile : &problem->n, value) ? NULL
-		                                                                  : "a whole number from 1 to 10000000";
+		return set_order(parameter ? &problem->options.tile : &problem->n, value)
+		           ? NULL
+		           : "a whole number from 1 to 10000000";
 	if (parameter == 2) {
 		if ((i = find(precisions, value)) >= 0)
 			problem->precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE;
 		return i >= 0 ? NULL : "d (double) or s (single)";
 	}
 	if ((i = find(priorities, value)) >= 0)
-		problem->priority = values[i];
+		problem->options.priority = values[i];
 	return i >= 0 ? NULL : "path, starpu or none";
 }
 
@@ -77,9 +78,9 @@ static int set_parameter(struct work *work, const char *text)
 int work_settle_tile(struct work *work, size_t usual)
 {
 	struct heddle_dense_problem *p = &work->problem;
-	if (p->tile == 0)
-		p->tile = usual < p->n ? usual : p->n;
-	return p->tile <= p->n;
+	if (p->options.tile == 0)
+		p->options.tile = usual < p->n ? usual : p->n;
+	return p->options.tile <= p->n;
 }
 
 static int set_parameters(struct work *work, const char *list)
@@ -92,8 +93,8 @@ static int set_parameters(struct work *work, const char *list)
 		at += strcspn(at, ",");
 	}
 	if (!status && !work_settle_tile(work, TILE))
-		status = tool_usage_error("%s: tile is %zu: it must be at most n, %zu", work->name, work->problem.tile,
-		                          work->problem.n);
+		status = tool_usage_error("%s: tile is %zu: it must be at most n, %zu", work->name,
+		                          work->problem.options.tile, work->problem.n);
 	return status;
 }
 

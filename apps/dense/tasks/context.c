@@ -76,6 +76,14 @@ int hd_dense_wait(heddle_dense *dense, int status)
 	return heddle_error(status, "%s", message);
 }
 
+size_t hd_dense_default_tile(heddle_dense *dense, size_t n)
+{
+	/* About eight tiles per worker in a column keep all of them busy; tiles beyond 320 do not make products faster
+	 * on a core, and below 64 the tasks themselves cost too much. */
+	size_t tile = n / (8 * heddle_runtime_platform(dense->rt)->n_workers) / 32 * 32;
+	return tile < 64 ? 64 : tile > 320 ? 320 : tile;
+}
+
 int heddle_dense_open(heddle_runtime *rt, heddle_dense **out)
 {
 	if (!rt || !out)

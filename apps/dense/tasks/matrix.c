@@ -1,5 +1,6 @@
 /* The matrix of tiles: a grid of data, which are windows of a program's matrix, or temporaries. */
 #include <dense/internal.h>
+#include <float.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,16 +18,19 @@ static size_t n_tiles(size_t extent, size_t tile)
 
 static int shape_check(const struct heddle_dense_shape *s, const void *a, size_t lda)
 {
-	if (s->precision != HEDDLE_DENSE_DOUBLE && s->precision != HEDDLE_DENSE_SINGLE)
+	if ((unsigned)s->precision >= HEDDLE_DENSE_PRECISIONS)
 		return heddle_error(HEDDLE_E_INVALID,
-		                    "precision %d of a dense matrix is neither double (%d) nor single (%d)",
-		                    (int)s->precision, HEDDLE_DENSE_DOUBLE, HEDDLE_DENSE_SINGLE);
+		                    "precision %d of a dense matrix is not a value of enum heddle_dense_precision",
+		                    (int)s->precision);
+	if ((unsigned)s->uplo > HEDDLE_DENSE_UPPER)
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "part %d of a dense matrix is not a value of enum heddle_dense_uplo", (int)s->uplo);
 	if (s->tile == 0 || s->tile > INT_MAX)
 		return heddle_error(HEDDLE_E_INVALID, "tile order %zu of a dense matrix is not between 1 and %d",
 		                    s->tile, INT_MAX);
-	if (s->lower && s->rows != s->columns)
-		return heddle_error(HEDDLE_E_INVALID, "a lower matrix must be square, this one is %zu x %zu", s->rows,
-		                    s->columns);
+	if (s->uplo != HEDDLE_DENSE_GENERAL && s->rows != s->columns)
+		return heddle_error(HEDDLE_E_INVALID, "a triangular matrix must be square, this one is %zu x %zu",
+		                    s->rows, s->columns);
 	if (a && (lda < s->rows || lda > INT_MAX))
 		return heddle_error(HEDDLE_E_INVALID,
 		                    "leading dimension %zu of a matrix of %zu rows is not between %zu and %d", lda,
@@ -40,10 +44,10 @@ static int shape_check(const struct heddle_dense_shape *s, const void *a, size_t
 
 static int tile_register(heddle_dense_matrix *matrix, char *a, size_t lda, size_t i, size_t j)
 {
-	struct hd_dense_window w = hd_dense_tile_window(matrix, 0, i, j);
+	struct hd_dense_window w = hd_dense_tile_window(matrix, i, j);
 	size_t size = hd_dense_elem_size(matrix->shape.precision);
 	char *base = a ? a + size * (w.row + w.column * lda) : NULL;
-	heddle_data **tile = &matrix->tiles[i + j * matrix->tile_rows];
+	heddle_data **tile = &matrix->tiles[i + j * matrix->mt];
 	return heddle_matrix(matrix->dense->rt, base, w.rows, w.columns, a ? lda : w.rows, size, tile);
 }
 
@@ -63,12 +67,12 @@ int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_sh
 		return hd_dense_no_memory("a dense matrix");
 	matrix->dense = dense;
 	matrix->shape = *shape;
-	matrix->tile_rows = mt;
-	matrix->tile_columns = nt;
+	matrix->mt = mt;
+	matrix->nt = nt;
 	matrix->temporary = a == NULL;
 	for (size_t j = 0; j < nt; j++) {
-		for (size_t i = shape->lower ? j : 0; i < mt; i++) {
-			status = tile_register(matrix, a, lda, i, j);
+		for (size_t i = 0; i < mt; i++) {
+			status = hd_dense_has_tile(matrix, i, j) ? tile_register(matrix, a, lda, i, j) : 0;
 			if (status < 0)
 				return hd_dense_finish(matrix, status);
 		}
@@ -82,7 +86,7 @@ int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix)
 	if (!matrix)
 		return 0;
 	int status = 0;
-	for (size_t t = 0; t < matrix->tile_rows * matrix->tile_columns; t++) {
+	for (size_t t = 0; t < matrix->mt * matrix->nt; t++) {
 		if (!matrix->tiles[t])
 			continue;
 		int s =
@@ -106,17 +110,41 @@ int hd_dense_finish(heddle_dense_matrix *a, int status)
 
 heddle_data *heddle_dense_tile(const heddle_dense_matrix *matrix, size_t i, size_t j)
 {
-	if (!matrix || i >= matrix->tile_rows || j >= matrix->tile_columns)
+	if (!matrix || i >= matrix->mt || j >= matrix->nt)
 		return NULL;
-	return matrix->tiles[i + j * matrix->tile_rows];
+	return matrix->tiles[i + j * matrix->mt];
 }
 
-struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, uint64_t seed, size_t i, size_t j)
+struct heddle_dense_shape heddle_dense_matrix_shape(const heddle_dense_matrix *matrix)
+{
+	return matrix->shape;
+}
+
+int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j)
+{
+	return a->shape.uplo == HEDDLE_DENSE_GENERAL || (a->shape.uplo == HEDDLE_DENSE_LOWER ? i >= j : i <= j);
+}
+
+size_t hd_dense_elem_size(enum heddle_dense_precision precision)
+{
+	static const size_t sizes[] = {sizeof(double), sizeof(float), 2 * sizeof(double), 2 * sizeof(float)};
+	return sizes[precision];
+}
+
+double hd_dense_roundoff(enum heddle_dense_precision precision)
+{
+	return (hd_dense_elem_size(precision) / (hd_dense_is_complex(precision) ? 2 : 1) == sizeof(double)
+	            ? DBL_EPSILON
+	            : (double)FLT_EPSILON) /
+	       2;
+}
+
+struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, size_t i, size_t j)
 {
 	size_t row = i * a->shape.tile, column = j * a->shape.tile;
 	return (struct hd_dense_window){
-	    .seed = seed,
-	    .order = a->shape.rows,
+	    .uplo = a->shape.uplo,
+	    .order = a->shape.rows > a->shape.columns ? a->shape.rows : a->shape.columns,
 	    .row = row,
 	    .column = column,
 	    .rows = minimum(a->shape.tile, a->shape.rows - row),
@@ -127,7 +155,12 @@ struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, uint64
 static int same_grid(const struct heddle_dense_shape *x, const struct heddle_dense_shape *y)
 {
 	return x->precision == y->precision && x->rows == y->rows && x->columns == y->columns && x->tile == y->tile &&
-	       !x->lower == !y->lower;
+	       x->uplo == y->uplo;
+}
+
+static void copy_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
+{
+	hd_dense_copy_tasks(flow, x->m[0], x->m[1], NULL);
 }
 
 int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from)
@@ -136,14 +169,7 @@ int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from)
 		return heddle_error(HEDDLE_E_INVALID,
 		                    "a copy needs two matrices of one dense context with the same precision, extents "
 		                    "and tiles");
-	heddle_codelet *copy = hd_dense_codelet(to, HD_DENSE_COPY);
-	for (size_t t = 0; t < to->tile_rows * to->tile_columns; t++) {
-		if (!to->tiles[t])
-			continue;
-		int status =
-		    heddle_submit(to->dense->rt, heddle_call(copy), heddle_w(to->tiles[t]), heddle_r(from->tiles[t]));
-		if (status < 0)
-			return status;
-	}
-	return 0;
+	struct heddle_dense_options options = {.priority = HEDDLE_DENSE_PRIORITY_NONE};
+	static const struct hd_dense_operation copy = {"copy", 2, NULL, copy_tasks};
+	return hd_dense_submit(&copy, &(struct hd_dense_args){.m = {to, from}}, &options);
 }

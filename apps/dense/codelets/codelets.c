@@ -1,0 +1,58 @@
+/* The codelets of a runtime, made from the tables of this folder. */
+#include <dense/internal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+static const struct hd_dense_codelet *const tables[] = {hd_dense_products, hd_dense_cholesky, hd_dense_movements};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision)
+{
+	static const char letters[] = {'d', 's', 'z', 'c'};
+	int complex = hd_dense_is_complex((enum heddle_dense_precision)precision);
+	char name[32];
+	snprintf(name, sizeof name, "%c%s", letters[precision], complex ? row->complex_name : row->name);
+	struct heddle_codelet_desc desc = {
+	    .name = name,
+	    .cpu = row->kernels[precision],
+	    .flops = row->flops[precision],
+	    .footprint = row->footprint,
+	    .color = row->color,
+	};
+	return heddle_codelet_create(dense->rt, &desc, &dense->codelets[precision][row->op]);
+}
+
+int hd_dense_codelets(heddle_dense *dense)
+{
+	for (int precision = 0; precision < HEDDLE_DENSE_PRECISIONS; precision++) {
+		for (int t = 0; t < N_TABLES; t++) {
+			for (const struct hd_dense_codelet *row = tables[t]; row->name; row++) {
+				int status = make(dense, row, precision);
+				if (status < 0)
+					return status;
+			}
+		}
+	}
+	return 0;
+}
+
+int hd_dense_cost(enum hd_dense_op op)
+{
+	for (int t = 0; t < N_TABLES; t++)
+		for (const struct hd_dense_codelet *row = tables[t]; row->name; row++)
+			if (row->op == op)
+				return row->cost;
+	return 0;
+}
+
+void hd_dense_set_info(size_t *info, size_t row)
+{
+	if (!info)
+		return;
+	_Atomic size_t *shared = (_Atomic size_t *)info; /* several tasks may find a row at the same time */
+	/* relaxed: whoever reads it has waited for the tasks */
+	size_t old = atomic_load_explicit(shared, memory_order_relaxed);
+	while ((old == 0 || old > row) &&
+	       !atomic_compare_exchange_weak_explicit(shared, &old, row, memory_order_relaxed, memory_order_relaxed))
+		;
+}

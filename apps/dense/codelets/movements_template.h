@@ -1,0 +1,148 @@
+/* Tasks that fill, copy and compare tiles, for one precision: see movements.c. */
+
+static struct P(view) P(tile_of)(const heddle_context *c, size_t i)
+{
+	return P(view)(heddle_ptr(c, i), (int)heddle_extent(c, i, 0), (int)heddle_extent(c, i, 1),
+	               (int)heddle_ld(c, i));
+}
+
+/* Fails the task if a value of the window's part is NaN or infinite. */
+static int P(look)(heddle_context *c, struct P(view) a, const struct hd_dense_window *w)
+{
+	for (int j = 0; w->name && j < a.n; j++) {
+		int first, end;
+		hd_dense_rows_of(w, a.m, j, &first, &end);
+		const element *column = P(at)(a, 0, j);
+		real sum = 0; /* NaN if there is one, or an infinity */
+		for (int i = first; i < end; i++)
+			sum += (REAL(column[i]) - REAL(column[i])) + (IMAG(column[i]) - IMAG(column[i]));
+		if (sum == 0)
+			continue;
+		for (int i = first; i < end; i++) {
+			int nan = isnan(REAL(column[i])) || isnan(IMAG(column[i]));
+			if (nan || isinf(REAL(column[i])) || isinf(IMAG(column[i])))
+				return heddle_fail(c, 1, "matrix %s has %s in row %zu, column %zu (counted from 1)",
+				                   w->name, nan ? "NaN" : "an infinite value", w->row + (size_t)i + 1,
+				                   w->column + (size_t)j + 1);
+		}
+	}
+	return 0;
+}
+
+static int P(finite_task)(heddle_context *c)
+{
+	return P(look)(c, P(tile_of)(c, 0), heddle_value_ptr(c, 0));
+}
+
+static int P(copy_task)(heddle_context *c)
+{
+	struct P(view) to = P(tile_of)(c, 0), from = P(tile_of)(c, 1);
+	int failed = P(look)(c, from, heddle_value_ptr(c, 0));
+	for (int j = 0; !failed && j < to.n; j++)
+		memcpy(P(at)(to, 0, j), P(at)(from, 0, j), (size_t)to.m * sizeof *to.a);
+	return failed;
+}
+
+static element P(random_element)(uint64_t low, uint64_t high, int mirrored)
+{
+#if COMPLEX
+	heddle_dense_scalar x = hd_dense_random_pair(low, high);
+	return (element)((real)x.re + (mirrored ? -(real)x.im : (real)x.im) * (element)I);
+#else
+	(void)mirrored;
+	return (element)hd_dense_random_part(low, high);
+#endif
+}
+
+/* Fills a window of a random matrix. */
+static void P(fill)(struct P(view) a, const struct hd_dense_window *w)
+{
+	int symmetric = hd_dense_is_symmetric(w->kind);
+	for (size_t j = 0; j < w->columns; j++) {
+		element *column = P(at)(a, 0, (int)j);
+		size_t gj = w->column + j;
+		uint64_t low = hd_dense_hash(w->seed, gj + 1);
+		for (size_t i = 0; i < w->rows; i++) {
+			size_t gi = w->row + i;
+			if (gi >= gj || !symmetric)
+				column[i] = P(random_element)(low, gi, 0);
+			else
+				column[i] = P(random_element)(hd_dense_hash(w->seed, gi + 1), gj, 1);
+		}
+		if (gj >= w->row && gj < w->row + w->rows) {
+			heddle_dense_scalar x = heddle_dense_random_element(w->kind, w->seed, w->order, gj, gj);
+#if COMPLEX
+			column[gj - w->row] = (element)((real)x.re + (real)x.im * (element)I);
+#else
+			column[gj - w->row] = (element)x.re;
+#endif
+		}
+	}
+}
+
+static int P(random_task)(heddle_context *c)
+{
+	P(fill)(P(tile_of)(c, 0), heddle_value_ptr(c, 0));
+	return 0;
+}
+
+static double P(square)(element x)
+{
+	return (double)REAL(x) * (double)REAL(x) + (double)IMAG(x) * (double)IMAG(x);
+}
+
+/* sums[0] += ||A||^2 over the window's part; of a triangle each element off the diagonal counts twice if the matrix is
+ * symmetric. */
+static double P(sum_squares)(struct P(view) a, const struct hd_dense_window *w, int twice)
+{
+	double sum = 0;
+	for (size_t j = 0; j < w->columns; j++) {
+		int first, end;
+		hd_dense_rows_of(w, (int)w->rows, (int)j, &first, &end);
+		for (int i = first; i < end; i++) {
+			double square = P(square)(*P(at)(a, i, (int)j));
+			sum += twice && w->row + (size_t)i != w->column + j ? 2 * square : square;
+		}
+	}
+	return sum;
+}
+
+static int P(norm_task)(heddle_context *c)
+{
+	double *sum = heddle_ptr(c, 0);
+	*sum += P(sum_squares)(P(tile_of)(c, 1), heddle_value_ptr(c, 0), 0);
+	return 0;
+}
+
+/* T := A(i, j); sums[0] += ||T||^2. */
+static int P(residual_begin_task)(heddle_context *c)
+{
+	const struct hd_dense_window *w = heddle_value_ptr(c, 0);
+	double *sums = heddle_ptr(c, 1);
+	P(fill)(P(tile_of)(c, 0), w);
+	sums[0] += P(sum_squares)(P(tile_of)(c, 0), w, 1);
+	return 0;
+}
+
+/* T := T - L(i, j) tril(L(j, j))^H; sums[1] += ||T||^2. For U, T := T - triu(U(i, i))^H U(i, j). The tile on the
+ * diagonal still has elements of A in its other triangle, so the product is computed by a triangular multiplication, in
+ * the scratch tile `work`. */
+static int P(residual_end_task)(heddle_context *c)
+{
+	const struct hd_dense_window *w = heddle_value_ptr(c, 0);
+	int diagonal = w->row == w->column, lower = w->uplo == HEDDLE_DENSE_LOWER;
+	struct P(view) t = P(tile_of)(c, 0), work = P(tile_of)(c, 1), triangle = P(tile_of)(c, 3);
+	struct P(view) factor = P(tile_of)(c, diagonal ? 3 : 4);
+	double *sums = heddle_ptr(c, 2);
+	for (int j = 0; j < (int)w->columns; j++)
+		for (int i = 0; i < (int)w->rows; i++)
+			*P(at)(work, i, j) = diagonal && (lower ? i < j : i > j) ? 0 : *P(at)(factor, i, j);
+	BLAS(trmm)
+	(CblasColMajor, lower ? CblasRight : CblasLeft, lower ? CblasLower : CblasUpper, CblasConjTrans, CblasNonUnit,
+	 (int)w->rows, (int)w->columns, SCALAR((element)1), triangle.a, triangle.ld, work.a, work.ld);
+	for (int j = 0; j < (int)w->columns; j++)
+		for (int i = 0; i < (int)w->rows; i++)
+			*P(at)(t, i, j) -= *P(at)(work, i, j);
+	sums[1] += P(sum_squares)(t, w, 1);
+	return 0;
+}

@@ -1,0 +1,252 @@
+/* Dense linear algebra on tiles: the interface of libheddle-dense.
+ *
+ * Each routine exists in two forms. The first is called like LAPACK's, with column-major arrays, and returns when the
+ * result is there:
+ *
+ * struct heddle_dense_array a = {.precision = HEDDLE_DENSE_DOUBLE, .rows = n, .columns = n, .data = A, .ld = lda};
+ * heddle_dense_potrf(dense, HEDDLE_DENSE_LOWER, &a, NULL);
+ *
+ * The second, *_submit, works on matrices of tiles, only submits tasks, and returns. The program waits when it likes
+ * (heddle_wait_all), so that the phases of what it submits overlap. A `heddle_dense_matrix` is a grid of tiles; each
+ * tile is a datum of its own, a window of a column-major array of the program, or a temporary of the runtime.
+ *
+ * Routines have the names, the arguments and the results of BLAS and LAPACK; the precision is that of the matrices. In
+ * a call all matrices must have the same precision and the same order of tiles, and belong to one heddle_dense.
+ *
+ * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
+ * sentence. A matrix that cannot be factorised fails a task: heddle_wait_all, or the form that waits, returns
+ * HEDDLE_E_KERNEL with the message that names the row; LAPACK's info is in *options->info. Functions may be called from
+ * any thread. Those that wait are marked "Blocks". */
+#ifndef HEDDLE_DENSE_H
+#define HEDDLE_DENSE_H
+
+#include <heddle.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct heddle_dense heddle_dense;
+typedef struct heddle_dense_matrix heddle_dense_matrix;
+
+enum heddle_dense_precision {
+	HEDDLE_DENSE_DOUBLE,
+	HEDDLE_DENSE_SINGLE,
+	HEDDLE_DENSE_COMPLEX_DOUBLE, /* pairs of doubles: real part, imaginary part, as double _Complex */
+	HEDDLE_DENSE_COMPLEX_SINGLE
+};
+enum { HEDDLE_DENSE_PRECISIONS = 4 };
+
+enum heddle_dense_trans { HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_TRANS, HEDDLE_DENSE_CONJ_TRANS };
+/* Which part of a matrix is meant: all of it, or one triangle with the diagonal. */
+enum heddle_dense_uplo { HEDDLE_DENSE_GENERAL, HEDDLE_DENSE_LOWER, HEDDLE_DENSE_UPPER };
+enum heddle_dense_side { HEDDLE_DENSE_LEFT, HEDDLE_DENSE_RIGHT };
+enum heddle_dense_diag { HEDDLE_DENSE_NON_UNIT, HEDDLE_DENSE_UNIT };
+
+/* A factor such as alpha and beta. For real matrices `im` is ignored. */
+typedef struct heddle_dense_scalar {
+	double re, im;
+} heddle_dense_scalar;
+
+static inline heddle_dense_scalar heddle_dense_real(double x)
+{
+	heddle_dense_scalar scalar;
+	scalar.re = x;
+	scalar.im = 0;
+	return scalar;
+}
+
+/* Makes the codelets. They live as long as the runtime, so open once per runtime, not once per computation. The first
+ * open of the process also sets OpenBLAS to one thread, because the workers already use all cores; the last close
+ * restores its number of threads. */
+int heddle_dense_open(heddle_runtime *rt, heddle_dense **out);
+/* Call this when the tasks have ended and the matrices are destroyed. `dense` may be NULL. */
+void heddle_dense_close(heddle_dense *dense);
+
+/* --- Arrays and matrices ------------------------------------------------------------------------------------------ */
+
+/* A column-major array of the program: element (i, j) is data[i + j * ld], ld >= rows. */
+struct heddle_dense_array {
+	enum heddle_dense_precision precision;
+	size_t rows, columns;
+	void *data;
+	size_t ld;
+};
+
+struct heddle_dense_shape {
+	enum heddle_dense_precision precision;
+	size_t rows, columns;
+	size_t tile; /* order of the square tiles; those of the last row and column may be smaller */
+	/* HEDDLE_DENSE_LOWER: only the tiles on and below the diagonal exist; HEDDLE_DENSE_UPPER: on and above it. */
+	enum heddle_dense_uplo uplo;
+};
+
+/* If `a` is not NULL, the tiles are windows of this column-major array, whose columns lie lda >= rows elements apart.
+ * The program must not touch it until heddle_dense_matrix_destroy. If `a` is NULL, the tiles are temporaries, each
+ * contiguous, and allocated when they are written. */
+int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_shape *shape, void *a, size_t lda,
+                               heddle_dense_matrix **out);
+/* Unregisters the tiles and frees `matrix`, even when it fails. If the tiles are windows of the program's array, it
+ * blocks until they have their newest values. HEDDLE_E_CANCELLED: a tile was never computed, because a task failed.
+ * `matrix` may be NULL. */
+int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix);
+
+/* The datum of tile (i, j), NULL where there is none. It belongs to the matrix. */
+heddle_data *heddle_dense_tile(const heddle_dense_matrix *matrix, size_t i, size_t j);
+/* The shape that the matrix was created with. */
+struct heddle_dense_shape heddle_dense_matrix_shape(const heddle_dense_matrix *matrix);
+
+/* to := from, for two matrices of the same shape. With a program's array and temporaries, this changes the layout. */
+int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from);
+
+/* Random matrices: element (i, j) depends on the seed, i and j alone, not on tiles. Values, and for complex matrices
+ * real and imaginary parts, are uniform in [-1/2, 1/2). */
+enum heddle_dense_random {
+	HEDDLE_DENSE_RANDOM,   /* nothing more */
+	HEDDLE_DENSE_SPD,      /* symmetric (Hermitian) positive definite: the order is added on the diagonal */
+	HEDDLE_DENSE_DOMINANT, /* the larger of the extents is added on the diagonal: LU needs no pivoting */
+	HEDDLE_DENSE_HERMITIAN /* symmetric (Hermitian), with a real diagonal; not definite */
+};
+/* Fills the tiles of `a`. All kinds but HEDDLE_DENSE_RANDOM and HEDDLE_DENSE_DOMINANT need a square matrix. */
+int heddle_dense_random_submit(heddle_dense_matrix *a, enum heddle_dense_random kind, uint64_t seed);
+/* Element (i, j), counted from 0, of the random matrix of `seed` of order n (of larger extent n). */
+heddle_dense_scalar heddle_dense_random_element(enum heddle_dense_random kind, uint64_t seed, size_t n, size_t i,
+                                                size_t j);
+
+/* --- Options ------------------------------------------------------------------------------------------------------ */
+
+/* The priorities of the tasks. */
+enum heddle_dense_priority {
+	/* what StarPU's and Chameleon's routines use where they have priorities: better on machines with accelerators,
+	 * whose gemm is far faster than their factorisations of tiles; for the other routines as PATH */
+	HEDDLE_DENSE_PRIORITY_STARPU,
+	/* operations on the longest path to the end of all that the call submits (bottom levels): better on cores
+	 * alone, when there are few tiles per core */
+	HEDDLE_DENSE_PRIORITY_PATH,
+	HEDDLE_DENSE_PRIORITY_NONE /* all tasks have the same */
+};
+
+enum heddle_dense_layout {
+	HEDDLE_DENSE_IN_PLACE, /* tiles are windows of the column-major array */
+	HEDDLE_DENSE_TILED     /* tiles are contiguous copies */
+};
+
+/* The order in which the tiles of a column are reduced by a QR factorisation. */
+enum heddle_dense_tree {
+	HEDDLE_DENSE_FLAT,  /* one after the other into the first: least work, long path */
+	HEDDLE_DENSE_GREEDY /* as many pairs at a time as there are (Bouwmeester et al., 2011): short path, for tall
+	                       matrices */
+};
+
+/* What may be left to the library: a field that is 0 has its default, and NULL stands for all defaults. */
+struct heddle_dense_options {
+	size_t tile;                         /* order of tiles; only of the forms that wait. 0: by size and workers */
+	size_t inner;                        /* inner blocking of QR. 0: 32, or the tile where that is smaller */
+	enum heddle_dense_layout layout;     /* only of the forms that wait */
+	enum heddle_dense_priority priority; /* of the tasks */
+	enum heddle_dense_tree tree;         /* of QR */
+	/* The forms that wait look for NaN and Inf in what they read, and fail with the name of the matrix and the
+	 * place. 1: they do not look. */
+	int trust;
+	/* LAPACK's info, if not NULL: 0, or the row, counted from 1, that LAPACK names. It is set to 0 by the call,
+	 * written by tasks, and valid when they have ended; until then it must exist. */
+	size_t *info;
+};
+
+/* --- Matrix products and triangular solves (BLAS 3) --------------------------------------------------------------- */
+
+/* C := alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n. If beta is 0, C is not read. */
+int heddle_dense_gemm_submit(enum heddle_dense_trans trans_a, enum heddle_dense_trans trans_b,
+                             heddle_dense_scalar alpha, heddle_dense_matrix *a, heddle_dense_matrix *b,
+                             heddle_dense_scalar beta, heddle_dense_matrix *c,
+                             const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum heddle_dense_trans trans_b,
+                      heddle_dense_scalar alpha, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
+                      heddle_dense_scalar beta, const struct heddle_dense_array *c,
+                      const struct heddle_dense_options *options);
+
+/* --- Cholesky factorisation --------------------------------------------------------------------------------------- */
+
+/* Factorises A = L L^H (uplo LOWER) or A = U^H U (UPPER). Only this triangle of the symmetric (Hermitian) positive
+ * definite matrix A is read; the factor replaces it, and the other triangle does not change. If A is not positive
+ * definite, a task fails with the message "matrix is not positive definite: the leading minor of order K is not
+ * positive", and *options->info is K. (Buttari, Langou, Kurzak, Dongarra: A class of parallel tiled linear algebra
+ * algorithms for multicore architectures, 2009, section 3.) */
+int heddle_dense_potrf_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options);
+/* The same on an array. After an error its contents are undefined. Blocks. */
+int heddle_dense_potrf(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_options *options);
+/* ||A - L L^H|| / (n ||A|| eps) in the Frobenius norm, where A is the random matrix HEDDLE_DENSE_SPD of `seed` and eps
+ * the unit roundoff. A sound factorisation gives less than 10. Tasks compute it; they take as many operations as
+ * another factorisation, and a few tiles of memory. Blocks. HEDDLE_E_CANCELLED: the factor was never computed. */
+int heddle_dense_potrf_residual(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, uint64_t seed, double *residual);
+
+/* --- Experiments: each routine on random data --------------------------------------------------------------------- */
+
+/* A routine by its name, and what it works on. A field that is 0 has its default. */
+struct heddle_dense_problem {
+	const char *routine; /* "potrf", "gemm" ...: heddle_dense_routine_at has them all. NULL: "potrf" */
+	enum heddle_dense_precision precision;
+	size_t n;                    /* order, or number of columns */
+	size_t m, k;                 /* rows, and the inner extent of products; 0: n */
+	size_t n_right;              /* right-hand sides of solvers; 0: one tile's width */
+	enum heddle_dense_uplo uplo; /* triangle of routines that have one; GENERAL: LOWER */
+	struct heddle_dense_options options;
+	uint64_t seed; /* of the random matrices */
+	int check;     /* heddle_dense_run: compute the residual too */
+};
+
+struct heddle_dense_report {
+	double seconds;  /* from the first submission to the end of the last task, by the runtime's clock */
+	double gflops;   /* 1e9 operations per second */
+	double residual; /* NAN: not computed */
+};
+
+/* What there is to know of a routine without running it. */
+struct heddle_dense_routine {
+	const char *name;     /* as LAPACK's, without the letter of the precision */
+	const char *summary;  /* half a sentence: what it computes */
+	const char *residual; /* the formula of its residual */
+	const char
+	    *codelets; /* names of the codelets that its tasks may call, without the letter, separated by blanks */
+};
+/* Routine i of those that problems can name; NULL from their number on. They are constants. */
+const struct heddle_dense_routine *heddle_dense_routine_at(size_t i);
+/* The routine of this name, or NULL. "cholesky" is another name of "potrf". */
+const struct heddle_dense_routine *heddle_dense_routine_find(const char *name);
+
+/* Operations of the problem, counted as LAPACK does (LAPACK Working Note 41, appendix C); an operation on complex
+ * numbers counts as its real ones: 6 for a product, 2 for a sum. NAN: there is no such routine. */
+double heddle_dense_flops(const struct heddle_dense_problem *problem);
+
+/* A problem with its matrices. */
+typedef struct heddle_dense_experiment heddle_dense_experiment;
+/* Makes the matrices that the routine needs, temporaries if options.layout is HEDDLE_DENSE_TILED, else windows of
+ * arrays of its own. They have no values yet. */
+int heddle_dense_experiment_open(heddle_dense *dense, const struct heddle_dense_problem *problem,
+                                 heddle_dense_experiment **out);
+/* Submits the tasks that fill the matrices with the random values of the seed; then the tasks of the routine. Fill
+ * again before the routine is submitted again. */
+int heddle_dense_experiment_fill(heddle_dense_experiment *experiment);
+int heddle_dense_experiment_submit(heddle_dense_experiment *experiment);
+/* The residual of the last submission, whose formula is in the routine's description. Tasks compute it. Blocks. */
+int heddle_dense_experiment_residual(heddle_dense_experiment *experiment, double *residual);
+/* Blocks. `experiment` may be NULL. */
+int heddle_dense_experiment_close(heddle_dense_experiment *experiment);
+
+/* The whole experiment: opens it, fills it, runs the routine, and computes the residual if problem->check. The time is
+ * that of the routine alone. `report` may be NULL. Blocks. */
+int heddle_dense_run(heddle_dense *dense, const struct heddle_dense_problem *problem,
+                     struct heddle_dense_report *report);
+/* Submits the tasks of the routine alone, to a runtime in virtual time. No memory is allocated: the tiles are
+ * temporaries, which in virtual time have a value in main memory from the beginning. On a runtime that really computes
+ * this fails, because nothing has written the tiles. Blocks. */
+int heddle_dense_graph(heddle_dense *dense, const struct heddle_dense_problem *problem,
+                       struct heddle_dense_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

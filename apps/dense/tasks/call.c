@@ -1,0 +1,147 @@
+/* Calls that wait: a routine on arrays of the program.
+ *
+ * In place, the tiles are windows of the arrays. In the tiled layout, the tasks of the call begin with copies to
+ * contiguous tiles and end with copies back, in the same flow, so that the computation begins before all is copied.
+ */
+#include <dense/internal.h>
+#include <stdio.h>
+#include <string.h>
+
+struct hd_dense_call {
+	const struct hd_dense_operation *operation;
+	const struct hd_dense_operand *operands; /* borrows for the call */
+	size_t n;
+	heddle_dense_matrix *windows[HD_DENSE_MAX_OPERANDS]; /* of the arrays; owns */
+	heddle_dense_matrix *tiles[HD_DENSE_MAX_OPERANDS];   /* tiled layout: the copies; owns */
+	int same_as[HD_DENSE_MAX_OPERANDS];                  /* the operand before it with the same array, or itself */
+};
+
+void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
+                         const char *name)
+{
+	for (size_t j = 0; j < to->nt; j++) {
+		for (size_t i = 0; i < to->mt; i++) {
+			if (!hd_dense_has_tile(to, i, j))
+				continue;
+			struct hd_dense_window w = hd_dense_tile_window(from, i, j);
+			w.name = name;
+			hd_dense_insert(flow, HD_DENSE_COPY, heddle_w(hd_dense_tile(to, i, j)),
+			                heddle_r(hd_dense_tile(from, i, j)), heddle_value(w));
+		}
+	}
+}
+
+/* A task that finds NaN fails, and with it all that use the tile, because it declares to write it. */
+static void finite_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a, const char *name)
+{
+	for (size_t j = 0; j < a->nt; j++) {
+		for (size_t i = 0; i < a->mt; i++) {
+			if (!hd_dense_has_tile(a, i, j))
+				continue;
+			struct hd_dense_window w = hd_dense_tile_window(a, i, j);
+			w.name = name;
+			hd_dense_insert(flow, HD_DENSE_FINITE, heddle_rw(hd_dense_tile(a, i, j)), heddle_value(w));
+		}
+	}
+}
+
+static void call_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
+{
+	const struct hd_dense_call *call = x->call;
+	for (size_t i = 0; i < call->n; i++) {
+		const struct hd_dense_operand *o = &call->operands[i];
+		int reads = o->mode != HEDDLE_W;
+		if (call->same_as[i] != (int)i)
+			continue;
+		if (call->tiles[i] && reads)
+			hd_dense_copy_tasks(flow, call->tiles[i], call->windows[i],
+			                    flow->options.trust ? NULL : o->name);
+		else if (reads && !flow->options.trust)
+			finite_tasks(flow, call->windows[i], o->name);
+	}
+	call->operation->tasks(flow, x);
+	for (size_t i = 0; i < call->n; i++)
+		if (call->tiles[i] && call->operands[i].mode != HEDDLE_R)
+			hd_dense_copy_tasks(flow, call->windows[i], call->tiles[i], NULL);
+}
+
+static int check_operand(const struct hd_dense_operand *o, const struct hd_dense_operand *first)
+{
+	const struct heddle_dense_array *a = o->array;
+	if (!a)
+		return heddle_error(HEDDLE_E_INVALID, "matrix %s is missing", o->name);
+	if (!a->data && a->rows > 0 && a->columns > 0)
+		return heddle_error(HEDDLE_E_INVALID, "matrix %s is %zu x %zu and has no data", o->name, a->rows,
+		                    a->columns);
+	if (a->precision != first->array->precision)
+		return heddle_error(HEDDLE_E_INVALID, "matrices %s and %s have different precisions", first->name,
+		                    o->name);
+	return 0;
+}
+
+/* Makes the matrix of operand i. */
+static int open_operand(heddle_dense *dense, struct hd_dense_call *call, size_t i, size_t tile,
+                        enum heddle_dense_layout layout)
+{
+	const struct hd_dense_operand *o = &call->operands[i];
+	const struct heddle_dense_array *a = o->array;
+	static double nothing; /* the data of a matrix without elements */
+	struct heddle_dense_shape shape = {
+	    .precision = a->precision, .rows = a->rows, .columns = a->columns, .tile = tile, .uplo = o->uplo};
+	call->same_as[i] = (int)i;
+	for (size_t j = 0; j < i; j++)
+		if (call->operands[j].array->data == a->data && a->data && call->operands[j].uplo == o->uplo)
+			call->same_as[i] = (int)j;
+	if (call->same_as[i] != (int)i)
+		return 0;
+	int status = heddle_dense_matrix_create(dense, &shape, a->data ? a->data : &nothing, a->ld, &call->windows[i]);
+	if (status >= 0 && layout == HEDDLE_DENSE_TILED)
+		status = heddle_dense_matrix_create(dense, &shape, NULL, 0, &call->tiles[i]);
+	return status;
+}
+
+static int close_call(struct hd_dense_call *call, int status)
+{
+	for (size_t i = 0; i < call->n; i++) {
+		status = hd_dense_finish(call->tiles[i], status);
+		status = hd_dense_finish(call->windows[i], status);
+	}
+	return status;
+}
+
+int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
+                  const struct hd_dense_operand *operands, const struct heddle_dense_options *options)
+{
+	size_t n = operation->n_matrices;
+	struct hd_dense_call call = {.operation = operation, .operands = operands, .n = n};
+	struct hd_dense_operation whole = *operation; /* with the same checks */
+	whole.tasks = call_tasks;
+	struct heddle_dense_options defaults = {.tile = 0};
+	options = options ? options : &defaults;
+	if (!dense)
+		return heddle_error(HEDDLE_E_INVALID, "the call needs a dense context (heddle_dense_open)");
+	int status = 0;
+	size_t largest = 1;
+	for (size_t i = 0; status >= 0 && i < n; i++) {
+		status = check_operand(&operands[i], &operands[0]);
+		if (status >= 0 && operands[i].array->rows > largest)
+			largest = operands[i].array->rows;
+		if (status >= 0 && operands[i].array->columns > largest)
+			largest = operands[i].array->columns;
+	}
+	if (status < 0)
+		return status;
+	size_t tile = options->tile ? options->tile : hd_dense_default_tile(dense, largest);
+	for (size_t i = 0; status >= 0 && i < n; i++) {
+		status = open_operand(dense, &call, i, tile, options->layout);
+		if (status >= 0) {
+			size_t j = (size_t)call.same_as[i];
+			x->m[i] = call.tiles[j] ? call.tiles[j] : call.windows[j];
+			status = hd_dense_check_space(x->m[i]);
+		}
+	}
+	x->call = &call;
+	if (status >= 0)
+		status = hd_dense_wait(dense, hd_dense_submit(&whole, x, options));
+	return close_call(&call, status);
+}

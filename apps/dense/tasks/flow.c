@@ -1,0 +1,113 @@
+/* A flow: the tasks of a call, with their priorities.
+ *
+ * The function that inserts the tasks is called twice when priorities are wanted: the first pass only notes which tile
+ * each task uses, from which the bottom levels follow (levels.c); the second submits. So priorities are those of the
+ * graph of the whole call, and no routine has formulas for them.
+ */
+#include <dense/internal.h>
+#include <limits.h>
+
+void hd_dense_expert(struct hd_dense_flow *flow, long long priority)
+{
+	flow->has_expert = 1;
+	flow->expert = priority > INT_MAX ? INT_MAX : priority < INT_MIN ? INT_MIN : (int)priority;
+}
+
+static int priority_of(struct hd_dense_flow *flow)
+{
+	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_NONE)
+		return 0;
+	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_STARPU && flow->has_expert)
+		return flow->expert;
+	return hd_dense_level(flow->levels, flow->next);
+}
+
+struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a)
+{
+	return (struct hd_dense_flow){
+	    .dense = a->dense, .precision = a->shape.precision, .options = {.priority = HEDDLE_DENSE_PRIORITY_NONE}};
+}
+
+void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items)
+{
+	if (flow->status < 0)
+		return;
+	if (flow->planning) {
+		flow->status = hd_dense_levels_add(flow->levels, hd_dense_cost(op), n - 2, items + 2);
+		return;
+	}
+	items[0] = heddle_call(flow->dense->codelets[flow->precision][op]);
+	items[1] = heddle_priority(priority_of(flow));
+	flow->next++;
+	flow->status = heddle_submit_items(flow->dense->rt, n, items);
+}
+
+/* The first pass. */
+static void plan(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct hd_dense_args *x)
+{
+	flow->levels = hd_dense_levels_new();
+	if (!flow->levels) {
+		flow->status = hd_dense_no_memory("the priorities of tasks");
+		return;
+	}
+	flow->planning = 1;
+	tasks(flow, x);
+	if (flow->status >= 0)
+		flow->status = hd_dense_levels_compute(flow->levels);
+	flow->planning = 0;
+	flow->has_expert = 0;
+}
+
+int hd_dense_check_triangle(const char *routine, const heddle_dense_matrix *a, enum heddle_dense_uplo uplo)
+{
+	if (uplo != HEDDLE_DENSE_LOWER && uplo != HEDDLE_DENSE_UPPER)
+		return heddle_error(HEDDLE_E_INVALID, "%s: uplo is %d: it must be HEDDLE_DENSE_LOWER or _UPPER",
+		                    routine, (int)uplo);
+	if (a->shape.rows != a->shape.columns)
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a square matrix, this one is %zu x %zu", routine,
+		                    a->shape.rows, a->shape.columns);
+	if (a->shape.uplo != HEDDLE_DENSE_GENERAL && a->shape.uplo != uplo)
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "%s of the %s triangle: the matrix has only the tiles of the other", routine,
+		                    uplo == HEDDLE_DENSE_LOWER ? "lower" : "upper");
+	return 0;
+}
+
+static int check_matrices(const struct hd_dense_operation *operation, heddle_dense_matrix *const *m)
+{
+	for (size_t i = 0; i < operation->n_matrices; i++) {
+		if (!m[i])
+			return heddle_error(HEDDLE_E_INVALID, "%s: matrix %zu is NULL", operation->name, i + 1);
+		if (m[i]->dense != m[0]->dense)
+			return heddle_error(HEDDLE_E_INVALID, "%s: matrices 1 and %zu are of different dense contexts",
+			                    operation->name, i + 1);
+		if (m[i]->shape.precision != m[0]->shape.precision || m[i]->shape.tile != m[0]->shape.tile)
+			return heddle_error(HEDDLE_E_INVALID,
+			                    "%s: matrices 1 and %zu have different precisions or tiles",
+			                    operation->name, i + 1);
+	}
+	return 0;
+}
+
+int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_dense_args *x,
+                    const struct heddle_dense_options *options)
+{
+	int status = check_matrices(operation, x->m);
+	if (status >= 0 && operation->check)
+		status = operation->check(x);
+	if (status < 0)
+		return status;
+	struct hd_dense_flow flow = {.dense = x->m[0]->dense, .precision = x->m[0]->shape.precision};
+	if (options)
+		flow.options = *options;
+	if (flow.options.inner == 0)
+		flow.options.inner = x->m[0]->shape.tile < HD_DENSE_INNER ? x->m[0]->shape.tile : HD_DENSE_INNER;
+	if (flow.options.info)
+		*flow.options.info = 0;
+	if (flow.options.priority != HEDDLE_DENSE_PRIORITY_NONE)
+		plan(&flow, operation->tasks, x);
+	if (flow.status >= 0)
+		operation->tasks(&flow, x);
+	hd_dense_levels_free(flow.levels);
+	return flow.status;
+}
