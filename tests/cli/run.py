@@ -1008,7 +1008,7 @@ def test_bound_wrong_work_is_refused(p):
     p.refuses("bound", says=["cholesky", ".json"])
     p.refuses("bound", "cholesky", says=["--platform", "haswell-k40m"])
     p.refuses("bound", "choleski", says=["cholesky"])
-    p.refuses("bound", "cholesky:m=12", says=["m", "tile"])
+    p.refuses("bound", "cholesky:order=12", says=["order", "tile"])
     p.refuses("bound", "cholesky:n=many", says=["n is \"many\"", "whole number"])
     p.refuses("bound", "cholesky:tile", says=["tile=VALUE"])
     p.refuses("bound", "cholesky:n=100,tile=200", says=["200", "100"])

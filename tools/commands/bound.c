@@ -9,9 +9,9 @@
 enum { KEY_ROUNDS = 0x8000, ROUNDS = 1000 };
 
 struct options {
-	struct tool_view view; /* comes first, because tool_view_parse takes a pointer to this structure */
+	struct tool_view view;
 	struct work work;
-	const char *what, *platform, *for_cholesky;
+	const char *what, *platform;
 	unsigned rounds;
 };
 
@@ -19,43 +19,36 @@ static const struct argp_option options[] = {
     {"platform", 'p', "NAME|FILE", 0, "The machine; `heddle platforms` lists them", 0},
     {"rounds", KEY_ROUNDS, "N", 0,
      "Solve at most N linear programs for the iterative bound; 0 leaves it out (default 1000)", 0},
-    {"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
-    {"tile", 'b', "B", 0, "Order of a tile (default 256, and at most N)", 0},
-    {"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
     {0},
 };
-
-static void set(struct options *o, struct argp_state *state, const char *name, const char *value)
-{
-	const char *wanted = work_set(&o->work.problem, name, value);
-	if (wanted)
-		argp_error(state, "--%s is \"%s\": it must be %s", name, value, wanted);
-	o->for_cholesky = name;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->view.format;
+		state->child_inputs[1] = &o->view.settings;
+		state->child_inputs[2] = &o->work;
+		return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_ROUNDS: o->rounds = (unsigned)tool_int(state, "--rounds", arg, 0, 1000000000); return 0;
-	case 'n': set(o, state, "n", arg); return 0;
-	case 'b': set(o, state, "tile", arg); return 0;
-	case 'r': set(o, state, "precision", arg); return 0;
 	case ARGP_KEY_ARG:
 		if (o->what)
 			argp_error(state, "unexpected argument \"%s\"", arg);
 		o->what = arg;
 		return 0;
-	default: return tool_view_parse(key, arg, state);
+	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static const struct argp_child children[] = {
+    {&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = tool_view_children,
-    .args_doc = "cholesky[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
+    .children = children,
+    .args_doc = "ROUTINE[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...",
     .doc = "Shows lower bounds of the makespan: no schedule is shorter, even if transfers take no time. They are area "
            "(no dependencies, ideal sharing of the work), critical path (no limit to the number of workers), "
            "iterative (both at once), and best, the largest of them. For graphs of at most 12 tasks it also shows the "
@@ -148,13 +141,9 @@ static int bound(const struct options *o, const struct heddle_config *config, co
 static int open_work(struct options *o)
 {
 	if (!o->what)
-		return tool_usage_error("bounds of what? Give cholesky, as in `heddle bound cholesky --n 19200 --tile "
-		                        "960`, or a graph: a file in "
-		                        ".json, .dot or .stg, or random:n=1000");
-	int status = work_open(&o->work, o->what);
-	if (!status && o->work.graph && o->for_cholesky)
-		status = tool_usage_error("--%s is for cholesky alone: it cannot change a graph", o->for_cholesky);
-	return status;
+		return tool_usage_error("bounds of what? Give a routine, as in `heddle bound cholesky --n 19200 --tile "
+		                        "960`, or a graph: a file in .json, .dot or .stg, or random:n=1000");
+	return work_open(&o->work, o->what);
 }
 
 int tool_bound(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* heddle platform calibrate: measures this machine and describes it in a platform file. */
-#include "shared/cholesky.h"
+#include "shared/dense_run.h"
 #include "shared/tool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -135,9 +135,9 @@ static int measure(heddle_runtime *rt, const struct heddle_config *config, const
 		                    }};
 		what.repeat = repetitions(config, heddle_runtime_platform(rt), n, tile);
 		struct outcome outcome;
-		int status = cholesky_check_memory(&what);
+		int status = dense_check_memory(&what);
 		if (!status)
-			status = cholesky_run_on(rt, &what, &outcome);
+			status = dense_run_on(rt, &what, &outcome);
 		if (status)
 			return status;
 		printf("%s, tile %4zu, n %5zu: %8.2f Gflop/s\n", i % 2 ? "single" : "double", tile, n, outcome.gflops);

@@ -112,6 +112,16 @@ static const struct argp argp = {
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
+/* The number of tasks, which all runs of a problem have. */
+static double tasks_of(const struct campaign *c, const struct problem *p)
+{
+	for (size_t k = 0; k < c->n_seeds; k++)
+		for (size_t i = 0; i < c->n_policies; i++)
+			if (!p->seeds[k].status[i])
+				return p->seeds[k].outcomes[i].tasks;
+	return NAN;
+}
+
 static void fill_problems(struct table *table, const struct campaign *c)
 {
 	static const struct table_column columns[] = {
@@ -132,7 +142,7 @@ static void fill_problems(struct table *table, const struct campaign *c)
 		table_text(table, "%s", p->work->name);
 		table_text(table, "%s", p->platform->name);
 		table_number(table, (double)p->platform->n_workers);
-		table_number(table, work_tasks(p->work));
+		table_number(table, tasks_of(c, p));
 		table_number(table, b->area * 1e-3);
 		table_number(table, b->critical_path * 1e-3);
 		table_number(table, b->iterative * 1e-3);

@@ -1,5 +1,5 @@
 /* heddle demo: shows in four steps what the library does. */
-#include "shared/cholesky.h"
+#include "shared/dense_run.h"
 #include "shared/comparison.h"
 #include "shared/experiment.h"
 #include <math.h>
@@ -68,9 +68,9 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 	                          p->options.tile);
 	step(2, title);
 	free(title);
-	int status = cholesky_check_memory(&o->real);
+	int status = dense_check_memory(&o->real);
 	if (!status)
-		status = cholesky_run(config, &o->real, &r);
+		status = dense_run(config, &o->real, &r);
 	if (status)
 		return status;
 	printf("%.0f tasks in %.3f s under policy %s: %.1f Gflop/s in double precision, workers idle %.1f %% of the "

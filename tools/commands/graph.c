@@ -1,6 +1,7 @@
 /* heddle graph: shows statistics of a task graph, generates random ones, converts files. */
 #include "shared/graph_facts.h"
 #include "shared/tool.h"
+#include "shared/workload.h"
 #include <daggen/random.h>
 #include <math.h>
 #include <stdlib.h>
@@ -63,9 +64,10 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .args_doc = "[FILE|random:NAME=VALUE,...]",
+    .args_doc = "[ROUTINE[:NAME=VALUE,...]|FILE|random:NAME=VALUE,...]",
     .doc = "Shows statistics of a task graph. The graph is read from .json (`heddle run --record` writes such a file), "
-           ".dot or .stg, or it is random. With -o, writes it as JSON or DOT. `heddle sim FILE` simulates it.\v",
+           ".dot or .stg, or it is random, or what a dense routine submits (`heddle run --help` lists them). With -o, "
+           "writes it as JSON or DOT. `heddle sim FILE` simulates it.\v",
     .help_filter = add_parameters,
 };
 
@@ -185,6 +187,38 @@ static int show(const struct options *o, const struct heddle_graph *g, const str
 	return TOOL_OK;
 }
 
+/* The graph of a routine is what it submits in virtual time, on a machine that has times for its tasks. */
+static int unroll(const struct work *work, const struct heddle_platform *platform, struct heddle_graph **out)
+{
+	struct heddle_config config;
+	struct tool_settings none = {.n = 0};
+	int status = tool_config_init(&config, &none);
+	if (!status)
+		status = work_check_platform(platform, work);
+	return status ? status : work_open_graph(&config, platform, work, out);
+}
+
+static int open_graph(const struct options *o, const struct heddle_platform *platform, struct heddle_graph **out)
+{
+	struct work work;
+	struct heddle_platform *any = NULL;
+	work_init(&work);
+	int status = work_open(&work, o->what);
+	*out = work.graph;
+	if (status || work.graph)
+		return status;
+	if (!platform)
+		status = tool_load_platform("haswell-k40m", &any);
+	if (!status)
+		status = unroll(&work, platform ? platform : any, out);
+	if (!status && !platform) { /* the times are not those of a machine that was asked for */
+		free((*out)->times);
+		(*out)->times = NULL;
+	}
+	heddle_platform_free(any);
+	return status;
+}
+
 static int work(const struct options *o)
 {
 	struct heddle_graph *g = NULL;
@@ -193,7 +227,7 @@ static int work(const struct options *o)
 	if (!status && o->platform)
 		status = tool_load_platform(o->platform, &platform);
 	if (!status)
-		status = graph_open(o->what, &g);
+		status = open_graph(o, platform, &g);
 	if (!status)
 		status = show(o, g, platform);
 	if (!status && o->output && heddle_graph_save(g, o->output))
@@ -208,7 +242,9 @@ int tool_graph(int argc, char **argv)
 	struct options o = {.what = NULL};
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (!status && !o.what)
-		status = tool_usage_error("which graph? Give a file in .json, .dot or .stg, or random:n=1000");
+		status =
+		    tool_usage_error("which graph? Give a file in .json, .dot or .stg, random:n=1000, or a routine "
+		                     "such as potrf:n=9600,tile=960");
 	if (!status)
 		status = work(&o);
 	free(o.what);

@@ -67,7 +67,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .args_doc = "cholesky|FILE|random:NAME=VALUE,...",
+    .args_doc = "ROUTINE|FILE|random:NAME=VALUE,...",
     .doc =
         "Simulates an application in virtual time on a machine that a platform describes: the same program runs "
         "under the same policies, but nothing is computed. Instead of an application, it takes a graph of tasks from "

@@ -171,7 +171,6 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
 	};
-	static const char *const precisions[] = {"double", "single", "complex double", "complex single"};
 	const struct heddle_dense_problem *p = &what->problem;
 	size_t best = comparison_best(c);
 	double flops = work_flops(what);
@@ -185,7 +184,7 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	if (what->graph)
 		table_number(table, NAN);
 	else
-		table_text(table, "%s", precisions[p->precision]);
+		table_text(table, "%s", work_precision(what));
 	table_number(table, best < c->n ? c->outcomes[best].tasks : NAN);
 	table_number(table, c->bounds.area * 1e-3);
 	table_number(table, c->bounds.critical_path * 1e-3);

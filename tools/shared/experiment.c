@@ -6,31 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	KEY_NO_PRIORITIES = 0x2000,
-	KEY_PRIORITIES,
-	KEY_SEED,
-	KEY_TRACE,
-	KEY_GANTT,
-	KEY_EXPLAIN,
-	KEY_SCHED_OPTIONS,
-	KEY_RECORD
-};
+enum { KEY_SEED = 0x2000, KEY_TRACE, KEY_GANTT, KEY_EXPLAIN, KEY_SCHED_OPTIONS, KEY_RECORD };
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "What to compute:", 1},
-    {"n", 'n', "N", 0, "Order of the matrix (default 4096)", 0},
-    {"tile", 'b', "B", 0, "Order of a tile (default 256, and at most N)", 0},
-    {"precision", 'r', "d|s", 0, "Double or single precision (default d)", 0},
-    {"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
     {NULL, 0, NULL, 0, "How to schedule it:", 2},
+    {"seed", KEY_SEED, "SEED", 0, "Seed of everything random (default 0)", 0},
     {"sched", 's', "POLICY", 0, "Scheduling policy, or auto; `heddle policies` lists them", 0},
     {"sched-options", KEY_SCHED_OPTIONS, "NAME=VALUE,...", 0,
      "Tunables of the policy; `heddle policies POLICY` lists them", 0},
-    {"priorities", KEY_PRIORITIES, "path|starpu|none", 0,
-     "Priorities of the tasks. path: length of the longest path to the end; starpu: as in StarPU's Cholesky (default)",
-     0},
-    {"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
     {NULL, 0, NULL, 0, "What to show:", 3},
     {"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
@@ -40,44 +23,18 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* Sets a parameter of cholesky. A wrong value ends the program. */
-static void set(struct argp_state *state, struct experiment *e, const char *name, const char *value)
-{
-	const char *wanted = work_set(&e->what.problem, name, value);
-	if (wanted)
-		argp_error(state, "--%s is \"%s\": it must be %s", name, value, wanted);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct experiment *e = state->input;
-	struct heddle_dense_problem *p = &e->what.problem;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &e->settings;
 		state->child_inputs[1] = &e->format;
-		return 0;
-	case 'n':
-		set(state, e, "n", arg);
-		e->for_cholesky = "--n";
-		return 0;
-	case 'b':
-		set(state, e, "tile", arg);
-		e->for_cholesky = "--tile";
-		return 0;
-	case 'r':
-		set(state, e, "precision", arg);
-		e->for_cholesky = "--precision";
+		state->child_inputs[2] = &e->what;
 		return 0;
 	case 's': e->sched = arg; return 0;
 	case KEY_SCHED_OPTIONS: e->sched_options = arg; return 0;
 	case KEY_SEED: e->seed = arg; return 0;
-	case KEY_PRIORITIES:
-		set(state, e, "priorities", arg);
-		if (p->options.priority != HEDDLE_DENSE_PRIORITY_NONE)
-			e->for_cholesky = "--priorities path or starpu";
-		return 0;
-	case KEY_NO_PRIORITIES: p->options.priority = HEDDLE_DENSE_PRIORITY_NONE; return 0;
 	case KEY_RECORD: e->what.record = arg; return 0;
 	case KEY_TRACE: e->trace = arg; return 0;
 	case KEY_GANTT: e->gantt = arg; return 0;
@@ -91,7 +48,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0}, {&tool_format_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&tool_set_argp, 0, NULL, 0}, {&tool_format_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
 const struct argp experiment_argp = {.options = options, .parser = parse, .children = children};
 
 void experiment_init(struct experiment *e)
@@ -106,31 +64,13 @@ void experiment_free(struct experiment *e)
 	e->what.graph = NULL;
 }
 
-/* Opens the graph that is given instead of an application. --no-priorities takes its priorities away. */
-static int open_graph(struct experiment *e)
-{
-	if (e->for_cholesky)
-		return tool_usage_error("%s is for cholesky alone: it cannot change a graph", e->for_cholesky);
-	int status = graph_open(e->application, &e->what.graph);
-	if (!status && e->what.problem.options.priority == HEDDLE_DENSE_PRIORITY_NONE)
-		for (size_t i = 0; i < e->what.graph->n_tasks; i++)
-			e->what.graph->tasks[i].priority = 0;
-	return status;
-}
-
 static int check_application(struct experiment *e)
 {
 	if (!e->application)
 		return tool_usage_error(
-		    "which application? There is one: cholesky, as in `heddle run cholesky --n 4096 --tile 256` or "
-		    "`heddle sim cholesky --platform haswell-k40m`; `heddle sim` also takes a graph: a file in .json, "
-		    ".dot or .stg, or random:n=1000");
-	e->what.name = e->application;
-	if (graph_is_named(e->application))
-		return open_graph(e);
-	if (!strchr(e->application, ':') && e->what.problem.options.tile > e->what.problem.n)
-		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", e->what.problem.options.tile,
-		                        e->what.problem.n);
+		    "which application? Give a routine, as in `heddle run cholesky --n 4096 --tile 256` or "
+		    "`heddle sim getrf --platform haswell-k40m`; `heddle run --help` lists them; `heddle sim` also "
+		    "takes a graph: a file in .json, .dot or .stg, or random:n=1000");
 	return work_open(&e->what, e->application);
 }
 

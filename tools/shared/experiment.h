@@ -8,7 +8,6 @@
 struct experiment {
 	struct work what;
 	const char *application;           /* NULL until given */
-	const char *for_cholesky;          /* an option that was given and that a graph does not have; NULL: none */
 	const char *sched, *sched_options; /* NULL: as configured */
 	const char *seed;                  /* as text; NULL: as configured */
 	const char *trace, *gantt;         /* files to write; NULL: none */

@@ -1,5 +1,6 @@
 /* Shows the progress of a runtime on a terminal: a thread reads the runtime's counters twice a second. */
 #include "tool.h"
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,7 +14,7 @@ struct tool_watch {
 	/* these do not change while the thread runs */
 	heddle_runtime *rt;   /* borrows until tool_watch_stop */
 	const char *label;    /* borrows until tool_watch_stop */
-	double total, before; /* tasks to do; tasks that were done before */
+	double total, before; /* tasks to do, NAN: unknown; tasks that were done before */
 };
 
 static double executed(heddle_runtime *rt)
@@ -37,7 +38,11 @@ static void *watch(void *arg)
 			break;
 		pthread_mutex_unlock(&w->lock); /* reading the counters may wait for the runtime's lock */
 		double done = executed(w->rt) - w->before;
-		tool_progress("%s: %.0f of %.0f tasks, %.0f %%", w->label, done, w->total, 100 * done / w->total);
+		if (isnan(w->total))
+			tool_progress("%s: %.0f tasks", w->label, done);
+		else
+			tool_progress("%s: %.0f of %.0f tasks, %.0f %%", w->label, done, w->total,
+			              100 * done / w->total);
 		pthread_mutex_lock(&w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);

@@ -65,8 +65,8 @@ size_t tool_line_width(FILE *out);
 void tool_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tool_progress_end(void);
 
-/* progress.c: shows how many of the next `total` tasks of `rt` are done, until tool_watch_stop. Unless standard error
- * is a terminal, it shows nothing and returns NULL. */
+/* progress.c: shows how many of the next `total` tasks (NAN: unknown) of `rt` are done, until tool_watch_stop. Unless
+ * standard error is a terminal, it shows nothing and returns NULL. */
 struct tool_watch;
 struct tool_watch *tool_watch_start(heddle_runtime *rt, const char *label, double total);
 void tool_watch_stop(struct tool_watch *watch);

@@ -26,13 +26,6 @@ double work_flops(const struct work *work)
 	return flops;
 }
 
-double work_tasks(const struct work *work)
-{
-	double tiles =
-	    work->graph ? 0 : (double)((work->problem.n + work->problem.options.tile - 1) / work->problem.options.tile);
-	return work->graph ? (double)work->graph->n_tasks : tiles * (tiles + 1) * (tiles + 2) / 6;
-}
-
 /* --- Outcomes ----------------------------------------------------------------------------------------------------- */
 
 void outcome_init(struct outcome *out, const char *policy)
@@ -164,7 +157,8 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 	struct heddle_stats before, after;
 	const struct heddle_platform *platform = heddle_runtime_platform(rt);
 	int status = heddle_runtime_stats(rt, &before);
-	struct tool_watch *watch = work->quiet ? NULL : tool_watch_start(rt, out->policy, work_tasks(work));
+	struct tool_watch *watch =
+	    work->quiet ? NULL : tool_watch_start(rt, out->policy, work->graph ? (double)work->graph->n_tasks : NAN);
 	double wall = tool_wall_clock(), flops = work_flops(work);
 	if (!status)
 		status = submit(rt, work);
@@ -261,26 +255,43 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 
 /* --- Checks before a simulation ----------------------------------------------------------------------------------- */
 
-static const char *const operations[] = {"potrf", "trsm", "syrk", "gemm"};
-enum { N_OPERATIONS = sizeof operations / sizeof *operations };
-
-static int is_operation(const char *codelet, char letter)
+/* What a letter of the precision and the name of a codelet without it make. */
+static int is_called(const char *name, char letter, const char *codelet, size_t length)
 {
-	for (size_t i = 0; i < N_OPERATIONS; i++)
-		if (codelet[0] == letter && strcmp(codelet + 1, operations[i]) == 0)
-			return 1;
-	return 0;
+	return name[0] == letter && strncmp(name + 1, codelet, length) == 0 && name[1 + length] == '\0';
 }
 
-static int knows(const struct heddle_platform *platform, char letter, const char *operation)
+/* Whether the routine has this codelet in this precision: symmetric products are Hermitian ones in complex. */
+static int is_used(const char *codelet, size_t length, char letter)
 {
-	for (size_t i = 0; i < platform->n_kernels; i++) {
-		const char *name = platform->kernels[i].codelet;
-		if (name[0] == letter && strcmp(name + 1, operation) == 0)
+	static const char *const real[] = {"syrk", "symm"}, *const complex[] = {"herk", "hemm"};
+	int is_complex = letter == 'z' || letter == 'c';
+	for (size_t i = 0; i < 2; i++)
+		if (length == 4 && strncmp(codelet, is_complex ? real[i] : complex[i], 4) == 0)
+			return 0;
+	return 1;
+}
+
+static int is_operation(const char *name, const struct heddle_dense_routine *routine, char letter)
+{
+	for (const char *c = routine->codelets; *c; c += strspn(c, " ")) {
+		size_t length = strcspn(c, " ");
+		if (is_called(name, letter, c, length))
 			return 1;
+		c += length;
 	}
 	return 0;
 }
+
+static int knows(const struct heddle_platform *platform, char letter, const char *codelet, size_t length)
+{
+	for (size_t i = 0; i < platform->n_kernels; i++)
+		if (is_called(platform->kernels[i].codelet, letter, codelet, length))
+			return 1;
+	return 0;
+}
+
+static const char letters[] = {'d', 's', 'z', 'c'};
 
 static int has_workers(const struct heddle_platform *platform, unsigned class_id)
 {
@@ -296,9 +307,11 @@ static int has_time(const struct heddle_platform *platform, const struct work *w
 	for (size_t i = 0; work->graph && i < work->graph->n_tasks; i++)
 		if (!isnan(heddle_graph_time(work->graph, i, platform, class_id)))
 			return 1;
-	char letter = work->problem.precision == HEDDLE_DENSE_DOUBLE ? 'd' : 's';
-	for (size_t i = 0; !work->graph && i < platform->n_kernels; i++)
-		if (platform->kernels[i].class_id == class_id && is_operation(platform->kernels[i].codelet, letter))
+	const struct heddle_dense_routine *routine =
+	    work->graph ? NULL : heddle_dense_routine_find(work->problem.routine);
+	for (size_t i = 0; routine && i < platform->n_kernels; i++)
+		if (platform->kernels[i].class_id == class_id &&
+		    is_operation(platform->kernels[i].codelet, routine, letters[work->problem.precision]))
 			return 1;
 	return 0;
 }
@@ -325,19 +338,34 @@ void work_warn_untimed(const struct heddle_platform *platform, const struct work
 	    work->name, untimed, platform->name);
 }
 
+/* A precision that the platform has times for this codelet in; 0: none. */
+static char other_letter(const struct heddle_platform *platform, const char *codelet, size_t length)
+{
+	for (size_t i = 0; i < sizeof letters; i++)
+		if (knows(platform, letters[i], codelet, length))
+			return letters[i];
+	return 0;
+}
+
 int work_check_platform(const struct heddle_platform *platform, const struct work *what)
 {
 	if (what->graph)
 		return TOOL_OK;
-	char letter = what->problem.precision == HEDDLE_DENSE_DOUBLE ? 'd' : 's', other = letter == 'd' ? 's' : 'd';
-	for (size_t i = 0; i < N_OPERATIONS; i++) {
-		if (knows(platform, letter, operations[i]))
-			continue;
-		if (knows(platform, other, operations[i]))
-			return tool_usage_error("platform %s has times for %c%s and none for %c%s: use --precision %c",
-			                        platform->name, other, operations[i], letter, operations[i], other);
-		return tool_usage_error("platform %s has no times for %c%s: `heddle platforms %s` shows what it has",
-		                        platform->name, letter, operations[i], platform->name);
+	const struct heddle_dense_routine *routine = heddle_dense_routine_find(what->problem.routine);
+	char letter = letters[what->problem.precision];
+	for (const char *c = routine->codelets; *c; c += strspn(c, " ")) {
+		size_t length = strcspn(c, " ");
+		if (is_used(c, length, letter) && !knows(platform, letter, c, length)) {
+			char other = other_letter(platform, c, length);
+			if (other)
+				return tool_usage_error(
+				    "platform %s has times for %c%.*s and none for %c%.*s: use --precision %c",
+				    platform->name, other, (int)length, c, letter, (int)length, c, other);
+			return tool_usage_error(
+			    "platform %s has no times for %c%.*s: `heddle platforms %s` shows what it has",
+			    platform->name, letter, (int)length, c, platform->name);
+		}
+		c += length;
 	}
 	return TOOL_OK;
 }

@@ -1,33 +1,38 @@
 /* The work that `heddle run`, `sim`, `demo` and `platform calibrate` do (an application, or a task graph), its outcome,
- * and its simulation in virtual time. Runs on this machine are in cholesky.h. */
+ * and its simulation in virtual time. Runs on this machine are in dense_run.h. */
 #ifndef HD_SHARED_WORKLOAD_H
 #define HD_SHARED_WORKLOAD_H
 
+#include <argp.h>
 #include <heddle/dense.h>
 
 struct work {
 	const char *name;                    /* of the application, or of the graph's file */
-	struct heddle_dense_problem problem; /* parameters of cholesky */
-	struct heddle_graph *graph;          /* NULL: the work is cholesky. Whoever opened the work owns the graph */
+	struct heddle_dense_problem problem; /* a dense routine and its parameters */
+	const char *given;                   /* an option that was given and that a graph does not have; NULL: none */
+	struct heddle_graph *graph;          /* NULL: the work is a routine. Whoever opened the work owns the graph */
 	const char *record;                  /* file to write the submitted graph to; NULL: none. Needs keep_trace */
 	int repeat;                          /* factorisations in a row on this machine; at least 1 */
 	int quiet;                           /* do not show progress */
 	int keep_trace;                      /* leave the trace of the last factorisation in the outcome */
 };
 
-/* workload_parse.c: cholesky of a matrix of order 4096, without a name, and with tile 0: not chosen yet. */
+/* workload_parse.c: potrf of a matrix of order 4096, without a name, and with tile 0: not chosen yet. */
 void work_init(struct work *work);
-/* Reads work that is written in one word, and settles the tile (256). The word is "cholesky",
- * "cholesky:n=19200,tile=960,precision=s,priorities=none", the path of a graph, or "random:NAME=VALUE,..."; the work
- * borrows `text` as its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE. The caller owns the graph, if there
- * is one. */
+/* Reads work that is written in one word, and settles the tile (256). The word is a routine of libheddle-dense,
+ * "potrf", with parameters if need be: "gemm:n=19200,k=960,tile=960,precision=s,priorities=none"; or the path of a
+ * graph, or "random:NAME=VALUE,..."; the work borrows `text` as its name. TOOL_OK, or a message and TOOL_USAGE or
+ * TOOL_FAILURE. The caller owns the graph, if there is one. */
 int work_open(struct work *work, const char *text);
 /* If no tile was chosen, it becomes `usual`, or the order of the matrix where that is smaller. Returns 0 if the tile
- * that was chosen is larger than the matrix. */
+ * that was chosen is larger than all extents of the matrix. */
 int work_settle_tile(struct work *work, size_t usual);
-/* Sets a parameter of cholesky: n, tile, precision or priorities. NULL, or for a wrong value, words that complete the
- * sentence "it must be ...". */
-const char *work_set(struct heddle_dense_problem *problem, const char *name, const char *value);
+/* A child parser for the parameters of a routine: --n, --m, --tile, --precision ... Its input is a struct work. */
+extern const struct argp work_argp;
+/* "double", "single", "complex double" or "complex single". */
+const char *work_precision(const struct work *work);
+/* The text after the options in a help: a line on each routine. The caller frees it. */
+char *work_routines_text(void);
 
 /* Something that the policy reports; owns its strings. */
 struct figure {
@@ -79,7 +84,7 @@ void work_close_graph(const struct work *work, struct heddle_graph *graph);
  * work->record. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out);
-/* Checks that the platform has times for the four kernels of cholesky in this precision. A graph is not checked here,
+/* Checks that the platform has times for the kernels of the routine in this precision. A graph is not checked here,
  * but when it is submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
 /* The classes of workers that no task of the work has a time for, so that their workers stay idle, as "k40m, mic". The
@@ -87,9 +92,8 @@ int work_check_platform(const struct heddle_platform *platform, const struct wor
 char *work_untimed(const struct heddle_platform *platform, const struct work *work);
 /* Warns of these classes on standard error. */
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed);
-/* The number of floating-point operations of the work (0: unknown), and its number of tasks. */
+/* The number of floating-point operations of the work (0: unknown). */
 double work_flops(const struct work *work);
-double work_tasks(const struct work *work);
 
 /* Functions that fill an outcome. Those with a result return 0 or a negative heddle_status. */
 void outcome_init(struct outcome *out, const char *policy);

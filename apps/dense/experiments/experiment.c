@@ -9,12 +9,20 @@
 static const struct hd_dense_routine *const routines[] = {&hd_dense_routine_potrf, &hd_dense_routine_gemm};
 enum { N_ROUTINES = sizeof routines / sizeof *routines };
 
+/* A '-' in a name is as good as '_'. */
+static int is_same(const char *name, const char *other)
+{
+	while (*name && (*name == *other || (*name == '_' && *other == '-')))
+		name++, other++;
+	return *name == '\0' && *other == '\0';
+}
+
 static const struct hd_dense_routine *find(const char *name)
 {
 	if (!name || strcmp(name, "cholesky") == 0)
 		name = "potrf";
 	for (size_t i = 0; i < N_ROUTINES; i++)
-		if (strcmp(routines[i]->facts.name, name) == 0)
+		if (is_same(routines[i]->facts.name, name))
 			return routines[i];
 	return NULL;
 }

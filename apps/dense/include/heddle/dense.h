@@ -214,7 +214,7 @@ struct heddle_dense_routine {
 };
 /* Routine i of those that problems can name; NULL from their number on. They are constants. */
 const struct heddle_dense_routine *heddle_dense_routine_at(size_t i);
-/* The routine of this name, or NULL. "cholesky" is another name of "potrf". */
+/* The routine of this name, or NULL. "cholesky" and NULL are other names of "potrf"; a '-' is as good as '_'. */
 const struct heddle_dense_routine *heddle_dense_routine_find(const char *name);
 
 /* Operations of the problem, counted as LAPACK does (LAPACK Working Note 41, appendix C); an operation on complex

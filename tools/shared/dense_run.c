@@ -1,5 +1,5 @@
-/* Cholesky factorisations on this machine: see cholesky.h. */
-#include "cholesky.h"
+/* Cholesky factorisations on this machine: see dense_run.h. */
+#include "dense_run.h"
 #include "trace_bounds.h"
 #include "tool.h"
 #include <math.h>
@@ -47,7 +47,7 @@ static int wait_for(heddle_runtime *rt, int submitted)
 	return submitted < 0 ? submitted : heddle_wait_all(rt);
 }
 
-/* Drops what has been recorded so far, which does not belong to the factorisation. */
+/* Drops what has been recorded so far, which does not belong to the routine. */
 static int drop_trace(heddle_runtime *rt)
 {
 	struct heddle_trace *trace;
@@ -57,8 +57,8 @@ static int drop_trace(heddle_runtime *rt)
 	return status;
 }
 
-/* One factorisation of a fresh matrix, with its figures in *out. */
-static int factor_once(struct workspace *w, const struct work *what, struct outcome *out)
+/* The routine once, on fresh data, with its figures in *out. */
+static int run_once(struct workspace *w, const struct work *what, struct outcome *out)
 {
 	struct heddle_stats before, after;
 	int status = wait_for(w->rt, heddle_dense_experiment_fill(w->experiment));
@@ -68,7 +68,7 @@ static int factor_once(struct workspace *w, const struct work *what, struct outc
 		status = heddle_runtime_stats(w->rt, &before);
 	if (!status)
 		status = outcome_begin(out, w->rt);
-	struct tool_watch *watch = tool_watch_start(w->rt, out->policy, work_tasks(what));
+	struct tool_watch *watch = tool_watch_start(w->rt, out->policy, NAN);
 	double wall = tool_wall_clock(), start = heddle_now(w->rt);
 	if (!status)
 		status = wait_for(w->rt, heddle_dense_experiment_submit(w->experiment));
@@ -99,13 +99,13 @@ static void take_median(struct outcome *out, const struct work *what, double *se
 	out->gflops = work_flops(what) / out->seconds * 1e-9;
 }
 
-static int factor_often(struct workspace *w, const struct work *what, struct outcome *out)
+static int run_often(struct workspace *w, const struct work *what, struct outcome *out)
 {
 	double *seconds = tool_alloc((size_t)what->repeat * sizeof *seconds);
 	int status = 0;
 	for (int i = 0; !status && i < what->repeat; i++) {
-		tool_progress("factorisation %d of %d", i + 1, what->repeat);
-		status = factor_once(w, what, out);
+		tool_progress("run %d of %d", i + 1, what->repeat);
+		status = run_once(w, what, out);
 		seconds[i] = out->last_seconds;
 	}
 	if (!status)
@@ -120,16 +120,16 @@ static int factor_often(struct workspace *w, const struct work *what, struct out
 	return status;
 }
 
-static int factor_all(struct workspace *w, const struct work *what, struct outcome *out)
+static int run_all(struct workspace *w, const struct work *what, struct outcome *out)
 {
-	int status = factor_often(w, what, out);
+	int status = run_often(w, what, out);
 	if (!status && out->trace)
 		status = real_bounds(w->rt, out->trace, &out->bounds);
 	if (!status && what->problem.check) {
 		tool_progress("residual");
 		status = heddle_dense_experiment_residual(w->experiment, &out->residual);
 		w->failure = status == HEDDLE_E_NO_FIT
-		                 ? "the factorisation went well, but its residual cannot be computed here "
+		                 ? "the routine went well, but its residual cannot be computed here "
 		                   "(--no-check leaves it out; a larger --emulated-memory or a "
 		                   "smaller --tile makes room)"
 		                 : "the residual was not computed";
@@ -138,23 +138,23 @@ static int factor_all(struct workspace *w, const struct work *what, struct outco
 	return status;
 }
 
-int cholesky_run_on(heddle_runtime *rt, const struct work *what, struct outcome *out)
+int dense_run_on(heddle_runtime *rt, const struct work *what, struct outcome *out)
 {
-	struct workspace w = {.rt = rt, .failure = "the factorisation failed"};
+	struct workspace w = {.rt = rt, .failure = "the routine failed"};
 	outcome_init(out, heddle_runtime_policy(rt));
-	int failed = open_workspace(&w, &what->problem) || factor_all(&w, what, out);
+	int failed = open_workspace(&w, &what->problem) || run_all(&w, what, out);
 	if (failed)
 		tool_library_error(w.failure);
 	int lost = close_workspace(&w);
 	if (lost && !failed)
-		tool_library_error("the factor was lost");
+		tool_library_error("the result was lost");
 	if (!failed && !lost)
 		return TOOL_OK;
 	outcome_free(out);
 	return TOOL_FAILURE;
 }
 
-int cholesky_run(const struct heddle_config *config, const struct work *what, struct outcome *out)
+int dense_run(const struct heddle_config *config, const struct work *what, struct outcome *out)
 {
 	struct heddle_config c = *config;
 	heddle_runtime *rt;
@@ -163,17 +163,24 @@ int cholesky_run(const struct heddle_config *config, const struct work *what, st
 		c.trace = 1;
 	if (heddle_start(&c, &rt))
 		return tool_library_error("cannot start the runtime");
-	int status = cholesky_run_on(rt, what, out);
+	int status = dense_run_on(rt, what, out);
 	tool_warn_models(rt);
 	if (heddle_stop(rt) && !status)
 		out->stopped = tool_library_error("the runtime did not stop well");
 	return status;
 }
 
-int cholesky_check_memory(const struct work *what)
+/* Bytes of the largest matrix that the problem has. */
+static double largest_matrix(const struct heddle_dense_problem *p)
 {
-	double n = (double)what->problem.n;
-	double bytes = n * n * 8;
+	static const double sizes[] = {sizeof(double), sizeof(float), 2 * sizeof(double), 2 * sizeof(float)};
+	double n = (double)p->n, m = p->m ? (double)p->m : n, k = p->k ? (double)p->k : n;
+	return fmax(m * n, k * fmax(m, n)) * sizes[p->precision];
+}
+
+int dense_check_memory(const struct work *what)
+{
+	double bytes = largest_matrix(&what->problem);
 	double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 	if (bytes < 0.9 * installed)
 		return TOOL_OK;
