@@ -1,0 +1,104 @@
+/* One precision of blas3.h. */
+
+enum {
+	/* The largest triangles that the BLAS's own routines get. */
+	P(TRSM_LEAF) = 64,
+	P(TRMM_LEAF) = 128,
+	P(HERK_LEAF) = 128,
+};
+
+void P(gemm)(struct hd_ops ops, element alpha, struct P(view) a, struct P(view) b, element beta, struct P(view) c)
+{
+	int k = ops.a == CblasNoTrans ? a.n : a.m;
+	if (c.m == 0 || c.n == 0)
+		return;
+	BLAS(gemm)
+	(CblasColMajor, ops.a, ops.b, c.m, c.n, k, SCALAR(alpha), a.a, hd_ld(a.ld), b.a, hd_ld(b.ld), SCALAR(beta), c.a,
+	 c.ld);
+}
+
+void P(herk)(CBLAS_UPLO uplo, CBLAS_TRANSPOSE trans, real alpha, struct P(view) a, real beta, struct P(view) c)
+{
+	int n = c.n, plain = trans == CblasNoTrans, k = plain ? a.n : a.m;
+	if (n == 0)
+		return;
+	if (n <= P(HERK_LEAF)) {
+		HERMITIAN(rk)(CblasColMajor, uplo, trans, n, k, alpha, a.a, hd_ld(a.ld), beta, c.a, c.ld);
+		return;
+	}
+	int half = hd_half(n), rest = n - half;
+	struct P(view) first = plain ? P(part)(a, 0, 0, half, k) : P(part)(a, 0, 0, k, half);
+	struct P(view) second = plain ? P(part)(a, half, 0, rest, k) : P(part)(a, 0, half, k, rest);
+	struct hd_ops ops = plain ? HD_OPS(NoTrans, ConjTrans) : HD_OPS(ConjTrans, NoTrans);
+	P(herk)(uplo, trans, alpha, first, beta, P(part)(c, 0, 0, half, half));
+	P(herk)(uplo, trans, alpha, second, beta, P(part)(c, half, half, rest, rest));
+	if (uplo == CblasLower)
+		P(gemm)(ops, alpha, second, first, beta, P(part)(c, half, 0, rest, half));
+	else
+		P(gemm)(ops, alpha, first, second, beta, P(part)(c, 0, half, half, rest));
+}
+
+/* A triangular matrix and the matrix that it is applied to, in halves: op(A) has A1 and A2 on its diagonal, and op(off)
+ * beside it. */
+struct P(halves) {
+	struct P(view) a1, a2, off, b1, b2;
+	int left;
+	int lower; /* op(A) is: off takes from B1 to B2 if left, else from B2 to B1 */
+};
+
+static struct P(halves) P(halve)(struct hd_triangle how, struct P(view) a, struct P(view) b)
+{
+	int left = how.side == CblasLeft, n = a.n, half = hd_half(n), rest = n - half;
+	return (struct P(halves)){
+	    .a1 = P(part)(a, 0, 0, half, half),
+	    .a2 = P(part)(a, half, half, rest, rest),
+	    .off = how.uplo == CblasLower ? P(part)(a, half, 0, rest, half) : P(part)(a, 0, half, half, rest),
+	    .b1 = left ? P(part)(b, 0, 0, half, b.n) : P(part)(b, 0, 0, b.m, half),
+	    .b2 = left ? P(part)(b, half, 0, rest, b.n) : P(part)(b, 0, half, b.m, rest),
+	    .left = left,
+	    .lower = (how.uplo == CblasLower) == (how.trans == CblasNoTrans),
+	};
+}
+
+/* to := beta to + alpha op(off) from, or from op(off) */
+static void P(pass)(CBLAS_TRANSPOSE trans, element alpha, const struct P(halves) * h, element beta, int forward)
+{
+	struct P(view) from = forward ? h->b1 : h->b2, to = forward ? h->b2 : h->b1;
+	if (h->left)
+		P(gemm)((struct hd_ops){trans, CblasNoTrans}, alpha, h->off, from, beta, to);
+	else
+		P(gemm)((struct hd_ops){CblasNoTrans, trans}, alpha, from, h->off, beta, to);
+}
+
+void P(trsm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b)
+{
+	if (b.m == 0 || b.n == 0)
+		return;
+	if (a.n <= P(TRSM_LEAF)) {
+		BLAS(trsm)
+		(CblasColMajor, how.side, how.uplo, how.trans, how.diag, b.m, b.n, SCALAR(alpha), a.a, a.ld, b.a, b.ld);
+		return;
+	}
+	struct P(halves) h = P(halve)(how, a, b);
+	int forward = h.left == h.lower;
+	P(trsm)(how, alpha, forward ? h.a1 : h.a2, forward ? h.b1 : h.b2);
+	P(pass)(how.trans, -1, &h, alpha, forward);
+	P(trsm)(how, 1, forward ? h.a2 : h.a1, forward ? h.b2 : h.b1);
+}
+
+void P(trmm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b)
+{
+	if (b.m == 0 || b.n == 0)
+		return;
+	if (a.n <= P(TRMM_LEAF)) {
+		BLAS(trmm)
+		(CblasColMajor, how.side, how.uplo, how.trans, how.diag, b.m, b.n, SCALAR(alpha), a.a, a.ld, b.a, b.ld);
+		return;
+	}
+	/* the half that the other one does not depend on comes last */
+	struct P(halves) h = P(halve)(how, a, b);
+	int forward = h.left == h.lower;
+	P(trmm)(how, alpha, forward ? h.a2 : h.a1, forward ? h.b2 : h.b1);
+	P(pass)(how.trans, alpha, &h, 1, forward);
+	P(trmm)(how, alpha, forward ? h.a1 : h.a2, forward ? h.b1 : h.b2);
+}
