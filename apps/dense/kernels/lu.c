@@ -1,0 +1,7 @@
+/* LU factorisations in four precisions. */
+#include <dense/kernels/blas3.h>
+#include <dense/kernels/halves.h>
+#include <dense/kernels/lu.h>
+
+#define HD_TEMPLATE <dense/kernels/lu_template.h>
+#include <dense/kernels/precisions.h>
