@@ -41,16 +41,6 @@ static int P(find_pivot)(int m, const element *x)
 	return place;
 }
 
-/* x := x - L u, with m rows of L. */
-static void P(reduce)(struct P(view) l, const element *u, element *x)
-{
-	for (int k = 0; k < l.n; k++) {
-		const element *column = P(at)(l, 0, k);
-		for (int i = 0; i < l.m; i++)
-			x[i] -= column[i] * u[k];
-	}
-}
-
 /* x := x / pivot. A product with the inverse is faster, where the inverse is no infinity. */
 static void P(divide)(int m, element *x, element pivot)
 {

@@ -1,0 +1,60 @@
+/* The kernels of tiled QR factorisations: LAPACK's geqrt, gemqrt, tpqrt and tpmqrt (TS: L = 0, TT: L = n).
+ *
+ * All of them have an inner blocking: t.m, the rows of T. Q is a product of blocks of as many reflectors,
+ * Q = Q1 Q2 ..., with Qi = 1 - V T V^H. T has a block of t.m columns per block of reflectors. It is upper triangular
+ * there, and contrary to LAPACK's, zero below the diagonal: the functions that make T write these zeros, those that
+ * apply Q multiply by them.
+ *
+ * `work` is hd_qr_work(m, ib) elements for the caller's thread alone: m at least the rows of V, ib at least t.m. */
+#ifndef HD_DENSE_QR_H
+#define HD_DENSE_QR_H
+
+#include <dense/kernels/view.h>
+
+/* Which product with Q: HD_APPLY(Left, ConjTrans) is Q^H C; (Right, NoTrans) is C Q. No other transposition. */
+struct hd_apply {
+	CBLAS_SIDE side;
+	CBLAS_TRANSPOSE trans;
+};
+#define HD_APPLY(SIDE, TRANS) ((struct hd_apply){Cblas##SIDE, Cblas##TRANS})
+
+enum { HD_QR_CHUNK = 64 }; /* rows or columns that Q is applied to at once, so that they stay in a cache */
+
+/* Elements of the workspace of the functions below. */
+static inline size_t hd_qr_work(int m, int ib)
+{
+	return (size_t)ib * ((size_t)m + 3 * (size_t)ib + 2 * HD_QR_CHUNK);
+}
+
+#define HD_TEMPLATE <dense/kernels/qr.h>
+#include <dense/kernels/precisions.h>
+
+#elif defined(HD_TEMPLATE)
+
+/* A := R on and above its diagonal, V below it (with ones on the diagonal that are not stored), with A = Q R. A is
+ * m x n, T is ib x min(m, n). */
+void P(geqrt)(struct P(view) a, struct P(view) t, element *work);
+
+/* C := Q C, Q^H C, C Q or C Q^H, with V (m x k, k <= m) and T as geqrt leaves them. C is m x n (Left) or n x m. */
+void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c, element *work);
+
+/* [R; A] = Q [R'; 0]. R := R', A := V, which has all of A's shape, m x n. R is n x n and upper triangular; what is
+ * below its diagonal is neither read nor written. T is ib x n. */
+void P(tsqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *work);
+
+/* [C1; C2] := Q [C1; C2] or Q^H [C1; C2] (Left), [C1 C2] := [C1 C2] Q or [C1 C2] Q^H (Right), with V (m x k) and T as
+ * tsqrt leaves them. C1 is at least k x n, of which the first k rows are used; C2 is m x n (Left). Or at least n x k
+ * and n x m (Right). */
+void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
+              element *work);
+
+/* As tsqrt, with an upper triangular or trapezoidal A, and so is V. What is below the diagonal of A is neither read
+ * nor written. */
+void P(ttqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *work);
+
+/* As tsmqr, with V from ttqrt; what is below its diagonal is not read. If V is m x k with m > k, rows of C2 (columns
+ * if Right) from k on stay. */
+void P(ttmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
+              element *work);
+
+#endif
