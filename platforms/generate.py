@@ -6,9 +6,10 @@
 CSV_DIR holds starpu_kernel_times.csv and starpu_links.csv: the performance models that the StarPU project publishes
 with its sources (tools/perfmodels/sampling) for the machines it calls sirocco and idgraf, as tables. OUT_DIR
 defaults to the directory of this script. haswell-k40m, gpu1-cpu6 and westmere-c2050 come from them; intel-v100 and
-amd-a100 are modelled from the constants below. Same input, same output, byte for byte. docs/platforms.md describes
-the format.
+amd-a100 are modelled from the constants below, and so are the kernels of all machines that nobody has measured there.
+Same input, same output, byte for byte. docs/platforms.md describes the format.
 """
+import collections
 import csv
 import os
 import statistics
@@ -16,7 +17,111 @@ import sys
 import textwrap
 
 ELEMENT = {"s": 4, "d": 8}
-N_TILES = {"potrf": 1, "trsm": 2, "syrk": 2, "gemm": 3}  # tiles that each kernel of the Cholesky factorisation works on
+CHOLESKY = ("potrf", "trsm", "syrk", "gemm")
+N_TILES = {"potrf": 1, "trsm": 2, "syrk": 2, "gemm": 3, "getrf_nopiv": 1}  # tiles that each kernel works on
+CUBES = {"potrf": 1 / 3, "trsm": 1, "syrk": 1, "gemm": 2, "getrf_nopiv": 2 / 3}  # operations over the cube of the tile
+
+
+# --- Kernels that are modelled after others -----------------------------------------------------------------------
+
+# time = latency + (flops + half) / gflops, in us, operations and 1e9 operations a second
+Curve = collections.namedtuple("Curve", "gflops half latency")
+
+# Per kind of worker and kernel: the kernel whose curve it takes, the share of that one's gflops and the multiple of its
+# half_flops. ALIKE_NOTE says where the figures come from.
+ALIKE = {
+    "cpu": {
+        "symm": ("gemm", 1, 1), "hemm": ("gemm", 1, 1), "herk": ("syrk", 1, 1), "trmm": ("gemm", 1, 1),
+        "trtri": ("potrf", 1, 1), "lauum": ("potrf", 1, 1), "getrf_nopiv": ("potrf", 1, 2),
+        "getrf_panel": ("gemm", 0.7, 1),
+        "geqrt": ("gemm", 0.9, 1), "gemqrt": ("gemm", 0.5, 1), "tsqrt": ("gemm", 0.9, 1), "tsmqr": ("gemm", 0.5, 1),
+        "ttqrt": ("gemm", 0.8, 1), "ttmqr": ("gemm", 0.44, 1)},
+    "gpu": {
+        "symm": ("gemm", 0.6, 1), "hemm": ("gemm", 0.6, 1), "herk": ("syrk", 1, 1), "trmm": ("gemm", 0.43, 1),
+        "trtri": ("potrf", 1, 1), "lauum": ("potrf", 1, 1), "getrf_nopiv": ("potrf", 1, 2),
+        "geqrt": ("gemm", 0.08, 1), "gemqrt": ("gemm", 0.27, 1), "tsqrt": ("gemm", 0.1, 1),
+        "tsmqr": ("gemm", 0.31, 1), "ttqrt": ("gemm", 0.08, 1), "ttmqr": ("gemm", 0.27, 1)},
+}
+# On a C2050, the kernels for GPUs of that age.
+ALIKE["c2050"] = {**ALIKE["gpu"], "gemqrt": ("gemm", 0.61, 1), "tsmqr": ("gemm", 0.77, 1), "ttmqr": ("gemm", 0.67, 1)}
+PANELS = ("geqrt", "tsqrt", "ttqrt")  # on a GPU they wait as long as potrf does, column after column
+ORDER = ("gemm", "symm", "hemm", "syrk", "herk", "trsm", "trmm", "potrf", "trtri", "lauum", "getrf_nopiv",
+         "getrf_panel", "laswp", "geqrt", "gemqrt", "tsqrt", "tsmqr", "ttqrt", "ttmqr")
+HERMITIAN = ("hemm", "herk")  # real matrices have symm and syrk
+
+ALIKE_NOTE = """\
+Kernels given by gflops and half_flops are {what}: {base}. The others have a share of the gflops of one of these, and
+its half_flops.
+
+Shares from what the Chameleon project publishes with its sources (simucore/perfmodels; tiles of 960 to 1600, single and
+double precision, all cores busy; K40m, P100, V100 and RTX 8000 with the cores beside them, and the cores beside an
+A100): the median of each kernel's rate over gemm's on the same processor. On a core symm, hemm and trmm 100 %, geqrt
+and tsqrt (there tpqrt) 90 %, gemqrt (ormqr) and tsmqr (tpmqrt) 50 %; trtri and lauum as potrf. On a GPU symm and hemm
+60 %, trmm 43 %, {updates}.
+
+Shares from papers: ttqrt and ttmqr have 87 % of the rate of tsqrt and tsmqr (hierarchical QR, Dongarra et al.,
+Parallel Computing 2013). On a GPU geqrt and ttqrt have 8 % and tsqrt 10 % of gemm's, as on the C1060 of Agullo et al.
+(QR factorization on a multicore node enhanced with multiple GPU accelerators, IPDPS 2011).
+
+Our estimates, for want of figures: getrf_panel has 70 % of gemm's rate on a core; on a GPU it has no time, since
+libraries leave pivoting to the cores. {lu}On a GPU trtri and lauum are as potrf, and geqrt, tsqrt and ttqrt begin with
+a delay as long as potrf's. laswp has no operations: it takes the bytes of its data divided by bandwidth_mbs ({laswp}).
+
+Complex kernels: flops counts real operations, four times those of the real kernel, so that the curve is that of the
+same real precision (c of s, z of d). At the same tile they run a little nearer to gflops."""
+
+UPDATES = "gemqrt 27 %, tsmqr 31 %"
+UPDATES_C2050 = ("but gemqrt 61 % and tsmqr 77 % as on the C1060 of Agullo et al., whose kernels were made for GPUs of "
+                 "that age (Chameleon's: 27 and 31 %)")
+
+
+def fitted(kernel, times):
+    """The curve through {tile: us}: us = a + b * flops with the least sum of squares of relative errors, a >= 0."""
+    points = [(CUBES[kernel] * n ** 3, us) for n, us in times.items()]
+    one, x, xx = (sum((f ** k) / us ** 2 for f, us in points) for k in range(3))
+    y, xy = sum(1 / us for _, us in points), sum(f / us for f, us in points)
+    a = (y * xx - xy * x) / (one * xx - x * x)
+    b = (one * xy - x * y) / (one * xx - x * x)
+    if a < 0:
+        a, b = 0, xy / xx
+    return Curve(1e-3 / b, a / b, 0)
+
+
+def rounded(value):
+    """Three digits, without a point where none is needed."""
+    digits = float(f"{value:.3g}")
+    return int(digits) if digits == int(digits) else digits
+
+
+def curve_line(codelet, class_name, curve):
+    launch = f", latency_us: {curve.latency}" if curve.latency else ""
+    return (f"- {{codelet: {codelet}, class: {class_name}, gflops: {rounded(curve.gflops)}, "
+            f"half_flops: {rounded(curve.half)}{launch}}}")
+
+
+def alike(kind, kernel, curves):
+    """The curve of a kernel, from those in {kernel: Curve}; kind is a key of ALIKE."""
+    if kernel in curves:
+        return curves[kernel]
+    like, share, times_half = ALIKE[kind][kernel]
+    curve = curves[like]
+    if kind != "cpu" and kernel in PANELS:
+        delay = curves["potrf"].latency + curves["potrf"].half / (1e3 * curves["potrf"].gflops)
+        return Curve(share * curve.gflops, 0, rounded(delay))
+    return Curve(share * curve.gflops, times_half * curve.half, curve.latency)
+
+
+def alike_lines(kind, class_name, curves, given, bandwidth):
+    """The kernels that are not in `given`. curves: {"s" or "d": {kernel: Curve}}."""
+    for precision in "sdcz":
+        real = precision if precision in "sd" else {"c": "s", "z": "d"}[precision]
+        for kernel in ORDER:
+            if kernel == "laswp":
+                yield f"- {{codelet: {precision}laswp, class: {class_name}, bandwidth_mbs: {bandwidth}}}"
+            elif precision + kernel not in given and (kernel in curves[real] or kernel in ALIKE[kind]):
+                if precision == real and kernel in HERMITIAN:
+                    continue
+                yield curve_line(precision + kernel, class_name, alike(kind, kernel, curves[real]))
 
 
 # --- Measured machines --------------------------------------------------------------------------------------------
@@ -54,10 +159,12 @@ class Measurements:
         return {n: max(left[n][0], right[n][0], key=lambda s: s[1])[0] for n in right}
 
     def kernels(self, arch):
-        single = {k: self.times("chol_model_" + k, arch) for k in N_TILES}
+        single = {k: self.times("chol_model_" + k, arch) for k in CHOLESKY}
         double = {"gemm": self.times("starpu_dlu_lu_model_gemm", arch), "trsm": self.dtrsm(arch)}
         double["syrk"] = {n: t / 2 for n, t in double["gemm"].items()}
         double["potrf"] = {n: t * max(1, double["trsm"][n] / single["trsm"][n]) for n, t in single["potrf"].items()}
+        for precision, times in (("s", single), ("d", double)):
+            times["getrf_nopiv"] = self.times(f"starpu_{precision}lu_lu_model_getrf", arch)
         return {"s": single, "d": double}
 
 
@@ -69,12 +176,19 @@ def table_lines(precision, kernel, class_name, times):
         yield f"  - {{bytes: {N_TILES[kernel] * n * n * ELEMENT[precision]}, us: {round(us, 3)}}}  # tile {n}"
 
 
-def measured_kernel_lines(machine, gpu):
-    for arch, class_name in (("cpu", "cpu"), ("cuda", gpu)):
-        by_precision = machine.kernels(arch)
-        for precision in "sd":
-            for kernel in N_TILES:
-                yield from table_lines(precision, kernel, class_name, by_precision[precision][kernel])
+def measured_kernel_lines(machine, gpu, bandwidths):
+    """bandwidths: MB/s of laswp on a core and on a GPU."""
+    kind = gpu if gpu in ALIKE else "gpu"
+    classes = [("cpu", "cpu", machine.kernels("cpu")), (kind, gpu, machine.kernels("cuda"))]
+    for kernels in CHOLESKY, ("getrf_nopiv",):
+        for _, class_name, by_precision in classes:
+            for precision in "sd":
+                for kernel in kernels:
+                    yield from table_lines(precision, kernel, class_name, by_precision[precision][kernel])
+    given = [precision + kernel for precision in "sd" for kernel in CUBES]
+    for (kind, class_name, by_precision), bandwidth in zip(classes, bandwidths):
+        curves = {p: {k: fitted(k, t) for k, t in times.items()} for p, times in by_precision.items()}
+        yield from alike_lines(kind, class_name, curves, given, bandwidth)
 
 
 MEASURED_NOTE = """\
@@ -86,9 +200,20 @@ ssyrk; dpotrf = spotrf * max(1, dtrsm / strsm), since both are triangular and bo
 identical and make one class: each time is the median of the GPUs' means (potrf on a GPU rests on some ten samples
 each, which scatter up to fourfold).
 
+getrf_nopiv: starpu_dlu_lu_model_getrf and starpu_slu_lu_model_getrf, measured. It is StarPU's own kernel, column by
+column; a blocked one on a core, with potrf's rate, would be three to seven times as fast.
+
 Memory of a GPU: 90 % of what CUDA reports, which is what StarPU gives to data.
 
 Links: measured by StarPU one at a time, without contention."""
+
+FITTED = ("gemm, potrf, trsm and syrk in complex precisions have the line us = a + b * flops that comes nearest to the "
+          "real kernel's times")
+
+
+def measured_note(laswp, updates=UPDATES):
+    return MEASURED_NOTE + "\n\n" + ALIKE_NOTE.format(
+        what="modelled, not measured on this machine", base=FITTED, laswp=laswp, updates=updates, lu="")
 
 
 # --- Text ---------------------------------------------------------------------------------------------------------
@@ -152,9 +277,9 @@ def haswell(folder):
     machine = Measurements(folder, "sirocco")
     source = ("Kernel times, link speeds and memory sizes measured by the StarPU project on the machine it calls "
               "sirocco (tools/perfmodels/sampling in its sources); dsyrk and dpotrf are modelled, ssyrk is half of "
-              "sgemm there.")
-    kernels = list(measured_kernel_lines(machine, "k40m"))
-    note = MEASURED_NOTE + "\n\n" + HOST_NOTE
+              "sgemm there. Kernels that are neither of Cholesky nor of LU without pivoting are modelled.")
+    kernels = list(measured_kernel_lines(machine, "k40m", (5000, 72000)))
+    note = measured_note("5 GB/s on a core, a quarter of the memory's 288 GB/s on a K40m") + "\n\n" + HOST_NOTE
     yield "haswell-k40m", platform(
         "haswell-k40m", {
             "note": note, "source": source,
@@ -220,17 +345,34 @@ def tree_network(machine, gpu):
     return ["buses:"] + [f"- {{name: {b}, bandwidth_mbs: {round(best[b], 3)}}}" for b in order] + ["links:"] + links
 
 
+NO_PEERS_NOTE = """\
+westmere-c2050 without links between GPUs: data go from one GPU to another by way of main memory, as two transfers whose
+bytes both count. For the figures of DADA (Bleuse et al., Euro-Par 2014), measured on such a machine: the paper reports
+pairs of GPUs that share the bandwidth of one PCIe x16 as the only contention, names no way from GPU to GPU, and counts
+the bytes of all transfers. It does not say outright that there was none; with the links, use westmere-c2050. The
+paper's kernels were PLASMA's and MAGMA's on ATLAS and CUDA 5; those of this file are westmere-c2050's."""
+
+
 def westmere(folder):
     machine = Measurements(folder, "idgraf")
+    description = "2 x 6-core Westmere Xeon X5650 and 8 Tesla C2050; 4 CPU workers, 1 core taken by each GPU."
+    source = ("Kernel times, link speeds, PCIe tree and memory sizes measured by the StarPU project on the machine it "
+              "calls idgraf (tools/perfmodels/sampling in its sources); dsyrk and dpotrf are modelled, ssyrk is half "
+              "of sgemm there. Kernels that are neither of Cholesky nor of LU without pivoting are modelled.")
+    laswp = "3 GB/s on a core, a quarter of the memory's 144 GB/s on a C2050"
+    note = measured_note(laswp, UPDATES_C2050) + "\n\n" + TREE_NOTE
+    network = tree_network(machine, "c2050")
+    by_ram = [line for line in network if not line.startswith("- {from: c2050") or "to: ram" in line]
+    workers = list(worker_lines([(0, 2), (6, 2)], [2, 3, 4, 5, 8, 9, 10, 11], "c2050"))
+    kernels = list(measured_kernel_lines(machine, "c2050", (3000, 36000)))
     yield "westmere-c2050", platform(
-        "westmere-c2050", {
-            "note": MEASURED_NOTE + "\n\n" + TREE_NOTE,
-            "description": "2 x 6-core Westmere Xeon X5650 and 8 Tesla C2050; 4 CPU workers, 1 core taken by each GPU.",
-            "source": "Kernel times, link speeds, PCIe tree and memory sizes measured by the StarPU project on the "
-                      "machine it calls idgraf (tools/perfmodels/sampling in its sources); dsyrk and dpotrf are "
-                      "modelled, ssyrk is half of sgemm there."},
-        "c2050", 2418, list(worker_lines([(0, 2), (6, 2)], [2, 3, 4, 5, 8, 9, 10, 11], "c2050")),
-        tree_network(machine, "c2050"), measured_kernel_lines(machine, "c2050"))
+        "westmere-c2050", {"note": note, "description": description, "source": source},
+        "c2050", 2418, workers, network, kernels)
+    yield "westmere-c2050-dada", platform(
+        "westmere-c2050-dada", {
+            "note": NO_PEERS_NOTE + "\n\n" + note, "source": source,
+            "description": description + " GPUs exchange data by way of main memory, as in the DADA paper."},
+        "c2050", 2418, workers, by_ram, kernels)
 
 
 # --- intel-v100, amd-a100: modelled -------------------------------------------------------------------------------
@@ -245,19 +387,44 @@ MODEL_NOTE = """\
 Nothing here was measured on this machine. Kernels follow rate curves, time = latency + (flops + half_flops) /
 gflops: gflops is a share of the public peak (gemm 90 %, syrk 80-85 %, trsm 50-80 %, potrf 60 % on a core and about
 10 % on a GPU). The shares other than gemm's and half_flops are our estimates: on gemm tiles of 960 a GPU gets 66-75
-% of its gflops in double precision and 50-60 % in single. Memory of a GPU: 90 % of what CUDA reports.
+% of its gflops in double precision and 50-60 % in single.
+
+@ALIKE@
+
+Memory of a GPU: 90 % of what CUDA reports.
 
 Links: PCIe x16 at some 78 % of its nominal rate. Buses are a model: one PCIe link per GPU and direction, each GPU
 under its own socket, which its copies from main memory and from the other GPU share."""
 
 
-def curve_lines(class_name, curve, peak):
-    for precision in "sd":
-        factor = 2 if precision == "s" else 1
-        for kernel, (share, half, latency) in curve.items():
-            launch = f", latency_us: {latency}" if latency else ""
+def model_note(laswp):
+    return MODEL_NOTE.replace("@ALIKE@", ALIKE_NOTE.format(
+        what="all of them", base="gemm, potrf, trsm and syrk as said above", laswp=laswp, updates=UPDATES,
+        lu="getrf_nopiv has potrf's gflops at twice its half_flops. "))
+
+
+def curves_of(constants, peak):
+    """{"s" or "d": {kernel: Curve}}"""
+    return {precision: {kernel: Curve(share * peak * factor, half * factor, latency)
+                        for kernel, (share, half, latency) in constants.items()}
+            for precision, factor in (("s", 2), ("d", 1))}
+
+
+def curve_lines(class_name, curves):
+    for precision, by_kernel in curves.items():
+        for kernel, curve in by_kernel.items():
+            launch = f", latency_us: {curve.latency}" if curve.latency else ""
             yield (f"- {{codelet: {precision}{kernel}, class: {class_name}, "
-                   f"gflops: {round(share * peak * factor, 1)}, half_flops: {half * factor:.0f}{launch}}}")
+                   f"gflops: {round(curve.gflops, 1)}, half_flops: {curve.half:.0f}{launch}}}")
+
+
+def modelled_kernel_lines(gpu, cpu_curves, gpu_curves, bandwidths):
+    """bandwidths: MB/s of laswp on a core and on a GPU."""
+    given = [precision + kernel for precision in "sd" for kernel in CHOLESKY]
+    yield from curve_lines("cpu", cpu_curves)
+    yield from curve_lines(gpu, gpu_curves)
+    yield from alike_lines("cpu", "cpu", cpu_curves, given, bandwidths[0])
+    yield from alike_lines("gpu", gpu, gpu_curves, given, bandwidths[1])
 
 
 def pcie_network(gpu, host, peer):
@@ -272,7 +439,7 @@ def pcie_network(gpu, host, peer):
 def modelled():
     yield "intel-v100", platform(
         "intel-v100", {
-            "note": MODEL_NOTE,
+            "note": model_note("6 GB/s on a core, a quarter of the memory's 900 GB/s on a V100"),
             "description": "2 x 16-core Xeon Gold 6142 and 2 V100 16 GB (PCIe); 30 CPU workers, 1 core taken by each "
                            "GPU.",
             "source": "Modelled. V100 PCIe: 7.0 Tflop/s fp64, 14.0 fp32, 16160 MiB; one Gold 6142 core: 32 fp64 "
@@ -280,10 +447,10 @@ def modelled():
                       "fp32; PCIe gen3 x16 12.3 GB/s, 9 GB/s between GPUs across sockets."},
         "v100", 14544, list(worker_lines([(0, 15), (16, 15)], [15, 31], "v100")),
         pcie_network("v100", (12300, 10), (9000, 20)),
-        list(curve_lines("cpu", CPU_CURVE, 70.4)) + list(curve_lines("v100", V100_CURVE, 7000)))
+        modelled_kernel_lines("v100", curves_of(CPU_CURVE, 70.4), curves_of(V100_CURVE, 7000), (6000, 225000)))
     yield "amd-a100", platform(
         "amd-a100", {
-            "note": MODEL_NOTE,
+            "note": model_note("6 GB/s on a core, a quarter of the memory's 1555 GB/s on an A100"),
             "description": "2 x 32-core EPYC 7513 (Zen 3) and 2 A100 40 GB (PCIe); 62 CPU workers, 1 core taken by "
                            "each GPU.",
             "source": "Modelled. A100: 9.7 Tflop/s fp64 and 19.5 fp32, both without tensor cores, 40536 MiB; one EPYC"
@@ -291,7 +458,7 @@ def modelled():
                       "fp32; PCIe gen4 x16 24.5 GB/s, 18 GB/s between GPUs across sockets."},
         "a100", 36482, list(worker_lines([(0, 31), (32, 31)], [31, 63], "a100")),
         pcie_network("a100", (24500, 10), (18000, 20)),
-        list(curve_lines("cpu", CPU_CURVE, 41.6)) + list(curve_lines("a100", A100_CURVE, 9700)))
+        modelled_kernel_lines("a100", curves_of(CPU_CURVE, 41.6), curves_of(A100_CURVE, 9700), (6000, 389000)))
 
 
 def main():

@@ -69,16 +69,17 @@ struct heddle_kernel_point {
 
 /* How long one codelet takes on one class. With a table, the time of a size that is not in it is interpolated between
  * its neighbours on log-log axes, and extrapolated along the nearest segment (one point: time proportional to
- * bytes^1.5, the law of a matrix kernel). Without a table, time = latency + flops / rate, rate = gflops * flops /
- * (flops + half). */
+ * bytes^1.5, the law of a matrix kernel). Without a table, time = latency + flops / rate + bytes / bandwidth, rate =
+ * gflops * flops / (flops + half); a kernel that only computes has no bandwidth, one that only moves data no gflops. */
 struct heddle_kernel_time {
 	char *codelet;
 	unsigned class_id;
 	struct heddle_kernel_point *table; /* ascending bytes */
 	size_t n_table;
-	double gflops;  /* asymptotic rate; 0 with a table */
-	double half;    /* flops at which half the asymptotic rate is reached */
-	double latency; /* us */
+	double gflops;    /* asymptotic rate; 0: flops take no time, or a table */
+	double half;      /* flops at which half the asymptotic rate is reached */
+	double latency;   /* us */
+	double bandwidth; /* MB/s; 0: bytes take no time, or a table */
 };
 
 struct heddle_platform {

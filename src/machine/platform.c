@@ -179,6 +179,19 @@ static double time_in_table(const struct heddle_kernel_point *table, size_t n, d
 	return on_segment(&table[low], &table[high], bytes);
 }
 
+static double time_by_rates(const struct heddle_kernel_time *k, double bytes, double flops)
+{
+	double us = k->latency;
+	if (k->gflops > 0) {
+		if (!(flops > 0))
+			return NAN;                          /* a rate says nothing about work of unknown size */
+		us += (flops + k->half) / (k->gflops * 1e3); /* Gflop/s = 1e3 flop/us */
+	}
+	if (k->bandwidth > 0)
+		us += bytes / k->bandwidth; /* MB/s = byte/us */
+	return us;
+}
+
 double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id,
                             double bytes, double flops)
 {
@@ -188,9 +201,7 @@ double heddle_platform_time(const struct heddle_platform *platform, const char *
 			continue;
 		if (k->n_table)
 			return time_in_table(k->table, k->n_table, bytes);
-		if (!(flops > 0))
-			return NAN; /* a rate says nothing about work of unknown size */
-		return k->latency + (flops + k->half) / (k->gflops * 1e3); /* Gflop/s = 1e3 flop/us */
+		return time_by_rates(k, bytes, flops);
 	}
 	return NAN;
 }

@@ -253,6 +253,22 @@ static int check_table(const char *codelet, const char *class_name, const struct
 	return 0;
 }
 
+static int check_rates(const char *codelet, const char *class_name, const struct heddle_kernel_time *k)
+{
+	if (k->gflops == 0 && k->bandwidth == 0)
+		return BAD("kernel %s on %s has no time; give it gflops, a bandwidth, or a table", codelet, class_name);
+	if (!is_non_negative(k->gflops) || !is_non_negative(k->bandwidth))
+		return BAD("kernel %s on %s: gflops is %g, the bandwidth %g MB/s; one must be above 0, and none below",
+		           codelet, class_name, k->gflops, k->bandwidth);
+	if (!is_non_negative(k->half) || !is_duration(k->latency))
+		return BAD(
+		    "kernel %s on %s: half is %g flops, latency %g us; both must be 0 or more, the latency below %g",
+		    codelet, class_name, k->half, k->latency, HD_MOST_US);
+	if (k->half != 0 && k->gflops == 0)
+		return BAD("kernel %s on %s has half_flops without gflops; give both, or none", codelet, class_name);
+	return 0;
+}
+
 static int check_kernel(const struct heddle_platform *p, size_t index)
 {
 	const struct heddle_kernel_time *k = &p->kernels[index];
@@ -265,18 +281,11 @@ static int check_kernel(const struct heddle_platform *p, size_t index)
 		return BAD("kernel %s: class %u does not exist; there are %zu", k->codelet, k->class_id, p->n_classes);
 	const char *class_name = p->classes[k->class_id].name;
 	if (k->n_table) {
-		if (k->gflops != 0 || k->half != 0 || k->latency != 0)
+		if (k->gflops != 0 || k->half != 0 || k->latency != 0 || k->bandwidth != 0)
 			return BAD("kernel %s on %s has both a table and a rate; keep one", k->codelet, class_name);
 		return check_table(k->codelet, class_name, k);
 	}
-	if (!is_positive(k->gflops))
-		return BAD("kernel %s on %s: gflops is %g; it must be above 0 (or give a table)", k->codelet,
-		           class_name, k->gflops);
-	if (!is_non_negative(k->half) || !is_duration(k->latency))
-		return BAD(
-		    "kernel %s on %s: half is %g flops, latency %g us; both must be 0 or more, the latency below %g",
-		    k->codelet, class_name, k->half, k->latency, HD_MOST_US);
-	return 0;
+	return check_rates(k->codelet, class_name, k);
 }
 
 static int by_kernel(const void *a, const void *b)

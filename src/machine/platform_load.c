@@ -290,6 +290,8 @@ static int read_kernel(const struct entry *e, const struct file_kernel *f, const
 	if (!status)
 		status = read_number(e, "latency_us", f->latency_us, &k->latency);
 	if (!status)
+		status = read_number(e, "bandwidth_mbs", f->bandwidth_mbs, &k->bandwidth);
+	if (!status)
 		status = make_array(&k->table, f->n_table, sizeof *k->table);
 	for (size_t i = 0; i < f->n_table && !status; i++) {
 		char key[48];

@@ -200,6 +200,7 @@ static void save_kernels(struct save *save, const struct heddle_platform *p, str
 		to->gflops = number_unless(save, k->gflops, 0);
 		to->half_flops = number_unless(save, k->half, 0);
 		to->latency_us = number_unless(save, k->latency, 0);
+		to->bandwidth_mbs = number_unless(save, k->bandwidth, 0);
 		if (k->n_table == 0)
 			continue;
 		to->table = make(save, k->n_table, sizeof *to->table);

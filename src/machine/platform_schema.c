@@ -82,6 +82,7 @@ static const cyaml_schema_field_t kernel_fields[] = {
     MAY("gflops", file_kernel, gflops),
     MAY("half_flops", file_kernel, half_flops),
     MAY("latency_us", file_kernel, latency_us),
+    MAY("bandwidth_mbs", file_kernel, bandwidth_mbs),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t kernel_entry = ENTRY(CYAML_FLAG_BLOCK, file_kernel, kernel_fields);

@@ -42,7 +42,7 @@ struct file_kernel {
 	char *codelet, *class_name;
 	struct file_point *table;
 	size_t n_table;
-	char *gflops, *half_flops, *latency_us;
+	char *gflops, *half_flops, *latency_us, *bandwidth_mbs;
 };
 
 struct file_platform {

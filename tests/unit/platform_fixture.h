@@ -16,7 +16,8 @@
 #include <heddle/status.h>
 #include "machine/machine.h"
 
-static const char *const shipped[] = {"amd-a100", "gpu1-cpu6", "haswell-k40m", "intel-v100", "westmere-c2050"};
+static const char *const shipped[] = {"amd-a100",   "gpu1-cpu6",      "haswell-k40m",
+                                      "intel-v100", "westmere-c2050", "westmere-c2050-dada"};
 enum { N_SHIPPED = sizeof shipped / sizeof shipped[0] };
 
 #define HEAD "version: 1\nname: tiny\n"
@@ -140,6 +141,7 @@ static inline void assert_same_costs(const struct heddle_platform *a, const stru
 		SAME_BITS(x->gflops, y->gflops);
 		SAME_BITS(x->half, y->half);
 		SAME_BITS(x->latency, y->latency);
+		SAME_BITS(x->bandwidth, y->bandwidth);
 		assert_int_equal(x->n_table, y->n_table);
 		for (size_t j = 0; j < x->n_table; j++)
 			SAME_BITS(x->table[j], y->table[j]);

@@ -56,6 +56,22 @@ static void time_by_rate_reaches_half_at_half_flops(void **state)
 	heddle_platform_free(p);
 }
 
+static void time_by_bandwidth_needs_no_flops(void **state)
+{
+	(void)state;
+	struct heddle_platform *p = parsed(HEAD NODES CLASSES WORKERS BUSES LINKS
+	                                   "kernels:\n- {codelet: move, class: cpu, bandwidth_mbs: 2000}\n"
+	                                   "- {codelet: move, class: fast, bandwidth_mbs: 1e4, latency_us: 7}\n"
+	                                   "- {codelet: both, class: cpu, gflops: 1, half_flops: 3000, "
+	                                   "bandwidth_mbs: 100}\n");
+	assert_close(heddle_platform_time(p, "move", 0, 1e6, 0), 500);
+	assert_close(heddle_platform_time(p, "move", 0, 1e6, 1e9), 500);
+	assert_close(heddle_platform_time(p, "move", 1, 1e6, 0), 107);
+	assert_close(heddle_platform_time(p, "both", 0, 1000, 2000), 5 + 10);
+	assert_true(isnan(heddle_platform_time(p, "both", 0, 1000, 0)));
+	heddle_platform_free(p);
+}
+
 static void time_of_unknown_kernel_is_nan(void **state)
 {
 	(void)state;
@@ -78,7 +94,7 @@ static size_t count_kind(const struct heddle_platform *p, const char *kind)
 static void shipped_machines_have_their_workers(void **state)
 {
 	(void)state;
-	static const size_t workers[N_SHIPPED][2] = {{62, 2}, {6, 1}, {20, 4}, {30, 2}, {4, 8}};
+	static const size_t workers[N_SHIPPED][2] = {{62, 2}, {6, 1}, {20, 4}, {30, 2}, {4, 8}, {4, 8}};
 	for (size_t i = 0; i < N_SHIPPED; i++) {
 		struct heddle_platform *p = loaded(shipped[i]);
 		assert_int_equal(count_kind(p, "cpu"), workers[i][0]);
@@ -111,6 +127,96 @@ static void shipped_machines_time_cholesky_on_both_classes(void **state)
 	}
 }
 
+/* The kernels of a dense library, each with its operations over the cube of the tile and the tiles that it works on.
+ * On a GPU, some wait more than they compute. */
+static const struct {
+	const char *name;
+	double tiles, cubes;
+	int slow_on_gpu;
+} dense_kernels[] = {
+    {"gemm", 3, 2, 0},
+    {"symm", 3, 2, 0},
+    {"hemm", 3, 2, 0},
+    {"syrk", 2, 1, 0},
+    {"herk", 2, 1, 0},
+    {"trsm", 2, 1, 0},
+    {"trmm", 2, 1, 0},
+    {"potrf", 1, 1.0 / 3, 1},
+    {"trtri", 1, 1.0 / 3, 1},
+    {"lauum", 1, 1.0 / 3, 1},
+    {"getrf_nopiv", 1, 2.0 / 3, 1},
+    {"getrf_panel", 8, 15.0, 1},
+    {"laswp", 8, 0, 0},
+    {"geqrt", 1, 4.0 / 3, 1},
+    {"gemqrt", 2, 2, 0},
+    {"tsqrt", 2, 2, 1},
+    {"tsmqr", 3, 4, 0},
+    {"ttqrt", 2, 2.0 / 3, 1},
+    {"ttmqr", 3, 2, 0},
+};
+
+/* Times of a tile of 960, and of a column of eight of them, are known in each precision. A core takes between 1 ms and
+ * 10 s. No kernel but getrf_panel is unknown to GPUs, which are faster where they are of use. */
+static void shipped_machines_time_every_dense_kernel(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_SHIPPED; i++) {
+		struct heddle_platform *p = loaded(shipped[i]);
+		for (size_t k = 0; k < 4 * sizeof dense_kernels / sizeof *dense_kernels; k++) {
+			const char letter = "sdcz"[k % 4], *kernel = dense_kernels[k / 4].name;
+			if (k % 4 < 2 && (strcmp(kernel, "hemm") == 0 || strcmp(kernel, "herk") == 0))
+				continue;
+			double n = 960, element = (double[]){4, 8, 8, 16}[k % 4];
+			double bytes = dense_kernels[k / 4].tiles * n * n * element;
+			double flops = dense_kernels[k / 4].cubes * n * n * n * (k % 4 < 2 ? 1 : 4);
+			char name[24];
+			snprintf(name, sizeof name, "%c%s", letter, kernel);
+			double cpu = heddle_platform_time(p, name, 0, bytes, flops);
+			double gpu = heddle_platform_time(p, name, 1, bytes, flops);
+			if (!(cpu > 1e3 && cpu < 1e7))
+				fail_msg("%s: %s takes %g us on a core", shipped[i], name, cpu);
+			if (strcmp(kernel, "getrf_panel") == 0)
+				assert_true(isnan(gpu));
+			else if (!(gpu > 50 && gpu < 1e6 && (dense_kernels[k / 4].slow_on_gpu || gpu < cpu / 4)))
+				fail_msg("%s: %s takes %g us on a GPU, %g on a core", shipped[i], name, gpu, cpu);
+		}
+		heddle_platform_free(p);
+	}
+}
+
+/* A complex kernel does four times the real operations at a rate that is a little better, never worse. */
+static void shipped_complex_kernels_have_the_real_rate(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_SHIPPED; i++) {
+		struct heddle_platform *p = loaded(shipped[i]);
+		for (unsigned c = 0; c < 2; c++) {
+			double n = 960, flops = 2 * n * n * n;
+			double real = heddle_platform_time(p, "dgemm", c, 3 * 8 * n * n, flops);
+			double complex = heddle_platform_time(p, "zgemm", c, 3 * 16 * n * n, 4 * flops);
+			if (!(complex > 2.6 * real && complex < 4.1 * real))
+				fail_msg("%s, class %u: zgemm %g us, dgemm %g", shipped[i], c, complex, real);
+		}
+		heddle_platform_free(p);
+	}
+}
+
+static void shipped_dada_machine_has_no_links_between_gpus(void **state)
+{
+	(void)state;
+	struct heddle_platform *with = loaded("westmere-c2050"), *without = loaded("westmere-c2050-dada");
+	assert_int_equal(with->n_links, 9 * 8);
+	assert_int_equal(without->n_links, 2 * 8);
+	for (size_t i = 0; i < without->n_links; i++) {
+		const struct heddle_link *l = &without->links[i], *same = heddle_platform_link(with, l->from, l->to);
+		assert_true(l->from == 0 || l->to == 0);
+		assert_true(l->bandwidth == same->bandwidth && l->latency == same->latency);
+		assert_int_equal(l->n_buses, same->n_buses);
+	}
+	heddle_platform_free(with);
+	heddle_platform_free(without);
+}
+
 static void shipped_haswell_quotes_the_measurements(void **state)
 {
 	(void)state;
@@ -118,6 +224,7 @@ static void shipped_haswell_quotes_the_measurements(void **state)
 	double gemm = heddle_platform_time(p, "sgemm", 0, 11059200, 0);
 	assert_true(gemm == 34940.3);
 	assert_true(fabs(heddle_platform_time(p, "sgemm", 1, 11059200, 0) - 749) < 1);
+	assert_true(heddle_platform_time(p, "dgetrf_nopiv", 0, 7372800, 0) == 177857);
 	assert_true(heddle_platform_link(p, 0, 1)->bandwidth == 10517.68);
 	heddle_platform_free(p);
 }
@@ -259,9 +366,13 @@ int main(void)
 	    cmocka_unit_test(time_in_long_table_uses_the_right_segment),
 	    cmocka_unit_test(time_of_one_point_grows_as_bytes_to_three_halves),
 	    cmocka_unit_test(time_by_rate_reaches_half_at_half_flops),
+	    cmocka_unit_test(time_by_bandwidth_needs_no_flops),
 	    cmocka_unit_test(time_of_unknown_kernel_is_nan),
 	    cmocka_unit_test(shipped_machines_have_their_workers),
 	    cmocka_unit_test(shipped_machines_time_cholesky_on_both_classes),
+	    cmocka_unit_test(shipped_machines_time_every_dense_kernel),
+	    cmocka_unit_test(shipped_complex_kernels_have_the_real_rate),
+	    cmocka_unit_test(shipped_dada_machine_has_no_links_between_gpus),
 	    cmocka_unit_test(shipped_haswell_quotes_the_measurements),
 	    IN_DIRECTORY(discover_describes_this_machine),
 	    cmocka_unit_test(discover_nothing_is_for_accelerators_only),

@@ -44,6 +44,7 @@ static const struct table_column kernel_columns[] = {
     {"points", "measured sizes", NULL, 0},         {"smallest_kib", "smallest", "KiB", 0},
     {"largest_kib", "largest", "KiB", 0},          {"asymptotic_gflops", "asymptotic rate", "Gflop/s", 1},
     {"half_at_mflop", "half rate at", "Mflop", 1}, {"latency_us", "latency", "us", 1},
+    {"bandwidth_mbs", "bandwidth", "MB/s", 0},
 };
 
 static void add_nodes(struct table *table, const struct heddle_platform *p)
@@ -136,9 +137,10 @@ static void add_kernels(struct table *table, const struct heddle_platform *p)
 		table_number(table, (double)k->n_table);
 		table_number(table, by_rate ? NAN : k->table[0].bytes / 1024);
 		table_number(table, by_rate ? NAN : k->table[k->n_table - 1].bytes / 1024);
-		table_number(table, by_rate ? k->gflops : NAN);
-		table_number(table, by_rate ? k->half * 1e-6 : NAN);
+		table_number(table, k->gflops > 0 ? k->gflops : NAN);
+		table_number(table, k->gflops > 0 ? k->half * 1e-6 : NAN);
 		table_number(table, by_rate ? k->latency : NAN);
+		table_number(table, k->bandwidth > 0 ? k->bandwidth : NAN);
 	}
 }
 
