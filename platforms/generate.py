@@ -44,14 +44,14 @@ ALIKE = {
 }
 # On a C2050, the kernels for GPUs of that age.
 ALIKE["c2050"] = {**ALIKE["gpu"], "gemqrt": ("gemm", 0.61, 1), "tsmqr": ("gemm", 0.77, 1), "ttmqr": ("gemm", 0.67, 1)}
-PANELS = ("geqrt", "tsqrt", "ttqrt")  # on a GPU they wait as long as potrf does, column after column
+PANELS = ("geqrt", "tsqrt", "ttqrt", "getrf_panel")  # column after column, as potrf
 ORDER = ("gemm", "symm", "hemm", "syrk", "herk", "trsm", "trmm", "potrf", "trtri", "lauum", "getrf_nopiv",
          "getrf_panel", "laswp", "geqrt", "gemqrt", "tsqrt", "tsmqr", "ttqrt", "ttmqr")
 HERMITIAN = ("hemm", "herk")  # real matrices have symm and syrk
 
 ALIKE_NOTE = """\
 Kernels given by gflops and half_flops are {what}: {base}. The others have a share of the gflops of one of these, and
-its half_flops.
+its half_flops; geqrt, tsqrt, ttqrt and getrf_panel on a core have potrf's half_flops, if that is more.
 
 Shares from what the Chameleon project publishes with its sources (simucore/perfmodels; tiles of 960 to 1600, single and
 double precision, all cores busy; K40m, P100, V100 and RTX 8000 with the cores beside them, and the cores beside an
@@ -104,10 +104,11 @@ def alike(kind, kernel, curves):
     if kernel in curves:
         return curves[kernel]
     like, share, times_half = ALIKE[kind][kernel]
-    curve = curves[like]
-    if kind != "cpu" and kernel in PANELS:
-        delay = curves["potrf"].latency + curves["potrf"].half / (1e3 * curves["potrf"].gflops)
-        return Curve(share * curve.gflops, 0, rounded(delay))
+    curve, potrf = curves[like], curves["potrf"]
+    if kernel in PANELS and kind == "cpu":
+        return Curve(share * curve.gflops, max(curve.half, potrf.half), 0)
+    if kernel in PANELS:
+        return Curve(share * curve.gflops, 0, rounded(potrf.latency + potrf.half / (1e3 * potrf.gflops)))
     return Curve(share * curve.gflops, times_half * curve.half, curve.latency)
 
 

@@ -119,7 +119,7 @@ def page(heddle):
     for name, summary in commands:
         text += section(heddle, name, summary)
         if name == "platforms":
-            text += section(heddle, "platform calibrate", summary)
+            text += section(heddle, "platforms show", summary) + section(heddle, "platform calibrate", summary)
     text += (".SH EXIT STATUS\n0: success. 1: something failed.\n"
              "2: wrong usage; the message says what would have been right.\n"
              ".SH ENVIRONMENT\n")

@@ -18,11 +18,18 @@ struct plot {
 	struct hd_legend_item *items; /* owns */
 };
 
+static const uint32_t colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x332288, 0x999933};
+enum { N_COLORS = sizeof colors / sizeof *colors };
+
 static uint32_t color_of(size_t series)
 {
-	static const uint32_t colors[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
-	                                  0xe69f00, 0x56b4e9, 0x332288, 0x999933};
-	return colors[series % (sizeof colors / sizeof *colors)];
+	return colors[series % N_COLORS];
+}
+
+/* Each time the colours begin again, the markers begin one further, so that 32 series differ. */
+static unsigned marker_of(size_t series)
+{
+	return (unsigned)((series + series / N_COLORS) % 4);
 }
 
 /* Values beyond 1e300 are not drawn, because the sum of two may overflow. */
@@ -166,7 +173,7 @@ static void draw_series(const struct plot *p, size_t number)
 	cairo_stroke(p->cr);
 	for (size_t i = 0; i < s->n && (!s->joined || s->n <= 60); i++)
 		if (is_shown(p->chart, s->x[i], s->y[i]))
-			hd_marker(p->cr, (unsigned)(number % 4), hd_axis_at(&p->x, s->x[i]), hd_axis_at(&p->y, s->y[i]),
+			hd_marker(p->cr, marker_of(number), hd_axis_at(&p->x, s->x[i]), hd_axis_at(&p->y, s->y[i]),
 			          radius);
 }
 
@@ -217,7 +224,7 @@ int heddle_chart_lines(const struct heddle_chart *chart, const char *path)
 		return hd_no_memory("a chart");
 	for (size_t s = 0; s < chart->n_series; s++)
 		p.items[s] =
-		    (struct hd_legend_item){HD_SWATCH_MARKER, color_of(s), (unsigned)(s % 4), chart->series[s].name};
+		    (struct hd_legend_item){HD_SWATCH_MARKER, color_of(s), marker_of(s), chart->series[s].name};
 	p.width = chart->width > 0 ? chart->width : WIDTH;
 	p.height = chart->height > 0 ? chart->height : HEIGHT;
 	status = hd_numbers_begin(&numbers);

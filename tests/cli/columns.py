@@ -27,6 +27,7 @@ SHOWN = [
     ("platforms", ("platforms",), {}),
     ("platforms NAME", ("platforms", "haswell-k40m"), {}),
     ("platforms NAME", ("platforms", "gpu1-cpu6"), {}),
+    ("platforms show", ("platforms", "show", "gpu1-cpu6"), {}),
     ("policies", ("policies",), {}),
     ("policies NAME", ("policies", "dmda"), {}),
     ("config", ("config",), {"HEDDLE_SHCED": "dm"}),

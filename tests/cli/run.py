@@ -341,6 +341,47 @@ def test_platforms_are_listed_and_described(p):
     equal([(c["streams"], c["sharing"]) for c in k40m["classes"]], [(1, "1"), (1, "1")])
 
 
+def test_platforms_show_has_rates_by_tile(p):
+    rows = p.csv("platforms", "show", "haswell-k40m", "-r", "s", "--kernels", "gemm,potrf", "--tiles", "960,1920")
+    equal([(r["codelet"], r["class"], r["tile"]) for r in rows],
+          [(c, k, t) for c in ("sgemm", "spotrf") for k in ("cpu", "k40m") for t in ("960", "1920")])
+    for r in rows:
+        third = 6 if r["codelet"] == "sgemm" else 1
+        rate = third * int(r["tile"]) ** 3 / 3 / float(r["mean_us"]) * 1e-3
+        assert abs(float(r["rate_gflops"]) - rate) <= 1e-9 * rate, r
+    equal(rows[0]["mean_us"], "34940.3")
+    # a complex kernel has four times as many operations, and so the real one's rate
+    real = p.csv("platforms", "show", "intel-v100", "--kernels", "tsmqr", "--tiles", "1920")
+    both = zip(real, p.csv("platforms", "show", "intel-v100", "-r", "z", "--kernels", "tsmqr", "--tiles", "1920"))
+    for d, z in both:
+        assert float(d["rate_gflops"]) < float(z["rate_gflops"]) < 1.1 * float(d["rate_gflops"]), (d, z)
+    lines = p.run("platforms", "show", "westmere-c2050")[0].splitlines()
+    equal(lines[1].split(), ["codelet", "class", "240", "480", "960", "1920"])
+    assert any(line.split()[:2] == ["dttmqr", "c2050"] for line in lines), lines
+    assert not any(line.split()[:2] == ["dgetrf_panel", "c2050"] for line in lines), lines
+    assert not any("hemm" in line for line in lines) and "zhemm" in p.run("platforms", "show", "amd-a100", "-rz")[0]
+
+
+def test_platforms_show_draws(p):
+    p.run("platforms", "show", "gpu1-cpu6", "--kernels", "gemm,trsm", "-o", "rates.svg")
+    with open(p.path("rates.svg")) as f:
+        assert "<svg" in f.read()
+    p.run("platforms", "show", "gpu1-cpu6", "--tiles", "960", "-o", "rates.png") # an axis of one value
+
+
+def test_platforms_show_refuses(p):
+    p.refuses("platforms", "show", says=["needs a platform"])
+    p.refuses("platforms", "shwo", says=["show"])
+    p.refuses("platforms", "show", "haswell-k40", says=["haswell-k40m"])
+    p.refuses("platforms", "show", "intel-v100", "--kernels", "gemm,trms", says=["trms", "trsm"])
+    p.refuses("platforms", "show", "intel-v100", "-r", "x", says=["d, s, z or c"])
+    p.refuses("platforms", "show", "intel-v100", "--tiles", "960,0", says=["--tiles", "from 1"])
+    p.refuses("platforms", "show", "intel-v100", "--tiles", ",".join(["8"] * 33), says=["--tiles", "32"])
+    p.refuses("platforms", "show", "intel-v100", "-o", "rates.gif", says=[".png"])
+    p.refuses("platforms", "show", "intel-v100", "-o", "no/rates.png", says=["no"], status=1)
+    p.refuses("platforms", "show", "intel-v100", "--kernels", "hemm", says=["intel-v100", "hemm"], status=1)
+
+
 def test_platforms_unknown_name_is_answered(p):
     p.refuses("platforms", "haswell-k40", says=["haswell-k40m"])
     p.refuses("platform", "calibrat", says=["calibrate"])

@@ -50,10 +50,45 @@ static void points_lie_where_their_values_are(void **state)
 	}
 }
 
+enum { SERIES = 32 };
+
+/* How the point of one of the series is drawn: the last path of the picture. The caller frees it. */
+static char *mark_of(size_t i)
+{
+	static const double one[] = {1};
+	struct heddle_chart_series series[SERIES];
+	size_t length = 0;
+	for (size_t k = 0; k < SERIES; k++)
+		series[k] = (struct heddle_chart_series){"s", one, one, k == i, 0};
+	const struct heddle_chart chart = {.series = series, .n_series = SERIES};
+	OK(heddle_chart_lines(&chart, file("a.svg")));
+	char *svg = contents(file("a.svg"), &length), *last = svg;
+	for (char *p = svg; (p = strstr(p, "<path")) != NULL; p++)
+		last = p;
+	char *mark = strndup(last, strcspn(last, ">"));
+	free(svg);
+	return mark;
+}
+
+static void series_differ_by_colour_or_marker(void **state)
+{
+	(void)state;
+	char *marks[SERIES];
+	for (size_t i = 0; i < SERIES; i++) {
+		marks[i] = mark_of(i);
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(marks[k], marks[i]) == 0)
+				fail_msg("series %zu looks like series %zu: %s", i, k, marks[i]);
+	}
+	for (size_t i = 0; i < SERIES; i++)
+		free(marks[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(points_lie_where_their_values_are),
+	    cmocka_unit_test(series_differ_by_colour_or_marker),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

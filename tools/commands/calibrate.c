@@ -10,7 +10,8 @@ enum { KEY_KEEP = 0x6000, MAX_TILES = 32 };
 struct options {
 	const char *output;
 	size_t n; /* order of the matrices; 0: chosen for each tile */
-	size_t tiles[MAX_TILES], n_tiles;
+	long tiles[MAX_TILES];
+	size_t n_tiles;
 	int keep;
 	struct tool_settings settings;
 };
@@ -26,18 +27,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static void parse_tiles(struct options *o, const struct argp_state *state, const char *list)
-{
-	o->n_tiles = 0;
-	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-		char *text = tool_format("%.*s", (int)strcspn(at, ","), at);
-		if (o->n_tiles == MAX_TILES)
-			argp_error(state, "--tiles names more than %d orders", MAX_TILES);
-		o->tiles[o->n_tiles++] = (size_t)tool_int(state, "--tiles", text, 8, 100000);
-		free(text);
-	}
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -45,7 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &o->settings; return 0;
 	case 'o': o->output = arg; return 0;
 	case 'n': o->n = (size_t)tool_int(state, "--n", arg, 16, 10000000); return 0;
-	case 't': parse_tiles(o, state, arg); return 0;
+	case 't':
+		o->n_tiles = tool_ints(state, "--tiles", arg, (const long[]){8, 100000}, o->tiles, MAX_TILES);
+		return 0;
 	case KEY_KEEP: o->keep = 1; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
@@ -126,7 +117,7 @@ static int repetitions(const struct heddle_config *config, const struct heddle_p
 static int measure(heddle_runtime *rt, const struct heddle_config *config, const struct options *o)
 {
 	for (size_t i = 0; i < 2 * o->n_tiles; i++) {
-		size_t tile = o->tiles[i / 2], n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
+		size_t tile = (size_t)o->tiles[i / 2], n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
 		n -= n % tile; /* whole tiles only, so that no other sizes are measured */
 		struct work what = {.problem = {
 		                        .n = n,
@@ -187,8 +178,8 @@ static int calibrate(const struct options *o, struct heddle_config *config, cons
 static int check_tiles(const struct options *o)
 {
 	for (size_t i = 0; o->n && i < o->n_tiles; i++)
-		if (o->tiles[i] > o->n)
-			return tool_usage_error("--tiles has %zu: it must be at most --n, %zu", o->tiles[i], o->n);
+		if ((size_t)o->tiles[i] > o->n)
+			return tool_usage_error("--tiles has %ld: it must be at most --n, %zu", o->tiles[i], o->n);
 	return TOOL_OK;
 }
 

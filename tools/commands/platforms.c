@@ -1,4 +1,5 @@
-/* heddle platforms [NAME] and heddle platform calibrate: the machines that can be simulated. */
+/* heddle platforms [NAME]: the machines that can be simulated. `heddle platforms show` and `heddle platform calibrate`
+ * have files of their own. */
 #include "shared/tool.h"
 #include "base/base.h"
 #include <stdlib.h>
@@ -27,9 +28,10 @@ static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0
 static const struct argp argp = {
     .parser = parse,
     .children = children,
-    .args_doc = "[NAME|FILE]\ncalibrate [OPTION...]",
+    .args_doc = "[NAME|FILE]\nshow NAME|FILE [OPTION...]\ncalibrate [OPTION...]",
     .doc = "Lists the machines that `heddle sim --platform` finds by name; with a NAME or a file, describes "
-           "that one. `heddle platform calibrate` measures this machine and adds it.\v"
+           "that one. `heddle platforms show` has the rates of its kernels. `heddle platform calibrate` measures this "
+           "machine and adds it.\v"
            "A machine NAME is described by the first file NAME.yaml that is found in the directories of "
            "HEDDLE_PLATFORM_PATH, in the user's data directory, or among the installed platforms.",
 };
@@ -87,21 +89,28 @@ static int list_all(enum table_format format)
 	return status;
 }
 
-static int run_calibrate(int argc, char **argv)
+static const char *const actions[] = {"show", "calibrate"};
+enum { N_ACTIONS = sizeof actions / sizeof *actions };
+
+/* Runs `heddle platforms ACTION`: argv[0] is the action. */
+static int run_action(size_t action, int argc, char **argv)
 {
-	char name[] = "heddle platform calibrate", *old = argv[0];
+	static int (*const commands[N_ACTIONS])(int, char **) = {tool_rates, tool_calibrate};
+	char *name = tool_format("heddle %s %s", action == 0 ? "platforms" : "platform", actions[action]);
+	char *old = argv[0];
 	argv[0] = name;
-	int status = tool_calibrate(argc, argv);
+	int status = commands[action](argc, argv);
 	argv[0] = old;
+	free(name);
 	return status;
 }
 
 int tool_platforms(int argc, char **argv)
 {
-	static const char *const actions[] = {"calibrate"};
 	struct options o = {.name = NULL};
-	if (argc > 1 && strcmp(argv[1], actions[0]) == 0)
-		return run_calibrate(argc - 1, argv + 1);
+	for (size_t i = 0; i < N_ACTIONS; i++)
+		if (argc > 1 && strcmp(argv[1], actions[i]) == 0)
+			return run_action(i, argc - 1, argv + 1);
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (status)
 		return status;
@@ -109,8 +118,8 @@ int tool_platforms(int argc, char **argv)
 		return list_all(o.format);
 	struct heddle_platform *platform;
 	status = heddle_platform_load(o.name, &platform);
-	if (status == HEDDLE_E_UNKNOWN && hd_nearest(o.name, actions, 1))
-		return tool_unknown("platform", o.name, actions, 1);
+	if (status == HEDDLE_E_UNKNOWN && hd_nearest(o.name, actions, N_ACTIONS))
+		return tool_unknown("platform", o.name, actions, N_ACTIONS);
 	if (status)
 		return tool_load_platform(o.name, &platform); /* prints the message */
 	tool_describe(platform, o.format);

@@ -95,6 +95,20 @@ long tool_int(const struct argp_state *state, const char *option, const char *te
 	return value;
 }
 
+size_t tool_ints(const struct argp_state *state, const char *option, const char *list, const long range[2], long *out,
+                 size_t room)
+{
+	size_t n = 0;
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		char *text = tool_format("%.*s", (int)strcspn(at, ","), at);
+		if (n == room)
+			argp_error(state, "%s has more than %zu numbers", option, room);
+		out[n++] = tool_int(state, option, text, range[0], range[1]);
+		free(text);
+	}
+	return n;
+}
+
 double tool_real(const struct argp_state *state, const char *option, const char *text, double min, double max)
 {
 	char *end;

@@ -37,6 +37,7 @@ enum { TOOL_OK = 0, TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 TOOL_COMMANDS(TOOL_DECLARE)
 #undef TOOL_DECLARE
 int tool_calibrate(int argc, char **argv); /* heddle platform calibrate */
+int tool_rates(int argc, char **argv);     /* heddle platforms show */
 
 /* --- Messages (util.c) -------------------------------------------------------------------------------------------- */
 
@@ -112,6 +113,9 @@ int tool_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* Values of options. A wrong one ends the program with TOOL_USAGE and a message that has the valid range. */
 long tool_int(const struct argp_state *state, const char *option, const char *text, long min, long max);
+/* Whole numbers between commas: fills `out`, of `room` numbers, and returns how many there are. */
+size_t tool_ints(const struct argp_state *state, const char *option, const char *list, const long range[2], long *out,
+                 size_t room);
 double tool_real(const struct argp_state *state, const char *option, const char *text, double min, double max);
 /* A number of bytes, written as 1048576, 64M, 2G or 1.5GiB (powers of 1024). */
 uint64_t tool_size(const struct argp_state *state, const char *option, const char *text);
