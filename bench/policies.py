@@ -5,6 +5,7 @@
     bench/policies.py chain      what holds multiprio up beside dmdas: where the time of the last chain of tasks goes
     bench/policies.py tries      multiprio under other options, links and lookahead
     bench/policies.py bytes      what policies move, and why
+    bench/policies.py readings   options that say how a paper is read: makespans over that of dmdas with priorities
 
 Cholesky factorisations in single precision with tiles of order 960, unless a row says otherwise.
 """
@@ -14,6 +15,7 @@ import csv
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -47,6 +49,12 @@ class Heddle:
 
     def makespan(self, *arguments, **keywords):
         return self.sim(*arguments, **keywords)["policies"][0]["makespan_ms"]
+
+    def graph(self, graph, machine, sched, options=""):
+        """The makespan of a graph that is no Cholesky."""
+        found = json.loads(self.run("sim", graph, "--platform", machine, "--sched", sched, "--json",
+                                    *(["--sched-options", options] if options else [])))
+        return found["policies"][0]["makespan_ms"]
 
     def trace(self, *arguments, **keywords):
         name = os.path.join(self.folder, "run.trace")
@@ -169,6 +177,41 @@ def compare(heddle):
         print(f"`{machine}`; bounds {bounds} ms\n")
         heads = ["policy"] + [f"{what}{n}" for what in ("time / bound, ", "GiB, ", "idle %, ") for n in sizes]
         print_table(heads, [[f"`{name}`", *cells] for name, cells in rows.items()])
+
+
+# --- readings: options that say how a paper is read -------------------------------------------------------------------
+
+ALL_MACHINES = ["haswell-k40m", "westmere-c2050", "intel-v100", "amd-a100", "gpu1-cpu6"]
+SIZES = 10, 20, 30, 40, 60
+WIDE = [f"random:n=2000,fat={fat},ccr={ccr},seed={seed}" for fat in (0.5, 0.7) for ccr in (0.05, 0.5)
+        for seed in (1, 2, 3)]
+READINGS = [("dmdas", ""), ("multiprio", ""), ("multiprio", "accounting=taken"), ("multiprio", "share=yes"),
+            ("multiprio", "first=criticality"), ("critprio", ""), ("critprio", "accounting=taken")]
+
+
+def mean(values):
+    return statistics.geometric_mean(values)
+
+
+def readings(heddle):
+    def ratios(sched, options):
+        for machine in ALL_MACHINES:
+            yield [heddle.makespan(Problem(machine, n), sched, options, False) / dmdas[machine, n] for n in SIZES]
+
+    def on_random(sched, options):
+        for machine in ALL_MACHINES:
+            for graph in WIDE:
+                yield heddle.graph(graph, machine, sched, options) / dmdas[machine, graph]
+
+    dmdas = {(machine, n): heddle.makespan(Problem(machine, n), "dmdas") for machine in ALL_MACHINES for n in SIZES}
+    dmdas.update({(m, graph): heddle.graph(graph, m, "dmdas") for m in ALL_MACHINES for graph in WIDE})
+    rows = []
+    for sched, options in READINGS:
+        cells = list(ratios(sched, options))
+        rows.append([f"{sched} {options}".strip(), *(" ".join(f"{x:.2f}" for x in row) for row in cells),
+                     f"{mean(sum(cells, [])):.3f}", f"{mean(on_random(sched, options)):.3f}"])
+    sizes = " ".join(map(str, SIZES))
+    print_table(["", *(f"{machine} {sizes}" for machine in ALL_MACHINES), "mean", "random"], rows)
 
 
 # --- chain, tries: multiprio on small graphs --------------------------------------------------------------------------
@@ -314,7 +357,8 @@ def measure_bytes(heddle):
 
 
 def main():
-    tables = {"compare": compare, "chain": chain, "tries": tries, "bytes": measure_bytes}
+    tables = {"compare": compare, "chain": chain, "tries": tries, "bytes": measure_bytes,
+              "readings": readings}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=tables)
     parser.add_argument("--heddle", default=os.path.join(ROOT, "build", "heddle"), help="the command; build/heddle")

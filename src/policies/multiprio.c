@@ -18,9 +18,15 @@
  * No worker is chosen at push, so data are prefetched only for the few tasks that a worker may hold: the paper names
  * this as a weakness.
  *
- * Choices. If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a
- * model needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors
- * of a successor, because it is not known any more on which classes they could run; two tasks that share two data count
+ * Choices. Algorithm 2 subtracts delta(t, a) of the class that takes a task, on a node that it does not name. With
+ * `accounting=taken`, each node to which the push has added the task loses that: a task that a slower class takes then
+ * subtracts more than it has added, remaining work falls below 0, and slower classes stay idle. By default (`pushed`)
+ * it subtracts what it has added. If several nodes run a task fastest, pop_condition asks the one with the least
+ * remaining work. docs/policies.md, "Where a paper can be read in two ways", has the figures.
+ *
+ * If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a model
+ * needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors of a
+ * successor, because it is not known any more on which classes they could run; two tasks that share two data count
  * twice, in both numbers. A class as fast as the best one for a task counts as the best. By default `share` is off, as
  * in the paper; docs/policies.md, "Figures behind the defaults", says what it changes. After `max_tries` evictions a
  * worker goes on if no task is running anywhere, because no event would make it try again. Entries of the best class
@@ -55,7 +61,6 @@ struct multiprio_class {
 	double nod;  /* of the task being pushed, not normalised */
 	double gain; /* of the task being pushed; NAN: not for this class */
 	double largest_difference, largest_nod; /* the largest seen so far; largest_difference is hd(a) of the paper */
-	int64_t best_remaining_work;            /* ns */
 	double n_workers;
 	unsigned first_worker;
 };
@@ -63,6 +68,7 @@ struct multiprio_class {
 /* h_m of the paper: the heap of one class on one node. */
 struct multiprio_node {
 	struct hd_heap heap;
+	int64_t best_remaining_work; /* ns */
 	unsigned class_id, node, first_worker;
 };
 
@@ -79,6 +85,7 @@ struct multiprio {
 	size_t window, max_tries;
 	double epsilon;
 	int share, eviction;
+	int as_taken;            /* a task that is taken subtracts its time on the class that takes it */
 	int criticality_first;   /* the order of the two scores in a key */
 	uint64_t ready, running; /* how many tasks are ready and how many run now */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
@@ -136,6 +143,7 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	m->window = (size_t)heddle_sched_option(sched, "n");
 	m->epsilon = heddle_sched_option(sched, "epsilon");
 	m->max_tries = (size_t)heddle_sched_option(sched, "max_tries");
+	m->as_taken = heddle_sched_option(sched, "accounting") > 0;
 	m->share = heddle_sched_option(sched, "share") > 0;
 	m->eviction = heddle_sched_option(sched, "eviction") > 0;
 	m->criticality_first = heddle_sched_option(sched, "first") > 0;
@@ -258,10 +266,7 @@ static int multiprio_grow(struct multiprio *m)
 /* Whether a worker of h_m can run the task. */
 static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddle_task *t)
 {
-	const struct multiprio_node *h = &m->nodes[i];
-	if (isinf(m->classes[h->class_id].time))
-		return 0;
-	for (unsigned w = h->first_worker; w < m->n_workers; w++)
+	for (unsigned w = m->nodes[i].first_worker; w < m->n_workers; w++)
 		if (m->node_of[w] == i && heddle_task_can_run(t, w))
 			return 1;
 	return 0;
@@ -303,8 +308,10 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		entry.key =
 		    m->criticality_first ? hd_heap_key(criticality, c->gain) : hd_heap_key(c->gain, criticality);
 		for (unsigned i = 0; i < m->n_nodes; i++)
-			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t))
+			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t)) {
 				hd_heap_push(&m->nodes[i].heap, entry);
+				m->nodes[i].best_remaining_work += a == fastest ? m->slots[slot].work : 0;
+			}
 	}
 }
 
@@ -324,7 +331,6 @@ static void multiprio_push(struct multiprio *m, heddle_task *t)
 	                                         .best_time = best->time,
 	                                         .best_class = fastest,
 	                                         .work = llround(best->time * 1000)};
-	best->best_remaining_work += m->slots[slot].work;
 	multiprio_insert(m, t, slot, fastest);
 }
 
@@ -368,6 +374,17 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 	return chosen;
 }
 
+/* The least best_remaining_work of the nodes that run a task fastest: one of them would begin it first. */
+static double multiprio_remaining(const struct multiprio *m, const struct multiprio_slot *s)
+{
+	int64_t least = INT64_MAX;
+	for (unsigned i = 0; i < m->n_nodes; i++)
+		if (m->nodes[i].class_id == s->best_class && m->nodes[i].best_remaining_work < least &&
+		    multiprio_can_exec(m, i, s->task))
+			least = m->nodes[i].best_remaining_work;
+	return (double)least / 1000;
+}
+
 /* pop_condition, section V-D. */
 static int multiprio_pop_condition(const struct multiprio *m, const struct multiprio_slot *s, unsigned class_id)
 {
@@ -376,8 +393,17 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct multi
 	double us = heddle_task_time(s->task, class_id);
 	if (!(us > s->best_time))
 		return 1;
-	const struct multiprio_class *best = &m->classes[s->best_class];
-	return (double)best->best_remaining_work / 1000 / (m->share ? best->n_workers : 1) > us;
+	return multiprio_remaining(m, s) / (m->share ? m->classes[s->best_class].n_workers : 1) > us;
+}
+
+/* A class takes the task: it is no longer remaining work of the nodes to which its push has added it. */
+static void multiprio_subtract(struct multiprio *m, const struct multiprio_slot *s, unsigned class_id)
+{
+	double us = m->as_taken ? heddle_task_time(s->task, class_id) : NAN;
+	int64_t work = isnan(us) ? s->work : llround(us * 1000);
+	for (unsigned i = 0; i < m->n_nodes; i++)
+		if (m->nodes[i].class_id == s->best_class && multiprio_can_exec(m, i, s->task))
+			m->nodes[i].best_remaining_work -= work;
 }
 
 static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h, size_t place)
@@ -386,7 +412,7 @@ static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h
 	struct multiprio_slot *s = &m->slots[slot];
 	heddle_task *t = s->task;
 	hd_heap_remove(&h->heap, place);
-	m->classes[s->best_class].best_remaining_work -= s->work;
+	multiprio_subtract(m, s, h->class_id);
 	m->elsewhere += h->class_id != s->best_class;
 	s->task = NULL;
 	s->next_free = m->free_slot;
@@ -452,8 +478,9 @@ static void multiprio_report(void *state, heddle_sched *sched)
 {
 	const struct multiprio *m = state;
 	int64_t remaining = 0;
-	for (unsigned a = 0; a < m->n_classes; a++)
-		remaining += m->classes[a].best_remaining_work;
+	for (unsigned i = 0; i < m->n_nodes; i++)
+		if (llabs(m->nodes[i].best_remaining_work) > llabs(remaining))
+			remaining = m->nodes[i].best_remaining_work;
 	heddle_sched_count(sched, "tasks pushed", (double)m->pushed, "tasks");
 	heddle_sched_count(sched, "tries", (double)m->tries, "tries");
 	heddle_sched_count(sched, "evictions", (double)m->evictions, "entries");
@@ -473,6 +500,13 @@ static void multiprio_report(void *state, heddle_sched *sched)
 	    {"share",  share,                                                                                          \
 	     "no|yes", "a slower class waits for the best one's remaining work per worker, not for all of it",         \
 	     0,        0},                                                                                             \
+	    {"accounting",                                                                                             \
+	     "pushed",                                                                                                 \
+	     "pushed|taken",                                                                                           \
+	     "what a taken task subtracts from the remaining work: what it added, or its time on the class that "      \
+	     "takes it",                                                                                               \
+	     0,                                                                                                        \
+	     0},                                                                                                       \
 	    {"eviction", "yes",                                                                                        \
 	     "no|yes",   "a class that is not the best leaves tasks alone while the best has little to do",            \
 	     0,          0},                                                                                           \

@@ -202,6 +202,40 @@ static void multiprio_share_counts_workers_of_the_best_class(void **unused)
 	}
 }
 
+/* The CPU takes a task: what the GPU has left to do is less by the microsecond that the task takes there, or by the 100
+ * that it takes here. */
+static void multiprio_accounting_is_what_a_taken_task_subtracts(void **unused)
+{
+	(void)unused;
+	for (int taken = 0; taken <= 1; taken++) {
+		heddle_sched s;
+		fake_open(&s, "multiprio", taken ? "accounting=taken" : NULL, 1, 1);
+		fake_start(&s);
+		make_slow_tasks(150);
+		ready_all(&s, 150, -1);
+		ASSERT_PICKS(&s, 0, 0, taken ? -1 : 1);
+		assert_true(fake_report(&s, "best remaining work left") == (taken ? 50 : 148));
+		fake_close(&s);
+	}
+}
+
+/* Two GPUs: 150 tasks are for the second alone, the first task is for all. The CPU leaves it to the first GPU, which will
+ * begin it soon. */
+static void multiprio_remaining_work_is_that_of_a_node(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	fake_open(&s, "multiprio", NULL, 1, 2);
+	fake_start(&s);
+	make_slow_tasks(151);
+	for (size_t i = 0; i < 151; i++)
+		tasks[i].workers = i ? 4 : 7;
+	ready_all(&s, 151, -1);
+	ASSERT_PICKS(&s, 0, -1);
+	ASSERT_PICKS(&s, 1, 0, -1);
+	fake_close(&s);
+}
+
 static void multiprio_without_eviction_takes_anything(void **unused)
 {
 	(void)unused;
@@ -367,6 +401,8 @@ int main(void)
 	    cmocka_unit_test(multiprio_gain_must_be_within_epsilon),
 	    cmocka_unit_test(multiprio_slower_class_takes_what_the_best_cannot_do_soon),
 	    cmocka_unit_test(multiprio_share_counts_workers_of_the_best_class),
+	    cmocka_unit_test(multiprio_accounting_is_what_a_taken_task_subtracts),
+	    cmocka_unit_test(multiprio_remaining_work_is_that_of_a_node),
 	    cmocka_unit_test(multiprio_without_eviction_takes_anything),
 	    cmocka_unit_test(multiprio_evicted_task_is_left_to_the_best_class),
 	    cmocka_unit_test(multiprio_entries_of_gone_tasks_leave),
