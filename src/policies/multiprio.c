@@ -24,6 +24,9 @@
  * it subtracts what it has added. If several nodes run a task fastest, pop_condition asks the one with the least
  * remaining work. docs/policies.md, "Where a paper can be read in two ways", has the figures.
  *
+ * Gains are compared as they are. With `tie`, they count as the next multiple of it, so that criticality also decides
+ * where predictions differ by what a model learns from run to run.
+ *
  * If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a model
  * needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors of a
  * successor, because it is not known any more on which classes they could run; two tasks that share two data count
@@ -84,10 +87,12 @@ struct multiprio {
 	struct hd_deque unfiled;         /* tasks for whose entries there was no memory */
 	size_t window, max_tries;
 	double epsilon;
+	double tie; /* gains count as the next multiple of it; 0: as they are */
 	int share, eviction;
 	int as_taken;            /* a task that is taken subtracts its time on the class that takes it */
 	int criticality_first;   /* the order of the two scores in a key */
 	uint64_t ready, running; /* how many tasks are ready and how many run now */
+	uint64_t decided;        /* tries whose first task in the heap is first by the second score */
 	uint64_t pushed, tries, evictions, refusals, local, elsewhere, gone, compactions;
 };
 
@@ -142,6 +147,7 @@ static int multiprio_create(heddle_sched *sched, void **state)
 	m->free_slot = MULTIPRIO_NONE;
 	m->window = (size_t)heddle_sched_option(sched, "n");
 	m->epsilon = heddle_sched_option(sched, "epsilon");
+	m->tie = heddle_sched_option(sched, "tie");
 	m->max_tries = (size_t)heddle_sched_option(sched, "max_tries");
 	m->as_taken = heddle_sched_option(sched, "accounting") > 0;
 	m->share = heddle_sched_option(sched, "share") > 0;
@@ -207,6 +213,13 @@ static double multiprio_criticality(struct multiprio *m, unsigned a)
 	struct multiprio_class *c = &m->classes[a];
 	c->largest_nod = fmax(c->largest_nod, c->nod);
 	return c->largest_nod > 0 ? c->nod / c->largest_nod : 0;
+}
+
+static uint64_t multiprio_key(const struct multiprio *m, double gain, double criticality)
+{
+	if (m->tie > 0)
+		gain = m->tie * nearbyint(gain / m->tie);
+	return m->criticality_first ? hd_heap_key(criticality, gain) : hd_heap_key(gain, criticality);
 }
 
 struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class_id)
@@ -305,8 +318,7 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		if (isnan(c->gain))
 			continue;
 		double criticality = multiprio_criticality(m, a);
-		entry.key =
-		    m->criticality_first ? hd_heap_key(criticality, c->gain) : hd_heap_key(c->gain, criticality);
+		entry.key = multiprio_key(m, c->gain, criticality);
 		for (unsigned i = 0; i < m->n_nodes; i++)
 			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t)) {
 				hd_heap_push(&m->nodes[i].heap, entry);
@@ -421,6 +433,15 @@ static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h
 	return t;
 }
 
+/* Whether the first entry has the same first score as the next one, and another second score. */
+static unsigned multiprio_second_decides(const struct hd_heap *heap)
+{
+	if (heap->n_front < 2)
+		return 0;
+	uint64_t first = heap->front[0].key, next = heap->front[1].key;
+	return first != next && hd_heap_first_score(first) <= hd_heap_first_score(next);
+}
+
 static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 {
 	struct multiprio_node *h = &m->nodes[m->node_of[worker]];
@@ -434,6 +455,7 @@ static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 		if (place == SIZE_MAX)
 			break;
 		m->tries++;
+		m->decided += multiprio_second_decides(&h->heap);
 		if (multiprio_pop_condition(m, &m->slots[hd_heap_at(&h->heap, place)->slot], h->class_id)) {
 			taken = multiprio_take(m, h, place);
 		} else {
@@ -483,6 +505,7 @@ static void multiprio_report(void *state, heddle_sched *sched)
 			remaining = m->nodes[i].best_remaining_work;
 	heddle_sched_count(sched, "tasks pushed", (double)m->pushed, "tasks");
 	heddle_sched_count(sched, "tries", (double)m->tries, "tries");
+	heddle_sched_count(sched, "tries whose first task the second score decides", (double)m->decided, "tries");
 	heddle_sched_count(sched, "evictions", (double)m->evictions, "entries");
 	heddle_sched_count(sched, "picks given up after too many tries", (double)m->refusals, "picks");
 	heddle_sched_count(sched, "tries of a task nearer to its data than the first", (double)m->local, "tries");
@@ -495,6 +518,7 @@ static void multiprio_report(void *state, heddle_sched *sched)
 #define MULTIPRIO_OPTIONS(share, first)                                                                                \
 	{"n", "10", "tasks", "tasks of a heap among which the one nearest to its data is tried", 1, MULTIPRIO_WINDOW}, \
 	    {"epsilon", "0.8", "", "how much less than the first one's their first score may be", 0, 1},               \
+	    {"tie", "0", "", "gains count as the next multiple of this, so that near ones tie; 0: as they are", 0, 1}, \
 	    {"max_tries", "10", "tries", "tasks that a worker may evict before it gives up until something happens",   \
 	     1,           1e9},                                                                                        \
 	    {"share",  share,                                                                                          \

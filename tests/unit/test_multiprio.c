@@ -163,6 +163,26 @@ static void multiprio_gain_must_be_within_epsilon(void **unused)
 	}
 }
 
+/* The gains on the GPU are 1 and 0.98, but the second task releases another. */
+static void multiprio_gains_within_the_tolerance_tie(void **unused)
+{
+	(void)unused;
+	for (int tie = 0; tie <= 1; tie++) {
+		heddle_codelet codelets[] = {{.time = {110, 10}}, {.time = {106, 10}}, {.time = {1, 1}}};
+		heddle_sched s;
+		fake_open(&s, "multiprio", tie ? "tie=0.05" : NULL, 1, 1);
+		fake_start(&s);
+		set_codelets(codelets, 3);
+		tasks[1].successors[0] = &tasks[2];
+		tasks[1].n_successors = 1;
+		tasks[2].n_preds = 1;
+		ready_all(&s, 2, -1);
+		ASSERT_PICKS(&s, 1, tie, 1 - tie, -1);
+		assert_true(fake_report(&s, "tries whose first task the second score decides") == tie);
+		fake_close(&s);
+	}
+}
+
 /* 100 us on the CPU, 1 on a GPU: the CPU takes one only while the GPUs have more than 100 us to do. */
 static heddle_codelet slow = {.name = "slow", .time = {100, 1}, .samples = {99, 99}};
 
@@ -219,8 +239,8 @@ static void multiprio_accounting_is_what_a_taken_task_subtracts(void **unused)
 	}
 }
 
-/* Two GPUs: 150 tasks are for the second alone, the first task is for all. The CPU leaves it to the first GPU, which will
- * begin it soon. */
+/* Two GPUs: 150 tasks are for the second alone, the first task is for all. The CPU leaves it to the first GPU, which
+ * will begin it soon. */
 static void multiprio_remaining_work_is_that_of_a_node(void **unused)
 {
 	(void)unused;
@@ -399,6 +419,7 @@ int main(void)
 	    cmocka_unit_test(multiprio_equals_in_the_order_of_submission),
 	    cmocka_unit_test(multiprio_nearest_to_its_data_is_taken),
 	    cmocka_unit_test(multiprio_gain_must_be_within_epsilon),
+	    cmocka_unit_test(multiprio_gains_within_the_tolerance_tie),
 	    cmocka_unit_test(multiprio_slower_class_takes_what_the_best_cannot_do_soon),
 	    cmocka_unit_test(multiprio_share_counts_workers_of_the_best_class),
 	    cmocka_unit_test(multiprio_accounting_is_what_a_taken_task_subtracts),
