@@ -34,6 +34,7 @@ SHOWN = [
     ("run", (*RUN, "--explain", *SMALL_MEMORY, "--sched", "eager"), {}),
     ("sim", (*SIM, "--explain", "--sched", "eager", "--trace", "t.trace"), {}),
     ("graph", ("graph", "random:n=20", "--platform", "gpu1-cpu6"), {}),
+    ("tune", ("tune", "potrf", "--n", "4800", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),
     ("compare", ("compare", "--graphs", COMPARED, "--platforms", "haswell-k40m", "--scheds", "eager"), {}),
     ("models", ("models",), {}),

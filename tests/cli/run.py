@@ -1057,6 +1057,37 @@ def test_bound_wrong_work_is_refused(p):
     p.refuses("bound", "absent.json", "--platform", "gpu1-cpu6", says=["absent.json"], status=1)
 
 
+# --- tune ---------------------------------------------------------------------------------------------------------------
+
+TUNED = (("potrf", "--n", "9600", "--platform", "haswell-k40m"), ("potrf", "--n", "8000", "--platform", "gpu1-cpu6"),
+         ("gemm", "--n", "7680", "--platform", "westmere-c2050"), ("potrf", "--n", "12000", "--platform", "intel-v100"),
+         ("gemm", "--n", "9600", "--m", "3000", "--precision", "s", "--platform", "amd-a100"))
+
+
+def test_tune_is_near_the_exhaustive_search(p):
+    for case in TUNED:
+        common = ("tune",) + case + ("--scheds", "dmdas,dmda,heft,multiprio,lws,eager")
+        found, best = (p.json(*common, *more)["tuned"][0] for more in ((), ("--exhaustive",)))
+        assert found["makespan_ms"] <= 1.03 * best["makespan_ms"], (case, found, best)
+
+
+def test_tune_prints_a_command_that_does_what_it_says(p):
+    out, _ = p.run("tune", "potrf", "--n", "4800", "--platform", "haswell-k40m", "--scheds", "dmdas,lws")
+    command = out.strip().split("\n")[-1].split()
+    assert command[:2] == ["heddle", "sim"], command
+    row = p.csv(*command[1:])[0]
+    best = p.json("tune", "potrf", "--n", "4800", "--platform", "haswell-k40m", "--scheds", "dmdas,lws")["tuned"][0]
+    assert abs(float(row["makespan_ms"]) / best["makespan_ms"] - 1) < 1e-6, (row, best)
+
+
+def test_tune_keeps_what_is_given_and_refuses_graphs(p):
+    for row in p.json("tune", "potrf", "--n", "4800", "--tile", "480", "--platform", "haswell-k40m")["tuned"]:
+        equal(row["tile"], 480)
+    p.refuses("tune", says=["potrf", "--help"])
+    p.refuses("tune", "random:n=9", "--platform", "gpu1-cpu6", says=["graph"])
+    p.refuses("tune", "potrf", "--platform", "haswel", says=["haswell-k40m"])
+
+
 # --- compare ----------------------------------------------------------------------------------------------------------
 
 COMPARED = "cholesky:n=5760,tile=960,precision=s,random:n=200,fat=0.5"

@@ -8,7 +8,7 @@
 int campaign_init(struct campaign *c, const struct campaign_plan *plan)
 {
 	int status = TOOL_OK;
-	*c = (struct campaign){.n_seeds = plan->n_seeds};
+	*c = (struct campaign){.n_seeds = plan->n_seeds, .unbounded = plan->unbounded};
 	c->problems = tool_alloc(plan->n_works * plan->n_platforms * sizeof *c->problems);
 	for (size_t i = 0; i < plan->n_works * plan->n_platforms && !status; i++) {
 		struct problem *p = &c->problems[c->n_problems++];
@@ -56,16 +56,23 @@ struct queue {
 	int status;
 };
 
+/* How many jobs a problem has. */
+static size_t jobs_of_problem(const struct campaign *c)
+{
+	return !c->unbounded + c->n_seeds * c->n_policies;
+}
+
 /* The first job of a problem computes its bounds; then come all policies with the first seed, with the second, ... */
 static int run_job(const struct queue *q, size_t job)
 {
 	const struct campaign *c = q->campaign;
-	size_t n_jobs = 1 + c->n_seeds * c->n_policies, k = job % n_jobs;
-	struct problem *p = &c->problems[job / n_jobs];
-	if (k == 0)
+	size_t k = job % jobs_of_problem(c);
+	struct problem *p = &c->problems[job / jobs_of_problem(c)];
+	if (k == 0 && !c->unbounded)
 		return work_bounds(q->config, p->platform, p->work, &p->seeds[0].bounds);
+	k -= !c->unbounded;
 	struct heddle_config config = *q->config;
-	size_t seed = (k - 1) / c->n_policies, policy = (k - 1) % c->n_policies;
+	size_t seed = k / c->n_policies, policy = k % c->n_policies;
 	struct comparison *results = &p->seeds[seed];
 	config.seed += seed;
 	config.sched = c->policies[policy];
@@ -109,7 +116,7 @@ static int check(struct campaign *c)
 
 int campaign_run(struct campaign *c, const struct heddle_config *config, size_t n_threads)
 {
-	struct queue q = {.campaign = c, .config = config, .n = c->n_problems * (1 + c->n_seeds * c->n_policies)};
+	struct queue q = {.campaign = c, .config = config, .n = c->n_problems * jobs_of_problem(c)};
 	pthread_t *threads = tool_alloc(n_threads * sizeof *threads);
 	size_t started = 0;
 	pthread_mutex_init(&q.lock, NULL);
@@ -121,7 +128,7 @@ int campaign_run(struct campaign *c, const struct heddle_config *config, size_t 
 	pthread_mutex_destroy(&q.lock);
 	free(threads);
 	tool_progress_end();
-	return q.status || config->noise > 0 ? q.status : check(c);
+	return q.status || c->unbounded || config->noise > 0 ? q.status : check(c);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */

@@ -30,6 +30,7 @@ struct campaign {
 	/* The time in the policies is measured. Only with one thread, because simulations side by side disturb each
 	 * other. */
 	int timed;
+	int unbounded; /* bounds are not computed */
 };
 
 /* What to simulate. The campaign borrows `works` and `platforms` until campaign_free. */
@@ -38,6 +39,7 @@ struct campaign_plan {
 	struct heddle_platform **platforms;
 	size_t n_works, n_platforms, n_seeds;
 	const char *policies; /* as comparison_init takes them */
+	int unbounded;        /* leave the bounds out, which take longer than the simulations */
 };
 /* TOOL_OK, or a message and TOOL_USAGE: a policy does not exist, or a platform has no times for an application. */
 int campaign_init(struct campaign *c, const struct campaign_plan *plan);

@@ -24,6 +24,8 @@ void work_init(struct work *work);
  * graph, or "random:NAME=VALUE,..."; the work borrows `text` as its name. TOOL_OK, or a message and TOOL_USAGE or
  * TOOL_FAILURE. The caller owns the graph, if there is one. */
 int work_open(struct work *work, const char *text);
+/* The same, but a tile that was not chosen stays 0. */
+int work_open_untiled(struct work *work, const char *text);
 /* If no tile was chosen, it becomes `usual`, or the order of the matrix where that is smaller. Returns 0 if the tile
  * that was chosen is larger than all extents of the matrix. */
 int work_settle_tile(struct work *work, size_t usual);

@@ -220,9 +220,6 @@ static int set_parameters(struct work *work, const char *list)
 		free(text);
 		at += strcspn(at, ",");
 	}
-	if (!status && !work_settle_tile(work, TILE))
-		status = tool_usage_error("%s: --tile is %zu: it must be at most --n, %zu", work->name,
-		                          work->problem.options.tile, largest_extent(&work->problem));
 	return status;
 }
 
@@ -237,7 +234,7 @@ static int no_routine(const char *name)
 	return tool_unknown("application or graph", name, names, n);
 }
 
-int work_open(struct work *work, const char *text)
+int work_open_untiled(struct work *work, const char *text)
 {
 	size_t length = strcspn(text, ":");
 	work->name = text;
@@ -262,6 +259,15 @@ int work_open(struct work *work, const char *text)
 		status = no_routine(name);
 	}
 	free(name);
+	return status;
+}
+
+int work_open(struct work *work, const char *text)
+{
+	int status = work_open_untiled(work, text);
+	if (!status && !work->graph && !work_settle_tile(work, TILE))
+		status = tool_usage_error("%s: --tile is %zu: it must be at most --n, %zu", work->name,
+		                          work->problem.options.tile, largest_extent(&work->problem));
 	return status;
 }
 

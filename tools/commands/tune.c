@@ -1,0 +1,418 @@
+/* heddle tune ROUTINE: finds the tile, the tree of QR, the priorities and the policy that make a routine fast on a
+ * machine, by virtual runs.
+ *
+ * The search goes in three steps. (1) All tiles and trees, under a few policies of different kinds. (2) All policies,
+ * on the best of these. (3) The tiles between the best one and its neighbours, and the other priorities, under the best
+ * policies. --exhaustive runs every combination instead. */
+#include "shared/campaign.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	KEY_EXHAUSTIVE = 0xa000,
+	KEY_SCHEDS,
+	MOST_VARIANTS = 256,
+	LEAST_TILE = 32,
+	MOST_TILES = 40,
+	KEPT = 3,
+	STEP = 32
+};
+
+struct options {
+	struct tool_view view;
+	struct work work; /* what to tune; tile 0: to be found */
+	const char *what, *platform, *scheds;
+	int exhaustive;
+	long n_threads;
+};
+
+static const struct argp_option options[] = {
+    {"platform", 'p', "NAME|FILE", 0, "The machine (default: this one, as `heddle platform calibrate` measured it)", 0},
+    {"scheds", KEY_SCHEDS, "S1,S2,...|all", 0, "The policies to choose from (default all)", 0},
+    {"exhaustive", KEY_EXHAUSTIVE, NULL, 0, "Run every combination: minutes instead of seconds", 0},
+    {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->view.format;
+		state->child_inputs[1] = &o->view.settings;
+		state->child_inputs[2] = &o->work;
+		return 0;
+	case 'p': o->platform = arg; return 0;
+	case KEY_SCHEDS: o->scheds = arg; return 0;
+	case KEY_EXHAUSTIVE: o->exhaustive = 1; return 0;
+	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
+	case ARGP_KEY_ARG:
+		if (o->what)
+			argp_error(state, "unexpected argument \"%s\"", arg);
+		o->what = arg;
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_child children[] = {
+    {&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "ROUTINE[:NAME=VALUE,...]",
+    .doc =
+        "Finds the tile, the policy, the priorities and, for QR, the tree and the inner blocking that are fastest for "
+        "a routine on a machine, by virtual runs, and prints the command that uses them. What is given as an option "
+        "is kept.\v"
+        "The last line can be pasted. Times are predictions: `heddle platform calibrate` measures this machine.",
+};
+
+/* --- Variants of a problem ---------------------------------------------------------------------------------------- */
+
+struct variants {
+	struct work list[MOST_VARIANTS];
+	size_t n;
+};
+
+static size_t largest_extent(const struct heddle_dense_problem *p)
+{
+	size_t largest = p->m > p->n ? p->m : p->n;
+	return p->k > largest ? p->k : largest;
+}
+
+static int is_same(const struct heddle_dense_problem *a, const struct heddle_dense_problem *b)
+{
+	return a->options.tile == b->options.tile && a->options.inner == b->options.inner &&
+	       a->options.tree == b->options.tree && a->options.priority == b->options.priority;
+}
+
+/* Adds a variant, unless it is there. */
+static void add(struct variants *v, const struct work *work)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (is_same(&v->list[i].problem, &work->problem))
+			return;
+	if (v->n < MOST_VARIANTS)
+		v->list[v->n++] = *work;
+}
+
+static int uses(const struct work *work, const char *codelet)
+{
+	return strstr(heddle_dense_routine_find(work->problem.routine)->codelets, codelet) != NULL;
+}
+
+/* Adds a tile, with both trees and several inner blockings if the routine is one of QR. */
+static void add_tile(struct variants *v, const struct options *o, size_t tile)
+{
+	static const size_t inners[] = {32, 64, 128};
+	struct work work = o->work;
+	size_t n_inners = uses(&o->work, "geqrt") && !o->work.problem.options.inner ? 3 : 1;
+	work.problem.options.tile = tile;
+	for (size_t i = 0; i < n_inners; i++) {
+		if (n_inners > 1)
+			work.problem.options.inner = inners[i] < tile ? inners[i] : tile;
+		for (unsigned tree = 0; tree < (uses(&o->work, "geqrt") ? 2 : 1); tree++) {
+			work.problem.options.tree = tree ? HEDDLE_DENSE_GREEDY : o->work.problem.options.tree;
+			add(v, &work);
+		}
+	}
+}
+
+/* The order of tiles of a product with so many bytes of data. */
+static size_t tile_of(double bytes, const struct work *work)
+{
+	static const double sizes[] = {8, 4, 16, 8};
+	return (size_t)(sqrt(bytes / 3 / sizes[work->problem.precision]) + 0.5);
+}
+
+/* Tiles about a fifth apart, from those with MOST_TILES tiles in a row to the whole matrix in two, as far as products
+ * of this order have been measured. */
+static void add_tiles(struct variants *v, const struct options *o, const struct heddle_platform *platform)
+{
+	static const char letters[] = {'d', 's', 'z', 'c'};
+	size_t n = largest_extent(&o->work.problem), low = n / MOST_TILES, high = n / 2;
+	const char gemm[] = {letters[o->work.problem.precision], 'g', 'e', 'm', 'm', '\0'};
+	if (o->work.problem.options.tile) {
+		add_tile(v, o, o->work.problem.options.tile);
+		return;
+	}
+	for (size_t i = 0; i < platform->n_kernels; i++) {
+		const struct heddle_kernel_time *k = &platform->kernels[i];
+		if (k->n_table == 0 || strcmp(k->codelet, gemm) != 0)
+			continue;
+		size_t least = tile_of(k->table[0].bytes, &o->work),
+		       most = tile_of(k->table[k->n_table - 1].bytes, &o->work);
+		low = least > low ? least : low;
+		high = most < high ? most : high;
+	}
+	low = low < LEAST_TILE ? LEAST_TILE : low;
+	for (double tile = (double)low; tile <= (double)high; tile *= 1.2)
+		add_tile(v, o, ((size_t)tile + STEP - 1) / STEP * STEP);
+	if (v->n == 0) /* the matrix is smaller than all of them */
+		add_tile(v, o, low < n ? low : n);
+}
+
+static void add_priorities(struct variants *v)
+{
+	size_t n = v->n;
+	for (size_t i = 0; i < n; i++) {
+		struct work work = v->list[i];
+		if (work.problem.options.priority == HEDDLE_DENSE_PRIORITY_NONE)
+			continue;
+		work.problem.options.priority = HEDDLE_DENSE_PRIORITY_STARPU;
+		add(v, &work);
+		work.problem.options.priority = HEDDLE_DENSE_PRIORITY_PATH;
+		add(v, &work);
+	}
+}
+
+/* --- The search --------------------------------------------------------------------------------------------------- */
+
+struct result {
+	struct work work;
+	const char *policy;
+	double seconds, flops;
+};
+struct results {
+	struct result *list; /* owns */
+	size_t n, room;
+};
+
+static void note(struct results *r, const struct campaign *c)
+{
+	for (size_t i = 0; i < c->n_problems; i++) {
+		for (size_t k = 0; k < c->n_policies; k++) {
+			struct cell cell = campaign_cell(c, i, k);
+			if (cell.n == 0)
+				continue;
+			if (r->n == r->room) {
+				r->room = r->room ? 2 * r->room : 64;
+				r->list = tool_realloc(r->list, r->room * sizeof *r->list);
+			}
+			r->list[r->n++] =
+			    (struct result){*c->problems[i].work, heddle_policy_find(c->policies[k])->name,
+			                    cell.seconds, work_flops(c->problems[i].work)};
+		}
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct result *x = a, *y = b;
+	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+/* Runs the variants under the policies, and adds the results, which are sorted. */
+static int try(struct results *r, struct variants *v, const char *policies, const struct options *o,
+               struct heddle_platform *platform, const struct heddle_config *config)
+{
+	struct campaign c;
+	struct campaign_plan plan = {.works = v->list,
+	                             .platforms = &platform,
+	                             .n_works = v->n,
+	                             .n_platforms = 1,
+	                             .n_seeds = 1,
+	                             .policies = policies,
+	                             .unbounded = 1};
+	long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+	int status = campaign_init(&c, &plan);
+	if (status)
+		return status;
+	status = campaign_run(&c, config, (size_t)(o->n_threads ? o->n_threads : n_cores > 0 ? n_cores : 1));
+	note(r, &c);
+	campaign_free(&c);
+	qsort(r->list, r->n, sizeof *r->list, by_time);
+	return r->n ? TOOL_OK : status;
+}
+
+/* Adds the variants of the best results, at most `n`. */
+static void add_best(struct variants *v, const struct results *r, size_t n)
+{
+	for (size_t i = 0; i < r->n && v->n < n; i++)
+		add(v, &r->list[i].work);
+}
+
+/* The tiles half and a quarter of the way from the best one to the next one of step 1, on both sides. */
+static void add_between(struct variants *v, const struct options *o, const struct result *best)
+{
+	static const double ways[] = {0.91, 0.95, 1.05, 1.1};
+	size_t tile = best->work.problem.options.tile;
+	for (size_t i = 0; i < 4 && !o->work.problem.options.tile; i++) {
+		struct work work = best->work;
+		work.problem.options.tile = (size_t)(ways[i] * (double)tile + STEP / 2.) / STEP * STEP;
+		if (work.problem.options.tile >= LEAST_TILE &&
+		    work.problem.options.tile <= largest_extent(&work.problem))
+			add(v, &work);
+	}
+}
+
+/* The policies of the best results, separated by commas, at most `n`. The caller frees the text. */
+static char *best_policies(const struct results *r, size_t n)
+{
+	char *list = tool_format("%s", r->list[0].policy);
+	size_t found = 1;
+	for (size_t i = 1; i < r->n && found < n; i++) {
+		int known = 0;
+		for (size_t k = 0; k < i; k++)
+			known |= strcmp(r->list[k].policy, r->list[i].policy) == 0;
+		if (known)
+			continue;
+		char *longer = tool_format("%s,%s", list, r->list[i].policy);
+		free(list);
+		list = longer;
+		found++;
+	}
+	return list;
+}
+
+/* One of each kind: by completion times, by gains, by stealing. */
+static const char probes[] = "dmdas,multiprio,lws";
+
+static int search(struct results *r, const struct options *o, struct heddle_platform *platform,
+                  const struct heddle_config *config)
+{
+	struct variants *v = tool_alloc(sizeof *v);
+	add_tiles(v, o, platform);
+	if (o->exhaustive)
+		add_priorities(v);
+	int status = try(r, v, o->exhaustive || strcmp(o->scheds, "all") ? o->scheds : probes, o, platform, config);
+	if (!status && !o->exhaustive) {
+		v->n = 0;
+		add_best(v, r, KEPT);
+		status = try(r, v, o->scheds, o, platform, config);
+	}
+	if (!status && !o->exhaustive) {
+		char *policies = best_policies(r, KEPT);
+		v->n = 0;
+		add_best(v, r, 1);
+		add_between(v, o, &r->list[0]);
+		add_priorities(v);
+		status = try(r, v, policies, o, platform, config);
+		free(policies);
+	}
+	free(v);
+	return status;
+}
+
+/* --- Output ------------------------------------------------------------------------------------------------------- */
+
+enum { SHOWN = 10 };
+
+static const char *priorities_name(const struct result *r)
+{
+	static const char *const names[] = {"starpu", "path", "none"};
+	return names[r->work.problem.options.priority];
+}
+
+static void fill(struct table *table, const struct options *o, const struct results *r)
+{
+	static const struct table_column columns[] = {
+	    {"tile", NULL, NULL, 0},
+	    {"inner", NULL, NULL, 0},
+	    {"tree", NULL, NULL, TABLE_AS_TEXT},
+	    {"policy", NULL, NULL, TABLE_AS_TEXT},
+	    {"priorities", NULL, NULL, TABLE_AS_TEXT},
+	    {"makespan_ms", "makespan", "ms", 2},
+	    {"rate_gflops", "rate", "Gflop/s", 1},
+	};
+	int qr = uses(&o->work, "geqrt");
+	table_init(table, "tuned", NULL, columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0, shown = 0; i < r->n && shown < SHOWN; i++) {
+		const struct result *x = &r->list[i];
+		/* Two steps have run it, or its priorities, which differ, are the same for this routine. */
+		if (i > 0 && x->seconds == x[-1].seconds && strcmp(x->policy, x[-1].policy) == 0 &&
+		    x->work.problem.options.tile == x[-1].work.problem.options.tile)
+			continue;
+		table_number(table, (double)x->work.problem.options.tile);
+		table_number(table, qr && x->work.problem.options.inner ? (double)x->work.problem.options.inner : NAN);
+		table_text(table, "%s", !qr ? "-" : x->work.problem.options.tree ? "greedy" : "flat");
+		table_text(table, "%s", x->policy);
+		table_text(table, "%s", priorities_name(x));
+		table_number(table, x->seconds * 1e3);
+		table_number(table, x->flops / x->seconds * 1e-9);
+		shown++;
+	}
+}
+
+/* The command that runs the best variant: here if the machine is this one, else in virtual time. */
+static char *command_of(const struct options *o, const struct result *r, const char *platform)
+{
+	static const char letters[] = {'d', 's', 'z', 'c'};
+	const struct heddle_dense_problem *p = &r->work.problem;
+	int here = strcmp(platform, "this") == 0;
+	char *extents = tool_format("--n %zu", p->n), *chosen = tool_format("--tile %zu", p->options.tile);
+	const struct {
+		const char *name;
+		size_t value;
+	} more[] = {{"m", p->m}, {"k", p->k}, {"nrhs", p->n_right}, {"inner", p->options.inner}};
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+		if (!more[i].value)
+			continue;
+		char *longer = tool_format("%s --%s %zu", extents, more[i].name, more[i].value);
+		free(extents);
+		extents = longer;
+	}
+	if (uses(&o->work, "geqrt") && p->options.tree == HEDDLE_DENSE_GREEDY) {
+		char *longer = tool_format("%s --tree greedy", chosen);
+		free(chosen);
+		chosen = longer;
+	}
+	char *command = tool_format("heddle %s %s %s --precision %c %s --sched %s --priorities %s%s%s",
+	                            here ? "run" : "sim", p->routine, extents, letters[p->precision], chosen, r->policy,
+	                            priorities_name(r), here ? "" : " --platform ", here ? "" : platform);
+	free(extents);
+	free(chosen);
+	return command;
+}
+
+static void print(const struct options *o, const struct results *r, const char *platform, double seconds)
+{
+	struct table table, *tables[] = {&table};
+	char *command = command_of(o, &r->list[0], platform);
+	fill(&table, o, r);
+	table_print(stdout, o->view.format, tables, 1);
+	if (o->view.format == TABLE_TEXT)
+		printf("\n%zu virtual runs in %.1f s. The best one:\n\n%s\n", r->n, seconds, command);
+	table_free(&table);
+	free(command);
+}
+
+int tool_tune(int argc, char **argv)
+{
+	struct options o = {.scheds = "all"};
+	struct heddle_config config;
+	struct heddle_platform *platform = NULL;
+	struct results results = {.n = 0};
+	double begin = tool_wall_clock();
+	work_init(&o.work);
+	int status = tool_parse(&argp, argc, argv, &o);
+	if (!status && !o.what)
+		status = tool_usage_error("tune what? Give a routine, as in `heddle tune potrf --n 19200 --platform "
+		                          "haswell-k40m`; `heddle run --help` lists them");
+	if (!status)
+		status = work_open_untiled(&o.work, o.what);
+	if (!status && o.work.graph)
+		status =
+		    tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned", o.what);
+	if (!status)
+		status = tool_config_init(&config, &o.view.settings);
+	const char *name = o.platform                                       ? o.platform
+	                   : !status && config.platform && *config.platform ? config.platform
+	                                                                    : "this";
+	if (!status)
+		status = tool_load_platform(name, &platform);
+	o.work.quiet = 1;
+	if (!status)
+		status = search(&results, &o, platform, &config);
+	if (!status)
+		print(&o, &results, name, tool_wall_clock() - begin);
+	free(results.list);
+	heddle_platform_free(platform);
+	heddle_graph_free(o.work.graph);
+	return status;
+}
