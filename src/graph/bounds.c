@@ -16,14 +16,17 @@ static int has_time(const struct hd_costed *costed, size_t task)
 
 static int set_times(struct hd_costed *costed, const struct heddle_graph *graph)
 {
-	int status = 0;
+	size_t n = costed->n_classes;
+	const struct heddle_kernel_time **kernels = hd_graph_kernels(graph, costed->platform);
+	int status = kernels ? 0 : hd_no_memory("bounds");
 	for (size_t i = 0; i < costed->n_tasks && !status; i++) {
-		for (size_t c = 0; c < costed->n_classes; c++)
-			costed->times[i * costed->n_classes + c] =
-			    heddle_graph_time(graph, i, costed->platform, (unsigned)c);
+		for (size_t c = 0; c < n; c++)
+			costed->times[i * n + c] = hd_graph_time(graph, i, costed->platform, (unsigned)c,
+			                                         kernels[graph->tasks[i].type * n + c]);
 		status = has_time(costed, i) ? hd_costed_accept(costed, i, graph->types[graph->tasks[i].type].name, i)
 		                             : hd_graph_no_time(HEDDLE_E_INVALID, graph, i, costed->platform);
 	}
+	free(kernels);
 	return status;
 }
 

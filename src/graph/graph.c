@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/task.h"
+#include "machine/machine.h"
 #include "trace/replay.h"
 #include "trace/trace.h"
 
@@ -205,12 +206,26 @@ size_t hd_graph_column(const struct heddle_graph *g, const struct heddle_class *
 	return found;
 }
 
+const struct heddle_kernel_time **hd_graph_kernels(const struct heddle_graph *g, const struct heddle_platform *platform)
+{
+	size_t n = platform->n_classes;
+	const struct heddle_kernel_time **kernels = calloc(g->n_types * n + 1, sizeof *kernels);
+	for (size_t i = 0; kernels && i < g->n_types * n; i++)
+		kernels[i] = hd_platform_kernel(platform, g->types[i / n].name, (unsigned)(i % n));
+	return kernels;
+}
+
 double heddle_graph_time(const struct heddle_graph *g, size_t task, const struct heddle_platform *platform,
                          unsigned class_id)
 {
-	const struct heddle_graph_task *t = &g->tasks[task];
-	double us =
-	    heddle_platform_time(platform, g->types[t->type].name, class_id, hd_graph_task_bytes(g, task), t->flops);
+	return hd_graph_time(g, task, platform, class_id,
+	                     hd_platform_kernel(platform, g->types[g->tasks[task].type].name, class_id));
+}
+
+double hd_graph_time(const struct heddle_graph *g, size_t task, const struct heddle_platform *platform,
+                     unsigned class_id, const struct heddle_kernel_time *kernel)
+{
+	double us = kernel ? hd_kernel_time(kernel, hd_graph_task_bytes(g, task), g->tasks[task].flops) : NAN;
 	size_t column = isnan(us) ? hd_graph_column(g, &platform->classes[class_id]) : g->n_classes;
 	return column < g->n_classes ? g->times[task * g->n_classes + column] : us;
 }

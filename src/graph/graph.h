@@ -10,6 +10,18 @@
 #include "base/base.h"
 #include "base/text.h"
 
+/* --- Times (graph.c) ---------------------------------------------------------------------------------------------- */
+
+struct heddle_kernel_time;
+
+/* What the platform says of each type on each class, at type * n_classes + class, NULL for nothing: whoever asks for
+ * the times of many tasks looks it up once. The caller frees the array. NULL when out of memory. */
+const struct heddle_kernel_time **hd_graph_kernels(const struct heddle_graph *graph,
+                                                   const struct heddle_platform *platform);
+/* heddle_graph_time with what hd_graph_kernels has of the task's type and the class. */
+double hd_graph_time(const struct heddle_graph *graph, size_t task, const struct heddle_platform *platform,
+                     unsigned class_id, const struct heddle_kernel_time *kernel);
+
 /* --- Building (build.c) ------------------------------------------------------------------------------------------- */
 
 /* Names with numbers, which are given from 0 in the order of first use. */

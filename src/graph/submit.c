@@ -15,10 +15,11 @@ struct submission {
 	/* the arrays are owned, not what they point to */
 	heddle_codelet **codelets;
 	heddle_data **data;
-	heddle_task **held;        /* per task: its handle, while later tasks wait for it explicitly; else NULL */
-	uint32_t *last;            /* per task: the last task that waits for it explicitly; 0: none */
-	struct heddle_item *items; /* of the task at hand */
-	double *value;             /* of the task at hand */
+	heddle_task **held; /* per task: its handle, while later tasks wait for it explicitly; else NULL */
+	uint32_t *last;     /* per task: the last task that waits for it explicitly; 0: none */
+	const struct heddle_kernel_time **kernels; /* per type and class */
+	struct heddle_item *items;                 /* of the task at hand */
+	double *value;                             /* of the task at hand */
 	size_t n_value, n_data;
 };
 
@@ -132,8 +133,9 @@ static int find_times(struct submission *s, size_t task)
 	const struct heddle_platform *p = s->rt->platform;
 	int some = 0;
 	s->value[FLOPS] = s->graph->tasks[task].flops;
+	const struct heddle_kernel_time **kernels = s->kernels + s->graph->tasks[task].type * p->n_classes;
 	for (unsigned c = 0; c < p->n_classes; c++)
-		s->value[TIMES + c] = heddle_graph_time(s->graph, task, p, c);
+		s->value[TIMES + c] = hd_graph_time(s->graph, task, p, c, kernels[c]);
 	for (size_t w = 0; w < p->n_workers && !some; w++)
 		some = !isnan(s->value[TIMES + p->workers[w].class_id]);
 	return some;
@@ -226,7 +228,8 @@ static int open_submission(struct submission *s)
 	s->last = calloc(g->n_tasks + 1, sizeof *s->last);
 	s->items = malloc(most_items(g) * sizeof *s->items);
 	s->value = malloc(s->n_value * sizeof *s->value);
-	if (!s->codelets || !s->data || !s->held || !s->last || !s->items || !s->value)
+	s->kernels = hd_graph_kernels(g, s->rt->platform);
+	if (!s->kernels || !s->codelets || !s->data || !s->held || !s->last || !s->items || !s->value)
 		return hd_no_memory("a task graph");
 	for (size_t e = 0; e < g->n_edges; e++)
 		s->last[g->edges[e].from] = g->edges[e].to;
@@ -243,6 +246,7 @@ static void close_submission(struct submission *s)
 	free(s->last);
 	free(s->items);
 	free(s->value);
+	free(s->kernels);
 }
 
 int heddle_graph_submit(const struct heddle_graph *graph, heddle_runtime *rt)

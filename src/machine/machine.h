@@ -9,6 +9,12 @@
 /* Makes a deep copy, which the caller frees with heddle_platform_free. HEDDLE_E_MEMORY. */
 int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out);
 
+/* What the platform says of a codelet on a class, or NULL. heddle_platform_time is hd_kernel_time of that. */
+const struct heddle_kernel_time *hd_platform_kernel(const struct heddle_platform *platform, const char *codelet,
+                                                    unsigned class_id);
+/* The time of a kernel in us. NAN: `kernel` is NULL, or its time depends on flops and there are none. */
+double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, double flops);
+
 /* The kinds of classes of workers that the interface names: "cpu", "emulated", "opencl", "cuda". A platform may have
  * others. */
 enum { HD_N_KINDS = 4 };

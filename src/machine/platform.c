@@ -192,16 +192,25 @@ static double time_by_rates(const struct heddle_kernel_time *k, double bytes, do
 	return us;
 }
 
+const struct heddle_kernel_time *hd_platform_kernel(const struct heddle_platform *platform, const char *codelet,
+                                                    unsigned class_id)
+{
+	for (size_t i = 0; i < platform->n_kernels; i++)
+		if (platform->kernels[i].class_id == class_id && strcmp(platform->kernels[i].codelet, codelet) == 0)
+			return &platform->kernels[i];
+	return NULL;
+}
+
+double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, double flops)
+{
+	if (!kernel)
+		return NAN;
+	return kernel->n_table ? time_in_table(kernel->table, kernel->n_table, bytes)
+	                       : time_by_rates(kernel, bytes, flops);
+}
+
 double heddle_platform_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id,
                             double bytes, double flops)
 {
-	for (size_t i = 0; i < platform->n_kernels; i++) {
-		const struct heddle_kernel_time *k = &platform->kernels[i];
-		if (k->class_id != class_id || strcmp(k->codelet, codelet) != 0)
-			continue;
-		if (k->n_table)
-			return time_in_table(k->table, k->n_table, bytes);
-		return time_by_rates(k, bytes, flops);
-	}
-	return NAN;
+	return hd_kernel_time(hd_platform_kernel(platform, codelet, class_id), bytes, flops);
 }
