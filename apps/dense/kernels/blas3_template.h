@@ -7,14 +7,38 @@ enum {
 	P(HERK_LEAF) = 128,
 };
 
-void P(gemm)(struct hd_ops ops, element alpha, struct P(view) a, struct P(view) b, element beta, struct P(view) c)
+static void P(whole_product)(struct hd_ops ops, element alpha, struct P(view) a, struct P(view) b, element beta,
+                             struct P(view) c)
 {
 	int k = ops.a == CblasNoTrans ? a.n : a.m;
-	if (c.m == 0 || c.n == 0)
-		return;
 	BLAS(gemm)
 	(CblasColMajor, ops.a, ops.b, c.m, c.n, k, SCALAR(alpha), a.a, hd_ld(a.ld), b.a, hd_ld(b.ld), SCALAR(beta), c.a,
 	 c.ld);
+}
+
+void P(gemm)(struct hd_ops ops, element alpha, struct P(view) a, struct P(view) b, element beta, struct P(view) c)
+{
+	int plain_a = ops.a == CblasNoTrans, plain_b = ops.b == CblasNoTrans, all = plain_a ? a.n : a.m;
+	if (c.m == 0 || c.n == 0)
+		return;
+	struct piece piece = product_piece(ops, c.m, c.n, all);
+	if (COMPLEX || !piece.use || is_crowded(a.ld, sizeof(element)) || is_crowded(b.ld, sizeof(element)) ||
+	    is_crowded(c.ld, sizeof(element))) {
+		P(whole_product)(ops, alpha, a, b, beta, c);
+		return;
+	}
+	for (int j = 0, n; j < c.n; j += n) {
+		n = hd_smaller(piece.n, c.n - j);
+		for (int i = 0, m; i < c.m; i += m) {
+			m = hd_smaller(piece.m, c.m - i);
+			for (int l = 0, k; l < all; l += k) {
+				k = hd_smaller(piece.k, all - l);
+				struct P(view) ai = plain_a ? P(part)(a, i, l, m, k) : P(part)(a, l, i, k, m);
+				struct P(view) bj = plain_b ? P(part)(b, l, j, k, n) : P(part)(b, j, l, n, k);
+				P(whole_product)(ops, alpha, ai, bj, l == 0 ? beta : 1, P(part)(c, i, j, m, n));
+			}
+		}
+	}
 }
 
 void P(herk)(CBLAS_UPLO uplo, CBLAS_TRANSPOSE trans, real alpha, struct P(view) a, real beta, struct P(view) c)

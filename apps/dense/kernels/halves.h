@@ -2,6 +2,11 @@
 #ifndef HD_DENSE_HALVES_H
 #define HD_DENSE_HALVES_H
 
+static inline int hd_smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
 /* The first part of n > 1 rows or columns that are cut in two: a multiple of what a register or a cache line holds, so
  * that the products on the parts have few borders. */
 static inline int hd_half(int n)

@@ -4,11 +4,6 @@ enum {
 	P(QR_LEAF) = 8, /* columns that are reduced one by one */
 };
 
-static inline int P(smaller)(int a, int b)
-{
-	return a < b ? a : b;
-}
-
 /* --- Blocks of reflectors ----------------------------------------------------------------------------------------- */
 
 /* 1 - V T V^H with V = [V1; V2]. */
@@ -85,7 +80,7 @@ static void P(apply_block)(struct hd_apply how, const struct P(block) * b, struc
 {
 	int left = how.side == CblasLeft, all = left ? c1.n : c1.m;
 	for (int i = 0, n; i < all; i += n) {
-		n = P(smaller)(all - i, HD_QR_CHUNK);
+		n = hd_smaller(all - i, HD_QR_CHUNK);
 		if (left)
 			P(apply_left)(how.trans, b, P(part)(c1, 0, i, c1.m, n), P(part)(c2, 0, i, c2.m, n), work);
 		else
@@ -240,9 +235,9 @@ static struct P(view) P(block_of_t)(struct P(view) t, int i, int k)
 
 void P(geqrt)(struct P(view) a, struct P(view) t, element *work)
 {
-	int all = P(smaller)(a.m, a.n);
+	int all = hd_smaller(a.m, a.n);
 	for (int i = 0, k; i < all; i += k) {
-		k = P(smaller)(all - i, t.m);
+		k = hd_smaller(all - i, t.m);
 		struct P(view) low = P(part)(a, i, i, a.m - i, k), ti = P(block_of_t)(t, i, k);
 		struct P(panel) p = {.top = P(part)(low, 0, 0, k, k), .low = low, .alone = 1};
 		P(reduce_panel)(&p, ti, work);
@@ -277,7 +272,7 @@ void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P
 {
 	int all = v.n, ib = t.m;
 	for (int n = 0; n * ib < all; n++) {
-		int i = P(nth_block)(how, n, all, ib), k = P(smaller)(all - i, ib), below = i + k;
+		int i = P(nth_block)(how, n, all, ib), k = hd_smaller(all - i, ib), below = i + k;
 		struct P(panel) p = {.low = P(part)(v, i, i, v.m - i, k), .alone = 1};
 		struct P(block) b = P(block_of)(&p, P(block_of_t)(t, i, k), work);
 		P(apply_block)
@@ -288,7 +283,7 @@ void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P
 /* The rows of a triangle `a` that columns i to i + k - 1 have. */
 static int P(height)(struct P(view) a, int i, int k, int triangle)
 {
-	return triangle ? P(smaller)(a.m, i + k) : a.m;
+	return triangle ? hd_smaller(a.m, i + k) : a.m;
 }
 
 /* Columns i to i + k - 1 of the triangle `a`, with zeros below its diagonal, at `to`. */
@@ -305,7 +300,7 @@ static struct P(view) P(copy_of_triangle)(struct P(view) a, int i, int k, elemen
 static void P(tpqrt)(int triangle, const struct P(view) * r, const struct P(view) * a, struct P(view) t, element *work)
 {
 	for (int i = 0, k; i < a->n; i += k) {
-		k = P(smaller)(a->n - i, t.m);
+		k = hd_smaller(a->n - i, t.m);
 		int rows = P(height)(*a, i, k, triangle), next = i + k, rest = a->n - next;
 		struct P(view) low = P(part)(*a, 0, i, rows, k), ti = P(block_of_t)(t, i, k);
 		element *free_work = work + (triangle ? (ptrdiff_t)rows * k : 0);
@@ -338,7 +333,7 @@ void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(
 {
 	int all = v.n, ib = t.m;
 	for (int n = 0; n * ib < all; n++) {
-		int i = P(nth_block)(how, n, all, ib), k = P(smaller)(all - i, ib);
+		int i = P(nth_block)(how, n, all, ib), k = hd_smaller(all - i, ib);
 		struct P(block) b = {.v2 = P(part)(v, 0, i, v.m, k), .t = P(block_of_t)(t, i, k)};
 		P(apply_block)(how, &b, P(slice)(how, c1, i, k), P(slice)(how, c2, 0, v.m), work);
 	}
@@ -349,7 +344,7 @@ void P(ttmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(
 {
 	int all = v.n, ib = t.m;
 	for (int n = 0; n * ib < all; n++) {
-		int i = P(nth_block)(how, n, all, ib), k = P(smaller)(all - i, ib);
+		int i = P(nth_block)(how, n, all, ib), k = hd_smaller(all - i, ib);
 		struct P(block) b = {.v2 = P(copy_of_triangle)(v, i, k, work), .t = P(block_of_t)(t, i, k)};
 		element *free_work = work + (ptrdiff_t)b.v2.m * k;
 		P(apply_block)(how, &b, P(slice)(how, c1, i, k), P(slice)(how, c2, 0, b.v2.m), free_work);
