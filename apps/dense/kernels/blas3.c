@@ -1,6 +1,7 @@
 /* Products and triangular solvers in four precisions. */
 #include <dense/kernels/blas3.h>
 #include <dense/kernels/halves.h>
+#include <dense/kernels/vectors.h>
 #include <string.h>
 
 /* Weak, because only OpenBLAS has it. */

@@ -1,8 +1,8 @@
 /* One precision of blas3.h. */
 
 enum {
-	/* The largest triangles that the BLAS's own routines get. */
-	P(TRSM_LEAF) = 64,
+	/* The largest triangles that are not divided. */
+	P(TRSM_LEAF) = 16, /* at most HD_SOLVE_MOST */
 	P(TRMM_LEAF) = 128,
 	P(HERK_LEAF) = 128,
 };
@@ -94,13 +94,67 @@ static void P(pass)(CBLAS_TRANSPOSE trans, element alpha, const struct P(halves)
 		P(gemm)((struct hd_ops){CblasNoTrans, trans}, alpha, from, h->off, beta, to);
 }
 
+/* op(A) as the upper triangle T of P(solve), for solutions of X T = B whose columns are those of B, or its rows (Left),
+ * in the same or in opposite order. Returns 0 if an inverse is no number, and T is of no use. */
+static int P(upper_triangle)(struct hd_triangle how, int reversed, struct P(view) a, element *t)
+{
+	int n = a.n, turned = (how.side == CblasLeft) != (how.trans != CblasNoTrans);
+	for (int j = 0; j < n; j++) {
+		for (int i = 0; i < j; i++) {
+			int row = reversed ? n - 1 - i : i, column = reversed ? n - 1 - j : j;
+			element value = *(turned ? P(at)(a, column, row) : P(at)(a, row, column));
+			t[i + j * n] = how.trans == CblasConjTrans ? CONJ(value) : value;
+		}
+		element diagonal =
+		    how.diag == CblasUnit ? 1 : *P(at)(a, reversed ? n - 1 - j : j, reversed ? n - 1 - j : j);
+		t[j + j * n] = 1 / (how.trans == CblasConjTrans ? CONJ(diagonal) : diagonal);
+		if (!isfinite(REAL(t[j + j * n])) || !isfinite(IMAG(t[j + j * n])))
+			return 0;
+	}
+	return 1;
+}
+
+/* Solutions for the columns of B, as rows of a copy. */
+static void P(solve_left)(int reversed, const element *t, struct P(view) b)
+{
+	enum { WIDTH = 32 };
+	element rows[WIDTH * P(TRSM_LEAF)];
+	for (int first = 0, width; first < b.n; first += width) {
+		width = hd_smaller(WIDTH, b.n - first);
+		for (int j = 0; j < width; j++)
+			for (int i = 0; i < b.m; i++)
+				rows[j + i * WIDTH] = *P(at)(b, i, first + j);
+		P(solve)(width, b.m, reversed ? rows + (b.m - 1) * WIDTH : rows, reversed ? -WIDTH : WIDTH, t);
+		for (int j = 0; j < width; j++)
+			for (int i = 0; i < b.m; i++)
+				*P(at)(b, i, first + j) = rows[j + i * WIDTH];
+	}
+}
+
+static void P(trsm_leaf)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b)
+{
+	element t[P(TRSM_LEAF) * P(TRSM_LEAF)];
+	int lower = (how.uplo == CblasLower) == (how.trans == CblasNoTrans), left = how.side == CblasLeft;
+	int reversed = left != lower;
+	if (!P(upper_triangle)(how, reversed, a, t)) {
+		BLAS(trsm)
+		(CblasColMajor, how.side, how.uplo, how.trans, how.diag, b.m, b.n, SCALAR(alpha), a.a, a.ld, b.a, b.ld);
+		return;
+	}
+	for (int j = 0; alpha != 1 && j < b.n; j++)
+		P(scale)(b.m, P(at)(b, 0, j), alpha);
+	if (left)
+		P(solve_left)(reversed, t, b);
+	else
+		P(solve)(b.m, b.n, reversed ? P(at)(b, 0, b.n - 1) : b.a, reversed ? -(ptrdiff_t)b.ld : b.ld, t);
+}
+
 void P(trsm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b)
 {
 	if (b.m == 0 || b.n == 0)
 		return;
 	if (a.n <= P(TRSM_LEAF)) {
-		BLAS(trsm)
-		(CblasColMajor, how.side, how.uplo, how.trans, how.diag, b.m, b.n, SCALAR(alpha), a.a, a.ld, b.a, b.ld);
+		P(trsm_leaf)(how, alpha, a, b);
 		return;
 	}
 	struct P(halves) h = P(halve)(how, a, b);

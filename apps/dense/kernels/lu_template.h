@@ -24,30 +24,15 @@ void P(laswp)(struct P(view) a, const int *pivots, int count, int forward)
 	}
 }
 
-/* The place of the pivot among m > 0 elements. */
-static int P(find_pivot)(int m, const element *x)
-{
-	int place = 0;
-	real best = -1;
-	for (int i = 0; i < m; i++) {
-		real size = ABS1(x[i]);
-		if (size <= best)
-			continue;
-		best = size;
-		place = i;
-		if (isnan(size))
-			break;
-	}
-	return place;
-}
-
 /* x := x / pivot. A product with the inverse is faster, where the inverse is no infinity. */
 static void P(divide)(int m, element *x, element pivot)
 {
-	int small = ABS1(pivot) < (sizeof(real) == sizeof(double) ? (real)DBL_MIN : (real)FLT_MIN);
-	element inverse = small ? 0 : 1 / pivot;
+	if (ABS1(pivot) >= (sizeof(real) == sizeof(double) ? (real)DBL_MIN : (real)FLT_MIN)) {
+		P(scale)(m, x, 1 / pivot);
+		return;
+	}
 	for (int i = 0; i < m; i++)
-		x[i] = small ? x[i] / pivot : x[i] * inverse;
+		x[i] = x[i] / pivot;
 }
 
 /* Column by column: what the columns before have to do to the next one is done when its turn comes, so that each is

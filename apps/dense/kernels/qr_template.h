@@ -26,8 +26,7 @@ static struct P(view) P(unit_triangle)(struct P(view) a, element *to)
 static void P(copy_all)(struct P(view) from, struct P(view) to)
 {
 	for (int j = 0; j < from.n; j++)
-		for (int i = 0; i < from.m; i++)
-			*P(at)(to, i, j) = *P(at)(from, i, j);
+		memcpy(P(at)(to, 0, j), P(at)(from, 0, j), (size_t)from.m * sizeof(element));
 }
 
 static void P(subtract)(struct P(view) from, struct P(view) what)
@@ -111,9 +110,8 @@ static element P(reflect)(element *alpha, int m, element *x)
 	}
 	real norm = MATH(sqrt)(REAL(*alpha) * REAL(*alpha) + IMAG(*alpha) * IMAG(*alpha) + sum);
 	real beta = REAL(*alpha) < 0 ? norm : -norm;
-	element tau = (beta - *alpha) / beta, factor = 1 / (*alpha - beta);
-	for (int i = 0; i < m; i++)
-		x[i] *= factor;
+	element tau = (beta - *alpha) / beta;
+	P(scale)(m, x, 1 / (*alpha - beta));
 	*alpha = beta;
 	return tau;
 }

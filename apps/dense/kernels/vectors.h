@@ -1,8 +1,10 @@
-/* What the kernels do on few columns at a time: products of a tall matrix with a vector, in four precisions. */
+/* Loops on vectors that no library has: what the kernels do on few columns at a time, in four precisions. */
 #ifndef HD_DENSE_VECTORS_H
 #define HD_DENSE_VECTORS_H
 
 #include <dense/kernels/view.h>
+
+enum { HD_SOLVE_MOST = 32 }; /* the largest triangle of `solve` */
 
 #define HD_TEMPLATE <dense/kernels/vectors.h>
 #include <dense/kernels/precisions.h>
@@ -15,9 +17,19 @@ void P(reduce)(struct P(view) a, const element *u, element *x);
 /* w := A^H x. */
 void P(dots)(struct P(view) a, const element *x, element *w);
 
+/* x := f x */
+void P(scale)(int m, element *x, element f);
+
 /* The sum of the squares of the absolute values. It may overflow, or be 0 of numbers that are not. */
 real P(sum_of_squares)(int m, const element *x);
 
 int P(is_zero)(int m, const element *x);
+
+/* The place of the element with the largest ABS1 among m > 0, the first if there are several. NaN is the largest. */
+int P(find_pivot)(int m, const element *x);
+
+/* X := X T^-1. X is m x n, its columns `ld` elements apart, which may be negative. T is n x n and upper triangular, its
+ * columns n elements apart, and has the inverses of its diagonal there. n is at most HD_SOLVE_MOST. */
+void P(solve)(int m, int n, element *x, ptrdiff_t ld, const element *t);
 
 #endif
