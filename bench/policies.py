@@ -5,6 +5,7 @@
     bench/policies.py chain      what holds multiprio up beside dmdas: where the time of the last chain of tasks goes
     bench/policies.py tries      multiprio under other options, links and lookahead
     bench/policies.py bytes      what policies move, and why
+    bench/policies.py asked      the setting fastest_first, off and on
     bench/policies.py readings   options that say how a paper is read: makespans over that of dmdas with priorities
 
 Cholesky factorisations in single precision with tiles of order 960, unless a row says otherwise.
@@ -50,10 +51,10 @@ class Heddle:
     def makespan(self, *arguments, **keywords):
         return self.sim(*arguments, **keywords)["policies"][0]["makespan_ms"]
 
-    def graph(self, graph, machine, sched, options=""):
+    def graph(self, graph, machine, sched, options="", more=()):
         """The makespan of a graph that is no Cholesky."""
         found = json.loads(self.run("sim", graph, "--platform", machine, "--sched", sched, "--json",
-                                    *(["--sched-options", options] if options else [])))
+                                    *(["--sched-options", options] if options else []), *more))
         return found["policies"][0]["makespan_ms"]
 
     def trace(self, *arguments, **keywords):
@@ -193,23 +194,43 @@ def mean(values):
     return statistics.geometric_mean(values)
 
 
+class Ratios:
+    """Makespans over that of dmdas, which has an expert's priorities where there are any."""
+
+    def __init__(self, heddle):
+        self.heddle = heddle
+        self.dmdas = {(m, n): heddle.makespan(Problem(m, n), "dmdas") for m in ALL_MACHINES for n in SIZES}
+        self.dmdas.update({(m, graph): heddle.graph(graph, m, "dmdas") for m in ALL_MACHINES for graph in WIDE})
+
+    def on_cholesky(self, machine, *run, expert=False, more=()):
+        return [self.heddle.makespan(Problem(machine, n), *run, expert=expert, more=more) / self.dmdas[machine, n]
+                for n in SIZES]
+
+    def on_random(self, *run, more=()):
+        return [self.heddle.graph(graph, machine, *run, more=more) / self.dmdas[machine, graph]
+                for machine in ALL_MACHINES for graph in WIDE]
+
+
+ASKED = ["eager", "prio", "ws", "lws", "multiprio", "critprio", "heteroprio", "laheteroprio", "autoheteroprio"]
+
+
+def asked(heddle):
+    ratios, rows = Ratios(heddle), []
+    for sched in ASKED:
+        cells = []
+        for more in (), ("--set", "fastest_first=1"):
+            on = [ratios.on_cholesky(machine, sched, expert=sched == "prio", more=more) for machine in ALL_MACHINES]
+            cells.append([*on, sum(on, []), ratios.on_random(sched, more=more)])
+        rows.append([f"`{sched}`", *(f"{mean(off):.2f} / {mean(on):.2f}" for off, on in zip(*cells))])
+    print_table(["", *ALL_MACHINES, "mean", "random"], rows)
+
+
 def readings(heddle):
-    def ratios(sched, options):
-        for machine in ALL_MACHINES:
-            yield [heddle.makespan(Problem(machine, n), sched, options, False) / dmdas[machine, n] for n in SIZES]
-
-    def on_random(sched, options):
-        for machine in ALL_MACHINES:
-            for graph in WIDE:
-                yield heddle.graph(graph, machine, sched, options) / dmdas[machine, graph]
-
-    dmdas = {(machine, n): heddle.makespan(Problem(machine, n), "dmdas") for machine in ALL_MACHINES for n in SIZES}
-    dmdas.update({(m, graph): heddle.graph(graph, m, "dmdas") for m in ALL_MACHINES for graph in WIDE})
-    rows = []
-    for sched, options in READINGS:
-        cells = list(ratios(sched, options))
-        rows.append([f"{sched} {options}".strip(), *(" ".join(f"{x:.2f}" for x in row) for row in cells),
-                     f"{mean(sum(cells, [])):.3f}", f"{mean(on_random(sched, options)):.3f}"])
+    ratios, rows = Ratios(heddle), []
+    for run in READINGS:
+        cells = [ratios.on_cholesky(machine, *run) for machine in ALL_MACHINES]
+        rows.append([" ".join(run).strip(), *(" ".join(f"{x:.2f}" for x in row) for row in cells),
+                     f"{mean(sum(cells, [])):.3f}", f"{mean(ratios.on_random(*run)):.3f}"])
     sizes = " ".join(map(str, SIZES))
     print_table(["", *(f"{machine} {sizes}" for machine in ALL_MACHINES), "mean", "random"], rows)
 
@@ -358,7 +379,7 @@ def measure_bytes(heddle):
 
 def main():
     tables = {"compare": compare, "chain": chain, "tries": tries, "bytes": measure_bytes,
-              "readings": readings}
+              "asked": asked, "readings": readings}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=tables)
     parser.add_argument("--heddle", default=os.path.join(ROOT, "build", "heddle"), help="the command; build/heddle")

@@ -54,6 +54,10 @@ struct heddle_config {
 	 * those that were used longest ago */
 	const char *eviction;
 	int pipeline; /* tasks that an accelerator's worker may have at once; 0: as the platform says */
+	/* Whom the policy is asked for first, of the workers that can take a task. 1: those of the fastest class, that
+	 * is accelerators, then clusters, then cores; 0: the worker that has ended a task, then the one that became
+	 * idle last */
+	int fastest_first;
 	/* The function to which the watchdog gives its report, called in the thread that waits, with on_hang_arg; it
 	 * may call what a kernel may call. NULL, the default: the report is printed to standard error, and the library
 	 * prints nothing else. These two fields have no environment variable: only a program can set them. */

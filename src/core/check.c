@@ -131,6 +131,9 @@ static int check_hungry_list(struct hd_check *c)
 		if (w->hungry_prev != before || !w->hungry || ++n_listed > rt->n_workers)
 			return hd_broken("the list of hungry workers: the links or the mark of %s are wrong",
 			                 worker_name(w));
+		if (before && before->speed < w->speed)
+			return hd_broken("the list of hungry workers: %s comes before %s, which is faster",
+			                 worker_name(before), worker_name(w));
 		if (!hd_worker_is_driven(w))
 			return hd_broken("the list of hungry workers: nobody runs the tasks of %s", worker_name(w));
 	}

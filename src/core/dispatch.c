@@ -27,12 +27,17 @@ void hd_core_hungry(struct hd_worker *w)
 	if (w->hungry || !hd_worker_is_driven(w))
 		return;
 	heddle_runtime *rt = w->rt;
+	struct hd_worker *prev = NULL, *next = rt->dispatch.hungry;
+	while (HD_UNLIKELY(w->speed > 0) && next && next->speed > w->speed) {
+		prev = next;
+		next = next->hungry_next;
+	}
 	w->hungry = 1;
-	w->hungry_prev = NULL;
-	w->hungry_next = rt->dispatch.hungry;
-	if (rt->dispatch.hungry)
-		rt->dispatch.hungry->hungry_prev = w;
-	rt->dispatch.hungry = w;
+	w->hungry_prev = prev;
+	w->hungry_next = next;
+	if (next)
+		next->hungry_prev = w;
+	*(prev ? &prev->hungry_next : &rt->dispatch.hungry) = w;
 }
 
 void hd_core_not_hungry(struct hd_worker *w)
@@ -314,6 +319,15 @@ static void fill(struct hd_worker *w)
 	}
 }
 
+/* Fills the worker that has just ended a task before others: it is awake, and the data of the tasks that it made ready
+ * are in its cache. If faster ones are hungry, `feed` asks them first. */
+static void fill_ender(struct hd_worker *w)
+{
+	const struct hd_worker *first = w->rt->dispatch.hungry;
+	if (HD_LIKELY(w->speed == 0) || !first || first->speed <= w->speed)
+		fill(w);
+}
+
 static void feed(heddle_runtime *rt)
 {
 	struct hd_worker *w = rt->dispatch.hungry;
@@ -372,11 +386,11 @@ void hd_core_refill(struct hd_worker *w)
 		hd_memory_retry(rt);
 	tell_policy(rt);
 	rt->dispatch.releaser = -1;
-	fill(w); /* before other workers: this one is awake, and the data of the tasks it made ready are in its cache */
+	fill_ender(w);
 	if (w->in_flight < w->pipeline && !w->staged.first) {
 		hd_drain(rt);
 		tell_policy(rt);
-		fill(w);
+		fill_ender(w);
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);

@@ -78,7 +78,8 @@ struct hd_dispatch {
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
 	heddle_task *open_reductions;  /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
-	struct hd_worker *hungry;      /* workers that can hold another task; the one that came last is first */
+	/* workers that can hold another task; the fastest first, of these the one that came last */
+	struct hd_worker *hungry;
 };
 
 /* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one

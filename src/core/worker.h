@@ -59,6 +59,7 @@ struct hd_worker {
 	unsigned n_slots;
 	struct hd_slot *slots;              /* borrowed from the runtime: its n_slots slots */
 	unsigned pipeline;                  /* number of tasks that it may hold at once */
+	float speed;                        /* hungry workers are asked by decreasing speed; 0: fastest_first is off */
 	const struct heddle_driver *driver; /* threaded engine only */
 	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
 	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this

@@ -74,6 +74,8 @@ static const struct row rows[] = {
         "which copies leave a full memory: those needed last, or those used longest ago"),
     ROW(pipeline, "PIPELINE", INT, "0", "tasks", 0, 1000, "0 (as the platform says) to 1000",
         "tasks in flight per accelerator"),
+    ROW(fastest_first, "FASTEST_FIRST", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
+        "workers of the fastest class are asked first to take a ready task, not the one that has ended one"),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "policies/parts/speed.h"
 #include "start.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
@@ -104,6 +105,8 @@ static void describe_workers(heddle_runtime *rt)
 		w->id = (unsigned)i;
 		w->class_id = desc->class_id;
 		w->node = desc->node;
+		if (rt->config.fastest_first)
+			w->speed = (float)hd_class_speed(&rt->platform->classes[desc->class_id]);
 		w->pipeline = rt->platform->classes[desc->class_id].pipeline;
 		if (rt->config.pipeline > 0 && desc->node)
 			w->pipeline = (unsigned)rt->config.pipeline;
