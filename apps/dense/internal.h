@@ -19,9 +19,17 @@ extern int openblas_get_num_threads(void) __attribute__((weak));
 
 enum hd_dense_op {
 	HD_DENSE_GEMM,
-	HD_DENSE_SYRK, /* in complex precisions HERK */
+	HD_DENSE_SYRK,
+	HD_DENSE_HERK, /* in real precisions the codelet of SYRK */
+	HD_DENSE_SYMM,
+	HD_DENSE_HEMM, /* in real precisions the codelet of SYMM */
 	HD_DENSE_TRSM,
+	HD_DENSE_TRMM,
 	HD_DENSE_POTRF,
+	HD_DENSE_TRTRI,
+	HD_DENSE_LAUUM,
+	HD_DENSE_SCALE,
+	HD_DENSE_ADD,
 	HD_DENSE_COPY,
 	HD_DENSE_FINITE,
 	HD_DENSE_RANDOM_TILE,
@@ -34,7 +42,8 @@ enum hd_dense_op {
 /* A codelet in four precisions. Each file of codelets/ has a table of them, ended by a row without a name. */
 struct hd_dense_codelet {
 	enum hd_dense_op op;
-	/* The codelet is called by the letter of its precision and this name; that of complex precisions may differ */
+	/* The codelet is called by the letter of its precision and this name; that of complex precisions may differ.
+	 * Where a row before it has the same name, its codelet is meant. */
 	const char *name, *complex_name;
 	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
 	/* operations of a task on real numbers; NULL: it only moves data */
@@ -71,21 +80,27 @@ struct hd_dense_gemm_values {
 	enum heddle_dense_trans trans_a, trans_b;
 	heddle_dense_scalar alpha, beta;
 };
-struct hd_dense_syrk_values { /* C := alpha A A^H + beta C, or alpha A^H A + beta C if `trans`; one triangle of C */
+struct hd_dense_syrk_values { /* of syrk, and of herk, whose scalars are real */
 	enum heddle_dense_uplo uplo;
-	enum heddle_dense_trans trans;
-	double alpha, beta;
+	enum heddle_dense_trans trans; /* C := alpha A A^T + beta C, or alpha A^T A + beta C if not NO_TRANS */
+	heddle_dense_scalar alpha, beta;
 };
-struct hd_dense_triangle_values { /* of trsm */
+struct hd_dense_symm_values { /* of symm and hemm */
+	enum heddle_dense_side side;
+	enum heddle_dense_uplo uplo;
+	heddle_dense_scalar alpha, beta;
+};
+struct hd_dense_triangle_values { /* of trsm and trmm */
 	enum heddle_dense_side side;
 	enum heddle_dense_uplo uplo;
 	enum heddle_dense_trans trans;
 	enum heddle_dense_diag diag;
 	heddle_dense_scalar alpha;
 };
-struct hd_dense_potrf_values {
+struct hd_dense_diagonal_values { /* of potrf, trtri and lauum */
 	enum heddle_dense_uplo uplo;
-	size_t row; /* of the tile's first element, for messages */
+	enum heddle_dense_diag diag; /* of trtri */
+	size_t row;                  /* of the tile's first element, for messages */
 	size_t *info;
 };
 /* The part of a matrix that a task works on. */
@@ -93,10 +108,16 @@ struct hd_dense_window {
 	uint64_t seed;                 /* of a random matrix */
 	enum heddle_dense_random kind; /* of a random matrix */
 	enum heddle_dense_uplo uplo;   /* the part that has values */
+	enum heddle_dense_diag diag;   /* UNIT: the diagonal has none */
 	const char *name;              /* of the matrix, for messages; NULL: nobody looks for NaN and Inf */
 	size_t order;                  /* larger extent of the whole matrix */
 	size_t row, column;            /* position of the window's first element in the matrix */
 	size_t rows, columns;          /* extents of the window; the datum may be larger */
+};
+
+struct hd_dense_add_values { /* of scale and add */
+	struct hd_dense_window window;
+	heddle_dense_scalar alpha, beta;
 };
 
 /* Writes LAPACK's info: the least row that anybody names. */
@@ -128,6 +149,14 @@ static inline heddle_data *hd_dense_tile(const heddle_dense_matrix *a, size_t i,
 }
 /* The window of tile (i, j). */
 struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, size_t i, size_t j);
+/* How a task accesses tile (i, j) when it writes the part `uplo` of the matrix without reading it: the other part of a
+ * tile on the diagonal is kept, unless it has no values. */
+static inline enum heddle_mode hd_dense_overwrites(const heddle_dense_matrix *a, enum heddle_dense_uplo uplo, size_t i,
+                                                   size_t j)
+{
+	int whole = uplo == HEDDLE_DENSE_GENERAL || i != j || (a->temporary && a->shape.uplo == uplo);
+	return whole ? HEDDLE_W : HEDDLE_RW;
+}
 /* Whether tile (i, j) exists. */
 int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j);
 /* Destroys `a`. Returns `status` and keeps its message if it is an error; else returns the status of the
@@ -158,6 +187,7 @@ struct hd_dense_flow {
 	struct heddle_dense_options options; /* with all defaults filled in */
 	int status;                          /* of the first insertion that failed; those after it do nothing */
 	int expert, has_expert;              /* the priority that StarPU's routine has */
+	int no_expert;                       /* hd_dense_no_expert was called */
 	struct hd_dense_levels *levels;      /* what the first pass has learnt; NULL: priorities are not computed */
 	int planning;                        /* in the first pass */
 	size_t next;                         /* number of the next task */
@@ -181,11 +211,16 @@ int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_
 struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a);
 /* Priority of the tasks inserted next, under HEDDLE_DENSE_PRIORITY_STARPU. */
 void hd_dense_expert(struct hd_dense_flow *flow, long long priority);
+/* Ignores hd_dense_expert from now on: for routines that are made of others, where the priorities of one of them would
+ * not mean anything beside those of another. */
+void hd_dense_no_expert(struct hd_dense_flow *flow);
 /* The first two items are left to this function. */
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items);
-/* Copies all tiles. If `name` is not NULL, the tasks look for NaN and Inf, and fail with that name of the matrix. */
+struct hd_dense_operand;
+/* Copies all tiles. If `operand` is not NULL, the tasks look for NaN and Inf in what it says, and fail with its name.
+ */
 void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
-                         const char *name);
+                         const struct hd_dense_operand *operand);
 /* Inserts one task: hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(c), heddle_r(a), heddle_r(b), heddle_value(v)). */
 #define hd_dense_insert(flow, op, ...)                                                                            \
 	hd_dense_insert_items(flow, op,                                                                           \
@@ -209,7 +244,8 @@ struct hd_dense_operand {
 	const char *name; /* "A", for messages */
 	const struct heddle_dense_array *array;
 	enum heddle_dense_uplo uplo; /* the part that is used */
-	enum heddle_mode mode;
+	int mode;                    /* HEDDLE_R, HEDDLE_W or HEDDLE_RW; 0: its values are not used */
+	enum heddle_dense_diag diag; /* UNIT: nor is the diagonal */
 };
 enum { HD_DENSE_MAX_OPERANDS = 4 };
 
@@ -228,10 +264,25 @@ size_t hd_dense_default_tile(heddle_dense *dense, size_t n);
 /* The tasks of the routines, for those that are made of others. */
 void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
 void hd_dense_potrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+/* B := alpha op(A)^-1 B or alpha B op(A)^-1, and B := alpha op(A) B or alpha B op(A): A is m[0], B m[1], op trans_a. */
+void hd_dense_trsm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+void hd_dense_trmm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+/* A := A^-1 for triangular A, and A := L^H L: A is m[0]. */
+void hd_dense_trtri_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+void hd_dense_lauum_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+/* The part `uplo` of A, HEDDLE_DENSE_GENERAL for all of it, times beta. A Hermitian matrix gets a real diagonal. */
+void hd_dense_scale_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a, enum heddle_dense_uplo uplo,
+                          int hermitian, heddle_dense_scalar beta);
+static inline int hd_dense_is(heddle_dense_scalar x, double value)
+{
+	return x.re == value && x.im == 0;
+}
 
 /* Checks of arguments: 0, or HEDDLE_E_INVALID with a sentence that names the routine. */
 /* `a` is square, `uplo` is LOWER or UPPER, and `a` has the tiles of this triangle. */
 int hd_dense_check_triangle(const char *routine, const heddle_dense_matrix *a, enum heddle_dense_uplo uplo);
+/* `a` has all tiles. */
+int hd_dense_check_full(const char *routine, const heddle_dense_matrix *a);
 
 /* --- Experiments -------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,8 @@
 #define HD_DENSE_CBLAS_FLAGS_H
 
 #include <cblas.h>
-#include <heddle/dense.h>
+#include <dense/internal.h>
+#include <dense/kernels/blas3.h>
 
 static inline enum CBLAS_TRANSPOSE hd_dense_cblas_trans(enum heddle_dense_trans trans)
 {
@@ -25,6 +26,12 @@ static inline enum CBLAS_SIDE hd_dense_cblas_side(enum heddle_dense_side side)
 static inline enum CBLAS_DIAG hd_dense_cblas_diag(enum heddle_dense_diag diag)
 {
 	return diag == HEDDLE_DENSE_UNIT ? CblasUnit : CblasNonUnit;
+}
+
+static inline struct hd_triangle hd_dense_cblas_triangle(const struct hd_dense_triangle_values *v)
+{
+	return (struct hd_triangle){hd_dense_cblas_side(v->side), hd_dense_cblas_uplo(v->uplo),
+	                            hd_dense_cblas_trans(v->trans), hd_dense_cblas_diag(v->diag)};
 }
 
 #endif

@@ -1,15 +1,15 @@
-/* The Cholesky factorisation of one tile, for one precision: see cholesky.c. */
+/* Diagonal tiles of triangular and of positive definite matrices, for one precision: see cholesky.c. */
+
+static struct P(view) P(diagonal)(const heddle_context *c)
+{
+	return P(view)(heddle_ptr(c, 0), (int)heddle_extent(c, 0, 0), (int)heddle_extent(c, 0, 1),
+	               (int)heddle_ld(c, 0));
+}
 
 static int P(potrf_task)(heddle_context *c)
 {
-	const struct hd_dense_potrf_values *v = heddle_value_ptr(c, 0);
-	element *a = heddle_ptr(c, 0);
-	size_t n = heddle_extent(c, 0, 0), ld = heddle_ld(c, 0);
-	/* the _work variant saves a search for NaN, which is done below, and a transposition */
-	int minor = LAPACK(potrf_work)(LAPACK_COL_MAJOR, v->uplo == HEDDLE_DENSE_UPPER ? 'U' : 'L', (int)n, a, (int)ld);
-	for (size_t i = 0; minor == 0 && i < n; i++)
-		if (isnan(REAL(a[i + i * ld])))
-			minor = (int)i + 1;
+	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
+	int minor = P(potrf)(hd_dense_cblas_uplo(v->uplo), P(diagonal)(c));
 	if (minor == 0)
 		return 0;
 	size_t order = v->row + (size_t)minor;
@@ -18,8 +18,31 @@ static int P(potrf_task)(heddle_context *c)
 	                   order);
 }
 
+static int P(trtri_task)(heddle_context *c)
+{
+	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
+	int zero = P(trtri)(hd_dense_cblas_uplo(v->uplo), hd_dense_cblas_diag(v->diag), P(diagonal)(c));
+	if (zero == 0)
+		return 0;
+	size_t row = v->row + (size_t)zero;
+	hd_dense_set_info(v->info, row);
+	return heddle_fail(c, zero,
+	                   "matrix is singular: the element in row %zu of the diagonal (counted from 1) is zero", row);
+}
+
+static int P(lauum_task)(heddle_context *c)
+{
+	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
+	P(lauum)(hd_dense_cblas_uplo(v->uplo), P(diagonal)(c));
+	return 0;
+}
+
 static double P(potrf_flops)(const struct heddle_size *size)
 {
-	double n = hd_dense_extent(size, 0, 0);
-	return (COMPLEX ? 4 * n * n * n / 3 + 3 * n * n - n / 3 : n * n * n / 3 + n * n / 2 + n / 6);
+	return hd_dense_potrf_flops(COMPLEX, hd_dense_extent(size, 0, 0));
+}
+
+static double P(trtri_flops)(const struct heddle_size *size)
+{
+	return hd_dense_trtri_flops(COMPLEX, hd_dense_extent(size, 0, 0));
 }

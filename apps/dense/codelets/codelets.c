@@ -2,16 +2,36 @@
 #include <dense/internal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct hd_dense_codelet *const tables[] = {hd_dense_products, hd_dense_cholesky, hd_dense_movements};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
+static const char *name_of(const struct hd_dense_codelet *row, int precision)
+{
+	return hd_dense_is_complex((enum heddle_dense_precision)precision) ? row->complex_name : row->name;
+}
+
+/* The first row with the name of `row`. */
+static const struct hd_dense_codelet *first_of_name(const struct hd_dense_codelet *row, int precision)
+{
+	for (int t = 0; t < N_TABLES; t++)
+		for (const struct hd_dense_codelet *first = tables[t]; first->name; first++)
+			if (strcmp(name_of(first, precision), name_of(row, precision)) == 0)
+				return first;
+	return row;
+}
+
 static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision)
 {
 	static const char letters[] = {'d', 's', 'z', 'c'};
-	int complex = hd_dense_is_complex((enum heddle_dense_precision)precision);
+	const struct hd_dense_codelet *first = first_of_name(row, precision);
+	if (first != row) {
+		dense->codelets[precision][row->op] = dense->codelets[precision][first->op];
+		return 0;
+	}
 	char name[32];
-	snprintf(name, sizeof name, "%c%s", letters[precision], complex ? row->complex_name : row->name);
+	snprintf(name, sizeof name, "%c%s", letters[precision], name_of(row, precision));
 	struct heddle_codelet_desc desc = {
 	    .name = name,
 	    .cpu = row->kernels[precision],

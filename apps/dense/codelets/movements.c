@@ -48,8 +48,9 @@ heddle_dense_scalar heddle_dense_random_element(enum heddle_dense_random kind, u
 static void hd_dense_rows_of(const struct hd_dense_window *w, int rows, int j, int *first, int *end)
 {
 	ptrdiff_t diagonal = (ptrdiff_t)w->column + j - (ptrdiff_t)w->row;
-	ptrdiff_t from = w->uplo == HEDDLE_DENSE_LOWER ? diagonal : 0;
-	ptrdiff_t to = w->uplo == HEDDLE_DENSE_UPPER ? diagonal + 1 : rows;
+	int without = w->diag == HEDDLE_DENSE_UNIT;
+	ptrdiff_t from = w->uplo == HEDDLE_DENSE_LOWER ? diagonal + without : 0;
+	ptrdiff_t to = w->uplo == HEDDLE_DENSE_UPPER ? diagonal + 1 - without : rows;
 	*first = from < 0 ? 0 : from > rows ? rows : (int)from;
 	*end = to < 0 ? 0 : to > rows ? rows : (int)to;
 }
@@ -58,6 +59,8 @@ static void hd_dense_rows_of(const struct hd_dense_window *w, int rows, int j, i
 #include <dense/kernels/precisions.h>
 
 const struct hd_dense_codelet hd_dense_movements[] = {
+    {HD_DENSE_SCALE, "scale", "scale", HD_DENSE_FOUR(scale_task), .color = 0xa0a0b0},
+    {HD_DENSE_ADD, "add", "add", HD_DENSE_FOUR(add_task), .color = 0xa0b0a0},
     {HD_DENSE_COPY, "copy", "copy", HD_DENSE_FOUR(copy_task), .color = 0xb0b0b0},
     {HD_DENSE_FINITE, "finite", "finite", HD_DENSE_FOUR(finite_task), .color = 0xc0c0c0},
     {HD_DENSE_RANDOM_TILE, "random", "random", HD_DENSE_FOUR(random_task), .color = 0x909090},

@@ -38,9 +38,56 @@ static int P(copy_task)(heddle_context *c)
 {
 	struct P(view) to = P(tile_of)(c, 0), from = P(tile_of)(c, 1);
 	int failed = P(look)(c, from, heddle_value_ptr(c, 0));
-	for (int j = 0; !failed && j < to.n; j++)
-		memcpy(P(at)(to, 0, j), P(at)(from, 0, j), (size_t)to.m * sizeof *to.a);
+	const struct hd_dense_window *w = heddle_value_ptr(c, 0);
+	for (int j = 0; !failed && j < to.n; j++) {
+		int first, end;
+		hd_dense_rows_of(w, to.m, j, &first, &end);
+		memcpy(P(at)(to, first, j), P(at)(from, first, j), (size_t)(end - first) * sizeof *to.a);
+	}
 	return failed;
+}
+
+static element P(value_of)(heddle_dense_scalar x)
+{
+#if COMPLEX
+	return (element)((real)x.re + (real)x.im * (element)I);
+#else
+	return (element)x.re;
+#endif
+}
+
+/* B := beta B, in the window's part. If beta is 0, B is not read. The diagonal of a Hermitian matrix gets real
+ * elements. */
+static int P(scale_task)(heddle_context *c)
+{
+	const struct hd_dense_add_values *v = heddle_value_ptr(c, 0);
+	struct P(view) b = P(tile_of)(c, 0);
+	element beta = P(value_of)(v->beta);
+	for (int j = 0; j < b.n; j++) {
+		int first, end;
+		hd_dense_rows_of(&v->window, b.m, j, &first, &end);
+		for (int i = first; i < end; i++)
+			*P(at)(b, i, j) = beta == 0 ? 0 : beta * *P(at)(b, i, j);
+		int diagonal = (int)(v->window.column - v->window.row) + j;
+		if (v->window.kind == HEDDLE_DENSE_HERMITIAN && diagonal >= first && diagonal < end)
+			*P(at)(b, diagonal, j) = REAL(*P(at)(b, diagonal, j));
+	}
+	return 0;
+}
+
+/* B := alpha A + beta B, in the window's part. */
+static int P(add_task)(heddle_context *c)
+{
+	const struct hd_dense_add_values *v = heddle_value_ptr(c, 0);
+	struct P(view) b = P(tile_of)(c, 0), a = P(tile_of)(c, 1);
+	element alpha = P(value_of)(v->alpha), beta = P(value_of)(v->beta);
+	for (int j = 0; j < b.n; j++) {
+		int first, end;
+		hd_dense_rows_of(&v->window, b.m, j, &first, &end);
+		for (int i = first; i < end; i++)
+			*P(at)(b, i, j) = alpha * *P(at)(a, i, j) + beta * *P(at)(b, i, j);
+	}
+	return 0;
 }
 
 static element P(random_element)(uint64_t low, uint64_t high, int mirrored)

@@ -21,61 +21,75 @@ static inline struct P(view) P(tile)(const heddle_context *c, size_t i)
 static int P(gemm_task)(heddle_context *c)
 {
 	const struct hd_dense_gemm_values *v = heddle_value_ptr(c, 0);
-	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1), b = P(tile)(c, 2);
-	BLAS(gemm)
-	(CblasColMajor, hd_dense_cblas_trans(v->trans_a), hd_dense_cblas_trans(v->trans_b), v->trans_a ? a.n : a.m,
-	 v->trans_b ? b.m : b.n, v->trans_a ? a.m : a.n, SCALAR(P(scalar)(v->alpha)), a.a, a.ld, b.a, b.ld,
-	 SCALAR(P(scalar)(v->beta)), to.a, to.ld);
+	struct P(view) a = P(tile)(c, 1), b = P(tile)(c, 2);
+	struct P(view) to = P(part)(P(tile)(c, 0), 0, 0, v->trans_a ? a.n : a.m, v->trans_b ? b.m : b.n);
+	struct hd_ops ops = {hd_dense_cblas_trans(v->trans_a), hd_dense_cblas_trans(v->trans_b)};
+	P(gemm)(ops, P(scalar)(v->alpha), a, b, P(scalar)(v->beta), to);
 	return 0;
 }
 
-static int P(syrk_task)(heddle_context *c)
+/* One triangle of C := alpha A A^H + beta C, or alpha A^H A + beta C. C may be larger, as for gemm. */
+static int P(herk_task)(heddle_context *c)
 {
 	const struct hd_dense_syrk_values *v = heddle_value_ptr(c, 0);
-	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1);
-	enum CBLAS_TRANSPOSE trans = v->trans ? CblasConjTrans : CblasNoTrans;
-#if COMPLEX
-	BLAS(herk)
-#else
-	BLAS(syrk)
-#endif
-	(CblasColMajor, hd_dense_cblas_uplo(v->uplo), trans, v->trans ? a.n : a.m, v->trans ? a.m : a.n, (real)v->alpha,
-	 a.a, a.ld, (real)v->beta, to.a, to.ld);
+	struct P(view) a = P(tile)(c, 1);
+	int n = v->trans ? a.n : a.m;
+	P(herk)
+	(hd_dense_cblas_uplo(v->uplo), v->trans ? CblasConjTrans : CblasNoTrans, (real)v->alpha.re, a, (real)v->beta.re,
+	 P(part)(P(tile)(c, 0), 0, 0, n, n));
 	return 0;
 }
 
-/* B := alpha B L^-H by halves: X1 = B1 L11^-H, X2 = (B2 - X1 L21^H) L22^-H. So nearly all the work is in products,
- * which OpenBLAS computes much faster than its own solver works. */
-static void P(solve)(struct P(view) l, struct P(view) b)
+/* The same with A^T. */
+static int P(syrk_task)(heddle_context *c)
 {
-	enum { LEAF = 64 };
-	if (b.n <= LEAF) {
-		BLAS(trsm)
-		(CblasColMajor, CblasRight, CblasLower, CblasConjTrans, CblasNonUnit, b.m, b.n, SCALAR((element)1), l.a,
-		 l.ld, b.a, b.ld);
-		return;
-	}
-	int half = (b.n / 2 + LEAF - 1) / LEAF * LEAF, rest = b.n - half;
-	struct P(view) left = P(part)(b, 0, 0, b.m, half), right = P(part)(b, 0, half, b.m, rest);
-	P(solve)(l, left);
-	BLAS(gemm)
-	(CblasColMajor, CblasNoTrans, CblasConjTrans, b.m, rest, half, SCALAR((element)-1), left.a, left.ld,
-	 P(at)(l, half, 0), l.ld, SCALAR((element)1), right.a, right.ld);
-	P(solve)(P(part)(l, half, half, rest, rest), right);
+#if COMPLEX
+	const struct hd_dense_syrk_values *v = heddle_value_ptr(c, 0);
+	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1);
+	BLAS(syrk)
+	(CblasColMajor, hd_dense_cblas_uplo(v->uplo), v->trans ? CblasTrans : CblasNoTrans, v->trans ? a.n : a.m,
+	 v->trans ? a.m : a.n, SCALAR(P(scalar)(v->alpha)), a.a, a.ld, SCALAR(P(scalar)(v->beta)), to.a, to.ld);
+	return 0;
+#else
+	return P(herk_task)(c);
+#endif
+}
+
+/* C := alpha A B + beta C, or alpha B A + beta C, where A is symmetric. */
+static int P(symm_task)(heddle_context *c)
+{
+	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
+	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1), b = P(tile)(c, 2);
+	BLAS(symm)
+	(CblasColMajor, hd_dense_cblas_side(v->side), hd_dense_cblas_uplo(v->uplo), to.m, to.n,
+	 SCALAR(P(scalar)(v->alpha)), a.a, a.ld, b.a, b.ld, SCALAR(P(scalar)(v->beta)), to.a, to.ld);
+	return 0;
+}
+
+/* The same where A is Hermitian. */
+static int P(hemm_task)(heddle_context *c)
+{
+	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
+	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1), b = P(tile)(c, 2);
+	HERMITIAN(mm)
+	(CblasColMajor, hd_dense_cblas_side(v->side), hd_dense_cblas_uplo(v->uplo), to.m, to.n,
+	 SCALAR(P(scalar)(v->alpha)), a.a, a.ld, b.a, b.ld, SCALAR(P(scalar)(v->beta)), to.a, to.ld);
+	return 0;
 }
 
 /* B := alpha op(A)^-1 B, or alpha B op(A)^-1. */
 static int P(trsm_task)(heddle_context *c)
 {
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
-	struct P(view) b = P(tile)(c, 0), a = P(tile)(c, 1);
-	if (v->side == HEDDLE_DENSE_RIGHT && v->uplo == HEDDLE_DENSE_LOWER && v->trans == HEDDLE_DENSE_CONJ_TRANS &&
-	    v->diag == HEDDLE_DENSE_NON_UNIT && v->alpha.re == 1 && v->alpha.im == 0)
-		P(solve)(a, b);
-	else
-		BLAS(trsm)
-	(CblasColMajor, hd_dense_cblas_side(v->side), hd_dense_cblas_uplo(v->uplo), hd_dense_cblas_trans(v->trans),
-	 hd_dense_cblas_diag(v->diag), b.m, b.n, SCALAR(P(scalar)(v->alpha)), a.a, a.ld, b.a, b.ld);
+	P(trsm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(tile)(c, 1), P(tile)(c, 0));
+	return 0;
+}
+
+/* B := alpha op(A) B, or alpha B op(A). */
+static int P(trmm_task)(heddle_context *c)
+{
+	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
+	P(trmm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(tile)(c, 1), P(tile)(c, 0));
 	return 0;
 }
 
@@ -83,20 +97,25 @@ static double P(gemm_flops)(const struct heddle_size *size)
 {
 	const struct hd_dense_gemm_values *v = size->values[0];
 	double m = hd_dense_extent(size, 1, v->trans_a ? 1 : 0), k = hd_dense_extent(size, 1, v->trans_a ? 0 : 1);
-	double n = hd_dense_extent(size, 2, v->trans_b ? 0 : 1);
-	return (COMPLEX ? 8 : 2) * m * n * k;
+	return hd_dense_gemm_flops(COMPLEX, m, hd_dense_extent(size, 2, v->trans_b ? 0 : 1), k);
 }
 
 static double P(syrk_flops)(const struct heddle_size *size)
 {
 	const struct hd_dense_syrk_values *v = size->values[0];
-	double n = hd_dense_extent(size, 1, v->trans ? 1 : 0), k = hd_dense_extent(size, 1, v->trans ? 0 : 1);
-	return (COMPLEX ? 4 : 1) * k * n * (n + 1);
+	return hd_dense_syrk_flops(COMPLEX, hd_dense_extent(size, 1, v->trans ? 1 : 0),
+	                           hd_dense_extent(size, 1, v->trans ? 0 : 1));
 }
 
-static double P(trsm_flops)(const struct heddle_size *size)
+static double P(symm_flops)(const struct heddle_size *size)
+{
+	return hd_dense_symm_flops(COMPLEX, hd_dense_extent(size, 0, 0), hd_dense_extent(size, 0, 1),
+	                           hd_dense_extent(size, 1, 0));
+}
+
+static double P(triangle_flops)(const struct heddle_size *size)
 {
 	const struct hd_dense_triangle_values *v = size->values[0];
-	double m = hd_dense_extent(size, 0, 0), n = hd_dense_extent(size, 0, 1);
-	return (COMPLEX ? 4 : 1) * (v->side == HEDDLE_DENSE_LEFT ? n * m * m : m * n * n);
+	return hd_dense_triangle_flops(COMPLEX, hd_dense_extent(size, 1, 0),
+	                               hd_dense_extent(size, 0, v->side == HEDDLE_DENSE_LEFT ? 1 : 0));
 }

@@ -63,12 +63,13 @@ static void subtract(struct hd_dense_flow *flow, const struct residual *r, heddl
                      heddle_data *right)
 {
 	int lower = r->uplo == HEDDLE_DENSE_LOWER;
-	struct hd_dense_syrk_values syrk = {r->uplo, lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS, -1, 1};
+	struct hd_dense_syrk_values herk = {r->uplo, lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS,
+	                                    heddle_dense_real(-1), heddle_dense_real(1)};
 	struct hd_dense_gemm_values gemm = {lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS,
 	                                    lower ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_NO_TRANS,
 	                                    heddle_dense_real(-1), heddle_dense_real(1)};
 	if (left == right)
-		hd_dense_insert(flow, HD_DENSE_SYRK, heddle_rw(t), heddle_r(left), heddle_value(syrk));
+		hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(t), heddle_r(left), heddle_value(herk));
 	else
 		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(t), heddle_r(left), heddle_r(right), heddle_value(gemm));
 }

@@ -1,16 +1,37 @@
 /* C := alpha op(A) op(B) + beta C. */
 #include <dense/internal.h>
 
+void hd_dense_scale_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a, enum heddle_dense_uplo uplo,
+                          int hermitian, heddle_dense_scalar beta)
+{
+	for (size_t j = 0; j < a->nt && !hd_dense_is(beta, 1); j++) {
+		for (size_t i = 0; i < a->mt; i++) {
+			if (uplo != HEDDLE_DENSE_GENERAL && (uplo == HEDDLE_DENSE_LOWER ? i < j : i > j))
+				continue;
+			struct hd_dense_add_values v = {.window = hd_dense_tile_window(a, i, j), .beta = beta};
+			v.window.uplo = uplo;
+			v.window.kind = hermitian ? HEDDLE_DENSE_HERMITIAN : HEDDLE_DENSE_RANDOM;
+			enum heddle_mode mode = hd_dense_is(beta, 0) ? hd_dense_overwrites(a, uplo, i, j) : HEDDLE_RW;
+			hd_dense_insert(flow, HD_DENSE_SCALE, heddle_access(mode, hd_dense_tile(a, i, j)),
+			                heddle_value(v));
+		}
+	}
+}
+
 /* The first product into a tile scales it by beta, which is 1 for those after it. */
 void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
 	const heddle_dense_matrix *a = x->m[0], *b = x->m[1], *c = x->m[2];
 	size_t kt = x->trans_a ? a->mt : a->nt;
+	if (kt == 0 || hd_dense_is(x->alpha, 0)) {
+		hd_dense_scale_tasks(flow, c, HEDDLE_DENSE_GENERAL, 0, x->beta);
+		return;
+	}
 	for (size_t j = 0; j < c->nt; j++) {
 		for (size_t i = 0; i < c->mt; i++) {
 			struct hd_dense_gemm_values v = {x->trans_a, x->trans_b, x->alpha, x->beta};
 			for (size_t k = 0; k < kt; k++) {
-				int overwrites = v.beta.re == 0 && v.beta.im == 0;
+				int overwrites = hd_dense_is(v.beta, 0);
 				heddle_data *left = x->trans_a ? hd_dense_tile(a, k, i) : hd_dense_tile(a, i, k);
 				heddle_data *right = x->trans_b ? hd_dense_tile(b, j, k) : hd_dense_tile(b, k, j);
 				hd_dense_insert(
@@ -28,6 +49,9 @@ static int check(const struct hd_dense_args *x)
 	const struct heddle_dense_shape *a = &x->m[0]->shape, *b = &x->m[1]->shape, *c = &x->m[2]->shape;
 	size_t m = x->trans_a ? a->columns : a->rows, k = x->trans_a ? a->rows : a->columns;
 	size_t k_b = x->trans_b ? b->columns : b->rows, n = x->trans_b ? b->rows : b->columns;
+	for (int i = 0; i < 3; i++)
+		if (hd_dense_check_full("gemm", x->m[i]) < 0)
+			return HEDDLE_E_INVALID;
 	if (c->rows == m && c->columns == n && k == k_b)
 		return 0;
 	return heddle_error(HEDDLE_E_INVALID, "gemm: op(A) is %zu x %zu, op(B) is %zu x %zu and C is %zu x %zu", m, k,
@@ -51,10 +75,11 @@ int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum
                       const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.trans_a = trans_a, .trans_b = trans_b, .alpha = alpha, .beta = beta};
+	int used = hd_dense_is(alpha, 0) ? 0 : HEDDLE_R;
 	struct hd_dense_operand operands[] = {
-	    {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_R},
-	    {"B", b, HEDDLE_DENSE_GENERAL, HEDDLE_R},
-	    {"C", c, HEDDLE_DENSE_GENERAL, beta.re == 0 && beta.im == 0 ? HEDDLE_W : HEDDLE_RW},
+	    {.name = "A", .array = a, .mode = used},
+	    {.name = "B", .array = b, .mode = used},
+	    {.name = "C", .array = c, .mode = hd_dense_is(beta, 0) ? HEDDLE_W : HEDDLE_RW},
 	};
 	return hd_dense_call(dense, &gemm, &x, operands, options);
 }

@@ -23,7 +23,8 @@ static void set_expert(struct hd_dense_flow *flow, size_t t, size_t k, size_t m,
 
 static void factor(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k)
 {
-	struct hd_dense_potrf_values v = {x->uplo, k * x->m[0]->shape.tile, flow->options.info};
+	struct hd_dense_diagonal_values v = {
+	    .uplo = x->uplo, .row = k * x->m[0]->shape.tile, .info = flow->options.info};
 	hd_dense_insert(flow, HD_DENSE_POTRF, heddle_rw(tile(x, k, k)), heddle_value(v));
 }
 
@@ -43,13 +44,14 @@ static void solve(struct hd_dense_flow *flow, const struct hd_dense_args *x, siz
 static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t m, size_t n)
 {
 	int lower = x->uplo == HEDDLE_DENSE_LOWER;
-	struct hd_dense_syrk_values syrk = {x->uplo, lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS, -1, 1};
+	struct hd_dense_syrk_values herk = {x->uplo, lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS,
+	                                    heddle_dense_real(-1), heddle_dense_real(1)};
 	struct hd_dense_gemm_values gemm = {lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS,
 	                                    lower ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_NO_TRANS,
 	                                    heddle_dense_real(-1), heddle_dense_real(1)};
 	heddle_data *of_m = tile(x, m, k), *of_n = tile(x, n, k);
 	if (m == n)
-		hd_dense_insert(flow, HD_DENSE_SYRK, heddle_rw(tile(x, m, m)), heddle_r(of_m), heddle_value(syrk));
+		hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(tile(x, m, m)), heddle_r(of_m), heddle_value(herk));
 	else
 		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile(x, m, n)), heddle_r(lower ? of_m : of_n),
 		                heddle_r(lower ? of_n : of_m), heddle_value(gemm));
@@ -91,6 +93,6 @@ int heddle_dense_potrf(heddle_dense *dense, enum heddle_dense_uplo uplo, const s
                        const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.uplo = uplo};
-	struct hd_dense_operand operand = {"A", a, uplo, HEDDLE_RW};
+	struct hd_dense_operand operand = {.name = "A", .array = a, .uplo = uplo, .mode = HEDDLE_RW};
 	return hd_dense_call(dense, &potrf, &x, &operand, options);
 }

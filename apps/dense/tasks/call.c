@@ -17,29 +17,34 @@ struct hd_dense_call {
 };
 
 void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
-                         const char *name)
+                         const struct hd_dense_operand *operand)
 {
 	for (size_t j = 0; j < to->nt; j++) {
 		for (size_t i = 0; i < to->mt; i++) {
 			if (!hd_dense_has_tile(to, i, j))
 				continue;
 			struct hd_dense_window w = hd_dense_tile_window(from, i, j);
-			w.name = name;
-			hd_dense_insert(flow, HD_DENSE_COPY, heddle_w(hd_dense_tile(to, i, j)),
-			                heddle_r(hd_dense_tile(from, i, j)), heddle_value(w));
+			w.name = operand ? operand->name : NULL;
+			w.diag = operand ? operand->diag : HEDDLE_DENSE_NON_UNIT;
+			hd_dense_insert(
+			    flow, HD_DENSE_COPY,
+			    heddle_access(hd_dense_overwrites(to, to->shape.uplo, i, j), hd_dense_tile(to, i, j)),
+			    heddle_r(hd_dense_tile(from, i, j)), heddle_value(w));
 		}
 	}
 }
 
 /* A task that finds NaN fails, and with it all that use the tile, because it declares to write it. */
-static void finite_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a, const char *name)
+static void finite_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *a,
+                         const struct hd_dense_operand *operand)
 {
 	for (size_t j = 0; j < a->nt; j++) {
 		for (size_t i = 0; i < a->mt; i++) {
 			if (!hd_dense_has_tile(a, i, j))
 				continue;
 			struct hd_dense_window w = hd_dense_tile_window(a, i, j);
-			w.name = name;
+			w.name = operand->name;
+			w.diag = operand->diag;
 			hd_dense_insert(flow, HD_DENSE_FINITE, heddle_rw(hd_dense_tile(a, i, j)), heddle_value(w));
 		}
 	}
@@ -50,18 +55,17 @@ static void call_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x
 	const struct hd_dense_call *call = x->call;
 	for (size_t i = 0; i < call->n; i++) {
 		const struct hd_dense_operand *o = &call->operands[i];
-		int reads = o->mode != HEDDLE_W;
+		int reads = (o->mode & HEDDLE_R) != 0;
 		if (call->same_as[i] != (int)i)
 			continue;
 		if (call->tiles[i] && reads)
-			hd_dense_copy_tasks(flow, call->tiles[i], call->windows[i],
-			                    flow->options.trust ? NULL : o->name);
+			hd_dense_copy_tasks(flow, call->tiles[i], call->windows[i], flow->options.trust ? NULL : o);
 		else if (reads && !flow->options.trust)
-			finite_tasks(flow, call->windows[i], o->name);
+			finite_tasks(flow, call->windows[i], o);
 	}
 	call->operation->tasks(flow, x);
 	for (size_t i = 0; i < call->n; i++)
-		if (call->tiles[i] && call->operands[i].mode != HEDDLE_R)
+		if (call->tiles[i] && call->operands[i].mode & HEDDLE_W)
 			hd_dense_copy_tasks(flow, call->windows[i], call->tiles[i], NULL);
 }
 
@@ -79,6 +83,28 @@ static int check_operand(const struct hd_dense_operand *o, const struct hd_dense
 	return 0;
 }
 
+/* Notes the operand before i that is the same matrix. What is written must be no other operand. */
+static int find_same(struct hd_dense_call *call, size_t i)
+{
+	const struct hd_dense_operand *o = &call->operands[i];
+	const struct heddle_dense_array *a = o->array;
+	call->same_as[i] = (int)i;
+	for (size_t j = i; j-- > 0 && a->data;) {
+		const struct hd_dense_operand *before = &call->operands[j];
+		const struct heddle_dense_array *b = before->array;
+		if (b->data != a->data || a->rows == 0 || a->columns == 0 || b->rows == 0 || b->columns == 0)
+			continue;
+		if ((o->mode | before->mode) & HEDDLE_W)
+			return heddle_error(HEDDLE_E_INVALID,
+			                    "%s: matrices %s and %s are the same array, and one of them is written",
+			                    call->operation->name, before->name, o->name);
+		if (a->rows == b->rows && a->columns == b->columns && a->ld == b->ld && o->uplo == before->uplo &&
+		    o->diag == before->diag)
+			call->same_as[i] = (int)j;
+	}
+	return 0;
+}
+
 /* Makes the matrix of operand i. */
 static int open_operand(heddle_dense *dense, struct hd_dense_call *call, size_t i, size_t tile,
                         enum heddle_dense_layout layout)
@@ -88,13 +114,10 @@ static int open_operand(heddle_dense *dense, struct hd_dense_call *call, size_t 
 	static double nothing; /* the data of a matrix without elements */
 	struct heddle_dense_shape shape = {
 	    .precision = a->precision, .rows = a->rows, .columns = a->columns, .tile = tile, .uplo = o->uplo};
-	call->same_as[i] = (int)i;
-	for (size_t j = 0; j < i; j++)
-		if (call->operands[j].array->data == a->data && a->data && call->operands[j].uplo == o->uplo)
-			call->same_as[i] = (int)j;
-	if (call->same_as[i] != (int)i)
-		return 0;
-	int status = heddle_dense_matrix_create(dense, &shape, a->data ? a->data : &nothing, a->ld, &call->windows[i]);
+	int status = find_same(call, i);
+	if (status < 0 || call->same_as[i] != (int)i)
+		return status;
+	status = heddle_dense_matrix_create(dense, &shape, a->data ? a->data : &nothing, a->ld, &call->windows[i]);
 	if (status >= 0 && layout == HEDDLE_DENSE_TILED)
 		status = heddle_dense_matrix_create(dense, &shape, NULL, 0, &call->tiles[i]);
 	return status;

@@ -9,8 +9,14 @@
 
 void hd_dense_expert(struct hd_dense_flow *flow, long long priority)
 {
-	flow->has_expert = 1;
+	flow->has_expert = !flow->no_expert;
 	flow->expert = priority > INT_MAX ? INT_MAX : priority < INT_MIN ? INT_MIN : (int)priority;
+}
+
+void hd_dense_no_expert(struct hd_dense_flow *flow)
+{
+	flow->no_expert = 1;
+	flow->has_expert = 0;
 }
 
 static int priority_of(struct hd_dense_flow *flow)
@@ -73,6 +79,27 @@ int hd_dense_check_triangle(const char *routine, const heddle_dense_matrix *a, e
 	return 0;
 }
 
+int hd_dense_check_full(const char *routine, const heddle_dense_matrix *a)
+{
+	if (a->shape.uplo == HEDDLE_DENSE_GENERAL)
+		return 0;
+	return heddle_error(HEDDLE_E_INVALID, "%s needs all tiles of a matrix of which only the %s triangle exists",
+	                    routine, a->shape.uplo == HEDDLE_DENSE_LOWER ? "lower" : "upper");
+}
+
+static int check_flags(const char *routine, const struct hd_dense_args *x)
+{
+	if ((unsigned)x->trans_a <= HEDDLE_DENSE_CONJ_TRANS && (unsigned)x->trans_b <= HEDDLE_DENSE_CONJ_TRANS &&
+	    (unsigned)x->side <= HEDDLE_DENSE_RIGHT && (unsigned)x->uplo <= HEDDLE_DENSE_UPPER &&
+	    (unsigned)x->diag <= HEDDLE_DENSE_UNIT)
+		return 0;
+	return heddle_error(
+	    HEDDLE_E_INVALID,
+	    "%s: transpositions %d and %d, side %d, triangle %d, diagonal %d: one of them is not a value "
+	    "of its enumeration",
+	    routine, (int)x->trans_a, (int)x->trans_b, (int)x->side, (int)x->uplo, (int)x->diag);
+}
+
 static int check_matrices(const struct hd_dense_operation *operation, heddle_dense_matrix *const *m)
 {
 	for (size_t i = 0; i < operation->n_matrices; i++) {
@@ -93,6 +120,8 @@ int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_
                     const struct heddle_dense_options *options)
 {
 	int status = check_matrices(operation, x->m);
+	if (status >= 0)
+		status = check_flags(operation->name, x);
 	if (status >= 0 && operation->check)
 		status = operation->check(x);
 	if (status < 0)

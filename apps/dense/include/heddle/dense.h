@@ -166,6 +166,68 @@ int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum
                       heddle_dense_scalar beta, const struct heddle_dense_array *c,
                       const struct heddle_dense_options *options);
 
+/* The triangle `uplo` of the symmetric C := alpha A A^T + beta C (NO_TRANS, A is n x k) or alpha A^T A + beta C
+ * (TRANS, A is k x n); the other triangle does not change. HEDDLE_DENSE_CONJ_TRANS is TRANS, and refused for complex
+ * matrices. If beta is 0, C is not read; but temporaries that have no value yet must then be those of a triangle
+ * (shape.uplo). */
+int heddle_dense_syrk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, heddle_dense_scalar alpha,
+                             heddle_dense_matrix *a, heddle_dense_scalar beta, heddle_dense_matrix *c,
+                             const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_syrk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
+                      heddle_dense_scalar alpha, const struct heddle_dense_array *a, heddle_dense_scalar beta,
+                      const struct heddle_dense_array *c, const struct heddle_dense_options *options);
+/* The same with A^H for A^T, for a Hermitian C, whose diagonal gets real elements. HEDDLE_DENSE_TRANS is CONJ_TRANS,
+ * and refused for complex matrices. For real ones this is syrk. */
+int heddle_dense_herk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
+                             heddle_dense_matrix *a, double beta, heddle_dense_matrix *c,
+                             const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_herk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
+                      const struct heddle_dense_array *a, double beta, const struct heddle_dense_array *c,
+                      const struct heddle_dense_options *options);
+
+/* C := alpha A B + beta C (LEFT) or alpha B A + beta C (RIGHT), where A is symmetric and only its triangle `uplo` is
+ * read. B and C are m x n. If beta is 0, C is not read. */
+int heddle_dense_symm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
+                             heddle_dense_matrix *a, heddle_dense_matrix *b, heddle_dense_scalar beta,
+                             heddle_dense_matrix *c, const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_symm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
+                      heddle_dense_scalar alpha, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
+                      heddle_dense_scalar beta, const struct heddle_dense_array *c,
+                      const struct heddle_dense_options *options);
+/* The same where A is Hermitian; the imaginary parts of its diagonal are not used. For real matrices this is symm. */
+int heddle_dense_hemm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
+                             heddle_dense_matrix *a, heddle_dense_matrix *b, heddle_dense_scalar beta,
+                             heddle_dense_matrix *c, const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_hemm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
+                      heddle_dense_scalar alpha, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
+                      heddle_dense_scalar beta, const struct heddle_dense_array *c,
+                      const struct heddle_dense_options *options);
+
+/* Solves op(A) X = alpha B (LEFT) or X op(A) = alpha B (RIGHT) for X, which replaces B. A is triangular: only its
+ * triangle `uplo` is read, and with UNIT not the diagonal, which then stands for ones. A zero on the diagonal is not
+ * looked for. If alpha is 0, nothing is read, and X is 0. */
+int heddle_dense_trsm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
+                             enum heddle_dense_diag diag, heddle_dense_scalar alpha, heddle_dense_matrix *a,
+                             heddle_dense_matrix *b, const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_trsm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
+                      enum heddle_dense_trans trans, enum heddle_dense_diag diag, heddle_dense_scalar alpha,
+                      const struct heddle_dense_array *a, const struct heddle_dense_array *b,
+                      const struct heddle_dense_options *options);
+/* B := alpha op(A) B (LEFT) or alpha B op(A) (RIGHT), with a triangular A as for trsm. */
+int heddle_dense_trmm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
+                             enum heddle_dense_diag diag, heddle_dense_scalar alpha, heddle_dense_matrix *a,
+                             heddle_dense_matrix *b, const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_trmm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
+                      enum heddle_dense_trans trans, enum heddle_dense_diag diag, heddle_dense_scalar alpha,
+                      const struct heddle_dense_array *a, const struct heddle_dense_array *b,
+                      const struct heddle_dense_options *options);
+
 /* --- Cholesky factorisation --------------------------------------------------------------------------------------- */
 
 /* Factorises A = L L^H (uplo LOWER) or A = U^H U (UPPER). Only this triangle of the symmetric (Hermitian) positive
@@ -182,6 +244,51 @@ int heddle_dense_potrf(heddle_dense *dense, enum heddle_dense_uplo uplo, const s
  * the unit roundoff. A sound factorisation gives less than 10. Tasks compute it; they take as many operations as
  * another factorisation, and a few tiles of memory. Blocks. HEDDLE_E_CANCELLED: the factor was never computed. */
 int heddle_dense_potrf_residual(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, uint64_t seed, double *residual);
+
+/* --- Solvers and inverses of positive definite matrices ----------------------------------------------------------- */
+
+/* Solves A X = B with the factor of A that potrf has left in the triangle `uplo` of `a`. X replaces B, which is n x k.
+ */
+int heddle_dense_potrs_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, heddle_dense_matrix *b,
+                              const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_potrs(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
+/* potrf, then potrs, in one graph. Fails as potrf does; X is not computed then. */
+int heddle_dense_posv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, heddle_dense_matrix *b,
+                             const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_posv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                      const struct heddle_dense_array *b, const struct heddle_dense_options *options);
+
+/* A := A^-1, where A is triangular; the other triangle is neither read nor written. If an element of the diagonal is
+ * 0, a task fails with the message "matrix is singular: the element in row K of the diagonal (counted from 1) is
+ * zero", and *options->info is the least such K. With UNIT, the diagonal is not read and stands for ones. */
+int heddle_dense_trtri_submit(enum heddle_dense_uplo uplo, enum heddle_dense_diag diag, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options);
+/* The same on an array. After an error its contents are undefined. Blocks. */
+int heddle_dense_trtri(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_diag diag,
+                       const struct heddle_dense_array *a, const struct heddle_dense_options *options);
+/* The triangle `uplo` of A := L^H L (LOWER) or U U^H (UPPER), where this triangle was L or U. */
+int heddle_dense_lauum_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options);
+/* The same on an array. Blocks. */
+int heddle_dense_lauum(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_options *options);
+/* The triangle `uplo` of A := A^-1, from the factor of A that potrf has left there: trtri, then lauum, in one graph.
+ * Fails as trtri does. */
+int heddle_dense_potri_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options);
+/* The same on an array. After an error its contents are undefined. Blocks. */
+int heddle_dense_potri(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_options *options);
+/* The triangle `uplo` of A := A^-1, where A is symmetric (Hermitian) positive definite: potrf, trtri and lauum in one
+ * graph, in which the three overlap. Fails as potrf does. */
+int heddle_dense_poinv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options);
+/* The same on an array. After an error its contents are undefined. Blocks. */
+int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_options *options);
 
 /* --- Experiments: each routine on random data --------------------------------------------------------------------- */
 

@@ -1,0 +1,201 @@
+/* Inverses of triangular and of positive definite matrices: trtri, lauum, potri, poinv. The algorithms are those of
+ * PLASMA (Agullo, Bouwmeester, Dongarra, Kurzak, Langou, Rosenberg: Towards an efficient tile matrix inversion of
+ * symmetric positive definite matrices on multicore architectures, 2010). They are written for the lower triangle; the
+ * upper one is its mirror image, in which sides change places.
+ *
+ * poinv inserts its three sweeps, potrf, trtri and lauum, into one graph: the second begins while the first still runs.
+ */
+#include <dense/internal.h>
+
+/* Tile (m, n) of the lower triangle, or its mirror image. */
+static heddle_data *tile(const struct hd_dense_args *x, size_t m, size_t n)
+{
+	return x->uplo == HEDDLE_DENSE_LOWER ? hd_dense_tile(x->m[0], m, n) : hd_dense_tile(x->m[0], n, m);
+}
+
+static enum heddle_dense_side mirrored(const struct hd_dense_args *x, enum heddle_dense_side side)
+{
+	int left = (side == HEDDLE_DENSE_LEFT) == (x->uplo == HEDDLE_DENSE_LOWER);
+	return left ? HEDDLE_DENSE_LEFT : HEDDLE_DENSE_RIGHT;
+}
+
+static void on_diagonal(struct hd_dense_flow *flow, const struct hd_dense_args *x, enum hd_dense_op op, size_t k)
+{
+	struct hd_dense_diagonal_values v = {x->uplo, x->diag, k * x->m[0]->shape.tile, flow->options.info};
+	hd_dense_insert(flow, op, heddle_rw(tile(x, k, k)), heddle_value(v));
+}
+
+/* What trtri and lauum do to a tile (m, n) with a diagonal tile k, where k is m or n. */
+static void with_diagonal(struct hd_dense_flow *flow, const struct hd_dense_args *x, enum hd_dense_op op,
+                          const struct hd_dense_triangle_values *v, heddle_data *b, size_t k)
+{
+	struct hd_dense_triangle_values mine = *v;
+	mine.side = mirrored(x, v->side);
+	mine.uplo = x->uplo;
+	hd_dense_insert(flow, op, heddle_rw(b), heddle_r(tile(x, k, k)), heddle_value(mine));
+}
+
+/* A(m, k) := A(m, k) + A(m, n) A(n, k). */
+static void add_product(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t m, size_t n, size_t k)
+{
+	struct hd_dense_gemm_values v = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, heddle_dense_real(1),
+	                                 heddle_dense_real(1)};
+	int lower = x->uplo == HEDDLE_DENSE_LOWER;
+	heddle_data *first = tile(x, m, n), *second = tile(x, n, k);
+	hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile(x, m, k)), heddle_r(lower ? first : second),
+	                heddle_r(lower ? second : first), heddle_value(v));
+}
+
+void hd_dense_trtri_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
+{
+	size_t t = x->m[0]->mt;
+	struct hd_dense_triangle_values below = {
+	    .side = HEDDLE_DENSE_RIGHT, .diag = x->diag, .alpha = heddle_dense_real(-1)};
+	struct hd_dense_triangle_values beside = {
+	    .side = HEDDLE_DENSE_LEFT, .diag = x->diag, .alpha = heddle_dense_real(1)};
+	for (size_t n = 0; n < t; n++) {
+		for (size_t m = n + 1; m < t; m++)
+			with_diagonal(flow, x, HD_DENSE_TRSM, &below, tile(x, m, n), n);
+		for (size_t m = n + 1; m < t; m++)
+			for (size_t k = 0; k < n; k++)
+				add_product(flow, x, m, n, k);
+		for (size_t k = 0; k < n; k++)
+			with_diagonal(flow, x, HD_DENSE_TRSM, &beside, tile(x, n, k), n);
+		on_diagonal(flow, x, HD_DENSE_TRTRI, n);
+	}
+}
+
+/* A(k, n) := A(k, n) + A(m, k)^H A(m, n), or for U, A(n, k) := A(n, k) + A(n, m) A(k, m)^H. */
+static void add_square(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t m, size_t n, size_t k)
+{
+	int lower = x->uplo == HEDDLE_DENSE_LOWER;
+	enum heddle_dense_trans first = lower ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_NO_TRANS;
+	enum heddle_dense_trans second = lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS;
+	heddle_data *of_k = tile(x, m, k), *of_n = tile(x, m, n);
+	if (k == n) {
+		struct hd_dense_syrk_values v = {x->uplo, first, heddle_dense_real(1), heddle_dense_real(1)};
+		hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(tile(x, n, n)), heddle_r(of_n), heddle_value(v));
+	} else {
+		struct hd_dense_gemm_values v = {first, second, heddle_dense_real(1), heddle_dense_real(1)};
+		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile(x, k, n)), heddle_r(lower ? of_k : of_n),
+		                heddle_r(lower ? of_n : of_k), heddle_value(v));
+	}
+}
+
+void hd_dense_lauum_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
+{
+	size_t t = x->m[0]->mt;
+	struct hd_dense_triangle_values beside = {
+	    .side = HEDDLE_DENSE_LEFT, .trans = HEDDLE_DENSE_CONJ_TRANS, .alpha = heddle_dense_real(1)};
+	for (size_t m = 0; m < t; m++) {
+		for (size_t n = 0; n < m; n++)
+			for (size_t k = n; k < m; k++)
+				add_square(flow, x, m, n, k);
+		for (size_t n = 0; n < m; n++)
+			with_diagonal(flow, x, HD_DENSE_TRMM, &beside, tile(x, m, n), m);
+		on_diagonal(flow, x, HD_DENSE_LAUUM, m);
+	}
+}
+
+static void potri_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
+{
+	hd_dense_trtri_tasks(flow, x);
+	hd_dense_lauum_tasks(flow, x);
+}
+
+static void poinv_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
+{
+	hd_dense_no_expert(flow);
+	hd_dense_potrf_tasks(flow, x);
+	potri_tasks(flow, x);
+}
+
+static int check_trtri(const struct hd_dense_args *x)
+{
+	return hd_dense_check_triangle("trtri", x->m[0], x->uplo);
+}
+
+static int check_lauum(const struct hd_dense_args *x)
+{
+	return hd_dense_check_triangle("lauum", x->m[0], x->uplo);
+}
+
+static int check_potri(const struct hd_dense_args *x)
+{
+	return hd_dense_check_triangle("potri", x->m[0], x->uplo);
+}
+
+static int check_poinv(const struct hd_dense_args *x)
+{
+	return hd_dense_check_triangle("poinv", x->m[0], x->uplo);
+}
+
+static const struct hd_dense_operation trtri = {"trtri", 1, check_trtri, hd_dense_trtri_tasks};
+static const struct hd_dense_operation lauum = {"lauum", 1, check_lauum, hd_dense_lauum_tasks};
+static const struct hd_dense_operation potri = {"potri", 1, check_potri, potri_tasks};
+static const struct hd_dense_operation poinv = {"poinv", 1, check_poinv, poinv_tasks};
+
+static int submit(const struct hd_dense_operation *operation, enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                  const struct heddle_dense_options *options)
+{
+	return hd_dense_submit(operation, &(struct hd_dense_args){.m = {a}, .uplo = uplo}, options);
+}
+
+/* x has the flags. */
+static int call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
+                const struct heddle_dense_array *a, const struct heddle_dense_options *options)
+{
+	struct hd_dense_operand operand = {
+	    .name = "A", .array = a, .uplo = x->uplo, .mode = HEDDLE_RW, .diag = x->diag};
+	return hd_dense_call(dense, operation, x, &operand, options);
+}
+
+int heddle_dense_trtri_submit(enum heddle_dense_uplo uplo, enum heddle_dense_diag diag, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options)
+{
+	struct hd_dense_args x = {.m = {a}, .uplo = uplo, .diag = diag};
+	return hd_dense_submit(&trtri, &x, options);
+}
+
+int heddle_dense_trtri(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_diag diag,
+                       const struct heddle_dense_array *a, const struct heddle_dense_options *options)
+{
+	struct hd_dense_args x = {.uplo = uplo, .diag = diag};
+	return call(dense, &trtri, &x, a, options);
+}
+
+int heddle_dense_lauum_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options)
+{
+	return submit(&lauum, uplo, a, options);
+}
+
+int heddle_dense_lauum(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_options *options)
+{
+	return call(dense, &lauum, &(struct hd_dense_args){.uplo = uplo}, a, options);
+}
+
+int heddle_dense_potri_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options)
+{
+	return submit(&potri, uplo, a, options);
+}
+
+int heddle_dense_potri(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_options *options)
+{
+	return call(dense, &potri, &(struct hd_dense_args){.uplo = uplo}, a, options);
+}
+
+int heddle_dense_poinv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
+                              const struct heddle_dense_options *options)
+{
+	return submit(&poinv, uplo, a, options);
+}
+
+int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+                       const struct heddle_dense_options *options)
+{
+	return call(dense, &poinv, &(struct hd_dense_args){.uplo = uplo}, a, options);
+}

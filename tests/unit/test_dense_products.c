@@ -1,0 +1,136 @@
+/* gemm, syrk, herk, symm, hemm, trsm and trmm beside those of BLAS, with all flags, in four precisions and both
+ * layouts, and with extents about that of tiles; what they say about their arguments. */
+#include "dense_calls.h"
+
+#define HD_TEMPLATE <unit/dense_products_tests.h>
+#include <dense/kernels/precisions.h>
+
+/* --- What is said ------------------------------------------------------------------------------------------------- */
+
+enum { N = 3 * TILE };
+
+static struct heddle_dense_array array_of(double *a)
+{
+	return (struct heddle_dense_array){.rows = N, .columns = N, .data = a, .ld = N};
+}
+
+static void expect(int status, int wanted, const char *message)
+{
+	assert_int_equal(status, wanted);
+	if (!strstr(heddle_last_error(), message))
+		fail_msg("\"%s\" lacks \"%s\"", heddle_last_error(), message);
+}
+
+static void nan_is_said_with_its_place_unless_the_input_is_trusted(void **state)
+{
+	static double a[N * N], b[N * N], c[N * N];
+	struct heddle_dense_array of_a = array_of(a), of_b = array_of(b), of_c = array_of(c);
+	heddle_dense_scalar one = heddle_dense_real(1);
+	(void)state;
+	for (int layout = 0; layout < 2; layout++) {
+		struct heddle_dense_options options = in_layout(layout);
+		for (size_t i = 0; i < (size_t)N * N; i++)
+			a[i] = b[i] = c[i] = i % (N + 1) ? 0.1 : 1;
+		b[20 + 3 * N] = NAN;
+		expect(heddle_dense_gemm(dense, 0, 0, one, &of_a, &of_b, one, &of_c, &options), HEDDLE_E_KERNEL,
+		       "matrix B has NaN in row 21, column 4");
+		expect(heddle_dense_trmm(dense, 0, HEDDLE_DENSE_LOWER, 0, 0, one, &of_a, &of_b, &options),
+		       HEDDLE_E_KERNEL, "matrix B has NaN in row 21, column 4");
+		expect(heddle_dense_trsm(dense, 0, HEDDLE_DENSE_LOWER, 0, 0, one, &of_b, &of_a, &options),
+		       HEDDLE_E_KERNEL, "matrix A has NaN in row 21, column 4");
+		/* not in the triangle that is read */
+		OK(heddle_dense_symm(dense, 0, HEDDLE_DENSE_UPPER, one, &of_b, &of_a, one, &of_c, &options));
+		c[N - 1] = INFINITY;
+		expect(heddle_dense_syrk(dense, HEDDLE_DENSE_LOWER, 0, one, &of_a, one, &of_c, &options),
+		       HEDDLE_E_KERNEL, "matrix C has an infinite value in row 48, column 1");
+		OK(heddle_dense_syrk(dense, HEDDLE_DENSE_LOWER, 0, one, &of_a, heddle_dense_real(0), &of_c, &options));
+		options.trust = 1;
+		OK(heddle_dense_gemm(dense, 0, 0, one, &of_a, &of_b, one, &of_c, &options));
+		assert_true(isnan(c[4 + 3 * N]) && !isnan(c[4 + 4 * N]));
+		/* the diagonal of a unit triangle is not read */
+		options.trust = 0;
+		b[20 + 3 * N] = 0.1;
+		b[20 + 20 * N] = NAN;
+		OK(heddle_dense_trsm(dense, 0, HEDDLE_DENSE_LOWER, 0, HEDDLE_DENSE_UNIT, one, &of_b, &of_a, &options));
+	}
+}
+
+static void one_array_may_be_two_factors_but_not_a_result(void **state)
+{
+	static double a[N * N], c[N * N], wanted[N * N];
+	struct heddle_dense_array of_a = array_of(a), of_c = array_of(c), flat = of_a;
+	heddle_dense_scalar one = heddle_dense_real(1), zero = heddle_dense_real(0);
+	(void)state;
+	for (size_t i = 0; i < (size_t)N * N; i++)
+		a[i] = (double)(i * i % 17) / 17;
+	for (int layout = 0; layout < 2; layout++) {
+		struct heddle_dense_options options = in_layout(layout);
+		cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, N, N, N, 1, a, N, a, N, 0, wanted, N);
+		OK(heddle_dense_gemm(dense, 0, HEDDLE_DENSE_TRANS, one, &of_a, &of_a, zero, &of_c, &options));
+		for (size_t i = 0; i < (size_t)N * N; i++)
+			assert_true(fabs(c[i] - wanted[i]) < 1e-12);
+		/* the same memory, but not the same matrix */
+		flat.columns = 5;
+		struct heddle_dense_array small = {.rows = N, .columns = 5, .data = c, .ld = N};
+		cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, N, 5, N, 1, a, N, a, N, 0, wanted, N);
+		OK(heddle_dense_gemm(dense, 0, 0, one, &of_a, &flat, zero, &small, &options));
+		for (size_t i = 0; i < (size_t)N * 5; i++)
+			assert_true(fabs(c[i] - wanted[i]) < 1e-12);
+		expect(heddle_dense_gemm(dense, 0, 0, one, &of_a, &of_c, one, &of_a, &options), HEDDLE_E_INVALID,
+		       "gemm: matrices A and C are the same array, and one of them is written");
+	}
+}
+
+static void arguments_that_do_not_fit_are_refused(void **state)
+{
+	static double a[N * N], b[N * N], c[N * N];
+	struct heddle_dense_array of_a = array_of(a), of_b = array_of(b), of_c = array_of(c), wide = of_b;
+	heddle_dense_scalar one = heddle_dense_real(1);
+	(void)state;
+	wide.rows = 3;
+	expect(heddle_dense_symm(dense, 0, HEDDLE_DENSE_LOWER, one, &of_a, &wide, one, &of_c, NULL), HEDDLE_E_INVALID,
+	       "symm from the left: A is of order 48, B is 3 x 48 and C is 48 x 48");
+	expect(heddle_dense_trsm(dense, 0, HEDDLE_DENSE_LOWER, 0, 0, one, &of_a, &wide, NULL), HEDDLE_E_INVALID,
+	       "trsm from the left: A is of order 48 and B is 3 x 48");
+	expect(heddle_dense_syrk(dense, HEDDLE_DENSE_LOWER, 0, one, &wide, one, &of_c, NULL), HEDDLE_E_INVALID,
+	       "syrk: op(A) has 3 rows and C has 48");
+	expect(heddle_dense_trsm(dense, 0, HEDDLE_DENSE_GENERAL, 0, 0, one, &of_a, &of_b, NULL), HEDDLE_E_INVALID,
+	       "trsm: uplo is 0: it must be HEDDLE_DENSE_LOWER or _UPPER");
+	expect(heddle_dense_gemm(dense, 5, 0, one, &of_a, &of_b, one, &of_c, NULL), HEDDLE_E_INVALID,
+	       "gemm: transpositions 5 and 0");
+	of_a.precision = of_c.precision = HEDDLE_DENSE_COMPLEX_SINGLE;
+	expect(heddle_dense_syrk(dense, HEDDLE_DENSE_LOWER, HEDDLE_DENSE_CONJ_TRANS, one, &of_a, one, &of_c, NULL),
+	       HEDDLE_E_INVALID, "syrk of complex matrices: the transposition must be HEDDLE_DENSE_NO_TRANS or _TRANS");
+	expect(heddle_dense_herk(dense, HEDDLE_DENSE_LOWER, HEDDLE_DENSE_TRANS, 1, &of_a, 1, &of_c, NULL),
+	       HEDDLE_E_INVALID,
+	       "herk of complex matrices: the transposition must be HEDDLE_DENSE_NO_TRANS or _CONJ_TRANS");
+	heddle_dense_matrix *triangle;
+	struct heddle_dense_shape shape = {.rows = N, .columns = N, .tile = TILE, .uplo = HEDDLE_DENSE_LOWER};
+	OK(heddle_dense_matrix_create(dense, &shape, NULL, 0, &triangle));
+	expect(heddle_dense_gemm_submit(0, 0, one, triangle, triangle, one, triangle, NULL), HEDDLE_E_INVALID,
+	       "gemm needs all tiles of a matrix of which only the lower triangle exists");
+	expect(heddle_dense_trmm_submit(0, HEDDLE_DENSE_UPPER, 0, 0, one, triangle, triangle, NULL), HEDDLE_E_INVALID,
+	       "trmm of the upper triangle: the matrix has only the tiles of the other");
+	OK(heddle_dense_matrix_destroy(triangle));
+}
+
+#define TESTS_OF(letter)                                                                                               \
+	cmocka_unit_test(hd_##letter##_gemm_is_that_of_blas), cmocka_unit_test(hd_##letter##_gemm_of_no_terms_scales), \
+	    cmocka_unit_test(hd_##letter##_syrk_and_herk_are_those_of_blas),                                           \
+	    cmocka_unit_test(hd_##letter##_symm_and_hemm_are_those_of_blas),                                           \
+	    cmocka_unit_test(hd_##letter##_trsm_and_trmm_are_those_of_blas),                                           \
+	    cmocka_unit_test(hd_##letter##_all_on_accelerators_with_little_memory)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TESTS_OF(d),
+	    TESTS_OF(s),
+	    TESTS_OF(z),
+	    TESTS_OF(c),
+	    cmocka_unit_test(nan_is_said_with_its_place_unless_the_input_is_trusted),
+	    cmocka_unit_test(one_array_may_be_two_factors_but_not_a_result),
+	    cmocka_unit_test(arguments_that_do_not_fit_are_refused),
+	};
+	return cmocka_run_group_tests(tests, begin_on_cores, end);
+}
