@@ -294,7 +294,9 @@ struct hd_dense_routine {
 	int (*submit)(heddle_dense_experiment *e);
 	int (*residual)(heddle_dense_experiment *e, double *residual);
 };
-extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf;
+extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf, hd_dense_routine_syrk,
+    hd_dense_routine_symm, hd_dense_routine_trsm, hd_dense_routine_trmm, hd_dense_routine_potrs, hd_dense_routine_posv,
+    hd_dense_routine_trtri, hd_dense_routine_lauum, hd_dense_routine_potri, hd_dense_routine_poinv;
 
 enum { HD_DENSE_MAX_MATRICES = 6 };
 struct heddle_dense_experiment {
@@ -308,8 +310,19 @@ struct heddle_dense_experiment {
 /* Makes e->m[i], in the layout of the problem. */
 int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns,
                                enum heddle_dense_uplo uplo);
+/* The same for a matrix that only the residual needs: it is made once. Few columns: those of the random matrices that
+ * large products are multiplied with to be compared. */
+int hd_dense_experiment_spare(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns);
+enum { HD_DENSE_FEW_COLUMNS = 8 };
+/* Submits y := alpha op(a) x + beta y. */
+int hd_dense_experiment_product(heddle_dense_experiment *e, heddle_dense_scalar alpha, size_t a,
+                                enum heddle_dense_trans trans, size_t x, heddle_dense_scalar beta, size_t y);
+/* Submits y := y - x. */
+int hd_dense_experiment_subtract(heddle_dense_experiment *e, size_t x, size_t y);
 /* ||A||_F, waiting for the tasks that compute it. Blocks. */
 int hd_dense_norm(heddle_dense_matrix *a, double *norm);
+/* The same of a symmetric (Hermitian) matrix of which `a` has one triangle. */
+int hd_dense_norm_symmetric(heddle_dense_matrix *a, double *norm);
 
 int hd_dense_no_memory(const char *what);
 

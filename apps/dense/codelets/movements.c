@@ -24,6 +24,11 @@ static heddle_dense_scalar hd_dense_random_pair(uint64_t low, uint64_t high)
 
 static int hd_dense_is_symmetric(enum heddle_dense_random kind)
 {
+	return kind == HEDDLE_DENSE_SPD || kind == HEDDLE_DENSE_HERMITIAN || kind == HEDDLE_DENSE_SYMMETRIC;
+}
+
+static int hd_dense_is_hermitian(enum heddle_dense_random kind)
+{
 	return kind == HEDDLE_DENSE_SPD || kind == HEDDLE_DENSE_HERMITIAN;
 }
 
@@ -33,11 +38,11 @@ heddle_dense_scalar heddle_dense_random_element(enum heddle_dense_random kind, u
 	int mirrored = hd_dense_is_symmetric(kind) && i < j;
 	uint64_t low = hd_dense_hash(seed, (mirrored ? i : j) + 1);
 	heddle_dense_scalar x = hd_dense_random_pair(low, mirrored ? j : i);
-	if (mirrored)
+	if (mirrored && hd_dense_is_hermitian(kind))
 		x.im = -x.im;
 	if (i != j)
 		return x;
-	if (hd_dense_is_symmetric(kind))
+	if (hd_dense_is_hermitian(kind))
 		x.im = 0;
 	if (kind == HEDDLE_DENSE_SPD || kind == HEDDLE_DENSE_DOMINANT)
 		x.re += (double)n;

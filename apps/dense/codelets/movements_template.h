@@ -90,13 +90,13 @@ static int P(add_task)(heddle_context *c)
 	return 0;
 }
 
-static element P(random_element)(uint64_t low, uint64_t high, int mirrored)
+static element P(random_element)(uint64_t low, uint64_t high, int conjugate)
 {
 #if COMPLEX
 	heddle_dense_scalar x = hd_dense_random_pair(low, high);
-	return (element)((real)x.re + (mirrored ? -(real)x.im : (real)x.im) * (element)I);
+	return (element)((real)x.re + (conjugate ? -(real)x.im : (real)x.im) * (element)I);
 #else
-	(void)mirrored;
+	(void)conjugate;
 	return (element)hd_dense_random_part(low, high);
 #endif
 }
@@ -104,7 +104,7 @@ static element P(random_element)(uint64_t low, uint64_t high, int mirrored)
 /* Fills a window of a random matrix. */
 static void P(fill)(struct P(view) a, const struct hd_dense_window *w)
 {
-	int symmetric = hd_dense_is_symmetric(w->kind);
+	int symmetric = hd_dense_is_symmetric(w->kind), conjugate = hd_dense_is_hermitian(w->kind);
 	for (size_t j = 0; j < w->columns; j++) {
 		element *column = P(at)(a, 0, (int)j);
 		size_t gj = w->column + j;
@@ -114,7 +114,7 @@ static void P(fill)(struct P(view) a, const struct hd_dense_window *w)
 			if (gi >= gj || !symmetric)
 				column[i] = P(random_element)(low, gi, 0);
 			else
-				column[i] = P(random_element)(hd_dense_hash(w->seed, gi + 1), gj, 1);
+				column[i] = P(random_element)(hd_dense_hash(w->seed, gi + 1), gj, conjugate);
 		}
 		if (gj >= w->row && gj < w->row + w->rows) {
 			heddle_dense_scalar x = heddle_dense_random_element(w->kind, w->seed, w->order, gj, gj);
@@ -157,7 +157,8 @@ static double P(sum_squares)(struct P(view) a, const struct hd_dense_window *w, 
 static int P(norm_task)(heddle_context *c)
 {
 	double *sum = heddle_ptr(c, 0);
-	*sum += P(sum_squares)(P(tile_of)(c, 1), heddle_value_ptr(c, 0), 0);
+	const struct hd_dense_window *w = heddle_value_ptr(c, 0);
+	*sum += P(sum_squares)(P(tile_of)(c, 1), w, w->kind == HEDDLE_DENSE_SYMMETRIC);
 	return 0;
 }
 

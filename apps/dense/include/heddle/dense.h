@@ -105,9 +105,10 @@ enum heddle_dense_random {
 	HEDDLE_DENSE_RANDOM,   /* nothing more */
 	HEDDLE_DENSE_SPD,      /* symmetric (Hermitian) positive definite: the order is added on the diagonal */
 	HEDDLE_DENSE_DOMINANT, /* the larger of the extents is added on the diagonal: LU needs no pivoting */
-	HEDDLE_DENSE_HERMITIAN /* symmetric (Hermitian), with a real diagonal; not definite */
+	HEDDLE_DENSE_HERMITIAN, /* symmetric (Hermitian), with a real diagonal; not definite */
+	HEDDLE_DENSE_SYMMETRIC /* symmetric, also if complex */
 };
-/* Fills the tiles of `a`. All kinds but HEDDLE_DENSE_RANDOM and HEDDLE_DENSE_DOMINANT need a square matrix. */
+/* Fills the tiles of `a`. Symmetric and Hermitian kinds need a square matrix. */
 int heddle_dense_random_submit(heddle_dense_matrix *a, enum heddle_dense_random kind, uint64_t seed);
 /* Element (i, j), counted from 0, of the random matrix of `seed` of order n (of larger extent n). */
 heddle_dense_scalar heddle_dense_random_element(enum heddle_dense_random kind, uint64_t seed, size_t n, size_t i,
@@ -269,7 +270,8 @@ int heddle_dense_trtri_submit(enum heddle_dense_uplo uplo, enum heddle_dense_dia
 /* The same on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_trtri(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_diag diag,
                        const struct heddle_dense_array *a, const struct heddle_dense_options *options);
-/* The triangle `uplo` of A := L^H L (LOWER) or U U^H (UPPER), where this triangle was L or U. */
+/* The triangle `uplo` of A := L^H L (LOWER) or U U^H (UPPER), where this triangle was L or U. As in LAPACK, the
+ * imaginary parts of the diagonal are not used. */
 int heddle_dense_lauum_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options);
 /* The same on an array. Blocks. */
