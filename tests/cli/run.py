@@ -1072,11 +1072,11 @@ def test_tune_is_near_the_exhaustive_search(p):
 
 
 def test_tune_prints_a_command_that_does_what_it_says(p):
-    out, _ = p.run("tune", "potrf", "--n", "4800", "--platform", "haswell-k40m", "--scheds", "dmdas,lws")
+    question = ("tune", "potrf", "--n", "4800", "--platform", "haswell-k40m", "--scheds", "dmdas,lws")
+    out, _ = p.run(*question)
     command = out.strip().split("\n")[-1].split()
     assert command[:2] == ["heddle", "sim"], command
-    row = p.csv(*command[1:])[0]
-    best = p.json("tune", "potrf", "--n", "4800", "--platform", "haswell-k40m", "--scheds", "dmdas,lws")["tuned"][0]
+    row, best = p.csv(*command[1:])[0], p.json(*question)["tuned"][0]
     assert abs(float(row["makespan_ms"]) / best["makespan_ms"] - 1) < 1e-6, (row, best)
 
 
