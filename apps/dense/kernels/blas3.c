@@ -1,11 +1,9 @@
 /* Products and triangular solvers in four precisions. */
 #include <dense/kernels/blas3.h>
 #include <dense/kernels/halves.h>
+#include <dense/kernels/processor.h>
 #include <dense/kernels/vectors.h>
 #include <string.h>
-
-/* Weak, because only OpenBLAS has it. */
-extern char *openblas_get_corename(void) __attribute__((weak));
 
 /* The parts that a product is best computed in. */
 struct piece {

@@ -1,5 +1,5 @@
-/* Products and triangular solvers: the level-3 BLAS, but all of its work that can be is in gemm, which OpenBLAS
- * computes much faster than its own triangular routines, above all for tiles of a few hundred rows.
+/* Products and triangular solvers: those of the level-3 BLAS. Where OpenBLAS's own routine is much slower than its gemm
+ * on tiles of a few hundred rows (trsm, real syrk), gemm has nearly all of the work.
  *
  * As in the BLAS, the triangle that `uplo` does not name is neither read nor written, nor is the diagonal of a unit
  * triangle. The functions of each precision are those of the BLAS with the same name and letter. */
@@ -41,5 +41,13 @@ void P(trsm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(v
 
 /* B := alpha op(A) B (Left) or alpha B op(A) (Right), with triangular A; shapes as for trsm. */
 void P(trmm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b);
+
+/* --- Triangles ---------------------------------------------------------------------------------------------------- */
+
+/* FULL := the triangle, with zeros in the other one, and ones on a unit diagonal. Both are n x n. */
+void P(full_triangle)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a, struct P(view) full);
+
+/* The triangle `uplo` of C := that of FULL + beta C, and real numbers on the diagonal. */
+void P(add_triangle)(CBLAS_UPLO uplo, struct P(view) full, real beta, struct P(view) c);
 
 #endif

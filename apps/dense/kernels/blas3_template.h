@@ -3,8 +3,7 @@
 enum {
 	/* The largest triangles that are not divided. */
 	P(TRSM_LEAF) = 16, /* at most HD_SOLVE_MOST */
-	P(TRMM_LEAF) = 128,
-	P(HERK_LEAF) = 128,
+	P(HERK_LEAF) = 16,
 };
 
 static void P(whole_product)(struct hd_ops ops, element alpha, struct P(view) a, struct P(view) b, element beta,
@@ -41,57 +40,54 @@ void P(gemm)(struct hd_ops ops, element alpha, struct P(view) a, struct P(view) 
 	}
 }
 
+void P(full_triangle)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a, struct P(view) full)
+{
+	int lower = uplo == CblasLower;
+	for (int j = 0; j < a.n; j++) {
+		for (int i = 0; i < a.n; i++)
+			*P(at)(full, i, j) = (i > j) == lower && i != j ? *P(at)(a, i, j) : 0;
+		*P(at)(full, j, j) = diag == CblasUnit ? 1 : *P(at)(a, j, j);
+	}
+}
+
+void P(add_triangle)(CBLAS_UPLO uplo, struct P(view) full, real beta, struct P(view) c)
+{
+	for (int j = 0; j < c.n; j++) {
+		int from = uplo == CblasLower ? j : 0, to = uplo == CblasLower ? c.n : j + 1;
+		for (int i = from; i < to; i++) {
+			element before = beta == 0 ? 0 : beta * *P(at)(c, i, j);
+			*P(at)(c, i, j) = *P(at)(full, i, j) + before;
+		}
+		*P(at)(c, j, j) = REAL(*P(at)(c, j, j));
+	}
+}
+
 void P(herk)(CBLAS_UPLO uplo, CBLAS_TRANSPOSE trans, real alpha, struct P(view) a, real beta, struct P(view) c)
 {
 	int n = c.n, plain = trans == CblasNoTrans, k = plain ? a.n : a.m;
 	if (n == 0)
 		return;
-	if (n <= P(HERK_LEAF)) {
+	struct hd_ops ops = plain ? HD_OPS(NoTrans, ConjTrans) : HD_OPS(ConjTrans, NoTrans);
+	if (COMPLEX) {
 		HERMITIAN(rk)(CblasColMajor, uplo, trans, n, k, alpha, a.a, hd_ld(a.ld), beta, c.a, c.ld);
+		return;
+	}
+	if (n <= P(HERK_LEAF)) {
+		element square[P(HERK_LEAF) * P(HERK_LEAF)];
+		struct P(view) full = P(view)(square, n, n, n);
+		P(gemm)(ops, alpha, a, a, 0, full);
+		P(add_triangle)(uplo, full, beta, c);
 		return;
 	}
 	int half = hd_half(n), rest = n - half;
 	struct P(view) first = plain ? P(part)(a, 0, 0, half, k) : P(part)(a, 0, 0, k, half);
 	struct P(view) second = plain ? P(part)(a, half, 0, rest, k) : P(part)(a, 0, half, k, rest);
-	struct hd_ops ops = plain ? HD_OPS(NoTrans, ConjTrans) : HD_OPS(ConjTrans, NoTrans);
 	P(herk)(uplo, trans, alpha, first, beta, P(part)(c, 0, 0, half, half));
 	P(herk)(uplo, trans, alpha, second, beta, P(part)(c, half, half, rest, rest));
 	if (uplo == CblasLower)
 		P(gemm)(ops, alpha, second, first, beta, P(part)(c, half, 0, rest, half));
 	else
 		P(gemm)(ops, alpha, first, second, beta, P(part)(c, 0, half, half, rest));
-}
-
-/* A triangular matrix and the matrix that it is applied to, in halves: op(A) has A1 and A2 on its diagonal, and op(off)
- * beside it. */
-struct P(halves) {
-	struct P(view) a1, a2, off, b1, b2;
-	int left;
-	int lower; /* op(A) is: off takes from B1 to B2 if left, else from B2 to B1 */
-};
-
-static struct P(halves) P(halve)(struct hd_triangle how, struct P(view) a, struct P(view) b)
-{
-	int left = how.side == CblasLeft, n = a.n, half = hd_half(n), rest = n - half;
-	return (struct P(halves)){
-	    .a1 = P(part)(a, 0, 0, half, half),
-	    .a2 = P(part)(a, half, half, rest, rest),
-	    .off = how.uplo == CblasLower ? P(part)(a, half, 0, rest, half) : P(part)(a, 0, half, half, rest),
-	    .b1 = left ? P(part)(b, 0, 0, half, b.n) : P(part)(b, 0, 0, b.m, half),
-	    .b2 = left ? P(part)(b, half, 0, rest, b.n) : P(part)(b, 0, half, b.m, rest),
-	    .left = left,
-	    .lower = (how.uplo == CblasLower) == (how.trans == CblasNoTrans),
-	};
-}
-
-/* to := beta to + alpha op(off) from, or from op(off) */
-static void P(pass)(CBLAS_TRANSPOSE trans, element alpha, const struct P(halves) * h, element beta, int forward)
-{
-	struct P(view) from = forward ? h->b1 : h->b2, to = forward ? h->b2 : h->b1;
-	if (h->left)
-		P(gemm)((struct hd_ops){trans, CblasNoTrans}, alpha, h->off, from, beta, to);
-	else
-		P(gemm)((struct hd_ops){CblasNoTrans, trans}, alpha, from, h->off, beta, to);
 }
 
 /* op(A) as the upper triangle T of P(solve), for solutions of X T = B whose columns are those of B, or its rows (Left),
@@ -149,6 +145,8 @@ static void P(trsm_leaf)(struct hd_triangle how, element alpha, struct P(view) a
 		P(solve)(b.m, b.n, reversed ? P(at)(b, 0, b.n - 1) : b.a, reversed ? -(ptrdiff_t)b.ld : b.ld, t);
 }
 
+/* By halves of op(A), whose block beside the diagonal takes what the first solution adds to the right-hand side of the
+ * other. */
 void P(trsm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b)
 {
 	if (b.m == 0 || b.n == 0)
@@ -157,26 +155,25 @@ void P(trsm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(v
 		P(trsm_leaf)(how, alpha, a, b);
 		return;
 	}
-	struct P(halves) h = P(halve)(how, a, b);
-	int forward = h.left == h.lower;
-	P(trsm)(how, alpha, forward ? h.a1 : h.a2, forward ? h.b1 : h.b2);
-	P(pass)(how.trans, -1, &h, alpha, forward);
-	P(trsm)(how, 1, forward ? h.a2 : h.a1, forward ? h.b2 : h.b1);
+	int left = how.side == CblasLeft, lower = (how.uplo == CblasLower) == (how.trans == CblasNoTrans);
+	int half = hd_half(a.n), rest = a.n - half;
+	int top_first = left == lower, first = top_first ? 0 : half, n_first = top_first ? half : rest;
+	int last = half - first, n_last = a.n - n_first;
+	struct P(view) off = how.uplo == CblasLower ? P(part)(a, half, 0, rest, half) : P(part)(a, 0, half, half, rest);
+	struct P(view) from = left ? P(part)(b, first, 0, n_first, b.n) : P(part)(b, 0, first, b.m, n_first);
+	struct P(view) to = left ? P(part)(b, last, 0, n_last, b.n) : P(part)(b, 0, last, b.m, n_last);
+	P(trsm)(how, alpha, P(part)(a, first, first, n_first, n_first), from);
+	if (left)
+		P(gemm)((struct hd_ops){how.trans, CblasNoTrans}, -1, off, from, alpha, to);
+	else
+		P(gemm)((struct hd_ops){CblasNoTrans, how.trans}, -1, from, off, alpha, to);
+	P(trsm)(how, 1, P(part)(a, last, last, n_last, n_last), to);
 }
 
 void P(trmm)(struct hd_triangle how, element alpha, struct P(view) a, struct P(view) b)
 {
 	if (b.m == 0 || b.n == 0)
 		return;
-	if (a.n <= P(TRMM_LEAF)) {
-		BLAS(trmm)
-		(CblasColMajor, how.side, how.uplo, how.trans, how.diag, b.m, b.n, SCALAR(alpha), a.a, a.ld, b.a, b.ld);
-		return;
-	}
-	/* the half that the other one does not depend on comes last */
-	struct P(halves) h = P(halve)(how, a, b);
-	int forward = h.left == h.lower;
-	P(trmm)(how, alpha, forward ? h.a2 : h.a1, forward ? h.b2 : h.b1);
-	P(pass)(how.trans, alpha, &h, 1, forward);
-	P(trmm)(how, alpha, forward ? h.a1 : h.a2, forward ? h.b1 : h.b2);
+	BLAS(trmm)
+	(CblasColMajor, how.side, how.uplo, how.trans, how.diag, b.m, b.n, SCALAR(alpha), a.a, a.ld, b.a, b.ld);
 }

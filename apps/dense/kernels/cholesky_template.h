@@ -1,25 +1,29 @@
 /* One precision of cholesky.h. */
 
 enum {
-	/* The largest matrices that LAPACK's own routines get. */
-	P(POTRF_LEAF) = 32,
-	P(TRTRI_LEAF) = 32,
-	P(LAUUM_LEAF) = 64,
+	/* The largest matrices that are not divided. */
+	P(POTRF_LEAF) = HD_CHOLESKY_MOST,
+	P(TRTRI_LEAF) = 16,
+	P(LAUUM_LEAF) = 16,
 };
 
-static char P(letter)(CBLAS_UPLO uplo)
-{
-	return uplo == CblasLower ? 'L' : 'U';
-}
-
-/* LAPACK does not always notice that a minor is not a number: a root of NaN goes on to the diagonal of all that
- * follow. */
+/* In a full copy of the lower triangle, or of the upper one's conjugate transpose. */
 static int P(potrf_leaf)(CBLAS_UPLO uplo, struct P(view) a)
 {
-	int minor = LAPACK(potrf_work)(LAPACK_COL_MAJOR, P(letter)(uplo), a.n, a.a, a.ld);
-	for (int i = 0; i < a.n && (minor == 0 || i < minor - 1); i++)
-		if (isnan(REAL(*P(at)(a, i, i))))
-			return i + 1;
+	enum { MOST = P(POTRF_LEAF) };
+	element square[MOST * MOST];
+	int n = a.n, lower = uplo == CblasLower;
+	for (int j = 0; j < MOST; j++)
+		for (int i = 0; i < MOST; i++)
+			square[i + j * MOST] =
+			    i < n && j <= i ? lower ? *P(at)(a, i, j) : CONJ(*P(at)(a, j, i)) : i == j;
+	int minor = P(cholesky)(n, square);
+	for (int j = 0; j < n; j++)
+		for (int i = j; i < n; i++)
+			if (lower)
+				*P(at)(a, i, j) = square[i + j * MOST];
+			else
+				*P(at)(a, j, i) = CONJ(square[i + j * MOST]);
 	return minor;
 }
 
@@ -47,12 +51,27 @@ int P(potrf)(CBLAS_UPLO uplo, struct P(view) a)
 	return minor == 0 ? 0 : half + minor;
 }
 
+/* The solution of X A = 1. */
+static void P(invert_leaf)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
+{
+	element square[P(TRTRI_LEAF) * P(TRTRI_LEAF)] = {0};
+	struct P(view) inverse = P(view)(square, a.n, a.n, a.n);
+	int lower = uplo == CblasLower;
+	for (int i = 0; i < a.n; i++)
+		*P(at)(inverse, i, i) = 1;
+	P(trsm)((struct hd_triangle){CblasRight, uplo, CblasNoTrans, diag}, 1, a, inverse);
+	for (int j = 0; j < a.n; j++)
+		for (int i = lower ? j : 0; i < (lower ? a.n : j + 1); i++)
+			if (i != j || diag == CblasNonUnit)
+				*P(at)(a, i, j) = *P(at)(inverse, i, j);
+}
+
 /* The parts of A^-1 on the diagonal are the inverses of A1 and A2, that beside it is -A2^-1 off A1^-1 (lower). */
 static void P(invert)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 {
 	int n = a.n, half = hd_half(n), rest = n - half;
 	if (n <= P(TRTRI_LEAF)) {
-		LAPACK(trtri_work)(LAPACK_COL_MAJOR, P(letter)(uplo), diag == CblasUnit ? 'U' : 'N', n, a.a, a.ld);
+		P(invert_leaf)(uplo, diag, a);
 		return;
 	}
 	int lower = uplo == CblasLower;
@@ -76,13 +95,25 @@ int P(trtri)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 	return 0;
 }
 
+static void P(lauum_leaf)(CBLAS_UPLO uplo, struct P(view) a)
+{
+	element square[P(LAUUM_LEAF) * P(LAUUM_LEAF)], result[P(LAUUM_LEAF) * P(LAUUM_LEAF)];
+	struct P(view) full = P(view)(square, a.n, a.n, a.n), product = P(view)(result, a.n, a.n, a.n);
+	P(full_triangle)(uplo, CblasNonUnit, a, full);
+	for (int i = 0; i < a.n; i++)
+		*P(at)(full, i, i) = REAL(*P(at)(full, i, i));
+	P(gemm)
+	(uplo == CblasLower ? HD_OPS(ConjTrans, NoTrans) : HD_OPS(NoTrans, ConjTrans), 1, full, full, 0, product);
+	P(add_triangle)(uplo, product, 0, a);
+}
+
 void P(lauum)(CBLAS_UPLO uplo, struct P(view) a)
 {
 	int n = a.n, half = hd_half(n), rest = n - half;
 	if (n == 0)
 		return;
 	if (n <= P(LAUUM_LEAF)) {
-		LAPACK(lauum_work)(LAPACK_COL_MAJOR, P(letter)(uplo), n, a.a, a.ld);
+		P(lauum_leaf)(uplo, a);
 		return;
 	}
 	struct P(view) a1 = P(part)(a, 0, 0, half, half), a2 = P(part)(a, half, half, rest, rest);

@@ -3,7 +3,6 @@
 #include <dense/kernels/halves.h>
 #include <dense/kernels/qr.h>
 #include <dense/kernels/vectors.h>
-#include <string.h>
 
 #define HD_TEMPLATE <dense/kernels/qr_template.h>
 #include <dense/kernels/precisions.h>

@@ -23,12 +23,6 @@ static struct P(view) P(unit_triangle)(struct P(view) a, element *to)
 	return v;
 }
 
-static void P(copy_all)(struct P(view) from, struct P(view) to)
-{
-	for (int j = 0; j < from.n; j++)
-		memcpy(P(at)(to, 0, j), P(at)(from, 0, j), (size_t)from.m * sizeof(element));
-}
-
 static void P(subtract)(struct P(view) from, struct P(view) what)
 {
 	for (int j = 0; j < from.n; j++)
@@ -45,7 +39,7 @@ static void P(apply_left)(CBLAS_TRANSPOSE trans, const struct P(block) * b, stru
 	if (b->v1.a)
 		P(gemm)(HD_OPS(ConjTrans, NoTrans), 1, b->v1, c1, 0, w);
 	else
-		P(copy_all)(c1, w);
+		P(copy_to)(c1, w);
 	P(gemm)(HD_OPS(ConjTrans, NoTrans), 1, b->v2, c2, 1, w);
 	P(gemm)((struct hd_ops){trans, CblasNoTrans}, 1, b->t, w, 0, tw);
 	if (b->v1.a)
@@ -64,7 +58,7 @@ static void P(apply_right)(CBLAS_TRANSPOSE trans, const struct P(block) * b, str
 	if (b->v1.a)
 		P(gemm)(HD_OPS(NoTrans, NoTrans), 1, c1, b->v1, 0, w);
 	else
-		P(copy_all)(c1, w);
+		P(copy_to)(c1, w);
 	P(gemm)(HD_OPS(NoTrans, NoTrans), 1, c2, b->v2, 1, w);
 	P(gemm)((struct hd_ops){CblasNoTrans, trans}, 1, w, b->t, 0, wt);
 	if (b->v1.a)
@@ -216,7 +210,7 @@ static void P(reduce_panel)(const struct P(panel) * p, struct P(view) t, element
 	if (p->alone)
 		P(gemm)(HD_OPS(ConjTrans, NoTrans), 1, P(part)(b.v2, 0, 0, rest, half), next.v1, 1, common);
 	P(gemm)(HD_OPS(NoTrans, NoTrans), 1, common, t2, 0, beside);
-	P(copy_all)(beside, common);
+	P(copy_to)(beside, common);
 	P(gemm)(HD_OPS(NoTrans, NoTrans), -1, t1, common, 0, beside);
 	for (int j = 0; j < half; j++)
 		for (int i = 0; i < rest; i++)

@@ -1,5 +1,5 @@
 /* Loops on vectors in four precisions. */
-#include <dense/kernels/clones.h>
+#include <dense/kernels/processor.h>
 #include <dense/kernels/vectors.h>
 #include <stdint.h>
 #include <string.h>

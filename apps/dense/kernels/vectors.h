@@ -4,7 +4,10 @@
 
 #include <dense/kernels/view.h>
 
-enum { HD_SOLVE_MOST = 32 }; /* the largest triangle of `solve` */
+enum {
+	HD_SOLVE_MOST = 32,    /* the largest triangle of `solve` */
+	HD_CHOLESKY_MOST = 16, /* the largest matrix of `cholesky` */
+};
 
 #define HD_TEMPLATE <dense/kernels/vectors.h>
 #include <dense/kernels/precisions.h>
@@ -31,5 +34,10 @@ int P(find_pivot)(int m, const element *x);
 /* X := X T^-1. X is m x n, its columns `ld` elements apart, which may be negative. T is n x n and upper triangular, its
  * columns n elements apart, and has the inverses of its diagonal there. n is at most HD_SOLVE_MOST. */
 void P(solve)(int m, int n, element *x, ptrdiff_t ld, const element *t);
+
+/* The lower triangle A := L, with A = L L^H, n x n, in an array of HD_CHOLESKY_MOST rows and columns, which must be
+ * numbers. What is above the diagonal is overwritten, with anything. Returns 0, or the order of the first leading minor
+ * that is not positive. */
+int P(cholesky)(int n, element *a);
 
 #endif

@@ -283,5 +283,36 @@ HD_CLONES void P(solve)(int m, int n, element *x, ptrdiff_t ld, const element *t
 	}
 }
 
+/* --- cholesky ----------------------------------------------------------------------------------------------------- */
+
+/* Columns x -= those of L times conj(u), whole ones: what is above the diagonal costs less to compute than to leave
+ * out. */
+HD_INLINE void P(take_column)(const element *l, element u, element *x)
+{
+	P(lanes) signs;
+	P(set_signs)(&signs);
+	for (int i = 0; i < HD_CHOLESKY_MOST; i += P(ELEMENTS)) {
+		P(lanes) v = *P(lanes_of)(l + i), iv = EXCHANGED(v) * signs;
+		P(take_product)(P(lanes_of)(x + i), &v, &iv, u);
+	}
+}
+
+HD_CLONES int P(cholesky)(int n, element *a)
+{
+	for (int j = 0; j < n; j++) {
+		element *x = a + j * HD_CHOLESKY_MOST;
+		real pivot = REAL(x[j]);
+		if (!(pivot > 0))
+			return j + 1;
+		pivot = MATH(sqrt)(pivot);
+		for (int i = 0; i < HD_CHOLESKY_MOST; i++)
+			x[i] *= 1 / pivot;
+		x[j] = pivot;
+		for (int k = j + 1; k < n; k++)
+			P(take_column)(x, CONJ(x[k]), a + k * HD_CHOLESKY_MOST);
+	}
+	return 0;
+}
+
 #undef EXCHANGED
 #undef SPREAD

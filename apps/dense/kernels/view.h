@@ -7,6 +7,7 @@
 #define HD_DENSE_VIEW_H
 
 #include <stddef.h>
+#include <string.h>
 
 #define HD_TEMPLATE <dense/kernels/view.h>
 #include <dense/kernels/precisions.h>
@@ -35,6 +36,13 @@ static inline element *P(at)(struct P(view) a, int i, int j)
 static inline struct P(view) P(part)(struct P(view) a, int i, int j, int m, int n)
 {
 	return (struct P(view)){P(at)(a, i, j), m, n, a.ld};
+}
+
+/* TO := FROM, which have the same shape. */
+static inline void P(copy_to)(struct P(view) from, struct P(view) to)
+{
+	for (int j = 0; j < from.n; j++)
+		memcpy(P(at)(to, 0, j), P(at)(from, 0, j), (size_t)from.m * sizeof(element));
 }
 
 #endif
