@@ -18,7 +18,7 @@ struct hd_apply {
 };
 #define HD_APPLY(SIDE, TRANS) ((struct hd_apply){Cblas##SIDE, Cblas##TRANS})
 
-enum { HD_QR_CHUNK = 64 }; /* rows or columns that Q is applied to at once, so that they stay in a cache */
+enum { HD_QR_CHUNK = 256 }; /* rows or columns that Q is applied to at once, so that they stay in a cache */
 
 /* Elements of the workspace of the functions below. */
 static inline size_t hd_qr_work(int m, int ib)

@@ -41,7 +41,11 @@ static void P(apply_left)(CBLAS_TRANSPOSE trans, const struct P(block) * b, stru
 	else
 		P(copy_to)(c1, w);
 	P(gemm)(HD_OPS(ConjTrans, NoTrans), 1, b->v2, c2, 1, w);
-	P(gemm)((struct hd_ops){trans, CblasNoTrans}, 1, b->t, w, 0, tw);
+	if (COMPLEX) {
+		P(trmm)((struct hd_triangle){CblasLeft, CblasUpper, trans, CblasNonUnit}, 1, b->t, w);
+		tw = w;
+	} else
+		P(gemm)((struct hd_ops){trans, CblasNoTrans}, 1, b->t, w, 0, tw);
 	if (b->v1.a)
 		P(gemm)(HD_OPS(NoTrans, NoTrans), -1, b->v1, tw, 1, c1);
 	else
@@ -60,7 +64,11 @@ static void P(apply_right)(CBLAS_TRANSPOSE trans, const struct P(block) * b, str
 	else
 		P(copy_to)(c1, w);
 	P(gemm)(HD_OPS(NoTrans, NoTrans), 1, c2, b->v2, 1, w);
-	P(gemm)((struct hd_ops){CblasNoTrans, trans}, 1, w, b->t, 0, wt);
+	if (COMPLEX) {
+		P(trmm)((struct hd_triangle){CblasRight, CblasUpper, trans, CblasNonUnit}, 1, b->t, w);
+		wt = w;
+	} else
+		P(gemm)((struct hd_ops){CblasNoTrans, trans}, 1, w, b->t, 0, wt);
 	if (b->v1.a)
 		P(gemm)(HD_OPS(NoTrans, ConjTrans), -1, wt, b->v1, 1, c1);
 	else
