@@ -1057,7 +1057,7 @@ def test_bound_wrong_work_is_refused(p):
     p.refuses("bound", "absent.json", "--platform", "gpu1-cpu6", says=["absent.json"], status=1)
 
 
-# --- tune ---------------------------------------------------------------------------------------------------------------
+# --- tune ------------------------------------------------------------------------------------------------------------
 
 TUNED = (("potrf", "--n", "9600", "--platform", "haswell-k40m"), ("potrf", "--n", "8000", "--platform", "gpu1-cpu6"),
          ("gemm", "--n", "7680", "--platform", "westmere-c2050"), ("potrf", "--n", "12000", "--platform", "intel-v100"),

@@ -102,11 +102,11 @@ int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from)
 /* Random matrices: element (i, j) depends on the seed, i and j alone, not on tiles. Values, and for complex matrices
  * real and imaginary parts, are uniform in [-1/2, 1/2). */
 enum heddle_dense_random {
-	HEDDLE_DENSE_RANDOM,   /* nothing more */
-	HEDDLE_DENSE_SPD,      /* symmetric (Hermitian) positive definite: the order is added on the diagonal */
-	HEDDLE_DENSE_DOMINANT, /* the larger of the extents is added on the diagonal: LU needs no pivoting */
+	HEDDLE_DENSE_RANDOM,    /* nothing more */
+	HEDDLE_DENSE_SPD,       /* symmetric (Hermitian) positive definite: the order is added on the diagonal */
+	HEDDLE_DENSE_DOMINANT,  /* the larger of the extents is added on the diagonal: LU needs no pivoting */
 	HEDDLE_DENSE_HERMITIAN, /* symmetric (Hermitian), with a real diagonal; not definite */
-	HEDDLE_DENSE_SYMMETRIC /* symmetric, also if complex */
+	HEDDLE_DENSE_SYMMETRIC  /* symmetric, also if complex */
 };
 /* Fills the tiles of `a`. Symmetric and Hermitian kinds need a square matrix. */
 int heddle_dense_random_submit(heddle_dense_matrix *a, enum heddle_dense_random kind, uint64_t seed);
