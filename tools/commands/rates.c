@@ -69,8 +69,8 @@ struct tile_kernel {
 	int reflectors;   /* 1: it also has a matrix of INNER x b, the triangular factors of block reflectors */
 };
 
-#define INNER 128.0
-#define COLUMN 10 /* tiles in the column that getrf_panel factorises */
+#define INNER 32.0 /* the default of `heddle run` */
+#define COLUMN 10  /* tiles in the column that getrf_panel factorises */
 
 static const struct tile_kernel tile_kernels[] = {
     {"gemm", 6, 3, 0},  {"symm", 6, 3, 0},   {"hemm", 6, 3, 0},        {"syrk", 3, 2, 0},
