@@ -186,7 +186,7 @@ static void every_setting_is_listed_in_order_with_its_default(void **state)
 	assert_ok(heddle_config_init(&config));
 	other = config;
 	assert_string_equal(all[0].name, "n_cpu");
-	assert_string_equal(all[n - 1].name, "pipeline");
+	assert_string_equal(all[n - 1].name, "fastest_first");
 	for (size_t i = 0; i < n; i++) {
 		assert_true(strncmp(all[i].variable, "HEDDLE_", 7) == 0);
 		assert_ok(heddle_setting_value(&config, all[i].name, value, sizeof value));
