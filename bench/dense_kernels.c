@@ -15,6 +15,14 @@ enum { ROUNDS = 25, TALL = 8 /* tiles that a panel of LU has */ };
 
 static uint64_t state = 1;
 
+/* Seconds that this thread has been computing: time in which others had the processor does not count. */
+static double seconds_computed(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static double random_number(void)
 {
 	state = state * 6364136223846793005u + 1442695040888963407u;

@@ -203,9 +203,9 @@ static double P(seconds)(void (*kernel)(struct P(data) *), struct P(data) * d)
 	memcpy(d->x.a, d->a.a, bytes);
 	memcpy(d->y.a, d->b.a, bytes);
 	memcpy(d->tall_x.a, d->tall.a, TALL * bytes);
-	double start = bench_seconds();
+	double start = seconds_computed();
 	kernel(d);
-	return bench_seconds() - start;
+	return seconds_computed() - start;
 }
 
 /* One kernel: `factor` times n^3 operations. `before` makes V and T for it, or is NULL. */
