@@ -306,9 +306,10 @@ def tries(heddle):
 
 # --- bytes: dada ------------------------------------------------------------------------------------------------------
 
-BYTES_RUNS = [("heft", ""), ("dada", "cp=yes"), ("dada", "cp=yes,alpha=1"), ("dada", "cp=yes,backlog=none,alpha=1"),
-              ("laheteroprio", ""),
-              ("dmdas", "")]
+BYTES_RUNS = [("heft", ""), ("heft", "steal=class"), ("dada", "cp=yes"), ("dada", "cp=yes,backlog=none"),
+              ("dada", "cp=yes,alpha=1"), ("dada", "cp=yes,backlog=none,alpha=1"),
+              ("dada", "cp=yes,backlog=none,alpha=1,steal=class"), ("dada", "cp=yes,backlog=none,alpha=1,steal=all"),
+              ("laheteroprio", ""), ("dmdas", "")]
 
 
 def moves(trace):
@@ -369,10 +370,12 @@ def bytes_rows(heddle, problem, gpus, grid):
 def measure_bytes(heddle):
     odd = r"^- \{.*c2050-[1357].*\n"
     four = heddle.changed("westmere-c2050", "4", (odd, ""))
-    for machine, gpus, grid in ("westmere-c2050", 8, (2, 4)), (four, 4, (2, 2)):
+    via_ram = heddle.changed("westmere-c2050", "ram", (r"^- \{from: c2050-\d, to: c2050.*\n", ""))
+    for machine, what, gpus, grid in (("westmere-c2050", "8 GPUs", 8, (2, 4)), (four, "4 GPUs", 4, (2, 2)),
+                                      (via_ram, "8 GPUs without links between GPUs", 8, (2, 4))):
         for problem in Problem(machine, 16, 512, "d"), Problem(machine, 20), Problem(machine, 40):
             precision = {"s": "single", "d": "double"}[problem.precision]
-            print(f"{gpus} GPUs, {problem.tiles} tiles of {problem.tile} in {precision} precision\n")
+            print(f"{what}, {problem.tiles} tiles of {problem.tile} in {precision} precision\n")
             print_table(["run", "time / heft's", "bytes / heft's", "first", "again", "finished", "per tile"],
                         bytes_rows(heddle, problem, gpus, grid))
 

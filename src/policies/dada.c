@@ -18,13 +18,16 @@
  * long as the shortest one, plus 2 epsilon.
  *
  * Choices. epsilon is the option's share of the first upper. The first upper is tried before the loop, so that there
- * always is a schedule. With the option `backlog`, loads start at each worker's backlog less the smallest backlog of
- * its side (CPUs or GPUs; `side`) or of all workers (`all`), or at 0 (`none`); upper includes the largest of these.
- * With `all`, idle CPUs make every GPU look loaded beyond alpha lambda, and few tasks stay where their data are. With
- * `fit`, affinity does not keep a task on a resource where it alone takes longer than lambda. If several nodes have the
- * same score, the task goes to the one where it is shortest. If a side has several classes, p is the time on the
- * fastest. Equal tasks are placed in the order of submission, and the first of equal workers is taken.
- * docs/policies.md, "Figures behind the defaults", has what `backlog` and `fit` gain. */
+ * always is a schedule. What loads start from is ours, as the paper names nothing: with the option `backlog`, each
+ * worker's backlog less the smallest backlog of its side (CPUs or GPUs; `side`) or of all workers (`all`), or 0
+ * (`none`); upper includes the largest of these. With `all`, idle CPUs make every GPU look loaded beyond alpha lambda,
+ * and few tasks stay where their data are. With `none`, nothing but stealing moves work to an idle worker: in the
+ * paper's framework a worker without tasks steals from one that it draws (section 2.1), here the option `steal` says
+ * whether it does. With `fit`, affinity does not keep a task on a resource where it alone takes longer than lambda. If
+ * several nodes have the same score, the task goes to the one where it is shortest. If a side has several classes, p is
+ * the time on the fastest. Equal tasks are placed in the order of submission, and the first of equal workers is taken.
+ * docs/policies.md, "Figures behind the defaults" and "Where a paper can be read in two ways", has what `backlog`,
+ * `fit` and `steal` gain. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -33,8 +36,7 @@
 #include "parts/batch_mapping.h"
 #include "policies.h"
 
-/* ready tasks mapped together; larger batches are taken in slices */
-enum { DADA_ROOM = 1024, DADA_NOWHERE = UINT_MAX };
+enum { DADA_ROOM = 64 /* of the list at first */, DADA_NOWHERE = UINT_MAX };
 
 struct dada_task {
 	heddle_task *task;
@@ -55,7 +57,7 @@ struct dada {
 	double alpha, epsilon;
 	int cp, fit;
 	enum dada_start from;
-	size_t n;               /* tasks in `list` */
+	size_t n, room;         /* tasks in `list`, and for how many there is room */
 	struct dada_task *list; /* owns; LR, or the slice of it that there is room for, by decreasing speedup */
 	double *times;          /* owns; [row * n_groups + group]: p of each task, us */
 	/* owns; during the search the n_affine tasks with affinity, by decreasing score; afterwards all tasks, in the
@@ -82,18 +84,38 @@ static void dada_destroy(void *state)
 	free(d);
 }
 
+/* Makes room for a batch of n tasks. Without memory, returns 0 and leaves the room as it is. */
+static int dada_make_room(struct dada *d, size_t n)
+{
+	if (n <= d->room)
+		return 1;
+	struct dada_task *list = calloc(n, sizeof *list), **sorted = calloc(n, sizeof(struct dada_task *));
+	double *times = calloc(n * d->mapping.n_groups, sizeof *times);
+	if (!list || !sorted || !times) {
+		free(list);
+		free(sorted);
+		free(times);
+		return 0;
+	}
+	free(d->list);
+	free(d->sorted);
+	free(d->times);
+	d->list = list;
+	d->sorted = sorted;
+	d->times = times;
+	d->room = n;
+	return 1;
+}
+
 static int dada_alloc(struct dada *d, heddle_sched *sched)
 {
 	int status = hd_mapping_init(&d->mapping, sched);
 	if (status < 0)
 		return status;
-	d->list = calloc(DADA_ROOM, sizeof *d->list);
-	d->times = calloc(DADA_ROOM * d->mapping.n_groups, sizeof *d->times);
-	d->sorted = calloc(DADA_ROOM, sizeof(struct dada_task *));
 	d->backlog = calloc(d->mapping.n_workers, sizeof *d->backlog);
 	d->load = calloc(d->mapping.n_workers, sizeof *d->load);
 	d->bytes = calloc(heddle_sched_platform(sched)->n_nodes, sizeof *d->bytes);
-	if (!d->list || !d->times || !d->sorted || !d->backlog || !d->load || !d->bytes)
+	if (!dada_make_room(d, DADA_ROOM) || !d->backlog || !d->load || !d->bytes)
 		return hd_no_memory("the policy's list");
 	return HEDDLE_OK;
 }
@@ -354,9 +376,10 @@ static void dada_ready(void *state, heddle_task *const *batch, size_t n, int rel
 {
 	struct dada *d = state;
 	(void)releaser;
+	dada_make_room(d, n); /* if there is no memory, the batch is placed slice by slice */
 	hd_mapping_dates(&d->mapping);
 	for (size_t i = 0; i < n;) {
-		for (d->n = 0; i < n && d->n < DADA_ROOM; i++)
+		for (d->n = 0; i < n && d->n < d->room; i++)
 			if (!hd_mapping_divert(&d->mapping, batch[i]))
 				dada_add(d, batch[i]);
 		if (!d->n)
@@ -405,6 +428,7 @@ static const struct heddle_option dada_options[] = {
      "at 0",
      0, 0},
     {"fit", "yes", "no|yes", "affinity does not keep a task where it alone lasts longer than lambda", 0, 0},
+    HD_MAPPING_STEAL,
     HD_MAPPING_PREFETCH,
     {0},
 };

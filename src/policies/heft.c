@@ -7,9 +7,12 @@
  *   4    sort the ready tasks by decreasing S
  *   5-9  each in turn goes to the worker achieving the earliest finish time, whose date is then updated
  *
- * The time to transfer a task's data is added to its execution time (section 4.1). Workers do not steal. Choices. If
- * there are several classes of CPUs or of GPUs, the fastest counts. A task that only CPUs can run has S = 0, one that
- * only accelerators can run S = infinity. Tasks of equal S are taken in the order of submission; of workers with equal
+ * The time to transfer a task's data is added to its execution time (section 4.1).
+ *
+ * Choices. In the paper's framework a worker without tasks steals from one that it draws (section 2.1); here it does so
+ * with the option `steal`: docs/policies.md, "Where a paper can be read in two ways", has what that does. If there are
+ * several classes of CPUs or of GPUs, the fastest counts. A task that only CPUs can run has S = 0, one that only
+ * accelerators can run S = infinity. Tasks of equal S are taken in the order of submission; of workers with equal
  * finish times, the first is taken. */
 #include <math.h>
 #include <stdlib.h>
@@ -24,14 +27,14 @@ struct heft_task {
 
 struct heft {
 	struct hd_mapping mapping;
-	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or a slice of it */
-	size_t n;
+	struct heft_task *list; /* owns; the ready tasks being placed: the batch, or the slice that there is room for */
+	size_t n, room;
 	double *times; /* owns; per group: us that the task being placed takes there */
 	uint64_t batches, largest, accelerated;
 	double moves; /* us: sum of the predicted times of transfers */
 };
 
-enum { HEFT_ROOM = 1024 }; /* how many ready tasks are sorted together; larger batches are cut into slices */
+enum { HEFT_ROOM = 64 }; /* of the list at first */
 
 static void heft_destroy(void *state)
 {
@@ -48,7 +51,8 @@ static int heft_create(heddle_sched *sched, void **state)
 	if (!h)
 		return hd_no_memory("the policy's queues");
 	int status = hd_mapping_init(&h->mapping, sched);
-	h->list = calloc(HEFT_ROOM, sizeof *h->list);
+	h->room = HEFT_ROOM;
+	h->list = calloc(h->room, sizeof *h->list);
 	h->times = calloc(h->mapping.n_workers, sizeof *h->times);
 	if (!status && (!h->list || !h->times))
 		status = hd_no_memory("the policy's list");
@@ -97,6 +101,17 @@ static void heft_schedule(struct heft *h, heddle_task *t)
 	hd_mapping_place(m, t, best, h->times[group]);
 }
 
+/* Makes room for a batch of n tasks. Without memory, the batch is placed slice by slice. */
+static void heft_make_room(struct heft *h, size_t n)
+{
+	struct heft_task *list = n > h->room ? calloc(n, sizeof *list) : NULL;
+	if (!list)
+		return;
+	free(h->list);
+	h->list = list;
+	h->room = n;
+}
+
 static void heft_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
 {
 	struct heft *h = state;
@@ -104,9 +119,10 @@ static void heft_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	h->batches++;
 	if (n > h->largest)
 		h->largest = n;
+	heft_make_room(h, n);
 	hd_mapping_dates(&h->mapping);
 	for (size_t i = 0; i < n;) {
-		for (h->n = 0; i < n && h->n < HEFT_ROOM; i++)
+		for (h->n = 0; i < n && h->n < h->room; i++)
 			if (!hd_mapping_divert(&h->mapping, batch[i]))
 				h->list[h->n++] = (struct heft_task){batch[i], heft_speedup(h, batch[i]),
 				                                     heddle_task_order(batch[i])};
@@ -138,7 +154,7 @@ static void heft_report(void *state, heddle_sched *sched)
 	heddle_sched_count(sched, "expected time of transfers", h->moves, "us");
 }
 
-static const struct heddle_option heft_options[] = {HD_MAPPING_PREFETCH, {0}};
+static const struct heddle_option heft_options[] = {HD_MAPPING_STEAL, HD_MAPPING_PREFETCH, {0}};
 
 const struct heddle_policy hd_policy_heft = {
     .abi = HEDDLE_POLICY_ABI,

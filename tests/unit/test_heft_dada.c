@@ -75,19 +75,78 @@ static void heft_transfer_counts_before_execution(void **unused)
 	fake_close(&s);
 }
 
-static void heft_batch_larger_than_the_list_is_placed(void **unused)
+/* The last of a large batch gains most from the GPU: it is placed first, unless there is no memory to sort all. */
+static void large_batch_is_placed_as_a_whole(void **unused)
+{
+	(void)unused;
+	enum { LARGE = 3000 };
+	heddle_codelet gains = {.time = {1e6, 1}, .samples = {99, 99}};
+	for (int is_dada = 0; is_dada <= 1; is_dada++)
+		for (int memory = 0; memory <= 1; memory++) {
+			heddle_sched s;
+			fake_open(&s, is_dada ? "dada" : "heft", NULL, 3, 1);
+			fake_start(&s);
+			make_tasks(LARGE);
+			tasks[LARGE - 1].codelet = &gains;
+			fake_memory = memory ? -1 : 0;
+			ready_batch(&s, LARGE);
+			fake_memory = -1;
+			if (is_dada)
+				assert_true((fake_report(&s, "batches") == 1) == memory);
+			else
+				assert_true((fake_pick(&s, 3) == &tasks[LARGE - 1]) == memory);
+			int picked = !is_dada;
+			for (unsigned w = 0; w < 4; w++)
+				while (fake_pick(&s, w))
+					picked++;
+			assert_int_equal(picked, LARGE);
+			fake_close(&s);
+		}
+}
+
+/* --- steal -------------------------------------------------------------------------------------------------------- */
+
+/* The GPUs get four tasks each, the CPUs none. A thief takes the newest. */
+static void worker_without_tasks_steals(void **unused)
+{
+	(void)unused;
+	heddle_codelet fast = {.time = {100, 1}, .samples = {99, 99}};
+	static const char *const values[] = {"steal=no", "steal=class", "steal=all"};
+	for (int is_dada = 0; is_dada <= 1; is_dada++)
+		for (int steal = 0; steal < 3; steal++) {
+			heddle_sched s;
+			fake_open(&s, is_dada ? "dada" : "heft", values[steal], 1, 2);
+			fake_start(&s);
+			make_tasks(8);
+			for (int i = 0; i < 8; i++)
+				tasks[i].codelet = &fast;
+			ready_batch(&s, 8);
+			for (int i = 0; i < 4; i++)
+				assert_non_null(fake_pick(&s, 1));
+			const heddle_task *stolen = fake_pick(&s, 1);
+			assert_true((stolen != NULL) == (steal > 0));
+			assert_true(!stolen || stolen->order == 7);
+			assert_true((fake_pick(&s, 0) != NULL) == (steal == 2));
+			assert_true(fake_report(&s, "stolen") == steal);
+			fake_close(&s);
+		}
+}
+
+/* All four are for the first worker, as the second is busy for long; it can run the second task alone. */
+static void thief_leaves_tasks_that_it_cannot_run(void **unused)
 {
 	(void)unused;
 	heddle_sched s;
-	fake_open(&s, "heft", NULL, 3, 1);
+	fake_open(&s, "heft", "steal=all", 2, 0);
 	fake_start(&s);
-	make_tasks(3000);
-	ready_batch(&s, 3000);
-	int picked = 0;
-	for (unsigned w = 0; w < 4; w++)
-		while (fake_pick(&s, w))
-			picked++;
-	assert_int_equal(picked, 3000);
+	make_tasks(4);
+	for (int i = 0; i < 4; i++)
+		tasks[i].workers = i == 1 ? 3 : 1;
+	s.free_at[1] = 1e9;
+	ready_batch(&s, 4);
+	ASSERT_PICKS(&s, 1, 1, -1);
+	ASSERT_PICKS(&s, 0, 0, 2, 3, -1);
+	assert_true(fake_report(&s, "stolen") == 1);
 	fake_close(&s);
 }
 
@@ -292,7 +351,9 @@ int main(void)
 	    cmocka_unit_test(heft_largest_speedup_is_placed_first),
 	    cmocka_unit_test(heft_one_sided_tasks_are_first_and_last),
 	    cmocka_unit_test(heft_transfer_counts_before_execution),
-	    cmocka_unit_test(heft_batch_larger_than_the_list_is_placed),
+	    cmocka_unit_test(large_batch_is_placed_as_a_whole),
+	    cmocka_unit_test(worker_without_tasks_steals),
+	    cmocka_unit_test(thief_leaves_tasks_that_it_cannot_run),
 	    cmocka_unit_test(dada_random_instances_within_twice_the_optimum),
 	    cmocka_unit_test(dada_written_data_attract),
 	    cmocka_unit_test(dada_affinity_is_limited_by_alpha),

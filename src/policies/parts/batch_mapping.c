@@ -22,6 +22,7 @@ int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 	const struct heddle_platform *p = heddle_sched_platform(sched);
 	*m = (struct hd_mapping){.sched = sched, .n_workers = p->n_workers};
 	hd_calibration_init(&m->calibration, sched);
+	m->steal = (enum hd_mapping_steal)heddle_sched_option(sched, "steal");
 	m->prefetch = heddle_sched_option(sched, "prefetch") > 0;
 	m->workers = calloc(p->n_workers, sizeof *m->workers);
 	m->groups = calloc(p->n_workers, sizeof *m->groups);
@@ -129,6 +130,7 @@ void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, dou
 	hd_deque_push_back(&w->queue, t);
 	w->queued += us;
 	w->load++;
+	m->n_queued++;
 	m->ends[worker] += us;
 	m->placed++;
 	hd_calibration_placed(&m->calibration, t, g->class_id);
@@ -136,13 +138,55 @@ void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, dou
 		heddle_task_prefetch(t, g->node);
 }
 
+static void leave_queue(struct hd_mapping *m, struct hd_mapping_worker *w, heddle_task *t)
+{
+	hd_deque_remove(&w->queue, t);
+	/* 0: against rounding errors of the sum */
+	w->queued = w->queue.first ? w->queued - heddle_task_link(t)->u.key : 0;
+	m->n_queued--;
+}
+
+/* The last task of a queue that a worker can run, of the last few. */
+static heddle_task *last_for(const struct hd_deque *queue, unsigned worker)
+{
+	enum { REACH = 64 };
+	heddle_task *t = queue->first ? queue->last : NULL;
+	int i = 1;
+	while (t && !heddle_task_can_run(t, worker))
+		t = t == queue->first || i++ == REACH ? NULL : heddle_task_link(t)->prev;
+	return t;
+}
+
+static heddle_task *steal(struct hd_mapping *m, unsigned thief)
+{
+	unsigned first = (unsigned)(heddle_sched_random(m->sched) % m->n_workers);
+	unsigned class_id = m->groups[m->workers[thief].group].class_id;
+	struct hd_mapping_worker *victim = NULL;
+	heddle_task *t = NULL;
+	for (size_t i = 0; i < m->n_workers && !t; i++) {
+		victim = &m->workers[(first + i) % m->n_workers]; /* the thief itself has none */
+		if (m->steal == HD_STEAL_FROM_ALL || m->groups[victim->group].class_id == class_id)
+			t = last_for(&victim->queue, thief);
+	}
+	if (!t)
+		return NULL;
+	leave_queue(m, victim, t);
+	victim->load--;
+	m->workers[thief].load++;
+	hd_calibration_done(&m->calibration, t, m->groups[victim->group].class_id);
+	hd_calibration_placed(&m->calibration, t, class_id);
+	m->stolen++;
+	return t;
+}
+
 heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
 {
 	struct hd_mapping_worker *w = &m->workers[worker];
-	heddle_task *t = hd_deque_pop_front(&w->queue);
+	heddle_task *t = w->queue.first;
 	if (t)
-		/* 0: against rounding errors of the sum */
-		w->queued = w->queue.first ? w->queued - heddle_task_link(t)->u.key : 0;
+		leave_queue(m, w, t);
+	else if (m->steal && m->n_queued)
+		t = steal(m, worker);
 	return t;
 }
 
@@ -156,5 +200,6 @@ void hd_mapping_report(const struct hd_mapping *m, heddle_sched *sched)
 {
 	heddle_sched_count(sched, "tasks placed", (double)m->placed, "tasks");
 	heddle_sched_count(sched, "placed to calibrate models", (double)m->calibrating, "tasks");
+	heddle_sched_count(sched, "stolen", (double)m->stolen, "tasks");
 	heddle_sched_count(sched, "placed without a model", (double)m->greedy, "tasks");
 }

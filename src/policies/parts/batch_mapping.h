@@ -24,6 +24,9 @@ struct hd_mapping_group {
 	int is_cpu;
 };
 
+/* Whose tasks a worker without tasks takes. */
+enum hd_mapping_steal { HD_STEAL_NOTHING, HD_STEAL_IN_CLASS, HD_STEAL_FROM_ALL };
+
 struct hd_mapping {
 	heddle_sched *sched;
 	struct hd_calibration calibration;
@@ -34,12 +37,20 @@ struct hd_mapping {
 	double *ends;
 	unsigned *allowed; /* owns; per group: how many of its workers can run the task being predicted */
 	int prefetch;
-	uint64_t placed, calibrating, greedy;
+	enum hd_mapping_steal steal;
+	size_t n_queued; /* tasks in all queues */
+	uint64_t placed, calibrating, greedy, stolen;
 };
 
 #define HD_MAPPING_PREFETCH                                                                           \
 	{                                                                                             \
 		"prefetch", "yes", "no|yes", "fetch the data of a task as soon as it is placed", 0, 0 \
+	}
+
+#define HD_MAPPING_STEAL                                                                                 \
+	{                                                                                                \
+		"steal", "no", "no|class|all",                                                           \
+		    "a worker without tasks takes one from another, drawn, of its class or of all", 0, 0 \
 	}
 
 int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched); /* HEDDLE_E_MEMORY; call hd_mapping_fini even then */
@@ -58,7 +69,8 @@ int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int wit
 double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu);
 /* Appends a task to a worker's queue, and adds `us` to its date. */
 void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, double us);
-/* For the callbacks of the same names. */
+/* For the callbacks of the same names. With the option `steal`, a worker without tasks picks the last one that it can
+ * run, among the last few, in the queue of another worker, which is drawn; if there is none, that of the next one. */
 heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker);
 void hd_mapping_done(struct hd_mapping *m, const heddle_task *t, unsigned worker);
 void hd_mapping_report(const struct hd_mapping *m, heddle_sched *sched);
