@@ -137,9 +137,9 @@ static void unbind(heddle_runtime *rt, const heddle_task *t)
 /* --- From picked to ended ----------------------------------------------------------------------------------------- */
 
 /* All data of a picked task have arrived: the task queues for its worker. */
-static void staged(heddle_runtime *rt, heddle_task *t)
+static inline void staged(struct hd_worker *w, heddle_task *t)
 {
-	struct hd_worker *w = &rt->workers[t->worker];
+	heddle_runtime *rt = w->rt;
 	hd_set_state(t, HD_STAGED);
 	hd_queue_push(&w->staged, t);
 	rt->count.staged++;
@@ -173,7 +173,7 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 	else if (HD_UNLIKELY(status))
 		drop_picked(rt, t, status);
 	else
-		staged(rt, t);
+		staged(&rt->workers[t->worker], t);
 }
 
 void hd_core_restage(heddle_runtime *rt, heddle_task *t)
@@ -182,12 +182,6 @@ void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 	int status = hd_stage(t, hd_task_node(rt, t));
 	if (status != HEDDLE_PENDING)
 		hd_core_staged(rt, t, status);
-}
-
-double hd_core_expected(const heddle_task *t)
-{
-	HD_HELD(&hd_task_runtime(t)->lock);
-	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
 }
 
 /* The policy gave `t` to `w`. */
@@ -211,8 +205,10 @@ static void assign(struct hd_worker *w, heddle_task *t)
 		hd_task_message(t, heddle_last_error());
 	else
 		status = hd_stage(t, w->node);
-	if (status != HEDDLE_PENDING)
-		hd_core_staged(rt, t, status);
+	if (HD_LIKELY(!status))
+		staged(w, t);
+	else if (status != HEDDLE_PENDING)
+		drop_picked(rt, t, status);
 }
 
 /* The clock before a call of the policy, if calls are measured (the setting time_policy). */
@@ -394,16 +390,8 @@ void hd_core_refill(struct hd_worker *w)
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
-	hd_core_settle_quietly(rt);
-}
-
-heddle_task *hd_core_take(struct hd_worker *w)
-{
-	HD_HELD(&w->rt->lock);
-	if (!w->staged.first)
-		return NULL;
-	w->rt->count.staged--;
-	return hd_queue_pop(&w->staged);
+	if (is_unsettled(rt) || rt->waits.news || (rt->count.ready && rt->dispatch.hungry))
+		hd_core_settle_quietly(rt);
 }
 
 /* The first staged task that may run on a free slot; *before is the task in front of it, or NULL. */
@@ -442,7 +430,8 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 	struct hd_worker *w = slot->worker;
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	hd_stage_begin(t);
+	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE)))
+		hd_stage_begin(t);
 	if (HD_UNLIKELY(t->codelet->n_choices))
 		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
 	hd_set_state(t, HD_RUNNING);
@@ -511,18 +500,23 @@ static unsigned given_to(const struct hd_worker *w, const heddle_task *t)
 	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : w->id;
 }
 
-void hd_core_conclude(heddle_task *t, double start, double end, double now)
+static inline void conclude(struct hd_worker *w, heddle_task *t, double start, double end, double now)
 {
-	struct hd_worker *w = &t->codelet->rt->workers[t->worker];
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	/* Another worker may have finished a later task and taken the lock first. */
 	rt->last_end = now > rt->last_end ? now : rt->last_end;
 	if (HD_UNLIKELY(rt->recorder != NULL))
 		hd_record_task(rt->recorder, t, start, end, now);
-	hd_stage_end(t, w->node);
+	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE)))
+		hd_stage_end(t, w->node);
 	rt->dispatch.releaser = (int)w->id;
 	hd_core_end(rt, t, t->status);
+}
+
+void hd_core_conclude(heddle_task *t, double start, double end, double now)
+{
+	conclude(&t->codelet->rt->workers[t->worker], t, start, end, now);
 }
 
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double start, double now)
@@ -556,5 +550,5 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double sta
 	if (HD_UNLIKELY(t->extra && t->extra->detached))
 		hd_event_await(t, start, now);
 	else
-		hd_core_conclude(t, start, now, now);
+		conclude(w, t, start, now, now);
 }

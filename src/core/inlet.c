@@ -109,13 +109,11 @@ static inline heddle_task *ring_at(struct hd_ring *ring, uint64_t ticket)
 	return HD_LIKELY(!(t & 1)) ? (heddle_task *)t : NULL;
 }
 
-int hd_drain(heddle_runtime *rt)
+/* Drains the ring, whose first task is `t`. */
+static __attribute__((noinline)) void drain(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	uint64_t ticket = rt->inlet.head;
-	heddle_task *t = ring_at(&rt->ring, ticket);
-	if (!t)
-		return 0;
 	heddle_task *next = ring_at(&rt->ring, ticket + 1), *later;
 	for (; t; t = next, next = later, ticket++) {
 		later = next ? ring_at(&rt->ring, ticket + 2) : NULL;
@@ -127,6 +125,15 @@ int hd_drain(heddle_runtime *rt)
 		else
 			enter(rt, t);
 	}
+}
+
+int hd_drain(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	heddle_task *t = ring_at(&rt->ring, rt->inlet.head);
+	if (!t)
+		return 0;
+	drain(rt, t);
 	return 1;
 }
 

@@ -21,8 +21,8 @@ int hd_gate_is_shut(heddle_runtime *rt, const heddle_task *t, uint64_t ticket);
 /* If the window is full, waits until a quarter of it is free again. ACQUIRE tasks in force (rt->count.held) do not
  * count, and the wait ends when all other tasks wait for them, since only the program can release them. A deadlock is
  * not reported here, but by the next wait of the program. A kernel or a callback waits only while something else moves.
- * May leave the lock meanwhile. */
-void hd_throttle(heddle_runtime *rt);
+ * Returns 0 if there was nothing to wait for; otherwise it may have left the lock meanwhile. */
+int hd_throttle(heddle_runtime *rt);
 /* For how many more tickets the gate may be opened: as many as the window has room for, at most HD_RING_RUN. */
 uint32_t hd_window_room(heddle_runtime *rt);
 

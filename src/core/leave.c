@@ -43,21 +43,28 @@ static void hand_over(heddle_runtime *rt)
 	}
 }
 
-/* Leaves the core once. Returns how many blocks are to be allocated without the lock: *wanted says which. */
-static unsigned leave_once(heddle_runtime *rt, struct hd_wanted *wanted)
+/* The last things that are done with the lock. */
+static inline void finish_inside(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	if (rt->errands.starting)
 		rt->engine->start(rt);
 	if (HD_UNLIKELY(rt->config.time_core))
 		rt->outcome.stats.core_time += hd_clock_us() - rt->entered - rt->clock_cost;
+}
+
+/* Gives the lock back and does what was put off. Returns how many blocks are to be allocated without the lock: *wanted
+ * says which. */
+static unsigned leave_once(heddle_runtime *rt, struct hd_wanted *wanted)
+{
+	HD_HELD(&rt->lock);
 	wanted->n = 0;
 	struct hd_block *unwanted = NULL;
 	/* Relaxed, pairs with nothing: `stopping` changes under the lock. While the runtime stops, devices may be
 	 * closed without this thread, and start.c frees what is left. */
-	if (HD_UNLIKELY(rt->unwanted || rt->wanted.n) && !atomic_load_explicit(&rt->stopping, memory_order_relaxed))
+	if ((rt->unwanted || rt->wanted.n) && !atomic_load_explicit(&rt->stopping, memory_order_relaxed))
 		unwanted = hd_blocks_unload(rt, wanted);
-	if (HD_UNLIKELY(rt->errands.n_roused))
+	if (rt->errands.n_roused)
 		leave_and_rouse(rt);
 	else
 		hd_unlock(&rt->lock);
@@ -81,9 +88,22 @@ static void fetch_blocks(heddle_runtime *rt, struct hd_wanted *wanted)
 	hd_error_give_back(&before);
 }
 
-void hd_core_leave(heddle_runtime *rt)
+static __attribute__((noinline)) void leave_with_errands(heddle_runtime *rt)
 {
 	struct hd_wanted wanted;
-	while (HD_UNLIKELY(leave_once(rt, &wanted)))
+	while (leave_once(rt, &wanted)) {
 		fetch_blocks(rt, &wanted);
+		finish_inside(rt);
+	}
+}
+
+void hd_core_leave(heddle_runtime *rt)
+{
+	finish_inside(rt);
+	if (HD_UNLIKELY(rt->errands.n_roused || rt->unwanted || rt->wanted.n)) {
+		leave_with_errands(rt);
+		return;
+	}
+	hd_unlock(&rt->lock);
+	hand_over(rt);
 }

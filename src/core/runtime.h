@@ -296,7 +296,14 @@ void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
 /* Puts the worker into the hungry list, unless it is there already or is not driven. */
 void hd_core_hungry(struct hd_worker *w);
 /* Takes the first staged task of a worker; NULL: it has none. For workers with one slot. */
-heddle_task *hd_core_take(struct hd_worker *w);
+static inline heddle_task *hd_core_take(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	if (!w->staged.first)
+		return NULL;
+	w->rt->count.staged--;
+	return hd_queue_pop(&w->staged);
+}
 /* Takes the first staged task for which a slot is free, and sets *slot to that; NULL: there is none. */
 heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot);
 /* Book-keeping when a task begins on a slot, and when its kernel has returned there. Times in us. */
@@ -318,7 +325,11 @@ void hd_core_unbegin(struct hd_worker *w, heddle_task *t);
 /* Moves those staged tasks of `from` that `to` can run as well to the staged tasks of `to`, in their order. */
 void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to);
 /* us that a picked task is expected to take: what its model predicts, otherwise what tasks of its codelet took. */
-double hd_core_expected(const heddle_task *t);
+static inline double hd_core_expected(const heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	return t->link.u.key > 0 ? t->link.u.key : t->codelet->typical_us;
+}
 /* All transfers of a picked task have ended; `status` is not 0 if its data cannot be had. */
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */

@@ -76,8 +76,7 @@ static void await_room(heddle_runtime *rt)
 {
 	if (hd_drain(rt))
 		hd_core_settle(rt);
-	hd_throttle(rt);
-	if (hd_drain(rt))
+	if (HD_UNLIKELY(hd_throttle(rt)) && hd_drain(rt))
 		hd_core_settle(rt);
 }
 
@@ -234,8 +233,8 @@ void hd_control_begin(heddle_runtime *rt)
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_drain_and_close(rt);
-	hd_throttle(rt);
-	hd_drain_and_close(rt);
+	if (HD_UNLIKELY(hd_throttle(rt)))
+		hd_drain_and_close(rt);
 }
 
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)

@@ -102,17 +102,18 @@ static void hold_back(heddle_runtime *rt)
 	hd_core_clock(rt, rt->engine->now(rt));
 }
 
-void hd_throttle(heddle_runtime *rt)
+int hd_throttle(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	uint64_t window = window_of(rt);
 	if (HD_LIKELY(!window || hd_live(rt) - rt->count.held < window))
-		return;
+		return 0;
 	rt->inlet.throttle = window - (window + 3) / 4;
 	if (!hd_inside())
 		hd_wait_until(rt, below_throttle, NULL);
 	else if (may_be_held_back(rt))
 		hold_back(rt);
+	return 1;
 }
 
 uint32_t hd_window_room(heddle_runtime *rt)

@@ -52,6 +52,7 @@ static inline unsigned hd_class_slots(const struct heddle_class *c)
 	return c->streams > 1 ? c->streams : 1;
 }
 
+struct hd_seat;
 struct hd_worker {
 	/* Const after start. */
 	heddle_runtime *rt;
@@ -62,11 +63,12 @@ struct hd_worker {
 	float speed;                        /* hungry workers are asked by decreasing speed; 0: fastest_first is off */
 	const struct heddle_driver *driver; /* threaded engine only */
 	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
-	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this
-	 * together. */
-	double burst_us;
+	struct hd_seat *seat;               /* borrowed: the thread that runs the tasks; threaded engine only */
 
 	/* Guarded by the core lock. */
+	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this together.
+	 * Const after start. */
+	double burst_us;
 	double held_us;     /* us that the tasks it holds were expected to take when they were picked */
 	unsigned in_flight; /* number of tasks picked for it and not ended */
 	uint8_t hungry;     /* it is in the hungry list: it can hold another task, and the policy had none for it */

@@ -3,11 +3,11 @@
 #include <math.h>
 #include "bursts.h"
 
-unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double now)
+void hd_burst_extend(struct hd_worker *w, double us, double now)
 {
 	HD_HELD(&w->rt->lock);
 	unsigned n = 1;
-	double more;
+	double more, expected = w->burst_expected;
 	while (n < HD_MAX_BURST && w->staged.first && (more = expected + hd_core_expected(w->staged.first)) < us) {
 		heddle_task *t = hd_core_take(w);
 		expected = more;
@@ -18,7 +18,6 @@ unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double
 	w->burst_expected = expected;
 	w->slots[0].task = w->burst[0];
 	w->rt->count.bursts += n > 1;
-	return n;
 }
 
 void hd_burst_take_back(struct hd_worker *w)

@@ -4,24 +4,20 @@
 
 #include "core/runtime.h"
 
-/* Adds staged tasks to a burst of one, which is expected to take `expected` us, as long as all are expected to take
- * less than `us` together. Returns the number of tasks in the burst. */
-unsigned hd_burst_extend(struct hd_worker *w, double us, double expected, double now);
-/* The worker begins a burst of `t` and of the tasks that hd_burst_extend adds: as many as are expected to take less
- * than `us` us together, so that their successors wait no longer than that. Returns the number of tasks in the burst.
- * The lock is held. */
-static inline unsigned hd_burst_begin(struct hd_worker *w, heddle_task *t, double us, double now)
+/* The worker begins a burst of one task. The lock is held. */
+static inline void hd_burst_begin(struct hd_worker *w, heddle_task *t, double now)
 {
 	HD_HELD(&w->rt->lock);
-	double expected = hd_core_expected(t); /* before hd_core_begin: then the policy may use the task's link */
+	w->burst_expected = hd_core_expected(t); /* before hd_core_begin: then the policy may use the task's link */
 	hd_core_begin(&w->slots[0], t, now);
 	w->burst[0] = t;
 	w->burst_size = 1;
-	w->burst_expected = expected;
 	/* Relaxed, pairs with nothing: the lock is held, and the worker reads the word after it was given the burst. */
 	atomic_store_explicit(&w->claimed, 0, memory_order_relaxed);
-	return HD_LIKELY(!w->staged.first) || expected >= us ? 1 : hd_burst_extend(w, us, expected, now);
 }
+/* Adds staged tasks to a burst of one: as many as are expected to take less than `us` us together, so that their
+ * successors wait no longer than that. The lock is held. */
+void hd_burst_extend(struct hd_worker *w, double us, double now);
 /* Claims all tasks of the burst that are left, and stages them again. They are all tasks of the burst if the worker's
  * thread has not begun it: perhaps it sleeps, and nothing has woken it yet. The lock is held. */
 void hd_burst_take_back(struct hd_worker *w);

@@ -61,14 +61,14 @@ static int any_post(const heddle_runtime *rt)
 }
 
 /* Serves the workers that have posted, in turn beginning behind `w`. */
-static void combine(struct hd_worker *w)
+static __attribute__((noinline)) void combine(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	struct hd_worker *other = w;
 	for (int n = 0; n < MOST_SERVED && (other = next_post(rt, (other->id + 1) % (unsigned)rt->n_workers)); n++) {
 		hd_worker_serve(other);
 		/* pairs: the load in ask */
-		atomic_store_explicit(&hd_seat_of(other)->posted, HD_SERVED, memory_order_release);
+		atomic_store_explicit(&other->seat->posted, HD_SERVED, memory_order_release);
 		hd_core_wake(rt, &other->wake);
 	}
 }
@@ -94,7 +94,7 @@ static int spin(heddle_runtime *rt)
 static int ask(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	struct hd_seat *seat = hd_seat_of(w);
+	struct hd_seat *seat = w->seat;
 	/* Relaxed, pairs with nothing: whoever serves the worker has read the bit that is set next. */
 	atomic_store_explicit(&seat->posted, HD_POSTED, memory_order_relaxed);
 	set_bit(w, 1);
@@ -122,7 +122,7 @@ static void hand_to_idle(struct hd_worker *w)
 
 /* Runs the callbacks of tasks that have ended. They may take long: meanwhile the worker counts as neither idle nor
  * hungry, and other workers may take over what it has been given. */
-static void call_back(struct hd_worker *w)
+static __attribute__((noinline)) void call_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	hd_core_not_hungry(w);
@@ -136,23 +136,34 @@ static void call_back(struct hd_worker *w)
 	hd_worker_serve(w);
 }
 
-void hd_worker_exchange(struct hd_worker *w)
+/* The lock is not free: gets it all the same, or is served by the thread that has it. Returns whether this thread has
+ * the lock. */
+static __attribute__((noinline)) int get_in(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	struct hd_seat *seat = hd_seat_of(w);
-	int served = !hd_core_try_enter(rt) && !spin(rt) && ask(w);
+	struct hd_seat *seat = w->seat;
+	int served = !spin(rt) && ask(w);
 	/* Relaxed, pairs with nothing: ask has acquired the value, or the lock is held, under which others change
 	 * it. */
 	uint8_t posted = atomic_load_explicit(&seat->posted, memory_order_relaxed);
-	if (HD_UNLIKELY(posted))
-		/* relaxed, pairs with nothing: nobody looks at it before the worker posts again */
-		atomic_store_explicit(&seat->posted, HD_NOT_POSTED, memory_order_relaxed);
+	/* relaxed, pairs with nothing: nobody looks at it before the worker posts again */
+	atomic_store_explicit(&seat->posted, HD_NOT_POSTED, memory_order_relaxed);
 	if (served)
-		return;
+		return 0;
 	if (posted == HD_POSTED)
 		set_bit(w, 0);
 	if (posted != HD_SERVED)
 		hd_worker_serve(w);
+	return 1;
+}
+
+void hd_worker_exchange(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	if (HD_LIKELY(hd_core_try_enter(rt)))
+		hd_worker_serve(w);
+	else if (!get_in(w))
+		return;
 	if (any_post(rt))
 		combine(w);
 	while (HD_UNLIKELY(rt->dispatch.called.first != NULL))

@@ -112,7 +112,7 @@ static void close_streams(struct hd_worker *w)
 
 void hd_device_open(struct hd_worker *w)
 {
-	struct hd_seat *seat = &w->rt->engine_state.threads->seats[w->id];
+	struct hd_seat *seat = w->seat;
 	hd_error(0, "%s", ""); /* a last error after open is then the driver's */
 	seat->status = explain(w, w->driver->open(w->rt->platform, w->id, &w->device), "the device");
 	seat->opened = seat->status == 0;
@@ -127,7 +127,7 @@ void hd_device_open(struct hd_worker *w)
 void hd_device_close(struct hd_worker *w)
 {
 	close_streams(w);
-	if (w->rt->engine_state.threads->seats[w->id].opened)
+	if (w->seat->opened)
 		w->driver->close(w->device);
 }
 

@@ -296,6 +296,8 @@ static int threads_open(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_workers; i++)
 		use_driver(&rt->workers[i]);
 	th->seats = make_seats(rt->n_workers);
+	for (size_t i = 0; th->seats && i < rt->n_workers; i++)
+		rt->workers[i].seat = &th->seats[i];
 	rt->posts = calloc((rt->n_workers + 63) / 64, sizeof *rt->posts);
 	rt->n_posts = rt->posts ? (rt->n_workers + 63) / 64 : 0;
 	th->in = calloc(rt->n_nodes, sizeof *th->in);

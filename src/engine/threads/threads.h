@@ -89,11 +89,6 @@ static inline double hd_threads_now(const heddle_runtime *rt)
 	return hd_clock_us() - rt->start_us;
 }
 
-static inline struct hd_seat *hd_seat_of(const struct hd_worker *w)
-{
-	return &w->rt->engine_state.threads->seats[w->id];
-}
-
 /* Whether the thread of a worker must stop running tasks: hd_worker_turns. */
 static inline int hd_is_over(const _Atomic int *over)
 {
@@ -130,7 +125,7 @@ void hd_threads_start(heddle_runtime *rt);
  * cache line of the codelet away from other workers. */
 static inline void hd_note_length(heddle_codelet *c, double us)
 {
-	if (us > 1.5 * c->typical_us || us < c->typical_us / 1.5)
+	if (us > 1.5 * c->typical_us || 1.5 * us < c->typical_us)
 		c->typical_us = isinf(c->typical_us) ? us : c->typical_us + 0.25 * (us - c->typical_us);
 }
 /* Updates the running mean of kernel times. */

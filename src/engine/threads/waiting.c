@@ -14,7 +14,7 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 			continue;
 		}
 		/* Relaxed, pairs with nothing: the lock is held. */
-		int any = atomic_load_explicit(&hd_seat_of(w)->given, memory_order_relaxed) || hd_worker_give(w);
+		int any = atomic_load_explicit(&w->seat->given, memory_order_relaxed) || hd_worker_give(w);
 		hd_core_leave(rt);
 		if (any)
 			hd_worker_run(w);
@@ -76,7 +76,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	if (!status)
 		run_what_is_left(rt, w);
 	/* Relaxed, pairs with nothing: the lock is held. Another worker may have taken all of it over. */
-	atomic_store_explicit(&hd_seat_of(w)->given, 0, memory_order_relaxed);
+	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
 	hd_gate_worker_begins(rt); /* it does not look into the ring any more */
 	th->caller = NULL;

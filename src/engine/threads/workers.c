@@ -18,7 +18,7 @@ void hd_worker_give_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	struct hd_seat *seat = hd_seat_of(w);
+	struct hd_seat *seat = w->seat;
 	unsigned n = seat->n_ended;
 	seat->n_ended = 0;
 	hd_burst_end(w);
@@ -29,7 +29,8 @@ void hd_worker_give_back(struct hd_worker *w)
 		hd_note_length(w->burst[i]->codelet, e->end - e->start);
 		hd_core_finish(&w->slots[0], w->burst[i], e->status, e->start, e->end);
 	}
-	hd_note_mean(rt, (seat->ended[n - 1].end - seat->ended[0].start) / n);
+	double us = seat->ended[n - 1].end - seat->ended[0].start;
+	hd_note_mean(rt, n > 1 ? us / n : us);
 }
 
 /* us that the tasks of a burst may be expected to take together. A policy that hears when each kernel begins is told so
@@ -46,9 +47,11 @@ int hd_worker_give(struct hd_worker *w)
 	heddle_task *t = hd_core_take(w);
 	if (!t)
 		return 0;
-	unsigned n = hd_burst_begin(w, t, burst_limit(rt), rt->now);
+	hd_burst_begin(w, t, rt->now);
+	if (w->staged.first)
+		hd_burst_extend(w, burst_limit(rt), rt->now);
 	/* pairs: the load in given */
-	atomic_store_explicit(&hd_seat_of(w)->given, n, memory_order_release);
+	atomic_store_explicit(&w->seat->given, w->burst_size, memory_order_release);
 	if (HD_UNLIKELY(rt->inlet.step))
 		hd_gate_worker_begins(rt);
 	return 1;
@@ -58,7 +61,7 @@ int hd_worker_give(struct hd_worker *w)
 static unsigned given(const struct hd_worker *w)
 {
 	/* pairs: the store in hd_worker_give */
-	return atomic_load_explicit(&hd_seat_of(w)->given, memory_order_acquire);
+	return atomic_load_explicit(&w->seat->given, memory_order_acquire);
 }
 
 void hd_worker_put_back(struct hd_worker *w)
@@ -69,13 +72,13 @@ void hd_worker_put_back(struct hd_worker *w)
 		return;
 	hd_burst_take_back(w);
 	/* Relaxed, pairs with nothing: only this thread and those that hold the lock look at it. */
-	atomic_store_explicit(&hd_seat_of(w)->given, 0, memory_order_relaxed);
+	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 }
 
 void hd_worker_run(struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
-	struct hd_seat *seat = hd_seat_of(w);
+	struct hd_seat *seat = w->seat;
 	unsigned n = given(w), ran = 0;
 	/* Relaxed, pairs with nothing: nobody else looks at it before the worker is served. */
 	atomic_store_explicit(&seat->given, 0, memory_order_relaxed);
@@ -145,7 +148,7 @@ void hd_worker_serve(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
-	struct hd_seat *seat = hd_seat_of(w);
+	struct hd_seat *seat = w->seat;
 	if (given(w))
 		return; /* it has been given tasks since it began to ask */
 	seat->may_sleep = 0;
@@ -183,7 +186,9 @@ void hd_threads_start(heddle_runtime *rt)
 void hd_threads_worker_ready(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	if (w->state == HD_LEAVING || (w->slots[0].stream && w->state != HD_AWAKE))
+	if (HD_LIKELY(w->state == HD_AWAKE)) /* its thread looks for tasks itself before it waits */
+		return;
+	if (w->state == HD_LEAVING || w->slots[0].stream)
 		hd_core_wake(rt, &w->wake);
 	if (w->slots[0].stream)
 		return;
@@ -217,7 +222,7 @@ static void leave_lookout(const struct hd_worker *w)
 static int is_news(const struct hd_worker *w)
 {
 	/* Relaxed, pairs with nothing: only a hint, they are taken out under the lock. */
-	return atomic_load_explicit(&w->rt->ring.tail, memory_order_relaxed) != hd_seat_of(w)->drained;
+	return atomic_load_explicit(&w->rt->ring.tail, memory_order_relaxed) != w->seat->drained;
 }
 
 /* Polls the worker's event until it is set, or until the lookout sees that something was submitted. Returns 0 if the
@@ -244,7 +249,7 @@ int hd_worker_turns(struct hd_worker *w, const _Atomic int *over)
 {
 	if (w->slots[0].stream)
 		return hd_device_turns(w, over);
-	struct hd_seat *seat = hd_seat_of(w);
+	struct hd_seat *seat = w->seat;
 	double idle_since = 0;
 	seat->tired = seat->may_sleep = 0;
 	while (seat->n_ended || !hd_is_over(over)) {
