@@ -12,20 +12,20 @@ static heddle_task **higher(heddle_task *t)
 	return &heddle_task_link(t)->prev;
 }
 
-void hd_levels_splay(struct hd_levels *q, int priority)
+/* Returns the node of `priority`, or that of the next lower or higher one, as the root of the tree. */
+static heddle_task *splay(heddle_task *t, int priority)
 {
 	heddle_task *below = NULL, *above = NULL;               /* the trees of levels passed on the way down ... */
 	heddle_task **below_end = &below, **above_end = &above; /* ... and where each grows */
-	heddle_task *t = q->root;
 	for (;;) {
-		int here = hd_levels_priority(q, t);
+		int here = heddle_task_priority(t);
 		if (priority == here)
 			break;
 		int up = priority > here;
 		heddle_task *next = up ? *higher(t) : *lower(t);
 		if (!next)
 			break;
-		int there = hd_levels_priority(q, next);
+		int there = heddle_task_priority(next);
 		if (up ? priority > there : priority < there) { /* twice in the same direction: rotate */
 			heddle_task **inner = up ? lower(next) : higher(next);
 			*(up ? higher(t) : lower(t)) = *inner;
@@ -48,99 +48,72 @@ void hd_levels_splay(struct hd_levels *q, int priority)
 	*above_end = *higher(t);
 	*lower(t) = below;
 	*higher(t) = above;
-	q->root = t;
+	return t;
 }
 
-static void append(heddle_task *leader, heddle_task *t, struct heddle_task_links *link)
+/* Folds the open level: returns its node. */
+static heddle_task *fold(const struct hd_levels *q)
 {
-	struct heddle_task_links *head = heddle_task_link(leader);
-	if (!head->child) {
-		link->next = link->prev = t;
-	} else {
-		struct heddle_task_links *newest = heddle_task_link(head->child);
-		link->next = newest->next;
-		link->prev = head->child;
-		heddle_task_link(newest->next)->prev = t;
-		newest->next = t;
+	struct heddle_task_links *link = heddle_task_link(q->first);
+	link->child = NULL;
+	if (q->first != q->last) {
+		heddle_task_link(q->last)->next = link->next;
+		link->child = q->last;
 	}
-	head->child = t;
+	link->next = q->lower;
+	link->prev = q->higher;
+	return q->first;
 }
 
-/* Makes a task the root, as a new level: no level has its priority yet, and the root is a neighbour of that
- * priority. */
-static void push_level(struct hd_levels *q, heddle_task *t, struct heddle_task_links *link, int priority)
-{
-	heddle_task *root = q->root;
-	link->next = link->prev = link->child = NULL;
-	if (root && hd_levels_priority(q, root) < priority) {
-		link->next = root;
-		link->prev = *higher(root);
-		*higher(root) = NULL;
-	} else if (root) {
-		link->prev = root;
-		link->next = *lower(root);
-		*lower(root) = NULL;
-	}
-	q->root = t;
-}
-
-void hd_levels_push(struct hd_levels *q, heddle_task *t)
+/* Opens the level that is folded behind `t`, with its subtrees. */
+static void unfold(struct hd_levels *q, heddle_task *t)
 {
 	struct heddle_task_links *link = heddle_task_link(t);
-	int priority = hd_levels_priority(q, t), same = q->root && hd_levels_priority(q, q->root) == priority;
-	if (q->root && !same) {
-		hd_levels_splay(q, priority);
-		same = hd_levels_priority(q, q->root) == priority;
-	}
-	q->n++;
-	if (same)
-		append(q->root, t, link);
-	else
-		push_level(q, t, link, priority);
-}
-
-/* Takes `t` out of the ring of `leader`, in which it is. */
-static void leave_ring(heddle_task *leader, heddle_task *t)
-{
-	struct heddle_task_links *head = heddle_task_link(leader), *link = heddle_task_link(t);
-	if (link->next == t) {
-		head->child = NULL;
+	q->priority = heddle_task_priority(t);
+	q->lower = link->next;
+	q->higher = link->prev;
+	q->first = q->last = t;
+	if (!link->child)
 		return;
-	}
-	heddle_task_link(link->next)->prev = link->prev;
-	heddle_task_link(link->prev)->next = link->next;
-	if (head->child == t)
-		head->child = link->prev;
+	q->last = link->child;
+	link->next = heddle_task_link(q->last)->next;
+	heddle_task_link(link->next)->prev = t;
 }
 
-void hd_levels_remove(struct hd_levels *q, heddle_task *t)
+void hd_levels_open(struct hd_levels *q, int priority)
 {
-	int priority = hd_levels_priority(q, t);
-	if (hd_levels_priority(q, q->root) != priority)
-		hd_levels_splay(q, priority);
-	hd_levels_remove_urgent(q, t);
+	unfold(q, splay(fold(q), priority));
 }
 
-void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
+void hd_levels_new(struct hd_levels *q, heddle_task *t, int priority)
 {
-	q->n--;
-	struct heddle_task_links *head = heddle_task_link(q->root);
-	if (t != q->root) {
-		leave_ring(q->root, t);
-		return;
+	heddle_task *lower_levels = NULL, *higher_levels = NULL;
+	if (q->first) { /* the open level is a neighbour of the new one */
+		heddle_task *neighbour = fold(q);
+		if (q->priority < priority) {
+			higher_levels = *higher(neighbour);
+			*higher(neighbour) = NULL;
+			lower_levels = neighbour;
+		} else {
+			lower_levels = *lower(neighbour);
+			*lower(neighbour) = NULL;
+			higher_levels = neighbour;
+		}
 	}
-	if (head->child) { /* the second oldest task becomes the leader */
-		heddle_task *second = heddle_task_link(head->child)->next;
-		leave_ring(t, second);
-		struct heddle_task_links *link = heddle_task_link(second);
-		*link = (struct heddle_task_links){head->next, head->prev, head->child, link->u};
-		q->root = second;
-	} else if (head->next) { /* the level is gone: the highest of the lower ones becomes the root */
-		heddle_task *rest = head->prev;
-		q->root = head->next;
-		hd_levels_splay(q, INT_MAX);
-		*higher(q->root) = rest;
-	} else {
-		q->root = head->prev;
+	q->lower = lower_levels;
+	q->higher = higher_levels;
+	q->first = q->last = t;
+	q->priority = priority;
+}
+
+void hd_levels_reopen(struct hd_levels *q)
+{
+	heddle_task *rest = q->higher;
+	q->first = NULL;
+	if (q->lower) { /* the next lower level */
+		unfold(q, splay(q->lower, INT_MAX));
+		q->higher = rest;
+	} else if (rest) {
+		unfold(q, rest);
 	}
 }

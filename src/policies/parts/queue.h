@@ -2,11 +2,12 @@
  * nothing and cannot fail.
  *
  * hd_deque   a list with two ends. O(1) everywhere.
- * hd_levels  a priority queue with two ends per priority: a search tree with one node per distinct priority present,
- *            each with the first-in first-out list of its tasks. O(1) when the priority is the one used last (so
- *            always, when no priorities are given), else O(log distinct priorities) amortised. Any task can be removed.
- *            Chosen over a heap because equal priorities stay in order without a key, and because thieves and owners
- *            take from opposite ends.
+ * hd_levels  a priority queue with two ends per priority: a list of tasks per distinct priority. That of the priority
+ *            used last lies open, so that adding a task to it touches one other task at most, and taking one from an
+ *            end none: O(1). So it is always when no priorities are given. The other lists are folded, each behind its
+ *            oldest task, and these tasks form a search tree: to open one takes O(log distinct priorities) amortised.
+ *            Any task can be removed. Chosen over a heap because equal priorities stay in order without a key, and
+ *            because thieves and owners take from opposite ends.
  *
  * A task can be in one container at a time. The word `u` of its links is left to the policy.
  */
@@ -80,13 +81,16 @@ static inline heddle_task *hd_deque_pop_back(struct hd_deque *q)
 
 /* --- hd_levels ---------------------------------------------------------------------------------------------------- */
 
-/* The oldest task of a level is its leader, a node of the tree: its `next` is the subtree of lower priorities, its
- * `prev` that of higher ones, its `child` the newest task of the level, or NULL if the leader is alone. The other tasks
- * of the level form a ring: the `next` of the newest is the second oldest. */
+/* A level is the list of the tasks of one priority. One level is open: the `prev` of its first task and the `next` of its
+ * last one are undefined. Any other level is folded: its oldest task is a node of a tree, whose `next` is the subtree of
+ * lower priorities, `prev` that of higher ones, and `child` the newest task of the level, or NULL if the level has but
+ * one; the `next` of the newest is the second oldest. */
 struct hd_levels {
-	heddle_task *root; /* NULL when empty */
-	size_t n;          /* tasks */
-	int flat;          /* 1: priorities are ignored, so there is one level */
+	heddle_task *first, *last;   /* the open level; `first` is NULL if there are no tasks */
+	heddle_task *lower, *higher; /* the folded levels of lower and of higher priorities than the open one */
+	int priority;                /* of the open level */
+	int flat;                    /* 1: priorities are ignored, so there is one level */
+	size_t n;                    /* tasks */
 };
 
 static inline int hd_levels_priority(const struct hd_levels *q, const heddle_task *t)
@@ -94,47 +98,80 @@ static inline int hd_levels_priority(const struct hd_levels *q, const heddle_tas
 	return q->flat ? 0 : heddle_task_priority(t);
 }
 
-/* Brings the level of `priority` to the root; if there is no such level, one with the next lower or higher priority. */
-void hd_levels_splay(struct hd_levels *q, int priority);
+/* Opens the level of `priority`; if there is none, one with the next lower or higher priority. The queue must not be
+ * empty. */
+void hd_levels_open(struct hd_levels *q, int priority);
+/* Opens a level of `priority` with the task alone. There is no such level. */
+void hd_levels_new(struct hd_levels *q, heddle_task *t, int priority);
+/* The open level has become empty: opens another one, if there is one. */
+void hd_levels_reopen(struct hd_levels *q);
+
 /* Adds a task behind all tasks of its priority. */
-void hd_levels_push(struct hd_levels *q, heddle_task *t);
-void hd_levels_remove(struct hd_levels *q, heddle_task *t);
+static inline void hd_levels_push(struct hd_levels *q, heddle_task *t)
+{
+	int priority = hd_levels_priority(q, t);
+	q->n++;
+	if (HD_UNLIKELY(q->priority != priority) && q->first)
+		hd_levels_open(q, priority);
+	if (HD_UNLIKELY(!q->first || q->priority != priority)) {
+		hd_levels_new(q, t, priority);
+		return;
+	}
+	heddle_task_link(t)->prev = q->last;
+	heddle_task_link(q->last)->next = t;
+	q->last = t;
+}
+
 /* Removes one of the most urgent tasks. To be called right after hd_levels_first or hd_levels_last, so that its level
- * need not be looked for. */
-void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t);
+ * is open. */
+static inline void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
+{
+	const struct heddle_task_links *link = heddle_task_link(t);
+	q->n--;
+	if (q->first == q->last) {
+		hd_levels_reopen(q);
+	} else if (t == q->first) {
+		q->first = link->next;
+	} else if (t == q->last) {
+		q->last = link->prev;
+	} else {
+		heddle_task_link(link->prev)->next = link->next;
+		heddle_task_link(link->next)->prev = link->prev;
+	}
+}
+
+static inline void hd_levels_remove(struct hd_levels *q, heddle_task *t)
+{
+	int priority = hd_levels_priority(q, t);
+	if (q->priority != priority)
+		hd_levels_open(q, priority);
+	hd_levels_remove_urgent(q, t);
+}
 
 /* The oldest of the most urgent tasks; NULL when empty. */
 static inline heddle_task *hd_levels_first(struct hd_levels *q)
 {
-	if (q->root && heddle_task_link(q->root)->prev)
-		hd_levels_splay(q, INT_MAX);
-	return q->root;
+	if (HD_UNLIKELY(q->higher != NULL))
+		hd_levels_open(q, INT_MAX);
+	return q->first;
 }
 
 /* The newest of the most urgent tasks; NULL when empty. */
 static inline heddle_task *hd_levels_last(struct hd_levels *q)
 {
-	heddle_task *first = hd_levels_first(q);
-	heddle_task *last = first ? heddle_task_link(first)->child : NULL;
-	return last ? last : first;
+	return hd_levels_first(q) ? q->last : NULL;
 }
 
 /* The next newer, and the next older, of the most urgent tasks after `t`, which is one of them; NULL at the end. To be
  * called right after hd_levels_first or hd_levels_last. */
 static inline heddle_task *hd_levels_newer(const struct hd_levels *q, heddle_task *t)
 {
-	heddle_task *last = heddle_task_link(q->root)->child;
-	if (!last || t == last)
-		return NULL;
-	return heddle_task_link(t == q->root ? last : t)->next;
+	return t == q->last ? NULL : heddle_task_link(t)->next;
 }
 
 static inline heddle_task *hd_levels_older(const struct hd_levels *q, heddle_task *t)
 {
-	heddle_task *last = heddle_task_link(q->root)->child;
-	if (t == q->root)
-		return NULL;
-	return t == heddle_task_link(last)->next ? q->root : heddle_task_link(t)->prev;
+	return t == q->first ? NULL : heddle_task_link(t)->prev;
 }
 
 static inline heddle_task *hd_levels_pop_first(struct hd_levels *q)
