@@ -213,6 +213,7 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 	}
 	if (unlimited)
 		c->max_bytes = 0;
+	c->anywhere = c->n_able == rt->n_workers && !d->can_run && !rt->limited && !rt->engine->times_are_given;
 	return 0;
 }
 

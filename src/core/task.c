@@ -208,6 +208,8 @@ int hd_task_has_worker(const heddle_task *t)
 int heddle_task_can_run(const heddle_task *t, unsigned worker)
 {
 	const heddle_runtime *rt = t->codelet->rt;
+	if (HD_LIKELY(t->codelet->anywhere && !t->only_worker))
+		return 1;
 	if (!allowed(rt, t, worker))
 		return 0;
 	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));

@@ -15,6 +15,7 @@
  * class. Tasks of a list may still be bound to other workers of the class; a thief looks at REACH tasks from its
  * end. */
 #include <stdlib.h>
+#include <string.h>
 #include "parts/queue.h"
 #include "policies.h"
 #include "parts/worker_sets.h"
@@ -23,33 +24,42 @@ enum { REACH = 16 };
 enum victim { LOADED, NEAREST, TURN };
 enum end { OLDEST, NEWEST };
 
-struct thief {
-	struct hd_levels *lists; /* borrows from stealing.lists; per set */
-	size_t n;                /* tasks in its lists */
-	unsigned turn;           /* the victim to try first */
-	unsigned *nearest;       /* for NEAREST; borrows from stealing.nearest: the other workers, nearest first */
+/* The queue of a worker. Where there is one set of workers, it is one cache line, and all that one worker changes when it
+ * takes a task from another. */
+struct queue {
+	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in its lists */
+	unsigned turn;                    /* the victim to try first */
+	struct hd_levels lists[];         /* per set */
 };
 
 struct stealing {
-	struct hd_sets sets;
-	size_t n_workers, n;     /* n: tasks in all queues */
-	struct thief *workers;   /* owns */
-	struct hd_levels *lists; /* owns */
-	unsigned *nearest;       /* owns */
-	size_t *loads;           /* owns; per set: tasks in all queues */
+	/* Const after create. */
+	struct hd_sets sets; /* but sets are added to it */
+	size_t n_workers;
+	char *queues; /* owns; per worker: a struct queue, `stride` bytes apart */
+	size_t stride;
+	unsigned *nearest; /* owns; for NEAREST: per worker the other workers, nearest first */
+	size_t *loads;     /* owns; per set but set 0: tasks in all queues */
 	enum victim victim;
 	enum end owner_end, thief_end;
-	unsigned last_placed; /* the last worker to which a task went in turn */
+
+	/* What each task changes, on one cache line. */
+	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in all queues */
 	uint64_t local, stolen, failed, in_turn;
 	size_t longest;
+	unsigned last_placed; /* the last worker to which a task went in turn */
 };
+
+static inline struct queue *queue_of(const struct stealing *s, unsigned worker)
+{
+	return (struct queue *)(void *)(s->queues + worker * s->stride);
+}
 
 static void stealing_destroy(void *state)
 {
 	struct stealing *s = state;
 	hd_sets_fini(&s->sets);
-	free(s->workers);
-	free(s->lists);
+	free(s->queues);
 	free(s->nearest);
 	free(s->loads);
 	free(s);
@@ -79,14 +89,13 @@ static int find_nearest(struct stealing *s, const heddle_sched *sched)
 		return hd_no_memory("the policy's list of neighbours");
 	}
 	for (unsigned w = 0; w < n; w++) {
-		s->workers[w].nearest = s->nearest + w * n;
 		for (unsigned i = 0; i + 1 < n; i++) {
 			unsigned other = (unsigned)((w + 1 + i) % n);
 			others[i] = (struct neighbour){heddle_sched_distance(sched, w, other), i, other};
 		}
 		qsort(others, n - 1, sizeof *others, compare_neighbours);
 		for (size_t i = 0; i + 1 < n; i++)
-			s->workers[w].nearest[i] = others[i].worker;
+			s->nearest[w * n + i] = others[i].worker;
 	}
 	free(others);
 	return HEDDLE_OK;
@@ -98,21 +107,21 @@ static int stealing_alloc(struct stealing *s, const struct heddle_platform *p)
 	if (status < 0)
 		return status;
 	s->n_workers = p->n_workers;
-	s->workers = calloc(s->n_workers, sizeof *s->workers);
-	s->lists = calloc(s->n_workers * s->sets.capacity, sizeof *s->lists);
+	s->stride = hd_round_up(sizeof(struct queue) + s->sets.capacity * sizeof(struct hd_levels), HD_CACHE_LINE);
+	s->queues = aligned_alloc(HD_CACHE_LINE, s->n_workers * s->stride);
 	s->loads = calloc(s->sets.capacity, sizeof *s->loads);
-	if (!s->workers || !s->lists || !s->loads)
+	if (!s->queues || !s->loads)
 		return hd_no_memory("the policy's queues");
-	for (unsigned w = 0; w < s->n_workers; w++)
-		s->workers[w].lists = s->lists + w * s->sets.capacity;
+	memset(s->queues, 0, s->n_workers * s->stride);
 	return HEDDLE_OK;
 }
 
 static int stealing_create(heddle_sched *sched, void **state)
 {
-	struct stealing *s = calloc(1, sizeof *s);
+	struct stealing *s = aligned_alloc(HD_CACHE_LINE, sizeof *s);
 	if (!s)
 		return hd_no_memory("the policy's queues");
+	memset(s, 0, sizeof *s);
 	s->victim = (enum victim)heddle_sched_option(sched, "victim");
 	s->owner_end = (enum end)heddle_sched_option(sched, "owner");
 	s->thief_end = (enum end)heddle_sched_option(sched, "thief");
@@ -124,8 +133,9 @@ static int stealing_create(heddle_sched *sched, void **state)
 		return status;
 	}
 	int flat = heddle_sched_option(sched, "priorities") <= 0;
-	for (size_t i = 0; i < s->n_workers * s->sets.capacity; i++)
-		s->lists[i].flat = flat;
+	for (unsigned w = 0; w < s->n_workers; w++)
+		for (size_t i = 0; i < s->sets.capacity; i++)
+			queue_of(s, w)->lists[i].flat = flat;
 	*state = s;
 	return HEDDLE_OK;
 }
@@ -150,19 +160,22 @@ static void stealing_ready(void *state, heddle_task *const *batch, size_t n, int
 		unsigned w = releaser >= 0 && heddle_task_can_run(t, (unsigned)releaser) ? (unsigned)releaser
 		                                                                         : next_in_turn(s, t);
 		unsigned set = hd_sets_of(&s->sets, t);
-		hd_levels_push(&s->workers[w].lists[set], t);
-		s->loads[set]++;
-		if (++s->workers[w].n > s->longest)
-			s->longest = s->workers[w].n;
+		struct queue *q = queue_of(s, w);
+		hd_levels_push(&q->lists[set], t);
+		if (HD_UNLIKELY(set))
+			s->loads[set]++;
+		if (++q->n > s->longest)
+			s->longest = q->n;
 	}
 	s->n += n;
 }
 
-static heddle_task *take(struct stealing *s, struct thief *from, unsigned set, heddle_task *t)
+static heddle_task *take(struct stealing *s, struct queue *from, unsigned set, heddle_task *t)
 {
 	hd_levels_remove_urgent(&from->lists[set], t);
 	from->n--;
-	s->loads[set]--;
+	if (HD_UNLIKELY(set))
+		s->loads[set]--;
 	s->n--;
 	return t;
 }
@@ -184,19 +197,19 @@ static heddle_task *head(struct hd_levels *list, enum end end)
 }
 
 /* Takes a task from the worker's own queue, which is not empty. The worker can run all of them. */
-static heddle_task *pick_own(struct stealing *s, struct thief *w)
+static heddle_task *pick_own(struct stealing *s, struct queue *q)
 {
-	heddle_task *best = s->sets.n == 1 ? head(w->lists, s->owner_end) : NULL;
+	heddle_task *best = s->sets.n == 1 ? head(q->lists, s->owner_end) : NULL;
 	unsigned from = 0;
 	for (unsigned set = 0; s->sets.n > 1 && set < s->sets.n; set++) {
-		heddle_task *t = head(&w->lists[set], s->owner_end);
-		if (t && (!best || before(&w->lists[set], t, best, s->owner_end))) {
+		heddle_task *t = head(&q->lists[set], s->owner_end);
+		if (t && (!best || before(&q->lists[set], t, best, s->owner_end))) {
 			best = t;
 			from = set;
 		}
 	}
 	s->local++;
-	return take(s, w, from, best);
+	return take(s, q, from, best);
 }
 
 /* The first task of a list, from the thieves' end, that the worker can run; NULL: none within reach. */
@@ -213,7 +226,7 @@ static heddle_task *search(struct hd_levels *list, unsigned worker, enum end end
 
 static heddle_task *steal_from(struct stealing *s, unsigned worker, unsigned victim)
 {
-	struct thief *v = &s->workers[victim];
+	struct queue *v = queue_of(s, victim);
 	heddle_task *best = NULL;
 	unsigned from = 0;
 	for (unsigned set = 0; v->n && set < s->sets.n; set++) {
@@ -235,9 +248,10 @@ static unsigned most_loaded(const struct stealing *s, unsigned worker)
 	unsigned best = worker;
 	for (size_t i = 1; i < s->n_workers; i++) {
 		unsigned v = (unsigned)((worker + i) % s->n_workers);
+		const struct queue *q = queue_of(s, v);
 		size_t load = 0;
-		for (unsigned set = 0; s->workers[v].n > most && set < s->sets.n; set++)
-			load += hd_sets_has(&s->sets, set, worker) ? s->workers[v].lists[set].n : 0;
+		for (unsigned set = 0; q->n > most && set < s->sets.n; set++)
+			load += hd_sets_has(&s->sets, set, worker) ? q->lists[set].n : 0;
 		if (load > most) {
 			most = load;
 			best = v;
@@ -250,8 +264,8 @@ static unsigned most_loaded(const struct stealing *s, unsigned worker)
 static unsigned victim_of(const struct stealing *s, unsigned worker, size_t i)
 {
 	if (s->victim == NEAREST)
-		return s->workers[worker].nearest[i];
-	size_t start = s->victim == TURN ? s->workers[worker].turn : worker + 1;
+		return s->nearest[worker * s->n_workers + i];
+	size_t start = s->victim == TURN ? queue_of(s, worker)->turn : worker + 1;
 	return (unsigned)((start + i) % s->n_workers);
 }
 
@@ -265,17 +279,21 @@ static heddle_task *steal(struct stealing *s, unsigned worker)
 	for (size_t i = 0; !t && i < tries; i++) {
 		unsigned v = victim_of(s, worker, i);
 		t = v == worker ? NULL : steal_from(s, worker, v);
-		s->workers[worker].turn = t ? (unsigned)((v + 1) % s->n_workers) : s->workers[worker].turn;
+		if (t && s->victim == TURN)
+			queue_of(s, worker)->turn = (unsigned)((v + 1) % s->n_workers);
 	}
 	return t;
 }
 
 static int anything_for(const struct stealing *s, unsigned worker)
 {
-	for (unsigned set = 0; set < s->sets.n; set++)
+	size_t rest = s->n; /* tasks of set 0, which any worker may look at */
+	for (unsigned set = 1; set < s->sets.n; set++) {
 		if (s->loads[set] && hd_sets_has(&s->sets, set, worker))
 			return 1;
-	return 0;
+		rest -= s->loads[set];
+	}
+	return rest != 0;
 }
 
 static heddle_task *stealing_pick(void *state, unsigned worker)
@@ -283,8 +301,9 @@ static heddle_task *stealing_pick(void *state, unsigned worker)
 	struct stealing *s = state;
 	if (!s->n)
 		return NULL;
-	if (s->workers[worker].n)
-		return pick_own(s, &s->workers[worker]);
+	struct queue *own = queue_of(s, worker);
+	if (own->n)
+		return pick_own(s, own);
 	heddle_task *t = anything_for(s, worker) ? steal(s, worker) : NULL;
 	s->stolen += t != NULL;
 	s->failed += t == NULL;
