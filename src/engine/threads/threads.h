@@ -71,7 +71,8 @@ struct hd_threads {
 	/* Guarded by the core lock. Not on the cache line of the fields above, which workers read without the lock. */
 	/* how many threads of workers have opened their device, have asked it about direct copies, and run no more
 	 * tasks */
-	_Alignas(HD_CACHE_LINE) size_t n_seated, n_asked, n_done;
+	_Alignas(HD_CACHE_LINE) size_t n_seated;
+	size_t n_asked, n_done;
 	int all_open;                   /* all devices are open */
 	int closing;                    /* threads of workers must close their devices and end */
 	const struct hd_waiter *caller; /* the waiting thread that runs the tasks of worker 0; NULL: none does */
@@ -122,10 +123,11 @@ void *hd_worker_main(void *worker);
 void hd_threads_worker_ready(struct hd_worker *w);
 void hd_threads_start(heddle_runtime *rt);
 /* Updates the typical time of the codelet if `us` differs much from it. Not for every task: each write would take the
- * cache line of the codelet away from other workers. */
+ * cache line of the codelet away from other workers. After a task that took long by chance, the typical time comes down
+ * to at most 1.15 of the usual one, so that hardly fewer tasks make a burst than before. */
 static inline void hd_note_length(heddle_codelet *c, double us)
 {
-	if (us > 1.5 * c->typical_us || 1.5 * us < c->typical_us)
+	if (us > 1.25 * c->typical_us || 1.15 * us < c->typical_us)
 		c->typical_us = isinf(c->typical_us) ? us : c->typical_us + 0.25 * (us - c->typical_us);
 }
 /* Updates the running mean of kernel times. */
