@@ -50,7 +50,7 @@ static const double LOOKOUT_US = 16;
 
 static void enter(heddle_runtime *rt, heddle_task *t)
 {
-	rt->outcome.stats.tasks_submitted += t->kind == HD_TASK_CODELET;
+	rt->inlet.submitted += t->kind == HD_TASK_CODELET;
 	hd_core_insert(rt, t);
 }
 

@@ -74,9 +74,10 @@ struct hd_gate {
 struct hd_inlet {
 	_Alignas(HD_CACHE_LINE) uint64_t head; /* how many tasks were ever taken out of the ring */
 	uint64_t next_order;                   /* submission number of the next task */
-	double mean_us;    /* us: running mean of kernel times; HUGE_VAL until one has run. The window depends on it */
-	double looked;     /* us: when a worker that has tasks last looked into the ring */
-	uint64_t throttle; /* a throttled submitter waits until so few tasks are unfinished */
+	uint64_t submitted; /* how many tasks of the program, controls not included, were taken out */
+	double mean_us;     /* us: running mean of kernel times; HUGE_VAL until one has run. The window depends on it */
+	double looked;      /* us: when a worker that has tasks last looked into the ring */
+	uint64_t throttle;  /* a throttled submitter waits until so few tasks are unfinished */
 	struct hd_submitter *submitters; /* owned; one per thread that has submitted */
 	unsigned step;                   /* how many tickets the gate was last opened for although a worker slept */
 	unsigned asleep[64];             /* how many workers of each class sleep or are about to, by class % 64 */

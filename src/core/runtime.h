@@ -85,17 +85,16 @@ struct hd_dispatch {
 /* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one
  * cache line, the first. */
 struct hd_counts {
-	/* how many tasks have ever entered and left the graph, controls included */
-	_Alignas(HD_CACHE_LINE) uint64_t inserted, ended;
-	uint64_t executed; /* how many of those that left had a kernel that ended well */
-	size_t ready;      /* tasks that the policy holds */
-	uint64_t running;  /* tasks in kernels */
-	uint64_t staged;   /* tasks in the `staged` queues of workers */
-	/* how often the policy was ever asked for a task, and had none */
-	uint64_t picks, empty_picks;
+	_Alignas(HD_CACHE_LINE) uint64_t inserted; /* tasks that have ever entered the graph, controls included ... */
+	uint64_t ended;                            /* ... and left it */
+	uint64_t executed;                         /* how many of those that left had a kernel that ended well */
+	size_t ready;                              /* tasks that the policy holds */
+	unsigned running;                          /* tasks in kernels */
+	unsigned staged;                           /* tasks in the `staged` queues of workers */
+	/* how often the policy was ever told of ready tasks, was asked for a task, and had none */
+	uint64_t batches, picks, empty_picks;
 
-	uint64_t batches;   /* how often the policy was ever told of ready tasks */
-	uint64_t transfers; /* copies under way */
+	uint64_t transfers; /* copies under way; the second line begins here */
 	uint64_t fetching;  /* blocks that threads allocate without the lock */
 	uint64_t held;      /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
@@ -106,6 +105,7 @@ struct hd_counts {
 	unsigned held_back, calls_held_back;
 	unsigned reacting; /* threads that wait for one task or datum: they must be told at once when it has ended */
 };
+_Static_assert(offsetof(struct hd_counts, transfers) == HD_CACHE_LINE, "each task changes the first line only");
 
 /* What threads of the program wait for and hold: wait.c and acquire.c. */
 struct hd_waits {

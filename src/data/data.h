@@ -52,15 +52,29 @@ enum {
 /* Why new tasks may not name a datum. */
 enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED };
 
-/* A datum. What each task of a machine with one memory touches is one cache line, the first. A datum with one replica
- * takes four lines in all. */
+/* A datum. Threads that submit read the first line, which hardly ever changes. The second is all that each task of a
+ * machine with one memory changes or asks for under the lock. A datum with one replica takes four lines in all. */
 struct heddle_data {
 	_Alignas(HD_CACHE_LINE) heddle_runtime *rt; /* const after registration */
 	uint64_t shape;                             /* const after registration: hash of the extents of all parts */
+	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
+	 * compilers may read neighbouring bytes together. */
+	/* enum hd_closed; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads it
+	 * only for an early error; when the task enters the graph it is checked again under the lock. */
+	_Alignas(4) _Atomic uint8_t closed;
+	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
+	uint8_t traits;    /* HD_DATA_OBJECT ... */
+	uint32_t id;       /* const after registration: registration number */
+	uint64_t bytes;    /* const after registration: size of a dense copy */
+	/* borrows; of a child of a filter: the datum that was partitioned; otherwise NULL */
+	heddle_data *parent;
+	heddle_data *next, **prev_next; /* in the runtime's list of data */
+	struct hd_data_extra *extra;    /* owns */
 
 	/* The access chain (core/chains.c). */
-	struct hd_access *queue, *queue_tail; /* accesses not granted yet */
-	uint32_t granted;                     /* accesses granted and not given back */
+	_Alignas(HD_CACHE_LINE) struct hd_access *queue; /* accesses not granted yet ... */
+	struct hd_access *queue_tail;                    /* ... and the last of them */
+	uint32_t granted;                                /* accesses granted and not given back */
 	/* how many accesses have joined the last group of the chain, and the one before */
 	uint32_t tail_count, prev_count;
 	uint8_t granted_mode, tail_mode;
@@ -72,34 +86,20 @@ struct heddle_data {
 	uint8_t orphan;     /* 1: a private copy that is not used any more; freed after its last transfer */
 	/* how many tasks that write it are staged or running; no transfer of it may begin while there are some */
 	uint16_t n_writers;
-	uint16_t n_valid;     /* how many replicas are valid; changed by hd_replica_set_valid */
-	uint16_t n_away;      /* how many replicas outside main memory are allocated */
-	uint16_t n_transfers; /* in flight; at most one per node */
+	uint16_t n_valid;              /* how many replicas are valid; changed by hd_replica_set_valid */
+	uint16_t n_away;               /* how many replicas outside main memory are allocated */
+	uint16_t n_transfers;          /* in flight; at most one per node */
+	uint16_t n_wanted;             /* how many replicas are `wanted`; 0 unless there are writers */
+	struct hd_transfer *transfers; /* of this datum, in flight or queued */
+	struct hd_access *commuters;   /* accesses in mode COMMUTE that wait only for the token ... */
 
-	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
-	 * compilers may read neighbouring bytes together. */
-	/* enum hd_closed; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads it
-	 * only for an early error; when the task enters the graph it is checked again under the lock. */
-	_Alignas(4) _Atomic uint8_t closed;
-	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
-	uint8_t traits;    /* HD_DATA_OBJECT ... */
-
-	/* The second line begins here. */
-	struct hd_transfer *transfers;                /* of this datum, in flight or queued */
-	struct hd_access *commuters, *commuters_tail; /* accesses in mode COMMUTE that wait only for the token */
-	/* borrows; of a child of a filter: the datum that was partitioned; otherwise NULL */
-	heddle_data *parent;
-	heddle_data *next, **prev_next; /* in the runtime's list of data */
-	struct hd_data_extra *extra;    /* owns */
-
-	/* Const after registration. */
-	uint64_t bytes;          /* size of a dense copy */
-	struct heddle_part part; /* part 0 */
-	uint32_t id;             /* registration number */
-
-	uint16_t n_wanted;            /* how many replicas are `wanted`; 0 unless there are writers */
-	struct hd_replica replicas[]; /* per node; behind them, if some memory has a limit, struct hd_use_list */
+	/* The third line begins here. */
+	struct hd_access *commuters_tail; /* ... and the last of them */
+	struct heddle_part part;          /* const after registration: part 0 */
+	struct hd_replica replicas[];     /* per node; behind them, if some memory has a limit, struct hd_use_list */
 };
+_Static_assert(offsetof(heddle_data, commuters_tail) == (size_t)2 * HD_CACHE_LINE,
+               "each task changes the second line only");
 
 /* The tasks that will use a datum, in the order of submission: uses.c. */
 struct hd_use_list {

@@ -382,6 +382,7 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	                 ? 0
 	                 : rt->last_end - rt->outcome.first_ready;
 	s.last_end = rt->last_end;
+	s.tasks_submitted = rt->inlet.submitted;
 	s.tasks_executed = rt->count.executed;
 	s.core_entries = rt->entries;
 	s.sched_batches = rt->count.batches;
