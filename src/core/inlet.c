@@ -39,12 +39,18 @@
  *    the patience ends, and a worker that sleeps is woken if something is unseen. So a task that a sleeping worker
  *    could run is seen within about LOOKOUT_US, or, if a task lasts longer than its model and its codelet's latest
  *    tasks say, when that task has ended. If all workers sleep every submission enters.
+ *
+ *  - More workers than hardware threads. While more workers are awake than these, a worker that were woken would only
+ *    take the place of another one. So there is patience although the submission has given somebody a task, and a
+ *    worker at tasks of up to CROWDED_US is a lookout, too. When workers have fallen asleep so that the others are no
+ *    more than the hardware threads, those at longer tasks are no lookouts any more: each worker that falls asleep
+ *    looks whether there is one left (hd_gate_others_look), as do those that begin a task.
  */
 #include <sched.h>
 #include <stdlib.h>
 #include "inlet.h"
 
-static const double LOOKOUT_US = 16;
+static const double LOOKOUT_US = 16, CROWDED_US = 64;
 
 /* --- The graph's side --------------------------------------------------------------------------------------------- */
 
@@ -188,6 +194,31 @@ void hd_revoke(heddle_runtime *rt)
 	atomic_store_explicit(&rt->gate.room, 0, memory_order_seq_cst);
 }
 
+/* Whether the worker will look into the ring within `us` us: see the top of this file. */
+static int is_lookout(const struct hd_worker *w, double us)
+{
+	const struct hd_slot *slot = &w->slots[0];
+	if (slot->stream || w->calling)
+		return 0; /* the thread of a device sleeps while kernels run */
+	if (!slot->task)
+		return w->state == HD_AWAKE || w->state == HD_SPINNING;
+	double expected = slot->predicted > 0 ? slot->predicted : slot->task->codelet->typical_us;
+	return expected < us && w->rt->now - slot->start < us;
+}
+
+/* Whether there is a lookout; `sleeper`, if it is not NULL, is a worker that is about to sleep. */
+static int has_lookout(const heddle_runtime *rt, const struct hd_worker *sleeper)
+{
+	unsigned n_asleep = rt->count.asleep + (sleeper != NULL);
+	if (n_asleep == rt->n_workers)
+		return 0;
+	double us = hd_is_crowded(rt, n_asleep) ? CROWDED_US : LOOKOUT_US;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (&rt->workers[i] != sleeper && is_lookout(&rt->workers[i], us))
+			return 1;
+	return 0;
+}
+
 void hd_gate_asleep(struct hd_worker *w, int asleep)
 {
 	heddle_runtime *rt = w->rt;
@@ -201,36 +232,20 @@ void hd_gate_asleep(struct hd_worker *w, int asleep)
 		atomic_fetch_or_explicit(&rt->gate.sleepers, bit, memory_order_seq_cst);
 	else if (!asleep && *n == 0)
 		atomic_fetch_and_explicit(&rt->gate.sleepers, ~bit, memory_order_seq_cst);
-	if (asleep)
+	if (asleep && (*n == 1 || !has_lookout(rt, NULL)))
 		hd_revoke(rt);
 }
 
-/* Whether the worker will look into the ring soon: see the top of this file. */
-static int is_lookout(const struct hd_worker *w)
+int hd_gate_others_look(const struct hd_worker *w)
 {
-	const struct hd_slot *slot = &w->slots[0];
-	if (slot->stream || w->calling)
-		return 0; /* the thread of a device sleeps while kernels run */
-	if (!slot->task)
-		return w->state == HD_AWAKE || w->state == HD_SPINNING;
-	double expected = slot->predicted > 0 ? slot->predicted : slot->task->codelet->typical_us;
-	return expected < LOOKOUT_US && w->rt->now - slot->start < LOOKOUT_US;
-}
-
-static int has_lookout(const heddle_runtime *rt)
-{
-	if (rt->count.asleep == rt->n_workers)
-		return 0;
-	for (size_t i = 0; i < rt->n_workers; i++)
-		if (is_lookout(&rt->workers[i]))
-			return 1;
-	return 0;
+	HD_HELD(&w->rt->lock);
+	return w->rt->inlet.asleep[w->class_id % 64] && has_lookout(w->rt, w);
 }
 
 void hd_gate_worker_begins(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (has_lookout(rt))
+	if (has_lookout(rt, NULL))
 		return;
 	rt->inlet.step = 0;
 	hd_revoke(rt);
@@ -249,7 +264,8 @@ void hd_gate_open(heddle_runtime *rt, int gave)
 	struct hd_inlet *in = &rt->inlet;
 	struct hd_gate *gate = &rt->gate;
 	unsigned twice = in->step ? 2 * in->step : 1;
-	in->step = gave || !rt->count.asleep || !has_lookout(rt) ? 0 : twice < HD_RING_RUN ? twice : HD_RING_RUN;
+	int soon = gave && !hd_is_crowded(rt, rt->count.asleep); /* the next task may have a worker to wake, too */
+	in->step = soon || !rt->count.asleep || !has_lookout(rt, NULL) ? 0 : twice < HD_RING_RUN ? twice : HD_RING_RUN;
 	uint64_t room = in->head + hd_window_room(rt);
 	/* Relaxed: pairs by the store of `room`. */
 	atomic_store_explicit(&gate->patience, in->head + in->step, memory_order_relaxed);

@@ -166,6 +166,7 @@ struct heddle_runtime {
 	struct hd_slot *slots;     /* owned: those of all workers */
 	unsigned *node_worker;     /* owned; per node: a worker whose driver manages the node's memory */
 	size_t n_workers, n_slots, n_nodes, n_classes;
+	size_t n_threads;        /* how many threads the machine can run at the same time; virtual time: no limit */
 	int limited;             /* some memory has a capacity */
 	int next_use;            /* some memory has a capacity, and what is needed last is evicted */
 	uint64_t least_capacity; /* bytes: the least of all capacities; 0 if there is none */
@@ -372,6 +373,15 @@ int hd_submitted_unseen(heddle_runtime *rt);
 void hd_revoke(heddle_runtime *rt);
 /* The worker has fallen asleep, or is about to (1), or is awake again (0). */
 void hd_gate_asleep(struct hd_worker *w, int asleep);
+/* Whether the worker may fall asleep without closing the gate: others sleep that can run the same tasks, and there is a
+ * lookout besides. */
+int hd_gate_others_look(const struct hd_worker *w);
+/* Whether more than `n_asleep` workers would have to sleep for each of the others to have a hardware thread: then it
+ * gains nothing to wake one soon, or to keep one awake that has no task. */
+static inline int hd_is_crowded(const heddle_runtime *rt, unsigned n_asleep)
+{
+	return rt->n_workers > rt->n_threads + n_asleep;
+}
 /* Called when a worker has begun tasks, while `rt->inlet.step` is not 0. */
 void hd_gate_worker_begins(heddle_runtime *rt);
 /* submit.c */

@@ -29,6 +29,8 @@ struct hd_topology;
 int hd_topology_open(struct hd_topology **out);
 void hd_topology_close(struct hd_topology *topology); /* may be NULL */
 size_t hd_topology_cores(const struct hd_topology *topology);
+/* How many threads can run at the same time: more than there are cores if these have several hardware threads. */
+size_t hd_topology_threads(const struct hd_topology *topology);
 
 /* Binds the calling thread to a core (logical index), or to all cores with -1. A thread of the program that was bound
  * must be unbound afterwards, or the next hd_topology_open finds only one core. HEDDLE_E_INVALID: no such core;

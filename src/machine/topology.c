@@ -60,6 +60,12 @@ size_t hd_topology_cores(const struct hd_topology *topology)
 	return topology->n_cores;
 }
 
+size_t hd_topology_threads(const struct hd_topology *topology)
+{
+	int n = hwloc_get_nbobjs_by_type(topology->hwloc, HWLOC_OBJ_PU);
+	return n > 0 && (size_t)n > topology->n_cores ? (size_t)n : topology->n_cores;
+}
+
 static hwloc_obj_t core_object(const struct hd_topology *t, int core)
 {
 	return core < 0 ? NULL : hwloc_get_obj_by_type(t->hwloc, t->core_type, (unsigned)core);

@@ -167,6 +167,7 @@ static int open_parts(heddle_runtime *rt)
 		hd_perf_bound(rt->perf, (size_t)rt->config.model_sizes);
 	if (!status && rt->engine->runs_kernels)
 		status = hd_topology_open(&rt->topology);
+	rt->n_threads = rt->topology ? hd_topology_threads(rt->topology) : SIZE_MAX;
 	if (!status && rt->config.trace && !(rt->recorder = hd_recorder_open(rt)))
 		status = HEDDLE_E_MEMORY;
 	if (!status)

@@ -1,7 +1,7 @@
 /* The ring through which tasks enter the graph: gaps, refusals, and which submissions enter the core. */
 #include <pthread.h>
 #include "program.h"
-#include "core/runtime.h"
+#include "core/inlet.h"
 
 /* --- Gaps --------------------------------------------------------------------------------------------------------- */
 
@@ -393,6 +393,106 @@ static void long_task_of_the_lookout_wakes_another_worker(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Makes the runtime believe that the machine can run so many threads at the same time. */
+static void pretend_threads(heddle_runtime *rt, size_t n)
+{
+	hd_core_enter(rt);
+	rt->n_threads = n;
+	hd_core_leave(rt);
+}
+
+static heddle_runtime *start_three(void)
+{
+	static const char yaml[] = "version: 1\nname: three\nnodes:\n  - {name: ram}\nclasses:\n"
+	                           "  - {name: cpu, kind: cpu}\nworkers:\n"
+	                           "  - {name: cpu, class: cpu, node: ram, count: 3}\n";
+	struct heddle_platform *platform;
+	heddle_runtime *rt;
+	struct heddle_config config = small_config();
+	assert_ok(heddle_platform_parse("test", yaml, strlen(yaml), &platform));
+	assert_ok(heddle_start_on(&config, platform, 0, &rt));
+	heddle_platform_free(platform);
+	wait_until_all_sleep(rt);
+	return rt;
+}
+
+/* The gate is closed by the last worker that would look into the ring, not by each that falls asleep. */
+static void worker_falls_asleep_while_another_looks(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_three();
+	struct hd_worker *w = rt->workers;
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+	heddle_data *held;
+	assert_ok(heddle_variable(rt, NULL, sizeof(long), &held));
+	assert_ok(heddle_acquire(held, HEDDLE_W));
+	pretend(&w[0], HD_SPINNING);
+	pretend(&w[1], HD_SPINNING);
+	submit_waiting_tasks(rt, add, held, 3);
+	assert_true(rt->gate.room > 0);
+	hd_core_enter(rt);
+	assert_true(hd_gate_others_look(&w[1]));
+	hd_core_leave(rt);
+	pretend(&w[1], HD_SLEEPING);
+	assert_true(rt->gate.room > 0);
+	hd_core_enter(rt);
+	assert_false(hd_gate_others_look(&w[0]));
+	hd_core_leave(rt);
+	pretend(&w[0], HD_SLEEPING);
+	assert_int_equal(rt->gate.room, 0);
+	assert_ok(heddle_release(held));
+	assert_ok(heddle_stop(rt));
+}
+
+/* Wakes nobody soon who would take the place of another: see the top of inlet.c. */
+static void more_awake_workers_than_threads_make_the_gate_patient(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_three();
+	pretend(&rt->workers[0], HD_SPINNING);
+	pretend(&rt->workers[1], HD_SPINNING);
+	for (size_t threads = 1; threads <= 2; threads++) {
+		pretend_threads(rt, threads);
+		hd_core_enter(rt);
+		hd_gate_open(rt, 1);
+		assert_int_equal(rt->inlet.step, threads == 1);
+		hd_core_leave(rt);
+	}
+	pretend(&rt->workers[0], HD_SLEEPING);
+	pretend(&rt->workers[1], HD_SLEEPING);
+	assert_ok(heddle_stop(rt));
+}
+
+static atomic_int n_ran;
+
+static int count_run(heddle_context *c)
+{
+	(void)c;
+	n_ran++;
+	return 0;
+}
+
+/* A task costs two entries of the core, that of its submission and that of its end, in which the worker falls asleep. */
+static void worker_without_a_thread_for_it_sleeps_at_once(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *count = heddle_codelet_new(rt, .name = "count", .cpu = count_run);
+	n_ran = 0;
+	assert_ok(heddle_submit(rt, heddle_call(count)));
+	wait_until_all_sleep(rt);
+	pretend_threads(rt, 0);
+	uint64_t before = entries(rt);
+	assert_ok(heddle_submit(rt, heddle_call(count)));
+	wait_for(&n_ran, 2);
+	while (atomic_load(&rt->workers[0].wake.state) != 2) /* 2: its thread sleeps */
+		sched_yield();
+	assert_int_equal(entries(rt) - before, 2 + 1);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +503,9 @@ int main(void)
 	    cmocka_unit_test(worker_that_cannot_run_a_task_may_sleep_on),
 	    cmocka_unit_test(tasks_that_nobody_is_given_enter_less_often),
 	    cmocka_unit_test(long_task_of_the_lookout_wakes_another_worker),
+	    cmocka_unit_test(worker_falls_asleep_while_another_looks),
+	    cmocka_unit_test(more_awake_workers_than_threads_make_the_gate_patient),
+	    cmocka_unit_test(worker_without_a_thread_for_it_sleeps_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,8 @@ static __attribute__((noinline)) void call_back(struct hd_worker *w)
 	if (hd_worker_is_idle(w))
 		hd_worker_enter(w, HD_AWAKE);
 	w->calling = 1;
+	if (HD_UNLIKELY(rt->inlet.step))
+		hd_gate_worker_begins(rt); /* it does not look into the ring meanwhile */
 	hd_worker_put_back(w);
 	hand_to_idle(w);
 	hd_core_call_back(rt);

@@ -52,7 +52,8 @@ struct hd_seat {
 	_Alignas(HD_CACHE_LINE) unsigned n_ended; /* how many tasks of the burst it has run ... */
 	struct hd_ended ended[HD_MAX_BURST];      /* ... and how they ended */
 	uint8_t tired;                            /* it has had nothing to do for long, and wants to sleep */
-	uint8_t may_sleep;                        /* the answer: there is nothing to do, and it counts as asleep */
+	uint8_t may_sleep;                        /* the answer: there is nothing to do, and it counts as asleep ... */
+	uint8_t moves;    /* ... and whether something moves: then whoever ends that wakes those that wait */
 	uint64_t drained; /* the answer, if there is nothing to do: tickets below it are in the graph */
 	/* enum hd_post. pairs: whoever serves the worker stores HD_SERVED with release, after the answer; the worker
 	 * loads with acquire. The worker's own stores come before the setting of its bit in heddle_runtime.posts. */
@@ -116,8 +117,8 @@ void hd_worker_put_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by its thread without the lock. */
 void hd_worker_run(struct hd_worker *w);
 /* Runs tasks until *over is not 0, and returns 1, or until the worker has been idle for long, and returns 0: then the
- * thread must look for a deadlock if it is one of the program, and wait for w->wake. Called by the worker's thread
- * without the lock. */
+ * thread must wait for w->wake, and if it is one of the program look for a deadlock before, unless hd_seat.moves.
+ * Called by the worker's thread without the lock. */
 int hd_worker_turns(struct hd_worker *w, const _Atomic int *over);
 void *hd_worker_main(void *worker);
 void hd_threads_worker_ready(struct hd_worker *w);

@@ -67,6 +67,11 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 		hd_waiter_set_woken(waiter, 0);
 		hd_core_leave(rt);
 		int awake = hd_worker_turns(w, &waiter->woken);
+		/* Nothing is to be done with the lock before it sleeps, unless it is to report that nothing ends. */
+		while (!awake && w->seat->moves && timeout_us < 0) {
+			hd_event_wait(&w->wake, 0, -1);
+			awake = hd_worker_turns(w, &waiter->woken);
+		}
 		hd_core_enter(rt);
 		if (!awake && !waiter->done(rt, waiter->arg))
 			status = sleep_or_give_up(rt, waiter, timeout_us);

@@ -4,7 +4,9 @@
  * them in the worker's name and sets the event (hd_worker_give), so idle workers leave the core alone. Only one of
  * them, the lookout, also looks every LOOKOUT_US whether anything has been submitted. A worker that was idle for
  * IDLE_US closes the gate and becomes asleep, both under the lock: the next task is then submitted with the lock,
- * which finds the worker in the hungry list. */
+ * which finds the worker in the hungry list. It leaves the gate as it is if others that sleep can run the same tasks
+ * and somebody looks into the ring for them (inlet.c). Where more workers are awake than the machine can run at the
+ * same time, one that finds nothing sleeps at once. */
 #define _GNU_SOURCE
 #include "threads.h"
 #include "bursts.h"
@@ -109,6 +111,22 @@ static void look_around(struct hd_worker *w)
 	hd_bursts_rescue(w, OVERDUE_US);
 }
 
+/* Closes the gate. Returns whether something has been submitted that was not in the graph before. */
+static int sees_news(heddle_runtime *rt)
+{
+	hd_revoke(rt);
+	return hd_drain(rt) || hd_submitted_unseen(rt);
+}
+
+/* Whether the worker, which has no task, would keep others from running if it polled its event. A thread of the program
+ * that would have to look for a deadlock polls all the same: something will probably happen first. */
+static int is_superfluous(const struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	return HD_UNLIKELY(hd_is_crowded(rt, rt->count.asleep)) &&
+	       (w->id != 0 || !rt->engine_state.threads->caller || !hd_core_still(rt));
+}
+
 /* The worker has found nothing to do. It polls its event; or, when it is tired, it sleeps, unless there may be tasks to
  * rescue soon. */
 static void rest(struct hd_worker *w, struct hd_seat *seat)
@@ -116,13 +134,13 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 	heddle_runtime *rt = w->rt;
 	hd_worker_enter(w, HD_SPINNING);
 	seat->drained = rt->inlet.head;
-	if (!seat->tired)
+	if (!seat->tired && !is_superfluous(w))
 		return;
 	if (!hd_bursts_rescue(w, OVERDUE_US)) {
-		hd_revoke(rt);
-		if (!hd_drain(rt) && !hd_submitted_unseen(rt)) {
+		if (hd_gate_others_look(w) || !sees_news(rt)) {
 			hd_worker_enter(w, HD_SLEEPING);
 			seat->may_sleep = 1;
+			seat->moves = !hd_core_still(rt);
 			hd_wake_if_still(rt, &w->wake);
 			return;
 		}
