@@ -245,7 +245,7 @@ int hd_gate_others_look(const struct hd_worker *w)
 void hd_gate_worker_begins(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (has_lookout(rt, NULL))
+	if (!rt->count.asleep || has_lookout(rt, NULL))
 		return;
 	rt->inlet.step = 0;
 	hd_revoke(rt);

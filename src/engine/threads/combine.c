@@ -159,16 +159,33 @@ static __attribute__((noinline)) int get_in(struct hd_worker *w)
 	return 1;
 }
 
-void hd_worker_exchange(struct hd_worker *w)
+/* Serves others, and runs callbacks. The lock is held. */
+static inline void see_to_others(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	if (any_post(rt))
+		combine(w);
+	while (HD_UNLIKELY(rt->dispatch.called.first != NULL))
+		call_back(w);
+}
+
+void hd_worker_exchange_here(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	hd_worker_serve(w);
+	see_to_others(w);
+}
+
+int hd_worker_exchange(struct hd_worker *w, const _Atomic int *over)
 {
 	heddle_runtime *rt = w->rt;
 	if (HD_LIKELY(hd_core_try_enter(rt)))
 		hd_worker_serve(w);
 	else if (!get_in(w))
-		return;
-	if (any_post(rt))
-		combine(w);
-	while (HD_UNLIKELY(rt->dispatch.called.first != NULL))
-		call_back(w);
+		return 0;
+	see_to_others(w);
+	if (hd_is_over(over))
+		return 1;
 	hd_core_leave(rt);
+	return 0;
 }

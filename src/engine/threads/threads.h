@@ -101,8 +101,11 @@ static inline int hd_is_over(const _Atomic int *over)
 /* combine.c */
 /* Gives back what the worker's thread has run and asks for new tasks: enters the core, or is served by the thread that
  * is there. Afterwards hd_seat.given says how many tasks there are to run, unless another thread gives some later.
- * Called by the worker's thread without the lock. */
-void hd_worker_exchange(struct hd_worker *w);
+ * Called by the worker's thread without the lock. Returns 1, with the lock, if the thread has entered and *over is not
+ * 0; otherwise 0. */
+int hd_worker_exchange(struct hd_worker *w, const _Atomic int *over);
+/* The same for a thread that has the lock, and keeps it; callbacks leave it meanwhile. */
+void hd_worker_exchange_here(struct hd_worker *w);
 
 /* workers.c */
 /* Does for a worker what it asks of the core. The lock is held, perhaps by another worker's thread. */
@@ -116,10 +119,11 @@ int hd_worker_give(struct hd_worker *w);
 void hd_worker_put_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by its thread without the lock. */
 void hd_worker_run(struct hd_worker *w);
-/* Runs tasks until *over is not 0, and returns 1, or until the worker has been idle for long, and returns 0: then the
- * thread must wait for w->wake, and if it is one of the program look for a deadlock before, unless hd_seat.moves.
- * Called by the worker's thread without the lock. */
-int hd_worker_turns(struct hd_worker *w, const _Atomic int *over);
+/* Runs tasks until *over is not 0, and returns 1 with the lock, or until the worker has been idle for long, and returns
+ * 0 without the lock: then the thread must wait for w->wake, and if it is one of the program look for a deadlock before,
+ * unless hd_seat.moves. Called by the worker's thread without the lock. served: hd_worker_exchange_here was called just
+ * before. */
+int hd_worker_turns(struct hd_worker *w, const _Atomic int *over, int served);
 void *hd_worker_main(void *worker);
 void hd_threads_worker_ready(struct hd_worker *w);
 void hd_threads_start(heddle_runtime *rt);

@@ -51,6 +51,27 @@ static void wake_others(heddle_runtime *rt, const struct hd_worker *w)
 			hd_core_wake(rt, other->event);
 }
 
+/* Leaves the lock and runs the tasks of worker 0. Returns 1, with the lock, when the waiter was woken, and 0, without,
+ * when the worker has found nothing to do for long. `may_sleep`: it may then sleep and go on, as long as something else
+ * moves. */
+static int work(heddle_runtime *rt, const struct hd_waiter *waiter, int may_sleep)
+{
+	struct hd_worker *w = &rt->workers[0];
+	int served = !w->slots[0].stream;
+	if (served) {
+		w->seat->tired = 0;
+		hd_worker_exchange_here(w);
+	}
+	hd_core_leave(rt);
+	while (!hd_worker_turns(w, &waiter->woken, served)) {
+		if (!may_sleep || !w->seat->moves)
+			return 0;
+		hd_event_wait(&w->wake, 0, -1);
+		served = 0;
+	}
+	return 1;
+}
+
 /* Runs the tasks of worker 0 until the waiter's condition is true. */
 static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
@@ -65,15 +86,10 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	while (!status && !waiter->done(rt, waiter->arg)) {
 		/* the condition may have been true before another thread submitted a task */
 		hd_waiter_set_woken(waiter, 0);
-		hd_core_leave(rt);
-		int awake = hd_worker_turns(w, &waiter->woken);
-		/* Nothing is to be done with the lock before it sleeps, unless it is to report that nothing ends. */
-		while (!awake && w->seat->moves && timeout_us < 0) {
-			hd_event_wait(&w->wake, 0, -1);
-			awake = hd_worker_turns(w, &waiter->woken);
-		}
+		if (work(rt, waiter, timeout_us < 0))
+			continue;
 		hd_core_enter(rt);
-		if (!awake && !waiter->done(rt, waiter->arg))
+		if (!waiter->done(rt, waiter->arg))
 			status = sleep_or_give_up(rt, waiter, timeout_us);
 	}
 	hd_core_not_hungry(w);

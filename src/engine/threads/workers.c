@@ -230,10 +230,11 @@ static int is_lookout(const struct hd_worker *w)
 
 static void leave_lookout(const struct hd_worker *w)
 {
-	unsigned id = w->id + 1;
-	/* Relaxed, pairs with nothing: see the field. */
-	atomic_compare_exchange_strong_explicit(&w->rt->engine_state.threads->lookout, &id, 0, memory_order_relaxed,
-	                                        memory_order_relaxed);
+	_Atomic unsigned *lookout = &w->rt->engine_state.threads->lookout;
+	/* Relaxed, pairs with nothing: see the field. Only this thread makes the worker the lookout, and only the
+	 * lookout puts another number there. */
+	if (atomic_load_explicit(lookout, memory_order_relaxed) == w->id + 1)
+		atomic_store_explicit(lookout, 0, memory_order_relaxed);
 }
 
 /* Whether tasks have been submitted since the worker was served. */
@@ -263,16 +264,16 @@ static int linger(struct hd_worker *w, double since)
 	return 1;
 }
 
-int hd_worker_turns(struct hd_worker *w, const _Atomic int *over)
+/* hd_worker_turns for a worker whose kernels its thread runs. Returns whether it has the lock. */
+static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 {
-	if (w->slots[0].stream)
-		return hd_device_turns(w, over);
 	struct hd_seat *seat = w->seat;
 	double idle_since = 0;
-	seat->tired = seat->may_sleep = 0;
+	seat->tired = 0;
 	while (seat->n_ended || !hd_is_over(over)) {
-		if (!given(w))
-			hd_worker_exchange(w);
+		if (!served && !given(w) && hd_worker_exchange(w, over))
+			return 1;
+		served = 0;
 		if (hd_is_over(over))
 			break;
 		/* This is looked at after the event was consumed: who served the worker and who gave it tasks may have
@@ -290,8 +291,22 @@ int hd_worker_turns(struct hd_worker *w, const _Atomic int *over)
 			seat->tired = !linger(w, idle_since);
 		}
 	}
+	return 0;
+}
+
+int hd_worker_turns(struct hd_worker *w, const _Atomic int *over, int served)
+{
+	int entered = 0;
+	if (w->slots[0].stream)
+		hd_device_turns(w, over);
+	else
+		entered = take_turns(w, over, served);
 	leave_lookout(w);
-	return hd_is_over(over) || !seat->may_sleep;
+	if (!entered && hd_is_over(over)) {
+		hd_core_enter(w->rt);
+		entered = 1;
+	}
+	return entered;
 }
 
 /* --- Its thread --------------------------------------------------------------------------------------------------- */
@@ -328,10 +343,8 @@ void *hd_worker_main(void *arg)
 	}
 	count_one(rt, &th->n_asked);
 	hd_core_leave(rt);
-	while (!rt->stopping)
-		if (!hd_worker_turns(w, &rt->stopping))
-			hd_event_wait(&w->wake, 0, -1);
-	hd_core_enter(rt);
+	while (!hd_worker_turns(w, &rt->stopping, 0))
+		hd_event_wait(&w->wake, 0, -1);
 	count_one(rt, &th->n_done);
 	while (!th->closing) { /* the device stays open until its memory has been given back */
 		hd_core_leave(rt);

@@ -85,23 +85,18 @@ void hd_levels_open(struct hd_levels *q, int priority)
 	unfold(q, splay(fold(q), priority));
 }
 
-void hd_levels_new(struct hd_levels *q, heddle_task *t, int priority)
+void hd_levels_insert(struct hd_levels *q, heddle_task *t, int priority)
 {
-	heddle_task *lower_levels = NULL, *higher_levels = NULL;
-	if (q->first) { /* the open level is a neighbour of the new one */
-		heddle_task *neighbour = fold(q);
-		if (q->priority < priority) {
-			higher_levels = *higher(neighbour);
-			*higher(neighbour) = NULL;
-			lower_levels = neighbour;
-		} else {
-			lower_levels = *lower(neighbour);
-			*lower(neighbour) = NULL;
-			higher_levels = neighbour;
-		}
+	heddle_task *neighbour = fold(q);
+	if (q->priority < priority) {
+		q->lower = neighbour;
+		q->higher = *higher(neighbour);
+		*higher(neighbour) = NULL;
+	} else {
+		q->higher = neighbour;
+		q->lower = *lower(neighbour);
+		*lower(neighbour) = NULL;
 	}
-	q->lower = lower_levels;
-	q->higher = higher_levels;
 	q->first = q->last = t;
 	q->priority = priority;
 }
@@ -109,11 +104,10 @@ void hd_levels_new(struct hd_levels *q, heddle_task *t, int priority)
 void hd_levels_reopen(struct hd_levels *q)
 {
 	heddle_task *rest = q->higher;
-	q->first = NULL;
 	if (q->lower) { /* the next lower level */
 		unfold(q, splay(q->lower, INT_MAX));
 		q->higher = rest;
-	} else if (rest) {
+	} else {
 		unfold(q, rest);
 	}
 }

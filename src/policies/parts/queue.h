@@ -101,9 +101,9 @@ static inline int hd_levels_priority(const struct hd_levels *q, const heddle_tas
 /* Opens the level of `priority`; if there is none, one with the next lower or higher priority. The queue must not be
  * empty. */
 void hd_levels_open(struct hd_levels *q, int priority);
-/* Opens a level of `priority` with the task alone. There is no such level. */
-void hd_levels_new(struct hd_levels *q, heddle_task *t, int priority);
-/* The open level has become empty: opens another one, if there is one. */
+/* Opens a new level of `priority` with the task alone. The open level has a neighbouring priority. */
+void hd_levels_insert(struct hd_levels *q, heddle_task *t, int priority);
+/* The open level has become empty: opens another one. There is one. */
 void hd_levels_reopen(struct hd_levels *q);
 
 /* Adds a task behind all tasks of its priority. */
@@ -111,11 +111,17 @@ static inline void hd_levels_push(struct hd_levels *q, heddle_task *t)
 {
 	int priority = hd_levels_priority(q, t);
 	q->n++;
-	if (HD_UNLIKELY(q->priority != priority) && q->first)
-		hd_levels_open(q, priority);
-	if (HD_UNLIKELY(!q->first || q->priority != priority)) {
-		hd_levels_new(q, t, priority);
+	if (!q->first) {
+		q->first = q->last = t;
+		q->priority = priority;
 		return;
+	}
+	if (HD_UNLIKELY(q->priority != priority)) {
+		hd_levels_open(q, priority);
+		if (q->priority != priority) {
+			hd_levels_insert(q, t, priority);
+			return;
+		}
 	}
 	heddle_task_link(t)->prev = q->last;
 	heddle_task_link(q->last)->next = t;
@@ -129,7 +135,9 @@ static inline void hd_levels_remove_urgent(struct hd_levels *q, heddle_task *t)
 	const struct heddle_task_links *link = heddle_task_link(t);
 	q->n--;
 	if (q->first == q->last) {
-		hd_levels_reopen(q);
+		q->first = NULL;
+		if (HD_UNLIKELY(q->lower || q->higher))
+			hd_levels_reopen(q);
 	} else if (t == q->first) {
 		q->first = link->next;
 	} else if (t == q->last) {
