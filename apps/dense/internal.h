@@ -216,11 +216,10 @@ void hd_dense_expert(struct hd_dense_flow *flow, long long priority);
 void hd_dense_no_expert(struct hd_dense_flow *flow);
 /* The first two items are left to this function. */
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items);
-struct hd_dense_operand;
-/* Copies all tiles. If `operand` is not NULL, the tasks look for NaN and Inf in what it says, and fail with its name.
- */
+/* Copies all tiles, but for the diagonal if it is UNIT. If `name` is not NULL, the tasks look for NaN and Inf, and fail
+ * with that name of the matrix. */
 void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
-                         const struct hd_dense_operand *operand);
+                         enum heddle_dense_diag diag, const char *name);
 /* Inserts one task: hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(c), heddle_r(a), heddle_r(b), heddle_value(v)). */
 #define hd_dense_insert(flow, op, ...)                                                                            \
 	hd_dense_insert_items(flow, op,                                                                           \

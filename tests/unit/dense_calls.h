@@ -22,7 +22,7 @@ static inline void calls_begin(int n_emulated)
 	OK(heddle_config_init(&config));
 	config.n_cpu = cores_up_to(n_emulated ? 1 : 2);
 	config.n_emulated = n_emulated;
-	config.emulated_memory = 12 * TILE * TILE * 16;
+	config.emulated_memory = 5 * TILE * TILE * 16;
 	config.sched = n_emulated ? "random" : "eager"; /* every worker gets its share, however busy the machine is */
 	config.platform = NULL;
 	config.model_dir = "none";

@@ -17,15 +17,15 @@ struct hd_dense_call {
 };
 
 void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
-                         const struct hd_dense_operand *operand)
+                         enum heddle_dense_diag diag, const char *name)
 {
 	for (size_t j = 0; j < to->nt; j++) {
 		for (size_t i = 0; i < to->mt; i++) {
 			if (!hd_dense_has_tile(to, i, j))
 				continue;
 			struct hd_dense_window w = hd_dense_tile_window(from, i, j);
-			w.name = operand ? operand->name : NULL;
-			w.diag = operand ? operand->diag : HEDDLE_DENSE_NON_UNIT;
+			w.name = name;
+			w.diag = diag;
 			hd_dense_insert(
 			    flow, HD_DENSE_COPY,
 			    heddle_access(hd_dense_overwrites(to, to->shape.uplo, i, j), hd_dense_tile(to, i, j)),
@@ -59,14 +59,15 @@ static void call_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x
 		if (call->same_as[i] != (int)i)
 			continue;
 		if (call->tiles[i] && reads)
-			hd_dense_copy_tasks(flow, call->tiles[i], call->windows[i], flow->options.trust ? NULL : o);
+			hd_dense_copy_tasks(flow, call->tiles[i], call->windows[i], o->diag,
+			                    flow->options.trust ? NULL : o->name);
 		else if (reads && !flow->options.trust)
 			finite_tasks(flow, call->windows[i], o);
 	}
 	call->operation->tasks(flow, x);
 	for (size_t i = 0; i < call->n; i++)
 		if (call->tiles[i] && call->operands[i].mode & HEDDLE_W)
-			hd_dense_copy_tasks(flow, call->windows[i], call->tiles[i], NULL);
+			hd_dense_copy_tasks(flow, call->windows[i], call->tiles[i], call->operands[i].diag, NULL);
 }
 
 static int check_operand(const struct hd_dense_operand *o, const struct hd_dense_operand *first)
