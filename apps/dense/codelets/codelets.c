@@ -22,6 +22,25 @@ static const struct hd_dense_codelet *first_of_name(const struct hd_dense_codele
 	return row;
 }
 
+/* us of a task that only moves data, on any class, in virtual time on a platform that has no time for it: as fast as a
+ * core copies. Such tasks are few and short. */
+static double moving_time(const struct heddle_size *size, unsigned class_id)
+{
+	enum { MB_PER_S = 6000 };
+	(void)class_id;
+	return size->bytes / MB_PER_S;
+}
+
+/* Whether the runtime's platform has times for kernels, but none for this one on any class. */
+static int lacks_time(const heddle_dense *dense, const char *name)
+{
+	const struct heddle_platform *platform = heddle_runtime_platform(dense->rt);
+	for (size_t i = 0; i < platform->n_kernels; i++)
+		if (strcmp(platform->kernels[i].codelet, name) == 0)
+			return 0;
+	return platform->n_kernels > 0;
+}
+
 static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision)
 {
 	static const char letters[] = {'d', 's', 'z', 'c'};
@@ -39,6 +58,10 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 	    .footprint = row->footprint,
 	    .color = row->color,
 	};
+	if (!desc.flops && lacks_time(dense, name)) {
+		desc.model = HEDDLE_MODEL_GIVEN;
+		desc.time = moving_time;
+	}
 	return heddle_codelet_create(dense->rt, &desc, &dense->codelets[precision][row->op]);
 }
 
