@@ -30,6 +30,16 @@ enum hd_dense_op {
 	HD_DENSE_LAUUM,
 	HD_DENSE_SCALE,
 	HD_DENSE_ADD,
+	HD_DENSE_GEQRT, /* QR: codelets/qr.c */
+	HD_DENSE_GEMQRT,
+	HD_DENSE_TSQRT,
+	HD_DENSE_TSMQR,
+	HD_DENSE_TTQRT,
+	HD_DENSE_TTMQR,
+	HD_DENSE_RANK,
+	HD_DENSE_SET,
+	HD_DENSE_TRANSPOSE,
+	HD_DENSE_SUBTRACT,
 	HD_DENSE_COPY,
 	HD_DENSE_FINITE,
 	HD_DENSE_RANDOM_TILE,
@@ -59,6 +69,7 @@ struct hd_dense_codelet {
 		hd_d_##x, hd_s_##x, hd_z_##x, hd_c_##x \
 	}
 extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_movements[];
+extern const struct hd_dense_codelet hd_dense_qr_codelets[];
 
 /* codelets/codelets.c: makes all codelets of one runtime. */
 int hd_dense_codelets(heddle_dense *dense);
@@ -159,6 +170,8 @@ static inline enum heddle_mode hd_dense_overwrites(const heddle_dense_matrix *a,
 }
 /* Whether tile (i, j) exists. */
 int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j);
+/* 0, or HEDDLE_E_INVALID with a sentence. */
+int hd_dense_check_shape(const struct heddle_dense_shape *shape);
 /* Destroys `a`. Returns `status` and keeps its message if it is an error; else returns the status of the
  * destruction. */
 int hd_dense_finish(heddle_dense_matrix *a, int status);
@@ -173,6 +186,7 @@ struct hd_dense_args {
 	enum heddle_dense_uplo uplo;
 	enum heddle_dense_diag diag;
 	heddle_dense_scalar alpha, beta;
+	heddle_dense_qr *qr;              /* of QR: routines/qr.h */
 	const struct hd_dense_call *call; /* tasks/call.c */
 };
 

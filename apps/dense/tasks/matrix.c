@@ -16,7 +16,7 @@ static size_t n_tiles(size_t extent, size_t tile)
 	return extent / tile + (extent % tile != 0);
 }
 
-static int shape_check(const struct heddle_dense_shape *s, const void *a, size_t lda)
+int hd_dense_check_shape(const struct heddle_dense_shape *s)
 {
 	if ((unsigned)s->precision >= HEDDLE_DENSE_PRECISIONS)
 		return heddle_error(HEDDLE_E_INVALID,
@@ -31,10 +31,6 @@ static int shape_check(const struct heddle_dense_shape *s, const void *a, size_t
 	if (s->uplo != HEDDLE_DENSE_GENERAL && s->rows != s->columns)
 		return heddle_error(HEDDLE_E_INVALID, "a triangular matrix must be square, this one is %zu x %zu",
 		                    s->rows, s->columns);
-	if (a && (lda < s->rows || lda > INT_MAX))
-		return heddle_error(HEDDLE_E_INVALID,
-		                    "leading dimension %zu of a matrix of %zu rows is not between %zu and %d", lda,
-		                    s->rows, s->rows, INT_MAX);
 	size_t mt = n_tiles(s->rows, s->tile), nt = n_tiles(s->columns, s->tile);
 	if (mt > INT_MAX || nt > INT_MAX || (nt > 0 && mt > SIZE_MAX / sizeof(heddle_data *) / 2 / nt))
 		return heddle_error(HEDDLE_E_INVALID, "%zu x %zu tiles are too many: take larger ones than %zu", mt, nt,
@@ -58,9 +54,13 @@ int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_sh
 		return heddle_error(
 		    HEDDLE_E_INVALID,
 		    "heddle_dense_matrix_create needs a dense context, a shape and a place for its result");
-	int status = shape_check(shape, a, lda);
+	int status = hd_dense_check_shape(shape);
 	if (status < 0)
 		return status;
+	if (a && (lda < shape->rows || lda > INT_MAX))
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "leading dimension %zu of a matrix of %zu rows is not between %zu and %d", lda,
+		                    shape->rows, shape->rows, INT_MAX);
 	size_t mt = n_tiles(shape->rows, shape->tile), nt = n_tiles(shape->columns, shape->tile);
 	heddle_dense_matrix *matrix = calloc(1, sizeof *matrix + mt * nt * sizeof(heddle_data *));
 	if (!matrix)

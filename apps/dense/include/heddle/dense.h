@@ -28,6 +28,7 @@ extern "C" {
 
 typedef struct heddle_dense heddle_dense;
 typedef struct heddle_dense_matrix heddle_dense_matrix;
+typedef struct heddle_dense_qr heddle_dense_qr;
 
 enum heddle_dense_precision {
 	HEDDLE_DENSE_DOUBLE,
@@ -290,6 +291,35 @@ int heddle_dense_poinv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *
                               const struct heddle_dense_options *options);
 /* The same on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
+/* --- QR factorisation --------------------------------------------------------------------------------------------- */
+
+/* A tile algorithm has no vector tau: what is needed besides R and V to apply Q are triangular factors T, two per tile
+ * at most, and the order in which tiles were eliminated. A heddle_dense_qr has them. Its T are temporaries. Functions
+ * with one heddle_dense_qr must not be called at the same time. */
+
+/* For matrices of this shape. Of the options, `tree` and `inner` matter, and only here. */
+int heddle_dense_qr_create(heddle_dense *dense, const struct heddle_dense_shape *shape,
+                           const struct heddle_dense_options *options, heddle_dense_qr **out);
+/* Frees `qr`; its T are freed after the last task that uses them. `qr` may be NULL. */
+int heddle_dense_qr_destroy(heddle_dense_qr *qr);
+
+/* Factorises the m x n matrix A = Q R. R, min(m, n) x n, replaces the upper triangle (trapezoid) of A, the reflectors
+ * whose product is Q the rest, in an order that only heddle_dense_ormqr knows. R is LAPACK's but for the signs of rows.
+ * `qr`, made for A's shape, gets the factors T. (Buttari, Langou, Kurzak, Dongarra: A class of parallel tiled linear
+ * algebra algorithms for multicore architectures, 2009, section 4; Bouwmeester, Jacquelin, Langou, Robert: Tiled QR
+ * factorization algorithms, 2011.) */
+int heddle_dense_geqrf_submit(heddle_dense_matrix *a, heddle_dense_qr *qr, const struct heddle_dense_options *options);
+/* The same on an array. *qr is made, and is the caller's; NULL: it is not wanted. Blocks. */
+int heddle_dense_geqrf(heddle_dense *dense, const struct heddle_dense_array *a, heddle_dense_qr **qr,
+                       const struct heddle_dense_options *options);
+
+/* C := op(Q) C (side LEFT) or C op(Q) (RIGHT), where `a` and `qr` are what heddle_dense_geqrf_submit has left, and Q is
+ * m x m if A is m x n. LAPACK calls this ormqr or unmqr. HEDDLE_DENSE_TRANS is for real matrices only. */
+int heddle_dense_ormqr_submit(enum heddle_dense_side side, enum heddle_dense_trans trans, heddle_dense_matrix *a,
+                              heddle_dense_qr *qr, heddle_dense_matrix *c, const struct heddle_dense_options *options);
+/* The same on arrays; options->tile is ignored, tiles are those of `qr`. Blocks. */
+int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_trans trans,
+                       const struct heddle_dense_array *a, heddle_dense_qr *qr, const struct heddle_dense_array *c,
                        const struct heddle_dense_options *options);
 
 /* --- Experiments: each routine on random data --------------------------------------------------------------------- */

@@ -1,0 +1,168 @@
+/* Tasks of QR factorisations, for one precision: see qr.c. */
+
+/* Datum i of a task. */
+static inline struct P(view) P(tile)(const heddle_context *c, size_t i)
+{
+	return P(view)(heddle_ptr(c, i), (int)heddle_extent(c, i, 0), (int)heddle_extent(c, i, 1),
+	               (int)heddle_ld(c, i));
+}
+
+/* T of k reflectors in the tile of it, datum i. The tile is as wide as a column of tiles. */
+static inline struct P(view) P(factor)(const heddle_context *c, size_t i, int k)
+{
+	struct P(view) t = P(tile)(c, i);
+	t.n = k;
+	return t;
+}
+
+/* The triangle R in the tile, datum i, of the row that stays. */
+static inline struct P(view) P(triangle)(const heddle_context *c, size_t i)
+{
+	struct P(view) r = P(tile)(c, i);
+	r.m = r.n;
+	return r;
+}
+
+/* A := R and V. A fourth tile becomes a copy of V. */
+static int P(geqrt_task)(heddle_context *c)
+{
+	struct P(view) a = P(tile)(c, 0);
+	int k = hd_dense_smaller(a.m, a.n);
+	P(geqrt)(a, P(factor)(c, 1, k), heddle_ptr(c, 2));
+	if (heddle_context_n_data(c) < 4)
+		return 0;
+	struct P(view) v = P(tile)(c, 3);
+	for (int j = 0; j < k; j++)
+		for (int i = j + 1; i < a.m; i++)
+			*P(at)(v, i, j) = *P(at)(a, i, j);
+	return 0;
+}
+
+static int P(gemqrt_task)(heddle_context *c)
+{
+	struct P(view) v = P(tile)(c, 1);
+	v.n = hd_dense_smaller(v.m, v.n);
+	P(gemqrt)(hd_dense_apply_of(c), v, P(factor)(c, 2, v.n), P(tile)(c, 0), heddle_ptr(c, 3));
+	return 0;
+}
+
+static int P(tsqrt_task)(heddle_context *c)
+{
+	struct P(view) a = P(tile)(c, 1);
+	P(tsqrt)(P(triangle)(c, 0), a, P(factor)(c, 2, a.n), heddle_ptr(c, 3));
+	return 0;
+}
+
+static int P(ttqrt_task)(heddle_context *c)
+{
+	struct P(view) a = P(tile)(c, 1);
+	P(ttqrt)(P(triangle)(c, 0), a, P(factor)(c, 2, a.n), heddle_ptr(c, 3));
+	return 0;
+}
+
+static int P(tsmqr_task)(heddle_context *c)
+{
+	struct P(view) v = P(tile)(c, 2);
+	P(tsmqr)
+	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(tile)(c, 0), P(tile)(c, 1), heddle_ptr(c, 4));
+	return 0;
+}
+
+static int P(ttmqr_task)(heddle_context *c)
+{
+	struct P(view) v = P(tile)(c, 2);
+	P(ttmqr)
+	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(tile)(c, 0), P(tile)(c, 1), heddle_ptr(c, 4));
+	return 0;
+}
+
+static int P(rank_task)(heddle_context *c)
+{
+	const struct hd_dense_rank_values *v = heddle_value_ptr(c, 0);
+	struct P(view) r = P(tile)(c, 0);
+	for (int i = 0; i < r.m && i < r.n; i++) {
+		if (*P(at)(r, i, i) != 0)
+			continue;
+		size_t row = v->row + (size_t)i + 1;
+		hd_dense_set_info(v->info, row);
+		return heddle_fail(c, i + 1, "matrix A has not full rank: element %zu on the diagonal of R is zero",
+		                   row);
+	}
+	return 0;
+}
+
+static int P(set_task)(heddle_context *c)
+{
+	const struct hd_dense_set_values *v = heddle_value_ptr(c, 0);
+	struct P(view) a = P(tile)(c, 0);
+	for (int j = 0; j < a.n; j++)
+		for (int i = (int)v->first; i < a.m; i++)
+			*P(at)(a, i, j) = v->row + (size_t)i == v->column + (size_t)j ? (real)v->diagonal : 0;
+	return 0;
+}
+
+/* B := A^H. */
+static int P(transpose_task)(heddle_context *c)
+{
+	struct P(view) b = P(tile)(c, 0), a = P(tile)(c, 1);
+	for (int j = 0; j < b.n; j++)
+		for (int i = 0; i < b.m; i++)
+			*P(at)(b, i, j) = CONJ(*P(at)(a, j, i));
+	return 0;
+}
+
+/* B := B - the window's part of A. A may have more rows and columns than B. */
+static int P(subtract_task)(heddle_context *c)
+{
+	const struct hd_dense_window *w = heddle_value_ptr(c, 0);
+	struct P(view) b = P(tile)(c, 0), a = P(tile)(c, 1);
+	for (int j = 0; j < b.n; j++)
+		for (int i = 0; i < b.m; i++)
+			if (w->uplo != HEDDLE_DENSE_UPPER || w->row + (size_t)i <= w->column + (size_t)j)
+				*P(at)(b, i, j) -= *P(at)(a, i, j);
+	return 0;
+}
+
+/* For m >= n these are m n^2 - n^3 / 3 products and as many sums. */
+static double P(geqrt_flops)(const struct heddle_size *size)
+{
+	double m = hd_dense_extent(size, 0, 0), n = hd_dense_extent(size, 0, 1), k = m < n ? m : n;
+	return (COMPLEX ? 16 : 4) * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
+}
+
+/* The columns (if from the left) or rows of what Q is applied to, datum 0. */
+static double P(applied_to)(const struct heddle_size *size)
+{
+	const struct hd_dense_apply_values *v = size->values[0];
+	return hd_dense_extent(size, 0, v->side == HEDDLE_DENSE_LEFT ? 1 : 0);
+}
+
+static double P(gemqrt_flops)(const struct heddle_size *size)
+{
+	double m = hd_dense_extent(size, 1, 0), n = hd_dense_extent(size, 1, 1), k = m < n ? m : n;
+	return (COMPLEX ? 8 : 2) * P(applied_to)(size) * (2 * m * k - k * k);
+}
+
+static double P(tsqrt_flops)(const struct heddle_size *size)
+{
+	double m = hd_dense_extent(size, 1, 0), n = hd_dense_extent(size, 1, 1);
+	return (COMPLEX ? 8 : 2) * m * n * n;
+}
+
+static double P(tsmqr_flops)(const struct heddle_size *size)
+{
+	double m = hd_dense_extent(size, 2, 0), k = hd_dense_extent(size, 2, 1);
+	return (COMPLEX ? 8 : 2) * P(applied_to)(size) * 2 * m * k;
+}
+
+static double P(ttqrt_flops)(const struct heddle_size *size)
+{
+	double n = hd_dense_extent(size, 1, 1), rows = hd_dense_extent(size, 1, 0), m = rows < n ? rows : n;
+	return (COMPLEX ? 8 : 2) * (m * n * n - m * m * n + m * m * m / 3);
+}
+
+static double P(ttmqr_flops)(const struct heddle_size *size)
+{
+	double k = hd_dense_extent(size, 2, 1), rows = hd_dense_extent(size, 2, 0), m = rows < k ? rows : k;
+	return (COMPLEX ? 8 : 2) * P(applied_to)(size) * (2 * m * k - m * m);
+}

@@ -1,0 +1,106 @@
+/* Products with the Q of a QR factorisation.
+ *
+ * Q = Q(0) Q(1) ..., one factor per column of tiles, and each of these is the product of the reflections of its
+ * triangles and then of its eliminations, in the order of the factorisation. From the left, Q^H C goes through them
+ * from the first to the last, Q C from the last to the first; from the right it is the other way round.
+ */
+#include <dense/routines/qr.h>
+
+/* The number of tiles of C that a reflection of a row of tiles is applied to. */
+static size_t n_applied(const struct hd_qr_target *to)
+{
+	return to->how.side == HEDDLE_DENSE_LEFT ? to->c->nt : to->c->mt;
+}
+
+/* Tile j of those that reflections of row i of A are applied to. */
+static heddle_data *tile(const struct hd_qr_target *to, size_t i, size_t j)
+{
+	return to->how.side == HEDDLE_DENSE_LEFT ? hd_dense_tile(to->c, i, j) : hd_dense_tile(to->c, j, i);
+}
+
+void hd_qr_apply_triangle(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k, size_t i)
+{
+	const heddle_dense_qr *qr = to->qr;
+	size_t t = i + k * qr->mt;
+	heddle_data *v = qr->copies[t] ? qr->copies[t] : hd_dense_tile(to->a, i, k);
+	for (size_t j = to->first; j < n_applied(to); j++)
+		hd_dense_insert(flow, HD_DENSE_GEMQRT, heddle_rw(tile(to, i, j)), heddle_r(v),
+		                heddle_r(qr->triangles[t]), heddle_scratch(qr->work), heddle_value(to->how));
+}
+
+void hd_qr_apply_elimination(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k,
+                             const struct hd_qr_elimination *e)
+{
+	const heddle_dense_qr *qr = to->qr;
+	for (size_t j = to->first; j < n_applied(to); j++)
+		hd_dense_insert(flow, e->square ? HD_DENSE_TSMQR : HD_DENSE_TTMQR, heddle_rw(tile(to, e->killer, j)),
+		                heddle_rw(tile(to, e->killed, j)), heddle_r(hd_dense_tile(to->a, e->killed, k)),
+		                heddle_r(qr->eliminations[e->killed + k * qr->mt]), heddle_scratch(qr->work),
+		                heddle_value(to->how));
+}
+
+static void apply_triangles(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k)
+{
+	for (size_t i = k; i < to->qr->mt; i++)
+		if (hd_qr_is_triangle(to->qr, i, k))
+			hd_qr_apply_triangle(flow, to, k, i);
+}
+
+void hd_dense_ormqr_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
+{
+	const heddle_dense_qr *qr = x->qr;
+	enum heddle_dense_trans trans = x->trans_a == HEDDLE_DENSE_NO_TRANS ? x->trans_a : HEDDLE_DENSE_CONJ_TRANS;
+	struct hd_qr_target to = {qr, x->m[0], x->m[1], {x->side, trans}, 0};
+	int forward = (x->side == HEDDLE_DENSE_LEFT) == (trans != HEDDLE_DENSE_NO_TRANS);
+	for (size_t step = 0; step < qr->kt; step++) {
+		size_t k = forward ? step : qr->kt - 1 - step, n = qr->mt - k - 1;
+		const struct hd_qr_elimination *list = hd_qr_column(qr->tree, k);
+		if (forward)
+			apply_triangles(flow, &to, k);
+		for (size_t e = 0; e < n; e++)
+			hd_qr_apply_elimination(flow, &to, k, &list[forward ? e : n - 1 - e]);
+		if (!forward)
+			apply_triangles(flow, &to, k);
+	}
+}
+
+static int check(const struct hd_dense_args *x)
+{
+	int status = hd_qr_check("ormqr", x->qr, x->m[0]);
+	if (status < 0)
+		return status;
+	const struct heddle_dense_shape *a = &x->m[0]->shape, *c = &x->m[1]->shape;
+	if (x->trans_a == HEDDLE_DENSE_TRANS && hd_dense_is_complex(a->precision))
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "ormqr: complex matrices can be multiplied by Q or Q^H (HEDDLE_DENSE_CONJ_TRANS), "
+		                    "not by the transpose of Q");
+	if (c->uplo == HEDDLE_DENSE_GENERAL && (x->side == HEDDLE_DENSE_LEFT ? c->rows : c->columns) == a->rows)
+		return 0;
+	return heddle_error(HEDDLE_E_INVALID, "ormqr: Q is %zu x %zu, C is %zu x %zu and multiplied from the %s",
+	                    a->rows, a->rows, c->rows, c->columns, x->side == HEDDLE_DENSE_LEFT ? "left" : "right");
+}
+
+static const struct hd_dense_operation ormqr = {"ormqr", 2, check, hd_dense_ormqr_tasks};
+
+int heddle_dense_ormqr_submit(enum heddle_dense_side side, enum heddle_dense_trans trans, heddle_dense_matrix *a,
+                              heddle_dense_qr *qr, heddle_dense_matrix *c, const struct heddle_dense_options *options)
+{
+	struct hd_dense_args x = {.m = {a, c}, .side = side, .trans_a = trans, .qr = qr};
+	return hd_dense_submit(&ormqr, &x, options);
+}
+
+int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_trans trans,
+                       const struct heddle_dense_array *a, heddle_dense_qr *qr, const struct heddle_dense_array *c,
+                       const struct heddle_dense_options *options)
+{
+	struct hd_dense_args x = {.side = side, .trans_a = trans, .qr = qr};
+	struct hd_dense_operand operands[] = {
+	    {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_R},
+	    {"C", c, HEDDLE_DENSE_GENERAL, HEDDLE_RW},
+	};
+	if (!qr)
+		return heddle_error(HEDDLE_E_INVALID, "ormqr needs a heddle_dense_qr");
+	struct heddle_dense_options settled = options ? *options : (struct heddle_dense_options){.tile = 0};
+	settled.tile = qr->shape.tile;
+	return hd_dense_call(dense, &ormqr, &x, operands, &settled);
+}

@@ -1,0 +1,68 @@
+/* The order in which a QR factorisation eliminates tiles.
+ *
+ * Flat: the tile on the diagonal kills all below it, one after the other, with TS kernels (Buttari, Langou, Kurzak,
+ * Dongarra: A class of parallel tiled linear algebra algorithms for multicore architectures, 2009).
+ *
+ * Greedy: every tile becomes a triangle; then, in all columns at the same time, as many pairs of triangles as there are
+ * become one, from the bottom up (Bouwmeester, Jacquelin, Langou, Robert: Tiled QR factorization algorithms, 2011,
+ * algorithm 4).
+ */
+#include <dense/routines/qr.h>
+#include <stdlib.h>
+
+static void flat(struct hd_qr_tree *tree)
+{
+	struct hd_qr_elimination *next = tree->list;
+	for (size_t k = 0; k < tree->kt; k++)
+		for (size_t i = k + 1; i < tree->mt; i++)
+			*next++ = (struct hd_qr_elimination){(uint32_t)i, (uint32_t)k, 1};
+}
+
+/* What has been done in a column of tiles, counted from the bottom. */
+struct progress {
+	size_t triangles, zeros;
+};
+
+/* Eliminates half of the triangles that column k had after the step before. Returns their number. */
+static size_t step(struct hd_qr_tree *tree, struct progress *columns, size_t k)
+{
+	struct progress *column = &columns[k];
+	size_t pairs = (column->triangles - column->zeros) / 2;
+	struct hd_qr_elimination *list = tree->list + hd_qr_first(tree, k);
+	for (size_t p = 0; p < pairs; p++) {
+		size_t killed = tree->mt - 1 - column->zeros - p;
+		list[column->zeros + p] = (struct hd_qr_elimination){(uint32_t)killed, (uint32_t)(killed - pairs), 0};
+	}
+	column->zeros += pairs;
+	column->triangles = k == 0 ? tree->mt : columns[k - 1].zeros;
+	return pairs;
+}
+
+static int greedy(struct hd_qr_tree *tree, size_t n)
+{
+	struct progress *columns = calloc(tree->kt + 1, sizeof *columns);
+	if (!columns)
+		return 0;
+	for (size_t done = 0; done < n;)
+		for (size_t k = tree->kt; k-- > 0;)
+			done += step(tree, columns, k);
+	free(columns);
+	return 1;
+}
+
+struct hd_qr_tree *hd_qr_tree_new(enum heddle_dense_tree kind, size_t mt, size_t kt)
+{
+	size_t n = kt * mt - kt * (kt + 1) / 2;
+	struct hd_qr_tree *tree = malloc(sizeof *tree + n * sizeof *tree->list);
+	if (!tree)
+		return NULL;
+	tree->mt = mt;
+	tree->kt = kt;
+	if (kind != HEDDLE_DENSE_GREEDY) {
+		flat(tree);
+	} else if (!greedy(tree, n)) {
+		free(tree);
+		return NULL;
+	}
+	return tree;
+}
