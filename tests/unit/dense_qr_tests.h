@@ -108,6 +108,45 @@ static void P(check_geqrf)(heddle_dense *dense, enum kind kind, int m, int n,
 	P(free_view)(before), P(free_view)(a), P(free_view)(q);
 }
 
+/* The form that waits, or the one that only submits. */
+static void P(call_gels)(heddle_dense *dense, enum heddle_dense_trans trans, struct P(view) a, struct P(view) b,
+                         const struct heddle_dense_options *options)
+{
+	struct heddle_dense_array of_a = P(array)(a), of_b = P(array)(b);
+	if (options->layout == HEDDLE_DENSE_TILED) {
+		OK(heddle_dense_gels(dense, trans, &of_a, &of_b, options));
+		return;
+	}
+	struct heddle_dense_shape shape = {of_a.precision, of_a.rows, of_a.columns, options->tile, 0};
+	struct heddle_dense_shape shape_b = {of_b.precision, of_b.rows, of_b.columns, options->tile, 0};
+	heddle_dense_matrix *matrix_a, *matrix_b;
+	OK(heddle_dense_matrix_create(dense, &shape, a.a, of_a.ld, &matrix_a));
+	OK(heddle_dense_matrix_create(dense, &shape_b, b.a, of_b.ld, &matrix_b));
+	OK(heddle_dense_gels_submit(trans, matrix_a, matrix_b, options));
+	OK(heddle_dense_matrix_destroy(matrix_a));
+	OK(heddle_dense_matrix_destroy(matrix_b));
+}
+
+/* X is LAPACK's. What is not read of B is NaN. */
+static void P(check_gels)(heddle_dense *dense, int m, int n, int trans, const struct heddle_dense_options *options)
+{
+	int larger = m > n ? m : n, rows = trans ? n : m, unknowns = trans ? m : n, width = 1 + (m + 2 * n) % 20;
+	char letter = trans ? COMPLEX ? 'C' : 'T' : 'N';
+	struct P(view) a = P(example)(DOMINANT, m, n), b = P(random_view)(larger, width, 3);
+	struct P(view) their_a = P(copy)(a), expected = P(copy)(b), before = P(copy)(a);
+	for (int j = 0; j < width; j++)
+		for (int i = rows; i < larger; i++)
+			*P(at)(b, i, j) = (real)NAN;
+	P(call_gels)
+	(dense, !trans ? HEDDLE_DENSE_NO_TRANS : COMPLEX ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_TRANS, a, b, options);
+	assert_int_equal(
+	    LAPACK(gels)(LAPACK_COL_MAJOR, letter, m, n, width, their_a.a, their_a.ld, expected.a, expected.ld), 0);
+	P(check_same)(P(part)(b, 0, 0, unknowns, width), P(part)(expected, 0, 0, unknowns, width), P(norm)(expected));
+	if (m < n)
+		P(check_same)(a, before, 0);
+	P(free_view)(a), P(free_view)(b), P(free_view)(their_a), P(free_view)(expected), P(free_view)(before);
+}
+
 /* Every shape, tree and inner blocking; layouts and priorities in turn. */
 static void P(geqrf_of_any_shape_and_tree_is_a_factorisation)(void **state)
 {
@@ -129,4 +168,40 @@ static void P(geqrf_of_any_shape_and_tree_is_a_factorisation)(void **state)
 			P(check_geqrf)
 	(f->dense, kind, v % 2 ? 55 : 39, v % 2 ? 40 : 55,
 	 &(struct heddle_dense_options){.tile = TILE, .inner = 5, .tree = v / 2, .layout = kind % 2});
+}
+
+static void P(gels_gives_the_results_of_lapack)(void **state)
+{
+	struct fixture *f = *state;
+	unsigned turn = 0;
+	for (size_t s = 0; s < N_EXTENTS * N_EXTENTS; s++)
+		for (int trans = 0; trans < 2; trans++, turn++) {
+			struct heddle_dense_options options = {.tile = TILE,
+			                                       .inner = (size_t)inner[turn % 3],
+			                                       .tree = turn / 2 % 2,
+			                                       .layout = turn / 4 % 2,
+			                                       .priority = turn % 3};
+			P(check_gels)
+			(f->dense, extents[s / N_EXTENTS], extents[s % N_EXTENTS], trans, &options);
+		}
+}
+
+static void P(gels_of_a_matrix_with_a_zero_column_names_it)(void **state)
+{
+	struct fixture *f = *state;
+	for (int wide = 0; wide < 2; wide++) {
+		int m = wide ? 40 : 50, n = wide ? 50 : 40, place = 20;
+		struct P(view) a = P(example)(DOMINANT, m, n), b = P(random_view)(50, 3, 1);
+		struct heddle_dense_array of_a = P(array)(a), of_b = P(array)(b);
+		size_t info = 77;
+		for (int i = 0; i < 50; i++)
+			*(wide ? P(at)(a, place, i) : P(at)(a, i, place)) = 0;
+		struct heddle_dense_options options = {.tile = TILE, .tree = wide, .info = &info};
+		assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, &of_b, &options),
+		                 HEDDLE_E_KERNEL);
+		assert_int_equal(info, place + 1);
+		assert_non_null(
+		    strstr(heddle_last_error(), "matrix A has not full rank: element 21 on the diagonal of R is zero"));
+		P(free_view)(a), P(free_view)(b);
+	}
 }

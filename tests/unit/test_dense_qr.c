@@ -89,8 +89,66 @@ enum kind { RANDOM, DOMINANT, GRADED, DEFICIENT, N_KINDS };
 #define HD_TEMPLATE <unit/dense_qr_tests.h>
 #include <dense/kernels/precisions.h>
 
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
+
+static void nan_in_the_input_is_named(void **state)
+{
+	struct fixture *f = *state;
+	for (int layout = 0; layout < 2; layout++) {
+		struct hd_d_view a = hd_d_random_view(40, 30, 1), b = hd_d_random_view(40, 2, 2);
+		struct heddle_dense_array of_a = hd_d_array(a), of_b = hd_d_array(b);
+		struct heddle_dense_options options = {.tile = TILE, .layout = layout};
+		heddle_dense_qr *qr = NULL;
+		*hd_d_at(b, 17, 1) = INFINITY;
+		assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, &of_b, &options),
+		                 HEDDLE_E_KERNEL);
+		assert_non_null(strstr(heddle_last_error(), "matrix B has an infinite value in row 18, column 2"));
+		*hd_d_at(a, 20, 7) = NAN;
+		assert_int_equal(heddle_dense_geqrf(f->dense, &of_a, &qr, &options), HEDDLE_E_KERNEL);
+		assert_non_null(strstr(heddle_last_error(), "matrix A has NaN in row 21, column 8"));
+		assert_null(qr);
+		free(a.a);
+		hd_d_free_view(b);
+	}
+}
+
+static void wrong_arguments_are_refused_with_a_reason(void **state)
+{
+	struct fixture *f = *state;
+	struct hd_z_view a = hd_z_random_view(40, 30, 1), b = hd_z_random_view(30, 2, 2);
+	struct heddle_dense_array of_a = hd_z_array(a), of_b = hd_z_array(b);
+	struct heddle_dense_options options = {.tile = TILE, .tree = 2};
+	heddle_dense_qr *qr = NULL;
+	assert_int_equal(heddle_dense_geqrf(f->dense, &of_a, &qr, &options), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "tree 2"));
+	options.tree = HEDDLE_DENSE_GREEDY;
+	OK(heddle_dense_geqrf(f->dense, &of_a, &qr, &options));
+	assert_int_equal(heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_NO_TRANS, &of_a, qr, &of_b, NULL),
+	                 HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "Q is 40 x 40, C is 30 x 2 and multiplied from the left"));
+	assert_int_equal(heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_TRANS, &of_a, qr, &of_b, NULL),
+	                 HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "not by the transpose"));
+	assert_int_equal(heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_NO_TRANS, &of_b, qr, &of_b, NULL),
+	                 HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "the heddle_dense_qr is for 40 x 30"));
+	assert_int_equal(
+	    heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_NO_TRANS, &of_a, NULL, &of_b, NULL),
+	    HEDDLE_E_INVALID);
+	assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, &of_b, NULL), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "B must have 40 rows, it has 30"));
+	assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, NULL, &of_b, NULL), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, NULL, NULL), HEDDLE_E_INVALID);
+	OK(heddle_dense_qr_destroy(qr));
+	hd_z_free_view(a);
+	hd_z_free_view(b);
+}
+
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define TESTS_OF(letter) WITH_RUNTIME(hd_##letter##_geqrf_of_any_shape_and_tree_is_a_factorisation)
+#define TESTS_OF(letter)                                                            \
+	WITH_RUNTIME(hd_##letter##_geqrf_of_any_shape_and_tree_is_a_factorisation), \
+	    WITH_RUNTIME(hd_##letter##_gels_gives_the_results_of_lapack),           \
+	    WITH_RUNTIME(hd_##letter##_gels_of_a_matrix_with_a_zero_column_names_it)
 
 int main(void)
 {
@@ -100,6 +158,8 @@ int main(void)
 	    TESTS_OF(s),
 	    TESTS_OF(z),
 	    TESTS_OF(c),
+	    WITH_RUNTIME(nan_in_the_input_is_named),
+	    WITH_RUNTIME(wrong_arguments_are_refused_with_a_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,10 @@ static int P(hemm_task)(heddle_context *c)
 static int P(trsm_task)(heddle_context *c)
 {
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
-	P(trsm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(tile)(c, 1), P(tile)(c, 0));
+	struct P(view) b = P(tile)(c, 0), a = P(tile)(c, 1);
+	if (v->side == HEDDLE_DENSE_LEFT)
+		b.m = a.n; /* of least squares: the tile of B may have more rows than the system */
+	P(trsm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), a, b);
 	return 0;
 }
 

@@ -292,6 +292,7 @@ int heddle_dense_poinv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *
 /* The same on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
 /* --- QR factorisation --------------------------------------------------------------------------------------------- */
+/* --- QR factorisation and least squares --------------------------------------------------------------------------- */
 
 /* A tile algorithm has no vector tau: what is needed besides R and V to apply Q are triangular factors T, two per tile
  * at most, and the order in which tiles were eliminated. A heddle_dense_qr has them. Its T are temporaries. Functions
@@ -321,6 +322,19 @@ int heddle_dense_ormqr_submit(enum heddle_dense_side side, enum heddle_dense_tra
 int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_trans trans,
                        const struct heddle_dense_array *a, heddle_dense_qr *qr, const struct heddle_dense_array *c,
                        const struct heddle_dense_options *options);
+
+/* Solves op(A) X = B for an m x n matrix A of full rank, where op(A) is A (trans NO_TRANS) or A^H (CONJ_TRANS; for real
+ * matrices also TRANS). If op(A) has at least as many rows as columns, X minimises ||B - op(A) X||, column by column;
+ * else X is the solution of least norm. B has max(m, n) rows; as many of them as op(A) has are read, as many as op(A)
+ * has columns become X. In a least-squares problem the sum of squares of the others is that of the residual. If m >= n,
+ * A becomes its factorisation, else A does not change, because A^H is factorised in temporary tiles. If an element
+ * (i, i) of R is exactly zero, a task fails with the message "matrix A has not full rank: element I on the diagonal of
+ * R is zero", and *options->info is I. */
+int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_matrix *b,
+                             const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
+                      const struct heddle_dense_array *b, const struct heddle_dense_options *options);
 
 /* --- Experiments: each routine on random data --------------------------------------------------------------------- */
 
