@@ -310,6 +310,8 @@ struct hd_dense_routine {
 extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf, hd_dense_routine_syrk,
     hd_dense_routine_symm, hd_dense_routine_trsm, hd_dense_routine_trmm, hd_dense_routine_potrs, hd_dense_routine_posv,
     hd_dense_routine_trtri, hd_dense_routine_lauum, hd_dense_routine_potri, hd_dense_routine_poinv;
+extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf;
+extern const struct hd_dense_routine hd_dense_routine_geqrf, hd_dense_routine_ormqr, hd_dense_routine_gels;
 
 enum { HD_DENSE_MAX_MATRICES = 6 };
 struct heddle_dense_experiment {
@@ -318,6 +320,7 @@ struct heddle_dense_experiment {
 	const struct hd_dense_routine *routine;        /* a constant */
 	heddle_dense_matrix *m[HD_DENSE_MAX_MATRICES]; /* owns; NULL where there is none */
 	void *buffers[HD_DENSE_MAX_MATRICES];          /* owns; the arrays of matrices that are windows */
+	heddle_dense_qr *qr;                           /* of QR; owns; or NULL */
 	size_t info;                                   /* LAPACK's, of the last submission */
 };
 /* Makes e->m[i], in the layout of the problem. */

@@ -1,9 +1,9 @@
 /* QR factorisation, products with Q, and least squares of apps/dense: the order in which tiles are eliminated, results
- * beside LAPACK's and by their definitions, errors. */
+ * beside LAPACK's and by their definitions, errors, accelerators, graphs in virtual time. */
 #include "dense_views.h"
 #include <dense/routines/qr.h>
 #include "../machine.h"
-#include "ok.h"
+#include "virtual_machine.h"
 
 /* --- Trees -------------------------------------------------------------------------------------------------------- */
 
@@ -37,6 +37,48 @@ static void trees_kill_each_tile_below_the_diagonal_once(void **state)
 					check_column(tree, k);
 				free(tree);
 			}
+}
+
+/* The longest path of a factorisation of mt x nt tiles, in thirds of the cube of their order. */
+static int longest_path(enum heddle_dense_tree tree, size_t mt, size_t nt)
+{
+	struct machine m = {.cpus = 1,
+	                    .kernels = "kernels:\n- {codelet: dgeqrt, class: cpu, gflops: 1}\n"
+	                               "- {codelet: dgemqrt, class: cpu, gflops: 1}\n"
+	                               "- {codelet: dtsqrt, class: cpu, gflops: 1}\n"
+	                               "- {codelet: dtsmqr, class: cpu, gflops: 1}\n"
+	                               "- {codelet: dttqrt, class: cpu, gflops: 1}\n"
+	                               "- {codelet: dttmqr, class: cpu, gflops: 1}\n"};
+	struct heddle_dense_problem problem = {
+	    .routine = "geqrf", .m = 8 * mt, .n = 8 * nt, .options = {.tile = 8, .tree = tree}};
+	struct heddle_dense_report report;
+	heddle_dense *dense;
+	int longest = 0;
+	machine_start(&m);
+	OK(heddle_dense_open(m.rt, &dense));
+	OK(heddle_dense_graph(dense, &problem, &report));
+	struct heddle_trace *trace = machine_trace(&m);
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		if (trace->tasks[i].priority > longest)
+			longest = trace->tasks[i].priority;
+	heddle_trace_free(trace);
+	heddle_dense_close(dense);
+	OK(heddle_stop(m.rt));
+	return longest;
+}
+
+/* Bouwmeester et al., 2011: for p x q tiles, Greedy's paths for p = 40 in their comparison with PLASMA's trees; the
+ * flat tree with TS kernels has 6 p - 2 for q = 1, 12 p + 18 q - 32 for p > q > 1, 30 p - 34 for p = q. */
+static void longest_paths_are_those_of_the_paper(void **state)
+{
+	(void)state;
+	static const int greedy_40[] = {16, 54, 74, 104, 126, 148};
+	for (size_t q = 1; q <= 6; q++)
+		assert_int_equal(longest_path(HEDDLE_DENSE_GREEDY, 40, q), greedy_40[q - 1]);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 12, 1), 6 * 12 - 2);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 12, 2), 12 * 12 + 18 * 2 - 32);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 12, 7), 12 * 12 + 18 * 7 - 32);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 9, 9), 30 * 9 - 34);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
@@ -88,6 +130,148 @@ enum kind { RANDOM, DOMINANT, GRADED, DEFICIENT, N_KINDS };
 
 #define HD_TEMPLATE <unit/dense_qr_tests.h>
 #include <dense/kernels/precisions.h>
+
+static const char *const routines[] = {"geqrf", "ormqr", "gels"};
+enum { N_ROUTINES = sizeof routines / sizeof *routines };
+
+/* The i-th of many different problems. */
+static struct heddle_dense_problem problem_number(size_t i)
+{
+	static const size_t shapes[][2] = {{50, 50}, {77, 20}, {20, 77}, {3, 3}, {100, 16}};
+	const size_t *shape = shapes[i / 12 % 5];
+	return (struct heddle_dense_problem){
+	    .routine = routines[i % 3],
+	    .precision = i % 4,
+	    .m = shape[0],
+	    .n = shape[1],
+	    .k = shape[i % 2],
+	    .n_right = 5 + i % 30,
+	    .seed = i,
+	    .check = 1,
+	    .options = {.tile = TILE, .inner = 4, .tree = i / 5 % 2, .layout = i / 7 % 2, .priority = i % 3},
+	};
+}
+
+static void check_run(heddle_dense *dense, const struct heddle_dense_problem *p)
+{
+	struct heddle_dense_report report;
+	OK(heddle_dense_run(dense, p, &report));
+	if (!(report.residual >= 0 && report.residual < 10))
+		fail_msg("%s %zu x %zu in precision %d: residual %g", p->routine, p->m, p->n, (int)p->precision,
+		         report.residual);
+}
+
+static void experiments_have_small_residuals(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t i = 0; i < 120; i++) {
+		struct heddle_dense_problem p = problem_number(i);
+		check_run(f->dense, &p);
+	}
+}
+
+/* LAPACK Working Note 41: the terms of highest order; complex numbers take four times as many. */
+static void check_flops(const char *routine, const size_t sizes[4], double expected)
+{
+	struct heddle_dense_problem p = {.routine = routine, .m = sizes[0], .n = sizes[1], .k = sizes[2]};
+	p.n_right = sizes[3];
+	for (int precision = 0; precision < HEDDLE_DENSE_PRECISIONS; precision++) {
+		p.precision = precision;
+		double share = heddle_dense_flops(&p) / expected / (hd_dense_is_complex(p.precision) ? 4 : 1);
+		if (!(fabs(share - 1) < 0.002))
+			fail_msg("%s %zu x %zu: %g of the operations", routine, p.m, p.n, share);
+	}
+}
+
+static void operations_are_those_of_lapack(void **state)
+{
+	(void)state;
+	double large = 9000, small = 3000, cubes = 2 * small * small * (large - small / 3);
+	check_flops("geqrf", (size_t[]){9000, 3000, 1, 1}, cubes);
+	check_flops("geqrf", (size_t[]){3000, 9000, 1, 1}, cubes);
+	check_flops("geqrf", (size_t[]){3000, 3000, 1, 1}, 4 * small * small * small / 3);
+	check_flops("ormqr", (size_t[]){9000, 2000, 3000, 1}, 2 * 2000 * small * (2 * large - small));
+	for (int wide = 0; wide < 2; wide++)
+		check_flops("gels", (size_t[]){wide ? 3000 : 9000, wide ? 9000 : 3000, 1, 2000},
+		            cubes + 2 * 2000 * small * (2 * large - small) + 2000 * small * small);
+}
+
+/* A tile of the result of an experiment is changed a little. */
+static void residuals_of_slightly_wrong_results_are_large(void **state)
+{
+	struct fixture *f = *state;
+	for (size_t r = 0; r < N_ROUTINES; r++)
+		for (size_t place = 0; place < 3; place++) {
+			struct heddle_dense_problem p = {.routine = routines[r],
+			                                 .n = 40,
+			                                 .m = 50,
+			                                 .n_right = 20,
+			                                 .options = {.tile = TILE, .layout = 1}};
+			heddle_dense_experiment *e;
+			struct heddle_part part;
+			double residual;
+			OK(heddle_dense_experiment_open(f->dense, &p, &e));
+			OK(heddle_dense_experiment_fill(e));
+			OK(heddle_dense_experiment_submit(e));
+			heddle_data *tile = heddle_dense_tile(e->m[r > 0], place, place > 0);
+			OK(heddle_acquire(tile, HEDDLE_RW));
+			OK(heddle_data_part(tile, 0, &part));
+			((double *)part.base)[2] += 1e-6;
+			OK(heddle_release(tile));
+			OK(heddle_dense_experiment_residual(e, &residual));
+			if (!(residual > 1000))
+				fail_msg("%s: residual %g", p.routine, residual);
+			OK(heddle_dense_experiment_close(e));
+		}
+}
+
+static void accelerators_too_small_for_the_matrix_give_the_same(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 6; i++) {
+		struct heddle_dense_problem p = problem_number(i);
+		p.m = 150;
+		p.n = p.k = 130;
+		p.options.tree = i < 3 ? HEDDLE_DENSE_FLAT : HEDDLE_DENSE_GREEDY;
+		struct heddle_config config = settings(2, p.m * p.n / 4 * hd_dense_elem_size(p.precision));
+		struct fixture f;
+		struct heddle_stats stats;
+		OK(heddle_start(&config, &f.rt));
+		OK(heddle_dense_open(f.rt, &f.dense));
+		check_run(f.dense, &p);
+		OK(heddle_runtime_stats(f.rt, &stats));
+		assert_true(stats.transfers > 0 && stats.evictions > 0);
+		heddle_dense_close(f.dense);
+		OK(heddle_stop(f.rt));
+	}
+}
+
+/* A machine that has times for the kernels of the library in its file. */
+static double seconds_on_gpus(const struct heddle_dense_problem *p)
+{
+	struct heddle_config config = settings(0, 0);
+	struct heddle_dense_report report;
+	struct fixture f;
+	config.platform = HEDDLE_SOURCE_DIR "/platforms/intel-v100.yaml";
+	config.sched = "dmda";
+	OK(heddle_start(&config, &f.rt));
+	OK(heddle_dense_open(f.rt, &f.dense));
+	OK(heddle_dense_graph(f.dense, p, &report));
+	heddle_dense_close(f.dense);
+	OK(heddle_stop(f.rt));
+	return report.seconds;
+}
+
+static void graphs_in_virtual_time_are_run_and_always_the_same(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 24; i++) {
+		struct heddle_dense_problem p = problem_number(5 * i);
+		double seconds = seconds_on_gpus(&p);
+		assert_true(seconds > 0);
+		assert_true(seconds == seconds_on_gpus(&p));
+	}
+}
 
 /* --- Errors ------------------------------------------------------------------------------------------------------- */
 
@@ -154,10 +338,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(trees_kill_each_tile_below_the_diagonal_once),
+	    cmocka_unit_test(longest_paths_are_those_of_the_paper),
 	    TESTS_OF(d),
 	    TESTS_OF(s),
 	    TESTS_OF(z),
 	    TESTS_OF(c),
+	    WITH_RUNTIME(experiments_have_small_residuals),
+	    cmocka_unit_test(operations_are_those_of_lapack),
+	    WITH_RUNTIME(residuals_of_slightly_wrong_results_are_large),
+	    cmocka_unit_test(accelerators_too_small_for_the_matrix_give_the_same),
+	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
 	    WITH_RUNTIME(nan_in_the_input_is_named),
 	    WITH_RUNTIME(wrong_arguments_are_refused_with_a_reason),
 	};

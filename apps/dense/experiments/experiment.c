@@ -11,6 +11,9 @@ static const struct hd_dense_routine *const routines[] = {
     &hd_dense_routine_trsm,  &hd_dense_routine_trmm,  &hd_dense_routine_potrs, &hd_dense_routine_posv,
     &hd_dense_routine_trtri, &hd_dense_routine_lauum, &hd_dense_routine_potri, &hd_dense_routine_poinv,
 };
+static const struct hd_dense_routine *const routines[] = {&hd_dense_routine_potrf, &hd_dense_routine_gemm,
+                                                          &hd_dense_routine_geqrf, &hd_dense_routine_ormqr,
+                                                          &hd_dense_routine_gels};
 enum { N_ROUTINES = sizeof routines / sizeof *routines };
 
 /* A '-' in a name is as good as '_'. */
@@ -96,7 +99,7 @@ int heddle_dense_experiment_close(heddle_dense_experiment *e)
 {
 	if (!e)
 		return 0;
-	int status = 0;
+	int status = heddle_dense_qr_destroy(e->qr);
 	for (size_t i = 0; i < HD_DENSE_MAX_MATRICES; i++) {
 		status = hd_dense_finish(e->m[i], status);
 		free(e->buffers[i]);
