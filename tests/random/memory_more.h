@@ -346,6 +346,32 @@ static int dense_here(int gone)
 	return finish(rt, status, gone);
 }
 
+/* Least squares, of a tall matrix in tiles, and of a wide one that is transposed. */
+static int least_squares(int gone)
+{
+	heddle_runtime *rt = NULL;
+	heddle_dense *dense = NULL;
+	struct heddle_dense_report report = {0};
+	double a[2 * 5] = {3, 0, 1, 0, 0, 4, 0, 0, 0, 0}, x[5] = {6, 8};
+	struct heddle_dense_array of_a = {.rows = 2, .columns = 5, .data = a, .ld = 2};
+	struct heddle_dense_array of_x = {.rows = 5, .columns = 1, .data = x, .ld = 5};
+	struct heddle_dense_problem problem = {.routine = "gels",
+	                                       .m = 40,
+	                                       .n = 20,
+	                                       .n_right = 2,
+	                                       .options = {.tile = 16, .layout = HEDDLE_DENSE_TILED},
+	                                       .check = 1};
+	int status = start_small(&rt);
+	TRY(heddle_dense_open(rt, &dense));
+	TRY(heddle_dense_run(dense, &problem, &report));
+	CHECK(report.residual < 10);
+	TRY(heddle_dense_gels(dense, HEDDLE_DENSE_NO_TRANS, &of_a, &of_x,
+	                      &(struct heddle_dense_options){.tile = 2, .tree = HEDDLE_DENSE_GREEDY}));
+	CHECK(x[0] > 1.799 && x[0] < 1.801 && x[1] > 0.599 && x[1] < 0.601 && x[2] > 1.999 && x[2] < 2.001);
+	heddle_dense_close(dense);
+	return finish(rt, status, gone);
+}
+
 /* --- The list ----------------------------------------------------------------------------------------------------- */
 
 static const struct memory_program memory_list[] = {
@@ -365,6 +391,7 @@ static const struct memory_program memory_list[] = {
     {"platforms", platforms},
     {"settings", settings},
     {"dense here", dense_here},
+    {"least squares", least_squares},
     {"objects on accelerators", objects_on_accelerators},
     {"all modes on accelerators", all_modes_on_accelerators},
     {"little memory", little_memory},
