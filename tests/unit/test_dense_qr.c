@@ -299,8 +299,9 @@ static void nan_in_the_input_is_named(void **state)
 static void wrong_arguments_are_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
-	struct hd_z_view a = hd_z_random_view(40, 30, 1), b = hd_z_random_view(30, 2, 2);
-	struct heddle_dense_array of_a = hd_z_array(a), of_b = hd_z_array(b);
+	struct hd_z_view a = hd_z_random_view(40, 30, 1), b = hd_z_random_view(30, 2, 2),
+	                 small = hd_z_random_view(30, 2, 3);
+	struct heddle_dense_array of_a = hd_z_array(a), of_b = hd_z_array(b), of_small = hd_z_array(small);
 	struct heddle_dense_options options = {.tile = TILE, .tree = 2};
 	heddle_dense_qr *qr = NULL;
 	assert_int_equal(heddle_dense_geqrf(f->dense, &of_a, &qr, &options), HEDDLE_E_INVALID);
@@ -313,8 +314,9 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 	assert_int_equal(heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_TRANS, &of_a, qr, &of_b, NULL),
 	                 HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "not by the transpose"));
-	assert_int_equal(heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_NO_TRANS, &of_b, qr, &of_b, NULL),
-	                 HEDDLE_E_INVALID);
+	assert_int_equal(
+	    heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_NO_TRANS, &of_small, qr, &of_b, NULL),
+	    HEDDLE_E_INVALID);
 	assert_non_null(strstr(heddle_last_error(), "the heddle_dense_qr is for 40 x 30"));
 	assert_int_equal(
 	    heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_NO_TRANS, &of_a, NULL, &of_b, NULL),
@@ -326,6 +328,7 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 	OK(heddle_dense_qr_destroy(qr));
 	hd_z_free_view(a);
 	hd_z_free_view(b);
+	hd_z_free_view(small);
 }
 
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -10,10 +10,8 @@ static const struct hd_dense_routine *const routines[] = {
     &hd_dense_routine_potrf, &hd_dense_routine_gemm,  &hd_dense_routine_syrk,  &hd_dense_routine_symm,
     &hd_dense_routine_trsm,  &hd_dense_routine_trmm,  &hd_dense_routine_potrs, &hd_dense_routine_posv,
     &hd_dense_routine_trtri, &hd_dense_routine_lauum, &hd_dense_routine_potri, &hd_dense_routine_poinv,
+    &hd_dense_routine_geqrf, &hd_dense_routine_ormqr, &hd_dense_routine_gels,
 };
-static const struct hd_dense_routine *const routines[] = {&hd_dense_routine_potrf, &hd_dense_routine_gemm,
-                                                          &hd_dense_routine_geqrf, &hd_dense_routine_ormqr,
-                                                          &hd_dense_routine_gels};
 enum { N_ROUTINES = sizeof routines / sizeof *routines };
 
 /* A '-' in a name is as good as '_'. */

@@ -165,8 +165,8 @@ int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const 
 {
 	struct hd_dense_args x = {.trans_a = trans};
 	struct hd_dense_operand operands[] = {
-	    {"A", a, HEDDLE_DENSE_GENERAL, a && a->rows < a->columns ? HEDDLE_R : HEDDLE_RW},
-	    {"B", b, HEDDLE_DENSE_GENERAL, HEDDLE_RW},
+	    {"A", a, HEDDLE_DENSE_GENERAL, a && a->rows < a->columns ? HEDDLE_R : HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
+	    {"B", b, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
 	};
 	struct heddle_dense_options settled;
 	struct heddle_dense_shape shape;

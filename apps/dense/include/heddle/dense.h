@@ -291,7 +291,8 @@ int heddle_dense_poinv_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *
                               const struct heddle_dense_options *options);
 /* The same on an array. After an error its contents are undefined. Blocks. */
 int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
-/* --- QR factorisation --------------------------------------------------------------------------------------------- */
+                       const struct heddle_dense_options *options);
+
 /* --- QR factorisation and least squares --------------------------------------------------------------------------- */
 
 /* A tile algorithm has no vector tau: what is needed besides R and V to apply Q are triangular factors T, two per tile
