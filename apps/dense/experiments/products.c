@@ -14,10 +14,10 @@ int hd_dense_experiment_spare(heddle_dense_experiment *e, size_t i, size_t rows,
 	return e->m[i] ? 0 : hd_dense_experiment_matrix(e, i, rows, columns, HEDDLE_DENSE_GENERAL);
 }
 
-int hd_dense_experiment_product(heddle_dense_experiment *e, heddle_dense_scalar alpha, size_t a,
-                                enum heddle_dense_trans trans, size_t x, heddle_dense_scalar beta, size_t y)
+int hd_dense_experiment_product(heddle_dense_experiment *e, double alpha, size_t a, size_t x, double beta, size_t y)
 {
-	return heddle_dense_gemm_submit(trans, HEDDLE_DENSE_NO_TRANS, alpha, e->m[a], e->m[x], beta, e->m[y], NULL);
+	return heddle_dense_gemm_submit(HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, heddle_dense_real(alpha), e->m[a],
+	                                e->m[x], heddle_dense_real(beta), e->m[y], NULL);
 }
 
 int hd_dense_experiment_subtract(heddle_dense_experiment *e, size_t x, size_t y)
@@ -33,13 +33,6 @@ int hd_dense_experiment_subtract(heddle_dense_experiment *e, size_t x, size_t y)
 		}
 	}
 	return flow.status;
-}
-
-/* Y := alpha A X + beta Y. */
-static int multiply(heddle_dense_experiment *e, double alpha, size_t a, size_t x, double beta, size_t y)
-{
-	return hd_dense_experiment_product(e, heddle_dense_real(alpha), a, HEDDLE_DENSE_NO_TRANS, x,
-	                                   heddle_dense_real(beta), y);
 }
 
 static double scaled(const heddle_dense_experiment *e, double norm, double size, double norm_x)
@@ -117,14 +110,14 @@ static int product_difference(heddle_dense_experiment *e)
 	const struct heddle_dense_problem *p = &e->problem;
 	int status = heddle_dense_random_submit(e->m[X], HEDDLE_DENSE_RANDOM, p->seed + X);
 	if (status >= 0)
-		status = multiply(e, 1, C, X, 0, Y);
+		status = hd_dense_experiment_product(e, 1, C, X, 0, Y);
 	if (status >= 0)
 		status = heddle_dense_random_submit(e->m[C], HEDDLE_DENSE_RANDOM, p->seed + C);
 	if (status >= 0)
-		status = multiply(e, -1, C, X, 1, Y);
+		status = hd_dense_experiment_product(e, -1, C, X, 1, Y);
 	if (status >= 0)
-		status = multiply(e, 1, B, X, 0, Z);
-	return status < 0 ? status : multiply(e, 1, A, Z, 1, Y);
+		status = hd_dense_experiment_product(e, 1, B, X, 0, Z);
+	return status < 0 ? status : hd_dense_experiment_product(e, 1, A, Z, 1, Y);
 }
 
 static int product_residual(heddle_dense_experiment *e, double *residual)
@@ -189,9 +182,9 @@ static int syrk_difference(heddle_dense_experiment *e)
 	if (status >= 0)
 		status = multiply_symmetric(e, -1, 1);
 	if (status >= 0)
-		status = hd_dense_experiment_product(e, heddle_dense_real(1), A, HEDDLE_DENSE_TRANS, X,
-		                                     heddle_dense_real(0), Z);
-	return status < 0 ? status : multiply(e, 1, A, Z, 1, Y);
+		status = heddle_dense_gemm_submit(HEDDLE_DENSE_TRANS, HEDDLE_DENSE_NO_TRANS, heddle_dense_real(1),
+		                                  e->m[A], e->m[X], heddle_dense_real(0), e->m[Z], NULL);
+	return status < 0 ? status : hd_dense_experiment_product(e, 1, A, Z, 1, Y);
 }
 
 static int syrk_residual(heddle_dense_experiment *e, double *residual)

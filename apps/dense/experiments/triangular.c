@@ -78,8 +78,7 @@ static int take_result(heddle_dense_experiment *e, double *norm)
 	if (status >= 0)
 		status = heddle_dense_random_submit(e->m[V], HEDDLE_DENSE_RANDOM, p->seed + V);
 	if (status >= 0)
-		status = hd_dense_experiment_product(e, heddle_dense_real(1), B, HEDDLE_DENSE_NO_TRANS, V,
-		                                     heddle_dense_real(0), Z);
+		status = hd_dense_experiment_product(e, 1, B, V, 0, Z);
 	if (status >= 0)
 		status = hd_dense_norm(e->m[B], norm);
 	return status < 0 ? status : fill_b(e);
@@ -88,8 +87,7 @@ static int take_result(heddle_dense_experiment *e, double *norm)
 /* Z := B0 V - Z, and its norm and that of V. */
 static int compare(heddle_dense_experiment *e, double *norm, double *norm_v)
 {
-	int status =
-	    hd_dense_experiment_product(e, heddle_dense_real(1), B, HEDDLE_DENSE_NO_TRANS, V, heddle_dense_real(-1), Z);
+	int status = hd_dense_experiment_product(e, 1, B, V, -1, Z);
 	if (status >= 0)
 		status = hd_dense_norm(e->m[Z], norm);
 	return status < 0 ? status : hd_dense_norm(e->m[V], norm_v);
