@@ -1,12 +1,12 @@
 # What is installed: library, headers, command, platforms, documents, and the files by which other builds find it.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS heddle EXPORT HeddleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS heddle heddle_dense_shared EXPORT HeddleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET heddle_command)
 	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/ apps/dense/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms FILES_MATCHING PATTERN "*.yaml")
 
 # Documents lie to one another as in the source, so that their links work; only the headers are somewhere else.
@@ -39,7 +39,9 @@ endif()
 if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 	set(HEDDLE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-configure_file(cmake/heddle.pc.in "${CMAKE_CURRENT_BINARY_DIR}/heddle.pc" @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/heddle.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(module heddle heddle-dense)
+	configure_file(cmake/${module}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" @ONLY)
+	install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 install(SCRIPT cmake/LinkerCache.cmake)

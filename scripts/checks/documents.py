@@ -19,7 +19,7 @@ QUOTED = re.compile(r"^<!-- same as (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE
 
 def compile_sample(sample):
     command = [os.environ.get("CC", "cc"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused",
-               f"-I{os.path.join(ROOT, 'include')}", "-x", "c", "-"]
+               *(f"-I{os.path.join(ROOT, folder)}" for folder in ("include", "apps/dense/include")), "-x", "c", "-"]
     done = subprocess.run(command, input=sample, capture_output=True, text=True, check=False)
     return done.stderr.strip() if done.returncode else ""
 

@@ -25,9 +25,10 @@ def compile_alone(header, language, folders):
 
 def main():
     problems = []
-    for path in files("include"):
-        for language in LANGUAGES:
-            problems += compile_alone(os.path.relpath(path, "include"), language, ["include"])
+    for folder in ("include", "apps/dense/include"):
+        for path in files(folder):
+            for language in LANGUAGES:
+                problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})
     for path in files("src"):
         if path.endswith(".h"):
             problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c"],

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""symbols.py LIBRARY: the shared library exports exactly what the public headers declare, all named heddle_*."""
+"""symbols.py LIBRARY FOLDER PREFIX: the shared library exports exactly what the public headers in FOLDER declare, all
+named PREFIX*."""
 import re
 import subprocess
 import sys
@@ -23,9 +24,9 @@ def outside_braces(text):
     return "".join(kept)
 
 
-def declared():
+def declared(folder):
     names = set()
-    for path in files("include"):
+    for path in files(folder):
         text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", code_only(read(path)), flags=re.MULTILINE)
         text = re.sub(r'extern\s+"[^"]*"\s*\{(.*)\}', r"\1", text, flags=re.DOTALL)
         for statement in outside_braces(text).split(";"):
@@ -42,13 +43,14 @@ def exported(library):
 
 
 def main():
-    inside, outside = exported(sys.argv[1]), declared()
-    problems = [f"{name}: exported, but not named heddle_*" for name in sorted(inside)
-                if not name.startswith("heddle_")]
+    library, folder, prefix = sys.argv[1:]
+    inside, outside = exported(library), declared(folder)
+    problems = [f"{name}: exported, but not named {prefix}*" for name in sorted(inside)
+                if not name.startswith(prefix)]
     problems += [f"{name}: declared in a public header, not defined" for name in sorted(outside - inside)]
     problems += [f"{name}: exported, but in no public header" for name in sorted(inside - outside)
-                 if name.startswith("heddle_")]
-    if len(outside) < 50:
+                 if name.startswith(prefix)]
+    if len(outside) < 40:
         problems.append(f"only {len(outside)} declarations found: this check does not read the headers any more")
     report("symbols", problems)
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles outside.c
-# with what pkg-config says and through find_package, and outside.cpp, and runs all three. Each must print VERSION. Then
-# every program of examples/, which must end with 0.
+# and outside_dense.c with what pkg-config says and through find_package, and outside.cpp, and runs all of them. Each
+# must print VERSION. Then every program of examples/, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ prefix=$scratch/prefix
 "$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 library=$(dirname "$(find "$prefix" -name libheddle.so)")
 # What is written there is the prefix of the configuration.
-sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc"
+sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc" "$library/pkgconfig/heddle-dense.pc"
 
 # README's first program, by README's commands, for a user whose home cannot be written.
 readme=$here/../../README.md
@@ -49,11 +49,14 @@ expect() { # expect PROGRAM: it must print the version
 }
 
 export PKG_CONFIG_PATH="$library/pkgconfig"
-found=$(pkg-config --modversion heddle)
-[ "$found" = "$version" ] || { echo "heddle.pc says version $found instead of $version"; exit 1; }
-${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/outside.c" -o "$scratch/by-pkg-config" \
-	$(pkg-config --cflags --libs heddle)
-expect "$scratch/by-pkg-config"
+for module in heddle heddle-dense; do
+	found=$(pkg-config --modversion $module)
+	[ "$found" = "$version" ] || { echo "$module.pc says version $found instead of $version"; exit 1; }
+	program=outside$(echo "${module#heddle}" | tr - _)
+	${CC:-cc} -std=c11 -pedantic-errors -Wall -Wextra -Werror "$here/$program.c" -o "$scratch/by-pkg-config" \
+		$(pkg-config --cflags --libs $module)
+	expect "$scratch/by-pkg-config"
+done
 
 # Every header is C++ too, without a warning.
 for header in "$prefix"/include/heddle.h "$prefix"/include/heddle/*.h; do
@@ -68,12 +71,15 @@ expect "$scratch/in-cpp"
 "$cmake" -S "$here" -B "$scratch/by-cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1 &&
 	"$cmake" --build "$scratch/by-cmake" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 expect "$scratch/by-cmake/outside"
+expect "$scratch/by-cmake/outside_dense"
 
 export HEDDLE_PLATFORM_PATH="$prefix/share/heddle/platforms"
 for example in "$here"/../../examples/*.c; do
 	name=$(basename "$example" .c)
+	module=heddle
+	! grep -q "#include <heddle/dense.h>" "$example" || module=heddle-dense
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror "$example" -o "$scratch/$name" \
-		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle) -lm
+		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs $module) -lm
 	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || {
 		cat "$scratch/log"
 		echo "$name failed with the installed package"
