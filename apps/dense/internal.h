@@ -330,9 +330,8 @@ int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows
  * large products are multiplied with to be compared. */
 int hd_dense_experiment_spare(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns);
 enum { HD_DENSE_FEW_COLUMNS = 8 };
-/* Submits y := alpha op(a) x + beta y. */
-int hd_dense_experiment_product(heddle_dense_experiment *e, heddle_dense_scalar alpha, size_t a,
-                                enum heddle_dense_trans trans, size_t x, heddle_dense_scalar beta, size_t y);
+/* Submits y := alpha a x + beta y, for matrices of the experiment by their places. */
+int hd_dense_experiment_product(heddle_dense_experiment *e, double alpha, size_t a, size_t x, double beta, size_t y);
 /* Submits y := y - x. */
 int hd_dense_experiment_subtract(heddle_dense_experiment *e, size_t x, size_t y);
 /* ||A||_F, waiting for the tasks that compute it. Blocks. */

@@ -24,8 +24,8 @@ enum { REACH = 16 };
 enum victim { LOADED, NEAREST, TURN };
 enum end { OLDEST, NEWEST };
 
-/* The queue of a worker. Where there is one set of workers, it is one cache line, and all that one worker changes when it
- * takes a task from another. */
+/* The queue of a worker. Where there is one set of workers, it is one cache line, and all that one worker changes when
+ * it takes a task from another. */
 struct queue {
 	_Alignas(HD_CACHE_LINE) size_t n; /* tasks in its lists */
 	unsigned turn;                    /* the victim to try first */

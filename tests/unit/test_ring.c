@@ -472,7 +472,8 @@ static int count_run(heddle_context *c)
 	return 0;
 }
 
-/* A task costs two entries of the core, that of its submission and that of its end, in which the worker falls asleep. */
+/* A task costs two entries of the core, that of its submission and that of its end, in which the worker falls
+ * asleep. */
 static void worker_without_a_thread_for_it_sleeps_at_once(void **state)
 {
 	(void)state;

@@ -190,7 +190,7 @@ static int run_routine(heddle_dense_experiment *e, struct heddle_dense_report *r
 int heddle_dense_run(heddle_dense *dense, const struct heddle_dense_problem *problem,
                      struct heddle_dense_report *report)
 {
-	heddle_dense_experiment *e;
+	heddle_dense_experiment *e = NULL;
 	struct heddle_dense_report result = {.residual = NAN};
 	int status = heddle_dense_experiment_open(dense, problem, &e);
 	if (status < 0)
@@ -209,7 +209,7 @@ int heddle_dense_run(heddle_dense *dense, const struct heddle_dense_problem *pro
 int heddle_dense_graph(heddle_dense *dense, const struct heddle_dense_problem *problem,
                        struct heddle_dense_report *report)
 {
-	heddle_dense_experiment *e;
+	heddle_dense_experiment *e = NULL;
 	struct heddle_dense_report result = {.residual = NAN};
 	int status = open_in(dense, problem, HEDDLE_DENSE_TILED, &e);
 	if (status >= 0)

@@ -120,9 +120,9 @@ void hd_worker_put_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by its thread without the lock. */
 void hd_worker_run(struct hd_worker *w);
 /* Runs tasks until *over is not 0, and returns 1 with the lock, or until the worker has been idle for long, and returns
- * 0 without the lock: then the thread must wait for w->wake, and if it is one of the program look for a deadlock before,
- * unless hd_seat.moves. Called by the worker's thread without the lock. served: hd_worker_exchange_here was called just
- * before. */
+ * 0 without the lock: then the thread must wait for w->wake, and if it is one of the program look for a deadlock
+ * before, unless hd_seat.moves. Called by the worker's thread without the lock. served: hd_worker_exchange_here was
+ * called just before. */
 int hd_worker_turns(struct hd_worker *w, const _Atomic int *over, int served);
 void *hd_worker_main(void *worker);
 void hd_threads_worker_ready(struct hd_worker *w);

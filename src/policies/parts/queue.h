@@ -81,10 +81,10 @@ static inline heddle_task *hd_deque_pop_back(struct hd_deque *q)
 
 /* --- hd_levels ---------------------------------------------------------------------------------------------------- */
 
-/* A level is the list of the tasks of one priority. One level is open: the `prev` of its first task and the `next` of its
- * last one are undefined. Any other level is folded: its oldest task is a node of a tree, whose `next` is the subtree of
- * lower priorities, `prev` that of higher ones, and `child` the newest task of the level, or NULL if the level has but
- * one; the `next` of the newest is the second oldest. */
+/* A level is the list of the tasks of one priority. One level is open: the `prev` of its first task and the `next` of
+ * its last one are undefined. Any other level is folded: its oldest task is a node of a tree, whose `next` is the
+ * subtree of lower priorities, `prev` that of higher ones, and `child` the newest task of the level, or NULL if the
+ * level has but one; the `next` of the newest is the second oldest. */
 struct hd_levels {
 	heddle_task *first, *last;   /* the open level; `first` is NULL if there are no tasks */
 	heddle_task *lower, *higher; /* the folded levels of lower and of higher priorities than the open one */
