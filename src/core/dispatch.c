@@ -516,7 +516,9 @@ static inline void conclude(struct hd_worker *w, heddle_task *t, double start, d
 
 void hd_core_conclude(heddle_task *t, double start, double end, double now)
 {
-	conclude(&t->codelet->rt->workers[t->worker], t, start, end, now);
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	conclude(&rt->workers[t->worker], t, start, end, now);
 }
 
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double start, double now)

@@ -163,6 +163,7 @@ static __attribute__((noinline)) int get_in(struct hd_worker *w)
 static inline void see_to_others(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
 	if (any_post(rt))
 		combine(w);
 	while (HD_UNLIKELY(rt->dispatch.called.first != NULL))
