@@ -61,6 +61,14 @@ void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter)
 	*p = waiter->next;
 }
 
+/* Whether the thread that is about to wait will run the tasks of worker 0 (the setting caller_works). Then it is given
+ * tasks before other workers are: it is awake, and the tasks that it has just submitted are in its cache. */
+static int will_work(const heddle_runtime *rt)
+{
+	const struct hd_worker *w = &rt->workers[0];
+	return w->state == HD_AWAY && !w->slots[0].stream;
+}
+
 int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	HD_HELD(&rt->lock);
@@ -69,9 +77,11 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_drain_all(rt);
-	hd_core_settle(rt);
-	if (done(rt, arg))
-		return 0;
+	if (done(rt, arg) || !will_work(rt)) {
+		hd_core_settle(rt);
+		if (done(rt, arg))
+			return 0;
+	}
 	hd_waiter_add(rt, &waiter);
 	int status = rt->engine->wait(rt, &waiter);
 	hd_waiter_remove(rt, &waiter);

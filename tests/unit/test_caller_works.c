@@ -1,4 +1,6 @@
 /* A thread that waits and drives worker 0 meanwhile: what it runs, and what it leaves to others when it goes. */
+#include <pthread.h>
+#include "core/inlet.h"
 #include "program.h"
 
 static heddle_runtime *start_working(int n_cpu, const char *policy)
@@ -43,6 +45,41 @@ static void what_kernels_on_the_caller_submit_is_waited_for(void **state)
 		assert_int_equal(g.left, 0);
 		assert_int_equal(g.status, 0);
 	}
+}
+
+/* --- What the caller takes ---------------------------------------------------------------------------------------- */
+
+static int note_thread(heddle_context *c)
+{
+	*(pthread_t *)pointer_value(c) = pthread_self();
+	return 0;
+}
+
+static void pretend(struct hd_worker *w, enum hd_worker_state state)
+{
+	hd_core_enter(w->rt);
+	hd_worker_enter(w, state);
+	hd_gate_open(w->rt, 0);
+	hd_core_leave(w->rt);
+}
+
+/* Another worker is hungry, too, and would take the task at once; its thread sleeps in truth. */
+static void caller_takes_what_it_has_just_submitted(void **state)
+{
+	heddle_runtime *rt = start_working(2, *state);
+	struct hd_worker *other = &rt->workers[1];
+	heddle_codelet *note = heddle_codelet_new(rt, .name = "note", .cpu = note_thread);
+	pthread_t ran, *where = &ran;
+	assert_ok(heddle_submit(rt, heddle_call(note), heddle_value(where)));
+	assert_ok(heddle_wait_all(rt));
+	while (atomic_load(&other->wake.state) != 2) /* 2: its thread sleeps */
+		sched_yield();
+	pretend(other, HD_SPINNING);
+	assert_ok(heddle_submit(rt, heddle_call(note), heddle_value(where)));
+	assert_ok(heddle_wait_all(rt));
+	assert_true(pthread_equal(ran, pthread_self()));
+	pretend(other, HD_SLEEPING);
+	assert_ok(heddle_stop(rt));
 }
 
 /* --- What the caller leaves --------------------------------------------------------------------------------------- */
@@ -119,6 +156,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, eager),
 	    cmocka_unit_test_prestate(what_kernels_on_the_caller_submit_is_waited_for, lws),
+	    cmocka_unit_test_prestate(caller_takes_what_it_has_just_submitted, eager),
+	    cmocka_unit_test_prestate(caller_takes_what_it_has_just_submitted, lws),
 	    cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, eager),
 	    cmocka_unit_test_prestate(what_the_callers_last_task_released_runs_without_it, lws),
 	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, eager),

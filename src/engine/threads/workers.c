@@ -287,7 +287,8 @@ static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 		} else if (seat->may_sleep) {
 			break;
 		} else {
-			idle_since = idle_since > 0 ? idle_since : hd_clock_us();
+			/* One that was tired and may not sleep is not idle: there are tasks, if none for it. */
+			idle_since = idle_since > 0 && !seat->tired ? idle_since : hd_clock_us();
 			seat->tired = !linger(w, idle_since);
 		}
 	}
