@@ -215,13 +215,22 @@ int heddle_task_can_run(const heddle_task *t, unsigned worker)
 	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));
 }
 
-int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
+int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
 {
 	const heddle_runtime *rt = t->codelet->rt;
 	if (!t->codelet->class_ok[class_id])
 		return 0;
-	if (!t->only_worker && (!rt->limited || (t->special & HD_TASK_FITS)) && !t->codelet->desc.can_run)
-		return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));
+	if (t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS)) || t->codelet->desc.can_run)
+		return -1;
+	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));
+}
+
+int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	int all = heddle_task_can_run_all(t, class_id);
+	if (all >= 0)
+		return all;
 	for (size_t w = 0; w < rt->n_workers; w++)
 		if (rt->workers[w].class_id == class_id && heddle_task_can_run(t, (unsigned)w))
 			return 1;

@@ -304,9 +304,9 @@ static heddle_task *model_pick(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
-	heddle_task *t = most_ready(m, &w->queue, m->groups[m->group_of[worker]].node);
-	if (!t)
+	if (HD_LIKELY(!w->queue.n)) /* each idle worker asks whenever others have tasks */
 		return NULL;
+	heddle_task *t = most_ready(m, &w->queue, m->groups[m->group_of[worker]].node);
 	union cost cost = {.word = heddle_task_link(t)->u.word};
 	hd_levels_remove_urgent(&w->queue, t);
 	w->queued -= (double)cost.us.length + (double)cost.us.delay;

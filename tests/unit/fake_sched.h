@@ -181,6 +181,12 @@ int heddle_task_can_run(const heddle_task *t, unsigned worker)
 
 static const heddle_sched *fake_running; /* for questions that name no instance */
 
+int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
+{
+	(void)t, (void)class_id;
+	return -1;
+}
+
 int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 {
 	for (unsigned w = 0; w < fake_running->platform.n_workers; w++)

@@ -200,6 +200,9 @@ static void look_at_task(heddle_task *t, unsigned worker)
 	seen.wrong += heddle_task_codelet(t) != (third ? gpu_only : anywhere);
 	seen.wrong +=
 	    heddle_task_can_run_class(t, 0) != (heddle_task_order(t) == 0) || !heddle_task_can_run_class(t, 1);
+	int bound = heddle_task_order(t) == 1;
+	seen.wrong += heddle_task_can_run_all(t, 0) != (third ? 0 : bound ? -1 : 1);
+	seen.wrong += heddle_task_can_run_all(t, 1) != (bound ? -1 : 1);
 	seen.wrong += heddle_task_can_run(t, 0) != (heddle_task_order(t) == 0) || !heddle_task_can_run(t, worker);
 	seen.wrong += heddle_task_time(t, 1) != 10 || isnan(heddle_task_time(t, 0)) != third;
 	seen.wrong += heddle_task_samples(t, 1) == 0;

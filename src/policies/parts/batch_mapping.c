@@ -93,13 +93,26 @@ int hd_mapping_divert(struct hd_mapping *m, heddle_task *t)
 	return 1;
 }
 
+/* Fills `allowed`. Asks each worker only if the classes do not say it. */
+static void count_allowed(const struct hd_mapping *m, const heddle_task *t)
+{
+	int each = 0;
+	for (size_t g = 0; g < m->n_groups; g++) {
+		int all = heddle_task_can_run_all(t, m->groups[g].class_id);
+		m->allowed[g] = all > 0 ? m->groups[g].n_workers : 0;
+		each |= all < 0;
+	}
+	if (HD_LIKELY(!each))
+		return;
+	memset(m->allowed, 0, m->n_groups * sizeof *m->allowed);
+	for (unsigned w = 0; w < m->n_workers; w++)
+		m->allowed[m->workers[w].group] += heddle_task_can_run(t, w) != 0;
+}
+
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times)
 {
 	int alike = 1;
-	for (size_t g = 0; g < m->n_groups; g++)
-		m->allowed[g] = 0;
-	for (unsigned w = 0; w < m->n_workers; w++)
-		m->allowed[m->workers[w].group] += heddle_task_can_run(t, w) != 0;
+	count_allowed(m, t);
 	for (size_t g = 0; g < m->n_groups; g++) {
 		const struct hd_mapping_group *group = &m->groups[g];
 		double us = m->allowed[g] ? heddle_task_time(t, group->class_id) : (double)NAN;
