@@ -4,7 +4,7 @@
 #include <dense/kernels/blas3.h>
 #include <dense/kernels/cholesky.h>
 
-static const int sizes[] = {0, 1, 2, 7, 63, 64, 65, 130, 210};
+static const int sizes[] = {0, 1, 2, 7, 16, 17, 33, 63, 64, 65, 130};
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 /* Extents of the other matrix of trsm and trmm. */
 static const int widths[] = {0, 1, 9, 70};
