@@ -113,7 +113,7 @@ static int P(upper_triangle)(struct hd_triangle how, int reversed, struct P(view
 /* Solutions for the columns of B, as rows of a copy. */
 static void P(solve_left)(int reversed, const element *t, struct P(view) b)
 {
-	enum { WIDTH = 32 };
+	enum { WIDTH = HD_SOLVE_BYTES / sizeof(element) };
 	element rows[WIDTH * P(TRSM_LEAF)];
 	for (int first = 0, width; first < b.n; first += width) {
 		width = hd_smaller(WIDTH, b.n - first);

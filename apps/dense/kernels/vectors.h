@@ -6,6 +6,7 @@
 
 enum {
 	HD_SOLVE_MOST = 32,    /* the largest triangle of `solve` */
+	HD_SOLVE_BYTES = 256,  /* of each column that it takes at once: fewer cost as much */
 	HD_CHOLESKY_MOST = 16, /* the largest matrix of `cholesky` */
 };
 
