@@ -125,3 +125,18 @@ static void P(tiny_pivots_do_not_overflow)(void **state)
 	assert_true(*P(at)(a, 1, 0) == (real)0.5 && *P(at)(a, 1, 1) == 2);
 	P(free_view)(a);
 }
+
+static void P(the_first_of_equal_elements_is_the_pivot)(void **state)
+{
+	enum { M = 50 };
+	(void)state;
+	for (int first = 0; first < M; first++) {
+		int pivot;
+		struct P(view) a = P(new_view)(M, 1);
+		for (int i = 0; i < M; i++)
+			*P(at)(a, i, 0) = i < first ? 1 : i % 2 ? -2 : 2;
+		assert_int_equal(P(getrf)(a, &pivot), 0);
+		assert_int_equal(pivot, first + 1);
+		P(free_view)(a);
+	}
+}

@@ -14,7 +14,8 @@ enum { N_SIZES = sizeof sizes / sizeof *sizes };
 	    cmocka_unit_test(hd_##letter##_laswp_backwards_undoes_laswp),                  \
 	    cmocka_unit_test(hd_##letter##_the_first_zero_pivot_is_named),                 \
 	    cmocka_unit_test(hd_##letter##_not_a_number_is_found_wherever_it_is),          \
-	    cmocka_unit_test(hd_##letter##_tiny_pivots_do_not_overflow)
+	    cmocka_unit_test(hd_##letter##_tiny_pivots_do_not_overflow),                   \
+	    cmocka_unit_test(hd_##letter##_the_first_of_equal_elements_is_the_pivot)
 
 int main(void)
 {

@@ -91,8 +91,8 @@ void P(herk)(CBLAS_UPLO uplo, CBLAS_TRANSPOSE trans, real alpha, struct P(view) 
 }
 
 /* op(A) as the upper triangle T of P(solve), for solutions of X T = B whose columns are those of B, or its rows (Left),
- * in the same or in opposite order. Returns 0 if an inverse is no number, and T is of no use. */
-static int P(upper_triangle)(struct hd_triangle how, int reversed, struct P(view) a, element *t)
+ * in the same or in opposite order. */
+static void P(upper_triangle)(struct hd_triangle how, int reversed, struct P(view) a, element *t)
 {
 	int n = a.n, turned = (how.side == CblasLeft) != (how.trans != CblasNoTrans);
 	for (int j = 0; j < n; j++) {
@@ -104,10 +104,7 @@ static int P(upper_triangle)(struct hd_triangle how, int reversed, struct P(view
 		element diagonal =
 		    how.diag == CblasUnit ? 1 : *P(at)(a, reversed ? n - 1 - j : j, reversed ? n - 1 - j : j);
 		t[j + j * n] = 1 / (how.trans == CblasConjTrans ? CONJ(diagonal) : diagonal);
-		if (!isfinite(REAL(t[j + j * n])) || !isfinite(IMAG(t[j + j * n])))
-			return 0;
 	}
-	return 1;
 }
 
 /* Solutions for the columns of B, as rows of a copy. */
@@ -132,11 +129,7 @@ static void P(trsm_leaf)(struct hd_triangle how, element alpha, struct P(view) a
 	element t[P(TRSM_LEAF) * P(TRSM_LEAF)];
 	int lower = (how.uplo == CblasLower) == (how.trans == CblasNoTrans), left = how.side == CblasLeft;
 	int reversed = left != lower;
-	if (!P(upper_triangle)(how, reversed, a, t)) {
-		BLAS(trsm)
-		(CblasColMajor, how.side, how.uplo, how.trans, how.diag, b.m, b.n, SCALAR(alpha), a.a, a.ld, b.a, b.ld);
-		return;
-	}
+	P(upper_triangle)(how, reversed, a, t);
 	for (int j = 0; alpha != 1 && j < b.n; j++)
 		P(scale)(b.m, P(at)(b, 0, j), alpha);
 	if (left)
