@@ -6,6 +6,7 @@
     bench/policies.py tries      multiprio under other options, links and lookahead
     bench/policies.py bytes      what policies move, and why
     bench/policies.py asked      the setting fastest_first, off and on
+    bench/policies.py untuned    autoheteroprio with its defaults and the paper's, on graphs that none were chosen on
     bench/policies.py readings   options that say how a paper is read: makespans over that of dmdas with priorities
 
 Cholesky factorisations in single precision with tiles of order 960, unless a row says otherwise.
@@ -187,7 +188,10 @@ SIZES = 10, 20, 30, 40, 60
 WIDE = [f"random:n=2000,fat={fat},ccr={ccr},seed={seed}" for fat in (0.5, 0.7) for ccr in (0.05, 0.5)
         for seed in (1, 2, 3)]
 READINGS = [("dmdas", ""), ("multiprio", ""), ("multiprio", "accounting=taken"), ("multiprio", "share=yes"),
-            ("multiprio", "first=criticality"), ("critprio", ""), ("critprio", "accounting=taken")]
+            ("multiprio", "first=criticality"), ("multiprio", "tie=0.05"), ("critprio", ""),
+            ("critprio", "accounting=taken"), ("heft", ""), ("heft", "steal=class"), ("heft", "steal=all"),
+            ("dada", "cp=yes"), ("dada", "cp=yes,steal=class"), ("dada", "cp=yes,backlog=none"),
+            ("dada", "cp=yes,backlog=none,steal=class"), ("dada", "cp=yes,backlog=none,steal=all")]
 
 
 def mean(values):
@@ -197,18 +201,18 @@ def mean(values):
 class Ratios:
     """Makespans over that of dmdas, which has an expert's priorities where there are any."""
 
-    def __init__(self, heddle):
-        self.heddle = heddle
-        self.dmdas = {(m, n): heddle.makespan(Problem(m, n), "dmdas") for m in ALL_MACHINES for n in SIZES}
-        self.dmdas.update({(m, graph): heddle.graph(graph, m, "dmdas") for m in ALL_MACHINES for graph in WIDE})
+    def __init__(self, heddle, sizes=SIZES, graphs=WIDE):
+        self.heddle, self.sizes, self.graphs = heddle, sizes, graphs
+        self.dmdas = {(m, n): heddle.makespan(Problem(m, n), "dmdas") for m in ALL_MACHINES for n in sizes}
+        self.dmdas.update({(m, graph): heddle.graph(graph, m, "dmdas") for m in ALL_MACHINES for graph in graphs})
 
     def on_cholesky(self, machine, *run, expert=False, more=()):
         return [self.heddle.makespan(Problem(machine, n), *run, expert=expert, more=more) / self.dmdas[machine, n]
-                for n in SIZES]
+                for n in self.sizes]
 
     def on_random(self, *run, more=()):
         return [self.heddle.graph(graph, machine, *run, more=more) / self.dmdas[machine, graph]
-                for machine in ALL_MACHINES for graph in WIDE]
+                for graph in self.graphs for machine in ALL_MACHINES]
 
 
 ASKED = ["eager", "prio", "ws", "lws", "multiprio", "critprio", "heteroprio", "laheteroprio", "autoheteroprio"]
@@ -223,6 +227,24 @@ def asked(heddle):
             cells.append([*on, sum(on, []), ratios.on_random(sched, more=more)])
         rows.append([f"`{sched}`", *(f"{mean(off):.2f} / {mean(on):.2f}" for off, on in zip(*cells))])
     print_table(["", *ALL_MACHINES, "mean", "random"], rows)
+
+
+UNTUNED = ["", "preset=paper", "heuristic=URTxD_L5", "gate=bucket", "gate=no", "refresh=32"]
+
+
+def untuned(heddle):
+    widths = 0.3, 0.5, 0.7, 0.9
+    graphs = [f"random:n=2000,fat={fat},ccr={ccr},seed={seed}" for fat in widths for ccr in (0.05, 0.5)
+              for seed in (11, 12)]
+    ratios, rows = Ratios(heddle, (20, 40), graphs), []
+    for options in UNTUNED:
+        run = "autoheteroprio", options
+        cholesky = sum((ratios.on_cholesky(machine, *run) for machine in ALL_MACHINES), [])
+        random = ratios.on_random(*run)
+        each = len(random) // len(widths)
+        cells = [cholesky, random, *(random[i * each:(i + 1) * each] for i in range(len(widths)))]
+        rows.append([f"`{options}`" if options else "all defaults", *(f"{mean(cell):.2f}" for cell in cells)])
+    print_table(["options", "Cholesky, 20 and 40 tiles", "random", *(f"n^{fat}" for fat in widths)], rows)
 
 
 def readings(heddle):
@@ -382,7 +404,7 @@ def measure_bytes(heddle):
 
 def main():
     tables = {"compare": compare, "chain": chain, "tries": tries, "bytes": measure_bytes,
-              "asked": asked, "readings": readings}
+              "asked": asked, "untuned": untuned, "readings": readings}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=tables)
     parser.add_argument("--heddle", default=os.path.join(ROOT, "build", "heddle"), help="the command; build/heddle")

@@ -12,8 +12,9 @@
  * execution share is equal on all classes that can run its tasks. The idle share of a class is 1 - busy / time,
  * counting only the time in which there are tasks. `refresh` is an environment variable in the paper.
  *
- * The defaults of `heuristic`, `gate`, `locality` and `ahead` were found by experiment: docs/policies.md, "Figures
- * behind the defaults".
+ * The defaults of `heuristic`, `gate`, `locality` and `ahead` are choices, found by experiment: docs/policies.md,
+ * "Figures behind the defaults". `preset=paper` takes those that the paper has: the heuristic that is best in its table
+ * 7, and the gate of Heteroprio. The paper says nothing of the others, nor of how often to refresh.
  *
  * StarPU's version differs: its idle shares do not change during a run, it takes 1 - execution share for the idle share
  * of the other class, and it combines R in us with costs that have no unit. */
@@ -385,6 +386,10 @@ static int auto_create(heddle_sched *sched, void **state)
 }
 
 static const struct heddle_option auto_options[] = {
+    {"preset", "heddle", "heddle|paper",
+     "other defaults; paper: heuristic=URTxD_L5 and gate=bucket, what its authors measured as the best and what their "
+     "scheduler has",
+     0, 0},
     {"heuristic", "URT/s_2", HD_HEURISTIC_NAMES,
      "what the orders are computed by (tables 5 to 7 of the paper, whose best is URTxD_L5; the "
      "default is the best for Cholesky, and in `heddle lab`)",

@@ -6,6 +6,11 @@
 #include "base/base.h"
 #include "policies.h"
 
+const struct hd_preset hd_presets[] = {
+    {"autoheteroprio", "paper", "heuristic=URTxD_L5,gate=bucket"},
+    {0},
+};
+
 /* A piece of the user's text, without the blanks around it. */
 struct span {
 	const char *start;
@@ -151,7 +156,7 @@ static int parse_item(const struct heddle_policy *p, struct span item, struct sp
 	return unknown_option(p, name);
 }
 
-static int parse_items(const struct heddle_policy *p, const char *text, int variables, struct span *values)
+static int parse_items(const struct heddle_policy *p, const char *text, struct span *values)
 {
 	while (text && *text) {
 		size_t length = strcspn(text, ",");
@@ -161,22 +166,68 @@ static int parse_items(const struct heddle_policy *p, const char *text, int vari
 			return status;
 		text += length + (text[length] == ',');
 	}
-	for (size_t i = 0; i < n_options(p); i++) {
+	return HEDDLE_OK;
+}
+
+static int set_value(const struct heddle_policy *p, size_t i, const char *text, struct span *values)
+{
+	values[i] = canonical(&p->options[i], trim(text, text + strlen(text)));
+	return check_value(p, &p->options[i], values[i]);
+}
+
+static int set_from_variables(const struct heddle_policy *p, struct span *values)
+{
+	int status = HEDDLE_OK;
+	for (size_t i = 0; i < n_options(p) && !status; i++) {
+		const char *variable = values[i].start ? NULL : hd_variable(p->name, p->options[i].name);
+		if (variable)
+			status = set_value(p, i, variable, values);
+	}
+	return status;
+}
+
+/* Sets what a preset says to what has no value yet. */
+static int set_from_preset(const struct heddle_policy *p, const struct hd_preset *preset, struct span *values)
+{
+	size_t n = n_options(p);
+	struct span *found = calloc(n, sizeof *found);
+	if (!found)
+		return hd_no_memory("the options of a policy");
+	int status = parse_items(p, preset->values, found);
+	for (size_t i = 0; i < n; i++)
+		if (!values[i].start)
+			values[i] = found[i];
+	free(found);
+	return status;
+}
+
+static int set_defaults(const struct heddle_policy *p, struct span *values)
+{
+	int status = HEDDLE_OK;
+	for (size_t i = 0; i < n_options(p) && !status; i++) {
+		const struct heddle_option *o = &p->options[i];
 		if (values[i].start)
 			continue;
-		const struct heddle_option *o = &p->options[i];
 		if (!o->value)
 			return hd_error(HEDDLE_E_INVALID,
 			                "option '%s' of policy '%s' has no default: set its field value", o->name,
 			                p->name);
-		const char *variable = variables ? hd_variable(p->name, o->name) : NULL,
-		           *value = variable ? variable : o->value;
-		values[i] = canonical(o, trim(value, value + strlen(value)));
-		int status = check_value(p, o, values[i]);
-		if (status < 0)
-			return status;
+		status = set_value(p, i, o->value, values);
 	}
-	return HEDDLE_OK;
+	return status;
+}
+
+/* The value of each option: the user's text before variables, then the preset, then the default. */
+static int find_values(const struct heddle_policy *p, const char *text, int variables, struct span *values)
+{
+	int status = parse_items(p, text, values), i = hd_policy_option_index(p, "preset");
+	if (!status && variables)
+		status = set_from_variables(p, values);
+	for (const struct hd_preset *preset = hd_presets; !status && i >= 0 && preset->policy; preset++)
+		if (strcmp(preset->policy, p->name) == 0 && values[i].start &&
+		    is(values[i], preset->name, strlen(preset->name)))
+			status = set_from_preset(p, preset, values);
+	return status ? status : set_defaults(p, values);
 }
 
 /* Copies the values into one block: an array of pointers, then the texts. */
@@ -205,7 +256,7 @@ int hd_policy_options_parse(const struct heddle_policy *policy, const char *text
 	struct span *found = calloc(n + 1, sizeof *found);
 	if (!found)
 		return hd_no_memory("the options of a policy");
-	int status = parse_items(policy, text, variables, found);
+	int status = find_values(policy, text, variables, found);
 	if (status == HEDDLE_OK) {
 		char **copy = copy_values(found, n);
 		if (copy)

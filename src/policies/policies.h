@@ -15,11 +15,19 @@
  *
  * hd_policy_options_parse parses "name=value,name=value" (NULL or "": all defaults; blanks around names and values are
  * ignored). It sets *values to an array with one text per option of the policy, in its order, and a final NULL; the
- * caller frees the array with hd_policy_options_free. With `variables`, an option that the text does not name gets the
- * value of the environment variable HEDDLE_<POLICY>_<OPTION> if that is set, otherwise the default. HEDDLE_E_UNKNOWN:
- * no such option; HEDDLE_E_INVALID: no such value, or an option given twice; both list what is valid. */
+ * caller frees the array with hd_policy_options_free. An option that the text does not name gets the value of the
+ * environment variable HEDDLE_<POLICY>_<OPTION> if `variables` is not 0 and that is set, otherwise what the preset says
+ * that the option `preset` names, otherwise the default. HEDDLE_E_UNKNOWN: no such option; HEDDLE_E_INVALID: no such
+ * value, or an option given twice; both list what is valid. */
 int hd_policy_options_parse(const struct heddle_policy *policy, const char *text, int variables, char ***values);
 void hd_policy_options_free(char **values);
+
+/* Other defaults for a shipped policy, for those who write `preset=NAME` among its options. */
+struct hd_preset {
+	const char *policy, *name;
+	const char *values; /* "name=value,name=value" */
+};
+extern const struct hd_preset hd_presets[];                   /* a NULL policy ends it */
 int hd_policy_is_shipped(const struct heddle_policy *policy); /* 0: the program has registered it */
 /* The value as a number, as listed above; 0 for free text. `text` must be a value that hd_policy_options_parse has
  * accepted. */

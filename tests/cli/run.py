@@ -227,13 +227,13 @@ def test_policies_tunables_can_be_variables(p):
 
 
 def test_policies_long_list_of_words_stands_below_the_table(p):
-    words = [t["unit"] for t in p.json("policies", "autoheteroprio")["tunables"]
-             if t["name"] == "heuristic"][0].split("|")
+    words = {t["name"]: t["unit"].split("|") for t in p.json("policies", "autoheteroprio")["tunables"]}
     out, _ = p.run("policies", "autoheteroprio")
-    table, below = out.split("Values of heuristic\n")
+    table, heuristics, locality = re.split("Values of (?:heuristic|locality)\n", out)
     assert "URT/s_diff" not in table and table.split("Tunables\n")[1].index("meaning") < 90, table
-    equal(below.split(), words)
-    assert max(map(len, below.split("\n"))) <= 100, below
+    equal(heuristics.split(), words["heuristic"])
+    equal(locality.split(), words["locality"])
+    assert max(map(len, heuristics.split("\n"))) <= 100, heuristics
 
 
 def documented_tunables(tunables):

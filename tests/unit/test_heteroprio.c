@@ -306,9 +306,13 @@ static void scores_of_a_hand_made_distribution(void **unused)
 		enum hd_locality how;
 		double score[3];
 	} rows[] = {
-	    {HD_LOCALITY_WORKER, {0, 0, 1}},        {HD_LOCALITY_LCS, {-130, -30, -100}},
-	    {HD_LOCALITY_LS_SDH, {0, 100, 30}},     {HD_LOCALITY_LS_SDH2, {0, 100, 900}},
-	    {HD_LOCALITY_LS_SDHB, {0, 100, 30000}}, {HD_LOCALITY_LC_SMWB, {-160, -60, -100}},
+	    {HD_LOCALITY_WORKER, {0, 0, 1}},
+	    {HD_LOCALITY_LCS, {-130, -30, -100}},
+	    {HD_LOCALITY_LS_SDH, {0, 100, 30}},
+	    {HD_LOCALITY_LS_SDH2, {0, 100, 900}},
+	    {HD_LOCALITY_LS_SDHB, {0, 100, 30000}},
+	    {HD_LOCALITY_LC_SMWB, {-160, -60, -100}},
+	    {HD_LOCALITY_LC_SMWB_N, {-145, -45, -100}},
 	};
 	heddle_sched s;
 	fake_open(&s, "laheteroprio", NULL, 1, 2);

@@ -290,14 +290,14 @@ static void tasks_that_have_ended_are_no_load(void **state)
 
 /* --- Locality ----------------------------------------------------------------------------------------------------- */
 
-static double scores[HD_LOCALITY_LC_SMWB + 1][2]; /* of a task, on main memory and on the GPU */
-static uint64_t scored;                           /* which */
+static double scores[HD_LOCALITY_LC_SMWB_N + 1][2]; /* of a task, on main memory and on the GPU */
+static uint64_t scored;                             /* which */
 
 static void note_scores(heddle_task *t)
 {
 	if (heddle_task_order(t) != scored)
 		return;
-	for (int how = HD_LOCALITY_NONE; how <= HD_LOCALITY_LC_SMWB; how++)
+	for (int how = HD_LOCALITY_NONE; how <= HD_LOCALITY_LC_SMWB_N; how++)
 		for (unsigned node = 0; node < 2; node++)
 			scores[how][node] = hd_locality_score((enum hd_locality)how, t, node, 1);
 }
@@ -340,6 +340,8 @@ static void scores_count_read_and_written_pieces(void **state)
 	assert_scores(HD_LOCALITY_LS_SDHB, 100 + 1000 * 200, 100 + 1000 * 300);
 	/* What is missing of the written ones counts 2 - 1/2 times, since half of the pieces are there. */
 	assert_scores(HD_LOCALITY_LC_SMWB, -300 * 1.5, -200 * 1.5);
+	/* Or 2 - 2/3 times, since the task writes two of its three data. */
+	assert_scores(HD_LOCALITY_LC_SMWB_N, -300 * (2 - 2.0 / 3), -200 * (2 - 2.0 / 3));
 	OK(heddle_stop(m.rt));
 }
 
@@ -378,6 +380,7 @@ static void scores_count_commuting_pieces_as_written(void **state)
 	assert_scores(HD_LOCALITY_LS_SDH2, 0, 300 * 300);
 	assert_scores(HD_LOCALITY_LS_SDHB, 0, 1000 * 300);
 	assert_scores(HD_LOCALITY_LC_SMWB, -300 * 2, 0);
+	assert_scores(HD_LOCALITY_LC_SMWB_N, -300, 0);
 	OK(heddle_stop(m.rt));
 }
 
@@ -393,6 +396,7 @@ static void scores_do_not_count_scratch(void **state)
 	OK(heddle_wait_all(m.rt));
 	assert_scores(HD_LOCALITY_LS_SDH, 0, 0);
 	assert_scores(HD_LOCALITY_LC_SMWB, 0, 0);
+	assert_scores(HD_LOCALITY_LC_SMWB_N, 0, 0);
 	OK(heddle_stop(m.rt));
 }
 

@@ -65,6 +65,45 @@ static void options_wrong_text_says_what_is_right(void **unused)
 	assert_non_null(strstr(heddle_last_error(), "has no options"));
 }
 
+/* The values of two options of autoheteroprio, given others. */
+static void assert_values(const char *text, const char *heuristic, const char *gate)
+{
+	const struct heddle_policy *p = &hd_policy_autoheteroprio;
+	char **values;
+	assert_int_equal(hd_policy_options_parse(p, text, 1, &values), 0);
+	assert_string_equal(values[hd_policy_option_index(p, "heuristic")], heuristic);
+	assert_string_equal(values[hd_policy_option_index(p, "gate")], gate);
+	hd_policy_options_free(values);
+}
+
+static void options_preset_comes_before_defaults_only(void **unused)
+{
+	(void)unused;
+	assert_values(NULL, "URT/s_2", "order");
+	assert_values("preset=heddle", "URT/s_2", "order");
+	assert_values("preset=paper", "URTxD_L5", "bucket");
+	assert_values("gate=no,preset=paper", "URTxD_L5", "no");
+	setenv("HEDDLE_AUTOHETEROPRIO_PRESET", "paper", 1);
+	setenv("HEDDLE_AUTOHETEROPRIO_GATE", "no", 1);
+	assert_values("heuristic=URT", "URT", "no");
+	assert_values(NULL, "URTxD_L5", "no");
+	unsetenv("HEDDLE_AUTOHETEROPRIO_PRESET");
+	unsetenv("HEDDLE_AUTOHETEROPRIO_GATE");
+}
+
+static void options_of_presets_are_valid(void **unused)
+{
+	(void)unused;
+	for (const struct hd_preset *preset = hd_presets; preset->policy; preset++) {
+		const struct heddle_policy *p = heddle_policy_find(preset->policy);
+		char **values;
+		assert_non_null(p);
+		assert_true(hd_policy_option_index(p, "preset") >= 0);
+		assert_int_equal(hd_policy_options_parse(p, preset->values, 0, &values), 0);
+		hd_policy_options_free(values);
+	}
+}
+
 static void options_of_shipped_policies_have_valid_defaults(void **unused)
 {
 	(void)unused;
@@ -166,6 +205,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(options_valid_text_gives_values),
 	    cmocka_unit_test(options_wrong_text_says_what_is_right),
+	    cmocka_unit_test(options_preset_comes_before_defaults_only),
+	    cmocka_unit_test(options_of_presets_are_valid),
 	    cmocka_unit_test(options_of_shipped_policies_have_valid_defaults),
 	    cmocka_unit_test(registry_unknown_name_lists_those_there_are),
 	    cmocka_unit_test(registry_own_policy_is_found_and_listed_last),

@@ -122,7 +122,7 @@ void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched);
 	 default_locality,                                                                                             \
 	 HD_LOCALITY_NAMES,                                                                                            \
 	 "which memory node's list a task waits in: none, one list for all; the "                                      \
-	 "releaser's; by transfer time; by bytes present (four scores)",                                               \
+	 "releaser's; by transfer time; by bytes present (five scores)",                                               \
 	 0,                                                                                                            \
 	 0},                                                                                                           \
 	    {"ahead",                                                                                                  \

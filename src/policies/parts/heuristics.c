@@ -99,6 +99,7 @@ static double closeness(const struct hd_quantities *q)
 	return exp(-gamma * (prel - 1) * (prel - 1));
 }
 
+/* Choice: the paper does not say what alpha is; StarPU takes 0.5. */
 static double best_nods_score(const struct hd_quantities *q, double diff)
 {
 	const double alpha = 0.5;

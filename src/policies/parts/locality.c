@@ -7,6 +7,7 @@ struct presence {
 	double all_read, all_written; /* R, W */
 	double squares;               /* sum of the squares of the sizes that W_m adds up */
 	double pieces, all_pieces;    /* n_m, N */
+	double data;                  /* how many data the task reads or writes */
 };
 
 static struct presence look(const heddle_task *t, unsigned node)
@@ -16,6 +17,7 @@ static struct presence look(const heddle_task *t, unsigned node)
 		const heddle_data *d = heddle_task_data(t, i);
 		enum heddle_mode mode = heddle_task_mode(t, i);
 		double bytes = (double)heddle_data_bytes(d), here = heddle_data_valid_on(d, node) ? 1 : 0;
+		p.data += (mode & (HEDDLE_R | HEDDLE_W | HEDDLE_COMMUTE)) != 0;
 		if (mode == HEDDLE_R) {
 			p.read += here * bytes;
 			p.all_read += bytes;
@@ -43,10 +45,11 @@ double hd_locality_score(enum hd_locality how, const heddle_task *t, unsigned no
 	case HD_LOCALITY_LS_SDH: return p.read + p.written;
 	case HD_LOCALITY_LS_SDH2: return p.read + p.squares;
 	case HD_LOCALITY_LS_SDHB: return p.read + 1000 * p.written * p.pieces;
-	default:
-		return -((p.all_read - p.read) +
-		         (p.all_written - p.written) * (2 - (p.all_pieces > 0 ? p.pieces / p.all_pieces : 0)));
+	default: break;
 	}
+	/* LC_SMWB: the share of the written pieces that are on the node, or of the task's data that it writes */
+	double share = how == HD_LOCALITY_LC_SMWB ? p.pieces / fmax(p.all_pieces, 1) : p.all_pieces / fmax(p.data, 1);
+	return -((p.all_read - p.read) + (p.all_written - p.written) * (2 - share));
 }
 
 /* Spearman's footrule between two orders, divided by its largest possible value; 0: the orders are equal. The inner

@@ -3,7 +3,8 @@
  * 5:e190 (2019); LS_SDH2 is also equation 3 of the MultiPrio paper.
  *
  * R_m, W_m: bytes of a task's data that are valid on node m and that it only reads, or writes; R, W: all bytes; n_m:
- * how many of the N data that it writes are valid on m.
+ * how many of the N data that it writes are valid on m. Choice: the share in LC_SMWB is n_m / N, and LC_SMWB_N has the
+ * other reading; docs/policies.md, "Where a paper can be read in two ways".
  */
 #ifndef HD_POLICIES_PARTS_LOCALITY_H
 #define HD_POLICIES_PARTS_LOCALITY_H
@@ -17,9 +18,12 @@ enum hd_locality {
 	HD_LOCALITY_LS_SDH,  /* most R_m + W_m */
 	HD_LOCALITY_LS_SDH2, /* most R_m + sum of the squares of the written sizes */
 	HD_LOCALITY_LS_SDHB, /* most R_m + 1000 W_m n_m */
-	HD_LOCALITY_LC_SMWB  /* least (R - R_m) + (W - W_m) (2 - n_m / N) */
+	HD_LOCALITY_LC_SMWB, /* least (R - R_m) + (W - W_m) (2 - n_m / N) */
+	/* The same with the share of the task's data that it writes: (2 - N / all its data). StarPU computes it so, and
+	 * uses the name LS_SDHB for it, and LC_SMWB for LS_SDHB. */
+	HD_LOCALITY_LC_SMWB_N,
 };
-#define HD_LOCALITY_NAMES "none|worker|LcS|LS_SDH|LS_SDH2|LS_SDHB|LC_SMWB"
+#define HD_LOCALITY_NAMES "none|worker|LcS|LS_SDH|LS_SDH2|LS_SDHB|LC_SMWB|LC_SMWB_N"
 
 /* The score of a node for a task; higher is better. HD_LOCALITY_WORKER gives 1 for `releaser_node` and 0 for the others
  * (-1: no worker released the task, all nodes are equal). */
