@@ -27,6 +27,9 @@
  * Gains are compared as they are. With `tie`, they count as the next multiple of it, so that criticality also decides
  * where predictions differ by what a model learns from run to run.
  *
+ * Criticality is compared by NOD itself. Normalised by the largest so far, as gains are, a task that is pushed before a
+ * larger NOD has been seen would count for more than it is worth, and those of figure 3 would tie.
+ *
  * If a node has workers of several classes, it has a heap per class. delta is the model's prediction; while a model
  * needs samples, the task is only for the class that lacks them (sample_placement.h). NOD counts all predecessors of a
  * successor, because it is not known any more on which classes they could run; two tasks that share two data count
@@ -61,7 +64,7 @@ struct multiprio_slot {
 
 struct multiprio_class {
 	double time; /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
-	double nod;  /* of the task being pushed, not normalised */
+	double nod;  /* of the task being pushed: equation 2, not normalised */
 	double gain; /* of the task being pushed; NAN: not for this class */
 	double largest_difference, largest_nod; /* the largest seen so far; largest_difference is hd(a) of the paper */
 	double n_workers;
@@ -207,19 +210,11 @@ static void multiprio_released(heddle_task *successor, unsigned n_predecessors, 
 			m->classes[a].nod += 1.0 / n_predecessors;
 }
 
-/* Equation 2, normalised by the largest so far. */
-static double multiprio_criticality(struct multiprio *m, unsigned a)
-{
-	struct multiprio_class *c = &m->classes[a];
-	c->largest_nod = fmax(c->largest_nod, c->nod);
-	return c->largest_nod > 0 ? c->nod / c->largest_nod : 0;
-}
-
-static uint64_t multiprio_key(const struct multiprio *m, double gain, double criticality)
+static uint64_t multiprio_key(const struct multiprio *m, double gain, double nod)
 {
 	if (m->tie > 0)
 		gain = m->tie * nearbyint(gain / m->tie);
-	return m->criticality_first ? hd_heap_key(criticality, gain) : hd_heap_key(gain, criticality);
+	return m->criticality_first ? hd_heap_key(nod, gain) : hd_heap_key(gain, nod);
 }
 
 struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class_id)
@@ -317,8 +312,8 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		c->gain = isinf(c->time) ? NAN : multiprio_gain(m, a, fastest);
 		if (isnan(c->gain))
 			continue;
-		double criticality = multiprio_criticality(m, a);
-		entry.key = multiprio_key(m, c->gain, criticality);
+		c->largest_nod = fmax(c->largest_nod, c->nod);
+		entry.key = multiprio_key(m, c->gain, c->nod);
 		for (unsigned i = 0; i < m->n_nodes; i++)
 			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t)) {
 				hd_heap_push(&m->nodes[i].heap, entry);
@@ -362,12 +357,13 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 {
 	size_t first = SIZE_MAX, chosen = SIZE_MAX, seen = 0;
 	double most = -1, top = 0;
+	double range = m->criticality_first ? m->classes[h->class_id].largest_nod : 1; /* of the first score */
 	struct hd_heap_walk walk;
 	hd_heap_walk_init(&walk, &h->heap);
 	for (size_t i; (seen < m->window || chosen == SIZE_MAX) && (i = hd_heap_walk_next(&walk)) != SIZE_MAX;) {
 		const struct hd_heap_entry *e = hd_heap_at(&h->heap, i);
 		double score = hd_heap_first_score(e->key);
-		if (chosen != SIZE_MAX && top - score > m->epsilon)
+		if (chosen != SIZE_MAX && top - score > m->epsilon * range)
 			break;
 		if (seen++ >= m->window && !multiprio_is_ready(m, e))
 			continue;

@@ -77,12 +77,8 @@ static void multiprio_gain_of_one_class_or_equal_times(void **unused)
 }
 
 /* Figure 3: task 2 releases 4 and 5 alone and 6 together with 3, which also releases 7 together with another. */
-static void multiprio_nod_is_that_of_figure_3(void **unused)
+static void make_figure_3(void)
 {
-	(void)unused;
-	heddle_sched s;
-	fake_open(&s, "multiprio", NULL, 1, 1);
-	fake_start(&s);
 	make_tasks(8);
 	const unsigned n_preds[] = {0, 0, 0, 0, 1, 1, 2, 2};
 	for (int i = 0; i < 8; i++)
@@ -93,6 +89,15 @@ static void multiprio_nod_is_that_of_figure_3(void **unused)
 	       3 * sizeof *tasks[2].successors);
 	tasks[3].n_successors = 2;
 	memcpy(tasks[3].successors, (heddle_task *[]){&tasks[6], &tasks[7]}, 2 * sizeof *tasks[3].successors);
+}
+
+static void multiprio_nod_is_that_of_figure_3(void **unused)
+{
+	(void)unused;
+	heddle_sched s;
+	fake_open(&s, "multiprio", NULL, 1, 1);
+	fake_start(&s);
+	make_figure_3();
 	fake_ready(&s, &tasks[2], -1);
 	assert_true(hd_multiprio_scores(s.state, 0).nod == 2.5 && hd_multiprio_scores(s.state, 1).nod == 1.5);
 	fake_ready(&s, &tasks[3], -1);
@@ -100,6 +105,25 @@ static void multiprio_nod_is_that_of_figure_3(void **unused)
 	assert_true(hd_multiprio_scores(s.state, 0).largest_nod == 2.5);
 	ASSERT_PICKS(&s, 1, 2, 3, -1);
 	fake_close(&s);
+}
+
+/* The largest NOD so far is that of task 3 when this is made ready, and that of task 2 then. */
+static void multiprio_larger_nod_is_first_though_ready_later(void **unused)
+{
+	(void)unused;
+	static const char *const options[] = {"first=gain", "first=criticality"};
+	for (int i = 0; i < 2; i++) {
+		heddle_sched s;
+		fake_open(&s, "multiprio", options[i], 1, 1);
+		fake_start(&s);
+		make_figure_3();
+		tasks[3].order = 2;
+		tasks[2].order = 3;
+		fake_ready(&s, &tasks[3], -1);
+		fake_ready(&s, &tasks[2], -1);
+		ASSERT_PICKS(&s, 1, 2, 3, -1);
+		fake_close(&s);
+	}
 }
 
 static void multiprio_equals_in_the_order_of_submission(void **unused)
@@ -416,6 +440,7 @@ int main(void)
 	    cmocka_unit_test(multiprio_gain_is_that_of_table_2),
 	    cmocka_unit_test(multiprio_gain_of_one_class_or_equal_times),
 	    cmocka_unit_test(multiprio_nod_is_that_of_figure_3),
+	    cmocka_unit_test(multiprio_larger_nod_is_first_though_ready_later),
 	    cmocka_unit_test(multiprio_equals_in_the_order_of_submission),
 	    cmocka_unit_test(multiprio_nearest_to_its_data_is_taken),
 	    cmocka_unit_test(multiprio_gain_must_be_within_epsilon),

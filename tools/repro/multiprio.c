@@ -1,5 +1,6 @@
-/* mp-gain and mp-nod: the worked examples (table II and figure 3) of multiprio's paper, B. Tayeb and others, "Dynamic
- * tasks scheduling with multiple priorities on heterogeneous computing systems", IPDPSW 2024.
+/* mp-gain and mp-nod: the worked examples (table II and figure 3) of multiprio's paper: H. Tayeb, B. Bramas,
+ * M. Faverge, A. Guermouche, "Dynamic tasks scheduling with multiple priorities on heterogeneous computing
+ * systems", IPDPSW 2024.
  *
  * The examples are graphs that run in virtual time under a policy defined here. It forwards every call to multiprio,
  * ready tasks one by one, and notes the scores that multiprio gives to each task. */
@@ -202,10 +203,10 @@ int repro_mp_gain(struct repro_report *report)
 
 int repro_mp_nod(struct repro_report *report)
 {
-	enum { T1, T2, T3, T4, T5, T6, T7, TASKS };
+	enum { T1, T3, T2, T4, T5, T6, T7, TASKS }; /* T3 is submitted first: only its criticality puts T2 before it */
 	static double us[TASKS * OBSERVED_CLASSES];
-	static struct heddle_graph_edge edges[] = {{T1, T2}, {T1, T3}, {T2, T4}, {T2, T5},
-	                                           {T2, T6}, {T3, T6}, {T3, T7}, {T5, T7}};
+	static struct heddle_graph_edge edges[] = {{T1, T3}, {T1, T2}, {T2, T4}, {T2, T5},
+	                                           {T3, T6}, {T2, T6}, {T3, T7}, {T5, T7}};
 	struct scores figures;
 	for (size_t i = 0; i < TASKS * OBSERVED_CLASSES; i++)
 		us[i] = 1000;
@@ -215,11 +216,13 @@ int repro_mp_nod(struct repro_report *report)
 	repro_where(report, "%s", where);
 	repro_row(report, "NOD(T2)", "", 2.5, figures.nod[T2][0], repro_within(2.5, 1e-9));
 	repro_row(report, "NOD(T3)", "", 1, figures.nod[T3][0], repro_within(1, 1e-9));
-	repro_row(report, "place of T2 in the order in which T2 and T3 are taken", "", 1,
+	repro_row(report, "place of T2 in the order in which T2 and T3 are taken, T3 submitted first", "", 1,
 	          figures.place[T2] - figures.place[T1], repro_within(1, 0));
 	repro_note(
 	    report,
 	    "The edges of figure 3 are not in the paper's text. These are: T1 before T2 and T3; T2 before T4, T5 and "
-	    "T6; T3 before T6 and T7; T5 before T7: a graph with the values that the text gives.");
+	    "T6; T3 before T6 and T7; T5 before T7: a graph with the values that the text gives. All tasks can run on "
+	    "both "
+	    "classes. Where some cannot, equation 2 counts only the predecessors of a class, multiprio all of them.");
 	return repro_bars_of_rows(report, "multiprio: criticality of the ready tasks of figure 3");
 }
