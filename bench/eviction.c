@@ -275,6 +275,32 @@ static uint64_t bound(const struct heddle_graph *g, const struct heddle_trace *t
 	return bytes;
 }
 
+/* How many data an accelerator has written and no CPU read afterwards: their values must come to main memory in the
+ * end. With `lacking`, only those that have not come while the tasks ran. */
+static uint64_t results(const struct heddle_graph *g, const struct heddle_trace *trace, int lacking)
+{
+	double *away = calloc(g->n_data, sizeof *away); /* us: when an accelerator wrote the newest value; 0: at home */
+	uint64_t n = 0;
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_graph_task *t = &g->tasks[trace->tasks[i].id];
+		unsigned node = trace->platform->workers[trace->tasks[i].worker].node;
+		for (size_t k = 0; k < t->n_accesses; k++) {
+			const struct heddle_graph_access *a = &g->accesses[t->first_access + k];
+			if (!node || a->mode != HEDDLE_R)
+				away[a->data] = node ? trace->tasks[i].end : 0;
+		}
+	}
+	for (size_t i = 0; lacking && i < trace->n_transfers; i++) {
+		const struct heddle_trace_transfer *tr = &trace->transfers[i];
+		if (tr->to == 0 && tr->start >= away[tr->data])
+			away[tr->data] = 0;
+	}
+	for (size_t d = 0; d < g->n_data; d++)
+		n += away[d] > 0;
+	free(away);
+	return n;
+}
+
 /* --- Runs --------------------------------------------------------------------------------------------------------- */
 
 struct bench {
@@ -317,10 +343,10 @@ static double run(const struct bench *b, const char *policy, const char *rule, d
 	good(heddle_trace_take(rt, &trace));
 	double makespan = stats.makespan;
 	printf("%s,%s,%g,%s,%llu,%llu,%llu,%llu,%.0f,%.3f\n", b->graph->name, policy, share, rule,
-	       (unsigned long long)(stats.bytes_moved / TILE_BYTES),
-	       (unsigned long long)(bound(b->graph, trace, room) / TILE_BYTES),
-	       (unsigned long long)(bound(b->graph, trace, 0) / TILE_BYTES), (unsigned long long)stats.evictions,
-	       makespan, share > 0 ? makespan / b->unlimited : 1.0);
+	       (unsigned long long)(stats.bytes_moved / TILE_BYTES + results(b->graph, trace, 1)),
+	       (unsigned long long)(bound(b->graph, trace, room) / TILE_BYTES + results(b->graph, trace, 0)),
+	       (unsigned long long)(bound(b->graph, trace, 0) / TILE_BYTES + results(b->graph, trace, 0)),
+	       (unsigned long long)stats.evictions, makespan, share > 0 ? makespan / b->unlimited : 1.0);
 	fflush(stdout);
 	heddle_trace_free(trace);
 	good(heddle_stop(rt));
