@@ -34,6 +34,28 @@ static int check_heap(const struct hd_check *c, size_t node)
 	                       node_name(c, node), n_copies, m->n_copies, m->max_heap);
 }
 
+/* Checks the trial: the list has all memos that say so, their bytes are counted and fit into the memory. */
+static int check_trial(const struct hd_check *c, size_t node)
+{
+	const struct hd_trial *trial = &c->rt->memories[node].trial;
+	uint64_t held = 0;
+	size_t n = 0;
+	for (size_t i = 0; c->rt->limited && i < c->n_data; i++) {
+		const heddle_data *d = c->data[i].data;
+		const struct hd_memo *memo = hd_data_memo(d, node);
+		held += memo->listed ? d->bytes : 0;
+		n += memo->listed;
+	}
+	const struct hd_memo *newer = NULL;
+	for (const struct hd_memo *memo = trial->newest; memo; newer = memo, memo = memo->older)
+		if (!n-- || memo->newer != newer || memo->replica->node != node || !memo->listed)
+			return hd_broken("%s: the list of what was used last is wrong", node_name(c, node));
+	return n || trial->oldest != newer || trial->held != held || held > c->rt->memories[node].capacity
+	           ? hd_broken("%s: what was used last has %llu bytes, held says %llu; or the end of the list is wrong",
+	                       node_name(c, node), (unsigned long long)held, (unsigned long long)trial->held)
+	           : 0;
+}
+
 /* Checks the free blocks that the node keeps. */
 static int check_blocks(const struct hd_check *c, size_t node)
 {
@@ -89,6 +111,8 @@ int hd_check_memories(struct hd_check *c)
 		status = check_memory(c, i);
 		if (!status)
 			status = check_heap(c, i);
+		if (!status)
+			status = check_trial(c, i);
 		if (!status)
 			status = check_blocks(c, i);
 	}

@@ -101,9 +101,18 @@ struct heddle_data {
 _Static_assert(offsetof(heddle_data, commuters_tail) == (size_t)2 * HD_CACHE_LINE,
                "each task changes the second line only");
 
-/* The tasks that will use a datum, in the order of submission: uses.c. */
+/* The tasks that will use a datum, in the order of submission: uses.c. Behind it lies a struct hd_memo per node. */
 struct hd_use_list {
 	struct hd_use *first, **end; /* end: where the next one is linked; undefined while there is none */
+	uint32_t n_listed;           /* how many of the memos are listed */
+};
+
+/* What is remembered of a copy, also when it has been evicted: trial.c. */
+struct hd_memo {
+	struct hd_memo *newer, *older; /* in the list of its node, if it is listed */
+	struct hd_replica *replica;    /* set when it is listed */
+	uint8_t listed;
+	uint8_t kept; /* 1: a task has used this value here, and the copy has not left since */
 };
 
 enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
@@ -161,6 +170,19 @@ struct hd_leaving {
 	struct hd_replica *replica;
 };
 
+/* Of a memory that has a limit: which copies would be there if always the least recently used one had left, and how
+ * that compares with what was done: trial.c. */
+struct hd_trial {
+	struct hd_memo *newest, *oldest; /* borrowed: the copies that would be there, by their last use */
+	uint64_t held;                   /* bytes of these */
+	uint64_t used;                   /* bytes that tasks have used on the node so far: the clock of this */
+	int64_t regret;    /* bytes that tasks lacked and would have had, less those that they had and would not */
+	uint64_t until;    /* on that clock: when the order of use is given another chance */
+	uint64_t patience; /* bytes: how long the last such time was; 0: there was none */
+	uint8_t
+	    distrusted; /* 1: what is needed is evicted by its last use; not by the order in which tasks may use it */
+};
+
 /* A memory node. Main memory has no lanes of its own: a transfer that goes there is in the `out` of where it comes
  * from. */
 enum { HD_SHELVES = 32 };
@@ -174,8 +196,9 @@ struct hd_memory {
 	 * node, since a copy that is unpinned must find a place. */
 	struct hd_leaving *heap;
 	size_t n_heap, max_heap;
-	size_t n_copies;              /* allocated on the node, without the program's buffers */
-	uint64_t clock;               /* counts the copies that were unpinned */
+	size_t n_copies; /* allocated on the node, without the program's buffers */
+	uint64_t clock;  /* counts the copies that were unpinned */
+	struct hd_trial trial;
 	struct hd_task_queue waiting; /* picked tasks that found no room */
 	struct hd_lane in, out;
 	/* 1: something was freed or unpinned since a task began to wait */
@@ -235,6 +258,11 @@ static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 }
 /* uses.c: the tasks that will use the datum; only if some memory has a limit. */
 struct hd_use_list *hd_data_uses(const heddle_data *d);
+/* What is remembered of the copy on a node; only if some memory has a limit. */
+static inline struct hd_memo *hd_data_memo(const heddle_data *d, size_t node)
+{
+	return (struct hd_memo *)(void *)(hd_data_uses(d) + 1) + node;
+}
 /* The parts of a datum in one replica. They are dense except in the program's buffer. */
 size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts padded to cache lines */
 size_t hd_data_n_parts(const heddle_data *d);
@@ -301,6 +329,17 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own);
  * HEDDLE_PENDING. */
 int hd_evict_for_hint(const struct hd_replica *wanted);
 
+/* Ranks all copies of the node anew. */
+void hd_evict_rank_all(struct hd_memory *m);
+
+/* trial.c: whether the order in which tasks are expected to use their data deserves trust. */
+/* A task has got its data on the node: the order is judged by that. */
+void hd_trial_used(heddle_task *t, unsigned node);
+/* The copy leaves its memory. */
+void hd_trial_left(const struct hd_replica *r);
+/* The datum has got another value, which is on `node` alone; SIZE_MAX: nowhere, because the datum ends. */
+void hd_trial_replaced(const heddle_data *d, size_t node);
+
 /* uses.c: who will use each datum next; for tasks with HD_TASK_USES. */
 /* One access of a task that has not got its data yet, in the list of its datum. */
 struct hd_use {
@@ -322,6 +361,7 @@ void hd_uses_place(heddle_task *t, unsigned node);
 /* When a copy of the datum on `node`, not main memory, will be needed there: the less, the sooner. HD_NEVER: no
  * submitted task needs it there. */
 #define HD_NEVER ((uint64_t)1 << 62)
+#define HD_WAITS ((uint64_t)1 << 61) /* set if that task waits for others; the bit below it is free */
 uint64_t hd_next_use(const heddle_data *d, unsigned node);
 
 /* coherency.c */

@@ -4,8 +4,12 @@
  *
  *   1. copies that are not valid, or soon will not be because a task that is staged writes the datum elsewhere
  *   2. copies that no submitted task needs on this node (uses.c); those with another valid copy first
- *   3. copies that have another valid copy; the one that is needed last first
- *   4. copies whose value is nowhere else, which must be written back before; the one that is needed last first
+ *   3. copies that are needed only by tasks that wait for others; those with another valid copy first, since what has
+ *      none must be written back; among these the one that is needed last
+ *   4. copies that are needed by tasks that are ready; in the same order
+ *
+ * When a task will run is a guess, which can be wrong for a policy: where it has turned out to be worse than the last
+ * use (trial.c), the needed copy that was used longest ago leaves first, whether it has others or not.
  *
  * With eviction=lru: 1 as above, then copies with another valid copy, then the others. Among equals the copy that was
  * used longest ago leaves first.
@@ -14,8 +18,9 @@
  * has gone that needed the datum, or is known to run elsewhere. One that has become too great, since a new task needs
  * the datum or another copy has gone, is found out when the copy comes to the top.
  *
- * Copies with another one elsewhere leave before the others even if they are needed sooner: where accelerators share
- * the work, nobody knows which of them will need a datum, and a copy that must be written back costs twice as much.
+ * That copies without another one leave last in their class only was chosen by measurement, as was all of this
+ * (bench/eviction.c): to keep all of them before all others moves more, to treat them alike moves less on machines with
+ * one accelerator and more on those with four.
  *
  * A prefetch may drop only what nobody needs. To let it drop what is needed later than what it brings was measured,
  * too: policies prefetch for tasks that run much later, and more was moved (tiled GEMM under dmdas, memory for 1/4 of
@@ -47,7 +52,9 @@ static uint64_t rank_of(const struct hd_replica *r)
 	if (d->is_private) /* the next contribution on this worker needs it; not known is when */
 		return 0;
 	uint64_t use = hd_next_use(d, r->node);
-	return use == HD_NEVER ? HD_NEVER + clean : clean << 61 | use;
+	if (use == HD_NEVER)
+		return HD_NEVER + clean;
+	return memory_of(r)->trial.distrusted ? 1 : use | clean << 60;
 }
 
 /* --- The heap of copies that may leave ---------------------------------------------------------------------------- */
@@ -117,6 +124,16 @@ static void rank_again(const struct hd_replica *r)
 	struct hd_leaving entry = m->heap[r->place - 1];
 	entry.rank = rank_of(r);
 	sift(m, r->place - 1, entry);
+}
+
+void hd_evict_rank_all(struct hd_memory *m)
+{
+	size_t n = m->n_heap;
+	for (m->n_heap = 0; m->n_heap < n;) {
+		struct hd_leaving entry = m->heap[m->n_heap++];
+		entry.rank = rank_of(entry.replica);
+		sift(m, m->n_heap - 1, entry);
+	}
 }
 
 void hd_evict_sooner(heddle_data *d)

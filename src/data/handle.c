@@ -161,7 +161,7 @@ static int check_parts(const struct heddle_part *parts, size_t n_parts)
 
 static size_t handle_size(const heddle_runtime *rt)
 {
-	size_t uses = rt->limited ? sizeof(struct hd_use_list) : 0;
+	size_t uses = rt->limited ? sizeof(struct hd_use_list) + rt->n_nodes * sizeof(struct hd_memo) : 0;
 	size_t size = offsetof(heddle_data, replicas) + rt->n_nodes * sizeof(struct hd_replica) + uses;
 	return hd_round_up(size, HD_CACHE_LINE);
 }
@@ -297,6 +297,8 @@ void hd_data_destroy(heddle_data *d)
 	hd_private_drop(d, 0);
 	while (d->transfers) /* left by an engine that has been closed */
 		hd_transfer_discard(d->transfers);
+	if (HD_UNLIKELY(d->rt->next_use))
+		hd_trial_replaced(d, SIZE_MAX);
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
 		hd_memory_free(&d->replicas[i]);
 	if (HD_UNLIKELY(d->rt->handles.next_left == d))

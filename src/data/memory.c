@@ -115,6 +115,8 @@ void hd_memory_free(struct hd_replica *r)
 	if (HD_UNLIKELY(d->transfers != NULL))
 		hd_drop_prefetches_from(r);
 	hd_evict_remove(r);
+	if (HD_UNLIKELY(rt->next_use))
+		hd_trial_left(r);
 	if (r->ptr && is_object(d))
 		free_object(r);
 	if (r->ptr && !r->user_buffer) {
@@ -243,6 +245,7 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 		}
 	} else if (HD_UNLIKELY(t->special & HD_TASK_LISTED)) {
 		hd_uses_leave(t);
+		hd_trial_used(t, node);
 	}
 	return status;
 }

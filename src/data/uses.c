@@ -83,12 +83,12 @@ void hd_uses_place(heddle_task *t, unsigned node)
  * well as any other guess that was tried: programs give priorities to what soon lets others run. */
 static uint64_t turn(const heddle_task *t)
 {
-	/* Bits from the top: one for what waits, 32 for the priority, 28 for the order of submission, which begins anew
-	 * now and then; the window is far smaller. */
+	/* Below the bit for what waits 32 for the priority, 28 for the order of submission, which begins anew now and
+	 * then; the window is far smaller. */
 	/* relaxed, pairs with nothing: the core lock is held whenever the state of a task in the graph changes */
-	uint64_t waits = atomic_load_explicit(&t->state, memory_order_relaxed) < HD_READY;
+	int waits = atomic_load_explicit(&t->state, memory_order_relaxed) < HD_READY;
 	uint64_t priority = (uint64_t)((int64_t)INT32_MAX - t->priority);
-	return waits << 60 | priority << 28 | (t->order & ((1 << 28) - 1));
+	return (waits ? HD_WAITS : 0) | priority << 28 | (t->order & ((1 << 28) - 1));
 }
 
 /* Whether the task will run on another node: the policy has said so, or no worker of this one can run it. */

@@ -385,6 +385,9 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, m->heap[0].replica, &d->replicas[0], "heap");
 	BREAKS(&s, away->place, 2, "heap");
 	BREAKS(&s, away->place, 0, "heap");
+	BREAKS(&s, m->trial.held, 0, "held");
+	BREAKS(&s, m->trial.newest, NULL, "used last");
+	BREAKS(&s, m->trial.oldest, NULL, "the end of the list");
 	BREAKS(&s, away->valid, 0, "n_valid");
 	BREAKS(&s, d->n_away, 0, "n_away");
 	assert_ok(heddle_submit(s.rt, heddle_call(codelet), heddle_scratch(d)));

@@ -100,6 +100,62 @@ static void task_that_is_ready_is_expected_before_one_that_waits(void **state)
 	end(&m, 5, 3); /* 0 leaves for 2, and comes back with 3 */
 }
 
+/* --- Where the policy runs tasks in another order ----------------------------------------------------------------- */
+
+/* Under a policy that heeds no priorities, tasks whose priorities grow. Every second one reads 0; those between read
+ * one after the other of the first `n` other data, and then those again. With room for four, 0 would stay if the data
+ * that were used longest ago left. By their priorities, the task that reads 0 next is expected last. */
+static void submit_against_the_order(const struct machine *m, heddle_data *const *d, int n)
+{
+	for (int i = 0; i < 2 * n; i++) {
+		WORK(m, 10, heddle_r(d[0]), heddle_priority(2 * i));
+		WORK(m, 10, heddle_r(d[1 + i % n]), heddle_priority(2 * i + 1));
+	}
+}
+
+static uint64_t moved_against_the_order(const char *eviction, int n)
+{
+	struct machine m = {.gpus = 1, .units = 4, .eviction = eviction};
+	heddle_data *d[17];
+	start_full(&m, 17, d);
+	submit_against_the_order(&m, d, n);
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	uint64_t transfers = machine_stats(&m).transfers;
+	OK(heddle_stop(m.rt));
+	return transfers;
+}
+
+static void last_use_counts_when_the_order_has_proved_wrong(void **state)
+{
+	(void)state;
+	uint64_t lru = moved_against_the_order("lru", 16), next_use = moved_against_the_order("next_use", 16);
+	assert_int_equal(lru, 1 + 2 * 16);
+	assert_true(next_use <= lru + 4);
+}
+
+/* What speaks against the order is forgotten after a while: then tasks come in the order of submission. */
+static void order_gets_another_chance(void **state)
+{
+	(void)state;
+	struct machine m = {.gpus = 1, .units = 4};
+	heddle_data *d[17];
+	const struct hd_trial *trial;
+	start_full(&m, 17, d);
+	trial = &m.rt->memories[1].trial;
+	submit_against_the_order(&m, d, 5);
+	OK(heddle_wait_all(m.rt));
+	assert_true(trial->distrusted);
+	assert_int_equal(trial->patience, 4 * m.units * UNIT);
+	for (int i = 0; i < 64; i++)
+		WORK(&m, 10, heddle_r(d[i % 5]));
+	OK(heddle_wait_all(m.rt));
+	assert_false(trial->distrusted);
+	assert_int_equal(trial->patience, 4 * m.units * UNIT);
+	OK(heddle_check(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
 /* --- What costs less ---------------------------------------------------------------------------------------------- */
 
 /* The value of 0 is nowhere else, and 0 is needed last. To write it back would cost a copy more. */
@@ -117,6 +173,27 @@ static void copy_with_another_elsewhere_leaves_before_one_that_is_needed_later(v
 	OK(heddle_wait_all(m.rt));
 	assert_true(is_there(d[0]) && !heddle_data_valid_on(d[0], 0));
 	end(&m, 3, 2);
+}
+
+/* The same, but the task that needs 0 waits for another one. */
+static void copy_for_a_task_that_waits_leaves_before_one_for_a_task_that_is_ready(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1, .units = 2};
+	heddle_data *d[4];
+	start_full(&m, 4, d);
+	WORK(&m, 500, heddle_rw(d[3]), heddle_on(0));
+	WORK(&m, 10, heddle_w(d[0]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[2]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[1]), heddle_on(1));
+	WORK(&m, 10, heddle_r(d[0]), heddle_rw(d[3]), heddle_on(0));
+	WORK(&m, 10, heddle_r(d[0]), heddle_rw(d[3]), heddle_on(1));
+	struct heddle_trace *trace = machine_trace(&m);
+	assert_true(task_of(trace, 4)->start == task_of(trace, 3)->end); /* 1 is still there */
+	heddle_trace_free(trace);
+	OK(heddle_check(m.rt));
+	OK(heddle_stop(m.rt));
 }
 
 /* The value of 0 is nowhere else, but no task needs it: the copy that is needed stays. */
@@ -257,6 +334,9 @@ int main(void)
 	    cmocka_unit_test(copy_that_is_needed_last_leaves),
 	    cmocka_unit_test(more_urgent_task_is_expected_to_come_first),
 	    cmocka_unit_test(task_that_is_ready_is_expected_before_one_that_waits),
+	    cmocka_unit_test(last_use_counts_when_the_order_has_proved_wrong),
+	    cmocka_unit_test(order_gets_another_chance),
+	    cmocka_unit_test(copy_for_a_task_that_waits_leaves_before_one_for_a_task_that_is_ready),
 	    cmocka_unit_test(copy_with_another_elsewhere_leaves_before_one_that_is_needed_later),
 	    cmocka_unit_test(copy_that_nobody_needs_is_written_back_before_one_that_is_needed_leaves),
 	    cmocka_unit_test(copy_that_is_needed_elsewhere_leaves_first),
