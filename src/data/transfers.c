@@ -141,6 +141,8 @@ static void hurry(struct hd_transfer *tr, enum hd_urgency urgency)
 		if (hd_transfer_pins_source(tr) && !pinned)
 			hd_replica_pin(&tr->data->replicas[tr->from]);
 		lane_push(tr);
+		if (!tr->behind) /* the engine may have left it for later */
+			tr->data->rt->engine->transfer(tr->data->rt, tr);
 	}
 }
 

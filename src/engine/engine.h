@@ -32,8 +32,9 @@ struct hd_engine {
 	void (*release)(heddle_runtime *rt);
 	/* us. In virtual time under the core lock, in real time from any thread. */
 	double (*now)(heddle_runtime *rt);
-	/* A transfer has come into its lane. The engine takes it with hd_lane_take, now or when it can move another one
-	 * of that lane, and calls hd_transfer_done when it has ended. Must not wait for it. */
+	/* A transfer has come into its lane, or has become more urgent there. The engine takes it with hd_lane_take,
+	 * now or when it can move another one of that lane, and calls hd_transfer_done when it has ended. Must not wait
+	 * for it. */
 	void (*transfer)(heddle_runtime *rt, struct hd_transfer *tr);
 	/* Without the lock: makes a copy between two nodes of which one is main memory, and returns when it is done,
 	 * with 0 or an error. For measurements, while nothing else is copied. NULL if no kernels are run. */

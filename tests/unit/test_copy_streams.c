@@ -256,6 +256,27 @@ static void awaited_copies_are_under_way_together(void **state)
 	end_scene(rt);
 }
 
+/* The thread that copies waits for the first copy, and leaves the second, a prefetch, for later. Then a task waits for
+ * the second: it is put on the stream at once, too. */
+static void prefetch_that_becomes_awaited_is_under_way_at_once(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_scene(1);
+	register_data(rt);
+	heddle_codelet *reader = heddle_codelet_new(rt, .name = "reader", .emulated = nothing);
+	int before = n_begun();
+	open_gate(before);
+	for (int i = 4; i < 6; i++)
+		assert_ok(heddle_prefetch(data[i], 1));
+	wait_until_begun(before + 1);
+	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(data[5]), heddle_on(1)));
+	wait_until_begun(before + 2);
+	assert_ptr_equal(scene.copies[before + 1].what.from.base, values[5]);
+	open_gate(MAX_COPIES);
+	assert_ok(heddle_wait_all(rt));
+	end_scene(rt);
+}
+
 /* The second of three copies that are under way together fails: only its task does, with the driver's words. */
 static void copy_that_fails_among_others_fails_its_task_alone(void **state)
 {
@@ -376,6 +397,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(awaited_copies_are_under_way_together),
+	    cmocka_unit_test(prefetch_that_becomes_awaited_is_under_way_at_once),
 	    cmocka_unit_test(copy_that_fails_among_others_fails_its_task_alone),
 	    cmocka_unit_test(all_arrays_of_a_datum_have_come_before_its_task_runs),
 	    cmocka_unit_test(copies_between_devices_are_direct_if_the_driver_can),
