@@ -121,7 +121,6 @@ enum hd_reason { HD_DEMAND, HD_PREFETCH, HD_WRITE_BACK };
 enum hd_urgency {
 	HD_AWAITED, /* a task waits for the datum, or for the room of what is written back */
 	HD_HINTED,  /* a prefetch: a task will probably need the datum */
-	HD_EARLY,   /* written back before anybody needs its room */
 	HD_URGENCIES,
 	HD_BEHIND = HD_URGENCIES, /* not an urgency: transfers that cannot move yet, because they follow another */
 	HD_LANE_LISTS
@@ -399,8 +398,8 @@ void hd_drop_prefetches_from(struct hd_replica *r);
 int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
 /* Predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
-/* Begins to write `r` back to main memory; it is freed afterwards. `urgency`: HD_AWAITED or HD_EARLY. */
-int hd_write_back(struct hd_replica *r, enum hd_urgency urgency);
+/* Begins to write `r` back to main memory, because a task waits for its room; it is freed afterwards. */
+int hd_write_back(struct hd_replica *r);
 /* Frees a transfer of a datum that is destroyed after its engine was closed. */
 void hd_transfer_discard(struct hd_transfer *tr);
 /* For the engine: the lane of a transfer. */

@@ -175,7 +175,7 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 		}
 		if (hd_drop_last_prefetch(rt, node))
 			continue;
-		int status = hd_write_back(r, HD_AWAITED);
+		int status = hd_write_back(r);
 		if (status)
 			return status;
 		rt->outcome.stats.evictions++;
@@ -198,7 +198,7 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
 	}
 	if (hd_drop_last_prefetch(rt, node))
 		return 0;
-	int status = hd_write_back(r, HD_AWAITED);
+	int status = hd_write_back(r);
 	if (status)
 		return status;
 	rt->outcome.stats.evictions++;

@@ -5,11 +5,11 @@
  * through main memory, by two transfers of which the second waits for the first.
  *
  * Transfers queue in lanes: each node has one for what comes in and one for what goes out to main memory. The engine
- * takes from a lane what is awaited before what is prefetched, and that before what is written back early; among equals
- * the one that came first. A prefetch that has not begun to move is raised when a task waits for it, and dropped when
- * it is of no use any more: when the datum is about to be written or to end, when the source is evicted, or when a task
- * needs the room that it has reserved. It pins its target, but not its source. A prefetch of what is being written
- * waits for the writer; until then it is only a mark on the replica.
+ * takes from a lane what is awaited before what is prefetched; among equals the one that came first. A prefetch that
+ * has not begun to move is raised when a task waits for it, and dropped when it is of no use any more: when the datum
+ * is about to be written or to end, when the source is evicted, or when a task needs the room that it has reserved. It
+ * pins its target, but not its source. A prefetch of what is being written waits for the writer; until then it is only
+ * a mark on the replica.
  */
 #include <stdlib.h>
 #include "data.h"
@@ -232,7 +232,7 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
-int hd_write_back(struct hd_replica *r, enum hd_urgency urgency)
+int hd_write_back(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
 	struct hd_replica *home = &d->replicas[0];
@@ -246,7 +246,7 @@ int hd_write_back(struct hd_replica *r, enum hd_urgency urgency)
 	if (tr)
 		hurry(tr, HD_AWAITED); /* so that it is no mere prefetch, which could be dropped */
 	else
-		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, urgency, NULL);
+		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, HD_AWAITED, NULL);
 	if (!tr)
 		return HEDDLE_E_MEMORY;
 	if (!tr->evict) {
@@ -402,8 +402,6 @@ static void drop(struct hd_transfer *tr)
 	lane_remove(tr);
 	if (hd_transfer_pins_source(tr))
 		hd_replica_unpin(&d->replicas[tr->from]);
-	if (tr->evict)
-		d->rt->memories[tr->from].leaving -= d->bytes;
 	to->incoming = 0;
 	hd_replica_unpin(to);
 	if (!to->pins && !to->valid && !to->user_buffer)

@@ -322,37 +322,6 @@ static void prefetch_of_what_is_unregistered_next_is_forgotten(void **state)
 	OK(heddle_stop(m.rt));
 }
 
-/* --- Write-backs before anybody needs the room -------------------------------------------------------------------- */
-
-/* Both values are on the GPU alone, and a third. The write-backs come after what a task on the CPU waits for, and after
- * a prefetch; that of a datum that is rewritten is dropped. */
-static void early_write_backs_come_last(void **state)
-{
-	(void)state;
-	struct machine m = {.cpus = 1, .gpus = 1};
-	heddle_data *d[5];
-	machine_start(&m);
-	machine_data(&m, 5, d);
-	for (int i = 0; i < 5; i++)
-		WORK(&m, 10, heddle_w(d[i]), heddle_on(1));
-	OK(heddle_wait_all(m.rt));
-	hd_core_enter(m.rt);
-	for (int i = 0; i < 3; i++)
-		OK(hd_write_back(&d[i]->replicas[1], HD_EARLY));
-	hd_core_leave(m.rt);
-	OK(heddle_check(m.rt));
-	prefetch(&m, &d[3], 1, 0);
-	WORK(&m, 10, heddle_r(d[4]), heddle_on(0));
-	WORK(&m, 10, heddle_w(d[1]), heddle_on(1));
-	struct heddle_trace *trace = late_trace(&m);
-	expect_moved(trace, 0, d, "aedc");
-	assert_true(task_of(trace, 7)->start == 50);
-	assert_false(heddle_data_valid_on(d[0], 1));
-	assert_true(heddle_data_valid_on(d[1], 1));
-	assert_int_equal(m.rt->memories[1].leaving, 0);
-	end(&m, trace);
-}
-
 /* --- What heddle_check says of them ------------------------------------------------------------------------------- */
 
 /* Changes `field` for a moment: the check must say so, with `word` in its message. */
@@ -379,9 +348,9 @@ static void check_follows_lanes_and_what_is_remembered(void **state)
 	assert_ptr_equal(tr, d[1]->transfers);
 	BREAKS(&m, lane->first[HD_HINTED], tr->lane_next, "linked wrongly");
 	BREAKS(&m, lane->last[HD_HINTED], tr, "tail of a lane");
-	BREAKS(&m, m.rt->memories[1].out.first[HD_EARLY], tr, "does not wait there");
+	BREAKS(&m, m.rt->memories[1].out.first[HD_HINTED], tr, "does not wait there");
 	BREAKS(&m, tr->lane_next, NULL, "tail of a lane");
-	BREAKS(&m, tr->urgency, HD_EARLY, "wrong list");
+	BREAKS(&m, tr->urgency, HD_URGENCIES, "urgency is wrong");
 	BREAKS(&m, tr->urgency, HD_AWAITED, "both a prefetch and awaited");
 	BREAKS(&m, tr->evict, 1, "both a prefetch and awaited");
 	BREAKS(&m, tr->moving, 1, "lane");
@@ -409,7 +378,6 @@ int main(void)
 	    cmocka_unit_test(prefetch_of_what_is_written_waits_for_the_writer),
 	    cmocka_unit_test(prefetch_of_what_the_program_writes_waits_for_the_release),
 	    cmocka_unit_test(prefetch_of_what_is_unregistered_next_is_forgotten),
-	    cmocka_unit_test(early_write_backs_come_last),
 	    cmocka_unit_test(check_follows_lanes_and_what_is_remembered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static struct hd_transfer *take(struct hd_copier *c)
 {
 	if (c->n_flight == MAX_FLIGHT)
 		return NULL;
-	return hd_lane_take(c->lane, c->flight_us < SOON_US ? HD_EARLY : HD_AWAITED);
+	return hd_lane_take(c->lane, c->flight_us < SOON_US ? HD_HINTED : HD_AWAITED);
 }
 
 /* A copy has ended with `status`, of which the last error of the thread is the explanation. */

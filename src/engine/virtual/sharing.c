@@ -167,7 +167,7 @@ void hd_plan_arrivals(struct hd_virtual *v)
 static void set_out(heddle_runtime *rt, struct channel *c, struct hd_lane *lane)
 {
 	struct hd_virtual *v = rt->engine_state.virtual_;
-	struct hd_transfer *tr = c->moving = hd_lane_take(lane, HD_EARLY);
+	struct hd_transfer *tr = c->moving = hd_lane_take(lane, HD_HINTED);
 	if (!tr)
 		return;
 	const struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
