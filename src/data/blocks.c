@@ -3,8 +3,9 @@
  *
  * Nobody should make such calls while holding the core lock. A task that needs a block which is not kept waits, as for
  * room, and the block is allocated when the lock is left (hd_core_leave); what the allocator does not keep is given
- * back then, too. Only transfers that are made for no task in particular have their blocks allocated under the lock:
- * prefetches, and copies to main memory that are written back or on their way between two accelerators.
+ * back then, too. A prefetch waits likewise, and a task that waits for a copy to be written back waits for the block
+ * that this takes. Only a datum that a task needs on one accelerator, that is on another one and has never been in main
+ * memory, through which it must go, has its block there allocated under the lock.
  *
  * Of a memory with a limit the blocks that are kept take no more than what the copies leave free. Of other memories
  * they take at most a quarter of what the copies have ever taken at once.
@@ -169,7 +170,7 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 	}
 	/* Of all nodes, because hd_block_want has turned some away when its list was full. */
 	for (size_t i = 0; i < rt->n_nodes; i++)
-		rt->memories[i].retry |= rt->memories[i].waiting.first != NULL;
+		rt->memories[i].retry |= rt->memories[i].waiting.first || rt->memories[i].hints;
 	rt->count.fetching -= wanted->n;
 	rt->dispatch.retry = 1;
 }

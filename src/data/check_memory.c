@@ -56,6 +56,18 @@ static int check_trial(const struct hd_check *c, size_t node)
 	           : 0;
 }
 
+/* Checks the prefetches that wait for blocks: each is in the list once, and its replica says so. */
+static int check_hints(const struct hd_check *c, size_t node)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_data; i++)
+		n += c->data[i].data->replicas[node].hinted;
+	const struct hd_hint *h = c->rt->memories[node].hints;
+	for (; h && n && hd_check_find_data(c, h->data) && h->data->replicas[node].hinted; h = h->next)
+		n--;
+	return h || n ? hd_broken("%s: the list of prefetches that wait for memory is wrong", node_name(c, node)) : 0;
+}
+
 /* Checks the free blocks that the node keeps. */
 static int check_blocks(const struct hd_check *c, size_t node)
 {
@@ -113,6 +125,8 @@ int hd_check_memories(struct hd_check *c)
 			status = check_heap(c, i);
 		if (!status)
 			status = check_trial(c, i);
+		if (!status)
+			status = check_hints(c, i);
 		if (!status)
 			status = check_blocks(c, i);
 	}

@@ -22,6 +22,7 @@ struct hd_replica {
 	uint8_t incoming;    /* 1: a transfer under way will make it valid */
 	uint8_t wanted;      /* 1: a prefetch to it waits until nobody writes the datum */
 	uint8_t user_buffer; /* 1: the program's buffer, which is never freed or evicted */
+	uint8_t hinted;      /* 1: a prefetch to it waits for a block of memory: it is in the list of its node */
 };
 
 /* The fields that few data need, kept out of struct heddle_data to make that smaller. */
@@ -162,6 +163,12 @@ struct hd_block {
 	uint16_t node;
 };
 
+/* A prefetch that waits until a block of memory has been allocated. */
+struct hd_hint {
+	struct hd_hint *next;
+	heddle_data *data; /* borrowed: a datum that ends takes its hints along */
+};
+
 /* A copy that may leave its memory. */
 struct hd_leaving {
 	uint64_t rank; /* the greater leaves first; among equals the one with the lesser age */
@@ -199,6 +206,9 @@ struct hd_memory {
 	uint64_t clock;  /* counts the copies that were unpinned */
 	struct hd_trial trial;
 	struct hd_task_queue waiting; /* picked tasks that found no room */
+	/* owned: prefetches to this node, in the order in which they were asked for; the last is undefined if there
+	 * is none */
+	struct hd_hint *hints, *last_hint;
 	struct hd_lane in, out;
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
@@ -271,9 +281,11 @@ void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i,
 /* Allocates and pins the replicas of all data of the task on `node`, and evicts others if the node is full.
  * HEDDLE_PENDING: there is no room now; the task waits, and hd_memory_retry will stage it again. HEDDLE_E_MEMORY. */
 int hd_memory_reserve(heddle_task *t, unsigned node);
-/* Allocates and pins a replica if there is room or what nobody needs can make room, for transfers that are only hints.
- * 0, HEDDLE_PENDING: no room, or HEDDLE_E_MEMORY. */
-int hd_memory_try(struct hd_replica *r);
+/* Allocates and pins a replica for a transfer, if there is room or what nobody needs can make room. 0; HEDDLE_PENDING:
+ * no room; HD_LATER: a block is allocated for it when the lock is left, then the tasks and prefetches that wait are
+ * tried again; or HEDDLE_E_MEMORY. With `at_once` not HD_LATER: a block that is not kept is allocated under the lock. */
+enum { HD_LATER = 2 }; /* neither a status nor HEDDLE_PENDING */
+int hd_memory_try(struct hd_replica *r, int at_once);
 void hd_memory_free(struct hd_replica *r);
 void hd_replica_pin(struct hd_replica *r);
 void hd_replica_unpin(struct hd_replica *r);
@@ -379,13 +391,18 @@ void hd_stage_arrived(struct hd_transfer *tr);
 
 /* transfers.c */
 /* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none: for
- * HD_DEMAND one that is HD_AWAITED. HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. */
+ * HD_DEMAND one that is HD_AWAITED. HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. For
+ * HD_PREFETCH also what hd_memory_try returns, if the datum goes through main memory. */
 int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out);
 /* Lets the access wait for the transfer, which becomes HD_AWAITED. */
 void hd_transfer_await(struct hd_transfer *tr, struct hd_access *a);
-/* Begins a transfer to `node`, unless there is no room there. While a task writes the datum, or is about to, the
- * prefetch is only remembered. */
+/* Begins a transfer to `node`, unless there is no room there. While a task writes the datum, or is about to, or a block
+ * of memory must be allocated first, the prefetch is only remembered. */
 void hd_prefetch(heddle_data *d, unsigned node);
+/* Begins the prefetches to the node that waited for blocks. */
+void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m);
+/* Forgets the prefetch to the replica that waits for a block, if there is one. */
+void hd_prefetch_forget(struct hd_replica *r);
 /* To be called when nobody writes the datum any more: begins the prefetches that were remembered, or forgets them if
  * the value is not `good` or will not be used. */
 void hd_prefetch_wanted(heddle_data *d, int good);
@@ -398,7 +415,8 @@ void hd_drop_prefetches_from(struct hd_replica *r);
 int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
 /* Predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
-/* Begins to write `r` back to main memory, because a task waits for its room; it is freed afterwards. */
+/* Begins to write `r` back to main memory, because a task waits for its room; it is freed afterwards. HEDDLE_PENDING: a
+ * block of main memory must be allocated first, and then the tasks that wait are tried again; or an error. */
 int hd_write_back(struct hd_replica *r);
 /* Frees a transfer of a datum that is destroyed after its engine was closed. */
 void hd_transfer_discard(struct hd_transfer *tr);

@@ -299,8 +299,10 @@ void hd_data_destroy(heddle_data *d)
 		hd_transfer_discard(d->transfers);
 	if (HD_UNLIKELY(d->rt->next_use))
 		hd_trial_replaced(d, SIZE_MAX);
-	for (size_t i = 0; i < d->rt->n_nodes; i++)
+	for (size_t i = 0; i < d->rt->n_nodes; i++) {
+		hd_prefetch_forget(&d->replicas[i]);
 		hd_memory_free(&d->replicas[i]);
+	}
 	if (HD_UNLIKELY(d->rt->handles.next_left == d))
 		d->rt->handles.next_left = d->next;
 	*d->prev_next = d->next;

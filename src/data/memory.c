@@ -250,7 +250,32 @@ int hd_memory_reserve(heddle_task *t, unsigned node)
 	return status;
 }
 
-int hd_memory_try(struct hd_replica *r)
+/* Bytes of the blocks that have been asked for on the node. */
+static uint64_t asked_for(const heddle_runtime *rt, unsigned node)
+{
+	uint64_t bytes = 0;
+	for (unsigned i = 0; i < rt->wanted.n; i++)
+		bytes += rt->wanted.nodes[i] == node ? rt->wanted.sizes[i] : 0;
+	return bytes;
+}
+
+/* The block of a replica that a transfer needs must be allocated first: asks for it. */
+static int ask_for_block(const struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	struct hd_memory *m = memory_of(r);
+	size_t size = hd_data_dense_size(d);
+	if (limited(m) && m->used + asked_for(d->rt, r->node) + d->bytes > m->capacity)
+		return HEDDLE_PENDING;
+	if (m->refused && size >= m->refused) {
+		m->refused = 0;
+		return no_memory(r);
+	}
+	hd_block_want(d->rt, r->node, size);
+	return HD_LATER;
+}
+
+int hd_memory_try(struct hd_replica *r, int at_once)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	struct hd_memory *m = memory_of(r);
@@ -258,9 +283,9 @@ int hd_memory_try(struct hd_replica *r)
 		/* those that wait for room come first */
 		if (limited(m) && (m->waiting.first || hd_evict_for_hint(r)))
 			return HEDDLE_PENDING;
-		int status = allocate(r, 0);
+		int status = allocate(r, !at_once);
 		if (status)
-			return status;
+			return status < 0 ? status : ask_for_block(r);
 	}
 	hd_replica_pin(r);
 	return 0;
@@ -295,6 +320,7 @@ void hd_memory_retry(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].retry) {
 			retry_node(rt, &rt->memories[i]);
+			hd_prefetch_hinted(rt, &rt->memories[i]);
 			rt->memories[i].refused = 0;
 		}
 }

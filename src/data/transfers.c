@@ -199,7 +199,7 @@ static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd
 	enum hd_urgency urgency = reason == HD_DEMAND ? HD_AWAITED : HD_HINTED;
 	struct hd_replica *middle = &d->replicas[0];
 	if (!middle->ptr) {
-		int status = hd_memory_try(middle);
+		int status = hd_memory_try(middle, reason == HD_DEMAND);
 		if (status)
 			return status;
 		hd_replica_unpin(middle);
@@ -237,9 +237,9 @@ int hd_write_back(struct hd_replica *r)
 	heddle_data *d = hd_replica_data(r);
 	struct hd_replica *home = &d->replicas[0];
 	if (!home->ptr) {
-		int status = hd_memory_try(home);
+		int status = hd_memory_try(home, 0);
 		if (status)
-			return status;
+			return status == HD_LATER ? HEDDLE_PENDING : status;
 		hd_replica_unpin(home);
 	}
 	struct hd_transfer *tr = find_transfer(d, 0);
@@ -256,6 +256,60 @@ int hd_write_back(struct hd_replica *r)
 	return 0;
 }
 
+static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_hint *last)
+{
+	*(m->hints ? &m->last_hint->next : &m->hints) = first;
+	m->last_hint = last;
+}
+
+/* Remembers the prefetch until the blocks that were asked for have been allocated. Without memory it is dropped. */
+static void remember_hint(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	struct hd_hint *h = r->hinted ? NULL : malloc(sizeof *h);
+	if (!h)
+		return;
+	*h = (struct hd_hint){.data = d};
+	append_hints(&d->rt->memories[r->node], h, h);
+	r->hinted = 1;
+}
+
+void hd_prefetch_forget(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	HD_HELD(&d->rt->lock);
+	if (HD_LIKELY(!r->hinted))
+		return;
+	struct hd_memory *m = &d->rt->memories[r->node];
+	struct hd_hint *before = NULL, *h = m->hints;
+	for (; h->data != d; h = h->next)
+		before = h;
+	*(before ? &before->next : &m->hints) = h->next;
+	if (m->last_hint == h)
+		m->last_hint = before;
+	r->hinted = 0;
+	free(h);
+}
+
+void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
+{
+	HD_HELD(&rt->lock);
+	unsigned node = (unsigned)(m - rt->memories);
+	struct hd_hint *h = m->hints, *last = m->last_hint;
+	m->hints = NULL;
+	/* The others go on waiting when no more blocks can be asked for. */
+	for (struct hd_hint *next; h && !m->fetching && rt->wanted.n < HD_MAX_WANTED; h = next) {
+		heddle_data *d = h->data;
+		next = h->next;
+		free(h);
+		d->replicas[node].hinted = 0;
+		if (hd_data_closed(d) == HD_OPEN) /* else its copies outside main memory are about to be of no use */
+			hd_prefetch(d, node);
+	}
+	if (h)
+		append_hints(m, h, last);
+}
+
 void hd_prefetch(heddle_data *d, unsigned node)
 {
 	HD_HELD(&d->rt->lock);
@@ -266,12 +320,17 @@ void hd_prefetch(heddle_data *d, unsigned node)
 		r->wanted = 1;
 		return;
 	}
-	if (r->valid || r->incoming || cheapest_source(d, node, &time) < 0 || hd_memory_try(r))
+	if (r->valid || r->incoming || cheapest_source(d, node, &time) < 0)
 		return;
-	struct hd_transfer *tr;
-	if (hd_fetch(d, node, HD_PREFETCH, &tr) == 0)
-		d->rt->outcome.stats.prefetches++;
-	hd_replica_unpin(r);
+	int status = hd_memory_try(r, 0);
+	if (!status) {
+		struct hd_transfer *tr;
+		status = hd_fetch(d, node, HD_PREFETCH, &tr);
+		d->rt->outcome.stats.prefetches += !status;
+		hd_replica_unpin(r);
+	}
+	if (status == HD_LATER)
+		remember_hint(r);
 }
 
 /* Whether the task of the access makes every copy of the datum outside main memory useless. */

@@ -29,8 +29,8 @@ static void *counting_alloc(heddle_runtime *rt, unsigned node, size_t size)
 {
 	if (node && counter.left <= 0)
 		return NULL;
+	counter.locked += holds_lock(rt);
 	if (node) {
-		counter.locked += holds_lock(rt);
 		counter.left--;
 		counter.made++;
 	}
@@ -102,6 +102,60 @@ static void blocks_are_used_again(void **state)
 	assert_int_equal(counter.left, 100 - 3 + 3);
 }
 
+/* Nothing holds the core lock while the accelerator allocates for prefetches, and main memory for what is written back,
+ * which has never been there. All prefetches come that have room. */
+static void transfers_allocate_without_the_lock(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 100);
+	static double values[DATA][N];
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *d[DATA], *own[DATA];
+	for (int i = 0; i < DATA; i++) {
+		assert_ok(heddle_vector(rt, values[i], N, sizeof(double), &d[i]));
+		assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &own[i]));
+	}
+	for (int i = 0; i < DATA; i++)
+		assert_ok(heddle_prefetch(d[i], 1));
+	assert_ok(heddle_wait_all(rt));
+	while (!heddle_data_valid_on(d[3], 1))
+		sched_yield();
+	assert_ok(heddle_check(rt));
+	assert_int_equal(counter.made, 4);
+	assert_int_equal(counter.locked, 0);
+	for (int i = 0; i < DATA; i++)
+		assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(own[i])));
+	assert_ok(heddle_wait_all(rt));
+	assert_true(evictions(rt) >= DATA - 4);
+	assert_int_equal(counter.locked, 0);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
+/* A datum that ends takes along the prefetches that wait for blocks. */
+static void prefetch_that_waits_ends_with_its_datum(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 100);
+	static double values[2][N];
+	heddle_data *d[2];
+	for (int i = 0; i < 2; i++)
+		assert_ok(heddle_vector(rt, values[i], N, sizeof(double), &d[i]));
+	hd_core_enter(rt);
+	hd_prefetch(d[0], 1);
+	hd_prefetch(d[1], 1);
+	hd_prefetch(d[1], 1);
+	assert_ptr_equal(rt->memories[1].hints->data, d[0]);
+	assert_ptr_equal(rt->memories[1].hints->next, rt->memories[1].last_hint);
+	hd_prefetch_forget(&d[1]->replicas[1]);
+	assert_ptr_equal(rt->memories[1].hints, rt->memories[1].last_hint);
+	hd_data_destroy(d[0]);
+	assert_null(rt->memories[1].hints);
+	hd_core_leave(rt);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 /* The capacity says that there is room for four, and there is for two: others leave, and no task fails. */
 static void memory_that_is_in_pieces_evicts_instead_of_failing(void **state)
 {
@@ -137,6 +191,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(blocks_are_used_again),
+	    cmocka_unit_test(transfers_allocate_without_the_lock),
+	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
 	};

@@ -385,6 +385,7 @@ static void memories_of_accelerators_are_added_up(void **state)
 	BREAKS(&s, m->heap[0].replica, &d->replicas[0], "heap");
 	BREAKS(&s, away->place, 2, "heap");
 	BREAKS(&s, away->place, 0, "heap");
+	BREAKS(&s, away->hinted, 1, "prefetches that wait");
 	BREAKS(&s, m->trial.held, 0, "held");
 	BREAKS(&s, m->trial.newest, NULL, "used last");
 	BREAKS(&s, m->trial.oldest, NULL, "the end of the list");
