@@ -104,8 +104,9 @@ static void residuals_of_slightly_wrong_results_are_large(void **state)
 
 /* --- Virtual time ------------------------------------------------------------------------------------------------- */
 
-/* A machine on which each codelet that the routine may call has 1 GFlop/s. */
-static struct heddle_dense_report simulate(const struct heddle_dense_problem *problem, unsigned cpus, double *flops)
+/* Runs the routine on a machine on which each codelet that it may call has 1 GFlop/s. The caller frees the trace. */
+static struct heddle_dense_report trace_of(const struct heddle_dense_problem *problem, unsigned cpus,
+                                           struct heddle_trace **trace)
 {
 	static const char letters[] = "dszc";
 	char kernels[2048] = "kernels:\n", names[256], *rest = names, *name;
@@ -119,13 +120,20 @@ static struct heddle_dense_report simulate(const struct heddle_dense_problem *pr
 	machine_start(&m);
 	OK(heddle_dense_open(m.rt, &dense));
 	OK(heddle_dense_graph(dense, problem, &report));
-	struct heddle_trace *trace = machine_trace(&m);
+	*trace = machine_trace(&m);
+	heddle_dense_close(dense);
+	OK(heddle_stop(m.rt));
+	return report;
+}
+
+static struct heddle_dense_report simulate(const struct heddle_dense_problem *problem, unsigned cpus, double *flops)
+{
+	struct heddle_trace *trace;
+	struct heddle_dense_report report = trace_of(problem, cpus, &trace);
 	*flops = 0;
 	for (size_t i = 0; i < trace->n_tasks; i++)
 		*flops += trace->tasks[i].flops;
 	heddle_trace_free(trace);
-	heddle_dense_close(dense);
-	OK(heddle_stop(m.rt));
 	return report;
 }
 
@@ -167,6 +175,28 @@ static void the_sweeps_of_poinv_overlap(void **state)
 		fail_msg("%g s together, %g s one after the other", together, apart);
 }
 
+/* StarPU's priorities of potrf would mean nothing beside those of what follows it. */
+static void priorities_of_routines_made_of_others_are_longest_paths(void **state)
+{
+	static const char *const routines[] = {"posv", "poinv"};
+	(void)state;
+	for (size_t r = 0; r < 2; r++) {
+		struct heddle_dense_problem problem = {
+		    .routine = routines[r], .n = 60, .options = {.tile = 10, .priority = HEDDLE_DENSE_PRIORITY_STARPU}};
+		struct heddle_trace *starpu, *path;
+		trace_of(&problem, 2, &starpu);
+		problem.options.priority = HEDDLE_DENSE_PRIORITY_PATH;
+		trace_of(&problem, 2, &path);
+		assert_int_equal(starpu->n_tasks, path->n_tasks);
+		for (size_t i = 0; i < path->n_tasks; i++) {
+			assert_int_equal(starpu->tasks[i].priority, path->tasks[i].priority);
+			assert_true(path->tasks[i].priority > 0);
+		}
+		heddle_trace_free(starpu);
+		heddle_trace_free(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +204,7 @@ int main(void)
 	    cmocka_unit_test(residuals_of_slightly_wrong_results_are_large),
 	    cmocka_unit_test(operations_of_the_tasks_add_up_to_those_of_the_routine),
 	    cmocka_unit_test(the_sweeps_of_poinv_overlap),
+	    cmocka_unit_test(priorities_of_routines_made_of_others_are_longest_paths),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

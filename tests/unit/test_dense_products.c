@@ -114,6 +114,36 @@ static void arguments_that_do_not_fit_are_refused(void **state)
 	OK(heddle_dense_matrix_destroy(triangle));
 }
 
+/* A triangle of temporaries that nothing has written yet gets its first value from syrk; then potrf and potri of it
+ * follow without a wait. */
+static void what_is_submitted_needs_no_wait_between(void **state)
+{
+	struct heddle_dense_shape shape = {.rows = N, .columns = N, .tile = TILE};
+	struct heddle_dense_shape half = {.rows = N, .columns = N, .tile = TILE, .uplo = HEDDLE_DENSE_UPPER};
+	heddle_dense_scalar one = heddle_dense_real(1), zero = heddle_dense_real(0);
+	heddle_dense_matrix *a, *c, *unit;
+	static double result[N * N];
+	(void)state;
+	OK(heddle_dense_matrix_create(dense, &shape, NULL, 0, &a));
+	OK(heddle_dense_matrix_create(dense, &half, NULL, 0, &c));
+	OK(heddle_dense_matrix_create(dense, &shape, result, N, &unit));
+	OK(heddle_dense_random_submit(a, HEDDLE_DENSE_DOMINANT, 1));
+	OK(heddle_dense_syrk_submit(HEDDLE_DENSE_UPPER, HEDDLE_DENSE_TRANS, one, a, zero, c, NULL)); /* C := A^T A */
+	OK(heddle_dense_potrf_submit(HEDDLE_DENSE_UPPER, c, NULL));
+	OK(heddle_dense_potri_submit(HEDDLE_DENSE_UPPER, c, NULL));
+	/* A C A^T is the unit matrix */
+	heddle_dense_matrix *half_way;
+	OK(heddle_dense_matrix_create(dense, &shape, NULL, 0, &half_way));
+	OK(heddle_dense_symm_submit(HEDDLE_DENSE_RIGHT, HEDDLE_DENSE_UPPER, one, c, a, zero, half_way, NULL));
+	OK(heddle_dense_gemm_submit(0, HEDDLE_DENSE_TRANS, one, half_way, a, zero, unit, NULL));
+	OK(heddle_dense_matrix_destroy(half_way));
+	OK(heddle_dense_matrix_destroy(unit));
+	OK(heddle_dense_matrix_destroy(c));
+	OK(heddle_dense_matrix_destroy(a));
+	for (size_t i = 0; i < (size_t)N * N; i++)
+		assert_true(fabs(result[i] - (i % (N + 1) == 0)) < 1e-12);
+}
+
 #define TESTS_OF(letter)                                                                                               \
 	cmocka_unit_test(hd_##letter##_gemm_is_that_of_blas), cmocka_unit_test(hd_##letter##_gemm_of_no_terms_scales), \
 	    cmocka_unit_test(hd_##letter##_syrk_and_herk_are_those_of_blas),                                           \
@@ -131,6 +161,7 @@ int main(void)
 	    cmocka_unit_test(nan_is_said_with_its_place_unless_the_input_is_trusted),
 	    cmocka_unit_test(one_array_may_be_two_factors_but_not_a_result),
 	    cmocka_unit_test(arguments_that_do_not_fit_are_refused),
+	    cmocka_unit_test(what_is_submitted_needs_no_wait_between),
 	};
 	return cmocka_run_group_tests(tests, begin_on_cores, end);
 }
