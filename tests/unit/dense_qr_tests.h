@@ -153,11 +153,12 @@ static void P(geqrf_of_any_shape_and_tree_is_a_factorisation)(void **state)
 	struct fixture *f = *state;
 	unsigned turn = 0;
 	for (size_t s = 0; s < N_EXTENTS * N_EXTENTS; s++)
-		for (int tree = 0; tree < 2; tree++)
+		for (int tree = 0; tree < 3; tree++)
 			for (int i = 0; i < 3; i++, turn++) {
 				struct heddle_dense_options options = {.tile = TILE,
 				                                       .inner = (size_t)inner[i],
 				                                       .tree = tree,
+				                                       .domain = turn % 4,
 				                                       .layout = turn / 2 % 2,
 				                                       .priority = turn % 3};
 				P(check_geqrf)
@@ -178,7 +179,8 @@ static void P(gels_gives_the_results_of_lapack)(void **state)
 		for (int trans = 0; trans < 2; trans++, turn++) {
 			struct heddle_dense_options options = {.tile = TILE,
 			                                       .inner = (size_t)inner[turn % 3],
-			                                       .tree = turn / 2 % 2,
+			                                       .tree = turn / 2 % 3,
+			                                       .domain = turn % 4,
 			                                       .layout = turn / 4 % 2,
 			                                       .priority = turn % 3};
 			P(check_gels)

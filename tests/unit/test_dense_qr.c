@@ -28,10 +28,11 @@ static void check_column(const struct hd_qr_tree *tree, size_t k)
 static void trees_kill_each_tile_below_the_diagonal_once(void **state)
 {
 	(void)state;
-	for (int kind = 0; kind < 2; kind++)
+	for (int kind = 0; kind < 5; kind++) /* domains of 1, 2 and 3 tiles */
 		for (size_t mt = 0; mt < 20; mt++)
 			for (size_t kt = 0; kt <= mt; kt++) {
-				struct hd_qr_tree *tree = hd_qr_tree_new(kind, mt, kt);
+				struct hd_qr_tree *tree = hd_qr_tree_new(kind < 2 ? kind : HEDDLE_DENSE_DOMAINS,
+				                                         kind < 2 ? 1 : (size_t)kind - 1, mt, kt);
 				assert_non_null(tree);
 				for (size_t k = 0; k < kt; k++)
 					check_column(tree, k);
@@ -40,7 +41,7 @@ static void trees_kill_each_tile_below_the_diagonal_once(void **state)
 }
 
 /* The longest path of a factorisation of mt x nt tiles, in thirds of the cube of their order. */
-static int longest_path(enum heddle_dense_tree tree, size_t mt, size_t nt)
+static int longest_path(enum heddle_dense_tree tree, size_t domain, size_t mt, size_t nt)
 {
 	struct machine m = {.cpus = 1,
 	                    .kernels = "kernels:\n- {codelet: dgeqrt, class: cpu, gflops: 1}\n"
@@ -50,7 +51,7 @@ static int longest_path(enum heddle_dense_tree tree, size_t mt, size_t nt)
 	                               "- {codelet: dttqrt, class: cpu, gflops: 1}\n"
 	                               "- {codelet: dttmqr, class: cpu, gflops: 1}\n"};
 	struct heddle_dense_problem problem = {
-	    .routine = "geqrf", .m = 8 * mt, .n = 8 * nt, .options = {.tile = 8, .tree = tree}};
+	    .routine = "geqrf", .m = 8 * mt, .n = 8 * nt, .options = {.tile = 8, .tree = tree, .domain = domain}};
 	struct heddle_dense_report report;
 	heddle_dense *dense;
 	int longest = 0;
@@ -68,17 +69,20 @@ static int longest_path(enum heddle_dense_tree tree, size_t mt, size_t nt)
 }
 
 /* Bouwmeester et al., 2011: for p x q tiles, Greedy's paths for p = 40 in their comparison with PLASMA's trees; the
- * flat tree with TS kernels has 6 p - 2 for q = 1, 12 p + 18 q - 32 for p > q > 1, 30 p - 34 for p = q. */
+ * flat tree with TS kernels has 6 p - 2 for q = 1, 12 p + 18 q - 32 for p > q > 1, 30 p - 34 for p = q; the binary
+ * tree, domains of one tile, (10 + 6 log2 p) q - 4 log2 p - 6 for powers of two. */
 static void longest_paths_are_those_of_the_paper(void **state)
 {
 	(void)state;
 	static const int greedy_40[] = {16, 54, 74, 104, 126, 148};
 	for (size_t q = 1; q <= 6; q++)
-		assert_int_equal(longest_path(HEDDLE_DENSE_GREEDY, 40, q), greedy_40[q - 1]);
-	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 12, 1), 6 * 12 - 2);
-	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 12, 2), 12 * 12 + 18 * 2 - 32);
-	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 12, 7), 12 * 12 + 18 * 7 - 32);
-	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 9, 9), 30 * 9 - 34);
+		assert_int_equal(longest_path(HEDDLE_DENSE_GREEDY, 0, 40, q), greedy_40[q - 1]);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 0, 12, 1), 6 * 12 - 2);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 0, 12, 2), 12 * 12 + 18 * 2 - 32);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 0, 12, 7), 12 * 12 + 18 * 7 - 32);
+	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 0, 9, 9), 30 * 9 - 34);
+	assert_int_equal(longest_path(HEDDLE_DENSE_DOMAINS, 12, 12, 7), 12 * 12 + 18 * 7 - 32);
+	assert_int_equal(longest_path(HEDDLE_DENSE_DOMAINS, 1, 32, 4), (10 + 6 * 5) * 4 - 4 * 5 - 6);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
@@ -148,7 +152,8 @@ static struct heddle_dense_problem problem_number(size_t i)
 	    .n_right = 5 + i % 30,
 	    .seed = i,
 	    .check = 1,
-	    .options = {.tile = TILE, .inner = 4, .tree = i / 5 % 2, .layout = i / 7 % 2, .priority = i % 3},
+	    .options =
+	        {.tile = TILE, .inner = 4, .tree = i / 5 % 3, .domain = i % 4, .layout = i / 7 % 2, .priority = i % 3},
 	};
 }
 
@@ -302,10 +307,10 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 	struct hd_z_view a = hd_z_random_view(40, 30, 1), b = hd_z_random_view(30, 2, 2),
 	                 small = hd_z_random_view(30, 2, 3);
 	struct heddle_dense_array of_a = hd_z_array(a), of_b = hd_z_array(b), of_small = hd_z_array(small);
-	struct heddle_dense_options options = {.tile = TILE, .tree = 2};
+	struct heddle_dense_options options = {.tile = TILE, .tree = 3};
 	heddle_dense_qr *qr = NULL;
 	assert_int_equal(heddle_dense_geqrf(f->dense, &of_a, &qr, &options), HEDDLE_E_INVALID);
-	assert_non_null(strstr(heddle_last_error(), "tree 2"));
+	assert_non_null(strstr(heddle_last_error(), "tree 3"));
 	options.tree = HEDDLE_DENSE_GREEDY;
 	OK(heddle_dense_geqrf(f->dense, &of_a, &qr, &options));
 	assert_int_equal(heddle_dense_ormqr(f->dense, HEDDLE_DENSE_LEFT, HEDDLE_DENSE_NO_TRANS, &of_a, qr, &of_b, NULL),

@@ -21,8 +21,8 @@ struct hd_qr_tree {
 	struct hd_qr_elimination list[]; /* column by column; in each, in an order in which they may be done */
 };
 
-/* Returns NULL when there is no memory. The caller frees it with free(). */
-struct hd_qr_tree *hd_qr_tree_new(enum heddle_dense_tree kind, size_t mt, size_t kt);
+/* `domain` is at least 1. Returns NULL when there is no memory. The caller frees it with free(). */
+struct hd_qr_tree *hd_qr_tree_new(enum heddle_dense_tree kind, size_t domain, size_t mt, size_t kt);
 /* The place of the first elimination of column k in the list. */
 static inline size_t hd_qr_first(const struct hd_qr_tree *tree, size_t k)
 {

@@ -72,6 +72,14 @@ static heddle_dense_qr *allocate(heddle_dense *dense, const struct heddle_dense_
 	return qr;
 }
 
+/* Rows of tiles per domain. */
+static size_t domain_of(const heddle_dense_qr *qr, const struct heddle_dense_options *options)
+{
+	size_t n_domains = heddle_runtime_platform(qr->dense->rt)->n_workers;
+	size_t domain = options && options->domain ? options->domain : (qr->mt + n_domains - 1) / n_domains;
+	return domain == 0 ? 1 : domain < qr->mt ? domain : qr->mt;
+}
+
 int heddle_dense_qr_create(heddle_dense *dense, const struct heddle_dense_shape *shape,
                            const struct heddle_dense_options *options, heddle_dense_qr **out)
 {
@@ -83,7 +91,7 @@ int heddle_dense_qr_create(heddle_dense *dense, const struct heddle_dense_shape 
 		return status;
 	if (shape->uplo != HEDDLE_DENSE_GENERAL)
 		return heddle_error(HEDDLE_E_INVALID, "a QR factorisation needs a matrix that has all of its tiles");
-	if (options && (unsigned)options->tree > HEDDLE_DENSE_GREEDY)
+	if (options && (unsigned)options->tree > HEDDLE_DENSE_DOMAINS)
 		return heddle_error(HEDDLE_E_INVALID, "tree %d is not a value of enum heddle_dense_tree",
 		                    (int)options->tree);
 	heddle_dense_qr *qr = allocate(dense, shape);
@@ -92,7 +100,7 @@ int heddle_dense_qr_create(heddle_dense *dense, const struct heddle_dense_shape 
 	size_t inner = options && options->inner ? options->inner : HD_DENSE_INNER;
 	size_t most = smaller(shape->tile, smaller(shape->rows, shape->columns));
 	qr->inner = smaller(inner, most ? most : 1);
-	qr->tree = hd_qr_tree_new(options ? options->tree : HEDDLE_DENSE_FLAT, qr->mt, qr->kt);
+	qr->tree = hd_qr_tree_new(options ? options->tree : HEDDLE_DENSE_FLAT, domain_of(qr, options), qr->mt, qr->kt);
 	status = qr->tree ? register_factors(qr) : hd_dense_no_memory("the tree of a QR factorisation");
 	if (status < 0)
 		return hd_qr_finish(qr, status);

@@ -6,16 +6,25 @@
  * Greedy: every tile becomes a triangle; then, in all columns at the same time, as many pairs of triangles as there are
  * become one, from the bottom up (Bouwmeester, Jacquelin, Langou, Robert: Tiled QR factorization algorithms, 2011,
  * algorithm 4).
+ *
+ * Domains: flat within blocks of rows; then their first tiles, which are triangles, by pairs, as a binary tree (Hadri,
+ * Ltaief, Agullo, Dongarra: Tile QR factorization with parallel panel processing for multicore architectures, 2010).
  */
 #include <dense/routines/qr.h>
 #include <stdlib.h>
 
-static void flat(struct hd_qr_tree *tree)
+/* In each column, rows are in domains, counted from the diagonal. A flat tree has one. */
+static void in_domains(struct hd_qr_tree *tree, size_t domain)
 {
 	struct hd_qr_elimination *next = tree->list;
-	for (size_t k = 0; k < tree->kt; k++)
+	for (size_t k = 0; k < tree->kt; k++) {
 		for (size_t i = k + 1; i < tree->mt; i++)
-			*next++ = (struct hd_qr_elimination){(uint32_t)i, (uint32_t)k, 1};
+			if ((i - k) % domain != 0)
+				*next++ = (struct hd_qr_elimination){(uint32_t)i, (uint32_t)(i - (i - k) % domain), 1};
+		for (size_t apart = domain; k + apart < tree->mt; apart *= 2)
+			for (size_t i = k + apart; i < tree->mt; i += 2 * apart)
+				*next++ = (struct hd_qr_elimination){(uint32_t)i, (uint32_t)(i - apart), 0};
+	}
 }
 
 /* What has been done in a column of tiles, counted from the bottom. */
@@ -50,7 +59,7 @@ static int greedy(struct hd_qr_tree *tree, size_t n)
 	return 1;
 }
 
-struct hd_qr_tree *hd_qr_tree_new(enum heddle_dense_tree kind, size_t mt, size_t kt)
+struct hd_qr_tree *hd_qr_tree_new(enum heddle_dense_tree kind, size_t domain, size_t mt, size_t kt)
 {
 	size_t n = kt * mt - kt * (kt + 1) / 2;
 	struct hd_qr_tree *tree = malloc(sizeof *tree + n * sizeof *tree->list);
@@ -59,7 +68,7 @@ struct hd_qr_tree *hd_qr_tree_new(enum heddle_dense_tree kind, size_t mt, size_t
 	tree->mt = mt;
 	tree->kt = kt;
 	if (kind != HEDDLE_DENSE_GREEDY) {
-		flat(tree);
+		in_domains(tree, kind == HEDDLE_DENSE_DOMAINS ? domain : mt);
 	} else if (!greedy(tree, n)) {
 		free(tree);
 		return NULL;

@@ -135,9 +135,11 @@ enum heddle_dense_layout {
 
 /* The order in which the tiles of a column are reduced by a QR factorisation. */
 enum heddle_dense_tree {
-	HEDDLE_DENSE_FLAT,  /* one after the other into the first: least work, long path */
-	HEDDLE_DENSE_GREEDY /* as many pairs at a time as there are (Bouwmeester et al., 2011): short path, for tall
-	                       matrices */
+	HEDDLE_DENSE_FLAT, /* one after the other into the first: least work, long path */
+	/* as many pairs at a time as there are (Bouwmeester et al., 2011): short path, for tall matrices */
+	HEDDLE_DENSE_GREEDY,
+	/* flat in each of several domains, then their first tiles by pairs (Hadri et al., 2010): between the two */
+	HEDDLE_DENSE_DOMAINS
 };
 
 /* What may be left to the library: a field that is 0 has its default, and NULL stands for all defaults. */
@@ -147,6 +149,7 @@ struct heddle_dense_options {
 	enum heddle_dense_layout layout;     /* only of the forms that wait */
 	enum heddle_dense_priority priority; /* of the tasks */
 	enum heddle_dense_tree tree;         /* of QR */
+	size_t domain;                       /* tiles in a domain of HEDDLE_DENSE_DOMAINS. 0: one domain per worker */
 	/* The forms that wait look for NaN and Inf in what they read, and fail with the name of the matrix and the
 	 * place. 1: they do not look. */
 	int trust;
@@ -299,7 +302,7 @@ int heddle_dense_poinv(heddle_dense *dense, enum heddle_dense_uplo uplo, const s
  * at most, and the order in which tiles were eliminated. A heddle_dense_qr has them. Its T are temporaries. Functions
  * with one heddle_dense_qr must not be called at the same time. */
 
-/* For matrices of this shape. Of the options, `tree` and `inner` matter, and only here. */
+/* For matrices of this shape. Of the options, `tree`, `domain` and `inner` matter, and only here. */
 int heddle_dense_qr_create(heddle_dense *dense, const struct heddle_dense_shape *shape,
                            const struct heddle_dense_options *options, heddle_dense_qr **out);
 /* Frees `qr`; its T are freed after the last task that uses them. `qr` may be NULL. */
