@@ -40,8 +40,8 @@ static void trees_kill_each_tile_below_the_diagonal_once(void **state)
 			}
 }
 
-/* The longest path of a factorisation of mt x nt tiles, in thirds of the cube of their order. */
-static int longest_path(enum heddle_dense_tree tree, size_t domain, size_t mt, size_t nt)
+/* The longest path of a routine on mt x nt tiles, in thirds of the cube of their order. */
+static int path_of(const char *routine, const struct heddle_dense_options *options, size_t mt, size_t nt)
 {
 	struct machine m = {.cpus = 1,
 	                    .kernels = "kernels:\n- {codelet: dgeqrt, class: cpu, gflops: 1}\n"
@@ -49,9 +49,11 @@ static int longest_path(enum heddle_dense_tree tree, size_t domain, size_t mt, s
 	                               "- {codelet: dtsqrt, class: cpu, gflops: 1}\n"
 	                               "- {codelet: dtsmqr, class: cpu, gflops: 1}\n"
 	                               "- {codelet: dttqrt, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dttmqr, class: cpu, gflops: 1}\n"};
+	                               "- {codelet: dttmqr, class: cpu, gflops: 1}\n"
+	                               "- {codelet: dtrsm, class: cpu, gflops: 1}\n"
+	                               "- {codelet: dgemm, class: cpu, gflops: 1}\n"};
 	struct heddle_dense_problem problem = {
-	    .routine = "geqrf", .m = 8 * mt, .n = 8 * nt, .options = {.tile = 8, .tree = tree, .domain = domain}};
+	    .routine = routine, .m = 8 * mt, .n = 8 * nt, .n_right = 8, .options = *options};
 	struct heddle_dense_report report;
 	heddle_dense *dense;
 	int longest = 0;
@@ -66,6 +68,12 @@ static int longest_path(enum heddle_dense_tree tree, size_t domain, size_t mt, s
 	heddle_dense_close(dense);
 	OK(heddle_stop(m.rt));
 	return longest;
+}
+
+static int longest_path(enum heddle_dense_tree tree, size_t domain, size_t mt, size_t nt)
+{
+	struct heddle_dense_options options = {.tile = 8, .tree = tree, .domain = domain};
+	return path_of("geqrf", &options, mt, nt);
 }
 
 /* Bouwmeester et al., 2011: for p x q tiles, Greedy's paths for p = 40 in their comparison with PLASMA's trees; the
@@ -83,6 +91,14 @@ static void longest_paths_are_those_of_the_paper(void **state)
 	assert_int_equal(longest_path(HEDDLE_DENSE_FLAT, 0, 9, 9), 30 * 9 - 34);
 	assert_int_equal(longest_path(HEDDLE_DENSE_DOMAINS, 12, 12, 7), 12 * 12 + 18 * 7 - 32);
 	assert_int_equal(longest_path(HEDDLE_DENSE_DOMAINS, 1, 32, 4), (10 + 6 * 5) * 4 - 4 * 5 - 6);
+}
+
+/* The right-hand sides are multiplied by Q while A is factorised: geqrt, gemqrt, tsmqr 11 times, trsm. */
+static void phases_of_least_squares_overlap(void **state)
+{
+	(void)state;
+	struct heddle_dense_options options = {.tile = 8};
+	assert_int_equal(path_of("gels", &options, 12, 1), 4 + 6 + 11 * 12 + 3);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
@@ -347,6 +363,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(trees_kill_each_tile_below_the_diagonal_once),
 	    cmocka_unit_test(longest_paths_are_those_of_the_paper),
+	    cmocka_unit_test(phases_of_least_squares_overlap),
 	    TESTS_OF(d),
 	    TESTS_OF(s),
 	    TESTS_OF(z),

@@ -123,7 +123,10 @@ static int open_tall(heddle_dense *dense, struct hd_dense_args *x, struct heddle
 		if (status < 0)
 			return status;
 	}
-	return heddle_dense_qr_create(dense, &shape, options, &x->qr);
+	int status = heddle_dense_qr_create(dense, &shape, options, &x->qr);
+	if (status >= 0)
+		x->qr->applied_at_once = 1;
+	return status;
 }
 
 /* Lets go of what open_tall has made, after the last task. Returns `status` and keeps its message if it is an error. */

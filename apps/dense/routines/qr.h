@@ -41,6 +41,7 @@ struct heddle_dense_qr {
 	struct heddle_dense_shape shape;
 	size_t inner;            /* rows of T */
 	size_t mt, nt, kt;       /* rows and columns of tiles; the columns that have tiles on the diagonal */
+	int applied_at_once;     /* the same call multiplies another matrix by Q */
 	struct hd_qr_tree *tree; /* owns */
 	heddle_data *work;       /* owns; the shape of the tasks' workspace; it has no value */
 	/* T of the triangles that geqrt makes, and of the eliminations of tiles; copies of the V that geqrt leaves.

@@ -27,10 +27,14 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+static size_t width(const heddle_dense_qr *qr, size_t k)
+{
+	return smaller(qr->shape.tile, qr->shape.columns - k * qr->shape.tile);
+}
+
 static int register_factor(heddle_dense_qr *qr, size_t k, heddle_data **out)
 {
-	size_t columns = smaller(qr->shape.tile, qr->shape.columns - k * qr->shape.tile);
-	return heddle_matrix(qr->dense->rt, NULL, qr->inner, columns, qr->inner,
+	return heddle_matrix(qr->dense->rt, NULL, qr->inner, width(qr, k), qr->inner,
 	                     hd_dense_elem_size(qr->shape.precision), out);
 }
 
@@ -133,10 +137,11 @@ int hd_qr_finish(heddle_dense_qr *qr, int status)
 	return heddle_error(status, "%s", message);
 }
 
-/* Whether tile (i, k) is written again after geqrt has left V there. */
-static int is_written_again(const heddle_dense_qr *qr, size_t i, size_t k)
+/* Whether the tile (i, k) that has a triangle is written again, while V is applied to others. */
+static int needs_copy(const heddle_dense_qr *qr, size_t i, size_t k)
 {
-	return i > k || k + 1 < qr->mt;
+	int written = i > k || k + 1 < qr->mt, applied = k + 1 < qr->nt || qr->applied_at_once;
+	return written && applied;
 }
 
 int hd_qr_copies_open(heddle_dense_qr *qr)
@@ -144,10 +149,10 @@ int hd_qr_copies_open(heddle_dense_qr *qr)
 	int status = 0;
 	for (size_t t = 0; status >= 0 && t < qr->mt * qr->kt; t++) {
 		size_t i = t % qr->mt, k = t / qr->mt;
-		if (qr->copies[t] || !qr->triangles[t] || !is_written_again(qr, i, k) || k + 1 == qr->nt)
+		if (qr->copies[t] || !qr->triangles[t] || !needs_copy(qr, i, k))
 			continue;
 		size_t rows = smaller(qr->shape.tile, qr->shape.rows - i * qr->shape.tile);
-		status = heddle_matrix(qr->dense->rt, NULL, rows, qr->shape.tile, rows,
+		status = heddle_matrix(qr->dense->rt, NULL, rows, width(qr, k), rows,
 		                       hd_dense_elem_size(qr->shape.precision), &qr->copies[t]);
 	}
 	return status;
