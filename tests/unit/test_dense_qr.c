@@ -40,40 +40,49 @@ static void trees_kill_each_tile_below_the_diagonal_once(void **state)
 			}
 }
 
-/* The longest path of a routine on mt x nt tiles, in thirds of the cube of their order. */
-static int path_of(const char *routine, const struct heddle_dense_options *options, size_t mt, size_t nt)
+static const char kernel_times[] = "kernels:\n"
+                                   "- {codelet: dgeqrt, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dgemqrt, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dtsqrt, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dtsmqr, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dttqrt, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dttmqr, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dtrsm, class: cpu, gflops: 1}\n"
+                                   "- {codelet: dgemm, class: cpu, gflops: 1}\n";
+
+/* Of the tasks of a routine on an m x n matrix: their longest path, in thirds of the cube of the order of a tile, and
+ * all their operations. */
+struct graph {
+	int longest;
+	double flops;
+};
+
+static struct graph graph_of(const char *routine, const struct heddle_dense_options *options, size_t m, size_t n)
 {
-	struct machine m = {.cpus = 1,
-	                    .kernels = "kernels:\n- {codelet: dgeqrt, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dgemqrt, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dtsqrt, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dtsmqr, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dttqrt, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dttmqr, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dtrsm, class: cpu, gflops: 1}\n"
-	                               "- {codelet: dgemm, class: cpu, gflops: 1}\n"};
+	struct machine machine = {.cpus = 1, .kernels = kernel_times};
 	struct heddle_dense_problem problem = {
-	    .routine = routine, .m = 8 * mt, .n = 8 * nt, .n_right = 8, .options = *options};
+	    .routine = routine, .m = m, .n = n, .k = n, .n_right = options->tile, .options = *options};
 	struct heddle_dense_report report;
 	heddle_dense *dense;
-	int longest = 0;
-	machine_start(&m);
-	OK(heddle_dense_open(m.rt, &dense));
+	struct graph graph = {0};
+	machine_start(&machine);
+	OK(heddle_dense_open(machine.rt, &dense));
 	OK(heddle_dense_graph(dense, &problem, &report));
-	struct heddle_trace *trace = machine_trace(&m);
-	for (size_t i = 0; i < trace->n_tasks; i++)
-		if (trace->tasks[i].priority > longest)
-			longest = trace->tasks[i].priority;
+	struct heddle_trace *trace = machine_trace(&machine);
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		graph.longest = trace->tasks[i].priority > graph.longest ? trace->tasks[i].priority : graph.longest;
+		graph.flops += trace->tasks[i].flops;
+	}
 	heddle_trace_free(trace);
 	heddle_dense_close(dense);
-	OK(heddle_stop(m.rt));
-	return longest;
+	OK(heddle_stop(machine.rt));
+	return graph;
 }
 
 static int longest_path(enum heddle_dense_tree tree, size_t domain, size_t mt, size_t nt)
 {
 	struct heddle_dense_options options = {.tile = 8, .tree = tree, .domain = domain};
-	return path_of("geqrf", &options, mt, nt);
+	return graph_of("geqrf", &options, 8 * mt, 8 * nt).longest;
 }
 
 /* Bouwmeester et al., 2011: for p x q tiles, Greedy's paths for p = 40 in their comparison with PLASMA's trees; the
@@ -98,7 +107,29 @@ static void phases_of_least_squares_overlap(void **state)
 {
 	(void)state;
 	struct heddle_dense_options options = {.tile = 8};
-	assert_int_equal(path_of("gels", &options, 12, 1), 4 + 6 + 11 * 12 + 3);
+	assert_int_equal(graph_of("gels", &options, 8 * 12, 8).longest, 4 + 6 + 11 * 12 + 3);
+}
+
+/* Whatever the tree (Bouwmeester et al., 2011), but for terms of lower order and what inner blocking adds. */
+static void operations_of_the_tasks_are_those_of_the_routine(void **state)
+{
+	(void)state;
+	static const size_t shapes[][2] = {{5500, 3700}, {3700, 5500}, {9000, 900}};
+	for (int v = 0; v < 27; v++) {
+		const size_t *shape = shapes[v / 9];
+		struct heddle_dense_problem problem = {.routine = v % 3 == 0   ? "geqrf"
+		                                                  : v % 3 == 1 ? "ormqr"
+		                                                               : "gels",
+		                                       .m = shape[0],
+		                                       .n = shape[1],
+		                                       .n_right = 1000,
+		                                       .options = {.tile = 1000, .tree = v / 3 % 3, .domain = 2}};
+		double whole = heddle_dense_flops(&problem);
+		double sum = graph_of(problem.routine, &problem.options, shape[0], shape[1]).flops;
+		if (!(fabs(sum / whole - 1) < 0.005))
+			fail_msg("%s %zu x %zu: %g of the operations", problem.routine, shape[0], shape[1],
+			         sum / whole);
+	}
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
@@ -363,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(trees_kill_each_tile_below_the_diagonal_once),
 	    cmocka_unit_test(longest_paths_are_those_of_the_paper),
+	    cmocka_unit_test(operations_of_the_tasks_are_those_of_the_routine),
 	    cmocka_unit_test(phases_of_least_squares_overlap),
 	    TESTS_OF(d),
 	    TESTS_OF(s),
