@@ -658,6 +658,13 @@ def test_graph_recorded_from_a_run_has_measured_times(p):
     p.refuses(*RUN, "--record", "g.yaml", says=[".json"])
 
 
+def test_graph_of_qr_has_the_shape_of_its_tree(p):
+    for tree, depth, width in (("flat", 8, 1), ("greedy", 4, 8), ("domains,domain=4", 5, 2)):
+        g = p.json("graph", f"geqrf:m=800,n=100,tile=100,tree={tree}")["graph"]
+        equal((g["depth"], g["width"]), (depth, width))
+    p.refuses("graph", "geqrf:tree=tall", says=["flat, greedy or domains"])
+
+
 def test_graph_facts_of_a_small_graph(p):
     g = p.json("graph", os.path.join(GRAPHS, "sample.stg"))["graph"]
     equal((g["tasks"], g["edges"], g["explicit_edges"], g["depth"], g["width"]), (10, 14, 14, 5, 3))

@@ -12,6 +12,7 @@ enum {
 	KEY_NRHS = 0x9000,
 	KEY_INNER,
 	KEY_TREE,
+	KEY_DOMAIN,
 	KEY_UPLO,
 	KEY_PRIORITIES,
 	KEY_NO_PRIORITIES
@@ -89,12 +90,17 @@ static const char *set_priorities(struct heddle_dense_problem *p, const char *va
 
 static const char *set_tree(struct heddle_dense_problem *p, const char *value)
 {
-	static const char *const names[] = {"flat", "greedy", NULL};
+	static const char *const names[] = {"flat", "greedy", "domains", NULL};
 	int i = find(names, value);
 	if (i < 0)
-		return "flat or greedy";
+		return "flat, greedy or domains";
 	p->options.tree = (enum heddle_dense_tree)i;
 	return NULL;
+}
+
+static const char *set_domain(struct heddle_dense_problem *p, const char *value)
+{
+	return set_number(&p->options.domain, value);
 }
 
 static const char *set_uplo(struct heddle_dense_problem *p, const char *value)
@@ -116,7 +122,8 @@ static const char *set_uplo(struct heddle_dense_problem *p, const char *value)
 	ROW(nrhs, KEY_NRHS, "R", "Right-hand sides of solvers (default B)")                                    \
 	ROW(tile, 'b', "B", "Order of a tile (default 256, and at most N)")                                    \
 	ROW(inner, KEY_INNER, "IB", "Inner blocking of QR (default 32)")                                       \
-	ROW(tree, KEY_TREE, "flat|greedy", "Order in which QR reduces the tiles of a column (default flat)")   \
+	ROW(tree, KEY_TREE, "TREE", "How QR reduces columns of tiles: flat (default), greedy or domains")      \
+	ROW(domain, KEY_DOMAIN, "D", "Tiles per domain of QR (default: one domain per worker)")                \
 	ROW(uplo, KEY_UPLO, "lower|upper", "The triangle that is used (default lower)")                        \
 	ROW(precision, 'r', "d|s|z|c", "Double (default), single, complex double or complex single precision") \
 	ROW(priorities, KEY_PRIORITIES, "path|starpu|none",                                                    \
