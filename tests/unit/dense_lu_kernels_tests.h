@@ -58,6 +58,39 @@ static void P(factors_without_pivots_multiply_to_the_matrix)(void **state)
 	}
 }
 
+/* In memory of their own, the tiles give the factors and pivots that they give as parts of one matrix. */
+static void P(tiles_below_each_other_are_one_matrix)(void **state)
+{
+	enum { M = 130, N = 40, NB = 48, COUNT = (M + NB - 1) / NB };
+	(void)state;
+	struct P(view) a = P(random_view)(M, N, 1), whole = P(copy)(a), apart[COUNT], parts[COUNT];
+	int pivots[N], expected[N];
+	for (int t = 0; t < COUNT; t++) {
+		int rows = M - t * NB < NB ? M - t * NB : NB;
+		parts[t] = P(part)(whole, t * NB, 0, rows, N);
+		apart[t] = P(copy)(parts[t]);
+	}
+	struct P(stack) of_apart = P(stack)(apart, COUNT), of_parts = P(stack)(parts, COUNT);
+	assert_int_equal(of_apart.count, COUNT);
+	assert_int_equal(of_parts.count, 1);
+	assert_int_equal(P(getrf_panel)(of_apart, pivots), 0);
+	assert_int_equal(P(getrf_panel)(of_parts, expected), 0);
+	assert_memory_equal(pivots, expected, sizeof pivots);
+	for (int t = 0; t < COUNT; t++) {
+		struct P(view) part = P(part)(whole, t * NB, 0, apart[t].m, N), copy = P(copy)(part);
+		P(check_same)(apart[t], copy, P(norm)(a));
+		P(free_view)(copy);
+	}
+	P(interchange)(of_apart, 0, N, &(struct hd_swaps){pivots, N, 0, 1}, 0);
+	P(laswp)(whole, pivots, N, 0);
+	for (int t = 0; t < COUNT; t++) {
+		struct P(view) copy = P(copy)(P(part)(whole, t * NB, 0, apart[t].m, N));
+		P(check_same)(apart[t], copy, P(norm)(a));
+		P(free_view)(copy), P(free_view)(apart[t]);
+	}
+	P(free_view)(a), P(free_view)(whole);
+}
+
 static void P(laswp_backwards_undoes_laswp)(void **state)
 {
 	enum { M = 40, N = 9 };

@@ -11,6 +11,7 @@ enum { N_SIZES = sizeof sizes / sizeof *sizes };
 #define TESTS_OF(letter)                                                                   \
 	cmocka_unit_test(hd_##letter##_factors_multiply_to_the_permuted_matrix),           \
 	    cmocka_unit_test(hd_##letter##_factors_without_pivots_multiply_to_the_matrix), \
+	    cmocka_unit_test(hd_##letter##_tiles_below_each_other_are_one_matrix),         \
 	    cmocka_unit_test(hd_##letter##_laswp_backwards_undoes_laswp),                  \
 	    cmocka_unit_test(hd_##letter##_the_first_zero_pivot_is_named),                 \
 	    cmocka_unit_test(hd_##letter##_not_a_number_is_found_wherever_it_is),          \

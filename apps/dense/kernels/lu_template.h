@@ -1,27 +1,92 @@
 /* One precision of lu.h. */
 
 enum {
-	P(LU_LEAF) = 8, /* columns that are reduced one by one */
+	P(LU_LEAF) = 8,      /* columns that are reduced one by one */
+	P(SWAPS) = 64,       /* interchanges whose places are looked up together */
+	P(SWAP_COLUMNS) = 64 /* columns that these are made in before the next ones */
 };
 
-static void P(swap)(element *x, element *y)
+struct P(stack) P(stack)(struct P(view) * tiles, int count)
 {
-	element kept = *x;
-	*x = *y;
-	*y = kept;
+	int rows = tiles[0].m;
+	for (int t = 1; t < count; t++) {
+		if (tiles[t].a != tiles[t - 1].a + tiles[t - 1].m || tiles[t].ld != tiles[0].ld)
+			return (struct P(stack)){tiles, count};
+		rows += tiles[t].m;
+	}
+	tiles[0].m = rows;
+	return (struct P(stack)){tiles, 1};
 }
 
-void P(laswp)(struct P(view) a, const int *pivots, int count, int forward)
+/* The tile with this row of the stack, and which row of the tile it is. */
+static const struct P(view) * P(find_row)(struct P(stack) a, int *row)
 {
-	if (a.m == 0)
-		return;
-	for (int j = 0; j < a.n; j++) {
-		element *column = P(at)(a, 0, j);
-		for (int i = 0; i < count; i++) {
-			int row = forward ? i : count - 1 - i;
-			P(swap)(column + row, column + pivots[row] - 1);
+	int t = a.count == 1 ? 0 : *row / a.tiles[0].m;
+	*row -= t * a.tiles[0].m;
+	return &a.tiles[t];
+}
+
+/* At most SWAPS interchanges, made in n columns. */
+static void P(swap_rows)(struct P(stack) a, int column, int n, const struct hd_swaps *swaps, int forward)
+{
+	element *x[P(SWAPS)], *y[P(SWAPS)];
+	ptrdiff_t ldx[P(SWAPS)], ldy[P(SWAPS)];
+	for (int i = 0; i < swaps->count; i++) {
+		int s = forward ? i : swaps->count - 1 - i;
+		int row = swaps->first + s, pivot = swaps->pivots[s] - swaps->origin;
+		const struct P(view) *tile_x = P(find_row)(a, &row), *tile_y = P(find_row)(a, &pivot);
+		x[i] = P(at)(*tile_x, row, column);
+		y[i] = P(at)(*tile_y, pivot, column);
+		ldx[i] = tile_x->ld;
+		ldy[i] = tile_y->ld;
+	}
+	for (int j = 0; j < n; j++) {
+		for (int i = 0; i < swaps->count; i++) {
+			element kept = x[i][j * ldx[i]];
+			x[i][j * ldx[i]] = y[i][j * ldy[i]];
+			y[i][j * ldy[i]] = kept;
 		}
 	}
+}
+
+void P(interchange)(struct P(stack) a, int column, int n, const struct hd_swaps *swaps, int forward)
+{
+	for (int j = 0; j < n; j += P(SWAP_COLUMNS)) {
+		int columns = n - j < P(SWAP_COLUMNS) ? n - j : P(SWAP_COLUMNS);
+		for (int done = 0; done < swaps->count; done += P(SWAPS)) {
+			int left = swaps->count - done, count = left < P(SWAPS) ? left : P(SWAPS);
+			int from = forward ? done : left - count;
+			struct hd_swaps some = {swaps->pivots + from, count, swaps->first + from, swaps->origin};
+			P(swap_rows)(a, column + j, columns, &some, forward);
+		}
+	}
+}
+
+/* The rows of tile t from row `first` of the stack on; `first` is a row of the first tile. */
+static struct P(view) P(rows_below)(struct P(stack) a, int t, int first, int column, int n)
+{
+	const struct P(view) *tile = &a.tiles[t];
+	return t > 0 ? P(part)(*tile, 0, column, tile->m, n) : P(part)(*tile, first, column, tile->m - first, n);
+}
+
+/* The row of the pivot of column j, from row j on: the largest element, or the first that is not a number. */
+static int P(row_of_pivot)(struct P(stack) a, int j)
+{
+	int place = j, above = j; /* rows of the stack above those that are looked at */
+	real best = -1;
+	for (int t = 0; t < a.count; t++) {
+		struct P(view) x = P(rows_below)(a, t, j, j, 1);
+		int i = x.m > 0 ? P(find_pivot)(x.m, x.a) : 0;
+		real size = x.m > 0 ? ABS1(x.a[i]) : -1;
+		if (size > best || isnan(size)) {
+			best = size;
+			place = above + i;
+		}
+		if (isnan(size))
+			break;
+		above += x.m;
+	}
+	return place;
 }
 
 /* x := x / pivot. A product with the inverse is faster, where the inverse is no infinity. */
@@ -35,64 +100,92 @@ static void P(divide)(int m, element *x, element pivot)
 		x[i] = x[i] / pivot;
 }
 
-/* Column by column: what the columns before have to do to the next one is done when its turn comes, so that each is
- * written only once. m >= n. */
-static int P(lu_columns)(struct P(view) a, int *pivots)
+/* What columns [c, j) have to do to column j: the interchanges, and x := x - L u. */
+static void P(reduce_column)(struct P(stack) a, int c, int j, const int *pivots)
+{
+	if (pivots)
+		P(interchange)(a, j, 1, &(struct hd_swaps){pivots + c, j - c, c, 1}, 1);
+	element *u = P(at)(a.tiles[0], c, j);
+	for (int k = c; k < j; k++)
+		for (int i = k + 1; i < j; i++)
+			u[i - c] -= *P(at)(a.tiles[0], i, k) * u[k - c];
+	for (int t = 0; j > c && t < a.count; t++) {
+		struct P(view) l = P(rows_below)(a, t, j, c, j - c);
+		P(reduce)(l, u, P(rows_below)(a, t, j, j, 1).a);
+	}
+}
+
+/* Column by column; what the columns before have to do to one is done when its turn comes, so that each is written
+ * few times. */
+static int P(factor_columns)(struct P(stack) a, int c, int w, int *pivots)
 {
 	int bad = 0;
-	for (int j = 0; j < a.n; j++) {
-		element *x = P(at)(a, 0, j);
-		if (pivots)
-			P(laswp)(P(part)(a, 0, j, a.m, 1), pivots, j, 1);
-		for (int k = 0; k < j; k++)
-			P(reduce)(P(part)(a, k + 1, k, j - k - 1, 1), x + k, x + k + 1);
-		P(reduce)(P(part)(a, j, 0, a.m - j, j), x, x + j);
+	for (int j = c; j < c + w; j++) {
+		P(reduce_column)(a, c, j, pivots);
 		if (pivots) {
-			int row = j + P(find_pivot)(a.m - j, x + j);
-			pivots[j] = row + 1;
-			for (int k = 0; row != j && k <= j; k++)
-				P(swap)(P(at)(a, j, k), P(at)(a, row, k));
+			pivots[j] = P(row_of_pivot)(a, j) + 1;
+			P(interchange)(a, c, j - c + 1, &(struct hd_swaps){pivots + j, 1, j, 1}, 1);
 		}
-		if (!(ABS1(x[j]) > 0) && bad == 0)
+		element pivot = *P(at)(a.tiles[0], j, j);
+		if (!(ABS1(pivot) > 0) && bad == 0)
 			bad = j + 1;
-		if (x[j] != 0)
-			P(divide)(a.m - j - 1, x + j + 1, x[j]);
+		for (int t = 0; ABS1(pivot) > 0 && t < a.count; t++) {
+			struct P(view) x = P(rows_below)(a, t, j + 1, j, 1);
+			P(divide)(x.m, x.a, pivot);
+		}
 	}
 	return bad;
 }
 
-/* `pivots` is NULL for none. */
-static int P(lu)(struct P(view) a, int *pivots)
+/* What columns [c, c + w), which are factorised, have to do to the n columns after them. */
+static void P(update_columns)(struct P(stack) a, int c, int w, int n, const int *pivots)
 {
-	if (a.m >= a.n && a.n <= P(LU_LEAF))
-		return P(lu_columns)(a, pivots);
-	/* of a wide matrix, first all of the square */
-	int first = a.m < a.n ? a.m : hd_half(a.n), rows = a.m - first, columns = a.n - first;
-	struct P(view) left = P(part)(a, 0, 0, a.m, first), right = P(part)(a, 0, first, a.m, columns);
-	struct P(view) low_left = P(part)(left, first, 0, rows, first);
-	struct P(view) top = P(part)(right, 0, 0, first, columns), low = P(part)(right, first, 0, rows, columns);
-	int bad = P(lu)(left, pivots);
+	struct P(view) u = P(part)(a.tiles[0], c, c + w, w, n);
 	if (pivots)
-		P(laswp)(right, pivots, first, 1);
-	P(trsm)(HD_TRIANGLE(Left, Lower, NoTrans, Unit), 1, P(part)(a, 0, 0, first, first), top);
-	P(gemm)(HD_OPS(NoTrans, NoTrans), -1, low_left, top, 1, low);
-	int done = rows < columns ? rows : columns;
-	if (done == 0)
-		return bad;
-	int worse = P(lu)(low, pivots ? pivots + first : NULL);
-	if (pivots)
-		P(laswp)(low_left, pivots + first, done, 1);
-	for (int i = 0; pivots && i < done; i++)
-		pivots[first + i] += first;
-	return bad != 0 || worse == 0 ? bad : first + worse;
+		P(interchange)(a, c + w, n, &(struct hd_swaps){pivots + c, w, c, 1}, 1);
+	P(trsm)(HD_TRIANGLE(Left, Lower, NoTrans, Unit), 1, P(part)(a.tiles[0], c, c, w, w), u);
+	for (int t = 0; t < a.count; t++) {
+		struct P(view) l = P(rows_below)(a, t, c + w, c, w), x = P(rows_below)(a, t, c + w, c + w, n);
+		P(gemm)(HD_OPS(NoTrans, NoTrans), -1, l, u, 1, x);
+	}
 }
 
-int P(getrf_nopiv)(struct P(view) a)
+/* Factorises columns [c, c + w) from row c on. */
+static int P(factor)(struct P(stack) a, int c, int w, int *pivots)
 {
-	return a.m == 0 || a.n == 0 ? 0 : P(lu)(a, NULL);
+	if (w <= P(LU_LEAF))
+		return P(factor_columns)(a, c, w, pivots);
+	int half = hd_half(w);
+	int bad = P(factor)(a, c, half, pivots);
+	P(update_columns)(a, c, half, w - half, pivots);
+	int worse = P(factor)(a, c + half, w - half, pivots);
+	if (pivots)
+		P(interchange)(a, c, half, &(struct hd_swaps){pivots + c + half, w - half, c + half, 1}, 1);
+	return bad ? bad : worse;
+}
+
+int P(getrf_panel)(struct P(stack) a, int *pivots)
+{
+	int m = a.count > 1 ? a.tiles[0].n : a.tiles[0].m, n = a.tiles[0].n, steps = m < n ? m : n;
+	if (steps == 0)
+		return 0;
+	int bad = P(factor)(a, 0, steps, pivots);
+	if (n > steps)
+		P(update_columns)(a, 0, steps, n - steps, pivots);
+	return bad;
 }
 
 int P(getrf)(struct P(view) a, int *pivots)
 {
-	return a.m == 0 || a.n == 0 ? 0 : P(lu)(a, pivots);
+	return P(getrf_panel)((struct P(stack)){&a, 1}, pivots);
+}
+
+int P(getrf_nopiv)(struct P(view) a)
+{
+	return P(getrf_panel)((struct P(stack)){&a, 1}, NULL);
+}
+
+void P(laswp)(struct P(view) a, const int *pivots, int count, int forward)
+{
+	P(interchange)((struct P(stack)){&a, 1}, 0, a.n, &(struct hd_swaps){pivots, count, 0, 1}, forward);
 }
