@@ -40,6 +40,10 @@ enum hd_dense_op {
 	HD_DENSE_SET,
 	HD_DENSE_TRANSPOSE,
 	HD_DENSE_SUBTRACT,
+	HD_DENSE_GETRF_NOPIV,
+	HD_DENSE_GETRF_PANEL,
+	HD_DENSE_LASWP,
+	HD_DENSE_LU_PARTS,
 	HD_DENSE_COPY,
 	HD_DENSE_FINITE,
 	HD_DENSE_RANDOM_TILE,
@@ -70,6 +74,7 @@ struct hd_dense_codelet {
 	}
 extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_movements[];
 extern const struct hd_dense_codelet hd_dense_qr_codelets[];
+extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_lu[], hd_dense_movements[];
 
 /* codelets/codelets.c: makes all codelets of one runtime. */
 int hd_dense_codelets(heddle_dense *dense);
@@ -130,6 +135,8 @@ struct hd_dense_add_values { /* of scale and add */
 	struct hd_dense_window window;
 	heddle_dense_scalar alpha, beta;
 };
+/* Operations on real numbers of the LU factorisation of an m x n matrix. */
+double hd_dense_getrf_flops(double m, double n, int is_complex);
 
 /* Writes LAPACK's info: the least row that anybody names. */
 void hd_dense_set_info(size_t *info, size_t row);
@@ -143,6 +150,16 @@ struct heddle_dense_matrix {
 	int temporary;
 	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * mt, NULL where a triangle has none */
 };
+
+struct heddle_dense_pivots {
+	heddle_dense *dense; /* borrows until destroyed */
+	size_t rows, n;      /* of the matrix; pivots, as many as the smaller of its extents */
+	size_t tile, count;  /* pivots per part, except the last; parts */
+	int temporary;
+	heddle_data *parts[]; /* owns; vectors of int: part k has the pivots of column k of tiles */
+};
+/* As hd_dense_finish. `pivots` may be NULL. */
+int hd_dense_pivots_finish(heddle_dense_pivots *pivots, int status);
 
 /* Bytes of one element. */
 size_t hd_dense_elem_size(enum heddle_dense_precision precision);
@@ -187,6 +204,13 @@ struct hd_dense_args {
 	enum heddle_dense_diag diag;
 	heddle_dense_scalar alpha, beta;
 	heddle_dense_qr *qr;              /* of QR: routines/qr.h */
+	heddle_dense_pivots *pivots; /* of LU factorisations; NULL: none */
+	int *ipiv;                   /* calls that wait: the program's array of pivots */
+	/* Calls that wait: NULL, or makes what the tasks need besides the matrices, which are there; and its end, after
+	 * the tasks. `close` gets the status so far, keeps its message if it is an error, and is also called if `open`
+	 * has failed. */
+	int (*open)(struct hd_dense_args *x);
+	int (*close)(struct hd_dense_args *x, int status);
 	const struct hd_dense_call *call; /* tasks/call.c */
 };
 
@@ -202,6 +226,7 @@ struct hd_dense_flow {
 	int status;                          /* of the first insertion that failed; those after it do nothing */
 	int expert, has_expert;              /* the priority that StarPU's routine has */
 	int no_expert;                       /* hd_dense_no_expert was called */
+	int times;                           /* the next task costs as much as so many of its codelet; 0: as one */
 	struct hd_dense_levels *levels;      /* what the first pass has learnt; NULL: priorities are not computed */
 	int planning;                        /* in the first pass */
 	size_t next;                         /* number of the next task */
@@ -312,6 +337,8 @@ extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_pot
     hd_dense_routine_trtri, hd_dense_routine_lauum, hd_dense_routine_potri, hd_dense_routine_poinv;
 extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf;
 extern const struct hd_dense_routine hd_dense_routine_geqrf, hd_dense_routine_ormqr, hd_dense_routine_gels;
+extern const struct hd_dense_routine hd_dense_routine_getrf, hd_dense_routine_getrf_nopiv, hd_dense_routine_getrs,
+    hd_dense_routine_gesv, hd_dense_routine_gesv_nopiv;
 
 enum { HD_DENSE_MAX_MATRICES = 6 };
 struct heddle_dense_experiment {
@@ -321,6 +348,7 @@ struct heddle_dense_experiment {
 	heddle_dense_matrix *m[HD_DENSE_MAX_MATRICES]; /* owns; NULL where there is none */
 	void *buffers[HD_DENSE_MAX_MATRICES];          /* owns; the arrays of matrices that are windows */
 	heddle_dense_qr *qr;                           /* of QR; owns; or NULL */
+	heddle_dense_pivots *pivots;                   /* owns; NULL where there are none */
 	size_t info;                                   /* LAPACK's, of the last submission */
 };
 /* Makes e->m[i], in the layout of the problem. */
@@ -338,6 +366,10 @@ int hd_dense_experiment_subtract(heddle_dense_experiment *e, size_t x, size_t y)
 int hd_dense_norm(heddle_dense_matrix *a, double *norm);
 /* The same of a symmetric (Hermitian) matrix of which `a` has one triangle. */
 int hd_dense_norm_symmetric(heddle_dense_matrix *a, double *norm);
+/* ||P^T A - L U||_F / (n ||A||_F eps), where `a` has the factors of the n columns of a random matrix A. `pivots` is
+ * NULL if there was no pivoting. Blocks. HEDDLE_E_CANCELLED: the factors were never computed. */
+int hd_dense_getrf_residual(heddle_dense_matrix *a, heddle_dense_pivots *pivots, enum heddle_dense_random kind,
+                            uint64_t seed, double *residual);
 
 int hd_dense_no_memory(const char *what);
 

@@ -39,7 +39,9 @@ void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size
 	if (flow->status < 0)
 		return;
 	if (flow->planning) {
-		flow->status = hd_dense_levels_add(flow->levels, hd_dense_cost(op), n - 2, items + 2);
+		int times = flow->times > 0 ? flow->times : 1;
+		flow->times = 0;
+		flow->status = hd_dense_levels_add(flow->levels, times * hd_dense_cost(op), n - 2, items + 2);
 		return;
 	}
 	items[0] = heddle_call(flow->dense->codelets[flow->precision][op]);

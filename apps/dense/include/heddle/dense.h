@@ -29,6 +29,7 @@ extern "C" {
 typedef struct heddle_dense heddle_dense;
 typedef struct heddle_dense_matrix heddle_dense_matrix;
 typedef struct heddle_dense_qr heddle_dense_qr;
+typedef struct heddle_dense_pivots heddle_dense_pivots;
 
 enum heddle_dense_precision {
 	HEDDLE_DENSE_DOUBLE,
@@ -339,6 +340,58 @@ int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix 
 /* The same on arrays. Blocks. */
 int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
+/* --- LU factorisation --------------------------------------------------------------------------------------------- */
+
+/* The interchanges of rows of a factorisation of `a`, as LAPACK's ipiv: in step i, from 0 to min(m, n) - 1, rows i + 1
+ * and ipiv[i] were interchanged, both counted from 1. Tasks write and read them, so that a solver can be submitted
+ * before the factorisation has ended. If `ipiv` is not NULL, it is this array of min(m, n) integers, which the program
+ * must not touch until heddle_dense_pivots_destroy. */
+int heddle_dense_pivots_create(const heddle_dense_matrix *a, int *ipiv, heddle_dense_pivots **out);
+/* Frees `pivots`, even when it fails. If they are in the program's array, it blocks until they have their values there.
+ * HEDDLE_E_CANCELLED: some were never computed, because a task failed. `pivots` may be NULL. */
+int heddle_dense_pivots_destroy(heddle_dense_pivots *pivots);
+
+/* Factorises A = P L U, for a matrix of any shape, with partial pivoting: as LAPACK's getrf, the pivot of a column is
+ * its element with the largest |real part| + |imaginary part|. L, whose diagonal is 1, and U replace A. If U(K, K) is
+ * zero, the factorisation goes on, and *options->info is the first such K. A pivot that is not a number fails a task.
+ * */
+int heddle_dense_getrf_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots,
+                              const struct heddle_dense_options *options);
+/* The same on an array. After an error, it and `ipiv` are undefined. `ipiv` may be NULL if nobody wants them. Blocks.
+ * */
+int heddle_dense_getrf(heddle_dense *dense, const struct heddle_dense_array *a, int *ipiv,
+                       const struct heddle_dense_options *options);
+
+/* Factorises A = L U without interchanges: for matrices that are diagonally dominant, or known not to need them. If
+ * U(K, K) is zero, a task fails with the message "matrix is singular: U(K, K) is exactly zero", though with pivoting it
+ * might not be, and *options->info is K. */
+int heddle_dense_getrf_nopiv_submit(heddle_dense_matrix *a, const struct heddle_dense_options *options);
+/* The same on an array. After an error its contents are undefined. Blocks. */
+int heddle_dense_getrf_nopiv(heddle_dense *dense, const struct heddle_dense_array *a,
+                             const struct heddle_dense_options *options);
+
+/* Solves op(A) X = B for square A, with what the factorisations above have made of it; `pivots` is NULL if that was
+ * getrf_nopiv. X replaces B. A zero on U's diagonal is not looked for. HEDDLE_E_KERNEL: a pivot is no row's number. */
+int heddle_dense_getrs_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_pivots *pivots,
+                              heddle_dense_matrix *b, const struct heddle_dense_options *options);
+/* The same on arrays. Blocks. */
+int heddle_dense_getrs(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
+                       const int *ipiv, const struct heddle_dense_array *b, const struct heddle_dense_options *options);
+
+/* Factorises square A with partial pivoting and solves A X = B; X replaces B. The solution of the first equations
+ * begins while the others are being factorised. If U(K, K) is zero, a task fails with the message "matrix is singular:
+ * U(K, K) is exactly zero", and *options->info is K. `pivots` may be NULL if nobody wants them. */
+int heddle_dense_gesv_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots, heddle_dense_matrix *b,
+                             const struct heddle_dense_options *options);
+/* The same on arrays. After an error A, B and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
+int heddle_dense_gesv(heddle_dense *dense, const struct heddle_dense_array *a, int *ipiv,
+                      const struct heddle_dense_array *b, const struct heddle_dense_options *options);
+/* The same two without interchanges, as getrf_nopiv. */
+int heddle_dense_gesv_nopiv_submit(heddle_dense_matrix *a, heddle_dense_matrix *b,
+                                   const struct heddle_dense_options *options);
+/* Blocks. */
+int heddle_dense_gesv_nopiv(heddle_dense *dense, const struct heddle_dense_array *a, const struct heddle_dense_array *b,
+                            const struct heddle_dense_options *options);
 
 /* --- Experiments: each routine on random data --------------------------------------------------------------------- */
 

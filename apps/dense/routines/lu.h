@@ -1,0 +1,27 @@
+/* What the routines of the LU family share. */
+#ifndef HD_DENSE_LU_ROUTINES_H
+#define HD_DENSE_LU_ROUTINES_H
+
+#include <dense/internal.h>
+
+/* Interchanges of rows in a column of tiles: those of the parts [from, to) of the pivots. */
+struct hd_dense_interchanges {
+	size_t column, from, to;
+	int backward; /* they are undone, the last first */
+};
+/* Inserts a task that makes them in matrix C, with the pivots x->pivots. */
+void hd_dense_laswp_insert(struct hd_dense_flow *flow, const struct hd_dense_args *x, const heddle_dense_matrix *c,
+                           const struct hd_dense_interchanges *which);
+
+/* The factorisation of x->m[0], with pivoting if there are x->pivots, and B := L^-1 P B for x->m[1] if it is not
+ * NULL. */
+void hd_dense_getrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+
+/* The matrices have all tiles, x->m[0] is square if `square`, x->m[1], if there is one, has as many rows, and
+ * x->pivots, if there are any, belong to x->m[0]. 0, or HEDDLE_E_INVALID with a sentence that names the routine. */
+int hd_dense_check_lu(const char *routine, const struct hd_dense_args *x, int square);
+
+/* Arguments of a call that waits, with pivots in the program's array `ipiv`, or in temporaries if it is NULL. */
+struct hd_dense_args hd_dense_pivoted(int *ipiv);
+
+#endif
