@@ -103,14 +103,17 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 	struct heddle_dense_shape wide = {.rows = 4, .columns = 8, .tile = 2},
 	                          square = {.rows = 4, .columns = 4, .tile = 2};
 	struct heddle_dense_shape triangle = {.rows = 4, .columns = 4, .tile = 2, .uplo = HEDDLE_DENSE_LOWER};
-	struct heddle_dense_shape low = {.rows = 3, .columns = 4, .tile = 2};
-	heddle_dense_matrix *w, *s, *t, *l;
-	heddle_dense_pivots *of_w;
+	struct heddle_dense_shape low = {.rows = 3, .columns = 4, .tile = 2},
+	                          thin = {.rows = 4, .columns = 3, .tile = 2};
+	heddle_dense_matrix *w, *s, *t, *l, *n;
+	heddle_dense_pivots *of_l, *of_n;
 	OK(heddle_dense_matrix_create(f->dense, &wide, data, 4, &w));
 	OK(heddle_dense_matrix_create(f->dense, &square, NULL, 0, &s));
 	OK(heddle_dense_matrix_create(f->dense, &triangle, NULL, 0, &t));
 	OK(heddle_dense_matrix_create(f->dense, &low, NULL, 0, &l));
-	OK(heddle_dense_pivots_create(l, NULL, &of_w));
+	OK(heddle_dense_matrix_create(f->dense, &thin, NULL, 0, &n));
+	OK(heddle_dense_pivots_create(l, NULL, &of_l));
+	OK(heddle_dense_pivots_create(n, NULL, &of_n));
 #define REFUSED(call, reason)                                                                    \
 	do {                                                                                     \
 		assert_int_equal(call, HEDDLE_E_INVALID);                                        \
@@ -118,7 +121,8 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 			fail_msg("%s: \"%s\" lacks \"%s\"", #call, heddle_last_error(), reason); \
 	} while (0)
 	REFUSED(heddle_dense_getrf_submit(w, NULL, NULL), "pivots");
-	REFUSED(heddle_dense_getrf_submit(s, of_w, NULL), "another shape");
+	REFUSED(heddle_dense_getrf_submit(s, of_l, NULL), "another shape");
+	REFUSED(heddle_dense_getrf_submit(s, of_n, NULL), "another shape");
 	REFUSED(heddle_dense_getrf_nopiv_submit(t, NULL), "triangle");
 	REFUSED(heddle_dense_gesv_submit(w, NULL, s, NULL), "square matrix, this one is 4 x 8");
 	REFUSED(heddle_dense_gesv_nopiv_submit(s, l, NULL), "A has 4 rows and B has 3");
@@ -126,7 +130,9 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 	REFUSED(heddle_dense_gesv_submit(NULL, NULL, s, NULL), "matrix 1 is NULL");
 	REFUSED(heddle_dense_getrs_submit(7, s, NULL, s, NULL), "trans is 7");
 	REFUSED(heddle_dense_getrf(f->dense, NULL, NULL, NULL), "matrix A is missing");
-	OK(heddle_dense_pivots_destroy(of_w));
+	OK(heddle_dense_pivots_destroy(of_l));
+	OK(heddle_dense_pivots_destroy(of_n));
+	OK(heddle_dense_matrix_destroy(n));
 	OK(heddle_dense_matrix_destroy(w));
 	OK(heddle_dense_matrix_destroy(s));
 	OK(heddle_dense_matrix_destroy(t));
@@ -289,6 +295,17 @@ static void graphs_in_virtual_time_have_all_tasks(void **state)
 	}
 }
 
+static void operations_are_counted_as_lapack_does(void **state)
+{
+	(void)state;
+	struct heddle_dense_problem problem = {.routine = "getrf", .n = 10, .n_right = 3};
+	assert_true(fabs(heddle_dense_flops(&problem) - (340 + 285)) < 1e-9);
+	problem.precision = HEDDLE_DENSE_COMPLEX_DOUBLE;
+	assert_true(fabs(heddle_dense_flops(&problem) - (6 * 340 + 2 * 285)) < 1e-9);
+	problem.routine = "gesv-nopiv";
+	assert_true(fabs(heddle_dense_flops(&problem) - (6 * (340 + 300) + 2 * (285 + 270))) < 1e-9);
+}
+
 /* The solves with a unit triangle are counted as others are, with one operation more per element. LAPACK's count for
  * wide matrices is that of the transposed ones, which have other divisions. */
 static void operations_of_the_tasks_add_up_to_those_of_the_factorisation(void **state)
@@ -364,6 +381,7 @@ int main(void)
 	    WITH_RUNTIME(residual_of_slightly_wrong_factors_is_large),
 	    cmocka_unit_test(matrices_larger_than_the_accelerators_are_evicted_and_results_right),
 	    cmocka_unit_test(graphs_in_virtual_time_have_all_tasks),
+	    cmocka_unit_test(operations_are_counted_as_lapack_does),
 	    cmocka_unit_test(operations_of_the_tasks_add_up_to_those_of_the_factorisation),
 	    cmocka_unit_test(path_priorities_count_the_tiles_of_a_panel),
 	};

@@ -140,7 +140,7 @@ int hd_dense_check_lu(const char *routine, const struct hd_dense_args *x, int sq
 		return heddle_error(HEDDLE_E_INVALID, "%s: A has %zu rows and B has %zu", routine, a->shape.rows,
 		                    b->shape.rows);
 	if (p && (p->dense != a->dense || p->tile != a->shape.tile || p->rows != a->shape.rows ||
-	          p->count != (a->mt < a->nt ? a->mt : a->nt)))
+	          p->n != (a->shape.rows < a->shape.columns ? a->shape.rows : a->shape.columns)))
 		return heddle_error(HEDDLE_E_INVALID, "%s: the pivots were created for a matrix of another shape",
 		                    routine);
 	return 0;
