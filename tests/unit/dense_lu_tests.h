@@ -79,7 +79,7 @@ static double P(factor_residual)(struct P(view) a, struct P(view) factors, const
 static void P(check_getrf)(heddle_dense *dense, int kind, int m, int n, enum heddle_dense_layout layout)
 {
 	struct P(view) a = P(matrix_of)(kind, m, n), ours = P(copy)(a), lapacks = P(copy)(a);
-	int pivots[LARGEST], expected[LARGEST], steps = m < n ? m : n;
+	int pivots[BIG], expected[BIG], steps = m < n ? m : n;
 	size_t info = 99;
 	struct heddle_dense_array array = P(array)(ours);
 	OK(heddle_dense_getrf(dense, &array, pivots,
@@ -137,7 +137,7 @@ static double P(solution_residual)(struct P(view) a, CBLAS_TRANSPOSE trans, stru
  * factorisation with (2, 3, 4) or without (5) pivots, for the transposed matrix (3), or the conjugated one too (4). */
 static void P(check_solver)(heddle_dense *dense, int way, int n, int n_right)
 {
-	int pivoted = way != 1 && way != 5, pivots[LARGEST];
+	int pivoted = way != 1 && way != 5, pivots[BIG];
 	enum heddle_dense_trans trans = way == 3   ? HEDDLE_DENSE_TRANS
 	                                : way == 4 ? HEDDLE_DENSE_CONJ_TRANS
 	                                           : HEDDLE_DENSE_NO_TRANS;
@@ -171,6 +171,18 @@ static void P(every_solver_has_a_small_residual)(void **state)
 		for (int s = 0; s < N_SIZES; s++)
 			for (int r = 0; r < N_SIZES; r += 2)
 				P(check_solver)(f->dense, way, sizes[s], sizes[(s + r) % N_SIZES]);
+}
+
+static void P(big_matrices_are_right)(void **state)
+{
+	struct fixture *f = *state;
+	for (unsigned layout = 0; layout < 2; layout++) {
+		P(check_getrf)(f->dense, RANDOM, BIG, BIG, layout);
+		P(check_getrf)(f->dense, GRADED, BIG, BIG - 3 * NB, layout);
+		P(check_getrf)(f->dense, FROM_BELOW, BIG - 3 * NB, BIG, layout);
+	}
+	for (int way = 0; way < 3; way++)
+		P(check_solver)(f->dense, way, BIG - (way & 1), 5 * NB);
 }
 
 /* --- Errors ------------------------------------------------------------------------------------------------------- */

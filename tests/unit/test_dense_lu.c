@@ -6,7 +6,8 @@
 #include "ok.h"
 #include "virtual_machine.h"
 
-enum { NB = 16, LARGEST = 3 * NB + 7 };
+/* BIG matrices have products of several tiles. */
+enum { NB = 16, LARGEST = 3 * NB + 7, BIG = 12 * NB + 5 };
 static const int sizes[] = {1, 2, NB - 1, NB, NB + 1, LARGEST};
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
@@ -361,6 +362,7 @@ static void path_priorities_count_the_tiles_of_a_panel(void **state)
 #define WITH_RUNTIME(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define TESTS_OF(letter)                                                                      \
 	WITH_RUNTIME(hd_##letter##_getrf_of_any_matrix_is_lapacks),                           \
+	    WITH_RUNTIME(hd_##letter##_big_matrices_are_right),                               \
 	    WITH_RUNTIME(hd_##letter##_getrf_nopiv_of_any_shape_has_a_small_residual),        \
 	    WITH_RUNTIME(hd_##letter##_every_solver_has_a_small_residual),                    \
 	    WITH_RUNTIME(hd_##letter##_singular_matrix_is_not_solved_and_the_pivot_is_named), \

@@ -1,5 +1,6 @@
 /* Tasks of LU factorisations: getrf_nopiv on a tile, getrf_panel on the tiles of a column, laswp, which interchanges
- * rows in the tiles of a column; lu_parts, for residuals.
+ * rows in the tiles of a column; gemm on several tiles of a
+ * column; lu_parts, for residuals.
  *  Pivots are numbers of rows of the whole matrix, counted from 1, as LAPACK's. Operation counts: LAPACK Working Note
  * 41, appendix C. */
 #include <dense/codelets/lu.h>

@@ -16,15 +16,33 @@ static inline struct P(view) P(tile)(const heddle_context *c, size_t i)
 	               (int)heddle_ld(c, i));
 }
 
+/* Whether tile `next` begins where `above` ends, as another part of the same matrix. */
+static int P(follows)(struct P(view) above, struct P(view) next)
+{
+	return next.a == above.a + above.m && next.ld == above.ld;
+}
+
 /* C := alpha op(A) op(B) + beta C. The extents are those of the factors, because the tile that the residual is added up
- * in may be larger. */
+ * in may be larger. If op(A) is A, a task may have several tiles of C below each other, as many of A, and B: what lies
+ * together in both matrices is one product, which takes less time than several. */
 static int P(gemm_task)(heddle_context *c)
 {
 	const struct hd_dense_gemm_values *v = heddle_value_ptr(c, 0);
-	struct P(view) a = P(tile)(c, 1), b = P(tile)(c, 2);
-	struct P(view) to = P(part)(P(tile)(c, 0), 0, 0, v->trans_a ? a.n : a.m, v->trans_b ? b.m : b.n);
 	struct hd_ops ops = {hd_dense_cblas_trans(v->trans_a), hd_dense_cblas_trans(v->trans_b)};
-	P(gemm)(ops, P(scalar)(v->alpha), a, b, P(scalar)(v->beta), to);
+	size_t n = heddle_context_n_data(c) / 2;
+	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, n), b = P(tile)(c, 2 * n);
+	for (size_t t = 1; t <= n; t++) {
+		struct P(view) next = P(tile)(c, t), next_a = P(tile)(c, n + t);
+		if (t < n && P(follows)(to, next) && P(follows)(a, next_a)) {
+			to.m += next.m;
+			a.m += next_a.m;
+			continue;
+		}
+		to = P(part)(to, 0, 0, v->trans_a ? a.n : a.m, v->trans_b ? b.m : b.n);
+		P(gemm)(ops, P(scalar)(v->alpha), a, b, P(scalar)(v->beta), to);
+		to = next;
+		a = next_a;
+	}
 	return 0;
 }
 
@@ -99,8 +117,11 @@ static int P(trmm_task)(heddle_context *c)
 static double P(gemm_flops)(const struct heddle_size *size)
 {
 	const struct hd_dense_gemm_values *v = size->values[0];
-	double m = hd_dense_extent(size, 1, v->trans_a ? 1 : 0), k = hd_dense_extent(size, 1, v->trans_a ? 0 : 1);
-	return hd_dense_gemm_flops(COMPLEX, m, hd_dense_extent(size, 2, v->trans_b ? 0 : 1), k);
+	size_t tiles = size->n_data / 2;
+	double m = 0, k = hd_dense_extent(size, tiles, v->trans_a ? 0 : 1);
+	for (size_t t = tiles; t < 2 * tiles; t++)
+		m += hd_dense_extent(size, t, v->trans_a ? 1 : 0);
+	return hd_dense_gemm_flops(COMPLEX, m, hd_dense_extent(size, 2 * tiles, v->trans_b ? 0 : 1), k);
 }
 
 static double P(syrk_flops)(const struct heddle_size *size)
