@@ -203,7 +203,7 @@ struct hd_dense_args {
 	enum heddle_dense_uplo uplo;
 	enum heddle_dense_diag diag;
 	heddle_dense_scalar alpha, beta;
-	heddle_dense_qr *qr;              /* of QR: routines/qr.h */
+	heddle_dense_qr *qr;         /* of QR: routines/qr.h */
 	heddle_dense_pivots *pivots; /* of LU factorisations; NULL: none */
 	int *ipiv;                   /* calls that wait: the program's array of pivots */
 	/* Calls that wait: NULL, or makes what the tasks need besides the matrices, which are there; and its end, after

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct hd_dense_codelet *const tables[] = {hd_dense_products, hd_dense_cholesky, hd_dense_qr_codelets,
 static const struct hd_dense_codelet *const tables[] = {hd_dense_products, hd_dense_cholesky, hd_dense_lu,
-                                                        hd_dense_movements};
+                                                        hd_dense_qr_codelets, hd_dense_movements};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
 static const char *name_of(const struct hd_dense_codelet *row, int precision)

@@ -100,9 +100,11 @@ static int P(trsm_task)(heddle_context *c)
 {
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
 	struct P(view) b = P(tile)(c, 0), a = P(tile)(c, 1);
-	if (v->side == HEDDLE_DENSE_LEFT)
-		b.m = a.n; /* of least squares: the tile of B may have more rows than the system */
-	P(trsm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), a, b);
+	/* of least squares, the tile of B may have more rows than the system; of LU, that of A more columns or rows */
+	int left = v->side == HEDDLE_DENSE_LEFT, order = !left ? b.n : a.n < b.m ? a.n : b.m;
+	if (left)
+		b.m = order;
+	P(trsm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(part)(a, 0, 0, order, order), b);
 	return 0;
 }
 

@@ -7,13 +7,12 @@
 #include <string.h>
 
 static const struct hd_dense_routine *const routines[] = {
-    &hd_dense_routine_potrf, &hd_dense_routine_gemm,  &hd_dense_routine_syrk,  &hd_dense_routine_symm,
-    &hd_dense_routine_trsm,  &hd_dense_routine_trmm,  &hd_dense_routine_potrs, &hd_dense_routine_posv,
-    &hd_dense_routine_trtri, &hd_dense_routine_lauum, &hd_dense_routine_potri, &hd_dense_routine_poinv,
-    &hd_dense_routine_geqrf, &hd_dense_routine_ormqr, &hd_dense_routine_gels,
+    &hd_dense_routine_potrf,       &hd_dense_routine_gemm,  &hd_dense_routine_syrk,  &hd_dense_routine_symm,
+    &hd_dense_routine_trsm,        &hd_dense_routine_trmm,  &hd_dense_routine_potrs, &hd_dense_routine_posv,
+    &hd_dense_routine_trtri,       &hd_dense_routine_lauum, &hd_dense_routine_potri, &hd_dense_routine_poinv,
+    &hd_dense_routine_geqrf,       &hd_dense_routine_ormqr, &hd_dense_routine_gels,  &hd_dense_routine_getrf,
+    &hd_dense_routine_getrf_nopiv, &hd_dense_routine_getrs, &hd_dense_routine_gesv,  &hd_dense_routine_gesv_nopiv,
 };
-    &hd_dense_routine_potrf, &hd_dense_routine_gemm, &hd_dense_routine_getrf,     &hd_dense_routine_getrf_nopiv,
-    &hd_dense_routine_getrs, &hd_dense_routine_gesv, &hd_dense_routine_gesv_nopiv};
 enum { N_ROUTINES = sizeof routines / sizeof *routines };
 
 /* A '-' in a name is as good as '_'. */
@@ -99,8 +98,7 @@ int heddle_dense_experiment_close(heddle_dense_experiment *e)
 {
 	if (!e)
 		return 0;
-	int status = heddle_dense_qr_destroy(e->qr);
-	int status = hd_dense_pivots_finish(e->pivots, 0);
+	int status = hd_dense_pivots_finish(e->pivots, heddle_dense_qr_destroy(e->qr));
 	for (size_t i = 0; i < HD_DENSE_MAX_MATRICES; i++) {
 		status = hd_dense_finish(e->m[i], status);
 		free(e->buffers[i]);

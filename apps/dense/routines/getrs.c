@@ -94,8 +94,8 @@ int heddle_dense_getrs(heddle_dense *dense, enum heddle_dense_trans trans, const
 		x = hd_dense_pivoted((int *)ipiv); /* the tasks only read it */
 	x.trans_a = trans;
 	struct hd_dense_operand operands[] = {
-	    {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_R},
-	    {"B", b, HEDDLE_DENSE_GENERAL, HEDDLE_RW},
+	    {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_R, HEDDLE_DENSE_NON_UNIT},
+	    {"B", b, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
 	};
 	return hd_dense_call(dense, &getrs, &x, operands, options);
 }
@@ -114,8 +114,8 @@ static int solve_arrays(heddle_dense *dense, const struct hd_dense_operation *op
                         const struct heddle_dense_array *const *arrays, const struct heddle_dense_options *options)
 {
 	struct hd_dense_operand operands[] = {
-	    {"A", arrays[0], HEDDLE_DENSE_GENERAL, HEDDLE_RW},
-	    {"B", arrays[1], HEDDLE_DENSE_GENERAL, HEDDLE_RW},
+	    {"A", arrays[0], HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
+	    {"B", arrays[1], HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
 	};
 	return hd_dense_call(dense, operation, x, operands, options);
 }
