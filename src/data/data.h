@@ -283,7 +283,8 @@ void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i,
 int hd_memory_reserve(heddle_task *t, unsigned node);
 /* Allocates and pins a replica for a transfer, if there is room or what nobody needs can make room. 0; HEDDLE_PENDING:
  * no room; HD_LATER: a block is allocated for it when the lock is left, then the tasks and prefetches that wait are
- * tried again; or HEDDLE_E_MEMORY. With `at_once` not HD_LATER: a block that is not kept is allocated under the lock. */
+ * tried again; or HEDDLE_E_MEMORY. With `at_once` not HD_LATER: a block that is not kept is allocated under the
+ * lock. */
 enum { HD_LATER = 2 }; /* neither a status nor HEDDLE_PENDING */
 int hd_memory_try(struct hd_replica *r, int at_once);
 void hd_memory_free(struct hd_replica *r);

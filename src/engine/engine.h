@@ -45,8 +45,8 @@ struct hd_engine {
 	/* Makes the workers in the list rt->errands.starting run their staged tasks. Called before the lock is given
 	 * back, if the list is not empty. */
 	void (*start)(heddle_runtime *rt);
-	/* Waits until the waiter's done() is true, leaving the lock meanwhile. Everything is settled, unless worker 0 is
-	 * HD_AWAY and will be run by this thread: then it is given tasks before all else is settled.
+	/* Waits until the waiter's done() is true, leaving the lock meanwhile. Everything is settled, unless worker 0
+	 * is HD_AWAY and will be run by this thread: then it is given tasks before all else is settled.
 	 * HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
 	/* Allocates `size` bytes on a node; with or without the lock, as `free`. NULL when the node is full. Both
