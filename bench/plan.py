@@ -185,16 +185,35 @@ def cholesky(plan):
                 for tile in tiles:
                     args = [plan.workers, n, tile, layout]
                     for policy in ("lws",) if plan.quick else ("lws", "prio", "dmdas"):
-                        yield Run("cholesky", group, OURS, f"{policy} {layout} tile {tile}", f"heddle_{letter}cholesky",
-                                  args,
+                        yield Run("cholesky", group, OURS, f"{policy} {layout} tile {tile}", "heddle_dense",
+                                  [letter, "potrf", *args],
                                   {"HEDDLE_SCHED": policy}, scout=scout)
                     for policy in ("lws",) if plan.quick else ("lws", "prio", "dmdas", "eager"):
                         yield Run("cholesky", group, "starpu", f"{policy} {layout} tile {tile}",
                                   f"starpu_{letter}cholesky", args,
                                   {"STARPU_SCHED": policy, "STARPU_NCPU": str(plan.workers)}, scout=scout)
-            yield Run("cholesky", group, "openblas", "", f"openblas_{letter}cholesky", [plan.workers, n])
+            yield Run("cholesky", group, "openblas", "", "openblas_dense",
+                      [letter, "potrf", plan.workers, n])
             for tile in tiles:
                 yield Run("cholesky", group, f"gemm {tile}", "", f"openblas_{letter}gemm", [tile])
+
+
+ROUTINES = ("gemm", "potrf", "posv", "poinv", "getrf", "gesv", "geqrf")
+
+
+def dense(plan):
+    """Routines in place, as LAPACK has them, and on tiles; small matrices, and one of order 6144."""
+    for routine in ROUTINES:
+        for n in (512, 2048) if plan.quick else (256, 512, 1024, 6144):
+            group = f"d{routine}_{n}"
+            tiles = [t for t in plan.tiles or (64, 96, 128, 192, 256, 320, 384) if 2 * t <= n <= 40 * t]
+            for layout in ("in_place", "tiled"):
+                for tile in tiles:
+                    yield Run("dense", group, OURS, f"lws {layout} tile {tile}", "heddle_dense",
+                              ["d", routine, plan.workers, n, tile, layout], {"HEDDLE_SCHED": "lws"})
+            yield Run("dense", group, "openblas", "", "openblas_dense", ["d", routine, plan.workers, n])
+            for tile in tiles if n >= 2048 else ():
+                yield Run("dense", group, f"gemm {tile}", "", "openblas_dgemm", [tile])
 
 
 def virtual(plan):
@@ -222,7 +241,8 @@ def trace(plan):
                       units=("us/task",))
     # tasks that do something: 6000 of 15 us, kernels included
     for family, switch in ((OURS, "1"), ("trace off", "0")):
-        yield Run("trace", "dpotrf", family, "", "heddle_dcholesky", [plan.workers, 2048, 64, "tiled"],
+        yield Run("trace", "dpotrf", family, "", "heddle_dense",
+                  ["d", "potrf", plan.workers, 2048, 64, "tiled"],
                   {"HEDDLE_TRACE": switch},
                   suffix="_tile_64")
 
@@ -236,6 +256,7 @@ BENCHES = {
     "metg": (metg, 3, "smallest task at 50 % efficiency, 1-D stencil"),
     "scale": (scale, 5, "tasks of 0 to 20 us: overhead, efficiency, time in the core, METG, a model of more workers"),
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
+    "dense": (dense, 5, "GFlop/s of each dense routine, beside OpenBLAS's own threads"),
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
     "agreement": (agreement, 5,
                   "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
