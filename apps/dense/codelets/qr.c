@@ -33,6 +33,5 @@ const struct hd_dense_codelet hd_dense_qr_codelets[] = {
     {HD_DENSE_RANK, "rank", "rank", HD_DENSE_FOUR(rank_task), .color = 0xb07060},
     {HD_DENSE_SET, "set", "set", HD_DENSE_FOUR(set_task), .color = 0xa0a0a0},
     {HD_DENSE_TRANSPOSE, "transpose", "transpose", HD_DENSE_FOUR(transpose_task), .color = 0xa8a8a8},
-    {HD_DENSE_SUBTRACT, "subtract", "subtract", HD_DENSE_FOUR(subtract_task), .color = 0x606060},
     {.name = NULL},
 };

@@ -111,18 +111,6 @@ static int P(transpose_task)(heddle_context *c)
 	return 0;
 }
 
-/* B := B - the window's part of A. A may have more rows and columns than B. */
-static int P(subtract_task)(heddle_context *c)
-{
-	const struct hd_dense_window *w = heddle_value_ptr(c, 0);
-	struct P(view) b = P(tile)(c, 0), a = P(tile)(c, 1);
-	for (int j = 0; j < b.n; j++)
-		for (int i = 0; i < b.m; i++)
-			if (w->uplo != HEDDLE_DENSE_UPPER || w->row + (size_t)i <= w->column + (size_t)j)
-				*P(at)(b, i, j) -= *P(at)(a, i, j);
-	return 0;
-}
-
 /* For m >= n these are m n^2 - n^3 / 3 products and as many sums. */
 static double P(geqrt_flops)(const struct heddle_size *size)
 {

@@ -46,12 +46,6 @@ static int open_factorised(heddle_dense_experiment *e, size_t m, size_t n)
 	return heddle_dense_qr_create(e->dense, &e->m[0]->shape, &e->problem.options, &e->qr);
 }
 
-/* e->m[i], if it is not there. */
-static int need(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns)
-{
-	return e->m[i] ? 0 : hd_dense_experiment_matrix(e, i, rows, columns, HEDDLE_DENSE_GENERAL);
-}
-
 /* Zeros, and `diagonal` on the diagonal. */
 static int set(heddle_dense_matrix *a, double diagonal)
 {
@@ -70,10 +64,12 @@ static int subtract(heddle_dense_matrix *b, heddle_dense_matrix *a, enum heddle_
 	struct hd_dense_flow flow = hd_dense_flow_of(b);
 	for (size_t j = 0; j < b->nt; j++)
 		for (size_t i = 0; i < b->mt; i++) {
-			struct hd_dense_window w = hd_dense_tile_window(b, i, j);
-			w.uplo = uplo;
-			hd_dense_insert(&flow, HD_DENSE_SUBTRACT, heddle_rw(hd_dense_tile(b, i, j)),
-			                heddle_r(hd_dense_tile(a, i, j)), heddle_value(w));
+			struct hd_dense_add_values v = {.window = hd_dense_tile_window(b, i, j),
+			                                .alpha = heddle_dense_real(-1),
+			                                .beta = heddle_dense_real(1)};
+			v.window.uplo = uplo;
+			hd_dense_insert(&flow, HD_DENSE_ADD, heddle_rw(hd_dense_tile(b, i, j)),
+			                heddle_r(hd_dense_tile(a, i, j)), heddle_value(v));
 		}
 	return flow.status;
 }
@@ -120,7 +116,7 @@ static int factors_residual(heddle_dense_experiment *e, double *residual)
 {
 	const struct heddle_dense_problem *p = &e->problem;
 	double norm = 0, difference = 0;
-	int status = need(e, ORIGINAL, p->m, p->n);
+	int status = hd_dense_experiment_spare(e, ORIGINAL, p->m, p->n);
 	if (status >= 0)
 		status = heddle_dense_random_submit(e->m[ORIGINAL], HEDDLE_DENSE_RANDOM, p->seed);
 	if (status >= 0)
@@ -142,9 +138,9 @@ static int orthogonality(heddle_dense_experiment *e, double *residual)
 	const struct heddle_dense_problem *p = &e->problem;
 	size_t k = smaller(p->m, p->n);
 	double difference = 0;
-	int status = need(e, Q, p->m, k);
+	int status = hd_dense_experiment_spare(e, Q, p->m, k);
 	if (status >= 0)
-		status = need(e, GRAM, k, k);
+		status = hd_dense_experiment_spare(e, GRAM, k, k);
 	if (status >= 0)
 		status = set(e->m[Q], 1);
 	if (status >= 0)
@@ -232,11 +228,11 @@ static int ormqr_residual(heddle_dense_experiment *e, double *residual)
 	const struct heddle_dense_problem *p = &e->problem;
 	double norm_a = 0, norm_c = 0, difference = 0;
 	size_t k = smaller(p->m, p->k);
-	int status = need(e, MINUS_R, k, p->k);
+	int status = hd_dense_experiment_spare(e, MINUS_R, k, p->k);
 	if (status >= 0)
-		status = need(e, ABOVE, k, p->n);
+		status = hd_dense_experiment_spare(e, ABOVE, k, p->n);
 	if (status >= 0)
-		status = need(e, DIFFERENCE, p->k, p->n);
+		status = hd_dense_experiment_spare(e, DIFFERENCE, p->k, p->n);
 	if (status >= 0)
 		status = ormqr_difference(e);
 	if (status >= 0)
@@ -311,13 +307,13 @@ static int gels_residual(heddle_dense_experiment *e, double *residual)
 {
 	const struct heddle_dense_problem *p = &e->problem;
 	double norms[HD_DENSE_MAX_MATRICES] = {0}, norm_b = 0;
-	int status = need(e, A_AGAIN, p->m, p->n);
+	int status = hd_dense_experiment_spare(e, A_AGAIN, p->m, p->n);
 	if (status >= 0)
-		status = need(e, RESIDUE, p->m, p->n_right);
+		status = hd_dense_experiment_spare(e, RESIDUE, p->m, p->n_right);
 	if (status >= 0)
-		status = need(e, GRADIENT, p->n, p->n_right);
+		status = hd_dense_experiment_spare(e, GRADIENT, p->n, p->n_right);
 	if (status >= 0)
-		status = need(e, X, p->n, p->n_right);
+		status = hd_dense_experiment_spare(e, X, p->n, p->n_right);
 	if (status >= 0)
 		status = heddle_dense_random_submit(e->m[RESIDUE], HEDDLE_DENSE_RANDOM, p->seed + SEED_B);
 	if (status >= 0)
