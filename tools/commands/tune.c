@@ -106,18 +106,22 @@ static int uses(const struct work *work, const char *codelet)
 	return strstr(heddle_dense_routine_find(work->problem.routine)->codelets, codelet) != NULL;
 }
 
-/* Adds a tile, with both trees and several inner blockings if the routine is one of QR. */
+static const char *const trees[] = {"flat", "greedy", "domains"};
+
+/* Adds a tile, with all trees and several inner blockings if the routine is one of QR. */
 static void add_tile(struct variants *v, const struct options *o, size_t tile)
 {
 	static const size_t inners[] = {32, 64, 128};
 	struct work work = o->work;
-	size_t n_inners = uses(&o->work, "geqrt") && !o->work.problem.options.inner ? 3 : 1;
+	int qr = uses(&o->work, "geqrt");
+	unsigned given = o->work.problem.options.tree; /* 0: it was not */
+	size_t n_inners = qr && !o->work.problem.options.inner ? 3 : 1;
 	work.problem.options.tile = tile;
 	for (size_t i = 0; i < n_inners; i++) {
 		if (n_inners > 1)
 			work.problem.options.inner = inners[i] < tile ? inners[i] : tile;
-		for (unsigned tree = 0; tree < (uses(&o->work, "geqrt") ? 2 : 1); tree++) {
-			work.problem.options.tree = tree ? HEDDLE_DENSE_GREEDY : o->work.problem.options.tree;
+		for (unsigned tree = given; tree <= (given || !qr ? given : HEDDLE_DENSE_DOMAINS); tree++) {
+			work.problem.options.tree = (enum heddle_dense_tree)tree;
 			add(v, &work);
 		}
 	}
@@ -330,7 +334,7 @@ static void fill(struct table *table, const struct options *o, const struct resu
 			continue;
 		table_number(table, (double)x->work.problem.options.tile);
 		table_number(table, qr && x->work.problem.options.inner ? (double)x->work.problem.options.inner : NAN);
-		table_text(table, "%s", !qr ? "-" : x->work.problem.options.tree ? "greedy" : "flat");
+		table_text(table, "%s", !qr ? "-" : trees[x->work.problem.options.tree]);
 		table_text(table, "%s", x->policy);
 		table_text(table, "%s", priorities_name(x));
 		table_number(table, x->seconds * 1e3);
@@ -349,7 +353,8 @@ static char *command_of(const struct options *o, const struct result *r, const c
 	const struct {
 		const char *name;
 		size_t value;
-	} more[] = {{"m", p->m}, {"k", p->k}, {"nrhs", p->n_right}, {"inner", p->options.inner}};
+	} more[] = {
+	    {"m", p->m}, {"k", p->k}, {"nrhs", p->n_right}, {"inner", p->options.inner}, {"domain", p->options.domain}};
 	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
 		if (!more[i].value)
 			continue;
@@ -357,8 +362,8 @@ static char *command_of(const struct options *o, const struct result *r, const c
 		free(extents);
 		extents = longer;
 	}
-	if (uses(&o->work, "geqrt") && p->options.tree == HEDDLE_DENSE_GREEDY) {
-		char *longer = tool_format("%s --tree greedy", chosen);
+	if (uses(&o->work, "geqrt") && p->options.tree != HEDDLE_DENSE_FLAT) {
+		char *longer = tool_format("%s --tree %s", chosen, trees[p->options.tree]);
 		free(chosen);
 		chosen = longer;
 	}
