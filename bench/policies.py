@@ -188,10 +188,7 @@ SIZES = 10, 20, 30, 40, 60
 WIDE = [f"random:n=2000,fat={fat},ccr={ccr},seed={seed}" for fat in (0.5, 0.7) for ccr in (0.05, 0.5)
         for seed in (1, 2, 3)]
 READINGS = [("dmdas", ""), ("multiprio", ""), ("multiprio", "accounting=taken"), ("multiprio", "share=yes"),
-            ("multiprio", "first=criticality"), ("multiprio", "tie=0.05"), ("critprio", ""),
-            ("critprio", "accounting=taken"), ("heft", ""), ("heft", "steal=class"), ("heft", "steal=all"),
-            ("dada", "cp=yes"), ("dada", "cp=yes,steal=class"), ("dada", "cp=yes,backlog=none"),
-            ("dada", "cp=yes,backlog=none,steal=class"), ("dada", "cp=yes,backlog=none,steal=all")]
+            ("multiprio", "first=criticality"), ("critprio", ""), ("critprio", "accounting=taken")]
 
 
 def mean(values):
