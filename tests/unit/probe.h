@@ -70,6 +70,7 @@ static void probe_done(void *state, heddle_task *t, unsigned worker)
 }
 
 static const struct heddle_option probe_options[] = {{"prefetch", "no", "no|yes", "what parts of policies ask", 0, 0},
+                                                     {"steal", "no", "no|class|all", "the same", 0, 0},
                                                      {0}};
 
 static const struct heddle_policy probe_policy = {.abi = HEDDLE_POLICY_ABI,
