@@ -43,4 +43,18 @@ static inline double hd_dense_trtri_flops(int is_complex, double n)
 	return hd_dense_flops(is_complex, n * n * n / 6 + n * n / 2 + n / 3, n * n * n / 6 - n * n / 2 + n / 3);
 }
 
+/* A is m x n. */
+static inline double hd_dense_getrf_flops(int is_complex, double m, double n)
+{
+	double less = m < n ? m : n, more = m < n ? n : m;
+	return hd_dense_flops(is_complex, less * (less * (more - less / 3 - 1) + more) / 2 + 2 * less / 3,
+	                      less * (less * (more - less / 3) - more) / 2 + less / 6);
+}
+
+/* A is n x n. */
+static inline double hd_dense_getrs_flops(int is_complex, double n, double n_right)
+{
+	return hd_dense_flops(is_complex, n * n * n_right, n * (n - 1) * n_right);
+}
+
 #endif

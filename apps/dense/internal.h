@@ -73,8 +73,7 @@ struct hd_dense_codelet {
 		hd_d_##x, hd_s_##x, hd_z_##x, hd_c_##x \
 	}
 extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_movements[];
-extern const struct hd_dense_codelet hd_dense_qr_codelets[];
-extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_lu[], hd_dense_movements[];
+extern const struct hd_dense_codelet hd_dense_qr_codelets[], hd_dense_lu[];
 
 /* codelets/codelets.c: makes all codelets of one runtime. */
 int hd_dense_codelets(heddle_dense *dense);
@@ -135,8 +134,6 @@ struct hd_dense_add_values { /* of scale and add */
 	struct hd_dense_window window;
 	heddle_dense_scalar alpha, beta;
 };
-/* Operations on real numbers of the LU factorisation of an m x n matrix. */
-double hd_dense_getrf_flops(double m, double n, int is_complex);
 
 /* Writes LAPACK's info: the least row that anybody names. */
 void hd_dense_set_info(size_t *info, size_t row);
@@ -335,7 +332,6 @@ struct hd_dense_routine {
 extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf, hd_dense_routine_syrk,
     hd_dense_routine_symm, hd_dense_routine_trsm, hd_dense_routine_trmm, hd_dense_routine_potrs, hd_dense_routine_posv,
     hd_dense_routine_trtri, hd_dense_routine_lauum, hd_dense_routine_potri, hd_dense_routine_poinv;
-extern const struct hd_dense_routine hd_dense_routine_gemm, hd_dense_routine_potrf;
 extern const struct hd_dense_routine hd_dense_routine_geqrf, hd_dense_routine_ormqr, hd_dense_routine_gels;
 extern const struct hd_dense_routine hd_dense_routine_getrf, hd_dense_routine_getrf_nopiv, hd_dense_routine_getrs,
     hd_dense_routine_gesv, hd_dense_routine_gesv_nopiv;

@@ -1,20 +1,12 @@
 /* Tasks of LU factorisations: getrf_nopiv on a tile, getrf_panel on the tiles of a column, laswp, which interchanges
- * rows in the tiles of a column; gemm on several tiles of a
- * column; lu_parts, for residuals.
- *  Pivots are numbers of rows of the whole matrix, counted from 1, as LAPACK's. Operation counts: LAPACK Working Note
- * 41, appendix C. */
+ * rows in the tiles of a column; lu_parts, for residuals.
+ *
+ * Pivots are numbers of rows of the whole matrix, counted from 1, as LAPACK's. */
 #include <dense/codelets/lu.h>
+#include <dense/flops.h>
 #include <dense/internal.h>
 #include <dense/kernels/lu.h>
 #include <stdlib.h>
-
-double hd_dense_getrf_flops(double m, double n, int is_complex)
-{
-	double less = m < n ? m : n, more = m < n ? n : m;
-	double products = less * (less * (more - less / 3 - 1) + more) / 2 + 2 * less / 3;
-	double sums = less * (less * (more - less / 3) - more) / 2 + less / 6;
-	return is_complex ? 6 * products + 2 * sums : products + sums;
-}
 
 /* The rows of the first `n_tiles` data of a task. */
 static double rows_of(const struct heddle_size *size, size_t n_tiles)

@@ -102,10 +102,10 @@ static int P(lu_parts_task)(heddle_context *c)
 
 static double P(getrf_nopiv_flops)(const struct heddle_size *size)
 {
-	return hd_dense_getrf_flops(hd_dense_extent(size, 0, 0), hd_dense_extent(size, 0, 1), COMPLEX);
+	return hd_dense_getrf_flops(COMPLEX, hd_dense_extent(size, 0, 0), hd_dense_extent(size, 0, 1));
 }
 
 static double P(getrf_panel_flops)(const struct heddle_size *size)
 {
-	return hd_dense_getrf_flops(rows_of(size, size->n_data - 1), hd_dense_extent(size, 0, 1), COMPLEX);
+	return hd_dense_getrf_flops(COMPLEX, rows_of(size, size->n_data - 1), hd_dense_extent(size, 0, 1));
 }

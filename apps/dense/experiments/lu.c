@@ -1,4 +1,5 @@
 /* Experiments with LU factorisations and the solvers made of them. */
+#include <dense/flops.h>
 #include <dense/internal.h>
 #include <stdlib.h>
 
@@ -13,18 +14,17 @@ static int without_pivots(const heddle_dense_experiment *e)
 
 static double getrf_flops(const struct heddle_dense_problem *p)
 {
-	return hd_dense_getrf_flops((double)p->m, (double)p->n, hd_dense_is_complex(p->precision));
+	return hd_dense_getrf_flops(hd_dense_is_complex(p->precision), (double)p->m, (double)p->n);
 }
 
 static double getrs_flops(const struct heddle_dense_problem *p)
 {
-	double n = (double)p->n, products = n * n * (double)p->n_right, sums = n * (n - 1) * (double)p->n_right;
-	return hd_dense_is_complex(p->precision) ? 6 * products + 2 * sums : products + sums;
+	return hd_dense_getrs_flops(hd_dense_is_complex(p->precision), (double)p->n, (double)p->n_right);
 }
 
 static double gesv_flops(const struct heddle_dense_problem *p)
 {
-	return hd_dense_getrf_flops((double)p->n, (double)p->n, hd_dense_is_complex(p->precision)) + getrs_flops(p);
+	return hd_dense_getrf_flops(hd_dense_is_complex(p->precision), (double)p->n, (double)p->n) + getrs_flops(p);
 }
 
 /* --- Data and tasks ----------------------------------------------------------------------------------------------- */

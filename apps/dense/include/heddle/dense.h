@@ -340,6 +340,7 @@ int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix 
 /* The same on arrays. Blocks. */
 int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
                       const struct heddle_dense_array *b, const struct heddle_dense_options *options);
+
 /* --- LU factorisation --------------------------------------------------------------------------------------------- */
 
 /* The interchanges of rows of a factorisation of `a`, as LAPACK's ipiv: in step i, from 0 to min(m, n) - 1, rows i + 1
@@ -353,12 +354,10 @@ int heddle_dense_pivots_destroy(heddle_dense_pivots *pivots);
 
 /* Factorises A = P L U, for a matrix of any shape, with partial pivoting: as LAPACK's getrf, the pivot of a column is
  * its element with the largest |real part| + |imaginary part|. L, whose diagonal is 1, and U replace A. If U(K, K) is
- * zero, the factorisation goes on, and *options->info is the first such K. A pivot that is not a number fails a task.
- * */
+ * zero, the factorisation goes on, and *options->info is the first such K. A pivot that is no number fails a task. */
 int heddle_dense_getrf_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               const struct heddle_dense_options *options);
-/* The same on an array. After an error, it and `ipiv` are undefined. `ipiv` may be NULL if nobody wants them. Blocks.
- * */
+/* The same on an array. After an error, it and `ipiv` are undefined. `ipiv` may be NULL. Blocks. */
 int heddle_dense_getrf(heddle_dense *dense, const struct heddle_dense_array *a, int *ipiv,
                        const struct heddle_dense_options *options);
 
