@@ -82,12 +82,26 @@ static void slope_interval_covers_as_often_as_it_says(void **unused)
 	assert_true(missed > 0.04 * TRIES && missed < 0.06 * TRIES);
 }
 
+/* Mean 3, standard deviation sqrt(2.5), t(4) at 97.5 % is 2.776. */
+static void mean_has_students_interval(void **unused)
+{
+	(void)unused;
+	const double v[] = {1, 2, 3, 4, 5};
+	struct repro_mean m = repro_mean_of(v, 5), one = repro_mean_of(v, 1);
+	assert_true(near(m.mean, 3, 1e-12) && near(m.half, 2.776 * sqrt(2.5 / 5), 0.01));
+	assert_true(near(one.mean, 1, 1e-12) && isnan(one.half));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(rank_counts_smaller_values),  cmocka_unit_test(spearman_of_small_lists),
-	    cmocka_unit_test(page_of_ordered_blocks),      cmocka_unit_test(slope_of_lines_is_exact),
-	    cmocka_unit_test(slope_has_students_interval), cmocka_unit_test(slope_interval_covers_as_often_as_it_says),
+	    cmocka_unit_test(rank_counts_smaller_values),
+	    cmocka_unit_test(spearman_of_small_lists),
+	    cmocka_unit_test(page_of_ordered_blocks),
+	    cmocka_unit_test(slope_of_lines_is_exact),
+	    cmocka_unit_test(mean_has_students_interval),
+	    cmocka_unit_test(slope_has_students_interval),
+	    cmocka_unit_test(slope_interval_covers_as_often_as_it_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,6 +108,19 @@ int repro_bars(struct repro_report *report, const struct hd_bars *bars)
 	return finish_picture(report, path, hd_bars_draw(bars, path));
 }
 
+int repro_chart_besides(struct repro_report *report, const char *name, const struct heddle_chart *chart)
+{
+	char *path = tool_format("%s/%s-%s.png", report->directory, report->id, name);
+	return finish_picture(report, path, heddle_chart_lines(chart, path));
+}
+
+int repro_gantt(struct repro_report *report, const char *name, const struct heddle_trace *trace)
+{
+	const struct heddle_gantt_options options = {.critical_path = 1};
+	char *path = tool_format("%s/%s-%s.png", report->directory, report->id, name);
+	return finish_picture(report, path, heddle_trace_gantt(trace, path, &options));
+}
+
 int repro_bars_of_rows(struct repro_report *report, const char *title)
 {
 	struct hd_bar *bars = tool_alloc(report->n_rows * sizeof *bars);

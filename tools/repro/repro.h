@@ -11,6 +11,7 @@
 #include <math.h>
 #include <heddle/chart.h>
 #include "shared/tool.h"
+#include "shared/workload.h"
 #include "plot/draw.h"
 
 /* --- What agrees -------------------------------------------------------------------------------------------------- */
@@ -80,6 +81,10 @@ int repro_data(struct repro_report *report, const char *name, const struct table
 int repro_chart(struct repro_report *report, const struct heddle_chart *chart);
 int repro_bars(struct repro_report *report, const struct hd_bars *bars);
 int repro_bars_of_rows(struct repro_report *report, const char *title);
+/* Draws another chart besides, as DIRECTORY/ID-NAME.png. */
+int repro_chart_besides(struct repro_report *report, const char *name, const struct heddle_chart *chart);
+/* Draws a schedule besides, as DIRECTORY/ID-NAME.png, with its practical critical path outlined. */
+int repro_gantt(struct repro_report *report, const char *name, const struct heddle_trace *trace);
 
 enum repro_verdict repro_verdict_of_row(const struct repro_row *row);
 /* REPRO_SHORT when any row falls short; else REPRO_PASS when any row passes; else REPRO_SHOWN. */
@@ -108,8 +113,37 @@ struct repro_slope repro_slope_of(const struct repro_blocks *blocks);
 double repro_page_z(const struct repro_blocks *blocks);
 /* Spearman's rank correlation of two lists of n >= 2 values; ties share their mean rank. NAN: a list is constant. */
 double repro_spearman(const double *a, const double *b, size_t n);
+/* The mean of n values, and half the width of its 95 % confidence interval (Student's t; NAN for less than two). */
+struct repro_mean {
+	double mean, half;
+};
+struct repro_mean repro_mean_of(const double *values, size_t n);
 /* The rank of values[i] among n values: 1 + the number of smaller ones. */
 size_t repro_rank(const double *values, size_t n, size_t i);
+
+/* --- Simulations (runs.c) ----------------------------------------------------------------------------------------- */
+
+/* A simulation: what is asked for, and its outcome. */
+struct repro_run {
+	struct heddle_dense_problem problem;
+	const struct heddle_platform *platform; /* borrowed */
+	const char *sched, *sched_options;      /* a policy and its options, borrowed; NULL: no options */
+	uint64_t seed;
+	double noise;   /* relative standard deviation of execution times */
+	int keep_trace; /* leave the trace in the outcome */
+	struct outcome outcome;
+};
+
+/* Simulates them all, on as many threads as this machine has cores. TOOL_OK, or messages and TOOL_FAILURE. Whatever it
+ * returns, the caller calls repro_runs_free, which frees the outcomes but not the array. */
+int repro_simulate(struct repro_run *runs, size_t n);
+void repro_runs_free(struct repro_run *runs, size_t n);
+
+/* Loads the platform `name` and keeps `n_accelerators` of its accelerators, at most as many as it has, evenly spread
+ * over their list, so that they share as few switches as can be. The cores that drive those left out become CPU
+ * workers. Then only the first `n_cpus` CPU workers are kept (0: all). TOOL_OK, or a message and a status. The caller
+ * frees *out with heddle_platform_free. */
+int repro_machine(const char *name, size_t n_accelerators, size_t n_cpus, struct heddle_platform **out);
 
 /* --- Experiments -------------------------------------------------------------------------------------------------- */
 
@@ -123,7 +157,44 @@ size_t repro_rank(const double *values, size_t n, size_t i);
 	           "28 heuristics on 32 random graphs, beside control priorities",                                    \
 	           "best of all 1.019, URTxD_L5 1.073, URT 1.419")                                                    \
 	EXPERIMENT(repro_ah_warm, "ah-warm", "Flint and Bramas 2020, fig. 8",                                         \
-	           "16 runs in a row, each with what the runs before it learnt", "no trend: the first run is enough")
+	           "16 runs in a row, each with what the runs before it learnt", "no trend: the first run is enough") \
+	EXPERIMENT(repro_mp_evict, "mp-evict", "Tayeb et al. 2024, fig. 4",                                           \
+	           "Cholesky of 20 x 20 tiles on a GPU and 6 CPUs, with and without multiprio's eviction",            \
+	           "GPU idle 29 % without, 1 % with eviction")                                                        \
+	EXPERIMENT(repro_cl_table, "cl-table", "Cojean et al. 2016, table 1",                                         \
+	           "speed of Cholesky's kernels on a core, on a GPU and on 10 cores",                                 \
+	           "GPU / core 1.7 to 32, 10 cores / core 5.6 to 8.6")
+
+/* Those that are not built yet: id, where it was published, what is done, what the paper found. */
+#define REPRO_MISSING(EXPERIMENT)                                                                                    \
+	EXPERIMENT("mp-dense", "Tayeb et al. 2024, fig. 5",                                                          \
+	           "potrf, getrf, geqrf on 2 GPUs, multiprio and dmdas with priorities, best tile of three",         \
+	           "about par; getrf up to +14 %, geqrf +4 % on A100")                                               \
+	EXPERIMENT("da-alpha", "Bleuse et al. 2014, fig. 1", "Cholesky on 1 to 8 GPUs, DADA with alpha from 0 to 1", \
+	           "alpha above 0 to scale past 2 GPUs")                                                             \
+	EXPERIMENT("da-chol", "Bleuse et al. 2014, fig. 2",                                                          \
+	           "Cholesky on 1 to 8 GPUs: speed and bytes moved of HEFT and DADA",                                \
+	           "alike in speed, DADA moves less")                                                                \
+	EXPERIMENT("da-lu", "Bleuse et al. 2014, fig. 3", "the same for LU without pivoting",                        \
+	           "on 8 GPUs 3.5 times fewer bytes than HEFT for 1.13 times the time")                              \
+	EXPERIMENT("da-qr", "Bleuse et al. 2014, fig. 4", "the same for QR", "HEFT ahead of all DADA")               \
+	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6",       \
+	           "multiprio's makespan is the shortest")                                                           \
+	EXPERIMENT("mp-sparse", "Tayeb et al. 2024, figs. 7 and 8", "sparse QR, METIS, 4 streams per GPU",           \
+	           "multiprio / dmdas: +31 % on V100, +12 % on A100")                                                \
+	EXPERIMENT("ah-scheds", "Flint and Bramas 2020, figs. 9 and 10", "sparse QR under 7 policies",               \
+	           "heteroprio ~ AHP < eager ~ lws ~ dm < dmda(s)")                                                  \
+	EXPERIMENT("ah-inter", "Flint and Bramas 2020, fig. 11", "heuristics on sparse QR", "within +-2 %")          \
+	EXPERIMENT("ht-submit", "Faverge et al. 2022, fig. 8", "cost of submission, flat and hierarchical tasks",    \
+	           "3.5 times at worst, amortised at 2880/960")                                                      \
+	EXPERIMENT("ht-gemm", "Faverge et al. 2022, fig. 9", "gemm, the diagonal refined, 1 and 2 V100",             \
+	           "ahead of flat 2880 from mid sizes on")                                                           \
+	EXPERIMENT("ht-chol", "Faverge et al. 2022, fig. 10", "potrf, posv, poinv, the same way",                    \
+	           "ahead of flat 2880 from mid sizes on")                                                           \
+	EXPERIMENT("cl-bounds", "Cojean et al. 2016, fig. 4", "Cholesky with clusters of cores beside bounds",       \
+	           "up to +65 % at 11k, +100 % below 10k")                                                           \
+	EXPERIMENT("cl-scale", "Cojean et al. 2016, figs. 5 and 6", "clusters on 1 to 4 GPUs",                       \
+	           "4.6 Tflop/s, +5 % constrained")
 
 /* Each fills a report and returns TOOL_OK, or prints a message and returns TOOL_FAILURE. */
 #define REPRO_DECLARE(function, id, paper, what, result) int function(struct repro_report *report);

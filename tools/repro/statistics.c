@@ -44,7 +44,7 @@ double repro_page_z(const struct repro_blocks *blocks)
 	return (l - expected) / sqrt(variance);
 }
 
-/* --- Regression --------------------------------------------------------------------------------------------------- */
+/* --- Means and regression ----------------------------------------------------------------------------------------- */
 
 /* The 97.5 % point of Student's t distribution, by Cornish and Fisher's expansion around that of the normal
  * distribution. The error is at most 0.1 % from 5 degrees of freedom on. */
@@ -54,6 +54,19 @@ static double student(double freedom)
 	double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
 	return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * pow(freedom, 2)) +
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * pow(freedom, 3));
+}
+
+struct repro_mean repro_mean_of(const double *values, size_t n)
+{
+	struct repro_mean m = {.mean = 0, .half = NAN};
+	double squares = 0, count = (double)n;
+	for (size_t i = 0; i < n; i++)
+		m.mean += values[i] / count;
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - m.mean) * (values[i] - m.mean);
+	if (n > 1)
+		m.half = student(count - 1) * sqrt(squares / (count - 1) / count);
+	return m;
 }
 
 struct repro_slope repro_slope_of(const struct repro_blocks *blocks)

@@ -88,6 +88,15 @@ int tool_check_directory(const char *directory, const char *name);
 /* The extension of a path with its dot, "" without one. */
 const char *tool_extension(const char *path);
 
+/* --- Threads (jobs.c) --------------------------------------------------------------------------------------------- */
+
+/* Calls job(arg, i) for each i below n, on n_threads threads, of which the caller is one, and shows how many are done
+ * as simulations. A job returns TOOL_OK, or a status that does not keep the others from being done; the first of these
+ * is the result. */
+int tool_jobs(int (*job)(void *arg, size_t i), void *arg, size_t n, size_t n_threads);
+/* The number of cores of this machine, which is at least 1. */
+size_t tool_cores(void);
+
 /* --- Suggestions (suggest.c) -------------------------------------------------------------------------------------- */
 
 /* Prints 'there is no KIND "plicies"; did you mean "policies"?' or the list of all candidates; returns TOOL_USAGE. */

@@ -1,0 +1,145 @@
+/* Simulations of dense routines for experiments, and the machines that they run on: see repro.h. */
+#include "repro.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Runs --------------------------------------------------------------------------------------------------------- */
+
+struct batch {
+	struct repro_run *runs;
+	struct heddle_config config;
+};
+
+/* Each run has a runtime of its own and writes only its own outcome. */
+static int simulate(void *arg, size_t i)
+{
+	const struct batch *batch = arg;
+	struct repro_run *run = &batch->runs[i];
+	struct heddle_config config = batch->config;
+	const struct work work = {
+	    .name = heddle_dense_routine_find(run->problem.routine)->name,
+	    .problem = run->problem,
+	    .repeat = 1,
+	    .quiet = 1,
+	    .keep_trace = run->keep_trace,
+	};
+	config.sched = run->sched;
+	config.sched_options = run->sched_options;
+	config.seed = run->seed;
+	config.noise = run->noise;
+	return work_sim(&config, run->platform, &work, &run->outcome);
+}
+
+static int check(const struct repro_run *run)
+{
+	const struct work work = {.name = run->problem.routine, .problem = run->problem};
+	if (!heddle_dense_routine_find(run->problem.routine))
+		return tool_failure("there is no routine %s yet", run->problem.routine);
+	return work_check_platform(run->platform, &work);
+}
+
+int repro_simulate(struct repro_run *runs, size_t n)
+{
+	const struct tool_settings none = {.n = 0};
+	struct batch batch = {.runs = runs};
+	int status = tool_config_init(&batch.config, &none);
+	for (size_t i = 0; i < n; i++)
+		outcome_init(&runs[i].outcome, runs[i].sched);
+	for (size_t i = 0; i < n && !status; i++)
+		status = check(&runs[i]);
+	return status ? status : tool_jobs(simulate, &batch, n, tool_cores());
+}
+
+void repro_runs_free(struct repro_run *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		outcome_free(&runs[i].outcome);
+}
+
+/* --- Machines ----------------------------------------------------------------------------------------------------- */
+
+static int is_cpu(const struct heddle_platform *p, const struct heddle_worker *worker)
+{
+	return strcmp(p->classes[worker->class_id].kind, "cpu") == 0;
+}
+
+/* Moves the nodes that are kept to the front; map[i] is the new number of node i, or -1. */
+static void keep_nodes(struct heddle_platform *p, const int *kept, int *map)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_nodes; i++) {
+		map[i] = kept[i] ? (int)n : -1;
+		if (kept[i])
+			p->nodes[n++] = p->nodes[i];
+		else
+			free(p->nodes[i].name);
+	}
+	p->n_nodes = n;
+}
+
+/* Leaves out the links of nodes that are gone, and renumbers the ends of the others. Buses stay: one that no link
+ * crosses does nothing. */
+static void keep_links(struct heddle_platform *p, const int *map)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_links; i++) {
+		struct heddle_link link = p->links[i];
+		if (map[link.from] < 0 || map[link.to] < 0) {
+			free(link.buses);
+			continue;
+		}
+		link.from = (unsigned)map[link.from];
+		link.to = (unsigned)map[link.to];
+		p->links[n++] = link;
+	}
+	p->n_links = n;
+}
+
+/* Workers whose node is gone become CPU workers like `cpu`; of these the first n_cpus are kept. */
+static void keep_workers(struct heddle_platform *p, const int *map, struct heddle_worker cpu, size_t n_cpus)
+{
+	size_t n = 0, cpus = 0;
+	for (size_t i = 0; i < p->n_workers; i++) {
+		struct heddle_worker worker = p->workers[i];
+		int is_left = map[worker.node] < 0;
+		worker.class_id = is_left ? cpu.class_id : worker.class_id;
+		worker.node = is_left ? cpu.node : (unsigned)map[worker.node];
+		if (is_cpu(p, &worker) && cpus++ >= n_cpus)
+			free(worker.name);
+		else
+			p->workers[n++] = worker;
+	}
+	p->n_workers = n;
+}
+
+static void cut(struct heddle_platform *p, size_t n_accelerators, size_t n_cpus)
+{
+	int *kept = tool_alloc(p->n_nodes * sizeof *kept), *map = tool_alloc(p->n_nodes * sizeof *map);
+	struct heddle_worker cpu = p->workers[0];
+	size_t all = 0, seen = 0, chosen = 0;
+	kept[0] = 1;
+	for (size_t i = 0; i < p->n_workers; i++)
+		all += !is_cpu(p, &p->workers[i]);
+	for (size_t i = 0; i < p->n_workers; i++) {
+		const struct heddle_worker *worker = &p->workers[i];
+		int keep = is_cpu(p, worker);
+		if (keep)
+			cpu = *worker;
+		else if (chosen < n_accelerators && seen++ == chosen * all / n_accelerators)
+			keep = (int)++chosen;
+		kept[worker->node] |= keep;
+	}
+	keep_nodes(p, kept, map);
+	keep_links(p, map);
+	keep_workers(p, map, cpu, n_cpus ? n_cpus : p->n_workers);
+	free(kept);
+	free(map);
+}
+
+int repro_machine(const char *name, size_t n_accelerators, size_t n_cpus, struct heddle_platform **out)
+{
+	int status = tool_load_platform(name, out);
+	if (!status)
+		cut(*out, n_accelerators, n_cpus);
+	return status;
+}
