@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
 
@@ -322,8 +321,7 @@ static void close_plan(struct campaign_plan *plan)
 static int compare(const struct options *o, const struct heddle_config *config, const struct campaign_plan *plan)
 {
 	struct campaign c;
-	long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t n_threads = (size_t)(o->n_threads ? o->n_threads : n_cores > 0 ? n_cores : 1);
+	size_t n_threads = o->n_threads ? (size_t)o->n_threads : tool_cores();
 	int status = campaign_init(&c, plan);
 	if (status)
 		return status;

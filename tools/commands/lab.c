@@ -2,7 +2,6 @@
 #include "lab.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/base.h"
 
 enum { KEY_SETS = 0x5000, KEY_SEEDS, KEY_ROUNDS, KEY_QUICK, KEY_LOCAL, KEY_EXPLAIN };
@@ -96,10 +95,8 @@ void lab_complete(struct hd_lab_options *lab, unsigned sets[HD_LAB_SETS], int qu
 			sets[lab->n_sets] = (unsigned)lab->n_sets;
 	if (lab->n_tasks == 0)
 		lab->n_tasks = quick ? QUICK_TASKS : TASKS;
-	if (lab->n_threads == 0) {
-		long n = sysconf(_SC_NPROCESSORS_ONLN);
-		lab->n_threads = n > 0 ? (unsigned)n : 1;
-	}
+	if (lab->n_threads == 0)
+		lab->n_threads = (unsigned)tool_cores();
 	lab->draws = quick ? QUICK_DRAWS : DRAWS;
 	lab->steps = quick ? QUICK_STEPS : STEPS;
 	if (lab->rounds == 0)

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	KEY_EXHAUSTIVE = 0xa000,
@@ -223,11 +222,10 @@ static int try(struct results *r, struct variants *v, const char *policies, cons
 	                             .n_seeds = 1,
 	                             .policies = policies,
 	                             .unbounded = 1};
-	long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
 	int status = campaign_init(&c, &plan);
 	if (status)
 		return status;
-	status = campaign_run(&c, config, (size_t)(o->n_threads ? o->n_threads : n_cores > 0 ? n_cores : 1));
+	status = campaign_run(&c, config, o->n_threads ? (size_t)o->n_threads : tool_cores());
 	note(r, &c);
 	campaign_free(&c);
 	qsort(r->list, r->n, sizeof *r->list, by_time);

@@ -1,8 +1,7 @@
 /* Many simulations on several threads: see campaign.h. Each simulation has a runtime of its own, so that the threads
- * share only the queue, and the graphs and platforms, which do not change. */
+ * share only the graphs and platforms, which do not change. */
 #include "campaign.h"
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 int campaign_init(struct campaign *c, const struct campaign_plan *plan)
@@ -46,14 +45,10 @@ void campaign_free(struct campaign *c)
 
 /* --- Runs --------------------------------------------------------------------------------------------------------- */
 
-struct queue {
-	/* These two do not change while threads run. Each job writes results of the campaign that no other job
-	 * writes. */
+/* What all jobs share. Each writes results of the campaign that no other job writes. */
+struct shared {
 	struct campaign *campaign;
 	const struct heddle_config *config;
-	pthread_mutex_t lock; /* protects the fields below */
-	size_t next, done, n;
-	int status;
 };
 
 /* How many jobs a problem has. */
@@ -63,15 +58,16 @@ static size_t jobs_of_problem(const struct campaign *c)
 }
 
 /* The first job of a problem computes its bounds; then come all policies with the first seed, with the second, ... */
-static int run_job(const struct queue *q, size_t job)
+static int run_job(void *arg, size_t job)
 {
-	const struct campaign *c = q->campaign;
+	const struct shared *shared = arg;
+	const struct campaign *c = shared->campaign;
 	size_t k = job % jobs_of_problem(c);
 	struct problem *p = &c->problems[job / jobs_of_problem(c)];
 	if (k == 0 && !c->unbounded)
-		return work_bounds(q->config, p->platform, p->work, &p->seeds[0].bounds);
+		return work_bounds(shared->config, p->platform, p->work, &p->seeds[0].bounds);
 	k -= !c->unbounded;
-	struct heddle_config config = *q->config;
+	struct heddle_config config = *shared->config;
 	size_t seed = k / c->n_policies, policy = k % c->n_policies;
 	struct comparison *results = &p->seeds[seed];
 	config.seed += seed;
@@ -81,23 +77,6 @@ static int run_job(const struct queue *q, size_t job)
 	if (results->status[policy])
 		tool_warn("policy %s gave no result for %s on %s", config.sched, p->work->name, p->platform->name);
 	return results->status[policy];
-}
-
-static void *work_off(void *arg)
-{
-	struct queue *q = arg;
-	pthread_mutex_lock(&q->lock);
-	while (q->next < q->n) {
-		size_t job = q->next++;
-		pthread_mutex_unlock(&q->lock);
-		int status = run_job(q, job);
-		pthread_mutex_lock(&q->lock);
-		q->done++;
-		q->status = q->status ? q->status : status;
-		tool_progress("%zu of %zu simulations", q->done, q->n);
-	}
-	pthread_mutex_unlock(&q->lock);
-	return NULL;
 }
 
 /* Compares all makespans with the bounds. Copies the bounds to where comparison_check looks for them. */
@@ -116,19 +95,9 @@ static int check(struct campaign *c)
 
 int campaign_run(struct campaign *c, const struct heddle_config *config, size_t n_threads)
 {
-	struct queue q = {.campaign = c, .config = config, .n = c->n_problems * jobs_of_problem(c)};
-	pthread_t *threads = tool_alloc(n_threads * sizeof *threads);
-	size_t started = 0;
-	pthread_mutex_init(&q.lock, NULL);
-	while (started + 1 < n_threads && pthread_create(&threads[started], NULL, work_off, &q) == 0)
-		started++;
-	work_off(&q);
-	while (started > 0)
-		pthread_join(threads[--started], NULL);
-	pthread_mutex_destroy(&q.lock);
-	free(threads);
-	tool_progress_end();
-	return q.status || c->unbounded || config->noise > 0 ? q.status : check(c);
+	struct shared shared = {.campaign = c, .config = config};
+	int status = tool_jobs(run_job, &shared, c->n_problems * jobs_of_problem(c), n_threads);
+	return status || c->unbounded || config->noise > 0 ? status : check(c);
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
