@@ -151,7 +151,7 @@ int repro_cl_table(struct repro_report *report)
 	           "The paper's rates of the GPU are its rates of a core times GPU / core. Ours agree. A core is "
 	           "slower here: the paper's 36 to 37 Gflop/s of dgemm are above 33.6, the peak of a core at the "
 	           "processor's AVX base clock, as of one core that computes alone; on 10 cores the paper has 28 "
-	           "to 32 Gflop/s per core, which is near to ours, taken with all cores busy.");
+	           "to 32 Gflop/s per core, which is near to ours.");
 	repro_note(report, "The paper's machine is of the same kind: 2 Xeon E5-2680 v3 of 12 cores, 4 K40m.");
 	status = write_data(report, p);
 	if (!status)

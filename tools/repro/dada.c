@@ -481,15 +481,28 @@ int repro_da_lu(struct repro_report *report)
 	                                               .add_rows = add_lu_rows});
 }
 
+/* HEFT is faster than DADA(0), DADA(0.5) and DADA(0.5)+CP on 1 GPU, 2, ... up to this number. */
+static size_t heft_leads_to(const struct sweep *s)
+{
+	size_t gpus = 0;
+	while (gpus < GPUS &&
+	       speed(s, HEFT, gpus + 1) >
+	           fmax(speed(s, DADA_0, gpus + 1), fmax(speed(s, DADA_A, gpus + 1), speed(s, DADA_CP, gpus + 1))))
+		gpus++;
+	return gpus;
+}
+
 static void add_qr_rows(struct repro_report *report, const struct sweep *s)
 {
 	static char ahead[] = "8 GPUs: speed of HEFT / fastest of DADA(0), DADA(0.5), DADA(0.5)+CP",
 	            alike[] = "8 GPUs: fastest / slowest of these DADA",
-	            less[] = "8 GPUs: bytes of HEFT / larger of DADA(0.5), DADA(0.5)+CP";
+	            less[] = "8 GPUs: bytes of HEFT / larger of DADA(0.5), DADA(0.5)+CP",
+	            leads[] = "number of GPUs up to which HEFT is ahead of these";
 	double best = fmax(speed(s, DADA_0, GPUS), fmax(speed(s, DADA_A, GPUS), speed(s, DADA_CP, GPUS)));
 	add_row(report, s, (struct repro_row){ahead, "", NAN, speed(s, HEFT, GPUS) / best, repro_at_least(1)});
 	add_row(report, s, (struct repro_row){alike, "", 1, spread(s, DADA_0, DADA_CP, GPUS), repro_at_most(1.25)});
 	add_row(report, s, (struct repro_row){less, "", NAN, least_saving(s, GPUS, GPUS), repro_at_least(1)});
+	add_row(report, s, (struct repro_row){leads, "", GPUS, (double)heft_leads_to(s), repro_shown()});
 	add_shown_rows(report, s);
 }
 
