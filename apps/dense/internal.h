@@ -298,6 +298,25 @@ size_t hd_dense_default_tile(heddle_dense *dense, size_t n);
 
 /* The tasks of the routines, for those that are made of others. */
 void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
+/* How many tiles of C below each other one product should take, of `products` single ones that may run at the same
+ * time: several if they lie together in memory and none must be moved, because tall products take less time, but only
+ * so many that all workers have some. */
+size_t hd_dense_tall(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t products);
+/* The end of the product that begins with row `first` of the tiles, which has `end` rows. */
+static inline size_t hd_dense_tall_end(size_t first, size_t tall, size_t end)
+{
+	size_t next = (first / tall + 1) * tall;
+	return next < end ? next : end;
+}
+/* C(i, j) := alpha op(A)(i, k) op(B) + beta C(i, j), for i from `first` to `end` - 1; B is one tile. */
+struct hd_dense_tall_product {
+	const heddle_dense_matrix *c, *a;
+	heddle_data *b;
+	size_t j, k, first, end;
+	struct hd_dense_gemm_values values; /* trans_a is NO_TRANS unless end = first + 1 */
+};
+/* Inserts it as one task. */
+void hd_dense_insert_tall(struct hd_dense_flow *flow, const struct hd_dense_tall_product *p);
 void hd_dense_potrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
 /* B := alpha op(A)^-1 B or alpha B op(A)^-1, and B := alpha op(A) B or alpha B op(A): A is m[0], B m[1], op trans_a. */
 void hd_dense_trsm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);

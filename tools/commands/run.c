@@ -154,7 +154,7 @@ static const struct table_column columns[] = {
     {"min_makespan_ms", "fastest", "ms", 3},
     {"max_makespan_ms", "slowest", "ms", 3},
     {"rate_gflops", "rate", "Gflop/s", 2},
-    {"residual", NULL, NULL, 4},
+    {"residual", NULL, NULL, TABLE_ANY},
     {"area_bound_ms", "area bound", "ms", 3},
     {"path_bound_ms", "critical path bound", "ms", 3},
     {"of_bound_percent", "bound / makespan", "%", 1},

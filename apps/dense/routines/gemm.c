@@ -18,6 +18,34 @@ void hd_dense_scale_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix 
 	}
 }
 
+enum { MOST_TILES = 16 };
+
+size_t hd_dense_tall(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t products)
+{
+	enum { ROWS = 1024, PER_WORKER = 4 };
+	const struct heddle_platform *machine = heddle_runtime_platform(flow->dense->rt);
+	size_t most = ROWS / c->shape.tile < MOST_TILES ? ROWS / c->shape.tile : MOST_TILES,
+	       fair = products / (PER_WORKER * machine->n_workers);
+	if (c->temporary || machine->n_nodes > 1 || most < 2 || fair < 2)
+		return 1;
+	return most < fair ? most : fair;
+}
+
+void hd_dense_insert_tall(struct hd_dense_flow *flow, const struct hd_dense_tall_product *p)
+{
+	struct heddle_item items[4 + 2 * MOST_TILES];
+	int overwrites = hd_dense_is(p->values.beta, 0);
+	size_t n = 2;
+	for (size_t i = p->first; i < p->end; i++)
+		items[n++] = heddle_access(overwrites ? HEDDLE_W : HEDDLE_RW, hd_dense_tile(p->c, i, p->j));
+	for (size_t i = p->first; i < p->end; i++)
+		items[n++] = heddle_r(p->values.trans_a ? hd_dense_tile(p->a, p->k, i) : hd_dense_tile(p->a, i, p->k));
+	items[n++] = heddle_r(p->b);
+	items[n++] = heddle_value(p->values);
+	flow->times = (int)(p->end - p->first);
+	hd_dense_insert_items(flow, HD_DENSE_GEMM, n, items);
+}
+
 /* The first product into a tile scales it by beta, which is 1 for those after it. */
 void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
@@ -27,18 +55,16 @@ void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args 
 		hd_dense_scale_tasks(flow, c, HEDDLE_DENSE_GENERAL, 0, x->beta);
 		return;
 	}
-	for (size_t j = 0; j < c->nt; j++) {
-		for (size_t i = 0; i < c->mt; i++) {
-			struct hd_dense_gemm_values v = {x->trans_a, x->trans_b, x->alpha, x->beta};
-			for (size_t k = 0; k < kt; k++) {
-				int overwrites = hd_dense_is(v.beta, 0);
-				heddle_data *left = x->trans_a ? hd_dense_tile(a, k, i) : hd_dense_tile(a, i, k);
-				heddle_data *right = x->trans_b ? hd_dense_tile(b, j, k) : hd_dense_tile(b, k, j);
-				hd_dense_insert(
-				    flow, HD_DENSE_GEMM,
-				    heddle_access(overwrites ? HEDDLE_W : HEDDLE_RW, hd_dense_tile(c, i, j)),
-				    heddle_r(left), heddle_r(right), heddle_value(v));
-				v.beta = heddle_dense_real(1);
+	size_t tall = x->trans_a ? 1 : hd_dense_tall(flow, c, c->mt * c->nt);
+	struct hd_dense_tall_product p = {.c = c, .a = a, .values = {x->trans_a, x->trans_b, x->alpha, x->beta}};
+	for (p.j = 0; p.j < c->nt; p.j++) {
+		for (p.first = 0; p.first < c->mt; p.first = p.end) {
+			p.end = hd_dense_tall_end(p.first, tall, c->mt);
+			p.values.beta = x->beta;
+			for (p.k = 0; p.k < kt; p.k++) {
+				p.b = x->trans_b ? hd_dense_tile(b, p.j, p.k) : hd_dense_tile(b, p.k, p.j);
+				hd_dense_insert_tall(flow, &p);
+				p.values.beta = heddle_dense_real(1);
 			}
 		}
 	}

@@ -86,46 +86,6 @@ static void diagonal_and_column(struct hd_dense_flow *flow, const struct hd_dens
 	}
 }
 
-/* A product in step k: on the tiles [first, end) of column j of C. */
-struct product {
-	const heddle_dense_matrix *c;
-	size_t k, j, first, end;
-};
-enum { MOST_TILES = 16 };
-
-/* How many tiles below each other a product takes in step k: several if they lie together in memory and none must be
- * moved, because tall products take less time, but only so many that all workers have some. */
-static size_t tiles_of_product(const struct hd_dense_flow *flow, const heddle_dense_matrix *a, size_t k)
-{
-	enum { ROWS = 1024, PER_WORKER = 4 };
-	const struct heddle_platform *machine = heddle_runtime_platform(flow->dense->rt);
-	size_t most = ROWS / a->shape.tile < MOST_TILES ? ROWS / a->shape.tile : MOST_TILES,
-	       products = (a->mt - k - 1) * (a->nt - k - 1);
-	size_t fair = products / (PER_WORKER * machine->n_workers);
-	if (a->temporary || machine->n_nodes > 1 || most < 2 || fair < 2)
-		return 1;
-	return most < fair ? most : fair;
-}
-
-/* C(i, j) := C(i, j) - A(i, k) C(k, j) for i from `first` to `end` - 1. */
-static void subtract(struct hd_dense_flow *flow, const struct hd_dense_args *x, const struct product *p)
-{
-	struct hd_dense_gemm_values v = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}};
-	const heddle_dense_matrix *a = x->m[0], *c = p->c;
-	heddle_data *top = hd_dense_tile(c, p->k, p->j);
-	struct heddle_item items[4 + 2 * MOST_TILES];
-	size_t n = 2;
-	set_expert(flow, x, p->k, p->first, p->j);
-	for (size_t i = p->first; i < p->end; i++)
-		items[n++] = heddle_rw(hd_dense_tile(c, i, p->j));
-	for (size_t i = p->first; i < p->end; i++)
-		items[n++] = heddle_r(hd_dense_tile(a, i, p->k));
-	items[n++] = heddle_r(top);
-	items[n++] = heddle_value(v);
-	flow->times = (int)(p->end - p->first);
-	hd_dense_insert_items(flow, HD_DENSE_GEMM, n, items);
-}
-
 /* What step k has to do to column j of C, which is A or the right-hand side. */
 static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, const heddle_dense_matrix *c, size_t k,
                    size_t j)
@@ -134,16 +94,24 @@ static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, co
 	struct hd_dense_triangle_values l = {
 	    HEDDLE_DENSE_LEFT, HEDDLE_DENSE_LOWER, HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_UNIT, {1, 0},
 	};
-	size_t tiles = tiles_of_product(flow, a, k);
+	size_t tall = hd_dense_tall(flow, a, (a->mt - k - 1) * (a->nt - k - 1));
 	set_expert(flow, x, k, k, j);
 	if (x->pivots)
 		hd_dense_laswp_insert(flow, x, c, &(struct hd_dense_interchanges){j, k, k + 1, 0});
 	hd_dense_insert(flow, HD_DENSE_TRSM, heddle_rw(hd_dense_tile(c, k, j)), heddle_r(hd_dense_tile(a, k, k)),
 	                heddle_value(l));
-	for (size_t m = k + 1; m < a->mt;) {
-		size_t next = (m / tiles + 1) * tiles, end = next < a->mt ? next : a->mt;
-		subtract(flow, x, &(struct product){c, k, j, m, end});
-		m = end;
+	struct hd_dense_tall_product p = {
+	    .c = c,
+	    .a = a,
+	    .b = hd_dense_tile(c, k, j),
+	    .j = j,
+	    .k = k,
+	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}},
+	};
+	for (p.first = k + 1; p.first < a->mt; p.first = p.end) {
+		p.end = hd_dense_tall_end(p.first, tall, a->mt);
+		set_expert(flow, x, k, p.first, j);
+		hd_dense_insert_tall(flow, &p);
 	}
 }
 

@@ -40,21 +40,44 @@ static void solve(struct hd_dense_flow *flow, const struct hd_dense_args *x, siz
 	hd_dense_insert(flow, HD_DENSE_TRSM, heddle_rw(tile(x, m, k)), heddle_r(tile(x, k, k)), heddle_value(v));
 }
 
-/* A(m, n) := A(m, n) - A(m, k) A(n, k)^H, or A(n, m) := A(n, m) - A(k, n)^H A(k, m). */
-static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t m, size_t n)
+/* A(n, n) := A(n, n) - A(n, k) A(n, k)^H, or A(n, n) - A(k, n)^H A(k, n). */
+static void update_diagonal(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t n)
 {
-	int lower = x->uplo == HEDDLE_DENSE_LOWER;
-	struct hd_dense_syrk_values herk = {x->uplo, lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS,
-	                                    heddle_dense_real(-1), heddle_dense_real(1)};
-	struct hd_dense_gemm_values gemm = {lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS,
-	                                    lower ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_NO_TRANS,
-	                                    heddle_dense_real(-1), heddle_dense_real(1)};
-	heddle_data *of_m = tile(x, m, k), *of_n = tile(x, n, k);
-	if (m == n)
-		hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(tile(x, m, m)), heddle_r(of_m), heddle_value(herk));
-	else
-		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile(x, m, n)), heddle_r(lower ? of_m : of_n),
-		                heddle_r(lower ? of_n : of_m), heddle_value(gemm));
+	struct hd_dense_syrk_values v = {x->uplo, HEDDLE_DENSE_NO_TRANS, heddle_dense_real(-1), heddle_dense_real(1)};
+	if (x->uplo == HEDDLE_DENSE_UPPER)
+		v.trans = HEDDLE_DENSE_CONJ_TRANS;
+	hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(tile(x, n, n)), heddle_r(tile(x, n, k)), heddle_value(v));
+}
+
+/* A(n, m) := A(n, m) - A(k, n)^H A(k, m), for m > n. */
+static void update_row(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t n)
+{
+	struct hd_dense_gemm_values v = {HEDDLE_DENSE_CONJ_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}};
+	size_t t = x->m[0]->mt;
+	for (size_t m = n + 1; m < t; m++) {
+		set_expert(flow, t, k, m, n);
+		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile(x, m, n)), heddle_r(tile(x, n, k)),
+		                heddle_r(tile(x, m, k)), heddle_value(v));
+	}
+}
+
+/* A(m, n) := A(m, n) - A(m, k) A(n, k)^H, for m > n. */
+static void update_column(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t n)
+{
+	size_t t = x->m[0]->mt, tall = hd_dense_tall(flow, x->m[0], (t - k - 1) * (t - k - 2) / 2);
+	struct hd_dense_tall_product p = {
+	    .c = x->m[0],
+	    .a = x->m[0],
+	    .b = tile(x, n, k),
+	    .j = n,
+	    .k = k,
+	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_CONJ_TRANS, {-1, 0}, {1, 0}},
+	};
+	for (p.first = n + 1; p.first < t; p.first = p.end) {
+		p.end = hd_dense_tall_end(p.first, tall, t);
+		set_expert(flow, t, k, p.first, n);
+		hd_dense_insert_tall(flow, &p);
+	}
 }
 
 void hd_dense_potrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
@@ -68,10 +91,12 @@ void hd_dense_potrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args
 			solve(flow, x, k, m);
 		}
 		for (size_t n = k + 1; n < t; n++) {
-			for (size_t m = n; m < t; m++) {
-				set_expert(flow, t, k, m, n);
-				update(flow, x, k, m, n);
-			}
+			set_expert(flow, t, k, n, n);
+			update_diagonal(flow, x, k, n);
+			if (x->uplo == HEDDLE_DENSE_LOWER)
+				update_column(flow, x, k, n);
+			else
+				update_row(flow, x, k, n);
 		}
 	}
 }
