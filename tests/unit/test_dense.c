@@ -10,48 +10,9 @@
 #include <cmocka.h>
 #include <math.h>
 #include <dense/internal.h>
-#include "ok.h"
-#include "../machine.h"
+#include "dense_runtime.h"
 
 /* --- Runtimes ----------------------------------------------------------------------------------------------------- */
-
-static struct heddle_config settings(int n_cpu, int n_emulated, uint64_t memory)
-{
-	struct heddle_config config;
-	OK(heddle_config_init(&config));
-	config.n_cpu = cores_up_to(n_cpu);
-	config.n_emulated = n_emulated;
-	config.emulated_memory = memory;
-	config.sched = "eager";
-	config.sched_options = NULL;
-	config.platform = NULL;
-	config.model_dir = "none";
-	return config;
-}
-
-struct fixture {
-	heddle_runtime *rt;
-	heddle_dense *dense;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof *f);
-	struct heddle_config config = settings(2, 0, 0);
-	OK(heddle_start(&config, &f->rt));
-	OK(heddle_dense_open(f->rt, &f->dense));
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	heddle_dense_close(f->dense);
-	OK(heddle_stop(f->rt));
-	free(f);
-	return 0;
-}
 
 static double spd_element(uint64_t seed, size_t n, size_t i, size_t j)
 {

@@ -2,8 +2,7 @@
  * solvers, their errors; tasks that overlap, small accelerators, virtual time, priorities. */
 #include "dense_views.h"
 #include <dense/internal.h>
-#include "../machine.h"
-#include "ok.h"
+#include "dense_runtime.h"
 #include "virtual_machine.h"
 
 /* BIG matrices have products of several tiles. */
@@ -14,34 +13,6 @@ enum { N_SIZES = sizeof sizes / sizeof *sizes };
 /* Matrices. FROM_BELOW: the pivots are among the last rows. ZERO_PIVOT: U has a zero, though no column of A has only
  * zeros. */
 enum { RANDOM, GRADED, FROM_BELOW, ZERO_COLUMN, ZERO_PIVOT, N_KINDS, DOMINANT };
-
-struct fixture {
-	heddle_runtime *rt;
-	heddle_dense *dense;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof *f);
-	struct heddle_config config;
-	OK(heddle_config_init(&config));
-	config.n_cpu = cores_up_to(2);
-	config.bind = 0;
-	config.model_dir = "none";
-	OK(heddle_start(&config, &f->rt));
-	OK(heddle_dense_open(f->rt, &f->dense));
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	heddle_dense_close(f->dense);
-	OK(heddle_stop(f->rt));
-	free(f);
-	return 0;
-}
 
 #define HD_TEMPLATE <unit/dense_lu_tests.h>
 #include <dense/kernels/precisions.h>

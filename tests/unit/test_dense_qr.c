@@ -1,8 +1,8 @@
 /* QR factorisation, products with Q, and least squares of apps/dense: the order in which tiles are eliminated, results
  * beside LAPACK's and by their definitions, errors, accelerators, graphs in virtual time. */
+#include "dense_runtime.h"
 #include "dense_views.h"
 #include <dense/routines/qr.h>
-#include "../machine.h"
 #include "virtual_machine.h"
 
 /* --- Trees -------------------------------------------------------------------------------------------------------- */
@@ -134,44 +134,6 @@ static void operations_of_the_tasks_are_those_of_the_routine(void **state)
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-static struct heddle_config settings(int n_emulated, uint64_t memory)
-{
-	struct heddle_config config;
-	OK(heddle_config_init(&config));
-	config.n_cpu = cores_up_to(n_emulated ? 1 : 2);
-	config.n_emulated = n_emulated;
-	config.emulated_memory = memory;
-	config.sched = n_emulated ? "random" : "eager"; /* random: every worker gets its share */
-	config.sched_options = NULL;
-	config.platform = NULL;
-	config.model_dir = "none";
-	return config;
-}
-
-struct fixture {
-	heddle_runtime *rt;
-	heddle_dense *dense;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof *f);
-	struct heddle_config config = settings(0, 0);
-	OK(heddle_start(&config, &f->rt));
-	OK(heddle_dense_open(f->rt, &f->dense));
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	heddle_dense_close(f->dense);
-	OK(heddle_stop(f->rt));
-	free(f);
-	return 0;
-}
-
 enum { TILE = 16, N_EXTENTS = 6 };
 static const int extents[N_EXTENTS] = {1, 2, TILE - 1, TILE, TILE + 1, 3 * TILE + 7};
 static const int inner[] = {1, 5, TILE};
@@ -285,7 +247,7 @@ static void accelerators_too_small_for_the_matrix_give_the_same(void **state)
 		p.m = 150;
 		p.n = p.k = 130;
 		p.options.tree = i < 3 ? HEDDLE_DENSE_FLAT : HEDDLE_DENSE_GREEDY;
-		struct heddle_config config = settings(2, p.m * p.n / 4 * hd_dense_elem_size(p.precision));
+		struct heddle_config config = settings(1, 2, p.m * p.n / 4 * hd_dense_elem_size(p.precision));
 		struct fixture f;
 		struct heddle_stats stats;
 		OK(heddle_start(&config, &f.rt));
@@ -301,7 +263,7 @@ static void accelerators_too_small_for_the_matrix_give_the_same(void **state)
 /* A machine that has times for the kernels of the library in its file. */
 static double seconds_on_gpus(const struct heddle_dense_problem *p)
 {
-	struct heddle_config config = settings(0, 0);
+	struct heddle_config config = settings(2, 0, 0);
 	struct heddle_dense_report report;
 	struct fixture f;
 	config.platform = HEDDLE_SOURCE_DIR "/platforms/intel-v100.yaml";
