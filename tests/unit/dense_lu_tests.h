@@ -22,7 +22,7 @@ static struct P(view) P(exact_view)(int m, int n, int zero, int reversed)
 			real sum = 0;
 			for (int k = 0; k <= i && k <= j; k++) {
 				real l = i == k ? 1 : (i + 2 * k) % 7 == 0 ? (real)0.5 : 0;
-				real u = k == j ? (k == zero ? 0 : 2) : (k + 3 * j) % 5 == 0 ? 1 : 0;
+				real u = (real)(k == j ? (k == zero ? 0 : 2) : (k + 3 * j) % 5 == 0);
 				sum += l * u;
 			}
 			*P(at)(a, reversed ? m - 1 - i : i, j) = sum;

@@ -114,6 +114,49 @@ static void arguments_that_do_not_fit_are_refused(void **state)
 	OK(heddle_dense_matrix_destroy(triangle));
 }
 
+/* The forms that only submit refuse a matrix that is written and is another argument; they submit nothing. */
+static void one_matrix_may_be_two_factors_but_not_a_result(void **state)
+{
+	static const char message[] = "are the same, and one of them is written";
+	static double a[N * N], before[N * N], c[N * N];
+	struct heddle_dense_shape shape = {.rows = N, .columns = N, .tile = TILE};
+	heddle_dense_scalar one = heddle_dense_real(1), zero = heddle_dense_real(0);
+	heddle_dense_matrix *matrix, *result;
+	(void)state;
+	for (size_t i = 0; i < (size_t)N * N; i++)
+		a[i] = before[i] = (double)(i * i % 17);
+	OK(heddle_dense_matrix_create(dense, &shape, a, N, &matrix));
+	OK(heddle_dense_matrix_create(dense, &shape, c, N, &result));
+	OK(heddle_dense_gemm_submit(0, 0, one, matrix, matrix, zero, result, NULL));
+	expect(heddle_dense_gemm_submit(0, 0, one, matrix, result, one, matrix, NULL), HEDDLE_E_INVALID,
+	       "gemm: matrices 1 and 3 are the same, and one of them is written: pass a copy");
+	expect(heddle_dense_symm_submit(0, HEDDLE_DENSE_LOWER, one, result, matrix, one, matrix, NULL),
+	       HEDDLE_E_INVALID, "symm: matrices 2 and 3");
+	expect(heddle_dense_syrk_submit(HEDDLE_DENSE_LOWER, 0, one, matrix, one, matrix, NULL), HEDDLE_E_INVALID,
+	       message);
+	expect(heddle_dense_trsm_submit(0, HEDDLE_DENSE_LOWER, 0, 0, one, matrix, matrix, NULL), HEDDLE_E_INVALID,
+	       message);
+	expect(heddle_dense_posv_submit(HEDDLE_DENSE_LOWER, matrix, matrix, NULL), HEDDLE_E_INVALID, message);
+	expect(heddle_dense_gesv_submit(matrix, NULL, matrix, NULL), HEDDLE_E_INVALID, message);
+	expect(heddle_dense_gels_submit(0, matrix, matrix, NULL), HEDDLE_E_INVALID, message);
+	expect(heddle_dense_copy_submit(matrix, matrix), HEDDLE_E_INVALID, message);
+	OK(heddle_dense_matrix_destroy(matrix));
+	OK(heddle_dense_matrix_destroy(result));
+	assert_memory_equal(a, before, sizeof a);
+}
+
+static void options_that_do_not_exist_are_refused(void **state)
+{
+	static double a[N * N];
+	struct heddle_dense_array of_a = array_of(a);
+	struct heddle_dense_options layout = {.layout = 2}, priority = {.priority = 3}, tree = {.tree = 3};
+	(void)state;
+	expect(heddle_dense_lauum(dense, HEDDLE_DENSE_LOWER, &of_a, &layout), HEDDLE_E_INVALID,
+	       "lauum: options have layout 2");
+	expect(heddle_dense_lauum(dense, HEDDLE_DENSE_LOWER, &of_a, &priority), HEDDLE_E_INVALID, "priority 3");
+	expect(heddle_dense_lauum(dense, HEDDLE_DENSE_LOWER, &of_a, &tree), HEDDLE_E_INVALID, "tree 3");
+}
+
 /* A triangle of temporaries that nothing has written yet gets its first value from syrk; then potrf and potri of it
  * follow without a wait. */
 static void what_is_submitted_needs_no_wait_between(void **state)
@@ -160,6 +203,8 @@ int main(void)
 	    TESTS_OF(c),
 	    cmocka_unit_test(nan_is_said_with_its_place_unless_the_input_is_trusted),
 	    cmocka_unit_test(one_array_may_be_two_factors_but_not_a_result),
+	    cmocka_unit_test(one_matrix_may_be_two_factors_but_not_a_result),
+	    cmocka_unit_test(options_that_do_not_exist_are_refused),
 	    cmocka_unit_test(arguments_that_do_not_fit_are_refused),
 	    cmocka_unit_test(what_is_submitted_needs_no_wait_between),
 	};

@@ -118,21 +118,55 @@ static int check_matrices(const struct hd_dense_operation *operation, heddle_den
 	return 0;
 }
 
-int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_dense_args *x,
-                    const struct heddle_dense_options *options)
+/* A routine of several matrices writes the last of them, or, if there are two, one of them. If the same matrix were
+ * another argument, the routine would overwrite what it still has to read. */
+static int check_distinct(const struct hd_dense_operation *operation, heddle_dense_matrix *const *m)
+{
+	size_t last = operation->n_matrices - 1;
+	for (size_t i = 0; i < last; i++)
+		if (m[i] == m[last])
+			return heddle_error(
+			    HEDDLE_E_INVALID,
+			    "%s: matrices %zu and %zu are the same, and one of them is written: pass a copy "
+			    "(heddle_dense_copy_submit)",
+			    operation->name, i + 1, last + 1);
+	return 0;
+}
+
+static int check_options(const char *routine, const struct heddle_dense_options *options)
+{
+	if (!options || ((unsigned)options->layout <= HEDDLE_DENSE_TILED &&
+	                 (unsigned)options->priority <= HEDDLE_DENSE_PRIORITY_NONE &&
+	                 (unsigned)options->tree <= HEDDLE_DENSE_DOMAINS))
+		return 0;
+	return heddle_error(HEDDLE_E_INVALID,
+	                    "%s: options have layout %d, priority %d, tree %d: one of them is not a value of its "
+	                    "enumeration",
+	                    routine, (int)options->layout, (int)options->priority, (int)options->tree);
+}
+
+static int check_arguments(const struct hd_dense_operation *operation, const struct hd_dense_args *x,
+                           const struct heddle_dense_options *options)
 {
 	int status = check_matrices(operation, x->m);
 	if (status >= 0)
 		status = check_flags(operation->name, x);
+	if (status >= 0)
+		status = check_options(operation->name, options);
 	if (status >= 0 && operation->check)
 		status = operation->check(x);
+	return status < 0 ? status : check_distinct(operation, x->m);
+}
+
+int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_dense_args *x,
+                    const struct heddle_dense_options *options)
+{
+	int status = check_arguments(operation, x, options);
 	if (status < 0)
 		return status;
 	struct hd_dense_flow flow = {.dense = x->m[0]->dense, .precision = x->m[0]->shape.precision};
 	if (options)
 		flow.options = *options;
-	if (flow.options.inner == 0)
-		flow.options.inner = x->m[0]->shape.tile < HD_DENSE_INNER ? x->m[0]->shape.tile : HD_DENSE_INNER;
 	if (flow.options.info)
 		*flow.options.info = 0;
 	if (flow.options.priority != HEDDLE_DENSE_PRIORITY_NONE)

@@ -11,7 +11,8 @@
  * tile is a datum of its own, a window of a column-major array of the program, or a temporary of the runtime.
  *
  * Routines have the names, the arguments and the results of BLAS and LAPACK; the precision is that of the matrices. In
- * a call all matrices must have the same precision and the same order of tiles, and belong to one heddle_dense.
+ * a call all matrices must have the same precision and the same order of tiles, and belong to one heddle_dense; one
+ * that is written may not be another argument of the same call.
  *
  * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
  * sentence. A matrix that cannot be factorised fails a task: heddle_wait_all, or the form that waits, returns
