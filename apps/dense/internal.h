@@ -39,7 +39,6 @@ enum hd_dense_op {
 	HD_DENSE_RANK,
 	HD_DENSE_SET,
 	HD_DENSE_TRANSPOSE,
-	HD_DENSE_SUBTRACT,
 	HD_DENSE_GETRF_NOPIV,
 	HD_DENSE_GETRF_PANEL,
 	HD_DENSE_LASWP,
@@ -72,8 +71,8 @@ struct hd_dense_codelet {
 	{                                              \
 		hd_d_##x, hd_s_##x, hd_z_##x, hd_c_##x \
 	}
-extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_movements[];
-extern const struct hd_dense_codelet hd_dense_qr_codelets[], hd_dense_lu[];
+extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], hd_dense_lu[], hd_dense_qr_codelets[],
+    hd_dense_movements[];
 
 /* codelets/codelets.c: makes all codelets of one runtime. */
 int hd_dense_codelets(heddle_dense *dense);
@@ -252,10 +251,11 @@ void hd_dense_expert(struct hd_dense_flow *flow, long long priority);
 void hd_dense_no_expert(struct hd_dense_flow *flow);
 /* The first two items are left to this function. */
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items);
-/* Copies all tiles, but for the diagonal if it is UNIT. If `name` is not NULL, the tasks look for NaN and Inf, and fail
- * with that name of the matrix. */
+struct hd_dense_operand;
+/* Copies all tiles, but for the diagonal if operand->diag is UNIT. If operand->name is not NULL, the tasks look for NaN
+ * and Inf in what the routine reads, and fail with that name of the matrix. */
 void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
-                         enum heddle_dense_diag diag, const char *name);
+                         const struct hd_dense_operand *operand);
 /* Inserts one task: hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(c), heddle_r(a), heddle_r(b), heddle_value(v)). */
 #define hd_dense_insert(flow, op, ...)                                                                            \
 	hd_dense_insert_items(flow, op,                                                                           \
@@ -281,6 +281,7 @@ struct hd_dense_operand {
 	enum heddle_dense_uplo uplo; /* the part that is used */
 	int mode;                    /* HEDDLE_R, HEDDLE_W or HEDDLE_RW; 0: its values are not used */
 	enum heddle_dense_diag diag; /* UNIT: nor is the diagonal */
+	size_t unread;               /* so many of the last rows are written, but not read */
 };
 enum { HD_DENSE_MAX_OPERANDS = 4 };
 
@@ -364,7 +365,6 @@ struct heddle_dense_experiment {
 	void *buffers[HD_DENSE_MAX_MATRICES];          /* owns; the arrays of matrices that are windows */
 	heddle_dense_qr *qr;                           /* of QR; owns; or NULL */
 	heddle_dense_pivots *pivots;                   /* owns; NULL where there are none */
-	size_t info;                                   /* LAPACK's, of the last submission */
 };
 /* Makes e->m[i], in the layout of the problem. */
 int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns,

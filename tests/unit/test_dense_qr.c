@@ -310,6 +310,33 @@ static void nan_in_the_input_is_named(void **state)
 	}
 }
 
+/* Rows of B that only X has are not read, but do not hide what is in the rows above them, nor in the same tile; a call
+ * that is refused leaves them alone. */
+static void rows_that_only_the_solution_has_are_not_looked_at(void **state)
+{
+	struct fixture *f = *state;
+	for (int layout = 0; layout < 2; layout++) {
+		struct hd_d_view a = hd_d_random_view(20, 40, 1), b = hd_d_random_view(40, 2, 2);
+		struct heddle_dense_array of_a = hd_d_array(a), of_b = hd_d_array(b);
+		struct heddle_dense_options options = {.tile = TILE, .layout = layout};
+		for (int i = 20; i < 40; i++)
+			*hd_d_at(b, i, 0) = *hd_d_at(b, i, 1) = NAN;
+		of_a.ld = 1;
+		assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, &of_b, &options),
+		                 HEDDLE_E_INVALID);
+		for (int i = 20; i < 40; i++)
+			assert_true(isnan(*hd_d_at(b, i, 0)) && isnan(*hd_d_at(b, i, 1)));
+		of_a = hd_d_array(a);
+		OK(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, &of_b, &options));
+		*hd_d_at(b, 19, 1) = NAN;
+		assert_int_equal(heddle_dense_gels(f->dense, HEDDLE_DENSE_NO_TRANS, &of_a, &of_b, &options),
+		                 HEDDLE_E_KERNEL);
+		assert_non_null(strstr(heddle_last_error(), "matrix B has NaN in row 20, column 2"));
+		hd_d_free_view(a);
+		hd_d_free_view(b);
+	}
+}
+
 static void wrong_arguments_are_refused_with_a_reason(void **state)
 {
 	struct fixture *f = *state;
@@ -368,6 +395,7 @@ int main(void)
 	    cmocka_unit_test(accelerators_too_small_for_the_matrix_give_the_same),
 	    cmocka_unit_test(graphs_in_virtual_time_are_run_and_always_the_same),
 	    WITH_RUNTIME(nan_in_the_input_is_named),
+	    WITH_RUNTIME(rows_that_only_the_solution_has_are_not_looked_at),
 	    WITH_RUNTIME(wrong_arguments_are_refused_with_a_reason),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

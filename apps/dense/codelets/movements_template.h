@@ -6,12 +6,12 @@ static struct P(view) P(tile_of)(const heddle_context *c, size_t i)
 	               (int)heddle_ld(c, i));
 }
 
-/* Fails the task if a value of the window's part is NaN or infinite. */
+/* Fails the task if a value of the window's part is NaN or infinite. The tile may have more rows than the window. */
 static int P(look)(heddle_context *c, struct P(view) a, const struct hd_dense_window *w)
 {
 	for (int j = 0; w->name && j < a.n; j++) {
 		int first, end;
-		hd_dense_rows_of(w, a.m, j, &first, &end);
+		hd_dense_rows_of(w, (int)w->rows, j, &first, &end);
 		const element *column = P(at)(a, 0, j);
 		real sum = 0; /* NaN if there is one, or an infinity */
 		for (int i = first; i < end; i++)

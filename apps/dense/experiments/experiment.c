@@ -143,8 +143,6 @@ static int open_in(heddle_dense *dense, const struct heddle_dense_problem *probl
 		e->problem.options.tile = hd_dense_default_tile(dense, e->problem.n);
 	if (e->problem.n_right == 0)
 		e->problem.n_right = e->problem.options.tile;
-	if (!e->problem.options.info)
-		e->problem.options.info = &e->info;
 	int status = routine->open(e);
 	if (status >= 0) {
 		*out = e;

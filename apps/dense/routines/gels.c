@@ -5,7 +5,6 @@
  * triangular system: the solver takes the number of unknowns from R.
  */
 #include <dense/routines/qr.h>
-#include <string.h>
 
 enum { A, B, TRANSPOSED }; /* x->m; A^H is there if it is taller than A */
 
@@ -151,16 +150,12 @@ int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix 
 	return close_tall(&x, status);
 }
 
-/* Zeros in the rows of the array B that only the result has, because they may be NaN, which the call looks for. */
-static void clear_unread(enum heddle_dense_trans trans, const struct heddle_dense_array *a,
-                         const struct heddle_dense_array *b)
+/* The rows of the array B that only the result has. They may be NaN, though the call looks for it. */
+static size_t unread_rows(enum heddle_dense_trans trans, const struct heddle_dense_array *a,
+                          const struct heddle_dense_array *b)
 {
 	size_t rows = trans == HEDDLE_DENSE_NO_TRANS ? a->rows : a->columns;
-	if (!b->data || b->ld < b->rows || (unsigned)b->precision >= HEDDLE_DENSE_PRECISIONS)
-		return; /* the call says what is wrong */
-	size_t size = hd_dense_elem_size(b->precision);
-	for (size_t j = 0; rows < b->rows && j < b->columns; j++)
-		memset((char *)b->data + (rows + j * b->ld) * size, 0, (b->rows - rows) * size);
+	return b && b->rows > rows ? b->rows - rows : 0;
 }
 
 int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const struct heddle_dense_array *a,
@@ -168,8 +163,8 @@ int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const 
 {
 	struct hd_dense_args x = {.trans_a = trans};
 	struct hd_dense_operand operands[] = {
-	    {"A", a, HEDDLE_DENSE_GENERAL, a && a->rows < a->columns ? HEDDLE_R : HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
-	    {"B", b, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
+	    {.name = "A", .array = a, .mode = a && a->rows < a->columns ? HEDDLE_R : HEDDLE_RW},
+	    {.name = "B", .array = b, .mode = HEDDLE_RW},
 	};
 	struct heddle_dense_options settled;
 	struct heddle_dense_shape shape;
@@ -177,9 +172,9 @@ int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const 
 	if (status < 0)
 		return status;
 	status = open_tall(dense, &x, shape, &settled);
-	if (status >= 0 && b && b->rows == (a->rows > a->columns ? a->rows : a->columns))
-		clear_unread(trans, a, b);
-	if (status >= 0)
+	if (status >= 0) {
+		operands[B].unread = unread_rows(trans, a, b);
 		status = hd_dense_call(dense, &gels, &x, operands, &settled);
+	}
 	return close_tall(&x, status);
 }

@@ -75,7 +75,7 @@ int heddle_dense_geqrf(heddle_dense *dense, const struct heddle_dense_array *a, 
                        const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.qr = NULL};
-	struct hd_dense_operand operand = {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT};
+	struct hd_dense_operand operand = {.name = "A", .array = a, .mode = HEDDLE_RW};
 	struct heddle_dense_options settled;
 	struct heddle_dense_shape shape;
 	int status = hd_qr_settle(dense, a, options, &settled, &shape);

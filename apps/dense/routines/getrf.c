@@ -194,7 +194,7 @@ int heddle_dense_getrf(heddle_dense *dense, const struct heddle_dense_array *a, 
                        const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = hd_dense_pivoted(ipiv);
-	struct hd_dense_operand operand = {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT};
+	struct hd_dense_operand operand = {.name = "A", .array = a, .mode = HEDDLE_RW};
 	return hd_dense_call(dense, &getrf, &x, &operand, options);
 }
 
@@ -207,6 +207,6 @@ int heddle_dense_getrf_nopiv(heddle_dense *dense, const struct heddle_dense_arra
                              const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.ipiv = NULL};
-	struct hd_dense_operand operand = {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT};
+	struct hd_dense_operand operand = {.name = "A", .array = a, .mode = HEDDLE_RW};
 	return hd_dense_call(dense, &getrf_nopiv, &x, &operand, options);
 }

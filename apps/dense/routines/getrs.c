@@ -59,9 +59,6 @@ static void gesv_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x
 
 static int check_getrs(const struct hd_dense_args *x)
 {
-	if ((unsigned)x->trans_a > HEDDLE_DENSE_CONJ_TRANS)
-		return heddle_error(HEDDLE_E_INVALID, "getrs: trans is %d: it is no value of enum heddle_dense_trans",
-		                    (int)x->trans_a);
 	return hd_dense_check_lu("getrs", x, 1);
 }
 
@@ -94,8 +91,8 @@ int heddle_dense_getrs(heddle_dense *dense, enum heddle_dense_trans trans, const
 		x = hd_dense_pivoted((int *)ipiv); /* the tasks only read it */
 	x.trans_a = trans;
 	struct hd_dense_operand operands[] = {
-	    {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_R, HEDDLE_DENSE_NON_UNIT},
-	    {"B", b, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
+	    {.name = "A", .array = a, .mode = HEDDLE_R},
+	    {.name = "B", .array = b, .mode = HEDDLE_RW},
 	};
 	return hd_dense_call(dense, &getrs, &x, operands, options);
 }
@@ -114,8 +111,8 @@ static int solve_arrays(heddle_dense *dense, const struct hd_dense_operation *op
                         const struct heddle_dense_array *const *arrays, const struct heddle_dense_options *options)
 {
 	struct hd_dense_operand operands[] = {
-	    {"A", arrays[0], HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
-	    {"B", arrays[1], HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
+	    {.name = "A", .array = arrays[0], .mode = HEDDLE_RW},
+	    {.name = "B", .array = arrays[1], .mode = HEDDLE_RW},
 	};
 	return hd_dense_call(dense, operation, x, operands, options);
 }

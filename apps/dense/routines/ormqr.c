@@ -95,8 +95,8 @@ int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum he
 {
 	struct hd_dense_args x = {.side = side, .trans_a = trans, .qr = qr};
 	struct hd_dense_operand operands[] = {
-	    {"A", a, HEDDLE_DENSE_GENERAL, HEDDLE_R, HEDDLE_DENSE_NON_UNIT},
-	    {"C", c, HEDDLE_DENSE_GENERAL, HEDDLE_RW, HEDDLE_DENSE_NON_UNIT},
+	    {.name = "A", .array = a, .mode = HEDDLE_R},
+	    {.name = "C", .array = c, .mode = HEDDLE_RW},
 	};
 	if (!qr)
 		return heddle_error(HEDDLE_E_INVALID, "ormqr needs a heddle_dense_qr");

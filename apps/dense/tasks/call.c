@@ -16,16 +16,27 @@ struct hd_dense_call {
 	int same_as[HD_DENSE_MAX_OPERANDS];                  /* the operand before it with the same array, or itself */
 };
 
+/* The window of tile (i, j), without the rows that the routine does not read. */
+static struct hd_dense_window window_of(const heddle_dense_matrix *a, const struct hd_dense_operand *operand, size_t i,
+                                        size_t j)
+{
+	struct hd_dense_window w = hd_dense_tile_window(a, i, j);
+	size_t end = a->shape.rows - operand->unread;
+	w.name = operand->name;
+	w.diag = operand->diag;
+	if (w.row + w.rows > end)
+		w.rows = end > w.row ? end - w.row : 0;
+	return w;
+}
+
 void hd_dense_copy_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *to, const heddle_dense_matrix *from,
-                         enum heddle_dense_diag diag, const char *name)
+                         const struct hd_dense_operand *operand)
 {
 	for (size_t j = 0; j < to->nt; j++) {
 		for (size_t i = 0; i < to->mt; i++) {
 			if (!hd_dense_has_tile(to, i, j))
 				continue;
-			struct hd_dense_window w = hd_dense_tile_window(from, i, j);
-			w.name = name;
-			w.diag = diag;
+			struct hd_dense_window w = window_of(from, operand, i, j);
 			hd_dense_insert(
 			    flow, HD_DENSE_COPY,
 			    heddle_access(hd_dense_overwrites(to, to->shape.uplo, i, j), hd_dense_tile(to, i, j)),
@@ -42,9 +53,7 @@ static void finite_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix *
 		for (size_t i = 0; i < a->mt; i++) {
 			if (!hd_dense_has_tile(a, i, j))
 				continue;
-			struct hd_dense_window w = hd_dense_tile_window(a, i, j);
-			w.name = operand->name;
-			w.diag = operand->diag;
+			struct hd_dense_window w = window_of(a, operand, i, j);
 			hd_dense_insert(flow, HD_DENSE_FINITE, heddle_rw(hd_dense_tile(a, i, j)), heddle_value(w));
 		}
 	}
@@ -54,20 +63,23 @@ static void call_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x
 {
 	const struct hd_dense_call *call = x->call;
 	for (size_t i = 0; i < call->n; i++) {
-		const struct hd_dense_operand *o = &call->operands[i];
-		int reads = (o->mode & HEDDLE_R) != 0;
+		struct hd_dense_operand o = call->operands[i];
+		int reads = (o.mode & HEDDLE_R) != 0;
 		if (call->same_as[i] != (int)i)
 			continue;
+		if (flow->options.trust)
+			o.name = NULL;
 		if (call->tiles[i] && reads)
-			hd_dense_copy_tasks(flow, call->tiles[i], call->windows[i], o->diag,
-			                    flow->options.trust ? NULL : o->name);
-		else if (reads && !flow->options.trust)
-			finite_tasks(flow, call->windows[i], o);
+			hd_dense_copy_tasks(flow, call->tiles[i], call->windows[i], &o);
+		else if (reads && o.name)
+			finite_tasks(flow, call->windows[i], &o);
 	}
 	call->operation->tasks(flow, x);
-	for (size_t i = 0; i < call->n; i++)
+	for (size_t i = 0; i < call->n; i++) {
+		struct hd_dense_operand result = {.diag = call->operands[i].diag};
 		if (call->tiles[i] && call->operands[i].mode & HEDDLE_W)
-			hd_dense_copy_tasks(flow, call->windows[i], call->tiles[i], call->operands[i].diag, NULL);
+			hd_dense_copy_tasks(flow, call->windows[i], call->tiles[i], &result);
+	}
 }
 
 static int check_operand(const struct hd_dense_operand *o, const struct hd_dense_operand *first)

@@ -160,7 +160,7 @@ static int same_grid(const struct heddle_dense_shape *x, const struct heddle_den
 
 static void copy_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
-	hd_dense_copy_tasks(flow, x->m[0], x->m[1], HEDDLE_DENSE_NON_UNIT, NULL);
+	hd_dense_copy_tasks(flow, x->m[0], x->m[1], &(struct hd_dense_operand){.name = NULL});
 }
 
 int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from)
