@@ -1,4 +1,4 @@
-/* Cholesky factorisations on this machine: see dense_run.h. */
+/* Dense routines on this machine: see dense_run.h. */
 #include "dense_run.h"
 #include "trace_bounds.h"
 #include "tool.h"

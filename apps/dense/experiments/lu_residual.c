@@ -1,5 +1,6 @@
 /* The residual of an LU factorisation, in little memory.
- *  It is computed column of tiles by column: T := A(:, j), generated again from the seed, with its rows interchanged;
+ *
+ * It is computed column of tiles by column: T := A(:, j), generated again from the seed, with its rows interchanged;
  * T(i) := T(i) - L(i, k) U(k, j) for all k; then the sum of squares of T. Columns share a few T in turn: the tasks of
  * one wait for those of the column that used the same T before. This also makes the order in which sums are added up
  * independent of the schedule. The tiles on the diagonal are L and U at once; their two parts are copied before.

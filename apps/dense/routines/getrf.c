@@ -1,6 +1,7 @@
 /* The tiled LU factorisation, right-looking, with partial pivoting or without; and in the same sweep the columns of a
  * right-hand side, which end up as L^-1 P B.
- *  With pivoting, step k factorises the tiles of column k from the diagonal down in one task, a panel. Each column
+ *
+ * With pivoting, step k factorises the tiles of column k from the diagonal down in one task, a panel. Each column
  * right of it then has its rows interchanged (laswp), its tile of row k solved with L (trsm), and the tiles below
  * updated (gemm). The interchanges that columns of L still lack are made at the end, all panels at once, because
  * nothing waits for them. Without pivoting, the panel is a task on the tile of the diagonal, and one trsm per tile

@@ -17,7 +17,11 @@
  * Errors are those of heddle.h: every function returns 0 or a negative status, and heddle_last_error() has the
  * sentence. A matrix that cannot be factorised fails a task: heddle_wait_all, or the form that waits, returns
  * HEDDLE_E_KERNEL with the message that names the row; LAPACK's info is in *options->info. Functions may be called from
- * any thread. Those that wait are marked "Blocks". */
+ * any thread. Those that wait are marked "Blocks"; a kernel must not call them.
+ *
+ * The forms that wait do so for all tasks of the runtime, and return the first error of any of them. So an error may
+ * be that of what was submitted before, or of what another thread has submitted meanwhile, which then does not get it:
+ * threads that must tell their errors apart take turns. */
 #ifndef HEDDLE_DENSE_H
 #define HEDDLE_DENSE_H
 
@@ -184,8 +188,9 @@ int heddle_dense_syrk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_tran
 int heddle_dense_syrk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
                       heddle_dense_scalar alpha, const struct heddle_dense_array *a, heddle_dense_scalar beta,
                       const struct heddle_dense_array *c, const struct heddle_dense_options *options);
-/* The same with A^H for A^T, for a Hermitian C, whose diagonal gets real elements. HEDDLE_DENSE_TRANS is CONJ_TRANS,
- * and refused for complex matrices. For real ones this is syrk. */
+/* The same with A^H for A^T, for a Hermitian C, whose diagonal gets real elements, unless nothing is to be done (beta
+ * is 1, and alpha or k is 0). HEDDLE_DENSE_TRANS is CONJ_TRANS, and refused for complex matrices. For real ones this is
+ * syrk. */
 int heddle_dense_herk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
                              heddle_dense_matrix *a, double beta, heddle_dense_matrix *c,
                              const struct heddle_dense_options *options);
@@ -254,8 +259,7 @@ int heddle_dense_potrf_residual(enum heddle_dense_uplo uplo, heddle_dense_matrix
 
 /* --- Solvers and inverses of positive definite matrices ----------------------------------------------------------- */
 
-/* Solves A X = B with the factor of A that potrf has left in the triangle `uplo` of `a`. X replaces B, which is n x k.
- */
+/* Solves A X = B with the factor of A that potrf has left in the triangle `uplo` of `a`. X replaces B, n x k. */
 int heddle_dense_potrs_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, heddle_dense_matrix *b,
                               const struct heddle_dense_options *options);
 /* The same on arrays. Blocks. */
@@ -270,7 +274,8 @@ int heddle_dense_posv(heddle_dense *dense, enum heddle_dense_uplo uplo, const st
 
 /* A := A^-1, where A is triangular; the other triangle is neither read nor written. If an element of the diagonal is
  * 0, a task fails with the message "matrix is singular: the element in row K of the diagonal (counted from 1) is
- * zero", and *options->info is the least such K. With UNIT, the diagonal is not read and stands for ones. */
+ * zero"; *options->info is the least such K, and the message names one of them. With UNIT, the diagonal is not read
+ * and stands for ones. */
 int heddle_dense_trtri_submit(enum heddle_dense_uplo uplo, enum heddle_dense_diag diag, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options);
 /* The same on an array. After an error its contents are undefined. Blocks. */
@@ -335,7 +340,7 @@ int heddle_dense_ormqr(heddle_dense *dense, enum heddle_dense_side side, enum he
  * has columns become X. In a least-squares problem the sum of squares of the others is that of the residual. If m >= n,
  * A becomes its factorisation, else A does not change, because A^H is factorised in temporary tiles. If an element
  * (i, i) of R is exactly zero, a task fails with the message "matrix A has not full rank: element I on the diagonal of
- * R is zero", and *options->info is I. */
+ * R is zero"; *options->info is the least such I, and the message names one of them. */
 int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_matrix *b,
                              const struct heddle_dense_options *options);
 /* The same on arrays. Blocks. */
