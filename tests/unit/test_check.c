@@ -63,11 +63,12 @@ static void fill_scene(struct scene *s)
 	assert_ok(heddle_submit(s->rt, heddle_call(codelet)));
 	const struct hd_worker *w = &s->rt->workers[0];
 	for (int running = 0; !running;) {
-		hd_lock(&s->rt->lock);
+		hd_core_enter(s->rt);
 		hd_drain(s->rt);
 		hd_core_settle(s->rt);
 		running = w->slots[0].task == s->first;
-		hd_unlock(&s->rt->lock);
+		hd_core_leave(
+		    s->rt); /* not just unlocked: the worker may have asked to be served meanwhile, and sleep */
 		sched_yield();
 	}
 }
