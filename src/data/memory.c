@@ -321,6 +321,9 @@ void hd_memory_retry(heddle_runtime *rt)
 		if (rt->memories[i].retry) {
 			retry_node(rt, &rt->memories[i]);
 			hd_prefetch_hinted(rt, &rt->memories[i]);
-			rt->memories[i].refused = 0;
 		}
+	/* Only after all nodes, because tasks and prefetches of one may need blocks of another; and of all, because
+	 * nobody may need any more what was refused. */
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		rt->memories[i].refused = 0;
 }

@@ -9,6 +9,9 @@ static struct {
 	int made;         /* how many blocks were ever allocated */
 	int locked;       /* how many of them by a thread that held the core lock */
 	_Atomic int left; /* how many more there is room for; blocks may be freed without the lock */
+	/* a datum that ends, if it is not NULL, while a block is refused; then there is room for this many more */
+	heddle_data *ends;
+	int later;
 } counter;
 
 /* Whether this thread seems to hold the core lock: it does not get free. */
@@ -25,10 +28,22 @@ static int holds_lock(heddle_runtime *rt)
 	return 1;
 }
 
+static void *refuse(heddle_runtime *rt)
+{
+	if (!counter.ends)
+		return NULL;
+	hd_core_enter(rt);
+	hd_data_destroy(counter.ends);
+	hd_core_leave(rt);
+	counter.ends = NULL;
+	counter.left = counter.later;
+	return NULL;
+}
+
 static void *counting_alloc(heddle_runtime *rt, unsigned node, size_t size)
 {
 	if (node && counter.left <= 0)
-		return NULL;
+		return refuse(rt);
 	counter.locked += holds_lock(rt);
 	if (node) {
 		counter.left--;
@@ -102,6 +117,14 @@ static void blocks_are_used_again(void **state)
 	assert_int_equal(counter.left, 100 - 3 + 3);
 }
 
+static int is_valid_there(heddle_runtime *rt, const heddle_data *d)
+{
+	hd_core_enter(rt);
+	int valid = heddle_data_valid_on(d, 1);
+	hd_core_leave(rt);
+	return valid;
+}
+
 /* Nothing holds the core lock while the accelerator allocates for prefetches, and main memory for what is written back,
  * which has never been there. All prefetches come that have room. */
 static void transfers_allocate_without_the_lock(void **state)
@@ -118,7 +141,7 @@ static void transfers_allocate_without_the_lock(void **state)
 	for (int i = 0; i < DATA; i++)
 		assert_ok(heddle_prefetch(d[i], 1));
 	assert_ok(heddle_wait_all(rt));
-	while (!heddle_data_valid_on(d[3], 1))
+	while (!is_valid_there(rt, d[3]))
 		sched_yield();
 	assert_ok(heddle_check(rt));
 	assert_int_equal(counter.made, 4);
@@ -153,6 +176,26 @@ static void prefetch_that_waits_ends_with_its_datum(void **state)
 	assert_null(rt->memories[1].hints);
 	hd_core_leave(rt);
 	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
+/* The block of a prefetch was refused, and its datum has ended meanwhile. That is of no concern to a task for which
+ * there is room later. */
+static void what_was_refused_to_nobody_is_forgotten(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 0);
+	static double values[N];
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	heddle_data *d, *own;
+	assert_ok(heddle_vector(rt, values, N, sizeof(double), &d));
+	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &own));
+	counter.ends = d;
+	counter.later = 1;
+	assert_ok(heddle_prefetch(d, 1));
+	assert_null(counter.ends);
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(own)));
+	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_stop(rt));
 }
 
@@ -193,6 +236,7 @@ int main(void)
 	    cmocka_unit_test(blocks_are_used_again),
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
+	    cmocka_unit_test(what_was_refused_to_nobody_is_forgotten),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
 	};
