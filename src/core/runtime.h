@@ -380,7 +380,7 @@ int hd_gate_others_look(const struct hd_worker *w);
  * gains nothing to wake one soon, or to keep one awake that has no task. */
 static inline int hd_is_crowded(const heddle_runtime *rt, unsigned n_asleep)
 {
-	return rt->n_workers > rt->n_threads + n_asleep;
+	return rt->n_workers - n_asleep > rt->n_threads;
 }
 /* Called when a worker has begun tasks, while `rt->inlet.step` is not 0. */
 void hd_gate_worker_begins(heddle_runtime *rt);

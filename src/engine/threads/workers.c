@@ -118,15 +118,6 @@ static int sees_news(heddle_runtime *rt)
 	return hd_drain(rt) || hd_submitted_unseen(rt);
 }
 
-/* Whether the worker, which has no task, would keep others from running if it polled its event. A thread of the program
- * that would have to look for a deadlock polls all the same: something will probably happen first. */
-static int is_superfluous(const struct hd_worker *w)
-{
-	heddle_runtime *rt = w->rt;
-	return HD_UNLIKELY(hd_is_crowded(rt, rt->count.asleep)) &&
-	       (w->id != 0 || !rt->engine_state.threads->caller || !hd_core_still(rt));
-}
-
 /* The worker has found nothing to do. It polls its event; or, when it is tired, it sleeps, unless there may be tasks to
  * rescue soon. */
 static void rest(struct hd_worker *w, struct hd_seat *seat)
@@ -134,7 +125,8 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 	heddle_runtime *rt = w->rt;
 	hd_worker_enter(w, HD_SPINNING);
 	seat->drained = rt->inlet.head;
-	if (!seat->tired && !is_superfluous(w))
+	/* While the machine is crowded, it would keep others from running if it polled. */
+	if (!seat->tired && HD_LIKELY(!hd_is_crowded(rt, rt->count.asleep)))
 		return;
 	if (!hd_bursts_rescue(w, OVERDUE_US)) {
 		if (hd_gate_others_look(w) || !sees_news(rt)) {
