@@ -262,6 +262,9 @@ void hd_partition_staged(heddle_task *t)
 	heddle_data *d = t->accesses[0].data;
 	struct heddle_part whole;
 	hd_data_part_at(d, &d->replicas[0], 0, &whole);
+	/* Those that still wait for blocks would read the buffer while tasks write the children. */
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		hd_prefetch_forget(&d->replicas[i]);
 	for (uint32_t i = 1; i < t->n_accesses; i++) {
 		heddle_data *child = t->accesses[i].data;
 		struct hd_replica *home = &child->replicas[0];

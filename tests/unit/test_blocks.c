@@ -9,9 +9,10 @@ static struct {
 	int made;         /* how many blocks were ever allocated */
 	int locked;       /* how many of them by a thread that held the core lock */
 	_Atomic int left; /* how many more there is room for; blocks may be freed without the lock */
-	/* a datum that ends, if it is not NULL, while a block is refused; then there is room for this many more */
-	heddle_data *ends;
-	int later;
+	/* if it is not NULL: called once, by the thread that allocates on the accelerator next */
+	void (*meanwhile)(heddle_runtime *rt);
+	heddle_data *d; /* for it */
+	atomic_int gate;
 } counter;
 
 /* Whether this thread seems to hold the core lock: it does not get free. */
@@ -28,22 +29,16 @@ static int holds_lock(heddle_runtime *rt)
 	return 1;
 }
 
-static void *refuse(heddle_runtime *rt)
-{
-	if (!counter.ends)
-		return NULL;
-	hd_core_enter(rt);
-	hd_data_destroy(counter.ends);
-	hd_core_leave(rt);
-	counter.ends = NULL;
-	counter.left = counter.later;
-	return NULL;
-}
-
 static void *counting_alloc(heddle_runtime *rt, unsigned node, size_t size)
 {
-	if (node && counter.left <= 0)
-		return refuse(rt);
+	int room = !node || counter.left > 0;
+	void (*meanwhile)(heddle_runtime *) = node ? counter.meanwhile : NULL;
+	if (meanwhile) {
+		counter.meanwhile = NULL;
+		meanwhile(rt);
+	}
+	if (!room)
+		return NULL;
 	counter.locked += holds_lock(rt);
 	if (node) {
 		counter.left--;
@@ -179,6 +174,14 @@ static void prefetch_that_waits_ends_with_its_datum(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static void end_datum(heddle_runtime *rt)
+{
+	hd_core_enter(rt);
+	hd_data_destroy(counter.d);
+	hd_core_leave(rt);
+	counter.left = 1;
+}
+
 /* The block of a prefetch was refused, and its datum has ended meanwhile. That is of no concern to a task for which
  * there is room later. */
 static void what_was_refused_to_nobody_is_forgotten(void **state)
@@ -187,14 +190,45 @@ static void what_was_refused_to_nobody_is_forgotten(void **state)
 	heddle_runtime *rt = start_counting(4, 0);
 	static double values[N];
 	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
-	heddle_data *d, *own;
-	assert_ok(heddle_vector(rt, values, N, sizeof(double), &d));
+	heddle_data *own;
+	assert_ok(heddle_vector(rt, values, N, sizeof(double), &counter.d));
 	assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &own));
-	counter.ends = d;
-	counter.later = 1;
-	assert_ok(heddle_prefetch(d, 1));
-	assert_null(counter.ends);
+	counter.meanwhile = end_datum;
+	assert_ok(heddle_prefetch(counter.d, 1));
+	assert_null(counter.meanwhile);
 	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(own)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+}
+
+/* A task has one of the children until the gate is opened. */
+static void use_a_child(heddle_runtime *rt)
+{
+	atomic_int *gate = &counter.gate;
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "gate", .cpu = pass_gate);
+	assert_ok(heddle_partition(counter.d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(heddle_child(counter.d, 0)), heddle_value(gate),
+	                        heddle_on(0)));
+	assert_ok(heddle_unpartition(counter.d));
+}
+
+/* A datum is split and is to be joined again while a block is allocated for its prefetch: nothing reads it while tasks
+ * have the children. */
+static void prefetch_that_waits_ends_when_its_datum_is_split(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(4, 100);
+	static double values[N];
+	counter.gate = 0;
+	assert_ok(heddle_vector(rt, values, N, sizeof(double), &counter.d));
+	counter.meanwhile = use_a_child;
+	assert_ok(heddle_prefetch(counter.d, 1));
+	hd_core_enter(rt);
+	const struct hd_replica *r = &counter.d->replicas[1];
+	int begun = r->valid || r->incoming || r->hinted;
+	hd_core_leave(rt);
+	counter.gate = 1;
+	assert_false(begun);
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_stop(rt));
 }
@@ -236,6 +270,7 @@ int main(void)
 	    cmocka_unit_test(blocks_are_used_again),
 	    cmocka_unit_test(transfers_allocate_without_the_lock),
 	    cmocka_unit_test(prefetch_that_waits_ends_with_its_datum),
+	    cmocka_unit_test(prefetch_that_waits_ends_when_its_datum_is_split),
 	    cmocka_unit_test(what_was_refused_to_nobody_is_forgotten),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
