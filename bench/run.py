@@ -158,7 +158,7 @@ def add_gemm(bench, case, unit, best):
     else:
         tiles = [c.split("_")[1] for c, _ in bench.values if c.startswith(letter + "gemm_")]
     for tile in tiles:
-        if f"gemm {tile}" not in bench.best(f"{letter}gemm_{tile}", unit):
+        if (f"{letter}gemm_{tile}", unit) not in bench.values:
             continue
         value, _, spread = bench.best(f"{letter}gemm_{tile}", unit)[f"gemm {tile}"]
         times = int(bench.workers[case])
