@@ -1093,6 +1093,7 @@ def test_tune_keeps_what_is_given_and_refuses_graphs(p):
     p.refuses("tune", says=["potrf", "--help"])
     p.refuses("tune", "random:n=9", "--platform", "gpu1-cpu6", says=["graph"])
     p.refuses("tune", "potrf", "--platform", "haswel", says=["haswell-k40m"])
+    p.refuses("tune", "potrf", says=["heddle platform calibrate", "--platform"])
 
 
 # --- compare ----------------------------------------------------------------------------------------------------------

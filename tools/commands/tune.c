@@ -341,12 +341,14 @@ static void fill(struct table *table, const struct options *o, const struct resu
 	}
 }
 
+static const char this_machine[] = "this"; /* the platform that heddle platform calibrate writes */
+
 /* The command that runs the best variant: here if the machine is this one, else in virtual time. */
 static char *command_of(const struct options *o, const struct result *r, const char *platform)
 {
 	static const char letters[] = {'d', 's', 'z', 'c'};
 	const struct heddle_dense_problem *p = &r->work.problem;
-	int here = strcmp(platform, "this") == 0;
+	int here = strcmp(platform, this_machine) == 0;
 	char *extents = tool_format("--n %zu", p->n), *chosen = tool_format("--tile %zu", p->options.tile);
 	const struct {
 		const char *name;
@@ -385,6 +387,14 @@ static void print(const struct options *o, const struct results *r, const char *
 	free(command);
 }
 
+static int load_this(struct heddle_platform **out)
+{
+	return heddle_platform_load(this_machine, out) == 0
+	           ? TOOL_OK
+	           : tool_usage_error("which machine? This one has not been measured: `heddle platform calibrate` does "
+	                              "that; or give --platform NAME, `heddle platforms` lists them");
+}
+
 int tool_tune(int argc, char **argv)
 {
 	struct options o = {.scheds = "all"};
@@ -404,11 +414,10 @@ int tool_tune(int argc, char **argv)
 		    tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned", o.what);
 	if (!status)
 		status = tool_config_init(&config, &o.view.settings);
-	const char *name = o.platform                                       ? o.platform
-	                   : !status && config.platform && *config.platform ? config.platform
-	                                                                    : "this";
+	const char *name = o.platform ? o.platform : status ? NULL : config.platform;
 	if (!status)
-		status = tool_load_platform(name, &platform);
+		status = name && *name ? tool_load_platform(name, &platform) : load_this(&platform);
+	name = name && *name ? name : this_machine;
 	o.work.quiet = 1;
 	if (!status)
 		status = search(&results, &o, platform, &config);
