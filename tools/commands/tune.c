@@ -78,12 +78,6 @@ struct variants {
 	size_t n;
 };
 
-static size_t largest_extent(const struct heddle_dense_problem *p)
-{
-	size_t largest = p->m > p->n ? p->m : p->n;
-	return p->k > largest ? p->k : largest;
-}
-
 static int is_same(const struct heddle_dense_problem *a, const struct heddle_dense_problem *b)
 {
 	return a->options.tile == b->options.tile && a->options.inner == b->options.inner &&
@@ -137,9 +131,8 @@ static size_t tile_of(double bytes, const struct work *work)
  * of this order have been measured. */
 static void add_tiles(struct variants *v, const struct options *o, const struct heddle_platform *platform)
 {
-	static const char letters[] = {'d', 's', 'z', 'c'};
-	size_t n = largest_extent(&o->work.problem), low = n / MOST_TILES, high = n / 2;
-	const char gemm[] = {letters[o->work.problem.precision], 'g', 'e', 'm', 'm', '\0'};
+	size_t n = work_largest_extent(&o->work.problem), low = n / MOST_TILES, high = n / 2;
+	const char gemm[] = {work_letter(&o->work), 'g', 'e', 'm', 'm', '\0'};
 	if (o->work.problem.options.tile) {
 		add_tile(v, o, o->work.problem.options.tile);
 		return;
@@ -248,7 +241,7 @@ static void add_between(struct variants *v, const struct options *o, const struc
 		struct work work = best->work;
 		work.problem.options.tile = (size_t)(ways[i] * (double)tile + STEP / 2.) / STEP * STEP;
 		if (work.problem.options.tile >= LEAST_TILE &&
-		    work.problem.options.tile <= largest_extent(&work.problem))
+		    work.problem.options.tile <= work_largest_extent(&work.problem))
 			add(v, &work);
 	}
 }
@@ -346,7 +339,6 @@ static const char this_machine[] = "this"; /* the platform that heddle platform 
 /* The command that runs the best variant: here if the machine is this one, else in virtual time. */
 static char *command_of(const struct options *o, const struct result *r, const char *platform)
 {
-	static const char letters[] = {'d', 's', 'z', 'c'};
 	const struct heddle_dense_problem *p = &r->work.problem;
 	int here = strcmp(platform, this_machine) == 0;
 	char *extents = tool_format("--n %zu", p->n), *chosen = tool_format("--tile %zu", p->options.tile);
@@ -368,7 +360,7 @@ static char *command_of(const struct options *o, const struct result *r, const c
 		chosen = longer;
 	}
 	char *command = tool_format("heddle %s %s %s --precision %c %s --sched %s --priorities %s%s%s",
-	                            here ? "run" : "sim", p->routine, extents, letters[p->precision], chosen, r->policy,
+	                            here ? "run" : "sim", p->routine, extents, work_letter(&r->work), chosen, r->policy,
 	                            priorities_name(r), here ? "" : " --platform ", here ? "" : platform);
 	free(extents);
 	free(chosen);

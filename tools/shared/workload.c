@@ -311,7 +311,7 @@ static int has_time(const struct heddle_platform *platform, const struct work *w
 	    work->graph ? NULL : heddle_dense_routine_find(work->problem.routine);
 	for (size_t i = 0; routine && i < platform->n_kernels; i++)
 		if (platform->kernels[i].class_id == class_id &&
-		    is_operation(platform->kernels[i].codelet, routine, letters[work->problem.precision]))
+		    is_operation(platform->kernels[i].codelet, routine, work_letter(work)))
 			return 1;
 	return 0;
 }
@@ -352,7 +352,7 @@ int work_check_platform(const struct heddle_platform *platform, const struct wor
 	if (what->graph)
 		return TOOL_OK;
 	const struct heddle_dense_routine *routine = heddle_dense_routine_find(what->problem.routine);
-	char letter = letters[what->problem.precision];
+	char letter = work_letter(what);
 	for (const char *c = routine->codelets; *c; c += strspn(c, " ")) {
 		size_t length = strcspn(c, " ");
 		if (is_used(c, length, letter) && !knows(platform, letter, c, length)) {

@@ -33,6 +33,10 @@ int work_settle_tile(struct work *work, size_t usual);
 extern const struct argp work_argp;
 /* "double", "single", "complex double" or "complex single". */
 const char *work_precision(const struct work *work);
+/* The letter of the precision, as names of codelets begin: 'd', 's', 'z' or 'c'. */
+char work_letter(const struct work *work);
+/* The largest of the extents m, n and k that are given. */
+size_t work_largest_extent(const struct heddle_dense_problem *problem);
 /* The text after the options in a help: a line on each routine. The caller frees it. */
 char *work_routines_text(void);
 

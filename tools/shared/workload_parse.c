@@ -203,7 +203,7 @@ static int set_parameter(struct work *work, const char *text)
 	return status;
 }
 
-static size_t largest_extent(const struct heddle_dense_problem *p)
+size_t work_largest_extent(const struct heddle_dense_problem *p)
 {
 	size_t largest = p->m > p->n ? p->m : p->n;
 	return p->k > largest ? p->k : largest;
@@ -212,7 +212,7 @@ static size_t largest_extent(const struct heddle_dense_problem *p)
 int work_settle_tile(struct work *work, size_t usual)
 {
 	struct heddle_dense_problem *p = &work->problem;
-	size_t largest = largest_extent(p);
+	size_t largest = work_largest_extent(p);
 	if (p->options.tile == 0)
 		p->options.tile = usual < largest ? usual : largest;
 	return p->options.tile <= largest;
@@ -274,8 +274,13 @@ int work_open(struct work *work, const char *text)
 	int status = work_open_untiled(work, text);
 	if (!status && !work->graph && !work_settle_tile(work, TILE))
 		status = tool_usage_error("%s: --tile is %zu: it must be at most --n, %zu", work->name,
-		                          work->problem.options.tile, largest_extent(&work->problem));
+		                          work->problem.options.tile, work_largest_extent(&work->problem));
 	return status;
+}
+
+char work_letter(const struct work *work)
+{
+	return "dszc"[work->problem.precision];
 }
 
 const char *work_precision(const struct work *work)

@@ -253,7 +253,7 @@ int heddle_dense_potrf_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *
 int heddle_dense_potrf(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                        const struct heddle_dense_options *options);
 /* ||A - L L^H|| / (n ||A|| eps) in the Frobenius norm, where A is the random matrix HEDDLE_DENSE_SPD of `seed` and eps
- * the unit roundoff. A sound factorisation gives less than 10. Tasks compute it; they take as many operations as
+ * the unit roundoff. A sound factorisation gives less than 30. Tasks compute it; they take as many operations as
  * another factorisation, and a few tiles of memory. Blocks. HEDDLE_E_CANCELLED: the factor was never computed. */
 int heddle_dense_potrf_residual(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, uint64_t seed, double *residual);
 
