@@ -18,9 +18,9 @@
  * of the core held; functions of a driver must not call the runtime, except by running a kernel.
  *
  * A driver without asynchrony offers `open`, `close`, `alloc`, `free`, `copy` and `launch`, and returns from the last
- * two when everything is done: src/driver/cpu.c. All other functions may be NULL, in these groups: `open_stream` with
- * `close_stream`, `query` and `wait`; `alloc_host` with `free_host`; `pin` with `unpin`; `can_copy_directly`; `notify`.
- */
+ * two when everything is done: src/driver/cpu.c. All other functions may be NULL, in these groups: `count` with
+ * `describe`; `open_stream` with `close_stream`, `query` and `wait`; `alloc_host` with `free_host`; `pin` with `unpin`;
+ * `can_copy_directly`; `notify`. */
 #ifndef HEDDLE_DRIVER_H
 #define HEDDLE_DRIVER_H
 
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define HEDDLE_DRIVER_ABI 2
+#define HEDDLE_DRIVER_ABI 3
 
 /* A copy of an array from one node to another: both sides have the same extents, but each has its own strides. */
 struct heddle_copy {
@@ -48,13 +48,32 @@ enum heddle_stream_use {
 	HEDDLE_STREAM_OUT /* copies from the device to main memory */
 };
 
+/* A device that a driver has found on the machine. */
+struct heddle_device {
+	char name[128];   /* as its maker calls it: "NVIDIA H100 80GB HBM3" */
+	char address[16]; /* on the PCI bus, "0000:65:00.0", which tells the cores that are near it; "": not known */
+	uint64_t memory;  /* bytes that data may take there; 0: no limit */
+};
+
 struct heddle_driver {
 	unsigned abi;     /* HEDDLE_DRIVER_ABI */
 	const char *kind; /* the kind of class (struct heddle_class) whose workers it serves */
 
+	/* --- What the machine has --------------------------------------------------------------------------------- */
+
+	/* Counts the devices of this kind, and describes one of them, counted from 0. Called before `open`, by any
+	 * thread, as often as somebody asks. NULL, both: the devices are those of the platform, which the program
+	 * describes itself (emulated ones). HEDDLE_E_UNSUPPORTED: none can be used; the sentence says what is missing,
+	 * and how to get it.
+	 * CUDA: cuDeviceGetCount; cuDeviceGetName, cuDeviceTotalMem. OpenCL: clGetDeviceIDs of all platforms;
+	 * clGetDeviceInfo. */
+	int (*count)(unsigned *n);
+	int (*describe)(unsigned device, struct heddle_device *out);
+
 	/* --- The device ------------------------------------------------------------------------------------------- */
 
-	/* Makes the device ready, before any other call for it. Called once per device by its worker's thread; several
+	/* Makes the device ready, before any other call for it. Which of its kind it is, says the field `device` of the
+	 * worker in `platform`. Called once per device by its worker's thread; several
 	 * workers' threads may call it at the same time. `platform` lives as long as the device. May block. With the
 	 * setting caller_works, worker 0 has no thread: its device is opened by the thread that starts the runtime,
 	 * closed by the one that stops it, and used by those that wait.
@@ -143,6 +162,21 @@ struct heddle_driver {
 	 * clSetEventCallback(CL_COMPLETE). */
 	int (*notify)(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 };
+
+/* --- Libraries that are loaded at run time ------------------------------------------------------------------------ */
+
+/* A function of such a library. */
+struct heddle_symbol {
+	const char *name;
+	void *function; /* the address of a pointer to a function, which is set */
+	int optional;   /* 1: the library may lack it; the pointer is NULL then */
+};
+
+/* Loads a library and looks up its functions, so that a program works on machines with and without it. `files`: names
+ * as dlopen takes them, tried in this order until one is found, ended by NULL. The library is never unloaded.
+ * HEDDLE_E_UNSUPPORTED: none was found, or it lacks a function; the sentence begins with `what`, "the CUDA driver", and
+ * tells what the loader has said. May be called by any thread; a pointer that is set again gets the same value. */
+int heddle_library_load(const char *what, const char *const *files, size_t n, const struct heddle_symbol *symbols);
 
 #ifdef __cplusplus
 }

@@ -45,6 +45,9 @@ struct heddle_worker {
 	unsigned class_id;
 	unsigned node; /* the memory node that must hold the data of its tasks */
 	int core;      /* logical index of the core its thread is bound to, or -1 */
+	/* Which device of its kind it drives, as the driver counts them from 0. Only of this machine: platform files do
+	 * not say. */
+	unsigned device;
 };
 
 /* A set of links that share one bandwidth: a PCIe switch, the memory controller. */

@@ -231,7 +231,7 @@ static heddle_runtime *start_example(const char *policy, const char *options)
 	struct heddle_class classes[] = {
 	    {.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
 	    {.name = gpu, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1}};
-	struct heddle_worker workers[] = {{names[0], 0, 0, -1}, {names[1], 1, 0, -1}, {names[2], 0, 0, -1}};
+	struct heddle_worker workers[] = {{names[0], 0, 0, -1, 0}, {names[1], 1, 0, -1, 0}, {names[2], 0, 0, -1, 0}};
 	const double seconds[3][2] = {{1, 2}, {2, 1}, {1, 1}};
 	struct heddle_kernel_time kernels[6];
 	for (unsigned k = 0; k < 6; k++)

@@ -181,7 +181,7 @@ static heddle_runtime *start_like(const struct hd_lab_dag *dag, const struct hd_
 	    {.name = cuda, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1}};
 	struct heddle_worker workers[5];
 	for (unsigned w = 0; w < 5; w++)
-		workers[w] = (struct heddle_worker){names[w], w >= 3, 0, -1};
+		workers[w] = (struct heddle_worker){.name = names[w], .class_id = w >= 3, .core = -1};
 	for (unsigned k = 0; k < 2 * dag->n_types; k++) {
 		codelets[k / 2][0] = (char)('A' + k / 2);
 		kernels[k] = (struct heddle_kernel_time){
