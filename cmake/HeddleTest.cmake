@@ -1,7 +1,8 @@
 # heddle_add_test(NAME LABELS label... COMMAND command... [TIMEOUT seconds] [ENVIRONMENT name=value...])
 #
-# A test sees neither the user's settings nor another test's models, its BLAS makes no threads, and it may take four
-# times longer under a sanitizer.
+# A test sees neither the user's settings nor another test's models nor, unless ENVIRONMENT says HEDDLE_CUDA=-1 or
+# HEDDLE_OPENCL=-1 for instance, accelerators of the machine; its BLAS makes no threads, and it may take four times
+# longer under a sanitizer.
 function(heddle_add_test name)
 	cmake_parse_arguments(TEST "" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
 	add_test(NAME ${name} COMMAND ${TEST_COMMAND})
@@ -15,6 +16,7 @@ function(heddle_add_test name)
 	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")
 	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
 		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\
+HEDDLE_CUDA=0;HEDDLE_OPENCL=0;\
 UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
 TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0:halt_on_error=1;${TEST_ENVIRONMENT}")
 endfunction()

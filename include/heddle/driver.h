@@ -50,9 +50,11 @@ enum heddle_stream_use {
 
 /* A device that a driver has found on the machine. */
 struct heddle_device {
-	char name[128];   /* as its maker calls it: "NVIDIA H100 80GB HBM3" */
-	char address[16]; /* on the PCI bus, "0000:65:00.0", which tells the cores that are near it; "": not known */
-	uint64_t memory;  /* bytes that data may take there; 0: no limit */
+	char name[128];    /* as its maker calls it: "NVIDIA H100 80GB HBM3" */
+	char type[16];     /* "gpu", "cpu" or "accelerator"; "": not known. The thread of a "cpu" is not bound */
+	char platform[64]; /* the software that offers it, where a kind has several: "Portable Computing Language" */
+	char address[16];  /* on the PCI bus, "0000:65:00.0", which tells the cores that are near it; "": not known */
+	uint64_t memory;   /* bytes of its memory; 0: no limit */
 };
 
 struct heddle_driver {

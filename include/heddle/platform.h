@@ -45,8 +45,8 @@ struct heddle_worker {
 	unsigned class_id;
 	unsigned node; /* the memory node that must hold the data of its tasks */
 	int core;      /* logical index of the core its thread is bound to, or -1 */
-	/* Which device of its kind it drives, as the driver counts them from 0. Only of this machine: platform files do
-	 * not say. */
+	/* Which device of its kind it drives, as the driver counts them from 0. Platform files do not say: the workers
+	 * of each kind that they describe are counted. */
 	unsigned device;
 };
 

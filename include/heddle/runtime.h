@@ -18,8 +18,21 @@ struct heddle_policy;
  * `heddle config` lists the settings with their variables, units, ranges and meanings. Strings are borrowed until
  * heddle_start returns. */
 struct heddle_config {
-	/* CPU workers, each on a core of its own; -1: one per core; more than there are cores is an error */
+	/* CPU workers, each on a core of its own; -1: one per core, less one core for the thread of each CUDA or OpenCL
+	 * device as long as one is left; more than there are cores is an error */
 	int n_cpu;
+	/* CUDA devices, the first ones; -1: all that are found, which may be none; more than there are is an error,
+	 * which says what is missing and how to get it */
+	int n_cuda;
+	int cuda_streams;     /* kernels that each of them may run at the same time */
+	uint64_t cuda_memory; /* bytes of each one's memory that data may take; 0: nine tenths of it */
+	/* the same for OpenCL; -1: all but those that are used as CUDA devices */
+	int n_opencl;
+	/* which devices n_opencl counts: "all", those of a type ("gpu", "cpu", "accelerator"), or those with this in
+	 * their name or that of their platform, in small or capital letters. `heddle machine` shows the names */
+	const char *opencl_devices;
+	int opencl_streams;
+	uint64_t opencl_memory;
 	int n_emulated;           /* emulated accelerators */
 	int emulated_streams;     /* kernels that each of them may run at the same time */
 	uint64_t emulated_memory; /* bytes of each one's memory; 0: no limit */
@@ -81,10 +94,17 @@ int heddle_config_init(struct heddle_config *config);
 int heddle_start(const struct heddle_config *config, heddle_runtime **out);
 
 /* Starts a runtime on the machine that `platform` describes, which is copied: in virtual time if `virtual_time`,
- * otherwise with real threads, which only workers of the kinds "cpu" and "emulated" can have. `config->platform` is
+ * otherwise for real, on workers of the kinds that this build has a driver for ("cpu", "emulated", "opencl", "cuda");
+ * a worker drives the device that its field `device` says. `config->platform` and the settings that count workers are
  * ignored. */
 int heddle_start_on(const struct heddle_config *config, const struct heddle_platform *platform, int virtual_time,
                     heddle_runtime **out);
+
+/* Describes this machine as heddle_start would see it with `config`; NULL: as heddle_config_init fills it. It has CPU
+ * workers, then CUDA, OpenCL and emulated devices, in this order. The figures of links are assumed ones, which a
+ * runtime replaces by measured ones. The caller owns *out and frees it with heddle_platform_free. Errors: those of
+ * heddle_start for devices that are asked for and are not there. */
+int heddle_platform_configured(const struct heddle_config *config, struct heddle_platform **out);
 
 /* Waits for all tasks, brings the newest values into the program's buffers, stores the models, and frees the runtime
  * with everything made for it (handles, codelets). Returns the first error of a task that no wait has reported yet.

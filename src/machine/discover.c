@@ -1,4 +1,5 @@
-/* Makes platforms of the machine that the program runs on: its cores, and emulated accelerators. */
+/* Makes platforms of the machine that the program runs on: its cores, and accelerators, real and emulated. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,17 +33,14 @@ static int add_node(struct heddle_platform *p, char *name, uint64_t capacity)
 	return 0;
 }
 
-static int add_class(struct heddle_platform *p, const char *name, unsigned pipeline, double slowdown)
+static int add_class(struct heddle_platform *p, const char *name, const struct heddle_class *like)
 {
 	struct heddle_class *c = extend(&p->classes, p->n_classes, sizeof *c);
 	if (!c)
 		return hd_no_memory("a class of workers");
-	*c = (struct heddle_class){.name = strdup(name),
-	                           .kind = strdup(name),
-	                           .cores = 1,
-	                           .pipeline = pipeline,
-	                           .slowdown = slowdown,
-	                           .streams = 1};
+	*c = *like;
+	c->name = strdup(name);
+	c->kind = strdup(like->kind);
 	p->n_classes++;
 	return c->name && c->kind ? 0 : hd_no_memory("a class of workers");
 }
@@ -81,15 +79,41 @@ static int describe(struct heddle_platform *p, size_t cores)
 	return p->name && p->description && p->source ? 0 : hd_no_memory("a platform");
 }
 
-static int fill(struct heddle_platform *p, size_t cores, size_t n_cpu)
+static int fill(struct heddle_platform *p, size_t cores, const unsigned char *taken, size_t n_cpu)
 {
 	int status = describe(p, cores);
 	if (!status)
 		status = add_node(p, strdup("ram"), 0);
 	if (!status)
-		status = add_class(p, "cpu", 1, 1);
-	for (size_t i = 0; i < n_cpu && !status; i++)
-		status = add_worker(p, hd_format("cpu%zu", i), &(struct heddle_worker){.core = (int)i});
+		status = add_class(
+		    p, "cpu",
+		    &(struct heddle_class){.kind = "cpu", .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1});
+	for (size_t core = 0, i = 0; i < n_cpu && !status; core++)
+		if (!taken || !taken[core])
+			status = add_worker(p, hd_format("cpu%zu", i++), &(struct heddle_worker){.core = (int)core});
+	return status;
+}
+
+int hd_platform_of_cores(const struct hd_topology *topology, const unsigned char *taken, int n_cpu,
+                         struct heddle_platform **out)
+{
+	size_t cores = hd_topology_cores(topology), left = cores;
+	for (size_t i = 0; taken && i < cores; i++)
+		left -= taken[i] != 0;
+	if (n_cpu > 0 && (size_t)n_cpu > left)
+		return hd_error(
+		    HEDDLE_E_INVALID,
+		    "%d CPU workers are asked for, but only %zu core%s may be used here: ask for fewer, or for "
+		    "-1, one per core (n_cpu, HEDDLE_NCPU, --ncpu)",
+		    n_cpu, left, left == 1 ? "" : "s");
+	struct heddle_platform *p = calloc(1, sizeof *p);
+	if (!p)
+		return hd_no_memory("a platform");
+	int status = fill(p, cores, taken, n_cpu < 0 ? left : (size_t)n_cpu);
+	if (status)
+		heddle_platform_free(p);
+	else
+		*out = p;
 	return status;
 }
 
@@ -98,45 +122,15 @@ int heddle_platform_discover(int n_cpu, struct heddle_platform **out)
 	if (!out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_platform_discover: out is NULL");
 	struct hd_topology *topology;
-	int status = hd_topology_open(&topology);
+	int status = hd_topology_open(0, &topology);
 	if (status)
 		return status;
-	size_t cores = hd_topology_cores(topology);
+	status = hd_platform_of_cores(topology, NULL, n_cpu, out);
 	hd_topology_close(topology);
-	if (n_cpu > 0 && (size_t)n_cpu > cores)
-		return hd_error(
-		    HEDDLE_E_INVALID,
-		    "%d CPU workers are asked for, but only %zu core%s may be used here: ask for fewer, or for "
-		    "-1, one per core (n_cpu, HEDDLE_NCPU, --ncpu)",
-		    n_cpu, cores, cores == 1 ? "" : "s");
-	struct heddle_platform *p = calloc(1, sizeof *p);
-	if (!p)
-		return hd_no_memory("a platform");
-	status = fill(p, cores, n_cpu < 0 ? cores : (size_t)n_cpu);
-	if (status)
-		heddle_platform_free(p);
-	else
-		*out = p;
 	return status;
 }
 
-/* --- Emulated accelerators ---------------------------------------------------------------------------------------- */
-
-static int add_emulated(struct heddle_platform *p, unsigned number, const struct heddle_link *like, double slowdown)
-{
-	unsigned class_id = 0, node = (unsigned)p->n_nodes - 1;
-	while (class_id < p->n_classes && strcmp(p->classes[class_id].name, "emulated") != 0)
-		class_id++;
-	int status = class_id < p->n_classes ? 0 : add_class(p, "emulated", 2, slowdown);
-	if (!status)
-		status = add_link(p, 0, node, like->bandwidth, like->latency);
-	if (!status)
-		status = add_link(p, node, 0, like->bandwidth, like->latency);
-	if (!status)
-		status = add_worker(p, hd_format("emulated%u", number),
-		                    &(struct heddle_worker){.class_id = class_id, .node = node, .core = -1});
-	return status;
-}
+/* --- Accelerators ------------------------------------------------------------------------------------------------- */
 
 /* Undoes a change that failed half way: removes what is beyond the counts from before it. */
 static void cut_back(struct heddle_platform *p, const struct heddle_platform *before)
@@ -150,6 +144,53 @@ static void cut_back(struct heddle_platform *p, const struct heddle_platform *be
 	}
 	while (p->n_nodes > before->n_nodes)
 		free(p->nodes[--p->n_nodes].name);
+}
+
+/* The class of that name, which is added if there is none. */
+static int find_class(struct heddle_platform *p, const char *name, const struct heddle_class *like, unsigned *id)
+{
+	for (*id = 0; *id < p->n_classes; ++*id)
+		if (strcmp(p->classes[*id].name, name) == 0)
+			return 0;
+	return add_class(p, name, like);
+}
+
+int hd_platform_add(struct heddle_platform *p, const struct hd_accelerator *a)
+{
+	struct heddle_platform before = *p;
+	struct heddle_worker worker = {.node = (unsigned)p->n_nodes, .core = a->core, .device = a->number};
+	char *kind = (char *)(uintptr_t)a->kind; /* only read, and copied */
+	int status = add_node(p, hd_format("%s%u", a->kind, a->number), a->capacity);
+	if (!status)
+		status = find_class(
+		    p, a->class_name,
+		    &(struct heddle_class){
+		        .kind = kind, .cores = 1, .pipeline = 2, .slowdown = a->slowdown, .streams = a->streams},
+		    &worker.class_id);
+	if (!status)
+		status = add_link(p, 0, worker.node, a->bandwidth, a->latency);
+	if (!status)
+		status = add_link(p, worker.node, 0, a->bandwidth, a->latency);
+	if (!status)
+		status = add_worker(p, hd_format("%s%u", a->kind, a->number), &worker);
+	if (status)
+		cut_back(p, &before);
+	return status;
+}
+
+char *hd_device_class(const char *kind, const char *name)
+{
+	char *text = hd_format("%s-%s", kind, name), *to = text;
+	for (const char *from = text; text && *from; from++)
+		if (isalnum((unsigned char)*from))
+			*to++ = (char)tolower((unsigned char)*from);
+		else if (to > text && to[-1] != '-')
+			*to++ = '-';
+	while (to > text && to[-1] == '-')
+		to--;
+	if (text)
+		*to = '\0';
+	return text;
 }
 
 /* The number for the name of the next emulated accelerator: larger than those of all others, because names must
@@ -178,16 +219,19 @@ int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capa
 	if (!isfinite(slowdown) || slowdown < 1)
 		return hd_error(HEDDLE_E_INVALID, "an emulated accelerator's slowdown is %g; it must be 1 or more",
 		                slowdown);
-	struct heddle_link like = {.bandwidth = bandwidth > 0 ? bandwidth : HEDDLE_MEMORY_BANDWIDTH,
-	                           .latency = latency};
-	struct heddle_platform before = *platform;
-	unsigned number = free_number(platform);
-	int status = add_node(platform, hd_format("emulated%u", number), capacity);
+	struct hd_accelerator emulated = {
+	    .class_name = "emulated",
+	    .kind = "emulated",
+	    .number = free_number(platform),
+	    .capacity = capacity,
+	    .bandwidth = bandwidth > 0 ? bandwidth : HEDDLE_MEMORY_BANDWIDTH,
+	    .latency = latency,
+	    .slowdown = slowdown,
+	    .streams = 1,
+	    .core = -1,
+	};
+	int status = hd_platform_add(platform, &emulated);
 	if (!status)
-		status = add_emulated(platform, number, &like, slowdown);
-	if (status)
-		cut_back(platform, &before);
-	else
-		platform->next_emulated = number + 1;
+		platform->next_emulated = emulated.number + 1;
 	return status;
 }

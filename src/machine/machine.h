@@ -9,6 +9,31 @@
 /* Makes a deep copy, which the caller frees with heddle_platform_free. HEDDLE_E_MEMORY. */
 int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out);
 
+/* Describes the cores of `topology`, as heddle_platform_discover does, less those for which `taken` is not 0; NULL: no
+ * core is taken. */
+struct hd_topology;
+int hd_platform_of_cores(const struct hd_topology *topology, const unsigned char *taken, int n_cpu,
+                         struct heddle_platform **out);
+
+/* A device with a memory of its own, real or emulated. */
+struct hd_accelerator {
+	const char *class_name, *kind;
+	unsigned number;           /* as its driver counts it; its node and its worker are named "cuda0" for instance */
+	uint64_t capacity;         /* bytes; 0: no limit */
+	double bandwidth, latency; /* MB/s, us: of its links from and to node 0 */
+	double slowdown;           /* of its class, as all that follow; the first of a class decides */
+	unsigned streams;
+	int core; /* to which its thread is bound; -1: none */
+};
+
+/* Adds a memory node, links, a worker and, unless there is one of that name, its class. HEDDLE_E_MEMORY: nothing has
+ * changed. */
+int hd_platform_add(struct heddle_platform *platform, const struct hd_accelerator *accelerator);
+
+/* The name of the class of all devices of a kind that have this name: both in small letters and digits, with a '-' in
+ * place of everything else: "cuda-nvidia-h100-80gb-hbm3". The caller frees it; NULL when out of memory. */
+char *hd_device_class(const char *kind, const char *name);
+
 /* What the platform says of a codelet on a class, or NULL. heddle_platform_time is hd_kernel_time of that. */
 const struct heddle_kernel_time *hd_platform_kernel(const struct heddle_platform *platform, const char *codelet,
                                                     unsigned class_id);
@@ -24,13 +49,17 @@ extern const char *const hd_kinds[HD_N_KINDS];
 int hd_platform_format(const struct heddle_platform *platform, char **text, size_t *length);
 
 /* The cores of this machine that the process may use. Opening takes milliseconds, so a runtime does it once. An open
- * topology does not change, so every thread may use it. */
-struct hd_topology;
-int hd_topology_open(struct hd_topology **out);
+ * topology does not change, so every thread may use it. `with_devices`: hd_topology_near will be asked about addresses,
+ * for which more has to be read. */
+int hd_topology_open(int with_devices, struct hd_topology **out);
 void hd_topology_close(struct hd_topology *topology); /* may be NULL */
 size_t hd_topology_cores(const struct hd_topology *topology);
 /* How many threads can run at the same time: more than there are cores if these have several hardware threads. */
 size_t hd_topology_threads(const struct hd_topology *topology);
+
+/* Whether a core (logical index) is near the device with this address on the PCI bus, as near as any: 1 or 0. 1 for an
+ * address that is "" or that hwloc does not know. */
+int hd_topology_near(const struct hd_topology *topology, const char *address, int core);
 
 /* Binds the calling thread to a core (logical index), or to all cores with -1. A thread of the program that was bound
  * must be unbound afterwards, or the next hd_topology_open finds only one core. HEDDLE_E_INVALID: no such core;

@@ -234,6 +234,22 @@ static int read_worker(const struct entry *e, const struct file_worker *f, struc
 	return 0;
 }
 
+/* Numbers the devices of each kind in the order of their workers, since a file does not say which is which. */
+static int number_devices(struct heddle_platform *p)
+{
+	unsigned *next = calloc(p->n_classes + 1, sizeof *next); /* of each kind, at the first class that has it */
+	if (!next)
+		return hd_no_memory("a platform's workers");
+	for (size_t i = 0; i < p->n_workers; i++) {
+		size_t class_id = 0;
+		while (strcmp(p->classes[class_id].kind, p->classes[p->workers[i].class_id].kind) != 0)
+			class_id++;
+		p->workers[i].device = next[class_id]++;
+	}
+	free(next);
+	return 0;
+}
+
 static int read_buses(const char *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	int status = make_array(&to->buses, from->n_buses, sizeof *to->buses);
@@ -343,7 +359,7 @@ static int read_platform(const char *file, const struct file_platform *from, str
 	if (status)
 		return status;
 	status = heddle_platform_check(to);
-	return status ? hd_error_context(status, "%s", file) : 0;
+	return status ? hd_error_context(status, "%s", file) : number_devices(to);
 }
 
 static int parse(const char *file, const char *yaml, size_t length, struct heddle_platform *to)

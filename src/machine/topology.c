@@ -1,4 +1,4 @@
-/* The cores of this machine, by hwloc: counting, binding, distance. */
+/* The cores of this machine, by hwloc: counting, binding, distance, and which are near a device. */
 #include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
@@ -13,11 +13,13 @@ struct hd_topology {
 };
 
 /* Loads only the part of the machine to which the process is bound (by taskset, a batch system, a container). */
-static int load(struct hd_topology *t)
+static int load(struct hd_topology *t, int with_devices)
 {
 	if (hwloc_topology_init(&t->hwloc))
 		return hd_no_memory("the machine's topology");
-	if (hwloc_topology_set_flags(t->hwloc,
+	if ((with_devices &&
+	     hwloc_topology_set_type_filter(t->hwloc, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL)) ||
+	    hwloc_topology_set_flags(t->hwloc,
 	                             HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) ||
 	    hwloc_topology_load(t->hwloc)) {
 		hwloc_topology_destroy(t->hwloc);
@@ -33,12 +35,12 @@ static int load(struct hd_topology *t)
 	return 0;
 }
 
-int hd_topology_open(struct hd_topology **out)
+int hd_topology_open(int with_devices, struct hd_topology **out)
 {
 	struct hd_topology *t = calloc(1, sizeof *t);
 	if (!t)
 		return hd_no_memory("the machine's topology");
-	int status = load(t);
+	int status = load(t, with_devices);
 	if (status) {
 		free(t);
 		return status;
@@ -69,6 +71,14 @@ size_t hd_topology_threads(const struct hd_topology *topology)
 static hwloc_obj_t core_object(const struct hd_topology *t, int core)
 {
 	return core < 0 ? NULL : hwloc_get_obj_by_type(t->hwloc, t->core_type, (unsigned)core);
+}
+
+int hd_topology_near(const struct hd_topology *topology, const char *address, int core)
+{
+	hwloc_obj_t device = *address ? hwloc_get_pcidev_by_busidstring(topology->hwloc, address) : NULL;
+	hwloc_obj_t around = device ? hwloc_get_non_io_ancestor_obj(topology->hwloc, device) : NULL;
+	hwloc_obj_t object = core_object(topology, core);
+	return !around || !object || hwloc_bitmap_intersects(around->cpuset, object->cpuset);
 }
 
 int hd_topology_bind(const struct hd_topology *topology, int core)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "policies/parts/speed.h"
+#include "devices.h"
 #include "start.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
@@ -26,8 +27,8 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	const char *rule = rt->config.eviction;
 	if (rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
 		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
-	const char **texts[] = {&rt->config.sched, &rt->config.sched_options, &rt->config.platform,
-	                        &rt->config.model_dir, &rt->config.eviction};
+	const char **texts[] = {&rt->config.sched,     &rt->config.sched_options, &rt->config.platform,
+	                        &rt->config.model_dir, &rt->config.eviction,      &rt->config.opencl_devices};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		if (status)
 			*texts[i] = NULL;
@@ -44,22 +45,10 @@ static void free_config(struct heddle_config *c)
 	free((char *)(uintptr_t)c->platform);
 	free((char *)(uintptr_t)c->model_dir);
 	free((char *)(uintptr_t)c->eviction);
+	free((char *)(uintptr_t)c->opencl_devices);
 }
 
 /* --- The machine -------------------------------------------------------------------------------------------------- */
-
-static int add_emulated(heddle_runtime *rt)
-{
-	const struct heddle_config *c = &rt->config;
-	int status = 0;
-	for (int i = 0; i < c->n_emulated && !status; i++)
-		status = heddle_platform_add_emulated(rt->platform, c->emulated_memory, c->emulated_bandwidth,
-		                                      c->emulated_latency, c->emulated_slowdown);
-	for (size_t i = 0; i < rt->platform->n_classes; i++)
-		if (strcmp(rt->platform->classes[i].kind, "emulated") == 0)
-			rt->platform->classes[i].streams = (unsigned)c->emulated_streams;
-	return status;
-}
 
 static int find_machine(heddle_runtime *rt, const struct heddle_platform *given, int virtual_time)
 {
@@ -69,14 +58,12 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 		return hd_platform_copy(given, &rt->platform);
 	if (name && name[0])
 		return heddle_platform_load(name, &rt->platform);
-	int status = heddle_platform_discover(rt->config.n_cpu, &rt->platform);
-	if (!status)
-		status = add_emulated(rt);
+	int status = hd_machine(&rt->config, &rt->platform);
 	if (!status && !rt->platform->n_workers)
 		return hd_error(
 		    HEDDLE_E_INVALID,
-		    "there would be no worker: n_cpu is 0, and so is n_emulated; set n_cpu (HEDDLE_NCPU) to 1 or "
-		    "more, or to -1, one per core, or n_emulated (HEDDLE_EMULATED) to 1 or more");
+		    "there would be no worker: n_cpu is 0, and there is no accelerator; set n_cpu (HEDDLE_NCPU) "
+		    "to 1 or more, or to -1, one per core, or n_emulated (HEDDLE_EMULATED) to 1 or more");
 	return status;
 }
 
@@ -166,7 +153,7 @@ static int open_parts(heddle_runtime *rt)
 	if (!status)
 		hd_perf_bound(rt->perf, (size_t)rt->config.model_sizes);
 	if (!status && rt->engine->runs_kernels)
-		status = hd_topology_open(&rt->topology);
+		status = hd_topology_open(0, &rt->topology);
 	rt->n_threads = rt->topology ? hd_topology_threads(rt->topology) : SIZE_MAX;
 	if (!status && rt->config.trace && !(rt->recorder = hd_recorder_open(rt)))
 		status = HEDDLE_E_MEMORY;
@@ -273,6 +260,15 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	hd_error_give_back(&before);
 	*out = rt;
 	return 0;
+}
+
+int heddle_platform_configured(const struct heddle_config *config, struct heddle_platform **out)
+{
+	struct heddle_config defaults;
+	if (!out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_platform_configured: out is NULL");
+	int status = config ? hd_config_check(config) : heddle_config_init(&defaults);
+	return status ? status : hd_machine(config ? config : &defaults, out);
 }
 
 int heddle_start(const struct heddle_config *config, heddle_runtime **out)

@@ -31,7 +31,8 @@ class Place:
         self.directory = directory
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("HEDDLE_", "XDG_"))}
         self.env = dict(kept, HOME=directory, XDG_DATA_HOME=os.path.join(directory, "data"),
-                        XDG_CONFIG_HOME=os.path.join(directory, "config"), HEDDLE_PLATFORM_PATH=PLATFORMS)
+                        XDG_CONFIG_HOME=os.path.join(directory, "config"), HEDDLE_PLATFORM_PATH=PLATFORMS,
+                        HEDDLE_CUDA="0", HEDDLE_OPENCL="0")
         self.env.setdefault("LSAN_OPTIONS", f"suppressions={SUPPRESSIONS}:print_suppressions=0")
 
     def path(self, name):

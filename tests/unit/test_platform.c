@@ -323,13 +323,13 @@ static void topology_binds_and_gives_back(void **state)
 {
 	(void)state;
 	struct hd_topology *t = NULL, *again = NULL;
-	assert_int_equal(hd_topology_open(&t), 0);
+	assert_int_equal(hd_topology_open(0, &t), 0);
 	size_t cores = hd_topology_cores(t);
 	assert_true(cores >= 1);
 	assert_int_equal(hd_topology_bind(t, (int)cores), HEDDLE_E_INVALID);
 	assert_int_equal(hd_topology_bind(t, (int)cores - 1), 0);
 	assert_int_equal(hd_topology_bind(t, -1), 0);
-	assert_int_equal(hd_topology_open(&again), 0);
+	assert_int_equal(hd_topology_open(0, &again), 0);
 	assert_int_equal(hd_topology_cores(again), cores);
 	hd_topology_close(t);
 	hd_topology_close(again);
@@ -343,7 +343,7 @@ static void topology_distance_grows_with_separation(void **state)
 	struct hd_topology *t = NULL;
 	assert_int_equal(heddle_platform_discover(-1, &p), 0);
 	assert_int_equal(heddle_platform_add_emulated(p, 0, 0, 0, 1), 0);
-	assert_int_equal(hd_topology_open(&t), 0);
+	assert_int_equal(hd_topology_open(0, &t), 0);
 	unsigned n = (unsigned)p->n_workers;
 	for (unsigned a = 0; a < n; a++)
 		for (unsigned b = 0; b < n; b++) {

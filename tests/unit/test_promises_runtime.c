@@ -183,6 +183,8 @@ static void every_setting_is_listed_in_order_with_its_default(void **state)
 	char value[64], short_value[3];
 	const struct heddle_setting *all = heddle_settings(&n);
 	struct heddle_config config, other;
+	unsetenv("HEDDLE_CUDA"); /* set in the environment of all tests */
+	unsetenv("HEDDLE_OPENCL");
 	assert_ok(heddle_config_init(&config));
 	other = config;
 	assert_string_equal(all[0].name, "n_cpu");

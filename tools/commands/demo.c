@@ -53,8 +53,8 @@ static int show_machine(const struct heddle_config *config)
 {
 	struct heddle_platform *platform;
 	step(1, "This machine (heddle machine)");
-	if (heddle_platform_discover(config->n_cpu, &platform))
-		return tool_library_error("cannot discover this machine");
+	if (heddle_platform_configured(config, &platform))
+		return tool_library_error("cannot describe this machine");
 	tool_describe(platform, TABLE_TEXT);
 	heddle_platform_free(platform);
 	return TOOL_OK;

@@ -11,17 +11,6 @@ static const struct argp argp = {
            "writes them down.",
 };
 
-static int add_emulated(struct heddle_platform *platform, const struct heddle_config *config)
-{
-	for (int i = 0; i < config->n_emulated; i++) {
-		int status = heddle_platform_add_emulated(platform, config->emulated_memory, config->emulated_bandwidth,
-		                                          config->emulated_latency, config->emulated_slowdown);
-		if (status)
-			return status;
-	}
-	return 0;
-}
-
 int tool_machine(int argc, char **argv)
 {
 	struct tool_view o = {.format = TABLE_TEXT};
@@ -32,12 +21,9 @@ int tool_machine(int argc, char **argv)
 	if (status)
 		return status;
 	struct heddle_platform *platform;
-	if (heddle_platform_discover(config.n_cpu, &platform))
-		return tool_library_error("cannot discover this machine");
-	if (add_emulated(platform, &config))
-		status = tool_library_error("cannot add an emulated accelerator");
-	else
-		tool_describe(platform, o.format);
+	if (heddle_platform_configured(&config, &platform))
+		return tool_library_error("cannot describe this machine");
+	tool_describe(platform, o.format);
 	heddle_platform_free(platform);
 	return status;
 }

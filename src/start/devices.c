@@ -1,0 +1,262 @@
+/* Finds the devices of this machine and describes it as a platform: what its settings ask for of its cores, of the
+ * devices that drivers find, and of emulated accelerators. */
+#define _GNU_SOURCE
+#include "devices.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/base.h"
+#include "driver/driver.h"
+#include "machine/machine.h"
+
+const struct hd_device_kind hd_device_kinds[HD_N_DEVICE_KINDS] = {
+    {"cuda", "CUDA", "n_cuda, HEDDLE_CUDA, --cuda",
+     "it was built without a CUDA toolkit; put nvcc on the PATH and build it again"},
+    {"opencl", "OpenCL", "n_opencl, HEDDLE_OPENCL, --opencl",
+     "it was built without OpenCL's headers; apt-get install opencl-c-headers, and build it again"},
+};
+
+/* What the settings say of a kind. */
+struct wanted {
+	int n; /* -1: all */
+	const char *which;
+	unsigned streams;
+	uint64_t memory;
+};
+
+static struct wanted wanted_of(const struct heddle_config *c, size_t kind)
+{
+	if (kind == 0)
+		return (struct wanted){c->n_cuda, NULL, (unsigned)c->cuda_streams, c->cuda_memory};
+	return (struct wanted){c->n_opencl, c->opencl_devices, (unsigned)c->opencl_streams, c->opencl_memory};
+}
+
+/* --- Finding ------------------------------------------------------------------------------------------------------ */
+
+static int is_selected(const struct heddle_device *d, const char *which)
+{
+	static const char *const types[] = {"gpu", "cpu", "accelerator"};
+	if (!which || !*which || strcasecmp(which, "all") == 0)
+		return 1;
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcasecmp(which, types[i]) == 0)
+			return strcmp(d->type, types[i]) == 0;
+	return strcasestr(d->name, which) || strcasestr(d->platform, which);
+}
+
+static int append(struct hd_found *found, const struct hd_found_device *device)
+{
+	struct hd_found_device *larger = realloc(found->list, (found->n + 1) * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("the devices of this machine");
+	found->list = larger;
+	found->list[found->n++] = *device;
+	return 0;
+}
+
+int hd_devices_find(const struct hd_device_kind *kind, const char *which, struct hd_found *found)
+{
+	const struct heddle_driver *driver = hd_driver_find(kind->kind);
+	if (!driver || !driver->count)
+		return hd_error(HEDDLE_E_UNSUPPORTED, "this library cannot use %s: %s", kind->title, kind->build);
+	unsigned n = 0;
+	int status = driver->count(&n);
+	for (unsigned i = 0; i < n && !status; i++) {
+		struct hd_found_device device = {.kind = kind, .number = i};
+		status = driver->describe(i, &device.about);
+		if (!status && is_selected(&device.about, which))
+			status = append(found, &device);
+	}
+	return status;
+}
+
+/* Removes the devices from `first` on that are the same as one before: the same GPU, found by another driver. */
+static void drop_known(struct hd_found *found, size_t first)
+{
+	size_t left = first;
+	for (size_t i = first; i < found->n; i++) {
+		const char *address = found->list[i].about.address;
+		size_t same = 0;
+		while (same < first && !(*address && strcasecmp(found->list[same].about.address, address) == 0))
+			same++;
+		if (same == first)
+			found->list[left++] = found->list[i];
+	}
+	found->n = left;
+}
+
+/* Too few devices were found: says which there are. */
+static int too_few(const struct hd_device_kind *kind, const struct wanted *w, const struct hd_found_device *list,
+                   size_t n)
+{
+	char names[400] = "none";
+	size_t length = 0;
+	for (size_t i = 0; i < n && length < sizeof names; i++)
+		length += (size_t)snprintf(names + length, sizeof names - length, "%s%s%u (%s)", i ? ", " : "",
+		                           kind->kind, list[i].number, list[i].about.name);
+	int all = !w->which || strcasecmp(w->which, "all") == 0;
+	return hd_error(HEDDLE_E_INVALID,
+	                "%d %s device%s asked for (%s); this machine has %s%s%s%s: ask for fewer, or for -1, all there "
+	                "are%s",
+	                w->n, kind->title, w->n == 1 ? " is" : "s are", kind->where, names, all ? "" : " for \"",
+	                all ? "" : w->which, all ? "" : "\"",
+	                all ? "" : "; `heddle machine` shows what opencl_devices (HEDDLE_OPENCL_DEVICES) may be");
+}
+
+/* Appends as many devices of a kind as are wanted. */
+static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w, struct hd_found *found)
+{
+	size_t first = found->n;
+	if (w->n == 0)
+		return 0;
+	int status = hd_devices_find(kind, w->which, found);
+	if (status == HEDDLE_E_UNSUPPORTED && w->n < 0) {
+		found->n = first;
+		return 0;
+	}
+	if (status)
+		return w->n < 0 ? hd_error_context(status, "looking for %s devices (%s; 0: do without)", kind->title,
+		                                   kind->where)
+		                : hd_error_context(status, "%d %s device%s asked for (%s)", w->n, kind->title,
+		                                   w->n == 1 ? " is" : "s are", kind->where);
+	if (w->n < 0)
+		drop_known(found, first);
+	else if (found->n - first < (size_t)w->n)
+		return too_few(kind, w, found->list + first, found->n - first);
+	else
+		found->n = first + (size_t)w->n;
+	return 0;
+}
+
+/* --- Cores -------------------------------------------------------------------------------------------------------- */
+
+/* A core that is not taken, the last one near the device; otherwise, if `anywhere`, the last one; -1: there is none.
+ * The last ones, so that the CPU workers keep the first ones, as on a machine without devices. */
+static int free_core(const struct hd_topology *t, const unsigned char *taken, const char *address, int anywhere)
+{
+	int any = -1;
+	for (int core = (int)hd_topology_cores(t) - 1; core >= 0; core--) {
+		if (taken[core])
+			continue;
+		if (hd_topology_near(t, address, core))
+			return core;
+		if (any < 0)
+			any = core;
+	}
+	return anywhere ? any : -1;
+}
+
+/* Sets cores[i] to the core of the thread of device i, or to -1. Without a number of CPU workers, each device takes a
+ * core away from them as long as one is left, and that core is marked in `taken`; with one, devices have the cores that
+ * these workers do not use. */
+static void choose_cores(const struct hd_topology *t, const struct hd_found *found, int n_cpu, unsigned char *taken,
+                         int *cores)
+{
+	size_t left = hd_topology_cores(t);
+	for (int i = 0; i < n_cpu && (size_t)i < hd_topology_cores(t); i++)
+		taken[i] = 1;
+	for (size_t i = 0; i < found->n; i++) {
+		const struct heddle_device *about = &found->list[i].about;
+		cores[i] = n_cpu >= 0 || left > 1 ? free_core(t, taken, about->address, n_cpu < 0) : -1;
+		if (cores[i] < 0)
+			continue;
+		taken[cores[i]] = 1;
+		left--;
+		/* Its library runs kernels on threads that it may make when the device is opened, and that would be
+		 * bound to the same core. */
+		if (strcmp(about->type, "cpu") == 0)
+			cores[i] = -1;
+	}
+	for (int i = 0; i < n_cpu && (size_t)i < hd_topology_cores(t); i++)
+		taken[i] = 0;
+}
+
+/* --- The platform ------------------------------------------------------------------------------------------------- */
+
+static int add_device(struct heddle_platform *p, const struct hd_found_device *d, const struct wanted *w, int core)
+{
+	if (w->memory && d->about.memory && w->memory > d->about.memory)
+		return hd_error(HEDDLE_E_INVALID, "%s_memory is %llu, but %s%u (%s) has %llu bytes", d->kind->kind,
+		                (unsigned long long)w->memory, d->kind->kind, d->number, d->about.name,
+		                (unsigned long long)d->about.memory);
+	char *class_name = hd_device_class(d->kind->kind, d->about.name);
+	if (!class_name)
+		return hd_no_memory("a class of workers");
+	int status = hd_platform_add(p, &(struct hd_accelerator){
+	                                    .class_name = class_name,
+	                                    .kind = d->kind->kind,
+	                                    .number = d->number,
+	                                    .capacity = w->memory ? w->memory : d->about.memory / 10 * 9,
+	                                    .bandwidth = HEDDLE_MEMORY_BANDWIDTH,
+	                                    .slowdown = 1,
+	                                    .streams = w->streams,
+	                                    .core = core,
+	                                });
+	free(class_name);
+	char *described = status ? NULL : hd_format("%s, %s", p->description, d->about.name);
+	if (!described)
+		return status ? status : hd_no_memory("a platform");
+	free(p->description);
+	p->description = described;
+	return 0;
+}
+
+static int add_emulated(struct heddle_platform *p, const struct heddle_config *c)
+{
+	int status = 0;
+	for (int i = 0; i < c->n_emulated && !status; i++)
+		status = heddle_platform_add_emulated(p, c->emulated_memory, c->emulated_bandwidth, c->emulated_latency,
+		                                      c->emulated_slowdown);
+	for (size_t i = 0; i < p->n_classes; i++)
+		if (strcmp(p->classes[i].kind, "emulated") == 0)
+			p->classes[i].streams = (unsigned)c->emulated_streams;
+	return status;
+}
+
+static int describe(const struct heddle_config *c, const struct hd_topology *t, const struct hd_found *found,
+                    struct heddle_platform **out)
+{
+	unsigned char *taken = calloc(hd_topology_cores(t), 1);
+	int *cores = calloc(found->n + 1, sizeof *cores);
+	int status = taken && cores ? 0 : hd_no_memory("the cores of this machine");
+	struct heddle_platform *p = NULL;
+	if (!status) {
+		choose_cores(t, found, c->n_cpu, taken, cores);
+		status = hd_platform_of_cores(t, c->n_cpu < 0 ? taken : NULL, c->n_cpu, &p);
+	}
+	for (size_t i = 0; i < found->n && !status; i++) {
+		struct wanted w = wanted_of(c, (size_t)(found->list[i].kind - hd_device_kinds));
+		status = add_device(p, &found->list[i], &w, cores[i]);
+	}
+	free(taken);
+	free(cores);
+	if (!status)
+		status = add_emulated(p, c);
+	if (status)
+		heddle_platform_free(p);
+	else
+		*out = p;
+	return status;
+}
+
+int hd_machine(const struct heddle_config *config, struct heddle_platform **out)
+{
+	struct hd_found found = {0};
+	int status = 0, addresses = 0;
+	for (size_t i = 0; i < HD_N_DEVICE_KINDS && !status; i++) {
+		struct wanted w = wanted_of(config, i);
+		status = find_wanted(&hd_device_kinds[i], &w, &found);
+	}
+	for (size_t i = 0; i < found.n; i++)
+		addresses |= found.list[i].about.address[0] != '\0';
+	struct hd_topology *topology;
+	if (!status)
+		status = hd_topology_open(addresses, &topology);
+	if (!status) {
+		status = describe(config, topology, &found, out);
+		hd_topology_close(topology);
+	}
+	free(found.list);
+	return status;
+}
