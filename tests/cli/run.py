@@ -177,6 +177,44 @@ def test_machine_shows_workers_and_nodes(p):
     assert "Memory nodes" in out and "Workers" in out
 
 
+def test_machine_lists_devices_or_says_what_is_missing(p):
+    rows = p.json("machine")["devices"]
+    equal({row["kind"] for row in rows}, {"cuda", "opencl"})
+    for row in rows:
+        assert bool(row["missing"]) != bool(row["device"]), row
+    # All OpenCL devices are used, except those that an OpenCL driver offers of a GPU that CUDA drives.
+    m = p.json("machine", "--opencl", "-1")
+    names = {row["device"] for row in m["devices"] if row["kind"] == "opencl" and row["used"] == "yes"}
+    equal({w["name"] for w in m["workers"] if w["name"].startswith("opencl")}, names)
+
+
+def test_machine_takes_the_options_of_run(p):
+    m = p.json("machine", "--ncpu", "1", "--emulated", "2", "--memory", "64M", "--streams", "3")
+    equal([w["name"] for w in m["workers"]], ["cpu0", "emulated0", "emulated1"])
+    equal([n["capacity_mib"] for n in m["nodes"][1:]], [64, 64])
+    equal([c["streams"] for c in m["classes"]], [1, 3])
+    m = p.json("machine", "--emulated", "1", "--memory", "64M", "--emulated-memory", "1M", "--emulated-latency", "7")
+    equal(m["nodes"][1]["capacity_mib"], 1)
+    equal(m["links"][0]["latency_us"], 7)
+    p.refuses("machine", "--opencl", "x", says=["--opencl", "-1"])
+
+
+def test_machine_measures_links_when_asked(p):
+    assumed = p.json("machine", "--emulated", "1")["links"]
+    equal({link["latency_us"] for link in assumed}, {0})
+    measured = p.json("machine", "--emulated", "1", "--measure")["links"]
+    assert all(link["latency_us"] > 0 for link in measured), measured
+
+
+def test_devices_that_are_not_there_are_refused(p):
+    for kind, name in (("cuda", "CUDA"), ("opencl", "OpenCL")):
+        says = [f"9999 {name} devices are asked for", f"HEDDLE_{name.upper()}", f"--{kind}"]
+        p.refuses("machine", f"--{kind}", "9999", says=says, status=1)
+        p.refuses(*RUN, f"--{kind}", "9999", says=says, status=1)
+        p.refuses("platform", "calibrate", f"--{kind}", "9999", says=says, status=1)
+    p.refuses(*RUN, "--ncpu", "0", says=["--ncpu", "--cuda", "--opencl", "--emulated"])
+
+
 def test_machine_shows_emulated_accelerators_when_configured(p):
     for extra, env in ([("--set", "n_emulated=2", "--set", "emulated_memory=64M"), {}],
                        [(), {"HEDDLE_EMULATED": "2", "HEDDLE_EMULATED_MEMORY": "64M"}]):
@@ -426,7 +464,7 @@ def test_tile_that_nobody_chose_is_at_most_the_matrix(p):
 
 
 def test_run_on_emulated_accelerators_moves_and_evicts(p):
-    r = p.json("run", "cholesky", "--n", "768", "--tile", "128", "--ncpu", "1", "--emulated", "2", "--emulated-memory",
+    r = p.json("run", "cholesky", "--n", "768", "--tile", "128", "--ncpu", "1", "--emulated", "2", "--memory",
                "1M",
                "--sched", "eager")["run"]
     assert r["residual"] < 10 and r["moved_mib"] > 0 and r["evictions"] > 0, r

@@ -14,6 +14,7 @@ struct options {
 	size_t n_tiles;
 	int keep;
 	struct tool_settings settings;
+	struct tool_machine machine;
 };
 
 static const struct argp_option options[] = {
@@ -31,7 +32,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->settings; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->settings;
+		state->child_inputs[1] = &o->machine;
+		return 0;
 	case 'o': o->output = arg; return 0;
 	case 'n': o->n = (size_t)tool_int(state, "--n", arg, 16, 10000000); return 0;
 	case 't':
@@ -43,14 +47,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0}, {&tool_machine_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
     .doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the "
            "links, and writes a platform: `heddle sim cholesky --platform this` then simulates this machine. "
-           "Emulated accelerators are measured too when they are configured (--set n_emulated=2).\v"
+           "Accelerators are measured too: CUDA devices where there are some, others when they are asked for.\v"
            "Stored performance models of the kernels are replaced at the end, when the new ones are complete. "
            "Measures best on an idle machine.",
 };
@@ -198,6 +202,7 @@ int tool_calibrate(int argc, char **argv)
 		status = tool_config_init(&config, &o.settings);
 	if (status)
 		return status;
+	tool_machine_apply(&o.machine, &config);
 	char *path = output_path(o.output);
 	if (!path)
 		return tool_failure("neither XDG_DATA_HOME nor HOME is set: give --output a file");

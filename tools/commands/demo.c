@@ -55,7 +55,7 @@ static int show_machine(const struct heddle_config *config)
 	step(1, "This machine (heddle machine)");
 	if (heddle_platform_configured(config, &platform))
 		return tool_library_error("cannot describe this machine");
-	tool_describe(platform, TABLE_TEXT);
+	tool_describe(platform, NULL, TABLE_TEXT);
 	heddle_platform_free(platform);
 	return TOOL_OK;
 }

@@ -122,7 +122,7 @@ int tool_platforms(int argc, char **argv)
 		return tool_unknown("platform", o.name, actions, N_ACTIONS);
 	if (status)
 		return tool_load_platform(o.name, &platform); /* prints the message */
-	tool_describe(platform, o.format);
+	tool_describe(platform, NULL, o.format);
 	heddle_platform_free(platform);
 	return TOOL_OK;
 }

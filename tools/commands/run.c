@@ -5,39 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	KEY_NCPU = 0x3000,
-	KEY_EMULATED,
-	KEY_MEMORY,
-	KEY_BANDWIDTH,
-	KEY_LATENCY,
-	KEY_SLOWDOWN,
-	KEY_REPEAT,
-	KEY_LAYOUT,
-	KEY_NO_CHECK,
-	KEY_NO_TRACE,
-	KEY_STREAMS
-};
+enum { KEY_REPEAT = 0x3000, KEY_LAYOUT, KEY_NO_CHECK, KEY_NO_TRACE };
 
 struct options {
 	struct experiment experiment;
-	int n_cpu, n_emulated, streams; /* -2: as configured */
-	uint64_t memory;
-	double bandwidth, latency, slowdown; /* NAN: as configured */
-	int memory_given, no_check, no_trace;
+	struct tool_machine machine;
+	int no_check, no_trace;
 };
 
 static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "On what:", 4},
-    {"ncpu", KEY_NCPU, "P", 0, "CPU workers, at most one per core (default: one per core)", 0},
-    {"emulated", KEY_EMULATED, "K", 0, "Emulated accelerators: threads with a memory of their own (default 0)", 0},
-    {"streams", KEY_STREAMS, "S", 0, "Kernels that each of them may run at the same time (default 1)", 0},
-    {"emulated-memory", KEY_MEMORY, "SIZE", 0, "Memory of each emulated accelerator, such as 64M (default 0: no limit)",
-     0},
-    {"emulated-bandwidth", KEY_BANDWIDTH, "MB/S", 0,
-     "Bandwidth of their links (default 0: as fast as copies in memory)", 0},
-    {"emulated-latency", KEY_LATENCY, "US", 0, "Latency of their links", 0},
-    {"emulated-slowdown", KEY_SLOWDOWN, "FACTOR", 0, "Their kernels take FACTOR times as long (default 1)", 0},
     {NULL, 0, NULL, 0, "How to run it:", 5},
     {"repeat", KEY_REPEAT, "R", 0, "Run R times and give the median time (default 1)", 0},
     {"layout", KEY_LAYOUT, "tiled|in-place", 0, "Contiguous tiles (default), or windows of a column-major matrix", 0},
@@ -59,17 +35,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->experiment; return 0;
-	case KEY_NCPU: o->n_cpu = (int)tool_int(state, "--ncpu", arg, -1, 100000); return 0;
-	case KEY_EMULATED: o->n_emulated = (int)tool_int(state, "--emulated", arg, 0, 1000); return 0;
-	case KEY_STREAMS: o->streams = (int)tool_int(state, "--streams", arg, 1, 1000); return 0;
-	case KEY_MEMORY:
-		o->memory = tool_size(state, "--emulated-memory", arg);
-		o->memory_given = 1;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->experiment;
+		state->child_inputs[1] = &o->machine;
 		return 0;
-	case KEY_BANDWIDTH: o->bandwidth = tool_real(state, "--emulated-bandwidth", arg, 0, 1e9); return 0;
-	case KEY_LATENCY: o->latency = tool_real(state, "--emulated-latency", arg, 0, 1e9); return 0;
-	case KEY_SLOWDOWN: o->slowdown = tool_real(state, "--emulated-slowdown", arg, 1, 1e6); return 0;
 	case KEY_REPEAT: o->experiment.what.repeat = (int)tool_int(state, "--repeat", arg, 1, 1000000); return 0;
 	case KEY_LAYOUT: o->experiment.what.problem.options.layout = layout_of(state, arg); return 0;
 	case KEY_NO_CHECK: o->no_check = 1; return 0;
@@ -89,7 +58,7 @@ static char *add_routines(int key, const char *text, void *input)
 	return all;
 }
 
-static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {&tool_machine_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -108,20 +77,7 @@ static int configure(struct options *o, struct heddle_config *config)
 	int status = experiment_config(e, config);
 	if (status)
 		return status;
-	if (o->n_cpu > -2)
-		config->n_cpu = o->n_cpu;
-	if (o->n_emulated > -2)
-		config->n_emulated = o->n_emulated;
-	if (o->streams > -2)
-		config->emulated_streams = o->streams;
-	if (o->memory_given)
-		config->emulated_memory = o->memory;
-	if (!isnan(o->bandwidth))
-		config->emulated_bandwidth = o->bandwidth;
-	if (!isnan(o->latency))
-		config->emulated_latency = o->latency;
-	if (!isnan(o->slowdown))
-		config->emulated_slowdown = o->slowdown;
+	tool_machine_apply(&o->machine, config);
 	e->what.problem.check = !o->no_check;
 	e->what.keep_trace = !o->no_trace;
 	if (e->what.graph)
@@ -130,8 +86,9 @@ static int configure(struct options *o, struct heddle_config *config)
 		                        e->application, e->application);
 	if (o->no_trace && (e->trace || e->gantt || e->explain || e->what.record))
 		return tool_usage_error("--no-trace goes with neither --trace, --gantt, --record nor --explain");
-	if (config->n_cpu == 0 && config->n_emulated == 0)
-		return tool_usage_error("no worker is left: give --ncpu or --emulated a positive number");
+	if (config->n_cpu == 0 && config->n_cuda == 0 && config->n_opencl == 0 && config->n_emulated == 0)
+		return tool_usage_error(
+		    "no worker is left: give --ncpu, --cuda, --opencl or --emulated a positive number");
 	if (tool_check_policy(config->sched, 1))
 		return TOOL_USAGE;
 	if (config->platform && config->platform[0])
@@ -202,8 +159,7 @@ static void print_outcome(const struct experiment *e, const struct outcome *r)
 
 int tool_run(int argc, char **argv)
 {
-	struct options o = {
-	    .n_cpu = -2, .n_emulated = -2, .streams = -2, .bandwidth = NAN, .latency = NAN, .slowdown = NAN};
+	struct options o = {0};
 	struct heddle_config config;
 	struct outcome outcome;
 	struct experiment *e = &o.experiment;

@@ -144,9 +144,9 @@ static void add_kernels(struct table *table, const struct heddle_platform *p)
 	}
 }
 
-void tool_describe(const struct heddle_platform *p, enum table_format format)
+void tool_describe(const struct heddle_platform *p, struct table *more, enum table_format format)
 {
-	struct table tables[N_TABLES], *all[N_TABLES];
+	struct table tables[N_TABLES], *all[N_TABLES + 1];
 #define INIT(which, key, title, columns) \
 	table_init(&tables[which], key, title, columns, sizeof(columns) / sizeof *(columns))
 	INIT(FACTS, "platform", NULL, fact_columns);
@@ -168,7 +168,8 @@ void tool_describe(const struct heddle_platform *p, enum table_format format)
 	add_kernels(&tables[KERNELS], p);
 	for (size_t i = 0; i < N_TABLES; i++)
 		all[i] = &tables[i];
-	table_print(stdout, format, all, N_TABLES);
+	all[N_TABLES] = more;
+	table_print(stdout, format, all, more ? N_TABLES + 1 : N_TABLES);
 	for (size_t i = 0; i < N_TABLES; i++)
 		table_free(&tables[i]);
 }

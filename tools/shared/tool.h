@@ -112,8 +112,20 @@ int tool_no_platform(void);
  * TOOL_FAILURE. */
 int tool_plot_models(const struct heddle_model_entry *entries, size_t n, const char *path);
 
-/* describe.c: prints a platform as tables on standard output. */
-void tool_describe(const struct heddle_platform *platform, enum table_format format);
+/* describe.c: prints a platform as tables on standard output, and one more below them unless it is NULL. */
+void tool_describe(const struct heddle_platform *platform, struct table *more, enum table_format format);
+
+/* --- The machine (machine_options.c) ------------------------------------------------------------------------------ */
+
+/* A child parser for the options that say which workers there are on this machine. Its input is a struct tool_machine,
+ * which needs no preparation. */
+enum { TOOL_MACHINE_OPTIONS = 10 };
+struct tool_machine {
+	double values[TOOL_MACHINE_OPTIONS]; /* NAN: not given */
+};
+extern const struct argp tool_machine_argp;
+/* Sets what the options say; call this after tool_config_init. */
+void tool_machine_apply(const struct tool_machine *machine, struct heddle_config *config);
 
 /* --- Options (options.c) ------------------------------------------------------------------------------------------ */
 
