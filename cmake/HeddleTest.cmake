@@ -1,10 +1,11 @@
-# heddle_add_test(NAME LABELS label... COMMAND command... [TIMEOUT seconds] [ENVIRONMENT name=value...])
+# heddle_add_test(NAME LABELS label... COMMAND command... [TIMEOUT seconds] [ENVIRONMENT name=value...] [STANDIN])
 #
 # A test sees neither the user's settings nor another test's models nor, unless ENVIRONMENT says HEDDLE_CUDA=-1 or
 # HEDDLE_OPENCL=-1 for instance, accelerators of the machine; its BLAS makes no threads, and it may take four times
-# longer under a sanitizer.
+# longer under a sanitizer. With STANDIN, CUDA's driver is the one in tests/standin.
+set(STANDIN_FOLDER "${PROJECT_BINARY_DIR}/standin")
 function(heddle_add_test name)
-	cmake_parse_arguments(TEST "" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
+	cmake_parse_arguments(TEST "STANDIN" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
 	add_test(NAME ${name} COMMAND ${TEST_COMMAND})
 	set(home "${PROJECT_BINARY_DIR}/test-homes/${name}")
 	if(NOT TEST_TIMEOUT)
@@ -12,6 +13,9 @@ function(heddle_add_test name)
 	endif()
 	if(HEDDLE_SANITIZE)
 		math(EXPR TEST_TIMEOUT "4 * ${TEST_TIMEOUT}")
+	endif()
+	if(TEST_STANDIN)
+		list(APPEND TEST_ENVIRONMENT "LD_LIBRARY_PATH=${STANDIN_FOLDER}:$ENV{LD_LIBRARY_PATH}")
 	endif()
 	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")
 	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
