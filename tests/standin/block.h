@@ -19,7 +19,7 @@ struct standin_here {
 };
 
 /* That of the fibre that runs on this thread; read anew after each call that may switch to another fibre. */
-extern __thread struct standin_here *standin_here __attribute__((tls_model("initial-exec")));
+extern __thread struct standin_here *standin_here;
 
 enum standin_vote { STANDIN_COUNT, STANDIN_AND, STANDIN_OR };
 

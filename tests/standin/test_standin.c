@@ -296,6 +296,7 @@ static void test_devices_use_each_others_memory_when_allowed(void **state)
 	OK(cuCtxEnablePeerAccess(contexts[1], 0));
 	FAILS(cuCtxEnablePeerAccess(contexts[1], 0), CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
 	OK(cuMemcpyDtoDAsync(p, q, 4, stream));
+	FAILS(cuMemcpyPeerAsync(p, contexts[0], q, contexts[0], 4, stream), CUDA_ERROR_INVALID_VALUE);
 	CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
 	                          .srcDevice = q,
 	                          .srcContext = contexts[1],

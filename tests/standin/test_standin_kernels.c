@@ -47,7 +47,7 @@ static void test_a_kernel_of_many_blocks(void **state)
 		y[i] = 2 * i;
 	}
 	CUdeviceptr px = upload(x, sizeof x), py = upload(y, sizeof y);
-	OK(cuLaunchKernel(find("standin_test_add"), 8, 1, 1, 128, 1, 1, 0, stream, (void *[]){&n, &px, &py}, NULL));
+	OK(cuLaunchKernel(find("standin_test_add"), 2, 3, 2, 96, 1, 1, 0, stream, (void *[]){&n, &px, &py}, NULL));
 	download(py, y, sizeof y);
 	for (int i = 0; i < n; i++)
 		assert_true(y[i] == 3 * i);
@@ -120,6 +120,21 @@ static void test_a_factorisation(void **state)
 	download(matrix.a, a, sizeof a);
 	for (int i = 0; i < N * N; i++)
 		assert_true(fabs(a[i] - expected[i]) <= 1e-12 * N);
+	unload();
+}
+
+static void test_much_shared_memory(void **state)
+{
+	static double x[6144];
+	int n = 6144;
+	(void)state;
+	for (int i = 0; i < n; i++)
+		x[i] = i;
+	CUdeviceptr p = upload(x, sizeof x);
+	OK(cuLaunchKernel(find("standin_test_reverse"), 1, 1, 1, 96, 1, 1, 0, stream, (void *[]){&n, &p}, NULL));
+	download(p, x, sizeof x);
+	for (int i = 0; i < n; i++)
+		assert_true(x[i] == n - 1 - i);
 	unload();
 }
 
@@ -228,6 +243,7 @@ int main(void)
 	    TEST(test_kernels_with_barriers_and_shuffles),
 	    TEST(test_lanes_of_a_warp),
 	    TEST(test_a_factorisation),
+	    TEST(test_much_shared_memory),
 	    TEST(test_a_kernel_from_a_template),
 	    TEST(test_wrong_launches_are_refused),
 	    TEST(test_wrong_kernels_are_reported),

@@ -5,7 +5,8 @@ extern "C" {
 
 __global__ void standin_test_add(int n, const double *x, double *y)
 {
-	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+	int i = block * blockDim.x + threadIdx.x;
 	if (i < n)
 		y[i] += x[i];
 }
@@ -61,6 +62,17 @@ __global__ void standin_test_lanes(int *out)
 	else
 		mine[6] = __shfl_xor_sync(0xffff0000u, lane * 100, 1);
 	mine[7] = __syncthreads_count(lane % 2);
+}
+
+/* As much shared memory as a kernel may declare: reverses n numbers. */
+__global__ void standin_test_reverse(int n, double *x)
+{
+	__shared__ double all[6144];
+	for (int i = threadIdx.x; i < n; i += blockDim.x)
+		all[i] = x[i];
+	__syncthreads();
+	for (int i = threadIdx.x; i < n; i += blockDim.x)
+		x[i] = all[n - 1 - i];
 }
 
 struct standin_test_matrix {
@@ -124,6 +136,7 @@ STANDIN_KERNEL(standin_test_sum)
 STANDIN_KERNEL(standin_test_warp_sum)
 STANDIN_KERNEL(standin_test_lanes)
 STANDIN_KERNEL(standin_test_lu)
+STANDIN_KERNEL(standin_test_reverse)
 STANDIN_KERNEL(standin_test_early_return)
 STANDIN_KERNEL(standin_test_two_barriers)
 STANDIN_KERNEL(standin_test_half_a_warp)
