@@ -133,9 +133,9 @@ int heddle_task_can_run_class(const heddle_task *t, unsigned class_id);
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id);
 /* Predicted execution time on a class, us; NAN when it is unknown or the class cannot run the task. If the workers of
  * the class have several streams, this is the part of a worker's time that the task takes when all streams are busy:
- * the time of the kernel alone divided by `streams` times heddle_class_rate for that many; if times are measured, the
- * time that kernels beside others took divided by `streams`. So the times of the tasks that wait for a worker add up to
- * what it will take for them, whatever its streams. */
+ * the time of the kernel alone divided by `streams` times heddle_class_rate for that many. So the times of the tasks
+ * that wait for a worker add up to what it will take for them, whatever its streams. What is measured of a kernel that
+ * ran beside others is its part of the time, too. */
 double heddle_task_time(const heddle_task *t, unsigned class_id);
 /* How many measured executions that prediction is based on. */
 unsigned heddle_task_samples(const heddle_task *t, unsigned class_id);

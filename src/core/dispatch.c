@@ -58,6 +58,7 @@ void hd_core_not_hungry(struct hd_worker *w)
  * run all the time as run now. */
 static double slots_free_at(const struct hd_worker *w, double now)
 {
+	const struct heddle_class *class_ = &w->rt->platform->classes[w->class_id];
 	unsigned n_running = 0;
 	double us = w->backlog;
 	for (unsigned i = 0; i < w->n_slots; i++)
@@ -66,7 +67,7 @@ static double slots_free_at(const struct hd_worker *w, double now)
 		const struct hd_slot *s = &w->slots[i];
 		if (!s->task)
 			continue;
-		double left = s->predicted - (now - s->start) * hd_class_rate(w->rt, w->class_id, n_running);
+		double left = s->predicted - (now - s->start) * heddle_class_rate(class_, n_running);
 		us += left > 0 ? left : 0;
 	}
 	return now + us / hd_class_full_rate(w->rt, w->class_id);
@@ -521,9 +522,10 @@ void hd_core_conclude(heddle_task *t, double start, double end, double now)
 	conclude(&rt->workers[t->worker], t, start, end, now);
 }
 
-void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double start, double now)
+void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran)
 {
 	struct hd_worker *w = slot->worker;
+	double start = ran->start, now = ran->end;
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
@@ -540,9 +542,9 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double sta
 	if (!t->status)
 		t->status = status;
 	if (!status && !rt->engine->times_are_given) {
-		hd_perf_record(t->perf, w->class_id, now - start);
+		hd_perf_record(t->perf, w->class_id, ran->own);
 		if (HD_UNLIKELY(t->choice))
-			hd_codelet_record(t, w->class_id, now - start);
+			hd_codelet_record(t, w->class_id, ran->own);
 	}
 	if (rt->sched.policy->done) {
 		double began = policy_begins(rt);

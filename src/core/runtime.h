@@ -307,9 +307,14 @@ static inline heddle_task *hd_core_take(struct hd_worker *w)
 }
 /* Takes the first staged task for which a slot is free, and sets *slot to that; NULL: there is none. */
 heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot);
-/* Book-keeping when a task begins on a slot, and when its kernel has returned there. Times in us. */
+/* When a kernel ran, us, and how much of that time was its own: less than all of it if others ran beside it, as
+ * engine/shared_clock.h says. Models learn the latter; in virtual time nothing does. */
+struct hd_span {
+	double start, end, own;
+};
+/* Book-keeping when a task begins on a slot, and when its kernel has returned there, at ran->end. */
 void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
-void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, double start, double now);
+void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
 /* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
 void hd_core_conclude(heddle_task *t, double start, double end, double now);
 /* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
@@ -426,9 +431,6 @@ int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct h
 /* Sets t->perf, the model entry for the sizes of its data. If there is none, or no worker has a time for the task, the
  * task is cancelled with a status. Under the lock. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
-/* The rate of each of `n` kernels that a worker of a class runs at once, for predictions. Times that are given are
- * those of a kernel alone; times that were measured include that other kernels ran beside, so the rate is 1. */
-double hd_class_rate(const heddle_runtime *rt, unsigned class_id, unsigned n);
 /* How many us of kernels, as predicted, a worker of a class does in 1 us while all its slots run one; 1 with a single
  * slot. */
 double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);

@@ -127,15 +127,11 @@ void hd_task_find_model(heddle_runtime *rt, heddle_task *t)
 	hd_perf_use(t->perf);
 }
 
-double hd_class_rate(const heddle_runtime *rt, unsigned class_id, unsigned n)
-{
-	return rt->engine->times_are_given ? heddle_class_rate(&rt->platform->classes[class_id], n) : 1;
-}
-
 double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id)
 {
-	unsigned n = hd_class_slots(&rt->platform->classes[class_id]);
-	return n == 1 ? 1 : n * hd_class_rate(rt, class_id, n);
+	const struct heddle_class *c = &rt->platform->classes[class_id];
+	unsigned n = hd_class_slots(c);
+	return n == 1 ? 1 : n * heddle_class_rate(c, n);
 }
 
 double hd_task_init_time(heddle_runtime *rt, heddle_data *d, unsigned class_id)

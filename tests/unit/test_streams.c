@@ -2,6 +2,9 @@
  * its stream. That kernels overlap is shown by kernels that wait for each other: they could not end otherwise. */
 #define _GNU_SOURCE
 #include "program.h"
+#include <heddle/platform.h>
+#include <heddle/trace.h>
+#include <heddle/model.h>
 
 static heddle_runtime *start_streams(int n, int caller_works)
 {
@@ -347,6 +350,108 @@ static void a_cpu_has_no_stream(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Measured times ----------------------------------------------------------------------------------------------- */
+
+/* Begins and ends when another kernel has: the two run at once for a while. */
+static int run_beside_another(heddle_context *c)
+{
+	struct meeting *m = pointer_value(c);
+	meet(m);
+	give_others_time();
+	m->running++;
+	wait_for(&m->running, m->expected);
+	return 0;
+}
+
+/* An emulated accelerator with two streams. */
+static heddle_runtime *start_sharing(double *sharing)
+{
+	struct heddle_config config = small_config();
+	struct heddle_platform *p;
+	heddle_runtime *rt;
+	config.trace = 1;
+	assert_ok(heddle_platform_discover(0, &p));
+	assert_ok(heddle_platform_add_emulated(p, 0, 0, 0, 1));
+	struct heddle_class *class_ = &p->classes[p->n_classes - 1];
+	class_->streams = 2;
+	class_->pipeline = 3;
+	class_->sharing = sharing;
+	assert_ok(heddle_start_on(&config, p, 0, &rt));
+	class_->sharing = NULL; /* it was copied */
+	heddle_platform_free(p);
+	return rt;
+}
+
+/* The sum of the times, us, that the models of `n` codelets have learnt, each from one task. */
+static double learnt(heddle_runtime *rt, size_t n)
+{
+	struct heddle_platform *p;
+	double us = 0;
+	assert_ok(heddle_platform_measured(rt, "here", &p));
+	assert_int_equal(p->n_kernels, n);
+	for (size_t i = 0; i < n; i++)
+		us += p->kernels[i].table[0].us;
+	heddle_platform_free(p);
+	return us;
+}
+
+/* Runs pairs of kernels, each of a codelet of its own. Returns what the models have learnt; *span: the times from
+ * launch to end; *busy: the time in which a kernel ran. */
+static double run_pairs(double *sharing, double *span, double *busy)
+{
+	enum { PAIRS = 3 };
+	static const char *const names[2 * PAIRS] = {"a", "b", "c", "d", "e", "f"};
+	heddle_runtime *rt = start_sharing(sharing);
+	struct heddle_trace *trace;
+	heddle_data *d;
+	long value = 0;
+	assert_ok(heddle_variable(rt, &value, sizeof value, &d));
+	for (int i = 0; i < PAIRS; i++) {
+		struct meeting m = {.expected = 2}, *address = &m;
+		for (int k = 0; k < 2; k++)
+			assert_ok(heddle_submit(rt, heddle_call(codelet(rt, names[2 * i + k], run_beside_another)),
+			                        heddle_r(d), heddle_value(address)));
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_int_equal(trace->n_tasks, 2 * PAIRS);
+	*span = *busy = 0;
+	for (size_t i = 0; i < trace->n_tasks; i += 2) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		*span += t[0].end - t[0].start + t[1].end - t[1].start;
+		*busy += (t[0].end > t[1].end ? t[0].end : t[1].end) - t[0].start;
+		assert_true(t[1].start < t[0].end);
+	}
+	heddle_trace_free(trace);
+	double us = learnt(rt, 2 * PAIRS);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+	return us;
+}
+
+static int is_near(double x, double y)
+{
+	return x > y - 1e-6 && x < y + 1e-6;
+}
+
+static void learnt_times_of_kernels_at_once_add_up_to_the_busy_time(void **state)
+{
+	(void)state;
+	double span, busy, us = run_pairs(NULL, &span, &busy);
+	assert_true(is_near(us, busy));
+	assert_false(is_near(us, span));
+}
+
+static void learnt_times_are_those_of_a_kernel_alone_where_the_platform_says_how_they_share(void **state)
+{
+	(void)state;
+	double alone[] = {1, 1}, span, busy, us = run_pairs(alone, &span, &busy);
+	assert_true(is_near(us, span));
+	double slower[] = {1, 0.75};
+	us = run_pairs(slower, &span, &busy);
+	assert_true(is_near(us, busy - (span - busy) + 1.5 * (span - busy)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +466,8 @@ int main(void)
 	    cmocka_unit_test(tasks_that_wait_for_events_hold_no_stream),
 	    cmocka_unit_test(streams_are_not_bound_to_the_core_of_the_caller),
 	    cmocka_unit_test(a_cpu_has_no_stream),
+	    cmocka_unit_test(learnt_times_of_kernels_at_once_add_up_to_the_busy_time),
+	    cmocka_unit_test(learnt_times_are_those_of_a_kernel_alone_where_the_platform_says_how_they_share),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

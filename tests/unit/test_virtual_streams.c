@@ -257,9 +257,9 @@ static void kernels_due_together_end_together_in_order(void **state)
 	double sharing[] = {1, .7, .49}, ends = 0;
 	struct heddle_class class_ = {.streams = 3, .sharing = sharing};
 	struct hd_kernel kernels[3];
-	struct hd_streams s = {.class_ = &class_, .kernels = kernels};
+	struct hd_streams s = {.clock = {.class_ = &class_}, .kernels = kernels};
 	uint64_t order;
-	double due = hd_streams_clock(&s, 0.1) + 1.0 / 3;
+	double due = hd_shared_clock(&s.clock, 0.1) + 1.0 / 3;
 	for (unsigned i = 0; i < 3; i++)
 		hd_streams_begin(&s, &(struct hd_kernel){.due = due, .order = 9 - i, .slot = i});
 	for (unsigned i = 3; i-- > 0;) {
@@ -269,9 +269,9 @@ static void kernels_due_together_end_together_in_order(void **state)
 		ends = now;
 		assert_int_equal(hd_streams_end(&s, now), i);
 	}
-	assert_int_equal(s.n, 0);
+	assert_int_equal(s.clock.n, 0);
 	assert_true(fabs(ends - (0.1 + 1 / (3 * .49))) < 1e-12);
-	due = hd_streams_clock(&s, 0.7) + 0.1; /* a kernel alone ends exactly then, whatever ran before */
+	due = hd_shared_clock(&s.clock, 0.7) + 0.1; /* a kernel alone ends exactly then, whatever ran before */
 	hd_streams_begin(&s, &(struct hd_kernel){.due = due});
 	assert_true(hd_streams_next(&s, &order) == 0.7 + 0.1);
 }

@@ -35,6 +35,7 @@ struct hd_stream {
 	int told;          /* the driver will tell when the last launch has ended */
 	int status;        /* the task's: 0 or HEDDLE_E_KERNEL */
 	double start, end; /* us: when the task was launched, and when it was seen to have ended */
+	double own;        /* us: the part of that time that is its own: see engine/shared_clock.h */
 	/* In the first slot only: how often the worker's thread has found nothing to do, one time after the other. */
 	unsigned idle_rounds;
 };
@@ -116,6 +117,7 @@ void hd_device_open(struct hd_worker *w)
 	hd_error(0, "%s", ""); /* a last error after open is then the driver's */
 	seat->status = explain(w, w->driver->open(w->rt->platform, w->id, &w->device), "the device");
 	seat->opened = seat->status == 0;
+	seat->clock = (struct hd_shared_clock){.class_ = &w->rt->platform->classes[w->class_id]};
 	if (seat->opened && w->driver->open_stream)
 		seat->status = open_streams(w);
 	if (!seat->status)
@@ -202,6 +204,8 @@ static void launch_task(struct hd_slot *slot)
 	s->kernel = (struct hd_launch){.context = {.task = t, .worker = w, .stream = s->stream}};
 	s->kernel.context.kernel = hd_task_kernel(t, w->class_id);
 	s->start = hd_threads_now(w->rt);
+	s->own = -hd_shared_clock(&w->seat->clock, s->start);
+	w->seat->clock.n++;
 	struct hd_launch **end = t->special & HD_TASK_PRIVATE ? launch_inits(slot) : &s->first;
 	*end = &s->kernel;
 	if (!s->status)
@@ -256,6 +260,8 @@ static void query(struct hd_slot *slot)
 			fail(s, l, status);
 	}
 	s->end = hd_threads_now(w->rt);
+	s->own += hd_shared_clock(&w->seat->clock, s->end);
+	w->seat->clock.n--;
 	s->ended = 1;
 }
 
@@ -300,9 +306,9 @@ static void finish_ended(struct hd_worker *w)
 		struct hd_stream *s = first->stream;
 		s->ended = 0;
 		forget_launches(s);
-		hd_note_length(first->task->codelet, s->end - s->start);
-		hd_note_mean(w->rt, s->end - s->start);
-		hd_core_finish(first, first->task, s->status, s->start, s->end);
+		hd_note_length(first->task->codelet, s->own);
+		hd_note_mean(w->rt, s->own);
+		hd_core_finish(first, first->task, s->status, &(struct hd_span){s->start, s->end, s->own});
 	}
 }
 

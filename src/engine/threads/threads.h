@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 #include "core/runtime.h"
+#include "engine/shared_clock.h"
 
 /* A copy engine: it moves the transfers of one lane. */
 struct hd_copier {
@@ -45,7 +46,8 @@ struct hd_seat {
 	/* The result of opening the device, written before the thread is counted in n_seated: whether it is open, and
 	 * the driver's status. */
 	int opened, status;
-	char *message; /* owned: the last error of that thread, if status is not 0 */
+	char *message;                /* owned: the last error of that thread, if status is not 0 */
+	struct hd_shared_clock clock; /* only the thread of a device with streams: measures its kernels */
 
 	/* What the worker asks of the core, and what it is answered. The thread writes n_ended, `ended` and tired
 	 * before it asks; whoever serves it, under the core lock, reads them and writes the answer. */

@@ -29,7 +29,8 @@ void hd_worker_give_back(struct hd_worker *w)
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
 		hd_note_length(w->burst[i]->codelet, e->end - e->start);
-		hd_core_finish(&w->slots[0], w->burst[i], e->status, e->start, e->end);
+		hd_core_finish(&w->slots[0], w->burst[i], e->status,
+		               &(struct hd_span){e->start, e->end, e->end - e->start});
 	}
 	double us = seat->ended[n - 1].end - seat->ended[0].start;
 	hd_note_mean(rt, n > 1 ? us / n : us);

@@ -51,7 +51,7 @@ static void remove_event(struct hd_virtual *v, size_t i)
 static void plan_end(struct hd_virtual *v, struct hd_streams *s)
 {
 	size_t at = s->at ? s->at - 1 : v->n_events;
-	if (s->n) {
+	if (s->clock.n) {
 		struct event e = {.streams = s};
 		e.time = hd_streams_next(s, &e.order);
 		v->n_events += at == v->n_events;
@@ -111,7 +111,7 @@ static void virtual_worker_ready(struct hd_worker *w)
 		return;
 	hd_core_begin(slot, t, v->now);
 	double us = t->special & HD_TASK_PRIVATE ? init_duration(w->rt, w, t) : 0;
-	double due = hd_streams_clock(s, v->now) + us + duration(w->rt, w, t);
+	double due = hd_shared_clock(&s->clock, v->now) + us + duration(w->rt, w, t);
 	hd_streams_begin(s, &(struct hd_kernel){.due = due, .order = v->next_order++, .slot = slot->index});
 	plan_end(v, s);
 }
@@ -159,7 +159,7 @@ static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 	int status = detach(w, slot->task, &us, &event);
 	if (HD_UNLIKELY(status))
 		hd_task_message(slot->task, heddle_last_error());
-	hd_core_finish(slot, slot->task, status, slot->start, v->now);
+	hd_core_finish(slot, slot->task, status, &(struct hd_span){slot->start, v->now, v->now - slot->start});
 	if (HD_UNLIKELY(event != NULL))
 		wait_for_event(v, event, v->now + with_noise(rt, us));
 	hd_core_refill(w);
@@ -254,8 +254,8 @@ static int open_streams(heddle_runtime *rt, struct hd_virtual *v)
 	struct hd_kernel *next = v->kernels;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
-		v->streams[i] =
-		    (struct hd_streams){.worker = w, .class_ = &rt->platform->classes[w->class_id], .kernels = next};
+		v->streams[i] = (struct hd_streams){
+		    .worker = w, .clock = {.class_ = &rt->platform->classes[w->class_id]}, .kernels = next};
 		next += w->n_slots;
 	}
 	return 0;

@@ -1,8 +1,7 @@
 /* The virtual engine: what its files share. clock.c advances the time from event to event; streams.c computes when
  * kernels end, sharing.c how long transfers take.
  *
- * The kernels that a worker runs at once all go at the same rate, which depends on how many they are
- * (heddle_class_rate).
+ * The kernels that a worker runs at once all go at the same rate (engine/shared_clock.h).
  *
  * A transfer first waits in its lane for its channel (one per accelerator and direction), then for the latency of its
  * link, then moves its bytes. Its rate changes with the transfers that cross the same buses at the same time: they
@@ -12,6 +11,7 @@
 #define HD_ENGINE_VIRTUAL_H
 
 #include "core/runtime.h"
+#include "engine/shared_clock.h"
 
 /* The end of the kernel of a worker that ends first, if none begins before; or the moment when a task ends by an
  * event. */
@@ -28,17 +28,13 @@ struct hd_kernel {
 	unsigned slot;  /* that runs it */
 };
 
-/* The kernels that one worker runs at once. Each goes at the rate 1 when it is alone. So there is one clock for all of
- * them, which goes at their rate: a kernel that takes some us when it is alone ends when this clock has advanced by
- * that. When the worker begins a kernel and runs no other, its clock is set to the time. */
+/* The kernels that one worker runs at once: one that takes some us when it is alone ends when their clock has advanced
+ * by that. */
 struct hd_streams {
 	struct hd_worker *worker;
-	const struct heddle_class *class_; /* borrowed from the platform */
-	struct hd_kernel *kernels;         /* part of hd_virtual.kernels: those in flight, in no order */
-	unsigned n;                        /* how many; at most the worker's slots */
-	double clock;                      /* us: what the clock shows at `updated` */
-	double updated;                    /* us: when `clock` was last brought up to date */
-	size_t at;                         /* 1 + the index of the worker's event in the heap; 0: it has none */
+	struct hd_shared_clock clock;
+	struct hd_kernel *kernels; /* part of hd_virtual.kernels: the clock.n that are in flight, in no order */
+	size_t at;                 /* 1 + the index of the worker's event in the heap; 0: it has none */
 };
 
 /* The buses that a link crosses. Buses that can never be full are left out, here and below. */
@@ -94,12 +90,10 @@ struct hd_virtual {
 };
 
 /* streams.c */
-/* Brings the clock up to date and returns what it shows at the time `now`. */
-double hd_streams_clock(struct hd_streams *s, double now);
 /* Begins a kernel that ends when the clock shows `due`. The clock must be up to date. */
 static inline void hd_streams_begin(struct hd_streams *s, const struct hd_kernel *kernel)
 {
-	s->kernels[s->n++] = *kernel;
+	s->kernels[s->clock.n++] = *kernel;
 }
 /* When the next kernel ends, in us, if none begins before, and its order; there must be one in flight. */
 double hd_streams_next(const struct hd_streams *s, uint64_t *order);
