@@ -6,11 +6,8 @@
  * The memories of all accelerators together hold 1/2, 1/4 and 1/8 of the data, or with `each` every single one of them.
  * One line of CSV for each policy, share and rule, in tiles of 960 x 960: see print_head.
  *
- * The bound is that of the schedule that ran. For each memory, the tasks of its workers are taken in the order in
- * which they began; each must have its data there when it runs, and a copy is void when a task elsewhere has written
- * the datum since. Belady's rule, to drop what is used last, then gives the fewest tiles that must come in. What is
- * written back is not in the bound, nor is the second half of a copy that goes through main memory. The column
- * compulsory has the same without limit of memory.
+ * The bound is that of heddle_trace_memories, for the schedule that ran. What is written back is not in it, nor is the
+ * second half of a copy that goes through main memory. The column compulsory has the same without limit of memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,127 +148,18 @@ static struct heddle_graph *make_graph(const char *kind, size_t tiles)
 
 /* --- The bound ---------------------------------------------------------------------------------------------------- */
 
-/* One access of a task that ran on the node. */
-struct step {
-	uint32_t datum;
-	uint32_t task;  /* its place in the trace */
-	uint32_t epoch; /* how many tasks elsewhere had written the datum before */
-	int reads;
-	size_t next; /* the next step with the same datum and epoch; SIZE_MAX: none */
-};
-
-struct replay {
-	const struct heddle_graph *graph;
-	struct step *steps;
-	size_t n_steps;
-	/* per datum: 1 + the epoch of the copy that is there, 0: none; and the next step that needs it */
-	uint32_t *held;
-	size_t *use;
-	uint32_t *list; /* the data that are there */
-	size_t n_list;
-};
-
-/* The accesses of the tasks that ran on the node, in the order in which they began. */
-static void collect_steps(struct replay *r, const struct heddle_trace *trace, unsigned node)
+/* Bytes that must come to all memories for the schedule of the trace, if `unlimited` as if no memory had a limit. */
+static uint64_t bound(heddle_runtime *rt, const struct heddle_trace *trace, int unlimited)
 {
-	uint32_t *epoch = calloc(r->graph->n_data, sizeof *epoch);
-	for (size_t i = 0; i < trace->n_tasks; i++) {
-		const struct heddle_graph_task *t = &r->graph->tasks[trace->tasks[i].id];
-		int here = trace->platform->workers[trace->tasks[i].worker].node == node;
-		for (size_t k = 0; k < t->n_accesses; k++) {
-			const struct heddle_graph_access *a = &r->graph->accesses[t->first_access + k];
-			if (here) {
-				r->steps = grown(r->steps, r->n_steps, sizeof *r->steps);
-				r->steps[r->n_steps++] =
-				    (struct step){a->data, (uint32_t)i, epoch[a->data], a->mode != HEDDLE_W, 0};
-			} else if (a->mode != HEDDLE_R) {
-				epoch[a->data]++;
-			}
-		}
-	}
-	free(epoch);
-}
-
-static void link_steps(struct replay *r)
-{
-	size_t *last = malloc(r->graph->n_data * sizeof *last);
-	for (size_t i = 0; i < r->graph->n_data; i++)
-		last[i] = SIZE_MAX;
-	for (size_t i = r->n_steps; i-- > 0;) {
-		struct step *s = &r->steps[i];
-		size_t l = last[s->datum];
-		s->next = l != SIZE_MAX && r->steps[l].epoch == s->epoch ? l : SIZE_MAX;
-		last[s->datum] = i;
-	}
-	free(last);
-}
-
-/* Drops the copy that is needed last, but none that steps first to end - 1, those of the running task, use. */
-static void drop_one(struct replay *r, size_t first, size_t end)
-{
-	size_t worst = 0, latest = 0;
-	for (size_t k = 0; k < r->n_list; k++) {
-		int own = 0;
-		for (size_t s = first; s < end; s++)
-			own |= r->steps[s].datum == r->list[k];
-		if (!own && r->use[r->list[k]] >= latest) {
-			latest = r->use[r->list[k]];
-			worst = k;
-		}
-	}
-	r->held[r->list[worst]] = 0;
-	r->list[worst] = r->list[--r->n_list];
-}
-
-/* Runs the task of the steps first to end - 1. Returns the bytes that must come. */
-static uint64_t replay_task(struct replay *r, size_t first, size_t end)
-{
+	struct heddle_platform *p = trace->platform;
+	struct heddle_trace_memory *memories = calloc(p->n_nodes, sizeof *memories);
 	uint64_t bytes = 0;
-	for (size_t k = first; k < end; k++) {
-		const struct step *s = &r->steps[k];
-		if (r->held[s->datum] != s->epoch + 1 && s->reads)
-			bytes += r->graph->data[s->datum].bytes;
-		if (!r->held[s->datum])
-			r->list[r->n_list++] = s->datum;
-		r->held[s->datum] = s->epoch + 1;
-		r->use[s->datum] = s->next;
-	}
-	return bytes;
-}
-
-/* Bytes that must come to a node with room for `room` data. */
-static uint64_t loads(const struct heddle_graph *g, const struct heddle_trace *trace, unsigned node, size_t room)
-{
-	struct replay r = {.graph = g,
-	                   .held = calloc(g->n_data, sizeof(uint32_t)),
-	                   .use = calloc(g->n_data, sizeof(size_t)),
-	                   .list = calloc(g->n_data, sizeof(uint32_t))};
-	collect_steps(&r, trace, node);
-	link_steps(&r);
-	for (uint32_t d = 0; node == 0 && d < g->n_data; d++) { /* everything begins in main memory */
-		r.held[d] = 1;
-		r.list[r.n_list++] = d;
-	}
-	uint64_t bytes = 0;
-	for (size_t i = 0, end; i < r.n_steps; i = end) {
-		for (end = i; end < r.n_steps && r.steps[end].task == r.steps[i].task;)
-			end++;
-		bytes += replay_task(&r, i, end);
-		while (r.n_list > room)
-			drop_one(&r, i, end);
-	}
-	free(r.steps);
-	free(r.held);
-	free(r.use);
-	free(r.list);
-	return bytes;
-}
-
-static uint64_t bound(const struct heddle_graph *g, const struct heddle_trace *trace, size_t room)
-{
-	uint64_t bytes = 0;
-	for (unsigned node = 0; node < trace->platform->n_nodes; node++)
-		bytes += loads(g, trace, node, node && room ? room : SIZE_MAX);
+	for (unsigned node = 0; node < p->n_nodes && unlimited; node++)
+		p->nodes[node].capacity = 0;
+	good(heddle_trace_memories(rt, trace, memories));
+	for (unsigned node = 0; node < p->n_nodes; node++)
+		bytes += memories[node].least;
+	free(memories);
 	return bytes;
 }
 
@@ -342,10 +230,11 @@ static double run(const struct bench *b, const char *policy, const char *rule, d
 	good(heddle_runtime_stats(rt, &stats));
 	good(heddle_trace_take(rt, &trace));
 	double makespan = stats.makespan;
+	uint64_t least = bound(rt, trace, 0) / TILE_BYTES;
 	printf("%s,%s,%g,%s,%llu,%llu,%llu,%llu,%.0f,%.3f\n", b->graph->name, policy, share, rule,
 	       (unsigned long long)(stats.bytes_moved / TILE_BYTES + results(b->graph, trace, 1)),
-	       (unsigned long long)(bound(b->graph, trace, room) / TILE_BYTES + results(b->graph, trace, 0)),
-	       (unsigned long long)(bound(b->graph, trace, 0) / TILE_BYTES + results(b->graph, trace, 0)),
+	       (unsigned long long)(least + results(b->graph, trace, 0)),
+	       (unsigned long long)(bound(rt, trace, 1) / TILE_BYTES + results(b->graph, trace, 0)),
 	       (unsigned long long)stats.evictions, makespan, share > 0 ? makespan / b->unlimited : 1.0);
 	fflush(stdout);
 	heddle_trace_free(trace);

@@ -151,6 +151,14 @@ struct heddle_stats {
 /* Copies the counters into *out. */
 int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out);
 
+/* What data take in one memory, without those of the program's own buffers; and counts since the start. */
+struct heddle_memory_stats {
+	uint64_t used, peak; /* bytes now; the most that there were at once */
+	uint64_t evictions;  /* data that had to leave because the memory was full */
+};
+/* HEDDLE_E_INVALID: the platform has no such node. May be called by any thread. */
+int heddle_runtime_memory_stats(heddle_runtime *rt, unsigned node, struct heddle_memory_stats *out);
+
 /* Checks whether the runtime's lists, counters, dependencies, copies of data and accounting of memory are consistent
  * with one another. Returns 0, or HEDDLE_E_STATE with a message that names the first inconsistency: then either Heddle
  * has an error, or the program has written to memory that is not its own; include the message when you report a hang.

@@ -93,6 +93,26 @@ void heddle_trace_free(struct heddle_trace *trace);
 int heddle_trace_save(const struct heddle_trace *trace, const char *path);
 int heddle_trace_load(const char *path, struct heddle_trace **out);
 
+/* What happened in one memory while the tasks of a trace ran. A task runs in the memory of its worker. */
+struct heddle_trace_memory {
+	/* Data that tasks here read: how often the datum was there when the task was given to its worker, and how often
+	 * the task had to wait for it */
+	uint64_t hits, misses;
+	uint64_t in, out; /* bytes that were copied to this memory and from it */
+	/* of the bytes that came: those that a task had asked for, and those that were prefetched before one did; the
+	 * others were written back to main memory */
+	uint64_t demanded, prefetched;
+	/* a lower bound of the bytes that must come: for the same tasks, in the order in which they began, if what a
+	 * full memory drops is always what is used last (Belady) */
+	uint64_t least;
+	double copying;    /* us in which something was copied to this memory or from it */
+	double overlapped; /* us of these in which a kernel ran here */
+};
+/* Fills out[node] for every node of the platform, for a trace that was taken of `rt` after heddle_wait_all; call this
+ * before the program submits another task. HEDDLE_E_STATE: the runtime does not trace, or has other memories than the
+ * trace. */
+int heddle_trace_memories(heddle_runtime *rt, const struct heddle_trace *trace, struct heddle_trace_memory *out);
+
 enum heddle_trace_format { HEDDLE_TRACE_CSV, HEDDLE_TRACE_CHROME, HEDDLE_TRACE_PAJE };
 /* Writes a trace in another format. CSV has one line per task and per transfer; CHROME is JSON for Chrome and Perfetto;
  * PAJE is for ViTE. */

@@ -194,6 +194,7 @@ struct hd_trial {
 enum { HD_SHELVES = 32 };
 struct hd_memory {
 	uint64_t capacity, used, peak; /* bytes; capacity 0 = no limit */
+	uint64_t evictions;            /* how many copies have had to leave, since the start */
 	uint64_t leaving;              /* bytes of the replicas that are being written back to be freed */
 	/* Owned: lists of free blocks, by a hash of their sizes; and the bytes of all of them: blocks.c. */
 	struct hd_block *shelves[HD_SHELVES];

@@ -154,9 +154,9 @@ static struct hd_replica *first_to_leave(struct hd_memory *m)
 
 /* --- Making room -------------------------------------------------------------------------------------------------- */
 
-static void drop(heddle_runtime *rt, struct hd_replica *r)
+static void drop(struct hd_replica *r)
 {
-	rt->outcome.stats.evictions += !hd_replica_data(r)->n_writers;
+	memory_of(r)->evictions += !hd_replica_data(r)->n_writers;
 	hd_memory_free(r);
 }
 
@@ -170,7 +170,7 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 		if (m->used + need <= m->capacity + m->leaving && m->heap[0].rank <= HD_NEVER)
 			break;
 		if (is_clean(r)) {
-			drop(rt, r);
+			drop(r);
 			continue;
 		}
 		if (hd_drop_last_prefetch(rt, node))
@@ -178,7 +178,7 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 		int status = hd_write_back(r);
 		if (status)
 			return status;
-		rt->outcome.stats.evictions++;
+		m->evictions++;
 	}
 	while (m->used + need > m->capacity && hd_drop_last_prefetch(rt, node))
 		continue;
@@ -193,7 +193,7 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
 	if (!r)
 		return m->capacity && m->n_copies > own ? HEDDLE_PENDING : HEDDLE_E_MEMORY;
 	if (is_clean(r)) {
-		drop(rt, r);
+		drop(r);
 		return 0;
 	}
 	if (hd_drop_last_prefetch(rt, node))
@@ -201,7 +201,7 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
 	int status = hd_write_back(r);
 	if (status)
 		return status;
-	rt->outcome.stats.evictions++;
+	m->evictions++;
 	return HEDDLE_PENDING;
 }
 
@@ -214,6 +214,6 @@ int hd_evict_for_hint(const struct hd_replica *wanted)
 	int needed = rt->next_use && hd_next_use(d, wanted->node) != HD_NEVER;
 	struct hd_replica *r;
 	while (m->used + d->bytes > m->capacity && needed && (r = first_to_leave(m)) && m->heap[0].rank > HD_NEVER)
-		drop(rt, r);
+		drop(r);
 	return m->used + d->bytes <= m->capacity ? 0 : HEDDLE_PENDING;
 }

@@ -389,11 +389,27 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 		s.busy += rt->workers[i].busy;
 		s.transfer_wait += rt->workers[i].waited_for_data;
 	}
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		s.evictions += rt->memories[i].evictions;
 	s.idle = s.makespan * (double)rt->n_workers - s.busy;
 	s.live_tasks = hd_live(rt);
 	s.task_bytes = rt->pool.bytes;
 	hd_core_leave(rt);
 	*out = s;
+	return 0;
+}
+
+int heddle_runtime_memory_stats(heddle_runtime *rt, unsigned node, struct heddle_memory_stats *out)
+{
+	if (!rt || !out || node >= rt->n_nodes)
+		return hd_error(HEDDLE_E_INVALID,
+		                "heddle_runtime_memory_stats needs a runtime, one of its nodes and a place to go");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	const struct hd_memory *m = &rt->memories[node];
+	*out = (struct heddle_memory_stats){.used = m->used, .peak = m->peak, .evictions = m->evictions};
+	hd_core_leave(rt);
 	return 0;
 }
 

@@ -470,6 +470,44 @@ def test_run_on_emulated_accelerators_moves_and_evicts(p):
     assert r["residual"] < 10 and r["moved_mib"] > 0 and r["evictions"] > 0, r
 
 
+def test_run_explain_shows_each_memory(p):
+    """The memory has room for half of the tiles; 20 tasks read 40."""
+    small = ("--ncpu", "0", "--emulated", "1", "--emulated-memory", "640K", "--sched", "eager")
+    found = p.json(*RUN, *small, "--explain")
+    ram, card = found["memories"]
+    equal((ram["memory"], card["memory"], card["capacity_mib"]), ("ram", "emulated0", 0.625))
+    equal(card["hits"] + card["misses"], 40)
+    equal(ram["hits"] + ram["misses"] + ram["evictions"], 0)
+    equal(card["evictions"], found["run"]["evictions"])
+    assert 0 < card["least_in_mib"] <= card["in_mib"] == card["demand_mib"] + card["prefetch_mib"], card
+    equal((card["in_mib"], card["out_mib"]), (ram["out_mib"], ram["in_mib"]))
+    equal(card["in_mib"] + card["out_mib"], found["run"]["moved_mib"])
+    assert 0 < card["copying_ms"] == ram["copying_ms"] and 0 <= card["overlap_percent"] <= 100, card
+
+
+def test_run_with_room_moves_no_more_than_it_must(p):
+    for streams in "1", "3":
+        found = p.json(*RUN, "--ncpu", "1", "--emulated", "2", "--streams", streams, "--sched", "dmdas", "--explain")
+        for memory in found["memories"]:
+            assert memory["least_in_mib"] <= memory["in_mib"] and memory["evictions"] == 0, memory
+
+
+def test_sim_explain_shows_each_memory_of_every_policy(p):
+    with open(os.path.join(PLATFORMS, "gpu1-cpu6.yaml"), encoding="utf-8") as f:
+        text = f.read()
+    with open(p.path("small.yaml"), "w", encoding="utf-8") as f:
+        f.write(text.replace("capacity_mib: 10367", "capacity_mib: 64"))
+    found = p.json("sim", "cholesky", "--n", "9600", "--tile", "960", "--precision", "s", "--platform", "./small.yaml",
+                   "--sched", "all", "--explain")
+    for row in found["policies"]:
+        ram, card = [m for m in found["memories"] if m["policy"] == row["policy"]]
+        equal(card["evictions"], row["evictions"])
+        assert 0 < card["least_in_mib"] <= card["in_mib"] == card["demand_mib"] + card["prefetch_mib"], card
+        assert abs(card["in_mib"] + card["out_mib"] - row["moved_mib"]) < 1e-6, (row, card)
+        equal(sum(m["hits"] + m["misses"] for m in (ram, card)), 10 + 90 + 90 + 360)
+        assert 0 <= card["overlap_percent"] <= 100, card
+
+
 def test_run_stays_above_its_area_bound(p):
     r = p.json("run", "cholesky", "--n", "512", "--tile", "64")["run"]
     assert 0 < r["area_bound_ms"] <= r["makespan_ms"] * 1.001 and r["path_bound_ms"] > 0, r

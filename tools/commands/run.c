@@ -80,6 +80,7 @@ static int configure(struct options *o, struct heddle_config *config)
 	tool_machine_apply(&o->machine, config);
 	e->what.problem.check = !o->no_check;
 	e->what.keep_trace = !o->no_trace;
+	e->what.explain = e->explain;
 	if (e->what.graph)
 		return tool_usage_error("%s is a graph, whose tasks have no kernels: `heddle sim %s --platform ...` "
 		                        "runs it in virtual time",

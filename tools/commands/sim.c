@@ -184,7 +184,7 @@ int tool_sim(int argc, char **argv)
 	if (!status)
 		status = configure(&o, &config, &platform);
 	if (!status) {
-		o.experiment.what.keep_trace = o.experiment.explain;
+		o.experiment.what.keep_trace = o.experiment.what.explain = o.experiment.explain;
 		status = compare(&o.experiment, &config, platform);
 		heddle_platform_free(platform);
 	}

@@ -18,8 +18,8 @@ static const struct argp_option options[] = {
     {"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
     {"gantt", KEY_GANTT, "PICTURE", 0, "Draw a Gantt chart: .png, .svg or .pdf", 0},
-    {"explain", KEY_EXPLAIN, NULL, 0, "Also show what each worker, codelet and link did, and what the policy reports",
-     0},
+    {"explain", KEY_EXPLAIN, NULL, 0,
+     "Also show what each worker, codelet, link and memory did, and what the policy reports", 0},
     {0},
 };
 

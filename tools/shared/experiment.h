@@ -27,12 +27,12 @@ int experiment_check_files(const struct experiment *e);
 /* Writes the files that the options ask for: TOOL_OK, or a message and TOOL_FAILURE. */
 int experiment_write(const struct experiment *e, const struct heddle_trace *trace, const struct heddle_bounds *bounds);
 
-/* summary.c: tables of workers, codelets and links, from a trace, and of figures that policies report. The first
- * SUMMARY_OF_TRACE tables are filled from a trace, the last one from an outcome. */
-enum { SUMMARY_TABLES = 4, SUMMARY_OF_TRACE = 3 };
+/* summary.c: tables of workers, codelets and links, from a trace, of memories, and of figures that policies report. The
+ * first SUMMARY_OF_TRACE tables are filled from a trace, the others from an outcome. */
+enum { SUMMARY_TABLES = 5, SUMMARY_OF_TRACE = 3 };
 void summary_init(struct table tables[SUMMARY_TABLES]);
 void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace *trace);
-/* Adds the trace of an outcome, if it has one, and the figures of its policy. */
+/* Adds the trace of an outcome, if it has one, what happened in each memory, and the figures of its policy. */
 void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome);
 /* Whether `path` has the extension of a picture: .png, .svg or .pdf. */
 int summary_is_picture(const char *path);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { WORKERS, CODELETS, LINKS, FIGURES };
+enum { WORKERS, CODELETS, LINKS, MEMORIES, FIGURES };
 
 static const struct table_column worker_columns[] = {
     {"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT},
@@ -29,6 +29,22 @@ static const struct table_column link_columns[] = {
     {"prefetched_percent", "prefetched", "%", 1},
 };
 
+static const struct table_column memory_columns[] = {
+    {"policy", NULL, NULL, TABLE_AS_TEXT},
+    {"memory", NULL, NULL, TABLE_AS_TEXT},
+    {"capacity_mib", "capacity", "MiB", 1},
+    {"hits", NULL, NULL, 0},
+    {"misses", NULL, NULL, 0},
+    {"evictions", NULL, NULL, 0},
+    {"in_mib", "in", "MiB", 1},
+    {"least_in_mib", "least in", "MiB", 1},
+    {"demand_mib", "on demand", "MiB", 1},
+    {"prefetch_mib", "prefetched", "MiB", 1},
+    {"out_mib", "out", "MiB", 1},
+    {"copying_ms", "copying", "ms", 2},
+    {"overlap_percent", "beside kernels", "%", 1},
+};
+
 static const struct table_column figure_columns[] = {
     {"policy", NULL, NULL, TABLE_AS_TEXT},
     {"figure", NULL, NULL, TABLE_AS_TEXT},
@@ -44,6 +60,8 @@ void summary_init(struct table tables[SUMMARY_TABLES])
 	table_init(&tables[CODELETS], "codelets", "Codelets", codelet_columns,
 	           sizeof codelet_columns / sizeof *codelet_columns);
 	table_init(&tables[LINKS], "links", "Links", link_columns, sizeof link_columns / sizeof *link_columns);
+	table_init(&tables[MEMORIES], "memories", "Memories", memory_columns,
+	           sizeof memory_columns / sizeof *memory_columns);
 	table_init(&tables[FIGURES], "figures", "Policy", figure_columns,
 	           sizeof figure_columns / sizeof *figure_columns);
 }
@@ -130,6 +148,25 @@ void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace 
 	add_links(&tables[LINKS], trace);
 }
 
+static void add_memory(struct table *table, const struct outcome *r, size_t i)
+{
+	const struct heddle_node *node = &r->trace->platform->nodes[i];
+	const struct heddle_trace_memory *m = &r->memories[i].traced;
+	table_text(table, "%s", r->policy);
+	table_text(table, "%s", node->name);
+	table_number(table, i && node->capacity ? (double)node->capacity / 0x1p20 : NAN);
+	table_number(table, (double)m->hits);
+	table_number(table, (double)m->misses);
+	table_number(table, r->memories[i].evictions);
+	table_number(table, (double)m->in / 0x1p20);
+	table_number(table, (double)m->least / 0x1p20);
+	table_number(table, (double)m->demanded / 0x1p20);
+	table_number(table, (double)m->prefetched / 0x1p20);
+	table_number(table, (double)m->out / 0x1p20);
+	table_number(table, m->copying * 1e-3);
+	table_number(table, m->copying > 0 ? 100 * m->overlapped / m->copying : NAN);
+}
+
 static void add_figure(struct table *table, const char *policy, const char *name, double value, const char *unit,
                        int is_count)
 {
@@ -161,6 +198,8 @@ void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outco
 {
 	if (outcome->trace)
 		summary_add(tables, outcome->trace);
+	for (size_t i = 0; outcome->memories && i < outcome->trace->platform->n_nodes; i++)
+		add_memory(&tables[MEMORIES], outcome, i);
 	add_costs(&tables[FIGURES], outcome);
 	for (size_t i = 0; i < outcome->figures.n; i++)
 		add_reported(&tables[FIGURES], outcome->policy, &outcome->figures.list[i]);

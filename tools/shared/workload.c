@@ -50,6 +50,10 @@ void outcome_free(struct outcome *out)
 {
 	heddle_trace_free(out->trace);
 	out->trace = NULL;
+	free(out->memories);
+	free(out->evicted);
+	out->memories = NULL;
+	out->evicted = NULL;
 	figures_free(&out->figures);
 	figures_free(&out->counted);
 }
@@ -105,10 +109,43 @@ static void note_count(void *arg, const char *name, double value, const char *un
 	}
 }
 
+/* How many data each memory has evicted since the start. The caller frees the array. */
+static int count_evictions(heddle_runtime *rt, uint64_t **out)
+{
+	size_t n = heddle_runtime_platform(rt)->n_nodes;
+	struct heddle_memory_stats stats;
+	int status = 0;
+	*out = tool_alloc(n * sizeof **out);
+	for (unsigned i = 0; i < n && !status; i++) {
+		status = heddle_runtime_memory_stats(rt, i, &stats);
+		(*out)[i] = stats.evictions;
+	}
+	return status;
+}
+
 int outcome_begin(struct outcome *out, heddle_runtime *rt)
 {
 	figures_free(&out->counted);
-	return heddle_policy_counts(rt, add_figure, &out->counted);
+	free(out->evicted);
+	int status = count_evictions(rt, &out->evicted);
+	return status ? status : heddle_policy_counts(rt, add_figure, &out->counted);
+}
+
+static int take_memories(struct outcome *out, heddle_runtime *rt)
+{
+	size_t n = out->trace->platform->n_nodes;
+	struct heddle_trace_memory *traced = tool_alloc(n * sizeof *traced);
+	uint64_t *evicted;
+	int status = count_evictions(rt, &evicted);
+	if (!status)
+		status = heddle_trace_memories(rt, out->trace, traced);
+	out->memories = tool_alloc(n * sizeof *out->memories);
+	for (size_t i = 0; i < n && !status; i++)
+		out->memories[i] =
+		    (struct memory_use){traced[i], (double)(evicted[i] - (out->evicted ? out->evicted[i] : 0))};
+	free(evicted);
+	free(traced);
+	return status;
 }
 
 static int record(heddle_runtime *rt, const struct work *work)
@@ -133,6 +170,8 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 		status = record(rt, work);
 	if (!status && work->keep_trace)
 		status = heddle_trace_take(rt, &out->trace);
+	if (!status && work->explain)
+		status = take_memories(out, rt);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include <argp.h>
 #include <heddle/dense.h>
+#include <heddle/trace.h>
 
 struct work {
 	const char *name;                    /* of the application, or of the graph's file */
@@ -15,6 +16,7 @@ struct work {
 	int repeat;                          /* factorisations in a row on this machine; at least 1 */
 	int quiet;                           /* do not show progress */
 	int keep_trace;                      /* leave the trace of the last factorisation in the outcome */
+	int explain;                         /* and what happened in each memory; needs keep_trace */
 };
 
 /* workload_parse.c: potrf of a matrix of order 4096, without a name, and with tile 0: not chosen yet. */
@@ -51,6 +53,12 @@ struct figures {
 	size_t n;
 };
 
+/* What happened in a memory during the last factorisation. */
+struct memory_use {
+	struct heddle_trace_memory traced;
+	double evictions;
+};
+
 struct outcome {
 	/* makespan: the median of the repetitions, the least and the largest */
 	double seconds, min_seconds, max_seconds;
@@ -66,9 +74,12 @@ struct outcome {
 	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
 	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and those of pick that gave no task */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
-	struct heddle_bounds bounds;        /* us; all NAN unless the times of all tasks are known */
-	struct figures figures;             /* what the policy reports */
-	struct figures counted;             /* the counts that the policy reported before the last factorisation */
+	struct memory_use *memories;        /* owns; per node of the trace's platform; NULL unless explained */
+	uint64_t
+	    *evicted; /* owns; per node: how many data had been evicted before the last factorisation; NULL: none */
+	struct heddle_bounds bounds; /* us; all NAN unless the times of all tasks are known */
+	struct figures figures;      /* what the policy reports */
+	struct figures counted;      /* the counts that the policy reported before the last factorisation */
 	char policy[64];
 	/* TOOL_OK, or TOOL_FAILURE: stopping the runtime failed, and a message was printed. The other fields are
 	 * valid. */
