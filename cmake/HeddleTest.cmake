@@ -2,7 +2,8 @@
 #
 # A test sees neither the user's settings nor another test's models nor, unless ENVIRONMENT says HEDDLE_CUDA=-1 or
 # HEDDLE_OPENCL=-1 for instance, accelerators of the machine; its BLAS makes no threads, and it may take four times
-# longer under a sanitizer. With STANDIN, CUDA's driver is the one in tests/standin.
+# longer under a sanitizer. All tests share what was compiled for OpenCL devices; where that is PoCL, which computes on
+# the CPU, it does so on two cores. With STANDIN, CUDA's driver is the one in tests/standin.
 set(STANDIN_FOLDER "${PROJECT_BINARY_DIR}/standin")
 function(heddle_add_test name)
 	cmake_parse_arguments(TEST "STANDIN" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
@@ -18,9 +19,11 @@ function(heddle_add_test name)
 		list(APPEND TEST_ENVIRONMENT "LD_LIBRARY_PATH=${STANDIN_FOLDER}:$ENV{LD_LIBRARY_PATH}")
 	endif()
 	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")
+	set(cache "${PROJECT_BINARY_DIR}/test-homes/cache")
+	file(MAKE_DIRECTORY "${cache}/pocl")
 	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
 		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\
-HEDDLE_CUDA=0;HEDDLE_OPENCL=0;\
+HEDDLE_CUDA=0;HEDDLE_OPENCL=0;XDG_CACHE_HOME=${cache};POCL_CACHE_DIR=${cache}/pocl;POCL_MAX_PTHREAD_COUNT=2;\
 UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
 TSAN_OPTIONS=suppressions=${sanitizers}/thread.txt:print_suppressions=0:halt_on_error=1;${TEST_ENVIRONMENT}")
 endfunction()

@@ -101,8 +101,8 @@ struct heddle_driver {
 	/* Allocate and free device memory. May block. Called by any thread, with the core's lock or without. `alloc`
 	 * returns HEDDLE_E_MEMORY when the device is full. The address is only passed on to `copy` and to kernels,
 	 * which may add to it.
-	 * CUDA: cudaMalloc, cudaFree. OpenCL: clSVMAlloc, clSVMFree; without SVM, clCreateBuffer, with a range of
-	 * addresses of the driver's own for each buffer. */
+	 * CUDA: cudaMalloc, cudaFree. OpenCL: clCreateBuffer, with a range of addresses of the driver's own for each
+	 * buffer. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
 	/* Allocate and free main memory from which and to which the device copies fastest (page-locked). May block.

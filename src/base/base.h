@@ -106,6 +106,8 @@ int hd_parents_make(const char *path);
 size_t hd_file_abandoned(const char *name);
 /* $XDG_DATA_HOME/heddle or ~/.local/share/heddle, malloc'd; NULL when neither is set. */
 char *hd_data_dir(void);
+/* $XDG_CACHE_HOME/heddle or ~/.cache/heddle, for what can be made again; likewise. */
+char *hd_cache_dir(void);
 
 /* Writes the name of an environment variable, HEDDLE_<A>_<B>, in capitals with '-' as '_': HEDDLE_DADA_ALPHA for
  * "dada", "alpha". */

@@ -187,11 +187,22 @@ int hd_file_write(const char *path, const char *data, size_t length)
 	return status;
 }
 
-char *hd_data_dir(void)
+/* The folder `heddle` in the directory that `variable` names, or in `usual` of the user's home. */
+static char *own_dir(const char *variable, const char *usual)
 {
-	const char *xdg = getenv("XDG_DATA_HOME");
+	const char *xdg = getenv(variable);
 	if (xdg && xdg[0] == '/')
 		return hd_format("%s/heddle", xdg);
 	const char *home = getenv("HOME");
-	return home && home[0] ? hd_format("%s/.local/share/heddle", home) : NULL;
+	return home && home[0] ? hd_format("%s/%s/heddle", home, usual) : NULL;
+}
+
+char *hd_data_dir(void)
+{
+	return own_dir("XDG_DATA_HOME", ".local/share");
+}
+
+char *hd_cache_dir(void)
+{
+	return own_dir("XDG_CACHE_HOME", ".cache");
 }

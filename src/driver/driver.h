@@ -6,8 +6,14 @@
 
 /* The list of drivers, one line each. Each line names the kind of class that the driver serves; the structure that a
  * file of this folder defines for it is called `hd_driver_` followed by the kind. */
-#define HD_DRIVERS(DRIVER) \
-	DRIVER(cpu)        \
+#ifdef HEDDLE_HAVE_OPENCL
+#define HD_DRIVER_OPENCL(DRIVER) DRIVER(opencl)
+#else
+#define HD_DRIVER_OPENCL(DRIVER)
+#endif
+#define HD_DRIVERS(DRIVER)       \
+	DRIVER(cpu)              \
+	HD_DRIVER_OPENCL(DRIVER) \
 	DRIVER(emulated)
 #define HD_DECLARE_DRIVER(kind) extern const struct heddle_driver hd_driver_##kind;
 HD_DRIVERS(HD_DECLARE_DRIVER)

@@ -1,0 +1,60 @@
+/* The functions of OpenCL that the driver calls. They are those of OpenCL 1.2, which every driver has. The library
+ * libOpenCL.so.1 is loaded when the first device is asked for: a program works without it. */
+#ifndef HD_OPENCL_CALLS_H
+#define HD_OPENCL_CALLS_H
+
+#ifdef HEDDLE_HAVE_OPENCL
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#define HD_CL_CALLS(CALL)                 \
+	CALL(clBuildProgram)              \
+	CALL(clCreateBuffer)              \
+	CALL(clCreateCommandQueue)        \
+	CALL(clCreateContext)             \
+	CALL(clCreateKernel)              \
+	CALL(clCreateProgramWithBinary)   \
+	CALL(clCreateProgramWithSource)   \
+	CALL(clEnqueueCopyBuffer)         \
+	CALL(clEnqueueCopyBufferRect)     \
+	CALL(clEnqueueMapBuffer)          \
+	CALL(clEnqueueMarkerWithWaitList) \
+	CALL(clEnqueueMigrateMemObjects)  \
+	CALL(clEnqueueNDRangeKernel)      \
+	CALL(clEnqueueReadBuffer)         \
+	CALL(clEnqueueReadBufferRect)     \
+	CALL(clEnqueueUnmapMemObject)     \
+	CALL(clEnqueueWriteBuffer)        \
+	CALL(clEnqueueWriteBufferRect)    \
+	CALL(clFinish)                    \
+	CALL(clFlush)                     \
+	CALL(clGetDeviceIDs)              \
+	CALL(clGetDeviceInfo)             \
+	CALL(clGetEventInfo)              \
+	CALL(clGetPlatformIDs)            \
+	CALL(clGetPlatformInfo)           \
+	CALL(clGetProgramBuildInfo)       \
+	CALL(clGetProgramInfo)            \
+	CALL(clReleaseCommandQueue)       \
+	CALL(clReleaseContext)            \
+	CALL(clReleaseEvent)              \
+	CALL(clReleaseKernel)             \
+	CALL(clReleaseMemObject)          \
+	CALL(clReleaseProgram)            \
+	CALL(clSetEventCallback)          \
+	CALL(clSetKernelArg)              \
+	CALL(clWaitForEvents)
+
+struct hd_cl_calls {
+#define HD_CL_POINTER(name) __typeof__(name) *name;
+	HD_CL_CALLS(HD_CL_POINTER)
+#undef HD_CL_POINTER
+};
+/* Set once, by hd_cl_load; nothing else may be called before. Tests put their own functions here. */
+extern struct hd_cl_calls hd_cl;
+
+/* Loads the library if that has not been done. HEDDLE_E_UNSUPPORTED: the message says what is missing. Any thread. */
+int hd_cl_load(void);
+#endif
+
+#endif

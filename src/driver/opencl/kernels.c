@@ -1,0 +1,296 @@
+/* What a kernel for OpenCL devices may ask: include/heddle/opencl.h. */
+#ifdef HEDDLE_HAVE_OPENCL
+#include <stdlib.h>
+#include "base/base.h"
+#include "opencl.h"
+
+/* Something that a library keeps for a stream. */
+struct hd_cl_slot {
+	struct hd_cl_slot *next; /* the one that was made before */
+	const void *key;
+	void *pointer; /* the library's */
+	void (*destroy)(void *pointer);
+};
+
+/* The running kernel; NULL, after an error, if `c` is not its context. */
+static struct hd_cl_running *running_of(const heddle_context *c, const char *function)
+{
+	struct hd_cl_running *r = hd_cl_running(c);
+	if (!r)
+		hd_error(HEDDLE_E_STATE, "%s was called outside a kernel for OpenCL, or with another kernel's context",
+		         function);
+	return r;
+}
+
+/* The kernel fails with `status`, for the reason that heddle_last_error gives. */
+static int failed(struct hd_cl_running *r, heddle_context *c, int status)
+{
+	r->lost |= status == HEDDLE_E_DEVICE;
+	return heddle_fail(c, status, "%s", heddle_last_error());
+}
+
+/* --- Programs and runs -------------------------------------------------------------------------------------------- */
+
+int heddle_opencl_kernel(heddle_context *c, const struct heddle_opencl_source *source, const char *name,
+                         struct _cl_kernel **out)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	if (!r)
+		return HEDDLE_E_STATE;
+	int status = hd_cl_kernel(r->device, source, name, out);
+	return status ? failed(r, c, status) : 0;
+}
+
+/* Sets one argument of OpenCL, the next one. */
+static int set_next(const struct hd_cl_device *d, cl_kernel kernel, cl_uint *index, size_t size, const void *value)
+{
+	cl_int code = hd_cl.clSetKernelArg(kernel, *index, size, value);
+	if (!code) {
+		++*index;
+		return 0;
+	}
+	int status = hd_cl_error(HD_CL_MAKING, code, "clSetKernelArg", d->label);
+	return hd_error_context(status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_INVALID : status,
+	                        "argument %u of the kernel %s", (unsigned)*index, hd_cl_kernel_name(d, kernel));
+}
+
+static int find_datum(struct hd_cl_device *d, const heddle_context *c, size_t i, struct heddle_part *part, cl_mem *mem,
+                      size_t *offset)
+{
+	int status = heddle_context_part(c, i, 0, part);
+	if (status)
+		return status;
+	*mem = hd_cl_find(&d->context->buffers, part->base, offset);
+	return *mem ? 0
+	            : hd_error(HEDDLE_E_INVALID, "%s: datum %zu is at %p, which is no memory of this device", d->label,
+	                       i, part->base);
+}
+
+static int set_datum(struct hd_cl_device *d, const heddle_context *c, cl_kernel kernel, cl_uint *index, size_t i)
+{
+	struct heddle_part part;
+	cl_mem mem;
+	size_t offset;
+	int status = find_datum(d, c, i, &part, &mem, &offset);
+	if (!status && offset % part.elem_size)
+		status = hd_error(HEDDLE_E_INVALID,
+		                  "datum %zu begins %zu bytes after its memory object, which is no whole number of its "
+		                  "elements of %zu bytes: use heddle_opencl_buffer",
+		                  i, offset, part.elem_size);
+	cl_ulong first = status ? 0 : offset / part.elem_size;
+	if (!status)
+		status = set_next(d, kernel, index, sizeof mem, &mem);
+	return status ? status : set_next(d, kernel, index, sizeof first, &first);
+}
+
+static int set_argument(struct hd_cl_device *d, const heddle_context *c, cl_kernel kernel, cl_uint *index,
+                        const struct heddle_opencl_argument *a)
+{
+	switch (a->what) {
+	case HEDDLE_OPENCL_DATUM: return set_datum(d, c, kernel, index, a->number);
+	case HEDDLE_OPENCL_BYTES: return set_next(d, kernel, index, a->number, a->ptr);
+	case HEDDLE_OPENCL_LOCAL: return set_next(d, kernel, index, a->number, NULL);
+	case HEDDLE_OPENCL_MEMORY: return set_next(d, kernel, index, sizeof(cl_mem), &a->ptr);
+	default: return hd_error(HEDDLE_E_INVALID, "there is no kind %d of arguments", a->what);
+	}
+}
+
+/* Notes the event of a kernel, so that the launch can fail as the kernel does. Makes room for it beforehand. */
+static int make_room(struct hd_cl_operation *o)
+{
+	if (o->n_runs < o->max_runs)
+		return 0;
+	size_t max = o->max_runs ? 2 * o->max_runs : 4;
+	struct hd_cl_run *larger = realloc(o->runs, max * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("the kernels of a task");
+	o->runs = larger;
+	o->max_runs = max;
+	return 0;
+}
+
+static int enqueue(const struct hd_cl_running *r, cl_kernel kernel, const struct heddle_opencl_range *range)
+{
+	struct hd_cl_operation *o = r->operation;
+	int grouped = range->local[0] || range->local[1] || range->local[2];
+	size_t global[3], local[3];
+	cl_event event;
+	for (unsigned i = 0; i < 3; i++) {
+		local[i] = range->local[i] ? range->local[i] : 1;
+		global[i] = hd_round_up(range->global[i] ? range->global[i] : 1, local[i]);
+	}
+	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
+	cl_int code = hd_cl.clEnqueueNDRangeKernel(r->stream->queue, kernel, 3, NULL, global, grouped ? local : NULL,
+	                                           after ? 1 : 0, after, &event);
+	if (code) {
+		/* No resources: the kernel needs too many registers, say. */
+		int status = hd_cl_error(HD_CL_MAKING, code, "clEnqueueNDRangeKernel", r->device->label);
+		return hd_error_context(status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_INVALID : status, "the kernel %s",
+		                        hd_cl_kernel_name(r->device, kernel));
+	}
+	o->runs[o->n_runs++] = (struct hd_cl_run){event, kernel};
+	return 0;
+}
+
+int heddle_opencl_run(heddle_context *c, struct _cl_kernel *kernel, const struct heddle_opencl_range *range, size_t n,
+                      const struct heddle_opencl_argument *arguments)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	cl_uint index = 0;
+	if (!r)
+		return HEDDLE_E_STATE;
+	int status = make_room(r->operation);
+	for (size_t i = 0; i < n && !status; i++)
+		status = set_argument(r->device, c, kernel, &index, &arguments[i]);
+	if (!status)
+		status = enqueue(r, kernel, range);
+	return status ? failed(r, c, status) : 0;
+}
+
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+struct _cl_mem *heddle_opencl_buffer(heddle_context *c, size_t i, size_t *offset)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	struct heddle_part part;
+	cl_mem mem = NULL;
+	size_t at;
+	if (!r)
+		return NULL;
+	int status = find_datum(r->device, c, i, &part, &mem, &at);
+	if (status) {
+		failed(r, c, status);
+		return NULL;
+	}
+	*offset = at;
+	return mem;
+}
+
+struct _cl_mem *heddle_opencl_buffer_of(heddle_context *c, const void *address, size_t *offset)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	cl_mem mem = r ? hd_cl_find(&r->device->context->buffers, address, offset) : NULL;
+	if (r && !mem)
+		failed(r, c,
+		       hd_error(HEDDLE_E_INVALID, "%s: %p is no memory of this device", r->device->label, address));
+	return mem;
+}
+
+struct _cl_mem *heddle_opencl_scratch(heddle_context *c, size_t bytes)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	if (!r)
+		return NULL;
+	struct hd_cl_stream *s = r->stream;
+	if (s->scratch && s->scratch_size >= bytes)
+		return s->scratch;
+	cl_mem larger = NULL;
+	int status = hd_cl_make_mem(r->device, bytes ? bytes : 1, &larger);
+	if (status) {
+		failed(r, c, status);
+		return NULL;
+	}
+	if (s->scratch)
+		hd_cl.clReleaseMemObject(s->scratch); /* it stays until what is on the stream has ended */
+	s->scratch = larger;
+	s->scratch_size = bytes;
+	return larger;
+}
+
+/* --- What libraries keep ------------------------------------------------------------------------------------------ */
+
+void **heddle_opencl_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer))
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	if (!r)
+		return NULL;
+	struct hd_cl_slot *slot = r->stream->slots;
+	while (slot && slot->key != key)
+		slot = slot->next;
+	if (slot)
+		return &slot->pointer;
+	slot = malloc(sizeof *slot);
+	if (!slot) {
+		failed(r, c, hd_no_memory("what a library keeps for an OpenCL stream"));
+		return NULL;
+	}
+	*slot = (struct hd_cl_slot){r->stream->slots, key, NULL, destroy};
+	r->stream->slots = slot;
+	return &slot->pointer;
+}
+
+void hd_cl_slots_close(struct hd_cl_stream *s)
+{
+	while (s->slots) {
+		struct hd_cl_slot *slot = s->slots;
+		s->slots = slot->next;
+		if (slot->pointer && slot->destroy)
+			slot->destroy(slot->pointer);
+		free(slot);
+	}
+}
+
+/* --- The program's own calls -------------------------------------------------------------------------------------- */
+
+int heddle_opencl_failed(heddle_context *c, int result, const char *call)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	if (!r)
+		return HEDDLE_E_STATE;
+	if (!result)
+		return 0;
+	int status = hd_cl_error(HD_CL_MAKING, result, call, r->device->label);
+	int known = status == HEDDLE_E_DEVICE || status == HEDDLE_E_MEMORY;
+	return failed(r, c, known ? status : HEDDLE_E_KERNEL);
+}
+
+struct then {
+	void (*f)(void *arg, int result);
+	void *arg;
+};
+
+static void CL_CALLBACK call_then(cl_event event, cl_int status, void *arg)
+{
+	struct then *t = arg;
+	(void)event;
+	t->f(t->arg, status < 0 ? status : 0);
+	free(t);
+}
+
+int heddle_opencl_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	if (!r)
+		return HEDDLE_E_STATE;
+	const struct hd_cl_operation *o = r->operation;
+	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
+	struct then *t = malloc(sizeof *t);
+	cl_event event;
+	if (!t)
+		return failed(r, c, hd_no_memory("a call after the end of a kernel"));
+	*t = (struct then){f, arg};
+	const char *call = "clEnqueueMarkerWithWaitList";
+	cl_int code = hd_cl.clEnqueueMarkerWithWaitList(r->stream->queue, after ? 1 : 0, after, &event);
+	if (!code) {
+		call = "clSetEventCallback";
+		code = hd_cl.clSetEventCallback(event, CL_COMPLETE, call_then, t);
+		hd_cl.clReleaseEvent(event);
+	}
+	if (!code)
+		return 0;
+	free(t);
+	return failed(r, c, hd_cl_error(HD_CL_RUNNING, code, call, r->device->label));
+}
+
+struct _cl_device_id *heddle_opencl_device(heddle_context *c)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	return r ? r->device->id : NULL;
+}
+
+struct _cl_context *heddle_opencl_context(heddle_context *c)
+{
+	struct hd_cl_running *r = running_of(c, __func__);
+	return r ? r->device->context->context : NULL;
+}
+#endif

@@ -1,0 +1,260 @@
+/* Streams, the kernels on them, events, and the table of the driver's functions. */
+#ifdef HEDDLE_HAVE_OPENCL
+#include <stdlib.h>
+#include "base/base.h"
+#include "driver/driver.h"
+#include "opencl.h"
+
+/* --- Telling that something has ended ----------------------------------------------------------------------------- */
+
+/* OpenCL calls back in threads of its own, also after the runtime has seen the end by itself. So those who are to be
+ * told hang on a bell, which outlives its stream: once that is closed, nobody is told. */
+struct hd_cl_bell {
+	pthread_mutex_t lock; /* guards what follows; held while somebody is told */
+	unsigned users;       /* the stream, and callbacks to come */
+	int closed;
+};
+
+struct ring {
+	struct hd_cl_bell *bell; /* counted */
+	void (*ended)(void *arg);
+	void *arg;
+};
+
+static struct hd_cl_bell *new_bell(void)
+{
+	struct hd_cl_bell *b = calloc(1, sizeof *b);
+	if (!b)
+		return NULL;
+	pthread_mutex_init(&b->lock, NULL);
+	b->users = 1;
+	return b;
+}
+
+/* Gives up one use of the bell; `tell`: who is told before, if it has not been closed. */
+static void leave_bell(struct hd_cl_bell *b, const struct ring *tell, int closes)
+{
+	pthread_mutex_lock(&b->lock);
+	if (tell && !b->closed)
+		tell->ended(tell->arg);
+	b->closed |= closes;
+	unsigned left = --b->users;
+	pthread_mutex_unlock(&b->lock);
+	if (left)
+		return;
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+static void CL_CALLBACK ring(cl_event event, cl_int status, void *arg)
+{
+	struct ring *r = arg;
+	(void)event;
+	(void)status;
+	leave_bell(r->bell, r, 0);
+	free(r);
+}
+
+/* --- Streams ------------------------------------------------------------------------------------------------------ */
+
+static int open_kernels(struct hd_cl_device *d, cl_command_queue queue)
+{
+	struct hd_cl_stream *s = calloc(1, sizeof *s);
+	struct hd_cl_bell *bell = new_bell();
+	if (!s || !bell) {
+		free(s);
+		free(bell);
+		return hd_no_memory("a stream of an OpenCL device");
+	}
+	s->queue = queue;
+	s->bell = bell;
+	s->next = d->streams;
+	d->streams = s;
+	return 0;
+}
+
+static int cl_open_stream(void *device, enum heddle_stream_use use, void **stream)
+{
+	struct hd_cl_device *d = device;
+	cl_int code;
+	cl_command_queue queue = hd_cl.clCreateCommandQueue(d->context->context, d->id, 0, &code);
+	if (!queue)
+		return hd_cl_error(HD_CL_MAKING, code, "clCreateCommandQueue", d->label);
+	int status = use == HEDDLE_STREAM_KERNELS ? open_kernels(d, queue) : 0;
+	if (status)
+		hd_cl.clReleaseCommandQueue(queue);
+	else
+		*stream = queue;
+	return status;
+}
+
+static void cl_close_stream(void *device, void *stream)
+{
+	struct hd_cl_device *d = device;
+	struct hd_cl_stream **p = &d->streams;
+	while (*p && (*p)->queue != stream)
+		p = &(*p)->next;
+	if (*p) {
+		struct hd_cl_stream *s = *p;
+		*p = s->next;
+		leave_bell(s->bell, NULL, 1);
+		hd_cl_slots_close(s);
+		if (s->scratch)
+			hd_cl.clReleaseMemObject(s->scratch);
+		free(s);
+	}
+	hd_cl.clReleaseCommandQueue(stream);
+}
+
+/* --- Kernels ------------------------------------------------------------------------------------------------------ */
+
+static _Thread_local struct hd_cl_running running;
+
+struct hd_cl_running *hd_cl_running(const heddle_context *c)
+{
+	return running.context && running.context == c ? &running : NULL;
+}
+
+void hd_cl_operation_free(struct hd_cl_operation *o)
+{
+	for (size_t i = 0; i < o->n_runs; i++)
+		hd_cl.clReleaseEvent(o->runs[i].event);
+	if (o->last)
+		hd_cl.clReleaseEvent(o->last);
+	free(o->runs);
+	free(o);
+}
+
+/* Makes the event that ends when all on the stream has. It fails if a kernel of heddle_opencl_run has. */
+static int mark(struct hd_cl_device *d, struct hd_cl_stream *s, struct hd_cl_operation *o)
+{
+	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
+	o->what = "clEnqueueMarkerWithWaitList";
+	cl_int code = hd_cl.clEnqueueMarkerWithWaitList(s->queue, after ? 1 : 0, after, &o->last);
+	if (!code) {
+		o->what = "clFlush";
+		code = hd_cl.clFlush(s->queue);
+	}
+	return code ? hd_cl_error(HD_CL_RUNNING, code, o->what, d->label) : 0;
+}
+
+static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
+{
+	struct hd_cl_device *d = device;
+	struct hd_cl_stream *s = d->streams;
+	while (s->queue != stream)
+		s = s->next;
+	struct hd_cl_operation *o = calloc(1, sizeof *o);
+	if (!o)
+		return hd_no_memory("a kernel on an OpenCL device");
+	running = (struct hd_cl_running){.context = context, .device = d, .stream = s, .operation = o};
+	int status = kernel(context);
+	if (running.lost)
+		status = HEDDLE_E_DEVICE;
+	running = (struct hd_cl_running){0};
+	if (!status)
+		status = mark(d, s, o);
+	if (status) {
+		hd_cl.clFinish(stream); /* whatever it returns: nothing of the kernel is left on the stream */
+		hd_cl_operation_free(o);
+		return status;
+	}
+	*event = o;
+	return HEDDLE_PENDING;
+}
+
+/* --- Events ------------------------------------------------------------------------------------------------------- */
+
+/* CL_COMPLETE, a state before it, or an error. */
+static cl_int state_of(cl_event event)
+{
+	cl_int state;
+	cl_int code = hd_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+	return code ? code : state;
+}
+
+/* An operation has failed with `code`. Names the kernel, if it was one: not one that waited for it in vain. */
+static int explain(const struct hd_cl_device *d, const struct hd_cl_operation *o, cl_int code)
+{
+	for (size_t i = 0; i < o->n_runs; i++) {
+		cl_int state = state_of(o->runs[i].event);
+		if (state >= 0)
+			continue;
+		char *what = hd_format("the kernel %s", hd_cl_kernel_name(d, o->runs[i].kernel));
+		int status = hd_cl_error(HD_CL_RUNNING, state, what ? what : "a kernel", d->label);
+		free(what);
+		return status;
+	}
+	return hd_cl_error(HD_CL_RUNNING, code, o->what, d->label);
+}
+
+static int cl_query(void *device, void *event)
+{
+	struct hd_cl_operation *o = event;
+	cl_int state = state_of(o->last);
+	if (state > CL_COMPLETE)
+		return HEDDLE_PENDING;
+	int status = state < 0 ? explain(device, o, state) : 0;
+	hd_cl_operation_free(o);
+	return status;
+}
+
+static int cl_wait(void *device, void *event)
+{
+	struct hd_cl_operation *o = event;
+	cl_int code = hd_cl.clWaitForEvents(1, &o->last);
+	if (code) {
+		cl_int state = state_of(o->last);
+		int status = explain(device, o, state < 0 ? state : code);
+		hd_cl_operation_free(o);
+		return status;
+	}
+	hd_cl_operation_free(o);
+	return 0;
+}
+
+static int cl_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
+{
+	struct hd_cl_device *d = device;
+	const struct hd_cl_operation *o = event;
+	struct hd_cl_stream *s = d->streams;
+	while (s && s->queue != stream)
+		s = s->next;
+	struct ring *r = s ? malloc(sizeof *r) : NULL;
+	if (!r)
+		return HEDDLE_E_UNSUPPORTED; /* a stream for copies, of which the ends are waited for */
+	*r = (struct ring){.bell = s->bell, .ended = ended, .arg = arg};
+	pthread_mutex_lock(&s->bell->lock);
+	s->bell->users++;
+	pthread_mutex_unlock(&s->bell->lock);
+	cl_int code = hd_cl.clSetEventCallback(o->last, CL_COMPLETE, ring, r);
+	if (!code)
+		return 0;
+	leave_bell(r->bell, NULL, 0);
+	free(r);
+	return hd_cl_error(HD_CL_RUNNING, code, "clSetEventCallback", d->label);
+}
+
+const struct heddle_driver hd_driver_opencl = {
+    .abi = HEDDLE_DRIVER_ABI,
+    .kind = "opencl",
+    .count = hd_cl_count,
+    .describe = hd_cl_describe,
+    .open = hd_cl_open,
+    .close = hd_cl_close,
+    .open_stream = cl_open_stream,
+    .close_stream = cl_close_stream,
+    .alloc = hd_cl_alloc,
+    .free = hd_cl_free,
+    .alloc_host = hd_cl_alloc_host,
+    .free_host = hd_cl_free_host,
+    .pin = hd_cl_pin,
+    .unpin = hd_cl_unpin,
+    .can_copy_directly = hd_cl_can_copy_directly,
+    .copy = hd_cl_copy,
+    .launch = cl_launch,
+    .query = cl_query,
+    .wait = cl_wait,
+    .notify = cl_notify,
+};
+#endif
