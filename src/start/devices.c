@@ -86,15 +86,15 @@ static void drop_known(struct hd_found *found, size_t first)
 	found->n = left;
 }
 
-/* Too few devices were found: says which there are. */
-static int too_few(const struct hd_device_kind *kind, const struct wanted *w, const struct hd_found_device *list,
-                   size_t n)
+/* Too few devices were found: says which there are, from `first` on. */
+static int too_few(const struct hd_device_kind *kind, const struct wanted *w, const struct hd_found *found,
+                   size_t first)
 {
 	char names[400] = "none";
 	size_t length = 0;
-	for (size_t i = 0; i < n && length < sizeof names; i++)
-		length += (size_t)snprintf(names + length, sizeof names - length, "%s%s%u (%s)", i ? ", " : "",
-		                           kind->kind, list[i].number, list[i].about.name);
+	for (size_t i = first; i < found->n && length < sizeof names; i++)
+		length += (size_t)snprintf(names + length, sizeof names - length, "%s%s%u (%s)", i > first ? ", " : "",
+		                           kind->kind, found->list[i].number, found->list[i].about.name);
 	int all = !w->which || strcasecmp(w->which, "all") == 0;
 	return hd_error(HEDDLE_E_INVALID,
 	                "%d %s device%s asked for (%s); this machine has %s%s%s%s: ask for fewer, or for -1, all there "
@@ -123,7 +123,7 @@ static int find_wanted(const struct hd_device_kind *kind, const struct wanted *w
 	if (w->n < 0)
 		drop_known(found, first);
 	else if (found->n - first < (size_t)w->n)
-		return too_few(kind, w, found->list + first, found->n - first);
+		return too_few(kind, w, found, first);
 	else
 		found->n = first + (size_t)w->n;
 	return 0;
