@@ -147,9 +147,9 @@ static int free_core(const struct hd_topology *t, const unsigned char *taken, co
 	return anywhere ? any : -1;
 }
 
-/* Sets cores[i] to the core of the thread of device i, or to -1. Without a number of CPU workers, each device takes a
- * core away from them as long as one is left, and that core is marked in `taken`; with one, devices have the cores that
- * these workers do not use. */
+/* Sets cores[i] to the core of the thread of device i, or to -1, and taken[core] to 1. Without a number of CPU workers,
+ * each device takes a core away from them as long as one is left; with one, these workers have the first cores, which
+ * count as taken, and devices have the others. */
 static void choose_cores(const struct hd_topology *t, const struct hd_found *found, int n_cpu, unsigned char *taken,
                          int *cores)
 {
@@ -168,8 +168,6 @@ static void choose_cores(const struct hd_topology *t, const struct hd_found *fou
 		if (strcmp(about->type, "cpu") == 0)
 			cores[i] = -1;
 	}
-	for (int i = 0; i < n_cpu && (size_t)i < hd_topology_cores(t); i++)
-		taken[i] = 0;
 }
 
 /* --- The platform ------------------------------------------------------------------------------------------------- */
