@@ -6,116 +6,12 @@
  * The machine is CPU cores and emulated accelerators with room for two of the largest data at most: tasks are made to
  * fit it, so that hardly one is staged without another's data leaving. Few tasks are larger, and so for the CPU alone.
  * In some graphs kernels fail: then exactly the right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds
- * share a runtime.
+ * share a runtime. With --opencl K the machine has K OpenCL devices as well, with as little memory.
  */
-#include <stdarg.h>
-#include <stdatomic.h>
-#include "elements.h"
+#include "graphs_kernels.h"
 #include "pressure.h"
-#include "support.h"
 
-enum {
-	SEEDS_PER_RUNTIME = 25,
-	MAX_DATA = 10,
-	MAX_ACCESS = 4,
-	MAX_TASKS = 48,
-	MAX_CHILDREN = 64,
-	MAX_ELEMENTS = 512,
-	LARGEST = MAX_ELEMENTS * sizeof(uint64_t) /* datum, bytes */
-};
-
-/* One datum: the program's buffer and what a sequential run would have left in it by now. */
-struct datum {
-	uint64_t *buffer; /* NULL: a temporary */
-	struct mem expected;
-	size_t ld;
-	heddle_data *handle;
-	int dims;                       /* 0 variable, 1 vector, 2 matrix */
-	int written;                    /* it has a value */
-	int is_void;                    /* the task that should have written it failed */
-	size_t n_children;              /* partitioned */
-	int overlap;                    /* its children overlap */
-	struct mem child[MAX_CHILDREN]; /* expected */
-};
-
-/* What a kernel is told. */
-struct work {
-	struct graph *graph;
-	uint64_t k;
-	unsigned task, n, after[2], n_after;
-	int fails;
-	int modes[MAX_ACCESS];
-};
-
-/* What is known about a task. */
-struct record {
-	_Atomic int runs, ended, calls, status;
-	int expected_status;
-	heddle_task *held;
-};
-
-struct graph {
-	heddle_runtime *rt;
-	heddle_codelet **codelets;  /* any worker, cpu only, emulated only */
-	heddle_codelet **reduction; /* init, combine */
-	unsigned n_codelets, n_workers;
-	uint64_t room; /* bytes that a task may use to fit every memory */
-	struct hd_rng rng;
-	/* some kernels fail; then modes whose order is free are left out, as what is lost depends on it */
-	int failing;
-	struct datum data[MAX_DATA];
-	unsigned n_data, n_tasks;
-	struct record records[MAX_TASKS];
-	_Atomic int broken; /* a kernel saw what it must not see */
-	char problem[256];  /* the first thing that went wrong; "" */
-};
-
-static int problem(struct graph *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int problem(struct graph *g, const char *format, ...)
-{
-	if (!g->problem[0]) {
-		va_list args;
-		va_start(args, format);
-		vsnprintf(g->problem, sizeof g->problem, format, args);
-		va_end(args);
-	}
-	return -1;
-}
-
-/* A call that must succeed. */
-static int must(struct graph *g, int status, const char *what)
-{
-	return status ? problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error()) : 0;
-}
-
-/* --- Kernels and callbacks ---------------------------------------------------------------------------------------- */
-
-static int work_kernel(heddle_context *c)
-{
-	const struct work *w = heddle_value_ptr(c, 0);
-	struct graph *g = w->graph;
-	struct mem mem[MAX_ACCESS];
-	int bad = heddle_context_n_data(c) != w->n;
-	for (unsigned i = 0; i < w->n && !bad; i++)
-		bad = mem_of(c, i, &mem[i]);
-	for (unsigned i = 0; i < w->n_after; i++)
-		bad |= !g->records[w->after[i]].ended;
-	g->records[w->task].runs++;
-	uint64_t sum;
-	if (bad || compute(w->k, w->n, w->modes, mem, &sum))
-		g->broken++;
-	if (w->fails)
-		return heddle_fail(c, 7, "kernel %u was told to fail", w->task);
-	g->records[w->task].ended = 1;
-	return 0;
-}
-
-static void count_call(void *arg, int status)
-{
-	struct record *r = arg;
-	r->status = status;
-	r->calls++;
-}
+enum { SEEDS_PER_RUNTIME = 25 };
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */
 
@@ -465,55 +361,79 @@ static void finish_graph(struct graph *g)
 /* The runtime of a group of seeds. */
 struct machine {
 	heddle_runtime *rt;
-	heddle_codelet *codelets[3], *reduction[2];
+	heddle_codelet *codelets[4], *reduction[2];
 	unsigned n_codelets;
 	uint64_t room; /* of its accelerators; all there is when it has none, or no limit */
 	char text[200];
 };
 
-static int open_machine(struct machine *m, const struct options *options, uint64_t index)
+static void draw_config(const struct options *options, uint64_t index, struct heddle_config *config)
 {
 	struct hd_rng rng;
 	hd_rng_seed(&rng, hd_hash(77, index));
-	struct heddle_config config;
-	if (heddle_config_init(&config))
-		return -1;
 	const int windows[] = {1, 3, 16, 0};
-	config.sched = policy_name(options, index);
-	config.n_cpu = cores_up_to(1 + (int)below(&rng, 3));
-	config.n_emulated = chance(&rng, 0.8) ? 2 : (int)below(&rng, 2);
-	config.emulated_streams = 1 << below(&rng, 3);
-	config.emulated_memory = chance(&rng, 0.8) ? LARGEST + below(&rng, LARGEST) : 0;
+	config->sched = policy_name(options, index);
+	config->n_cpu = cores_up_to(1 + (int)below(&rng, 3));
+	config->n_emulated = chance(&rng, 0.8) ? 2 : (int)below(&rng, 2);
+	config->emulated_streams = 1 << below(&rng, 3);
+	config->emulated_memory = chance(&rng, 0.8) ? LARGEST + below(&rng, LARGEST) : 0;
 	/* us: then much happens while copies are on their way */
-	config.emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0;
-	config.window = windows[below(&rng, 4)];
-	config.caller_works = chance(&rng, 0.5);
-	config.calibrate = chance(&rng, 0.5) ? 0 : 3;
-	config.pipeline = (int)below(&rng, 4);
-	config.trace = chance(&rng, 0.2);
-	config.bind = 0;
-	config.model_dir = "none";
-	config.model_sizes = (int)(index % 4); /* all, or fewer than there are */
-	config.seed = index;
-	config.watchdog = HANG_S;
-	unsigned crowd = crowd_of(options, index);
-	snprintf(m->text, sizeof m->text,
-	         "%s, %d cpu, %d emulated of %llu bytes with %d streams, window %d, caller_works %d, pipeline %d",
-	         config.sched, crowd ? (int)crowd : config.n_cpu, config.n_emulated,
-	         (unsigned long long)config.emulated_memory, config.emulated_streams, config.window,
-	         config.caller_works, config.pipeline);
-	if (start_crowded(&config, crowd, &m->rt))
-		return -1;
+	config->emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0;
+	config->window = windows[below(&rng, 4)];
+	config->caller_works = chance(&rng, 0.5);
+	config->calibrate = chance(&rng, 0.5) ? 0 : 3;
+	config->pipeline = (int)below(&rng, 4);
+	config->trace = chance(&rng, 0.2);
+	config->bind = 0;
+	config->model_dir = "none";
+	config->model_sizes = (int)(index % 4); /* all, or fewer than there are */
+	config->seed = index;
+	config->watchdog = HANG_S;
+	if (!options->opencl)
+		return;
+	config->n_emulated = (int)below(&rng, 2);
+	config->n_opencl = options->opencl;
+	config->opencl_streams = config->emulated_streams;
+	config->opencl_memory = config->emulated_memory;
+}
+
+static int make_codelets(struct machine *m)
+{
 	const struct heddle_implementation cpu = {"cpu", NULL, work_kernel}, emulated = {"emulated", NULL, work_kernel};
-	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel);
+	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel, .opencl = work_opencl);
 	m->codelets[1] = heddle_codelet_new(m->rt, .name = "on_cpu", .implementations = &cpu, .n_implementations = 1);
 	m->codelets[2] =
 	    heddle_codelet_new(m->rt, .name = "on_emulated", .implementations = &emulated, .n_implementations = 1);
-	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel);
-	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel);
-	m->n_codelets = config.n_emulated ? 3 : 2;
-	m->room = config.n_emulated && config.emulated_memory ? config.emulated_memory : UINT64_MAX;
-	return m->codelets[0] && m->codelets[1] && m->codelets[2] && m->reduction[0] && m->reduction[1] ? 0 : -1;
+	m->codelets[3] = heddle_codelet_new(m->rt, .name = "on_opencl", .opencl = work_opencl);
+	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel, .opencl = zero_opencl);
+	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel, .opencl = add_opencl);
+	for (int i = 0; i < 4; i++)
+		if (!m->codelets[i])
+			return -1;
+	return m->reduction[0] && m->reduction[1] ? 0 : -1;
+}
+
+static int open_machine(struct machine *m, const struct options *options, uint64_t index)
+{
+	struct heddle_config config;
+	if (heddle_config_init(&config))
+		return -1;
+	draw_config(options, index, &config);
+	unsigned crowd = crowd_of(options, index);
+	snprintf(m->text, sizeof m->text,
+	         "%s, %d cpu, %d emulated and %d opencl of %llu bytes with %d streams, window %d, caller_works %d, "
+	         "pipeline %d",
+	         config.sched, crowd ? (int)crowd : config.n_cpu, config.n_emulated, config.n_opencl,
+	         (unsigned long long)config.emulated_memory, config.emulated_streams, config.window,
+	         config.caller_works, config.pipeline);
+	if (start_crowded(&config, crowd, &m->rt) || make_codelets(m))
+		return -1;
+	m->n_codelets = config.n_opencl ? 4 : config.n_emulated ? 3 : 2;
+	if (config.n_opencl && !config.n_emulated) /* those that can run stand at the front */
+		m->codelets[2] = m->codelets[--m->n_codelets];
+	int accelerated = config.n_emulated || config.n_opencl;
+	m->room = accelerated && config.emulated_memory ? config.emulated_memory : UINT64_MAX;
+	return 0;
 }
 
 static int run_seed(struct machine *m, uint64_t seed)
@@ -579,6 +499,8 @@ int main(int argc, char **argv)
 	struct options options;
 	if (parse_options(argc, argv, &options))
 		return 2;
+	if (options.opencl && !has_opencl(options.opencl))
+		return 77;
 	watch();
 	struct pressure pressure = {0};
 	uint64_t end = options.seed + options.count;
@@ -591,5 +513,11 @@ int main(int argc, char **argv)
 	}
 	printf("%llu graphs from seed %llu: all as in a sequential run\n", (unsigned long long)options.count,
 	       (unsigned long long)options.seed);
+	if (options.opencl)
+		printf("%llu tasks ran on OpenCL devices\n", (unsigned long long)n_on_opencl);
+	if (options.opencl && options.count > ENOUGH_GRAPHS && n_on_opencl < options.count) {
+		fprintf(stderr, "fewer than one task per graph ran on OpenCL devices\n");
+		return 1;
+	}
 	return check_pressure(&pressure) != 0;
 }
