@@ -1,0 +1,65 @@
+/* The functions of heddle/cuda.h in a build without CUDA: a program that uses them can be linked, and says why they
+ * fail. */
+#ifndef HEDDLE_HAVE_CUDA
+#include <heddle/cuda.h>
+#include "base/base.h"
+
+static int left_out(void)
+{
+	return hd_error(HEDDLE_E_UNSUPPORTED, "this build of Heddle has no CUDA: build it where a CUDA toolkit is "
+	                                      "(nvcc on the PATH)");
+}
+
+int heddle_cuda_function(heddle_context *c, const struct heddle_cuda_image *image, const char *name,
+                         struct CUfunc_st **out)
+{
+	(void)c;
+	(void)image;
+	(void)name;
+	*out = NULL;
+	return left_out();
+}
+
+int heddle_cuda_launch(heddle_context *c, struct CUfunc_st *function, const struct heddle_cuda_grid *grid,
+                       void **arguments)
+{
+	(void)c;
+	(void)function;
+	(void)grid;
+	(void)arguments;
+	return left_out();
+}
+
+int heddle_cuda_failed(heddle_context *c, int result, const char *call)
+{
+	(void)c;
+	(void)result;
+	(void)call;
+	return left_out();
+}
+
+int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
+{
+	(void)c;
+	(void)f;
+	(void)arg;
+	return left_out();
+}
+
+void *heddle_cuda_scratch(heddle_context *c, size_t bytes)
+{
+	(void)c;
+	(void)bytes;
+	left_out();
+	return NULL;
+}
+
+void **heddle_cuda_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer))
+{
+	(void)c;
+	(void)key;
+	(void)destroy;
+	left_out();
+	return NULL;
+}
+#endif
