@@ -3,7 +3,10 @@
 # A test sees neither the user's settings nor another test's models nor, unless ENVIRONMENT says HEDDLE_CUDA=-1 or
 # HEDDLE_OPENCL=-1 for instance, accelerators of the machine; its BLAS makes no threads, and it may take four times
 # longer under a sanitizer. All tests share what was compiled for OpenCL devices; where that is PoCL, which computes on
-# the CPU, it does so on two cores. With STANDIN, CUDA's driver is the one in tests/standin.
+# the CPU, it does so on two cores. With STANDIN, CUDA's driver is the one in tests/standin, unless HEDDLE_CUDA_TESTS
+# says otherwise, and the test also has the label cuda.
+set(HEDDLE_CUDA_TESTS standin CACHE STRING
+	"what the tests with the label cuda run on: standin (tests/standin), or real, the devices of this machine")
 set(STANDIN_FOLDER "${PROJECT_BINARY_DIR}/standin")
 function(heddle_add_test name)
 	cmake_parse_arguments(TEST "STANDIN" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
@@ -16,6 +19,9 @@ function(heddle_add_test name)
 		math(EXPR TEST_TIMEOUT "4 * ${TEST_TIMEOUT}")
 	endif()
 	if(TEST_STANDIN)
+		list(APPEND TEST_LABELS cuda)
+	endif()
+	if(TEST_STANDIN AND NOT HEDDLE_CUDA_TESTS STREQUAL real)
 		list(APPEND TEST_ENVIRONMENT "LD_LIBRARY_PATH=${STANDIN_FOLDER}:$ENV{LD_LIBRARY_PATH}")
 	endif()
 	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")

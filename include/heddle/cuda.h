@@ -81,9 +81,11 @@ int heddle_cuda_launch(heddle_context *c, struct CUfunc_st *function, const stru
  *   return heddle_cuda_failed(c, cudaMemsetAsync(p, 0, size, heddle_stream(c)), "cudaMemsetAsync"); */
 int heddle_cuda_failed(heddle_context *c, int result, const char *call);
 
-/* Calls f(arg, result) once, in a thread of CUDA's, when all that is on the stream so far has ended; `result` is 0, or
+/* Calls f(arg, result) once, in a thread of CUDA's, when all that is on the stream so far has ended. `result` is 0, or
  * the CUresult of a device that has failed, for then f is called too. f must not call CUDA, nor wait; it may call
- * heddle_fulfill and heddle_event_fail. If this function fails, f is not called. HEDDLE_E_DEVICE. */
+ * heddle_fulfill and heddle_event_fail. If the device has failed it fulfills an event with 0: the runtime finds out by
+ * itself, and may run the task elsewhere, but not if an event says that the task itself has failed. If this function
+ * fails, f is not called. HEDDLE_E_DEVICE. */
 int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *arg);
 
 /* Workspace of at least `bytes` bytes in the device's memory, at a multiple of 256. It belongs to the stream, whose
@@ -95,10 +97,10 @@ int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *
 void *heddle_cuda_scratch(heddle_context *c, size_t bytes);
 
 /* A place for a pointer that belongs to the stream, such as a handle of cuBLAS: the same for the same `key`, which is
- * an address of the caller's (that of a static variable, say), NULL at first. When the stream is closed, in heddle_stop,
- * destroy(*place) is called, unless *place or `destroy` is NULL, with the device's context current and nothing left on
- * the stream; places are destroyed in the opposite order of their making. NULL on an error, after heddle_fail: out of
- * memory. */
+ * an address of the caller's (that of a static variable, say), NULL at first. When the stream is closed, in
+ * heddle_stop, destroy(*place) is called, unless *place or `destroy` is NULL, with the device's context current and
+ * nothing left on the stream; places are destroyed in the opposite order of their making. On a device that has failed
+ * the context may be lacking. NULL on an error, after heddle_fail: out of memory. */
 void **heddle_cuda_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer));
 
 #ifdef __cplusplus

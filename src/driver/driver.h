@@ -6,6 +6,11 @@
 
 /* The list of drivers, one line each. Each line names the kind of class that the driver serves; the structure that a
  * file of this folder defines for it is called `hd_driver_` followed by the kind. */
+#ifdef HEDDLE_HAVE_CUDA
+#define HD_DRIVER_CUDA(DRIVER) DRIVER(cuda)
+#else
+#define HD_DRIVER_CUDA(DRIVER)
+#endif
 #ifdef HEDDLE_HAVE_OPENCL
 #define HD_DRIVER_OPENCL(DRIVER) DRIVER(opencl)
 #else
@@ -13,6 +18,7 @@
 #endif
 #define HD_DRIVERS(DRIVER)       \
 	DRIVER(cpu)              \
+	HD_DRIVER_CUDA(DRIVER)   \
 	HD_DRIVER_OPENCL(DRIVER) \
 	DRIVER(emulated)
 #define HD_DECLARE_DRIVER(kind) extern const struct heddle_driver hd_driver_##kind;

@@ -1,0 +1,21 @@
+# heddle_cuda_image(TARGET SOURCE): compiles device code in CUDA C++ into a fatbin, once for all targets that want it.
+# TARGET gets the name of the file as the definition HEDDLE_CUDA_IMAGE, or none where nvcc is missing.
+#
+# The fatbin has machine code for each major family of devices that nvcc knows, and PTX of the newest for those to come.
+function(heddle_cuda_image target source)
+	if(NOT CUDAToolkit_NVCC_EXECUTABLE)
+		return()
+	endif()
+	get_filename_component(source "${source}" ABSOLUTE)
+	get_filename_component(name "${source}" NAME_WE)
+	set(image "${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin")
+	if(NOT TARGET cuda_image_${name})
+		add_custom_command(OUTPUT "${image}" DEPENDS "${source}" VERBATIM
+			COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" -std=c++14 -arch=all-major --fatbin
+				-o "${image}" "${source}"
+			COMMENT "Compiling ${name} for CUDA devices")
+		add_custom_target(cuda_image_${name} DEPENDS "${image}")
+	endif()
+	add_dependencies(${target} cuda_image_${name})
+	target_compile_definitions(${target} PRIVATE HEDDLE_CUDA_IMAGE="${image}")
+endfunction()

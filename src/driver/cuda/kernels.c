@@ -1,0 +1,311 @@
+/* What kernels for NVIDIA devices call: heddle/cuda.h. */
+#ifdef HEDDLE_HAVE_CUDA
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <heddle/cuda.h>
+#include "base/base.h"
+#include "driver/cuda/cuda.h"
+
+/* An image that is loaded on a device, and its functions that were asked for. */
+struct hd_cuda_module {
+	struct hd_cuda_module *next;
+	const void *data; /* borrowed: the image */
+	CUmodule handle;
+	struct function *functions; /* owns */
+};
+struct function {
+	struct function *next;
+	CUfunction handle;
+	char name[];
+};
+
+/* The kernel whose function this thread runs. Found in this way, not through its context, because the functions here
+ * then know when they are called in a wrong place. */
+struct running {
+	heddle_context *context;
+	struct hd_cuda_device *device;
+	struct hd_cuda_stream *stream;
+	int lost;               /* HEDDLE_E_DEVICE: the device cannot be used any more */
+	struct hd_sentence why; /* it is lost */
+};
+static _Thread_local struct running *running;
+
+int hd_cuda_run(struct hd_cuda_device *device, struct hd_cuda_stream *stream, heddle_kernel kernel,
+                heddle_context *context, int *lost)
+{
+	struct running here = {.context = context, .device = device, .stream = stream}, *outer = running;
+	running = &here;
+	int status = kernel(context);
+	running = outer;
+	*lost = here.lost;
+	if (here.lost)
+		hd_error_give_back(&here.why);
+	return status;
+}
+
+/* The kernel that is running with this context; NULL after an error. */
+static struct running *find_running(heddle_context *c, const char *function)
+{
+	if (running && running->context == c)
+		return running;
+	hd_error(HEDDLE_E_STATE, "%s is for CUDA kernels: call it in the thread that runs one, with its context",
+	         function);
+	return NULL;
+}
+
+/* The kernel fails with `status`, of which heddle_last_error is the explanation. */
+static int fail(struct running *r, int status)
+{
+	if (status == HEDDLE_E_DEVICE && !r->lost) {
+		r->lost = status;
+		hd_error_keep(&r->why);
+	}
+	return status ? heddle_fail(r->context, status, "%s", heddle_last_error()) : 0;
+}
+
+/* --- Images and functions ----------------------------------------------------------------------------------------- */
+
+static int load_copy(const struct hd_cuda_device *d, const void *image, CUmodule *out)
+{
+	char log[1024] = "", words[HD_CUDA_WORDS];
+	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+	void *values[] = {log, (void *)(uintptr_t)sizeof log};
+	CUresult result = hd_cuda.cuModuleLoadDataEx(out, image, 2, options, values);
+	if (!result)
+		return 0;
+	log[sizeof log - 1] = '\0';
+	hd_cuda_describe(words, (int)result, "cuModuleLoadDataEx");
+	return hd_error(hd_cuda_classify((int)result), "%s: %s%s%s", d->name, words,
+	                log[0] ? "; the compiler says: " : "", log);
+}
+
+/* Loads an image from a copy, which begins where any image may begin, and ends as the text of PTX must. */
+static int load(struct hd_cuda_device *d, const struct heddle_cuda_image *image, struct hd_cuda_module **out)
+{
+	struct hd_cuda_module *m = calloc(1, sizeof *m);
+	char *copy = malloc(image->size + 1);
+	int status = 0;
+	if (!m || !copy) {
+		status = hd_no_memory("device code");
+	} else {
+		memcpy(copy, image->data, image->size);
+		copy[image->size] = '\0';
+		status = load_copy(d, copy, &m->handle);
+	}
+	free(copy);
+	if (status) {
+		free(m);
+		return status;
+	}
+	m->data = image->data;
+	m->next = d->modules;
+	d->modules = m;
+	*out = m;
+	return 0;
+}
+
+static int find_module(struct hd_cuda_device *d, const struct heddle_cuda_image *image, struct hd_cuda_module **out)
+{
+	struct hd_cuda_module *m = d->modules;
+	while (m && m->data != image->data)
+		m = m->next;
+	*out = m;
+	return m ? 0 : load(d, image, out);
+}
+
+static int find_function(const struct hd_cuda_device *d, struct hd_cuda_module *m, const char *name, CUfunction *out)
+{
+	for (struct function *f = m->functions; f; f = f->next)
+		if (strcmp(f->name, name) == 0) {
+			*out = f->handle;
+			return 0;
+		}
+	size_t size = strlen(name) + 1;
+	struct function *f = malloc(sizeof *f + size);
+	if (!f)
+		return hd_no_memory("a function of device code");
+	memcpy(f->name, name, size);
+	int status = HD_CUDA(d, cuModuleGetFunction, &f->handle, m->handle, name);
+	if (status) {
+		free(f);
+		return hd_error_context(status, "the device code has no function %s, or not for this device", name);
+	}
+	f->next = m->functions;
+	m->functions = f;
+	*out = f->handle;
+	return 0;
+}
+
+int heddle_cuda_function(heddle_context *c, const struct heddle_cuda_image *image, const char *name,
+                         struct CUfunc_st **out)
+{
+	struct running *r = find_running(c, "heddle_cuda_function");
+	struct hd_cuda_module *m;
+	*out = NULL;
+	if (!r)
+		return HEDDLE_E_STATE;
+	if (!image || !image->data || image->size == 0)
+		return fail(r, hd_error(HEDDLE_E_UNSUPPORTED,
+		                        "kernel %s: the program was built without device code; "
+		                        "build it where nvcc is",
+		                        name));
+	int status = find_module(r->device, image, &m);
+	if (!status)
+		status = find_function(r->device, m, name, out);
+	return fail(r, status);
+}
+
+void hd_cuda_unload(struct hd_cuda_device *device)
+{
+	for (struct hd_cuda_module *m; (m = device->modules);) {
+		device->modules = m->next;
+		for (struct function *f; (f = m->functions);) {
+			m->functions = f->next;
+			free(f);
+		}
+		(void)hd_cuda.cuModuleUnload(m->handle);
+		free(m);
+	}
+}
+
+/* --- Work on the stream ------------------------------------------------------------------------------------------- */
+
+/* What every device allows without being asked; more, a kernel must be allowed to use. */
+static const size_t SHARED_AT_LEAST = 48 * 1024;
+
+static unsigned extent(unsigned n)
+{
+	return n ? n : 1;
+}
+
+static int allow_shared(const struct hd_cuda_device *d, CUfunction function, size_t bytes)
+{
+	if (bytes > INT32_MAX)
+		return hd_error(HEDDLE_E_INVALID, "%zu bytes of shared memory: no device has so much", bytes);
+	return HD_CUDA(d, cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+}
+
+int heddle_cuda_launch(heddle_context *c, struct CUfunc_st *function, const struct heddle_cuda_grid *grid,
+                       void **arguments)
+{
+	struct running *r = find_running(c, "heddle_cuda_launch");
+	const unsigned *blocks = grid->blocks, *threads = grid->threads;
+	int status = 0;
+	if (!r)
+		return HEDDLE_E_STATE;
+	if (grid->shared > SHARED_AT_LEAST)
+		status = allow_shared(r->device, function, grid->shared);
+	if (!status)
+		status = HD_CUDA(r->device, cuLaunchKernel, function, extent(blocks[0]), extent(blocks[1]),
+		                 extent(blocks[2]), extent(threads[0]), extent(threads[1]), extent(threads[2]),
+		                 (unsigned)grid->shared, r->stream->handle, arguments, NULL);
+	return fail(r, status);
+}
+
+int heddle_cuda_failed(heddle_context *c, int result, const char *call)
+{
+	struct running *r = find_running(c, "heddle_cuda_failed");
+	if (!r)
+		return HEDDLE_E_STATE;
+	int status = hd_cuda_status(r->device, (CUresult)result, call);
+	return fail(r, status == HEDDLE_E_MEMORY || status == HEDDLE_E_DEVICE || !status ? status : HEDDLE_E_KERNEL);
+}
+
+/* Of heddle_cuda_then. */
+struct later {
+	void (*f)(void *arg, int result);
+	void *arg;
+};
+
+static void CUDA_CB call_later(CUstream stream, CUresult result, void *arg)
+{
+	struct later later = *(struct later *)arg;
+	(void)stream;
+	free(arg);
+	later.f(later.arg, (int)result);
+}
+
+int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
+{
+	struct running *r = find_running(c, "heddle_cuda_then");
+	if (!r)
+		return HEDDLE_E_STATE;
+	struct later *later = malloc(sizeof *later);
+	if (!later)
+		return fail(r, hd_no_memory("a callback of CUDA"));
+	*later = (struct later){f, arg};
+	int status = HD_CUDA(r->device, cuStreamAddCallback, r->stream->handle, call_later, later, 0);
+	if (status)
+		free(later);
+	return fail(r, status);
+}
+
+/* --- What belongs to a stream ------------------------------------------------------------------------------------- */
+
+/* Gives scratch memory back, which what is on the stream may still use. */
+static void free_scratch(const struct hd_cuda_device *d, struct hd_cuda_stream *s)
+{
+	if (!s->scratch)
+		return;
+	if (!d->pool)
+		(void)hd_cuda.cuStreamSynchronize(s->handle);
+	hd_cuda_give_back(d, s->handle, s->scratch);
+	s->scratch = 0;
+	s->scratch_size = 0;
+}
+
+void *heddle_cuda_scratch(heddle_context *c, size_t bytes)
+{
+	enum { STEP = 1 << 16 }; /* so that sizes that differ little do not each need new memory */
+	struct running *r = find_running(c, "heddle_cuda_scratch");
+	if (!r)
+		return NULL;
+	struct hd_cuda_stream *s = r->stream;
+	size_t size = hd_round_up(bytes ? bytes : 1, STEP);
+	if (s->scratch_size < size) {
+		free_scratch(r->device, s);
+		int status = hd_cuda_take(r->device, s->handle, size, &s->scratch);
+		if (status) {
+			s->scratch = 0;
+			fail(r, hd_error_context(status, "%zu bytes of workspace", bytes));
+			return NULL;
+		}
+		s->scratch_size = size;
+	}
+	return (void *)(uintptr_t)s->scratch;
+}
+
+void **heddle_cuda_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer))
+{
+	struct running *r = find_running(c, "heddle_cuda_slot");
+	if (!r)
+		return NULL;
+	struct hd_cuda_slot *slot = r->stream->slots;
+	while (slot && slot->key != key)
+		slot = slot->next;
+	if (slot)
+		return &slot->pointer;
+	slot = calloc(1, sizeof *slot);
+	if (!slot) {
+		fail(r, hd_no_memory("what belongs to a CUDA stream"));
+		return NULL;
+	}
+	slot->key = key;
+	slot->destroy = destroy;
+	slot->next = r->stream->slots;
+	r->stream->slots = slot;
+	return &slot->pointer;
+}
+
+void hd_cuda_forget(const struct hd_cuda_device *device, struct hd_cuda_stream *stream)
+{
+	for (struct hd_cuda_slot *slot; (slot = stream->slots);) {
+		stream->slots = slot->next;
+		if (slot->pointer && slot->destroy)
+			slot->destroy(slot->pointer);
+		free(slot);
+	}
+	free_scratch(device, stream);
+}
+#endif

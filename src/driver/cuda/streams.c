@@ -1,0 +1,293 @@
+/* Streams of NVIDIA devices, and what is put there: copies, kernels, and the events by which their ends are known. */
+#ifdef HEDDLE_HAVE_CUDA
+#include <pthread.h>
+#include <stdlib.h>
+#include "base/base.h"
+#include "driver/cuda/cuda.h"
+
+/* An event behind an operation; a spare one of its stream when nobody waits for it. */
+struct hd_cuda_event {
+	CUevent handle;
+	struct hd_cuda_stream *stream;
+	struct hd_cuda_event *next;
+};
+
+/* Somebody to be told by a callback. Freed by the callback, which CUDA runs exactly once, after errors too. */
+struct notice {
+	const struct hd_cuda_stream *stream;
+	struct notice *next;
+	void (*ended)(void *arg);
+	void *arg;
+};
+
+/* Guards `notices` and all of them. A thread of CUDA's holds it while it tells somebody, so that a stream tells nobody
+ * any more when it has been closed: on a device that has failed, closing cannot wait until the callbacks have run. */
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+static struct notice *notices;
+
+/* --- Opening and closing ------------------------------------------------------------------------------------------ */
+
+static struct hd_cuda_stream *find_stream(const struct hd_cuda_device *d, const void *handle)
+{
+	struct hd_cuda_stream *s = d->streams;
+	while (s->handle != handle)
+		s = s->next;
+	return s;
+}
+
+static int make_handles(const struct hd_cuda_device *d, struct hd_cuda_stream *s, enum heddle_stream_use use)
+{
+	int least = 0, greatest = 0;
+	int status = HD_CUDA(d, cuCtxGetStreamPriorityRange, &least, &greatest);
+	int priority = use == HEDDLE_STREAM_KERNELS ? 0 : greatest;
+	if (status)
+		return status;
+	status = HD_CUDA(d, cuStreamCreateWithPriority, &s->handle, CU_STREAM_NON_BLOCKING, priority);
+	if (status || use == HEDDLE_STREAM_KERNELS)
+		return status;
+	status = HD_CUDA(d, cuStreamCreateWithPriority, &s->teller, CU_STREAM_NON_BLOCKING, priority);
+	if (status)
+		(void)hd_cuda.cuStreamDestroy_v2(s->handle);
+	return status;
+}
+
+int hd_cuda_open_stream(void *device, enum heddle_stream_use use, void **stream)
+{
+	struct hd_cuda_device *d = device;
+	struct hd_cuda_stream *s = calloc(1, sizeof *s);
+	if (!s)
+		return hd_no_memory("a CUDA stream");
+	int status = hd_cuda_enter(d);
+	if (!status) {
+		status = make_handles(d, s, use);
+		hd_cuda_leave();
+	}
+	if (status) {
+		free(s);
+		return status;
+	}
+	s->next = d->streams;
+	d->streams = s;
+	*stream = s->handle;
+	return 0;
+}
+
+static void tell_nobody(const struct hd_cuda_stream *s)
+{
+	pthread_mutex_lock(&telling);
+	for (struct notice *n = notices; n; n = n->next)
+		if (n->stream == s)
+			n->ended = NULL;
+	pthread_mutex_unlock(&telling);
+}
+
+/* Destroys what CUDA has of the stream. The context is current. */
+static void close_handles(const struct hd_cuda_device *d, struct hd_cuda_stream *s)
+{
+	(void)hd_cuda.cuStreamSynchronize(s->handle);
+	if (s->teller)
+		(void)hd_cuda.cuStreamSynchronize(s->teller);
+	hd_cuda_forget(d, s);
+	for (struct hd_cuda_event *e = s->spare; e; e = e->next)
+		(void)hd_cuda.cuEventDestroy_v2(e->handle);
+	if (s->teller)
+		(void)hd_cuda.cuStreamDestroy_v2(s->teller);
+	(void)hd_cuda.cuStreamDestroy_v2(s->handle);
+}
+
+void hd_cuda_close_stream(void *device, void *stream)
+{
+	struct hd_cuda_device *d = device;
+	struct hd_cuda_stream *s = find_stream(d, stream), **link = &d->streams;
+	struct hd_sentence kept;
+	hd_error_keep(&kept);
+	int entered = !hd_cuda_enter(d); /* if not, it is lost: nothing is left to be done but to free what is ours */
+	close_handles(d, s);
+	if (entered)
+		hd_cuda_leave();
+	tell_nobody(s);
+	while (*link != s)
+		link = &(*link)->next;
+	*link = s->next;
+	for (struct hd_cuda_event *e = s->spare, *next; e; e = next) {
+		next = e->next;
+		free(e);
+	}
+	free(s);
+	hd_error_give_back(&kept);
+}
+
+/* --- Events ------------------------------------------------------------------------------------------------------- */
+
+/* Takes an event that is not in use. The context is current. */
+static int take_event(const struct hd_cuda_device *d, struct hd_cuda_stream *s, struct hd_cuda_event **out)
+{
+	struct hd_cuda_event *e = s->spare;
+	if (e) {
+		s->spare = e->next;
+		*out = e;
+		return 0;
+	}
+	e = calloc(1, sizeof *e);
+	if (!e)
+		return hd_no_memory("a CUDA event");
+	e->stream = s;
+	int status = HD_CUDA(d, cuEventCreate, &e->handle, CU_EVENT_DISABLE_TIMING);
+	if (status)
+		free(e);
+	else
+		*out = e;
+	return status;
+}
+
+static void put_back_event(struct hd_cuda_event *e)
+{
+	e->next = e->stream->spare;
+	e->stream->spare = e;
+}
+
+/* Records the event behind an operation. If that fails, or the operation has failed with `status` already, it waits
+ * until nothing is left on the stream. The context is current. */
+static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status, void **event)
+{
+	if (!status)
+		status = HD_CUDA(d, cuEventRecord, e->handle, e->stream->handle);
+	if (status) {
+		(void)hd_cuda.cuStreamSynchronize(e->stream->handle);
+		put_back_event(e);
+		return status;
+	}
+	*event = e;
+	return HEDDLE_PENDING;
+}
+
+/* The event's operation has ended with this result of `call`. */
+static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, CUresult result, const char *call)
+{
+	put_back_event(e);
+	return hd_cuda_status(d, result, call);
+}
+
+/* cuEventQuery needs no context. */
+int hd_cuda_query(void *device, void *event)
+{
+	struct hd_cuda_event *e = event;
+	CUresult result = hd_cuda.cuEventQuery(e->handle);
+	return result == CUDA_ERROR_NOT_READY ? HEDDLE_PENDING : end(device, e, result, "cuEventQuery");
+}
+
+int hd_cuda_wait(void *device, void *event)
+{
+	struct hd_cuda_event *e = event;
+	int status = hd_cuda_enter(device);
+	if (status) {
+		put_back_event(e);
+		return status;
+	}
+	CUresult result = hd_cuda.cuEventSynchronize(e->handle);
+	hd_cuda_leave();
+	return end(device, e, result, "cuEventSynchronize");
+}
+
+/* --- Operations --------------------------------------------------------------------------------------------------- */
+
+int hd_cuda_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
+{
+	const struct hd_cuda_device *d = device;
+	struct hd_cuda_event *e = NULL;
+	int status = hd_cuda_enter(d);
+	if (status)
+		return status;
+	status = take_event(d, find_stream(d, stream), &e);
+	if (!status)
+		status = record(d, e, hd_cuda_put_copy(d, stream, copy), event);
+	hd_cuda_leave();
+	return status;
+}
+
+/* Runs the kernel's function, which puts its work on the stream. The context is current. */
+static int launch(struct hd_cuda_device *d, struct hd_cuda_event *e, heddle_kernel kernel, heddle_context *context,
+                  void **event)
+{
+	int lost;
+	int status = hd_cuda_run(d, e->stream, kernel, context, &lost);
+	return record(d, e, lost ? lost : status, event);
+}
+
+int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
+{
+	struct hd_cuda_device *d = device;
+	struct hd_cuda_event *e = NULL;
+	int status = hd_cuda_enter(d);
+	if (status)
+		return status;
+	status = take_event(d, find_stream(d, stream), &e);
+	if (!status)
+		status = launch(d, e, kernel, context, event);
+	hd_cuda_leave();
+	return status;
+}
+
+/* --- Telling ------------------------------------------------------------------------------------------------------ */
+
+static void enlist(struct notice *n)
+{
+	pthread_mutex_lock(&telling);
+	n->next = notices;
+	notices = n;
+	pthread_mutex_unlock(&telling);
+}
+
+/* Frees a notice; `tells`: its owner is told. */
+static void finish(struct notice *n, int tells)
+{
+	struct notice **link = &notices;
+	pthread_mutex_lock(&telling);
+	while (*link != n)
+		link = &(*link)->next;
+	*link = n->next;
+	if (tells && n->ended)
+		n->ended(n->arg);
+	pthread_mutex_unlock(&telling);
+	free(n);
+}
+
+static void CUDA_CB tell(CUstream stream, CUresult result, void *arg)
+{
+	(void)stream;
+	(void)result; /* the event says the same */
+	finish(arg, 1);
+}
+
+/* Asks for the callback. It is run after errors too, as that of cuLaunchHostFunc is not. The context is current. */
+static int ask(const struct hd_cuda_device *d, const struct hd_cuda_event *e, struct notice *n)
+{
+	CUstream stream = e->stream->teller ? e->stream->teller : e->stream->handle;
+	int status = 0;
+	if (e->stream->teller)
+		status = HD_CUDA(d, cuStreamWaitEvent, stream, e->handle, 0);
+	if (!status)
+		status = HD_CUDA(d, cuStreamAddCallback, stream, tell, n, 0);
+	return status;
+}
+
+int hd_cuda_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
+{
+	const struct hd_cuda_device *d = device;
+	const struct hd_cuda_event *e = event;
+	struct notice *n = malloc(sizeof *n);
+	(void)stream;
+	if (!n)
+		return hd_no_memory("a callback of CUDA");
+	*n = (struct notice){.stream = e->stream, .ended = ended, .arg = arg};
+	enlist(n);
+	int status = hd_cuda_enter(d);
+	if (!status) {
+		status = ask(d, e, n);
+		hd_cuda_leave();
+	}
+	if (status)
+		finish(n, 0);
+	return status;
+}
+#endif
