@@ -12,7 +12,7 @@ function(heddle_cuda_image target source)
 	if(NOT TARGET cuda_image_${name})
 		add_custom_command(OUTPUT "${image}" DEPENDS "${source}" VERBATIM
 			COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" -std=c++14 -arch=all-major --fatbin
-				-o "${image}" "${source}"
+				-I "${PROJECT_SOURCE_DIR}/include" -o "${image}" "${source}"
 			COMMENT "Compiling ${name} for CUDA devices")
 		add_custom_target(cuda_image_${name} DEPENDS "${image}")
 	endif()

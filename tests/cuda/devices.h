@@ -5,28 +5,10 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <heddle/cuda.h>
 #include "../unit/program.h"
 #include "driver/driver.h"
+#include "image.h"
 #include "standin.h"
-
-/* The kernels of tests/cuda/kernels.cu. Without nvcc a text that the stand-in takes for an image: it has the kernels
- * itself. */
-#ifdef HEDDLE_CUDA_IMAGE
-__asm__(".pushsection .rodata\n"
-        ".balign 64\n"
-        "test_image_begin: .incbin \"" HEDDLE_CUDA_IMAGE "\"\n"
-        "test_image_end:\n"
-        ".popsection\n");
-extern const char test_image_begin[], test_image_end[];
-static struct heddle_cuda_image test_image;
-__attribute__((constructor)) static void set_test_image(void)
-{
-	test_image = (struct heddle_cuda_image){test_image_begin, (size_t)(test_image_end - test_image_begin)};
-}
-#else
-static const struct heddle_cuda_image test_image = {"// no nvcc", 10};
-#endif
 
 /* The stand-in's controls; NULL: the devices are real. */
 static inline const struct standin *standin(void)

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include "cuda_kernels.h"
 #include "elements.h"
 #include "opencl_kernels.h"
 #include "support.h"
@@ -49,7 +50,7 @@ struct record {
 
 struct graph {
 	heddle_runtime *rt;
-	heddle_codelet **codelets;  /* any worker, cpu only, emulated only, opencl only */
+	heddle_codelet **codelets;  /* for any worker, for one kind only */
 	heddle_codelet **reduction; /* init, combine */
 	unsigned n_codelets, n_workers;
 	uint64_t room; /* bytes that a task may use to fit every memory */
@@ -115,7 +116,7 @@ static int work_kernel(heddle_context *c)
 	return end_work(c, w, bad || compute(w->k, w->n, w->modes, mem, &sum));
 }
 
-static _Atomic uint64_t n_on_opencl; /* tasks that ran there, of all graphs */
+static _Atomic uint64_t n_on_devices; /* tasks that ran there, of all graphs */
 
 /* The same on an OpenCL device. What it counts as the end of the task is that it has been put on a stream. */
 static int work_opencl(heddle_context *c)
@@ -124,7 +125,18 @@ static int work_opencl(heddle_context *c)
 	int bad = begin_work(c, w);
 	if (!bad && compute_opencl(c, w->k, w->n, w->modes))
 		return 1; /* with the sentence that it has left */
-	n_on_opencl++;
+	n_on_devices++;
+	return end_work(c, w, bad);
+}
+
+/* And on a CUDA device. */
+static int work_cuda(heddle_context *c)
+{
+	const struct work *w = heddle_value_ptr(c, 0);
+	int bad = begin_work(c, w);
+	if (!bad && compute_cuda(c, w->k, w->n, w->modes))
+		return 1;
+	n_on_devices++;
 	return end_work(c, w, bad);
 }
 

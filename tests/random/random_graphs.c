@@ -6,7 +6,8 @@
  * The machine is CPU cores and emulated accelerators with room for two of the largest data at most: tasks are made to
  * fit it, so that hardly one is staged without another's data leaving. Few tasks are larger, and so for the CPU alone.
  * In some graphs kernels fail: then exactly the right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds
- * share a runtime. With --opencl K the machine has K OpenCL devices as well, with as little memory.
+ * share a runtime. With --opencl K or --cuda K the machine has K such devices as well, with as little
+ * memory.
  */
 #include "graphs_kernels.h"
 #include "pressure.h"
@@ -361,7 +362,7 @@ static void finish_graph(struct graph *g)
 /* The runtime of a group of seeds. */
 struct machine {
 	heddle_runtime *rt;
-	heddle_codelet *codelets[4], *reduction[2];
+	heddle_codelet *codelets[5], *reduction[2];
 	unsigned n_codelets;
 	uint64_t room; /* of its accelerators; all there is when it has none, or no limit */
 	char text[200];
@@ -389,28 +390,40 @@ static void draw_config(const struct options *options, uint64_t index, struct he
 	config->model_sizes = (int)(index % 4); /* all, or fewer than there are */
 	config->seed = index;
 	config->watchdog = HANG_S;
-	if (!options->opencl)
+	if (!options->opencl && !options->cuda)
 		return;
 	config->n_emulated = (int)below(&rng, 2);
 	config->n_opencl = options->opencl;
-	config->opencl_streams = config->emulated_streams;
-	config->opencl_memory = config->emulated_memory;
+	config->n_cuda = options->cuda;
+	config->opencl_streams = config->cuda_streams = config->emulated_streams;
+	config->opencl_memory = config->cuda_memory = config->emulated_memory;
 }
 
-static int make_codelets(struct machine *m)
+/* A codelet for one kind of worker, if the machine has such. */
+static int add_codelet(struct machine *m, const char *kind, heddle_kernel kernel, int n)
 {
-	const struct heddle_implementation cpu = {"cpu", NULL, work_kernel}, emulated = {"emulated", NULL, work_kernel};
-	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel, .opencl = work_opencl);
-	m->codelets[1] = heddle_codelet_new(m->rt, .name = "on_cpu", .implementations = &cpu, .n_implementations = 1);
-	m->codelets[2] =
-	    heddle_codelet_new(m->rt, .name = "on_emulated", .implementations = &emulated, .n_implementations = 1);
-	m->codelets[3] = heddle_codelet_new(m->rt, .name = "on_opencl", .opencl = work_opencl);
-	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel, .opencl = zero_opencl);
-	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel, .opencl = add_opencl);
-	for (int i = 0; i < 4; i++)
-		if (!m->codelets[i])
-			return -1;
-	return m->reduction[0] && m->reduction[1] ? 0 : -1;
+	const struct heddle_implementation only = {kind, NULL, kernel};
+	if (n == 0)
+		return 0;
+	heddle_codelet *c = heddle_codelet_new(m->rt, .name = kind, .implementations = &only, .n_implementations = 1);
+	m->codelets[m->n_codelets++] = c;
+	return c ? 0 : -1;
+}
+
+static int make_codelets(struct machine *m, const struct heddle_config *config)
+{
+	m->codelets[0] =
+	    heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel, .opencl = work_opencl, .cuda = work_cuda);
+	m->reduction[0] =
+	    heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel, .opencl = zero_opencl, .cuda = zero_cuda);
+	m->reduction[1] =
+	    heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel, .opencl = add_opencl, .cuda = add_cuda);
+	m->n_codelets = 1;
+	if (!m->codelets[0] || !m->reduction[0] || !m->reduction[1])
+		return -1;
+	return add_codelet(m, "cpu", work_kernel, 1) || add_codelet(m, "emulated", work_kernel, config->n_emulated) ||
+	       add_codelet(m, "opencl", work_opencl, config->n_opencl) ||
+	       add_codelet(m, "cuda", work_cuda, config->n_cuda);
 }
 
 static int open_machine(struct machine *m, const struct options *options, uint64_t index)
@@ -420,18 +433,16 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 		return -1;
 	draw_config(options, index, &config);
 	unsigned crowd = crowd_of(options, index);
-	snprintf(m->text, sizeof m->text,
-	         "%s, %d cpu, %d emulated and %d opencl of %llu bytes with %d streams, window %d, caller_works %d, "
-	         "pipeline %d",
-	         config.sched, crowd ? (int)crowd : config.n_cpu, config.n_emulated, config.n_opencl,
-	         (unsigned long long)config.emulated_memory, config.emulated_streams, config.window,
-	         config.caller_works, config.pipeline);
-	if (start_crowded(&config, crowd, &m->rt) || make_codelets(m))
+	snprintf(
+	    m->text, sizeof m->text,
+	    "%s, %d cpu, %d emulated, %d opencl and %d cuda of %llu bytes with %d streams, window %d, caller_works %d, "
+	    "pipeline %d",
+	    config.sched, crowd ? (int)crowd : config.n_cpu, config.n_emulated, config.n_opencl, config.n_cuda,
+	    (unsigned long long)config.emulated_memory, config.emulated_streams, config.window, config.caller_works,
+	    config.pipeline);
+	if (start_crowded(&config, crowd, &m->rt) || make_codelets(m, &config))
 		return -1;
-	m->n_codelets = config.n_opencl ? 4 : config.n_emulated ? 3 : 2;
-	if (config.n_opencl && !config.n_emulated) /* those that can run stand at the front */
-		m->codelets[2] = m->codelets[--m->n_codelets];
-	int accelerated = config.n_emulated || config.n_opencl;
+	int accelerated = config.n_emulated || config.n_opencl || config.n_cuda;
 	m->room = accelerated && config.emulated_memory ? config.emulated_memory : UINT64_MAX;
 	return 0;
 }
@@ -499,7 +510,8 @@ int main(int argc, char **argv)
 	struct options options;
 	if (parse_options(argc, argv, &options))
 		return 2;
-	if (options.opencl && !has_opencl(options.opencl))
+	int devices = options.opencl || options.cuda;
+	if (devices && !has_devices(&options))
 		return 77;
 	watch();
 	struct pressure pressure = {0};
@@ -513,10 +525,10 @@ int main(int argc, char **argv)
 	}
 	printf("%llu graphs from seed %llu: all as in a sequential run\n", (unsigned long long)options.count,
 	       (unsigned long long)options.seed);
-	if (options.opencl)
-		printf("%llu tasks ran on OpenCL devices\n", (unsigned long long)n_on_opencl);
-	if (options.opencl && options.count > ENOUGH_GRAPHS && n_on_opencl < options.count) {
-		fprintf(stderr, "fewer than one task per graph ran on OpenCL devices\n");
+	if (devices)
+		printf("%llu tasks ran on devices\n", (unsigned long long)n_on_devices);
+	if (devices && options.count > ENOUGH_GRAPHS && n_on_devices < options.count) {
+		fprintf(stderr, "fewer than one task per graph ran on devices\n");
 		return 1;
 	}
 	return check_pressure(&pressure) != 0;

@@ -20,7 +20,7 @@ struct options {
 	uint64_t seed, count;
 	const char *sched; /* NULL: every policy in turn */
 	unsigned workers;  /* CPU workers, however few cores there are; 0: as each runtime draws */
-	int opencl;        /* OpenCL devices beside those that each runtime draws */
+	int opencl, cuda;  /* devices beside those that each runtime draws */
 	int verbose;
 };
 
@@ -48,10 +48,12 @@ static inline int parse_options(int argc, char **argv, struct options *options)
 			options->workers = (unsigned)strtoul(value, NULL, 0);
 		} else if (value && strcmp(argv[i - 1], "--opencl") == 0) {
 			options->opencl = atoi(value);
+		} else if (value && strcmp(argv[i - 1], "--cuda") == 0) {
+			options->cuda = atoi(value);
 		} else {
 			fprintf(stderr,
 			        "usage: %s [--seed S] [--count N] [--sched POLICY] [--workers N] [--opencl K] "
-			        "[--verbose]\n",
+			        "[--cuda K] [--verbose]\n",
 			        argv[0]);
 			return -1;
 		}
@@ -77,20 +79,21 @@ static inline const char *policy_name(const struct options *options, uint64_t in
  * 0. */
 static inline unsigned crowd_of(const struct options *options, uint64_t index)
 {
-	if (options->workers || options->opencl)
+	if (options->workers || options->opencl || options->cuda)
 		return options->workers;
 	return index % 128 == 21 ? 64 : index % 256 == 42 ? 128 : 0;
 }
 
-/* Whether there are `n` OpenCL devices; says what is missing. */
-static inline int has_opencl(int n)
+/* Whether there are so many devices; says what is missing. */
+static inline int has_devices(const struct options *options)
 {
 	struct heddle_config config;
 	heddle_runtime *rt;
 	if (heddle_config_init(&config))
 		return 0;
 	config.n_cpu = 1;
-	config.n_opencl = n;
+	config.n_opencl = options->opencl;
+	config.n_cuda = options->cuda;
 	config.model_dir = "none";
 	if (heddle_start(&config, &rt)) {
 		fprintf(stderr, "left out: %s\n", heddle_last_error());
