@@ -187,6 +187,7 @@ int hd_cl_copy(void *device, void *stream, const struct heddle_copy *copy, void 
 	cl_int code = status ? 0 : hd_cl.clFlush(stream);
 	if (code)
 		status = hd_cl_error(HD_CL_RUNNING, code, "clFlush", way.device->label);
+	o->queue = stream;
 	o->last = way.last;
 	o->what = way.what;
 	if (status) { /* nothing of it may go on when the runtime thinks that it has ended */

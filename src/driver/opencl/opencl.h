@@ -117,6 +117,7 @@ struct hd_cl_run {
 };
 /* What the runtime calls an event: a launch or a copy. */
 struct hd_cl_operation {
+	cl_command_queue queue; /* borrowed: on which it is */
 	cl_event last;          /* has ended when all of it has */
 	const char *what;       /* the call that began it, for messages */
 	struct hd_cl_run *runs; /* owned: the kernels of a launch, for messages about the one that failed */

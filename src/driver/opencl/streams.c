@@ -131,11 +131,10 @@ static int mark(struct hd_cl_device *d, struct hd_cl_stream *s, struct hd_cl_ope
 	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
 	o->what = "clEnqueueMarkerWithWaitList";
 	cl_int code = hd_cl.clEnqueueMarkerWithWaitList(s->queue, after ? 1 : 0, after, &o->last);
-	if (!code) {
-		o->what = "clFlush";
-		code = hd_cl.clFlush(s->queue);
-	}
-	return code ? hd_cl_error(HD_CL_RUNNING, code, o->what, d->label) : 0;
+	if (code)
+		return hd_cl_error(HD_CL_RUNNING, code, o->what, d->label);
+	code = hd_cl.clFlush(s->queue);
+	return code ? hd_cl_error(HD_CL_RUNNING, code, "clFlush", d->label) : 0;
 }
 
 static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
@@ -147,6 +146,7 @@ static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_co
 	struct hd_cl_operation *o = calloc(1, sizeof *o);
 	if (!o)
 		return hd_no_memory("a kernel on an OpenCL device");
+	o->queue = s->queue;
 	running = (struct hd_cl_running){.context = context, .device = d, .stream = s, .operation = o};
 	int status = kernel(context);
 	if (running.lost)
@@ -165,20 +165,19 @@ static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_co
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
 
-/* CL_COMPLETE, a state before it, or an error. */
-static cl_int state_of(cl_event event)
+/* The state of an event: CL_COMPLETE, one before it, or the error with which it ended. Returns what the call did. */
+static cl_int ask(cl_event event, cl_int *state)
 {
-	cl_int state;
-	cl_int code = hd_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-	return code ? code : state;
+	*state = CL_COMPLETE;
+	return hd_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *state, state, NULL);
 }
 
 /* An operation has failed with `code`. Names the kernel, if it was one: not one that waited for it in vain. */
 static int explain(const struct hd_cl_device *d, const struct hd_cl_operation *o, cl_int code)
 {
 	for (size_t i = 0; i < o->n_runs; i++) {
-		cl_int state = state_of(o->runs[i].event);
-		if (state >= 0)
+		cl_int state;
+		if (ask(o->runs[i].event, &state) || state >= 0)
 			continue;
 		char *what = hd_format("the kernel %s", hd_cl_kernel_name(d, o->runs[i].kernel));
 		int status = hd_cl_error(HD_CL_RUNNING, state, what ? what : "a kernel", d->label);
@@ -188,29 +187,37 @@ static int explain(const struct hd_cl_device *d, const struct hd_cl_operation *o
 	return hd_cl_error(HD_CL_RUNNING, code, o->what, d->label);
 }
 
+/* Whether the operation has ended cannot be found out. It counts as failed, and must not go on then. */
+static int cannot_ask(const struct hd_cl_device *d, const struct hd_cl_operation *o, cl_int code, const char *call)
+{
+	hd_cl.clFinish(o->queue);
+	return hd_cl_error(HD_CL_RUNNING, code, call, d->label);
+}
+
 static int cl_query(void *device, void *event)
 {
+	struct hd_cl_device *d = device;
 	struct hd_cl_operation *o = event;
-	cl_int state = state_of(o->last);
-	if (state > CL_COMPLETE)
+	cl_int state, code = ask(o->last, &state);
+	if (!code && state > CL_COMPLETE)
 		return HEDDLE_PENDING;
-	int status = state < 0 ? explain(device, o, state) : 0;
+	int status = code ? cannot_ask(d, o, code, "clGetEventInfo") : state < 0 ? explain(d, o, state) : 0;
 	hd_cl_operation_free(o);
 	return status;
 }
 
 static int cl_wait(void *device, void *event)
 {
+	struct hd_cl_device *d = device;
 	struct hd_cl_operation *o = event;
-	cl_int code = hd_cl.clWaitForEvents(1, &o->last);
-	if (code) {
-		cl_int state = state_of(o->last);
-		int status = explain(device, o, state < 0 ? state : code);
-		hd_cl_operation_free(o);
-		return status;
-	}
+	cl_int state, code = hd_cl.clWaitForEvents(1, &o->last);
+	int status = 0;
+	if (code && !ask(o->last, &state) && state < 0)
+		status = explain(d, o, state);
+	else if (code)
+		status = cannot_ask(d, o, code, "clWaitForEvents");
 	hd_cl_operation_free(o);
-	return 0;
+	return status;
 }
 
 static int cl_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)

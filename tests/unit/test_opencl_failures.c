@@ -1,0 +1,168 @@
+/* Each call of OpenCL fails once, and once more later: Heddle must say which, or do without, must lose nothing, not
+ * hang, and release every object. */
+#ifdef HEDDLE_HAVE_OPENCL
+#include "opencl_calls.h"
+
+enum { ROWS = 20, COLUMNS = 10, LD = 23, LATEST = 10 };
+
+static const struct heddle_opencl_source source = {
+    .name = "failures.cl",
+    .text = "__kernel void add(__global long *y, ulong y0, ulong m, ulong ld, __global long *one)\n"
+            "{ y[y0 + get_global_id(0) % m + get_global_id(0) / m * ld] += *one; }\n"
+            "__kernel void set_one(__global long *one)\n"
+            "{ *one = 1; }\n"};
+
+/* Two kernels, one after the other, on a workspace of the stream. */
+static int add_one_opencl(heddle_context *c)
+{
+	struct _cl_kernel *add, *set_one;
+	struct _cl_mem *one = heddle_opencl_scratch(c, sizeof(cl_long));
+	if (!one || heddle_opencl_kernel(c, &source, "add", &add) ||
+	    heddle_opencl_kernel(c, &source, "set_one", &set_one))
+		return 1;
+	const uint64_t m = heddle_extent(c, 0, 0), ld = heddle_ld(c, 0);
+	const struct heddle_opencl_argument place = heddle_opencl_memory(one);
+	const struct heddle_opencl_argument arguments[] = {heddle_opencl_datum(0), heddle_opencl_value(m),
+	                                                   heddle_opencl_value(ld), place};
+	const struct heddle_opencl_range single = {.global = {1}}, all = {.global = {m * heddle_extent(c, 0, 1)}};
+	int status = heddle_opencl_run(c, set_one, &single, 1, &place);
+	return status ? status : heddle_opencl_run(c, add, &all, 4, arguments);
+}
+
+static int add_one_cpu(heddle_context *c)
+{
+	long *y = heddle_ptr(c, 0);
+	for (size_t i = 0; i < heddle_extent(c, 0, 0) * heddle_extent(c, 0, 1); i++)
+		y[i % heddle_extent(c, 0, 0) + i / heddle_extent(c, 0, 0) * heddle_ld(c, 0)] += 1;
+	return 0;
+}
+
+static long matrix[LD * COLUMNS], vector[ROWS];
+
+/* Whether the failure that was planned is the one that is reported. Of memory that a device could not give the core
+ * says for what it was. */
+static void check_words(int status)
+{
+	if (has_failed && strstr(heddle_last_error(), "no memory for a copy of datum"))
+		return;
+	if (!has_failed)
+		fail_msg("nothing was to fail: %s, %s", heddle_status_name(status), heddle_last_error());
+	if (!strstr(heddle_last_error(), call_names[planned]))
+		fail_msg("call %d of %s failed, and the message is: %s", planned_call, call_names[planned],
+		         heddle_last_error());
+}
+
+/* Submits what the device does; returns the first status that is not 0. */
+static int compute(heddle_runtime *rt, heddle_codelet *codelet, int *late)
+{
+	heddle_data *m, *v;
+	unsigned device = device_worker(rt, 0);
+	memset(matrix, 0, sizeof matrix);
+	memset(vector, 0, sizeof vector);
+	assert_ok(heddle_matrix(rt, matrix, ROWS, COLUMNS, LD, sizeof *matrix, &m));
+	assert_ok(heddle_vector(rt, vector, ROWS, sizeof *vector, &v));
+	for (int i = 0; i < 2; i++) {
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(m), heddle_on(device)));
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(v), heddle_on(device)));
+	}
+	int status = heddle_wait_all(rt);
+	if (status)
+		check_words(status);
+	assert_ok(heddle_check(rt));
+	int of_m = heddle_unregister(m), of_v = heddle_unregister(v);
+	if (!of_m)
+		for (unsigned i = 0; i < LD * COLUMNS; i++)
+			assert_int_equal(matrix[i], i % LD < ROWS ? 2 : 0);
+	if (!of_v)
+		for (unsigned i = 0; i < ROWS; i++)
+			assert_int_equal(vector[i], 2);
+	*late = !status && (of_m || of_v); /* a value could not be brought home */
+	return status ? status : of_m ? of_m : of_v;
+}
+
+/* After whatever has failed, the CPU goes on. */
+static void use_cpu(heddle_runtime *rt, heddle_codelet *codelet)
+{
+	heddle_data *v;
+	long x = 1;
+	assert_ok(heddle_vector(rt, &x, 1, sizeof x, &v));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(v), heddle_on(0)));
+	assert_ok(heddle_unregister(v));
+	assert_int_equal(x, 2);
+}
+
+/* Runs the program; returns its status. */
+static int run(void)
+{
+	struct heddle_config config = small_config();
+	heddle_runtime *rt;
+	int late = 0;
+	struct heddle_platform *p = machine_with_opencl(1, 1, 0, 2);
+	int status = heddle_start_on(&config, p, 0, &rt);
+	heddle_platform_free(p);
+	if (status) {
+		check_words(status);
+	} else {
+		heddle_codelet *codelet =
+		    heddle_codelet_new(rt, .name = "add_one", .cpu = add_one_cpu, .opencl = add_one_opencl);
+		status = compute(rt, codelet, &late);
+		heddle_wait_all(rt); /* says what has failed late, if anything */
+		use_cpu(rt, codelet);
+		heddle_stop(rt);
+	}
+	assert_nothing_alive();
+	return status;
+}
+
+static void program_runs_when_nothing_fails(void **state)
+{
+	(void)state;
+	forget_calls();
+	assert_ok(run());
+	for (unsigned i = 0; i < N_OBJECTS; i++)
+		assert_int_equal(alive[i], 0);
+}
+
+/* Calls without which nothing can be computed: their failure must be reported, as what it is. */
+static int is_needed(int call)
+{
+	return call == CALL_clCreateContext || call == CALL_clCreateCommandQueue || call == CALL_clGetPlatformIDs ||
+	       call == CALL_clGetDeviceIDs || call == CALL_clEnqueueNDRangeKernel || call == CALL_clSetKernelArg ||
+	       call == CALL_clCreateKernel || call == CALL_clEnqueueMarkerWithWaitList || call == CALL_clWaitForEvents;
+}
+
+static void each_call_that_fails_is_named_and_loses_nothing(void **state)
+{
+	static const int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES};
+	(void)state;
+	for (int call = 0; call < N_CALLS; call++)
+		for (int nth = 1; nth <= LATEST; nth++) {
+			forget_calls();
+			planned = call;
+			planned_call = nth;
+			planned_code = codes[(call + nth) % 3];
+			int status = run();
+			if (!has_failed)
+				break; /* the program makes fewer calls of it */
+			if (!status && is_needed(call))
+				fail_msg("nobody has said that call %d of %s has failed", nth, call_names[call]);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(program_runs_when_nothing_fails),
+	    cmocka_unit_test(each_call_that_fails_is_named_and_loses_nothing),
+	};
+	need_device();
+	watch_calls();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+#include "opencl.h"
+int main(void)
+{
+	need_device();
+}
+#endif
