@@ -58,7 +58,7 @@ static int add_worker(struct heddle_platform *p, char *name, const struct heddle
 	return 0;
 }
 
-static int add_link(struct heddle_platform *p, unsigned from, unsigned to, double bandwidth, double latency)
+int hd_platform_add_link(struct heddle_platform *p, unsigned from, unsigned to, double bandwidth, double latency)
 {
 	struct heddle_link *link = extend(&p->links, p->n_links, sizeof *link);
 	if (!link)
@@ -168,9 +168,9 @@ int hd_platform_add(struct heddle_platform *p, const struct hd_accelerator *a)
 		        .kind = kind, .cores = 1, .pipeline = 2, .slowdown = a->slowdown, .streams = a->streams},
 		    &worker.class_id);
 	if (!status)
-		status = add_link(p, 0, worker.node, a->bandwidth, a->latency);
+		status = hd_platform_add_link(p, 0, worker.node, a->bandwidth, a->latency);
 	if (!status)
-		status = add_link(p, worker.node, 0, a->bandwidth, a->latency);
+		status = hd_platform_add_link(p, worker.node, 0, a->bandwidth, a->latency);
 	if (!status)
 		status = add_worker(p, hd_format("%s%u", a->kind, a->number), &worker);
 	if (status)

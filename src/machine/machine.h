@@ -30,6 +30,10 @@ struct hd_accelerator {
  * changed. */
 int hd_platform_add(struct heddle_platform *platform, const struct hd_accelerator *accelerator);
 
+/* Adds a link, in MB/s and us. HEDDLE_E_MEMORY. */
+int hd_platform_add_link(struct heddle_platform *platform, unsigned from, unsigned to, double bandwidth,
+                         double latency);
+
 /* The name of the class of all devices of a kind that have this name: both in small letters and digits, with a '-' in
  * place of everything else: "cuda-nvidia-h100-80gb-hbm3". The caller frees it; NULL when out of memory. */
 char *hd_device_class(const char *kind, const char *name);

@@ -200,6 +200,21 @@ static int add_device(struct heddle_platform *p, const struct hd_found_device *d
 	return 0;
 }
 
+/* Adds a link from each device to each other one of its kind, if their driver may be able to copy so. A start closes
+ * those that it cannot use. The devices are the last nodes of the platform. */
+static int link_devices(struct heddle_platform *p, const struct hd_found *found)
+{
+	size_t before = p->n_nodes - found->n;
+	int status = 0;
+	for (size_t i = 0; i < found->n; i++)
+		for (size_t k = 0; k < found->n && !status; k++)
+			if (i != k && found->list[i].kind == found->list[k].kind &&
+			    hd_driver_find(found->list[i].kind->kind)->can_copy_directly)
+				status = hd_platform_add_link(p, (unsigned)(before + i), (unsigned)(before + k),
+				                              HEDDLE_MEMORY_BANDWIDTH, 0);
+	return status;
+}
+
 static int add_emulated(struct heddle_platform *p, const struct heddle_config *c)
 {
 	int status = 0;
@@ -229,6 +244,8 @@ static int describe(const struct heddle_config *c, const struct hd_topology *t, 
 	}
 	free(taken);
 	free(cores);
+	if (!status)
+		status = link_devices(p, found);
 	if (!status)
 		status = add_emulated(p, c);
 	if (status)

@@ -110,6 +110,38 @@ static int free_running(const struct heddle_link *l)
 	return l->bandwidth >= HEDDLE_MEMORY_BANDWIDTH && l->latency <= 0;
 }
 
+/* Whether the devices at its ends cannot use the link. */
+static int is_closed(const heddle_runtime *rt, const struct heddle_link *l)
+{
+	return l->from && l->to && !hd_hop_between(&rt->hops, l->from, l->to);
+}
+
+/* A copy of the runtime's platform without the links that are closed, which the caller frees. */
+static int copy_platform(const heddle_runtime *rt, struct heddle_platform **out)
+{
+	int status = hd_platform_copy(rt->platform, out);
+	struct heddle_platform *p = *out;
+	size_t left = 0;
+	for (size_t i = 0; !status && i < p->n_links; i++)
+		if (is_closed(rt, &p->links[i]))
+			free(p->links[i].buses);
+		else
+			p->links[left++] = p->links[i];
+	if (!status)
+		p->n_links = left;
+	return status;
+}
+
+/* Saving only saves time at the next start, so that a failure is no error. */
+static void save_links(const heddle_runtime *rt, const char *path)
+{
+	struct heddle_platform *p;
+	if (hd_parents_make(path) || copy_platform(rt, &p))
+		return;
+	heddle_platform_save(p, path);
+	heddle_platform_free(p);
+}
+
 int hd_measure_links(heddle_runtime *rt)
 {
 	const char *dir = rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL;
@@ -122,7 +154,7 @@ int hd_measure_links(heddle_runtime *rt)
 	int status = open_earlier(&old, path), measured = 0;
 	for (size_t i = 0; i < rt->platform->n_links && !status; i++) {
 		struct heddle_link *l = &rt->platform->links[i];
-		if (!free_running(l))
+		if (!free_running(l) || is_closed(rt, l))
 			continue;
 		const struct heddle_link *k = known(&old, rt->platform, l);
 		if (k) {
@@ -133,8 +165,8 @@ int hd_measure_links(heddle_runtime *rt)
 		status = measure_link(rt, l);
 		measured = 1;
 	}
-	if (!status && measured && path && hd_parents_make(path) == 0)
-		heddle_platform_save(rt->platform, path); /* only saves time at the next start: failure is no error */
+	if (!status && measured && path)
+		save_links(rt, path);
 	close_earlier(&old);
 	free(path);
 	return status;
@@ -162,7 +194,7 @@ int heddle_platform_measured(heddle_runtime *rt, const char *name, struct heddle
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	struct heddle_platform *p;
-	int status = hd_platform_copy(rt->platform, &p);
+	int status = copy_platform(rt, &p);
 	if (status)
 		return status;
 	status = rename_platform(p, name);

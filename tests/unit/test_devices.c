@@ -1,6 +1,7 @@
 /* Finding devices at the start: which of them become workers, with which names, classes, memories and cores, and what
  * is said when some are missing. The drivers of this program stand where the library would find its own. */
 #include "program.h"
+#include "scratch.h"
 #include "driver/driver.h"
 #include "start/devices.h"
 
@@ -53,6 +54,13 @@ static int open_device(const struct heddle_platform *platform, unsigned worker, 
 	return hd_driver_emulated.open(platform, worker, device);
 }
 
+/* The first two CUDA devices reach each other, the third stands alone. */
+static int copies_directly(void *device, unsigned from_node, unsigned to_node)
+{
+	(void)device;
+	return from_node < 3 && to_node < 3;
+}
+
 const struct heddle_driver *hd_driver_find(const char *kind)
 {
 	const struct heddle_driver *all[] = {&cuda, &opencl, &hd_driver_emulated, &hd_driver_cpu};
@@ -68,7 +76,7 @@ const char *hd_driver_names(void)
 }
 
 /* All devices, and a machine of six cores in two packages. */
-static int set_up(void **state)
+static int describe_machine(void **state)
 {
 	(void)state;
 	cuda = opencl = hd_driver_emulated;
@@ -76,10 +84,12 @@ static int set_up(void **state)
 	cuda.open = open_device;
 	cuda.count = count_gpus;
 	cuda.describe = describe_gpu;
+	cuda.can_copy_directly = copies_directly;
 	opencl.kind = "opencl";
 	opencl.open = open_device;
 	opencl.count = count_others;
 	opencl.describe = describe_other;
+	opencl.can_copy_directly = NULL;
 	n_gpus = n_others = 3;
 	n_opened = 0;
 	cuda_status = 0;
@@ -175,6 +185,42 @@ static void started_runtime_opens_the_devices_and_runs_on_them(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		sum += 1u << (4 * opened[i]);
 	assert_int_equal(sum, 0x121);
+}
+
+/* Devices of a kind are linked with each other if their driver may say so; what it refuses is not in the platform that
+ * the runtime has measured. Data reach all of them either way. */
+static void devices_of_a_kind_are_linked_as_far_as_their_driver_can(void **state)
+{
+	(void)state;
+	struct heddle_config config = all_cores();
+	config.n_cpu = 1;
+	config.n_opencl = 2;
+	struct heddle_platform *p = configured(&config), *measured;
+	assert_int_equal(p->n_links, 2 * 5 + 6);
+	assert_non_null(heddle_platform_link(p, 3, 1));
+	assert_null(heddle_platform_link(p, 3, 4));
+	assert_null(heddle_platform_link(p, 4, 5));
+	heddle_platform_free(p);
+	config.model_dir = directory;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "on_device", .cuda = on_device, .opencl = on_device);
+	heddle_data *d;
+	long x = 0;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	for (unsigned w = 1; w < 6; w++)
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d), heddle_on(w)));
+	assert_ok(heddle_unregister(d));
+	assert_int_equal(x, 5);
+	assert_ok(heddle_platform_measured(rt, "here", &measured));
+	assert_int_equal(measured->n_links, 2 * 5 + 2);
+	assert_true(heddle_platform_link(measured, 1, 2)->latency > 0);
+	assert_null(heddle_platform_link(measured, 1, 3));
+	assert_ok(heddle_platform_check(measured));
+	heddle_platform_free(measured);
+	assert_ok(heddle_stop(rt));
+	assert_ok(heddle_platform_load(file("links.platform"), &p));
+	assert_int_equal(p->n_links, 2 * 5 + 2);
+	heddle_platform_free(p);
 }
 
 /* A platform that the program has, and may have changed, runs for real as well. */
@@ -371,19 +417,20 @@ static void with_so_many_workers_devices_get_the_cores_that_are_free(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(all_cuda_devices_are_found_and_described, set_up),
-	    cmocka_unit_test_setup(started_runtime_opens_the_devices_and_runs_on_them, set_up),
-	    cmocka_unit_test_setup(platform_with_devices_starts_for_real, set_up),
-	    cmocka_unit_test_setup(workers_of_a_file_drive_the_devices_in_order, set_up),
-	    cmocka_unit_test_setup(without_a_driver_there_are_no_devices_unless_asked_for, set_up),
-	    cmocka_unit_test_setup(broken_driver_stops_the_start, set_up),
-	    cmocka_unit_test_setup(more_devices_than_there_are_is_an_error_that_names_them, set_up),
-	    cmocka_unit_test_setup(opencl_devices_are_selected, set_up),
-	    cmocka_unit_test_setup(all_of_opencl_leaves_out_what_cuda_has, set_up),
-	    cmocka_unit_test_setup(memory_may_be_limited_but_not_invented, set_up),
-	    cmocka_unit_test_setup(each_device_takes_a_core_near_it, set_up),
-	    cmocka_unit_test_setup(last_core_stays_a_worker, set_up),
-	    cmocka_unit_test_setup(with_so_many_workers_devices_get_the_cores_that_are_free, set_up),
+	    cmocka_unit_test_setup(all_cuda_devices_are_found_and_described, describe_machine),
+	    cmocka_unit_test_setup(started_runtime_opens_the_devices_and_runs_on_them, describe_machine),
+	    cmocka_unit_test_setup(devices_of_a_kind_are_linked_as_far_as_their_driver_can, describe_machine),
+	    cmocka_unit_test_setup(platform_with_devices_starts_for_real, describe_machine),
+	    cmocka_unit_test_setup(workers_of_a_file_drive_the_devices_in_order, describe_machine),
+	    cmocka_unit_test_setup(without_a_driver_there_are_no_devices_unless_asked_for, describe_machine),
+	    cmocka_unit_test_setup(broken_driver_stops_the_start, describe_machine),
+	    cmocka_unit_test_setup(more_devices_than_there_are_is_an_error_that_names_them, describe_machine),
+	    cmocka_unit_test_setup(opencl_devices_are_selected, describe_machine),
+	    cmocka_unit_test_setup(all_of_opencl_leaves_out_what_cuda_has, describe_machine),
+	    cmocka_unit_test_setup(memory_may_be_limited_but_not_invented, describe_machine),
+	    cmocka_unit_test_setup(each_device_takes_a_core_near_it, describe_machine),
+	    cmocka_unit_test_setup(last_core_stays_a_worker, describe_machine),
+	    cmocka_unit_test_setup(with_so_many_workers_devices_get_the_cores_that_are_free, describe_machine),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
