@@ -6,12 +6,12 @@ set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev libglpk-dev
 libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
-opencl="opencl-c-headers"
+opencl="opencl-c-headers libclblast-dev"
 case ${1:-} in
 build) wanted=$build ;;
 check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device on every machine, its CPU
 	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux"
-	opencl="$opencl pocl-opencl-icd libclblast1" ;;
+	opencl="$opencl pocl-opencl-icd" ;;
 bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind" ;;
 *) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
 esac
@@ -30,7 +30,7 @@ missing_of() {
 }
 missing=$(missing_of $wanted)
 without=$(missing_of $opencl)
-# Outside `check`, OpenCL's headers are only installed along with others: a machine without network builds at once.
+# Outside `check`, OpenCL's packages are only installed along with others: a machine without network builds at once.
 [ -z "$missing" ] && { [ -z "$without" ] || [ "$1" != check ]; } && exit 0
 
 as_root=
