@@ -1,5 +1,6 @@
 /* Tasks on the diagonal tiles of triangular and of positive definite matrices: potrf, trtri, lauum. */
 #include <dense/codelets/cblas_flags.h>
+#include <dense/codelets/verdicts.h>
 #include <dense/flops.h>
 #include <dense/internal.h>
 #include <dense/kernels/cholesky.h>

@@ -3,6 +3,7 @@
  *
  * Pivots are numbers of rows of the whole matrix, counted from 1, as LAPACK's. */
 #include <dense/codelets/lu.h>
+#include <dense/codelets/verdicts.h>
 #include <dense/flops.h>
 #include <dense/internal.h>
 #include <dense/kernels/lu.h>

@@ -23,16 +23,7 @@ static struct P(stack) P(stack_of)(const heddle_context *c, size_t n, int *rows)
 /* What a task returns when a kernel has named the pivot `bad`, counted from 1 in the task, or none, and its value. */
 static int P(judge)(heddle_context *c, int bad, element pivot)
 {
-	const struct hd_dense_lu_values *v = heddle_value_ptr(c, 0);
-	size_t row = v->row + (size_t)bad;
-	if (bad == 0)
-		return 0;
-	hd_dense_set_info(v->info, row);
-	if (isnan(ABS1(pivot)))
-		return heddle_fail(c, bad, "matrix has no factors: U(%zu, %zu) is not a number", row, row);
-	if (v->must_be_regular)
-		return heddle_fail(c, bad, "matrix is singular: U(%zu, %zu) is exactly zero", row, row);
-	return 0;
+	return hd_dense_return(c, hd_dense_judge_lu(heddle_value_ptr(c, 0), bad, isnan(ABS1(pivot))));
 }
 
 static int P(getrf_nopiv_task)(heddle_context *c)

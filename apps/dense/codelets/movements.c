@@ -1,4 +1,5 @@
 /* Tasks that fill, copy and compare tiles: random matrices, changes of layout, norms, what residuals are made of. */
+#include <dense/codelets/verdicts.h>
 #include <dense/internal.h>
 #include <dense/kernels/view.h>
 #include <math.h>

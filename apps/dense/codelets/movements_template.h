@@ -21,9 +21,7 @@ static int P(look)(heddle_context *c, struct P(view) a, const struct hd_dense_wi
 		for (int i = first; i < end; i++) {
 			int nan = isnan(REAL(column[i])) || isnan(IMAG(column[i]));
 			if (nan || isinf(REAL(column[i])) || isinf(IMAG(column[i])))
-				return heddle_fail(c, 1, "matrix %s has %s in row %zu, column %zu (counted from 1)",
-				                   w->name, nan ? "NaN" : "an infinite value", w->row + (size_t)i + 1,
-				                   w->column + (size_t)j + 1);
+				return hd_dense_return(c, hd_dense_judge_element(w, (size_t)i, (size_t)j, nan));
 		}
 	}
 	return 0;

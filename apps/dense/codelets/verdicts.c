@@ -1,0 +1,54 @@
+/* Infos and messages of tasks that may fail. */
+#include <dense/codelets/verdicts.h>
+#include <stdio.h>
+
+struct hd_dense_verdict hd_dense_judge_potrf(const struct hd_dense_diagonal_values *v, int minor)
+{
+	struct hd_dense_verdict verdict = {.code = minor};
+	size_t order = v->row + (size_t)minor;
+	if (minor == 0)
+		return verdict;
+	hd_dense_set_info(v->info, order);
+	snprintf(verdict.sentence, sizeof verdict.sentence,
+	         "matrix is not positive definite: the leading minor of order %zu is not positive", order);
+	return verdict;
+}
+
+struct hd_dense_verdict hd_dense_judge_trtri(const struct hd_dense_diagonal_values *v, int zero)
+{
+	struct hd_dense_verdict verdict = {.code = zero};
+	size_t row = v->row + (size_t)zero;
+	if (zero == 0)
+		return verdict;
+	hd_dense_set_info(v->info, row);
+	snprintf(verdict.sentence, sizeof verdict.sentence,
+	         "matrix is singular: the element in row %zu of the diagonal (counted from 1) is zero", row);
+	return verdict;
+}
+
+struct hd_dense_verdict hd_dense_judge_lu(const struct hd_dense_lu_values *v, int bad, int is_nan)
+{
+	struct hd_dense_verdict verdict = {.code = is_nan || v->must_be_regular ? bad : 0};
+	size_t row = v->row + (size_t)bad;
+	if (bad == 0)
+		return verdict;
+	hd_dense_set_info(v->info, row);
+	snprintf(verdict.sentence, sizeof verdict.sentence,
+	         is_nan ? "matrix has no factors: U(%zu, %zu) is not a number"
+	                : "matrix is singular: U(%zu, %zu) is exactly zero",
+	         row, row);
+	return verdict;
+}
+
+struct hd_dense_verdict hd_dense_judge_element(const struct hd_dense_window *w, size_t i, size_t j, int is_nan)
+{
+	struct hd_dense_verdict verdict = {.code = 1};
+	snprintf(verdict.sentence, sizeof verdict.sentence, "matrix %s has %s in row %zu, column %zu (counted from 1)",
+	         w->name, is_nan ? "NaN" : "an infinite value", w->row + i + 1, w->column + j + 1);
+	return verdict;
+}
+
+int hd_dense_return(heddle_context *c, struct hd_dense_verdict verdict)
+{
+	return verdict.code ? heddle_fail(c, verdict.code, "%s", verdict.sentence) : 0;
+}
