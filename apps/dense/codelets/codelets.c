@@ -1,5 +1,6 @@
 /* The codelets of a runtime, made from the tables of this folder. */
 #include <dense/internal.h>
+#include <dense/opencl/offer.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,17 @@ static int lacks_time(const heddle_dense *dense, const char *name)
 	return platform->n_kernels > 0;
 }
 
+/* Whether a worker of the runtime's platform runs kernels of this kind. Libraries of accelerators are not loaded for
+ * machines without them. */
+static int has_kind(const heddle_dense *dense, const char *kind)
+{
+	const struct heddle_platform *platform = heddle_runtime_platform(dense->rt);
+	for (size_t i = 0; i < platform->n_classes; i++)
+		if (strcmp(platform->classes[i].kind, kind) == 0)
+			return 1;
+	return 0;
+}
+
 static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision)
 {
 	static const char letters[] = {'d', 's', 'z', 'c'};
@@ -59,6 +71,8 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 	    .footprint = row->footprint,
 	    .color = row->color,
 	};
+	if (has_kind(dense, "opencl"))
+		desc.opencl = hd_dense_opencl_kernel(row->op, precision);
 	if (!desc.flops && lacks_time(dense, name)) {
 		desc.model = HEDDLE_MODEL_GIVEN;
 		desc.time = moving_time;

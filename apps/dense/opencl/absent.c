@@ -1,0 +1,9 @@
+/* In place of this folder's other files, in a build without OpenCL. */
+#include <dense/opencl/offer.h>
+
+heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision)
+{
+	(void)op;
+	(void)precision;
+	return NULL;
+}

@@ -1,0 +1,104 @@
+/* Work of one task on an OpenCL device: matrices in its memory, and the kernels of kernels.cl on them.
+ *
+ * A kernel of a codelet begins with hd_ocl_begin, puts work on its stream by the functions here, and returns what
+ * hd_ocl_end says. The first function that fails leaves its status; those after it do nothing. All of them only put
+ * work on the stream, so the results are there when the stream comes to what was put there next. */
+#ifndef HD_DENSE_OPENCL_ENQUEUE_H
+#define HD_DENSE_OPENCL_ENQUEUE_H
+
+#include <dense/codelets/verdicts.h>
+#include <dense/internal.h>
+#include <heddle/opencl.h>
+
+struct hd_ocl {
+	heddle_context *c;
+	enum heddle_dense_precision precision;
+	size_t elem_size;
+	int status; /* of what failed first */
+	struct _cl_mem
+	    *scratch; /* of the stream: places for what kernels find, then matrices; NULL: none was asked for */
+	size_t used;  /* elements of it that are taken */
+	int clblast;  /* whether products may be left to CLBlast */
+};
+
+/* Element (i, j) is at + i + j * ld elements behind the beginning of `memory`. */
+struct hd_ocl_matrix {
+	struct _cl_mem *memory;
+	int64_t at;
+	int m, n, ld;
+};
+
+/* What the kernels do, as in kernels.cl. */
+enum {
+	HD_OCL_TRANS_A = 1, /* A stands for its transpose, */
+	HD_OCL_CONJ_A = 2,  /* or its conjugate; both: conjugate transpose */
+	HD_OCL_TRANS_B = 4,
+	HD_OCL_CONJ_B = 8,
+	HD_OCL_LOWER = 16, /* only this part of C is computed: below the diagonal, */
+	HD_OCL_UPPER = 32, /* above it, */
+	HD_OCL_UNIT = 64,  /* and without the diagonal itself */
+	HD_OCL_REAL_DIAGONAL = 128,
+	HD_OCL_A_LOWER = 256, /* only this triangle of A is read. What A stands for has zeros in the other one, */
+	HD_OCL_A_UPPER = 512,
+	HD_OCL_A_UNIT = 1024,      /* ones on the diagonal, */
+	HD_OCL_A_MIRRORED = 2048,  /* or is symmetric, */
+	HD_OCL_A_HERMITIAN = 4096, /* or, with MIRRORED, Hermitian; without it, the diagonal is real */
+	HD_OCL_A_IDENTITY = 8192,  /* A is not read, and stands for an identity */
+	HD_OCL_RIGHT = 16384,      /* A stands right of the unknowns */
+	HD_OCL_FIRST = 32768,      /* nothing was found before */
+	HD_OCL_IF_WELL = 65536,    /* does nothing if a failure was found */
+	HD_OCL_SKIP_ZEROS = 131072 /* a pivot that is zero or NaN counts as one */
+};
+enum { HD_OCL_LEAF = 32 /* the largest blocks on the diagonal, that one kernel solves with or factorises */ };
+
+/* Begins the work of a task that needs `elements` elements of workspace, and, if `finds`, places for what it finds. */
+struct hd_ocl hd_ocl_begin(heddle_context *c, enum heddle_dense_precision precision, size_t elements, int finds);
+static inline int hd_ocl_end(const struct hd_ocl *w)
+{
+	return w->status;
+}
+
+/* Datum i of the task. */
+struct hd_ocl_matrix hd_ocl_tile(struct hd_ocl *w, size_t i);
+/* An m x n matrix in the workspace. */
+struct hd_ocl_matrix hd_ocl_scratch(struct hd_ocl *w, int m, int n);
+/* The m rows and n columns from element (i, j) on. */
+static inline struct hd_ocl_matrix hd_ocl_part(struct hd_ocl_matrix a, int i, int j, int m, int n)
+{
+	return (struct hd_ocl_matrix){a.memory, a.at + i + (int64_t)j * a.ld, m, n, a.ld};
+}
+
+/* What a kernel gets. Which fields it uses is said below; C is what is written. */
+struct hd_ocl_call {
+	int flags;
+	heddle_dense_scalar alpha, beta;
+	struct hd_ocl_matrix a, b, c;
+	int k;
+	int diagonal; /* elements (i, j) of C with i = j + diagonal are on the diagonal of the whole matrix */
+};
+
+/* C := alpha op(A) op(B) + beta C, of the part that the flags say; op(A) is m x k. A and B are not read if alpha is 0,
+ * nor is C if beta is 0. By CLBlast where it is better. */
+void hd_ocl_product(struct hd_ocl *w, const struct hd_ocl_call *x);
+/* C := alpha A + beta C, of the part that the flags say, where A may stand for several things. */
+void hd_ocl_combine(struct hd_ocl *w, const struct hd_ocl_call *x);
+/* C := alpha op(A)^-1 C, or alpha C op(A)^-1, with triangular A of any order. */
+void hd_ocl_solve(struct hd_ocl *w, const struct hd_ocl_call *x);
+
+/* C := L with C = L L^H (LOWER), or U with C = U^H U. Finds the first leading minor that is not positive. */
+void hd_ocl_cholesky(struct hd_ocl *w, int flags, struct hd_ocl_matrix c);
+/* C := L and U, without interchanges. Finds the first pivot that is zero or NaN, and which of both. */
+void hd_ocl_lu(struct hd_ocl *w, struct hd_ocl_matrix c);
+/* Finds the first zero on the diagonal of A. */
+void hd_ocl_zeros(struct hd_ocl *w, struct hd_ocl_matrix a);
+/* Finds an element of A, or of the part of it that the flags say with `diagonal`, that is not finite, the first one
+ * column by column, as 2 (1 + row + column * rows), and 1 more if it is NaN; INT_MAX: there is none. */
+void hd_ocl_look(struct hd_ocl *w, int flags, struct hd_ocl_matrix a, int diagonal);
+
+/* Judges what was found last: 0, 0 if nothing. `value` is the task's value 0. */
+typedef struct hd_dense_verdict (*hd_ocl_judge)(const void *value, const int found[2]);
+/* Ends the work: the task itself ends when what was found has been read back and judged. Returns what hd_ocl_end
+ * would. */
+int hd_ocl_end_judged(struct hd_ocl *w, hd_ocl_judge judge);
+
+#endif

@@ -1,0 +1,11 @@
+/* What the codelets ask of this folder. In a build without OpenCL, absent.c answers. */
+#ifndef HD_DENSE_OPENCL_OFFER_H
+#define HD_DENSE_OPENCL_OFFER_H
+
+#include <dense/internal.h>
+
+/* The kernel of a codelet for devices of the kind "opencl". NULL: there is none, because OpenCL's library is missing,
+ * or because this codelet runs on CPUs only. The first call loads the library. May be called by any thread. */
+heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision);
+
+#endif
