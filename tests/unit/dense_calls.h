@@ -1,4 +1,6 @@
-/* For tests that call the routines of libheddle-dense in four precisions: a runtime, arrays made of views, flags. */
+/* For tests that call the routines of libheddle-dense in four precisions: a runtime, arrays made of views, flags.
+ * Before including this, a test may define DENSE_TILE, the order of its tiles, and DENSE_CORES, a number: then an
+ * OpenCL device stands for the accelerators, beside so many cores, and takes part always. */
 #ifndef DENSE_CALLS_H
 #define DENSE_CALLS_H
 
@@ -7,9 +9,25 @@
 #include "../machine.h"
 #include "ok.h"
 
-enum { TILE = 16 };
+#ifdef DENSE_CORES
+#include "opencl.h"
+#define ON_DEVICE 1
+#else
+#define ON_DEVICE 0
+#endif
+#ifndef DENSE_TILE
+#define DENSE_TILE 16
+#endif
+
+enum { TILE = DENSE_TILE };
+/* Tiles in a column of a large matrix: fewer on a device, where each task takes long. */
+#define LARGE(n) (ON_DEVICE ? 3 : (n))
 /* Extents about the order of tiles. */
+#if ON_DEVICE
+static const int extents[] = {2, TILE + 7};
+#else
 static const int extents[] = {1, 2, TILE - 1, TILE, TILE + 1, 3 * TILE + 7};
+#endif
 enum { N_EXTENTS = sizeof extents / sizeof *extents };
 
 static heddle_runtime *rt;
@@ -19,14 +37,22 @@ static heddle_dense *dense;
 static inline void calls_begin(int n_emulated)
 {
 	struct heddle_config config;
+	const uint64_t memory = 5 * TILE * TILE * 16;
 	OK(heddle_config_init(&config));
 	config.n_cpu = cores_up_to(n_emulated ? 1 : 2);
 	config.n_emulated = n_emulated;
-	config.emulated_memory = 5 * TILE * TILE * 16;
+	config.emulated_memory = memory;
 	config.sched = n_emulated ? "random" : "eager"; /* every worker gets its share, however busy the machine is */
 	config.platform = NULL;
 	config.model_dir = "none";
+#ifdef DENSE_CORES
+	struct heddle_platform *p = machine_with_opencl(DENSE_CORES, 1, n_emulated ? memory : 0, 2);
+	config.sched = "random";
+	OK(heddle_start_on(&config, p, 0, &rt));
+	heddle_platform_free(p);
+#else
 	OK(heddle_start(&config, &rt));
+#endif
 	OK(heddle_dense_open(rt, &dense));
 }
 

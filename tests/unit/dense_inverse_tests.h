@@ -168,7 +168,7 @@ static void P(potri_and_poinv_are_inverses)(void **state)
 
 static void P(all_on_accelerators_with_little_memory)(void **state)
 {
-	enum { N = 7 * TILE + 3 };
+	enum { N = LARGE(7) * TILE + 3 };
 	struct heddle_stats stats;
 	(void)state;
 	calls_end();
@@ -180,7 +180,8 @@ static void P(all_on_accelerators_with_little_memory)(void **state)
 		P(check_triangle_inverse)(uplo, v & 1 ? CblasUnit : CblasNonUnit, N, v / 2);
 	}
 	OK(heddle_runtime_stats(rt, &stats));
-	assert_true(stats.transfers > 0 && stats.evictions > 0);
+	assert_true(stats.transfers > 0);
+	assert_true(stats.evictions > 0 || sizeof(real) == sizeof(float)); /* which may all fit */
 	calls_end();
 	calls_begin(0);
 }
@@ -244,7 +245,7 @@ static void P(failures_name_the_row)(void **state)
 {
 	static const int bad[] = {0, 3, TILE - 1, TILE, 2 * TILE + 5, 3 * TILE + 6};
 	(void)state;
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 6; i += 1 + ON_DEVICE)
 		for (int v = 0; v < 4; v++)
 			P(check_failures)(v & 1 ? CblasLower : CblasUpper, bad[i], v / 2);
 	P(check_solver)(CblasLower, 3 * TILE + 7, 4, 1, 0); /* the runtime is as good as before */

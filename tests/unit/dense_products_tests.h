@@ -256,7 +256,7 @@ static void P(trsm_and_trmm_are_those_of_blas)(void **state)
 
 static void P(all_on_accelerators_with_little_memory)(void **state)
 {
-	enum { N = 5 * TILE + 3 };
+	enum { N = LARGE(5) * TILE + 3 };
 	struct heddle_stats stats;
 	(void)state;
 	calls_end();
