@@ -192,11 +192,24 @@ static int add_device(struct heddle_platform *p, const struct hd_found_device *d
 	                                    .core = core,
 	                                });
 	free(class_name);
-	char *described = status ? NULL : hd_format("%s, %s", p->description, d->about.name);
-	if (!described)
-		return status ? status : hd_no_memory("a platform");
-	free(p->description);
-	p->description = described;
+	return status;
+}
+
+/* Adds the names of the devices to the description of the platform: "here: 16 cores, 4 x NVIDIA H100". */
+static int add_names(struct heddle_platform *p, const struct hd_found *found)
+{
+	for (size_t i = 0; i < found->n;) {
+		const char *name = found->list[i].about.name;
+		size_t first = i;
+		while (i < found->n && strcmp(found->list[i].about.name, name) == 0)
+			i++;
+		char *longer = i - first > 1 ? hd_format("%s, %zu x %s", p->description, i - first, name)
+		                             : hd_format("%s, %s", p->description, name);
+		if (!longer)
+			return hd_no_memory("a platform");
+		free(p->description);
+		p->description = longer;
+	}
 	return 0;
 }
 
@@ -244,6 +257,8 @@ static int describe(const struct heddle_config *c, const struct hd_topology *t, 
 	}
 	free(taken);
 	free(cores);
+	if (!status)
+		status = add_names(p, found);
 	if (!status)
 		status = link_devices(p, found);
 	if (!status)

@@ -216,6 +216,25 @@ def test_run_and_calibrate_on_an_opencl_device(p):
     equal({c["kind"] for c in p.json("platforms", "./here.yaml")["classes"]}, {"cpu", "opencl"})
 
 
+def test_cuda_devices_are_used_unless_told_otherwise(p):
+    standin = os.path.join(os.path.dirname(p.command), "standin")
+    if not os.path.exists(os.path.join(standin, "libcuda.so.1")):
+        print("left out: this build has no stand-in for CUDA's driver")
+        return
+    env = {"LD_LIBRARY_PATH": standin, "STANDIN_DEVICES": "3", "HEDDLE_CUDA": "-1"}
+    m = p.json("machine", "--ncpu", "1", **env)
+    equal([w["name"] for w in m["workers"]], ["cpu0", "cuda0", "cuda1", "cuda2"])
+    equal([d["used"] for d in m["devices"] if d["kind"] == "cuda"], ["yes"] * 3)
+    assert all(d["address"] and d["near_cores"] for d in m["devices"] if d["kind"] == "cuda"), m["devices"]
+    m = p.json("machine", "--cuda", "1", "--ncpu", "1", "--streams", "4", "--measure", **env)
+    equal([d["used"] for d in m["devices"] if d["kind"] == "cuda"], ["yes", "no", "no"])
+    equal(m["classes"][1]["streams"], 4)
+    equal(len(m["links"]), 2)
+    p.refuses("machine", "--cuda", "4", says=["4 CUDA devices are asked for", "cuda2"], status=1, **env)
+    r = p.json(*RUN, "--ncpu", "1", "--cuda", "2", **env)
+    assert r["run"]["residual"] < 30, r["run"]
+
+
 def test_machine_takes_the_options_of_run(p):
     m = p.json("machine", "--ncpu", "1", "--emulated", "2", "--memory", "64M", "--streams", "3")
     equal([w["name"] for w in m["workers"]], ["cpu0", "emulated0", "emulated1"])

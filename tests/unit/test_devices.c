@@ -145,7 +145,7 @@ static void all_cuda_devices_are_found_and_described(void **state)
 	assert_int_equal(p->nodes[p->workers[5].node].capacity, 0);
 	assert_true(heddle_platform_link(p, 0, p->workers[4].node)->bandwidth == HEDDLE_MEMORY_BANDWIDTH);
 	assert_non_null(heddle_platform_link(p, p->workers[4].node, 0));
-	assert_non_null(strstr(p->description, "NVIDIA H100"));
+	assert_non_null(strstr(p->description, ": 6 cores, 2 x NVIDIA H100 80GB HBM3, Tesla(TM) K40m"));
 	heddle_platform_free(p);
 }
 
