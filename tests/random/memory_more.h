@@ -283,15 +283,21 @@ static int platforms(int gone)
 {
 	char path[256], **names = NULL;
 	struct heddle_platform *p = NULL, *again = NULL, *here = NULL;
+	struct heddle_config config;
 	(void)gone;
 	int status = in_folder(path, "platform.yaml");
+	TRY(heddle_config_init(&config));
+	config.n_cpu = 1;
+	config.n_opencl = config.n_cuda = -1; /* those that there are */
+	config.n_emulated = 2;
 	TRY(heddle_platform_load("gpu1-cpu6", &p));
 	TRY(heddle_platform_save(p, path));
 	TRY(heddle_platform_load(path, &again));
 	CHECK(again->n_workers == p->n_workers && again->n_kernels == p->n_kernels);
 	TRY(heddle_platform_add_emulated(again, 1000, 0, 0, 2));
 	TRY(heddle_platform_check(again));
-	TRY(heddle_platform_discover(1, &here));
+	TRY(heddle_platform_configured(&config, &here));
+	CHECK(strcmp(here->workers[here->n_workers - 1].name, "emulated1") == 0);
 	TRY(heddle_platform_names(&names));
 	if (names)
 		heddle_platform_names_free(names);
