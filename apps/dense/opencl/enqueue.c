@@ -112,7 +112,7 @@ struct hd_ocl hd_ocl_begin(heddle_context *c, enum heddle_dense_precision precis
 struct hd_ocl_matrix hd_ocl_tile(struct hd_ocl *w, size_t i)
 {
 	size_t offset = 0;
-	struct hd_ocl_matrix a = {NULL};
+	struct hd_ocl_matrix a = {.memory = NULL};
 	if (w->status)
 		return a;
 	a.memory = heddle_opencl_buffer(w->c, i, &offset);
