@@ -144,8 +144,8 @@ static void damage(const char *path, size_t length, size_t place)
 
 static void damaged_entry_is_made_again(void **state)
 {
-	static const size_t lengths[] = {0, 10, 100, 1000, SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX};
-	static const size_t places[] = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX, 0, 20, 60, 5000};
+	static const size_t lengths[] = {0, 100, SIZE_MAX, SIZE_MAX, SIZE_MAX};
+	static const size_t places[] = {SIZE_MAX, SIZE_MAX, 0, 60, 5000};
 	char path[300];
 	(void)state;
 	empty_cache();
