@@ -382,6 +382,53 @@ static int least_squares(int gone)
 	return finish(rt, status, gone);
 }
 
+/* --- OpenCL devices ----------------------------------------------------------------------------------------------- */
+
+static const struct heddle_opencl_source one_source = {
+    .name = "memory_more.h",
+    .text = "__kernel void add_one(__global double *x, ulong x0, __global double *t)\n"
+            "{ *t = x[x0] + 1; x[x0] = *t; }\n"};
+
+static int add_one_opencl(heddle_context *c)
+{
+	static char key;
+	struct _cl_kernel *kernel = NULL;
+	struct _cl_mem *t = heddle_opencl_scratch(c, sizeof(double));
+	const struct heddle_opencl_range range = {.global = {1}, .local = {1}};
+	const struct heddle_opencl_argument arguments[] = {heddle_opencl_datum(0), heddle_opencl_memory(t)};
+	if (!t || !heddle_opencl_slot(c, &key, NULL) || heddle_opencl_kernel(c, &one_source, "add_one", &kernel))
+		return 1; /* with the sentence that it has left */
+	return heddle_opencl_run(c, kernel, &range, 2, arguments);
+}
+
+/* Kernels on the first device, if there is one. */
+static int kernels_of_opencl(int gone)
+{
+	static int none;
+	struct heddle_config config;
+	heddle_runtime *rt = NULL;
+	heddle_codelet *one = NULL;
+	heddle_data *d = NULL;
+	double x = 0;
+	int status = none ? 0 : small_config(&config);
+	if (status || none)
+		return status;
+	config.n_opencl = 1;
+	status = heddle_start(&config, &rt);
+	none = status == HEDDLE_E_UNSUPPORTED || status == HEDDLE_E_INVALID;
+	if (none)
+		return 0;
+	TRY(heddle_codelet_create(
+	    rt, &(struct heddle_codelet_desc){.name = "one", .cpu = add_one, .opencl = add_one_opencl}, &one));
+	TRY(heddle_variable(rt, &x, sizeof x, &d));
+	for (int i = 0; i < 4; i++)
+		TRY(heddle_submit(rt, heddle_call(one), heddle_rw(d), heddle_on(1)));
+	if (d)
+		ALSO(heddle_unregister(d));
+	CHECK(x > 3 && x < 5);
+	return finish(rt, status, gone);
+}
+
 /* --- The list ----------------------------------------------------------------------------------------------------- */
 
 static const struct memory_program memory_list[] = {
@@ -405,6 +452,7 @@ static const struct memory_program memory_list[] = {
     {"objects on accelerators", objects_on_accelerators},
     {"all modes on accelerators", all_modes_on_accelerators},
     {"little memory", little_memory},
+    {"kernels of OpenCL", kernels_of_opencl},
 };
 enum { N_LISTED = sizeof memory_list / sizeof *memory_list };
 static const struct heddle_policy **all_policies;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <heddle/dense.h>
+#include <heddle/opencl.h>
 #include <heddle.h>
 
 struct memory_program {
