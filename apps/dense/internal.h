@@ -231,8 +231,8 @@ struct hd_dense_flow {
 enum { HD_DENSE_INNER = 32 }; /* inner blocking of QR if the program does not say */
 
 struct hd_dense_operation {
-	const char *name;  /* for messages: "gemm" */
-	size_t n_matrices; /* of x->m */
+	const char *name;     /* for messages: "gemm" */
+	const char *matrices; /* the names of x->m, a letter each, for messages: "ABC" */
 	/* NULL, or looks at the arguments: 0, or HEDDLE_E_INVALID with a sentence. The matrices exist, and have one
 	 * precision and one order of tiles. */
 	int (*check)(const struct hd_dense_args *x);

@@ -98,10 +98,10 @@ static void wrong_arguments_are_refused_with_a_reason(void **state)
 	REFUSED(heddle_dense_getrf_nopiv_submit(t, NULL), "triangle");
 	REFUSED(heddle_dense_gesv_submit(w, NULL, s, NULL), "square matrix, this one is 4 x 8");
 	REFUSED(heddle_dense_gesv_nopiv_submit(s, l, NULL), "A has 4 rows and B has 3");
-	REFUSED(heddle_dense_gesv_submit(s, NULL, NULL, NULL), "matrix 2 is NULL");
-	REFUSED(heddle_dense_gesv_submit(NULL, NULL, s, NULL), "matrix 1 is NULL");
+	REFUSED(heddle_dense_gesv_submit(s, NULL, NULL, NULL), "gesv: matrix B is NULL");
+	REFUSED(heddle_dense_gesv_submit(NULL, NULL, s, NULL), "gesv: matrix A is NULL");
 	REFUSED(heddle_dense_getrs_submit(7, s, NULL, s, NULL), "transpositions 7");
-	REFUSED(heddle_dense_getrf(f->dense, NULL, NULL, NULL), "matrix A is missing");
+	REFUSED(heddle_dense_getrf(f->dense, NULL, NULL, NULL), "getrf: matrix A is NULL");
 	OK(heddle_dense_pivots_destroy(of_l));
 	OK(heddle_dense_pivots_destroy(of_n));
 	OK(heddle_dense_matrix_destroy(n));

@@ -129,9 +129,9 @@ static void one_matrix_may_be_two_factors_but_not_a_result(void **state)
 	OK(heddle_dense_matrix_create(dense, &shape, c, N, &result));
 	OK(heddle_dense_gemm_submit(0, 0, one, matrix, matrix, zero, result, NULL));
 	expect(heddle_dense_gemm_submit(0, 0, one, matrix, result, one, matrix, NULL), HEDDLE_E_INVALID,
-	       "gemm: matrices 1 and 3 are the same, and one of them is written: pass a copy");
+	       "gemm: matrices A and C are the same, and one of them is written: pass a copy");
 	expect(heddle_dense_symm_submit(0, HEDDLE_DENSE_LOWER, one, result, matrix, one, matrix, NULL),
-	       HEDDLE_E_INVALID, "symm: matrices 2 and 3");
+	       HEDDLE_E_INVALID, "symm: matrices B and C");
 	expect(heddle_dense_syrk_submit(HEDDLE_DENSE_LOWER, 0, one, matrix, one, matrix, NULL), HEDDLE_E_INVALID,
 	       message);
 	expect(heddle_dense_trsm_submit(0, HEDDLE_DENSE_LOWER, 0, 0, one, matrix, matrix, NULL), HEDDLE_E_INVALID,

@@ -157,20 +157,27 @@ int heddle_dense_experiment_open(heddle_dense *dense, const struct heddle_dense_
 	return open_in(dense, problem, problem ? problem->options.layout : HEDDLE_DENSE_TILED, out);
 }
 
+static int no_experiment(const char *function)
+{
+	return heddle_error(HEDDLE_E_INVALID, "%s needs an experiment (heddle_dense_experiment_open)", function);
+}
+
 int heddle_dense_experiment_fill(heddle_dense_experiment *e)
 {
-	return e->routine->fill(e);
+	return e ? e->routine->fill(e) : no_experiment("heddle_dense_experiment_fill");
 }
 
 int heddle_dense_experiment_submit(heddle_dense_experiment *e)
 {
-	return e->routine->submit(e);
+	return e ? e->routine->submit(e) : no_experiment("heddle_dense_experiment_submit");
 }
 
 int heddle_dense_experiment_residual(heddle_dense_experiment *e, double *residual)
 {
+	if (!e)
+		return no_experiment("heddle_dense_experiment_residual");
 	if (!residual)
-		return heddle_error(HEDDLE_E_INVALID, "a residual needs a place for its result");
+		return heddle_error(HEDDLE_E_INVALID, "heddle_dense_experiment_residual needs a place for its result");
 	return e->routine->residual(e, residual);
 }
 

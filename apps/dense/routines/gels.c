@@ -108,7 +108,7 @@ static int check(const struct hd_dense_args *x)
 	return 0;
 }
 
-static const struct hd_dense_operation gels = {"gels", 2, check, gels_tasks};
+static const struct hd_dense_operation gels = {"gels", "AB", check, gels_tasks};
 
 /* Makes A^H if it is the taller, and what its factorisation needs. */
 static int open_tall(heddle_dense *dense, struct hd_dense_args *x, struct heddle_dense_shape shape,
@@ -143,7 +143,7 @@ int heddle_dense_gels_submit(enum heddle_dense_trans trans, heddle_dense_matrix 
 {
 	struct hd_dense_args x = {.m = {a, b}, .trans_a = trans};
 	if (!a)
-		return heddle_error(HEDDLE_E_INVALID, "gels: matrix 1 is NULL");
+		return heddle_error(HEDDLE_E_INVALID, "gels: matrix A is NULL");
 	int status = open_tall(a->dense, &x, a->shape, options);
 	if (status >= 0)
 		status = hd_dense_submit(&gels, &x, options);
@@ -168,7 +168,7 @@ int heddle_dense_gels(heddle_dense *dense, enum heddle_dense_trans trans, const 
 	};
 	struct heddle_dense_options settled;
 	struct heddle_dense_shape shape;
-	int status = hd_qr_settle(dense, a, options, &settled, &shape);
+	int status = hd_qr_settle("gels", dense, a, options, &settled, &shape);
 	if (status < 0)
 		return status;
 	status = open_tall(dense, &x, shape, &settled);

@@ -84,7 +84,7 @@ static int check(const struct hd_dense_args *x)
 	                    k_b, n, c->rows, c->columns);
 }
 
-static const struct hd_dense_operation gemm = {"gemm", 3, check, hd_dense_gemm_tasks};
+static const struct hd_dense_operation gemm = {"gemm", "ABC", check, hd_dense_gemm_tasks};
 
 int heddle_dense_gemm_submit(enum heddle_dense_trans trans_a, enum heddle_dense_trans trans_b,
                              heddle_dense_scalar alpha, heddle_dense_matrix *a, heddle_dense_matrix *b,

@@ -61,7 +61,7 @@ static int check(const struct hd_dense_args *x)
 	return hd_qr_check("geqrf", x->qr, x->m[0]);
 }
 
-static const struct hd_dense_operation geqrf = {"geqrf", 1, check, hd_dense_geqrf_tasks};
+static const struct hd_dense_operation geqrf = {"geqrf", "A", check, hd_dense_geqrf_tasks};
 
 int heddle_dense_geqrf_submit(heddle_dense_matrix *a, heddle_dense_qr *qr, const struct heddle_dense_options *options)
 {
@@ -78,7 +78,7 @@ int heddle_dense_geqrf(heddle_dense *dense, const struct heddle_dense_array *a, 
 	struct hd_dense_operand operand = {.name = "A", .array = a, .mode = HEDDLE_RW};
 	struct heddle_dense_options settled;
 	struct heddle_dense_shape shape;
-	int status = hd_qr_settle(dense, a, options, &settled, &shape);
+	int status = hd_qr_settle("geqrf", dense, a, options, &settled, &shape);
 	if (status >= 0)
 		status = heddle_dense_qr_create(dense, &shape, &settled, &x.qr);
 	if (status < 0)

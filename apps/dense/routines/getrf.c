@@ -182,8 +182,8 @@ struct hd_dense_args hd_dense_pivoted(int *ipiv)
 	return (struct hd_dense_args){.ipiv = ipiv, .open = open_pivots, .close = close_pivots};
 }
 
-static const struct hd_dense_operation getrf = {"getrf", 1, check_pivoted, hd_dense_getrf_tasks};
-static const struct hd_dense_operation getrf_nopiv = {"getrf_nopiv", 1, check_nopiv, hd_dense_getrf_tasks};
+static const struct hd_dense_operation getrf = {"getrf", "A", check_pivoted, hd_dense_getrf_tasks};
+static const struct hd_dense_operation getrf_nopiv = {"getrf_nopiv", "A", check_nopiv, hd_dense_getrf_tasks};
 
 int heddle_dense_getrf_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               const struct heddle_dense_options *options)

@@ -72,9 +72,9 @@ static int check_gesv_nopiv(const struct hd_dense_args *x)
 	return hd_dense_check_lu("gesv_nopiv", x, 1);
 }
 
-static const struct hd_dense_operation getrs = {"getrs", 2, check_getrs, getrs_tasks};
-static const struct hd_dense_operation gesv = {"gesv", 2, check_gesv, gesv_tasks};
-static const struct hd_dense_operation gesv_nopiv = {"gesv_nopiv", 2, check_gesv_nopiv, gesv_tasks};
+static const struct hd_dense_operation getrs = {"getrs", "AB", check_getrs, getrs_tasks};
+static const struct hd_dense_operation gesv = {"gesv", "AB", check_gesv, gesv_tasks};
+static const struct hd_dense_operation gesv_nopiv = {"gesv_nopiv", "AB", check_gesv_nopiv, gesv_tasks};
 
 int heddle_dense_getrs_submit(enum heddle_dense_trans trans, heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               heddle_dense_matrix *b, const struct heddle_dense_options *options)

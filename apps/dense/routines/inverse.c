@@ -130,10 +130,10 @@ static int check_poinv(const struct hd_dense_args *x)
 	return hd_dense_check_triangle("poinv", x->m[0], x->uplo);
 }
 
-static const struct hd_dense_operation trtri = {"trtri", 1, check_trtri, hd_dense_trtri_tasks};
-static const struct hd_dense_operation lauum = {"lauum", 1, check_lauum, hd_dense_lauum_tasks};
-static const struct hd_dense_operation potri = {"potri", 1, check_potri, potri_tasks};
-static const struct hd_dense_operation poinv = {"poinv", 1, check_poinv, poinv_tasks};
+static const struct hd_dense_operation trtri = {"trtri", "A", check_trtri, hd_dense_trtri_tasks};
+static const struct hd_dense_operation lauum = {"lauum", "A", check_lauum, hd_dense_lauum_tasks};
+static const struct hd_dense_operation potri = {"potri", "A", check_potri, potri_tasks};
+static const struct hd_dense_operation poinv = {"poinv", "A", check_poinv, poinv_tasks};
 
 static int submit(const struct hd_dense_operation *operation, enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                   const struct heddle_dense_options *options)

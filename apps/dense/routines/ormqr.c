@@ -80,7 +80,7 @@ static int check(const struct hd_dense_args *x)
 	                    a->rows, a->rows, c->rows, c->columns, x->side == HEDDLE_DENSE_LEFT ? "left" : "right");
 }
 
-static const struct hd_dense_operation ormqr = {"ormqr", 2, check, hd_dense_ormqr_tasks};
+static const struct hd_dense_operation ormqr = {"ormqr", "AC", check, hd_dense_ormqr_tasks};
 
 int heddle_dense_ormqr_submit(enum heddle_dense_side side, enum heddle_dense_trans trans, heddle_dense_matrix *a,
                               heddle_dense_qr *qr, heddle_dense_matrix *c, const struct heddle_dense_options *options)

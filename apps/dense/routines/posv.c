@@ -41,8 +41,8 @@ static int check_posv(const struct hd_dense_args *x)
 	return check("posv", x);
 }
 
-static const struct hd_dense_operation potrs = {"potrs", 2, check_potrs, potrs_tasks};
-static const struct hd_dense_operation posv = {"posv", 2, check_posv, posv_tasks};
+static const struct hd_dense_operation potrs = {"potrs", "AB", check_potrs, potrs_tasks};
+static const struct hd_dense_operation posv = {"posv", "AB", check_posv, posv_tasks};
 
 int heddle_dense_potrs_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a, heddle_dense_matrix *b,
                               const struct heddle_dense_options *options)

@@ -106,7 +106,7 @@ static int check(const struct hd_dense_args *x)
 	return hd_dense_check_triangle("potrf", x->m[0], x->uplo);
 }
 
-static const struct hd_dense_operation potrf = {"potrf", 1, check, hd_dense_potrf_tasks};
+static const struct hd_dense_operation potrf = {"potrf", "A", check, hd_dense_potrf_tasks};
 
 int heddle_dense_potrf_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options)

@@ -65,8 +65,9 @@ void hd_qr_copies_close(heddle_dense_qr *qr);
 int hd_qr_check(const char *routine, const heddle_dense_qr *qr, const heddle_dense_matrix *a);
 
 /* For calls that wait: the options with the order of tiles filled in, and the shape of the matrix of array A. */
-int hd_qr_settle(heddle_dense *dense, const struct heddle_dense_array *a, const struct heddle_dense_options *options,
-                 struct heddle_dense_options *settled, struct heddle_dense_shape *shape);
+int hd_qr_settle(const char *routine, heddle_dense *dense, const struct heddle_dense_array *a,
+                 const struct heddle_dense_options *options, struct heddle_dense_options *settled,
+                 struct heddle_dense_shape *shape);
 
 /* --- Applying Q: routines/ormqr.c --------------------------------------------------------------------------------- */
 

@@ -181,13 +181,14 @@ int hd_qr_check(const char *routine, const heddle_dense_qr *qr, const heddle_den
 	                    routine, qr->shape.rows, qr->shape.columns, qr->shape.tile, x->rows, x->columns, x->tile);
 }
 
-int hd_qr_settle(heddle_dense *dense, const struct heddle_dense_array *a, const struct heddle_dense_options *options,
-                 struct heddle_dense_options *settled, struct heddle_dense_shape *shape)
+int hd_qr_settle(const char *routine, heddle_dense *dense, const struct heddle_dense_array *a,
+                 const struct heddle_dense_options *options, struct heddle_dense_options *settled,
+                 struct heddle_dense_shape *shape)
 {
 	if (!dense)
-		return heddle_error(HEDDLE_E_INVALID, "the call needs a dense context (heddle_dense_open)");
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a dense context (heddle_dense_open)", routine);
 	if (!a)
-		return heddle_error(HEDDLE_E_INVALID, "matrix A is missing");
+		return heddle_error(HEDDLE_E_INVALID, "%s: matrix A is NULL", routine);
 	*settled = options ? *options : (struct heddle_dense_options){.tile = 0};
 	if (settled->tile == 0)
 		settled->tile = hd_dense_default_tile(dense, a->rows > a->columns ? a->rows : a->columns);

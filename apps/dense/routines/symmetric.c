@@ -86,8 +86,8 @@ static int check_herk(const struct hd_dense_args *x)
 	return check_rank_k("herk", x, HEDDLE_DENSE_TRANS);
 }
 
-static const struct hd_dense_operation syrk = {"syrk", 2, check_syrk, syrk_tasks};
-static const struct hd_dense_operation herk = {"herk", 2, check_herk, herk_tasks};
+static const struct hd_dense_operation syrk = {"syrk", "AC", check_syrk, syrk_tasks};
+static const struct hd_dense_operation herk = {"herk", "AC", check_herk, herk_tasks};
 
 int heddle_dense_syrk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_scalar beta, heddle_dense_matrix *c,
@@ -216,8 +216,8 @@ static int check_hemm(const struct hd_dense_args *x)
 	return check_multiply("hemm", x);
 }
 
-static const struct hd_dense_operation symm = {"symm", 3, check_symm, symm_tasks};
-static const struct hd_dense_operation hemm = {"hemm", 3, check_hemm, hemm_tasks};
+static const struct hd_dense_operation symm = {"symm", "ABC", check_symm, symm_tasks};
+static const struct hd_dense_operation hemm = {"hemm", "ABC", check_hemm, hemm_tasks};
 
 int heddle_dense_symm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_matrix *b, heddle_dense_scalar beta,

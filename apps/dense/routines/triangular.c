@@ -115,8 +115,8 @@ static int check_trmm(const struct hd_dense_args *x)
 	return check("trmm", x);
 }
 
-static const struct hd_dense_operation trsm = {"trsm", 2, check_trsm, hd_dense_trsm_tasks};
-static const struct hd_dense_operation trmm = {"trmm", 2, check_trmm, hd_dense_trmm_tasks};
+static const struct hd_dense_operation trsm = {"trsm", "AB", check_trsm, hd_dense_trsm_tasks};
+static const struct hd_dense_operation trmm = {"trmm", "AB", check_trmm, hd_dense_trmm_tasks};
 
 /* x has flags and alpha. */
 static int call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,

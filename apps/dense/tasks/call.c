@@ -82,17 +82,17 @@ static void call_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x
 	}
 }
 
-static int check_operand(const struct hd_dense_operand *o, const struct hd_dense_operand *first)
+static int check_operand(const char *routine, const struct hd_dense_operand *o, const struct hd_dense_operand *first)
 {
 	const struct heddle_dense_array *a = o->array;
 	if (!a)
-		return heddle_error(HEDDLE_E_INVALID, "matrix %s is missing", o->name);
+		return heddle_error(HEDDLE_E_INVALID, "%s: matrix %s is NULL", routine, o->name);
 	if (!a->data && a->rows > 0 && a->columns > 0)
-		return heddle_error(HEDDLE_E_INVALID, "matrix %s is %zu x %zu and has no data", o->name, a->rows,
-		                    a->columns);
+		return heddle_error(HEDDLE_E_INVALID, "%s: matrix %s is %zu x %zu and has no data", routine, o->name,
+		                    a->rows, a->columns);
 	if (a->precision != first->array->precision)
-		return heddle_error(HEDDLE_E_INVALID, "matrices %s and %s have different precisions", first->name,
-		                    o->name);
+		return heddle_error(HEDDLE_E_INVALID, "%s: matrices %s and %s have different precisions", routine,
+		                    first->name, o->name);
 	return 0;
 }
 
@@ -118,6 +118,14 @@ static int find_same(struct hd_dense_call *call, size_t i)
 	return 0;
 }
 
+/* Puts the routine and the matrix in front of the last error's message. */
+static int error_of(const char *routine, const struct hd_dense_operand *o, int status)
+{
+	char message[600];
+	snprintf(message, sizeof message, "%s", heddle_last_error());
+	return heddle_error(status, "%s: matrix %s: %s", routine, o->name, message);
+}
+
 /* Makes the matrix of operand i. */
 static int open_operand(heddle_dense *dense, struct hd_dense_call *call, size_t i, size_t tile,
                         enum heddle_dense_layout layout)
@@ -133,7 +141,7 @@ static int open_operand(heddle_dense *dense, struct hd_dense_call *call, size_t 
 	status = heddle_dense_matrix_create(dense, &shape, a->data ? a->data : &nothing, a->ld, &call->windows[i]);
 	if (status >= 0 && layout == HEDDLE_DENSE_TILED)
 		status = heddle_dense_matrix_create(dense, &shape, NULL, 0, &call->tiles[i]);
-	return status;
+	return status < 0 ? error_of(call->operation->name, o, status) : 0;
 }
 
 static int close_call(struct hd_dense_call *call, int status)
@@ -148,18 +156,18 @@ static int close_call(struct hd_dense_call *call, int status)
 int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                   const struct hd_dense_operand *operands, const struct heddle_dense_options *options)
 {
-	size_t n = operation->n_matrices;
+	size_t n = strlen(operation->matrices);
 	struct hd_dense_call call = {.operation = operation, .operands = operands, .n = n};
 	struct hd_dense_operation whole = *operation; /* with the same checks */
 	whole.tasks = call_tasks;
 	struct heddle_dense_options defaults = {.tile = 0};
 	options = options ? options : &defaults;
 	if (!dense)
-		return heddle_error(HEDDLE_E_INVALID, "the call needs a dense context (heddle_dense_open)");
+		return heddle_error(HEDDLE_E_INVALID, "%s needs a dense context (heddle_dense_open)", operation->name);
 	int status = 0;
 	size_t largest = 1;
 	for (size_t i = 0; status >= 0 && i < n; i++) {
-		status = check_operand(&operands[i], &operands[0]);
+		status = check_operand(operation->name, &operands[i], &operands[0]);
 		if (status >= 0 && operands[i].array->rows > largest)
 			largest = operands[i].array->rows;
 		if (status >= 0 && operands[i].array->columns > largest)

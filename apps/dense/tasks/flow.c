@@ -6,6 +6,7 @@
  */
 #include <dense/internal.h>
 #include <limits.h>
+#include <string.h>
 
 void hd_dense_expert(struct hd_dense_flow *flow, long long priority)
 {
@@ -104,16 +105,17 @@ static int check_flags(const char *routine, const struct hd_dense_args *x)
 
 static int check_matrices(const struct hd_dense_operation *operation, heddle_dense_matrix *const *m)
 {
-	for (size_t i = 0; i < operation->n_matrices; i++) {
+	const char *names = operation->matrices;
+	for (size_t i = 0; names[i]; i++) {
 		if (!m[i])
-			return heddle_error(HEDDLE_E_INVALID, "%s: matrix %zu is NULL", operation->name, i + 1);
+			return heddle_error(HEDDLE_E_INVALID, "%s: matrix %c is NULL", operation->name, names[i]);
 		if (m[i]->dense != m[0]->dense)
-			return heddle_error(HEDDLE_E_INVALID, "%s: matrices 1 and %zu are of different dense contexts",
-			                    operation->name, i + 1);
+			return heddle_error(HEDDLE_E_INVALID, "%s: matrices %c and %c are of different dense contexts",
+			                    operation->name, names[0], names[i]);
 		if (m[i]->shape.precision != m[0]->shape.precision || m[i]->shape.tile != m[0]->shape.tile)
 			return heddle_error(HEDDLE_E_INVALID,
-			                    "%s: matrices 1 and %zu have different precisions or tiles",
-			                    operation->name, i + 1);
+			                    "%s: matrices %c and %c have different precisions or tiles",
+			                    operation->name, names[0], names[i]);
 	}
 	return 0;
 }
@@ -122,14 +124,14 @@ static int check_matrices(const struct hd_dense_operation *operation, heddle_den
  * another argument, the routine would overwrite what it still has to read. */
 static int check_distinct(const struct hd_dense_operation *operation, heddle_dense_matrix *const *m)
 {
-	size_t last = operation->n_matrices - 1;
+	size_t last = strlen(operation->matrices) - 1;
 	for (size_t i = 0; i < last; i++)
 		if (m[i] == m[last])
 			return heddle_error(
 			    HEDDLE_E_INVALID,
-			    "%s: matrices %zu and %zu are the same, and one of them is written: pass a copy "
+			    "%s: matrices %c and %c are the same, and one of them is written: pass a copy "
 			    "(heddle_dense_copy_submit)",
-			    operation->name, i + 1, last + 1);
+			    operation->name, operation->matrices[i], operation->matrices[last]);
 	return 0;
 }
 

@@ -117,7 +117,8 @@ heddle_data *heddle_dense_tile(const heddle_dense_matrix *matrix, size_t i, size
 
 struct heddle_dense_shape heddle_dense_matrix_shape(const heddle_dense_matrix *matrix)
 {
-	return matrix->shape;
+	static const struct heddle_dense_shape none;
+	return matrix ? matrix->shape : none;
 }
 
 int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j)
@@ -166,10 +167,11 @@ static void copy_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x
 int heddle_dense_copy_submit(heddle_dense_matrix *to, heddle_dense_matrix *from)
 {
 	if (!to || !from || to->dense != from->dense || !same_grid(&to->shape, &from->shape))
-		return heddle_error(HEDDLE_E_INVALID,
-		                    "a copy needs two matrices of one dense context with the same precision, extents "
-		                    "and tiles");
+		return heddle_error(
+		    HEDDLE_E_INVALID,
+		    "heddle_dense_copy_submit needs two matrices of one dense context with the same precision, extents "
+		    "and tiles");
 	struct heddle_dense_options options = {.priority = HEDDLE_DENSE_PRIORITY_NONE};
-	static const struct hd_dense_operation copy = {"copy", 2, NULL, copy_tasks};
+	static const struct hd_dense_operation copy = {"copy", "BA", NULL, copy_tasks};
 	return hd_dense_submit(&copy, &(struct hd_dense_args){.m = {to, from}}, &options);
 }

@@ -100,7 +100,7 @@ int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix);
 
 /* The datum of tile (i, j), NULL where there is none. It belongs to the matrix. */
 heddle_data *heddle_dense_tile(const heddle_dense_matrix *matrix, size_t i, size_t j);
-/* The shape that the matrix was created with. */
+/* The shape that the matrix was created with; no rows and no columns for NULL. */
 struct heddle_dense_shape heddle_dense_matrix_shape(const heddle_dense_matrix *matrix);
 
 /* to := from, for two matrices of the same shape. With a program's array and temporaries, this changes the layout. */
