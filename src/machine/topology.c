@@ -12,13 +12,20 @@ struct hd_topology {
 	size_t n_cores;
 };
 
+/* Lets hwloc look for devices on the PCI bus, in what the Linux kernel says of them. It may have a plugin, "pci", which
+ * learns the same from another library, and leaks memory. */
+static int keep_devices(hwloc_topology_t hwloc)
+{
+	hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci"); /* fails without it */
+	return hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL);
+}
+
 /* Loads only the part of the machine to which the process is bound (by taskset, a batch system, a container). */
 static int load(struct hd_topology *t, int with_devices)
 {
 	if (hwloc_topology_init(&t->hwloc))
 		return hd_no_memory("the machine's topology");
-	if ((with_devices &&
-	     hwloc_topology_set_type_filter(t->hwloc, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL)) ||
+	if ((with_devices && keep_devices(t->hwloc)) ||
 	    hwloc_topology_set_flags(t->hwloc,
 	                             HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) ||
 	    hwloc_topology_load(t->hwloc)) {
