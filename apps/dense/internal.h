@@ -363,6 +363,7 @@ struct heddle_dense_experiment {
 	const struct hd_dense_routine *routine;        /* a constant */
 	heddle_dense_matrix *m[HD_DENSE_MAX_MATRICES]; /* owns; NULL where there is none */
 	void *buffers[HD_DENSE_MAX_MATRICES];          /* owns; the arrays of matrices that are windows */
+	int pinned[HD_DENSE_MAX_MATRICES];             /* they are, for copies to accelerators */
 	heddle_dense_qr *qr;                           /* of QR; owns; or NULL */
 	heddle_dense_pivots *pivots;                   /* owns; NULL where there are none */
 };

@@ -53,6 +53,9 @@ struct hd_engine {
 	 * functions are NULL if no data are stored. */
 	void *(*alloc)(heddle_runtime *rt, unsigned node, size_t size);
 	void (*free)(heddle_runtime *rt, unsigned node, void *ptr, size_t size);
+	/* Without the lock: heddle_memory_pin and heddle_memory_unpin. NULL, both: no data are copied. */
+	int (*pin)(heddle_runtime *rt, void *memory, size_t size);
+	void (*unpin)(heddle_runtime *rt, void *memory);
 };
 extern const struct hd_engine hd_engine_threads, hd_engine_virtual;
 

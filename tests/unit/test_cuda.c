@@ -86,6 +86,57 @@ static void matrices_larger_than_the_memory(void **state)
 	assert_nothing_left();
 }
 
+/* Once for all devices, and its copies are as right as others. */
+static void memory_of_the_program_is_pinned(void **state)
+{
+	(void)state;
+	enum { N = 1000 };
+	heddle_runtime *rt = start_cuda(2);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "m", .cuda = cuda_matrices);
+	long *A = calloc(2 * N, sizeof *A), two = 2;
+	heddle_data *x, *y;
+	unsigned before = standin() ? standin()->leaks(NULL) : 0;
+	for (int i = 0; i < N; i++)
+		A[i] = i;
+	assert_ok(heddle_memory_pin(rt, A, 2 * N * sizeof *A));
+	if (standin())
+		assert_int_equal(standin()->leaks(NULL), before + 1);
+	assert_ok(heddle_matrix(rt, A, N, 1, N, sizeof *A, &x));
+	assert_ok(heddle_matrix(rt, A + N, N, 1, N, sizeof *A, &y));
+	for (unsigned i = 0; i < 2; i++)
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(y), heddle_r(x), heddle_value(two),
+		                        heddle_on(device_worker(rt, i))));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(x));
+	assert_ok(heddle_unregister(y));
+	heddle_memory_unpin(rt, A);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(A[N + i], 4 * i);
+	if (standin()) {
+		let_fail("cuMemHostRegister", 1, 2);
+		assert_int_equal(heddle_memory_pin(rt, A, sizeof *A), HEDDLE_E_MEMORY);
+		assert_says("cuMemHostRegister");
+	}
+	assert_ok(heddle_stop(rt));
+	assert_nothing_left();
+	free(A);
+}
+
+static void pinning_does_nothing_without_devices(void **state)
+{
+	(void)state;
+	long value = 0;
+	heddle_runtime *rt = start();
+	assert_ok(heddle_memory_pin(rt, &value, sizeof value));
+	heddle_memory_unpin(rt, &value);
+	assert_int_equal(heddle_memory_pin(rt, NULL, 8), HEDDLE_E_INVALID);
+	assert_ok(heddle_stop(rt));
+	rt = start_where("gpu1-cpu6");
+	assert_ok(heddle_memory_pin(rt, &value, sizeof value));
+	heddle_memory_unpin(rt, &value);
+	assert_ok(heddle_stop(rt));
+}
+
 /* --- What kernels call -------------------------------------------------------------------------------------------- */
 
 struct seen {
@@ -388,6 +439,8 @@ int main(void)
 	    cmocka_unit_test_setup(devices_are_workers, no_setup),
 	    cmocka_unit_test_setup(data_go_between_cores_and_devices, no_setup),
 	    cmocka_unit_test_setup(matrices_larger_than_the_memory, no_setup),
+	    cmocka_unit_test_setup(memory_of_the_program_is_pinned, no_setup),
+	    cmocka_unit_test_setup(pinning_does_nothing_without_devices, no_setup),
 	    cmocka_unit_test_setup(functions_that_are_not_there, no_setup),
 	    cmocka_unit_test_setup(launches_that_cuda_refuses, no_setup),
 	    cmocka_unit_test_setup(calls_of_the_kernel_itself, no_setup),

@@ -91,6 +91,9 @@ int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows
 	int status = 0;
 	if (p->options.layout == HEDDLE_DENSE_IN_PLACE)
 		status = allocate(rows, columns, hd_dense_elem_size(p->precision), &e->buffers[i], &lda);
+	if (e->buffers[i]) /* if it fails, copies are only slower */
+		e->pinned[i] = !heddle_memory_pin(e->dense->rt, e->buffers[i],
+		                                  lda * (columns ? columns : 1) * hd_dense_elem_size(p->precision));
 	return status < 0 ? status : heddle_dense_matrix_create(e->dense, &shape, e->buffers[i], lda, &e->m[i]);
 }
 
@@ -101,6 +104,8 @@ int heddle_dense_experiment_close(heddle_dense_experiment *e)
 	int status = hd_dense_pivots_finish(e->pivots, heddle_dense_qr_destroy(e->qr));
 	for (size_t i = 0; i < HD_DENSE_MAX_MATRICES; i++) {
 		status = hd_dense_finish(e->m[i], status);
+		if (e->pinned[i])
+			heddle_memory_unpin(e->dense->rt, e->buffers[i]);
 		free(e->buffers[i]);
 	}
 	free(e);

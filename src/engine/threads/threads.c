@@ -77,6 +77,41 @@ static void threads_free(heddle_runtime *rt, unsigned node, void *ptr, size_t si
 		free_main(rt, ptr);
 }
 
+/* Whether worker i pins for its driver: one device does it for all of a kind. */
+static int pins(const heddle_runtime *rt, size_t i)
+{
+	const struct heddle_driver *driver = rt->workers[i].driver;
+	for (size_t k = 0; k < i; k++)
+		if (rt->workers[k].driver == driver)
+			return 0;
+	return driver->pin != NULL;
+}
+
+static void unpin_first(heddle_runtime *rt, void *memory, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pins(rt, i))
+			rt->workers[i].driver->unpin(rt->workers[i].device, memory);
+}
+
+static int threads_pin(heddle_runtime *rt, void *memory, size_t size)
+{
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		const struct hd_worker *w = &rt->workers[i];
+		int status = pins(rt, i) ? w->driver->pin(w->device, memory, size) : 0;
+		if (status) {
+			unpin_first(rt, memory, i);
+			return status;
+		}
+	}
+	return 0;
+}
+
+static void threads_unpin(heddle_runtime *rt, void *memory)
+{
+	unpin_first(rt, memory, rt->n_workers);
+}
+
 /* --- Start and stop ----------------------------------------------------------------------------------------------- */
 
 static int find_drivers(heddle_runtime *rt)
@@ -329,4 +364,6 @@ const struct hd_engine hd_engine_threads = {
     .wait = hd_threads_wait,
     .alloc = threads_alloc,
     .free = threads_free,
+    .pin = threads_pin,
+    .unpin = threads_unpin,
 };
