@@ -1,5 +1,5 @@
 /* Counting the calls, failing them, losing devices. */
-#include <math.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,10 +137,24 @@ void standin_lose(int device, int readable)
 	break_device(&devices[device], CUDA_ERROR_LAUNCH_FAILED);
 }
 
-CUresult lost(const struct device *d, unsigned needs)
+CUresult state_of(const struct device *d, unsigned needs)
 {
 	CUresult code = (CUresult)atomic_load(&d->broken);
 	return code && (needs & READS) && atomic_load(&d->readable) ? CUDA_SUCCESS : code;
+}
+
+void settle(const struct device *d)
+{
+	while (atomic_load(&d->working) > 0)
+		sched_yield();
+}
+
+CUresult lost(const struct device *d, unsigned needs)
+{
+	CUresult code = state_of(d, needs);
+	if (code)
+		settle(d);
+	return code;
 }
 
 CUresult enter(const char *call, unsigned needs, CUresult *late)
@@ -151,8 +165,10 @@ CUresult enter(const char *call, unsigned needs, CUresult *late)
 		return CUDA_ERROR_NOT_INITIALIZED;
 	struct device *d = current();
 	CUresult code = (CUresult)standin_step(call);
-	if (code && d && is_sticky(code))
+	if (code && d && is_sticky(code)) {
 		break_device(d, code);
+		settle(d);
+	}
 	if (!code && (needs & CONTEXT))
 		code = d ? lost(d, needs) : CUDA_ERROR_INVALID_CONTEXT;
 	if ((needs & RELEASES) && code != CUDA_ERROR_INVALID_CONTEXT) {

@@ -25,6 +25,11 @@ CUresult enter(const char *call, unsigned needs, CUresult *late);
 /* What calls on the device return because it is lost, or CUDA_SUCCESS. */
 struct device;
 CUresult lost(const struct device *d, unsigned needs);
+/* The same for a stream, which must not wait for itself. */
+CUresult state_of(const struct device *d, unsigned needs);
+/* Waits until no stream of a device that is broken works any more. Whoever learns that a device is lost may free what
+ * kernels and copies there were using. */
+void settle(const struct device *d);
 /* The device is broken from now on. */
 void break_device(struct device *d, CUresult code);
 /* Whether a device never works again after this error. */
@@ -48,8 +53,9 @@ struct device {
 	size_t bytes, used; /* registry */
 	atomic_int broken;  /* a CUresult. pairs: break_device stores it after `readable` */
 	atomic_int readable;
-	unsigned retained; /* registry: how often its primary context was retained */
-	unsigned peers;    /* registry: bit d: it may use the memory of device d */
+	atomic_int working; /* streams in a kernel or a copy. pairs: serve counts before it loads `broken` */
+	unsigned retained;  /* registry: how often its primary context was retained */
+	unsigned peers;     /* registry: bit d: it may use the memory of device d */
 	struct CUctx_st context;
 	CUstream null_stream; /* registry: stands for the stream NULL; made when first needed */
 };
@@ -114,6 +120,7 @@ struct op {
 	/* Does it, or only gives back what it holds if `failed` is not 0. An error it returns breaks the device. */
 	CUresult (*run)(struct op *op, CUstream stream, CUresult failed);
 	int survives; /* it is done on a device that is lost but readable */
+	int is_ours;  /* it is no work of the device, but ours or that of a function of the program */
 };
 
 struct CUstream_st {

@@ -202,6 +202,7 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 	if (!forget(dptr, &range))
 		return CUDA_ERROR_INVALID_VALUE;
 	struct free_op *op = new_op(sizeof *op, run_free);
+	op->op.is_ours = 1;
 	op->range = range;
 	push(hStream, op);
 	return late;

@@ -35,7 +35,8 @@ void standin_fail(const char *call, unsigned nth, int code);
 unsigned standin_calls(const char *call);
 
 /* Breaks a device: from now on every call on it returns CUDA_ERROR_LAUNCH_FAILED, and what its streams hold is dropped.
- * readable: only launches, allocations and copies to it fail, so that its memory can still be saved. */
+ * readable: only launches, allocations and copies to it fail, so that its memory can still be saved. No call and no
+ * callback says so before what a kernel or a copy was doing there has ended. */
 void standin_lose(int device, int readable);
 
 /* Every operation on a stream takes at least so long. */

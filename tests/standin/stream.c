@@ -72,14 +72,16 @@ static void *serve(void *arg)
 	while (!s->ending) {
 		struct op *op = pop(s);
 		dawdle();
-		CUresult broken = lost(s->device, op->survives ? READS : 0);
+		atomic_fetch_add(&s->device->working, !op->is_ours);
+		CUresult broken = state_of(s->device, op->survives ? READS : 0);
 		if (broken)
 			s->failed = broken;
 		CUresult code = op->run(op, s, s->failed);
 		if (code) {
 			break_device(s->device, code);
-			s->failed = lost(s->device, 0);
+			s->failed = state_of(s->device, 0);
 		}
+		atomic_fetch_sub(&s->device->working, !op->is_ours);
 		atomic_fetch_add_explicit(&s->ended, 1, memory_order_release);
 	}
 	end_launches();
@@ -119,7 +121,9 @@ static CUresult run_end(struct op *op, CUstream stream, CUresult failed)
 /* The stream ends when it has done what is on it. */
 static void end_stream(CUstream s)
 {
-	push(s, new_op(sizeof(struct op), run_end));
+	struct op *end = new_op(sizeof *end, run_end);
+	end->is_ours = 1;
+	push(s, end);
 }
 
 void end_null_stream(struct device *d)
@@ -226,6 +230,7 @@ static void push_event(CUstream stream, struct CUevent_st *e, unsigned long nth,
 	struct event_op *op = new_op(sizeof *op, run);
 	atomic_fetch_add(&e->references, 1);
 	op->op.survives = 1;
+	op->op.is_ours = 1;
 	op->event = e;
 	op->nth = nth;
 	push(stream, op);
@@ -240,7 +245,10 @@ static CUresult result_of(const struct CUevent_st *e)
 {
 	if (atomic_load(&e->ended) < atomic_load(&e->begun))
 		return CUDA_ERROR_NOT_READY;
-	return (CUresult)atomic_load_explicit(&e->failed, memory_order_relaxed);
+	CUresult failed = (CUresult)atomic_load_explicit(&e->failed, memory_order_relaxed);
+	if (failed)
+		settle(e->device);
+	return failed;
 }
 
 CUresult drain(CUstream stream)
@@ -269,6 +277,16 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned Flags)
 	return CUDA_SUCCESS;
 }
 
+/* A call that needs no current context, for the device is that of the event: a sticky error of `enter` is of that. */
+static CUresult enter_with(struct device *d, CUresult entered)
+{
+	if (is_sticky(entered)) {
+		break_device(d, entered);
+		settle(d);
+	}
+	return entered ? entered : lost(d, READS);
+}
+
 CUresult cuEventDestroy(CUevent hEvent)
 {
 	CUresult late = CUDA_SUCCESS, code = enter("cuEventDestroy", RELEASES, &late);
@@ -276,7 +294,7 @@ CUresult cuEventDestroy(CUevent hEvent)
 		return code;
 	if (!dies(EVENT, hEvent))
 		return CUDA_ERROR_INVALID_HANDLE;
-	late = late ? late : lost(hEvent->device, READS);
+	late = enter_with(hEvent->device, late);
 	drop_event(hEvent);
 	return late;
 }
@@ -298,23 +316,20 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
 CUresult cuEventQuery(CUevent hEvent)
 {
 	CUresult code = enter("cuEventQuery", 0, NULL);
-	if (code)
-		return code;
 	if (!lives(EVENT, hEvent))
-		return CUDA_ERROR_INVALID_HANDLE;
-	code = lost(hEvent->device, READS);
+		return code ? code : CUDA_ERROR_INVALID_HANDLE;
+	code = enter_with(hEvent->device, code);
 	return code ? code : result_of(hEvent);
 }
 
 CUresult cuEventSynchronize(CUevent hEvent)
 {
 	CUresult code = enter("cuEventSynchronize", 0, NULL);
-	if (code)
-		return code;
 	if (!lives(EVENT, hEvent))
-		return CUDA_ERROR_INVALID_HANDLE;
-	wait_for_event(hEvent, atomic_load(&hEvent->begun));
-	code = lost(hEvent->device, READS);
+		return code ? code : CUDA_ERROR_INVALID_HANDLE;
+	if (!code)
+		wait_for_event(hEvent, atomic_load(&hEvent->begun));
+	code = enter_with(hEvent->device, code);
 	return code ? code : result_of(hEvent);
 }
 
@@ -365,7 +380,7 @@ CUresult cuStreamDestroy(CUstream hStream)
 		return code;
 	if (!dies(STREAM, hStream))
 		return CUDA_ERROR_INVALID_HANDLE;
-	late = late ? late : lost(hStream->device, READS);
+	late = enter_with(hStream->device, late);
 	end_stream(hStream);
 	return late;
 }
@@ -425,8 +440,9 @@ struct host_op {
 static CUresult run_host(struct op *op, CUstream stream, CUresult failed)
 {
 	struct host_op *host = (struct host_op *)op;
-	(void)stream;
 	in_host_function = 1;
+	if (failed && op->is_ours)
+		settle(stream->device);
 	if (host->callback)
 		host->callback(host->stream, failed, host->arg);
 	else if (!failed)
@@ -452,7 +468,7 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 	CUresult code = enter("cuLaunchHostFunc", CONTEXT | READS, NULL);
 	if (code)
 		return code;
-	struct host_op op = {.op.survives = 1, .function = fn, .stream = hStream, .arg = userData};
+	struct host_op op = {.op = {.survives = 1, .is_ours = 1}, .function = fn, .stream = hStream, .arg = userData};
 	return fn ? push_host(hStream, op) : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -461,7 +477,8 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
 	CUresult code = enter("cuStreamAddCallback", CONTEXT | READS, NULL);
 	if (code)
 		return code;
-	struct host_op op = {.op.survives = 1, .callback = callback, .stream = hStream, .arg = userData};
+	struct host_op op = {
+	    .op = {.survives = 1, .is_ours = 1}, .callback = callback, .stream = hStream, .arg = userData};
 	return callback && !flags ? push_host(hStream, op) : CUDA_ERROR_INVALID_VALUE;
 }
 

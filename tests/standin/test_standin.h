@@ -3,6 +3,7 @@
 #ifndef TEST_STANDIN_H
 #define TEST_STANDIN_H
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,6 +49,52 @@ static int tear_down(void **state)
 		OK(cuDevicePrimaryCtxRelease(d));
 	assert_int_equal(standin_leaks(stderr), 0);
 	return 0;
+}
+
+/* A gate on a stream: what is behind it does not run before it is opened. */
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t opened;
+	int is_open;
+};
+
+static inline void wait_at_gate(void *arg)
+{
+	struct gate *g = arg;
+	pthread_mutex_lock(&g->lock);
+	while (!g->is_open)
+		pthread_cond_wait(&g->opened, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static inline void close_gate(struct gate *g, CUstream on)
+{
+	*g = (struct gate){PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+	OK(cuLaunchHostFunc(on, wait_at_gate, g));
+}
+
+static inline void open_gate(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	g->is_open = 1;
+	pthread_cond_signal(&g->opened);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* Notes in which order functions on streams were called. */
+struct list {
+	int n, values[8];
+};
+
+struct item {
+	struct list *list;
+	int value;
+};
+
+static inline void append(void *arg)
+{
+	struct item *item = arg;
+	item->list->values[item->list->n++] = item->value;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
