@@ -55,6 +55,7 @@ struct heddle_device {
 	char platform[64]; /* the software that offers it, where a kind has several: "Portable Computing Language" */
 	char address[16];  /* on the PCI bus, "0000:65:00.0", which tells the cores that are near it; "": not known */
 	uint64_t memory;   /* bytes of its memory; 0: no limit */
+	char driver[64];   /* the version of the software that drives it, "13.0"; "": not known */
 };
 
 struct heddle_driver {

@@ -38,6 +38,13 @@ int hd_platform_add_link(struct heddle_platform *platform, unsigned from, unsign
  * place of everything else: "cuda-nvidia-h100-80gb-hbm3". The caller frees it; NULL when out of memory. */
 char *hd_device_class(const char *kind, const char *name);
 
+/* Measures how fast links, given by their indices in the platform, are when all of them are used at once: *out, the sum
+ * in MB/s. */
+typedef int (*hd_together_fn)(const size_t *links, size_t n, double *out, void *arg);
+/* Replaces the buses of a platform by those that `together` shows. The bandwidths of the links must be those that each
+ * has alone. After an error the platform may have some of the buses. */
+int hd_buses_find(struct heddle_platform *platform, hd_together_fn together, void *arg);
+
 /* What the platform says of a codelet on a class, or NULL. heddle_platform_time is hd_kernel_time of that. */
 const struct heddle_kernel_time *hd_platform_kernel(const struct heddle_platform *platform, const char *codelet,
                                                     unsigned class_id);

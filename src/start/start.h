@@ -12,5 +12,9 @@ int hd_config_check(const struct heddle_config *config);
 /* measure_links.c. Sets latency and bandwidth of those links of the runtime's platform that no setting limits: to the
  * figures that an earlier start has kept beside the models, otherwise to measured ones. */
 int hd_measure_links(heddle_runtime *rt);
+/* calibrate_links.c. Measures all links between the memories of a runtime that has nothing to do, each alone and
+ * several at once, and writes their figures, and the buses that they share, to `platform`, a copy of the runtime's.
+ * Links that the devices cannot use are removed. Blocks. */
+int hd_calibrate_links(heddle_runtime *rt, struct heddle_platform *platform);
 
 #endif

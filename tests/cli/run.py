@@ -932,6 +932,35 @@ def test_calibrate_with_emulated_accelerators_measures_their_links(p):
     equal({row["class"] for row in p.csv("models", "show", "dgemm")}, {"cpu", "emulated"})
 
 
+def test_calibrate_measures_links_and_streams_as_they_are_set(p):
+    """Links far slower than memory, which a start would not measure. Kernels that mostly sleep gain from streams."""
+    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--ncpu", "1", "--emulated", "2",
+          "--emulated-bandwidth", "400", "--emulated-latency", "3000", "--emulated-slowdown", "20", "--streams", "3",
+          "-o", "./e.yaml")
+    found = p.json("platforms", "./e.yaml")
+    equal(len(found["links"]), 4)
+    for link in found["links"]:
+        assert 0 < link["bandwidth_mbs"] < 4000 and link["latency_us"] >= 3000, link
+    emulated = next(row for row in found["classes"] if row["name"] == "emulated")
+    equal((emulated["streams"], emulated["sharing"].split()[0]), (3, "1"))
+    equal(len(emulated["sharing"].split()), 3)
+    assert "heddle platform calibrate" in found["platform"]["source"], found["platform"]
+    assert re.search(r"on 20\d\d-\d\d-\d\d", found["platform"]["source"]), found["platform"]
+    p.run("sim", "cholesky", "--n", "512", "--tile", "64", "--platform", "./e.yaml", "--sched", "dmdas")
+
+
+def test_calibrate_measures_the_kernels_of_the_routines_that_are_asked_for(p):
+    def codelets(routines):
+        p.run("platform", "calibrate", "--n", "64", "--tiles", "32", "--ncpu", "1", "--routines", routines, "-o",
+              "./r.yaml")
+        return {row["codelet"] for row in p.json("platforms", "./r.yaml")["kernels"]}
+    found = codelets("getrf-nopiv,trtri")
+    assert {"dgetrf_nopiv", "sgetrf_nopiv", "dtrtri"} <= found and "dpotrf" not in found, found
+    found = codelets("all")
+    assert {"dpotrf", "dgeqrt", "dttqrt", "dtsqrt", "dgetrf_panel", "slauum", "dsymm", "dtrmm"} <= found, found
+    p.refuses("platform", "calibrate", "--routines", "potrf,getrs2", says=["getrs2", "getrs"])
+
+
 def models_dir(p):
     return next(d for d, _, files in os.walk(p.path("data")) if "dgemm.yaml" in files)
 

@@ -1,14 +1,16 @@
 /* heddle platform calibrate: measures this machine and describes it in a platform file. */
+#include "shared/calibration.h"
 #include "shared/dense_run.h"
 #include "shared/tool.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
+#include "start/start.h"
 
-enum { KEY_KEEP = 0x6000, MAX_TILES = 32 };
+enum { KEY_KEEP = 0x6000, KEY_ROUTINES, MAX_TILES = 32 };
 
 struct options {
-	const char *output;
+	const char *output, *routines;
 	size_t n; /* order of the matrices; 0: chosen for each tile */
 	long tiles[MAX_TILES];
 	size_t n_tiles;
@@ -24,6 +26,8 @@ static const struct argp_option options[] = {
      0},
     {"n", 'n', "N", 0, "Order of the matrices (default: 4096, or 5 tiles if that is more)", 0},
     {"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
+    {"routines", KEY_ROUTINES, "LIST|all", 0,
+     "The routines whose kernels are measured (default potrf); all: as many as have kernels of their own", 0},
     {"keep", KEY_KEEP, NULL, 0, "Add to the stored performance models instead of replacing them", 0},
     {0},
 };
@@ -41,6 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 't':
 		o->n_tiles = tool_ints(state, "--tiles", arg, (const long[]){8, 100000}, o->tiles, MAX_TILES);
 		return 0;
+	case KEY_ROUTINES: o->routines = arg; return 0;
 	case KEY_KEEP: o->keep = 1; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
@@ -52,9 +57,11 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .doc = "Runs Cholesky factorisations of several tile sizes, in double and single precision, measures the "
-           "links, and writes a platform: `heddle sim cholesky --platform this` then simulates this machine. "
-           "Accelerators are measured too: CUDA devices where there are some, others when they are asked for.\v"
+    .doc = "Runs Cholesky factorisations, or other routines, of several tile sizes, in double and single precision, "
+           "measures the links, alone and several at once, and writes a platform: `heddle sim cholesky --platform "
+           "this` then simulates this machine. "
+           "Accelerators are measured too: CUDA devices where there are some, others when they are asked for. One "
+           "with several streams also runs that many products at once, which shows how these share it.\v"
            "Stored performance models of the kernels are replaced at the end, when the new ones are complete. "
            "Measures best on an idle machine.",
 };
@@ -118,64 +125,170 @@ static int repetitions(const struct heddle_config *config, const struct heddle_p
 	return (int)((wanted + tiles - 1) / tiles);
 }
 
-static int measure(heddle_runtime *rt, const struct heddle_config *config, const struct options *o)
+/* One size of tile: a routine that is run so often that its kernels are known. */
+static int measure_tile(heddle_runtime *rt, const struct heddle_config *config, const struct options *o,
+                        const struct heddle_dense_problem *like)
 {
-	for (size_t i = 0; i < 2 * o->n_tiles; i++) {
-		size_t tile = (size_t)o->tiles[i / 2], n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
-		n -= n % tile; /* whole tiles only, so that no other sizes are measured */
-		struct work what = {.problem = {
-		                        .n = n,
-		                        .options = {.tile = tile, .layout = HEDDLE_DENSE_TILED},
-		                        .precision = i % 2 ? HEDDLE_DENSE_SINGLE : HEDDLE_DENSE_DOUBLE,
-		                    }};
-		what.repeat = repetitions(config, heddle_runtime_platform(rt), n, tile);
-		struct outcome outcome;
-		int status = dense_check_memory(&what);
-		if (!status)
-			status = dense_run_on(rt, &what, &outcome);
-		if (status)
-			return status;
-		printf("%s, tile %4zu, n %5zu: %8.2f Gflop/s\n", i % 2 ? "single" : "double", tile, n, outcome.gflops);
-		fflush(stdout);
-		outcome_free(&outcome);
-	}
+	size_t tile = like->options.tile, n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
+	struct work what = {.problem = *like};
+	what.problem.n = n - n % tile; /* whole tiles only, so that no other sizes are measured */
+	what.repeat = repetitions(config, heddle_runtime_platform(rt), what.problem.n, tile);
+	struct outcome outcome;
+	int status = dense_check_memory(&what);
+	if (!status)
+		status = dense_run_on(rt, &what, &outcome);
+	if (status)
+		return status;
+	printf("%s %s, tile %4zu, n %5zu: %8.2f Gflop/s\n", like->routine, work_precision(&what), tile, what.problem.n,
+	       outcome.gflops);
+	fflush(stdout);
+	outcome_free(&outcome);
 	return TOOL_OK;
 }
 
-static int write_platform(heddle_runtime *rt, const char *path)
+/* A routine in both precisions, on tiles of all sizes; those of QR with the trees that have kernels of their own. */
+static int measure_routine(heddle_runtime *rt, const struct heddle_config *config, const struct options *o,
+                           const struct heddle_dense_routine *routine)
 {
-	struct heddle_platform *platform;
+	static const enum heddle_dense_precision precisions[] = {HEDDLE_DENSE_DOUBLE, HEDDLE_DENSE_SINGLE};
+	static const enum heddle_dense_tree trees[] = {HEDDLE_DENSE_FLAT, HEDDLE_DENSE_GREEDY};
+	size_t n_trees = strstr(routine->codelets, "ttqrt") ? 2 : 1;
+	int status = TOOL_OK;
+	for (size_t i = 0; i < 2 * n_trees * o->n_tiles && !status; i++) {
+		struct heddle_dense_problem problem = {.routine = routine->name, .precision = precisions[i % 2]};
+		problem.options.tile = (size_t)o->tiles[i / 2 / n_trees];
+		problem.options.layout = HEDDLE_DENSE_TILED;
+		problem.options.tree = trees[i / 2 % n_trees];
+		status = measure_tile(rt, config, o, &problem);
+	}
+	return status;
+}
+
+/* Whether the routine calls a codelet that is not in the text. */
+static int has_others(const struct heddle_dense_routine *routine, const char *known)
+{
+	char *codelets = tool_format("%s", routine->codelets);
+	int others = 0;
+	for (char *c = strtok(codelets, " "); c; c = strtok(NULL, " ")) {
+		char *word = tool_format(" %s ", c);
+		others |= strstr(known, word) == NULL;
+		free(word);
+	}
+	free(codelets);
+	return others;
+}
+
+/* Whether the routine is asked for. *known: the codelets of those that were, with blanks around each. */
+static int is_wanted(const struct heddle_dense_routine *routine, const struct options *o, const char *known)
+{
+	if (strcmp(o->routines, "all") == 0)
+		return has_others(routine, known);
+	for (const char *at = o->routines; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		char *name = tool_format("%.*s", (int)strcspn(at, ","), at);
+		int same = heddle_dense_routine_find(name) == routine;
+		free(name);
+		if (same)
+			return 1;
+	}
+	return 0;
+}
+
+static int measure(heddle_runtime *rt, const struct heddle_config *config, const struct options *o)
+{
+	const struct heddle_dense_routine *routine;
+	char *known = tool_format(" ");
+	int status = TOOL_OK;
+	for (size_t i = 0; (routine = heddle_dense_routine_at(i)) && !status; i++) {
+		if (!is_wanted(routine, o, known))
+			continue;
+		status = measure_routine(rt, config, o, routine);
+		char *longer = tool_format("%s%s ", known, routine->codelets);
+		free(known);
+		known = longer;
+	}
+	free(known);
+	return status;
+}
+
+/* This machine as it was measured: kernels, and links, which nothing uses now. */
+static int describe(heddle_runtime *rt, const char *path, struct heddle_platform **out)
+{
 	char *name = platform_name(path);
-	int status = heddle_platform_measured(rt, name, &platform);
+	int status = heddle_platform_measured(rt, name, out);
 	free(name);
 	if (status)
 		return tool_library_error("cannot describe this machine");
-	status = heddle_platform_save(platform, path) ? tool_library_error("the platform was not written") : TOOL_OK;
+	if (hd_calibrate_links(rt, *out)) {
+		heddle_platform_free(*out);
+		return tool_library_error("cannot measure the links of this machine");
+	}
+	free((*out)->source);
+	(*out)->source = calibration_source(*out);
+	return TOOL_OK;
+}
+
+/* Measures how streams share devices, and writes the platform. */
+static int write_platform(const struct heddle_config *config, const struct options *o, const char *path,
+                          struct heddle_platform *platform)
+{
+	struct heddle_config c = *config;
+	const char *kind;
+	int status = TOOL_OK;
+	for (size_t i = 0; !status && calibration_streams(&c, i, &kind); i++)
+		status = calibrate_sharing(config, kind, (size_t)o->tiles[o->n_tiles / 2], platform);
+	if (!status && heddle_platform_save(platform, path))
+		status = tool_library_error("the platform was not written");
 	if (!status)
-		printf("%s: %zu workers, %zu links, %zu kernel times\n", path, platform->n_workers, platform->n_links,
-		       platform->n_kernels);
+		printf("%s: %zu workers, %zu links, %zu buses, %zu kernel times\n", path, platform->n_workers,
+		       platform->n_links, platform->n_buses, platform->n_kernels);
+	return status;
+}
+
+/* Kernels are measured alone, on one stream. Measures, then replaces the models in the directory `models`. They are
+ * replaced last, so that an interruption leaves the old ones as they are. */
+static int calibrate(const struct options *o, struct heddle_config *config, const char *path, const char *models)
+{
+	struct heddle_platform *platform = NULL;
+	heddle_runtime *rt;
+	const char *kind;
+	int *streams;
+	config->platform = NULL;
+	if (models)
+		config->model_dir = "none";
+	struct heddle_config alone = *config;
+	for (size_t i = 0; (streams = calibration_streams(&alone, i, &kind)); i++)
+		*streams = 1;
+	if (heddle_start(&alone, &rt))
+		return tool_library_error("cannot start the runtime");
+	int status = measure(rt, config, o);
+	if (!status)
+		status = describe(rt, path, &platform);
+	if (!status && models && heddle_models_save_to(rt, models))
+		status = tool_library_error("the models were not written");
+	tool_warn_models(rt);
+	if (heddle_stop(rt) && !status)
+		status = tool_library_error("cannot stop the runtime");
+	if (!status)
+		status = write_platform(config, o, path, platform);
 	heddle_platform_free(platform);
 	return status;
 }
 
-/* Measures, then replaces the models in the directory `models`. They are replaced last, so that an interruption leaves
- * the old ones as they are. */
-static int calibrate(const struct options *o, struct heddle_config *config, const char *path, const char *models)
+static int check_routines(const struct options *o)
 {
-	heddle_runtime *rt;
-	config->platform = NULL;
-	if (models)
-		config->model_dir = "none";
-	if (heddle_start(config, &rt))
-		return tool_library_error("cannot start the runtime");
-	int status = measure(rt, config, o);
-	if (!status && models && heddle_models_save_to(rt, models))
-		status = tool_library_error("the models were not written");
-	if (!status)
-		status = write_platform(rt, path);
-	tool_warn_models(rt);
-	if (heddle_stop(rt) && !status)
-		status = tool_library_error("cannot stop the runtime");
+	const struct heddle_dense_routine *routine;
+	const char *names[64];
+	size_t n = 0;
+	for (; n < 64 && (routine = heddle_dense_routine_at(n)); n++)
+		names[n] = routine->name;
+	int status = TOOL_OK;
+	for (const char *at = strcmp(o->routines, "all") ? o->routines : NULL; at && !status;
+	     at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		char *name = tool_format("%.*s", (int)strcspn(at, ","), at);
+		if (!heddle_dense_routine_find(name))
+			status = tool_unknown("routine", name, names, n);
+		free(name);
+	}
 	return status;
 }
 
@@ -191,6 +304,7 @@ int tool_calibrate(int argc, char **argv)
 {
 	struct options o = {
 	    .output = "this",
+	    .routines = "potrf",
 	    .tiles = {64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 960},
 	    .n_tiles = 11,
 	};
@@ -198,6 +312,8 @@ int tool_calibrate(int argc, char **argv)
 	int status = tool_parse(&argp, argc, argv, &o);
 	if (!status)
 		status = check_tiles(&o);
+	if (!status)
+		status = check_routines(&o);
 	if (!status)
 		status = tool_config_init(&config, &o.settings);
 	if (status)

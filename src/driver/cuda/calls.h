@@ -10,6 +10,7 @@
 #define HD_CUDA_CALLS(CALL)                   \
 	/* the driver, and its errors */      \
 	CALL(cuInit, 0)                       \
+	CALL(cuDriverGetVersion, 0)           \
 	CALL(cuGetErrorName, 0)               \
 	CALL(cuGetErrorString, 0)             \
 	/* devices and contexts */            \

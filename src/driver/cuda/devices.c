@@ -26,8 +26,13 @@ int hd_cuda_describe_device(unsigned device, struct heddle_device *out)
 {
 	CUdevice id;
 	size_t memory = 0;
+	int version = 0;
 	*out = (struct heddle_device){.type = "gpu"};
 	int status = hd_cuda_load();
+	if (!status)
+		status = HD_CUDA(NULL, cuDriverGetVersion, &version);
+	if (!status) /* 13010 is 13.1 */
+		snprintf(out->driver, sizeof out->driver, "%d.%d", version / 1000, version % 1000 / 10);
 	if (!status)
 		status = HD_CUDA(NULL, cuDeviceGet, &id, (int)device);
 	if (!status)

@@ -169,6 +169,7 @@ int hd_cl_describe(unsigned device, struct heddle_device *out)
 		return hd_cl_error(HD_CL_MAKING, code, "clGetDeviceInfo", "OpenCL");
 	*out = (struct heddle_device){.memory = memory};
 	hd_cl_device_text(found.device, CL_DEVICE_NAME, out->name, sizeof out->name);
+	hd_cl_device_text(found.device, CL_DRIVER_VERSION, out->driver, sizeof out->driver);
 	write_type(found.device, out->type, sizeof out->type);
 	write_platform(found.platform, out->platform, sizeof out->platform);
 	write_address(found.device, out->address, sizeof out->address);
