@@ -9,6 +9,7 @@
 #ifndef HD_DENSE_INTERNAL_H
 #define HD_DENSE_INTERNAL_H
 
+#include <dense/hash.h>
 #include <heddle/dense.h>
 
 /* Weak, because only OpenBLAS has these functions. Any other BLAS must be sequential. */
@@ -392,15 +393,5 @@ int hd_dense_no_memory(const char *what);
 /* HEDDLE_E_MEMORY when the limit of address space (ulimit -v) leaves too little for the matrix and for OpenBLAS, which
  * would try to allocate again for ever. Call it before OpenBLAS's first kernel, in runtimes that really compute. */
 int hd_dense_check_space(const heddle_dense_matrix *a);
-
-/* splitmix64's finaliser of state + step * golden ratio. The library has the same kind of hash, but this one is kept
- * apart, because the matrix of a seed must never change. */
-static inline uint64_t hd_dense_hash(uint64_t state, uint64_t step)
-{
-	uint64_t x = state + step * 0x9e3779b97f4a7c15u;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
 
 #endif

@@ -69,8 +69,7 @@ static int P(laswp_task)(heddle_context *c)
 		if (pivots_are_valid(c, i, v->row, rows))
 			P(interchange)(a, 0, a.tiles[0].n, &swaps, !v->backward);
 		else
-			status = heddle_fail(c, -1, "a pivot is not the number of a row from %zu to %zu", v->row + 1,
-			                     v->row + (size_t)rows);
+			status = hd_dense_return(c, hd_dense_judge_pivots(v, (size_t)rows));
 		if (!v->backward)
 			swaps.first += swaps.count;
 	}

@@ -16,12 +16,6 @@ static inline struct P(view) P(tile)(const heddle_context *c, size_t i)
 	               (int)heddle_ld(c, i));
 }
 
-/* Whether tile `next` begins where `above` ends, as another part of the same matrix. */
-static int P(follows)(struct P(view) above, struct P(view) next)
-{
-	return next.a == above.a + above.m && next.ld == above.ld;
-}
-
 /* C := alpha op(A) op(B) + beta C. The extents are those of the factors, because the tile that the residual is added up
  * in may be larger. If op(A) is A, a task may have several tiles of C below each other, as many of A, and B: what lies
  * together in both matrices is one product, which takes less time than several. */

@@ -5,6 +5,7 @@
  * The rows of T are the inner blocking. Counts of operations are those of reflections that are applied one by one; the
  * inner blocking adds a share of about ib / (2 nb). Costs for priorities are those of the papers. */
 #include <dense/codelets/qr.h>
+#include <dense/codelets/verdicts.h>
 #include <dense/internal.h>
 #include <dense/kernels/qr.h>
 

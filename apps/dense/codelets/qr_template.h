@@ -80,14 +80,9 @@ static int P(rank_task)(heddle_context *c)
 {
 	const struct hd_dense_rank_values *v = heddle_value_ptr(c, 0);
 	struct P(view) r = P(tile)(c, 0);
-	for (int i = 0; i < r.m && i < r.n; i++) {
-		if (*P(at)(r, i, i) != 0)
-			continue;
-		size_t row = v->row + (size_t)i + 1;
-		hd_dense_set_info(v->info, row);
-		return heddle_fail(c, i + 1, "matrix A has not full rank: element %zu on the diagonal of R is zero",
-		                   row);
-	}
+	for (int i = 0; i < r.m && i < r.n; i++)
+		if (*P(at)(r, i, i) == 0)
+			return hd_dense_return(c, hd_dense_judge_rank(v, i + 1));
 	return 0;
 }
 

@@ -48,6 +48,26 @@ struct hd_dense_verdict hd_dense_judge_element(const struct hd_dense_window *w, 
 	return verdict;
 }
 
+struct hd_dense_verdict hd_dense_judge_rank(const struct hd_dense_rank_values *v, int zero)
+{
+	struct hd_dense_verdict verdict = {.code = zero};
+	size_t row = v->row + (size_t)zero;
+	if (zero == 0)
+		return verdict;
+	hd_dense_set_info(v->info, row);
+	snprintf(verdict.sentence, sizeof verdict.sentence,
+	         "matrix A has not full rank: element %zu on the diagonal of R is zero", row);
+	return verdict;
+}
+
+struct hd_dense_verdict hd_dense_judge_pivots(const struct hd_dense_laswp_values *v, size_t rows)
+{
+	struct hd_dense_verdict verdict = {.code = -1};
+	snprintf(verdict.sentence, sizeof verdict.sentence, "a pivot is not the number of a row from %zu to %zu",
+	         v->row + 1, v->row + rows);
+	return verdict;
+}
+
 int hd_dense_return(heddle_context *c, struct hd_dense_verdict verdict)
 {
 	return verdict.code ? heddle_fail(c, verdict.code, "%s", verdict.sentence) : 0;

@@ -6,6 +6,7 @@
 #define HD_DENSE_CODELETS_VERDICTS_H
 
 #include <dense/codelets/lu.h>
+#include <dense/codelets/qr.h>
 #include <dense/internal.h>
 
 struct hd_dense_verdict {
@@ -20,6 +21,11 @@ struct hd_dense_verdict hd_dense_judge_trtri(const struct hd_dense_diagonal_valu
 struct hd_dense_verdict hd_dense_judge_lu(const struct hd_dense_lu_values *v, int bad, int is_nan);
 /* The element (i, j) of the window, counted from 0, is not finite. */
 struct hd_dense_verdict hd_dense_judge_element(const struct hd_dense_window *w, size_t i, size_t j, int is_nan);
+
+/* `zero`: the element on the diagonal of R that is zero, counted from 1 in the tile; 0: there is none. */
+struct hd_dense_verdict hd_dense_judge_rank(const struct hd_dense_rank_values *v, int zero);
+/* A pivot of laswp is none of the rows of its stack. */
+struct hd_dense_verdict hd_dense_judge_pivots(const struct hd_dense_laswp_values *v, size_t rows);
 
 /* For kernels of CPUs: what they return. */
 int hd_dense_return(heddle_context *c, struct hd_dense_verdict verdict);

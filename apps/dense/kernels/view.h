@@ -38,6 +38,12 @@ static inline struct P(view) P(part)(struct P(view) a, int i, int j, int m, int 
 	return (struct P(view)){P(at)(a, i, j), m, n, a.ld};
 }
 
+/* Whether `next` begins where `above` ends, as another part of the same matrix. */
+static inline int P(follows)(struct P(view) above, struct P(view) next)
+{
+	return next.a == above.a + above.m && next.ld == above.ld;
+}
+
 /* TO := FROM, which have the same shape. */
 static inline void P(copy_to)(struct P(view) from, struct P(view) to)
 {
