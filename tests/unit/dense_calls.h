@@ -7,10 +7,13 @@
 #include "dense_views.h"
 #include <heddle/dense.h>
 #include "../machine.h"
+#include "dense_on_cuda.h"
 #include "ok.h"
 
 #ifdef DENSE_CORES
 #include "opencl.h"
+#endif
+#if defined(DENSE_CORES) || defined(DENSE_ON_CUDA)
 #define ON_DEVICE 1
 #else
 #define ON_DEVICE 0
@@ -51,6 +54,7 @@ static inline void calls_begin(int n_emulated)
 	OK(heddle_start_on(&config, p, 0, &rt));
 	heddle_platform_free(p);
 #else
+	use_cuda(&config, n_emulated ? memory : 0);
 	OK(heddle_start(&config, &rt));
 #endif
 	OK(heddle_dense_open(rt, &dense));

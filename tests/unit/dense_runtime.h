@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <heddle/dense.h>
 #include "../machine.h"
+#include "dense_on_cuda.h"
 #include "ok.h"
 
 struct fixture {
@@ -33,6 +34,7 @@ static inline int set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 	struct heddle_config config = settings(2, 0, 0);
+	use_cuda(&config, 0);
 	OK(heddle_start(&config, &f->rt));
 	OK(heddle_dense_open(f->rt, &f->dense));
 	*state = f;

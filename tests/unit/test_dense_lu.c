@@ -6,8 +6,13 @@
 #include "virtual_machine.h"
 
 /* BIG matrices have products of several tiles. */
+#ifdef DENSE_ON_CUDA
+enum { NB = 16, LARGEST = 3 * NB + 7, BIG = 4 * NB + 5 };
+static const int sizes[] = {NB + 1, LARGEST};
+#else
 enum { NB = 16, LARGEST = 3 * NB + 7, BIG = 12 * NB + 5 };
 static const int sizes[] = {1, 2, NB - 1, NB, NB + 1, LARGEST};
+#endif
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
 /* Matrices. FROM_BELOW: the pivots are among the last rows. ZERO_PIVOT: U has a zero, though no column of A has only

@@ -134,8 +134,13 @@ static void operations_of_the_tasks_are_those_of_the_routine(void **state)
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-enum { TILE = 16, N_EXTENTS = 6 };
-static const int extents[N_EXTENTS] = {1, 2, TILE - 1, TILE, TILE + 1, 3 * TILE + 7};
+enum { TILE = 16 };
+#ifdef DENSE_ON_CUDA
+static const int extents[] = {TILE + 1, 2 * TILE + 7};
+#else
+static const int extents[] = {1, 2, TILE - 1, TILE, TILE + 1, 3 * TILE + 7};
+#endif
+enum { N_EXTENTS = sizeof extents / sizeof *extents };
 static const int inner[] = {1, 5, TILE};
 /* Random; with the larger extent added on the diagonal; with rows and columns of very different sizes; with columns
  * that are zero or the same as the one before. */

@@ -1,4 +1,5 @@
 /* The codelets of a runtime, made from the tables of this folder. */
+#include <dense/cuda/offer.h>
 #include <dense/internal.h>
 #include <dense/opencl/offer.h>
 #include <stdatomic.h>
@@ -73,6 +74,8 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 	};
 	if (has_kind(dense, "opencl"))
 		desc.opencl = hd_dense_opencl_kernel(row->op, precision);
+	if (has_kind(dense, "cuda"))
+		desc.cuda = hd_dense_cuda_kernel(row->op, precision);
 	if (!desc.flops && lacks_time(dense, name)) {
 		desc.model = HEDDLE_MODEL_GIVEN;
 		desc.time = moving_time;

@@ -1,0 +1,100 @@
+/* What the files of this folder share: kernels of the dense codelets for NVIDIA devices, made of cuBLAS, cuSOLVER and
+ * kernels of our own (kernels.cu). The libraries are loaded when a runtime with such devices opens libheddle-dense.
+ *
+ * A kernel only puts work on its stream. What it has to say about the result, such as the row of a zero pivot, is a
+ * number that the device finds; a function of the codelet judges it on the host when it has come there. */
+#ifndef HD_DENSE_CUDA_H
+#define HD_DENSE_CUDA_H
+
+#include <dense/codelets/verdicts.h>
+#include <dense/cuda/calls.h>
+#include <dense/cuda/shapes.h>
+#include <dense/internal.h>
+#include <heddle/cuda.h>
+#include <heddle/event.h>
+
+/* --- Libraries: libraries.c --------------------------------------------------------------------------------------- */
+
+/* Set by hd_dense_cuda_load, and constant afterwards. */
+struct hd_dense_cuda_library {
+#define HD_POINTER(f) __typeof__(&f) f;
+	HD_CUDA_CALLS(HD_POINTER)
+	HD_CUBLAS_CALLS(HD_POINTER)
+	HD_CUSOLVER_CALLS(HD_POINTER)
+#undef HD_POINTER
+};
+extern struct hd_dense_cuda_library hd_dense_cuda;
+
+/* What a codelet's kernel needs, one bit each. */
+enum {
+	HD_CUDA_BLAS = 1,   /* cuBLAS */
+	HD_CUDA_SOLVER = 2, /* cuSOLVER */
+	HD_CUDA_OWN = 4     /* kernels.cu, which nvcc has compiled */
+};
+/* Loads what there is, once, and returns its bits. May be called by any thread. */
+int hd_dense_cuda_load(void);
+/* image.c: the kernels of kernels.cu; empty in a build without nvcc. */
+struct heddle_cuda_image hd_dense_cuda_embedded(void);
+
+/* --- Streams: stream.c -------------------------------------------------------------------------------------------- */
+
+/* Judges the number that the device has found. `values` is the first value of the task, `extra` what the kernel has
+ * given to hd_dense_cuda_conclude. Called in a thread of CUDA's. */
+typedef struct hd_dense_verdict (*hd_dense_cuda_judge)(const void *values, uint64_t found, size_t extra);
+
+/* What a task that is under way notes for its judge. Kernels on one stream run one after the other, so one is
+ * enough. */
+struct hd_dense_cuda_trial {
+	uint64_t found; /* the device's number, once it has come */
+	heddle_event *event;
+	const void *values;
+	hd_dense_cuda_judge judge;
+	size_t extra;
+};
+
+/* What the kernels on one stream use again and again; only the worker's thread does. */
+struct hd_dense_cuda_stream {
+	cublasHandle_t blas;               /* NULL: not needed so far, or no such library. Owned */
+	cusolverDnHandle_t solver;         /* the same */
+	cusolverDnParams_t params;         /* the same */
+	struct hd_dense_cuda_trial *trial; /* in memory that the device writes to. Owned */
+	void *host;                        /* workspace of cuSOLVER in main memory. Owned */
+	size_t host_bytes;
+};
+
+/* The state of the kernel's stream. NULL: the kernel has failed, and returns -1. */
+struct hd_dense_cuda_stream *hd_dense_cuda_stream(heddle_context *c);
+/* The same with a handle of cuBLAS; with one of cuSOLVER. */
+struct hd_dense_cuda_stream *hd_dense_cuda_blas_stream(heddle_context *c);
+struct hd_dense_cuda_stream *hd_dense_cuda_solver_stream(heddle_context *c);
+/* At least so many bytes of main memory for calls of cuSOLVER; NULL for none. *status is 0, or the kernel's failure. */
+void *hd_dense_cuda_host(heddle_context *c, struct hd_dense_cuda_stream *s, size_t bytes, int *status);
+
+/* The workspace of a kernel begins with the number that its device finds, the least of those that mean something, and
+ * has a place for cuSOLVER's info. */
+enum { HD_CUDA_INFO_AT = 64, HD_CUDA_FOUND_BYTES = 256 };
+/* HD_CUDA_FOUND_BYTES and so many bytes more of the device's memory, for one call per kernel. The number becomes
+ * UINT64_MAX. NULL: the kernel has failed. */
+void *hd_dense_cuda_workspace(heddle_context *c, size_t bytes);
+/* The kernel's last call: lets `judge` have the number when the kernel's work has ended. The task ends afterwards. */
+int hd_dense_cuda_conclude(heddle_context *c, const void *workspace, hd_dense_cuda_judge judge, size_t extra);
+
+/* The failure of the kernel if a call of a library was not well; else 0. */
+int hd_dense_cuda_blas_failed(heddle_context *c, cublasStatus_t status, const char *call);
+int hd_dense_cuda_solver_failed(heddle_context *c, cusolverStatus_t status, const char *call);
+
+/* Puts a kernel of kernels.cu on the stream. In its name is the letter of a precision. */
+int hd_dense_cuda_launch(heddle_context *c, const char *name, const struct heddle_cuda_grid *grid, void **arguments);
+
+/* --- Codelets ----------------------------------------------------------------------------------------------------- */
+
+/* The kernels of a codelet. Each file has a table of them, ended by a row without needs. */
+struct hd_dense_cuda_codelet {
+	enum hd_dense_op op;
+	int needs;
+	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
+};
+extern const struct hd_dense_cuda_codelet hd_dense_cuda_products[], hd_dense_cuda_cholesky[], hd_dense_cuda_lu[],
+    hd_dense_cuda_qr[], hd_dense_cuda_movements[];
+
+#endif

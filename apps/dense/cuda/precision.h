@@ -1,0 +1,36 @@
+/* What the templates of this folder need besides dense/kernels/precisions.h, for the precision LETTER: to be included
+ * at the beginning of each template. precision_end.h undoes it.
+ *
+ *   CUELEMENT            CUDA's type of `element`
+ *   CUBLAS(x)            cuBLAS's function x
+ *   CUHERMITIAN(x)       that for symmetric matrices if elements are real, for Hermitian ones if complex
+ *   CUTYPE               the precision as cuSOLVER's generic functions name it
+ *   KERNEL(x)            the name of kernel x of kernels.cu
+ *   CU(p), CONST_CU(p)   the address of elements as CUDA's type */
+#if LETTER == 'd'
+#define CUELEMENT double
+#define CUBLAS(x) hd_dense_cuda.cublasD##x##_v2
+#define CUHERMITIAN(x) hd_dense_cuda.cublasDsy##x##_v2
+#define CUTYPE CUDA_R_64F
+#define KERNEL(x) "hd_d_" #x
+#elif LETTER == 's'
+#define CUELEMENT float
+#define CUBLAS(x) hd_dense_cuda.cublasS##x##_v2
+#define CUHERMITIAN(x) hd_dense_cuda.cublasSsy##x##_v2
+#define CUTYPE CUDA_R_32F
+#define KERNEL(x) "hd_s_" #x
+#elif LETTER == 'z'
+#define CUELEMENT cuDoubleComplex
+#define CUBLAS(x) hd_dense_cuda.cublasZ##x##_v2
+#define CUHERMITIAN(x) hd_dense_cuda.cublasZhe##x##_v2
+#define CUTYPE CUDA_C_64F
+#define KERNEL(x) "hd_z_" #x
+#else
+#define CUELEMENT cuFloatComplex
+#define CUBLAS(x) hd_dense_cuda.cublasC##x##_v2
+#define CUHERMITIAN(x) hd_dense_cuda.cublasChe##x##_v2
+#define CUTYPE CUDA_C_32F
+#define KERNEL(x) "hd_c_" #x
+#endif
+#define CU(p) ((CUELEMENT *)(p))
+#define CONST_CU(p) ((const CUELEMENT *)(p))
