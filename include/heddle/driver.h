@@ -13,6 +13,14 @@
  * or copy on a broken device will fail. What is called CUDA and OpenCL below are the calls that will implement a
  * function there.
  *
+ * A device that is lost: when nothing can be done with a device any more, a function returns HEDDLE_E_DEVICE. From
+ * then on all operations on it must end, with that status or another, so that `query` and `wait` return: the runtime
+ * waits for them. It gives the device no more kernels, and those that were there to other workers;
+ * docs/architecture.md, "A device that is lost". The only copies of data there are still copied to main memory, if
+ * `copy` can: it is called even so. `free`, `close_stream` and `close` are called as always. A kernel may see the loss
+ * first and return HEDDLE_E_DEVICE itself, with the sentence of heddle_fail; that is the same, but not for workers that
+ * compute in main memory without streams.
+ *
  * Threads: "the worker's thread" is always the same for one device. It must not be held up by the device longer than it
  * takes to put an operation on a stream, because it serves all streams. `alloc` and `free` may be called with the lock
  * of the core held; functions of a driver must not call the runtime, except by running a kernel.
@@ -100,8 +108,8 @@ struct heddle_driver {
 	/* --- Memory ----------------------------------------------------------------------------------------------- */
 
 	/* Allocate and free device memory. May block. Called by any thread, with the core's lock or without. `alloc`
-	 * returns HEDDLE_E_MEMORY when the device is full. The address is only passed on to `copy` and to kernels,
-	 * which may add to it.
+	 * returns HEDDLE_E_MEMORY when the device is full, HEDDLE_E_DEVICE when it is lost. The address is only passed
+	 * on to `copy` and to kernels, which may add to it.
 	 * CUDA: cudaMalloc, cudaFree. OpenCL: clCreateBuffer, with a range of addresses of the driver's own for each
 	 * buffer. */
 	int (*alloc)(void *device, size_t size, void **out);
@@ -140,7 +148,8 @@ struct heddle_driver {
 	/* Runs kernel(context), which puts its work on the stream that heddle_stream(context) returns, and which is
 	 * `stream`. Returns 0 if the work has ended, HEDDLE_PENDING with an *event, or a status if the device fails. If
 	 * the kernel returns another value than 0, so does `launch`, after nothing of it is left on the stream; on a
-	 * device with streams that value is HEDDLE_E_KERNEL, and `query` may return it instead if the kernel is called
+	 * device with streams that value is HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the kernel failed because the device
+	 * is lost, and `query` may return it instead if the kernel is called
 	 * later. `context` stays until the work has ended. Called by the worker's thread.
 	 * CUDA: cudaEventCreateWithFlags(cudaEventDisableTiming), cudaEventRecord; cudaStreamSynchronize after a
 	 * failure. OpenCL: clEnqueueMarkerWithWaitList, which gives an event, then clFlush; clFinish after a

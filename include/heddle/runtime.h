@@ -113,8 +113,9 @@ int heddle_stop(heddle_runtime *rt);
 
 /* Waits until every task submitted so far has ended and all reductions (HEDDLE_REDUX) are combined. Returns 0, or the
  * first error among the tasks that ended since the last heddle_wait_all (HEDDLE_E_KERNEL: the message names the
- * codelet, the task and the value that the kernel returned). The runtime can be used further even after an error.
- * Blocks. */
+ * codelet, the task and the value that the kernel returned). HEDDLE_E_DEVICE: a device was lost, and with it the values
+ * of data, which the message names, or the only worker that could run a task; what others could run has been run. The
+ * runtime can be used further even after an error. Blocks. */
 int heddle_wait_all(heddle_runtime *rt);
 
 /* The machine as this runtime sees it. */
@@ -130,6 +131,8 @@ double heddle_now(heddle_runtime *rt);
 struct heddle_stats {
 	uint64_t tasks_submitted, tasks_executed, tasks_failed, tasks_cancelled;
 	uint64_t transfers, bytes_moved, evictions, prefetches;
+	/* workers whose devices are lost (HEDDLE_E_DEVICE), and how often a task was taken from one of them */
+	uint64_t workers_lost, tasks_retried;
 	/* us from the moment when the first task could run (when it was submitted, or when the program released the
 	 * data that it had acquired) to the end of the last task; 0 until a task has ended. heddle_trace_makespan is
 	 * the same for a trace. */

@@ -25,7 +25,8 @@ enum heddle_status {
 	HEDDLE_E_STATE = -10,       /* the object is not in a state that allows the call */
 	HEDDLE_E_UNSUPPORTED = -11, /* this build or this machine cannot do it */
 	HEDDLE_E_DEADLOCK = -12,    /* nothing can make progress; the message says which tasks wait for what */
-	HEDDLE_E_DEVICE = -13       /* an accelerator has failed and cannot be used any more; the message says how */
+	/* an accelerator is lost, since it cannot be used any more; the message says why, and what was lost with it */
+	HEDDLE_E_DEVICE = -13
 };
 
 /* The name of a status, such as "HEDDLE_E_NO_FIT"; never NULL. */

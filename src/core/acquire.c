@@ -127,7 +127,9 @@ static int is_staged(heddle_runtime *rt, void *arg)
 /* Which task failed, for a control that was cancelled. */
 static const char *cause(const heddle_task *t)
 {
-	return t->extra && t->extra->cause ? t->extra->cause : "the task that should have written it failed";
+	if (t->extra && (t->extra->cause || t->extra->message))
+		return t->extra->cause ? t->extra->cause : t->extra->message;
+	return "the task that should have written it failed";
 }
 
 static int acquire_failed(heddle_data *d, heddle_task *t)

@@ -171,6 +171,10 @@ static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t 
 	    check_queue(c, w->staged.first, w->staged.last, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
 	for (unsigned i = 0; i < w->n_slots && !status; i++)
 		status = check_slot(c, w, &w->slots[i]);
+	if (!status && w->lost &&
+	    (w->hungry || w->pipeline || w->staged.first || (w->node && !c->rt->memories[w->node].lost)))
+		status = hd_broken("%s is lost, and yet can be given tasks or has some, or its memory is in use",
+		                   worker_name(w));
 	return status;
 }
 
@@ -244,13 +248,16 @@ static int check_workers(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
 	uint64_t n_staged = 0;
-	unsigned n_bursts = 0, n_held_back = 0;
+	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0;
 	int status = check_hungry_list(c);
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		status = check_worker(c, &rt->workers[i], &n_staged);
 		n_bursts += rt->workers[i].burst_size > 1;
 		n_held_back += rt->workers[i].held_back;
+		n_lost += rt->workers[i].lost;
 	}
+	if (!status && n_lost != rt->dispatch.n_lost)
+		status = hd_broken("%u workers are lost; n_lost says %u", n_lost, rt->dispatch.n_lost);
 	if (!status && (n_held_back > rt->count.held_back || rt->count.calls_held_back > rt->count.calling))
 		status = hd_broken("the numbers of kernels and callbacks that wait for room are wrong");
 	if (!status && n_bursts != rt->count.bursts)
@@ -328,7 +335,7 @@ static int check_task(const struct hd_check *c, const struct hd_checked_task *se
 static int check_events(struct hd_check *c)
 {
 	heddle_runtime *rt = c->rt;
-	uint64_t n_detached = 0, n_events = hd_events_free(rt);
+	uint64_t n_detached = 0, n_events = hd_events_free(rt) + rt->events.n_orphans;
 	for (size_t i = 0; i < c->n_tasks; i++) {
 		const heddle_task *t = c->tasks[i].task;
 		n_detached += hd_check_state(t) == HD_DETACHED;

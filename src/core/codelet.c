@@ -395,6 +395,7 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 		status = make_event_model(c);
 	if (!status) {
 		c->id = rt->n_codelets++;
+		c->anywhere &= !rt->dispatch.n_lost;
 		c->next = rt->codelets;
 		rt->codelets = c;
 	}

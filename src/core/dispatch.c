@@ -24,7 +24,7 @@ void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
 void hd_core_hungry(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
-	if (w->hungry || !hd_worker_is_driven(w))
+	if (w->hungry || !hd_worker_is_driven(w) || HD_UNLIKELY(w->lost))
 		return;
 	heddle_runtime *rt = w->rt;
 	struct hd_worker *prev = NULL, *next = rt->dispatch.hungry;
@@ -149,15 +149,20 @@ static inline void staged(struct hd_worker *w, heddle_task *t)
 		rt->engine->worker_ready(w);
 }
 
-/* The data of a picked task cannot be had: ends the task, which has not begun. */
+/* The data of a picked task cannot be had, or its worker is lost: ends the task, which has not begun, or gives it back
+ * to the policy. */
 static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
-	hd_stage_end(t, w->node);
 	unbind(rt, t);
 	w->in_flight--;
 	w->backlog -= t->link.u.key;
-	if (rt->sched.policy->done) /* the policy may count the tasks that each worker has */
+	if (HD_UNLIKELY(w->lost)) {
+		hd_lost_give_back(t);
+		return;
+	}
+	hd_stage_end(t, w->node);
+	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) /* it may count the tasks that each worker has */
 		rt->sched.policy->done(rt->sched.state, t, w->id);
 	hd_core_end(rt, t, status);
 	if (w->in_flight < w->pipeline) {
@@ -171,7 +176,7 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	if (!t->codelet)
 		hd_control_staged(rt, t, status);
-	else if (HD_UNLIKELY(status))
+	else if (HD_UNLIKELY(status) || HD_UNLIKELY(rt->workers[t->worker].lost))
 		drop_picked(rt, t, status);
 	else
 		staged(&rt->workers[t->worker], t);
@@ -180,7 +185,8 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	int status = hd_stage(t, hd_task_node(rt, t));
+	unsigned node = hd_task_node(rt, t);
+	int status = HD_LIKELY(!rt->memories[node].lost) ? hd_stage(t, node) : HEDDLE_E_DEVICE;
 	if (status != HEDDLE_PENDING)
 		hd_core_staged(rt, t, status);
 }
@@ -231,10 +237,7 @@ static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, co
 	char title[HD_TITLE];
 	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s %s, which %s", rt->sched.policy->name,
 	                      rt->platform->workers[w->id].name, hd_task_title(t, title, sizeof title), why);
-	if (!rt->outcome.first_error) {
-		rt->outcome.first_error = status;
-		rt->outcome.first_message = hd_format("%s", heddle_last_error());
-	}
+	hd_core_note_error(rt, status, heddle_last_error());
 	return status;
 }
 
@@ -264,11 +267,28 @@ static heddle_task *ask_policy(struct hd_worker *w)
 	return t && HD_UNLIKELY(rt->sched.checked) ? check_pick(w, t) : t;
 }
 
+/* Makes an instance of the policy, when the one before was destroyed because a worker was lost. If that fails, so do
+ * the tasks of the batch. Returns whether there is an instance. */
+static int revive_policy(heddle_runtime *rt)
+{
+	int status = hd_sched_revive(rt);
+	for (size_t i = 0; status && i < rt->dispatch.n_batch; i++) {
+		heddle_task *t = rt->dispatch.batch[i];
+		hd_task_message(t, heddle_last_error());
+		t->status = status;
+		hd_set_state(t, HD_WAITING);
+		hd_queue_push(&rt->dispatch.controls, t);
+	}
+	if (status)
+		rt->dispatch.n_batch = 0;
+	return !status;
+}
+
 static void tell_policy(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	size_t n = rt->dispatch.n_batch;
-	if (n == 0)
+	if (n == 0 || (HD_UNLIKELY(rt->sched.absent) && !revive_policy(rt)))
 		return;
 	if (HD_UNLIKELY(rt->outcome.first_ready < 0))
 		rt->outcome.first_ready = rt->dispatch.batch[0]->ready;
@@ -444,7 +464,7 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 	slot->predicted = t->link.u.key;
 	w->backlog -= t->link.u.key;
 	rt->count.running++;
-	if (!rt->sched.policy->started)
+	if (!rt->sched.policy->started || !hd_sched_knows(&rt->sched, t))
 		return;
 	double began = policy_begins(rt);
 	rt->sched.policy->started(rt->sched.state, t, w->id);
@@ -529,6 +549,8 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
 	hd_core_clock(rt, now);
+	if (HD_UNLIKELY(status == HEDDLE_E_DEVICE))
+		hd_core_lose(w, t->extra && t->extra->message ? t->extra->message : "");
 	/* With several slots, the time before waits_since is counted already. */
 	if (w->n_slots == 1)
 		w->busy += now - start;
@@ -539,6 +561,11 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 	unbind(rt, t);
 	w->in_flight--;
 	rt->count.running--;
+	if (HD_UNLIKELY(w->lost)) {
+		status = hd_lost_returned(t, status);
+		if (status == HEDDLE_PENDING)
+			return;
+	}
 	if (!t->status)
 		t->status = status;
 	if (!status && !rt->engine->times_are_given) {
@@ -546,7 +573,7 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 		if (HD_UNLIKELY(t->choice))
 			hd_codelet_record(t, w->class_id, ran->own);
 	}
-	if (rt->sched.policy->done) {
+	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) {
 		double began = policy_begins(rt);
 		rt->sched.policy->done(rt->sched.state, t, given_to(w, t));
 		policy_ends(rt, began);

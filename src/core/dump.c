@@ -58,6 +58,9 @@ static char *describe_hang(heddle_runtime *rt)
 		if (rt->slots[i].task)
 			fprintf(out, "; %s runs %s", rt->platform->workers[rt->slots[i].worker->id].name,
 			        hd_task_title(rt->slots[i].task, title, sizeof title));
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (rt->workers[i].lost)
+			fprintf(out, "; %s is lost (%s)", rt->platform->workers[i].name, hd_lost_why(&rt->workers[i]));
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].waiting.first)
 			fprintf(out, "; %s waits for room on %s",
@@ -311,6 +314,8 @@ static void print_worker(const struct dump *dump, const struct hd_worker *w)
 			        hd_task_title(w->slots[i].task, title, sizeof title));
 	if (!runs)
 		fprintf(dump->out, "idle%s", w->hungry ? ", and there is nothing for it" : "");
+	if (w->lost)
+		fprintf(dump->out, ", lost: %s", hd_lost_why(w));
 	fputc('\n', dump->out);
 }
 

@@ -13,7 +13,8 @@ struct heddle_event {
 	heddle_runtime *rt; /* const: the event's memory stays with its runtime */
 	/* Guarded by the core lock. */
 	heddle_task *task;  /* borrowed: the task that waits for it, and so lives; NULL: the event has been fulfilled */
-	heddle_event *next; /* in the list of events that can be used again */
+	heddle_event *next; /* in the list of the events of its task, or of those that can be used again */
+	int orphan;         /* no task waits for it any more, and it has not been fulfilled: it is in no list */
 };
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
@@ -37,10 +38,22 @@ static heddle_event *take(heddle_runtime *rt)
 	return e;
 }
 
+/* Takes the event out of the list of its task. */
+static void leave_task(heddle_event *e)
+{
+	heddle_event **p = &e->task->extra->events;
+	while (*p != e)
+		p = &(*p)->next;
+	*p = e->next;
+	e->task->extra->n_events--;
+	e->task = NULL;
+}
+
+/* The event, which is in no list, can be used again. */
 static void give_back(heddle_runtime *rt, heddle_event *e)
 {
 	HD_HELD(&rt->lock);
-	e->task = NULL;
+	e->orphan = 0;
 	e->next = NULL;
 	if (rt->events.first)
 		rt->events.last->next = e;
@@ -69,6 +82,8 @@ heddle_event *hd_event_make(heddle_task *t)
 		return NULL;
 	}
 	e->task = t;
+	e->next = extra->events;
+	extra->events = e;
 	extra->n_events++;
 	extra->detached = 1;
 	return e;
@@ -102,12 +117,26 @@ void hd_event_fulfill(heddle_event *e, double now)
 	heddle_runtime *rt = e->rt;
 	HD_HELD(&rt->lock);
 	heddle_task *t = e->task;
+	leave_task(e);
 	give_back(rt, e);
 	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
-	if (--t->extra->n_events || atomic_load_explicit(&t->state, memory_order_relaxed) != HD_DETACHED)
+	if (t->extra->n_events || atomic_load_explicit(&t->state, memory_order_relaxed) != HD_DETACHED)
 		return;
 	rt->count.detached--;
 	conclude(t, now);
+}
+
+void hd_events_orphan(heddle_task *t)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	while (t->extra->events) {
+		heddle_event *e = t->extra->events;
+		leave_task(e);
+		e->orphan = 1;
+		rt->events.n_orphans++;
+	}
+	t->extra->detached = 0;
 }
 
 void hd_events_close(heddle_runtime *rt)
@@ -164,8 +193,12 @@ static int fulfill(heddle_event *e, int status, const char *said)
 	/* Relaxed, pairs with nothing: the event is fulfilled later, under the lock, and heddle_stop waits for that. */
 	atomic_fetch_add_explicit(&rt->events.fulfilling, 1, memory_order_relaxed);
 	hd_core_enter(rt);
+	const int orphan = e->orphan;
 	heddle_task *t = e->task;
-	if (t) {
+	if (orphan) {
+		rt->events.n_orphans--;
+		give_back(rt, e);
+	} else if (t) {
 		hd_core_clock(rt, rt->engine->now(rt));
 		rt->dispatch.releaser = -1;
 		hd_drain(rt); /* what this thread has submitted enters the graph before the task ends: see hd_live */
@@ -179,7 +212,8 @@ static int fulfill(heddle_event *e, int status, const char *said)
 	hd_core_leave(rt);
 	/* pairs: the load in hd_events_close. This thread does not touch the runtime any more. */
 	atomic_fetch_sub_explicit(&rt->events.fulfilling, 1, memory_order_release);
-	return t ? 0 : hd_error(HEDDLE_E_STATE, "this event has been fulfilled before; fulfill each event once");
+	return t || orphan ? 0
+	                   : hd_error(HEDDLE_E_STATE, "this event has been fulfilled before; fulfill each event once");
 }
 
 int heddle_fulfill(heddle_event *event, int status)

@@ -131,9 +131,11 @@ static char *failure_text(const struct hd_worker *w, const heddle_codelet *init,
 }
 
 /* Why a task failed whose kernel could not be run or ended by the device. NULL when out of memory. */
-static char *device_failure_text(const struct hd_worker *w, int status)
+static char *device_failure_text(const heddle_context *c, int status)
 {
-	const char *where = w->rt->platform->workers[w->id].name, *said = heddle_last_error();
+	const struct hd_worker *w = c->worker;
+	const char *where = w->rt->platform->workers[w->id].name;
+	const char *said = c->message ? c->message : heddle_last_error();
 	return said[0] ? hd_format("%s (a kernel on %s)", said, where)
 	               : hd_format("%s failed to run a kernel: %s", where, heddle_status_name(status));
 }
@@ -141,15 +143,14 @@ static char *device_failure_text(const struct hd_worker *w, int status)
 int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int status, int by_device)
 {
 	heddle_runtime *rt = c->worker->rt;
-	char *text =
-	    by_device ? device_failure_text(c->worker, status) : failure_text(c->worker, init, c->message, status);
+	char *text = by_device ? device_failure_text(c, status) : failure_text(c->worker, init, c->message, status);
 	if (text) {
 		hd_core_enter(rt);
 		hd_task_message(c->task, text);
 		hd_core_leave(rt);
 	}
 	free(text);
-	return HEDDLE_E_KERNEL;
+	return by_device && status == HEDDLE_E_DEVICE ? status : HEDDLE_E_KERNEL;
 }
 
 /* A worker that computes in main memory has no device that could fail: its kernels are called directly, which costs
@@ -187,8 +188,11 @@ int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 		c.kernel = hd_task_kernel(t, w->class_id);
 		status = launch(w, &c);
 	}
-	if (HD_UNLIKELY(status))
-		status = hd_kernel_failed(&c, init, c.returned ? c.returned : status, w->node && !c.returned);
+	if (HD_UNLIKELY(status)) {
+		int device = w->node && (status == HEDDLE_E_DEVICE || c.returned == HEDDLE_E_DEVICE);
+		int why = device ? HEDDLE_E_DEVICE : c.returned ? c.returned : status;
+		status = hd_kernel_failed(&c, init, why, w->node && (device || !c.returned));
+	}
 	free(c.message);
 	return status;
 }

@@ -1,5 +1,6 @@
 /* What the core offers to a policy, heddle_sched_*, and the runtime's instance of its policy. Policies run under the
  * core lock. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,17 @@ static const char *default_policy(const heddle_runtime *rt)
 	return rt->n_classes > 1 ? "dmdas" : "lws";
 }
 
+/* Makes the instance. 0, or what the policy's create returns. */
+static int create(struct heddle_sched *s)
+{
+	hd_error(0, "%s", ""); /* a last error after create is then the policy's */
+	int status = s->policy->create(s, &s->state);
+	if (status && !heddle_last_error()[0])
+		hd_error(status, "policy %s could not be made: its create returned %d and called no heddle_sched_fail",
+		         s->policy->name, status);
+	return status > 0 ? HEDDLE_E_INVALID : status;
+}
+
 int hd_sched_open(heddle_runtime *rt)
 {
 	const char *name = rt->config.sched && rt->config.sched[0] ? rt->config.sched : "auto";
@@ -91,16 +103,8 @@ int hd_sched_open(heddle_runtime *rt)
 	hd_rng_seed(&s->rng, rt->config.seed);
 	int status = hd_policy_options_parse(policy, rt->config.sched_options, 1, &s->options);
 	s->checked = !hd_policy_is_shipped(policy);
-	if (!status) {
-		hd_error(0, "%s", ""); /* a last error after create is then the policy's */
-		status = policy->create(s, &s->state);
-		if (status && !heddle_last_error()[0])
-			hd_error(status,
-			         "policy %s could not be made: its create returned %d and called no heddle_sched_fail",
-			         policy->name, status);
-		if (status > 0)
-			status = HEDDLE_E_INVALID;
-	}
+	if (!status)
+		status = create(s);
 	if (status)
 		s->policy = NULL;
 	return status;
@@ -109,9 +113,33 @@ int hd_sched_open(heddle_runtime *rt)
 void hd_sched_close(heddle_runtime *rt)
 {
 	heddle_sched *s = &rt->sched;
-	if (s->policy && s->policy->destroy)
+	if (s->policy && !s->absent)
 		s->policy->destroy(s->state);
 	hd_policy_options_free(s->options);
+}
+
+void hd_sched_forget(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct heddle_sched *s = &rt->sched;
+	if (!s->absent)
+		s->policy->destroy(s->state);
+	s->state = NULL;
+	s->absent = 1;
+	s->born = HUGE_VAL;
+}
+
+int hd_sched_revive(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct heddle_sched *s = &rt->sched;
+	int status = create(s);
+	if (status)
+		return status;
+	s->absent = 0;
+	rt->now = nextafter(rt->now, HUGE_VAL); /* later than all that the instance before has picked */
+	s->born = rt->now;
+	return 0;
 }
 
 const char *heddle_runtime_policy(const heddle_runtime *rt)
@@ -130,7 +158,7 @@ static int report(heddle_runtime *rt, void (*f)(void *, const char *, double, co
 	rt->sched.on_report = f;
 	rt->sched.report_arg = arg;
 	rt->sched.counts_alone = counts_alone;
-	if (rt->sched.policy->report)
+	if (rt->sched.policy->report && !rt->sched.absent)
 		rt->sched.policy->report(rt->sched.state, &rt->sched);
 	rt->sched.on_report = NULL;
 	hd_core_leave(rt);

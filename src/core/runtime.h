@@ -64,6 +64,11 @@ struct heddle_sched {
 	char **options;                     /* owned: the values, in the order of policy->options */
 	struct hd_rng rng;
 	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
+	/* A worker was lost and the instance destroyed; another one is made for the next batch of ready tasks. */
+	int absent;
+	/* us: when the instance was made. It hears nothing of the tasks that were picked before, by the instance before
+	 * it: see hd_sched_knows. 0: it is the first one. */
+	double born;
 	void (*on_report)(void *arg, const char *name, double value, const char *unit); /* NULL unless in a report */
 	void *report_arg;
 	int counts_alone; /* on_report is told the figures of heddle_sched_count only */
@@ -71,8 +76,10 @@ struct heddle_sched {
 
 /* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
 struct hd_dispatch {
-	int releaser; /* the worker whose task made the batch ready; -1: none */
-	int retry;    /* some memory has room again: the tasks that wait for room must be retried */
+	unsigned n_lost; /* workers whose devices are lost */
+	int releaser;    /* the worker whose task made the batch ready; -1: none */
+	/* some memory has room again: the tasks that wait for room must be retried; or copies can leave a lost one */
+	int retry;
 	size_t n_batch, max_batch;
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been told of */
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
@@ -119,6 +126,7 @@ struct hd_events {
 	struct hd_arena arena;      /* the memory of all events */
 	heddle_event *first, *last; /* those that are not in use; `last` is undefined while `first` is NULL */
 	uint64_t n_made;            /* how many there are, in use or not */
+	uint64_t n_orphans;         /* how many nobody waits for any more, and that may still be fulfilled */
 	/* Threads inside heddle_fulfill: heddle_stop may run as soon as their task has ended, and waits for them.
 	 * pairs: a thread that leaves decrements with release, hd_events_close loads with acquire, so that the runtime
 	 * is freed after the thread's last access to it. */
@@ -277,6 +285,10 @@ static inline void hd_core_clock(heddle_runtime *rt, double now)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 /* Ends a task after its kernel, or without one if it is a control or will not run: gives its accesses back. */
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
+/* The same for a task that was picked and has not ended: the policy is told of it once more. */
+void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
+/* Notes an error that the next heddle_wait_all is to report, unless it has one to report already. */
+void hd_core_note_error(heddle_runtime *rt, int status, const char *sentence);
 /* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
  * runtime already: then the outer call will run them. */
 int hd_core_run_callbacks(heddle_runtime *rt);
@@ -317,6 +329,26 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
 /* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
 void hd_core_conclude(heddle_task *t, double start, double end, double now);
+
+/* lost.c: devices that cannot be used any more. */
+/* The worker's device is lost, for the reason `why`; "": not known. It and the workers that share its memory get no
+ * more tasks, and those that they have are given to others. Does nothing for a worker that is lost. */
+void hd_core_lose(struct hd_worker *w, const char *why);
+/* To be called when a task that was picked cannot begin on its worker, which is lost: the policy gets it back. */
+void hd_lost_give_back(heddle_task *t);
+/* To be called when a kernel has returned on a lost worker, with `status`. HEDDLE_PENDING: the task is to be run again
+ * and has been given back to the policy; otherwise the task's status. */
+int hd_lost_returned(heddle_task *t, int status);
+/* To be called before the policy is told of a ready task while some worker is lost: whether no worker is left that
+ * could run the task. Then its status and its message are set. */
+int hd_lost_for_all(heddle_task *t);
+/* Notes that a datum has lost its value, because its only copy was on a node that is lost. */
+void hd_lost_value(heddle_data *d, unsigned node, const char *why);
+/* Why a worker was lost; "" when that is not known. */
+const char *hd_lost_why(const struct hd_worker *w);
+/* How many workers of the class are not lost. */
+size_t hd_class_left(const heddle_runtime *rt, unsigned class_id);
+
 /* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
  * waits for them. */
 void hd_event_await(heddle_task *t, double start, double now);
@@ -324,6 +356,8 @@ void hd_event_await(heddle_task *t, double start, double now);
 heddle_event *hd_event_make(heddle_task *t);
 /* The event has happened: the task ends if its kernel has returned and this was the last event. */
 void hd_event_fulfill(heddle_event *e, double now);
+/* Lets the task wait for no events any more. Who fulfills one of them is told nothing. */
+void hd_events_orphan(heddle_task *t);
 /* How many events are not in use, by counting them. */
 uint64_t hd_events_free(heddle_runtime *rt);
 /* Undoes hd_core_begin for a task of a burst that has not run: it is the worker's first staged task again. */
@@ -484,6 +518,15 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter);
  * policy's create returns. */
 int hd_sched_open(heddle_runtime *rt);
 void hd_sched_close(heddle_runtime *rt);
+/* Destroys the instance, which forgets all that it was given. Another one is made by hd_sched_revive. */
+void hd_sched_forget(heddle_runtime *rt);
+/* Makes an instance in place of the one that was destroyed: 0, or what the policy's create returns. */
+int hd_sched_revive(heddle_runtime *rt);
+/* Whether the instance has picked the task, and so may hear that it begins and ends. */
+static inline int hd_sched_knows(const struct heddle_sched *s, const heddle_task *t)
+{
+	return t->picked >= s->born;
+}
 
 /* kernel_call.c: running kernels. */
 struct heddle_call_context {

@@ -187,12 +187,19 @@ int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
 {
 	const struct hd_worker *w = &rt->workers[worker];
-	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) ||
+	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) || HD_UNLIKELY(w->lost) ||
 	    HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
 		return 0;
 	if (!(t->special & HD_TASK_FITS) && rt->limited && !hd_task_fits(rt, t, w->node))
 		return 0;
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
+}
+
+/* Whether the task's codelet can run on the class, of which some worker is left. */
+static int has_class(const heddle_task *t, unsigned class_id)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	return t->codelet->class_ok[class_id] && (HD_LIKELY(!rt->dispatch.n_lost) || hd_class_left(rt, class_id));
 }
 
 int hd_task_has_worker(const heddle_task *t)
@@ -218,9 +225,10 @@ int heddle_task_can_run(const heddle_task *t, unsigned worker)
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
 {
 	const heddle_runtime *rt = t->codelet->rt;
-	if (!t->codelet->class_ok[class_id])
+	if (!has_class(t, class_id))
 		return 0;
-	if (t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS)) || t->codelet->desc.can_run)
+	if (t->only_worker || HD_UNLIKELY(rt->dispatch.n_lost) || (rt->limited && !(t->special & HD_TASK_FITS)) ||
+	    t->codelet->desc.can_run)
 		return -1;
 	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));
 }
@@ -239,14 +247,14 @@ int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 
 double heddle_task_time(const heddle_task *t, unsigned class_id)
 {
-	if (!t->codelet->class_ok[class_id])
+	if (!has_class(t, class_id))
 		return NAN;
 	return hd_perf_time(t->perf, class_id) / hd_class_full_rate(hd_task_runtime(t), class_id);
 }
 
 unsigned heddle_task_samples(const heddle_task *t, unsigned class_id)
 {
-	return t->codelet->class_ok[class_id] ? t->perf->cells[class_id].samples : 0;
+	return has_class(t, class_id) ? t->perf->cells[class_id].samples : 0;
 }
 
 /* Whether the value of the datum must be brought to the node where the task runs. */

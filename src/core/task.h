@@ -111,10 +111,11 @@ struct hd_task_extra {
 	/* 1 + the slot of its worker on which it must run, because its private copies belong to that; 0: any slot. */
 	unsigned slot;
 	/* For a task that ends by events. */
-	uint8_t detached;         /* its kernel has asked for events */
-	unsigned n_events;        /* how many of them are not fulfilled */
-	double started, returned; /* us: when its kernel began and returned; set when it has returned */
-	char *message;            /* owned: why it failed, in the words of heddle_fail or of the library */
+	uint8_t detached;            /* its kernel has asked for events */
+	unsigned n_events;           /* how many of them are not fulfilled: they are in the list `events` */
+	struct heddle_event *events; /* borrowed from the runtime */
+	double started, returned;    /* us: when its kernel began and returned; set when it has returned */
+	char *message;               /* owned: why it failed, in the words of heddle_fail or of the library */
 	/* Owned: for a cancelled task, which task failed and why. NULL: not known, or out of memory. */
 	char *cause;
 };

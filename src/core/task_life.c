@@ -23,9 +23,8 @@ static int grow_batch(heddle_runtime *rt)
 	return 0;
 }
 
-static inline void to_policy(heddle_runtime *rt, heddle_task *t)
+static inline void into_batch(heddle_runtime *rt, heddle_task *t)
 {
-	t->ready = rt->now;
 	if (HD_UNLIKELY(rt->dispatch.n_batch == rt->dispatch.max_batch) && grow_batch(rt)) {
 		t->status = HEDDLE_E_MEMORY;
 		hd_queue_push(&rt->dispatch.controls, t);
@@ -33,6 +32,25 @@ static inline void to_policy(heddle_runtime *rt, heddle_task *t)
 	}
 	hd_set_state(t, HD_READY);
 	rt->dispatch.batch[rt->dispatch.n_batch++] = t;
+}
+
+static inline void to_policy(heddle_runtime *rt, heddle_task *t)
+{
+	t->ready = rt->now;
+	if (HD_UNLIKELY(rt->dispatch.n_lost) && hd_lost_for_all(t))
+		hd_queue_push(&rt->dispatch.controls, t);
+	else
+		into_batch(rt, t);
+}
+
+void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	hd_set_state(t, HD_WAITING);
+	if (hd_lost_for_all(t))
+		hd_queue_push(&rt->dispatch.controls, t);
+	else
+		into_batch(rt, t);
 }
 
 /* The task has its commute tokens. It is cancelled if a task that commutes with it has failed meanwhile. */
@@ -119,18 +137,35 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
+/* Whether the error is one that the program is to be told of: the first one, but no task is reported as cancelled if
+ * another has failed. */
+static int is_first(const struct hd_outcome *o, int status)
+{
+	return !o->first_error || (o->first_error == HEDDLE_E_CANCELLED && status != HEDDLE_E_CANCELLED);
+}
+
+void hd_core_note_error(heddle_runtime *rt, int status, const char *sentence)
+{
+	HD_HELD(&rt->lock);
+	struct hd_outcome *o = &rt->outcome;
+	if (!is_first(o, status))
+		return;
+	o->first_error = status;
+	free(o->first_message);
+	o->first_message = hd_format("%s", sentence);
+}
+
 static void note_error(heddle_runtime *rt, heddle_task *t)
 {
 	if (t->status == HEDDLE_E_CANCELLED)
 		rt->outcome.stats.tasks_cancelled++;
 	else
 		rt->outcome.stats.tasks_failed++;
-	if (rt->outcome.first_error &&
-	    !(rt->outcome.first_error == HEDDLE_E_CANCELLED && t->status != HEDDLE_E_CANCELLED))
+	if (!is_first(&rt->outcome, t->status))
 		return;
+	char title[HD_TITLE], why[HD_REASON];
 	rt->outcome.first_error = t->status;
 	free(rt->outcome.first_message);
-	char title[HD_TITLE], why[HD_REASON];
 	rt->outcome.first_message =
 	    hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
 }

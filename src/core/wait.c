@@ -127,6 +127,8 @@ static int is_busy(const struct hd_worker *w)
 {
 	if (w->held_back || w->state == HD_AWAY)
 		return 0;
+	if (HD_UNLIKELY(w->lost)) /* its thread takes no tasks; what it has picked waits for copies that are counted */
+		return hd_worker_runs(w);
 	return hd_worker_runs(w) || w->staged.first || w->state == HD_SPINNING ||
 	       (hd_worker_is_driven(w) && !w->hungry && !w->in_flight);
 }
@@ -162,11 +164,14 @@ static int refuse_inside(const char *what)
 }
 
 /* Whether all tasks have ended but ACQUIRE tasks in force, and the ring is empty, where tasks may lie that a kernel has
- * submitted. The numbers are read anew each time: another thread may release or acquire data while this one waits. */
+ * submitted; and whether it is known which values have been lost with devices. The numbers are read anew each time:
+ * another thread may release or acquire data while this one waits. */
 static int all_ended(heddle_runtime *rt, void *arg)
 {
 	(void)arg;
-	return hd_live(rt) == rt->count.held && !hd_submitted_unseen(rt);
+	if (hd_live(rt) != rt->count.held || hd_submitted_unseen(rt))
+		return 0;
+	return HD_LIKELY(!rt->dispatch.n_lost) || hd_memories_left(rt);
 }
 
 int heddle_wait_all(heddle_runtime *rt)

@@ -59,7 +59,7 @@ struct hd_worker {
 	unsigned id, class_id, node;
 	unsigned n_slots;
 	struct hd_slot *slots;              /* borrowed from the runtime: its n_slots slots */
-	unsigned pipeline;                  /* number of tasks that it may hold at once */
+	unsigned pipeline;                  /* number of tasks that it may hold at once; 0 once it is lost */
 	float speed;                        /* hungry workers are asked by decreasing speed; 0: fastest_first is off */
 	const struct heddle_driver *driver; /* threaded engine only */
 	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
@@ -75,6 +75,8 @@ struct hd_worker {
 	uint8_t state;      /* enum hd_worker_state, set by hd_worker_enter */
 	uint8_t calling;    /* its thread runs callbacks, and neither its tasks nor looks for any */
 	uint8_t held_back;  /* its thread, in a kernel or a callback, waits in hd_throttle */
+	uint8_t lost;       /* its device cannot be used any more: lost.c */
+	char *why;          /* owned: what the driver said then; NULL: not lost, or out of memory */
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
 	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */

@@ -11,6 +11,7 @@
  * they take at most a quarter of what the copies have ever taken at once.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/poison.h"
 #include "core/runtime.h"
 
@@ -57,13 +58,15 @@ int hd_blocks_drop(heddle_runtime *rt, struct hd_memory *m)
 	return any;
 }
 
-static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size)
+/* NULL when the node has none left, or, with *status, when its device is lost. */
+static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size, int *status)
 {
 	struct hd_block *b = malloc(sizeof *b);
 	if (!b)
 		return NULL;
-	*b = (struct hd_block){.ptr = rt->engine->alloc(rt, node, size), .size = size, .node = (uint16_t)node};
-	if (b->ptr)
+	*b = (struct hd_block){.size = size, .node = (uint16_t)node};
+	*status = rt->engine->alloc(rt, node, size, &b->ptr);
+	if (!*status)
 		return b;
 	free(b);
 	return NULL;
@@ -84,7 +87,8 @@ struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size)
 	if (b)
 		return b;
 	drop_others(rt, m, size);
-	return make(rt, node, size);
+	int status;
+	return make(rt, node, size, &status);
 }
 
 struct hd_block *hd_block_take_kept(heddle_runtime *rt, unsigned node, size_t size)
@@ -133,6 +137,7 @@ struct hd_block *hd_blocks_unload(heddle_runtime *rt, struct hd_wanted *wanted)
 	HD_HELD(&rt->lock);
 	struct hd_block *unwanted = rt->unwanted;
 	*wanted = rt->wanted;
+	wanted->lost = 0;
 	rt->unwanted = NULL;
 	rt->wanted.n = 0;
 	rt->count.fetching += wanted->n;
@@ -145,7 +150,14 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)
 {
 	struct hd_block *made = NULL;
 	for (unsigned i = 0; i < wanted->n; i++) {
-		struct hd_block *b = make(rt, wanted->nodes[i], wanted->sizes[i]);
+		int status = 0;
+		hd_error(0, "%s", ""); /* a last error after this is then about this block */
+		struct hd_block *b = make(rt, wanted->nodes[i], wanted->sizes[i], &status);
+		if (status == HEDDLE_E_DEVICE) {
+			wanted->lost = wanted->nodes[i];
+			memset(&wanted->sizes[i], 0, (wanted->n - i) * sizeof *wanted->sizes); /* none was refused */
+			break; /* the last error stays */
+		}
 		if (!b)
 			continue;
 		wanted->sizes[i] = 0; /* what is left was refused */
@@ -158,6 +170,8 @@ struct hd_block *hd_blocks_make(heddle_runtime *rt, struct hd_wanted *wanted)
 void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struct hd_block *made)
 {
 	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(wanted->lost))
+		hd_core_lose(&rt->workers[rt->node_worker[wanted->lost]], heddle_last_error());
 	for (struct hd_block *next; made; made = next) {
 		next = made->next;
 		keep(rt, made);
@@ -170,7 +184,8 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 	}
 	/* Of all nodes, because hd_block_want has turned some away when its list was full. */
 	for (size_t i = 0; i < rt->n_nodes; i++)
-		rt->memories[i].retry |= rt->memories[i].waiting.first || rt->memories[i].hints;
+		rt->memories[i].retry |= rt->memories[i].waiting.first || rt->memories[i].hints ||
+		                         (rt->memories[i].lost && rt->memories[i].n_copies);
 	rt->count.fetching -= wanted->n;
 	rt->dispatch.retry = 1;
 }

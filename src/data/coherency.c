@@ -85,7 +85,8 @@ static void restage_access(struct hd_access *a)
 	heddle_runtime *rt = a->data->rt;
 	t->pending--;
 	if (!t->status) {
-		int s = stage_access(a, hd_task_node(rt, t));
+		unsigned node = hd_task_node(rt, t);
+		int s = HD_LIKELY(!rt->memories[node].lost) ? stage_access(a, node) : HEDDLE_E_DEVICE;
 		if (s < 0)
 			fail(t, s);
 	} else if (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION) {
@@ -113,7 +114,8 @@ void hd_stage_arrived(struct hd_transfer *tr)
 	while (a) {
 		struct hd_access *next = a->next;
 		a->next = NULL;
-		if (tr->status && lacks(a, tr->to))
+		/* A transfer that a lost device has not made is tried again, from another node or by another way. */
+		if (tr->status && tr->status != HEDDLE_E_DEVICE && lacks(a, tr->to))
 			fail(hd_access_task(a), tr->status);
 		restage_access(a);
 		a = next;
@@ -240,4 +242,30 @@ void hd_stage_end(heddle_task *t, unsigned node)
 		if (HD_UNLIKELY(d->n_wanted && !d->n_writers))
 			hd_prefetch_wanted(d, !t->status && (t->codelet || t->kind == HD_TASK_ACQUIRE));
 	}
+}
+
+int hd_can_run_again(const heddle_task *t, unsigned node, const heddle_data **stuck)
+{
+	HD_HELD(&t->codelet->rt->lock);
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		if ((a->flags & HD_ACCESS_ALIAS) || !needs_value(a) || !writes(a))
+			continue;
+		if (hd_is_valid_beside(datum_of(a), node))
+			continue;
+		*stuck = a->data;
+		return 0;
+	}
+	return 1;
+}
+
+void hd_stage_undo(heddle_task *t, unsigned node, int begun)
+{
+	HD_HELD(&t->codelet->rt->lock);
+	for (uint32_t i = 0; begun && i < t->n_accesses; i++)
+		if (writes(&t->accesses[i]) && !(t->accesses[i].flags & HD_ACCESS_ALIAS))
+			hd_replica_set_valid(&datum_of(&t->accesses[i])->replicas[node], 0);
+	t->special &= (uint8_t)~HD_TASK_BEGUN;
+	hd_stage_end(t, node);
+	hd_private_detach(t);
 }

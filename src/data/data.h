@@ -145,7 +145,9 @@ struct hd_transfer {
 	uint8_t moving;  /* the engine has taken it from its lane */
 	uint8_t told;    /* the engine's: whether the driver tells when the copy has ended */
 	void *event;     /* the engine's: the driver's, while the copy is under way */
+	uint8_t ended;   /* it has, and is about to be freed */
 	int status;
+	double expected;   /* the engine's: us that it is expected to take */
 	double start, end; /* us */
 };
 
@@ -214,7 +216,12 @@ struct hd_memory {
 	/* 1: something was freed or unpinned since a task began to wait */
 	uint8_t retry;
 	uint8_t fetching; /* 1: a thread allocates blocks for it without the lock */
-	size_t refused;   /* bytes of the smallest of these that could not be had; 0: all could */
+	uint8_t lost;     /* 1: its device is lost; the copies that are there leave it: lost.c */
+	/* owned: the names of the data that have lost their values, separated by commas; NULL: none, or out of
+	 * memory */
+	char *lost_names;
+	unsigned n_lost_names; /* how many these are */
+	size_t refused;        /* bytes of the smallest of these that could not be had; 0: all could */
 };
 
 /* handle.c */
@@ -301,6 +308,7 @@ struct hd_wanted {
 	unsigned n;
 	uint16_t nodes[HD_MAX_WANTED];
 	size_t sizes[HD_MAX_WANTED]; /* bytes */
+	uint16_t lost;               /* a node whose device turned out to be lost; 0: none */
 };
 /* Takes a block of exactly this size: one that was kept, or a new one. NULL when the node has none left. */
 struct hd_block *hd_block_take(heddle_runtime *rt, unsigned node, size_t size);
@@ -341,6 +349,27 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own);
 /* The same for a copy that is only a hint: drops what nobody needs on the node, and writes nothing back. 0 or
  * HEDDLE_PENDING. */
 int hd_evict_for_hint(const struct hd_replica *wanted);
+
+/* Whether the datum has a valid copy on a node that is not lost, other than `node`; SIZE_MAX: on any. */
+int hd_is_valid_beside(const heddle_data *d, size_t node);
+
+/* lost.c: memories of devices that are lost. */
+/* Frees the copies on a lost node that nobody uses. The only copy of a datum is first written back to main memory, if
+ * the driver still can: otherwise the datum loses its value. To be called again when copies have been unpinned, or when
+ * blocks have been allocated: hd_memory_retry does. */
+void hd_memory_leave(heddle_runtime *rt, unsigned node);
+/* Whether no copies are on lost nodes any more. */
+int hd_memories_left(const heddle_runtime *rt);
+/* To be called when the copy on a lost node could not be written back. */
+void hd_replica_lose(struct hd_replica *r, const char *why);
+/* Takes its private copies from a task that will run elsewhere. */
+void hd_private_detach(heddle_task *t);
+/* Whether the task, which may have changed its data on `node`, can be run again elsewhere: each value that it changes
+ * has a valid copy on another node. If not, *stuck is the datum. */
+int hd_can_run_again(const heddle_task *t, unsigned node, const heddle_data **stuck);
+/* Ends the staging of a task on a lost node, where it will not run. `begun`: it may have changed its data, of which the
+ * copies there are worth nothing then. */
+void hd_stage_undo(heddle_task *t, unsigned node, int begun);
 
 /* Ranks all copies of the node anew. */
 void hd_evict_rank_all(struct hd_memory *m);

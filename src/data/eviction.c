@@ -38,6 +38,8 @@ static struct hd_memory *memory_of(const struct hd_replica *r)
 static int is_clean(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
+	if (HD_UNLIKELY(d->rt->dispatch.n_lost) && r->valid && !d->n_writers)
+		return hd_is_valid_beside(d, r->node);
 	return !r->valid || d->n_valid > 1 || d->n_writers;
 }
 

@@ -40,9 +40,14 @@ void hd_replica_unpin(struct hd_replica *r)
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	if (--r->pins || r->user_buffer || !r->ptr)
 		return;
-	if (limited(memory_of(r))) {
+	struct hd_memory *m = memory_of(r);
+	if (limited(m)) {
 		hd_evict_add(r);
 		note_room(r);
+	}
+	if (HD_UNLIKELY(m->lost)) { /* it can leave */
+		m->retry = 1;
+		hd_replica_data(r)->rt->dispatch.retry = 1;
 	}
 }
 
@@ -321,6 +326,8 @@ void hd_memory_retry(heddle_runtime *rt)
 		if (rt->memories[i].retry) {
 			retry_node(rt, &rt->memories[i]);
 			hd_prefetch_hinted(rt, &rt->memories[i]);
+			if (HD_UNLIKELY(rt->memories[i].lost))
+				hd_memory_leave(rt, (unsigned)i);
 		}
 	/* Only after all nodes, because tasks and prefetches of one may need blocks of another; and of all, because
 	 * nobody may need any more what was refused. */

@@ -42,6 +42,14 @@ static struct hd_private *private_of(heddle_data *d, unsigned worker, unsigned s
 	return p ? p : make(d, worker, slot, redux);
 }
 
+static int valid_somewhere(const heddle_data *d)
+{
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		if (d->replicas[i].valid)
+			return 1;
+	return 0;
+}
+
 int hd_private_attach(heddle_task *t, unsigned worker, unsigned slot)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
@@ -55,6 +63,20 @@ int hd_private_attach(heddle_task *t, unsigned worker, unsigned slot)
 		a->private_copy = p->copy;
 	}
 	return 0;
+}
+
+void hd_private_detach(heddle_task *t)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		struct hd_private *p = a->private_copy ? a->data->extra->privates : NULL;
+		while (p && p->copy != a->private_copy)
+			p = p->next;
+		if (p && !valid_somewhere(p->copy))
+			p->initialised = 0; /* no contribution to it has ended */
+		a->private_copy = NULL;
+	}
 }
 
 int hd_private_needs_init(struct hd_access *a)
@@ -84,14 +106,6 @@ void hd_private_drop(heddle_data *d, int redux_only)
 		hd_data_abandon(old->copy); /* the copy may still have transfers */
 		free(old);
 	}
-}
-
-static int valid_somewhere(const heddle_data *d)
-{
-	for (size_t i = 0; i < d->rt->n_nodes; i++)
-		if (d->replicas[i].valid)
-			return 1;
-	return 0;
 }
 
 /* Makes a task of the reduction, which uses `d` by REDUCE's access. It is not inserted into the graph yet. */

@@ -28,6 +28,9 @@ static double route_time(const heddle_runtime *rt, unsigned from, unsigned to, u
 	return hop_time(hd_hop(&rt->hops, from, 0), bytes) + hop_time(hd_hop(&rt->hops, 0, to), bytes);
 }
 
+/* us, added for a copy on a node that is lost, which is used if there is no other. */
+static const double LAST_RESORT_US = 1e15;
+
 /* The node from which the datum can be brought to `to` fastest, and the time, us. -1: no node has a valid copy;
  * *best_time is 0 then. */
 static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
@@ -39,6 +42,8 @@ static int cheapest_source(const heddle_data *d, unsigned to, double *best_time)
 		if (!d->replicas[from].valid || from == to)
 			continue;
 		double time = route_time(rt, from, to, d->bytes);
+		if (HD_UNLIKELY(rt->memories[from].lost))
+			time += LAST_RESORT_US;
 		if (best < 0 || time < *best_time) {
 			best = (int)from;
 			*best_time = time;
@@ -59,7 +64,7 @@ double hd_fetch_time(const heddle_data *d, unsigned node)
 static struct hd_transfer *find_transfer(heddle_data *d, unsigned to)
 {
 	struct hd_transfer *tr = d->transfers;
-	while (tr && tr->to != to)
+	while (tr && (tr->to != to || tr->ended))
 		tr = tr->next;
 	return tr;
 }
@@ -223,10 +228,11 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 		char name[80];
 		hd_data_name(d, name, sizeof name);
 		return d->poisoned && d->extra && d->extra->cause
-		           ? hd_error(HEDDLE_E_STATE, "%s has lost its value: %s", name, d->extra->cause)
+		           ? hd_error(HEDDLE_E_CANCELLED, "%s has lost its value: %s", name, d->extra->cause)
 		           : hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", name);
 	}
-	if (!hd_hop(&d->rt->hops, (unsigned)from, to))
+	/* From a lost node data go through main memory, by its own driver: so it is known whose copy has failed. */
+	if (!hd_hop(&d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost)))
 		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
 	*out = begin_hop(d, (unsigned)from, to, reason, reason == HD_DEMAND ? HD_AWAITED : HD_HINTED, NULL);
 	return *out ? 0 : HEDDLE_E_MEMORY;
@@ -315,6 +321,8 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	HD_HELD(&d->rt->lock);
 	struct hd_replica *r = &d->replicas[node];
 	double time;
+	if (HD_UNLIKELY(d->rt->memories[node].lost))
+		return;
 	if (d->n_writers) { /* the value is half written: the new one will be copied */
 		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
 		r->wanted = 1;
@@ -375,13 +383,15 @@ static void settle_replicas(struct hd_transfer *tr)
 	to->incoming = 0;
 	if (!tr->status)
 		hd_replica_set_valid(to, 1);
+	else if (HD_UNLIKELY(d->rt->memories[from->node].lost) && to->node == 0)
+		hd_replica_lose(from, heddle_last_error());
 	if (hd_transfer_pins_source(tr))
 		hd_replica_unpin(from);
 	hd_replica_unpin(to);
 	if (!tr->evict)
 		return;
 	d->rt->memories[from->node].leaving -= d->bytes;
-	if (from->pins)
+	if (from->pins || d->rt->memories[from->node].lost) /* from a lost node it is freed with the others there */
 		return;
 	if (from->valid && d->n_valid == 1) /* the value is lost: trying again for ever would not make room */
 		hd_data_spoil(d, hd_format("its only copy could not leave %s: %s",
@@ -393,6 +403,7 @@ static void end_transfer(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
 	heddle_runtime *rt = d->rt;
+	tr->ended = 1;
 	settle_replicas(tr);
 	if (!tr->status) {
 		rt->outcome.stats.transfers++;

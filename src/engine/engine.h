@@ -49,9 +49,9 @@ struct hd_engine {
 	 * is HD_AWAY and will be run by this thread: then it is given tasks before all else is settled.
 	 * HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
-	/* Allocates `size` bytes on a node; with or without the lock, as `free`. NULL when the node is full. Both
-	 * functions are NULL if no data are stored. */
-	void *(*alloc)(heddle_runtime *rt, unsigned node, size_t size);
+	/* Allocates `size` bytes on a node; with or without the lock, as `free`. HEDDLE_E_MEMORY: the node is full;
+	 * HEDDLE_E_DEVICE: its device is lost. Both functions are NULL if no data are stored. */
+	int (*alloc)(heddle_runtime *rt, unsigned node, size_t size, void **out);
 	void (*free)(heddle_runtime *rt, unsigned node, void *ptr, size_t size);
 	/* Without the lock: heddle_memory_pin and heddle_memory_unpin. NULL, both: no data are copied. */
 	int (*pin)(heddle_runtime *rt, void *memory, size_t size);

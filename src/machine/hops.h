@@ -10,7 +10,8 @@
 struct hd_hop {
 	const struct heddle_link *link; /* borrows */
 	double latency, us_per_byte;    /* us; what predictions use */
-	/* 1: the devices cannot use it, and data go through node 0; set while the runtime starts */
+	/* 1: the devices cannot use it, and data go through node 0; set while the runtime starts, and under the core
+	 * lock when a device is lost */
 	int closed;
 };
 

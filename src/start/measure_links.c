@@ -36,8 +36,11 @@ static double copy_once(struct probe *p, size_t bytes)
 static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 {
 	struct probe p = {.rt = rt};
-	void *from = rt->engine->alloc(rt, l->from, LARGE), *to = rt->engine->alloc(rt, l->to, LARGE);
-	int status = from && to ? 0 : hd_no_memory("measuring a link");
+	void *from = NULL, *to = NULL;
+	hd_no_memory("measuring a link"); /* unless the driver says more */
+	int status = rt->engine->alloc(rt, l->from, LARGE, &from);
+	if (!status)
+		status = rt->engine->alloc(rt, l->to, LARGE, &to);
 	if (!status) {
 		if (l->from == 0)
 			memset(from, 1, LARGE);

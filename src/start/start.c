@@ -204,10 +204,14 @@ static void free_runtime(heddle_runtime *rt)
 	heddle_platform_free(rt->platform);
 	free_config(&rt->config);
 	hd_hops_close(&rt->hops);
+	for (size_t i = 0; rt->workers && i < rt->n_workers; i++)
+		free(rt->workers[i].why);
 	free(rt->workers);
 	free(rt->slots);
-	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
+	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++) {
 		free(rt->memories[i].heap);
+		free(rt->memories[i].lost_names);
+	}
 	free(rt->memories);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);

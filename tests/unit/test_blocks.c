@@ -29,7 +29,7 @@ static int holds_lock(heddle_runtime *rt)
 	return 1;
 }
 
-static void *counting_alloc(heddle_runtime *rt, unsigned node, size_t size)
+static int counting_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
 {
 	int room = !node || counter.left > 0;
 	void (*meanwhile)(heddle_runtime *) = node ? counter.meanwhile : NULL;
@@ -38,13 +38,13 @@ static void *counting_alloc(heddle_runtime *rt, unsigned node, size_t size)
 		meanwhile(rt);
 	}
 	if (!room)
-		return NULL;
+		return HEDDLE_E_MEMORY;
 	counter.locked += holds_lock(rt);
 	if (node) {
 		counter.left--;
 		counter.made++;
 	}
-	return counter.engine->alloc(rt, node, size);
+	return counter.engine->alloc(rt, node, size, out);
 }
 
 static void counting_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)

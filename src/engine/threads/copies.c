@@ -74,8 +74,9 @@ static int await_copy(struct hd_copier *c)
 /* us that the copy is expected to take. */
 static double expected_us(const struct hd_copier *c, const struct hd_transfer *tr)
 {
+	HD_HELD(&c->rt->lock); /* the link may be closed meanwhile */
 	const struct hd_hop *hop = hd_hop(&c->rt->hops, tr->from, tr->to);
-	return hop->latency + (double)tr->data->bytes * hop->us_per_byte;
+	return hop ? hop->latency + (double)tr->data->bytes * hop->us_per_byte : 0;
 }
 
 static void join_flight(struct hd_copier *c, struct hd_transfer *tr)
@@ -87,12 +88,12 @@ static void join_flight(struct hd_copier *c, struct hd_transfer *tr)
 		c->first = tr;
 	c->last = tr;
 	c->n_flight++;
-	c->flight_us += expected_us(c, tr);
+	c->flight_us += tr->expected;
 }
 
 static void leave_flight(struct hd_copier *c)
 {
-	c->flight_us -= expected_us(c, c->first);
+	c->flight_us -= c->first->expected;
 	c->first = c->first->lane_next;
 	c->n_flight--;
 	if (!c->first)
@@ -105,7 +106,22 @@ static struct hd_transfer *take(struct hd_copier *c)
 {
 	if (c->n_flight == MAX_FLIGHT)
 		return NULL;
-	return hd_lane_take(c->lane, c->flight_us < SOON_US ? HD_HINTED : HD_AWAITED);
+	struct hd_transfer *tr = hd_lane_take(c->lane, c->flight_us < SOON_US ? HD_HINTED : HD_AWAITED);
+	if (tr)
+		tr->expected = expected_us(c, tr);
+	return tr;
+}
+
+/* A copy says that a device is lost. Between two devices it may be either: that link is not used any more. So the data
+ * go through main memory, where each copy is of one device only. */
+static void note_loss(const struct hd_copier *c, const struct hd_transfer *tr)
+{
+	heddle_runtime *rt = c->rt;
+	struct hd_hop *direct = tr->from && tr->to ? hd_hop_between(&rt->hops, tr->from, tr->to) : NULL;
+	if (direct)
+		direct->closed = 1;
+	else if (!tr->from || !tr->to)
+		hd_core_lose(c->device_of, heddle_last_error());
 }
 
 /* A copy has ended with `status`, of which the last error of the thread is the explanation. */
@@ -121,6 +137,8 @@ static void end_copy(struct hd_copier *c, struct hd_transfer *tr, int status)
 	hd_core_enter(rt);
 	hd_core_clock(rt, now);
 	rt->dispatch.releaser = -1;
+	if (HD_UNLIKELY(status == HEDDLE_E_DEVICE))
+		note_loss(c, tr);
 	hd_transfer_done(tr);
 	hd_core_settle(rt);
 	hd_wake_if_still(rt, NULL);

@@ -33,7 +33,7 @@ struct hd_stream {
 	int begun;         /* a task has been begun on the slot that is not launched yet */
 	int ended;         /* the launches have ended, and the task has not been given back */
 	int told;          /* the driver will tell when the last launch has ended */
-	int status;        /* the task's: 0 or HEDDLE_E_KERNEL */
+	int status;        /* the task's: 0, HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the device is lost */
 	double start, end; /* us: when the task was launched, and when it was seen to have ended */
 	double own;        /* us: the part of that time that is its own: see engine/shared_clock.h */
 	/* In the first slot only: how often the worker's thread has found nothing to do, one time after the other. */
@@ -147,9 +147,10 @@ int hd_device_copy(const struct hd_copier *c, const struct heddle_copy *copy)
 static void fail(struct hd_stream *s, const struct hd_launch *l, int status)
 {
 	int returned = l->context.returned;
-	int by_device = !returned;
-	int failed = hd_kernel_failed(&l->context, l->init, returned ? returned : status, by_device);
-	if (!s->status)
+	int lost = status == HEDDLE_E_DEVICE || returned == HEDDLE_E_DEVICE; /* a kernel may be the first to see it */
+	int why = lost ? HEDDLE_E_DEVICE : returned ? returned : status;
+	int failed = hd_kernel_failed(&l->context, l->init, why, lost || !returned);
+	if (!s->status || lost)
 		s->status = failed;
 }
 
@@ -363,7 +364,7 @@ static double rest(struct hd_worker *w, int told)
 		enter(w, HD_ATTENDING);
 		return ++*idle_rounds < POLLS ? LINGER_US : NAP_US;
 	}
-	if (!w->hungry) {
+	if (!w->hungry && !w->lost) {
 		enter(w, HD_ATTENDING);
 		return -1;
 	}

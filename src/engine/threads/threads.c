@@ -19,17 +19,19 @@ union header {
 };
 
 /* Allocates main memory from which and to which devices copy fastest, or ordinary memory if the driver fails. */
-static void *alloc_for_copies(const struct hd_worker *w, size_t size)
+static int alloc_for_copies(const struct hd_worker *w, size_t size, void **out)
 {
 	void *p = NULL;
 	if (w->driver->alloc_host(w->device, sizeof(union header) + size, &p)) {
 		w = NULL;
-		if (hd_driver_cpu.alloc(NULL, sizeof(union header) + size, &p))
-			return NULL;
+		int status = hd_driver_cpu.alloc(NULL, sizeof(union header) + size, &p);
+		if (status)
+			return status;
 	}
 	union header *h = p;
 	h->by = w;
-	return h + 1;
+	*out = h + 1;
+	return 0;
 }
 
 static void free_for_copies(void *ptr)
@@ -41,13 +43,10 @@ static void free_for_copies(void *ptr)
 		hd_driver_cpu.free(NULL, h);
 }
 
-static void *alloc_main(heddle_runtime *rt, size_t size)
+static int alloc_main(heddle_runtime *rt, size_t size, void **out)
 {
 	const struct hd_worker *w = rt->engine_state.threads->host_memory;
-	void *p = NULL;
-	if (w)
-		return alloc_for_copies(w, size);
-	return hd_driver_cpu.alloc(NULL, size, &p) ? NULL : p;
+	return w ? alloc_for_copies(w, size, out) : hd_driver_cpu.alloc(NULL, size, out);
 }
 
 static void free_main(heddle_runtime *rt, void *ptr)
@@ -58,13 +57,12 @@ static void free_main(heddle_runtime *rt, void *ptr)
 		hd_driver_cpu.free(NULL, ptr);
 }
 
-static void *threads_alloc(heddle_runtime *rt, unsigned node, size_t size)
+static int threads_alloc(heddle_runtime *rt, unsigned node, size_t size, void **out)
 {
-	void *p = NULL;
 	const struct hd_worker *w = &rt->workers[rt->node_worker[node]];
 	if (!node)
-		return alloc_main(rt, size ? size : 1);
-	return w->driver->alloc(w->device, size ? size : 1, &p) ? NULL : p;
+		return alloc_main(rt, size ? size : 1, out);
+	return w->driver->alloc(w->device, size ? size : 1, out);
 }
 
 static void threads_free(heddle_runtime *rt, unsigned node, void *ptr, size_t size)

@@ -1,0 +1,61 @@
+/* Memories of lost devices: how copies leave them.
+ *  A copy that no task and no transfer uses is freed, if the datum has another one or its value is worth nothing. The
+ * only copy is written back to main memory first, by a transfer like any other: some devices can still be read when
+ * they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
+#include "data.h"
+#include "core/runtime.h"
+
+int hd_is_valid_beside(const heddle_data *d, size_t node)
+{
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		if (i != node && d->replicas[i].valid && !d->rt->memories[i].lost)
+			return 1;
+	return 0;
+}
+
+void hd_replica_lose(struct hd_replica *r, const char *why)
+{
+	heddle_data *d = hd_replica_data(r);
+	HD_HELD(&d->rt->lock);
+	hd_replica_set_valid(r, 0);
+	if (!d->n_valid && !d->poisoned)
+		hd_lost_value(d, r->node, why);
+}
+
+/* Lets a copy leave, or begin to. */
+static void leave(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	if (!r->ptr)
+		return;
+	if (!r->pins && (!r->valid || d->poisoned || hd_is_valid_beside(d, r->node))) {
+		hd_memory_free(r);
+		return;
+	}
+	/* What is being written is not copied: it comes here again when its writer has ended. */
+	if (!r->valid || d->poisoned || d->n_writers || hd_is_valid_beside(d, r->node))
+		return;
+	int status = hd_write_back(r);
+	if (status < 0)
+		hd_replica_lose(r, heddle_last_error());
+}
+
+void hd_memory_leave(heddle_runtime *rt, unsigned node)
+{
+	HD_HELD(&rt->lock);
+	for (heddle_data *d = rt->handles.list; d; d = d->next) {
+		leave(&d->replicas[node]);
+		for (const struct hd_private *p = d->extra ? d->extra->privates : NULL; p; p = p->next)
+			leave(&p->copy->replicas[node]);
+	}
+	if (!rt->memories[node].n_copies) /* heddle_wait_all waits for that */
+		rt->waits.news = 1;
+}
+
+int hd_memories_left(const heddle_runtime *rt)
+{
+	for (size_t i = 1; i < rt->n_nodes; i++)
+		if (rt->memories[i].lost && rt->memories[i].n_copies)
+			return 0;
+	return 1;
+}
