@@ -32,7 +32,7 @@ static heddle_event *take(heddle_runtime *rt)
 	}
 	e = hd_arena_take(&events->arena, sizeof *e, _Alignof(heddle_event));
 	if (e) {
-		e->rt = rt;
+		*e = (heddle_event){.rt = rt};
 		events->n_made++;
 	}
 	return e;
