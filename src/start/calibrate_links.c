@@ -63,9 +63,9 @@ static int open_probe(struct probe *p, size_t bytes)
 {
 	const struct hd_engine *engine = p->rt->engine;
 	for (p->bytes = bytes; p->bytes >= FIRST; p->bytes /= 2) {
-		p->from = engine->alloc(p->rt, p->from_node, p->bytes);
-		p->to = engine->alloc(p->rt, p->to_node, p->bytes);
-		if (p->from && p->to) {
+		int failed = engine->alloc(p->rt, p->from_node, p->bytes, &p->from) ||
+		             engine->alloc(p->rt, p->to_node, p->bytes, &p->to);
+		if (!failed) {
 			if (p->from_node == 0)
 				memset(p->from, 1, p->bytes);
 			if (p->to_node == 0)
