@@ -1,5 +1,7 @@
 /* heddle machine: shows this machine as a runtime sees it, the devices that drivers find, and what is missing. */
 #include "shared/tool.h"
+#include <dense/cuda/offer.h>
+#include <dense/opencl/offer.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,7 @@ static const struct table_column columns[] = {
     {"near_cores", "near cores", NULL, TABLE_AS_TEXT},
     {"name", NULL, NULL, TABLE_AS_TEXT},
     {"offered_by", "offered by", NULL, TABLE_AS_TEXT},
+    {"driver", NULL, NULL, TABLE_AS_TEXT},
     {"missing", NULL, NULL, TABLE_AS_TEXT},
 };
 
@@ -91,6 +94,14 @@ static char *near_cores(const struct hd_topology *topology, const char *address)
 	return list;
 }
 
+/* Why dense linear algebra cannot use the device as it should, or NULL. CLBlast is for devices that are no CPUs. */
+static const char *missing_kernels(const struct hd_found_device *d)
+{
+	if (strcmp(d->kind->kind, "cuda") == 0)
+		return hd_dense_cuda_missing();
+	return strcmp(d->about.type, "cpu") == 0 ? NULL : hd_dense_opencl_missing();
+}
+
 static void add_device(struct table *table, const struct hd_found_device *d, const struct heddle_platform *p,
                        const struct hd_topology *topology)
 {
@@ -105,7 +116,8 @@ static void add_device(struct table *table, const struct hd_found_device *d, con
 	free(cores);
 	table_text(table, "%s", d->about.name);
 	table_optional(table, d->about.platform[0] ? d->about.platform : NULL);
-	table_optional(table, NULL);
+	table_optional(table, d->about.driver[0] ? d->about.driver : NULL);
+	table_optional(table, missing_kernels(d));
 }
 
 static void add_missing(struct table *table, const struct hd_device_kind *kind, const char *sentence)
@@ -115,7 +127,7 @@ static void add_missing(struct table *table, const struct hd_device_kind *kind, 
 	table_optional(table, NULL);
 	table_optional(table, NULL);
 	table_number(table, NAN);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		table_optional(table, NULL);
 	table_text(table, "%s", sentence);
 }

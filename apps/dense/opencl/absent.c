@@ -7,3 +7,8 @@ heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision)
 	(void)precision;
 	return NULL;
 }
+
+const char *hd_dense_opencl_missing(void)
+{
+	return NULL;
+}

@@ -7,5 +7,7 @@
 /* The kernel of a codelet for devices of the kind "opencl". NULL: there is none, because OpenCL's library is missing,
  * or because this codelet runs on CPUs only. The first call loads the library. May be called by any thread. */
 heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision);
+/* What is missing for dense kernels on OpenCL devices, in a sentence; NULL: nothing. */
+const char *hd_dense_opencl_missing(void);
 
 #endif
