@@ -103,13 +103,12 @@ int heddle_data_set_name(heddle_data *data, const char *name);
  * `init` can run (one copy) or `combine` can run (two copies). */
 int heddle_data_set_reduction(heddle_data *data, heddle_codelet *init, heddle_codelet *combine);
 
-/* Locks memory of the program in its place, so that accelerators copy from and to it at their full speed and while other
- * work goes on; copies of other memory take a detour. It takes long itself, about 0.3 s per GB, so it pays for large
- * arrays that are used several times. Lock a whole array at once, which no two calls may have in common: CUDA refuses
- * copies of memory of which only a part is locked. What Heddle allocates itself (data registered without a buffer) is
- * locked anyway. Does nothing where no accelerator gains by it. An error (a limit of the system, `ulimit -l`) only means
- * that copies are slower: HEDDLE_E_INVALID, HEDDLE_E_MEMORY or HEDDLE_E_UNSUPPORTED, with the words of the driver. May
- * block. */
+/* Locks memory of the program in its place: then accelerators copy from it and to it at their full speed, and while
+ * other work goes on; copies of other memory take a detour. That takes long itself, so it pays for large arrays that
+ * are used several times. Lock a whole array at once, and nothing twice: CUDA refuses copies of memory of which only a
+ * part is locked. What Heddle allocates itself (data registered without a buffer) is locked anyway. Does nothing where
+ * no accelerator gains by it. An error only means that copies are slower: HEDDLE_E_INVALID, HEDDLE_E_MEMORY (`ulimit
+ * -l` is a limit) or HEDDLE_E_UNSUPPORTED, with the words of the driver. May block. */
 int heddle_memory_pin(heddle_runtime *rt, void *memory, size_t bytes);
 /* Undoes that, before the memory is freed and before heddle_stop, when the data in it have been unregistered. */
 void heddle_memory_unpin(heddle_runtime *rt, void *memory);
