@@ -123,7 +123,8 @@ static int work_opencl(heddle_context *c)
 {
 	const struct work *w = heddle_value_ptr(c, 0);
 	int bad = begin_work(c, w);
-	if (!bad && compute_opencl(c, w->k, w->n, w->modes))
+	struct _cl_mem *sum;
+	if (!bad && compute_opencl(c, w->k, w->n, w->modes, &sum))
 		return 1; /* with the sentence that it has left */
 	n_on_devices++;
 	return end_work(c, w, bad);

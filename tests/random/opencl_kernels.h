@@ -49,12 +49,14 @@ static const struct heddle_opencl_source random_source = {
             "#define SPOILT(x) spoilt(x + x##0, x##m, x##n, x##ld, x##mode, s)\n"
             /* a wrong value, which the comparison with the sequential run finds */
             "#define SPOIL(x) if (x##m * x##n && x##mode != R) x[x##0] += wrong\n"
-            "__kernel void work(PARAMETERS(a), PARAMETERS(b), PARAMETERS(c), PARAMETERS(d), ulong s)\n"
+            "__kernel void work(PARAMETERS(a), PARAMETERS(b), PARAMETERS(c), PARAMETERS(d), ulong s,\n"
+            "                   __global ulong *result)\n"
             "{\n"
             "	SUM(a, 1); SUM(b, 2); SUM(c, 3); SUM(d, 4);\n"
             "	PUT(a); PUT(b); PUT(c); PUT(d);\n"
             "	ulong wrong = SPOILT(a) + SPOILT(b) + SPOILT(c) + SPOILT(d);\n"
             "	SPOIL(a); SPOIL(b); SPOIL(c); SPOIL(d);\n"
+            "	*result = s;\n"
             "}\n"
             "__kernel void zero(__global ulong *x, ulong x0, ulong m, ulong n, ulong ld)\n"
             "{\n"
@@ -72,10 +74,10 @@ static const struct heddle_opencl_source random_source = {
 
 static const struct heddle_opencl_range one_item = {.global = {1}, .local = {1}};
 
-/* What `compute` of elements.h does, put on the stream. */
-static inline int compute_opencl(heddle_context *c, uint64_t k, unsigned n, const int *modes)
+/* What `compute` of elements.h does, put on the stream. Its sum is then in *sum, until the next kernel runs there. */
+static inline int compute_opencl(heddle_context *c, uint64_t k, unsigned n, const int *modes, struct _cl_mem **sum)
 {
-	struct heddle_opencl_argument arguments[6 * OPENCL_DATA + 1];
+	struct heddle_opencl_argument arguments[6 * OPENCL_DATA + 2];
 	struct mem mem[OPENCL_DATA] = {{0}};
 	struct _cl_kernel *kernel;
 	const uint64_t none = 0;
@@ -83,14 +85,16 @@ static inline int compute_opencl(heddle_context *c, uint64_t k, unsigned n, cons
 	size_t used = 0;
 	if (heddle_opencl_kernel(c, &random_source, "work", &kernel))
 		return 1;
-	const struct _cl_mem *nothing = n < OPENCL_DATA ? heddle_opencl_scratch(c, sizeof(uint64_t)) : NULL;
+	*sum = heddle_opencl_scratch(c, sizeof(uint64_t));
+	if (!*sum)
+		return 1;
 	for (unsigned i = 0; i < OPENCL_DATA; i++) {
 		if (i < n && mem_of(c, i, &mem[i]))
 			return 1;
 		if (i < n) {
 			arguments[used++] = heddle_opencl_datum(i);
 		} else {
-			arguments[used++] = heddle_opencl_memory(nothing);
+			arguments[used++] = heddle_opencl_memory(*sum);
 			arguments[used++] = heddle_opencl_value(none);
 		}
 		arguments[used++] = heddle_opencl_value(mem[i].m);
@@ -99,6 +103,7 @@ static inline int compute_opencl(heddle_context *c, uint64_t k, unsigned n, cons
 		arguments[used++] = heddle_opencl_bytes(i < n ? &modes[i] : &no_mode, sizeof(int));
 	}
 	arguments[used++] = heddle_opencl_value(k);
+	arguments[used++] = heddle_opencl_memory(*sum);
 	return heddle_opencl_run(c, kernel, &one_item, used, arguments);
 }
 

@@ -1,5 +1,5 @@
 /* Random programs run by up to 50 threads at once over one runtime: on threads, with emulated accelerators that have
- * memory for a few data only, and in virtual time.
+ * memory for a few data only, and in virtual time; with --opencl K on K OpenCL devices as well.
  *
  * Where the program orders what its threads do to a datum, contents and statuses must be those of a sequential run;
  * where it does not, calls may be refused, and sums must be the sums of what succeeded. No wait may report a deadlock,
@@ -11,6 +11,7 @@
 #include "platforms.h"
 #include "pressure.h"
 #include "threads_loose.h"
+#include "threads_opencl.h"
 
 enum {
 	SEEDS_PER_RUNTIME = 10,
@@ -269,17 +270,20 @@ static double event_us(const struct heddle_size *size, unsigned class_id)
 static int make_codelets(struct machine *m, int with_accelerators)
 {
 	double (*event_time)(const struct heddle_size *, unsigned) = m->simulated ? event_us : NULL;
-	static const struct heddle_implementation away[] = {{"emulated", NULL, work_kernel},
-	                                                    {"cuda", NULL, work_kernel}};
+	static const struct heddle_implementation away[] = {
+	    {"emulated", NULL, work_kernel}, {"cuda", NULL, work_kernel}, {"opencl", NULL, work_opencl}};
 	static const struct heddle_implementation cpu = {"cpu", NULL, work_kernel};
 	m->codelets[0] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = work_kernel, .cuda = work_kernel,
-	                                    .event_time = event_time);
+	                                    .opencl = work_opencl, .event_time = event_time);
 	m->codelets[1] = heddle_codelet_new(m->rt, .name = "kernel1", .implementations = &cpu, .n_implementations = 1,
 	                                    .event_time = event_time);
-	m->codelets[2] = heddle_codelet_new(m->rt, .name = "kernel2", .implementations = away, .n_implementations = 2);
-	m->add_one = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = add_one_kernel, .cuda = add_one_kernel);
-	m->reduction[0] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = zero_kernel, .cuda = zero_kernel);
-	m->reduction[1] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = add_kernel, .cuda = add_kernel);
+	m->codelets[2] = heddle_codelet_new(m->rt, .name = "kernel2", .implementations = away, .n_implementations = 3);
+	m->add_one = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = add_one_kernel, .cuda = add_one_kernel,
+	                                .opencl = add_one_opencl);
+	m->reduction[0] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = zero_kernel, .cuda = zero_kernel,
+	                                     .opencl = zero_opencl);
+	m->reduction[1] =
+	    heddle_codelet_new(m->rt, .name = "kernel0", .cpu = add_kernel, .cuda = add_kernel, .opencl = add_opencl);
 	m->n_codelets = with_accelerators ? 3 : 2;
 	return m->codelets[0] && m->codelets[1] && m->codelets[2] && m->add_one && m->reduction[0] && m->reduction[1]
 	           ? 0
@@ -294,11 +298,14 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	if (heddle_config_init(&config))
 		return -1;
 	choose_config(&config, &rng, index, policy_name(options, index));
+	config.n_opencl = options->opencl;
+	config.opencl_streams = config.emulated_streams;
+	config.opencl_memory = config.emulated_memory;
 	unsigned crowd = crowd_of(options, index);
-	int simulated = m->simulated = chance(&rng, 0.25) && !crowd, status;
+	int simulated = m->simulated = chance(&rng, options->opencl ? 0 : 0.25) && !crowd, status;
 	m->traced = config.trace;
-	m->little_memory = !simulated && config.n_emulated && config.emulated_memory;
-	size_t n_nodes = (size_t)config.n_emulated + 1;
+	m->little_memory = !simulated && config.n_emulated + config.n_opencl && config.emulated_memory;
+	size_t n_nodes = (size_t)(config.n_emulated + config.n_opencl) + 1;
 	if (simulated) {
 		struct heddle_platform *p = make_platform(&rng, 3, MAX_ACCESS * LARGEST);
 		n_nodes = p->n_nodes;
@@ -430,6 +437,8 @@ int main(int argc, char **argv)
 		        "[--no-events]\n");
 		return 2;
 	}
+	if (options.all.opencl && !has_devices(&options.all))
+		return 77;
 	watch();
 	nowhere = fopen("/dev/null", "w");
 	if (!nowhere || start_pool())
@@ -447,5 +456,7 @@ int main(int argc, char **argv)
 	}
 	printf("%llu programs from seed %llu: as they had to be\n", (unsigned long long)options.all.count,
 	       (unsigned long long)options.all.seed);
+	if (options.all.opencl)
+		printf("%llu tasks ran on OpenCL devices\n", (unsigned long long)n_on_opencl);
 	return check_tally(options.all.count) || check_pressure(&pressure);
 }
