@@ -8,6 +8,8 @@
 set(HEDDLE_CUDA_TESTS standin CACHE STRING
 	"what the tests with the label cuda run on: standin (tests/standin), or real, the devices of this machine")
 set(STANDIN_FOLDER "${PROJECT_BINARY_DIR}/standin")
+set(HEDDLE_TEST_CACHE "${PROJECT_BINARY_DIR}/test-homes/cache" CACHE PATH
+	"where tests keep what was compiled for OpenCL devices; builds may share it")
 function(heddle_add_test name)
 	cmake_parse_arguments(TEST "STANDIN" "TIMEOUT" "LABELS;COMMAND;ENVIRONMENT" ${ARGN})
 	add_test(NAME ${name} COMMAND ${TEST_COMMAND})
@@ -25,7 +27,7 @@ function(heddle_add_test name)
 		list(APPEND TEST_ENVIRONMENT "LD_LIBRARY_PATH=${STANDIN_FOLDER}:$ENV{LD_LIBRARY_PATH}")
 	endif()
 	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")
-	set(cache "${PROJECT_BINARY_DIR}/test-homes/cache")
+	set(cache "${HEDDLE_TEST_CACHE}")
 	file(MAKE_DIRECTORY "${cache}/pocl")
 	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
 		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\

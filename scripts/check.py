@@ -93,7 +93,9 @@ def check_build(entry, build, jobs, totals):
             totals.skips.append(f"all tests ({name})")
             return
     say(f"== {name}: building in {where}")
-    if not (quiet(["cmake", "-S", ".", "-B", where, "-G", "Ninja"] + options)
+    # what the first build's tests have compiled for OpenCL devices need not be compiled again
+    cache = "-DHEDDLE_TEST_CACHE=" + os.path.abspath(os.path.join(build, "test-homes", "cache"))
+    if not (quiet(["cmake", "-S", ".", "-B", where, "-G", "Ninja", cache] + options)
             and quiet(["cmake", "--build", where, "-j", str(jobs)])):
         totals.failed += 1
         totals.failures.append(f"build ({name})")

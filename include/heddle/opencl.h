@@ -169,6 +169,10 @@ struct _cl_mem *heddle_opencl_scratch(heddle_context *c, size_t bytes);
  * are destroyed in the opposite order of their making. NULL on an error, after heddle_fail: out of memory. */
 void **heddle_opencl_slot(heddle_context *c, const void *key, void (*destroy)(void *pointer));
 
+/* Whether an OpenCL device, by the number that the field `device` of its worker has, computes in double precision: 1 or
+ * 0. Also 0 if there is no such device. Unlike the others, this function may be called by any thread. */
+int heddle_opencl_has_double(unsigned device);
+
 /* The device on which the kernel runs, and the context to which it and its memory belong, for calls that need them.
  * NULL on an error, after heddle_fail. */
 struct _cl_device_id *heddle_opencl_device(heddle_context *c);

@@ -1,4 +1,15 @@
-/* One precision of test_dense_opencl.c. */
+/* For test_dense_opencl.c: the function of the library that stands behind the test's, and one precision of its
+ * cases. */
+#ifndef DENSE_OPENCL_TESTS_H
+#define DENSE_OPENCL_TESTS_H
+
+int __real_heddle_opencl_has_double(unsigned number);
+int __wrap_heddle_opencl_has_double(unsigned number);
+
+#define HD_TEMPLATE <unit/dense_opencl_tests.h>
+#include <dense/kernels/precisions.h>
+
+#elif defined(HD_TEMPLATE)
 
 #define PRECISION ((enum heddle_dense_precision)(2 * COMPLEX + (sizeof(real) == sizeof(float))))
 
@@ -21,8 +32,10 @@ static int P(run)(heddle_dense *dense, enum hd_dense_op op, struct P(view) c, st
 		hd_dense_insert(&flow, op, to, value);
 	}
 	int status = hd_dense_wait(dense, flow.status);
-	snprintf(said, 200, "%s", status ? heddle_last_error() : "");
-	if (strstr(said, " (its ")) /* kernel returned, or event was fulfilled */
+	/* without the number of the task, and whether its kernel has returned that, or its event was fulfilled so */
+	const char *message = strstr(heddle_last_error(), "): ");
+	snprintf(said, 200, "%s", !status ? "" : message ? message : heddle_last_error());
+	if (strstr(said, " (its "))
 		*strstr(said, " (its ") = '\0';
 	if (of_a)
 		OK(heddle_dense_matrix_destroy(of_a));
@@ -219,3 +232,5 @@ static void P(products_by_clblast)(void **state)
 }
 
 #undef PRECISION
+
+#endif

@@ -15,7 +15,8 @@
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TESTS_OF(d), TESTS_OF(s), TESTS_OF(z), TESTS_OF(c)};
+	const struct CMUnitTest tests[] = {TESTS_OF(d), TESTS_OF(c), TESTS_OF(s), TESTS_OF(z)};
+	size_t n_tests = sizeof tests / sizeof *tests;
 	need_device();
-	return cmocka_run_group_tests(tests, begin_on_cores, end);
+	return _cmocka_run_group_tests("products", tests, DENSE_SLOW ? n_tests / 2 : n_tests, begin_on_cores, end);
 }

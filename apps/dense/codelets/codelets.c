@@ -2,6 +2,7 @@
 #include <dense/cuda/offer.h>
 #include <dense/internal.h>
 #include <dense/opencl/offer.h>
+#include <heddle/opencl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +56,20 @@ static int has_kind(const heddle_dense *dense, const char *kind)
 	return 0;
 }
 
-static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision)
+/* Whether the OpenCL devices of the runtime have this precision. If one lacks it, none of them gets such tasks. */
+static int opencl_has(const heddle_dense *dense, int precision)
+{
+	const struct heddle_platform *platform = heddle_runtime_platform(dense->rt);
+	if (precision == HEDDLE_DENSE_SINGLE || precision == HEDDLE_DENSE_COMPLEX_SINGLE)
+		return 1;
+	for (size_t w = 0; w < platform->n_workers; w++)
+		if (strcmp(platform->classes[platform->workers[w].class_id].kind, "opencl") == 0 &&
+		    !heddle_opencl_has_double(platform->workers[w].device))
+			return 0;
+	return 1;
+}
+
+static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision, int on_opencl)
 {
 	static const char letters[] = {'d', 's', 'z', 'c'};
 	const struct hd_dense_codelet *first = first_of_name(row, precision);
@@ -72,7 +86,7 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 	    .footprint = row->footprint,
 	    .color = row->color,
 	};
-	if (has_kind(dense, "opencl"))
+	if (on_opencl)
 		desc.opencl = hd_dense_opencl_kernel(row->op, precision);
 	if (has_kind(dense, "cuda"))
 		desc.cuda = hd_dense_cuda_kernel(row->op, precision);
@@ -86,9 +100,10 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 int hd_dense_codelets(heddle_dense *dense)
 {
 	for (int precision = 0; precision < HEDDLE_DENSE_PRECISIONS; precision++) {
+		int on_opencl = has_kind(dense, "opencl") && opencl_has(dense, precision);
 		for (int t = 0; t < N_TABLES; t++) {
 			for (const struct hd_dense_codelet *row = tables[t]; row->name; row++) {
-				int status = make(dense, row, precision);
+				int status = make(dense, row, precision, on_opencl);
 				if (status < 0)
 					return status;
 			}

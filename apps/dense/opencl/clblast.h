@@ -1,5 +1,5 @@
-/* Products by CLBlast (Nugteren, 2018), which has kernels tuned for many devices. On CPUs, where it compiles for many
- * seconds and is no faster, ours are taken. */
+/* Products by CLBlast (Nugteren, 2018), which has kernels tuned for many devices. On CPUs ours are taken: there it
+ * compiles each routine for six seconds, and tasks should rather run on the cores themselves. */
 #ifndef HD_DENSE_OPENCL_CLBLAST_H
 #define HD_DENSE_OPENCL_CLBLAST_H
 

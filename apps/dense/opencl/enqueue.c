@@ -45,7 +45,7 @@ struct report {
 
 struct stream {
 	struct report *unsent; /* owns */
-	int has_double, has_clblast;
+	int has_clblast;
 };
 
 static void stream_destroy(void *p)
@@ -69,21 +69,17 @@ static struct stream *stream_of(heddle_context *c)
 	if (!place || *place)
 		return place ? *place : NULL;
 	struct _cl_device_id *device = heddle_opencl_device(c);
-	cl_device_fp_config doubles = 0;
 	cl_device_type type = CL_DEVICE_TYPE_CPU;
 	const struct hd_ocl_library *library = hd_ocl_load();
 	if (!device ||
 	    heddle_opencl_failed(c, library->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL),
 	                         "clGetDeviceInfo(CL_DEVICE_TYPE)"))
 		return NULL;
-	/* a failure: the device does not know the question */
-	library->clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, NULL);
 	struct stream *s = calloc(1, sizeof *s);
 	if (!s) {
 		heddle_fail(c, HEDDLE_E_MEMORY, "out of memory for a stream of dense kernels");
 		return NULL;
 	}
-	s->has_double = doubles != 0;
 	s->has_clblast = library->has_clblast && !(type & CL_DEVICE_TYPE_CPU);
 	*place = s;
 	return s;
@@ -96,10 +92,6 @@ struct hd_ocl hd_ocl_begin(heddle_context *c, enum heddle_dense_precision precis
 	struct hd_ocl w = {.c = c, .precision = precision, .elem_size = hd_dense_elem_size(precision)};
 	struct stream *s = stream_of(c);
 	w.status = s ? 0 : HEDDLE_E_KERNEL;
-	if (s && !s->has_double && w.elem_size / (size_t)(1 + hd_dense_is_complex(precision)) == sizeof(double))
-		w.status = heddle_fail(c, HEDDLE_E_UNSUPPORTED,
-		                       "this OpenCL device has no double precision: use single precision, or another "
-		                       "device (the setting opencl_devices)");
 	w.clblast = s && s->has_clblast;
 	w.used = FOUND_BYTES / w.elem_size;
 	if (w.status == 0 && (elements || finds)) {

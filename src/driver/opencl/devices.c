@@ -157,6 +157,16 @@ static void write_address(cl_device_id id, char *out, size_t size)
 		         pci.function & 7);
 }
 
+int heddle_opencl_has_double(unsigned device)
+{
+	struct found found = {0};
+	cl_device_fp_config how = 0; /* left so by devices that do not know the question */
+	if (find_one(device, &found))
+		return 0;
+	hd_cl.clGetDeviceInfo(found.device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof how, &how, NULL);
+	return how != 0;
+}
+
 int hd_cl_describe(unsigned device, struct heddle_device *out)
 {
 	struct found found = {0};

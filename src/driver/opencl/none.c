@@ -82,6 +82,12 @@ void **heddle_opencl_slot(heddle_context *c, const void *key, void (*destroy)(vo
 	return NULL;
 }
 
+int heddle_opencl_has_double(unsigned device)
+{
+	(void)device;
+	return 0;
+}
+
 struct _cl_device_id *heddle_opencl_device(heddle_context *c)
 {
 	(void)c;
