@@ -172,7 +172,7 @@ static void assert_says_call(int status, const char *call)
 	assert_says("CUDA_ERROR_INVALID_VALUE");
 }
 
-static void calls_that_only_a_driver_alone_makes(void **state)
+static void what_fails_says_so(void **state)
 {
 	(void)state;
 	const struct heddle_driver *d = copies.driver;
@@ -187,8 +187,11 @@ static void calls_that_only_a_driver_alone_makes(void **state)
 	let_fail("cuMemcpy3DAsync", 1, 1);
 	assert_says_call(copy_by_device(&(struct heddle_copy){0, 1, shape, to}), "cuMemcpy3DAsync");
 	assert_true(d->can_copy_directly(copies.devices[1], 2, 1));
+	assert_true(standin()->calls("cuCtxEnablePeerAccess") == 1 && standin()->calls("cuMemPoolSetAccess") == 1);
 	let_fail("cuMemcpy3DPeerAsync", 1, 1);
 	assert_says_call(copy_by_device(&(struct heddle_copy){2, 1, to, to}), "cuMemcpy3DPeerAsync");
+	let_fail("cuEventRecord", 1, 1);
+	assert_says_call(copy_by_device(&(struct heddle_copy){0, 1, shape, to}), "cuEventRecord");
 	let_fail("cuMemHostAlloc", 1, 1);
 	assert_says_call(d->alloc_host(copies.devices[1], 8, &p), "cuMemHostAlloc");
 	let_fail("cuMemHostRegister", 1, 1);
@@ -211,7 +214,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(main_memory_for_copies, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(whoever_asks_is_told_once, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(nobody_is_told_after_the_stream_is_closed, open_all, close_and_look),
-	    cmocka_unit_test_setup_teardown(calls_that_only_a_driver_alone_makes, open_all, close_and_look),
+	    cmocka_unit_test_setup_teardown(what_fails_says_so, open_all, close_and_look),
 	};
 	need_devices();
 	return cmocka_run_group_tests(tests, NULL, NULL);
