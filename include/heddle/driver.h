@@ -10,7 +10,7 @@
  * Errors: a function returns 0 or a negative status, after heddle_error has taken the sentence that explains it. The
  * runtime goes on: a device that cannot be opened fails heddle_start; a launch or a copy that fails, fails the tasks
  * that need it. What releases something returns nothing, since nothing could be done about its failure; the next launch
- * or copy on a broken device will fail. What is called CUDA and OpenCL below are the calls that will implement a
+ * or copy on a broken device will fail. What is called CUDA and OpenCL below are the calls that implement a
  * function there.
  *
  * A device that is lost: when nothing can be done with a device any more, a function returns HEDDLE_E_DEVICE. From
@@ -88,21 +88,21 @@ struct heddle_driver {
 	 * workers' threads may call it at the same time. `platform` lives as long as the device. May block. With the
 	 * setting caller_works, worker 0 has no thread: its device is opened by the thread that starts the runtime,
 	 * closed by the one that stops it, and used by those that wait.
-	 * CUDA: cudaSetDevice. OpenCL: clCreateContext, shared by the devices of a platform. */
+	 * CUDA: cuDevicePrimaryCtxRetain. OpenCL: clCreateContext, shared by the devices of a platform. */
 	int (*open)(const struct heddle_platform *platform, unsigned worker, void **device);
 	/* Called once for each device that could be opened, by its worker's thread, after all other functions.
-	 * CUDA: nothing. OpenCL: clReleaseContext. */
+	 * CUDA: cuDevicePrimaryCtxRelease. OpenCL: clReleaseContext. */
 	void (*close)(void *device);
 
 	/* Opens a stream. Called by the worker's thread after `open`; may block. A class of workers has as many streams
 	 * for kernels as its `streams` says, and the worker that manages a memory one for each direction of copies.
 	 * NULL: the device runs one operation after the other, `launch` and `copy` return when it has ended, and their
 	 * stream is NULL.
-	 * CUDA: cudaStreamCreateWithFlags(cudaStreamNonBlocking). OpenCL: clCreateCommandQueueWithProperties, in
+	 * CUDA: cuStreamCreateWithPriority(CU_STREAM_NON_BLOCKING). OpenCL: clCreateCommandQueueWithProperties, in
 	 * order. */
 	int (*open_stream)(void *device, enum heddle_stream_use use, void **stream);
 	/* Closes a stream, on which nothing is left. Called by the worker's thread before `close`.
-	 * CUDA: cudaStreamDestroy. OpenCL: clReleaseCommandQueue. */
+	 * CUDA: cuStreamDestroy. OpenCL: clReleaseCommandQueue. */
 	void (*close_stream)(void *device, void *stream);
 
 	/* --- Memory ----------------------------------------------------------------------------------------------- */
@@ -110,19 +110,19 @@ struct heddle_driver {
 	/* Allocate and free device memory. May block. Called by any thread, with the core's lock or without. `alloc`
 	 * returns HEDDLE_E_MEMORY when the device is full, HEDDLE_E_DEVICE when it is lost. The address is only passed
 	 * on to `copy` and to kernels, which may add to it.
-	 * CUDA: cudaMalloc, cudaFree. OpenCL: clCreateBuffer, with a range of addresses of the driver's own for each
-	 * buffer. */
+	 * CUDA: cuMemAllocFromPoolAsync, cuMemFreeAsync. OpenCL: clCreateBuffer, with a range of addresses of the
+	 * driver's own for each buffer. */
 	int (*alloc)(void *device, size_t size, void **out);
 	void (*free)(void *device, void *ptr);
 	/* Allocate and free main memory from which and to which the device copies fastest (page-locked). May block.
 	 * Called by any thread.
-	 * CUDA: cudaHostAlloc(cudaHostAllocPortable), cudaFreeHost. OpenCL: clCreateBuffer(CL_MEM_ALLOC_HOST_PTR) and
-	 * clEnqueueMapBuffer, clEnqueueUnmapMemObject and clReleaseMemObject. */
+	 * CUDA: cuMemHostAlloc(CU_MEMHOSTALLOC_PORTABLE), cuMemFreeHost. OpenCL: clCreateBuffer(CL_MEM_ALLOC_HOST_PTR)
+	 * and clEnqueueMapBuffer, clEnqueueUnmapMemObject and clReleaseMemObject. */
 	int (*alloc_host)(void *device, size_t size, void **out);
 	void (*free_host)(void *device, void *ptr);
 	/* Makes memory of the program as fast for copies, and undoes that. May block, and take long. Called by any
 	 * thread. A failure is no error: copies from and to that memory are only slower.
-	 * CUDA: cudaHostRegister(cudaHostRegisterPortable), cudaHostUnregister. OpenCL:
+	 * CUDA: cuMemHostRegister(CU_MEMHOSTREGISTER_PORTABLE), cuMemHostUnregister. OpenCL:
 	 * clCreateBuffer(CL_MEM_USE_HOST_PTR) and clEnqueueMapBuffer, undone as for free_host. */
 	int (*pin)(void *device, void *ptr, size_t size);
 	void (*unpin)(void *device, void *ptr);
@@ -132,14 +132,14 @@ struct heddle_driver {
 	/* Whether this device, whose node is one of the two, can copy from one to the other without main memory in
 	 * between: 1 or 0. Both nodes are of this kind. Called by the worker's thread after all devices were opened;
 	 * may block.
-	 * CUDA: cudaDeviceCanAccessPeer, then cudaDeviceEnablePeerAccess. OpenCL: whether both are in one context. */
+	 * CUDA: cuDeviceCanAccessPeer, then cuCtxEnablePeerAccess. OpenCL: whether both are in one context. */
 	int (*can_copy_directly)(void *device, unsigned from_node, unsigned to_node);
 	/* Begins a copy between this device's node and main memory, or from another node if can_copy_directly has said
 	 * so, on a stream for copies. Returns 0 if it has ended, or HEDDLE_PENDING with an *event. The two parts stay
 	 * as they are until it has ended; `copy` itself does not. Called by a copy thread, of which each node has one
 	 * per direction, and by the thread that starts the runtime when it measures the links: a driver must make its
 	 * device current there.
-	 * CUDA: cudaMemcpyAsync, cudaMemcpy2DAsync or cudaMemcpy3DPeerAsync, then cudaEventRecord. OpenCL:
+	 * CUDA: cuMemcpyHtoDAsync, cuMemcpy2DAsync or cuMemcpy3DPeerAsync, then cuEventRecord. OpenCL:
 	 * clEnqueueReadBufferRect, clEnqueueWriteBufferRect or clEnqueueCopyBufferRect, which give an event. */
 	int (*copy)(void *device, void *stream, const struct heddle_copy *copy, void **event);
 
@@ -151,7 +151,7 @@ struct heddle_driver {
 	 * device with streams that value is HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the kernel failed because the device
 	 * is lost, and `query` may return it instead if the kernel is called
 	 * later. `context` stays until the work has ended. Called by the worker's thread.
-	 * CUDA: cudaEventCreateWithFlags(cudaEventDisableTiming), cudaEventRecord; cudaStreamSynchronize after a
+	 * CUDA: cuEventCreate(CU_EVENT_DISABLE_TIMING), cuEventRecord; cuStreamSynchronize after a
 	 * failure. OpenCL: clEnqueueMarkerWithWaitList, which gives an event, then clFlush; clFinish after a
 	 * failure. */
 	int (*launch)(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event);
@@ -160,17 +160,17 @@ struct heddle_driver {
 
 	/* Whether the operation behind `event` has ended: HEDDLE_PENDING if not; otherwise frees the event and returns
 	 * 0, or a status if the operation has failed. Does not block. Called by the thread that began the operation.
-	 * CUDA: cudaEventQuery, cudaEventDestroy. OpenCL: clGetEventInfo(CL_EVENT_COMMAND_EXECUTION_STATUS),
+	 * CUDA: cuEventQuery. OpenCL: clGetEventInfo(CL_EVENT_COMMAND_EXECUTION_STATUS),
 	 * clReleaseEvent. */
 	int (*query)(void *device, void *event);
 	/* The same, but blocks until the operation has ended. Called by the thread that began it.
-	 * CUDA: cudaEventSynchronize, cudaEventDestroy. OpenCL: clWaitForEvents, clReleaseEvent. */
+	 * CUDA: cuEventSynchronize. OpenCL: clWaitForEvents, clReleaseEvent. */
 	int (*wait)(void *device, void *event);
 	/* Lets ended(arg) be called once, by any thread, when the operation behind `event`, the last one on `stream`,
 	 * has ended, well or not; it may be called before this function returns. It returns at once, and calls nothing
 	 * of the driver. Called by the thread that began the operation. If this fails, or is NULL, the runtime asks by
 	 * `query` again and again.
-	 * CUDA: cudaStreamAddCallback, which is called after errors too (cudaLaunchHostFunc is not). OpenCL:
+	 * CUDA: cuStreamAddCallback, which is called after errors too (cuLaunchHostFunc is not). OpenCL:
 	 * clSetEventCallback(CL_COMPLETE). */
 	int (*notify)(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 };
