@@ -4,6 +4,9 @@
 PLATFORM is a file that `heddle platform calibrate -o FILE` has written on this machine. Each routine runs for real (the
 median of some repetitions) and in virtual time, under each policy, and the ratio virtual / real is printed, and written
 as a row of bench.csv's columns to --csv. --real has options of `heddle run` alone, such as "--cuda 1 --ncpu 0".
+
+In virtual time all data begin in main memory. For real they begin where the tasks that fill the matrices ran, which may
+be a device: then the first copies are missing in the real time.
 """
 import argparse
 import csv
