@@ -53,7 +53,42 @@ static void one_call_per_box(void **state)
 	count_calls(&(struct heddle_part){NULL, 8, 2, {9, 0}, {1, 9}}, CALL_clEnqueueWriteBuffer, 0);
 }
 
+/* Boxes of a copy that have begun may still use its memory when a later one fails. */
+static void copy_that_fails_has_ended(void **state)
+{
+	(void)state;
+	char *here = calloc(1, COPIES_BYTES), *there;
+	struct heddle_part from = {here, 8, 3, {9, 7, 5}, {1, 10, 81}}, to = from;
+	assert_ok(copies.driver->alloc(copies.devices[1], COPIES_BYTES, (void **)&there));
+	to.base = there;
+	forget_calls();
+	planned = CALL_clEnqueueWriteBufferRect;
+	planned_call = 3;
+	planned_code = CL_OUT_OF_RESOURCES;
+	assert_int_equal(copy_by_device(&(struct heddle_copy){0, 1, from, to}), HEDDLE_E_DEVICE);
+	assert_says("clEnqueueWriteBufferRect failed with CL_OUT_OF_RESOURCES");
+	assert_int_equal(calls[CALL_clEnqueueWriteBufferRect], 3);
+	assert_int_equal(calls[CALL_clFinish], 1);
+	copies.driver->free(copies.devices[1], there);
+	free(here);
+}
+
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+static void runtime_shares_its_context_with_no_other(void **state)
+{
+	(void)state;
+	struct heddle_platform *other = machine_with_opencl(1, 1, 0, 1);
+	void *device, *p;
+	assert_ok(copies.driver->open(other, 1, &device));
+	assert_int_equal(alive[CONTEXT], 2);
+	assert_ok(copies.driver->alloc(device, 8, &p));
+	assert_int_equal(copy_by_device(&(struct heddle_copy){0, 1, bytes_at(&p), bytes_at(p)}), HEDDLE_E_INVALID);
+	copies.driver->free(device, p);
+	copies.driver->close(device);
+	heddle_platform_free(other);
+	assert_int_equal(alive[CONTEXT], 1);
+}
 
 static void blocks_have_addresses_of_their_own(void **state)
 {
@@ -198,6 +233,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(every_shape_arrives_as_the_cpu_copies_it, open_all, close_all),
 	    cmocka_unit_test_setup_teardown(one_call_per_box, open_all, close_all),
+	    cmocka_unit_test_setup_teardown(copy_that_fails_has_ended, open_all, close_all),
+	    cmocka_unit_test_setup_teardown(runtime_shares_its_context_with_no_other, open_all, close_all),
 	    cmocka_unit_test_setup_teardown(blocks_have_addresses_of_their_own, open_all, close_all),
 	    cmocka_unit_test_setup_teardown(memory_that_is_not_the_devices_is_refused, open_all, close_all),
 	    cmocka_unit_test_setup_teardown(more_than_the_device_has_is_refused, open_all, close_all),
