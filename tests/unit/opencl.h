@@ -42,9 +42,12 @@ static inline struct heddle_platform *machine_with_opencl(int cores, unsigned n,
 			class_->streams = streams;
 		}
 		if (strcmp(class_->kind, "opencl") == 0) {
+			char *name = malloc(16), **of_node = &p->nodes[p->workers[w].node].name;
+			snprintf(name, 16, "opencl%zu", k++);
 			free(p->workers[w].name);
-			p->workers[w].name = malloc(16);
-			snprintf(p->workers[w].name, 16, "opencl%zu", k++);
+			free(*of_node);
+			p->workers[w].name = name;
+			*of_node = strdup(name);
 			p->workers[w].device = 0;
 		}
 	}

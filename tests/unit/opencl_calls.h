@@ -21,12 +21,21 @@ static atomic_int calls[N_CALLS], alive[N_OBJECTS];
 /* This call of this function fails with this code, counted from 1; 0: none. */
 static int planned, planned_call, planned_code;
 static atomic_int has_failed;
+/* What fails from then on, too: nothing; kernels, as on a device of which the memory can still be read; everything. */
+static enum { ONCE, KERNELS_FROM_THEN, ALL_FROM_THEN } planned_loss;
+
+static int is_lost(enum call call)
+{
+	int runs = call == CALL_clEnqueueNDRangeKernel || call == CALL_clEnqueueMarkerWithWaitList;
+	return has_failed && (planned_loss == ALL_FROM_THEN || (planned_loss == KERNELS_FROM_THEN && runs));
+}
 
 static cl_int fails(enum call call)
 {
-	if (++calls[call] != planned_call || (int)call != planned)
+	if (++calls[call] == planned_call && (int)call == planned)
+		has_failed = 1;
+	else if (!is_lost(call))
 		return 0;
-	has_failed = 1;
 	return planned_code;
 }
 
@@ -45,6 +54,14 @@ static cl_int CL_API_CALL my_clEnqueueUnmapMemObject(cl_command_queue q, cl_mem 
 	{                                                      \
 		cl_int code_ = fails(CALL_##name);             \
 		return code_ ? code_ : real.name(__VA_ARGS__); \
+	}
+/* What is waited for has ended even if the call fails. */
+#define WAITS(name, parameters, ...)                   \
+	static cl_int CL_API_CALL my_##name parameters \
+	{                                              \
+		cl_int code_ = real.name(__VA_ARGS__); \
+		cl_int failed_ = fails(CALL_##name);   \
+		return failed_ ? failed_ : code_;      \
 	}
 /* What is released is released even if the call fails. */
 #define RELEASES(name, type, object)                 \
@@ -124,7 +141,7 @@ ENQUEUES(clEnqueueWriteBufferRect,
 RETURNS(clBuildProgram,
         (cl_program p, cl_uint n, const cl_device_id *d, const char *options, program_callback f, void *arg), p, n, d,
         options, f, arg)
-RETURNS(clFinish, (QUEUED), q)
+WAITS(clFinish, (QUEUED), q)
 RETURNS(clFlush, (QUEUED), q)
 RETURNS(clGetDeviceIDs, (cl_platform_id p, cl_device_type t, cl_uint n, cl_device_id *d, cl_uint *out), p, t, n, d, out)
 RETURNS(clGetDeviceInfo, (cl_device_id d, cl_device_info what, size_t size, void *p, size_t *out), d, what, size, p,
@@ -140,7 +157,7 @@ RETURNS(clGetProgramInfo, (cl_program a, cl_program_info what, size_t size, void
         out)
 RETURNS(clSetEventCallback, (cl_event e, cl_int state, event_callback f, void *arg), e, state, f, arg)
 RETURNS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *p), k, i, size, p)
-RETURNS(clWaitForEvents, (cl_uint n, const cl_event *list), n, list)
+WAITS(clWaitForEvents, (cl_uint n, const cl_event *list), n, list)
 
 MAKES(clEnqueueMapBuffer, void *, MAPPING,
       (QUEUED, cl_mem a, cl_bool blocks, cl_map_flags flags, size_t x, size_t size, AFTER, cl_int *code), q, a, blocks,
@@ -160,6 +177,7 @@ static inline void watch_calls(void)
 static inline void forget_calls(void)
 {
 	planned_call = 0;
+	planned_loss = ONCE;
 	has_failed = 0;
 	for (unsigned i = 0; i < N_CALLS; i++)
 		calls[i] = 0;

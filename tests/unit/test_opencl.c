@@ -194,14 +194,25 @@ static int take_scratch(heddle_context *c)
 	return 0;
 }
 
+static int take_none(heddle_context *c)
+{
+	(void)c;
+	return 0;
+}
+
+/* Each stream has two, one after the other; other memory is the same with and without. */
 static void workspace_of_a_stream_grows(void **state)
 {
 	(void)state;
 	n_wrong = 0;
 	forget_calls();
+	assert_ok(run(take_none, 60, 1));
+	int without = calls[CALL_clCreateBuffer];
+	forget_calls();
+	assert_ok(run(take_scratch, 60, 1));
+	assert_int_equal(calls[CALL_clCreateBuffer], without + 2);
 	assert_ok(run(take_scratch, 60, STREAMS));
 	assert_int_equal(n_wrong, 0);
-	assert_in_range(calls[CALL_clCreateBuffer], 62, 60 + 60 + 2 * STREAMS); /* also data, here and in main memory */
 }
 
 static int take_too_much(heddle_context *c)
@@ -329,12 +340,23 @@ static cl_int CL_API_CALL sick_events(cl_event e, cl_event_info what, size_t siz
 	return code;
 }
 
+static atomic_int n_waited_for; /* by the marker at the end of a task */
+
+static cl_int CL_API_CALL count_events(cl_command_queue q, cl_uint n, const cl_event *list, cl_event *event)
+{
+	n_waited_for = (int)n;
+	return my_clEnqueueMarkerWithWaitList(q, n, list, event);
+}
+
 static void kernel_that_fails_later_is_named(void **state)
 {
 	(void)state;
 	hd_cl.clGetEventInfo = sick_events;
+	hd_cl.clEnqueueMarkerWithWaitList = count_events;
 	assert_true(run(reverse_opencl, 1, 1) < 0);
 	hd_cl.clGetEventInfo = my_clGetEventInfo;
+	hd_cl.clEnqueueMarkerWithWaitList = my_clEnqueueMarkerWithWaitList;
+	assert_int_equal(n_waited_for, 1); /* or it would not fail with the kernel */
 	assert_says("the kernel reverse failed with CL_OUT_OF_RESOURCES");
 }
 

@@ -14,6 +14,8 @@ static const struct heddle_opencl_source source = {
     .name = "failures.cl",
     .text = "__kernel void add(__global long *y, ulong y0, ulong m, ulong ld, __global long *one)\n"
             "{ y[y0 + get_global_id(0) % m + get_global_id(0) / m * ld] += *one; }\n"
+            "__kernel void next(__global long *y, ulong y0, __global const long *x, ulong x0)\n"
+            "{ y[y0 + get_global_id(0)] = x[x0 + get_global_id(0)] + 1; }\n"
             "__kernel void set_one(__global long *one)\n"
             "{ *one = 1; }\n"};
 
@@ -154,11 +156,100 @@ static void each_call_that_fails_is_named_and_loses_nothing(void **state)
 		}
 }
 
+/* --- A device that is lost ---------------------------------------------------------------------------------------- */
+
+enum { CHAINS = 4, LINKS = 5 };
+
+/* y = x + 1, of y and x. The CPU has nothing to do until the device is lost: so the device has begun. */
+static int next_cpu(heddle_context *c)
+{
+	while (!has_failed)
+		sched_yield();
+	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+		((long *)heddle_ptr(c, 0))[i] = ((const long *)heddle_ptr(c, 1))[i] + 1;
+	return 0;
+}
+
+static int next_opencl(heddle_context *c)
+{
+	struct _cl_kernel *next;
+	const struct heddle_opencl_range range = {.global = {heddle_extent(c, 0, 0)}};
+	const struct heddle_opencl_argument arguments[] = {heddle_opencl_datum(0), heddle_opencl_datum(1)};
+	if (heddle_opencl_kernel(c, &source, "next", &next))
+		return 1;
+	return heddle_opencl_run(c, next, &range, 2, arguments) != 0; /* that the device is lost is known by then */
+}
+
+/* Several chains of tasks, which any worker may run, each from one datum to the next; returns the status. */
+static int compute_chains(heddle_runtime *rt)
+{
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "next", .cpu = next_cpu, .opencl = next_opencl);
+	static long x[CHAINS][1 + LINKS][ROWS];
+	heddle_data *data[CHAINS][1 + LINKS];
+	memset(x, 0, sizeof x);
+	for (int i = 0; i < CHAINS; i++)
+		for (int k = 0; k <= LINKS; k++)
+			assert_ok(heddle_vector(rt, x[i][k], ROWS, sizeof(long), &data[i][k]));
+	for (int k = 0; k < LINKS; k++)
+		for (int i = 0; i < CHAINS; i++)
+			assert_ok(
+			    heddle_submit(rt, heddle_call(codelet), heddle_w(data[i][k + 1]), heddle_r(data[i][k])));
+	int status = heddle_wait_all(rt);
+	if (status)
+		assert_says("opencl0 is lost");
+	assert_ok(heddle_check(rt));
+	for (int i = 0; i < CHAINS; i++)
+		for (int k = 0; k <= LINKS; k++)
+			if (!heddle_unregister(data[i][k]))
+				assert_int_equal(x[i][k][ROWS - 1], k);
+			else
+				assert_true(status);
+	return status;
+}
+
+/* Loses the device at its nth kernel; returns the status. */
+static int lose(int nth, int what)
+{
+	struct heddle_stats stats;
+	forget_calls();
+	heddle_runtime *rt = start_opencl(1, 0, 2);
+	planned = CALL_clEnqueueNDRangeKernel;
+	planned_call = nth;
+	planned_code = CL_DEVICE_NOT_AVAILABLE;
+	planned_loss = what;
+	int status = compute_chains(rt);
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_int_equal(stats.workers_lost, 1);
+	use_cpu(rt, heddle_codelet_new(rt, .name = "add_one", .cpu = add_one_cpu));
+	heddle_stop(rt);
+	assert_nothing_alive();
+	return status;
+}
+
+static void memory_of_a_lost_device_is_read_while_that_goes(void **state)
+{
+	(void)state;
+	for (int nth = 1; nth <= 8; nth++)
+		assert_ok(lose(nth, KERNELS_FROM_THEN));
+}
+
+static void values_that_are_lost_with_a_device_are_said_to_be(void **state)
+{
+	(void)state;
+	assert_ok(lose(1, ALL_FROM_THEN)); /* nothing had been computed there */
+	for (int nth = 2; nth <= 8; nth++) {
+		int status = lose(nth, ALL_FROM_THEN);
+		assert_true(status == 0 || status == HEDDLE_E_DEVICE || status == HEDDLE_E_KERNEL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(program_runs_when_nothing_fails),
 	    cmocka_unit_test(each_call_that_fails_is_named_and_loses_nothing),
+	    cmocka_unit_test(memory_of_a_lost_device_is_read_while_that_goes),
+	    cmocka_unit_test(values_that_are_lost_with_a_device_are_said_to_be),
 	};
 	need_device();
 	watch_calls();

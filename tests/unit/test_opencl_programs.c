@@ -24,6 +24,25 @@ static int put(heddle_context *c)
 	return status ? status : heddle_opencl_run(c, kernel, &range, 1, &argument);
 }
 
+/* One runtime has both. */
+static void programs_of_the_same_name_are_not_mixed_up(void **state)
+{
+	(void)state;
+	const struct heddle_opencl_source *sources[] = {&good, &other};
+	heddle_runtime *rt = start_opencl(1, 0, 1);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "put", .opencl = put);
+	heddle_data *d[2];
+	long x[2] = {0, 0};
+	for (int i = 0; i < 2; i++) {
+		assert_ok(heddle_variable(rt, &x[i], sizeof x[i], &d[i]));
+		assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(d[i]), heddle_value(sources[i]),
+		                        heddle_bytes("put", 4)));
+	}
+	assert_ok(heddle_stop(rt));
+	assert_true(x[0] == 5 && x[1] == 6);
+	assert_nothing_alive();
+}
+
 /* Runs `n` tasks with a kernel of a program; returns the status, and the value that they have written. */
 static int run(const struct heddle_opencl_source *source, const char *name, int n, long *out)
 {
@@ -186,6 +205,7 @@ static void cache_that_cannot_be_written_is_done_without(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(programs_of_the_same_name_are_not_mixed_up),
 	    cmocka_unit_test(errors_of_the_compiler_are_in_the_message),
 	    cmocka_unit_test(kernel_that_the_program_lacks_is_named_with_those_it_has),
 	    cmocka_unit_test(program_is_compiled_once_for_each_text_and_options),
