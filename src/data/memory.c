@@ -205,12 +205,11 @@ static int allocate_for(heddle_task *t, struct hd_replica *r)
 			hd_block_want(d->rt, r->node, size);
 			return HEDDLE_PENDING;
 		}
-		m->refused = 0;
-		if (hd_blocks_drop(d->rt, m))
-			continue; /* there may be room when these have been given back */
-		status = hd_evict_one(d->rt, r->node, count_own(t, r->node));
+		/* there may be room when these have been given back */
+		status = hd_blocks_drop(d->rt, m) ? 0 : hd_evict_one(d->rt, r->node, count_own(t, r->node));
 		if (status)
 			return status < 0 ? no_memory(r) : status;
+		m->refused = 0;
 	}
 	return status;
 }

@@ -6,9 +6,10 @@
 static struct {
 	const struct hd_engine *engine;
 	struct hd_engine counting;
-	int made;         /* how many blocks were ever allocated */
-	int locked;       /* how many of them by a thread that held the core lock */
-	_Atomic int left; /* how many more there is room for; blocks may be freed without the lock */
+	int made;            /* how many blocks were ever allocated */
+	_Atomic int refused; /* how often there was no room */
+	int locked;          /* how many of them by a thread that held the core lock */
+	_Atomic int left;    /* how many more there is room for; blocks may be freed without the lock */
 	/* if it is not NULL: called once, by the thread that allocates on the accelerator next */
 	void (*meanwhile)(heddle_runtime *rt);
 	heddle_data *d; /* for it */
@@ -37,6 +38,7 @@ static int counting_alloc(heddle_runtime *rt, unsigned node, size_t size, void *
 		counter.meanwhile = NULL;
 		meanwhile(rt);
 	}
+	counter.refused += !room;
 	if (!room)
 		return HEDDLE_E_MEMORY;
 	counter.locked += holds_lock(rt);
@@ -65,7 +67,7 @@ static heddle_runtime *start_counting(unsigned units, int real)
 	counter.counting = *rt->engine;
 	counter.counting.alloc = counting_alloc;
 	counter.counting.free = counting_free;
-	counter.made = counter.locked = 0;
+	counter.made = counter.locked = counter.refused = 0;
 	counter.left = real;
 	rt->engine = &counter.counting;
 	return rt;
@@ -264,6 +266,39 @@ static void task_fails_when_nothing_is_left_to_evict(void **state)
 	assert_int_equal(counter.left, 1);
 }
 
+/* The kernel of a task whose data stay where they are until its event is fulfilled. */
+static int keep_data(heddle_context *c)
+{
+	*(_Atomic(heddle_event *) *)pointer_value(c) = heddle_detach(c);
+	return 0;
+}
+
+/* A task needs two blocks, and all that there are belong to another task: it asks once for each, and waits. */
+static void refused_blocks_are_not_asked_for_again_and_again(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_counting(8, 2);
+	heddle_codelet *keep = heddle_codelet_new(rt, .name = "keep", .emulated = keep_data);
+	heddle_codelet *fill = heddle_codelet_new(rt, .name = "fill", .emulated = nothing);
+	_Atomic(heddle_event *) event = NULL, *at = &event;
+	heddle_data *theirs[2], *d[2];
+	for (size_t i = 0; i < 2; i++) {
+		assert_ok(heddle_vector(rt, NULL, N, sizeof(double), &theirs[i]));
+		assert_ok(heddle_vector(rt, NULL, N / (i + 1), sizeof(double), &d[i]));
+	}
+	assert_ok(heddle_submit(rt, heddle_call(keep), heddle_w(theirs[0]), heddle_w(theirs[1]), heddle_value(at)));
+	assert_ok(heddle_submit(rt, heddle_call(fill), heddle_w(d[0]), heddle_w(d[1])));
+	while (counter.refused < 2 || !event)
+		sched_yield();
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	assert_true(counter.refused <= 4);
+	assert_ok(heddle_fulfill(event, 0));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(counter.left, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +309,7 @@ int main(void)
 	    cmocka_unit_test(what_was_refused_to_nobody_is_forgotten),
 	    cmocka_unit_test(memory_that_is_in_pieces_evicts_instead_of_failing),
 	    cmocka_unit_test(task_fails_when_nothing_is_left_to_evict),
+	    cmocka_unit_test(refused_blocks_are_not_asked_for_again_and_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
