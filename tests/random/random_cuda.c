@@ -34,6 +34,8 @@ static const char *const calls[] = {
     "copy",
     "copy"};
 
+enum { N_LATER = 6, N_CALLS = sizeof calls / sizeof *calls - N_LATER }; /* the last are not calls */
+
 /* What goes wrong: the nth of `call`, or, if that is NULL, device `nth` is lost when task `at` is submitted. */
 struct fault {
 	const char *call;
@@ -54,7 +56,10 @@ static void draw_fault(struct hd_rng *rng, struct fault *f)
 	if (f->none) {
 		snprintf(f->text, sizeof f->text, "nothing fails");
 	} else if (chance(rng, 0.75)) {
-		f->call = calls[below(rng, sizeof calls / sizeof *calls)];
+		unsigned i = below(rng, sizeof calls / sizeof *calls);
+		f->call = calls[i];
+		if (i >= N_CALLS) /* what fails later breaks the device, which CUDA tells by such a code */
+			f->code = CUDA_ERROR_ILLEGAL_ADDRESS;
 		f->nth = 1 + below(rng, chance(rng, 0.7) ? 5 : 40);
 		snprintf(f->text, sizeof f->text, "%s no. %u%s fails with %d", f->call, f->nth,
 		         f->at_start ? " from the start" : "", f->code);
@@ -89,6 +94,7 @@ struct graph {
 	struct datum data[MAX_DATA];
 	struct task tasks[MAX_TASKS];
 	unsigned n_data, n_tasks;
+	int is_small; /* devices may have less memory than the runtime believes, so tasks may fail for lack of it */
 	char problem[1200], machine[160];
 };
 
@@ -107,6 +113,8 @@ static int problem(struct graph *g, const char *format, ...)
 static int has_failed(const struct graph *g)
 {
 	const struct fault *f = &g->fault;
+	if (g->is_small)
+		return 1;
 	if (f->call)
 		return standin->calls(f->call) >= f->before + f->nth;
 	return !f->none && g->n_tasks > f->at;
@@ -353,7 +361,8 @@ static int run_seed(const struct options *options, uint64_t seed)
 	begin_seed(seed);
 	hd_rng_seed(&g->rng, seed);
 	standin->reset();
-	standin->devices(2, (size_t)1 << 20);
+	g->is_small = chance(&g->rng, 0.3);
+	standin->devices(2, g->is_small ? 2 * LARGEST + below(&g->rng, 4 * LARGEST) : (size_t)1 << 20);
 	if (chance(&g->rng, 0.3))
 		standin->latency(below(&g->rng, 100));
 	draw_fault(&g->rng, &g->fault);
