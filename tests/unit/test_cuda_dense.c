@@ -137,12 +137,47 @@ static void calls_of_the_driver_that_fail_fail_their_tasks(void **state)
 	check_failing("geqrf", "cuLaunchKernel", 20, NOT_SUPPORTED);
 }
 
-static int find_standin(void **state)
+/* In the middle of a factorisation, with a core beside it. What the core cannot do instead is said, and the next
+ * factorisation is all the core's. */
+static void device_is_lost_in_the_middle(void **state)
 {
 	(void)state;
+	enum { LAUNCH_FAILED = 719 };
+	int succeeded = 0, lost = 0;
+	for (unsigned nth = 1; nth < 40; nth += 3) {
+		struct heddle_config config = settings(1, 0, 0);
+		struct heddle_dense_report report;
+		struct heddle_stats stats;
+		struct heddle_dense_problem problem = {.options = {.tile = TILE}, .n = 6 * TILE, .check = 1};
+		struct fixture f;
+		config.n_cuda = 1;
+		config.sched = "random";
+		OK(heddle_start(&config, &f.rt));
+		OK(heddle_dense_open(f.rt, &f.dense));
+		(standin->fail)("kernel", nth, LAUNCH_FAILED);
+		int status = heddle_dense_run(f.dense, &problem, &report);
+		(standin->fail)("kernel", 0, 0);
+		if (status < 0 && !strstr(heddle_last_error(), "cuda0"))
+			fail_msg("launch %u: \"%s\"", nth, heddle_last_error());
+		assert_true(status < 0 || report.residual < 30);
+		succeeded += status >= 0;
+		OK(heddle_runtime_stats(f.rt, &stats));
+		lost += stats.workers_lost != 0;
+		heddle_wait_all(f.rt); /* says what else is lost */
+		if (stats.workers_lost) {
+			OK(heddle_dense_run(f.dense, &problem, &report));
+			assert_true(report.residual < 30);
+		}
+		end(&f);
+		standin->reset();
+	}
+	assert_true(lost > 0 && succeeded > 0);
+}
+
+static void find_standin(void)
+{
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
 	standin = library ? dlsym(library, "standin_table") : NULL;
-	return 0;
 }
 
 int main(void)
@@ -152,8 +187,9 @@ int main(void)
 	    cmocka_unit_test(experiments_have_small_residuals_in_little_memory),
 	    cmocka_unit_test(calls_that_fail_fail_their_tasks),
 	    cmocka_unit_test(calls_of_the_driver_that_fail_fail_their_tasks),
+	    cmocka_unit_test(device_is_lost_in_the_middle),
 	};
-	find_standin(NULL);
+	find_standin();
 	if (!standin) {
 		printf("left out: libcuda.so.1 is not the stand-in\n");
 		return 77;
