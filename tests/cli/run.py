@@ -216,6 +216,12 @@ def test_run_and_calibrate_on_an_opencl_device(p):
     assert r["run"]["residual"] < 30, r["run"]
     p.run("platform", "calibrate", "--n", "256", "--tiles", "64", *options, "-o", "here.yaml", **env)
     equal({c["kind"] for c in p.json("platforms", "./here.yaml")["classes"]}, {"cpu", "opencl"})
+    # alone, from the data to the residual; what has no kernel there is said
+    r = p.json(*RUN, "--opencl", "1", "--ncpu", "0", "--explain")
+    assert r["run"]["residual"] < 30, r["run"]
+    equal({w["worker"] for w in r["workers"]}, {device["device"]})
+    p.refuses("run", "getrf", "--n", "64", "--tile", "32", "--opencl", "1", "--ncpu", "0", status=1,
+              says=["no worker of this runtime can run codelet dgetrf_panel"])
 
 
 def test_cuda_devices_are_used_unless_told_otherwise(p):

@@ -93,6 +93,71 @@ static void P(movements_are_those_of_a_core)(void **state)
 	P(free_view)(a), P(free_view)(c), P(free_view)(turned);
 }
 
+static void P(random_matrices_are_those_of_a_core)(void **state)
+{
+	static const size_t corners[][2] = {{0, 0}, {100, 110}, {117, 100}, {1000, 0}};
+	struct P(view) c = P(random_view)(75, 50, 2), none = {NULL, 0, 0, 0};
+	(void)state;
+	for (int v = 0; v < 5 * 4; v++) {
+		struct hd_dense_window window = {.seed = 7, .order = 2000, .rows = 75, .columns = 50};
+		window.kind = (enum heddle_dense_random)(v / 4);
+		window.columns -= (size_t)v % 2; /* the tile may be larger */
+		window.row = corners[v % 4][0];
+		window.column = corners[v % 4][1];
+		P(compare)(HD_DENSE_RANDOM_TILE, c, none, heddle_value(window), 0);
+	}
+	P(free_view)(c);
+}
+
+/* Norms of a matrix, and of one triangle of it as of a symmetric matrix. */
+static void P(norms_are_those_of_a_core)(void **state)
+{
+	double norms[2][3];
+	(void)state;
+	for (int side = 0; side < 2; side++) {
+		struct heddle_dense_shape shape = {PRECISION, 300, 300, 77, HEDDLE_DENSE_GENERAL};
+		heddle_dense_matrix *a;
+		for (int uplo = 0; uplo < 3; uplo++) {
+			shape.uplo = (enum heddle_dense_uplo)uplo;
+			OK(heddle_dense_matrix_create(side ? core.dense : device.dense, &shape, NULL, 0, &a));
+			OK(heddle_dense_random_submit(a, HEDDLE_DENSE_DOMINANT, 3));
+			OK(uplo ? hd_dense_norm_symmetric(a, &norms[side][uplo])
+			        : hd_dense_norm(a, &norms[side][uplo]));
+			OK(heddle_dense_matrix_destroy(a));
+		}
+	}
+	for (int uplo = 0; uplo < 3; uplo++)
+		assert_true(fabs(norms[0][uplo] - norms[1][uplo]) < 1e-12 * norms[1][uplo]);
+}
+
+/* On the device alone: data, computation and residual. */
+static void P(residual_notices_a_wrong_factor)(void **state)
+{
+	static const char *const routines[] = {"potrf", "getrf_nopiv"};
+	(void)state;
+	for (int v = 0; v < 4; v++) {
+		struct heddle_dense_problem problem = {.routine = routines[v % 2], .n = 150, .precision = PRECISION};
+		problem.options.tile = 64;
+		problem.uplo = v / 2 ? HEDDLE_DENSE_UPPER : HEDDLE_DENSE_LOWER;
+		heddle_dense_experiment *e;
+		double residual;
+		OK(heddle_dense_experiment_open(device.dense, &problem, &e));
+		OK(heddle_dense_experiment_fill(e));
+		OK(heddle_dense_experiment_submit(e));
+		OK(heddle_dense_experiment_residual(e, &residual));
+		assert_true(residual > 0 && residual < 30);
+		heddle_data *tile = heddle_dense_tile(e->m[0], 1, 1);
+		struct heddle_part part;
+		OK(heddle_acquire(tile, HEDDLE_RW));
+		OK(heddle_data_part(tile, 0, &part));
+		*(element *)part.base *= (real)1.5;
+		OK(heddle_release(tile));
+		OK(heddle_dense_experiment_residual(e, &residual));
+		assert_true(residual > 1000);
+		OK(heddle_dense_experiment_close(e));
+	}
+}
+
 static void P(what_is_not_finite_is_said_as_on_a_core)(void **state)
 {
 	struct P(view) a = P(random_view)(75, 50, 1), c = P(random_view)(75, 50, 2), none = {NULL, 0, 0, 0};

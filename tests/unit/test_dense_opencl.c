@@ -86,7 +86,7 @@ static void what_has_no_kernel_is_refused_without_a_core(void **state)
 	struct heddle_dense_array array = {.rows = 2, .columns = 2, .data = a, .ld = 2};
 	int pivots[2];
 	(void)state;
-	assert_null(hd_dense_opencl_kernel(HD_DENSE_GETRF_PANEL, HEDDLE_DENSE_DOUBLE));
+	assert_null(hd_dense_opencl_kernel(HD_DENSE_GETRF_PANEL, HEDDLE_DENSE_DOUBLE, 1));
 	assert_int_equal(heddle_dense_getrf(device.dense, &array, pivots, NULL), HEDDLE_E_NO_WORKER);
 	assert_says("dgetrf_panel");
 }
@@ -122,6 +122,9 @@ static void without_double_precision_there_are_no_kernels_for_it(void **state)
 
 #define TESTS_OF(letter)                                                             \
 	cmocka_unit_test(hd_##letter##_movements_are_those_of_a_core),               \
+	    cmocka_unit_test(hd_##letter##_random_matrices_are_those_of_a_core),     \
+	    cmocka_unit_test(hd_##letter##_norms_are_those_of_a_core),               \
+	    cmocka_unit_test(hd_##letter##_residual_notices_a_wrong_factor),         \
 	    cmocka_unit_test(hd_##letter##_what_is_not_finite_is_said_as_on_a_core), \
 	    cmocka_unit_test(hd_##letter##_getrf_nopiv_is_that_of_a_core),           \
 	    cmocka_unit_test(hd_##letter##_bad_pivots_are_said_as_on_a_core)

@@ -56,12 +56,10 @@ static int has_kind(const heddle_dense *dense, const char *kind)
 	return 0;
 }
 
-/* Whether the OpenCL devices of the runtime have this precision. If one lacks it, none of them gets such tasks. */
-static int opencl_has(const heddle_dense *dense, int precision)
+/* Whether all OpenCL devices of the runtime have double precision. If one lacks it, none of them gets such tasks. */
+static int has_double(const heddle_dense *dense)
 {
 	const struct heddle_platform *platform = heddle_runtime_platform(dense->rt);
-	if (precision == HEDDLE_DENSE_SINGLE || precision == HEDDLE_DENSE_COMPLEX_SINGLE)
-		return 1;
 	for (size_t w = 0; w < platform->n_workers; w++)
 		if (strcmp(platform->classes[platform->workers[w].class_id].kind, "opencl") == 0 &&
 		    !heddle_opencl_has_double(platform->workers[w].device))
@@ -69,7 +67,12 @@ static int opencl_has(const heddle_dense *dense, int precision)
 	return 1;
 }
 
-static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision, int on_opencl)
+/* What the accelerators of a runtime are good for. */
+struct abilities {
+	int cuda, opencl, opencl_double;
+};
+
+static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision, const struct abilities *can)
 {
 	static const char letters[] = {'d', 's', 'z', 'c'};
 	const struct hd_dense_codelet *first = first_of_name(row, precision);
@@ -86,9 +89,9 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 	    .footprint = row->footprint,
 	    .color = row->color,
 	};
-	if (on_opencl)
-		desc.opencl = hd_dense_opencl_kernel(row->op, precision);
-	if (has_kind(dense, "cuda"))
+	if (can->opencl)
+		desc.opencl = hd_dense_opencl_kernel(row->op, precision, can->opencl_double);
+	if (can->cuda)
 		desc.cuda = hd_dense_cuda_kernel(row->op, precision);
 	if (!desc.flops && lacks_time(dense, name)) {
 		desc.model = HEDDLE_MODEL_GIVEN;
@@ -99,11 +102,11 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 
 int hd_dense_codelets(heddle_dense *dense)
 {
+	const struct abilities can = {has_kind(dense, "cuda"), has_kind(dense, "opencl"), has_double(dense)};
 	for (int precision = 0; precision < HEDDLE_DENSE_PRECISIONS; precision++) {
-		int on_opencl = has_kind(dense, "opencl") && opencl_has(dense, precision);
 		for (int t = 0; t < N_TABLES; t++) {
 			for (const struct hd_dense_codelet *row = tables[t]; row->name; row++) {
-				int status = make(dense, row, precision, on_opencl);
+				int status = make(dense, row, precision, &can);
 				if (status < 0)
 					return status;
 			}

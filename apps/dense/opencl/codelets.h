@@ -8,6 +8,7 @@
 struct hd_ocl_codelet {
 	enum hd_dense_op op;
 	heddle_kernel kernels[HEDDLE_DENSE_PRECISIONS];
+	int needs_double; /* in all precisions */
 };
 extern const struct hd_ocl_codelet hd_ocl_products[], hd_ocl_factors[], hd_ocl_movements[];
 

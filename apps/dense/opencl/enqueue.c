@@ -101,7 +101,7 @@ struct hd_ocl hd_ocl_begin(heddle_context *c, enum heddle_dense_precision precis
 	return w;
 }
 
-struct hd_ocl_matrix hd_ocl_tile(struct hd_ocl *w, size_t i)
+static struct hd_ocl_matrix datum(struct hd_ocl *w, size_t i, size_t elem_size)
 {
 	size_t offset = 0;
 	struct hd_ocl_matrix a = {.memory = NULL};
@@ -110,11 +110,21 @@ struct hd_ocl_matrix hd_ocl_tile(struct hd_ocl *w, size_t i)
 	a.memory = heddle_opencl_buffer(w->c, i, &offset);
 	if (!a.memory)
 		w->status = HEDDLE_E_KERNEL;
-	a.at = (int64_t)(offset / w->elem_size);
+	a.at = (int64_t)(offset / elem_size);
 	a.m = (int)heddle_extent(w->c, i, 0);
 	a.n = (int)heddle_extent(w->c, i, 1);
 	a.ld = (int)heddle_ld(w->c, i);
 	return a;
+}
+
+struct hd_ocl_matrix hd_ocl_tile(struct hd_ocl *w, size_t i)
+{
+	return datum(w, i, w->elem_size);
+}
+
+struct hd_ocl_matrix hd_ocl_doubles(struct hd_ocl *w, size_t i)
+{
+	return datum(w, i, sizeof(double));
 }
 
 struct hd_ocl_matrix hd_ocl_scratch(struct hd_ocl *w, int m, int n)
@@ -315,6 +325,33 @@ void hd_ocl_look(struct hd_ocl *w, int flags, struct hd_ocl_matrix a, int diagon
 	x.flags = flags;
 	x.diagonal = diagonal;
 	run_on_elements(w, "look", &x);
+}
+
+/* --- Random matrices and norms ------------------------------------------------------------------------------------ */
+
+void hd_ocl_random(struct hd_ocl *w, struct hd_ocl_matrix c, const struct hd_dense_window *window)
+{
+	enum heddle_dense_random kind = window->kind;
+	int hermitian = kind == HEDDLE_DENSE_SPD || kind == HEDDLE_DENSE_HERMITIAN;
+	int dominant = kind == HEDDLE_DENSE_SPD || kind == HEDDLE_DENSE_DOMINANT;
+	struct hd_ocl_call x = {.c = c, .k = (int)window->row};
+	x.flags = (hermitian ? HD_OCL_A_HERMITIAN : 0) | (dominant ? HD_OCL_A_IDENTITY : 0) |
+	          (hermitian || kind == HEDDLE_DENSE_SYMMETRIC ? HD_OCL_A_MIRRORED : 0);
+	x.diagonal = (int)((ptrdiff_t)window->column - (ptrdiff_t)window->row);
+	x.a.at = (int64_t)window->seed;
+	x.b.at = (int64_t)window->order;
+	x.c.m = (int)window->rows;
+	x.c.n = (int)window->columns;
+	run_on_elements(w, "random", &x);
+}
+
+void hd_ocl_squares(struct hd_ocl *w, int flags, struct hd_ocl_matrix a, struct hd_ocl_matrix sum, int diagonal)
+{
+	enum { ADDERS = 256 };
+	struct hd_ocl_call x = {.flags = flags, .a = a, .c = sum, .diagonal = diagonal};
+	x.c.m = a.m;
+	x.c.n = a.n;
+	run(w, "squares", &x, &(struct heddle_opencl_range){{ADDERS}, {ADDERS}});
 }
 
 /* --- What was found ----------------------------------------------------------------------------------------------- */

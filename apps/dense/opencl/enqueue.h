@@ -60,6 +60,8 @@ static inline int hd_ocl_end(const struct hd_ocl *w)
 
 /* Datum i of the task. */
 struct hd_ocl_matrix hd_ocl_tile(struct hd_ocl *w, size_t i);
+/* The same of a datum that has doubles in all precisions. */
+struct hd_ocl_matrix hd_ocl_doubles(struct hd_ocl *w, size_t i);
 /* An m x n matrix in the workspace. */
 struct hd_ocl_matrix hd_ocl_scratch(struct hd_ocl *w, int m, int n);
 /* The m rows and n columns from element (i, j) on. */
@@ -94,6 +96,12 @@ void hd_ocl_zeros(struct hd_ocl *w, struct hd_ocl_matrix a);
 /* Finds an element of A, or of the part of it that the flags say with `diagonal`, that is not finite, the first one
  * column by column, as 2 (1 + row + column * rows), and 1 more if it is NaN; INT_MAX: there is none. */
 void hd_ocl_look(struct hd_ocl *w, int flags, struct hd_ocl_matrix a, int diagonal);
+
+/* C := the window of a random matrix, where `window` begins. */
+void hd_ocl_random(struct hd_ocl *w, struct hd_ocl_matrix c, const struct hd_dense_window *window);
+/* The double `sum` is increased by the squares of the elements of A, or of the part of it that the flags say with
+ * `diagonal`; those off the diagonal count twice if A_MIRRORED. */
+void hd_ocl_squares(struct hd_ocl *w, int flags, struct hd_ocl_matrix a, struct hd_ocl_matrix sum, int diagonal);
 
 /* Judges what was found last: 0, 0 if nothing. `value` is the task's value 0. */
 typedef struct hd_dense_verdict (*hd_ocl_judge)(const void *value, const int found[2]);

@@ -78,9 +78,9 @@ static int getrf_nopiv(heddle_context *c, enum heddle_dense_precision precision)
 HD_OCL_KERNELS(getrf_nopiv)
 
 const struct hd_ocl_codelet hd_ocl_factors[] = {
-    {HD_DENSE_POTRF, HD_OCL_FOUR(potrf)},
-    {HD_DENSE_TRTRI, HD_OCL_FOUR(trtri)},
-    {HD_DENSE_LAUUM, HD_OCL_FOUR(lauum)},
-    {HD_DENSE_GETRF_NOPIV, HD_OCL_FOUR(getrf_nopiv)},
+    {HD_DENSE_POTRF, HD_OCL_FOUR(potrf), 0},
+    {HD_DENSE_TRTRI, HD_OCL_FOUR(trtri), 0},
+    {HD_DENSE_LAUUM, HD_OCL_FOUR(lauum), 0},
+    {HD_DENSE_GETRF_NOPIV, HD_OCL_FOUR(getrf_nopiv), 0},
     {.kernels = {NULL}},
 };

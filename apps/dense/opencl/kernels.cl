@@ -4,10 +4,10 @@
  * (i, j) of a matrix in place p is p[s.at + i + j * s.ld]. enqueue.h describes each kernel, and has the same structure
  * and flags. Extents may be any, also 0; what is outside of a matrix is neither read nor written. */
 
-#ifdef DOUBLE
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
+#ifdef DOUBLE
 typedef double real;
 typedef double2 pair;
 #else
@@ -372,3 +372,91 @@ kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void look(global con
 	if (!(sum - sum == 0))
 		atomic_min(found, 2 * (1 + i + j * s.m) + (IS_NAN(x) ? 1 : 0));
 }
+
+/* --- Random matrices and norms ------------------------------------------------------------------------------------ */
+
+/* As hd_dense_hash in dense/internal.h. */
+ulong hash(ulong state, ulong step)
+{
+	ulong x = state + step * 0x9e3779b97f4a7c15ul;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ul;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebul;
+	return x ^ x >> 31;
+}
+
+/* A number in [-1/2, 1/2) of 53 bits, rounded once. */
+real random_number(ulong bits)
+{
+	long whole = (long)(bits >> 11) - (1L << 52);
+	return (real)whole * (real)0x1p-53f;
+}
+
+/* The same more `n`. */
+real random_number_and(ulong bits, ulong n)
+{
+#ifdef cl_khr_fp64
+	return (real)((double)((long)(bits >> 11) - (1L << 52)) * 0x1p-53 + (double)n);
+#else
+	return random_number(bits) + (real)n; /* rounded twice */
+#endif
+}
+
+/* C := a window of the random matrix with seed at_a, as heddle_dense_random_element has it. Row k of it is the first of
+ * the window; the order of the whole matrix is at_b. */
+kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void random(global const element *a,
+                                                                        global const element *b, global element *c,
+                                                                        global int *found, struct shape s,
+                                                                        element alpha, element beta)
+{
+	int i = get_global_id(0), j = get_global_id(1);
+	if (i >= s.m || j >= s.n)
+		return;
+	ulong row = (ulong)(s.k + i), column = (ulong)(s.k + s.diagonal + j);
+	int mirrored = s.flags & A_MIRRORED && row < column, hermitian = s.flags & A_HERMITIAN;
+	ulong low = hash((ulong)s.at_a, (mirrored ? row : column) + 1);
+	ulong bits = hash(low, (mirrored ? column : row) + 1);
+	ulong more = row == column && s.flags & A_IDENTITY ? (ulong)s.at_b : 0;
+	real re = more ? random_number_and(bits, more) : random_number(bits);
+#ifdef COMPLEX
+	real im = random_number(hash(bits, 1));
+	if (hermitian)
+		im = row == column ? 0 : mirrored ? -im : im;
+	c[s.at_c + i + (long)j * s.ld_c] = (element)(re, im);
+#else
+	c[s.at_c + i + (long)j * s.ld_c] = re;
+#endif
+}
+
+#ifdef cl_khr_fp64
+enum { ADDERS = 256 };
+
+/* The double at at_c is increased by the squares of the elements of A in the part of m x n elements that is meant; with
+ * A_MIRRORED, those off the diagonal count twice. One group. */
+kernel __attribute__((reqd_work_group_size(ADDERS, 1, 1))) void squares(global const element *a,
+                                                                        global const element *b, global double *c,
+                                                                        global int *found, struct shape s,
+                                                                        element alpha, element beta)
+{
+	local double sums[ADDERS];
+	int me = get_local_id(0);
+	double sum = 0;
+	for (int j = 0; j < s.n; j++)
+		for (int i = me; i < s.m; i += ADDERS)
+			if (is_in_part(i, j, s)) {
+				element x = a[s.at_a + i + (long)j * s.ld_a];
+				double square = (double)REAL(x) * (double)REAL(x);
+#ifdef COMPLEX
+				square += (double)x.y * (double)x.y;
+#endif
+				sum += s.flags & A_MIRRORED && i != j + s.diagonal ? 2 * square : square;
+			}
+	sums[me] = sum;
+	for (int n = ADDERS / 2; n > 0; n /= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (me < n)
+			sums[me] += sums[me + n];
+	}
+	if (me == 0)
+		c[s.at_c] += sums[0];
+}
+#endif

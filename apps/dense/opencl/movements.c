@@ -1,5 +1,5 @@
-/* Tasks that copy, scale and add tiles on OpenCL devices, so that these need not leave the device between others: their
- * data and values are those of codelets/movements_template.h and codelets/qr_template.h. */
+/* Tasks that fill, copy, scale, add and compare tiles on OpenCL devices, so that these need not leave the device
+ * between others: their data and values are those of codelets/movements_template.h, qr_template.h and lu_template.h. */
 #include <dense/codelets/qr.h>
 #include <dense/opencl/codelets.h>
 #include <dense/opencl/enqueue.h>
@@ -102,12 +102,93 @@ static int copy(heddle_context *c, enum heddle_dense_precision precision)
 }
 HD_OCL_KERNELS(copy)
 
+/* --- Experiments -------------------------------------------------------------------------------------------------- */
+
+static int random_tile(heddle_context *c, enum heddle_dense_precision precision)
+{
+	struct hd_ocl w = hd_ocl_begin(c, precision, 0, 0);
+	hd_ocl_random(&w, hd_ocl_tile(&w, 0), heddle_value_ptr(c, 0));
+	return hd_ocl_end(&w);
+}
+HD_OCL_KERNELS(random_tile)
+
+/* Sum `sum` of the datum `sums` gets the squares of a window's part. */
+static void add_squares(struct hd_ocl *w, struct hd_ocl_matrix a, size_t sums, int sum, int twice)
+{
+	const struct hd_dense_window *v = heddle_value_ptr(w->c, 0);
+	struct hd_ocl_matrix to = hd_ocl_doubles(w, sums);
+	to.at += sum;
+	hd_ocl_squares(w, part_of(v) | (twice ? HD_OCL_A_MIRRORED : 0),
+	               hd_ocl_part(a, 0, 0, (int)v->rows, (int)v->columns), to, diagonal_of(v));
+}
+
+static int norm(heddle_context *c, enum heddle_dense_precision precision)
+{
+	const struct hd_dense_window *v = heddle_value_ptr(c, 0);
+	struct hd_ocl w = hd_ocl_begin(c, precision, 0, 0);
+	add_squares(&w, hd_ocl_tile(&w, 1), 0, 0, v->kind == HEDDLE_DENSE_SYMMETRIC);
+	return hd_ocl_end(&w);
+}
+HD_OCL_KERNELS(norm)
+
+static int residual_begin(heddle_context *c, enum heddle_dense_precision precision)
+{
+	struct hd_ocl w = hd_ocl_begin(c, precision, 0, 0);
+	struct hd_ocl_matrix t = hd_ocl_tile(&w, 0);
+	hd_ocl_random(&w, t, heddle_value_ptr(c, 0));
+	add_squares(&w, t, 1, 0, 1);
+	return hd_ocl_end(&w);
+}
+HD_OCL_KERNELS(residual_begin)
+
+static int residual_end(heddle_context *c, enum heddle_dense_precision precision)
+{
+	const struct hd_dense_window *v = heddle_value_ptr(c, 0);
+	int diagonal = v->row == v->column, lower = v->uplo == HEDDLE_DENSE_LOWER;
+	int m = (int)v->rows, n = (int)v->columns, order = lower ? n : m;
+	int triangle = lower ? HD_OCL_A_LOWER : HD_OCL_A_UPPER;
+	struct hd_ocl w = hd_ocl_begin(c, precision, (size_t)m * (size_t)n + (size_t)order * (size_t)order, 0);
+	struct hd_ocl_matrix t = hd_ocl_tile(&w, 0), work = hd_ocl_scratch(&w, m, n);
+	struct hd_ocl_matrix full = hd_ocl_scratch(&w, order, order);
+	hd_ocl_combine(
+	    &w, &(struct hd_ocl_call){
+	            .flags = diagonal ? triangle : 0, .alpha = one, .a = hd_ocl_tile(&w, diagonal ? 3 : 4), .c = work});
+	hd_ocl_combine(&w, &(struct hd_ocl_call){.flags = triangle, .alpha = one, .a = hd_ocl_tile(&w, 3), .c = full});
+	struct hd_ocl_call product = {.alpha = {-1, 0}, .beta = one, .c = hd_ocl_part(t, 0, 0, m, n), .k = order};
+	product.a = lower ? work : full;
+	product.b = lower ? full : work;
+	product.flags = lower ? HD_OCL_TRANS_B | HD_OCL_CONJ_B : HD_OCL_TRANS_A | HD_OCL_CONJ_A;
+	hd_ocl_product(&w, &product);
+	add_squares(&w, t, 2, 1, 1);
+	return hd_ocl_end(&w);
+}
+HD_OCL_KERNELS(residual_end)
+
+static int lu_parts(heddle_context *c, enum heddle_dense_precision precision)
+{
+	struct hd_ocl w = hd_ocl_begin(c, precision, 0, 0);
+	struct hd_ocl_call x = {.alpha = one, .a = hd_ocl_tile(&w, 2)};
+	x.c = hd_ocl_tile(&w, 0);
+	x.flags = HD_OCL_A_LOWER | HD_OCL_A_UNIT;
+	hd_ocl_combine(&w, &x);
+	x.c = hd_ocl_tile(&w, 1);
+	x.flags = HD_OCL_A_UPPER;
+	hd_ocl_combine(&w, &x);
+	return hd_ocl_end(&w);
+}
+HD_OCL_KERNELS(lu_parts)
+
 const struct hd_ocl_codelet hd_ocl_movements[] = {
-    {HD_DENSE_SCALE, HD_OCL_FOUR(scale)},
-    {HD_DENSE_ADD, HD_OCL_FOUR(add)},
-    {HD_DENSE_COPY, HD_OCL_FOUR(copy)},
-    {HD_DENSE_FINITE, HD_OCL_FOUR(look_for_nan)},
-    {HD_DENSE_SET, HD_OCL_FOUR(set)},
-    {HD_DENSE_TRANSPOSE, HD_OCL_FOUR(transpose)},
+    {HD_DENSE_SCALE, HD_OCL_FOUR(scale), 0},
+    {HD_DENSE_ADD, HD_OCL_FOUR(add), 0},
+    {HD_DENSE_COPY, HD_OCL_FOUR(copy), 0},
+    {HD_DENSE_FINITE, HD_OCL_FOUR(look_for_nan), 0},
+    {HD_DENSE_SET, HD_OCL_FOUR(set), 0},
+    {HD_DENSE_TRANSPOSE, HD_OCL_FOUR(transpose), 0},
+    {HD_DENSE_RANDOM_TILE, HD_OCL_FOUR(random_tile), 0},
+    {HD_DENSE_NORM, HD_OCL_FOUR(norm), 1},
+    {HD_DENSE_RESIDUAL_BEGIN, HD_OCL_FOUR(residual_begin), 1},
+    {HD_DENSE_RESIDUAL_END, HD_OCL_FOUR(residual_end), 1},
+    {HD_DENSE_LU_PARTS, HD_OCL_FOUR(lu_parts), 0},
     {.kernels = {NULL}},
 };

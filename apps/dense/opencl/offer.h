@@ -5,8 +5,9 @@
 #include <dense/internal.h>
 
 /* The kernel of a codelet for devices of the kind "opencl". NULL: there is none, because OpenCL's library is missing,
- * or because this codelet runs on CPUs only. The first call loads the library. May be called by any thread. */
-heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision);
+ * or because this codelet runs on CPUs only, or, if a device has no double precision (`has_double` is 0), because it
+ * needs that. The first call loads the library. May be called by any thread. */
+heddle_kernel hd_dense_opencl_kernel(enum hd_dense_op op, int precision, int has_double);
 /* What is missing for dense kernels on OpenCL devices, in a sentence; NULL: nothing. */
 const char *hd_dense_opencl_missing(void);
 

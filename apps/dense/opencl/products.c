@@ -140,8 +140,8 @@ static int trmm(heddle_context *c, enum heddle_dense_precision precision)
 HD_OCL_KERNELS(trmm)
 
 const struct hd_ocl_codelet hd_ocl_products[] = {
-    {HD_DENSE_GEMM, HD_OCL_FOUR(gemm)}, {HD_DENSE_SYRK, HD_OCL_FOUR(syrk)},
-    {HD_DENSE_HERK, HD_OCL_FOUR(herk)}, {HD_DENSE_SYMM, HD_OCL_FOUR(symm)},
-    {HD_DENSE_HEMM, HD_OCL_FOUR(hemm)}, {HD_DENSE_TRSM, HD_OCL_FOUR(trsm)},
-    {HD_DENSE_TRMM, HD_OCL_FOUR(trmm)}, {.kernels = {NULL}},
+    {HD_DENSE_GEMM, HD_OCL_FOUR(gemm), 0}, {HD_DENSE_SYRK, HD_OCL_FOUR(syrk), 0},
+    {HD_DENSE_HERK, HD_OCL_FOUR(herk), 0}, {HD_DENSE_SYMM, HD_OCL_FOUR(symm), 0},
+    {HD_DENSE_HEMM, HD_OCL_FOUR(hemm), 0}, {HD_DENSE_TRSM, HD_OCL_FOUR(trsm), 0},
+    {HD_DENSE_TRMM, HD_OCL_FOUR(trmm), 0}, {.kernels = {NULL}},
 };
