@@ -46,8 +46,7 @@ enum {
 	HD_OCL_A_IDENTITY = 8192,  /* A is not read, and stands for an identity */
 	HD_OCL_RIGHT = 16384,      /* A stands right of the unknowns */
 	HD_OCL_FIRST = 32768,      /* nothing was found before */
-	HD_OCL_IF_WELL = 65536,    /* does nothing if a failure was found */
-	HD_OCL_SKIP_ZEROS = 131072 /* a pivot that is zero or NaN counts as one */
+	HD_OCL_SKIP_ZEROS = 65536  /* a pivot that is zero or NaN counts as one */
 };
 enum { HD_OCL_LEAF = 32 /* the largest blocks on the diagonal, that one kernel solves with or factorises */ };
 

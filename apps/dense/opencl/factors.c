@@ -24,7 +24,7 @@ static struct hd_dense_verdict judge_trtri(const void *value, const int found[2]
 	return hd_dense_judge_trtri(value, found[0]);
 }
 
-/* The solution X of A X = I, whose triangle becomes that of A unless there is a zero on A's diagonal. */
+/* The solution X of A X = I, whose triangle becomes that of A. */
 static int trtri(heddle_context *c, enum heddle_dense_precision precision)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
@@ -38,7 +38,7 @@ static int trtri(heddle_context *c, enum heddle_dense_precision precision)
 	solve.flags = (upper ? HD_OCL_A_UPPER : HD_OCL_A_LOWER) | (unit ? HD_OCL_A_UNIT : 0);
 	hd_ocl_solve(&w, &solve);
 	struct hd_ocl_call copy = {.alpha = one, .a = inverse, .c = a};
-	copy.flags = HD_OCL_IF_WELL | (upper ? HD_OCL_UPPER : HD_OCL_LOWER) | (unit ? HD_OCL_UNIT : 0);
+	copy.flags = (upper ? HD_OCL_UPPER : HD_OCL_LOWER) | (unit ? HD_OCL_UNIT : 0);
 	hd_ocl_combine(&w, &copy);
 	return hd_ocl_end_judged(&w, judge_trtri);
 }

@@ -32,8 +32,7 @@ enum {
 	A_IDENTITY = 8192,
 	RIGHT = 16384,
 	FIRST = 32768,
-	IF_WELL = 65536,
-	SKIP_ZEROS = 131072,
+	SKIP_ZEROS = 65536,
 };
 
 struct shape {
@@ -197,7 +196,7 @@ kernel __attribute__((reqd_work_group_size(SIDE, SIDE, 1))) void combine(global 
                                                                          element alpha, element beta)
 {
 	int i = get_global_id(0), j = get_global_id(1);
-	if (!is_in_part(i, j, s) || (s.flags & IF_WELL && found[0] != 0))
+	if (!is_in_part(i, j, s))
 		return;
 	long place = s.at_c + i + (long)j * s.ld_c;
 	element value = ZERO;
