@@ -7,6 +7,7 @@
  *   data.h      the data that tasks read and write
  *   task.h      codelets (what to run) and tasks (one run of a codelet on some data)
  *   event.h     tasks that end later than their kernel
+ *   group.h     waiting for the tasks of one part of a program
  *   platform.h  the description of a machine, real or not
  *   model.h     performance models
  *   policy.h    scheduling policies, the shipped ones and your own
@@ -33,6 +34,7 @@
 #include <heddle/data.h>
 #include <heddle/task.h>
 #include <heddle/event.h>
+#include <heddle/group.h>
 #include <heddle/platform.h>
 #include <heddle/model.h>
 #include <heddle/policy.h>

@@ -290,6 +290,15 @@ enum { HD_DENSE_MAX_OPERANDS = 4 };
  * the tasks, and waits. In the tiled layout it copies the operands to tiles before and what was written back after. */
 int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
                   const struct hd_dense_operand *operands, const struct heddle_dense_options *options);
+/* What a call that waits submits: other threads that use the runtime neither get its errors nor give it theirs. */
+struct hd_dense_scope {
+	heddle_group *group, *before; /* owned; the group that the thread had set before */
+};
+/* Whatever this thread submits from now on is in the scope. HEDDLE_E_MEMORY. */
+int hd_dense_scope_open(heddle_dense *dense, struct hd_dense_scope *scope);
+/* Waits for what is in the scope, even after an error, so that none of it runs when the caller frees what it uses, and
+ * ends the scope. Returns `status` and keeps its message if it is an error; else returns the status of the wait. */
+int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int status);
 /* Waits for all tasks, even after an error, so that none runs when the caller frees what they use. Returns `status` and
  * keeps its message if it is an error; else returns the status of the wait. */
 int hd_dense_wait(heddle_dense *dense, int status);

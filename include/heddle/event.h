@@ -27,6 +27,9 @@
  * fulfill an event must not wait for the task before: not by heddle_submit either, which waits while the window is
  * full. It may submit afterwards, or from a callback of the task.
  *
+ * When the device of the task is lost (HEDDLE_E_DEVICE) while an event is out, nobody waits for the event any more: the
+ * task is run again by another worker, or fails. To fulfill the event is no error then, and has no effect.
+ *
  * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. A task whose event is out
  * is never reported as a deadlock: somebody may act. The watchdog and heddle_dump name such tasks.
  */

@@ -112,10 +112,10 @@ int heddle_platform_configured(const struct heddle_config *config, struct heddle
 int heddle_stop(heddle_runtime *rt);
 
 /* Waits until every task submitted so far has ended and all reductions (HEDDLE_REDUX) are combined. Returns 0, or the
- * first error among the tasks that ended since the last heddle_wait_all (HEDDLE_E_KERNEL: the message names the
- * codelet, the task and the value that the kernel returned). HEDDLE_E_DEVICE: a device was lost, and with it the values
- * of data, which the message names, or the only worker that could run a task; what others could run has been run. The
- * runtime can be used further even after an error. Blocks. */
+ * first error among the tasks without a group (heddle/group.h) that ended since the last heddle_wait_all
+ * (HEDDLE_E_KERNEL: the message names the codelet, the task and the value that the kernel returned). HEDDLE_E_DEVICE: a
+ * device was lost, and with it the values of data, which the message names, or the only worker that could run a task;
+ * what others could run has been run. The runtime can be used further even after an error. Blocks. */
 int heddle_wait_all(heddle_runtime *rt);
 
 /* The machine as this runtime sees it. */

@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+typedef struct heddle_group heddle_group;
 typedef struct heddle_task heddle_task;
 
 /* --- Inside a kernel ---------------------------------------------------------------------------------------------- */
@@ -163,7 +164,8 @@ enum {
 	HEDDLE_ITEM_AFTER,
 	HEDDLE_ITEM_WORKER,
 	HEDDLE_ITEM_NAME,
-	HEDDLE_ITEM_OUT
+	HEDDLE_ITEM_OUT,
+	HEDDLE_ITEM_GROUP
 };
 
 #define HEDDLE_ITEM_(w, n, p, s) \
@@ -240,6 +242,11 @@ static inline struct heddle_item heddle_named(const char *name)
 static inline struct heddle_item heddle_out(heddle_task **t)
 {
 	HEDDLE_ITEM_(HEDDLE_ITEM_OUT, 0, t, 0);
+}
+/* The group that the task is in: heddle/group.h. It counts before the one that heddle_group_set has set. */
+static inline struct heddle_item heddle_in_group(const heddle_group *g)
+{
+	HEDDLE_ITEM_(HEDDLE_ITEM_GROUP, 0, g, 0);
 }
 #undef HEDDLE_ITEM_
 /* `f(arg, status)` is called when the task has ended. */

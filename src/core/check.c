@@ -397,6 +397,18 @@ static int check_size_class(const struct hd_size_class *class)
 	return 0;
 }
 
+/* The groups count all of their tasks; those in the ring, too, which are not seen here. */
+static int check_groups(struct hd_check *c)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < c->n_tasks; i++)
+		n += c->tasks[i].task->extra && c->tasks[i].task->extra->group;
+	uint64_t n_live = hd_groups_live(c->rt);
+	return n <= n_live ? 0
+	                   : hd_broken("%llu tasks are in groups, which count %llu", (unsigned long long)n,
+	                               (unsigned long long)n_live);
+}
+
 static int check_pool(struct hd_check *c)
 {
 	int status = 0;
@@ -490,7 +502,7 @@ int hd_check(heddle_runtime *rt)
 	static int (*const steps[])(struct hd_check *) = {
 	    collect_tasks, hd_check_collect_data, check_queues,  check_workers, hd_check_chains,   hd_check_accesses,
 	    check_edges,   check_tasks,           compare_loads, hd_check_data, hd_check_memories, check_pool,
-	    check_inlet,   check_waiters,         check_holds,   check_events,  check_models,
+	    check_inlet,   check_waiters,         check_holds,   check_events,  check_models,      check_groups,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

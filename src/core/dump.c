@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <heddle/trace.h>
-#include "runtime.h"
+#include "lost.h"
 
 static void describe_chain(FILE *out, const heddle_data *d)
 {

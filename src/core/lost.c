@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime.h"
+#include "lost.h"
 
 const char *hd_lost_why(const struct hd_worker *w)
 {
@@ -268,20 +268,16 @@ static const heddle_data *owner_of(const heddle_data *d)
 /* What the next heddle_wait_all reports names all data that have been lost with the node so far. */
 static void report(heddle_runtime *rt, const struct hd_memory *m, const char *node, const char *why)
 {
-	struct hd_outcome *o = &rt->outcome;
+	struct hd_failure *f = &rt->outcome.failure;
 	char more[40] = "";
 	if (m->n_lost_names > MAX_NAMES)
 		snprintf(more, sizeof more, " and %u more", m->n_lost_names - MAX_NAMES);
 	char *beginning = hd_format("%s is lost, and with it the values of ", node);
 	char *text =
 	    beginning ? hd_format("%s%s%s: %s", beginning, m->lost_names ? m->lost_names : "data", more, why) : NULL;
-	if (text && o->first_error == HEDDLE_E_DEVICE) { /* this says more than that a task has found no worker */
-		free(o->first_message);
-		o->first_message = text;
-		text = NULL;
-	} else {
-		hd_core_note_error(rt, HEDDLE_E_DEVICE, text ? text : why);
-	}
+	if (f->status == HEDDLE_E_DEVICE) /* this says more than that a task has found no worker */
+		hd_failure_clear(f);
+	hd_failure_note(f, HEDDLE_E_DEVICE, text ? text : why);
 	free(beginning);
 	free(text);
 }

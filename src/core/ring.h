@@ -23,6 +23,9 @@ struct hd_submitter {
 	 * read under the lock by the thread that refuses that task. pairs: nothing of its own; the store of the slot
 	 * comes after it, and the refusing thread has loaded the slot. */
 	_Atomic uint64_t ticket;
+	/* Only its thread: the group of what it submits, and inside what (hd_inside) it was when it said so. */
+	heddle_group *group;
+	const void *group_inside;
 	struct hd_refusal refusal; /* lock core: whether the task with that ticket was let in */
 };
 

@@ -17,6 +17,7 @@
 #include "base/lock.h"
 #include "data/data.h"
 #include "engine/engine.h"
+#include "group.h"
 #include "ring.h"
 #include "task.h"
 #include "worker.h"
@@ -147,8 +148,7 @@ struct hd_handles {
 
 /* What the program is told. */
 struct hd_outcome {
-	int first_error;     /* status of the first failed task since the last heddle_wait_all; 0: none has failed */
-	char *first_message; /* owned: the sentence for it */
+	struct hd_failure failure; /* for heddle_wait_all */
 	struct heddle_stats stats;
 	/* us: the makespan begins here, and ends at heddle_runtime.last_end; -1: no task was ready yet */
 	double first_ready;
@@ -223,6 +223,7 @@ struct heddle_runtime {
 	struct hd_wanted wanted;
 	struct hd_handles handles;
 	struct hd_events events;
+	heddle_group *groups;     /* owned; the newest first: group.c */
 	heddle_codelet *codelets; /* owned; the newest first */
 	uint32_t n_codelets;
 	uint64_t n_walks;             /* how often heddle_task_successors was called */
@@ -287,8 +288,6 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
 /* The same for a task that was picked and has not ended: the policy is told of it once more. */
 void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
-/* Notes an error that the next heddle_wait_all is to report, unless it has one to report already. */
-void hd_core_note_error(heddle_runtime *rt, int status, const char *sentence);
 /* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
  * runtime already: then the outer call will run them. */
 int hd_core_run_callbacks(heddle_runtime *rt);
@@ -329,25 +328,6 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
 /* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
 void hd_core_conclude(heddle_task *t, double start, double end, double now);
-
-/* lost.c: devices that cannot be used any more. */
-/* The worker's device is lost, for the reason `why`; "": not known. It and the workers that share its memory get no
- * more tasks, and those that they have are given to others. Does nothing for a worker that is lost. */
-void hd_core_lose(struct hd_worker *w, const char *why);
-/* To be called when a task that was picked cannot begin on its worker, which is lost: the policy gets it back. */
-void hd_lost_give_back(heddle_task *t);
-/* To be called when a kernel has returned on a lost worker, with `status`. HEDDLE_PENDING: the task is to be run again
- * and has been given back to the policy; otherwise the task's status. */
-int hd_lost_returned(heddle_task *t, int status);
-/* To be called before the policy is told of a ready task while some worker is lost: whether no worker is left that
- * could run the task. Then its status and its message are set. */
-int hd_lost_for_all(heddle_task *t);
-/* Notes that a datum has lost its value, because its only copy was on a node that is lost. */
-void hd_lost_value(heddle_data *d, unsigned node, const char *why);
-/* Why a worker was lost; "" when that is not known. */
-const char *hd_lost_why(const struct hd_worker *w);
-/* How many workers of the class are not lost. */
-size_t hd_class_left(const heddle_runtime *rt, unsigned class_id);
 
 /* event.c: the kernel of a task that ends by events has returned. The task ends now if all are fulfilled, otherwise it
  * waits for them. */

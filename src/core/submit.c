@@ -276,6 +276,32 @@ static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 			*(heddle_task **)(uintptr_t)items[i].ptr = t;
 }
 
+/* The group that the thread has set, where it is now. */
+static heddle_group *group_of(const struct hd_submitter *s)
+{
+	return s->group && s->group_inside == hd_inside() ? s->group : NULL;
+}
+
+/* The same as push for a task that may be in a group. */
+static __attribute__((noinline)) int push_grouped(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t,
+                                                  uint64_t looked)
+{
+	heddle_group *group = t->extra && t->extra->group ? t->extra->group : group_of(s);
+	if (!group)
+		return push(rt, s, t, looked);
+	struct hd_task_extra *extra = hd_task_extra(t);
+	if (!extra) {
+		discard(s, t);
+		return HEDDLE_E_MEMORY;
+	}
+	extra->group = group;
+	hd_group_enter(group);
+	int status = push(rt, s, t, looked);
+	if (status)
+		hd_group_refused(group);
+	return status;
+}
+
 static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 {
 	struct hd_request q;
@@ -297,7 +323,24 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
+	if (HD_UNLIKELY(s->group || (t->extra && t->extra->group)))
+		return push_grouped(rt, s, t, looked);
 	return push(rt, s, t, looked);
+}
+
+heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
+{
+	struct hd_submitter *s = rt ? my_submitter(rt) : NULL;
+	if (!s)
+		return NULL;
+	if (group && hd_group_runtime(group) != rt) {
+		hd_error(HEDDLE_E_INVALID, "heddle_group_set: the group belongs to another runtime");
+		return NULL;
+	}
+	heddle_group *before = group_of(s);
+	s->group = group;
+	s->group_inside = hd_inside();
+	return before;
 }
 
 int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *items)

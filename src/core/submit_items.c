@@ -24,8 +24,8 @@ static void count_items(size_t n, const struct heddle_item *items, struct hd_req
 			q->too_large |= items[i].u.size > MOST_VALUE_BYTES;
 		} else {
 			q->n_after += what == HEDDLE_ITEM_AFTER;
-			q->has_extra |=
-			    what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK || what == HEDDLE_ITEM_NAME;
+			q->has_extra |= what == HEDDLE_ITEM_AFTER || what == HEDDLE_ITEM_CALLBACK ||
+			                what == HEDDLE_ITEM_NAME || what == HEDDLE_ITEM_GROUP;
 		}
 	}
 }
@@ -204,6 +204,11 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 		t->extra->name = NULL; /* an empty name means the codelet's */
 		if (item->ptr && *(const char *)item->ptr && !(t->extra->name = strdup(item->ptr)))
 			return hd_no_memory("a name");
+		return 0;
+	case HEDDLE_ITEM_GROUP:
+		if (item->ptr && hd_group_runtime(item->ptr) != rt)
+			return hd_error(HEDDLE_E_INVALID, "%s: its group belongs to another runtime", hd_task_name(t));
+		t->extra->group = (heddle_group *)(uintptr_t)item->ptr;
 		return 0;
 	case HEDDLE_ITEM_AFTER: return add_after(rt, t, item, q->n_after);
 	case HEDDLE_ITEM_OUT:

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/data.h"
-#include "runtime.h"
+#include "lost.h"
 
 static const struct {
 	const char *name;

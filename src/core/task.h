@@ -101,6 +101,7 @@ struct hd_task_extra {
 	heddle_callback callback;
 	void *callback_arg;
 	char *name;            /* owned; NULL: the codelet's name is used */
+	heddle_group *group;   /* which counts the task until it is buried; NULL: none */
 	struct hd_edge *after; /* owned: explicit successors, the newest first */
 	/* Explicit predecessors, until the task enters the graph. The array is owned, the tasks are the program's. */
 	heddle_task **before;

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "runtime.h"
+#include "lost.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 
@@ -137,37 +137,48 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the error is one that the program is to be told of: the first one, but no task is reported as cancelled if
- * another has failed. */
-static int is_first(const struct hd_outcome *o, int status)
+static int is_first(const struct hd_failure *f, int status)
 {
-	return !o->first_error || (o->first_error == HEDDLE_E_CANCELLED && status != HEDDLE_E_CANCELLED);
+	return !f->status || (f->status == HEDDLE_E_CANCELLED && status != HEDDLE_E_CANCELLED);
 }
 
-void hd_core_note_error(heddle_runtime *rt, int status, const char *sentence)
+void hd_failure_note(struct hd_failure *f, int status, const char *sentence)
 {
-	HD_HELD(&rt->lock);
-	struct hd_outcome *o = &rt->outcome;
-	if (!is_first(o, status))
+	if (!is_first(f, status))
 		return;
-	o->first_error = status;
-	free(o->first_message);
-	o->first_message = hd_format("%s", sentence);
+	char *copy = sentence ? hd_format("%s", sentence) : NULL;
+	hd_failure_clear(f);
+	*f = (struct hd_failure){status, copy};
+}
+
+void hd_failure_clear(struct hd_failure *f)
+{
+	free(f->message);
+	*f = (struct hd_failure){0};
+}
+
+int hd_failure_report(struct hd_failure *f)
+{
+	int status = f->status;
+	if (status)
+		hd_error(status, "%s", f->message ? f->message : "a task failed");
+	hd_failure_clear(f);
+	return status;
 }
 
 static void note_error(heddle_runtime *rt, heddle_task *t)
 {
+	struct hd_failure *f = hd_task_failure(rt, t);
 	if (t->status == HEDDLE_E_CANCELLED)
 		rt->outcome.stats.tasks_cancelled++;
 	else
 		rt->outcome.stats.tasks_failed++;
-	if (!is_first(&rt->outcome, t->status))
+	if (!is_first(f, t->status))
 		return;
 	char title[HD_TITLE], why[HD_REASON];
-	rt->outcome.first_error = t->status;
-	free(rt->outcome.first_message);
-	rt->outcome.first_message =
-	    hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
+	char *text = hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
+	hd_failure_clear(f);
+	*f = (struct hd_failure){t->status, text};
 }
 
 /* Whether the next heddle_wait_all is to report the failure: that of a task of the program, or of a control that was
@@ -186,6 +197,8 @@ static void bury(heddle_runtime *rt, heddle_task *t)
 	uint64_t live = hd_live(rt) - rt->count.held;
 	if (t->waited || live == 0 || live == rt->inlet.throttle)
 		rt->waits.news = 1;
+	if (HD_UNLIKELY(t->extra && t->extra->group))
+		hd_group_leave(t->extra->group);
 	/* pairs: the acquire load in heddle_task_done, which sees what the task has written */
 	atomic_store_explicit(&t->state, HD_ENDED, memory_order_release);
 	hd_task_unref(rt, t);

@@ -186,13 +186,8 @@ int heddle_wait_all(heddle_runtime *rt)
 	hd_drain_all(rt);
 	hd_reductions_close(rt);
 	int status = hd_wait_until(rt, all_ended, NULL);
-	if (!status && rt->outcome.first_error) {
-		status = hd_error(rt->outcome.first_error, "%s",
-		                  rt->outcome.first_message ? rt->outcome.first_message : "a task failed");
-		rt->outcome.first_error = 0;
-		free(rt->outcome.first_message);
-		rt->outcome.first_message = NULL;
-	}
+	if (!status)
+		status = hd_failure_report(&rt->outcome.failure);
 	hd_core_leave(rt);
 	return status;
 }

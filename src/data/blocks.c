@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/poison.h"
-#include "core/runtime.h"
+#include "core/lost.h"
 
 static struct hd_block **shelf_of(struct hd_memory *m, size_t size)
 {

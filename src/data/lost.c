@@ -3,7 +3,7 @@
  * only copy is written back to main memory first, by a transfer like any other: some devices can still be read when
  * they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
 #include "data.h"
-#include "core/runtime.h"
+#include "core/lost.h"
 
 int hd_is_valid_beside(const heddle_data *d, size_t node)
 {

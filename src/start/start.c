@@ -177,6 +177,7 @@ static void free_runtime(heddle_runtime *rt)
 		hd_data_destroy(rt->handles.list);
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
 		hd_blocks_drop(rt, &rt->memories[i]);
+	hd_groups_free(rt);
 	hd_blocks_free(rt, rt->unwanted);
 	hd_core_leave(rt);
 	hd_holds_free(rt);
@@ -215,7 +216,7 @@ static void free_runtime(heddle_runtime *rt)
 	free(rt->memories);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);
-	free(rt->outcome.first_message);
+	hd_failure_clear(&rt->outcome.failure);
 	free(rt);
 }
 
@@ -347,6 +348,9 @@ int heddle_stop(heddle_runtime *rt)
 		return hd_error(HEDDLE_E_STATE, "heddle_stop blocks and cannot be called from a kernel or a callback");
 	hd_holds_release(rt); /* tasks may be waiting for data that the program still holds */
 	int status = heddle_wait_all(rt);
+	hd_groups_report(rt);
+	if (!status)
+		status = heddle_wait_all(rt); /* what the groups have not reported */
 	int home = bring_home(rt);
 	int saved = hd_perf_save(rt->perf);
 	hd_events_close(rt);

@@ -187,8 +187,9 @@ int hd_dense_call(heddle_dense *dense, const struct hd_dense_operation *operatio
 	x->call = &call;
 	if (status >= 0 && x->open)
 		status = x->open(x);
-	if (status >= 0)
-		status = hd_dense_wait(dense, hd_dense_submit(&whole, x, options));
+	struct hd_dense_scope scope;
+	if (status >= 0 && (status = hd_dense_scope_open(dense, &scope)) >= 0)
+		status = hd_dense_scope_close(dense, &scope, hd_dense_submit(&whole, x, options));
 	if (x->close)
 		status = x->close(x, status);
 	return close_call(&call, status);

@@ -76,6 +76,24 @@ int hd_dense_wait(heddle_dense *dense, int status)
 	return heddle_error(status, "%s", message);
 }
 
+int hd_dense_scope_open(heddle_dense *dense, struct hd_dense_scope *scope)
+{
+	int status = heddle_group_make(dense->rt, &scope->group);
+	if (!status)
+		scope->before = heddle_group_set(dense->rt, scope->group);
+	return status;
+}
+
+int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int status)
+{
+	char message[1024];
+	snprintf(message, sizeof message, "%s", status < 0 ? heddle_last_error() : "");
+	heddle_group_set(dense->rt, scope->before);
+	int waited = heddle_group_wait(scope->group);
+	heddle_group_free(scope->group);
+	return status < 0 ? heddle_error(status, "%s", message) : waited;
+}
+
 size_t hd_dense_default_tile(heddle_dense *dense, size_t n)
 {
 	/* About eight tiles per worker in a column keep all of them busy; tiles beyond 320 do not make products faster

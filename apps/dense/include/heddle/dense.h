@@ -19,9 +19,8 @@
  * HEDDLE_E_KERNEL with the message that names the row; LAPACK's info is in *options->info. Functions may be called from
  * any thread. Those that wait are marked "Blocks"; a kernel must not call them.
  *
- * The forms that wait do so for all tasks of the runtime, and return the first error of any of them. So an error may
- * be that of what was submitted before, or of what another thread has submitted meanwhile, which then does not get it:
- * threads that must tell their errors apart take turns. */
+ * The forms that wait do so for the tasks that they have submitted, and return the first error of these
+ * (heddle/group.h): threads may call them at the same time. */
 #ifndef HEDDLE_DENSE_H
 #define HEDDLE_DENSE_H
 

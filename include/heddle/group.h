@@ -1,0 +1,47 @@
+/* Groups of tasks: a part of the program waits for the tasks that it has submitted, and gets their error, whatever
+ * other threads submit to the same runtime.
+ *
+ *   heddle_group *group;
+ *   heddle_group_make(rt, &group);
+ *   heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_in_group(group));
+ *   ...
+ *   if (heddle_group_wait(group))
+ *           fprintf(stderr, "%s\n", heddle_last_error());
+ *   heddle_group_free(group);
+ *  A task is in one group at most. Its failure is reported by heddle_group_wait, and not by heddle_wait_all, although
+ * that waits for it, too. Groups do not order tasks: data do. */
+#ifndef HEDDLE_GROUP_H
+#define HEDDLE_GROUP_H
+
+#include <heddle/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Makes an empty group, which the caller frees with heddle_group_free. HEDDLE_E_MEMORY. */
+int heddle_group_make(heddle_runtime *rt, heddle_group **out);
+
+/* Makes `group` (NULL: none) the group of the tasks without heddle_in_group that the calling thread submits to `rt`
+ * from now on, and returns the one that was it before, to be set again afterwards. Tasks that kernels and callbacks
+ * submit are not meant, even if they run in this thread; a kernel or a callback may set a group for what it submits
+ * itself, and must set the one before again before it returns. NULL also on an error: `group` is of another runtime, or
+ * HEDDLE_E_MEMORY; then nothing is set. */
+heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
+
+/* Waits until every task that has been put into the group has ended, those included that are submitted to it meanwhile.
+ * Returns 0, or the first error among the tasks of the group that no wait for it has reported yet, with its message;
+ * the group can be used further. It does not wait until reductions (HEDDLE_REDUX) are combined: acquire the datum, or
+ * put a task that reads it into the group. HEDDLE_E_STATE: called from a kernel or a callback, whose own task may be
+ * what the group waits for. HEDDLE_E_DEADLOCK. Blocks. */
+int heddle_group_wait(heddle_group *group);
+
+/* Frees the group; NULL: does nothing. Its tasks go on. No task may be submitted to it any more, and no thread may
+ * have it set. An error that no wait
+ * has reported, or that comes later, is reported by heddle_wait_all. heddle_stop frees all groups. */
+void heddle_group_free(heddle_group *group);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

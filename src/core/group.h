@@ -1,0 +1,35 @@
+/* What has failed, and the groups of tasks that are told of it: task_life.c and group.c. */
+#ifndef HD_CORE_GROUP_H
+#define HD_CORE_GROUP_H
+
+#include <heddle/group.h>
+
+/* The first failure since the last wait that has reported one. */
+struct hd_failure {
+	int status;    /* 0: nothing has failed */
+	char *message; /* owned: the sentence for it; NULL: out of memory */
+};
+/* Notes a failure, with a sentence that is copied or NULL. The first one counts, but no task is reported as cancelled
+ * if another has failed. */
+void hd_failure_note(struct hd_failure *f, int status, const char *sentence);
+void hd_failure_clear(struct hd_failure *f);
+/* Makes it the error of the calling thread and clears it. Returns its status, or 0 if nothing has failed. */
+int hd_failure_report(struct hd_failure *f);
+
+/* A task is about to be submitted to the group. Needs no lock. */
+void hd_group_enter(heddle_group *g);
+/* The task has ended; the group may be freed by that. The lock is held. */
+void hd_group_leave(heddle_group *g);
+/* The same for a task that was not submitted after all. Takes the lock. */
+void hd_group_refused(heddle_group *g);
+/* Where the failure of the task is noted. The lock is held. */
+struct hd_failure *hd_task_failure(heddle_runtime *rt, const heddle_task *t);
+heddle_runtime *hd_group_runtime(const heddle_group *g);
+/* How many tasks of all groups have been submitted and not ended. The lock is held. */
+uint64_t hd_groups_live(heddle_runtime *rt);
+/* For heddle_stop: lets heddle_wait_all report the failures of groups. Takes the lock. */
+void hd_groups_report(heddle_runtime *rt);
+/* For heddle_stop: frees the groups, when no task can end any more. The lock is held. */
+void hd_groups_free(heddle_runtime *rt);
+
+#endif
