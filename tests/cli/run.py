@@ -239,8 +239,9 @@ def test_cuda_devices_are_used_unless_told_otherwise(p):
     equal(m["classes"][1]["streams"], 4)
     equal(len(m["links"]), 2)
     p.refuses("machine", "--cuda", "4", says=["4 CUDA devices are asked for", "cuda2"], status=1, **env)
-    r = p.json(*RUN, "--ncpu", "1", "--cuda", "2", **env)
-    assert r["run"]["residual"] < 30, r["run"]
+    if any(name.startswith("libcublas.so") for name in os.listdir(standin)): # NVIDIA's own needs a device
+        r = p.json(*RUN, "--ncpu", "1", "--cuda", "2", **env)
+        assert r["run"]["residual"] < 30, r["run"]
 
 
 def test_machine_takes_the_options_of_run(p):
