@@ -123,7 +123,7 @@ static void every_policy_gets_its_tasks_back(void **state)
 	(void)state;
 	const struct heddle_policy **all = heddle_policies();
 	for (size_t i = 0; all[i]; i++)
-		try_losses(all[i]->name, &losing, 17);
+		try_losses(all[i]->name, &losing, 37);
 	free(all);
 }
 
@@ -223,7 +223,7 @@ static int run_random_program(const char *policy, uint64_t seed)
 static void random_programs_with_a_loss(void **state)
 {
 	(void)state;
-	enum { PROGRAMS = 60 };
+	enum { PROGRAMS = 34 };
 	const struct heddle_policy **all = heddle_policies();
 	size_t n_policies = 0, n_well = 0, n_ill = 0;
 	while (all[n_policies])
