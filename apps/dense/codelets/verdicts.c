@@ -2,28 +2,32 @@
 #include <dense/codelets/verdicts.h>
 #include <stdio.h>
 
+/* `bad` rows after row `first` of the matrix, counted from 1, is one that `format` says something about; 0: none is. */
+static struct hd_dense_verdict judge_row(size_t *info, size_t first, int bad, const char *format)
+{
+	struct hd_dense_verdict verdict = {.code = bad};
+	if (bad == 0)
+		return verdict;
+	hd_dense_set_info(info, first + (size_t)bad);
+	snprintf(verdict.sentence, sizeof verdict.sentence, format, first + (size_t)bad);
+	return verdict;
+}
+
 struct hd_dense_verdict hd_dense_judge_potrf(const struct hd_dense_diagonal_values *v, int minor)
 {
-	struct hd_dense_verdict verdict = {.code = minor};
-	size_t order = v->row + (size_t)minor;
-	if (minor == 0)
-		return verdict;
-	hd_dense_set_info(v->info, order);
-	snprintf(verdict.sentence, sizeof verdict.sentence,
-	         "matrix is not positive definite: the leading minor of order %zu is not positive", order);
-	return verdict;
+	return judge_row(v->info, v->row, minor,
+	                 "matrix is not positive definite: the leading minor of order %zu is not positive");
 }
 
 struct hd_dense_verdict hd_dense_judge_trtri(const struct hd_dense_diagonal_values *v, int zero)
 {
-	struct hd_dense_verdict verdict = {.code = zero};
-	size_t row = v->row + (size_t)zero;
-	if (zero == 0)
-		return verdict;
-	hd_dense_set_info(v->info, row);
-	snprintf(verdict.sentence, sizeof verdict.sentence,
-	         "matrix is singular: the element in row %zu of the diagonal (counted from 1) is zero", row);
-	return verdict;
+	return judge_row(v->info, v->row, zero,
+	                 "matrix is singular: the element in row %zu of the diagonal (counted from 1) is zero");
+}
+
+struct hd_dense_verdict hd_dense_judge_rank(const struct hd_dense_rank_values *v, int zero)
+{
+	return judge_row(v->info, v->row, zero, "matrix A has not full rank: element %zu on the diagonal of R is zero");
 }
 
 struct hd_dense_verdict hd_dense_judge_lu(const struct hd_dense_lu_values *v, int bad, int is_nan)
@@ -45,18 +49,6 @@ struct hd_dense_verdict hd_dense_judge_element(const struct hd_dense_window *w, 
 	struct hd_dense_verdict verdict = {.code = 1};
 	snprintf(verdict.sentence, sizeof verdict.sentence, "matrix %s has %s in row %zu, column %zu (counted from 1)",
 	         w->name, is_nan ? "NaN" : "an infinite value", w->row + i + 1, w->column + j + 1);
-	return verdict;
-}
-
-struct hd_dense_verdict hd_dense_judge_rank(const struct hd_dense_rank_values *v, int zero)
-{
-	struct hd_dense_verdict verdict = {.code = zero};
-	size_t row = v->row + (size_t)zero;
-	if (zero == 0)
-		return verdict;
-	hd_dense_set_info(v->info, row);
-	snprintf(verdict.sentence, sizeof verdict.sentence,
-	         "matrix A has not full rank: element %zu on the diagonal of R is zero", row);
 	return verdict;
 }
 
