@@ -81,11 +81,12 @@ int heddle_cuda_launch(heddle_context *c, struct CUfunc_st *function, const stru
  *   return heddle_cuda_failed(c, cudaMemsetAsync(p, 0, size, heddle_stream(c)), "cudaMemsetAsync"); */
 int heddle_cuda_failed(heddle_context *c, int result, const char *call);
 
-/* Calls f(arg, result) once, in a thread of CUDA's, when all that is on the stream so far has ended. `result` is 0, or
- * the CUresult of a device that has failed, for then f is called too. f must not call CUDA, nor wait; it may call
- * heddle_fulfill and heddle_event_fail. If the device has failed it fulfills an event with 0: the runtime finds out by
- * itself, and may run the task elsewhere, but not if an event says that the task itself has failed. If this function
- * fails, f is not called. HEDDLE_E_DEVICE. */
+/* Calls f(arg, result) once, when all that the kernel puts on the stream has ended: in the thread that runs the kernel,
+ * which launches and ends those of other tasks too. So f must not wait, nor call CUDA; it may call heddle_fulfill and
+ * heddle_event_fail, which callbacks of CUDA's own must not. `result` is 0, or the CUresult of a device that has
+ * failed, for then f is called too. If the device has failed it fulfills an event with 0: the runtime finds out by
+ * itself, and may run the task elsewhere, but not if an event says that the task itself has failed. Called again: one
+ * more call, after the first. If this function fails, f is not called. HEDDLE_E_MEMORY. */
 int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *arg);
 
 /* Workspace of at least `bytes` bytes in the device's memory, at a multiple of 256. It belongs to the stream, whose

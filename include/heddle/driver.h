@@ -23,7 +23,8 @@
  *
  * Threads: "the worker's thread" is always the same for one device. It must not be held up by the device longer than it
  * takes to put an operation on a stream, because it serves all streams. `alloc` and `free` may be called with the lock
- * of the core held; functions of a driver must not call the runtime, except by running a kernel.
+ * of the core held; functions of a driver must not call the runtime, except by running a kernel, or, in `launch` and
+ * `query`, what a kernel wants to be called when its work has ended.
  *
  * A driver without asynchrony offers `open`, `close`, `alloc`, `free`, `copy` and `launch`, and returns from the last
  * two when everything is done: src/driver/cpu.c. All other functions may be NULL, in these groups: `count` with

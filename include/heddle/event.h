@@ -60,8 +60,10 @@ heddle_event *heddle_detach(heddle_context *c);
  * events, the first counts.
  *
  * May be called by any thread, also from kernels and callbacks, of this task or another, before or after the kernel has
- * returned; not from a policy. If the task ends now, this thread calls its callback, and those of tasks without a
- * codelet that follow; but for what these do, the function does not block. The event is void afterwards.
+ * returned. Not from a policy; and not from a callback of CUDA or OpenCL, because this thread may allocate and free
+ * memory of devices: heddle_cuda_then and heddle_opencl_then are for that. If the task ends now, this thread calls its
+ * callback, and those of tasks without a codelet that follow; but for what these do, the function does not block. The
+ * event is void afterwards.
  *
  * HEDDLE_E_INVALID: `event` is NULL. HEDDLE_E_STATE: the event was fulfilled before, and nothing has happened now. This
  * is noticed as long as no later heddle_detach has got the same event and the runtime has not been stopped. */

@@ -150,9 +150,12 @@ struct _cl_mem *heddle_opencl_buffer_of(heddle_context *c, const void *address, 
  *   return heddle_opencl_failed(c, clEnqueueFillBuffer(...), "clEnqueueFillBuffer"); */
 int heddle_opencl_failed(heddle_context *c, int result, const char *call);
 
-/* Calls f(arg, result) once, in a thread of OpenCL's, when all that is on the stream so far has ended; `result` is 0,
- * or an error of OpenCL if it has failed. f must not call OpenCL, nor wait; it may call heddle_fulfill and
- * heddle_event_fail. If this function fails, f is not called. HEDDLE_E_MEMORY; HEDDLE_E_DEVICE. */
+/* Calls f(arg, result) once, when all that the kernel puts on the stream has ended: in the thread that runs the kernel,
+ * which launches and ends those of other tasks too. So f must not wait, nor call OpenCL; it may call heddle_fulfill and
+ * heddle_event_fail, which callbacks of OpenCL's own must not. `result` is 0, or an error of OpenCL if the work has
+ * failed: f then fulfills an event with 0, since the runtime finds out by itself, and may run the task elsewhere if the
+ * device is lost. Called again: one more call, after the first. If this function fails, f is not called.
+ * HEDDLE_E_MEMORY. */
 int heddle_opencl_then(heddle_context *c, void (*f)(void *arg, int result), void *arg);
 
 /* Workspace of at least `bytes` bytes in the device's memory. It belongs to the stream, whose kernels run one after the

@@ -386,6 +386,54 @@ static void events_are_fulfilled_when_the_work_is_done(void **state)
 	assert_nothing_left();
 }
 
+/* Whoever fulfills an event may have to allocate memory of the device, for a task that goes on. CUDA does not permit
+ * that in its callbacks. */
+static int detach_on_a_core(heddle_context *c)
+{
+	*heddle_get(c, 0, heddle_event **) = heddle_detach(c);
+	return 0;
+}
+
+static int fulfil_when_done(heddle_context *c)
+{
+	heddle_event *event = *heddle_get(c, 0, heddle_event **);
+	int status = heddle_cuda_then(c, fulfil, event);
+	if (status)
+		heddle_fulfill(event, 1);
+	return status;
+}
+
+static void fulfilled_event_lets_a_task_have_memory_of_the_device(void **state)
+{
+	(void)state;
+	enum { SIDE = 16, BYTES = SIDE * SIDE * sizeof(long) };
+	struct heddle_config config = cuda_config(1);
+	config.cuda_streams = 2;
+	config.cuda_memory = 2 * BYTES; /* so that blocks of other sizes must be freed, too */
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *detach = heddle_codelet_new(rt, .name = "detach", .cpu = detach_on_a_core);
+	heddle_codelet *next = heddle_codelet_new(rt, .name = "nothing", .cpu = nothing);
+	heddle_codelet *c = codelet(rt, cuda_add), *tell = codelet(rt, fulfil_when_done);
+	for (long i = 0; i < 20; i++) {
+		long two = 2, x[SIDE * SIDE] = {i};
+		heddle_data *d;
+		heddle_event *event = NULL, **at = &event;
+		heddle_task *other;
+		assert_ok(heddle_matrix(rt, x, SIDE, SIDE - (size_t)i % 3, SIDE, sizeof *x, &d));
+		assert_ok(heddle_submit(rt, heddle_call(detach), heddle_rw(d), heddle_value(at)));
+		assert_ok(heddle_submit(rt, heddle_call(next), heddle_out(&other)));
+		assert_ok(heddle_task_wait(other)); /* by the same worker, behind the first */
+		heddle_task_release(other);
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(two)));
+		assert_ok(heddle_submit(rt, heddle_call(tell), heddle_value(at)));
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_unregister(d));
+		assert_int_equal(x[0], i + 2);
+	}
+	assert_ok(heddle_stop(rt));
+	assert_nothing_left();
+}
+
 static int keep_context(heddle_context *c)
 {
 	struct seen *seen = heddle_get(c, 0, struct seen *);
@@ -448,6 +496,7 @@ int main(void)
 	    cmocka_unit_test_setup(streams_keep_what_is_theirs, no_setup),
 	    cmocka_unit_test_setup(workspace_grows_and_may_be_refused, no_setup),
 	    cmocka_unit_test_setup(events_are_fulfilled_when_the_work_is_done, no_setup),
+	    cmocka_unit_test_setup(fulfilled_event_lets_a_task_have_memory_of_the_device, no_setup),
 	    cmocka_unit_test_setup(functions_are_for_kernels_that_run, no_setup),
 	    cmocka_unit_test_setup(two_runtimes_at_once, no_setup),
 	};

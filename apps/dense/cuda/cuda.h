@@ -39,7 +39,8 @@ struct heddle_cuda_image hd_dense_cuda_embedded(void);
 /* --- Streams: stream.c -------------------------------------------------------------------------------------------- */
 
 /* Judges the number that the device has found. `values` is the first value of the task, `extra` what the kernel has
- * given to hd_dense_cuda_conclude. Called in a thread of CUDA's. */
+ * given to hd_dense_cuda_conclude. Called in the thread of the
+ * device's worker. */
 typedef struct hd_dense_verdict (*hd_dense_cuda_judge)(const void *values, uint64_t found, size_t extra);
 
 /* What a task that is under way notes for its judge. Kernels on one stream run one after the other, so one is

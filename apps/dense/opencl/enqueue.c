@@ -356,7 +356,7 @@ void hd_ocl_squares(struct hd_ocl *w, int flags, struct hd_ocl_matrix a, struct 
 
 /* --- What was found ----------------------------------------------------------------------------------------------- */
 
-/* In a thread of OpenCL's. If the work has failed, so has the launch of the kernel, which tells it. */
+/* The work has ended. If it has failed, so has the launch of the kernel, which tells it. */
 static void arrived(void *arg, int result)
 {
 	struct report *r = arg;

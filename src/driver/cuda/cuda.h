@@ -17,6 +17,7 @@
 #include <cuda.h>
 #include "driver/cuda/calls.h"
 #include "driver/driver.h"
+#include "driver/later.h"
 
 /* CUDA's functions: hd_cuda.cuInit and so on; optional ones may be NULL. Set by hd_cuda_load. */
 struct hd_cuda_calls {
@@ -50,6 +51,14 @@ struct hd_cuda_slot {
 	const void *key;
 	void (*destroy)(void *pointer);
 	void *pointer;
+};
+
+/* An event behind an operation; a spare one of its stream when nobody waits for it. */
+struct hd_cuda_event {
+	CUevent handle;
+	struct hd_cuda_stream *stream;
+	struct hd_cuda_event *next; /* among the spare ones */
+	struct hd_later *later;     /* owns: what is called when the operation, a kernel, has ended */
 };
 
 /* A stream of a device, which only one thread uses: the worker's or a copy thread. The driver interface knows it as its
@@ -123,9 +132,10 @@ int hd_cuda_notify(void *device, void *stream, void *event, void (*ended)(void *
 
 /* --- kernels.c: what kernels call --------------------------------------------------------------------------------- */
 
-/* Runs a kernel's function, whose context is current, and returns what it returns. *lost: HEDDLE_E_DEVICE, after
- * hd_error, if a call in it has found that the device cannot be used any more; otherwise 0. */
-int hd_cuda_run(struct hd_cuda_device *device, struct hd_cuda_stream *stream, heddle_kernel kernel,
+/* Runs a kernel's function, whose context is current, and returns what it returns. `event` is the one to be recorded
+ * behind it. *lost: HEDDLE_E_DEVICE, after hd_error, if a call in it has found that the device cannot be used any more;
+ * otherwise 0. */
+int hd_cuda_run(struct hd_cuda_device *device, struct hd_cuda_event *event, heddle_kernel kernel,
                 heddle_context *context, int *lost);
 /* Frees what kernels have put into the stream's slots, and its scratch memory; unloads their images. The context is
  * current, and nothing is left on the stream. */

@@ -26,15 +26,17 @@ struct running {
 	heddle_context *context;
 	struct hd_cuda_device *device;
 	struct hd_cuda_stream *stream;
-	int lost;               /* HEDDLE_E_DEVICE: the device cannot be used any more */
-	struct hd_sentence why; /* it is lost */
+	struct hd_later **later; /* what it wants to be called when its work has ended */
+	int lost;                /* HEDDLE_E_DEVICE: the device cannot be used any more */
+	struct hd_sentence why;  /* it is lost */
 };
 static _Thread_local struct running *running;
 
-int hd_cuda_run(struct hd_cuda_device *device, struct hd_cuda_stream *stream, heddle_kernel kernel,
+int hd_cuda_run(struct hd_cuda_device *device, struct hd_cuda_event *event, heddle_kernel kernel,
                 heddle_context *context, int *lost)
 {
-	struct running here = {.context = context, .device = device, .stream = stream}, *outer = running;
+	struct running here = {.context = context, .device = device, .stream = event->stream, .later = &event->later};
+	struct running *outer = running;
 	running = &here;
 	int status = kernel(context);
 	running = outer;
@@ -212,33 +214,10 @@ int heddle_cuda_failed(heddle_context *c, int result, const char *call)
 	return fail(r, status == HEDDLE_E_MEMORY || status == HEDDLE_E_DEVICE || !status ? status : HEDDLE_E_KERNEL);
 }
 
-/* Of heddle_cuda_then. */
-struct later {
-	void (*f)(void *arg, int result);
-	void *arg;
-};
-
-static void CUDA_CB call_later(CUstream stream, CUresult result, void *arg)
-{
-	struct later later = *(struct later *)arg;
-	(void)stream;
-	free(arg);
-	later.f(later.arg, (int)result);
-}
-
 int heddle_cuda_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
 {
 	struct running *r = find_running(c, "heddle_cuda_then");
-	if (!r)
-		return HEDDLE_E_STATE;
-	struct later *later = malloc(sizeof *later);
-	if (!later)
-		return fail(r, hd_no_memory("a callback of CUDA"));
-	*later = (struct later){f, arg};
-	int status = HD_CUDA(r->device, cuStreamAddCallback, r->stream->handle, call_later, later, 0);
-	if (status)
-		free(later);
-	return fail(r, status);
+	return r ? fail(r, hd_later_add(r->later, f, arg)) : HEDDLE_E_STATE;
 }
 
 /* --- What belongs to a stream ------------------------------------------------------------------------------------- */

@@ -5,13 +5,6 @@
 #include "base/base.h"
 #include "driver/cuda/cuda.h"
 
-/* An event behind an operation; a spare one of its stream when nobody waits for it. */
-struct hd_cuda_event {
-	CUevent handle;
-	struct hd_cuda_stream *stream;
-	struct hd_cuda_event *next;
-};
-
 /* Somebody to be told by a callback. Freed by the callback, which CUDA runs exactly once, after errors too. */
 struct notice {
 	const struct hd_cuda_stream *stream;
@@ -140,8 +133,10 @@ static int take_event(const struct hd_cuda_device *d, struct hd_cuda_stream *s, 
 	return status;
 }
 
-static void put_back_event(struct hd_cuda_event *e)
+/* The event's operation has ended with this result, and the event is not in use any more. */
+static void put_back_event(struct hd_cuda_event *e, CUresult result)
 {
+	hd_later_call(&e->later, (int)result);
 	e->next = e->stream->spare;
 	e->stream->spare = e;
 }
@@ -153,8 +148,7 @@ static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int s
 	if (!status)
 		status = HD_CUDA(d, cuEventRecord, e->handle, e->stream->handle);
 	if (status) {
-		(void)hd_cuda.cuStreamSynchronize(e->stream->handle);
-		put_back_event(e);
+		put_back_event(e, hd_cuda.cuStreamSynchronize(e->stream->handle));
 		return status;
 	}
 	*event = e;
@@ -164,7 +158,7 @@ static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int s
 /* The event's operation has ended with this result of `call`. */
 static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, CUresult result, const char *call)
 {
-	put_back_event(e);
+	put_back_event(e, result);
 	return hd_cuda_status(d, result, call);
 }
 
@@ -181,7 +175,7 @@ int hd_cuda_wait(void *device, void *event)
 	struct hd_cuda_event *e = event;
 	int status = hd_cuda_enter(device);
 	if (status) {
-		put_back_event(e);
+		put_back_event(e, CUDA_ERROR_UNKNOWN);
 		return status;
 	}
 	CUresult result = hd_cuda.cuEventSynchronize(e->handle);
@@ -210,7 +204,7 @@ static int launch(struct hd_cuda_device *d, struct hd_cuda_event *e, heddle_kern
                   void **event)
 {
 	int lost;
-	int status = hd_cuda_run(d, e->stream, kernel, context, &lost);
+	int status = hd_cuda_run(d, e, kernel, context, &lost);
 	return record(d, e, lost ? lost : status, event);
 }
 

@@ -244,42 +244,13 @@ int heddle_opencl_failed(heddle_context *c, int result, const char *call)
 	return failed(r, c, known ? status : HEDDLE_E_KERNEL);
 }
 
-struct then {
-	void (*f)(void *arg, int result);
-	void *arg;
-};
-
-static void CL_CALLBACK call_then(cl_event event, cl_int status, void *arg)
-{
-	struct then *t = arg;
-	(void)event;
-	t->f(t->arg, status < 0 ? status : 0);
-	free(t);
-}
-
 int heddle_opencl_then(heddle_context *c, void (*f)(void *arg, int result), void *arg)
 {
 	struct hd_cl_running *r = running_of(c, __func__);
 	if (!r)
 		return HEDDLE_E_STATE;
-	const struct hd_cl_operation *o = r->operation;
-	const cl_event *after = o->n_runs ? &o->runs[o->n_runs - 1].event : NULL;
-	struct then *t = malloc(sizeof *t);
-	cl_event event;
-	if (!t)
-		return failed(r, c, hd_no_memory("a call after the end of a kernel"));
-	*t = (struct then){f, arg};
-	const char *call = "clEnqueueMarkerWithWaitList";
-	cl_int code = hd_cl.clEnqueueMarkerWithWaitList(r->stream->queue, after ? 1 : 0, after, &event);
-	if (!code) {
-		call = "clSetEventCallback";
-		code = hd_cl.clSetEventCallback(event, CL_COMPLETE, call_then, t);
-		hd_cl.clReleaseEvent(event);
-	}
-	if (!code)
-		return 0;
-	free(t);
-	return failed(r, c, hd_cl_error(HD_CL_RUNNING, code, call, r->device->label));
+	int status = hd_later_add(&r->operation->later, f, arg);
+	return status ? failed(r, c, status) : 0;
 }
 
 struct _cl_device_id *heddle_opencl_device(heddle_context *c)

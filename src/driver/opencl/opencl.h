@@ -19,6 +19,7 @@
 #include <heddle/driver.h>
 #include <heddle/opencl.h>
 #include "calls.h"
+#include "driver/later.h"
 
 /* A memory object. The program knows it by an address: of a buffer of a device, one of a range that is reserved for it
  * and cannot be read or written; of main memory, where it is mapped. */
@@ -122,6 +123,7 @@ struct hd_cl_operation {
 	const char *what;       /* the call that began it, for messages */
 	struct hd_cl_run *runs; /* owned: the kernels of a launch, for messages about the one that failed */
 	size_t n_runs, max_runs;
+	struct hd_later *later; /* owned: what is called when a launch has ended */
 };
 /* Frees an operation, whose events may be missing. */
 void hd_cl_operation_free(struct hd_cl_operation *o);

@@ -125,6 +125,13 @@ void hd_cl_operation_free(struct hd_cl_operation *o)
 	free(o);
 }
 
+/* The operation has ended with this result, CL_SUCCESS or an error. */
+static void end(struct hd_cl_operation *o, cl_int result)
+{
+	hd_later_call(&o->later, result);
+	hd_cl_operation_free(o);
+}
+
 /* Makes the event that ends when all on the stream has. It fails if a kernel of heddle_opencl_run has. */
 static int mark(struct hd_cl_device *d, struct hd_cl_stream *s, struct hd_cl_operation *o)
 {
@@ -155,8 +162,7 @@ static int cl_launch(void *device, void *stream, heddle_kernel kernel, heddle_co
 	if (!status)
 		status = mark(d, s, o);
 	if (status) {
-		hd_cl.clFinish(stream); /* whatever it returns: nothing of the kernel is left on the stream */
-		hd_cl_operation_free(o);
+		end(o, hd_cl.clFinish(stream)); /* whatever it returns: nothing of the kernel is left on the stream */
 		return status;
 	}
 	*event = o;
@@ -202,7 +208,7 @@ static int cl_query(void *device, void *event)
 	if (!code && state > CL_COMPLETE)
 		return HEDDLE_PENDING;
 	int status = code ? cannot_ask(d, o, code, "clGetEventInfo") : state < 0 ? explain(d, o, state) : 0;
-	hd_cl_operation_free(o);
+	end(o, code ? code : state);
 	return status;
 }
 
@@ -216,7 +222,7 @@ static int cl_wait(void *device, void *event)
 		status = explain(d, o, state);
 	else if (code)
 		status = cannot_ask(d, o, code, "clWaitForEvents");
-	hd_cl_operation_free(o);
+	end(o, code);
 	return status;
 }
 
