@@ -434,6 +434,26 @@ static void fulfilled_event_lets_a_task_have_memory_of_the_device(void **state)
 	assert_nothing_left();
 }
 
+/* As a kernel that only knows that cuBLAS has failed. */
+static int blame_a_library(heddle_context *c)
+{
+	(standin()->lose)(0, 0);
+	return heddle_fail(c, HEDDLE_E_KERNEL, "cublasDgemm: execution failed");
+}
+
+static void a_lost_device_is_no_failure_of_its_kernel(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_cuda(1);
+	heddle_codelet *c = codelet(rt, blame_a_library);
+	if (standin()) {
+		assert_ok(heddle_submit(rt, heddle_call(c)));
+		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEVICE);
+		assert_says("cuda0 is lost");
+	}
+	heddle_stop(rt);
+}
+
 static int keep_context(heddle_context *c)
 {
 	struct seen *seen = heddle_get(c, 0, struct seen *);
@@ -497,6 +517,7 @@ int main(void)
 	    cmocka_unit_test_setup(workspace_grows_and_may_be_refused, no_setup),
 	    cmocka_unit_test_setup(events_are_fulfilled_when_the_work_is_done, no_setup),
 	    cmocka_unit_test_setup(fulfilled_event_lets_a_task_have_memory_of_the_device, no_setup),
+	    cmocka_unit_test_setup(a_lost_device_is_no_failure_of_its_kernel, no_setup),
 	    cmocka_unit_test_setup(functions_are_for_kernels_that_run, no_setup),
 	    cmocka_unit_test_setup(two_runtimes_at_once, no_setup),
 	};

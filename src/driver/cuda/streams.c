@@ -141,16 +141,25 @@ static void put_back_event(struct hd_cuda_event *e, CUresult result)
 	e->stream->spare = e;
 }
 
-/* Records the event behind an operation. If that fails, or the operation has failed with `status` already, it waits
- * until nothing is left on the stream. The context is current. */
+/* Waits until nothing is left on the stream, after a call has failed with `status`. A library that the kernel called
+ * may have said no more than that it failed: if that was because the device is lost, CUDA says so here. Returns the
+ * status. */
+static int clear(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
+{
+	CUresult result = hd_cuda.cuStreamSynchronize(e->stream->handle);
+	put_back_event(e, result);
+	if (status != HEDDLE_E_DEVICE && hd_cuda_classify((int)result) == HEDDLE_E_DEVICE)
+		return hd_cuda_status(d, result, "cuStreamSynchronize");
+	return status;
+}
+
+/* Records the event behind an operation, unless that has failed with `status` already. The context is current. */
 static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status, void **event)
 {
 	if (!status)
 		status = HD_CUDA(d, cuEventRecord, e->handle, e->stream->handle);
-	if (status) {
-		put_back_event(e, hd_cuda.cuStreamSynchronize(e->stream->handle));
-		return status;
-	}
+	if (status)
+		return clear(d, e, status);
 	*event = e;
 	return HEDDLE_PENDING;
 }
