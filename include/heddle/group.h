@@ -24,9 +24,9 @@ int heddle_group_make(heddle_runtime *rt, heddle_group **out);
 
 /* Makes `group` (NULL: none) the group of the tasks without heddle_in_group that the calling thread submits to `rt`
  * from now on, and returns the one that was it before, to be set again afterwards. Tasks that kernels and callbacks
- * submit are not meant, even if they run in this thread; a kernel or a callback may set a group for what it submits
- * itself, and must set the one before again before it returns. NULL also on an error: `group` is of another runtime, or
- * HEDDLE_E_MEMORY; then nothing is set. */
+ * submit are not meant, even if they run in this thread; a kernel or a callback may set a group, of one runtime at a
+ * time, for what it submits itself, and must set the one before again before it returns. NULL also on an error: `group`
+ * is of another runtime, or HEDDLE_E_MEMORY; then nothing is set. */
 heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
 
 /* Waits until every task that has been put into the group has ended, those included that are submitted to it meanwhile.
@@ -37,8 +37,8 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
 int heddle_group_wait(heddle_group *group);
 
 /* Frees the group; NULL: does nothing. Its tasks go on. No task may be submitted to it any more, and no thread may
- * have it set. An error that no wait
- * has reported, or that comes later, is reported by heddle_wait_all. heddle_stop frees all groups. */
+ * have it set. An error that no wait has reported, or that comes later, is reported by heddle_wait_all. heddle_stop
+ * frees all groups. */
 void heddle_group_free(heddle_group *group);
 
 #ifdef __cplusplus

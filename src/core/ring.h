@@ -23,9 +23,10 @@ struct hd_submitter {
 	 * read under the lock by the thread that refuses that task. pairs: nothing of its own; the store of the slot
 	 * comes after it, and the refusing thread has loaded the slot. */
 	_Atomic uint64_t ticket;
-	/* Only its thread: the group of what it submits, and inside what (hd_inside) it was when it said so. */
+	/* Only its thread: the group of what it submits outside kernels and callbacks, and whether it has ever set one,
+	 * there or inside (hd_inside). */
 	heddle_group *group;
-	const void *group_inside;
+	int sets_groups;
 	struct hd_refusal refusal; /* lock core: whether the task with that ticket was let in */
 };
 

@@ -540,16 +540,17 @@ enum hd_inside_what {
 	HD_INSIDE_OTHER     /* copies, kernels in threads of a driver, and what the watchdog calls */
 };
 struct hd_inside {
-	const struct hd_inside *outer;
+	struct hd_inside *outer;
 	const heddle_runtime *rt;
 	enum hd_inside_what what;
 	struct hd_worker *worker; /* NULL unless HD_INSIDE_WORKER */
+	heddle_group *group;      /* the one that heddle_group_set has set since; NULL: none */
 };
 void hd_inside_enter(struct hd_inside *here);
 /* `here` is what the thread entered last. */
 void hd_inside_leave(const struct hd_inside *here);
 /* The innermost of them; NULL: the program has called. */
-const struct hd_inside *hd_inside(void);
+struct hd_inside *hd_inside(void);
 
 /* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
  * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first

@@ -276,10 +276,17 @@ static void hand_out(heddle_task *t, size_t n, const struct heddle_item *items)
 			*(heddle_task **)(uintptr_t)items[i].ptr = t;
 }
 
-/* The group that the thread has set, where it is now. */
-static heddle_group *group_of(const struct hd_submitter *s)
+/* Where the group is noted that the thread has set where it is: a kernel or a callback has its own. */
+static heddle_group **place_of_group(struct hd_submitter *s)
 {
-	return s->group && s->group_inside == hd_inside() ? s->group : NULL;
+	struct hd_inside *inside = hd_inside();
+	return inside ? &inside->group : &s->group;
+}
+
+static heddle_group *group_of(struct hd_submitter *s)
+{
+	heddle_group *group = *place_of_group(s);
+	return group && hd_group_runtime(group) == s->rt ? group : NULL;
 }
 
 /* The same as push for a task that may be in a group. */
@@ -323,7 +330,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
-	if (HD_UNLIKELY(s->group || (t->extra && t->extra->group)))
+	if (HD_UNLIKELY(s->sets_groups || (t->extra && t->extra->group)))
 		return push_grouped(rt, s, t, looked);
 	return push(rt, s, t, looked);
 }
@@ -338,8 +345,8 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
 		return NULL;
 	}
 	heddle_group *before = group_of(s);
-	s->group = group;
-	s->group_inside = hd_inside();
+	*place_of_group(s) = group;
+	s->sets_groups = 1;
 	return before;
 }
 

@@ -4,7 +4,7 @@
 #include "runtime.h"
 
 /* Only its thread looks at it. */
-static _Thread_local const struct hd_inside *innermost;
+static _Thread_local struct hd_inside *innermost;
 
 void hd_inside_enter(struct hd_inside *here)
 {
@@ -17,7 +17,7 @@ void hd_inside_leave(const struct hd_inside *here)
 	innermost = here->outer;
 }
 
-const struct hd_inside *hd_inside(void)
+struct hd_inside *hd_inside(void)
 {
 	return innermost;
 }

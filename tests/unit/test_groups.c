@@ -140,8 +140,9 @@ static int submit_children(heddle_context *c)
 		if (heddle_submit(rt, heddle_call(p->child), heddle_value(code), heddle_in_group(p->group)))
 			return 1;
 	p->waited = heddle_group_wait(p->group);
-	p->set = heddle_group_set(rt, NULL); /* what the thread has set that may run this kernel is not meant */
-	return 0;
+	p->set = heddle_group_set(rt, p->group); /* what the thread has set that may run this kernel is not meant */
+	int failed = heddle_submit(rt, heddle_call(p->child), heddle_value((int){10}));
+	return heddle_group_set(rt, NULL) == p->group ? failed : 1;
 }
 
 static void kernels_may_submit_to_a_group_and_not_wait_for_it(void **state)
@@ -160,10 +161,12 @@ static void kernels_may_submit_to_a_group_and_not_wait_for_it(void **state)
 		assert_says("this is failure 1");
 		assert_int_equal(p->waited, HEDDLE_E_STATE);
 		assert_null(p->set);
+		assert_ok(heddle_wait_all(rt));
 		struct heddle_stats stats;
 		assert_ok(heddle_runtime_stats(rt, &stats));
 		assert_int_equal(stats.live_tasks, 0);
-		assert_int_equal(stats.tasks_failed, 9);
+		assert_int_equal(stats.tasks_failed, 10);
+		assert_ptr_equal(heddle_group_set(rt, NULL), p->group); /* the kernel has not changed it */
 		heddle_group_free(p->group);
 		assert_ok(heddle_stop(rt));
 	}
