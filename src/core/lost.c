@@ -244,7 +244,8 @@ static void add_name(struct hd_memory *m, const char *name)
 {
 	/* All private copies of a datum have its name. */
 	size_t length = m->lost_names ? strlen(m->lost_names) : 0, last = strlen(name);
-	if (length >= last && strcmp(m->lost_names + length - last, name) == 0)
+	if (length >= last && strcmp(m->lost_names + length - last, name) == 0 &&
+	    (length == last || (length > last + 1 && m->lost_names[length - last - 2] == ',')))
 		return;
 	if (++m->n_lost_names > MAX_NAMES)
 		return;

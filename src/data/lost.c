@@ -28,13 +28,12 @@ static void leave(struct hd_replica *r)
 	heddle_data *d = hd_replica_data(r);
 	if (!r->ptr)
 		return;
-	if (!r->pins && (!r->valid || d->poisoned || hd_is_valid_beside(d, r->node))) {
-		hd_memory_free(r);
+	/* A datum that is being written elsewhere has a new value soon, or none. */
+	if (!r->valid || d->poisoned || d->n_writers || hd_is_valid_beside(d, r->node)) {
+		if (!r->pins)
+			hd_memory_free(r);
 		return;
 	}
-	/* What is being written is not copied: it comes here again when its writer has ended. */
-	if (!r->valid || d->poisoned || d->n_writers || hd_is_valid_beside(d, r->node))
-		return;
 	int status = hd_write_back(r);
 	if (status < 0)
 		hd_replica_lose(r, heddle_last_error());
@@ -48,8 +47,6 @@ void hd_memory_leave(heddle_runtime *rt, unsigned node)
 		for (const struct hd_private *p = d->extra ? d->extra->privates : NULL; p; p = p->next)
 			leave(&p->copy->replicas[node]);
 	}
-	if (!rt->memories[node].n_copies) /* heddle_wait_all waits for that */
-		rt->waits.news = 1;
 }
 
 int hd_memories_left(const heddle_runtime *rt)

@@ -126,7 +126,8 @@ void hd_memory_free(struct hd_replica *r)
 		free_object(r);
 	if (r->ptr && !r->user_buffer) {
 		rt->memories[r->node].used -= d->bytes;
-		rt->memories[r->node].n_copies--;
+		if (!--rt->memories[r->node].n_copies && HD_UNLIKELY(rt->memories[r->node].lost))
+			rt->waits.news = 1; /* heddle_wait_all waits for that */
 	}
 	if (r->block)
 		hd_block_give(rt, r->block);

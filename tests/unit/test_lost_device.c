@@ -89,10 +89,9 @@ static void wait_names_what_is_lost(void **state)
 	heddle_runtime *rt = start_losing("eager", 1, 1);
 	heddle_codelet *on_device = for_devices(rt, change), *anywhere = codelet(rt, "make", make);
 	for (int i = 0; i < 3; i++) {
-		char name[10];
-		snprintf(name, sizeof name, "tile %d", i);
+		static const char *const names[] = {"tile 2", "1", "the tile 1"}; /* newer data are named first */
 		assert_ok(heddle_vector(rt, x[i], N, sizeof(uint64_t), &d[i]));
-		heddle_data_set_name(d[i], name);
+		heddle_data_set_name(d[i], names[i]);
 		assert_ok(heddle_submit(rt, heddle_call(on_device), heddle_rw(d[i])));
 	}
 	assert_ok(heddle_wait_all(rt));
@@ -102,13 +101,52 @@ static void wait_names_what_is_lost(void **state)
 	assert_ok(heddle_vector(rt, z, N, sizeof *z, &old));
 	heddle_task *t;
 	assert_ok(heddle_submit(rt, heddle_call(anywhere), heddle_w(new), heddle_r(old), heddle_on(1), heddle_out(&t)));
-	said(heddle_wait_all(rt), HEDDLE_E_DEVICE, "tile 0");
-	assert_says("tile 1");
-	assert_says("tile 2");
+	said(heddle_wait_all(rt), HEDDLE_E_DEVICE, "the tile 1");
+	assert_says("the tile 1, 1, tile 2: ");
 	assert_says("is lost, and with it the values of");
 	said(heddle_task_wait(t), HEDDLE_E_DEVICE, "no worker is left that could run it");
 	heddle_task_release(t);
 	assert_ok(heddle_stop(rt));
+}
+
+static int fail_after_the_loss(heddle_context *c)
+{
+	while (!lost_workers(heddle_context_runtime(c)))
+		sched_yield();
+	return heddle_fail(c, 1, "it is too late");
+}
+
+/* The only value of a datum is on the device when that is lost, and something else is writing a new one. */
+static void what_is_overwritten_need_not_leave(void **state)
+{
+	(void)state;
+	for (int by_task = 0; by_task < 2; by_task++) {
+		uint64_t x[N] = {1}, y[N] = {2};
+		heddle_data *a, *b;
+		plan_loss(BY_LAUNCH, 0, 2, by_task);
+		heddle_runtime *rt = start_losing("eager", 1, 1);
+		heddle_codelet *on_device = for_devices(rt, change);
+		heddle_codelet *writer = heddle_codelet_new(rt, .name = "writer", .cpu = fail_after_the_loss);
+		assert_ok(heddle_vector(rt, x, N, sizeof *x, &a));
+		assert_ok(heddle_vector(rt, y, N, sizeof *y, &b));
+		assert_ok(heddle_submit(rt, heddle_call(on_device), heddle_rw(a)));
+		assert_ok(heddle_wait_all(rt));
+		if (by_task)
+			assert_ok(heddle_submit(rt, heddle_call(writer), heddle_w(a)));
+		else
+			assert_ok(heddle_acquire(a, HEDDLE_W));
+		assert_ok(heddle_submit(rt, heddle_call(on_device), heddle_rw(b)));
+		assert_int_not_equal(heddle_wait_all(rt), 0);
+		assert_ok(heddle_check(rt));
+		if (by_task)
+			assert_ok(heddle_acquire(a, HEDDLE_W));
+		x[0] = 17;
+		heddle_release(a);
+		assert_ok(heddle_unregister(a));
+		assert_int_equal(x[0], 17);
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_stop(rt));
+	}
 }
 
 static void nobody_is_left(void **state)
@@ -388,6 +426,7 @@ int main(void)
 	    cmocka_unit_test(readable_device_loses_nothing),
 	    cmocka_unit_test(lost_values_are_named),
 	    cmocka_unit_test(wait_names_what_is_lost),
+	    cmocka_unit_test(what_is_overwritten_need_not_leave),
 	    cmocka_unit_test(nobody_is_left),
 	    cmocka_unit_test(other_device_takes_over),
 	    cmocka_unit_test(all_workers_are_lost),
