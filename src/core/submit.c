@@ -289,24 +289,21 @@ static heddle_group *group_of(struct hd_submitter *s)
 	return group && hd_group_runtime(group) == s->rt ? group : NULL;
 }
 
-/* The same as push for a task that may be in a group. */
-static __attribute__((noinline)) int push_grouped(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t,
-                                                  uint64_t looked)
+/* Puts the task into its group, if it has one, before it is pushed. Sets *out to the group, or NULL. */
+static __attribute__((noinline)) int enter_group(struct hd_submitter *s, heddle_task *t, heddle_group **out)
 {
 	heddle_group *group = t->extra && t->extra->group ? t->extra->group : group_of(s);
-	if (!group)
-		return push(rt, s, t, looked);
-	struct hd_task_extra *extra = hd_task_extra(t);
-	if (!extra) {
+	struct hd_task_extra *extra = group ? hd_task_extra(t) : NULL;
+	if (group && !extra) {
 		discard(s, t);
 		return HEDDLE_E_MEMORY;
 	}
-	extra->group = group;
-	hd_group_enter(group);
-	int status = push(rt, s, t, looked);
-	if (status)
-		hd_group_refused(group);
-	return status;
+	if (group) {
+		extra->group = group;
+		hd_group_enter(group);
+	}
+	*out = group;
+	return 0;
 }
 
 static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
@@ -330,9 +327,13 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
-	if (HD_UNLIKELY(s->sets_groups || (t->extra && t->extra->group)))
-		return push_grouped(rt, s, t, looked);
-	return push(rt, s, t, looked);
+	heddle_group *group = NULL;
+	if (HD_UNLIKELY(s->sets_groups || (t->extra && t->extra->group)) && (status = enter_group(s, t, &group)))
+		return status;
+	status = push(rt, s, t, looked);
+	if (HD_UNLIKELY(status) && group)
+		hd_group_refused(group);
+	return status;
 }
 
 heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)

@@ -29,7 +29,7 @@ struct hd_copier {
 /* A task of a burst that its worker has run. */
 struct hd_ended {
 	int status;
-	double start, end; /* us */
+	struct hd_span ran;
 };
 
 enum hd_post {

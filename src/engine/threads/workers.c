@@ -28,11 +28,10 @@ void hd_worker_give_back(struct hd_worker *w)
 		return;
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
-		hd_note_length(w->burst[i]->codelet, e->end - e->start);
-		hd_core_finish(&w->slots[0], w->burst[i], e->status,
-		               &(struct hd_span){e->start, e->end, e->end - e->start});
+		hd_note_length(w->burst[i]->codelet, e->ran.own);
+		hd_core_finish(&w->slots[0], w->burst[i], e->status, &e->ran);
 	}
-	double us = seat->ended[n - 1].end - seat->ended[0].start;
+	double us = seat->ended[n - 1].ran.end - seat->ended[0].ran.start;
 	hd_note_mean(rt, n > 1 ? us / n : us);
 }
 
@@ -88,9 +87,10 @@ void hd_worker_run(struct hd_worker *w)
 	double now = hd_threads_now(rt);
 	while (ran < n && hd_burst_claim(w, ran)) {
 		struct hd_ended *e = &seat->ended[ran];
-		e->start = now;
+		e->ran.start = now;
 		e->status = hd_run_kernel(w, w->burst[ran++]);
-		e->end = now = hd_threads_now(rt);
+		e->ran.end = now = hd_threads_now(rt);
+		e->ran.own = now - e->ran.start;
 	}
 	seat->n_ended = ran;
 }
