@@ -255,6 +255,8 @@ int hd_write_back(struct hd_replica *r)
 		tr = begin_hop(d, r->node, 0, HD_WRITE_BACK, HD_AWAITED, NULL);
 	if (!tr)
 		return HEDDLE_E_MEMORY;
+	if (tr->from != r->node) /* it comes from a lost node: see retry_all */
+		return HEDDLE_PENDING;
 	if (!tr->evict) {
 		tr->evict = 1;
 		d->rt->memories[r->node].leaving += d->bytes;
@@ -374,6 +376,14 @@ static void unlink_transfer(struct hd_transfer *tr)
 	tr->data->rt->count.transfers--;
 }
 
+/* A transfer from a lost node has ended: copies of the datum on other nodes, lost or not, may have waited for it. */
+static void retry_all(heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_nodes; i++)
+		rt->memories[i].retry = 1;
+	rt->dispatch.retry = 1;
+}
+
 /* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the
  * source is freed. */
 static void settle_replicas(struct hd_transfer *tr)
@@ -381,6 +391,8 @@ static void settle_replicas(struct hd_transfer *tr)
 	heddle_data *d = tr->data;
 	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
 	to->incoming = 0;
+	if (HD_UNLIKELY(d->rt->memories[from->node].lost))
+		retry_all(d->rt);
 	if (!tr->status)
 		hd_replica_set_valid(to, 1);
 	else if (HD_UNLIKELY(d->rt->memories[from->node].lost) && to->node == 0)
