@@ -71,11 +71,16 @@ static int make_pool(struct hd_cuda_device *d)
 	CUmemoryPool pool;
 	CUstream stream;
 	cuuint64_t all = UINT64_MAX;
+	int never = 0;
 	int status = HD_CUDA(d, cuMemPoolCreate, &pool, &properties);
 	if (status)
 		return status;
 	d->pool = pool;
 	status = HD_CUDA(d, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all);
+	/* An allocation would wait for the work of a kernel that has given memory back on its stream. */
+	if (!status)
+		status =
+		    HD_CUDA(d, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, &never);
 	if (!status)
 		status = HD_CUDA(d, cuStreamCreateWithPriority, &stream, CU_STREAM_NON_BLOCKING, 0);
 	if (!status)
