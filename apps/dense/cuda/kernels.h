@@ -139,15 +139,16 @@ template <class R> __device__ R sum_of_block(R mine, R *shared, int thread, int 
 	return sum;
 }
 
-/* The four kernels of a template: KERNELS(name, (parameters), (arguments)), whose elements are of type T. */
-#define ONE_KERNEL(letter, type, name, parameters, arguments)              \
-	namespace letter##_##name                                          \
-	{                                                                  \
-		typedef type T;                                            \
-		extern "C" __global__ void hd_##letter##_##name parameters \
-		{                                                          \
-			name<T> arguments;                                 \
-		}                                                          \
+/* The four kernels of a template: KERNELS(name, (parameters), (arguments)), whose elements are of type T. Blocks may
+ * have as many threads as CUDA allows, so a thread may not have all the registers that the compiler would give it. */
+#define ONE_KERNEL(letter, type, name, parameters, arguments)                                      \
+	namespace letter##_##name                                                                  \
+	{                                                                                          \
+		typedef type T;                                                                    \
+		extern "C" __global__ void __launch_bounds__(1024) hd_##letter##_##name parameters \
+		{                                                                                  \
+			name<T> arguments;                                                         \
+		}                                                                                  \
 	}
 #define KERNELS(name, parameters, arguments)                     \
 	ONE_KERNEL(d, double, name, parameters, arguments)       \
