@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -94,12 +95,24 @@ int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int 
 	return status < 0 ? heddle_error(status, "%s", message) : waited;
 }
 
+static int has_gpu(const struct heddle_platform *p)
+{
+	for (size_t c = 0; c < p->n_classes; c++)
+		if (strcmp(p->classes[c].kind, "cuda") == 0)
+			return 1;
+	return 0;
+}
+
 size_t hd_dense_default_tile(heddle_dense *dense, size_t n)
 {
 	/* About eight tiles per worker in a column keep all of them busy; tiles beyond 320 do not make products faster
-	 * on a core, and below 64 the tasks themselves cost too much. */
-	size_t tile = n / (8 * heddle_runtime_platform(dense->rt)->n_workers) / 32 * 32;
-	return tile < 64 ? 64 : tile > 320 ? 320 : tile;
+	 * on a core, and below 64 the tasks themselves cost too much. A GPU is as fast as many cores, but only with
+	 * large tiles: products of tiles of 1024 leave half of a large one idle, and about sixteen tiles in a column
+	 * are enough for its streams. */
+	const struct heddle_platform *p = heddle_runtime_platform(dense->rt);
+	int gpu = has_gpu(p);
+	size_t tile = n / (gpu ? 16 : 8 * p->n_workers) / 32 * 32, most = gpu ? 2048 : 320;
+	return tile < 64 ? 64 : tile > most ? most : tile;
 }
 
 int heddle_dense_open(heddle_runtime *rt, heddle_dense **out)
