@@ -390,11 +390,11 @@ static void draw_config(const struct options *options, uint64_t index, struct he
 	config->model_sizes = (int)(index % 4); /* all, or fewer than there are */
 	config->seed = index;
 	config->watchdog = HANG_S;
+	config->n_opencl = options->opencl;
+	config->n_cuda = options->cuda;
 	if (!options->opencl && !options->cuda)
 		return;
 	config->n_emulated = (int)below(&rng, 2);
-	config->n_opencl = options->opencl;
-	config->n_cuda = options->cuda;
 	config->opencl_streams = config->cuda_streams = config->emulated_streams;
 	config->opencl_memory = config->cuda_memory = config->emulated_memory;
 }

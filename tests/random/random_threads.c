@@ -299,6 +299,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 		return -1;
 	choose_config(&config, &rng, index, policy_name(options, index));
 	config.n_opencl = options->opencl;
+	config.n_cuda = 0; /* whatever devices the machine has */
 	config.opencl_streams = config.emulated_streams;
 	config.opencl_memory = config.emulated_memory;
 	unsigned crowd = crowd_of(options, index);
