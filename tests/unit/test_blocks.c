@@ -67,7 +67,9 @@ static heddle_runtime *start_counting(unsigned units, int real)
 	counter.counting = *rt->engine;
 	counter.counting.alloc = counting_alloc;
 	counter.counting.free = counting_free;
-	counter.made = counter.locked = counter.refused = 0;
+	counter.made = 0;
+	counter.locked = 0;
+	counter.refused = 0;
 	counter.left = real;
 	rt->engine = &counter.counting;
 	return rt;
