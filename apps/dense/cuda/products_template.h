@@ -51,7 +51,9 @@ static int P(syrk_cuda)(heddle_context *c)
 	                                 "cublas syrk");
 }
 
-static int P(symm_cuda)(heddle_context *c)
+/* C := alpha A B + beta C or alpha B A + beta C, by `product`, the function of cuBLAS called `name`, which takes A as a
+ * symmetric or as a Hermitian matrix. */
+static int P(cuda_symmetric)(heddle_context *c, __typeof__(CUBLAS(symm)) product, const char *name)
 {
 	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
 	struct P(view) to = P(cuda_tile)(c, 0), a = P(cuda_tile)(c, 1), b = P(cuda_tile)(c, 2);
@@ -60,27 +62,21 @@ static int P(symm_cuda)(heddle_context *c)
 	if (!s)
 		return -1;
 	return hd_dense_cuda_blas_failed(c,
-	                                 CUBLAS(symm)(s->blas, hd_dense_cuda_side(hd_dense_cblas_side(v->side)),
-	                                              hd_dense_cuda_uplo(hd_dense_cblas_uplo(v->uplo)), to.m, to.n,
-	                                              CONST_CU(&alpha), CONST_CU(a.a), a.ld, CONST_CU(b.a), b.ld,
-	                                              CONST_CU(&beta), CU(to.a), to.ld),
-	                                 "cublas symm");
+	                                 product(s->blas, hd_dense_cuda_side(hd_dense_cblas_side(v->side)),
+	                                         hd_dense_cuda_uplo(hd_dense_cblas_uplo(v->uplo)), to.m, to.n,
+	                                         CONST_CU(&alpha), CONST_CU(a.a), a.ld, CONST_CU(b.a), b.ld,
+	                                         CONST_CU(&beta), CU(to.a), to.ld),
+	                                 name);
+}
+
+static int P(symm_cuda)(heddle_context *c)
+{
+	return P(cuda_symmetric)(c, CUBLAS(symm), "cublas symm");
 }
 
 static int P(hemm_cuda)(heddle_context *c)
 {
-	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
-	struct P(view) to = P(cuda_tile)(c, 0), a = P(cuda_tile)(c, 1), b = P(cuda_tile)(c, 2);
-	element alpha = P(cuda_scalar)(v->alpha), beta = P(cuda_scalar)(v->beta);
-	struct hd_dense_cuda_stream *s = hd_dense_cuda_blas_stream(c);
-	if (!s)
-		return -1;
-	return hd_dense_cuda_blas_failed(c,
-	                                 CUHERMITIAN(mm)(s->blas, hd_dense_cuda_side(hd_dense_cblas_side(v->side)),
-	                                                 hd_dense_cuda_uplo(hd_dense_cblas_uplo(v->uplo)), to.m, to.n,
-	                                                 CONST_CU(&alpha), CONST_CU(a.a), a.ld, CONST_CU(b.a), b.ld,
-	                                                 CONST_CU(&beta), CU(to.a), to.ld),
-	                                 "cublas hemm");
+	return P(cuda_symmetric)(c, CUHERMITIAN(mm), "cublas hemm");
 }
 
 static int P(trsm_cuda)(heddle_context *c)

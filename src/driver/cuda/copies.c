@@ -87,21 +87,26 @@ static int put_row(const struct route *r, size_t bytes)
 	return HD_CUDA(r->device, cuMemcpyHtoDAsync_v2, device_address(r->to), r->from, bytes, r->stream);
 }
 
+/* Sets both ends of a box, which CUDA describes by the same fields in all its structures for boxes. */
+#define SET_ENDS(box, route)                                                           \
+	do {                                                                           \
+		int out = (route)->to_host;                                            \
+		(box).srcMemoryType = out ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST; \
+		(box).dstMemoryType = out ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE; \
+		if (out) {                                                             \
+			(box).srcDevice = device_address((route)->from);               \
+			(box).dstHost = (route)->to;                                   \
+		} else {                                                               \
+			(box).srcHost = (route)->from;                                 \
+			(box).dstDevice = device_address((route)->to);                 \
+		}                                                                      \
+	} while (0)
+
 static int put_rows(const struct route *r, const struct shape *s)
 {
 	const struct direction *rows = &s->directions[0];
 	CUDA_MEMCPY2D c = {.srcPitch = rows->from, .dstPitch = rows->to, .WidthInBytes = s->row, .Height = rows->n};
-	if (r->to_host) {
-		c.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-		c.srcDevice = device_address(r->from);
-		c.dstMemoryType = CU_MEMORYTYPE_HOST;
-		c.dstHost = r->to;
-	} else {
-		c.srcMemoryType = CU_MEMORYTYPE_HOST;
-		c.srcHost = r->from;
-		c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-		c.dstDevice = device_address(r->to);
-	}
+	SET_ENDS(c, r);
 	return HD_CUDA(r->device, cuMemcpy2DAsync_v2, &c, r->stream);
 }
 
@@ -121,17 +126,7 @@ static int put_planes(const struct route *r, const struct shape *s)
 	                   .WidthInBytes = s->row,
 	                   .Height = rows->n,
 	                   .Depth = planes->n};
-	if (r->to_host) {
-		c.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-		c.srcDevice = device_address(r->from);
-		c.dstMemoryType = CU_MEMORYTYPE_HOST;
-		c.dstHost = r->to;
-	} else {
-		c.srcMemoryType = CU_MEMORYTYPE_HOST;
-		c.srcHost = r->from;
-		c.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-		c.dstDevice = device_address(r->to);
-	}
+	SET_ENDS(c, r);
 	return HD_CUDA(r->device, cuMemcpy3DAsync_v2, &c, r->stream);
 }
 
