@@ -58,8 +58,8 @@ struct heddle_cuda_grid {
 	size_t shared; /* bytes of dynamic shared memory of each block; also more than 48 KiB where the device can */
 };
 
-/* Finds the function `name` (as in the image: declare it extern "C" in CUDA C++) in an image, which is loaded when it
- * is first used on the device, and again never: the next calls cost a look into a list. *out stays valid as long as the
+/* Finds the function `name` in an image; in CUDA C++ declare it extern "C", so that it has this name there. An image is
+ * loaded once per device, when it is first used: later calls only search a list. *out stays valid as long as the
  * device is open. HEDDLE_E_UNSUPPORTED: the image is empty, or has no code for this device, and the sentence says what
  * to do; HEDDLE_E_UNKNOWN: it has no function of that name; HEDDLE_E_FORMAT: it is no image, or the driver cannot
  * compile it, and the sentence has the compiler's words; HEDDLE_E_MEMORY; HEDDLE_E_DEVICE. */

@@ -84,12 +84,12 @@ struct heddle_driver {
 
 	/* --- The device ------------------------------------------------------------------------------------------- */
 
-	/* Makes the device ready, before any other call for it. Which of its kind it is, says the field `device` of the
-	 * worker in `platform`. Called once per device by its worker's thread; several
-	 * workers' threads may call it at the same time. `platform` lives as long as the device. May block. With the
-	 * setting caller_works, worker 0 has no thread: its device is opened by the thread that starts the runtime,
-	 * closed by the one that stops it, and used by those that wait.
-	 * CUDA: cuDevicePrimaryCtxRetain. OpenCL: clCreateContext, shared by the devices of a platform. */
+	/* Makes the device ready, before any other call for it. The field `device` of the worker in `platform` says
+	 * which one of its kind it is. Called once per device by its worker's thread; several workers' threads may call
+	 * it at the same time. `platform` lives as long as the device. May block. With the setting caller_works, worker
+	 * 0 has no thread: its device is opened by the thread that starts the runtime, closed by the one that stops it,
+	 * and used by those that wait. CUDA: cuDevicePrimaryCtxRetain. OpenCL: clCreateContext, shared by the devices
+	 * of a platform. */
 	int (*open)(const struct heddle_platform *platform, unsigned worker, void **device);
 	/* Called once for each device that could be opened, by its worker's thread, after all other functions.
 	 * CUDA: cuDevicePrimaryCtxRelease. OpenCL: clReleaseContext. */

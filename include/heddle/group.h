@@ -8,7 +8,8 @@
  *   if (heddle_group_wait(group))
  *           fprintf(stderr, "%s\n", heddle_last_error());
  *   heddle_group_free(group);
- *  A task is in one group at most. Its failure is reported by heddle_group_wait, and not by heddle_wait_all, although
+ *
+ * A task is in one group at most. Its failure is reported by heddle_group_wait, and not by heddle_wait_all, although
  * that waits for it, too. Groups do not order tasks: data do. */
 #ifndef HEDDLE_GROUP_H
 #define HEDDLE_GROUP_H

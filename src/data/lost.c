@@ -1,5 +1,6 @@
 /* Memories of lost devices: how copies leave them.
- *  A copy that no task and no transfer uses is freed, if the datum has another one or its value is worth nothing. The
+ *
+ * A copy that no task and no transfer uses is freed, if the datum has another one or its value is worth nothing. The
  * only copy is written back to main memory first, by a transfer like any other: some devices can still be read when
  * they compute no more. If that fails, the datum has lost its value, as if the task that wrote it had failed. */
 #include "data.h"

@@ -1,7 +1,8 @@
 /* The kernels of the LU factorisation, with and without pivoting: LAPACK's getrf and laswp, by recursion on the columns
  * (Toledo: Locality of reference in LU decomposition with partial pivoting, 1997), so that a tall panel, too, has
  * nearly all of its work in the products of blas3.h.
- *  They also work on a stack: tiles that lie below each other and are one tall matrix together. The tiles stay where
+ *
+ * They also work on a stack: tiles that lie below each other and are one tall matrix together. The tiles stay where
  * they are, in memory of their own or as parts of a larger matrix.
  *
  * A is m x n, tall, square or wide. L has ones on its diagonal, which are not stored. */
