@@ -25,9 +25,16 @@ static struct device {
 } devices[MAX_DEVICES];
 static atomic_uint n_devices;
 
+/* A stream. All its operations are begun and asked about by one thread. */
+struct stream {
+	void *inner;
+	struct operation *last; /* that was begun */
+};
+
 /* A kernel or a copy under way. */
 struct operation {
 	void *inner;
+	struct stream *stream;
 	heddle_context *context; /* NULL: a copy */
 };
 
@@ -72,12 +79,16 @@ static void losing_close(void *device)
 
 static int losing_open_stream(void *device, enum heddle_stream_use use, void **stream)
 {
-	return hd_driver_emulated.open_stream(((struct device *)device)->inner, use, stream);
+	struct stream *s = calloc(1, sizeof *s);
+	*stream = s;
+	return hd_driver_emulated.open_stream(((struct device *)device)->inner, use, &s->inner);
 }
 
 static void losing_close_stream(void *device, void *stream)
 {
-	hd_driver_emulated.close_stream(((struct device *)device)->inner, stream);
+	struct stream *s = stream;
+	hd_driver_emulated.close_stream(((struct device *)device)->inner, s->inner);
+	free(s);
 }
 
 static int losing_alloc(void *device, size_t size, void **out)
@@ -108,41 +119,46 @@ static int cannot_be_copied(struct device *d, const struct heddle_copy *copy)
 	return plan.readable && copy->from_node == d->node && copy->to_node == 0 ? 0 : status;
 }
 
-static int begin_operation(int status, void *inner, heddle_context *context, void **event)
+static int begin_operation(int status, const struct operation *model, void **event)
 {
 	if (status != HEDDLE_PENDING)
 		return status;
 	struct operation *o = malloc(sizeof *o);
-	*o = (struct operation){inner, context};
+	*o = *model;
+	o->stream->last = o;
 	*event = o;
 	return HEDDLE_PENDING;
 }
 
 static int losing_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
 {
-	void *inner = NULL;
+	struct operation o = {.stream = stream};
 	int status = cannot_be_copied(device, copy);
 	if (!status)
-		status = hd_driver_emulated.copy(((struct device *)device)->inner, stream, copy, &inner);
-	return begin_operation(status, inner, NULL, event);
+		status = hd_driver_emulated.copy(((struct device *)device)->inner, o.stream->inner, copy, &o.inner);
+	return begin_operation(status, &o, event);
 }
 
 static int losing_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event)
 {
-	void *inner = NULL;
+	struct operation o = {.stream = stream, .context = context};
 	int status = is_lost(device, BY_LAUNCH);
 	if (!status)
-		status = hd_driver_emulated.launch(((struct device *)device)->inner, stream, kernel, context, &inner);
-	return begin_operation(status, inner, context, event);
+		status = hd_driver_emulated.launch(((struct device *)device)->inner, o.stream->inner, kernel, context,
+		                                   &o.inner);
+	return begin_operation(status, &o, event);
 }
 
-/* An operation has ended with `status`. If it is a kernel on a lost device, datum 0 is what it was writing. */
+/* An operation has ended with `status`. If it is a kernel on a lost device, datum 0 is what it was writing; but while
+ * another one is behind it on the stream, which is the kernel of the same task, only that one's end tells that nothing
+ * writes there any more. */
 static int end_operation(struct device *d, struct operation *o, int status)
 {
 	struct heddle_part part;
+	int is_last = !o->stream || o->stream->last == o;
 	if (o->context && !status)
 		status = is_lost(d, BY_QUERY);
-	if (o->context && d->lost && heddle_context_part(o->context, 0, 0, &part) == 0)
+	if (o->context && d->lost && is_last && heddle_context_part(o->context, 0, 0, &part) == 0)
 		memset(part.base, 0x5a, part.n[0] * part.elem_size);
 	free(o);
 	return status;
@@ -166,7 +182,8 @@ static int losing_wait(void *device, void *event)
 static int losing_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
 {
 	struct operation *o = event;
-	return hd_driver_emulated.notify(((struct device *)device)->inner, stream, o->inner, ended, arg);
+	(void)stream;
+	return hd_driver_emulated.notify(((struct device *)device)->inner, o->stream->inner, o->inner, ended, arg);
 }
 
 static int losing_blocking_copy(void *device, void *stream, const struct heddle_copy *copy, void **event)
