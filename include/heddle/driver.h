@@ -10,8 +10,8 @@
  * Errors: a function returns 0 or a negative status, after heddle_error has taken the sentence that explains it. The
  * runtime goes on: a device that cannot be opened fails heddle_start; a launch or a copy that fails, fails the tasks
  * that need it. What releases something returns nothing, since nothing could be done about its failure; the next launch
- * or copy on a broken device will fail. What is called CUDA and OpenCL below are the calls that implement a
- * function there.
+ * or copy on a broken device will fail. An operation that is said to have failed has ended: its data may be used again
+ * at once. What is called CUDA and OpenCL below are the calls that implement a function there.
  *
  * A device that is lost: when nothing can be done with a device any more, a function returns HEDDLE_E_DEVICE. From
  * then on all operations on it must end, with that status or another, so that `query` and `wait` return: the runtime

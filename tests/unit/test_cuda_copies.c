@@ -204,6 +204,56 @@ static void what_fails_says_so(void **state)
 	d->free(copies.devices[1], there);
 }
 
+/* A copy to main memory is under way when a call fails, or two calls do. The driver says that it has failed only when
+ * nothing writes there any more. Were it slower than the latency to ask, the test would prove less, and pass. */
+static void assert_ends(const char *call, int waits, const char *other)
+{
+	int is_before = strcmp(call, "cuEventRecord") == 0; /* in `copy` itself */
+	static char here[1024], more[1024];
+	const struct heddle_driver *d = copies.driver;
+	void *there, *event = NULL;
+	assert_ok(d->alloc(copies.devices[1], sizeof here, &there)); /* filled with 0xff */
+	const struct heddle_part out = {there, 1, 1, {sizeof here}, {1}};
+	const struct heddle_copy c = {1, 0, out, {here, 1, 1, {sizeof here}, {1}}},
+	                         behind = {1, 0, out, {more, 1, 1, {sizeof more}, {1}}};
+	standin()->latency(20000);
+	if (is_before)
+		let_fail(call, 1, 2);
+	if (other && strcmp(other, "cuCtxPushCurrent") == 0) /* `copy` and `wait` call it once themselves */
+		let_fail(other, waits ? 3 : 2, 2);
+	else if (other)
+		let_fail(other, 1, 2);
+	int status = d->copy(copies.devices[1], copies.out[1], &c, &event);
+	if (!is_before) {
+		assert_int_equal(status, HEDDLE_PENDING);
+		let_fail(call, 1, 2);
+		status = (waits ? d->wait : d->query)(copies.devices[1], event);
+	}
+	assert_int_equal(status, HEDDLE_E_MEMORY);
+	assert_says(call);
+	memset(here, 0, sizeof here);
+	standin()->latency(0);
+	assert_ok(copy_by_device(&behind));
+	for (size_t i = 0; i < sizeof here; i++)
+		assert_int_equal(here[i], 0);
+	d->free(copies.devices[1], there);
+}
+
+static void what_is_said_to_have_failed_has_ended(void **state)
+{
+	(void)state;
+	static const char *const others[] = {NULL, "cuStreamSynchronize", "cuCtxPushCurrent"};
+	if (!standin())
+		skip();
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		assert_ends("cuEventRecord", 0, others[i]);
+		assert_ends("cuEventQuery", 0, others[i]);
+		assert_ends("cuEventSynchronize", 1, others[i]);
+	}
+	assert_ends("cuCtxPushCurrent", 1, NULL);
+	assert_ends("cuCtxPushCurrent", 1, "cuStreamSynchronize");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +265,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(whoever_asks_is_told_once, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(nobody_is_told_after_the_stream_is_closed, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(what_fails_says_so, open_all, close_and_look),
+	    cmocka_unit_test_setup_teardown(what_is_said_to_have_failed_has_ended, open_all, close_and_look),
 	};
 	need_devices();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,9 @@ int hd_cuda_copy(void *device, void *stream, const struct heddle_copy *copy, voi
 int hd_cuda_launch(void *device, void *stream, heddle_kernel kernel, heddle_context *context, void **event);
 int hd_cuda_query(void *device, void *event);
 int hd_cuda_wait(void *device, void *event);
+/* Waits until nothing is left on the stream, whichever context is current. What it returns is an error of the device:
+ * CUDA has ended all work there. */
+CUresult hd_cuda_drain(const struct hd_cuda_device *device, const struct hd_cuda_stream *stream);
 int hd_cuda_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 
 /* --- kernels.c: what kernels call --------------------------------------------------------------------------------- */

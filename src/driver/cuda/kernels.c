@@ -228,7 +228,7 @@ static void free_scratch(const struct hd_cuda_device *d, struct hd_cuda_stream *
 	if (!s->scratch)
 		return;
 	if (!d->pool)
-		(void)hd_cuda.cuStreamSynchronize(s->handle);
+		(void)hd_cuda_drain(d, s);
 	hd_cuda_give_back(d, s->handle, s->scratch);
 	s->scratch = 0;
 	s->scratch_size = 0;

@@ -1,6 +1,7 @@
 /* Streams of NVIDIA devices, and what is put there: copies, kernels, and the events by which their ends are known. */
 #ifdef HEDDLE_HAVE_CUDA
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include "base/base.h"
 #include "driver/cuda/cuda.h"
@@ -141,12 +142,32 @@ static void put_back_event(struct hd_cuda_event *e, CUresult result)
 	e->stream->spare = e;
 }
 
-/* Waits until nothing is left on the stream, after a call has failed with `status`. A library that the kernel called
- * may have said no more than that it failed: if that was because the device is lost, CUDA says so here. Returns the
- * status. */
+/* What was put on the stream uses memory that the runtime frees, or gives to others, when it hears of a failure. So a
+ * call that fails for a reason of its own, such as a lack of memory, is made again. If it fails so many times, CUDA
+ * does not know the stream or the context any more, and has ended what was there. */
+CUresult hd_cuda_drain(const struct hd_cuda_device *device, const struct hd_cuda_stream *stream)
+{
+	enum { TRIES = 1000 };
+	CUresult result = CUDA_SUCCESS;
+	for (int i = 0; i < TRIES; i++) {
+		result = hd_cuda.cuCtxPushCurrent_v2(device->context);
+		if (!result) {
+			result = hd_cuda.cuStreamSynchronize(stream->handle);
+			hd_cuda_leave();
+		}
+		if (!result || hd_cuda_classify((int)result) == HEDDLE_E_DEVICE)
+			break;
+		sched_yield();
+	}
+	return result;
+}
+
+/* A call that puts work on the stream, or that asks or waits for its end, has failed with `status`: the operation is
+ * over when nothing is left on the stream. A library that the kernel called may have said no more than that it failed:
+ * if that was because the device is lost, CUDA says so here. Returns the status. */
 static int clear(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
 {
-	CUresult result = hd_cuda.cuStreamSynchronize(e->stream->handle);
+	CUresult result = hd_cuda_drain(d, e->stream);
 	put_back_event(e, result);
 	if (status != HEDDLE_E_DEVICE && hd_cuda_classify((int)result) == HEDDLE_E_DEVICE)
 		return hd_cuda_status(d, result, "cuStreamSynchronize");
@@ -164,11 +185,13 @@ static int record(const struct hd_cuda_device *d, struct hd_cuda_event *e, int s
 	return HEDDLE_PENDING;
 }
 
-/* The event's operation has ended with this result of `call`. */
-static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, CUresult result, const char *call)
+/* A call about the event has returned `status`: the operation has ended, or it cannot be found out whether it has. */
+static int end(const struct hd_cuda_device *d, struct hd_cuda_event *e, int status)
 {
-	put_back_event(e, result);
-	return hd_cuda_status(d, result, call);
+	if (status)
+		return clear(d, e, status);
+	put_back_event(e, CUDA_SUCCESS);
+	return 0;
 }
 
 /* cuEventQuery needs no context. */
@@ -176,20 +199,20 @@ int hd_cuda_query(void *device, void *event)
 {
 	struct hd_cuda_event *e = event;
 	CUresult result = hd_cuda.cuEventQuery(e->handle);
-	return result == CUDA_ERROR_NOT_READY ? HEDDLE_PENDING : end(device, e, result, "cuEventQuery");
+	if (result == CUDA_ERROR_NOT_READY)
+		return HEDDLE_PENDING;
+	return end(device, e, hd_cuda_status(device, result, "cuEventQuery"));
 }
 
 int hd_cuda_wait(void *device, void *event)
 {
 	struct hd_cuda_event *e = event;
 	int status = hd_cuda_enter(device);
-	if (status) {
-		put_back_event(e, CUDA_ERROR_UNKNOWN);
-		return status;
+	if (!status) {
+		status = HD_CUDA(device, cuEventSynchronize, e->handle);
+		hd_cuda_leave();
 	}
-	CUresult result = hd_cuda.cuEventSynchronize(e->handle);
-	hd_cuda_leave();
-	return end(device, e, result, "cuEventSynchronize");
+	return end(device, e, status);
 }
 
 /* --- Operations --------------------------------------------------------------------------------------------------- */
