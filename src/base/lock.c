@@ -3,6 +3,7 @@
 #include "lock.h"
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -67,7 +68,7 @@ int hd_lock_for(struct hd_lock *lock, double us)
 			hd_lock_note(lock, 1);
 			return 1;
 		}
-		hd_cpu_relax();
+		sched_yield(); /* the holder may be waiting for this core */
 	} while (hd_clock_us() - start < us);
 	return 0;
 }

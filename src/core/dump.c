@@ -340,8 +340,9 @@ static void print_all(const struct dump *dump)
 	hd_pool_each(&rt->pool, print_task, (void *)(uintptr_t)dump);
 }
 
-/* us to wait for the lock. If it is held for longer, its holder hangs, or it is this thread. */
-static const double LOCK_US = 1e5;
+/* us to wait for the lock, which is more than a thread waits for a core on a busy machine. If the lock is held for
+ * longer, its holder hangs, or it is this thread, or a debugger has stopped it. */
+static const double LOCK_US = 2e6;
 
 void heddle_dump(heddle_runtime *rt, FILE *out)
 {
