@@ -1,17 +1,19 @@
 #!/bin/sh
 # install-packages.sh build|check|bench: makes sure that the Debian packages Heddle is built from are installed, and
-# those by which it uses OpenCL, without which it can be built and tested as well. Says what it installs; does nothing,
-# without network, when all are there. Needs root or sudo only to install.
+# those for OpenCL and for its Python package, without which it can be built and tested as well. Says what it installs;
+# does nothing, without network, when all are there. Needs root or sudo only to install.
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev libglpk-dev
 libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 opencl="opencl-c-headers libclblast-dev"
+python="python3-cffi python3-numpy"
 case ${1:-} in
 build) wanted=$build ;;
 check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device on every machine, its CPU
 	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux"
-	opencl="$opencl pocl-opencl-icd" ;;
+	opencl="$opencl pocl-opencl-icd"
+	python="$python python3-pytest" ;;
 bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind" ;;
 *) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
 esac
@@ -29,8 +31,10 @@ missing_of() {
 	done
 }
 missing=$(missing_of $wanted)
-without=$(missing_of $opencl)
-# Outside `check`, OpenCL's packages are only installed along with others: a machine without network builds at once.
+without_opencl=$(missing_of $opencl)
+without_python=$(missing_of $python)
+without=$without_opencl$without_python
+# Outside `check`, these are only installed along with others: a machine without network builds at once.
 [ -z "$missing" ] && { [ -z "$without" ] || [ "$1" != check ]; } && exit 0
 
 as_root=
@@ -56,5 +60,7 @@ fail() {
 echo "== installing Debian packages:$missing$without"
 apt update || [ -z "$missing" ] || fail
 [ -z "$missing" ] || apt install -y --no-install-recommends $missing || fail
-[ -z "$without" ] || apt install -y --no-install-recommends $without ||
-	echo "== these could not be installed, so what needs OpenCL is left out:$without"
+[ -z "$without_opencl" ] || apt install -y --no-install-recommends $without_opencl ||
+	echo "== these could not be installed, so what needs OpenCL is left out:$without_opencl"
+[ -z "$without_python" ] || apt install -y --no-install-recommends $without_python ||
+	echo "== these could not be installed, so the Python package is left out, or not tested:$without_python"

@@ -9,7 +9,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 prefix=$scratch/prefix
 
-"$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+"$cmake" --install "$build" --prefix "$prefix" >"$scratch/installed" 2>&1 || { cat "$scratch/installed"; exit 1; }
+: >"$scratch/log"
 library=$(dirname "$(find "$prefix" -name libheddle.so)")
 # What is written there is the prefix of the configuration.
 sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc" "$library/pkgconfig/heddle-dense.pc"
@@ -86,6 +87,28 @@ for example in "$here"/../../examples/*.c; do
 		exit 1
 	}
 done
+
+# The Python package, if the build has it, by the PYTHONPATH that the installation names; and as setuptools, on which
+# pip calls, would install it, if that is there: its library is then the one that the variable names.
+python=$(sed -n 's/^HEDDLE_PYTHON_FOUND:INTERNAL=//p' "$build/CMakeCache.txt")
+in_python() { # in_python PYTHONPATH ARGUMENTS: runs Python without the help of the loader's variable
+	modules=$1
+	shift
+	(cd "$scratch" && env -u LD_LIBRARY_PATH PYTHONPATH="$modules" "$python" -B "$@")
+}
+if [ "$python" ]; then
+	modules=$(sed -n 's/.*set PYTHONPATH=//p' "$scratch/installed")
+	printed=$(in_python "$modules" "$here/../../examples/python/01_hello.py")
+	[ "$printed" = "[ 7. 14. 21.]" ] || { echo "Python, with PYTHONPATH=$modules, printed \"$printed\""; exit 1; }
+fi
+if [ "$python" ] && "$python" -c "import setuptools" 2>/dev/null; then
+	mkdir "$scratch/source"
+	cp -R "$here/../../python" "$here/../../include" "$here/../../CMakeLists.txt" "$scratch/source"
+	(cd "$scratch/source/python" && LIBHEDDLE="$library/libheddle.so" "$python" -B setup.py -q build \
+		--build-lib "$scratch/modules") >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+	printed=$(in_python "$scratch/modules" -c "import heddle; print(heddle.__version__)")
+	[ "$printed" = "$version" ] || { echo "the package of setuptools says version \"$printed\""; exit 1; }
+fi
 
 # Documents are installed with everything that they link to.
 python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scratch/log" || {

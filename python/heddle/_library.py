@@ -1,0 +1,102 @@
+"""Finds and loads libheddle.so, and turns its errors into exceptions."""
+from __future__ import annotations
+
+import enum
+import os
+from typing import Any
+
+try:
+    from ._ffi import ffi
+except ImportError as missing:
+    raise ImportError("heddle/_ffi.py is missing, which the build makes: use build/python, or install the package "
+                      f"({missing})") from None
+
+try:  # written by the build: where the library is, seen from this folder, and the version it must have
+    from ._location import LIBRARY, VERSION
+except ImportError:
+    LIBRARY, VERSION = "", ""
+
+
+def _load() -> Any:
+    """The library that the variable LIBHEDDLE names; without it, the one that was built or installed with this package;
+    without that, the one that the system's loader finds. What it needs stays hidden from other modules of the program,
+    which may have brought libraries of the same names."""
+    here = os.path.dirname(os.path.abspath(__file__))  # not resolved: a build has links to the sources
+    named = os.environ.get("LIBHEDDLE")
+    files = [named] if named else [os.path.join(here, LIBRARY)] * bool(LIBRARY) + ["libheddle.so.0"]
+    reasons = []
+    for file in files:
+        try:
+            return ffi.dlopen(file, os.RTLD_NOW)
+        except OSError as error:
+            reasons.append(str(error))
+    raise ImportError("libheddle.so was not found: install Heddle (make install), or set LIBHEDDLE to the file ("
+                      + "; ".join(reasons) + ")")
+
+
+lib = _load()
+
+
+def text(pointer: Any) -> str:
+    """A C string as a str; "" for NULL."""
+    return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+
+
+def version() -> str:
+    """The version of the library."""
+    return text(lib.heddle_version())
+
+
+if VERSION and version() != VERSION:
+    raise ImportError(f"this package was made for Heddle {VERSION}, and the library that was found is {version()}: "
+                      "install both together, or set LIBHEDDLE to the right libheddle.so")
+
+
+class Status(enum.IntEnum):
+    """What the functions of the C library return; `include/heddle/status.h` says what each value means."""
+
+    INVALID = lib.HEDDLE_E_INVALID
+    MEMORY = lib.HEDDLE_E_MEMORY
+    NO_FIT = lib.HEDDLE_E_NO_FIT
+    NO_WORKER = lib.HEDDLE_E_NO_WORKER
+    KERNEL = lib.HEDDLE_E_KERNEL
+    CANCELLED = lib.HEDDLE_E_CANCELLED
+    IO = lib.HEDDLE_E_IO
+    FORMAT = lib.HEDDLE_E_FORMAT
+    UNKNOWN = lib.HEDDLE_E_UNKNOWN
+    STATE = lib.HEDDLE_E_STATE
+    UNSUPPORTED = lib.HEDDLE_E_UNSUPPORTED
+    DEADLOCK = lib.HEDDLE_E_DEADLOCK
+    DEVICE = lib.HEDDLE_E_DEVICE
+
+
+class Error(Exception):
+    """An error of the library: `status` is a Status, `message` the sentence that names the thing and the remedy."""
+
+    def __init__(self, status: int, message: str):
+        super().__init__(message)
+        known = {s.value for s in Status}
+        self.status = Status(status) if status in known else status
+        self.message = message
+
+
+def last_error(status: int) -> Error:
+    """The error that the calling thread's last call has left."""
+    return Error(status, text(lib.heddle_last_error()) or text(lib.heddle_status_name(status)))
+
+
+def check(status: int) -> None:
+    """Raises the error of a call that returned `status`, if it is one."""
+    if status < 0:
+        raise last_error(status)
+
+
+def encode(what: str) -> Any:
+    """A str as a C string, which lives as long as the object returned."""
+    return ffi.new("char[]", os.fspath(what).encode("utf-8", "surrogateescape"))
+
+
+def fields(structure: Any, names: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """The fields of a C structure of numbers, as a dictionary."""
+    names = names or tuple(name for name, _ in ffi.typeof(structure).fields)
+    return {name: getattr(structure, name) for name in names}

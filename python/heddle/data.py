@@ -1,0 +1,350 @@
+"""Data that tasks read and write: `Data`, its pieces, and how tasks use it (`read(x)`, `readwrite(y)` ...)."""
+from __future__ import annotations
+
+import enum
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._arrays import address, array_of, axes_of, part_of, rows_of
+from ._ffi import ffi
+from ._library import Error, Status, encode, lib
+
+if TYPE_CHECKING:
+    from .kernels import Kernel
+    from .runtime import Runtime
+
+
+class Mode(enum.IntEnum):
+    """How a task uses a datum; include/heddle/data.h says what each means."""
+
+    R = lib.HEDDLE_R
+    W = lib.HEDDLE_W
+    RW = lib.HEDDLE_RW
+    SCRATCH = lib.HEDDLE_SCRATCH
+    REDUX = lib.HEDDLE_REDUX
+    COMMUTE = lib.HEDDLE_COMMUTE
+
+
+def mode_of(what: str | int) -> Mode:
+    """A mode, or the one that is called so: "r", "w", "rw", "scratch", "redux", "commute"."""
+    try:
+        return Mode[what.upper()] if isinstance(what, str) else Mode(what)
+    except (KeyError, ValueError):
+        names = ", ".join(m.name.lower() for m in Mode)
+        raise Error(Status.INVALID, f"there is no access mode {what!r}; there are {names}") from None
+
+
+class Access:
+    """A datum and what a task does with it; made by read(x) and its kin."""
+
+    __slots__ = ("data", "mode")
+
+    def __init__(self, data: Data, mode: Mode):
+        if not isinstance(data, Data):
+            raise TypeError(f"a task uses data that a runtime knows, rt.data(array), not {type(data).__name__}")
+        self.data, self.mode = data, mode
+
+
+def read(data: Data) -> Access:
+    """The task only reads the datum."""
+    return Access(data, Mode.R)
+
+
+def write(data: Data) -> Access:
+    """The task writes the whole datum, whose old value it does not see."""
+    return Access(data, Mode.W)
+
+
+def readwrite(data: Data) -> Access:
+    """The task reads and writes the datum."""
+    return Access(data, Mode.RW)
+
+
+def scratch(data: Data) -> Access:
+    """The task gets a private array of the datum's shape, with undefined contents."""
+    return Access(data, Mode.SCRATCH)
+
+
+def reduce(data: Data) -> Access:
+    """The task contributes to a sum or another reduction (Data.reduction) in a private copy."""
+    return Access(data, Mode.REDUX)
+
+
+def commute(data: Data) -> Access:
+    """Reads and writes; tasks that follow each other with this mode run one at a time, in any order."""
+    return Access(data, Mode.COMMUTE)
+
+
+def _add(result: np.ndarray, copy: np.ndarray) -> None:
+    result += copy
+
+
+def _multiply(result: np.ndarray, copy: np.ndarray) -> None:
+    result *= copy
+
+
+_REDUCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "sum": (lambda a: a.fill(0), _add), "prod": (lambda a: a.fill(1), _multiply)}
+
+
+class Acquired:
+    """A datum that the program may use, until release(): the array that `with data.acquire() as a` gives."""
+
+    def __init__(self, data: Data, mode: Mode):
+        self._data = data
+        data._check(lib.heddle_acquire(data._handle, mode))
+        self._held = True
+        self.array = data._in_main_memory(mode != Mode.R)
+
+    def release(self) -> None:
+        """Gives the array back to the runtime."""
+        if self._held:
+            self._held = False
+            self._data._check(lib.heddle_release(self._data._handle))
+
+    def __enter__(self) -> np.ndarray:
+        return self.array
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.release()
+
+
+class Data:
+    """One datum of a runtime: rt.data(array). `array` is the registered array itself, or None for a temporary.
+
+    Between registration and unregister() the array belongs to the runtime: use it in tasks, or inside
+    `with data.acquire() as a`.
+    """
+
+    __slots__ = ("runtime", "array", "shape", "dtype", "name", "_handle", "_number", "_axes", "_address", "_locked",
+                 "_parent")
+
+    def __init__(self, runtime: Runtime, handle: Any, array: np.ndarray | None, shape: tuple[int, ...],
+                 dtype: np.dtype, axes: tuple[int, ...], parent: Data | None = None):
+        self.runtime, self._handle, self.array = runtime, handle, array
+        self.shape, self.dtype, self._axes, self._parent = shape, dtype, axes, parent
+        self.name = ""
+        self._number = address(handle) if handle is not None else 0
+        self._address = array.ctypes.data if array is not None else 0
+        self._locked: np.ndarray | None = None
+
+    @classmethod
+    def _register(cls, runtime: Runtime, array: np.ndarray) -> Data:
+        axes, out = axes_of(array), ffi.new("heddle_data **")
+        runtime._check(lib.heddle_tensor(runtime._open(), part_of(array, axes), out))
+        return cls(runtime, out[0], array, array.shape, array.dtype, axes)
+
+    @classmethod
+    def _temporary(cls, runtime: Runtime, shape: tuple[int, ...], dtype: np.dtype) -> Data:
+        axes, part, out = rows_of(len(shape), dtype), ffi.new("struct heddle_part *"), ffi.new("heddle_data **")
+        part.elem_size, part.n_dims = dtype.itemsize, len(shape)
+        for k, axis in enumerate(axes):
+            part.n[k] = shape[axis]
+            part.stride[k] = part.n[k - 1] * part.stride[k - 1] if k else 1
+        runtime._check(lib.heddle_tensor(runtime._open(), part, out))
+        return cls(runtime, out[0], None, shape, dtype, axes)
+
+    def _check(self, status: int) -> None:
+        self.runtime._check(status)
+
+    # What kernels and the program see.
+
+    def _read_only(self) -> np.ndarray:
+        """The registered array, as one that cannot be written."""
+        if self._locked is None:
+            assert self.array is not None
+            self._locked = self.array.view()
+            self._locked.flags.writeable = False
+        return self._locked
+
+    def _array_at(self, part: Any, writable: bool) -> np.ndarray:
+        """What lies in a part that has the shape of this datum."""
+        if self.array is not None and address(part.base) == self._address:
+            return self.array if writable else self._read_only()
+        return array_of(part, self._axes, self.dtype, writable=writable, owner=self)
+
+    def _in_main_memory(self, writable: bool) -> np.ndarray:
+        part = ffi.new("struct heddle_part *")
+        self._check(lib.heddle_data_part(self._handle, 0, part))
+        return self._array_at(part, writable)
+
+    def _in_kernel(self, context: Any, i: int, writable: bool) -> np.ndarray:
+        """Datum i of a kernel's context, which has the shape of this one: usually the registered array itself."""
+        if self.array is not None and address(lib.heddle_ptr(context, i)) == self._address:
+            return self.array if writable else self._read_only()
+        part = ffi.new("struct heddle_part *")
+        if lib.heddle_context_part(context, i, 0, part):
+            raise Error(Status.INVALID, f"the kernel has no datum {i}")
+        return array_of(part, self._axes, self.dtype, writable=writable)
+
+    def acquire(self, mode: str | int = "rw") -> Acquired:
+        """Lends the array to the program: waits for the tasks that conflict with `mode` ("r", "w", "rw").
+
+            with data.acquire("r") as a:
+                print(a.sum())
+
+        Tasks submitted meanwhile that conflict wait for the end of the block. Blocks.
+        """
+        return Acquired(self, mode_of(mode))
+
+    def unregister(self) -> None:
+        """Ends the datum: waits for its tasks; then `array` has the newest value and is the program's. Blocks."""
+        self.runtime._forget(self)
+        self._check(lib.heddle_unregister(self._handle))
+
+    def set_name(self, name: str) -> Data:
+        """Gives the datum a name for traces, graphs and messages; returns the datum."""
+        self._check(lib.heddle_data_set_name(self._handle, encode(name)))
+        self.name = name
+        return self
+
+    def reduction(self, begin: str | Kernel | Callable[[np.ndarray], Any],
+                  combine: Kernel | Callable[[np.ndarray, np.ndarray], Any] | None = None) -> Data:
+        """Says how the contributions of tasks that use reduce(data) are combined; returns the datum.
+
+        `begin` puts the neutral element into a private copy, `combine(result, copy)` adds a copy to the result: Python
+        functions of arrays, or compiled kernels. data.reduction("sum") and data.reduction("prod") are short forms.
+        """
+        steps = _REDUCTIONS.get(begin) if isinstance(begin, str) else (begin, combine)
+        if not steps or not all(steps):
+            raise Error(Status.INVALID, f"reduction: {begin!r} needs a function that combines, or is one of "
+                                        f"{', '.join(_REDUCTIONS)}")
+        kernels = [ffi.cast("heddle_codelet *", self.runtime._reduction_codelet(f, self)) for f in steps]
+        self._check(lib.heddle_data_set_reduction(self._handle, *kernels))
+        return self
+
+    def prefetch(self, node: int) -> None:
+        """Starts to bring the datum to a memory; a hint."""
+        self._check(lib.heddle_prefetch(self._handle, node))
+
+    # Pieces.
+
+    def split(self, pieces: int | Sequence[int] | None = None, *, size: int | Sequence[int] | None = None,
+              halo: int | Sequence[int] = 0) -> Pieces:
+        """Splits the datum into pieces that share its array; does not wait.
+
+        `pieces` is how many along each axis, or `size` how long they are, the last one may be shorter; an int is for
+        axis 0 alone. With `halo`, each piece is widened by so many elements of its neighbours on both sides: pieces
+        that overlap can only be read. Tasks may use the pieces at once, and the datum itself again after join():
+
+            with data.split((4, 4)) as tiles:
+                rt.submit(f, heddle.readwrite(tiles[0, 1]))
+        """
+        if (pieces is None) == (size is None):
+            raise Error(Status.INVALID, "split: say either how many pieces, or of what size")
+        cuts = [self._cuts(axis, pieces, size, halo) for axis in range(len(self.shape))]
+        return Pieces(self, tuple(len(c) for c in cuts), [tuple(w) for w in itertools.product(*cuts)])
+
+    def windows(self, windows: Sequence[tuple[slice, ...] | slice]) -> Pieces:
+        """Splits the datum into any windows, given as slices: data.windows([np.s_[0:4, :], np.s_[4:9, :]]). Those that
+        overlap can only be read."""
+        spans = []
+        for window in windows:
+            each = window if isinstance(window, tuple) else (window,)
+            each += (slice(None),) * (len(self.shape) - len(each))
+            if len(each) != len(self.shape) or any(s.step not in (None, 1) for s in each):
+                raise Error(Status.INVALID, f"{window} is no window of an array of {len(self.shape)} dimensions: "
+                                            "a slice without a step for each axis")
+            spans.append(tuple(slice(*s.indices(n)) for s, n in zip(each, self.shape)))
+        return Pieces(self, (len(spans),), spans)
+
+    def _cuts(self, axis: int, pieces: int | Sequence[int] | None, size: int | Sequence[int] | None,
+              halo: int | Sequence[int]) -> list[slice]:
+        """The windows along one axis."""
+        def along(what: int | Sequence[int], whole: int) -> int:
+            given = (what,) if isinstance(what, int) else tuple(what)
+            if len(given) > len(self.shape):
+                raise Error(Status.INVALID, f"split: {given} is for more axes than the {len(self.shape)} there are")
+            return given[axis] if axis < len(given) else whole
+
+        n, wider = self.shape[axis], along(halo, 0)
+        if size is not None:
+            length = along(size, max(n, 1))
+            if length < 1:
+                raise Error(Status.INVALID, f"split: pieces of {length} elements along axis {axis}")
+            ends = [*range(0, n, length), n]
+        else:
+            count = along(pieces, 1)  # type: ignore[arg-type]
+            if not 1 <= count <= max(n, 1):
+                raise Error(Status.INVALID, f"split: {n} elements along axis {axis} cannot be {count} pieces")
+            ends = [i * (n // count) + min(i, n % count) for i in range(count + 1)]
+        return [slice(max(a - wider, 0), min(b + wider, n)) for a, b in zip(ends, ends[1:])]
+
+    def __enter__(self) -> Data:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.unregister()
+
+    def __repr__(self) -> str:
+        return f"<heddle.Data {self.name or 'unnamed'}: {self.dtype} {self.shape}>"
+
+
+class Pieces(Sequence[Data]):
+    """The pieces of a datum: pieces[i], or pieces[i, j] by their place in the `grid`. `with` joins them at its end."""
+
+    def __init__(self, parent: Data, grid: tuple[int, ...], windows: list[tuple[slice, ...]]):
+        self.parent, self.grid = parent, grid
+        axes, n = parent._axes, ffi.new("size_t *")
+
+        @ffi.callback("int(struct heddle_part *, size_t, size_t *, size_t *, void *)", error=1)
+        def child(_: Any, i: int, offset: Any, extent: Any, __: Any) -> int:
+            for k, axis in enumerate(axes):
+                offset[k] = windows[i][axis].start
+                extent[k] = max(windows[i][axis].stop - windows[i][axis].start, 0)
+            return 0
+
+        out = ffi.new("struct heddle_filter *", {"kind": lib.HEDDLE_SPLIT_CUSTOM, "n_children": len(windows),
+                                                 "child": child})
+        parent._check(lib.heddle_partition(parent._handle, out, n))
+        self._children = [self._child(i, w) for i, w in enumerate(windows)]
+        self._open = True
+
+    def _child(self, i: int, window: tuple[slice, ...]) -> Data:
+        parent = self.parent
+        array = parent.array[window] if parent.array is not None else None
+        shape = tuple(max(s.stop - s.start, 0) for s in window)
+        child = Data(parent.runtime, lib.heddle_child(parent._handle, i), array, shape, parent.dtype, parent._axes,
+                     parent)
+        child.name = f"{parent.name or 'piece'}[{i}]"
+        return child
+
+    def join(self) -> None:
+        """Puts the pieces together, without waiting: tasks may use the whole datum again, and the pieces no more."""
+        if self._open:
+            self._open = False
+            self.parent._check(lib.heddle_unpartition(self.parent._handle))
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, tuple):
+            if len(place) != len(self.grid) or not all(-n <= i < n for i, n in zip(place, self.grid)):
+                raise IndexError(f"there is no piece {place} in a grid of {self.grid}")
+            flat = 0
+            for i, n in zip(place, self.grid):
+                flat = flat * n + i % n
+            return self._children[flat]
+        return self._children[place]
+
+    def __len__(self) -> int:
+        return math.prod(self.grid)
+
+    def __iter__(self) -> Iterator[Data]:
+        return iter(self._children)
+
+    def __enter__(self) -> Pieces:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.join()
+
+    def __repr__(self) -> str:
+        return f"<heddle.Pieces of {self.parent!r}, a grid of {self.grid}>"
+

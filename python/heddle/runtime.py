@@ -1,0 +1,459 @@
+"""Running tasks: `Runtime`, `Task`, `Group`."""
+from __future__ import annotations
+
+import atexit
+import itertools
+import re
+import struct
+import warnings
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import address
+from ._ffi import ffi
+from ._library import Error, Status, check, encode, fields, last_error, lib, text
+from .data import Access, Data, Mode
+from .graph import Graph
+from .kernels import Kernel, kernel, value_bytes
+from .platform import Platform
+from .policy import Policy, PolicyState, open_policy, states_of_start
+from .trace import Trace
+
+_READ, _SCRATCH = Mode.R, Mode.SCRATCH
+_MOST_FAILURES = 64  # exceptions that a runtime remembers for those who may wait yet
+
+
+class _Call:
+    """What the task of a Python kernel is to do."""
+
+    __slots__ = ("runtime", "function", "arguments", "data")
+
+    def __init__(self, runtime: Runtime, function: Callable[..., Any], arguments: list[Any],
+                 data: list[tuple[int, Data, bool]]):
+        # data: (place among the arguments, the datum, whether the kernel may write it)
+        self.runtime, self.function, self.arguments, self.data = runtime, function, arguments, data
+
+
+# A task's value is the number of its call, because the memory of a task holds bytes, not Python's references.
+_calls: dict[int, _Call] = {}
+_numbers = itertools.count(1)
+_codes = itertools.cycle(range(1, 1 << 30))
+
+
+def _fail(context: Any, runtime: Runtime, error: BaseException) -> int:
+    """Ends a kernel by an exception: it is kept under a number, by which whoever waits finds it again."""
+    code = next(_codes)
+    runtime._failures[code] = error
+    while len(runtime._failures) > _MOST_FAILURES:
+        runtime._failures.pop(next(iter(runtime._failures)))
+    sentence = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+    return lib.heddle_fail(context, code, b"%s", ffi.new("char[]", sentence))
+
+
+@ffi.callback("int(heddle_context *)", error=1)
+def _run(context: Any) -> int:
+    """The kernel of all Python functions."""
+    number = ffi.cast("uint64_t *", lib.heddle_value_ptr(context, 0))[0]
+    call = _calls.pop(number)
+    try:
+        arguments = call.arguments
+        for i, (place, data, writable) in enumerate(call.data):
+            arguments[place] = data._in_kernel(context, i, writable)
+        call.function(*arguments)
+    except BaseException as error:  # also KeyboardInterrupt: it belongs to whoever waits
+        return _fail(context, call.runtime, error)
+    return 0
+
+
+class Task:
+    """A submitted task. Dropping the object drops nothing but the reference: the task runs all the same."""
+
+    __slots__ = ("_runtime", "_pointer", "__weakref__")
+
+    def __init__(self, runtime: Runtime, pointer: Any):
+        self._runtime, self._pointer = runtime, pointer
+
+    def wait(self) -> None:
+        """Waits until the task has ended. Raises the exception of its kernel, or Error if it was cancelled. Blocks."""
+        self._runtime._open()
+        self._runtime._check(lib.heddle_task_wait(self._pointer))
+
+    @property
+    def done(self) -> bool:
+        """Whether the task has ended."""
+        self._runtime._open()
+        return bool(lib.heddle_task_done(self._pointer))
+
+    def __del__(self) -> None:
+        # Any code may be interrupted by this, also a policy, which must not call the runtime.
+        self._runtime._dropped.append(self._pointer)
+
+
+class Group:
+    """Tasks that one part of a program waits for; `with rt.group() as g` waits at its end.
+
+    Give it to submit: rt.submit(f, ..., group=g). A failure of its tasks is raised by its wait alone.
+    """
+
+    def __init__(self, runtime: Runtime):
+        out = ffi.new("heddle_group **")
+        runtime._check(lib.heddle_group_make(runtime._open(), out))
+        self._runtime, self._pointer = runtime, out[0]
+
+    def wait(self) -> None:
+        """Waits until all tasks of the group have ended. Blocks."""
+        self._runtime._open()
+        self._runtime._check(lib.heddle_group_wait(self._pointer))
+
+    def __enter__(self) -> Group:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        if kind is None:
+            self.wait()
+
+
+def _configure(settings: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """A struct heddle_config with these settings, and what it borrows."""
+    config = ffi.new("struct heddle_config *")
+    status = lib.heddle_config_init(config)
+    if status == lib.HEDDLE_E_UNKNOWN:
+        warnings.warn(text(lib.heddle_last_error()), stacklevel=4)
+    else:
+        check(status)
+    kept: list[Any] = []
+    on_hang = settings.pop("on_hang", None)
+    if on_hang is not None:
+        kept.append(ffi.callback("void(void *, const char *)", lambda _, sentence: on_hang(text(sentence))))
+        config.on_hang = kept[-1]
+    for name, value in settings.items():
+        if value is None:
+            continue
+        said = str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
+        kept.append(encode(said))
+        check(lib.heddle_setting_set(config, encode(name), kept[-1]))
+    return config, kept
+
+
+class Runtime:
+    """Runs tasks on this machine, or in virtual time on another one.
+
+        with heddle.Runtime(n_cpu=4) as rt:
+            x, y = rt.data(a), rt.data(b)
+            rt.submit(axpy, heddle.read(x), heddle.readwrite(y), 2.0)
+
+    At the end of the block all tasks have ended and the arrays have their values. Settings are keywords: n_cpu, trace,
+    seed, watchdog ...; `heddle config` lists all. `policy` is a name or a heddle.Policy; `platform` a name, a file or a
+    heddle.Platform: then nothing is executed and time is virtual, unless virtual=False.
+    """
+
+    def __init__(self, *, policy: str | type[Policy] | Policy | None = None, platform: Platform | str | None = None,
+                 virtual: bool = True, **settings: Any):
+        self._failures: dict[int, BaseException] = {}
+        self._dropped: list[Any] = []
+        self._data: dict[int, Data] = {}
+        self._codelets: dict[Any, Any] = {}
+        self._kept: list[Any] = []
+        self._pointer: Any = None
+        if policy is not None:
+            settings["sched"] = open_policy(policy)
+        if platform is not None and not isinstance(platform, Platform):
+            platform = Platform(platform)
+        config, borrowed = _configure(settings)
+        self._kept += borrowed  # the callback of on_hang is needed until the end
+        out = ffi.new("heddle_runtime **")
+        with states_of_start() as states:
+            if platform is None:
+                status = lib.heddle_start(config, out)
+            else:
+                status = lib.heddle_start_on(config, platform._pointer, int(virtual), out)
+        self._policy: PolicyState | None = states[-1] if states else None
+        self._check(status)
+        self._pointer = out[0]
+        _running.add(self)
+
+    # Its life.
+
+    def _open(self) -> Any:
+        """The C runtime. Error: it was closed."""
+        if self._pointer is None:
+            raise Error(Status.STATE, "the runtime has been closed")
+        if self._dropped:
+            dropped, self._dropped = self._dropped, []
+            for task in dropped:
+                lib.heddle_task_release(task)
+        return self._pointer
+
+    def _check(self, status: int) -> None:
+        """Raises what a call that returned `status` has to say: the exception of a kernel or a policy, or Error."""
+        policy = self._policy
+        if policy is not None and policy.error is not None and (status < 0 or not policy.raised):
+            policy.raised = True
+            raise policy.error
+        if status >= 0:
+            return
+        error = last_error(status)
+        said = re.search(r"returned (\d+) on ", error.message)
+        cause = self._failures.get(int(said.group(1))) if said else None
+        if cause is not None and status == lib.HEDDLE_E_KERNEL:
+            raise cause
+        raise error from cause
+
+    def close(self) -> None:
+        """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure
+        that no wait has raised yet. Blocks."""
+        self._check(self._stop())
+
+    def _stop(self) -> int:
+        if self._pointer is None:
+            return 0
+        pointer = self._open()
+        self._pointer = None
+        _running.discard(self)
+        status = lib.heddle_stop(pointer)
+        self._dropped.clear()
+        self._data.clear()
+        self._forget_calls()
+        return status
+
+    def _forget_calls(self, before: int | None = None) -> None:
+        """Drops what was kept for tasks that have ended without having been run."""
+        for number in [n for n, call in list(_calls.items())
+                       if call.runtime is self and (before is None or n < before)]:
+            _calls.pop(number, None)
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        status = self._stop()
+        if kind is None:
+            self._check(status)
+
+    # Data.
+
+    def data(self, array: npt.ArrayLike | None = None, *, shape: int | tuple[int, ...] | None = None,
+             dtype: npt.DTypeLike = np.float64, name: str | None = None) -> Data:
+        """Registers an array in place, without a copy: of at most four dimensions, in rows or in columns, also a window
+        of a larger one; of any type without Python objects. Error says what is wrong with any other.
+
+        With `shape` instead of an array: a temporary, whose memory the first task that writes it allocates.
+        """
+        if array is not None:
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"data are numpy arrays, not {type(array).__name__}: numpy.array(x) makes one")
+            made = Data._register(self, array)
+        elif shape is not None:
+            made = Data._temporary(self, (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype))
+        else:
+            raise TypeError("data needs an array, or the shape of a temporary")
+        self._data[address(made._handle)] = made
+        return made.set_name(name) if name else made
+
+    def _forget(self, data: Data) -> None:
+        self._open()
+        self._data.pop(address(data._handle), None)
+
+    # Tasks.
+
+    def submit(self, function: Kernel | Callable[..., Any] | None, *arguments: Any, priority: int = 0,
+               name: str | None = None, after: Iterable[Task] = (), worker: int | None = None,
+               group: Group | None = None) -> Task:
+        """Submits one task, and returns at once unless too many are unfinished (the setting `window`).
+
+        `arguments` are accesses, read(x), readwrite(y) ..., or data alone if the kernel says how it uses them; anything
+        else is a value. A Python function gets all of them in this order, data as arrays. It runs after all tasks that
+        were submitted before and use the same data in conflict, and after those in `after`. None: nothing is run.
+        """
+        pointer = self._open()
+        if function is not None and not isinstance(function, Kernel):
+            function = self._codelets.get(function) or self._codelets.setdefault(function, kernel(function))
+        if function is not None and function.modes is not None:
+            n = sum(isinstance(a, (Access, Data)) for a in arguments)
+            if len(function.modes) != n:
+                raise Error(Status.INVALID, f"kernel {function.name} uses {len(function.modes)} data, and was "
+                                            f"given {n}")
+        items: list[int] = []  # four numbers for each struct heddle_item
+        kept: list[Any] = []
+        if function is not None:
+            items += (lib.HEDDLE_ITEM_CODELET, 0, self._codelet(function), 0)
+        in_kernel: list[tuple[int, Data, bool]] = []
+        values: list[Any] = []
+        for place, given in enumerate(arguments):
+            if not isinstance(given, (Access, Data)):
+                values.append(given)
+                continue
+            data, mode = self._access(function, given, len(in_kernel))
+            items += (mode, 0, data._number, 0)
+            in_kernel.append((place, data, mode != _READ))
+        number = 0
+        if function is not None and function._pointer is None:
+            number = next(_numbers)
+            _calls[number] = _Call(self, function.function, list(arguments), in_kernel)
+            values = [number]
+        for value in values:
+            kept.append(ffi.from_buffer(value_bytes(value)))
+            items += (lib.HEDDLE_ITEM_VALUE, 0, address(kept[-1]), len(kept[-1]))
+        if priority:
+            items += (lib.HEDDLE_ITEM_PRIORITY, priority, 0, 0)
+        if name:
+            kept.append(encode(name))
+            items += (lib.HEDDLE_ITEM_NAME, 0, address(kept[-1]), 0)
+        for task in after:
+            items += (lib.HEDDLE_ITEM_AFTER, 0, address(task._pointer), 0)
+        if worker is not None:
+            items += (lib.HEDDLE_ITEM_WORKER, worker, 0, 0)
+        if group is not None:
+            items += (lib.HEDDLE_ITEM_GROUP, 0, address(group._pointer), 0)
+        out = ffi.new("heddle_task **")
+        items += (lib.HEDDLE_ITEM_OUT, 0, address(out), 0)
+        packed = struct.pack("iiQQ" * (len(items) // 4), *items)
+        status = lib.heddle_submit_items(pointer, len(items) // 4, ffi.from_buffer("struct heddle_item[]", packed))
+        if status:
+            _calls.pop(number, None)
+            self._check(status)
+        return Task(self, out[0])
+
+    def _access(self, function: Kernel | None, given: Access | Data, i: int) -> tuple[Data, Mode]:
+        """The i-th datum of a task, and its mode."""
+        declared = function.modes[i] if function is not None and function.modes is not None else None
+        if isinstance(given, Access):
+            data, mode = given.data, given.mode
+            if declared is not None and mode != declared:
+                raise Error(Status.INVALID, f"kernel {function.name}: datum {i} is "  # type: ignore[union-attr]
+                                            f"{declared.name.lower()} by its declaration, not {mode.name.lower()}")
+        elif declared is None:
+            raise Error(Status.INVALID, "the kernel does not say how it uses its data: give read(x), readwrite(x) "
+                                        "... or decorate it, @heddle.kernel(\"r\", \"rw\")")
+        else:
+            data, mode = given, declared
+        if data.runtime is not self:
+            raise Error(Status.INVALID, f"{data!r} belongs to another runtime")
+        if mode != _READ and mode != _SCRATCH and data.array is not None and not data.array.flags.writeable:
+            raise Error(Status.INVALID, f"{data!r} was registered from an array that cannot be written: a task can "
+                                        "only read it")
+        return data, mode
+
+    def _codelet(self, function: Kernel) -> int:
+        """The address of the codelet of a kernel in this runtime, which is made at its first use."""
+        found = self._codelets.get(function)
+        if found is None:
+            found = self._codelets[function] = self._make_codelet(function, function._pointer or _run)
+        return found
+
+    def _make_codelet(self, function: Kernel, pointer: Any) -> int:
+        desc, out = ffi.new("struct heddle_codelet_desc *"), ffi.new("heddle_codelet **")
+        name = encode(function.name)
+        desc.name, desc.cpu, desc.model, desc.color = name, pointer, function.model, function.color
+        self._check(lib.heddle_codelet_create(self._open(), desc, out))
+        return address(out[0])
+
+    def _reduction_codelet(self, function: Kernel | Callable[..., Any], data: Data) -> int:
+        """The codelet of a step of a reduction. Such kernels get no value, so each has a C function of its own, which
+        knows the type of the data."""
+        step = function if isinstance(function, Kernel) else kernel(function)
+        if step._pointer is not None:
+            return self._codelet(step)
+        key = (function, data.dtype, data._axes)
+        if key in self._codelets:
+            return self._codelets[key]
+        axes, dtype = data._axes, data.dtype
+        like = Data(self, None, None, data.shape, dtype, axes)
+
+        @ffi.callback("int(heddle_context *)", error=1)
+        def run(context: Any) -> int:
+            try:
+                step(*(like._in_kernel(context, i, True) for i in range(lib.heddle_context_n_data(context))))
+            except BaseException as error:
+                return _fail(context, self, error)
+            return 0
+
+        self._kept.append(run)
+        self._codelets[key] = made = self._make_codelet(step, run)
+        return made
+
+    def group(self) -> Group:
+        """A new group of tasks."""
+        return Group(self)
+
+    def wait(self) -> None:
+        """Waits until every task submitted so far has ended. Raises the exception of the first kernel that has failed;
+        the runtime can be used further. Blocks."""
+        before = next(_numbers)
+        status = lib.heddle_wait_all(self._open())
+        if status:
+            self._forget_calls(before)
+        self._check(status)
+
+    # What it knows.
+
+    @property
+    def policy(self) -> str:
+        """The name of the policy."""
+        return text(lib.heddle_runtime_policy(self._open()))
+
+    @property
+    def platform(self) -> Platform:
+        """The machine as the runtime sees it."""
+        return Platform._borrowed(lib.heddle_runtime_platform(self._open()), self)
+
+    def now(self) -> float:
+        """us since the start, real or virtual."""
+        return lib.heddle_now(self._open())
+
+    def stats(self) -> dict[str, float]:
+        """Counters since the start: struct heddle_stats of include/heddle/runtime.h."""
+        out = ffi.new("struct heddle_stats *")
+        self._check(lib.heddle_runtime_stats(self._open(), out))
+        return fields(out[0])
+
+    def policy_report(self) -> dict[str, float]:
+        """The statistics that the policy reports."""
+        figures: dict[str, float] = {}
+
+        @ffi.callback("void(void *, const char *, double, const char *)")
+        def add(_: Any, name: Any, value: float, __: Any) -> None:
+            figures[text(name)] = value
+
+        self._check(lib.heddle_policy_report(self._open(), add, ffi.NULL))
+        return figures
+
+    def take_trace(self) -> Trace:
+        """What has happened since the start or the last call, if trace=True; wait first."""
+        out = ffi.new("struct heddle_trace **")
+        self._check(lib.heddle_trace_take(self._open(), out))
+        return Trace._owned(out[0])
+
+    def record(self) -> Graph:
+        """The graph of the tasks since the start or the last trace taken, if trace=True; wait first."""
+        out = ffi.new("struct heddle_graph **")
+        self._check(lib.heddle_graph_record(self._open(), out))
+        return Graph._owned(out[0])
+
+    def run_graph(self, graph: Graph) -> None:
+        """Submits all tasks of a graph, in virtual time, and waits for them. Blocks."""
+        self._check(lib.heddle_graph_submit(graph._pointer, self._open()))
+
+    def check(self) -> None:
+        """Checks whether the runtime's lists and counters agree with one another. For tests: it takes long."""
+        self._check(lib.heddle_check(self._open()))
+
+
+_running: set[Runtime] = set()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Workers must not call Python when the interpreter has ended."""
+    for runtime in list(_running):
+        try:
+            runtime.close()
+        except BaseException as error:
+            warnings.warn(f"a runtime that was not closed: {error}", stacklevel=1)
+

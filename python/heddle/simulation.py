@@ -1,0 +1,154 @@
+"""Scheduling graphs in virtual time: `simulate` and `compare`."""
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from ._library import Error, Status
+from .graph import Graph
+from .platform import Platform, as_platform
+from .policy import Policy, policies
+from .runtime import Runtime
+from .trace import Bounds, Trace
+
+PolicyLike = Union[str, type[Policy], Policy]
+
+
+class Simulation:
+    """What a graph did on a platform under a policy. Times are in us since the start.
+
+    makespan, policy (its name), stats (struct heddle_stats), figures (what the policy reports), wall (s that the
+    simulation took); the arrays below have one element per task of the graph, in its order.
+    """
+
+    def __init__(self, graph: Graph, platform: Platform, runtime: Runtime, wall: float):
+        self.graph, self.platform, self.wall = graph, platform, wall
+        self.policy, self.stats, self.figures = runtime.policy, runtime.stats(), runtime.policy_report()
+        self.trace: Trace = runtime.take_trace()
+        self.makespan: float = self.trace.makespan
+
+    @functools.cached_property
+    def tasks(self) -> np.ndarray:
+        """All that is known of each task, with the fields of struct heddle_trace_task (include/heddle/trace.h)."""
+        traced = self.trace.tasks
+        own = traced[np.argsort(traced["id"], kind="stable")]
+        return own[:len(self.graph)]
+
+    @property
+    def start(self) -> np.ndarray:
+        """When each task began."""
+        return self.tasks["start"]
+
+    @property
+    def end(self) -> np.ndarray:
+        """When each task ended."""
+        return self.tasks["end"]
+
+    @property
+    def worker(self) -> np.ndarray:
+        """Which worker ran each task."""
+        return self.tasks["worker"]
+
+    @functools.cached_property
+    def bounds(self) -> Bounds:
+        """Lower bounds of the makespan of any schedule, computed when first asked for; Graph.bounds for other ones."""
+        return self.graph.bounds(self.platform)
+
+    @property
+    def rate(self) -> float:
+        """Gflop/s; nan if the graph does not say its work."""
+        flops = self.graph.flops
+        return flops / self.makespan * 1e-3 if flops and self.makespan else float("nan")
+
+    @property
+    def idle(self) -> float:
+        """The share of the workers' time in which they were idle, 0 to 1."""
+        span = self.makespan * len(self.platform.workers)
+        return max(0.0, 1 - self.stats["busy"] / span) if span else 0.0
+
+    def gantt(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Draws a Gantt chart with the bound: .png, .svg or .pdf; options as for Trace.gantt."""
+        options.setdefault("lower_bound", self.bounds.mixed)
+        self.trace.gantt(path, **options)
+
+    def __repr__(self) -> str:
+        return (f"<heddle.Simulation of {self.graph.name} on {self.platform.name} under {self.policy}: "
+                f"{self.makespan:.6g} us>")
+
+
+def simulate(graph: Graph, platform: Platform | str, policy: PolicyLike = "auto", *, seed: int | None = None,
+             policy_options: str | None = None, **settings: Any) -> Simulation:
+    """Schedules a graph on a platform in virtual time: the same result each time for the same seed.
+
+    `policy` is a name (heddle.policies()), "auto", or a heddle.Policy; `policy_options` its "name=value,...". Other
+    settings are those of Runtime: noise=0.1, eviction="lru", sched_cost=5 ...
+    """
+    machine = as_platform(platform)
+    settings["trace"] = True
+    before = time.perf_counter()
+    with Runtime(policy=policy, platform=machine, seed=seed, sched_options=policy_options, **settings) as runtime:
+        runtime.run_graph(graph)
+        return Simulation(graph, machine, runtime, time.perf_counter() - before)
+
+
+class Comparison(Sequence[Simulation]):
+    """The simulations of one graph under several policies; printed, it is the table of `heddle compare`."""
+
+    _COLUMNS = ("policy", "makespan [ms]", "rate [Gflop/s]", "bound / makespan [%]", "moved [MiB]", "transfers",
+                "evictions", "idle [%]", "simulated [tasks/s]")
+
+    def __init__(self, simulations: Sequence[Simulation], bounds: Bounds):
+        self.simulations, self.bounds = list(simulations), bounds
+
+    @property
+    def best(self) -> Simulation:
+        """The one with the shortest makespan; the first of several."""
+        return min(self.simulations, key=lambda s: s.makespan)
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The table: a name, then numbers in the units of the columns."""
+        return [(s.policy, s.makespan * 1e-3, s.rate, 100 * self.bounds.mixed / s.makespan if s.makespan else np.nan,
+                 s.stats["bytes_moved"] / 2 ** 20, s.stats["transfers"], s.stats["evictions"], 100 * s.idle,
+                 len(s.graph) / s.wall) for s in self.simulations]
+
+    def __getitem__(self, which: Any) -> Any:
+        """A simulation by its place, or by the name of its policy."""
+        if isinstance(which, str):
+            for simulation in self.simulations:
+                if simulation.policy == which:
+                    return simulation
+            raise KeyError(f"{which!r} is not among the policies compared")
+        return self.simulations[which]
+
+    def __len__(self) -> int:
+        return len(self.simulations)
+
+    def __str__(self) -> str:
+        formats = ("{}", "{:.2f}", "{:.1f}", "{:.1f}", "{:.0f}", "{:.0f}", "{:.0f}", "{:.1f}", "{:.0f}")
+        cells = [self._COLUMNS] + [tuple(f.format(v) for f, v in zip(formats, row)) for row in self.rows()]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(formats))]
+        return "\n".join("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths)))
+                         .rstrip() for row in cells)
+
+    __repr__ = __str__
+
+
+def compare(graph: Graph, platform: Platform | str, policies: Sequence[PolicyLike] | None = None, *,
+            seed: int | None = None, **settings: Any) -> Comparison:
+    """Simulates a graph under several policies, by default all shipped ones; Python ones stand in the same table."""
+    machine = as_platform(platform)
+    chosen = list(shipped_policies() if policies is None else policies)
+    if not chosen:
+        raise Error(Status.INVALID, "compare needs at least one policy")
+    return Comparison([simulate(graph, machine, p, seed=seed, **settings) for p in chosen], graph.bounds(machine))
+
+
+def shipped_policies() -> list[str]:
+    """The names of the policies that come with the library."""
+    from .policy import _registered
+    return [name for name in policies() if name not in _registered]

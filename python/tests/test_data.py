@@ -1,0 +1,215 @@
+"""Arrays as data: registered in place, seen in place, split."""
+import gc
+
+import numpy as np
+import pytest
+
+import heddle
+from heddle import read, readwrite, write
+
+
+def pointer(a):
+    return a.__array_interface__["data"][0]
+
+
+LAYOUTS = {
+    "scalar": lambda: np.array(3.0),
+    "line": lambda: np.arange(7.0),
+    "rows": lambda: np.arange(12.0).reshape(3, 4),
+    "columns": lambda: np.asfortranarray(np.arange(12.0).reshape(3, 4)),
+    "window of rows": lambda: np.arange(48.0).reshape(6, 8)[1:4, 2:6],
+    "window of columns": lambda: np.asfortranarray(np.arange(48.0).reshape(6, 8))[1:4, 2:6],
+    "every second row": lambda: np.arange(48.0).reshape(6, 8)[::2],
+    "one row": lambda: np.arange(48.0).reshape(6, 8)[2:3, :5],
+    "one column": lambda: np.arange(6.0).reshape(6, 1),
+    "three axes": lambda: np.arange(24.0).reshape(2, 3, 4),
+    "four axes, other order": lambda: np.arange(120.0).reshape(2, 3, 4, 5).transpose(0, 2, 1, 3),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8", "i8", "i4", "i2", "u1", "?"])
+def test_an_array_of_any_layout_is_seen_in_place(runtime, layout, dtype):
+    made = LAYOUTS[layout]()
+    whole = np.zeros_like(made.base if made.base is not None else made, dtype=dtype)
+    a = np.lib.stride_tricks.as_strided(whole, made.shape, [s // 8 * whole.itemsize for s in made.strides])
+    seen = []
+    x = runtime.data(a)
+    runtime.submit(lambda v: seen.append((pointer(v), v.strides, v.shape, v.dtype)), readwrite(x)).wait()
+    with x.acquire() as held:
+        assert held is a
+        seen.append((pointer(held), held.strides, held.shape, held.dtype))
+    assert seen == [(pointer(a), a.strides, a.shape, a.dtype)] * 2
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_values_go_to_an_accelerator_and_back_in_any_layout(layout):
+    a = LAYOUTS[layout]()
+    before = a.copy()
+    outside = a.base.copy() if a.base is not None and a.base.size > a.size else None
+    with heddle.Runtime(n_cpu=1, n_emulated=1) as rt:
+        x, there = rt.data(a), len(rt.platform.workers) - 1
+        where = []
+
+        def double(v):
+            where.append(pointer(v))
+            v *= 2
+
+        rt.submit(double, readwrite(x), worker=there)
+    np.testing.assert_array_equal(a, 2 * before)
+    assert where[0] != pointer(a)
+    if outside is not None:  # elements around the window stay as they are
+        a[...] = before
+        np.testing.assert_array_equal(a.base, outside)
+
+
+@pytest.mark.parametrize("a, reason", [
+    (np.arange(6.0)[::-1], "backwards"),
+    (np.arange(12.0).reshape(3, 4)[:, ::-1], "axis 1 runs backwards"),
+    (np.arange(12.0)[::2], "side by side"),
+    (np.broadcast_to(np.arange(3.0), (4, 3)), "axis 0 are one element"),
+    (np.array([object()]), "Python objects"),
+    (np.zeros((1, 1, 1, 1, 1)), "at most 4"),
+    (np.lib.stride_tricks.as_strided(np.zeros(9), (3, 3), (16, 8)), "overlap"),
+], ids=["backwards", "rows backwards", "gaps", "broadcast", "objects", "five axes", "overlap"])
+def test_an_array_that_cannot_be_registered_is_refused(runtime, a, reason):
+    with pytest.raises(heddle.Error, match=reason) as caught:
+        runtime.data(a)
+    assert caught.value.status is heddle.Status.INVALID
+
+
+def test_a_list_is_no_array(runtime):
+    with pytest.raises(TypeError, match="numpy arrays, not list"):
+        runtime.data([1, 2, 3])
+
+
+def test_an_array_that_cannot_be_written_can_be_read(runtime):
+    a = np.arange(3.0)
+    a.flags.writeable = False
+    x, total = runtime.data(a), runtime.data(np.zeros(1))
+    with pytest.raises(heddle.Error, match="can only read"):
+        runtime.submit(lambda v: None, readwrite(x))
+    runtime.submit(lambda v, out: out.fill(v.sum()), read(x), write(total))
+    with total.acquire("r") as t:
+        assert t[0] == 3
+
+
+def test_what_is_read_cannot_be_written(runtime):
+    x = runtime.data(np.zeros(3))
+    runtime.submit(lambda v: v.fill(1), read(x))
+    with pytest.raises(ValueError, match="read-only"):
+        runtime.wait()
+    with x.acquire("r") as v, pytest.raises(ValueError, match="read-only"):
+        v[0] = 1
+
+
+def test_an_array_lives_as_long_as_its_runtime_needs_it():
+    with heddle.Runtime(n_cpu=1) as rt:
+        x = rt.data(np.full(1000, 1.0))
+        gc.collect()
+        rt.submit(lambda v: np.add(v, 1, out=v), readwrite(x))
+        with x.acquire("r") as v:
+            assert v.sum() == 2000
+
+
+def test_a_temporary_has_no_array(runtime):
+    t, out = runtime.data(shape=(3, 4), dtype="f4", name="t"), np.zeros((3, 4))
+
+    def fill(v):
+        assert v.shape == (3, 4) and v.dtype == np.float32 and v.flags.c_contiguous
+        v[...] = np.arange(12).reshape(3, 4)
+
+    runtime.submit(fill, write(t))
+    runtime.submit(lambda v, o: np.copyto(o, v), read(t), write(runtime.data(out)))
+    with t.acquire("r") as v:
+        assert v[2, 3] == 11
+    runtime.wait()
+    assert t.array is None and out[2, 3] == 11
+
+
+def test_unregister_gives_the_value_back(runtime):
+    a = np.zeros(2)
+    with runtime.data(a) as x:
+        runtime.submit(lambda v: v.fill(5), write(x))
+    assert a.tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("order", "CF")
+def test_tiles_are_windows_of_the_array(runtime, order):
+    a = np.zeros((7, 9), order=order)
+    x = runtime.data(a)
+    with x.split((2, 3)) as tiles:
+        assert tiles.grid == (2, 3) and len(tiles) == 6
+        assert [t.shape for t in tiles] == [(4, 3)] * 3 + [(3, 3)] * 3
+        for i in range(2):
+            for j in range(3):
+                runtime.submit(lambda v, k: v.fill(k), write(tiles[i, j]), 10 * i + j)
+        with tiles[1, 2].acquire() as t:
+            assert pointer(t) == pointer(a[4:, 6:]) and t.strides == a.strides
+        with pytest.raises(IndexError):
+            tiles[2, 0]
+    runtime.submit(lambda v: np.add(v, 100, out=v), readwrite(x))
+    runtime.wait()
+    expected = np.kron([[0, 1, 2], [10, 11, 12]], np.ones((4, 3)))[:7] + 100
+    np.testing.assert_array_equal(a, expected)
+
+
+def test_pieces_by_size_and_with_a_halo(runtime):
+    a = np.arange(10.0)
+    x = runtime.data(a)
+    with x.split(size=4) as p:
+        assert [len(d.array) for d in p] == [4, 4, 2]
+    with x.split(3, halo=1) as p:
+        assert [d.array.tolist() for d in p] == [[0, 1, 2, 3, 4], [3, 4, 5, 6, 7], [6, 7, 8, 9]]
+        with pytest.raises(heddle.Error, match="read"):
+            runtime.submit(lambda v: None, readwrite(p[0]))
+    with x.windows([np.s_[0:2], np.s_[5:]]) as p:
+        assert [d.array.tolist() for d in p] == [[0, 1], [5, 6, 7, 8, 9]]
+    for wrong in ({"pieces": 11}, {"size": 0}, {}, {"pieces": 2, "size": 5}, {"pieces": (2, 2)}):
+        with pytest.raises(heddle.Error, match="split"):
+            x.split(**wrong)
+
+
+def test_three_axes_can_be_split(runtime):
+    a = np.zeros((4, 4, 4))
+    x = runtime.data(a)
+    with x.split((2, 1, 2)) as p:
+        runtime.submit(lambda v: v.fill(1), write(p[1, 0, 1]))
+    runtime.wait()
+    assert a.sum() == 16 and a[2:, :, 2:].sum() == 16
+
+
+def test_a_sum_is_reduced():
+    total = np.zeros(2)
+    with heddle.Runtime(n_cpu=2, n_emulated=1) as rt:
+        t = rt.data(total).reduction("sum")
+        for i in range(50):
+            rt.submit(lambda v, k: np.add(v, [k, 1], out=v), heddle.reduce(t), i)
+    assert total.tolist() == [sum(range(50)), 50]
+
+
+def test_a_reduction_may_be_the_programs_own():
+    best = np.array([5.0])
+    with heddle.Runtime(n_cpu=2) as rt:
+        b = rt.data(best).reduction(lambda v: v.fill(-np.inf), lambda r, c: np.maximum(r, c, out=r))
+        for i in range(20):
+            rt.submit(lambda v, k: np.maximum(v, k, out=v), heddle.reduce(b), i)
+        with pytest.raises(heddle.Error, match="sum, prod"):
+            b.reduction("least")
+    assert best[0] == 19
+
+
+def test_commuting_tasks_do_not_lose_anything(runtime):
+    a = np.zeros(1)
+    x = runtime.data(a)
+    for _ in range(100):
+        runtime.submit(lambda v: np.add(v, 1, out=v), heddle.commute(x))
+    runtime.wait()
+    assert a[0] == 100
+
+
+def test_scratch_is_an_array_of_the_datums_shape(runtime):
+    x, shapes = runtime.data(np.zeros((2, 3))), []
+    runtime.submit(lambda v: (v.fill(1), shapes.append(v.shape)), heddle.scratch(x)).wait()
+    with x.acquire("r") as v:
+        assert v.sum() == 0 and shapes == [(2, 3)]

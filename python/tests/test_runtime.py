@@ -1,0 +1,318 @@
+"""Python functions and compiled ones as kernels; errors; settings."""
+import ctypes
+import gc
+import threading
+import traceback
+
+import numpy as np
+import pytest
+
+import heddle
+from heddle import read, readwrite, write
+
+
+def test_tasks_run_in_the_order_that_their_data_need(runtime):
+    a, b = np.arange(4.0), np.zeros(4)
+    x, y = runtime.data(a), runtime.data(b)
+
+    @heddle.kernel("x:r", "y:rw")
+    def axpy(x, y, alpha):
+        y += alpha * x
+
+    for i in range(200):
+        runtime.submit(axpy, x, y, 1.0)
+        if i % 10 == 0:
+            runtime.submit(lambda v: np.multiply(v, 1, out=v), readwrite(x))
+    runtime.wait()
+    np.testing.assert_array_equal(b, 200 * a)
+    assert axpy.modes == (heddle.Mode.R, heddle.Mode.RW)
+    axpy(a, b, 1.0)  # a plain call
+    assert b[1] == 201
+
+
+def test_any_python_object_can_be_a_value(runtime):
+    got, thing = [], object()
+    runtime.submit(lambda *values: got.append(values), thing, "text", None, 3).wait()
+    assert got == [(thing, "text", None, 3)]
+
+
+def test_a_kernel_may_submit(runtime):
+    a = np.zeros(10)
+    x = runtime.data(a)
+
+    def step(v, i):
+        v[i] = i + 1
+        if i < 9:
+            runtime.submit(step, readwrite(x), i + 1)
+
+    runtime.submit(step, readwrite(x), 0)
+    runtime.wait()
+    assert a.tolist() == list(range(1, 11))
+
+
+def test_accesses_must_agree_with_the_declaration(runtime):
+    x = runtime.data(np.zeros(1))
+    scale = heddle.kernel("v:rw")(lambda v: None)
+    with pytest.raises(heddle.Error, match="uses 1 data, and was given 2"):
+        runtime.submit(scale, x, x)
+    with pytest.raises(heddle.Error, match="rw by its declaration, not r"):
+        runtime.submit(scale, read(x))
+    with pytest.raises(heddle.Error, match="does not say how it uses"):
+        runtime.submit(lambda v: None, x)
+    with pytest.raises(heddle.Error, match="order of the parameters"):
+        heddle.kernel("y:r", "x:r")(lambda x, y: None)
+    with pytest.raises(heddle.Error, match="no access mode"):
+        heddle.kernel("x:readish")(lambda x: None)
+    with pytest.raises(TypeError, match="rt.data"):
+        read(np.zeros(3))
+
+
+def test_data_of_another_runtime_are_refused(runtime):
+    with heddle.Runtime(n_cpu=1) as other:
+        x = other.data(np.zeros(1))
+        with pytest.raises(heddle.Error, match="another runtime"):
+            runtime.submit(lambda v: None, read(x))
+
+
+class Oops(Exception):
+    """An exception that nobody else raises."""
+
+
+def failing(v):
+    raise Oops("at the seventh row")
+
+
+def test_the_waiter_gets_the_original_exception(runtime):
+    x = runtime.data(np.zeros(1))
+    task = runtime.submit(failing, readwrite(x))
+    with pytest.raises(Oops, match="seventh row") as caught:
+        task.wait()
+    assert "failing" in [f.name for f in traceback.extract_tb(caught.value.__traceback__)]
+    with pytest.raises(Oops) as again:
+        runtime.wait()
+    assert again.value is caught.value
+    runtime.wait()  # it was reported
+    runtime.submit(lambda v: v.fill(1), write(x))
+    runtime.wait()
+
+
+def test_a_task_that_needs_a_failed_one_is_cancelled(runtime):
+    x, ran = runtime.data(np.zeros(1)), []
+    runtime.submit(failing, readwrite(x))
+    after = runtime.submit(lambda v: ran.append(1), readwrite(x))
+    with pytest.raises(heddle.Error) as caught:
+        after.wait()
+    assert caught.value.status is heddle.Status.CANCELLED
+    with pytest.raises(Oops):
+        runtime.wait()
+    assert not ran
+    assert not [c for c in heddle.runtime._calls.values() if c.runtime is runtime]  # nothing is kept for it
+    with pytest.raises(heddle.Error), x.acquire("r"):
+        pass
+    with x.acquire("w") as v:
+        v[0] = 2
+
+
+def test_closing_raises_what_no_wait_has_raised():
+    with pytest.raises(Oops), heddle.Runtime(n_cpu=1) as rt:
+        rt.submit(failing, readwrite(rt.data(np.zeros(1))))
+
+
+def test_closing_does_not_hide_the_programs_own_exception():
+    with pytest.raises(KeyError, match="mine"), heddle.Runtime(n_cpu=1) as rt:
+        rt.submit(failing, readwrite(rt.data(np.zeros(1))))
+        raise KeyError("mine")
+
+
+def test_a_group_raises_its_own_failures_alone(runtime):
+    x, y = runtime.data(np.zeros(1)), runtime.data(np.zeros(1))
+    with pytest.raises(Oops), runtime.group() as g:
+        runtime.submit(failing, readwrite(x), group=g)
+    with runtime.group() as g:
+        runtime.submit(lambda v: v.fill(1), write(y), group=g)
+    runtime.wait()
+
+
+def test_of_several_exceptions_each_waiter_gets_its_own(runtime):
+    def fail(v, k):
+        raise Oops(k)
+
+    tasks = [runtime.submit(fail, readwrite(runtime.data(np.zeros(1))), k) for k in range(20)]
+    for k, task in enumerate(tasks):
+        with pytest.raises(Oops) as caught:
+            task.wait()
+        assert caught.value.args == (k,)
+    with pytest.raises(Oops):
+        runtime.wait()
+
+
+def test_an_exception_in_a_reduction_is_raised(runtime):
+    def bad(result, copy):
+        raise Oops("combine")
+
+    t = runtime.data(np.zeros(1)).reduction(lambda v: v.fill(0), bad)
+    runtime.submit(lambda v: None, heddle.reduce(t))
+    with pytest.raises(Oops):
+        runtime.wait()
+    with t.acquire("w") as v:
+        v[0] = 0
+
+
+def test_tasks_wait_for_others_and_for_workers(runtime):
+    order = []
+    first = runtime.submit(lambda: order.append(1), worker=0)
+    second = runtime.submit(lambda: order.append(2), after=[first], worker=1, priority=3, name="second")
+    runtime.submit(None, after=[second]).wait()
+    assert order == [1, 2] and first.done and second.done
+
+
+def test_many_dropped_tasks_are_given_back():
+    with heddle.Runtime(n_cpu=1) as rt:
+        for _ in range(300):
+            rt.submit(lambda: None)
+            if _ % 100 == 0:
+                gc.collect()
+        rt.wait()
+        rt.check()
+        assert rt.stats()["tasks_executed"] == 300 and not rt._dropped
+
+
+def test_threads_may_submit(runtime):
+    a = np.zeros(1)
+    x = runtime.data(a)
+
+    def work():
+        for _ in range(50):
+            runtime.submit(lambda v: np.add(v, 1, out=v), readwrite(x))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    runtime.wait()
+    assert a[0] == 200
+
+
+def test_a_closed_runtime_says_so():
+    with heddle.Runtime(n_cpu=1) as rt:
+        task = rt.submit(lambda: None)
+        task.wait()
+    for call in (task.wait, rt.wait, lambda: rt.submit(None), lambda: rt.data(np.zeros(1))):
+        with pytest.raises(heddle.Error, match="closed"):
+            call()
+    rt.close()
+
+
+def test_settings_are_keywords(recwarn):
+    with heddle.Runtime(n_cpu=1, policy="prio", seed=3, trace=True, window=100) as rt:
+        assert rt.policy == "prio" and len(rt.platform.workers) == 1
+        rt.submit(lambda: None, name="hello")
+        rt.wait()
+        trace = rt.take_trace()
+        assert len(trace.tasks) == 1 and len(rt.record()) == 1
+    with pytest.raises(heddle.Error, match="n_cpus|no setting"):
+        heddle.Runtime(n_cpus=1)
+    with pytest.raises(heddle.Error, match="window"):
+        heddle.Runtime(window="many")
+    with pytest.raises(heddle.Error, match="no policy 'mine'"):
+        heddle.Runtime(policy="mine")
+
+
+def test_a_recorded_program_can_be_simulated(runtime):
+    with heddle.Runtime(n_cpu=1, trace=True) as rt:
+        x = rt.data(np.zeros(10), name="x")
+        for _ in range(3):
+            rt.submit(heddle.kernel(name="step")(lambda v: None), readwrite(x))
+        rt.wait()
+        graph = rt.record()
+    assert graph.types == ["step"] and len(graph) == 3 and graph.data_bytes.tolist() == [80]
+    assert graph.edges().tolist() == [(0, 1), (1, 2)] and graph.data_names == {0: "x"}
+
+
+AXPY = """
+#include <heddle.h>
+#include <stdint.h>
+
+int axpy(heddle_context *c)
+{
+    const double *x = heddle_ptr(c, 0);
+    double *y = heddle_ptr(c, 1);
+    double alpha = heddle_get(c, 0, double);
+    for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+        y[i] += alpha * x[i];
+    return 0;
+}
+
+int refuse(heddle_context *c)
+{
+    return heddle_fail(c, 7, "no %s", "thanks");
+}
+
+/* Runs until somebody sets the flag: which a thread of Python cannot while this holds the GIL. */
+int until_flag(heddle_context *c)
+{
+    volatile int64_t *flag = (volatile int64_t *)(uintptr_t)heddle_get(c, 0, int64_t);
+    while (!*flag)
+        ;
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def native(compile_c):
+    return compile_c(AXPY)
+
+
+def test_compiled_kernels_of_a_library(runtime, native):
+    a, b = np.arange(5.0), np.ones(5)
+    axpy = heddle.load(native, "axpy", "r", "rw")
+    runtime.submit(axpy, runtime.data(a), runtime.data(b), 2.0)
+    runtime.wait()
+    np.testing.assert_array_equal(b, 1 + 2 * a)
+    with pytest.raises(TypeError, match="compiled"):
+        axpy(a, b)
+    with pytest.raises(heddle.Error, match="lacks the function nothing"):
+        heddle.load(native, "nothing")
+    with pytest.raises(heddle.Error, match="is not there"):
+        heddle.load("/nowhere.so", "axpy")
+
+
+def test_pointers_of_ctypes_and_addresses(runtime, native):
+    b = np.ones(3)
+    x, y = runtime.data(np.ones(3)), runtime.data(b)
+    found = ctypes.CDLL(str(native)).axpy
+    for pointer in (found, ctypes.cast(found, ctypes.c_void_p).value):
+        runtime.submit(heddle.compiled(pointer, "axpy"), read(x), readwrite(y), np.float64(1))
+    runtime.wait()
+    assert b.tolist() == [3, 3, 3]
+    with pytest.raises(heddle.Error, match="NULL"):
+        heddle.compiled(0, "none")
+
+
+def test_a_compiled_kernel_that_fails(runtime, native):
+    with pytest.raises(heddle.Error, match="no thanks.*returned 7") as caught:
+        runtime.submit(heddle.load(native, "refuse")).wait()
+    assert caught.value.status is heddle.Status.KERNEL
+    with pytest.raises(heddle.Error):
+        runtime.wait()
+
+
+def test_a_compiled_kernel_runs_without_the_gil(runtime, native):
+    flag = np.zeros(1, np.int64)
+    task = runtime.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
+    flag[0] = 1
+    task.wait()
+
+
+def test_the_watchdog_calls_the_program(native):
+    flag, said = np.zeros(1, np.int64), []
+
+    def on_hang(sentence):
+        said.append(sentence)
+        flag[0] = 1  # which ends what hangs
+
+    with heddle.Runtime(n_cpu=1, watchdog=1, on_hang=on_hang) as rt:
+        rt.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
+    assert "until_flag" in said[0]
