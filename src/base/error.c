@@ -12,6 +12,7 @@ int heddle_error(int status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(last_error.text, sizeof last_error.text, format, args);
 	va_end(args);
+	last_error.code = 0;
 	return status;
 }
 
@@ -28,6 +29,13 @@ int hd_error_context(int status, const char *format, ...)
 	va_end(args);
 	if (n >= 0 && (size_t)n < sizeof last_error.text)
 		snprintf(last_error.text + n, sizeof last_error.text - (size_t)n, ": %.500s", old);
+	return status;
+}
+
+int hd_error_of_task(int status, int code, const char *sentence)
+{
+	hd_error(status, "%s", sentence);
+	last_error.code = code;
 	return status;
 }
 
@@ -49,6 +57,11 @@ int hd_no_memory(const char *what)
 const char *heddle_last_error(void)
 {
 	return last_error.text;
+}
+
+int heddle_last_code(void)
+{
+	return last_error.code;
 }
 
 const char *heddle_status_name(int status)

@@ -237,7 +237,7 @@ static int note_misbehaviour(const struct hd_worker *w, const heddle_task *t, co
 	char title[HD_TITLE];
 	int status = hd_error(HEDDLE_E_STATE, "policy %s gave worker %s %s, which %s", rt->sched.policy->name,
 	                      rt->platform->workers[w->id].name, hd_task_title(t, title, sizeof title), why);
-	hd_failure_note(&rt->outcome.failure, status, heddle_last_error());
+	hd_failure_note(&rt->outcome.failure, status, 0, heddle_last_error());
 	return status;
 }
 

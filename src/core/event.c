@@ -180,6 +180,7 @@ static void fail(heddle_task *t, int status, const char *said)
 	                  : hd_format("its event was fulfilled with %d", status);
 	if (!t->status && text)
 		hd_task_message(t, text);
+	hd_task_returned(t, status);
 	if (!t->status)
 		t->status = HEDDLE_E_KERNEL;
 	free(text);

@@ -26,7 +26,7 @@ static uint64_t live(const heddle_group *g)
 static void pass_on(heddle_group *g)
 {
 	if (g->failure.status)
-		hd_failure_note(&g->rt->outcome.failure, g->failure.status, g->failure.message);
+		hd_failure_note(&g->rt->outcome.failure, g->failure.status, g->failure.code, g->failure.message);
 	hd_failure_clear(&g->failure);
 }
 

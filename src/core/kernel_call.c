@@ -144,11 +144,12 @@ int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int st
 {
 	heddle_runtime *rt = c->worker->rt;
 	char *text = by_device ? device_failure_text(c, status) : failure_text(c->worker, init, c->message, status);
-	if (text) {
-		hd_core_enter(rt);
+	hd_core_enter(rt);
+	if (text)
 		hd_task_message(c->task, text);
-		hd_core_leave(rt);
-	}
+	if (!by_device)
+		hd_task_returned(c->task, status);
+	hd_core_leave(rt);
 	free(text);
 	return by_device && status == HEDDLE_E_DEVICE ? status : HEDDLE_E_KERNEL;
 }

@@ -47,6 +47,7 @@ static void give_back(heddle_task *t, int begun)
 	if (t->extra) {
 		free(t->extra->message);
 		t->extra->message = NULL;
+		t->extra->code = 0;
 		t->extra->picked_by = 0;
 		hd_events_orphan(t);
 	}
@@ -71,9 +72,11 @@ static void fail_stuck(heddle_task *t, const heddle_data *stuck)
 	char name[80];
 	char *text = hd_format("%s was lost while the task changed %s there, of which there is no other copy (%s)",
 	                       name_of(w), hd_data_name(stuck, name, sizeof name), hd_lost_why(w));
-	free(t->extra ? t->extra->message : NULL);
-	if (t->extra)
+	if (t->extra) {
+		free(t->extra->message);
 		t->extra->message = NULL;
+		t->extra->code = 0;
+	}
 	if (text)
 		hd_task_message(t, text);
 	free(text);
@@ -278,7 +281,7 @@ static void report(heddle_runtime *rt, const struct hd_memory *m, const char *no
 	    beginning ? hd_format("%s%s%s: %s", beginning, m->lost_names ? m->lost_names : "data", more, why) : NULL;
 	if (f->status == HEDDLE_E_DEVICE) /* this says more than that a task has found no worker */
 		hd_failure_clear(f);
-	hd_failure_note(f, HEDDLE_E_DEVICE, text ? text : why);
+	hd_failure_note(f, HEDDLE_E_DEVICE, 0, text ? text : why);
 	free(beginning);
 	free(text);
 }

@@ -84,6 +84,13 @@ void hd_task_message(heddle_task *t, const char *message)
 		extra->message = strdup(message);
 }
 
+void hd_task_returned(heddle_task *t, int code)
+{
+	struct hd_task_extra *extra = hd_task_extra(t);
+	if (extra && !t->status && !extra->code)
+		extra->code = code;
+}
+
 void hd_task_cancel(heddle_task *t, const char *cause)
 {
 	t->cancelled = 1;

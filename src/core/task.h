@@ -116,6 +116,7 @@ struct hd_task_extra {
 	unsigned n_events;           /* how many of them are not fulfilled: they are in the list `events` */
 	struct heddle_event *events; /* borrowed from the runtime */
 	double started, returned;    /* us: when its kernel began and returned; set when it has returned */
+	int code;                    /* what its kernel returned, or its event was given, as it failed; 0: neither */
 	char *message;               /* owned: why it failed, in the words of heddle_fail or of the library */
 	/* Owned: for a cancelled task, which task failed and why. NULL: not known, or out of memory. */
 	char *cause;
@@ -345,6 +346,13 @@ uint64_t hd_task_bytes(const heddle_task *t);
 int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node);
 /* Says why the task failed. Keeps a copy of the first message; when out of memory, none. */
 void hd_task_message(heddle_task *t, const char *message);
+/* The kernel of the task has returned `code`, or one of its events was fulfilled with it: the first one that is not 0
+ * counts. */
+void hd_task_returned(heddle_task *t, int code);
+static inline int hd_task_code(const heddle_task *t)
+{
+	return t->extra ? t->extra->code : 0;
+}
 /* Marks the task as cancelled, because a task it depends on failed. `cause`, which may be NULL, is copied. */
 void hd_task_cancel(heddle_task *t, const char *cause);
 /* The `cause` for the tasks that depend on `t`, which failed or was cancelled. The caller frees it. NULL when out of

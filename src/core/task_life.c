@@ -142,13 +142,13 @@ static int is_first(const struct hd_failure *f, int status)
 	return !f->status || (f->status == HEDDLE_E_CANCELLED && status != HEDDLE_E_CANCELLED);
 }
 
-void hd_failure_note(struct hd_failure *f, int status, const char *sentence)
+void hd_failure_note(struct hd_failure *f, int status, int code, const char *sentence)
 {
 	if (!is_first(f, status))
 		return;
 	char *copy = sentence ? hd_format("%s", sentence) : NULL;
 	hd_failure_clear(f);
-	*f = (struct hd_failure){status, copy};
+	*f = (struct hd_failure){status, code, copy};
 }
 
 void hd_failure_clear(struct hd_failure *f)
@@ -161,7 +161,7 @@ int hd_failure_report(struct hd_failure *f)
 {
 	int status = f->status;
 	if (status)
-		hd_error(status, "%s", f->message ? f->message : "a task failed");
+		hd_error_of_task(status, f->code, f->message ? f->message : "a task failed");
 	hd_failure_clear(f);
 	return status;
 }
@@ -178,7 +178,7 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 	char title[HD_TITLE], why[HD_REASON];
 	char *text = hd_format("%s: %s", hd_task_title(t, title, sizeof title), hd_task_reason(t, why, sizeof why));
 	hd_failure_clear(f);
-	*f = (struct hd_failure){t->status, text};
+	*f = (struct hd_failure){t->status, hd_task_code(t), text};
 }
 
 /* Whether the next heddle_wait_all is to report the failure: that of a task of the program, or of a control that was

@@ -218,8 +218,10 @@ int heddle_task_wait(heddle_task *task)
 	int status = hd_wait_reacting(rt, task_ended, task);
 	if (!status && task->status) {
 		char title[HD_TITLE], why[HD_REASON];
-		status = hd_error(task->status, "%s: %s", hd_task_title(task, title, sizeof title),
-		                  hd_task_reason(task, why, sizeof why));
+		char *text = hd_format("%s: %s", hd_task_title(task, title, sizeof title),
+		                       hd_task_reason(task, why, sizeof why));
+		status = hd_error_of_task(task->status, hd_task_code(task), text ? text : title);
+		free(text);
 	}
 	hd_core_leave(rt);
 	return status;

@@ -143,6 +143,34 @@ static void kernel_that_fails_on_a_slow_accelerator_has_failed(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* The one place from which a wait's caller learns what the kernel meant. */
+static void the_code_of_a_failure_reaches_every_kind_of_wait(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *failing = heddle_codelet_new(rt, .name = "failing", .cpu = fail_with);
+	heddle_group *group;
+	heddle_task *task;
+	int first = 5, second = -6;
+	assert_ok(heddle_group_make(rt, &group));
+	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(first), heddle_out(&task)));
+	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(second), heddle_in_group(group)));
+	assert_int_equal(heddle_task_wait(task), HEDDLE_E_KERNEL);
+	assert_int_equal(heddle_last_code(), 5);
+	heddle_task_release(task);
+	assert_int_equal(heddle_group_wait(group), HEDDLE_E_KERNEL);
+	assert_int_equal(heddle_last_code(), -6);
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_int_equal(heddle_last_code(), 5);
+	assert_int_equal(heddle_wait_all(NULL), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_last_code(), 0);
+	assert_ok(heddle_submit(rt, heddle_call(failing), heddle_value(second), heddle_in_group(group)));
+	heddle_group_free(group);
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_int_equal(heddle_last_code(), -6);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +179,7 @@ int main(void)
 	    cmocka_unit_test(models_learn_nothing_from_a_kernel_that_failed),
 	    cmocka_unit_test(contribution_fails_with_the_kernel_that_should_begin_it),
 	    cmocka_unit_test(kernel_that_fails_on_a_slow_accelerator_has_failed),
+	    cmocka_unit_test(the_code_of_a_failure_reaches_every_kind_of_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
