@@ -6,12 +6,13 @@ if(TARGET heddle_command)
 	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
-install(DIRECTORY include/ apps/dense/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/ apps/dense/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} 
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms FILES_MATCHING PATTERN "*.yaml")
 
 # Documents lie to one another as in the source, so that their links work; only the headers are somewhere else.
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.c" PATTERN "*.py")
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.py")
 install(FILES LICENSE CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES bench/RESULTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
 file(RELATIVE_PATH headers "${CMAKE_INSTALL_FULL_DOCDIR}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")

@@ -36,9 +36,9 @@ const char *heddle_status_name(int status);
  * concerned, and what would be right. "" if no call has failed. Valid until the thread's next call that fails. */
 const char *heddle_last_error(void);
 
-/* The value that the kernel returned, or with which the event was fulfilled, if that message is about a task that failed
- * so; otherwise 0. A program that gives each of its failures a value of its own learns by it which one a wait reports.
- */
+/* The value that the kernel returned, or with which the event was fulfilled, if that message is about a task that
+ * failed so; otherwise 0. A program that gives each of its failures a value of its own learns by it which one a wait
+ * reports. */
 int heddle_last_code(void);
 
 /* Makes the sentence (printf-like) what heddle_last_error returns, and returns `status`. For policies, drivers and

@@ -12,7 +12,7 @@ import sys
 from common import ROOT, kept_files, read, report
 
 VERSION, COLUMNS = 14, 120
-FORMATTED = (".c", ".h", ".cpp")
+FORMATTED = (".c", ".h", ".cpp", ".hpp")
 CODE = FORMATTED + (".py", ".sh", ".cmake", "CMakeLists.txt", "Makefile")
 ADDRESS = re.compile(r"https?://\S+")
 

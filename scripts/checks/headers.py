@@ -29,6 +29,8 @@ def main():
         for path in files(folder):
             for language in LANGUAGES:
                 problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})
+        for path in files(folder, suffixes=(".hpp",)):
+            problems += compile_alone(os.path.relpath(path, folder), LANGUAGES[-1], {"include", folder})
     for path in files("src"):
         if path.endswith(".h"):
             problems += compile_alone(os.path.relpath(path, "src"), [C_COMPILER, "-std=gnu11", "-x", "c"],

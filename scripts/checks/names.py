@@ -27,8 +27,8 @@ OUTSIDE = {
     "pj_dump": "a program of pajeng",
     "x_k": "an element of the vector x, in formulas",
 }
-PROSE = (".c", ".h", ".cpp", ".md", ".py", ".sh", ".cmake", ".txt", ".yaml", ".in", "Makefile")
-C = (".c", ".h", ".cpp")
+PROSE = (".c", ".h", ".cpp", ".hpp", ".md", ".py", ".sh", ".cmake", ".txt", ".yaml", ".in", "Makefile")
+C = (".c", ".h", ".cpp", ".hpp")
 # They name what is not there.
 MYSELF, MY_TEST = "scripts/checks/names.py", "scripts/checks/test_checks.py"
 WORD = re.compile(r"[A-Za-z_]\w*")

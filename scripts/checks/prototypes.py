@@ -57,7 +57,7 @@ def check_file(path, text):
 
 
 def main():
-    paths = [path for path in kept_files() if path.endswith((".c", ".h", ".cpp"))]
+    paths = [path for path in kept_files() if path.endswith((".c", ".h", ".cpp", ".hpp"))]
     report("prototypes", [problem for path in paths for problem in check_file(path, read(path))])
 
 

@@ -21,8 +21,8 @@ static inline size_t hd_round_up(size_t size, size_t step)
 int hd_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* Puts `prefix: ` before the sentence already there. */
 int hd_error_context(int status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-/* The same for the failure of a task whose kernel has returned `code`, or whose event was fulfilled with it; 0: neither.
- */
+/* The same for the failure of a task whose kernel has returned `code`, or whose event was fulfilled with it; 0:
+ * neither. */
 int hd_error_of_task(int status, int code, const char *sentence) __attribute__((cold));
 /* Keeps the thread's error message while a function does things that may fail, though the function itself succeeds:
  * hd_error_keep saves the message at its beginning, hd_error_give_back restores it at its end. So heddle_last_error

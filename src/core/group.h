@@ -10,8 +10,8 @@ struct hd_failure {
 	int code;      /* of heddle_last_code */
 	char *message; /* owned: the sentence for it; NULL: out of memory */
 };
-/* Notes a failure, with the code of heddle_last_code and a sentence that is copied or NULL. The first one counts, but no task is reported as cancelled
- * if another has failed. */
+/* Notes a failure, with the code of heddle_last_code and a sentence that is copied or NULL. The first one counts, but
+ * no task is reported as cancelled if another has failed. */
 void hd_failure_note(struct hd_failure *f, int status, int code, const char *sentence);
 void hd_failure_clear(struct hd_failure *f);
 /* Makes it the error of the calling thread and clears it. Returns its status, or 0 if nothing has failed. */

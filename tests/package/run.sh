@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles outside.c
-# and outside_dense.c with what pkg-config says and through find_package, and outside.cpp, and runs all of them. Each
-# must print VERSION. Then every program of examples/, which must end with 0.
+# run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles
+# outside.c, outside_dense.c and outside_lambda.cpp with what pkg-config says and through find_package, and
+# outside.cpp, and runs all of them. Each must print VERSION. Then every program of examples/, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -60,19 +60,22 @@ for module in heddle heddle-dense; do
 done
 
 # Every header is C++ too, without a warning.
-for header in "$prefix"/include/heddle.h "$prefix"/include/heddle/*.h; do
+for header in "$prefix"/include/heddle.h* "$prefix"/include/heddle/*.h; do
 	echo "#include \"$header\"" |
 		${CXX:-c++} -std=c++17 -fsyntax-only -pedantic-errors -Wall -Wextra -Wshadow -Werror \
 		-I"$prefix/include" -x c++ -
 done
-${CXX:-c++} -std=c++17 -pedantic-errors -Wall -Wextra -Wshadow -Werror "$here/outside.cpp" -o "$scratch/in-cpp" \
-	$(pkg-config --cflags --libs heddle)
-expect "$scratch/in-cpp"
+for program in outside outside_lambda; do
+	${CXX:-c++} -std=c++17 -pedantic-errors -Wall -Wextra -Wshadow -Werror "$here/$program.cpp" \
+		-o "$scratch/in-cpp" $(pkg-config --cflags --libs heddle)
+	expect "$scratch/in-cpp"
+done
 
 "$cmake" -S "$here" -B "$scratch/by-cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/log" 2>&1 &&
 	"$cmake" --build "$scratch/by-cmake" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 expect "$scratch/by-cmake/outside"
 expect "$scratch/by-cmake/outside_dense"
+expect "$scratch/by-cmake/outside_lambda"
 
 export HEDDLE_PLATFORM_PATH="$prefix/share/heddle/platforms"
 for example in "$here"/../../examples/*.c; do
@@ -109,6 +112,16 @@ if [ "$python" ] && "$python" -c "import setuptools" 2>/dev/null; then
 	printed=$(in_python "$scratch/modules" -c "import heddle; print(heddle.__version__)")
 	[ "$printed" = "$version" ] || { echo "the package of setuptools says version \"$printed\""; exit 1; }
 fi
+
+for example in "$here"/../../examples/cpp/*.cpp; do
+	name=$(basename "$example" .cpp)
+	${CXX:-c++} -std=c++17 -Wall -Wextra -Werror "$example" -o "$scratch/$name" $(pkg-config --cflags --libs heddle)
+	"$scratch/$name" >"$scratch/log" 2>&1 || {
+		cat "$scratch/log"
+		echo "$name failed with the installed package"
+		exit 1
+	}
+done
 
 # Documents are installed with everything that they link to.
 python3 "$here/../../scripts/checks/links.py" "$prefix/share/doc/Heddle" >"$scratch/log" || {

@@ -1,0 +1,21 @@
+# C++ is for users of heddle.hpp, and for kernels in CUDA C that tests run without a GPU: the library is C. The compiler
+# is the one that goes with the C compiler; without one, what is C++ is left out.
+if(CMAKE_C_COMPILER_ID MATCHES Clang AND NOT CMAKE_CXX_COMPILER)
+	string(REGEX REPLACE "clang([^/]*)$" "clang++\\1" CMAKE_CXX_COMPILER "${CMAKE_C_COMPILER}")
+endif()
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+	enable_language(CXX)
+else()
+	message(STATUS "C++: its tests and examples are left out, because no compiler was found (Debian: apt-get "
+		"install g++)")
+endif()
+
+# heddle_cxx_program(TARGET SOURCE): a program that uses heddle.hpp.
+function(heddle_cxx_program target source)
+	add_executable(${target} ${source})
+	set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+	target_compile_options(${target} PRIVATE -Wpedantic)
+	target_link_libraries(${target} PRIVATE heddle_flags heddle Threads::Threads)
+endfunction()

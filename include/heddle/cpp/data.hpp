@@ -1,0 +1,306 @@
+/* Data: of the program's memory or temporary, whole or in pieces. Part of heddle.hpp. */
+#ifndef HEDDLE_CPP_DATA_HPP
+#define HEDDLE_CPP_DATA_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#include <heddle/cpp/runtime.hpp>
+
+namespace heddle
+{
+
+template <class T, unsigned Rank> class pieces;
+
+/* A datum that the program has borrowed from the runtime: it has the datum, as *b, b->, b[i] or b(i, j), until this is
+ * destroyed. */
+template <class T, unsigned Rank> class borrowed
+{
+public:
+	using view_type = typename detail::view_of<T, Rank>::type;
+	borrowed(heddle_data *d, heddle_mode mode) : view_(acquire(d, mode)), data_(d) {}
+	decltype(auto) operator*() const
+	{
+		if constexpr (Rank == 0)
+			return *view_;
+		else
+			return (view_);
+	}
+	const view_type *operator->() const { return &view_; }
+	T &operator[](std::size_t i) const { return view_[i]; }
+	template <class... Index> T &operator()(Index... i) const { return view_(static_cast<std::size_t>(i)...); }
+
+private:
+	static view_type acquire(heddle_data *d, heddle_mode mode)
+	{
+		heddle_part part;
+		detail::check(heddle_acquire(d, mode));
+		heddle_data_part(d, 0, &part);
+		return detail::view_of<T, Rank>::make(part);
+	}
+	struct release {
+		void operator()(heddle_data *d) const { heddle_release(d); }
+	};
+	view_type view_;
+	std::unique_ptr<heddle_data, release> data_;
+};
+
+/* A datum of elements T, which does not own it: of `data`, or of a piece. May be copied. */
+template <class T, unsigned Rank> class handle
+{
+	static_assert(std::is_trivially_copyable_v<T>, "Heddle copies data by their bytes; see heddle_object");
+
+public:
+	using element_type = T;
+	static constexpr unsigned rank = Rank;
+	explicit handle(heddle_data *d) noexcept : data_(d) {}
+	heddle_data *get() const noexcept { return data_; }
+	/* A name for traces, graphs and messages. */
+	void set_name(const char *name) const { detail::check(heddle_data_set_name(data_, name)); }
+	void prefetch(unsigned node) const { detail::check(heddle_prefetch(data_, node)); }
+
+	/* Lends the datum to the program, with the newest value; but what it held is undefined after acquire_write,
+	 * which it must write all of. Blocks. */
+	borrowed<const T, Rank> acquire_read() const { return {data_, HEDDLE_R}; }
+	borrowed<T, Rank> acquire_write() const { return {data_, HEDDLE_W}; }
+	borrowed<T, Rank> acquire() const { return {data_, HEDDLE_RW}; }
+
+	/* Cuts the datum: until the pieces are destroyed, tasks use them instead of it. */
+	pieces<T, Rank> split(std::size_t n) const /* a vector, into n blocks */
+	{
+		static_assert(Rank == 1, "only vectors are split into blocks");
+		return cut(HEDDLE_SPLIT_VECTOR, n, 1);
+	}
+	/* The same, each with up to `halo` elements of its neighbours on both sides: they can only be read. */
+	pieces<const T, Rank> split_halo(std::size_t n, std::size_t halo) const
+	{
+		static_assert(Rank == 1, "only vectors are split into blocks");
+		heddle_filter filter = {};
+		filter.kind = HEDDLE_SPLIT_HALO;
+		filter.nx = n;
+		filter.halo = halo;
+		return {data_, filter, n};
+	}
+	pieces<T, Rank> split_rows(std::size_t n) const /* a matrix, into n blocks of rows */
+	{
+		static_assert(Rank == 2, "only matrices have rows");
+		return cut(HEDDLE_SPLIT_ROWS, n, 1);
+	}
+	pieces<T, Rank> split_columns(std::size_t n) const /* a matrix, into n blocks of columns */
+	{
+		static_assert(Rank == 2, "only matrices have columns");
+		return cut(HEDDLE_SPLIT_COLUMNS, 1, n);
+	}
+	pieces<T, Rank> tiles(std::size_t rows,
+	                      std::size_t columns) const /* a matrix, into tiles of at most that size */
+	{
+		static_assert(Rank == 2, "only matrices have tiles");
+		heddle_part part;
+		detail::check(heddle_data_part(data_, 0, &part));
+		heddle_filter filter = {};
+		filter.kind = HEDDLE_SPLIT_TILES;
+		filter.tile_x = rows;
+		filter.tile_y = columns;
+		return {data_, filter, rows ? (part.n[0] + rows - 1) / rows : 0};
+	}
+
+protected:
+	heddle_data *data_;
+
+private:
+	pieces<T, Rank> cut(heddle_filter_kind kind, std::size_t nx, std::size_t ny) const
+	{
+		heddle_filter filter = {};
+		filter.kind = kind;
+		filter.nx = nx;
+		filter.ny = ny;
+		return {data_, filter, nx};
+	}
+};
+
+/* What a datum is cut into. The destructor puts it together again, without waiting: tasks submitted later may use all
+ * of it. */
+template <class T, unsigned Rank> class pieces
+{
+public:
+	pieces(heddle_data *whole, const heddle_filter &filter, std::size_t nx) : nx_(nx)
+	{
+		std::size_t n = 0;
+		detail::check(heddle_partition(whole, &filter, &n));
+		whole_.reset(whole);
+		for (std::size_t i = 0; i < n; i++)
+			all_.emplace_back(heddle_child(whole, i));
+	}
+	std::size_t size() const noexcept { return all_.size(); }
+	const handle<T, Rank> &operator[](std::size_t i) const { return all_[i]; }
+	/* Tile (i, j). */
+	const handle<T, Rank> &operator()(std::size_t i, std::size_t j) const { return all_[i + j * nx_]; }
+	auto begin() const noexcept { return all_.begin(); }
+	auto end() const noexcept { return all_.end(); }
+
+private:
+	struct unite {
+		void operator()(heddle_data *d) const { heddle_unpartition(d); }
+	};
+	std::vector<handle<T, Rank>> all_;
+	std::size_t nx_; /* pieces in the first dimension */
+	std::unique_ptr<heddle_data, unite> whole_;
+};
+
+/* Reductions of elements: what set_reduction takes. A program may have others of this form. */
+struct sum {
+	template <class T> static T neutral() { return T(); }
+	template <class T> static void combine(T &into, const T &from) { into += from; }
+};
+struct product {
+	template <class T> static T neutral() { return T(1); }
+	template <class T> static void combine(T &into, const T &from) { into *= from; }
+};
+struct minimum {
+	template <class T> static T neutral() { return std::numeric_limits<T>::max(); }
+	template <class T> static void combine(T &into, const T &from) { into = std::min(into, from); }
+};
+struct maximum {
+	template <class T> static T neutral() { return std::numeric_limits<T>::lowest(); }
+	template <class T> static void combine(T &into, const T &from) { into = std::max(into, from); }
+};
+
+/* A datum, until this is destroyed: of the program's own memory, which then has the newest value; or, without memory, a
+ * temporary of tasks. The destructor waits for the tasks that use it. */
+template <class T, unsigned Rank> class data : public handle<T, Rank>
+{
+	using base = handle<T, Rank>;
+	using value = std::remove_const_t<T>;
+	template <unsigned R> using if_rank = std::enable_if_t<Rank == R, int>;
+
+public:
+	using extents = std::array<std::size_t, Rank>;
+	/* One value. */
+	template <unsigned R = 0, if_rank<R> = 0> data(runtime &rt, T &x) : data(rt, &x, extents{}, extents{}) {}
+	/* A vector: a std::vector, a std::array, an array, or n elements from x on. */
+	template <class Container, unsigned R = 1, if_rank<R> = 0,
+	          std::enable_if_t<detail::has_elements<Container>, int> = 0>
+	data(runtime &rt, Container &x) : data(rt, std::data(x), std::size(x))
+	{
+	}
+	template <unsigned R = 1, if_rank<R> = 0>
+	data(runtime &rt, T *x, std::size_t n) : data(rt, x, extents{n}, extents{1})
+	{
+	}
+	/* A column-major matrix, whose columns lie ld elements apart. */
+	template <unsigned R = 2, if_rank<R> = 0>
+	data(runtime &rt, T *a, std::size_t rows, std::size_t columns, std::size_t ld)
+	    : data(rt, a, extents{rows, columns}, extents{1, ld})
+	{
+	}
+	template <unsigned R = 2, if_rank<R> = 0>
+	data(runtime &rt, T *a, std::size_t rows, std::size_t columns) : data(rt, a, rows, columns, rows)
+	{
+	}
+	/* Any array; strides in elements, the first one 1. */
+	data(runtime &rt, T *x, const extents &n, const extents &stride)
+	    : base(register_part(rt, x, n, stride)), rt_(&rt)
+	{
+	}
+	/* A temporary of these extents, as many as its rank: the first task that writes it allocates it. */
+	template <class... N,
+	          std::enable_if_t<sizeof...(N) == Rank && (std::is_convertible_v<N, std::size_t> && ...), int> = 0>
+	explicit data(runtime &rt, N... n) : data(rt, nullptr, extents{static_cast<std::size_t>(n)...}, dense(n...))
+	{
+	}
+
+	data(data &&other) noexcept : base(std::exchange(other.data_, nullptr)), rt_(other.rt_) {}
+	data &operator=(data &&other) noexcept
+	{
+		std::swap(this->data_, other.data_);
+		std::swap(rt_, other.rt_);
+		return *this;
+	}
+	~data()
+	{
+		if (!this->data_)
+			return;
+		/* In a kernel that has waited for its tasks nothing uses the datum any more, so this suffices there. */
+		if (heddle_unregister(this->data_) == HEDDLE_E_STATE)
+			heddle_unregister_async(this->data_);
+	}
+	/* Ends the datum before its destructor does, and throws if its value was lost or never computed. Blocks. */
+	void unregister()
+	{
+		int status = heddle_unregister(this->data_);
+		if (status != HEDDLE_E_STATE)
+			this->data_ = nullptr;
+		detail::check(status);
+	}
+
+	/* What `reduce` does to each element: a class like `sum`. To be called before the first task that reduces. */
+	template <class Reduction> void set_reduction(Reduction)
+	{
+		heddle_codelet *begin = rt_->codelet("begin reduction", [](heddle_context *c) {
+			auto x = detail::view_in<value, Rank>(c, 0);
+			each(x, x, [](value &v, value &) { v = Reduction::template neutral<value>(); });
+			return 0;
+		});
+		heddle_codelet *combine = rt_->codelet("combine", [](heddle_context *c) {
+			each(detail::view_in<value, Rank>(c, 0), detail::view_in<value, Rank>(c, 1),
+			     [](value &into, value &from) { Reduction::combine(into, from); });
+			return 0;
+		});
+		detail::check(heddle_data_set_reduction(this->data_, begin, combine));
+	}
+
+private:
+	/* Calls f for the elements of two views of the same extents. */
+	template <class View, class F> static void each(const View &a, const View &b, F f)
+	{
+		static_assert(Rank <= 2, "reductions are of values, vectors and matrices");
+		if constexpr (Rank == 0)
+			f(*a, *b);
+		else if constexpr (Rank == 1)
+			for (std::size_t i = 0; i < a.size(); i++)
+				f(a[i], b[i]);
+		else
+			for (std::size_t j = 0; j < a.columns(); j++)
+				for (std::size_t i = 0; i < a.rows(); i++)
+					f(a(i, j), b(i, j));
+	}
+	template <class... N> static extents dense(N... n)
+	{
+		extents stride{static_cast<std::size_t>(n)...};
+		std::size_t next = 1;
+		for (std::size_t &s : stride)
+			next *= std::exchange(s, next);
+		return stride;
+	}
+	static heddle_data *register_part(const runtime &rt, T *x, const extents &n, const extents &stride)
+	{
+		heddle_part part = {};
+		part.base = const_cast<value *>(x);
+		part.elem_size = sizeof(T);
+		part.n_dims = Rank;
+		std::copy(n.begin(), n.end(), part.n);
+		std::copy(stride.begin(), stride.end(), part.stride);
+		heddle_data *d = nullptr;
+		detail::check(heddle_tensor(rt.get(), &part, &d));
+		return d;
+	}
+	runtime *rt_;
+};
+
+/* What the arguments say a datum is. */
+template <class T, std::enable_if_t<!detail::has_elements<T>, int> = 0> data(runtime &, T &) -> data<T, 0>;
+template <class C, class P = decltype(std::data(std::declval<C &>()))>
+data(runtime &, C &) -> data<std::remove_pointer_t<P>, 1>;
+template <class T> data(runtime &, T *, std::size_t) -> data<T, 1>;
+template <class T> data(runtime &, T *, std::size_t, std::size_t) -> data<T, 2>;
+template <class T> data(runtime &, T *, std::size_t, std::size_t, std::size_t) -> data<T, 2>;
+
+} // namespace heddle
+
+#endif

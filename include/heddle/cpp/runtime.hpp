@@ -1,0 +1,210 @@
+/* The runtime, which turns lambdas into tasks, and groups of tasks. Part of heddle.hpp. */
+#ifndef HEDDLE_CPP_RUNTIME_HPP
+#define HEDDLE_CPP_RUNTIME_HPP
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#include <heddle/cpp/task.hpp>
+
+namespace heddle
+{
+
+/* All settings, with their values from the environment and the configuration file, to be changed by the program. */
+struct settings : heddle_config {
+	settings() : heddle_config() { detail::check(heddle_config_init(this)); }
+};
+
+class runtime
+{
+public:
+	runtime() : runtime(settings()) {}
+	explicit runtime(const settings &s)
+	{
+		detail::check(heddle_start(&s, &rt_));
+		static std::atomic<std::uint64_t> n{0};
+		id_ = ++n;
+	}
+	runtime(const runtime &) = delete;
+	runtime &operator=(const runtime &) = delete;
+	/* Waits for all tasks. Errors that no wait has reported are lost: call `wait` before. */
+	~runtime()
+	{
+		heddle_stop(rt_);
+		detail::exceptions::all().forget(rt_, 0);
+	}
+
+	/* Waits until all tasks have ended; throws the first error among those without a group. Blocks. */
+	void wait()
+	{
+		int status = heddle_wait_all(rt_);
+		std::exception_ptr first = status ? error_of(status) : nullptr;
+		detail::exceptions::all().forget(rt_, 2);
+		std::lock_guard<std::mutex> guard(lock_);
+		first = first ? first : postponed_;
+		postponed_ = nullptr;
+		if (first)
+			std::rethrow_exception(first);
+	}
+
+	/* Submits a task: accesses and options in any order, then the kernel, which gets a view of each datum, in the
+	 * order of the accesses. Blocks while the window is full, as heddle_submit does. */
+	template <class... Arg> void submit(codelet_name name, Arg &&...arg)
+	{
+		submit_items(name, std::forward_as_tuple(std::forward<Arg>(arg)...), last<sizeof...(Arg)>());
+	}
+	/* The same; returns the task. */
+	template <class... Arg> [[nodiscard]] task async(codelet_name name, Arg &&...arg)
+	{
+		heddle_task *t = nullptr;
+		submit(name, detail::option{heddle_out(&t)}, std::forward<Arg>(arg)...);
+		return task(t);
+	}
+
+	double now() const { return heddle_now(rt_); } /* us since the start */
+	heddle_runtime *get() const noexcept { return rt_; }
+
+	/* For the other classes: the codelet of a C kernel, made if there is none; and an error that the next `wait`
+	 * throws. */
+	heddle_codelet *codelet(const char *name, heddle_kernel kernel)
+	{
+		std::lock_guard<std::mutex> guard(lock_);
+		heddle_codelet *&found = codelets_[{kernel, name}];
+		if (!found) {
+			heddle_codelet_desc desc = {};
+			desc.name = name;
+			desc.cpu = kernel;
+			detail::check(heddle_codelet_create(rt_, &desc, &found));
+		}
+		return found;
+	}
+	void postpone(int status)
+	{
+		std::lock_guard<std::mutex> guard(lock_);
+		if (!postponed_)
+			postponed_ = error_of(status);
+	}
+
+private:
+	template <std::size_t N> static constexpr auto last()
+	{
+		static_assert(N > 0, "a task needs a kernel");
+		return std::make_index_sequence<N - 1>();
+	}
+	static std::exception_ptr error_of(int status)
+	{
+		try {
+			detail::throw_error(status);
+		} catch (...) {
+			return std::current_exception();
+		}
+	}
+
+	template <class Args, std::size_t... I>
+	void submit_items(codelet_name name, Args &&args, std::index_sequence<I...>)
+	{
+		using kernel = std::decay_t<std::tuple_element_t<sizeof...(I), std::decay_t<Args>>>;
+		using found =
+		    typename detail::accesses<detail::list<>,
+		                              std::decay_t<std::tuple_element_t<I, std::decay_t<Args>>>...>::type;
+		submit_kernel<kernel>(found(), name, std::get<sizeof...(I)>(std::move(args)), std::get<I>(args)...);
+	}
+
+	template <class Kernel, class... Access, class K, class... Arg>
+	void submit_kernel(detail::list<Access...>, codelet_name name, K &&kernel, const Arg &...arg)
+	{
+		detail::check_kernel<Kernel, Access...>();
+		heddle_item call = heddle_call(codelet_of<detail::entry<Kernel, Access...>>(name.get()));
+		if constexpr (detail::is_value<Kernel>) {
+			const Kernel &value = kernel;
+			detail::check(submit_all(call, heddle_value(value), arg...));
+		} else {
+			auto copy = std::make_unique<Kernel>(std::forward<K>(kernel));
+			Kernel *address = copy.get();
+			detail::check(submit_all(call, heddle_value(address),
+			                         detail::option{heddle_then(detail::destroy<Kernel>, address)},
+			                         arg...));
+			copy.release(); /* the task destroys it */
+		}
+	}
+
+	template <class... Arg> int submit_all(const heddle_item &call, const heddle_item &value, const Arg &...arg)
+	{
+		if constexpr ((detail::is_list<Arg> || ...)) {
+			std::vector<heddle_item> items{call, value};
+			std::vector<std::size_t> counts;
+			(detail::add_items(items, counts, arg), ...);
+			items.push_back(heddle_bytes(counts.data(), counts.size() * sizeof counts[0]));
+			return heddle_submit_items(rt_, items.size(), items.data());
+		} else {
+			return heddle_submit(rt_, call, value, arg.item...);
+		}
+	}
+
+	/* The codelet of a kernel. Each thread remembers the one that it used last of each kernel type, so that it need
+	 * not look it up; `id_` is never used again, even if another runtime gets this one's memory. */
+	template <class Entry> heddle_codelet *codelet_of(const char *name)
+	{
+		static thread_local struct {
+			std::uint64_t runtime;
+			const char *name;
+			heddle_codelet *codelet;
+		} used = {0, nullptr, nullptr};
+		if (used.runtime != id_ || used.name != name) {
+			used.codelet = codelet(name, Entry::run);
+			used.runtime = id_;
+			used.name = name;
+		}
+		return used.codelet;
+	}
+
+	heddle_runtime *rt_ = nullptr;
+	std::uint64_t id_ = 0;
+	std::mutex lock_;
+	std::map<std::pair<heddle_kernel, std::string>, heddle_codelet *> codelets_; /* lock lock_ */
+	std::exception_ptr postponed_;                                               /* lock lock_ */
+};
+
+/* Tasks that are waited for together: heddle/group.h. The destructor waits, too, so tasks may use what lives longer
+ * than the group; an error that `wait` has not thrown is then thrown by the next wait of the runtime. */
+class group
+{
+public:
+	explicit group(runtime &rt) : rt_(rt) { detail::check(heddle_group_make(rt.get(), &group_)); }
+	group(const group &) = delete;
+	group &operator=(const group &) = delete;
+	~group()
+	{
+		if (int status = heddle_group_wait(group_))
+			rt_.postpone(status);
+		heddle_group_free(group_);
+	}
+	/* runtime::submit and runtime::async for a task of the group. */
+	template <class... Arg> void submit(codelet_name name, Arg &&...arg)
+	{
+		rt_.submit(name, detail::option{heddle_in_group(group_)}, std::forward<Arg>(arg)...);
+	}
+	template <class... Arg> [[nodiscard]] task async(codelet_name name, Arg &&...arg)
+	{
+		return rt_.async(name, detail::option{heddle_in_group(group_)}, std::forward<Arg>(arg)...);
+	}
+	/* Waits until all tasks of the group have ended; throws the first error among them. Blocks. */
+	void wait() { detail::check(heddle_group_wait(group_)); }
+	heddle_group *get() const noexcept { return group_; }
+
+private:
+	runtime &rt_;
+	heddle_group *group_ = nullptr;
+};
+
+} // namespace heddle
+
+#endif

@@ -1,0 +1,336 @@
+// Lambdas as kernels: what they get, what they capture, and where they may come from.
+#include <array>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+#include "expect.hpp"
+
+static void views_are_of_the_data()
+{
+	heddle::runtime rt(small());
+	std::vector<double> a(100, 1), b(100, 2);
+	double total = 0;
+	{
+		heddle::data x(rt, a);
+		heddle::data y(rt, b);
+		heddle::data t(rt, total);
+		static_assert(std::is_same_v<decltype(x), heddle::data<double, 1>>);
+		static_assert(std::is_same_v<decltype(t), heddle::data<double, 0>>);
+		rt.submit("axpy", in(x), inout(y), [](auto from, auto to) {
+			static_assert(std::is_same_v<decltype(from), heddle::span<const double>>);
+			static_assert(std::is_same_v<decltype(to), heddle::span<double>>);
+			for (std::size_t i = 0; i < to.size(); i++)
+				to[i] += 3 * from[i];
+		});
+		rt.submit("sum", in(y), out(t), [](heddle::span<const double> v, double *sum) {
+			*sum = std::accumulate(v.begin(), v.end(), 0.0);
+		});
+	}
+	EXPECT(b[0] == 5 && b[99] == 5 && total == 500);
+}
+
+static void matrices_have_a_leading_dimension_and_tiles()
+{
+	heddle::runtime rt(small());
+	std::vector<int> store(7 * 5, -1);
+	{
+		heddle::data a(rt, store.data(), 5, 5, 7);
+		rt.submit("fill", out(a), [](heddle::matrix_view<int> m) {
+			EXPECT(m.rows() == 5 && m.columns() == 5);
+			for (std::size_t j = 0; j < 5; j++)
+				for (std::size_t i = 0; i < 5; i++)
+					m(i, j) = static_cast<int>(10 * i + j);
+		});
+		{
+			auto t = a.tiles(2, 3);
+			EXPECT(t.size() == 6);
+			rt.submit("tile", inout(t(1, 1)), [](auto m) {
+				EXPECT(m.rows() == 2 && m.columns() == 2 && m(0, 0) == 23);
+				for (int &x : m.column(1))
+					x = 99;
+			});
+			auto inner = t(0, 0).split_rows(2);
+			rt.submit("inner", inout(inner[1]), [](auto m) {
+				EXPECT(m.rows() == 1 && m.columns() == 3 && m(0, 2) == 12);
+				m(0, 2) = 77;
+			});
+		}
+		auto b = a.acquire_read();
+		EXPECT(b(2, 4) == 99 && b(3, 4) == 99 && b(1, 4) == 14 && b(1, 2) == 77);
+		EXPECT(b->ld() == 7);
+	}
+	EXPECT(store[5] == -1 && store[2 + 4 * 7] == 99);
+}
+
+static void tasks_take_ranges_of_data()
+{
+	heddle::runtime rt(small());
+	std::vector<long> v(90);
+	std::iota(v.begin(), v.end(), 0);
+	long first = 0, n = 0;
+	{
+		heddle::data x(rt, v);
+		heddle::data count(rt, n);
+		heddle::data sum(rt, first);
+		auto p = x.split(9);
+		rt.submit("count", inout(count), in(p), out(sum), [](long *pieces, auto all, long *s) {
+			*pieces += static_cast<long>(all.size());
+			*s = 0;
+			for (std::size_t i = 0; i < all.size(); i++)
+				*s += all[i][0];
+		});
+		std::vector<heddle::handle<long, 1>> some{p[1], p[4]};
+		rt.submit("two", inout(some), in(count), [](auto all, const long *pieces) {
+			for (std::size_t i = 0; i < all.size(); i++)
+				all[i][0] = *pieces;
+		});
+	}
+	EXPECT(n == 9 && first == 360 && v[10] == 9 && v[40] == 9 && v[20] == 20);
+}
+
+static void blocks_with_a_halo_can_only_be_read()
+{
+	heddle::runtime rt(small());
+	std::vector<int> v(12, 1);
+	int sizes = 0;
+	heddle::data x(rt, v);
+	heddle::data s(rt, sizes);
+	auto p = x.split_halo(3, 1);
+	static_assert(std::is_same_v<decltype(p), heddle::pieces<const int, 1>>);
+	for (const auto &block : p)
+		rt.submit("size", in(block), inout(s), [](auto b, int *sum) { *sum += static_cast<int>(b.size()); });
+	EXPECT(*s.acquire_read() == 5 + 6 + 5);
+}
+
+static void reductions_combine_what_tasks_contribute()
+{
+	heddle::runtime rt(small());
+	std::vector<int> v(100);
+	std::iota(v.begin(), v.end(), 1);
+	std::array<int, 2> lows{1000, 1000};
+	int total = 7;
+	{
+		heddle::data x(rt, v);
+		heddle::data t(rt, total);
+		heddle::data low(rt, lows);
+		t.set_reduction(heddle::sum());
+		low.set_reduction(heddle::minimum());
+		auto p = x.split(10);
+		for (const auto &block : p) {
+			rt.submit("sum", in(block), reduce(t),
+			          [](auto b, int *s) { *s += std::accumulate(b.begin(), b.end(), 0); });
+			rt.submit("minimum", in(block), reduce(low),
+			          [](auto b, auto l) { l[1] = std::min(l[1], b[0]); });
+		}
+	}
+	EXPECT(total == 7 + 5050 && lows[0] == 1000 && lows[1] == 1);
+}
+
+static void temporaries_are_allocated_by_tasks()
+{
+	heddle::runtime rt(small());
+	long sum = 0;
+	{
+		heddle::data<long, 1> t(rt, 10);
+		heddle::data<long, 3> cube(rt, 2, 3, 4);
+		heddle::data s(rt, sum);
+		rt.submit("fill", out(t), out(cube), [](auto v, auto c) {
+			std::iota(v.begin(), v.end(), 0);
+			c(1, 2, 3) = 5;
+		});
+		rt.submit("sum", in(t), in(cube), inout(s),
+		          [](auto v, auto c, long *x) { *x = std::accumulate(v.begin(), v.end(), c(1, 2, 3)); });
+		rt.submit("use", scratch(t), [](auto v) { v[9] = -1; });
+	}
+	EXPECT(sum == 50);
+}
+
+static void const_data_are_read()
+{
+	heddle::runtime rt(small());
+	const std::vector<int> v{1, 2, 3};
+	int sum = 0;
+	{
+		heddle::data x(rt, v);
+		heddle::data s(rt, sum);
+		static_assert(std::is_same_v<decltype(x), heddle::data<const int, 1>>);
+		rt.submit("sum", in(x), out(s), [](auto e, int *t) { *t = e[0] + e[1] + e[2]; });
+	}
+	EXPECT(sum == 6);
+}
+
+static void captures_live_as_long_as_the_task()
+{
+	heddle::runtime rt(small());
+	auto shared = std::make_shared<int>(5);
+	int sum = 0;
+	heddle::data s(rt, sum);
+	rt.submit("shared", inout(s), [shared](int *x) { *x += *shared; });
+	rt.submit("text", inout(s), [text = std::string(100, 'x')](int *x) { *x += static_cast<int>(text.size()); });
+	rt.submit("unique", inout(s), [p = std::make_unique<int>(7)](int *x) { *x += *p; });
+	struct alignas(64) wide {
+		int value;
+	};
+	rt.submit("wide", inout(s), [w = wide{8}](int *x) {
+		EXPECT(reinterpret_cast<std::uintptr_t>(&w) % 64 == 0);
+		*x += w.value;
+	});
+	rt.wait();
+	EXPECT(shared.use_count() == 1);
+	EXPECT(*s.acquire_read() == 5 + 100 + 7 + 8);
+}
+
+static void captures_are_destroyed_if_the_kernel_never_runs()
+{
+	heddle::runtime rt(small());
+	auto shared = std::make_shared<int>(5);
+	int x = 0;
+	heddle::data d(rt, x);
+	rt.submit("fail", inout(d), [](int *) { throw std::runtime_error("no value"); });
+	rt.submit("cancelled", inout(d), [shared](int *) {});
+	thrown_by<std::runtime_error>([&] { rt.wait(); });
+	EXPECT(shared.use_count() == 1);
+	/* refused: there is no such worker */
+	heddle::error e = thrown_by<heddle::error>([&] { rt.submit("nowhere", heddle::on(99), [shared] {}); });
+	EXPECT(e.status() == HEDDLE_E_INVALID && shared.use_count() == 1);
+	thrown_by<heddle::error>([&] { d.unregister(); }); /* it was never computed */
+}
+
+static void virtual_time_runs_no_kernels()
+{
+	heddle::settings s = small();
+	auto shared = std::make_shared<int>(5);
+	s.platform = "westmere-c2050";
+	heddle::runtime rt(s);
+	int x = 3;
+	heddle::data d(rt, x);
+	heddle::error e = thrown_by<heddle::error>([&] { rt.submit("unknown", inout(d), [](int *) {}); });
+	EXPECT(e.status() == HEDDLE_E_NO_WORKER);
+	rt.submit("dpotrf", inout(d), [shared](int *v) { *v = 4; });
+	rt.wait();
+	EXPECT(shared.use_count() == 1 && x == 3);
+}
+
+static void fill(heddle::span<int> v)
+{
+	std::fill(v.begin(), v.end(), 6);
+}
+
+static void functions_are_kernels_too()
+{
+	heddle::runtime rt(small());
+	std::vector<int> v(3);
+	heddle::data x(rt, v);
+	rt.submit("fill", out(x), fill);
+	rt.submit("fill again", out(x), &fill);
+	EXPECT(x.acquire_read()[2] == 6);
+}
+
+template <class Number> static void add_one(heddle::runtime &rt, heddle::data<Number, 0> &d)
+{
+	rt.submit("add one", inout(d), [](auto *x) { *x += 1; });
+}
+
+static void codelets_belong_to_one_runtime_each()
+{
+	int a = 0, b = 0;
+	float c = 0;
+	for (int i = 0; i < 3; i++) {
+		heddle::runtime first(small()), second(small());
+		heddle::data x(first, a);
+		heddle::data y(second, b);
+		heddle::data z(second, c);
+		for (int k = 0; k < 5; k++) {
+			add_one(first, x);
+			add_one(second, y);
+			add_one(second, z);
+		}
+	}
+	EXPECT(a == 15 && b == 15 && c == 15.0f);
+}
+
+static void threads_submit_at_once()
+{
+	heddle::runtime rt(small());
+	std::array<long, 4> counts{};
+	{
+		std::vector<heddle::data<long, 0>> all;
+		for (long &n : counts)
+			all.emplace_back(rt, n);
+		std::vector<std::thread> threads;
+		for (auto &d : all)
+			threads.emplace_back([&] {
+				for (int i = 0; i < 200; i++)
+					rt.submit("count", inout(d), [](long *n) { ++*n; });
+			});
+		for (std::thread &t : threads)
+			t.join();
+	}
+	for (long n : counts)
+		EXPECT(n == 200);
+}
+
+static void options_say_where_when_and_after_whom()
+{
+	heddle::runtime rt(small());
+	std::vector<int> order;
+	heddle::task gate = rt.async("gate", [] {});
+	heddle::task first = rt.async("first", after(gate), heddle::priority(-3), [&] { order.push_back(1); });
+	heddle::task second =
+	    rt.async("second", after(first), heddle::named("the second"), [&] { order.push_back(2); });
+	rt.submit("third", after(second), heddle::on(0), [&](heddle::context c) {
+		EXPECT(c.worker() == 0);
+		order.push_back(3);
+	});
+	second.wait();
+	EXPECT(first.done() && second.done());
+	rt.wait();
+	EXPECT((order == std::vector<int>{1, 2, 3}));
+}
+
+static void the_program_borrows_data()
+{
+	heddle::runtime rt(small());
+	double x = 1;
+	std::vector<int> v{1, 2, 3};
+	heddle::data a(rt, x);
+	heddle::data b(rt, v);
+	a.set_name("a");
+	b.prefetch(0);
+	*a.acquire() += 1;
+	rt.submit("double", inout(a), [](double *y) { *y *= 2; });
+	EXPECT(*a.acquire_read() == 4);
+	b.acquire_write()[1] = 9;
+	{
+		auto held = b.acquire();
+		EXPECT(held->size() == 3 && (*held)[1] == 9);
+		EXPECT(thrown_by<heddle::error>([&] { b.unregister(); }).status() == HEDDLE_E_STATE);
+	}
+	heddle::data moved = std::move(b);
+	EXPECT(moved.acquire_read()[1] == 9);
+	moved.unregister();
+	EXPECT(v[1] == 9);
+}
+
+int main()
+{
+	return run_tests({
+	    TEST(views_are_of_the_data),
+	    TEST(matrices_have_a_leading_dimension_and_tiles),
+	    TEST(tasks_take_ranges_of_data),
+	    TEST(blocks_with_a_halo_can_only_be_read),
+	    TEST(reductions_combine_what_tasks_contribute),
+	    TEST(temporaries_are_allocated_by_tasks),
+	    TEST(const_data_are_read),
+	    TEST(captures_live_as_long_as_the_task),
+	    TEST(captures_are_destroyed_if_the_kernel_never_runs),
+	    TEST(virtual_time_runs_no_kernels),
+	    TEST(functions_are_kernels_too),
+	    TEST(codelets_belong_to_one_runtime_each),
+	    TEST(threads_submit_at_once),
+	    TEST(options_say_where_when_and_after_whom),
+	    TEST(the_program_borrows_data),
+	});
+}
