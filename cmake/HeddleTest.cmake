@@ -4,8 +4,8 @@
 # HEDDLE_OPENCL=-1 for instance, accelerators of the machine; its BLAS makes no threads, and it may take four times
 # longer under a sanitizer. All tests share what was compiled for OpenCL devices; where that is PoCL, which computes on
 # the CPU, it does so on two cores. With STANDIN, CUDA's driver is the one in tests/standin, unless HEDDLE_CUDA_TESTS
-# says otherwise, and the test also has the label cuda. What may take longest is started first, so that the last ones are
-# short and no core is idle in the end.
+# says otherwise, and the test also has the label cuda. What may take longest is started first, so that the last ones
+# are short and no core is idle in the end.
 set(HEDDLE_CUDA_TESTS standin CACHE STRING
 	"what the tests with the label cuda run on: standin (tests/standin), or real, the devices of this machine")
 set(STANDIN_FOLDER "${PROJECT_BINARY_DIR}/standin")
@@ -30,7 +30,8 @@ function(heddle_add_test name)
 	set(sanitizers "${PROJECT_SOURCE_DIR}/tests/sanitizers")
 	set(cache "${HEDDLE_TEST_CACHE}")
 	file(MAKE_DIRECTORY "${cache}/pocl")
-	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} COST ${TEST_TIMEOUT} SKIP_RETURN_CODE 77
+	set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT} COST ${TEST_TIMEOUT}
+		SKIP_RETURN_CODE 77
 		ENVIRONMENT "XDG_DATA_HOME=${home}/data;XDG_CONFIG_HOME=${home}/config;OPENBLAS_NUM_THREADS=1;LC_ALL=C;\
 HEDDLE_CUDA=0;HEDDLE_OPENCL=0;XDG_CACHE_HOME=${cache};POCL_CACHE_DIR=${cache}/pocl;POCL_MAX_PTHREAD_COUNT=2;\
 UBSAN_OPTIONS=print_stacktrace=1;LSAN_OPTIONS=suppressions=${sanitizers}/leak.txt:print_suppressions=0;\
