@@ -181,6 +181,35 @@ heddle_data *heddle_child(heddle_data *data, size_t i);
  * more. */
 int heddle_unpartition(heddle_data *data);
 
+/* --- Plans: layouts that follow by themselves --------------------------------------------------------------------- */
+
+/* A way of splitting a datum. A datum may have several plans at once, and the children of a plan may have plans
+ * themselves: then the datum is the root of a tree of handles. Tasks may name every handle of the tree, in any order and
+ * in any mode that the handle allows. They run as if they ran one after the other, in the order of submission, and each
+ * sees what earlier ones have written through whatever handle. What this takes, Heddle does by itself and without
+ * waiting: children become usable when a task first needs them, and are gathered when a task needs the whole, or
+ * pieces of another plan.
+ *
+ * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces of
+ * one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
+ * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has
+ * already. */
+typedef struct heddle_plan heddle_plan;
+
+/* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in
+ * *out. Changes nothing yet: the first task that uses a child splits the datum. A child that shares elements with
+ * another child can only be read (HEDDLE_E_INVALID otherwise), and so can the children that it is itself split into.
+ * The plan belongs to the datum: it ends with heddle_plan_destroy or with the datum. HEDDLE_E_STATE: the datum is
+ * partitioned, or has been unregistered. May be called from any thread. */
+int heddle_plan_create(heddle_data *data, const struct heddle_filter *filter, heddle_plan **out);
+/* The number of children. */
+size_t heddle_plan_size(const heddle_plan *plan);
+/* Child i, numbered as the filter says; it belongs to the plan. NULL, with an error: i is out of range. */
+heddle_data *heddle_plan_child(const heddle_plan *plan, size_t i);
+/* Ends a plan, without waiting: the tasks that were submitted on its children still run, then their values are in the
+ * datum and the children end. Neither the plan nor its children, nor plans of these, may be used any more. */
+int heddle_plan_destroy(heddle_plan *plan);
+
 #ifdef __cplusplus
 }
 #endif

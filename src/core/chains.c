@@ -81,6 +81,21 @@ void hd_graph_link(heddle_task *t)
 			link_access(&t->accesses[i]);
 }
 
+const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d)
+{
+	for (uint32_t i = 0; i < outer->n_accesses; i++)
+		if (outer->accesses[i].data == d)
+			return &outer->accesses[i];
+	return NULL;
+}
+
+void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+{
+	(void)arg;
+	(void)ready;
+	HD_HELD(&hd_task_runtime(t)->lock);
+}
+
 /* Prefetches what advance() needs of the access at `address`, and of its task. The address may be a guess: the tasks of
  * a loop often lie at equal distances, and to follow their links one by one costs a cache miss each. `like` is an
  * access with the same index in its task. */

@@ -30,9 +30,9 @@ struct hd_access {
 	struct hd_access *next;
 	heddle_data *private_copy; /* borrowed; SCRATCH, REDUX: the copy of the worker that was picked, NULL before */
 	uint32_t index;            /* in task->accesses */
-	uint32_t n_preds : 21;     /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
+	uint32_t n_preds : 17;     /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
 	uint32_t mode : 5;         /* enum heddle_mode */
-	uint32_t flags : 6;        /* HD_ACCESS_ALIAS ... */
+	uint32_t flags : 10;       /* HD_ACCESS_ALIAS ... */
 };
 enum {
 	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task is to the same datum and stands for both */
@@ -44,7 +44,10 @@ enum {
 	HD_ACCESS_LATE = 16,
 	/* The datum is staged for a task that writes it: the access is counted in the datum's n_writers. */
 	HD_ACCESS_WRITES = 32,
-	HD_ACCESS_FLAGS = 63 /* all flags */
+	/* A marker: it keeps the place of a hierarchical task in the chain of its datum, in front of which the tasks of
+	 * its sub-graph are linked. Set before the task enters the graph. */
+	HD_ACCESS_MARKER = 64,
+	HD_ACCESS_FLAGS = 1023 /* all flags */
 };
 
 static inline int hd_mode_reads(unsigned mode) /* the task needs the old value */
@@ -111,6 +114,9 @@ struct hd_task_extra {
 	unsigned picked_by;
 	/* 1 + the slot of its worker on which it must run, because its private copies belong to that; 0: any slot. */
 	unsigned slot;
+	/* Borrowed: the hierarchical task in whose submission this one is submitted; NULL: none. Used by hd_graph_link
+	 * only. */
+	heddle_task *inside;
 	/* For a task that ends by events. */
 	uint8_t detached;            /* its kernel has asked for events */
 	unsigned n_events;           /* how many of them are not fulfilled: they are in the list `events` */
@@ -230,7 +236,7 @@ struct hd_implementation {
 	struct hd_perf_model *model; /* borrowed from the runtime's models */
 };
 
-enum { HD_MAX_PREDS = (1 << 21) - 1, HD_MAX_CHOICES = UINT16_MAX };
+enum { HD_MAX_PREDS = (1 << 17) - 1, HD_MAX_CHOICES = UINT16_MAX };
 
 struct heddle_codelet {
 	heddle_runtime *rt;
@@ -308,14 +314,22 @@ void hd_pool_give(struct hd_task_pool *pool, heddle_task *t);
 void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *, void *), void *arg);
 
 /* chains.c: the access chains. */
-/* Links the accesses of a task behind those of all earlier tasks, and adds to `pending` those that must wait. */
+/* Links the accesses of a task behind those of all earlier tasks, and adds to `pending` those that must wait. Where
+ * t->extra->inside covers a datum, the access is linked in front of the marker there. Markers are granted when all in
+ * front of them is granted, and no access to the datum itself is in force that conflicts with them. */
 void hd_graph_link(heddle_task *t);
+/* The access of a hierarchical task that covers a datum: it is to the datum itself or, if there is none, to the nearest
+ * handle above it. NULL: none does. Needs no lock, because the tree of handles above a datum does not change. */
+const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d);
+/* A hierarchical task, whose markers are all granted, will run as an ordinary task after all, or has failed: its markers
+ * become accesses at the same places in the chains. Calls ready(t, arg), now or later, when all of these are granted. */
+void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
 /* Makes `after` wait for `before`, unless `before` has ended. HEDDLE_E_MEMORY. */
 int hd_graph_after(heddle_task *before, heddle_task *after);
 /* Undoes the last call of hd_graph_after with this `before`. */
 void hd_graph_undo_after(heddle_task *before);
-/* Gives back the accesses of a task that has ended and removes the explicit dependencies on it. Calls ready(task, arg)
- * for each task that waits for nothing any more. */
+/* Gives back the accesses of a task that has ended, removes its markers if its sub-graph has been submitted, and removes
+ * the explicit dependencies on it. Calls ready(task, arg) for each task that waits for nothing any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
 /* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. If `t` gets them, got(t, arg) is called.
  * Otherwise `t` queues for the first token that is taken, and hd_graph_release calls `ready` for it when that token is

@@ -330,3 +330,30 @@ int heddle_unpartition(heddle_data *d)
 	hd_core_leave(rt);
 	return status;
 }
+
+int heddle_plan_create(heddle_data *data, const struct heddle_filter *filter, heddle_plan **out)
+{
+	(void)data;
+	(void)filter;
+	(void)out;
+	return hd_error(HEDDLE_E_UNSUPPORTED, "there are no plans yet");
+}
+
+size_t heddle_plan_size(const heddle_plan *plan)
+{
+	(void)plan;
+	return 0;
+}
+
+heddle_data *heddle_plan_child(const heddle_plan *plan, size_t i)
+{
+	(void)plan;
+	(void)i;
+	return NULL;
+}
+
+int heddle_plan_destroy(heddle_plan *plan)
+{
+	(void)plan;
+	return hd_error(HEDDLE_E_UNSUPPORTED, "there are no plans yet");
+}
