@@ -268,10 +268,10 @@ static heddle_task *submit_unregister(heddle_data *d, const char *what, int awai
 	char name[80];
 	hd_control_begin(d->rt);
 	*status = hd_data_check_open(d, what);
-	if (!*status && d->parent)
+	if (!*status && d->plan)
 		*status = hd_error(HEDDLE_E_STATE, "%s: %s is a child; heddle_unpartition its parent instead", what,
 		                   hd_data_name(d, name, sizeof name));
-	if (!*status && hd_data_is_held(d))
+	if (!*status && (hd_data_is_held(d) || hd_data_child_is_held(d)))
 		*status = hd_error(HEDDLE_E_STATE, "%s: %s is acquired; release it first", what,
 		                   hd_data_name(d, name, sizeof name));
 	heddle_task *t = *status ? NULL : control_on(d, HD_TASK_UNREGISTER, HEDDLE_RW);
@@ -284,6 +284,7 @@ static heddle_task *submit_unregister(heddle_data *d, const char *what, int awai
 		t->waited = 1;
 	}
 	hd_data_close(d, HD_UNREGISTERED);
+	hd_plans_close(d);
 	hd_control_enter(d->rt, t);
 	return t;
 }

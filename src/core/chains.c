@@ -7,18 +7,6 @@
 #include <stdlib.h>
 #include "runtime.h"
 
-/* The mode as far as the chain is concerned. A SCRATCH access needs the handle to live, but no value: like a reader it
- * excludes only those who change the datum. */
-static unsigned chain_mode(unsigned mode)
-{
-	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
-}
-
-static int compatible(unsigned a, unsigned b)
-{
-	return a == b && (a == HEDDLE_R || a == HEDDLE_COMMUTE || a == HEDDLE_REDUX);
-}
-
 static int chained(const struct hd_access *a)
 {
 	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
@@ -35,16 +23,22 @@ static void grant(struct hd_access *a)
 {
 	heddle_data *d = a->data;
 	d->granted++;
-	d->granted_mode = (uint8_t)chain_mode(a->mode);
+	d->granted_mode = (uint8_t)hd_chain_mode(a->mode);
 	if (HD_UNLIKELY(d->poisoned) && a->mode != HEDDLE_W && a->mode != HEDDLE_SCRATCH)
 		cancel_for(hd_access_task(a), d);
+}
+
+void hd_graph_grant(struct hd_access *a)
+{
+	HD_HELD(&a->data->rt->lock);
+	grant(a);
 }
 
 /* Counts the access in the last group of the chain, or begins a new group; and notes in the access how large the group
  * before its own is. tail_mode and tail_count are of the last group, prev_count is the size of the one before. */
 static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 {
-	if (compatible(d->tail_mode, mode) && (d->granted || d->queue)) {
+	if (hd_modes_compatible(d->tail_mode, mode) && (d->granted || d->queue)) {
 		d->tail_count++;
 	} else {
 		d->prev_count = d->queue || d->granted ? (d->queue ? d->tail_count : d->granted) : 0;
@@ -57,10 +51,10 @@ static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 static void link_access(struct hd_access *a)
 {
 	heddle_data *d = a->data;
-	unsigned mode = chain_mode(a->mode);
+	unsigned mode = hd_chain_mode(a->mode);
 	count_group(d, a, mode);
 	a->next = NULL;
-	if (!d->queue && (!d->granted || compatible(d->granted_mode, mode))) {
+	if (!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode))) {
 		a->n_preds = 0;
 		grant(a);
 		return;
@@ -73,27 +67,29 @@ static void link_access(struct hd_access *a)
 	hd_access_task(a)->pending++;
 }
 
+static __attribute__((noinline)) void link_deep(heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (!chained(a))
+			continue;
+		if (a->data->deep || (a->flags & HD_ACCESS_MARKER))
+			hd_graph_link_deep(a);
+		else
+			link_access(a);
+	}
+}
+
 void hd_graph_link(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
+	if (HD_UNLIKELY(t->special & HD_TASK_DEEP)) {
+		link_deep(t);
+		return;
+	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		if (HD_LIKELY(chained(&t->accesses[i])))
 			link_access(&t->accesses[i]);
-}
-
-const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d)
-{
-	for (uint32_t i = 0; i < outer->n_accesses; i++)
-		if (outer->accesses[i].data == d)
-			return &outer->accesses[i];
-	return NULL;
-}
-
-void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
-{
-	(void)arg;
-	(void)ready;
-	HD_HELD(&hd_task_runtime(t)->lock);
 }
 
 /* Prefetches what advance() needs of the access at `address`, and of its task. The address may be a guess: the tasks of
@@ -112,11 +108,15 @@ static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *
 	struct hd_access *a = d->queue;
 	if (!a)
 		return;
-	unsigned mode = chain_mode(a->mode);
+	if (HD_UNLIKELY(d->deep)) {
+		hd_graph_advance(d, ready, arg);
+		return;
+	}
+	unsigned mode = hd_chain_mode(a->mode);
 	/* The group is cut off first: `ready` may link new accesses to this datum. */
 	struct hd_access *last = a;
 	grant(a);
-	while (last->next && compatible(mode, chain_mode(last->next->mode))) {
+	while (last->next && hd_modes_compatible(mode, hd_chain_mode(last->next->mode))) {
 		uintptr_t stride = (uintptr_t)last->next - (uintptr_t)last;
 		last = last->next;
 		fetch_access((uintptr_t)last, last);
@@ -169,31 +169,61 @@ static heddle_task *next_for_token(heddle_data *d)
 static __attribute__((cold)) void spoil(struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
-	if (a->data->poisoned && t->status == HEDDLE_E_CANCELLED)
+	heddle_data *d = hd_access_place(a);
+	if (d->poisoned && t->status == HEDDLE_E_CANCELLED)
 		return;
-	hd_data_spoil(a->data, hd_task_blame(t));
+	hd_data_spoil(d, hd_task_blame(t));
+}
+
+/* Says whether the task has left a value in the datum that it was to write. */
+static inline void judge_value(struct hd_access *a, int status)
+{
+	if (a->mode == HEDDLE_R || a->mode == HEDDLE_SCRATCH)
+		return;
+	if (HD_UNLIKELY(status))
+		spoil(a);
+	else if (a->mode == HEDDLE_W)
+		a->data->poisoned = 0;
+}
+
+static void give_token_back(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+{
+	a->data->token = 0;
+	a->flags &= ~HD_ACCESS_TOKEN & HD_ACCESS_FLAGS;
+	heddle_task *next = next_for_token(a->data);
+	if (next)
+		ready(next, arg);
 }
 
 static void release_access(struct hd_access *a, int status, void (*ready)(heddle_task *, void *), void *arg)
 {
 	heddle_data *d = a->data;
-	if (a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH) {
-		if (HD_UNLIKELY(status))
-			spoil(a);
-		else if (a->mode == HEDDLE_W)
-			d->poisoned = 0;
-	}
+	judge_value(a, status);
 	if (a->flags & HD_ACCESS_UNCHAINED)
 		return;
-	if (a->flags & HD_ACCESS_TOKEN) {
-		d->token = 0;
-		a->flags &= ~HD_ACCESS_TOKEN & HD_ACCESS_FLAGS;
-		heddle_task *next = next_for_token(d);
-		if (next)
-			ready(next, arg);
-	}
+	if (a->flags & HD_ACCESS_TOKEN)
+		give_token_back(a, ready, arg);
 	if (--d->granted == 0)
 		advance(d, ready, arg);
+}
+
+/* The same for a task some of whose data are deep. */
+static __attribute__((noinline)) void release_deep(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		if (a->flags & HD_ACCESS_ALIAS)
+			continue;
+		if ((a->flags & HD_ACCESS_UNCHAINED) || !a->data->deep) {
+			release_access(a, t->status, ready, arg);
+			continue;
+		}
+		if (!(a->flags & HD_ACCESS_MARKER))
+			judge_value(a, t->status);
+		if (a->flags & HD_ACCESS_TOKEN)
+			give_token_back(a, ready, arg);
+		hd_graph_release_deep(a, ready, arg);
+	}
 }
 
 /* Takes the task's edges, in the order in which they were made: the list has the newest first. */
@@ -229,9 +259,12 @@ static void release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		if (HD_LIKELY(!(t->accesses[i].flags & HD_ACCESS_ALIAS)))
-			release_access(&t->accesses[i], t->status, ready, arg);
+	if (HD_UNLIKELY(t->special & HD_TASK_DEEP))
+		release_deep(t, ready, arg);
+	else
+		for (uint32_t i = 0; i < t->n_accesses; i++)
+			if (HD_LIKELY(!(t->accesses[i].flags & HD_ACCESS_ALIAS)))
+				release_access(&t->accesses[i], t->status, ready, arg);
 	if (HD_UNLIKELY(t->extra && t->extra->after))
 		release_explicit(t, ready, arg);
 }
@@ -346,6 +379,14 @@ static int will_run(const heddle_task *t)
 	return t->kind == HD_TASK_CODELET && !t->cancelled;
 }
 
+/* Markers in force stay in the queue. */
+static struct hd_access *first_waiting(struct hd_access *a)
+{
+	while (a && (a->flags & HD_ACCESS_IN_FORCE))
+		a = a->next;
+	return a;
+}
+
 /* Whether this walk over successors has met the task before. The number of the last walk that met it is kept in its
  * `link`, which no policy uses while the task waits. */
 static int seen_before(heddle_task *s, uint64_t walk)
@@ -365,11 +406,13 @@ void heddle_task_successors(heddle_task *t, int once, void (*f)(heddle_task *, u
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		if (!chained(&t->accesses[i]))
 			continue;
-		struct hd_access *a = t->accesses[i].data->queue;
-		unsigned mode = a ? chain_mode(a->mode) : 0;
-		for (struct hd_access *s = a; s && (s == a || compatible(mode, chain_mode(s->mode))); s = s->next) {
+		struct hd_access *a = first_waiting(t->accesses[i].data->queue);
+		unsigned mode = a ? hd_chain_mode(a->mode) : 0;
+		for (struct hd_access *s = a; s && (s == a || hd_modes_compatible(mode, hd_chain_mode(s->mode)));
+		     s = s->next) {
 			heddle_task *successor = hd_access_task(s);
-			if (!will_run(successor) || (once && seen_before(successor, walk)))
+			if (!will_run(successor) || (s->flags & HD_ACCESS_IN_FORCE) ||
+			    (once && seen_before(successor, walk)))
 				continue;
 			if (successor != last)
 				n_preds = count_preds(successor);

@@ -1,5 +1,5 @@
-/* Controls are tasks without a codelet, which need no worker: the program's acquire, unregister, partition and
- * prefetch, and the end of a reduction. They run under the lock as soon as they are ready; those that need data in main
+/* Controls are tasks without a codelet, which need no worker: the program's acquire, unregister and prefetch, changes of
+ * layout, and the end of a reduction. They run under the lock as soon as they are ready; those that need data in main
  * memory end when the data have arrived there. */
 #include "runtime.h"
 
@@ -8,15 +8,15 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	if (status && !t->status)
 		t->status = status;
-	/* Those that free data wait for the transfers under way, even if they have failed. */
-	if (status && (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION) && hd_stage_quiet(t))
+	if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION) {
+		hd_layout_step(t);
 		return;
-	if (!t->status && !t->cancelled) {
-		if (t->kind == HD_TASK_PARTITION)
-			hd_partition_staged(t);
-		if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION || t->kind == HD_TASK_ACQUIRE)
-			hd_stage_begin(t);
 	}
+	/* The one that frees its datum waits for the transfers under way, even if it has failed. */
+	if (status && t->kind == HD_TASK_UNREGISTER && hd_stage_quiet(t))
+		return;
+	if (!t->status && !t->cancelled && t->kind == HD_TASK_ACQUIRE)
+		hd_stage_begin(t);
 	if (t->kind == HD_TASK_ACQUIRE && !t->given_up) { /* stays until heddle_release */
 		hd_set_state(t, HD_STAGED);
 		rt->count.held++;
@@ -38,7 +38,7 @@ static void stage_control(heddle_runtime *rt, heddle_task *t)
 static int wants_value_home(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
-	return home->user_buffer && !home->valid && !d->poisoned && !d->parent;
+	return home->user_buffer && !home->valid && !d->poisoned && !d->plan;
 }
 
 static void run_reduce(heddle_runtime *rt, heddle_task *t)
@@ -76,15 +76,14 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 		break;
 	case HD_TASK_PARTITION:
 	case HD_TASK_UNPARTITION:
-		if (!t->cancelled) {
+		if (t->cancelled)
+			hd_layout_step(t);
+		else
 			stage_control(rt, t);
-			return;
-		}
-		if (hd_stage_quiet(t))
-			return;
-		break;
+		return;
 	case HD_TASK_PREFETCH: hd_prefetch(t->accesses[0].data, t->to_node); break;
 	case HD_TASK_REDUCE: run_reduce(rt, t); return;
+	case HD_TASK_UNPLAN: hd_plan_end(t); return;
 	default: break;
 	}
 	hd_core_end(rt, t, 0);

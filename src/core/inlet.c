@@ -67,6 +67,7 @@ static int refuse(heddle_runtime *rt, heddle_task *t, struct hd_refusal *refusal
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const heddle_data *d = t->accesses[i].data;
 		enum hd_closed why = hd_data_closed(d);
+		t->special |= d->deep ? HD_TASK_DEEP : 0;
 		if (HD_LIKELY(why == HD_OPEN))
 			continue;
 		refusal->why = why;

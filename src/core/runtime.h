@@ -288,6 +288,8 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
 /* The same for a task that was picked and has not ended: the policy is told of it once more. */
 void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
+/* Grants what waits in the chain of a datum whose layout has changed. */
+void hd_core_advance(heddle_data *d);
 /* Runs the callbacks of tasks that have ended, without the lock. Returns 0 if this thread is running callbacks of the
  * runtime already: then the outer call will run them. */
 int hd_core_run_callbacks(heddle_runtime *rt);
@@ -412,6 +414,9 @@ void hd_gate_worker_begins(heddle_runtime *rt);
 void hd_control_begin(heddle_runtime *rt);
 /* Makes a control task; the caller sets its accesses. NULL when out of memory. */
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses);
+/* Makes a control anew of one that has ended, and to which the caller has the only reference. It has room for
+ * `n_accesses`, which the caller sets. */
+void hd_control_renew(heddle_task *t, int kind, size_t n_accesses);
 /* Puts the control into the graph, then settles. The lock may be left for callbacks, so the caller must have made its
  * own changes of state before. */
 void hd_control_enter(heddle_runtime *rt, heddle_task *t);
@@ -562,7 +567,8 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
 /* trace/record.c: records events, under the lock. */
-void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* the datum has just got its number */
+void hd_record_data(struct hd_recorder *r, const heddle_data *d);      /* the datum has just got its number */
+void hd_record_child(struct hd_recorder *r, const heddle_data *child); /* it has just got its plan */
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
 /* The task enters the graph. hd_record_explicit has been called before for each of its explicit predecessors, with the
  * submission number of the predecessor. */

@@ -223,6 +223,7 @@ void hd_task_set_access(heddle_task *t, size_t i, heddle_data *d, unsigned mode)
 	a->data = d;
 	a->mode = mode & 0x1f;
 	a->index = (uint32_t)i;
+	t->special |= d->deep ? HD_TASK_DEEP : 0;
 	if (t->codelet)
 		t->footprint = hd_fold(t->footprint, d->shape);
 }
@@ -246,6 +247,17 @@ heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses)
 	t->kind = (uint8_t)kind;
 	t->special = 0; /* no ONE_NODE: controls also stage data that have no memory or no value yet */
 	return t;
+}
+
+void hd_control_renew(heddle_task *t, int kind, size_t n_accesses)
+{
+	heddle_runtime *rt = hd_task_runtime(t);
+	HD_HELD(&rt->lock);
+	hd_task_forget(t);
+	clear(rt, t);
+	t->kind = (uint8_t)kind;
+	t->special = 0;
+	t->n_accesses = (uint32_t)n_accesses;
 }
 
 void hd_control_enter(heddle_runtime *rt, heddle_task *t)

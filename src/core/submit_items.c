@@ -154,6 +154,8 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	a->flags = 0;
 	if (HD_UNLIKELY(mode > HEDDLE_RW))
 		t->special |= mode == HEDDLE_COMMUTE ? HD_TASK_COMMUTES : HD_TASK_PRIVATE;
+	if (HD_UNLIKELY(!hd_data_is_plain(d)))
+		t->special |= HD_TASK_DEEP;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
 		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	t->footprint = hd_fold(t->footprint, d->shape);
@@ -224,6 +226,27 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	}
 }
 
+/* Refuses a task that names two data with common elements, one of which it changes: it would wait for itself. */
+static __attribute__((cold)) int check_overlaps(const heddle_task *t)
+{
+	for (uint32_t i = 1; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		for (uint32_t k = 0; k < i; k++) {
+			const struct hd_access *b = &t->accesses[k];
+			if (a->data->plan == b->data->plan || ((a->flags | b->flags) & HD_ACCESS_ALIAS) ||
+			    (hd_chain_mode(a->mode) == HEDDLE_R && hd_chain_mode(b->mode) == HEDDLE_R) ||
+			    !hd_data_meet(a->data, b->data))
+				continue;
+			char x[80], y[80];
+			return hd_error(HEDDLE_E_INVALID,
+			                "%s: %s and %s share elements, and one of them is not only read",
+			                hd_task_name(t), hd_data_name_unlocked(b->data, x, sizeof x),
+			                hd_data_name_unlocked(a->data, y, sizeof y));
+		}
+	}
+	return 0;
+}
+
 static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
                      const struct hd_request *q)
 {
@@ -240,7 +263,8 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 		if (HD_UNLIKELY(status))
 			return status;
 	}
-	return HD_LIKELY(n_data <= FEW_DATA) ? 0 : merge_duplicates(t);
+	int status = HD_LIKELY(n_data <= FEW_DATA) ? 0 : merge_duplicates(t);
+	return HD_LIKELY(!(t->special & HD_TASK_DEEP)) || status ? status : check_overlaps(t);
 }
 
 /* Takes the lock: the program's can_run may rely on never being called twice at once. */

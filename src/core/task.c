@@ -40,8 +40,10 @@ struct hd_task_extra *hd_task_extra(heddle_task *t)
 	return t->extra;
 }
 
-static void free_extra(heddle_task *t)
+void hd_task_forget(heddle_task *t)
 {
+	if (!t->extra)
+		return;
 	free(t->extra->name);
 	free(t->extra->message);
 	free(t->extra->cause);
@@ -53,8 +55,7 @@ void hd_task_unref(heddle_runtime *rt, heddle_task *t)
 {
 	if (--t->refs)
 		return;
-	if (t->extra)
-		free_extra(t);
+	hd_task_forget(t);
 	hd_pool_give(&rt->pool, t);
 }
 
@@ -69,7 +70,7 @@ static void forget(const heddle_task *t, void *arg)
 		free(e);
 	}
 	free(t->extra->before);
-	free_extra((heddle_task *)(uintptr_t)t);
+	hd_task_forget((heddle_task *)(uintptr_t)t);
 }
 
 void hd_task_forget_all(heddle_runtime *rt)
@@ -121,8 +122,8 @@ const char *hd_task_reason(const heddle_task *t, char *buffer, size_t size)
 /* The name of the task's codelet or kind, even if the program has given it a name. */
 static const char *kind_name(const heddle_task *t)
 {
-	static const char *const kinds[] = {"task",     "synchronisation", "acquire",     "unregister",
-	                                    "prefetch", "partition",       "unpartition", "reduction"};
+	static const char *const kinds[] = {"task",      "synchronisation", "acquire",   "unregister",   "prefetch",
+	                                    "partition", "unpartition",     "reduction", "end of a plan"};
 	return t->codelet ? t->codelet->desc.name : kinds[t->kind];
 }
 

@@ -28,11 +28,17 @@ struct hd_access {
 	/* Borrowed until the task ends. The handle lives so long: only a later task of the same chain frees it. */
 	heddle_data *data;
 	struct hd_access *next;
-	heddle_data *private_copy; /* borrowed; SCRATCH, REDUX: the copy of the worker that was picked, NULL before */
-	uint32_t index;            /* in task->accesses */
-	uint32_t n_preds : 17;     /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
-	uint32_t mode : 5;         /* enum heddle_mode */
-	uint32_t flags : 10;       /* HD_ACCESS_ALIAS ... */
+	union {
+		/* Borrowed; SCRATCH, REDUX: the copy of the worker that was picked, NULL before. */
+		heddle_data *private_copy;
+		heddle_data *at; /* HD_ACCESS_ABOVE: the handle in whose chain it is */
+		struct hd_access
+		    *before; /* of a marker in the queue of its datum: what comes in front of it; or NULL */
+	};
+	uint32_t index;        /* in task->accesses */
+	uint32_t n_preds : 16; /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
+	uint32_t mode : 5;     /* enum heddle_mode */
+	uint32_t flags : 11;   /* HD_ACCESS_ALIAS ... */
 };
 enum {
 	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task is to the same datum and stands for both */
@@ -40,14 +46,23 @@ enum {
 	HD_ACCESS_TOKEN = 4,  /* the access holds the datum's commute token */
 	/* The access is not in the chain, because another task's access covers it: the steps of a reduction. */
 	HD_ACCESS_UNCHAINED = 8,
-	/* A child's access in PARTITION: hd_stage leaves it out, since the child gets its memory from the parent. */
+	/* hd_stage leaves it out: it needs no copy. */
 	HD_ACCESS_LATE = 16,
 	/* The datum is staged for a task that writes it: the access is counted in the datum's n_writers. */
 	HD_ACCESS_WRITES = 32,
 	/* A marker: it keeps the place of a hierarchical task in the chain of its datum, in front of which the tasks of
 	 * its sub-graph are linked. Set before the task enters the graph. */
 	HD_ACCESS_MARKER = 64,
-	HD_ACCESS_FLAGS = 1023 /* all flags */
+	/* A marker that is granted; it is still in the queue of its datum. */
+	HD_ACCESS_IN_FORCE = 128,
+	/* The rest is for chains of trees: tree_chains.c. It waits in the chain of a handle above its own, or its task
+	 * was cancelled there. */
+	HD_ACCESS_ABOVE = 256,
+	/* It changes the datum, as far as chains are concerned. Says what the mode said when it was linked. */
+	HD_ACCESS_CHANGES = 512,
+	/* It is in the chain of its own datum only: of the control that changes a layout. */
+	HD_ACCESS_LOCAL = 1024,
+	HD_ACCESS_FLAGS = 2047 /* all flags */
 };
 
 static inline int hd_mode_reads(unsigned mode) /* the task needs the old value */
@@ -69,9 +84,10 @@ enum hd_task_kind {
 	HD_TASK_ACQUIRE,     /* its datum is staged in main memory; the task ends at heddle_release */
 	HD_TASK_UNREGISTER,  /* copies its datum back to the program's buffer, if it has one, then frees the handle */
 	HD_TASK_PREFETCH,    /* starts a transfer of its datum to a node, and ends at once */
-	HD_TASK_PARTITION,   /* stages the parent in main memory; then the children are valid there */
-	HD_TASK_UNPARTITION, /* stages the children in main memory; then the parent is valid there */
-	HD_TASK_REDUCE       /* waits for the tasks that reduce a datum and combines their results: scratch_redux.c */
+	HD_TASK_PARTITION,   /* lets tasks use the children of a plan: data/layout.c */
+	HD_TASK_UNPARTITION, /* gathers or forgets the children of a plan: data/layout.c */
+	HD_TASK_REDUCE,      /* waits for the tasks that reduce a datum and combines their results: scratch_redux.c */
+	HD_TASK_UNPLAN       /* ends a plan, when its children are not used any more */
 };
 
 /* Flags of a task, in `special`: most tasks skip the work that a rare property needs after one test. */
@@ -82,7 +98,8 @@ enum {
 	HD_TASK_FITS = 8,     /* every memory can hold its data: capacities need no further check */
 	HD_TASK_USES = 16,    /* its memory ends with a struct hd_use per access */
 	HD_TASK_LISTED = 32,  /* these are in the lists of its data */
-	HD_TASK_BEGUN = 64    /* it may have changed its data; not set with HD_TASK_ONE_NODE */
+	HD_TASK_BEGUN = 64,   /* it may have changed its data; not set with HD_TASK_ONE_NODE */
+	HD_TASK_DEEP = 128    /* some of its data are deep: tree_chains.c */
 };
 
 enum hd_task_state {
@@ -236,7 +253,7 @@ struct hd_implementation {
 	struct hd_perf_model *model; /* borrowed from the runtime's models */
 };
 
-enum { HD_MAX_PREDS = (1 << 17) - 1, HD_MAX_CHOICES = UINT16_MAX };
+enum { HD_MAX_PREDS = (1 << 16) - 1, HD_MAX_CHOICES = UINT16_MAX };
 
 struct heddle_codelet {
 	heddle_runtime *rt;
@@ -331,6 +348,44 @@ void hd_graph_undo_after(heddle_task *before);
 /* Gives back the accesses of a task that has ended, removes its markers if its sub-graph has been submitted, and removes
  * the explicit dependencies on it. Calls ready(task, arg) for each task that waits for nothing any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+/* Chains of trees: tree_chains.c. */
+/* Whether the access, in front of which nobody waits and which is compatible with what is in force, is granted. */
+enum hd_turn {
+	HD_TURN_NOW,
+	HD_TURN_LATER, /* not before the layout has changed */
+	HD_TURN_STOP   /* it is granted here and goes no further: its task is cancelled */
+};
+/* Makes the chain of a datum one that accesses from above and markers may enter. */
+void hd_graph_deepen(heddle_data *d);
+/* Links and releases one access to such a datum. */
+void hd_graph_link_deep(struct hd_access *a);
+void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg);
+/* Whether the access, which is not linked yet, will be linked in front of a marker. */
+int hd_graph_is_covered(const struct hd_access *a);
+/* Grants what waits in such a chain, as far as possible: to be called when its layout has changed. */
+void hd_graph_advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg);
+/* For heddle_check: whether the first access that waits in such a chain could be granted. */
+int hd_graph_can_advance(heddle_data *d);
+/* Counts a direct access as granted; cancels its task if it needs a value that there is not. */
+void hd_graph_grant(struct hd_access *a);
+/* Whether two different data share elements because one lies above the other, or both lie below different plans of one
+ * datum. Needs no lock. */
+int hd_data_meet(const heddle_data *x, const heddle_data *y);
+/* The handle in whose chain the access is; the lowest, if it has places in several. */
+static inline heddle_data *hd_access_place(const struct hd_access *a)
+{
+	return a->flags & HD_ACCESS_ABOVE ? a->at : a->data;
+}
+/* The mode as far as the chain is concerned. A SCRATCH access needs the handle to live, but no value: like a reader it
+ * excludes only those who change the datum. */
+static inline unsigned hd_chain_mode(unsigned mode)
+{
+	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
+}
+static inline int hd_modes_compatible(unsigned a, unsigned b)
+{
+	return a == b && (a == HEDDLE_R || a == HEDDLE_COMMUTE || a == HEDDLE_REDUX);
+}
 /* Takes the commute tokens of all COMMUTE accesses of `t`, or none of them. If `t` gets them, got(t, arg) is called.
  * Otherwise `t` queues for the first token that is taken, and hd_graph_release calls `ready` for it when that token is
  * free. A token that `t` was offered and cannot use is offered to the next task in the token's queue, with the same
@@ -344,6 +399,8 @@ struct hd_task_extra *hd_task_extra(heddle_task *t);
 int hd_task_has_worker(const heddle_task *t);
 /* Gives back one reference. The last one gives the task's memory back to the pool. */
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
+/* Frees the task's `extra`. */
+void hd_task_forget(heddle_task *t);
 /* When the runtime stops: frees what is left of tasks that have not ended (after a deadlock), and of tasks to which the
  * program has kept a reference. */
 void hd_task_forget_all(heddle_runtime *rt);

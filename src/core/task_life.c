@@ -75,14 +75,32 @@ static void on_ready(heddle_task *t, void *arg)
 		to_policy(rt, t);
 }
 
+/* Whether the access has nothing to do with reductions that the tasks submitted last have begun: it has no place in the
+ * chain, or one in front of these tasks. */
+static int keeps_reductions(const struct hd_access *a)
+{
+	return (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED | HD_ACCESS_LOCAL)) ||
+	       (HD_UNLIKELY(a->data->deep) && hd_graph_is_covered(a));
+}
+
+/* Closes the reductions of other data that share elements with those of the task. */
+static __attribute__((noinline)) void end_those_met(const heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (t->accesses[i].data->deep && !keeps_reductions(&t->accesses[i]))
+			hd_reductions_close_for(t->accesses[i].data);
+}
+
 /* Opens a reduction for the first REDUX access to a datum, and closes it for the first other access behind it. */
 static int begin_or_end_reductions(heddle_task *t)
 {
 	int status = 0;
+	if (HD_UNLIKELY(t->special & HD_TASK_DEEP))
+		end_those_met(t);
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		int reducing = a->data->tail_mode == HEDDLE_REDUX, reduces = a->mode == HEDDLE_REDUX;
-		if (HD_LIKELY(reducing == reduces) || (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
+		if (HD_LIKELY(reducing == reduces) || keeps_reductions(a))
 			continue;
 		if (reducing)
 			hd_reduction_close(a->data);
@@ -204,13 +222,18 @@ static void bury(heddle_runtime *rt, heddle_task *t)
 	hd_task_unref(rt, t);
 }
 
-/* UNREGISTER ends the life of its datum, UNPARTITION that of the children. */
+/* UNREGISTER ends the life of its datum. */
 static void free_data(heddle_task *t)
 {
-	if (HD_UNLIKELY(t->status) && t->kind == HD_TASK_UNREGISTER)
+	if (HD_UNLIKELY(t->status))
 		hd_unregister_failed(t);
-	for (uint32_t i = t->kind == HD_TASK_UNREGISTER ? 0 : 1; i < t->n_accesses; i++)
-		hd_data_destroy(t->accesses[i].data);
+	hd_data_destroy(t->accesses[0].data);
+}
+
+void hd_core_advance(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	hd_graph_advance(d, on_ready, d->rt);
 }
 
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
@@ -227,7 +250,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		hd_perf_leave(t->perf);
 		t->perf = NULL;
 	}
-	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION))
+	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER))
 		free_data(t);
 	hd_set_state(t, HD_RELEASED);
 	if (HD_UNLIKELY(t->extra && t->extra->callback))

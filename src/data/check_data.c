@@ -24,6 +24,8 @@ static int note_data(struct hd_check *c, const heddle_data *d, const heddle_data
 		c->data = larger;
 		c->max_data = max;
 	}
+	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+		p->checked = 0;
 	c->data[c->n_data++] = (struct hd_checked_data){.key = (uint64_t)(uintptr_t)d, .data = d, .owner = owner};
 	return 0;
 }
@@ -95,8 +97,34 @@ static int has_place_in_chain(const struct hd_access *a)
 	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
 }
 
+/* The plan by which an access that is in the chain of `d` goes down; NULL: it goes to `d` itself. */
+static heddle_plan *plan_below(const heddle_data *d, const struct hd_access *a)
+{
+	const heddle_data *x = a->data;
+	while (x != d && x->plan->data != d)
+		x = x->plan->data;
+	return x == d ? NULL : x->plan;
+}
+
+/* Adds an access that goes from `seen` to a handle below, or takes it away again. */
+static void count_weak(struct hd_checked_data *seen, const struct hd_access *a, uint32_t one)
+{
+	seen->weak += one;
+	seen->changing += a->flags & HD_ACCESS_CHANGES ? one : 0;
+	plan_below(seen->data, a)->checked += one;
+}
+
+/* Whether an access may be in the queue of `d`, to wait for its turn or as a marker in force. */
+static int may_be_queued(const heddle_data *d, const struct hd_access *a, const struct hd_access *last)
+{
+	const heddle_task *t = hd_access_task(a);
+	int marker = (a->flags & HD_ACCESS_MARKER) && a->data == d, in_force = (a->flags & HD_ACCESS_IN_FORCE) != 0;
+	return has_place_in_chain(a) && hd_access_place(a) == d && (!marker || a->before == last) &&
+	       (in_force ? marker && hd_check_state(t) < HD_RELEASED : hd_check_state(t) == HD_WAITING);
+}
+
 /* Checks the queue of accesses that are not granted yet, each of which counts as one of the things that its task waits
- * for. */
+ * for, and of markers in force. */
 static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
@@ -104,12 +132,15 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 	size_t n = 0;
 	for (const struct hd_access *a = d->queue; a; a = a->next) {
 		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
-		if (!task || a->data != d || !has_place_in_chain(a) || hd_check_state(task->task) != HD_WAITING)
+		if (!task || !may_be_queued(d, a, last))
 			return hd_broken("%s: an access that cannot be there waits in its chain", name_of(seen));
 		if (++n > c->n_tasks)
 			return hd_broken("%s: the queue of its chain runs in a circle", name_of(seen));
-		task->pending++;
-		seen->queued[kind_of(a)]++;
+		task->pending += !(a->flags & HD_ACCESS_IN_FORCE);
+		if (a->data != d)
+			count_weak(seen, a, -1u);
+		else if (!(a->flags & HD_ACCESS_MARKER))
+			seen->queued[kind_of(a)]++;
 		last = a;
 	}
 	return !last || last == d->queue_tail
@@ -298,6 +329,23 @@ static int count_pin(struct hd_check *c, const struct hd_access *a)
 	return 0;
 }
 
+/* Counts the places of the access in the chains of its datum and of those above it. */
+static int count_places(struct hd_check *c, const struct hd_access *a, struct hd_checked_data *seen)
+{
+	if (!(a->flags & (HD_ACCESS_ABOVE | HD_ACCESS_MARKER)))
+		seen->accesses[kind_of(a)]++;
+	const heddle_data *d = hd_access_place(a);
+	if (d == a->data)
+		d = a->flags & HD_ACCESS_LOCAL || !d->plan ? NULL : d->plan->data;
+	for (; d; d = d->plan ? d->plan->data : NULL) {
+		struct hd_checked_data *above = hd_check_find_data(c, d);
+		if (!above)
+			return hd_broken("%s: its parent is not there any more", name_of(seen));
+		count_weak(above, a, 1);
+	}
+	return 0;
+}
+
 static int count_access(struct hd_check *c, const struct hd_access *a)
 {
 	const heddle_task *t = hd_access_task(a);
@@ -306,7 +354,9 @@ static int count_access(struct hd_check *c, const struct hd_access *a)
 		return hd_broken("task %llu: datum %u of it is not there any more", (unsigned long long)t->order,
 		                 a->index);
 	if (has_place_in_chain(a)) {
-		seen->accesses[kind_of(a)]++;
+		int status = count_places(c, a, seen);
+		if (status)
+			return status;
 		seen->tokens += (a->flags & HD_ACCESS_TOKEN) != 0;
 	}
 	if ((a->flags & HD_ACCESS_WRITES) && !(a->flags & HD_ACCESS_PINNED))
@@ -368,6 +418,11 @@ static int check_head(const struct hd_checked_data *seen)
 	const heddle_data *d = seen->data;
 	if (!d->queue)
 		return 0;
+	if (d->deep)
+		return hd_graph_can_advance((heddle_data *)(uintptr_t)d)
+		           ? hd_broken("%s: the first access that waits could go along with those in force",
+		                       name_of(seen))
+		           : 0;
 	if (!d->granted)
 		return hd_broken("%s: accesses wait in its chain and none is in force", name_of(seen));
 	enum hd_access_kind head = kind_of(d->queue), now = kind_of_mode(d->granted_mode);
@@ -472,21 +527,68 @@ static int check_uses(const struct hd_check *c, const struct hd_checked_data *se
 	                       name_of(seen), seen->uses, n);
 }
 
+/* Checks a plan and its children: those of a plan that is not active have no value anywhere. */
+static int check_plan(const struct hd_check *c, const struct hd_checked_data *seen, const heddle_plan *p)
+{
+	if (p->checked != p->n_weak)
+		return hd_broken("%s: %u accesses are in force that go to children of one plan; n_weak says %u",
+		                 name_of(seen), p->checked, p->n_weak);
+	for (size_t i = 0; i < p->n_children; i++) {
+		const struct hd_checked_data *child = hd_check_find_data(c, p->children[i]);
+		if (!child || child->data->plan != p || !child->data->deep)
+			return hd_broken("%s: its child %zu is another's, or not there any more", name_of(seen), i);
+		const struct hd_layout *l = child->data->extra ? child->data->extra->layout : NULL;
+		if (p->active || p->step)
+			continue;
+		if (child->data->n_valid || child->data->transfers || child->data->granted)
+			return hd_broken("%s: its child %zu is in use, although its plan is not active", name_of(seen),
+			                 i);
+		for (const heddle_plan *below = l ? l->plans : NULL; below; below = below->next)
+			if (below->active)
+				return hd_broken("%s: its child %zu is split, although its plan is not active",
+				                 name_of(seen), i);
+	}
+	return 0;
+}
+
+/* Checks that the state of a layout is one of those that there are, and allows what is in force. */
+static int check_state(const struct hd_checked_data *seen, const struct hd_layout *l)
+{
+	const heddle_data *d = seen->data;
+	uint32_t n_steps = 0, n_active = 0, n_used = 0;
+	int found = !l->scattered;
+	for (const heddle_plan *p = l->plans; p; p = p->next) {
+		n_steps += p->step != HD_NO_STEP;
+		n_active += p->active;
+		n_used += p->n_weak != 0;
+		found |= p == l->scattered && p->active;
+	}
+	if (n_steps != l->n_steps || n_used != l->n_used)
+		return hd_broken("%s: %u of its plans have steps and %u are in use; its layout says %u and %u",
+		                 name_of(seen), n_steps, n_used, l->n_steps, l->n_used);
+	if (seen->weak != l->n_weak || seen->changing != l->n_changing)
+		return hd_broken("%s: %u accesses go to its children and %u change them; its layout says %u and %u",
+		                 name_of(seen), seen->weak, seen->changing, l->n_weak, l->n_changing);
+	if (!found || (l->scattered && n_active > 1) || (l->scattered && !n_steps && d->n_valid))
+		return hd_broken("%s: it is scattered over a plan, and has other copies", name_of(seen));
+	if (d->granted && d->granted_mode != HEDDLE_R && n_active)
+		return hd_broken("%s: a task may change it, and its children have a value", name_of(seen));
+	return 0;
+}
+
 static int check_children(const struct hd_check *c, const struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
 	const struct hd_data_extra *extra = d->extra;
-	int partitioned = hd_data_closed(d) == HD_PARTITIONED;
-	if (d->parent && !hd_check_find_data(c, d->parent))
+	const struct hd_layout *l = extra ? extra->layout : NULL;
+	if (d->plan && !hd_check_find_data(c, d->plan->data))
 		return hd_broken("%s: its parent is not there any more", name_of(seen));
-	if (partitioned && (!extra || !extra->children || !extra->n_children))
-		return hd_broken("%s: it is partitioned and has no children", name_of(seen));
-	for (size_t i = 0; partitioned && i < extra->n_children; i++) {
-		const struct hd_checked_data *child = hd_check_find_data(c, extra->children[i]);
-		if (!child || child->data->parent != d)
-			return hd_broken("%s: its child %zu is another's, or not there any more", name_of(seen), i);
-	}
-	return 0;
+	if ((hd_data_closed(d) == HD_PARTITIONED) != (extra && extra->partition))
+		return hd_broken("%s: it is partitioned and has no children, or the other way round", name_of(seen));
+	int status = l ? check_state(seen, l) : 0;
+	for (const heddle_plan *p = l ? l->plans : NULL; p && !status; p = p->next)
+		status = p->data == d ? check_plan(c, seen, p) : hd_broken("%s: its plan is another's", name_of(seen));
+	return status;
 }
 
 /* Checks the REDUCE tasks that are not in the graph yet: there is one for each datum whose chain ends with a

@@ -89,7 +89,7 @@ static void restage_access(struct hd_access *a)
 		int s = HD_LIKELY(!rt->memories[node].lost) ? stage_access(a, node) : HEDDLE_E_DEVICE;
 		if (s < 0)
 			fail(t, s);
-	} else if (t->kind == HD_TASK_UNREGISTER || t->kind == HD_TASK_UNPARTITION) {
+	} else if (t->kind == HD_TASK_UNREGISTER) {
 		/* the task frees the datum, so it must wait for all transfers even if it has failed */
 		struct hd_transfer *tr = transfer_in_the_way(a->data);
 		if (tr)

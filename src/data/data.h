@@ -33,9 +33,9 @@ struct hd_data_extra {
 	struct hd_private *privates; /* owns: list of the private copies for SCRATCH and REDUX */
 	/* owns: if the access chain ends with a reduction, the REDUCE task that will close it; otherwise NULL */
 	heddle_task *reduce;
-	struct hd_hold *holds;  /* borrows: the calls of heddle_acquire that hold or wait for the datum, newest first */
-	heddle_data **children; /* owns the array and the handles */
-	size_t n_children;
+	struct hd_hold *holds; /* borrows: the calls of heddle_acquire that hold or wait for the datum, newest first */
+	struct hd_layout *layout; /* owns; NULL: the datum has never had a plan */
+	heddle_plan *partition;   /* borrows: the plan of heddle_partition, while the datum is partitioned; else NULL */
 	struct heddle_part *parts; /* owns: all parts if there are several; otherwise NULL */
 	size_t n_parts;
 	const char *type_name;
@@ -50,8 +50,8 @@ enum {
 	HD_DATA_PARTS = 4 /* has several parts */
 };
 
-/* Why new tasks may not name a datum. */
-enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED };
+/* Why new tasks may not name a datum; and whether it is deep. */
+enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED, HD_DEEP_BIT = 4 };
 
 /* A datum. Threads that submit read the first line, which hardly ever changes. The second is all that each task of a
  * machine with one memory changes or asks for under the lock. A datum with one replica takes four lines in all. */
@@ -60,15 +60,14 @@ struct heddle_data {
 	uint64_t shape;                             /* const after registration: hash of the extents of all parts */
 	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
 	 * compilers may read neighbouring bytes together. */
-	/* enum hd_closed; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads it
+	/* enum hd_closed, and the bit if it is deep; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads it
 	 * only for an early error; when the task enters the graph it is checked again under the lock. */
 	_Alignas(4) _Atomic uint8_t closed;
 	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
 	uint8_t traits;    /* HD_DATA_OBJECT ... */
 	uint32_t id;       /* const after registration: registration number */
 	uint64_t bytes;    /* const after registration: size of a dense copy */
-	/* borrows; of a child of a filter: the datum that was partitioned; otherwise NULL */
-	heddle_data *parent;
+	heddle_plan *plan; /* const; borrows: of a child, the plan that it belongs to; otherwise NULL */
 	heddle_data *next, **prev_next; /* in the runtime's list of data */
 	struct hd_data_extra *extra;    /* owns */
 
@@ -85,6 +84,7 @@ struct heddle_data {
 	uint8_t at_home;    /* 1: the replica in main memory has memory and is valid */
 	uint8_t is_private; /* 1: a private copy of another datum (scratch_redux.c) */
 	uint8_t orphan;     /* 1: a private copy that is not used any more; freed after its last transfer */
+	uint8_t deep;       /* 1: accesses from above and markers may enter its chain: core/tree_chains.c */
 	/* how many tasks that write it are staged or running; no transfer of it may begin while there are some */
 	uint16_t n_writers;
 	uint16_t n_valid;              /* how many replicas are valid; changed by hd_replica_set_valid */
@@ -243,8 +243,17 @@ const char *hd_data_name_unlocked(const heddle_data *d, char *buffer, size_t siz
 static inline enum hd_closed hd_data_closed(const heddle_data *d)
 {
 	/* relaxed, pairs with nothing: see the field */
-	return atomic_load_explicit(&d->closed, memory_order_relaxed);
+	return atomic_load_explicit(&d->closed, memory_order_relaxed) & ~HD_DEEP_BIT;
 }
+/* Whether tasks may name the datum, and it is not deep; without the lock, so that the answer may change at any
+ * moment. */
+static inline int hd_data_is_plain(const heddle_data *d)
+{
+	/* relaxed, pairs with nothing: see the field */
+	return atomic_load_explicit(&d->closed, memory_order_relaxed) == 0;
+}
+/* Marks the datum as deep, also for tasks that are being submitted: they are looked at again. */
+void hd_data_deepen(heddle_data *d);
 /* Sets `closed`. The lock is held, and the caller has called hd_control_begin since it was taken, so that no submitted
  * task that names the datum is outside the graph. */
 void hd_data_close(heddle_data *d, enum hd_closed why);
@@ -258,7 +267,8 @@ int hd_data_check_open_unlocked(const heddle_data *d, const char *what);
 /* The same without the lock, for an early error: the answer may change at any moment. */
 static inline int hd_data_seems_closed(const heddle_data *d, const char *what)
 {
-	return HD_LIKELY(hd_data_closed(d) == HD_OPEN) ? 0 : hd_data_check_open_unlocked(d, what);
+	return HD_LIKELY(hd_data_is_plain(d)) || hd_data_closed(d) == HD_OPEN ? 0
+	                                                                      : hd_data_check_open_unlocked(d, what);
 }
 static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 {
@@ -491,16 +501,15 @@ int hd_reduce_spawn(heddle_task *t);
 int hd_reduction_open(struct hd_access *a);
 /* Lets the open reduction of a datum, if any, be combined: its REDUCE task enters the graph. */
 void hd_reduction_close(heddle_data *d);
+/* The same for all that tasks on `d` would have to wait for, but of `d` itself: those of data that share elements
+ * with it. */
+void hd_reductions_close_for(const heddle_data *d);
 /* The same for all open reductions. */
 void hd_reductions_close(heddle_runtime *rt);
 /* Frees the REDUCE task of an open reduction, because the datum is freed. */
 void hd_reduction_drop(heddle_data *d);
 /* Frees the private copies of a datum: those for REDUX, or all. */
 void hd_private_drop(heddle_data *d, int redux_only);
-
-/* filter.c */
-/* To be called when the parent of PARTITION is in main memory: the children become windows of its buffer. */
-void hd_partition_staged(heddle_task *t);
 
 /* overlap.c */
 /* A window of the parent: where it begins and its extents, in elements. */
@@ -510,6 +519,66 @@ struct hd_window {
 };
 /* Sets `shared` of all windows that overlap another. HEDDLE_E_MEMORY. */
 int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
+
+/* filter.c */
+/* Whether the filter can split such data: 0, or an error. */
+int hd_filter_check(const heddle_data *d, const struct heddle_filter *f);
+/* Makes the windows of all children, *n of them, in an array that the caller owns. NULL, with *status, on error. */
+struct hd_window *hd_filter_windows(const struct heddle_part *p, const struct heddle_filter *f, size_t *n, int *status);
+
+/* plan.c: plans, their children, and what the program does with them. */
+enum hd_step {
+	HD_NO_STEP,
+	HD_TO_READ,  /* makes the children windows that can be read; the datum can be read, too */
+	HD_TO_WRITE, /* makes the children the value; the copies of the datum are void */
+	HD_GATHER,   /* makes the datum the value; the children can still be read */
+	HD_JOIN,     /* the same, but the children are void */
+	HD_DROP      /* makes the children void, which are not needed */
+};
+struct heddle_plan {
+	heddle_data *data; /* borrows: the datum that it splits */
+	heddle_plan *next; /* of the same datum */
+	heddle_data **children;
+	struct hd_window *windows; /* owns both arrays, and the handles */
+	size_t n_children;
+	heddle_task *task;      /* owns a reference: the control that makes its steps, one at a time */
+	uint8_t step;           /* enum hd_step: what that is doing */
+	uint8_t active;         /* 1: the children have the value of the datum, or will have */
+	uint8_t ending;         /* 1: nobody may use it any more */
+	const heddle_task *end; /* borrows: the control that will free it; NULL: none */
+	uint32_t n_weak;        /* how many accesses are in force at the datum that go to its children */
+	uint32_t checked;       /* heddle_check counts these again here */
+};
+/* To be called when the control that ends a plan may run. */
+void hd_plan_end(heddle_task *t);
+/* Whether a child is partitioned. */
+int hd_plan_is_split(const heddle_plan *plan);
+/* Lets no new task name what lies below the datum, which is closed itself. See hd_data_close. */
+void hd_plans_close(heddle_data *d);
+/* Frees a datum's plans with their children. */
+void hd_plans_free(heddle_data *d);
+/* Whether some thread of the program has acquired something that lies below the datum. */
+int hd_data_child_is_held(const heddle_data *d);
+
+/* layout.c: which handles of a tree have the value. */
+/* Of a datum that has plans. Its copies are the value, and so are the children of those plans that are `active`; or, if
+ * `scattered` is not NULL, the children of that plan alone. */
+struct hd_layout {
+	heddle_plan *plans;     /* owns */
+	heddle_plan *scattered; /* borrows */
+	unsigned n_steps; /* how many of the plans have a step under way: until they have ended, nothing is granted */
+	int failed;       /* why the last step could not let children be used; told to the access that waits */
+	/* Accesses in force that go to children; those of them that change what they go to; and how many plans are
+	 * used by them. */
+	uint32_t n_weak, n_changing, n_used;
+};
+/* Whether the layout of `d` suits the access, which is compatible with all in force there. If not, begins to change
+ * it. */
+enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a);
+/* Gives the children of a plan their places in main memory, if the datum has one there. */
+void hd_plan_place(const heddle_plan *p);
+/* To be called when the data of a step, a control, are in main memory, or cannot be brought there. */
+void hd_layout_step(heddle_task *t);
 
 /* core/acquire.c: to be called when UNREGISTER could not bring the value back, before the datum is freed: the task
  * keeps the name of the datum for the error message. */

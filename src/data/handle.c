@@ -287,7 +287,7 @@ static void free_extra(struct hd_data_extra *extra)
 	free(extra->name);
 	free(extra->cause);
 	free(extra->parts);
-	free(extra->children);
+	free(extra->layout);
 	free(extra);
 }
 
@@ -295,6 +295,7 @@ void hd_data_destroy(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	hd_private_drop(d, 0);
+	hd_plans_free(d);
 	while (d->transfers) /* left by an engine that has been closed */
 		hd_transfer_discard(d->transfers);
 	if (HD_UNLIKELY(d->rt->next_use))
@@ -385,9 +386,16 @@ void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
 	/* relaxed: see the field; pairs: nothing */
-	atomic_store_explicit(&d->closed, (uint8_t)why, memory_order_relaxed);
+	atomic_store_explicit(&d->closed, (uint8_t)(why | (d->deep ? HD_DEEP_BIT : 0)), memory_order_relaxed);
 	/* pairs: the load in submit of submit.c, after which the datum is looked at */
 	atomic_fetch_add_explicit(&d->rt->gate.n_closings, 1, memory_order_release);
+}
+
+void hd_data_deepen(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	d->deep = 1;
+	hd_data_close(d, hd_data_closed(d));
 }
 
 int heddle_data_set_name(heddle_data *d, const char *name)

@@ -229,8 +229,22 @@ static heddle_task *take_reduction(heddle_data *d)
 void hd_reduction_close(heddle_data *d)
 {
 	heddle_task *reduce = take_reduction(d);
+	reduce->special |= d->deep ? HD_TASK_DEEP : 0; /* it may have become deep since */
 	d->tail_mode = HEDDLE_RW; /* so that REDUCE's own access does not close the reduction again */
 	hd_core_insert(d->rt, reduce);
+}
+
+void hd_reductions_close_for(const heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	for (heddle_task *t = d->rt->dispatch.open_reductions; t;) {
+		heddle_data *reduced = t->accesses[0].data;
+		int met = reduced != d && reduced->deep && hd_data_meet(reduced, d);
+		if (met)
+			hd_reduction_close(reduced);
+		t = met ? d->rt->dispatch.open_reductions
+		        : t->link.next; /* a list that has changed is gone through again */
+	}
 }
 
 void hd_reductions_close(heddle_runtime *rt)

@@ -347,7 +347,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 static int ends_copies(const struct hd_access *a)
 {
 	unsigned kind = hd_access_task(a)->kind;
-	return kind == HD_TASK_UNREGISTER || kind == HD_TASK_PARTITION || kind == HD_TASK_UNPARTITION;
+	return kind == HD_TASK_UNREGISTER || kind == HD_TASK_UNPLAN;
 }
 
 void hd_prefetch_wanted(heddle_data *d, int good)

@@ -143,7 +143,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 {
 	struct heddle_graph *g = NULL;
 	r->data = calloc((size_t)r->rt->handles.n_made + 1, sizeof *r->data);
-	r->replay = hd_replay_open(r->rt->handles.n_made, add_edge, r);
+	r->replay = hd_recorder_replay(r->rt->recorder, add_edge, r);
 	int status = r->data && r->replay ? 0 : hd_no_memory("a task graph");
 	hd_build_name(&r->build, "recorded");
 	if (!status)

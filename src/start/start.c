@@ -173,8 +173,12 @@ static void free_runtime(heddle_runtime *rt)
 	if (rt->engine)
 		rt->engine->close(rt);
 	hd_core_enter(rt); /* no other thread is left, but hd_data_destroy asserts that the lock is held */
-	while (rt->handles.list)
-		hd_data_destroy(rt->handles.list);
+	while (rt->handles.list) {
+		heddle_data *root = rt->handles.list; /* children end with the datum that they belong to */
+		while (root->plan)
+			root = root->plan->data;
+		hd_data_destroy(root);
+	}
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
 		hd_blocks_drop(rt, &rt->memories[i]);
 	hd_groups_free(rt);
@@ -318,15 +322,12 @@ static int is_innermost_partition(const heddle_data *d)
 {
 	if (hd_data_closed(d) != HD_PARTITIONED)
 		return 0;
-	for (size_t i = 0; i < d->extra->n_children; i++)
-		if (hd_data_closed(d->extra->children[i]) == HD_PARTITIONED)
-			return 0;
-	return 1;
+	return !hd_plan_is_split(d->extra->partition);
 }
 
 static int is_the_programs(const heddle_data *d)
 {
-	return d->replicas[0].user_buffer && hd_data_closed(d) != HD_UNREGISTERED && !d->parent;
+	return d->replicas[0].user_buffer && hd_data_closed(d) != HD_UNREGISTERED && !d->plan;
 }
 
 /* Copies the newest values of data to the program's buffers. */

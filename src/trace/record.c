@@ -45,13 +45,19 @@ struct step_event {
 	uint32_t data;
 };
 
+/* A child of a plan, whose number is that of its first child. */
+struct child_event {
+	uint32_t child, parent, plan;
+};
+
 struct hd_recorder {
 	heddle_runtime *rt;
 	struct hd_log *tasks; /* owns; per worker */
 	struct hd_log transfers, submissions, links, steps;
-	uint64_t first_id;    /* id of the first submission; the ids of the others follow without gaps */
-	uint32_t n_after;     /* explicit links recorded so far for the task that is being submitted */
-	uint64_t *data_bytes; /* owns; size of every datum, by registration number */
+	struct hd_log children; /* of all plans ever made */
+	uint64_t first_id;      /* id of the first submission; the ids of the others follow without gaps */
+	uint32_t n_after;       /* explicit links recorded so far for the task that is being submitted */
+	uint64_t *data_bytes;   /* owns; size of every datum, by registration number */
 	size_t n_data;
 	struct heddle_names task_names; /* owns; of the submissions */
 	char **data_names;              /* owns; by registration number, NULL: no name; room for n_data_names */
@@ -85,6 +91,7 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	r->submissions.event_size = sizeof(struct submission);
 	r->links.event_size = sizeof(union link_event);
 	r->steps.event_size = sizeof(struct step_event);
+	r->children.event_size = sizeof(struct child_event);
 	return r;
 }
 
@@ -119,6 +126,7 @@ void hd_recorder_close(struct hd_recorder *r)
 		return;
 	empty_events(r);
 	empty_submissions(r);
+	hd_log_empty(&r->children);
 	for (size_t i = 0; i < r->n_data_names; i++)
 		free(r->data_names[i]);
 	free(r->data_names);
@@ -142,6 +150,14 @@ void hd_record_data(struct hd_recorder *r, const heddle_data *d)
 		r->n_data = n;
 	}
 	r->data_bytes[d->id] = d->bytes;
+}
+
+void hd_record_child(struct hd_recorder *r, const heddle_data *child)
+{
+	HD_HELD(&child->rt->lock);
+	struct child_event *e = append(r, &r->children);
+	if (e)
+		*e = (struct child_event){child->id, child->plan->data->id, child->plan->children[0]->id};
 }
 
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name)
@@ -168,7 +184,8 @@ void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char
  * belong to those submissions; any other task begins a new recording. */
 static void begin_recording(struct hd_recorder *r, const heddle_task *t)
 {
-	if (t->kind != HD_TASK_ACQUIRE && t->kind != HD_TASK_UNREGISTER && t->kind != HD_TASK_UNPARTITION)
+	if (t->kind != HD_TASK_ACQUIRE && t->kind != HD_TASK_UNREGISTER && t->kind != HD_TASK_UNPARTITION &&
+	    t->kind != HD_TASK_PARTITION && t->kind != HD_TASK_UNPLAN)
 		empty_submissions(r);
 }
 
@@ -184,7 +201,9 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 		begin_recording(r, t);
 	if (HD_UNLIKELY(t->extra && t->extra->name))
 		r->lost += hd_name_table_add(&r->task_names, t->order, t->extra->name, strlen(t->extra->name)) != 0;
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
+	/* A change of a layout follows from the accesses of the tasks that need it. */
+	uint32_t n = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION ? 0 : t->n_accesses;
+	for (uint32_t i = 0; i < n; i++) {
 		const struct hd_access *a = &t->accesses[i];
 		if (HD_UNLIKELY(a->flags & HD_ACCESS_UNCHAINED)) {
 			struct step_event *step = append(r, &r->steps);
@@ -347,6 +366,21 @@ int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
 	return reading.status;
 }
 
+static void tell_child(const void *event, void *arg)
+{
+	const struct child_event *e = event;
+	hd_replay_child(arg, e->child, e->parent, e->plan);
+}
+
+struct hd_replay *hd_recorder_replay(const struct hd_recorder *r, void (*edge)(uint64_t from, uint64_t to, void *arg),
+                                     void *arg)
+{
+	struct hd_replay *replay = hd_replay_open(r->rt->handles.n_made, edge, arg);
+	if (replay)
+		hd_log_each(&r->children, tell_child, replay);
+	return replay;
+}
+
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *r, uint32_t id)
 {
 	return id < r->n_data ? r->data_bytes[id] : 0;
@@ -436,7 +470,7 @@ static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
 		return hd_no_memory("a trace");
 	hd_log_each(&r->steps, copy_step, &p);
 	qsort(p.steps, p.n_steps, sizeof *p.steps, compare_steps);
-	p.replay = hd_replay_open(r->rt->handles.n_made, add_edge, &p);
+	p.replay = hd_recorder_replay(r, add_edge, &p);
 	int status = p.replay ? hd_recorder_each(r, replay_one, &p) : HEDDLE_E_MEMORY;
 	hd_replay_close(p.replay);
 	free(p.steps);

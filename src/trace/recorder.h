@@ -19,6 +19,9 @@ typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 /* Calls `f` for every submission that the recorder keeps, in order, until `f` returns an error; returns that error.
  * heddle_trace_take does not drop submissions: the first task that the program submits after it does. */
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
+/* Opens a replay of these submissions: see hd_replay_open. */
+struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,
+                                     void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
 /* The size of a datum, by its number. */
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *recorder, uint32_t id);
 /* The name that the program has given to a datum, or NULL. */

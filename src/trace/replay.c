@@ -16,7 +16,20 @@ struct group {
 
 struct datum {
 	struct group current, before;
-	uint32_t mode; /* of the current group; 0: no task can join it */
+	uint32_t mode; /* of the current group; 0: no task can join it, unless by `plan` */
+	/* Not 0: all of the current group go to handles below, through this plan; `changes`: and some of them change
+	 * these. */
+	uint32_t plan;
+	uint8_t changes;
+	/* Of a child: the datum that its plan splits, and the plan, counted from 1; `of_plan` is 0 for others. */
+	uint32_t parent, of_plan;
+};
+
+/* How a task uses a datum: itself or, by a plan, something below it. */
+struct use {
+	struct datum *datum;
+	uint32_t mode; /* HEDDLE_R if it only reads what is below */
+	uint32_t plan; /* 0: the datum itself */
 };
 
 /* The tasks that a named control stands for: those that it waited for. */
@@ -100,9 +113,29 @@ static uint32_t chain_mode(uint32_t mode)
 	return mode == HEDDLE_SCRATCH ? HEDDLE_R : mode;
 }
 
-static int joins(const struct datum *d, uint32_t mode)
+static int joins(const struct use *u)
 {
-	return mode == d->mode && (mode == HEDDLE_R || mode == HEDDLE_COMMUTE || mode == HEDDLE_REDUX);
+	const struct datum *d = u->datum;
+	if (u->plan && u->plan == d->plan)
+		return 1;
+	if (d->plan ? d->changes : u->mode != d->mode)
+		return 0;
+	return u->mode == HEDDLE_R || (!u->plan && !d->plan && (u->mode == HEDDLE_COMMUTE || u->mode == HEDDLE_REDUX));
+}
+
+/* How the access uses its datum. */
+static struct use first_use(struct hd_replay *r, const struct heddle_graph_access *a)
+{
+	return (struct use){&r->data[a->data], chain_mode(a->mode), 0};
+}
+
+/* Goes on to the datum above. Returns 0 if there is none. */
+static int next_use(struct hd_replay *r, struct use *u)
+{
+	u->plan = u->datum->of_plan;
+	u->datum = &r->data[u->datum->parent];
+	u->mode = u->mode == HEDDLE_R ? HEDDLE_R : HEDDLE_RW;
+	return u->plan != 0;
 }
 
 /* --- What a task waits for ---------------------------------------------------------------------------------------- */
@@ -117,9 +150,11 @@ static void gather(struct hd_replay *r, const struct hd_replay_task *t)
 {
 	r->waits.n = 0;
 	for (size_t i = 0; i < t->n_accesses; i++) {
-		struct datum *d = &r->data[t->accesses[i].data];
-		struct group *g = joins(d, chain_mode(t->accesses[i].mode)) ? &d->before : &d->current;
-		group_add(r, &r->waits, members(g), g->n);
+		struct use u = first_use(r, &t->accesses[i]);
+		do {
+			struct group *g = joins(&u) ? &u.datum->before : &u.datum->current;
+			group_add(r, &r->waits, members(g), g->n);
+		} while (next_use(r, &u));
 	}
 	for (size_t i = 0; i < t->n_after; i++) {
 		struct group *g = stand_in(r, t->after[i]);
@@ -130,19 +165,32 @@ static void gather(struct hd_replay *r, const struct hd_replay_task *t)
 
 /* --- What waits for a task ---------------------------------------------------------------------------------------- */
 
-/* Puts the tasks `ids` into the chain of the access's datum: the task itself, or those that a control stands for. */
-static void enter(struct hd_replay *r, const struct heddle_graph_access *a, const uint64_t *ids, size_t n)
+/* Puts the tasks `ids` into the chain of a datum: the task itself, or those that a control stands for. */
+static void enter(struct hd_replay *r, const struct use *u, const uint64_t *ids, size_t n)
 {
-	struct datum *d = &r->data[a->data];
-	uint32_t mode = chain_mode(a->mode);
-	if (!joins(d, mode)) {
+	struct datum *d = u->datum;
+	int joined = joins(u);
+	if (!joined) {
 		struct group old = d->before;
 		d->before = d->current;
 		d->current = old;
 		d->current.n = 0;
+		d->changes = 0;
 	}
-	d->mode = mode;
+	d->plan = !joined || d->plan == u->plan ? u->plan : 0;
+	d->changes |= u->plan && u->mode != HEDDLE_R;
+	d->mode = u->mode;
 	group_add(r, &d->current, ids, n);
+}
+
+static void enter_all(struct hd_replay *r, const struct hd_replay_task *t, const uint64_t *ids, size_t n)
+{
+	for (size_t i = 0; i < t->n_accesses; i++) {
+		struct use u = first_use(r, &t->accesses[i]);
+		do
+			enter(r, &u, ids, n);
+		while (next_use(r, &u));
+	}
 }
 
 static void keep_stand_in(struct hd_replay *r, uint64_t id)
@@ -166,15 +214,14 @@ static void keep_stand_in(struct hd_replay *r, uint64_t id)
 static void enter_control(struct hd_replay *r, const struct hd_replay_task *t)
 {
 	uint32_t mode = t->n_accesses == 1 && t->n_after == 0 ? chain_mode(t->accesses->mode) : HEDDLE_COMMUTE;
-	if (mode != HEDDLE_COMMUTE && mode != HEDDLE_REDUX) {
+	if (mode != HEDDLE_COMMUTE && mode != HEDDLE_REDUX && !r->data[t->accesses->data].of_plan) {
 		/* The control waited for this datum alone, so it need not enter the chain. If it is one of a group of
 		 * readers, later tasks wait for the others; if not, they wait for the current group, as it did. */
-		struct datum *d = &r->data[t->accesses->data];
-		if (!joins(d, mode))
-			d->mode = 0;
+		struct use u = first_use(r, t->accesses);
+		if (!joins(&u))
+			u.datum->mode = u.datum->plan = 0;
 	} else {
-		for (size_t i = 0; i < t->n_accesses; i++)
-			enter(r, &t->accesses[i], members(&r->waits), r->waits.n);
+		enter_all(r, t, members(&r->waits), r->waits.n);
 	}
 	if (t->control == HD_REPLAY_NAMED)
 		keep_stand_in(r, t->id);
@@ -188,8 +235,7 @@ int hd_replay_task(struct hd_replay *r, const struct hd_replay_task *t)
 	} else {
 		for (size_t i = 0; i < r->waits.n && !r->failed; i++)
 			r->edge(members(&r->waits)[i], t->id, r->arg);
-		for (size_t i = 0; i < t->n_accesses; i++)
-			enter(r, &t->accesses[i], &t->id, 1);
+		enter_all(r, t, &t->id, 1);
 	}
 	return r->failed ? HEDDLE_E_MEMORY : 0;
 }
@@ -206,6 +252,14 @@ struct hd_replay *hd_replay_open(size_t n_data, void (*edge)(uint64_t from, uint
 	r->edge = edge;
 	r->arg = arg;
 	return r;
+}
+
+void hd_replay_child(struct hd_replay *r, uint32_t child, uint32_t parent, uint32_t plan)
+{
+	if (child >= r->n_data || parent >= r->n_data)
+		return;
+	r->data[child].parent = parent;
+	r->data[child].of_plan = plan + 1;
 }
 
 void hd_replay_close(struct hd_replay *r)

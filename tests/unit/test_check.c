@@ -306,8 +306,8 @@ static void copies_are_counted(void **state)
 	BREAKS(&s, home->ptr, NULL, "memory");
 	BREAKS(&s, home->incoming, 1, "incoming");
 	BREAKS(&s, home->place, 1, "heap");
-	BREAKS(&s, s.child->parent, NULL, "child");
-	BREAKS(&s, s.split->extra->n_children, 0, "children");
+	BREAKS(&s, s.child->plan, NULL, "child");
+	BREAKS(&s, s.split->extra->partition, NULL, "children");
 	end_scene(&s);
 }
 

@@ -1,0 +1,341 @@
+/* The access chains of handles that have a plan or belong to one, and of those that hierarchical tasks name.
+ *
+ * Such data are trees of handles. An access goes down from the root. At each handle above its own it is a *weak* access,
+ * through the plan that leads to its own: it waits for its turn in that handle's chain and, when it is granted there,
+ * goes down to the chain of the next handle. At its own handle it is a *direct* access, as everywhere. So it waits in
+ * one queue at a time, and holds granted places at all handles above. It *changes* the datum unless its mode is R or
+ * SCRATCH. Two accesses in one chain are compatible
+ *
+ *   - both direct: as elsewhere, if both read, both commute or both reduce;
+ *   - one direct, the other weak: if neither changes the datum;
+ *   - both weak: if neither changes the datum, or both go through the same plan: what conflicts is found out below.
+ *
+ * An access is granted if it is compatible with all that are in force, if nobody waits in front of it, and if the layout
+ * of the datum suits it (data/layout.c). The layout is made to suit the first access that waits.
+ *
+ * A hierarchical task has a *marker* in the chain of each of its data. A marker needs no layout, and waits for direct
+ * accesses only. In force it stays in the queue: what the task's sub-graph names is linked in front of it, behind it
+ * nothing is granted if it changes the datum, otherwise only what changes nothing. So the queue begins with markers in
+ * force, among which other accesses may wait. */
+#include "runtime.h"
+
+static heddle_data *above(const heddle_data *d)
+{
+	return d->plan ? d->plan->data : NULL;
+}
+
+/* The child of `d` that lies above `x`, or is `x`. */
+static heddle_data *towards(const heddle_data *d, heddle_data *x)
+{
+	while (x->plan->data != d)
+		x = x->plan->data;
+	return x;
+}
+
+static struct hd_layout *layout_of(const heddle_data *d)
+{
+	return d->extra ? d->extra->layout : NULL;
+}
+
+static int changes(const struct hd_access *a)
+{
+	return (a->flags & HD_ACCESS_CHANGES) != 0;
+}
+
+/* Whether the access is a marker that has come to its own datum. */
+static int is_marker(const heddle_data *d, const struct hd_access *a)
+{
+	return (a->flags & HD_ACCESS_MARKER) && a->data == d;
+}
+
+const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d)
+{
+	for (; d; d = above(d))
+		for (uint32_t i = 0; i < outer->n_accesses; i++)
+			if (outer->accesses[i].data == d && !(outer->accesses[i].flags & HD_ACCESS_ALIAS))
+				return &outer->accesses[i];
+	return NULL;
+}
+
+/* --- Turns -------------------------------------------------------------------------------------------------------- */
+
+static int is_compatible_with_weak(const struct hd_layout *l, const struct hd_access *a, const heddle_plan *via)
+{
+	if (!l || !l->n_weak || (!changes(a) && !l->n_changing))
+		return 1;
+	return via && l->n_used == 1 && via->n_weak;
+}
+
+/* Whether the access is compatible with all that are in force at `d`. */
+static int is_compatible(heddle_data *d, const struct hd_access *a)
+{
+	const struct hd_layout *l = layout_of(d);
+	if (a->data != d)
+		return (!d->granted || (d->granted_mode == HEDDLE_R && !changes(a))) &&
+		       is_compatible_with_weak(l, a, towards(d, a->data)->plan);
+	if (is_marker(d, a))
+		return !d->granted || (d->granted_mode == HEDDLE_R && !changes(a));
+	return (!d->granted || hd_modes_compatible(d->granted_mode, hd_chain_mode(a->mode))) &&
+	       is_compatible_with_weak(l, a, NULL);
+}
+
+/* Whether nothing waits in front of a place in the queue, before `behind` (NULL: at the end), and no marker there is in
+ * the way of the access. */
+static int is_first(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
+{
+	for (const struct hd_access *m = d->queue; m != behind; m = m->next)
+		if (!(m->flags & HD_ACCESS_IN_FORCE) || changes(m) || changes(a))
+			return 0;
+	return 1;
+}
+
+/* Whether the access, in front of which nothing waits at `d`, is granted there. */
+static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
+{
+	if (!is_compatible(d, a))
+		return HD_TURN_LATER;
+	return is_marker(d, a) || !layout_of(d) ? HD_TURN_NOW : hd_layout_admit(d, a);
+}
+
+/* Counts the access among those in force at `d`. */
+static void take_place(heddle_data *d, struct hd_access *a)
+{
+	if (a->data == d) {
+		hd_graph_grant(a);
+		return;
+	}
+	struct hd_layout *l = layout_of(d);
+	heddle_plan *via = towards(d, a->data)->plan;
+	l->n_weak++;
+	l->n_changing += (uint32_t)changes(a);
+	l->n_used += via->n_weak++ == 0;
+}
+
+/* --- The queue ---------------------------------------------------------------------------------------------------- */
+
+/* Puts the access into the queue in front of the marker `behind`; NULL: at the end. */
+static void enqueue(heddle_data *d, struct hd_access *a, struct hd_access *behind)
+{
+	struct hd_access *before = behind ? behind->before : d->queue ? d->queue_tail : NULL;
+	a->next = behind;
+	if (before)
+		before->next = a;
+	else
+		d->queue = a;
+	if (behind)
+		behind->before = a;
+	else
+		d->queue_tail = a;
+	if (is_marker(d, a)) {
+		a->before = before;
+	} else if (a->data != d) {
+		a->at = d;
+		a->flags |= HD_ACCESS_ABOVE;
+	}
+}
+
+/* Takes the access, which comes behind `before` (NULL: it is the first), out of the queue. */
+static void dequeue(heddle_data *d, struct hd_access *a, struct hd_access *before)
+{
+	if (before)
+		before->next = a->next;
+	else
+		d->queue = a->next;
+	if (!a->next)
+		d->queue_tail = before;
+	else if (is_marker(d, a->next))
+		a->next->before = before;
+	a->next = NULL;
+}
+
+/* Lets the access, which has just come to `d`, to a place in front of `behind`, go down as far as it is granted. Returns
+ * whether it waits for nothing any more: it has come to its own datum, or its task is cancelled and it goes no
+ * further. */
+static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind)
+{
+	for (;; d = towards(d, a->data), behind = NULL) {
+		enum hd_turn turn = is_first(d, a, behind) ? turn_of(d, a) : HD_TURN_LATER;
+		if (turn == HD_TURN_LATER || is_marker(d, a)) {
+			enqueue(d, a, behind);
+			a->flags |= turn == HD_TURN_LATER ? 0 : HD_ACCESS_IN_FORCE;
+			return turn != HD_TURN_LATER;
+		}
+		take_place(d, a);
+		if (a->data == d)
+			return 1;
+		if (turn == HD_TURN_STOP) {
+			a->at = d;
+			a->flags |= HD_ACCESS_ABOVE;
+			return 1;
+		}
+	}
+}
+
+/* Lets the first access in the queue have its turn at `d`. Returns 0 if it goes on waiting, or there is none. */
+static int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+{
+	struct hd_access *before = NULL, *a = d->queue;
+	for (; a && (a->flags & HD_ACCESS_IN_FORCE); before = a, a = a->next)
+		if (changes(a))
+			return 0;
+	if (!a || (before && changes(a)))
+		return 0;
+	enum hd_turn turn = turn_of(d, a);
+	if (turn == HD_TURN_LATER)
+		return 0;
+	int arrived = 1;
+	if (is_marker(d, a)) {
+		a->flags |= HD_ACCESS_IN_FORCE;
+	} else {
+		dequeue(d, a, before);
+		take_place(d, a);
+		if (a->data != d && turn == HD_TURN_NOW) {
+			a->flags &= ~HD_ACCESS_ABOVE & HD_ACCESS_FLAGS;
+			a->at = NULL;
+			arrived = go_down(towards(d, a->data), a, NULL);
+		}
+	}
+	heddle_task *t = hd_access_task(a);
+	if (arrived && --t->pending == 0)
+		ready(t, arg);
+	return 1;
+}
+
+int hd_graph_can_advance(heddle_data *d)
+{
+	const struct hd_access *a = d->queue;
+	while (a && (a->flags & HD_ACCESS_IN_FORCE))
+		a = a->next;
+	const struct hd_layout *l = layout_of(d);
+	return a && is_first(d, a, a) && is_compatible(d, a) && (is_marker(d, a) || !l || !l->n_steps);
+}
+
+void hd_graph_advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
+{
+	HD_HELD(&d->rt->lock);
+	while (let_go(d, ready, arg))
+		continue;
+}
+
+/* --- In and out --------------------------------------------------------------------------------------------------- */
+
+void hd_graph_deepen(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	if (d->deep)
+		return;
+	hd_data_deepen(d);
+	for (struct hd_access *a = d->queue; a; a = a->next)
+		a->flags |= hd_chain_mode(a->mode) == HEDDLE_R ? 0 : HD_ACCESS_CHANGES;
+}
+
+/* The marker in front of which the access belongs; NULL: it belongs at the end of its chain. */
+static struct hd_access *marker_for(const struct hd_access *a)
+{
+	const struct hd_task_extra *extra = hd_access_task(a)->extra;
+	const struct hd_access *m = extra && extra->inside ? hd_graph_cover(extra->inside, a->data) : NULL;
+	if (!m || !(m->flags & HD_ACCESS_IN_FORCE) || (changes(a) && !changes(m)))
+		return NULL;
+	return (struct hd_access *)(uintptr_t)m;
+}
+
+/* Whether the access is linked in front of a marker. */
+int hd_graph_is_covered(const struct hd_access *a)
+{
+	return marker_for(a) != NULL;
+}
+
+void hd_graph_link_deep(struct hd_access *a)
+{
+	heddle_data *d = a->data;
+	HD_HELD(&d->rt->lock);
+	hd_graph_deepen(d);
+	a->flags |= hd_chain_mode(a->mode) == HEDDLE_R ? 0 : HD_ACCESS_CHANGES;
+	struct hd_access *marker = marker_for(a);
+	if (marker) {
+		/* Above the marker's datum it takes a place beside that of the marker, which is granted. */
+		for (d = marker->data; above(d); d = above(d))
+			take_place(above(d), a);
+		d = marker->data;
+	} else {
+		d->tail_mode = (uint8_t)hd_chain_mode(a->mode);
+		while (!(a->flags & HD_ACCESS_LOCAL) && above(d))
+			d = above(d);
+	}
+	int waits = !go_down(d, a, marker);
+	a->n_preds = waits & 1;
+	hd_access_task(a)->pending += (uint32_t)waits;
+}
+
+/* Takes away the place of the access at `d`. */
+static void leave_place(heddle_data *d, struct hd_access *a)
+{
+	if (a->flags & HD_ACCESS_IN_FORCE && a->data == d) {
+		a->flags &= ~HD_ACCESS_IN_FORCE & HD_ACCESS_FLAGS;
+		dequeue(d, a, a->before);
+		a->before = NULL;
+	} else if (a->data == d) {
+		d->granted--;
+	} else {
+		struct hd_layout *l = layout_of(d);
+		l->n_weak--;
+		l->n_changing -= (uint32_t)changes(a);
+		l->n_used -= --towards(d, a->data)->plan->n_weak == 0;
+	}
+}
+
+void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+{
+	heddle_data *d = hd_access_place(a);
+	HD_HELD(&d->rt->lock);
+	for (heddle_data *next; d; d = next) {
+		next = a->flags & HD_ACCESS_LOCAL ? NULL : above(d);
+		leave_place(d, a);
+		hd_graph_advance(d, ready, arg);
+	}
+}
+
+void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	t->pending++; /* until all markers are resolved */
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		struct hd_access *a = &t->accesses[i];
+		int in_force = (a->flags & HD_ACCESS_IN_FORCE) != 0;
+		a->flags &= ~(HD_ACCESS_MARKER | HD_ACCESS_IN_FORCE) & HD_ACCESS_FLAGS;
+		if (!in_force)
+			continue; /* no marker, or one that its cancelled task has above its datum */
+		a->before = NULL;
+		t->pending++;
+		hd_graph_advance(a->data, ready, arg);
+	}
+	if (--t->pending == 0)
+		ready(t, arg);
+}
+
+/* --- Trees -------------------------------------------------------------------------------------------------------- */
+
+static unsigned depth_of(const heddle_data *d)
+{
+	unsigned n = 0;
+	while ((d = above(d)))
+		n++;
+	return n;
+}
+
+int hd_data_meet(const heddle_data *x, const heddle_data *y)
+{
+	unsigned nx = depth_of(x), ny = depth_of(y);
+	for (; nx > ny; nx--)
+		x = above(x);
+	for (; ny > nx; ny--)
+		y = above(y);
+	const heddle_plan *px = NULL, *py = NULL;
+	for (; x != y; x = above(x), y = above(y)) {
+		px = x->plan;
+		py = y->plan;
+		if (!px || !py)
+			return 0;
+	}
+	return px != py || !px; /* the last step to the handle above both: by two plans, or none */
+}
