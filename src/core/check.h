@@ -49,6 +49,7 @@ struct hd_check {
 	struct hd_checked_data *data;  /* owned; sorted by key */
 	uint32_t *pins;                /* owned; the counters of all data */
 	size_t n_tasks, n_data, max_data;
+	size_t n_accesses; /* of all these tasks */
 	size_t n_in_lanes; /* transfers that do not move yet */
 };
 

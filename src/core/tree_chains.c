@@ -257,9 +257,9 @@ void hd_graph_link_deep(struct hd_access *a)
 		for (d = marker->data; above(d); d = above(d))
 			take_place(above(d), a);
 		d = marker->data;
-	} else {
+	} else if (!(a->flags & HD_ACCESS_LOCAL)) {
 		d->tail_mode = (uint8_t)hd_chain_mode(a->mode);
-		while (!(a->flags & HD_ACCESS_LOCAL) && above(d))
+		while (above(d))
 			d = above(d);
 	}
 	int waits = !go_down(d, a, marker);

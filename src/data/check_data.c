@@ -60,6 +60,8 @@ int hd_check_collect_data(struct hd_check *c)
 	c->pins = calloc(c->n_data * c->rt->n_nodes + 1, sizeof *c->pins);
 	if (!c->pins)
 		return hd_no_memory("a check");
+	for (size_t i = 0; i < c->n_tasks; i++)
+		c->n_accesses += c->tasks[i].task->n_accesses;
 	if (c->n_data)
 		qsort(c->data, c->n_data, sizeof *c->data, hd_check_by_key);
 	for (size_t i = 0; i < c->n_data; i++)
@@ -134,7 +136,7 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
 		if (!task || !may_be_queued(d, a, last))
 			return hd_broken("%s: an access that cannot be there waits in its chain", name_of(seen));
-		if (++n > c->n_tasks)
+		if (++n > c->n_accesses)
 			return hd_broken("%s: the queue of its chain runs in a circle", name_of(seen));
 		task->pending += !(a->flags & HD_ACCESS_IN_FORCE);
 		if (a->data != d)
@@ -540,7 +542,7 @@ static int check_plan(const struct hd_check *c, const struct hd_checked_data *se
 		const struct hd_layout *l = child->data->extra ? child->data->extra->layout : NULL;
 		if (p->active || p->step)
 			continue;
-		if (child->data->n_valid || child->data->transfers || child->data->granted)
+		if (child->data->n_valid || child->data->transfers)
 			return hd_broken("%s: its child %zu is in use, although its plan is not active", name_of(seen),
 			                 i);
 		for (const heddle_plan *below = l ? l->plans : NULL; below; below = below->next)

@@ -43,6 +43,7 @@ static unsigned mode_of_datum(const heddle_plan *p, enum hd_step step)
 	switch (step) {
 	case HD_TO_READ: return d->n_valid ? HEDDLE_R : HEDDLE_W;
 	case HD_TO_WRITE: return has_value ? HEDDLE_RW : HEDDLE_W;
+	case HD_DROP: return HEDDLE_R; /* it is not staged */
 	default: return HEDDLE_W;
 	}
 }

@@ -1,0 +1,543 @@
+/* Random programs on data with plans, run in parallel and compared with their sequential execution.
+ *
+ * Every seed makes a few matrices, plans of them, plans of the children, and tasks that name any of these handles in any
+ * mode and order; in between the program acquires handles, prefetches them, ends plans, waits. The kernels compute whole
+ * numbers that depend on everything they read. The machine is CPU cores and emulated accelerators, most of them with
+ * little memory. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from a
+ * small model of layouts (struct node). SEEDS_PER_RUNTIME consecutive seeds share a runtime. */
+#include <stdarg.h>
+#include "elements.h"
+#include "support.h"
+
+enum {
+	SEEDS_PER_RUNTIME = 25,
+	MAX_NODES = 160,
+	MAX_TREES = 3,
+	MAX_ACCESS = 3,
+	MAX_TASKS = 40,
+	MAX_EXTENT = 12,
+	LARGEST = MAX_EXTENT * MAX_EXTENT * sizeof(uint64_t)
+};
+
+/* A handle: a matrix, or a window of one. */
+struct node {
+	heddle_data *handle;
+	struct mem expected; /* in the matrix of a sequential run */
+	heddle_plan *plan;   /* the one that it belongs to; NULL: the matrix itself */
+	int parent, depth;
+	int ended;
+	/* What a sequential run would know of it, for programs in which kernels fail. */
+	heddle_plan *scattered; /* the children of this plan have the value */
+	int is_void, tried;     /* it has no value; it could not be gathered */
+};
+
+struct work {
+	struct program *program;
+	uint64_t k;
+	unsigned n, task;
+	int modes[MAX_ACCESS];
+	int fails;
+};
+
+struct program {
+	heddle_runtime *rt;
+	heddle_codelet **codelets;
+	heddle_codelet **reduction; /* init, combine */
+	struct hd_rng rng;
+	unsigned n_codelets, n_nodes, n_trees, n_tasks, n_workers;
+	struct node nodes[MAX_NODES];
+	uint64_t *buffers[MAX_TREES], *expected[MAX_TREES];
+	size_t lines[MAX_TREES];
+	int failing;
+	int wanted[MAX_TASKS]; /* how each task is to end */
+	_Atomic int ended[MAX_TASKS], broken;
+	char problem[300];
+};
+
+static int problem(struct program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int problem(struct program *p, const char *format, ...)
+{
+	if (!p->problem[0]) {
+		va_list args;
+		va_start(args, format);
+		vsnprintf(p->problem, sizeof p->problem, format, args);
+		va_end(args);
+	}
+	return -1;
+}
+
+static int must(struct program *p, int status, const char *what)
+{
+	return status ? problem(p, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error()) : 0;
+}
+
+static int work_kernel(heddle_context *c)
+{
+	const struct work *w = heddle_value_ptr(c, 0);
+	struct mem mem[MAX_ACCESS];
+	int bad = heddle_context_n_data(c) != w->n;
+	for (unsigned i = 0; i < w->n && !bad; i++)
+		bad = mem_of(c, i, &mem[i]);
+	uint64_t sum;
+	bad = bad || compute(w->k, w->n, w->modes, mem, &sum);
+	w->program->broken += bad;
+	return w->fails ? heddle_fail(c, 7, "kernel %u was told to fail", w->task) : 0;
+}
+
+static void note_end(void *arg, int status)
+{
+	*(_Atomic int *)arg = status ? status : 1;
+}
+
+/* --- The model ---------------------------------------------------------------------------------------------------- */
+
+static int has_value(struct program *p, int x);
+
+/* Whether some child of the plan has no value that can be gathered. */
+static int lacks_value(struct program *p, const heddle_plan *plan)
+{
+	int lacks = 0;
+	for (unsigned i = 0; i < p->n_nodes; i++)
+		if (p->nodes[i].plan == plan)
+			lacks |= !has_value(p, (int)i);
+	return lacks;
+}
+
+/* Whether the node has a value as a whole; if it must be gathered, it is. */
+static int has_value(struct program *p, int x)
+{
+	struct node *n = &p->nodes[x];
+	if (!n->scattered)
+		return !n->is_void;
+	if (!n->tried && !lacks_value(p, n->scattered))
+		n->scattered = NULL;
+	n->tried = n->scattered != NULL;
+	return !n->tried;
+}
+
+/* The node's own copies become the value. */
+static void join(struct program *p, int x)
+{
+	struct node *n = &p->nodes[x];
+	n->is_void = !has_value(p, x);
+	n->scattered = NULL;
+	n->tried = 0;
+}
+
+/* The children of the plan become the value. */
+static void scatter(struct program *p, int x, heddle_plan *plan)
+{
+	struct node *n = &p->nodes[x];
+	if (n->scattered != plan) {
+		join(p, x);
+		for (unsigned i = 0; i < p->n_nodes; i++)
+			if (p->nodes[i].plan == plan) {
+				p->nodes[i].is_void = n->is_void;
+				p->nodes[i].scattered = NULL;
+				p->nodes[i].tried = 0;
+			}
+	}
+	n->scattered = plan;
+	n->is_void = n->tried = 0;
+}
+
+/* Whether a task that uses the node as `mode` says finds the value that it needs. */
+static int comes_to(struct program *p, int x, int mode)
+{
+	int path[8], depth = p->nodes[x].depth;
+	for (int i = depth, y = x; i >= 0; i--, y = p->nodes[y].parent)
+		path[i] = y;
+	for (int i = 0; i < depth; i++) {
+		heddle_plan *plan = p->nodes[path[i + 1]].plan;
+		if (mode == HEDDLE_R && p->nodes[path[i]].scattered != plan)
+			return has_value(p, path[i]);
+		if (mode != HEDDLE_R)
+			scatter(p, path[i], plan);
+	}
+	if (mode == HEDDLE_R)
+		return has_value(p, x);
+	join(p, x);
+	return mode == HEDDLE_W || !p->nodes[x].is_void;
+}
+
+static int overlap(const struct program *p, int x, int y)
+{
+	while (p->nodes[x].depth > p->nodes[y].depth)
+		x = p->nodes[x].parent;
+	while (p->nodes[y].depth > p->nodes[x].depth)
+		y = p->nodes[y].parent;
+	const heddle_plan *px = NULL, *py = NULL;
+	while (x != y) {
+		px = p->nodes[x].plan;
+		py = p->nodes[y].plan;
+		x = p->nodes[x].parent;
+		y = p->nodes[y].parent;
+		if (x < 0 || y < 0)
+			return 0;
+	}
+	return px != py || !px;
+}
+
+/* --- Data --------------------------------------------------------------------------------------------------------- */
+
+static int add_node(struct program *p, const struct node *n)
+{
+	heddle_data_set_reduction(n->handle, p->reduction[0], p->reduction[1]);
+	p->nodes[p->n_nodes++] = *n;
+	return 0;
+}
+
+static int make_tree(struct program *p)
+{
+	unsigned t = p->n_trees;
+	size_t m = 1 + below(&p->rng, MAX_EXTENT), n = 1 + below(&p->rng, MAX_EXTENT);
+	size_t ld = m + (chance(&p->rng, 0.5) ? below(&p->rng, 3) : 0);
+	struct node root = {.parent = -1};
+	p->lines[t] = ld;
+	p->buffers[t] = calloc(ld * n, sizeof(uint64_t));
+	p->expected[t] = calloc(m * n, sizeof(uint64_t));
+	if (!p->buffers[t] || !p->expected[t])
+		return problem(p, "out of memory");
+	p->n_trees++;
+	root.expected = (struct mem){p->expected[t], m, n, m};
+	const struct mem own = {p->buffers[t], m, n, ld};
+	for (size_t e = 0; e < m * n; e++)
+		*element(&own, e) = *element(&root.expected, e) = hd_rng_next(&p->rng);
+	return must(p, heddle_matrix(p->rt, p->buffers[t], m, n, ld, sizeof(uint64_t), &root.handle),
+	            "heddle_matrix") ||
+	       add_node(p, &root);
+}
+
+static int make_plan(struct program *p, int x)
+{
+	static const enum heddle_filter_kind kinds[] = {HEDDLE_SPLIT_ROWS, HEDDLE_SPLIT_COLUMNS, HEDDLE_SPLIT_TILES};
+	const struct node *n = &p->nodes[x];
+	const struct mem whole = n->expected;
+	enum heddle_filter_kind kind = kinds[below(&p->rng, 3)];
+	size_t nx = kind == HEDDLE_SPLIT_COLUMNS ? 1 : 1 + below(&p->rng, whole.m < 3 ? (unsigned)whole.m : 3);
+	size_t ny = kind == HEDDLE_SPLIT_ROWS ? 1 : 1 + below(&p->rng, whole.n < 3 ? (unsigned)whole.n : 3);
+	if (n->ended || n->depth == 3 || p->n_nodes + nx * ny > MAX_NODES)
+		return 0;
+	heddle_plan *plan;
+	struct heddle_filter f = {.kind = kind, .tile_x = (whole.m + nx - 1) / nx, .tile_y = (whole.n + ny - 1) / ny};
+	if (kind == HEDDLE_SPLIT_COLUMNS)
+		f.tile_x = 0;
+	if (kind == HEDDLE_SPLIT_ROWS)
+		f.tile_y = 0;
+	if (must(p, heddle_plan_create(n->handle, &f, &plan), "heddle_plan_create"))
+		return -1;
+	nx = f.tile_x ? (whole.m + f.tile_x - 1) / f.tile_x : 1;
+	for (size_t i = 0; i < heddle_plan_size(plan); i++) {
+		size_t r = f.tile_x ? i % nx * f.tile_x : 0, c = f.tile_y ? i / nx * f.tile_y : 0;
+		size_t rows = f.tile_x && whole.m - r > f.tile_x ? f.tile_x : whole.m - r;
+		size_t columns = f.tile_y && whole.n - c > f.tile_y ? f.tile_y : whole.n - c;
+		struct node child = {.handle = heddle_plan_child(plan, i),
+		                     .expected = {whole.base + r + c * whole.ld, rows, columns, whole.ld},
+		                     .plan = plan,
+		                     .parent = x,
+		                     .depth = n->depth + 1};
+		add_node(p, &child);
+	}
+	return 0;
+}
+
+static void end_below(struct program *p, const heddle_plan *plan)
+{
+	for (unsigned i = 0; i < p->n_nodes; i++)
+		if (p->nodes[i].plan == plan && !p->nodes[i].ended) {
+			p->nodes[i].ended = 1;
+			for (unsigned k = 0; k < p->n_nodes; k++)
+				if (p->nodes[k].parent == (int)i)
+					end_below(p, p->nodes[k].plan);
+		}
+}
+
+static int end_plan(struct program *p, int x)
+{
+	const struct node *n = &p->nodes[x];
+	heddle_plan *plan = n->plan;
+	if (!plan || n->ended)
+		return 0;
+	comes_to(p, n->parent, HEDDLE_RW);
+	end_below(p, plan);
+	int status = must(p, heddle_plan_destroy(plan), "heddle_plan_destroy");
+	for (unsigned i = 0; i < p->n_nodes; i++)
+		if (p->nodes[i].plan == plan)
+			p->nodes[i].plan = (heddle_plan *)(uintptr_t)1; /* its memory may be another plan's soon */
+	return status;
+}
+
+/* --- What the program does ---------------------------------------------------------------------------------------- */
+
+static int conflicts(const struct program *p, const int *x, const struct work *w)
+{
+	for (unsigned i = 0; i < w->n; i++)
+		for (unsigned k = 0; k < i; k++) {
+			int reads = (w->modes[i] == HEDDLE_R || w->modes[i] == HEDDLE_SCRATCH) &&
+			            (w->modes[k] == HEDDLE_R || w->modes[k] == HEDDLE_SCRATCH);
+			if (!reads && x[i] != x[k] && overlap(p, x[i], x[k]))
+				return 1;
+		}
+	return 0;
+}
+
+static void run_reference(struct program *p, const struct work *w, const int *x)
+{
+	static uint64_t scratch[MAX_ACCESS][MAX_EXTENT * MAX_EXTENT];
+	struct mem mem[MAX_ACCESS];
+	int status = w->fails ? HEDDLE_E_KERNEL : 0;
+	for (unsigned i = 0; i < w->n; i++) {
+		mem[i] = p->nodes[x[i]].expected;
+		if (w->modes[i] == HEDDLE_SCRATCH)
+			mem[i] = (struct mem){scratch[i], mem[i].m, mem[i].n, mem[i].m};
+		else if (!comes_to(p, x[i], w->modes[i]))
+			status = HEDDLE_E_CANCELLED;
+	}
+	for (unsigned i = 0; i < w->n; i++)
+		if (w->modes[i] != HEDDLE_R && w->modes[i] != HEDDLE_SCRATCH)
+			p->nodes[x[i]].is_void = status != 0;
+	uint64_t sum;
+	if (!status)
+		compute(w->k, w->n, w->modes, mem, &sum);
+	p->wanted[w->task] = status ? status : 1;
+}
+
+static int choose_node(struct program *p)
+{
+	int x;
+	do
+		x = (int)below(&p->rng, p->n_nodes);
+	while (p->nodes[x].ended);
+	return x;
+}
+
+static int submit_task(struct program *p)
+{
+	const int modes[] = {HEDDLE_R,  HEDDLE_R,       HEDDLE_R,       HEDDLE_W,    HEDDLE_RW,
+	                     HEDDLE_RW, HEDDLE_SCRATCH, HEDDLE_COMMUTE, HEDDLE_REDUX};
+	struct work w = {.program = p, .k = hd_rng_next(&p->rng), .task = p->n_tasks};
+	struct heddle_item items[MAX_ACCESS + 8];
+	int x[MAX_ACCESS];
+	unsigned wanted = 1 + below(&p->rng, MAX_ACCESS);
+	for (unsigned i = 0; i < wanted; i++) {
+		int twice = 0;
+		x[w.n] = choose_node(p);
+		for (unsigned k = 0; k < w.n; k++)
+			twice |= x[k] == x[w.n];
+		if (twice)
+			continue;
+		w.modes[w.n] = modes[below(&p->rng, p->failing ? 6 : 9)];
+		items[w.n] = heddle_access((enum heddle_mode)w.modes[w.n], p->nodes[x[w.n]].handle);
+		w.n++;
+	}
+	w.fails = p->failing && chance(&p->rng, 0.1);
+	size_t n = w.n;
+	items[n++] = heddle_call(p->codelets[chance(&p->rng, 0.7) ? 0 : below(&p->rng, p->n_codelets)]);
+	items[n++] = heddle_bytes(&w, sizeof w);
+	items[n++] = heddle_then(note_end, &p->ended[w.task]);
+	if (chance(&p->rng, 0.3))
+		items[n++] = heddle_priority((int)below(&p->rng, 11) - 5);
+	if (conflicts(p, x, &w)) {
+		int status = heddle_submit_items(p->rt, n, items);
+		return status == HEDDLE_E_INVALID
+		           ? 0
+		           : problem(p, "a task with overlapping data was not refused: %s", heddle_status_name(status));
+	}
+	run_reference(p, &w, x);
+	p->n_tasks++;
+	return must(p, heddle_submit_items(p->rt, n, items), "heddle_submit_items");
+}
+
+static int acquire_node(struct program *p, int x)
+{
+	const int modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W};
+	struct node *n = &p->nodes[x];
+	int mode = modes[below(&p->rng, 3)], value = comes_to(p, x, mode);
+	int status = heddle_acquire(n->handle, (enum heddle_mode)mode);
+	if (!value)
+		return status == HEDDLE_E_CANCELLED ? 0
+		                                    : problem(p, "acquiring a void handle returned %s, %s",
+		                                              heddle_status_name(status), heddle_last_error());
+	struct heddle_part part;
+	if (must(p, status, "heddle_acquire") || must(p, heddle_data_part(n->handle, 0, &part), "heddle_data_part"))
+		return -1;
+	const struct mem seen = {part.base, part.n[0], part.n[1], part.stride[1]};
+	if (mode != HEDDLE_W && !same(&seen, &n->expected))
+		problem(p, "an acquired handle at depth %d has another value than in a sequential run", n->depth);
+	uint64_t s = hd_rng_next(&p->rng);
+	if (mode != HEDDLE_R) {
+		write_elements(&seen, mode, s);
+		write_elements(&n->expected, mode, s);
+		n->is_void = 0;
+	}
+	return must(p, heddle_release(n->handle), "heddle_release");
+}
+
+static int one_step(struct program *p)
+{
+	int x = choose_node(p);
+	double what = hd_rng_uniform(&p->rng);
+	if (what < 0.8)
+		return submit_task(p);
+	if (what < 0.87)
+		return acquire_node(p, x);
+	if (what < 0.9)
+		return must(p,
+		            heddle_prefetch(p->nodes[x].handle,
+		                            below(&p->rng, (unsigned)heddle_runtime_platform(p->rt)->n_nodes)),
+		            "heddle_prefetch");
+	if (what < 0.97)
+		return make_plan(p, x);
+	return end_plan(p, x);
+}
+
+static int finish_tree(struct program *p, int x, const uint64_t *buffer, size_t ld)
+{
+	const struct node *n = &p->nodes[x];
+	int value = comes_to(p, x, HEDDLE_RW);
+	int status = heddle_unregister(n->handle);
+	if (!value)
+		return status == HEDDLE_E_CANCELLED
+		           ? 0
+		           : problem(p, "unregistering void data returned %s", heddle_status_name(status));
+	const struct mem own = {(uint64_t *)(uintptr_t)buffer, n->expected.m, n->expected.n, ld};
+	if (must(p, status, "heddle_unregister"))
+		return -1;
+	return same(&own, &n->expected) ? 0 : problem(p, "a matrix ends with another value than in a sequential run");
+}
+
+static void finish(struct program *p)
+{
+	int status = heddle_wait_all(p->rt), failed = 0;
+	for (unsigned i = 0; i < p->n_tasks && status != HEDDLE_E_DEADLOCK; i++) {
+		failed |= p->wanted[i] != 1;
+		if (p->ended[i] != p->wanted[i])
+			problem(p, "task %u ended with %d instead of %d", i, p->ended[i], p->wanted[i]);
+	}
+	if ((status != 0) != failed || status == HEDDLE_E_DEADLOCK || p->broken)
+		problem(p, "heddle_wait_all: %s, %s; %d kernels saw wrong data", heddle_status_name(status),
+		        heddle_last_error(), p->broken);
+	for (unsigned i = 0, t = 0; i < p->n_nodes && !p->problem[0]; i++)
+		if (p->nodes[i].parent < 0) {
+			finish_tree(p, (int)i, p->buffers[t], p->lines[t]);
+			t++;
+		}
+	for (unsigned t = 0; t < p->n_trees && !p->problem[0]; t++) {
+		free(p->buffers[t]);
+		free(p->expected[t]);
+	}
+}
+
+/* --- Machines ----------------------------------------------------------------------------------------------------- */
+
+struct machine {
+	heddle_runtime *rt;
+	heddle_codelet *codelets[3], *reduction[2];
+	unsigned n_codelets;
+	char text[200];
+};
+
+static int open_machine(struct machine *m, const struct options *options, uint64_t index)
+{
+	struct heddle_config config;
+	struct hd_rng rng;
+	const int windows[] = {1, 3, 16, 0};
+	hd_rng_seed(&rng, hd_hash(78, index));
+	if (heddle_config_init(&config))
+		return -1;
+	config.sched = policy_name(options, index);
+	config.n_cpu = cores_up_to(1 + (int)below(&rng, 4));
+	config.n_emulated = chance(&rng, 0.7) ? 2 : (int)below(&rng, 2);
+	config.emulated_memory = chance(&rng, 0.7) ? 3 * LARGEST + below(&rng, LARGEST) : 0;
+	config.emulated_latency = chance(&rng, 0.25) ? 1 + below(&rng, 20) : 0;
+	config.window = windows[below(&rng, 4)];
+	config.caller_works = chance(&rng, 0.5);
+	config.pipeline = (int)below(&rng, 4);
+	config.trace = chance(&rng, 0.2);
+	config.bind = 0;
+	config.model_dir = "none";
+	config.seed = index;
+	config.watchdog = HANG_S;
+	snprintf(m->text, sizeof m->text, "%s, %d cpu, %d emulated of %llu bytes, window %d, pipeline %d", config.sched,
+	         config.n_cpu, config.n_emulated, (unsigned long long)config.emulated_memory, config.window,
+	         config.pipeline);
+	if (start_crowded(&config, options->workers, &m->rt))
+		return -1;
+	m->codelets[0] = heddle_codelet_new(m->rt, .name = "any", .cpu = work_kernel);
+	const struct heddle_implementation only[] = {{"cpu", NULL, work_kernel}, {"emulated", NULL, work_kernel}};
+	m->codelets[1] = heddle_codelet_new(m->rt, .name = "one", .implementations = only, .n_implementations = 1);
+	m->codelets[2] =
+	    heddle_codelet_new(m->rt, .name = "other", .implementations = only + 1, .n_implementations = 1);
+	m->reduction[0] = heddle_codelet_new(m->rt, .name = "zero", .cpu = zero_kernel);
+	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel);
+	m->n_codelets = config.n_emulated ? 3 : 2;
+	return m->codelets[1] && m->codelets[2] && m->reduction[0] && m->reduction[1] ? 0 : -1;
+}
+
+static int run_seed(struct machine *m, uint64_t seed)
+{
+	static struct program p; /* large; one at a time */
+	memset(&p, 0, sizeof p);
+	p.rt = m->rt;
+	p.codelets = m->codelets;
+	p.reduction = m->reduction;
+	p.n_codelets = m->n_codelets;
+	hd_rng_seed(&p.rng, seed);
+	p.failing = chance(&p.rng, 0.25);
+	unsigned n_trees = 1 + below(&p.rng, MAX_TREES), n_tasks = 5 + below(&p.rng, MAX_TASKS - 5);
+	for (unsigned i = 0; i < n_trees && !p.problem[0]; i++)
+		make_tree(&p);
+	for (unsigned i = 1 + below(&p.rng, 5); i-- && !p.problem[0];)
+		make_plan(&p, choose_node(&p));
+	while (p.n_tasks < n_tasks && !p.problem[0])
+		if (!one_step(&p))
+			must(&p, heddle_check(p.rt), "heddle_check");
+	finish(&p);
+	if (p.problem[0])
+		fprintf(stderr, "%s\n  %s%s\n  replay with --seed %llu --count 1\n", p.problem, m->text,
+		        p.failing ? ", failing" : "", (unsigned long long)seed);
+	return p.problem[0] != 0;
+}
+
+static int run_group(const struct options *options, uint64_t first, uint64_t last)
+{
+	struct machine m = {0};
+	begin_seed(first);
+	if (open_machine(&m, options, first / SEEDS_PER_RUNTIME)) {
+		fprintf(stderr, "%s\n  %s\n", heddle_last_error(), m.text);
+		return 1;
+	}
+	current_runtime = m.rt;
+	if (options->verbose)
+		printf("seeds %llu to %llu: %s\n", (unsigned long long)first, (unsigned long long)last, m.text);
+	int wrong = 0;
+	for (uint64_t seed = first; seed <= last && !wrong; seed++) {
+		begin_seed(seed);
+		wrong = run_seed(&m, seed);
+	}
+	current_runtime = NULL;
+	int status = heddle_stop(m.rt);
+	if (status && !wrong)
+		fprintf(stderr, "heddle_stop: %s\n  after --seed %llu\n", heddle_last_error(),
+		        (unsigned long long)last);
+	return wrong || status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	if (parse_options(argc, argv, &options))
+		return 2;
+	watch();
+	uint64_t end = options.seed + options.count;
+	for (uint64_t seed = options.seed; seed < end;) {
+		uint64_t last = (seed / SEEDS_PER_RUNTIME + 1) * SEEDS_PER_RUNTIME - 1;
+		last = last < end - 1 ? last : end - 1;
+		if (run_group(&options, seed, last))
+			return 1;
+		seed = last + 1;
+	}
+	printf("%llu programs with plans from seed %llu: all as in a sequential run\n",
+	       (unsigned long long)options.count, (unsigned long long)options.seed);
+	return 0;
+}
