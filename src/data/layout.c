@@ -103,6 +103,29 @@ static enum hd_turn make_whole(const heddle_data *d, struct hd_layout *l, int va
 	return HD_TURN_LATER;
 }
 
+/* Whether some child has never had a value. */
+static int is_incomplete(const heddle_plan *p)
+{
+	for (size_t i = 0; i < p->n_children; i++) {
+		const heddle_data *child = p->children[i];
+		const heddle_plan *below = child->extra && child->extra->layout ? layout_of(child)->scattered : NULL;
+		if (below ? is_incomplete(below) : !child->n_valid && !child->poisoned)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether the value must be gathered for a task that changes the datum. */
+static int needs_value(const heddle_data *d, const struct hd_layout *l, const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	if (a->mode == HEDDLE_W || t->cancelled)
+		return 0;
+	if (t->kind == HD_TASK_UNREGISTER && !d->replicas[0].user_buffer)
+		return 0; /* a temporary, which ends */
+	return t->kind != HD_TASK_UNPLAN || !l->scattered || !is_incomplete(l->scattered);
+}
+
 static enum hd_turn read_whole(const heddle_data *d, struct hd_layout *l)
 {
 	if (!l->scattered || d->poisoned)
@@ -167,8 +190,7 @@ enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 	if (a->mode == HEDDLE_SCRATCH)
 		return HD_TURN_NOW;
 	if (a->data == d)
-		return changes ? make_whole(d, l, a->mode != HEDDLE_W && !hd_access_task(a)->cancelled)
-		               : read_whole(d, l);
+		return changes ? make_whole(d, l, needs_value(d, l, a)) : read_whole(d, l);
 	if (HD_UNLIKELY(l->failed))
 		return fail(l, a);
 	heddle_data *child = a->data;
