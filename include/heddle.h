@@ -15,8 +15,8 @@
  *   trace.h     what happened: events, charts, bounds
  *   graph.h     task graphs as values: recorded, read, written, simulated
  *
- * Programs with kernels for accelerators include one more: cuda.h, opencl.h. Those in C++ may include
- * heddle.hpp instead.
+ * Programs with kernels for accelerators include one more: cuda.h, opencl.h. Plug-ins include plugin.h. Those in C++
+ * may include heddle.hpp instead.
  *
  * Rules that hold everywhere unless a comment says otherwise:
  *   errors      functions return 0 or a negative `heddle_status`; heddle_last_error() has the sentence. Outputs are

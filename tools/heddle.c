@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <heddle/plugin.h>
+#include "start/start.h"
 
 struct command {
 	const char *name, *summary;
@@ -55,7 +57,8 @@ static void print_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n`heddle COMMAND --help` lists the options of a command. To begin with:\n\n"
+	fputs("\n`heddle COMMAND --help` lists the options of a command. --plugin LIBRARY, among them or before\n"
+	      "the command, adds policies, drivers and applications of one's own. To begin with:\n\n"
 	      "    heddle demo\n"
 	      "    heddle run cholesky --n 2048\n"
 	      "    heddle sim cholesky --platform haswell-k40m --sched all\n\n"
@@ -100,10 +103,37 @@ static void check_output(void)
 	_exit(TOOL_FAILURE);
 }
 
+/* Loads the plug-ins of the settings and those of --plugin, which may stand anywhere and is taken out of the arguments:
+ * the names that they register must be known before other options are looked at. */
+static int load_plugins(int *argc, char **argv)
+{
+	static const char option[] = "--plugin";
+	size_t length = sizeof option - 1;
+	int left = 1, status = hd_plugins_configured(), rest = 0;
+	for (int i = 1; i < *argc; i++) {
+		rest |= strcmp(argv[i], "--") == 0;
+		if (rest || strncmp(argv[i], option, length) != 0 || (argv[i][length] && argv[i][length] != '=')) {
+			argv[left++] = argv[i];
+			continue;
+		}
+		const char *path = argv[i][length] ? argv[i] + length + 1 : argv[++i];
+		if (!path || !*path)
+			return tool_usage_error("--plugin needs the path of a shared library");
+		if (!status)
+			status = heddle_plugin_load(path);
+	}
+	argv[left] = NULL;
+	*argc = left;
+	return status ? tool_failure("%s", heddle_last_error()) : TOOL_OK;
+}
+
 int main(int argc, char **argv)
 {
 	if (atexit(check_output))
 		return tool_failure("out of memory");
+	int status = load_plugins(&argc, argv);
+	if (status)
+		return status;
 	if (argc < 2) {
 		print_usage(stderr);
 		return TOOL_USAGE;

@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define HEDDLE_DRIVER_ABI 3
+#define HEDDLE_DRIVER_ABI 4
 
 /* A copy of an array from one node to another: both sides have the same extents, but each has its own strides. */
 struct heddle_copy {
@@ -70,6 +70,9 @@ struct heddle_device {
 struct heddle_driver {
 	unsigned abi;     /* HEDDLE_DRIVER_ABI */
 	const char *kind; /* the kind of class (struct heddle_class) whose workers it serves */
+	/* "cpu", "opencl" or "cuda": it also runs kernels for that kind, where a codelet has none for `kind`. NULL: it
+	 * does not. A kernel for "cpu" takes addresses in main memory, so `alloc` must give such addresses then */
+	const char *kernels_of;
 
 	/* --- What the machine has --------------------------------------------------------------------------------- */
 
@@ -175,6 +178,12 @@ struct heddle_driver {
 	 * clSetEventCallback(CL_COMPLETE). */
 	int (*notify)(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg);
 };
+
+/* Makes `driver` known to heddle_start, for the whole process; the structure is borrowed for ever. Runtimes that start
+ * after that use the devices that `count` and `describe` find, as many of them as the setting `devices` says; without
+ * these functions, those of a platform that the program describes (heddle_start_on). HEDDLE_E_INVALID: another driver
+ * has the kind, a required function is missing, or `abi` is not HEDDLE_DRIVER_ABI. May be called by any thread. */
+int heddle_driver_register(const struct heddle_driver *driver);
 
 /* --- Libraries that are loaded at run time ------------------------------------------------------------------------ */
 

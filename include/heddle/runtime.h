@@ -40,6 +40,11 @@ struct heddle_config {
 	/* name of the policy; "auto": dmdas when the machine has more than one class of workers, lws otherwise */
 	const char *sched;
 	const char *sched_options; /* "name=value,name=value" for the policy; NULL: its defaults */
+	/* plug-ins to load (heddle/plugin.h): paths of shared libraries, with colons between them; "": none */
+	const char *plugins;
+	/* how many devices of the kinds that plug-ins drive: "KIND=N,KIND=N", where -1 is all, and so are those of
+	 * kinds that are not named; "all": all */
+	const char *devices;
 	/* name or file of a platform: run in virtual time on that machine; NULL: run for real on this machine */
 	const char *platform;
 	/* how many tasks may be unfinished before heddle_submit waits; 0: no limit */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "driver/driver.h"
 #include "runtime.h"
 
 static heddle_kernel short_form(const struct heddle_codelet_desc *d, const char *kind)
@@ -10,7 +11,7 @@ static heddle_kernel short_form(const struct heddle_codelet_desc *d, const char 
 	if (strcmp(kind, "cpu") == 0)
 		return d->cpu;
 	if (strcmp(kind, "emulated") == 0)
-		return d->emulated ? d->emulated : d->cpu;
+		return d->emulated;
 	if (strcmp(kind, "opencl") == 0)
 		return d->opencl;
 	return strcmp(kind, "cuda") == 0 ? d->cuda : NULL;
@@ -22,9 +23,8 @@ static heddle_kernel kernel_for(const struct heddle_codelet_desc *d, const char 
 		if (strcmp(d->implementations[i].kind, kind) == 0)
 			return d->implementations[i].kernel;
 	heddle_kernel kernel = short_form(d, kind);
-	if (!kernel && strcmp(kind, "emulated") == 0)
-		return kernel_for(d, "cpu");
-	return kernel;
+	const char *like = kernel ? NULL : hd_driver_kernels_of(kind);
+	return like ? kernel_for(d, like) : kernel;
 }
 
 static int check_desc(const struct heddle_codelet_desc *d)

@@ -27,7 +27,14 @@ HD_DRIVERS(HD_DECLARE_DRIVER)
 
 /* The driver of a kind of class, or NULL. */
 const struct heddle_driver *hd_driver_find(const char *kind);
-/* All kinds, for messages: "cpu, emulated". */
+/* The kinds of the list above, for messages: "cpu, emulated". */
 const char *hd_driver_names(void);
+
+/* registered.c: the drivers of heddle_driver_register, in the order in which they were registered; NULL from their
+ * number on. Then the one of this kind, or NULL. Any thread may call these. */
+const struct heddle_driver *hd_driver_registered_at(size_t i);
+const struct heddle_driver *hd_driver_registered(const char *kind);
+/* The kind whose kernels a worker of this kind runs where a codelet has none for its own, or NULL. */
+const char *hd_driver_kernels_of(const char *kind);
 
 #endif

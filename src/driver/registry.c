@@ -1,4 +1,4 @@
-/* Finding a driver by the kind that it serves; driver.h has the list. */
+/* Finding a driver by the kind that it serves: driver.h has the list, registered.c those of the program. */
 #include <string.h>
 #include "driver.h"
 
@@ -11,7 +11,7 @@ const struct heddle_driver *hd_driver_find(const char *kind)
 	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
 		if (strcmp(drivers[i]->kind, kind) == 0)
 			return drivers[i];
-	return NULL;
+	return hd_driver_registered(kind);
 }
 
 const char *hd_driver_names(void)

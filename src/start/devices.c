@@ -10,12 +10,29 @@
 #include "driver/driver.h"
 #include "machine/machine.h"
 
-const struct hd_device_kind hd_device_kinds[HD_N_DEVICE_KINDS] = {
+static const struct hd_device_kind own_kinds[] = {
     {"cuda", "CUDA", "n_cuda, HEDDLE_CUDA, --cuda",
      "it was built without a CUDA toolkit; put nvcc on the PATH and build it again"},
     {"opencl", "OpenCL", "n_opencl, HEDDLE_OPENCL, --opencl",
      "it was built without OpenCL's headers; apt-get install opencl-c-headers, and build it again"},
 };
+enum { N_OWN = sizeof own_kinds / sizeof *own_kinds };
+
+int hd_device_kind_at(size_t i, struct hd_device_kind *out)
+{
+	const struct heddle_driver *driver = NULL;
+	size_t left = i - N_OWN + 1; /* drivers that find devices, up to the one that is wanted */
+	if (i < N_OWN) {
+		*out = own_kinds[i];
+		return 1;
+	}
+	for (size_t k = 0; left > 0 && (driver = hd_driver_registered_at(k)); k++)
+		left -= driver->count != NULL;
+	if (!driver)
+		return 0;
+	*out = (struct hd_device_kind){driver->kind, driver->kind, "devices, HEDDLE_DEVICES", "load its plug-in"};
+	return 1;
+}
 
 /* What the settings say of a kind. */
 struct wanted {
@@ -25,11 +42,60 @@ struct wanted {
 	uint64_t memory;
 };
 
-static struct wanted wanted_of(const struct heddle_config *c, size_t kind)
+/* How many devices of a kind the setting `devices`, "KIND=N,KIND=N" or "all", asks for; -1: all. */
+static int number_of(const char *devices, const char *kind)
 {
-	if (kind == 0)
+	size_t length = strlen(kind);
+	for (const char *at = devices; at && *at; at += strspn(at, ",")) {
+		if (strncmp(at, kind, length) == 0 && at[length] == '=')
+			return atoi(at + length + 1);
+		at += strcspn(at, ",");
+	}
+	return -1;
+}
+
+static struct wanted wanted_of(const struct heddle_config *c, const struct hd_device_kind *kind)
+{
+	if (strcmp(kind->kind, "cuda") == 0)
 		return (struct wanted){c->n_cuda, NULL, (unsigned)c->cuda_streams, c->cuda_memory};
-	return (struct wanted){c->n_opencl, c->opencl_devices, (unsigned)c->opencl_streams, c->opencl_memory};
+	if (strcmp(kind->kind, "opencl") == 0)
+		return (struct wanted){c->n_opencl, c->opencl_devices, (unsigned)c->opencl_streams, c->opencl_memory};
+	const struct heddle_driver *driver = hd_driver_registered(kind->kind);
+	return (struct wanted){number_of(c->devices, kind->kind), NULL, driver && driver->open_stream ? 2 : 1, 0};
+}
+
+/* Checks one part of the setting `devices`, of `length` characters. */
+static int check_part(const char *part, size_t length)
+{
+	size_t name = strcspn(part, "=,");
+	char *end = NULL;
+	long n = name < length ? strtol(part + name + 1, &end, 10) : -2;
+	if (!end || end != part + length || end == part + name + 1 || n < -1 || n > 10000)
+		return hd_error(HEDDLE_E_INVALID,
+		                "devices (HEDDLE_DEVICES) has \"%.*s\": it must be KIND=N,KIND=N with N from -1 (all) "
+		                "to 10000, or all",
+		                (int)length, part);
+	struct hd_device_kind kind;
+	for (size_t i = N_OWN; hd_device_kind_at(i, &kind); i++)
+		if (strlen(kind.kind) == name && strncmp(kind.kind, part, name) == 0)
+			return 0;
+	return hd_error(HEDDLE_E_UNKNOWN,
+	                "devices (HEDDLE_DEVICES) asks for devices of kind \"%.*s\", and no plug-in drives such: load "
+	                "the one that does (HEDDLE_PLUGINS)",
+	                (int)name, part);
+}
+
+static int check_devices(const char *devices)
+{
+	int status = 0;
+	if (!devices || strcmp(devices, "all") == 0)
+		return 0;
+	for (const char *at = devices; *at && !status; at += strspn(at, ",")) {
+		size_t length = strcspn(at, ",");
+		status = check_part(at, length);
+		at += length;
+	}
+	return status;
 }
 
 /* --- Finding ------------------------------------------------------------------------------------------------------ */
@@ -63,7 +129,7 @@ int hd_devices_find(const struct hd_device_kind *kind, const char *which, struct
 	unsigned n = 0;
 	int status = driver->count(&n);
 	for (unsigned i = 0; i < n && !status; i++) {
-		struct hd_found_device device = {.kind = kind, .number = i};
+		struct hd_found_device device = {.kind = *kind, .number = i};
 		status = driver->describe(i, &device.about);
 		if (!status && is_selected(&device.about, which))
 			status = append(found, &device);
@@ -175,15 +241,15 @@ static void choose_cores(const struct hd_topology *t, const struct hd_found *fou
 static int add_device(struct heddle_platform *p, const struct hd_found_device *d, const struct wanted *w, int core)
 {
 	if (w->memory && d->about.memory && w->memory > d->about.memory)
-		return hd_error(HEDDLE_E_INVALID, "%s_memory is %llu, but %s%u (%s) has %llu bytes", d->kind->kind,
-		                (unsigned long long)w->memory, d->kind->kind, d->number, d->about.name,
+		return hd_error(HEDDLE_E_INVALID, "%s_memory is %llu, but %s%u (%s) has %llu bytes", d->kind.kind,
+		                (unsigned long long)w->memory, d->kind.kind, d->number, d->about.name,
 		                (unsigned long long)d->about.memory);
-	char *class_name = hd_device_class(d->kind->kind, d->about.name);
+	char *class_name = hd_device_class(d->kind.kind, d->about.name);
 	if (!class_name)
 		return hd_no_memory("a class of workers");
 	int status = hd_platform_add(p, &(struct hd_accelerator){
 	                                    .class_name = class_name,
-	                                    .kind = d->kind->kind,
+	                                    .kind = d->kind.kind,
 	                                    .number = d->number,
 	                                    .capacity = w->memory ? w->memory : d->about.memory / 10 * 9,
 	                                    .bandwidth = HEDDLE_MEMORY_BANDWIDTH,
@@ -221,8 +287,8 @@ static int link_devices(struct heddle_platform *p, const struct hd_found *found)
 	int status = 0;
 	for (size_t i = 0; i < found->n; i++)
 		for (size_t k = 0; k < found->n && !status; k++)
-			if (i != k && found->list[i].kind == found->list[k].kind &&
-			    hd_driver_find(found->list[i].kind->kind)->can_copy_directly)
+			if (i != k && strcmp(found->list[i].kind.kind, found->list[k].kind.kind) == 0 &&
+			    hd_driver_find(found->list[i].kind.kind)->can_copy_directly)
 				status = hd_platform_add_link(p, (unsigned)(before + i), (unsigned)(before + k),
 				                              HEDDLE_MEMORY_BANDWIDTH, 0);
 	return status;
@@ -252,7 +318,7 @@ static int describe(const struct heddle_config *c, const struct hd_topology *t, 
 		status = hd_platform_of_cores(t, c->n_cpu < 0 ? taken : NULL, c->n_cpu, &p);
 	}
 	for (size_t i = 0; i < found->n && !status; i++) {
-		struct wanted w = wanted_of(c, (size_t)(found->list[i].kind - hd_device_kinds));
+		struct wanted w = wanted_of(c, &found->list[i].kind);
 		status = add_device(p, &found->list[i], &w, cores[i]);
 	}
 	free(taken);
@@ -273,10 +339,11 @@ static int describe(const struct heddle_config *c, const struct hd_topology *t, 
 int hd_machine(const struct heddle_config *config, struct heddle_platform **out)
 {
 	struct hd_found found = {0};
-	int status = 0, addresses = 0;
-	for (size_t i = 0; i < HD_N_DEVICE_KINDS && !status; i++) {
-		struct wanted w = wanted_of(config, i);
-		status = find_wanted(&hd_device_kinds[i], &w, &found);
+	struct hd_device_kind kind;
+	int status = check_devices(config->devices), addresses = 0;
+	for (size_t i = 0; !status && hd_device_kind_at(i, &kind); i++) {
+		struct wanted w = wanted_of(config, &kind);
+		status = find_wanted(&kind, &w, &found);
 	}
 	for (size_t i = 0; i < found.n; i++)
 		addresses |= found.list[i].about.address[0] != '\0';

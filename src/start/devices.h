@@ -6,18 +6,19 @@
 #include <heddle/driver.h>
 #include <heddle/runtime.h>
 
-/* The kinds of devices that are found on the machine, in the order in which a platform has them. */
-enum { HD_N_DEVICE_KINDS = 2 };
+/* A kind of devices that are found on the machine. */
 struct hd_device_kind {
 	const char *kind;  /* of the class and the driver */
 	const char *title; /* as people write it */
 	const char *where; /* how one says how many of them to use, for messages */
 	const char *build; /* how to get the library built with the driver */
 };
-extern const struct hd_device_kind hd_device_kinds[HD_N_DEVICE_KINDS];
+/* Kind number i, in the order in which a platform has them: CUDA, OpenCL, then those whose drivers were registered
+ * (heddle_driver_register) and find their devices. Returns 0 from their number on. */
+int hd_device_kind_at(size_t i, struct hd_device_kind *out);
 
 struct hd_found_device {
-	const struct hd_device_kind *kind;
+	struct hd_device_kind kind;
 	unsigned number; /* as its driver counts it */
 	struct heddle_device about;
 };

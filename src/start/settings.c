@@ -60,6 +60,10 @@ static const struct row rows[] = {
         "scheduling policy; auto: dmdas if the machine has several classes of workers, otherwise lws"),
     ROW(sched_options, "SCHED_OPTIONS", TEXT, "", "", 0, 0, "name=value,name=value",
         "options of the policy; `heddle policies NAME` lists them"),
+    ROW(plugins, "PLUGINS", TEXT, "", "", 0, 0, "PATH:PATH",
+        "shared libraries with policies, drivers and applications of one's own: docs/plugins.md"),
+    ROW(devices, "DEVICES", TEXT, "all", "", 0, 0, "all, or KIND=N,KIND=N; -1: all of that kind",
+        "how many devices of the kinds that plug-ins drive"),
     ROW(platform, "PLATFORM", TEXT, "", "", 0, 0, "a name from `heddle platforms`, or a file",
         "run in virtual time on this machine instead of for real"),
     ROW(window, "WINDOW", INT, "16384", "tasks", 0, 2e9, "0 (no limit) to 2000000000",
@@ -324,6 +328,13 @@ static int read_file(struct heddle_config *config)
 	return status;
 }
 
+/* Sets what the variable of a setting says, if it is set. */
+static int read_variable(const struct row *row, struct heddle_config *config)
+{
+	const char *text = getenv(row->setting.variable);
+	return text && (*text || row->kind == TEXT) ? set_row(row, config, text, row->setting.variable) : 0;
+}
+
 int heddle_config_init(struct heddle_config *config)
 {
 	struct heddle_config c;
@@ -331,13 +342,42 @@ int heddle_config_init(struct heddle_config *config)
 	for (size_t i = 0; i < N_ROWS; i++)
 		set_row(&rows[i], &c, rows[i].setting.default_text, rows[i].setting.name);
 	int status = read_file(&c);
-	for (size_t i = 0; !status && i < N_ROWS; i++) {
-		const char *text = getenv(rows[i].setting.variable);
-		if (text && (*text || rows[i].kind == TEXT))
-			status = set_row(&rows[i], &c, text, rows[i].setting.variable);
-	}
+	for (size_t i = 0; !status && i < N_ROWS; i++)
+		status = read_variable(&rows[i], &c);
+	if (!status)
+		status =
+		    hd_plugins_load(c.plugins); /* their policies have options, whose variables are no misspelt ones */
 	if (status)
 		return status;
 	*config = c;
 	return hd_environment_check();
+}
+
+int hd_plugins_configured(void)
+{
+	struct heddle_config c = {.plugins = NULL};
+	read_file(&c);
+	read_variable(find_row("plugins"), &c);
+	return hd_plugins_load(c.plugins);
+}
+
+int hd_config_own(struct heddle_config *config)
+{
+	int status = 0;
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const char **text = (const char **)((char *)config + rows[i].offset);
+		if (rows[i].kind != TEXT || !*text)
+			continue;
+		*text = status ? NULL : strdup(*text);
+		if (!status && !*text)
+			status = hd_no_memory("settings");
+	}
+	return status;
+}
+
+void hd_config_disown(struct heddle_config *config)
+{
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (rows[i].kind == TEXT)
+			free(*(char **)((char *)config + rows[i].offset));
 }

@@ -9,43 +9,20 @@
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
 static _Atomic uint64_t next_uid = 1;
 
-static int own_text(const char **text)
-{
-	if (!*text)
-		return 0;
-	*text = strdup(*text);
-	return *text ? 0 : hd_no_memory("settings");
-}
-
 static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 {
 	struct heddle_config defaults;
 	int status = config ? hd_config_check(config) : heddle_config_init(&defaults);
 	if (status)
 		return status;
+	if (status)
+		return status;
 	rt->config = config ? *config : defaults;
+	status = hd_config_own(&rt->config);
 	const char *rule = rt->config.eviction;
-	if (rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
+	if (!status && rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
 		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
-	const char **texts[] = {&rt->config.sched,     &rt->config.sched_options, &rt->config.platform,
-	                        &rt->config.model_dir, &rt->config.eviction,      &rt->config.opencl_devices};
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		if (status)
-			*texts[i] = NULL;
-		else
-			status = own_text(texts[i]);
-	}
-	return status;
-}
-
-static void free_config(struct heddle_config *c)
-{
-	free((char *)(uintptr_t)c->sched);
-	free((char *)(uintptr_t)c->sched_options);
-	free((char *)(uintptr_t)c->platform);
-	free((char *)(uintptr_t)c->model_dir);
-	free((char *)(uintptr_t)c->eviction);
-	free((char *)(uintptr_t)c->opencl_devices);
+	return status ? status : hd_plugins_load(rt->config.plugins);
 }
 
 /* --- The machine -------------------------------------------------------------------------------------------------- */
@@ -207,7 +184,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_arena_close(&rt->handles.arena);
 	hd_arena_close(&rt->events.arena);
 	heddle_platform_free(rt->platform);
-	free_config(&rt->config);
+	hd_config_disown(&rt->config);
 	hd_hops_close(&rt->hops);
 	for (size_t i = 0; rt->workers && i < rt->n_workers; i++)
 		free(rt->workers[i].why);

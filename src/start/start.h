@@ -9,6 +9,18 @@
  * message that names the first setting that is not. */
 int hd_config_check(const struct heddle_config *config);
 
+/* settings.c. Replaces the texts of the configuration by copies; then frees these. After HEDDLE_E_MEMORY, the texts
+ * that were not copied are NULL. */
+int hd_config_own(struct heddle_config *config);
+void hd_config_disown(struct heddle_config *config);
+
+/* plugins.c. Loads the plug-ins whose paths the list has, with colons between them; NULL and "": none. Errors: those of
+ * heddle_plugin_load. */
+int hd_plugins_load(const char *list);
+/* settings.c. Loads those of the setting `plugins`, from the environment or the configuration file, whatever else is
+ * wrong there: for the command, which shows names before it starts a runtime. */
+int hd_plugins_configured(void);
+
 /* measure_links.c. Sets latency and bandwidth of those links of the runtime's platform that no setting limits: to the
  * figures that an earlier start has kept beside the models, otherwise to measured ones. */
 int hd_measure_links(heddle_runtime *rt);

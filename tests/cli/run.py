@@ -1428,12 +1428,11 @@ def test_demo_wrong_platform_is_refused(p):
     p.refuses("demo", "--platform", "haswell", says=["haswell-k40m"])
 
 
-def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit("usage: run.py PATH_TO_HEDDLE [PART_OF_A_NAME]")
-    command, part = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else ""
+def run_tests(functions, command, part):
+    """Runs those of the functions that are tests and have `part` in their names; ends the program."""
+    command = os.path.abspath(command)
     passed = failed = 0
-    for name, test in list(globals().items()):
+    for name, test in list(functions.items()):
         if not name.startswith("test_") or part not in name:
             continue
         with tempfile.TemporaryDirectory() as directory:
@@ -1445,6 +1444,12 @@ def main():
                 print(f"{name} FAILED\n{traceback.format_exc(limit=-2)}", flush=True)
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: run.py PATH_TO_HEDDLE [PART_OF_A_NAME]")
+    run_tests(globals(), sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else "")
 
 
 if __name__ == "__main__":

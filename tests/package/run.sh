@@ -1,7 +1,8 @@
 #!/bin/sh
 # run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles
 # outside.c, outside_dense.c and outside_lambda.cpp with what pkg-config says and through find_package, and
-# outside.cpp, and runs all of them. Each must print VERSION. Then every program of examples/, which must end with 0.
+# outside.cpp, and runs all of them. Each must print VERSION. Then the plug-ins of examples/, which the command loads,
+# and every program there, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -78,8 +79,15 @@ expect "$scratch/by-cmake/outside_dense"
 expect "$scratch/by-cmake/outside_lambda"
 
 export HEDDLE_PLATFORM_PATH="$prefix/share/heddle/platforms"
+for example in "$here"/../../examples/*_plugin.c; do
+	${CC:-cc} -std=c11 -Wall -Wextra -Werror -shared -fPIC "$example" -o "$scratch/plugin.so" \
+		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs heddle) -lm
+	"$prefix/bin/heddle" --plugin "$scratch/plugin.so" policies >"$scratch/log" 2>&1 ||
+		{ cat "$scratch/log"; exit 1; }
+done
 for example in "$here"/../../examples/*.c; do
 	name=$(basename "$example" .c)
+	case $name in *_plugin) continue ;; esac
 	module=heddle
 	! grep -q "#include <heddle/dense.h>" "$example" || module=heddle-dense
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror "$example" -o "$scratch/$name" \

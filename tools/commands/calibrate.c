@@ -1,6 +1,6 @@
 /* heddle platform calibrate: measures this machine and describes it in a platform file. */
 #include "shared/calibration.h"
-#include "shared/dense_run.h"
+#include "shared/application_run.h"
 #include "shared/tool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -134,13 +134,13 @@ static int measure_tile(heddle_runtime *rt, const struct heddle_config *config, 
 	what.problem.n = n - n % tile; /* whole tiles only, so that no other sizes are measured */
 	what.repeat = repetitions(config, heddle_runtime_platform(rt), what.problem.n, tile);
 	struct outcome outcome;
-	int status = dense_check_memory(&what);
+	int status = application_check_memory(&what);
 	if (!status)
-		status = dense_run_on(rt, &what, &outcome);
+		status = application_run_on(rt, &what, &outcome);
 	if (status)
 		return status;
-	printf("%s %s, tile %4zu, n %5zu: %8.2f Gflop/s\n", like->routine, work_precision(&what), tile, what.problem.n,
-	       outcome.gflops);
+	printf("%s %s, tile %4zu, n %5zu: %8.2f Gflop/s\n", like->routine,
+	       like->precision == HEDDLE_DENSE_SINGLE ? "single" : "double", tile, what.problem.n, outcome.gflops);
 	fflush(stdout);
 	outcome_free(&outcome);
 	return TOOL_OK;

@@ -298,8 +298,9 @@ static int open_plan(const struct options *o, const struct heddle_config *config
 		struct work *work = &plan->works[plan->n_works];
 		work_init(work);
 		work->quiet = 1;
-		work->problem.seed = config->seed;
 		status = work_open(work, o->graphs.list[plan->n_works++]);
+		if (!status)
+			work_seed(work, config->seed);
 	}
 	while (plan->n_platforms < o->platforms.n && !status) {
 		status = tool_load_platform(o->platforms.list[plan->n_platforms], &plan->platforms[plan->n_platforms]);

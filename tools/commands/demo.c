@@ -1,5 +1,5 @@
 /* heddle demo: shows in four steps what the library does. */
-#include "shared/dense_run.h"
+#include "shared/application_run.h"
 #include "shared/comparison.h"
 #include "shared/experiment.h"
 #include <math.h>
@@ -68,9 +68,9 @@ static int run_here(const struct heddle_config *config, const struct options *o)
 	                          p->options.tile);
 	step(2, title);
 	free(title);
-	int status = dense_check_memory(&o->real);
+	int status = application_check_memory(&o->real);
 	if (!status)
-		status = dense_run(config, &o->real, &r);
+		status = application_run(config, &o->real, &r);
 	if (status)
 		return status;
 	printf("%.0f tasks in %.3f s under policy %s: %.1f Gflop/s in double precision, workers idle %.1f %% of the "
@@ -164,9 +164,12 @@ static int simulate(const struct heddle_config *config, const struct options *o,
 static int prepare(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
 {
 	struct tool_settings none = {.n = 0};
-	if (!work_settle_tile(&o->real, REAL_TILE))
-		return tool_usage_error("--tile is %zu: it must be at most --n, %zu", o->real.problem.options.tile,
-		                        o->real.problem.n);
+	struct heddle_dense_problem *p = &o->real.problem;
+	if (p->options.tile == 0)
+		p->options.tile = REAL_TILE < p->n ? REAL_TILE : p->n;
+	const struct heddle_application *app = work_application(&o->real);
+	if (app->settle(app, p))
+		return tool_usage_error("%s", heddle_last_error());
 	int status = tool_check_directory(o->directory, "cholesky");
 	if (!status)
 		status = tool_config_init(config, &none);
@@ -178,7 +181,8 @@ int tool_demo(int argc, char **argv)
 	struct options o = {.directory = ".", .platform = "haswell-k40m"};
 	o.real = (struct work){
 	    .name = "cholesky",
-	    .problem = {.n = 6144, .options = {.layout = HEDDLE_DENSE_TILED}, .check = 1},
+	    .problem = {.n = 6144, .options = {.layout = HEDDLE_DENSE_TILED}},
+	    .check = 1,
 	    .repeat = 1,
 	    .keep_trace = 1,
 	};

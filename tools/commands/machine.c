@@ -70,7 +70,7 @@ static int is_used(const struct heddle_platform *p, const struct hd_found_device
 {
 	for (size_t i = 0; i < p->n_workers; i++)
 		if (p->workers[i].device == d->number &&
-		    strcmp(p->classes[p->workers[i].class_id].kind, d->kind->kind) == 0)
+		    strcmp(p->classes[p->workers[i].class_id].kind, d->kind.kind) == 0)
 			return 1;
 	return 0;
 }
@@ -97,16 +97,18 @@ static char *near_cores(const struct hd_topology *topology, const char *address)
 /* Why dense linear algebra cannot use the device as it should, or NULL. CLBlast is for devices that are no CPUs. */
 static const char *missing_kernels(const struct hd_found_device *d)
 {
-	if (strcmp(d->kind->kind, "cuda") == 0)
+	if (strcmp(d->kind.kind, "cuda") == 0)
 		return hd_dense_cuda_missing();
+	if (strcmp(d->kind.kind, "opencl") != 0)
+		return NULL;
 	return strcmp(d->about.type, "cpu") == 0 ? NULL : hd_dense_opencl_missing();
 }
 
 static void add_device(struct table *table, const struct hd_found_device *d, const struct heddle_platform *p,
                        const struct hd_topology *topology)
 {
-	table_text(table, "%s", d->kind->kind);
-	table_text(table, "%s%u", d->kind->kind, d->number);
+	table_text(table, "%s", d->kind.kind);
+	table_text(table, "%s%u", d->kind.kind, d->number);
 	table_text(table, "%s", is_used(p, d) ? "yes" : "no");
 	table_optional(table, d->about.type[0] ? d->about.type : NULL);
 	table_number(table, d->about.memory ? (double)d->about.memory / 0x1p20 : NAN);
@@ -137,12 +139,12 @@ static int add_devices(struct table *table, const struct heddle_platform *p)
 	struct hd_topology *topology;
 	if (hd_topology_open(1, &topology))
 		return tool_library_error("cannot tell which cores are near a device");
-	for (size_t i = 0; i < HD_N_DEVICE_KINDS; i++) {
-		const struct hd_device_kind *kind = &hd_device_kinds[i];
+	struct hd_device_kind kind;
+	for (size_t i = 0; hd_device_kind_at(i, &kind); i++) {
 		struct hd_found found = {0};
-		int status = hd_devices_find(kind, NULL, &found);
+		int status = hd_devices_find(&kind, NULL, &found);
 		if (status || !found.n)
-			add_missing(table, kind, status ? heddle_last_error() : "there is no device");
+			add_missing(table, &kind, status ? heddle_last_error() : "there is no device");
 		for (size_t k = 0; k < found.n && !status; k++)
 			add_device(table, &found.list[k], p, topology);
 		free(found.list);

@@ -400,7 +400,10 @@ int tool_tune(int argc, char **argv)
 		status = tool_usage_error("tune what? Give a routine, as in `heddle tune potrf --n 19200 --platform "
 		                          "haswell-k40m`; `heddle run --help` lists them");
 	if (!status)
-		status = work_open_untiled(&o.work, o.what);
+		status = work_open_unsettled(&o.work, o.what);
+	if (!status && !o.work.graph && !work_is_dense(&o.work))
+		status =
+		    tool_usage_error("%s is no dense routine: only these have tiles that `heddle tune` knows", o.what);
 	if (!status && o.work.graph)
 		status =
 		    tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned", o.what);

@@ -254,7 +254,8 @@ char *calibration_source(const struct heddle_platform *p)
 		strftime(date, sizeof date, "%Y-%m-%d", &tm);
 	char *text = tool_format("measured on %s itself by heddle platform calibrate (Heddle %s) on %s", host,
 	                         heddle_version(), date);
-	for (size_t i = 0; i < HD_N_DEVICE_KINDS; i++)
-		text = add_devices(text, &hd_device_kinds[i], p);
+	struct hd_device_kind kind;
+	for (size_t i = 0; hd_device_kind_at(i, &kind); i++)
+		text = add_devices(text, &kind, p);
 	return text;
 }

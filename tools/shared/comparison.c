@@ -153,16 +153,17 @@ void comparison_table(const struct comparison *c, struct table *table)
 	}
 }
 
-void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct work *what,
-                        struct table *table)
+/* The columns of the table of comparison_problem: those on the options of the application stand between the others.
+ * Returns their number. */
+enum { COLUMNS = 80 };
+static size_t fill_columns(const struct work *what, struct table_column *columns)
 {
-	static const struct table_column columns[] = {
+	static const struct table_column first[] = {
 	    {"graph", "application", NULL, TABLE_AS_TEXT},
 	    {"platform", NULL, NULL, TABLE_AS_TEXT},
 	    {"workers", NULL, NULL, 0},
-	    {"n", NULL, NULL, 0},
-	    {"tile", NULL, NULL, 0},
-	    {"precision", NULL, NULL, TABLE_AS_TEXT},
+	};
+	static const struct table_column last[] = {
 	    {"tasks", NULL, NULL, 0},
 	    {"area_bound_ms", "area bound", "ms", 2},
 	    {"path_bound_ms", "critical path bound", "ms", 2},
@@ -171,20 +172,25 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
 	};
-	const struct heddle_dense_problem *p = &what->problem;
+	size_t n = sizeof first / sizeof *first;
+	memcpy(columns, first, sizeof first);
+	n += work_columns(what, columns + n, COLUMNS - n - sizeof last / sizeof *last);
+	memcpy(columns + n, last, sizeof last);
+	return n + sizeof last / sizeof *last;
+}
+
+void comparison_problem(const struct comparison *c, const struct heddle_platform *platform, const struct work *what,
+                        struct table *table)
+{
 	size_t best = comparison_best(c);
 	double flops = work_flops(what);
-	table_init(table, "problem", NULL, columns, sizeof columns / sizeof *columns);
+	struct table_column columns[COLUMNS];
+	table_init(table, "problem", NULL, columns, fill_columns(what, columns));
 	table->single = 1;
 	table_text(table, "%s", what->name);
 	table_text(table, "%s", platform->name);
 	table_number(table, (double)platform->n_workers);
-	table_number(table, what->graph ? NAN : (double)p->n);
-	table_number(table, what->graph ? NAN : (double)p->options.tile);
-	if (what->graph)
-		table_number(table, NAN);
-	else
-		table_text(table, "%s", work_precision(what));
+	work_add_cells(what, table);
 	table_number(table, best < c->n ? c->outcomes[best].tasks : NAN);
 	table_number(table, c->bounds.area * 1e-3);
 	table_number(table, c->bounds.critical_path * 1e-3);

@@ -68,7 +68,7 @@ static int check_application(struct experiment *e)
 {
 	if (!e->application)
 		return tool_usage_error(
-		    "which application? Give a routine, as in `heddle run cholesky --n 4096 --tile 256` or "
+		    "which application? Give one, as in `heddle run cholesky --n 4096 --tile 256` or "
 		    "`heddle sim getrf --platform haswell-k40m`; `heddle run --help` lists them; `heddle sim` also "
 		    "takes a graph: a file in .json, .dot or .stg, or random:n=1000");
 	return work_open(&e->what, e->application);
@@ -104,7 +104,7 @@ int experiment_config(struct experiment *e, struct heddle_config *config)
 	if (e->sched_options)
 		config->sched_options = e->sched_options;
 	config->time_policy |= e->explain;
-	e->what.problem.seed = config->seed;
+	work_seed(&e->what, config->seed);
 	return TOOL_OK;
 }
 

@@ -10,7 +10,9 @@
 
 void table_init(struct table *table, const char *key, const char *title, const struct table_column *columns, size_t n)
 {
-	*table = (struct table){.key = key, .title = title, .columns = columns, .n_columns = n};
+	*table = (struct table){.key = key, .title = title, .n_columns = n};
+	table->columns = tool_alloc(n * sizeof *table->columns);
+	memcpy(table->columns, columns, n * sizeof *table->columns);
 }
 
 static struct table_cell *add_cell(struct table *table)
@@ -47,7 +49,10 @@ void table_free(struct table *table)
 	for (size_t i = 0; i < table->n_cells; i++)
 		free(table->cells[i].text);
 	free(table->cells);
+	free(table->columns);
 	table->cells = NULL;
+	table->columns = NULL;
+	table->n_columns = 0;
 	table->n_cells = table->size = 0;
 }
 

@@ -27,13 +27,14 @@ struct table {
 	const char *key;   /* name of the table in JSON */
 	const char *title; /* printed above the table in text; NULL: nothing */
 	int single; /* the table is one row, printed as a list, one column per line, in text, as an object in JSON */
-	const struct table_column *columns; /* borrowed */
+	struct table_column *columns; /* owns the array; borrows the texts */
 	size_t n_columns;
 	struct table_cell *cells; /* owns; row by row */
 	size_t n_cells, size;
 };
 
-/* Cells are added from left to right, row after row. Lack of memory ends the program (tool_alloc). */
+/* The array of columns is copied, its texts are borrowed. Cells are added from left to right, row after row. Lack of
+ * memory ends the program (tool_alloc). */
 void table_init(struct table *table, const char *key, const char *title, const struct table_column *columns, size_t n);
 void table_text(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_number(struct table *table, double number);

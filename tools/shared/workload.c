@@ -19,8 +19,10 @@ static unsigned rounds_for(size_t n_tasks)
 double work_flops(const struct work *work)
 {
 	double flops = 0;
-	if (!work->graph)
-		return heddle_dense_flops(&work->problem);
+	if (!work->graph) {
+		const struct heddle_application *app = work_application(work);
+		return app->flops ? app->flops(app, work->options) : NAN;
+	}
 	for (size_t i = 0; i < work->graph->n_tasks; i++)
 		flops += work->graph->tasks[i].flops;
 	return flops;
@@ -180,15 +182,20 @@ int outcome_take_rest(struct outcome *out, heddle_runtime *rt, const struct work
 /* Submits the work and waits for it. */
 static int submit(heddle_runtime *rt, const struct work *work)
 {
-	heddle_dense *dense;
+	void *state = NULL;
+	char sentence[1024];
 	if (work->graph)
 		return heddle_graph_submit(work->graph, rt);
-	int status = heddle_dense_open(rt, &dense);
-	if (!status) {
-		status = heddle_dense_graph(dense, &work->problem, NULL);
-		heddle_dense_close(dense);
-	}
-	return status;
+	const struct heddle_application *app = work_application(work);
+	int status = app->open(app, rt, 1, work->options, &state);
+	if (!status)
+		status = app->submit(state);
+	if (status)
+		snprintf(sentence, sizeof sentence, "%s", heddle_last_error());
+	int waited = heddle_wait_all(rt), closed = state ? app->close(state) : 0;
+	if (status)
+		return heddle_error(status, "%s", sentence);
+	return waited ? waited : closed;
 }
 
 static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *out)
@@ -294,43 +301,25 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
 
 /* --- Checks before a simulation ----------------------------------------------------------------------------------- */
 
-/* What a letter of the precision and the name of a codelet without it make. */
-static int is_called(const char *name, char letter, const char *codelet, size_t length)
-{
-	return name[0] == letter && strncmp(name + 1, codelet, length) == 0 && name[1 + length] == '\0';
-}
+enum { CODELET = 128 }; /* the most characters of a codelet's name that are looked at */
 
-/* Whether the routine has this codelet in this precision: symmetric products are Hermitian ones in complex. */
-static int is_used(const char *codelet, size_t length, char letter)
-{
-	static const char *const real[] = {"syrk", "symm"}, *const complex[] = {"herk", "hemm"};
-	int is_complex = letter == 'z' || letter == 'c';
-	for (size_t i = 0; i < 2; i++)
-		if (length == 4 && strncmp(codelet, is_complex ? real[i] : complex[i], 4) == 0)
-			return 0;
-	return 1;
-}
-
-static int is_operation(const char *name, const struct heddle_dense_routine *routine, char letter)
-{
-	for (const char *c = routine->codelets; *c; c += strspn(c, " ")) {
-		size_t length = strcspn(c, " ");
-		if (is_called(name, letter, c, length))
-			return 1;
-		c += length;
-	}
-	return 0;
-}
-
-static int knows(const struct heddle_platform *platform, char letter, const char *codelet, size_t length)
+static int knows(const struct heddle_platform *platform, const char *codelet)
 {
 	for (size_t i = 0; i < platform->n_kernels; i++)
-		if (is_called(platform->kernels[i].codelet, letter, codelet, length))
+		if (strcmp(platform->kernels[i].codelet, codelet) == 0)
 			return 1;
 	return 0;
 }
 
-static const char letters[] = {'d', 's', 'z', 'c'};
+/* The first codelet of the application with these options that the platform does not know; 0: there is none. */
+static int find_unknown(const struct heddle_platform *platform, const struct heddle_application *app,
+                        const void *options, char name[CODELET])
+{
+	for (size_t i = 0; app->codelet && app->codelet(app, options, i, name, CODELET); i++)
+		if (!knows(platform, name))
+			return 1;
+	return 0;
+}
 
 static int has_workers(const struct heddle_platform *platform, unsigned class_id)
 {
@@ -343,15 +332,18 @@ static int has_workers(const struct heddle_platform *platform, unsigned class_id
 /* Whether some task of the work has a time for a class. */
 static int has_time(const struct heddle_platform *platform, const struct work *work, unsigned class_id)
 {
+	char name[CODELET];
 	for (size_t i = 0; work->graph && i < work->graph->n_tasks; i++)
 		if (!isnan(heddle_graph_time(work->graph, i, platform, class_id)))
 			return 1;
-	const struct heddle_dense_routine *routine =
-	    work->graph ? NULL : heddle_dense_routine_find(work->problem.routine);
-	for (size_t i = 0; routine && i < platform->n_kernels; i++)
-		if (platform->kernels[i].class_id == class_id &&
-		    is_operation(platform->kernels[i].codelet, routine, work_letter(work)))
-			return 1;
+	const struct heddle_application *app = work->graph ? NULL : work_application(work);
+	if (app && !app->codelet)
+		return 1; /* it may have */
+	for (size_t i = 0; app && app->codelet(app, work->options, i, name, sizeof name); i++)
+		for (size_t k = 0; k < platform->n_kernels; k++)
+			if (platform->kernels[k].class_id == class_id &&
+			    strcmp(platform->kernels[k].codelet, name) == 0)
+				return 1;
 	return 0;
 }
 
@@ -377,34 +369,33 @@ void work_warn_untimed(const struct heddle_platform *platform, const struct work
 	    work->name, untimed, platform->name);
 }
 
-/* A precision that the platform has times for this codelet in; 0: none. */
-static char other_letter(const struct heddle_platform *platform, const char *codelet, size_t length)
+/* The application knows its codelets in another precision, whose shortest word is returned; NULL: there is none. */
+static const char *other_precision(const struct heddle_platform *platform, const struct work *work)
 {
-	for (size_t i = 0; i < sizeof letters; i++)
-		if (knows(platform, letters[i], codelet, length))
-			return letters[i];
-	return 0;
+	const struct heddle_application *app = work_application(work);
+	const struct heddle_parameter *p = app->parameters;
+	while (p && p->name && strcmp(p->name, "precision") != 0)
+		p++;
+	const char *found = NULL;
+	struct work other = *work;
+	char name[CODELET];
+	for (const struct heddle_word *w = p && p->name ? p->words : NULL; w && w->word; w++)
+		if (!heddle_application_set(app, other.options, p->name, w->word) &&
+		    !find_unknown(platform, app, other.options, name) && (!found || strlen(w->word) < strlen(found)))
+			found = w->word;
+	return found;
 }
 
-int work_check_platform(const struct heddle_platform *platform, const struct work *what)
+int work_check_platform(const struct heddle_platform *platform, const struct work *work)
 {
-	if (what->graph)
+	char name[CODELET];
+	if (work->graph || !find_unknown(platform, work_application(work), work->options, name))
 		return TOOL_OK;
-	const struct heddle_dense_routine *routine = heddle_dense_routine_find(what->problem.routine);
-	char letter = work_letter(what);
-	for (const char *c = routine->codelets; *c; c += strspn(c, " ")) {
-		size_t length = strcspn(c, " ");
-		if (is_used(c, length, letter) && !knows(platform, letter, c, length)) {
-			char other = other_letter(platform, c, length);
-			if (other)
-				return tool_usage_error(
-				    "platform %s has times for %c%.*s and none for %c%.*s: use --precision %c",
-				    platform->name, other, (int)length, c, letter, (int)length, c, other);
-			return tool_usage_error(
-			    "platform %s has no times for %c%.*s: `heddle platforms %s` shows what it has",
-			    platform->name, letter, (int)length, c, platform->name);
-		}
-		c += length;
-	}
-	return TOOL_OK;
+	const char *other = other_precision(platform, work);
+	if (other)
+		return tool_usage_error("platform %s has no times for %s, and it has some in another precision: use "
+		                        "--precision %s",
+		                        platform->name, name, other);
+	return tool_usage_error("platform %s has no times for %s: `heddle platforms %s` shows what it has",
+	                        platform->name, name, platform->name);
 }

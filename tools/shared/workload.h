@@ -1,46 +1,63 @@
 /* The work that `heddle run`, `sim`, `demo` and `platform calibrate` do (an application, or a task graph), its outcome,
- * and its simulation in virtual time. Runs on this machine are in dense_run.h. */
+ * and its simulation in virtual time. Runs on this machine are in application_run.h. */
 #ifndef HD_SHARED_WORKLOAD_H
 #define HD_SHARED_WORKLOAD_H
 
 #include <argp.h>
 #include <heddle/dense.h>
 #include <heddle/trace.h>
+#include "table.h"
 
-struct work {
-	const char *name;                    /* of the application, or of the graph's file */
-	struct heddle_dense_problem problem; /* a dense routine and its parameters */
-	const char *given;                   /* an option that was given and that a graph does not have; NULL: none */
-	struct heddle_graph *graph;          /* NULL: the work is a routine. Whoever opened the work owns the graph */
-	const char *record;                  /* file to write the submitted graph to; NULL: none. Needs keep_trace */
-	int repeat;                          /* factorisations in a row on this machine; at least 1 */
-	int quiet;                           /* do not show progress */
-	int keep_trace;                      /* leave the trace of the last factorisation in the outcome */
-	int explain;                         /* and what happened in each memory; needs keep_trace */
+/* An option of an application, as it was given before the application was known; borrows both. */
+struct work_option {
+	const char *name, *text;
 };
 
-/* workload_parse.c: potrf of a matrix of order 4096, without a name, and with tile 0: not chosen yet. */
+struct work {
+	const char *name;                            /* of the application, or of the graph's file */
+	const struct heddle_application *app;        /* NULL: the dense routine that `problem` names */
+	union {                                      /* the options of the application */
+		struct heddle_dense_problem problem; /* of a dense routine */
+		unsigned char options[HEDDLE_PARAMETERS_MAX];
+	};
+	struct work_option given[32]; /* for work_open, which sets them */
+	size_t n_given;
+	struct heddle_graph *graph; /* NULL: the work is an application. Whoever opened the work owns the graph */
+	int check;                  /* compute the residual of a run on this machine */
+	const char *record;         /* file to write the submitted graph to; NULL: none. Needs keep_trace */
+	int repeat;                 /* factorisations in a row on this machine; at least 1 */
+	int quiet;                  /* do not show progress */
+	int keep_trace;             /* leave the trace of the last factorisation in the outcome */
+	int explain;                /* and what happened in each memory; needs keep_trace */
+};
+
+/* workload_parse.c: work that is not known yet. Also fills work_argp with the options of all applications there are. */
 void work_init(struct work *work);
-/* Reads work that is written in one word, and settles the tile (256). The word is a routine of libheddle-dense,
- * "potrf", with parameters if need be: "gemm:n=19200,k=960,tile=960,precision=s,priorities=none"; or the path of a
- * graph, or "random:NAME=VALUE,..."; the work borrows `text` as its name. TOOL_OK, or a message and TOOL_USAGE or
- * TOOL_FAILURE. The caller owns the graph, if there is one. */
+/* Reads work that is written in one word, and completes its options. The word is an application, "potrf", with options
+ * if need be: "gemm:n=19200,k=960,tile=960,precision=s,priorities=none"; or the path of a graph, or
+ * "random:NAME=VALUE,..."; the work borrows `text` as its name. TOOL_OK, or a message and TOOL_USAGE or TOOL_FAILURE.
+ * The caller owns the graph, if there is one. */
 int work_open(struct work *work, const char *text);
-/* The same, but a tile that was not chosen stays 0. */
-int work_open_untiled(struct work *work, const char *text);
-/* If no tile was chosen, it becomes `usual`, or the order of the matrix where that is smaller. Returns 0 if the tile
- * that was chosen is larger than all extents of the matrix. */
-int work_settle_tile(struct work *work, size_t usual);
-/* A child parser for the parameters of a routine: --n, --m, --tile, --precision ... Its input is a struct work. */
-extern const struct argp work_argp;
-/* "double", "single", "complex double" or "complex single". */
-const char *work_precision(const struct work *work);
-/* The letter of the precision, as names of codelets begin: 'd', 's', 'z' or 'c'. */
+/* The same, but options that follow from others are left as they are: a tile that was not chosen stays 0. */
+int work_open_unsettled(struct work *work, const char *text);
+/* Gives the application the seed of the configuration, unless it has one of its own. */
+void work_seed(struct work *work, uint64_t seed);
+/* A child parser for the options of applications: --n, --m, --tile, --precision ... Its input is a struct work. */
+extern struct argp work_argp;
+/* The application of the work, which is not a graph. */
+const struct heddle_application *work_application(const struct work *work);
+/* Whether it is a dense routine, so that `problem` holds its options. */
+int work_is_dense(const struct work *work);
+/* The letter of the precision of a dense routine, as names of codelets begin: 'd', 's', 'z' or 'c'. */
 char work_letter(const struct work *work);
 /* The largest of the extents m, n and k that are given. */
 size_t work_largest_extent(const struct heddle_dense_problem *problem);
-/* The text after the options in a help: a line on each routine. The caller frees it. */
-char *work_routines_text(void);
+/* The text after the options in a help: a line on each application. The caller frees it. */
+char *work_applications_text(void);
+
+/* The options that tables show: their columns, of which there are at most `room`, and their cells. A graph has none. */
+size_t work_columns(const struct work *work, struct table_column *columns, size_t room);
+void work_add_cells(const struct work *work, struct table *table);
 
 /* Something that the policy reports; owns its strings. */
 struct figure {
@@ -101,15 +118,15 @@ void work_close_graph(const struct work *work, struct heddle_graph *graph);
  * work->record. */
 int work_bounds(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
                 struct heddle_bounds *out);
-/* Checks that the platform has times for the kernels of the routine in this precision. A graph is not checked here,
- * but when it is submitted. */
+/* Checks that the platform has times for the codelets of the application, if it names them. A graph is not checked
+ * here, but when it is submitted. */
 int work_check_platform(const struct heddle_platform *platform, const struct work *work);
 /* The classes of workers that no task of the work has a time for, so that their workers stay idle, as "k40m, mic". The
  * caller frees it. NULL: there is no such class. */
 char *work_untimed(const struct heddle_platform *platform, const struct work *work);
 /* Warns of these classes on standard error. */
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed);
-/* The number of floating-point operations of the work (0: unknown). */
+/* The number of floating-point operations of the work (0 or NAN: unknown). */
 double work_flops(const struct work *work);
 
 /* Functions that fill an outcome. Those with a result return 0 or a negative heddle_status. */

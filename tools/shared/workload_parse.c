@@ -2,206 +2,240 @@
 #include "graph_facts.h"
 #include "tool.h"
 #include "workload.h"
-#include <errno.h>
+#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	LARGEST = 10000000,
-	TILE = 256,
-	KEY_NRHS = 0x9000,
-	KEY_INNER,
-	KEY_TREE,
-	KEY_DOMAIN,
-	KEY_UPLO,
-	KEY_PRIORITIES,
-	KEY_NO_PRIORITIES
-};
+/* --- Options of all applications ---------------------------------------------------------------------------------- */
 
-static const char *set_number(size_t *number, const char *value)
+enum { KEY_FIRST = 0xc000, KEY_NO_PRIORITIES = 0xbfff };
+
+/* What the argument of an option is called: "N", or its words, the shortest one of each value: "d|s|z|c". */
+static char *argument_of(const struct heddle_parameter *p)
 {
-	char *end;
-	errno = 0;
-	long n = strtol(value, &end, 10);
-	if (end == value || *end || errno || n < 1 || n > LARGEST)
-		return "a whole number from 1 to 10000000";
-	*number = (size_t)n;
-	return NULL;
+	if (p->kind == HEDDLE_PARAMETER_TEXT)
+		return tool_format("TEXT");
+	if (p->kind != HEDDLE_PARAMETER_WORD)
+		return tool_format(p->kind == HEDDLE_PARAMETER_SIZE ? "N" : "X");
+	char *words = tool_format("%s", "");
+	for (const struct heddle_word *w = p->words; w->word; w++) {
+		const struct heddle_word *later = w + 1;
+		while (later->word && later->value != w->value)
+			later++;
+		if (later->word)
+			continue;
+		char *longer = tool_format("%s%s%s", words, *words ? "|" : "", w->word);
+		free(words);
+		words = longer;
+	}
+	return words;
 }
 
-/* The index of `value` in a list that ends with NULL; -1: it is not in the list. */
-static int find(const char *const *names, const char *value)
+static char *help_of(const struct heddle_parameter *p)
 {
-	for (int i = 0; names[i]; i++)
-		if (strcmp(names[i], value) == 0)
-			return i;
-	return -1;
+	int has_default = p->value && *p->value && strcmp(p->value, "0") != 0;
+	return has_default ? tool_format("%s (default %s)", p->help, p->value) : tool_format("%s", p->help);
 }
 
-static const char *set_n(struct heddle_dense_problem *p, const char *value)
+static struct argp_option *options; /* for work_argp; the first row is a heading */
+static size_t n_options;
+
+static void add_option(const struct argp_option *option)
 {
-	return set_number(&p->n, value);
+	options = tool_realloc(options, (n_options + 2) * sizeof *options);
+	options[n_options++] = *option;
+	options[n_options] = (struct argp_option){.name = NULL};
 }
 
-static const char *set_m(struct heddle_dense_problem *p, const char *value)
+/* Adds an option, unless it has the name of another; the command has a --seed of its own. */
+static void add_parameter(const struct heddle_parameter *p)
 {
-	return set_number(&p->m, value);
+	int key = p->letter;
+	if (strcmp(p->name, "seed") == 0)
+		return;
+	for (size_t i = 1; i < n_options; i++) {
+		if (strcmp(options[i].name, p->name) == 0)
+			return;
+		if (options[i].key == key)
+			key = 0;
+	}
+	if (!isalpha(key))
+		key = KEY_FIRST + (int)n_options;
+	add_option(&(struct argp_option){.name = p->name, .key = key, .arg = argument_of(p), .doc = help_of(p)});
 }
-
-static const char *set_k(struct heddle_dense_problem *p, const char *value)
-{
-	return set_number(&p->k, value);
-}
-
-static const char *set_nrhs(struct heddle_dense_problem *p, const char *value)
-{
-	return set_number(&p->n_right, value);
-}
-
-static const char *set_tile(struct heddle_dense_problem *p, const char *value)
-{
-	return set_number(&p->options.tile, value);
-}
-
-static const char *set_inner(struct heddle_dense_problem *p, const char *value)
-{
-	return set_number(&p->options.inner, value);
-}
-
-static const char *set_precision(struct heddle_dense_problem *p, const char *value)
-{
-	static const char *const names[] = {"d", "s", "z", "c", "double", "single", "complex", "complex-single", NULL};
-	int i = find(names, value);
-	if (i < 0)
-		return "d (double), s (single), z (complex double) or c (complex single)";
-	p->precision = (enum heddle_dense_precision)(i % HEDDLE_DENSE_PRECISIONS);
-	return NULL;
-}
-
-static const char *set_priorities(struct heddle_dense_problem *p, const char *value)
-{
-	static const char *const names[] = {"starpu", "path", "none", NULL}; /* in the order of the enumeration */
-	int i = find(names, value);
-	if (i < 0)
-		return "path, starpu or none";
-	p->options.priority = (enum heddle_dense_priority)i;
-	return NULL;
-}
-
-static const char *set_tree(struct heddle_dense_problem *p, const char *value)
-{
-	static const char *const names[] = {"flat", "greedy", "domains", NULL};
-	int i = find(names, value);
-	if (i < 0)
-		return "flat, greedy or domains";
-	p->options.tree = (enum heddle_dense_tree)i;
-	return NULL;
-}
-
-static const char *set_domain(struct heddle_dense_problem *p, const char *value)
-{
-	return set_number(&p->options.domain, value);
-}
-
-static const char *set_uplo(struct heddle_dense_problem *p, const char *value)
-{
-	static const char *const names[] = {"lower", "upper", NULL};
-	int i = find(names, value);
-	if (i < 0)
-		return "lower or upper";
-	p->uplo = i ? HEDDLE_DENSE_UPPER : HEDDLE_DENSE_LOWER;
-	return NULL;
-}
-
-/* What a routine is told, as NAME=VALUE in a word and as an option --NAME: ROW(name, key, how a value is shown, help).
- * The function set_NAME sets it: NULL, or for a wrong value, words that complete the sentence "it must be ...". */
-#define PARAMETERS                                                                                             \
-	ROW(n, 'n', "N", "Order of the matrix, or its number of columns (default 4096)")                       \
-	ROW(m, 'm', "M", "Number of rows, where a routine takes matrices that are not square (default N)")     \
-	ROW(k, 'k', "K", "Inner extent of products (default N)")                                               \
-	ROW(nrhs, KEY_NRHS, "R", "Right-hand sides of solvers (default B)")                                    \
-	ROW(tile, 'b', "B", "Order of a tile (default 256, and at most N)")                                    \
-	ROW(inner, KEY_INNER, "IB", "Inner blocking of QR (default 32)")                                       \
-	ROW(tree, KEY_TREE, "TREE", "How QR reduces columns of tiles: flat (default), greedy or domains")      \
-	ROW(domain, KEY_DOMAIN, "D", "Tiles per domain of QR (default: one domain per worker)")                \
-	ROW(uplo, KEY_UPLO, "lower|upper", "The triangle that is used (default lower)")                        \
-	ROW(precision, 'r', "d|s|z|c", "Double (default), single, complex double or complex single precision") \
-	ROW(priorities, KEY_PRIORITIES, "path|starpu|none",                                                    \
-	    "Priorities of the tasks. path: length of the longest path to the end; starpu: as StarPU's and "   \
-	    "Chameleon's "                                                                                     \
-	    "routines have them, and path for those that have none there (default)")
-
-static const struct parameter {
-	const char *name;
-	const char *(*set)(struct heddle_dense_problem *problem, const char *value);
-	int key;
-} parameters[] = {
-#define ROW(name, key, value, help) {#name, set_##name, key},
-    PARAMETERS
-#undef ROW
-};
-enum { N_PARAMETERS = sizeof parameters / sizeof *parameters };
-
-static const struct argp_option options[] = {
-    {NULL, 0, NULL, 0, "What to compute:", 1},
-#define ROW(name, key, value, help) {#name, key, value, 0, help, 0},
-    PARAMETERS
-#undef ROW
-    {"no-priorities", KEY_NO_PRIORITIES, NULL, 0, "The same as --priorities none", 0},
-    {0},
-};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct work *work = state->input;
-	if (key == KEY_NO_PRIORITIES) {
-		work->problem.options.priority = HEDDLE_DENSE_PRIORITY_NONE;
-		return 0;
-	}
-	for (size_t i = 0; i < N_PARAMETERS; i++) {
-		const struct parameter *p = &parameters[i];
-		if (p->key != key)
-			continue;
-		const char *wanted = p->set(&work->problem, arg);
-		if (wanted)
-			argp_error(state, "--%s is \"%s\": it must be %s", p->name, arg, wanted);
-		if (key != KEY_PRIORITIES || work->problem.options.priority != HEDDLE_DENSE_PRIORITY_NONE)
-			work->given = p->name; /* a graph can do without priorities, too */
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	size_t i = 1;
+	while (i < n_options && options[i].key != key)
+		i++;
+	if (i == n_options || key == 0)
+		return ARGP_ERR_UNKNOWN;
+	if (work->n_given == sizeof work->given / sizeof *work->given)
+		argp_error(state, "more than %zu options of an application", work->n_given);
+	work->given[work->n_given++] = key == KEY_NO_PRIORITIES ? (struct work_option){"priorities", "none"}
+	                                                        : (struct work_option){options[i].name, arg};
+	return 0;
 }
 
-const struct argp work_argp = {.options = options, .parser = parse};
+struct argp work_argp = {.parser = parse};
+
+static void make_options(void)
+{
+	heddle_dense_register(); /* if that fails, the names are not found */
+	const struct heddle_application **all = tool_needed(heddle_applications());
+	add_option(&(struct argp_option){.doc = "What to compute:", .group = 1});
+	for (size_t i = 0; all[i]; i++)
+		for (const struct heddle_parameter *p = all[i]->parameters; p && p->name; p++)
+			add_parameter(p);
+	add_option(&(struct argp_option){
+	    .name = "no-priorities", .key = KEY_NO_PRIORITIES, .doc = "The same as --priorities none"});
+	free(all);
+	work_argp.options = options;
+}
 
 void work_init(struct work *work)
 {
-	*work = (struct work){.problem = {.routine = "potrf", .n = 4096}, .repeat = 1};
+	if (!options)
+		make_options();
+	*work = (struct work){.repeat = 1};
 }
 
-/* Sets one parameter, written NAME=VALUE. */
-static int set_parameter(struct work *work, const char *text)
+/* --- One word ----------------------------------------------------------------------------------------------------- */
+
+const struct heddle_application *work_application(const struct work *work)
 {
-	const char *names[N_PARAMETERS], *wanted = NULL;
-	size_t length = strcspn(text, "="), i;
+	return work->app ? work->app : heddle_dense_application(work->problem.routine);
+}
+
+int work_is_dense(const struct work *work)
+{
+	const struct heddle_application *potrf = heddle_dense_application("potrf");
+	return !work->graph && work_application(work)->open == potrf->open;
+}
+
+/* Sets one option, written NAME=VALUE. */
+static int set_in_word(struct work *work, const char *text)
+{
+	size_t length = strcspn(text, "=");
 	char *name = tool_format("%.*s", (int)length, text);
 	int status = TOOL_OK;
-	for (i = 0; i < N_PARAMETERS; i++)
-		names[i] = parameters[i].name;
-	for (i = 0; i < N_PARAMETERS && strcmp(names[i], name) != 0;)
-		i++;
-	if (i == N_PARAMETERS)
-		status = tool_unknown("parameter of a routine", name, names, N_PARAMETERS);
-	else if (!text[length])
-		status = tool_usage_error("%s: parameter %s needs a value: %s=VALUE", work->name, name, name);
-	else
-		wanted = parameters[i].set(&work->problem, text + length + 1);
-	if (wanted)
-		status =
-		    tool_usage_error("%s: %s is \"%s\": it must be %s", work->name, name, text + length + 1, wanted);
+	if (!text[length])
+		status = tool_usage_error("%s: option %s needs a value: %s=VALUE", work->name, name, name);
+	else if (heddle_application_set(work->app, work->options, name, text + length + 1))
+		status = tool_usage_error("%s: %s", work->name, heddle_last_error());
 	free(name);
 	return status;
 }
+
+static int set_all_in_word(struct work *work, const char *list)
+{
+	int status = TOOL_OK;
+	for (const char *at = list; *at && !status; at += strspn(at, ",")) {
+		char *text = tool_format("%.*s", (int)strcspn(at, ","), at);
+		status = set_in_word(work, text);
+		free(text);
+		at += strcspn(at, ",");
+	}
+	return status;
+}
+
+static int set_given(struct work *work)
+{
+	for (size_t i = 0; i < work->n_given; i++) {
+		const struct work_option *o = &work->given[i];
+		int status = heddle_application_set(work->app, work->options, o->name, o->text);
+		if (status)
+			return tool_usage_error("%s%s", status == HEDDLE_E_FORMAT ? "--" : "", heddle_last_error());
+	}
+	return TOOL_OK;
+}
+
+/* Prints that no application is called so. */
+static int no_application(const char *name)
+{
+	const struct heddle_application **all = tool_needed(heddle_applications());
+	const char **names = NULL;
+	size_t n = 0;
+	while (all[n])
+		n++;
+	names = tool_alloc((n + 1) * sizeof *names);
+	for (size_t i = 0; i < n; i++)
+		names[i] = all[i]->name;
+	int status = tool_unknown("application or graph", name, names, n);
+	free(names);
+	free(all);
+	return status;
+}
+
+/* Opens a graph. It has no options, but can do without priorities. */
+static int open_graph(struct work *work, const char *text)
+{
+	int unordered = 0;
+	for (size_t i = 0; i < work->n_given; i++) {
+		if (strcmp(work->given[i].name, "priorities") != 0 || strcmp(work->given[i].text, "none") != 0)
+			return tool_usage_error(
+			    "--%s is for applications such as cholesky alone: it cannot change a graph",
+			    work->given[i].name);
+		unordered = 1;
+	}
+	int status = graph_open(text, &work->graph);
+	for (size_t i = 0; !status && unordered && i < work->graph->n_tasks; i++)
+		work->graph->tasks[i].priority = 0;
+	return status;
+}
+
+int work_open_unsettled(struct work *work, const char *text)
+{
+	size_t length = strcspn(text, ":");
+	char *name = tool_format("%.*s", (int)length, text);
+	int status = TOOL_OK;
+	work->name = text;
+	work->app = heddle_application_find(name);
+	if (!work->app) /* something with an extension that no graph has is a graph, too, which is refused */
+		status = graph_is_named(text) || *tool_extension(text) ? open_graph(work, text) : no_application(name);
+	free(name);
+	if (status || !work->app)
+		return status;
+	heddle_application_defaults(work->app, work->options);
+	if (work_is_dense(work))
+		work->problem.routine = heddle_dense_routine_find(work->app->name)->name;
+	status = set_given(work);
+	return status ? status : set_all_in_word(work, text[length] ? text + length + 1 : "");
+}
+
+int work_open(struct work *work, const char *text)
+{
+	int status = work_open_unsettled(work, text);
+	if (!status && !work->graph && work->app->settle && work->app->settle(work->app, work->options))
+		status = tool_usage_error("%s: %s", text, heddle_last_error());
+	return status;
+}
+
+/* The option of this name, or NULL. */
+static const struct heddle_parameter *find_parameter(const struct heddle_application *app, const char *name)
+{
+	for (const struct heddle_parameter *p = app->parameters; p && p->name; p++)
+		if (strcmp(p->name, name) == 0)
+			return p;
+	return NULL;
+}
+
+void work_seed(struct work *work, uint64_t seed)
+{
+	const struct heddle_parameter *p = work->graph ? NULL : find_parameter(work->app, "seed");
+	char now[32], text[32];
+	if (!p || p->kind != HEDDLE_PARAMETER_SIZE)
+		return;
+	heddle_application_value(p, work->options, now, sizeof now);
+	snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+	if (strcmp(now, p->value) == 0)
+		heddle_application_set(work->app, work->options, p->name, text);
+}
+
+/* --- What a routine is called ------------------------------------------------------------------------------------- */
 
 size_t work_largest_extent(const struct heddle_dense_problem *p)
 {
@@ -209,95 +243,86 @@ size_t work_largest_extent(const struct heddle_dense_problem *p)
 	return p->k > largest ? p->k : largest;
 }
 
-int work_settle_tile(struct work *work, size_t usual)
-{
-	struct heddle_dense_problem *p = &work->problem;
-	size_t largest = work_largest_extent(p);
-	if (p->options.tile == 0)
-		p->options.tile = usual < largest ? usual : largest;
-	return p->options.tile <= largest;
-}
-
-static int set_parameters(struct work *work, const char *list)
-{
-	int status = TOOL_OK;
-	for (const char *at = list; *at && !status; at += strspn(at, ",")) {
-		char *text = tool_format("%.*s", (int)strcspn(at, ","), at);
-		status = set_parameter(work, text);
-		free(text);
-		at += strcspn(at, ",");
-	}
-	return status;
-}
-
-/* Prints that no routine is called so. */
-static int no_routine(const char *name)
-{
-	const char *names[64] = {"cholesky"};
-	size_t n = 1;
-	const struct heddle_dense_routine *routine;
-	for (size_t i = 0; (routine = heddle_dense_routine_at(i)) && n < sizeof names / sizeof *names; i++)
-		names[n++] = routine->name;
-	return tool_unknown("application or graph", name, names, n);
-}
-
-int work_open_untiled(struct work *work, const char *text)
-{
-	size_t length = strcspn(text, ":");
-	work->name = text;
-	if (graph_is_named(text) || *tool_extension(text)) { /* of an extension that no graph has, too: it is refused */
-		int status =
-		    work->given
-		        ? tool_usage_error("--%s is for routines such as cholesky alone: it cannot change a graph",
-		                           work->given)
-		        : graph_open(text, &work->graph);
-		if (!status && work->problem.options.priority == HEDDLE_DENSE_PRIORITY_NONE)
-			for (size_t i = 0; i < work->graph->n_tasks; i++)
-				work->graph->tasks[i].priority = 0;
-		return status;
-	}
-	char *name = tool_format("%.*s", (int)length, text);
-	const struct heddle_dense_routine *routine = heddle_dense_routine_find(name);
-	int status = TOOL_OK;
-	if (routine) {
-		work->problem.routine = routine->name;
-		status = set_parameters(work, text[length] ? text + length + 1 : "");
-	} else {
-		status = no_routine(name);
-	}
-	free(name);
-	return status;
-}
-
-int work_open(struct work *work, const char *text)
-{
-	int status = work_open_untiled(work, text);
-	if (!status && !work->graph && !work_settle_tile(work, TILE))
-		status = tool_usage_error("%s: --tile is %zu: it must be at most --n, %zu", work->name,
-		                          work->problem.options.tile, work_largest_extent(&work->problem));
-	return status;
-}
-
 char work_letter(const struct work *work)
 {
 	return "dszc"[work->problem.precision];
 }
 
-const char *work_precision(const struct work *work)
+/* --- Tables and help ---------------------------------------------------------------------------------------------- */
+
+static int is_word(const struct heddle_parameter *p)
 {
-	static const char *const names[] = {"double", "single", "complex double", "complex single"};
-	return names[work->problem.precision];
+	return p->kind == HEDDLE_PARAMETER_WORD || p->kind == HEDDLE_PARAMETER_TEXT;
 }
 
-char *work_routines_text(void)
+size_t work_columns(const struct work *work, struct table_column *columns, size_t room)
 {
-	const struct heddle_dense_routine *routine;
-	char *all = tool_format("Routines, in double, single and both complex precisions:\n");
-	for (size_t i = 0; (routine = heddle_dense_routine_at(i)); i++) {
-		char *longer =
-		    tool_format("%s  %-12s %s; residual %s\n", all, routine->name, routine->summary, routine->residual);
-		free(all);
-		all = longer;
+	size_t n = 0;
+	const struct heddle_parameter *p = work->graph ? NULL : work_application(work)->parameters;
+	for (; p && p->name; p++)
+		if (p->shown && n < room)
+			columns[n++] = (struct table_column){p->name, NULL, NULL,
+			                                     is_word(p)                         ? TABLE_AS_TEXT
+			                                     : p->kind == HEDDLE_PARAMETER_SIZE ? 0
+			                                                                        : TABLE_ANY};
+	return n;
+}
+
+void work_add_cells(const struct work *work, struct table *table)
+{
+	const struct heddle_parameter *p = work->graph ? NULL : work_application(work)->parameters;
+	for (; p && p->name; p++) {
+		char text[HEDDLE_PARAMETERS_MAX];
+		if (!p->shown)
+			continue;
+		heddle_application_value(p, work->options, text, sizeof text);
+		if (is_word(p))
+			table_text(table, "%s", text);
+		else /* an option of value 0 that must be more was not given */
+			table_number(table, strtod(text, NULL) < p->min ? (double)NAN : strtod(text, NULL));
 	}
+}
+
+static char *append(char *text, char *more)
+{
+	char *longer = tool_format("%s%s", text, more);
+	free(text);
+	free(more);
+	return longer;
+}
+
+/* The options of an application that is not a dense routine, one per line. */
+static char *parameters_text(const struct heddle_application *app)
+{
+	char *all = tool_format("%s", "");
+	for (const struct heddle_parameter *p = app->parameters; p && p->name; p++) {
+		char *help = help_of(p), *argument = argument_of(p);
+		all = append(all, tool_format("      %s=%s  %s\n", p->name, argument, help));
+		free(help);
+		free(argument);
+	}
+	return all;
+}
+
+char *work_applications_text(void)
+{
+	const struct heddle_application **list = tool_needed(heddle_applications());
+	const struct heddle_application *potrf = heddle_dense_application("potrf");
+	char *all = tool_format("Routines, in double, single and both complex precisions:\n");
+	for (size_t i = 0; list[i]; i++)
+		if (list[i]->open == potrf->open)
+			all = append(all, tool_format("  %-12s %s; residual %s\n", list[i]->name, list[i]->summary,
+			                              list[i]->residual));
+	int others = 0;
+	for (size_t i = 0; list[i]; i++) {
+		if (list[i]->open == potrf->open)
+			continue;
+		all = append(all, tool_format("%s  %-12s %s%s%s\n", others++ ? "" : "\nApplications of plug-ins:\n",
+		                              list[i]->name, list[i]->summary ? list[i]->summary : "",
+		                              list[i]->residual ? "; residual " : "",
+		                              list[i]->residual ? list[i]->residual : ""));
+		all = append(all, parameters_text(list[i]));
+	}
+	free(list);
 	return all;
 }

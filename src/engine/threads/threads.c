@@ -119,10 +119,11 @@ static int find_drivers(heddle_runtime *rt)
 		const char *kind = rt->platform->classes[w->class_id].kind;
 		w->driver = hd_driver_find(kind);
 		if (!w->driver)
-			return hd_error(
-			    HEDDLE_E_UNSUPPORTED,
-			    "worker %s is of kind %s, this build drives %s; in virtual time any kind will do",
-			    rt->platform->workers[i].name, kind, hd_driver_names());
+			return hd_error(HEDDLE_E_UNSUPPORTED,
+			                "worker %s is of kind %s, this build drives %s; a plug-in may drive others "
+			                "(HEDDLE_PLUGINS), and in "
+			                "virtual time any kind will do",
+			                rt->platform->workers[i].name, kind, hd_driver_names());
 		if (w->driver->abi != HEDDLE_DRIVER_ABI)
 			return hd_error(HEDDLE_E_UNSUPPORTED,
 			                "the driver of kind %s is made for version %u of the driver interface, this "

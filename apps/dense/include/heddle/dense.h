@@ -25,6 +25,7 @@
 #define HEDDLE_DENSE_H
 
 #include <heddle.h>
+#include <heddle/application.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -430,6 +431,13 @@ struct heddle_dense_routine {
 const struct heddle_dense_routine *heddle_dense_routine_at(size_t i);
 /* The routine of this name, or NULL. "cholesky" and NULL are other names of "potrf"; a '-' is as good as '_'. */
 const struct heddle_dense_routine *heddle_dense_routine_find(const char *name);
+
+/* The routine as an application (heddle/application.h), whose structure of options is a struct heddle_dense_problem;
+ * NULL: there is none of this name. It is a constant. */
+const struct heddle_application *heddle_dense_application(const char *routine);
+/* Registers all of them, so that heddle_application_find knows them, also "cholesky". HEDDLE_E_INVALID: one of the
+ * names is taken. May be called several times, by any thread. */
+int heddle_dense_register(void);
 
 /* Operations of the problem, counted as LAPACK does (LAPACK Working Note 41, appendix C); an operation on complex
  * numbers counts as its real ones: 6 for a product, 2 for a sum. NAN: there is no such routine. */

@@ -1,5 +1,5 @@
-/* Dense routines on this machine: see dense_run.h. */
-#include "dense_run.h"
+/* Applications on this machine: see application_run.h. */
+#include "application_run.h"
 #include "trace_bounds.h"
 #include "tool.h"
 #include <math.h>
@@ -24,22 +24,20 @@ static int real_bounds(heddle_runtime *rt, const struct heddle_trace *trace, str
 
 struct workspace {
 	heddle_runtime *rt;
-	heddle_dense *dense;
-	heddle_dense_experiment *experiment;
+	const struct heddle_application *app;
+	void *state;         /* of the application; NULL: not open */
 	const char *failure; /* the message if the next step fails */
 };
 
-static int open_workspace(struct workspace *w, const struct heddle_dense_problem *p)
+static int open_workspace(struct workspace *w, const struct work *what)
 {
-	int status = heddle_dense_open(w->rt, &w->dense);
-	return status ? status : heddle_dense_experiment_open(w->dense, p, &w->experiment);
+	w->app = work_application(what);
+	return w->app->open(w->app, w->rt, 0, what->options, &w->state);
 }
 
 static int close_workspace(struct workspace *w)
 {
-	int status = heddle_dense_experiment_close(w->experiment);
-	heddle_dense_close(w->dense);
-	return status;
+	return w->state ? w->app->close(w->state) : 0;
 }
 
 static int wait_for(heddle_runtime *rt, int submitted)
@@ -47,7 +45,7 @@ static int wait_for(heddle_runtime *rt, int submitted)
 	return submitted < 0 ? submitted : heddle_wait_all(rt);
 }
 
-/* Drops what has been recorded so far, which does not belong to the routine. */
+/* Drops what has been recorded so far, which does not belong to the run. */
 static int drop_trace(heddle_runtime *rt)
 {
 	struct heddle_trace *trace;
@@ -57,11 +55,11 @@ static int drop_trace(heddle_runtime *rt)
 	return status;
 }
 
-/* The routine once, on fresh data, with its figures in *out. */
+/* The application once, on fresh data, with its figures in *out. */
 static int run_once(struct workspace *w, const struct work *what, struct outcome *out)
 {
 	struct heddle_stats before, after;
-	int status = wait_for(w->rt, heddle_dense_experiment_fill(w->experiment));
+	int status = w->app->fill ? wait_for(w->rt, w->app->fill(w->state)) : 0;
 	if (!status && what->keep_trace)
 		status = drop_trace(w->rt);
 	if (!status)
@@ -71,7 +69,7 @@ static int run_once(struct workspace *w, const struct work *what, struct outcome
 	struct tool_watch *watch = tool_watch_start(w->rt, out->policy, NAN);
 	double wall = tool_wall_clock(), start = heddle_now(w->rt);
 	if (!status)
-		status = wait_for(w->rt, heddle_dense_experiment_submit(w->experiment));
+		status = wait_for(w->rt, w->app->submit(w->state));
 	out->wall = tool_wall_clock() - wall;
 	tool_watch_stop(watch);
 	if (!status)
@@ -125,24 +123,23 @@ static int run_all(struct workspace *w, const struct work *what, struct outcome 
 	int status = run_often(w, what, out);
 	if (!status && out->trace)
 		status = real_bounds(w->rt, out->trace, &out->bounds);
-	if (!status && what->problem.check) {
+	if (!status && what->check && w->app->check) {
 		tool_progress("residual");
-		status = heddle_dense_experiment_residual(w->experiment, &out->residual);
-		w->failure = status == HEDDLE_E_NO_FIT
-		                 ? "the routine went well, but its residual cannot be computed here "
-		                   "(--no-check leaves it out; a larger --emulated-memory or a "
-		                   "smaller --tile makes room)"
-		                 : "the residual was not computed";
+		status = w->app->check(w->state, &out->residual);
+		w->failure = status == HEDDLE_E_NO_FIT ? "the run went well, but its residual cannot be computed here "
+		                                         "(--no-check leaves it out; a larger --emulated-memory or a "
+		                                         "smaller --tile makes room)"
+		                                       : "the residual was not computed";
 	}
 	tool_progress_end();
 	return status;
 }
 
-int dense_run_on(heddle_runtime *rt, const struct work *what, struct outcome *out)
+int application_run_on(heddle_runtime *rt, const struct work *what, struct outcome *out)
 {
-	struct workspace w = {.rt = rt, .failure = "the routine failed"};
+	struct workspace w = {.rt = rt, .failure = "the application failed"};
 	outcome_init(out, heddle_runtime_policy(rt));
-	int failed = open_workspace(&w, &what->problem) || run_all(&w, what, out);
+	int failed = open_workspace(&w, what) || run_all(&w, what, out);
 	if (failed)
 		tool_library_error(w.failure);
 	int lost = close_workspace(&w);
@@ -154,7 +151,7 @@ int dense_run_on(heddle_runtime *rt, const struct work *what, struct outcome *ou
 	return TOOL_FAILURE;
 }
 
-int dense_run(const struct heddle_config *config, const struct work *what, struct outcome *out)
+int application_run(const struct heddle_config *config, const struct work *what, struct outcome *out)
 {
 	struct heddle_config c = *config;
 	heddle_runtime *rt;
@@ -163,31 +160,23 @@ int dense_run(const struct heddle_config *config, const struct work *what, struc
 		c.trace = 1;
 	if (heddle_start(&c, &rt))
 		return tool_library_error("cannot start the runtime");
-	int status = dense_run_on(rt, what, out);
+	int status = application_run_on(rt, what, out);
 	tool_warn_models(rt);
 	if (heddle_stop(rt) && !status)
 		out->stopped = tool_library_error("the runtime did not stop well");
 	return status;
 }
 
-/* Bytes of the largest matrix that the problem has. */
-static double largest_matrix(const struct heddle_dense_problem *p)
+int application_check_memory(const struct work *what)
 {
-	static const double sizes[] = {sizeof(double), sizeof(float), 2 * sizeof(double), 2 * sizeof(float)};
-	double n = (double)p->n, m = p->m ? (double)p->m : n, k = p->k ? (double)p->k : n;
-	return fmax(m * n, k * fmax(m, n)) * sizes[p->precision];
-}
-
-int dense_check_memory(const struct work *what)
-{
-	double bytes = largest_matrix(&what->problem);
+	const struct heddle_application *app = work_application(what);
+	double bytes = app->bytes ? app->bytes(app, what->options) : NAN;
 	double installed = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-	if (bytes < 0.9 * installed)
+	if (!(bytes >= 0.9 * installed))
 		return TOOL_OK;
 	char *needed = tool_size_text(bytes), *there = tool_size_text(installed);
-	tool_usage_error(
-	    "a matrix of order %zu takes %s, and this machine has %s: choose a smaller --n, or `heddle sim`",
-	    what->problem.n, needed, there);
+	tool_usage_error("the data of %s take %s, and this machine has %s: choose a smaller %s, or `heddle sim`",
+	                 app->name, needed, there, work_is_dense(what) ? "--n" : "problem");
 	free(needed);
 	free(there);
 	return TOOL_USAGE;

@@ -1,0 +1,52 @@
+/* Plug-ins: shared libraries with policies, drivers and applications of one's own, for any program and for the command.
+ *
+ * A plug-in is loaded by `HEDDLE_PLUGINS=./mine.so:./other.so` in front of any program, by the setting `plugins`, by
+ * `heddle --plugin ./mine.so ...`, or by heddle_plugin_load. It defines one symbol, which says what to call:
+ *
+ *   static int start(void)
+ *   {
+ *           return heddle_policy_register(&my_policy);
+ *   }
+ *   const struct heddle_plugin heddle_plugin = {HEDDLE_PLUGIN_ABI, "mine", "a policy of mine", start};
+ *  and is compiled as a shared library (`cc -shared -fPIC`) with what pkg-config says of heddle. From then on what it
+ * has registered is found by its name, as what Heddle ships is. docs/plugins.md has more. */
+#ifndef HEDDLE_PLUGIN_H
+#define HEDDLE_PLUGIN_H
+
+#include <heddle/application.h>
+#include <heddle/driver.h>
+#include <heddle/policy.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HEDDLE_PLUGIN_ABI 1
+
+struct heddle_plugin {
+	unsigned abi; /* HEDDLE_PLUGIN_ABI */
+	const char *name, *summary;
+	/* Registers what the plug-in has, by heddle_policy_register, heddle_driver_register and
+	 * heddle_application_register. Called once, by the thread that loads it. Returns 0, or what a function that
+	 * failed has returned; loading then fails with its sentence. */
+	int (*start)(void);
+};
+
+/* What a plug-in defines. The attribute keeps it visible where -fvisibility=hidden hides the rest. */
+#ifdef __GNUC__
+__attribute__((visibility("default")))
+#endif
+extern const struct heddle_plugin heddle_plugin;
+
+/* Loads a plug-in, for the rest of the process; one that is loaded already is not loaded again. `path` is that of a
+ * shared library; without a '/' in it, it is a file of the current directory or else one that dlopen finds.
+ * heddle_config_init and heddle_start load those of the setting `plugins`, so programs need not call this. HEDDLE_E_IO:
+ * the file is not there or cannot be loaded; HEDDLE_E_FORMAT: it is no plug-in; HEDDLE_E_UNSUPPORTED: it was made for
+ * another version; HEDDLE_E_INVALID: a name is taken, or what it registers is incomplete. May be called by any thread.
+ * */
+int heddle_plugin_load(const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,138 @@
+/* Plug-ins: shared libraries that are loaded when the program starts. See heddle/plugin.h. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <heddle/plugin.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/base.h"
+#include "start.h"
+
+/* Plug-ins belong to the process, as what they register. The lock is recursive, because a plug-in may start a runtime,
+ * which loads the plug-ins of the settings. It is taken before those of the lists of policies, drivers and
+ * applications. */
+static pthread_mutex_t load_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static void **loaded;   /* load_lock; owns the array; what dlopen has returned, never closed */
+static size_t n_loaded; /* load_lock */
+
+/* Opens the library. A name without a '/' that is a file here is that file; dlopen would look for it only in the
+ * system's directories. */
+static void *open_library(const char *path)
+{
+	char *here = !strchr(path, '/') && access(path, F_OK) == 0 ? hd_format("./%s", path) : NULL;
+	void *library = dlopen(here ? here : path, RTLD_NOW | RTLD_LOCAL);
+	free(here);
+	return library;
+}
+
+static int no_library(const char *path)
+{
+	const char *reason = dlerror();
+	if (strchr(path, '/') && access(path, F_OK))
+		return hd_error(HEDDLE_E_IO,
+		                "there is no plug-in %s: give the path of a shared library (--plugin, HEDDLE_PLUGINS)",
+		                path);
+	if (reason && strstr(reason, "undefined symbol: heddle_"))
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "plug-in %s was made for another version of Heddle (%s): compile it again with the "
+		                "headers of this one, %s",
+		                path, reason, heddle_version());
+	return hd_error(
+	    HEDDLE_E_IO,
+	    "plug-in %s cannot be loaded: %s; give the path of a shared library, with a '/' in it unless it is "
+	    "in the current directory",
+	    path, reason ? reason : "no reason is known");
+}
+
+static int check_plugin(const char *path, const struct heddle_plugin *plugin)
+{
+	if (!plugin)
+		return hd_error(
+		    HEDDLE_E_FORMAT,
+		    "%s is no plug-in of Heddle, because it has no symbol heddle_plugin: define `const struct "
+		    "heddle_plugin heddle_plugin` in it, which heddle/plugin.h describes",
+		    path);
+	if (plugin->abi != HEDDLE_PLUGIN_ABI)
+		return hd_error(
+		    HEDDLE_E_UNSUPPORTED,
+		    "plug-in %s was made for version %u of the interface of plug-ins, this library has %d: set "
+		    ".abi = HEDDLE_PLUGIN_ABI and compile it again with the headers of Heddle %s",
+		    path, plugin->abi, HEDDLE_PLUGIN_ABI, heddle_version());
+	if (!plugin->name || !*plugin->name || !plugin->start)
+		return hd_error(HEDDLE_E_FORMAT, "plug-in %s lacks its %s: fill this field of heddle_plugin", path,
+		                plugin->start ? "name" : "function start");
+	return 0;
+}
+
+/* With load_lock taken: whether this library is loaded already, which makes it the same handle. */
+static int is_loaded(const void *library)
+{
+	for (size_t i = 0; i < n_loaded; i++)
+		if (loaded[i] == library)
+			return 1;
+	return 0;
+}
+
+/* With load_lock taken. What has been started stays loaded, even if it has failed: the lists may refer to it. */
+static int start_plugin(const char *path, void *library, const struct heddle_plugin *plugin)
+{
+	void **grown = realloc(loaded, (n_loaded + 1) * sizeof *grown);
+	if (!grown) {
+		dlclose(library);
+		return hd_no_memory("the list of plug-ins");
+	}
+	loaded = grown;
+	loaded[n_loaded++] = library; /* before it starts: see load_lock */
+	int status = plugin->start();
+	if (!status)
+		return 0;
+	for (size_t i = 0; i < n_loaded;
+	     i++) /* it is not the last one if it has loaded others; the next load tries again */
+		if (loaded[i] == library)
+			loaded[i] = loaded[--n_loaded];
+	return hd_error_context(status < 0 ? status : HEDDLE_E_INVALID, "plug-in %s (%s)", plugin->name, path);
+}
+
+/* With load_lock taken. */
+static int load(const char *path)
+{
+	void *library = open_library(path);
+	if (!library)
+		return no_library(path);
+	if (is_loaded(library)) {
+		dlclose(library); /* counts down */
+		return 0;
+	}
+	const struct heddle_plugin *plugin = dlsym(library, "heddle_plugin");
+	int status = check_plugin(path, plugin);
+	if (!status)
+		return start_plugin(path, library, plugin);
+	dlclose(library);
+	return status;
+}
+
+int heddle_plugin_load(const char *path)
+{
+	if (!path || !*path)
+		return hd_error(HEDDLE_E_INVALID, "heddle_plugin_load needs the path of a shared library");
+	pthread_mutex_lock(&load_lock);
+	int status = load(path);
+	pthread_mutex_unlock(&load_lock);
+	return status;
+}
+
+int hd_plugins_load(const char *list)
+{
+	int status = 0;
+	for (const char *at = list; at && *at && !status; at += strspn(at, ":")) {
+		size_t length = strcspn(at, ":");
+		char *path = strndup(at, length);
+		if (!path)
+			return hd_no_memory("the path of a plug-in");
+		status = *path ? heddle_plugin_load(path) : 0;
+		free(path);
+		at += length;
+	}
+	return status;
+}
