@@ -39,7 +39,7 @@ OWN = re.compile(r"(?<![\w<$/.-])((?:hd|heddle|HD|HEDDLE)_\w+)(\*|\.\.\.|(?<=_)[
 FOLDERS = "src|include|tools|apps|research|tests|bench|examples|docs|scripts|cmake|platforms"
 FILE = re.compile(r"(?<![\w/.*<>{}$~-])((?:[\w-]+/)*[\w.-]*\w\.(?:c|h|py|md))(?![\w(*-]|\.\w)")
 PATH = re.compile(rf"(?<![\w/.*<>{{}}$~-])((?:{FOLDERS})/[\w./-]*\w)/?(?![\w*])")
-ROW = re.compile(r'\bROW\(\w+, "(\w+)"') # of the table of settings
+ROW = re.compile(r'\b(?:SWITCH_)?ROW\(\w+, "(\w+)"') # of the table of settings
 EXAMPLE = re.compile(r"^```(?s:.*?)^```|^    .*", re.MULTILINE) # in documents
 INCLUDED = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.MULTILINE)
 

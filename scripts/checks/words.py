@@ -11,7 +11,7 @@ RULES = [
      "settings are read in src/start/settings.c"),
     (r"\b(?:abort|exit|_exit|quick_exit|assert)\s*\(", ["src", "apps", "research"], [], "the library returns a status"),
     (r"\b(?:puts|printf|perror)\s*\(|\bstdout\b", ["src"], [], "the library prints nothing"),
-    (r"\bstderr\b", ["src", "apps", "research"], ["src/core/dump.c", "src/base/lock.c"],
+    (r"\bstderr\b", ["src", "apps", "research"], ["src/core/dump.c", "src/base/lock.c", "src/start/reports.c"],
      "only the watchdog prints, where the program asked for it, and the assertions of builds with sanitizers"),
     (r"^\s*#\s*if\s+0\b", ["include", "src", "tools", "apps", "research", "examples", "bench", "tests"], [],
      "delete it instead"),

@@ -178,10 +178,11 @@ struct heddle_runtime {
 	int limited;             /* some memory has a capacity */
 	int next_use;            /* some memory has a capacity, and what is needed last is evicted */
 	uint64_t least_capacity; /* bytes: the least of all capacities; 0 if there is none */
-	uint64_t uid;            /* tells runtimes apart in thread-local caches */
-	uint64_t process;        /* what hd_process() returned in the process that started the runtime */
-	double start_us;         /* us: the real clock at the start */
-	double clock_cost;       /* us that reading the clock adds to a measurement of the policy; 0 unless measured */
+	unsigned report;   /* number of this runtime among those of the process that write reports: start/reports.h */
+	uint64_t uid;      /* tells runtimes apart in thread-local caches */
+	uint64_t process;  /* what hd_process() returned in the process that started the runtime */
+	double start_us;   /* us: the real clock at the start */
+	double clock_cost; /* us that reading the clock adds to a measurement of the policy; 0 unless measured */
 	union {
 		struct hd_threads *threads;
 		struct hd_virtual *virtual_;

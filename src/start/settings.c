@@ -12,20 +12,29 @@
 #include "start/environment.h"
 #include "start.h"
 
-enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT };
-static const char *const kind_names[] = {"int", "bool", "bytes", "int", "double", "text"};
+/* SWITCH: a bool, or a text, which is put into another field and switches it on. */
+enum kind { INT, BOOL, BYTES, SEED, DOUBLE, TEXT, SWITCH };
+static const char *const kind_names[] = {"int", "bool", "bytes", "int", "double", "text", "bool or text"};
 
 struct row {
 	struct heddle_setting setting;
 	enum kind kind;
 	size_t offset;
 	double min, max;
+	size_t text; /* of SWITCH: the offset of the other field */
 };
 
 #define ROW(field, env, k, def, unit, lo, hi, range, help)                                                           \
 	{                                                                                                            \
 		{#field, "HEDDLE_" env, NULL, def, unit, range, help}, k, offsetof(struct heddle_config, field), lo, \
-		    hi                                                                                               \
+		    hi, 0                                                                                            \
+	}
+
+/* The other field of `trace` is trace_file, and so on. */
+#define SWITCH_ROW(field, env, words, help)                                                                            \
+	{                                                                                                              \
+		{#field, "HEDDLE_" env, NULL, "0", "", words, help}, SWITCH, offsetof(struct heddle_config, field), 0, \
+		    1, offsetof(struct heddle_config, field##_file)                                                    \
 	}
 
 static const struct row rows[] = {
@@ -71,7 +80,13 @@ static const struct row rows[] = {
     ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
         "worker 0 has no thread of its own: the thread that waits runs its tasks"),
     ROW(bind, "BIND", BOOL, "1", "", 0, 1, HD_BOOL_WORDS, "bind worker threads to cores"),
-    ROW(trace, "TRACE", BOOL, "0", "", 0, 1, HD_BOOL_WORDS, "record events"),
+    SWITCH_ROW(trace, "TRACE", HD_BOOL_WORDS ", or FILE,FILE in .trace, .json, .csv, .paje, .png, .svg or .pdf",
+               "record events; with files, write them when the runtime stops"),
+    ROW(record, "RECORD", TEXT, "", "", 0, 0, "FILE in .json or .dot",
+        "write the graph of the tasks when the runtime stops"),
+    SWITCH_ROW(
+        explain, "EXPLAIN", HD_BOOL_WORDS ", or FILE",
+        "write what workers, codelets, links and memories did when the runtime stops, to standard error or a file"),
     ROW(time_core, "TIME_CORE", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
         "measure the time spent in the core of the runtime"),
     ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
@@ -166,7 +181,7 @@ static const char *expected(const struct row *row)
 
 static int parse_value(const struct row *row, const char *text, double *out)
 {
-	if (row->kind == BOOL) {
+	if (row->kind == BOOL || row->kind == SWITCH) {
 		*out = hd_bool_parse(text, strlen(text));
 		return *out < 0 ? -1 : 0;
 	}
@@ -183,6 +198,12 @@ static int set_row(const struct row *row, struct heddle_config *config, const ch
 		return 0;
 	}
 	double value;
+	if (row->kind == SWITCH) {
+		int is_word = *text == '\0' || !parse_value(row, text, &value);
+		*(const char **)((char *)config + row->text) = is_word ? "" : text;
+		*(int *)field = *text == '\0' ? 0 : is_word ? (int)value : 1;
+		return 0;
+	}
 	if (parse_value(row, text, &value))
 		return hd_error(HEDDLE_E_FORMAT, "%s is \"%s\": it must be %s %s", origin, text, expected(row),
 		                row->setting.range);
@@ -216,6 +237,13 @@ int heddle_setting_value(const struct heddle_config *config, const char *name, c
 	case BYTES:
 	case SEED: snprintf(buffer, size, "%llu", (unsigned long long)*(const uint64_t *)field); break;
 	case DOUBLE: snprintf(buffer, size, "%g", *(const double *)field); break;
+	case SWITCH:
+		text = *(const char *const *)((const char *)config + row->text);
+		if (text && *text)
+			snprintf(buffer, size, "%s", text);
+		else
+			snprintf(buffer, size, "%d", *(const int *)field);
+		break;
 	case TEXT:
 		text = *(const char *const *)field;
 		snprintf(buffer, size, "%s", text ? text : "");
@@ -233,6 +261,7 @@ int hd_config_check(const struct heddle_config *config)
 		double value;
 		switch (row->kind) {
 		case INT:
+		case SWITCH:
 		case BOOL: value = *(const int *)field; break;
 		case BYTES: value = (double)*(const uint64_t *)field; break;
 		case DOUBLE: value = *(const double *)field; break;
@@ -361,12 +390,20 @@ int hd_plugins_configured(void)
 	return hd_plugins_load(c.plugins);
 }
 
+/* The text of a setting in `config`, or NULL: it has none. */
+static const char **text_of(const struct row *row, struct heddle_config *config)
+{
+	return row->kind == TEXT     ? (const char **)((char *)config + row->offset)
+	       : row->kind == SWITCH ? (const char **)((char *)config + row->text)
+	                             : NULL;
+}
+
 int hd_config_own(struct heddle_config *config)
 {
 	int status = 0;
 	for (size_t i = 0; i < N_ROWS; i++) {
-		const char **text = (const char **)((char *)config + rows[i].offset);
-		if (rows[i].kind != TEXT || !*text)
+		const char **text = text_of(&rows[i], config);
+		if (!text || !*text)
 			continue;
 		*text = status ? NULL : strdup(*text);
 		if (!status && !*text)
@@ -377,7 +414,9 @@ int hd_config_own(struct heddle_config *config)
 
 void hd_config_disown(struct heddle_config *config)
 {
-	for (size_t i = 0; i < N_ROWS; i++)
-		if (rows[i].kind == TEXT)
-			free(*(char **)((char *)config + rows[i].offset));
+	for (size_t i = 0; i < N_ROWS; i++) {
+		const char **text = text_of(&rows[i], config);
+		if (text)
+			free((char *)(uintptr_t)*text);
+	}
 }

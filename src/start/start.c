@@ -4,10 +4,12 @@
 #include <string.h>
 #include "policies/parts/speed.h"
 #include "devices.h"
+#include "reports.h"
 #include "start.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
 static _Atomic uint64_t next_uid = 1;
+static _Atomic unsigned next_report = 1; /* the same */
 
 static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 {
@@ -22,6 +24,14 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	const char *rule = rt->config.eviction;
 	if (!status && rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
 		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
+	if (!status)
+		status = hd_reports_check(&rt->config);
+	rt->config.time_policy |= rt->config.explain != 0;
+	if (hd_reports_wanted(&rt->config)) {
+		rt->config.trace = 1;
+		/* Relaxed, pairs with nothing: see next_report. */
+		rt->report = atomic_fetch_add_explicit(&next_report, 1, memory_order_relaxed);
+	}
 	return status ? status : hd_plugins_load(rt->config.plugins);
 }
 
@@ -330,6 +340,7 @@ int heddle_stop(heddle_runtime *rt)
 	if (!status)
 		status = heddle_wait_all(rt); /* what the groups have not reported */
 	int home = bring_home(rt);
+	hd_reports_write(rt);
 	int saved = hd_perf_save(rt->perf);
 	hd_events_close(rt);
 	free_runtime(rt);

@@ -28,6 +28,17 @@ double hd_trace_begin(const struct heddle_trace *trace);
 /* The time during which each worker ran at least one task, in us. The caller frees the array. NULL: out of memory. */
 double *hd_trace_busy(const struct heddle_trace *trace);
 
+/* Sums over tasks or transfers (sums.c). Each function returns an array that the caller frees; NULL: out of memory.
+ * Per worker, where `time` is that in which it ran at least one task; per codelet and class, [codelet * n_classes +
+ * class]; per link, [from * n_nodes + to]. */
+struct hd_sum {
+	double n, time, work; /* number of tasks or transfers; us; flops or bytes */
+	double prefetched;    /* number of transfers */
+};
+struct hd_sum *hd_trace_worker_sums(const struct heddle_trace *trace);
+struct hd_sum *hd_trace_codelet_sums(const struct heddle_trace *trace);
+struct hd_sum *hd_trace_link_sums(const struct heddle_trace *trace);
+
 /* Finds a task by its id. */
 struct hd_trace_index {
 	const struct heddle_trace *trace; /* borrows */

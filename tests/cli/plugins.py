@@ -6,7 +6,6 @@ As tests/cli/run.py. The plug-ins are those of examples/, and the faulty ones of
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 from run import Place, equal, run_tests
@@ -22,13 +21,6 @@ MAPPED = ("cholesky:n=5760,tile=960,precision=s", "-p", "haswell-k40m,gpu1-cpu6"
 
 def plugin(p, name):
     return os.path.join(p.examples, name + "_plugin.so")
-
-
-def program(p, name, **env):
-    """Runs an example, and returns its exit status and what it printed."""
-    done = subprocess.run([os.path.join(p.examples, name)], env=dict(p.env, **env), cwd=p.directory, timeout=300,
-                          capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
 
 
 def test_policy_of_a_plugin_stands_in_tables_and_heat_maps(p):
@@ -47,9 +39,9 @@ def test_policy_of_a_plugin_stands_in_tables_and_heat_maps(p):
 
 def test_policy_of_a_plugin_runs_any_program(p):
     env = {"HEDDLE_PLUGINS": plugin(p, "16_policy"), "HEDDLE_SCHED": "nearest"}
-    equal(program(p, "04_reduction", **env)[0], 0)
-    equal(program(p, "02_dependencies", **env, HEDDLE_NEAREST_REACH="1")[0], 0)
-    status, _, err = program(p, "02_dependencies", HEDDLE_SCHED="nearest")
+    equal(p.program("04_reduction", **env)[0], 0)
+    equal(p.program("02_dependencies", **env, HEDDLE_NEAREST_REACH="1")[0], 0)
+    status, _, err = p.program("02_dependencies", HEDDLE_SCHED="nearest")
     assert status and "nearest" in err, err
 
 
@@ -110,7 +102,7 @@ def test_driver_of_a_plugin_runs_kernels_on_its_devices(p):
     p.refuses(*driver, "machine", says=["3 apart devices", "HEDDLE_DEVICES"], status=1, HEDDLE_DEVICES="apart=3")
     p.refuses(*driver, "machine", says=['"aprt"', "HEDDLE_PLUGINS"], status=1, HEDDLE_DEVICES="aprt=1")
     p.refuses(*driver, "machine", says=["apart=x", "KIND=N"], status=1, HEDDLE_DEVICES="apart=x")
-    equal(program(p, "03_matrix_tiles", HEDDLE_PLUGINS=driver[1], HEDDLE_NCPU="0")[0], 0)
+    equal(p.program("03_matrix_tiles", HEDDLE_PLUGINS=driver[1], HEDDLE_NCPU="0")[0], 0)
 
 
 def test_several_plugins_are_loaded_once_each(p):
@@ -126,7 +118,7 @@ def test_faulty_plugins_are_refused_with_the_remedy(p):
     for fault, says in FAULTS.items():
         path = os.path.join(p.faulty, f"faulty_{fault}.so")
         p.refuses("--plugin", path, "policies", says=says, status=1)
-        status, _, err = program(p, "01_hello", HEDDLE_PLUGINS=path)
+        status, _, err = p.program("01_hello", HEDDLE_PLUGINS=path)
         assert status and all(word in err for word in says), err
     p.refuses("--plugin", "./absent.so", "policies", says=["absent.so", "HEDDLE_PLUGINS"], status=1)
     p.refuses("--plugin", "absent.so", "policies", says=["absent.so", "'/'"], status=1)

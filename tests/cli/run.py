@@ -70,6 +70,12 @@ class Place:
             assert word in err, f"heddle {' '.join(arguments)}: no {word!r} in\n{err}"
         assert "heddle" in err.split("\n")[0], err
 
+    def program(self, name, **env):
+        """Runs an example of the folder self.examples, and returns its exit status and what it printed."""
+        done = subprocess.run([os.path.join(self.examples, name)], env=dict(self.env, **env), cwd=self.directory,
+                              capture_output=True, text=True, timeout=300)
+        return done.returncode, done.stdout, done.stderr
+
     def starts_with(self, name, magic):
         with open(self.path(name), "rb") as f:
             head = f.read(len(magic))

@@ -195,11 +195,27 @@ static int unknown_setting(const char *name)
 	return status;
 }
 
+/* The command, which may start many runtimes for one answer, leaves these settings to other programs. */
+static void drop_reports(struct heddle_config *config)
+{
+	static int said;
+	int wanted =
+	    config->explain || (config->trace_file && *config->trace_file) || (config->record && *config->record);
+	if (wanted && !said++)
+		tool_warn("the settings trace, record and explain (HEDDLE_TRACE, HEDDLE_RECORD, HEDDLE_EXPLAIN) are "
+		          "for other "
+		          "programs: `heddle run` and `heddle sim` have --trace, --gantt, --record and --explain");
+	config->explain = 0;
+	config->trace_file = config->record = config->explain_file = NULL;
+}
+
 int tool_config_init(struct heddle_config *config, const struct tool_settings *settings)
 {
 	if (heddle_config_init(config))
 		return tool_failure("%s", heddle_last_error());
-	return tool_config_set(config, settings);
+	int status = tool_config_set(config, settings);
+	drop_reports(config);
+	return status;
 }
 
 int tool_config_set(struct heddle_config *config, const struct tool_settings *settings)

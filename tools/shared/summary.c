@@ -66,41 +66,26 @@ void summary_init(struct table tables[SUMMARY_TABLES])
 	           sizeof figure_columns / sizeof *figure_columns);
 }
 
-struct sum {
-	double n, time, work; /* number of tasks or transfers; us; flops or bytes */
-	double prefetched;    /* number of transfers */
-};
-
 static void add_workers(struct table *table, const struct heddle_trace *trace)
 {
 	const struct heddle_platform *p = trace->platform;
-	double *n_tasks = tool_alloc(p->n_workers * sizeof *n_tasks), *busy = tool_needed(hd_trace_busy(trace));
-	for (size_t i = 0; i < trace->n_tasks; i++)
-		n_tasks[trace->tasks[i].worker]++;
+	struct hd_sum *sums = tool_needed(hd_trace_worker_sums(trace));
 	double makespan = heddle_trace_makespan(trace);
 	for (size_t w = 0; w < p->n_workers; w++) {
 		table_text(table, "%s", trace->policy);
 		table_text(table, "%s", p->workers[w].name);
 		table_text(table, "%s", p->classes[p->workers[w].class_id].name);
-		table_number(table, n_tasks[w]);
-		table_number(table, busy[w] * 1e-3);
-		table_number(table, makespan > 0 ? 100 * fmax(0, 1 - busy[w] / makespan) : NAN);
+		table_number(table, sums[w].n);
+		table_number(table, sums[w].time * 1e-3);
+		table_number(table, makespan > 0 ? 100 * fmax(0, 1 - sums[w].time / makespan) : NAN);
 	}
-	free(n_tasks);
-	free(busy);
+	free(sums);
 }
 
 static void add_codelets(struct table *table, const struct heddle_trace *trace)
 {
 	const struct heddle_platform *p = trace->platform;
-	struct sum *sums = tool_alloc(trace->n_codelets * p->n_classes * sizeof *sums);
-	for (size_t i = 0; i < trace->n_tasks; i++) {
-		const struct heddle_trace_task *t = &trace->tasks[i];
-		struct sum *sum = &sums[t->codelet * p->n_classes + p->workers[t->worker].class_id];
-		sum->n++;
-		sum->time += t->end - t->start;
-		sum->work += t->flops;
-	}
+	struct hd_sum *sums = tool_needed(hd_trace_codelet_sums(trace));
 	for (size_t i = 0; i < trace->n_codelets * p->n_classes; i++) {
 		if (sums[i].n == 0)
 			continue;
@@ -118,15 +103,7 @@ static void add_codelets(struct table *table, const struct heddle_trace *trace)
 static void add_links(struct table *table, const struct heddle_trace *trace)
 {
 	const struct heddle_platform *p = trace->platform;
-	struct sum *sums = tool_alloc(p->n_nodes * p->n_nodes * sizeof *sums);
-	for (size_t i = 0; i < trace->n_transfers; i++) {
-		const struct heddle_trace_transfer *t = &trace->transfers[i];
-		struct sum *sum = &sums[t->from * p->n_nodes + t->to];
-		sum->n++;
-		sum->time += t->end - t->start;
-		sum->work += (double)t->bytes;
-		sum->prefetched += t->reason == 1;
-	}
+	struct hd_sum *sums = tool_needed(hd_trace_link_sums(trace));
 	for (size_t i = 0; i < p->n_nodes * p->n_nodes; i++) {
 		if (sums[i].n == 0)
 			continue;

@@ -1,0 +1,174 @@
+/* Traces, graphs and explanations of any program, written when the runtime stops: see reports.h. */
+#include "start/reports.h"
+#include <errno.h>
+#include <heddle/graph.h>
+#include <heddle/trace.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static int is_set(const char *text)
+{
+	return text && *text;
+}
+
+int hd_reports_wanted(const struct heddle_config *c)
+{
+	return is_set(c->trace_file) || is_set(c->record) || c->explain || is_set(c->explain_file);
+}
+
+/* --- Names of files ----------------------------------------------------------------------------------------------- */
+
+enum format { TRACE_FILE, CHROME, TABLE, PAJE, PICTURE, NONE };
+static const struct {
+	const char *extension;
+	enum format format;
+} formats[] = {
+    {".trace", TRACE_FILE}, {".json", CHROME}, {".csv", TABLE},   {".paje", PAJE},
+    {".png", PICTURE},      {".svg", PICTURE}, {".pdf", PICTURE},
+};
+
+/* Where the extension of a name of `length` characters begins; `length`: it has none. */
+static size_t extension_at(const char *name, size_t length)
+{
+	for (size_t i = length; i-- > 0 && name[i] != '/';)
+		if (name[i] == '.')
+			return i;
+	return length;
+}
+
+static enum format format_of(const char *name, size_t length)
+{
+	size_t at = extension_at(name, length);
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (strlen(formats[i].extension) == length - at &&
+		    strncasecmp(name + at, formats[i].extension, length - at) == 0)
+			return formats[i].format;
+	return NONE;
+}
+
+int hd_reports_check(const struct heddle_config *c)
+{
+	for (const char *at = is_set(c->trace_file) ? c->trace_file : ""; *at; at += strspn(at, ",")) {
+		size_t length = strcspn(at, ",");
+		if (format_of(at, length) == NONE)
+			return hd_error(HEDDLE_E_INVALID,
+			                "trace (HEDDLE_TRACE) is \"%.*s\": it must be one of " HD_BOOL_WORDS
+			                ", or a file that ends in .trace, .json, .csv, .paje, .png, .svg or .pdf",
+			                (int)length, at);
+		at += length;
+	}
+	const char *record = is_set(c->record) ? c->record : ".json";
+	const char *extension = record + extension_at(record, strlen(record));
+	if (strcasecmp(extension, ".json") != 0 && strcasecmp(extension, ".dot") != 0)
+		return hd_error(HEDDLE_E_INVALID,
+		                "record (HEDDLE_RECORD) is \"%s\": it must be a file that ends in .json or .dot",
+		                record);
+	return 0;
+}
+
+/* The file's name for this runtime: %p is the number of the process, and the second runtime of a process adds "-2"
+ * before the extension. The caller frees it; NULL when out of memory. */
+static char *name_for(const heddle_runtime *rt, const char *name, size_t length)
+{
+	size_t dot = extension_at(name, length);
+	char number[24] = "", process[24];
+	snprintf(process, sizeof process, "%ld", (long)getpid());
+	if (rt->report > 1)
+		snprintf(number, sizeof number, "-%u", rt->report);
+	char *result = hd_format("%.*s%s%.*s", (int)dot, name, number, (int)(length - dot), name + dot);
+	for (char *p; result && (p = strstr(result, "%p"));) {
+		char *longer = hd_format("%.*s%s%s", (int)(p - result), result, process, p + 2);
+		free(result);
+		result = longer;
+	}
+	if (!result)
+		hd_no_memory("the name of a file");
+	return result;
+}
+
+/* --- Writing ------------------------------------------------------------------------------------------------------ */
+
+static int write_as(const struct heddle_trace *trace, enum format format, const char *path)
+{
+	const struct heddle_gantt_options options = {.transfers = trace->n_transfers > 0, .critical_path = 1};
+	switch (format) {
+	case TRACE_FILE: return heddle_trace_save(trace, path);
+	case CHROME: return heddle_trace_export(trace, HEDDLE_TRACE_CHROME, path);
+	case TABLE: return heddle_trace_export(trace, HEDDLE_TRACE_CSV, path);
+	case PAJE: return heddle_trace_export(trace, HEDDLE_TRACE_PAJE, path);
+	default: return heddle_trace_gantt(trace, path, &options);
+	}
+}
+
+/* A report that failed is no error of the program, which may not even know that it was asked for. */
+static void say_failure(int status, const char *what)
+{
+	if (status)
+		fprintf(stderr, "heddle: %s: %s\n", what, heddle_last_error());
+}
+
+static void write_traces(heddle_runtime *rt, const struct heddle_trace *trace)
+{
+	const char *list = rt->config.trace_file;
+	for (const char *at = is_set(list) ? list : ""; *at; at += strspn(at, ",")) {
+		size_t length = strcspn(at, ",");
+		char *path = name_for(rt, at, length);
+		say_failure(path ? write_as(trace, format_of(at, length), path) : HEDDLE_E_MEMORY,
+		            "the trace was not written (HEDDLE_TRACE)");
+		free(path);
+		at += length;
+	}
+}
+
+static int write_graph(heddle_runtime *rt)
+{
+	struct heddle_graph *graph = NULL;
+	int status = heddle_graph_record(rt, &graph);
+	char *path = status ? NULL : name_for(rt, rt->config.record, strlen(rt->config.record));
+	if (!status)
+		status = path ? heddle_graph_save(graph, path) : HEDDLE_E_MEMORY;
+	heddle_graph_free(graph);
+	free(path);
+	return status;
+}
+
+static int write_explanation(heddle_runtime *rt, const struct heddle_trace *trace)
+{
+	const char *name = rt->config.explain_file;
+	if (!is_set(name))
+		return hd_explain(rt, trace, stderr);
+	char *path = name_for(rt, name, strlen(name));
+	if (!path)
+		return HEDDLE_E_MEMORY;
+	FILE *out = fopen(path, "w");
+	int status = out ? hd_explain(rt, trace, out) : 0;
+	int broken = out ? ferror(out) : 1;
+	if (out && fclose(out))
+		broken = 1;
+	if (!status && broken)
+		status = hd_error(HEDDLE_E_IO, "%s cannot be written: %s", path, strerror(errno));
+	free(path);
+	return status;
+}
+
+void hd_reports_write(heddle_runtime *rt)
+{
+	const struct heddle_config *c = &rt->config;
+	struct hd_sentence before;
+	struct heddle_trace *trace = NULL;
+	if (!hd_reports_wanted(c))
+		return;
+	hd_error_keep(&before);
+	if (is_set(c->record))
+		say_failure(write_graph(rt), "the graph was not written (HEDDLE_RECORD)");
+	int status = heddle_trace_take(rt, &trace);
+	say_failure(status, "nothing was recorded (HEDDLE_TRACE, HEDDLE_EXPLAIN)");
+	if (!status)
+		write_traces(rt, trace);
+	if (!status && (c->explain || is_set(c->explain_file)))
+		say_failure(write_explanation(rt, trace), "nothing is explained (HEDDLE_EXPLAIN)");
+	heddle_trace_free(trace);
+	hd_error_give_back(&before);
+}

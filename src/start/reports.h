@@ -1,0 +1,22 @@
+/* What heddle_stop writes when the settings ask for it: traces, graphs, explanations. */
+#ifndef HD_START_REPORTS_H
+#define HD_START_REPORTS_H
+
+#include <stdio.h>
+#include "core/runtime.h"
+
+struct heddle_trace;
+
+/* Whether the configuration asks for any of them, so that events must be recorded. */
+int hd_reports_wanted(const struct heddle_config *config);
+/* HEDDLE_E_INVALID: a file has an extension that none of the formats has. */
+int hd_reports_check(const struct heddle_config *config);
+/* Writes what the configuration of the runtime asks for, after its tasks have ended. Says on standard error what could
+ * not be written. Called without the lock. */
+void hd_reports_write(heddle_runtime *rt);
+
+/* explain.c: writes what the workers, codelets, links and memories of the trace, which was taken of the runtime, did,
+ * and what the policy reports. */
+int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out);
+
+#endif
