@@ -1,6 +1,6 @@
 /* A plug-in with a policy: of the oldest tasks, a worker takes the one that needs the fewest bytes moved.
  *
- *   cc -shared -fPIC 16_policy_plugin.c -o nearest.so $(pkg-config --cflags --libs heddle)
+ *   cc -shared -fPIC 18_policy_plugin.c -o nearest.so $(pkg-config --cflags --libs heddle)
  *   heddle --plugin ./nearest.so compare cholesky:n=9600,tile=960 -p haswell-k40m -s all -o map.png
  *   HEDDLE_PLUGINS=./nearest.so HEDDLE_SCHED=nearest ./any-program */
 #include <heddle.h>
