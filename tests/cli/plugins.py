@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of plug-ins: tests/cli/plugins.py PATH_TO_HEDDLE FOLDER_OF_EXAMPLES FOLDER_OF_FAULTY_ONES [PART_OF_A_NAME]
+"""Tests of plug-ins: tests/cli/plugins.py PATH_TO_HEDDLE FOLDER_OF_EXAMPLES FOLDER_OF_FAULTY_ONES [PATTERN]
 
 As tests/cli/run.py. The plug-ins are those of examples/, and the faulty ones of tests/plugins/.
 """
@@ -130,12 +130,12 @@ def test_faulty_plugins_are_refused_with_the_remedy(p):
 
 def test_document_quotes_what_there_is(p):
     text = open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "plugins.md"), encoding="utf-8").read()
-    assert set(re.findall(r"examples/(\d+_\w+)_plugin\.c", text)) == {"16_policy", "17_application", "18_driver"}
+    assert set(re.findall(r"examples/(\d+_\w+)_plugin\.c", text)) == {"18_policy", "19_application", "20_driver"}
 
 
 def main():
     if len(sys.argv) not in (4, 5):
-        sys.exit("usage: plugins.py PATH_TO_HEDDLE FOLDER_OF_EXAMPLES FOLDER_OF_FAULTY_ONES [PART_OF_A_NAME]")
+        sys.exit("usage: plugins.py PATH_TO_HEDDLE FOLDER_OF_EXAMPLES FOLDER_OF_FAULTY_ONES [PATTERN]")
     Place.examples, Place.faulty = map(os.path.abspath, sys.argv[2:4])
     run_tests(globals(), sys.argv[1], sys.argv[4] if len(sys.argv) == 5 else "")
 

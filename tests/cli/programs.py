@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of what settings alone get from a program: tests/cli/programs.py PATH_TO_HEDDLE EXAMPLES [PART_OF_A_NAME]
+"""Tests of what settings alone get from a program: tests/cli/programs.py PATH_TO_HEDDLE EXAMPLES [PATTERN]
 
 As tests/cli/run.py. The programs are those of examples/.
 """
@@ -82,7 +82,7 @@ def test_command_leaves_the_reports_to_other_programs(p):
 
 def main():
     if len(sys.argv) not in (3, 4):
-        sys.exit("usage: programs.py PATH_TO_HEDDLE FOLDER_OF_EXAMPLES [PART_OF_A_NAME]")
+        sys.exit("usage: programs.py PATH_TO_HEDDLE FOLDER_OF_EXAMPLES [PATTERN]")
     Place.examples = os.path.abspath(sys.argv[2])
     run_tests(globals(), sys.argv[1], sys.argv[3] if len(sys.argv) == 4 else "")
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Tests of the `heddle` command: tests/cli/run.py PATH_TO_HEDDLE [PART_OF_A_NAME]
+"""Tests of the `heddle` command: tests/cli/run.py PATH_TO_HEDDLE [PATTERN]
 
 Each function named test_* is one test; it runs in an empty directory with an empty user's data directory, and fails by
-raising. Only the last line counts for CTest's reader: "N passed, N failed"; the exit status is 0 when none failed.
+raising. PATTERN, a regular expression, is found in the names of those that are wanted. Only the last line counts for
+CTest's reader: "N passed, N failed"; the exit status is 0 when none failed.
 """
 import csv
 import io
@@ -1434,12 +1435,12 @@ def test_demo_wrong_platform_is_refused(p):
     p.refuses("demo", "--platform", "haswell", says=["haswell-k40m"])
 
 
-def run_tests(functions, command, part):
-    """Runs those of the functions that are tests and have `part` in their names; ends the program."""
+def run_tests(functions, command, pattern):
+    """Runs the tests among the functions, those whose names have `pattern`, a regular expression; ends the program."""
     command = os.path.abspath(command)
     passed = failed = 0
     for name, test in list(functions.items()):
-        if not name.startswith("test_") or part not in name:
+        if not name.startswith("test_") or not re.search(pattern, name):
             continue
         with tempfile.TemporaryDirectory() as directory:
             try:
@@ -1454,7 +1455,7 @@ def run_tests(functions, command, part):
 
 def main():
     if len(sys.argv) not in (2, 3):
-        sys.exit("usage: run.py PATH_TO_HEDDLE [PART_OF_A_NAME]")
+        sys.exit("usage: run.py PATH_TO_HEDDLE [PATTERN]")
     run_tests(globals(), sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else "")
 
 
