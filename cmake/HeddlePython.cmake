@@ -74,6 +74,7 @@ add_custom_command(OUTPUT "${python_package}/_ffi.py"
 	DEPENDS "${python_sources}/generate.py" ${python_headers}
 	COMMENT "Generating python/heddle/_ffi.py")
 add_custom_target(heddle_python ALL DEPENDS "${python_package}/_ffi.py")
+add_dependencies(heddle_python heddle)
 
 install(FILES ${HEDDLE_PYTHON_SOURCES} "${python_package}/_ffi.py"
 	"${CMAKE_CURRENT_BINARY_DIR}/python/installed/_location.py" DESTINATION "${python_directory}/heddle")

@@ -91,8 +91,8 @@ def check(status: int) -> None:
         raise last_error(status)
 
 
-def encode(what: str) -> Any:
-    """A str as a C string, which lives as long as the object returned."""
+def encode(what: str | os.PathLike[str]) -> Any:
+    """A str, or a path, as a C string, which lives as long as the object returned."""
     return ffi.new("char[]", os.fspath(what).encode("utf-8", "surrogateescape"))
 
 

@@ -150,6 +150,11 @@ class Data:
         runtime._check(lib.heddle_tensor(runtime._open(), part, out))
         return cls(runtime, out[0], None, shape, dtype, axes)
 
+    @property
+    def _key(self) -> int:
+        """By what the runtime knows the datum: where its array begins, or another unique number."""
+        return self._address if self.array is not None and self.array.size else self._number
+
     def _check(self, status: int) -> None:
         self.runtime._check(status)
 
@@ -215,7 +220,7 @@ class Data:
         if not steps or not all(steps):
             raise Error(Status.INVALID, f"reduction: {begin!r} needs a function that combines, or is one of "
                                         f"{', '.join(_REDUCTIONS)}")
-        kernels = [ffi.cast("heddle_codelet *", self.runtime._reduction_codelet(f, self)) for f in steps]
+        kernels = [ffi.cast("heddle_codelet *", self.runtime._reduction_codelet(f, self)) for f in steps if f]
         self._check(lib.heddle_data_set_reduction(self._handle, *kernels))
         return self
 

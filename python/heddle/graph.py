@@ -57,7 +57,7 @@ class Graph:
                  data: npt.ArrayLike = (), accesses: tuple[Any, Any, Any] | None = None,
                  edges: tuple[npt.ArrayLike, npt.ArrayLike] | None = None, name: str = "graph",
                  task_names: Mapping[int, str] | None = None, data_names: Mapping[int, str] | None = None):
-        kept = self._kept = []
+        self._kept: list[Any] = []
         g = ffi.new("struct heddle_graph *")
         self._pointer = g
         task_type = _index(np.atleast_1d(type) if np.size(type) else np.empty(0, np.uint32), len(types), "type")
@@ -80,7 +80,6 @@ class Graph:
         g.tasks = self._borrow("struct heddle_graph_task *", tasks)
         self._set_names(g.task_names, task_names)
         self._set_names(g.data_names, data_names)
-        assert kept is self._kept
         check(lib.heddle_graph_check(g))
 
     def _keep(self, what: Any) -> Any:
@@ -94,7 +93,7 @@ class Graph:
     def _set_accesses(self, tasks: np.ndarray, accesses: tuple[Any, Any, Any], n_data: int) -> None:
         task, datum, mode = accesses
         by = _index(task, len(tasks), "accesses: task")
-        order = np.argsort(by, kind="stable") if by.size and np.any(by[1:] < by[:-1]) else slice(None)
+        order: Any = np.argsort(by, kind="stable") if by.size and np.any(by[1:] < by[:-1]) else slice(None)
         rows = np.empty(len(by), _ACCESS)
         rows["data"] = _index(datum, n_data, "accesses: datum")
         rows["mode"] = (mode_of(mode) if isinstance(mode, (str, int)) else

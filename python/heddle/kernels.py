@@ -70,11 +70,13 @@ def kernel(*accesses: Any, name: str | None = None, model: str = "history", colo
     The function gets numpy arrays for its data, without a copy, and the other arguments as they were given. It runs in
     a worker's thread with the GIL, which numpy releases in long operations. An exception makes the task fail, and is
     raised by what waits for it. `name` is what models and traces call it, `model` is "history" (a mean per size),
-    "power", "affine" (regressions) or "none"; `color` is 0xRRGGBB in charts.
+    "power", "affine" (regressions) or "none", as for a lambda without a name; `color` is 0xRRGGBB in charts.
     """
     def decorate(function: Callable[..., Any]) -> Kernel:
-        called = name or function.__qualname__.replace("<locals>.", "").replace("<lambda>", "lambda")
-        return Kernel(function, None, called, _modes(function, accesses, called), model, color)
+        given = getattr(function, "__qualname__", None) or getattr(function, "__name__", type(function).__name__)
+        called = name or given.replace("<locals>.", "").replace("<lambda>", "lambda")
+        learns = name or "<lambda>" not in given  # all lambdas have one name
+        return Kernel(function, None, called, _modes(function, accesses, called), model if learns else "none", color)
 
     if len(accesses) == 1 and callable(accesses[0]):
         function, accesses = accesses[0], ()

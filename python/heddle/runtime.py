@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import atexit
 import itertools
-import re
+import os
 import struct
 import warnings
 from collections.abc import Callable, Iterable
@@ -41,7 +41,7 @@ class _Call:
 # A task's value is the number of its call, because the memory of a task holds bytes, not Python's references.
 _calls: dict[int, _Call] = {}
 _numbers = itertools.count(1)
-_codes = itertools.cycle(range(1, 1 << 30))
+_codes = itertools.cycle(range(1 << 30, (1 << 31) - 1))  # values that kernels in C hardly return
 
 
 def _fail(context: Any, runtime: Runtime, error: BaseException) -> int:
@@ -67,6 +67,32 @@ def _run(context: Any) -> int:
     except BaseException as error:  # also KeyboardInterrupt: it belongs to whoever waits
         return _fail(context, call.runtime, error)
     return 0
+
+
+class _Items:
+    """The description of a task: an array of struct heddle_item, packed in one go, which is quicker than field by
+    field."""
+
+    __slots__ = ("_numbers", "_kept")
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+        self._kept: list[Any] = []
+
+    def add(self, what: int, number: int = 0, pointer: int = 0, size: int = 0) -> None:
+        """Adds an item."""
+        self._numbers += (what, number, pointer, size)
+
+    def add_bytes(self, what: int, content: bytes) -> None:
+        """Adds an item with a copy of these bytes."""
+        self._kept.append(ffi.from_buffer(content))
+        self.add(what, 0, address(self._kept[-1]), len(content))
+
+    def submit(self, runtime: Any) -> int:
+        """Submits the task."""
+        n = len(self._numbers) // 4
+        packed = struct.pack("iiQQ" * n, *self._numbers)
+        return lib.heddle_submit_items(runtime, n, ffi.from_buffer("struct heddle_item[]", packed))
 
 
 class Task:
@@ -157,7 +183,8 @@ class Runtime:
         self._failures: dict[int, BaseException] = {}
         self._dropped: list[Any] = []
         self._data: dict[int, Data] = {}
-        self._codelets: dict[Any, Any] = {}
+        self._kernels: dict[Any, Kernel] = {}  # of functions that are no kernels, by their code
+        self._codelets: dict[Any, int] = {}
         self._kept: list[Any] = []
         self._pointer: Any = None
         if policy is not None:
@@ -183,10 +210,13 @@ class Runtime:
         """The C runtime. Error: it was closed."""
         if self._pointer is None:
             raise Error(Status.STATE, "the runtime has been closed")
-        if self._dropped:
-            dropped, self._dropped = self._dropped, []
-            for task in dropped:
-                lib.heddle_task_release(task)
+        dropped = self._dropped
+        while dropped:
+            try:
+                task = dropped.pop()
+            except IndexError:  # another thread was quicker
+                break
+            lib.heddle_task_release(task)
         return self._pointer
 
     def _check(self, status: int) -> None:
@@ -197,12 +227,11 @@ class Runtime:
             raise policy.error
         if status >= 0:
             return
-        error = last_error(status)
-        said = re.search(r"returned (\d+) on ", error.message)
-        cause = self._failures.get(int(said.group(1))) if said else None
-        if cause is not None and status == lib.HEDDLE_E_KERNEL:
+        cause = self._failures.get(lib.heddle_last_code())
+        if cause is not None:
             raise cause
-        raise error from cause
+        error = last_error(status)  # of a task that was cancelled: the sentence has the value of the one that failed
+        raise error from next((e for code, e in self._failures.items() if str(code) in error.message), None)
 
     def close(self) -> None:
         """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure
@@ -212,10 +241,9 @@ class Runtime:
     def _stop(self) -> int:
         if self._pointer is None:
             return 0
-        pointer = self._open()
-        self._pointer = None
         _running.discard(self)
-        status = lib.heddle_stop(pointer)
+        status = lib.heddle_stop(self._open())  # tasks that it waits for may still submit others
+        self._pointer = None
         self._dropped.clear()
         self._data.clear()
         self._forget_calls()
@@ -248,17 +276,20 @@ class Runtime:
         if array is not None:
             if not isinstance(array, np.ndarray):
                 raise TypeError(f"data are numpy arrays, not {type(array).__name__}: numpy.array(x) makes one")
+            if array.size and array.ctypes.data in self._data:
+                raise Error(Status.INVALID, "an array that begins at the same place is registered as "
+                                            f"{self._data[array.ctypes.data]!r}: use that, or unregister it before")
             made = Data._register(self, array)
         elif shape is not None:
             made = Data._temporary(self, (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype))
         else:
             raise TypeError("data needs an array, or the shape of a temporary")
-        self._data[address(made._handle)] = made
+        self._data[made._key] = made
         return made.set_name(name) if name else made
 
     def _forget(self, data: Data) -> None:
         self._open()
-        self._data.pop(address(data._handle), None)
+        self._data.pop(data._key, None)
 
     # Tasks.
 
@@ -271,54 +302,59 @@ class Runtime:
         else is a value. A Python function gets all of them in this order, data as arrays. It runs after all tasks that
         were submitted before and use the same data in conflict, and after those in `after`. None: nothing is run.
         """
-        pointer = self._open()
-        if function is not None and not isinstance(function, Kernel):
-            function = self._codelets.get(function) or self._codelets.setdefault(function, kernel(function))
-        if function is not None and function.modes is not None:
-            n = sum(isinstance(a, (Access, Data)) for a in arguments)
-            if len(function.modes) != n:
-                raise Error(Status.INVALID, f"kernel {function.name} uses {len(function.modes)} data, and was "
-                                            f"given {n}")
-        items: list[int] = []  # four numbers for each struct heddle_item
-        kept: list[Any] = []
-        if function is not None:
-            items += (lib.HEDDLE_ITEM_CODELET, 0, self._codelet(function), 0)
+        pointer, codelet, items = self._open(), self._known(function), _Items()
+        self._check_number(codelet, arguments)
+        if codelet is not None:
+            items.add(lib.HEDDLE_ITEM_CODELET, pointer=self._codelet(codelet))
         in_kernel: list[tuple[int, Data, bool]] = []
         values: list[Any] = []
         for place, given in enumerate(arguments):
             if not isinstance(given, (Access, Data)):
                 values.append(given)
                 continue
-            data, mode = self._access(function, given, len(in_kernel))
-            items += (mode, 0, data._number, 0)
+            data, mode = self._access(codelet, given, len(in_kernel))
+            items.add(mode, pointer=data._number)
             in_kernel.append((place, data, mode != _READ))
-        number = 0
-        if function is not None and function._pointer is None:
-            number = next(_numbers)
-            _calls[number] = _Call(self, function.function, list(arguments), in_kernel)
-            values = [number]
-        for value in values:
-            kept.append(ffi.from_buffer(value_bytes(value)))
-            items += (lib.HEDDLE_ITEM_VALUE, 0, address(kept[-1]), len(kept[-1]))
+        number = next(_numbers) if codelet is not None and codelet._pointer is None else 0
+        for value in [number] if number else values:
+            items.add_bytes(lib.HEDDLE_ITEM_VALUE, value_bytes(value))
         if priority:
-            items += (lib.HEDDLE_ITEM_PRIORITY, priority, 0, 0)
+            items.add(lib.HEDDLE_ITEM_PRIORITY, priority)
         if name:
-            kept.append(encode(name))
-            items += (lib.HEDDLE_ITEM_NAME, 0, address(kept[-1]), 0)
+            items.add_bytes(lib.HEDDLE_ITEM_NAME, os.fsencode(name) + b"\0")
         for task in after:
-            items += (lib.HEDDLE_ITEM_AFTER, 0, address(task._pointer), 0)
+            items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
         if worker is not None:
-            items += (lib.HEDDLE_ITEM_WORKER, worker, 0, 0)
+            items.add(lib.HEDDLE_ITEM_WORKER, worker)
         if group is not None:
-            items += (lib.HEDDLE_ITEM_GROUP, 0, address(group._pointer), 0)
+            items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
         out = ffi.new("heddle_task **")
-        items += (lib.HEDDLE_ITEM_OUT, 0, address(out), 0)
-        packed = struct.pack("iiQQ" * (len(items) // 4), *items)
-        status = lib.heddle_submit_items(pointer, len(items) // 4, ffi.from_buffer("struct heddle_item[]", packed))
+        items.add(lib.HEDDLE_ITEM_OUT, pointer=address(out))
+        if number:
+            run = function.function if isinstance(function, Kernel) else function
+            _calls[number] = _Call(self, run, list(arguments), in_kernel)  # type: ignore[arg-type]
+        status = items.submit(pointer)
         if status:
             _calls.pop(number, None)
             self._check(status)
         return Task(self, out[0])
+
+    def _known(self, function: Kernel | Callable[..., Any] | None) -> Kernel | None:
+        """A kernel, or the one that stands for functions of the same code."""
+        if function is None or isinstance(function, Kernel):
+            return function
+        # A lambda in a loop is a new object each time; its code is not.
+        code = getattr(function, "__code__", None) or (type(function), getattr(function, "__name__", ""))
+        return self._kernels.get(code) or self._kernels.setdefault(code, kernel(function))
+
+    @staticmethod
+    def _check_number(codelet: Kernel | None, arguments: tuple[Any, ...]) -> None:
+        """Error: the kernel declares another number of data."""
+        if codelet is None or codelet.modes is None:
+            return
+        n = sum(isinstance(a, (Access, Data)) for a in arguments)
+        if len(codelet.modes) != n:
+            raise Error(Status.INVALID, f"kernel {codelet.name} uses {len(codelet.modes)} data, and was given {n}")
 
     def _access(self, function: Kernel | None, given: Access | Data, i: int) -> tuple[Data, Mode]:
         """The i-th datum of a task, and its mode."""
@@ -446,6 +482,9 @@ class Runtime:
 
 
 _running: set[Runtime] = set()
+
+
+os.register_at_fork(after_in_child=_running.clear)  # a child has none of their threads
 
 
 @atexit.register

@@ -8,6 +8,7 @@ import pytest
 import heddle
 
 ROOT = Path(__file__).resolve().parents[2]
+CORES = min(2, len(os.sched_getaffinity(0)))
 
 # Two cores and an accelerator that is ten times faster behind a slow link.
 SMALL = """
@@ -47,5 +48,5 @@ def compile_c(tmp_path):
 
 @pytest.fixture
 def runtime():
-    with heddle.Runtime(n_cpu=2, watchdog=30) as rt:
+    with heddle.Runtime(n_cpu=CORES, watchdog=30) as rt:
         yield rt

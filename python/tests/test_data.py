@@ -3,6 +3,7 @@ import gc
 
 import numpy as np
 import pytest
+from conftest import CORES
 
 import heddle
 from heddle import read, readwrite, write
@@ -76,6 +77,16 @@ def test_an_array_that_cannot_be_registered_is_refused(runtime, a, reason):
     with pytest.raises(heddle.Error, match=reason) as caught:
         runtime.data(a)
     assert caught.value.status is heddle.Status.INVALID
+
+
+def test_an_array_is_registered_once(runtime):
+    a = np.arange(8.0)
+    x = runtime.data(a, name="x")
+    with pytest.raises(heddle.Error, match="registered as <heddle.Data x"):
+        runtime.data(a[:3])
+    x.unregister()
+    runtime.data(a[:4])
+    runtime.data(a[4:])
 
 
 def test_a_list_is_no_array(runtime):
@@ -181,7 +192,7 @@ def test_three_axes_can_be_split(runtime):
 
 def test_a_sum_is_reduced():
     total = np.zeros(2)
-    with heddle.Runtime(n_cpu=2, n_emulated=1) as rt:
+    with heddle.Runtime(n_cpu=CORES, n_emulated=1) as rt:
         t = rt.data(total).reduction("sum")
         for i in range(50):
             rt.submit(lambda v, k: np.add(v, [k, 1], out=v), heddle.reduce(t), i)
@@ -190,7 +201,7 @@ def test_a_sum_is_reduced():
 
 def test_a_reduction_may_be_the_programs_own():
     best = np.array([5.0])
-    with heddle.Runtime(n_cpu=2) as rt:
+    with heddle.Runtime(n_cpu=CORES) as rt:
         b = rt.data(best).reduction(lambda v: v.fill(-np.inf), lambda r, c: np.maximum(r, c, out=r))
         for i in range(20):
             rt.submit(lambda v, k: np.maximum(v, k, out=v), heddle.reduce(b), i)

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from conftest import CORES
 
 import heddle
 
@@ -215,7 +216,7 @@ def test_garbage_is_collected_in_a_policy_without_harm(graph):
 
 def test_a_policy_in_python_schedules_for_real():
     done = []
-    with heddle.Runtime(n_cpu=2, policy=Fifo) as rt:
+    with heddle.Runtime(n_cpu=CORES, policy=Fifo) as rt:
         for i in range(50):
             rt.submit(lambda k: done.append(k), i)
         rt.wait()

@@ -1,11 +1,14 @@
 """Python functions and compiled ones as kernels; errors; settings."""
 import ctypes
+import functools
 import gc
+import os
 import threading
 import traceback
 
 import numpy as np
 import pytest
+from conftest import CORES
 
 import heddle
 from heddle import read, readwrite, write
@@ -36,6 +39,16 @@ def test_any_python_object_can_be_a_value(runtime):
     assert got == [(thing, "text", None, 3)]
 
 
+def test_functions_of_one_code_are_one_kernel(runtime):
+    got = []
+    for i in range(100):
+        runtime.submit(lambda: got.append(i))
+        runtime.submit(functools.partial(got.append, i))
+        runtime.submit(got.append, i)
+        runtime.wait()
+    assert got == [i for i in range(100) for _ in range(3)] and len(runtime._codelets) == 3
+
+
 def test_a_kernel_may_submit(runtime):
     a = np.zeros(10)
     x = runtime.data(a)
@@ -48,6 +61,28 @@ def test_a_kernel_may_submit(runtime):
     runtime.submit(step, readwrite(x), 0)
     runtime.wait()
     assert a.tolist() == list(range(1, 11))
+
+
+def test_kernels_may_submit_while_the_runtime_closes():
+    a = np.zeros(30)
+    with heddle.Runtime(n_cpu=CORES) as rt:
+        x = rt.data(a)
+
+        def step(v, i):
+            v[i] = 1
+            if i < 29:
+                rt.submit(step, readwrite(x), i + 1)
+
+        rt.submit(step, readwrite(x), 0)
+    assert a.sum() == 30
+
+
+def test_a_child_process_has_nothing_to_close():
+    with heddle.Runtime(n_cpu=1):
+        child = os.fork()
+        if child == 0:
+            os._exit(len(heddle.runtime._running))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_accesses_must_agree_with_the_declaration(runtime):
@@ -102,7 +137,7 @@ def test_a_task_that_needs_a_failed_one_is_cancelled(runtime):
     after = runtime.submit(lambda v: ran.append(1), readwrite(x))
     with pytest.raises(heddle.Error) as caught:
         after.wait()
-    assert caught.value.status is heddle.Status.CANCELLED
+    assert caught.value.status is heddle.Status.CANCELLED and isinstance(caught.value.__cause__, Oops)
     with pytest.raises(Oops):
         runtime.wait()
     assert not ran
@@ -161,7 +196,7 @@ def test_an_exception_in_a_reduction_is_raised(runtime):
 def test_tasks_wait_for_others_and_for_workers(runtime):
     order = []
     first = runtime.submit(lambda: order.append(1), worker=0)
-    second = runtime.submit(lambda: order.append(2), after=[first], worker=1, priority=3, name="second")
+    second = runtime.submit(lambda: order.append(2), after=[first], worker=CORES - 1, priority=3, name="second")
     runtime.submit(None, after=[second]).wait()
     assert order == [1, 2] and first.done and second.done
 
