@@ -202,18 +202,19 @@ static int compare_load(const struct hd_worker *w, const struct load *l)
 {
 	/* us, and a fraction: the backlog is a running sum, whose rounding errors add up */
 	static const double INEXACT_US = 1e-3, INEXACT = 1e-6;
-	if (w->in_flight != l->in_flight)
-		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u", worker_name(w),
-		                 l->in_flight, w->in_flight);
+	if (w->in_flight + w->n_suspended != l->in_flight)
+		return hd_broken("%s has %u tasks picked and not ended; in_flight says %u, and %u wait", worker_name(w),
+		                 l->in_flight, w->in_flight, w->n_suspended);
 	unsigned n_busy = 0, n_bound = 0;
 	for (unsigned i = 0; i < w->n_slots; i++) {
 		n_busy += w->slots[i].task != NULL;
 		n_bound += w->slots[i].n_bound;
 	}
 	/* the tasks of a burst share a slot */
-	if (n_busy != l->running && (w->n_slots > 1 || !n_busy || !l->running))
+	unsigned n_running = l->running - w->n_suspended;
+	if (n_busy != n_running && (w->n_slots > 1 || !n_busy || !n_running))
 		return hd_broken("%s: %u of its tasks are running, and %u of its slots are busy", worker_name(w),
-		                 l->running, n_busy);
+		                 n_running, n_busy);
 	if (n_bound != l->bound)
 		return hd_broken("%s: %u of its tasks are bound to a slot; n_bound says %u", worker_name(w), l->bound,
 		                 n_bound);
@@ -248,14 +249,17 @@ static int check_workers(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
 	uint64_t n_staged = 0;
-	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0;
+	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0, n_suspended = 0;
 	int status = check_hungry_list(c);
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		status = check_worker(c, &rt->workers[i], &n_staged);
 		n_bursts += rt->workers[i].burst_size > 1;
 		n_held_back += rt->workers[i].held_back;
 		n_lost += rt->workers[i].lost;
+		n_suspended += rt->workers[i].n_suspended;
 	}
+	if (!status && n_suspended != rt->count.suspended)
+		status = hd_broken("%u kernels wait for groups; suspended says %u", n_suspended, rt->count.suspended);
 	if (!status && n_lost != rt->dispatch.n_lost)
 		status = hd_broken("%u workers are lost; n_lost says %u", n_lost, rt->dispatch.n_lost);
 	if (!status && (n_held_back > rt->count.held_back || rt->count.calls_held_back > rt->count.calling))

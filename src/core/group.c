@@ -135,10 +135,11 @@ int heddle_group_wait(heddle_group *group)
 {
 	if (!group)
 		return hd_error(HEDDLE_E_INVALID, "heddle_group_wait needs a group");
-	if (hd_inside())
-		return hd_error(HEDDLE_E_STATE,
-		                "heddle_group_wait blocks and cannot be called from a kernel or a callback");
 	heddle_runtime *rt = group->rt;
+	if (hd_inside() && !hd_inside_may_wait(rt))
+		return hd_error(HEDDLE_E_STATE,
+		                "heddle_group_wait blocks: it cannot be called from a callback, nor from "
+		                "a kernel that does not run on a CPU worker of the group's runtime");
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);

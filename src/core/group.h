@@ -25,6 +25,10 @@ void hd_group_leave(heddle_group *g);
 void hd_group_refused(heddle_group *g);
 /* Where the failure of the task is noted. The lock is held. */
 struct hd_failure *hd_task_failure(heddle_runtime *rt, const heddle_task *t);
+static inline heddle_group *hd_task_group(const heddle_task *t)
+{
+	return t->extra ? t->extra->group : NULL;
+}
 heddle_runtime *hd_group_runtime(const heddle_group *g);
 /* How many tasks of all groups have been submitted and not ended. The lock is held. */
 uint64_t hd_groups_live(heddle_runtime *rt);

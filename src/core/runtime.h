@@ -39,6 +39,8 @@ struct hd_waiter {
 	/* The event has been set because done() was true. Changed under the lock; a thread that runs tasks while it
 	 * waits reads it without. Relaxed, pairs with nothing: the thread takes the lock and asks done() again. */
 	_Atomic int woken;
+	int inside;  /* it is a kernel that waits */
+	int covered; /* a kernel that the thread runs meanwhile waits, too: this wait cannot end before that one */
 };
 
 static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
@@ -111,7 +113,8 @@ struct hd_counts {
 	unsigned calling;  /* callbacks being run */
 	/* threads that run a kernel or a callback and wait in hd_throttle; those of them that run a callback */
 	unsigned held_back, calls_held_back;
-	unsigned reacting; /* threads that wait for one task or datum: they must be told at once when it has ended */
+	unsigned suspended; /* tasks whose kernels wait for a group, of those that are running */
+	unsigned reacting;  /* threads that wait for one task or datum: they must be told at once when it has ended */
 };
 _Static_assert(offsetof(struct hd_counts, transfers) == HD_CACHE_LINE, "each task changes the first line only");
 
@@ -357,7 +360,8 @@ static inline double hd_core_expected(const heddle_task *t)
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status);
 /* Retries a task that waited for memory. */
 void hd_core_restage(heddle_runtime *rt, heddle_task *t);
-/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle, no copy is under way,
+/* wait.c: whether nothing moves: no kernel or callback runs that does not wait in hd_throttle or for a group, no copy
+ * is under way,
  * and no worker whose thread does not wait there has a task or is about to look for one. Tasks may wait for events:
  * what will fulfill these may itself be a kernel that waits in hd_throttle. */
 int hd_core_still(heddle_runtime *rt);
@@ -557,6 +561,9 @@ void hd_inside_enter(struct hd_inside *here);
 void hd_inside_leave(const struct hd_inside *here);
 /* The innermost of them; NULL: the program has called. */
 struct hd_inside *hd_inside(void);
+/* Whether the thread runs a kernel, and no callback, on a worker of the runtime that can run other tasks while the
+ * kernel waits. Its engine then knows what to do in its `wait`. */
+int hd_inside_may_wait(const heddle_runtime *rt);
 
 /* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
  * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first

@@ -22,6 +22,15 @@ struct hd_inside *hd_inside(void)
 	return innermost;
 }
 
+int hd_inside_may_wait(const heddle_runtime *rt)
+{
+	const struct hd_worker *w = innermost ? innermost->worker : NULL;
+	for (const struct hd_inside *i = innermost; i; i = i->outer)
+		if (i->rt != rt || i->what != HD_INSIDE_WORKER)
+			return 0;
+	return w && rt->engine->runs_kernels && w->node == 0 && !w->slots[0].stream;
+}
+
 void hd_wake_waiters(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
@@ -113,7 +122,7 @@ int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 	if (rt->count.calling)
 		return 1;
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
-		if (w != waiter && w->done(rt, w->arg))
+		if (w != waiter && !w->covered && w->done(rt, w->arg))
 			return 1;
 	for (const struct hd_hold *h = rt->waits.holds; h; h = h->next)
 		if (!waits(rt, h->thread))
@@ -138,7 +147,7 @@ int hd_core_still(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	if (rt->count.transfers || rt->count.fetching || rt->wanted.n || rt->count.calling > rt->count.calls_held_back)
 		return 0;
-	if (!rt->count.held_back && (rt->count.running || rt->count.staged))
+	if (!rt->count.held_back && (rt->count.running > rt->count.suspended || rt->count.staged))
 		return 0;
 	for (size_t i = 0; i < rt->n_workers; i++)
 		if (is_busy(&rt->workers[i]))
@@ -149,6 +158,8 @@ int hd_core_still(heddle_runtime *rt)
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(rt->count.suspended) && !waiter->inside)
+		return 0; /* a kernel that waits is told, and then may act */
 	do {
 		hd_drain_all(rt);
 		hd_core_settle(rt);

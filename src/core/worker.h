@@ -70,13 +70,15 @@ struct hd_worker {
 	 * Const after start. */
 	double burst_us;
 	double held_us;     /* us that the tasks it holds were expected to take when they were picked */
-	unsigned in_flight; /* number of tasks picked for it and not ended */
-	uint8_t hungry;     /* it is in the hungry list: it can hold another task, and the policy had none for it */
-	uint8_t state;      /* enum hd_worker_state, set by hd_worker_enter */
-	uint8_t calling;    /* its thread runs callbacks, and neither its tasks nor looks for any */
-	uint8_t held_back;  /* its thread, in a kernel or a callback, waits in hd_throttle */
-	uint8_t lost;       /* its device cannot be used any more: lost.c */
-	char *why;          /* owned: what the driver said then; NULL: not lost, or out of memory */
+	unsigned in_flight; /* number of tasks picked for it and not ended, without the suspended ones */
+	/* tasks whose kernels wait for a group, and whose thread runs other tasks of the worker: waiting.c */
+	unsigned n_suspended;
+	uint8_t hungry;    /* it is in the hungry list: it can hold another task, and the policy had none for it */
+	uint8_t state;     /* enum hd_worker_state, set by hd_worker_enter */
+	uint8_t calling;   /* its thread runs callbacks, and neither its tasks nor looks for any */
+	uint8_t held_back; /* its thread, in a kernel or a callback, waits in hd_throttle */
+	uint8_t lost;      /* its device cannot be used any more: lost.c */
+	char *why;         /* owned: what the driver said then; NULL: not lost, or out of memory */
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
 	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */

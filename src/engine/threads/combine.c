@@ -108,8 +108,7 @@ static int ask(struct hd_worker *w)
 	return 0;
 }
 
-/* Hands what is staged on the worker to one that is idle and can run it, if there is one. */
-static void hand_to_idle(struct hd_worker *w)
+void hd_worker_hand_to_idle(struct hd_worker *w)
 {
 	for (struct hd_worker *o = w->rt->dispatch.hungry; o && w->staged.first; o = o->hungry_next) {
 		if (!hd_worker_is_idle(o) || o->class_id != w->class_id || o->node != w->node)
@@ -132,7 +131,7 @@ static __attribute__((noinline)) void call_back(struct hd_worker *w)
 	if (HD_UNLIKELY(rt->inlet.step))
 		hd_gate_worker_begins(rt); /* it does not look into the ring meanwhile */
 	hd_worker_put_back(w);
-	hand_to_idle(w);
+	hd_worker_hand_to_idle(w);
 	hd_core_call_back(rt);
 	w->calling = 0;
 	hd_worker_serve(w);

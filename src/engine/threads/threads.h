@@ -46,17 +46,21 @@ struct hd_seat {
 	/* The result of opening the device, written before the thread is counted in n_seated: whether it is open, and
 	 * the driver's status. */
 	int opened, status;
-	char *message;                /* owned: the last error of that thread, if status is not 0 */
+	char *message; /* owned: the last error of that thread, if status is not 0 */
+	/* Lock core. What the thread waits for that runs the worker's tasks meanwhile: the innermost kernel that waits,
+	 * otherwise a thread of the program (worker 0, with caller_works). NULL: neither. */
+	struct hd_waiter *waiter;
 	struct hd_shared_clock clock; /* only the thread of a device with streams: measures its kernels */
 
 	/* What the worker asks of the core, and what it is answered. The thread writes n_ended, `ended` and tired
 	 * before it asks; whoever serves it, under the core lock, reads them and writes the answer. */
-	_Alignas(HD_CACHE_LINE) unsigned n_ended; /* how many tasks of the burst it has run ... */
+	_Alignas(HD_CACHE_LINE) unsigned n_ended; /* how many tasks of the burst it has run so far ... */
 	struct hd_ended ended[HD_MAX_BURST];      /* ... and how they ended */
-	uint8_t tired;                            /* it has had nothing to do for long, and wants to sleep */
-	uint8_t may_sleep;                        /* the answer: there is nothing to do, and it counts as asleep ... */
-	uint8_t moves;    /* ... and whether something moves: then whoever ends that wakes those that wait */
-	uint64_t drained; /* the answer, if there is nothing to do: tickets below it are in the graph */
+	double waited;     /* us: only the thread; how long the kernel that it runs has waited for groups */
+	uint8_t tired;     /* it has had nothing to do for long, and wants to sleep */
+	uint8_t may_sleep; /* the answer: there is nothing to do, and it counts as asleep ... */
+	uint8_t moves;     /* ... and whether something moves: then whoever ends that wakes those that wait */
+	uint64_t drained;  /* the answer, if there is nothing to do: tickets below it are in the graph */
 	/* enum hd_post. pairs: whoever serves the worker stores HD_SERVED with release, after the answer; the worker
 	 * loads with acquire. The worker's own stores come before the setting of its bit in heddle_runtime.posts. */
 	_Atomic uint8_t posted;
@@ -76,10 +80,9 @@ struct hd_threads {
 	 * tasks */
 	_Alignas(HD_CACHE_LINE) size_t n_seated;
 	size_t n_asked, n_done;
-	int all_open;                   /* all devices are open */
-	int closing;                    /* threads of workers must close their devices and end */
-	const struct hd_waiter *caller; /* the waiting thread that runs the tasks of worker 0; NULL: none does */
-	double rescued;                 /* us: when a worker last looked for tasks to rescue */
+	int all_open;   /* all devices are open */
+	int closing;    /* threads of workers must close their devices and end */
+	double rescued; /* us: when a worker last looked for tasks to rescue */
 	/* 1 + the idle worker that looks into the ring while the others only poll their events; 0: nobody does.
 	 * Relaxed, pairs with nothing: what it finds there it takes under the lock. */
 	_Alignas(HD_CACHE_LINE) _Atomic unsigned lookout;
@@ -117,6 +120,8 @@ void hd_worker_give_back(struct hd_worker *w);
 /* Begins the staged tasks of a worker that has none, as many as may form a burst, for its thread to run them. Returns
  * whether there were any. The lock is held. */
 int hd_worker_give(struct hd_worker *w);
+/* Hands what is staged on the worker to those that are idle and can run it. The lock is held. */
+void hd_worker_hand_to_idle(struct hd_worker *w);
 /* Stages the tasks again that the worker has been given and has not begun. Called by its thread, with the lock. */
 void hd_worker_put_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by its thread without the lock. */

@@ -1,6 +1,9 @@
 /* Threads of the program that wait: they sleep until their condition is true. With the setting caller_works, one of
- * them runs the tasks of worker 0 meanwhile. */
+ * them runs the tasks of worker 0 meanwhile. And kernels that wait for a group: the thread runs other tasks of its
+ * worker meanwhile, which may do the same, so that several kernels lie on top of each other on its stack. */
+#define _GNU_SOURCE
 #include "threads.h"
+#include "bursts.h"
 
 /* Runs the tasks that worker 0 still holds when its thread stops waiting: no other worker would run them. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
@@ -51,18 +54,17 @@ static void wake_others(heddle_runtime *rt, const struct hd_worker *w)
 			hd_core_wake(rt, other->event);
 }
 
-/* Leaves the lock and runs the tasks of worker 0. Returns 1, with the lock, when the waiter was woken, and 0, without,
- * when the worker has found nothing to do for long. `may_sleep`: it may then sleep and go on, as long as something else
+/* Leaves the lock and runs the worker's tasks. Returns 1, with the lock, when the waiter was woken, and 0, without, when
+ * the worker has found nothing to do for long. `may_sleep`: it may then sleep and go on, as long as something else
  * moves. */
-static int work(heddle_runtime *rt, const struct hd_waiter *waiter, int may_sleep)
+static int work(struct hd_worker *w, const struct hd_waiter *waiter, int may_sleep)
 {
-	struct hd_worker *w = &rt->workers[0];
 	int served = !w->slots[0].stream;
 	if (served) {
 		w->seat->tired = 0;
 		hd_worker_exchange_here(w);
 	}
-	hd_core_leave(rt);
+	hd_core_leave(w->rt);
 	while (!hd_worker_turns(w, &waiter->woken, served)) {
 		if (!may_sleep || !w->seat->moves)
 			return 0;
@@ -72,27 +74,44 @@ static int work(heddle_runtime *rt, const struct hd_waiter *waiter, int may_slee
 	return 1;
 }
 
-/* Runs the tasks of worker 0 until the waiter's condition is true. */
-static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+/* Runs the worker's tasks until the waiter's condition is true. HEDDLE_E_DEADLOCK. */
+static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double timeout_us)
 {
-	struct hd_worker *w = &rt->workers[0];
-	struct hd_threads *th = rt->engine_state.threads;
+	heddle_runtime *rt = w->rt;
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
+	struct hd_waiter *outer = w->seat->waiter;
 	int status = 0;
 	hd_inside_enter(&here);
-	th->caller = waiter;
+	if (outer)
+		outer->covered = 1;
+	w->seat->waiter = waiter;
 	hd_worker_enter(w, HD_AWAKE);
 	waiter->event = &w->wake;
 	while (!status && !waiter->done(rt, waiter->arg)) {
 		/* the condition may have been true before another thread submitted a task */
 		hd_waiter_set_woken(waiter, 0);
-		if (work(rt, waiter, timeout_us < 0))
+		if (work(w, waiter, timeout_us < 0))
 			continue;
 		hd_core_enter(rt);
 		if (!waiter->done(rt, waiter->arg))
 			status = sleep_or_give_up(rt, waiter, timeout_us);
 	}
 	hd_core_not_hungry(w);
+	w->seat->waiter = outer;
+	if (outer)
+		outer->covered = 0;
+	hd_inside_leave(&here);
+	return status;
+}
+
+/* Runs the tasks of worker 0 until the waiter's condition is true. */
+static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
+{
+	struct hd_worker *w = &rt->workers[0];
+	int status = work_until_done(w, waiter, timeout_us);
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_WORKER, .worker = w};
+	hd_inside_enter(&here);
+	w->seat->waiter = waiter;
 	hd_worker_enter(w, HD_LEAVING);
 	if (!status)
 		run_what_is_left(rt, w);
@@ -100,16 +119,150 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
 	hd_gate_worker_begins(rt); /* it does not look into the ring any more */
-	th->caller = NULL;
+	w->seat->waiter = NULL;
 	hd_inside_leave(&here);
 	wake_others(rt, w);
 	return status;
 }
 
+/* --- Kernels that wait -------------------------------------------------------------------------------------------- */
+
+/* A task whose kernel waits for a group; the record is on the stack, above that of the kernel. */
+struct suspended {
+	heddle_task *task;
+	uint8_t state, hungry; /* of the worker */
+	double start, predicted, burst_expected, waited, since;
+};
+
+/* Makes a worker as if it did not run the task whose kernel waits: so it can take others. The tasks of the burst that
+ * were run before end now, those behind it are staged again. */
+static void suspend(struct hd_worker *w, heddle_task *t, struct suspended *s)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	*s = (struct suspended){.task = t, .state = w->state, .hungry = w->hungry, .waited = w->seat->waited};
+	s->start = w->slots[0].start;
+	s->predicted = w->slots[0].predicted;
+	s->burst_expected = w->burst_expected;
+	hd_core_clock(rt, hd_threads_now(rt));
+	s->since = rt->now;
+	hd_burst_take_back(w);
+	hd_worker_give_back(w);
+	w->slots[0].task = NULL;
+	w->waits_since = rt->now;
+	w->seat->waited = 0;
+	w->in_flight--;
+	w->n_suspended++;
+	rt->count.suspended++;
+}
+
+/* The worker runs the task again, and it alone. */
+static void resume(struct hd_worker *w, const struct suspended *s)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	struct hd_seat *seat = w->seat;
+	hd_core_clock(rt, hd_threads_now(rt));
+	w->busy -= rt->now - s->since; /* hd_core_finish adds all of the time since the task began */
+	w->waits_since = rt->now;
+	seat->waited = s->waited + (rt->now - s->since);
+	w->slots[0].task = w->burst[0] = s->task;
+	w->slots[0].start = s->start;
+	w->slots[0].predicted = s->predicted;
+	w->burst_size = 1;
+	w->burst_expected = s->burst_expected;
+	/* Relaxed, pairs with nothing: see the field. No task of the burst is left to be claimed. */
+	atomic_store_explicit(&w->claimed, HD_MAX_BURST + 1, memory_order_relaxed);
+	w->in_flight++;
+	w->n_suspended--;
+	rt->count.suspended--;
+	hd_worker_enter(w, s->state);
+	if (s->hungry)
+		hd_core_hungry(w);
+}
+
+/* Ends what the worker has begun for the waiting kernel's sake; what it has not begun is for others, or for later. */
+static void leave_rest(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	hd_worker_put_back(w);
+	/* Relaxed, pairs with nothing: the lock is held. */
+	if (atomic_load_explicit(&w->seat->given, memory_order_relaxed)) { /* its policy knows that it has begun */
+		hd_core_leave(rt);
+		hd_worker_run(w);
+		hd_core_enter(rt);
+		hd_core_clock(rt, hd_threads_now(rt));
+		hd_worker_give_back(w);
+	}
+	hd_worker_hand_to_idle(w);
+}
+
+/* Whether the thread's stack has room for more kernels: a quarter of it, or 1 MiB if that is less, is left. */
+static int has_stack(void)
+{
+	static _Thread_local const char *end; /* the lowest address of which use may be made; NULL: not known yet */
+	if (!end) {
+		pthread_attr_t attr;
+		void *lowest;
+		size_t size;
+		if (pthread_getattr_np(pthread_self(), &attr))
+			return 1;
+		pthread_attr_getstack(&attr, &lowest, &size);
+		pthread_attr_destroy(&attr);
+		size_t reserve = size / 4 < 1 << 20 ? size / 4 : 1 << 20;
+		end = (const char *)lowest + reserve;
+	}
+	return (const char *)__builtin_frame_address(0) > end;
+}
+
+/* Whether a kernel may wait: 0, or the error. */
+static int check_inside(const struct hd_worker *w, const heddle_task *t, const heddle_group *group)
+{
+	char title[HD_TITLE];
+	hd_task_title(t, title, sizeof title);
+	if (hd_task_group(t) == group)
+		return hd_error(HEDDLE_E_STATE, "%s is in the group that its kernel waits for", title);
+	if (t->special & HD_TASK_PRIVATE)
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "%s has SCRATCH or REDUX data, which belong to its worker, and so its kernel cannot "
+		                "wait while the worker runs other tasks: give it a temporary (W) instead",
+		                title);
+	if (!has_stack())
+		return hd_error(
+		    HEDDLE_E_MEMORY,
+		    "%s: %u kernels that wait for their tasks fill the stack of %s; let the newest tasks run "
+		    "first (policy lws, or prio with the depth as priority), or use larger tasks",
+		    title, w->n_suspended, w->rt->platform->workers[w->id].name);
+	return 0;
+}
+
+/* A kernel waits for a group: its worker runs other tasks meanwhile, on the same stack. */
+static int wait_inside(struct hd_waiter *waiter, double timeout_us)
+{
+	struct hd_worker *w = hd_inside()->worker;
+	heddle_task *t = w->burst[w->seat->n_ended];
+	struct suspended here;
+	int status = check_inside(w, t, waiter->arg);
+	if (status)
+		return status;
+	waiter->inside = 1;
+	suspend(w, t, &here);
+	status = work_until_done(w, waiter, timeout_us);
+	leave_rest(w);
+	resume(w, &here);
+	struct hd_sentence kept; /* callbacks may leave another one */
+	hd_error_keep(&kept);
+	hd_core_settle(w->rt);
+	hd_error_give_back(&kept);
+	return status;
+}
+
+/* --- Threads of the program --------------------------------------------------------------------------------------- */
+
 static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
 	while (!waiter->done(rt, waiter->arg)) {
-		if (rt->config.caller_works && !rt->engine_state.threads->caller)
+		if (rt->config.caller_works && !rt->workers[0].seat->waiter)
 			return wait_working(rt, waiter, timeout_us);
 		if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
 			return hd_core_deadlock(rt);
@@ -128,5 +281,5 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 int hd_threads_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	double timeout_us = rt->config.watchdog ? rt->config.watchdog * 1e6 : -1;
-	return wait_sleeping(rt, waiter, timeout_us);
+	return hd_inside() ? wait_inside(waiter, timeout_us) : wait_sleeping(rt, waiter, timeout_us);
 }

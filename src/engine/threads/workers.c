@@ -81,18 +81,20 @@ void hd_worker_run(struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
 	struct hd_seat *seat = w->seat;
-	unsigned n = given(w), ran = 0;
+	unsigned n = given(w);
 	/* Relaxed, pairs with nothing: nobody else looks at it before the worker is served. */
 	atomic_store_explicit(&seat->given, 0, memory_order_relaxed);
 	double now = hd_threads_now(rt);
-	while (ran < n && hd_burst_claim(w, ran)) {
-		struct hd_ended *e = &seat->ended[ran];
-		e->ran.start = now;
-		e->status = hd_run_kernel(w, w->burst[ran++]);
-		e->ran.end = now = hd_threads_now(rt);
-		e->ran.own = now - e->ran.start;
+	while (seat->n_ended < n && hd_burst_claim(w, seat->n_ended)) {
+		double start = now;
+		int status = hd_run_kernel(w, w->burst[seat->n_ended]);
+		now = hd_threads_now(rt);
+		/* If the kernel has waited, its task is now the first one of the burst, and the only one: waiting.c. */
+		struct hd_ended *e = &seat->ended[seat->n_ended++];
+		e->status = status;
+		e->ran = (struct hd_span){start, now, now - start - seat->waited};
+		seat->waited = 0;
 	}
-	seat->n_ended = ran;
 }
 
 /* Called each time a worker is served. While workers have enough tasks, none of them would see the tasks in the ring,
@@ -143,16 +145,16 @@ static void rest(struct hd_worker *w, struct hd_seat *seat)
 		hd_worker_enter(w, HD_AWAKE);
 }
 
-/* Whether the thread that runs the tasks of worker 0 while it waits need not wait any more: it is given none. */
+/* Whether the thread that runs the worker's tasks while it waits need not wait any more: it is given none. */
 static int is_leaving(const struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
-	const struct hd_waiter *caller = rt->engine_state.threads->caller;
-	if (HD_LIKELY(w->id != 0 || !caller))
+	const struct hd_waiter *waiter = w->seat->waiter;
+	if (HD_LIKELY(!waiter))
 		return 0;
 	/* Relaxed, pairs with nothing: the lock is held. */
-	return atomic_load_explicit(&caller->woken, memory_order_relaxed) ||
-	       (rt->waits.news && caller->done(rt, caller->arg));
+	return atomic_load_explicit(&waiter->woken, memory_order_relaxed) ||
+	       (rt->waits.news && waiter->done(rt, waiter->arg));
 }
 
 void hd_worker_serve(struct hd_worker *w)
