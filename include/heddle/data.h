@@ -134,7 +134,7 @@ void *heddle_data_ptr(heddle_data *data);
 
 /* Ends the handle: waits for the tasks that use the datum, brings the newest value into the program's buffer and frees
  * all copies. HEDDLE_E_CANCELLED: the value was never computed because a task failed; the handle has ended all the
- * same. Blocks. */
+ * same. Blocks. A kernel on a CPU may call it for a datum that it has registered itself: as heddle_group_wait. */
 int heddle_unregister(heddle_data *data);
 /* The same without waiting: the runtime unregisters the datum after the last task that uses it. The handle must not be
  * used again. The program may use the buffer, with the newest value, after the next heddle_wait_all. */

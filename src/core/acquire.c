@@ -312,7 +312,7 @@ static int unregistered(const heddle_task *t)
 int heddle_unregister(heddle_data *d)
 {
 	int status = check_datum(d, "heddle_unregister");
-	if (!status)
+	if (!status && !hd_inside_may_wait(d->rt))
 		status = check_outside("heddle_unregister");
 	if (status)
 		return status;

@@ -191,6 +191,43 @@ static void a_child_that_needs_its_parents_data_is_a_deadlock(void **state)
 	}
 }
 
+static int keep_data_of_its_own(heddle_context *c)
+{
+	struct parent *p = heddle_get(c, 0, struct parent *);
+	long x = 1;
+	heddle_data *d;
+	if (heddle_variable(p->rt, &x, sizeof x, &d))
+		return 1;
+	for (int i = 0; i < 10; i++)
+		heddle_submit(p->rt, heddle_call(p->child), heddle_rw(d));
+	p->waited = heddle_unregister(d);
+	p->after = (int)x;
+	return 0;
+}
+
+/* On the emulated accelerator as well: the newest value comes home before the kernel goes on. */
+static void kernels_may_unregister_their_own_data(void **state)
+{
+	(void)state;
+	for (int n_emulated = 0; n_emulated < 2; n_emulated++) {
+		struct heddle_config config = small_config();
+		config.n_cpu = 1;
+		config.n_emulated = n_emulated;
+		heddle_runtime *rt = start_with(&config);
+		struct parent parent = {.rt = rt}, *p = &parent;
+		p->child = heddle_codelet_new(rt, .name = "child", .cpu = increment);
+		heddle_codelet *c = heddle_codelet_new(rt, .name = "keeps", .cpu = keep_data_of_its_own);
+		for (int i = 0; i < 20; i++) {
+			assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(p), heddle_on(0)));
+			assert_ok(heddle_wait_all(rt));
+			assert_int_equal(p->waited, 0);
+			assert_int_equal(p->after, 11);
+		}
+		assert_ok(heddle_check(rt));
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 static int wait_for_given_group(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
@@ -305,6 +342,7 @@ int main(void)
 	    cmocka_unit_test(tasks_of_a_burst_are_not_left_behind),
 	    cmocka_unit_test(the_error_of_a_child_reaches_the_kernel),
 	    cmocka_unit_test(a_child_that_needs_its_parents_data_is_a_deadlock),
+	    cmocka_unit_test(kernels_may_unregister_their_own_data),
 	    cmocka_unit_test(who_must_not_wait_is_told),
 	    cmocka_unit_test(private_data_would_be_shared),
 	    cmocka_unit_test(kernels_that_wait_do_not_overflow_the_stack),
