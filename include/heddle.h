@@ -24,7 +24,7 @@
  *   ownership   an object belongs to the runtime it was made with and dies with it at the latest. Strings passed in are
  *               copied. Pointers returned stay valid until the object they describe is destroyed.
  *   threads     every function may be called from any thread at any time, kernels and callbacks included; the functions
- *               that block say so and must not be called from a kernel or a callback.
+ *               that block say so and must not be called from a kernel or a callback, unless they say that, too.
  *   units       times are microseconds (double), sizes are bytes, bandwidths are MB/s = bytes per microsecond.
  */
 #ifndef HEDDLE_H

@@ -36,13 +36,13 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
  * put a task that reads it into the group. HEDDLE_E_DEADLOCK. Blocks.
  *
  * A kernel on a CPU may wait for tasks that it has submitted to a group. Its worker runs other tasks meanwhile, those
- * that the policy gives it, on the same stack; the kernel goes on when these have returned, or sleeps if there are none.
- * Its own task keeps its data, so the tasks of the group must not need them in a conflicting mode: pass addresses as
- * values, or register a datum of the kernel's own. Nor may they need data of tasks that wait below it on the stack. Both
- * are noticed: HEDDLE_E_DEADLOCK. What it has waited is not part of the kernel's time in the models. HEDDLE_E_STATE: the
- * task of the kernel is in the group itself; or called from a callback, or a kernel elsewhere. HEDDLE_E_UNSUPPORTED: the
- * task has SCRATCH or REDUX data. HEDDLE_E_MEMORY: so many kernels wait on one worker that its stack is full; policies
- * that run the newest tasks first (lws) nest only as deeply as the program does. */
+ * that the policy gives it, on the same stack; the kernel goes on when these have returned, or sleeps if there are
+ * none. Its own task keeps its data, so the tasks of the group must not need them in a conflicting mode: pass addresses
+ * as values, or register a datum of the kernel's own. Nor may they need data of tasks whose kernels wait below it on
+ * the stack. Both are noticed: HEDDLE_E_DEADLOCK. What it has waited is not part of the kernel's time in the models.
+ * HEDDLE_E_STATE: the task of the kernel is in the group itself; or called from a callback, or a kernel elsewhere.
+ * HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data. HEDDLE_E_MEMORY: so many kernels wait on one worker that
+ * its stack is full; policies that run the newest tasks first (lws) nest only as deeply as the program does. */
 int heddle_group_wait(heddle_group *group);
 
 /* Frees the group; NULL: does nothing. Its tasks go on. No task may be submitted to it any more, and no thread may

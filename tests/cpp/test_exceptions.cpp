@@ -105,6 +105,41 @@ static void kernels_in_c_fail_with_an_error()
 	EXPECT(e.status() == HEDDLE_E_KERNEL && heddle_last_code() == 5);
 }
 
+/* Counts to `n` in a tree of tasks; the leaf with the number `bad` throws. */
+static long count(heddle::runtime &rt, long n, long bad)
+{
+	if (n == 1) {
+		if (bad == 0)
+			throw own(10);
+		return 1;
+	}
+	long left = 0, right = 0, both = 0;
+	{
+		heddle::data sum(rt, both);
+		heddle::group halves(rt);
+		halves.submit("count", [&rt, &left, n, bad] { left = count(rt, n / 2, bad); });
+		halves.submit("count", [&rt, &right, n, bad] { right = count(rt, n - n / 2, bad - n / 2); });
+		halves.wait();
+		const long together = left + right;
+		rt.submit("sum", inout(sum), [together](long *x) { *x += together; });
+	} /* here `sum` waits for its task, in the kernel */
+	return both;
+}
+
+static void kernels_wait_and_exceptions_go_through_them()
+{
+	for (int n_cpu = 1; n_cpu <= 2; n_cpu++) {
+		heddle::runtime rt(small(n_cpu));
+		long n = 0;
+		heddle::data d(rt, n);
+		rt.submit("all", out(d), [&rt](long *x) { *x = count(rt, 100, -1); });
+		EXPECT(*d.acquire_read() == 100);
+		rt.submit("all", out(d), [&rt](long *x) { *x = count(rt, 100, 70); });
+		EXPECT(thrown_by<own>([&] { rt.wait(); }).number == 10);
+		rt.submit("repair", out(d), [](long *x) { *x = 0; });
+	}
+}
+
 static void tasks_end_by_events()
 {
 	heddle::runtime rt(small());
@@ -135,6 +170,7 @@ int main()
 	    TEST(what_a_group_has_not_thrown_the_runtime_does),
 	    TEST(many_failures_take_bounded_memory),
 	    TEST(kernels_in_c_fail_with_an_error),
+	    TEST(kernels_wait_and_exceptions_go_through_them),
 	    TEST(tasks_end_by_events),
 	});
 }

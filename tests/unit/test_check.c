@@ -202,6 +202,7 @@ static void counters_are_compared(void **state)
 	BREAKS(&s, s.rt->count.inserted, kept + 1, "n_inserted");
 	BREAKS(&s, s.rt->count.ready, kept + 1, "n_ready");
 	BREAKS(&s, s.rt->count.running, kept + 1, "n_running");
+	BREAKS(&s, s.rt->count.suspended, kept + 1, "suspended");
 	BREAKS(&s, s.rt->count.staged, kept + 1, "n_staged");
 	BREAKS(&s, s.rt->count.held, kept - 1, "n_held");
 	BREAKS(&s, s.rt->count.held, kept + 1, "n_held");

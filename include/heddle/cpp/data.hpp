@@ -226,7 +226,7 @@ public:
 	{
 		if (!this->data_)
 			return;
-		/* In a kernel that has waited for its tasks nothing uses the datum any more, so this suffices there. */
+		/* In a callback, or a kernel on an accelerator, nobody can wait. */
 		if (heddle_unregister(this->data_) == HEDDLE_E_STATE)
 			heddle_unregister_async(this->data_);
 	}

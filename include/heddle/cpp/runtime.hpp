@@ -173,8 +173,9 @@ private:
 	std::exception_ptr postponed_;                                               /* lock lock_ */
 };
 
-/* Tasks that are waited for together: heddle/group.h. The destructor waits, too, so tasks may use what lives longer
- * than the group; an error that `wait` has not thrown is then thrown by the next wait of the runtime. */
+/* Tasks that are waited for together: heddle/group.h. A kernel may do so with tasks that it submits. The destructor
+ * waits, too, so tasks may use what lives longer than the group; an error that `wait` has not thrown is then thrown by
+ * the next wait of the runtime. */
 class group
 {
 public:

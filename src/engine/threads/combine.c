@@ -110,6 +110,7 @@ static int ask(struct hd_worker *w)
 
 void hd_worker_hand_to_idle(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	for (struct hd_worker *o = w->rt->dispatch.hungry; o && w->staged.first; o = o->hungry_next) {
 		if (!hd_worker_is_idle(o) || o->class_id != w->class_id || o->node != w->node)
 			continue;

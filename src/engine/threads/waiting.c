@@ -54,8 +54,8 @@ static void wake_others(heddle_runtime *rt, const struct hd_worker *w)
 			hd_core_wake(rt, other->event);
 }
 
-/* Leaves the lock and runs the worker's tasks. Returns 1, with the lock, when the waiter was woken, and 0, without, when
- * the worker has found nothing to do for long. `may_sleep`: it may then sleep and go on, as long as something else
+/* Leaves the lock and runs the worker's tasks. Returns 1, with the lock, when the waiter was woken, and 0, without,
+ * when the worker has found nothing to do for long. `may_sleep`: it may then sleep and go on, as long as something else
  * moves. */
 static int work(struct hd_worker *w, const struct hd_waiter *waiter, int may_sleep)
 {

@@ -1,5 +1,5 @@
-/* In C++: a recursive program. Each task sorts a range: it submits a task for one half, sorts the other half itself, and
- * waits for its tasks. Its worker runs other tasks meanwhile, so one worker is enough, and no thread is idle. */
+/* In C++: a recursive program. Each task sorts a range: it submits a task for one half, sorts the other half itself,
+ * and waits for its tasks. Its worker runs other tasks meanwhile, so one worker is enough, and no thread is idle. */
 #include <heddle.hpp>
 #include <algorithm>
 #include <atomic>
