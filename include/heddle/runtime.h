@@ -66,6 +66,10 @@ struct heddle_config {
 	 * and memories did, and what the policy reports */
 	int explain;
 	const char *explain_file;
+	/* 1: look for programs that do what they have not declared: a kernel writes beyond the end of its data, or into
+	 * data that it only reads; a handle is used after its end ... What is found is an error of the task or of the
+	 * next wait, HEDDLE_E_MISUSE. Slow; no models are read or written. docs/debugging.md has the list */
+	int check;
 	/* 1: measure the time in the core, stats.core_time; costs two readings of the clock per entry */
 	int time_core;
 	int time_policy; /* 1: measure the time spent in the policy; costs two readings of the clock per call */

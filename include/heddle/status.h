@@ -26,7 +26,10 @@ enum heddle_status {
 	HEDDLE_E_UNSUPPORTED = -11, /* this build or this machine cannot do it */
 	HEDDLE_E_DEADLOCK = -12,    /* nothing can make progress; the message says which tasks wait for what */
 	/* an accelerator is lost, since it cannot be used any more; the message says why, and what was lost with it */
-	HEDDLE_E_DEVICE = -13
+	HEDDLE_E_DEVICE = -13,
+	/* the checking mode (the setting check) has found that the program does what it has not declared; the message
+	 * names task, datum and worker */
+	HEDDLE_E_MISUSE = -14
 };
 
 /* The name of a status, such as "HEDDLE_E_NO_FIT"; never NULL. */

@@ -43,8 +43,10 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 size_t heddle_context_n_data(const heddle_context *c); /* how many data the task has */
 /* The i-th value given to heddle_submit; NULL if there are fewer. */
 const void *heddle_value_ptr(const heddle_context *c, size_t i);
-/* The i-th value as an lvalue of type `type`: heddle_get(c, 0, double). */
-#define heddle_get(c, i, type) (*(type const *)heddle_value_ptr(c, i))
+/* The same; the checking mode (the setting check) reports it if the value was submitted with another size. */
+const void *heddle_value_of_size(const heddle_context *c, size_t i, size_t size);
+/* The i-th value as an lvalue of type `type`: heddle_get(c, 0, double). For arrays: heddle_value_ptr. */
+#define heddle_get(c, i, type) (*(type const *)heddle_value_of_size(c, i, sizeof(type)))
 /* The worker that runs the kernel, and its runtime. */
 unsigned heddle_context_worker(const heddle_context *c);
 heddle_runtime *heddle_context_runtime(const heddle_context *c);

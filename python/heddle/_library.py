@@ -68,6 +68,7 @@ class Status(enum.IntEnum):
     UNSUPPORTED = lib.HEDDLE_E_UNSUPPORTED
     DEADLOCK = lib.HEDDLE_E_DEADLOCK
     DEVICE = lib.HEDDLE_E_DEVICE
+    MISUSE = lib.HEDDLE_E_MISUSE
 
 
 class Error(Exception):

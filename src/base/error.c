@@ -82,6 +82,7 @@ const char *heddle_status_name(int status)
 	case HEDDLE_E_UNSUPPORTED: return "HEDDLE_E_UNSUPPORTED";
 	case HEDDLE_E_DEADLOCK: return "HEDDLE_E_DEADLOCK";
 	case HEDDLE_E_DEVICE: return "HEDDLE_E_DEVICE";
+	case HEDDLE_E_MISUSE: return "HEDDLE_E_MISUSE";
 	}
 	return "unknown status";
 }

@@ -3,13 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
-
-static int check_outside(const char *what)
-{
-	return hd_inside()
-	           ? hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what)
-	           : 0;
-}
+#include "misuse/misuse.h"
 
 static int check_datum(const heddle_data *d, const char *what)
 {
@@ -78,6 +72,8 @@ static void end_acquire(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	rt->count.held--;
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_given_back(t);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_stage_end(t, 0);
@@ -160,7 +156,7 @@ static int check_acquire(const heddle_data *d, enum heddle_mode mode)
 	char name[80];
 	int status = check_datum(d, "heddle_acquire");
 	if (!status)
-		status = check_outside("heddle_acquire");
+		status = hd_check_outside("heddle_acquire");
 	if (!status && mode != HEDDLE_R && mode != HEDDLE_W && mode != HEDDLE_RW)
 		status = hd_error(HEDDLE_E_INVALID, "heddle_acquire: the mode is R, W or RW, not %d", (int)mode);
 	if (!status && d->read_only && mode != HEDDLE_R)
@@ -313,7 +309,7 @@ int heddle_unregister(heddle_data *d)
 {
 	int status = check_datum(d, "heddle_unregister");
 	if (!status && !hd_inside_may_wait(d->rt))
-		status = check_outside("heddle_unregister");
+		status = hd_check_outside("heddle_unregister");
 	if (status)
 		return status;
 	heddle_runtime *rt = d->rt;

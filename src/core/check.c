@@ -7,6 +7,7 @@
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>
+#include "misuse/misuse.h"
 
 static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked", "staged",
                                           "running", "detached", "released", "ended"};
@@ -446,6 +447,12 @@ static int check_inlet(struct hd_check *c)
 	return 0;
 }
 
+static int check_misuse(struct hd_check *c)
+{
+	const char *wrong = c->rt->misuse ? hd_misuse_broken(c->rt) : NULL;
+	return wrong ? hd_broken("checking mode: %s", wrong) : 0;
+}
+
 static int check_waiters(struct hd_check *c)
 {
 	for (const struct hd_waiter *w = c->rt->waits.waiters; w; w = w->next)
@@ -507,6 +514,7 @@ int hd_check(heddle_runtime *rt)
 	    collect_tasks, hd_check_collect_data, check_queues,  check_workers, hd_check_chains,   hd_check_accesses,
 	    check_edges,   check_tasks,           compare_loads, hd_check_data, hd_check_memories, check_pool,
 	    check_inlet,   check_waiters,         check_holds,   check_events,  check_models,      check_groups,
+	    check_misuse,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

@@ -2,6 +2,7 @@
  * layout, and the end of a reduction. They run under the lock as soon as they are ready; those that need data in main
  * memory end when the data have arrived there. */
 #include "runtime.h"
+#include "misuse/misuse.h"
 
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 {
@@ -15,8 +16,11 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 	/* The one that frees its datum waits for the transfers under way, even if it has failed. */
 	if (status && t->kind == HD_TASK_UNREGISTER && hd_stage_quiet(t))
 		return;
-	if (!t->status && !t->cancelled && t->kind == HD_TASK_ACQUIRE)
+	if (!t->status && !t->cancelled && t->kind == HD_TASK_ACQUIRE) {
 		hd_stage_begin(t);
+		if (HD_UNLIKELY(rt->misuse != NULL) && !t->given_up)
+			hd_misuse_acquired(t);
+	}
 	if (t->kind == HD_TASK_ACQUIRE && !t->given_up) { /* stays until heddle_release */
 		hd_set_state(t, HD_STAGED);
 		rt->count.held++;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "runtime.h"
+#include "misuse/misuse.h"
 
 struct heddle_event {
 	heddle_runtime *rt; /* const: the event's memory stays with its runtime */
@@ -93,6 +94,8 @@ heddle_event *hd_event_make(heddle_task *t)
 
 static void conclude(heddle_task *t, double now)
 {
+	if (HD_UNLIKELY(t->codelet->rt->misuse != NULL))
+		hd_misuse_conclude(t);
 	if (!t->status)
 		hd_codelet_record_event(t, now - t->extra->returned);
 	hd_core_conclude(t, t->extra->started, t->extra->returned, now);
@@ -137,6 +140,8 @@ void hd_events_orphan(heddle_task *t)
 		rt->events.n_orphans++;
 	}
 	t->extra->detached = 0;
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_conclude(t);
 }
 
 void hd_events_close(heddle_runtime *rt)

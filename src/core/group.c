@@ -4,6 +4,7 @@
  * buried, so that a task that a kernel of the group submits is counted before that kernel's own task ends. */
 #include <stdlib.h>
 #include "runtime.h"
+#include "misuse/misuse.h"
 
 struct heddle_group {
 	heddle_runtime *rt; /* const */
@@ -38,7 +39,8 @@ static void destroy(heddle_group *g)
 	*(g->prev ? &g->prev->next : &rt->groups) = g->next;
 	if (g->next)
 		g->next->prev = g->prev;
-	free(g);
+	g->freed = 1;
+	free(HD_UNLIKELY(rt->misuse != NULL) ? hd_misuse_keep(rt, g) : g);
 }
 
 void hd_group_enter(heddle_group *g)
@@ -77,6 +79,14 @@ struct hd_failure *hd_task_failure(heddle_runtime *rt, const heddle_task *t)
 heddle_runtime *hd_group_runtime(const heddle_group *g)
 {
 	return g->rt;
+}
+
+int hd_group_check(const heddle_group *g, const char *what)
+{
+	hd_core_enter(g->rt);
+	int freed = g->freed;
+	hd_core_leave(g->rt);
+	return freed ? hd_error(HEDDLE_E_STATE, "%s: the group has been freed", what) : 0;
 }
 
 uint64_t hd_groups_live(heddle_runtime *rt)
@@ -143,7 +153,8 @@ int heddle_group_wait(heddle_group *group)
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
-	int status = hd_wait_until(rt, all_ended, group);
+	int status = group->freed ? hd_error(HEDDLE_E_STATE, "heddle_group_wait: the group has been freed")
+	                          : hd_wait_until(rt, all_ended, group);
 	if (!status)
 		status = hd_failure_report(&group->failure);
 	hd_core_leave(rt);
@@ -156,9 +167,13 @@ void heddle_group_free(heddle_group *group)
 		return;
 	heddle_runtime *rt = group->rt;
 	hd_core_enter(rt);
+	int again = group->freed; /* only in checking mode is there a group that was freed before */
 	group->freed = 1;
-	pass_on(group);
-	if (!live(group))
+	if (again)
+		hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, "heddle_group_free: a group was freed twice");
+	else
+		pass_on(group);
+	if (!again && !live(group))
 		destroy(group);
 	hd_core_leave(rt);
 }

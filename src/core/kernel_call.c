@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "runtime.h"
+#include "misuse/misuse.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
 {
@@ -19,6 +20,8 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 {
 	struct hd_access *a = access_at(c, i);
 	heddle_data *d = !a ? NULL : a->private_copy ? a->private_copy : a->data;
+	if (!d && HD_UNLIKELY(c->worker->rt->misuse != NULL))
+		hd_misuse_not_there(c, "datum", i, heddle_context_n_data(c));
 	if (!d || part >= hd_data_n_parts(d))
 		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part,
 		                i);
@@ -32,7 +35,9 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 void *heddle_ptr(const heddle_context *c, size_t i)
 {
 	struct heddle_part part;
-	return heddle_context_part(c, i, 0, &part) ? NULL : part.base;
+	if (HD_LIKELY(!heddle_context_part(c, i, 0, &part)))
+		return part.base;
+	return c->worker->rt->misuse ? hd_misuse_spare(c) : NULL;
 }
 
 size_t heddle_extent(const heddle_context *c, size_t i, unsigned dim)
@@ -55,6 +60,12 @@ size_t heddle_context_n_data(const heddle_context *c)
 const void *heddle_value_ptr(const heddle_context *c, size_t i)
 {
 	return !c->only && i < c->task->n_values ? hd_task_value(c->task, i) : NULL;
+}
+
+const void *heddle_value_of_size(const heddle_context *c, size_t i, size_t size)
+{
+	const void *value = heddle_value_ptr(c, i);
+	return HD_LIKELY(!c->worker->rt->misuse) ? value : hd_misuse_value(c, i, value, size);
 }
 
 unsigned heddle_context_worker(const heddle_context *c)
@@ -88,7 +99,7 @@ int hd_call_kernel(heddle_context *c)
 	if (hd_inside()) {
 		c->returned = c->kernel(c);
 	} else { /* it runs in a thread of the driver, which must not wait either */
-		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER};
+		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER, .watch = c->watch};
 		hd_inside_enter(&here);
 		c->returned = c->kernel(c);
 		hd_inside_leave(&here);
@@ -180,20 +191,38 @@ static int run_inits(struct hd_worker *w, heddle_context *c, const heddle_codele
 	return status;
 }
 
-int hd_run_kernel(struct hd_worker *w, heddle_task *t)
+static inline int run(struct hd_worker *w, heddle_context *c)
 {
-	heddle_context c = {.task = t, .worker = w};
+	heddle_task *t = c->task;
 	const heddle_codelet *init = NULL;
-	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, &c, &init) : 0;
+	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, c, &init) : 0;
 	if (!status) {
-		c.kernel = hd_task_kernel(t, w->class_id);
-		status = launch(w, &c);
+		c->kernel = hd_task_kernel(t, w->class_id);
+		status = launch(w, c);
 	}
 	if (HD_UNLIKELY(status)) {
-		int device = w->node && (status == HEDDLE_E_DEVICE || c.returned == HEDDLE_E_DEVICE);
-		int why = device ? HEDDLE_E_DEVICE : c.returned ? c.returned : status;
-		status = hd_kernel_failed(&c, init, why, w->node && (device || !c.returned));
+		int device = w->node && (status == HEDDLE_E_DEVICE || c->returned == HEDDLE_E_DEVICE);
+		int why = device ? HEDDLE_E_DEVICE : c->returned ? c->returned : status;
+		status = hd_kernel_failed(c, init, why, w->node && (device || !c->returned));
 	}
-	free(c.message);
+	free(c->message);
 	return status;
+}
+
+/* Runs the kernel in checking mode. */
+static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_task *t)
+{
+	heddle_context c = {.task = t, .worker = w};
+	int status = hd_misuse_begin(&c);
+	if (!status)
+		status = hd_misuse_end(&c, run(w, &c));
+	return status;
+}
+
+int hd_run_kernel(struct hd_worker *w, heddle_task *t)
+{
+	if (HD_UNLIKELY(w->rt->misuse != NULL))
+		return run_watched(w, t);
+	heddle_context c = {.task = t, .worker = w};
+	return run(w, &c);
 }

@@ -27,6 +27,8 @@ int hd_check_process(const heddle_runtime *rt)
 {
 	if (HD_LIKELY(rt->process == forks))
 		return 0;
+	if (rt->process == HD_STOPPED)
+		return hd_error(HEDDLE_E_STATE, "this runtime has been stopped: its data and tasks have ended");
 	return hd_error(HEDDLE_E_STATE,
 	                "this runtime belongs to the parent process: its threads do not exist in a child "
 	                "of fork, which must start a runtime of its own");

@@ -172,6 +172,7 @@ struct heddle_runtime {
 	struct heddle_platform *platform; /* owned */
 	struct hd_topology *topology;     /* owned; NULL in virtual time */
 	const struct hd_engine *engine;
+	struct hd_misuse *misuse;  /* owned: the checking mode; NULL: it is off */
 	struct hd_hops hops;       /* the links between memories */
 	struct hd_worker *workers; /* owned */
 	struct hd_slot *slots;     /* owned: those of all workers */
@@ -483,7 +484,10 @@ void hd_submitter_forget(void);
 /* process.c */
 /* A number that differs between a process and its ancestors by fork. */
 uint64_t hd_process(void);
-/* HEDDLE_E_STATE in a child (by fork) of the process that started the runtime. Every public function calls this before
+/* What heddle_runtime.process is when the runtime has been stopped. */
+#define HD_STOPPED UINT64_MAX
+/* HEDDLE_E_STATE in a child (by fork) of the process that started the runtime, and when the runtime has been stopped,
+ * as far as that is known: in checking mode. Every public function calls this before
  * it takes the lock: in the child, the lock may be held for ever. */
 int hd_check_process(const heddle_runtime *rt);
 
@@ -527,6 +531,7 @@ struct heddle_call_context {
 	int returned;           /* what the kernel has returned to it */
 	char *message;          /* owned: what heddle_fail was told */
 	struct hd_access *only; /* for the init kernel of a reduction: the only access that it sees; otherwise NULL */
+	struct hd_watch *watch; /* owned: the checking mode watches the task; NULL: it is off */
 };
 /* Runs the task's kernel through the driver of a worker without streams, without the lock. Returns the task's status:
  * 0 or HEDDLE_E_KERNEL. */
@@ -555,6 +560,7 @@ struct hd_inside {
 	enum hd_inside_what what;
 	struct hd_worker *worker; /* NULL unless HD_INSIDE_WORKER */
 	heddle_group *group;      /* the one that heddle_group_set has set since; NULL: none */
+	struct hd_watch *watch;   /* borrowed: in checking mode, the task that runs in this thread; NULL: none */
 };
 void hd_inside_enter(struct hd_inside *here);
 /* `here` is what the thread entered last. */
@@ -564,6 +570,8 @@ struct hd_inside *hd_inside(void);
 /* Whether the thread runs a kernel, and no callback, on a worker of the runtime that can run other tasks while the
  * kernel waits. Its engine then knows what to do in its `wait`. */
 int hd_inside_may_wait(const heddle_runtime *rt);
+/* HEDDLE_E_STATE, with a message, if the calling thread is in such code; 0: the function `what` may wait. */
+int hd_check_outside(const char *what);
 
 /* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
  * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first

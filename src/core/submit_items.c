@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
+#include "misuse/misuse.h"
 
 /* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
 #define MOST_VALUE_BYTES ((size_t)1 << 31)
@@ -164,14 +165,19 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	return HD_UNLIKELY(i - 1 < FEW_DATA - 1) ? merge_duplicate(t, a) : 0;
 }
 
-static int add_value(heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
+static int add_value(const heddle_runtime *rt, heddle_task *t, const struct heddle_item *item, uint32_t i, size_t *used)
 {
 	if (HD_UNLIKELY(!item->ptr))
 		return hd_error(HEDDLE_E_INVALID, "%s: value %u is at address NULL", hd_task_name(t), i);
 	char *values = hd_task_values(t);
-	((uint32_t *)(void *)values)[i] = (uint32_t)*used;
-	memcpy(values + *used, item->ptr, item->u.size);
+	size_t at = *used;
 	*used += hd_rounded(item->u.size);
+	if (HD_UNLIKELY(rt->misuse != NULL)) {
+		*used += HD_VALUE_ZONE;
+		at += hd_misuse_lay_value(values + at, item->u.size);
+	}
+	((uint32_t *)(void *)values)[i] = (uint32_t)at;
+	memcpy(values + at, item->ptr, item->u.size);
 	return 0;
 }
 
@@ -181,6 +187,8 @@ static int add_after(heddle_runtime *rt, heddle_task *t, const struct heddle_ite
 		return hd_error(HEDDLE_E_INVALID, "%s: heddle_after without a task", hd_task_name(t));
 	if (hd_task_runtime(item->ptr) != rt)
 		return hd_error(HEDDLE_E_INVALID, "%s: heddle_after a task of another runtime", hd_task_name(t));
+	if (HD_UNLIKELY(rt->misuse != NULL) && hd_misuse_check_task(item->ptr, "heddle_after"))
+		return HEDDLE_E_STATE;
 	if (!t->extra->before && !(t->extra->before = malloc(n_after * sizeof *t->extra->before)))
 		return hd_no_memory("a dependency");
 	t->extra->before[t->extra->n_before++] = (heddle_task *)(uintptr_t)item->ptr;
@@ -210,6 +218,8 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	case HEDDLE_ITEM_GROUP:
 		if (item->ptr && hd_group_runtime(item->ptr) != rt)
 			return hd_error(HEDDLE_E_INVALID, "%s: its group belongs to another runtime", hd_task_name(t));
+		if (item->ptr && HD_UNLIKELY(rt->misuse != NULL) && hd_group_check(item->ptr, "heddle_in_group"))
+			return HEDDLE_E_STATE;
 		t->extra->group = (heddle_group *)(uintptr_t)item->ptr;
 		return 0;
 	case HEDDLE_ITEM_AFTER: return add_after(rt, t, item, q->n_after);
@@ -257,7 +267,7 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 		if (HD_LIKELY(items[i].what < HEDDLE_ITEM_CODELET))
 			status = add_access(rt, t, &items[i], n_data++);
 		else if (items[i].what == HEDDLE_ITEM_VALUE)
-			status = add_value(t, &items[i], n_values++, &used);
+			status = add_value(rt, t, &items[i], n_values++, &used);
 		else
 			status = add_option(rt, t, &items[i], q);
 		if (HD_UNLIKELY(status))
@@ -350,6 +360,8 @@ static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
 int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item *items, struct hd_request *q)
 {
 	count_items(n, items, q);
+	if (q->n_values && HD_UNLIKELY(rt->misuse != NULL))
+		q->value_bytes += q->n_values * HD_VALUE_ZONE;
 	if (q->n_values && HD_UNLIKELY(q->too_large || q->value_bytes > MOST_VALUE_BYTES))
 		return hd_error(HEDDLE_E_INVALID,
 		                "%s: more than %zu bytes of values: what is large belongs in a datum (heddle_vector)",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "data/data.h"
 #include "lost.h"
+#include "misuse/misuse.h"
 
 static const struct {
 	const char *name;
@@ -51,12 +52,20 @@ void hd_task_forget(heddle_task *t)
 	t->extra = NULL;
 }
 
+void hd_task_reuse(heddle_runtime *rt, heddle_task *t)
+{
+	hd_task_forget(t);
+	hd_pool_give(&rt->pool, t);
+}
+
 void hd_task_unref(heddle_runtime *rt, heddle_task *t)
 {
 	if (--t->refs)
 		return;
-	hd_task_forget(t);
-	hd_pool_give(&rt->pool, t);
+	if (HD_UNLIKELY(t->extra != NULL) && t->extra->released)
+		hd_misuse_retire_task(t);
+	else
+		hd_task_reuse(rt, t);
 }
 
 /* Frees what a task owns, not the task itself: its memory is given back with the pool. */

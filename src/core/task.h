@@ -141,6 +141,7 @@ struct hd_task_extra {
 	double started, returned;    /* us: when its kernel began and returned; set when it has returned */
 	int code;                    /* what its kernel returned, or its event was given, as it failed; 0: neither */
 	char *message;               /* owned: why it failed, in the words of heddle_fail or of the library */
+	int released;                /* in checking mode: the program has given its reference back */
 	/* Owned: for a cancelled task, which task failed and why. NULL: not known, or out of memory. */
 	char *cause;
 };
@@ -401,6 +402,8 @@ int hd_task_has_worker(const heddle_task *t);
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* Frees the task's `extra`. */
 void hd_task_forget(heddle_task *t);
+/* Gives the memory of a task without references back to the pool. */
+void hd_task_reuse(heddle_runtime *rt, heddle_task *t);
 /* When the runtime stops: frees what is left of tasks that have not ended (after a deadlock), and of tasks to which the
  * program has kept a reference. */
 void hd_task_forget_all(heddle_runtime *rt);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime.h"
+#include "misuse/misuse.h"
 
 /* Only its thread looks at it. */
 static _Thread_local struct hd_inside *innermost;
@@ -169,9 +170,14 @@ int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 
 /* --- For the program ---------------------------------------------------------------------------------------------- */
 
-static int refuse_inside(const char *what)
+int hd_check_outside(const char *what)
 {
-	return hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what);
+	if (HD_LIKELY(!hd_inside()))
+		return 0;
+	hd_error(HEDDLE_E_STATE, "%s blocks and cannot be called from a kernel or a callback", what);
+	if (hd_inside()->watch)
+		hd_misuse_waits(heddle_last_error());
+	return HEDDLE_E_STATE;
 }
 
 /* Whether all tasks have ended but ACQUIRE tasks in force, and the ring is empty, where tasks may lie that a kernel has
@@ -189,14 +195,14 @@ int heddle_wait_all(heddle_runtime *rt)
 {
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_wait_all needs a runtime");
-	if (hd_inside())
-		return refuse_inside("heddle_wait_all");
-	if (hd_check_process(rt))
+	if (hd_check_outside("heddle_wait_all") || hd_check_process(rt))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
 	hd_drain_all(rt);
 	hd_reductions_close(rt);
 	int status = hd_wait_until(rt, all_ended, NULL);
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_look(rt);
 	if (!status)
 		status = hd_failure_report(&rt->outcome.failure);
 	hd_core_leave(rt);
@@ -219,10 +225,9 @@ int heddle_task_wait(heddle_task *task)
 {
 	if (!task)
 		return hd_error(HEDDLE_E_INVALID, "heddle_task_wait needs a task");
-	if (hd_inside())
-		return refuse_inside("heddle_task_wait");
 	heddle_runtime *rt = hd_task_runtime(task);
-	if (hd_check_process(rt))
+	if (hd_check_outside("heddle_task_wait") || hd_check_process(rt) ||
+	    (HD_UNLIKELY(rt->misuse != NULL) && hd_misuse_check_task(task, "heddle_task_wait")))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
 	task->waited = 1;
@@ -244,6 +249,8 @@ void heddle_task_release(heddle_task *task)
 		return;
 	heddle_runtime *rt = hd_task_runtime(task);
 	if (hd_check_process(rt))
+		return;
+	if (HD_UNLIKELY(rt->misuse != NULL) && hd_misuse_release(task))
 		return;
 	hd_core_enter(rt);
 	hd_drain_all(rt); /* the task may still lie in the ring, and so may tasks that wait for it by heddle_after */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include "base/poison.h"
 #include "core/lost.h"
+#include "misuse/misuse.h"
 
 static struct hd_block **shelf_of(struct hd_memory *m, size_t size)
 {
@@ -39,7 +40,8 @@ static void free_now(heddle_runtime *rt, struct hd_block *b)
 {
 	if (b->node == 0)
 		hd_unpoison(b->ptr, b->size);
-	rt->engine->free(rt, b->node, b->ptr, b->size);
+	size_t zone = hd_misuse_zone(rt, b->node);
+	rt->engine->free(rt, b->node, (char *)b->ptr - zone, b->size + 2 * zone);
 	free(b);
 }
 
@@ -65,9 +67,12 @@ static struct hd_block *make(heddle_runtime *rt, unsigned node, size_t size, int
 	if (!b)
 		return NULL;
 	*b = (struct hd_block){.size = size, .node = (uint16_t)node};
-	*status = rt->engine->alloc(rt, node, size, &b->ptr);
-	if (!*status)
+	size_t zone = hd_misuse_zone(rt, node);
+	*status = rt->engine->alloc(rt, node, size + 2 * zone, &b->ptr);
+	if (!*status) {
+		b->ptr = (char *)b->ptr + zone;
 		return b;
+	}
 	free(b);
 	return NULL;
 }

@@ -38,6 +38,7 @@ struct hd_data_extra {
 	heddle_plan *partition;   /* borrows: the plan of heddle_partition, while the datum is partitioned; else NULL */
 	struct heddle_part *parts; /* owns: all parts if there are several; otherwise NULL */
 	size_t n_parts;
+	size_t seal; /* 1 + the index of its seal, in checking mode (src/misuse/seals.c); 0: it has none */
 	const char *type_name;
 	/* owns: if the datum is poisoned, which task failed and why; NULL: not known. Not to be used otherwise */
 	char *cause;
@@ -231,6 +232,8 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 int hd_data_clone_shape(const heddle_data *d, heddle_data **out);
 /* Frees a handle with its replicas. No task may use it any more. The lock is held. */
 void hd_data_destroy(heddle_data *d);
+/* Frees what is left of a handle that hd_data_destroy has handed to the checking mode. */
+void hd_data_reuse(heddle_data *d);
 void hd_data_abandon(heddle_data *d);                /* the same after the transfers under way */
 struct hd_data_extra *hd_data_extra(heddle_data *d); /* d->extra, made if there is none; NULL when out of memory */
 /* Marks the value of a datum as lost: tasks that need it are cancelled for `cause`, a string that is taken over; NULL:

@@ -5,6 +5,7 @@
 #include "base/poison.h"
 #include "data.h"
 #include "core/runtime.h"
+#include "misuse/misuse.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
 /* the most bytes of a datum: no address space has more, and sums of several sizes do not overflow */
@@ -261,6 +262,8 @@ int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n
 	enlist(rt, d);
 	if (rt->recorder)
 		hd_record_data(rt->recorder, d);
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_registered(d);
 	hd_core_leave(rt);
 	*out = d;
 	return 0;
@@ -291,9 +294,19 @@ static void free_extra(struct hd_data_extra *extra)
 	free(extra);
 }
 
+void hd_data_reuse(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	if (d->extra)
+		free_extra(d->extra);
+	give_handle(d);
+}
+
 void hd_data_destroy(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
+	if (HD_UNLIKELY(d->rt->misuse != NULL))
+		hd_misuse_datum_ends(d);
 	hd_private_drop(d, 0);
 	hd_plans_free(d);
 	while (d->transfers) /* left by an engine that has been closed */
@@ -304,15 +317,16 @@ void hd_data_destroy(heddle_data *d)
 		hd_prefetch_forget(&d->replicas[i]);
 		hd_memory_free(&d->replicas[i]);
 	}
+	hd_reduction_drop(d);
 	if (HD_UNLIKELY(d->rt->handles.next_left == d))
 		d->rt->handles.next_left = d->next;
 	*d->prev_next = d->next;
 	if (d->next)
 		d->next->prev_next = d->prev_next;
-	hd_reduction_drop(d);
-	if (d->extra)
-		free_extra(d->extra);
-	give_handle(d);
+	if (HD_UNLIKELY(d->rt->misuse != NULL))
+		hd_misuse_retire_datum(d);
+	else
+		hd_data_reuse(d);
 }
 
 void hd_data_abandon(heddle_data *d)

@@ -27,6 +27,7 @@
  * child may be healed. */
 #include <string.h>
 #include "core/runtime.h"
+#include "misuse/misuse.h"
 
 static struct hd_layout *layout_of(const heddle_data *d)
 {
@@ -211,6 +212,8 @@ static void place(const heddle_plan *p, size_t i, const struct heddle_part *whol
 		offset += p->windows[i].offset[dim] * whole->stride[dim];
 	home->ptr = (char *)whole->base + offset * whole->elem_size;
 	home->user_buffer = 1;
+	if (HD_UNLIKELY(child->rt->misuse != NULL))
+		hd_misuse_registered(child);
 	child->part.base = home->ptr;
 	memcpy(child->part.stride, whole->stride, sizeof whole->stride);
 }

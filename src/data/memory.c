@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "data.h"
 #include "core/runtime.h"
+#include "misuse/misuse.h"
 
 static struct hd_memory *memory_of(const struct hd_replica *r)
 {
@@ -74,6 +75,8 @@ static int take_memory(struct hd_replica *r, int may_wait)
 			return HEDDLE_PENDING;
 		r->ptr = r->block ? r->block->ptr : NULL;
 	}
+	if (HD_UNLIKELY(rt->misuse != NULL) && r->block)
+		hd_misuse_fill(r);
 	hd_replica_set_valid(r, r->valid); /* it has memory now */
 	return r->ptr ? 0 : HEDDLE_E_MEMORY;
 }

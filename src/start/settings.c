@@ -87,6 +87,8 @@ static const struct row rows[] = {
     SWITCH_ROW(
         explain, "EXPLAIN", HD_BOOL_WORDS ", or FILE",
         "write what workers, codelets, links and memories did when the runtime stops, to standard error or a file"),
+    ROW(check, "CHECK", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
+        "look for tasks that do what they have not declared, and for handles used after their end; slow"),
     ROW(time_core, "TIME_CORE", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
         "measure the time spent in the core of the runtime"),
     ROW(time_policy, "TIME_POLICY", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "misuse/misuse.h"
 #include "policies/parts/speed.h"
 #include "devices.h"
 #include "reports.h"
@@ -20,6 +21,8 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	if (status)
 		return status;
 	rt->config = config ? *config : defaults;
+	if (rt->config.check)
+		rt->config.model_dir = "none"; /* checking takes part of what the models would learn */
 	status = hd_config_own(&rt->config);
 	const char *rule = rt->config.eviction;
 	if (!status && rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
@@ -132,7 +135,9 @@ static int lay_out(heddle_runtime *rt)
 
 static int open_parts(heddle_runtime *rt)
 {
-	int status = hd_pool_open(&rt->pool);
+	int status = rt->config.check ? hd_misuse_open(rt) : 0;
+	if (!status)
+		status = hd_pool_open(&rt->pool);
 	if (!status)
 		status = hd_perf_open(rt->platform,
 		                      rt->config.model_dir && rt->config.model_dir[0] ? rt->config.model_dir : NULL,
@@ -170,12 +175,13 @@ static void free_runtime(heddle_runtime *rt)
 		hd_blocks_drop(rt, &rt->memories[i]);
 	hd_groups_free(rt);
 	hd_blocks_free(rt, rt->unwanted);
+	int stays = hd_misuse_close(rt);
 	hd_core_leave(rt);
 	hd_holds_free(rt);
 	hd_sched_close(rt);
 	if (rt->engine && rt->engine->release)
 		rt->engine->release(rt);
-	while (rt->codelets) {
+	while (rt->codelets && !stays) {
 		heddle_codelet *next = rt->codelets->next;
 		hd_codelet_free(rt->codelets);
 		rt->codelets = next;
@@ -190,9 +196,11 @@ static void free_runtime(heddle_runtime *rt)
 		hd_perf_close(rt->perf);
 	hd_topology_close(rt->topology);
 	hd_task_forget_all(rt);
-	hd_pool_close(&rt->pool);
-	hd_arena_close(&rt->handles.arena);
-	hd_arena_close(&rt->events.arena);
+	if (!stays) {
+		hd_pool_close(&rt->pool);
+		hd_arena_close(&rt->handles.arena);
+		hd_arena_close(&rt->events.arena);
+	}
 	heddle_platform_free(rt->platform);
 	hd_config_disown(&rt->config);
 	hd_hops_close(&rt->hops);
@@ -208,6 +216,11 @@ static void free_runtime(heddle_runtime *rt)
 	free(rt->node_worker);
 	free(rt->dispatch.batch);
 	hd_failure_clear(&rt->outcome.failure);
+	if (stays) {
+		rt->uid = UINT64_MAX; /* no thread has this in its cache */
+		rt->process = HD_STOPPED;
+		return;
+	}
 	free(rt);
 }
 
@@ -332,8 +345,8 @@ int heddle_stop(heddle_runtime *rt)
 		return 0;
 	if (hd_check_process(rt))
 		return HEDDLE_E_STATE;
-	if (hd_inside())
-		return hd_error(HEDDLE_E_STATE, "heddle_stop blocks and cannot be called from a kernel or a callback");
+	if (hd_check_outside("heddle_stop"))
+		return HEDDLE_E_STATE;
 	hd_holds_release(rt); /* tasks may be waiting for data that the program still holds */
 	int status = heddle_wait_all(rt);
 	hd_groups_report(rt);
@@ -343,6 +356,8 @@ int heddle_stop(heddle_runtime *rt)
 	hd_reports_write(rt);
 	int saved = hd_perf_save(rt->perf);
 	hd_events_close(rt);
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_misuse_stops(rt);
 	free_runtime(rt);
 	return status ? status : home ? home : saved;
 }

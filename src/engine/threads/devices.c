@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "misuse/misuse.h"
 #include "threads.h"
 
 enum { POLLS = 40 };               /* how often the thread asks, or looks for a task, before it naps or sleeps */
@@ -207,6 +208,8 @@ static void launch_task(struct hd_slot *slot)
 	s->start = hd_threads_now(w->rt);
 	s->own = -hd_shared_clock(&w->seat->clock, s->start);
 	w->seat->clock.n++;
+	if (HD_UNLIKELY(w->rt->misuse != NULL))
+		s->status = hd_misuse_begin(&s->kernel.context);
 	struct hd_launch **end = t->special & HD_TASK_PRIVATE ? launch_inits(slot) : &s->first;
 	*end = &s->kernel;
 	if (!s->status)
@@ -263,6 +266,8 @@ static void query(struct hd_slot *slot)
 	s->end = hd_threads_now(w->rt);
 	s->own += hd_shared_clock(&w->seat->clock, s->end);
 	w->seat->clock.n--;
+	if (HD_UNLIKELY(s->kernel.context.watch != NULL))
+		s->status = hd_misuse_end(&s->kernel.context, s->status);
 	s->ended = 1;
 }
 

@@ -1,0 +1,282 @@
+/* Seals: checksums of the program's buffers while no running task may write them. When a task is about to write a
+ * buffer, the seal is broken; it is sealed anew when the task has ended. In between nobody may change it: a buffer
+ * whose checksum differs when somebody looks has been changed by a task that has not declared it, or by the program
+ * without heddle_acquire. Who ran since the last look can have done it.
+ *
+ * A task looks at the seals of its own data when it begins, and, when it has ended, at those that lie within NEAR bytes
+ * of them: an index that is a little too large is found at once, and at the right task. Waits look at all.
+ *
+ * Buffers may share memory: data and their children, or an array that was registered twice. So a task that writes one
+ * breaks the seals of all that overlap it, and nothing is sealed that overlaps what a running task writes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "inside.h"
+
+enum { NEAR = 4096 };
+
+/* --- The table ---------------------------------------------------------------------------------------------------- */
+
+static int grow(struct hd_misuse *m)
+{
+	size_t max = m->max_seals ? 2 * m->max_seals : 64;
+	struct hd_seal *seals = realloc(m->seals, max * sizeof *seals);
+	if (!seals)
+		return HEDDLE_E_MEMORY;
+	m->seals = seals;
+	m->max_seals = max;
+	return 0;
+}
+
+int hd_is_home(const heddle_data *d)
+{
+	return d->replicas[0].user_buffer && d->replicas[0].ptr && !(d->traits & HD_DATA_OBJECT);
+}
+
+/* Where the buffer lies now: that of a child is known when its parent has been partitioned. */
+static void locate(struct hd_seal *s)
+{
+	const heddle_data *d = s->data;
+	s->low = UINTPTR_MAX;
+	s->high = 0;
+	for (size_t i = 0; i < hd_data_n_parts(d); i++) {
+		struct heddle_part part;
+		uintptr_t low, high;
+		hd_data_part_at(d, &d->replicas[0], i, &part);
+		hd_span_of(&part, &low, &high);
+		s->low = low < s->low ? low : s->low;
+		s->high = high > s->high ? high : s->high;
+	}
+}
+
+/* A datum with children is never sealed: their values come to its buffer, from other memories too, and its own copies
+ * do not tell when. */
+static void note_split(heddle_data *parent)
+{
+	struct hd_seal *s = hd_seal_of(parent);
+	if (!s)
+		return;
+	s->split = 1;
+	s->sealed = 0;
+}
+
+static int add(struct hd_misuse *m, heddle_data *d, struct hd_data_extra *extra)
+{
+	if (d->plan)
+		note_split(d->plan->data);
+	if (m->n_seals == m->max_seals && grow(m))
+		return HEDDLE_E_MEMORY;
+	m->seals[m->n_seals++] = (struct hd_seal){.data = d};
+	extra->seal = m->n_seals;
+	locate(&m->seals[extra->seal - 1]);
+	return 0;
+}
+
+struct hd_seal *hd_seal_of(heddle_data *d)
+{
+	struct hd_misuse *m = d->rt->misuse;
+	struct hd_data_extra *extra = hd_is_home(d) ? hd_data_extra(d) : NULL;
+	if (!extra)
+		return NULL;
+	if (!extra->seal && add(m, d, extra))
+		return NULL;
+	return &m->seals[extra->seal - 1];
+}
+
+void hd_misuse_registered(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	hd_seal_of(d);
+}
+
+static void forget(heddle_data *d)
+{
+	struct hd_misuse *m = d->rt->misuse;
+	size_t at = d->extra ? d->extra->seal : 0;
+	if (!at)
+		return;
+	d->extra->seal = 0;
+	m->seals[at - 1] = m->seals[--m->n_seals];
+	if (at - 1 < m->n_seals)
+		m->seals[at - 1].data->extra->seal = at;
+}
+
+/* --- Sealing ------------------------------------------------------------------------------------------------------ */
+
+static int overlap(const heddle_data *a, const heddle_data *b)
+{
+	struct heddle_part p, q;
+	for (size_t i = 0; i < hd_data_n_parts(a); i++) {
+		hd_data_part_at(a, &a->replicas[0], i, &p);
+		for (size_t k = 0; k < hd_data_n_parts(b); k++) {
+			hd_data_part_at(b, &b->replicas[0], k, &q);
+			if (hd_parts_overlap(&p, &q))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* Whether a running task writes some of the datum. */
+static int is_written(const struct hd_misuse *m, const heddle_data *d)
+{
+	for (const struct hd_watch *w = m->running; w; w = w->next)
+		for (size_t i = 0; i < w->n; i++) {
+			const struct hd_watched *x = &w->items[i];
+			if (x->writes && x->data && (x->data == d || (x->home && overlap(x->data, d))))
+				return 1;
+		}
+	return 0;
+}
+
+uint64_t hd_sum_home(const heddle_data *d)
+{
+	struct heddle_part part;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < hd_data_n_parts(d); i++) {
+		hd_data_part_at(d, &d->replicas[0], i, &part);
+		sum = hd_fold(sum, hd_sum(&part));
+	}
+	return sum;
+}
+
+static void seal(struct hd_misuse *m, struct hd_seal *s, uint64_t sum)
+{
+	s->sum = sum;
+	s->since = m->step;
+	s->sealed = !s->split;
+}
+
+/* Whether the seal still holds: the buffer has the value, and it is where it was. */
+static int holds(const struct hd_seal *s)
+{
+	return s->sealed && hd_is_home(s->data) && s->data->replicas[0].valid;
+}
+
+/* Looks at a sealed buffer. `w` is the task that has just ended, or NULL. */
+static void look(struct hd_misuse *m, struct hd_seal *s, struct hd_watch *w)
+{
+	if (!holds(s) || is_written(m, s->data)) {
+		s->sealed = 0;
+		return;
+	}
+	const struct hd_seal before = *s;
+	seal(m, s, hd_sum_home(s->data));
+	if (s->sum != before.sum)
+		hd_changed(m, &(struct hd_change){.data = s->data, .since = before.since, .watch = w});
+}
+
+void hd_seal_end(heddle_data *d)
+{
+	struct hd_misuse *m = d->rt->misuse;
+	if (d->extra && d->extra->seal && m->seals[d->extra->seal - 1].sealed)
+		look(m, &m->seals[d->extra->seal - 1], NULL);
+	forget(d);
+}
+
+/* --- Tasks -------------------------------------------------------------------------------------------------------- */
+
+/* The task writes a buffer: breaks the seals of what overlaps it, and notes this in the watches of tasks that write or
+ * read some of it. These have submitted the task, or have nothing to do with it and are wrong. */
+static void break_seals(struct hd_watch *w, const struct hd_watched *x)
+{
+	struct hd_misuse *m = x->data->rt->misuse;
+	for (size_t i = 0; i < m->n_seals; i++) {
+		struct hd_seal *s = &m->seals[i];
+		if (s->sealed && (s->data == x->data || (x->home && hd_is_home(s->data) && overlap(s->data, x->data))))
+			s->sealed = 0;
+	}
+	for (struct hd_watch *other = m->running; other; other = other->next)
+		for (size_t i = 0; i < other->n && other != w; i++) {
+			const heddle_data *d = other->items[i].data;
+			if (d && (d == x->data || (x->home && other->items[i].home && overlap(d, x->data))))
+				other->shared = 1;
+		}
+}
+
+void hd_seals_begin(struct hd_watch *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		struct hd_watched *x = &w->items[i];
+		const struct hd_seal *s = x->home ? hd_seal_of(x->data) : NULL;
+		x->sealed = s && holds(s);
+		x->seal = s ? s->sum : 0;
+		x->since = s ? s->since : 0;
+	}
+	for (size_t i = 0; i < w->n; i++)
+		if (w->items[i].data && w->items[i].writes)
+			break_seals(w, &w->items[i]);
+}
+
+/* Whether the seal is of a buffer that lies near one that the task uses, and is not one of these. */
+static int is_near(const struct hd_watch *w, const struct hd_seal *s)
+{
+	int near = 0;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct hd_watched *x = &w->items[i];
+		if (x->data == s->data)
+			return 0;
+		const struct hd_seal *own = x->home && x->data->extra && x->data->extra->seal
+		                                ? &x->data->rt->misuse->seals[x->data->extra->seal - 1]
+		                                : NULL;
+		near |= own && s->low < own->high + NEAR && own->low < s->high + NEAR;
+	}
+	return near;
+}
+
+/* Whether the buffer has the value now, and will have it until a task begins to write it. A task that has run on an
+ * accelerator is in no watch any more while its worker has not given it back; then the value will be another one. */
+static int can_be_sealed(const struct hd_misuse *m, const struct hd_seal *s)
+{
+	const heddle_data *d = s->data;
+	return hd_is_home(d) && d->replicas[0].valid && !d->n_writers && !is_written(m, d);
+}
+
+void hd_seals_near(struct hd_watch *w)
+{
+	struct hd_misuse *m = hd_task_runtime(w->task)->misuse;
+	for (size_t i = 0; i < m->n_seals; i++) {
+		struct hd_seal *s = &m->seals[i];
+		if (!s->sealed && is_near(w, s) && can_be_sealed(m, s))
+			seal(m, s, hd_sum_home(s->data));
+	}
+}
+
+/* The watch has just ended. Seals what it has used in buffers of the program. What a task that fails has written is
+ * worth nothing: a value from before may take its place. */
+static void seal_own(const struct hd_watch *w)
+{
+	struct hd_misuse *m = hd_task_runtime(w->task)->misuse;
+	for (size_t i = 0; i < w->n; i++) {
+		const struct hd_watched *x = &w->items[i];
+		struct hd_seal *s = x->looked && x->home ? hd_seal_of(x->data) : NULL;
+		if (!s || (w->failed && x->writes) || is_written(m, x->data))
+			continue;
+		if (x->writes)
+			hd_watch_title(w, s->last, sizeof s->last);
+		seal(m, s, x->after);
+	}
+}
+
+void hd_seals_end(struct hd_watch *w)
+{
+	struct hd_misuse *m = hd_task_runtime(w->task)->misuse;
+	if (hd_watch_node(w) != 0) /* it has used other copies */
+		return;
+	if (!w->shared)
+		seal_own(w);
+	for (size_t i = 0; i < m->n_seals; i++)
+		if (m->seals[i].sealed && is_near(w, &m->seals[i]))
+			look(m, &m->seals[i], w);
+	for (size_t i = 0; w->finding && i < w->n; i++) /* the task fails: see seal_own */
+		if (w->items[i].writes && w->items[i].home && hd_seal_of(w->items[i].data))
+			hd_seal_of(w->items[i].data)->sealed = 0;
+}
+
+void hd_misuse_look(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	for (size_t i = 0; i < rt->misuse->n_seals; i++)
+		if (rt->misuse->seals[i].sealed)
+			look(rt->misuse, &rt->misuse->seals[i], NULL);
+}

@@ -1,0 +1,462 @@
+/* Deliberate mistakes of programs. Each is a small program, and the sentence that names the mistake: by the checking
+ * mode (the setting check), or by an error that the mode is not needed for. None of them may crash. */
+#include <stdio.h>
+#include "program.h"
+
+enum { N = 10 };
+
+/* A small runtime in checking mode, and what most programs need. */
+struct scene {
+	heddle_runtime *rt;
+	double x[N], y[N];
+	heddle_data *dx, *dy;
+};
+
+static heddle_runtime *watched(int n_emulated)
+{
+	struct heddle_config config = small_config();
+	config.n_cpu = n_emulated ? 0 : 1;
+	config.n_emulated = n_emulated;
+	config.check = 1;
+	return start_with(&config);
+}
+
+static heddle_data *vector(heddle_runtime *rt, const char *name, double *x)
+{
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, x, N, sizeof *x, &d));
+	assert_ok(heddle_data_set_name(d, name));
+	return d;
+}
+
+static heddle_codelet *codelet(heddle_runtime *rt, const char *name, heddle_kernel kernel)
+{
+	heddle_codelet *c = heddle_codelet_new(rt, .name = name, .cpu = kernel);
+	assert_non_null(c);
+	return c;
+}
+
+/* --- Copies ------------------------------------------------------------------------------------------------------- */
+
+static int write_at(heddle_context *c)
+{
+	double *x = heddle_ptr(c, 0);
+	x[heddle_get(c, 0, long)] = 1;
+	return 0;
+}
+
+static int write_temporary_at(heddle_runtime *rt, long at)
+{
+	heddle_data *t = vector(rt, "t", NULL);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "write", write_at)), heddle_w(t), heddle_value(at)));
+	return heddle_wait_all(rt);
+}
+
+static int copy_beyond_its_end(heddle_runtime *rt)
+{
+	return write_temporary_at(rt, N);
+}
+
+static int copy_far_beyond_its_end(heddle_runtime *rt)
+{
+	return write_temporary_at(rt, N + 20);
+}
+
+static int copy_before_its_begin(heddle_runtime *rt)
+{
+	return write_temporary_at(rt, -2);
+}
+
+static int write_column(heddle_context *c)
+{
+	uint32_t *column;
+	struct heddle_part part;
+	int status = heddle_context_part(c, 0, 1, &part);
+	column = part.base;
+	column[part.n[0]] = 1;
+	return status;
+}
+
+static int part_of_a_sparse_matrix_beyond_its_end(heddle_runtime *rt)
+{
+	heddle_data *t;
+	assert_ok(heddle_csr(rt, 4, 5, NULL, NULL, NULL, sizeof(double), &t));
+	assert_ok(heddle_data_set_name(t, "t"));
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "column", write_column)), heddle_w(t)));
+	return heddle_wait_all(rt);
+}
+
+/* --- What is only read, and what is not accessed ------------------------------------------------------------------ */
+
+static int read_only(heddle_runtime *rt)
+{
+	double x[N] = {0};
+	long at = 3;
+	heddle_data *d = vector(rt, "x", x);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "write", write_at)), heddle_r(d), heddle_value(at)));
+	int status = heddle_wait_all(rt);
+	char *said = strdup(heddle_last_error());
+	assert_int_equal(heddle_unregister(d), 0);
+	heddle_error(status, "%s", said);
+	free(said);
+	return status;
+}
+
+/* Two children of a vector; a task of the first one writes at index `at` of it. */
+static int write_first_half_at(heddle_runtime *rt, long at)
+{
+	static double x[N];
+	heddle_data *d = vector(rt, "x", x);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	assert_ok(heddle_partition(d, &halves, NULL));
+	assert_ok(heddle_data_set_name(heddle_child(d, 0), "left"));
+	assert_ok(heddle_data_set_name(heddle_child(d, 1), "right"));
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "write", write_at)), heddle_rw(heddle_child(d, 0)),
+	                        heddle_value(at)));
+	return heddle_wait_all(rt);
+}
+
+static int neighbouring_child(heddle_runtime *rt)
+{
+	return write_first_half_at(rt, N / 2);
+}
+
+static double elsewhere[1 << 16]; /* its second half lies far from its first */
+static double *other = &elsewhere[1 << 15];
+
+static int write_elsewhere(heddle_context *c)
+{
+	(void)c;
+	other[0]++;
+	return 0;
+}
+
+static int datum_that_is_not_an_argument(heddle_runtime *rt)
+{
+	heddle_data *x = vector(rt, "x", elsewhere), *y = vector(rt, "y", other);
+	heddle_codelet *good = codelet(rt, "nothing", nothing);
+	assert_ok(heddle_submit(rt, heddle_call(good), heddle_rw(y)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "stray", write_elsewhere)), heddle_rw(x)));
+	return heddle_wait_all(rt);
+}
+
+static int buffer_without_acquire(heddle_runtime *rt)
+{
+	heddle_data *y = vector(rt, "y", other);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "init", nothing)), heddle_w(y)));
+	assert_ok(heddle_wait_all(rt));
+	other[1]++;
+	return heddle_wait_all(rt);
+}
+
+static int buffer_acquired_for_reading(heddle_runtime *rt)
+{
+	heddle_data *y = vector(rt, "y", other);
+	assert_ok(heddle_acquire(y, HEDDLE_R));
+	other[2]++;
+	assert_ok(heddle_release(y));
+	return heddle_wait_all(rt);
+}
+
+/* --- Values and arguments ----------------------------------------------------------------------------------------- */
+
+static int with_value(heddle_runtime *rt, heddle_kernel kernel)
+{
+	const int n = 5;
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "count", kernel)), heddle_value(n)));
+	return heddle_wait_all(rt);
+}
+
+static int change_value(heddle_context *c)
+{
+	++*(int *)(uintptr_t)heddle_value_ptr(c, 0);
+	return 0;
+}
+
+static int value_that_is_changed(heddle_runtime *rt)
+{
+	return with_value(rt, change_value);
+}
+
+static int write_behind_value(heddle_context *c)
+{
+	((int *)(uintptr_t)heddle_value_ptr(c, 0))[3] = 1;
+	return 0;
+}
+
+static int value_beyond_its_end(heddle_runtime *rt)
+{
+	return with_value(rt, write_behind_value);
+}
+
+static int read_long(heddle_context *c)
+{
+	return heddle_get(c, 0, long long) == 0;
+}
+
+static int value_of_another_size(heddle_runtime *rt)
+{
+	return with_value(rt, read_long);
+}
+
+static int read_second(heddle_context *c)
+{
+	return heddle_get(c, 1, int);
+}
+
+static int value_that_was_not_given(heddle_runtime *rt)
+{
+	return with_value(rt, read_second);
+}
+
+static int increment_second(heddle_context *c)
+{
+	++*(double *)heddle_ptr(c, 1);
+	return 0;
+}
+
+static int datum_that_was_not_given(heddle_runtime *rt)
+{
+	heddle_data *t = vector(rt, "t", NULL);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "second", increment_second)), heddle_w(t)));
+	return heddle_wait_all(rt);
+}
+
+static int wait_inside(heddle_context *c)
+{
+	heddle_wait_all(heddle_context_runtime(c)); /* its error is ignored */
+	return 0;
+}
+
+static int kernel_that_waits(heddle_runtime *rt)
+{
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "waits", wait_inside))));
+	return heddle_wait_all(rt);
+}
+
+/* --- After the end ------------------------------------------------------------------------------------------------ */
+
+static heddle_data *ended_datum(heddle_runtime *rt)
+{
+	heddle_data *d = vector(rt, "x", NULL);
+	assert_ok(heddle_unregister(d));
+	return d;
+}
+
+static int submit_after_unregister(heddle_runtime *rt)
+{
+	return heddle_submit(rt, heddle_call(codelet(rt, "late", nothing)), heddle_rw(ended_datum(rt)));
+}
+
+static int unregister_twice(heddle_runtime *rt)
+{
+	return heddle_unregister(ended_datum(rt));
+}
+
+static int acquire_after_unregister(heddle_runtime *rt)
+{
+	return heddle_acquire(ended_datum(rt), HEDDLE_R);
+}
+
+static int release_after_unregister(heddle_runtime *rt)
+{
+	return heddle_release(ended_datum(rt));
+}
+
+static int partition_after_unregister(heddle_runtime *rt)
+{
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	return heddle_partition(ended_datum(rt), &halves, NULL);
+}
+
+static int child_after_unpartition(heddle_runtime *rt)
+{
+	static double x[N];
+	heddle_data *d = vector(rt, "x", x);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	assert_ok(heddle_partition(d, &halves, NULL));
+	heddle_data *child = heddle_child(d, 1);
+	assert_ok(heddle_data_set_name(child, "right"));
+	assert_ok(heddle_unpartition(d));
+	assert_ok(heddle_wait_all(rt));
+	return heddle_submit(rt, heddle_call(codelet(rt, "late", nothing)), heddle_rw(child));
+}
+
+/* A task that has ended, and that the program has released. */
+static heddle_task *released_task(heddle_runtime *rt)
+{
+	heddle_task *t;
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "early", nothing)), heddle_out(&t)));
+	assert_ok(heddle_task_wait(t));
+	heddle_task_release(t);
+	return t;
+}
+
+static int wait_for_a_released_task(heddle_runtime *rt)
+{
+	return heddle_task_wait(released_task(rt));
+}
+
+static int release_a_task_twice(heddle_runtime *rt)
+{
+	heddle_task_release(released_task(rt));
+	return heddle_wait_all(rt);
+}
+
+static int after_a_released_task(heddle_runtime *rt)
+{
+	return heddle_submit(rt, heddle_call(codelet(rt, "late", nothing)), heddle_after(released_task(rt)));
+}
+
+/* Another runtime, because that of the test is stopped at the end. */
+static heddle_runtime *stopped_runtime(heddle_data **d, heddle_codelet **c)
+{
+	heddle_runtime *rt = watched(0);
+	*d = vector(rt, "x", NULL);
+	*c = codelet(rt, "late", nothing);
+	assert_ok(heddle_stop(rt));
+	return rt;
+}
+
+static int submit_after_stop(heddle_runtime *rt)
+{
+	heddle_data *d;
+	heddle_codelet *c;
+	rt = stopped_runtime(&d, &c);
+	return heddle_submit(rt, heddle_call(c), heddle_rw(d));
+}
+
+static int acquire_after_stop(heddle_runtime *rt)
+{
+	heddle_data *d;
+	heddle_codelet *c;
+	stopped_runtime(&d, &c);
+	(void)rt;
+	return heddle_acquire(d, HEDDLE_R);
+}
+
+static int stop_twice(heddle_runtime *rt)
+{
+	heddle_data *d;
+	heddle_codelet *c;
+	rt = stopped_runtime(&d, &c);
+	return heddle_stop(rt);
+}
+
+static heddle_group *freed_group(heddle_runtime *rt)
+{
+	heddle_group *g;
+	assert_ok(heddle_group_make(rt, &g));
+	heddle_group_free(g);
+	return g;
+}
+
+static int wait_for_a_freed_group(heddle_runtime *rt)
+{
+	return heddle_group_wait(freed_group(rt));
+}
+
+static int task_in_a_freed_group(heddle_runtime *rt)
+{
+	return heddle_submit(rt, heddle_call(codelet(rt, "late", nothing)), heddle_in_group(freed_group(rt)));
+}
+
+static int free_a_group_twice(heddle_runtime *rt)
+{
+	heddle_group_free(freed_group(rt));
+	return heddle_wait_all(rt);
+}
+
+/* --- The list ----------------------------------------------------------------------------------------------------- */
+
+static const struct mistake {
+	const char *what;
+	int (*program)(heddle_runtime *rt); /* returns what the call that finds it returns */
+	int n_emulated;                     /* 0: on a CPU worker */
+	int status;
+	const char *sentence; /* part of it */
+} mistakes[] = {
+    {"a copy is written beyond its end", copy_beyond_its_end, 0, HEDDLE_E_MISUSE,
+     "write (task 0): it wrote beyond the end of t, up to 8 bytes behind it"},
+    {"a copy is written far beyond its end", copy_far_beyond_its_end, 0, HEDDLE_E_MISUSE,
+     "write (task 0): it wrote beyond the end of t, up to 168 bytes behind it"},
+    {"a copy is written before its begin", copy_before_its_begin, 0, HEDDLE_E_MISUSE,
+     "write (task 0): it wrote before the begin of t, up to 16 bytes before it"},
+    {"a copy on an accelerator is written beyond its end", copy_beyond_its_end, 1, HEDDLE_E_MISUSE,
+     "write (task 0): it wrote beyond the end of t, up to 8 bytes behind it"},
+    {"a part of a sparse matrix is written beyond its end", part_of_a_sparse_matrix_beyond_its_end, 0, HEDDLE_E_MISUSE,
+     "column (task 0): it wrote beyond the end of part 1 of t, up to 4 bytes behind it"},
+    {"a datum that is only read is written", read_only, 0, HEDDLE_E_MISUSE,
+     "write (task 0): on cpu0 it changed x, which it only reads"},
+    {"a datum that is only read is written on an accelerator", read_only, 1, HEDDLE_E_MISUSE,
+     "write (task 0): on emulated0 it changed x, which it only reads"},
+    {"the neighbour of a child is written", neighbouring_child, 0, HEDDLE_E_MISUSE,
+     "on cpu0 it changed right, which it does not access"},
+    {"a datum that is not an argument is written", datum_that_is_not_an_argument, 0, HEDDLE_E_MISUSE,
+     "stray (task 1) on cpu0 changed y, which it may not write; nothing (task 0) on cpu0 was the last that should "
+     "have written it"},
+    {"the program writes a buffer without acquire", buffer_without_acquire, 0, HEDDLE_E_MISUSE,
+     "the program changed y while no task ran, without heddle_acquire; init (task 0) on cpu0 was the last"},
+    {"the program writes what it has acquired for reading", buffer_acquired_for_reading, 0, HEDDLE_E_MISUSE,
+     "the program changed y, which it had acquired for reading only"},
+    {"a value is changed", value_that_is_changed, 0, HEDDLE_E_MISUSE,
+     "count (task 0): it changed value 0 (4 bytes), which kernels may only read"},
+    {"a value is written beyond its end", value_beyond_its_end, 0, HEDDLE_E_MISUSE,
+     "count (task 0): it wrote beyond the end of value 0 (4 bytes), up to 12 bytes behind it"},
+    {"a value is read with another size", value_of_another_size, 0, HEDDLE_E_MISUSE,
+     "count (task 0): its kernel reads value 0 with 8 bytes; it was submitted with 4"},
+    {"a value that was not given is read", value_that_was_not_given, 0, HEDDLE_E_MISUSE,
+     "count (task 0): its kernel asks for value 1; it has 1"},
+    {"a datum that was not given is used", datum_that_was_not_given, 0, HEDDLE_E_MISUSE,
+     "second (task 0): its kernel asks for datum 1; it has 1"},
+    {"a kernel waits", kernel_that_waits, 0, HEDDLE_E_MISUSE,
+     "waits (task 0): heddle_wait_all blocks and cannot be called from a kernel"},
+    {"a datum is used after heddle_unregister", submit_after_unregister, 0, HEDDLE_E_STATE,
+     "late: x has been unregistered"},
+    {"a datum is unregistered twice", unregister_twice, 0, HEDDLE_E_STATE, "x has been unregistered"},
+    {"a datum is acquired after heddle_unregister", acquire_after_unregister, 0, HEDDLE_E_STATE,
+     "x has been unregistered"},
+    {"a datum is released after heddle_unregister", release_after_unregister, 0, HEDDLE_E_STATE, "x is not acquired"},
+    {"a datum is partitioned after heddle_unregister", partition_after_unregister, 0, HEDDLE_E_STATE,
+     "x has been unregistered"},
+    {"a child is used after heddle_unpartition", child_after_unpartition, 0, HEDDLE_E_STATE,
+     "late: right has been unregistered"},
+    {"a task is waited for after heddle_task_release", wait_for_a_released_task, 0, HEDDLE_E_STATE,
+     "heddle_task_wait: the program has given its reference to early (task 0) back"},
+    {"a task is released twice", release_a_task_twice, 0, HEDDLE_E_MISUSE,
+     "heddle_task_release: the program has given its reference to early (task 0) back"},
+    {"a task follows one that was released", after_a_released_task, 0, HEDDLE_E_STATE,
+     "heddle_after: the program has given its reference to early (task 0) back"},
+    {"a group is waited for after heddle_group_free", wait_for_a_freed_group, 0, HEDDLE_E_STATE,
+     "heddle_group_wait: the group has been freed"},
+    {"a task is in a group that was freed", task_in_a_freed_group, 0, HEDDLE_E_STATE,
+     "heddle_in_group: the group has been freed"},
+    {"a group is freed twice", free_a_group_twice, 0, HEDDLE_E_MISUSE, "a group was freed twice"},
+    {"a task is submitted after heddle_stop", submit_after_stop, 0, HEDDLE_E_STATE, "this runtime has been stopped"},
+    {"a datum is acquired after heddle_stop", acquire_after_stop, 0, HEDDLE_E_STATE, "this runtime has been stopped"},
+    {"a runtime is stopped twice", stop_twice, 0, HEDDLE_E_STATE, "this runtime has been stopped"},
+};
+enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
+
+static void is_named(void **state)
+{
+	const struct mistake *m = *state;
+	heddle_runtime *rt = watched(m->n_emulated);
+	int status = m->program(rt);
+	char *said = strdup(heddle_last_error());
+	assert_ok(heddle_check(rt));
+	heddle_stop(rt); /* it may report the mistake once more */
+	if (status != m->status || !strstr(said, m->sentence))
+		fail_msg("%s, \"%s\", and not %s, \"%s\"", heddle_status_name(status), said,
+		         heddle_status_name(m->status), m->sentence);
+	free(said);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[N_MISTAKES];
+	for (size_t i = 0; i < N_MISTAKES; i++)
+		tests[i] = (struct CMUnitTest){mistakes[i].what, is_named, NULL, NULL, (void *)(uintptr_t)&mistakes[i]};
+	return cmocka_run_group_tests_name("mistakes", tests, NULL, NULL);
+}
