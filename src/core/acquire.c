@@ -74,6 +74,8 @@ static void end_acquire(heddle_runtime *rt, heddle_task *t)
 	rt->count.held--;
 	if (HD_UNLIKELY(rt->misuse != NULL))
 		hd_misuse_given_back(t);
+	if (HD_UNLIKELY(rt->order))
+		hd_order_lets_go(rt);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
 	hd_stage_end(t, 0);

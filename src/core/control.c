@@ -59,6 +59,8 @@ static void run_reduce(heddle_runtime *rt, heddle_task *t)
 void hd_control_run(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(rt->order))
+		hd_order_control(t);
 	switch (t->kind) {
 	case HD_TASK_ACQUIRE:
 		if (t->given_up)

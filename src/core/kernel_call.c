@@ -94,8 +94,25 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 	return code ? code : -1;
 }
 
+static void begin_order(const heddle_context *c)
+{
+	if (c->worker->rt->order)
+		hd_order_begins(c->task);
+}
+
+static void end_order(const heddle_context *c)
+{
+	heddle_runtime *rt = c->worker->rt;
+	if (!rt->order)
+		return;
+	hd_core_enter(rt);
+	hd_order_ends(c->task);
+	hd_core_leave(rt);
+}
+
 int hd_call_kernel(heddle_context *c)
 {
+	begin_order(c);
 	if (hd_inside()) {
 		c->returned = c->kernel(c);
 	} else { /* it runs in a thread of the driver, which must not wait either */
@@ -104,6 +121,7 @@ int hd_call_kernel(heddle_context *c)
 		c->returned = c->kernel(c);
 		hd_inside_leave(&here);
 	}
+	end_order(c);
 	return c->returned ? HEDDLE_E_KERNEL : 0;
 }
 
@@ -209,19 +227,24 @@ static inline int run(struct hd_worker *w, heddle_context *c)
 	return status;
 }
 
-/* Runs the kernel in checking mode. */
+/* Runs the kernel in checking mode, or for ThreadSanitizer. */
 static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_task *t)
 {
 	heddle_context c = {.task = t, .worker = w};
-	int status = hd_misuse_begin(&c);
-	if (!status)
-		status = hd_misuse_end(&c, run(w, &c));
-	return status;
+	int status = w->rt->misuse ? hd_misuse_begin(&c) : 0;
+	if (status)
+		return status;
+	if (w->node == 0) /* otherwise hd_call_kernel does this */
+		begin_order(&c);
+	status = run(w, &c);
+	if (w->node == 0)
+		end_order(&c);
+	return c.watch ? hd_misuse_end(&c, status) : status;
 }
 
 int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 {
-	if (HD_UNLIKELY(w->rt->misuse != NULL))
+	if (HD_UNLIKELY(w->rt->watched))
 		return run_watched(w, t);
 	heddle_context c = {.task = t, .worker = w};
 	return run(w, &c);

@@ -172,6 +172,8 @@ struct heddle_runtime {
 	struct heddle_platform *platform; /* owned */
 	struct hd_topology *topology;     /* owned; NULL in virtual time */
 	const struct hd_engine *engine;
+	int watched;               /* each kernel needs more than to be called: one of the next two */
+	int order;                 /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
 	struct hd_misuse *misuse;  /* owned: the checking mode; NULL: it is off */
 	struct hd_hops hops;       /* the links between memories */
 	struct hd_worker *workers; /* owned */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "inlet.h"
+#include "misuse/misuse.h"
 
 /* What the thread has in the runtime that it used last. Only its thread looks at it. */
 static _Thread_local struct {
@@ -342,6 +343,8 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	heddle_group *group = NULL;
 	if (HD_UNLIKELY(s->sets_groups || (t->extra && t->extra->group)) && (status = enter_group(s, t, &group)))
 		return status;
+	if (HD_UNLIKELY(rt->order))
+		hd_order_submitted(t);
 	status = push(rt, s, t, looked);
 	if (HD_UNLIKELY(status) && group)
 		hd_group_refused(group);

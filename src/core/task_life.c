@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lost.h"
+#include "misuse/misuse.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
 
@@ -276,7 +277,11 @@ int hd_core_run_callbacks(heddle_runtime *rt)
 		if (rt->waits.news) /* threads that wait for earlier tasks are woken before this callback runs */
 			hd_wake_waiters(rt);
 		hd_core_leave(rt);
+		if (HD_UNLIKELY(rt->order))
+			hd_order_waited(rt);
 		t->extra->callback(t->extra->callback_arg, t->status);
+		if (HD_UNLIKELY(rt->order))
+			hd_order_lets_go(rt);
 		hd_core_enter(rt);
 		hd_drain_all(rt); /* what the callback submitted enters the graph before this task ends: see hd_live */
 		rt->count.calling--;

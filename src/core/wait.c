@@ -79,7 +79,7 @@ static int will_work(const heddle_runtime *rt)
 	return w->state == HD_AWAY && !w->slots[0].stream;
 }
 
-int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
+static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	HD_HELD(&rt->lock);
 	struct hd_event event = {0};
@@ -95,6 +95,15 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 	hd_waiter_add(rt, &waiter);
 	int status = rt->engine->wait(rt, &waiter);
 	hd_waiter_remove(rt, &waiter);
+	return status;
+}
+
+int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
+{
+	HD_HELD(&rt->lock);
+	int status = wait_until(rt, done, arg);
+	if (HD_UNLIKELY(rt->order))
+		hd_order_waited(rt);
 	return status;
 }
 
@@ -218,7 +227,10 @@ static int task_ended(heddle_runtime *rt, void *arg)
 int heddle_task_done(const heddle_task *task)
 {
 	/* pairs: the release store in bury of task_life.c */
-	return task && atomic_load_explicit(&task->state, memory_order_acquire) == HD_ENDED;
+	int done = task && atomic_load_explicit(&task->state, memory_order_acquire) == HD_ENDED;
+	if (done && HD_UNLIKELY(hd_task_runtime(task)->order))
+		hd_order_waited(hd_task_runtime(task));
+	return done;
 }
 
 int heddle_task_wait(heddle_task *task)

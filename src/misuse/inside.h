@@ -4,6 +4,12 @@
 
 #include "misuse.h"
 
+/* --- order.c ------------------------------------------------------------------------------------------------------ */
+
+/* Functions of ThreadSanitizer; NULL where it is not. */
+void __tsan_acquire(void *object) __attribute__((weak));
+void __tsan_release(void *object) __attribute__((weak));
+
 /* --- sum.c: pure functions, without the lock ---------------------------------------------------------------------- */
 
 /* A checksum of the elements of an array in main memory. */

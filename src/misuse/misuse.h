@@ -8,6 +8,7 @@
  *   seals.c  the program's buffers that no running task may write: their checksums
  *   zones.c  guard zones around copies that Heddle allocates, and around values
  *   calls.c  what a kernel asks of its context, and calls that it must not make
+ *   order.c  what ThreadSanitizer is told
  *   ended.c  data, tasks, groups and runtimes after their end
  *   sum.c    checksums of strided arrays, and whether two of them overlap
  *
@@ -86,6 +87,23 @@ void *hd_misuse_keep(heddle_runtime *rt, void *memory);
 /* HEDDLE_E_STATE, with a message, if the program has given its reference to the task back: `what` is the function that
  * it calls with it. Without the lock. */
 int hd_misuse_check_task(const heddle_task *t, const char *what);
+
+/* --- The order, told to ThreadSanitizer: order.c ------------------------------------------------------------------ */
+
+/* Whether the program runs under ThreadSanitizer and this library was not compiled with it: then `rt->order` is 1, and
+ * the functions below are called by the thread that runs the code of the program. They need no lock, but hd_order_ends
+ * does. */
+int hd_order_wanted(void);
+void hd_order_submitted(const heddle_task *t);
+/* A kernel begins; it has ended, or an event of its task was fulfilled. */
+void hd_order_begins(const heddle_task *t);
+void hd_order_ends(heddle_task *t);
+/* A control is ready to run: the tasks that use its data have ended, and others may follow. */
+void hd_order_control(const heddle_task *t);
+/* The thread sees that tasks have ended: a wait is over, or a callback is about to be called. */
+void hd_order_waited(const heddle_runtime *rt);
+/* The program lets tasks go on: it has released a datum, or a callback has returned. */
+void hd_order_lets_go(const heddle_runtime *rt);
 
 /* For heddle_check: whether the seals and the watches are consistent with the data and the tasks. NULL: they are;
  * otherwise what is wrong. */

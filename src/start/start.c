@@ -136,6 +136,8 @@ static int lay_out(heddle_runtime *rt)
 static int open_parts(heddle_runtime *rt)
 {
 	int status = rt->config.check ? hd_misuse_open(rt) : 0;
+	rt->order = rt->engine->runs_kernels && hd_order_wanted();
+	rt->watched = rt->misuse || rt->order;
 	if (!status)
 		status = hd_pool_open(&rt->pool);
 	if (!status)
