@@ -83,7 +83,12 @@ struct heddle_config {
 	uint64_t seed;     /* seed of all random numbers */
 	double noise;      /* virtual time: relative standard deviation of execution times; 0: none */
 	double sched_cost; /* virtual time: us that one scheduling decision takes */
-	int watchdog;      /* seconds without progress before a blocked wait reports what hangs; 0: never */
+	/* whether hierarchical tasks are expanded whose codelets have no `expand` callback: "always" or "never" */
+	const char *expand;
+	/* virtual time: us that the worker takes which expands a hierarchical task, and more for each task of its
+	 * sub-graph; these tasks enter the graph when that time is over */
+	double expand_cost, submit_cost;
+	int watchdog; /* seconds without progress before a blocked wait reports what hangs; 0: never */
 	/* which copies leave a memory that is full: "next_use", those that the submitted tasks need last, or "lru",
 	 * those that were used longest ago */
 	const char *eviction;
@@ -154,6 +159,7 @@ struct heddle_stats {
 	uint64_t transfers, bytes_moved, evictions, prefetches;
 	/* workers whose devices are lost (HEDDLE_E_DEVICE), and how often a task was taken from one of them */
 	uint64_t workers_lost, tasks_retried;
+	uint64_t tasks_expanded; /* hierarchical tasks that have submitted their sub-graphs; they are not executed */
 	/* us from the moment when the first task could run (when it was submitted, or when the program released the
 	 * data that it had acquired) to the end of the last task; 0 until a task has ended. heddle_trace_makespan is
 	 * the same for a trace. */

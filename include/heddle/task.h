@@ -47,6 +47,8 @@ const void *heddle_value_ptr(const heddle_context *c, size_t i);
 const void *heddle_value_of_size(const heddle_context *c, size_t i, size_t size);
 /* The i-th value as an lvalue of type `type`: heddle_get(c, 0, double). For arrays: heddle_value_ptr. */
 #define heddle_get(c, i, type) (*(type const *)heddle_value_of_size(c, i, sizeof(type)))
+/* The handle of datum i: what a sub-graph, or a kernel that submits, names in its tasks. NULL: there is no datum i. */
+heddle_data *heddle_context_data(const heddle_context *c, size_t i);
 /* The worker that runs the kernel, and its runtime. */
 unsigned heddle_context_worker(const heddle_context *c);
 heddle_runtime *heddle_context_runtime(const heddle_context *c);
@@ -60,6 +62,30 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)))
 #endif
     ;
+
+/* --- Hierarchical tasks ------------------------------------------------------------------------------------------- */
+
+/* A way to refine a task: instead of running its kernel, `submit` is called, which submits other tasks that do the
+ * same. They are ordered as if the program had submitted them at the place of the task: behind all tasks before it and
+ * in front of all behind it, as far as they share data. Each is ordered by the data that it names itself; nothing waits
+ * for the sub-graph as a whole, but what is told of the end of the task: heddle_task_wait, heddle_after, groups,
+ * callbacks.
+ *
+ * `submit` runs on any worker, several of them at the same time. It submits with plain heddle_submit, and may register
+ * and unregister data. It reads the task's data and values with heddle_context_data and heddle_get; heddle_ptr gives
+ * NULL, since the data need not be anywhere. It must not block, nor call heddle_detach. What it submits starts when it
+ * has returned, or a few at a time before. It returns 0, or fails as a kernel does; it has also failed if one of its
+ * submissions has. Then the task fails: data that it writes have no value for the tasks behind it, but what was
+ * submitted before goes on. If a task of the sub-graph fails, the task fails at its end, too; then only the data that
+ * the task inside was to write have no value.
+ *
+ * A task of the sub-graph that names a datum of the hierarchical task, or a descendant of one, must not ask for more
+ * than that has: HEDDLE_E_INVALID if it writes what the task only reads. Tasks of a sub-graph may have sub-graphs, to
+ * any depth. They belong to the group of the hierarchical task, unless they name another. */
+struct heddle_subgraph {
+	const char *name; /* for traces; NULL: its index is used */
+	int (*submit)(heddle_context *c);
+};
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
@@ -92,7 +118,7 @@ enum heddle_model_kind {
 	HEDDLE_MODEL_NONE /* no estimates, nothing is measured */
 };
 
-/* Everything about a codelet; only `name` and one kernel are required. Strings and arrays are copied. */
+/* Everything about a codelet; only `name` and one kernel or sub-graph are required. Strings and arrays are copied. */
 struct heddle_codelet_desc {
 	/* models are stored under this name: keep it the same from run to run, and use another for other work */
 	const char *name;
@@ -127,6 +153,19 @@ struct heddle_codelet_desc {
 	 * Heddle but those that read the task. */
 	int (*can_run)(unsigned worker, const heddle_task *task, void *arg);
 	void *can_run_arg;
+	/* Its tasks are hierarchical if it has sub-graphs: `subgraph` is the short form for one without a name,
+	 * otherwise there are n_subgraphs, for different sizes of tiles or algorithms. Tasks of a codelet that has no
+	 * kernel, or none that may run, are always expanded. Such tasks have no REDUX data. */
+	int (*subgraph)(heddle_context *c);
+	const struct heddle_subgraph *subgraphs;
+	size_t n_subgraphs;
+	/* Which sub-graph a task uses: 1 + its index; 0: the kernel is run. NULL: the setting `expand` decides. Called
+	 * once for each task, by one thread at a time, when it is ready, that is when all tasks that it depends on have
+	 * ended or been expanded; or, if expand_at_submission is 1, when it is submitted. It must be quick and call no
+	 * functions of Heddle but those that read the task. */
+	int (*expand)(const heddle_task *task, void *arg);
+	void *expand_arg;
+	int expand_at_submission;
 	unsigned color; /* 0xRRGGBB in charts; 0: a colour is derived from the name */
 };
 

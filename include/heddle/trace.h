@@ -43,6 +43,18 @@ struct heddle_trace_task {
 	/* 0, or when the task ended, if it did so after its kernel, by an event (heddle_detach): what depends on it
 	 * could not begin before */
 	double ended;
+	uint64_t inside; /* 1 + the id of the hierarchical task in whose sub-graph it is; 0: it is in none */
+};
+
+/* A hierarchical task that was expanded: it ran no kernel, but submitted a sub-graph. Its name is among task_names. */
+struct heddle_trace_expansion {
+	uint64_t id;       /* submission number */
+	uint64_t inside;   /* as of a task: sub-graphs may be nested */
+	uint64_t n_tasks;  /* how many tasks it has submitted, those of their own sub-graphs not counted */
+	uint32_t codelet;  /* index in codelets */
+	uint32_t worker;   /* that called the function of the sub-graph */
+	uint32_t subgraph; /* which of the codelet's */
+	double start, end; /* us: when the function was called, and when it had returned */
 };
 
 /* One copy between nodes. */
@@ -75,6 +87,8 @@ struct heddle_trace {
 	size_t n_tasks;
 	struct heddle_trace_transfer *transfers; /* sorted by start time */
 	size_t n_transfers;
+	struct heddle_trace_expansion *expansions; /* sorted by start time, then id */
+	size_t n_expansions;
 	struct heddle_trace_edge *edges; /* sorted by `to`, then `from` */
 	size_t n_edges;
 	struct heddle_names task_names; /* of the tasks that were submitted with heddle_named */

@@ -239,8 +239,11 @@ static struct hd_edge *take_edges(heddle_task *t)
 	return reversed;
 }
 
-static void release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
+void hd_graph_release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
+	HD_HELD(&hd_task_runtime(t)->lock);
+	if (!t->extra || !t->extra->after)
+		return;
 	struct hd_edge *e = take_edges(t);
 	char *cause = t->status ? hd_task_blame(t) : NULL;
 	while (e) {
@@ -265,8 +268,8 @@ void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void
 		for (uint32_t i = 0; i < t->n_accesses; i++)
 			if (HD_LIKELY(!(t->accesses[i].flags & HD_ACCESS_ALIAS)))
 				release_access(&t->accesses[i], t->status, ready, arg);
-	if (HD_UNLIKELY(t->extra && t->extra->after))
-		release_explicit(t, ready, arg);
+	if (HD_UNLIKELY(t->extra && t->extra->after) && !(t->special & HD_TASK_EXPANDS))
+		hd_graph_release_explicit(t, ready, arg);
 }
 
 int hd_graph_after(heddle_task *before, heddle_task *after)
@@ -373,10 +376,11 @@ static unsigned count_preds(const heddle_task *t)
 	return n ? n : 1; /* 0 only for a step of a reduction: it waits for one task, the step before it */
 }
 
-/* Whether a worker will run the task: a cancelled one only waits for its turn to end. */
+/* Whether a worker will run the task: a cancelled one only waits for its turn to end, one with a sub-graph may leave
+ * the work to that. */
 static int will_run(const heddle_task *t)
 {
-	return t->kind == HD_TASK_CODELET && !t->cancelled;
+	return t->kind == HD_TASK_CODELET && !t->cancelled && !(t->special & HD_TASK_EXPANDS);
 }
 
 /* Markers in force stay in the queue. */

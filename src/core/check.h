@@ -13,7 +13,8 @@ enum hd_place {
 	HD_WAITS_FOR_ROOM,
 	HD_WAITS_FOR_TOKEN,
 	HD_ON_WORKER,
-	HD_CALLED
+	HD_CALLED,
+	HD_TO_EXPAND
 };
 
 /* Accesses by the kind of group that they are in. An ACQUIRE that was given up has become a reader, but stays in the
@@ -25,6 +26,7 @@ struct hd_checked_task {
 	const heddle_task *task;
 	uint32_t pending; /* how many things it waits for, counted by the check */
 	uint32_t edges;   /* explicit dependencies that point to it */
+	uint64_t inside;  /* tasks of its sub-graph that are in the graph */
 	enum hd_place place;
 };
 

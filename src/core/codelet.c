@@ -1,5 +1,6 @@
 /* Codelets: a copy of what the program described, and what follows from it for this machine: which classes of workers
  * can run it, and with which kernel. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,22 @@ static heddle_kernel kernel_for(const struct heddle_codelet_desc *d, const char 
 	return like ? kernel_for(d, like) : kernel;
 }
 
+static int check_subgraphs(const struct heddle_codelet_desc *d)
+{
+	if (d->n_subgraphs && (!d->subgraphs || d->subgraph || d->n_subgraphs > INT_MAX))
+		return hd_error(HEDDLE_E_INVALID,
+		                d->subgraph ? "codelet %s has both .subgraph and .n_subgraphs: put all into .subgraphs"
+		                            : "codelet %s has a count of sub-graphs without the array, or a wrong one",
+		                d->name);
+	for (size_t i = 0; i < d->n_subgraphs; i++)
+		if (!d->subgraphs[i].submit)
+			return hd_error(HEDDLE_E_INVALID, "codelet %s: sub-graph %zu lacks its function", d->name, i);
+	if ((d->expand || d->expand_at_submission) && !d->subgraph && !d->n_subgraphs)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s says when to expand its tasks, but has no sub-graph",
+		                d->name);
+	return 0;
+}
+
 static int check_desc(const struct heddle_codelet_desc *d)
 {
 	if (!d || !d->name || !d->name[0])
@@ -34,12 +51,17 @@ static int check_desc(const struct heddle_codelet_desc *d)
 	if ((d->n_modes && !d->modes) || (d->n_implementations && !d->implementations))
 		return hd_error(HEDDLE_E_INVALID, "codelet %s has a count of %s without the array", d->name,
 		                d->n_modes && !d->modes ? "modes" : "implementations");
+	int status = check_subgraphs(d);
+	if (status)
+		return status;
 	for (size_t i = 0; i < d->n_implementations; i++)
 		if (!d->implementations[i].kind || !d->implementations[i].kernel)
 			return hd_error(HEDDLE_E_INVALID, "codelet %s: implementation %zu lacks a kind or a kernel",
 			                d->name, i);
-	if (!d->cpu && !d->emulated && !d->opencl && !d->cuda && !d->n_implementations)
-		return hd_error(HEDDLE_E_INVALID, "codelet %s has no kernel: give at least one, such as .cpu", d->name);
+	if (!d->cpu && !d->emulated && !d->opencl && !d->cuda && !d->n_implementations && !d->subgraph &&
+	    !d->n_subgraphs)
+		return hd_error(HEDDLE_E_INVALID,
+		                "codelet %s has no kernel: give at least one, such as .cpu, or a .subgraph", d->name);
 	for (size_t i = 0; i < d->n_modes; i++)
 		if (d->modes[i] != HEDDLE_R && d->modes[i] != HEDDLE_W && d->modes[i] != HEDDLE_RW &&
 		    d->modes[i] != HEDDLE_SCRATCH && d->modes[i] != HEDDLE_REDUX && d->modes[i] != HEDDLE_COMMUTE)
@@ -117,11 +139,31 @@ static int check_kinds(const heddle_runtime *rt, const struct heddle_codelet_des
 	return 0;
 }
 
+/* Copies the sub-graphs; the short form becomes an array of one. */
+static int copy_subgraphs(heddle_codelet *c, const struct heddle_codelet_desc *d)
+{
+	const struct heddle_subgraph one = {.submit = d->subgraph}, *from = d->subgraph ? &one : d->subgraphs;
+	size_t n = d->subgraph ? 1 : d->n_subgraphs;
+	struct heddle_subgraph *all = n ? calloc(n, sizeof *all) : NULL;
+	if (n && !all)
+		return hd_no_memory("a codelet");
+	c->desc.subgraphs = all;
+	c->desc.n_subgraphs = n;
+	for (size_t i = 0; i < n; i++) {
+		all[i].submit = from[i].submit;
+		if (from[i].name && !(all[i].name = strdup(from[i].name)))
+			return hd_no_memory("a codelet");
+	}
+	return 0;
+}
+
 static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 {
 	c->desc = *d;
 	c->desc.implementations = NULL; /* the program's array; resolve puts its kernels into c->kernels */
 	c->desc.modes = NULL;
+	c->desc.subgraphs = NULL;
+	c->desc.n_subgraphs = 0;
 	c->desc.name = strdup(d->name);
 	if (d->n_modes) {
 		int *modes = malloc(d->n_modes * sizeof *modes);
@@ -129,7 +171,7 @@ static int copy_desc(heddle_codelet *c, const struct heddle_codelet_desc *d)
 			memcpy(modes, d->modes, d->n_modes * sizeof *modes);
 		c->desc.modes = modes;
 	}
-	return c->desc.name && (c->desc.modes || !d->n_modes) ? 0 : hd_no_memory("a codelet");
+	return c->desc.name && (c->desc.modes || !d->n_modes) ? copy_subgraphs(c, d) : hd_no_memory("a codelet");
 }
 
 /* --- What the machine can run ------------------------------------------------------------------------------------- */
@@ -359,6 +401,9 @@ void hd_codelet_free(heddle_codelet *c)
 	free(c->choices);
 	free((char *)(uintptr_t)c->desc.name);
 	free((int *)(uintptr_t)c->desc.modes);
+	for (size_t i = 0; i < c->desc.n_subgraphs; i++)
+		free((char *)(uintptr_t)c->desc.subgraphs[i].name);
+	free((struct heddle_subgraph *)(uintptr_t)c->desc.subgraphs);
 	free(c->kinds);
 	free(c->class_ok);
 	free(c->kernels);

@@ -1,6 +1,6 @@
-/* Controls are tasks without a codelet, which need no worker: the program's acquire, unregister and prefetch, changes of
- * layout, and the end of a reduction. They run under the lock as soon as they are ready; those that need data in main
- * memory end when the data have arrived there. */
+/* Controls are tasks without a codelet, which need no worker: the program's acquire, unregister and prefetch, changes
+ * of layout, and the end of a reduction. They run under the lock as soon as they are ready; those that need data in
+ * main memory end when the data have arrived there. */
 #include "runtime.h"
 #include "misuse/misuse.h"
 

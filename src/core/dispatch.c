@@ -8,6 +8,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include "expand.h"
 #include "lost.h"
 
 /* --- Workers that can hold another task --------------------------------------------------------------------------- */
@@ -169,6 +170,16 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 		hd_core_hungry(w);
 		rt->engine->worker_ready(w);
 	}
+}
+
+void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t)
+{
+	HD_HELD(&w->rt->lock);
+	w->held_us = 0;
+	w->waits_since = w->rt->now;
+	if (++w->in_flight >= w->pipeline)
+		hd_core_not_hungry(w);
+	staged(w, t);
 }
 
 void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
@@ -359,7 +370,17 @@ static void feed(heddle_runtime *rt)
 
 static int is_unsettled(const heddle_runtime *rt)
 {
-	return rt->dispatch.controls.first || rt->dispatch.n_batch || rt->dispatch.retry;
+	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY);
+}
+
+/* Looks again at what could not be done before. `w` is about to look for a task, and gets the first one that is to be
+ * expanded; NULL: no worker is. */
+static __attribute__((noinline)) void retry(heddle_runtime *rt, struct hd_worker *w)
+{
+	if (rt->dispatch.retry & HD_RETRY_MEMORY)
+		hd_memory_retry(rt);
+	if (rt->dispatch.retry & HD_RETRY_EXPANSIONS)
+		hd_expand_give(rt, w);
 }
 
 /* Settles, but runs no callbacks. Before threads that wait are told that all tasks have ended, what kernels have
@@ -371,7 +392,7 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 		while (rt->dispatch.controls.first)
 			hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
 		if (HD_UNLIKELY(rt->dispatch.retry))
-			hd_memory_retry(rt);
+			retry(rt, NULL);
 		tell_policy(rt);
 		feed(rt);
 	} while (is_unsettled(rt) || (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
@@ -400,7 +421,7 @@ void hd_core_refill(struct hd_worker *w)
 	while (rt->dispatch.controls.first)
 		hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
 	if (HD_UNLIKELY(rt->dispatch.retry))
-		hd_memory_retry(rt);
+		retry(rt, w);
 	tell_policy(rt);
 	rt->dispatch.releaser = -1;
 	fill_ender(w);
@@ -451,7 +472,7 @@ void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now)
 	struct hd_worker *w = slot->worker;
 	HD_HELD(&w->rt->lock);
 	heddle_runtime *rt = w->rt;
-	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE)))
+	if (HD_UNLIKELY(!(t->special & HD_TASK_ONE_NODE)) && HD_LIKELY(!(t->special & HD_TASK_EXPANDS)))
 		hd_stage_begin(t);
 	if (HD_UNLIKELY(t->codelet->n_choices))
 		hd_codelet_choose(t, w->class_id, (unsigned)rt->config.calibrate);
@@ -480,39 +501,6 @@ void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
 	w->rt->count.running--;
 	w->rt->count.staged++;
 	hd_queue_push_first(&w->staged, t);
-}
-
-static int can_take_over(const struct hd_worker *from, const struct hd_worker *to, const heddle_task *t)
-{
-	return to->node == from->node && to->class_id == from->class_id && !(t->special & HD_TASK_PRIVATE) &&
-	       heddle_task_can_run(t, to->id);
-}
-
-void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to)
-{
-	HD_HELD(&to->rt->lock);
-	struct hd_task_queue all = from->staged;
-	from->staged.first = NULL;
-	while (all.first) {
-		heddle_task *t = hd_queue_pop(&all);
-		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
-		struct hd_worker *w = extra ? to : from; /* out of memory for picked_by: the task stays where it is */
-		hd_queue_push(&w->staged, t);
-		if (extra) {
-			if (!extra->picked_by)
-				extra->picked_by = from->id + 1;
-			t->worker = to->id;
-			from->in_flight--;
-			to->in_flight++;
-			from->backlog -= t->link.u.key;
-			to->backlog += t->link.u.key;
-			double expected = hd_core_expected(t);
-			if (isfinite(expected)) {
-				from->held_us -= expected;
-				to->held_us += expected;
-			}
-		}
-	}
 }
 
 /* The worker that the policy gave the task to, where another may have taken it over. */
@@ -561,6 +549,10 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 	unbind(rt, t);
 	w->in_flight--;
 	rt->count.running--;
+	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) {
+		hd_expand_over(t, status, ran);
+		return;
+	}
 	if (HD_UNLIKELY(w->lost)) {
 		status = hd_lost_returned(t, status);
 		if (status == HEDDLE_PENDING)

@@ -22,6 +22,19 @@ static void describe_events(FILE *out, const heddle_task *t)
 	        1e-6 * (rt->engine->now(rt) - t->extra->returned));
 }
 
+/* A hierarchical task of which the sub-graph has been submitted: "3 tasks of its sub-graph are unfinished". */
+static void describe_expanded(FILE *out, const heddle_task *t)
+{
+	fprintf(out, "%llu task%s of its sub-graph unfinished", (unsigned long long)t->extra->n_inside,
+	        t->extra->n_inside == 1 ? " is" : "s are");
+}
+
+/* Whether the task is to be expanded, or may be, and has not been. */
+static int is_unexpanded(const heddle_task *t)
+{
+	return (t->special & HD_TASK_EXPANDS) && !t->extra->is_submitted;
+}
+
 struct list {
 	FILE *out;
 	int shown;
@@ -32,12 +45,19 @@ static void describe_task(const heddle_task *t, void *arg)
 	struct list *l = arg;
 	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
-	if ((state != HD_READY && state != HD_PICKED && state != HD_DETACHED) || l->shown++ >= 8)
+	int waits_for_room = is_unexpanded(t) && state == HD_WAITING && !t->pending;
+	if ((state != HD_READY && state != HD_PICKED && state != HD_DETACHED && state != HD_EXPANDED &&
+	     !waits_for_room) ||
+	    l->shown++ >= 8)
 		return;
 	char title[HD_TITLE];
 	fprintf(l->out, "; %s ", hd_task_title(t, title, sizeof title));
 	if (state == HD_READY)
 		fprintf(l->out, "is ready");
+	else if (state == HD_EXPANDED)
+		describe_expanded(l->out, t);
+	else if (waits_for_room)
+		fputs("waits for a worker to expand it", l->out);
 	else if (state == HD_DETACHED)
 		describe_events(l->out, t);
 	else
@@ -156,7 +176,8 @@ static void add_uses(const heddle_task *t, void *arg)
 {
 	struct uses *uses = arg;
 	unsigned state = state_of(t);
-	if (!in_graph(state) || state == HD_RELEASED) /* the data of a released task may be freed */
+	if (!in_graph(state) || state == HD_RELEASED ||
+	    state == HD_EXPANDED) /* the data of a released task may be freed */
 		return;
 	for (uint32_t i = 0; i < t->n_accesses && uses->n < uses->max; i++)
 		if (!(t->accesses[i].flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED)))
@@ -260,7 +281,7 @@ static void print_pending(FILE *out, const heddle_task *t)
 	if (t->pending)
 		fprintf(out, "waits for %u %s", t->pending, t->pending > 1 ? "data or tasks" : "datum or task");
 	else
-		fputs("waits for its turn", out);
+		fputs(is_unexpanded(t) ? "waits for a worker to expand it" : "waits for its turn", out);
 }
 
 /* What the task does or waits for, and where. */
@@ -277,7 +298,8 @@ static void print_state(const struct dump *dump, const heddle_task *t, unsigned 
 		else
 			fputs("the program has its datum, until it releases it", dump->out);
 		break;
-	case HD_RUNNING: fprintf(dump->out, "runs on %s", worker); break;
+	case HD_RUNNING: fprintf(dump->out, "%s on %s", is_unexpanded(t) ? "is expanded" : "runs", worker); break;
+	case HD_EXPANDED: describe_expanded(dump->out, t); break;
 	case HD_DETACHED: describe_events(dump->out, t); break;
 	default: fputs("has ended, its callback runs", dump->out); break;
 	}
@@ -298,7 +320,7 @@ static void print_task(const heddle_task *t, void *arg)
 	print_state(dump, t, state);
 	fputc('\n', dump->out);
 	/* The data of a released task may be freed. */
-	for (uint32_t i = 0; state != HD_RELEASED && i < t->n_accesses; i++)
+	for (uint32_t i = 0; state != HD_RELEASED && state != HD_EXPANDED && i < t->n_accesses; i++)
 		print_access(dump, &t->accesses[i], state);
 }
 
@@ -329,6 +351,7 @@ static void print_all(const struct dump *dump)
 	        (unsigned long long)hd_live(rt), (unsigned long long)rt->count.running,
 	        (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
 	fprintf(out, "tasks that wait for events: %llu\n", (unsigned long long)rt->count.detached);
+	fprintf(out, "hierarchical tasks: %llu\n", (unsigned long long)rt->count.hierarchical);
 	fprintf(out, "submitted and not looked at yet: %llu\n", (unsigned long long)(tail - rt->inlet.head));
 	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
 	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);

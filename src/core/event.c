@@ -161,6 +161,13 @@ heddle_event *heddle_detach(heddle_context *c)
 	}
 	heddle_task *t = c->task;
 	char title[HD_TITLE];
+	if (t->special & HD_TASK_EXPANDS) {
+		hd_error(HEDDLE_E_STATE,
+		         "heddle_detach: %s is being expanded, and ends with the tasks of its sub-graph; let one of "
+		         "these wait for the event",
+		         hd_task_title(t, title, sizeof title));
+		return NULL;
+	}
 	if (c->only || (t->special & HD_TASK_PRIVATE)) {
 		hd_error(
 		    HEDDLE_E_UNSUPPORTED,

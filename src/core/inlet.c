@@ -91,6 +91,27 @@ static inline int is_dated(const heddle_runtime *rt, const heddle_task *t)
 	return atomic_load_explicit(&rt->gate.n_closings, memory_order_relaxed) != t->order;
 }
 
+void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	for (uint32_t i = 0; is_dated(rt, t) && i < t->n_accesses; i++) {
+		char name[80];
+		enum hd_closed why = hd_data_closed(t->accesses[i].data);
+		t->special |= t->accesses[i].data->deep ? HD_TASK_DEEP : 0;
+		if (HD_LIKELY(why == HD_OPEN) || hd_graph_cover(t->extra->inside, t->accesses[i].data))
+			continue;
+		t->status =
+		    hd_data_closed_error(hd_data_name(t->accesses[i].data, name, sizeof name), why, hd_task_name(t));
+		hd_task_message(t, heddle_last_error());
+		t->cancelled = 1;
+		t->codelet = NULL;
+		t->kind = HD_TASK_SYNC;
+		t->n_accesses = t->n_values = 0;
+		t->special = 0;
+	}
+	enter(rt, t);
+}
+
 /* A datum was closed or opened after the thread with that ticket had begun to look at the data of `t`: lets the task
  * in, or refuses it and tells that thread, which is still in its submission and waits for the answer. */
 static void let_in_if_open(heddle_runtime *rt, heddle_task *t, uint64_t ticket)

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
-#include "runtime.h"
+#include "expand.h"
 #include "misuse/misuse.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
@@ -22,6 +22,9 @@ int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct h
 	heddle_data *d = !a ? NULL : a->private_copy ? a->private_copy : a->data;
 	if (!d && HD_UNLIKELY(c->worker->rt->misuse != NULL))
 		hd_misuse_not_there(c, "datum", i, heddle_context_n_data(c));
+	if (c->task->special & HD_TASK_EXPANDS)
+		return hd_error(HEDDLE_E_STATE, "%s: a sub-graph has no addresses of its data: only its tasks do",
+		                hd_task_name(c->task));
 	if (!d || part >= hd_data_n_parts(d))
 		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part,
 		                i);
@@ -55,6 +58,12 @@ size_t heddle_ld(const heddle_context *c, size_t i)
 size_t heddle_context_n_data(const heddle_context *c)
 {
 	return c->only ? 1 : c->task->n_accesses;
+}
+
+heddle_data *heddle_context_data(const heddle_context *c, size_t i)
+{
+	const struct hd_access *a = access_at(c, i);
+	return a ? a->data : NULL;
 }
 
 const void *heddle_value_ptr(const heddle_context *c, size_t i)
@@ -213,7 +222,12 @@ static inline int run(struct hd_worker *w, heddle_context *c)
 {
 	heddle_task *t = c->task;
 	const heddle_codelet *init = NULL;
-	int status = HD_UNLIKELY(t->special & HD_TASK_PRIVATE) ? run_inits(w, c, &init) : 0;
+	int status = 0;
+	if (HD_UNLIKELY(t->special & (HD_TASK_PRIVATE | HD_TASK_EXPANDS))) {
+		if (t->special & HD_TASK_EXPANDS)
+			return hd_expand_run(w, t);
+		status = run_inits(w, c, &init);
+	}
 	if (!status) {
 		c->kernel = hd_task_kernel(t, w->class_id);
 		status = launch(w, c);
@@ -231,7 +245,8 @@ static inline int run(struct hd_worker *w, heddle_context *c)
 static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_task *t)
 {
 	heddle_context c = {.task = t, .worker = w};
-	int status = w->rt->misuse ? hd_misuse_begin(&c) : 0;
+	/* A sub-graph has no data, and what its tasks do is looked at when they run. */
+	int status = w->rt->misuse && !(t->special & HD_TASK_EXPANDS) ? hd_misuse_begin(&c) : 0;
 	if (status)
 		return status;
 	if (w->node == 0) /* otherwise hd_call_kernel does this */

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "expand.h"
 #include "lost.h"
 
 const char *hd_lost_why(const struct hd_worker *w)
@@ -138,6 +139,11 @@ static void take_staged(struct hd_worker *w)
 	while (w->staged.first) {
 		heddle_task *t = hd_queue_pop(&w->staged);
 		rt->count.staged--;
+		if (t->special & HD_TASK_EXPANDS) {
+			w->in_flight--;
+			hd_expand_again(rt, t);
+			continue;
+		}
 		hd_core_staged(rt, t, HEDDLE_E_DEVICE);
 	}
 }
@@ -212,7 +218,7 @@ static void lose_memory(heddle_runtime *rt, unsigned node)
 	while (hd_drop_last_prefetch(rt, node))
 		continue;
 	m->retry = 1; /* for the tasks that wait for room there, and for the copies there */
-	rt->dispatch.retry = 1;
+	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
 void hd_core_lose(struct hd_worker *w, const char *why)

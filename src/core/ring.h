@@ -27,6 +27,7 @@ struct hd_submitter {
 	 * there or inside (hd_inside). */
 	heddle_group *group;
 	int sets_groups;
+	int n_subgraphs;           /* only its thread: functions of sub-graphs that it runs, one within the other */
 	struct hd_refusal refusal; /* lock core: whether the task with that ticket was let in */
 };
 

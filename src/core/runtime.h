@@ -18,6 +18,7 @@
 #include "data/data.h"
 #include "engine/engine.h"
 #include "group.h"
+#include "inside.h"
 #include "ring.h"
 #include "task.h"
 #include "worker.h"
@@ -77,12 +78,17 @@ struct heddle_sched {
 	int counts_alone; /* on_report is told the figures of heddle_sched_count only */
 };
 
+enum {
+	/* Some memory has room again: the tasks that wait for room must be retried; or copies can leave a lost one. */
+	HD_RETRY_MEMORY = 1,
+	HD_RETRY_EXPANSIONS = 2 /* tasks wait to be expanded: set as long as there are some */
+};
+
 /* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
 struct hd_dispatch {
 	unsigned n_lost; /* workers whose devices are lost */
 	int releaser;    /* the worker whose task made the batch ready; -1: none */
-	/* some memory has room again: the tasks that wait for room must be retried; or copies can leave a lost one */
-	int retry;
+	int retry;       /* HD_RETRY_MEMORY ...: what must be looked at again */
 	size_t n_batch, max_batch;
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been told of */
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
@@ -90,6 +96,7 @@ struct hd_dispatch {
 	heddle_task *open_reductions;  /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
 	/* workers that can hold another task; the fastest first, of these the one that came last */
 	struct hd_worker *hungry;
+	heddle_task *unexpanded; /* a heap of the hierarchical tasks that wait to be expanded: expand.c */
 };
 
 /* Counters. They say how many there are now, unless a comment says otherwise. Those that each task changes are one
@@ -114,6 +121,10 @@ struct hd_counts {
 	/* threads that run a kernel or a callback and wait in hd_throttle; those of them that run a callback */
 	unsigned held_back, calls_held_back;
 	unsigned suspended; /* tasks whose kernels wait for a group, of those that are running */
+	/* hierarchical tasks in the graph, without those that run their kernels; sub-graphs that are being submitted in
+	 * virtual time, which stands still meanwhile */
+	uint64_t hierarchical;
+	unsigned expanding;
 	unsigned reacting;  /* threads that wait for one task or datum: they must be told at once when it has ended */
 };
 _Static_assert(offsetof(struct hd_counts, transfers) == HD_CACHE_LINE, "each task changes the first line only");
@@ -293,6 +304,12 @@ static inline void hd_core_clock(heddle_runtime *rt, double now)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t);
 /* Ends a task after its kernel, or without one if it is a control or will not run: gives its accesses back. */
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status);
+/* Nothing in the graph holds the task back any more. `rt` is the runtime; a void *, so that chains.c can call it. */
+void hd_core_on_ready(heddle_task *t, void *rt);
+/* Notes that the task has failed or was cancelled, for the statistics and the next wait. */
+void hd_core_note_failure(heddle_runtime *rt, heddle_task *t);
+/* Ends a hierarchical task that was expanded, since all of its sub-graph has ended. */
+void hd_core_end_expanded(heddle_runtime *rt, heddle_task *t);
 /* The same for a task that was picked and has not ended: the policy is told of it once more. */
 void hd_core_ready_again(heddle_runtime *rt, heddle_task *t);
 /* Grants what waits in the chain of a datum whose layout has changed. */
@@ -335,6 +352,8 @@ struct hd_span {
 /* Book-keeping when a task begins on a slot, and when its kernel has returned there, at ran->end. */
 void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
+/* Gives a hierarchical task to a worker, which is to submit its sub-graph. */
+void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t);
 /* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
 void hd_core_conclude(heddle_task *t, double start, double end, double now);
 
@@ -351,8 +370,6 @@ void hd_events_orphan(heddle_task *t);
 uint64_t hd_events_free(heddle_runtime *rt);
 /* Undoes hd_core_begin for a task of a burst that has not run: it is the worker's first staged task again. */
 void hd_core_unbegin(struct hd_worker *w, heddle_task *t);
-/* Moves those staged tasks of `from` that `to` can run as well to the staged tasks of `to`, in their order. */
-void hd_core_hand_over(struct hd_worker *from, struct hd_worker *to);
 /* us that a picked task is expected to take: what its model predicts, otherwise what tasks of its codelet took. */
 static inline double hd_core_expected(const heddle_task *t)
 {
@@ -395,6 +412,9 @@ int hd_drain(heddle_runtime *rt);
 /* Puts everything into the graph that has a ticket now, and so all tasks whose submission has returned. May leave the
  * lock meanwhile. */
 void hd_drain_all(heddle_runtime *rt);
+/* Puts a task of a sub-graph into the graph. One whose data have been closed meanwhile enters without its data, and
+ * fails. */
+void hd_enter_graph(heddle_runtime *rt, heddle_task *t);
 /* Whether some ticket has been taken whose task is not in the graph yet. */
 int hd_submitted_unseen(heddle_runtime *rt);
 /* Closes the gate: until a submission opens it again, all enter the core. Who then finds that nothing is unseen knows
@@ -458,6 +478,8 @@ int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct h
 /* Sets t->perf, the model entry for the sizes of its data. If there is none, or no worker has a time for the task, the
  * task is cancelled with a status. Under the lock. */
 void hd_task_find_model(heddle_runtime *rt, heddle_task *t);
+/* In virtual time: whether some worker that may run the task has a time for it. */
+int hd_task_has_time(heddle_runtime *rt, const heddle_task *t);
 /* How many us of kernels, as predicted, a worker of a class does in 1 us while all its slots run one; 1 with a single
  * slot. */
 double hd_class_full_rate(const heddle_runtime *rt, unsigned class_id);
@@ -479,6 +501,9 @@ void hd_holds_release(heddle_runtime *rt);
 /* For heddle_stop: frees the records that are left, of threads that never got their datum. */
 void hd_holds_free(heddle_runtime *rt);
 
+/* submit.c: the calling thread is about to call the function of a sub-graph (1), or has (-1). Without the lock.
+ * HEDDLE_E_MEMORY. */
+int hd_submitter_inside(heddle_runtime *rt, int change);
 /* submit.c: makes the calling thread look its struct hd_submitter up again. For a child of fork, where the cached one
  * is void. */
 void hd_submitter_forget(void);
@@ -549,32 +574,6 @@ const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i);
  * NULL. `by_device`: it is the driver that failed, with the sentence of heddle_last_error. Returns the task's status.
  * Without the lock. */
 int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int status, int by_device);
-/* wait.c: where a thread may run code of the program that must not wait, because others wait for this thread. Such a
- * record lies on the stack of its thread. */
-enum hd_inside_what {
-	HD_INSIDE_WORKER,   /* it runs the tasks of `worker` */
-	HD_INSIDE_CALLBACK, /* it runs callbacks of tasks */
-	HD_INSIDE_OTHER     /* copies, kernels in threads of a driver, and what the watchdog calls */
-};
-struct hd_inside {
-	struct hd_inside *outer;
-	const heddle_runtime *rt;
-	enum hd_inside_what what;
-	struct hd_worker *worker; /* NULL unless HD_INSIDE_WORKER */
-	heddle_group *group;      /* the one that heddle_group_set has set since; NULL: none */
-	struct hd_watch *watch;   /* borrowed: in checking mode, the task that runs in this thread; NULL: none */
-};
-void hd_inside_enter(struct hd_inside *here);
-/* `here` is what the thread entered last. */
-void hd_inside_leave(const struct hd_inside *here);
-/* The innermost of them; NULL: the program has called. */
-struct hd_inside *hd_inside(void);
-/* Whether the thread runs a kernel, and no callback, on a worker of the runtime that can run other tasks while the
- * kernel waits. Its engine then knows what to do in its `wait`. */
-int hd_inside_may_wait(const heddle_runtime *rt);
-/* HEDDLE_E_STATE, with a message, if the calling thread is in such code; 0: the function `what` may wait. */
-int hd_check_outside(const char *what);
-
 /* check.c: checks the invariants of the whole structure: lists, counters, references, chains, copies, memory. May be
  * called wherever the lock may be given up, with the lock held. HEDDLE_E_STATE, with a message that names the first
  * invariant that is broken; HEDDLE_E_MEMORY. */
@@ -592,6 +591,9 @@ void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char
  * submission number of the predecessor. */
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
 void hd_record_explicit(struct hd_recorder *r, uint64_t before);
+/* The sub-graph of a hierarchical task has been submitted, by a worker in that time, and is about to enter the graph.
+ */
+void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
 /* The task has ended at `now`, after its kernel, which ran from `start` to `end`. */
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);

@@ -2,6 +2,7 @@
  * */
 #include <stdlib.h>
 #include <string.h>
+#include "expand.h"
 #include "inlet.h"
 #include "misuse/misuse.h"
 
@@ -47,6 +48,15 @@ static struct hd_submitter *my_submitter(heddle_runtime *rt)
 		cached.submitter = s;
 	}
 	return s;
+}
+
+int hd_submitter_inside(heddle_runtime *rt, int change)
+{
+	struct hd_submitter *s = my_submitter(rt);
+	if (!s)
+		return HEDDLE_E_MEMORY;
+	s->n_subgraphs += change;
+	return 0;
 }
 
 void hd_submitter_forget(void)
@@ -111,7 +121,8 @@ static int push_in_core(heddle_runtime *rt, struct hd_submitter *s, heddle_task 
 }
 
 /* Submits a task. `looked`: the number of closings before its data were looked at. */
-static int push(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t, uint64_t looked)
+static inline __attribute__((always_inline)) int push(heddle_runtime *rt, struct hd_submitter *s, heddle_task *t,
+                                                      uint64_t looked)
 {
 	struct hd_gate *gate = &rt->gate;
 	/* Relaxed, pairs with nothing: a guess of the ticket, so that the window is not exceeded. */
@@ -234,6 +245,9 @@ void hd_control_begin(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	hd_core_clock(rt, rt->engine->now(rt));
 	rt->dispatch.releaser = -1;
+	struct hd_expansion *e = hd_expansion_here(rt);
+	if (HD_UNLIKELY(e != NULL)) /* the control comes behind what the sub-graph has submitted */
+		hd_expansion_flush(e);
 	hd_drain_and_close(rt);
 	if (HD_UNLIKELY(hd_throttle(rt)))
 		hd_drain_and_close(rt);
@@ -302,10 +316,19 @@ static heddle_group *group_of(struct hd_submitter *s)
 	return group && hd_group_runtime(group) == s->rt ? group : NULL;
 }
 
-/* Puts the task into its group, if it has one, before it is pushed. Sets *out to the group, or NULL. */
-static __attribute__((noinline)) int enter_group(struct hd_submitter *s, heddle_task *t, heddle_group **out)
+/* The group of a task that names none: the one that its thread has set, or that of the hierarchical task in whose
+ * sub-graph it is. */
+static heddle_group *default_group(struct hd_submitter *s, const struct hd_expansion *e)
 {
-	heddle_group *group = t->extra && t->extra->group ? t->extra->group : group_of(s);
+	heddle_group *group = group_of(s);
+	return group || !e ? group : e->task->extra->group;
+}
+
+/* Submits a task that is in a group or a sub-graph, as `submit` does. */
+static __attribute__((noinline)) int submit_inside(struct hd_submitter *s, heddle_task *t, uint64_t looked)
+{
+	struct hd_expansion *e = s->n_subgraphs ? hd_expansion_here(s->rt) : NULL;
+	heddle_group *group = t->extra && t->extra->group ? t->extra->group : default_group(s, e);
 	struct hd_task_extra *extra = group ? hd_task_extra(t) : NULL;
 	if (group && !extra) {
 		discard(s, t);
@@ -315,8 +338,20 @@ static __attribute__((noinline)) int enter_group(struct hd_submitter *s, heddle_
 		extra->group = group;
 		hd_group_enter(group);
 	}
-	*out = group;
-	return 0;
+	if (!e) {
+		int status = push(s->rt, s, t, looked);
+		if (HD_UNLIKELY(status) && group)
+			hd_group_refused(group);
+		return status;
+	}
+	t->order = looked;
+	int status = hd_expansion_add(e, t);
+	if (HD_UNLIKELY(status)) {
+		if (group)
+			hd_group_refused(group);
+		discard(s, t);
+	}
+	return status;
 }
 
 static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
@@ -340,15 +375,11 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	}
 	if (HD_UNLIKELY(t->refs > 1))
 		hand_out(t, n, items);
-	heddle_group *group = NULL;
-	if (HD_UNLIKELY(s->sets_groups || (t->extra && t->extra->group)) && (status = enter_group(s, t, &group)))
-		return status;
 	if (HD_UNLIKELY(rt->order))
 		hd_order_submitted(t);
-	status = push(rt, s, t, looked);
-	if (HD_UNLIKELY(status) && group)
-		hd_group_refused(group);
-	return status;
+	if (HD_UNLIKELY(s->sets_groups | s->n_subgraphs || (t->extra && t->extra->group)))
+		return submit_inside(s, t, looked);
+	return push(rt, s, t, looked);
 }
 
 heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group)
@@ -371,7 +402,11 @@ int heddle_submit_items(heddle_runtime *rt, size_t n, const struct heddle_item *
 	if (HD_UNLIKELY(!rt || (n && !items)))
 		return hd_error(HEDDLE_E_INVALID, "a task needs a runtime and its items");
 	int status = submit(rt, n, items);
-	if (HD_UNLIKELY(status))
+	if (HD_UNLIKELY(status)) {
+		struct hd_expansion *e = hd_expansion_here(rt);
 		hand_out(NULL, n, items);
+		if (e)
+			hd_expansion_failed(e, status);
+	}
 	return status;
 }

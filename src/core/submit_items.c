@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime.h"
+#include "expand.h"
 #include "misuse/misuse.h"
 
 /* The most bytes that all values of a task may have: the offset of each is kept in 32 bits. */
@@ -49,7 +49,7 @@ static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddl
 	/* An early answer, without the lock. The datum may be closed later: hd_drain in inlet.c checks again under the
 	 * lock. */
 	int closed = hd_data_seems_closed(d, c ? c->desc.name : "task");
-	if (HD_UNLIKELY(closed))
+	if (HD_UNLIKELY(closed) && !hd_expansion_covers(rt, d))
 		return closed;
 	if (HD_UNLIKELY(d->read_only && mode != HEDDLE_R))
 		return refuse(c, d, "overlaps its neighbours and can only be read");
@@ -158,7 +158,7 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	if (HD_UNLIKELY(!hd_data_is_plain(d)))
 		t->special |= HD_TASK_DEEP;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE))
-		t->special &= (uint8_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
+		t->special &= (uint16_t)~HD_TASK_ONE_NODE; /* private copies may have no memory yet */
 	t->footprint = hd_fold(t->footprint, d->shape);
 	/* The first access has none before it; for those behind the first FEW_DATA, merge_duplicates is called
 	 * later. */
@@ -342,6 +342,27 @@ static int check_workers(heddle_runtime *rt, heddle_task *t)
 	return HD_UNLIKELY(c->desc.can_run != NULL) && !status ? check_can_run(rt, t) : status;
 }
 
+/* The task may be expanded: it need not have a worker that can run its kernel. */
+static __attribute__((noinline)) int make_hierarchical(const heddle_runtime *rt, heddle_task *t)
+{
+	struct hd_task_extra *extra = hd_task_extra(t);
+	if (!extra)
+		return HEDDLE_E_MEMORY;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (t->accesses[i].mode == HEDDLE_REDUX)
+			return hd_error(
+			    HEDDLE_E_UNSUPPORTED,
+			    "%s: datum %u is accessed as REDUX, which a task with a sub-graph cannot: let the "
+			    "tasks of the sub-graph reduce into a datum of their own",
+			    hd_task_name(t), i);
+	if (rt->limited && t->codelet->n_able && hd_task_bytes(t) <= rt->least_capacity)
+		t->special |= HD_TASK_FITS;
+	t->special |= HD_TASK_EXPANDS;
+	t->special &= (uint16_t)~HD_TASK_ONE_NODE;
+	extra->n_inside = 1;
+	return 0;
+}
+
 /* A task without a codelet item only synchronises. A codelet item that is NULL is a mistake: heddle_codelet_make has
  * probably failed, so the message ends with the last error. */
 static int check_codelet(const heddle_runtime *rt, const struct hd_request *q)
@@ -388,5 +409,7 @@ int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct h
 		                t->codelet->desc.name, t->codelet->desc.n_modes, q->n_data);
 	if (HD_UNLIKELY(t->codelet->desc.footprint != NULL))
 		status = hd_task_add_footprint(t);
-	return status ? status : check_workers(rt, t);
+	if (HD_UNLIKELY(status))
+		return status;
+	return HD_LIKELY(!t->codelet->desc.n_subgraphs) ? check_workers(rt, t) : make_hierarchical(rt, t);
 }

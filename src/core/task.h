@@ -99,7 +99,10 @@ enum {
 	HD_TASK_USES = 16,    /* its memory ends with a struct hd_use per access */
 	HD_TASK_LISTED = 32,  /* these are in the lists of its data */
 	HD_TASK_BEGUN = 64,   /* it may have changed its data; not set with HD_TASK_ONE_NODE */
-	HD_TASK_DEEP = 128    /* some of its data are deep: tree_chains.c */
+	HD_TASK_DEEP = 128,   /* some of its data are deep: tree_chains.c */
+	/* It is hierarchical and has not been told to run its kernel: its accesses are markers. Not set with
+	 * HD_TASK_ONE_NODE: expand.c. */
+	HD_TASK_EXPANDS = 256
 };
 
 enum hd_task_state {
@@ -112,8 +115,15 @@ enum hd_task_state {
 	HD_STAGED,   /* its data have arrived: it is in the queue of its worker, or the program holds its datum */
 	HD_RUNNING,  /* its worker has begun it */
 	HD_DETACHED, /* its kernel has returned, and the task waits for its events: event.c */
+	HD_EXPANDED, /* its sub-graph has been submitted, and tasks of that have not ended: expand.c */
 	HD_RELEASED, /* its accesses are given back; only its callback is left */
 	HD_ENDED     /* its callback has returned, too */
+};
+
+/* A first-in first-out queue of tasks, linked by link.next. The core keeps tasks in such queues while no policy has
+ * them. */
+struct hd_task_queue {
+	heddle_task *first, *last; /* `last` is undefined while `first` is NULL */
 };
 
 /* The fields that few tasks need. Allocated when the first of them is set. */
@@ -131,8 +141,7 @@ struct hd_task_extra {
 	unsigned picked_by;
 	/* 1 + the slot of its worker on which it must run, because its private copies belong to that; 0: any slot. */
 	unsigned slot;
-	/* Borrowed: the hierarchical task in whose submission this one is submitted; NULL: none. Used by hd_graph_link
-	 * only. */
+	/* Borrowed: the hierarchical task in whose sub-graph it is, which ends later; NULL: none. */
 	heddle_task *inside;
 	/* For a task that ends by events. */
 	uint8_t detached;            /* its kernel has asked for events */
@@ -144,6 +153,15 @@ struct hd_task_extra {
 	int released;                /* in checking mode: the program has given its reference back */
 	/* Owned: for a cancelled task, which task failed and why. NULL: not known, or out of memory. */
 	char *cause;
+	/* For a hierarchical task: expand.c. */
+	struct hd_task_queue submitted; /* what its sub-graph has submitted and is not in the graph yet */
+	uint64_t n_inside;              /* tasks of its sub-graph that have not ended, and 1 until it is submitted */
+	uint64_t n_submitted;           /* how many tasks its sub-graph has */
+	uint32_t depth;                 /* how many hierarchical tasks it is in */
+	uint32_t subgraph;              /* 1 + the index of its sub-graph; 0: not decided yet */
+	int outcome;                    /* in virtual time: how its submission went, until that has taken its time */
+	uint8_t is_submitted;           /* its sub-graph has been submitted, or has failed */
+	int inner_status;               /* why a task of the sub-graph has failed; 0: none has */
 };
 
 /* An explicit dependency (heddle_after). The task that comes first owns it, in `extra->after`. */
@@ -185,17 +203,12 @@ struct heddle_task {
 	/* enum hd_task_state. pairs: bury in task_life.c stores HD_ENDED with release; heddle_task_done loads with
 	 * acquire, without the lock. So a program that sees "ended" also sees what the task wrote. */
 	_Atomic uint8_t state;
-	uint8_t cancelled;           /* it will not run: a task that it depends on failed, or it cannot run anywhere */
-	uint8_t waited;              /* a thread waits for this task in particular */
-	uint8_t special;             /* HD_TASK_COMMUTES ... */
+	uint8_t cancelled : 4;       /* it will not run: a task that it depends on failed, or it cannot run anywhere */
+	uint8_t waited : 4;          /* a thread waits for this task in particular */
+	uint16_t special;            /* HD_TASK_COMMUTES ... */
 	struct hd_access accesses[]; /* n_accesses; behind them lie the values: see hd_task_value */
 };
 
-/* A first-in first-out queue of tasks, linked by link.next. The core keeps tasks in such queues while no policy has
- * them. */
-struct hd_task_queue {
-	heddle_task *first, *last; /* `last` is undefined while `first` is NULL */
-};
 static inline void hd_queue_push(struct hd_task_queue *q, heddle_task *t)
 {
 	t->link.next = NULL;
@@ -259,7 +272,7 @@ enum { HD_MAX_PREDS = (1 << 16) - 1, HD_MAX_CHOICES = UINT16_MAX };
 struct heddle_codelet {
 	heddle_runtime *rt;
 	heddle_codelet *next;            /* in the runtime's list */
-	struct heddle_codelet_desc desc; /* its name and its modes are owned; implementations is NULL */
+	struct heddle_codelet_desc desc; /* its name, modes and sub-graphs are owned; implementations is NULL */
 	struct hd_perf_model *model;     /* borrowed from the runtime's models */
 	/* Borrowed, too: how long after its kernel a task ends by events. Its name is CODELET.event. NULL: no task of
 	 * the codelet has asked for an event; in virtual time: nobody says how long. */
@@ -339,15 +352,19 @@ void hd_graph_link(heddle_task *t);
 /* The access of a hierarchical task that covers a datum: it is to the datum itself or, if there is none, to the nearest
  * handle above it. NULL: none does. Needs no lock, because the tree of handles above a datum does not change. */
 const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_data *d);
-/* A hierarchical task, whose markers are all granted, will run as an ordinary task after all, or has failed: its markers
- * become accesses at the same places in the chains. Calls ready(t, arg), now or later, when all of these are granted. */
+/* A hierarchical task, whose markers are all granted, will run as an ordinary task after all, or has failed: its
+ * markers become accesses at the same places in the chains. Calls ready(t, arg), now or later, when all of these are
+ * granted. */
 void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
 /* Makes `after` wait for `before`, unless `before` has ended. HEDDLE_E_MEMORY. */
 int hd_graph_after(heddle_task *before, heddle_task *after);
+/* Ends the explicit dependencies on a hierarchical task. hd_graph_release does it for others. */
+void hd_graph_release_explicit(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
 /* Undoes the last call of hd_graph_after with this `before`. */
 void hd_graph_undo_after(heddle_task *before);
-/* Gives back the accesses of a task that has ended, removes its markers if its sub-graph has been submitted, and removes
- * the explicit dependencies on it. Calls ready(task, arg) for each task that waits for nothing any more. */
+/* Gives back the accesses of a task that has ended, removes its markers if its sub-graph has been submitted, and
+ * removes the explicit dependencies on it, unless HD_TASK_EXPANDS is set. Calls ready(task, arg) for each task that
+ * waits for nothing any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
 /* Chains of trees: tree_chains.c. */
 /* Whether the access, in front of which nobody waits and which is compatible with what is in force, is granted. */

@@ -1,13 +1,14 @@
 /* How a task enters the graph, becomes ready, and ends; between ready and end, dispatch.c has it. Everything runs under
  * the core lock.
  *
- *   hd_core_insert ──► on_ready ──► the policy's batch ──► dispatch.c ──► hd_core_end
- *                         └──► controls (acquire, unregister ...): control.c ──► hd_core_end
+ *   hd_core_insert ──► hd_core_on_ready ──► the policy's batch ──► dispatch.c ──► hd_core_end
+ *                                 └──► controls (acquire, unregister ...): control.c ──► hd_core_end
  *
  * Only callbacks run without the lock: hd_core_run_callbacks leaves it.
  */
 #include <stdlib.h>
 #include <string.h>
+#include "expand.h"
 #include "lost.h"
 #include "misuse/misuse.h"
 
@@ -64,16 +65,35 @@ static void on_tokens(heddle_task *t, void *arg)
 		to_policy(rt, t);
 }
 
-/* Nothing in the graph holds the task back any more. */
-static void on_ready(heddle_task *t, void *arg)
+/* hd_core_on_ready for a task that is not given to the policy at once. */
+static __attribute__((noinline)) void on_special(heddle_runtime *rt, heddle_task *t)
+{
+	if (t->special & HD_TASK_EXPANDS)
+		hd_expand_ready(rt, t);
+	else if (t->kind != HD_TASK_CODELET || t->cancelled)
+		hd_queue_push(&rt->dispatch.controls, t);
+	else
+		hd_graph_take_tokens(t, on_tokens, rt);
+}
+
+void hd_core_on_ready(heddle_task *t, void *arg)
 {
 	heddle_runtime *rt = arg;
-	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled))
-		hd_queue_push(&rt->dispatch.controls, t);
-	else if (HD_UNLIKELY(t->special & HD_TASK_COMMUTES))
-		hd_graph_take_tokens(t, on_tokens, rt);
+	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(t->kind != HD_TASK_CODELET || t->cancelled) ||
+	    HD_UNLIKELY(t->special & (HD_TASK_COMMUTES | HD_TASK_EXPANDS)))
+		on_special(rt, t);
 	else
 		to_policy(rt, t);
+}
+
+/* A task that few programs have is about to be linked. */
+static __attribute__((noinline)) void enter_special(heddle_runtime *rt, heddle_task *t)
+{
+	if (t->special & HD_TASK_EXPANDS)
+		hd_expand_enter(rt, t);
+	if ((t->special & HD_TASK_USES) && !(t->special & HD_TASK_EXPANDS) && t->codelet)
+		hd_uses_enter(t);
 }
 
 /* Whether the access has nothing to do with reductions that the tasks submitted last have begun: it has no place in the
@@ -139,9 +159,9 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 	t->pending++; /* keeps the task from becoming ready until all its accesses are linked */
 	if (t->codelet && !t->perf)
 		hd_task_find_model(rt, t);
+	if (HD_UNLIKELY(t->special & (HD_TASK_USES | HD_TASK_EXPANDS)))
+		enter_special(rt, t);
 	hd_graph_link(t);
-	if (HD_UNLIKELY(t->special & HD_TASK_USES) && t->codelet)
-		hd_uses_enter(t);
 	if (HD_UNLIKELY(t->extra && t->extra->before) && !status)
 		status = wait_for_explicit(rt, t);
 	if (HD_UNLIKELY(rt->recorder != NULL))
@@ -151,7 +171,7 @@ void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 		t->cancelled = 1;
 	}
 	if (--t->pending == 0)
-		on_ready(t, rt);
+		hd_core_on_ready(t, rt);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
@@ -207,8 +227,25 @@ static int is_news(const heddle_task *t)
 	return t->kind == HD_TASK_CODELET || (t->status != HEDDLE_E_CANCELLED && !t->waited);
 }
 
+void hd_core_note_failure(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	if (is_news(t))
+		note_error(rt, t);
+}
+
+/* The group of a task, and the hierarchical task that it is in, hear that it has ended. Returns the latter, if it has
+ * ended, too. */
+static heddle_task *leave_others(heddle_runtime *rt, const heddle_task *t)
+{
+	heddle_task *outer = t->extra->inside ? hd_expand_child_ended(rt, t) : NULL;
+	if (t->extra->group)
+		hd_group_leave(t->extra->group);
+	return outer;
+}
+
 /* The last step of a task: waiting threads may see its end, and the graph gives back its reference. */
-static void bury(heddle_runtime *rt, heddle_task *t)
+static inline __attribute__((always_inline)) void bury_one(heddle_runtime *rt, heddle_task *t)
 {
 	rt->count.ended++;
 	if (t->kind == HD_TASK_CODELET && !t->status)
@@ -216,11 +253,46 @@ static void bury(heddle_runtime *rt, heddle_task *t)
 	uint64_t live = hd_live(rt) - rt->count.held;
 	if (t->waited || live == 0 || live == rt->inlet.throttle)
 		rt->waits.news = 1;
-	if (HD_UNLIKELY(t->extra && t->extra->group))
-		hd_group_leave(t->extra->group);
 	/* pairs: the acquire load in heddle_task_done, which sees what the task has written */
 	atomic_store_explicit(&t->state, HD_ENDED, memory_order_release);
 	hd_task_unref(rt, t);
+}
+
+/* What a hierarchical task does when all of its sub-graph has ended. Returns whether it can be buried: it has no
+ * callback. */
+static int end_expanded(heddle_runtime *rt, heddle_task *t)
+{
+	if (!t->status)
+		t->status = t->extra->inner_status;
+	if (!t->status)
+		rt->count.executed--; /* bury_one counts it, but it had no kernel */
+	rt->count.hierarchical--;
+	hd_perf_leave(t->perf);
+	t->perf = NULL;
+	hd_set_state(t, HD_RELEASED);
+	hd_graph_release_explicit(t, hd_core_on_ready, rt);
+	if (!t->extra->callback)
+		return 1;
+	hd_queue_push(&rt->dispatch.called, t);
+	return 0;
+}
+
+/* Buries a task with its `extra` and, one after the other, the hierarchical tasks that end with it: a loop, since they
+ * may be nested deeply. */
+static __attribute__((noinline)) void bury(heddle_runtime *rt, heddle_task *t)
+{
+	do {
+		heddle_task *outer = leave_others(rt, t);
+		bury_one(rt, t);
+		t = outer;
+	} while (t && end_expanded(rt, t));
+}
+
+void hd_core_end_expanded(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	if (end_expanded(rt, t))
+		bury(rt, t);
 }
 
 /* UNREGISTER ends the life of its datum. */
@@ -234,7 +306,7 @@ static void free_data(heddle_task *t)
 void hd_core_advance(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	hd_graph_advance(d, on_ready, d->rt);
+	hd_graph_advance(d, hd_core_on_ready, d->rt);
 }
 
 void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
@@ -246,7 +318,7 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 		note_error(rt, t);
 	if (HD_UNLIKELY(t->special & HD_TASK_LISTED))
 		hd_uses_leave(t);
-	hd_graph_release(t, on_ready, rt);
+	hd_graph_release(t, hd_core_on_ready, rt);
 	if (HD_LIKELY(t->perf != NULL)) {
 		hd_perf_leave(t->perf);
 		t->perf = NULL;
@@ -254,7 +326,9 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER))
 		free_data(t);
 	hd_set_state(t, HD_RELEASED);
-	if (HD_UNLIKELY(t->extra && t->extra->callback))
+	if (HD_LIKELY(!t->extra))
+		bury_one(rt, t);
+	else if (t->extra->callback)
 		hd_queue_push(&rt->dispatch.called, t);
 	else
 		bury(rt, t);

@@ -74,6 +74,13 @@ static int check_times(const heddle_runtime *rt, const heddle_task *t, uint64_t 
 	return status;
 }
 
+int hd_task_has_time(heddle_runtime *rt, const heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	uint64_t room = 0;
+	return t->perf && check_times(rt, t, &room) == 0;
+}
+
 static const char *why_none(const heddle_task *t, uint64_t room)
 {
 	if (t->status == HEDDLE_E_NO_FIT) {
@@ -95,7 +102,7 @@ static __attribute__((noinline)) void find_and_check(heddle_runtime *rt, heddle_
 	t->perf = known ? c->last_entry : hd_task_entry(t, c->model);
 	if (HD_UNLIKELY(!t->perf))
 		t->status = HEDDLE_E_MEMORY;
-	else if (rt->engine->times_are_given)
+	else if (rt->engine->times_are_given && !(t->special & HD_TASK_EXPANDS)) /* that asks hd_task_has_time */
 		t->status = check_times(rt, t, &room);
 	if (HD_LIKELY(t->perf != NULL))
 		hd_perf_use(t->perf);

@@ -1,17 +1,17 @@
 /* The access chains of handles that have a plan or belong to one, and of those that hierarchical tasks name.
  *
- * Such data are trees of handles. An access goes down from the root. At each handle above its own it is a *weak* access,
- * through the plan that leads to its own: it waits for its turn in that handle's chain and, when it is granted there,
- * goes down to the chain of the next handle. At its own handle it is a *direct* access, as everywhere. So it waits in
- * one queue at a time, and holds granted places at all handles above. It *changes* the datum unless its mode is R or
- * SCRATCH. Two accesses in one chain are compatible
+ * Such data are trees of handles. An access goes down from the root. At each handle above its own it is a *weak*
+ * access, through the plan that leads to its own: it waits for its turn in that handle's chain and, when it is granted
+ * there, goes down to the chain of the next handle. At its own handle it is a *direct* access, as everywhere. So it
+ * waits in one queue at a time, and holds granted places at all handles above. It *changes* the datum unless its mode
+ * is R or SCRATCH. Two accesses in one chain are compatible
  *
  *   - both direct: as elsewhere, if both read, both commute or both reduce;
  *   - one direct, the other weak: if neither changes the datum;
  *   - both weak: if neither changes the datum, or both go through the same plan: what conflicts is found out below.
  *
- * An access is granted if it is compatible with all that are in force, if nobody waits in front of it, and if the layout
- * of the datum suits it (data/layout.c). The layout is made to suit the first access that waits.
+ * An access is granted if it is compatible with all that are in force, if nobody waits in front of it, and if the
+ * layout of the datum suits it (data/layout.c). The layout is made to suit the first access that waits.
  *
  * A hierarchical task has a *marker* in the chain of each of its data. A marker needs no layout, and waits for direct
  * accesses only. In force it stays in the queue: what the task's sub-graph names is linked in front of it, behind it
@@ -148,8 +148,8 @@ static void dequeue(heddle_data *d, struct hd_access *a, struct hd_access *befor
 	a->next = NULL;
 }
 
-/* Lets the access, which has just come to `d`, to a place in front of `behind`, go down as far as it is granted. Returns
- * whether it waits for nothing any more: it has come to its own datum, or its task is cancelled and it goes no
+/* Lets the access, which has just come to `d`, to a place in front of `behind`, go down as far as it is granted.
+ * Returns whether it waits for nothing any more: it has come to its own datum, or its task is cancelled and it goes no
  * further. */
 static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind)
 {

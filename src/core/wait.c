@@ -129,7 +129,7 @@ static int waits(const heddle_runtime *rt, uint64_t thread)
 int hd_others_may_act(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
-	if (rt->count.calling)
+	if (rt->count.calling || rt->count.expanding)
 		return 1;
 	for (struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
 		if (w != waiter && !w->covered && w->done(rt, w->arg))

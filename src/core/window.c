@@ -11,6 +11,7 @@
  * finds nothing and goes to sleep, a copy or a callback that has ended. In virtual time nothing moves during a
  * callback, so callbacks never wait. Nor does a kernel of one runtime that submits to another: each could wait for the
  * other. */
+#include "expand.h"
 #include "inlet.h"
 
 static int below_throttle(heddle_runtime *rt, void *arg)
@@ -44,7 +45,7 @@ static int may_be_held_back(const heddle_runtime *rt)
 	if (!rt->engine->runs_kernels)
 		return 0;
 	for (const struct hd_inside *i = hd_inside(); i; i = i->outer)
-		if (i->rt != rt || i->what == HD_INSIDE_OTHER)
+		if (i->rt != rt || i->what == HD_INSIDE_OTHER || i->what == HD_INSIDE_SUBGRAPH)
 			return 0;
 	return 1;
 }
@@ -122,4 +123,21 @@ uint32_t hd_window_room(heddle_runtime *rt)
 	if (!window || window >= live + HD_RING_RUN)
 		return HD_RING_RUN;
 	return window > live ? (uint32_t)(window - live) : 0;
+}
+
+/* Whether nothing moves that could make room: no task that can run, no copy, no callback, no other sub-graph. */
+static int is_at_rest(const heddle_runtime *rt)
+{
+	return !rt->count.running && !rt->count.staged && !rt->count.ready && !rt->dispatch.n_batch &&
+	       !rt->dispatch.controls.first && !rt->count.transfers && !rt->count.fetching && !rt->wanted.n &&
+	       !rt->count.calling;
+}
+
+int hd_window_admits_expansion(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	/* Without a limit for what the program submits: sub-graphs can wait, so they need not take all memory. */
+	enum { UNLIMITED = 16384 };
+	uint64_t window = window_of(rt), others = rt->count.hierarchical + rt->count.held;
+	return hd_live(rt) - others < (window ? window : UNLIMITED) || is_at_rest(rt);
 }

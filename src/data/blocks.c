@@ -192,7 +192,7 @@ void hd_blocks_deliver(heddle_runtime *rt, const struct hd_wanted *wanted, struc
 		rt->memories[i].retry |= rt->memories[i].waiting.first || rt->memories[i].hints ||
 		                         (rt->memories[i].lost && rt->memories[i].n_copies);
 	rt->count.fetching -= wanted->n;
-	rt->dispatch.retry = 1;
+	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
 void hd_blocks_free(heddle_runtime *rt, struct hd_block *list)

@@ -376,7 +376,7 @@ int hd_check_accesses(struct hd_check *c)
 {
 	for (size_t i = 0; i < c->n_tasks; i++) {
 		const heddle_task *t = c->tasks[i].task;
-		if (hd_check_state(t) >= HD_RELEASED)
+		if (hd_check_state(t) >= HD_EXPANDED)
 			continue;
 		for (uint32_t k = 0; k < t->n_accesses; k++) {
 			const struct hd_access *a = &t->accesses[k];

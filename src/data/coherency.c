@@ -146,7 +146,7 @@ int hd_stage(heddle_task *t, unsigned node)
 	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_LIKELY(t->special & HD_TASK_ONE_NODE) && HD_LIKELY(stage_local(t)))
 		return 0;
-	t->special &= (uint8_t)~HD_TASK_ONE_NODE;
+	t->special &= (uint16_t)~HD_TASK_ONE_NODE;
 	t->pending = 0;
 	int status = hd_memory_reserve(t, node);
 	if (HD_UNLIKELY(status)) {
@@ -265,7 +265,7 @@ void hd_stage_undo(heddle_task *t, unsigned node, int begun)
 	for (uint32_t i = 0; begun && i < t->n_accesses; i++)
 		if (writes(&t->accesses[i]) && !(t->accesses[i].flags & HD_ACCESS_ALIAS))
 			hd_replica_set_valid(&datum_of(&t->accesses[i])->replicas[node], 0);
-	t->special &= (uint8_t)~HD_TASK_BEGUN;
+	t->special &= (uint16_t)~HD_TASK_BEGUN;
 	hd_stage_end(t, node);
 	hd_private_detach(t);
 }

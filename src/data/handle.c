@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/poison.h"
 #include "data.h"
-#include "core/runtime.h"
+#include "core/expand.h"
 #include "misuse/misuse.h"
 
 enum { PART_ALIGN = 64 }; /* parts of a dense replica begin on a cache line */
@@ -385,6 +385,12 @@ int hd_data_check_open(const heddle_data *d, const char *what)
 	HD_HELD(&d->rt->lock);
 	char name[80];
 	enum hd_closed why = hd_data_closed(d);
+	if (hd_expansion_covers(d->rt, d))
+		return hd_error(
+		    HEDDLE_E_STATE,
+		    "%s: %s belongs to the hierarchical task that is being expanded: only who has submitted "
+		    "that may do so",
+		    what, hd_data_name(d, name, sizeof name));
 	return why == HD_OPEN ? 0 : hd_data_closed_error(hd_data_name(d, name, sizeof name), why, what);
 }
 

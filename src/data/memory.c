@@ -32,7 +32,7 @@ static void note_room(struct hd_replica *r)
 	struct hd_memory *m = memory_of(r);
 	if (HD_UNLIKELY(m->waiting.first != NULL)) {
 		m->retry = 1;
-		hd_replica_data(r)->rt->dispatch.retry = 1;
+		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
 	}
 }
 
@@ -48,7 +48,7 @@ void hd_replica_unpin(struct hd_replica *r)
 	}
 	if (HD_UNLIKELY(m->lost)) { /* it can leave */
 		m->retry = 1;
-		hd_replica_data(r)->rt->dispatch.retry = 1;
+		hd_replica_data(r)->rt->dispatch.retry |= HD_RETRY_MEMORY;
 	}
 }
 
@@ -324,7 +324,7 @@ static void retry_node(heddle_runtime *rt, struct hd_memory *m)
 void hd_memory_retry(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	rt->dispatch.retry = 0;
+	rt->dispatch.retry &= ~HD_RETRY_MEMORY;
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		if (rt->memories[i].retry) {
 			retry_node(rt, &rt->memories[i]);

@@ -381,7 +381,7 @@ static void retry_all(heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		rt->memories[i].retry = 1;
-	rt->dispatch.retry = 1;
+	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
 /* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the

@@ -56,7 +56,7 @@ void hd_uses_leave(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	struct hd_use *u = uses_of(t);
-	t->special &= (uint8_t)~HD_TASK_LISTED;
+	t->special &= (uint16_t)~HD_TASK_LISTED;
 	for (uint32_t i = 0; i < t->n_accesses; i++, u++) {
 		if (!u->prev_next)
 			continue;

@@ -27,6 +27,9 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	const char *rule = rt->config.eviction;
 	if (!status && rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
 		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
+	const char *when = rt->config.expand;
+	if (!status && when && strcmp(when, "always") != 0 && strcmp(when, "never") != 0)
+		status = hd_error(HEDDLE_E_INVALID, "expand is \"%s\": it must be always or never", when);
 	if (!status)
 		status = hd_reports_check(&rt->config);
 	rt->config.time_policy |= rt->config.explain != 0;

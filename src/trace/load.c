@@ -14,11 +14,12 @@ struct reader {
 	size_t line;         /* number of the current line, from 1 */
 	const char *p, *end; /* the rest of the current line */
 	struct heddle_trace *trace;
-	size_t room_codelets, room_tasks, room_transfers, room_edges;
+	size_t room_codelets, room_tasks, room_transfers, room_edges, room_expansions;
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
 	unsigned kind;                    /* of the last record: an index in kinds[] */
-	size_t next_end;                  /* tasks before this one have no records of their ends any more */
+	size_t next_end;                  /* tasks before this one have no records of their ends any more ... */
+	size_t next_inside;               /* ... and none of where they are inside */
 	int has_clock, ended;
 };
 
@@ -196,6 +197,7 @@ static int read_task(struct reader *r)
 	size_t i = r->trace->n_tasks++;
 	struct heddle_trace_task *t = &r->trace->tasks[i];
 	t->ended = 0;
+	t->inside = 0;
 	r->tasks_line = i == 0 ? r->line : r->tasks_line;
 	int status;
 	if ((status = read_uint(r, "id", UINT64_MAX, &t->id)) || (status = read_uint32(r, "codelet", &t->codelet)) ||
@@ -273,18 +275,64 @@ static int read_implementation(struct reader *r)
 	return read_name(r, &r->trace->implementations);
 }
 
-/* Tasks have these records in the same order as those of themselves. */
+/* Finds the task of that id at or behind *i: tasks have such records in the same order as those of themselves. */
+static int find_task(struct reader *r, uint64_t id, size_t *i)
+{
+	while (*i < r->trace->n_tasks && r->trace->tasks[*i].id != id)
+		++*i;
+	return *i < r->trace->n_tasks
+	           ? 0
+	           : bad(r, "there is no task of this id, or the records are not in the order of the tasks");
+}
+
+static int read_inside(struct reader *r)
+{
+	uint64_t id = 0, outer = 0;
+	size_t i = r->next_inside;
+	int status = read_uint(r, "id", UINT64_MAX, &id);
+	if (!status)
+		status = find_task(r, id, &i);
+	if (!status)
+		status = read_uint(r, "hierarchical task", UINT64_MAX - 1, &outer);
+	if (status)
+		return status;
+	r->next_inside = i + 1;
+	r->trace->tasks[i].inside = outer + 1;
+	return read_end(r);
+}
+
+static int read_expansion(struct reader *r)
+{
+	struct heddle_trace *trace = r->trace;
+	void *larger =
+	    enlarged(r, trace->expansions, trace->n_expansions, &r->room_expansions, sizeof *trace->expansions);
+	if (!larger)
+		return HEDDLE_E_MEMORY;
+	trace->expansions = larger;
+	size_t i = trace->n_expansions++;
+	struct heddle_trace_expansion *e = &trace->expansions[i];
+	int status;
+	if ((status = read_uint(r, "id", UINT64_MAX, &e->id)) ||
+	    (status = read_uint(r, "hierarchical task", UINT64_MAX, &e->inside)) ||
+	    (status = read_uint(r, "number of tasks", UINT64_MAX, &e->n_tasks)) ||
+	    (status = read_uint32(r, "codelet", &e->codelet)) || (status = read_uint32(r, "worker", &e->worker)) ||
+	    (status = read_uint32(r, "sub-graph", &e->subgraph)) || (status = read_real(r, "start", &e->start)) ||
+	    (status = read_real(r, "end", &e->end)))
+		return status;
+	const char *problem = hd_trace_expansion_problem(trace, i);
+	return problem ? bad(r, "the expansion %s", problem) : read_end(r);
+}
+
 static int read_ended(struct reader *r)
 {
 	uint64_t id = 0;
 	int status = read_uint(r, "id", UINT64_MAX, &id);
-	while (r->next_end < r->trace->n_tasks && r->trace->tasks[r->next_end].id != id)
-		r->next_end++;
-	if (!status && r->next_end == r->trace->n_tasks)
-		status = bad(r, "there is no task of this id, or the records are not in the order of the tasks");
+	size_t i = r->next_end;
+	if (!status)
+		status = find_task(r, id, &i);
 	if (status)
 		return status;
-	size_t i = r->next_end++;
+	r->next_end = i + 1;
 	status = read_real(r, "end", &r->trace->tasks[i].ended);
 	const char *problem = status ? NULL : hd_trace_task_problem(r->trace, i);
 	return status ? status : problem ? bad(r, "the task %s", problem) : read_end(r);
@@ -322,6 +370,8 @@ static const struct {
     {"data_name", read_data_name},
     {"implementation", read_implementation},
     {"ended", read_ended},
+    {"inside", read_inside},
+    {"expansion", read_expansion},
     {"end", read_last},
 };
 enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
@@ -354,12 +404,13 @@ static int is_line(const struct reader *r, const char *text)
 static int read_header(struct reader *r)
 {
 	size_t length = (size_t)(r->end - r->p), word = strlen(HD_TRACE_MAGIC_WORD);
-	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES) || is_line(r, HD_TRACE_MAGIC_ENDS))
+	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES) || is_line(r, HD_TRACE_MAGIC_ENDS) ||
+	    is_line(r, HD_TRACE_MAGIC_SUBGRAPHS))
 		return 0;
 	if (length > word && memcmp(r->p, HD_TRACE_MAGIC_WORD " ", word + 1) == 0)
 		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\" to \"%s\"",
 		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC,
-		           HD_TRACE_MAGIC_ENDS);
+		           HD_TRACE_MAGIC_SUBGRAPHS);
 	return bad(r, "not a trace: the first line of one is \"%s\"", HD_TRACE_MAGIC);
 }
 

@@ -51,7 +51,7 @@ struct memories {
 static int note_uses(const struct hd_recorded *recorded, void *arg)
 {
 	struct memories *m = arg;
-	size_t task = recorded->codelet ? hd_trace_index_find(&m->index, recorded->task.id) : HD_NO_TASK;
+	size_t task = recorded->codelet ? hd_trace_index_find(&m->index, recorded->id) : HD_NO_TASK;
 	for (size_t i = 0; task != HD_NO_TASK && i < recorded->task.n_accesses; i++) {
 		const struct heddle_graph_access *a = &recorded->task.accesses[i];
 		if (a->mode & (HEDDLE_SCRATCH | HEDDLE_REDUX))

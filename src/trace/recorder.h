@@ -7,7 +7,10 @@
 #include "replay.h"
 
 struct hd_recorded {
+	/* Its id says where it is in the order of the sequential program; `after` has such ids, too. It is the
+	 * submission number unless tasks were expanded. */
 	struct hd_replay_task task;
+	uint64_t id;                      /* submission number */
 	const heddle_codelet *codelet;    /* NULL: a control */
 	const struct hd_perf_entry *perf; /* NULL: a control, or a task without an entry in the models */
 	const char *name;                 /* given with heddle_named, or NULL */
@@ -16,8 +19,9 @@ struct hd_recorded {
 };
 typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 
-/* Calls `f` for every submission that the recorder keeps, in order, until `f` returns an error; returns that error.
- * heddle_trace_take does not drop submissions: the first task that the program submits after it does. */
+/* Calls `f` for every submission that the recorder keeps, in the order of the sequential program, until `f` returns an
+ * error; returns that error. heddle_trace_take does not drop submissions: the first task that the program submits after
+ * it does. */
 int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void *arg);
 /* Opens a replay of these submissions: see hd_replay_open. */
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,

@@ -25,8 +25,8 @@ struct hd_replay;
 /* Data are numbered from 0 to n_data - 1. `edge` is called once for every dependency, by ascending `to`, then ascending
  * `from`. NULL: out of memory; the error is set. */
 struct hd_replay *hd_replay_open(size_t n_data, void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
-/* Datum `child` is a child of `parent`, by a plan with a number of its own: tasks that use it wait for those that use the
- * other, and the other way round, as far as they must. To be called before tasks are added. */
+/* Datum `child` is a child of `parent`, by a plan with a number of its own: tasks that use it wait for those that use
+ * the other, and the other way round, as far as they must. To be called before tasks are added. */
 void hd_replay_child(struct hd_replay *replay, uint32_t child, uint32_t parent, uint32_t plan);
 /* Adds the next task. Returns 0 or HEDDLE_E_MEMORY. */
 int hd_replay_task(struct hd_replay *replay, const struct hd_replay_task *task);

@@ -90,6 +90,37 @@ static void put_ends(struct hd_text *text, const struct heddle_trace *trace)
 	}
 }
 
+static void put_subgraphs(struct hd_text *text, const struct heddle_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		if (!t->inside)
+			continue;
+		hd_text_put(text, "inside");
+		put_uints(text, (const uint64_t[]){t->id, t->inside - 1}, 2);
+		hd_text_char(text, '\n');
+	}
+	for (size_t i = 0; i < trace->n_expansions; i++) {
+		const struct heddle_trace_expansion *e = &trace->expansions[i];
+		hd_text_put(text, "expansion");
+		put_uints(text, (const uint64_t[]){e->id, e->inside, e->n_tasks, e->codelet, e->worker, e->subgraph},
+		          6);
+		put_reals(text, (const double[]){e->start, e->end}, 2);
+		hd_text_char(text, '\n');
+	}
+}
+
+/* The first line: the version is no higher than what the trace contains needs. */
+static const char *magic(const struct heddle_trace *trace)
+{
+	if (trace->n_expansions)
+		return HD_TRACE_MAGIC_SUBGRAPHS;
+	if (has_ends(trace))
+		return HD_TRACE_MAGIC_ENDS;
+	return trace->task_names.n || trace->data_names.n || trace->implementations.n ? HD_TRACE_MAGIC_NAMES
+	                                                                              : HD_TRACE_MAGIC;
+}
+
 static int put_platform(struct hd_text *text, const struct heddle_platform *platform)
 {
 	char *yaml = NULL;
@@ -111,8 +142,7 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 
 static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 {
-	int has_names = trace->task_names.n || trace->data_names.n || trace->implementations.n;
-	hd_text_put(text, has_ends(trace) ? HD_TRACE_MAGIC_ENDS : has_names ? HD_TRACE_MAGIC_NAMES : HD_TRACE_MAGIC);
+	hd_text_put(text, magic(trace));
 	hd_text_put(text, "\npolicy ");
 	put_rest(text, trace->policy);
 	hd_text_format(text, "clock %s\n", trace->virtual_time ? "virtual" : "real");
@@ -136,6 +166,8 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 	put_names(text, "data_name", &trace->data_names);
 	put_names(text, "implementation", &trace->implementations);
 	put_ends(text, trace);
+	if (trace->n_expansions)
+		put_subgraphs(text, trace);
 	hd_text_put(text, "end");
 	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
 	hd_text_char(text, '\n');

@@ -13,6 +13,7 @@ void heddle_trace_free(struct heddle_trace *trace)
 	free(trace->codelets);
 	free(trace->tasks);
 	free(trace->transfers);
+	free(trace->expansions);
 	free(trace->edges);
 	hd_name_table_free(&trace->task_names);
 	hd_name_table_free(&trace->data_names);
@@ -76,6 +77,20 @@ const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i)
 	return NULL;
 }
 
+const char *hd_trace_expansion_problem(const struct heddle_trace *trace, size_t i)
+{
+	const struct heddle_trace_expansion *e = &trace->expansions[i];
+	if (e->codelet >= trace->n_codelets)
+		return "has a codelet that is not in the list of codelets";
+	if (e->worker >= trace->platform->n_workers)
+		return "ran on a worker that the platform does not have";
+	if (!isfinite(e->start) || !isfinite(e->end) || e->end < e->start)
+		return "has a time that is not a number, or ends before it starts";
+	if (i > 0 && (e->start < e[-1].start || (e->start == e[-1].start && e->id < e[-1].id)))
+		return "is out of order: expansions go by start, then by id";
+	return NULL;
+}
+
 static int check_all(const struct heddle_trace *trace, const char *kind, size_t n,
                      const char *(*problem)(const struct heddle_trace *, size_t))
 {
@@ -116,6 +131,8 @@ int hd_trace_check(const struct heddle_trace *trace)
 		status = check_all(trace, "transfer", trace->n_transfers, hd_trace_transfer_problem);
 	if (!status)
 		status = check_all(trace, "edge", trace->n_edges, hd_trace_edge_problem);
+	if (!status)
+		status = check_all(trace, "expansion", trace->n_expansions, hd_trace_expansion_problem);
 	if (!status)
 		status = check_names(&trace->task_names, "tasks");
 	if (!status)

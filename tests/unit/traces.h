@@ -92,10 +92,10 @@ static inline struct heddle_trace *distinct(void)
 	struct heddle_trace *trace = make_trace(two_classes, 3, 2);
 	trace->codelets[1].color = 0x336699;
 	trace->virtual_time = 1;
-	trace->tasks[0] = (struct heddle_trace_task){11, 0, 0, 101, 102, 103, 110, 5, 0, 1000, 2000, 31, 0};
-	trace->tasks[1] = (struct heddle_trace_task){12, 1, 1, 111, 113, 120, 150.5, -6, 0, 1001, 2001, 32, 0};
+	trace->tasks[0] = (struct heddle_trace_task){11, 0, 0, 101, 102, 103, 110, 5, 0, 1000, 2000, 31, 0, 0};
+	trace->tasks[1] = (struct heddle_trace_task){12, 1, 1, 111, 113, 120, 150.5, -6, 0, 1001, 2001, 32, 0, 0};
 	trace->tasks[2] =
-	    (struct heddle_trace_task){13, 0, 0, 151, 152.25, 160, 175, 7, HEDDLE_E_KERNEL, 1002, 2002, 33, 0};
+	    (struct heddle_trace_task){13, 0, 0, 151, 152.25, 160, 175, 7, HEDDLE_E_KERNEL, 1002, 2002, 33, 0, 0};
 	static const struct heddle_trace_edge edges[] = {{11, 12}, {12, 13}};
 	memcpy(trace->edges, edges, sizeof edges);
 	static const struct heddle_trace_transfer transfers[] = {

@@ -8,6 +8,8 @@ void hd_burst_extend(struct hd_worker *w, double us, double now)
 	HD_HELD(&w->rt->lock);
 	unsigned n = 1;
 	double more, expected = w->burst_expected;
+	if (HD_UNLIKELY(w->burst[0]->special & HD_TASK_EXPANDS)) /* other tasks do not wait for a sub-graph */
+		return;
 	while (n < HD_MAX_BURST && w->staged.first && (more = expected + hd_core_expected(w->staged.first)) < us) {
 		heddle_task *t = hd_core_take(w);
 		expected = more;
@@ -32,6 +34,42 @@ void hd_burst_take_back(struct hd_worker *w)
 	w->slots[0].task = claimed ? w->burst[claimed - 1] : NULL;
 	w->rt->count.bursts -= w->burst_size > 1;
 	w->burst_size = claimed ? 1 : 0;
+}
+
+static int can_take_over(const struct hd_worker *from, const struct hd_worker *to, const heddle_task *t)
+{
+	if (to->node != from->node || to->class_id != from->class_id)
+		return 0;
+	if (t->special & HD_TASK_EXPANDS)
+		return 1;
+	return !(t->special & HD_TASK_PRIVATE) && heddle_task_can_run(t, to->id);
+}
+
+void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)
+{
+	HD_HELD(&to->rt->lock);
+	struct hd_task_queue all = from->staged;
+	from->staged.first = NULL;
+	while (all.first) {
+		heddle_task *t = hd_queue_pop(&all);
+		struct hd_task_extra *extra = can_take_over(from, to, t) ? hd_task_extra(t) : NULL;
+		struct hd_worker *w = extra ? to : from; /* out of memory for picked_by: the task stays where it is */
+		hd_queue_push(&w->staged, t);
+		if (extra) {
+			if (!extra->picked_by)
+				extra->picked_by = from->id + 1;
+			t->worker = to->id;
+			from->in_flight--;
+			to->in_flight++;
+			from->backlog -= t->link.u.key;
+			to->backlog += t->link.u.key;
+			double expected = hd_core_expected(t);
+			if (isfinite(expected)) {
+				from->held_us -= expected;
+				to->held_us += expected;
+			}
+		}
+	}
 }
 
 /* Whether the worker's thread may still be expected to get to its other tasks. */
@@ -59,7 +97,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 		}
 		if (!rt->sched.policy->started) /* such a policy may not be told twice that a task has begun */
 			hd_burst_take_back(from);
-		hd_core_hand_over(from, w);
+		hd_burst_hand_over(from, w);
 	}
 	return in_time || w->staged.first;
 }

@@ -34,6 +34,9 @@ static inline void hd_burst_end(struct hd_worker *w)
 	w->rt->count.bursts -= w->burst_size > 1;
 	w->burst_size = 0;
 }
+/* Moves those staged tasks of `from` that `to` can run as well to the staged tasks of `to`, in their order. The lock is
+ * held. */
+void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to);
 /* Moves tasks to `w` from workers that have been at one task for more than `overdue` us and twice as long as expected:
  * the tasks that are staged there or left of the burst, if `w` can run them. Returns whether `w` must stay awake: it
  * has staged tasks now, or it may have to take some over later, from a worker that is not overdue yet. The lock is

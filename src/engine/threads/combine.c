@@ -11,6 +11,7 @@
  * A thread that is no worker, or has served enough, serves nobody: as it gives the lock back it wakes one of those that
  * have posted, which takes the lock itself (hd_core_leave). */
 #include "threads.h"
+#include "bursts.h"
 
 /* How many workers one thread serves before it goes on with its own tasks. */
 enum { MOST_SERVED = 32 };
@@ -114,7 +115,7 @@ void hd_worker_hand_to_idle(struct hd_worker *w)
 	for (struct hd_worker *o = w->rt->dispatch.hungry; o && w->staged.first; o = o->hungry_next) {
 		if (!hd_worker_is_idle(o) || o->class_id != w->class_id || o->node != w->node)
 			continue;
-		hd_core_hand_over(w, o);
+		hd_burst_hand_over(w, o);
 		if (o->staged.first)
 			hd_threads_worker_ready(o);
 	}

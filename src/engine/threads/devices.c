@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "core/expand.h"
 #include "misuse/misuse.h"
 #include "threads.h"
 
@@ -208,6 +209,11 @@ static void launch_task(struct hd_slot *slot)
 	s->start = hd_threads_now(w->rt);
 	s->own = -hd_shared_clock(&w->seat->clock, s->start);
 	w->seat->clock.n++;
+	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) { /* no worker has a thread that could do it better */
+		s->first = &s->kernel;
+		s->status = hd_expand_run(w, t);
+		return;
+	}
 	if (HD_UNLIKELY(w->rt->misuse != NULL))
 		s->status = hd_misuse_begin(&s->kernel.context);
 	struct hd_launch **end = t->special & HD_TASK_PRIVATE ? launch_inits(slot) : &s->first;
@@ -312,8 +318,10 @@ static void finish_ended(struct hd_worker *w)
 		struct hd_stream *s = first->stream;
 		s->ended = 0;
 		forget_launches(s);
-		hd_note_length(first->task->codelet, s->own);
-		hd_note_mean(w->rt, s->own);
+		if (HD_LIKELY(!(first->task->special & HD_TASK_EXPANDS))) {
+			hd_note_length(first->task->codelet, s->own);
+			hd_note_mean(w->rt, s->own);
+		}
 		hd_core_finish(first, first->task, s->status, &(struct hd_span){s->start, s->end, s->own});
 	}
 }

@@ -28,7 +28,8 @@ void hd_worker_give_back(struct hd_worker *w)
 		return;
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
-		hd_note_length(w->burst[i]->codelet, e->ran.own);
+		if (HD_LIKELY(!(w->burst[i]->special & HD_TASK_EXPANDS)))
+			hd_note_length(w->burst[i]->codelet, e->ran.own);
 		hd_core_finish(&w->slots[0], w->burst[i], e->status, &e->ran);
 	}
 	double us = seat->ended[n - 1].ran.end - seat->ended[0].ran.start;

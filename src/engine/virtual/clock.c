@@ -7,6 +7,7 @@
  * of its task has such a factor, too. */
 #include <math.h>
 #include <stdlib.h>
+#include "core/expand.h"
 #include "virtual.h"
 
 /* --- Kernel events ------------------------------------------------------------------------------------------------ */
@@ -110,6 +111,12 @@ static void virtual_worker_ready(struct hd_worker *w)
 	if (!t)
 		return;
 	hd_core_begin(slot, t, v->now);
+	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) {
+		t->extra->slot = slot->index + 1;
+		slot->n_bound++;
+		hd_queue_push(&v->expanding, t);
+		return;
+	}
 	double us = t->special & HD_TASK_PRIVATE ? init_duration(w->rt, w, t) : 0;
 	double due = hd_shared_clock(&s->clock, v->now) + us + duration(w->rt, w, t);
 	hd_streams_begin(s, &(struct hd_kernel){.due = due, .order = v->next_order++, .slot = slot->index});
@@ -156,8 +163,9 @@ static void finish_kernel(heddle_runtime *rt, struct hd_virtual *v)
 	struct hd_slot *slot = &w->slots[hd_streams_end(s, v->now)];
 	heddle_event *event = NULL;
 	double us;
-	int status = detach(w, slot->task, &us, &event);
-	if (HD_UNLIKELY(status))
+	int expands = slot->task->special & HD_TASK_EXPANDS;
+	int status = HD_UNLIKELY(expands) ? slot->task->extra->outcome : detach(w, slot->task, &us, &event);
+	if (HD_UNLIKELY(status) && !expands)
 		hd_task_message(slot->task, heddle_last_error());
 	hd_core_finish(slot, slot->task, status, &(struct hd_span){slot->start, v->now, v->now - slot->start});
 	if (HD_UNLIKELY(event != NULL))
@@ -203,19 +211,44 @@ static int advance(heddle_runtime *rt)
 	return 1;
 }
 
+/* Calls the functions of the sub-graphs whose workers have begun them, now: no virtual time passes meanwhile. Then
+ * their workers are busy for as long as that costs, and what was submitted enters the graph. Leaves the lock. */
+static void expand(heddle_runtime *rt)
+{
+	struct hd_virtual *v = rt->engine_state.virtual_;
+	heddle_task *t = hd_queue_pop(&v->expanding);
+	struct hd_worker *w = &rt->workers[t->worker];
+	rt->count.expanding++;
+	hd_core_leave(rt);
+	int status = hd_expand_run(w, t);
+	hd_core_enter(rt);
+	rt->count.expanding--;
+	t->extra->outcome = status;
+	struct hd_streams *s = &v->streams[w->id];
+	double us = rt->config.expand_cost + rt->config.submit_cost * (double)t->extra->n_submitted;
+	double due = hd_shared_clock(&s->clock, v->now) + us;
+	hd_streams_begin(s, &(struct hd_kernel){.due = due, .order = v->next_order++, .slot = t->extra->slot - 1});
+	plan_end(v, s);
+}
+
 /* Any waiting thread of the program advances the clock, one at a time, but not while another thread runs a callback: no
  * virtual time passes in callbacks. A thread that can advance nothing while others may still act looks again after
  * NAP_US of real time. */
 static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
+	const struct hd_virtual *v = rt->engine_state.virtual_;
 	while (!waiter->done(rt, waiter->arg)) {
 		if (hd_submitted_unseen(rt)) {
 			hd_drain_all(rt);
 			hd_core_settle(rt);
 			continue;
 		}
-		if (!rt->count.calling && advance(rt))
+		if (v->expanding.first && !rt->count.calling && !rt->count.expanding) {
+			expand(rt);
+			continue;
+		}
+		if (!rt->count.calling && !rt->count.expanding && advance(rt))
 			continue;
 		if (!hd_others_may_act(rt, waiter))
 			return hd_core_deadlock(rt);

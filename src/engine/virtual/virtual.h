@@ -69,7 +69,9 @@ struct hd_virtual {
 	double now;         /* us */
 	struct event *heap; /* owned: a binary heap of events, one per worker that runs kernels, and of tasks */
 	size_t n_events, max_events;
-	size_t n_waiting;           /* how many of the events end tasks */
+	size_t n_waiting; /* how many of the events end tasks */
+	/* tasks that their workers have begun, and of which the function of the sub-graph has not been called yet */
+	struct hd_task_queue expanding;
 	struct hd_streams *streams; /* owned; per worker */
 	struct hd_kernel *kernels;  /* owned; room for the kernels of all workers */
 	uint64_t next_order;

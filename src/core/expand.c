@@ -1,0 +1,430 @@
+/* Hierarchical tasks: instead of its kernel, such a task may run a function that submits a sub-graph.
+ *
+ *   hd_expand_enter ──► its accesses are markers in the chains (chains.c) ──► all are granted: hd_expand_ready
+ *     ──► run whole: the markers become accesses, and the task is one like others
+ *     ──► expand: it waits in a heap for a worker that has nothing to do (hd_expand_give) and for room in the window
+ *         ──► hd_expand_run, without the lock ──► hd_expand_over: the markers go ──► HD_EXPANDED
+ *         ──► the last task of the sub-graph has ended: so has the task
+ *
+ * Its worker runs it as it runs a kernel: it is staged there, begun and finished. The policy never hears of it. What
+ * the function submits is collected in extra->submitted, without the lock, and enters the graph when the function has
+ * returned, under the same locking that ends it; or MANY tasks at a time if it submits more. So a sub-graph costs two
+ * entries of the core, however many tasks it has, and several of them are submitted at once.
+ *
+ * The heap has what is most urgent first, then what is deepest: so a recursion is expanded like a stack, not like a
+ * flood, and the number of tasks that wait to be expanded stays small; then what was submitted first.
+ *
+ * No deadlock: a sub-graph never waits for room once its function has been called. Before, it waits only as long as
+ * something else moves (hd_window_admits_expansion), and each task, worker and copy that ends makes the core look
+ * again. Threads of the program that wait for room hold nothing that an expansion needs.
+ *
+ * A task that fails while it is expanded, or that is cancelled, becomes one with ordinary accesses behind the tasks
+ * that it has submitted, and ends there: so what it was to write is poisoned for those that come behind, and for nobody
+ * else. */
+#include "expand.h"
+#include <stdlib.h>
+#include <string.h>
+#include "inlet.h"
+#include "lost.h"
+
+/* A function that submits more tasks lets so many enter the graph at a time. */
+enum { MANY = 64 };
+
+/* --- The tasks that wait to be expanded ----------------------------------------------------------------------------
+ */
+
+/* A skew heap, linked by link.next and link.prev. */
+
+static int comes_before(const heddle_task *a, const heddle_task *b)
+{
+	if (a->priority != b->priority)
+		return a->priority > b->priority;
+	if (a->extra->depth != b->extra->depth)
+		return a->extra->depth > b->extra->depth;
+	return a->order < b->order;
+}
+
+static heddle_task *merge(heddle_task *a, heddle_task *b)
+{
+	heddle_task *root = NULL, **place = &root;
+	while (a && b) {
+		if (comes_before(b, a)) {
+			heddle_task *other = a;
+			a = b;
+			b = other;
+		}
+		*place = a;
+		place = &a->link.prev;
+		heddle_task *rest = a->link.next;
+		a->link.next = a->link.prev;
+		a = rest;
+	}
+	*place = a ? a : b;
+	return root;
+}
+
+static void push(heddle_runtime *rt, heddle_task *t)
+{
+	t->link.next = t->link.prev = NULL;
+	rt->dispatch.unexpanded = merge(rt->dispatch.unexpanded, t);
+	rt->dispatch.retry |= HD_RETRY_EXPANSIONS;
+}
+
+static heddle_task *pop(heddle_runtime *rt)
+{
+	heddle_task *t = rt->dispatch.unexpanded;
+	rt->dispatch.unexpanded = merge(t->link.next, t->link.prev);
+	if (!rt->dispatch.unexpanded)
+		rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
+	return t;
+}
+
+void hd_expand_again(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	hd_set_state(t, HD_WAITING);
+	push(rt, t);
+}
+
+/* --- The decision ------------------------------------------------------------------------------------------------- */
+
+int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	if (!t->codelet->n_able || !hd_task_has_worker(t))
+		return 0;
+	return !rt->engine->times_are_given || hd_task_has_time(rt, t);
+}
+
+int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	(void)t;
+	return rt->config.expand && strcmp(rt->config.expand, "never") == 0 ? 0 : 1;
+}
+
+/* Decides what becomes of the task: extra->subgraph, or 0. */
+static unsigned decide(heddle_runtime *rt, heddle_task *t)
+{
+	const struct heddle_codelet_desc *desc = &t->codelet->desc;
+	int chosen = desc->expand ? desc->expand(t, desc->expand_arg) : hd_expand_by_setting(rt, t);
+	if (chosen < 0 || (size_t)chosen > desc->n_subgraphs) {
+		char title[HD_TITLE];
+		t->status = hd_error(HEDDLE_E_INVALID, "%s: `expand` returned %d; the codelet has %zu sub-graphs",
+		                     hd_task_title(t, title, sizeof title), chosen, desc->n_subgraphs);
+		hd_task_message(t, heddle_last_error());
+		t->cancelled = 1;
+		return 0;
+	}
+	return chosen || hd_expand_can_run_whole(rt, t) ? (unsigned)chosen : 1;
+}
+
+/* The task is one like others from now on. */
+static void make_ordinary(heddle_runtime *rt, heddle_task *t)
+{
+	t->special &= (uint16_t)~HD_TASK_EXPANDS;
+	if (rt->n_nodes == 1 && !(t->special & HD_TASK_PRIVATE))
+		t->special |= HD_TASK_ONE_NODE;
+	rt->count.hierarchical--;
+}
+
+void hd_expand_enter(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	rt->count.hierarchical++;
+	if (t->codelet->desc.expand_at_submission && !t->cancelled)
+		t->extra->subgraph = decide(rt, t);
+	if (t->codelet->desc.expand_at_submission && !t->extra->subgraph) {
+		make_ordinary(rt, t);
+		return;
+	}
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		t->accesses[i].flags |= HD_ACCESS_MARKER;
+	t->special |= HD_TASK_DEEP;
+}
+
+/* --- The end ------------------------------------------------------------------------------------------------------ */
+
+/* The task has nothing in the chains any more. */
+static void leave_chains(heddle_runtime *rt, heddle_task *t)
+{
+	hd_graph_release(t, hd_core_on_ready, rt);
+	hd_set_state(t, HD_EXPANDED);
+	if (--t->extra->n_inside == 0)
+		hd_core_end_expanded(rt, t);
+}
+
+/* A task of the sub-graph has failed: so has the whole, when it ends. A cancelled task counts less than one that
+ * failed. */
+static __attribute__((cold)) void blame(heddle_runtime *rt, heddle_task *t, const heddle_task *child)
+{
+	struct hd_task_extra *extra = t->extra;
+	if (extra->inner_status && (extra->inner_status != HEDDLE_E_CANCELLED || child->status == HEDDLE_E_CANCELLED))
+		return;
+	char title[HD_TITLE], why[HD_REASON];
+	const char *reason = hd_task_reason(child, why, sizeof why);
+	char *text = child->extra->inner_status
+	                 ? hd_format("%s", reason)
+	                 : hd_format("%s in its sub-graph: %s", hd_task_title(child, title, sizeof title), reason);
+	if (!t->status) {
+		free(extra->message);
+		extra->message = text;
+		text = NULL;
+	}
+	free(text);
+	extra->inner_status = child->status;
+	if (!t->status)
+		extra->code = hd_task_code(child);
+	struct hd_failure *failure = hd_task_failure(rt, t);
+	if (failure != hd_task_failure(rt, child)) /* there it has been noted */
+		hd_failure_note(failure, child->status, hd_task_code(child), extra->message);
+}
+
+heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
+{
+	HD_HELD(&rt->lock);
+	heddle_task *t = child->extra->inside;
+	if (!t)
+		return NULL;
+	if (child->status)
+		blame(rt, t, child);
+	return --t->extra->n_inside == 0 ? t : NULL;
+}
+
+/* --- From ready to expanded --------------------------------------------------------------------------------------- */
+
+/* Cancels the task if it needs a value that was never computed. Markers do not do that when they are granted. Of a
+ * datum with plans the pieces may have values all the same: then it is left to the tasks of the sub-graph. */
+static void cancel_if_poisoned(heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const heddle_data *d = t->accesses[i].data;
+		unsigned mode = t->accesses[i].mode;
+		if (HD_UNLIKELY(d->poisoned) && mode != HEDDLE_W && mode != HEDDLE_SCRATCH && d->extra &&
+		    !d->extra->layout)
+			hd_task_cancel(t, d->extra->cause);
+	}
+}
+
+void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	if (t->extra->is_submitted) { /* it has failed, and its turn to say so has come */
+		leave_chains(rt, t);
+		return;
+	}
+	cancel_if_poisoned(t);
+	if (!t->cancelled && !t->extra->subgraph)
+		t->extra->subgraph = decide(rt, t);
+	if (!t->cancelled && t->extra->subgraph) {
+		push(rt, t);
+		return;
+	}
+	make_ordinary(rt, t);
+	if (!t->cancelled && HD_UNLIKELY(t->special & HD_TASK_USES))
+		hd_uses_enter(t);
+	hd_graph_resolve(t, hd_core_on_ready, rt);
+}
+
+static int all_have_streams(const heddle_runtime *rt)
+{
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (!rt->workers[i].slots[0].stream && !rt->workers[i].lost)
+			return 0;
+	return 1;
+}
+
+/* Whether the worker has nothing else to do. The thread of a device with streams has better things to do, unless there
+ * is no other. */
+static int is_free(const struct hd_worker *w)
+{
+	return hd_worker_is_driven(w) && !w->lost && !w->in_flight && !w->held_back && !w->calling &&
+	       (!w->slots[0].stream || all_have_streams(w->rt));
+}
+
+/* A hungry worker, of main memory if there is one. */
+static struct hd_worker *find_worker(const heddle_runtime *rt)
+{
+	struct hd_worker *found = NULL;
+	for (struct hd_worker *w = rt->dispatch.hungry; w && (!found || found->node); w = w->hungry_next)
+		if ((!found || !w->node) && is_free(w))
+			found = w;
+	return found;
+}
+
+void hd_expand_give(heddle_runtime *rt, struct hd_worker *first)
+{
+	HD_HELD(&rt->lock);
+	while (rt->dispatch.unexpanded) {
+		struct hd_worker *w = first && is_free(first) ? first : find_worker(rt);
+		if (!w || !hd_window_admits_expansion(rt))
+			return;
+		heddle_task *t = pop(rt);
+		t->worker = w->id;
+		t->picked = -1; /* so that the policy hears nothing of it: hd_sched_knows */
+		t->link.u.key = 0;
+		hd_core_stage_expansion(w, t);
+	}
+}
+
+/* --- The submission ----------------------------------------------------------------------------------------------- */
+
+/* Puts what has been submitted into the graph. */
+static void insert_submitted(heddle_runtime *rt, heddle_task *t)
+{
+	struct hd_task_extra *extra = t->extra;
+	struct hd_task_queue all = extra->submitted;
+	extra->submitted.first = NULL;
+	while (all.first) {
+		heddle_task *child = hd_queue_pop(&all);
+		if (all.first)
+			hd_task_fetch(all.first);
+		extra->n_inside++;
+		hd_enter_graph(rt, child);
+	}
+}
+
+void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	hd_drain(rt);
+	rt->dispatch.releaser = (int)t->worker;
+	rt->outcome.stats.tasks_expanded++;
+	if (HD_UNLIKELY(rt->recorder != NULL))
+		hd_record_expansion(rt->recorder, t, ran);
+	insert_submitted(rt, t);
+	t->extra->is_submitted = 1;
+	if (HD_LIKELY(!status)) {
+		leave_chains(rt, t);
+		return;
+	}
+	t->status = status;
+	t->cancelled = 1;
+	hd_core_note_failure(rt, t);
+	hd_set_state(t, HD_WAITING);
+	hd_graph_resolve(t, hd_core_on_ready, rt);
+}
+
+void hd_expansion_flush(struct hd_expansion *e)
+{
+	heddle_task *t = e->task;
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	hd_core_clock(rt, rt->engine->now(rt));
+	hd_drain_all(rt);
+	rt->dispatch.releaser = -1;
+	insert_submitted(rt, t);
+	hd_core_settle(rt);
+}
+
+static void flush(struct hd_expansion *e)
+{
+	heddle_runtime *rt = e->task->codelet->rt;
+	hd_core_enter(rt);
+	hd_expansion_flush(e);
+	hd_core_leave(rt);
+}
+
+static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_access *cover, const struct hd_access *a)
+{
+	char name[80], outer[80], title[HD_TITLE];
+	hd_data_name_unlocked(a->data, name, sizeof name);
+	hd_data_name_unlocked(cover->data, outer, sizeof outer);
+	const heddle_task *h = t->extra->inside;
+	if (a->mode == HEDDLE_REDUX)
+		return hd_error(HEDDLE_E_UNSUPPORTED,
+		                "%s: REDUX of %s, which %s has: let a task of the sub-graph read and write it",
+		                hd_task_name(t), name, hd_task_title(h, title, sizeof title));
+	return hd_error(HEDDLE_E_INVALID, "%s: %s of %s, while %s, in whose sub-graph it is, only has %s of %s",
+	                hd_task_name(t), hd_mode_name(a->mode), name, hd_task_title(h, title, sizeof title),
+	                hd_mode_name(cover->mode), outer);
+}
+
+/* Checks that the task asks for no more than the hierarchical task has. */
+static int check_modes(struct hd_expansion *e, const heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i], *cover = hd_graph_cover(e->task, a->data);
+		if (!cover) {
+			e->drains = 1;
+			continue;
+		}
+		int reads_only = a->mode == HEDDLE_R || a->mode == HEDDLE_SCRATCH;
+		if (a->mode == HEDDLE_REDUX || (cover->mode == HEDDLE_SCRATCH && a->mode != HEDDLE_SCRATCH) ||
+		    (cover->mode == HEDDLE_R && !reads_only))
+			return exceeds(t, cover, a);
+	}
+	return 0;
+}
+
+int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d)
+{
+	const struct hd_expansion *e = hd_expansion_here(rt);
+	return e && hd_graph_cover(e->task, d);
+}
+
+int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
+{
+	struct hd_task_extra *outer = e->task->extra, *extra = hd_task_extra(t);
+	if (!extra)
+		return HEDDLE_E_MEMORY;
+	extra->inside = e->task;
+	extra->depth = outer->depth + 1;
+	int status = check_modes(e, t);
+	if (status)
+		return status;
+	e->drains |= extra->before != NULL;
+	hd_queue_push(&outer->submitted, t);
+	if (++outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels)
+		flush(e);
+	return 0;
+}
+
+void hd_expansion_failed(struct hd_expansion *e, int status)
+{
+	if (e->status)
+		return;
+	e->status = status;
+	e->message = strdup(heddle_last_error());
+}
+
+/* Notes why the submission has failed. Returns the task's status. */
+static int note_failure(const struct hd_expansion *e, const struct heddle_subgraph *s, const char *said, int returned)
+{
+	heddle_runtime *rt = e->task->codelet->rt;
+	const char *name = s->name ? s->name : "its sub-graph";
+	char *text = !returned ? hd_format("%s could not submit a task: %s", name, e->message ? e->message : "")
+	             : said    ? hd_format("%s (%s returned %d)", said, name, returned)
+	                       : hd_format("%s returned %d", name, returned);
+	hd_core_enter(rt);
+	if (text)
+		hd_task_message(e->task, text);
+	hd_task_returned(e->task, returned);
+	hd_core_leave(rt);
+	free(text);
+	return returned ? HEDDLE_E_KERNEL : e->status;
+}
+
+int hd_expand_run(struct hd_worker *w, heddle_task *t)
+{
+	const struct heddle_subgraph *s = &t->codelet->desc.subgraphs[t->extra->subgraph - 1];
+	struct hd_expansion e = {.task = t};
+	struct hd_inside here = {.rt = w->rt, .what = HD_INSIDE_SUBGRAPH, .expansion = &e};
+	heddle_context c = {.task = t, .worker = w};
+	int status = hd_submitter_inside(w->rt, 1), returned = 0;
+	if (status) {
+		hd_expansion_failed(&e, status);
+	} else {
+		hd_inside_enter(&here);
+		returned = s->submit(&c);
+		if (e.drains && t->extra->submitted.first)
+			flush(&e);
+		hd_inside_leave(&here);
+		hd_submitter_inside(w->rt, -1);
+	}
+	status = returned || e.status ? note_failure(&e, s, c.message, returned) : 0;
+	free(c.message);
+	free(e.message);
+	return status;
+}

@@ -1,0 +1,62 @@
+/* Hierarchical tasks: expand.c. The core lock is held in all functions, unless a comment says otherwise. */
+#ifndef HD_CORE_EXPAND_H
+#define HD_CORE_EXPAND_H
+
+#include "runtime.h"
+
+/* A sub-graph that is being submitted; on the stack of the thread that runs its function. */
+struct hd_expansion {
+	heddle_task *task;
+	/* The first of its submissions that has failed: its status, and the sentence, which is owned; NULL: out of
+	 * memory. */
+	int status;
+	char *message;
+	/* Some of what is submitted is ordered against tasks that are not of the sub-graph: the ring must be drained
+	 * before it enters the graph. */
+	int drains;
+};
+
+/* task_life.c tells: a hierarchical task is about to be linked. It becomes ordinary if it is decided already that its
+ * kernel runs. */
+void hd_expand_enter(heddle_runtime *rt, heddle_task *t);
+/* All that a hierarchical task waits for has ended, or has been expanded. */
+void hd_expand_ready(heddle_runtime *rt, heddle_task *t);
+/* A task of a sub-graph has ended. Returns the hierarchical task, if that has ended with it; otherwise NULL. */
+heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child);
+/* Whether the task may run its kernel on some worker. If not, and it has no sub-graph either, it must not be
+ * submitted. */
+int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t);
+/* Decides for a task whose codelet has no `expand`: 1 + the index of a sub-graph, or 0 to run the kernel. */
+int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t);
+
+/* dispatch.c tells: workers may have nothing to do. Gives them tasks that wait to be expanded, if the window has room:
+ * first to `first`, which is about to look for a task; NULL: to those in the hungry list only. */
+void hd_expand_give(heddle_runtime *rt, struct hd_worker *first);
+/* Puts a task back among those that wait to be expanded: its worker will not do it. */
+void hd_expand_again(heddle_runtime *rt, heddle_task *t);
+/* The sub-graph's function has returned, on a worker, and ran for that time. */
+void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran);
+
+/* Calls the function of the task's sub-graph, without the lock. Returns the status of the submission. */
+int hd_expand_run(struct hd_worker *w, heddle_task *t);
+/* Submits a task of the sub-graph, which is complete but for its place; `drains`: it has explicit dependencies. Without
+ * the lock, in the thread of the function. On an error nothing has happened. */
+int hd_expansion_add(struct hd_expansion *e, heddle_task *t);
+/* Notes that a submission of the sub-graph has failed, for the reason that heddle_last_error says. Without the lock. */
+void hd_expansion_failed(struct hd_expansion *e, int status);
+/* Puts what the sub-graph has submitted so far into the graph. May leave the lock meanwhile. */
+void hd_expansion_flush(struct hd_expansion *e);
+/* The sub-graph of this runtime that the calling thread submits now; NULL: none. Needs no lock. */
+static inline struct hd_expansion *hd_expansion_here(const heddle_runtime *rt)
+{
+	const struct hd_inside *inside = hd_inside();
+	return inside && inside->rt == rt ? inside->expansion : NULL;
+}
+/* Whether the datum is one of the task whose sub-graph the calling thread submits now. Then its tasks may name it
+ * although it has been closed: they come before whatever has closed it. Needs no lock. */
+int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d);
+
+/* window.c: whether a sub-graph may be submitted now. */
+int hd_window_admits_expansion(heddle_runtime *rt);
+
+#endif

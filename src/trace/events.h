@@ -1,0 +1,75 @@
+/* What the recorder keeps: record.c fills it while tasks run, take.c makes traces of it. */
+#ifndef HD_TRACE_EVENTS_H
+#define HD_TRACE_EVENTS_H
+
+#include <heddle/graph.h>
+#include <heddle/trace.h>
+#include "core/runtime.h"
+#include "trace/log.h"
+#include "trace/recorder.h"
+
+struct task_event {
+	uint64_t inside;                /* as in struct heddle_trace_task */
+	uint64_t id : 40, codelet : 24; /* memory ends before either of these numbers overflows */
+	uint64_t footprint;
+	double bytes, flops, ready, picked, start, end, ended; /* times in us; all as in struct heddle_trace_task */
+	int32_t priority;
+	int16_t status;
+	uint16_t choice; /* as in heddle_task: 1 + the implementation, 0: the only one */
+};
+
+/* One task that was submitted, controls included. Its links are events of the list `links`: first the n_after tasks
+ * that it waits for explicitly, then its n_accesses accesses. */
+struct submission {
+	struct hd_perf_entry *perf; /* counted in its users; NULL: the task has none */
+	uint32_t codelet;           /* its number; NO_CODELET: a control */
+	int32_t priority;
+	uint64_t inside; /* 1 + the id of the hierarchical task in whose sub-graph it is; 0: it is in none */
+	uint32_t n_accesses, n_after : 24, kind : 8; /* kind: enum hd_task_kind, or STEP */
+};
+enum { STEP = 255, MOST_AFTER = (1 << 24) - 1 }; /* STEP: the core submitted the task, as a step of a reduction */
+#define NO_CODELET UINT32_MAX
+
+union link_event {
+	uint64_t before;
+	struct heddle_graph_access access;
+};
+
+/* A step of a reduction. Later tasks wait for the REDUCE control, which stands for its steps: they are what really
+ * writes the datum. */
+struct step_event {
+	uint64_t reduce, task; /* ids of the control and of the step; `reduce` comes first because hd_search reads it */
+	uint32_t data;
+};
+
+/* A child of a plan, whose number is that of its first child. */
+struct child_event {
+	uint32_t child, parent, plan;
+};
+
+struct hd_recorder {
+	heddle_runtime *rt;
+	struct hd_log *tasks; /* owns; per worker */
+	struct hd_log transfers, submissions, links, steps;
+	struct hd_log expansions; /* of struct heddle_trace_expansion */
+	struct hd_log expanded;   /* the ids of these, kept as long as the submissions */
+	struct hd_log children;   /* of all plans ever made */
+	uint64_t first_id;        /* id of the first submission; the ids of the others follow without gaps */
+	uint32_t n_after;         /* explicit links recorded so far for the task that is being submitted */
+	uint64_t *data_bytes;     /* owns; size of every datum, by registration number */
+	size_t n_data;
+	struct heddle_names task_names; /* owns; of the submissions */
+	char **data_names;              /* owns; by registration number, NULL: no name; room for n_data_names */
+	size_t n_data_names;            /* 0 as long as no datum has been named */
+	/* The trace of these submissions has been taken. They are kept for heddle_graph_record until the program
+	 * submits another task. */
+	int taken;
+	uint64_t lost; /* events for which there was no memory */
+};
+
+/* The codelets by their numbers. The caller frees the array. NULL: out of memory. */
+const heddle_codelet **hd_recorder_codelets(const heddle_runtime *rt);
+/* A trace has been taken of all events: forgets them. The submissions are kept until the program submits again. */
+void hd_recorder_taken(struct hd_recorder *r);
+
+#endif

@@ -1,0 +1,288 @@
+/* Makes a trace of what the recorder has kept: heddle_trace_take. Dependencies are computed here, from the accesses of
+ * the tasks in the order of the sequential program. */
+#include <stdlib.h>
+#include <string.h>
+#include "replay.h"
+#include "trace/events.h"
+#include "trace/trace.h"
+
+struct edges {
+	struct heddle_trace *trace;
+	size_t max;
+	int failed;
+	struct hd_replay *replay;
+	uint64_t *ids; /* owned; the submission numbers of the tasks that have been replayed */
+	size_t n_ids;
+	uint64_t first;           /* the id of the first of them in the replay; the others follow without gaps */
+	int reordered;            /* some of the two numbers differ */
+	struct step_event *steps; /* by `reduce`, then `task` */
+	size_t n_steps;
+};
+
+/* Set in the ids of steps of reductions while they are replayed: these are their submission numbers. */
+#define STEP_BIT ((uint64_t)1 << 63)
+
+/* The submission number of an id in the replay. */
+static uint64_t number_of(const struct edges *p, uint64_t id)
+{
+	if (id & STEP_BIT)
+		return id & ~STEP_BIT;
+	return id >= p->first && id - p->first < p->n_ids ? p->ids[id - p->first] : id;
+}
+
+static void add_edge(uint64_t from, uint64_t to, void *arg)
+{
+	struct edges *p = arg;
+	struct heddle_trace *t = p->trace;
+	if (p->failed)
+		return;
+	if (t->n_edges == p->max) {
+		size_t max = p->max ? 2 * p->max : 64;
+		void *larger = realloc(t->edges, max * sizeof *t->edges);
+		if (!larger) {
+			p->failed = 1;
+			return;
+		}
+		t->edges = larger;
+		p->max = max;
+	}
+	t->edges[t->n_edges++] = (struct heddle_trace_edge){number_of(p, from), number_of(p, to)};
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct step_event *x = a, *y = b;
+	if (x->reduce != y->reduce)
+		return x->reduce < y->reduce ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* If the control is a REDUCE task, replays its steps, one after another, as writers of the datum. */
+static int replay_steps(struct edges *p, uint64_t control)
+{
+	size_t i = hd_search(p->steps, p->n_steps, sizeof *p->steps, control);
+	int status = 0;
+	for (; i < p->n_steps && p->steps[i].reduce == control && !status; i++) {
+		struct heddle_graph_access access = {p->steps[i].data, HEDDLE_RW};
+		struct hd_replay_task step = {.id = STEP_BIT | p->steps[i].task, .accesses = &access, .n_accesses = 1};
+		status = hd_replay_task(p->replay, &step);
+	}
+	return status;
+}
+
+static int replay_one(const struct hd_recorded *recorded, void *arg)
+{
+	struct edges *p = arg;
+	if (!p->n_ids)
+		p->first = recorded->task.id;
+	p->ids[p->n_ids++] = recorded->id;
+	p->reordered |= recorded->id != recorded->task.id;
+	int status = recorded->task.control ? replay_steps(p, recorded->id) : 0;
+	return status ? status : hd_replay_task(p->replay, &recorded->task);
+}
+
+static void copy_step(const void *event, void *arg)
+{
+	struct edges *p = arg;
+	p->steps[p->n_steps++] = *(const struct step_event *)event;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct heddle_trace_edge *x = a, *y = b;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static int make_edges(struct hd_recorder *r, struct heddle_trace *trace)
+{
+	struct edges p = {.trace = trace, .steps = malloc((r->steps.n + 1) * sizeof *p.steps)};
+	p.ids = malloc((r->submissions.n + 1) * sizeof *p.ids);
+	if (!p.steps || !p.ids) {
+		free(p.steps);
+		free(p.ids);
+		return hd_no_memory("a trace");
+	}
+	hd_log_each(&r->steps, copy_step, &p);
+	qsort(p.steps, p.n_steps, sizeof *p.steps, compare_steps);
+	p.replay = hd_recorder_replay(r, add_edge, &p);
+	int status = p.replay ? hd_recorder_each(r, replay_one, &p) : HEDDLE_E_MEMORY;
+	hd_replay_close(p.replay);
+	free(p.steps);
+	free(p.ids);
+	if ((p.n_steps || p.reordered) && trace->n_edges) /* steps were replayed before tasks with smaller ids */
+		qsort(trace->edges, trace->n_edges, sizeof *trace->edges, compare_edges);
+	return p.failed ? hd_no_memory("a trace") : status;
+}
+
+struct copying {
+	struct heddle_trace *trace;
+	uint32_t worker;
+	const heddle_codelet **codelets; /* by number */
+	int status;
+};
+
+/* The name of the implementation that ran, for a codelet that has several. */
+static int copy_choice(const struct copying *to, const struct task_event *e)
+{
+	const char *name = to->codelets[e->codelet]->choices[e->choice - 1].model_name;
+	return hd_name_table_add(&to->trace->implementations, e->id, name, strlen(name));
+}
+
+static void copy_task(const void *event, void *arg)
+{
+	struct copying *to = arg;
+	struct heddle_trace *trace = to->trace;
+	const struct task_event *e = event;
+	if (HD_UNLIKELY(e->choice) && !to->status)
+		to->status = copy_choice(to, e);
+	trace->tasks[trace->n_tasks++] = (struct heddle_trace_task){.id = e->id,
+	                                                            .codelet = e->codelet,
+	                                                            .worker = to->worker,
+	                                                            .ready = e->ready,
+	                                                            .picked = e->picked,
+	                                                            .start = e->start,
+	                                                            .end = e->end,
+	                                                            .ended = e->ended,
+	                                                            .inside = e->inside,
+	                                                            .priority = e->priority,
+	                                                            .status = e->status,
+	                                                            .bytes = e->bytes,
+	                                                            .flops = e->flops,
+	                                                            .footprint = e->footprint};
+}
+
+static void copy_transfer(const void *event, void *arg)
+{
+	struct heddle_trace *trace = arg;
+	trace->transfers[trace->n_transfers++] = *(const struct heddle_trace_transfer *)event;
+}
+
+static void copy_expansion(const void *event, void *arg)
+{
+	struct heddle_trace *trace = arg;
+	trace->expansions[trace->n_expansions++] = *(const struct heddle_trace_expansion *)event;
+}
+
+static int compare_expansions(const void *a, const void *b)
+{
+	const struct heddle_trace_expansion *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+	const struct heddle_trace_task *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_transfers(const void *a, const void *b)
+{
+	const struct heddle_trace_transfer *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->data < y->data ? -1 : x->data > y->data;
+}
+
+static int copy_codelets(heddle_runtime *rt, struct heddle_trace *trace)
+{
+	trace->codelets = calloc(rt->n_codelets + 1, sizeof *trace->codelets);
+	if (!trace->codelets)
+		return hd_no_memory("a trace");
+	trace->n_codelets = rt->n_codelets;
+	for (const heddle_codelet *c = rt->codelets; c; c = c->next) {
+		trace->codelets[c->id].name = strdup(c->desc.name);
+		trace->codelets[c->id].color = c->desc.color;
+		if (!trace->codelets[c->id].name)
+			return hd_no_memory("a trace");
+	}
+	return 0;
+}
+
+/* Copies the names of the tasks that are in the trace. The recorder also has names of tasks that were cancelled or have
+ * not run yet. */
+static int copy_names(const struct hd_recorder *r, struct heddle_trace *trace)
+{
+	int status = 0;
+	for (size_t i = 0; i < trace->n_tasks && r->task_names.n && !status; i++) {
+		const char *name = heddle_name_of(&r->task_names, trace->tasks[i].id);
+		if (name)
+			status = hd_name_table_add(&trace->task_names, trace->tasks[i].id, name, strlen(name));
+	}
+	hd_name_table_sort(&trace->task_names);
+	for (size_t i = 0; i < r->n_data_names && !status; i++)
+		if (r->data_names[i])
+			status = hd_name_table_add(&trace->data_names, i, r->data_names[i], strlen(r->data_names[i]));
+	return status;
+}
+
+static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < r->rt->n_workers; i++)
+		n += r->tasks[i].n;
+	trace->tasks = malloc((n + 1) * sizeof *trace->tasks);
+	trace->transfers = malloc((r->transfers.n + 1) * sizeof *trace->transfers);
+	trace->expansions = malloc((r->expansions.n + 1) * sizeof *trace->expansions);
+	if (!trace->tasks || !trace->transfers || !trace->expansions)
+		return hd_no_memory("a trace");
+	struct copying to = {.trace = trace, .codelets = hd_recorder_codelets(r->rt)};
+	if (!to.codelets)
+		return HEDDLE_E_MEMORY;
+	for (; to.worker < r->rt->n_workers; to.worker++)
+		hd_log_each(&r->tasks[to.worker], copy_task, &to);
+	free(to.codelets);
+	hd_log_each(&r->transfers, copy_transfer, trace);
+	hd_log_each(&r->expansions, copy_expansion, trace);
+	qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
+	qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);
+	qsort(trace->expansions, trace->n_expansions, sizeof *trace->expansions, compare_expansions);
+	hd_name_table_sort(&trace->implementations);
+	return to.status;
+}
+
+static int collect(heddle_runtime *rt, struct heddle_trace *trace)
+{
+	trace->virtual_time = rt->engine->virtual_time;
+	trace->policy = strdup(rt->sched.policy->name);
+	if (!trace->policy)
+		return hd_no_memory("a trace");
+	int status = hd_platform_copy(rt->platform, &trace->platform);
+	if (!status)
+		status = copy_codelets(rt, trace);
+	if (!status)
+		status = copy_events(rt->recorder, trace);
+	if (!status)
+		status = copy_names(rt->recorder, trace);
+	if (!status && !rt->recorder->taken) /* otherwise an earlier trace has the edges */
+		status = make_edges(rt->recorder, trace);
+	return status;
+}
+
+int heddle_trace_take(heddle_runtime *rt, struct heddle_trace **out)
+{
+	if (!rt || !out)
+		return hd_error(HEDDLE_E_INVALID, "heddle_trace_take needs a runtime and a place for the trace");
+	if (!rt->recorder)
+		return hd_error(HEDDLE_E_STATE,
+		                "this runtime does not trace; set HEDDLE_TRACE=1 or config.trace before it starts");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	struct heddle_trace *trace = calloc(1, sizeof *trace);
+	if (!trace)
+		return hd_no_memory("a trace");
+	hd_core_enter(rt);
+	int status = collect(rt, trace);
+	hd_recorder_taken(rt->recorder);
+	hd_core_leave(rt);
+	if (status)
+		heddle_trace_free(trace);
+	else
+		*out = trace;
+	return status;
+}
