@@ -19,7 +19,7 @@ struct datum {
 	uint64_t expected[MAX_ELEMENTS];
 	_Atomic unsigned n_children; /* it is in so many pieces */
 	int overlap;                 /* they overlap */
-	int is_void, lost;           /* a task failed that should have written it; it was void when it was split */
+	int is_void;                 /* a task failed that should have written it */
 	int child_void[MAX_ELEMENTS];
 	/* COUNTER and WILD: who uses the handle, or its children, reads; who ends either writes */
 	pthread_rwlock_t alive;

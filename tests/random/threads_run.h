@@ -257,7 +257,6 @@ static int split_known(struct run *r, struct datum *d, const struct step *s)
 	if (n != pieces)
 		return problem(r, "heddle_partition made %zu children instead of %u", n, pieces);
 	d->overlap = s->halo;
-	d->lost = d->is_void;
 	for (unsigned i = 0; i < pieces; i++)
 		d->child_void[i] = d->is_void;
 	d->n_children = pieces;
@@ -271,7 +270,7 @@ static int join_known(struct run *r, struct datum *d)
 		return -1;
 	if (expected)
 		return 0;
-	d->is_void = d->lost;
+	d->is_void = 0; /* each piece may have got a value again */
 	for (unsigned i = 0; i < d->n_children; i++)
 		d->is_void |= d->child_void[i];
 	d->n_children = 0;
