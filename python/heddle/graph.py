@@ -60,6 +60,8 @@ class Graph:
         self._kept: list[Any] = []
         g = ffi.new("struct heddle_graph *")
         self._pointer = g
+        if isinstance(types, str) or np.ndim(type) > 1:
+            raise TypeError("types is a list of names, and type one list with the index of each task's type in it")
         task_type = _index(np.atleast_1d(type) if np.size(type) else np.empty(0, np.uint32), len(types), "type")
         tasks = np.zeros(len(task_type), _TASK)
         tasks["type"], tasks["flops"], tasks["priority"] = task_type, flops, priority
@@ -323,3 +325,8 @@ def cholesky(tiles: int, tile: int = 960) -> Graph:
     graph = b.build()
     graph._priorities(graph.levels())
     return graph
+
+
+def as_graph(what: Graph | str | os.PathLike[str]) -> Graph:
+    """A graph, or the one in that file."""
+    return what if isinstance(what, Graph) else Graph.load(what)

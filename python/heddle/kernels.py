@@ -73,7 +73,7 @@ def kernel(*accesses: Any, name: str | None = None, model: str = "history", colo
     "power", "affine" (regressions) or "none", as for a lambda without a name; `color` is 0xRRGGBB in charts.
     """
     def decorate(function: Callable[..., Any]) -> Kernel:
-        given = getattr(function, "__qualname__", None) or getattr(function, "__name__", type(function).__name__)
+        given: str = getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__))
         called = name or given.replace("<locals>.", "").replace("<lambda>", "lambda")
         learns = name or "<lambda>" not in given  # all lambdas have one name
         return Kernel(function, None, called, _modes(function, accesses, called), model if learns else "none", color)

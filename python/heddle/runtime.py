@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import atexit
 import itertools
+import operator
 import os
 import struct
 import warnings
@@ -294,7 +295,7 @@ class Runtime:
     # Tasks.
 
     def submit(self, function: Kernel | Callable[..., Any] | None, *arguments: Any, priority: int = 0,
-               name: str | None = None, after: Iterable[Task] = (), worker: int | None = None,
+               name: str | None = None, after: Task | Iterable[Task] = (), worker: int | None = None,
                group: Group | None = None) -> Task:
         """Submits one task, and returns at once unless too many are unfinished (the setting `window`).
 
@@ -319,13 +320,13 @@ class Runtime:
         for value in [number] if number else values:
             items.add_bytes(lib.HEDDLE_ITEM_VALUE, value_bytes(value))
         if priority:
-            items.add(lib.HEDDLE_ITEM_PRIORITY, priority)
+            items.add(lib.HEDDLE_ITEM_PRIORITY, operator.index(priority))
         if name:
             items.add_bytes(lib.HEDDLE_ITEM_NAME, os.fsencode(name) + b"\0")
-        for task in after:
+        for task in (after,) if isinstance(after, Task) else after:
             items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
         if worker is not None:
-            items.add(lib.HEDDLE_ITEM_WORKER, worker)
+            items.add(lib.HEDDLE_ITEM_WORKER, operator.index(worker))
         if group is not None:
             items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
         out = ffi.new("heddle_task **")
@@ -343,6 +344,8 @@ class Runtime:
         """A kernel, or the one that stands for functions of the same code."""
         if function is None or isinstance(function, Kernel):
             return function
+        if not callable(function):
+            raise TypeError(f"a task runs a function or a heddle.Kernel, not {type(function).__name__}")
         # A lambda in a loop is a new object each time; its code is not.
         code = getattr(function, "__code__", None) or (type(function), getattr(function, "__name__", ""))
         return self._kernels.get(code) or self._kernels.setdefault(code, kernel(function))

@@ -10,7 +10,7 @@ from typing import Any, Union
 import numpy as np
 
 from ._library import Error, Status
-from .graph import Graph
+from .graph import Graph, as_graph
 from .platform import Platform, as_platform
 from .policy import Policy, policies
 from .runtime import Runtime
@@ -81,14 +81,14 @@ class Simulation:
                 f"{self.makespan:.6g} us>")
 
 
-def simulate(graph: Graph, platform: Platform | str, policy: PolicyLike = "auto", *, seed: int | None = None,
+def simulate(graph: Graph | str, platform: Platform | str, policy: PolicyLike = "auto", *, seed: int | None = None,
              policy_options: str | None = None, **settings: Any) -> Simulation:
-    """Schedules a graph on a platform in virtual time: the same result each time for the same seed.
+    """Schedules a graph, or that of a file, on a platform in virtual time: the same result each time for the same seed.
 
     `policy` is a name (heddle.policies()), "auto", or a heddle.Policy; `policy_options` its "name=value,...". Other
     settings are those of Runtime: noise=0.1, eviction="lru", sched_cost=5 ...
     """
-    machine = as_platform(platform)
+    machine, graph = as_platform(platform), as_graph(graph)
     settings["trace"] = True
     before = time.perf_counter()
     with Runtime(policy=policy, platform=machine, seed=seed, sched_options=policy_options, **settings) as runtime:
@@ -138,10 +138,10 @@ class Comparison(Sequence[Simulation]):
     __repr__ = __str__
 
 
-def compare(graph: Graph, platform: Platform | str, policies: Sequence[PolicyLike] | None = None, *,
+def compare(graph: Graph | str, platform: Platform | str, policies: Sequence[PolicyLike] | None = None, *,
             seed: int | None = None, **settings: Any) -> Comparison:
     """Simulates a graph under several policies, by default all shipped ones; Python ones stand in the same table."""
-    machine = as_platform(platform)
+    machine, graph = as_platform(platform), as_graph(graph)
     chosen = list(shipped_policies() if policies is None else policies)
     if not chosen:
         raise Error(Status.INVALID, "compare needs at least one policy")

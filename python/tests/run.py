@@ -16,4 +16,5 @@ import pytest  # noqa: E402
 
 with tempfile.TemporaryDirectory() as scratch:
     sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", f"--basetemp={scratch}/tests", "--tb=short",
-                          f"--rootdir={Path(__file__).parent}", *(sys.argv[1:] or [str(Path(__file__).parent)])]))
+                          f"--rootdir={Path(__file__).parent}", *sys.argv[1:],
+                          *([] if any(Path(a).exists() for a in sys.argv[1:]) else [str(Path(__file__).parent)])]))

@@ -67,6 +67,12 @@ def test_what_is_wrong_with_a_graph_is_said(wrong, message):
         heddle.Graph(**{"type": [0, 1], "types": ["a", "b"], "data": [8], **wrong})
 
 
+def test_lists_of_a_graph_are_flat():
+    for wrong in ({"type": [[0]]}, {"types": "a"}):
+        with pytest.raises(TypeError, match="list of names"):
+            heddle.Graph(**{"type": [0], "types": ["a"], **wrong})
+
+
 def test_a_large_graph_is_built_at_once():
     n, rng = 100_000, np.random.default_rng(1)
     target = np.repeat(np.arange(1, n), 3)

@@ -226,6 +226,8 @@ def test_a_policy_in_python_schedules_for_real():
 def test_settings_and_errors_of_a_simulation(graph, small):
     noisy = heddle.simulate(graph, "intel-v100", "eager", noise=0.3, seed=1)
     assert noisy.makespan != heddle.simulate(graph, "intel-v100", "eager", noise=0.3, seed=2).makespan
+    with pytest.raises(heddle.Error, match="extension|.json"):
+        heddle.simulate("graph.txt", small)
     with pytest.raises(heddle.Error, match="dpotrf") as caught:
         heddle.simulate(graph, small)
     assert caught.value.status is heddle.Status.NO_WORKER

@@ -102,6 +102,15 @@ def test_accesses_must_agree_with_the_declaration(runtime):
         read(np.zeros(3))
 
 
+def test_what_submit_does_not_understand_is_said(runtime):
+    with pytest.raises(TypeError, match="function or a heddle.Kernel, not str"):
+        runtime.submit("no")
+    with pytest.raises(TypeError):
+        runtime.submit(lambda: None, priority="high")
+    with pytest.raises(heddle.Error, match="no worker 70"):
+        runtime.submit(lambda: None, worker=70)
+
+
 def test_data_of_another_runtime_are_refused(runtime):
     with heddle.Runtime(n_cpu=1) as other:
         x = other.data(np.zeros(1))
@@ -196,7 +205,7 @@ def test_an_exception_in_a_reduction_is_raised(runtime):
 def test_tasks_wait_for_others_and_for_workers(runtime):
     order = []
     first = runtime.submit(lambda: order.append(1), worker=0)
-    second = runtime.submit(lambda: order.append(2), after=[first], worker=CORES - 1, priority=3, name="second")
+    second = runtime.submit(lambda: order.append(2), after=first, worker=CORES - 1, priority=3, name="second")
     runtime.submit(None, after=[second]).wait()
     assert order == [1, 2] and first.done and second.done
 
