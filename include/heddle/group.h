@@ -39,10 +39,11 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
  * that the policy gives it, on the same stack; the kernel goes on when these have returned, or sleeps if there are
  * none. Its own task keeps its data, so the tasks of the group must not need them in a conflicting mode: pass addresses
  * as values, or register a datum of the kernel's own. Nor may they need data of tasks whose kernels wait below it on
- * the stack. Both are noticed: HEDDLE_E_DEADLOCK. What it has waited is not part of the kernel's time in the models.
- * HEDDLE_E_STATE: the task of the kernel is in the group itself; or called from a callback, or a kernel elsewhere.
- * HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data. HEDDLE_E_MEMORY: so many kernels wait on one worker that
- * its stack is full; policies that run the newest tasks first (lws) nest only as deeply as the program does. */
+ * the stack, such as one with which all tasks commute. The wait then returns HEDDLE_E_DEADLOCK, unless a thread of the
+ * program has acquired data and does not wait itself: it might act. What the kernel has waited is not part of its time
+ * in the models. HEDDLE_E_STATE: the task of the kernel is in the group itself; or called from a callback, or a kernel
+ * elsewhere. HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data. HEDDLE_E_MEMORY: so many kernels wait on one
+ * worker that its stack is full; policies that run the newest tasks first (lws) nest only as deeply as the program. */
 int heddle_group_wait(heddle_group *group);
 
 /* Frees the group; NULL: does nothing. Its tasks go on. No task may be submitted to it any more, and no thread may
