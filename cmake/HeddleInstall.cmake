@@ -6,6 +6,8 @@ if(TARGET heddle_command)
 	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
+# gdb loads it with the library, whose real name it bears, if it trusts the directory.
+install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libheddle.so.${PROJECT_VERSION}-gdb.py)
 install(DIRECTORY include/ apps/dense/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} 
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms FILES_MATCHING PATTERN "*.yaml")

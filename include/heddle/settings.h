@@ -13,7 +13,7 @@ extern "C" {
 struct heddle_setting {
 	const char *name;     /* the field of struct heddle_config */
 	const char *variable; /* the environment variable, HEDDLE_... */
-	const char *kind;     /* "int", "bool", "bytes", "double", "text" */
+	const char *kind;     /* "int", "bool", "bytes", "double", "text", "bool or text" */
 	const char *default_text;
 	const char *unit;  /* "" if it has no unit */
 	const char *range; /* what is accepted, in words */
@@ -28,7 +28,7 @@ const struct heddle_setting *heddle_settings(size_t *n);
  * HEDDLE_E_UNKNOWN: there is no such setting. */
 int heddle_setting_value(const struct heddle_config *config, const char *name, char *buffer, size_t size);
 
-/* Sets the setting `name` in `config` to what `text` says; a setting of kind "text" borrows `text`. HEDDLE_E_UNKNOWN:
+/* Sets the setting `name` in `config` to what `text` says; a setting that may be a text borrows it. HEDDLE_E_UNKNOWN:
  * there is no such setting; HEDDLE_E_FORMAT: the message says which values are valid. */
 int heddle_setting_set(struct heddle_config *config, const char *name, const char *text);
 
