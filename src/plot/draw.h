@@ -101,7 +101,11 @@ struct hd_heatmap {
 	/* The values at the ends of the scale of colours; values beyond them get the colours of the ends. If low >=
 	 * high, the smallest and the largest value take their places. */
 	double low, high;
-	int digits; /* after the decimal point of the numbers in the cells */
+	/* 1: equal factors between values look alike, instead of equal differences; `low`, `high` and `reference` must
+	 * be positive then, and values that are not count as the lowest */
+	int logarithmic;
+	int mark_least; /* 1: the least value of each row is framed; several, if they are equal */
+	int digits;     /* after the decimal point of the numbers in the cells */
 };
 
 /* The path's extension is the format: .png, .svg or .pdf. HEDDLE_E_INVALID, HEDDLE_E_IO, HEDDLE_E_MEMORY. */

@@ -32,13 +32,44 @@ static void link_name(const struct hd_gantt *g, size_t i, char *name, size_t siz
 	snprintf(name, size, "%s \xe2\x86\x92 %s", nodes[link->from].name, nodes[link->to].name); /* an arrow */
 }
 
+/* Workers that ran nothing and stand beside each other share a row. */
+static int fold(struct hd_gantt *g)
+{
+	const struct heddle_platform *p = g->trace->platform;
+	unsigned char *used = calloc(p->n_workers + 1, 1);
+	g->folded = calloc(p->n_workers + 1, 1);
+	if (!used || !g->folded) {
+		free(used);
+		return hd_no_memory("a chart");
+	}
+	for (size_t i = 0; i < g->trace->n_tasks; i++)
+		used[g->trace->tasks[i].worker] = 1;
+	for (size_t w = 1; w < p->n_workers; w++)
+		g->folded[w] = !used[w] && !used[w - 1] && p->workers[w].class_id == p->workers[w - 1].class_id;
+	free(used);
+	return 0;
+}
+
+/* The name of a row: "cpu3", or "cpu3-cpu7" for those that share it. */
+static void row_name(const struct hd_gantt *g, size_t worker, char *name, size_t size)
+{
+	const struct heddle_worker *workers = g->trace->platform->workers;
+	size_t last = worker;
+	while (last + 1 < g->trace->platform->n_workers && g->folded[last + 1])
+		last++;
+	snprintf(name, size, "%s%s%s", workers[worker].name, last > worker ? "-" : "",
+	         last > worker ? workers[last].name : "");
+}
+
 static double widest_name(const struct hd_gantt *g, cairo_t *ruler)
 {
 	double widest = 0;
 	char name[128];
 	hd_font(ruler, 10, 0);
-	for (size_t w = 0; w < g->trace->platform->n_workers; w++)
-		widest = fmax(widest, hd_text_width(ruler, g->trace->platform->workers[w].name));
+	for (size_t w = 0; w < g->trace->platform->n_workers; w++) {
+		row_name(g, w, name, sizeof name);
+		widest = fmax(widest, g->folded[w] ? 0 : hd_text_width(ruler, name));
+	}
 	for (size_t i = 0; i < g->links.n; i++) {
 		link_name(g, i, name, sizeof name);
 		widest = fmax(widest, hd_text_width(ruler, name));
@@ -208,8 +239,9 @@ static void draw_background(const struct hd_gantt *g)
 {
 	hd_color(g->cr, 0xf1f1f1, 1);
 	for (size_t w = 0; w < g->trace->platform->n_workers; w++)
-		cairo_rectangle(g->cr, g->time.from, hd_gantt_row_y(g, w), g->time.to - g->time.from,
-		                hd_gantt_row_height(g, w) - (g->row > 8 ? 1 : 0));
+		if (!g->folded[w])
+			cairo_rectangle(g->cr, g->time.from, hd_gantt_row_y(g, w), g->time.to - g->time.from,
+			                hd_gantt_row_height(g, w) - (g->row > 8 ? 1 : 0));
 	for (size_t i = 0; i < g->links.n; i++)
 		cairo_rectangle(g->cr, g->time.from, g->link_y + g->link_row * (double)i, g->time.to - g->time.from,
 		                g->link_row - 1);
@@ -267,9 +299,13 @@ static void draw_labels(const struct hd_gantt *g)
 	hd_color(g->cr, 0x666666, 1);
 	hd_draw_text(g->cr, g->time.from - 6, g->top - 8, 1, 0, "idle");
 	hd_font(g->cr, font, 0);
-	for (size_t w = 0; w < p->n_workers; w += every)
-		draw_label(g, hd_gantt_row_y(g, w) + hd_gantt_row_height(g, w) / 2, p->workers[w].name,
+	for (size_t w = 0, row = 0; w < p->n_workers; w++) {
+		if (g->folded[w] || row++ % every)
+			continue;
+		row_name(g, w, name, sizeof name);
+		draw_label(g, hd_gantt_row_y(g, w) + hd_gantt_row_height(g, w) / 2, name,
 		           span > 0 ? fmax(0, 1 - g->busy[w] / span) : 0);
+	}
 	if (g->ready_height > 0) {
 		hd_font(g->cr, 10, 0);
 		hd_color(g->cr, 0x222222, 1);
@@ -341,6 +377,8 @@ static int gantt_init(struct hd_gantt *g, const struct heddle_trace *trace, cons
 	if (!g->busy || !g->colors)
 		return hd_no_memory("a chart");
 	int status = hd_task_lanes_init(&g->lanes, trace);
+	if (!status)
+		status = fold(g);
 	if (!status && g->options.transfers)
 		status = hd_links_init(&g->links, trace);
 	if (!status && g->options.critical_path)
@@ -354,6 +392,7 @@ static void gantt_fini(struct hd_gantt *g)
 	hd_links_free(&g->links);
 	free(g->colors);
 	free(g->busy);
+	free(g->folded);
 	free(g->path);
 	free(g->lane_y);
 }

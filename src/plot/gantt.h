@@ -13,9 +13,11 @@ struct hd_gantt {
 	struct hd_links links;      /* owns; empty unless options.transfers */
 	uint32_t *colors;           /* owns; per codelet */
 	double *busy;               /* owns; per worker, us */
-	size_t *path, n_path;       /* owns; empty unless options.critical_path */
-	double begin, makespan;     /* us */
-	struct hd_axis time;        /* us since `begin` */
+	/* owns; per worker: 1: it ran nothing, as the one before it, of the same class, whose row stands for both */
+	unsigned char *folded;
+	size_t *path, n_path;   /* owns; empty unless options.critical_path */
+	double begin, makespan; /* us */
+	struct hd_axis time;    /* us since `begin` */
 	/* the lengths that follow are in points */
 	double width, height; /* of the picture */
 	double name_width;
@@ -34,6 +36,8 @@ extern const uint32_t hd_reason_colors[HD_REASONS];
 /* The height of a lane. When a worker has several, each is half as high as a row, so that names still fit. */
 static inline double hd_gantt_lane_height(const struct hd_gantt *g, size_t worker)
 {
+	if (g->folded[worker])
+		return 0;
 	return g->lanes.first[worker + 1] - g->lanes.first[worker] > 1 ? g->row / 2 : g->row;
 }
 /* The top of the row of a worker, and its height. */

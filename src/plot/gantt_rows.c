@@ -304,11 +304,17 @@ struct box {
 
 enum { NARROW = 8 };
 
+/* Dark on a white line that is wider, so that it can be seen on every colour. */
 static void outline(const struct hd_gantt *g, const struct box *box)
 {
 	double y = g->lane_y[box->lane], inset = 0.7;
 	cairo_rectangle(g->cr, box->from + inset, y + inset, fmax(0.1, box->to - box->from - 2 * inset),
 	                box->height - 2 * inset);
+	hd_color(g->cr, 0xffffff, 1);
+	cairo_set_line_width(g->cr, 3);
+	cairo_stroke_preserve(g->cr);
+	hd_color(g->cr, HD_PATH, 1);
+	cairo_set_line_width(g->cr, 1.4);
 	cairo_stroke(g->cr);
 }
 
@@ -336,16 +342,12 @@ void hd_gantt_path(struct hd_gantt *g)
 			box.to = fmax(box.to, next.to);
 			continue;
 		}
-		hd_color(g->cr, HD_PATH, 1);
-		cairo_set_line_width(g->cr, 1.4);
 		if (!is_first)
 			outline(g, &box);
 		if (!is_first && next.lane != box.lane)
 			connect(g, &box, &next);
 		box = next;
 	}
-	hd_color(g->cr, HD_PATH, 1);
-	cairo_set_line_width(g->cr, 1.4);
 	if (g->n_path)
 		outline(g, &box);
 }

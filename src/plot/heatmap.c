@@ -43,6 +43,12 @@ static uint32_t color_of(const struct plot *p, double value)
 {
 	double low = p->scale.low, high = p->scale.high, reference = p->map->reference;
 	value = fmin(fmax(value, low), high);
+	if (p->map->logarithmic) {
+		low = log(low);
+		high = log(high);
+		reference = log(reference);
+		value = log(value);
+	}
 	if (isnan(reference))
 		return between(sequential, (value - low) / (high - low));
 	double longest = fmax(high - reference, reference - low);
@@ -63,7 +69,8 @@ static void find_scale(struct plot *p)
 	       high = isnan(m->reference) ? -INFINITY : m->reference;
 	for (size_t i = 0; i < m->n_rows * m->n_columns; i++) {
 		p->has_gaps |= isnan(m->values[i]);
-		if (fabs(m->values[i]) <= 1e300) { /* the sum of two larger ones may overflow */
+		if (fabs(m->values[i]) <= 1e300 &&
+		    (m->values[i] > 0 || !m->logarithmic)) { /* the sum of two larger ones may overflow */
 			low = fmin(low, m->values[i]);
 			high = fmax(high, m->values[i]);
 		}
@@ -73,7 +80,8 @@ static void find_scale(struct plot *p)
 		high = m->high;
 	}
 	if (low > high)
-		low = high = 0;
+		low = high = m->logarithmic;
+	p->scale.logarithmic = m->logarithmic;
 	p->scale.low = low;
 	p->scale.high = high > low ? high : low + fmax(fabs(low) * 1e-3, 1e-300);
 }
@@ -142,6 +150,24 @@ static void hatch(cairo_t *cr, double x, double y, double width, double height)
 	cairo_restore(cr);
 }
 
+/* Whether the value is the least of its row, or as good as that. */
+static int is_least(const struct hd_heatmap *map, size_t row, double value)
+{
+	double least = INFINITY;
+	for (size_t i = 0; i < map->n_columns; i++)
+		least = fmin(least, value_of(map, row, i)); /* which leaves out NAN */
+	return value <= least + 1e-9 * fabs(least);
+}
+
+static void draw_frame(const struct plot *p, double x, double y, uint32_t color)
+{
+	double width = fmin(2, fmin(p->cell_width, p->cell_height) / 4);
+	hd_color(p->cr, hd_color_on(color), 1);
+	cairo_set_line_width(p->cr, width);
+	cairo_rectangle(p->cr, x + width, y + width, p->cell_width - 2 * width, p->cell_height - 2 * width);
+	cairo_stroke(p->cr);
+}
+
 static void draw_cell(const struct plot *p, size_t row, size_t column)
 {
 	double x = p->x + p->cell_width * (double)column, y = p->y + p->cell_height * (double)row;
@@ -155,6 +181,8 @@ static void draw_cell(const struct plot *p, size_t row, size_t column)
 	hd_color(p->cr, color, 1);
 	cairo_rectangle(p->cr, x, y, p->cell_width, p->cell_height);
 	cairo_fill(p->cr);
+	if (p->map->mark_least && is_least(p->map, row, value))
+		draw_frame(p, x, y, color);
 	write_value(text, p->map, value);
 	if (p->cell_height < FONT + 2 || p->cell_width < hd_text_width(p->cr, text) + 2)
 		return;
@@ -183,6 +211,14 @@ static void draw_names(const struct plot *p)
 	}
 }
 
+/* The value at a place of the scale. */
+static double value_at(const struct hd_axis *scale, double x)
+{
+	double share = (x - scale->from) / (scale->to - scale->from);
+	return scale->logarithmic ? scale->low * pow(scale->high / scale->low, share)
+	                          : scale->low + share * (scale->high - scale->low);
+}
+
 /* Draws the scale of colours with its values, and says what hatching means. */
 static void draw_scale(const struct plot *p)
 {
@@ -196,10 +232,7 @@ static void draw_scale(const struct plot *p)
 		y += TICKS;
 	}
 	for (double x = scale->from; x < scale->to; x++) {
-		hd_color(p->cr,
-		         color_of(p, scale->low +
-		                         (x - scale->from) / (scale->to - scale->from) * (scale->high - scale->low)),
-		         1);
+		hd_color(p->cr, color_of(p, value_at(scale, x)), 1);
 		cairo_rectangle(p->cr, x, y, fmin(1.5, scale->to - x),
 		                BAR); /* rectangles overlap, so that no seams show between them */
 		cairo_fill(p->cr);
@@ -252,6 +285,10 @@ static int check(const struct hd_heatmap *m)
 		                m->n_rows, m->n_columns);
 	if (m->digits < 0 || m->digits > 9)
 		return hd_error(HEDDLE_E_INVALID, "a heat map with %d digits: it must be 0 to 9", m->digits);
+	if (m->logarithmic && (m->reference <= 0 || (m->low < m->high && m->low <= 0)))
+		return hd_error(HEDDLE_E_INVALID,
+		                "a heat map with a logarithmic scale from %g to %g around %g: these must be positive",
+		                m->low, m->high, m->reference);
 	if (isinf(m->reference) || fabs(m->reference) > 1e300 || isnan(m->low) || isnan(m->high) ||
 	    fabs(m->low) > 1e300 || fabs(m->high) > 1e300)
 		return hd_error(HEDDLE_E_INVALID,

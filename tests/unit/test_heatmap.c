@@ -138,6 +138,43 @@ static void all_kinds_of_pictures_can_be_drawn(void **state)
 	}
 }
 
+static void equal_factors_look_alike_on_a_logarithmic_scale(void **state)
+{
+	(void)state;
+	enum { MIDDLE = 0x41b6c4 };
+	const double values[] = {1, 4, 16, -3};
+	struct hd_heatmap map = {
+	    .rows = names, .columns = names, .n_rows = 2, .n_columns = 2, .values = values, .reference = NAN};
+	assert_in_range(pixels_of(&map, MIDDLE), 0, CELL / 10);
+	map.logarithmic = 1;
+	assert_in_range(pixels_of(&map, MIDDLE), CELL, 2 * CELL);
+	assert_in_range(pixels_of(&map, LIGHT), 2 * CELL, 4 * CELL); /* of 1, and of what is not positive */
+	assert_in_range(pixels_of(&map, DARK), CELL, 2 * CELL);
+	map.reference = 4;
+	assert_in_range(pixels_of(&map, RED), CELL, 2 * CELL);
+	assert_in_range(pixels_of(&map, BLUE), 2 * CELL, 4 * CELL);
+	map.reference = 0;
+	assert_int_equal(hd_heatmap_draw(&map, file("a.png")), HEDDLE_E_INVALID);
+}
+
+static void the_least_of_each_row_is_framed(void **state)
+{
+	(void)state;
+	const double values[] = {1, 2, NAN, 3, 3, 4}; /* two are equal in the second row */
+	struct hd_heatmap map = {.rows = names,
+	                         .columns = names,
+	                         .n_rows = 2,
+	                         .n_columns = 3,
+	                         .values = values,
+	                         .reference = NAN,
+	                         .low = 0,
+	                         .high = 1000};     /* all cells are light, so that frames and numbers are black */
+	enum { FRAME = 4 * 2 * (2 * 18 + 2 * 14) }; /* 2 points wide, around at least 18 x 18 */
+	size_t without = pixels_of(&map, 0x000000);
+	map.mark_least = 1;
+	assert_in_range(pixels_of(&map, 0x000000) - without, 3 * FRAME * 3 / 4, 6 * FRAME);
+}
+
 static void empty_map_or_unknown_kind_is_refused(void **state)
 {
 	(void)state;
@@ -160,6 +197,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(cells_have_the_colour_of_their_distance_from_the_reference),
+	    cmocka_unit_test(equal_factors_look_alike_on_a_logarithmic_scale),
+	    cmocka_unit_test(the_least_of_each_row_is_framed),
 	    cmocka_unit_test(values_beyond_the_scale_have_the_colours_of_its_ends),
 	    cmocka_unit_test(cells_without_a_value_are_hatched),
 	    cmocka_unit_test(numbers_are_written_when_they_fit),

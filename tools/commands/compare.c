@@ -239,16 +239,19 @@ static void print(const struct campaign *c, enum table_format format)
 
 static int draw(const struct campaign *c, const char *path)
 {
+	enum { MOST = 16 }; /* what is worse has the same colour */
 	char **rows = tool_alloc(c->n_problems * sizeof *rows);
-	double *values = tool_alloc(c->n_problems * c->n_policies * sizeof *values);
+	double *values = tool_alloc(c->n_problems * c->n_policies * sizeof *values), largest = 2;
 	for (size_t i = 0; i < c->n_problems; i++) {
 		rows[i] = tool_format("%s on %s", c->problems[i].work->name, c->problems[i].platform->name);
-		for (size_t k = 0; k < c->n_policies; k++)
+		for (size_t k = 0; k < c->n_policies; k++) {
 			values[i * c->n_policies + k] = campaign_cell(c, i, k).ratio;
+			largest = fmax(largest, values[i * c->n_policies + k]); /* which leaves out NAN */
+		}
 	}
 	struct hd_heatmap map = {
-	    .title = "Makespan / largest lower bound",
-	    .label = "makespan / bound; 2 and more have one colour",
+	    .title = "Makespan / largest lower bound; the best of each row is framed",
+	    .label = "makespan / bound, logarithmic",
 	    .rows = (const char *const *)rows,
 	    .columns = c->policies,
 	    .n_rows = c->n_problems,
@@ -256,7 +259,9 @@ static int draw(const struct campaign *c, const char *path)
 	    .values = values,
 	    .reference = 1,
 	    .low = 1,
-	    .high = 2,
+	    .high = fmin(largest, MOST),
+	    .logarithmic = 1,
+	    .mark_least = 1,
 	    .digits = 2,
 	};
 	int status = hd_heatmap_draw(&map, path) ? tool_library_error("the heat map was not drawn") : TOOL_OK;
