@@ -783,6 +783,28 @@ def test_graph_without_times_for_a_class_says_so(p):
           None)
 
 
+def test_graph_speedup_gives_times_to_classes_that_it_does_not_know(p):
+    with open(p.path("mine.json"), "w") as f:
+        json.dump({"heddle_graph": 1, "name": "mine", "types": [{"name": "one"}, {"name": "two"}], "classes": ["cpu"],
+                   "data": [8], "tasks": [{"type": "one", "data": ["RW", 0], "times": {"cpu": 50}},
+                                          {"type": "two", "data": ["RW", 0], "times": {"cpu": 40}}]}, f)
+    what = "sim", "mine.json", "--platform", "gpu1-cpu6", "-s", "eager", "--json"
+
+    def path_us(speedup):
+        out, err = p.warns(*what, "--speedup", speedup)
+        assert "assumed" in err, err
+        return round(1000 * json.loads(out)["problem"]["path_bound_ms"], 6)
+    equal([path_us(speedup) for speedup in ("k40m=10", "k40m=0.5", "k40m:one=10", "k40m=10,k40m:two=4",
+                                            "k40m:two=4,k40m=10")], [9, 90, 45, 15, 15])
+    out, err = p.warns("bound", "mine.json", "--platform", "gpu1-cpu6", "--speedup", "k40m=10", "--json")
+    equal(round(1000 * json.loads(out)["bounds"]["path_bound_ms"], 6), 9)
+    assert "k40m" in err and "cpu / 10" in err, err
+    p.refuses(*what, "--speedup", "k40n=3", says=["k40n", "k40m"])
+    p.refuses(*what, "--speedup", "k40m:nothing=3", says=["nothing", "one"])
+    p.refuses(*what, "--speedup", "k40m=-3", says=["k40m=-3", "CLASS:TYPE=F"])
+    p.refuses(*SIM, "--speedup", "k40m=3", says=["no graph"])
+
+
 def test_graph_recorded_from_sim_gives_the_same_results(p):
     os.mkdir(p.path("out"))
     first = p.csv(*SIM, "--sched", "all", "--record", "out/g.json")

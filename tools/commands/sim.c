@@ -1,16 +1,17 @@
 /* heddle sim APPLICATION|GRAPH: simulates an application or a graph on any machine, under one policy or several. */
 #include "shared/comparison.h"
 #include "shared/experiment.h"
+#include "shared/speedup.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x4000, KEY_STREAMS, MOST_STREAMS = 64 };
+enum { KEY_NOISE = 0x4000, KEY_STREAMS, KEY_SPEEDUP, MOST_STREAMS = 64 };
 
 struct options {
 	struct experiment experiment;
-	const char *platform, *noise;
+	const char *platform, *noise, *speedup;
 	unsigned streams;             /* of accelerators; 0: as the platform says */
 	int has_rates;                /* `sharing` was given */
 	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
@@ -20,6 +21,10 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "On what:", 4},
     {"platform", 'p', "NAME|FILE", 0, "The machine to simulate; `heddle platforms` lists them", 0},
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+    {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
+     "For a graph: on CLASS, which it has no times for, tasks take 1/F of their time on cores; those of TYPE in any "
+     "case",
+     0},
     {"streams", KEY_STREAMS, "S|RATES", 0,
      "Each accelerator runs S kernels at once, or as many as there are RATES: 1,0.6,0.5 are the rates of each of one, "
      "two and three kernels at once, as fractions of its rate alone (default: as the platform says; without RATES, "
@@ -57,6 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT: state->child_inputs[0] = &o->experiment; return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
+	case KEY_SPEEDUP: o->speedup = arg; return 0;
 	case KEY_STREAMS: parse_streams(o, state, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -112,6 +118,8 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	if (status)
 		return status;
 	status = set_streams(o, *platform);
+	if (!status && o->speedup)
+		status = work_speed_up(&o->experiment.what, *platform, o->speedup);
 	if (!status)
 		status = work_check_platform(*platform, &o->experiment.what);
 	if (status)

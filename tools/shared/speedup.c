@@ -1,0 +1,124 @@
+/* Times for classes of workers that a graph knows nothing of: see speedup.h. */
+#include "speedup.h"
+#include "tool.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+	char *class_, *type_; /* own; type_: NULL for all */
+	double factor;
+};
+
+static void entry_free(struct entry *e)
+{
+	free(e->class_);
+	free(e->type_);
+}
+
+static int parse(struct entry *e, const char *text, size_t length)
+{
+	size_t equals = strcspn(text, "=,"), colon = strcspn(text, ":=,");
+	char *end = NULL;
+	e->factor = equals < length ? strtod(text + equals + 1, &end) : 0;
+	if (!end || end != text + length || !(e->factor > 0) || !isfinite(e->factor) || colon == 0)
+		return tool_usage_error(
+		    "--speedup has \"%.*s\": it must be CLASS=F or CLASS:TYPE=F, with F above 0, as in "
+		    "k40m=10,k40m:gemm=30",
+		    (int)length, text);
+	e->class_ = tool_format("%.*s", (int)colon, text);
+	e->type_ = colon < equals ? tool_format("%.*s", (int)(equals - colon - 1), text + colon + 1) : NULL;
+	return TOOL_OK;
+}
+
+static int check(const struct entry *e, const struct heddle_graph *g, const struct heddle_platform *p)
+{
+	const char **names = tool_alloc((p->n_classes + g->n_types + 1) * sizeof *names);
+	int known = 0, status = TOOL_OK;
+	for (size_t i = 0; i < p->n_classes; i++) {
+		names[i] = p->classes[i].name;
+		known |= strcmp(names[i], e->class_) == 0;
+	}
+	if (!known)
+		status = tool_unknown("class of workers", e->class_, names, p->n_classes);
+	known = !e->type_;
+	for (size_t i = 0; i < g->n_types && !status; i++) {
+		names[i] = g->types[i].name;
+		known |= e->type_ && strcmp(names[i], e->type_) == 0;
+	}
+	if (!known && !status)
+		status = tool_unknown("type of tasks in the graph", e->type_, names, g->n_types);
+	free(names);
+	return status;
+}
+
+/* The column of a class, which is appended if there is none. */
+static size_t column_of(struct heddle_graph *g, const char *class_)
+{
+	size_t n = g->n_classes;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(g->classes[i], class_) == 0)
+			return i;
+	double *times = tool_alloc(g->n_tasks * (n + 1) * sizeof *times);
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		memcpy(times + i * (n + 1), g->times + i * n, n * sizeof *times);
+		times[i * (n + 1) + n] = NAN;
+	}
+	free(g->times);
+	g->times = times;
+	g->classes = tool_realloc(g->classes, (n + 1) * sizeof *g->classes);
+	g->classes[n] = tool_format("%s", class_);
+	g->n_classes++;
+	return n;
+}
+
+/* The column of the cores; without one, the first. */
+static size_t base_column(const struct heddle_graph *g)
+{
+	for (size_t i = 0; i < g->n_classes; i++)
+		if (strcmp(g->classes[i], "cpu") == 0)
+			return i;
+	return 0;
+}
+
+static void apply(const struct entry *e, struct heddle_graph *g, const struct heddle_platform *p)
+{
+	size_t to = column_of(g, e->class_), from = base_column(g), n = g->n_classes;
+	int changed = 0;
+	unsigned id = 0;
+	while (strcmp(p->classes[id].name, e->class_) != 0)
+		id++;
+	for (size_t i = 0; i < g->n_tasks; i++) {
+		double *times = g->times + i * n, assumed = times[from] / e->factor;
+		int wanted = e->type_ ? strcmp(g->types[g->tasks[i].type].name, e->type_) == 0
+		                      : isnan(heddle_graph_time(g, i, p, id));
+		if (!wanted || isnan(assumed) || to == from)
+			continue;
+		times[to] = assumed;
+		changed = 1;
+	}
+	if (changed)
+		tool_warn("times of %s on %s are assumed: those on %s / %g", e->type_ ? e->type_ : "tasks without one",
+		          e->class_, g->classes[from], e->factor);
+}
+
+int work_speed_up(struct work *work, const struct heddle_platform *platform, const char *list)
+{
+	struct heddle_graph *g = work->graph;
+	int status = TOOL_OK;
+	if (!g || !g->times || !g->n_classes)
+		return tool_usage_error("--speedup is for graphs that have times for some class of workers, and %s %s",
+		                        work->name, g ? "has none" : "is no graph");
+	for (const char *at = list; *at && !status; at += strspn(at, ",")) {
+		struct entry e = {.factor = 0};
+		size_t length = strcspn(at, ",");
+		status = parse(&e, at, length);
+		if (!status)
+			status = check(&e, g, platform);
+		if (!status)
+			apply(&e, g, platform);
+		entry_free(&e);
+		at += length;
+	}
+	return status;
+}
