@@ -12,11 +12,17 @@ loads this file by itself where it is installed beside libheddle.so, in a direct
 """
 import gdb
 
-STATES = ("outside", "waiting", "ready", "picked", "staged", "running", "detached", "released", "ended")
-KINDS = ("codelet", "sync", "acquire", "unregister", "prefetch", "partition", "unpartition", "reduce", "unplan")
-MODES = {1: "R", 2: "W", 3: "RW", 4: "SCRATCH", 8: "REDUX", 16: "COMMUTE"}
-OUTSIDE, READY, PICKED, RELEASED, ENDED = (STATES.index(s) for s in ("outside", "ready", "picked", "released", "ended"))
+MODES = {1: "R", 2: "W", 4: "SCRATCH", 3: "RW", 8: "REDUX", 16: "COMMUTE"}
 ALIAS = 1 # HD_ACCESS_ALIAS
+
+
+def words_of(enumeration, prefix):
+    """The names of the values of an enumeration of the library, without their prefix: {1: "waiting", ...}."""
+    try:
+        fields = gdb.lookup_type("enum " + enumeration).fields()
+    except gdb.error: # no debug information about it
+        return {}
+    return {field.enumval: field.name[len(prefix):].lower() for field in fields}
 
 
 def text(pointer, otherwise):
@@ -24,12 +30,12 @@ def text(pointer, otherwise):
 
 
 def state_of(task):
-    return int(task["state"])
+    return words_of("hd_task_state", "HD_").get(int(task["state"]), f"in state {int(task['state'])}")
 
 
 def name_of_task(task):
     """As messages of the library call it: "NAME (CODELET, task 7)"."""
-    kind = KINDS[int(task["kind"])] if int(task["kind"]) < len(KINDS) else "task"
+    kind = words_of("hd_task_kind", "HD_TASK_").get(int(task["kind"]), "task")
     own = text(task["extra"]["name"], None) if task["extra"] else None
     codelet = text(task["codelet"]["desc"]["name"], kind) if task["codelet"] else kind
     number = f"task {int(task['order'])}"
@@ -63,7 +69,7 @@ def each_task(runtime):
         first = int(slab) + slab.dereference().type.sizeof
         for i in range(int(slab["n_tasks"])):
             one = gdb.Value(first + i * int(slab["task_size"])).cast(task)
-            if state_of(one) not in (OUTSIDE, ENDED):
+            if state_of(one) not in ("outside", "ended"):
                 found.append(one)
         slab = slab["next"]
     return sorted(found, key=lambda t: int(t["order"]))
@@ -120,13 +126,13 @@ def find_runtime(expression):
 
 
 def waits_for(runtime, task, state):
-    if state == STATES.index("waiting"):
+    if state == "waiting":
         return f"for {int(task['pending'])} data or tasks"
-    if state == READY:
+    if state == "ready":
         return f"policy {text(runtime['sched']['policy']['name'], '?')} has it"
-    if state == PICKED:
+    if state == "picked":
         return f"for its data on {name_of_worker(runtime, int(task['worker']))}" if task["codelet"] else ""
-    if state in (OUTSIDE, RELEASED) or not task["codelet"]:
+    if state == "released" or not task["codelet"]:
         return ""
     return "on " + name_of_worker(runtime, int(task["worker"]))
 
@@ -139,8 +145,8 @@ def show_tasks(argument):
         state = state_of(task)
         more = f", priority {int(task['priority'])}" if int(task["priority"]) else ""
         more += ", will be cancelled" if int(task["cancelled"]) else ""
-        print(f"  {name_of_task(task):<40} {STATES[state]} {waits_for(runtime, task, state)}{more}")
-        for i in range(int(task["n_accesses"]) if state != RELEASED else 0):
+        print(f"  {name_of_task(task):<40} {state} {waits_for(runtime, task, state)}{more}")
+        for i in range(int(task["n_accesses"]) if state != "released" else 0):
             access = task["accesses"][i]
             mode = MODES.get(int(access["mode"]), str(int(access["mode"])))
             if not int(access["flags"]) & ALIAS:
@@ -198,7 +204,8 @@ def show_datum(argument):
         raise gdb.GdbError("which datum? `heddle datum x`, where x is a heddle_data *; `heddle data` lists all")
     datum = gdb.parse_and_eval(argument)
     runtime = datum["rt"]
-    print(f"{name_of_datum(datum)}: {shape_of(datum)}{', its value was not computed' if int(datum['poisoned']) else ''}")
+    lost = ", its value was not computed" if int(datum["poisoned"]) else ""
+    print(f"{name_of_datum(datum)}: {shape_of(datum)}{lost}")
     for i in range(int(runtime["n_nodes"])):
         copy = datum["replicas"][i]
         if not copy["ptr"]:
@@ -207,7 +214,7 @@ def show_datum(argument):
                                           ("user_buffer", "the program's buffer")) if int(copy[field])]
         print(f"  copy on {name_of_node(runtime, i):<12} {copy['ptr']}: {', '.join(facts) or 'out of date'}, "
               f"{int(copy['pins'])} pins")
-    holders = [t for t in each_task(runtime) if state_of(t) != RELEASED
+    holders = [t for t in each_task(runtime) if state_of(t) != "released"
                for i in range(int(t["n_accesses"])) if int(t["accesses"][i]["data"]) == int(datum)
                and not int(t["accesses"][i]["flags"]) & ALIAS]
     waiting, access = [], datum["queue"]
@@ -217,7 +224,7 @@ def show_datum(argument):
     late = {int(t) for t, _ in waiting}
     for task in holders:
         if int(task) not in late:
-            print(f"  {name_of_task(task)} has it ({STATES[state_of(task)]})")
+            print(f"  {name_of_task(task)} has it ({state_of(task)})")
     for task, mode in waiting:
         print(f"  {name_of_task(task)} waits for it, {mode}")
 

@@ -708,7 +708,8 @@ def test_sim_draws_the_best_policy(p):
 def test_sim_charts_have_one_row_for_idle_workers_side_by_side(p):
     heights = []
     for n in "960", "9600": # one task, and many
-        p.run("sim", "cholesky", "-n", n, "-b", "960", "-r", "s", "-p", "haswell-k40m", "-s", "eager", "--gantt", "a.svg")
+        p.run("sim", "cholesky", "-n", n, "-b", "960", "-r", "s", "-p", "haswell-k40m", "-s", "eager", "--gantt",
+              "a.svg")
         with open(p.path("a.svg")) as f:
             heights.append(float(re.search(r'height="([0-9.]+)', f.read()).group(1)))
     assert heights[0] < 300 < heights[1], heights
