@@ -24,7 +24,7 @@ def plugin(p, name):
 
 
 def test_policy_of_a_plugin_stands_in_tables_and_heat_maps(p):
-    policy = plugin(p, "16_policy")
+    policy = plugin(p, "18_policy")
     assert "nearest" in {row["name"] for row in p.csv("--plugin", policy, "policies")}
     equal(p.json("policies", "nearest", "--plugin=" + policy)["tunables"][0]["name"], "reach")
     rows = p.json("--plugin", policy, "compare", *MAPPED, "-o", "map.svg")["results"]
@@ -38,7 +38,7 @@ def test_policy_of_a_plugin_stands_in_tables_and_heat_maps(p):
 
 
 def test_policy_of_a_plugin_runs_any_program(p):
-    env = {"HEDDLE_PLUGINS": plugin(p, "16_policy"), "HEDDLE_SCHED": "nearest"}
+    env = {"HEDDLE_PLUGINS": plugin(p, "18_policy"), "HEDDLE_SCHED": "nearest"}
     equal(p.program("04_reduction", **env)[0], 0)
     equal(p.program("02_dependencies", **env, HEDDLE_NEAREST_REACH="1")[0], 0)
     status, _, err = p.program("02_dependencies", HEDDLE_SCHED="nearest")
@@ -46,7 +46,7 @@ def test_policy_of_a_plugin_runs_any_program(p):
 
 
 def test_variables_of_a_plugins_options_are_known(p):
-    policy = plugin(p, "16_policy")
+    policy = plugin(p, "18_policy")
     equal(p.json("config", HEDDLE_PLUGINS=policy, HEDDLE_NEAREST_REACH="4")["unknown"], [])
     p.refuses("machine", "--plugin", policy, says=["HEDDLE_NEAREST_REACH"], status=1, HEDDLE_NEAREST_REECH="4")
 
@@ -54,13 +54,13 @@ def test_variables_of_a_plugins_options_are_known(p):
 def test_plugins_come_from_the_configuration_file(p):
     os.makedirs(p.path("config/heddle"))
     with open(p.path("config/heddle/config"), "w") as f:
-        f.write("plugins = " + plugin(p, "16_policy") + ":" + plugin(p, "17_application") + "\n")
+        f.write("plugins = " + plugin(p, "18_policy") + ":" + plugin(p, "19_application") + "\n")
     assert "nearest" in p.run("policies")[0]
     assert "stencil" in p.run("run", "--help")[0]
 
 
 def test_application_of_a_plugin_is_run_and_checked(p):
-    stencil = "--plugin", plugin(p, "17_application")
+    stencil = "--plugin", plugin(p, "19_application")
     ran = p.json(*stencil, "run", "stencil", "--n", "3000", "--tile", "500", "--steps", "7", "--repeat", "2")["run"]
     equal((ran["n"], ran["tile"], ran["steps"], ran["tasks"]), (3000, 500, 7, 42))
     assert ran["residual"] < 30 and ran["rate_gflops"] > 0
@@ -75,7 +75,7 @@ def test_application_of_a_plugin_is_run_and_checked(p):
 
 
 def test_application_of_a_plugin_is_simulated_compared_and_drawn(p):
-    stencil = "--plugin", plugin(p, "17_application")
+    stencil = "--plugin", plugin(p, "19_application")
     work = "stencil:n=3000,tile=500,steps=7"
     found = p.json(*stencil, "sim", work, "-p", "haswell-k40m", "-s", "eager,dmdas")
     equal((found["problem"]["steps"], found["problem"]["tasks"]), (7, 42))
@@ -91,12 +91,13 @@ def test_application_of_a_plugin_is_simulated_compared_and_drawn(p):
 
 
 def test_driver_of_a_plugin_runs_kernels_on_its_devices(p):
-    driver = "--plugin", plugin(p, "18_driver")
+    driver = "--plugin", plugin(p, "20_driver")
     devices = [row for row in p.json(*driver, "machine")["devices"] if row["kind"] == "apart"]
     equal([(row["device"], row["used"]) for row in devices], [("apart0", "yes"), ("apart1", "yes")])
     ran = p.json(*driver, "run", "cholesky", "-n", "256", "-b", "64", "--layout", "in-place", "--ncpu", "0",
-                 "--sched", "eager")["run"]
-    assert ran["residual"] < 30 and ran["transfers"] > 0
+                 "--sched", "eager", "--explain")
+    assert ran["run"]["residual"] < 30 and ran["run"]["tasks"] == 20, ran
+    equal([row["worker"] for row in ran["workers"]], ["apart0", "apart1"])
     one = p.json(*driver, "machine", HEDDLE_DEVICES="apart=1")["devices"]
     equal([row["used"] for row in one if row["kind"] == "apart"], ["yes", "no"])
     p.refuses(*driver, "machine", says=["3 apart devices", "HEDDLE_DEVICES"], status=1, HEDDLE_DEVICES="apart=3")
@@ -106,7 +107,7 @@ def test_driver_of_a_plugin_runs_kernels_on_its_devices(p):
 
 
 def test_several_plugins_are_loaded_once_each(p):
-    policy, stencil = plugin(p, "16_policy"), plugin(p, "17_application")
+    policy, stencil = plugin(p, "18_policy"), plugin(p, "19_application")
     found = p.json("--plugin", policy, "sim", "stencil:n=3000,tile=500", "-p", "haswell-k40m", "-s", "nearest",
                    "--plugin", stencil, "--plugin", policy, HEDDLE_PLUGINS=policy + "::" + policy)
     equal(found["policies"][0]["policy"], "nearest")
