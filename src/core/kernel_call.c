@@ -103,15 +103,22 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 	return code ? code : -1;
 }
 
-static void begin_order(const heddle_context *c)
+/* The kernel of a task that is watched begins in this thread. Returns the task in whose kernel the thread was, and
+ * waits; NULL: none. */
+static struct hd_watch *begin_watched(const heddle_context *c)
 {
+	struct hd_inside *here = hd_inside();
+	struct hd_watch *outer = here->watch;
+	here->watch = c->watch;
 	if (c->worker->rt->order)
 		hd_order_begins(c->task);
+	return outer;
 }
 
-static void end_order(const heddle_context *c)
+static void end_watched(const heddle_context *c, struct hd_watch *outer)
 {
 	heddle_runtime *rt = c->worker->rt;
+	hd_inside()->watch = outer;
 	if (!rt->order)
 		return;
 	hd_core_enter(rt);
@@ -119,18 +126,26 @@ static void end_order(const heddle_context *c)
 	hd_core_leave(rt);
 }
 
+static int call(heddle_context *c)
+{
+	if (HD_LIKELY(!c->worker->rt->watched))
+		return c->kernel(c);
+	struct hd_watch *outer = begin_watched(c);
+	int status = c->kernel(c);
+	end_watched(c, outer);
+	return status;
+}
+
 int hd_call_kernel(heddle_context *c)
 {
-	begin_order(c);
 	if (hd_inside()) {
-		c->returned = c->kernel(c);
+		c->returned = call(c);
 	} else { /* it runs in a thread of the driver, which must not wait either */
-		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER, .watch = c->watch};
+		struct hd_inside here = {.rt = c->worker->rt, .what = HD_INSIDE_OTHER};
 		hd_inside_enter(&here);
-		c->returned = c->kernel(c);
+		c->returned = call(c);
 		hd_inside_leave(&here);
 	}
-	end_order(c);
 	return c->returned ? HEDDLE_E_KERNEL : 0;
 }
 
@@ -249,11 +264,11 @@ static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_tas
 	int status = w->rt->misuse && !(t->special & HD_TASK_EXPANDS) ? hd_misuse_begin(&c) : 0;
 	if (status)
 		return status;
-	if (w->node == 0) /* otherwise hd_call_kernel does this */
-		begin_order(&c);
+	/* Elsewhere hd_call_kernel is called, and says when the kernel begins and ends. */
+	struct hd_watch *outer = w->node == 0 ? begin_watched(&c) : NULL;
 	status = run(w, &c);
 	if (w->node == 0)
-		end_order(&c);
+		end_watched(&c, outer);
 	return c.watch ? hd_misuse_end(&c, status) : status;
 }
 

@@ -223,8 +223,6 @@ int hd_misuse_begin(heddle_context *c)
 		hd_core_leave(rt);
 	}
 	c->watch = w;
-	if (hd_inside())
-		hd_inside()->watch = w;
 	return 0;
 }
 
@@ -291,8 +289,6 @@ int hd_misuse_end(heddle_context *c, int status)
 	heddle_runtime *rt = c->worker->rt;
 	heddle_task *t = c->task;
 	c->watch = NULL;
-	if (hd_inside())
-		hd_inside()->watch = NULL;
 	hd_core_enter(rt);
 	/* A task that waits for events still uses its data. */
 	int stays = t->extra && t->extra->n_events;

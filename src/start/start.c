@@ -18,8 +18,6 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	int status = config ? hd_config_check(config) : heddle_config_init(&defaults);
 	if (status)
 		return status;
-	if (status)
-		return status;
 	rt->config = config ? *config : defaults;
 	if (rt->config.check)
 		rt->config.model_dir = "none"; /* checking takes part of what the models would learn */
@@ -165,6 +163,15 @@ static int open_parts(heddle_runtime *rt)
 	return status;
 }
 
+static void free_memories(heddle_runtime *rt)
+{
+	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++) {
+		free(rt->memories[i].heap);
+		free(rt->memories[i].lost_names);
+	}
+	free(rt->memories);
+}
+
 static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
@@ -213,11 +220,7 @@ static void free_runtime(heddle_runtime *rt)
 		free(rt->workers[i].why);
 	free(rt->workers);
 	free(rt->slots);
-	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++) {
-		free(rt->memories[i].heap);
-		free(rt->memories[i].lost_names);
-	}
-	free(rt->memories);
+	free_memories(rt);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);
 	hd_failure_clear(&rt->outcome.failure);
