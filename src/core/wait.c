@@ -170,6 +170,8 @@ int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 	HD_HELD(&rt->lock);
 	if (HD_UNLIKELY(rt->count.suspended) && !waiter->inside)
 		return 0; /* a kernel that waits is told, and then may act */
+	if (HD_UNLIKELY(waiter->inside) && rt->workers[0].state == HD_AWAY)
+		return 0; /* a thread of the program that waits later will run its tasks */
 	do {
 		hd_drain_all(rt);
 		hd_core_settle(rt);

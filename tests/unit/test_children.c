@@ -191,6 +191,35 @@ static void a_child_that_needs_its_parents_data_is_a_deadlock(void **state)
 	}
 }
 
+static int wait_for_worker_0(heddle_context *c)
+{
+	struct parent *p = heddle_get(c, 0, struct parent *);
+	heddle_group_make(p->rt, &p->group);
+	heddle_submit(p->rt, heddle_call(p->child), heddle_value(p), heddle_in_group(p->group), heddle_on(0));
+	p->n_ended = 1;
+	p->waited = heddle_group_wait(p->group);
+	return 0;
+}
+
+/* Nobody runs the tasks of worker 0 until the program waits, and then that is no deadlock. */
+static void children_may_be_for_the_thread_of_the_program(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_workers(2, 1, "eager");
+	if (heddle_runtime_platform(rt)->n_workers == 2) {
+		struct parent parent = {.rt = rt}, *p = &parent;
+		p->child = heddle_codelet_new(rt, .name = "child", .cpu = count_child);
+		heddle_codelet *c = heddle_codelet_new(rt, .name = "waits", .cpu = wait_for_worker_0);
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(p), heddle_on(1)));
+		wait_for(&p->n_ended, 1);
+		give_others_time();
+		assert_ok(heddle_wait_all(rt));
+		assert_int_equal(p->waited, 0);
+		assert_int_equal(p->n_ended, 2);
+	}
+	assert_ok(heddle_stop(rt));
+}
+
 static int keep_data_of_its_own(heddle_context *c)
 {
 	struct parent *p = heddle_get(c, 0, struct parent *);
@@ -351,6 +380,7 @@ int main(void)
 	    cmocka_unit_test(tasks_of_a_burst_are_not_left_behind),
 	    cmocka_unit_test(the_error_of_a_child_reaches_the_kernel),
 	    cmocka_unit_test(a_child_that_needs_its_parents_data_is_a_deadlock),
+	    cmocka_unit_test(children_may_be_for_the_thread_of_the_program),
 	    cmocka_unit_test(kernels_may_unregister_their_own_data),
 	    cmocka_unit_test(who_must_not_wait_is_told),
 	    cmocka_unit_test(private_data_would_be_shared),
