@@ -184,16 +184,16 @@ int heddle_unpartition(heddle_data *data);
 /* --- Plans: layouts that follow by themselves --------------------------------------------------------------------- */
 
 /* A way of splitting a datum. A datum may have several plans at once, and the children of a plan may have plans
- * themselves: then the datum is the root of a tree of handles. Tasks may name every handle of the tree, in any order and
- * in any mode that the handle allows. They run as if they ran one after the other, in the order of submission, and each
- * sees what earlier ones have written through whatever handle. What this takes, Heddle does by itself and without
- * waiting: children become usable when a task first needs them, and are gathered when a task needs the whole, or
- * pieces of another plan.
+ * themselves: then the datum is the root of a tree of handles. Tasks may name every handle of the tree, in any order
+ * and in any mode that the handle allows. They run as if they ran one after the other, in the order of submission, and
+ * each sees what earlier ones have written through whatever handle. What this takes, Heddle does by itself and without
+ * waiting: children become usable when a task first needs them, and are gathered when a task needs the whole, or pieces
+ * of another plan.
  *
- * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces of
- * one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
- * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has
- * already. */
+ * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces
+ * of one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
+ * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has already.
+ * */
 typedef struct heddle_plan heddle_plan;
 
 /* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in

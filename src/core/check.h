@@ -77,5 +77,10 @@ int hd_check_chains(struct hd_check *c);
 int hd_check_accesses(struct hd_check *c);
 int hd_check_data(struct hd_check *c);
 int hd_check_memories(struct hd_check *c);
+/* check_layout.c: the datum's plans, when the accesses have been counted. */
+int hd_check_layout(const struct hd_check *c, const struct hd_checked_data *seen);
+/* The name of a datum for messages; of a private copy, the name of the datum that it belongs to. Valid until the
+ * thread's next call. */
+const char *hd_check_name(const struct hd_checked_data *seen);
 
 #endif

@@ -4,9 +4,7 @@
 #include <string.h>
 #include "core/check.h"
 
-/* The name of a datum for messages; of a private copy, the name of the datum that it belongs to. Valid until the
- * thread's next call. */
-static const char *name_of(const struct hd_checked_data *seen)
+const char *hd_check_name(const struct hd_checked_data *seen)
 {
 	static _Thread_local char text[80]; /* each thread uses its own */
 	return hd_data_name(seen->owner ? seen->owner : seen->data, text, sizeof text);
@@ -135,9 +133,9 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 	for (const struct hd_access *a = d->queue; a; a = a->next) {
 		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
 		if (!task || !may_be_queued(d, a, last))
-			return hd_broken("%s: an access that cannot be there waits in its chain", name_of(seen));
+			return hd_broken("%s: an access that cannot be there waits in its chain", hd_check_name(seen));
 		if (++n > c->n_accesses)
-			return hd_broken("%s: the queue of its chain runs in a circle", name_of(seen));
+			return hd_broken("%s: the queue of its chain runs in a circle", hd_check_name(seen));
 		task->pending += !(a->flags & HD_ACCESS_IN_FORCE);
 		if (a->data != d)
 			count_weak(seen, a, -1u);
@@ -147,7 +145,7 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 	}
 	return !last || last == d->queue_tail
 	           ? 0
-	           : hd_broken("%s: the tail of its chain is not the last access", name_of(seen));
+	           : hd_broken("%s: the tail of its chain is not the last access", hd_check_name(seen));
 }
 
 /* Checks the list of tasks that wait only for the commute token. */
@@ -156,10 +154,10 @@ static int check_commuters(struct hd_check *c, const struct hd_checked_data *see
 	const heddle_data *d = seen->data;
 	const struct hd_access *last = NULL;
 	if (d->commuters && !d->token)
-		return hd_broken("%s: tasks wait for its token, which is free", name_of(seen));
+		return hd_broken("%s: tasks wait for its token, which is free", hd_check_name(seen));
 	for (const struct hd_access *a = d->commuters; a; a = a->next) {
 		if (a->data != d || a->mode != HEDDLE_COMMUTE || (a->flags & HD_ACCESS_TOKEN))
-			return hd_broken("%s: an access that needs no token waits for it", name_of(seen));
+			return hd_broken("%s: an access that needs no token waits for it", hd_check_name(seen));
 		int status =
 		    hd_check_place(c, hd_access_task(a), HD_WAITS_FOR_TOKEN, "the tasks that wait for a token");
 		if (status)
@@ -168,7 +166,7 @@ static int check_commuters(struct hd_check *c, const struct hd_checked_data *see
 	}
 	return !last || last == d->commuters_tail
 	           ? 0
-	           : hd_broken("%s: the tail of those that wait for its token is not the last", name_of(seen));
+	           : hd_broken("%s: the tail of those that wait for its token is not the last", hd_check_name(seen));
 }
 
 /* --- Transfers ---------------------------------------------------------------------------------------------------- */
@@ -183,12 +181,13 @@ static int check_waiters(struct hd_check *c, const struct hd_checked_data *seen,
 		if (!task || (a->data != seen->data && a->private_copy != seen->data) ||
 		    state != (task->task->codelet ? HD_PICKED : HD_WAITING) || ++n > c->n_tasks)
 			return hd_broken("%s: something that cannot be there waits for a transfer of it",
-			                 name_of(seen));
+			                 hd_check_name(seen));
 		task->pending++;
 	}
 	return !last || last == tr->last_waiter
 	           ? 0
-	           : hd_broken("%s: the last task that waits for a transfer of it is not its last", name_of(seen));
+	           : hd_broken("%s: the last task that waits for a transfer of it is not its last",
+	                       hd_check_name(seen));
 }
 
 static const struct hd_transfer *transfer_to(const heddle_data *d, unsigned node)
@@ -212,20 +211,21 @@ static int check_transfer(const struct hd_checked_data *seen, const struct hd_tr
 {
 	const heddle_data *d = seen->data;
 	if (transfer_to(d, tr->to) != tr)
-		return hd_broken("%s: two transfers of it go to node %u", name_of(seen), tr->to);
+		return hd_broken("%s: two transfers of it go to node %u", hd_check_name(seen), tr->to);
 	if (tr->behind && (tr->moving || !is_transfer_of(d, tr->behind)))
 		return hd_broken("%s: a transfer of it moves and follows another, or follows none of it",
-		                 name_of(seen));
+		                 hd_check_name(seen));
 	if (tr->behind && !tr->behind->moving && tr->behind->urgency > tr->urgency)
-		return hd_broken("%s: a transfer of it is more urgent than the one that it follows", name_of(seen));
+		return hd_broken("%s: a transfer of it is more urgent than the one that it follows",
+		                 hd_check_name(seen));
 	if (tr->urgency >= HD_URGENCIES || (tr->waiters && !tr->moving && tr->urgency != HD_AWAITED))
 		return hd_broken("%s: tasks wait for a transfer of it that is not urgent, or its urgency is wrong",
-		                 name_of(seen));
+		                 hd_check_name(seen));
 	if ((tr->evict && hd_transfer_is_hint(tr)) || (hd_transfer_is_hint(tr) && tr->urgency == HD_AWAITED))
-		return hd_broken("%s: a transfer of it is both a prefetch and awaited", name_of(seen));
+		return hd_broken("%s: a transfer of it is both a prefetch and awaited", hd_check_name(seen));
 	if (!tr->behind && !d->replicas[tr->from].valid)
-		return hd_broken("%s: a transfer of it comes from node %u, which has no valid copy", name_of(seen),
-		                 tr->from);
+		return hd_broken("%s: a transfer of it comes from node %u, which has no valid copy",
+		                 hd_check_name(seen), tr->from);
 	return 0;
 }
 
@@ -237,7 +237,7 @@ static int check_transfers(struct hd_check *c, struct hd_checked_data *seen)
 		if (tr->data != d || tr->from >= c->rt->n_nodes || tr->to >= c->rt->n_nodes || ++n > d->n_transfers)
 			return hd_broken(
 			    "%s: it has %u transfers or more, or one of another datum; n_transfers says %u",
-			    name_of(seen), n, d->n_transfers);
+			    hd_check_name(seen), n, d->n_transfers);
 		int status = check_transfer(seen, tr);
 		if (!status)
 			status = check_waiters(c, seen, tr);
@@ -249,7 +249,7 @@ static int check_transfers(struct hd_check *c, struct hd_checked_data *seen)
 	}
 	return n == d->n_transfers
 	           ? 0
-	           : hd_broken("%s: it has %u transfers; n_transfers says %u", name_of(seen), n, d->n_transfers);
+	           : hd_broken("%s: it has %u transfers; n_transfers says %u", hd_check_name(seen), n, d->n_transfers);
 }
 
 /* Checks one list of a lane, and adds the number of its transfers to *n. */
@@ -262,7 +262,7 @@ static int check_lane_list(const struct hd_check *c, const struct hd_lane *lane,
 			return hd_broken("a lane has a transfer that does not wait there");
 		if (tr->moving || (tr->behind ? HD_BEHIND : tr->urgency) != list || tr->lane_prev != before)
 			return hd_broken("%s: a transfer of it is in the wrong list of its lane, or linked wrongly",
-			                 name_of(seen));
+			                 hd_check_name(seen));
 	}
 	return lane->last[list] == before ? 0 : hd_broken("the tail of a lane is not its last transfer");
 }
@@ -342,7 +342,7 @@ static int count_places(struct hd_check *c, const struct hd_access *a, struct hd
 	for (; d; d = d->plan ? d->plan->data : NULL) {
 		struct hd_checked_data *above = hd_check_find_data(c, d);
 		if (!above)
-			return hd_broken("%s: its parent is not there any more", name_of(seen));
+			return hd_broken("%s: its parent is not there any more", hd_check_name(seen));
 		count_weak(above, a, 1);
 	}
 	return 0;
@@ -405,12 +405,12 @@ static int check_granted(const struct hd_checked_data *seen)
 		kinds += granted[k] != 0;
 	}
 	if (n != d->granted)
-		return hd_broken("%s: %u accesses are in force; granted says %u", name_of(seen), n, d->granted);
+		return hd_broken("%s: %u accesses are in force; granted says %u", hd_check_name(seen), n, d->granted);
 	if (granted[HD_GIVEN_UP] || !n)
 		return 0; /* an access that was given up counts in its former mode, which is not known */
 	if (kinds > 1 || granted[HD_WRITES] > 1 || !granted[kind_of_mode(d->granted_mode)])
 		return hd_broken("%s: accesses are in force that do not go together, or not with granted_mode %u",
-		                 name_of(seen), d->granted_mode);
+		                 hd_check_name(seen), d->granted_mode);
 	return 0;
 }
 
@@ -423,14 +423,15 @@ static int check_head(const struct hd_checked_data *seen)
 	if (d->deep)
 		return hd_graph_can_advance((heddle_data *)(uintptr_t)d)
 		           ? hd_broken("%s: the first access that waits could go along with those in force",
-		                       name_of(seen))
+		                       hd_check_name(seen))
 		           : 0;
 	if (!d->granted)
-		return hd_broken("%s: accesses wait in its chain and none is in force", name_of(seen));
+		return hd_broken("%s: accesses wait in its chain and none is in force", hd_check_name(seen));
 	enum hd_access_kind head = kind_of(d->queue), now = kind_of_mode(d->granted_mode);
 	return head != now || head == HD_WRITES
 	           ? 0
-	           : hd_broken("%s: the first access that waits could go along with those in force", name_of(seen));
+	           : hd_broken("%s: the first access that waits could go along with those in force",
+	                       hd_check_name(seen));
 }
 
 static int check_chain(const struct hd_checked_data *seen)
@@ -442,13 +443,13 @@ static int check_chain(const struct hd_checked_data *seen)
 	if (status)
 		return status;
 	if (seen->tokens != d->token)
-		return hd_broken("%s: %u accesses have its token; token says %u", name_of(seen), seen->tokens,
+		return hd_broken("%s: %u accesses have its token; token says %u", hd_check_name(seen), seen->tokens,
 		                 d->token);
 	const heddle_task *reduce = d->extra ? d->extra->reduce : NULL;
 	if ((d->tail_mode == HEDDLE_REDUX) != (reduce != NULL) ||
 	    (reduce && (hd_check_state(reduce) != HD_OUTSIDE || reduce->accesses[0].data != d)))
 		return hd_broken("%s: its chain ends with a reduction that no task will close, or the other way round",
-		                 name_of(seen));
+		                 hd_check_name(seen));
 	return 0;
 }
 
@@ -457,24 +458,24 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 	const heddle_data *d = seen->data;
 	unsigned node = r->node;
 	if (&d->replicas[node] != r || r->valid > 1 || r->incoming > 1)
-		return hd_broken("%s: a copy of it has the wrong number", name_of(seen));
+		return hd_broken("%s: a copy of it has the wrong number", hd_check_name(seen));
 	/* In virtual time data without memory may be valid in main memory, because no kernel writes them. */
 	int needs_memory = c->rt->engine->runs_kernels || node != 0;
 	if (r->valid && !r->ptr && needs_memory)
-		return hd_broken("%s: its copy on node %u is valid and has no memory", name_of(seen), node);
+		return hd_broken("%s: its copy on node %u is valid and has no memory", hd_check_name(seen), node);
 	if (r->pins != seen->pins[node])
-		return hd_broken("%s: %u tasks and transfers use its copy on node %u; pins says %u", name_of(seen),
-		                 seen->pins[node], node, r->pins);
+		return hd_broken("%s: %u tasks and transfers use its copy on node %u; pins says %u",
+		                 hd_check_name(seen), seen->pins[node], node, r->pins);
 	if (r->pins && !r->ptr && (!r->valid || needs_memory))
-		return hd_broken("%s: its copy on node %u is pinned and has no memory", name_of(seen), node);
+		return hd_broken("%s: its copy on node %u is pinned and has no memory", hd_check_name(seen), node);
 	if (r->incoming != (transfer_to(d, node) != NULL))
-		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there", name_of(seen),
-		                 node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
+		return hd_broken("%s: its copy on node %u is %sincoming, and %s transfer goes there",
+		                 hd_check_name(seen), node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
 	if (r->block && (r->ptr != r->block->ptr || r->block->node != node || r->user_buffer))
-		return hd_broken("%s: its copy on node %u does not lie in its block", name_of(seen), node);
+		return hd_broken("%s: its copy on node %u does not lie in its block", hd_check_name(seen), node);
 	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->pins;
 	if ((r->place != 0) != listed || (r->user_buffer && node != 0))
-		return hd_broken("%s: its copy on node %u %s", name_of(seen), node,
+		return hd_broken("%s: its copy on node %u %s", hd_check_name(seen), node,
 		                 listed ? "could be evicted and is in no heap" : "cannot be evicted and is in a heap");
 	return 0;
 }
@@ -494,17 +495,17 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 	if (n_valid != d->n_valid || n_away != d->n_away)
 		return hd_broken(
 		    "%s: %u copies are valid and %u lie outside main memory; n_valid and n_away say %u and %u",
-		    name_of(seen), n_valid, n_away, d->n_valid, d->n_away);
+		    hd_check_name(seen), n_valid, n_away, d->n_valid, d->n_away);
 	if (d->at_home != (d->replicas[0].ptr && d->replicas[0].valid))
-		return hd_broken("%s: at_home says %u", name_of(seen), d->at_home);
+		return hd_broken("%s: at_home says %u", hd_check_name(seen), d->at_home);
 	if (n_wanted != d->n_wanted || (n_wanted && !d->n_writers))
 		return hd_broken("%s: prefetches to %u copies are remembered with %u writers; n_wanted says %u",
-		                 name_of(seen), n_wanted, d->n_writers, d->n_wanted);
+		                 hd_check_name(seen), n_wanted, d->n_writers, d->n_wanted);
 	if (seen->writers != d->n_writers)
-		return hd_broken("%s: %u tasks are about to write it or do; n_writers says %u", name_of(seen),
+		return hd_broken("%s: %u tasks are about to write it or do; n_writers says %u", hd_check_name(seen),
 		                 seen->writers, d->n_writers);
 	if (d->n_writers && d->transfers)
-		return hd_broken("%s: it is being written, and transfers of it are under way", name_of(seen));
+		return hd_broken("%s: it is being written, and transfers of it are under way", hd_check_name(seen));
 	return 0;
 }
 
@@ -521,76 +522,12 @@ static int check_uses(const struct hd_check *c, const struct hd_checked_data *se
 		const struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(u->access));
 		if (u->prev_next != link || u->access->data != d || !task || !(task->task->special & HD_TASK_LISTED) ||
 		    ++n > seen->uses)
-			return hd_broken("%s: the list of tasks that will use it is wrong", name_of(seen));
+			return hd_broken("%s: the list of tasks that will use it is wrong", hd_check_name(seen));
 	}
 	return n == seen->uses && (!n || uses->end == link)
 	           ? 0
 	           : hd_broken("%s: %u tasks will use it, %u are listed, or the end of the list is wrong",
-	                       name_of(seen), seen->uses, n);
-}
-
-/* Checks a plan and its children: those of a plan that is not active have no value anywhere. */
-static int check_plan(const struct hd_check *c, const struct hd_checked_data *seen, const heddle_plan *p)
-{
-	if (p->checked != p->n_weak)
-		return hd_broken("%s: %u accesses are in force that go to children of one plan; n_weak says %u",
-		                 name_of(seen), p->checked, p->n_weak);
-	for (size_t i = 0; i < p->n_children; i++) {
-		const struct hd_checked_data *child = hd_check_find_data(c, p->children[i]);
-		if (!child || child->data->plan != p || !child->data->deep)
-			return hd_broken("%s: its child %zu is another's, or not there any more", name_of(seen), i);
-		const struct hd_layout *l = child->data->extra ? child->data->extra->layout : NULL;
-		if (p->active || p->step)
-			continue;
-		if (child->data->n_valid || child->data->transfers)
-			return hd_broken("%s: its child %zu is in use, although its plan is not active", name_of(seen),
-			                 i);
-		for (const heddle_plan *below = l ? l->plans : NULL; below; below = below->next)
-			if (below->active)
-				return hd_broken("%s: its child %zu is split, although its plan is not active",
-				                 name_of(seen), i);
-	}
-	return 0;
-}
-
-/* Checks that the state of a layout is one of those that there are, and allows what is in force. */
-static int check_state(const struct hd_checked_data *seen, const struct hd_layout *l)
-{
-	const heddle_data *d = seen->data;
-	uint32_t n_steps = 0, n_active = 0, n_used = 0;
-	int found = !l->scattered;
-	for (const heddle_plan *p = l->plans; p; p = p->next) {
-		n_steps += p->step != HD_NO_STEP;
-		n_active += p->active;
-		n_used += p->n_weak != 0;
-		found |= p == l->scattered && p->active;
-	}
-	if (n_steps != l->n_steps || n_used != l->n_used)
-		return hd_broken("%s: %u of its plans have steps and %u are in use; its layout says %u and %u",
-		                 name_of(seen), n_steps, n_used, l->n_steps, l->n_used);
-	if (seen->weak != l->n_weak || seen->changing != l->n_changing)
-		return hd_broken("%s: %u accesses go to its children and %u change them; its layout says %u and %u",
-		                 name_of(seen), seen->weak, seen->changing, l->n_weak, l->n_changing);
-	if (!found || (l->scattered && n_active > 1) || (l->scattered && !n_steps && d->n_valid))
-		return hd_broken("%s: it is scattered over a plan, and has other copies", name_of(seen));
-	if (d->granted && d->granted_mode != HEDDLE_R && n_active)
-		return hd_broken("%s: a task may change it, and its children have a value", name_of(seen));
-	return 0;
-}
-
-static int check_children(const struct hd_check *c, const struct hd_checked_data *seen)
-{
-	const heddle_data *d = seen->data;
-	const struct hd_data_extra *extra = d->extra;
-	const struct hd_layout *l = extra ? extra->layout : NULL;
-	if (d->plan && !hd_check_find_data(c, d->plan->data))
-		return hd_broken("%s: its parent is not there any more", name_of(seen));
-	if ((hd_data_closed(d) == HD_PARTITIONED) != (extra && extra->partition))
-		return hd_broken("%s: it is partitioned and has no children, or the other way round", name_of(seen));
-	int status = l ? check_state(seen, l) : 0;
-	for (const heddle_plan *p = l ? l->plans : NULL; p && !status; p = p->next)
-		status = p->data == d ? check_plan(c, seen, p) : hd_broken("%s: its plan is another's", name_of(seen));
-	return status;
+	                       hd_check_name(seen), seen->uses, n);
 }
 
 /* Checks the REDUCE tasks that are not in the graph yet: there is one for each datum whose chain ends with a
@@ -619,7 +556,7 @@ int hd_check_data(struct hd_check *c)
 		if (!status)
 			status = check_replicas(c, &c->data[i]);
 		if (!status)
-			status = check_children(c, &c->data[i]);
+			status = hd_check_layout(c, &c->data[i]);
 		if (!status)
 			status = check_uses(c, &c->data[i]);
 	}

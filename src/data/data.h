@@ -61,8 +61,9 @@ struct heddle_data {
 	uint64_t shape;                             /* const after registration: hash of the extents of all parts */
 	/* The next three fields are read by submitting threads without the lock. They have a word of their own, because
 	 * compilers may read neighbouring bytes together. */
-	/* enum hd_closed, and the bit if it is deep; changed under the lock. Accessed relaxed, pairs with nothing: a submitting thread reads it
-	 * only for an early error; when the task enters the graph it is checked again under the lock. */
+	/* enum hd_closed, and the bit if it is deep; changed under the lock. Accessed relaxed, pairs with nothing: a
+	 * submitting thread reads it only for an early error; when the task enters the graph it is checked again under
+	 * the lock. */
 	_Alignas(4) _Atomic uint8_t closed;
 	uint8_t read_only; /* const: 1: a child that shares elements with another child, or a part of such a child */
 	uint8_t traits;    /* HD_DATA_OBJECT ... */

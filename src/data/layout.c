@@ -15,9 +15,9 @@
  *   read p     shared (p)     shared (p as well)      scattered over p        shared (q, p)
  *   change p   scattered      scattered over p        scattered over p        scattered over p
  *
- * What leads there are steps. Each is a control of the plan that it concerns. Steps of one datum that exclude each other
- * follow each other, and while one is under way nothing more is granted at the datum. A step holds no place in the
- * datum's chain: the access that waits for it does, as the first in the queue. In the chains of the children it has
+ * What leads there are steps. Each is a control of the plan that it concerns. Steps of one datum that exclude each
+ * other follow each other, and while one is under way nothing more is granted at the datum. A step holds no place in
+ * the datum's chain: the access that waits for it does, as the first in the queue. In the chains of the children it has
  * direct accesses, which wait until these have the right layout themselves; so steps go as deep as is needed.
  *
  * In main memory children are windows of the datum's buffer. Elsewhere they have dense copies of their own.

@@ -1,10 +1,10 @@
 /* Random programs on data with plans, run in parallel and compared with their sequential execution.
  *
- * Every seed makes a few matrices, plans of them, plans of the children, and tasks that name any of these handles in any
- * mode and order; in between the program acquires handles, prefetches them, ends plans, waits. The kernels compute whole
- * numbers that depend on everything they read. The machine is CPU cores and emulated accelerators, most of them with
- * little memory. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from a
- * small model of layouts (struct node). SEEDS_PER_RUNTIME consecutive seeds share a runtime. */
+ * Every seed makes a few matrices, plans of them, plans of the children, and tasks that name any of these handles in
+ * any mode and order; in between the program acquires handles, prefetches them, ends plans, waits. The kernels compute
+ * whole numbers that depend on everything they read. The machine is CPU cores and emulated accelerators, most of them
+ * with little memory. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from
+ * a small model of layouts (struct node). SEEDS_PER_RUNTIME consecutive seeds share a runtime. */
 #include <stdarg.h>
 #include "elements.h"
 #include "support.h"
