@@ -72,6 +72,20 @@ struct heddle_trace_edge {
 	uint64_t from, to;
 };
 
+/* A change of the layout of a datum with plans (heddle/data.h). */
+enum heddle_layout_step {
+	HEDDLE_LAYOUT_READ,   /* tasks can read the children of a plan */
+	HEDDLE_LAYOUT_WRITE,  /* tasks can write them; the datum itself cannot be used */
+	HEDDLE_LAYOUT_GATHER, /* tasks can read the datum again, and still the children */
+	HEDDLE_LAYOUT_JOIN /* the datum alone can be used; `plan` is -1 if the children of all plans cannot any more */
+};
+struct heddle_trace_layout {
+	double at;     /* us */
+	uint32_t data; /* number of the datum */
+	int32_t plan;  /* which of its plans, by the order in which they were made; -1: see HEDDLE_LAYOUT_JOIN */
+	enum heddle_layout_step step;
+};
+
 struct heddle_trace_codelet {
 	char *name;
 	uint32_t color; /* 0xRRGGBB; 0: charts derive a colour from the name */
@@ -91,6 +105,9 @@ struct heddle_trace {
 	size_t n_expansions;
 	struct heddle_trace_edge *edges; /* sorted by `to`, then `from` */
 	size_t n_edges;
+	/* In the order in which they happened. Not part of the file that heddle_trace_save writes. */
+	struct heddle_trace_layout *layouts;
+	size_t n_layouts;
 	struct heddle_names task_names; /* of the tasks that were submitted with heddle_named */
 	struct heddle_names data_names; /* of the data that have a name (heddle_data_set_name) */
 	/* which implementation ran (CODELET.NAME), by the id of the task; only tasks whose codelet has several

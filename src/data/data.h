@@ -545,6 +545,7 @@ struct heddle_plan {
 	heddle_data **children;
 	struct hd_window *windows; /* owns both arrays, and the handles */
 	size_t n_children;
+	uint32_t number;        /* how many plans its datum had had before */
 	heddle_task *task;      /* owns a reference: the control that makes its steps, one at a time */
 	uint8_t step;           /* enum hd_step: what that is doing */
 	uint8_t active;         /* 1: the children have the value of the datum, or will have */
@@ -570,6 +571,7 @@ int hd_data_child_is_held(const heddle_data *d);
 struct hd_layout {
 	heddle_plan *plans;     /* owns */
 	heddle_plan *scattered; /* borrows */
+	uint32_t n_made;        /* how many plans the datum has ever had */
 	unsigned n_steps; /* how many of the plans have a step under way: until they have ended, nothing is granted */
 	int failed;       /* why the last step could not let children be used; told to the access that waits */
 	/* Accesses in force that go to children; those of them that change what they go to; and how many plans are

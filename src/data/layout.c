@@ -26,6 +26,7 @@
  * cancelled; those that read the other children are not. When a task is about to change a child that is forgotten: the
  * child may be healed. */
 #include <string.h>
+#include <heddle/trace.h>
 #include "core/runtime.h"
 #include "misuse/misuse.h"
 
@@ -79,8 +80,14 @@ static void begin(heddle_plan *p, enum hd_step step)
 	hd_core_insert(d->rt, t);
 }
 
+static void record(const heddle_data *d, const heddle_plan *p, enum heddle_layout_step step)
+{
+	if (d->rt->recorder)
+		hd_record_layout(d->rt->recorder, d, p, (int)step);
+}
+
 /* Drops the children of all plans but one. Returns whether there were any. */
-static int drop_others(const struct hd_layout *l, const heddle_plan *kept)
+static int drop_others(const heddle_data *d, const struct hd_layout *l, const heddle_plan *kept)
 {
 	int any = 0;
 	for (heddle_plan *p = l->plans; p; p = p->next) {
@@ -89,6 +96,8 @@ static int drop_others(const struct hd_layout *l, const heddle_plan *kept)
 		begin(p, HD_DROP);
 		any = 1;
 	}
+	if (any)
+		record(d, NULL, HEDDLE_LAYOUT_JOIN);
 	return any;
 }
 
@@ -99,7 +108,7 @@ static enum hd_turn make_whole(const heddle_data *d, struct hd_layout *l, int va
 {
 	if (l->scattered && value && !d->poisoned)
 		begin(l->scattered, HD_JOIN);
-	else if (!drop_others(l, NULL))
+	else if (!drop_others(d, l, NULL))
 		return HD_TURN_NOW;
 	return HD_TURN_LATER;
 }
@@ -165,7 +174,7 @@ static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_p
 	}
 	if (l->scattered && !d->poisoned)
 		begin(l->scattered, HD_JOIN);
-	else if (!drop_others(l, p))
+	else if (!drop_others(d, l, p))
 		begin(p, HD_TO_WRITE);
 	return HD_TURN_LATER;
 }
@@ -270,6 +279,10 @@ static void deactivate(heddle_plan *p)
 /* The step has not failed. */
 static void apply(heddle_plan *p, heddle_task *t)
 {
+	static const enum heddle_layout_step steps[] = {[HD_TO_READ] = HEDDLE_LAYOUT_READ,
+	                                                [HD_TO_WRITE] = HEDDLE_LAYOUT_WRITE,
+	                                                [HD_GATHER] = HEDDLE_LAYOUT_GATHER,
+	                                                [HD_JOIN] = HEDDLE_LAYOUT_JOIN};
 	heddle_data *d = p->data;
 	struct hd_layout *l = layout_of(d);
 	int value = d->replicas[0].valid && t->accesses[0].mode != HEDDLE_W;
@@ -283,6 +296,8 @@ static void apply(heddle_plan *p, heddle_task *t)
 	if (p->step == HD_TO_WRITE || (p->step == HD_TO_READ && !value))
 		hd_replica_set_valid(&d->replicas[0], 0);
 	l->scattered = p->step == HD_TO_WRITE ? p : NULL;
+	if (p->step != HD_DROP)
+		record(d, p, steps[p->step]);
 }
 
 void hd_layout_step(heddle_task *t)

@@ -104,6 +104,7 @@ static int adopt(heddle_plan *plan, const char *what)
 		return status ? status : HEDDLE_E_MEMORY;
 	if (!extra->layout && !(extra->layout = calloc(1, sizeof *extra->layout)))
 		return hd_no_memory("a plan");
+	plan->number = extra->layout->n_made++;
 	plan->next = extra->layout->plans;
 	extra->layout->plans = plan;
 	hd_graph_deepen(d);

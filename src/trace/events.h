@@ -54,6 +54,7 @@ struct hd_recorder {
 	struct hd_log expansions; /* of struct heddle_trace_expansion */
 	struct hd_log expanded;   /* the ids of these, kept as long as the submissions */
 	struct hd_log children;   /* of all plans ever made */
+	struct hd_log layouts;    /* of struct heddle_trace_layout */
 	uint64_t first_id;        /* id of the first submission; the ids of the others follow without gaps */
 	uint32_t n_after;         /* explicit links recorded so far for the task that is being submitted */
 	uint64_t *data_bytes;     /* owns; size of every datum, by registration number */

@@ -34,6 +34,7 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	r->steps.event_size = sizeof(struct step_event);
 	r->expansions.event_size = sizeof(struct heddle_trace_expansion);
 	r->expanded.event_size = sizeof(uint64_t);
+	r->layouts.event_size = sizeof(struct heddle_trace_layout);
 	r->children.event_size = sizeof(struct child_event);
 	return r;
 }
@@ -51,6 +52,7 @@ static void empty_events(struct hd_recorder *r)
 	for (size_t i = 0; i < r->rt->n_workers; i++)
 		hd_log_empty(&r->tasks[i]);
 	hd_log_empty(&r->transfers);
+	hd_log_empty(&r->layouts);
 	hd_log_empty(&r->steps);
 	hd_log_empty(&r->expansions);
 }
@@ -244,4 +246,15 @@ void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 		                                    .bytes = tr->data->bytes,
 		                                    .data = tr->data->id,
 		                                    .reason = tr->reason};
+}
+
+void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step)
+{
+	HD_HELD(&d->rt->lock);
+	struct heddle_trace_layout *e = append(r, &r->layouts);
+	if (e)
+		*e = (struct heddle_trace_layout){.at = d->rt->now,
+		                                  .data = d->id,
+		                                  .plan = plan ? (int32_t)plan->number : -1,
+		                                  .step = (enum heddle_layout_step)step};
 }

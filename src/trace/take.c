@@ -173,6 +173,12 @@ static int compare_expansions(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static void copy_layout(const void *event, void *arg)
+{
+	struct heddle_trace *trace = arg;
+	trace->layouts[trace->n_layouts++] = *(const struct heddle_trace_layout *)event;
+}
+
 static int compare_tasks(const void *a, const void *b)
 {
 	const struct heddle_trace_task *x = a, *y = b;
@@ -229,7 +235,8 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 	trace->tasks = malloc((n + 1) * sizeof *trace->tasks);
 	trace->transfers = malloc((r->transfers.n + 1) * sizeof *trace->transfers);
 	trace->expansions = malloc((r->expansions.n + 1) * sizeof *trace->expansions);
-	if (!trace->tasks || !trace->transfers || !trace->expansions)
+	trace->layouts = malloc((r->layouts.n + 1) * sizeof *trace->layouts);
+	if (!trace->tasks || !trace->layouts || !trace->transfers || !trace->expansions)
 		return hd_no_memory("a trace");
 	struct copying to = {.trace = trace, .codelets = hd_recorder_codelets(r->rt)};
 	if (!to.codelets)
@@ -238,6 +245,7 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 		hd_log_each(&r->tasks[to.worker], copy_task, &to);
 	free(to.codelets);
 	hd_log_each(&r->transfers, copy_transfer, trace);
+	hd_log_each(&r->layouts, copy_layout, trace);
 	hd_log_each(&r->expansions, copy_expansion, trace);
 	qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
 	qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);

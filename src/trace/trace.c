@@ -15,6 +15,7 @@ void heddle_trace_free(struct heddle_trace *trace)
 	free(trace->transfers);
 	free(trace->expansions);
 	free(trace->edges);
+	free(trace->layouts);
 	hd_name_table_free(&trace->task_names);
 	hd_name_table_free(&trace->data_names);
 	hd_name_table_free(&trace->implementations);
