@@ -155,6 +155,40 @@ static int deadlock_and_dump(int gone)
 	return status;
 }
 
+/* --- Plans -------------------------------------------------------------------------------------------------------- */
+
+/* Two plans of a matrix, and one of a child, on two memories; the last plan is left to the end of the matrix. */
+static int plans(int gone)
+{
+	const struct heddle_filter columns = {.kind = HEDDLE_SPLIT_COLUMNS, .ny = 2},
+	                           rows = {.kind = HEDDLE_SPLIT_ROWS, .nx = 3};
+	struct heddle_config config;
+	heddle_runtime *rt = NULL;
+	heddle_codelet *all = NULL;
+	heddle_data *d = NULL;
+	heddle_plan *v = NULL, *h = NULL, *below = NULL;
+	double a[36] = {0};
+	int status = small_config(&config);
+	config.n_emulated = 1;
+	TRY(heddle_start(&config, &rt));
+	TRY(codelet(rt, "all", add_to_all, &all));
+	TRY(heddle_matrix(rt, a, 6, 6, 6, sizeof *a, &d));
+	TRY(heddle_plan_create(d, &columns, &v));
+	TRY(heddle_plan_create(d, &rows, &h));
+	TRY(heddle_plan_create(heddle_plan_child(v, 0), &rows, &below));
+	TRY(heddle_submit(rt, heddle_call(all), heddle_rw(d)));
+	TRY(heddle_submit(rt, heddle_call(all), heddle_rw(heddle_plan_child(v, 1))));
+	TRY(heddle_submit(rt, heddle_call(all), heddle_rw(heddle_plan_child(below, 1))));
+	TRY(heddle_submit(rt, heddle_call(all), heddle_rw(heddle_plan_child(h, 0))));
+	TRY(heddle_plan_destroy(h));
+	TRY(heddle_acquire(d, HEDDLE_R));
+	CHECK(a[0] == 2 && a[2] == 2 && a[35] == 2 && a[18] == 3);
+	TRY(heddle_release(d));
+	status = finish(rt, status, gone);
+	CHECK(a[0] == 2 && a[2] == 2 && a[35] == 2 && a[18] == 3);
+	return status;
+}
+
 /* --- Traces ------------------------------------------------------------------------------------------------------- */
 
 static int in_folder(char *path, const char *name)
@@ -438,6 +472,7 @@ static const struct memory_program memory_list[] = {
     {"tasks with events", tasks_with_events},
     {"data of each kind", data_of_each_kind},
     {"partitions", partitions},
+    {"plans", plans},
     {"all modes", all_modes},
     {"deadlock and dump", deadlock_and_dump},
     {"traced", traced},

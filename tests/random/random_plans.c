@@ -25,7 +25,7 @@ struct node {
 	struct mem expected; /* in the matrix of a sequential run */
 	heddle_plan *plan;   /* the one that it belongs to; NULL: the matrix itself */
 	int parent, depth;
-	int ended;
+	int ended; /* its plan is freed, and another one may lie there */
 	/* What a sequential run would know of it, for programs in which kernels fail. */
 	heddle_plan *scattered; /* the children of this plan have the value */
 	int is_void, tried;     /* it has no value; it could not be gathered */
@@ -98,7 +98,7 @@ static int lacks_value(struct program *p, const heddle_plan *plan)
 {
 	int lacks = 0;
 	for (unsigned i = 0; i < p->n_nodes; i++)
-		if (p->nodes[i].plan == plan)
+		if (p->nodes[i].plan == plan && !p->nodes[i].ended)
 			lacks |= !has_value(p, (int)i);
 	return lacks;
 }
@@ -131,7 +131,7 @@ static void scatter(struct program *p, int x, heddle_plan *plan)
 	if (n->scattered != plan) {
 		join(p, x);
 		for (unsigned i = 0; i < p->n_nodes; i++)
-			if (p->nodes[i].plan == plan) {
+			if (p->nodes[i].plan == plan && !p->nodes[i].ended) {
 				p->nodes[i].is_void = n->is_void;
 				p->nodes[i].scattered = NULL;
 				p->nodes[i].tried = 0;
@@ -260,11 +260,7 @@ static int end_plan(struct program *p, int x)
 		return 0;
 	comes_to(p, n->parent, HEDDLE_RW);
 	end_below(p, plan);
-	int status = must(p, heddle_plan_destroy(plan), "heddle_plan_destroy");
-	for (unsigned i = 0; i < p->n_nodes; i++)
-		if (p->nodes[i].plan == plan)
-			p->nodes[i].plan = (heddle_plan *)(uintptr_t)1; /* its memory may be another plan's soon */
-	return status;
+	return must(p, heddle_plan_destroy(plan), "heddle_plan_destroy");
 }
 
 /* --- What the program does ---------------------------------------------------------------------------------------- */
