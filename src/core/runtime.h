@@ -442,8 +442,7 @@ void hd_gate_worker_begins(heddle_runtime *rt);
 void hd_control_begin(heddle_runtime *rt);
 /* Makes a control task; the caller sets its accesses. NULL when out of memory. */
 heddle_task *hd_control_make(heddle_runtime *rt, int kind, size_t n_accesses);
-/* Makes a control anew of one that has ended, and to which the caller has the only reference. It has room for
- * `n_accesses`, which the caller sets. */
+/* Makes a control anew of one that has ended. It has room for `n_accesses`, which the caller sets. */
 void hd_control_renew(heddle_task *t, int kind, size_t n_accesses);
 /* Puts the control into the graph, then settles. The lock may be left for callbacks, so the caller must have made its
  * own changes of state before. */

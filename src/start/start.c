@@ -172,17 +172,21 @@ static void free_memories(heddle_runtime *rt)
 	free(rt->memories);
 }
 
+/* Children end with the datum that they belong to. */
+static heddle_data *root_of(heddle_data *d)
+{
+	while (d->plan)
+		d = d->plan->data;
+	return d;
+}
+
 static void free_runtime(heddle_runtime *rt)
 {
 	if (rt->engine)
 		rt->engine->close(rt);
 	hd_core_enter(rt); /* no other thread is left, but hd_data_destroy asserts that the lock is held */
-	while (rt->handles.list) {
-		heddle_data *root = rt->handles.list; /* children end with the datum that they belong to */
-		while (root->plan)
-			root = root->plan->data;
-		hd_data_destroy(root);
-	}
+	while (rt->handles.list)
+		hd_data_destroy(root_of(rt->handles.list));
 	for (size_t i = 0; rt->memories && i < rt->n_nodes; i++)
 		hd_blocks_drop(rt, &rt->memories[i]);
 	hd_groups_free(rt);
