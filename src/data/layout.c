@@ -103,14 +103,36 @@ static int drop_others(const heddle_data *d, const struct hd_layout *l, const he
 
 /* --- What an access needs ----------------------------------------------------------------------------------------- */
 
-/* Makes the datum whole; `value`: with the value that it has. */
-static enum hd_turn make_whole(const heddle_data *d, struct hd_layout *l, int value)
+/* A child that is poisoned, or lies below such a one; NULL: there is none. */
+static const heddle_data *find_poisoned(const heddle_plan *p)
 {
-	if (l->scattered && value && !d->poisoned)
+	const heddle_data *found = NULL;
+	for (size_t i = 0; i < p->n_children && !found; i++) {
+		const heddle_data *child = p->children[i];
+		const heddle_plan *below = child->extra && child->extra->layout ? layout_of(child)->scattered : NULL;
+		found = child->poisoned ? child : below ? find_poisoned(below) : NULL;
+	}
+	return found;
+}
+
+/* The pieces are about to be dropped, which need not be gathered: if one is poisoned, so is the whole. */
+static void judge(heddle_data *d, const heddle_plan *p)
+{
+	const heddle_data *bad = d->poisoned ? NULL : find_poisoned(p);
+	if (bad)
+		hd_data_spoil(d, bad->extra && bad->extra->cause ? hd_format("%s", bad->extra->cause) : NULL);
+}
+
+/* Makes the datum whole; `value`: with the value that it has. */
+static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value)
+{
+	if (l->scattered && value && !d->poisoned) {
 		begin(l->scattered, HD_JOIN);
-	else if (!drop_others(d, l, NULL))
-		return HD_TURN_NOW;
-	return HD_TURN_LATER;
+		return HD_TURN_LATER;
+	}
+	if (l->scattered)
+		judge(d, l->scattered);
+	return drop_others(d, l, NULL) ? HD_TURN_LATER : HD_TURN_NOW;
 }
 
 /* Whether some child has never had a value. */

@@ -270,7 +270,8 @@ static int join_known(struct run *r, struct datum *d)
 		return -1;
 	if (expected)
 		return 0;
-	d->is_void = 0; /* each piece may have got a value again */
+	/* a datum that was void when it was split is healed when all its pieces have been written */
+	d->is_void = 0;
 	for (unsigned i = 0; i < d->n_children; i++)
 		d->is_void |= d->child_void[i];
 	d->n_children = 0;
