@@ -96,6 +96,13 @@ int heddle_object(heddle_runtime *rt, void *object, const struct heddle_type *ty
 /* Gives a datum a name, which is copied, for traces, graphs and messages. "" removes the name. */
 int heddle_data_set_name(heddle_data *data, const char *name);
 
+/* A pointer of the program's own that goes with a datum, for example to what the program knows of its children: a
+ * sub-graph function that gets a handle (heddle_context_data) finds it here. Heddle does not use it. Set it before
+ * tasks name the datum or other threads get the handle. HEDDLE_E_MEMORY. */
+int heddle_data_set_user(heddle_data *data, void *user);
+/* That pointer; NULL: none was set. Does not block, and takes no lock. */
+void *heddle_data_user(const heddle_data *data);
+
 /* The kernels that HEDDLE_REDUX needs. `init` writes the neutral element into a private copy (one access, W). `combine`
  * adds a private copy to the result (two accesses: RW the result, R the private copy). Both codelets must have a cpu
  * kernel. The private copies are combined before the next access in another mode, or by the next heddle_wait_all, which
@@ -187,13 +194,13 @@ int heddle_unpartition(heddle_data *data);
  * themselves: then the datum is the root of a tree of handles. Tasks may name every handle of the tree, in any order
  * and in any mode that the handle allows. They run as if they ran one after the other, in the order of submission, and
  * each sees what earlier ones have written through whatever handle. What this takes, Heddle does by itself and without
- * waiting: children become usable when a task first needs them, and are gathered when a task needs the whole, or pieces
- * of another plan.
+ * waiting: children become usable when a task first needs them, and are gathered when a task needs the whole, or
+ * pieces of another plan.
  *
  * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces
  * of one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
- * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has already.
- * */
+ * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has
+ * already. */
 typedef struct heddle_plan heddle_plan;
 
 /* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in

@@ -28,6 +28,7 @@ struct hd_replica {
 /* The fields that few data need, kept out of struct heddle_data to make that smaller. */
 struct hd_data_extra {
 	char *name;                     /* owns */
+	void *user;                     /* the program's: heddle_data_set_user */
 	const struct heddle_type *type; /* heddle_object; borrows until unregistered */
 	heddle_codelet *redux_init, *redux_combine;
 	struct hd_private *privates; /* owns: list of the private copies for SCRATCH and REDUX */
@@ -48,7 +49,8 @@ struct hd_data_extra {
 enum {
 	HD_DATA_OBJECT = 1 /* made by heddle_object */,
 	HD_DATA_REDUCIBLE = 2 /* has reduction kernels */,
-	HD_DATA_PARTS = 4 /* has several parts */
+	HD_DATA_PARTS = 4 /* has several parts */,
+	HD_DATA_USER = 8 /* heddle_data_set_user was called: `extra` is there and may be read for that pointer */
 };
 
 /* Why new tasks may not name a datum; and whether it is deep. */

@@ -440,6 +440,27 @@ int heddle_data_set_name(heddle_data *d, const char *name)
 	return extra ? 0 : hd_no_memory("a name");
 }
 
+int heddle_data_set_user(heddle_data *d, void *user)
+{
+	if (!d)
+		return hd_error(HEDDLE_E_INVALID, "a datum is needed");
+	if (hd_check_process(d->rt))
+		return HEDDLE_E_STATE;
+	hd_core_enter(d->rt);
+	struct hd_data_extra *extra = hd_data_extra(d);
+	if (extra) {
+		extra->user = user;
+		d->traits |= HD_DATA_USER;
+	}
+	hd_core_leave(d->rt);
+	return extra ? 0 : hd_no_memory("the pointer of a datum");
+}
+
+void *heddle_data_user(const heddle_data *d)
+{
+	return d && d->traits & HD_DATA_USER ? d->extra->user : NULL;
+}
+
 uint64_t heddle_data_bytes(const heddle_data *d)
 {
 	return d->bytes;

@@ -477,6 +477,30 @@ static void object_that_grows_goes_there_and_back(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static void pointer_of_the_program_goes_with_its_datum(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	heddle_runtime *rt = start_with(&config);
+	double x = 1, y = 2;
+	heddle_data *with, *without;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &with));
+	assert_ok(heddle_variable(rt, &y, sizeof y, &without));
+	assert_null(heddle_data_user(with));
+	assert_ok(heddle_data_set_user(with, &y));
+	assert_ok(heddle_data_set_name(with, "x"));
+	assert_ok(heddle_data_set_name(without, "y"));
+	assert_ptr_equal(heddle_data_user(with), &y);
+	assert_null(heddle_data_user(without));
+	assert_null(heddle_data_user(NULL));
+	assert_int_equal(heddle_data_set_user(NULL, &x), HEDDLE_E_INVALID);
+	assert_ok(heddle_data_set_user(with, NULL));
+	assert_null(heddle_data_user(with));
+	assert_ok(heddle_unregister(with));
+	assert_ok(heddle_unregister(without));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +519,7 @@ int main(void)
 	    cmocka_unit_test(reduction_of_a_temporary_begins_with_the_neutral_element),
 	    cmocka_unit_test(scratch_is_private_and_leaves_the_datum_alone),
 	    cmocka_unit_test(object_that_grows_goes_there_and_back),
+	    cmocka_unit_test(pointer_of_the_program_goes_with_its_datum),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
