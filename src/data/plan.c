@@ -93,12 +93,14 @@ static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int
 	return NULL;
 }
 
-/* Gives the plan to its datum, if that is open. The lock is held. */
-static int adopt(heddle_plan *plan, const char *what)
+/* Gives the plan to its datum, if that is open. A sub-graph may plan how to cut data of its task: that changes nothing
+ * for tasks outside. The lock is held. */
+static int adopt(heddle_plan *plan, int partition, const char *what)
 {
 	heddle_data *d = plan->data;
 	HD_HELD(&d->rt->lock);
-	int status = hd_data_check_open(d, what);
+	int inside = !partition && hd_data_closed(d) == HD_OPEN;
+	int status = inside ? 0 : hd_data_check_open(d, what);
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
 	if (!extra)
 		return status ? status : HEDDLE_E_MEMORY;
@@ -134,7 +136,7 @@ static int create(heddle_data *d, const struct heddle_filter *filter, int partit
 	hd_core_enter(rt);
 	if (partition)
 		hd_control_begin(rt);
-	status = adopt(plan, what);
+	status = adopt(plan, partition, what);
 	if (status) {
 		free_plan(plan);
 	} else if (partition) {
