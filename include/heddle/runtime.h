@@ -83,7 +83,8 @@ struct heddle_config {
 	uint64_t seed;     /* seed of all random numbers */
 	double noise;      /* virtual time: relative standard deviation of execution times; 0: none */
 	double sched_cost; /* virtual time: us that one scheduling decision takes */
-	/* whether hierarchical tasks are expanded whose codelets have no `expand` callback: "always" or "never" */
+	/* whether hierarchical tasks are expanded whose codelets have no `expand` callback: "always", "never", "class":
+	 * those that a CPU would end first, or "adaptive": docs/hierarchical.md */
 	const char *expand;
 	/* virtual time: us that the worker takes which expands a hierarchical task, and more for each task of its
 	 * sub-graph; these tasks enter the graph when that time is over */

@@ -116,64 +116,6 @@ static int check_queues(struct hd_check *c)
 	return status;
 }
 
-/* --- Hierarchical tasks ------------------------------------------------------------------------------------------- */
-
-/* Goes through the heap of tasks that wait to be expanded, with a stack of its own, since the heap may be deep. */
-static int check_unexpanded(struct hd_check *c)
-{
-	const heddle_runtime *rt = c->rt;
-	const heddle_task **stack = malloc((c->n_tasks + 2) * sizeof *stack);
-	size_t n = 0;
-	int status = stack ? 0 : hd_no_memory("a check");
-	if (!status && rt->dispatch.unexpanded)
-		stack[n++] = rt->dispatch.unexpanded;
-	while (n && !status) {
-		const heddle_task *t = stack[--n];
-		status = hd_check_place(c, t, HD_TO_EXPAND, "the tasks that wait to be expanded");
-		if (!status && (!(t->special & HD_TASK_EXPANDS) || !t->extra->subgraph || t->extra->is_submitted))
-			status =
-			    hd_broken("task %llu waits to be expanded, and cannot be", (unsigned long long)t->order);
-		if (!status && t->link.next)
-			stack[n++] = t->link.next;
-		if (!status && t->link.prev)
-			stack[n++] = t->link.prev;
-	}
-	free(stack);
-	if (!status && !rt->dispatch.unexpanded != !(rt->dispatch.retry & HD_RETRY_EXPANSIONS))
-		status = hd_broken("nobody looks at the tasks that wait to be expanded, or there are none");
-	return status;
-}
-
-/* Each task of a sub-graph is counted where it is. */
-static int check_insides(struct hd_check *c)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < c->n_tasks; i++) {
-		const struct hd_task_extra *extra = c->tasks[i].task->extra;
-		struct hd_checked_task *outer = extra && extra->inside ? hd_check_find_task(c, extra->inside) : NULL;
-		if (extra && extra->inside && !outer)
-			return hd_broken("task %llu: the hierarchical task that it is in has ended before it",
-			                 (unsigned long long)c->tasks[i].task->order);
-		if (outer)
-			outer->inside++;
-	}
-	for (size_t i = 0; i < c->n_tasks; i++) {
-		const heddle_task *t = c->tasks[i].task;
-		if (!(t->special & HD_TASK_EXPANDS))
-			continue;
-		n += hd_check_state(t) < HD_RELEASED;
-		uint64_t expected = c->tasks[i].inside + (hd_check_state(t) < HD_EXPANDED);
-		if (t->extra->n_inside != expected)
-			return hd_broken("task %llu: %llu tasks of its sub-graph have not ended; n_inside says %llu",
-			                 (unsigned long long)t->order, (unsigned long long)expected,
-			                 (unsigned long long)t->extra->n_inside);
-	}
-	return n == c->rt->count.hierarchical
-	           ? 0
-	           : hd_broken("%llu tasks are hierarchical; count.hierarchical says %llu", (unsigned long long)n,
-	                       (unsigned long long)c->rt->count.hierarchical);
-}
-
 /* --- Workers ------------------------------------------------------------------------------------------------------ */
 
 static const char *worker_name(const struct hd_worker *w)
@@ -569,10 +511,11 @@ static int check_models(struct hd_check *c)
 int hd_check(heddle_runtime *rt)
 {
 	static int (*const steps[])(struct hd_check *) = {
-	    collect_tasks,   hd_check_collect_data, check_queues,      check_unexpanded, check_workers,
-	    hd_check_chains, hd_check_accesses,     check_edges,       check_tasks,      check_insides,
-	    compare_loads,   hd_check_data,         hd_check_memories, check_pool,       check_inlet,
-	    check_waiters,   check_holds,           check_events,      check_models,     check_groups,      check_misuse,
+	    collect_tasks,   hd_check_collect_data, check_queues,      hd_check_unexpanded, check_workers,
+	    hd_check_chains, hd_check_accesses,     check_edges,       check_tasks,         hd_check_insides,
+	    compare_loads,   hd_check_data,         hd_check_memories, check_pool,          check_inlet,
+	    check_waiters,   check_holds,           check_events,      check_models,        check_groups,
+	    check_misuse,
 	};
 	HD_HELD(&rt->lock);
 	struct hd_check c = {.rt = rt};

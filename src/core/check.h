@@ -83,4 +83,9 @@ int hd_check_layout(const struct hd_check *c, const struct hd_checked_data *seen
  * thread's next call. */
 const char *hd_check_name(const struct hd_checked_data *seen);
 
+/* check_hierarchy.c: the tasks that wait to be expanded, or to be decided about; and each task of a sub-graph is
+ * counted where it is. */
+int hd_check_unexpanded(struct hd_check *c);
+int hd_check_insides(struct hd_check *c);
+
 #endif

@@ -63,18 +63,30 @@ static heddle_task *merge(heddle_task *a, heddle_task *b)
 	return root;
 }
 
-static void push(heddle_runtime *rt, heddle_task *t)
+void hd_expand_push(heddle_task **heap, heddle_task *t)
 {
 	t->link.next = t->link.prev = NULL;
-	rt->dispatch.unexpanded = merge(rt->dispatch.unexpanded, t);
+	*heap = merge(*heap, t);
+}
+
+heddle_task *hd_expand_pop(heddle_task **heap)
+{
+	heddle_task *t = *heap;
+	*heap = merge(t->link.next, t->link.prev);
+	return t;
+}
+
+void hd_expand_do(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	hd_expand_push(&rt->dispatch.unexpanded, t);
 	rt->dispatch.retry |= HD_RETRY_EXPANSIONS;
 }
 
 static heddle_task *pop(heddle_runtime *rt)
 {
-	heddle_task *t = rt->dispatch.unexpanded;
-	rt->dispatch.unexpanded = merge(t->link.next, t->link.prev);
-	if (!rt->dispatch.unexpanded)
+	heddle_task *t = hd_expand_pop(&rt->dispatch.unexpanded);
+	if (!rt->dispatch.unexpanded && !rt->adaptive.n_undecided)
 		rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
 	return t;
 }
@@ -83,7 +95,7 @@ void hd_expand_again(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	hd_set_state(t, HD_WAITING);
-	push(rt, t);
+	hd_expand_do(rt, t);
 }
 
 /* --- The decision ------------------------------------------------------------------------------------------------- */
@@ -96,18 +108,13 @@ int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t)
 	return !rt->engine->times_are_given || hd_task_has_time(rt, t);
 }
 
-int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t)
-{
-	HD_HELD(&rt->lock);
-	(void)t;
-	return rt->config.expand && strcmp(rt->config.expand, "never") == 0 ? 0 : 1;
-}
-
-/* Decides what becomes of the task: extra->subgraph, or 0. */
-static unsigned decide(heddle_runtime *rt, heddle_task *t)
+/* Decides what becomes of the task: extra->subgraph, 0, or HD_EXPAND_LATER. */
+static int decide(heddle_runtime *rt, heddle_task *t)
 {
 	const struct heddle_codelet_desc *desc = &t->codelet->desc;
 	int chosen = desc->expand ? desc->expand(t, desc->expand_arg) : hd_expand_by_setting(rt, t);
+	if (!desc->expand && chosen == HD_EXPAND_LATER)
+		return hd_expand_can_run_whole(rt, t) ? HD_EXPAND_LATER : 1;
 	if (chosen < 0 || (size_t)chosen > desc->n_subgraphs) {
 		char title[HD_TITLE];
 		t->status = hd_error(HEDDLE_E_INVALID, "%s: `expand` returned %d; the codelet has %zu sub-graphs",
@@ -116,7 +123,7 @@ static unsigned decide(heddle_runtime *rt, heddle_task *t)
 		t->cancelled = 1;
 		return 0;
 	}
-	return chosen || hd_expand_can_run_whole(rt, t) ? (unsigned)chosen : 1;
+	return chosen || hd_expand_can_run_whole(rt, t) ? chosen : 1;
 }
 
 /* The task is one like others from now on. */
@@ -132,11 +139,13 @@ void hd_expand_enter(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	rt->count.hierarchical++;
-	if (t->codelet->desc.expand_at_submission && !t->cancelled)
-		t->extra->subgraph = decide(rt, t);
-	if (t->codelet->desc.expand_at_submission && !t->extra->subgraph) {
-		make_ordinary(rt, t);
-		return;
+	if (t->codelet->desc.expand_at_submission && !t->cancelled) {
+		int chosen = decide(rt, t);
+		if (!chosen) {
+			make_ordinary(rt, t);
+			return;
+		}
+		t->extra->subgraph = chosen > 0 ? (unsigned)chosen : 0;
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		t->accesses[i].flags |= HD_ACCESS_MARKER;
@@ -186,6 +195,8 @@ heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 	heddle_task *t = child->extra->inside;
 	if (!t)
 		return NULL;
+	if (HD_UNLIKELY(rt->adaptive.on))
+		hd_expand_child_left(rt, child);
 	if (child->status)
 		blame(rt, t, child);
 	return --t->extra->n_inside == 0 ? t : NULL;
@@ -214,12 +225,20 @@ void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 		return;
 	}
 	cancel_if_poisoned(t);
-	if (!t->cancelled && !t->extra->subgraph)
-		t->extra->subgraph = decide(rt, t);
-	if (!t->cancelled && t->extra->subgraph) {
-		push(rt, t);
-		return;
+	int chosen = t->cancelled ? 0 : t->extra->subgraph ? (int)t->extra->subgraph : decide(rt, t);
+	if (chosen == HD_EXPAND_LATER) {
+		hd_expand_wait(rt, t);
+	} else if (chosen) {
+		t->extra->subgraph = (unsigned)chosen;
+		hd_expand_do(rt, t);
+	} else {
+		hd_expand_not(rt, t);
 	}
+}
+
+void hd_expand_not(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
 	make_ordinary(rt, t);
 	if (!t->cancelled && HD_UNLIKELY(t->special & HD_TASK_USES))
 		hd_uses_enter(t);
@@ -255,6 +274,8 @@ static struct hd_worker *find_worker(const heddle_runtime *rt)
 void hd_expand_give(heddle_runtime *rt, struct hd_worker *first)
 {
 	HD_HELD(&rt->lock);
+	if (rt->adaptive.n_undecided)
+		hd_expand_feed(rt);
 	while (rt->dispatch.unexpanded) {
 		struct hd_worker *w = first && is_free(first) ? first : find_worker(rt);
 		if (!w || !hd_window_admits_expansion(rt))
@@ -281,6 +302,8 @@ static void insert_submitted(heddle_runtime *rt, heddle_task *t)
 			hd_task_fetch(all.first);
 		extra->n_inside++;
 		hd_enter_graph(rt, child);
+		if (HD_UNLIKELY(rt->adaptive.on))
+			hd_expand_note_child(rt, t, child);
 	}
 }
 
@@ -295,6 +318,8 @@ void hd_expand_over(heddle_task *t, int status, const struct hd_span *ran)
 		hd_record_expansion(rt->recorder, t, ran);
 	insert_submitted(rt, t);
 	t->extra->is_submitted = 1;
+	if (HD_UNLIKELY(rt->adaptive.on))
+		hd_expand_submitted(rt, t, status);
 	if (HD_LIKELY(!status)) {
 		leave_chains(rt, t);
 		return;

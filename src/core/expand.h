@@ -26,8 +26,34 @@ heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 /* Whether the task may run its kernel on some worker. If not, and it has no sub-graph either, it must not be
  * submitted. */
 int hd_expand_can_run_whole(heddle_runtime *rt, heddle_task *t);
-/* Decides for a task whose codelet has no `expand`: 1 + the index of a sub-graph, or 0 to run the kernel. */
+/* The task, whose markers are all granted, runs its kernel. */
+void hd_expand_not(heddle_runtime *rt, heddle_task *t);
+/* The task waits for a worker that calls the function of its sub-graph, which is decided. */
+void hd_expand_do(heddle_runtime *rt, heddle_task *t);
+
+/* Heaps of tasks, in the order in which they are to be expanded. */
+void hd_expand_push(heddle_task **heap, heddle_task *t);
+heddle_task *hd_expand_pop(heddle_task **heap);
+
+/* expand_when.c. */
+/* Whether there is such a value of the setting `expand`; NULL is its default. Needs no lock. */
+int hd_expand_is_setting(const char *value);
+/* Notes at the start whether the setting is adaptive. Needs no lock. */
+void hd_expand_when_open(heddle_runtime *rt);
+/* Decides for a task whose codelet has no `expand`: 1 + the index of a sub-graph, 0 to run the kernel, or
+ * HD_EXPAND_LATER: hd_expand_wait is to be called when the task is ready. */
+enum { HD_EXPAND_LATER = -1 };
 int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t);
+/* The task is ready and undecided. */
+void hd_expand_wait(heddle_runtime *rt, heddle_task *t);
+/* Decides about tasks that are undecided, as far as the machine needs them. */
+void hd_expand_feed(heddle_runtime *rt);
+/* With expand=adaptive: a task of the sub-graph of `t` has entered the graph; one has ended; the function of the
+ * sub-graph of `t` has returned; a task that was told to run whole has ended. */
+void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task *child);
+void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child);
+void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status);
+void hd_expand_whole_ended(heddle_runtime *rt, heddle_task *t);
 
 /* dispatch.c tells: workers may have nothing to do. Gives them tasks that wait to be expanded, if the window has room:
  * first to `first`, which is about to look for a task; NULL: to those in the hungry list only. */

@@ -15,6 +15,7 @@
 #include <heddle/policy.h>
 #include <heddle/runtime.h>
 #include "base/lock.h"
+#include "adaptive.h"
 #include "data/data.h"
 #include "engine/engine.h"
 #include "group.h"
@@ -227,6 +228,7 @@ struct heddle_runtime {
 	uint64_t entries; /* how often the core was entered */
 	struct hd_errands errands;
 	struct hd_dispatch dispatch;
+	struct hd_adaptive adaptive;
 	double entered; /* us: when the lock was taken; only with the setting time_core */
 	struct hd_counts count;
 	struct hd_inlet inlet;

@@ -236,9 +236,11 @@ void hd_core_note_failure(heddle_runtime *rt, heddle_task *t)
 
 /* The group of a task, and the hierarchical task that it is in, hear that it has ended. Returns the latter, if it has
  * ended, too. */
-static heddle_task *leave_others(heddle_runtime *rt, const heddle_task *t)
+static heddle_task *leave_others(heddle_runtime *rt, heddle_task *t)
 {
 	heddle_task *outer = t->extra->inside ? hd_expand_child_ended(rt, t) : NULL;
+	if (t->extra->whole_us > 0)
+		hd_expand_whole_ended(rt, t);
 	if (t->extra->group)
 		hd_group_leave(t->extra->group);
 	return outer;

@@ -103,7 +103,7 @@ static const struct row rows[] = {
     ROW(noise, "NOISE", DOUBLE, "0", "", 0, 1, "0 to 1", "virtual time: relative deviation of execution times"),
     ROW(sched_cost, "SCHED_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
         "virtual time: duration of one scheduling decision"),
-    ROW(expand, "EXPAND", TEXT, "always", "", 0, 0, "always, never",
+    ROW(expand, "EXPAND", TEXT, "always", "", 0, 0, "always, never, class, adaptive",
         "whether hierarchical tasks are expanded whose codelets do not say it"),
     ROW(expand_cost, "EXPAND_COST", DOUBLE, "0", "us", 0, 1e6, "0 to 1e6",
         "virtual time: how long its worker takes to expand a hierarchical task, without its submissions"),

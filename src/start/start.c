@@ -7,6 +7,7 @@
 #include "devices.h"
 #include "reports.h"
 #include "start.h"
+#include "core/expand.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
 static _Atomic uint64_t next_uid = 1;
@@ -26,8 +27,9 @@ static int own_config(heddle_runtime *rt, const struct heddle_config *config)
 	if (!status && rule && strcmp(rule, "next_use") != 0 && strcmp(rule, "lru") != 0)
 		status = hd_error(HEDDLE_E_INVALID, "eviction is \"%s\": it must be next_use or lru", rule);
 	const char *when = rt->config.expand;
-	if (!status && when && strcmp(when, "always") != 0 && strcmp(when, "never") != 0)
-		status = hd_error(HEDDLE_E_INVALID, "expand is \"%s\": it must be always or never", when);
+	if (!status && when && !hd_expand_is_setting(when))
+		status =
+		    hd_error(HEDDLE_E_INVALID, "expand is \"%s\": it must be always, never, class or adaptive", when);
 	if (!status)
 		status = hd_reports_check(&rt->config);
 	rt->config.time_policy |= rt->config.explain != 0;
@@ -227,6 +229,7 @@ static void free_runtime(heddle_runtime *rt)
 	free_memories(rt);
 	free(rt->node_worker);
 	free(rt->dispatch.batch);
+	free(rt->adaptive.refined);
 	hd_failure_clear(&rt->outcome.failure);
 	if (stays) {
 		rt->uid = UINT64_MAX; /* no thread has this in its cache */
@@ -265,6 +268,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	rt->inlet.mean_us = HUGE_VAL;
 	rt->start_us = hd_clock_us();
 	int status = own_config(rt, config);
+	if (!status)
+		hd_expand_when_open(rt);
 	rt->clock_cost = rt->config.time_policy || rt->config.time_core ? clock_cost() : 0;
 	if (!status)
 		status = find_machine(rt, given, virtual_time);

@@ -1,0 +1,23 @@
+/* What the setting expand=adaptive knows: expand_when.c. A part of the runtime. */
+#ifndef HD_CORE_ADAPTIVE_H
+#define HD_CORE_ADAPTIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "task.h"
+
+/* Hierarchical tasks about which the setting expand=adaptive decides: expand_when.c. */
+struct hd_refined;
+enum { HD_FOR_CPUS, HD_FOR_ACCELERATORS, HD_N_HEAPS };
+struct hd_adaptive {
+	int on;                             /* const after start: the setting is adaptive */
+	heddle_task *undecided[HD_N_HEAPS]; /* heaps of tasks that are ready, by what runs them fastest */
+	size_t n_undecided;
+	double undecided_us;        /* what those for accelerators take if they run whole */
+	double whole_us;            /* the same of those that were told to run whole, and have not ended */
+	uint64_t n_children;        /* tasks of sub-graphs that have not ended */
+	uint64_t n_expected;        /* and so many more are expected of those that are about to be submitted */
+	struct hd_refined *refined; /* owned: what sub-graphs take; NULL: nothing was learnt yet */
+};
+
+#endif

@@ -1,0 +1,380 @@
+/* When hierarchical tasks are expanded: what the setting `expand` decides for codelets without a function of their own.
+ *
+ * `always` and `never` need no thought. `class` asks, when the task is ready, which worker would end it first if it ran
+ * whole, and expands it if that is a CPU.
+ *
+ * `adaptive` decides as late as it can. A ready task waits, undecided, until a processor needs work:
+ *
+ *   - An accelerator gets whole tasks: they are what it is fast with. It must always have a few in reserve, or it would
+ *     be idle, and the policy could not fetch data ahead. So tasks are given to the policy whole while what it has for
+ *     the accelerators is less than that reserve.
+ *   - CPU workers without a task get a sub-graph, but only if the accelerators have work for at least as long as the
+ *     CPUs will take for it: near the end of a graph, or where few tasks are ready, a task that CPUs have begun would
+ * be     the last to end. And only if the tasks of the sub-graphs submitted before are not enough already: it takes a
+ *     while until they are ready.
+ *   - A task whose sub-graph is faster than its kernel even on the same processor is expanded at once. So are
+ *     factorisations of tiles on a GPU, which are on the critical path: their sub-graph is mostly products.
+ *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them.
+ *
+ * The times of sub-graphs are those of their tasks, by the models, and are remembered from the last time that a task of
+ * the same codelet and size was expanded with that sub-graph. One that was never tried is tried. Of several sub-graphs,
+ * the one with the least work counts. How long a sub-graph of n tasks takes on CPUs is estimated from the mean time of
+ * its tasks and a longest path of cuberoot(n) tasks, as a product of matrices has. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "expand.h"
+
+/* --- What sub-graphs take -------------------------------------------------------------------------------------------
+ * */
+
+struct hd_refined {
+	const heddle_codelet *codelet; /* NULL: the place is free */
+	uint64_t footprint;
+	unsigned subgraph;      /* 1 + its index */
+	double n;               /* tasks; 0: it is not known yet, because the first sub-graph is being submitted */
+	double cpu_us, best_us; /* sums over the tasks: on a CPU, and each on the class that is fastest with it */
+};
+/* What does not fit is forgotten, and tried again: programs have few sizes of hierarchical tasks. */
+enum { PLACES = 512 };
+
+static struct hd_refined *place_of(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
+{
+	uint64_t hash = hd_hash(hd_hash(t->footprint, t->codelet->id), subgraph);
+	return &rt->adaptive.refined[hash % PLACES];
+}
+
+static struct hd_refined *find_refined(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
+{
+	struct hd_refined *r = rt->adaptive.refined ? place_of(rt, t, subgraph) : NULL;
+	return r && r->codelet == t->codelet && r->footprint == t->footprint && r->subgraph == subgraph ? r : NULL;
+}
+
+static int is_cpu(const heddle_runtime *rt, unsigned class_id)
+{
+	return strcmp(rt->platform->classes[class_id].kind, "cpu") == 0;
+}
+
+/* The least time of a task over the classes that can run it; NAN: unknown for one of them. *on_cpu: the least over
+ * CPUs, *class_id: the class with the least time. */
+static double least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id)
+{
+	double least = INFINITY;
+	*on_cpu = INFINITY;
+	*class_id = 0;
+	for (unsigned c = 0; c < rt->n_classes; c++) {
+		if (!t->perf || !heddle_task_can_run_class(t, c))
+			continue;
+		double us = hd_perf_time(t->perf, c);
+		if (isnan(us)) {
+			if (rt->engine->times_are_given)
+				continue; /* a class that cannot run it */
+			return NAN;
+		}
+		if (is_cpu(rt, c))
+			*on_cpu = fmin(*on_cpu, us);
+		if (us < least) {
+			least = us;
+			*class_id = c;
+		}
+	}
+	return isinf(least) ? NAN : least;
+}
+
+void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task *child)
+{
+	HD_HELD(&rt->lock);
+	if (child->kind != HD_TASK_CODELET)
+		return;
+	double on_cpu;
+	unsigned class_id;
+	double us = least_time(rt, child, &on_cpu, &class_id);
+	rt->adaptive.n_children++;
+	t->extra->refined_us += us; /* NAN if it is unknown */
+	t->extra->refined_cpu_us += isinf(on_cpu) ? us : on_cpu;
+}
+
+void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child)
+{
+	HD_HELD(&rt->lock);
+	rt->adaptive.n_children -= child->kind == HD_TASK_CODELET;
+}
+
+void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status)
+{
+	HD_HELD(&rt->lock);
+	struct hd_task_extra *extra = t->extra;
+	rt->adaptive.n_expected -= extra->expected;
+	extra->expected = 0;
+	struct hd_refined *r = find_refined(rt, t, extra->subgraph);
+	if (!r)
+		return; /* another one has its place */
+	if (status || isnan(extra->refined_us) || extra->n_submitted == 0) {
+		r->codelet = NULL; /* it will be tried again */
+		return;
+	}
+	r->n = (double)extra->n_submitted;
+	r->cpu_us = extra->refined_cpu_us;
+	r->best_us = extra->refined_us;
+}
+
+/* A task is about to be expanded. Until it is known what its sub-graph takes, others like it will not be. Returns what
+ * is known; NULL: there is no memory for it. */
+static const struct hd_refined *begin_to_learn(heddle_runtime *rt, const heddle_task *t, unsigned subgraph)
+{
+	if (!rt->adaptive.refined)
+		rt->adaptive.refined = calloc(PLACES, sizeof *rt->adaptive.refined);
+	if (rt->adaptive.refined && !find_refined(rt, t, subgraph))
+		*place_of(rt, t, subgraph) = (struct hd_refined){t->codelet, t->footprint, subgraph, 0, 0, 0};
+	return find_refined(rt, t, subgraph);
+}
+
+/* The sub-graph with the least work, or one that was never tried: then *out is NULL. */
+static unsigned best_subgraph(heddle_runtime *rt, const heddle_task *t, const struct hd_refined **out)
+{
+	unsigned best = 0;
+	for (unsigned s = 1; s <= t->codelet->desc.n_subgraphs; s++) {
+		const struct hd_refined *r = find_refined(rt, t, s);
+		if (!r) {
+			*out = NULL;
+			return s;
+		}
+		if (!best || r->best_us < (*out)->best_us) {
+			best = s;
+			*out = r;
+		}
+	}
+	return best;
+}
+
+/* --- What the machine needs --------------------------------------------------------------------------------------- */
+
+/* CPU workers, and those of them that have nothing to do; accelerators that can run the task. */
+struct machine {
+	double cpus, idle, accelerators;
+};
+
+static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
+{
+	struct machine m = {0, 0, 0};
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		const struct hd_worker *w = &rt->workers[i];
+		if (w->lost)
+			continue;
+		if (is_cpu(rt, w->class_id)) {
+			m.cpus++;
+			m.idle += w->hungry && !w->in_flight; /* the policy has nothing for it */
+		} else {
+			m.accelerators += heddle_task_can_run(t, w->id);
+		}
+	}
+	return m;
+}
+
+/* Whether all that writes the data of a ready hierarchical task has ended. Otherwise what it waits for was expanded,
+ * and is being computed: run whole, the task would wait, while the tasks of its sub-graph could begin one by one. */
+static int has_its_data(const heddle_task *t)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const struct hd_access *a = &t->accesses[i];
+		const struct hd_layout *l = a->data->extra ? a->data->extra->layout : NULL;
+		int writes = a->mode != HEDDLE_R && a->mode != HEDDLE_SCRATCH;
+		if (a->flags & HD_ACCESS_ALIAS)
+			continue;
+		if ((l && (writes ? l->n_weak : l->n_changing)) || (writes && a->data->granted))
+			return 0;
+	}
+	return 1;
+}
+
+/* For a task that is fastest on an accelerator. */
+static int decide_for_accelerators(heddle_runtime *rt, const heddle_task *t, double whole, const struct hd_refined *r,
+                                   const struct machine *m)
+{
+	enum { FEW = 2, RESERVE = 4 };
+	double held = rt->adaptive.whole_us / m->accelerators,
+	       work = held + (rt->adaptive.undecided_us + whole) / m->accelerators;
+	if (work < FEW * whole)
+		return (int)r->subgraph;
+	if (!has_its_data(t))
+		return HD_EXPAND_LATER;
+	double each = r->cpu_us / r->n, path = each * cbrt(r->n);
+	double on_cpus = fmax(r->cpu_us / m->cpus, path);
+	/* The reserve must also be long enough for CPUs to be the better choice for a task of the sub-graph. */
+	if (held < fmax(RESERVE * whole, 2 * each))
+		return 0;
+	int enough = (double)(rt->adaptive.n_children + rt->adaptive.n_expected) >= m->cpus * cbrt(r->n);
+	return m->idle > 0 && !enough && work >= on_cpus ? (int)r->subgraph : HD_EXPAND_LATER;
+}
+
+/* Whether the task is expanded whatever the machine does: its sub-graph is faster, or nothing is known. */
+static int is_clear(double whole, const struct hd_refined *r)
+{
+	return !r || isnan(whole) || (r->n > 0 && r->best_us <= whole);
+}
+
+/* 1 + the index of a sub-graph, 0 or HD_EXPAND_LATER. */
+static int decide_now(heddle_runtime *rt, const heddle_task *t)
+{
+	const struct hd_refined *r = NULL;
+	unsigned class_id, subgraph = best_subgraph(rt, t, &r);
+	double on_cpu, whole = least_time(rt, t, &on_cpu, &class_id);
+	if (is_clear(whole, r))
+		return (int)subgraph;
+	if (r->n == 0)
+		return HD_EXPAND_LATER;
+	struct machine m = look_at(rt, t);
+	if (m.accelerators > 0 && m.cpus > 0 && !is_cpu(rt, class_id))
+		return decide_for_accelerators(rt, t, whole, r, &m);
+	if (m.idle == 0)
+		return rt->count.running + rt->count.staged ? HD_EXPAND_LATER : 0;
+	return (double)(rt->count.ready + rt->adaptive.n_undecided) >= m.idle ? 0 : (int)subgraph;
+}
+
+/* us until the first worker of the class can begin a task. */
+static double wait_of(heddle_runtime *rt, unsigned class_id)
+{
+	double least = INFINITY;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (rt->workers[i].class_id == class_id && !rt->workers[i].lost)
+			least = fmin(least, hd_worker_free_at(&rt->workers[i], rt->now) - rt->now);
+	return least;
+}
+
+static int ends_first_on_cpu(heddle_runtime *rt, const heddle_task *t)
+{
+	double least = INFINITY;
+	int on_cpu = 1;
+	for (unsigned c = 0; c < rt->n_classes; c++) {
+		double us =
+		    t->perf && heddle_task_can_run_class(t, c) ? hd_perf_time(t->perf, c) + wait_of(rt, c) : NAN;
+		if (us < least) { /* not if it is NAN */
+			least = us;
+			on_cpu = is_cpu(rt, c);
+		}
+	}
+	return on_cpu;
+}
+
+/* --- The settings, and undecided tasks ---------------------------------------------------------------------------- */
+
+static const char *const names[] = {"always", "never", "class", "adaptive"};
+enum { ALWAYS, NEVER, CLASS, ADAPTIVE, N_SETTINGS };
+
+static int setting(const char *value)
+{
+	int i = 0;
+	while (value && i < N_SETTINGS && strcmp(value, names[i]) != 0)
+		i++;
+	return i;
+}
+
+int hd_expand_is_setting(const char *value)
+{
+	return setting(value) < N_SETTINGS;
+}
+
+void hd_expand_when_open(heddle_runtime *rt)
+{
+	rt->adaptive.on = setting(rt->config.expand) == ADAPTIVE;
+}
+
+int hd_expand_by_setting(heddle_runtime *rt, const heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	if (rt->adaptive.on)
+		return HD_EXPAND_LATER;
+	switch (setting(rt->config.expand)) {
+	case NEVER: return 0;
+	case CLASS: return ends_first_on_cpu(rt, t);
+	default: return 1;
+	}
+}
+
+/* What the task takes if it runs whole, us, and on what it is fastest. */
+static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *heap)
+{
+	double on_cpu;
+	unsigned class_id;
+	double us = least_time(rt, t, &on_cpu, &class_id);
+	*heap = is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
+	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
+}
+
+/* Puts the task into a heap of undecided ones; NULL: into its own. */
+static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
+{
+	int own;
+	t->extra->whole_us = whole_time(rt, t, &own);
+	hd_expand_push(heap ? heap : &rt->adaptive.undecided[own], t);
+	rt->adaptive.n_undecided++;
+	rt->adaptive.undecided_us += t->extra->whole_us;
+	rt->dispatch.retry |= HD_RETRY_EXPANSIONS;
+}
+
+/* Decides about the task, or lets it wait, among `others` if it waits for other tasks. Returns whether the next one has
+ * its turn. */
+static int try_to_decide(heddle_runtime *rt, heddle_task *t, heddle_task **others)
+{
+	int heap, chosen = decide_now(rt, t);
+	if (chosen == HD_EXPAND_LATER) {
+		int waits = !has_its_data(t);
+		wait(rt, t, waits ? others : NULL);
+		return waits;
+	}
+	if (chosen) {
+		t->extra->subgraph = (unsigned)chosen;
+		const struct hd_refined *r = begin_to_learn(rt, t, (unsigned)chosen);
+		t->extra->expected = r ? (uint64_t)r->n : 0;
+		rt->adaptive.n_expected += t->extra->expected;
+		hd_expand_do(rt, t);
+	} else {
+		t->extra->whole_us = whole_time(rt, t, &heap);
+		rt->adaptive.whole_us += t->extra->whole_us;
+		hd_expand_not(rt, t);
+	}
+	return 1;
+}
+
+/* The tasks that become ready together are decided about together. */
+void hd_expand_wait(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	wait(rt, t, NULL);
+}
+
+/* Decides about the tasks of a heap, the most urgent first, until one has to wait for what the machine does. Those that
+ * wait for others do not hold up those behind them. */
+static void feed(heddle_runtime *rt, heddle_task **heap)
+{
+	heddle_task *others = NULL;
+	int decided = 1;
+	while (decided && *heap) {
+		heddle_task *t = hd_expand_pop(heap);
+		rt->adaptive.n_undecided--;
+		rt->adaptive.undecided_us -= t->extra->whole_us;
+		t->extra->whole_us = 0;
+		decided = try_to_decide(rt, t, &others);
+	}
+	while (others)
+		hd_expand_push(heap, hd_expand_pop(&others));
+}
+
+void hd_expand_feed(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	for (int i = 0; i < HD_N_HEAPS; i++)
+		feed(rt, &rt->adaptive.undecided[i]);
+	if (!rt->adaptive.n_undecided) {
+		rt->adaptive.undecided_us = 0; /* without what rounding has left */
+		if (!rt->dispatch.unexpanded)
+			rt->dispatch.retry &= ~HD_RETRY_EXPANSIONS;
+	}
+}
+
+void hd_expand_whole_ended(heddle_runtime *rt, heddle_task *t)
+{
+	HD_HELD(&rt->lock);
+	rt->adaptive.whole_us -= t->extra->whole_us;
+	t->extra->whole_us = 0;
+}
