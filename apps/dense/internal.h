@@ -9,6 +9,7 @@
 #ifndef HD_DENSE_INTERNAL_H
 #define HD_DENSE_INTERNAL_H
 
+#include <pthread.h>
 #include <dense/hash.h>
 #include <heddle/dense.h>
 
@@ -77,6 +78,8 @@ extern const struct hd_dense_codelet hd_dense_products[], hd_dense_cholesky[], h
 
 /* codelets/codelets.c: makes all codelets of one runtime. */
 int hd_dense_codelets(heddle_dense *dense);
+/* Makes those with a sub-graph, for matrices of this precision, unless they are there. */
+int hd_dense_hierarchical_codelets(heddle_dense *dense, enum heddle_dense_precision precision);
 /* What a task of this codelet costs, for priorities. */
 int hd_dense_cost(enum hd_dense_op op);
 /* Extent of a datum of a task, for counts of operations. */
@@ -88,6 +91,12 @@ static inline double hd_dense_extent(const struct heddle_size *size, size_t datu
 struct heddle_dense {
 	heddle_runtime *rt;                                                /* borrows until closed */
 	heddle_codelet *codelets[HEDDLE_DENSE_PRECISIONS][HD_DENSE_N_OPS]; /* owned by the runtime */
+	/* The same with a sub-graph, for tasks all of whose tiles are cut into smaller ones; NULL where there is none.
+	 * Made for a precision before the first matrix of it is cut, under `making`, below which no lock of this
+	 * library is taken. */
+	heddle_codelet *hierarchical[HEDDLE_DENSE_PRECISIONS][HD_DENSE_N_OPS];
+	int has_hierarchical[HEDDLE_DENSE_PRECISIONS];
+	pthread_mutex_t making;
 };
 
 /* Values of tasks. */
@@ -145,6 +154,13 @@ struct heddle_dense_matrix {
 	struct heddle_dense_shape shape;
 	size_t mt, nt; /* rows and columns of tiles */
 	int temporary;
+	/* A matrix may be a tile of a larger one, cut into smaller tiles: tasks/refine.c. These are in a list that
+	 * begins at the matrix that the program knows, and ends with NULL. */
+	heddle_dense_matrix *parts; /* owns; the next in that list */
+	size_t row;                 /* of its first element in the matrix that the program knows */
+	/* how far the priorities of two tasks on its tiles are apart, so that there is room between them for those of
+	 * their sub-graphs; 1: its tiles are not cut */
+	int unit;
 	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * mt, NULL where a triangle has none */
 };
 
@@ -172,6 +188,16 @@ static inline heddle_data *hd_dense_tile(const heddle_dense_matrix *a, size_t i,
 {
 	return a->tiles[i + j * a->mt];
 }
+/* The tile as a matrix of smaller tiles; NULL: it is not cut. */
+static inline heddle_dense_matrix *hd_dense_refined(const heddle_data *tile)
+{
+	return heddle_data_user(tile);
+}
+/* Where row i of tiles begins in the matrix that the program knows, for messages. */
+static inline size_t hd_dense_first_row(const heddle_dense_matrix *a, size_t i)
+{
+	return a->row + i * a->shape.tile;
+}
 /* The window of tile (i, j). */
 struct hd_dense_window hd_dense_tile_window(const heddle_dense_matrix *a, size_t i, size_t j);
 /* How a task accesses tile (i, j) when it writes the part `uplo` of the matrix without reading it: the other part of a
@@ -184,6 +210,8 @@ static inline enum heddle_mode hd_dense_overwrites(const heddle_dense_matrix *a,
 }
 /* Whether tile (i, j) exists. */
 int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j);
+/* Frees the matrices that the tiles of `a` are cut into. Their data have been unregistered with the tiles. */
+void hd_dense_refined_free(heddle_dense_matrix *a);
 /* 0, or HEDDLE_E_INVALID with a sentence. */
 int hd_dense_check_shape(const struct heddle_dense_shape *shape);
 /* Destroys `a`. Returns `status` and keeps its message if it is an error; else returns the status of the
@@ -227,6 +255,11 @@ struct hd_dense_flow {
 	struct hd_dense_levels *levels;      /* what the first pass has learnt; NULL: priorities are not computed */
 	int planning;                        /* in the first pass */
 	size_t next;                         /* number of the next task */
+	int refined;                         /* some tiles are cut into smaller ones: tasks may be hierarchical */
+	int unit;                            /* priorities of tasks that follow each other differ by so much */
+	/* Of the tasks into which a hierarchical one expands. Their priorities are at most `top`, and above top -
+	 * width; `path` is the largest of their levels. */
+	int inside, top, width, path;
 };
 
 enum { HD_DENSE_INNER = 32 }; /* inner blocking of QR if the program does not say */
@@ -243,6 +276,8 @@ struct hd_dense_operation {
 /* tasks/flow.c: checks the arguments and submits the tasks. `options` may be NULL. */
 int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_dense_args *x,
                     const struct heddle_dense_options *options);
+/* Inserts the tasks of an operation into a flow, with their priorities. Returns flow->status. */
+int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct hd_dense_args *x);
 /* A flow of tasks without priorities, in the precision of `a`. */
 struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a);
 /* Priority of the tasks inserted next, under HEDDLE_DENSE_PRIORITY_STARPU. */
@@ -272,6 +307,28 @@ int hd_dense_levels_add(struct hd_dense_levels *levels, int cost, size_t n, cons
  * from its beginning to the end. */
 int hd_dense_levels_compute(struct hd_dense_levels *levels);
 int hd_dense_level(const struct hd_dense_levels *levels, size_t i);
+/* The largest level of all. */
+int hd_dense_levels_top(const struct hd_dense_levels *levels);
+
+/* tasks/expand.c: tasks on tiles that are cut into smaller ones. What a hierarchical task has as its second value. */
+struct hd_dense_parent {
+	heddle_dense *dense;
+	enum hd_dense_op op;
+	enum heddle_dense_precision precision;
+	enum heddle_dense_priority priorities;
+	int priority, width; /* of this task; those of its sub-graph: struct hd_dense_flow */
+	size_t *info;
+};
+/* Whether there is a sub-graph for this codelet; and the function of heddle_codelet_desc for it. */
+int hd_dense_has_subgraph(enum hd_dense_op op);
+int hd_dense_subgraph(heddle_context *c);
+/* Whether the task with these items, the first two of which are not set yet, may be hierarchical: all its tiles are
+ * cut, and the smaller ones fit together. */
+int hd_dense_may_expand(enum hd_dense_op op, size_t n, const struct heddle_item *items);
+/* The routines that are also the sub-graph of a task. */
+extern const struct hd_dense_operation hd_dense_gemm_operation, hd_dense_syrk_operation, hd_dense_herk_operation,
+    hd_dense_symm_operation, hd_dense_hemm_operation, hd_dense_trsm_operation, hd_dense_trmm_operation,
+    hd_dense_potrf_operation, hd_dense_trtri_operation, hd_dense_lauum_operation, hd_dense_getrf_nopiv_operation;
 
 /* --- Calls that wait ---------------------------------------------------------------------------------------------- */
 
@@ -377,6 +434,14 @@ struct heddle_dense_experiment {
 	heddle_dense_qr *qr;                           /* of QR; owns; or NULL */
 	heddle_dense_pivots *pivots;                   /* owns; NULL where there are none */
 };
+/* How a problem wants its tiles cut. */
+enum { HD_DENSE_LEVELS = 24 }; /* more orders do not fit into the text */
+struct hd_dense_cut {
+	size_t tiles[HD_DENSE_LEVELS], n; /* orders, the largest first */
+	size_t band;                      /* as heddle_dense_refine has it; SIZE_MAX: all tiles */
+};
+/* Reads the problem's texts. HEDDLE_E_FORMAT. */
+int hd_dense_read_cut(const struct heddle_dense_problem *p, struct hd_dense_cut *cut);
 /* Makes e->m[i], in the layout of the problem. */
 int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns,
                                enum heddle_dense_uplo uplo);

@@ -116,6 +116,18 @@ int work_is_dense(const struct work *work)
 	return !work->graph && work_application(work)->open == potrf->open;
 }
 
+/* Sets an option of the application. A tile of tiles, 2880/960, is two options: the tile, and how it is cut. */
+static int set_option(struct work *work, const char *name, const char *text)
+{
+	size_t length = strcspn(text, "/");
+	if (strcmp(name, "tile") != 0 || !text[length])
+		return heddle_application_set(work->app, work->options, name, text);
+	char *tile = tool_format("%.*s", (int)length, text);
+	int status = heddle_application_set(work->app, work->options, name, tile);
+	free(tile);
+	return status ? status : heddle_application_set(work->app, work->options, "cut", text + length + 1);
+}
+
 /* Sets one option, written NAME=VALUE. */
 static int set_in_word(struct work *work, const char *text)
 {
@@ -124,7 +136,7 @@ static int set_in_word(struct work *work, const char *text)
 	int status = TOOL_OK;
 	if (!text[length])
 		status = tool_usage_error("%s: option %s needs a value: %s=VALUE", work->name, name, name);
-	else if (heddle_application_set(work->app, work->options, name, text + length + 1))
+	else if (set_option(work, name, text + length + 1))
 		status = tool_usage_error("%s: %s", work->name, heddle_last_error());
 	free(name);
 	return status;
@@ -146,7 +158,7 @@ static int set_given(struct work *work)
 {
 	for (size_t i = 0; i < work->n_given; i++) {
 		const struct work_option *o = &work->given[i];
-		int status = heddle_application_set(work->app, work->options, o->name, o->text);
+		int status = set_option(work, o->name, o->text);
 		if (status)
 			return tool_usage_error("%s%s", status == HEDDLE_E_FORMAT ? "--" : "", heddle_last_error());
 	}

@@ -72,12 +72,14 @@ struct abilities {
 	int cuda, opencl, opencl_double;
 };
 
-static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision, const struct abilities *can)
+/* Makes the codelet of a row in this precision, in `all`, which is one of the arrays of struct heddle_dense. */
+static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int precision, const struct abilities *can,
+                heddle_codelet *all[HD_DENSE_N_OPS])
 {
 	static const char letters[] = {'d', 's', 'z', 'c'};
 	const struct hd_dense_codelet *first = first_of_name(row, precision);
 	if (first != row) {
-		dense->codelets[precision][row->op] = dense->codelets[precision][first->op];
+		all[row->op] = all[first->op];
 		return 0;
 	}
 	char name[32];
@@ -97,22 +99,43 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 		desc.model = HEDDLE_MODEL_GIVEN;
 		desc.time = moving_time;
 	}
-	return heddle_codelet_create(dense->rt, &desc, &dense->codelets[precision][row->op]);
+	if (all == dense->hierarchical[precision])
+		desc.subgraph = hd_dense_subgraph; /* of the same name, so that both have the same models */
+	return heddle_codelet_create(dense->rt, &desc, &all[row->op]);
+}
+
+static struct abilities abilities_of(const heddle_dense *dense)
+{
+	return (struct abilities){has_kind(dense, "cuda"), has_kind(dense, "opencl"), has_double(dense)};
 }
 
 int hd_dense_codelets(heddle_dense *dense)
 {
-	const struct abilities can = {has_kind(dense, "cuda"), has_kind(dense, "opencl"), has_double(dense)};
+	const struct abilities can = abilities_of(dense);
 	for (int precision = 0; precision < HEDDLE_DENSE_PRECISIONS; precision++) {
 		for (int t = 0; t < N_TABLES; t++) {
 			for (const struct hd_dense_codelet *row = tables[t]; row->name; row++) {
-				int status = make(dense, row, precision, &can);
+				int status = make(dense, row, precision, &can, dense->codelets[precision]);
 				if (status < 0)
 					return status;
 			}
 		}
 	}
 	return 0;
+}
+
+int hd_dense_hierarchical_codelets(heddle_dense *dense, enum heddle_dense_precision precision)
+{
+	const struct abilities can = abilities_of(dense);
+	int status = 0;
+	pthread_mutex_lock(&dense->making);
+	for (int t = 0; t < N_TABLES && !dense->has_hierarchical[precision]; t++)
+		for (const struct hd_dense_codelet *row = tables[t]; row->name && status >= 0; row++)
+			if (hd_dense_has_subgraph(row->op))
+				status = make(dense, row, (int)precision, &can, dense->hierarchical[precision]);
+	dense->has_hierarchical[precision] |= status >= 0;
+	pthread_mutex_unlock(&dense->making);
+	return status;
 }
 
 int hd_dense_cost(enum hd_dense_op op)

@@ -52,6 +52,12 @@ static const struct heddle_parameter parameters[] = {
     SIZE("k", 'k', k, "0", 1, "Inner extent of products (default N)"),
     SIZE("nrhs", 0, n_right, "0", 0, "Right-hand sides of solvers (default TILE)"),
     SIZE("tile", 'b', options.tile, "0", 1, "Order of a tile (default 256, and at most N)"),
+    {"cut", HEDDLE_PARAMETER_TEXT, FIELD(cut), "",
+     "Orders of the tiles that tiles are cut into: 960/320; --tile 2880/960 is --tile 2880 --cut 960", 0, 48, NULL, 0,
+     0},
+    {"refine", HEDDLE_PARAMETER_TEXT, FIELD(refine), "all",
+     "Which tiles are cut: all, those at most K from the diagonal (K), or those next to it (diagonal)", 0, 16, NULL, 0,
+     0},
     SIZE("inner", 0, options.inner, "0", 0, "Inner blocking of QR (default 32)"),
     WORD("tree", 0, options.tree, trees, "flat", 0, "How QR reduces columns of tiles"),
     SIZE("domain", 0, options.domain, "0", 0, "Tiles per domain of QR (default: one domain per worker)"),
@@ -84,7 +90,8 @@ static int settle(const struct heddle_application *app, void *options)
 	if (p->options.tile > largest)
 		return heddle_error(HEDDLE_E_INVALID, "--tile is %zu: it must be at most --n, %zu", p->options.tile,
 		                    largest);
-	return 0;
+	struct hd_dense_cut cut;
+	return hd_dense_read_cut(p, &cut);
 }
 
 /* --- What is known without a run ---------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Experiments: a routine by its name, on random data. */
 #include <dense/internal.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -81,6 +82,53 @@ static int allocate(size_t rows, size_t columns, size_t size, void **a, size_t *
 	return *a ? 0 : hd_dense_no_memory("the random matrix");
 }
 
+/* A whole number of at least `least`, up to a '/' or the end, which *text then points to. 0: it is none. */
+static int read_number(const char **text, size_t least, size_t *number)
+{
+	char *end;
+	if (**text < '0' || **text > '9')
+		return 0;
+	unsigned long long n = strtoull(*text, &end, 10);
+	*text = end;
+	*number = (size_t)n;
+	return n >= least && n <= INT_MAX && (*end == '\0' || *end == '/');
+}
+
+static int read_tiles(const char *text, struct hd_dense_cut *cut)
+{
+	while (cut->n < HD_DENSE_LEVELS && read_number(&text, 1, &cut->tiles[cut->n++])) {
+		if (!*text)
+			return 1;
+		text++;
+	}
+	return 0;
+}
+
+int hd_dense_read_cut(const struct heddle_dense_problem *p, struct hd_dense_cut *cut)
+{
+	const char *band = p->refine;
+	*cut = (struct hd_dense_cut){.band = SIZE_MAX};
+	if (*p->cut && !read_tiles(p->cut, cut))
+		return heddle_error(HEDDLE_E_FORMAT, "cut is \"%s\": it must be orders of tiles, such as 960/320",
+		                    p->cut);
+	if (strcmp(band, "diagonal") == 0)
+		cut->band = 1;
+	else if (*band && strcmp(band, "all") != 0 && (!read_number(&band, 0, &cut->band) || *band))
+		return heddle_error(HEDDLE_E_FORMAT, "refine is \"%s\": it must be all, diagonal or a whole number",
+		                    p->refine);
+	return 0;
+}
+
+/* Cuts the tiles of a matrix as the problem says. */
+static int refine(const heddle_dense_experiment *e, heddle_dense_matrix *a)
+{
+	struct hd_dense_cut cut;
+	int status = hd_dense_read_cut(&e->problem, &cut);
+	if (status < 0 || cut.n == 0)
+		return status;
+	return heddle_dense_refine(a, cut.tiles, cut.n, a->shape.rows == a->shape.columns ? cut.band : SIZE_MAX);
+}
+
 int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows, size_t columns,
                                enum heddle_dense_uplo uplo)
 {
@@ -94,7 +142,9 @@ int hd_dense_experiment_matrix(heddle_dense_experiment *e, size_t i, size_t rows
 	if (e->buffers[i]) /* if it fails, copies are only slower */
 		e->pinned[i] = !heddle_memory_pin(e->dense->rt, e->buffers[i],
 		                                  lda * (columns ? columns : 1) * hd_dense_elem_size(p->precision));
-	return status < 0 ? status : heddle_dense_matrix_create(e->dense, &shape, e->buffers[i], lda, &e->m[i]);
+	if (status >= 0)
+		status = heddle_dense_matrix_create(e->dense, &shape, e->buffers[i], lda, &e->m[i]);
+	return status < 0 ? status : refine(e, e->m[i]);
 }
 
 int heddle_dense_experiment_close(heddle_dense_experiment *e)

@@ -26,7 +26,7 @@ size_t hd_dense_tall(const struct hd_dense_flow *flow, const heddle_dense_matrix
 	const struct heddle_platform *machine = heddle_runtime_platform(flow->dense->rt);
 	size_t most = ROWS / c->shape.tile < MOST_TILES ? ROWS / c->shape.tile : MOST_TILES,
 	       fair = products / (PER_WORKER * machine->n_workers);
-	if (c->temporary || machine->n_nodes > 1 || most < 2 || fair < 2)
+	if (c->temporary || c->unit > 1 || machine->n_nodes > 1 || most < 2 || fair < 2)
 		return 1;
 	return most < fair ? most : fair;
 }
@@ -84,7 +84,7 @@ static int check(const struct hd_dense_args *x)
 	                    k_b, n, c->rows, c->columns);
 }
 
-static const struct hd_dense_operation gemm = {"gemm", "ABC", check, hd_dense_gemm_tasks};
+const struct hd_dense_operation hd_dense_gemm_operation = {"gemm", "ABC", check, hd_dense_gemm_tasks};
 
 int heddle_dense_gemm_submit(enum heddle_dense_trans trans_a, enum heddle_dense_trans trans_b,
                              heddle_dense_scalar alpha, heddle_dense_matrix *a, heddle_dense_matrix *b,
@@ -92,7 +92,7 @@ int heddle_dense_gemm_submit(enum heddle_dense_trans trans_a, enum heddle_dense_
                              const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.m = {a, b, c}, .trans_a = trans_a, .trans_b = trans_b, .alpha = alpha, .beta = beta};
-	return hd_dense_submit(&gemm, &x, options);
+	return hd_dense_submit(&hd_dense_gemm_operation, &x, options);
 }
 
 int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum heddle_dense_trans trans_b,
@@ -107,5 +107,5 @@ int heddle_dense_gemm(heddle_dense *dense, enum heddle_dense_trans trans_a, enum
 	    {.name = "B", .array = b, .mode = used},
 	    {.name = "C", .array = c, .mode = hd_dense_is(beta, 0) ? HEDDLE_W : HEDDLE_RW},
 	};
-	return hd_dense_call(dense, &gemm, &x, operands, options);
+	return hd_dense_call(dense, &hd_dense_gemm_operation, &x, operands, options);
 }

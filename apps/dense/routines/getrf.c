@@ -74,7 +74,7 @@ static void panel(struct hd_dense_flow *flow, const struct hd_dense_args *x, siz
 static void diagonal_and_column(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k)
 {
 	const heddle_dense_matrix *a = x->m[0];
-	struct hd_dense_lu_values v = {k * a->shape.tile, 1, flow->options.info};
+	struct hd_dense_lu_values v = {hd_dense_first_row(a, k), 1, flow->options.info};
 	struct hd_dense_triangle_values u = {
 	    HEDDLE_DENSE_RIGHT, HEDDLE_DENSE_UPPER, HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NON_UNIT, {1, 0},
 	};
@@ -183,7 +183,8 @@ struct hd_dense_args hd_dense_pivoted(int *ipiv)
 }
 
 static const struct hd_dense_operation getrf = {"getrf", "A", check_pivoted, hd_dense_getrf_tasks};
-static const struct hd_dense_operation getrf_nopiv = {"getrf_nopiv", "A", check_nopiv, hd_dense_getrf_tasks};
+const struct hd_dense_operation hd_dense_getrf_nopiv_operation = {"getrf_nopiv", "A", check_nopiv,
+                                                                  hd_dense_getrf_tasks};
 
 int heddle_dense_getrf_submit(heddle_dense_matrix *a, heddle_dense_pivots *pivots,
                               const struct heddle_dense_options *options)
@@ -201,7 +202,7 @@ int heddle_dense_getrf(heddle_dense *dense, const struct heddle_dense_array *a, 
 
 int heddle_dense_getrf_nopiv_submit(heddle_dense_matrix *a, const struct heddle_dense_options *options)
 {
-	return hd_dense_submit(&getrf_nopiv, &(struct hd_dense_args){.m = {a}}, options);
+	return hd_dense_submit(&hd_dense_getrf_nopiv_operation, &(struct hd_dense_args){.m = {a}}, options);
 }
 
 int heddle_dense_getrf_nopiv(heddle_dense *dense, const struct heddle_dense_array *a,
@@ -209,5 +210,5 @@ int heddle_dense_getrf_nopiv(heddle_dense *dense, const struct heddle_dense_arra
 {
 	struct hd_dense_args x = {.ipiv = NULL};
 	struct hd_dense_operand operand = {.name = "A", .array = a, .mode = HEDDLE_RW};
-	return hd_dense_call(dense, &getrf_nopiv, &x, &operand, options);
+	return hd_dense_call(dense, &hd_dense_getrf_nopiv_operation, &x, &operand, options);
 }

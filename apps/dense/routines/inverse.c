@@ -21,7 +21,7 @@ static enum heddle_dense_side mirrored(const struct hd_dense_args *x, enum heddl
 
 static void on_diagonal(struct hd_dense_flow *flow, const struct hd_dense_args *x, enum hd_dense_op op, size_t k)
 {
-	struct hd_dense_diagonal_values v = {x->uplo, x->diag, k * x->m[0]->shape.tile, flow->options.info};
+	struct hd_dense_diagonal_values v = {x->uplo, x->diag, hd_dense_first_row(x->m[0], k), flow->options.info};
 	hd_dense_insert(flow, op, heddle_rw(tile(x, k, k)), heddle_value(v));
 }
 
@@ -130,8 +130,8 @@ static int check_poinv(const struct hd_dense_args *x)
 	return hd_dense_check_triangle("poinv", x->m[0], x->uplo);
 }
 
-static const struct hd_dense_operation trtri = {"trtri", "A", check_trtri, hd_dense_trtri_tasks};
-static const struct hd_dense_operation lauum = {"lauum", "A", check_lauum, hd_dense_lauum_tasks};
+const struct hd_dense_operation hd_dense_trtri_operation = {"trtri", "A", check_trtri, hd_dense_trtri_tasks};
+const struct hd_dense_operation hd_dense_lauum_operation = {"lauum", "A", check_lauum, hd_dense_lauum_tasks};
 static const struct hd_dense_operation potri = {"potri", "A", check_potri, potri_tasks};
 static const struct hd_dense_operation poinv = {"poinv", "A", check_poinv, poinv_tasks};
 
@@ -154,26 +154,26 @@ int heddle_dense_trtri_submit(enum heddle_dense_uplo uplo, enum heddle_dense_dia
                               const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.m = {a}, .uplo = uplo, .diag = diag};
-	return hd_dense_submit(&trtri, &x, options);
+	return hd_dense_submit(&hd_dense_trtri_operation, &x, options);
 }
 
 int heddle_dense_trtri(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_diag diag,
                        const struct heddle_dense_array *a, const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.uplo = uplo, .diag = diag};
-	return call(dense, &trtri, &x, a, options);
+	return call(dense, &hd_dense_trtri_operation, &x, a, options);
 }
 
 int heddle_dense_lauum_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options)
 {
-	return submit(&lauum, uplo, a, options);
+	return submit(&hd_dense_lauum_operation, uplo, a, options);
 }
 
 int heddle_dense_lauum(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
                        const struct heddle_dense_options *options)
 {
-	return call(dense, &lauum, &(struct hd_dense_args){.uplo = uplo}, a, options);
+	return call(dense, &hd_dense_lauum_operation, &(struct hd_dense_args){.uplo = uplo}, a, options);
 }
 
 int heddle_dense_potri_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,

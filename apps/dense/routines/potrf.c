@@ -24,7 +24,7 @@ static void set_expert(struct hd_dense_flow *flow, size_t t, size_t k, size_t m,
 static void factor(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k)
 {
 	struct hd_dense_diagonal_values v = {
-	    .uplo = x->uplo, .row = k * x->m[0]->shape.tile, .info = flow->options.info};
+	    .uplo = x->uplo, .row = hd_dense_first_row(x->m[0], k), .info = flow->options.info};
 	hd_dense_insert(flow, HD_DENSE_POTRF, heddle_rw(tile(x, k, k)), heddle_value(v));
 }
 
@@ -106,12 +106,12 @@ static int check(const struct hd_dense_args *x)
 	return hd_dense_check_triangle("potrf", x->m[0], x->uplo);
 }
 
-static const struct hd_dense_operation potrf = {"potrf", "A", check, hd_dense_potrf_tasks};
+const struct hd_dense_operation hd_dense_potrf_operation = {"potrf", "A", check, hd_dense_potrf_tasks};
 
 int heddle_dense_potrf_submit(enum heddle_dense_uplo uplo, heddle_dense_matrix *a,
                               const struct heddle_dense_options *options)
 {
-	return hd_dense_submit(&potrf, &(struct hd_dense_args){.m = {a}, .uplo = uplo}, options);
+	return hd_dense_submit(&hd_dense_potrf_operation, &(struct hd_dense_args){.m = {a}, .uplo = uplo}, options);
 }
 
 int heddle_dense_potrf(heddle_dense *dense, enum heddle_dense_uplo uplo, const struct heddle_dense_array *a,
@@ -119,5 +119,5 @@ int heddle_dense_potrf(heddle_dense *dense, enum heddle_dense_uplo uplo, const s
 {
 	struct hd_dense_args x = {.uplo = uplo};
 	struct hd_dense_operand operand = {.name = "A", .array = a, .uplo = uplo, .mode = HEDDLE_RW};
-	return hd_dense_call(dense, &potrf, &x, &operand, options);
+	return hd_dense_call(dense, &hd_dense_potrf_operation, &x, &operand, options);
 }

@@ -86,15 +86,15 @@ static int check_herk(const struct hd_dense_args *x)
 	return check_rank_k("herk", x, HEDDLE_DENSE_TRANS);
 }
 
-static const struct hd_dense_operation syrk = {"syrk", "AC", check_syrk, syrk_tasks};
-static const struct hd_dense_operation herk = {"herk", "AC", check_herk, herk_tasks};
+const struct hd_dense_operation hd_dense_syrk_operation = {"syrk", "AC", check_syrk, syrk_tasks};
+const struct hd_dense_operation hd_dense_herk_operation = {"herk", "AC", check_herk, herk_tasks};
 
 int heddle_dense_syrk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_scalar beta, heddle_dense_matrix *c,
                              const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.m = {a, c}, .uplo = uplo, .trans_a = trans, .alpha = alpha, .beta = beta};
-	return hd_dense_submit(&syrk, &x, options);
+	return hd_dense_submit(&hd_dense_syrk_operation, &x, options);
 }
 
 int heddle_dense_herk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
@@ -106,7 +106,7 @@ int heddle_dense_herk_submit(enum heddle_dense_uplo uplo, enum heddle_dense_tran
 	                          .trans_a = trans,
 	                          .alpha = heddle_dense_real(alpha),
 	                          .beta = heddle_dense_real(beta)};
-	return hd_dense_submit(&herk, &x, options);
+	return hd_dense_submit(&hd_dense_herk_operation, &x, options);
 }
 
 /* x has the scalars. */
@@ -125,7 +125,7 @@ int heddle_dense_syrk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum hed
                       const struct heddle_dense_array *c, const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.uplo = uplo, .trans_a = trans, .alpha = alpha, .beta = beta};
-	return call_rank_k(dense, &syrk, &x, (const struct heddle_dense_array *[]){a, c}, options);
+	return call_rank_k(dense, &hd_dense_syrk_operation, &x, (const struct heddle_dense_array *[]){a, c}, options);
 }
 
 int heddle_dense_herk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans, double alpha,
@@ -134,7 +134,7 @@ int heddle_dense_herk(heddle_dense *dense, enum heddle_dense_uplo uplo, enum hed
 {
 	struct hd_dense_args x = {
 	    .uplo = uplo, .trans_a = trans, .alpha = heddle_dense_real(alpha), .beta = heddle_dense_real(beta)};
-	return call_rank_k(dense, &herk, &x, (const struct heddle_dense_array *[]){a, c}, options);
+	return call_rank_k(dense, &hd_dense_herk_operation, &x, (const struct heddle_dense_array *[]){a, c}, options);
 }
 
 /* --- symm, hemm: C := alpha A B + beta C, or alpha B A + beta C --------------------------------------------------- */
@@ -216,15 +216,15 @@ static int check_hemm(const struct hd_dense_args *x)
 	return check_multiply("hemm", x);
 }
 
-static const struct hd_dense_operation symm = {"symm", "ABC", check_symm, symm_tasks};
-static const struct hd_dense_operation hemm = {"hemm", "ABC", check_hemm, hemm_tasks};
+const struct hd_dense_operation hd_dense_symm_operation = {"symm", "ABC", check_symm, symm_tasks};
+const struct hd_dense_operation hd_dense_hemm_operation = {"hemm", "ABC", check_hemm, hemm_tasks};
 
 int heddle_dense_symm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
                              heddle_dense_matrix *a, heddle_dense_matrix *b, heddle_dense_scalar beta,
                              heddle_dense_matrix *c, const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.m = {a, b, c}, .side = side, .uplo = uplo, .alpha = alpha, .beta = beta};
-	return hd_dense_submit(&symm, &x, options);
+	return hd_dense_submit(&hd_dense_symm_operation, &x, options);
 }
 
 int heddle_dense_hemm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, heddle_dense_scalar alpha,
@@ -232,7 +232,7 @@ int heddle_dense_hemm_submit(enum heddle_dense_side side, enum heddle_dense_uplo
                              heddle_dense_matrix *c, const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.m = {a, b, c}, .side = side, .uplo = uplo, .alpha = alpha, .beta = beta};
-	return hd_dense_submit(&hemm, &x, options);
+	return hd_dense_submit(&hd_dense_hemm_operation, &x, options);
 }
 
 static int call_multiply(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
@@ -253,7 +253,8 @@ int heddle_dense_symm(heddle_dense *dense, enum heddle_dense_side side, enum hed
                       const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.side = side, .uplo = uplo, .alpha = alpha, .beta = beta};
-	return call_multiply(dense, &symm, &x, (const struct heddle_dense_array *[]){a, b, c}, options);
+	return call_multiply(dense, &hd_dense_symm_operation, &x, (const struct heddle_dense_array *[]){a, b, c},
+	                     options);
 }
 
 int heddle_dense_hemm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
@@ -262,5 +263,6 @@ int heddle_dense_hemm(heddle_dense *dense, enum heddle_dense_side side, enum hed
                       const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.side = side, .uplo = uplo, .alpha = alpha, .beta = beta};
-	return call_multiply(dense, &hemm, &x, (const struct heddle_dense_array *[]){a, b, c}, options);
+	return call_multiply(dense, &hd_dense_hemm_operation, &x, (const struct heddle_dense_array *[]){a, b, c},
+	                     options);
 }

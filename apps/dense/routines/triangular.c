@@ -115,8 +115,8 @@ static int check_trmm(const struct hd_dense_args *x)
 	return check("trmm", x);
 }
 
-static const struct hd_dense_operation trsm = {"trsm", "AB", check_trsm, hd_dense_trsm_tasks};
-static const struct hd_dense_operation trmm = {"trmm", "AB", check_trmm, hd_dense_trmm_tasks};
+const struct hd_dense_operation hd_dense_trsm_operation = {"trsm", "AB", check_trsm, hd_dense_trsm_tasks};
+const struct hd_dense_operation hd_dense_trmm_operation = {"trmm", "AB", check_trmm, hd_dense_trmm_tasks};
 
 /* x has flags and alpha. */
 static int call(heddle_dense *dense, const struct hd_dense_operation *operation, struct hd_dense_args *x,
@@ -136,7 +136,7 @@ int heddle_dense_trsm_submit(enum heddle_dense_side side, enum heddle_dense_uplo
 {
 	struct hd_dense_args x = {
 	    .m = {a, b}, .side = side, .uplo = uplo, .trans_a = trans, .diag = diag, .alpha = alpha};
-	return hd_dense_submit(&trsm, &x, options);
+	return hd_dense_submit(&hd_dense_trsm_operation, &x, options);
 }
 
 int heddle_dense_trsm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
@@ -145,7 +145,7 @@ int heddle_dense_trsm(heddle_dense *dense, enum heddle_dense_side side, enum hed
                       const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.side = side, .uplo = uplo, .trans_a = trans, .diag = diag, .alpha = alpha};
-	return call(dense, &trsm, &x, (const struct heddle_dense_array *[]){a, b}, options);
+	return call(dense, &hd_dense_trsm_operation, &x, (const struct heddle_dense_array *[]){a, b}, options);
 }
 
 int heddle_dense_trmm_submit(enum heddle_dense_side side, enum heddle_dense_uplo uplo, enum heddle_dense_trans trans,
@@ -154,7 +154,7 @@ int heddle_dense_trmm_submit(enum heddle_dense_side side, enum heddle_dense_uplo
 {
 	struct hd_dense_args x = {
 	    .m = {a, b}, .side = side, .uplo = uplo, .trans_a = trans, .diag = diag, .alpha = alpha};
-	return hd_dense_submit(&trmm, &x, options);
+	return hd_dense_submit(&hd_dense_trmm_operation, &x, options);
 }
 
 int heddle_dense_trmm(heddle_dense *dense, enum heddle_dense_side side, enum heddle_dense_uplo uplo,
@@ -163,5 +163,5 @@ int heddle_dense_trmm(heddle_dense *dense, enum heddle_dense_side side, enum hed
                       const struct heddle_dense_options *options)
 {
 	struct hd_dense_args x = {.side = side, .uplo = uplo, .trans_a = trans, .diag = diag, .alpha = alpha};
-	return call(dense, &trmm, &x, (const struct heddle_dense_array *[]){a, b}, options);
+	return call(dense, &hd_dense_trmm_operation, &x, (const struct heddle_dense_array *[]){a, b}, options);
 }

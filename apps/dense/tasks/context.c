@@ -123,8 +123,10 @@ int heddle_dense_open(heddle_runtime *rt, heddle_dense **out)
 	if (!dense)
 		return hd_dense_no_memory("the dense codelets");
 	dense->rt = rt;
+	pthread_mutex_init(&dense->making, NULL);
 	int status = hd_dense_codelets(dense);
 	if (status < 0) {
+		pthread_mutex_destroy(&dense->making);
 		free(dense);
 		return status;
 	}
@@ -138,5 +140,6 @@ void heddle_dense_close(heddle_dense *dense)
 	if (!dense)
 		return;
 	blas_drop();
+	pthread_mutex_destroy(&dense->making);
 	free(dense);
 }

@@ -20,19 +20,50 @@ void hd_dense_no_expert(struct hd_dense_flow *flow)
 	flow->has_expert = 0;
 }
 
+/* The place of the next task's level among those of its graph, in the room that the hierarchical task has. */
+static int priority_inside(const struct hd_dense_flow *flow)
+{
+	long long level = hd_dense_level(flow->levels, flow->next), path = flow->path;
+	return flow->top - flow->width + (int)((flow->width * level + path - 1) / path);
+}
+
 static int priority_of(struct hd_dense_flow *flow)
 {
 	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_NONE)
-		return 0;
+		return flow->top; /* 0, or that of the hierarchical task */
+	if (flow->inside)
+		return priority_inside(flow);
 	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_STARPU && flow->has_expert)
-		return flow->expert;
-	return hd_dense_level(flow->levels, flow->next);
+		return flow->expert * flow->unit;
+	return hd_dense_level(flow->levels, flow->next) * flow->unit;
 }
 
 struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a)
 {
 	return (struct hd_dense_flow){
 	    .dense = a->dense, .precision = a->shape.precision, .options = {.priority = HEDDLE_DENSE_PRIORITY_NONE}};
+}
+
+enum { MOST_DATA = 3 }; /* of a task that may be hierarchical */
+
+static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op, int priority, size_t n,
+                                const struct heddle_item *items)
+{
+	struct heddle_item all[2 + MOST_DATA + 2]; /* the codelet, the priority, the data, two values */
+	struct hd_dense_parent parent = {
+	    .dense = flow->dense,
+	    .op = op,
+	    .precision = flow->precision,
+	    .priorities = flow->options.priority,
+	    .priority = priority,
+	    .width = flow->unit,
+	    .info = flow->options.info,
+	};
+	memcpy(&all[2], &items[2], (n - 2) * sizeof *items);
+	all[0] = heddle_call(flow->dense->hierarchical[flow->precision][op]);
+	all[1] = heddle_priority(priority);
+	all[n] = heddle_value(parent);
+	flow->status = heddle_submit_items(flow->dense->rt, n + 1, all);
 }
 
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items)
@@ -45,9 +76,14 @@ void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size
 		flow->status = hd_dense_levels_add(flow->levels, times * hd_dense_cost(op), n - 2, items + 2);
 		return;
 	}
-	items[0] = heddle_call(flow->dense->codelets[flow->precision][op]);
-	items[1] = heddle_priority(priority_of(flow));
+	int priority = priority_of(flow);
 	flow->next++;
+	if (flow->refined && hd_dense_may_expand(op, n, items)) {
+		insert_hierarchical(flow, op, priority, n, items);
+		return;
+	}
+	items[0] = heddle_call(flow->dense->codelets[flow->precision][op]);
+	items[1] = heddle_priority(priority);
 	flow->status = heddle_submit_items(flow->dense->rt, n, items);
 }
 
@@ -63,8 +99,25 @@ static void plan(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct 
 	tasks(flow, x);
 	if (flow->status >= 0)
 		flow->status = hd_dense_levels_compute(flow->levels);
+	flow->path = hd_dense_levels_top(flow->levels);
 	flow->planning = 0;
 	flow->has_expert = 0;
+}
+
+int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct hd_dense_args *x)
+{
+	enum { MATRICES = sizeof x->m / sizeof *x->m };
+	flow->unit = 1;
+	for (size_t i = 0; i < MATRICES; i++)
+		if (x->m[i] && x->m[i]->unit > flow->unit)
+			flow->unit = x->m[i]->unit;
+	flow->refined = flow->unit > 1;
+	if (flow->options.priority != HEDDLE_DENSE_PRIORITY_NONE)
+		plan(flow, tasks, x);
+	if (flow->status >= 0)
+		tasks(flow, x);
+	hd_dense_levels_free(flow->levels);
+	return flow->status;
 }
 
 int hd_dense_check_triangle(const char *routine, const heddle_dense_matrix *a, enum heddle_dense_uplo uplo)
@@ -171,10 +224,5 @@ int hd_dense_submit(const struct hd_dense_operation *operation, const struct hd_
 		flow.options = *options;
 	if (flow.options.info)
 		*flow.options.info = 0;
-	if (flow.options.priority != HEDDLE_DENSE_PRIORITY_NONE)
-		plan(&flow, operation->tasks, x);
-	if (flow.status >= 0)
-		operation->tasks(&flow, x);
-	hd_dense_levels_free(flow.levels);
-	return flow.status;
+	return hd_dense_flow_run(&flow, operation->tasks, x);
 }

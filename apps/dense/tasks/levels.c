@@ -146,6 +146,14 @@ int hd_dense_levels_compute(struct hd_dense_levels *levels)
 	return 0;
 }
 
+int hd_dense_levels_top(const struct hd_dense_levels *levels)
+{
+	int top = 0;
+	for (size_t t = 0; t < levels->n_tasks; t++)
+		top = larger(top, levels->tasks[t].level);
+	return top;
+}
+
 int hd_dense_level(const struct hd_dense_levels *levels, size_t i)
 {
 	return levels->tasks[i].level;

@@ -70,6 +70,7 @@ int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_sh
 	matrix->mt = mt;
 	matrix->nt = nt;
 	matrix->temporary = a == NULL;
+	matrix->unit = 1;
 	for (size_t j = 0; j < nt; j++) {
 		for (size_t i = 0; i < mt; i++) {
 			status = hd_dense_has_tile(matrix, i, j) ? tile_register(matrix, a, lda, i, j) : 0;
@@ -89,11 +90,13 @@ int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix)
 	for (size_t t = 0; t < matrix->mt * matrix->nt; t++) {
 		if (!matrix->tiles[t])
 			continue;
-		int s =
-		    matrix->temporary ? heddle_unregister_async(matrix->tiles[t]) : heddle_unregister(matrix->tiles[t]);
+		/* hierarchical tasks that have not been processed need the smaller tiles, too */
+		int s = matrix->temporary && !matrix->parts ? heddle_unregister_async(matrix->tiles[t])
+		                                            : heddle_unregister(matrix->tiles[t]);
 		if (status == 0)
 			status = s;
 	}
+	hd_dense_refined_free(matrix);
 	free(matrix);
 	return status;
 }

@@ -98,6 +98,16 @@ int heddle_dense_matrix_create(heddle_dense *dense, const struct heddle_dense_sh
  * `matrix` may be NULL. */
 int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix);
 
+/* Hierarchical tiles: plans (heddle_plan_create) to cut the tiles of the matrix into square ones of order tiles[0],
+ * those into tiles of order tiles[1], and so on; tiles[0] is at most the order of the matrix's tiles, and each at most
+ * the one before. Only tiles (i, j) with |i - j| <= `band` are cut, with all that is in them; SIZE_MAX: all are. Then a
+ * task all of whose tiles are cut, of the codelets gemm, syrk, herk, symm, hemm, trsm, trmm, potrf, trtri, lauum and
+ * getrf_nopiv, may run as the same routine on the smaller tiles: the setting `expand` says when. All other tasks run
+ * whole. Matrices of one call must be cut the same way where they are to be used together. Call this before tasks use
+ * the matrix. heddle_dense_matrix_destroy then blocks, even for temporaries. The pointers of the tiles
+ * (heddle_data_set_user) are the matrix's. */
+int heddle_dense_refine(heddle_dense_matrix *matrix, const size_t *tiles, size_t n_tiles, size_t band);
+
 /* The datum of tile (i, j), NULL where there is none. It belongs to the matrix. */
 heddle_data *heddle_dense_tile(const heddle_dense_matrix *matrix, size_t i, size_t j);
 /* The shape that the matrix was created with; no rows and no columns for NULL. */
@@ -409,6 +419,11 @@ struct heddle_dense_problem {
 	size_t n_right;              /* right-hand sides of solvers; 0: one tile's width */
 	enum heddle_dense_uplo uplo; /* triangle of routines that have one; GENERAL: LOWER */
 	struct heddle_dense_options options;
+	/* orders of the tiles that tiles are cut into (heddle_dense_refine): "960/320"; "": they are not */
+	char cut[48];
+	/* of square matrices, which tiles are: "all"; "K", a number: those (i, j) with |i - j| <= K; "diagonal": those
+	 * with K = 1. "": "all". Of other matrices, all are. */
+	char refine[16];
 	uint64_t seed; /* of the random matrices */
 	int check;     /* heddle_dense_run: compute the residual too */
 };
