@@ -25,6 +25,8 @@ static int simulate(void *arg, size_t i)
 	};
 	config.sched = run->sched;
 	config.sched_options = run->sched_options;
+	if (run->expand)
+		config.expand = run->expand;
 	config.seed = run->seed;
 	config.noise = run->noise;
 	return work_sim(&config, run->platform, &work, &run->outcome);
