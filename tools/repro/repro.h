@@ -176,25 +176,25 @@ int repro_machine(const char *name, size_t n_accelerators, size_t n_cpus, struct
 	EXPERIMENT(repro_cl_table, "cl-table", "Cojean et al. 2016, table 1",                                         \
 	           "speed of Cholesky's kernels on a core, on a GPU and on 10 cores",                                 \
 	           "GPU / core 1.7 to 32, 10 cores / core 5.6 to 8.6")                                                \
-	EXPERIMENT(repro_ht_submit, "ht-submit", "Faverge et al. 2022, fig. 8",                                       \
-	           "cost of submission, flat and hierarchical tasks", "3.5 times at worst, amortised at 2880/960")    \
 	EXPERIMENT(repro_ht_gemm, "ht-gemm", "Faverge et al. 2022, fig. 9",                                           \
 	           "gemm, the diagonal refined, 1 and 2 V100", "ahead of flat 2880 from mid sizes on")                \
 	EXPERIMENT(repro_ht_chol, "ht-chol", "Faverge et al. 2022, fig. 10", "potrf, posv, poinv, the same way",      \
 	           "ahead of flat 2880 from mid sizes on")
 
 /* Those that are not built yet: id, where it was published, what is done, what the paper found. */
-#define REPRO_MISSING(EXPERIMENT)                                                                              \
-	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6", \
-	           "multiprio's makespan is the shortest")                                                     \
-	EXPERIMENT("mp-sparse", "Tayeb et al. 2024, figs. 7 and 8", "sparse QR, METIS, 4 streams per GPU",     \
-	           "multiprio / dmdas: +31 % on V100, +12 % on A100")                                          \
-	EXPERIMENT("ah-scheds", "Flint and Bramas 2020, figs. 9 and 10", "sparse QR under 7 policies",         \
-	           "heteroprio ~ AHP < eager ~ lws ~ dm < dmda(s)")                                            \
-	EXPERIMENT("ah-inter", "Flint and Bramas 2020, fig. 11", "heuristics on sparse QR", "within +-2 %")    \
-	EXPERIMENT("cl-bounds", "Cojean et al. 2016, fig. 4", "Cholesky with clusters of cores beside bounds", \
-	           "up to +65 % at 11k, +100 % below 10k")                                                     \
-	EXPERIMENT("cl-scale", "Cojean et al. 2016, figs. 5 and 6", "clusters on 1 to 4 GPUs",                 \
+#define REPRO_MISSING(EXPERIMENT)                                                                                 \
+	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6",    \
+	           "multiprio's makespan is the shortest")                                                        \
+	EXPERIMENT("mp-sparse", "Tayeb et al. 2024, figs. 7 and 8", "sparse QR, METIS, 4 streams per GPU",        \
+	           "multiprio / dmdas: +31 % on V100, +12 % on A100")                                             \
+	EXPERIMENT("ah-scheds", "Flint and Bramas 2020, figs. 9 and 10", "sparse QR under 7 policies",            \
+	           "heteroprio ~ AHP < eager ~ lws ~ dm < dmda(s)")                                               \
+	EXPERIMENT("ah-inter", "Flint and Bramas 2020, fig. 11", "heuristics on sparse QR", "within +-2 %")       \
+	EXPERIMENT("ht-submit", "Faverge et al. 2022, fig. 8", "cost of submission, flat and hierarchical tasks", \
+	           "3.5 times at worst, amortised at 2880/960")                                                   \
+	EXPERIMENT("cl-bounds", "Cojean et al. 2016, fig. 4", "Cholesky with clusters of cores beside bounds",    \
+	           "up to +65 % at 11k, +100 % below 10k")                                                        \
+	EXPERIMENT("cl-scale", "Cojean et al. 2016, figs. 5 and 6", "clusters on 1 to 4 GPUs",                    \
 	           "4.6 Tflop/s, +5 % constrained")
 
 /* Each fills a report and returns TOOL_OK, or prints a message and returns TOOL_FAILURE. */
