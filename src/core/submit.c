@@ -288,9 +288,7 @@ static void discard(struct hd_submitter *s, heddle_task *t)
 {
 	if (t->extra) {
 		free(t->extra->before);
-		free(t->extra->name);
-		free(t->extra);
-		t->extra = NULL;
+		hd_task_forget(t);
 	}
 	give_memory(s, t);
 }
@@ -362,10 +360,13 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 		return status;
 	struct hd_submitter *s = my_submitter(rt);
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
-	heddle_task *t = s ? take_memory(rt, s, task_size(rt, q.n_data, value_bytes)) : NULL;
+	size_t more = HD_UNLIKELY(q.has_extra || (s && s->n_subgraphs)) ? sizeof(struct hd_task_extra) : 0;
+	heddle_task *t = s ? take_memory(rt, s, task_size(rt, q.n_data, value_bytes) + more) : NULL;
 	if (HD_UNLIKELY(!t))
 		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
 	clear(rt, t);
+	if (HD_UNLIKELY(more != 0))
+		hd_task_place_extra(t, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
 	/* pairs: hd_data_close; the data are looked at later than this */
 	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
 	status = hd_request_fill(rt, t, n, items, &q);

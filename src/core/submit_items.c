@@ -387,7 +387,10 @@ int hd_request_read(const heddle_runtime *rt, size_t n, const struct heddle_item
 		return hd_error(HEDDLE_E_INVALID,
 		                "%s: more than %zu bytes of values: what is large belongs in a datum (heddle_vector)",
 		                q->codelet ? q->codelet->desc.name : "task", MOST_VALUE_BYTES);
-	return check_codelet(rt, q);
+	int status = check_codelet(rt, q);
+	if (HD_LIKELY(!status && q->codelet))
+		q->has_extra |= q->codelet->desc.n_subgraphs != 0;
+	return status;
 }
 
 int hd_request_fill(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,

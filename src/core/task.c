@@ -41,6 +41,19 @@ struct hd_task_extra *hd_task_extra(heddle_task *t)
 	return t->extra;
 }
 
+/* Whether the task's `extra` lies in the task's own memory: see hd_task_place_extra. */
+static int extra_is_inside(const heddle_task *t)
+{
+	uintptr_t begin = (uintptr_t)t, at = (uintptr_t)t->extra;
+	return at > begin && at < begin + hd_pool_task_size(t);
+}
+
+void hd_task_place_extra(heddle_task *t, size_t offset)
+{
+	t->extra = (struct hd_task_extra *)(void *)((char *)t + offset);
+	memset(t->extra, 0, sizeof *t->extra);
+}
+
 void hd_task_forget(heddle_task *t)
 {
 	if (!t->extra)
@@ -48,7 +61,8 @@ void hd_task_forget(heddle_task *t)
 	free(t->extra->name);
 	free(t->extra->message);
 	free(t->extra->cause);
-	free(t->extra);
+	if (!extra_is_inside(t))
+		free(t->extra);
 	t->extra = NULL;
 }
 

@@ -418,6 +418,9 @@ void hd_graph_take_tokens(heddle_task *t, void (*got)(heddle_task *, void *), vo
 /* task.c */
 /* Returns the task's `extra`, which is allocated at the first call. NULL when out of memory. */
 struct hd_task_extra *hd_task_extra(heddle_task *t);
+/* Makes it in the task's own memory, which is large enough, at that offset: a task that is known to need one when it is
+ * submitted costs no allocation. */
+void hd_task_place_extra(heddle_task *t, size_t offset);
 /* Whether the task's codelet, can_run, heddle_on and the capacities of memories leave a worker that may run it. */
 int hd_task_has_worker(const heddle_task *t);
 /* Gives back one reference. The last one gives the task's memory back to the pool. */
