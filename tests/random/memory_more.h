@@ -126,6 +126,54 @@ static const struct heddle_policy refusing = {.abi = HEDDLE_POLICY_ABI,
                                               .ready = refuse_ready,
                                               .pick = refuse_pick};
 
+static heddle_codelet *nested_one, *nested; /* of the runtime at hand */
+
+/* Adds 1, then lets a task of one level less do so, through a temporary. */
+static int submit_nested(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	heddle_data *d = heddle_context_data(c, 0), *own = NULL;
+	int level = heddle_get(c, 0, int), below = level - 1;
+	int status = heddle_submit(rt, heddle_call(nested_one), heddle_rw(d), heddle_named("one"));
+	if (!status && level)
+		status = heddle_submit(rt, heddle_call(nested), heddle_rw(d), heddle_value(below));
+	if (!status)
+		status = heddle_variable(rt, NULL, sizeof(double), &own);
+	if (!status)
+		status = heddle_submit(rt, heddle_call(nested_one), heddle_rw(d), heddle_w(own));
+	if (own && heddle_unregister_async(own))
+		status = HEDDLE_E_MEMORY;
+	return status;
+}
+
+static int hierarchical_tasks(int gone)
+{
+	heddle_runtime *rt = NULL;
+	heddle_data *x = NULL;
+	heddle_task *last = NULL;
+	struct heddle_trace *trace = NULL;
+	struct heddle_config config;
+	const struct heddle_subgraph graphs[] = {{"nested", submit_nested}, {"nested again", submit_nested}};
+	const struct heddle_codelet_desc outer = {.name = "nested", .subgraphs = graphs, .n_subgraphs = 2};
+	double a = 0;
+	int status = small_config(&config);
+	config.trace = 1;
+	TRY(heddle_start(&config, &rt));
+	TRY(codelet(rt, "one", add_one, &nested_one));
+	TRY(heddle_codelet_create(rt, &outer, &nested));
+	TRY(heddle_variable(rt, &a, sizeof a, &x));
+	TRY(heddle_submit(rt, heddle_call(nested), heddle_rw(x), heddle_value((int){2}), heddle_out(&last)));
+	TRY(heddle_submit(rt, heddle_call(nested_one), heddle_rw(x)));
+	TRY(heddle_submit(rt, heddle_call(nested_one), heddle_rw(x), heddle_after(last)));
+	heddle_task_release(last);
+	TRY(heddle_wait_all(rt));
+	TRY(heddle_trace_take(rt, &trace));
+	heddle_trace_free(trace);
+	status = finish(rt, status, gone);
+	CHECK(a == 8);
+	return status;
+}
+
 static int deadlock_and_dump(int gone)
 {
 	heddle_runtime *rt = NULL;
@@ -474,6 +522,7 @@ static const struct memory_program memory_list[] = {
     {"partitions", partitions},
     {"plans", plans},
     {"all modes", all_modes},
+    {"hierarchical tasks", hierarchical_tasks},
     {"deadlock and dump", deadlock_and_dump},
     {"traced", traced},
     {"averages", averages},
