@@ -45,7 +45,8 @@ static void describe_task(const heddle_task *t, void *arg)
 	struct list *l = arg;
 	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
-	int waits_for_room = is_unexpanded(t) && state == HD_WAITING && !t->pending;
+	/* The state is looked at first: that of free memory says so, and nothing else there has a meaning. */
+	int waits_for_room = state == HD_WAITING && is_unexpanded(t) && !t->pending;
 	if ((state != HD_READY && state != HD_PICKED && state != HD_DETACHED && state != HD_EXPANDED &&
 	     !waits_for_room) ||
 	    l->shown++ >= 8)
