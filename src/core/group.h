@@ -3,6 +3,7 @@
 #define HD_CORE_GROUP_H
 
 #include <heddle/group.h>
+#include "task.h"
 
 /* The first failure since the last wait that has reported one. */
 struct hd_failure {

@@ -126,7 +126,7 @@ struct hd_counts {
 	 * virtual time, which stands still meanwhile */
 	uint64_t hierarchical;
 	unsigned expanding;
-	unsigned reacting;  /* threads that wait for one task or datum: they must be told at once when it has ended */
+	unsigned reacting; /* threads that wait for one task or datum: they must be told at once when it has ended */
 };
 _Static_assert(offsetof(struct hd_counts, transfers) == HD_CACHE_LINE, "each task changes the first line only");
 
@@ -580,25 +580,6 @@ int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int st
  * invariant that is broken; HEDDLE_E_MEMORY. */
 int hd_check(heddle_runtime *rt);
 
-/* The recorder of traces, in src/trace; it lives as long as the runtime. */
-struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
-void hd_recorder_close(struct hd_recorder *r);
-
-/* trace/record.c: records events, under the lock. */
-void hd_record_data(struct hd_recorder *r, const heddle_data *d);      /* the datum has just got its number */
-void hd_record_child(struct hd_recorder *r, const heddle_data *child); /* it has just got its plan */
-void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
-/* The task enters the graph. hd_record_explicit has been called before for each of its explicit predecessors, with the
- * submission number of the predecessor. */
-void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
-void hd_record_explicit(struct hd_recorder *r, uint64_t before);
-/* The sub-graph of a hierarchical task has been submitted, by a worker in that time, and is about to enter the graph.
- */
-void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
-/* The task has ended at `now`, after its kernel, which ran from `start` to `end`. */
-void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
-/* A step (enum heddle_layout_step) of the layout of a datum; plan NULL: of all its plans. */
-void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step);
-void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
+#include "recorded.h"
 
 #endif

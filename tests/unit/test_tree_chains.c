@@ -154,7 +154,8 @@ static void submit(struct run *r, const struct part *part, struct item *outer, d
 	if (outer)
 		hd_task_extra(t)->inside = outer->task;
 	hd_core_insert(r->tree->rt, t);
-	if (outer) /* the chains need it no more; it is core/expand.c, not this test, that counts the tasks of sub-graphs */
+	/* the chains need it no more; it is core/expand.c, not this test, that counts the tasks of sub-graphs */
+	if (outer)
 		t->extra->inside = NULL;
 	collect_ready(r);
 }

@@ -1,0 +1,30 @@
+/* What the core tells the recorder of traces. Part of runtime.h, which includes it. */
+#ifndef HD_CORE_RECORDED_H
+#define HD_CORE_RECORDED_H
+
+#include "data/data.h"
+
+struct hd_span;
+
+/* The recorder of traces, in src/trace; it lives as long as the runtime. */
+struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
+void hd_recorder_close(struct hd_recorder *r);
+
+/* trace/record.c: records events, under the lock. */
+void hd_record_data(struct hd_recorder *r, const heddle_data *d);      /* the datum has just got its number */
+void hd_record_child(struct hd_recorder *r, const heddle_data *child); /* it has just got its plan */
+void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
+/* The task enters the graph. hd_record_explicit has been called before for each of its explicit predecessors, with the
+ * submission number of the predecessor. */
+void hd_record_insert(struct hd_recorder *r, const heddle_task *t);
+void hd_record_explicit(struct hd_recorder *r, uint64_t before);
+/* The sub-graph of a hierarchical task has been submitted, by a worker in that time, and is about to enter the graph.
+ */
+void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
+/* The task has ended at `now`, after its kernel, which ran from `start` to `end`. */
+void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
+/* A step (enum heddle_layout_step) of the layout of a datum; plan NULL: of all its plans. */
+void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step);
+void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
+
+#endif
