@@ -82,6 +82,11 @@ static inline struct hd_expansion *hd_expansion_here(const heddle_runtime *rt)
  * although it has been closed: they come before whatever has closed it. Needs no lock. */
 int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d);
 
+/* submit.c: the calling thread is about to call the function of a sub-graph (1), or has (-1). Without the lock.
+ * HEDDLE_E_MEMORY. */
+int hd_submitter_inside(heddle_runtime *rt, int change);
+/* dispatch.c: gives a hierarchical task to a worker, which is to submit its sub-graph. */
+void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t);
 /* window.c: whether a sub-graph may be submitted now. */
 int hd_window_admits_expansion(heddle_runtime *rt);
 

@@ -354,8 +354,6 @@ struct hd_span {
 /* Book-keeping when a task begins on a slot, and when its kernel has returned there, at ran->end. */
 void hd_core_begin(struct hd_slot *slot, heddle_task *t, double now);
 void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const struct hd_span *ran);
-/* Gives a hierarchical task to a worker, which is to submit its sub-graph. */
-void hd_core_stage_expansion(struct hd_worker *w, heddle_task *t);
 /* The end of a task whose kernel ran from `start` to `end`: at `end` or, if the task ends by events, at `now`. */
 void hd_core_conclude(heddle_task *t, double start, double end, double now);
 
@@ -502,9 +500,6 @@ void hd_holds_release(heddle_runtime *rt);
 /* For heddle_stop: frees the records that are left, of threads that never got their datum. */
 void hd_holds_free(heddle_runtime *rt);
 
-/* submit.c: the calling thread is about to call the function of a sub-graph (1), or has (-1). Without the lock.
- * HEDDLE_E_MEMORY. */
-int hd_submitter_inside(heddle_runtime *rt, int change);
 /* submit.c: makes the calling thread look its struct hd_submitter up again. For a child of fork, where the cached one
  * is void. */
 void hd_submitter_forget(void);

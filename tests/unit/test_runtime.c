@@ -219,7 +219,7 @@ static void config_refusal_names_both_ends_of_the_range(void **state)
 	const struct heddle_setting *all = heddle_settings(&n);
 	for (size_t i = 0; i < n; i++) {
 		int status = heddle_setting_set(&config, all[i].name, "1e300");
-		if (strcmp(all[i].kind, "text") == 0)
+		if (strstr(all[i].kind, "text"))
 			continue;
 		assert_int_equal(status, HEDDLE_E_FORMAT);
 		assert_null(strstr(heddle_last_error(), "or more"));
