@@ -154,8 +154,7 @@ static void submit(struct run *r, const struct part *part, struct item *outer, d
 	if (outer)
 		hd_task_extra(t)->inside = outer->task;
 	hd_core_insert(r->tree->rt, t);
-	/* the chains need it no more; it is core/expand.c, not this test, that counts the tasks of sub-graphs */
-	if (outer)
+	if (outer) /* the chains need it no more; core/expand.c, not this test, counts the tasks of sub-graphs */
 		t->extra->inside = NULL;
 	collect_ready(r);
 }
