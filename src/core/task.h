@@ -296,8 +296,10 @@ struct heddle_codelet {
 	size_t n_able;                     /* number of workers whose class has class_ok */
 	/* Any worker may run any of its tasks that is not bound to one (heddle_on), whatever its data. */
 	int anywhere;
-	uint64_t class_bits; /* bit c % 64 is set for each class c with class_ok: see hd_gate.sleepers */
-	char *kinds;         /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
+	/* Bit c % 64 is set for each class c that class_ok is set for, or that may expand tasks of a codelet with
+	 * sub-graphs: see hd_gate.sleepers. */
+	uint64_t class_bits;
+	char *kinds; /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
 };
 
 /* A task without a codelet is never given to a policy: its link has room for the runtime. */

@@ -1,5 +1,8 @@
 /* Hierarchical tasks: how they are expanded, ordered, and end. */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include "base/base.h"
 #include "hierarchy.h"
 
 /* --- A datum whose value says in which order its tasks ran -------------------------------------------------------- */
@@ -354,6 +357,31 @@ static void expansions_take_virtual_time(void **state)
 	assert_float_equal(virtual_makespan(5, 0.5), 120, 1e-9);
 }
 
+static int note_expanded(heddle_context *c)
+{
+	atomic_fetch_add(heddle_get(c, 0, atomic_int *), 1);
+	return 0;
+}
+
+/* The codelet has no kernel, so no worker can run its tasks; but all can expand them, and they sleep. The program waits
+ * without Heddle, so nobody else looks for what has been submitted. */
+static void workers_that_sleep_expand_what_none_can_run(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_hierarchy(2, 0);
+	heddle_codelet *outer = heddle_codelet_new(rt, .name = "outer", .subgraph = note_expanded);
+	atomic_int n = 0; /* pairs: the loop sees what note_expanded has counted, in any order */
+	for (int i = 1; i <= 20; i++) {
+		assert_ok(heddle_submit(rt, heddle_call(outer), heddle_value((atomic_int *){&n})));
+		double begin = hd_clock_us();
+		while (atomic_load(&n) < i && hd_clock_us() - begin < 30e6)
+			sched_yield();
+		assert_int_equal(atomic_load(&n), i);
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +393,7 @@ int main(void)
 	    cmocka_unit_test(the_setting_decides),
 	    cmocka_unit_test(many_sub_graphs_are_submitted_at_once),
 	    cmocka_unit_test(expansions_take_virtual_time),
+	    cmocka_unit_test(workers_that_sleep_expand_what_none_can_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
