@@ -427,6 +427,8 @@ void hd_core_refill(struct hd_worker *w)
 	fill_ender(w);
 	if (w->in_flight < w->pipeline && !w->staged.first) {
 		hd_drain(rt);
+		if (HD_UNLIKELY(rt->dispatch.retry))
+			retry(rt, w);
 		tell_policy(rt);
 		fill_ender(w);
 	}

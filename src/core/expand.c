@@ -401,7 +401,10 @@ int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 		return status;
 	e->drains |= extra->before != NULL;
 	hd_queue_push(&outer->submitted, t);
-	if (++outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels)
+	outer->n_submitted++;
+	/* What it waits for is the program's, which may give it back as soon as heddle_submit has returned. */
+	if (HD_UNLIKELY(extra->before != NULL) ||
+	    (outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels))
 		flush(e);
 	return 0;
 }

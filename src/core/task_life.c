@@ -266,8 +266,6 @@ static int end_expanded(heddle_runtime *rt, heddle_task *t)
 {
 	if (!t->status)
 		t->status = t->extra->inner_status;
-	if (!t->status)
-		rt->count.executed--; /* bury_one counts it, but it had no kernel */
 	rt->count.hierarchical--;
 	hd_perf_leave(t->perf);
 	t->perf = NULL;
@@ -285,6 +283,8 @@ static __attribute__((noinline)) void bury(heddle_runtime *rt, heddle_task *t)
 {
 	do {
 		heddle_task *outer = leave_others(rt, t);
+		if ((t->special & HD_TASK_EXPANDS) && !t->status)
+			rt->count.executed--; /* bury_one counts it, but it had no kernel */
 		bury_one(rt, t);
 		t = outer;
 	} while (t && end_expanded(rt, t));

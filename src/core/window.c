@@ -128,9 +128,9 @@ uint32_t hd_window_room(heddle_runtime *rt)
 /* Whether nothing moves that could make room: no task that can run, no copy, no callback, no other sub-graph. */
 static int is_at_rest(const heddle_runtime *rt)
 {
-	return !rt->count.running && !rt->count.staged && !rt->count.ready && !rt->dispatch.n_batch &&
-	       !rt->dispatch.controls.first && !rt->count.transfers && !rt->count.fetching && !rt->wanted.n &&
-	       !rt->count.calling;
+	return rt->count.running <= rt->count.suspended && !rt->count.staged && !rt->count.ready &&
+	       !rt->dispatch.n_batch && !rt->dispatch.controls.first && !rt->count.transfers && !rt->count.fetching &&
+	       !rt->wanted.n && !rt->count.calling;
 }
 
 int hd_window_admits_expansion(heddle_runtime *rt)

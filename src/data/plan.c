@@ -1,7 +1,7 @@
 /* Plans: ways of splitting a datum, and what the program does with them. What becomes of the value when tasks use the
  * children is in layout.c. A partition is a plan whose datum is closed to the program meanwhile. */
 #include <stdlib.h>
-#include "core/runtime.h"
+#include "core/expand.h"
 
 /* --- Making a plan ------------------------------------------------------------------------------------------------ */
 
@@ -93,14 +93,18 @@ static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int
 	return NULL;
 }
 
+static void close_plan(heddle_plan *plan);
+
 /* Gives the plan to its datum, if that is open. A sub-graph may plan how to cut data of its task: that changes nothing
  * for tasks outside. The lock is held. */
 static int adopt(heddle_plan *plan, int partition, const char *what)
 {
 	heddle_data *d = plan->data;
 	HD_HELD(&d->rt->lock);
-	int inside = !partition && hd_data_closed(d) == HD_OPEN;
-	int status = inside ? 0 : hd_data_check_open(d, what);
+	enum hd_closed closed = hd_data_closed(d);
+	/* The program may have unregistered a datum of the task whose sub-graph this is: that comes behind the task. */
+	int may = !partition && (closed == HD_OPEN || hd_expansion_covers(d->rt, d));
+	int status = may ? 0 : hd_data_check_open(d, what);
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
 	if (!extra)
 		return status ? status : HEDDLE_E_MEMORY;
@@ -111,6 +115,8 @@ static int adopt(heddle_plan *plan, int partition, const char *what)
 	extra->layout->plans = plan;
 	hd_graph_deepen(d);
 	hd_plan_place(plan);
+	if (closed == HD_UNREGISTERED)
+		close_plan(plan);
 	return 0;
 }
 
@@ -119,7 +125,7 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 	if (!d || !filter)
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum and a filter", what);
 	int status = hd_check_process(d->rt);
-	if (!status)
+	if (!status && !hd_expansion_covers(d->rt, d))
 		status = hd_data_seems_closed(d, what); /* adopt checks again, under the lock */
 	return status ? status : hd_filter_check(d, filter);
 }

@@ -26,6 +26,7 @@ void hd_worker_give_back(struct hd_worker *w)
 	hd_burst_end(w);
 	if (!n)
 		return;
+	int expands = w->burst[0]->special & HD_TASK_EXPANDS; /* alone in its burst, and no kernel */
 	for (unsigned i = 0; i < n; i++) {
 		const struct hd_ended *e = &seat->ended[i];
 		if (HD_LIKELY(!(w->burst[i]->special & HD_TASK_EXPANDS)))
@@ -33,7 +34,8 @@ void hd_worker_give_back(struct hd_worker *w)
 		hd_core_finish(&w->slots[0], w->burst[i], e->status, &e->ran);
 	}
 	double us = seat->ended[n - 1].ran.end - seat->ended[0].ran.start;
-	hd_note_mean(rt, n > 1 ? us / n : us);
+	if (HD_LIKELY(!expands))
+		hd_note_mean(rt, n > 1 ? us / n : us);
 }
 
 /* us that the tasks of a burst may be expected to take together. A policy that hears when each kernel begins is told so
