@@ -67,9 +67,10 @@ int heddle_fail(heddle_context *c, int code, const char *format, ...)
 
 /* A way to refine a task: instead of running its kernel, `submit` is called, which submits other tasks that do the
  * same. They are ordered as if the program had submitted them at the place of the task: behind all tasks before it and
- * in front of all behind it, as far as they share data. Each is ordered by the data that it names itself; nothing waits
- * for the sub-graph as a whole, but what is told of the end of the task: heddle_task_wait, heddle_after, groups,
- * callbacks.
+ * in front of all behind it, as far as they share data that the task names. So the task must name all data of its
+ * sub-graph that tasks outside use as well; by other data they could wait for each other in a circle. Each is ordered
+ * by the data that it names itself; nothing waits for the sub-graph as a whole, but what is told of the end of the
+ * task: heddle_task_wait, heddle_after, groups, callbacks.
  *
  * `submit` runs on any worker, several of them at the same time. It submits with plain heddle_submit, and may register
  * and unregister data. It reads the task's data and values with heddle_context_data and heddle_get; heddle_ptr gives

@@ -48,9 +48,8 @@ _codes = itertools.cycle(range(1 << 30, (1 << 31) - 1))  # values that kernels i
 def _fail(context: Any, runtime: Runtime, error: BaseException) -> int:
     """Ends a kernel by an exception: it is kept under a number, by which whoever waits finds it again."""
     code = next(_codes)
-    runtime._failures[code] = error
-    while len(runtime._failures) > _MOST_FAILURES:
-        runtime._failures.pop(next(iter(runtime._failures)))
+    if len(runtime._failures) < _MOST_FAILURES:  # the first ones: a wait reports the first of all
+        runtime._failures[code] = error
     sentence = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
     return lib.heddle_fail(context, code, b"%s", ffi.new("char[]", sentence))
 
@@ -182,6 +181,7 @@ class Runtime:
     def __init__(self, *, policy: str | type[Policy] | Policy | None = None, platform: Platform | str | None = None,
                  virtual: bool = True, **settings: Any):
         self._failures: dict[int, BaseException] = {}
+        self._reported: dict[int, BaseException] = {}  # those that a wait for all tasks has seen
         self._dropped: list[Any] = []
         self._data: dict[int, Data] = {}
         self._kernels: dict[Any, Kernel] = {}  # of functions that are no kernels, by their code
@@ -228,11 +228,12 @@ class Runtime:
             raise policy.error
         if status >= 0:
             return
-        cause = self._failures.get(lib.heddle_last_code())
+        kept = {**self._reported, **self._failures}
+        cause = kept.get(lib.heddle_last_code())
         if cause is not None:
             raise cause
         error = last_error(status)  # of a task that was cancelled: the sentence has the value of the one that failed
-        raise error from next((e for code, e in self._failures.items() if str(code) in error.message), None)
+        raise error from next((e for code, e in kept.items() if str(code) in error.message), None)
 
     def close(self) -> None:
         """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure
@@ -428,7 +429,11 @@ class Runtime:
         status = lib.heddle_wait_all(self._open())
         if status:
             self._forget_calls(before)
-        self._check(status)
+        try:
+            self._check(status)
+        finally:  # those that it has seen may be asked for until others are
+            if self._failures:
+                self._reported, self._failures = self._failures, {}
 
     # What it knows.
 

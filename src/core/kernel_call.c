@@ -40,7 +40,7 @@ void *heddle_ptr(const heddle_context *c, size_t i)
 	struct heddle_part part;
 	if (HD_LIKELY(!heddle_context_part(c, i, 0, &part)))
 		return part.base;
-	return c->worker->rt->misuse ? hd_misuse_spare(c) : NULL;
+	return c->watch ? hd_misuse_spare(c) : NULL; /* a sub-graph is not watched, and must see that it has none */
 }
 
 size_t heddle_extent(const heddle_context *c, size_t i, unsigned dim)

@@ -30,7 +30,10 @@ static int grow(struct hd_misuse *m)
 
 int hd_is_home(const heddle_data *d)
 {
-	return d->replicas[0].user_buffer && d->replicas[0].ptr && !(d->traits & HD_DATA_OBJECT);
+	const heddle_data *whole = d;
+	while (whole->plan) /* pieces of a temporary are windows, too, but of a copy of Heddle's */
+		whole = whole->plan->data;
+	return whole->replicas[0].user_buffer && d->replicas[0].ptr && !(d->traits & HD_DATA_OBJECT);
 }
 
 /* Where the buffer lies now: that of a child is known when its parent has been partitioned. */

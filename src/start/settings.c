@@ -375,6 +375,8 @@ static int read_variable(const struct row *row, struct heddle_config *config)
 int heddle_config_init(struct heddle_config *config)
 {
 	struct heddle_config c;
+	/* Before the file is read: a plug-in that starts a runtime reads it, too, and frees what texts point into. */
+	int plugged = hd_plugins_configured();
 	memset(&c, 0, sizeof c);
 	for (size_t i = 0; i < N_ROWS; i++)
 		set_row(&rows[i], &c, rows[i].setting.default_text, rows[i].setting.name);
@@ -382,8 +384,7 @@ int heddle_config_init(struct heddle_config *config)
 	for (size_t i = 0; !status && i < N_ROWS; i++)
 		status = read_variable(&rows[i], &c);
 	if (!status)
-		status =
-		    hd_plugins_load(c.plugins); /* their policies have options, whose variables are no misspelt ones */
+		status = plugged; /* their policies have options, whose variables are no misspelt ones */
 	if (status)
 		return status;
 	*config = c;
@@ -395,7 +396,12 @@ int hd_plugins_configured(void)
 	struct heddle_config c = {.plugins = NULL};
 	read_file(&c);
 	read_variable(find_row("plugins"), &c);
-	return hd_plugins_load(c.plugins);
+	char *list = c.plugins ? strdup(c.plugins) : NULL;
+	if (c.plugins && !list)
+		return hd_no_memory("the list of plug-ins");
+	int status = hd_plugins_load(list);
+	free(list);
+	return status;
 }
 
 /* The text of a setting in `config`, or NULL: it has none. */

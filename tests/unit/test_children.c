@@ -1,4 +1,6 @@
 /* Kernels that wait for tasks that they have submitted: heddle_group_wait inside a kernel. */
+#define _GNU_SOURCE
+#include <pthread.h>
 #include "core/runtime.h"
 #include "program.h"
 
@@ -357,7 +359,12 @@ static int wait_for_gate(heddle_context *c)
 static void kernels_that_wait_do_not_overflow_the_stack(void **state)
 {
 	(void)state;
-	enum { N = 1000 };
+	enum { N = 1000, STACK = 1 << 23 };
+	pthread_attr_t attr; /* of the worker's thread, whatever `ulimit -s` says */
+	assert_int_equal(pthread_getattr_default_np(&attr), 0);
+	assert_int_equal(pthread_attr_setstacksize(&attr, STACK), 0);
+	assert_int_equal(pthread_setattr_default_np(&attr), 0);
+	pthread_attr_destroy(&attr);
 	heddle_runtime *rt = start_workers(1, 0, "eager");
 	struct parent parent = {.rt = rt}, *p = &parent;
 	p->child = heddle_codelet_new(rt, .name = "child", .cpu = count_child);

@@ -227,8 +227,11 @@ public:
 		if (!this->data_)
 			return;
 		/* In a callback, or a kernel on an accelerator, nobody can wait. */
-		if (heddle_unregister(this->data_) == HEDDLE_E_STATE)
+		int status = heddle_unregister(this->data_);
+		if (status == HEDDLE_E_STATE)
 			heddle_unregister_async(this->data_);
+		else
+			detail::must_have_waited(status);
 	}
 	/* Ends the datum before its destructor does, and throws if its value was lost or never computed. Blocks. */
 	void unregister()

@@ -184,8 +184,10 @@ public:
 	group &operator=(const group &) = delete;
 	~group()
 	{
-		if (int status = heddle_group_wait(group_))
+		if (int status = heddle_group_wait(group_)) {
 			rt_.postpone(status);
+			detail::must_have_waited(heddle_group_wait(group_)); /* a task's error is reported once */
+		}
 		heddle_group_free(group_);
 	}
 	/* runtime::submit and runtime::async for a task of the group. */
