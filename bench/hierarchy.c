@@ -1,9 +1,9 @@
 /* Hierarchical tasks: memory of a large graph, and recursions beside tasks of OpenMP.
  *
- * hierarchy WORKERS product|blocks N   the most memory of a product of N x N x N empty tasks, which the program
- * submits,                                      or of which sub-graphs of 10 x 10 x 10 are submitted when they are
- * ready hierarchy WORKERS fibonacci N        adds up the leaves of a binary recursion, one task a node down to a depth
- * of N hierarchy WORKERS quicksort N        sorts N numbers by a recursion
+ *   hierarchy WORKERS product N     the most memory of a product of N x N x N empty tasks that the program submits
+ *   hierarchy WORKERS blocks N      the same of sub-graphs of 10 x 10 x 10 tasks, submitted when they are ready
+ *   hierarchy WORKERS fibonacci N   adds up the leaves of a binary recursion, one task a node down to a depth of N
+ *   hierarchy WORKERS quicksort N   sorts N numbers by a recursion
  *
  * The last two are compiled for OpenMP as well (BENCH_OPENMP), where a task waits for its children (taskwait). */
 #include "bench.h"
