@@ -18,13 +18,14 @@ static struct hd_access *access_at(const heddle_context *c, size_t i)
 
 int heddle_context_part(const heddle_context *c, size_t i, size_t part, struct heddle_part *out)
 {
+	/* Before the access is looked at: its marker is in a chain, where others change it meanwhile. */
+	if (HD_UNLIKELY(c->task->special & HD_TASK_EXPANDS))
+		return hd_error(HEDDLE_E_STATE, "%s: a sub-graph has no addresses of its data: only its tasks do",
+		                hd_task_name(c->task));
 	struct hd_access *a = access_at(c, i);
 	heddle_data *d = !a ? NULL : a->private_copy ? a->private_copy : a->data;
 	if (!d && HD_UNLIKELY(c->worker->rt->misuse != NULL))
 		hd_misuse_not_there(c, "datum", i, heddle_context_n_data(c));
-	if (c->task->special & HD_TASK_EXPANDS)
-		return hd_error(HEDDLE_E_STATE, "%s: a sub-graph has no addresses of its data: only its tasks do",
-		                hd_task_name(c->task));
 	if (!d || part >= hd_data_n_parts(d))
 		return hd_error(HEDDLE_E_INVALID, "%s: there is no part %zu of datum %zu", hd_task_name(c->task), part,
 		                i);
@@ -260,8 +261,7 @@ static inline int run(struct hd_worker *w, heddle_context *c)
 static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_task *t)
 {
 	heddle_context c = {.task = t, .worker = w};
-	/* A sub-graph has no data, and what its tasks do is looked at when they run. */
-	int status = w->rt->misuse && !(t->special & HD_TASK_EXPANDS) ? hd_misuse_begin(&c) : 0;
+	int status = w->rt->misuse ? hd_misuse_begin(&c) : 0;
 	if (status)
 		return status;
 	/* Elsewhere hd_call_kernel is called, and says when the kernel begins and ends. */
@@ -274,7 +274,8 @@ static __attribute__((noinline)) int run_watched(struct hd_worker *w, heddle_tas
 
 int hd_run_kernel(struct hd_worker *w, heddle_task *t)
 {
-	if (HD_UNLIKELY(w->rt->watched))
+	/* A sub-graph has no data, only markers: what its tasks do is looked at when they run. */
+	if (HD_UNLIKELY(w->rt->watched) && !(t->special & HD_TASK_EXPANDS))
 		return run_watched(w, t);
 	heddle_context c = {.task = t, .worker = w};
 	return run(w, &c);
