@@ -27,7 +27,6 @@ struct datum {
 
 /* What becomes of one task. */
 struct record {
-	uint64_t own; /* a datum of the kernel's own */
 	struct run *run;
 	_Atomic int submitted, runs, calls, status, ended;
 	int expected; /* status; -1: any that is possible */
@@ -239,23 +238,6 @@ static int may_detach(const struct work *w)
 	return 1;
 }
 
-/* The kernel submits a task on a datum of its own and waits for it, if it may: others wait on top of it. */
-static void submit_and_wait(const struct work *w)
-{
-	struct run *r = w->record->run;
-	uint64_t *own = &w->record->own;
-	heddle_data *d;
-	*own = 5;
-	if (must(r, heddle_vector(r->rt, own, 1, sizeof *own, &d), "heddle_vector in a kernel"))
-		return;
-	must(r, heddle_submit(r->rt, heddle_call(r->add_one), heddle_rw(d)), "a submission in a kernel");
-	int status = heddle_unregister(d);
-	if (status == HEDDLE_E_STATE)
-		must(r, heddle_unregister_async(d), "heddle_unregister_async in a kernel");
-	else if (status != HEDDLE_E_UNSUPPORTED && !must(r, status, "heddle_unregister in a kernel") && *own != 6)
-		problem(r, "kernel %u has waited in vain", number_of(w));
-}
-
 /* What a kernel does before its work. */
 static int begin_work(heddle_context *c, const struct work *w)
 {
@@ -263,9 +245,7 @@ static int begin_work(heddle_context *c, const struct work *w)
 	if (heddle_context_n_data(c) != w->n || (w->after && !w->after->ended))
 		return problem(r, "kernel %u saw wrong arguments, or ran too early", number_of(w));
 	w->record->runs++;
-	if (w->step->kernel_submits && w->step->looks)
-		submit_and_wait(w);
-	else if (w->step->kernel_submits) /* not later: a thread of the pool might wait for the window for ever */
+	if (w->step->kernel_submits) /* not later: a thread of the pool might wait for the window for ever */
 		submit_nested(w->record, nested_ended);
 	if (w->step->ends != WITH_KERNEL && !may_detach(w) && heddle_detach(c))
 		return problem(r, "kernel %u got an event although it uses private copies", number_of(w));
