@@ -170,12 +170,14 @@ int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 	HD_HELD(&rt->lock);
 	if (HD_UNLIKELY(rt->count.suspended) && !waiter->inside)
 		return 0; /* a kernel that waits is told, and then may act */
-	if (HD_UNLIKELY(waiter->inside) && rt->workers[0].state == HD_AWAY)
-		return 0; /* a thread of the program that waits later will run its tasks */
 	do {
 		hd_drain_all(rt);
 		hd_core_settle(rt);
 	} while (hd_submitted_unseen(rt));
+	/* Nobody runs the tasks of worker 0, but a thread of the program that waits will: perhaps this one, if the thread
+	 * that ran them has gone while callbacks were run above. */
+	if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY))
+		return 0;
 	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter);
 }
 

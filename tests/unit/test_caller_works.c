@@ -150,6 +150,34 @@ static void wait_for_one_task_runs_no_other_after_it(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Who takes over ----------------------------------------------------------------------------------------------- */
+
+static int never(heddle_runtime *rt, void *arg)
+{
+	(void)rt;
+	(void)arg;
+	return 0;
+}
+
+/* A thread that waits while another one runs the tasks of worker 0 looks for a deadlock, which runs callbacks. If the
+ * other one goes meanwhile, this thread must take over, and not report a deadlock because nothing moves. */
+static void tasks_that_nobody_runs_are_no_deadlock(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_working(1, "heft");
+	heddle_codelet *note = heddle_codelet_new(rt, .name = "note", .cpu = note_thread);
+	pthread_t ran, *where = &ran;
+	assert_ok(heddle_submit(rt, heddle_call(note), heddle_value(where)));
+	struct hd_event event = {0};
+	struct hd_waiter waiter = {.done = never, .event = &event};
+	hd_core_enter(rt);
+	int stuck = hd_core_stuck(rt, &waiter);
+	hd_core_leave(rt);
+	assert_false(stuck);
+	assert_ok(heddle_stop(rt));
+	assert_true(pthread_equal(ran, pthread_self()));
+}
+
 int main(void)
 {
 	static char eager[] = "eager", lws[] = "lws";
@@ -163,6 +191,7 @@ int main(void)
 	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, eager),
 	    cmocka_unit_test_prestate(nothing_stays_on_worker_0_when_the_caller_goes, lws),
 	    cmocka_unit_test_prestate(wait_for_one_task_runs_no_other_after_it, eager),
+	    cmocka_unit_test(tasks_that_nobody_runs_are_no_deadlock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
