@@ -157,6 +157,13 @@ CUresult lost(const struct device *d, unsigned needs)
 	return code;
 }
 
+void fail_device(struct device *d, CUresult code)
+{
+	atomic_store(&d->readable, 0);
+	break_device(d, code);
+	settle(d);
+}
+
 CUresult enter(const char *call, unsigned needs, CUresult *late)
 {
 	if (in_host_function && !(needs & EARLY))
@@ -165,10 +172,8 @@ CUresult enter(const char *call, unsigned needs, CUresult *late)
 		return CUDA_ERROR_NOT_INITIALIZED;
 	struct device *d = current();
 	CUresult code = (CUresult)standin_step(call);
-	if (code && d && is_sticky(code)) {
-		break_device(d, code);
-		settle(d);
-	}
+	if (code && d && is_sticky(code))
+		fail_device(d, code);
 	if (!code && (needs & CONTEXT))
 		code = d ? lost(d, needs) : CUDA_ERROR_INVALID_CONTEXT;
 	if ((needs & RELEASES) && code != CUDA_ERROR_INVALID_CONTEXT) {

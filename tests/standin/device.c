@@ -236,10 +236,8 @@ CUresult cuCtxPushCurrent(CUcontext ctx)
 {
 	CUresult code = enter("cuCtxPushCurrent", 0, NULL);
 	struct device *d = device_of_context(ctx);
-	if (is_sticky(code) && d) { /* a failure that a test wants is of the device of this context */
-		break_device(d, code);
-		settle(d);
-	}
+	if (is_sticky(code) && d) /* a failure that a test wants is of the device of this context */
+		fail_device(d, code);
 	if (code)
 		return code;
 	if (!d || depth == sizeof stack / sizeof stack[0])

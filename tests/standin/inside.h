@@ -32,6 +32,9 @@ CUresult state_of(const struct device *d, unsigned needs);
 void settle(const struct device *d);
 /* The device is broken from now on. */
 void break_device(struct device *d, CUresult code);
+/* A call on the device fails so: it is broken, and nothing more is done there, copies from it included, even if it was
+ * readable. Whoever sees that call fail may free what these copies would write. */
+void fail_device(struct device *d, CUresult code);
 /* Whether a device never works again after this error. */
 int is_sticky(CUresult code);
 /* Keeps what a kernel did wrong for standin_complaint, and prints it. */

@@ -280,10 +280,8 @@ CUresult cuEventCreate(CUevent *phEvent, unsigned Flags)
 /* A call that needs no current context, for the device is that of the event: a sticky error of `enter` is of that. */
 static CUresult enter_with(struct device *d, CUresult entered)
 {
-	if (is_sticky(entered)) {
-		break_device(d, entered);
-		settle(d);
-	}
+	if (is_sticky(entered))
+		fail_device(d, entered);
 	return entered ? entered : lost(d, READS);
 }
 

@@ -133,6 +133,31 @@ static void test_a_lost_device_can_be_readable(void **state)
 	FAILS(cuMemFree(p), CUDA_ERROR_LAUNCH_FAILED);
 }
 
+/* The program sees the call fail, and may free what the copy would write. */
+static void test_no_copy_follows_a_call_that_breaks_the_device(void **state)
+{
+	CUdeviceptr p;
+	struct work w = {0, 0};
+	int value = 7;
+	(void)state;
+	OK(cuMemAlloc(&p, 8));
+	OK(cuMemcpyHtoD(p, &value, 4));
+	value = 0;
+	assert_int_equal(standin_enqueue(stream, work_long, &w), CUDA_SUCCESS);
+	OK(cuMemcpyDtoHAsync(&value, p, 4, stream));
+	while (!w.has_begun)
+		sched_yield();
+	standin_lose(0, 1);
+	standin_fail("cuMemGetInfo", 1, CUDA_ERROR_LAUNCH_FAILED);
+	FAILS(cuMemGetInfo(NULL, NULL), CUDA_ERROR_LAUNCH_FAILED);
+	FAILS(cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
+	FAILS(cuStreamDestroy(stream), CUDA_ERROR_LAUNCH_FAILED);
+	assert_int_equal(value, 0);
+	FAILS(cuMemFree(p), CUDA_ERROR_LAUNCH_FAILED);
+	standin_reset();
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+}
+
 static void test_a_copy_can_break_the_device(void **state)
 {
 	CUdeviceptr p;
@@ -190,6 +215,7 @@ int main(void)
 	    TEST(test_a_lost_device_stays_lost),
 	    TEST(test_a_lost_device_works_no_more_when_that_is_known),
 	    TEST(test_a_lost_device_can_be_readable),
+	    TEST(test_no_copy_follows_a_call_that_breaks_the_device),
 	    TEST(test_a_copy_can_break_the_device),
 	    TEST(test_leaks_are_found),
 	};
