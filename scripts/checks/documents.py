@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What documents promise exists: C programs in them compile, links lead somewhere, and README links to every document.
+Pictures are shown by some document, made by scripts/pictures.py, and small.
 
 names.py looks for the files and functions that they name.
 
@@ -14,6 +15,7 @@ from common import ROOT, files, read, report
 from links import broken_links
 
 BLOCK = re.compile(r"^```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MAX_PICTURES = 600_000
 QUOTED = re.compile(r"^<!-- same as (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -24,11 +26,26 @@ def compile_sample(sample):
     return done.stderr.strip() if done.returncode else ""
 
 
+def picture_problems(documents):
+    shown = "".join(read(path) for path in ["README.md"] + documents)
+    made, size = read("scripts/pictures.py"), 0
+    for path in files("docs/pictures", suffixes=(".png",)):
+        name = os.path.splitext(os.path.basename(path))[0]
+        size += os.path.getsize(os.path.join(ROOT, path))
+        if f"pictures/{name}.png)" not in shown:
+            yield f"{path}: no document shows it"
+        if f'"{name}": [' not in made:
+            yield f"{path}: scripts/pictures.py does not make it"
+    if size > MAX_PICTURES:
+        yield f"docs/pictures: {size} bytes together, more than {MAX_PICTURES}"
+
+
 def main():
     problems = []
     documents = files("docs", suffixes=(".md",))
     problems += [f"README.md: no link to {path}" for path in documents + ["CONTRIBUTING.md"]
                  if f"]({path})" not in read("README.md")]
+    problems += picture_problems(documents)
     for path in ["README.md", "CONTRIBUTING.md"] + documents:
         text = read(path)
         for block in BLOCK.finditer(text):

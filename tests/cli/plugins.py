@@ -80,6 +80,8 @@ def test_application_of_a_plugin_is_simulated_compared_and_drawn(p):
     found = p.json(*stencil, "sim", work, "-p", "haswell-k40m", "-s", "eager,dmdas")
     equal((found["problem"]["steps"], found["problem"]["tasks"]), (7, 42))
     assert all(0 < row["of_bound_percent"] <= 100.0001 for row in found["policies"])
+    p.run(*stencil, "sim", work, "-p", "haswell-k40m", "-s", "lws", "--gantt", "x.svg", "--trace", "stencil.trace")
+    equal(p.json("trace", "stencil.trace")["trace"]["tasks"], 42)
     graph = p.json(*stencil, "graph", work, "-o", "stencil.json")["graph"]
     equal((graph["tasks"], graph["depth"], graph["width"]), (42, 7, 6))
     equal(p.json("graph", "stencil.json")["graph"]["edges"], graph["edges"])

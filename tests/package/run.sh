@@ -16,6 +16,11 @@ library=$(dirname "$(find "$prefix" -name libheddle.so)")
 # What is written there is the prefix of the configuration.
 sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc" "$library/pkgconfig/heddle-dense.pc"
 
+# What an installation says to people, such as the PYTHONPATH, is shown by make; the rest is not.
+printed=$("$here/../../scripts/step.sh" step sh -c 'echo much; echo PYTHONPATH >&2')
+[ "$printed" = "== step
+PYTHONPATH" ] || { echo "step.sh shows \"$printed\""; exit 1; }
+
 # README's first program, by README's commands, for a user whose home cannot be written.
 readme=$here/../../README.md
 mkdir "$scratch/reader"

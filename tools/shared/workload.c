@@ -219,9 +219,6 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 		out->gflops = flops > 0 && out->seconds > 0 ? flops / out->seconds * 1e-9 : NAN;
 		status = outcome_take_rest(out, rt, work);
 	}
-	if (!status && out->trace)
-		status = work->graph ? heddle_graph_bounds(work->graph, platform, 0, &out->bounds)
-		                     : heddle_trace_bounds(out->trace, NULL, NULL, 0, &out->bounds);
 	return status;
 }
 

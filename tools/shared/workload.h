@@ -106,7 +106,7 @@ struct outcome {
 /* The functions below return TOOL_OK, or print a message and return TOOL_FAILURE or TOOL_USAGE. After success the
  * caller frees *out with outcome_free. */
 
-/* Simulates the work in virtual time. The bounds are NAN unless a trace is kept; the iterative one is always NAN. */
+/* Simulates the work in virtual time. The bounds stay NAN: work_bounds finds them. */
 int work_sim(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
              struct outcome *out);
 /* The graph of the work: its own, or what the application submits in a simulated run. Call work_close_graph after
