@@ -246,6 +246,47 @@ def worker_lines(cpu_runs, gpu_cores, gpu):
         yield f"- {{name: {gpu}-{i}, class: {gpu}, node: {gpu}-{i}, core: {core}}}"
 
 
+# --- Clusters of cores --------------------------------------------------------------------------------------------
+
+# Cojean et al. 2016, table 1: acceleration of kernels in double precision on 10 cores, {tile: factor}.
+TEN_CORES = {"potrf": {960: 5.55, 1920: 7.48}, "trsm": {960: 6.75, 1920: 8.48}, "syrk": {960: 6.90, 1920: 8.63},
+             "gemm": {960: 7.77, 1920: 8.56}}
+
+HASWELL_CLUSTERS = """\
+Speedups, for clusters of cores: dpotrf, dtrsm, dsyrk and dgemm on 10 cores as measured by Cojean et al. on a machine of
+this kind (Resource aggregation for task-based Cholesky factorization on top of heterogeneous machines, HeteroPar 2016,
+table 1), with tiles of 960 and 1920. All other kernels are modelled: k cores need us / k + (1 - 1 / k) * (latency +
+bytes / bandwidth) for what one core does in us. With 12 GB/s that comes near to the table, from which bandwidths of 8
+to 16 GB/s follow; it is a sixth of a socket's memory bandwidth of 68 GB/s. The latency, to wake the cores and to wait
+for the last one, is our estimate.
+
+Levels: two sockets; the paper speaks of four NUMA nodes (cluster on die) and of 30 MB of cache per processor."""
+
+MODELLED_CLUSTERS = """\
+Speedups, for clusters of cores, are modelled: k cores need us / k + (1 - 1 / k) * (latency + bytes / bandwidth) for
+what one core does in us. The bandwidth has the share of a socket's memory bandwidth ({memory} GB/s) that it has on
+haswell-k40m, where it is near to what was measured. The latency is our estimate."""
+
+
+def level_line(name, *ranges):
+    return f"- {{name: {name}, cores: [{', '.join(ranges)}]}}"
+
+
+def law_lines(bandwidth):
+    return ["speedups:", "- class: cpu", "  latency_us: 5", f"  bandwidth_mbs: {bandwidth}"]
+
+
+def measured_speedup_lines():
+    yield from law_lines(12000)
+    for kernel, factors in TEN_CORES.items():
+        yield f"- codelet: d{kernel}"
+        yield "  class: cpu"
+        yield "  cores: 10"
+        yield "  factors:"
+        for n, factor in factors.items():
+            yield f"  - {{bytes: {N_TILES[kernel] * n * n * 8}, factor: {factor}}}  # tile {n}"
+
+
 def platform(name, head, gpu, capacity_mib, workers, network, kernels):
     gpu_nodes = [w.split("node: ")[1].split(",")[0] for w in workers if f"class: {gpu}," in w]
     lines = ["# Written by platforms/generate.py; change that, not this."] + comment(head["note"])
@@ -255,11 +296,14 @@ def platform(name, head, gpu, capacity_mib, workers, network, kernels):
     lines += [f"- {{name: {n}, capacity_mib: {capacity_mib}}}" for n in gpu_nodes]
     lines += ["classes:", "- {name: cpu, kind: cpu}", f"- {{name: {gpu}, kind: cuda, pipeline: 2}}"]
     lines += ["workers:  # each GPU is driven by a core that runs nothing else"] + workers
-    lines += network + ["kernels:"] + list(kernels)
+    lines += network + ["kernels:"] + list(kernels) + ["levels:"] + head["levels"] + list(head["speedups"])
     return "\n".join(lines) + "\n"
 
 
 # --- haswell-k40m, gpu1-cpu6 --------------------------------------------------------------------------------------
+
+HASWELL_LEVELS = [level_line("socket", "0-11", "12-23"), level_line("numa", "0-5", "6-11", "12-17", "18-23"),
+                  level_line("l3", "0-11", "12-23")]
 
 HOST_NOTE = """\
 Bus "host" is a model, the one StarPU gives SimGrid for this machine: everything that moves shares the best
@@ -281,16 +325,18 @@ def haswell(folder):
               "sgemm there. Kernels that are neither of Cholesky nor of LU without pivoting are modelled.")
     kernels = list(measured_kernel_lines(machine, "k40m", (5000, 72000)))
     note = measured_note("5 GB/s on a core, a quarter of the memory's 288 GB/s on a K40m") + "\n\n" + HOST_NOTE
+    note += "\n\n" + HASWELL_CLUSTERS
+    clusters = {"levels": HASWELL_LEVELS, "speedups": list(measured_speedup_lines())}
     yield "haswell-k40m", platform(
         "haswell-k40m", {
-            "note": note, "source": source,
+            **clusters, "note": note, "source": source,
             "description": "2 x 12-core Haswell Xeon E5-2680 v3 and 4 Tesla K40m; 20 CPU workers, 1 core taken by "
                            "each GPU."},
         "k40m", 10367, list(worker_lines([(0, 10), (12, 10)], [10, 11, 22, 23], "k40m")),
         one_host_network(machine, "k40m", 4), kernels)
     yield "gpu1-cpu6", platform(
         "gpu1-cpu6", {
-            "note": note, "source": source,
+            **clusters, "note": note, "source": source,
             "description": "One K40m and 6 CPU workers out of haswell-k40m: small enough to read a schedule by eye."},
         "k40m", 10367, list(worker_lines([(0, 6)], [6], "k40m")),
         one_host_network(machine, "k40m", 1), kernels)
@@ -362,16 +408,19 @@ def westmere(folder):
               "of sgemm there. Kernels that are neither of Cholesky nor of LU without pivoting are modelled.")
     laswp = "3 GB/s on a core, a quarter of the memory's 144 GB/s on a C2050"
     note = measured_note(laswp, UPDATES_C2050) + "\n\n" + TREE_NOTE
+    note += "\n\n" + MODELLED_CLUSTERS.format(memory=32)
+    sockets = [level_line(name, "0-5", "6-11") for name in ("socket", "numa", "l3")]
+    clusters = {"levels": sockets, "speedups": law_lines(5600)}
     network = tree_network(machine, "c2050")
     by_ram = [line for line in network if not line.startswith("- {from: c2050") or "to: ram" in line]
     workers = list(worker_lines([(0, 2), (6, 2)], [2, 3, 4, 5, 8, 9, 10, 11], "c2050"))
     kernels = list(measured_kernel_lines(machine, "c2050", (3000, 36000)))
     yield "westmere-c2050", platform(
-        "westmere-c2050", {"note": note, "description": description, "source": source},
+        "westmere-c2050", {**clusters, "note": note, "description": description, "source": source},
         "c2050", 2418, workers, network, kernels)
     yield "westmere-c2050-dada", platform(
         "westmere-c2050-dada", {
-            "note": NO_PEERS_NOTE + "\n\n" + note, "source": source,
+            **clusters, "note": NO_PEERS_NOTE + "\n\n" + note, "source": source,
             "description": description + " GPUs exchange data by way of main memory, as in the DADA paper."},
         "c2050", 2418, workers, by_ram, kernels)
 
@@ -398,8 +447,8 @@ Links: PCIe x16 at some 78 % of its nominal rate. Buses are a model: one PCIe li
 under its own socket, which its copies from main memory and from the other GPU share."""
 
 
-def model_note(laswp):
-    return MODEL_NOTE.replace("@ALIKE@", ALIKE_NOTE.format(
+def model_note(laswp, memory):
+    return (MODEL_NOTE + "\n\n" + MODELLED_CLUSTERS.format(memory=memory)).replace("@ALIKE@", ALIKE_NOTE.format(
         what="all of them", base="gemm, potrf, trsm and syrk as said above", laswp=laswp, updates=UPDATES,
         lu="getrf_nopiv has potrf's gflops at twice its half_flops. "))
 
@@ -440,7 +489,9 @@ def pcie_network(gpu, host, peer):
 def modelled():
     yield "intel-v100", platform(
         "intel-v100", {
-            "note": model_note("6 GB/s on a core, a quarter of the memory's 900 GB/s on a V100"),
+            "note": model_note("6 GB/s on a core, a quarter of the memory's 900 GB/s on a V100", 128),
+            "levels": [level_line(name, "0-15", "16-31") for name in ("socket", "numa", "l3")],
+            "speedups": law_lines(22600),
             "description": "2 x 16-core Xeon Gold 6142 and 2 V100 16 GB (PCIe); 30 CPU workers, 1 core taken by each "
                            "GPU.",
             "source": "Modelled. V100 PCIe: 7.0 Tflop/s fp64, 14.0 fp32, 16160 MiB; one Gold 6142 core: 32 fp64 "
@@ -451,7 +502,10 @@ def modelled():
         modelled_kernel_lines("v100", curves_of(CPU_CURVE, 70.4), curves_of(V100_CURVE, 7000), (6000, 225000)))
     yield "amd-a100", platform(
         "amd-a100", {
-            "note": model_note("6 GB/s on a core, a quarter of the memory's 1555 GB/s on an A100"),
+            "note": model_note("6 GB/s on a core, a quarter of the memory's 1555 GB/s on an A100", 205),
+            "levels": [level_line(name, "0-31", "32-63") for name in ("socket", "numa")] + [
+                level_line("l3", *(f"{core}-{core + 3}" for core in range(0, 64, 4)))],
+            "speedups": law_lines(36000),
             "description": "2 x 32-core EPYC 7513 (Zen 3) and 2 A100 40 GB (PCIe); 62 CPU workers, 1 core taken by "
                            "each GPU.",
             "source": "Modelled. A100: 9.7 Tflop/s fp64 and 19.5 fp32, both without tensor cores, 40536 MiB; one EPYC"

@@ -44,10 +44,13 @@ struct heddle_worker {
 	char *name;
 	unsigned class_id;
 	unsigned node; /* the memory node that must hold the data of its tasks */
-	int core;      /* logical index of the core its thread is bound to, or -1 */
+	int core;      /* logical index of the core its thread is bound to, the first one if it has several, or -1 */
 	/* Which device of its kind it drives, as the driver counts them from 0. Platform files do not say: the workers
 	 * of each kind that they describe are counted. */
 	unsigned device;
+	/* 1: declared, but not driven: it is given no tasks. For workers of kind "cpu", whose cores others drive: see
+	 * heddle_platform_cluster. */
+	unsigned retired;
 };
 
 /* A set of links that share one bandwidth: a PCIe switch, the memory controller. */
@@ -85,6 +88,39 @@ struct heddle_kernel_time {
 	double bandwidth; /* MB/s; 0: bytes take no time, or a table */
 };
 
+/* Logical cores from `first` to `last`, both included. */
+struct heddle_core_range {
+	unsigned first, last;
+};
+
+/* A level of the machine above its cores: the groups of cores that share a socket, a memory, a cache. */
+struct heddle_level {
+	char *name; /* unique: "socket", "numa", "l3" */
+	struct heddle_core_range *groups;
+	size_t n_groups;
+};
+
+struct heddle_speedup_point {
+	double bytes;  /* total size of the task's data */
+	double factor; /* how many times faster than one core; above 0, at most the number of cores */
+};
+
+/* How much faster codelets run on a cluster, which is a worker of several cores, than on one of these cores. Either
+ * `cores` and a table say it for a codelet, or a law says it for all that have no table: k cores need
+ * us / k + (1 - 1 / k) * (latency + bytes / bandwidth), where us is the time of one core. Without any entry for a class
+ * it is this law with HEDDLE_CLUSTER_LATENCY and HEDDLE_CLUSTER_BANDWIDTH. docs/clusters.md says how factors are
+ * interpolated. */
+struct heddle_speedup {
+	char *codelet;                      /* NULL: a law */
+	unsigned class_id;                  /* of the cores */
+	unsigned cores;                     /* of the cluster that the table is for; at least 2 */
+	struct heddle_speedup_point *table; /* ascending bytes */
+	size_t n_table;
+	double latency, bandwidth; /* of a law: us; MB/s, above 0 */
+};
+#define HEDDLE_CLUSTER_LATENCY 5.0
+#define HEDDLE_CLUSTER_BANDWIDTH 12000.0
+
 struct heddle_platform {
 	char *name, *description, *source; /* source: where the figures come from, in a sentence */
 	struct heddle_node *nodes;
@@ -99,6 +135,10 @@ struct heddle_platform {
 	size_t n_links;
 	struct heddle_kernel_time *kernels;
 	size_t n_kernels;
+	struct heddle_level *levels; /* what partitions of the cores into clusters may name; may be empty */
+	size_t n_levels;
+	struct heddle_speedup *speedups;
+	size_t n_speedups;
 	unsigned next_emulated; /* the number that heddle_platform_add_emulated gives next; 0: not known */
 };
 
@@ -128,6 +168,21 @@ int heddle_platform_discover(int n_cpu, struct heddle_platform **out);
  * is added makes that class, with `slowdown`. */
 int heddle_platform_add_emulated(struct heddle_platform *platform, uint64_t capacity, double bandwidth, double latency,
                                  double slowdown);
+
+/* Groups the cores of the CPU workers into clusters: workers of several cores, on which kernels run in parallel. A
+ * cluster of k cores of the class "cpu" is a worker of the class "cpu*k", and drives the logical cores from its `core`
+ * on. Times of kernels there follow from those of a core and the platform's speedups.
+ *
+ * `clusters` says which ones: "none"; a level of the machine, such as "socket", "numa" or "l3", for a cluster per
+ * group; "6", for as many clusters of 6 cores as there is room for; "2x4" for two of 4 cores, "2x4+1x6" for a mix; the
+ * path of a file with a range of logical cores in each line, such as 0-5. Cores that no cluster takes remain workers of
+ * their own. Several partitions, with commas between them, are all declared: the platform has the workers of each,
+ * those of the first are driven, and the others are retired. A platform may be grouped again: its cores are then those
+ * of the workers that are driven.
+ *
+ * Errors: HEDDLE_E_INVALID (the message names the partition, and says what it can be), HEDDLE_E_FORMAT (the platform
+ * breaks a rule of heddle_platform_check), HEDDLE_E_IO, HEDDLE_E_MEMORY. The platform has not changed then. */
+int heddle_platform_cluster(struct heddle_platform *platform, const char *clusters);
 
 /* Checks every rule that the rest of the library relies on. HEDDLE_E_FORMAT names the first one broken. */
 int heddle_platform_check(const struct heddle_platform *platform);

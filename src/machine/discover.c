@@ -79,9 +79,9 @@ static int describe(struct heddle_platform *p, size_t cores)
 	return p->name && p->description && p->source ? 0 : hd_no_memory("a platform");
 }
 
-static int fill(struct heddle_platform *p, size_t cores, const unsigned char *taken, size_t n_cpu)
+static int fill(struct heddle_platform *p, const struct hd_topology *topology, const unsigned char *taken, size_t n_cpu)
 {
-	int status = describe(p, cores);
+	int status = describe(p, hd_topology_cores(topology));
 	if (!status)
 		status = add_node(p, strdup("ram"), 0);
 	if (!status)
@@ -91,7 +91,7 @@ static int fill(struct heddle_platform *p, size_t cores, const unsigned char *ta
 	for (size_t core = 0, i = 0; i < n_cpu && !status; core++)
 		if (!taken || !taken[core])
 			status = add_worker(p, hd_format("cpu%zu", i++), &(struct heddle_worker){.core = (int)core});
-	return status;
+	return status ? status : hd_topology_levels(topology, p);
 }
 
 int hd_platform_of_cores(const struct hd_topology *topology, const unsigned char *taken, int n_cpu,
@@ -109,7 +109,7 @@ int hd_platform_of_cores(const struct hd_topology *topology, const unsigned char
 	struct heddle_platform *p = calloc(1, sizeof *p);
 	if (!p)
 		return hd_no_memory("a platform");
-	int status = fill(p, cores, taken, n_cpu < 0 ? left : (size_t)n_cpu);
+	int status = fill(p, topology, taken, n_cpu < 0 ? left : (size_t)n_cpu);
 	if (status)
 		heddle_platform_free(p);
 	else

@@ -48,8 +48,14 @@ int hd_buses_find(struct heddle_platform *platform, hd_together_fn together, voi
 /* What the platform says of a codelet on a class, or NULL. heddle_platform_time is hd_kernel_time of that. */
 const struct heddle_kernel_time *hd_platform_kernel(const struct heddle_platform *platform, const char *codelet,
                                                     unsigned class_id);
+/* The value at `bytes` of a table of n points: see struct heddle_kernel_time. */
+double hd_on_table(const struct heddle_kernel_point *table, size_t n, double bytes);
 /* The time of a kernel in us. NAN: `kernel` is NULL, or its time depends on flops and there are none. */
 double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, double flops);
+
+/* The workers that a partition drives, of a platform on which it was declared (heddle_platform_cluster): fills
+ * `workers`, which has room for all, and *n. HEDDLE_E_INVALID: a worker is missing, or the text is no partition. */
+int hd_partition_workers(const struct heddle_platform *platform, const char *text, unsigned *workers, size_t *n);
 
 /* The kinds of classes of workers that the interface names: "cpu", "emulated", "opencl", "cuda". A platform may have
  * others. */
@@ -65,6 +71,9 @@ int hd_platform_format(const struct heddle_platform *platform, char **text, size
 int hd_topology_open(int with_devices, struct hd_topology **out);
 void hd_topology_close(struct hd_topology *topology); /* may be NULL */
 size_t hd_topology_cores(const struct hd_topology *topology);
+/* Appends the levels of the machine to the platform: "socket", "numa" and "l3", as far as hwloc knows them.
+ * HEDDLE_E_MEMORY. */
+int hd_topology_levels(const struct hd_topology *topology, struct heddle_platform *platform);
 /* How many threads can run at the same time: more than there are cores if these have several hardware threads. */
 size_t hd_topology_threads(const struct hd_topology *topology);
 

@@ -16,6 +16,20 @@ static void free_kernels(struct heddle_kernel_time *kernels, size_t n)
 	free(kernels);
 }
 
+static void free_levels(struct heddle_platform *p)
+{
+	for (size_t i = 0; i < p->n_levels; i++) {
+		free(p->levels[i].name);
+		free(p->levels[i].groups);
+	}
+	for (size_t i = 0; i < p->n_speedups; i++) {
+		free(p->speedups[i].codelet);
+		free(p->speedups[i].table);
+	}
+	free(p->levels);
+	free(p->speedups);
+}
+
 void heddle_platform_free(struct heddle_platform *p)
 {
 	if (!p)
@@ -34,6 +48,7 @@ void heddle_platform_free(struct heddle_platform *p)
 	for (size_t i = 0; i < p->n_links; i++)
 		free(p->links[i].buses);
 	free_kernels(p->kernels, p->n_kernels);
+	free_levels(p);
 	free(p->nodes);
 	free(p->classes);
 	free(p->workers);
@@ -112,6 +127,24 @@ static void copy_costs(const struct heddle_platform *from, struct heddle_platfor
 	}
 }
 
+static void copy_levels(const struct heddle_platform *from, struct heddle_platform *to, int *failed)
+{
+	to->levels = copy_array(from->levels, from->n_levels, sizeof *to->levels, failed);
+	to->n_levels = to->levels ? from->n_levels : 0;
+	for (size_t i = 0; i < to->n_levels; i++) {
+		const struct heddle_level *l = &from->levels[i];
+		to->levels[i].name = copy_string(l->name, failed);
+		to->levels[i].groups = copy_array(l->groups, l->n_groups, sizeof *l->groups, failed);
+	}
+	to->speedups = copy_array(from->speedups, from->n_speedups, sizeof *to->speedups, failed);
+	to->n_speedups = to->speedups ? from->n_speedups : 0;
+	for (size_t i = 0; i < to->n_speedups; i++) {
+		const struct heddle_speedup *s = &from->speedups[i];
+		to->speedups[i].codelet = copy_string(s->codelet, failed);
+		to->speedups[i].table = copy_array(s->table, s->n_table, sizeof *s->table, failed);
+	}
+}
+
 int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platform **out)
 {
 	struct heddle_platform *copy = calloc(1, sizeof *copy);
@@ -122,6 +155,7 @@ int hd_platform_copy(const struct heddle_platform *platform, struct heddle_platf
 		copy->source = copy_string(platform->source, &failed);
 		copy_machine(platform, copy, &failed);
 		copy_costs(platform, copy, &failed);
+		copy_levels(platform, copy, &failed);
 	}
 	if (failed) {
 		heddle_platform_free(copy);
@@ -157,7 +191,7 @@ static double on_segment(const struct heddle_kernel_point *a, const struct heddl
 	return us > 0 ? us : 0;
 }
 
-static double time_in_table(const struct heddle_kernel_point *table, size_t n, double bytes)
+double hd_on_table(const struct heddle_kernel_point *table, size_t n, double bytes)
 {
 	if (bytes == table[0].bytes || bytes <= 0)
 		return table[0].us;
@@ -205,7 +239,7 @@ double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, dou
 {
 	if (!kernel)
 		return NAN;
-	return kernel->n_table ? time_in_table(kernel->table, kernel->n_table, bytes)
+	return kernel->n_table ? hd_on_table(kernel->table, kernel->n_table, bytes)
 	                       : time_by_rates(kernel, bytes, flops);
 }
 

@@ -1,9 +1,13 @@
 /* The rules of a platform, which the rest of the library relies on without checking. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "machine/machine.h"
+
+/* The most speedups of a platform, since each is compared with those before it. */
+#define MOST_SPEEDUPS 10000
 
 #define BAD(...) hd_error(HEDDLE_E_FORMAT, __VA_ARGS__)
 
@@ -133,6 +137,75 @@ static int check_class(const struct heddle_class *c)
 	return check_sharing(c);
 }
 
+static unsigned cores_of(const struct heddle_platform *p, const struct heddle_worker *w)
+{
+	unsigned cores = p->classes[w->class_id].cores;
+	return cores > 1 ? cores : 1;
+}
+
+/* A worker that drives cores, as a range of them. */
+struct driven {
+	const struct heddle_worker *worker;
+	unsigned first, end;
+};
+
+static int by_first_core(const void *a, const void *b)
+{
+	const struct driven *x = a, *y = b;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+/* Workers that drive the same cores at the same time would slow each other down unnoticed. Those of one core each may
+ * share it: a test does so to have more workers than cores. `room` has space for all workers. */
+static int check_overlap(const struct heddle_platform *p, struct driven *room)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_workers; i++) {
+		const struct heddle_worker *w = &p->workers[i];
+		unsigned first = (unsigned)w->core;
+		if (w->core >= 0 && !w->retired && strcmp(p->classes[w->class_id].kind, "cpu") == 0)
+			room[n++] = (struct driven){w, first, first + cores_of(p, w)};
+	}
+	qsort(room, n, sizeof *room, by_first_core);
+	for (size_t i = 1, last = 0; i < n; i++) { /* `last`: of those before i, the one that ends last */
+		const struct driven *a = &room[last], *b = &room[i];
+		if (b->first < a->end && (a->end - a->first > 1 || b->end - b->first > 1))
+			return BAD("workers %s and %s both drive core %u; retire one of them", a->worker->name,
+			           b->worker->name, b->first);
+		last = b->end > a->end ? i : last;
+	}
+	return 0;
+}
+
+/* Checks that at least one worker is driven, and that no two of those drive the same core. */
+static int check_driven(const struct heddle_platform *p)
+{
+	size_t n_driven = 0;
+	int has_clusters = 0;
+	for (size_t i = 0; i < p->n_workers; i++) {
+		const struct heddle_worker *w = &p->workers[i];
+		if (w->retired > 1)
+			return BAD("worker %s: retired is %u; it must be 0 or 1", w->name, w->retired);
+		if (w->retired && strcmp(p->classes[w->class_id].kind, "cpu") != 0)
+			return BAD("worker %s is retired, and of kind %s; only workers of kind cpu may be", w->name,
+			           p->classes[w->class_id].kind);
+		n_driven += !w->retired;
+		has_clusters |= cores_of(p, w) > 1;
+	}
+	if (n_driven == 0)
+		return BAD("all workers are retired; a platform needs at least one that is driven");
+	if (!has_clusters)
+		return 0;
+	struct driven *room = malloc(p->n_workers * sizeof *room);
+	if (!room)
+		return hd_no_memory("checking workers");
+	int status = check_overlap(p, room);
+	free(room);
+	return status;
+}
+
 static int check_workers(const struct heddle_platform *p)
 {
 	for (size_t i = 0; i < p->n_classes; i++) {
@@ -153,7 +226,93 @@ static int check_workers(const struct heddle_platform *p)
 			return BAD("worker %s: core is %d; it must be a core's index, or -1 for none", w->name,
 			           w->core);
 	}
+	return check_driven(p);
+}
+
+/* --- Levels and speedups: what clusters are made from ------------------------------------------------------------- */
+
+static int check_level(const struct heddle_level *l)
+{
+	if (l->n_groups == 0)
+		return BAD("level %s has no cores; give their ranges", l->name);
+	for (size_t i = 0; i < l->n_groups; i++) {
+		if (l->groups[i].first > l->groups[i].last || l->groups[i].last > INT_MAX)
+			return BAD("level %s: cores[%zu] goes from %u to %u; the first must not be above the last",
+			           l->name, i, l->groups[i].first, l->groups[i].last);
+		if (i && l->groups[i].first <= l->groups[i - 1].last)
+			return BAD("level %s: cores[%zu] begins with core %u, which is not above the last one of the "
+			           "range before it; ranges must ascend",
+			           l->name, i, l->groups[i].first);
+	}
 	return 0;
+}
+
+static int check_speedup_table(const struct heddle_platform *p, const struct heddle_speedup *s)
+{
+	const char *class_name = p->classes[s->class_id].name;
+	if (!s->codelet[0] || s->n_table == 0 || s->latency != 0 || s->bandwidth != 0)
+		return BAD("speedup of %s on %s: it needs a codelet and a table, and no law", s->codelet, class_name);
+	const struct heddle_kernel_time *kernel = hd_platform_kernel(p, s->codelet, s->class_id);
+	if (kernel && kernel->n_table == 0)
+		return BAD("speedup of %s on %s: its time there is given by rates, to which no table of factors can be "
+		           "applied; leave it to the law of the class",
+		           s->codelet, class_name);
+	if (s->cores < 2)
+		return BAD("speedup of %s on %s: it is for %u cores; there must be 2 or more", s->codelet, class_name,
+		           s->cores);
+	for (size_t i = 0; i < s->n_table; i++) {
+		const struct heddle_speedup_point *point = &s->table[i];
+		if (!is_non_negative(point->bytes))
+			return BAD("speedup of %s on %s: table[%zu] is for %g bytes; they must be 0 or more",
+			           s->codelet, class_name, i, point->bytes);
+		if (!is_positive(point->factor) || point->factor > s->cores)
+			return BAD("speedup of %s on %s: table[%zu] has the factor %g; it must be above 0, and at most "
+			           "the number of cores",
+			           s->codelet, class_name, i, point->factor);
+		if (i && !(point->bytes > point[-1].bytes))
+			return BAD("speedup of %s on %s: table[%zu] is for %.17g bytes, not more than the one before; "
+			           "sizes must ascend",
+			           s->codelet, class_name, i, point->bytes);
+	}
+	return 0;
+}
+
+static int check_speedup(const struct heddle_platform *p, size_t index)
+{
+	const struct heddle_speedup *s = &p->speedups[index];
+	if (s->class_id >= p->n_classes)
+		return BAD("speedup %zu: class %u does not exist; there are %zu", index, s->class_id, p->n_classes);
+	const struct heddle_class *c = &p->classes[s->class_id];
+	if (c->cores != 1 || strcmp(c->kind, "cpu") != 0)
+		return BAD("speedup %zu is for %s; it must be for a class of kind cpu with one core each", index,
+		           c->name);
+	int status = check_text("the codelet of a speedup", s->codelet);
+	if (!status && s->codelet)
+		status = check_speedup_table(p, s);
+	else if (!status && (s->n_table || s->cores || !is_duration(s->latency) || !is_positive(s->bandwidth)))
+		status =
+		    BAD("speedup %zu, of all codelets on %s, needs a bandwidth above 0 and may have a latency of 0 or "
+		        "more, and nothing else",
+		        index, c->name);
+	for (size_t i = 0; i < index && !status; i++)
+		if (p->speedups[i].class_id == s->class_id && p->speedups[i].cores == s->cores &&
+		    (!s->codelet ? !p->speedups[i].codelet
+		                 : p->speedups[i].codelet && strcmp(p->speedups[i].codelet, s->codelet) == 0))
+			status = BAD("speedup of %s on %s is given twice; keep one",
+			             s->codelet ? s->codelet : "all codelets", c->name);
+	return status;
+}
+
+static int check_levels(const struct heddle_platform *p)
+{
+	int status = check_names("level", p->levels, p->n_levels, sizeof *p->levels);
+	for (size_t i = 0; i < p->n_levels && !status; i++)
+		status = check_level(&p->levels[i]);
+	if (!status && p->n_speedups > MOST_SPEEDUPS)
+		status = BAD("there are %zu speedups; a platform has at most %d", p->n_speedups, MOST_SPEEDUPS);
+	for (size_t i = 0; i < p->n_speedups && !status; i++)
+		status = check_speedup(p, i);
+	return status;
 }
 
 static int check_link(const struct heddle_platform *p, size_t index)
@@ -333,5 +492,7 @@ int heddle_platform_check(const struct heddle_platform *platform)
 		status = check_network(platform);
 	if (!status)
 		status = check_kernels(platform);
+	if (!status)
+		status = check_levels(platform);
 	return status;
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -210,6 +211,8 @@ static int read_worker(const struct entry *e, const struct file_worker *f, struc
 		status = read_integer(e, "core", f->core, (const double[]){-1, 1e9}, &core);
 	if (!status)
 		status = read_unsigned(e, "first", f->first, &first);
+	if (!status)
+		status = read_unsigned(e, "retired", f->retired, &w.retired);
 	if (!status && f->first && !f->count)
 		status = BAD(e, "first", "it needs a count beside it");
 	double left = (double)(MOST_WORKERS - to->n_workers);
@@ -331,6 +334,77 @@ static int read_kernels(const char *file, const struct file_platform *from, stru
 	return status;
 }
 
+/* "FIRST-LAST", or one number. */
+static int read_range(const struct entry *e, const char *text, struct heddle_core_range *out)
+{
+	char *end = NULL;
+	errno = 0;
+	unsigned long first = strtoul(text, &end, 10), last = first;
+	int wrong = end == text || !isdigit((unsigned char)*text);
+	if (!wrong && *end == '-') {
+		const char *second = end + 1;
+		last = strtoul(second, &end, 10);
+		wrong = end == second || !isdigit((unsigned char)*second);
+	}
+	if (wrong || *end || errno || first > INT_MAX || last > INT_MAX)
+		return BAD(e, "cores", "\"%.60s\" is no range of cores; write it as in 0-11", text);
+	*out = (struct heddle_core_range){(unsigned)first, (unsigned)last};
+	return 0;
+}
+
+static int read_levels(const char *file, const struct file_platform *from, struct heddle_platform *to)
+{
+	int status = make_array(&to->levels, from->n_levels, sizeof *to->levels);
+	for (size_t i = 0; i < from->n_levels && !status; i++) {
+		struct entry e = {file, "levels", i};
+		const struct file_level *f = &from->levels[i];
+		struct heddle_level *level = &to->levels[to->n_levels++];
+		status = read_string(f->name, &level->name);
+		if (!status)
+			status = make_array(&level->groups, f->n_cores, sizeof *level->groups);
+		for (size_t k = 0; k < f->n_cores && !status; k++)
+			status = read_range(&e, f->cores[k], &level->groups[level->n_groups++]);
+	}
+	return status;
+}
+
+static int read_speedup(const struct entry *e, const struct file_speedup *f, const struct heddle_platform *p,
+                        struct heddle_speedup *s)
+{
+	struct named_list classes = {"class", p->classes, p->n_classes, sizeof *p->classes};
+	int status = f->codelet ? read_string(f->codelet, &s->codelet) : 0;
+	if (!status)
+		status = read_name(e, "class", f->class_name, &classes, &s->class_id);
+	if (!status)
+		status = read_unsigned(e, "cores", f->cores, &s->cores);
+	if (!status)
+		status = read_number(e, "latency_us", f->latency_us, &s->latency);
+	if (!status)
+		status = read_number(e, "bandwidth_mbs", f->bandwidth_mbs, &s->bandwidth);
+	if (!status)
+		status = make_array(&s->table, f->n_factors, sizeof *s->table);
+	for (size_t i = 0; i < f->n_factors && !status; i++) {
+		char key[48];
+		snprintf(key, sizeof key, "factors[%zu].bytes", i);
+		status = read_number(e, key, f->factors[i].bytes, &s->table[i].bytes);
+		snprintf(key, sizeof key, "factors[%zu].factor", i);
+		if (!status)
+			status = read_number(e, key, f->factors[i].factor, &s->table[i].factor);
+		s->n_table++;
+	}
+	return status;
+}
+
+static int read_speedups(const char *file, const struct file_platform *from, struct heddle_platform *to)
+{
+	int status = make_array(&to->speedups, from->n_speedups, sizeof *to->speedups);
+	for (size_t i = 0; i < from->n_speedups && !status; i++) {
+		struct entry e = {file, "speedups", i};
+		status = read_speedup(&e, &from->speedups[i], to, &to->speedups[to->n_speedups++]);
+	}
+	return status;
+}
+
 static int read_platform(const char *file, const struct file_platform *from, struct heddle_platform *to)
 {
 	if (strcmp(from->version, HD_PLATFORM_VERSION) != 0)
@@ -356,6 +430,10 @@ static int read_platform(const char *file, const struct file_platform *from, str
 		status = read_links(file, from, to);
 	if (!status)
 		status = read_kernels(file, from, to);
+	if (!status)
+		status = read_levels(file, from, to);
+	if (!status)
+		status = read_speedups(file, from, to);
 	if (status)
 		return status;
 	status = heddle_platform_check(to);

@@ -131,7 +131,7 @@ static size_t run_length(const struct heddle_platform *p, size_t begin)
 	size_t prefix = split_name(first->name, &number_of_first), n = 1;
 	for (; prefix && begin + n < p->n_workers; n++) {
 		const struct heddle_worker *w = &p->workers[begin + n];
-		if (w->class_id != first->class_id || w->node != first->node ||
+		if (w->class_id != first->class_id || w->node != first->node || w->retired != first->retired ||
 		    w->core != (first->core < 0 ? -1 : first->core + (int)n) ||
 		    split_name(w->name, &number_of_next) != prefix || number_of_next != number_of_first + (long)n ||
 		    strncmp(w->name, first->name, prefix) != 0)
@@ -151,6 +151,7 @@ static void save_workers(struct save *save, const struct heddle_platform *p, str
 		to->class_name = borrow(p->classes[w->class_id].name);
 		to->node = borrow(p->nodes[w->node].name);
 		to->core = number_unless(save, w->core, -1);
+		to->retired = number_unless(save, w->retired, 0);
 		if (n > 1) {
 			long first = 0;
 			size_t prefix = split_name(w->name, &first);
@@ -211,6 +212,45 @@ static void save_kernels(struct save *save, const struct heddle_platform *p, str
 	}
 }
 
+static void save_levels(struct save *save, const struct heddle_platform *p, struct file_platform *f)
+{
+	f->levels = make(save, p->n_levels, sizeof *f->levels);
+	f->n_levels = p->n_levels;
+	for (size_t i = 0; i < p->n_levels && !save->failed; i++) {
+		const struct heddle_level *l = &p->levels[i];
+		f->levels[i].name = borrow(l->name);
+		f->levels[i].cores = make(save, l->n_groups, sizeof(char *));
+		f->levels[i].n_cores = f->levels[i].cores ? l->n_groups : 0;
+		for (size_t k = 0; k < f->levels[i].n_cores; k++) {
+			char *text = f->levels[i].cores[k] = make(save, 1, 32);
+			if (text)
+				snprintf(text, 32, "%u-%u", l->groups[k].first, l->groups[k].last);
+		}
+	}
+}
+
+static void save_speedups(struct save *save, const struct heddle_platform *p, struct file_platform *f)
+{
+	f->speedups = make(save, p->n_speedups, sizeof *f->speedups);
+	f->n_speedups = p->n_speedups;
+	for (size_t i = 0; i < p->n_speedups && !save->failed; i++) {
+		const struct heddle_speedup *s = &p->speedups[i];
+		struct file_speedup *to = &f->speedups[i];
+		to->codelet = s->codelet ? borrow(s->codelet) : NULL;
+		to->class_name = borrow(p->classes[s->class_id].name);
+		to->cores = number_unless(save, s->cores, 0);
+		to->latency_us = number_unless(save, s->latency, 0);
+		to->bandwidth_mbs = number_unless(save, s->bandwidth, 0);
+		if (s->n_table == 0)
+			continue;
+		to->factors = make(save, s->n_table, sizeof *to->factors);
+		to->n_factors = to->factors ? s->n_table : 0;
+		for (size_t j = 0; j < to->n_factors; j++)
+			to->factors[j] =
+			    (struct file_factor){number(save, s->table[j].bytes), number(save, s->table[j].factor)};
+	}
+}
+
 static int emit(struct save *save, const struct heddle_platform *p, char **text, size_t *length)
 {
 	struct file_platform f = {0};
@@ -223,12 +263,16 @@ static int emit(struct save *save, const struct heddle_platform *p, char **text,
 	save_workers(save, p, &f);
 	save_links(save, p, &f);
 	save_kernels(save, p, &f);
+	save_levels(save, p, &f);
+	save_speedups(save, p, &f);
 	if (save->failed)
 		return hd_no_memory("writing a platform");
 	/* Optional lists are left out when their pointer is NULL. */
 	f.buses = f.n_buses ? f.buses : NULL;
 	f.links = f.n_links ? f.links : NULL;
 	f.kernels = f.n_kernels ? f.kernels : NULL;
+	f.levels = f.n_levels ? f.levels : NULL;
+	f.speedups = f.n_speedups ? f.speedups : NULL;
 
 	struct hd_yaml_report report;
 	cyaml_config_t config = hd_yaml_config(&report);

@@ -42,13 +42,10 @@ static const cyaml_schema_field_t class_fields[] = {
 static const cyaml_schema_value_t class_entry = ENTRY(CYAML_FLAG_FLOW, file_class, class_fields);
 
 static const cyaml_schema_field_t worker_fields[] = {
-    NEEDED("name", file_worker, name),
-    MAY("count", file_worker, count),
-    MAY("first", file_worker, first),
-    NEEDED("class", file_worker, class_name),
-    NEEDED("node", file_worker, node),
-    MAY("core", file_worker, core),
-    CYAML_FIELD_END,
+    NEEDED("name", file_worker, name),    MAY("count", file_worker, count),
+    MAY("first", file_worker, first),     NEEDED("class", file_worker, class_name),
+    NEEDED("node", file_worker, node),    MAY("core", file_worker, core),
+    MAY("retired", file_worker, retired), CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t worker_entry = ENTRY(CYAML_FLAG_FLOW, file_worker, worker_fields);
 
@@ -87,6 +84,30 @@ static const cyaml_schema_field_t kernel_fields[] = {
 };
 static const cyaml_schema_value_t kernel_entry = ENTRY(CYAML_FLAG_BLOCK, file_kernel, kernel_fields);
 
+static const cyaml_schema_field_t level_fields[] = {
+    NEEDED("name", file_level, name),
+    LIST("cores", CYAML_FLAG_FLOW, file_level, cores, &text_entry),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t level_entry = ENTRY(CYAML_FLAG_FLOW, file_level, level_fields);
+
+static const cyaml_schema_field_t factor_fields[] = {
+    NEEDED("bytes", file_factor, bytes),
+    NEEDED("factor", file_factor, factor),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t factor_entry = ENTRY(CYAML_FLAG_FLOW, file_factor, factor_fields);
+static const cyaml_schema_field_t speedup_fields[] = {
+    MAY("codelet", file_speedup, codelet),
+    NEEDED("class", file_speedup, class_name),
+    MAY("cores", file_speedup, cores),
+    LIST("factors", CYAML_FLAG_OPTIONAL | CYAML_FLAG_BLOCK, file_speedup, factors, &factor_entry),
+    MAY("latency_us", file_speedup, latency_us),
+    MAY("bandwidth_mbs", file_speedup, bandwidth_mbs),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t speedup_entry = ENTRY(CYAML_FLAG_BLOCK, file_speedup, speedup_fields);
+
 static const cyaml_schema_field_t platform_fields[] = {
     NEEDED("version", file_platform, version),
     NEEDED("name", file_platform, name),
@@ -98,6 +119,8 @@ static const cyaml_schema_field_t platform_fields[] = {
     LIST("buses", CYAML_FLAG_OPTIONAL, file_platform, buses, &bus_entry),
     LIST("links", CYAML_FLAG_OPTIONAL, file_platform, links, &link_entry),
     LIST("kernels", CYAML_FLAG_OPTIONAL, file_platform, kernels, &kernel_entry),
+    LIST("levels", CYAML_FLAG_OPTIONAL, file_platform, levels, &level_entry),
+    LIST("speedups", CYAML_FLAG_OPTIONAL, file_platform, speedups, &speedup_entry),
     CYAML_FIELD_END,
 };
 const cyaml_schema_value_t hd_platform_schema = {
@@ -185,6 +208,8 @@ static void list_keys(const char *list, char *out, size_t size)
 			fields = f->value.sequence.entry->mapping.fields;
 	if (strcmp(list, "table") == 0)
 		fields = point_fields;
+	if (strcmp(list, "factors") == 0)
+		fields = factor_fields;
 	size_t used = 0;
 	out[0] = '\0';
 	for (; fields->key && used < size; fields++)

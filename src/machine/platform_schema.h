@@ -20,7 +20,7 @@ struct file_class {
 };
 
 struct file_worker {
-	char *name, *class_name, *node, *core;
+	char *name, *class_name, *node, *core, *retired;
 	char *count, *first; /* if given, workers name<first>, name<first + 1>, ... on consecutive cores */
 };
 
@@ -45,6 +45,23 @@ struct file_kernel {
 	char *gflops, *half_flops, *latency_us, *bandwidth_mbs;
 };
 
+struct file_level {
+	char *name;
+	char **cores; /* each "FIRST-LAST", or one number */
+	size_t n_cores;
+};
+
+struct file_factor {
+	char *bytes, *factor;
+};
+
+struct file_speedup {
+	char *codelet, *class_name, *cores;
+	struct file_factor *factors;
+	size_t n_factors;
+	char *latency_us, *bandwidth_mbs;
+};
+
 struct file_platform {
 	char *version, *name, *description, *source;
 	struct file_node *nodes;
@@ -59,6 +76,10 @@ struct file_platform {
 	size_t n_links;
 	struct file_kernel *kernels;
 	size_t n_kernels;
+	struct file_level *levels;
+	size_t n_levels;
+	struct file_speedup *speedups;
+	size_t n_speedups;
 };
 
 #define HD_PLATFORM_VERSION "1"

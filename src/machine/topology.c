@@ -124,3 +124,59 @@ unsigned hd_topology_distance(const struct hd_topology *topology, const struct h
 	int levels = ca->depth - (common ? common->depth : 0);
 	return levels > 0 ? (unsigned)levels : 1; /* two workers may share a core; their distance is not 0 */
 }
+
+/* --- Levels ------------------------------------------------------------------------------------------------------- */
+
+/* The logical indices of the cores in a set of hardware threads, which hwloc numbers side by side. Returns 0 if there
+ * is none. */
+static int cores_in(const struct hd_topology *t, hwloc_const_bitmap_t set, struct heddle_core_range *out)
+{
+	int found = 0;
+	for (unsigned core = 0; core < t->n_cores; core++) {
+		hwloc_obj_t object = core_object(t, (int)core);
+		if (!object || !hwloc_bitmap_intersects(object->cpuset, set))
+			continue;
+		*out = (struct heddle_core_range){found ? out->first : core, core};
+		found = 1;
+	}
+	return found;
+}
+
+static int add_level(const struct hd_topology *t, struct heddle_platform *p, const char *name, hwloc_obj_type_t type)
+{
+	int n = hwloc_get_nbobjs_by_type(t->hwloc, type);
+	if (n < 1)
+		return 0;
+	struct heddle_level *larger = realloc(p->levels, (p->n_levels + 1) * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("the levels of this machine");
+	p->levels = larger;
+	struct heddle_level *level = &larger[p->n_levels];
+	*level = (struct heddle_level){strdup(name), malloc((size_t)n * sizeof *level->groups), 0};
+	for (int i = 0; level->groups && i < n; i++) {
+		struct heddle_core_range range;
+		hwloc_obj_t object = hwloc_get_obj_by_type(t->hwloc, type, (unsigned)i);
+		if (!object->cpuset || !cores_in(t, object->cpuset, &range))
+			continue; /* a memory without cores */
+		if (level->n_groups == 0 || range.first > level->groups[level->n_groups - 1].last)
+			level->groups[level->n_groups++] = range;
+	}
+	int failed = !level->name || !level->groups;
+	if (failed || level->n_groups == 0) {
+		free(level->name);
+		free(level->groups);
+		return failed ? hd_no_memory("the levels of this machine") : 0;
+	}
+	p->n_levels++;
+	return 0;
+}
+
+int hd_topology_levels(const struct hd_topology *topology, struct heddle_platform *platform)
+{
+	int status = add_level(topology, platform, "socket", HWLOC_OBJ_PACKAGE);
+	if (!status)
+		status = add_level(topology, platform, "numa", HWLOC_OBJ_NUMANODE);
+	if (!status)
+		status = add_level(topology, platform, "l3", HWLOC_OBJ_L3CACHE);
+	return status;
+}

@@ -357,3 +357,9 @@ int hd_machine(const struct heddle_config *config, struct heddle_platform **out)
 	free(found.list);
 	return status;
 }
+
+int hd_machine_cluster(const struct heddle_config *config, struct heddle_platform *platform)
+{
+	const char *clusters = config->clusters;
+	return clusters && *clusters ? heddle_platform_cluster(platform, clusters) : 0;
+}

@@ -35,4 +35,7 @@ int hd_devices_find(const struct hd_device_kind *kind, const char *which, struct
 /* heddle_platform_configured, for a configuration that has been checked. */
 int hd_machine(const struct heddle_config *config, struct heddle_platform **out);
 
+/* Groups the cores as the setting `clusters` says; "" leaves the platform as it is. */
+int hd_machine_cluster(const struct heddle_config *config, struct heddle_platform *platform);
+
 #endif

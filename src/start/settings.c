@@ -40,6 +40,10 @@ struct row {
 static const struct row rows[] = {
     ROW(n_cpu, "NCPU", INT, "-1", "workers", -1, 1e6, "-1 to the number of cores",
         "CPU workers, each on a core of its own; -1: one per core, less one for each CUDA or OpenCL device"),
+    ROW(clusters, "CLUSTERS", TEXT, "", "", 0, 0,
+        "empty (as the platform says), none, socket, numa, l3, CORES, 2x10, 1x10+10x1, or FILE; several with commas "
+        "between them",
+        "groups of cores that run tasks in parallel, as one worker each: docs/clusters.md"),
     ROW(n_cuda, "CUDA", INT, "-1", "devices", -1, 1e4, "-1 to the number of devices",
         "CUDA devices; -1: all, and none where there is no CUDA driver"),
     ROW(cuda_streams, "CUDA_STREAMS", INT, "2", "kernels", 1, 1000, "1 to 1000",

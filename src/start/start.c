@@ -47,12 +47,14 @@ static int find_machine(heddle_runtime *rt, const struct heddle_platform *given,
 {
 	const char *name = rt->config.platform;
 	rt->engine = (given ? virtual_time : name && name[0]) ? &hd_engine_virtual : &hd_engine_threads;
+	int status;
 	if (given)
-		return hd_platform_copy(given, &rt->platform);
-	if (name && name[0])
-		return heddle_platform_load(name, &rt->platform);
-	int status = hd_machine(&rt->config, &rt->platform);
-	if (!status && !rt->platform->n_workers)
+		status = hd_platform_copy(given, &rt->platform);
+	else if (name && name[0])
+		status = heddle_platform_load(name, &rt->platform);
+	else
+		status = hd_machine(&rt->config, &rt->platform);
+	if (!status && !given && !rt->platform->n_workers)
 		return hd_error(
 		    HEDDLE_E_INVALID,
 		    "there would be no worker: n_cpu is 0, and there is no accelerator; set n_cpu (HEDDLE_NCPU) "
@@ -274,6 +276,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 	if (!status)
 		status = find_machine(rt, given, virtual_time);
 	if (!status)
+		status = hd_machine_cluster(&rt->config, rt->platform);
+	if (!status)
 		status = heddle_platform_check(rt->platform);
 	if (!status)
 		status = lay_out(rt);
@@ -294,7 +298,16 @@ int heddle_platform_configured(const struct heddle_config *config, struct heddle
 	if (!out)
 		return hd_error(HEDDLE_E_INVALID, "heddle_platform_configured: out is NULL");
 	int status = config ? hd_config_check(config) : heddle_config_init(&defaults);
-	return status ? status : hd_machine(config ? config : &defaults, out);
+	if (status)
+		return status;
+	config = config ? config : &defaults;
+	status = hd_machine(config, out);
+	if (status)
+		return status;
+	status = hd_machine_cluster(config, *out);
+	if (status)
+		heddle_platform_free(*out);
+	return status;
 }
 
 int heddle_start(const struct heddle_config *config, heddle_runtime **out)

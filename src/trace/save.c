@@ -125,7 +125,9 @@ static int put_platform(struct hd_text *text, const struct heddle_platform *plat
 {
 	char *yaml = NULL;
 	size_t length = 0;
-	int status = hd_platform_format(platform, &yaml, &length);
+	struct heddle_platform ran = *platform; /* without what other clusters of cores would be made from */
+	ran.n_levels = ran.n_speedups = 0;
+	int status = hd_platform_format(&ran, &yaml, &length);
 	if (status)
 		return status;
 	for (size_t begin = 0; begin < length;) {

@@ -377,6 +377,7 @@ static int platforms(int gone)
 	TRY(heddle_platform_load(path, &again));
 	CHECK(again->n_workers == p->n_workers && again->n_kernels == p->n_kernels);
 	TRY(heddle_platform_add_emulated(again, 1000, 0, 0, 2));
+	TRY(heddle_platform_cluster(again, "1x4,socket"));
 	TRY(heddle_platform_check(again));
 	TRY(heddle_platform_configured(&config, &here));
 	CHECK(strcmp(here->workers[here->n_workers - 1].name, "emulated1") == 0);

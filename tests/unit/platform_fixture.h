@@ -113,6 +113,31 @@ static inline void assert_same_machine(const struct heddle_platform *a, const st
 		assert_int_equal(a->workers[i].class_id, b->workers[i].class_id);
 		assert_int_equal(a->workers[i].node, b->workers[i].node);
 		assert_int_equal(a->workers[i].core, b->workers[i].core);
+		assert_int_equal(a->workers[i].retired, b->workers[i].retired);
+	}
+}
+
+static inline void assert_same_levels(const struct heddle_platform *a, const struct heddle_platform *b)
+{
+	assert_int_equal(a->n_levels, b->n_levels);
+	for (size_t i = 0; i < a->n_levels; i++) {
+		assert_string_equal(a->levels[i].name, b->levels[i].name);
+		assert_int_equal(a->levels[i].n_groups, b->levels[i].n_groups);
+		for (size_t k = 0; k < a->levels[i].n_groups; k++)
+			SAME_BITS(a->levels[i].groups[k], b->levels[i].groups[k]);
+	}
+	assert_int_equal(a->n_speedups, b->n_speedups);
+	for (size_t i = 0; i < a->n_speedups; i++) {
+		const struct heddle_speedup *x = &a->speedups[i], *y = &b->speedups[i];
+		assert_int_equal(x->codelet == NULL, y->codelet == NULL);
+		assert_string_equal(x->codelet ? x->codelet : "", y->codelet ? y->codelet : "");
+		assert_int_equal(x->class_id, y->class_id);
+		assert_int_equal(x->cores, y->cores);
+		SAME_BITS(x->latency, y->latency);
+		SAME_BITS(x->bandwidth, y->bandwidth);
+		assert_int_equal(x->n_table, y->n_table);
+		for (size_t k = 0; k < x->n_table; k++)
+			SAME_BITS(x->table[k], y->table[k]);
 	}
 }
 
@@ -155,6 +180,7 @@ static inline void assert_same(const struct heddle_platform *a, const struct hed
 	assert_string_equal(a->source ? a->source : "", b->source ? b->source : "");
 	assert_same_machine(a, b);
 	assert_same_costs(a, b);
+	assert_same_levels(a, b);
 }
 
 static inline void assert_round_trip(const struct heddle_platform *p, const char *path)

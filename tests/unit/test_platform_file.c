@@ -59,6 +59,9 @@ static void parse_streams_gives_rates_of_kernels(void **state)
 	heddle_platform_free(copy);
 }
 
+#define FACTORS(codelet, cores) \
+	"speedups:\n- codelet: " codelet "\n  class: cpu\n  " cores "\n  factors:\n  - {bytes: 100, factor: 1.5}\n"
+
 /* What is wrong with a file, and what the message must contain. */
 static const struct {
 	const char *yaml, *message[3];
@@ -159,6 +162,34 @@ static const struct {
     {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n" TABLE "  - {bytes: big, us: 9}\n",
      {"kernels[0].table[2].bytes"}},
     {HEAD NODES CLASSES WORKERS BUSES LINKS "kernels:\n" TABLE "  - [1, 2]\n", {"kernels[0].table[2]", "line"}},
+    {TINY "levels:\n- {name: socket}\n", {"levels[0]", "\"cores\" is missing"}},
+    {TINY "levels:\n- {name: socket, cores: [0-x]}\n", {"levels[0].cores", "0-11"}},
+    {TINY "levels:\n- {name: socket, cores: [3-1]}\n", {"level socket", "3 to 1"}},
+    {TINY "levels:\n- {name: socket, cores: [0-3, 3-5]}\n", {"level socket", "cores[1]", "ascend"}},
+    {TINY "levels:\n- {name: a, cores: [0-3]}\n- {name: a, cores: [0-3]}\n", {"two levels", "\"a\""}},
+    {TINY "levels:\n- {name: a, cores: []}\n", {"level a has no cores"}},
+    {TINY "speedups:\n- class: cpu\n", {"speedup 0", "bandwidth above 0"}},
+    {TINY "speedups:\n- class: fast\n  bandwidth_mbs: 1\n", {"speedup 0", "fast", "kind cpu"}},
+    {TINY "speedups:\n- class: cpu\n  bandwidth_mbs: 1\n- class: cpu\n  bandwidth_mbs: 1\n",
+     {"all codelets on cpu", "given twice"}},
+    {TINY FACTORS("gemm", "cores: 4") "  bandwidth_mbs: 1\n", {"gemm on cpu", "no law"}},
+    {TINY FACTORS("gemm", "cores: 1"), {"gemm on cpu", "1 cores", "2 or more"}},
+    {TINY FACTORS("gemm", "cores: 4") "  - {bytes: 100, factor: 2}\n", {"table[1]", "ascend"}},
+    {TINY FACTORS("gemm", "cores: 4") "  - {bytes: 200, factor: 5}\n", {"table[1]", "factor 5", "at most"}},
+    {TINY FACTORS("gemm", "cores: 4") "  - {bytes: 200, factor: much}\n", {"speedups[0].factors[1].factor"}},
+    {TINY "- {codelet: f, class: cpu, gflops: 1}\n" FACTORS("f", "cores: 4"), {"f on cpu", "given by rates"}},
+    {HEAD NODES CLASSES WORKERS "- {name: b, class: cpu, node: ram, retired: 2}\n" BUSES LINKS,
+     {"worker b", "retired is 2"}},
+    {HEAD NODES CLASSES WORKERS "- {name: b, class: fast, node: gpu, retired: 1}\n" BUSES LINKS,
+     {"worker b", "only workers of kind cpu"}},
+    {HEAD NODES CLASSES "workers:\n- {name: b, class: cpu, node: ram, retired: 1}\n" BUSES LINKS,
+     {"all workers are retired"}},
+    {HEAD NODES CLASSES "- {name: pair, kind: cpu, cores: 2}\n" WORKERS
+                        "- {name: b, class: pair, node: ram, core: 6}\n" BUSES LINKS,
+     {"b and cpu2", "both drive core 6"}},
+    {HEAD NODES CLASSES "- {name: pair, kind: cpu, cores: 2}\n" WORKERS
+                        "- {name: b, class: pair, node: ram, core: 3}\n" BUSES LINKS,
+     {"b and cpu0", "both drive core 4"}},
     {"version: 1\nname: &a x\nsource: *a\n" NODES CLASSES WORKERS, {"line 3, source", "alias"}},
 };
 

@@ -12,7 +12,7 @@ enum { KEY_ROUNDS = 0x8000, KEY_SPEEDUP, ROUNDS = 1000 };
 struct options {
 	struct tool_view view;
 	struct work work;
-	const char *what, *platform, *speedup;
+	const char *what, *platform, *speedup, *clusters;
 	unsigned rounds;
 };
 
@@ -35,6 +35,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->view.format;
 		state->child_inputs[1] = &o->view.settings;
 		state->child_inputs[2] = &o->work;
+		state->child_inputs[3] = &o->clusters;
 		return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_SPEEDUP: o->speedup = arg; return 0;
@@ -48,8 +49,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0},
+                                             {&tool_set_argp, 0, NULL, 0},
+                                             {&work_argp, 0, NULL, 0},
+                                             {&tool_clusters_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -163,9 +167,11 @@ int tool_bound(int argc, char **argv)
 		status = open_work(&o);
 	if (!status)
 		status = tool_config_init(&config, &o.view.settings);
+	if (!status && o.clusters)
+		config.clusters = o.clusters;
 	const char *name = status ? NULL : o.platform ? o.platform : config.platform;
 	if (!status)
-		status = name && *name ? tool_load_platform(name, &platform) : tool_no_platform();
+		status = name && *name ? tool_open_platform(name, config.clusters, &platform) : tool_no_platform();
 	if (!status && o.speedup)
 		status = work_speed_up(&o.work, platform, o.speedup);
 	if (!status)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
+enum { KEY_NOISE = 0x9000, KEY_CLUSTERS, KEY_SEED, KEY_SEEDS };
 
 /* Names from one or several lists. It owns the array and the names. */
 struct names {
@@ -18,7 +18,7 @@ struct names {
 struct options {
 	struct tool_view view; /* comes first, because tool_view_parse takes a pointer to this structure */
 	struct names graphs, platforms;
-	const char *scheds, *noise, *seed, *picture;
+	const char *scheds, *noise, *seed, *picture, *clusters;
 	long n_seeds, n_threads;
 };
 
@@ -28,6 +28,9 @@ static const struct argp_option options[] = {
      "repeated",
      0},
     {"platforms", 'p', "P1,P2,...", 0, "The machines; `heddle platforms` lists them", 0},
+    {"clusters", KEY_CLUSTERS, "PARTITION", 0,
+     "Group the cores of these machines into clusters: none, socket, numa, l3, 10 (cores each), 2x10, 1x10+10x1 ...",
+     0},
     {"scheds", 's', "S1,S2,...|all", 0, "The policies (default all)", 0},
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
@@ -85,6 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'g': add_list(&o->graphs, arg); return 0;
 	case 'p': add_list(&o->platforms, arg); return 0;
 	case 's': o->scheds = arg; return 0;
+	case KEY_CLUSTERS: o->clusters = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
 	case KEY_SEED: o->seed = arg; return 0;
 	case KEY_SEEDS: o->n_seeds = tool_int(state, "--seeds", arg, 1, 10000); return 0;
@@ -288,6 +292,7 @@ static int configure(const struct options *o, struct heddle_config *config)
 	                (o->seed && heddle_setting_set(config, "seed", o->seed))))
 		status = tool_usage_error("--%s", heddle_last_error());
 	if (!status) {
+		config->clusters = o->clusters ? o->clusters : config->clusters;
 		config->sched_options = NULL; /* the policies have different options */
 	}
 	return status;
@@ -308,7 +313,8 @@ static int open_plan(const struct options *o, const struct heddle_config *config
 			work_seed(work, config->seed);
 	}
 	while (plan->n_platforms < o->platforms.n && !status) {
-		status = tool_load_platform(o->platforms.list[plan->n_platforms], &plan->platforms[plan->n_platforms]);
+		status = tool_open_platform(o->platforms.list[plan->n_platforms], config->clusters,
+		                            &plan->platforms[plan->n_platforms]);
 		plan->n_platforms += !status;
 	}
 	return status;

@@ -13,6 +13,7 @@ enum { KEY_MEASURE = 0xb000 };
 struct options {
 	struct tool_view view;
 	struct tool_machine machine;
+	const char *clusters;
 	int measure;
 };
 
@@ -29,6 +30,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->view.format;
 		state->child_inputs[1] = &o->view.settings;
 		state->child_inputs[2] = &o->machine;
+		state->child_inputs[3] = &o->clusters;
 		return 0;
 	case KEY_MEASURE: o->measure = 1; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
@@ -36,8 +38,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {&tool_machine_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0},
+                                             {&tool_set_argp, 0, NULL, 0},
+                                             {&tool_machine_argp, 0, NULL, 0},
+                                             {&tool_clusters_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -176,6 +181,8 @@ int tool_machine(int argc, char **argv)
 	if (status)
 		return status;
 	tool_machine_apply(&o.machine, &config);
+	if (o.clusters)
+		config.clusters = o.clusters;
 	config.platform = NULL;
 	if (!o.measure) {
 		if (heddle_platform_configured(&config, &platform))

@@ -7,6 +7,7 @@
 
 struct options {
 	const char *name; /* NULL: list all platforms */
+	const char *clusters;
 	enum table_format format;
 };
 
@@ -14,7 +15,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->format;
+		state->child_inputs[1] = &o->clusters;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->name)
 			argp_error(state, "one platform at a time: \"%s\" is too much", arg);
@@ -24,7 +28,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_clusters_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .parser = parse,
     .children = children,
@@ -118,6 +122,12 @@ int tool_platforms(int argc, char **argv)
 		return list_all(o.format);
 	struct heddle_platform *platform;
 	status = heddle_platform_load(o.name, &platform);
+	if (!status) {
+		heddle_platform_free(platform);
+		status = tool_open_platform(o.name, o.clusters, &platform);
+		if (status)
+			return status;
+	}
 	if (status == HEDDLE_E_UNKNOWN && hd_nearest(o.name, actions, N_ACTIONS))
 		return tool_unknown("platform", o.name, actions, N_ACTIONS);
 	if (status)

@@ -9,7 +9,7 @@
 enum { MAX_TILES = 32, CURVE_POINTS = 17 };
 
 struct options {
-	const char *name, *kernels, *output;
+	const char *name, *kernels, *output, *clusters;
 	char precision;
 	long tiles[MAX_TILES];
 	size_t n_tiles;
@@ -28,7 +28,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->format; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->format;
+		state->child_inputs[1] = &o->clusters;
+		return 0;
 	case 'r':
 		if (!arg[0] || arg[1] || !strchr("dszc", arg[0]))
 			argp_error(state, "--precision is \"%s\": it must be d, s, z or c", arg);
@@ -48,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_clusters_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -282,7 +285,7 @@ int tool_rates(int argc, char **argv)
 	if (!status && o.output)
 		status = tool_check_writable(o.output);
 	if (!status)
-		status = tool_load_platform(o.name, &platform);
+		status = tool_open_platform(o.name, o.clusters, &platform);
 	if (status)
 		return status;
 	status = show(platform, &o);

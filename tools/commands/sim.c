@@ -114,7 +114,7 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	const char *name = o->platform ? o->platform : config->platform;
 	if (!name || !*name)
 		return tool_no_platform();
-	status = tool_load_platform(name, platform);
+	status = tool_open_platform(name, config->clusters, platform);
 	if (status)
 		return status;
 	status = set_streams(o, *platform);

@@ -22,7 +22,7 @@ enum {
 struct options {
 	struct tool_view view;
 	struct work work; /* what to tune; tile 0: to be found */
-	const char *what, *platform, *scheds;
+	const char *what, *platform, *scheds, *clusters;
 	int exhaustive;
 	long n_threads;
 };
@@ -43,6 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->view.format;
 		state->child_inputs[1] = &o->view.settings;
 		state->child_inputs[2] = &o->work;
+		state->child_inputs[3] = &o->clusters;
 		return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_SCHEDS: o->scheds = arg; return 0;
@@ -57,8 +58,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0},
+                                             {&tool_set_argp, 0, NULL, 0},
+                                             {&work_argp, 0, NULL, 0},
+                                             {&tool_clusters_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -379,10 +383,13 @@ static void print(const struct options *o, const struct results *r, const char *
 	free(command);
 }
 
-static int load_this(struct heddle_platform **out)
+static int load_this(const char *clusters, struct heddle_platform **out)
 {
-	return heddle_platform_load(this_machine, out) == 0
-	           ? TOOL_OK
+	struct heddle_platform *p;
+	int known = heddle_platform_load(this_machine, &p) == 0;
+	heddle_platform_free(known ? p : NULL);
+	return known
+	           ? tool_open_platform(this_machine, clusters, out)
 	           : tool_usage_error("which machine? This one has not been measured: `heddle platform calibrate` does "
 	                              "that; or give --platform NAME, `heddle platforms` lists them");
 }
@@ -409,9 +416,12 @@ int tool_tune(int argc, char **argv)
 		    tool_usage_error("%s is a graph, whose tasks have one size: only routines can be tuned", o.what);
 	if (!status)
 		status = tool_config_init(&config, &o.view.settings);
+	if (!status && o.clusters)
+		config.clusters = o.clusters;
 	const char *name = o.platform ? o.platform : status ? NULL : config.platform;
 	if (!status)
-		status = name && *name ? tool_load_platform(name, &platform) : load_this(&platform);
+		status = name && *name ? tool_open_platform(name, config.clusters, &platform)
+		                       : load_this(config.clusters, &platform);
 	name = name && *name ? name : this_machine;
 	o.work.quiet = 1;
 	if (!status)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTS, NODES, CLASSES, WORKERS, LINKS, BUSES, KERNELS, N_TABLES };
+enum { FACTS, NODES, CLASSES, WORKERS, LINKS, BUSES, KERNELS, LEVELS, SPEEDUPS, N_TABLES };
 
 static const struct table_column fact_columns[] = {
     {"name", NULL, NULL, TABLE_AS_TEXT},
@@ -28,6 +28,19 @@ static const struct table_column worker_columns[] = {
     {"class", NULL, NULL, TABLE_AS_TEXT},
     {"node", NULL, NULL, TABLE_AS_TEXT},
     {"core", NULL, NULL, 0}, /* an unknown value means that the worker is bound to no core */
+    {"driven", NULL, NULL, TABLE_AS_TEXT},
+};
+static const struct table_column level_columns[] = {
+    {"level", NULL, NULL, TABLE_AS_TEXT},
+    {"level_cores", "cores", NULL, TABLE_AS_TEXT},
+};
+static const struct table_column speedup_columns[] = {
+    {"class", NULL, NULL, TABLE_AS_TEXT},
+    {"codelet", NULL, NULL, TABLE_AS_TEXT}, /* an unknown value means all that have no factors */
+    {"cores", "on cores", NULL, 0},
+    {"factors", NULL, NULL, TABLE_AS_TEXT},
+    {"latency_us", "latency", "us", 1},
+    {"bandwidth_mbs", "bandwidth", "MB/s", 0},
 };
 static const struct table_column link_columns[] = {
     {"from", NULL, NULL, TABLE_AS_TEXT},       {"to", NULL, NULL, TABLE_AS_TEXT},
@@ -100,6 +113,7 @@ static void add_workers(struct table *table, const struct heddle_platform *p)
 		table_text(table, "%s", p->classes[w->class_id].name);
 		table_text(table, "%s", p->nodes[w->node].name);
 		table_number(table, w->core < 0 ? NAN : (double)w->core);
+		table_text(table, "%s", w->retired ? "no" : "yes");
 	}
 }
 
@@ -144,6 +158,42 @@ static void add_kernels(struct table *table, const struct heddle_platform *p)
 	}
 }
 
+static void add_levels(struct table *table, const struct heddle_platform *p)
+{
+	for (size_t i = 0; i < p->n_levels; i++) {
+		char *cores = tool_format("%s", "");
+		for (size_t g = 0; g < p->levels[i].n_groups; g++) {
+			const struct heddle_core_range *range = &p->levels[i].groups[g];
+			char *longer = tool_format("%s%s%u-%u", cores, g ? " " : "", range->first, range->last);
+			free(cores);
+			cores = longer;
+		}
+		table_text(table, "%s", p->levels[i].name);
+		table_text(table, "%s", cores);
+		free(cores);
+	}
+}
+
+static void add_speedups(struct table *table, const struct heddle_platform *p)
+{
+	for (size_t i = 0; i < p->n_speedups; i++) {
+		const struct heddle_speedup *s = &p->speedups[i];
+		char *factors = tool_format("%s", "");
+		for (size_t k = 0; k < s->n_table; k++) {
+			char *longer = tool_format("%s%s%.4g", factors, k ? " " : "", s->table[k].factor);
+			free(factors);
+			factors = longer;
+		}
+		table_text(table, "%s", p->classes[s->class_id].name);
+		table_optional(table, s->codelet);
+		table_number(table, s->codelet ? (double)s->cores : NAN);
+		table_optional(table, s->n_table ? factors : NULL);
+		table_number(table, s->codelet ? NAN : s->latency);
+		table_number(table, s->codelet ? NAN : s->bandwidth);
+		free(factors);
+	}
+}
+
 void tool_describe(const struct heddle_platform *p, struct table *more, enum table_format format)
 {
 	struct table tables[N_TABLES], *all[N_TABLES + 1];
@@ -156,6 +206,8 @@ void tool_describe(const struct heddle_platform *p, struct table *more, enum tab
 	INIT(LINKS, "links", "Links", link_columns);
 	INIT(BUSES, "buses", "Buses that links share", bus_columns);
 	INIT(KERNELS, "kernels", "Kernel times", kernel_columns);
+	INIT(LEVELS, "levels", "Levels above the cores", level_columns);
+	INIT(SPEEDUPS, "speedups", "Kernels on several cores", speedup_columns);
 #undef INIT
 	tables[FACTS].single = 1;
 	table_text(&tables[FACTS], "%s", p->name ? p->name : "");
@@ -166,6 +218,8 @@ void tool_describe(const struct heddle_platform *p, struct table *more, enum tab
 	add_workers(&tables[WORKERS], p);
 	add_links(&tables[LINKS], &tables[BUSES], p);
 	add_kernels(&tables[KERNELS], p);
+	add_levels(&tables[LEVELS], p);
+	add_speedups(&tables[SPEEDUPS], p);
 	for (size_t i = 0; i < N_TABLES; i++)
 		all[i] = &tables[i];
 	all[N_TABLES] = more;

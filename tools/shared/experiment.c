@@ -31,6 +31,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &e->settings;
 		state->child_inputs[1] = &e->format;
 		state->child_inputs[2] = &e->what;
+		state->child_inputs[3] = &e->clusters;
 		return 0;
 	case 's': e->sched = arg; return 0;
 	case KEY_SCHED_OPTIONS: e->sched_options = arg; return 0;
@@ -48,8 +49,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_set_argp, 0, NULL, 0}, {&tool_format_argp, 0, NULL, 0}, {&work_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_set_argp, 0, NULL, 0},
+                                             {&tool_format_argp, 0, NULL, 0},
+                                             {&work_argp, 0, NULL, 0},
+                                             {&tool_clusters_argp, 0, NULL, 0},
+                                             {0}};
 const struct argp experiment_argp = {.options = options, .parser = parse, .children = children};
 
 void experiment_init(struct experiment *e)
@@ -101,6 +105,8 @@ int experiment_config(struct experiment *e, struct heddle_config *config)
 		return tool_usage_error("--%s", heddle_last_error());
 	if (e->sched)
 		config->sched = e->sched;
+	if (e->clusters)
+		config->clusters = e->clusters;
 	if (e->sched_options)
 		config->sched_options = e->sched_options;
 	config->time_policy |= e->explain;

@@ -7,10 +7,10 @@
 
 struct experiment {
 	struct work what;
-	const char *application;           /* NULL until given */
-	const char *sched, *sched_options; /* NULL: as configured */
-	const char *seed;                  /* as text; NULL: as configured */
-	const char *trace, *gantt;         /* files to write; NULL: none */
+	const char *application;                      /* NULL until given */
+	const char *sched, *sched_options, *clusters; /* NULL: as configured */
+	const char *seed;                             /* as text; NULL: as configured */
+	const char *trace, *gantt;                    /* files to write; NULL: none */
 	int explain;
 	enum table_format format;
 	struct tool_settings settings;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KEY_MACHINE = 0xa000 };
+enum { KEY_MACHINE = 0xa000, KEY_CLUSTERS = 0xa100 };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which workers:", 4},
@@ -81,3 +81,26 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 				*(double *)field = machine->values[i];
 		}
 }
+
+/* --- Clusters ----------------------------------------------------------------------------------------------------- */
+
+static const struct argp_option clusters_options[] = {
+    {"clusters", KEY_CLUSTERS, "PARTITION", 0,
+     "Group cores into clusters, which run parallel tasks: none, socket, numa, l3, 10 (cores each), 2x10, 1x10+10x1, "
+     "or "
+     "a file with ranges of cores",
+     4},
+    {0},
+};
+
+static error_t parse_clusters(int key, char *arg, struct argp_state *state)
+{
+	const char **clusters = state->input;
+	if (key == ARGP_KEY_INIT)
+		*clusters = NULL;
+	if (key == KEY_CLUSTERS)
+		*clusters = arg;
+	return key == ARGP_KEY_INIT || key == KEY_CLUSTERS ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+const struct argp tool_clusters_argp = {.options = clusters_options, .parser = parse_clusters};

@@ -61,6 +61,15 @@ int tool_load_platform(const char *name, struct heddle_platform **out)
 	return status;
 }
 
+int tool_open_platform(const char *name, const char *clusters, struct heddle_platform **out)
+{
+	int status = tool_load_platform(name, out);
+	if (status || !clusters || !*clusters || !heddle_platform_cluster(*out, clusters))
+		return status;
+	heddle_platform_free(*out);
+	return tool_usage_error("platform %s: %s", name, heddle_last_error());
+}
+
 int tool_no_platform(void)
 {
 	char **names = NULL, *all = tool_format("%s", "");

@@ -105,6 +105,8 @@ int tool_unknown(const char *kind, const char *word, const char *const *candidat
  * one, and "auto" as a policy if with_auto. */
 int tool_check_policy(const char *name, int with_auto);
 int tool_load_platform(const char *name, struct heddle_platform **out);
+/* Loads a platform and groups its cores as `clusters` says; NULL or "": as the platform says. */
+int tool_open_platform(const char *name, const char *clusters, struct heddle_platform **out);
 /* Prints "which machine? ...", with the names of all platforms; returns TOOL_USAGE. */
 int tool_no_platform(void);
 
@@ -126,6 +128,9 @@ struct tool_machine {
 extern const struct argp tool_machine_argp;
 /* Sets what the options say; call this after tool_config_init. */
 void tool_machine_apply(const struct tool_machine *machine, struct heddle_config *config);
+
+/* A child parser for --clusters. Its input is a const char *, which needs no preparation: NULL is "not given". */
+extern const struct argp tool_clusters_argp;
 
 /* --- Options (options.c) ------------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,360 @@
+/* Clusters of cores: from partitions to workers and classes of a platform, and how long kernels take there. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/base.h"
+#include "machine/machine.h"
+#include "machine/partition.h"
+
+/* --- Kernel times on a cluster (the law is stated in heddle/platform.h) ------------------------------------------- */
+
+/* What is asked: the time of one codelet on `cores` cores of a class. */
+struct speedup {
+	const struct heddle_platform *platform;
+	const char *codelet;
+	unsigned class_id, cores;
+};
+
+static int is_about(const struct heddle_speedup *s, const struct speedup *q)
+{
+	return s->codelet && s->class_id == q->class_id && strcmp(s->codelet, q->codelet) == 0;
+}
+
+/* The part of the work that one core does alone, by Amdahl's law, at a size of a table: from its factor S on k cores,
+ * (k / S - 1) / (k - 1). Between sizes it lies on a straight line on log-log axes, since what threads wait for grows
+ * more slowly than the work. A kernel that would be slower than on one core runs on one. */
+static double serial_part(const struct heddle_speedup *s, double bytes)
+{
+	struct heddle_kernel_point segment[2];
+	size_t high = 1;
+	while (high + 1 < s->n_table && s->table[high].bytes < bytes)
+		high++;
+	size_t low = s->n_table > 1 ? high - 1 : 0, n = s->n_table > 1 ? 2 : 1;
+	for (size_t i = 0; i < n; i++) {
+		const struct heddle_speedup_point *point = &s->table[low + i];
+		segment[i].bytes = point->bytes;
+		segment[i].us = (s->cores / point->factor - 1) / (s->cores - 1);
+	}
+	return fmin(n == 1 ? segment[0].us : hd_on_table(segment, 2, bytes), 1);
+}
+
+/* The table of a codelet for the fewest cores above `above`, or NULL. */
+static const struct heddle_speedup *next_table(const struct speedup *q, unsigned above)
+{
+	const struct heddle_speedup *found = NULL;
+	for (size_t i = 0; i < q->platform->n_speedups; i++) {
+		const struct heddle_speedup *s = &q->platform->speedups[i];
+		if (is_about(s, q) && s->cores > above && (!found || s->cores < found->cores))
+			found = s;
+	}
+	return found;
+}
+
+/* The factor by tables: k / S, the time of all cores together, is 1 on one core, known at the cores of tables, and on
+ * straight lines between and beyond them. Between one core and the first table that is Amdahl's law. */
+static double factor(const struct speedup *q, double bytes)
+{
+	double k0 = 1, cost0 = 1, slope = 0, cost = 1;
+	const struct heddle_speedup *s = next_table(q, 1);
+	while (s) {
+		double cost1 = 1 + (s->cores - 1) * serial_part(s, bytes);
+		slope = (cost1 - cost0) / (s->cores - k0);
+		cost = cost0 + slope * (q->cores - k0);
+		if (s->cores >= q->cores)
+			break;
+		k0 = s->cores;
+		cost0 = cost1;
+		s = next_table(q, s->cores);
+	}
+	return q->cores / fmax(cost, 1);
+}
+
+static struct heddle_speedup law_of(const struct speedup *q)
+{
+	for (size_t i = 0; i < q->platform->n_speedups; i++)
+		if (!q->platform->speedups[i].codelet && q->platform->speedups[i].class_id == q->class_id)
+			return q->platform->speedups[i];
+	return (struct heddle_speedup){.latency = HEDDLE_CLUSTER_LATENCY, .bandwidth = HEDDLE_CLUSTER_BANDWIDTH};
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct heddle_kernel_point *x = a, *y = b;
+	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* Fills `to` with the sizes of the kernel's table, and those of the tables of its speedups. Returns how many differ. */
+static size_t all_sizes(const struct speedup *q, const struct heddle_kernel_time *kernel,
+                        struct heddle_kernel_point *to)
+{
+	size_t n = kernel->n_table, kept = 0;
+	memcpy(to, kernel->table, n * sizeof *to);
+	for (size_t i = 0; i < q->platform->n_speedups; i++) {
+		const struct heddle_speedup *s = &q->platform->speedups[i];
+		for (size_t k = 0; is_about(s, q) && k < s->n_table; k++)
+			to[n++].bytes = s->table[k].bytes;
+	}
+	qsort(to, n, sizeof *to, by_bytes);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || to[i].bytes > to[kept - 1].bytes)
+			to[kept++] = to[i];
+	return kept;
+}
+
+/* Makes the table of a kernel on the cluster. */
+static int scale_table(const struct speedup *q, const struct heddle_kernel_time *kernel, struct heddle_kernel_time *to)
+{
+	size_t n = kernel->n_table;
+	for (size_t i = 0; i < q->platform->n_speedups; i++)
+		n += is_about(&q->platform->speedups[i], q) ? q->platform->speedups[i].n_table : 0;
+	to->table = malloc(n * sizeof *to->table);
+	if (!to->table)
+		return hd_no_memory("kernel times of a cluster");
+	struct heddle_speedup law = law_of(q);
+	double others = 1 - 1.0 / q->cores;
+	to->n_table = all_sizes(q, kernel, to->table);
+	for (size_t i = 0; i < to->n_table; i++) {
+		double bytes = to->table[i].bytes, us = hd_kernel_time(kernel, bytes, NAN);
+		to->table[i].us = next_table(q, 1) ? us / factor(q, bytes)
+		                                   : us / q->cores + others * (law.latency + bytes / law.bandwidth);
+	}
+	return 0;
+}
+
+/* Makes what the law of all codelets says of a kernel that is given by rates. */
+static void scale_rates(const struct speedup *q, const struct heddle_kernel_time *kernel, struct heddle_kernel_time *to)
+{
+	struct heddle_speedup law = law_of(q);
+	double k = q->cores, others = 1 - 1 / k;
+	double us_per_byte = others / law.bandwidth + (kernel->bandwidth > 0 ? 1 / (k * kernel->bandwidth) : 0);
+	to->gflops = k * kernel->gflops;
+	to->half = kernel->half;
+	to->latency = kernel->latency / k + others * law.latency;
+	to->bandwidth = 1 / us_per_byte;
+}
+
+/* Adds the time of a kernel on clusters of `class_id`. */
+static int add_kernel(struct heddle_platform *p, size_t index, unsigned class_id)
+{
+	struct heddle_kernel_time *larger = realloc(p->kernels, (p->n_kernels + 1) * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("kernel times of a cluster");
+	p->kernels = larger;
+	const struct heddle_kernel_time *kernel = &larger[index];
+	struct heddle_kernel_time *to = &larger[p->n_kernels];
+	*to = (struct heddle_kernel_time){.codelet = strdup(kernel->codelet), .class_id = class_id};
+	if (!to->codelet)
+		return hd_no_memory("kernel times of a cluster");
+	p->n_kernels++;
+	struct speedup q = {p, kernel->codelet, kernel->class_id, p->classes[class_id].cores};
+	if (kernel->n_table)
+		return scale_table(&q, kernel, to);
+	scale_rates(&q, kernel, to);
+	return 0;
+}
+
+/* Gives clusters of `class_id` times for the codelets that one of their cores, of `core_class`, has times for. */
+static int add_kernels(struct heddle_platform *p, unsigned core_class, unsigned class_id)
+{
+	int status = 0;
+	size_t n = p->n_kernels;
+	for (size_t i = 0; i < n && !status; i++)
+		if (p->kernels[i].class_id == core_class && !hd_platform_kernel(p, p->kernels[i].codelet, class_id))
+			status = add_kernel(p, i, class_id);
+	return status;
+}
+
+/* --- Classes and workers ------------------------------------------------------------------------------------------ */
+
+/* Finds the class of clusters of so many cores of a class, or adds it. */
+static int class_of(struct heddle_platform *p, unsigned core_class, unsigned cores, unsigned *out)
+{
+	*out = core_class;
+	if (cores == 1)
+		return 0;
+	for (unsigned i = 0; i < p->n_classes; i++)
+		if (p->classes[i].cores == cores && hd_core_class(p, i) == core_class && i != core_class) {
+			*out = i;
+			return 0;
+		}
+	struct heddle_class *larger = realloc(p->classes, (p->n_classes + 1) * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("a class of clusters");
+	p->classes = larger;
+	struct heddle_class *c = &larger[p->n_classes];
+	const struct heddle_class *like = &larger[core_class];
+	*c = (struct heddle_class){.name = hd_format("%s*%u", like->name, cores),
+	                           .kind = strdup(like->kind),
+	                           .cores = cores,
+	                           .pipeline = like->pipeline,
+	                           .streams = 1,
+	                           .slowdown = like->slowdown};
+	if (!c->name || !c->kind) {
+		free(c->name);
+		free(c->kind);
+		return hd_no_memory("a class of clusters");
+	}
+	*out = (unsigned)p->n_classes++;
+	return add_kernels(p, core_class, *out);
+}
+
+/* The workers that a platform gets. Grows with the partitions that are declared. */
+struct declared {
+	struct heddle_worker *list; /* owns the names, too */
+	size_t n;
+};
+
+static void free_declared(struct declared *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		free(d->list[i].name);
+	free(d->list);
+}
+
+/* The name that the worker had before, or one that says which cores it has: "cpu0-9". */
+static char *name_of(const struct heddle_platform *p, const struct heddle_worker *w, const struct hd_core *core)
+{
+	for (size_t i = 0; i < p->n_workers; i++)
+		if (p->workers[i].core == w->core && p->workers[i].class_id == w->class_id)
+			return strdup(p->workers[i].name);
+	unsigned cores = p->classes[w->class_id].cores;
+	const char *class_name = p->classes[core->class_id].name;
+	return cores > 1 ? hd_format("%s%u-%u", class_name, core->core, core->core + cores - 1)
+	                 : hd_format("%s%u", class_name, core->core);
+}
+
+/* Declares the workers of a partition, unless a partition before has declared them. */
+static int declare(struct heddle_platform *p, const struct hd_cores *cores, int retired, struct declared *d)
+{
+	struct heddle_worker *larger = realloc(d->list, (d->n + cores->n) * sizeof *larger);
+	if (!larger)
+		return hd_no_memory("clusters");
+	d->list = larger;
+	for (size_t i = 0; i < cores->n; i += hd_cluster_cores(cores, i)) {
+		struct heddle_worker w = {
+		    .node = cores->list[i].node, .core = (int)cores->list[i].core, .retired = (unsigned)retired};
+		int status = class_of(p, cores->list[i].class_id, hd_cluster_cores(cores, i), &w.class_id);
+		if (status)
+			return status;
+		size_t k = 0;
+		while (k < d->n && (d->list[k].core != w.core || d->list[k].class_id != w.class_id))
+			k++;
+		if (k < d->n)
+			continue;
+		w.name = name_of(p, &w, &cores->list[i]);
+		if (!w.name)
+			return hd_no_memory("clusters");
+		d->list[d->n++] = w;
+	}
+	return 0;
+}
+
+/* Puts the workers in place of the CPU workers: those that are driven where the first of these was, the others behind
+ * everything else. Empties `d`. */
+static int replace(struct heddle_platform *p, struct declared *d)
+{
+	struct heddle_worker *all = malloc((p->n_workers + d->n) * sizeof *all);
+	if (!all)
+		return hd_no_memory("clusters");
+	size_t n = 0, driven = 0;
+	unsigned device = 0;
+	while (driven < d->n && !d->list[driven].retired)
+		driven++;
+	for (size_t k = 0; k < d->n; k++)
+		d->list[k].device = device++;
+	for (size_t i = 0, placed = 0; i < p->n_workers; i++) {
+		if (strcmp(p->classes[p->workers[i].class_id].kind, "cpu") != 0) {
+			all[n++] = p->workers[i];
+			continue;
+		}
+		free(p->workers[i].name);
+		for (; placed < driven; placed++)
+			all[n++] = d->list[placed];
+	}
+	for (size_t k = driven; k < d->n; k++)
+		all[n++] = d->list[k];
+	free(p->workers);
+	free(d->list);
+	*d = (struct declared){.n = 0};
+	p->workers = all;
+	p->n_workers = n;
+	return 0;
+}
+
+/* Groups the cores of a copy of the caller's platform, which is freed after an error. */
+static int regroup(struct heddle_platform *p, const char *clusters)
+{
+	struct hd_cores cores;
+	struct declared declared = {.n = 0};
+	int status = hd_cores_find(p, &cores), retired = 0;
+	if (status)
+		return status;
+	for (const char *at = clusters; at && !status; retired = 1) {
+		size_t length = hd_partition_length(at);
+		status = hd_partition_parse(p, at, length, &cores);
+		if (!status)
+			status = declare(p, &cores, retired, &declared);
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	if (!status)
+		status = replace(p, &declared);
+	free_declared(&declared);
+	hd_cores_free(&cores);
+	return status ? status : heddle_platform_check(p);
+}
+
+int heddle_platform_cluster(struct heddle_platform *platform, const char *clusters)
+{
+	struct heddle_platform *copy;
+	if (!clusters)
+		return hd_error(HEDDLE_E_INVALID, "heddle_platform_cluster: clusters is NULL");
+	int status = heddle_platform_check(platform);
+	int nothing_to_do = strcmp(clusters, "none") == 0;
+	for (size_t i = 0; !status && i < platform->n_workers; i++)
+		nothing_to_do &= platform->classes[platform->workers[i].class_id].cores <= 1;
+	if (status || nothing_to_do)
+		return status;
+	status = hd_platform_copy(platform, &copy);
+	if (status)
+		return status;
+	status = regroup(copy, clusters);
+	if (!status) {
+		struct heddle_platform before = *platform;
+		copy->next_emulated = before.next_emulated;
+		*platform = *copy;
+		*copy = before;
+	}
+	heddle_platform_free(copy);
+	return status;
+}
+
+/* --- Partitions that a platform has ------------------------------------------------------------------------------- */
+
+int hd_partition_workers(const struct heddle_platform *p, const char *text, unsigned *workers, size_t *n)
+{
+	struct hd_cores cores;
+	int status = hd_cores_find(p, &cores);
+	if (status)
+		return status;
+	status = hd_partition_parse(p, text, strlen(text), &cores);
+	*n = 0;
+	for (size_t i = 0; i < cores.n && !status; i += hd_cluster_cores(&cores, i)) {
+		unsigned k = hd_cluster_cores(&cores, i), w = 0;
+		while (w < p->n_workers && (p->workers[w].core != (int)cores.list[i].core ||
+		                            p->classes[p->workers[w].class_id].cores != k ||
+		                            strcmp(p->classes[p->workers[w].class_id].kind, "cpu") != 0))
+			w++;
+		if (w == p->n_workers)
+			status = hd_error(HEDDLE_E_INVALID,
+			                  "clusters \"%s\" were not declared: no worker has the %u core%s from %u on; "
+			                  "name all partitions when the runtime starts, with commas between them "
+			                  "(clusters, HEDDLE_CLUSTERS, --clusters)",
+			                  text, k, k == 1 ? "" : "s", cores.list[i].core);
+		else
+			workers[(*n)++] = w;
+	}
+	hd_cores_free(&cores);
+	return status;
+}
