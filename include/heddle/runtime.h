@@ -57,12 +57,12 @@ struct heddle_config {
 	int caller_works;
 	int bind;  /* 1: bind worker threads to cores */
 	int trace; /* 1: record events for heddle_trace_take */
-	/* Files that heddle_stop writes, whatever the program does; "" or NULL: none. The trace, to one file or several
-	 * with commas between them, which the program has not taken itself (heddle_trace_take): .trace, .json (Chrome),
-	 * .csv, .paje, .png, .svg, .pdf; the graph of the tasks: .json, .dot. In a name, %p stands for the number of
-	 * the process; of several runtimes in a process, the second adds -2 to the name, and so on. A file that cannot
-	 * be written is named on standard error, and is no error of the program. The settings are called `trace` (which
-	 * is the switch above, too), `record` and `explain` */
+	/* Files that heddle_stop writes, whatever the program does; "" or NULL: none. The trace, to one file or
+	 * several with commas between them, which the program has not taken itself (heddle_trace_take): .trace, .json
+	 * (Chrome), .csv, .paje, .png, .svg, .pdf, .dot (drawn); the graph of the tasks: .json, .dot. In a name, %p
+	 * stands for the number of the process; of several runtimes in a process, the second adds -2 to the name, and
+	 * so on. A file that cannot be written is named on standard error, and is no error of the program. The
+	 * settings are called `trace` (which is the switch above, too), `record` and `explain` */
 	const char *trace_file;
 	const char *record;
 	/* 1: heddle_stop writes to standard error, or to explain_file, if that is not "", what workers, codelets, links

@@ -84,6 +84,9 @@ struct heddle_trace_layout {
 	uint32_t data; /* number of the datum */
 	int32_t plan;  /* which of its plans, by the order in which they were made; -1: see HEDDLE_LAYOUT_JOIN */
 	enum heddle_layout_step step;
+	/* 1 + the id of the task that waited for this; 0: none did, but the program, which acquires or unregisters the
+	 * datum or closes its plan */
+	uint64_t before;
 };
 
 struct heddle_trace_codelet {
@@ -105,8 +108,7 @@ struct heddle_trace {
 	size_t n_expansions;
 	struct heddle_trace_edge *edges; /* sorted by `to`, then `from` */
 	size_t n_edges;
-	/* In the order in which they happened. Not part of the file that heddle_trace_save writes. */
-	struct heddle_trace_layout *layouts;
+	struct heddle_trace_layout *layouts; /* in the order in which they happened */
 	size_t n_layouts;
 	struct heddle_names task_names; /* of the tasks that were submitted with heddle_named */
 	struct heddle_names data_names; /* of the data that have a name (heddle_data_set_name) */
@@ -159,6 +161,20 @@ struct heddle_gantt_options {
 /* Draws a Gantt chart, with the share of time that each worker was idle on the left. The extension of `path` says the
  * format: .png, .svg or .pdf. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
+
+/* How heddle_trace_dag draws. */
+struct heddle_dag_options {
+	/* So many levels are drawn; what sub-graphs deeper than that have submitted is drawn as one task each. 0: all;
+	 * 1: only what the program has submitted itself. */
+	unsigned levels;
+	int layouts;       /* 1: draw changes of layouts, too (only those that a task waited for) */
+	const char *title; /* NULL: the number of tasks */
+};
+/* Draws the task graph of a trace: tasks from top to bottom in the order of their dependencies, and around the tasks of
+ * each sub-graph a box. The extension of `path` says the format: .png, .svg, .pdf, or .dot and .gv for Graphviz, which
+ * draws better. A picture of more than 2000 tasks is HEDDLE_E_INVALID; files for Graphviz have any number. `options`
+ * may be NULL: all levels with their changes of layouts. */
+int heddle_trace_dag(const struct heddle_trace *trace, const char *path, const struct heddle_dag_options *options);
 
 /* Writes the state of all workers and unfinished tasks for people who look for a hang. For each worker: the task that
  * it runs. For each task: what it does or waits for, and for each datum that it accesses (by its name, or its number

@@ -23,8 +23,9 @@ void hd_record_explicit(struct hd_recorder *r, uint64_t before);
 void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const struct hd_span *ran);
 /* The task has ended at `now`, after its kernel, which ran from `start` to `end`. */
 void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, double end, double now);
-/* A step (enum heddle_layout_step) of the layout of a datum; plan NULL: of all its plans. */
-void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step);
+/* A step (enum heddle_layout_step) of the layout of a datum; plan NULL: of all its plans. `before`: 1 + the id of the
+ * task that waits for it, or 0. */
+void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step, uint64_t before);
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
 
 #endif

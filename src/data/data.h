@@ -576,6 +576,8 @@ struct hd_layout {
 	uint32_t n_made;        /* how many plans the datum has ever had */
 	unsigned n_steps; /* how many of the plans have a step under way: until they have ended, nothing is granted */
 	int failed;       /* why the last step could not let children be used; told to the access that waits */
+	/* For traces: 1 + the id of the task that the steps under way are made for; 0: the program. */
+	uint64_t asked_by;
 	/* Accesses in force that go to children; those of them that change what they go to; and how many plans are
 	 * used by them. */
 	uint32_t n_weak, n_changing, n_used;

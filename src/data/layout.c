@@ -83,7 +83,7 @@ static void begin(heddle_plan *p, enum hd_step step)
 static void record(const heddle_data *d, const heddle_plan *p, enum heddle_layout_step step)
 {
 	if (d->rt->recorder)
-		hd_record_layout(d->rt->recorder, d, p, (int)step);
+		hd_record_layout(d->rt->recorder, d, p, (int)step, layout_of(d)->asked_by);
 }
 
 /* Drops the children of all plans but one. Returns whether there were any. */
@@ -212,6 +212,17 @@ static enum hd_turn fail(struct hd_layout *l, struct hd_access *a)
 	return HD_TURN_STOP;
 }
 
+/* 1 + the id of the task that a step is made for; 0: it is made for the program. A step below another one is made for
+ * the same task. */
+static uint64_t asker(const heddle_task *t)
+{
+	const heddle_data *d =
+	    t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION ? t->accesses[0].data : NULL;
+	if (d && d->extra && d->extra->layout)
+		return layout_of(d)->asked_by;
+	return t->kind == HD_TASK_CODELET ? 1 + t->order : 0;
+}
+
 enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 {
 	HD_HELD(&d->rt->lock);
@@ -219,6 +230,7 @@ enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 	int changes = (a->flags & HD_ACCESS_CHANGES) != 0;
 	if (l->n_steps)
 		return HD_TURN_LATER;
+	l->asked_by = asker(hd_access_task(a));
 	if (a->mode == HEDDLE_SCRATCH)
 		return HD_TURN_NOW;
 	if (a->data == d)

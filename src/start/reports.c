@@ -20,13 +20,13 @@ int hd_reports_wanted(const struct heddle_config *c)
 
 /* --- Names of files ----------------------------------------------------------------------------------------------- */
 
-enum format { TRACE_FILE, CHROME, TABLE, PAJE, PICTURE, NONE };
+enum format { TRACE_FILE, CHROME, TABLE, PAJE, PICTURE, GRAPH, NONE };
 static const struct {
 	const char *extension;
 	enum format format;
 } formats[] = {
     {".trace", TRACE_FILE}, {".json", CHROME}, {".csv", TABLE},   {".paje", PAJE},
-    {".png", PICTURE},      {".svg", PICTURE}, {".pdf", PICTURE},
+    {".png", PICTURE},      {".svg", PICTURE}, {".pdf", PICTURE}, {".dot", GRAPH},
 };
 
 /* Where the extension of a name of `length` characters begins; `length`: it has none. */
@@ -55,7 +55,7 @@ int hd_reports_check(const struct heddle_config *c)
 		if (format_of(at, length) == NONE)
 			return hd_error(HEDDLE_E_INVALID,
 			                "trace (HEDDLE_TRACE) is \"%.*s\": it must be one of " HD_BOOL_WORDS
-			                ", or a file that ends in .trace, .json, .csv, .paje, .png, .svg or .pdf",
+			                ", or a file that ends in .trace, .json, .csv, .paje, .png, .svg, .pdf or .dot",
 			                (int)length, at);
 		at += length;
 	}
@@ -98,6 +98,7 @@ static int write_as(const struct heddle_trace *trace, enum format format, const 
 	case CHROME: return heddle_trace_export(trace, HEDDLE_TRACE_CHROME, path);
 	case TABLE: return heddle_trace_export(trace, HEDDLE_TRACE_CSV, path);
 	case PAJE: return heddle_trace_export(trace, HEDDLE_TRACE_PAJE, path);
+	case GRAPH: return heddle_trace_dag(trace, path, NULL);
 	default: return heddle_trace_gantt(trace, path, &options);
 	}
 }

@@ -84,7 +84,7 @@ static const struct row rows[] = {
     ROW(caller_works, "CALLER_WORKS", BOOL, "0", "", 0, 1, HD_BOOL_WORDS,
         "worker 0 has no thread of its own: the thread that waits runs its tasks"),
     ROW(bind, "BIND", BOOL, "1", "", 0, 1, HD_BOOL_WORDS, "bind worker threads to cores"),
-    SWITCH_ROW(trace, "TRACE", HD_BOOL_WORDS ", or FILE,FILE in .trace, .json, .csv, .paje, .png, .svg or .pdf",
+    SWITCH_ROW(trace, "TRACE", HD_BOOL_WORDS ", or FILE,FILE in .trace, .json, .csv, .paje, .png, .svg, .pdf or .dot",
                "record events; with files, write them when the runtime stops"),
     ROW(record, "RECORD", TEXT, "", "", 0, 0, "FILE in .json or .dot",
         "write the graph of the tasks when the runtime stops"),

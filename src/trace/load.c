@@ -14,7 +14,7 @@ struct reader {
 	size_t line;         /* number of the current line, from 1 */
 	const char *p, *end; /* the rest of the current line */
 	struct heddle_trace *trace;
-	size_t room_codelets, room_tasks, room_transfers, room_edges, room_expansions;
+	size_t room_codelets, room_tasks, room_transfers, room_edges, room_expansions, room_layouts;
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
 	unsigned kind;                    /* of the last record: an index in kinds[] */
@@ -323,6 +323,26 @@ static int read_expansion(struct reader *r)
 	return problem ? bad(r, "the expansion %s", problem) : read_end(r);
 }
 
+static int read_layout(struct reader *r)
+{
+	struct heddle_trace *trace = r->trace;
+	void *larger = enlarged(r, trace->layouts, trace->n_layouts, &r->room_layouts, sizeof *trace->layouts);
+	if (!larger)
+		return HEDDLE_E_MEMORY;
+	trace->layouts = larger;
+	size_t i = trace->n_layouts++;
+	struct heddle_trace_layout *l = &trace->layouts[i];
+	uint64_t step = 0;
+	int status;
+	if ((status = read_real(r, "time", &l->at)) || (status = read_uint32(r, "datum", &l->data)) ||
+	    (status = read_int32(r, "plan", &l->plan)) || (status = read_uint(r, "step", HEDDLE_LAYOUT_JOIN, &step)) ||
+	    (status = read_uint(r, "task", UINT64_MAX, &l->before)))
+		return status;
+	l->step = (enum heddle_layout_step)step;
+	const char *problem = hd_trace_layout_problem(trace, i);
+	return problem ? bad(r, "the layout %s", problem) : read_end(r);
+}
+
 static int read_ended(struct reader *r)
 {
 	uint64_t id = 0;
@@ -372,6 +392,7 @@ static const struct {
     {"ended", read_ended},
     {"inside", read_inside},
     {"expansion", read_expansion},
+    {"layout", read_layout},
     {"end", read_last},
 };
 enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
@@ -405,12 +426,12 @@ static int read_header(struct reader *r)
 {
 	size_t length = (size_t)(r->end - r->p), word = strlen(HD_TRACE_MAGIC_WORD);
 	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES) || is_line(r, HD_TRACE_MAGIC_ENDS) ||
-	    is_line(r, HD_TRACE_MAGIC_SUBGRAPHS))
+	    is_line(r, HD_TRACE_MAGIC_SUBGRAPHS) || is_line(r, HD_TRACE_MAGIC_LAYOUTS))
 		return 0;
 	if (length > word && memcmp(r->p, HD_TRACE_MAGIC_WORD " ", word + 1) == 0)
 		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\" to \"%s\"",
 		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC,
-		           HD_TRACE_MAGIC_SUBGRAPHS);
+		           HD_TRACE_MAGIC_LAYOUTS);
 	return bad(r, "not a trace: the first line of one is \"%s\"", HD_TRACE_MAGIC);
 }
 

@@ -248,7 +248,7 @@ void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr)
 		                                    .reason = tr->reason};
 }
 
-void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step)
+void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step, uint64_t before)
 {
 	HD_HELD(&d->rt->lock);
 	struct heddle_trace_layout *e = append(r, &r->layouts);
@@ -256,5 +256,6 @@ void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_
 		*e = (struct heddle_trace_layout){.at = d->rt->now,
 		                                  .data = d->id,
 		                                  .plan = plan ? (int32_t)plan->number : -1,
-		                                  .step = (enum heddle_layout_step)step};
+		                                  .step = (enum heddle_layout_step)step,
+		                                  .before = before};
 }

@@ -110,9 +110,25 @@ static void put_subgraphs(struct hd_text *text, const struct heddle_trace *trace
 	}
 }
 
+static void put_layouts(struct hd_text *text, const struct heddle_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_layouts; i++) {
+		const struct heddle_trace_layout *l = &trace->layouts[i];
+		hd_text_put(text, "layout");
+		put_reals(text, &l->at, 1);
+		put_uints(text, (const uint64_t[]){l->data}, 1);
+		hd_text_char(text, ' ');
+		hd_text_int(text, l->plan);
+		put_uints(text, (const uint64_t[]){(uint64_t)l->step, l->before}, 2);
+		hd_text_char(text, '\n');
+	}
+}
+
 /* The first line: the version is no higher than what the trace contains needs. */
 static const char *magic(const struct heddle_trace *trace)
 {
+	if (trace->n_layouts)
+		return HD_TRACE_MAGIC_LAYOUTS;
 	if (trace->n_expansions)
 		return HD_TRACE_MAGIC_SUBGRAPHS;
 	if (has_ends(trace))
@@ -170,6 +186,7 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 	put_ends(text, trace);
 	if (trace->n_expansions)
 		put_subgraphs(text, trace);
+	put_layouts(text, trace);
 	hd_text_put(text, "end");
 	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
 	hd_text_char(text, '\n');

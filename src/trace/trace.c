@@ -92,6 +92,18 @@ const char *hd_trace_expansion_problem(const struct heddle_trace *trace, size_t 
 	return NULL;
 }
 
+const char *hd_trace_layout_problem(const struct heddle_trace *trace, size_t i)
+{
+	const struct heddle_trace_layout *l = &trace->layouts[i];
+	if (!isfinite(l->at))
+		return "has a time that is not a number";
+	if ((unsigned)l->step > HEDDLE_LAYOUT_JOIN || l->plan < -1)
+		return "has an unknown step or plan";
+	if (i > 0 && l->at < l[-1].at)
+		return "is out of order: layouts go by time";
+	return NULL;
+}
+
 static int check_all(const struct heddle_trace *trace, const char *kind, size_t n,
                      const char *(*problem)(const struct heddle_trace *, size_t))
 {
@@ -134,6 +146,8 @@ int hd_trace_check(const struct heddle_trace *trace)
 		status = check_all(trace, "edge", trace->n_edges, hd_trace_edge_problem);
 	if (!status)
 		status = check_all(trace, "expansion", trace->n_expansions, hd_trace_expansion_problem);
+	if (!status)
+		status = check_all(trace, "layout", trace->n_layouts, hd_trace_layout_problem);
 	if (!status)
 		status = check_names(&trace->task_names, "tasks");
 	if (!status)

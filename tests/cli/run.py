@@ -1173,6 +1173,23 @@ def near(found, expected):
             equal(found[name], value)
 
 
+def test_trace_draws_the_graph_with_its_levels(p):
+    p.run("sim", "potrf", "--n", "8640", "--tile", "2880/960", "--refine", "diagonal", "--platform", "intel-v100",
+          "--sched", "dmdas", "--trace", "t.trace", "--dag", "g.svg")
+    p.starts_with("g.svg", b"<?xml")
+    p.run("trace", "t.trace", "--dag", "-o", "all.dot")
+    p.run("trace", "t.trace", "--dag", "--levels", "1", "--no-layouts", "-o", "outer.dot")
+    with open(p.path("all.dot")) as f:
+        every = f.read()
+    equal((every.count("subgraph cluster"), "shape=diamond" in every), (7, True))
+    # 10 tasks on tiles, of which 7 are expanded
+    with open(p.path("outer.dot")) as f:
+        outer = f.read()
+    equal((outer.count("label="), outer.count("shape=box3d"), outer.count("subgraph")), (10, 7, 0))
+    p.refuses("trace", "t.trace", "--dag", says=["--output"])
+    p.refuses("trace", "t.trace", "--levels", "1", says=["--dag"])
+
+
 def test_trace_tables_say_what_the_events_say(p):
     with open(p.path("hand.trace"), "w") as f:
         f.write(HAND_MADE)

@@ -282,7 +282,7 @@ static int trace_files(int gone)
 
 static int charts(int gone)
 {
-	static const char *const names[] = {"gantt.svg", "gantt.png", "chart.svg"};
+	static const char *const names[] = {"gantt.svg", "gantt.png", "chart.svg", "dag.svg", "dag.dot"};
 	const double x[] = {1, 2, 4}, y[] = {3, 1, 8};
 	const struct heddle_chart_series series[] = {{"one", x, y, 3, 1}, {"two", y, x, 3, 0}};
 	const struct heddle_chart chart = {.title = "chart", .log_x = 1, .series = series, .n_series = 2};
@@ -295,6 +295,10 @@ static int charts(int gone)
 	TRY(heddle_trace_gantt(recorded, path, NULL));
 	TRY(in_folder(path, names[2]));
 	TRY(heddle_chart_lines(&chart, path));
+	for (int i = 3; i < 5; i++) {
+		TRY(in_folder(path, names[i]));
+		TRY(heddle_trace_dag(recorded, path, NULL));
+	}
 	return status;
 }
 

@@ -27,7 +27,17 @@ static const struct heddle_filter rows = {.kind = HEDDLE_SPLIT_ROWS, .nx = 2},
 
 enum { N = 4 };
 
-static void assert_steps(heddle_runtime *rt, const struct heddle_trace_layout *wanted, size_t n)
+/* The codelet of the task that waited for the change of a layout; "" for none. */
+static const char *name_of_waiting(const struct heddle_trace *trace, const struct heddle_trace_layout *l)
+{
+	for (size_t i = 0; i < trace->n_tasks && l->before; i++)
+		if (trace->tasks[i].id == l->before - 1)
+			return trace->codelets[trace->tasks[i].codelet].name;
+	return l->before ? "no such task" : "";
+}
+
+static void assert_steps(heddle_runtime *rt, const struct heddle_trace_layout *wanted, const char *const *names,
+                         size_t n)
 {
 	struct heddle_trace *trace;
 	assert_ok(heddle_trace_take(rt, &trace));
@@ -35,6 +45,7 @@ static void assert_steps(heddle_runtime *rt, const struct heddle_trace_layout *w
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(trace->layouts[i].step, wanted[i].step);
 		assert_int_equal(trace->layouts[i].plan, wanted[i].plan);
+		assert_string_equal(name_of_waiting(trace, &trace->layouts[i]), names[i]);
 	}
 	heddle_trace_free(trace);
 }
@@ -73,7 +84,8 @@ static void two_plans_take_the_steps_of_the_paper(void **state)
 	                                             {.plan = 0, .step = HEDDLE_LAYOUT_GATHER},
 	                                             {.plan = 1, .step = HEDDLE_LAYOUT_READ},
 	                                             {.plan = -1, .step = HEDDLE_LAYOUT_JOIN}};
-	assert_steps(rt, wanted, 4);
+	static const char *const names[] = {"modify", "check", "check", ""};
+	assert_steps(rt, wanted, names, 4);
 	assert_ok(heddle_stop(rt));
 }
 

@@ -76,8 +76,8 @@ static int configure(struct options *o, struct heddle_config *config)
 		return tool_usage_error("%s is a graph, whose tasks have no kernels: `heddle sim %s --platform ...` "
 		                        "runs it in virtual time",
 		                        e->application, e->application);
-	if (o->no_trace && (e->trace || e->gantt || e->explain || e->what.record))
-		return tool_usage_error("--no-trace goes with neither --trace, --gantt, --record nor --explain");
+	if (o->no_trace && (e->trace || e->gantt || e->dag || e->explain || e->what.record))
+		return tool_usage_error("--no-trace goes with neither --trace, --gantt, --dag, --record nor --explain");
 	if (config->n_cpu == 0 && config->n_cuda == 0 && config->n_opencl == 0 && config->n_emulated == 0 &&
 	    !hd_driver_registered_at(0))
 		return tool_usage_error(

@@ -81,7 +81,8 @@ static const struct argp argp = {
         "POLICY may be a list separated by commas, or all.\v"
         "Bounds hold for any schedule on that machine: area (no dependencies, ideal sharing of the work), "
         "critical path (no limit to the number of workers), and iterative (both at once; only for graphs of at most "
-        "4000 tasks, `heddle bound` has it for others). With several policies, --trace and --gantt show the best one.",
+        "4000 tasks, `heddle bound` has it for others). With several policies, --trace, --gantt and --dag show the "
+        "best one.",
 };
 
 /* Gives accelerators the streams that --streams says. */
@@ -131,7 +132,7 @@ static int show_best(const struct experiment *e, const struct heddle_config *con
                      const struct heddle_platform *platform, const struct comparison *c)
 {
 	struct outcome outcome;
-	if (!e->trace && !e->gantt)
+	if (!e->trace && !e->gantt && !e->dag)
 		return TOOL_OK;
 	int status = comparison_best_again(c, config, platform, &e->what, &outcome);
 	if (status)

@@ -1,17 +1,20 @@
-/* heddle trace FILE: summarises a trace, draws it, or converts it. */
+/* heddle trace FILE: summarises a trace, draws it or its task graph, or converts it. */
 #include "shared/experiment.h"
 #include "shared/trace_bounds.h"
 #include "trace/trace.h"
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { KEY_WIDTH = 0x5000, KEY_HEIGHT, KEY_TITLE, KEY_NO_PATH, KEY_NO_TRANSFERS };
+enum { KEY_WIDTH = 0x5000, KEY_HEIGHT, KEY_TITLE, KEY_NO_PATH, KEY_NO_TRANSFERS, KEY_DAG, KEY_LEVELS, KEY_NO_LAYOUTS };
 
 struct options {
 	const char *file, *output;
 	struct heddle_gantt_options gantt;
+	struct heddle_dag_options dag;
+	int draws_dag;
 	enum table_format format;
 };
 
@@ -22,6 +25,9 @@ static const struct argp_option options[] = {
     {"title", KEY_TITLE, "TEXT", 0, "Title of the picture", 0},
     {"no-critical-path", KEY_NO_PATH, NULL, 0, "Do not outline the critical path", 0},
     {"no-transfers", KEY_NO_TRANSFERS, NULL, 0, "Do not draw the links", 0},
+    {"dag", KEY_DAG, NULL, 0, "Draw the task graph instead, sub-graphs in boxes (also .dot: Graphviz)", 1},
+    {"levels", KEY_LEVELS, "N", 0, "With --dag: only N levels of it; 1 is what the program has submitted itself", 1},
+    {"no-layouts", KEY_NO_LAYOUTS, NULL, 0, "With --dag: without the changes of layouts", 1},
     {0},
 };
 
@@ -33,7 +39,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o': o->output = arg; return 0;
 	case KEY_WIDTH: o->gantt.width = tool_real(state, "--width", arg, 100, 20000); return 0;
 	case KEY_HEIGHT: o->gantt.height = tool_real(state, "--height", arg, 100, 20000); return 0;
-	case KEY_TITLE: o->gantt.title = arg; return 0;
+	case KEY_TITLE: o->gantt.title = o->dag.title = arg; return 0;
+	case KEY_DAG: o->draws_dag = 1; return 0;
+	case KEY_LEVELS: o->dag.levels = (unsigned)tool_int(state, "--levels", arg, 1, INT_MAX); return 0;
+	case KEY_NO_LAYOUTS: o->dag.layouts = 0; return 0;
 	case KEY_NO_PATH: o->gantt.critical_path = 0; return 0;
 	case KEY_NO_TRANSFERS: o->gantt.transfers = 0; return 0;
 	case ARGP_KEY_ARG:
@@ -55,7 +64,7 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "FILE",
     .doc = "Summarises a trace: makespan, what each worker, codelet and link did, critical path, lower bounds. "
-           "With -o, draws it as a Gantt chart or converts it.",
+           "With -o, draws it as a Gantt chart or converts it; with --dag -o, draws its task graph.",
 };
 
 /* Whether the times of all tasks are those of the platform. A task of a graph may have times of its own. */
@@ -214,8 +223,17 @@ static int conversion_of(const char *path)
 	return i;
 }
 
-static int check_output(const char *path)
+static int check_output(const struct options *o)
 {
+	const char *path = o->output;
+	if (o->draws_dag && (!path || !summary_is_graph(path)))
+		return tool_usage_error("--dag needs --output FILE that ends in .svg, .png, .pdf, .dot or .gv");
+	if (!o->draws_dag && (o->dag.levels || !o->dag.layouts))
+		return tool_usage_error("--levels and --no-layouts go with --dag");
+	if (!path)
+		return TOOL_OK;
+	if (o->draws_dag)
+		return tool_check_writable(path);
 	if (!summary_is_picture(path) && conversion_of(path) == N_CONVERSIONS)
 		return tool_usage_error("--output is \"%s\": it must end in .png, .svg, .pdf, .json, .paje or .csv",
 		                        path);
@@ -238,17 +256,20 @@ static int draw(const struct heddle_trace *trace, const struct options *o)
 
 int tool_trace(int argc, char **argv)
 {
-	struct options o = {.gantt = {.transfers = 1, .critical_path = 1}};
+	struct options o = {.gantt = {.transfers = 1, .critical_path = 1}, .dag = {.layouts = 1}};
 	struct heddle_trace *trace;
 	int status = tool_parse(&argp, argc, argv, &o);
-	if (!status && o.output)
-		status = check_output(o.output);
+	if (!status)
+		status = check_output(&o);
 	if (status)
 		return status;
 	if (heddle_trace_load(o.file, &trace))
 		return tool_failure("%s", heddle_last_error());
 	if (!o.output)
 		status = summarise(trace, o.format);
+	else if (o.draws_dag)
+		status =
+		    heddle_trace_dag(trace, o.output, &o.dag) ? tool_library_error("the graph was not drawn") : TOOL_OK;
 	else if (summary_is_picture(o.output))
 		status = draw(trace, &o);
 	else if (heddle_trace_export(trace, conversions[conversion_of(o.output)].format, o.output))

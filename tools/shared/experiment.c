@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SEED = 0x2000, KEY_TRACE, KEY_GANTT, KEY_EXPLAIN, KEY_SCHED_OPTIONS, KEY_RECORD };
+enum { KEY_SEED = 0x2000, KEY_TRACE, KEY_GANTT, KEY_DAG, KEY_EXPLAIN, KEY_SCHED_OPTIONS, KEY_RECORD };
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "How to schedule it:", 2},
@@ -18,6 +18,7 @@ static const struct argp_option options[] = {
     {"record", KEY_RECORD, "FILE", 0, "Write the graph of tasks: .json, for `heddle sim FILE`, or .dot", 0},
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace, for `heddle trace`", 0},
     {"gantt", KEY_GANTT, "PICTURE", 0, "Draw a Gantt chart: .png, .svg or .pdf", 0},
+    {"dag", KEY_DAG, "PICTURE", 0, "Draw the task graph, sub-graphs in boxes: .png, .svg, .pdf or .dot", 0},
     {"explain", KEY_EXPLAIN, NULL, 0,
      "Also show what each worker, codelet, link and memory did, and what the policy reports", 0},
     {0},
@@ -39,6 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_RECORD: e->what.record = arg; return 0;
 	case KEY_TRACE: e->trace = arg; return 0;
 	case KEY_GANTT: e->gantt = arg; return 0;
+	case KEY_DAG: e->dag = arg; return 0;
 	case KEY_EXPLAIN: e->explain = 1; return 0;
 	case ARGP_KEY_ARG:
 		if (e->application)
@@ -83,8 +85,12 @@ int experiment_check_files(const struct experiment *e)
 	int status = TOOL_OK;
 	if (e->gantt && !summary_is_picture(e->gantt))
 		return tool_usage_error("--gantt is \"%s\": it must end in .png, .svg or .pdf", e->gantt);
+	if (e->dag && !summary_is_graph(e->dag))
+		return tool_usage_error("--dag is \"%s\": it must end in .png, .svg, .pdf, .dot or .gv", e->dag);
 	if (e->gantt)
 		status = tool_check_writable(e->gantt);
+	if (!status && e->dag)
+		status = tool_check_writable(e->dag);
 	if (!status && e->trace)
 		status = tool_check_writable(e->trace);
 	if (!status && e->what.record)
@@ -118,5 +124,7 @@ int experiment_write(const struct experiment *e, const struct heddle_trace *trac
 {
 	if (e->trace && heddle_trace_save(trace, e->trace))
 		return tool_library_error("the trace was not written");
+	if (e->dag && heddle_trace_dag(trace, e->dag, NULL))
+		return tool_library_error("the graph was not drawn");
 	return e->gantt ? summary_draw(trace, e->gantt, bounds->mixed) : TOOL_OK;
 }

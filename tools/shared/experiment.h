@@ -10,7 +10,7 @@ struct experiment {
 	const char *application;                      /* NULL until given */
 	const char *sched, *sched_options, *clusters; /* NULL: as configured */
 	const char *seed;                             /* as text; NULL: as configured */
-	const char *trace, *gantt;                    /* files to write; NULL: none */
+	const char *trace, *gantt, *dag;              /* files to write; NULL: none */
 	int explain;
 	enum table_format format;
 	struct tool_settings settings;
@@ -36,6 +36,8 @@ void summary_add(struct table tables[SUMMARY_TABLES], const struct heddle_trace 
 void summary_add_outcome(struct table tables[SUMMARY_TABLES], const struct outcome *outcome);
 /* Whether `path` has the extension of a picture: .png, .svg or .pdf. */
 int summary_is_picture(const char *path);
+/* Whether `path` has the extension of a drawing of a task graph: one of these, .dot or .gv. */
+int summary_is_graph(const char *path);
 /* Draws the Gantt chart; `best` is the lower bound in us, NAN or 0 for none. */
 int summary_draw(const struct heddle_trace *trace, const char *path, double best);
 

@@ -189,6 +189,12 @@ int summary_is_picture(const char *path)
 	       strcasecmp(extension, ".pdf") == 0;
 }
 
+int summary_is_graph(const char *path)
+{
+	const char *extension = tool_extension(path);
+	return summary_is_picture(path) || strcasecmp(extension, ".dot") == 0 || strcasecmp(extension, ".gv") == 0;
+}
+
 int summary_draw(const struct heddle_trace *trace, const char *path, double best)
 {
 	struct heddle_gantt_options options = {
