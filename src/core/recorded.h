@@ -11,8 +11,10 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt);
 void hd_recorder_close(struct hd_recorder *r);
 
 /* trace/record.c: records events, under the lock. */
-void hd_record_data(struct hd_recorder *r, const heddle_data *d);      /* the datum has just got its number */
-void hd_record_child(struct hd_recorder *r, const heddle_data *child); /* it has just got its plan */
+void hd_record_data(struct hd_recorder *r, const heddle_data *d); /* the datum has just got its number */
+struct hd_window;
+/* The child has just got its plan; it is this window of its parent. */
+void hd_record_child(struct hd_recorder *r, const heddle_data *child, const struct hd_window *window);
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name);
 /* The task enters the graph. hd_record_explicit has been called before for each of its explicit predecessors, with the
  * submission number of the predecessor. */

@@ -25,7 +25,7 @@ static int make_child(heddle_plan *plan, const struct heddle_part *whole, size_t
 	hd_replica_set_valid(&child->replicas[0], 0);
 	plan->children[i] = child;
 	if (d->rt->recorder)
-		hd_record_child(d->rt->recorder, child);
+		hd_record_child(d->rt->recorder, child, w);
 	hd_core_leave(d->rt);
 	return 0;
 }

@@ -1,34 +1,44 @@
 /* heddle_graph_record: makes a graph of what was submitted to a traced runtime.
  *
- * Tasks keep their accesses. Controls (partitions, the program's acquires, tasks without codelet) are not tasks of the
- * graph; where they made a task wait for another and the accesses do not imply it, the graph gets an explicit edge.
+ * Tasks keep their accesses; parts of data become pieces (pieces.h), so that changes of layouts need not be in the
+ * graph. Other controls (the program's acquires, tasks without codelet) are not tasks of the graph either; where they
+ * made a task wait for another and the accesses do not imply it, the graph gets an explicit edge.
  */
 #include "graph.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core/runtime.h"
+#include "pieces.h"
 #include "trace/recorder.h"
 
 struct recording {
 	const heddle_runtime *rt;
 	struct hd_build build;
 	struct hd_replay *replay;
-	uint32_t *data; /* owns; per registration number: 1 + the number in the graph, 0: not in the graph yet */
+	struct hd_pieces pieces;
+	uint8_t *used;  /* owns; per handle: 1 if it was named */
+	uint32_t *data; /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
 	uint64_t *ids;  /* owns; per task of the graph: its id at submission, ascending */
 	size_t max_ids;
+	/* the accesses of the task at hand, to pieces */
+	struct heddle_graph_access *accesses; /* owns */
+	size_t n_accesses, max_accesses;
+	size_t *place; /* owns; per piece: 1 + its index in `accesses`, 0: the task does not use it */
 };
 
-static uint32_t datum_of(struct recording *r, uint32_t id)
+static uint32_t datum_of(struct recording *r, uint32_t number)
 {
-	if (!r->data[id]) {
-		uint32_t datum = hd_build_datum(&r->build, hd_recorder_data_bytes(r->rt->recorder, id));
-		const char *name = hd_recorder_data_name(r->rt->recorder, id);
+	const struct hd_piece *piece = &r->pieces.pieces[number];
+	if (!r->data[number]) {
+		uint32_t datum = hd_build_datum(&r->build, piece->bytes);
+		const char *name =
+		    piece->handle == HD_NO_HANDLE ? NULL : hd_recorder_data_name(r->rt->recorder, piece->handle);
 		if (name)
 			hd_build_data_name(&r->build, datum, name, strlen(name));
-		r->data[id] = 1 + datum;
+		r->data[number] = 1 + datum;
 	}
-	return r->data[id] - 1;
+	return r->data[number] - 1;
 }
 
 static uint32_t type_of(struct recording *r, const heddle_codelet *c)
@@ -71,20 +81,77 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 	}
 }
 
+static int note_use(const struct hd_recorded *recorded, void *arg)
+{
+	struct recording *r = arg;
+	for (size_t i = 0; i < recorded->task.n_accesses; i++)
+		r->used[recorded->task.accesses[i].data] = 1;
+	return 0;
+}
+
+/* What a task does with a datum that it has named twice, as two handles that overlap. */
+static uint32_t both(uint32_t a, uint32_t b)
+{
+	if (a == b || b == HEDDLE_SCRATCH)
+		return a;
+	return a == HEDDLE_SCRATCH ? b : HEDDLE_RW;
+}
+
+static int add_access(struct recording *r, uint32_t piece, uint32_t mode)
+{
+	if (r->place[piece]) {
+		uint32_t *before = &r->accesses[r->place[piece] - 1].mode;
+		*before = both(*before, mode);
+		return 0;
+	}
+	if (r->n_accesses == r->max_accesses) {
+		size_t max = r->max_accesses ? 2 * r->max_accesses : 64;
+		struct heddle_graph_access *larger = realloc(r->accesses, max * sizeof *larger);
+		if (!larger)
+			return hd_no_memory("a task graph");
+		r->accesses = larger;
+		r->max_accesses = max;
+	}
+	r->accesses[r->n_accesses] = (struct heddle_graph_access){piece, mode};
+	r->place[piece] = ++r->n_accesses;
+	return 0;
+}
+
+/* Turns the accesses of a task to handles into those to their pieces. */
+static int find_accesses(struct recording *r, const struct hd_replay_task *t)
+{
+	int status = 0;
+	for (size_t i = 0; i < r->n_accesses; i++)
+		r->place[r->accesses[i].data] = 0;
+	r->n_accesses = 0;
+	for (size_t i = 0; i < t->n_accesses; i++) {
+		uint32_t handle = t->accesses[i].data;
+		for (size_t k = r->pieces.first[handle]; k < r->pieces.end[handle] && !status; k++)
+			status = add_access(r, r->pieces.list[k], t->accesses[i].mode);
+	}
+	return status;
+}
+
 static int add_task(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
-	const struct hd_replay_task *t = &recorded->task;
-	int status = recorded->step ? 0 : hd_replay_task(r->replay, t);
-	if (status || t->control || recorded->step)
+	struct hd_replay_task t = recorded->task;
+	if (recorded->step || recorded->layout)
+		return 0;
+	int status = find_accesses(r, &t);
+	t.accesses = r->accesses;
+	t.n_accesses = r->n_accesses;
+	if (!status)
+		status = hd_replay_task(r->replay, &t);
+	if (status || t.control)
 		return status;
-	if (note_id(r, t->id))
+	if (note_id(r, t.id))
 		return hd_no_memory("a task graph");
 	uint32_t task = hd_build_task(&r->build, type_of(r, recorded->codelet));
 	if (recorded->name)
 		hd_build_task_name(&r->build, task, recorded->name, strlen(recorded->name));
-	for (size_t i = 0; i < t->n_accesses; i++)
-		hd_build_access(&r->build, task, datum_of(r, t->accesses[i].data), t->accesses[i].mode);
+	for (size_t i = 0; i < t.n_accesses; i++)
+		hd_build_access(&r->build, task, datum_of(r, t.accesses[i].data), t.accesses[i].mode);
 	if (r->build.failed)
 		return hd_no_memory("a task graph");
 	r->build.tasks[task].priority = recorded->priority;
@@ -139,17 +206,35 @@ static int drop_implied(struct heddle_graph *g)
 	return 0;
 }
 
+static int find_pieces(struct recording *r)
+{
+	size_t n_handles = r->rt->handles.n_made;
+	r->used = calloc(n_handles + 1, 1);
+	int status = r->used ? hd_recorder_each(r->rt->recorder, note_use, r) : hd_no_memory("a task graph");
+	if (!status)
+		status = hd_pieces_make(&r->pieces, r->rt->recorder, r->used, n_handles);
+	if (status)
+		return status;
+	r->data = calloc(r->pieces.n + 1, sizeof *r->data);
+	r->place = calloc(r->pieces.n + 1, sizeof *r->place);
+	return r->data && r->place ? 0 : hd_no_memory("a task graph");
+}
+
 static int record(struct recording *r, struct heddle_graph **out)
 {
 	struct heddle_graph *g = NULL;
-	r->data = calloc((size_t)r->rt->handles.n_made + 1, sizeof *r->data);
-	r->replay = hd_recorder_replay(r->rt->recorder, add_edge, r);
-	int status = r->data && r->replay ? 0 : hd_no_memory("a task graph");
+	int status = find_pieces(r);
+	if (!status && !(r->replay = hd_replay_open(r->pieces.n, add_edge, r)))
+		status = HEDDLE_E_MEMORY;
 	hd_build_name(&r->build, "recorded");
 	if (!status)
 		status = hd_recorder_each(r->rt->recorder, add_task, r);
 	hd_replay_close(r->replay);
+	hd_pieces_free(&r->pieces);
+	free(r->used);
 	free(r->data);
+	free(r->place);
+	free(r->accesses);
 	free(r->ids);
 	if (status)
 		hd_build_free(&r->build);

@@ -42,9 +42,9 @@ struct step_event {
 	uint32_t data;
 };
 
-/* A child of a plan, whose number is that of its first child. */
 struct child_event {
-	uint32_t child, parent, plan;
+	struct hd_recorded_child child;
+	uint32_t plan; /* its number is that of its first child */
 };
 
 struct hd_recorder {

@@ -105,12 +105,17 @@ void hd_record_data(struct hd_recorder *r, const heddle_data *d)
 	r->data_bytes[d->id] = d->bytes;
 }
 
-void hd_record_child(struct hd_recorder *r, const heddle_data *child)
+void hd_record_child(struct hd_recorder *r, const heddle_data *child, const struct hd_window *window)
 {
 	HD_HELD(&child->rt->lock);
 	struct child_event *e = append(r, &r->children);
-	if (e)
-		*e = (struct child_event){child->id, child->plan->data->id, child->plan->children[0]->id};
+	if (!e)
+		return;
+	*e = (struct child_event){{.child = child->id, .parent = child->plan->data->id}, child->plan->children[0]->id};
+	for (unsigned d = 0; d < HEDDLE_MAX_DIMS; d++) {
+		e->child.offset[d] = d < child->part.n_dims ? window->offset[d] : 0;
+		e->child.n[d] = d < child->part.n_dims ? window->n[d] : 1;
+	}
 }
 
 void hd_record_data_name(struct hd_recorder *r, const heddle_data *d, const char *name)

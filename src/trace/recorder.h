@@ -15,7 +15,8 @@ struct hd_recorded {
 	const struct hd_perf_entry *perf; /* NULL: a control, or a task without an entry in the models */
 	const char *name;                 /* given with heddle_named, or NULL */
 	int32_t priority;
-	int step; /* a step of a reduction, which the core has submitted */
+	int step;   /* a step of a reduction, which the core has submitted */
+	int layout; /* a control by which the layout of a datum changes, since one of its plans ends */
 };
 typedef int (*hd_recorded_fn)(const struct hd_recorded *recorded, void *arg);
 
@@ -26,6 +27,16 @@ int hd_recorder_each(const struct hd_recorder *recorder, hd_recorded_fn f, void 
 /* Opens a replay of these submissions: see hd_replay_open. */
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *recorder,
                                      void (*edge)(uint64_t from, uint64_t to, void *arg), void *arg);
+/* A child of a plan: numbers of handles, and the window of the parent that it is, in elements. In dimensions that the
+ * data lack the window is 1 element, at 0. */
+struct hd_recorded_child {
+	uint32_t child, parent;
+	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
+};
+size_t hd_recorder_n_children(const struct hd_recorder *recorder);
+/* Calls `f` for the children of all plans that were ever made, parents before their children. */
+void hd_recorder_children(const struct hd_recorder *recorder, void (*f)(const struct hd_recorded_child *, void *arg),
+                          void *arg);
 /* The size of a datum, by its number. */
 uint64_t hd_recorder_data_bytes(const struct hd_recorder *recorder, uint32_t id);
 /* The name that the program has given to a datum, or NULL. */

@@ -59,6 +59,7 @@ static struct hd_recorded describe(const struct reading *r, const struct submiss
 	    .name = heddle_name_of(&r->recorder->task_names, id),
 	    .priority = s->priority,
 	    .step = s->kind == STEP,
+	    .layout = s->kind == HD_TASK_UNPLAN,
 	};
 }
 
@@ -273,7 +274,31 @@ int hd_recorder_each(const struct hd_recorder *r, hd_recorded_fn f, void *arg)
 static void tell_child(const void *event, void *arg)
 {
 	const struct child_event *e = event;
-	hd_replay_child(arg, e->child, e->parent, e->plan);
+	hd_replay_child(arg, e->child.child, e->child.parent, e->plan);
+}
+
+struct telling {
+	void (*f)(const struct hd_recorded_child *, void *arg);
+	void *arg;
+};
+
+static void tell_window(const void *event, void *arg)
+{
+	const struct child_event *e = event;
+	const struct telling *t = arg;
+	t->f(&e->child, t->arg);
+}
+
+size_t hd_recorder_n_children(const struct hd_recorder *r)
+{
+	return r->children.n;
+}
+
+void hd_recorder_children(const struct hd_recorder *r, void (*f)(const struct hd_recorded_child *, void *arg),
+                          void *arg)
+{
+	struct telling telling = {f, arg};
+	hd_log_each(&r->children, tell_window, &telling);
 }
 
 struct hd_replay *hd_recorder_replay(const struct hd_recorder *r, void (*edge)(uint64_t from, uint64_t to, void *arg),

@@ -313,7 +313,7 @@ static int has_edge(const struct heddle_graph *g, uint32_t from, uint32_t to)
 	return found;
 }
 
-static void partitions_become_explicit_edges(void **state)
+static void parts_of_data_become_data(void **state)
 {
 	(void)state;
 	const struct heddle_config config = traced();
@@ -334,12 +334,17 @@ static void partitions_become_explicit_edges(void **state)
 	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_graph_record(rt, &g));
 	assert_int_equal(g->n_tasks, 4);
-	assert_int_equal(g->n_data, 3);
-	assert_int_equal(g->data[0].bytes, 64);
+	assert_int_equal(g->n_data, 2);
+	assert_int_equal(g->data[0].bytes, 32);
 	assert_int_equal(g->data[1].bytes, 32);
+	assert_int_equal(g->n_edges, 0);
 	const struct heddle_graph_edge wanted[] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
-	assert_int_equal(g->n_edges, 4);
-	assert_memory_equal(g->edges, wanted, sizeof wanted);
+	struct heddle_graph_edge *edges;
+	size_t n;
+	assert_ok(heddle_graph_edges(g, &edges, &n));
+	assert_int_equal(n, 4);
+	assert_memory_equal(edges, wanted, sizeof wanted);
+	free(edges);
 	assert_ok(heddle_trace_take(rt, &trace));
 	assert_int_equal(trace->n_edges, 4);
 	heddle_trace_free(trace);
@@ -560,7 +565,7 @@ int main(void)
 	    cmocka_unit_test(data_begin_in_main_memory_and_transfers_cost),
 	    cmocka_unit_test(graph_that_cannot_run_is_refused_before_anything_is_submitted),
 	    cmocka_unit_test(recorded_graph_is_the_submitted_one_and_has_the_traces_edges),
-	    cmocka_unit_test(partitions_become_explicit_edges),
+	    cmocka_unit_test(parts_of_data_become_data),
 	    cmocka_unit_test(acquires_and_tasks_without_codelet_pass_dependencies_on),
 	    cmocka_unit_test(graph_is_recorded_after_its_trace_as_well_as_before),
 	    cmocka_unit_test(recording_may_begin_with_an_explicit_dependency),

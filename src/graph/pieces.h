@@ -1,0 +1,36 @@
+/* The data of a recorded graph, when tasks have named parts of other data: the children of partitions and plans.
+ *
+ * In a graph data have no parts. So a datum whose parts were named becomes several data, its *pieces*: elements that
+ * the same handles have are one piece. A task uses the pieces of each handle that it has named, and the data flow is
+ * that of the elements: what a block has written goes to the halo, the tile of another plan, or the whole that has it.
+ */
+#ifndef HD_GRAPH_PIECES_H
+#define HD_GRAPH_PIECES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hd_recorder;
+
+#define HD_NO_HANDLE UINT32_MAX
+
+struct hd_piece {
+	uint64_t bytes;
+	uint32_t handle; /* the handle that is this piece and nothing else; HD_NO_HANDLE: none */
+};
+
+struct hd_pieces {
+	struct hd_piece *pieces; /* owns */
+	size_t n, max;
+	uint32_t *list; /* owns: numbers of pieces */
+	size_t n_list, max_list;
+	/* own; by registration number: the pieces of handle i are list[first[i]] .. list[end[i] - 1] */
+	size_t *first, *end;
+};
+
+/* Finds the pieces of the handles i < n_handles with used[i]. HEDDLE_E_MEMORY. The caller calls hd_pieces_free in any
+ * case. */
+int hd_pieces_make(struct hd_pieces *out, const struct hd_recorder *recorder, const uint8_t *used, size_t n_handles);
+void hd_pieces_free(struct hd_pieces *pieces);
+
+#endif

@@ -1,0 +1,270 @@
+/* Recorded graphs of programs that use parts of data: dependencies and bytes are those of the elements, whichever way
+ * they were named. */
+#include "graphs.h"
+#include "virtual_machine.h"
+
+enum { BLOCKS = 4, BLOCK = UNIT, HALO = 100, STEPS = 6 };
+static char bars[2][BLOCKS * BLOCK];
+
+/* A core and a card; block b is computed on the card if it is odd. */
+static struct machine start_pair(void)
+{
+	struct machine m = {.cpus = 1, .gpus = 1};
+	machine_start(&m);
+	return m;
+}
+
+static heddle_data *register_bar(const struct machine *m, int i)
+{
+	heddle_data *bar;
+	assert_ok(heddle_vector(m->rt, bars[i], sizeof bars[i], 1, &bar));
+	return bar;
+}
+
+static void submit_block(const struct machine *m, size_t b, heddle_data *from, heddle_data *to)
+{
+	assert_ok(heddle_submit(m->rt, heddle_call(m->work), LASTS_EACH(b % 2 ? NAN : 10, b % 2 ? 10 : NAN),
+	                        heddle_r(from), heddle_w(to)));
+}
+
+static struct heddle_graph *recorded(const struct machine *m)
+{
+	struct heddle_graph *g;
+	assert_ok(heddle_wait_all(m->rt));
+	assert_ok(heddle_graph_record(m->rt, &g));
+	assert_ok(heddle_graph_check(g));
+	return g;
+}
+
+static size_t count_edges(const struct heddle_graph *g)
+{
+	struct heddle_graph_edge *edges;
+	size_t n;
+	assert_ok(heddle_graph_edges(g, &edges, &n));
+	free(edges);
+	return n;
+}
+
+static int waits(const struct heddle_graph *g, uint32_t from, uint32_t to)
+{
+	struct heddle_graph_edge *edges;
+	size_t n;
+	assert_ok(heddle_graph_edges(g, &edges, &n));
+	uint8_t *reach = closure(edges, n, g->n_tasks);
+	int found = reach[from * g->n_tasks + to];
+	free(reach);
+	free(edges);
+	return found;
+}
+
+/* Bytes that move when the graph is simulated on the same machine. */
+static uint64_t bytes_moved(const struct heddle_graph *g)
+{
+	struct machine m = {.cpus = 1, .gpus = 1};
+	struct heddle_platform *platform = machine_platform(&m);
+	struct heddle_config config;
+	assert_ok(heddle_config_init(&config));
+	config.sched = "eager";
+	assert_ok(heddle_start_on(&config, platform, 1, &m.rt));
+	heddle_platform_free(platform);
+	assert_ok(heddle_graph_submit(g, m.rt));
+	uint64_t bytes = machine_stats(&m).bytes_moved;
+	assert_ok(heddle_stop(m.rt));
+	return bytes;
+}
+
+static void stop(const struct machine *m, heddle_data *const *data, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_ok(heddle_unregister(data[i]));
+	assert_ok(heddle_stop(m->rt));
+}
+
+/* Each step of a block waits for that block and its neighbours in the step before, and for nothing else. The card gets
+ * the two odd blocks with their halos once, and then, in each step, the halos of the blocks beside. */
+static void check_stencil(const struct heddle_graph *g)
+{
+	const size_t neighbours = 3 * BLOCKS - 2, borders = BLOCKS - 1;
+	assert_int_equal(g->n_tasks, STEPS * BLOCKS);
+	assert_int_equal(g->n_edges, 0);
+	assert_int_equal(count_edges(g), (STEPS - 1) * neighbours);
+	assert_int_equal(g->n_data,
+	                 2 * neighbours); /* of each block what a neighbour on either side reads, and the rest */
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		for (uint32_t before = 0; before < BLOCKS; before++)
+			assert_int_equal(waits(g, before, BLOCKS + b), before + 1 >= b && before <= b + 1);
+	for (size_t t = 0; t < g->n_tasks; t++) {
+		size_t b = t % BLOCKS, sides = (size_t)(b > 0) + (b < BLOCKS - 1);
+		assert_true(hd_graph_task_bytes(g, t) == (double)(2 * BLOCK + sides * HALO));
+	}
+	assert_int_equal(bytes_moved(g), BLOCKS / 2 * BLOCK + borders * HALO + (STEPS - 1) * 2 * borders * HALO);
+}
+
+static const struct heddle_filter halos = {.kind = HEDDLE_SPLIT_HALO, .nx = BLOCKS, .halo = HALO};
+static const struct heddle_filter blocks = {.kind = HEDDLE_SPLIT_VECTOR, .nx = BLOCKS};
+
+static void stencil_that_partitions_in_each_step_keeps_its_data_flow(void **state)
+{
+	(void)state;
+	struct machine m = start_pair();
+	heddle_data *bar[2] = {register_bar(&m, 0), register_bar(&m, 1)};
+	for (size_t s = 0; s < STEPS; s++) {
+		heddle_data *from = bar[s % 2], *to = bar[(s + 1) % 2];
+		assert_ok(heddle_partition(from, &halos, NULL));
+		assert_ok(heddle_partition(to, &blocks, NULL));
+		for (size_t b = 0; b < BLOCKS; b++)
+			submit_block(&m, b, heddle_child(from, b), heddle_child(to, b));
+		assert_ok(heddle_unpartition(from));
+		assert_ok(heddle_unpartition(to));
+	}
+	struct heddle_graph *g = recorded(&m);
+	check_stencil(g);
+	heddle_graph_free(g);
+	stop(&m, bar, 2);
+}
+
+static void stencil_with_plans_keeps_its_data_flow(void **state)
+{
+	(void)state;
+	struct machine m = start_pair();
+	heddle_data *bar[2] = {register_bar(&m, 0), register_bar(&m, 1)};
+	heddle_plan *read[2], *write[2];
+	for (int i = 0; i < 2; i++) {
+		assert_ok(heddle_plan_create(bar[i], &halos, &read[i]));
+		assert_ok(heddle_plan_create(bar[i], &blocks, &write[i]));
+	}
+	for (size_t s = 0; s < STEPS; s++)
+		for (size_t b = 0; b < BLOCKS; b++)
+			submit_block(&m, b, heddle_plan_child(read[s % 2], b),
+			             heddle_plan_child(write[(s + 1) % 2], b));
+	struct heddle_graph *g = recorded(&m);
+	check_stencil(g);
+	heddle_graph_free(g);
+	stop(&m, bar, 2);
+}
+
+/* A matrix of 4 x 6 bytes, written in 2 stripes of rows, then read in 3 of columns, as a whole, and in nested parts. */
+static void reads_through_several_plans_meet_what_was_written(void **state)
+{
+	(void)state;
+	struct machine m = start_pair();
+	heddle_data *a;
+	heddle_plan *rows, *columns, *halves;
+	assert_ok(heddle_matrix(m.rt, bars[0], 4, 6, 4, 1, &a));
+	assert_ok(heddle_plan_create(a, &(struct heddle_filter){.kind = HEDDLE_SPLIT_ROWS, .nx = 2}, &rows));
+	assert_ok(heddle_plan_create(a, &(struct heddle_filter){.kind = HEDDLE_SPLIT_COLUMNS, .ny = 3}, &columns));
+	assert_ok(heddle_plan_create(heddle_plan_child(columns, 0),
+	                             &(struct heddle_filter){.kind = HEDDLE_SPLIT_ROWS, .nx = 2}, &halves));
+	heddle_data *lower = heddle_plan_child(halves, 1);
+	assert_ok(heddle_data_set_name(lower, "lower"));
+	WORK(&m, 1, heddle_w(heddle_plan_child(rows, 0)));    /* 0: 12 bytes */
+	WORK(&m, 1, heddle_w(heddle_plan_child(rows, 1)));    /* 1 */
+	WORK(&m, 1, heddle_r(heddle_plan_child(columns, 2))); /* 2: 8 bytes, of both */
+	WORK(&m, 1, heddle_r(a));                             /* 3: 24 bytes */
+	WORK(&m, 1, heddle_r(lower));                         /* 4: 4 bytes, of 1 alone */
+	WORK(&m, 1, heddle_rw(lower));                        /* 5: behind 1, 3, 4, and so 0, but not 2 */
+	WORK(&m, 1, heddle_r(heddle_plan_child(columns, 0))); /* 6: of 0 and 5 */
+	struct heddle_graph *g = recorded(&m);
+	const double bytes[] = {12, 12, 8, 24, 4, 4, 8};
+	for (size_t t = 0; t < 7; t++)
+		assert_true(hd_graph_task_bytes(g, t) == bytes[t]);
+	/* both halves of the first stripe of columns, of the third one, and of the second, which nobody uses alone */
+	assert_int_equal(g->n_data, 6);
+	assert_int_equal(g->data_names.n, 1);
+	assert_int_equal(g->data[g->data_names.list[0].id].bytes, 4);
+	assert_int_equal(g->n_edges, 0);
+	const uint8_t wanted[7][7] = {{0, 0, 1, 1, 0, 1, 1}, {0, 0, 1, 1, 1, 1, 1}, {0}, {0, 0, 0, 0, 0, 1, 1},
+	                              {0, 0, 0, 0, 0, 1, 1}, {0, 0, 0, 0, 0, 0, 1}, {0}};
+	for (uint32_t from = 0; from < 7; from++)
+		for (uint32_t to = from + 1; to < 7; to++)
+			assert_int_equal(waits(g, from, to), wanted[from][to]);
+	heddle_graph_free(g);
+	stop(&m, &a, 1);
+}
+
+/* The program holds a block for a while: what it holds up is an explicit edge, the end of the partition is none. */
+static void acquired_child_holds_up_those_that_share_elements_with_it(void **state)
+{
+	(void)state;
+	struct machine m = start_pair();
+	heddle_data *bar = register_bar(&m, 0), *other = register_bar(&m, 1);
+	assert_ok(heddle_partition(bar, &blocks, NULL));
+	WORK(&m, 1, heddle_rw(heddle_child(bar, 0)), heddle_rw(other)); /* 0 */
+	WORK(&m, 1, heddle_rw(heddle_child(bar, 1)));                   /* 1 */
+	assert_ok(heddle_acquire(heddle_child(bar, 0), HEDDLE_RW));
+	assert_ok(heddle_release(heddle_child(bar, 0)));
+	WORK(&m, 1, heddle_r(heddle_child(bar, 0))); /* 2 */
+	assert_ok(heddle_unpartition(bar));
+	WORK(&m, 1, heddle_rw(bar)); /* 3 */
+	struct heddle_graph *g = recorded(&m);
+	assert_int_equal(g->n_data, 4); /* two blocks, the rest of the bar, the other bar */
+	assert_int_equal(count_edges(g), 3);
+	assert_true(waits(g, 0, 2) && waits(g, 1, 3) && waits(g, 2, 3) && !waits(g, 1, 2));
+	heddle_graph_free(g);
+	stop(&m, (heddle_data *[]){bar, other}, 2);
+}
+
+static int sliding(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS],
+                   size_t n[HEDDLE_MAX_DIMS], void *arg)
+{
+	(void)parent;
+	(void)arg;
+	offset[0] = i;
+	n[0] = 2;
+	return 0;
+}
+
+/* Two handles of a task may share elements: the task uses these once. */
+static void task_names_shared_elements_once(void **state)
+{
+	(void)state;
+	struct machine m = start_pair();
+	heddle_data *bar = register_bar(&m, 0);
+	const struct heddle_filter windows = {.kind = HEDDLE_SPLIT_CUSTOM, .n_children = 3, .child = sliding};
+	heddle_plan *plan;
+	assert_ok(heddle_plan_create(bar, &windows, &plan));
+	WORK(&m, 1, heddle_w(bar));
+	WORK(&m, 1, heddle_r(heddle_plan_child(plan, 0)), heddle_r(heddle_plan_child(plan, 1)));
+	struct heddle_graph *g = recorded(&m);
+	assert_int_equal(g->tasks[1].n_accesses, 3);
+	assert_true(hd_graph_task_bytes(g, 1) == 3);
+	assert_true(hd_graph_task_bytes(g, 0) == sizeof bars[0]);
+	assert_int_equal(count_edges(g), 1);
+	heddle_graph_free(g);
+	stop(&m, &bar, 1);
+}
+
+/* 2900 windows of 2900 elements that slide have more cells than one keeps: then the datum is one piece. */
+static void too_many_cells_become_one_piece(void **state)
+{
+	(void)state;
+	enum { N = 2900 };
+	struct machine m = start_pair();
+	heddle_data *bar = register_bar(&m, 0);
+	struct heddle_filter windows = {.kind = HEDDLE_SPLIT_HALO, .tile_x = 1, .halo = N};
+	heddle_plan *plan;
+	heddle_data *part;
+	assert_ok(heddle_vector(m.rt, bars[1], N, 1, &part));
+	assert_ok(heddle_plan_create(part, &windows, &plan));
+	WORK(&m, 1, heddle_w(part), heddle_w(bar));
+	for (size_t i = 0; i < N; i++)
+		WORK(&m, 1, heddle_r(heddle_plan_child(plan, i)));
+	struct heddle_graph *g = recorded(&m);
+	assert_int_equal(g->n_data, 2);
+	assert_int_equal(count_edges(g), N);
+	heddle_graph_free(g);
+	stop(&m, (heddle_data *[]){bar, part}, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(stencil_that_partitions_in_each_step_keeps_its_data_flow),
+	    cmocka_unit_test(stencil_with_plans_keeps_its_data_flow),
+	    cmocka_unit_test(reads_through_several_plans_meet_what_was_written),
+	    cmocka_unit_test(acquired_child_holds_up_those_that_share_elements_with_it),
+	    cmocka_unit_test(task_names_shared_elements_once),
+	    cmocka_unit_test(too_many_cells_become_one_piece),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
