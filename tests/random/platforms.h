@@ -96,7 +96,8 @@ static inline struct heddle_platform *make_platform(struct hd_rng *rng, unsigned
 	p->workers = array(p->n_workers, sizeof *p->workers);
 	for (unsigned w = 0; w < p->n_workers; w++) {
 		unsigned gpu = w < n_cpu ? 0 : w - n_cpu + 1;
-		p->workers[w] = (struct heddle_worker){hd_format("w%u", w), gpu ? 1 : 0, gpu, -1, 0};
+		p->workers[w] = (struct heddle_worker){
+		    .name = hd_format("w%u", w), .class_id = gpu ? 1 : 0, .node = gpu, .core = -1};
 		if (gpu)
 			p->nodes[gpu] = (struct heddle_node){hd_format("gpu%u", gpu), chance(rng, 0.5) ? room : 0};
 	}

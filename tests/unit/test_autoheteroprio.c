@@ -231,7 +231,9 @@ static heddle_runtime *start_example(const char *policy, const char *options)
 	struct heddle_class classes[] = {
 	    {.name = cpu, .kind = cpu, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1},
 	    {.name = gpu, .kind = cuda, .cores = 1, .pipeline = 1, .slowdown = 1, .streams = 1}};
-	struct heddle_worker workers[] = {{names[0], 0, 0, -1, 0}, {names[1], 1, 0, -1, 0}, {names[2], 0, 0, -1, 0}};
+	struct heddle_worker workers[] = {{.name = names[0], .core = -1},
+	                                  {.name = names[1], .class_id = 1, .core = -1},
+	                                  {.name = names[2], .core = -1}};
 	const double seconds[3][2] = {{1, 2}, {2, 1}, {1, 1}};
 	struct heddle_kernel_time kernels[6];
 	for (unsigned k = 0; k < 6; k++)
