@@ -1,0 +1,151 @@
+/* Every policy on partitions of the cores of haswell-k40m, in virtual time: a Cholesky factorisation is scheduled as the
+ * machine allows. Classes of kind "cpu" then have different numbers of cores, and a class may have no worker. */
+#include "program.h"
+#include <heddle/dense.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { TILES = 7, TILE = 960, N_TASKS = TILES * (TILES + 1) * (TILES + 2) / 6 };
+
+static struct heddle_trace *run(const char *policy, const char *clusters)
+{
+	struct heddle_config config = small_config();
+	heddle_runtime *rt;
+	heddle_dense *dense;
+	struct heddle_dense_report report;
+	struct heddle_trace *trace = NULL;
+	const struct heddle_dense_problem problem = {.n = TILES * TILE, .options = {.tile = TILE}};
+	config.sched = policy;
+	config.platform = "haswell-k40m";
+	config.clusters = clusters;
+	config.trace = 1;
+	assert_ok(heddle_start(&config, &rt));
+	assert_ok(heddle_dense_open(rt, &dense));
+	assert_ok(heddle_dense_graph(dense, &problem, &report));
+	heddle_dense_close(dense);
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_ok(heddle_stop(rt));
+	return trace;
+}
+
+/* Whether the workers of two tasks have a core in common. */
+static int share_a_core(const struct heddle_platform *p, unsigned a, unsigned b)
+{
+	const struct heddle_worker *x = &p->workers[a], *y = &p->workers[b];
+	if (a == b)
+		return 1;
+	int first = (int)p->classes[x->class_id].cores, second = (int)p->classes[y->class_id].cores;
+	return x->core < y->core + second && y->core < x->core + first;
+}
+
+static void check_times(const struct heddle_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		const struct heddle_worker *w = &trace->platform->workers[t->worker];
+		double bytes = 8.0 * TILE * TILE, us = NAN;
+		const char *codelet = trace->codelets[t->codelet].name;
+		bytes *= strcmp(codelet, "dpotrf") == 0 ? 1 : strcmp(codelet, "dgemm") == 0 ? 3 : 2;
+		us = heddle_platform_time(trace->platform, codelet, w->class_id, bytes, 1);
+		if (!(fabs(t->end - t->start - us) < 1e-6 * us))
+			fail_msg("%s on %s takes %g us, not %g", codelet, w->name, t->end - t->start, us);
+		for (size_t k = 0; k < i; k++)
+			if (trace->tasks[k].end > t->start + 1e-6 &&
+			    share_a_core(trace->platform, trace->tasks[k].worker, t->worker))
+				fail_msg("%s and %s run at the same time", w->name,
+				         trace->platform->workers[trace->tasks[k].worker].name);
+	}
+}
+
+static void check_order(const struct heddle_trace *trace)
+{
+	double end[N_TASKS] = {0}, start[N_TASKS] = {0};
+	for (size_t i = 0; i < N_TASKS; i++) {
+		assert_true(trace->tasks[i].id < N_TASKS);
+		assert_true(end[trace->tasks[i].id] == 0);
+		end[trace->tasks[i].id] = trace->tasks[i].end;
+		start[trace->tasks[i].id] = trace->tasks[i].start;
+	}
+	assert_true(trace->n_edges >= N_TASKS - 1);
+	for (size_t i = 0; i < trace->n_edges; i++)
+		assert_true(start[trace->edges[i].to] >= end[trace->edges[i].from]);
+}
+
+/* How many tasks ran on workers of several cores, and on workers of kind cpu with one. */
+static void count(const struct heddle_trace *trace, size_t *on_clusters, size_t *on_cores)
+{
+	*on_clusters = *on_cores = 0;
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_platform *p = trace->platform;
+		const struct heddle_class *c = &p->classes[p->workers[trace->tasks[i].worker].class_id];
+		*on_clusters += c->cores > 1;
+		*on_cores += c->cores == 1 && strcmp(c->kind, "cpu") == 0;
+	}
+}
+
+static void every_policy_schedules_on_clusters(void **state)
+{
+	static const char *const partitions[] = {"2x10", "1x10+10x1", "1x6+3x4+2x1", "numa"};
+	const struct heddle_policy **all = heddle_policies();
+	(void)state;
+	for (size_t i = 0; all[i]; i++)
+		for (size_t k = 0; k < sizeof partitions / sizeof *partitions; k++) {
+			struct heddle_trace *trace = run(all[i]->name, partitions[k]);
+			size_t on_clusters, on_cores;
+			assert_int_equal(trace->n_tasks, N_TASKS);
+			check_times(trace);
+			check_order(trace);
+			count(trace, &on_clusters, &on_cores);
+			if (on_clusters == 0)
+				fail_msg("%s gives clusters %s nothing to do", all[i]->name, partitions[k]);
+			if (!strstr(partitions[k], "x1"))
+				assert_int_equal(on_cores, 0);
+			heddle_trace_free(trace);
+		}
+	free(all);
+}
+
+/* Bounds hold for clusters, too, and a codelet that has no time on cores keeps to clusters. */
+static void codelets_keep_to_the_classes_that_have_times(void **state)
+{
+	(void)state;
+	struct heddle_platform *p;
+	struct heddle_config config = small_config();
+	heddle_runtime *rt;
+	heddle_dense *dense;
+	struct heddle_dense_report report;
+	struct heddle_trace *trace = NULL;
+	struct heddle_bounds bounds;
+	const struct heddle_dense_problem problem = {.n = TILES * TILE, .options = {.tile = TILE}};
+	assert_ok(heddle_platform_load("haswell-k40m", &p));
+	assert_ok(heddle_platform_cluster(p, "1x10+10x1"));
+	for (size_t i = 0; i < p->n_kernels; i++) { /* potrf on clusters alone */
+		const char *class_name = p->classes[p->kernels[i].class_id].name;
+		if (strcmp(p->kernels[i].codelet, "dpotrf") == 0 && strcmp(class_name, "cpu*10") != 0)
+			p->kernels[i].codelet[0] = 'x';
+	}
+	config.sched = "dmdas";
+	config.trace = 1;
+	assert_ok(heddle_start_on(&config, p, 1, &rt));
+	assert_ok(heddle_dense_open(rt, &dense));
+	assert_ok(heddle_dense_graph(dense, &problem, &report));
+	heddle_dense_close(dense);
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_ok(heddle_trace_bounds(trace, NULL, NULL, 100, &bounds));
+	assert_true(bounds.mixed > 0 && bounds.mixed <= report.seconds * 1e6 * (1 + 1e-9));
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		if (strcmp(trace->codelets[trace->tasks[i].codelet].name, "dpotrf") == 0)
+			assert_string_equal(trace->platform->workers[trace->tasks[i].worker].name, "cpu0-9");
+	heddle_trace_free(trace);
+	assert_ok(heddle_stop(rt));
+	heddle_platform_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_policy_schedules_on_clusters),
+	    cmocka_unit_test(codelets_keep_to_the_classes_that_have_times),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
