@@ -2,8 +2,8 @@
 """Makes the pictures of the documents: pictures.py BUILD_DIR [NAME...] runs the commands below, which the documents
 show too, and writes them into docs/pictures/.
 
-They come from virtual time and are the same each time where the fonts are. Pictures are kept small: their colours are
-reduced to 256, which one does not see in drawings of few colours with smooth edges.
+All but `models` come from virtual time and are the same each time where the fonts are. Pictures are kept small: their
+colours are reduced to 256, which one does not see in drawings of few colours with smooth edges.
 """
 import collections
 import os
@@ -23,6 +23,8 @@ COMMANDS = {
     "heatmap": ["heddle compare --graphs cholesky:n=9600,tile=960,geqrf:n=9600,tile=960,random:n=400 "
                 "--platforms haswell-k40m,westmere-c2050,intel-v100 -o OUT"],
     "rates": ["heddle platforms show haswell-k40m --kernels gemm,trsm,potrf -o OUT"],
+    "models": [f"heddle run gemm --n 1536 --tile {tile} --no-check" for tile in (64, 128, 256, 512)] +
+              ["heddle models plot dgemm -o OUT"],
     "stencil": ["heddle --plugin STENCIL sim stencil:n=80000,tile=10000,steps=6 --platform gpu1-cpu6 --sched lws "
                 "--gantt OUT"],
     "recursive": ["heddle sim potrf --n 11520 --tile 2880/960 --refine diagonal --platform gpu1-cpu6 --sched dmdas "
@@ -67,14 +69,23 @@ def unfiltered(kind, line, above, channels):
     return bytes(out)
 
 
+def few(counts):
+    """For each colour the one that stands for it: the most frequent of those near it. There are at most 256."""
+    for step in range(1, 256):
+        stands = {}
+        for color in sorted(counts, key=lambda c: (counts[c], c)):
+            stands[tuple(x // step for x in color)] = color
+        if len(stands) <= 256:
+            return {color: stands[tuple(x // step for x in color)] for color in counts}
+
+
 def small(png):
-    """The same picture with the 256 colours that are most frequent; others become the nearest of these."""
+    """The same picture with at most 256 colours, each of one byte."""
     lines, channels = lines_of(png)
     rows = [[line[i:i + 3] for i in range(0, len(line), channels)] for line in lines]
-    counts = collections.Counter(color for row in rows for color in row)
-    kept = sorted(counts, key=lambda color: (-counts[color], color))[:256]
-    index = {color: min(range(len(kept)), key=lambda k: sum(abs(x - y) for x, y in zip(kept[k], color)))
-             for color in counts}
+    stands = few(collections.Counter(color for row in rows for color in row))
+    kept = sorted(set(stands.values()))
+    index = {color: kept.index(stands[color]) for color in stands}
     data = b"".join(b"\0" + bytes(index[color] for color in row) for row in rows)
     return (png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 3, 0, 0, 0)) +
             chunk(b"PLTE", b"".join(kept)) + chunk(b"IDAT", zlib.compress(data, 9)) + chunk(b"IEND", b""))

@@ -26,6 +26,9 @@ struct heddle_chart {
 	double width, height;                  /* in points (1/72 inch); 0: the library chooses */
 	const struct heddle_chart_series *series;
 	size_t n_series;
+	/* NULL, or per series NULL or for each point how much y varies: a bar reaches from y - deviation to
+	 * y + deviation, where that is on the axis. NAN or 0: no bar */
+	const double *const *deviations;
 };
 
 /* Draws a chart into the file `path`, whose extension chooses the format: .png, .svg or .pdf. Points that are not

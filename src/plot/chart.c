@@ -43,6 +43,19 @@ static int is_shown(const struct heddle_chart *c, double x, double y)
 	return is_drawable(x, c->log_x) && is_drawable(y, c->log_y);
 }
 
+static double deviation_of(const struct plot *p, size_t series, size_t i)
+{
+	const double *deviations = p->chart->deviations ? p->chart->deviations[series] : NULL;
+	return deviations && deviations[i] > 0 ? deviations[i] : 0;
+}
+
+/* The ends of the bar of a point; the lower one is the point itself if the bar would leave a logarithmic axis. */
+static double bar_end(const struct plot *p, size_t series, size_t i, int sign)
+{
+	double y = p->chart->series[series].y[i], end = y + sign * deviation_of(p, series, i);
+	return is_drawable(end, p->chart->log_y) ? end : y;
+}
+
 /* Makes the axis a little wider than from the smallest value shown to the largest. low > high: no value is shown. */
 static void set_range(struct hd_axis *axis, double low, double high)
 {
@@ -68,8 +81,8 @@ static void find_ranges(struct plot *p)
 				continue;
 			x[0] = fmin(x[0], series->x[i]);
 			x[1] = fmax(x[1], series->x[i]);
-			y[0] = fmin(y[0], series->y[i]);
-			y[1] = fmax(y[1], series->y[i]);
+			y[0] = fmin(y[0], bar_end(p, s, i, -1));
+			y[1] = fmax(y[1], bar_end(p, s, i, 1));
 		}
 	}
 	p->x.logarithmic = p->chart->log_x;
@@ -154,12 +167,28 @@ static void draw_frame(const struct plot *p)
 	hd_legend(p->cr, &p->legend, 1);
 }
 
+static void draw_bars(const struct plot *p, size_t number)
+{
+	const struct heddle_chart_series *s = &p->chart->series[number];
+	cairo_set_line_width(p->cr, 1);
+	for (size_t i = 0; i < s->n; i++) {
+		if (!is_shown(p->chart, s->x[i], s->y[i]) || deviation_of(p, number, i) <= 0)
+			continue;
+		double x = hd_axis_at(&p->x, s->x[i]), low = hd_axis_at(&p->y, bar_end(p, number, i, -1)),
+		       high = hd_axis_at(&p->y, bar_end(p, number, i, 1));
+		hd_line(p->cr, x, low, x, high);
+		hd_line(p->cr, x - 3, low, x + 3, low);
+		hd_line(p->cr, x - 3, high, x + 3, high);
+	}
+}
+
 static void draw_series(const struct plot *p, size_t number)
 {
 	const struct heddle_chart_series *s = &p->chart->series[number];
 	double radius = s->n > 2000 ? 1.2 : s->n > 200 ? 2 : 3.2;
 	int is_drawing = 0;
 	hd_color(p->cr, color_of(number), s->n > 200 && !s->joined ? 0.6 : 1);
+	draw_bars(p, number);
 	cairo_set_line_width(p->cr, 1.4);
 	cairo_new_path(p->cr);
 	for (size_t i = 0; i < s->n && s->joined; i++) {

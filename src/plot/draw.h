@@ -104,7 +104,7 @@ struct hd_heatmap {
 	/* 1: equal factors between values look alike, instead of equal differences; `low`, `high` and `reference` must
 	 * be positive then, and values that are not count as the lowest */
 	int logarithmic;
-	int mark_least; /* 1: the least value of each row is framed; several, if they are equal */
+	int mark_least; /* 1: the least value of each row is framed; several, if they look equal */
 	int digits;     /* after the decimal point of the numbers in the cells */
 };
 

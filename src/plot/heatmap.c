@@ -2,6 +2,7 @@
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/base.h"
 #include "draw.h"
 
@@ -150,13 +151,16 @@ static void hatch(cairo_t *cr, double x, double y, double width, double height)
 	cairo_restore(cr);
 }
 
-/* Whether the value is the least of its row, or as good as that. */
+/* Whether the value is the least of its row, or cannot be told from that by what the cell says. */
 static int is_least(const struct hd_heatmap *map, size_t row, double value)
 {
+	char text[HD_LABEL], least_text[HD_LABEL];
 	double least = INFINITY;
 	for (size_t i = 0; i < map->n_columns; i++)
 		least = fmin(least, value_of(map, row, i)); /* which leaves out NAN */
-	return value <= least + 1e-9 * fabs(least);
+	write_value(text, map, value);
+	write_value(least_text, map, least);
+	return strcmp(text, least_text) == 0;
 }
 
 static void draw_frame(const struct plot *p, double x, double y, uint32_t color)

@@ -50,6 +50,38 @@ static void points_lie_where_their_values_are(void **state)
 	}
 }
 
+static size_t count_paths(const struct heddle_chart *chart)
+{
+	size_t length = 0, n = 0;
+	OK(heddle_chart_lines(chart, file("a.svg")));
+	char *svg = contents(file("a.svg"), &length);
+	for (const char *p = svg; (p = strstr(p, "<path")) != NULL; p++)
+		n++;
+	free(svg);
+	return n;
+}
+
+static void deviations_are_bars_that_the_axis_makes_room_for(void **state)
+{
+	(void)state;
+	static const double x[] = {1, 10, 1000}, y[] = {1, 100, 1000};
+	static const double none[] = {0, NAN, 0}, one[] = {NAN, 0, 3000}, two[] = {NAN, 50, 3000};
+	const struct heddle_chart_series series = {"values", x, y, N, 1};
+	const double *deviations[] = {none};
+	struct heddle_chart chart = {.series = &series, .n_series = 1, .log_y = 1, .log_x = 1};
+	struct line before = line_of(&chart);
+	size_t n = count_paths(&chart);
+	chart.deviations = deviations;
+	assert_int_equal(count_paths(&chart), n);
+	deviations[0] = one;
+	struct line after = line_of(&chart); /* up to 4000 on the axis; the lower end of that bar would be negative */
+	assert_true(after.y[2] > before.y[2] + 10 && fabs(after.y[0] - before.y[0]) < 2);
+	assert_true(fabs(share(after.y) - 2.0 / 3) < 1e-3);
+	n = count_paths(&chart);
+	deviations[0] = two;
+	assert_int_equal(count_paths(&chart) - n, 3); /* a bar and its two ends */
+}
+
 enum { SERIES = 32 };
 
 /* How the point of one of the series is drawn: the last path of the picture. The caller frees it. */
@@ -88,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(points_lie_where_their_values_are),
+	    cmocka_unit_test(deviations_are_bars_that_the_axis_makes_room_for),
 	    cmocka_unit_test(series_differ_by_colour_or_marker),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

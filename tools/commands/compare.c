@@ -254,7 +254,7 @@ static int draw(const struct campaign *c, const char *path)
 		}
 	}
 	struct hd_heatmap map = {
-	    .title = "Makespan / largest lower bound; the best of each row is framed",
+	    .title = "Makespan / largest lower bound; framed: the best of each row, and ties in the digits shown",
 	    .label = "makespan / bound, logarithmic",
 	    .rows = (const char *const *)rows,
 	    .columns = c->policies,

@@ -239,7 +239,15 @@ static int draw(const struct lines *lines, const struct options *o)
 		series[l] = (struct heddle_chart_series){name, x, y + l * CURVE_POINTS, CURVE_POINTS, 1};
 	}
 	char *title = tool_format("Rates of kernels on %s", lines->platform->name);
-	const struct heddle_chart chart = {title, "order of the tile", "Gflop/s", 1, 1, 900, 640, series, lines->n};
+	const struct heddle_chart chart = {.title = title,
+	                                   .x_label = "order of the tile",
+	                                   .y_label = "Gflop/s",
+	                                   .log_x = 1,
+	                                   .log_y = 1,
+	                                   .width = 900,
+	                                   .height = 640,
+	                                   .series = series,
+	                                   .n_series = lines->n};
 	int status = heddle_chart_lines(&chart, o->output) ? tool_library_error("the chart was not drawn") : TOOL_OK;
 	for (size_t l = 0; l < lines->n; l++)
 		free((char *)(uintptr_t)series[l].name);

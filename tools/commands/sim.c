@@ -128,6 +128,23 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	return status;
 }
 
+/* Says which policy is shown if others have the same makespan. */
+static void say_ties(const struct comparison *c)
+{
+	size_t best = comparison_best(c);
+	char *others = NULL;
+	for (size_t i = 0; i < c->n && best < c->n; i++) {
+		if (i == best || c->status[i] || c->outcomes[i].seconds > c->outcomes[best].seconds * (1 + 1e-9))
+			continue;
+		char *more = tool_format("%s%s%s", others ? others : "", others ? ", " : "", c->policies[i]);
+		free(others);
+		others = more;
+	}
+	if (others)
+		tool_warn("%s is shown; just as short: %s", c->policies[best], others);
+	free(others);
+}
+
 static int show_best(const struct experiment *e, const struct heddle_config *config,
                      const struct heddle_platform *platform, const struct comparison *c)
 {
@@ -137,6 +154,7 @@ static int show_best(const struct experiment *e, const struct heddle_config *con
 	int status = comparison_best_again(c, config, platform, &e->what, &outcome);
 	if (status)
 		return status;
+	say_ties(c);
 	status = experiment_write(e, outcome.trace, &c->bounds);
 	outcome_free(&outcome);
 	return status;
