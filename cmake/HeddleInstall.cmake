@@ -1,14 +1,15 @@
 # What is installed: library, headers, command, platforms, documents, and the files by which other builds find it.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS heddle heddle_dense_shared EXPORT HeddleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS heddle heddle_dense_shared heddle_daggen_shared EXPORT HeddleTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET heddle_command)
 	install(TARGETS heddle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 	install(FILES docs/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 # gdb loads it with the library, whose real name it bears, if it trusts the directory.
 install(FILES scripts/heddle-gdb.py DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libheddle.so.${PROJECT_VERSION}-gdb.py)
-install(DIRECTORY include/ apps/dense/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} 
+install(DIRECTORY include/ apps/dense/include/ research/daggen/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(DIRECTORY platforms/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/platforms FILES_MATCHING PATTERN "*.yaml")
 
@@ -42,7 +43,7 @@ endif()
 if(NOT IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
 	set(HEDDLE_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-foreach(module heddle heddle-dense)
+foreach(module heddle heddle-dense heddle-daggen)
 	configure_file(cmake/${module}.pc.in "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" @ONLY)
 	install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${module}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

@@ -1,5 +1,5 @@
 /* The parameters of random graphs, looked up by name: see random.h. */
-#include <daggen/random.h>
+#include <heddle/daggen/random.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define ROW(field, value, min, max, whole, help)                                                   \
 	{                                                                                          \
-#field, offsetof(struct heddle_daggen_random, field), value, min, max, whole, help \
+#field, offsetof(struct heddle_daggen_layers, field), value, min, max, whole, help \
 	}
 static const struct heddle_daggen_parameter rows[] = {
     ROW(n, 100, 1, 1e8, 1, "tasks"),
@@ -35,12 +35,12 @@ const struct heddle_daggen_parameter *heddle_daggen_random_parameters(size_t *n)
 	return rows;
 }
 
-static double *field(struct heddle_daggen_random *p, size_t row)
+static double *field(struct heddle_daggen_layers *p, size_t row)
 {
 	return (double *)(void *)((char *)p + rows[row].offset);
 }
 
-void heddle_daggen_random_init(struct heddle_daggen_random *p)
+void heddle_daggen_random_init(struct heddle_daggen_layers *p)
 {
 	for (size_t i = 0; i < N_ROWS; i++)
 		*field(p, i) = rows[i].value;
@@ -57,7 +57,7 @@ static int unknown(const char *name, size_t length)
 	                    name, all);
 }
 
-static int set_one(struct heddle_daggen_random *p, const char *setting, size_t length)
+static int set_one(struct heddle_daggen_layers *p, const char *setting, size_t length)
 {
 	const char *equals = memchr(setting, '=', length);
 	size_t name = equals ? (size_t)(equals - setting) : length, i = 0;
@@ -75,7 +75,7 @@ static int set_one(struct heddle_daggen_random *p, const char *setting, size_t l
 	return 0;
 }
 
-int heddle_daggen_random_set(struct heddle_daggen_random *p, const char *settings)
+int heddle_daggen_random_set(struct heddle_daggen_layers *p, const char *settings)
 {
 	if (!p || !settings)
 		return heddle_error(HEDDLE_E_INVALID, "parameters and their settings are needed");

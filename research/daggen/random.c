@@ -1,5 +1,5 @@
 /* Random task graphs in layers: see random.h. */
-#include <daggen/random.h>
+#include <heddle/daggen/random.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum { CPU, CUDA, N_KINDS };
 static const char *const works[N_WORKS] = {"scan", "sort", "multiply"}, *const kinds[N_KINDS] = {"cpu", "cuda"};
 
 struct making {
-	struct heddle_daggen_random p;
+	struct heddle_daggen_layers p;
 	uint64_t random; /* state of the random numbers */
 	struct heddle_graph *graph;
 	uint32_t *level; /* owns; the first task of each level, then n */
@@ -127,7 +127,7 @@ static int add_all_predecessors(struct making *m)
 
 static void make_work(struct making *m, uint32_t task)
 {
-	const struct heddle_daggen_random *p = &m->p;
+	const struct heddle_daggen_layers *p = &m->p;
 	struct heddle_graph *g = m->graph;
 	uint32_t work = p->work > 0 ? (uint32_t)p->work - 1 : below(m, N_WORKS);
 	double d = floor(uniform(m, p->min_data, p->max_data)), a = uniform(m, p->min_factor, p->max_factor);
@@ -191,7 +191,7 @@ static int open_graph(struct making *m)
 	return failed ? HEDDLE_E_MEMORY : 0;
 }
 
-static int check_parameters(const struct heddle_daggen_random *p)
+static int check_parameters(const struct heddle_daggen_layers *p)
 {
 	size_t n;
 	const struct heddle_daggen_parameter *rows = heddle_daggen_random_parameters(&n);
@@ -209,7 +209,7 @@ static int check_parameters(const struct heddle_daggen_random *p)
 	return 0;
 }
 
-int heddle_daggen_random(const struct heddle_daggen_random *parameters, struct heddle_graph **out)
+int heddle_daggen_random(const struct heddle_daggen_layers *parameters, struct heddle_graph **out)
 {
 	if (!parameters || !out)
 		return heddle_error(HEDDLE_E_INVALID, "a random graph needs its parameters and a place");

@@ -7,15 +7,16 @@
  * predecessors of a type are distinct and equally likely among its last `reach` finished tasks. If too few have
  * finished, the missing ones are not made up for later, because table 4 of the paper has a graph (10) whose tasks have
  * at most 1 predecessor and 0.995 on average. */
-#include "typed.h"
+#include <heddle/daggen/typed.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 
 struct execution {
-	const struct hd_daggen_typed_params *params; /* borrows */
-	struct hd_daggen_typed *out;                 /* borrows */
+	const struct heddle_daggen_typed_params *params; /* borrows */
+	struct heddle_daggen_typed_graph *out;           /* borrows */
 	struct hd_rng rng;
 	unsigned n_workers;
 	uint32_t *finished; /* owns; finished[type * n_tasks + i]: the tasks of a type, in the order of their ends */
@@ -26,52 +27,59 @@ struct execution {
 	size_t max_edges;
 };
 
+static int no_memory(void)
+{
+	return heddle_error(HEDDLE_E_MEMORY, "no memory for a graph of typed tasks");
+}
+
 /* --- Checking the parameters -------------------------------------------------------------------------------------- */
 
-static int is_fastest(const struct hd_daggen_type *type, int class_id)
+static int is_fastest(const struct heddle_daggen_type *type, int class_id)
 {
 	return type->cost[class_id] <= type->cost[!class_id];
 }
 
-static int check_types(const struct hd_daggen_typed_params *p)
+static int check_types(const struct heddle_daggen_typed_params *p)
 {
 	for (size_t i = 0; i < p->n_types; i++) {
-		const struct hd_daggen_type *t = &p->types[i];
-		for (int c = 0; c < HD_DAGGEN_CLASSES; c++)
+		const struct heddle_daggen_type *t = &p->types[i];
+		for (int c = 0; c < HEDDLE_DAGGEN_CLASSES; c++)
 			if (!(t->cost[c] > 0) || !isfinite(t->cost[c]))
-				return hd_error(HEDDLE_E_INVALID, "type %zu costs %g us on %s: it must be more than 0",
-				                i, t->cost[c], c ? "GPUs" : "CPUs");
+				return heddle_error(HEDDLE_E_INVALID,
+				                    "type %zu costs %g us on %s: it must be more than 0", i, t->cost[c],
+				                    c ? "GPUs" : "CPUs");
 		if (!(t->proportion >= 0) || !isfinite(t->proportion))
-			return hd_error(HEDDLE_E_INVALID, "the proportion of type %zu is %g: it cannot be negative", i,
-			                t->proportion);
+			return heddle_error(HEDDLE_E_INVALID, "the proportion of type %zu is %g: it cannot be negative",
+			                    i, t->proportion);
 		for (size_t j = 0; j < p->n_types; j++)
 			if (!(p->predecessors[i * p->n_types + j] >= 0) || p->predecessors[i * p->n_types + j] > 1e6)
-				return hd_error(HEDDLE_E_INVALID,
-				                "type %zu has %g predecessors of type %zu: 0 to 1000000 are possible",
-				                i, p->predecessors[i * p->n_types + j], j);
+				return heddle_error(
+				    HEDDLE_E_INVALID,
+				    "type %zu has %g predecessors of type %zu: 0 to 1000000 are possible", i,
+				    p->predecessors[i * p->n_types + j], j);
 	}
 	return 0;
 }
 
-static int check(const struct hd_daggen_typed_params *p)
+static int check(const struct heddle_daggen_typed_params *p)
 {
 	if (p->n_tasks == 0 || p->n_tasks > UINT32_MAX / 2)
-		return hd_error(HEDDLE_E_INVALID, "%zu tasks: a graph has 1 to %u", p->n_tasks, UINT32_MAX / 2);
+		return heddle_error(HEDDLE_E_INVALID, "%zu tasks: a graph has 1 to %u", p->n_tasks, UINT32_MAX / 2);
 	if (p->workers[0] > 100000 || p->workers[1] > 100000 || p->workers[0] + p->workers[1] == 0)
-		return hd_error(HEDDLE_E_INVALID,
-		                "%u CPUs and %u GPUs: there must be one worker, and at most 100000 of a class",
-		                p->workers[0], p->workers[1]);
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "%u CPUs and %u GPUs: there must be one worker, and at most 100000 of a class",
+		                    p->workers[0], p->workers[1]);
 	int status = check_types(p);
-	for (int c = 0; c < HD_DAGGEN_CLASSES && !status; c++) {
+	for (int c = 0; c < HEDDLE_DAGGEN_CLASSES && !status; c++) {
 		double weight = 0;
 		for (size_t i = 0; i < p->n_types; i++)
 			weight += is_fastest(&p->types[i], c) ? p->types[i].proportion : 0;
 		if (p->workers[c] && !(weight > 0))
-			status =
-			    hd_error(HEDDLE_E_INVALID,
-			             "no type is for %s, which would have nothing to do: one must be fastest there, "
-			             "with a proportion above 0",
-			             c ? "GPUs" : "CPUs");
+			status = heddle_error(
+			    HEDDLE_E_INVALID,
+			    "no type is for %s, which would have nothing to do: one must be fastest there, "
+			    "with a proportion above 0",
+			    c ? "GPUs" : "CPUs");
 	}
 	return status;
 }
@@ -80,7 +88,7 @@ static int check(const struct hd_daggen_typed_params *p)
 
 static size_t draw_type(struct execution *e, int class_id)
 {
-	const struct hd_daggen_typed_params *p = e->params;
+	const struct heddle_daggen_typed_params *p = e->params;
 	double total = 0;
 	size_t last = 0;
 	for (size_t i = 0; i < p->n_types; i++)
@@ -104,7 +112,7 @@ static int add_edge(struct execution *e, uint32_t from, uint32_t to)
 		size_t most = 2 * e->max_edges;
 		struct heddle_graph_edge *more = realloc(g->edges, most * sizeof *more);
 		if (!more)
-			return hd_no_memory("the edges of a graph");
+			return no_memory();
 		g->edges = more;
 		e->max_edges = most;
 	}
@@ -144,8 +152,8 @@ static int draw_predecessors(struct execution *e, uint32_t task, size_t type, si
 
 static int appear(struct execution *e, uint32_t task, unsigned worker)
 {
-	const struct hd_daggen_typed_params *p = e->params;
-	int class_id = worker >= p->workers[HD_DAGGEN_CPU];
+	const struct heddle_daggen_typed_params *p = e->params;
+	int class_id = worker >= p->workers[HEDDLE_DAGGEN_CPU];
 	size_t type = draw_type(e, class_id);
 	double now = e->until[worker];
 	for (size_t j = 0; j < p->n_types; j++) {
@@ -160,10 +168,10 @@ static int appear(struct execution *e, uint32_t task, unsigned worker)
 	}
 	struct heddle_graph *g = e->out->graph;
 	g->tasks[task].type = (uint32_t)type;
-	for (int c = 0; c < HD_DAGGEN_CLASSES; c++)
-		g->times[(size_t)task * HD_DAGGEN_CLASSES + (size_t)c] = p->types[type].cost[c];
+	for (int c = 0; c < HEDDLE_DAGGEN_CLASSES; c++)
+		g->times[(size_t)task * HEDDLE_DAGGEN_CLASSES + (size_t)c] = p->types[type].cost[c];
 	e->until[worker] = now + p->types[type].cost[class_id];
-	e->out->schedule[task] = (struct hd_daggen_slot){worker, now, e->until[worker]};
+	e->out->schedule[task] = (struct heddle_daggen_slot){worker, now, e->until[worker]};
 	e->out->makespan = fmax(e->out->makespan, e->until[worker]);
 	e->runs[worker] = task;
 	return 0;
@@ -188,27 +196,33 @@ static int run(struct execution *e)
 	return 0;
 }
 
-/* An empty graph with room for the tasks. After an error hd_daggen_typed_free frees what was allocated. */
-static struct heddle_graph *new_graph(const struct hd_daggen_typed_params *p, size_t max_edges)
+/* An empty graph with room for the tasks. After an error heddle_daggen_typed_free frees what was allocated. */
+static struct heddle_graph *new_graph(const struct heddle_daggen_typed_params *p, size_t max_edges)
 {
 	struct heddle_graph *g = calloc(1, sizeof *g);
+	char text[32];
 	if (!g)
 		return NULL;
-	g->name = hd_format("typed-%llu", (unsigned long long)p->seed);
+	snprintf(text, sizeof text, "typed-%llu", (unsigned long long)p->seed);
+	g->name = strdup(text);
 	g->types = calloc(p->n_types, sizeof *g->types);
 	g->tasks = calloc(p->n_tasks, sizeof *g->tasks);
 	g->edges = malloc(max_edges * sizeof *g->edges);
-	g->classes = calloc(HD_DAGGEN_CLASSES, sizeof *g->classes);
-	g->times = malloc(p->n_tasks * HD_DAGGEN_CLASSES * sizeof *g->times);
+	g->classes = calloc(HEDDLE_DAGGEN_CLASSES, sizeof *g->classes);
+	g->times = malloc(p->n_tasks * HEDDLE_DAGGEN_CLASSES * sizeof *g->times);
 	g->n_tasks = p->n_tasks;
 	if (g->types)
 		g->n_types = p->n_types;
-	for (size_t i = 0; i < g->n_types; i++)
-		g->types[i].name = i < 26 ? hd_format("%c", (char)('A' + i)) : hd_format("T%zu", i);
+	for (size_t i = 0; i < g->n_types; i++) {
+		snprintf(text, sizeof text, "T%zu", i);
+		if (i < 26)
+			snprintf(text, sizeof text, "%c", (int)('A' + i));
+		g->types[i].name = strdup(text);
+	}
 	if (g->classes) {
-		g->n_classes = HD_DAGGEN_CLASSES;
-		g->classes[HD_DAGGEN_CPU] = hd_format("cpu");
-		g->classes[HD_DAGGEN_GPU] = hd_format("cuda");
+		g->n_classes = HEDDLE_DAGGEN_CLASSES;
+		g->classes[HEDDLE_DAGGEN_CPU] = strdup("cpu");
+		g->classes[HEDDLE_DAGGEN_GPU] = strdup("cuda");
 	}
 	return g;
 }
@@ -226,7 +240,7 @@ static int is_whole(const struct heddle_graph *g)
 
 static int execute(struct execution *e)
 {
-	const struct hd_daggen_typed_params *p = e->params;
+	const struct heddle_daggen_typed_params *p = e->params;
 	e->finished = malloc(p->n_types * p->n_tasks * sizeof *e->finished);
 	e->n_finished = calloc(p->n_types, sizeof *e->n_finished);
 	e->owed = calloc(p->n_types * p->n_types, sizeof *e->owed);
@@ -234,7 +248,7 @@ static int execute(struct execution *e)
 	e->until = calloc(e->n_workers, sizeof *e->until);
 	if (!is_whole(e->out->graph) || !e->out->schedule || !e->finished || !e->n_finished || !e->owed || !e->runs ||
 	    !e->until)
-		return hd_no_memory("the false execution of a graph");
+		return no_memory();
 	for (size_t i = 0; i < p->n_types * p->n_types; i++)
 		e->owed[i] = hd_rng_uniform(
 		    &e->rng); /* random beginnings, so that equal entries are not rounded up for the same tasks */
@@ -243,7 +257,7 @@ static int execute(struct execution *e)
 	return run(e);
 }
 
-int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_daggen_typed *out)
+int heddle_daggen_typed(const struct heddle_daggen_typed_params *params, struct heddle_daggen_typed_graph *out)
 {
 	int status = check(params);
 	if (status)
@@ -253,7 +267,7 @@ int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_dagge
 	                      .n_workers = params->workers[0] + params->workers[1],
 	                      .max_edges = 4 * params->n_tasks};
 	hd_rng_seed(&e.rng, params->seed);
-	*out = (struct hd_daggen_typed){.graph = new_graph(params, e.max_edges)};
+	*out = (struct heddle_daggen_typed_graph){.graph = new_graph(params, e.max_edges)};
 	out->schedule = malloc(params->n_tasks * sizeof *out->schedule);
 	status = execute(&e);
 	free(e.finished);
@@ -262,47 +276,49 @@ int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_dagge
 	free(e.runs);
 	free(e.until);
 	if (status)
-		hd_daggen_typed_free(out);
+		heddle_daggen_typed_free(out);
 	return status;
 }
 
-void hd_daggen_typed_free(struct hd_daggen_typed *typed)
+void heddle_daggen_typed_free(struct heddle_daggen_typed_graph *typed)
 {
 	heddle_graph_free(typed->graph);
 	free(typed->schedule);
-	*typed = (struct hd_daggen_typed){.graph = NULL};
+	*typed = (struct heddle_daggen_typed_graph){.graph = NULL};
 }
 
 /* --- The check ---------------------------------------------------------------------------------------------------- */
 
-static int check_slot(const struct hd_daggen_typed_params *p, const struct hd_daggen_typed *typed, uint32_t task,
-                      double *until)
+static int check_slot(const struct heddle_daggen_typed_params *p, const struct heddle_daggen_typed_graph *typed,
+                      uint32_t task, double *until)
 {
-	const struct hd_daggen_slot *s = &typed->schedule[task];
-	const double *times = typed->graph->times + (size_t)task * HD_DAGGEN_CLASSES;
+	const struct heddle_daggen_slot *s = &typed->schedule[task];
+	const double *times = typed->graph->times + (size_t)task * HEDDLE_DAGGEN_CLASSES;
 	if (s->worker >= p->workers[0] + p->workers[1])
-		return hd_error(HEDDLE_E_INVALID, "task %u is on worker %u, which does not exist", task, s->worker);
-	int class_id = s->worker >= p->workers[HD_DAGGEN_CPU];
+		return heddle_error(HEDDLE_E_INVALID, "task %u is on worker %u, which does not exist", task, s->worker);
+	int class_id = s->worker >= p->workers[HEDDLE_DAGGEN_CPU];
 	if (times[class_id] > times[!class_id])
-		return hd_error(HEDDLE_E_INVALID, "task %u is on a %s, which is the slower one", task,
-		                class_id ? "GPU" : "CPU");
+		return heddle_error(HEDDLE_E_INVALID, "task %u is on a %s, which is the slower one", task,
+		                    class_id ? "GPU" : "CPU");
 	if (s->end != s->start + times[class_id])
-		return hd_error(HEDDLE_E_INVALID, "task %u takes %g us instead of %g", task, s->end - s->start,
-		                times[class_id]);
+		return heddle_error(HEDDLE_E_INVALID, "task %u takes %g us instead of %g", task, s->end - s->start,
+		                    times[class_id]);
 	if (s->start != until[s->worker])
-		return hd_error(HEDDLE_E_INVALID, "worker %u is idle or has two tasks from %g to %g us, before task %u",
-		                s->worker, fmin(until[s->worker], s->start), fmax(until[s->worker], s->start), task);
+		return heddle_error(HEDDLE_E_INVALID,
+		                    "worker %u is idle or has two tasks from %g to %g us, before task %u", s->worker,
+		                    fmin(until[s->worker], s->start), fmax(until[s->worker], s->start), task);
 	until[s->worker] = s->end;
 	return 0;
 }
 
-int hd_daggen_typed_check(const struct hd_daggen_typed_params *params, const struct hd_daggen_typed *typed)
+int heddle_daggen_typed_check(const struct heddle_daggen_typed_params *params,
+                              const struct heddle_daggen_typed_graph *typed)
 {
 	const struct heddle_graph *g = typed->graph;
 	unsigned n_workers = params->workers[0] + params->workers[1];
 	double *until = calloc(n_workers, sizeof *until), latest_start = 0, end = 0;
 	if (!until)
-		return hd_no_memory("the check of a schedule");
+		return no_memory();
 	int status = 0;
 	for (uint32_t i = 0; i < g->n_tasks && !status; i++) { /* tasks are numbered in the order of their starts */
 		status = check_slot(params, typed, i, until);
@@ -311,17 +327,17 @@ int hd_daggen_typed_check(const struct hd_daggen_typed_params *params, const str
 	}
 	for (size_t i = 0; i < g->n_edges && !status; i++)
 		if (typed->schedule[g->edges[i].from].end > typed->schedule[g->edges[i].to].start)
-			status =
-			    hd_error(HEDDLE_E_INVALID, "task %u starts before task %u, which it depends on, has ended",
-			             g->edges[i].to, g->edges[i].from);
+			status = heddle_error(HEDDLE_E_INVALID,
+			                      "task %u starts before task %u, which it depends on, has ended",
+			                      g->edges[i].to, g->edges[i].from);
 	for (unsigned w = 0; w < n_workers && !status; w++)
 		if (until[w] < latest_start)
-			status = hd_error(HEDDLE_E_INVALID,
-			                  "worker %u has nothing to do from %g us on, but a task starts at %g", w,
-			                  until[w], latest_start);
+			status = heddle_error(HEDDLE_E_INVALID,
+			                      "worker %u has nothing to do from %g us on, but a task starts at %g", w,
+			                      until[w], latest_start);
 	if (!status && end != typed->makespan)
-		status =
-		    hd_error(HEDDLE_E_INVALID, "the last task ends at %g us; the makespan is %g", end, typed->makespan);
+		status = heddle_error(HEDDLE_E_INVALID, "the last task ends at %g us; the makespan is %g", end,
+		                      typed->makespan);
 	free(until);
 	return status;
 }

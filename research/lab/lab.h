@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <daggen/typed.h>
+#include <heddle/daggen/typed.h>
 #include "policies/parts/heuristics.h"
 
 enum { HD_LAB_TYPES = 8 }; /* the most types in a graph, as in the paper, because all 8! orders are tried per class */
@@ -126,10 +126,10 @@ extern const double hd_lab_paper_slowdown[HD_HEURISTICS + 1];
 
 /* --- Parameter sets (sets.c) -------------------------------------------------------------------------------------- */
 
-/* The parameters that hd_daggen_typed_params points to. */
+/* The parameters that heddle_daggen_typed_params points to. */
 struct hd_lab_set {
 	size_t n_types;
-	struct hd_daggen_type types[HD_LAB_TYPES];
+	struct heddle_daggen_type types[HD_LAB_TYPES];
 	double predecessors[HD_LAB_TYPES * HD_LAB_TYPES];
 };
 struct hd_rng;

@@ -35,7 +35,7 @@ static double draw_ratio(struct hd_rng *rng)
 	return kind < 0.33 ? between(rng, 1, 1.5) : kind < 0.55 ? between(rng, 1.5, 2) : log_between(rng, 2, 20);
 }
 
-static void draw_costs(struct hd_rng *rng, struct hd_daggen_type *type, int fast)
+static void draw_costs(struct hd_rng *rng, struct heddle_daggen_type *type, int fast)
 {
 	double cost = log_between(rng, 1000, 30000);
 	type->cost[fast] = round(cost);
@@ -64,7 +64,7 @@ static int is_possible(const struct hd_lab_set *set)
 {
 	double least[HD_LAB_CLASSES] = {0, 0};
 	for (size_t t = 0; t < set->n_types; t++) {
-		const struct hd_daggen_type *type = &set->types[t];
+		const struct heddle_daggen_type *type = &set->types[t];
 		for (int c = 0; c < HD_LAB_CLASSES; c++)
 			if (type->cost[c] <= type->cost[!c])
 				least[c] += type->proportion;
@@ -89,7 +89,7 @@ void hd_lab_set_draw(struct hd_rng *rng, int is_local, struct hd_lab_set *set)
 /* Draws one of the parameters again, or changes it a little. */
 static void change_once(struct hd_rng *rng, int is_local, struct hd_lab_set *set)
 {
-	struct hd_daggen_type *type = &set->types[one_of(rng, set->n_types)];
+	struct heddle_daggen_type *type = &set->types[one_of(rng, set->n_types)];
 	double *entry = &set->predecessors[one_of(rng, set->n_types * set->n_types)];
 	int slow = type->cost[HD_LAB_GPU] > type->cost[HD_LAB_CPU] ? HD_LAB_GPU : HD_LAB_CPU;
 	switch (one_of(rng, is_local ? 8 : 7)) {
@@ -143,10 +143,10 @@ double hd_lab_distance(const struct hd_lab_statistics *a, const struct hd_lab_st
 	return sqrt(sum / 9);
 }
 
-static struct hd_daggen_typed_params params_of(const struct hd_lab_fit *fit, const struct hd_lab_set *set)
+static struct heddle_daggen_typed_params params_of(const struct hd_lab_fit *fit, const struct hd_lab_set *set)
 {
 	const unsigned *workers = hd_lab_paper_sets[fit->number].workers;
-	return (struct hd_daggen_typed_params){
+	return (struct heddle_daggen_typed_params){
 	    .seed = hd_hash(fit->seed, fit->number),
 	    .n_tasks = fit->n_tasks,
 	    .types = set->types,
@@ -159,18 +159,18 @@ static struct hd_daggen_typed_params params_of(const struct hd_lab_fit *fit, con
 static int generate(const struct hd_lab_fit *fit, const struct hd_lab_set *set, struct hd_lab_dag **dag,
                     double *makespan)
 {
-	struct hd_daggen_typed typed;
-	const struct hd_daggen_typed_params params = params_of(fit, set);
-	int status = hd_daggen_typed(&params, &typed);
+	struct heddle_daggen_typed_graph typed;
+	const struct heddle_daggen_typed_params params = params_of(fit, set);
+	int status = heddle_daggen_typed(&params, &typed);
 	if (status)
 		return status;
 	if (makespan) {
 		*makespan = typed.makespan;
-		status = hd_daggen_typed_check(&params, &typed);
+		status = heddle_daggen_typed_check(&params, &typed);
 	}
 	if (!status)
 		status = hd_lab_dag_new(typed.graph, params.workers, dag);
-	hd_daggen_typed_free(&typed);
+	heddle_daggen_typed_free(&typed);
 	return status;
 }
 

@@ -15,13 +15,14 @@ from common import ROOT, files, read, report
 from links import broken_links
 
 BLOCK = re.compile(r"^```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PUBLIC = ("include", "apps/dense/include", "research/daggen/include")
 MAX_PICTURES = 600_000
 QUOTED = re.compile(r"^<!-- same as (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def compile_sample(sample):
     command = [os.environ.get("CC", "cc"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused",
-               *(f"-I{os.path.join(ROOT, folder)}" for folder in ("include", "apps/dense/include")), "-x", "c", "-"]
+               *(f"-I{os.path.join(ROOT, folder)}" for folder in PUBLIC), "-x", "c", "-"]
     done = subprocess.run(command, input=sample, capture_output=True, text=True, check=False)
     return done.stderr.strip() if done.returncode else ""
 

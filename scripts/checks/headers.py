@@ -25,7 +25,7 @@ def compile_alone(header, language, folders):
 
 def main():
     problems = []
-    for folder in ("include", "apps/dense/include"):
+    for folder in ("include", "apps/dense/include", "research/daggen/include"):
         for path in files(folder):
             for language in LANGUAGES:
                 problems += compile_alone(os.path.relpath(path, folder), language, {"include", folder})

@@ -1,8 +1,8 @@
 #!/bin/sh
 # run.sh BUILD_DIR CMAKE VERSION: installs into a temporary prefix, does there what README says, then compiles
-# outside.c, outside_dense.c and outside_lambda.cpp with what pkg-config says and through find_package, and
-# outside.cpp, and runs all of them. Each must print VERSION. Then the plug-ins of examples/, which the command loads,
-# and every program there, which must end with 0.
+# outside.c, outside_dense.c, outside_daggen.c and outside_lambda.cpp with what pkg-config says and through
+# find_package, and outside.cpp, and runs all of them. Each must print VERSION. Then the plug-ins of examples/, which
+# the command loads, and every program there, which must end with 0.
 set -eu
 build=$1 cmake=$2 version=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,7 @@ prefix=$scratch/prefix
 : >"$scratch/log"
 library=$(dirname "$(find "$prefix" -name libheddle.so)")
 # What is written there is the prefix of the configuration.
-sed -i "s|^prefix=.*|prefix=$prefix|" "$library/pkgconfig/heddle.pc" "$library/pkgconfig/heddle-dense.pc"
+sed -i "s|^prefix=.*|prefix=$prefix|" "$library"/pkgconfig/heddle*.pc
 
 # What an installation says to people, such as the PYTHONPATH, is shown by make; the rest is not.
 printed=$("$here/../../scripts/step.sh" step sh -c 'echo much; echo PYTHONPATH >&2')
@@ -56,7 +56,7 @@ expect() { # expect PROGRAM: it must print the version
 }
 
 export PKG_CONFIG_PATH="$library/pkgconfig"
-for module in heddle heddle-dense; do
+for module in heddle heddle-dense heddle-daggen; do
 	found=$(pkg-config --modversion $module)
 	[ "$found" = "$version" ] || { echo "$module.pc says version $found instead of $version"; exit 1; }
 	program=outside$(echo "${module#heddle}" | tr - _)
@@ -66,7 +66,7 @@ for module in heddle heddle-dense; do
 done
 
 # Every header is C++ too, without a warning.
-for header in "$prefix"/include/heddle.h* "$prefix"/include/heddle/*.h; do
+for header in "$prefix"/include/heddle.h* "$prefix"/include/heddle/*.h "$prefix"/include/heddle/daggen/*.h; do
 	echo "#include \"$header\"" |
 		${CXX:-c++} -std=c++17 -fsyntax-only -pedantic-errors -Wall -Wextra -Wshadow -Werror \
 		-I"$prefix/include" -x c++ -
@@ -81,6 +81,7 @@ done
 	"$cmake" --build "$scratch/by-cmake" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 expect "$scratch/by-cmake/outside"
 expect "$scratch/by-cmake/outside_dense"
+expect "$scratch/by-cmake/outside_daggen"
 expect "$scratch/by-cmake/outside_lambda"
 
 export HEDDLE_PLATFORM_PATH="$prefix/share/heddle/platforms"
@@ -95,6 +96,7 @@ for example in "$here"/../../examples/*.c; do
 	case $name in *_plugin) continue ;; esac
 	module=heddle
 	! grep -q "#include <heddle/dense.h>" "$example" || module=heddle-dense
+	! grep -q "#include <heddle/daggen/" "$example" || module=heddle-daggen
 	${CC:-cc} -std=c11 -Wall -Wextra -Werror "$example" -o "$scratch/$name" \
 		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs $module) -lm
 	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || {

@@ -1,10 +1,10 @@
 /* Random graphs in layers: each parameter does what it says. */
-#include <daggen/random.h>
+#include <heddle/daggen/random.h>
 #include "graphs.h"
 
 static struct heddle_graph *make(const char *settings)
 {
-	struct heddle_daggen_random p;
+	struct heddle_daggen_layers p;
 	struct heddle_graph *g;
 	heddle_daggen_random_init(&p);
 	assert_ok(heddle_daggen_random_set(&p, settings));
@@ -179,7 +179,7 @@ static void same_seed_gives_the_same_graph(void **state)
 static void wrong_parameters_are_refused_with_the_range(void **state)
 {
 	(void)state;
-	struct heddle_daggen_random p;
+	struct heddle_daggen_layers p;
 	struct heddle_graph *g;
 	heddle_daggen_random_init(&p);
 	assert_int_equal(heddle_daggen_random_set(&p, "fatt=1"), HEDDLE_E_UNKNOWN);

@@ -61,24 +61,24 @@ static struct hd_lab_orders orders_of(const char *cpu, const char *gpu)
 }
 
 /* A set drawn from the distributions, and its graph. */
-static struct hd_lab_dag *drawn(uint64_t seed, size_t n_tasks, struct hd_daggen_typed *typed)
+static struct hd_lab_dag *drawn(uint64_t seed, size_t n_tasks, struct heddle_daggen_typed_graph *typed)
 {
 	struct hd_rng rng;
 	struct hd_lab_set set;
 	struct hd_lab_dag *dag;
 	hd_rng_seed(&rng, seed);
 	hd_lab_set_draw(&rng, 1, &set);
-	const struct hd_daggen_typed_params params = {.seed = seed,
-	                                              .n_tasks = n_tasks,
-	                                              .types = set.types,
-	                                              .n_types = set.n_types,
-	                                              .workers = {3, 2},
-	                                              .predecessors = set.predecessors};
-	struct hd_daggen_typed own;
-	assert_ok(hd_daggen_typed(&params, typed ? typed : &own));
+	const struct heddle_daggen_typed_params params = {.seed = seed,
+	                                                  .n_tasks = n_tasks,
+	                                                  .types = set.types,
+	                                                  .n_types = set.n_types,
+	                                                  .workers = {3, 2},
+	                                                  .predecessors = set.predecessors};
+	struct heddle_daggen_typed_graph own;
+	assert_ok(heddle_daggen_typed(&params, typed ? typed : &own));
 	assert_ok(hd_lab_dag_new(typed ? typed->graph : own.graph, params.workers, &dag));
 	if (!typed)
-		hd_daggen_typed_free(&own);
+		heddle_daggen_typed_free(&own);
 	return dag;
 }
 
@@ -257,7 +257,7 @@ static void simulator_and_policy_agree(void **unused)
 	struct hd_rng rng;
 	hd_rng_seed(&rng, 2);
 	for (uint64_t seed = 100; seed < 130; seed++) {
-		struct hd_daggen_typed typed;
+		struct heddle_daggen_typed_graph typed;
 		struct hd_lab_dag *dag = drawn(seed, 400, &typed);
 		hd_lab_dag_free(dag);
 		make_one_root(typed.graph);
@@ -269,7 +269,7 @@ static void simulator_and_policy_agree(void **unused)
 		if (fabs(ours - theirs) > 1e-3)
 			fail_msg("seed %d: %g us in the laboratory, %g under heteroprio", (int)seed, ours, theirs);
 		assert_ok(heddle_stop(rt));
-		hd_daggen_typed_free(&typed);
+		heddle_daggen_typed_free(&typed);
 		hd_lab_dag_free(dag);
 	}
 	hd_lab_sim_free(sim);
@@ -278,7 +278,7 @@ static void simulator_and_policy_agree(void **unused)
 static void graphs_that_cannot_be_simulated_are_refused(void **unused)
 {
 	(void)unused;
-	struct hd_daggen_typed typed;
+	struct heddle_daggen_typed_graph typed;
 	struct hd_lab_dag *dag = drawn(1, 50, &typed), *none;
 	const unsigned workers[] = {1, 1}, nobody[] = {0, 0};
 	struct heddle_graph *g = typed.graph;
@@ -300,7 +300,7 @@ static void graphs_that_cannot_be_simulated_are_refused(void **unused)
 	assert_int_equal(hd_lab_dag_new(g, workers, &none), HEDDLE_E_INVALID);
 	assert_says("types");
 	g->n_types = n_types;
-	hd_daggen_typed_free(&typed);
+	heddle_daggen_typed_free(&typed);
 	hd_lab_dag_free(dag);
 }
 

@@ -2,7 +2,7 @@
 #include "shared/graph_facts.h"
 #include "shared/tool.h"
 #include "shared/workload.h"
-#include <daggen/random.h>
+#include <heddle/daggen/random.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

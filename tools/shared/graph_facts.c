@@ -1,7 +1,7 @@
 /* Task graphs as arguments of commands, and their statistics: see graph_facts.h. */
 #include "graph_facts.h"
 #include "tool.h"
-#include <daggen/random.h>
+#include <heddle/daggen/random.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ int graph_is_named(const char *what)
 
 static int make_random(const char *settings, struct heddle_graph **out)
 {
-	struct heddle_daggen_random parameters;
+	struct heddle_daggen_layers parameters;
 	heddle_daggen_random_init(&parameters);
 	if (heddle_daggen_random_set(&parameters, settings) || heddle_daggen_random(&parameters, out))
 		return tool_usage_error("%s%s: %s", random_prefix, settings, heddle_last_error());

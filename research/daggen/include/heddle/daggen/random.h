@@ -23,8 +23,8 @@
  * "Resource aggregation for task-based Cholesky factorization", table 1), and go down to 0.5 for work that a GPU is bad
  * at. daggen's ccr only chooses among the three kinds of work, as `work` does here; `ccr` here is the ratio itself.
  */
-#ifndef HD_DAGGEN_RANDOM_H
-#define HD_DAGGEN_RANDOM_H
+#ifndef HEDDLE_DAGGEN_RANDOM_H
+#define HEDDLE_DAGGEN_RANDOM_H
 
 #include <heddle.h>
 
@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* All fields are doubles, so that one table can describe them. n, jump, seed and work must be whole numbers. */
-struct heddle_daggen_random {
+struct heddle_daggen_layers {
 	double n;          /* tasks */
 	double fat;        /* 0: a chain, 1: almost no dependencies */
 	double density;    /* 0: one predecessor per task, 1: half of the level before on average */
@@ -53,7 +53,7 @@ struct heddle_daggen_random {
 
 struct heddle_daggen_parameter {
 	const char *name;
-	size_t offset;          /* of the field in struct heddle_daggen_random */
+	size_t offset;          /* of the field in struct heddle_daggen_layers */
 	double value, min, max; /* default; limits, which are valid values too */
 	int whole;              /* the value must be a whole number */
 	const char *help;
@@ -61,14 +61,14 @@ struct heddle_daggen_parameter {
 
 /* The table of the fields, in the order of the structure. */
 const struct heddle_daggen_parameter *heddle_daggen_random_parameters(size_t *n);
-void heddle_daggen_random_init(struct heddle_daggen_random *parameters);
+void heddle_daggen_random_init(struct heddle_daggen_layers *parameters);
 /* Changes the parameters that a string such as "n=1000,fat=0.6" names. The message of HEDDLE_E_UNKNOWN lists the names,
  * that of HEDDLE_E_INVALID has the range. */
-int heddle_daggen_random_set(struct heddle_daggen_random *parameters, const char *settings);
+int heddle_daggen_random_set(struct heddle_daggen_layers *parameters, const char *settings);
 
 /* The same parameters give the same graph, everywhere. The caller owns *out. HEDDLE_E_INVALID: a parameter is out of
  * range. */
-int heddle_daggen_random(const struct heddle_daggen_random *parameters, struct heddle_graph **out);
+int heddle_daggen_random(const struct heddle_daggen_layers *parameters, struct heddle_graph **out);
 
 #ifdef __cplusplus
 }

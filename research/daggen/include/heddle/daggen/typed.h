@@ -6,57 +6,65 @@
  * finished by then. So every worker always does what it is best at, and none is idle before the last tasks: this is the
  * perfect schedule, and it shows that its makespan can be reached.
  *
- * Functions return 0, or a negative status and set the message of heddle_last_error. Any thread may call them. The same
- * parameters give the same graph on every machine.
+ * Part of libheddle-daggen. Functions return 0, or a negative status and set the message of heddle_last_error. Any
+ * thread may call them. The same parameters give the same graph on every machine.
  */
-#ifndef HD_DAGGEN_TYPED_H
-#define HD_DAGGEN_TYPED_H
+#ifndef HEDDLE_DAGGEN_TYPED_H
+#define HEDDLE_DAGGEN_TYPED_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <heddle/graph.h>
 
-enum { HD_DAGGEN_CPU, HD_DAGGEN_GPU, HD_DAGGEN_CLASSES };
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-struct hd_daggen_type {
-	double cost[HD_DAGGEN_CLASSES]; /* us, > 0, finite */
+enum { HEDDLE_DAGGEN_CPU, HEDDLE_DAGGEN_GPU, HEDDLE_DAGGEN_CLASSES };
+
+struct heddle_daggen_type {
+	double cost[HEDDLE_DAGGEN_CLASSES]; /* us, > 0, finite */
 	/* Expected share of the tasks, >= 0, in any unit. Only shares of types that are fastest on the same class
 	 * compare: how many tasks each class runs follows from the costs. */
 	double proportion;
 	size_t reach; /* predecessors of this type are among its last `reach` finished tasks; 0: among all of them */
 };
 
-struct hd_daggen_typed_params {
+struct heddle_daggen_typed_params {
 	uint64_t seed;
 	size_t n_tasks;
-	const struct hd_daggen_type *types;
+	const struct heddle_daggen_type *types;
 	size_t n_types;
-	unsigned workers[HD_DAGGEN_CLASSES];
+	unsigned workers[HEDDLE_DAGGEN_CLASSES];
 	/* predecessors[i * n_types + j]: the average number of predecessors of type j that a task of type i has, once
 	 * enough tasks have finished. */
 	const double *predecessors;
 };
 
 /* Where and when a task runs in the perfect schedule. Among workers, CPUs have the lower numbers. */
-struct hd_daggen_slot {
+struct heddle_daggen_slot {
 	uint32_t worker;
 	double start, end; /* us */
 };
 
-struct hd_daggen_typed {
+struct heddle_daggen_typed_graph {
 	struct heddle_graph *graph; /* owns; explicit edges, no data; the columns of its times are "cpu" and "cuda" */
-	struct hd_daggen_slot *schedule; /* owns; the perfect schedule, per task */
-	double makespan;                 /* us, of the perfect schedule */
+	struct heddle_daggen_slot *schedule; /* owns; the perfect schedule, per task */
+	double makespan;                     /* us, of the perfect schedule */
 };
 
-/* After success the caller frees *out with hd_daggen_typed_free. HEDDLE_E_INVALID names the wrong parameter;
+/* After success the caller frees *out with heddle_daggen_typed_free. HEDDLE_E_INVALID names the wrong parameter;
  * HEDDLE_E_MEMORY. */
-int hd_daggen_typed(const struct hd_daggen_typed_params *params, struct hd_daggen_typed *out);
-void hd_daggen_typed_free(struct hd_daggen_typed *typed);
+int heddle_daggen_typed(const struct heddle_daggen_typed_params *params, struct heddle_daggen_typed_graph *out);
+void heddle_daggen_typed_free(struct heddle_daggen_typed_graph *typed);
 
 /* Checks the perfect schedule and its makespan: each task is on a class that is fastest with it, lasts as long as it
  * takes there, and begins after all its predecessors; no worker is idle before its last task; no worker ends before the
  * last task has begun. HEDDLE_E_INVALID names the first task that is wrong. */
-int hd_daggen_typed_check(const struct hd_daggen_typed_params *params, const struct hd_daggen_typed *typed);
+int heddle_daggen_typed_check(const struct heddle_daggen_typed_params *params,
+                              const struct heddle_daggen_typed_graph *typed);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
