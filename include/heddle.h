@@ -10,6 +10,7 @@
  *   group.h     waiting for the tasks of one part of a program
  *   platform.h  the description of a machine, real or not
  *   model.h     performance models
+ *   clusters.h  which CPU workers are driven, changed while tasks run
  *   policy.h    scheduling policies, the shipped ones and your own
  *   driver.h    what a kind of processor must offer
  *   trace.h     what happened: events, charts, bounds
@@ -38,6 +39,7 @@
 #include <heddle/group.h>
 #include <heddle/platform.h>
 #include <heddle/model.h>
+#include <heddle/clusters.h>
 #include <heddle/policy.h>
 #include <heddle/driver.h>
 #include <heddle/trace.h>

@@ -13,9 +13,10 @@
  *   done(task)     the kernel has ended, and its worker is free; or it never began, for lack of memory: every picked
  *                  task comes here once (optional). A task that ends by an event (heddle_detach) ends later: only then
  *                  its successors become ready
- * When a device is lost (HEDDLE_E_DEVICE), the instance is destroyed, whatever it still has, and another one is
- * created, which is given all ready tasks in one batch; it hears nothing of the tasks that were picked before.
- * heddle_task_can_run and the functions like it then leave out the workers of that device, which never pick again.
+ * When a device is lost (HEDDLE_E_DEVICE), or other CPU workers are driven (heddle/clusters.h), the instance is
+ * destroyed, whatever it still has, and another one is created, which is given all ready tasks in one batch; it hears
+ * nothing of the tasks that were picked before. heddle_task_can_run and the functions like it leave out the workers
+ * that are lost or retired, which do not pick while this instance lives.
  *
  * Only tasks that at least one worker can run are given. A picked task must be one that heddle_task_can_run(task,
  * worker) allows. Budget: O(log n) per call in the number of ready tasks.
@@ -56,8 +57,8 @@ struct heddle_policy {
 	 * heddle_sched_fail. */
 	int (*create)(heddle_sched *sched, void **state);
 	void (*destroy)(void *state); /* with all tasks that it has not given away */
-	/* The tasks of `batch` have become ready, or are ready still after a device was lost: because a task of worker
-	 * `releaser` has ended or, if that is -1, because they were submitted. */
+	/* The tasks of `batch` have become ready, or are ready still after the set of workers has changed: because a
+	 * task of worker `releaser` has ended or, if that is -1, because they were submitted. */
 	void (*ready)(void *state, heddle_task *const *batch, size_t n, int releaser);
 	/* A task for `worker`, or NULL. */
 	heddle_task *(*pick)(void *state, unsigned worker);
@@ -80,7 +81,7 @@ const struct heddle_policy *heddle_policy_find(const char *name);
 int heddle_policy_report(heddle_runtime *rt, void (*f)(void *arg, const char *name, double value, const char *unit),
                          void *arg);
 /* The same, but only the figures that are counts or sums (heddle_sched_count): the difference of two calls is what
- * happened between them. After a device was lost they begin at 0 again. */
+ * happened between them. When the instance is made anew, they begin at 0 again. */
 int heddle_policy_counts(heddle_runtime *rt, void (*f)(void *arg, const char *name, double value, const char *unit),
                          void *arg);
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "misuse/misuse.h"
+#include "worker_set.h"
 
 static const char *const state_names[] = {"outside", "waiting",  "ready",    "picked",   "staged",
                                           "running", "detached", "expanded", "released", "ended"};
@@ -110,6 +111,13 @@ static int check_queues(struct hd_check *c)
 	if (!status)
 		status = check_queue(c, rt->dispatch.called.first, rt->dispatch.called.last, HD_CALLED,
 		                     "the list of callbacks to call", NULL);
+	uint64_t n_parked = 0;
+	if (!status)
+		status = check_queue(c, rt->dispatch.parked.first, rt->dispatch.parked.last, HD_PARKED,
+		                     "the list of tasks for retired workers", &n_parked);
+	if (!status && n_parked != rt->count.parked)
+		status = hd_broken("%llu tasks wait for retired workers; parked says %llu",
+		                   (unsigned long long)n_parked, (unsigned long long)rt->count.parked);
 	for (size_t i = 0; i < rt->n_nodes && !status; i++)
 		status = check_queue(c, rt->memories[i].waiting.first, rt->memories[i].waiting.last, HD_WAITS_FOR_ROOM,
 		                     "the list of tasks that wait for room on a node", NULL);
@@ -135,14 +143,17 @@ static int check_hungry_list(struct hd_check *c)
 		if (before && before->speed < w->speed)
 			return hd_broken("the list of hungry workers: %s comes before %s, which is faster",
 			                 worker_name(before), worker_name(w));
-		if (!hd_worker_is_driven(w))
-			return hd_broken("the list of hungry workers: nobody runs the tasks of %s", worker_name(w));
+		if (!hd_worker_is_attended(w) || !w->pipeline)
+			return hd_broken("the list of hungry workers: %s cannot be given tasks", worker_name(w));
 	}
-	unsigned n_asleep = 0;
+	unsigned n_asleep = 0, n_off = 0;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		n_marked += rt->workers[i].hungry;
 		n_asleep += (unsigned)hd_worker_is_asleep(&rt->workers[i]);
+		n_off += rt->workers[i].state == HD_OFF;
 	}
+	if (n_off != rt->count.off)
+		return hd_broken("%u workers are off; off says %u", n_off, rt->count.off);
 	if (n_listed != n_marked)
 		return hd_broken("%zu workers are in the list of the hungry, %zu are marked so", n_listed, n_marked);
 	return n_asleep == rt->count.asleep
@@ -166,12 +177,35 @@ static int check_slot(struct hd_check *c, const struct hd_worker *w, const struc
 	return 0;
 }
 
+/* Of workers with cores in common at most one runs, and another one gets tasks only if none does. */
+static int check_cores(const struct hd_worker *w)
+{
+	int taken = w->wants_cores || !hd_cores_are_free(w);
+	if (w->pipeline != (hd_worker_is_out(w) || taken ? 0 : w->depth))
+		return hd_broken("%s can hold %u tasks, which is wrong for one that is %s", worker_name(w), w->pipeline,
+		                 hd_worker_is_out(w) ? "lost or retired"
+		                 : taken             ? "to wait for its cores"
+		                                     : "driven");
+	for (size_t i = 0; i < w->n_rivals; i++) {
+		const struct hd_worker *rival = w->rivals[i];
+		if (hd_worker_runs(w) && hd_worker_runs(rival))
+			return hd_broken("%s and %s run on the same cores", worker_name(w), worker_name(rival));
+		if (!w->retired && !rival->retired)
+			return hd_broken("%s and %s are driven on the same cores", worker_name(w), worker_name(rival));
+	}
+	if (w->retired && (w->hungry || w->staged.first))
+		return hd_broken("%s is retired, and yet can be given tasks or has some", worker_name(w));
+	return w->state == HD_OFF && w->pipeline ? hd_broken("%s can be given tasks and is off", worker_name(w)) : 0;
+}
+
 static int check_worker(struct hd_check *c, const struct hd_worker *w, uint64_t *n_staged)
 {
 	int status =
 	    check_queue(c, w->staged.first, w->staged.last, HD_ON_WORKER, "a worker's list of staged tasks", n_staged);
 	for (unsigned i = 0; i < w->n_slots && !status; i++)
 		status = check_slot(c, w, &w->slots[i]);
+	if (!status)
+		status = check_cores(w);
 	if (!status && w->lost &&
 	    (w->hungry || w->pipeline || w->staged.first || (w->node && !c->rt->memories[w->node].lost)))
 		status = hd_broken("%s is lost, and yet can be given tasks or has some, or its memory is in use",
@@ -250,19 +284,21 @@ static int check_workers(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
 	uint64_t n_staged = 0;
-	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0, n_suspended = 0;
+	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0, n_out = 0, n_suspended = 0;
 	int status = check_hungry_list(c);
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		status = check_worker(c, &rt->workers[i], &n_staged);
 		n_bursts += rt->workers[i].burst_size > 1;
 		n_held_back += rt->workers[i].held_back;
 		n_lost += rt->workers[i].lost;
+		n_out += (unsigned)hd_worker_is_out(&rt->workers[i]);
 		n_suspended += rt->workers[i].n_suspended;
 	}
 	if (!status && n_suspended != rt->count.suspended)
 		status = hd_broken("%u kernels wait for groups; suspended says %u", n_suspended, rt->count.suspended);
-	if (!status && n_lost != rt->dispatch.n_lost)
-		status = hd_broken("%u workers are lost; n_lost says %u", n_lost, rt->dispatch.n_lost);
+	if (!status && (n_lost != rt->dispatch.n_lost || n_out != rt->dispatch.n_out))
+		status = hd_broken("%u workers are lost, and with those that are retired %u; n_lost says %u, n_out %u",
+		                   n_lost, n_out, rt->dispatch.n_lost, rt->dispatch.n_out);
 	if (!status && (n_held_back > rt->count.held_back || rt->count.calls_held_back > rt->count.calling))
 		status = hd_broken("the numbers of kernels and callbacks that wait for room are wrong");
 	if (!status && n_bursts != rt->count.bursts)
@@ -303,7 +339,7 @@ static int may_be_at(const struct hd_checked_task *seen)
 		return t->pending ? place == HD_NOWHERE
 		                  : place == HD_AMONG_CONTROLS || place == HD_WAITS_FOR_TOKEN ||
 		                        place == HD_TO_EXPAND || (place == HD_WAITS_FOR_ROOM && !t->codelet);
-	case HD_READY: return place == HD_NOWHERE || place == HD_IN_BATCH;
+	case HD_READY: return place == HD_NOWHERE || place == HD_IN_BATCH || place == HD_PARKED;
 	case HD_PICKED: return place == (t->pending ? HD_NOWHERE : HD_WAITS_FOR_ROOM);
 	case HD_STAGED: return place == (t->codelet ? HD_ON_WORKER : HD_NOWHERE);
 	case HD_RELEASED: return place == HD_NOWHERE || place == HD_CALLED;

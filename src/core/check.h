@@ -14,7 +14,8 @@ enum hd_place {
 	HD_WAITS_FOR_TOKEN,
 	HD_ON_WORKER,
 	HD_CALLED,
-	HD_TO_EXPAND
+	HD_TO_EXPAND,
+	HD_PARKED
 };
 
 /* Accesses by the kind of group that they are in. An ACQUIRE that was given up has become a reader, but stays in the

@@ -257,7 +257,7 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 	}
 	if (unlimited)
 		c->max_bytes = 0;
-	c->anywhere = c->n_able == rt->n_workers && !d->can_run && !rt->limited && !rt->engine->times_are_given;
+	c->everywhere = c->n_able == rt->n_workers && !d->can_run && !rt->limited && !rt->engine->times_are_given;
 	return 0;
 }
 
@@ -442,7 +442,7 @@ int heddle_codelet_create(heddle_runtime *rt, const struct heddle_codelet_desc *
 		status = make_event_model(c);
 	if (!status) {
 		c->id = rt->n_codelets++;
-		c->anywhere &= !rt->dispatch.n_lost;
+		c->anywhere = c->everywhere && !rt->dispatch.n_out;
 		c->next = rt->codelets;
 		rt->codelets = c;
 	}

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "expand.h"
 #include "lost.h"
+#include "worker_set.h"
 
 /* --- Workers that can hold another task --------------------------------------------------------------------------- */
 
@@ -17,6 +18,7 @@ void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
 {
 	HD_HELD(&w->rt->lock);
 	int before = hd_worker_is_asleep(w);
+	w->rt->count.off += (unsigned)(state == HD_OFF) - (unsigned)(w->state == HD_OFF);
 	w->state = (uint8_t)state;
 	if (HD_UNLIKELY(hd_worker_is_asleep(w) != before))
 		hd_gate_asleep(w, !before);
@@ -25,7 +27,7 @@ void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state)
 void hd_core_hungry(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
-	if (w->hungry || !hd_worker_is_driven(w) || HD_UNLIKELY(w->lost))
+	if (w->hungry || !hd_worker_is_attended(w) || HD_UNLIKELY(!w->pipeline))
 		return;
 	heddle_runtime *rt = w->rt;
 	struct hd_worker *prev = NULL, *next = rt->dispatch.hungry;
@@ -79,6 +81,8 @@ double hd_worker_free_at(struct hd_worker *w, double now)
 	HD_HELD(&w->rt->lock);
 	if (w->n_slots > 1)
 		return slots_free_at(w, now);
+	if (HD_UNLIKELY(w->n_rivals))
+		now = hd_cores_free_at(w, now);
 	double end = w->slots->task ? w->slots->start + w->slots->predicted : now;
 	return (end > now ? end : now) + w->backlog;
 }
@@ -150,16 +154,18 @@ static inline void staged(struct hd_worker *w, heddle_task *t)
 		rt->engine->worker_ready(w);
 }
 
-/* The data of a picked task cannot be had, or its worker is lost: ends the task, which has not begun, or gives it back
- * to the policy. */
+/* The data of a picked task cannot be had, or its worker is lost or retired: ends the task, which has not begun, or
+ * gives it back to the policy. */
 static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 {
 	struct hd_worker *w = &rt->workers[t->worker];
 	unbind(rt, t);
 	w->in_flight--;
 	w->backlog -= t->link.u.key;
-	if (HD_UNLIKELY(w->lost)) {
-		hd_lost_give_back(t);
+	if (HD_UNLIKELY(hd_worker_is_out(w))) {
+		if (w->state == HD_LEAVING) /* its thread waits for what the worker holds */
+			hd_core_wake(rt, &w->wake);
+		hd_give_back(t, 0);
 		return;
 	}
 	hd_stage_end(t, w->node);
@@ -187,7 +193,7 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	if (!t->codelet)
 		hd_control_staged(rt, t, status);
-	else if (HD_UNLIKELY(status) || HD_UNLIKELY(rt->workers[t->worker].lost))
+	else if (HD_UNLIKELY(status) || HD_UNLIKELY(hd_worker_is_out(&rt->workers[t->worker])))
 		drop_picked(rt, t, status);
 	else
 		staged(&rt->workers[t->worker], t);
@@ -278,8 +284,8 @@ static heddle_task *ask_policy(struct hd_worker *w)
 	return t && HD_UNLIKELY(rt->sched.checked) ? check_pick(w, t) : t;
 }
 
-/* Makes an instance of the policy, when the one before was destroyed because a worker was lost. If that fails, so do
- * the tasks of the batch. Returns whether there is an instance. */
+/* Makes an instance of the policy, when the one before was destroyed because the set of workers has changed. If that
+ * fails, so do the tasks of the batch. Returns whether there is an instance. */
 static int revive_policy(heddle_runtime *rt)
 {
 	int status = hd_sched_revive(rt);
@@ -320,7 +326,7 @@ static int is_short(const struct hd_worker *w)
 	if (w->held_us < w->burst_us)
 		return 1;
 	double each = w->held_us / w->in_flight;
-	return w->in_flight < FEW && w->burst_us > 0 && w->rt->count.ready > PLENTY * w->rt->n_workers &&
+	return w->in_flight < FEW && w->burst_us > 0 && w->rt->count.ready > PLENTY * hd_n_driven(w->rt) &&
 	       w->held_us + each < HD_LONG_BURST_US;
 }
 
@@ -333,8 +339,8 @@ static int can_hold_more(const struct hd_worker *w)
 	if (w->in_flight < w->pipeline)
 		return rt->count.ready != 0;
 	const heddle_task *last = w->staged.first ? w->staged.last : NULL;
-	return w->in_flight < HD_MAX_BURST && rt->count.ready > rt->n_workers && is_short(w) && !rt->count.reacting &&
-	       last && last->refs == 1 && !last->extra;
+	return last && w->in_flight < HD_MAX_BURST && rt->count.ready > hd_n_driven(rt) && is_short(w) &&
+	       !rt->count.reacting && last->refs == 1 && !last->extra;
 }
 
 static void fill(struct hd_worker *w)
@@ -456,7 +462,7 @@ static heddle_task *find_for_slot(struct hd_worker *w, heddle_task **before, str
 heddle_task *hd_core_take_for_slot(struct hd_worker *w, struct hd_slot **slot)
 {
 	HD_HELD(&w->rt->lock);
-	heddle_task *before, *t = find_for_slot(w, &before, slot);
+	heddle_task *before, *t = HD_LIKELY(w->pipeline) ? find_for_slot(w, &before, slot) : NULL;
 	if (!t)
 		return NULL;
 	if (before)
@@ -551,6 +557,8 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 	unbind(rt, t);
 	w->in_flight--;
 	rt->count.running--;
+	if (HD_UNLIKELY(!w->pipeline))
+		hd_cores_left(w);
 	if (HD_UNLIKELY(t->special & HD_TASK_EXPANDS)) {
 		hd_expand_over(t, status, ran);
 		return;

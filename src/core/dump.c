@@ -35,6 +35,22 @@ static int is_unexpanded(const heddle_task *t)
 	return (t->special & HD_TASK_EXPANDS) && !t->extra->is_submitted;
 }
 
+/* A ready task: "is ready", or what it waits for if only retired workers can run it. */
+static void describe_ready(FILE *out, const heddle_task *t)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	unsigned able = 0;
+	for (unsigned w = 0; w < rt->n_workers; w++) {
+		if (heddle_task_can_run(t, w)) {
+			fputs("is ready", out);
+			return;
+		}
+		able = !rt->workers[w].lost && hd_task_could_run(t, w) ? w : able;
+	}
+	fprintf(out, "waits for a worker that is retired, such as %s (heddle_workers_drive)",
+	        rt->platform->workers[able].name);
+}
+
 struct list {
 	FILE *out;
 	int shown;
@@ -54,7 +70,7 @@ static void describe_task(const heddle_task *t, void *arg)
 	char title[HD_TITLE];
 	fprintf(l->out, "; %s ", hd_task_title(t, title, sizeof title));
 	if (state == HD_READY)
-		fprintf(l->out, "is ready");
+		describe_ready(l->out, t);
 	else if (state == HD_EXPANDED)
 		describe_expanded(l->out, t);
 	else if (waits_for_room)
@@ -339,6 +355,10 @@ static void print_worker(const struct dump *dump, const struct hd_worker *w)
 		fprintf(dump->out, "idle%s", w->hungry ? ", and there is nothing for it" : "");
 	if (w->lost)
 		fprintf(dump->out, ", lost: %s", hd_lost_why(w));
+	else if (w->retired)
+		fputs(", retired", dump->out);
+	else if (!w->pipeline)
+		fputs(", waits until its cores are free", dump->out);
 	fputc('\n', dump->out);
 }
 
@@ -353,6 +373,7 @@ static void print_all(const struct dump *dump)
 	        (unsigned long long)rt->count.staged, rt->count.ready, (unsigned long long)rt->count.ended);
 	fprintf(out, "tasks that wait for events: %llu\n", (unsigned long long)rt->count.detached);
 	fprintf(out, "hierarchical tasks: %llu\n", (unsigned long long)rt->count.hierarchical);
+	fprintf(out, "ready tasks that only retired workers can run: %llu\n", (unsigned long long)rt->count.parked);
 	fprintf(out, "submitted and not looked at yet: %llu\n", (unsigned long long)(tail - rt->inlet.head));
 	fprintf(out, "copies under way: %llu\n", (unsigned long long)rt->count.transfers);
 	fprintf(out, "data that the program has acquired: %llu\n", (unsigned long long)rt->count.held);

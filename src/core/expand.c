@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "inlet.h"
-#include "lost.h"
 
 /* A function that submits more tasks lets so many enter the graph at a time. */
 enum { MANY = 64 };
@@ -248,7 +247,7 @@ void hd_expand_not(heddle_runtime *rt, heddle_task *t)
 static int all_have_streams(const heddle_runtime *rt)
 {
 	for (size_t i = 0; i < rt->n_workers; i++)
-		if (!rt->workers[i].slots[0].stream && !rt->workers[i].lost)
+		if (!rt->workers[i].slots[0].stream && !hd_worker_is_out(&rt->workers[i]))
 			return 0;
 	return 1;
 }
@@ -257,7 +256,7 @@ static int all_have_streams(const heddle_runtime *rt)
  * is no other. */
 static int is_free(const struct hd_worker *w)
 {
-	return hd_worker_is_driven(w) && !w->lost && !w->in_flight && !w->held_back && !w->calling &&
+	return hd_worker_is_attended(w) && w->pipeline && !w->in_flight && !w->held_back && !w->calling &&
 	       (!w->slots[0].stream || all_have_streams(w->rt));
 }
 

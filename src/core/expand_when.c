@@ -159,7 +159,7 @@ static struct machine look_at(heddle_runtime *rt, const heddle_task *t)
 	struct machine m = {0, 0, 0};
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		const struct hd_worker *w = &rt->workers[i];
-		if (w->lost)
+		if (hd_worker_is_out(w))
 			continue;
 		if (is_cpu(rt, w->class_id)) {
 			m.cpus++;
@@ -236,7 +236,7 @@ static double wait_of(heddle_runtime *rt, unsigned class_id)
 {
 	double least = INFINITY;
 	for (size_t i = 0; i < rt->n_workers; i++)
-		if (rt->workers[i].class_id == class_id && !rt->workers[i].lost)
+		if (rt->workers[i].class_id == class_id && !hd_worker_is_out(&rt->workers[i]))
 			least = fmin(least, hd_worker_free_at(&rt->workers[i], rt->now) - rt->now);
 	return least;
 }

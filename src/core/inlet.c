@@ -232,7 +232,7 @@ static int is_lookout(const struct hd_worker *w, double us)
 static int has_lookout(const heddle_runtime *rt, const struct hd_worker *sleeper)
 {
 	unsigned n_asleep = rt->count.asleep + (sleeper != NULL);
-	if (n_asleep == rt->n_workers)
+	if (n_asleep + rt->count.off == rt->n_workers)
 		return 0;
 	double us = hd_is_crowded(rt, n_asleep) ? CROWDED_US : LOOKOUT_US;
 	for (size_t i = 0; i < rt->n_workers; i++)

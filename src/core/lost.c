@@ -1,14 +1,11 @@
 /* Devices that are lost: a call of their driver has returned HEDDLE_E_DEVICE.
  *
- * The worker of such a device, and those that share its memory, take no more tasks (hd_core_lose):
+ * The worker of such a device, and those that share its memory, take no more tasks (hd_core_lose): the set of workers
+ * has changed, and worker_set.c gives their tasks and those of the policy to others. Besides:
  *
- *  - The instance of the policy is destroyed, whatever it has, and another one is made, which is told of all ready
- *    tasks as one batch. heddle_task_can_run and its kin then leave out the lost workers. So policies, those of
- *    programs too, need not know of this.
- *  - Tasks that these workers had picked come back to the policy: those that are staged at once; those whose transfers
- *    are under way when these have ended; those that run when the driver says that their kernels have ended, which it
- *    does for all of them with an error. Tasks that wait for events come back at once, because what was to fulfill
- *    these may have been lost, too.
+ *  - Tasks that run there come back to the policy when the driver says that their kernels have ended, which it does for
+ *    all of them with an error. Tasks that wait for events come back at once, because what was to fulfill these may
+ *    have been lost, too.
  *  - A task whose kernel had begun can only be run again if the values that it changes have other copies. Otherwise it
  *    fails, as does a task that no worker is left for.
  *  - Copies leave the memory of the device as the driver allows: data/lost.c.
@@ -17,52 +14,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "expand.h"
 #include "lost.h"
+#include "worker_set.h"
 
 const char *hd_lost_why(const struct hd_worker *w)
 {
 	return w->why ? w->why : "";
 }
 
-size_t hd_class_left(const heddle_runtime *rt, unsigned class_id)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < rt->n_workers; i++)
-		n += rt->workers[i].class_id == class_id && !rt->workers[i].lost;
-	return n;
-}
-
 static const char *name_of(const struct hd_worker *w)
 {
 	return w->rt->platform->workers[w->id].name;
-}
-
-/* --- Tasks that come back ----------------------------------------------------------------------------------------- */
-
-/* Makes the task as it was before it was picked, and gives it to the policy. It is not counted as picked any more. */
-static void give_back(heddle_task *t, int begun)
-{
-	heddle_runtime *rt = t->codelet->rt;
-	hd_stage_undo(t, rt->workers[t->worker].node, begun);
-	if (t->extra) {
-		free(t->extra->message);
-		t->extra->message = NULL;
-		t->extra->code = 0;
-		t->extra->picked_by = 0;
-		hd_events_orphan(t);
-	}
-	t->status = 0;
-	t->choice = 0;
-	t->pending = 0;
-	rt->outcome.stats.tasks_retried++;
-	hd_core_ready_again(rt, t);
-}
-
-void hd_lost_give_back(heddle_task *t)
-{
-	HD_HELD(&t->codelet->rt->lock);
-	give_back(t, 0);
 }
 
 /* The task, whose kernel had begun, cannot be run again, since there is no other copy of what it was changing. */
@@ -90,7 +52,7 @@ int hd_lost_returned(heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	const heddle_data *stuck = NULL;
 	if (hd_can_run_again(t, rt->workers[t->worker].node, &stuck)) {
-		give_back(t, 1);
+		hd_give_back(t, 1);
 		return HEDDLE_PENDING;
 	}
 	int waits = t->extra && t->extra->n_events;
@@ -133,56 +95,12 @@ static void end_detached(heddle_runtime *rt)
 	}
 }
 
-static void take_staged(struct hd_worker *w)
-{
-	heddle_runtime *rt = w->rt;
-	while (w->staged.first) {
-		heddle_task *t = hd_queue_pop(&w->staged);
-		rt->count.staged--;
-		if (t->special & HD_TASK_EXPANDS) {
-			w->in_flight--;
-			hd_expand_again(rt, t);
-			continue;
-		}
-		hd_core_staged(rt, t, HEDDLE_E_DEVICE);
-	}
-}
-
-/* --- Tasks that the policy has ----------------------------------------------------------------------------------- */
-
-static void collect_ready(const heddle_task *t, void *arg)
-{
-	if (state_of(t) == HD_READY)
-		hd_queue_push(arg, (heddle_task *)(uintptr_t)t);
-}
-
-static int by_order(const void *a, const void *b)
-{
-	const heddle_task *x = *(heddle_task *const *)a, *y = *(heddle_task *const *)b;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* Takes all ready tasks from the policy by destroying it, and makes one batch of them for the next one. */
-static void renew_policy(heddle_runtime *rt)
-{
-	struct hd_task_queue ready = {0};
-	hd_sched_forget(rt);
-	rt->count.ready = 0;
-	rt->dispatch.n_batch = 0;
-	rt->dispatch.releaser = -1;
-	hd_pool_each(&rt->pool, collect_ready, &ready);
-	while (ready.first)
-		hd_core_ready_again(rt, hd_queue_pop(&ready));
-	if (rt->dispatch.n_batch)
-		qsort(rt->dispatch.batch, rt->dispatch.n_batch, sizeof *rt->dispatch.batch, by_order);
-}
+/* --- The loss ----------------------------------------------------------------------------------------------------- */
 
 int hd_lost_for_all(heddle_task *t)
 {
 	heddle_runtime *rt = t->codelet->rt;
 	HD_HELD(&rt->lock);
-	if (hd_task_has_worker(t))
-		return 0;
 	const struct hd_worker *w = rt->workers;
 	while (!w->lost || !t->codelet->class_ok[w->class_id] || (t->only_worker && t->only_worker != w->id + 1))
 		if (++w == rt->workers + rt->n_workers)
@@ -197,16 +115,11 @@ int hd_lost_for_all(heddle_task *t)
 	return 1;
 }
 
-/* --- The loss ----------------------------------------------------------------------------------------------------- */
-
 static void lose_worker(struct hd_worker *w, const char *why)
 {
 	heddle_runtime *rt = w->rt;
 	w->lost = 1;
 	w->why = strdup(why);
-	w->pipeline = 0;
-	w->burst_us = 0;
-	hd_core_not_hungry(w);
 	rt->dispatch.n_lost++;
 	rt->outcome.stats.workers_lost++;
 }
@@ -232,16 +145,11 @@ void hd_core_lose(struct hd_worker *w, const char *why)
 		if ((v == w || (w->node && v->node == w->node)) && !v->lost)
 			lose_worker(v, why);
 	}
-	for (heddle_codelet *c = rt->codelets; c; c = c->next)
-		c->anywhere = 0;
 	if (w->node)
 		lose_memory(rt, w->node);
-	for (size_t i = 0; i < rt->n_workers; i++)
-		if (rt->workers[i].lost)
-			take_staged(&rt->workers[i]);
+	hd_workers_count(rt);
 	end_detached(rt);
-	renew_policy(rt);
-	rt->waits.news = 1;
+	hd_workers_changed(rt);
 }
 
 /* --- Values that are lost ----------------------------------------------------------------------------------------- */

@@ -61,6 +61,11 @@ struct hd_hold {
 	int taken;                    /* the datum was granted: the program has it */
 };
 
+/* How many workers a class has, and how many of them are lost or retired. */
+struct hd_class_count {
+	unsigned n, n_out;
+};
+
 /* The runtime's instance of its policy, and the handle that the policy gets: see heddle/policy.h. */
 struct heddle_sched {
 	heddle_runtime *rt;
@@ -69,7 +74,8 @@ struct heddle_sched {
 	char **options;                     /* owned: the values, in the order of policy->options */
 	struct hd_rng rng;
 	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
-	/* A worker was lost and the instance destroyed; another one is made for the next batch of ready tasks. */
+	/* The set of workers has changed and the instance was destroyed; another one is made for the next batch of
+	 * ready tasks. */
 	int absent;
 	/* us: when the instance was made. It hears nothing of the tasks that were picked before, by the instance before
 	 * it: see hd_sched_knows. 0: it is the first one. */
@@ -87,13 +93,15 @@ enum {
 
 /* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
 struct hd_dispatch {
-	unsigned n_lost; /* workers whose devices are lost */
+	unsigned n_lost; /* workers whose devices are lost ... */
+	unsigned n_out;  /* ... and how many are lost or retired */
 	int releaser;    /* the worker whose task made the batch ready; -1: none */
 	int retry;       /* HD_RETRY_MEMORY ...: what must be looked at again */
 	size_t n_batch, max_batch;
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been told of */
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
+	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
 	heddle_task *open_reductions;  /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
 	/* workers that can hold another task; the fastest first, of these the one that came last */
 	struct hd_worker *hungry;
@@ -117,6 +125,8 @@ struct hd_counts {
 	uint64_t held;      /* ACQUIRE tasks whose datum the program has */
 	/* workers that sleep or are about to; workers that run several tasks without the lock */
 	unsigned asleep, bursts;
+	unsigned off;      /* workers whose state is HD_OFF */
+	uint64_t parked;   /* ready tasks that only retired workers can run */
 	uint64_t detached; /* tasks whose kernels have returned and that wait for events */
 	unsigned calling;  /* callbacks being run */
 	/* threads that run a kernel or a callback and wait in hd_throttle; those of them that run a callback */
@@ -184,13 +194,14 @@ struct heddle_runtime {
 	struct heddle_platform *platform; /* owned */
 	struct hd_topology *topology;     /* owned; NULL in virtual time */
 	const struct hd_engine *engine;
-	int watched;               /* each kernel needs more than to be called: one of the next two */
-	int order;                 /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
-	struct hd_misuse *misuse;  /* owned: the checking mode; NULL: it is off */
-	struct hd_hops hops;       /* the links between memories */
-	struct hd_worker *workers; /* owned */
-	struct hd_slot *slots;     /* owned: those of all workers */
-	unsigned *node_worker;     /* owned; per node: a worker whose driver manages the node's memory */
+	int watched;                         /* each kernel needs more than to be called: one of the next two */
+	int order;                           /* ThreadSanitizer must be told of the order of tasks: misuse/order.c */
+	struct hd_misuse *misuse;            /* owned: the checking mode; NULL: it is off */
+	struct hd_hops hops;                 /* the links between memories */
+	struct hd_worker *workers;           /* owned */
+	struct hd_slot *slots;               /* owned: those of all workers */
+	struct hd_class_count *class_counts; /* owned; per class; n_out is guarded by the core lock */
+	unsigned *node_worker;               /* owned; per node: a worker whose driver manages the node's memory */
 	size_t n_workers, n_slots, n_nodes, n_classes;
 	size_t n_threads;        /* how many threads the machine can run at the same time; virtual time: no limit */
 	int limited;             /* some memory has a capacity */
@@ -287,6 +298,11 @@ static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task 
 {
 	return t->codelet ? rt->workers[t->worker].node : 0;
 }
+/* How many workers are neither lost nor retired. */
+static inline size_t hd_n_driven(const heddle_runtime *rt)
+{
+	return rt->n_workers - rt->dispatch.n_out;
+}
 /* The number of tasks in the graph: inserted and not ended. */
 static inline uint64_t hd_live(const heddle_runtime *rt)
 {
@@ -333,13 +349,13 @@ void hd_core_call_back(heddle_runtime *rt);
  * is none now. A worker that can hold another task is then in the hungry list. */
 void hd_core_refill(struct hd_worker *w);
 void hd_worker_enter(struct hd_worker *w, enum hd_worker_state state);
-/* Puts the worker into the hungry list, unless it is there already or is not driven. */
+/* Puts the worker into the hungry list, unless it is there already or cannot be given tasks. */
 void hd_core_hungry(struct hd_worker *w);
-/* Takes the first staged task of a worker; NULL: it has none. For workers with one slot. */
+/* Takes the first staged task of a worker; NULL: it has none, or must not begin any. For workers with one slot. */
 static inline heddle_task *hd_core_take(struct hd_worker *w)
 {
 	HD_HELD(&w->rt->lock);
-	if (!w->staged.first)
+	if (!w->staged.first || HD_UNLIKELY(!w->pipeline))
 		return NULL;
 	w->rt->count.staged--;
 	return hd_queue_pop(&w->staged);
@@ -429,7 +445,7 @@ int hd_gate_others_look(const struct hd_worker *w);
  * gains nothing to wake one soon, or to keep one awake that has no task. */
 static inline int hd_is_crowded(const heddle_runtime *rt, unsigned n_asleep)
 {
-	return rt->n_workers - n_asleep > rt->n_threads;
+	return rt->n_workers - rt->count.off - n_asleep > rt->n_threads;
 }
 /* Called when a worker has begun tasks, while `rt->inlet.step` is not 0. */
 void hd_gate_worker_begins(heddle_runtime *rt);

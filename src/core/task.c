@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/data.h"
-#include "lost.h"
+#include "worker_set.h"
 #include "misuse/misuse.h"
 
 static const struct {
@@ -215,10 +215,11 @@ int hd_task_fits(const heddle_runtime *rt, const heddle_task *t, unsigned node)
 	return !capacity || hd_task_bytes(t) <= capacity;
 }
 
+/* Whether the worker may run the task, or might if it were not lost or retired. */
 static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
 {
 	const struct hd_worker *w = &rt->workers[worker];
-	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) || HD_UNLIKELY(w->lost) ||
+	if (HD_UNLIKELY(!t->codelet->class_ok[w->class_id]) ||
 	    HD_UNLIKELY(t->only_worker && t->only_worker != worker + 1))
 		return 0;
 	if (!(t->special & HD_TASK_FITS) && rt->limited && !hd_task_fits(rt, t, w->node))
@@ -226,11 +227,11 @@ static int allowed(const heddle_runtime *rt, const heddle_task *t, unsigned work
 	return !t->codelet->desc.can_run || t->codelet->desc.can_run(worker, t, t->codelet->desc.can_run_arg);
 }
 
-/* Whether the task's codelet can run on the class, of which some worker is left. */
+/* Whether the task's codelet can run on the class, of which some worker is neither lost nor retired. */
 static int has_class(const heddle_task *t, unsigned class_id)
 {
-	const heddle_runtime *rt = t->codelet->rt;
-	return t->codelet->class_ok[class_id] && (HD_LIKELY(!rt->dispatch.n_lost) || hd_class_left(rt, class_id));
+	const struct hd_class_count *count = &t->codelet->rt->class_counts[class_id];
+	return t->codelet->class_ok[class_id] && count->n_out < count->n;
 }
 
 int hd_task_has_worker(const heddle_task *t)
@@ -238,9 +239,22 @@ int hd_task_has_worker(const heddle_task *t)
 	HD_HELD(&hd_task_runtime(t)->lock);
 	const heddle_runtime *rt = t->codelet->rt;
 	for (size_t w = 0; w < rt->n_workers; w++)
-		if (allowed(rt, t, (unsigned)w))
+		if (!rt->workers[w].lost && allowed(rt, t, (unsigned)w))
 			return 1;
 	return 0;
+}
+
+/* Whether there is a time for the task on the worker, if one is needed. */
+static int has_time(const heddle_runtime *rt, const heddle_task *t, unsigned worker)
+{
+	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));
+}
+
+int hd_task_could_run(const heddle_task *t, unsigned worker)
+{
+	HD_HELD(&hd_task_runtime(t)->lock);
+	const heddle_runtime *rt = t->codelet->rt;
+	return allowed(rt, t, worker) && has_time(rt, t, worker);
 }
 
 int heddle_task_can_run(const heddle_task *t, unsigned worker)
@@ -248,9 +262,7 @@ int heddle_task_can_run(const heddle_task *t, unsigned worker)
 	const heddle_runtime *rt = t->codelet->rt;
 	if (HD_LIKELY(t->codelet->anywhere && !t->only_worker))
 		return 1;
-	if (!allowed(rt, t, worker))
-		return 0;
-	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));
+	return !hd_worker_is_out(&rt->workers[worker]) && allowed(rt, t, worker) && has_time(rt, t, worker);
 }
 
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
@@ -258,7 +270,7 @@ int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
 	const heddle_runtime *rt = t->codelet->rt;
 	if (!has_class(t, class_id))
 		return 0;
-	if (t->only_worker || HD_UNLIKELY(rt->dispatch.n_lost) || (rt->limited && !(t->special & HD_TASK_FITS)) ||
+	if (t->only_worker || rt->class_counts[class_id].n_out || (rt->limited && !(t->special & HD_TASK_FITS)) ||
 	    t->codelet->desc.can_run)
 		return -1;
 	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));

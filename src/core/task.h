@@ -294,8 +294,9 @@ struct heddle_codelet {
 	size_t n_choices;                  /* at most HD_MAX_CHOICES */
 	uint64_t max_bytes;                /* the most data that one of its tasks may have; 0: no limit */
 	size_t n_able;                     /* number of workers whose class has class_ok */
-	/* Any worker may run any of its tasks that is not bound to one (heddle_on), whatever its data. */
-	int anywhere;
+	/* Any worker may run any of its tasks that is not bound to one (heddle_on), whatever its data ... */
+	int everywhere;
+	int anywhere; /* ... and none is lost or retired. Lock core, under which policies run */
 	/* Bit c % 64 is set for each class c that class_ok is set for, or that may expand tasks of a codelet with
 	 * sub-graphs: see hd_gate.sleepers. */
 	uint64_t class_bits;
@@ -423,8 +424,11 @@ struct hd_task_extra *hd_task_extra(heddle_task *t);
 /* Makes it in the task's own memory, which is large enough, at that offset: a task that is known to need one when it is
  * submitted costs no allocation. */
 void hd_task_place_extra(heddle_task *t, size_t offset);
-/* Whether the task's codelet, can_run, heddle_on and the capacities of memories leave a worker that may run it. */
+/* Whether the task's codelet, can_run, heddle_on and the capacities of memories leave a worker that may run it, driven
+ * or retired. */
 int hd_task_has_worker(const heddle_task *t);
+/* What heddle_task_can_run says, or would say if the worker were neither lost nor retired. */
+int hd_task_could_run(const heddle_task *t, unsigned worker);
 /* Gives back one reference. The last one gives the task's memory back to the pool. */
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* Frees the task's `extra`. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "expand.h"
-#include "lost.h"
+#include "worker_set.h"
 #include "misuse/misuse.h"
 
 /* --- Ready -------------------------------------------------------------------------------------------------------- */
@@ -39,9 +39,7 @@ static inline void into_batch(heddle_runtime *rt, heddle_task *t)
 static inline void to_policy(heddle_runtime *rt, heddle_task *t)
 {
 	t->ready = rt->now;
-	if (HD_UNLIKELY(rt->dispatch.n_lost) && hd_lost_for_all(t))
-		hd_queue_push(&rt->dispatch.controls, t);
-	else
+	if (HD_LIKELY(!rt->dispatch.n_out) || !hd_has_no_worker(t))
 		into_batch(rt, t);
 }
 
@@ -49,9 +47,7 @@ void hd_core_ready_again(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
 	hd_set_state(t, HD_WAITING);
-	if (hd_lost_for_all(t))
-		hd_queue_push(&rt->dispatch.controls, t);
-	else
+	if (!hd_has_no_worker(t))
 		into_batch(rt, t);
 }
 

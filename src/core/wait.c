@@ -1,7 +1,7 @@
 /* Waiting for a condition: one task has ended, all have, a datum has come, the window has room. */
 #include <stdlib.h>
 #include <string.h>
-#include "runtime.h"
+#include "worker_set.h"
 #include "misuse/misuse.h"
 
 /* Only its thread looks at it. */
@@ -146,10 +146,11 @@ static int is_busy(const struct hd_worker *w)
 {
 	if (w->held_back || w->state == HD_AWAY)
 		return 0;
-	if (HD_UNLIKELY(w->lost)) /* its thread takes no tasks; what it has picked waits for copies that are counted */
-		return hd_worker_runs(w);
+	/* If it is given no tasks, its thread takes none; what it has picked waits for copies that are counted. */
+	if (HD_UNLIKELY(!w->pipeline))
+		return hd_worker_runs(w) || (w->wants_cores && hd_cores_are_free(w));
 	return hd_worker_runs(w) || w->staged.first || w->state == HD_SPINNING ||
-	       (hd_worker_is_driven(w) && !w->hungry && !w->in_flight);
+	       (hd_worker_is_attended(w) && !w->hungry && !w->in_flight);
 }
 
 int hd_core_still(heddle_runtime *rt)

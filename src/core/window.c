@@ -32,7 +32,7 @@ static uint64_t window_of(const heddle_runtime *rt)
 	uint64_t window = (uint64_t)rt->config.window;
 	if (HD_LIKELY(rt->inlet.mean_us >= TINY_US))
 		return window;
-	uint64_t least = rt->n_workers < 2 ? 2 * PER_WORKER : PER_WORKER * rt->n_workers;
+	uint64_t least = hd_n_driven(rt) < 2 ? 2 * PER_WORKER : PER_WORKER * hd_n_driven(rt);
 	uint64_t tiny = (uint64_t)(rt->inlet.mean_us / TINY_US * TINY_WINDOW);
 	if (tiny < least)
 		tiny = least < TINY_WINDOW ? least : TINY_WINDOW;

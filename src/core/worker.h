@@ -22,6 +22,8 @@ enum hd_worker_state {
 	/* Worker 0 with caller_works: a thread whose wait has ended runs the tasks that the worker still holds. It is
 	 * given no new ones. */
 	HD_LEAVING,
+	/* The worker is given no tasks (its pipeline is 0), and its thread sleeps until that changes. */
+	HD_OFF,
 	HD_AWAKE, /* the thread has been given tasks, or asks for some */
 	/* The thread of an accelerator waits until a kernel there has ended or data have arrived. It holds as many
 	 * tasks as it can, or looks for more by itself soon. */
@@ -58,8 +60,11 @@ struct hd_worker {
 	heddle_runtime *rt;
 	unsigned id, class_id, node;
 	unsigned n_slots;
-	struct hd_slot *slots;              /* borrowed from the runtime: its n_slots slots */
-	unsigned pipeline;                  /* number of tasks that it may hold at once; 0 once it is lost */
+	struct hd_slot *slots; /* borrowed from the runtime: its n_slots slots */
+	unsigned depth;        /* number of tasks that it may hold at once while it is given any */
+	/* owned: the workers that have cores in common with it, of which one runs at a time; worker_set.c */
+	struct hd_worker **rivals;
+	size_t n_rivals;
 	float speed;                        /* hungry workers are asked by decreasing speed; 0: fastest_first is off */
 	const struct heddle_driver *driver; /* threaded engine only */
 	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
@@ -69,7 +74,10 @@ struct hd_worker {
 	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this together.
 	 * Const after start. */
 	double burst_us;
-	double held_us;     /* us that the tasks it holds were expected to take when they were picked */
+	double held_us; /* us that the tasks it holds were expected to take when they were picked */
+	/* `depth`; or 0 while the worker is neither given tasks nor begins any: it is lost or retired, or one of its
+	 * rivals runs. Set by worker_set.c. */
+	unsigned pipeline;
 	unsigned in_flight; /* number of tasks picked for it and not ended, without the suspended ones */
 	/* tasks whose kernels wait for a group, and whose thread runs other tasks of the worker: waiting.c */
 	unsigned n_suspended;
@@ -78,7 +86,10 @@ struct hd_worker {
 	uint8_t calling;   /* its thread runs callbacks, and neither its tasks nor looks for any */
 	uint8_t held_back; /* its thread, in a kernel or a callback, waits in hd_throttle */
 	uint8_t lost;      /* its device cannot be used any more: lost.c */
-	char *why;         /* owned: what the driver said then; NULL: not lost, or out of memory */
+	uint8_t retired;   /* the program does not drive it: worker_set.c */
+	/* A kernel there, which had waited, is to go on as soon as no rival runs. Until then these begin no tasks. */
+	uint8_t wants_cores;
+	char *why; /* owned: what the driver said then; NULL: not lost, or out of memory */
 	struct hd_worker *hungry_next, *hungry_prev;
 	struct hd_task_queue staged;     /* tasks whose data have arrived, to be run in this order */
 	double backlog;                  /* us: predicted time of the tasks that are picked and not begun */
@@ -111,10 +122,15 @@ static inline int hd_worker_runs(const struct hd_worker *w)
 			return 1;
 	return 0;
 }
-/* The worker can be given tasks. */
-static inline int hd_worker_is_driven(const struct hd_worker *w)
+/* A thread runs the tasks that the worker is given. */
+static inline int hd_worker_is_attended(const struct hd_worker *w)
 {
 	return w->state >= HD_AWAKE;
+}
+/* The worker is lost or retired: policies do not reckon with it. */
+static inline int hd_worker_is_out(const struct hd_worker *w)
+{
+	return w->lost || w->retired;
 }
 /* The worker sleeps or is about to: it does not look into the ring. Tasks that it could run are submitted in the core,
  * unless another worker looks there: inlet.c. */

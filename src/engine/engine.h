@@ -42,6 +42,8 @@ struct hd_engine {
 	/* The worker has a staged task and a free slot, or room for a task that nobody has given it: the engine makes
 	 * it go on, at once or in `start`. */
 	void (*worker_ready)(struct hd_worker *w);
+	/* Stages the tasks again that the worker was given and has not begun. NULL: a task that is given is begun. */
+	void (*take_back)(struct hd_worker *w);
 	/* Makes the workers in the list rt->errands.starting run their staged tasks. Called before the lock is given
 	 * back, if the list is not empty. */
 	void (*start)(heddle_runtime *rt);

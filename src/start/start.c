@@ -8,6 +8,7 @@
 #include "reports.h"
 #include "start.h"
 #include "core/expand.h"
+#include "core/worker_set.h"
 
 /* Incremented relaxed, pairs with nothing: each runtime needs another number, and nothing else depends on it. */
 static _Atomic uint64_t next_uid = 1;
@@ -73,8 +74,8 @@ static void describe_slots(struct hd_worker *w, size_t *used)
 		w->slots[i].worker = w;
 		w->slots[i].index = i;
 	}
-	if (w->n_slots > 1 && w->pipeline <= w->n_slots)
-		w->pipeline = w->n_slots + 1;
+	if (w->n_slots > 1 && w->depth <= w->n_slots)
+		w->depth = w->n_slots + 1;
 }
 
 static void describe_workers(heddle_runtime *rt)
@@ -89,9 +90,9 @@ static void describe_workers(heddle_runtime *rt)
 		w->node = desc->node;
 		if (rt->config.fastest_first)
 			w->speed = (float)hd_class_speed(&rt->platform->classes[desc->class_id]);
-		w->pipeline = rt->platform->classes[desc->class_id].pipeline;
+		w->depth = rt->platform->classes[desc->class_id].pipeline;
 		if (rt->config.pipeline > 0 && desc->node)
-			w->pipeline = (unsigned)rt->config.pipeline;
+			w->depth = (unsigned)rt->config.pipeline;
 		describe_slots(w, &used);
 		rt->node_worker[desc->node] = (unsigned)i;
 	}
@@ -126,6 +127,9 @@ static int lay_out(heddle_runtime *rt)
 	if (!rt->workers || !rt->slots || !rt->memories || !rt->node_worker)
 		return hd_no_memory("workers");
 	describe_workers(rt);
+	int status = hd_worker_set_open(rt);
+	if (status)
+		return status;
 	for (size_t i = 1; i < rt->n_nodes; i++) { /* node 0 has no limit: see data/memory.c */
 		uint64_t capacity = rt->memories[i].capacity = rt->platform->nodes[i].capacity;
 		if (capacity && (!rt->limited || capacity < rt->least_capacity))
@@ -224,8 +228,7 @@ static void free_runtime(heddle_runtime *rt)
 	heddle_platform_free(rt->platform);
 	hd_config_disown(&rt->config);
 	hd_hops_close(&rt->hops);
-	for (size_t i = 0; rt->workers && i < rt->n_workers; i++)
-		free(rt->workers[i].why);
+	hd_worker_set_close(rt);
 	free(rt->workers);
 	free(rt->slots);
 	free_memories(rt);

@@ -2,6 +2,7 @@
  * before it runs it, and another worker can claim the tasks that are left. */
 #include <math.h>
 #include "bursts.h"
+#include "core/worker_set.h"
 
 void hd_burst_extend(struct hd_worker *w, double us, double now)
 {
@@ -34,6 +35,8 @@ void hd_burst_take_back(struct hd_worker *w)
 	w->slots[0].task = claimed ? w->burst[claimed - 1] : NULL;
 	w->rt->count.bursts -= w->burst_size > 1;
 	w->burst_size = claimed ? 1 : 0;
+	if (HD_UNLIKELY(!w->pipeline) && !claimed)
+		hd_cores_left(w);
 }
 
 static int can_take_over(const struct hd_worker *from, const struct hd_worker *to, const heddle_task *t)
@@ -89,7 +92,7 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 	int in_time = 0;
 	for (size_t i = 0; i < rt->n_workers && (rt->count.bursts || rt->count.staged); i++) {
 		struct hd_worker *from = &rt->workers[i];
-		if (from == w || from->class_id != w->class_id || from->node != w->node || from->pipeline > 1)
+		if (from == w || from->class_id != w->class_id || from->node != w->node || from->depth > 1)
 			continue;
 		if (is_in_time(from, overdue)) {
 			in_time |= from->burst_size > 1 || from->staged.first;

@@ -127,7 +127,7 @@ static __attribute__((noinline)) void call_back(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	hd_core_not_hungry(w);
-	if (hd_worker_is_idle(w))
+	if (w->state != HD_AWAKE)
 		hd_worker_enter(w, HD_AWAKE);
 	w->calling = 1;
 	if (HD_UNLIKELY(rt->inlet.step))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "driver/driver.h"
+#include "bursts.h"
 #include "threads.h"
 
 static double threads_now(heddle_runtime *rt)
@@ -139,7 +140,7 @@ static void use_driver(struct hd_worker *w)
 	int streams = w->driver->open_stream != NULL;
 	if (!streams)
 		w->n_slots = 1;
-	w->burst_us = w->pipeline == 1 && !streams ? HD_BURST_US : 0;
+	w->burst_us = w->depth == 1 && !streams ? HD_BURST_US : 0;
 }
 
 /* Main memory has no copiers. A copy belongs to the node that it goes to, or, if that is main memory, to the node that
@@ -359,6 +360,7 @@ const struct hd_engine hd_engine_threads = {
     .transfer = hd_threads_transfer,
     .copy = threads_copy,
     .worker_ready = hd_threads_worker_ready,
+    .take_back = hd_burst_take_back,
     .start = hd_threads_start,
     .wait = hd_threads_wait,
     .alloc = threads_alloc,

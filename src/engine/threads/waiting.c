@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "threads.h"
 #include "bursts.h"
+#include "core/worker_set.h"
 
 /* Runs the tasks that worker 0 still holds when its thread stops waiting: no other worker would run them. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
@@ -154,6 +155,19 @@ static void suspend(struct hd_worker *w, heddle_task *t, struct suspended *s)
 	w->in_flight--;
 	w->n_suspended++;
 	rt->count.suspended++;
+	if (HD_UNLIKELY(!w->pipeline))
+		hd_cores_left(w);
+}
+
+/* Waits until no other worker runs on the worker's cores. They are the worker's until it has resumed. */
+static void await_cores(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	while (!hd_cores_claim(w)) {
+		hd_core_leave(rt);
+		hd_event_wait(&w->wake, 0, -1);
+		hd_core_enter(rt);
+	}
 }
 
 /* The worker runs the task again, and it alone. */
@@ -177,6 +191,8 @@ static void resume(struct hd_worker *w, const struct suspended *s)
 	w->n_suspended--;
 	rt->count.suspended--;
 	hd_worker_enter(w, s->state);
+	if (HD_UNLIKELY(w->n_rivals))
+		hd_cores_claimed(w);
 	if (s->hungry)
 		hd_core_hungry(w);
 }
@@ -249,6 +265,8 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	suspend(w, t, &here);
 	status = work_until_done(w, waiter, timeout_us);
 	leave_rest(w);
+	if (HD_UNLIKELY(w->n_rivals))
+		await_cores(w);
 	resume(w, &here);
 	struct hd_sentence kept; /* callbacks may leave another one */
 	hd_error_keep(&kept);

@@ -124,11 +124,28 @@ static int sees_news(heddle_runtime *rt)
 	return hd_drain(rt) || hd_submitted_unseen(rt);
 }
 
+/* The worker is given no tasks. It sleeps until that changes, and leaves what nobody has seen yet to others. */
+static void switch_off(struct hd_worker *w, struct hd_seat *seat)
+{
+	heddle_runtime *rt = w->rt;
+	hd_worker_enter(w, HD_OFF);
+	seat->may_sleep = 1;
+	if (hd_drain(rt))
+		hd_core_settle_quietly(rt);
+	hd_gate_worker_begins(rt);
+	seat->moves = !hd_core_still(rt);
+	hd_wake_if_still(rt, &w->wake);
+}
+
 /* The worker has found nothing to do. It polls its event; or, when it is tired, it sleeps, unless there may be tasks to
  * rescue soon. */
 static void rest(struct hd_worker *w, struct hd_seat *seat)
 {
 	heddle_runtime *rt = w->rt;
+	if (HD_UNLIKELY(!w->pipeline)) {
+		switch_off(w, seat);
+		return;
+	}
 	hd_worker_enter(w, HD_SPINNING);
 	seat->drained = rt->inlet.head;
 	/* While the machine is crowded, it would keep others from running if it polled. */

@@ -107,6 +107,7 @@ static void virtual_worker_ready(struct hd_worker *w)
 	struct hd_virtual *v = w->rt->engine_state.virtual_;
 	struct hd_streams *s = &v->streams[w->id];
 	struct hd_slot *slot;
+	v->now = fmax(v->now, w->rt->now); /* see advance */
 	heddle_task *t = hd_core_take_for_slot(w, &slot);
 	if (!t)
 		return;
@@ -195,7 +196,8 @@ static int advance(heddle_runtime *rt)
 	if (v->changed)
 		hd_plan_arrivals(v);
 	if (v->n_events && v->heap[0].time <= v->arrives) {
-		v->now = rt->now = v->heap[0].time;
+		/* a policy that was made anew may have moved rt->now by the least that a number can change */
+		v->now = rt->now = fmax(v->heap[0].time, rt->now);
 		if (HD_UNLIKELY(v->heap[0].task_ends != NULL))
 			finish_task(rt, v);
 		else
@@ -204,7 +206,7 @@ static int advance(heddle_runtime *rt)
 	}
 	if (!v->n_active)
 		return 0;
-	v->now = rt->now = fmax(v->arrives, v->now);
+	v->now = rt->now = fmax(v->arrives, rt->now);
 	rt->dispatch.releaser = -1;
 	hd_finish_transfer(rt, v->first);
 	hd_core_settle(rt);

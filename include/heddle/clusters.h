@@ -1,0 +1,45 @@
+/* Which CPU workers are driven: partitions of the cores that change while tasks run.
+ *
+ * A platform may declare CPU workers that have cores in common: single cores, and clusters of several (struct
+ * heddle_class, `cores`). Those of the present partition are *driven*; the others are *retired*, which means that they
+ * are given no tasks and that their threads sleep. At the start, the field `retired` of struct heddle_worker says
+ * which.
+ *
+ *   unsigned halves[] = {4, 5};               two clusters, which were declared as workers 4 and 5
+ *   heddle_workers_drive(rt, halves, 2);      from now on they run the tasks of the CPU
+ *
+ * Nothing is stopped for that. A worker that retires ends the kernel that it runs, and gives its other tasks back to
+ * the policy; a worker that is driven begins when no worker that has cores in common with it runs a kernel any more.
+ * The policy is made anew and gets all ready tasks in one batch, as when a device is lost: it loses what it has counted
+ * so far. A kernel that waits for tasks (heddle_group_wait) leaves the cores of its worker to others, and goes on when
+ * it is over and these have ended theirs.
+ *
+ * Ready tasks that only retired workers can run, because of their codelet, heddle_on or can_run, wait until one of
+ * these is driven. A wait that can then not end returns HEDDLE_E_DEADLOCK and says so; the program may drive such a
+ * worker and wait again.
+ */
+#ifndef HEDDLE_CLUSTERS_H
+#define HEDDLE_CLUSTERS_H
+
+#include <stddef.h>
+#include <heddle/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Drives exactly these `n` workers of the CPU from now on, given by their indices in the platform, in any order; all
+ * other workers of kind cpu retire. Workers of other kinds are always driven, named or not. n may be 0: then no CPU
+ * worker runs tasks. Workers that are lost stay so. May be called from any thread, kernels and callbacks included, but
+ * not from functions that policies or codelets call (can_run, time ...); does not wait. HEDDLE_E_INVALID: there is no
+ * such worker, or two of them have a core in common; HEDDLE_E_MEMORY; then nothing has changed. */
+int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n);
+
+/* Whether the worker is driven: neither retired nor lost. 0 also if there is no such worker. From any thread, as
+ * heddle_workers_drive. */
+int heddle_worker_is_driven(heddle_runtime *rt, unsigned worker);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

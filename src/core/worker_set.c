@@ -1,0 +1,389 @@
+/* The set of workers that are given tasks. Two things change it: devices are lost (lost.c), and the program drives
+ * other workers (heddle/clusters.h). Both lead to hd_workers_changed:
+ *
+ *  - The instance of the policy is destroyed, whatever it has, and another one is made, which is told of all ready
+ *    tasks as one batch. heddle_task_can_run and its kin then leave out the workers that are *out*: lost or retired. So
+ *    policies, those of programs too, need not know of this.
+ *  - Tasks that these workers had picked come back to the policy: those that are staged, or that were given to a thread
+ *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
+ *    a retired worker end there.
+ *  - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again.
+ *
+ * Workers with cores in common are *rivals*. At most one of them is driven, and at most one runs: while a retired one
+ * still runs a kernel, its rivals get and begin no tasks (their `pipeline` is 0). A kernel that waits for tasks does
+ * not count as running, or what it waits for might never run. When it is to go on while a rival runs, it asks for the
+ * cores (wants_cores): then its rivals begin nothing until it has had its turn. */
+#include <stdlib.h>
+#include <string.h>
+#include <heddle/clusters.h>
+#include "expand.h"
+#include "lost.h"
+#include "worker_set.h"
+
+static const char *name_of(const struct hd_worker *w)
+{
+	return w->rt->platform->workers[w->id].name;
+}
+
+static int is_cpu(const struct hd_worker *w)
+{
+	return strcmp(w->rt->platform->classes[w->class_id].kind, "cpu") == 0;
+}
+
+/* --- Rivals ------------------------------------------------------------------------------------------------------- */
+
+/* Whether two different workers have cores in common. Two that are driven at the start do not: the platform has been
+ * checked. */
+static int are_rivals(const struct hd_worker *a, const struct hd_worker *b)
+{
+	const struct heddle_platform *p = a->rt->platform;
+	const struct heddle_worker *x = &p->workers[a->id], *y = &p->workers[b->id];
+	if (a == b || x->core < 0 || y->core < 0 || !(x->retired || y->retired) || !is_cpu(a) || !is_cpu(b))
+		return 0;
+	unsigned n_x = p->classes[x->class_id].cores, n_y = p->classes[y->class_id].cores;
+	return x->core < y->core + (int)(n_y ? n_y : 1) && y->core < x->core + (int)(n_x ? n_x : 1);
+}
+
+static int find_rivals(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	size_t n = 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		n += (size_t)are_rivals(w, &rt->workers[i]);
+	w->rivals = n ? calloc(n, sizeof(struct hd_worker *)) : NULL;
+	if (n && !w->rivals)
+		return hd_no_memory("workers");
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (are_rivals(w, &rt->workers[i]))
+			w->rivals[w->n_rivals++] = &rt->workers[i];
+	return 0;
+}
+
+static int a_rival_runs(const struct hd_worker *w)
+{
+	for (size_t i = 0; i < w->n_rivals; i++)
+		if (hd_worker_runs(w->rivals[i]))
+			return 1;
+	return 0;
+}
+
+int hd_cores_are_free(const struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	for (size_t i = 0; i < w->n_rivals; i++)
+		if (w->rivals[i]->wants_cores && !w->wants_cores)
+			return 0;
+	return !a_rival_runs(w);
+}
+
+double hd_cores_free_at(const struct hd_worker *w, double now)
+{
+	HD_HELD(&w->rt->lock);
+	double end = now;
+	for (size_t i = 0; i < w->n_rivals; i++) {
+		const struct hd_slot *slot = &w->rivals[i]->slots[0];
+		if (slot->task && slot->start + slot->predicted > end)
+			end = slot->start + slot->predicted;
+	}
+	return end;
+}
+
+/* Lets the worker take and begin tasks, or not, as things are. */
+static void refresh(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	HD_HELD(&rt->lock);
+	unsigned before = w->pipeline;
+	w->pipeline = hd_worker_is_out(w) || w->wants_cores || !hd_cores_are_free(w) ? 0 : w->depth;
+	if (w->pipeline == before)
+		return;
+	if (!w->pipeline) {
+		hd_core_not_hungry(w);
+		if (w->state == HD_SLEEPING && !w->slots[0].stream)
+			hd_worker_enter(w, HD_OFF);
+		return;
+	}
+	if (w->state == HD_OFF)
+		hd_worker_enter(w, HD_SLEEPING); /* its thread does sleep, and is woken when it has a task */
+	if (w->in_flight < w->pipeline && !w->calling && !w->held_back)
+		hd_core_hungry(w);
+	if (w->staged.first)
+		rt->engine->worker_ready(w);
+}
+
+void hd_cores_left(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	for (size_t i = 0; i < w->n_rivals; i++) {
+		struct hd_worker *rival = w->rivals[i];
+		if (!rival->wants_cores)
+			refresh(rival);
+		else if (hd_cores_are_free(rival))
+			hd_core_wake(w->rt, &rival->wake);
+	}
+}
+
+int hd_cores_claim(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	if (!a_rival_runs(w))
+		return 1;
+	w->wants_cores = 1;
+	refresh(w);
+	for (size_t i = 0; i < w->n_rivals; i++)
+		refresh(w->rivals[i]);
+	return 0;
+}
+
+void hd_cores_claimed(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	w->wants_cores = 0;
+	refresh(w);
+	for (size_t i = 0; i < w->n_rivals; i++)
+		refresh(w->rivals[i]);
+}
+
+/* --- Tasks that come back ----------------------------------------------------------------------------------------- */
+
+void hd_give_back(heddle_task *t, int begun)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	const struct hd_worker *w = &rt->workers[t->worker];
+	hd_stage_undo(t, w->node, begun);
+	if (t->extra) {
+		free(t->extra->message);
+		t->extra->message = NULL;
+		t->extra->code = 0;
+		t->extra->picked_by = 0;
+		hd_events_orphan(t);
+	}
+	t->status = 0;
+	t->choice = 0;
+	t->pending = 0;
+	rt->outcome.stats.tasks_retried += w->lost;
+	hd_core_ready_again(rt, t);
+}
+
+static void take_staged(struct hd_worker *w)
+{
+	heddle_runtime *rt = w->rt;
+	if (rt->engine->take_back && !w->slots[0].stream)
+		rt->engine->take_back(w);
+	while (w->staged.first) {
+		heddle_task *t = hd_queue_pop(&w->staged);
+		rt->count.staged--;
+		if (t->special & HD_TASK_EXPANDS) {
+			w->in_flight--;
+			hd_expand_again(rt, t);
+			continue;
+		}
+		hd_core_staged(rt, t, HEDDLE_E_DEVICE);
+	}
+}
+
+/* --- Tasks that the policy has ------------------------------------------------------------------------------------ */
+
+static void collect_ready(const heddle_task *t, void *arg)
+{
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
+	if (atomic_load_explicit(&t->state, memory_order_relaxed) == HD_READY)
+		hd_queue_push(arg, (heddle_task *)(uintptr_t)t);
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const heddle_task *x = *(heddle_task *const *)a, *y = *(heddle_task *const *)b;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* All ready tasks. Those that the policy has are in no list of the core's: only a walk through the pool finds them. */
+static struct hd_task_queue take_ready(heddle_runtime *rt)
+{
+	struct hd_task_queue ready = {0};
+	if (rt->count.ready)
+		hd_pool_each(&rt->pool, collect_ready, &ready);
+	else
+		ready = rt->dispatch.parked;
+	for (size_t i = 0; !rt->count.ready && i < rt->dispatch.n_batch; i++)
+		hd_queue_push(&ready, rt->dispatch.batch[i]);
+	rt->dispatch.parked.first = NULL;
+	rt->dispatch.n_batch = 0;
+	rt->count.ready = 0;
+	rt->count.parked = 0;
+	return ready;
+}
+
+/* Takes all ready tasks from the policy by destroying it, and makes one batch of them for the next one. */
+static void renew_policy(heddle_runtime *rt)
+{
+	hd_sched_forget(rt);
+	rt->dispatch.releaser = -1;
+	struct hd_task_queue ready = take_ready(rt);
+	while (ready.first)
+		hd_core_ready_again(rt, hd_queue_pop(&ready));
+	if (rt->dispatch.n_batch)
+		qsort(rt->dispatch.batch, rt->dispatch.n_batch, sizeof *rt->dispatch.batch, by_order);
+}
+
+int hd_has_no_worker(heddle_task *t)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	if (!rt->dispatch.n_out)
+		return 0;
+	for (unsigned c = 0; c < rt->n_classes; c++)
+		if (heddle_task_can_run_all(t, c) > 0)
+			return 0;
+	for (unsigned w = 0; w < rt->n_workers; w++)
+		if (heddle_task_can_run(t, w))
+			return 0;
+	unsigned w = 0;
+	while (w < rt->n_workers && (rt->workers[w].lost || !hd_task_could_run(t, w)))
+		w++;
+	if (w == rt->n_workers) {
+		if (!hd_lost_for_all(t))
+			return 0;
+		hd_queue_push(&rt->dispatch.controls, t);
+	} else {
+		hd_set_state(t, HD_READY);
+		hd_queue_push(&rt->dispatch.parked, t);
+		rt->count.parked++;
+	}
+	return 1;
+}
+
+/* --- The change --------------------------------------------------------------------------------------------------- */
+
+void hd_workers_count(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	rt->dispatch.n_out = 0;
+	for (size_t c = 0; c < rt->n_classes; c++)
+		rt->class_counts[c].n_out = 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (hd_worker_is_out(&rt->workers[i])) {
+			rt->dispatch.n_out++;
+			rt->class_counts[rt->workers[i].class_id].n_out++;
+		}
+	for (heddle_codelet *c = rt->codelets; c; c = c->next)
+		c->anywhere = c->everywhere && !rt->dispatch.n_out;
+}
+
+void hd_workers_changed(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	hd_workers_count(rt);
+	for (size_t i = 0; i < rt->n_workers; i++)
+		if (hd_worker_is_out(&rt->workers[i])) {
+			refresh(&rt->workers[i]);
+			take_staged(&rt->workers[i]);
+		}
+	renew_policy(rt);
+	for (size_t i = 0; i < rt->n_workers; i++)
+		refresh(&rt->workers[i]);
+	rt->waits.news = 1;
+}
+
+/* --- Start and stop ----------------------------------------------------------------------------------------------- */
+
+int hd_worker_set_open(heddle_runtime *rt)
+{
+	rt->class_counts = calloc(rt->n_classes, sizeof *rt->class_counts);
+	if (!rt->class_counts)
+		return hd_no_memory("workers");
+	hd_core_enter(rt); /* no other thread is there, but the counts are guarded by the lock */
+	int status = 0;
+	for (size_t i = 0; i < rt->n_workers && !status; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		rt->class_counts[w->class_id].n++;
+		w->retired = rt->platform->workers[i].retired && is_cpu(w);
+		w->pipeline = w->retired ? 0 : w->depth;
+		status = find_rivals(w);
+	}
+	hd_workers_count(rt);
+	hd_core_leave(rt);
+	return status;
+}
+
+void hd_worker_set_close(heddle_runtime *rt)
+{
+	for (size_t i = 0; rt->workers && i < rt->n_workers; i++) {
+		free(rt->workers[i].why);
+		free(rt->workers[i].rivals);
+	}
+	free(rt->class_counts);
+}
+
+/* --- For the program ---------------------------------------------------------------------------------------------- */
+
+/* Marks the workers that are to be driven. HEDDLE_E_INVALID. */
+static int mark(const heddle_runtime *rt, const unsigned *workers, size_t n, char *wanted)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (workers[i] >= rt->n_workers)
+			return hd_error(HEDDLE_E_INVALID, "heddle_workers_drive: there is no worker %u; there are %zu",
+			                workers[i], rt->n_workers);
+		wanted[workers[i]] = 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct hd_worker *w = &rt->workers[workers[i]];
+		for (size_t k = 0; k < w->n_rivals; k++)
+			if (wanted[w->rivals[k]->id])
+				return hd_error(HEDDLE_E_INVALID,
+				                "heddle_workers_drive: %s and %s have cores in common, and so only one "
+				                "of them can be driven",
+				                name_of(w), name_of(w->rivals[k]));
+	}
+	return 0;
+}
+
+/* Retires the other workers of the CPU. Returns whether that changes anything. */
+static int retire_others(heddle_runtime *rt, const char *wanted)
+{
+	HD_HELD(&rt->lock);
+	int changed = 0;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		if (w->retired == !wanted[i] || !is_cpu(w))
+			continue;
+		w->retired = !wanted[i];
+		changed |= !w->lost;
+	}
+	return changed;
+}
+
+int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
+{
+	if (!rt || (n && !workers))
+		return hd_error(HEDDLE_E_INVALID, "heddle_workers_drive needs a runtime, and the workers to drive");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	char *wanted = calloc(rt->n_workers, 1);
+	int status = wanted ? mark(rt, workers, n, wanted) : hd_no_memory("a partition");
+	if (!status) {
+		hd_core_enter(rt);
+		hd_core_clock(rt, rt->engine->now(rt));
+		rt->dispatch.releaser = -1;
+		hd_drain(rt);
+		if (retire_others(rt, wanted))
+			hd_workers_changed(rt);
+		hd_core_settle(rt);
+		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
+		hd_wake_if_still(rt, NULL);
+		hd_core_leave(rt);
+	}
+	free(wanted);
+	return status;
+}
+
+int heddle_worker_is_driven(heddle_runtime *rt, unsigned worker)
+{
+	if (!rt || worker >= rt->n_workers || hd_check_process(rt))
+		return 0;
+	hd_core_enter(rt);
+	int driven = !hd_worker_is_out(&rt->workers[worker]);
+	hd_core_leave(rt);
+	return driven;
+}

@@ -1,0 +1,36 @@
+/* What worker_set.c offers: the set of workers that are given tasks, which changes while tasks run. */
+#ifndef HD_CORE_WORKER_SET_H
+#define HD_CORE_WORKER_SET_H
+
+#include "runtime.h"
+
+/* For the start: finds the rivals of each worker, and retires those that the platform says. HEDDLE_E_MEMORY. */
+int hd_worker_set_open(heddle_runtime *rt);
+void hd_worker_set_close(heddle_runtime *rt);
+
+/* To be called when `lost` or `retired` of workers has changed, before anybody asks which tasks these can run. */
+void hd_workers_count(heddle_runtime *rt);
+/* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,
+ * and makes another policy take over. The caller settles. */
+void hd_workers_changed(heddle_runtime *rt);
+/* Makes the task as it was before it was picked, and gives it to the policy. It is not counted as picked any more.
+ * `begun`: its kernel may have changed its data. */
+void hd_give_back(heddle_task *t, int begun);
+/* To be called before the policy is told of a ready task while some worker is lost or retired: whether no worker can
+ * run it. Then it waits for a retired one that can, or will end with an error. */
+int hd_has_no_worker(heddle_task *t);
+
+/* To be called when a worker whose `pipeline` is 0 runs no kernel any more: its rivals may begin. The caller settles.
+ * */
+void hd_cores_left(struct hd_worker *w);
+/* Whether none of the worker's rivals runs, or is to go on with a kernel before the worker may begin one. */
+int hd_cores_are_free(const struct hd_worker *w);
+/* For a kernel that has waited, on a worker that has rivals: whether it may go on, in the same critical section.
+ * Otherwise the worker's event is set when it may be asked again. */
+int hd_cores_claim(struct hd_worker *w);
+/* The kernel goes on: the worker runs it. */
+void hd_cores_claimed(struct hd_worker *w);
+/* us: when the kernels that run on the cores of the worker's rivals will have ended, as predicted; at least `now`. */
+double hd_cores_free_at(const struct hd_worker *w, double now);
+
+#endif

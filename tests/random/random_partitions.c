@@ -1,0 +1,442 @@
+/* Random programs on machines whose CPU workers have cores in common, while the set of those that are driven changes at
+ * random: the program changes it between its steps, callbacks and kernels do while tasks run, and sometimes a second
+ * thread all the time. On threads and in virtual time, with every policy, with and without an emulated accelerator.
+ *
+ * What the tasks compute must be as in a sequential run. No two workers may run on one core at a time, kernels that
+ * wait for tasks excepted while they do so. Tasks that only a retired worker can run make waits fail, until that worker
+ * is driven. After every step the runtime must be consistent (heddle_check). In virtual time, the same seed must give
+ * the same schedule.
+ */
+#include <heddle/clusters.h>
+#include "elements.h"
+#include "support.h"
+
+enum { MAX_CORES = 6, MAX_CPU = MAX_CORES + 6, N_DATA = 6, ELEMENTS = 12, MAX_ACCESS = 3, MAX_CHILDREN = 5 };
+
+/* The machine of a seed. CPU worker w has the cores from first[w] on, n[w] of them. */
+static struct {
+	heddle_runtime *rt;
+	heddle_codelet *work, *on_cpu, *parent, *child;
+	unsigned n_cpu, first[MAX_CPU], n[MAX_CPU];
+	int is_virtual;
+	char text[300];
+} machine;
+
+static atomic_int cores_in_use[MAX_CORES], n_clashes, n_failures;
+static char problem[500];
+
+static int wrong(const char *what, int status)
+{
+	if (!problem[0])
+		snprintf(problem, sizeof problem, "%s: %s: %s", what, heddle_status_name(status), heddle_last_error());
+	return -1;
+}
+
+/* --- Partitions --------------------------------------------------------------------------------------------------- */
+
+static int overlap(unsigned a, unsigned b)
+{
+	return machine.first[a] < machine.first[b] + machine.n[b] && machine.first[b] < machine.first[a] + machine.n[a];
+}
+
+/* Draws workers without common cores into `set`, `first` among them. Returns how many. */
+static size_t draw_set(struct hd_rng *rng, unsigned first, unsigned *set)
+{
+	size_t n = 0;
+	unsigned start = below(rng, machine.n_cpu);
+	set[n++] = first;
+	for (unsigned i = 0; i < machine.n_cpu; i++) {
+		unsigned w = (start + i) % machine.n_cpu;
+		size_t k = 0;
+		while (k < n && set[k] != w && !overlap(set[k], w))
+			k++;
+		if (k == n && chance(rng, 0.8))
+			set[n++] = w;
+	}
+	return n;
+}
+
+/* Drives a random set of workers, `first` among them. */
+static int drive(uint64_t seed, unsigned first)
+{
+	struct hd_rng rng;
+	unsigned set[MAX_CPU];
+	hd_rng_seed(&rng, seed);
+	size_t n = draw_set(&rng, first, set);
+	int status = heddle_workers_drive(machine.rt, set, n);
+	n_failures += status != 0;
+	return status;
+}
+
+static int drive_any(uint64_t seed)
+{
+	return drive(seed, (unsigned)(hd_hash(seed, 7) % machine.n_cpu));
+}
+
+/* --- Kernels ------------------------------------------------------------------------------------------------------ */
+
+/* The value of a task: what it does. */
+struct orders {
+	uint64_t k;
+	unsigned n;
+	int modes[MAX_ACCESS];
+	int drives; /* its kernel changes the set of workers; a parent does so between submitting and waiting */
+};
+
+static void use_cores(unsigned w)
+{
+	for (unsigned i = 0; w < machine.n_cpu && i < machine.n[w]; i++)
+		n_clashes += cores_in_use[machine.first[w] + i]++ != 0;
+}
+
+static void leave_cores(unsigned w)
+{
+	for (unsigned i = 0; w < machine.n_cpu && i < machine.n[w]; i++)
+		cores_in_use[machine.first[w] + i]--;
+}
+
+static int work_kernel(heddle_context *c)
+{
+	const struct orders *o = heddle_value_ptr(c, 0);
+	struct mem mem[MAX_ACCESS];
+	uint64_t sum;
+	use_cores(heddle_context_worker(c));
+	for (unsigned i = 0; i < o->n; i++)
+		if (mem_of(c, i, &mem[i]))
+			return 1;
+	int status = compute(o->k, o->n, o->modes, mem, &sum);
+	if (o->drives)
+		drive_any(o->k);
+	leave_cores(heddle_context_worker(c));
+	return status;
+}
+
+static int child_kernel(heddle_context *c)
+{
+	use_cores(heddle_context_worker(c));
+	sched_yield();
+	leave_cores(heddle_context_worker(c));
+	return 0;
+}
+
+static int parent_kernel(heddle_context *c)
+{
+	const struct orders *o = heddle_value_ptr(c, 0);
+	unsigned w = heddle_context_worker(c);
+	heddle_group *group;
+	int status = heddle_group_make(machine.rt, &group);
+	if (status)
+		return 1;
+	use_cores(w);
+	for (uint64_t i = 0; i <= o->k % MAX_CHILDREN && !status; i++)
+		status = heddle_submit(machine.rt, heddle_call(machine.child), heddle_in_group(group));
+	if (o->drives)
+		drive_any(o->k);
+	leave_cores(w);
+	if (!status)
+		status = heddle_group_wait(group);
+	use_cores(w);
+	sched_yield();
+	leave_cores(w);
+	heddle_group_free(group);
+	return status ? heddle_fail(c, 1, "%s", heddle_last_error()) : 0;
+}
+
+static void drive_in_callback(void *arg, int status)
+{
+	n_failures += status != 0;
+	drive_any((uint64_t)(uintptr_t)arg);
+}
+
+static double time_of(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	return 50.0 / (1 + class_id);
+}
+
+/* --- The program -------------------------------------------------------------------------------------------------- */
+
+struct datum {
+	uint64_t buffer[ELEMENTS], expected[ELEMENTS];
+	heddle_data *handle;
+};
+
+static struct datum data[N_DATA];
+
+static int submit(struct hd_rng *rng)
+{
+	static const int all_modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W, HEDDLE_RW, HEDDLE_COMMUTE};
+	struct orders o = {.k = hd_rng_next(rng), .n = 1 + below(rng, MAX_ACCESS)};
+	struct heddle_item items[MAX_ACCESS + 5];
+	struct mem mem[MAX_ACCESS];
+	size_t n = 0;
+	int on = chance(rng, 0.1);
+	unsigned worker = below(rng, machine.n_cpu), first = below(rng, N_DATA);
+	uint64_t sum;
+	o.drives = !machine.is_virtual && chance(rng, 0.08);
+	items[n++] = heddle_call(chance(rng, 0.7) ? machine.work : machine.on_cpu);
+	items[n++] = heddle_value(o); /* its address: the modes are filled in below */
+	for (unsigned i = 0; i < o.n; i++) {
+		struct datum *d = &data[(first + i) % N_DATA];
+		o.modes[i] = all_modes[below(rng, 5)];
+		mem[i] = (struct mem){d->expected, ELEMENTS, 1, ELEMENTS};
+		items[n++] = heddle_access((enum heddle_mode)o.modes[i], d->handle);
+	}
+	items[n++] = heddle_priority((int)below(rng, 3));
+	if (on)
+		items[n++] = heddle_on(worker);
+	if (chance(rng, 0.1))
+		items[n++] = heddle_then(drive_in_callback, (void *)(uintptr_t)hd_rng_next(rng));
+	if (!machine.is_virtual)
+		compute(o.k, o.n, o.modes, mem, &sum);
+	return heddle_submit_items(machine.rt, n, items);
+}
+
+static int submit_parent(struct hd_rng *rng)
+{
+	struct orders o = {.k = hd_rng_next(rng), .drives = chance(rng, 0.5)};
+	return heddle_submit(machine.rt, heddle_call(machine.parent), heddle_value(o));
+}
+
+/* Waits for all tasks. Those that are bound to a worker wait until it is driven, and so each gets its turn. */
+static int wait_for_all(struct hd_rng *rng)
+{
+	int status = heddle_wait_all(machine.rt);
+	for (unsigned i = 0; i < 100 * machine.n_cpu && status == HEDDLE_E_DEADLOCK; i++) {
+		int driven = drive(hd_rng_next(rng), i % machine.n_cpu);
+		status = driven ? driven : heddle_wait_all(machine.rt);
+	}
+	return status;
+}
+
+static int take_step(struct hd_rng *rng)
+{
+	double x = hd_rng_uniform(rng);
+	if (x < 0.15)
+		return drive_any(hd_rng_next(rng));
+	if (x < 0.19)
+		return wait_for_all(rng);
+	if (x < 0.27 && !machine.is_virtual)
+		return submit_parent(rng);
+	return submit(rng);
+}
+
+static atomic_int program_is_over;
+
+/* The second thread. */
+static void *drive_all_the_time(void *seed)
+{
+	for (uint64_t i = 0; !program_is_over; i++) {
+		drive_any(hd_hash(*(uint64_t *)seed, i));
+		for (int k = 0; k < 20; k++)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static int run_steps(struct hd_rng *rng)
+{
+	int status = 0;
+	for (unsigned n = 10 + below(rng, 60), i = 0; i < n && !status; i++) {
+		status = take_step(rng);
+		if (status)
+			return wrong("a step", status);
+		status = heddle_check(machine.rt);
+		if (status)
+			return wrong("heddle_check", status);
+	}
+	return 0;
+}
+
+static int finish_data(void)
+{
+	for (unsigned i = 0; i < N_DATA; i++) {
+		int status = heddle_unregister(data[i].handle);
+		if (status)
+			return wrong("heddle_unregister", status);
+		if (!machine.is_virtual && memcmp(data[i].buffer, data[i].expected, sizeof data[i].buffer) != 0)
+			return wrong("a datum is not as in a sequential run", 0);
+	}
+	return 0;
+}
+
+static int run_program(uint64_t seed)
+{
+	struct hd_rng rng;
+	pthread_t second;
+	hd_rng_seed(&rng, seed);
+	memset(data, 0, sizeof data);
+	int status = 0, two = !machine.is_virtual && chance(&rng, 0.15);
+	for (unsigned i = 0; i < N_DATA && !status; i++) {
+		data[i].buffer[0] = data[i].expected[0] = i;
+		status = heddle_vector(machine.rt, data[i].buffer, ELEMENTS, sizeof(uint64_t), &data[i].handle);
+	}
+	if (status)
+		return wrong("heddle_vector", status);
+	program_is_over = 0;
+	two = two && pthread_create(&second, NULL, drive_all_the_time, &seed) == 0;
+	status = run_steps(&rng);
+	program_is_over = 1;
+	if (two)
+		pthread_join(second, NULL);
+	int waited = status ? 0 : wait_for_all(&rng);
+	if (waited)
+		return wrong("heddle_wait_all", waited);
+	status = status || finish_data() || (heddle_check(machine.rt) && wrong("heddle_check", HEDDLE_E_STATE));
+	if (!status && (n_clashes || n_failures))
+		return wrong(n_clashes ? "two workers ran on one core" : "a call in a kernel or a callback failed", 0);
+	return status ? -1 : 0;
+}
+
+/* --- The machine -------------------------------------------------------------------------------------------------- */
+
+/* Describes CPU workers on n cores: all single cores, and some clusters. */
+static char *describe_machine(struct hd_rng *rng, unsigned n_cores)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	fprintf(out, "version: 1\nname: overlapping\nnodes: [{name: ram}]\nclasses:\n");
+	for (unsigned k = 1; k <= n_cores; k++)
+		fprintf(out, "- {name: cpu*%u, kind: cpu, cores: %u, pipeline: %u}\n", k, k, 1 + below(rng, 2));
+	fprintf(out, "workers:\n");
+	machine.n_cpu = n_cores + 1 + below(rng, MAX_CPU - MAX_CORES);
+	for (unsigned w = 0; w < machine.n_cpu; w++) {
+		unsigned k = w < n_cores ? 1 : 1 + below(rng, n_cores);
+		machine.n[w] = k;
+		machine.first[w] = w < n_cores ? w : below(rng, n_cores - k + 1);
+		fprintf(out, "- {name: w%u, class: cpu*%u, node: ram, core: %u, retired: %d}\n", w, k, machine.first[w],
+		        w >= n_cores);
+	}
+	fclose(out);
+	return text;
+}
+
+static struct heddle_platform *make_machine(struct hd_rng *rng)
+{
+	struct heddle_platform *p = NULL;
+	unsigned set[MAX_CPU];
+	char *text = describe_machine(rng, 1 + below(rng, MAX_CORES));
+	int status = heddle_platform_parse("overlapping", text, strlen(text), &p);
+	free(text);
+	if (status)
+		return NULL;
+	for (unsigned w = 0; w < machine.n_cpu; w++)
+		p->workers[w].retired = 1;
+	size_t n = draw_set(rng, below(rng, machine.n_cpu), set);
+	for (size_t i = 0; i < n; i++)
+		p->workers[set[i]].retired = 0;
+	if (!machine.is_virtual && chance(rng, 0.25))
+		heddle_platform_add_emulated(p, chance(rng, 0.5) ? 0 : 6 * ELEMENTS * sizeof(uint64_t), 0, 0, 1);
+	return p;
+}
+
+/* Kernels elsewhere cannot wait. */
+static int is_cpu(unsigned worker, const heddle_task *t, void *arg)
+{
+	(void)t;
+	(void)arg;
+	return worker < machine.n_cpu;
+}
+
+static int make_codelets(void)
+{
+	heddle_runtime *rt = machine.rt;
+	int model = machine.is_virtual ? HEDDLE_MODEL_GIVEN : HEDDLE_MODEL_HISTORY;
+	machine.work = heddle_codelet_new(rt, .name = "work", .cpu = work_kernel, .emulated = work_kernel,
+	                                  .model = model, .time = time_of);
+	machine.on_cpu = heddle_codelet_new(rt, .name = "on_cpu", .cpu = work_kernel, .model = model, .time = time_of);
+	machine.parent = heddle_codelet_new(rt, .name = "parent", .cpu = parent_kernel, .can_run = is_cpu);
+	machine.child = heddle_codelet_new(rt, .name = "child", .cpu = child_kernel);
+	return machine.work && machine.on_cpu && machine.parent && machine.child ? 0 : -1;
+}
+
+static int open_machine(const struct options *options, uint64_t seed)
+{
+	static const int windows[] = {0, 0, 4, 30};
+	struct heddle_config config;
+	struct hd_rng rng;
+	hd_rng_seed(&rng, hd_hash(80, seed));
+	machine.is_virtual = chance(&rng, 0.3);
+	struct heddle_platform *p = make_machine(&rng);
+	if (!p || heddle_config_init(&config))
+		return -1;
+	config.sched = policy_name(options, seed);
+	config.seed = seed;
+	config.bind = 0;
+	config.trace = machine.is_virtual;
+	config.caller_works = chance(&rng, 0.3);
+	config.window = windows[below(&rng, 4)];
+	config.calibrate = chance(&rng, 0.5) ? 0 : 2;
+	config.model_dir = "none";
+	config.watchdog = HANG_S;
+	snprintf(machine.text, sizeof machine.text, "%s%s, %u cpu, %zu workers, window %d, caller_works %d",
+	         config.sched, machine.is_virtual ? " in virtual time" : "", machine.n_cpu, p->n_workers, config.window,
+	         config.caller_works);
+	int status = heddle_start_on(&config, p, machine.is_virtual, &machine.rt);
+	heddle_platform_free(p);
+	return status ? status : make_codelets();
+}
+
+/* In virtual time: a number that tells schedules apart. No two workers may run on one core. */
+static uint64_t look_at_trace(void)
+{
+	struct heddle_trace *trace = NULL;
+	if (heddle_trace_take(machine.rt, &trace))
+		return 0;
+	uint64_t hash = trace->n_tasks;
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		hash = hd_hash(hd_hash(hash, t->id), t->worker);
+		hash = hd_hash(hd_hash(hash, (uint64_t)(t->start * 1000)), (uint64_t)(t->end * 1000));
+		for (size_t k = i + 1; k < trace->n_tasks; k++) {
+			const struct heddle_trace_task *u = &trace->tasks[k];
+			if (t->start < u->end && u->start < t->end && overlap(t->worker, u->worker))
+				wrong("two workers run on one core", 0);
+		}
+	}
+	heddle_trace_free(trace);
+	return hash;
+}
+
+static int run_seed(const struct options *options, uint64_t seed, uint64_t *hash)
+{
+	begin_seed(seed);
+	n_clashes = n_failures = 0;
+	problem[0] = '\0';
+	if (open_machine(options, seed))
+		return wrong("the start", 0);
+	current_runtime = machine.rt;
+	int failed = run_program(seed);
+	*hash = !failed && machine.is_virtual ? look_at_trace() : 0;
+	current_runtime = NULL;
+	if (!failed && heddle_stop(machine.rt))
+		wrong("heddle_stop", 0);
+	return problem[0] != '\0';
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	if (parse_options(argc, argv, &options))
+		return 2;
+	watch();
+	for (uint64_t seed = options.seed; seed < options.seed + options.count; seed++) {
+		uint64_t hash, again = 0;
+		int failed = run_seed(&options, seed, &hash);
+		if (!failed && machine.is_virtual)
+			failed = run_seed(&options, seed, &again);
+		if (!failed && machine.is_virtual && hash != again)
+			failed = wrong("the same seed gives two schedules", 0);
+		if (options.verbose)
+			printf("seed %llu: %s\n", (unsigned long long)seed, machine.text);
+		if (failed) {
+			fprintf(stderr, "%s\n  %s\n  replay with --seed %llu --count 1\n", problem, machine.text,
+			        (unsigned long long)seed);
+			return 1;
+		}
+	}
+	printf("%llu programs from seed %llu: as in a sequential run\n", (unsigned long long)options.count,
+	       (unsigned long long)options.seed);
+	return 0;
+}
