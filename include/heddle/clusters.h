@@ -35,6 +35,11 @@ extern "C" {
  * such worker, or two of them have a core in common; HEDDLE_E_MEMORY; then nothing has changed. */
 int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n);
 
+/* Drives the workers of a partition that was declared (heddle_platform_cluster, or the setting `clusters`: several with
+ * commas between them), by its text: heddle_clusters_set(rt, "socket"). "none" is one as well, if it was declared. As
+ * heddle_workers_drive; HEDDLE_E_INVALID: the text is no partition, or a worker that it needs was not declared. */
+int heddle_clusters_set(heddle_runtime *rt, const char *clusters);
+
 /* Whether the worker is driven: neither retired nor lost. 0 also if there is no such worker. From any thread, as
  * heddle_workers_drive. */
 int heddle_worker_is_driven(heddle_runtime *rt, unsigned worker);

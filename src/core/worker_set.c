@@ -378,6 +378,19 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 	return status;
 }
 
+int heddle_clusters_set(heddle_runtime *rt, const char *clusters)
+{
+	if (!rt || !clusters)
+		return hd_error(HEDDLE_E_INVALID, "heddle_clusters_set needs a runtime and a partition");
+	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
+	size_t n = 0;
+	int status = workers ? hd_partition_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a partition");
+	if (!status)
+		status = heddle_workers_drive(rt, workers, n);
+	free(workers);
+	return status;
+}
+
 int heddle_worker_is_driven(heddle_runtime *rt, unsigned worker)
 {
 	if (!rt || worker >= rt->n_workers || hd_check_process(rt))

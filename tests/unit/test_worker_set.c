@@ -240,6 +240,27 @@ static void none_may_be_driven(void **state)
 	finish(rt);
 }
 
+static void partitions_have_texts(void **state)
+{
+	heddle_runtime *rt = begin(state);
+	heddle_codelet *c = user(rt);
+	static const struct {
+		const char *text;
+		unsigned workers;
+	} known[] = {{"2", 1u << PAIR | 1u << OTHER_PAIR}, {"1x4", 1u << ALL}, {"1x2", 1u << PAIR | 12}, {"none", 15}};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		assert_ok(heddle_clusters_set(rt, known[i].text));
+		for (unsigned w = 0; w < N_OVERLAPPING; w++)
+			assert_int_equal(heddle_worker_is_driven(rt, w), known[i].workers >> w & 1);
+		submit_some(rt, c, 10);
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_int_equal(heddle_clusters_set(rt, "3"), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_clusters_set(rt, "some"), HEDDLE_E_INVALID);
+	assert_int_equal(heddle_clusters_set(rt, NULL), HEDDLE_E_INVALID);
+	finish(rt);
+}
+
 /* --- Who asks for it ---------------------------------------------------------------------------------------------- */
 
 struct asker {
@@ -452,6 +473,7 @@ int main(void)
 	    ON_BOTH(the_same_set_changes_nothing),
 	    ON_BOTH(tasks_for_retired_workers_wait),
 	    ON_BOTH(none_may_be_driven),
+	    ON_BOTH(partitions_have_texts),
 	    ON_BOTH(callbacks_may_ask),
 	    cmocka_unit_test_prestate(virtual_time_is_deterministic, in_virtual_time),
 	    cmocka_unit_test_prestate(cores_are_waited_for, on_threads),
