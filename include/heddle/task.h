@@ -52,6 +52,16 @@ heddle_data *heddle_context_data(const heddle_context *c, size_t i);
 /* The worker that runs the kernel, and its runtime. */
 unsigned heddle_context_worker(const heddle_context *c);
 heddle_runtime *heddle_context_runtime(const heddle_context *c);
+/* For kernels of parallel codelets, see there: how many cores the kernel has, which is how many threads it may use, or
+ * how many members run it. 1 for sequential ones, and wherever the worker is not a CPU. */
+unsigned heddle_context_cores(const heddle_context *c);
+/* SPMD: which member the calling thread is, from 0 to heddle_context_cores - 1. 0 in all other kernels. */
+unsigned heddle_context_rank(const heddle_context *c);
+/* SPMD: waits until all members that have not returned are here; then what each of them has written before is seen by
+ * all. Returns 0, or 1 if a member had returned another value than 0 by then: the task fails, and what the others still
+ * do is in vain, so they may return as well. All members get the same answer. Other kernels: does nothing, returns
+ * 0. */
+int heddle_context_barrier(const heddle_context *c);
 /* The stream of the accelerator on which the kernel must put its work: a cudaStream_t, a cl_command_queue. NULL if the
  * kind of processor has no streams, as a CPU. */
 void *heddle_stream(const heddle_context *c);
@@ -87,6 +97,43 @@ struct heddle_subgraph {
 	const char *name; /* for traces; NULL: its index is used */
 	int (*submit)(heddle_context *c);
 };
+
+/* --- Parallel tasks ----------------------------------------------------------------------------------------------- */
+
+/* A worker of kind "cpu" may have several cores, if its class says so (struct heddle_class): a cluster. How the kernels
+ * of a codelet use them; docs/parallel.md tells more. */
+enum heddle_parallel {
+	/* one thread, on one core; the others are idle meanwhile */
+	HEDDLE_SEQUENTIAL = 0,
+	/* One thread calls the kernel, and may run on each of the cores. What has threads of its own is told to use
+	 * one per core: OpenMP, MKL, BLIS and OpenBLAS by Heddle, if they are in the process; anything else by the
+	 * program: heddle_set_prologue. */
+	HEDDLE_FORK_JOIN,
+	/* As many threads as there are cores, each bound to one of them, call the kernel at the same time: the members
+	 * of a team, which divide the work among them by heddle_context_rank and heddle_context_cores and wait for each
+	 * other in heddle_context_barrier. Each has a context of its own. The task ends when all have returned. It
+	 * fails if one returns another value than 0, with the sentence of that one; of several the lowest rank counts.
+	 * A member must not wait for tasks: no heddle_group_wait and no heddle_unregister. Each may call
+	 * heddle_detach. */
+	HEDDLE_SPMD
+};
+
+/* The cores of a worker. */
+struct heddle_cluster {
+	unsigned worker;
+	int core; /* the first of them: logical index; -1: the worker's threads are not bound */
+	unsigned cores;
+};
+/* The prologue callback, for libraries with threads of their own that Heddle does not know. It is called by the thread
+ * that runs a worker's tasks, before the first of a sequence of parallel tasks, and again before the first sequential
+ * one behind them: cluster->cores is how many threads what the thread calls may use from now on; 1 for sequential and
+ * SPMD kernels, which have one thread for each core already. The calling thread is bound to those cores, so threads
+ * that it makes are, too. It must not block. */
+typedef void (*heddle_prologue)(const struct heddle_cluster *cluster, void *arg);
+/* Sets it, in place of the one before; NULL: none. Called by any thread, best before the first task is submitted: a
+ * worker that is within a sequence of parallel tasks calls it at the next change. HEDDLE_E_INVALID: rt is NULL;
+ * HEDDLE_E_STATE: in a child of fork. */
+int heddle_set_prologue(heddle_runtime *rt, heddle_prologue call, void *arg);
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
 
@@ -128,6 +175,11 @@ struct heddle_codelet_desc {
 	heddle_kernel cpu, emulated, opencl, cuda;
 	const struct heddle_implementation *implementations;
 	size_t n_implementations;
+	/* How its kernels use a CPU worker of several cores; and how many cores a CPU worker must have to run its
+	 * tasks: at least min_cores (2: only clusters), and no more than max_cores (1: no clusters), unless that is
+	 * 0 */
+	enum heddle_parallel parallel;
+	unsigned min_cores, max_cores;
 	const int *modes; /* enum heddle_mode of each datum, which the tasks must match; NULL: tasks may have any */
 	size_t n_modes;
 	enum heddle_model_kind model;

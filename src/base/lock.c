@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "lock.h"
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,6 +15,16 @@ enum { LOCK_SPINS = 200 }; /* longer than almost every critical section of the c
 static long futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
 {
 	return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+}
+
+void hd_futex_wait(_Atomic uint32_t *word, uint32_t value)
+{
+	futex(word, FUTEX_WAIT, value, NULL);
+}
+
+void hd_futex_wake_all(_Atomic uint32_t *word)
+{
+	futex(word, FUTEX_WAKE, INT_MAX, NULL);
 }
 
 static _Thread_local char token_address; /* only its address is used: it differs between live threads */

@@ -103,4 +103,8 @@ int hd_event_poll(struct hd_event *event);
  * have passed (negative: no timeout). */
 int hd_event_wait(struct hd_event *event, double spin_us, double timeout_us);
 
+/* The system calls: sleep while *word is `value` (it may also return for no reason), and wake all that sleep so. */
+void hd_futex_wait(_Atomic uint32_t *word, uint32_t value);
+void hd_futex_wake_all(_Atomic uint32_t *word);
+
 #endif

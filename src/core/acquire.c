@@ -313,8 +313,8 @@ int heddle_unregister(heddle_data *d)
 	/* No mistake for the checking mode: a program may ask, and call heddle_unregister_async if it may not wait. */
 	if (!status && hd_inside() && !hd_inside_may_wait(d->rt))
 		status = hd_error(HEDDLE_E_STATE,
-		                  "heddle_unregister blocks and cannot be called from a callback, nor from a "
-		                  "kernel that is not on a CPU worker of the datum's runtime: call "
+		                  "heddle_unregister blocks and cannot be called from a callback, nor from a kernel "
+		                  "that is SPMD or not on a CPU worker of the datum's runtime: call "
 		                  "heddle_unregister_async");
 	if (status)
 		return status;

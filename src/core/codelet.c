@@ -2,6 +2,7 @@
  * can run it, and with which kernel. */
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "driver/driver.h"
@@ -44,6 +45,19 @@ static int check_subgraphs(const struct heddle_codelet_desc *d)
 	return 0;
 }
 
+static int check_cores(const struct heddle_codelet_desc *d)
+{
+	if ((int)d->parallel < HEDDLE_SEQUENTIAL || (int)d->parallel > HEDDLE_SPMD)
+		return hd_error(
+		    HEDDLE_E_INVALID,
+		    "codelet %s: parallel is %d: it must be HEDDLE_SEQUENTIAL, HEDDLE_FORK_JOIN or HEDDLE_SPMD",
+		    d->name, (int)d->parallel);
+	if (d->max_cores && d->min_cores > d->max_cores)
+		return hd_error(HEDDLE_E_INVALID, "codelet %s: min_cores is %u, more than max_cores, %u", d->name,
+		                d->min_cores, d->max_cores);
+	return 0;
+}
+
 static int check_desc(const struct heddle_codelet_desc *d)
 {
 	if (!d || !d->name || !d->name[0])
@@ -66,6 +80,9 @@ static int check_desc(const struct heddle_codelet_desc *d)
 		if (d->modes[i] != HEDDLE_R && d->modes[i] != HEDDLE_W && d->modes[i] != HEDDLE_RW &&
 		    d->modes[i] != HEDDLE_SCRATCH && d->modes[i] != HEDDLE_REDUX && d->modes[i] != HEDDLE_COMMUTE)
 			return hd_error(HEDDLE_E_INVALID, "codelet %s: %d is not an access mode", d->name, d->modes[i]);
+	status = check_cores(d);
+	if (status)
+		return status;
 	if (d->model == HEDDLE_MODEL_LINEAR && !d->regressors)
 		return hd_error(HEDDLE_E_INVALID, "codelet %s: a linear model needs its regressors", d->name);
 	if (d->model == HEDDLE_MODEL_GIVEN && !d->time)
@@ -191,9 +208,45 @@ static char *kinds_of(const struct heddle_codelet_desc *d)
 	return kinds;
 }
 
+/* Whether a worker of the class has as many cores as the codelet wants. */
+static int cores_suit(const struct heddle_codelet_desc *d, const struct heddle_class *class_)
+{
+	if (strcmp(class_->kind, "cpu") != 0)
+		return 1;
+	unsigned cores = class_->cores ? class_->cores : 1;
+	return cores >= d->min_cores && (!d->max_cores || cores <= d->max_cores);
+}
+
+/* Workers of another number of cores are needed. */
+static int no_such_cores(const heddle_codelet *c)
+{
+	const struct heddle_codelet_desc *d = &c->desc;
+	const heddle_runtime *rt = c->rt;
+	char *sizes = strdup("");
+	for (size_t w = 0; w < rt->n_workers && sizes; w++) {
+		const struct heddle_class *class_ = &rt->platform->classes[rt->workers[w].class_id];
+		char size[16];
+		snprintf(size, sizeof size, "%u", class_->cores ? class_->cores : 1);
+		if (strcmp(class_->kind, "cpu") == 0)
+			sizes = with_word(sizes, size);
+	}
+	char most[32] = "or more";
+	if (d->max_cores)
+		snprintf(most, sizeof most, "to %u", d->max_cores);
+	int status = hd_error(HEDDLE_E_NO_WORKER,
+	                      "no worker of this runtime can run codelet %s: it needs a CPU worker of %u %s cores "
+	                      "(min_cores, max_cores), and there are CPU workers of %s; group cores into clusters "
+	                      "(docs/parallel.md), or let the codelet run on others",
+	                      d->name, d->min_cores ? d->min_cores : 1, most, sizes ? sizes : "others");
+	free(sizes);
+	return status;
+}
+
 int hd_codelet_no_worker(const heddle_codelet *c)
 {
 	const heddle_runtime *rt = c->rt;
+	if (c->cores_refused)
+		return no_such_cores(c);
 	char *kinds = strdup("");
 	for (size_t w = 0; w < rt->n_workers; w++)
 		kinds = with_word(kinds, rt->platform->classes[rt->workers[w].class_id].kind);
@@ -203,6 +256,18 @@ int hd_codelet_no_worker(const heddle_codelet *c)
 	                      c->desc.name, c->kinds, kinds ? kinds : "?");
 	free(kinds);
 	return status;
+}
+
+int hd_codelet_not_on(const heddle_codelet *c, unsigned worker)
+{
+	const struct heddle_class *class_ = &c->rt->platform->classes[c->rt->workers[worker].class_id];
+	if (!cores_suit(&c->desc, class_))
+		return hd_error(
+		    HEDDLE_E_NO_WORKER,
+		    "worker %u, of %u cores, cannot run codelet %s: its min_cores is %u and its max_cores %u", worker,
+		    class_->cores ? class_->cores : 1, c->desc.name, c->desc.min_cores, c->desc.max_cores);
+	return hd_error(HEDDLE_E_NO_WORKER, "worker %u, of kind %s, cannot run codelet %s, which has kernels for %s",
+	                worker, class_->kind, c->desc.name, c->kinds);
 }
 
 static int has_workers(const heddle_runtime *rt, size_t class_id)
@@ -241,6 +306,11 @@ static int resolve(heddle_runtime *rt, heddle_codelet *c, const struct heddle_co
 	for (size_t i = 0; i < rt->n_classes; i++) {
 		c->kernels[i] = kernel_for(d, rt->platform->classes[i].kind);
 		c->class_ok[i] = (uint8_t)class_can(rt, c, i);
+		if (!cores_suit(d, &rt->platform->classes[i])) {
+			c->cores_refused |= c->class_ok[i];
+			c->class_ok[i] = 0;
+			c->kernels[i] = NULL;
+		}
 		c->class_bits |= (uint64_t)c->class_ok[i] << i % 64;
 	}
 	if (c->desc.n_subgraphs) /* whoever is awake may expand its tasks */

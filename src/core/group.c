@@ -146,6 +146,10 @@ int heddle_group_wait(heddle_group *group)
 	if (!group)
 		return hd_error(HEDDLE_E_INVALID, "heddle_group_wait needs a group");
 	heddle_runtime *rt = group->rt;
+	if (hd_inside() && hd_inside()->what == HD_INSIDE_MEMBER)
+		return hd_error(HEDDLE_E_STATE, "heddle_group_wait: a member of a team that runs an SPMD kernel cannot "
+		                                "wait, because the others wait for it; let another task wait, or the "
+		                                "codelet be HEDDLE_FORK_JOIN");
 	if (hd_inside() && !hd_inside_may_wait(rt))
 		return hd_error(HEDDLE_E_STATE,
 		                "heddle_group_wait blocks: it cannot be called from a callback, nor from "

@@ -15,6 +15,7 @@ enum hd_inside_what {
 	HD_INSIDE_WORKER,   /* it runs the tasks of `worker` */
 	HD_INSIDE_CALLBACK, /* it runs callbacks of tasks */
 	HD_INSIDE_SUBGRAPH, /* it runs the function of a sub-graph: expand.c */
+	HD_INSIDE_MEMBER,   /* it runs an SPMD kernel, together with other threads */
 	HD_INSIDE_OTHER     /* copies, kernels in threads of a driver, and what the watchdog calls */
 };
 struct hd_inside {

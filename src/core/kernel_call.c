@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "expand.h"
+#include "engine/threads/team.h"
 #include "misuse/misuse.h"
 
 static struct hd_access *access_at(const heddle_context *c, size_t i)
@@ -93,6 +94,33 @@ void *heddle_stream(const heddle_context *c)
 	return c->stream;
 }
 
+unsigned heddle_context_cores(const heddle_context *c)
+{
+	return c->cores ? c->cores : 1;
+}
+
+unsigned heddle_context_rank(const heddle_context *c)
+{
+	return c->rank;
+}
+
+int heddle_context_barrier(const heddle_context *c)
+{
+	return c->team ? hd_team_meet(c) : 0;
+}
+
+int heddle_set_prologue(heddle_runtime *rt, heddle_prologue call, void *arg)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_set_prologue needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	rt->prologue = (struct hd_prologue){call, arg};
+	hd_core_leave(rt);
+	return 0;
+}
+
 int heddle_fail(heddle_context *c, int code, const char *format, ...)
 {
 	va_list args;
@@ -169,14 +197,17 @@ const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i)
 	return NULL;
 }
 
-/* Why a task failed: `said`, what its kernel told heddle_fail (or NULL), which kernel it was, and what it returned.
- * NULL when out of memory. */
-static char *failure_text(const struct hd_worker *w, const heddle_codelet *init, const char *said, int status)
+/* Why a task failed: what its kernel told heddle_fail, if anything, which kernel it was, and what it returned. NULL
+ * when out of memory. */
+static char *failure_text(const heddle_context *c, const heddle_codelet *init, int status)
 {
-	const char *where = w->rt->platform->workers[w->id].name;
-	char *kernel =
-	    init ? hd_format("%s, which begins the reduction, returned %d on %s", init->desc.name, status, where)
-	         : hd_format("its kernel returned %d on %s", status, where);
+	const char *where = c->worker->rt->platform->workers[c->worker->id].name, *said = c->message;
+	char rank[64] = "";
+	if (c->team)
+		snprintf(rank, sizeof rank, ", as rank %u of %u", c->rank, c->cores);
+	char *kernel = init ? hd_format("%s, which begins the reduction, returned %d on %s%s", init->desc.name, status,
+	                                where, rank)
+	                    : hd_format("its kernel returned %d on %s%s", status, where, rank);
 	char *text = kernel && said ? hd_format("%s (%s)", said, kernel) : NULL;
 	if (!text)
 		return kernel;
@@ -197,7 +228,7 @@ static char *device_failure_text(const heddle_context *c, int status)
 int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int status, int by_device)
 {
 	heddle_runtime *rt = c->worker->rt;
-	char *text = by_device ? device_failure_text(c, status) : failure_text(c->worker, init, c->message, status);
+	char *text = by_device ? device_failure_text(c, status) : failure_text(c, init, status);
 	hd_core_enter(rt);
 	if (text)
 		hd_task_message(c->task, text);
@@ -208,12 +239,14 @@ int hd_kernel_failed(const heddle_context *c, const heddle_codelet *init, int st
 	return by_device && status == HEDDLE_E_DEVICE ? status : HEDDLE_E_KERNEL;
 }
 
-/* A worker that computes in main memory has no device that could fail: its kernels are called directly, which costs
- * less. */
-static int launch(struct hd_worker *w, heddle_context *c)
+/* Runs c->kernel, which is the codelet's. A worker that computes in main memory has no device that could fail: its
+ * kernels are called directly, which costs less. */
+static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *codelet)
 {
 	void *event; /* not used without streams */
 	c->returned = 0;
+	if (HD_UNLIKELY(codelet->desc.parallel || w->is_set_up) && w->team)
+		return hd_team_call(c, codelet);
 	if (HD_UNLIKELY(w->node != 0))
 		hd_error(0, "%s", ""); /* a last error after the launch is then the driver's */
 	return w->driver->launch(w->device, NULL, HD_LIKELY(w->node == 0) ? c->kernel : hd_call_kernel, c, &event);
@@ -227,7 +260,7 @@ static int run_inits(struct hd_worker *w, heddle_context *c, const heddle_codele
 	uint32_t i = 0;
 	const heddle_codelet *init;
 	while (!status && (init = hd_next_init(c, &i))) {
-		status = launch(w, c);
+		status = launch(w, c, init);
 		*failed = status ? init : NULL;
 	}
 	c->only = NULL;
@@ -246,7 +279,7 @@ static inline int run(struct hd_worker *w, heddle_context *c)
 	}
 	if (!status) {
 		c->kernel = hd_task_kernel(t, w->class_id);
-		status = launch(w, c);
+		status = launch(w, c, t->codelet);
 	}
 	if (HD_UNLIKELY(status)) {
 		int device = w->node && (status == HEDDLE_E_DEVICE || c->returned == HEDDLE_E_DEVICE);

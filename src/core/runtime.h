@@ -179,6 +179,12 @@ struct hd_outcome {
 	double first_ready;
 };
 
+/* heddle_set_prologue. */
+struct hd_prologue {
+	heddle_prologue call; /* NULL: none */
+	void *arg;
+};
+
 /* Slow things that a critical section puts off until the lock is given back: leave.c. */
 enum { HD_MAX_ROUSED = 32 };
 struct hd_errands {
@@ -259,6 +265,7 @@ struct heddle_runtime {
 	uint32_t n_codelets;
 	uint64_t n_walks;             /* how often heddle_task_successors was called */
 	struct hd_recorder *recorder; /* owned; NULL when not tracing */
+	struct hd_prologue prologue;
 	struct hd_outcome outcome;
 	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */
 	struct hd_event *roused[HD_MAX_ROUSED];
@@ -569,6 +576,8 @@ struct heddle_call_context {
 	heddle_kernel kernel;   /* what hd_call_kernel calls */
 	int returned;           /* what the kernel has returned to it */
 	char *message;          /* owned: what heddle_fail was told */
+	struct hd_team *team;   /* SPMD: whose members run the kernel; NULL: one thread does */
+	unsigned cores, rank;   /* that the kernel has, 0: one, of a sequential one; which of the members it is */
 	struct hd_access *only; /* for the init kernel of a reduction: the only access that it sees; otherwise NULL */
 	struct hd_watch *watch; /* owned: the checking mode watches the task; NULL: it is off */
 };

@@ -327,17 +327,14 @@ static int check_workers(heddle_runtime *rt, heddle_task *t)
 {
 	const heddle_codelet *c = t->codelet;
 	if (HD_UNLIKELY(c->n_able == 0)) {
-		if (rt->engine->times_are_given)
+		if (rt->engine->times_are_given && !c->cores_refused)
 			return hd_error(HEDDLE_E_NO_WORKER,
 			                "platform %s has no time for codelet %s: add it under kernels",
 			                rt->platform->name, c->desc.name);
 		return hd_codelet_no_worker(c);
 	}
 	if (HD_UNLIKELY(t->only_worker && !c->class_ok[rt->workers[t->only_worker - 1].class_id]))
-		return hd_error(
-		    HEDDLE_E_NO_WORKER, "worker %u, of kind %s, cannot run codelet %s, which has kernels for %s",
-		    t->only_worker - 1, rt->platform->classes[rt->workers[t->only_worker - 1].class_id].kind,
-		    c->desc.name, c->kinds);
+		return hd_codelet_not_on(c, t->only_worker - 1);
 	int status = HD_UNLIKELY(rt->limited) ? check_room(rt, t) : 0;
 	return HD_UNLIKELY(c->desc.can_run != NULL) && !status ? check_can_run(rt, t) : status;
 }

@@ -300,7 +300,8 @@ struct heddle_codelet {
 	/* Bit c % 64 is set for each class c that class_ok is set for, or that may expand tasks of a codelet with
 	 * sub-graphs: see hd_gate.sleepers. */
 	uint64_t class_bits;
-	char *kinds; /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
+	int cores_refused; /* some class could run it if it had another number of cores */
+	char *kinds;       /* owned: the kinds of workers that it has kernels for, "cpu, cuda" */
 };
 
 /* A task without a codelet is never given to a policy: its link has room for the runtime. */
@@ -471,6 +472,8 @@ void hd_codelet_free(heddle_codelet *c);
 /* Returns HEDDLE_E_NO_WORKER, with a message: the kinds of workers that the codelet has kernels for, and those of this
  * runtime. */
 int hd_codelet_no_worker(const heddle_codelet *c);
+/* The same for the worker that a task is bound to. */
+int hd_codelet_not_on(const heddle_codelet *c, unsigned worker);
 /* Decides which implementation a task uses on a class: the one with the fewest samples until all have `calibrate`, then
  * the fastest. */
 void hd_codelet_choose(heddle_task *t, unsigned class_id, unsigned calibrate);

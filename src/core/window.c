@@ -45,7 +45,7 @@ static int may_be_held_back(const heddle_runtime *rt)
 	if (!rt->engine->runs_kernels)
 		return 0;
 	for (const struct hd_inside *i = hd_inside(); i; i = i->outer)
-		if (i->rt != rt || i->what == HD_INSIDE_OTHER || i->what == HD_INSIDE_SUBGRAPH)
+		if (i->rt != rt || (i->what != HD_INSIDE_WORKER && i->what != HD_INSIDE_CALLBACK))
 			return 0;
 	return 1;
 }

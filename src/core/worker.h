@@ -55,6 +55,7 @@ static inline unsigned hd_class_slots(const struct heddle_class *c)
 }
 
 struct hd_seat;
+struct hd_team;
 struct hd_worker {
 	/* Const after start. */
 	heddle_runtime *rt;
@@ -69,6 +70,10 @@ struct hd_worker {
 	const struct heddle_driver *driver; /* threaded engine only */
 	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
 	struct hd_seat *seat;               /* borrowed: the thread that runs the tasks; threaded engine only */
+	struct hd_team *team;               /* how it runs parallel kernels; NULL: it is of another kind than "cpu" */
+	/* Only the thread that runs the tasks: sequential kernels need the team, too, because it has several cores or
+	 * has set the thread up for fork-join kernels. */
+	int is_set_up;
 
 	/* Guarded by the core lock. */
 	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this together.

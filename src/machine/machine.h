@@ -85,6 +85,9 @@ int hd_topology_near(const struct hd_topology *topology, const char *address, in
  * must be unbound afterwards, or the next hd_topology_open finds only one core. HEDDLE_E_INVALID: no such core;
  * HEDDLE_E_UNSUPPORTED: the system cannot bind threads. */
 int hd_topology_bind(const struct hd_topology *topology, int core);
+/* Binds the calling thread to `n` cores, from `core` on: with n 1 as hd_topology_bind does, otherwise it may run on all
+ * hardware threads of these. */
+int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigned n);
 
 /* How far two workers are from each other: 0 for the same worker; on the same memory node, the number of levels of
  * hwloc's tree from their cores up to the common ancestor (1: siblings under one cache); on different nodes, 1 more

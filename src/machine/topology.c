@@ -88,24 +88,35 @@ int hd_topology_near(const struct hd_topology *topology, const char *address, in
 	return !around || !object || hwloc_bitmap_intersects(around->cpuset, object->cpuset);
 }
 
-int hd_topology_bind(const struct hd_topology *topology, int core)
+/* Adds the hardware threads of a core, or of all with -1, to the set. */
+static int add_core(const struct hd_topology *t, int core, hwloc_bitmap_t set)
 {
-	hwloc_obj_t object = core < 0 ? hwloc_get_root_obj(topology->hwloc) : core_object(topology, core);
+	hwloc_obj_t object = core < 0 ? hwloc_get_root_obj(t->hwloc) : core_object(t, core);
 	if (!object)
 		return hd_error(HEDDLE_E_INVALID, "there is no core %d: this process may use %zu, counted from 0", core,
-		                topology->n_cores);
-	hwloc_bitmap_t set = hwloc_bitmap_dup(object->cpuset);
-	if (!set)
-		return hd_no_memory("a CPU set");
-	if (core >= 0)
+		                t->n_cores);
+	return hwloc_bitmap_or(set, set, object->cpuset) ? hd_no_memory("a CPU set") : 0;
+}
+
+int hd_topology_bind_range(const struct hd_topology *topology, int core, unsigned n)
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+	int status = set ? 0 : hd_no_memory("a CPU set");
+	for (unsigned i = 0; i < n && !status; i++)
+		status = add_core(topology, core + (int)i, set);
+	if (!status && core >= 0 && n == 1)
 		/* bind to one hardware thread, so that the worker does not move between those of its core */
 		hwloc_bitmap_singlify(set);
-	int failed = hwloc_set_cpubind(topology->hwloc, set, HWLOC_CPUBIND_THREAD);
-	int reason = errno;
-	hwloc_bitmap_free(set);
-	if (failed)
-		return hd_error(HEDDLE_E_UNSUPPORTED, "cannot bind a thread to core %d: %s", core, strerror(reason));
-	return 0;
+	if (!status && hwloc_set_cpubind(topology->hwloc, set, HWLOC_CPUBIND_THREAD))
+		status = hd_error(HEDDLE_E_UNSUPPORTED, "cannot bind a thread to core %d: %s", core, strerror(errno));
+	if (set)
+		hwloc_bitmap_free(set);
+	return status;
+}
+
+int hd_topology_bind(const struct hd_topology *topology, int core)
+{
+	return hd_topology_bind_range(topology, core, 1);
 }
 
 unsigned hd_topology_distance(const struct hd_topology *topology, const struct heddle_platform *platform, unsigned a,

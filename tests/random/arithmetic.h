@@ -31,9 +31,10 @@ ON_BOTH static inline uint64_t checksum(const struct mem *a)
 	return sum;
 }
 
-ON_BOTH static inline void write_elements(const struct mem *a, int mode, uint64_t s)
+/* Writes the elements from `first` to `end`, without that one. */
+ON_BOTH static inline void write_range(const struct mem *a, int mode, uint64_t s, size_t first, size_t end)
 {
-	for (size_t e = 0; e < a->m * a->n; e++) {
+	for (size_t e = first; e < end; e++) {
 		uint64_t *y = element(a, e);
 		switch (mode) {
 		case HEDDLE_RW: *y = *y * 0x9e3779b97f4a7c15u + s + e; break;
@@ -46,22 +47,39 @@ ON_BOTH static inline void write_elements(const struct mem *a, int mode, uint64_
 	}
 }
 
-/* What a task does to its data, in kernels and in the sequential run alike: everything that it writes depends on `k`
- * and on everything it reads. What is added by COMMUTE and REDUX must not depend on the datum itself: it is not part of
- * the sum. Returns that sum in *s; -1 when somebody else has written to the private buffer of a SCRATCH access. */
-ON_BOTH static inline int compute(uint64_t k, unsigned n, const int *modes, const struct mem *mem, uint64_t *s)
+ON_BOTH static inline void write_elements(const struct mem *a, int mode, uint64_t s)
 {
-	*s = k;
+	write_range(a, mode, s, 0, a->m * a->n);
+}
+
+/* What everything that a task writes depends on: `k` and everything it reads. What is added by COMMUTE and REDUX must
+ * not depend on the datum itself: it is not part of the sum. */
+ON_BOTH static inline uint64_t sum_of_read(uint64_t k, unsigned n, const int *modes, const struct mem *mem)
+{
 	for (unsigned i = 0; i < n; i++)
 		if (modes[i] == HEDDLE_R || modes[i] == HEDDLE_RW)
-			*s += (i + 1) * checksum(&mem[i]);
-	for (unsigned i = 0; i < n; i++)
-		write_elements(&mem[i], modes[i], *s);
+			k += (i + 1) * checksum(&mem[i]);
+	return k;
+}
+
+/* Whether somebody else has written to the private buffer of a SCRATCH access. */
+ON_BOTH static inline int was_disturbed(unsigned n, const int *modes, const struct mem *mem, uint64_t s)
+{
 	for (unsigned i = 0; i < n; i++)
 		for (size_t e = 0; modes[i] == HEDDLE_SCRATCH && e < mem[i].m * mem[i].n; e++)
-			if (*element(&mem[i], e) != *s * 0xbf58476d1ce4e5b9u + e)
-				return -1;
+			if (*element(&mem[i], e) != s * 0xbf58476d1ce4e5b9u + e)
+				return 1;
 	return 0;
+}
+
+/* What a task does to its data, in kernels and in the sequential run alike. Returns what it has written in *s; -1 when
+ * it was disturbed. */
+ON_BOTH static inline int compute(uint64_t k, unsigned n, const int *modes, const struct mem *mem, uint64_t *s)
+{
+	*s = sum_of_read(k, n, modes, mem);
+	for (unsigned i = 0; i < n; i++)
+		write_elements(&mem[i], modes[i], *s);
+	return was_disturbed(n, modes, mem, *s) ? -1 : 0;
 }
 
 ON_BOTH static inline void clear_elements(const struct mem *a)

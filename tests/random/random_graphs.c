@@ -7,9 +7,9 @@
  * fit it, so that hardly one is staged without another's data leaving. Few tasks are larger, and so for the CPU alone.
  * In some graphs kernels fail: then exactly the right tasks must be cancelled. SEEDS_PER_RUNTIME consecutive seeds
  * share a runtime. With --opencl K or --cuda K the machine has K such devices as well, with as little
- * memory.
+ * memory. With --clusters some of its CPU workers have several cores, and most kernels use these.
  */
-#include "graphs_kernels.h"
+#include "clusters.h"
 #include "pressure.h"
 
 enum { SEEDS_PER_RUNTIME = 25 };
@@ -426,12 +426,34 @@ static int make_codelets(struct machine *m, const struct heddle_config *config)
 	       add_codelet(m, "cuda", work_cuda, config->n_cuda);
 }
 
+static uint64_t room_of(const struct heddle_config *config)
+{
+	int accelerated = config->n_emulated || config->n_opencl || config->n_cuda;
+	return accelerated && config->emulated_memory ? config->emulated_memory : UINT64_MAX;
+}
+
+static int open_clusters(struct machine *m, const struct heddle_config *config, uint64_t index)
+{
+	struct hd_rng rng;
+	hd_rng_seed(&rng, hd_hash(78, index));
+	snprintf(m->text, sizeof m->text, "clusters, %s, %d emulated, window %d, caller_works %d", config->sched,
+	         config->n_emulated, config->window, config->caller_works);
+	if (start_clusters(config, &rng, &m->rt))
+		return -1;
+	m->n_codelets = make_cluster_codelets(m->rt, (unsigned)index / 3, m->codelets, &m->reduction[0]);
+	m->reduction[1] = heddle_codelet_new(m->rt, .name = "add", .cpu = add_kernel);
+	m->room = room_of(config);
+	return m->n_codelets && m->reduction[1] ? 0 : -1;
+}
+
 static int open_machine(struct machine *m, const struct options *options, uint64_t index)
 {
 	struct heddle_config config;
 	if (heddle_config_init(&config))
 		return -1;
 	draw_config(options, index, &config);
+	if (options->clusters)
+		return open_clusters(m, &config, index);
 	unsigned crowd = crowd_of(options, index);
 	snprintf(
 	    m->text, sizeof m->text,
@@ -442,8 +464,7 @@ static int open_machine(struct machine *m, const struct options *options, uint64
 	    config.pipeline);
 	if (start_crowded(&config, crowd, &m->rt) || make_codelets(m, &config))
 		return -1;
-	int accelerated = config.n_emulated || config.n_opencl || config.n_cuda;
-	m->room = accelerated && config.emulated_memory ? config.emulated_memory : UINT64_MAX;
+	m->room = room_of(&config);
 	return 0;
 }
 

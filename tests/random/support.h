@@ -27,6 +27,7 @@ struct options {
 	const char *sched; /* NULL: every policy in turn */
 	unsigned workers;  /* CPU workers, however few cores there are; 0: as each runtime draws */
 	int opencl, cuda;  /* devices beside those that each runtime draws */
+	int clusters;      /* some CPU workers have several cores; for random_graphs */
 	int verbose;
 };
 
@@ -41,6 +42,10 @@ static inline int parse_options(int argc, char **argv, struct options *options)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--verbose") == 0) {
 			options->verbose = 1;
+			continue;
+		}
+		if (strcmp(argv[i], "--clusters") == 0) {
+			options->clusters = 1;
 			continue;
 		}
 		const char *value = i + 1 < argc ? argv[++i] : NULL;
@@ -59,7 +64,7 @@ static inline int parse_options(int argc, char **argv, struct options *options)
 		} else {
 			fprintf(stderr,
 			        "usage: %s [--seed S] [--count N] [--sched POLICY] [--workers N] [--opencl K] "
-			        "[--cuda K] [--verbose]\n",
+			        "[--cuda K] [--clusters] [--verbose]\n",
 			        argv[0]);
 			return -1;
 		}

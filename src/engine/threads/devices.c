@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/expand.h"
+#include "driver/driver.h"
 #include "misuse/misuse.h"
+#include "team.h"
 #include "threads.h"
 
 enum { POLLS = 40 };               /* how often the thread asks, or looks for a task, before it naps or sleeps */
@@ -122,6 +124,8 @@ void hd_device_open(struct hd_worker *w)
 	seat->clock = (struct hd_shared_clock){.class_ = &w->rt->platform->classes[w->class_id]};
 	if (seat->opened && w->driver->open_stream)
 		seat->status = open_streams(w);
+	if (seat->opened && w->driver == &hd_driver_cpu)
+		seat->status = hd_team_open(w);
 	if (!seat->status)
 		return;
 	seat->message = strdup(heddle_last_error());
@@ -130,6 +134,7 @@ void hd_device_open(struct hd_worker *w)
 
 void hd_device_close(struct hd_worker *w)
 {
+	hd_team_close(w);
 	close_streams(w);
 	if (w->seat->opened)
 		w->driver->close(w->device);

@@ -5,6 +5,7 @@
 #include "threads.h"
 #include "bursts.h"
 #include "core/worker_set.h"
+#include "team.h"
 
 /* Runs the tasks that worker 0 still holds when its thread stops waiting: no other worker would run them. */
 static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
@@ -105,6 +106,16 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double
 	return status;
 }
 
+/* Sets the thread up again as it was before it ran tasks of the worker. Leaves the lock meanwhile. */
+static void set_thread_up(struct hd_worker *w, unsigned setting)
+{
+	if (HD_LIKELY(hd_team_setting(w) == setting))
+		return;
+	hd_core_leave(w->rt);
+	hd_team_restore(w, setting);
+	hd_core_enter(w->rt);
+}
+
 /* Runs the tasks of worker 0 until the waiter's condition is true. */
 static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
@@ -116,6 +127,7 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	hd_worker_enter(w, HD_LEAVING);
 	if (!status)
 		run_what_is_left(rt, w);
+	set_thread_up(w, 0);
 	/* Relaxed, pairs with nothing: the lock is held. Another worker may have taken all of it over. */
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 	hd_worker_enter(w, HD_AWAY);
@@ -261,12 +273,14 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	int status = check_inside(w, t, waiter->arg);
 	if (status)
 		return status;
+	unsigned setting = hd_team_setting(w);
 	waiter->inside = 1;
 	suspend(w, t, &here);
 	status = work_until_done(w, waiter, timeout_us);
 	leave_rest(w);
 	if (HD_UNLIKELY(w->n_rivals))
 		await_cores(w);
+	set_thread_up(w, setting);
 	resume(w, &here);
 	struct hd_sentence kept; /* callbacks may leave another one */
 	hd_error_keep(&kept);

@@ -1,0 +1,295 @@
+/* Teams: threads that run a kernel together.
+ *
+ * Between two kernels the members wait for the word `round` to change. The master changes it when their contexts are
+ * written, and then is a member itself. Each member leaves the barrier when its kernel has returned; the last one tells
+ * the master, unless it is that. A member that has left counts as present at the barriers of the others, so that these
+ * come to an end when one has failed. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "driver/driver.h"
+#include "misuse/misuse.h"
+#include "team.h"
+#include "threads.h"
+
+static const double BARRIER_US = 20; /* how long a member polls at a barrier before it sleeps */
+static const double LINGER_US = 40;  /* the same after a kernel, for the next one */
+
+/* Values of hd_team.round: it counts by 2. */
+enum { CLOSING = 1 };
+
+struct hd_member {
+	pthread_t thread; /* not of the master */
+	int started;      /* `thread` exists; used only by the thread that opens and closes the team */
+	/* Written by the master before a round, and by the member in it: hd_team.round and the barrier order this. */
+	struct hd_team *team;
+	heddle_context context;
+	int returned;          /* by the kernel */
+	struct hd_inner inner; /* only the member's thread */
+};
+
+struct hd_team {
+	/* Const after hd_team_open. */
+	struct hd_worker *worker;
+	struct heddle_cluster cluster; /* what the prologue is told */
+	int spins;                 /* the members have cores of their own, so that polling keeps nobody from running */
+	struct hd_member *members; /* owned: cluster.cores, the first one for the master */
+	/* Only the thread that runs the worker's tasks. */
+	struct hd_inner inner;
+	int has_forked; /* a fork-join kernel has run since the last SPMD one */
+
+	struct hd_word round;
+	struct hd_barrier barrier;
+	struct hd_event done; /* the last member has left the barrier */
+	/* The members must sleep instead of polling for the next round, because a library needs their cores. Relaxed,
+	 * pairs with nothing: only a hint. */
+	_Atomic int hush;
+};
+
+/* --- Members ------------------------------------------------------------------------------------------------------ */
+
+static double spin(const struct hd_team *team, double us)
+{
+	return team->spins ? us : 0;
+}
+
+/* Runs the kernel as one of the members, in a thread that must not wait, because the others would wait for it. */
+static int run_member(struct hd_team *team, struct hd_member *m)
+{
+	const heddle_runtime *rt = team->worker->rt;
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_MEMBER, .watch = m->context.watch};
+	if (HD_UNLIKELY(rt->order))
+		hd_order_hears(team);
+	hd_inside_enter(&here);
+	m->returned = m->context.kernel(&m->context);
+	hd_inside_leave(&here);
+	if (HD_UNLIKELY(rt->order))
+		hd_order_tells(team);
+	return hd_barrier_leave(&team->barrier, m->returned != 0);
+}
+
+static void bind(const struct hd_team *team, unsigned first, unsigned n)
+{
+	const heddle_runtime *rt = team->worker->rt;
+	if (rt->config.bind && team->cluster.core >= 0)
+		hd_topology_bind_range(rt->topology, team->cluster.core + (int)first, n);
+}
+
+static void *member_main(void *arg)
+{
+	struct hd_member *m = arg;
+	struct hd_team *team = m->team;
+	unsigned rank = (unsigned)(m - team->members);
+	uint32_t round = 0;
+	bind(team, rank, 1);
+	while (!((round = hd_word_await(&team->round, round, spin(team, LINGER_US), &team->hush)) & CLOSING)) {
+		if (!m->inner.threads)
+			hd_inner_set(&m->inner, 1, 0);
+		if (run_member(team, m))
+			hd_event_set(&team->done);
+	}
+	return NULL;
+}
+
+/* --- Opening and closing ------------------------------------------------------------------------------------------ */
+
+static int is_cpu(const heddle_runtime *rt, size_t worker)
+{
+	return rt->workers[worker].driver == &hd_driver_cpu;
+}
+
+/* The cores that the worker's class has; 1 at least. */
+static unsigned cores_of(const heddle_runtime *rt, size_t worker)
+{
+	unsigned cores = rt->platform->classes[rt->workers[worker].class_id].cores;
+	return cores ? cores : 1;
+}
+
+/* Whether each member has a core of its own. Where threads are not bound, all that could run must find one. */
+static int has_cores(const heddle_runtime *rt, const struct heddle_cluster *c)
+{
+	if (rt->config.bind && c->core >= 0)
+		return (size_t)c->core + c->cores <= hd_topology_cores(rt->topology);
+	size_t all = 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		all += is_cpu(rt, i) ? cores_of(rt, i) : 0;
+	return all <= rt->n_threads;
+}
+
+static int start_members(struct hd_team *team)
+{
+	for (unsigned i = 1; i < team->cluster.cores; i++) {
+		struct hd_member *m = &team->members[i];
+		if (pthread_create(&m->thread, NULL, member_main, m))
+			return hd_error(HEDDLE_E_MEMORY, "cannot start thread %u of %u of worker %s", i + 1,
+			                team->cluster.cores,
+			                team->worker->rt->platform->workers[team->worker->id].name);
+		m->started = 1;
+	}
+	return 0;
+}
+
+int hd_team_open(struct hd_worker *w)
+{
+	const heddle_runtime *rt = w->rt;
+	unsigned cores = cores_of(rt, w->id);
+	struct hd_team *team = aligned_alloc(HD_CACHE_LINE, sizeof *team);
+	struct hd_member *members = calloc(cores, sizeof *members);
+	if (!team || !members) {
+		free(team);
+		free(members);
+		return hd_no_memory("the team of a worker");
+	}
+	memset(team, 0, sizeof *team);
+	team->worker = w;
+	team->cluster = (struct heddle_cluster){w->id, rt->platform->workers[w->id].core, cores};
+	team->spins = has_cores(rt, &team->cluster);
+	team->members = members;
+	for (unsigned i = 0; i < cores; i++)
+		members[i].team = team;
+	w->team = team;
+	w->is_set_up = cores > 1;
+	return start_members(team);
+}
+
+void hd_team_close(struct hd_worker *w)
+{
+	struct hd_team *team = w->team;
+	if (!team)
+		return;
+	hd_inner_set(&team->inner, 0, 0);
+	hd_word_change(&team->round, CLOSING);
+	for (unsigned i = 1; i < team->cluster.cores; i++)
+		if (team->members[i].started)
+			pthread_join(team->members[i].thread, NULL);
+	free(team->members);
+	free(team);
+	w->team = NULL;
+}
+
+/* --- The master --------------------------------------------------------------------------------------------------- */
+
+/* Whether this is the only worker that runs kernels on CPU cores. */
+static int is_alone(const heddle_runtime *rt)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < rt->n_workers; i++)
+		n += is_cpu(rt, i) != 0;
+	return n == 1;
+}
+
+unsigned hd_team_setting(const struct hd_worker *w)
+{
+	return w->team ? w->team->inner.threads : 0;
+}
+
+/* Tells the program how many cores the kernels have that the calling thread will run. */
+static void call_prologue(const struct hd_team *team, unsigned cores)
+{
+	heddle_runtime *rt = team->worker->rt;
+	hd_core_enter(rt);
+	struct hd_prologue prologue = rt->prologue;
+	hd_core_leave(rt);
+	if (!prologue.call)
+		return;
+	struct heddle_cluster cluster = team->cluster;
+	cluster.cores = cores;
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_OTHER};
+	hd_inside_enter(&here);
+	prologue.call(&cluster, prologue.arg);
+	hd_inside_leave(&here);
+}
+
+/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. */
+static void set_up(struct hd_team *team, unsigned threads)
+{
+	const heddle_runtime *rt = team->worker->rt;
+	if (team->inner.threads == threads)
+		return;
+	unsigned former = team->inner.threads > 1 ? team->inner.threads : 1, cores = threads > 1 ? threads : 1;
+	/* Relaxed, pairs with nothing: see the field. */
+	atomic_store_explicit(&team->hush, cores > 1, memory_order_relaxed);
+	if (cores != former)
+		bind(team, 0, cores);
+	hd_inner_set(&team->inner, threads, is_alone(rt));
+	team->worker->is_set_up = threads || team->cluster.cores > 1;
+	if (cores != former || threads == team->cluster.cores)
+		call_prologue(team, cores);
+}
+
+void hd_team_restore(struct hd_worker *w, unsigned setting)
+{
+	if (w->team)
+		set_up(w->team, setting);
+}
+
+/* Takes over what the first member that has failed has returned and said. */
+static int gather(struct hd_team *team, heddle_context *c)
+{
+	struct hd_member *failed = NULL;
+	for (unsigned i = 0; i < team->cluster.cores; i++) {
+		struct hd_member *m = &team->members[i];
+		if (m->returned && !failed)
+			failed = m;
+		else
+			free(m->context.message);
+	}
+	if (!failed)
+		return 0;
+	c->message = failed->context.message;
+	c->rank = failed->context.rank;
+	return failed->returned;
+}
+
+static int run_together(struct hd_team *team, heddle_context *c)
+{
+	/* Relaxed, pairs with nothing: only the master changes it. */
+	uint32_t round = atomic_load_explicit(&team->round.now, memory_order_relaxed);
+	c->team = team;
+	for (unsigned i = 0; i < team->cluster.cores; i++) {
+		team->members[i].context = *c;
+		team->members[i].context.message = NULL;
+		team->members[i].context.rank = i;
+	}
+	hd_barrier_enter(&team->barrier, team->cluster.cores);
+	if (HD_UNLIKELY(team->worker->rt->order))
+		hd_order_tells(team);
+	hd_word_change(&team->round, round + 2);
+	if (!run_member(team, &team->members[0]))
+		hd_event_wait(&team->done, spin(team, BARRIER_US), -1);
+	if (HD_UNLIKELY(team->worker->rt->order))
+		hd_order_hears(team);
+	return gather(team, c);
+}
+
+int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
+{
+	struct hd_worker *w = c->worker;
+	struct hd_team *team = w->team;
+	void *event; /* not used: CPUs have no streams */
+	unsigned cores = team->cluster.cores;
+	enum heddle_parallel how = codelet->desc.parallel;
+	int together = how == HEDDLE_SPMD && cores > 1;
+	set_up(team, how == HEDDLE_FORK_JOIN ? cores : cores > 1);
+	if (together && team->has_forked)
+		hd_inner_hush();
+	team->has_forked = !together && (team->has_forked || how == HEDDLE_FORK_JOIN);
+	c->cores = how ? cores : 0;
+	int status = together ? run_together(team, c) : w->driver->launch(w->device, NULL, c->kernel, c, &event);
+	if (!status) { /* the context may be used for another kernel of the task */
+		c->team = NULL;
+		c->cores = 0;
+	}
+	return status;
+}
+
+int hd_team_meet(const heddle_context *c)
+{
+	struct hd_team *team = c->team;
+	if (HD_UNLIKELY(c->worker->rt->order))
+		hd_order_tells(team);
+	int failed = hd_barrier_wait(&team->barrier, spin(team, BARRIER_US));
+	if (HD_UNLIKELY(c->worker->rt->order))
+		hd_order_hears(team);
+	return failed;
+}

@@ -1,0 +1,256 @@
+/* What libraries with threads of their own are told before parallel kernels, and where their threads may run. OpenBLAS
+ * is really there; the functions of OpenMP and MKL are this test's own, which Heddle finds in the process. */
+#define _GNU_SOURCE
+#include <cblas.h>
+#include "cluster.h"
+#include "inner_runtimes.h"
+
+/* --- The test's own libraries ------------------------------------------------------------------------------------- */
+
+static _Thread_local int omp_threads = 77; /* what it is without Heddle */
+static _Thread_local int mkl_threads;      /* 0: as many as the process has */
+static atomic_int pauses;
+
+void omp_set_num_threads(int n)
+{
+	omp_threads = n;
+}
+
+int omp_get_max_threads(void)
+{
+	return omp_threads;
+}
+
+int omp_pause_resource_all(int kind)
+{
+	pauses += kind;
+	return 0;
+}
+
+int mkl_set_num_threads_local(int n)
+{
+	int before = mkl_threads;
+	mkl_threads = n;
+	return before;
+}
+
+/* --- Numbers of threads ------------------------------------------------------------------------------------------- */
+
+struct seen {
+	int omp, mkl, blas;
+};
+
+static int look(heddle_context *c)
+{
+	struct seen *s = heddle_ptr(c, 0);
+	s[heddle_context_rank(c)] = (struct seen){omp_threads, mkl_threads, openblas_get_num_threads()};
+	return 0;
+}
+
+/* Runs a kernel on a worker and compares what each rank has seen there. */
+static void expect(heddle_runtime *rt, heddle_codelet *codelet, unsigned worker, unsigned ranks, struct seen wanted)
+{
+	struct seen seen[3] = {{0}};
+	heddle_data *d;
+	assert_ok(heddle_vector(rt, seen, 3, sizeof *seen, &d));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d), heddle_on(worker)));
+	assert_ok(heddle_unregister(d));
+	for (unsigned i = 0; i < 3; i++) {
+		struct seen w = i < ranks ? wanted : (struct seen){0};
+		if (seen[i].omp != w.omp || seen[i].mkl != w.mkl || seen[i].blas != w.blas)
+			fail_msg("%s, rank %u: %d, %d, %d threads instead of %d, %d, %d", heddle_codelet_name(codelet),
+			         i, seen[i].omp, seen[i].mkl, seen[i].blas, w.omp, w.mkl, w.blas);
+	}
+}
+
+static void a_library_uses_the_cores_of_the_cluster(void **state)
+{
+	(void)state;
+	int former = openblas_get_num_threads();
+	openblas_set_num_threads(2);
+	struct heddle_config config = small_config();
+	heddle_runtime *rt = start_clusters(&config, (const unsigned[]){3, 0});
+	heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = look);
+	heddle_codelet *fork = heddle_codelet_new(rt, .name = "fork", .cpu = look, .parallel = HEDDLE_FORK_JOIN);
+	heddle_codelet *all = heddle_codelet_new(rt, .name = "all", .cpu = look, .parallel = HEDDLE_SPMD);
+	for (int i = 0; i < 3; i++) { /* each after each */
+		expect(rt, one, 0, 1, (struct seen){1, 1, 1});
+		expect(rt, fork, 0, 1, (struct seen){3, 3, 3});
+		expect(rt, fork, 0, 1, (struct seen){3, 3, 3});
+		assert_int_equal(pauses, 2 * i);
+		expect(rt, all, 0, 3, (struct seen){1, 1, 1});
+		expect(rt, all, 0, 3, (struct seen){1, 1, 1});
+		assert_int_equal(pauses, 2 * i + 1);
+		expect(rt, fork, 0, 1, (struct seen){3, 3, 3});
+		expect(rt, one, 0, 1, (struct seen){1, 1, 1});
+		expect(rt, all, 0, 3, (struct seen){1, 1, 1});
+	}
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(omp_threads, 77); /* of this thread */
+	assert_int_equal(openblas_get_num_threads(), 2);
+	openblas_set_num_threads(former);
+}
+
+/* Its threads belong to the process, so only a cluster that is alone may use them. */
+static void clusters_do_not_share_the_threads_of_openblas(void **state)
+{
+	(void)state;
+	int former = openblas_get_num_threads();
+	openblas_set_num_threads(1);
+	struct heddle_config config = small_config();
+	heddle_runtime *rt = start_clusters(&config, (const unsigned[]){3, 2, 1, 0});
+	heddle_codelet *fork = heddle_codelet_new(rt, .name = "fork", .cpu = look, .parallel = HEDDLE_FORK_JOIN);
+	heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = look);
+	for (int i = 0; i < 2; i++) {
+		expect(rt, fork, 0, 1, (struct seen){3, 3, 1});
+		expect(rt, fork, 1, 1, (struct seen){2, 2, 1});
+		expect(rt, fork, 2, 1, (struct seen){1, 1, 1});
+		expect(rt, one, 1, 1, (struct seen){1, 1, 1});
+		expect(rt, one, 2, 1, (struct seen){77, 0, 1});
+	}
+	assert_ok(heddle_stop(rt));
+	openblas_set_num_threads(former);
+}
+
+/* A kernel that waits has its threads again when others have run in its thread meanwhile. */
+static int wait_for_others(heddle_context *c)
+{
+	heddle_group *group = heddle_get(c, 0, heddle_group *);
+	heddle_codelet *one = heddle_get(c, 1, heddle_codelet *);
+	for (int i = 0; i < 5; i++)
+		if (heddle_submit(heddle_context_runtime(c), heddle_call(one), heddle_in_group(group)))
+			return heddle_fail(c, 1, "%s", heddle_last_error());
+	if (heddle_group_wait(group))
+		return heddle_fail(c, 2, "%s", heddle_last_error());
+	return omp_threads == 3 ? 0 : heddle_fail(c, 3, "%d threads", omp_threads);
+}
+
+static int has_one_thread(heddle_context *c)
+{
+	return omp_threads == 1 ? 0 : heddle_fail(c, 4, "%d threads", omp_threads);
+}
+
+static void a_kernel_that_waits_has_its_threads_again(void **state)
+{
+	(void)state;
+	for (int caller_works = 0; caller_works < 2; caller_works++) {
+		struct heddle_config config = small_config();
+		config.caller_works = caller_works;
+		heddle_runtime *rt = start_clusters(&config, (const unsigned[]){3, 0});
+		heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = has_one_thread);
+		heddle_codelet *fork =
+		    heddle_codelet_new(rt, .name = "fork", .cpu = wait_for_others, .parallel = HEDDLE_FORK_JOIN);
+		heddle_group *group;
+		assert_ok(heddle_group_make(rt, &group));
+		assert_ok(heddle_submit(rt, heddle_call(fork), heddle_value(group), heddle_value(one)));
+		assert_ok(heddle_wait_all(rt));
+		assert_int_equal(omp_threads, 77); /* of this thread, which may have run the kernels */
+		heddle_group_free(group);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
+/* --- The prologue ------------------------------------------------------------------------------------------------- */
+
+struct calls {
+	heddle_runtime *rt;
+	int n;
+	unsigned cores[20];
+};
+
+static void note_call(const struct heddle_cluster *cluster, void *arg)
+{
+	struct calls *calls = arg;
+	if (calls->n < 20)
+		calls->cores[calls->n++] = cluster->cores;
+	assert_int_equal(cluster->worker, 0);
+	assert_int_equal(cluster->core, -1);
+	assert_int_equal(heddle_wait_all(calls->rt), HEDDLE_E_STATE); /* it must not block */
+}
+
+static void the_prologue_begins_and_ends_each_sequence(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_cluster(4);
+	struct calls calls = {.rt = rt};
+	assert_int_equal(heddle_set_prologue(NULL, note_call, &calls), HEDDLE_E_INVALID);
+	assert_ok(heddle_set_prologue(rt, note_call, &calls));
+	heddle_codelet *codelets[] = {
+	    heddle_codelet_new(rt, .name = "one", .cpu = nothing),
+	    heddle_codelet_new(rt, .name = "fork", .cpu = nothing, .parallel = HEDDLE_FORK_JOIN),
+	    heddle_codelet_new(rt, .name = "all", .cpu = nothing, .parallel = HEDDLE_SPMD),
+	};
+	static const int order[] = {0, 1, 1, 0, 0, 1, 2, 2, 1, 1, 0};
+	static const unsigned wanted[] = {4, 1, 4, 1, 4, 1};
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+		assert_ok(heddle_submit(rt, heddle_call(codelets[order[i]])));
+		assert_ok(heddle_wait_all(rt));
+	}
+	assert_int_equal(calls.n, sizeof wanted / sizeof wanted[0]);
+	assert_memory_equal(calls.cores, wanted, sizeof wanted);
+	assert_ok(heddle_set_prologue(rt, NULL, NULL));
+	assert_ok(heddle_submit(rt, heddle_call(codelets[1])));
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(calls.n, sizeof wanted / sizeof wanted[0]);
+}
+
+/* --- Where threads may run ---------------------------------------------------------------------------------------- */
+
+static int look_where(heddle_context *c)
+{
+	cpu_set_t *sets = heddle_ptr(c, 0);
+	return sched_getaffinity(0, sizeof *sets, &sets[heddle_context_rank(c)]);
+}
+
+static void where(heddle_runtime *rt, heddle_codelet *codelet, cpu_set_t sets[2])
+{
+	heddle_data *d;
+	memset(sets, 0, 2 * sizeof *sets);
+	assert_ok(heddle_vector(rt, sets, 2, sizeof *sets, &d));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d)));
+	assert_ok(heddle_unregister(d));
+}
+
+static void threads_are_bound_to_the_cores_of_the_cluster(void **state)
+{
+	(void)state;
+	if (cores_up_to(2) < 2)
+		skip();
+	struct heddle_config config = small_config();
+	config.bind = 1;
+	struct heddle_platform *p = platform_of((const unsigned[]){2, 0});
+	p->workers[0].core = 0;
+	heddle_runtime *rt;
+	assert_ok(heddle_start_on(&config, p, 0, &rt));
+	heddle_platform_free(p);
+	heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = look_where);
+	heddle_codelet *fork = heddle_codelet_new(rt, .name = "fork", .cpu = look_where, .parallel = HEDDLE_FORK_JOIN);
+	heddle_codelet *all = heddle_codelet_new(rt, .name = "all", .cpu = look_where, .parallel = HEDDLE_SPMD);
+	cpu_set_t sets[2], both, master;
+	where(rt, all, sets);
+	assert_int_equal(CPU_COUNT(&sets[0]), 1);
+	assert_int_equal(CPU_COUNT(&sets[1]), 1);
+	assert_false(CPU_EQUAL(&sets[0], &sets[1]));
+	master = sets[0];
+	CPU_OR(&both, &sets[0], &sets[1]);
+	for (int i = 0; i < 3; i++) {
+		where(rt, fork, sets);
+		CPU_AND(&sets[1], &sets[0], &both);
+		assert_true(CPU_EQUAL(&sets[1], &both));
+		where(rt, i % 2 ? all : one, sets);
+		assert_true(CPU_EQUAL(&sets[0], &master));
+	}
+	assert_ok(heddle_stop(rt));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_library_uses_the_cores_of_the_cluster),
+	    cmocka_unit_test(clusters_do_not_share_the_threads_of_openblas),
+	    cmocka_unit_test(a_kernel_that_waits_has_its_threads_again),
+	    cmocka_unit_test(the_prologue_begins_and_ends_each_sequence),
+	    cmocka_unit_test(threads_are_bound_to_the_cores_of_the_cluster),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
