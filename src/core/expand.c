@@ -365,15 +365,31 @@ static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_a
 	                hd_mode_name(cover->mode), outer);
 }
 
-/* Checks that the task asks for no more than the hierarchical task has. */
-static int check_modes(struct hd_expansion *e, const heddle_task *t)
+/* The access of the hierarchical task that covers one of a task of its sub-graph; NULL: none does. Most sub-graphs name
+ * parts of their data in the order of these. */
+static const struct hd_access *find_cover(const heddle_task *outer, const struct hd_access *a)
+{
+	const struct hd_access *same = a->index < outer->n_accesses ? &outer->accesses[a->index] : NULL;
+	const heddle_data *above = a->data->plan ? a->data->plan->data : NULL;
+	if (same && (same->data == a->data || same->data == above) && !(same->flags & HD_ACCESS_ALIAS) &&
+	    same->mode != HEDDLE_SCRATCH)
+		return same;
+	return hd_graph_cover(outer, a->data);
+}
+
+/* Checks that the task asks for no more than the hierarchical task has, and notes which of that one's accesses cover
+ * its own. */
+static int check_modes(struct hd_expansion *e, heddle_task *t)
 {
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
-		const struct hd_access *a = &t->accesses[i], *cover = hd_graph_cover(e->task, a->data);
+		struct hd_access *a = &t->accesses[i];
+		const struct hd_access *cover = find_cover(e->task, a);
 		if (!cover) {
 			e->drains = 1;
 			continue;
 		}
+		if (!(a->flags & HD_ACCESS_ALIAS) && cover->index < HD_MAX_PREDS)
+			a->n_preds = (cover->index + 1) & HD_MAX_PREDS;
 		int reads_only = a->mode == HEDDLE_R || a->mode == HEDDLE_SCRATCH;
 		if (a->mode == HEDDLE_REDUX || (cover->mode == HEDDLE_SCRATCH && a->mode != HEDDLE_SCRATCH) ||
 		    (cover->mode == HEDDLE_R && !reads_only))

@@ -236,16 +236,29 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	}
 }
 
+static const heddle_data *root_of(const heddle_data *d)
+{
+	while (d->plan)
+		d = d->plan->data;
+	return d;
+}
+
 /* Refuses a task that names two data with common elements, one of which it changes: it would wait for itself. */
 static __attribute__((cold)) int check_overlaps(const heddle_task *t)
 {
+	const heddle_data *roots[FEW_DATA];
+	uint32_t n_roots = 0;
+	while (n_roots < t->n_accesses && n_roots < FEW_DATA) {
+		roots[n_roots] = root_of(t->accesses[n_roots].data);
+		n_roots++;
+	}
 	for (uint32_t i = 1; i < t->n_accesses; i++) {
 		const struct hd_access *a = &t->accesses[i];
 		for (uint32_t k = 0; k < i; k++) {
 			const struct hd_access *b = &t->accesses[k];
 			if (a->data->plan == b->data->plan || ((a->flags | b->flags) & HD_ACCESS_ALIAS) ||
 			    (hd_chain_mode(a->mode) == HEDDLE_R && hd_chain_mode(b->mode) == HEDDLE_R) ||
-			    !hd_data_meet(a->data, b->data))
+			    (n_roots == t->n_accesses && roots[i] != roots[k]) || !hd_data_meet(a->data, b->data))
 				continue;
 			char x[80], y[80];
 			return hd_error(HEDDLE_E_INVALID,

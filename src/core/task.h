@@ -35,10 +35,12 @@ struct hd_access {
 		struct hd_access
 		    *before; /* of a marker in the queue of its datum: what comes in front of it; or NULL */
 	};
-	uint32_t index;        /* in task->accesses */
-	uint32_t n_preds : 16; /* how many accesses it waited for when it was linked; at most HD_MAX_PREDS */
-	uint32_t mode : 5;     /* enum heddle_mode */
-	uint32_t flags : 11;   /* HD_ACCESS_ALIAS ... */
+	uint32_t index; /* in task->accesses */
+	/* How many accesses it waited for when it was linked; at most HD_MAX_PREDS. Before, in a task of a sub-graph:
+	 * 1 + the index of the access of the hierarchical task that covers it; 0: none does, or it is not known. */
+	uint32_t n_preds : 16;
+	uint32_t mode : 5;   /* enum heddle_mode */
+	uint32_t flags : 11; /* HD_ACCESS_ALIAS ... */
 };
 enum {
 	HD_ACCESS_ALIAS = 1,  /* an earlier access of the task is to the same datum and stands for both */

@@ -89,6 +89,16 @@ static int is_first(const heddle_data *d, const struct hd_access *a, const struc
 	return 1;
 }
 
+/* The same for an access that is to come in front of a marker or to the end. If a marker in force comes before it and
+ * neither changes the datum, all in front of it only read, and it need not wait for those. */
+static int is_first_at(const heddle_data *d, const struct hd_access *a, const struct hd_access *behind)
+{
+	const struct hd_access *before = behind ? behind->before : d->queue ? d->queue_tail : NULL;
+	if (!before)
+		return 1;
+	return ((before->flags & HD_ACCESS_IN_FORCE) && !changes(before) && !changes(a)) || is_first(d, a, behind);
+}
+
 /* Whether the access, in front of which nothing waits at `d`, is granted there. */
 static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 {
@@ -154,10 +164,11 @@ static void dequeue(heddle_data *d, struct hd_access *a, struct hd_access *befor
 static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind)
 {
 	for (;; d = towards(d, a->data), behind = NULL) {
-		enum hd_turn turn = is_first(d, a, behind) ? turn_of(d, a) : HD_TURN_LATER;
+		enum hd_turn turn = is_first_at(d, a, behind) ? turn_of(d, a) : HD_TURN_LATER;
 		if (turn == HD_TURN_LATER || is_marker(d, a)) {
 			enqueue(d, a, behind);
 			a->flags |= turn == HD_TURN_LATER ? 0 : HD_ACCESS_IN_FORCE;
+			d->n_waiting += turn == HD_TURN_LATER;
 			return turn != HD_TURN_LATER;
 		}
 		take_place(d, a);
@@ -174,7 +185,7 @@ static int go_down(heddle_data *d, struct hd_access *a, struct hd_access *behind
 /* Lets the first access in the queue have its turn at `d`. Returns 0 if it goes on waiting, or there is none. */
 static int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
 {
-	struct hd_access *before = NULL, *a = d->queue;
+	struct hd_access *before = NULL, *a = d->n_waiting ? d->queue : NULL;
 	for (; a && (a->flags & HD_ACCESS_IN_FORCE); before = a, a = a->next)
 		if (changes(a))
 			return 0;
@@ -184,6 +195,7 @@ static int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), void *ar
 	if (turn == HD_TURN_LATER)
 		return 0;
 	int arrived = 1;
+	d->n_waiting--;
 	if (is_marker(d, a)) {
 		a->flags |= HD_ACCESS_IN_FORCE;
 	} else {
@@ -203,7 +215,7 @@ static int let_go(heddle_data *d, void (*ready)(heddle_task *, void *), void *ar
 
 int hd_graph_can_advance(heddle_data *d)
 {
-	const struct hd_access *a = d->queue;
+	const struct hd_access *a = d->n_waiting ? d->queue : NULL;
 	while (a && (a->flags & HD_ACCESS_IN_FORCE))
 		a = a->next;
 	const struct hd_layout *l = layout_of(d);
@@ -225,18 +237,61 @@ void hd_graph_deepen(heddle_data *d)
 	if (d->deep)
 		return;
 	hd_data_deepen(d);
-	for (struct hd_access *a = d->queue; a; a = a->next)
+	d->n_waiting = 0;
+	for (struct hd_access *a = d->queue; a; a = a->next, d->n_waiting++)
 		a->flags |= hd_chain_mode(a->mode) == HEDDLE_R ? 0 : HD_ACCESS_CHANGES;
 }
 
-/* The marker in front of which the access belongs; NULL: it belongs at the end of its chain. */
+/* The marker in front of which the access, which is not linked yet, belongs; NULL: it belongs at the end of its
+ * chain. */
 static struct hd_access *marker_for(const struct hd_access *a)
 {
 	const struct hd_task_extra *extra = hd_access_task(a)->extra;
-	const struct hd_access *m = extra && extra->inside ? hd_graph_cover(extra->inside, a->data) : NULL;
+	if (!extra || !extra->inside)
+		return NULL;
+	const struct hd_access *m =
+	    a->n_preds ? &extra->inside->accesses[a->n_preds - 1] : hd_graph_cover(extra->inside, a->data);
 	if (!m || !(m->flags & HD_ACCESS_IN_FORCE) || (changes(a) && !changes(m)))
 		return NULL;
 	return (struct hd_access *)(uintptr_t)m;
+}
+
+/* Whether an access to a child of `d` is granted at `d` in front of the marker: the usual case in a sub-graph, for
+ * which go_down need not look at all that may happen. The layout suits, and nothing waits there: a marker in force
+ * that changes the datum is the first in its queue, and in front of one that does not, only reads may wait, which need
+ * not come before another one. */
+static int admits_child(heddle_data *d, const struct hd_access *a, const struct hd_access *marker)
+{
+	struct hd_layout *l = layout_of(d);
+	const heddle_plan *via = a->data->plan;
+	int suits = l->scattered ? l->scattered == via : via->active && !changes(a);
+	if (!suits || l->n_steps || l->failed || (d->queue != marker && changes(marker)) || !is_compatible(d, a))
+		return 0;
+	if (changes(a))
+		d->poisoned = 0; /* as in hd_layout_admit */
+	return 1;
+}
+
+/* Lets the access, which is granted above its datum, come to the end of the chain of that. As go_down does, but without
+ * asking what may happen at data with plans. */
+static int reach(heddle_data *d, struct hd_access *a)
+{
+	if (layout_of(d) || is_marker(d, a) || (d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE)))
+		return go_down(d, a, NULL);
+	if (d->queue || (d->granted && !hd_modes_compatible(d->granted_mode, hd_chain_mode(a->mode)))) {
+		enqueue(d, a, NULL);
+		d->n_waiting++;
+		return 0;
+	}
+	hd_graph_grant(a);
+	return 1;
+}
+
+/* Notes in the access, which was linked, and in its task, whether it waits. */
+static void wait(struct hd_access *a, int waits)
+{
+	a->n_preds = waits & 1;
+	hd_access_task(a)->pending += (uint32_t)waits;
 }
 
 /* Whether the access is linked in front of a marker. */
@@ -257,14 +312,17 @@ void hd_graph_link_deep(struct hd_access *a)
 		for (d = marker->data; above(d); d = above(d))
 			take_place(above(d), a);
 		d = marker->data;
+		if (d == above(a->data) && admits_child(d, a, marker)) {
+			take_place(d, a);
+			wait(a, !reach(a->data, a));
+			return;
+		}
 	} else if (!(a->flags & HD_ACCESS_LOCAL)) {
 		d->tail_mode = (uint8_t)hd_chain_mode(a->mode);
 		while (above(d))
 			d = above(d);
 	}
-	int waits = !go_down(d, a, marker);
-	a->n_preds = waits & 1;
-	hd_access_task(a)->pending += (uint32_t)waits;
+	wait(a, !go_down(d, a, marker));
 }
 
 /* Takes away the place of the access at `d`. */
@@ -306,6 +364,7 @@ void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void
 		if (!in_force)
 			continue; /* no marker, or one that its cancelled task has above its datum */
 		a->before = NULL;
+		a->data->n_waiting++;
 		t->pending++;
 		hd_graph_advance(a->data, ready, arg);
 	}

@@ -129,13 +129,14 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 {
 	const heddle_data *d = seen->data;
 	const struct hd_access *last = NULL;
-	size_t n = 0;
+	size_t n = 0, n_waiting = 0;
 	for (const struct hd_access *a = d->queue; a; a = a->next) {
 		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
 		if (!task || !may_be_queued(d, a, last))
 			return hd_broken("%s: an access that cannot be there waits in its chain", hd_check_name(seen));
 		if (++n > c->n_accesses)
 			return hd_broken("%s: the queue of its chain runs in a circle", hd_check_name(seen));
+		n_waiting += !(a->flags & HD_ACCESS_IN_FORCE);
 		task->pending += !(a->flags & HD_ACCESS_IN_FORCE);
 		if (a->data != d)
 			count_weak(seen, a, -1u);
@@ -143,6 +144,9 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 			seen->queued[kind_of(a)]++;
 		last = a;
 	}
+	if (d->deep && d->n_waiting != n_waiting)
+		return hd_broken("%s: %u accesses are said to wait in its chain, but %zu do", hd_check_name(seen),
+		                 (unsigned)d->n_waiting, n_waiting);
 	return !last || last == d->queue_tail
 	           ? 0
 	           : hd_broken("%s: the tail of its chain is not the last access", hd_check_name(seen));

@@ -79,8 +79,11 @@ struct heddle_data {
 	_Alignas(HD_CACHE_LINE) struct hd_access *queue; /* accesses not granted yet ... */
 	struct hd_access *queue_tail;                    /* ... and the last of them */
 	uint32_t granted;                                /* accesses granted and not given back */
-	/* how many accesses have joined the last group of the chain, and the one before */
-	uint32_t tail_count, prev_count;
+	/* how many accesses have joined the last group of the chain, and the one before; deep: how many wait */
+	union {
+		uint32_t tail_count, n_waiting;
+	};
+	uint32_t prev_count;
 	uint8_t granted_mode, tail_mode;
 	uint8_t token;    /* 1: a task with mode COMMUTE holds it */
 	uint8_t poisoned; /* 1: the value was not computed, because its task failed */
@@ -137,8 +140,7 @@ struct hd_transfer {
 	heddle_data *data;
 	struct hd_transfer *next;                  /* of the same datum */
 	struct hd_transfer *lane_next, *lane_prev; /* in its list of the lane; the engine's while it moves */
-	/* accesses of tasks that wait for it, in the order in which they came; the last is undefined if there is
-	 * none */
+	/* accesses of tasks that wait for it, in order of arrival; the last is undefined if there is none */
 	struct hd_access *waiters, *last_waiter;
 	struct hd_transfer *behind; /* second hop: cannot move until `behind` has ended; NULL then */
 	uint16_t from, to;
@@ -251,8 +253,7 @@ static inline enum hd_closed hd_data_closed(const heddle_data *d)
 	/* relaxed, pairs with nothing: see the field */
 	return atomic_load_explicit(&d->closed, memory_order_relaxed) & ~HD_DEEP_BIT;
 }
-/* Whether tasks may name the datum, and it is not deep; without the lock, so that the answer may change at any
- * moment. */
+/* Whether tasks may name the datum, and it is not deep; without the lock, so the answer may change at any moment. */
 static inline int hd_data_is_plain(const heddle_data *d)
 {
 	/* relaxed, pairs with nothing: see the field */
@@ -574,10 +575,9 @@ struct hd_layout {
 	heddle_plan *plans;     /* owns */
 	heddle_plan *scattered; /* borrows */
 	uint32_t n_made;        /* how many plans the datum has ever had */
-	unsigned n_steps; /* how many of the plans have a step under way: until they have ended, nothing is granted */
-	int failed;       /* why the last step could not let children be used; told to the access that waits */
-	/* For traces: 1 + the id of the task that the steps under way are made for; 0: the program. */
-	uint64_t asked_by;
+	unsigned n_steps;  /* how many of the plans have a step under way: until they have ended, nothing is granted */
+	int failed;        /* why the last step could not let children be used; told to the access that waits */
+	uint64_t asked_by; /* for traces: 1 + the id of the task that its steps are made for; 0: the program */
 	/* Accesses in force that go to children; those of them that change what they go to; and how many plans are
 	 * used by them. */
 	uint32_t n_weak, n_changing, n_used;

@@ -186,22 +186,22 @@ void repro_keep_off_gpus(struct heddle_platform *platform, const char *codelet);
 	           "+65 % at 11k, up to +100 % below 10k")                                                            \
 	EXPERIMENT(repro_cl_scale, "cl-scale", "Cojean et al. 2016, figs. 5 and 6",                                   \
 	           "the same on 1 to 4 GPUs, and with potrf and trsm on CPUs alone", "4.6 Tflop/s, +5 % constrained") \
+	EXPERIMENT(repro_ht_submit, "ht-submit", "Faverge et al. 2022, fig. 8",                                       \
+	           "cost of submission, flat and hierarchical tasks", "3.5 times at worst, amortised at 2880/960")    \
 	EXPERIMENT(repro_ht_gemm, "ht-gemm", "Faverge et al. 2022, fig. 9",                                           \
 	           "gemm, the diagonal refined, 1 and 2 V100", "ahead of flat 2880 from mid sizes on")                \
 	EXPERIMENT(repro_ht_chol, "ht-chol", "Faverge et al. 2022, fig. 10", "potrf, posv, poinv, the same way",      \
 	           "ahead of flat 2880 from mid sizes on")
 
 /* Those that are not built yet: id, where it was published, what is done, what the paper found. */
-#define REPRO_MISSING(EXPERIMENT)                                                                                 \
-	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6",    \
-	           "multiprio's makespan is the shortest")                                                        \
-	EXPERIMENT("mp-sparse", "Tayeb et al. 2024, figs. 7 and 8", "sparse QR, METIS, 4 streams per GPU",        \
-	           "multiprio / dmdas: +31 % on V100, +12 % on A100")                                             \
-	EXPERIMENT("ah-scheds", "Flint and Bramas 2020, figs. 9 and 10", "sparse QR under 7 policies",            \
-	           "heteroprio ~ AHP < eager ~ lws ~ dm < dmda(s)")                                               \
-	EXPERIMENT("ah-inter", "Flint and Bramas 2020, fig. 11", "heuristics on sparse QR", "within +-2 %")       \
-	EXPERIMENT("ht-submit", "Faverge et al. 2022, fig. 8", "cost of submission, flat and hierarchical tasks", \
-	           "3.5 times at worst, amortised at 2880/960")
+#define REPRO_MISSING(EXPERIMENT)                                                                              \
+	EXPERIMENT("mp-fmm", "Tayeb et al. 2024, fig. 6", "a fast multipole method, 10^6 particles, height 6", \
+	           "multiprio's makespan is the shortest")                                                     \
+	EXPERIMENT("mp-sparse", "Tayeb et al. 2024, figs. 7 and 8", "sparse QR, METIS, 4 streams per GPU",     \
+	           "multiprio / dmdas: +31 % on V100, +12 % on A100")                                          \
+	EXPERIMENT("ah-scheds", "Flint and Bramas 2020, figs. 9 and 10", "sparse QR under 7 policies",         \
+	           "heteroprio ~ AHP < eager ~ lws ~ dm < dmda(s)")                                            \
+	EXPERIMENT("ah-inter", "Flint and Bramas 2020, fig. 11", "heuristics on sparse QR", "within +-2 %")
 
 /* Each fills a report and returns TOOL_OK, or prints a message and returns TOOL_FAILURE. */
 #define REPRO_DECLARE(function, id, paper, what, result) int function(struct repro_report *report);
