@@ -72,7 +72,7 @@ struct hd_worker {
 	struct hd_seat *seat;               /* borrowed: the thread that runs the tasks; threaded engine only */
 	struct hd_team *team;               /* how it runs parallel kernels; NULL: it is of another kind than "cpu" */
 	/* Only the thread that runs the tasks: sequential kernels need the team, too, because it has several cores or
-	 * has set the thread up for fork-join kernels. */
+	 * has run parallel kernels. */
 	int is_set_up;
 
 	/* Guarded by the core lock. */

@@ -93,9 +93,10 @@ static void *member_main(void *arg)
 
 /* --- Opening and closing ------------------------------------------------------------------------------------------ */
 
+/* Whether the worker runs kernels on CPU cores in the partition that is driven first. */
 static int is_cpu(const heddle_runtime *rt, size_t worker)
 {
-	return rt->workers[worker].driver == &hd_driver_cpu;
+	return rt->workers[worker].driver == &hd_driver_cpu && !rt->platform->workers[worker].retired;
 }
 
 /* The cores that the worker's class has; 1 at least. */
@@ -270,7 +271,7 @@ int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
 	unsigned cores = team->cluster.cores;
 	enum heddle_parallel how = codelet->desc.parallel;
 	int together = how == HEDDLE_SPMD && cores > 1;
-	set_up(team, how == HEDDLE_FORK_JOIN ? cores : cores > 1);
+	set_up(team, how == HEDDLE_FORK_JOIN ? cores : 1);
 	if (together && team->has_forked)
 		hd_inner_hush();
 	team->has_forked = !together && (team->has_forked || how == HEDDLE_FORK_JOIN);
