@@ -247,7 +247,8 @@ static void end_below(struct program *p, const heddle_plan *plan)
 		if (p->nodes[i].plan == plan && !p->nodes[i].ended) {
 			p->nodes[i].ended = 1;
 			for (unsigned k = 0; k < p->n_nodes; k++)
-				if (p->nodes[k].parent == (int)i)
+				/* the plan of one that has ended before is freed, and another one may lie there */
+				if (p->nodes[k].parent == (int)i && !p->nodes[k].ended)
 					end_below(p, p->nodes[k].plan);
 		}
 }
