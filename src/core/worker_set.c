@@ -294,13 +294,16 @@ int hd_worker_set_open(heddle_runtime *rt)
 	if (!rt->class_counts)
 		return hd_no_memory("workers");
 	hd_core_enter(rt); /* no other thread is there, but the counts are guarded by the lock */
-	int status = 0;
+	int status = 0, any_retired = 0; /* most platforms have none, and so no rivals */
+	for (size_t i = 0; i < rt->n_workers; i++)
+		any_retired |= rt->platform->workers[i].retired != 0;
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		rt->class_counts[w->class_id].n++;
 		w->retired = rt->platform->workers[i].retired && is_cpu(w);
 		w->pipeline = w->retired ? 0 : w->depth;
-		status = find_rivals(w);
+		if (any_retired)
+			status = find_rivals(w);
 	}
 	hd_workers_count(rt);
 	hd_core_leave(rt);
