@@ -222,7 +222,7 @@ def test_run_and_calibrate_on_an_opencl_device(p):
     assert all(link["latency_us"] > 0 for link in m["links"]), m["links"]
     r = p.json(*RUN, *options, "--explain")
     assert r["run"]["residual"] < 30, r["run"]
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", *options, "-o", "here.yaml")
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "256", "--tiles", "64", *options, "-o", "here.yaml")
     equal({c["kind"] for c in p.json("platforms", "./here.yaml")["classes"]}, {"cpu", "opencl"})
     # alone, from the data to the residual; what has no kernel there is said
     r = p.json(*RUN, "--opencl", "1", "--ncpu", "0", "--explain")
@@ -965,8 +965,9 @@ def test_makespan_is_one_figure_in_tables_and_traces(p):
 # --- calibrate, models ------------------------------------------------------------------------------------------------
 
 def test_calibrate_writes_a_platform_that_can_be_simulated(p):
-    out, _ = p.run("platform", "calibrate", "--n", "384", "--tiles", "32,64")
-    assert "this.yaml" in out
+    out, _ = p.run("platform", "calibrate", "--seconds", "0", "--n", "384", "--tiles", "32,64")
+    assert "this.yaml" in out and "up to 4 passes; 95 % confidence interval" in out, out
+    assert re.search(r"check: potrf double, tile 64, n 384, under lws: predicted [\d.]+ ms, measured", out), out
     assert "this" in [row["name"] for row in p.csv("platforms")]
     row = p.csv("sim", "cholesky", "--n", "384", "--tile", "64", "--platform", "this", "--sched", "dmda")[0]
     assert float(row["makespan_ms"]) > 0
@@ -974,8 +975,8 @@ def test_calibrate_writes_a_platform_that_can_be_simulated(p):
 
 
 def test_calibrate_with_emulated_accelerators_measures_their_links(p):
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--set", "n_cpu=1", "--set", "n_emulated=1", "-o",
-          "./e.yaml")
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "256", "--tiles", "64", "--set", "n_cpu=1", "--set",
+          "n_emulated=1", "-o", "./e.yaml")
     found = p.json("platforms", "./e.yaml")
     equal(found["platform"]["name"], "e")
     assert len(found["links"]) == 2 and all(link["bandwidth_mbs"] > 0 for link in found["links"]), found["links"]
@@ -985,7 +986,7 @@ def test_calibrate_with_emulated_accelerators_measures_their_links(p):
 
 def test_calibrate_measures_links_and_streams_as_they_are_set(p):
     """Links far slower than memory, which a start would not measure. Kernels that mostly sleep gain from streams."""
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--ncpu", "1", "--emulated", "2",
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "256", "--tiles", "64", "--ncpu", "1", "--emulated", "2",
           "--emulated-bandwidth", "400", "--emulated-latency", "3000", "--emulated-slowdown", "20", "--streams", "3",
           "-o", "./e.yaml")
     found = p.json("platforms", "./e.yaml")
@@ -1002,8 +1003,8 @@ def test_calibrate_measures_links_and_streams_as_they_are_set(p):
 
 def test_calibrate_measures_the_kernels_of_the_routines_that_are_asked_for(p):
     def codelets(routines):
-        p.run("platform", "calibrate", "--n", "64", "--tiles", "32", "--ncpu", "1", "--routines", routines, "-o",
-              "./r.yaml")
+        p.run("platform", "calibrate", "--seconds", "0", "--n", "64", "--tiles", "32", "--ncpu", "1", "--routines",
+              routines, "-o", "./r.yaml")
         return {row["codelet"] for row in p.json("platforms", "./r.yaml")["kernels"]}
     found = codelets("getrf-nopiv,trtri")
     assert {"dgetrf_nopiv", "sgetrf_nopiv", "dtrtri"} <= found and "dpotrf" not in found, found
@@ -1021,21 +1022,21 @@ def contents(directory):
 
 
 def test_calibrate_replaces_the_models_of_its_kernels_and_leaves_the_others(p):
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "64")
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "256", "--tiles", "64")
     directory = models_dir(p)
     with open(os.path.join(directory, "mine.yaml"), "w") as f:
         f.write(contents(directory)["dgemm.yaml"].replace("dgemm", "mine"))
     sizes = [row["size_kib"] for row in p.csv("models", "show", "dgemm")]
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "32")
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "256", "--tiles", "32")
     found = [row["size_kib"] for row in p.csv("models", "show", "dgemm")]
     assert len(found) == 1 and found != sizes, (sizes, found)
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "64", "--keep")
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "256", "--tiles", "64", "--keep")
     equal(sorted(row["size_kib"] for row in p.csv("models", "show", "dgemm")), sorted(sizes + found))
     assert "mine.yaml" in contents(directory)
 
 
 def test_calibrate_interrupted_leaves_the_old_models(p):
-    p.run("platform", "calibrate", "--n", "256", "--tiles", "64")
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "256", "--tiles", "64")
     directory = models_dir(p)
     before = contents(directory)
     for number in signal.SIGINT, signal.SIGKILL:
@@ -1050,7 +1051,7 @@ def test_calibrate_interrupted_leaves_the_old_models(p):
 
 def test_calibrate_wrong_tiles_are_refused(p):
     p.refuses("platform", "calibrate", "--tiles", "64,x", says=["--tiles", "x"])
-    p.refuses("platform", "calibrate", "--n", "100", "--tiles", "128", says=["128", "100"])
+    p.refuses("platform", "calibrate", "--seconds", "0", "--n", "100", "--tiles", "128", says=["128", "100"])
     p.refuses("platform", "calibrate", "-o", "/proc/none/x.yaml", says=["/proc/none"], status=1)
 
 

@@ -1,13 +1,17 @@
 /* heddle platform calibrate: measures this machine and describes it in a platform file. */
 #include "shared/calibration.h"
 #include "shared/application_run.h"
+#include "shared/passes.h"
 #include "shared/tool.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
 #include "start/start.h"
 
-enum { KEY_KEEP = 0x6000, KEY_ROUTINES, MAX_TILES = 32 };
+enum { KEY_KEEP = 0x6000, KEY_ROUTINES, KEY_SECONDS, KEY_WITHIN, MAX_TILES = 32 };
+/* Passes over all runs: one to warm up, which does not count, then at least and at most so many. */
+enum { LEAST_PASSES = 4, MOST_PASSES = 30 };
 
 struct options {
 	const char *output, *routines;
@@ -15,6 +19,7 @@ struct options {
 	long tiles[MAX_TILES];
 	size_t n_tiles;
 	int keep;
+	double seconds, within; /* within: a share */
 	struct tool_settings settings;
 	struct tool_machine machine;
 };
@@ -28,6 +33,10 @@ static const struct argp_option options[] = {
     {"tiles", 't', "LIST", 0, "Orders of the tiles (default 64,96,128,192,256,320,384,512,640,768,960)", 0},
     {"routines", KEY_ROUTINES, "LIST|all", 0,
      "The routines whose kernels are measured (default potrf); all: as many as have kernels of their own", 0},
+    {"within", KEY_WITHIN, "PERCENT", 0,
+     "Measure each size until the 95 % confidence interval of its kernels is at most +- PERCENT (default 2)", 0},
+    {"seconds", KEY_SECONDS, "S", 0, "But no longer than S seconds, except for the least that is needed (default 60)",
+     0},
     {"keep", KEY_KEEP, NULL, 0, "Add to the stored performance models instead of replacing them", 0},
     {0},
 };
@@ -47,6 +56,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ROUTINES: o->routines = arg; return 0;
 	case KEY_KEEP: o->keep = 1; return 0;
+	case KEY_SECONDS: o->seconds = (double)tool_int(state, "--seconds", arg, 0, 86400); return 0;
+	case KEY_WITHIN: o->within = tool_real(state, "--within", arg, 0.01, 100) / 100; return 0;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument \"%s\"", arg); return EINVAL;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -125,43 +136,64 @@ static int repetitions(const struct heddle_config *config, const struct heddle_p
 	return (int)((wanted + tiles - 1) / tiles);
 }
 
-/* One size of tile: a routine that is run so often that its kernels are known. */
-static int measure_tile(heddle_runtime *rt, const struct heddle_config *config, const struct options *o,
-                        const struct heddle_dense_problem *like)
+/* Everything that is measured: runs of routines, and what became of them. */
+struct measuring {
+	heddle_runtime *rt;
+	const struct heddle_config *config;
+	const struct options *o;
+	struct heddle_dense_problem *problems; /* owns */
+	size_t n;
+	struct passes passes;
+};
+
+static struct work work_of(const struct measuring *m, size_t i)
 {
-	size_t tile = like->options.tile, n = o->n ? o->n : tile * 5 > 4096 ? tile * 5 : 4096;
-	struct work what = {.problem = *like};
-	what.problem.n = n - n % tile; /* whole tiles only, so that no other sizes are measured */
-	what.repeat = repetitions(config, heddle_runtime_platform(rt), what.problem.n, tile);
+	struct work what = {.problem = m->problems[i], .repeat = 1, .keep_trace = 1};
+	return what;
+}
+
+/* Runs one of the problems once, or to warm up so often that the models know its kernels. */
+static int run_problem(struct measuring *m, size_t i, int warm_up)
+{
+	struct work what = work_of(m, i);
+	const struct heddle_dense_problem *p = &what.problem;
 	struct outcome outcome;
 	int status = application_check_memory(&what);
+	if (warm_up)
+		what.repeat = repetitions(m->config, heddle_runtime_platform(m->rt), p->n, p->options.tile);
 	if (!status)
-		status = application_run_on(rt, &what, &outcome);
+		status = application_run_on(m->rt, &what, &outcome);
 	if (status)
 		return status;
-	printf("%s %s, tile %4zu, n %5zu: %8.2f Gflop/s\n", like->routine,
-	       like->precision == HEDDLE_DENSE_SINGLE ? "single" : "double", tile, what.problem.n, outcome.gflops);
+	if (warm_up)
+		printf("%s %s, tile %4zu, n %5zu: %8.2f Gflop/s\n", p->routine,
+		       p->precision == HEDDLE_DENSE_SINGLE ? "single" : "double", p->options.tile, p->n,
+		       outcome.gflops);
+	else
+		passes_add(&m->passes, i, outcome.trace);
 	fflush(stdout);
 	outcome_free(&outcome);
 	return TOOL_OK;
 }
 
-/* A routine in both precisions, on tiles of all sizes; those of QR with the trees that have kernels of their own. */
-static int measure_routine(heddle_runtime *rt, const struct heddle_config *config, const struct options *o,
-                           const struct heddle_dense_routine *routine)
+/* Adds a routine in both precisions, on tiles of all sizes; those of QR with the trees that have kernels of their own.
+ */
+static void add_routine(struct measuring *m, const struct heddle_dense_routine *routine)
 {
 	static const enum heddle_dense_precision precisions[] = {HEDDLE_DENSE_DOUBLE, HEDDLE_DENSE_SINGLE};
 	static const enum heddle_dense_tree trees[] = {HEDDLE_DENSE_FLAT, HEDDLE_DENSE_GREEDY};
-	size_t n_trees = strstr(routine->codelets, "ttqrt") ? 2 : 1;
-	int status = TOOL_OK;
-	for (size_t i = 0; i < 2 * n_trees * o->n_tiles && !status; i++) {
-		struct heddle_dense_problem problem = {.routine = routine->name, .precision = precisions[i % 2]};
-		problem.options.tile = (size_t)o->tiles[i / 2 / n_trees];
-		problem.options.layout = HEDDLE_DENSE_TILED;
-		problem.options.tree = trees[i / 2 % n_trees];
-		status = measure_tile(rt, config, o, &problem);
+	size_t n_trees = strstr(routine->codelets, "ttqrt") ? 2 : 1, n = 2 * n_trees * m->o->n_tiles;
+	m->problems = tool_realloc(m->problems, (m->n + n) * sizeof *m->problems);
+	for (size_t i = 0; i < n; i++) {
+		size_t tile = (size_t)m->o->tiles[i / 2 / n_trees];
+		size_t order = m->o->n ? m->o->n : tile * 5 > 4096 ? tile * 5 : 4096;
+		struct heddle_dense_problem *problem = &m->problems[m->n++];
+		*problem = (struct heddle_dense_problem){.routine = routine->name, .precision = precisions[i % 2]};
+		problem->n = order - order % tile; /* whole tiles only, so that no other sizes are measured */
+		problem->options.tile = tile;
+		problem->options.layout = HEDDLE_DENSE_TILED;
+		problem->options.tree = trees[i / 2 % n_trees];
 	}
-	return status;
 }
 
 /* Whether the routine calls a codelet that is not in the text. */
@@ -193,20 +225,81 @@ static int is_wanted(const struct heddle_dense_routine *routine, const struct op
 	return 0;
 }
 
-static int measure(heddle_runtime *rt, const struct heddle_config *config, const struct options *o)
+static void choose_problems(struct measuring *m)
 {
 	const struct heddle_dense_routine *routine;
 	char *known = tool_format(" ");
-	int status = TOOL_OK;
-	for (size_t i = 0; (routine = heddle_dense_routine_at(i)) && !status; i++) {
-		if (!is_wanted(routine, o, known))
+	for (size_t i = 0; (routine = heddle_dense_routine_at(i)); i++) {
+		if (!is_wanted(routine, m->o, known))
 			continue;
-		status = measure_routine(rt, config, o, routine);
+		add_routine(m, routine);
 		char *longer = tool_format("%s%s ", known, routine->codelets);
 		free(known);
 		known = longer;
 	}
 	free(known);
+}
+
+/* One pass over the problems whose passes do not agree yet. *open becomes how many these are. */
+static int run_pass(struct measuring *m, size_t pass, double until, size_t *open)
+{
+	int status = TOOL_OK;
+	*open = 0;
+	for (size_t i = 0; i < m->n && !status; i++) {
+		int needed = passes_count(&m->passes, i) < LEAST_PASSES;
+		if (!needed && (passes_interval(&m->passes, i) <= m->o->within || tool_wall_clock() > until))
+			continue;
+		++*open;
+		tool_progress("pass %zu, %zu of %zu", pass, i + 1, m->n);
+		status = run_problem(m, i, 0);
+	}
+	return status;
+}
+
+static int by_share(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Says how well the passes agree. */
+static void report_passes(const struct measuring *m)
+{
+	double *intervals = tool_alloc((m->n + 1) * sizeof *intervals);
+	size_t most = 0, beyond = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		intervals[i] = 100 * passes_interval(&m->passes, i);
+		most = passes_count(&m->passes, i) > most ? passes_count(&m->passes, i) : most;
+		beyond += intervals[i] > 100 * m->o->within;
+	}
+	if (m->n) {
+		qsort(intervals, m->n, sizeof *intervals, by_share);
+		printf(
+		    "up to %zu passes; 95 %% confidence interval of the kernels of a size: +- %.1f %% in the middle, "
+		    "+- %.1f %% at most\n",
+		    most, intervals[m->n / 2], intervals[m->n - 1]);
+	}
+	if (beyond)
+		printf("%zu of %zu sizes are not within +- %.3g %%: the machine was not quiet, or --seconds was too "
+		       "short\n",
+		       beyond, m->n, 100 * m->o->within);
+	free(intervals);
+}
+
+/* The sizes come in turn, so that a phase in which the machine is slower strikes all of them. */
+static int measure(struct measuring *m)
+{
+	int status = TOOL_OK;
+	size_t open = 1;
+	double until = tool_wall_clock() + m->o->seconds;
+	passes_init(&m->passes, m->n);
+	for (size_t i = 0; i < m->n && !status; i++)
+		status = run_problem(m, i, 1);
+	for (size_t pass = 1; pass <= MOST_PASSES && open && !status; pass++)
+		status = run_pass(m, pass, until, &open);
+	tool_progress_end();
+	if (!status)
+		report_passes(m);
 	return status;
 }
 
@@ -244,6 +337,49 @@ static int write_platform(const struct heddle_config *config, const struct optio
 	return status;
 }
 
+/* The problem that shows how good a prediction is: in double precision, with a tile of some 256. */
+static size_t typical(const struct measuring *m)
+{
+	size_t best = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		double far = fabs(log((double)m->problems[i].options.tile / 256)),
+		       before = fabs(log((double)m->problems[best].options.tile / 256));
+		if (m->problems[i].precision == HEDDLE_DENSE_DOUBLE && far < before)
+			best = i;
+	}
+	return best;
+}
+
+/* Runs the problem here, and simulates it on what was measured. */
+static int verify(const struct measuring *m, const struct heddle_platform *platform)
+{
+	enum { RUNS = 5 };
+	struct heddle_config config = *m->config;
+	struct work what = work_of(m, typical(m));
+	struct outcome real, simulated;
+	config.sched = "lws";
+	config.sched_options = NULL;
+	what.keep_trace = 0;
+	int status = work_sim(&config, platform, &what, &simulated);
+	if (status)
+		return status;
+	what.repeat = RUNS;
+	status = application_run(&config, &what, &real);
+	if (!status) {
+		double off = simulated.seconds / real.seconds - 1;
+		printf("check: %s double, tile %zu, n %zu, under lws: predicted %.2f ms, measured %.2f (median of %d: "
+		       "%.2f to "
+		       "%.2f): %.1f %% too %s%s\n",
+		       what.problem.routine, what.problem.options.tile, what.problem.n, 1e3 * simulated.seconds,
+		       1e3 * real.seconds, RUNS, 1e3 * real.min_seconds, 1e3 * real.max_seconds, 100 * fabs(off),
+		       off < 0 ? "short" : "long",
+		       fabs(off) > 0.05 ? "; beyond 5 %, calibrate again on a quiet machine" : "");
+		outcome_free(&real);
+	}
+	outcome_free(&simulated);
+	return status;
+}
+
 /* Kernels are measured alone, on one stream. Measures, then replaces the models in the directory `models`. They are
  * replaced last, so that an interruption leaves the old ones as they are. */
 static int calibrate(const struct options *o, struct heddle_config *config, const char *path, const char *models)
@@ -258,11 +394,16 @@ static int calibrate(const struct options *o, struct heddle_config *config, cons
 	struct heddle_config alone = *config;
 	for (size_t i = 0; (streams = calibration_streams(&alone, i, &kind)); i++)
 		*streams = 1;
+	alone.trace = 1;
 	if (heddle_start(&alone, &rt))
 		return tool_library_error("cannot start the runtime");
-	int status = measure(rt, config, o);
+	struct measuring m = {.rt = rt, .config = config, .o = o};
+	choose_problems(&m);
+	int status = measure(&m);
 	if (!status)
 		status = describe(rt, path, &platform);
+	if (!status)
+		passes_apply(&m.passes, platform);
 	if (!status && models && heddle_models_save_to(rt, models))
 		status = tool_library_error("the models were not written");
 	tool_warn_models(rt);
@@ -270,7 +411,11 @@ static int calibrate(const struct options *o, struct heddle_config *config, cons
 		status = tool_library_error("cannot stop the runtime");
 	if (!status)
 		status = write_platform(config, o, path, platform);
+	if (!status && m.n)
+		status = verify(&m, platform);
 	heddle_platform_free(platform);
+	passes_free(&m.passes);
+	free(m.problems);
 	return status;
 }
 
@@ -307,6 +452,8 @@ int tool_calibrate(int argc, char **argv)
 	    .routines = "potrf",
 	    .tiles = {64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 960},
 	    .n_tiles = 11,
+	    .seconds = 60,
+	    .within = 0.02,
 	};
 	struct heddle_config config;
 	int status = tool_parse(&argp, argc, argv, &o);

@@ -1,0 +1,85 @@
+/* tools/shared/passes.h: when several measurements of the same kernels agree. */
+#include "shared/passes.h"
+#include <math.h>
+#include "ok.h"
+
+enum { CPU, GPU, GEMM = 0, TRSM };
+static struct heddle_class classes[] = {{.name = (char[]){"cpu"}, .kind = (char[]){"cpu"}},
+                                        {.name = (char[]){"gpu"}, .kind = (char[]){"cuda"}}};
+static struct heddle_worker workers[] = {{.class_id = CPU}, {.class_id = GPU}};
+static struct heddle_platform platform = {.classes = classes, .n_classes = 2, .workers = workers, .n_workers = 2};
+static struct heddle_trace_codelet codelets[] = {{.name = (char[]){"gemm"}}, {.name = (char[]){"trsm"}}};
+
+/* A task of 8 bytes on the worker of that class. */
+static struct heddle_trace_task task(uint32_t codelet, uint32_t class_id, double us)
+{
+	return (struct heddle_trace_task){
+	    .codelet = codelet, .worker = class_id, .start = 1, .end = 1 + us, .bytes = 8};
+}
+
+static void add(struct passes *p, struct heddle_trace_task *tasks, size_t n)
+{
+	const struct heddle_trace trace = {
+	    .platform = &platform, .codelets = codelets, .n_codelets = 2, .tasks = tasks, .n_tasks = n};
+	passes_add(p, 0, &trace);
+}
+
+static void interval_is_that_of_student(void **state)
+{
+	(void)state;
+	struct passes p;
+	const double us[] = {9, 11, 10};
+	passes_init(&p, 1);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(isinf(passes_interval(&p, 0)));
+		add(&p, (struct heddle_trace_task[]){task(GEMM, CPU, us[i]), task(GEMM, CPU, us[i])}, 2);
+	}
+	assert_int_equal(passes_count(&p, 0), 3);
+	assert_true(fabs(passes_interval(&p, 0) - 4.30 * 0.1 / sqrt(3)) < 1e-9);
+	passes_free(&p);
+}
+
+static void it_does_not_matter_which_workers_ran_how_much(void **state)
+{
+	(void)state;
+	struct passes p;
+	passes_init(&p, 1);
+	add(&p, (struct heddle_trace_task[]){task(GEMM, CPU, 10), task(TRSM, GPU, 1)}, 2);
+	add(&p, (struct heddle_trace_task[]){task(GEMM, GPU, 2), task(TRSM, CPU, 7), task(TRSM, GPU, 1)}, 3);
+	add(&p, (struct heddle_trace_task[]){task(GEMM, CPU, 10), task(TRSM, CPU, 7)}, 2);
+	assert_true(fabs(passes_interval(&p, 0)) < 1e-12);
+	passes_free(&p);
+}
+
+static void platform_gets_medians_of_the_sizes_that_were_measured(void **state)
+{
+	(void)state;
+	struct heddle_kernel_point points[] = {{8, 99}, {16, 99}};
+	struct heddle_kernel_time kernels[] = {
+	    {.codelet = (char[]){"gemm"}, .class_id = CPU, .table = points, .n_table = 2},
+	    {.codelet = (char[]){"gemm"}, .class_id = GPU, .table = points + 1, .n_table = 1}};
+	struct heddle_platform known = platform;
+	struct passes p;
+	known.kernels = kernels;
+	known.n_kernels = 2;
+	passes_init(&p, 1);
+	for (size_t i = 0; i < 4; i++)
+		add(&p,
+		    (struct heddle_trace_task[]){task(GEMM, CPU, i == 2 ? 1000 : 10),
+		                                 task(GEMM, CPU, i == 2 ? 1000 : 12)},
+		    2);
+	add(&p, (struct heddle_trace_task[]){{.codelet = GEMM, .worker = CPU, .bytes = 8, .end = 1, .status = -1}}, 1);
+	passes_apply(&p, &known);
+	assert_true(points[0].us == 11 && points[1].us == 99);
+	passes_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(interval_is_that_of_student),
+	    cmocka_unit_test(it_does_not_matter_which_workers_ran_how_much),
+	    cmocka_unit_test(platform_gets_medians_of_the_sizes_that_were_measured),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
