@@ -226,8 +226,15 @@ double hd_graph_time(const struct heddle_graph *g, size_t task, const struct hed
                      unsigned class_id, const struct heddle_kernel_time *kernel)
 {
 	double us = kernel ? hd_kernel_time(kernel, hd_graph_task_bytes(g, task), g->tasks[task].flops) : NAN;
-	size_t column = isnan(us) ? hd_graph_column(g, &platform->classes[class_id]) : g->n_classes;
-	return column < g->n_classes ? g->times[task * g->n_classes + column] : us;
+	const struct heddle_class *class_ = &platform->classes[class_id];
+	size_t column = isnan(us) ? hd_graph_column(g, class_) : g->n_classes;
+	if (column == g->n_classes)
+		return us;
+	us = g->times[task * g->n_classes + column];
+	if (strcmp(g->classes[column], class_->name) == 0)
+		return us;
+	return hd_cluster_time(platform, g->types[g->tasks[task].type].name, class_id, us,
+	                       hd_graph_task_bytes(g, task));
 }
 
 int hd_graph_no_time(int status, const struct heddle_graph *g, size_t task, const struct heddle_platform *platform)

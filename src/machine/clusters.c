@@ -79,6 +79,22 @@ static struct heddle_speedup law_of(const struct speedup *q)
 	return (struct heddle_speedup){.latency = HEDDLE_CLUSTER_LATENCY, .bandwidth = HEDDLE_CLUSTER_BANDWIDTH};
 }
 
+/* The time on the cluster of what takes one core `us`. */
+static double scaled(const struct speedup *q, double us, double bytes)
+{
+	if (next_table(q, 1))
+		return us / factor(q, bytes);
+	struct heddle_speedup law = law_of(q);
+	return us / q->cores + (1 - 1.0 / q->cores) * (law.latency + bytes / law.bandwidth);
+}
+
+double hd_cluster_time(const struct heddle_platform *p, const char *codelet, unsigned class_id, double us, double bytes)
+{
+	unsigned cores = p->classes[class_id].cores;
+	const struct speedup q = {p, codelet, hd_core_class(p, class_id), cores};
+	return cores > 1 ? scaled(&q, us, bytes) : us;
+}
+
 static int by_bytes(const void *a, const void *b)
 {
 	const struct heddle_kernel_point *x = a, *y = b;
@@ -112,14 +128,9 @@ static int scale_table(const struct speedup *q, const struct heddle_kernel_time 
 	to->table = malloc(n * sizeof *to->table);
 	if (!to->table)
 		return hd_no_memory("kernel times of a cluster");
-	struct heddle_speedup law = law_of(q);
-	double others = 1 - 1.0 / q->cores;
 	to->n_table = all_sizes(q, kernel, to->table);
-	for (size_t i = 0; i < to->n_table; i++) {
-		double bytes = to->table[i].bytes, us = hd_kernel_time(kernel, bytes, NAN);
-		to->table[i].us = next_table(q, 1) ? us / factor(q, bytes)
-		                                   : us / q->cores + others * (law.latency + bytes / law.bandwidth);
-	}
+	for (size_t i = 0; i < to->n_table; i++)
+		to->table[i].us = scaled(q, hd_kernel_time(kernel, to->table[i].bytes, NAN), to->table[i].bytes);
 	return 0;
 }
 

@@ -53,6 +53,10 @@ double hd_on_table(const struct heddle_kernel_point *table, size_t n, double byt
 /* The time of a kernel in us. NAN: `kernel` is NULL, or its time depends on flops and there are none. */
 double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, double flops);
 
+/* The time in us on a class, which may be of clusters, of what one of their cores does in `us`. */
+double hd_cluster_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id, double us,
+                       double bytes);
+
 /* The workers that a partition drives, of a platform on which it was declared (heddle_platform_cluster): fills
  * `workers`, which has room for all, and *n. HEDDLE_E_INVALID: a worker is missing, or the text is no partition. */
 int hd_partition_workers(const struct heddle_platform *platform, const char *text, unsigned *workers, size_t *n);

@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 
 #define MOST_FILE 1000000 /* bytes of a file with ranges */
+#define MOST_CORES 1000000
 
 /* --- The cores ---------------------------------------------------------------------------------------------------- */
 
@@ -73,6 +74,10 @@ int hd_cores_find(const struct heddle_platform *p, struct hd_cores *out)
 	size_t n = 0;
 	for (size_t i = 0; i < p->n_workers; i++)
 		n += is_cpu(p, &p->workers[i]) ? cores_of(p, &p->workers[i]) : 0;
+	*out = (struct hd_cores){.n = 0};
+	if (n > MOST_CORES)
+		return hd_error(HEDDLE_E_INVALID, "the CPU workers have %zu cores; clusters are made of at most %d", n,
+		                MOST_CORES);
 	*out = (struct hd_cores){.list = calloc(n + 1, sizeof *out->list)}; /* + 1: calloc(0) may return NULL */
 	int status = out->list ? list_cores(p, out) : hd_no_memory("the cores of a platform");
 	if (status)

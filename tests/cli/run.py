@@ -743,6 +743,51 @@ def test_sim_streams_are_those_that_the_option_says(p):
     assert alone / 1.5 < area("1,0.75,0.5", True) < 0.9 * alone
 
 
+CLUSTERED = ("potrf", "--n", "5760", "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas")
+
+
+def test_sim_groups_cores_into_clusters(p):
+    workers = {w["worker"]: w for w in p.json("sim", *CLUSTERED, "--clusters", "socket", "--explain")["workers"]}
+    equal(sorted(workers), ["cpu0-9", "cpu12-21", "k40m-0", "k40m-1", "k40m-2", "k40m-3"])
+    equal({w["class"] for w in workers.values()}, {"cpu*10", "k40m"})
+    assert sum(w["tasks"] for w in workers.values() if w["class"] == "cpu*10") > 0, workers
+    p.refuses("sim", *CLUSTERED, "--clusters", "sockets", says=["haswell-k40m", "sockets", "numa", "2x4+1x6"])
+    p.refuses("sim", *CLUSTERED, "--clusters", "3x10", says=["3x10", "20 cores"])
+    by_variable, _ = p.run("sim", *CLUSTERED, "--csv", HEDDLE_CLUSTERS="socket")
+    equal(by_variable.split(",")[:11], p.run("sim", *CLUSTERED, "--csv", "--clusters", "2x10")[0].split(",")[:11])
+    bound = p.json("bound", *CLUSTERED[:7], "--clusters", "socket")["bounds"]
+    assert bound["path_bound_ms"] < p.json("bound", *CLUSTERED[:7])["bounds"]["path_bound_ms"] / 2, bound
+    r = p.json("platforms", "haswell-k40m", "--clusters", "socket,1x10")
+    equal([(w["name"], w["driven"]) for w in r["workers"] if w["class"] == "cpu*10"],
+          [("cpu0-9", "yes"), ("cpu12-21", "yes")])
+    equal({w["driven"] for w in r["workers"] if w["class"] == "cpu"}, {"no"})
+    equal([x["level"] for x in r["levels"]], ["socket", "numa", "l3"])
+    equal([x["factors"] for x in r["speedups"] if x["codelet"] == "dgemm"], ["7.77 8.56"])
+    ours = p.json("machine", "--clusters", "none")
+    assert ours["levels"] == [] or all(x["level_cores"] for x in ours["levels"]), ours["levels"]
+
+
+def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
+    for routine, n in ("potrf", "5760"), ("getrf_nopiv", "3840"), ("geqrf", "3840"):
+        question = ("sim", routine, "--n", n, "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas",
+                    "--clusters")
+        r = p.json(*question, "best")
+        tried = {x["clusters"]: x["makespan_ms"] for x in r["partitions"]}
+        chosen = [x["clusters"] for x in r["partitions"] if x["chosen"] == "yes"]
+        assert len(tried) >= 8 and {"none", "socket", "1x10"} <= set(tried), tried
+        equal(len(chosen), 1)
+        equal(tried[chosen[0]], min(tried.values()))
+        equal(r["policies"][0]["makespan_ms"], tried[chosen[0]])
+        equal(p.json(*question, "socket")["policies"][0]["makespan_ms"], tried["socket"])
+        assert tried[chosen[0]] < 0.95 * min(tried["none"], tried["socket"]), tried
+    out, _ = p.run("tune", "potrf", "--n", "4800", "--tile", "960", "--platform", "haswell-k40m", "--scheds", "dmdas",
+                   "--clusters", "best")
+    command = out.strip().split("\n")[-1].split()
+    equal(command[-2], "--clusters")
+    assert float(p.csv(*command[1:])[0]["makespan_ms"]) > 0
+    p.refuses("run", "potrf", "--n", "256", "--tile", "128", "--clusters", "best", says=["heddle platform calibrate"])
+
+
 def test_sim_wrong_names_are_answered(p):
     p.refuses("sim", "cholesky", says=["haswell-k40m"])
     p.refuses(*SIM, "--sched", "dmda,dmdax", says=["dmda"])

@@ -3,7 +3,7 @@
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc tests/fuzz/fuzz_platform.c src/machine/platform*.c
  *   \
- *         src/base/error.c src/base/files.c -lcyaml -lm -o fuzz_platform
+ *         src/machine/clusters.c src/machine/partition.c src/base/error.c src/base/files.c -lcyaml -lm -o fuzz_platform
  *   ./fuzz_platform -max_total_time=60 CORPUS platforms
  */
 #include <heddle/platform.h>
@@ -21,6 +21,25 @@ static void use(const struct heddle_platform *p)
 		require(heddle_platform_link(p, 0, n) && heddle_platform_link(p, n, 0), "a node cannot be reached");
 }
 
+/* Groups the cores of a copy in several ways; whatever comes of it is a platform. */
+static void group(const struct heddle_platform *p)
+{
+	static const char *const partitions[] = {"2", "1x3+2x2", "none", "2,none,3"};
+	struct heddle_platform *copy = NULL;
+	size_t cores = 0;
+	for (size_t i = 0; i < p->n_workers; i++)
+		cores += p->classes[p->workers[i].class_id].cores;
+	if (cores > 500)
+		return; /* it takes long */
+	require(hd_platform_copy(p, &copy) == 0, "a platform cannot be copied");
+	for (size_t i = 0; i < copy->n_levels && i < 4; i++)
+		heddle_platform_cluster(copy, copy->levels[i].name);
+	for (size_t i = 0; i < sizeof partitions / sizeof *partitions; i++)
+		heddle_platform_cluster(copy, partitions[i]);
+	require(heddle_platform_check(copy) == 0, "a grouped platform fails the check");
+	heddle_platform_free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct heddle_platform *p = NULL, *again = NULL, *copy = NULL;
@@ -31,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	use(p);
+	group(p);
 	char *first = NULL, *second = NULL;
 	size_t n_first = 0, n_second = 0;
 	require(hd_platform_copy(p, &copy) == 0, "a platform cannot be copied");

@@ -1,7 +1,8 @@
-/* Every policy on partitions of the cores of haswell-k40m, in virtual time: a Cholesky factorisation is scheduled as the
- * machine allows. Classes of kind "cpu" then have different numbers of cores, and a class may have no worker. */
+/* Every policy on partitions of the cores of haswell-k40m, in virtual time: a Cholesky factorisation is scheduled as
+ * the machine allows. Classes of kind "cpu" then have different numbers of cores, and a class may have no worker. */
 #include "program.h"
 #include <heddle/dense.h>
+#include "graph/graph.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -141,11 +142,43 @@ static void codelets_keep_to_the_classes_that_have_times(void **state)
 	heddle_platform_free(p);
 }
 
+static struct heddle_graph *read_graph(const char *json)
+{
+	struct heddle_graph *g;
+	assert_ok(hd_graph_parse_json("test", json, strlen(json), &g));
+	return g;
+}
+
+/* A column that is called after a kind says how long one core takes. */
+static void times_of_a_kind_are_those_of_one_core(void **state)
+{
+	(void)state;
+	static const char four[] =
+	    "version: 1\nname: four\nnodes:\n  - {name: ram}\nclasses:\n  - {name: core, kind: cpu}\n"
+	    "workers:\n  - {name: c, count: 4, class: core, node: ram, core: 0}\n"
+	    "speedups:\n- class: core\n  latency_us: 2\n  bandwidth_mbs: 4\n";
+	struct heddle_platform *p;
+	assert_ok(heddle_platform_parse("four", four, sizeof four - 1, &p));
+	assert_ok(heddle_platform_cluster(p, "4,none"));
+	struct heddle_graph *g = read_graph("{\"heddle_graph\": 1, \"data\": [8], \"tasks\": [{\"type\": \"own\", "
+	                                    "\"data\": [\"R\", 0], \"times\": {\"cpu\": 100}}]}");
+	unsigned one = p->workers[p->n_workers - 1].class_id, all = p->workers[0].class_id;
+	assert_string_equal(p->classes[all].name, "core*4");
+	assert_true(heddle_graph_time(g, 0, p, one) == 100);
+	assert_true(fabs(heddle_graph_time(g, 0, p, all) - (100 / 4. + 0.75 * (2 + 8 / 4.))) < 1e-9);
+	heddle_graph_free(g);
+	g = read_graph("{\"heddle_graph\": 1, \"tasks\": [{\"type\": \"own\", \"times\": {\"core*4\": 7}}]}");
+	assert_true(heddle_graph_time(g, 0, p, all) == 7);
+	heddle_graph_free(g);
+	heddle_platform_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_policy_schedules_on_clusters),
 	    cmocka_unit_test(codelets_keep_to_the_classes_that_have_times),
+	    cmocka_unit_test(times_of_a_kind_are_those_of_one_core),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

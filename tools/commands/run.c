@@ -1,5 +1,6 @@
 /* heddle run APPLICATION: runs an application on this machine. */
 #include "shared/application_run.h"
+#include "shared/best_clusters.h"
 #include "shared/experiment.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct options {
 	struct experiment experiment;
 	struct tool_machine machine;
 	int no_check, no_trace;
+	char *clusters; /* owns; the partition that was chosen; NULL: none was */
 };
 
 static const struct argp_option options[] = {
@@ -62,6 +64,33 @@ static const struct argp argp = {
     .help_filter = add_applications,
 };
 
+/* Chooses the partition of the cores by virtual runs on this machine as it was measured. */
+static int choose_clusters(struct options *o, struct heddle_config *config)
+{
+	struct heddle_platform *this;
+	struct table table, *tables[] = {&table};
+	if (heddle_platform_load("this", &this))
+		return tool_usage_error(
+		    "--clusters best needs the kernel times of this machine: `heddle platform calibrate` "
+		    "measures them");
+	struct heddle_config plain = *config;
+	plain.clusters = "";
+	plain.noise = 0.05; /* as times vary here */
+	int status = work_check_platform(this, &o->experiment.what);
+	if (!status)
+		status = clusters_choose(&plain, this, &o->experiment.what, &table, &o->clusters);
+	heddle_platform_free(this);
+	if (status)
+		return status;
+	if (o->experiment.format == TABLE_TEXT) {
+		table_print(stdout, TABLE_TEXT, tables, 1);
+		putchar('\n');
+	}
+	table_free(&table);
+	config->clusters = o->clusters;
+	return TOOL_OK;
+}
+
 static int configure(struct options *o, struct heddle_config *config)
 {
 	struct experiment *e = &o->experiment;
@@ -88,7 +117,8 @@ static int configure(struct options *o, struct heddle_config *config)
 		tool_warn("`heddle run` uses this machine: the setting platform (HEDDLE_PLATFORM), %s, is ignored; "
 		          "`heddle sim %s --platform %s` simulates that machine",
 		          config->platform, e->application, config->platform);
-	return application_check_memory(&e->what);
+	status = clusters_are_chosen(config->clusters) ? choose_clusters(o, config) : TOOL_OK;
+	return status ? status : application_check_memory(&e->what);
 }
 
 /* The columns of the table: those on the options of the application stand between the others. Returns their number. */
@@ -167,6 +197,7 @@ int tool_run(int argc, char **argv)
 		status = configure(&o, &config);
 	if (!status)
 		status = application_run(&config, &e->what, &outcome);
+	free(o.clusters);
 	experiment_free(e);
 	if (status)
 		return status;

@@ -1,4 +1,5 @@
 /* heddle sim APPLICATION|GRAPH: simulates an application or a graph on any machine, under one policy or several. */
+#include "shared/best_clusters.h"
 #include "shared/comparison.h"
 #include "shared/experiment.h"
 #include "shared/speedup.h"
@@ -15,6 +16,8 @@ struct options {
 	unsigned streams;             /* of accelerators; 0: as the platform says */
 	int has_rates;                /* `sharing` was given */
 	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
+	char *clusters;               /* owns; the partition that was chosen; NULL: none was */
+	struct table partitions;      /* among these, if one was */
 };
 
 static const struct argp_option options[] = {
@@ -115,14 +118,18 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	const char *name = o->platform ? o->platform : config->platform;
 	if (!name || !*name)
 		return tool_no_platform();
-	status = tool_open_platform(name, config->clusters, platform);
+	int chosen = clusters_are_chosen(config->clusters);
+	status = tool_open_platform(name, chosen ? NULL : config->clusters, platform);
 	if (status)
 		return status;
+	config->clusters = ""; /* the platform is grouped as they say */
 	status = set_streams(o, *platform);
 	if (!status && o->speedup)
 		status = work_speed_up(&o->experiment.what, *platform, o->speedup);
 	if (!status)
 		status = work_check_platform(*platform, &o->experiment.what);
+	if (!status && chosen)
+		status = clusters_choose(config, *platform, &o->experiment.what, &o->partitions, &o->clusters);
 	if (status)
 		heddle_platform_free(*platform);
 	return status;
@@ -160,10 +167,13 @@ static int show_best(const struct experiment *e, const struct heddle_config *con
 	return status;
 }
 
-static void print_comparison(const struct experiment *e, const struct heddle_platform *platform,
+static void print_comparison(const struct options *o, const struct heddle_platform *platform,
                              const struct comparison *c)
 {
-	struct table problem, policies, details[SUMMARY_TABLES], *tables[2 + SUMMARY_TABLES] = {&problem, &policies};
+	const struct experiment *e = &o->experiment;
+	struct table problem, policies, details[SUMMARY_TABLES], partitions = o->partitions;
+	struct table *tables[3 + SUMMARY_TABLES] = {&problem, &policies};
+	size_t n = 2;
 	comparison_problem(c, platform, &e->what, &problem);
 	comparison_table(c, &policies);
 	summary_init(details);
@@ -171,28 +181,31 @@ static void print_comparison(const struct experiment *e, const struct heddle_pla
 		if (!c->status[i])
 			summary_add_outcome(details, &c->outcomes[i]);
 	for (size_t i = 0; i < SUMMARY_TABLES; i++)
-		tables[2 + i] = &details[i];
+		if (e->explain)
+			tables[n++] = &details[i];
+	if (o->clusters)
+		tables[n++] = &partitions;
 	/* CSV is for plotting programs: one table, unless more were asked for. */
 	if (e->format == TABLE_CSV && !e->explain)
 		table_print(stdout, e->format, tables + 1, 1);
 	else
-		table_print(stdout, e->format, tables, e->explain ? 2 + SUMMARY_TABLES : 2);
+		table_print(stdout, e->format, tables, n);
 	table_free(&problem);
 	table_free(&policies);
 	for (size_t i = 0; i < SUMMARY_TABLES; i++)
 		table_free(&details[i]);
 }
 
-static int compare(const struct experiment *e, const struct heddle_config *config,
-                   const struct heddle_platform *platform)
+static int compare(const struct options *o, const struct heddle_config *config, const struct heddle_platform *platform)
 {
+	const struct experiment *e = &o->experiment;
 	struct comparison c;
 	int status = comparison_init(&c, config->sched);
 	if (status)
 		return status;
 	status = comparison_run(&c, config, platform, &e->what);
 	if (comparison_best(&c) < c.n) {
-		print_comparison(e, platform, &c);
+		print_comparison(o, platform, &c);
 		int shown = show_best(e, config, platform, &c);
 		int sound = config->noise > 0 ? TOOL_OK : comparison_check(&c);
 		status = status ? status : shown ? shown : sound;
@@ -212,9 +225,12 @@ int tool_sim(int argc, char **argv)
 		status = configure(&o, &config, &platform);
 	if (!status) {
 		o.experiment.what.keep_trace = o.experiment.what.explain = o.experiment.explain;
-		status = compare(&o.experiment, &config, platform);
+		status = compare(&o, &config, platform);
 		heddle_platform_free(platform);
 	}
+	if (o.clusters)
+		table_free(&o.partitions);
+	free(o.clusters);
 	experiment_free(&o.experiment);
 	return status;
 }

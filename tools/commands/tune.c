@@ -4,6 +4,7 @@
  * The search goes in three steps. (1) All tiles and trees, under a few policies of different kinds. (2) All policies,
  * on the best of these. (3) The tiles between the best one and its neighbours, and the other priorities, under the best
  * policies. --exhaustive runs every combination instead. */
+#include "shared/best_clusters.h"
 #include "shared/campaign.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct options {
 	struct tool_view view;
 	struct work work; /* what to tune; tile 0: to be found */
 	const char *what, *platform, *scheds, *clusters;
+	char *chosen; /* owns; the partition that --clusters best has found */
 	int exhaustive;
 	long n_threads;
 };
@@ -298,6 +300,33 @@ static int search(struct results *r, const struct options *o, struct heddle_plat
 	return status;
 }
 
+/* Searches on each partition of the cores that --clusters best tries. *r gets the results of the best one, and `chosen`
+ * the partition. */
+static int search_partitions(struct results *r, struct options *o, struct heddle_platform *platform,
+                             const struct heddle_config *config)
+{
+	struct partitions partitions;
+	int status = partitions_find(platform, &partitions);
+	for (size_t i = 0; !status && i < partitions.n; i++) {
+		struct results one = {.n = 0};
+		struct heddle_platform *p = clusters_grouped(platform, partitions.list[i]);
+		status = p ? search(&one, o, p, config) : tool_library_error("no clusters");
+		heddle_platform_free(p);
+		if (!status && (r->n == 0 || one.list[0].seconds < r->list[0].seconds)) {
+			free(r->list);
+			*r = one;
+			free(o->chosen);
+			o->chosen = tool_format("%s", partitions.list[i]);
+		} else {
+			free(one.list);
+		}
+	}
+	if (partitions.n)
+		partitions_free(&partitions);
+	o->clusters = o->chosen;
+	return status;
+}
+
 /* --- Output ------------------------------------------------------------------------------------------------------- */
 
 enum { SHOWN = 10 };
@@ -363,9 +392,11 @@ static char *command_of(const struct options *o, const struct result *r, const c
 		free(chosen);
 		chosen = longer;
 	}
-	char *command = tool_format("heddle %s %s %s --precision %c %s --sched %s --priorities %s%s%s",
-	                            here ? "run" : "sim", p->routine, extents, work_letter(&r->work), chosen, r->policy,
-	                            priorities_name(r), here ? "" : " --platform ", here ? "" : platform);
+	const char *clusters = o->clusters ? o->clusters : "";
+	char *command =
+	    tool_format("heddle %s %s %s --precision %c %s --sched %s --priorities %s%s%s%s%s", here ? "run" : "sim",
+	                p->routine, extents, work_letter(&r->work), chosen, r->policy, priorities_name(r),
+	                here ? "" : " --platform ", here ? "" : platform, *clusters ? " --clusters " : "", clusters);
 	free(extents);
 	free(chosen);
 	return command;
@@ -419,16 +450,22 @@ int tool_tune(int argc, char **argv)
 	if (!status && o.clusters)
 		config.clusters = o.clusters;
 	const char *name = o.platform ? o.platform : status ? NULL : config.platform;
-	if (!status)
-		status = name && *name ? tool_open_platform(name, config.clusters, &platform)
-		                       : load_this(config.clusters, &platform);
+	int choose = !status && clusters_are_chosen(config.clusters);
+	o.clusters = status || choose ? NULL : config.clusters;
+	if (!status) {
+		config.clusters = ""; /* the platform is grouped as they say */
+		status =
+		    name && *name ? tool_open_platform(name, o.clusters, &platform) : load_this(o.clusters, &platform);
+	}
 	name = name && *name ? name : this_machine;
 	o.work.quiet = 1;
 	if (!status)
-		status = search(&results, &o, platform, &config);
+		status = choose ? search_partitions(&results, &o, platform, &config)
+		                : search(&results, &o, platform, &config);
 	if (!status)
 		print(&o, &results, name, tool_wall_clock() - begin);
 	free(results.list);
+	free(o.chosen);
 	heddle_platform_free(platform);
 	heddle_graph_free(o.work.graph);
 	return status;

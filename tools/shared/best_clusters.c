@@ -1,0 +1,202 @@
+/* Chooses a partition of the cores by virtual runs: see best_clusters.h. */
+#include "best_clusters.h"
+#include "comparison.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "machine/machine.h"
+
+int clusters_are_chosen(const char *clusters)
+{
+	return clusters && strcmp(clusters, "best") == 0;
+}
+
+/* --- Candidates --------------------------------------------------------------------------------------------------- */
+
+struct heddle_platform *clusters_grouped(const struct heddle_platform *platform, const char *clusters)
+{
+	struct heddle_platform *p;
+	if (hd_platform_copy(platform, &p))
+		return NULL;
+	if (!heddle_platform_cluster(p, clusters))
+		return p;
+	heddle_platform_free(p);
+	return NULL;
+}
+
+static int is_same(const struct heddle_platform *a, const struct heddle_platform *b)
+{
+	int same = a->n_workers == b->n_workers;
+	for (size_t i = 0; i < a->n_workers && same; i++)
+		same = a->workers[i].core == b->workers[i].core &&
+		       a->classes[a->workers[i].class_id].cores == b->classes[b->workers[i].class_id].cores;
+	return same;
+}
+
+/* Adds a partition, whose text it takes, if it exists and differs from those before. */
+static void add(struct partitions *out, const struct heddle_platform *platform, char *text)
+{
+	struct heddle_platform *p = out->n < MOST_PARTITIONS ? clusters_grouped(platform, text) : NULL;
+	int is_new = p != NULL;
+	for (size_t i = 0; i < out->n && is_new; i++) {
+		struct heddle_platform *other = clusters_grouped(platform, out->list[i]);
+		is_new = other && !is_same(p, other);
+		heddle_platform_free(other);
+	}
+	heddle_platform_free(p);
+	if (is_new)
+		out->list[out->n++] = text;
+	else
+		free(text);
+}
+
+/* The most cores of a cluster in any of the partitions found so far. */
+static unsigned largest(const struct heddle_platform *platform, const struct partitions *found)
+{
+	unsigned most = 1;
+	for (size_t i = 0; i < found->n; i++) {
+		struct heddle_platform *p = clusters_grouped(platform, found->list[i]);
+		for (size_t w = 0; p && w < p->n_workers; w++) {
+			unsigned cores = p->classes[p->workers[w].class_id].cores;
+			most = cores > most ? cores : most;
+		}
+		heddle_platform_free(p);
+	}
+	return most;
+}
+
+int partitions_find(const struct heddle_platform *platform, struct partitions *out)
+{
+	struct heddle_platform *p = clusters_grouped(platform, "none");
+	*out = (struct partitions){.n = 0};
+	if (!p)
+		return tool_usage_error("--clusters best: %s", heddle_last_error());
+	heddle_platform_free(p);
+	add(out, platform, tool_format("none"));
+	for (size_t i = 0; i < platform->n_levels; i++)
+		add(out, platform, tool_format("%s", platform->levels[i].name));
+	unsigned all = largest(platform, out), half = (all + 1) / 2;
+	if (all == 1) /* there are no levels: as many cores as lie side by side */
+		for (all = (unsigned)platform->n_workers; all > 1; all--) {
+			p = clusters_grouped(platform, "none");
+			char *text = tool_format("%u", all);
+			int fits = p && !heddle_platform_cluster(p, text);
+			heddle_platform_free(p);
+			free(text);
+			if (fits)
+				break;
+		}
+	half = (all + 1) / 2;
+	for (unsigned cores = all; cores > 1; cores = cores > half ? half : cores > 2 ? 2 : 1)
+		add(out, platform, tool_format("%u", cores));
+	add(out, platform, tool_format("1x%u", all));
+	add(out, platform, tool_format("1x%u", half));
+	add(out, platform, tool_format("2x%u", half));
+	add(out, platform, tool_format("1x%u+2x%u", all, half));
+	return TOOL_OK;
+}
+
+void partitions_free(struct partitions *partitions)
+{
+	for (size_t i = 0; i < partitions->n; i++)
+		free(partitions->list[i]);
+	partitions->n = 0;
+}
+
+/* --- The choice --------------------------------------------------------------------------------------------------- */
+
+static const struct table_column columns[] = {
+    {"clusters", NULL, NULL, TABLE_AS_TEXT}, {"workers", NULL, NULL, 0},
+    {"policy", NULL, NULL, TABLE_AS_TEXT},   {"makespan_ms", "makespan", "ms", 2},
+    {"chosen", NULL, NULL, TABLE_AS_TEXT},
+};
+
+/* What came out of a partition. */
+struct tried {
+	double seconds; /* NAN: nothing */
+	size_t n_workers;
+	char policy[64];
+};
+
+/* Simulates the work under all policies: the makespan of the best of them, in s, whose name is copied to `policy`. */
+static int run(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+               double *seconds, char policy[64])
+{
+	struct comparison c;
+	int status = comparison_init(&c, config->sched);
+	if (status)
+		return status;
+	status = comparison_run(&c, config, platform, work);
+	size_t best = comparison_best(&c);
+	if (best < c.n) {
+		*seconds = c.outcomes[best].seconds;
+		snprintf(policy, sizeof(char[64]), "%s", c.policies[best]);
+		status = TOOL_OK; /* although others may have failed */
+	}
+	comparison_free(&c);
+	return status;
+}
+
+/* If times are noisy, the mean of so many runs counts: a schedule that is good by chance is not good again. */
+enum { NOISY_RUNS = 5 };
+
+/* Simulates the work on one partition. */
+static int try(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
+               const char *clusters, struct tried *out)
+{
+	struct heddle_platform *p = clusters_grouped(platform, clusters);
+	struct heddle_config one = *config;
+	int n_runs = config->noise > 0 ? NOISY_RUNS : 1, status = TOOL_OK;
+	*out = (struct tried){.n_workers = p ? p->n_workers : 0};
+	if (!p)
+		return tool_library_error("no clusters");
+	for (int i = 0; i < n_runs && !status; i++) {
+		double seconds = NAN;
+		one.seed = config->seed + (unsigned)i;
+		status = run(&one, p, work, &seconds, out->policy);
+		out->seconds += seconds / n_runs;
+	}
+	heddle_platform_free(p);
+	return status;
+}
+
+static void fill(struct table *table, const struct partitions *partitions, const struct tried *tried, size_t best)
+{
+	table_init(table, "partitions", "Partitions of the cores", columns, sizeof columns / sizeof *columns);
+	for (size_t i = 0; i < partitions->n; i++) {
+		table_text(table, "%s", partitions->list[i]);
+		table_number(table, (double)tried[i].n_workers);
+		table_text(table, "%s", tried[i].policy);
+		table_number(table, tried[i].seconds * 1e3);
+		table_text(table, "%s", i == best ? "yes" : "no");
+	}
+}
+
+int clusters_choose(const struct heddle_config *config, struct heddle_platform *platform, const struct work *work,
+                    struct table *table, char **chosen)
+{
+	struct partitions partitions;
+	struct tried tried[MOST_PARTITIONS];
+	struct heddle_config plain = *config;
+	struct work quick = *work;
+	int status = partitions_find(platform, &partitions);
+	size_t best = 0;
+	if (status)
+		return status;
+	plain.clusters = ""; /* the platform is grouped here */
+	quick.keep_trace = quick.explain = 0;
+	quick.record = NULL;
+	for (size_t i = 0; i < partitions.n && !status; i++) {
+		status = try(&plain, platform, &quick, partitions.list[i], &tried[i]);
+		if (tried[i].seconds < tried[best].seconds || isnan(tried[best].seconds))
+			best = i;
+	}
+	if (!status && heddle_platform_cluster(platform, partitions.list[best]))
+		status = tool_library_error("no clusters");
+	if (!status) {
+		fill(table, &partitions, tried, best);
+		*chosen = tool_format("%s", partitions.list[best]);
+	}
+	partitions_free(&partitions);
+	return status;
+}
