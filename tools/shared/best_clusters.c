@@ -65,6 +65,20 @@ static unsigned largest(const struct heddle_platform *platform, const struct par
 	return most;
 }
 
+/* The most cores side by side, on a machine whose levels say nothing. */
+static unsigned side_by_side(const struct heddle_platform *platform)
+{
+	for (unsigned cores = (unsigned)platform->n_workers; cores > 1; cores--) {
+		char *text = tool_format("%u", cores);
+		struct heddle_platform *p = clusters_grouped(platform, text);
+		heddle_platform_free(p);
+		free(text);
+		if (p)
+			return cores;
+	}
+	return 1;
+}
+
 int partitions_find(const struct heddle_platform *platform, struct partitions *out)
 {
 	struct heddle_platform *p = clusters_grouped(platform, "none");
@@ -75,18 +89,10 @@ int partitions_find(const struct heddle_platform *platform, struct partitions *o
 	add(out, platform, tool_format("none"));
 	for (size_t i = 0; i < platform->n_levels; i++)
 		add(out, platform, tool_format("%s", platform->levels[i].name));
-	unsigned all = largest(platform, out), half = (all + 1) / 2;
-	if (all == 1) /* there are no levels: as many cores as lie side by side */
-		for (all = (unsigned)platform->n_workers; all > 1; all--) {
-			p = clusters_grouped(platform, "none");
-			char *text = tool_format("%u", all);
-			int fits = p && !heddle_platform_cluster(p, text);
-			heddle_platform_free(p);
-			free(text);
-			if (fits)
-				break;
-		}
-	half = (all + 1) / 2;
+	unsigned all = largest(platform, out), half;
+	if (all == 1)
+		all = side_by_side(platform);
+	half = all / 2;
 	for (unsigned cores = all; cores > 1; cores = cores > half ? half : cores > 2 ? 2 : 1)
 		add(out, platform, tool_format("%u", cores));
 	add(out, platform, tool_format("1x%u", all));
