@@ -2,6 +2,9 @@
  * up to 1 and no class c has more than T * capacity[c] of work, and minimise T (Agullo, Beaumont, Eyraud-Dubois, Kumar,
  * "Are static schedules so bad? A case study on Cholesky factorization", IPDPS 2016).
  *
+ * Workers of several partitions have cores in common: then the work of their classes, in time of cores, is no more than
+ * T * n_cores either. That is one more condition, and p[cores] the price of a core's time, which a class pays as well.
+ *
  * The result is not GLPK's optimum but what its dual values prove. These are prices p[c] of a class's time, and for any
  * prices p >= 0 with sum p[c] * capacity[c] = 1, the sum over types of min over classes of p[c] * work[c] is a lower
  * bound. At the optimum it equals T. It is a valid bound whatever GLPK's tolerances are, and also with prices from a
@@ -24,26 +27,32 @@ struct lp {
 	int *row, *column; /* own; of each coefficient, counted from 1 as GLPK does */
 	double *value;     /* owns */
 	int n_values, n_columns;
-	double *price; /* owns; the result: per class */
+	double *price; /* owns; the result: per resource */
 };
+
+/* Classes, and cores if there are any that classes share. */
+static size_t resources(const struct hd_area *a)
+{
+	return a->n_classes + (a->n_cores > 0);
+}
 
 /* --- GLPK --------------------------------------------------------------------------------------------------------- */
 
-/* Columns: 1 is T, then one per share. Rows: one per class, then one per type. */
+/* Columns: 1 is T, then one per share. Rows: one per resource, that is per class, and cores; then one per type. */
 static void build(struct lp *lp, glp_prob *problem)
 {
 	const struct hd_area *a = lp->area;
-	int n_classes = (int)a->n_classes, n_types = (int)a->n_types;
+	int n_resources = (int)resources(a), n_types = (int)a->n_types;
 	glp_set_obj_dir(problem, GLP_MIN);
-	glp_add_rows(problem, n_classes + n_types);
+	glp_add_rows(problem, n_resources + n_types);
 	glp_add_cols(problem, lp->n_columns);
 	glp_set_obj_coef(problem, 1, 1);
 	for (int j = 1; j <= lp->n_columns; j++)
 		glp_set_col_bnds(problem, j, GLP_LO, 0, 0);
-	for (int i = 1; i <= n_classes; i++)
+	for (int i = 1; i <= n_resources; i++)
 		glp_set_row_bnds(problem, i, GLP_UP, 0, 0);
 	for (int i = 1; i <= n_types; i++)
-		glp_set_row_bnds(problem, n_classes + i, GLP_FX, 1, 1);
+		glp_set_row_bnds(problem, n_resources + i, GLP_FX, 1, 1);
 	glp_load_matrix(problem, lp->n_values, lp->row, lp->column, lp->value);
 }
 
@@ -57,7 +66,7 @@ static int solve(void *arg)
 	parameters.msg_lev = GLP_MSG_OFF;
 	parameters.meth = GLP_DUALP; /* the dual simplex, because T = 0 is dual feasible at the start */
 	int code = glp_simplex(problem, &parameters);
-	for (size_t c = 0; c < lp->area->n_classes && code == 0; c++)
+	for (size_t c = 0; c < resources(lp->area) && code == 0; c++)
 		lp->price[c] = fmax(0, -glp_get_row_dual(problem, (int)c + 1));
 	glp_delete_prob(problem);
 	return code ? hd_error(HEDDLE_E_UNSUPPORTED, "glp_simplex returned %d", code) : 0;
@@ -81,23 +90,28 @@ static void put(struct lp *lp, size_t row, int column, double value)
 static int fill(struct lp *lp)
 {
 	const struct hd_area *a = lp->area;
-	size_t room = 1 + a->n_classes + 2 * a->n_types * a->n_classes;
+	size_t room = 1 + resources(a) + 3 * a->n_types * a->n_classes;
 	lp->row = malloc(room * sizeof *lp->row);
 	lp->column = malloc(room * sizeof *lp->column);
 	lp->value = malloc(room * sizeof *lp->value);
-	lp->price = calloc(a->n_classes + 1, sizeof *lp->price);
+	lp->price = calloc(a->n_classes + 2, sizeof *lp->price);
 	if (!lp->row || !lp->column || !lp->value || !lp->price)
 		return hd_no_memory("the area bound");
 	lp->n_columns = 1;
 	for (size_t c = 0; c < a->n_classes; c++)
 		put(lp, c, 1, -a->capacity[c]);
+	if (a->n_cores > 0)
+		put(lp, a->n_classes, 1, -a->n_cores);
 	for (size_t t = 0; t < a->n_types; t++) {
 		for (size_t c = 0; c < a->n_classes; c++) {
 			if (!usable(a, t, c))
 				continue;
 			lp->n_columns++;
 			put(lp, c, lp->n_columns, a->work[t * a->n_classes + c] * lp->scale);
-			put(lp, a->n_classes + t, lp->n_columns, 1);
+			if (a->n_cores > 0 && a->cores[c] > 0)
+				put(lp, a->n_classes, lp->n_columns,
+				    a->cores[c] * a->work[t * a->n_classes + c] * lp->scale);
+			put(lp, resources(a) + t, lp->n_columns, 1);
 		}
 	}
 	return 0;
@@ -177,14 +191,15 @@ static size_t merge(const struct hd_area *a, double step, double *work)
 /* The bound that the prices prove: see the head of the file. No price is negative; the prices need not be scaled. */
 static double prove(const struct hd_area *a, const double *price)
 {
-	double whole = 0, bound = 0;
+	double whole = 0, bound = 0, of_core = a->n_cores > 0 ? price[a->n_classes] : 0;
 	for (size_t c = 0; c < a->n_classes; c++)
 		whole += price[c] * a->capacity[c];
+	whole += of_core * a->n_cores;
 	for (size_t t = 0; t < a->n_types && whole > 0; t++) {
 		double least = INFINITY;
 		for (size_t c = 0; c < a->n_classes; c++)
 			if (usable(a, t, c))
-				least = fmin(least, price[c] * a->work[t * a->n_classes + c]);
+				least = fmin(least, (price[c] + of_core * a->cores[c]) * a->work[t * a->n_classes + c]);
 		bound += least;
 	}
 	return whole > 0 ? bound / whole : 0;

@@ -2,6 +2,7 @@
 #include "bounds/bounds.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/base.h"
 #include "bounds/internal.h"
 
@@ -11,6 +12,51 @@ static double best_gain(const struct heddle_class *class_)
 	for (unsigned n = 2; n <= class_->streams; n++)
 		best = fmax(best, n * heddle_class_rate(class_, n));
 	return best;
+}
+
+static int drives_cores(const struct heddle_platform *p, const struct heddle_worker *w)
+{
+	return w->core >= 0 && strcmp(p->classes[w->class_id].kind, "cpu") == 0;
+}
+
+static double end_of(const struct heddle_platform *p, const struct heddle_worker *w)
+{
+	return w->core + fmax(1, p->classes[w->class_id].cores);
+}
+
+static int by_first_core(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+	return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* Counts the cores of workers of several partitions; 0 if there is one partition only. */
+static int count_cores(const struct heddle_platform *p, double *out)
+{
+	size_t n = 0;
+	int has_clusters = 0;
+	double sum = 0, all = 0, end = 0;
+	double(*ranges)[2] = malloc((p->n_workers + 1) * sizeof *ranges);
+	if (!ranges)
+		return hd_no_memory("bounds");
+	for (size_t i = 0; i < p->n_workers; i++) {
+		const struct heddle_worker *w = &p->workers[i];
+		if (!drives_cores(p, w))
+			continue;
+		ranges[n][0] = w->core;
+		ranges[n][1] = end_of(p, w);
+		has_clusters |= ranges[n][1] - ranges[n][0] > 1;
+		sum += ranges[n][1] - ranges[n][0];
+		n++;
+	}
+	qsort(ranges, n, sizeof *ranges, by_first_core);
+	for (size_t i = 0; i < n; i++) {
+		all += fmax(0, ranges[i][1] - fmax(end, ranges[i][0]));
+		end = fmax(end, ranges[i][1]);
+	}
+	free(ranges);
+	*out = has_clusters && all < sum ? all : 0;
+	return 0;
 }
 
 int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platform, size_t n_tasks)
@@ -25,6 +71,9 @@ int hd_costed_init(struct hd_costed *graph, const struct heddle_platform *platfo
 	                            .first = calloc(n_tasks + 2, sizeof *graph->first)};
 	if (!graph->workers || !graph->gains || !graph->times || !graph->first)
 		return hd_no_memory("bounds");
+	int status = count_cores(platform, &graph->n_cores);
+	if (status)
+		return status;
 	for (size_t w = 0; w < platform->n_workers; w++)
 		graph->workers[platform->workers[w].class_id]++;
 	for (size_t c = 0; c < platform->n_classes; c++)
@@ -97,15 +146,26 @@ void hd_best_times(const struct hd_costed *graph, double *best)
 static int area_bound(const struct hd_costed *graph, const struct hd_types *types, double *out)
 {
 	size_t n_classes = graph->n_classes, n_times = types->n * n_classes;
-	double *work = malloc((n_times + n_classes + 1) * sizeof *work);
+	double *work = malloc((n_times + 2 * n_classes + 1) * sizeof *work);
 	if (!work)
 		return hd_no_memory("the area bound");
-	double *capacity = work + n_times;
-	for (size_t c = 0; c < n_classes; c++)
+	double *capacity = work + n_times, *cores = capacity + n_classes;
+	for (size_t c = 0; c < n_classes; c++) {
+		const struct heddle_class *class_ = &graph->platform->classes[c];
+		int is_cpu = strcmp(class_->kind, "cpu") == 0;
 		capacity[c] = hd_costed_capacity(graph, c);
+		cores[c] = is_cpu ? fmax(1, class_->cores) / graph->gains[c] : 0;
+	}
 	for (size_t i = 0; i < n_times; i++)
 		work[i] = types->times[i] * types->counts[i / n_classes];
-	struct hd_area area = {n_classes, capacity, types->n, work};
+	struct hd_area area = {
+	    .n_classes = n_classes,
+	    .capacity = capacity,
+	    .n_cores = graph->n_cores,
+	    .cores = cores,
+	    .n_types = types->n,
+	    .work = work,
+	};
 	int status = hd_area_bound(&area, out);
 	free(work);
 	return status;

@@ -13,6 +13,8 @@ struct hd_costed {
 	const struct heddle_platform *platform; /* borrows; for names in messages, and for its classes */
 	size_t n_tasks, n_classes;
 	double *workers; /* owns; per class: how many; 0: the platform has none */
+	/* 0; or how many cores the workers of kind cpu drive, if some of these have cores in common */
+	double n_cores;
 	/* owns; per class: the most work, in us of kernels alone, that a worker does in 1 us; above 1 if kernels that
 	 * it runs at once gain from that */
 	double *gains;

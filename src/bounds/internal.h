@@ -53,6 +53,10 @@ int hd_lp_run(int (*work)(void *arg), void *arg);
 struct hd_area {
 	size_t n_classes;
 	const double *capacity; /* per class: hd_costed_capacity; 0: the platform has no worker of the class */
+	/* Cores that workers of several classes drive, but not at the same time (those of different partitions): how
+	 * many there are, 0 if there are no such workers; per class, how many of them one worker drives. */
+	double n_cores;
+	const double *cores;
 	size_t n_types;
 	const double *work; /* [type * n_classes + class]; some class with workers can run each type */
 };

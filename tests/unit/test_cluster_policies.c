@@ -142,6 +142,49 @@ static void codelets_keep_to_the_classes_that_have_times(void **state)
 	heddle_platform_free(p);
 }
 
+/* Four cores, one cluster of them, or both partitions: 12 tasks of 100 us on a core, 40 on the cluster. */
+static void bounds_know_that_partitions_share_cores(void **state)
+{
+	(void)state;
+	static const char yaml[] =
+	    "version: 1\nname: four\nnodes:\n- {name: ram}\nclasses:\n- {name: cpu, kind: cpu}\n"
+	    "workers:\n- {name: c, count: 4, class: cpu, node: ram, core: 0}\n"
+	    "kernels:\n- codelet: f\n  class: cpu\n  table:\n  - {bytes: 8, us: 100}\n"
+	    "speedups:\n- codelet: f\n  class: cpu\n  cores: 4\n  factors:\n  - {bytes: 8, factor: 2.5}\n";
+	static const struct {
+		const char *clusters;
+		double area;
+	} cases[] = {{"none", 300}, {"4", 480}, {"none,4", 300}, {"4,none", 300}, {"4,2x2,none", 300}};
+	struct heddle_graph_task tasks[12] = {{0}};
+	struct heddle_graph_access accesses[12];
+	struct heddle_graph_type type = {.name = (char[]){"f"}};
+	struct heddle_graph_datum data[12];
+	for (size_t i = 0; i < 12; i++) {
+		tasks[i] = (struct heddle_graph_task){.first_access = i, .n_accesses = 1};
+		accesses[i] = (struct heddle_graph_access){.data = (uint32_t)i, .mode = HEDDLE_RW};
+		data[i].bytes = 8;
+	}
+	const struct heddle_graph graph = {.name = (char[]){"twelve"},
+	                                   .types = &type,
+	                                   .n_types = 1,
+	                                   .data = data,
+	                                   .n_data = 12,
+	                                   .tasks = tasks,
+	                                   .n_tasks = 12,
+	                                   .accesses = accesses,
+	                                   .n_accesses = 12};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct heddle_platform *p;
+		struct heddle_bounds bounds;
+		assert_ok(heddle_platform_parse("four", yaml, sizeof yaml - 1, &p));
+		assert_ok(heddle_platform_cluster(p, cases[i].clusters));
+		assert_ok(heddle_graph_bounds(&graph, p, 10, &bounds));
+		if (!(fabs(bounds.area - cases[i].area) < 1e-6) || !(bounds.mixed >= bounds.area))
+			fail_msg("%s: the area bound is %g, not %g", cases[i].clusters, bounds.area, cases[i].area);
+		heddle_platform_free(p);
+	}
+}
+
 static struct heddle_graph *read_graph(const char *json)
 {
 	struct heddle_graph *g;
@@ -179,6 +222,7 @@ int main(void)
 	    cmocka_unit_test(every_policy_schedules_on_clusters),
 	    cmocka_unit_test(codelets_keep_to_the_classes_that_have_times),
 	    cmocka_unit_test(times_of_a_kind_are_those_of_one_core),
+	    cmocka_unit_test(bounds_know_that_partitions_share_cores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
