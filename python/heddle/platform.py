@@ -124,6 +124,11 @@ class Platform:
         check(lib.heddle_platform_add_emulated(self._pointer, capacity, bandwidth, latency, slowdown))
         self._take(self._pointer, self._owner)
 
+    def cluster(self, clusters: str) -> None:
+        """Groups the cores of the CPU workers into clusters: "socket", "2x10", "none"; see docs/clusters.md."""
+        check(lib.heddle_platform_cluster(self._pointer, encode(clusters)))
+        self._take(self._pointer, self._owner)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a YAML file, which Platform(path) reads back."""
         check(lib.heddle_platform_save(self._pointer, encode(path)))

@@ -19,6 +19,17 @@ def test_a_platform_has_parts(small, tmp_path):
     assert heddle.Platform.here().classes[0].kind == "cpu"
 
 
+def test_cores_form_clusters():
+    haswell = heddle.Platform("haswell-k40m")
+    haswell.cluster("socket")
+    assert [w.name for w in haswell.workers[:2]] == ["cpu0-9", "cpu12-21"]
+    ten = next(i for i, c in enumerate(haswell.classes) if c.cores == 10)
+    assert haswell.time("dgemm", 0, bytes=3 * 8 * 960**2) / haswell.time("dgemm", ten, bytes=3 * 8 * 960**2) == \
+        pytest.approx(7.77)
+    with pytest.raises(heddle.Error, match="3x10"):
+        haswell.cluster("3x10")
+
+
 def test_a_graph_from_arrays(tmp_path):
     graph = heddle.Graph([0, 1, 0], types=["a", "b"], flops=[1.0, 2.0, 3.0], priority=5, name="three",
                          data=[100, 200], accesses=([2, 0, 1], [0, 0, 1], ["r", "w", "rw"]),
