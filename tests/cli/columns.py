@@ -33,6 +33,7 @@ SHOWN = [
     ("config", ("config",), {"HEDDLE_SHCED": "dm"}),
     ("run", (*RUN, "--explain", *SMALL_MEMORY, "--sched", "eager"), {}),
     ("sim", (*SIM, "--explain", "--sched", "eager", "--trace", "t.trace"), {}),
+    ("sim", (*SIM, "--sched", "eager", "--clusters", "best"), {}),
     ("graph", ("graph", "random:n=20", "--platform", "gpu1-cpu6"), {}),
     ("tune", ("tune", "potrf", "--n", "4800", "--platform", "gpu1-cpu6", "--scheds", "dmdas"), {}),
     ("bound", ("bound", "random:n=9", "--platform", "gpu1-cpu6"), {}),
@@ -71,7 +72,8 @@ def real_tables(p):
             if command not in commands:
                 commands.append(command)
     filled = {(command, table) for (table, _), commands in found.items() for command in commands}
-    never = empty - filled - {("machine", "buses"), ("machine", "kernels")} # they are of `platforms NAME` as well
+    # these are of `platforms NAME` as well
+    never = empty - filled - {("machine", "buses"), ("machine", "kernels"), ("machine", "speedups")}
     assert not never, f"nothing here fills these tables: {never}"
     return found
 
