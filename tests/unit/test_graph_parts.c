@@ -256,6 +256,135 @@ static void too_many_cells_become_one_piece(void **state)
 	stop(&m, (heddle_data *[]){bar, part}, 2);
 }
 
+/* --- By chance, against a definition by elements ------------------------------------------------------------------ */
+
+enum { NX = 7, NY = 6, ELEMENTS = NX * NY, HANDLES = 24, TASKS = 30, SEEDS = 60 };
+
+/* A handle, and which elements of the matrix it has. */
+struct window {
+	heddle_data *handle;
+	size_t x, y, nx, ny;
+	int read_only;
+};
+
+struct chance {
+	struct hd_rng rng;
+	struct window windows[HANDLES];
+	size_t n;
+};
+
+/* The children of a custom filter: windows of the parent, which may overlap and leave elements out. */
+struct cut {
+	size_t x[4], y[4], nx[4], ny[4];
+};
+
+static int cut_child(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS],
+                     size_t n[HEDDLE_MAX_DIMS], void *arg)
+{
+	const struct cut *c = arg;
+	(void)parent;
+	offset[0] = c->x[i];
+	offset[1] = c->y[i];
+	n[0] = c->nx[i];
+	n[1] = c->ny[i];
+	return 0;
+}
+
+static int overlap(const struct cut *c, size_t a, size_t b)
+{
+	return c->x[a] < c->x[b] + c->nx[b] && c->x[b] < c->x[a] + c->nx[a] && c->y[a] < c->y[b] + c->ny[b] &&
+	       c->y[b] < c->y[a] + c->ny[a];
+}
+
+static void add_plan(struct chance *p)
+{
+	struct window above = p->windows[below(&p->rng, (uint32_t)p->n)];
+	struct cut c;
+	size_t n = 1 + below(&p->rng, 4);
+	if (p->n + n > HANDLES)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		c.nx[i] = 1 + below(&p->rng, (uint32_t)above.nx);
+		c.ny[i] = 1 + below(&p->rng, (uint32_t)above.ny);
+		c.x[i] = below(&p->rng, (uint32_t)(above.nx - c.nx[i] + 1));
+		c.y[i] = below(&p->rng, (uint32_t)(above.ny - c.ny[i] + 1));
+	}
+	const struct heddle_filter filter = {
+	    .kind = HEDDLE_SPLIT_CUSTOM, .n_children = n, .child = cut_child, .arg = &c};
+	heddle_plan *plan;
+	assert_ok(heddle_plan_create(above.handle, &filter, &plan));
+	for (size_t i = 0; i < n; i++) {
+		struct window *w = &p->windows[p->n++];
+		*w = (struct window){
+		    heddle_plan_child(plan, i), above.x + c.x[i], above.y + c.y[i], c.nx[i], c.ny[i], above.read_only};
+		for (size_t k = 0; k < n; k++)
+			w->read_only |= k != i && overlap(&c, i, k);
+	}
+}
+
+/* Submits a task on one or two windows. modes[element]: what it does there, 0 for nothing. Returns the elements. */
+static size_t submit_by_chance(const struct machine *m, struct chance *p, uint8_t modes[ELEMENTS])
+{
+	const struct window *w[2] = {&p->windows[below(&p->rng, (uint32_t)p->n)],
+	                             &p->windows[below(&p->rng, (uint32_t)p->n)]};
+	int write = !w[0]->read_only && below(&p->rng, 2);
+	size_t n = 0;
+	memset(modes, 0, ELEMENTS);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t y = w[i]->y; y < w[i]->y + w[i]->ny; y++)
+			for (size_t x = w[i]->x; x < w[i]->x + w[i]->nx; x++)
+				if (i == 0 || !write) {
+					n += !modes[x + y * NX];
+					modes[x + y * NX] = i == 0 && write ? HEDDLE_RW : HEDDLE_R;
+				}
+	if (write)
+		WORK(m, 1, heddle_rw(w[0]->handle));
+	else if (w[0] == w[1])
+		WORK(m, 1, heddle_r(w[0]->handle));
+	else
+		WORK(m, 1, heddle_r(w[0]->handle), heddle_r(w[1]->handle));
+	return n;
+}
+
+static void recorded_data_flow_is_that_of_the_elements(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct machine m = start_pair();
+		struct chance p = {.rng = rng_of(seed), .n = 1};
+		static uint8_t modes[TASKS][ELEMENTS];
+		size_t n[TASKS];
+		p.windows[0] = (struct window){.nx = NX, .ny = NY};
+		assert_ok(heddle_matrix(m.rt, bars[0], NX, NY, NX, 1, &p.windows[0].handle));
+		for (int i = 0; i < 6; i++)
+			add_plan(&p);
+		for (size_t t = 0; t < TASKS; t++)
+			n[t] = submit_by_chance(&m, &p, modes[t]);
+		struct heddle_graph *g = recorded(&m);
+		struct heddle_graph_edge *edges, wanted[TASKS * TASKS];
+		size_t n_edges, n_wanted = 0;
+		assert_ok(heddle_graph_edges(g, &edges, &n_edges));
+		for (uint32_t to = 0; to < TASKS; to++) {
+			assert_true(hd_graph_task_bytes(g, to) == (double)n[to]);
+			for (uint32_t from = 0; from < to; from++) {
+				int conflicts = 0;
+				for (size_t e = 0; e < ELEMENTS; e++)
+					conflicts |= modes[from][e] && modes[to][e] &&
+					             (modes[from][e] == HEDDLE_RW || modes[to][e] == HEDDLE_RW);
+				if (conflicts)
+					wanted[n_wanted++] = (struct heddle_graph_edge){from, to};
+			}
+		}
+		uint8_t *found = closure(edges, n_edges, TASKS), *defined = closure(wanted, n_wanted, TASKS);
+		assert_memory_equal(found, defined, TASKS * TASKS);
+		free(found);
+		free(defined);
+		free(edges);
+		heddle_graph_free(g);
+		stop(&m, &p.windows[0].handle, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +394,7 @@ int main(void)
 	    cmocka_unit_test(acquired_child_holds_up_those_that_share_elements_with_it),
 	    cmocka_unit_test(task_names_shared_elements_once),
 	    cmocka_unit_test(too_many_cells_become_one_piece),
+	    cmocka_unit_test(recorded_data_flow_is_that_of_the_elements),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
