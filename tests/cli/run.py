@@ -847,6 +847,9 @@ def test_graph_speedup_gives_times_to_classes_that_it_does_not_know(p):
     out, err = p.warns("bound", "mine.json", "--platform", "gpu1-cpu6", "--speedup", "k40m=10", "--json")
     equal(round(1000 * json.loads(out)["bounds"]["path_bound_ms"], 6), 9)
     assert "k40m" in err and "cpu / 10" in err, err
+    equal(json.loads(out)["bounds"]["assumed_times"], "k40m: cpu / 10")
+    equal(json.loads(p.warns(*what, "--speedup", "k40m=10,k40m:two=4")[0])["problem"]["assumed_times"],
+          "k40m: cpu / 10; k40m two: cpu / 4")
     p.refuses(*what, "--speedup", "k40n=3", says=["k40n", "k40m"])
     p.refuses(*what, "--speedup", "k40m:nothing=3", says=["nothing", "one"])
     p.refuses(*what, "--speedup", "k40m=-3", says=["k40m=-3", "CLASS:TYPE=F"])

@@ -104,6 +104,7 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	    {"rounds", NULL, NULL, 0},
 	    {"converged", NULL, NULL, TABLE_AS_TEXT},
 	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
+	    {"assumed_times", "assumed times", NULL, TABLE_AS_TEXT},
 	    {"took_s", "found in", "s", 3},
 	};
 	struct table table, *tables[] = {&table};
@@ -123,6 +124,7 @@ static void print(const struct options *o, const struct heddle_platform *platfor
 	table_number(&table, b->rounds);
 	table_text(&table, o->rounds == 0 ? "-" : b->converged ? "yes" : "no");
 	table_optional(&table, r->untimed);
+	table_optional(&table, o->work.assumed[0] ? o->work.assumed : NULL);
 	table_number(&table, r->seconds);
 	table_print(stdout, o->view.format, tables, 1);
 	table_free(&table);

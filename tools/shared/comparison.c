@@ -171,6 +171,7 @@ static size_t fill_columns(const struct work *what, struct table_column *columns
 	    {"bound_ms", "best bound", "ms", 2},
 	    {"bound_gflops", "rate at best bound", "Gflop/s", 1},
 	    {"untimed_classes", "classes without times", NULL, TABLE_AS_TEXT},
+	    {"assumed_times", "assumed times", NULL, TABLE_AS_TEXT},
 	};
 	size_t n = sizeof first / sizeof *first;
 	memcpy(columns, first, sizeof first);
@@ -198,4 +199,5 @@ void comparison_problem(const struct comparison *c, const struct heddle_platform
 	table_number(table, c->bounds.mixed * 1e-3);
 	table_number(table, flops > 0 ? flops / c->bounds.mixed * 1e-3 : NAN);
 	table_optional(table, c->untimed);
+	table_optional(table, what->assumed[0] ? what->assumed : NULL);
 }

@@ -2,6 +2,7 @@
 #include "speedup.h"
 #include "tool.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,8 +82,20 @@ static size_t base_column(const struct heddle_graph *g)
 	return 0;
 }
 
-static void apply(const struct entry *e, struct heddle_graph *g, const struct heddle_platform *p)
+/* Says what was assumed: to the person, and in the tables. */
+static void note(struct work *work, const struct entry *e, const char *base)
 {
+	char *before = tool_format("%s%s", work->assumed, work->assumed[0] ? "; " : "");
+	snprintf(work->assumed, sizeof work->assumed, "%s%s%s%s: %s / %g", before, e->class_, e->type_ ? " " : "",
+	         e->type_ ? e->type_ : "", base, e->factor);
+	free(before);
+	tool_warn("times of %s on %s are assumed: those on %s / %g", e->type_ ? e->type_ : "tasks without one",
+	          e->class_, base, e->factor);
+}
+
+static void apply(const struct entry *e, struct work *work, const struct heddle_platform *p)
+{
+	struct heddle_graph *g = work->graph;
 	size_t to = column_of(g, e->class_), from = base_column(g), n = g->n_classes;
 	int changed = 0;
 	unsigned id = 0;
@@ -98,8 +111,7 @@ static void apply(const struct entry *e, struct heddle_graph *g, const struct he
 		changed = 1;
 	}
 	if (changed)
-		tool_warn("times of %s on %s are assumed: those on %s / %g", e->type_ ? e->type_ : "tasks without one",
-		          e->class_, g->classes[from], e->factor);
+		note(work, e, g->classes[from]);
 }
 
 int work_speed_up(struct work *work, const struct heddle_platform *platform, const char *list)
@@ -116,7 +128,7 @@ int work_speed_up(struct work *work, const struct heddle_platform *platform, con
 		if (!status)
 			status = check(&e, g, platform);
 		if (!status)
-			apply(&e, g, platform);
+			apply(&e, work, platform);
 		entry_free(&e);
 		at += length;
 	}
