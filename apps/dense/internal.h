@@ -1,6 +1,6 @@
 /* What the files of apps/dense share.
  *
- * kernels/      sequential computations on column-major memory, in four precisions
+ * kernels/      computations on column-major memory, by one thread or by a party, in four precisions
  * codelets/     tasks on tiles: each takes its data and values from the context and calls a kernel
  * tasks/        matrices of tiles, flows of tasks with their priorities, calls that wait
  * routines/     the routines, one family a file: which tasks, in which order
@@ -67,6 +67,7 @@ struct hd_dense_codelet {
 	uint64_t (*footprint)(const struct heddle_size *size);
 	int cost; /* what a full tile takes, for priorities, in units of a third of the cube of its order */
 	unsigned color;
+	enum heddle_parallel parallel; /* HEDDLE_SPMD: its kernel is a party's, codelets/party.h */
 };
 /* The four functions of a template, by precision. */
 #define HD_DENSE_FOUR(x)                               \

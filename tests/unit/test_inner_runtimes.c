@@ -91,6 +91,21 @@ static void a_library_uses_the_cores_of_the_cluster(void **state)
 	openblas_set_num_threads(former);
 }
 
+/* What the program sets meanwhile stays, as libheddle-dense sets the number of threads of OpenBLAS and gives it back. */
+static void numbers_that_the_program_sets_stay(void **state)
+{
+	(void)state;
+	int former = openblas_get_num_threads();
+	heddle_runtime *rt = start_cluster(2);
+	heddle_codelet *all = heddle_codelet_new(rt, .name = "all", .cpu = look, .parallel = HEDDLE_SPMD);
+	openblas_set_num_threads(2);
+	expect(rt, all, 0, 2, (struct seen){1, 1, 1});
+	openblas_set_num_threads(3);
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(openblas_get_num_threads(), 3);
+	openblas_set_num_threads(former);
+}
+
 /* Its threads belong to the process, so only a cluster that is alone may use them. */
 static void clusters_do_not_share_the_threads_of_openblas(void **state)
 {
@@ -248,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_library_uses_the_cores_of_the_cluster),
+	    cmocka_unit_test(numbers_that_the_program_sets_stay),
 	    cmocka_unit_test(clusters_do_not_share_the_threads_of_openblas),
 	    cmocka_unit_test(a_kernel_that_waits_has_its_threads_again),
 	    cmocka_unit_test(the_prologue_begins_and_ends_each_sequence),

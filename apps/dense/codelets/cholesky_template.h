@@ -9,7 +9,9 @@ static struct P(view) P(diagonal)(const heddle_context *c)
 static int P(potrf_task)(heddle_context *c)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
-	return hd_dense_return(c, hd_dense_judge_potrf(v, P(potrf)(hd_dense_cblas_uplo(v->uplo), P(diagonal)(c))));
+	struct hd_party p = hd_dense_party(c);
+	int minor = P(potrf_party)(&p, hd_dense_cblas_uplo(v->uplo), P(diagonal)(c));
+	return p.rank == 0 ? hd_dense_return(c, hd_dense_judge_potrf(v, minor)) : 0;
 }
 
 static int P(trtri_task)(heddle_context *c)

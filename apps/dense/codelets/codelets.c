@@ -90,6 +90,7 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 	    .flops = row->flops[precision],
 	    .footprint = row->footprint,
 	    .color = row->color,
+	    .parallel = row->parallel,
 	};
 	if (can->opencl)
 		desc.opencl = hd_dense_opencl_kernel(row->op, precision, can->opencl_double);

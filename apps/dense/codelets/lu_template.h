@@ -29,8 +29,9 @@ static int P(judge)(heddle_context *c, int bad, element pivot)
 static int P(getrf_nopiv_task)(heddle_context *c)
 {
 	struct P(view) a = P(tile_view)(c, 0);
-	int bad = P(getrf_nopiv)(a);
-	return P(judge)(c, bad, bad ? *P(at)(a, bad - 1, bad - 1) : 1);
+	struct hd_party p = hd_dense_party(c);
+	int bad = P(getrf_party)(&p, (struct P(stack)){&a, 1}, NULL);
+	return p.rank == 0 ? P(judge)(c, bad, bad ? *P(at)(a, bad - 1, bad - 1) : 1) : 0;
 }
 
 static int P(getrf_panel_task)(heddle_context *c)
@@ -41,10 +42,11 @@ static int P(getrf_panel_task)(heddle_context *c)
 	struct P(stack) a = P(stack_of)(c, last, &rows);
 	if (!a.tiles)
 		return heddle_fail(c, -1, "out of memory for a panel of %zu tiles", last);
-	int bad = P(getrf_panel)(a, pivots);
-	for (size_t i = 0; i < heddle_extent(c, last, 0); i++)
+	struct hd_party p = hd_dense_party(c);
+	int bad = P(getrf_party)(&p, a, pivots);
+	for (size_t i = 0; p.rank == 0 && i < heddle_extent(c, last, 0); i++)
 		pivots[i] += (int)v->row;
-	int status = P(judge)(c, bad, bad ? *P(at)(a.tiles[0], bad - 1, bad - 1) : 1);
+	int status = p.rank == 0 ? P(judge)(c, bad, bad ? *P(at)(a.tiles[0], bad - 1, bad - 1) : 1) : 0;
 	free((void *)a.tiles);
 	return status;
 }

@@ -23,6 +23,7 @@ static int P(gemm_task)(heddle_context *c)
 {
 	const struct hd_dense_gemm_values *v = heddle_value_ptr(c, 0);
 	struct hd_ops ops = {hd_dense_cblas_trans(v->trans_a), hd_dense_cblas_trans(v->trans_b)};
+	struct hd_party p = hd_dense_party(c);
 	size_t n = heddle_context_n_data(c) / 2;
 	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, n), b = P(tile)(c, 2 * n);
 	for (size_t t = 1; t <= n; t++) {
@@ -33,45 +34,50 @@ static int P(gemm_task)(heddle_context *c)
 			continue;
 		}
 		to = P(part)(to, 0, 0, v->trans_a ? a.n : a.m, v->trans_b ? b.m : b.n);
-		P(gemm)(ops, P(scalar)(v->alpha), a, b, P(scalar)(v->beta), to);
+		struct P(product) x = {ops, P(scalar)(v->alpha), P(scalar)(v->beta), a, b, to};
+		P(gemm_share)(&p, &x);
 		to = next;
 		a = next_a;
 	}
 	return 0;
 }
 
-/* One triangle of C := alpha A A^H + beta C, or alpha A^H A + beta C. C may be larger, as for gemm. */
-static int P(herk_task)(heddle_context *c)
+/* One triangle of a product of A with itself. C may be larger, as for gemm. */
+static int P(square_task)(heddle_context *c, int conjugated)
 {
 	const struct hd_dense_syrk_values *v = heddle_value_ptr(c, 0);
-	struct P(view) a = P(tile)(c, 1);
-	int n = v->trans ? a.n : a.m;
-	P(herk)
-	(hd_dense_cblas_uplo(v->uplo), v->trans ? CblasConjTrans : CblasNoTrans, (real)v->alpha.re, a, (real)v->beta.re,
-	 P(part)(P(tile)(c, 0), 0, 0, n, n));
+	struct hd_party p = hd_dense_party(c);
+	struct P(square) x = {.uplo = hd_dense_cblas_uplo(v->uplo), .conjugated = conjugated, .a = P(tile)(c, 1)};
+	int n = v->trans ? x.a.n : x.a.m;
+	x.trans = !v->trans ? CblasNoTrans : conjugated ? CblasConjTrans : CblasTrans;
+	x.alpha = P(scalar)(v->alpha);
+	x.beta = P(scalar)(v->beta);
+	x.c = P(part)(P(tile)(c, 0), 0, 0, n, n);
+	P(square_share)(&p, &x);
 	return 0;
+}
+
+/* C := alpha A A^H + beta C, or alpha A^H A + beta C. */
+static int P(herk_task)(heddle_context *c)
+{
+	return P(square_task)(c, 1);
 }
 
 /* The same with A^T. */
 static int P(syrk_task)(heddle_context *c)
 {
-#if COMPLEX
-	const struct hd_dense_syrk_values *v = heddle_value_ptr(c, 0);
-	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1);
-	BLAS(syrk)
-	(CblasColMajor, hd_dense_cblas_uplo(v->uplo), v->trans ? CblasTrans : CblasNoTrans, v->trans ? a.n : a.m,
-	 v->trans ? a.m : a.n, SCALAR(P(scalar)(v->alpha)), a.a, a.ld, SCALAR(P(scalar)(v->beta)), to.a, to.ld);
-	return 0;
-#else
-	return P(herk_task)(c);
-#endif
+	return P(square_task)(c, !COMPLEX);
 }
 
 /* C := alpha A B + beta C, or alpha B A + beta C, where A is symmetric. */
 static int P(symm_task)(heddle_context *c)
 {
 	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
-	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1), b = P(tile)(c, 2);
+	struct hd_party p = hd_dense_party(c);
+	int left = v->side == HEDDLE_DENSE_LEFT;
+	struct P(view) to = P(share)(&p, P(tile)(c, 0), left), a = P(tile)(c, 1), b = P(share)(&p, P(tile)(c, 2), left);
+	if (to.m == 0 || to.n == 0)
+		return 0;
 	BLAS(symm)
 	(CblasColMajor, hd_dense_cblas_side(v->side), hd_dense_cblas_uplo(v->uplo), to.m, to.n,
 	 SCALAR(P(scalar)(v->alpha)), a.a, a.ld, b.a, b.ld, SCALAR(P(scalar)(v->beta)), to.a, to.ld);
@@ -82,7 +88,11 @@ static int P(symm_task)(heddle_context *c)
 static int P(hemm_task)(heddle_context *c)
 {
 	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
-	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, 1), b = P(tile)(c, 2);
+	struct hd_party p = hd_dense_party(c);
+	int left = v->side == HEDDLE_DENSE_LEFT;
+	struct P(view) to = P(share)(&p, P(tile)(c, 0), left), a = P(tile)(c, 1), b = P(share)(&p, P(tile)(c, 2), left);
+	if (to.m == 0 || to.n == 0)
+		return 0;
 	HERMITIAN(mm)
 	(CblasColMajor, hd_dense_cblas_side(v->side), hd_dense_cblas_uplo(v->uplo), to.m, to.n,
 	 SCALAR(P(scalar)(v->alpha)), a.a, a.ld, b.a, b.ld, SCALAR(P(scalar)(v->beta)), to.a, to.ld);
@@ -98,7 +108,8 @@ static int P(trsm_task)(heddle_context *c)
 	int left = v->side == HEDDLE_DENSE_LEFT, order = !left ? b.n : a.n < b.m ? a.n : b.m;
 	if (left)
 		b.m = order;
-	P(trsm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(part)(a, 0, 0, order, order), b);
+	struct hd_party p = hd_dense_party(c);
+	P(trsm_share)(&p, hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(part)(a, 0, 0, order, order), b);
 	return 0;
 }
 
@@ -106,7 +117,8 @@ static int P(trsm_task)(heddle_context *c)
 static int P(trmm_task)(heddle_context *c)
 {
 	const struct hd_dense_triangle_values *v = heddle_value_ptr(c, 0);
-	P(trmm)(hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(tile)(c, 1), P(tile)(c, 0));
+	struct hd_party p = hd_dense_party(c);
+	P(trmm_share)(&p, hd_dense_cblas_triangle(v), P(scalar)(v->alpha), P(tile)(c, 1), P(tile)(c, 0));
 	return 0;
 }
 

@@ -4,10 +4,13 @@
  * A task has its data in this order: what it writes of the matrix, V, T, the workspace; geqrt's copy of V is the last.
  * The rows of T are the inner blocking. Counts of operations are those of reflections that are applied one by one; the
  * inner blocking adds a share of about ib / (2 nb). Costs for priorities are those of the papers. */
+#include <dense/codelets/party.h>
 #include <dense/codelets/qr.h>
 #include <dense/codelets/verdicts.h>
 #include <dense/internal.h>
 #include <dense/kernels/qr.h>
+#include <dense/kernels/shares.h>
+#include <stdlib.h>
 
 static inline int hd_dense_smaller(int a, int b)
 {
@@ -21,16 +24,32 @@ static inline struct hd_apply hd_dense_apply_of(const heddle_context *c)
 	                         v->trans == HEDDLE_DENSE_NO_TRANS ? CblasNoTrans : CblasConjTrans};
 }
 
+/* Frees the workspace of a member other than 0; NULL: there was no memory for it. Returns what its kernel returns. */
+static int hd_dense_drop_work(heddle_context *c, void *work)
+{
+	if (!work)
+		return heddle_fail(c, -1, "out of memory for a workspace of rank %u", heddle_context_rank(c));
+	if (heddle_context_rank(c))
+		free(work);
+	return 0;
+}
+
 #define HD_TEMPLATE <dense/codelets/qr_template.h>
 #include <dense/kernels/precisions.h>
 
 const struct hd_dense_codelet hd_dense_qr_codelets[] = {
-    {HD_DENSE_GEQRT, "geqrt", "geqrt", HD_DENSE_FOUR(geqrt_task), HD_DENSE_FOUR(geqrt_flops), NULL, 4, 0xd03b3b},
-    {HD_DENSE_GEMQRT, "gemqrt", "gemqrt", HD_DENSE_FOUR(gemqrt_task), HD_DENSE_FOUR(gemqrt_flops), NULL, 6, 0x59a14f},
-    {HD_DENSE_TSQRT, "tsqrt", "tsqrt", HD_DENSE_FOUR(tsqrt_task), HD_DENSE_FOUR(tsqrt_flops), NULL, 6, 0xf0a030},
-    {HD_DENSE_TSMQR, "tsmqr", "tsmqr", HD_DENSE_FOUR(tsmqr_task), HD_DENSE_FOUR(tsmqr_flops), NULL, 12, 0x4a90c2},
-    {HD_DENSE_TTQRT, "ttqrt", "ttqrt", HD_DENSE_FOUR(ttqrt_task), HD_DENSE_FOUR(ttqrt_flops), NULL, 2, 0xe8c547},
-    {HD_DENSE_TTMQR, "ttmqr", "ttmqr", HD_DENSE_FOUR(ttmqr_task), HD_DENSE_FOUR(ttmqr_flops), NULL, 6, 0x8e5bb5},
+    {HD_DENSE_GEQRT, "geqrt", "geqrt", HD_DENSE_FOUR(geqrt_task), HD_DENSE_FOUR(geqrt_flops), NULL, 4, 0xd03b3b,
+     HEDDLE_SEQUENTIAL},
+    {HD_DENSE_GEMQRT, "gemqrt", "gemqrt", HD_DENSE_FOUR(gemqrt_task), HD_DENSE_FOUR(gemqrt_flops), NULL, 6, 0x59a14f,
+     HEDDLE_SPMD},
+    {HD_DENSE_TSQRT, "tsqrt", "tsqrt", HD_DENSE_FOUR(tsqrt_task), HD_DENSE_FOUR(tsqrt_flops), NULL, 6, 0xf0a030,
+     HEDDLE_SEQUENTIAL},
+    {HD_DENSE_TSMQR, "tsmqr", "tsmqr", HD_DENSE_FOUR(tsmqr_task), HD_DENSE_FOUR(tsmqr_flops), NULL, 12, 0x4a90c2,
+     HEDDLE_SPMD},
+    {HD_DENSE_TTQRT, "ttqrt", "ttqrt", HD_DENSE_FOUR(ttqrt_task), HD_DENSE_FOUR(ttqrt_flops), NULL, 2, 0xe8c547,
+     HEDDLE_SEQUENTIAL},
+    {HD_DENSE_TTMQR, "ttmqr", "ttmqr", HD_DENSE_FOUR(ttmqr_task), HD_DENSE_FOUR(ttmqr_flops), NULL, 6, 0x8e5bb5,
+     HEDDLE_SPMD},
     {HD_DENSE_RANK, "rank", "rank", HD_DENSE_FOUR(rank_task), .color = 0xb07060},
     {HD_DENSE_SET, "set", "set", HD_DENSE_FOUR(set_task), .color = 0xa0a0a0},
     {HD_DENSE_TRANSPOSE, "transpose", "transpose", HD_DENSE_FOUR(transpose_task), .color = 0xa8a8a8},

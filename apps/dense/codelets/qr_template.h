@@ -38,12 +38,28 @@ static int P(geqrt_task)(heddle_context *c)
 	return 0;
 }
 
+/* The workspace that is datum i, for member 0, or another one, for the other members, which hd_dense_drop_work frees.
+ * NULL: out of memory. */
+static element *P(work_of)(heddle_context *c, size_t i)
+{
+	return heddle_context_rank(c) ? malloc(heddle_extent(c, i, 0) * sizeof(element)) : heddle_ptr(c, i);
+}
+
+/* The member's share of what Q is applied to, datum i. */
+static struct P(view) P(applied_share)(const heddle_context *c, size_t i)
+{
+	struct hd_party p = hd_dense_party(c);
+	return P(share)(&p, P(tile)(c, i), hd_dense_apply_of(c).side == CblasLeft);
+}
+
 static int P(gemqrt_task)(heddle_context *c)
 {
 	struct P(view) v = P(tile)(c, 1);
+	element *work = P(work_of)(c, 3);
 	v.n = hd_dense_smaller(v.m, v.n);
-	P(gemqrt)(hd_dense_apply_of(c), v, P(factor)(c, 2, v.n), P(tile)(c, 0), heddle_ptr(c, 3));
-	return 0;
+	if (work)
+		P(gemqrt)(hd_dense_apply_of(c), v, P(factor)(c, 2, v.n), P(applied_share)(c, 0), work);
+	return hd_dense_drop_work(c, work);
 }
 
 static int P(tsqrt_task)(heddle_context *c)
@@ -63,17 +79,21 @@ static int P(ttqrt_task)(heddle_context *c)
 static int P(tsmqr_task)(heddle_context *c)
 {
 	struct P(view) v = P(tile)(c, 2);
-	P(tsmqr)
-	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(tile)(c, 0), P(tile)(c, 1), heddle_ptr(c, 4));
-	return 0;
+	element *work = P(work_of)(c, 4);
+	if (work)
+		P(tsmqr)
+	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(applied_share)(c, 0), P(applied_share)(c, 1), work);
+	return hd_dense_drop_work(c, work);
 }
 
 static int P(ttmqr_task)(heddle_context *c)
 {
 	struct P(view) v = P(tile)(c, 2);
-	P(ttmqr)
-	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(tile)(c, 0), P(tile)(c, 1), heddle_ptr(c, 4));
-	return 0;
+	element *work = P(work_of)(c, 4);
+	if (work)
+		P(ttmqr)
+	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(applied_share)(c, 0), P(applied_share)(c, 1), work);
+	return hd_dense_drop_work(c, work);
 }
 
 static int P(rank_task)(heddle_context *c)

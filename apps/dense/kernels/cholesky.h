@@ -5,6 +5,7 @@
 #ifndef HD_DENSE_CHOLESKY_H
 #define HD_DENSE_CHOLESKY_H
 
+#include <dense/kernels/party.h>
 #include <dense/kernels/view.h>
 
 #define HD_TEMPLATE <dense/kernels/cholesky.h>
@@ -16,6 +17,9 @@
  * that is not positive, or is not a number; then A is in part overwritten. The imaginary parts of the diagonal are not
  * read. */
 int P(potrf)(CBLAS_UPLO uplo, struct P(view) a);
+/* The same by all members of a party. Member 0 returns what potrf does. If that is not 0 it must give up, and the
+ * others return -1 when they have met. */
+int P(potrf_party)(const struct hd_party *p, CBLAS_UPLO uplo, struct P(view) a);
 
 /* A := A^-1, with triangular A. Returns 0, or the number i >= 1 of the first zero on the diagonal; then A is as it
  * was. The diagonal of a unit triangle is not read. */

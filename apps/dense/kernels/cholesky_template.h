@@ -3,6 +3,7 @@
 enum {
 	/* The largest matrices that are not divided. */
 	P(POTRF_LEAF) = HD_CHOLESKY_MOST,
+	P(POTRF_ALONE) = 64, /* that member 0 of a party factorises alone */
 	P(TRTRI_LEAF) = 16,
 	P(LAUUM_LEAF) = 16,
 };
@@ -49,6 +50,31 @@ int P(potrf)(CBLAS_UPLO uplo, struct P(view) a)
 	}
 	minor = P(potrf)(uplo, a2);
 	return minor == 0 ? 0 : half + minor;
+}
+
+int P(potrf_party)(const struct hd_party *p, CBLAS_UPLO uplo, struct P(view) a)
+{
+	int n = a.n, half = hd_half(n), rest = n - half, lower = uplo == CblasLower;
+	if (p->ranks == 1 || n <= P(POTRF_ALONE)) {
+		int minor = p->rank == 0 ? P(potrf)(uplo, a) : 0;
+		return minor != 0 ? minor : hd_meet(p) ? -1 : 0;
+	}
+	struct P(view) a1 = P(part)(a, 0, 0, half, half), a2 = P(part)(a, half, half, rest, rest);
+	struct P(view) off = lower ? P(part)(a, half, 0, rest, half) : P(part)(a, 0, half, half, rest);
+	int minor = P(potrf_party)(p, uplo, a1);
+	if (minor != 0)
+		return minor;
+	P(trsm_share)
+	(p, lower ? HD_TRIANGLE(Right, Lower, ConjTrans, NonUnit) : HD_TRIANGLE(Left, Upper, ConjTrans, NonUnit), 1, a1,
+	 off);
+	if (hd_meet(p))
+		return -1;
+	struct P(square) product = {uplo, lower ? CblasNoTrans : CblasConjTrans, 1, -1, 1, off, a2};
+	P(square_share)(p, &product);
+	if (hd_meet(p))
+		return -1;
+	minor = P(potrf_party)(p, uplo, a2);
+	return minor <= 0 ? minor : half + minor;
 }
 
 /* The solution of X A = 1. */

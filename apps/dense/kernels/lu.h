@@ -9,6 +9,7 @@
 #ifndef HD_DENSE_LU_H
 #define HD_DENSE_LU_H
 
+#include <dense/kernels/party.h>
 #include <dense/kernels/view.h>
 
 /* Interchanges of rows: for i from 0 to count - 1, row first + i of the stack and row pivots[i] - origin. */
@@ -41,6 +42,9 @@ void P(interchange)(struct P(stack) a, int column, int n, const struct hd_swaps 
  * by a zero are not divided. The pivot is the element with the largest sum of the absolute values of its parts; if any
  * that it was chosen among is not a number, the pivot is none either. */
 int P(getrf_panel)(struct P(stack) a, int *pivots);
+/* The same by all members of a party, who have met when it returns. Member 0 returns what getrf_panel does, the others
+ * 0. */
+int P(getrf_party)(const struct hd_party *p, struct P(stack) a, int *pivots);
 
 /* The same of one matrix; and without interchanges. */
 int P(getrf)(struct P(view) a, int *pivots);

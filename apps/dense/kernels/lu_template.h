@@ -2,6 +2,7 @@
 
 enum {
 	P(LU_LEAF) = 8,      /* columns that are reduced one by one */
+	P(LU_ALONE) = 32,    /* columns that member 0 of a party factorises alone */
 	P(SWAPS) = 64,       /* interchanges whose places are looked up together */
 	P(SWAP_COLUMNS) = 64 /* columns that these are made in before the next ones */
 };
@@ -137,42 +138,68 @@ static int P(factor_columns)(struct P(stack) a, int c, int w, int *pivots)
 	return bad;
 }
 
-/* What columns [c, c + w), which are factorised, have to do to the n columns after them. */
-static void P(update_columns)(struct P(stack) a, int c, int w, int n, const int *pivots)
+/* What columns [c, c + w), which are factorised, have to do to the columns of `after`, which come after them. */
+static void P(update_columns)(struct P(stack) a, int c, int w, struct hd_range after, const int *pivots)
 {
-	struct P(view) u = P(part)(a.tiles[0], c, c + w, w, n);
+	struct P(view) u = P(part)(a.tiles[0], c, after.first, w, after.n);
 	if (pivots)
-		P(interchange)(a, c + w, n, &(struct hd_swaps){pivots + c, w, c, 1}, 1);
+		P(interchange)(a, after.first, after.n, &(struct hd_swaps){pivots + c, w, c, 1}, 1);
 	P(trsm)(HD_TRIANGLE(Left, Lower, NoTrans, Unit), 1, P(part)(a.tiles[0], c, c, w, w), u);
 	for (int t = 0; t < a.count; t++) {
-		struct P(view) l = P(rows_below)(a, t, c + w, c, w), x = P(rows_below)(a, t, c + w, c + w, n);
+		struct P(view) l = P(rows_below)(a, t, c + w, c, w);
+		struct P(view) x = P(rows_below)(a, t, c + w, after.first, after.n);
 		P(gemm)(HD_OPS(NoTrans, NoTrans), -1, l, u, 1, x);
 	}
 }
 
-/* Factorises columns [c, c + w) from row c on. */
-static int P(factor)(struct P(stack) a, int c, int w, int *pivots)
+/* The member's share of n columns from `first` on. */
+static struct hd_range P(columns_of)(const struct hd_party *p, int first, int n)
 {
+	struct hd_range r = hd_share(p, n);
+	r.first += first;
+	return r;
+}
+
+/* Factorises columns [c, c + w) from row c on. All members have met before and meet at the end. */
+static int P(factor)(const struct hd_party *p, struct P(stack) a, int c, int w, int *pivots)
+{
+	static const struct hd_party alone = {.ranks = 1};
+	if (p->ranks > 1 && w <= P(LU_ALONE)) {
+		int bad = p->rank == 0 ? P(factor)(&alone, a, c, w, pivots) : 0;
+		hd_meet(p);
+		return bad;
+	}
 	if (w <= P(LU_LEAF))
 		return P(factor_columns)(a, c, w, pivots);
-	int half = hd_half(w);
-	int bad = P(factor)(a, c, half, pivots);
-	P(update_columns)(a, c, half, w - half, pivots);
-	int worse = P(factor)(a, c + half, w - half, pivots);
-	if (pivots)
-		P(interchange)(a, c, half, &(struct hd_swaps){pivots + c + half, w - half, c + half, 1}, 1);
+	int half = hd_half(w), rest = w - half;
+	int bad = P(factor)(p, a, c, half, pivots);
+	P(update_columns)(a, c, half, P(columns_of)(p, c + half, rest), pivots);
+	hd_meet(p);
+	int worse = P(factor)(p, a, c + half, rest, pivots);
+	if (pivots) {
+		struct hd_range r = P(columns_of)(p, c, half);
+		P(interchange)(a, r.first, r.n, &(struct hd_swaps){pivots + c + half, rest, c + half, 1}, 1);
+		hd_meet(p);
+	}
 	return bad ? bad : worse;
 }
 
-int P(getrf_panel)(struct P(stack) a, int *pivots)
+int P(getrf_party)(const struct hd_party *p, struct P(stack) a, int *pivots)
 {
 	int m = a.count > 1 ? a.tiles[0].n : a.tiles[0].m, n = a.tiles[0].n, steps = m < n ? m : n;
 	if (steps == 0)
 		return 0;
-	int bad = P(factor)(a, 0, steps, pivots);
-	if (n > steps)
-		P(update_columns)(a, 0, steps, n - steps, pivots);
+	int bad = P(factor)(p, a, 0, steps, pivots);
+	if (n > steps) {
+		P(update_columns)(a, 0, steps, P(columns_of)(p, steps, n - steps), pivots);
+		hd_meet(p);
+	}
 	return bad;
+}
+
+int P(getrf_panel)(struct P(stack) a, int *pivots)
+{
+	return P(getrf_party)(&(struct hd_party){.ranks = 1}, a, pivots);
 }
 
 int P(getrf)(struct P(view) a, int *pivots)

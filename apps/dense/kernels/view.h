@@ -1,6 +1,6 @@
 /* What the kernels work on: rectangles of column-major matrices, in four precisions.
  *
- * A kernel never keeps a view, and never writes to one that its description does not say is written. It calls no other
+ * A kernel never keeps a view, and never writes to one that its description does not say is written. It makes no
  * thread, allocates nothing and may run in any number of threads at once, on different data. Zero rows or columns are
  * allowed everywhere. */
 #ifndef HD_DENSE_VIEW_H

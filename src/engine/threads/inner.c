@@ -51,12 +51,13 @@ static void set_library(const struct library *l, struct hd_number *n, unsigned t
 	set_fn set = find_set(l->set);
 	get_fn get = l->get ? find_get(l->get) : NULL;
 	if (!set || (l->get && !get) || (l->applies && !l->applies()) ||
-	    (!n->is_set && (!threads || (l->of_process && !alone))))
+	    (!n->set && (!threads || (l->of_process && !alone))))
 		return;
-	if (!n->is_set)
+	if (!n->set)
 		n->before = get ? get() : 0;
-	set(threads ? (int)threads : n->before);
-	n->is_set = threads != 0;
+	if (threads || !get || get() == n->set) /* otherwise the program has set another number meanwhile */
+		set(threads ? (int)threads : n->before);
+	n->set = (int)threads;
 }
 
 void hd_inner_hush(void)

@@ -17,7 +17,7 @@
 /* inner.c: the libraries with threads of their own that the process has loaded, as the calling thread has set them. A
  * structure of zeros: it has set nothing. */
 struct hd_number {
-	int is_set, before; /* whether the number of threads has been set, and what it was before that */
+	int set, before; /* the number of threads that has been set, 0: none; and what it was before that */
 };
 enum { HD_N_INNER = 4 };
 struct hd_inner {
