@@ -200,7 +200,8 @@ int heddle_unpartition(heddle_data *data);
  * Tasks that only read run at the same time, through the datum and through any of its plans. While tasks write pieces
  * of one plan, nothing else of the datum is in use. So a program that alternates between the datum and its pieces, or
  * between two plans, pays for each change; not much where the pieces are windows of memory that the datum has
- * already. */
+ * already, in main memory or on an accelerator. So kernels for all kinds of processors must heed the strides of their
+ * data (heddle_ld): a piece may lie in a copy of the whole. */
 typedef struct heddle_plan heddle_plan;
 
 /* Plans to split `data`, which must have one part, into the children that `filter` describes, and stores the plan in

@@ -80,6 +80,8 @@ int hd_check_data(struct hd_check *c);
 int hd_check_memories(struct hd_check *c);
 /* check_layout.c: the datum's plans, when the accesses have been counted. */
 int hd_check_layout(const struct hd_check *c, const struct hd_checked_data *seen);
+/* check_layout.c: counts the pins that windows have on the copies in which they lie. */
+int hd_check_windows(const struct hd_check *c);
 /* The name of a datum for messages; of a private copy, the name of the datum that it belongs to. Valid until the
  * thread's next call. */
 const char *hd_check_name(const struct hd_checked_data *seen);

@@ -4,13 +4,16 @@
 #include "runtime.h"
 #include "misuse/misuse.h"
 
+static void stage_control(heddle_runtime *rt, heddle_task *t);
+
 void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 {
 	HD_HELD(&rt->lock);
 	if (status && !t->status)
 		t->status = status;
 	if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION) {
-		hd_layout_step(t);
+		if (hd_layout_step(t) == HEDDLE_PENDING)
+			stage_control(rt, t);
 		return;
 	}
 	/* The one that frees its datum waits for the transfers under way, even if it has failed. */
@@ -33,7 +36,9 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 
 static void stage_control(heddle_runtime *rt, heddle_task *t)
 {
-	int status = hd_stage(t, 0);
+	if (t->kind == HD_TASK_UNPARTITION)
+		t->to_node = hd_layout_node(t);
+	int status = hd_stage(t, hd_task_node(rt, t));
 	if (status != HEDDLE_PENDING)
 		hd_control_staged(rt, t, status);
 }

@@ -300,10 +300,10 @@ void hd_core_leave(heddle_runtime *rt);
 /* Sets the event of a thread that waits. If that thread sleeps, it is woken when the lock is given back. */
 void hd_core_wake(heddle_runtime *rt, struct hd_event *event);
 
-/* The node where the data of a picked task must be. For controls that is main memory. */
+/* The node where the data of a picked task must be. For controls that is main memory, but for steps of layouts. */
 static inline unsigned hd_task_node(const heddle_runtime *rt, const heddle_task *t)
 {
-	return t->codelet ? rt->workers[t->worker].node : 0;
+	return t->codelet ? rt->workers[t->worker].node : t->kind == HD_TASK_UNPARTITION ? t->to_node : 0;
 }
 /* How many workers are neither lost nor retired. */
 static inline size_t hd_n_driven(const heddle_runtime *rt)

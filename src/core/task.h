@@ -197,7 +197,7 @@ struct heddle_task {
 	uint32_t n_accesses, n_values;
 	union {
 		uint32_t worker;  /* CODELET: the worker that runs it, once picked */
-		uint32_t to_node; /* PREFETCH: the node that is to get a copy */
+		uint32_t to_node; /* PREFETCH, UNPARTITION: the node that is to get copies */
 	};
 	uint32_t only_worker; /* 1 + the only worker that may run it (heddle_on); 0: any may */
 	union {

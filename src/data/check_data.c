@@ -175,6 +175,15 @@ static int check_commuters(struct hd_check *c, const struct hd_checked_data *see
 
 /* --- Transfers ---------------------------------------------------------------------------------------------------- */
 
+/* Whether the access waits for a copy of the datum: it names that, a private copy, or a part of it. */
+static int waits_for_value_of(const struct hd_access *a, const heddle_data *d)
+{
+	const heddle_data *x = a->private_copy == d ? d : a->data;
+	while (x != d && x->plan)
+		x = x->plan->data;
+	return x == d;
+}
+
 static int check_waiters(struct hd_check *c, const struct hd_checked_data *seen, const struct hd_transfer *tr)
 {
 	size_t n = 0;
@@ -182,8 +191,8 @@ static int check_waiters(struct hd_check *c, const struct hd_checked_data *seen,
 	for (const struct hd_access *a = tr->waiters; a; last = a, a = a->next) {
 		struct hd_checked_task *task = hd_check_find_task(c, hd_access_task(a));
 		unsigned state = task ? hd_check_state(task->task) : HD_OUTSIDE;
-		if (!task || (a->data != seen->data && a->private_copy != seen->data) ||
-		    state != (task->task->codelet ? HD_PICKED : HD_WAITING) || ++n > c->n_tasks)
+		if (!task || !waits_for_value_of(a, seen->data) ||
+		    state != (task->task->codelet ? HD_PICKED : HD_WAITING) || ++n > c->n_accesses)
 			return hd_broken("%s: something that cannot be there waits for a transfer of it",
 			                 hd_check_name(seen));
 		task->pending++;
@@ -477,7 +486,7 @@ static int check_replica(const struct hd_check *c, const struct hd_checked_data 
 		                 hd_check_name(seen), node, r->incoming ? "" : "not ", r->incoming ? "no" : "a");
 	if (r->block && (r->ptr != r->block->ptr || r->block->node != node || r->user_buffer))
 		return hd_broken("%s: its copy on node %u does not lie in its block", hd_check_name(seen), node);
-	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->pins;
+	int listed = c->rt->memories[node].capacity && r->ptr && !r->user_buffer && !r->window && !r->pins;
 	if ((r->place != 0) != listed || (r->user_buffer && node != 0))
 		return hd_broken("%s: its copy on node %u %s", hd_check_name(seen), node,
 		                 listed ? "could be evicted and is in no heap" : "cannot be evicted and is in a heap");
@@ -555,6 +564,8 @@ static int check_open_reductions(const struct hd_check *c)
 int hd_check_data(struct hd_check *c)
 {
 	int status = check_open_reductions(c);
+	if (!status)
+		status = hd_check_windows(c);
 	for (size_t i = 0; i < c->n_data && !status; i++) {
 		status = check_chain(&c->data[i]);
 		if (!status)

@@ -23,7 +23,7 @@ static int check_heap(const struct hd_check *c, size_t node)
 	for (size_t i = 0; i < c->n_data; i++) {
 		const struct hd_replica *r = &c->data[i].data->replicas[node];
 		listed += r->place != 0;
-		n_copies += r->ptr && !r->user_buffer;
+		n_copies += r->ptr && !r->user_buffer && !r->window;
 	}
 	if (listed != m->n_heap)
 		return hd_broken("%s: %zu copies may be evicted, %zu are listed for it", node_name(c, node), listed,
@@ -88,7 +88,7 @@ static uint64_t bytes_leaving(const heddle_data *d, size_t node)
 	uint64_t bytes = 0;
 	for (const struct hd_transfer *tr = d->transfers; tr; tr = tr->next)
 		if (tr->evict && tr->from == node)
-			bytes += d->bytes;
+			bytes += tr->leaves;
 	return bytes;
 }
 
@@ -99,7 +99,7 @@ static int check_memory(const struct hd_check *c, size_t node)
 	for (size_t i = 0; i < c->n_data; i++) {
 		const heddle_data *d = c->data[i].data;
 		const struct hd_replica *r = &d->replicas[node];
-		if (r->ptr && !r->user_buffer)
+		if (r->ptr && !r->user_buffer && !r->window)
 			used += d->bytes;
 		leaving += bytes_leaving(d, node);
 	}

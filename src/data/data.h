@@ -9,6 +9,7 @@
 
 #include <heddle/data.h>
 #include "core/task.h"
+#include "windows.h"
 
 /* A replica: the copy of a datum on one node. */
 struct hd_replica {
@@ -23,6 +24,7 @@ struct hd_replica {
 	uint8_t wanted;      /* 1: a prefetch to it waits until nobody writes the datum */
 	uint8_t user_buffer; /* 1: the program's buffer, which is never freed or evicted */
 	uint8_t hinted;      /* 1: a prefetch to it waits for a block of memory: it is in the list of its node */
+	uint8_t window;      /* 1: of a child: it lies in the copy of the parent on the same node: windows.h */
 };
 
 /* The fields that few data need, kept out of struct heddle_data to make that smaller. */
@@ -153,6 +155,7 @@ struct hd_transfer {
 	void *event;     /* the engine's: the driver's, while the copy is under way */
 	uint8_t ended;   /* it has, and is about to be freed */
 	int status;
+	uint64_t leaves;   /* bytes that are free when it has ended, as far as is counted: hd_write_back */
 	double expected;   /* the engine's: us that it is expected to take */
 	double start, end; /* us */
 };
@@ -203,7 +206,7 @@ enum { HD_SHELVES = 32 };
 struct hd_memory {
 	uint64_t capacity, used, peak; /* bytes; capacity 0 = no limit */
 	uint64_t evictions;            /* how many copies have had to leave, since the start */
-	uint64_t leaving;              /* bytes of the replicas that are being written back to be freed */
+	uint64_t leaving;              /* bytes that will be free when transfers under way have ended */
 	/* Owned: lists of free blocks, by a hash of their sizes; and the bytes of all of them: blocks.c. */
 	struct hd_block *shelves[HD_SHELVES];
 	uint64_t kept;
@@ -356,6 +359,10 @@ void hd_evict_add(struct hd_replica *r);
 void hd_evict_remove(struct hd_replica *r);
 /* To be called when copies of the datum may have become less useful than they were. */
 void hd_evict_sooner(heddle_data *d);
+/* Whether nothing is lost when the copy leaves, with the windows in it. */
+int hd_is_clean(const struct hd_replica *r);
+/* Lets a copy that nothing pins leave, with these. 0: it has left; HEDDLE_PENDING: it will; or an error. */
+int hd_evict_copy(struct hd_replica *r);
 /* Evicts until `need` more bytes fit. HEDDLE_PENDING: they do not yet, since copies are being written back, or all
  * others are pinned; HEDDLE_E_MEMORY. */
 int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need);
@@ -463,9 +470,9 @@ void hd_drop_prefetches_from(struct hd_replica *r);
 int hd_drop_last_prefetch(heddle_runtime *rt, unsigned node);
 /* Predicted time, us, to bring the datum to `node`; 0 if it is there or on the way. */
 double hd_fetch_time(const heddle_data *d, unsigned node);
-/* Begins to write `r` back to main memory, because a task waits for its room; it is freed afterwards. HEDDLE_PENDING: a
- * block of main memory must be allocated first, and then the tasks that wait are tried again; or an error. */
-int hd_write_back(struct hd_replica *r);
+/* Begins to write `r` back to main memory, since a task waits for its room; it is freed then, and `leaves` bytes are.
+ * HEDDLE_PENDING: something must come there first, and then the tasks that wait are tried again; or an error. */
+int hd_write_back(struct hd_replica *r, uint64_t leaves);
 /* Frees a transfer of a datum that is destroyed after its engine was closed. */
 void hd_transfer_discard(struct hd_transfer *tr);
 /* For the engine: the lane of a transfer. */
@@ -518,21 +525,6 @@ void hd_reduction_drop(heddle_data *d);
 /* Frees the private copies of a datum: those for REDUX, or all. */
 void hd_private_drop(heddle_data *d, int redux_only);
 
-/* overlap.c */
-/* A window of the parent: where it begins and its extents, in elements. */
-struct hd_window {
-	size_t offset[HEDDLE_MAX_DIMS], n[HEDDLE_MAX_DIMS];
-	int shared; /* 1: has elements that another window has, too */
-};
-/* Sets `shared` of all windows that overlap another. HEDDLE_E_MEMORY. */
-int hd_windows_overlap(struct hd_window *windows, size_t n, unsigned n_dims);
-
-/* filter.c */
-/* Whether the filter can split such data: 0, or an error. */
-int hd_filter_check(const heddle_data *d, const struct heddle_filter *f);
-/* Makes the windows of all children, *n of them, in an array that the caller owns. NULL, with *status, on error. */
-struct hd_window *hd_filter_windows(const struct heddle_part *p, const struct heddle_filter *f, size_t *n, int *status);
-
 /* plan.c: plans, their children, and what the program does with them. */
 enum hd_step {
 	HD_NO_STEP,
@@ -553,6 +545,8 @@ struct heddle_plan {
 	uint8_t step;           /* enum hd_step: what that is doing */
 	uint8_t active;         /* 1: the children have the value of the datum, or will have */
 	uint8_t ending;         /* 1: nobody may use it any more */
+	uint8_t home;           /* 1: what the step gathers will be needed in main memory */
+	uint8_t irregular;      /* 1: some elements are in several windows, or in none */
 	const heddle_task *end; /* borrows: the control that will free it; NULL: none */
 	uint32_t n_weak;        /* how many accesses are in force at the datum that go to its children */
 	uint32_t checked;       /* heddle_check counts these again here */
@@ -581,14 +575,20 @@ struct hd_layout {
 	/* Accesses in force that go to children; those of them that change what they go to; and how many plans are
 	 * used by them. */
 	uint32_t n_weak, n_changing, n_used;
+	uint32_t n_windows[]; /* per node but main memory: how many copies of children lie in the datum's */
 };
-/* Whether the layout of `d` suits the access, which is compatible with all in force there. If not, begins to change
- * it. */
+/* How many windows lie in the copy. */
+static inline uint32_t hd_windows_in(const struct hd_replica *r)
+{
+	const struct hd_data_extra *extra = hd_replica_data(r)->extra;
+	return HD_UNLIKELY(extra != NULL) && extra->layout ? extra->layout->n_windows[r->node] : 0;
+}
+/* Whether the layout of `d` suits the access, which goes with all in force there. If not, begins to change it. */
 enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a);
-/* Gives the children of a plan their places in main memory, if the datum has one there. */
-void hd_plan_place(const heddle_plan *p);
-/* To be called when the data of a step, a control, are in main memory, or cannot be brought there. */
-void hd_layout_step(heddle_task *t);
+/* Where the data of a step, a control, are to be brought together. */
+unsigned hd_layout_node(const heddle_task *t);
+/* To be called when they are there, or cannot be: makes the step. HEDDLE_PENDING: it must be staged elsewhere. */
+int hd_layout_step(heddle_task *t);
 
 /* core/acquire.c: to be called when UNREGISTER could not bring the value back, before the datum is freed: the task
  * keeps the name of the datum for the error message. */

@@ -34,19 +34,74 @@ static struct hd_memory *memory_of(const struct hd_replica *r)
 	return &hd_replica_data(r)->rt->memories[r->node];
 }
 
-/* Nothing is lost when it leaves. */
-static int is_clean(const struct hd_replica *r)
+/* Nothing is lost when it leaves, but for the windows in it. */
+static int is_clean_alone(const struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
-	if (HD_UNLIKELY(d->rt->dispatch.n_lost) && r->valid && !d->n_writers)
+	if (HD_UNLIKELY(d->rt->dispatch.n_lost || d->plan) && r->valid && !d->n_writers)
 		return hd_is_valid_beside(d, r->node);
 	return !r->valid || d->n_valid > 1 || d->n_writers;
 }
 
-static uint64_t rank_of(const struct hd_replica *r)
+/* Calls f(window, arg) for the windows in a copy, if it has any. */
+static void each_window(const struct hd_replica *r, void (*f)(struct hd_replica *window, void *arg), void *arg)
+{
+	const struct hd_layout *l = HD_UNLIKELY(hd_windows_in(r)) ? hd_replica_data(r)->extra->layout : NULL;
+	for (const heddle_plan *p = l ? l->plans : NULL; p; p = p->next)
+		for (size_t i = 0; i < p->n_children; i++)
+			if (p->children[i]->replicas[r->node].window)
+				f(&p->children[i]->replicas[r->node], arg);
+}
+
+static void note_unclean(struct hd_replica *r, void *arg)
+{
+	*(int *)arg |= !hd_is_clean(r);
+}
+
+int hd_is_clean(const struct hd_replica *r)
+{
+	int unclean = !is_clean_alone(r);
+	each_window(r, note_unclean, &unclean);
+	return !unclean;
+}
+
+/* When a copy or a window in it is needed next. */
+struct need {
+	uint64_t use;
+	int any; /* 1: one of them is valid, and will be for a while */
+};
+
+static void note_need(struct hd_replica *r, void *arg)
+{
+	struct need *need = arg;
+	const heddle_data *d = hd_replica_data(r);
+	if (r->valid && !d->n_writers) {
+		uint64_t use = d->rt->next_use ? hd_next_use(d, r->node) : HD_NEVER;
+		need->use = use < need->use ? use : need->use;
+		need->any = 1;
+	}
+	each_window(r, note_need, need);
+}
+
+/* The same as rank_of, of a copy with windows, which leaves with these. */
+static uint64_t rank_with_windows(struct hd_replica *r)
+{
+	struct need need = {HD_NEVER, 0};
+	note_need(r, &need);
+	if (!need.any)
+		return UINT64_MAX;
+	uint64_t clean = (uint64_t)hd_is_clean(r);
+	if (need.use == HD_NEVER)
+		return HD_NEVER + clean;
+	return memory_of(r)->trial.distrusted ? 1 : need.use | clean << 60;
+}
+
+static uint64_t rank_of(struct hd_replica *r)
 {
 	const heddle_data *d = hd_replica_data(r);
-	uint64_t clean = (uint64_t)is_clean(r);
+	if (HD_UNLIKELY(hd_windows_in(r)))
+		return rank_with_windows(r);
+	uint64_t clean = (uint64_t)is_clean_alone(r);
 	if (!r->valid || d->n_writers)
 		return UINT64_MAX;
 	if (!d->rt->next_use)
@@ -120,7 +175,7 @@ void hd_evict_remove(struct hd_replica *r)
 		sift(m, i, last);
 }
 
-static void rank_again(const struct hd_replica *r)
+static void rank_again(struct hd_replica *r)
 {
 	struct hd_memory *m = memory_of(r);
 	struct hd_leaving entry = m->heap[r->place - 1];
@@ -141,9 +196,11 @@ void hd_evict_rank_all(struct hd_memory *m)
 void hd_evict_sooner(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
-	for (size_t i = 1; d->n_away && i < d->rt->n_nodes; i++)
-		if (d->replicas[i].place)
-			rank_again(&d->replicas[i]);
+	for (size_t i = 1; d->n_away && i < d->rt->n_nodes; i++) {
+		struct hd_replica *r = hd_window_base(&d->replicas[i]);
+		if (r->place)
+			rank_again(r);
+	}
 }
 
 /* The copy that is to leave first; NULL: none may. */
@@ -162,6 +219,50 @@ static void drop(struct hd_replica *r)
 	hd_memory_free(r);
 }
 
+/* Of a copy and the windows in it: those that must be written back before it can leave. */
+struct written_back {
+	unsigned n; /* how many there are that have not begun */
+	int begins; /* 0: they are only counted */
+	int status;
+	uint64_t bytes; /* that are free when all have ended: the last one says so */
+};
+
+static void write_back_window(struct hd_replica *r, void *arg)
+{
+	struct written_back *w = arg;
+	if (w->status)
+		return;
+	if (!r->valid) {
+		each_window(r, write_back_window, w);
+	} else if (!hd_is_clean(r)) { /* the windows in it are parts of it */
+		w->n += w->begins ? -1u : 1;
+		w->status = w->begins ? hd_write_back(r, w->n ? 0 : w->bytes) : 0;
+	}
+}
+
+/* Begins to write back a copy that is not clean. */
+static int write_back(struct hd_replica *r)
+{
+	if (HD_LIKELY(!hd_windows_in(r)))
+		return hd_write_back(r, hd_replica_data(r)->bytes);
+	struct written_back w = {.bytes = hd_replica_data(r)->bytes};
+	write_back_window(r, &w);
+	w.begins = 1;
+	write_back_window(r, &w);
+	return w.status;
+}
+
+int hd_evict_copy(struct hd_replica *r)
+{
+	HD_HELD(&hd_replica_data(r)->rt->lock);
+	int clean = hd_is_clean(r), status = clean ? 0 : write_back(r);
+	if (clean)
+		drop(r);
+	else
+		memory_of(r)->evictions += !status;
+	return clean || status < 0 ? status : HEDDLE_PENDING;
+}
+
 int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 {
 	HD_HELD(&rt->lock);
@@ -171,13 +272,13 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 		/* What is being written back counts as gone; but to drop a copy that nobody needs ends the wait. */
 		if (m->used + need <= m->capacity + m->leaving && m->heap[0].rank <= HD_NEVER)
 			break;
-		if (is_clean(r)) {
+		if (hd_is_clean(r)) {
 			drop(r);
 			continue;
 		}
 		if (hd_drop_last_prefetch(rt, node))
 			continue;
-		int status = hd_write_back(r);
+		int status = write_back(r);
 		if (status)
 			return status;
 		m->evictions++;
@@ -194,17 +295,9 @@ int hd_evict_one(heddle_runtime *rt, unsigned node, size_t own)
 	struct hd_replica *r = m->leaving ? NULL : first_to_leave(m);
 	if (!r)
 		return m->capacity && m->n_copies > own ? HEDDLE_PENDING : HEDDLE_E_MEMORY;
-	if (is_clean(r)) {
-		drop(r);
+	if (!hd_is_clean(r) && hd_drop_last_prefetch(rt, node))
 		return 0;
-	}
-	if (hd_drop_last_prefetch(rt, node))
-		return 0;
-	int status = hd_write_back(r);
-	if (status)
-		return status;
-	m->evictions++;
-	return HEDDLE_PENDING;
+	return hd_evict_copy(r);
 }
 
 int hd_evict_for_hint(const struct hd_replica *wanted)

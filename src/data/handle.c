@@ -86,7 +86,14 @@ void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i,
 		base += padded(part_count(before) * before->elem_size);
 	}
 	out->base = base;
-	set_dense_strides(out);
+	if (HD_UNLIKELY(r->window)) {
+		struct heddle_part whole;
+		const struct hd_replica *host = hd_window_host(r);
+		hd_data_part_at(hd_replica_data(host), host, 0, &whole);
+		memcpy(out->stride, whole.stride, sizeof out->stride);
+	} else {
+		set_dense_strides(out);
+	}
 }
 
 static int too_large(void)

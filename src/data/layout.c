@@ -20,7 +20,9 @@
  * the datum's chain: the access that waits for it does, as the first in the queue. In the chains of the children it has
  * direct accesses, which wait until these have the right layout themselves; so steps go as deep as is needed.
  *
- * In main memory children are windows of the datum's buffer. Elsewhere they have dense copies of their own.
+ * Where copies of children lie in copies of the datum (windows.h), nothing is copied: to split the datum takes no
+ * copies at all, and it is gathered where the fewest bytes are missing. There must be memory for it in main memory,
+ * since that is where the children go otherwise.
  *
  * A datum that is poisoned, and scattered: it could not be gathered, since a child has no value. Tasks that read it are
  * cancelled; those that read the other children are not. When a task is about to change a child that is forgotten: the
@@ -35,19 +37,36 @@ static struct hd_layout *layout_of(const heddle_data *d)
 	return d->extra->layout;
 }
 
+/* The plan whose step is made by the control. */
+static heddle_plan *plan_of(const heddle_task *t)
+{
+	heddle_plan *p = layout_of(t->accesses[0].data)->plans;
+	while (p->task != t)
+		p = p->next;
+	return p;
+}
+
 /* --- The beginning of a step -------------------------------------------------------------------------------------- */
 
-/* The mode of the step's access to the datum, which says what is staged in main memory. */
+static int has_value(const heddle_data *d)
+{
+	return d->n_valid && !d->poisoned;
+}
+
+/* Whether the step needs nothing of the datum, nor of its memory. */
+static int leaves_datum(const heddle_plan *p, enum hd_step step)
+{
+	return step == HD_DROP || (step == HD_TO_READ && p->data->replicas[0].ptr);
+}
+
+/* The mode of the step's access to the datum, which says what is staged: with W only memory. */
 static unsigned mode_of_datum(const heddle_plan *p, enum hd_step step)
 {
-	const heddle_data *d = p->data;
-	int has_value = d->n_valid != 0 && !d->poisoned && !p->active;
-	switch (step) {
-	case HD_TO_READ: return d->n_valid ? HEDDLE_R : HEDDLE_W;
-	case HD_TO_WRITE: return has_value ? HEDDLE_RW : HEDDLE_W;
-	case HD_DROP: return HEDDLE_R; /* it is not staged */
-	default: return HEDDLE_W;
-	}
+	if (leaves_datum(p, step))
+		return HEDDLE_R;
+	/* What is in several children is not copied to main memory with each of them, and what is in none is to stay
+	 * there. */
+	return step == HD_TO_WRITE && p->irregular && has_value(p->data) ? HEDDLE_RW : HEDDLE_W;
 }
 
 /* The same for the children; 0: they are not staged, because nobody can be using them. */
@@ -61,18 +80,34 @@ static unsigned mode_of_children(enum hd_step step)
 	}
 }
 
-static void begin(heddle_plan *p, enum hd_step step)
+/* Whether the access that waits for a step needs its data in main memory. */
+static int goes_home(const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	const heddle_runtime *rt = a->data->rt;
+	if (!t->codelet)
+		return t->kind == HD_TASK_ACQUIRE || t->kind == HD_TASK_UNREGISTER ||
+		       (t->kind == HD_TASK_UNPARTITION && a->data->plan->home);
+	int elsewhere = t->only_worker && rt->workers[t->only_worker - 1].node;
+	for (size_t n = 1; !t->only_worker && n < rt->n_nodes; n++)
+		elsewhere |= t->codelet->class_ok[rt->workers[rt->node_worker[n]].class_id];
+	return !elsewhere;
+}
+
+/* Begins a step that the access `a` needs. */
+static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 {
 	heddle_data *d = p->data;
 	unsigned mode = mode_of_children(step);
 	heddle_task *t = p->task;
 	layout_of(d)->n_steps++;
 	p->step = (uint8_t)step;
+	p->home = (uint8_t)goes_home(a);
 	hd_control_renew(t, step == HD_TO_READ || step == HD_TO_WRITE ? HD_TASK_PARTITION : HD_TASK_UNPARTITION,
 	                 mode ? 1 + p->n_children : 1);
 	t->refs = 2; /* the graph's and the plan's */
 	hd_task_set_access(t, 0, d, mode_of_datum(p, step));
-	t->accesses[0].flags = HD_ACCESS_UNCHAINED | (step == HD_DROP ? HD_ACCESS_LATE : 0);
+	t->accesses[0].flags = HD_ACCESS_UNCHAINED | (leaves_datum(p, step) ? HD_ACCESS_LATE : 0);
 	for (uint32_t i = 1; i < t->n_accesses; i++) {
 		hd_task_set_access(t, i, p->children[i - 1], mode);
 		t->accesses[i].flags = HD_ACCESS_LOCAL;
@@ -86,14 +121,15 @@ static void record(const heddle_data *d, const heddle_plan *p, enum heddle_layou
 		hd_record_layout(d->rt->recorder, d, p, (int)step, layout_of(d)->asked_by);
 }
 
-/* Drops the children of all plans but one. Returns whether there were any. */
-static int drop_others(const heddle_data *d, const struct hd_layout *l, const heddle_plan *kept)
+/* Drops the children of all plans but one, for `a`. Returns whether there were any. */
+static int drop_others(const heddle_data *d, const struct hd_layout *l, const heddle_plan *kept,
+                       const struct hd_access *a)
 {
 	int any = 0;
 	for (heddle_plan *p = l->plans; p; p = p->next) {
 		if (!p->active || p == kept)
 			continue;
-		begin(p, HD_DROP);
+		begin(p, HD_DROP, a);
 		any = 1;
 	}
 	if (any)
@@ -123,16 +159,16 @@ static void judge(heddle_data *d, const heddle_plan *p)
 		hd_data_spoil(d, bad->extra && bad->extra->cause ? hd_format("%s", bad->extra->cause) : NULL);
 }
 
-/* Makes the datum whole; `value`: with the value that it has. */
-static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value)
+/* Makes the datum whole, for `a`; `value`: with the value that it has. */
+static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, const struct hd_access *a)
 {
 	if (l->scattered && value && !d->poisoned) {
-		begin(l->scattered, HD_JOIN);
+		begin(l->scattered, HD_JOIN, a);
 		return HD_TURN_LATER;
 	}
 	if (l->scattered)
 		judge(d, l->scattered);
-	return drop_others(d, l, NULL) ? HD_TURN_LATER : HD_TURN_NOW;
+	return drop_others(d, l, NULL, a) ? HD_TURN_LATER : HD_TURN_NOW;
 }
 
 /* Whether some child has never had a value. */
@@ -158,11 +194,11 @@ static int needs_value(const heddle_data *d, const struct hd_layout *l, const st
 	return t->kind != HD_TASK_UNPLAN || !l->scattered || !is_incomplete(l->scattered);
 }
 
-static enum hd_turn read_whole(const heddle_data *d, struct hd_layout *l)
+static enum hd_turn read_whole(const heddle_data *d, struct hd_layout *l, const struct hd_access *a)
 {
 	if (!l->scattered || d->poisoned)
 		return HD_TURN_NOW;
-	begin(l->scattered, HD_GATHER);
+	begin(l->scattered, HD_GATHER, a);
 	return HD_TURN_LATER;
 }
 
@@ -180,24 +216,24 @@ static enum hd_turn read_through(heddle_data *d, struct hd_layout *l, heddle_pla
 	if (d->poisoned)
 		return cancel(d, a);
 	if (l->scattered)
-		begin(l->scattered, HD_GATHER);
+		begin(l->scattered, HD_GATHER, a);
 	else if (p->active)
 		return HD_TURN_NOW;
 	else
-		begin(p, HD_TO_READ);
+		begin(p, HD_TO_READ, a);
 	return HD_TURN_LATER;
 }
 
-static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p)
+static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, const struct hd_access *a)
 {
 	if (l->scattered == p) {
 		d->poisoned = 0; /* whether the datum can be gathered will have to be found out again */
 		return HD_TURN_NOW;
 	}
 	if (l->scattered && !d->poisoned)
-		begin(l->scattered, HD_JOIN);
-	else if (!drop_others(d, l, p))
-		begin(p, HD_TO_WRITE);
+		begin(l->scattered, HD_JOIN, a);
+	else if (!drop_others(d, l, p, a))
+		begin(p, HD_TO_WRITE, a);
 	return HD_TURN_LATER;
 }
 
@@ -234,54 +270,43 @@ enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 	if (a->mode == HEDDLE_SCRATCH)
 		return HD_TURN_NOW;
 	if (a->data == d)
-		return changes ? make_whole(d, l, needs_value(d, l, a)) : read_whole(d, l);
+		return changes ? make_whole(d, l, needs_value(d, l, a), a) : read_whole(d, l, a);
 	if (HD_UNLIKELY(l->failed))
 		return fail(l, a);
 	heddle_data *child = a->data;
 	while (child->plan->data != d)
 		child = child->plan->data;
-	return changes ? change_through(d, l, child->plan) : read_through(d, l, child->plan, a);
+	return changes ? change_through(d, l, child->plan, a) : read_through(d, l, child->plan, a);
 }
 
 /* --- The end of a step -------------------------------------------------------------------------------------------- */
 
-/* Makes a child a window of the datum's buffer in main memory. */
-static void place(const heddle_plan *p, size_t i, const struct heddle_part *whole)
+unsigned hd_layout_node(const heddle_task *t)
 {
-	heddle_data *child = p->children[i];
-	struct hd_replica *home = &child->replicas[0];
-	size_t offset = 0;
-	for (unsigned dim = 0; dim < whole->n_dims; dim++)
-		offset += p->windows[i].offset[dim] * whole->stride[dim];
-	home->ptr = (char *)whole->base + offset * whole->elem_size;
-	home->user_buffer = 1;
-	if (HD_UNLIKELY(child->rt->misuse != NULL))
-		hd_misuse_registered(child);
-	child->part.base = home->ptr;
-	memcpy(child->part.stride, whole->stride, sizeof whole->stride);
-}
-
-void hd_plan_place(const heddle_plan *p)
-{
-	const heddle_data *d = p->data;
+	const heddle_data *d = t->accesses[0].data;
+	const heddle_runtime *rt = d->rt;
 	HD_HELD(&d->rt->lock);
-	struct heddle_part whole;
-	if (!d->replicas[0].ptr)
-		return;
-	hd_data_part_at(d, &d->replicas[0], 0, &whole);
-	for (size_t i = 0; i < p->n_children; i++)
-		place(p, i, &whole);
+	const heddle_plan *p = plan_of(t);
+	unsigned best = 0;
+	uint64_t fewest = hd_windows_missing(p, 0);
+	for (unsigned n = 1; p->step != HD_DROP && !p->home && !p->irregular && n < rt->n_nodes; n++) {
+		uint64_t bytes = rt->memories[n].lost ? UINT64_MAX : hd_windows_missing(p, n);
+		if (bytes > fewest || (bytes == fewest && best))
+			continue;
+		fewest = bytes;
+		best = n;
+	}
+	return best;
 }
 
-/* Gives the children the value that the datum has, or none if it has none. */
-static void activate(heddle_plan *p, int value)
+/* Lets the children be used. They have the value that the datum has, or none if it has none. */
+static void activate(heddle_plan *p)
 {
 	heddle_data *d = p->data;
 	const char *cause = d->poisoned && d->extra->cause ? d->extra->cause : NULL;
 	hd_plan_place(p);
 	for (size_t i = 0; i < p->n_children; i++) {
 		heddle_data *child = p->children[i];
-		hd_replica_set_valid(&child->replicas[0], value);
 		child->poisoned = 0;
 		if (HD_UNLIKELY(d->poisoned))
 			hd_data_spoil(child, cause ? hd_format("%s", cause) : NULL);
@@ -310,6 +335,32 @@ static void deactivate(heddle_plan *p)
 	p->active = 0;
 }
 
+/* The children of the plan can be used from now on: also to be changed, if that is the step. */
+static void split(heddle_plan *p)
+{
+	heddle_data *d = p->data;
+	if (!p->active)
+		activate(p);
+	for (size_t n = 0; has_value(d) && n < d->rt->n_nodes; n++)
+		if (d->replicas[n].valid)
+			hd_windows_follow(&d->replicas[n]);
+	if (p->step != HD_TO_WRITE)
+		return;
+	layout_of(d)->scattered = p;
+	hd_windows_scatter(p);
+}
+
+/* The children of the plan, which have come together, are the value no longer. */
+static void join(heddle_plan *p)
+{
+	struct hd_layout *l = layout_of(p->data);
+	if (p->step == HD_JOIN)
+		deactivate(p);
+	l->scattered = NULL;
+	if (p->step == HD_GATHER)
+		hd_windows_settle(p);
+}
+
 /* The step has not failed. */
 static void apply(heddle_plan *p, heddle_task *t)
 {
@@ -318,38 +369,51 @@ static void apply(heddle_plan *p, heddle_task *t)
 	                                                [HD_GATHER] = HEDDLE_LAYOUT_GATHER,
 	                                                [HD_JOIN] = HEDDLE_LAYOUT_JOIN};
 	heddle_data *d = p->data;
-	struct hd_layout *l = layout_of(d);
-	int value = d->replicas[0].valid && t->accesses[0].mode != HEDDLE_W;
-	if (p->step == HD_TO_READ || (p->step == HD_TO_WRITE && !p->active))
-		activate(p, value);
-	if (p->step != HD_DROP)
-		hd_stage_begin(t);
-	hd_stage_end(t, 0);
-	if (p->step == HD_JOIN || p->step == HD_DROP)
-		deactivate(p);
-	if (p->step == HD_TO_WRITE || (p->step == HD_TO_READ && !value))
-		hd_replica_set_valid(&d->replicas[0], 0);
-	l->scattered = p->step == HD_TO_WRITE ? p : NULL;
+	if (p->step == HD_GATHER || p->step == HD_JOIN)
+		hd_windows_gather(p);
+	hd_stage_end(t, hd_task_node(d->rt, t)); /* it has not begun: what is valid is said here */
+	switch ((enum hd_step)p->step) {
+	case HD_TO_READ:
+	case HD_TO_WRITE: split(p); break;
+	case HD_GATHER:
+	case HD_JOIN: join(p); break;
+	default: deactivate(p); layout_of(d)->scattered = NULL;
+	}
 	if (p->step != HD_DROP)
 		record(d, p, steps[p->step]);
 }
 
-void hd_layout_step(heddle_task *t)
+/* Whether the step must be staged again, in main memory: the node where it was is lost; or a child is used in main
+ * memory that would be a part of a void copy there. */
+static int must_move(const heddle_plan *p, const heddle_task *t)
+{
+	unsigned node = hd_task_node(p->data->rt, t);
+	if (!node)
+		return 0;
+	return p->data->rt->memories[node].lost || (!t->status && !t->cancelled && hd_windows_used_at_home(p));
+}
+
+int hd_layout_step(heddle_task *t)
 {
 	heddle_data *d = t->accesses[0].data;
 	HD_HELD(&d->rt->lock);
 	struct hd_layout *l = layout_of(d);
-	heddle_plan *p = l->plans;
-	while (p->task != t)
-		p = p->next;
+	heddle_plan *p = plan_of(t);
+	if (HD_UNLIKELY(must_move(p, t))) {
+		hd_stage_end(t, hd_task_node(d->rt, t));
+		t->status = 0;
+		p->home = 1;
+		return HEDDLE_PENDING;
+	}
 	if (!t->status && !t->cancelled)
 		apply(p, t);
 	else
-		hd_stage_end(t, 0);
+		hd_stage_end(t, hd_task_node(d->rt, t));
 	if (t->status && (p->step == HD_TO_READ || p->step == HD_TO_WRITE))
 		l->failed = t->status;
 	p->step = HD_NO_STEP;
 	hd_core_end(d->rt, t, 0);
 	if (--l->n_steps == 0)
 		hd_core_advance(d);
+	return 0;
 }

@@ -9,7 +9,7 @@
 int hd_is_valid_beside(const heddle_data *d, size_t node)
 {
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
-		if (i != node && d->replicas[i].valid && !d->rt->memories[i].lost)
+		if (i != node && d->replicas[i].valid && !d->rt->memories[i].lost && hd_window_stays(&d->replicas[i]))
 			return 1;
 	return 0;
 }
@@ -21,23 +21,28 @@ void hd_replica_lose(struct hd_replica *r, const char *why)
 	hd_replica_set_valid(r, 0);
 	if (!d->n_valid && !d->poisoned)
 		hd_lost_value(d, r->node, why);
+	if (HD_UNLIKELY(hd_windows_in(r)) && !r->pins)
+		hd_memory_free(r); /* with the windows, which have no value either */
 }
 
 /* Lets a copy leave, or begin to. */
 static void leave(struct hd_replica *r)
 {
 	heddle_data *d = hd_replica_data(r);
-	if (!r->ptr)
+	if (!r->ptr || (!r->valid && hd_windows_in(r))) /* where windows lie, these leave */
 		return;
 	/* A datum that is being written elsewhere has a new value soon, or none. */
-	if (!r->valid || d->poisoned || d->n_writers || hd_is_valid_beside(d, r->node)) {
+	if (!r->valid || d->poisoned || d->n_writers || (hd_is_valid_beside(d, r->node) && hd_is_clean(r))) {
 		if (!r->pins)
 			hd_memory_free(r);
 		return;
 	}
-	int status = hd_write_back(r);
-	if (status < 0)
-		hd_replica_lose(r, heddle_last_error());
+	int status = hd_write_back(r, d->bytes);
+	if (status >= 0)
+		return;
+	hd_replica_lose(r, heddle_last_error());
+	if (r->ptr && !r->pins)
+		hd_memory_free(r);
 }
 
 void hd_memory_leave(heddle_runtime *rt, unsigned node)

@@ -23,7 +23,11 @@ static int limited(const struct hd_memory *m)
 void hd_replica_pin(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	if (r->pins++ == 0)
+	if (r->pins++)
+		return;
+	if (HD_UNLIKELY(r->window))
+		hd_replica_pin(hd_window_host(r));
+	else
 		hd_evict_remove(r);
 }
 
@@ -39,7 +43,11 @@ static void note_room(struct hd_replica *r)
 void hd_replica_unpin(struct hd_replica *r)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
-	if (--r->pins || r->user_buffer || !r->ptr)
+	if (--r->pins)
+		return;
+	if (HD_UNLIKELY(r->window))
+		hd_window_unpinned(r);
+	if (r->window || r->user_buffer || !r->ptr)
 		return;
 	struct hd_memory *m = memory_of(r);
 	if (limited(m)) {
@@ -123,11 +131,13 @@ void hd_memory_free(struct hd_replica *r)
 	if (HD_UNLIKELY(d->transfers != NULL))
 		hd_drop_prefetches_from(r);
 	hd_evict_remove(r);
+	if (HD_UNLIKELY(hd_windows_in(r)))
+		hd_windows_free(r);
 	if (HD_UNLIKELY(rt->next_use))
 		hd_trial_left(r);
 	if (r->ptr && is_object(d))
 		free_object(r);
-	if (r->ptr && !r->user_buffer) {
+	if (r->ptr && !r->user_buffer && !r->window) {
 		rt->memories[r->node].used -= d->bytes;
 		if (!--rt->memories[r->node].n_copies && HD_UNLIKELY(rt->memories[r->node].lost))
 			rt->waits.news = 1; /* heddle_wait_all waits for that */
@@ -141,6 +151,8 @@ void hd_memory_free(struct hd_replica *r)
 	r->ptr = NULL;
 	hd_replica_set_valid(r, 0);
 	r->user_buffer = 0;
+	if (HD_UNLIKELY(r->window))
+		hd_window_detach(r);
 }
 
 static int make_room(heddle_runtime *rt, unsigned node, uint64_t need)
@@ -176,7 +188,7 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 		if (a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_LATE))
 			continue;
 		struct hd_replica *r = replica_of(a, node);
-		if (HD_UNLIKELY(!r->ptr))
+		if (HD_UNLIKELY(!r->ptr) && !hd_window_attach(r))
 			need += hd_replica_data(r)->bytes;
 		/* Replicas that are there must be pinned, or make_room could evict them. */
 		hd_replica_pin(r);
@@ -185,15 +197,60 @@ static uint64_t pin_all(heddle_task *t, unsigned node)
 	return need;
 }
 
+/* Whether the memory of the task's datum `i` on the node is also that of one before. */
+static int shares_memory(heddle_task *t, uint32_t i, unsigned node)
+{
+	const struct hd_replica *base = hd_window_base(replica_of(&t->accesses[i], node));
+	uint32_t k = 0;
+	while (k < i &&
+	       ((t->accesses[k].flags & HD_ACCESS_ALIAS) || hd_window_base(replica_of(&t->accesses[k], node)) != base))
+		k++;
+	return k < i;
+}
+
 /* How many copies on the node the task has pinned. */
 static size_t count_own(heddle_task *t, unsigned node)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		const struct hd_replica *r = replica_of(&t->accesses[i], node);
-		n += (t->accesses[i].flags & HD_ACCESS_PINNED) && r->ptr && !r->user_buffer;
+		n += (t->accesses[i].flags & HD_ACCESS_PINNED) && r->ptr && !r->user_buffer &&
+		     !shares_memory(t, i, node);
 	}
 	return n;
+}
+
+/* Bytes that will be in use on the node for the task alone. Windows keep whole copies there. */
+static uint64_t whole_bytes(heddle_task *t, unsigned node)
+{
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (!(t->accesses[i].flags & HD_ACCESS_ALIAS) && !shares_memory(t, i, node))
+			bytes += hd_replica_data(hd_window_base(replica_of(&t->accesses[i], node)))->bytes;
+	return bytes;
+}
+
+/* Makes sure that what the task will use fits into the memory: if it does not, because its windows keep more there than
+ * it needs, copies leave in which they lie. 0; HEDDLE_PENDING: it must wait until they have; or an error. */
+static int leave_room(heddle_task *t, unsigned node)
+{
+	const struct hd_memory *m = &hd_task_runtime(t)->memories[node];
+	for (uint32_t i = 0; limited(m) && i < t->n_accesses && whole_bytes(t, node) > m->capacity; i++) {
+		struct hd_replica *r = replica_of(&t->accesses[i], node), *base = hd_window_base(r);
+		int status = base == r ? 0 : base->pins ? HEDDLE_PENDING : hd_evict_copy(base);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/* What must be done before a task with deep data can have room on an accelerator. */
+static int settle_windows(heddle_task *t, unsigned node)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (!t->accesses[i].private_copy && hd_windows_hinder(t->accesses[i].data, node))
+			return HEDDLE_PENDING;
+	return leave_room(t, node);
 }
 
 /* Allocates a replica that the task has pinned. HEDDLE_PENDING: its block must be fetched first. The capacity leaves
@@ -238,10 +295,12 @@ static int allocate_all(heddle_task *t, unsigned node)
 int hd_memory_reserve(heddle_task *t, unsigned node)
 {
 	heddle_runtime *rt = t->n_accesses ? t->accesses[0].data->rt : NULL;
-	uint64_t need = pin_all(t, node);
+	int status = HD_UNLIKELY(t->special & HD_TASK_DEEP) && node ? settle_windows(t, node) : 0;
+	uint64_t need = status ? 0 : pin_all(t, node);
 	const struct hd_memory *m = need ? &rt->memories[node] : NULL;
 	/* Tasks that already wait for room come first, because otherwise a large one could wait for ever. */
-	int status = !need ? 0 : m->waiting.first && limited(m) ? HEDDLE_PENDING : make_room(rt, node, need);
+	if (need)
+		status = m->waiting.first && limited(m) ? HEDDLE_PENDING : make_room(rt, node, need);
 	if (need && !status)
 		status = allocate_all(t, node);
 	if (HD_UNLIKELY(status)) {
@@ -287,7 +346,9 @@ int hd_memory_try(struct hd_replica *r, int at_once)
 {
 	HD_HELD(&hd_replica_data(r)->rt->lock);
 	struct hd_memory *m = memory_of(r);
-	if (!r->ptr) {
+	if (HD_UNLIKELY(hd_windows_hinder(hd_replica_data(r), r->node)))
+		return HEDDLE_PENDING;
+	if (!r->ptr && !hd_window_attach(r)) {
 		/* those that wait for room come first */
 		if (limited(m) && (m->waiting.first || hd_evict_for_hint(r)))
 			return HEDDLE_PENDING;

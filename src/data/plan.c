@@ -70,8 +70,13 @@ static int fill_plan(heddle_plan *plan, const struct heddle_filter *f)
 	plan->task = make_task(d->rt, plan->n_children);
 	if (!plan->task)
 		return HEDDLE_E_MEMORY;
-	for (size_t i = 0; i < plan->n_children && !status; i++)
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < plan->n_children && !status; i++) {
 		status = make_child(plan, &part, i);
+		bytes += status ? 0 : plan->children[i]->bytes;
+		plan->irregular |= plan->windows[i].shared != 0;
+	}
+	plan->irregular |= bytes != d->bytes;
 	return status;
 }
 
@@ -108,7 +113,8 @@ static int adopt(heddle_plan *plan, int partition, const char *what)
 	struct hd_data_extra *extra = status ? NULL : hd_data_extra(d);
 	if (!extra)
 		return status ? status : HEDDLE_E_MEMORY;
-	if (!extra->layout && !(extra->layout = calloc(1, sizeof *extra->layout)))
+	size_t size = sizeof *extra->layout + d->rt->n_nodes * sizeof *extra->layout->n_windows;
+	if (!extra->layout && !(extra->layout = calloc(1, size)))
 		return hd_no_memory("a plan");
 	plan->number = extra->layout->n_made++;
 	plan->next = extra->layout->plans;

@@ -216,6 +216,15 @@ static int fetch_by_two_hops(heddle_data *d, unsigned from, unsigned to, enum hd
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
+static int no_value(const heddle_data *d)
+{
+	char name[80];
+	hd_data_name(d, name, sizeof name);
+	return d->poisoned && d->extra && d->extra->cause
+	           ? hd_error(HEDDLE_E_CANCELLED, "%s has lost its value: %s", name, d->extra->cause)
+	           : hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", name);
+}
+
 int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_transfer **out)
 {
 	HD_HELD(&d->rt->lock);
@@ -224,23 +233,37 @@ int hd_fetch(heddle_data *d, unsigned to, enum hd_reason reason, struct hd_trans
 		return 0;
 	double time;
 	int from = cheapest_source(d, to, &time);
-	if (from < 0) {
-		char name[80];
-		hd_data_name(d, name, sizeof name);
-		return d->poisoned && d->extra && d->extra->cause
-		           ? hd_error(HEDDLE_E_CANCELLED, "%s has lost its value: %s", name, d->extra->cause)
-		           : hd_error(HEDDLE_E_STATE, "%s is read but nothing has ever written it", name);
-	}
+	if (from < 0)
+		return no_value(d);
 	/* From a lost node data go through main memory, by its own driver: so it is known whose copy has failed. */
-	if (!hd_hop(&d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost)))
+	int two = !hd_hop(&d->rt->hops, (unsigned)from, to) || (to && from && HD_UNLIKELY(d->rt->memories[from].lost));
+	/* A part of another datum comes to main memory with that; and then from there, when the access is staged
+	 * again. */
+	heddle_data *owner = HD_UNLIKELY(d->plan != NULL) && (two || to == 0) ? hd_window_owner(d) : d;
+	if (owner != d)
+		return hd_fetch(owner, 0, reason, out);
+	if (two)
 		return fetch_by_two_hops(d, (unsigned)from, to, reason, out);
 	*out = begin_hop(d, (unsigned)from, to, reason, reason == HD_DEMAND ? HD_AWAITED : HD_HINTED, NULL);
 	return *out ? 0 : HEDDLE_E_MEMORY;
 }
 
-int hd_write_back(struct hd_replica *r)
+/* Brings the parent of a datum that is read as a part of it to main memory. */
+static int write_back_owner(heddle_data *owner)
 {
-	heddle_data *d = hd_replica_data(r);
+	struct hd_transfer *tr;
+	int status = hd_fetch(owner, 0, HD_DEMAND, &tr);
+	if (status < 0)
+		return status;
+	hurry(tr, HD_AWAITED);
+	return HEDDLE_PENDING;
+}
+
+int hd_write_back(struct hd_replica *r, uint64_t leaves)
+{
+	heddle_data *d = hd_replica_data(r), *owner = hd_window_owner(d);
+	if (HD_UNLIKELY(owner != d))
+		return write_back_owner(owner);
 	struct hd_replica *home = &d->replicas[0];
 	if (!home->ptr) {
 		int status = hd_memory_try(home, 0);
@@ -259,7 +282,8 @@ int hd_write_back(struct hd_replica *r)
 		return HEDDLE_PENDING;
 	if (!tr->evict) {
 		tr->evict = 1;
-		d->rt->memories[r->node].leaving += d->bytes;
+		tr->leaves = leaves;
+		d->rt->memories[r->node].leaving += leaves;
 	}
 	return 0;
 }
@@ -335,7 +359,7 @@ void hd_prefetch(heddle_data *d, unsigned node)
 	int status = hd_memory_try(r, 0);
 	if (!status) {
 		struct hd_transfer *tr;
-		status = hd_fetch(d, node, HD_PREFETCH, &tr);
+		status = r->valid ? 0 : hd_fetch(d, node, HD_PREFETCH, &tr);
 		d->rt->outcome.stats.prefetches += !status;
 		hd_replica_unpin(r);
 	}
@@ -384,6 +408,19 @@ static void retry_all(heddle_runtime *rt)
 	rt->dispatch.retry |= HD_RETRY_MEMORY;
 }
 
+/* A copy has become valid; with it, its windows. What had to wait for it in main memory, to be able to leave other
+ * memories, can leave. */
+static void arrived(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	hd_replica_set_valid(r, 1);
+	if (HD_LIKELY(!d->extra || !d->extra->layout))
+		return;
+	hd_windows_follow(r);
+	if (r->node == 0)
+		retry_all(d->rt);
+}
+
 /* Updates the replicas after a transfer: if it has not failed the target becomes valid; if it was for an eviction the
  * source is freed. */
 static void settle_replicas(struct hd_transfer *tr)
@@ -394,7 +431,7 @@ static void settle_replicas(struct hd_transfer *tr)
 	if (HD_UNLIKELY(d->rt->memories[from->node].lost))
 		retry_all(d->rt);
 	if (!tr->status)
-		hd_replica_set_valid(to, 1);
+		arrived(to);
 	else if (HD_UNLIKELY(d->rt->memories[from->node].lost) && to->node == 0)
 		hd_replica_lose(from, heddle_last_error());
 	if (hd_transfer_pins_source(tr))
@@ -402,7 +439,7 @@ static void settle_replicas(struct hd_transfer *tr)
 	hd_replica_unpin(to);
 	if (!tr->evict)
 		return;
-	d->rt->memories[from->node].leaving -= d->bytes;
+	d->rt->memories[from->node].leaving -= tr->leaves;
 	if (from->pins || d->rt->memories[from->node].lost) /* from a lost node it is freed with the others there */
 		return;
 	if (from->valid && d->n_valid == 1) /* the value is lost: trying again for ever would not make room */
@@ -486,7 +523,8 @@ static void drop(struct hd_transfer *tr)
 		hd_replica_unpin(&d->replicas[tr->from]);
 	to->incoming = 0;
 	hd_replica_unpin(to);
-	if (!to->pins && !to->valid && !to->user_buffer)
+	/* In main memory the children may lie there. */
+	if (to->ptr && !to->pins && !to->valid && !to->user_buffer && (to->node || !d->extra || !d->extra->layout))
 		hd_memory_free(to);
 	unlink_transfer(tr);
 	free(tr);
