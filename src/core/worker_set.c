@@ -293,7 +293,7 @@ int hd_worker_set_open(heddle_runtime *rt)
 	rt->class_counts = calloc(rt->n_classes, sizeof *rt->class_counts);
 	if (!rt->class_counts)
 		return hd_no_memory("workers");
-	hd_core_enter(rt); /* no other thread is there, but the counts are guarded by the lock */
+	hd_core_enter(rt);               /* no other thread is there, but the counts are guarded by the lock */
 	int status = 0, any_retired = 0; /* most platforms have none, and so no rivals */
 	for (size_t i = 0; i < rt->n_workers; i++)
 		any_retired |= rt->platform->workers[i].retired != 0;

@@ -91,7 +91,7 @@ static void a_library_uses_the_cores_of_the_cluster(void **state)
 	openblas_set_num_threads(former);
 }
 
-/* What the program sets meanwhile stays, as libheddle-dense sets the number of threads of OpenBLAS and gives it back. */
+/* What the program sets meanwhile stays: libheddle-dense sets the number of threads of OpenBLAS and gives it back. */
 static void numbers_that_the_program_sets_stay(void **state)
 {
 	(void)state;
