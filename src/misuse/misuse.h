@@ -105,9 +105,9 @@ void hd_order_waited(const heddle_runtime *rt);
 /* The program lets tasks go on: it has released a datum, or a callback has returned. */
 void hd_order_lets_go(const heddle_runtime *rt);
 
-/* Members of a team: what a thread has done before it tells, others do not do before they hear. */
-void hd_order_tells(const void *team);
-void hd_order_hears(const void *team);
+/* Members of a team: what a thread has done before it tells there, comes before what another does that hears it. */
+void hd_order_tells(const void *there);
+void hd_order_hears(const void *there);
 
 /* For heddle_check: whether the seals and the watches are consistent with the data and the tasks. NULL: they are;
  * otherwise what is wrong. */

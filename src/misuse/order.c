@@ -10,7 +10,7 @@
  *   a task      from its submission to its kernel
  *   a datum     two objects: from writers to all, from readers to writers. Children have those of the whole datum,
  *               because values go from one to another without a task of the program
- *   a team      from what a member has done to what the others do behind a barrier
+ *   a team      two objects: from its master to the members; from what one has done to others behind a barrier
  *   a runtime   two objects: from what may concern any task to all kernels (controls, what the program has acquired,
  *               tasks that others can name); and from all tasks to waits
  */
@@ -111,12 +111,12 @@ void hd_order_lets_go(const heddle_runtime *rt)
 	release(rt, TASKS);
 }
 
-void hd_order_tells(const void *team)
+void hd_order_tells(const void *there)
 {
-	release(team, FIRST);
+	release(there, FIRST);
 }
 
-void hd_order_hears(const void *team)
+void hd_order_hears(const void *there)
 {
-	acquire(team, FIRST);
+	acquire(there, FIRST);
 }

@@ -64,9 +64,24 @@ static int write_first(heddle_context *c)
 	return 0;
 }
 
+/* Each member writes its part of datum 0 and adds up all parts; in between they meet, if value 0 says so. */
+static int add_parts(heddle_context *c)
+{
+	double *a = heddle_ptr(c, 0), *sums = heddle_ptr(c, 1);
+	size_t n = heddle_extent(c, 0, 0), rank = heddle_context_rank(c), ranks = heddle_context_cores(c);
+	for (size_t i = n * rank / ranks; i < n * (rank + 1) / ranks; i++)
+		a[i]++;
+	if (heddle_get(c, 0, int))
+		heddle_context_barrier(c);
+	for (size_t i = 0; i < n; i++)
+		sums[rank] += a[i];
+	return 0;
+}
+
 static heddle_codelet *codelet(const char *name, heddle_kernel kernel)
 {
-	heddle_codelet *c = heddle_codelet_new(rt, .name = name, .cpu = kernel);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = name, .cpu = kernel,
+	                                       .parallel = kernel == add_parts ? HEDDLE_SPMD : HEDDLE_SEQUENTIAL);
 	if (!c)
 		check(-1);
 	return c;
@@ -146,6 +161,31 @@ static void right_tasks(void)
 	sum++;
 }
 
+static void run_members(int meet, int turns)
+{
+	heddle_codelet *parts = codelet("parts", add_parts), *inc = codelet("increment", increment);
+	heddle_data *dx = vector(x), *dy = vector(y);
+	for (int turn = 0; turn < turns; turn++) {
+		check(heddle_submit(rt, heddle_call(parts), heddle_rw(dx), heddle_rw(dy), heddle_value(meet)));
+		check(heddle_submit(rt, heddle_call(inc), heddle_rw(dx)));
+		check(heddle_submit(rt, heddle_call(inc), heddle_rw(dy)));
+	}
+	check(heddle_unregister(dx));
+	check(heddle_unregister(dy));
+	x[1] = y[1] = 0;
+}
+
+/* The members of a cluster meet in a barrier, or do not. */
+static void right_members(void)
+{
+	run_members(1, TURNS);
+}
+
+static void race_among_members(void)
+{
+	run_members(0, 1);
+}
+
 /* Two tasks on two workers use a variable that neither has declared. */
 static void race_undeclared(void)
 {
@@ -180,7 +220,9 @@ static const struct {
 	void (*run)(void);
 } cases[] = {{"right_data", right_data},
              {"right_tasks", right_tasks},
+             {"right_members", right_members},
              {"race_undeclared", race_undeclared},
+             {"race_among_members", race_among_members},
              {"race_of_readers", race_of_readers},
              {"race_of_the_program", race_of_the_program}};
 

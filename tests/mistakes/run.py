@@ -69,9 +69,11 @@ def check_order(library, clang, folder):
     environment = {**os.environ, "TSAN_OPTIONS": "ignore_noninstrumented_modules=1"}
     for accelerators in (0, 2):
         environment.update(HEDDLE_NCPU=str(2 - accelerators), HEDDLE_EMULATED=str(accelerators))
-        for case in ("right_data", "right_tasks", "race_undeclared", "race_of_readers", "race_of_the_program"):
-            if accelerators and case.startswith("race_of"):
-                continue  # on their copies these do no harm
+        for case in ("right_data", "right_tasks", "right_members", "race_undeclared", "race_of_readers",
+                     "race_of_the_program", "race_among_members"):
+            if accelerators and (case.startswith("race_of") or case.endswith("members")):
+                continue  # on their copies these do no harm; and there is no cluster
+            environment.update(HEDDLE_CLUSTERS="2" if case.endswith("members") else "none")
             done = subprocess.run(["setarch", "-R", program, case], capture_output=True, text=True, env=environment,
                                   timeout=100, check=False)
             if done.returncode == SKIPPED or "unexpected memory mapping" in done.stderr:

@@ -59,12 +59,12 @@ static int run_member(struct hd_team *team, struct hd_member *m)
 	const heddle_runtime *rt = team->worker->rt;
 	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_MEMBER, .watch = m->context.watch};
 	if (HD_UNLIKELY(rt->order))
-		hd_order_hears(team);
+		hd_order_hears(&team->round);
 	hd_inside_enter(&here);
 	m->returned = m->context.kernel(&m->context);
 	hd_inside_leave(&here);
 	if (HD_UNLIKELY(rt->order))
-		hd_order_tells(team);
+		hd_order_tells(&team->barrier);
 	return hd_barrier_leave(&team->barrier, m->returned != 0);
 }
 
@@ -170,13 +170,15 @@ void hd_team_close(struct hd_worker *w)
 
 /* --- The master --------------------------------------------------------------------------------------------------- */
 
-/* Whether this is the only worker that runs kernels on CPU cores. */
-static int is_alone(const heddle_runtime *rt)
+/* Whether at most one worker runs kernels on CPU cores. */
+static int is_alone(heddle_runtime *rt)
 {
 	size_t n = 0;
+	hd_core_enter(rt);
 	for (size_t i = 0; i < rt->n_workers; i++)
-		n += is_cpu(rt, i) != 0;
-	return n == 1;
+		n += rt->workers[i].driver == &hd_driver_cpu && !rt->workers[i].retired;
+	hd_core_leave(rt);
+	return n < 2;
 }
 
 unsigned hd_team_setting(const struct hd_worker *w)
@@ -204,7 +206,6 @@ static void call_prologue(const struct hd_team *team, unsigned cores)
 /* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. */
 static void set_up(struct hd_team *team, unsigned threads)
 {
-	const heddle_runtime *rt = team->worker->rt;
 	if (team->inner.threads == threads)
 		return;
 	unsigned former = team->inner.threads > 1 ? team->inner.threads : 1, cores = threads > 1 ? threads : 1;
@@ -212,7 +213,7 @@ static void set_up(struct hd_team *team, unsigned threads)
 	atomic_store_explicit(&team->hush, cores > 1, memory_order_relaxed);
 	if (cores != former)
 		bind(team, 0, cores);
-	hd_inner_set(&team->inner, threads, is_alone(rt));
+	hd_inner_set(&team->inner, threads, is_alone(team->worker->rt));
 	team->worker->is_set_up = threads || team->cluster.cores > 1;
 	if (cores != former || threads == team->cluster.cores)
 		call_prologue(team, cores);
@@ -254,12 +255,12 @@ static int run_together(struct hd_team *team, heddle_context *c)
 	}
 	hd_barrier_enter(&team->barrier, team->cluster.cores);
 	if (HD_UNLIKELY(team->worker->rt->order))
-		hd_order_tells(team);
+		hd_order_tells(&team->round);
 	hd_word_change(&team->round, round + 2);
 	if (!run_member(team, &team->members[0]))
 		hd_event_wait(&team->done, spin(team, BARRIER_US), -1);
 	if (HD_UNLIKELY(team->worker->rt->order))
-		hd_order_hears(team);
+		hd_order_hears(&team->barrier);
 	return gather(team, c);
 }
 
@@ -288,9 +289,9 @@ int hd_team_meet(const heddle_context *c)
 {
 	struct hd_team *team = c->team;
 	if (HD_UNLIKELY(c->worker->rt->order))
-		hd_order_tells(team);
+		hd_order_tells(&team->barrier);
 	int failed = hd_barrier_wait(&team->barrier, spin(team, BARRIER_US));
 	if (HD_UNLIKELY(c->worker->rt->order))
-		hd_order_hears(team);
+		hd_order_hears(&team->barrier);
 	return failed;
 }
