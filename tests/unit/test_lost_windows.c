@@ -111,10 +111,43 @@ static void pieces_are_right_or_are_said_to_be_lost(void **state)
 	assert_true(n_well + n_ill > 0);
 }
 
+/* Changes a handle of datum 0 or 2 on whatever worker, by the value of datum 1, and waits for that. */
+static void change_one(heddle_runtime *rt, struct program *p, unsigned i, unsigned h)
+{
+	heddle_task *t;
+	assert_ok(heddle_submit(rt, heddle_call(p->change), heddle_rw(p->handle[i][h]), heddle_r(p->handle[1][0]),
+	                        heddle_out(&t)));
+	assert_ok(heddle_task_wait(t));
+	heddle_task_release(t);
+	change_all(p->right[i] + window_of[h].begin, window_of[h].n, p->right[1], LENGTH);
+}
+
+/* The whole has no value on the lost device, but the halves have, and can still be read. */
+static void what_lies_in_a_void_copy_is_written_back(void **state)
+{
+	(void)state;
+	plan_loss(BY_LAUNCH, 0, 4, 1);
+	struct program p;
+	heddle_runtime *rt = start_losing("eager", 1, 1);
+	begin_program(rt, &p, 1);
+	leave_tasks_to_devices(rt);
+	for (unsigned h = 0; h < 3; h++)
+		change_one(rt, &p, 0, h);
+	change_one(rt, &p, 2, 0); /* is begun on the device, which is lost, and run by the core */
+	struct result r = wait_for_all(rt);
+	for (int i = 0; i < N_DATA; i++)
+		bring_back(&r, p.handle[i][0]);
+	assert_ok(conclude(rt, &r));
+	assert_int_equal(n_lost(), 1);
+	assert_memory_equal(p.x, p.right, sizeof p.x);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(pieces_are_right_or_are_said_to_be_lost),
+	    cmocka_unit_test(what_lies_in_a_void_copy_is_written_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
