@@ -32,10 +32,13 @@ int hd_check_unexpanded(struct hd_check *c)
 {
 	const heddle_runtime *rt = c->rt;
 	const struct hd_adaptive *a = &rt->adaptive;
-	size_t n = 0, n_undecided = 0;
+	size_t n = 0, n_undecided = 0, n_for_cpus = 0;
 	int status = check_heap(c, rt->dispatch.unexpanded, 1, &n);
 	for (int i = 0; i < HD_N_HEAPS && !status; i++)
-		status = check_heap(c, a->undecided[i], 0, &n_undecided);
+		status = check_heap(c, a->undecided[i], 0, i == HD_FOR_CPUS ? &n_for_cpus : &n_undecided);
+	n_undecided += n_for_cpus;
+	if (!status && n_for_cpus != a->n_for_cpus)
+		return hd_broken("%zu tasks for CPUs are undecided; n_for_cpus says %zu", n_for_cpus, a->n_for_cpus);
 	if (!status && n_undecided != a->n_undecided)
 		return hd_broken("%zu tasks are undecided; n_undecided says %zu", n_undecided, a->n_undecided);
 	if (!status && (n || n_undecided) != !!(rt->dispatch.retry & HD_RETRY_EXPANSIONS))

@@ -411,6 +411,7 @@ int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 		return HEDDLE_E_MEMORY;
 	extra->inside = e->task;
 	extra->depth = outer->depth + 1;
+	extra->for_cpus = outer->for_cpus;
 	int status = check_modes(e, t);
 	if (status)
 		return status;

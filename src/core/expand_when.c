@@ -7,13 +7,18 @@
  *
  *   - An accelerator gets whole tasks: they are what it is fast with. It must always have a few in reserve, or it would
  *     be idle, and the policy could not fetch data ahead. So tasks are given to the policy whole while what it has for
- *     the accelerators is less than that reserve.
+ *     the accelerators is less than that reserve. Where many tasks are ready, it gets all but what CPUs will begin in a
+ *     while: it knows better than a heap which tasks use the same data, and what it does not know of is evicted.
  *   - CPU workers without a task get a sub-graph, but only if the accelerators have work for at least as long as the
  *     CPUs will take for it: near the end of a graph, or where few tasks are ready, a task that CPUs have begun would
- * be     the last to end. And only if the tasks of the sub-graphs submitted before are not enough already: it takes a
+ *     be the last to end. And only if the tasks of the sub-graphs submitted before are not enough already: it takes a
  *     while until they are ready.
+ *   - The tasks of such a sub-graph are for CPUs, too. They are expanded again if there are more idle CPUs than such
+ *     tasks, and otherwise run whole: were they offered to accelerators, these would be slowed down by small tasks.
  *   - A task whose sub-graph is faster than its kernel even on the same processor is expanded at once. So are
  *     factorisations of tiles on a GPU, which are on the critical path: their sub-graph is mostly products.
+ *   - A task whose data are being computed by sub-graphs waits until they are complete, unless the accelerators have
+ *     hardly anything to do, and would not be much slower with its sub-graph, which can begin piece by piece.
  *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them.
  *
  * The times of sub-graphs are those of their tasks, by the models, and are remembered from the last time that a task of
@@ -187,24 +192,27 @@ static int has_its_data(const heddle_task *t)
 	return 1;
 }
 
-/* For a task that is fastest on an accelerator. */
-static int decide_for_accelerators(heddle_runtime *rt, const heddle_task *t, double whole, const struct hd_refined *r,
+/* For a task that is fastest on an accelerator, and not part of a sub-graph for CPUs. All times are per accelerator. */
+static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double whole, const struct hd_refined *r,
                                    const struct machine *m)
 {
-	enum { FEW = 2, RESERVE = 4 };
+	enum { FEW = 2, SLOWER = 2, RESERVE = 4, ROUNDS = 12 };
 	double held = rt->adaptive.whole_us / m->accelerators,
 	       work = held + (rt->adaptive.undecided_us + whole) / m->accelerators;
-	if (work < FEW * whole)
-		return (int)r->subgraph;
 	if (!has_its_data(t))
-		return HD_EXPAND_LATER;
+		return work < FEW * whole && r->best_us < SLOWER * whole ? (int)r->subgraph : HD_EXPAND_LATER;
 	double each = r->cpu_us / r->n, path = each * cbrt(r->n);
 	double on_cpus = fmax(r->cpu_us / m->cpus, path);
+	/* What the accelerators will do in the end, but for what CPUs begin in the next rounds. */
+	double share = work * on_cpus / (on_cpus + whole / m->accelerators) - ROUNDS * on_cpus;
 	/* The reserve must also be long enough for CPUs to be the better choice for a task of the sub-graph. */
-	if (held < fmax(RESERVE * whole, 2 * each))
+	if (held < fmax(fmax(RESERVE * whole, share), 2 * each))
 		return 0;
 	int enough = (double)(rt->adaptive.n_children + rt->adaptive.n_expected) >= m->cpus * cbrt(r->n);
-	return m->idle > 0 && !enough && work >= on_cpus ? (int)r->subgraph : HD_EXPAND_LATER;
+	if (m->idle == 0 || enough || work < on_cpus)
+		return HD_EXPAND_LATER;
+	t->extra->for_cpus = 1;
+	return (int)r->subgraph;
 }
 
 /* Whether the task is expanded whatever the machine does: its sub-graph is faster, or nothing is known. */
@@ -214,7 +222,7 @@ static int is_clear(double whole, const struct hd_refined *r)
 }
 
 /* 1 + the index of a sub-graph, 0 or HD_EXPAND_LATER. */
-static int decide_now(heddle_runtime *rt, const heddle_task *t)
+static int decide_now(heddle_runtime *rt, heddle_task *t)
 {
 	const struct hd_refined *r = NULL;
 	unsigned class_id, subgraph = best_subgraph(rt, t, &r);
@@ -224,11 +232,12 @@ static int decide_now(heddle_runtime *rt, const heddle_task *t)
 	if (r->n == 0)
 		return HD_EXPAND_LATER;
 	struct machine m = look_at(rt, t);
-	if (m.accelerators > 0 && m.cpus > 0 && !is_cpu(rt, class_id))
+	if (m.accelerators > 0 && m.cpus > 0 && !is_cpu(rt, class_id) && !t->extra->for_cpus)
 		return decide_for_accelerators(rt, t, whole, r, &m);
 	if (m.idle == 0)
 		return rt->count.running + rt->count.staged ? HD_EXPAND_LATER : 0;
-	return (double)(rt->count.ready + rt->adaptive.n_undecided) >= m.idle ? 0 : (int)subgraph;
+	size_t n_ready = t->extra->for_cpus ? rt->adaptive.n_for_cpus : rt->count.ready + rt->adaptive.n_undecided;
+	return (double)n_ready >= m.idle ? 0 : (int)subgraph;
 }
 
 /* us until the first worker of the class can begin a task. */
@@ -297,7 +306,7 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 	double on_cpu;
 	unsigned class_id;
 	double us = least_time(rt, t, &on_cpu, &class_id);
-	*heap = is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
+	*heap = t->extra->for_cpus || is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
 	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
 }
 
@@ -306,6 +315,7 @@ static void wait(heddle_runtime *rt, heddle_task *t, heddle_task **heap)
 {
 	int own;
 	t->extra->whole_us = whole_time(rt, t, &own);
+	rt->adaptive.n_for_cpus += !heap && own == HD_FOR_CPUS;
 	hd_expand_push(heap ? heap : &rt->adaptive.undecided[own], t);
 	rt->adaptive.n_undecided++;
 	rt->adaptive.undecided_us += t->extra->whole_us;
@@ -352,12 +362,15 @@ static void feed(heddle_runtime *rt, heddle_task **heap)
 	while (decided && *heap) {
 		heddle_task *t = hd_expand_pop(heap);
 		rt->adaptive.n_undecided--;
+		rt->adaptive.n_for_cpus -= heap == &rt->adaptive.undecided[HD_FOR_CPUS];
 		rt->adaptive.undecided_us -= t->extra->whole_us;
 		t->extra->whole_us = 0;
 		decided = try_to_decide(rt, t, &others);
 	}
-	while (others)
+	while (others) {
 		hd_expand_push(heap, hd_expand_pop(&others));
+		rt->adaptive.n_for_cpus += heap == &rt->adaptive.undecided[HD_FOR_CPUS];
+	}
 }
 
 void hd_expand_feed(heddle_runtime *rt)

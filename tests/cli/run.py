@@ -1224,6 +1224,14 @@ def near(found, expected):
             equal(found[name], value)
 
 
+def test_sim_adaptive_feeds_cores_with_small_tasks_and_gpus_with_large_ones(p):
+    def rate(tile, *more):
+        return float(p.csv("sim", "gemm", "--n", "17280", "--tile", tile, "--platform", "intel-v100", "--sched", "dmdas",
+                           *more)[0]["rate_gflops"])
+    adaptive = rate("2880/960/320", "--refine", "all", "--set", "expand=adaptive")
+    assert adaptive > 1.02 * max(rate("2880"), rate("960"), rate("2880/960", "--refine", "diagonal") / 1.02), adaptive
+
+
 def test_trace_draws_the_graph_with_its_levels(p):
     p.run("sim", "potrf", "--n", "8640", "--tile", "2880/960", "--refine", "diagonal", "--platform", "intel-v100",
           "--sched", "dmdas", "--trace", "t.trace", "--dag", "g.svg")

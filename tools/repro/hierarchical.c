@@ -20,7 +20,7 @@ static const struct variant {
     [FLAT_SMALL] = {"960", SMALL, "", "", NULL},
     [DIAGONAL] = {"2880/960", LARGE, "960", "diagonal", "always"},
     [DIAGONAL_TWICE] = {"2880/960/320", LARGE, "960/320", "diagonal", "always"},
-    [ADAPTIVE] = {"2880/960 adaptive", LARGE, "960", "all", "adaptive"},
+    [ADAPTIVE] = {"adaptive", LARGE, "960/320", "all", "adaptive"},
 };
 
 /* --- Runs --------------------------------------------------------------------------------------------------------- */
@@ -230,7 +230,7 @@ static int report_all(struct repro_report *report, const struct all *a)
 	           "were measured. GPUs hold 14.2 GiB of data. The paper gives its figures as curves only.");
 	repro_note(report,
 	           "2880/960 and 2880/960/320: the tiles on the diagonal and beside it are cut, as in the paper, and "
-	           "all tasks that may expand do. adaptive: all tiles are cut, and Heddle decides task by task.");
+	           "all tasks that may expand do. adaptive: all tiles are cut twice, and Heddle decides task by task.");
 	int status = write_data(report, a);
 	for (size_t i = 0; i < a->n_groups && !status; i++)
 		status = draw(report, &a->groups[i], i + 1 == a->n_groups);
