@@ -92,6 +92,10 @@ struct heddle_config {
 	/* virtual time: us that the worker takes which expands a hierarchical task, and more for each task of its
 	 * sub-graph; these tasks enter the graph when that time is over */
 	double expand_cost, submit_cost;
+	/* 0, or the port at which http://127.0.0.1:PORT/ shows what workers and memories do, until heddle_stop has
+	 * waited for the tasks; /state is the same as JSON. Served by a thread of its own, to programs of this machine
+	 * alone, whoever's they are. Not in virtual time */
+	int live;
 	int watchdog; /* seconds without progress before a blocked wait reports what hangs; 0: never */
 	/* which copies leave a memory that is full: "next_use", those that the submitted tasks need last, or "lru",
 	 * those that were used longest ago */

@@ -26,6 +26,7 @@
 #include "machine/hops.h"
 #include "machine/machine.h"
 
+struct hd_page;
 struct hd_recorder;
 struct hd_virtual;
 struct hd_threads;
@@ -265,6 +266,7 @@ struct heddle_runtime {
 	uint32_t n_codelets;
 	uint64_t n_walks;             /* how often heddle_task_successors was called */
 	struct hd_recorder *recorder; /* owned; NULL when not tracing */
+	struct hd_page *page;         /* owned; NULL without the setting live */
 	struct hd_prologue prologue;
 	struct hd_outcome outcome;
 	/* Borrowed: events whose waiters sleep, and that are set; each waiter is to be woken by a system call. */

@@ -5,6 +5,7 @@
 #include "misuse/misuse.h"
 #include "policies/parts/speed.h"
 #include "devices.h"
+#include "live.h"
 #include "reports.h"
 #include "start.h"
 #include "core/expand.h"
@@ -286,6 +287,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 		status = lay_out(rt);
 	if (!status)
 		status = open_parts(rt);
+	if (!status && rt->config.live && rt->engine->runs_kernels)
+		status = hd_page_open(rt, rt->config.live);
 	if (status) {
 		free_runtime(rt);
 		return status;
@@ -386,6 +389,7 @@ int heddle_stop(heddle_runtime *rt)
 	if (!status)
 		status = heddle_wait_all(rt); /* what the groups have not reported */
 	int home = bring_home(rt);
+	hd_page_close(rt->page);
 	hd_reports_write(rt);
 	int saved = hd_perf_save(rt->perf);
 	hd_events_close(rt);

@@ -1,0 +1,162 @@
+/* The setting live: a client of its page, while tasks run. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <jansson.h>
+#include <netinet/in.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "ok.h"
+
+static sem_t begun, may_end;
+
+static int held(heddle_context *c)
+{
+	(void)c;
+	sem_post(&begun);
+	sem_wait(&may_end);
+	return 0;
+}
+
+static struct sockaddr_in loopback(int port)
+{
+	return (struct sockaddr_in){
+	    .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+/* A port that was free a moment ago. */
+static int free_port(void)
+{
+	struct sockaddr_in address = loopback(0);
+	socklen_t size = sizeof address;
+	int s = socket(AF_INET, SOCK_STREAM, 0);
+	assert_true(s >= 0 && bind(s, (struct sockaddr *)&address, size) == 0);
+	assert_int_equal(getsockname(s, (struct sockaddr *)&address, &size), 0);
+	close(s);
+	return ntohs(address.sin_port);
+}
+
+/* Two workers and the page. Another program may take the port first. */
+static heddle_runtime *start(struct heddle_config *config)
+{
+	heddle_runtime *rt = NULL;
+	int status = HEDDLE_E_IO;
+	OK(heddle_config_init(config));
+	config->n_cpu = 1;
+	config->n_cuda = 0;
+	config->model_dir = "none";
+	for (int i = 0; i < 100 && status == HEDDLE_E_IO; i++) {
+		config->live = free_port();
+		status = heddle_start(config, &rt);
+	}
+	OK(status);
+	return rt;
+}
+
+/* What the page answers; the caller frees it. NULL: nobody listens. */
+static char *ask(int port, const char *request)
+{
+	struct sockaddr_in address = loopback(port);
+	int s = socket(AF_INET, SOCK_STREAM, 0);
+	size_t n = 0, max = 1 << 16;
+	char *text = malloc(max);
+	if (connect(s, (struct sockaddr *)&address, sizeof address)) {
+		close(s);
+		free(text);
+		return NULL;
+	}
+	assert_int_equal(send(s, request, strlen(request), MSG_NOSIGNAL), strlen(request));
+	for (ssize_t got; n + 1 < max && (got = recv(s, text + n, max - 1 - n, 0)) > 0;)
+		n += (size_t)got;
+	text[n] = '\0';
+	close(s);
+	return text;
+}
+
+static void assert_answer(int port, const char *request, const char *begin, const char *word)
+{
+	char *text = ask(port, request);
+	assert_non_null(text);
+	assert_int_equal(strncmp(text, begin, strlen(begin)), 0);
+	assert_non_null(strstr(text, word));
+	free(text);
+}
+
+static json_t *state_of(int port)
+{
+	char *text = ask(port, "GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	assert_non_null(text);
+	const char *body = strstr(text, "\r\n\r\n");
+	assert_non_null(body);
+	json_t *state = json_loads(body, 0, NULL);
+	assert_non_null(state);
+	free(text);
+	return state;
+}
+
+static void running_task_and_waiting_one_are_shown(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	heddle_runtime *rt = start(&config);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "held", .cpu = held);
+	double x = 0;
+	heddle_data *d;
+	OK(heddle_variable(rt, &x, sizeof x, &d));
+	for (int i = 0; i < 3; i++)
+		OK(heddle_submit(rt, heddle_call(c), heddle_rw(d)));
+	sem_post(&may_end);
+	sem_wait(&begun);
+	sem_wait(&begun); /* so the first has ended, and the second runs */
+	json_t *s = state_of(config.live), *worker = json_array_get(json_object_get(s, "workers"), 0);
+	assert_int_equal(json_integer_value(json_object_get(s, "running")), 1);
+	assert_int_equal(json_integer_value(json_object_get(s, "unfinished")), 2);
+	assert_int_equal(json_integer_value(json_object_get(s, "ended")), 1);
+	assert_string_equal(json_string_value(json_object_get(worker, "name")), "cpu0");
+	const char *task = json_string_value(json_array_get(json_object_get(worker, "tasks"), 0));
+	assert_true(task && strstr(task, "held"));
+	assert_int_equal(json_array_size(json_object_get(s, "memories")), 1);
+	json_decref(s);
+	sem_post(&may_end);
+	sem_post(&may_end);
+	OK(heddle_unregister(d));
+	sem_wait(&begun);
+	s = state_of(config.live);
+	assert_int_equal(json_integer_value(json_object_get(s, "running")), 0);
+	json_decref(s);
+	OK(heddle_stop(rt));
+	assert_null(ask(config.live, "GET / HTTP/1.1\r\n\r\n"));
+}
+
+static void page_is_for_this_machine_and_shows_nothing_else(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	heddle_runtime *rt = start(&config), *other;
+	int port = config.live;
+	assert_answer(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 200", "<title>Heddle");
+	assert_answer(port, "GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 404", "/state");
+	assert_answer(port, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 404", "/state");
+	assert_answer(port, "GET / HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n", "HTTP/1.1 403", "localhost");
+	assert_answer(port, "GET / HTTP/1.0\r\n\r\n", "HTTP/1.1 403", "localhost");
+	assert_int_equal(heddle_start(&config, &other), HEDDLE_E_IO);
+	assert_non_null(strstr(heddle_last_error(), "live"));
+	OK(heddle_stop(rt));
+	int again = heddle_start(&config, &other); /* the port is free again, unless another program has taken it */
+	assert_true(again == 0 || again == HEDDLE_E_IO);
+	if (again == 0)
+		OK(heddle_stop(other));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(running_task_and_waiting_one_are_shown),
+	    cmocka_unit_test(page_is_for_this_machine_and_shows_nothing_else),
+	};
+	sem_init(&begun, 0, 0);
+	sem_init(&may_end, 0, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
