@@ -144,12 +144,17 @@ static void reply(int to, const char *status, const char *type, const char *body
  * been given this address by. */
 static int is_for_us(const char *request)
 {
+	static const char *const names[] = {"127.0.0.1", "localhost"};
 	const char *host = strcasestr(request, "\r\nhost:");
 	if (!host)
 		return 0;
 	host += strlen("\r\nhost:");
 	host += strspn(host, " ");
-	return strncmp(host, "127.0.0.1", 9) == 0 || strncasecmp(host, "localhost", 9) == 0;
+	size_t length = strcspn(host, ": \r"); /* without the port */
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (length == strlen(names[i]) && strncasecmp(host, names[i], length) == 0)
+			return 1;
+	return 0;
 }
 
 static void answer(const struct hd_page *p, int to, const char *request)

@@ -140,6 +140,8 @@ static void page_is_for_this_machine_and_shows_nothing_else(void **state)
 	assert_answer(port, "GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 404", "/state");
 	assert_answer(port, "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 404", "/state");
 	assert_answer(port, "GET / HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n", "HTTP/1.1 403", "localhost");
+	assert_answer(port, "GET / HTTP/1.1\r\nHost: localhost.example\r\n\r\n", "HTTP/1.1 403", "localhost");
+	assert_answer(port, "GET / HTTP/1.1\r\nHost: localhost:80\r\n\r\n", "HTTP/1.1 200", "<title>Heddle");
 	assert_answer(port, "GET / HTTP/1.0\r\n\r\n", "HTTP/1.1 403", "localhost");
 	assert_int_equal(heddle_start(&config, &other), HEDDLE_E_IO);
 	assert_non_null(strstr(heddle_last_error(), "live"));
