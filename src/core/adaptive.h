@@ -12,12 +12,12 @@ enum { HD_FOR_CPUS, HD_FOR_ACCELERATORS, HD_N_HEAPS };
 struct hd_adaptive {
 	int on;                             /* const after start: the setting is adaptive */
 	heddle_task *undecided[HD_N_HEAPS]; /* heaps of tasks that are ready, by what runs them fastest */
-	size_t n_undecided, n_for_cpus; /* all of them; those in the heap HD_FOR_CPUS */
-	double undecided_us;        /* what those for accelerators take if they run whole */
-	double whole_us;            /* the same of those that were told to run whole, and have not ended */
-	uint64_t n_children;        /* tasks of sub-graphs that have not ended */
-	uint64_t n_expected;        /* and so many more are expected of those that are about to be submitted */
-	struct hd_refined *refined; /* owned: what sub-graphs take; NULL: nothing was learnt yet */
+	size_t n_undecided, n_for_cpus;     /* all of them; those in the heap HD_FOR_CPUS */
+	double undecided_us;                /* what those for accelerators take if they run whole */
+	double whole_us;                    /* the same of those that were told to run whole, and have not ended */
+	uint64_t n_children;                /* tasks of sub-graphs that have not ended */
+	uint64_t n_expected;                /* and so many more are expected of those that are about to be submitted */
+	struct hd_refined *refined;         /* owned: what sub-graphs take; NULL: nothing was learnt yet */
 };
 
 #endif

@@ -1226,10 +1226,12 @@ def near(found, expected):
 
 def test_sim_adaptive_feeds_cores_with_small_tasks_and_gpus_with_large_ones(p):
     def rate(tile, *more):
-        return float(p.csv("sim", "gemm", "--n", "17280", "--tile", tile, "--platform", "intel-v100", "--sched", "dmdas",
-                           *more)[0]["rate_gflops"])
+        rows = p.csv("sim", "gemm", "--n", "17280", "--tile", tile, "--platform", "intel-v100", "--sched", "dmdas",
+                     *more)
+        return float(rows[0]["rate_gflops"])
+    # no bounds are shown, or compared with: each run has a graph of its own
     adaptive = rate("2880/960/320", "--refine", "all", "--set", "expand=adaptive")
-    assert adaptive > 1.02 * max(rate("2880"), rate("960"), rate("2880/960", "--refine", "diagonal") / 1.02), adaptive
+    assert adaptive > max(1.02 * rate("2880"), 1.02 * rate("960"), rate("2880/960", "--refine", "diagonal")), adaptive
 
 
 def test_trace_draws_the_graph_with_its_levels(p):

@@ -243,9 +243,18 @@ int work_sim(const struct heddle_config *config, const struct heddle_platform *p
 	return TOOL_FAILURE;
 }
 
-/* The graph of what an application submits, recorded in a simulated run under the policy eager. */
+/* Whether each run has a graph of its own, because Heddle decides in it which hierarchical tasks it expands. */
+static int has_many_graphs(heddle_runtime *rt, const char *expand)
+{
+	struct heddle_stats stats;
+	return expand && (strcmp(expand, "adaptive") == 0 || strcmp(expand, "class") == 0) &&
+	       heddle_runtime_stats(rt, &stats) == 0 && stats.tasks_expanded > 0;
+}
+
+/* The graph of what an application submits, recorded in a simulated run under the policy eager. *varies: that of
+ * another run may be another one; NULL: not asked for. */
 static int unroll(const struct heddle_config *config, const struct heddle_platform *platform, const struct work *work,
-                  struct heddle_graph **out)
+                  struct heddle_graph **out, int *varies)
 {
 	struct heddle_config c = *config;
 	heddle_runtime *rt;
@@ -257,6 +266,8 @@ static int unroll(const struct heddle_config *config, const struct heddle_platfo
 	int failed = submit(rt, work) || heddle_graph_record(rt, out);
 	if (failed)
 		tool_library_error("cannot unroll the graph");
+	else if (varies)
+		*varies = has_many_graphs(rt, c.expand);
 	int stopped = heddle_stop(rt);
 	if (failed)
 		return TOOL_FAILURE;
@@ -272,7 +283,7 @@ int work_open_graph(const struct heddle_config *config, const struct heddle_plat
                     struct heddle_graph **out)
 {
 	*out = work->graph;
-	return work->graph ? TOOL_OK : unroll(config, platform, work, out);
+	return work->graph ? TOOL_OK : unroll(config, platform, work, out, NULL);
 }
 
 void work_close_graph(const struct work *work, struct heddle_graph *graph)
@@ -285,13 +296,19 @@ int work_bounds(const struct heddle_config *config, const struct heddle_platform
                 struct heddle_bounds *out)
 {
 	struct heddle_graph *graph;
-	int status = work_open_graph(config, platform, work, &graph);
+	int varies = 0, status = TOOL_OK;
+	if (work->graph)
+		graph = work->graph;
+	else
+		status = unroll(config, platform, work, &graph, &varies);
 	if (status)
 		return status;
 	if (work->record && heddle_graph_save(graph, work->record))
 		status = tool_library_error("the graph was not written");
 	else if (heddle_graph_bounds(graph, platform, rounds_for(graph->n_tasks), out))
 		status = tool_library_error("no bounds");
+	if (varies)
+		*out = (struct heddle_bounds){.area = NAN, .critical_path = NAN, .iterative = NAN, .mixed = NAN};
 	work_close_graph(work, graph);
 	return status;
 }
