@@ -80,7 +80,7 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 }
 
 /* The lock is held. */
-static void put_state(struct hd_text *text, const heddle_runtime *rt, double now)
+static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 {
 	HD_HELD(&rt->lock);
 	hd_text_put(text, "{\"policy\": ");
