@@ -222,6 +222,8 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	w->waits_since = w->in_flight ? w->waits_since : rt->now;
 	w->in_flight++;
 	hd_set_state(t, HD_PICKED);
+	if (HD_UNLIKELY(rt->repartition.on))
+		hd_repartition_ready(rt, t, -1);
 	int status = t->status;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
 		status = attach_privates(w, t);
@@ -399,6 +401,8 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 			hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
 		if (HD_UNLIKELY(rt->dispatch.retry))
 			retry(rt, NULL);
+		if (HD_UNLIKELY(rt->repartition.on))
+			hd_repartition(rt);
 		tell_policy(rt);
 		feed(rt);
 	} while (is_unsettled(rt) || (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
@@ -428,6 +432,8 @@ void hd_core_refill(struct hd_worker *w)
 		hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
 	if (HD_UNLIKELY(rt->dispatch.retry))
 		retry(rt, w);
+	if (HD_UNLIKELY(rt->repartition.on))
+		hd_repartition(rt);
 	tell_policy(rt);
 	rt->dispatch.releaser = -1;
 	fill_ender(w);

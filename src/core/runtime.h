@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "group.h"
 #include "inside.h"
+#include "repartition.h"
 #include "ring.h"
 #include "task.h"
 #include "worker.h"
@@ -62,11 +63,6 @@ struct hd_hold {
 	int taken;                    /* the datum was granted: the program has it */
 };
 
-/* How many workers a class has, and how many of them are lost or retired. */
-struct hd_class_count {
-	unsigned n, n_out;
-};
-
 /* The runtime's instance of its policy, and the handle that the policy gets: see heddle/policy.h. */
 struct heddle_sched {
 	heddle_runtime *rt;
@@ -75,8 +71,7 @@ struct heddle_sched {
 	char **options;                     /* owned: the values, in the order of policy->options */
 	struct hd_rng rng;
 	int checked; /* the policy is the program's own, not one of the library: each of its picks is checked */
-	/* The set of workers has changed and the instance was destroyed; another one is made for the next batch of
-	 * ready tasks. */
+	/* The set of workers has changed, and another instance is made for the next batch of ready tasks. */
 	int absent;
 	/* us: when the instance was made. It hears nothing of the tasks that were picked before, by the instance before
 	 * it: see hd_sched_knows. 0: it is the first one. */
@@ -94,10 +89,9 @@ enum {
 
 /* What lies between the graph and the workers: task_life.c, control.c and dispatch.c. */
 struct hd_dispatch {
-	unsigned n_lost; /* workers whose devices are lost ... */
-	unsigned n_out;  /* ... and how many are lost or retired */
-	int releaser;    /* the worker whose task made the batch ready; -1: none */
-	int retry;       /* HD_RETRY_MEMORY ...: what must be looked at again */
+	unsigned n_lost, n_out; /* workers whose devices are lost; workers that are lost or retired */
+	int releaser;           /* the worker whose task made the batch ready; -1: none */
+	int retry;              /* HD_RETRY_MEMORY ...: what must be looked at again */
 	size_t n_batch, max_batch;
 	heddle_task **batch;           /* owned; ready tasks that the policy has not been told of */
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
@@ -247,6 +241,7 @@ struct heddle_runtime {
 	struct hd_errands errands;
 	struct hd_dispatch dispatch;
 	struct hd_adaptive adaptive;
+	struct hd_repartition repartition;
 	double entered; /* us: when the lock was taken; only with the setting time_core */
 	struct hd_counts count;
 	struct hd_inlet inlet;

@@ -34,6 +34,8 @@ static inline void into_batch(heddle_runtime *rt, heddle_task *t)
 	}
 	hd_set_state(t, HD_READY);
 	rt->dispatch.batch[rt->dispatch.n_batch++] = t;
+	if (HD_UNLIKELY(rt->repartition.on))
+		hd_repartition_ready(rt, t, 1);
 }
 
 static inline void to_policy(heddle_runtime *rt, heddle_task *t)

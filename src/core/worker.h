@@ -54,6 +54,11 @@ static inline unsigned hd_class_slots(const struct heddle_class *c)
 	return c->streams > 1 ? c->streams : 1;
 }
 
+/* How many workers a class has, and how many of them are lost or retired. */
+struct hd_class_count {
+	unsigned n, n_out;
+};
+
 struct hd_seat;
 struct hd_team;
 struct hd_worker {

@@ -25,7 +25,7 @@ static const char *name_of(const struct hd_worker *w)
 	return w->rt->platform->workers[w->id].name;
 }
 
-static int is_cpu(const struct hd_worker *w)
+int hd_worker_is_cpu(const struct hd_worker *w)
 {
 	return strcmp(w->rt->platform->classes[w->class_id].kind, "cpu") == 0;
 }
@@ -38,7 +38,8 @@ static int are_rivals(const struct hd_worker *a, const struct hd_worker *b)
 {
 	const struct heddle_platform *p = a->rt->platform;
 	const struct heddle_worker *x = &p->workers[a->id], *y = &p->workers[b->id];
-	if (a == b || x->core < 0 || y->core < 0 || !(x->retired || y->retired) || !is_cpu(a) || !is_cpu(b))
+	if (a == b || x->core < 0 || y->core < 0 || !(x->retired || y->retired) || !hd_worker_is_cpu(a) ||
+	    !hd_worker_is_cpu(b))
 		return 0;
 	unsigned n_x = p->classes[x->class_id].cores, n_y = p->classes[y->class_id].cores;
 	return x->core < y->core + (int)(n_y ? n_y : 1) && y->core < x->core + (int)(n_x ? n_x : 1);
@@ -212,6 +213,8 @@ static struct hd_task_queue take_ready(heddle_runtime *rt)
 	rt->dispatch.n_batch = 0;
 	rt->count.ready = 0;
 	rt->count.parked = 0;
+	if (rt->repartition.on)
+		hd_repartition_clear(rt);
 	return ready;
 }
 
@@ -300,7 +303,7 @@ int hd_worker_set_open(heddle_runtime *rt)
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		rt->class_counts[w->class_id].n++;
-		w->retired = rt->platform->workers[i].retired && is_cpu(w);
+		w->retired = rt->platform->workers[i].retired && hd_worker_is_cpu(w);
 		w->pipeline = w->retired ? 0 : w->depth;
 		if (any_retired)
 			status = find_rivals(w);
@@ -342,18 +345,19 @@ static int mark(const heddle_runtime *rt, const unsigned *workers, size_t n, cha
 	return 0;
 }
 
-/* Retires the other workers of the CPU. Returns whether that changes anything. */
-static int retire_others(heddle_runtime *rt, const char *wanted)
+int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
 {
 	HD_HELD(&rt->lock);
 	int changed = 0;
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
-		if (w->retired == !wanted[i] || !is_cpu(w))
+		if (w->retired == !wanted[i] || !hd_worker_is_cpu(w))
 			continue;
 		w->retired = !wanted[i];
 		changed |= !w->lost;
 	}
+	if (changed)
+		hd_workers_changed(rt);
 	return changed;
 }
 
@@ -370,8 +374,7 @@ int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n)
 		hd_core_clock(rt, rt->engine->now(rt));
 		rt->dispatch.releaser = -1;
 		hd_drain(rt);
-		if (retire_others(rt, wanted))
-			hd_workers_changed(rt);
+		hd_workers_retire_others(rt, wanted);
 		hd_core_settle(rt);
 		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
 		hd_wake_if_still(rt, NULL);

@@ -4,6 +4,8 @@
 
 #include "runtime.h"
 
+/* Whether it is of kind "cpu". */
+int hd_worker_is_cpu(const struct hd_worker *w);
 /* For the start: finds the rivals of each worker, and retires those that the platform says. HEDDLE_E_MEMORY. */
 int hd_worker_set_open(heddle_runtime *rt);
 void hd_worker_set_close(heddle_runtime *rt);
@@ -13,6 +15,9 @@ void hd_workers_count(heddle_runtime *rt);
 /* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,
  * and makes another policy take over. The caller settles. */
 void hd_workers_changed(heddle_runtime *rt);
+/* Drives the workers of the CPU that are marked, and retires the others. Returns whether that changes anything. The
+ * caller settles. */
+int hd_workers_retire_others(heddle_runtime *rt, const char *wanted);
 /* Makes the task as it was before it was picked, and gives it to the policy. It is not counted as picked any more.
  * `begun`: its kernel may have changed its data. */
 void hd_give_back(heddle_task *t, int begun);

@@ -302,6 +302,9 @@ static int regroup(struct heddle_platform *p, const char *clusters)
 	int status = hd_cores_find(p, &cores), retired = 0;
 	if (status)
 		return status;
+	char *list;
+	status = hd_partition_auto(p, clusters, &list);
+	clusters = list ? list : clusters;
 	for (const char *at = clusters; at && !status; retired = 1) {
 		size_t length = hd_partition_length(at);
 		status = hd_partition_parse(p, at, length, &cores);
@@ -313,6 +316,7 @@ static int regroup(struct heddle_platform *p, const char *clusters)
 		status = replace(p, &declared);
 	free_declared(&declared);
 	hd_cores_free(&cores);
+	free(list);
 	return status ? status : heddle_platform_check(p);
 }
 
@@ -339,6 +343,50 @@ int heddle_platform_cluster(struct heddle_platform *platform, const char *cluste
 	}
 	heddle_platform_free(copy);
 	return status;
+}
+
+/* --- Partitions to choose among ----------------------------------------------------------------------------------- */
+
+/* The cores of the largest cluster of a partition; 0: there is none. */
+static unsigned largest_cluster(const struct heddle_platform *p, const char *text)
+{
+	struct hd_cores cores;
+	unsigned most = 0;
+	if (hd_cores_find(p, &cores))
+		return 0;
+	if (!hd_partition_parse(p, text, strlen(text), &cores))
+		for (size_t i = 0; i < cores.n; i += hd_cluster_cores(&cores, i))
+			most = hd_cluster_cores(&cores, i) > most ? hd_cluster_cores(&cores, i) : most;
+	hd_cores_free(&cores);
+	return most;
+}
+
+/* Single cores, the groups of the level with the largest ones, and halves of these. */
+static char *usual_partitions(const struct heddle_platform *p)
+{
+	const char *level = NULL;
+	unsigned most = 1;
+	for (size_t i = 0; i < p->n_levels; i++) {
+		unsigned k = largest_cluster(p, p->levels[i].name);
+		if (k > most) {
+			most = k;
+			level = p->levels[i].name;
+		}
+	}
+	if (!level)
+		return strdup("none");
+	return most >= 4 ? hd_format("none,%u,%s", most / 2, level) : hd_format("none,%s", level);
+}
+
+int hd_partition_auto(const struct heddle_platform *p, const char *text, char **list)
+{
+	static const char word[] = "auto";
+	size_t length = sizeof word - 1;
+	*list = NULL;
+	if (strncmp(text, word, length) != 0 || (text[length] && text[length] != ':'))
+		return 0;
+	*list = text[length] ? strdup(text + length + 1) : usual_partitions(p);
+	return *list ? 0 : hd_no_memory("partitions of the cores");
 }
 
 /* --- Partitions that a platform has ------------------------------------------------------------------------------- */

@@ -230,6 +230,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_config_disown(&rt->config);
 	hd_hops_close(&rt->hops);
 	hd_worker_set_close(rt);
+	hd_repartition_close(rt);
 	free(rt->workers);
 	free(rt->slots);
 	free_memories(rt);
@@ -285,6 +286,8 @@ static int start(const struct heddle_config *config, const struct heddle_platfor
 		status = heddle_platform_check(rt->platform);
 	if (!status)
 		status = lay_out(rt);
+	if (!status && rt->config.clusters)
+		status = hd_repartition_open(rt, rt->config.clusters);
 	if (!status)
 		status = open_parts(rt);
 	if (!status && rt->config.live && rt->engine->runs_kernels)

@@ -261,6 +261,28 @@ static void partitions_have_texts(void **state)
 	finish(rt);
 }
 
+/* Where single tasks and many tasks run with the setting clusters=auto. */
+static void auto_merges_and_splits(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	struct heddle_platform *platform;
+	heddle_runtime *rt;
+	config.trace = 1;
+	config.clusters = "auto:none,2,4";
+	assert_ok(heddle_platform_parse("test", overlapping, strlen(overlapping), &platform));
+	assert_ok(heddle_start_on(&config, platform, 1, &rt));
+	heddle_platform_free(platform);
+	heddle_codelet *c = user(rt);
+	submit_some(rt, c, 1);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(who_ran(rt, 0), 1u << ALL);
+	submit_some(rt, c, 200);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(who_ran(rt, 1) & 15, 15);
+	finish(rt);
+}
+
 /* --- Who asks for it ---------------------------------------------------------------------------------------------- */
 
 struct asker {
@@ -475,6 +497,7 @@ int main(void)
 	    ON_BOTH(none_may_be_driven),
 	    ON_BOTH(partitions_have_texts),
 	    ON_BOTH(callbacks_may_ask),
+	    cmocka_unit_test(auto_merges_and_splits),
 	    cmocka_unit_test_prestate(virtual_time_is_deterministic, in_virtual_time),
 	    cmocka_unit_test_prestate(cores_are_waited_for, on_threads),
 	    cmocka_unit_test_prestate(changes_while_a_kernel_runs, on_threads),

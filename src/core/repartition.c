@@ -1,0 +1,254 @@
+/* The setting clusters=auto: cores are merged into clusters when few tasks are ready, and split when many are.
+ *
+ * Splitting gives throughput, since kernels do not run k times as fast on k cores. Merging gives latency: a task of the
+ * critical path that runs on one core holds up all that come behind it. What decides is how long the ready tasks are
+ * expected to last with a partition: they count as equal, with their mean time on each class; each worker takes as many
+ * as it can end by a time, from when it is free on, accelerators too. Cores that still run a kernel of a retired worker
+ * are free when that ends.
+ *
+ *  - If they last much longer than one task takes on a worker of the partition (PATIENCE), such a task has ended before
+ *    what follows from it is missed. Of these partitions the one with the smallest clusters is driven.
+ *  - Otherwise the one with which they end first. One whose single tasks take longer than that, but not so much longer
+ *    that its workers will be given none (UNUSED), is left out. Among equals it is the one with the smallest clusters:
+ *    if the accelerators run all of the tasks it leaves them alone. But if there are more tasks than cores it is that
+ *    with the largest: what the accelerators cannot take should not be held up.
+ *
+ * Tasks that no accelerator can run, such as the panels of an LU factorisation, decide alone if there are some.
+ *
+ * The first tasks of each worker wait for their data, which matters while there are few of them: then the transfers
+ * count as if the buses were busy (BUSY), as in policies that reckon with transfers. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "repartition.h"
+#include "worker_set.h"
+
+/* What the ready tasks must last, in tasks of a worker, for a partition with smaller clusters to be driven, and for the
+ * present one to stay. */
+static const double PATIENCE = 3, REMAINING = 2;
+static const double UNUSED = 0.2, BUSY = 4;
+static const double INTERVAL_US = 100; /* between two decisions */
+
+/* us that the task's data need to get to the nearest of the nodes where the class has workers. */
+static double transfer_time(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
+{
+	double least = INFINITY;
+	size_t last = SIZE_MAX; /* the node of the worker of the class before: neighbours often have the same */
+	for (size_t w = 0; w < rt->n_workers; w++) {
+		if (rt->workers[w].class_id != class_id || rt->workers[w].node == last)
+			continue;
+		last = rt->workers[w].node;
+		least = fmin(least, heddle_task_transfer_time(t, rt->workers[w].node));
+	}
+	return least;
+}
+
+/* Whether some accelerator may run the task. */
+static int has_accelerator(const heddle_runtime *rt, const heddle_task *t)
+{
+	for (unsigned c = 0; c < rt->n_classes; c++)
+		if (t->codelet->class_ok[c] && strcmp(rt->platform->classes[c].kind, "cpu") != 0 &&
+		    (!rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, c))))
+			return 1;
+	return 0;
+}
+
+static void count(heddle_runtime *rt, const heddle_task *t, int sign, struct hd_ready_tasks *tasks)
+{
+	tasks->n += (size_t)sign;
+	for (unsigned c = 0; c < rt->n_classes; c++) {
+		struct hd_ready_time *r = &tasks->on[c];
+		double us = t->codelet->class_ok[c] ? hd_perf_time(t->perf, c) : (double)NAN;
+		if (isnan(us) || (sign < 0 && !r->n))
+			continue;
+		r->us += sign * us;
+		r->transfers += sign > 0 ? transfer_time(rt, t, c) : -r->transfers / (double)r->n;
+		r->n += (size_t)sign;
+		if (!r->n) /* models learn meanwhile, so the sums are not exact */
+			*r = (struct hd_ready_time){.n = 0};
+	}
+}
+
+void hd_repartition_ready(heddle_runtime *rt, const heddle_task *t, int sign)
+{
+	HD_HELD(&rt->lock);
+	count(rt, t, sign, &rt->repartition.ready);
+	if (!has_accelerator(rt, t))
+		count(rt, t, sign, &rt->repartition.only_cpu);
+}
+
+static void clear(const heddle_runtime *rt, struct hd_ready_tasks *tasks)
+{
+	tasks->n = 0;
+	memset(tasks->on, 0, rt->n_classes * sizeof *tasks->on);
+}
+
+void hd_repartition_clear(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	clear(rt, &rt->repartition.ready);
+	clear(rt, &rt->repartition.only_cpu);
+}
+
+/* The tasks that decide: those that only the CPU can run, if there are some. */
+static const struct hd_ready_tasks *decisive(const heddle_runtime *rt)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	return r->only_cpu.n ? &r->only_cpu : &r->ready;
+}
+
+/* The mean time of the ready tasks on a class, us; INFINITY: they have none there. Clusters that have not been measured
+ * yet are taken for as fast as their cores together, so that they are tried. */
+static double mean_time(const heddle_runtime *rt, unsigned class_id)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	const struct heddle_class *classes = rt->platform->classes;
+	const struct hd_ready_time *on = decisive(rt)->on, *t = &on[class_id], *single = &on[r->all[0].class_id];
+	if (t->n)
+		return t->us / (double)t->n;
+	if (!single->n || strcmp(classes[class_id].kind, classes[r->all[0].class_id].kind) != 0)
+		return INFINITY;
+	return single->us / (double)single->n * classes[r->all[0].class_id].cores / classes[class_id].cores;
+}
+
+/* How many tasks end by a time. */
+static double ended_by(const heddle_runtime *rt, double time)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	double n = 0;
+	for (size_t w = 0; w < rt->n_workers; w++)
+		if (r->begins[w] < time)
+			n += floor((time - r->begins[w]) / mean_time(rt, rt->workers[w].class_id));
+	return n;
+}
+
+/* When the worker could begin one of the ready tasks, us from now; INFINITY: it cannot, or is not of the partition. */
+static double begin_on(heddle_runtime *rt, struct hd_worker *w, const struct hd_candidate *candidate)
+{
+	size_t n = decisive(rt)->n;
+	const struct hd_ready_time *t = &decisive(rt)->on[w->class_id];
+	if (w->lost || isinf(mean_time(rt, w->class_id)) || (hd_worker_is_cpu(w) && !candidate->wanted[w->id]))
+		return INFINITY;
+	int few = 2 * n <= rt->n_workers - rt->repartition.n_cpu || n == 1;
+	double data = t->n ? (few ? BUSY : 1) * t->transfers / (double)t->n : 0;
+	return fmax(hd_worker_free_at(w, rt->now) - rt->now, data);
+}
+
+/* How long, us, the ready tasks last with a partition. */
+static double last_with(heddle_runtime *rt, const struct hd_candidate *candidate)
+{
+	enum { STEPS = 12 };
+	double n = (double)decisive(rt)->n, low = 0, high = 1;
+	for (size_t w = 0; w < rt->n_workers; w++)
+		rt->repartition.begins[w] = begin_on(rt, &rt->workers[w], candidate);
+	while (high < 1e15 && ended_by(rt, high) < n) {
+		low = high;
+		high *= 2;
+	}
+	for (int i = 0; i < STEPS; i++) {
+		double middle = (low + high) / 2;
+		*(ended_by(rt, middle) < n ? &low : &high) = middle;
+	}
+	return high;
+}
+
+/* The partition to drive. */
+static size_t choose(heddle_runtime *rt)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	size_t best = r->n - 1;
+	double least = INFINITY;
+	int many = decisive(rt)->n > r->n_cores;
+	for (size_t i = 0; i < r->n; i++) {
+		double lasts = last_with(rt, &r->all[i]), each = mean_time(rt, r->all[i].class_id);
+		if (lasts >= (i < r->present ? PATIENCE : REMAINING) * each)
+			return i;
+		if (i + 1 < r->n && lasts >= UNUSED * each)
+			continue;
+		if (many ? lasts <= least : lasts < least) {
+			least = lasts;
+			best = i;
+		}
+	}
+	return best;
+}
+
+void hd_repartition(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct hd_repartition *r = &rt->repartition;
+	if (!r->ready.n || rt->now < r->decided + INTERVAL_US)
+		return;
+	r->decided = rt->now;
+	size_t next = choose(rt);
+	if (next == r->present)
+		return;
+	r->present = next;
+	hd_workers_retire_others(rt, r->all[next].wanted);
+}
+
+static int read_candidate(heddle_runtime *rt, const char *text, struct hd_candidate *to)
+{
+	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
+	to->wanted = calloc(rt->n_workers, 1);
+	size_t n = 0;
+	int status = workers && to->wanted ? hd_partition_workers(rt->platform, text, workers, &n)
+	                                   : hd_no_memory("partitions of the cores");
+	for (size_t i = 0; i < n && !status; i++) {
+		unsigned class_id = rt->workers[workers[i]].class_id;
+		to->wanted[workers[i]] = 1;
+		if (i == 0 || rt->platform->classes[class_id].cores > rt->platform->classes[to->class_id].cores)
+			to->class_id = class_id;
+	}
+	free(workers);
+	return status;
+}
+
+static int read_candidates(heddle_runtime *rt, char *list)
+{
+	struct hd_repartition *r = &rt->repartition;
+	size_t most = 1;
+	for (const char *at = list; *at; at++)
+		most += *at == ',';
+	r->all = calloc(most, sizeof *r->all);
+	r->begins = calloc(rt->n_workers, sizeof *r->begins);
+	r->ready.on = calloc(rt->n_classes, sizeof *r->ready.on);
+	r->only_cpu.on = calloc(rt->n_classes, sizeof *r->only_cpu.on);
+	if (!r->all || !r->begins || !r->ready.on || !r->only_cpu.on)
+		return hd_no_memory("partitions of the cores");
+	int status = 0;
+	char *rest = NULL;
+	for (char *text = strtok_r(list, ",", &rest); text && !status; text = strtok_r(NULL, ",", &rest))
+		status = read_candidate(rt, text, &r->all[r->n++]);
+	return status;
+}
+
+int hd_repartition_open(heddle_runtime *rt, const char *clusters)
+{
+	struct hd_repartition *r = &rt->repartition;
+	char *list;
+	int status = hd_partition_auto(rt->platform, clusters, &list);
+	if (status || !list)
+		return status;
+	status = read_candidates(rt, list);
+	free(list);
+	for (size_t w = 0; w < rt->n_workers && !status; w++) {
+		r->n_cpu += (size_t)hd_worker_is_cpu(&rt->workers[w]);
+		if (r->all[0].wanted[w])
+			r->n_cores += rt->platform->classes[rt->workers[w].class_id].cores;
+	}
+	r->decided = -INFINITY;
+	r->on = !status && r->n > 1;
+	return status;
+}
+
+void hd_repartition_close(heddle_runtime *rt)
+{
+	struct hd_repartition *r = &rt->repartition;
+	for (size_t i = 0; i < r->n; i++)
+		free(r->all[i].wanted);
+	free(r->all);
+	free(r->begins);
+	free(r->ready.on);
+	free(r->only_cpu.on);
+}
