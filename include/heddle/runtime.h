@@ -22,7 +22,8 @@ struct heddle_config {
 	 * device as long as one is left; more than there are cores is an error */
 	int n_cpu;
 	/* how the cores of the CPU workers are grouped into clusters: heddle_platform_cluster; "": as the platform
-	 * says. In virtual time, too, and on the platform of heddle_start_on */
+	 * says; "auto": they are merged and split while tasks run, docs/clusters.md. In virtual time, too, and on the
+	 * platform of heddle_start_on */
 	const char *clusters;
 	/* CUDA devices, the first ones; -1: all that are found, which may be none; more than there are is an error,
 	 * which says what is missing and how to get it */

@@ -91,13 +91,19 @@ for example in "$here"/../../examples/*_plugin.c; do
 	"$prefix/bin/heddle" --plugin "$scratch/plugin.so" policies >"$scratch/log" 2>&1 ||
 		{ cat "$scratch/log"; exit 1; }
 done
+# What a compiler without OpenMP takes its pragmas for.
+openmp=-Wno-unknown-pragmas
+! echo 'int main(void) { return 0; }' | ${CC:-cc} -fopenmp -x c - -o "$scratch/openmp" 2>"$scratch/log" ||
+	openmp=-fopenmp
 for example in "$here"/../../examples/*.c; do
 	name=$(basename "$example" .c)
 	case $name in *_plugin) continue ;; esac
 	module=heddle
 	! grep -q "#include <heddle/dense.h>" "$example" || module=heddle-dense
 	! grep -q "#include <heddle/daggen/" "$example" || module=heddle-daggen
-	${CC:-cc} -std=c11 -Wall -Wextra -Werror "$example" -o "$scratch/$name" \
+	flags=
+	! grep -q "#pragma omp" "$example" || flags=$openmp
+	${CC:-cc} -std=c11 -Wall -Wextra -Werror $flags "$example" -o "$scratch/$name" \
 		$(pkg-config --define-variable=prefix="$prefix" --cflags --libs $module) -lm
 	(cd "$scratch" && "./$name") >"$scratch/log" 2>&1 || {
 		cat "$scratch/log"

@@ -87,7 +87,8 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 static const struct argp_option clusters_options[] = {
     {"clusters", KEY_CLUSTERS, "PARTITION", 0,
      "Group cores into clusters, which run parallel tasks: none, socket, numa, l3, 10 (cores each), 2x10, 1x10+10x1, "
-     "or a file with ranges of cores; sim, run and tune: best, found by virtual runs",
+     "or a file with ranges of cores; sim and run: auto, changed while tasks run; sim, run and tune: best, found by "
+     "virtual runs",
      4},
     {0},
 };
