@@ -69,9 +69,33 @@ static void count(heddle_runtime *rt, const heddle_task *t, int sign, struct hd_
 	}
 }
 
+/* Whether a worker of the partition could run the task; or an accelerator, if these count. */
+static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const struct hd_candidate *candidate,
+                          int or_accelerator)
+{
+	for (unsigned w = 0; w < rt->n_workers; w++) {
+		const struct hd_worker *worker = &rt->workers[w];
+		if (!worker->lost && (candidate->wanted[w] || (or_accelerator && !hd_worker_is_cpu(worker))) &&
+		    hd_task_could_run(t, w))
+			return 1;
+	}
+	return 0;
+}
+
+static void count_stuck(heddle_runtime *rt, const heddle_task *t, int sign)
+{
+	struct hd_repartition *r = &rt->repartition;
+	if (t->codelet->everywhere && !t->only_worker)
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		if ((sign > 0 || r->all[i].stuck) && !could_run_with(rt, t, &r->all[i], 1))
+			r->all[i].stuck += (size_t)sign;
+}
+
 void hd_repartition_ready(heddle_runtime *rt, const heddle_task *t, int sign)
 {
 	HD_HELD(&rt->lock);
+	count_stuck(rt, t, sign);
 	count(rt, t, sign, &rt->repartition.ready);
 	if (!has_accelerator(rt, t))
 		count(rt, t, sign, &rt->repartition.only_cpu);
@@ -88,6 +112,8 @@ void hd_repartition_clear(heddle_runtime *rt)
 	HD_HELD(&rt->lock);
 	clear(rt, &rt->repartition.ready);
 	clear(rt, &rt->repartition.only_cpu);
+	for (size_t i = 0; i < rt->repartition.n; i++)
+		rt->repartition.all[i].stuck = 0;
 }
 
 /* The tasks that decide: those that only the CPU can run, if there are some. */
@@ -105,7 +131,7 @@ static double mean_time(const heddle_runtime *rt, unsigned class_id)
 	const struct heddle_class *classes = rt->platform->classes;
 	const struct hd_ready_time *on = decisive(rt)->on, *t = &on[class_id], *single = &on[r->all[0].class_id];
 	if (t->n)
-		return t->us / (double)t->n;
+		return fmax(t->us, 0) / (double)t->n; /* models learn meanwhile: the sum is not exact */
 	if (!single->n || strcmp(classes[class_id].kind, classes[r->all[0].class_id].kind) != 0)
 		return INFINITY;
 	return single->us / (double)single->n * classes[r->all[0].class_id].cores / classes[class_id].cores;
@@ -152,18 +178,25 @@ static double last_with(heddle_runtime *rt, const struct hd_candidate *candidate
 	return high;
 }
 
-/* The partition to drive. */
+/* The partition to drive: one with which some worker can run each of the ready tasks, if there is one. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_repartition *r = &rt->repartition;
-	size_t best = r->n - 1;
+	size_t end = r->n;
+	while (end && r->all[end - 1].stuck)
+		end--;
+	if (!end)
+		return r->present;
+	size_t best = end - 1;
 	double least = INFINITY;
 	int many = decisive(rt)->n > r->n_cores;
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < end; i++) {
+		if (r->all[i].stuck)
+			continue;
 		double lasts = last_with(rt, &r->all[i]), each = mean_time(rt, r->all[i].class_id);
 		if (lasts >= (i < r->present ? PATIENCE : REMAINING) * each)
 			return i;
-		if (i + 1 < r->n && lasts >= UNUSED * each)
+		if (i + 1 < end && lasts >= UNUSED * each)
 			continue;
 		if (many ? lasts <= least : lasts < least) {
 			least = lasts;
@@ -173,18 +206,33 @@ static size_t choose(heddle_runtime *rt)
 	return best;
 }
 
+/* The partition for the first of the tasks that only retired workers can run, when no other task is ready. */
+static size_t one_for_parked(const heddle_runtime *rt)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	for (size_t i = 0; i < r->n; i++)
+		if (could_run_with(rt, rt->dispatch.parked.first, &r->all[i], 0))
+			return i;
+	return r->present;
+}
+
 void hd_repartition(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	struct hd_repartition *r = &rt->repartition;
-	if (!r->ready.n || rt->now < r->decided + INTERVAL_US)
+	size_t next = r->present;
+	if (!rt->count.ready && !rt->dispatch.n_batch && rt->dispatch.parked.first)
+		next = one_for_parked(rt); /* at once: a thread that waits would find a deadlock */
+	else if (r->ready.n && rt->now >= r->decided + INTERVAL_US)
+		next = choose(rt);
+	else
 		return;
 	r->decided = rt->now;
-	size_t next = choose(rt);
 	if (next == r->present)
 		return;
 	r->present = next;
-	hd_workers_retire_others(rt, r->all[next].wanted);
+	if (hd_workers_retire_others(rt, r->all[next].wanted))
+		hd_gate_worker_begins(rt); /* some that looked for tasks may not any more */
 }
 
 static int read_candidate(heddle_runtime *rt, const char *text, struct hd_candidate *to)

@@ -10,6 +10,7 @@
 struct hd_candidate {
 	char *wanted;      /* owned; per worker: 1 if it is of the partition; 0 for those that are no CPU workers */
 	unsigned class_id; /* of its largest clusters */
+	size_t stuck;      /* ready tasks that neither its workers nor accelerators can run */
 };
 
 /* What some tasks take on a class. */

@@ -262,17 +262,18 @@ static void partitions_have_texts(void **state)
 }
 
 /* Where single tasks and many tasks run with the setting clusters=auto. */
+static heddle_runtime *start_auto(int virtual_time)
+{
+	struct heddle_config config = small_config();
+	config.trace = 1;
+	config.clusters = "auto:none,2,4";
+	return start_overlapping(&config, virtual_time, 0);
+}
+
 static void auto_merges_and_splits(void **state)
 {
 	(void)state;
-	struct heddle_config config = small_config();
-	struct heddle_platform *platform;
-	heddle_runtime *rt;
-	config.trace = 1;
-	config.clusters = "auto:none,2,4";
-	assert_ok(heddle_platform_parse("test", overlapping, strlen(overlapping), &platform));
-	assert_ok(heddle_start_on(&config, platform, 1, &rt));
-	heddle_platform_free(platform);
+	heddle_runtime *rt = start_auto(1);
 	heddle_codelet *c = user(rt);
 	submit_some(rt, c, 1);
 	assert_ok(heddle_wait_all(rt));
@@ -280,6 +281,32 @@ static void auto_merges_and_splits(void **state)
 	submit_some(rt, c, 200);
 	assert_ok(heddle_wait_all(rt));
 	assert_int_equal(who_ran(rt, 1) & 15, 15);
+	finish(rt);
+}
+
+/* Tasks that only some of the workers can run: those are driven for them, whatever else there is to do. */
+static void auto_drives_what_tasks_need(void **state)
+{
+	heddle_runtime *rt = start_auto(*(const int *)*state == VIRTUAL);
+	heddle_codelet *all = user(rt);
+	heddle_codelet *large = heddle_codelet_new(rt, .name = "large", .cpu = use, .model = HEDDLE_MODEL_GIVEN,
+	                                           .time = shared_evenly, .min_cores = 2);
+	heddle_codelet *small = heddle_codelet_new(rt, .name = "small", .cpu = use, .model = HEDDLE_MODEL_GIVEN,
+	                                           .time = shared_evenly, .max_cores = 1);
+	for (int others = 0; others < 40; others += 39) {
+		submit_some(rt, large, 1);
+		submit_some(rt, all, others);
+		assert_ok(heddle_wait_all(rt));
+		submit_some(rt, small, 1);
+		submit_some(rt, all, others);
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_submit(rt, heddle_call(all), heddle_on(ALL)));
+		submit_some(rt, all, others);
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_submit(rt, heddle_call(all), heddle_on(0)));
+		submit_some(rt, large, 1);
+		assert_ok(heddle_wait_all(rt));
+	}
 	finish(rt);
 }
 
@@ -498,6 +525,7 @@ int main(void)
 	    ON_BOTH(partitions_have_texts),
 	    ON_BOTH(callbacks_may_ask),
 	    cmocka_unit_test(auto_merges_and_splits),
+	    ON_BOTH(auto_drives_what_tasks_need),
 	    cmocka_unit_test_prestate(virtual_time_is_deterministic, in_virtual_time),
 	    cmocka_unit_test_prestate(cores_are_waited_for, on_threads),
 	    cmocka_unit_test_prestate(changes_while_a_kernel_runs, on_threads),
