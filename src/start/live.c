@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "base/text.h"
 
-enum { REQUEST = 4096, PATIENCE_S = 2 };
+enum { REQUEST = 16384, PATIENCE_S = 10 };
 
 struct hd_page {
 	heddle_runtime *rt;
@@ -88,7 +88,9 @@ static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 	hd_text_put(text, ", \"platform\": ");
 	hd_text_json(text, rt->platform->name);
 	hd_text_put(text, ", ");
-	put_number(text, "unfinished", hd_live(rt));
+	/* With those that lie in the ring. Relaxed, pairs with nothing: a task that this misses is being submitted. */
+	put_number(text, "unfinished",
+	           hd_live(rt) + atomic_load_explicit(&rt->ring.tail, memory_order_relaxed) - rt->inlet.head);
 	put_number(text, "running", rt->count.running);
 	put_number(text, "staged", rt->count.staged);
 	put_number(text, "ready", rt->count.ready);
@@ -178,14 +180,22 @@ static void answer(const struct hd_page *p, int to, const char *request)
 	}
 }
 
+/* Whether more of a request has come. 0: nothing has for too long, or the runtime stops. */
+static int has_more(const struct hd_page *p, int from, double deadline)
+{
+	struct pollfd wanted[2] = {{.fd = from, .events = POLLIN}, {.fd = p->stop[0], .events = POLLIN}};
+	double left_ms = (deadline - hd_clock_us()) / 1e3;
+	return left_ms > 0 && poll(wanted, 2, (int)left_ms + 1) > 0 && !wanted[1].revents;
+}
+
 static void serve_one(const struct hd_page *p, int from)
 {
 	char request[REQUEST + 1];
 	size_t n = 0;
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
-	setsockopt(from, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	double deadline = hd_clock_us() + PATIENCE_S * 1e6;
+	const struct timeval patience = {.tv_sec = 1}; /* a reply is small: the socket takes it at once */
 	setsockopt(from, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-	while (n < REQUEST) {
+	while (n < REQUEST && has_more(p, from, deadline)) {
 		ssize_t got = recv(from, request + n, REQUEST - n, 0);
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -213,6 +223,8 @@ static void *page_main(void *arg)
 		int from = wanted[0].revents ? accept4(p->socket, NULL, NULL, SOCK_CLOEXEC) : -1;
 		if (from >= 0)
 			serve_one(p, from);
+		else
+			poll(&wanted[1], 1, 100); /* the process may have no more files: it is asked again later */
 	}
 }
 

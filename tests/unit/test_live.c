@@ -32,7 +32,10 @@ static int free_port(void)
 	struct sockaddr_in address = loopback(0);
 	socklen_t size = sizeof address;
 	int s = socket(AF_INET, SOCK_STREAM, 0);
-	assert_true(s >= 0 && bind(s, (struct sockaddr *)&address, size) == 0);
+	if (s < 0 || bind(s, (struct sockaddr *)&address, size)) {
+		print_message("there is no loopback device here\n");
+		skip();
+	}
 	assert_int_equal(getsockname(s, (struct sockaddr *)&address, &size), 0);
 	close(s);
 	return ntohs(address.sin_port);
@@ -60,6 +63,8 @@ static char *ask(int port, const char *request)
 {
 	struct sockaddr_in address = loopback(port);
 	int s = socket(AF_INET, SOCK_STREAM, 0);
+	const struct timeval patience = {.tv_sec = 60}; /* of another program that has the port by now */
+	setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	size_t n = 0, max = 1 << 16;
 	char *text = malloc(max);
 	if (connect(s, (struct sockaddr *)&address, sizeof address)) {
@@ -127,7 +132,9 @@ static void running_task_and_waiting_one_are_shown(void **state)
 	assert_int_equal(json_integer_value(json_object_get(s, "running")), 0);
 	json_decref(s);
 	OK(heddle_stop(rt));
-	assert_null(ask(config.live, "GET / HTTP/1.1\r\n\r\n"));
+	char *after = ask(config.live, "GET / HTTP/1.1\r\n\r\n"); /* another program may have the port */
+	assert_true(!after || !strstr(after, "127.0.0.1 or localhost"));
+	free(after);
 }
 
 static void page_is_for_this_machine_and_shows_nothing_else(void **state)
