@@ -115,7 +115,7 @@ static int crowd(heddle_context *c)
 {
 	unsigned cores = heddle_context_cores(c), n = 0;
 #pragma omp parallel
-	{
+	if (omp_get_num_threads() == (int)cores) { /* the environment may not allow more */
 		int is_first = omp_get_thread_num() == 0;
 #pragma omp atomic
 		n++;

@@ -3,6 +3,7 @@
  * one for the process. docs/parallel.md says what follows for programs. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 #include "team.h"
 
@@ -46,13 +47,19 @@ static const struct library {
 };
 _Static_assert(sizeof libraries / sizeof libraries[0] == HD_N_INNER, "see struct hd_inner");
 
+/* The numbers of the process. All threads of all runtimes set them, so they have a lock of their own. */
+static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hd_number process_numbers[HD_N_INNER];
+
+/* A number of the process is set by a worker that is alone; one that is not lets all have one thread. */
 static void set_library(const struct library *l, struct hd_number *n, unsigned threads, int alone)
 {
 	set_fn set = find_set(l->set);
 	get_fn get = l->get ? find_get(l->get) : NULL;
-	if (!set || (l->get && !get) || (l->applies && !l->applies()) ||
-	    (!n->set && (!threads || (l->of_process && !alone))))
+	int shares = l->of_process && !alone;
+	if (!set || (l->get && !get) || (l->applies && !l->applies()) || (!n->set && (!threads || shares)))
 		return;
+	threads = shares && threads > 1 ? 1 : threads;
 	if (!n->set)
 		n->before = get ? get() : 0;
 	if (threads || !get || get() == n->set) /* otherwise the program has set another number meanwhile */
@@ -71,6 +78,12 @@ void hd_inner_hush(void)
 void hd_inner_set(struct hd_inner *inner, unsigned threads, int alone)
 {
 	for (size_t i = 0; i < HD_N_INNER; i++)
-		set_library(&libraries[i], &inner->numbers[i], threads, alone);
+		if (libraries[i].of_process) {
+			pthread_mutex_lock(&process_lock);
+			set_library(&libraries[i], &process_numbers[i], threads, alone);
+			pthread_mutex_unlock(&process_lock);
+		} else {
+			set_library(&libraries[i], &inner->numbers[i], threads, alone);
+		}
 	inner->threads = threads;
 }

@@ -238,6 +238,7 @@ static int gather(struct hd_team *team, heddle_context *c)
 	}
 	if (!failed)
 		return 0;
+	free(c->message); /* of a kernel of the task before this one */
 	c->message = failed->context.message;
 	c->rank = failed->context.rank;
 	return failed->returned;
