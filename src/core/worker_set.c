@@ -178,6 +178,8 @@ static void take_staged(struct hd_worker *w)
 		if (t->special & HD_TASK_EXPANDS) {
 			w->in_flight--;
 			hd_expand_again(rt, t);
+			if (w->state == HD_LEAVING) /* its thread waits until it has none */
+				hd_core_wake(rt, &w->wake);
 			continue;
 		}
 		hd_core_staged(rt, t, HEDDLE_E_DEVICE);
@@ -388,6 +390,8 @@ int heddle_clusters_set(heddle_runtime *rt, const char *clusters)
 {
 	if (!rt || !clusters)
 		return hd_error(HEDDLE_E_INVALID, "heddle_clusters_set needs a runtime and a partition");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
 	unsigned *workers = malloc(rt->n_workers * sizeof *workers);
 	size_t n = 0;
 	int status = workers ? hd_partition_workers(rt->platform, clusters, workers, &n) : hd_no_memory("a partition");

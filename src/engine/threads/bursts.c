@@ -90,6 +90,8 @@ int hd_bursts_rescue(struct hd_worker *w, double overdue)
 	heddle_runtime *rt = w->rt;
 	HD_HELD(&rt->lock);
 	int in_time = 0;
+	if (HD_UNLIKELY(!w->pipeline)) /* it begins nothing */
+		return 0;
 	for (size_t i = 0; i < rt->n_workers && (rt->count.bursts || rt->count.staged); i++) {
 		struct hd_worker *from = &rt->workers[i];
 		if (from == w || from->class_id != w->class_id || from->node != w->node || from->depth > 1)

@@ -176,6 +176,8 @@ static void await_cores(struct hd_worker *w)
 {
 	heddle_runtime *rt = w->rt;
 	while (!hd_cores_claim(w)) {
+		hd_worker_enter(w, HD_OFF); /* it does not look into the ring */
+		hd_gate_worker_begins(rt);
 		hd_core_leave(rt);
 		hd_event_wait(&w->wake, 0, -1);
 		hd_core_enter(rt);
@@ -277,10 +279,12 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	waiter->inside = 1;
 	suspend(w, t, &here);
 	status = work_until_done(w, waiter, timeout_us);
+	hd_worker_enter(w, HD_AWAKE); /* so nothing is begun in its name where the lock is left below */
 	leave_rest(w);
-	if (HD_UNLIKELY(w->n_rivals))
-		await_cores(w);
 	set_thread_up(w, setting);
+	hd_core_not_hungry(w);
+	if (HD_UNLIKELY(w->n_rivals))
+		await_cores(w); /* the last thing: a rival could begin if the lock were left before it resumes */
 	resume(w, &here);
 	struct hd_sentence kept; /* callbacks may leave another one */
 	hd_error_keep(&kept);
