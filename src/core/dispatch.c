@@ -202,6 +202,8 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 void hd_core_restage(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
+	if (HD_UNLIKELY(t->kind == HD_TASK_UNPARTITION)) /* what lay where it was to be gathered may have left */
+		t->to_node = hd_layout_node(t);
 	unsigned node = hd_task_node(rt, t);
 	int status = HD_LIKELY(!rt->memories[node].lost) ? hd_stage(t, node) : HEDDLE_E_DEVICE;
 	if (status != HEDDLE_PENDING)

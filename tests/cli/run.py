@@ -1088,8 +1088,9 @@ def test_calibrate_interrupted_leaves_the_old_models(p):
     directory = models_dir(p)
     before = contents(directory)
     for number in signal.SIGINT, signal.SIGKILL:
-        command = subprocess.Popen([p.command, "platform", "calibrate", "--n", "256", "--tiles", "32,64,128"],
-                                   cwd=p.directory, env=p.env, stdout=subprocess.PIPE)
+        # so exact that it goes on until it is interrupted
+        command = subprocess.Popen([p.command, "platform", "calibrate", "--within", "0.01", "--n", "256",
+                                    "--tiles", "32,64,128"], cwd=p.directory, env=p.env, stdout=subprocess.PIPE)
         assert b"tile   32" in command.stdout.readline()
         command.send_signal(number)
         command.communicate()
