@@ -178,9 +178,11 @@ int heddle_trace_dag(const struct heddle_trace *trace, const char *path, const s
 
 /* Writes the state of all workers and unfinished tasks for people who look for a hang. For each worker: the task that
  * it runs. For each task: what it does or waits for, and for each datum that it accesses (by its name, or its number
- * and shape) the mode, whether the task may access it yet, and otherwise which tasks it waits for. May be called by any
- * thread. It takes the core lock, but if that is not free within two seconds, because something hangs, it
- * continues without the lock, says so, and leaves out which tasks hold which data. */
+ * and shape) the mode, whether the task may access it yet, and otherwise which tasks it waits for. For each memory but
+ * the main one: how full it is, which task waits for room there, and its copies with how many tasks and transfers use
+ * them. May be called by any thread. It takes the core lock, but if that is not free within two seconds, because
+ * something hangs, it continues without the lock, says so, and leaves out the memories and which tasks hold which data.
+ */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
 /* When the task ended: with its kernel, or later by an event; us. */

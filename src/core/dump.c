@@ -362,7 +362,50 @@ static void print_worker(const struct dump *dump, const struct hd_worker *w)
 	fputc('\n', dump->out);
 }
 
-static void print_all(const struct dump *dump)
+/* --- Memories ----------------------------------------------------------------------------------------------------- */
+
+/* One copy of a datum, or of a private copy of it. */
+static void print_copy(FILE *out, const heddle_data *d, const struct hd_replica *r, const char *what)
+{
+	char name[80];
+	if (!r->ptr)
+		return;
+	fprintf(out, "        %s%s: %s", what, hd_data_name(d, name, sizeof name), r->valid ? "valid" : "void");
+	if (r->window)
+		fprintf(out, ", in the copy of %s", hd_data_name(d->plan->data, name, sizeof name));
+	if (r->incoming)
+		fputs(", a copy is on its way to it", out);
+	if (r->pins)
+		fprintf(out, ", %u tasks and transfers use it", r->pins);
+	fputc('\n', out);
+}
+
+/* Prints what is in a memory other than the main one. */
+static void print_memory(const struct dump *dump, unsigned node)
+{
+	const heddle_runtime *rt = dump->rt;
+	const struct hd_memory *m = &rt->memories[node];
+	char title[HD_TITLE];
+	fprintf(dump->out, "    %-16s %llu bytes in %zu copies", rt->platform->nodes[node].name,
+	        (unsigned long long)m->used, m->n_copies);
+	if (m->capacity)
+		fprintf(dump->out, ", of %llu; %llu are on their way out", (unsigned long long)m->capacity,
+		        (unsigned long long)m->leaving);
+	if (m->fetching)
+		fputs("; more is being allocated", dump->out);
+	if (m->waiting.first)
+		fprintf(dump->out, "; %s waits for room", hd_task_title(m->waiting.first, title, sizeof title));
+	fputc('\n', dump->out);
+	for (const heddle_data *d = rt->handles.list; d; d = d->next) {
+		print_copy(dump->out, d, &d->replicas[node], "");
+		for (const struct hd_private *p = d->extra ? d->extra->privates : NULL; p; p = p->next)
+			print_copy(dump->out, p->copy, &p->copy->replicas[node], "private copy of ");
+	}
+}
+
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
+
+static void print_all(const struct dump *dump, int locked)
 {
 	const heddle_runtime *rt = dump->rt;
 	FILE *out = dump->out;
@@ -383,6 +426,10 @@ static void print_all(const struct dump *dump)
 	if (hd_live(rt))
 		fprintf(out, "unfinished tasks, each with what it accesses:\n");
 	hd_pool_each(&rt->pool, print_task, (void *)(uintptr_t)dump);
+	if (locked && rt->n_nodes > 1)
+		fprintf(out, "memories, each with what is there:\n");
+	for (unsigned i = 1; locked && i < rt->n_nodes; i++)
+		print_memory(dump, i);
 }
 
 /* us to wait for the lock, which is more than a thread waits for a core on a busy machine. If the lock is held for
@@ -401,7 +448,7 @@ void heddle_dump(heddle_runtime *rt, FILE *out)
 		hd_core_entered(rt);
 		find_uses(rt, &dump.uses);
 	}
-	print_all(&dump);
+	print_all(&dump, locked);
 	free(dump.uses.list);
 	if (locked)
 		hd_core_leave(rt);

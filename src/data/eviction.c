@@ -263,9 +263,10 @@ int hd_evict_copy(struct hd_replica *r)
 	return clean || status < 0 ? status : HEDDLE_PENDING;
 }
 
-int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
+/* Lets copies leave that nobody uses, until there is room for `need` bytes or no other may leave. 0, or why one cannot
+ * be written back. */
+static int evict_unused(heddle_runtime *rt, unsigned node, uint64_t need)
 {
-	HD_HELD(&rt->lock);
 	struct hd_memory *m = &rt->memories[node];
 	struct hd_replica *r;
 	while (m->used + need > m->capacity && (r = first_to_leave(m))) {
@@ -283,8 +284,20 @@ int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
 			return status;
 		m->evictions++;
 	}
-	while (m->used + need > m->capacity && hd_drop_last_prefetch(rt, node))
-		continue;
+	return 0;
+}
+
+int hd_evict(heddle_runtime *rt, unsigned node, uint64_t need)
+{
+	HD_HELD(&rt->lock);
+	const struct hd_memory *m = &rt->memories[node];
+	int status;
+	/* A prefetch that is dropped leaves its room; or, if it was to a window, a copy that nobody uses any more. */
+	do
+		status = evict_unused(rt, node, need);
+	while (!status && m->used + need > m->capacity && hd_drop_last_prefetch(rt, node));
+	if (status)
+		return status;
 	return m->used + need <= m->capacity ? 0 : HEDDLE_PENDING;
 }
 

@@ -79,7 +79,15 @@ static int problem(struct graph *g, const char *format, ...)
 /* A call that must succeed. */
 static int must(struct graph *g, int status, const char *what)
 {
-	return status ? problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error()) : 0;
+	if (!status)
+		return 0;
+	problem(g, "%s: %s, %s", what, heddle_status_name(status), heddle_last_error());
+	if (status == HEDDLE_E_DEADLOCK) {
+		if (heddle_check(g->rt))
+			fprintf(stderr, "heddle_check: %s\n", heddle_last_error());
+		heddle_dump(g->rt, stderr);
+	}
+	return -1;
 }
 
 /* --- Kernels and callbacks ---------------------------------------------------------------------------------------- */

@@ -107,11 +107,45 @@ static void dump_does_not_look_at_the_data_of_a_task_whose_callback_runs(void **
 	assert_ok(heddle_stop(o.rt));
 }
 
+/* A machine in virtual time with an accelerator, whose memory has room for 4096 bytes. */
+static const char with_accelerator[] = "version: 1\nname: here\nnodes:\n- {name: ram, capacity_mib: 0}\n"
+                                       "- {name: small, capacity_mib: 0.00390625}\nclasses:\n"
+                                       "- {name: cpu, kind: cpu}\n- {name: gpu, kind: cuda}\nworkers:\n"
+                                       "- {name: cpu, class: cpu, node: ram}\n"
+                                       "- {name: gpu, class: gpu, node: small}\nlinks:\n"
+                                       "- {from: ram, to: small, bandwidth_mbs: 1000, latency_us: 1}\n"
+                                       "- {from: small, to: ram, bandwidth_mbs: 1000, latency_us: 1}\nkernels:\n"
+                                       "- {codelet: work, class: gpu, table: [{bytes: 1, us: 1}]}\n";
+
+static void dump_says_what_fills_a_memory(void **state)
+{
+	(void)state;
+	const struct heddle_config config = small_config();
+	heddle_runtime *rt = start_on(&config, with_accelerator);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "work", .cuda = nothing);
+	heddle_data *whole;
+	assert_ok(heddle_vector(rt, NULL, 128, 8, &whole));
+	assert_ok(heddle_data_set_name(whole, "whole"));
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	heddle_plan *plan;
+	assert_ok(heddle_plan_create(whole, &halves, &plan));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_w(whole)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(heddle_plan_child(plan, 1))));
+	assert_ok(heddle_wait_all(rt));
+	char *text = dump_of(rt);
+	assert_non_null(strstr(text, "1024 bytes in 1 copies, of 4096; 0 are on their way out"));
+	assert_non_null(strstr(text, "whole: void"));
+	assert_non_null(strstr(text, "valid, in the copy of whole"));
+	free(text);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(dump_takes_the_lock_unless_its_holder_calls),
 	    cmocka_unit_test(dump_does_not_look_at_tasks_that_were_refused),
+	    cmocka_unit_test(dump_says_what_fills_a_memory),
 	    cmocka_unit_test(dump_does_not_look_at_the_data_of_a_task_whose_callback_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

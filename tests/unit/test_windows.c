@@ -321,6 +321,27 @@ static void pieces_do_not_keep_more_than_fits(void **state)
 		OK(heddle_check((m)->rt));                                            \
 	} while (0)
 
+/* A prefetch into a window keeps the whole copy in the memory. Where a task needs that room the prefetch is dropped,
+ * and then the copy must leave at once: nothing else would happen there that could make the task try again. */
+static void a_prefetch_into_a_window_gives_way_to_a_task(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 2, .units = 2};
+	heddle_data *d, *large;
+	open_vector(&m, &d);
+	OK(heddle_vector(m.rt, NULL, 2 * UNIT / 4, 4, &large));
+	heddle_plan *p = plan_in(d, N);
+	WORK(&m, 10, heddle_rw(d), heddle_on(1));
+	WORK(&m, 10, heddle_rw(heddle_plan_child(p, 0)), heddle_on(1));
+	WORK(&m, 10, heddle_rw(heddle_plan_child(p, 1)), heddle_on(2));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_prefetch(heddle_plan_child(p, 1), 1)); /* by way of main memory: what comes to node 1 has to wait */
+	WORK(&m, 10, heddle_rw(large), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_check(m.rt));
+	OK(heddle_stop(m.rt));
+}
+
 static void what_windows_say_of_each_other_is_checked(void **state)
 {
 	(void)state;
@@ -356,6 +377,7 @@ int main(void)
 	    cmocka_unit_test(what_is_in_no_child_keeps_its_value),
 	    cmocka_unit_test(a_copy_leaves_with_its_windows),
 	    cmocka_unit_test(pieces_do_not_keep_more_than_fits),
+	    cmocka_unit_test(a_prefetch_into_a_window_gives_way_to_a_task),
 	    cmocka_unit_test(what_windows_say_of_each_other_is_checked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
