@@ -342,6 +342,14 @@ void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
 		append_hints(m, h, last);
 }
 
+/* Frees a copy that has no value and is not used. In main memory the children may lie there. */
+static void free_if_void(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !d->extra || !d->extra->layout))
+		hd_memory_free(r);
+}
+
 void hd_prefetch(heddle_data *d, unsigned node)
 {
 	HD_HELD(&d->rt->lock);
@@ -362,6 +370,8 @@ void hd_prefetch(heddle_data *d, unsigned node)
 		status = r->valid ? 0 : hd_fetch(d, node, HD_PREFETCH, &tr);
 		d->rt->outcome.stats.prefetches += !status;
 		hd_replica_unpin(r);
+		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
+			free_if_void(r);
 	}
 	if (status == HD_LATER)
 		remember_hint(r);
@@ -523,9 +533,7 @@ static void drop(struct hd_transfer *tr)
 		hd_replica_unpin(&d->replicas[tr->from]);
 	to->incoming = 0;
 	hd_replica_unpin(to);
-	/* In main memory the children may lie there. */
-	if (to->ptr && !to->pins && !to->valid && !to->user_buffer && (to->node || !d->extra || !d->extra->layout))
-		hd_memory_free(to);
+	free_if_void(to);
 	unlink_transfer(tr);
 	free(tr);
 }

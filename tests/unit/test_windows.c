@@ -342,6 +342,28 @@ static void a_prefetch_into_a_window_gives_way_to_a_task(void **state)
 	OK(heddle_stop(m.rt));
 }
 
+/* A part of what another accelerator has comes by way of main memory, with the whole: until it is there, a prefetch has
+ * nothing to put into room of its own. */
+static void a_prefetch_of_a_part_takes_no_room_before_the_whole_is_there(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 2, .units = 2};
+	heddle_data *d;
+	open_vector(&m, &d);
+	heddle_plan *p = plan_in(d, N);
+	WORK(&m, 10, heddle_rw(d), heddle_on(1));
+	WORK(&m, 10, heddle_r(heddle_plan_child(p, 0)), heddle_on(1));
+	OK(heddle_wait_all(m.rt));
+	OK(heddle_prefetch(heddle_plan_child(p, 0), 2));
+	WORK(&m, 10, heddle_r(heddle_plan_child(p, 1)), heddle_on(0));
+	assert_moved(&m, 2 * UNIT);
+	assert_int_equal(m.rt->memories[2].used, 0);
+	OK(heddle_prefetch(heddle_plan_child(p, 0), 2));
+	WORK(&m, 10, heddle_r(heddle_plan_child(p, 0)), heddle_on(2));
+	assert_moved(&m, 2 * UNIT + PIECE);
+	OK(heddle_stop(m.rt));
+}
+
 static void what_windows_say_of_each_other_is_checked(void **state)
 {
 	(void)state;
@@ -378,6 +400,7 @@ int main(void)
 	    cmocka_unit_test(a_copy_leaves_with_its_windows),
 	    cmocka_unit_test(pieces_do_not_keep_more_than_fits),
 	    cmocka_unit_test(a_prefetch_into_a_window_gives_way_to_a_task),
+	    cmocka_unit_test(a_prefetch_of_a_part_takes_no_room_before_the_whole_is_there),
 	    cmocka_unit_test(what_windows_say_of_each_other_is_checked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
