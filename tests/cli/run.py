@@ -786,6 +786,16 @@ def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
     equal(command[-2], "--clusters")
     assert float(p.csv(*command[1:])[0]["makespan_ms"]) > 0
     p.refuses("run", "potrf", "--n", "256", "--tile", "128", "--clusters", "best", says=["heddle platform calibrate"])
+    pairs = {"heddle_graph": 1, "types": [{"name": "pair"}], "classes": ["cpu*2"], "data": [], "edges": [],
+             "tasks": [{"type": "pair", "data": [], "times": {"cpu*2": 100}}]}
+    with open(p.path("pairs.json"), "w") as f:
+        json.dump(pairs, f)
+    out, err = p.warns("sim", "pairs.json", "--platform", "haswell-k40m", "--sched", "eager", "--clusters", "best",
+                       "--json")
+    assert "clusters none gave no result" in err, err
+    tried = {row["clusters"]: row for row in json.loads(out)["partitions"]}
+    equal(tried["2"]["chosen"], "yes")
+    equal(tried["none"]["makespan_ms"], None)
 
 
 def test_sim_wrong_names_are_answered(p):

@@ -187,16 +187,24 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 	struct work quick = *work;
 	int status = partitions_find(platform, &partitions);
 	size_t best = 0;
+	int failure = TOOL_OK;
 	if (status)
 		return status;
 	plain.clusters = ""; /* the platform is grouped here */
 	quick.keep_trace = quick.explain = 0;
 	quick.record = NULL;
-	for (size_t i = 0; i < partitions.n && !status; i++) {
-		status = try(&plain, platform, &quick, partitions.list[i], &tried[i]);
+	for (size_t i = 0; i < partitions.n; i++) {
+		int failed = try(&plain, platform, &quick, partitions.list[i], &tried[i]);
+		if (failed) { /* some tasks may need clusters that others have */
+			tool_warn("clusters %s gave no result", partitions.list[i]);
+			tried[i].seconds = NAN;
+			failure = failed;
+		}
 		if (tried[i].seconds < tried[best].seconds || isnan(tried[best].seconds))
 			best = i;
 	}
+	if (isnan(tried[best].seconds))
+		status = failure;
 	if (!status && heddle_platform_cluster(platform, partitions.list[best]))
 		status = tool_library_error("no clusters");
 	if (!status) {
