@@ -5,6 +5,12 @@
 #include <heddle/platform.h>
 #include "support.h"
 
+/* A kernel for machines in virtual time. */
+static inline int never(heddle_context *c)
+{
+	return heddle_fail(c, 1, "a kernel was called in virtual time");
+}
+
 static inline double between(struct hd_rng *rng, double low, double high)
 {
 	return low + (high - low) * hd_rng_uniform(rng);

@@ -63,12 +63,6 @@ static int op_kernel(heddle_context *c)
 	return 0;
 }
 
-static int never(heddle_context *c)
-{
-	(void)c;
-	return note_broken();
-}
-
 static int submit_op(const struct op *op, heddle_codelet *codelet)
 {
 	struct heddle_item items[MAX_ACCESS + 3];

@@ -4,10 +4,12 @@
  * any mode and order; in between the program acquires handles, prefetches them, ends plans, waits. The kernels compute
  * whole numbers that depend on everything they read. The machine is CPU cores and emulated accelerators, most of them
  * with little memory. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from
- * a small model of layouts (struct node). SEEDS_PER_RUNTIME consecutive seeds share a runtime. */
+ * a small model of layouts (struct node). SEEDS_PER_RUNTIME consecutive seeds share a runtime. With --virtual, first,
+ * the programs run in virtual time on random machines, whose accelerators have room for hardly two data: they must end,
+ * whatever order copies come in. */
 #include <stdarg.h>
 #include "elements.h"
-#include "support.h"
+#include "platforms.h"
 
 enum {
 	SEEDS_PER_RUNTIME = 25,
@@ -44,11 +46,12 @@ struct program {
 	heddle_codelet **codelets;
 	heddle_codelet **reduction; /* init, combine */
 	struct hd_rng rng;
-	unsigned n_codelets, n_nodes, n_trees, n_tasks, n_workers;
+	unsigned n_codelets, n_nodes, n_trees, n_tasks;
+	uint64_t room; /* bytes that every memory can hold */
 	struct node nodes[MAX_NODES];
 	uint64_t *buffers[MAX_TREES], *expected[MAX_TREES];
 	size_t lines[MAX_TREES];
-	int failing;
+	int failing, is_virtual;
 	int wanted[MAX_TASKS]; /* how each task is to end */
 	_Atomic int ended[MAX_TASKS], broken;
 	char problem[300];
@@ -313,9 +316,10 @@ static int submit_task(struct program *p)
 	const int modes[] = {HEDDLE_R,  HEDDLE_R,       HEDDLE_R,       HEDDLE_W,    HEDDLE_RW,
 	                     HEDDLE_RW, HEDDLE_SCRATCH, HEDDLE_COMMUTE, HEDDLE_REDUX};
 	struct work w = {.program = p, .k = hd_rng_next(&p->rng), .task = p->n_tasks};
-	struct heddle_item items[MAX_ACCESS + 8];
+	struct heddle_item items[MAX_ACCESS + 9];
 	int x[MAX_ACCESS];
-	unsigned wanted = 1 + below(&p->rng, MAX_ACCESS);
+	unsigned wanted = 1 + below(&p->rng, MAX_ACCESS), codelet = 0;
+	uint64_t bytes = 0;
 	for (unsigned i = 0; i < wanted; i++) {
 		int twice = 0;
 		x[w.n] = choose_node(p);
@@ -325,11 +329,16 @@ static int submit_task(struct program *p)
 			continue;
 		w.modes[w.n] = modes[below(&p->rng, p->failing ? 6 : 9)];
 		items[w.n] = heddle_access((enum heddle_mode)w.modes[w.n], p->nodes[x[w.n]].handle);
+		bytes += p->nodes[x[w.n]].expected.m * p->nodes[x[w.n]].expected.n * sizeof(uint64_t);
 		w.n++;
 	}
 	w.fails = p->failing && chance(&p->rng, 0.1);
 	size_t n = w.n;
-	items[n++] = heddle_call(p->codelets[chance(&p->rng, 0.7) ? 0 : below(&p->rng, p->n_codelets)]);
+	if (chance(&p->rng, 0.3))
+		codelet = below(&p->rng, p->n_codelets);
+	else if (bytes <= p->room && chance(&p->rng, 0.5))
+		items[n++] = heddle_on(below(&p->rng, (unsigned)heddle_runtime_platform(p->rt)->n_workers));
+	items[n++] = heddle_call(p->codelets[codelet]);
 	items[n++] = heddle_bytes(&w, sizeof w);
 	items[n++] = heddle_then(note_end, &p->ended[w.task]);
 	if (chance(&p->rng, 0.3))
@@ -359,7 +368,7 @@ static int acquire_node(struct program *p, int x)
 	if (must(p, status, "heddle_acquire") || must(p, heddle_data_part(n->handle, 0, &part), "heddle_data_part"))
 		return -1;
 	const struct mem seen = {part.base, part.n[0], part.n[1], part.stride[1]};
-	if (mode != HEDDLE_W && !same(&seen, &n->expected))
+	if (mode != HEDDLE_W && !p->is_virtual && !same(&seen, &n->expected))
 		problem(p, "an acquired handle at depth %d has another value than in a sequential run", n->depth);
 	uint64_t s = hd_rng_next(&p->rng);
 	if (mode != HEDDLE_R) {
@@ -370,22 +379,34 @@ static int acquire_node(struct program *p, int x)
 	return must(p, heddle_release(n->handle), "heddle_release");
 }
 
+/* Several at once: then they wait for each other, and tasks meet them where they are not done. */
+static int prefetch_some(struct program *p)
+{
+	unsigned to = below(&p->rng, (unsigned)heddle_runtime_platform(p->rt)->n_nodes);
+	int status = 0;
+	for (unsigned i = 1 + below(&p->rng, 4); i-- && !status;)
+		status = must(p, heddle_prefetch(p->nodes[choose_node(p)].handle, to), "heddle_prefetch");
+	return status;
+}
+
 static int one_step(struct program *p)
 {
+	/* In virtual time nothing happens but while the program waits: so it does often. */
+	static const double until[2][5] = {{0.74, 0.81, 0.86, 0.93, 0.96}, {0.45, 0.5, 0.7, 0.8, 0.83}};
 	int x = choose_node(p);
 	double what = hd_rng_uniform(&p->rng);
-	if (what < 0.8)
+	const double *limit = until[p->is_virtual];
+	if (what < limit[0])
 		return submit_task(p);
-	if (what < 0.87)
+	if (what < limit[1])
 		return acquire_node(p, x);
-	if (what < 0.9)
-		return must(p,
-		            heddle_prefetch(p->nodes[x].handle,
-		                            below(&p->rng, (unsigned)heddle_runtime_platform(p->rt)->n_nodes)),
-		            "heddle_prefetch");
-	if (what < 0.97)
+	if (what < limit[2])
+		return prefetch_some(p);
+	if (what < limit[3])
 		return make_plan(p, x);
-	return end_plan(p, x);
+	if (what < limit[4])
+		return end_plan(p, x);
+	return p->failing ? 0 : must(p, heddle_wait_all(p->rt), "heddle_wait_all");
 }
 
 static int finish_tree(struct program *p, int x, const uint64_t *buffer, size_t ld)
@@ -400,7 +421,9 @@ static int finish_tree(struct program *p, int x, const uint64_t *buffer, size_t 
 	const struct mem own = {(uint64_t *)(uintptr_t)buffer, n->expected.m, n->expected.n, ld};
 	if (must(p, status, "heddle_unregister"))
 		return -1;
-	return same(&own, &n->expected) ? 0 : problem(p, "a matrix ends with another value than in a sequential run");
+	return p->is_virtual || same(&own, &n->expected)
+	           ? 0
+	           : problem(p, "a matrix ends with another value than in a sequential run");
 }
 
 static void finish(struct program *p)
@@ -427,18 +450,52 @@ static void finish(struct program *p)
 
 /* --- Machines ----------------------------------------------------------------------------------------------------- */
 
+static const int windows[] = {1, 3, 16, 0};
+
 struct machine {
 	heddle_runtime *rt;
 	heddle_codelet *codelets[3], *reduction[2];
 	unsigned n_codelets;
+	int is_virtual;
+	uint64_t room;
 	char text[200];
 };
+
+static int make_virtual_codelets(struct machine *m)
+{
+	heddle_codelet **c[] = {&m->codelets[0], &m->codelets[1], &m->reduction[0], &m->reduction[1]};
+	int status = 0;
+	for (unsigned i = 0; i < 4; i++) /* number 1 only for CPUs */
+		status |= !(
+		    *c[i] = heddle_codelet_new(m->rt, .name = "kernel0", .cpu = never, .cuda = i == 1 ? NULL : never));
+	m->n_codelets = 2;
+	return status;
+}
+
+static int open_virtual_machine(struct machine *m, const struct options *options, uint64_t index)
+{
+	struct heddle_config config;
+	struct hd_rng rng;
+	hd_rng_seed(&rng, hd_hash(79, index));
+	if (heddle_config_init(&config))
+		return -1;
+	m->room = LARGEST / 8 + below(&rng, LARGEST);
+	struct heddle_platform *platform = make_platform(&rng, 1, m->room);
+	config.sched = policy_name(options, index);
+	config.window = windows[below(&rng, 4)];
+	config.model_dir = "none";
+	config.seed = index;
+	snprintf(m->text, sizeof m->text, "virtual, %s, %zu workers, accelerators with %llu bytes, window %d",
+	         config.sched, platform->n_workers, (unsigned long long)m->room, config.window);
+	int status = heddle_start_on(&config, platform, 1, &m->rt) || make_virtual_codelets(m);
+	heddle_platform_free(platform);
+	return status;
+}
 
 static int open_machine(struct machine *m, const struct options *options, uint64_t index)
 {
 	struct heddle_config config;
 	struct hd_rng rng;
-	const int windows[] = {1, 3, 16, 0};
 	hd_rng_seed(&rng, hd_hash(78, index));
 	if (heddle_config_init(&config))
 		return -1;
@@ -480,7 +537,9 @@ static int run_seed(struct machine *m, uint64_t seed)
 	p.reduction = m->reduction;
 	p.n_codelets = m->n_codelets;
 	hd_rng_seed(&p.rng, seed);
-	p.failing = chance(&p.rng, 0.25);
+	p.failing = chance(&p.rng, 0.25) && !m->is_virtual;
+	p.is_virtual = m->is_virtual;
+	p.room = m->is_virtual ? m->room : UINT64_MAX;
 	unsigned n_trees = 1 + below(&p.rng, MAX_TREES), n_tasks = 5 + below(&p.rng, MAX_TASKS - 5);
 	for (unsigned i = 0; i < n_trees && !p.problem[0]; i++)
 		make_tree(&p);
@@ -491,16 +550,16 @@ static int run_seed(struct machine *m, uint64_t seed)
 			must(&p, heddle_check(p.rt), "heddle_check");
 	finish(&p);
 	if (p.problem[0])
-		fprintf(stderr, "%s\n  %s%s\n  replay with --seed %llu --count 1\n", p.problem, m->text,
-		        p.failing ? ", failing" : "", (unsigned long long)seed);
+		fprintf(stderr, "%s\n  %s%s\n  replay with %s--seed %llu --count 1\n", p.problem, m->text,
+		        p.failing ? ", failing" : "", m->is_virtual ? "--virtual " : "", (unsigned long long)seed);
 	return p.problem[0] != 0;
 }
 
-static int run_group(const struct options *options, uint64_t first, uint64_t last)
+static int run_group(const struct options *options, uint64_t first, uint64_t last, int is_virtual)
 {
-	struct machine m = {0};
+	struct machine m = {.is_virtual = is_virtual};
 	begin_seed(first);
-	if (open_machine(&m, options, first / SEEDS_PER_RUNTIME)) {
+	if ((is_virtual ? open_virtual_machine : open_machine)(&m, options, first / SEEDS_PER_RUNTIME)) {
 		fprintf(stderr, "%s\n  %s\n", heddle_last_error(), m.text);
 		return 1;
 	}
@@ -523,18 +582,19 @@ static int run_group(const struct options *options, uint64_t first, uint64_t las
 int main(int argc, char **argv)
 {
 	struct options options;
-	if (parse_options(argc, argv, &options))
+	int is_virtual = argc > 1 && strcmp(argv[1], "--virtual") == 0;
+	if (parse_options(argc - is_virtual, argv + is_virtual, &options))
 		return 2;
 	watch();
 	uint64_t end = options.seed + options.count;
 	for (uint64_t seed = options.seed; seed < end;) {
 		uint64_t last = (seed / SEEDS_PER_RUNTIME + 1) * SEEDS_PER_RUNTIME - 1;
 		last = last < end - 1 ? last : end - 1;
-		if (run_group(&options, seed, last))
+		if (run_group(&options, seed, last, is_virtual))
 			return 1;
 		seed = last + 1;
 	}
-	printf("%llu programs with plans from seed %llu: all as in a sequential run\n",
-	       (unsigned long long)options.count, (unsigned long long)options.seed);
+	printf("%llu programs with plans from seed %llu: %s\n", (unsigned long long)options.count,
+	       (unsigned long long)options.seed, is_virtual ? "all have ended" : "all as in a sequential run");
 	return 0;
 }

@@ -77,11 +77,6 @@ static void make_plan(struct plan *plan, const struct options *options, uint64_t
 
 /* --- Running it --------------------------------------------------------------------------------------------------- */
 
-static int never(heddle_context *c)
-{
-	return heddle_fail(c, 1, "a kernel was called in virtual time");
-}
-
 struct run {
 	heddle_runtime *rt;
 	heddle_codelet *codelets[N_CODELETS], *zero, *add;
