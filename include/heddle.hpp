@@ -21,7 +21,8 @@
  *               There is one codelet per kernel type and name.
  *   errors      Functions throw heddle::error. An exception that leaves a kernel ends its task with an error, and is
  *               thrown again, as it was, by the wait that reports it; whoever only needed a value of that task gets a
- *               heddle::error whose status is HEDDLE_E_CANCELLED. Destructors do not throw.
+ *               heddle::error whose status is HEDDLE_E_CANCELLED. Destructors do not throw; what one of them cannot do,
+ *               the runtime's next wait throws.
  *   ownership   Objects must go in the opposite order of their making, which a block of C++ does: pieces before data,
  *               data and groups before their runtime. The program's buffers are lent to the runtime until the data are
  *               destroyed. Objects can be moved, if anything, and not copied.

@@ -139,13 +139,20 @@ int heddle_data_part(heddle_data *data, size_t i, struct heddle_part *out);
 /* The address of part 0 in main memory; NULL when no copy is there. */
 void *heddle_data_ptr(heddle_data *data);
 
-/* Ends the handle: waits for the tasks that use the datum, brings the newest value into the program's buffer and frees
- * all copies. HEDDLE_E_CANCELLED: the value was never computed because a task failed; the handle has ended all the
- * same. Blocks. A kernel on a CPU may call it for a datum that it has registered itself: as heddle_group_wait. */
+/* Ends the handle: waits for the tasks that use the datum, brings the newest value into the program's buffer and
+ * frees all copies. HEDDLE_E_CANCELLED: the value was never computed because a task failed, or there was no memory
+ * to bring it back; the handle has ended all the same. HEDDLE_E_DEADLOCK: nothing can make progress, so the datum
+ * was given up as by heddle_data_give_up. Blocks. A kernel on a CPU may call it for a datum that it has registered
+ * itself: as heddle_group_wait; HEDDLE_E_UNSUPPORTED and HEDDLE_E_MEMORY, as there, mean that nothing has changed. */
 int heddle_unregister(heddle_data *data);
 /* The same without waiting: the runtime unregisters the datum after the last task that uses it. The handle must not be
  * used again. The program may use the buffer, with the newest value, after the next heddle_wait_all. */
 int heddle_unregister_async(heddle_data *data);
+/* Ends the handle of a datum whose value nobody needs any more, without waiting. The tasks that use it and have not
+ * begun are cancelled, and so are those that need values of theirs; the next wait reports HEDDLE_E_CANCELLED. Then only
+ * tasks that run already use the program's buffer, and copies that are under way; nothing else will. HEDDLE_E_STATE: it
+ * is acquired, partitioned, or a child. */
+int heddle_data_give_up(heddle_data *data);
 
 /* --- Filters: seeing one datum as several ------------------------------------------------------------------------- */
 

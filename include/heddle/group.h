@@ -46,6 +46,19 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
  * worker that its stack is full; policies that run the newest tasks first (lws) nest only as deeply as the program. */
 int heddle_group_wait(heddle_group *group);
 
+/* Whether heddle_group_wait may be called here: 0, or the error that it would return for the place, before there is
+ * anything to wait for: HEDDLE_E_STATE, HEDDLE_E_UNSUPPORTED, HEDDLE_E_MEMORY. A kernel that submits tasks which use
+ * its own variables should ask first. It leaves some room on the stack: a function that is told 0, and functions
+ * that it calls, may wait. Does not block. */
+int heddle_may_wait(heddle_runtime *rt);
+
+/* Cancels the tasks of the group that have not begun, for example because the program cannot wait for them: their
+ * kernels will never be called, and tasks that need their values are cancelled, too. Each ends when its turn comes,
+ * with HEDDLE_E_CANCELLED. Tasks that run go on, and a hierarchical task that only waits for a worker to expand it
+ * counts as one that runs. Tasks that are submitted later are not affected. Returns how many were cancelled, or an
+ * error. Does not block. */
+int heddle_group_cancel(heddle_group *group);
+
 /* Frees the group; NULL: does nothing. Its tasks go on. No task may be submitted to it any more, and no thread may
  * have it set. An error that no wait has reported, or that comes later, is reported by heddle_wait_all. heddle_stop
  * frees all groups. */

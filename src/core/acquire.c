@@ -2,7 +2,7 @@
  * access waits its turn in the datum's chain. */
 #include <stdlib.h>
 #include <string.h>
-#include "runtime.h"
+#include "give_up.h"
 #include "misuse/misuse.h"
 
 static int check_datum(const heddle_data *d, const char *what)
@@ -258,25 +258,35 @@ static int task_ended(heddle_runtime *rt, void *arg)
 	return heddle_task_done(arg);
 }
 
-/* Submits the last task of the datum. NULL, with the reason in *status, when the datum cannot be unregistered. The lock
- * is held. */
-static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
+/* Whether its unregistration may have to wait for something. */
+static int is_used(const heddle_data *d)
+{
+	const struct hd_replica *home = &d->replicas[0];
+	return d->granted || d->queue || d->deep || d->n_transfers || (home->user_buffer && !home->valid);
+}
+
+/* Whether the datum can be unregistered now. */
+static int check_unregister(const heddle_data *d, const char *what)
 {
 	HD_HELD(&d->rt->lock);
 	char name[80];
-	hd_control_begin(d->rt);
-	*status = hd_data_check_open(d, what);
-	if (!*status && d->plan)
-		*status = hd_error(HEDDLE_E_STATE, "%s: %s is a child; heddle_unpartition its parent instead", what,
-		                   hd_data_name(d, name, sizeof name));
-	if (!*status && (hd_data_is_held(d) || hd_data_child_is_held(d)))
-		*status = hd_error(HEDDLE_E_STATE, "%s: %s is acquired; release it first", what,
-		                   hd_data_name(d, name, sizeof name));
-	heddle_task *t = *status ? NULL : control_on(d, HD_TASK_UNREGISTER, HEDDLE_RW);
-	if (!t) {
-		*status = *status ? *status : HEDDLE_E_MEMORY;
+	int status = hd_data_check_open(d, what);
+	if (!status && d->plan)
+		status = hd_error(HEDDLE_E_STATE, "%s: %s is a child; heddle_unpartition its parent instead", what,
+		                  hd_data_name(d, name, sizeof name));
+	if (!status && (hd_data_is_held(d) || hd_data_child_is_held(d)))
+		status = hd_error(HEDDLE_E_STATE, "%s: %s is acquired; release it first", what,
+		                  hd_data_name(d, name, sizeof name));
+	return status;
+}
+
+/* Submits the last task of the datum, of which the caller gets a reference if it will wait for it. NULL: no memory. */
+static heddle_task *unregister(heddle_data *d, int awaited)
+{
+	HD_HELD(&d->rt->lock);
+	heddle_task *t = control_on(d, HD_TASK_UNREGISTER, HEDDLE_RW);
+	if (!t)
 		return NULL;
-	}
 	if (awaited) {
 		t->refs++;
 		t->waited = 1;
@@ -284,6 +294,21 @@ static heddle_task *submit_unregister(heddle_data *d, const char *what, int awai
 	hd_data_close(d, HD_UNREGISTERED);
 	hd_plans_close(d);
 	hd_control_enter(d->rt, t);
+	return t;
+}
+
+/* The same, if the datum can be unregistered. NULL, with the reason in *status, when the datum cannot be
+ * unregistered. The lock is held. */
+static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
+{
+	HD_HELD(&d->rt->lock);
+	hd_control_begin(d->rt);
+	*status = check_unregister(d, what);
+	if (!*status && awaited && hd_inside() && is_used(d))
+		*status = d->rt->engine->may_wait(d->rt);
+	heddle_task *t = *status ? NULL : unregister(d, awaited);
+	if (!*status && !t)
+		*status = HEDDLE_E_MEMORY;
 	return t;
 }
 
@@ -301,10 +326,29 @@ static int unregistered(const heddle_task *t)
 	char why[HD_REASON];
 	if (t->status == HEDDLE_E_CANCELLED)
 		return hd_error(t->status, "heddle_unregister: %s was not computed: %s", hd_task_name(t), cause(t));
-	if (t->status)
-		return hd_error(t->status, "heddle_unregister: the value of %s is lost: %s", hd_task_name(t),
-		                hd_task_reason(t, why, sizeof why));
-	return 0;
+	if (!t->status)
+		return 0;
+	/* HEDDLE_E_MEMORY and HEDDLE_E_UNSUPPORTED are what heddle_unregister returns if the handle has not ended. */
+	int kept = t->status == HEDDLE_E_MEMORY || t->status == HEDDLE_E_UNSUPPORTED;
+	return hd_error(kept ? HEDDLE_E_CANCELLED : t->status, "heddle_unregister: the value of %s is lost: %s",
+	                hd_task_name(t), hd_task_reason(t, why, sizeof why));
+}
+
+/* Nobody can wait for the tasks that use the datum, which has not ended: those that have not begun will not run. */
+static int give_up_waiting(heddle_data *d, int status)
+{
+	heddle_runtime *rt = d->rt;
+	char name[80];
+	char *why = hd_format("%s", heddle_last_error());
+	hd_data_name(d, name, sizeof name);
+	hd_data_give_up(d);
+	hd_core_settle(rt);
+	hd_error(status,
+	         "heddle_unregister: %s was given up, and the tasks that use it and have not begun are "
+	         "cancelled, because %s",
+	         name, why ? why : heddle_status_name(status));
+	free(why);
+	return status;
 }
 
 int heddle_unregister(heddle_data *d)
@@ -325,6 +369,8 @@ int heddle_unregister(heddle_data *d)
 		status = hd_wait_reacting(rt, task_ended, t);
 		if (!status)
 			status = unregistered(t);
+		else
+			status = give_up_waiting(d, status);
 		hd_task_unref(rt, t);
 	}
 	hd_core_leave(rt);
@@ -339,6 +385,26 @@ int heddle_unregister_async(heddle_data *d)
 	heddle_runtime *rt = d->rt;
 	hd_core_enter(rt);
 	submit_unregister(d, "heddle_unregister_async", 0, &status);
+	hd_core_leave(rt);
+	return status;
+}
+
+int heddle_data_give_up(heddle_data *d)
+{
+	int status = check_datum(d, "heddle_data_give_up");
+	if (status)
+		return status;
+	heddle_runtime *rt = d->rt;
+	hd_core_enter(rt);
+	hd_control_begin(rt);
+	status = check_unregister(d, "heddle_data_give_up");
+	if (!status) {
+		hd_data_give_up(d);
+		hd_data_close(d, HD_UNREGISTERED); /* even if there is no memory for the task that frees the handle */
+		hd_plans_close(d);
+		unregister(d, 0);
+		hd_core_settle(rt);
+	}
 	hd_core_leave(rt);
 	return status;
 }

@@ -193,7 +193,7 @@ void hd_core_staged(heddle_runtime *rt, heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	if (!t->codelet)
 		hd_control_staged(rt, t, status);
-	else if (HD_UNLIKELY(status) || HD_UNLIKELY(hd_worker_is_out(&rt->workers[t->worker])))
+	else if (HD_UNLIKELY(status || t->cancelled) || HD_UNLIKELY(hd_worker_is_out(&rt->workers[t->worker])))
 		drop_picked(rt, t, status);
 	else
 		staged(&rt->workers[t->worker], t);
@@ -229,10 +229,10 @@ static void assign(struct hd_worker *w, heddle_task *t)
 	int status = t->status;
 	if (HD_UNLIKELY(t->special & HD_TASK_PRIVATE) && !status)
 		status = attach_privates(w, t);
-	if (HD_UNLIKELY(status))
-		hd_task_message(t, heddle_last_error());
-	else
+	if (HD_LIKELY(!status))
 		status = hd_stage(t, w->node);
+	else if (!t->cancelled)
+		hd_task_message(t, heddle_last_error());
 	if (HD_LIKELY(!status))
 		staged(w, t);
 	else if (status != HEDDLE_PENDING)

@@ -141,11 +141,9 @@ static int all_ended(heddle_runtime *rt, void *arg)
 	return live(arg) == 0;
 }
 
-int heddle_group_wait(heddle_group *group)
+/* HEDDLE_E_STATE: the calling thread is in a callback, or in a kernel of a kind that cannot wait. */
+static int check_place(const heddle_runtime *rt)
 {
-	if (!group)
-		return hd_error(HEDDLE_E_INVALID, "heddle_group_wait needs a group");
-	heddle_runtime *rt = group->rt;
 	if (hd_inside() && hd_inside()->what == HD_INSIDE_MEMBER)
 		return hd_error(HEDDLE_E_STATE, "heddle_group_wait: a member of a team that runs an SPMD kernel cannot "
 		                                "wait, because the others wait for it; let another task wait, or the "
@@ -154,7 +152,28 @@ int heddle_group_wait(heddle_group *group)
 		return hd_error(HEDDLE_E_STATE,
 		                "heddle_group_wait blocks: it cannot be called from a callback, nor from "
 		                "a kernel that does not run on a CPU worker of the group's runtime");
-	if (hd_check_process(rt))
+	return hd_check_process(rt);
+}
+
+int heddle_may_wait(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_may_wait needs a runtime");
+	int status = check_place(rt);
+	if (status || !hd_inside())
+		return status;
+	hd_core_enter(rt);
+	status = rt->engine->may_wait(rt);
+	hd_core_leave(rt);
+	return status;
+}
+
+int heddle_group_wait(heddle_group *group)
+{
+	if (!group)
+		return hd_error(HEDDLE_E_INVALID, "heddle_group_wait needs a group");
+	heddle_runtime *rt = group->rt;
+	if (check_place(rt))
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
 	int status = group->freed ? hd_error(HEDDLE_E_STATE, "heddle_group_wait: the group has been freed")

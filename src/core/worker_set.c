@@ -160,7 +160,7 @@ void hd_give_back(heddle_task *t, int begun)
 		t->extra->picked_by = 0;
 		hd_events_orphan(t);
 	}
-	t->status = 0;
+	t->status = t->cancelled ? HEDDLE_E_CANCELLED : 0; /* given up meanwhile: it will not be run */
 	t->choice = 0;
 	t->pending = 0;
 	rt->outcome.stats.tasks_retried += w->lost;

@@ -1,8 +1,10 @@
 // Exceptions: errors of the library, exceptions that leave kernels, events, and what reaches whom.
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 #include "expect.hpp"
 
 struct own : std::runtime_error {
@@ -161,6 +163,150 @@ static void tasks_end_by_events()
 	EXPECT(std::string(e.what()).find("never fulfilled") != std::string::npos);
 }
 
+/* The sentence of the error that the next wait of the runtime throws, whose status is this. */
+static std::string given_up(heddle::runtime &rt, int status)
+{
+	heddle::error e = thrown_by<heddle::error>([&] { rt.wait(); });
+	EXPECT(e.status() == status);
+	rt.wait(); /* it is thrown once */
+	EXPECT(heddle_check(rt.get()) == 0);
+	return e.what();
+}
+
+/* A kernel with a variable of its own that tasks of a group use, which need what the kernel has itself. */
+static void tasks_that_wait_for_their_kernel_never_see_its_variables()
+{
+	for (int n_cpu = 1; n_cpu <= 2; n_cpu++) {
+		heddle::runtime rt(small(n_cpu));
+		std::vector<int> v(1, 1);
+		std::atomic<int> ran{0}, ended{0};
+		heddle::data d(rt, v);
+		rt.submit("kernel", inout(d), [&](auto) {
+			auto local = std::make_unique<std::vector<int>>(100, 5);
+			heddle::group g(rt);
+			for (int i = 0; i < 3; i++)
+				g.submit("needs its kernel's", inout(d), [&ran, p = local.get()](auto x) {
+					x[0] = (*p)[0]; /* AddressSanitizer would find this */
+					ran++;
+				});
+			g.submit("free", [&ended, p = local.get()] { ended = (*p)[99]; });
+		});
+		std::string why = given_up(rt, HEDDLE_E_DEADLOCK);
+		EXPECT(why.find("the destructor of a group of tasks could not wait") != std::string::npos);
+		EXPECT(why.find("needs its kernel's") != std::string::npos && why.find("`wait`") != std::string::npos);
+		EXPECT(ran == 0 && ended == 5);
+		rt.submit("repair", out(d), [](auto x) { x[0] = 7; });
+		EXPECT(d.acquire_read()[0] == 7);
+	}
+}
+
+/* The same for a datum that the kernel has registered, in memory that ends with it; with its pieces. */
+static void data_that_cannot_be_waited_for_give_their_memory_back()
+{
+	for (int pieces = 0; pieces < 2; pieces++) {
+		heddle::runtime rt(small(1));
+		int x = 0;
+		std::atomic<int> ran{0};
+		heddle::data d(rt, x);
+		rt.submit("kernel", inout(d), [&](int *) {
+			auto local = std::make_unique<std::vector<int>>(100, 5);
+			heddle::data own(rt, *local);
+			own.set_name("own");
+			rt.submit("before", inout(own), [](auto o) { o[0] = 6; });
+			if (pieces) {
+				auto halves = own.split(2);
+				rt.submit("stuck", in(d), out(halves[1]), [&ran](auto, auto) { ran++; });
+			} else {
+				rt.submit("stuck", in(d), inout(own), [&ran](auto, auto) { ran++; });
+			}
+		});
+		std::string why = given_up(rt, HEDDLE_E_DEADLOCK);
+		EXPECT(why.find("the destructor of a datum") != std::string::npos);
+		EXPECT(why.find("own was given up") != std::string::npos && ran == 0);
+		EXPECT(*d.acquire_read() == 0);
+	}
+}
+
+/* Where nobody could wait, groups and data are refused before tasks use what lives there. */
+static void kernels_that_could_not_wait_are_told_early()
+{
+	heddle::runtime rt(small());
+	heddle::data<int, 1> scratch_space(rt, 10);
+	auto kernel = [&rt](bool make_data) {
+		int local = 0;
+		if (make_data) {
+			heddle::data own(rt, local);
+			rt.submit("never", inout(own), [](int *) {});
+		} else {
+			heddle::group g(rt);
+			g.submit("never", [&local] { local++; });
+		}
+	};
+	for (bool make_data : {false, true}) {
+		rt.submit("has scratch", scratch(scratch_space), [=](auto) { kernel(make_data); });
+		heddle::error e = thrown_by<heddle::error>([&] { rt.wait(); });
+		EXPECT(e.status() == HEDDLE_E_UNSUPPORTED);
+		EXPECT(std::string(e.what()).find("has scratch") != std::string::npos);
+	}
+}
+
+/* Data that are destroyed where they were not made: in a kernel that could not wait for the tasks that use them. */
+static void data_that_end_in_such_a_kernel_are_given_up()
+{
+	heddle::runtime rt(small());
+	heddle::data<int, 1> scratch_space(rt, 10);
+	std::atomic<int> ran{0};
+	int x = 1, y = 2;
+	heddle::data held(rt, x);
+	auto moved = std::make_unique<heddle::data<int, 0>>(rt, y);
+	{
+		auto now = held.acquire();
+		rt.submit("waits", in(held), inout(*moved), [&ran](auto, auto) { ran++; });
+		heddle::task t = rt.async("ends it", scratch(scratch_space), [&moved](auto) { moved.reset(); });
+		t.wait();
+	}
+	given_up(rt, HEDDLE_E_UNSUPPORTED);
+	EXPECT(ran == 0 && y == 2);
+}
+
+/* Kernels that wait in each other until the stack is full. */
+static void nest(heddle::runtime &rt, std::atomic<int> &depth)
+{
+	heddle::group g(rt);
+	volatile char space[100000]; /* without it, it would take thousands of tasks */
+	space[0] = space[sizeof space - 1] = 1;
+	depth += space[0];
+	g.submit("nest", [&rt, &depth] { nest(rt, depth); });
+	g.wait();
+}
+
+static void a_full_stack_is_an_exception()
+{
+	heddle::runtime rt(small(1));
+	std::atomic<int> depth{0};
+	rt.submit("nest", [&rt, &depth] { nest(rt, depth); });
+	heddle::error e = thrown_by<heddle::error>([&] { rt.wait(); });
+	EXPECT(e.status() == HEDDLE_E_MEMORY && depth > 2);
+	EXPECT(std::string(e.what()).find("stack") != std::string::npos);
+	rt.wait();
+}
+
+static void closing_throws_what_no_wait_has()
+{
+	heddle::runtime first(small());
+	first.submit("fail", [] { throw own(11); });
+	EXPECT(thrown_by<own>([&] { first.close(); }).number == 11);
+	heddle::runtime second(small());
+	{
+		heddle::group g(second);
+		g.submit("fail", [] { throw own(12); });
+	}
+	EXPECT(thrown_by<own>([&] { second.close(); }).number == 12);
+	heddle::runtime third(small());
+	third.close();
+	third.close();
+}
+
 int main()
 {
 	return run_tests({
@@ -172,5 +318,11 @@ int main()
 	    TEST(kernels_in_c_fail_with_an_error),
 	    TEST(kernels_wait_and_exceptions_go_through_them),
 	    TEST(tasks_end_by_events),
+	    TEST(tasks_that_wait_for_their_kernel_never_see_its_variables),
+	    TEST(data_that_cannot_be_waited_for_give_their_memory_back),
+	    TEST(kernels_that_could_not_wait_are_told_early),
+	    TEST(data_that_end_in_such_a_kernel_are_given_up),
+	    TEST(a_full_stack_is_an_exception),
+	    TEST(closing_throws_what_no_wait_has),
 	});
 }

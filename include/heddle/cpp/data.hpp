@@ -172,7 +172,13 @@ struct maximum {
 };
 
 /* A datum, until this is destroyed: of the program's own memory, which then has the newest value; or, without memory, a
- * temporary of tasks. The destructor waits for the tasks that use it. */
+ * temporary of tasks. The destructor waits for the tasks that use it.
+ *
+ * In a callback, and in a kernel on an accelerator, it cannot, and the program's memory must live until the next
+ * wait of the runtime. In a kernel on a CPU that could not wait, because it has SCRATCH or REDUX data or because its
+ * stack is full, the constructor throws. If the tasks wait for the kernel itself, so that the destructor would never
+ * end, those that have not begun are cancelled, the memory is the program's again, without the newest value, and the
+ * next wait of the runtime throws this. */
 template <class T, unsigned Rank> class data : public handle<T, Rank>
 {
 	using base = handle<T, Rank>;
@@ -226,18 +232,23 @@ public:
 	{
 		if (!this->data_)
 			return;
-		/* In a callback, or a kernel on an accelerator, nobody can wait. */
 		int status = heddle_unregister(this->data_);
-		if (status == HEDDLE_E_STATE)
+		if (status == HEDDLE_E_STATE) { /* in a callback, or a kernel on an accelerator */
 			heddle_unregister_async(this->data_);
-		else
-			detail::must_have_waited(status);
+		} else if (keeps_handle(status)) {
+			rt_->postpone_given_up(status, "a datum");
+			heddle_data_give_up(this->data_);
+		} else if (status == HEDDLE_E_DEADLOCK) { /* it has been given up */
+			rt_->postpone_given_up(status, "a datum");
+		}
 	}
-	/* Ends the datum before its destructor does, and throws if its value was lost or never computed. Blocks. */
+	/* Ends the datum before its destructor does, and throws if its value was lost or never computed. If it throws a
+	 * heddle::error whose status is HEDDLE_E_STATE, HEDDLE_E_UNSUPPORTED or HEDDLE_E_MEMORY, the datum has not
+	 * ended. Blocks. */
 	void unregister()
 	{
 		int status = heddle_unregister(this->data_);
-		if (status != HEDDLE_E_STATE)
+		if (!keeps_handle(status) && status != HEDDLE_E_STATE)
 			this->data_ = nullptr;
 		detail::check(status);
 	}
@@ -259,6 +270,8 @@ public:
 	}
 
 private:
+	/* Whether heddle_unregister has changed nothing when it returns this. */
+	static bool keeps_handle(int status) { return status == HEDDLE_E_UNSUPPORTED || status == HEDDLE_E_MEMORY; }
 	/* Calls f for the elements of two views of the same extents. */
 	template <class View, class F> static void each(const View &a, const View &b, F f)
 	{
@@ -289,6 +302,8 @@ private:
 		part.n_dims = Rank;
 		std::copy(n.begin(), n.end(), part.n);
 		std::copy(stride.begin(), stride.end(), part.stride);
+		if (int status = heddle_may_wait(rt.get()); keeps_handle(status))
+			detail::check(status); /* its destructor could not wait either */
 		heddle_data *d = nullptr;
 		detail::check(heddle_tensor(rt.get(), &part, &d));
 		return d;

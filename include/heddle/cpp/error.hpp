@@ -3,8 +3,6 @@
 #define HEDDLE_CPP_ERROR_HPP
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <limits>
@@ -90,16 +88,6 @@ inline void check(int status)
 {
 	if (status < 0)
 		throw_error(status);
-}
-
-/* A destructor must wait, because tasks use what ends with it. It cannot where the kernel has SCRATCH or REDUX data,
- * the stack is full, or the tasks wait for this thread: ends the program, before its memory is overwritten. */
-inline void must_have_waited(int status) noexcept
-{
-	if (status != HEDDLE_E_UNSUPPORTED && status != HEDDLE_E_MEMORY && status != HEDDLE_E_DEADLOCK)
-		return;
-	std::fprintf(stderr, "heddle: a destructor cannot wait for its tasks: %s\n", heddle_last_error());
-	std::abort();
 }
 
 inline std::string what_of(const std::exception_ptr &e)

@@ -35,22 +35,23 @@ public:
 	}
 	runtime(const runtime &) = delete;
 	runtime &operator=(const runtime &) = delete;
-	/* Waits for all tasks. Errors that no wait has reported are lost: call `wait` before. */
-	~runtime()
+	/* Waits for all tasks. Errors that no wait has reported are lost: call `wait` or `close` before. */
+	~runtime() { stop(); }
+
+	/* Stops the runtime before its destructor does, and throws the first error that no wait has reported. All data
+	 * and groups must have ended, and only the destructor may be called afterwards. Blocks. */
+	void close()
 	{
-		heddle_stop(rt_);
-		detail::exceptions::all().forget(rt_, 0);
+		if (std::exception_ptr first = stop())
+			std::rethrow_exception(first);
 	}
 
 	/* Waits until all tasks have ended; throws the first error among those without a group. Blocks. */
 	void wait()
 	{
 		int status = heddle_wait_all(rt_);
-		std::exception_ptr first = status ? error_of(status) : nullptr;
+		std::exception_ptr first = first_error(status);
 		detail::exceptions::all().forget(rt_, 2);
-		std::lock_guard<std::mutex> guard(lock_);
-		first = first ? first : postponed_;
-		postponed_ = nullptr;
 		if (first)
 			std::rethrow_exception(first);
 	}
@@ -86,20 +87,59 @@ public:
 		}
 		return found;
 	}
-	void postpone(int status)
+	void postpone(int status) noexcept
 	{
 		std::lock_guard<std::mutex> guard(lock_);
 		if (!postponed_)
 			postponed_ = error_of(status);
 	}
+	/* A destructor could not wait for the tasks that use `what`, and has given them up. */
+	void postpone_given_up(int status, const char *what) noexcept
+	{
+		std::lock_guard<std::mutex> guard(lock_);
+		given_up_ = given_up_ ? given_up_ : given_up(status, what);
+	}
 
 private:
+	/* The first error, if `status` is that of a wait for all tasks: where tasks have been given up, that comes
+	 * first, since others are cancelled for it. */
+	std::exception_ptr first_error(int status) noexcept
+	{
+		std::exception_ptr waited = status ? error_of(status) : nullptr;
+		std::lock_guard<std::mutex> guard(lock_);
+		std::exception_ptr first = given_up_ ? given_up_ : waited ? waited : postponed_;
+		given_up_ = postponed_ = nullptr;
+		return first;
+	}
+	static std::exception_ptr given_up(int status, const char *what) noexcept
+	{
+		try {
+			throw error(status, std::string("the destructor of ") + what +
+			                        " could not wait for the tasks that use it, and those that had not "
+			                        "begun were cancelled. Call `wait` of a group, or `unregister` of a "
+			                        "datum, before the end of the block: they throw this error. It is: " +
+			                        heddle_last_error());
+		} catch (...) {
+			return std::current_exception();
+		}
+	}
+	/* Returns the first error that no wait has reported. */
+	std::exception_ptr stop() noexcept
+	{
+		if (!rt_)
+			return nullptr;
+		int status = heddle_stop(rt_);
+		std::exception_ptr first = first_error(status);
+		detail::exceptions::all().forget(rt_, 0);
+		rt_ = nullptr;
+		return first;
+	}
 	template <std::size_t N> static constexpr auto last()
 	{
 		static_assert(N > 0, "a task needs a kernel");
 		return std::make_index_sequence<N - 1>();
 	}
-	static std::exception_ptr error_of(int status)
+	static std::exception_ptr error_of(int status) noexcept
 	{
 		try {
 			detail::throw_error(status);
@@ -170,23 +210,34 @@ private:
 	std::uint64_t id_ = 0;
 	std::mutex lock_;
 	std::map<std::pair<heddle_kernel, std::string>, heddle_codelet *> codelets_; /* lock lock_ */
-	std::exception_ptr postponed_;                                               /* lock lock_ */
+	std::exception_ptr postponed_, given_up_;                                    /* lock lock_ */
 };
 
 /* Tasks that are waited for together: heddle/group.h. A kernel may do so with tasks that it submits. The destructor
  * waits, too, so tasks may use what lives longer than the group; an error that `wait` has not thrown is then thrown by
- * the next wait of the runtime. */
+ * the next wait of the runtime. Where nobody could wait (in a callback, in a kernel that has SCRATCH or REDUX data or
+ * whose stack is full), the constructor throws. If the tasks wait for their own kernel, so that the wait would never
+ * end, those that have not begun are cancelled, and the next wait of the runtime throws this. */
 class group
 {
 public:
-	explicit group(runtime &rt) : rt_(rt) { detail::check(heddle_group_make(rt.get(), &group_)); }
+	explicit group(runtime &rt) : rt_(rt)
+	{
+		detail::check(heddle_may_wait(rt.get()));
+		detail::check(heddle_group_make(rt.get(), &group_));
+	}
 	group(const group &) = delete;
 	group &operator=(const group &) = delete;
 	~group()
 	{
-		if (int status = heddle_group_wait(group_)) {
+		int status = heddle_group_wait(group_);
+		if (status)
 			rt_.postpone(status);
-			detail::must_have_waited(heddle_group_wait(group_)); /* a task's error is reported once */
+		/* A task's error is reported once: what is reported again is that nobody can wait. */
+		while (status && (status = heddle_group_wait(group_))) {
+			rt_.postpone_given_up(status, "a group of tasks");
+			if (heddle_group_cancel(group_) <= 0)
+				break;
 		}
 		heddle_group_free(group_);
 	}

@@ -363,6 +363,7 @@ const struct hd_engine hd_engine_threads = {
     .take_back = hd_burst_take_back,
     .start = hd_threads_start,
     .wait = hd_threads_wait,
+    .may_wait = hd_threads_may_wait,
     .alloc = threads_alloc,
     .free = threads_free,
     .pin = threads_pin,

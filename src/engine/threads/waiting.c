@@ -227,8 +227,9 @@ static void leave_rest(struct hd_worker *w)
 	hd_worker_hand_to_idle(w);
 }
 
-/* Whether the thread's stack has room for more kernels: a quarter of it, or 1 MiB if that is less, is left. */
-static int has_stack(void)
+/* Whether the thread's stack has room for more kernels: a quarter of it, or 1 MiB if that is less, is left, and `more`
+ * bytes. */
+static int has_stack(size_t more)
 {
 	static _Thread_local const char *end; /* the lowest address of which use may be made; NULL: not known yet */
 	if (!end) {
@@ -242,22 +243,27 @@ static int has_stack(void)
 		size_t reserve = size / 4 < 1 << 20 ? size / 4 : 1 << 20;
 		end = (const char *)lowest + reserve;
 	}
-	return (const char *)__builtin_frame_address(0) > end;
+	return (const char *)__builtin_frame_address(0) > end + more;
 }
 
-/* Whether a kernel may wait: 0, or the error. */
-static int check_inside(const struct hd_worker *w, const heddle_task *t, const heddle_group *group)
+/* The task whose kernel the calling thread runs. */
+static heddle_task *running_here(const struct hd_worker *w)
 {
+	return w->burst[w->seat->n_ended];
+}
+
+/* Whether a kernel may wait that needs `more` bytes of stack until then: 0, or the error. */
+static int check_inside(const struct hd_worker *w, size_t more)
+{
+	const heddle_task *t = running_here(w);
 	char title[HD_TITLE];
 	hd_task_title(t, title, sizeof title);
-	if (hd_task_group(t) == group)
-		return hd_error(HEDDLE_E_STATE, "%s is in the group that its kernel waits for", title);
 	if (t->special & HD_TASK_PRIVATE)
 		return hd_error(HEDDLE_E_UNSUPPORTED,
 		                "%s has SCRATCH or REDUX data, which belong to its worker, and so its kernel cannot "
 		                "wait while the worker runs other tasks: give it a temporary (W) instead",
 		                title);
-	if (!has_stack())
+	if (!has_stack(more))
 		return hd_error(
 		    HEDDLE_E_MEMORY,
 		    "%s: %u kernels that wait for their tasks fill the stack of %s; let the newest tasks run "
@@ -270,9 +276,13 @@ static int check_inside(const struct hd_worker *w, const heddle_task *t, const h
 static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 {
 	struct hd_worker *w = hd_inside()->worker;
-	heddle_task *t = w->burst[w->seat->n_ended];
+	heddle_task *t = running_here(w);
 	struct suspended here;
-	int status = check_inside(w, t, waiter->arg);
+	char title[HD_TITLE];
+	if (hd_task_group(t) == waiter->arg)
+		return hd_error(HEDDLE_E_STATE, "%s is in the group that its kernel waits for",
+		                hd_task_title(t, title, sizeof title));
+	int status = check_inside(w, 0);
 	if (status)
 		return status;
 	unsigned setting = hd_team_setting(w);
@@ -291,6 +301,13 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	hd_core_settle(w->rt);
 	hd_error_give_back(&kept);
 	return status;
+}
+
+int hd_threads_may_wait(heddle_runtime *rt)
+{
+	enum { UNTIL_THEN = 64 << 10 }; /* where the kernel waits, it may have called more functions than here */
+	HD_HELD(&rt->lock);
+	return check_inside(hd_inside()->worker, UNTIL_THEN);
 }
 
 /* --- Threads of the program --------------------------------------------------------------------------------------- */

@@ -1,0 +1,130 @@
+/* Tasks that are given up: heddle_group_cancel, and data whose owner cannot wait for the tasks that use them.
+ *
+ * A task that has not begun is cancelled: it ends when its turn comes and never runs its kernel, so what the kernel
+ * would have used can end before. Such tasks wait in the chains of their data, or are with the policy, or with a
+ * worker; a walk through the pool finds them all. */
+#include "give_up.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which tasks are meant, and why they are cancelled. */
+struct given_up {
+	const heddle_group *group; /* NULL: those that use `data` */
+	const heddle_data *data;
+	const char *cause; /* NULL: no memory for it */
+	size_t n;          /* how many have been cancelled */
+};
+
+static int uses(const heddle_task *t, const heddle_data *d)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		if (t->accesses[i].data == d || (HD_UNLIKELY(d->deep) && hd_data_meet(t->accesses[i].data, d)))
+			return 1;
+	return 0;
+}
+
+static int is_meant(const heddle_task *t, const struct given_up *g)
+{
+	if (t->kind != HD_TASK_CODELET || t->cancelled)
+		return 0;
+	return g->group ? hd_task_group(t) == g->group : uses(t, g->data);
+}
+
+static void cancel(heddle_task *t, struct given_up *g)
+{
+	hd_task_cancel(t, g->cause);
+	g->n++;
+}
+
+/* Cancels a task that no worker has yet. A hierarchical task that waits for nothing but a worker that expands it counts
+ * as one that has begun. */
+static void cancel_waiting(const heddle_task *task, void *arg)
+{
+	heddle_task *t = (heddle_task *)(uintptr_t)task;
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
+	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
+	if (state != HD_WAITING && state != HD_READY && state != HD_PICKED)
+		return;
+	if (!is_meant(t, arg) || (state == HD_WAITING && (t->special & HD_TASK_EXPANDS) && !t->pending))
+		return;
+	cancel(t, arg);
+	if (state != HD_WAITING) /* nobody looks at `cancelled` before it is staged: see assign and hd_core_staged */
+		t->status = HEDDLE_E_CANCELLED;
+}
+
+/* Takes a task that is meant from those that the worker has not begun; NULL: there is none. */
+static heddle_task *take_staged(struct hd_worker *w, const struct given_up *g)
+{
+	heddle_task *before = NULL, *t = w->staged.first;
+	while (t && ((t->special & HD_TASK_EXPANDS) || !is_meant(t, g))) {
+		before = t;
+		t = t->link.next;
+	}
+	if (!t)
+		return NULL;
+	*(before ? &before->link.next : &w->staged.first) = t->link.next;
+	if (w->staged.last == t)
+		w->staged.last = before;
+	w->rt->count.staged--;
+	return t;
+}
+
+static void give_up(heddle_runtime *rt, struct given_up *g)
+{
+	HD_HELD(&rt->lock);
+	hd_pool_each(&rt->pool, cancel_waiting, g);
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		struct hd_worker *w = &rt->workers[i];
+		heddle_task *t;
+		if (rt->engine->take_back && !w->slots[0].stream)
+			rt->engine->take_back(w);
+		while ((t = take_staged(w, g))) {
+			cancel(t, g);
+			hd_core_staged(rt, t, HEDDLE_E_CANCELLED);
+		}
+	}
+}
+
+/* The datum and all below it have no value any more, on any node: nothing will be copied to the program's buffer. */
+static void forget_value(heddle_data *d, const char *cause)
+{
+	hd_data_spoil(d, cause ? strdup(cause) : NULL);
+	for (size_t i = 0; i < d->rt->n_nodes; i++)
+		hd_replica_set_valid(&d->replicas[i], 0);
+	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+		for (size_t i = 0; i < p->n_children; i++)
+			forget_value(p->children[i], cause);
+}
+
+void hd_data_give_up(heddle_data *d)
+{
+	heddle_runtime *rt = d->rt;
+	HD_HELD(&rt->lock);
+	char name[80];
+	char *cause = hd_format("%s was given up before the task began", hd_data_name(d, name, sizeof name));
+	struct given_up g = {.data = d, .cause = cause};
+	give_up(rt, &g);
+	forget_value(d, cause);
+	free(cause);
+}
+
+/* --- For the program ---------------------------------------------------------------------------------------------- */
+
+int heddle_group_cancel(heddle_group *group)
+{
+	if (!group)
+		return hd_error(HEDDLE_E_INVALID, "heddle_group_cancel needs a group");
+	heddle_runtime *rt = hd_group_runtime(group);
+	if (hd_check_process(rt) || hd_group_check(group, "heddle_group_cancel"))
+		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
+	hd_drain_all(rt);
+	rt->dispatch.releaser = -1;
+	struct given_up g = {.group = group, .cause = "its group was cancelled before it began"};
+	give_up(rt, &g);
+	hd_core_settle(rt);
+	hd_core_leave(rt);
+	return g.n < INT_MAX ? (int)g.n : INT_MAX;
+}

@@ -1,0 +1,12 @@
+/* What give_up.c offers: tasks that have not begun are cancelled, so that what they would use can end before them. */
+#ifndef HD_CORE_GIVE_UP_H
+#define HD_CORE_GIVE_UP_H
+
+#include "runtime.h"
+
+/* The program's thread cannot wait for the tasks that use the datum: cancels those that have not begun, and makes the
+ * datum one that has no value and no buffer of the program's. It must not have been freed, so its unregistration, if it
+ * has been submitted, has not ended. The caller settles. */
+void hd_data_give_up(heddle_data *d);
+
+#endif
