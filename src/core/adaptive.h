@@ -15,9 +15,12 @@ struct hd_adaptive {
 	size_t n_undecided, n_for_cpus;     /* all of them; those in the heap HD_FOR_CPUS */
 	double undecided_us;                /* what those for accelerators take if they run whole */
 	double whole_us;                    /* the same of those that were told to run whole, and have not ended */
-	uint64_t n_children;                /* tasks of sub-graphs that have not ended */
-	uint64_t n_expected;                /* and so many more are expected of those that are about to be submitted */
-	struct hd_refined *refined;         /* owned: what sub-graphs take; NULL: nothing was learnt yet */
+	/* expand_ahead.c: the end of the longest path of tasks, and where it begins; what the tasks for accelerators
+	 * take that are not ready yet */
+	double path_us, begun_us, later_us;
+	uint64_t n_children;        /* tasks of sub-graphs that have not ended */
+	uint64_t n_expected;        /* and so many more are expected of those that are about to be submitted */
+	struct hd_refined *refined; /* owned: what sub-graphs take; NULL: nothing was learnt yet */
 };
 
 #endif

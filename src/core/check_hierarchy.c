@@ -1,5 +1,6 @@
 /* The invariants of hierarchical tasks: see check.h. */
 #include "check.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* Goes through a heap of tasks that wait to be expanded, or to be decided about, with a stack of its own, since the
@@ -49,6 +50,7 @@ int hd_check_unexpanded(struct hd_check *c)
 int hd_check_insides(struct hd_check *c)
 {
 	uint64_t n = 0;
+	double later_us = 0;
 	for (size_t i = 0; i < c->n_tasks; i++) {
 		const struct hd_task_extra *extra = c->tasks[i].task->extra;
 		struct hd_checked_task *outer = extra && extra->inside ? hd_check_find_task(c, extra->inside) : NULL;
@@ -63,12 +65,16 @@ int hd_check_insides(struct hd_check *c)
 		if (!(t->special & HD_TASK_EXPANDS))
 			continue;
 		n += hd_check_state(t) < HD_RELEASED;
+		later_us += t->extra->later_us;
 		uint64_t expected = c->tasks[i].inside + (hd_check_state(t) < HD_EXPANDED);
 		if (t->extra->n_inside != expected)
 			return hd_broken("task %llu: %llu tasks of its sub-graph have not ended; n_inside says %llu",
 			                 (unsigned long long)t->order, (unsigned long long)expected,
 			                 (unsigned long long)t->extra->n_inside);
 	}
+	double noted_us = c->rt->adaptive.later_us;
+	if (fabs(later_us - noted_us) > 1e-6 * (1 + c->rt->adaptive.path_us))
+		return hd_broken("tasks that are not ready take %g us; later_us says %g", later_us, noted_us);
 	return n == c->rt->count.hierarchical
 	           ? 0
 	           : hd_broken("%llu tasks are hierarchical; count.hierarchical says %llu", (unsigned long long)n,

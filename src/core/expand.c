@@ -149,6 +149,8 @@ void hd_expand_enter(heddle_runtime *rt, heddle_task *t)
 	for (uint32_t i = 0; i < t->n_accesses; i++)
 		t->accesses[i].flags |= HD_ACCESS_MARKER;
 	t->special |= HD_TASK_DEEP;
+	if (HD_UNLIKELY(rt->adaptive.on))
+		hd_expand_expect(rt, t);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */
@@ -223,6 +225,8 @@ void hd_expand_ready(heddle_runtime *rt, heddle_task *t)
 		leave_chains(rt, t);
 		return;
 	}
+	if (HD_UNLIKELY(rt->adaptive.on))
+		hd_expand_arrived(rt, t);
 	cancel_if_poisoned(t);
 	int chosen = t->cancelled ? 0 : t->extra->subgraph ? (int)t->extra->subgraph : decide(rt, t);
 	if (chosen == HD_EXPAND_LATER) {

@@ -55,6 +55,18 @@ void hd_expand_child_left(heddle_runtime *rt, const heddle_task *child);
 void hd_expand_submitted(heddle_runtime *rt, heddle_task *t, int status);
 void hd_expand_whole_ended(heddle_runtime *rt, heddle_task *t);
 
+/* The least time of a task over the classes that can run it, us; NAN: unknown for one of them. *on_cpu: the least over
+ * CPUs, or INFINITY; *class_id: the class with the least time. */
+double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id);
+
+/* expand_ahead.c. With expand=adaptive: a hierarchical task has entered the graph; it is ready. */
+void hd_expand_expect(heddle_runtime *rt, heddle_task *t);
+void hd_expand_arrived(heddle_runtime *rt, heddle_task *t);
+/* What the longest chain of tasks takes that begins with this one, or with the one in whose sub-graph it is, us. */
+double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t);
+/* What it takes to copy so many bytes between main memory and an accelerator, us. */
+double hd_expand_copy_time(const heddle_runtime *rt, double bytes);
+
 /* dispatch.c tells: workers may have nothing to do. Gives them tasks that wait to be expanded, if the window has room:
  * first to `first`, which is about to look for a task; NULL: to those in the hungry list only. */
 void hd_expand_give(heddle_runtime *rt, struct hd_worker *first);

@@ -3,28 +3,37 @@
  * `always` and `never` need no thought. `class` asks, when the task is ready, which worker would end it first if it ran
  * whole, and expands it if that is a CPU.
  *
- * `adaptive` decides as late as it can. A ready task waits, undecided, until a processor needs work:
+ * `adaptive` decides as late as it can. A ready task waits, undecided, until a processor needs work. It compares two
+ * times that are left until the program ends: what is left to do, divided among the accelerators, and the longest chain
+ * of tasks that begins with this one (expand_ahead.c).
  *
- *   - An accelerator gets whole tasks: they are what it is fast with. It must always have a few in reserve, or it would
- *     be idle, and the policy could not fetch data ahead. So tasks are given to the policy whole while what it has for
- *     the accelerators is less than that reserve. Where many tasks are ready, it gets all but what CPUs will begin in a
- *     while: it knows better than a heap which tasks use the same data, and what it does not know of is evicted.
+ *   - If the chain is longer, tasks as large as this one make accelerators wait for each other: it is expanded for all
+ *     workers, unless its sub-graph is much slower. To bring pieces of its data together, which it needs whole, counts
+ *     as time that it takes.
+ *   - Otherwise accelerators get whole tasks, with which they are fast. They must always have a few in reserve, or they
+ *     would be idle, and the policy could not fetch data ahead. So tasks are given to the policy whole while what it
+ *     has for the accelerators is less than that reserve. Where many tasks are ready, it gets all but what CPUs will
+ *     begin in a while: it knows better than a heap which tasks use the same data, and what it does not know of is
+ *     evicted.
  *   - CPU workers without a task get a sub-graph, but only if the accelerators have work for at least as long as the
- *     CPUs will take for it: near the end of a graph, or where few tasks are ready, a task that CPUs have begun would
- *     be the last to end. And only if the tasks of the sub-graphs submitted before are not enough already: it takes a
- *     while until they are ready.
+ *     CPUs will take for it, and for the copies of its data: near the end of a graph, or where few tasks are ready, a
+ *     task that CPUs have begun would be the last to end. And only if the tasks of the sub-graphs submitted before are
+ *     not enough already: it takes a while until they are ready.
  *   - The tasks of such a sub-graph are for CPUs, too. They are expanded again if there are more idle CPUs than such
  *     tasks, and otherwise run whole: were they offered to accelerators, these would be slowed down by small tasks.
  *   - A task whose sub-graph is faster than its kernel even on the same processor is expanded at once. So are
  *     factorisations of tiles on a GPU, which are on the critical path: their sub-graph is mostly products.
  *   - A task whose data are being computed by sub-graphs waits until they are complete, unless the accelerators have
  *     hardly anything to do, and would not be much slower with its sub-graph, which can begin piece by piece.
- *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them.
+ *   - A task that is fastest on a CPU is expanded if there are more idle CPUs than tasks for them, and they are faster
+ *     together than one of them alone.
  *
  * The times of sub-graphs are those of their tasks, by the models, and are remembered from the last time that a task of
- * the same codelet and size was expanded with that sub-graph. One that was never tried is tried. Of several sub-graphs,
- * the one with the least work counts. How long a sub-graph of n tasks takes on CPUs is estimated from the mean time of
- * its tasks and a longest path of cuberoot(n) tasks, as a product of matrices has. */
+ * the same codelet and size was expanded with that sub-graph. One that was never tried is tried, but for those of tasks
+ * that are in a sub-graph themselves: they are small, and few of them are better off, so they wait until CPUs need
+ * work.
+ * Of several sub-graphs, the one with the least work counts. How long a sub-graph of n tasks takes on CPUs is estimated
+ * from the mean time of its tasks and a longest path of cuberoot(n) tasks, as a product of matrices has. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,9 +69,7 @@ static int is_cpu(const heddle_runtime *rt, unsigned class_id)
 	return strcmp(rt->platform->classes[class_id].kind, "cpu") == 0;
 }
 
-/* The least time of a task over the classes that can run it; NAN: unknown for one of them. *on_cpu: the least over
- * CPUs, *class_id: the class with the least time. */
-static double least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id)
+double hd_expand_least_time(const heddle_runtime *rt, const heddle_task *t, double *on_cpu, unsigned *class_id)
 {
 	double least = INFINITY;
 	*on_cpu = INFINITY;
@@ -93,7 +100,7 @@ void hd_expand_note_child(heddle_runtime *rt, heddle_task *t, const heddle_task 
 		return;
 	double on_cpu;
 	unsigned class_id;
-	double us = least_time(rt, child, &on_cpu, &class_id);
+	double us = hd_expand_least_time(rt, child, &on_cpu, &class_id);
 	rt->adaptive.n_children++;
 	t->extra->refined_us += us; /* NAN if it is unknown */
 	t->extra->refined_cpu_us += isinf(on_cpu) ? us : on_cpu;
@@ -192,21 +199,61 @@ static int has_its_data(const heddle_task *t)
 	return 1;
 }
 
+/* What it takes to bring the data of a task together that are in pieces; whole, it would wait for that. */
+static double gathering_time(const heddle_runtime *rt, const heddle_task *t)
+{
+	double bytes = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++) {
+		const heddle_data *d = t->accesses[i].data;
+		if (d->extra && d->extra->layout && d->extra->layout->scattered)
+			bytes += (double)d->bytes;
+	}
+	return hd_expand_copy_time(rt, bytes);
+}
+
+/* What the sub-graph takes on CPUs alone. */
+static double time_on_cpus(const struct hd_refined *r, const struct machine *m)
+{
+	return fmax(r->cpu_us / m->cpus, r->cpu_us / r->n * cbrt(r->n));
+}
+
+/* What it takes to copy all data of a task. */
+static double moving_time(const heddle_runtime *rt, const heddle_task *t)
+{
+	double bytes = 0;
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		bytes += (double)t->accesses[i].data->bytes;
+	return hd_expand_copy_time(rt, bytes);
+}
+
+/* Whether accelerators would rather wait for each other, with tasks as large as this one, than be busy: then the
+ * sub-graph is for all workers. */
+static int is_too_large(heddle_runtime *rt, const heddle_task *t, double whole, const struct hd_refined *r, double work,
+                        const struct machine *m)
+{
+	enum { FEW = 2, SLOWER = 2 };
+	double rest = work + rt->adaptive.later_us / m->accelerators;
+	if (!t->extra->inside && rest < hd_expand_chain(rt, t) && r->best_us < SLOWER * (whole + gathering_time(rt, t)))
+		return 1;
+	return !has_its_data(t) && work < FEW * whole && r->best_us < SLOWER * whole;
+}
+
 /* For a task that is fastest on an accelerator, and not part of a sub-graph for CPUs. All times are per accelerator. */
 static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double whole, const struct hd_refined *r,
                                    const struct machine *m)
 {
-	enum { FEW = 2, SLOWER = 2, RESERVE = 4, ROUNDS = 12 };
+	enum { RESERVE = 4, ROUNDS = 12 };
 	double held = rt->adaptive.whole_us / m->accelerators,
 	       work = held + (rt->adaptive.undecided_us + whole) / m->accelerators;
+	if (is_too_large(rt, t, whole, r, work, m))
+		return (int)r->subgraph;
 	if (!has_its_data(t))
-		return work < FEW * whole && r->best_us < SLOWER * whole ? (int)r->subgraph : HD_EXPAND_LATER;
-	double each = r->cpu_us / r->n, path = each * cbrt(r->n);
-	double on_cpus = fmax(r->cpu_us / m->cpus, path);
+		return HD_EXPAND_LATER;
+	double on_cpus = time_on_cpus(r, m) + moving_time(rt, t);
 	/* What the accelerators will do in the end, but for what CPUs begin in the next rounds. */
 	double share = work * on_cpus / (on_cpus + whole / m->accelerators) - ROUNDS * on_cpus;
 	/* The reserve must also be long enough for CPUs to be the better choice for a task of the sub-graph. */
-	if (held < fmax(fmax(RESERVE * whole, share), 2 * each))
+	if (held < fmax(fmax(RESERVE * whole, share), 2 * r->cpu_us / r->n))
 		return 0;
 	int enough = (double)(rt->adaptive.n_children + rt->adaptive.n_expected) >= m->cpus * cbrt(r->n);
 	if (m->idle == 0 || enough || work < on_cpus)
@@ -221,12 +268,27 @@ static int is_clear(double whole, const struct hd_refined *r)
 	return !r || isnan(whole) || (r->n > 0 && r->best_us <= whole);
 }
 
+/* What is thought of the sub-graph of a task in a sub-graph, as long as it was never tried: that it has as many tasks
+ * as the one that the task is in, takes CPUs as long as the task itself, and is nothing for accelerators. Returns
+ * whether that can be said. */
+static int guess_refined(const heddle_task *t, unsigned subgraph, double on_cpu, struct hd_refined *guess)
+{
+	if (!t->extra->inside || isinf(on_cpu))
+		return 0;
+	*guess = (struct hd_refined){t->codelet, t->footprint, subgraph, (double)t->extra->inside->extra->n_submitted,
+	                             on_cpu,     INFINITY};
+	return 1;
+}
+
 /* 1 + the index of a sub-graph, 0 or HD_EXPAND_LATER. */
 static int decide_now(heddle_runtime *rt, heddle_task *t)
 {
 	const struct hd_refined *r = NULL;
 	unsigned class_id, subgraph = best_subgraph(rt, t, &r);
-	double on_cpu, whole = least_time(rt, t, &on_cpu, &class_id);
+	double on_cpu, whole = hd_expand_least_time(rt, t, &on_cpu, &class_id);
+	struct hd_refined guess;
+	if (!r && guess_refined(t, subgraph, on_cpu, &guess))
+		r = &guess;
 	if (is_clear(whole, r))
 		return (int)subgraph;
 	if (r->n == 0)
@@ -236,6 +298,8 @@ static int decide_now(heddle_runtime *rt, heddle_task *t)
 		return decide_for_accelerators(rt, t, whole, r, &m);
 	if (m.idle == 0)
 		return rt->count.running + rt->count.staged ? HD_EXPAND_LATER : 0;
+	if (time_on_cpus(r, &m) > on_cpu + gathering_time(rt, t))
+		return 0;
 	size_t n_ready = t->extra->for_cpus ? rt->adaptive.n_for_cpus : rt->count.ready + rt->adaptive.n_undecided;
 	return (double)n_ready >= m.idle ? 0 : (int)subgraph;
 }
@@ -305,7 +369,7 @@ static double whole_time(const heddle_runtime *rt, const heddle_task *t, int *he
 {
 	double on_cpu;
 	unsigned class_id;
-	double us = least_time(rt, t, &on_cpu, &class_id);
+	double us = hd_expand_least_time(rt, t, &on_cpu, &class_id);
 	*heap = t->extra->for_cpus || is_cpu(rt, class_id) ? HD_FOR_CPUS : HD_FOR_ACCELERATORS;
 	return us > 0 && *heap == HD_FOR_ACCELERATORS ? us : 0;
 }

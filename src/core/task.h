@@ -168,6 +168,9 @@ struct hd_task_extra {
 	 * on what is fastest with it, us; NAN: unknown. What the task takes if it runs whole, while it is undecided or
 	 * was told so; otherwise 0. */
 	double refined_cpu_us, refined_us, whole_us;
+	/* With the same, expand_ahead.c: when it can begin at the earliest, us on the path of the program; what it
+	 * takes on an accelerator, while it waits for others; otherwise 0. */
+	double top_us, later_us;
 	uint8_t for_cpus;  /* with the same: its sub-graph, or the one that it is in, was begun for CPUs */
 	uint64_t expected; /* how many tasks its sub-graph is expected to have, while that is about to be submitted */
 };

@@ -572,10 +572,10 @@ struct hd_layout {
 	unsigned n_steps;  /* how many of the plans have a step under way: until they have ended, nothing is granted */
 	int failed;        /* why the last step could not let children be used; told to the access that waits */
 	uint64_t asked_by; /* for traces: 1 + the id of the task that its steps are made for; 0: the program */
-	/* Accesses in force that go to children; those of them that change what they go to; and how many plans are
-	 * used by them. */
+	/* Accesses in force that go to children; those that change what they go to; how many plans they use. */
 	uint32_t n_weak, n_changing, n_used;
-	uint32_t n_windows[]; /* per node but main memory: how many copies of children lie in the datum's */
+	double written_us, read_us; /* core/expand_ahead.c: when its writers, and all its tasks, will have ended */
+	uint32_t n_windows[];       /* per node but main memory: how many copies of children lie in the datum's */
 };
 /* How many windows lie in the copy. */
 static inline uint32_t hd_windows_in(const struct hd_replica *r)
