@@ -755,6 +755,8 @@ def test_sim_groups_cores_into_clusters(p):
     p.refuses("sim", *CLUSTERED, "--clusters", "3x10", says=["3x10", "20 cores"])
     by_variable, _ = p.run("sim", *CLUSTERED, "--csv", HEDDLE_CLUSTERS="socket")
     equal(by_variable.split(",")[:11], p.run("sim", *CLUSTERED, "--csv", "--clusters", "2x10")[0].split(",")[:11])
+    workers = p.json("sim", *CLUSTERED, "--clusters", "auto", "--explain")["workers"]
+    assert {"cpu*10", "k40m"} <= {w["class"] for w in workers if w["tasks"]}, workers  # it merges
     bound = p.json("bound", *CLUSTERED[:7], "--clusters", "socket")["bounds"]
     assert bound["path_bound_ms"] < p.json("bound", *CLUSTERED[:7])["bounds"]["path_bound_ms"] / 2, bound
     r = p.json("platforms", "haswell-k40m", "--clusters", "socket,1x10")

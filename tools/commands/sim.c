@@ -122,7 +122,8 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	status = tool_open_platform(name, chosen ? NULL : config->clusters, platform);
 	if (status)
 		return status;
-	config->clusters = ""; /* the platform is grouped as they say */
+	if (chosen)
+		config->clusters = ""; /* the platform is grouped by what is chosen */
 	status = set_streams(o, *platform);
 	if (!status && o->speedup)
 		status = work_speed_up(&o->experiment.what, *platform, o->speedup);

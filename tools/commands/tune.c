@@ -453,7 +453,8 @@ int tool_tune(int argc, char **argv)
 	int choose = !status && clusters_are_chosen(config.clusters);
 	o.clusters = status || choose ? NULL : config.clusters;
 	if (!status) {
-		config.clusters = ""; /* the platform is grouped as they say */
+		if (choose)
+			config.clusters = ""; /* the platform is grouped by what is tried */
 		status =
 		    name && *name ? tool_open_platform(name, o.clusters, &platform) : load_this(o.clusters, &platform);
 	}
