@@ -10,13 +10,15 @@
  *                  task may be kept for a better worker, but not for ever: when every worker is idle, nothing is being
  *                  moved and pick has refused them all, the run has stopped (the core reports HEDDLE_E_DEADLOCK).
  *   started(task)  the kernel begins (optional)
- *   done(task)     the kernel has ended, and its worker is free; or it never began, for lack of memory: every picked
- *                  task comes here once (optional). A task that ends by an event (heddle_detach) ends later: only then
- *                  its successors become ready
- * When a device is lost (HEDDLE_E_DEVICE), or other CPU workers are driven (heddle/clusters.h), the instance is
- * destroyed, whatever it still has, and another one is created, which is given all ready tasks in one batch; it hears
- * nothing of the tasks that were picked before. heddle_task_can_run and the functions like it leave out the workers
- * that are lost or retired, which do not pick while this instance lives.
+ *   done(task)     the kernel has ended, and its worker is free; or it never began, for lack of memory, or because
+ *                  the worker was lost or retired: every picked task comes here once (optional). A task that ends by an
+ *                  event (heddle_detach) ends later: only then its successors become ready
+ * When a device is lost (HEDDLE_E_DEVICE), or other CPU workers are driven (heddle/clusters.h), heddle_task_can_run and
+ * the functions like it leave out the workers that are lost or retired, which do not pick. A policy with `take_back`
+ * goes on, unless there are more cores than before: it gives back what it has placed for these workers, and is given
+ * that, and what they had picked, once more. The instance of any other one is destroyed, whatever it still has, and
+ * another one is created, which is given all ready tasks in one batch; it hears nothing of the tasks that were picked
+ * before.
  *
  * Only tasks that at least one worker can run are given. A picked task must be one that heddle_task_can_run(task,
  * worker) allows. Budget: O(log n) per call in the number of ready tasks.
@@ -33,7 +35,7 @@
 extern "C" {
 #endif
 
-#define HEDDLE_POLICY_ABI 1
+#define HEDDLE_POLICY_ABI 2
 
 typedef struct heddle_sched heddle_sched; /* one instance of a policy, as the core sees it */
 
@@ -67,6 +69,10 @@ struct heddle_policy {
 	/* Reports the policy's statistics: calls heddle_sched_count or heddle_sched_report for each figure, each with
 	 * another name. May be NULL. */
 	void (*report)(void *state, heddle_sched *sched);
+	/* May be NULL. The set of workers has changed: gives back a task that was placed for `worker`, which is lost or
+	 * retired, as if it had never been ready, or NULL: there is none any more. Called for each such worker until it
+	 * returns NULL. For policies that place each task for one worker: no other worker may ever pick it. */
+	heddle_task *(*take_back)(void *state, unsigned worker);
 };
 
 /* Makes `policy` known to heddle_start under its name, for the whole process; the structure is borrowed for ever.

@@ -1,19 +1,23 @@
 /* The setting clusters=auto: cores are merged into clusters when few tasks are ready, and split when many are.
  *
- * Splitting gives throughput, since kernels do not run k times as fast on k cores. Merging gives latency: a task of the
- * critical path that runs on one core holds up all that come behind it. What decides is how long the ready tasks are
- * expected to last with a partition: they count as equal, with their mean time on each class; each worker takes as many
- * as it can end by a time, from when it is free on, accelerators too. Cores that still run a kernel of a retired worker
- * are free when that ends.
+ * Splitting gives throughput, since kernels do not run k times as fast on k cores, but little of it where accelerators
+ * do most of the work. Merging gives latency: a task of the critical path that runs on one core holds up all that come
+ * behind it, and a cluster cannot begin before the tasks have ended that single cores have begun. So the largest
+ * clusters are driven unless one of two things is certain. What decides is how long the ready tasks are expected to
+ * last with a partition: they count as equal, with their mean time on each class; each worker takes as many as it can
+ * end by a time, from when it is free on, accelerators too. Cores that still run a kernel of a retired worker are free
+ * when that ends.
  *
- *  - If they last much longer than one task takes on a worker of the partition (PATIENCE), such a task has ended before
- *    what follows from it is missed. Of these partitions the one with the smallest clusters is driven.
- *  - Otherwise the one with which they end first. One whose single tasks take longer than that, but not so much longer
- *    that its workers will be given none (UNUSED), is left out. Among equals it is the one with the smallest clusters:
- *    if the accelerators run all of the tasks it leaves them alone. But if there are more tasks than cores it is that
- *    with the largest: what the accelerators cannot take should not be held up.
+ *  - If they last much longer than one task takes on a worker of a partition with smaller clusters (PATIENCE), such
+ *    a task has ended long before what follows from it is missed. That partition is driven.
+ *  - If the accelerators end all of them before such a worker would have done a small part of one (UNUSED), and no
+ *    later than with the largest clusters, then the cores are not needed. A partition with smaller clusters leaves
+ *    such tasks to the accelerators, while a policy that sees a fast cluster uses it, and what is urgent must wait
+ *    for that.
  *
- * Tasks that no accelerator can run, such as the panels of an LU factorisation, decide alone if there are some.
+ * Of several such partitions the one with the smallest clusters is driven. Tasks that no accelerator can run, such as
+ * the panels of an LU factorisation, decide alone if there are some. While a cluster waits for the data of a task that
+ * it was given, no partition with smaller ones takes over: the task would come back, and begin on one core.
  *
  * The first tasks of each worker wait for their data, which matters while there are few of them: then the transfers
  * count as if the buses were busy (BUSY), as in policies that reckon with transfers. */
@@ -25,9 +29,11 @@
 
 /* What the ready tasks must last, in tasks of a worker, for a partition with smaller clusters to be driven, and for the
  * present one to stay. */
-static const double PATIENCE = 3, REMAINING = 2;
-static const double UNUSED = 0.2, BUSY = 4;
-static const double INTERVAL_US = 100; /* between two decisions */
+static const double PATIENCE = 10, REMAINING = 8;
+static const double UNUSED = 0.1, BUSY = 4;
+/* us between two decisions; but if tasks take longer than LONG_US on a core, one that begins before a decision delays
+ * clusters by more than the decision costs. */
+static const double INTERVAL_US = 100, LONG_US = 1000;
 
 /* us that the task's data need to get to the nearest of the nodes where the class has workers. */
 static double transfer_time(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
@@ -178,32 +184,51 @@ static double last_with(heddle_runtime *rt, const struct hd_candidate *candidate
 	return high;
 }
 
+/* Whether the partition is to be driven instead of that with the largest clusters, with which the ready tasks last
+ * `with_largest` us. */
+static int is_worth(heddle_runtime *rt, size_t candidate, double with_largest)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	double lasts = last_with(rt, &r->all[candidate]), each = mean_time(rt, r->all[candidate].class_id);
+	if (lasts >= (candidate < r->present ? PATIENCE : REMAINING) * each)
+		return 1;
+	return !r->only_cpu.n && lasts < UNUSED * each && lasts <= with_largest;
+}
+
 /* The partition to drive: one with which some worker can run each of the ready tasks, if there is one. */
 static size_t choose(heddle_runtime *rt)
 {
 	const struct hd_repartition *r = &rt->repartition;
-	size_t end = r->n;
-	while (end && r->all[end - 1].stuck)
-		end--;
-	if (!end)
+	size_t largest = r->n;
+	while (largest && r->all[largest - 1].stuck)
+		largest--;
+	if (!largest--)
 		return r->present;
-	size_t best = end - 1;
-	double least = INFINITY;
-	int many = decisive(rt)->n > r->n_cores;
-	for (size_t i = 0; i < end; i++) {
-		if (r->all[i].stuck)
-			continue;
-		double lasts = last_with(rt, &r->all[i]), each = mean_time(rt, r->all[i].class_id);
-		if (lasts >= (i < r->present ? PATIENCE : REMAINING) * each)
-			return i;
-		if (i + 1 < end && lasts >= UNUSED * each)
-			continue;
-		if (many ? lasts <= least : lasts < least) {
-			least = lasts;
-			best = i;
-		}
+	double with_largest = last_with(rt, &r->all[largest]);
+	size_t i = 0;
+	while (i < largest && (r->all[i].stuck || !is_worth(rt, i, with_largest)))
+		i++;
+	return i;
+}
+
+/* Whether a cluster of the present partition was given a task and waits for its data. */
+static int a_cluster_waits(const heddle_runtime *rt)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	for (size_t i = 0; i < rt->n_workers; i++) {
+		const struct hd_worker *w = &rt->workers[i];
+		if (r->all[r->present].wanted[i] && rt->platform->classes[w->class_id].cores > 1 && w->in_flight &&
+		    !hd_worker_runs(w))
+			return 1;
 	}
-	return best;
+	return 0;
+}
+
+static int is_due(const heddle_runtime *rt)
+{
+	const struct hd_repartition *r = &rt->repartition;
+	double each = r->ready.n ? mean_time(rt, r->all[0].class_id) : 0;
+	return r->ready.n && (rt->now >= r->decided + INTERVAL_US || (isfinite(each) && each > LONG_US));
 }
 
 /* The partition for the first of the tasks that only retired workers can run, when no other task is ready. */
@@ -223,12 +248,12 @@ void hd_repartition(heddle_runtime *rt)
 	size_t next = r->present;
 	if (!rt->count.ready && !rt->dispatch.n_batch && rt->dispatch.parked.first)
 		next = one_for_parked(rt); /* at once: a thread that waits would find a deadlock */
-	else if (r->ready.n && rt->now >= r->decided + INTERVAL_US)
+	else if (is_due(rt))
 		next = choose(rt);
 	else
 		return;
 	r->decided = rt->now;
-	if (next == r->present)
+	if (next == r->present || (next < r->present && !r->all[r->present].stuck && a_cluster_waits(rt)))
 		return;
 	r->present = next;
 	if (hd_workers_retire_others(rt, r->all[next].wanted))

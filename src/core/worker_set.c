@@ -1,9 +1,11 @@
 /* The set of workers that are given tasks. Two things change it: devices are lost (lost.c), and the program drives
  * other workers (heddle/clusters.h). Both lead to hd_workers_changed:
  *
- *  - The instance of the policy is destroyed, whatever it has, and another one is made, which is told of all ready
- *    tasks as one batch. heddle_task_can_run and its kin then leave out the workers that are *out*: lost or retired. So
- *    policies, those of programs too, need not know of this.
+ *  - A policy with `take_back` gives back the tasks that it has placed for workers that are *out*: lost or retired.
+ *    They and the tasks that it was not told of yet make one batch. The instance of any other policy is destroyed,
+ *    whatever it has, and another one is made, which is told of all ready tasks as one batch. So it is, too, if
+ *    there are more cores than before, which are to have their share of what waits for others. heddle_task_can_run
+ *    and its kin leave out the workers that are out, so that policies of programs need not know of this.
  *  - Tasks that these workers had picked come back to the policy: those that are staged, or that were given to a thread
  *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
  *    a retired worker end there.
@@ -147,12 +149,23 @@ void hd_cores_claimed(struct hd_worker *w)
 
 /* --- Tasks that come back ----------------------------------------------------------------------------------------- */
 
+/* The worker that the policy gave the task to, where another may have taken it over. */
+static unsigned given_to(const heddle_task *t)
+{
+	return t->extra && t->extra->picked_by ? t->extra->picked_by - 1 : t->worker;
+}
+
 void hd_give_back(heddle_task *t, int begun)
 {
 	heddle_runtime *rt = t->codelet->rt;
 	HD_HELD(&rt->lock);
 	const struct hd_worker *w = &rt->workers[t->worker];
 	hd_stage_undo(t, w->node, begun);
+	/* Of a task whose kernel has ended the policy knows. Relaxed, pairs with nothing: the core lock orders it with
+	 * the stores in hd_set_state. */
+	int told = atomic_load_explicit(&t->state, memory_order_relaxed) == HD_DETACHED;
+	if (!told && rt->sched.policy->done && hd_sched_knows(&rt->sched, t))
+		rt->sched.policy->done(rt->sched.state, t, given_to(t));
 	if (t->extra) {
 		free(t->extra->message);
 		t->extra->message = NULL;
@@ -201,6 +214,12 @@ static int by_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static void sort_batch(heddle_runtime *rt)
+{
+	if (rt->dispatch.n_batch)
+		qsort(rt->dispatch.batch, rt->dispatch.n_batch, sizeof *rt->dispatch.batch, by_order);
+}
+
 /* All ready tasks. Those that the policy has are in no list of the core's: only a walk through the pool finds them. */
 static struct hd_task_queue take_ready(heddle_runtime *rt)
 {
@@ -228,8 +247,40 @@ static void renew_policy(heddle_runtime *rt)
 	struct hd_task_queue ready = take_ready(rt);
 	while (ready.first)
 		hd_core_ready_again(rt, hd_queue_pop(&ready));
-	if (rt->dispatch.n_batch)
-		qsort(rt->dispatch.batch, rt->dispatch.n_batch, sizeof *rt->dispatch.batch, by_order);
+	sort_batch(rt);
+}
+
+/* The policy has the task no more, or was not told of it. */
+static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *back)
+{
+	if (rt->repartition.on)
+		hd_repartition_ready(rt, t, -1);
+	hd_queue_push(back, t);
+}
+
+/* Takes the tasks of workers that are out from the policy, which goes on, and makes one batch of them, the tasks that
+ * the policy has not been told of, and those that no worker could run. */
+static void keep_policy(heddle_runtime *rt)
+{
+	struct hd_task_queue back = rt->dispatch.parked;
+	rt->dispatch.parked.first = NULL;
+	rt->count.parked = 0;
+	size_t n = rt->dispatch.n_batch;
+	for (size_t i = 0; i < n; i++)
+		unplace(rt, rt->dispatch.batch[i], &back);
+	rt->dispatch.n_batch = 0;
+	for (unsigned w = 0; w < rt->n_workers; w++) {
+		heddle_task *t = NULL;
+		while (hd_worker_is_out(&rt->workers[w]) &&
+		       (t = rt->sched.policy->take_back(rt->sched.state, w)) != NULL) {
+			rt->count.ready--;
+			unplace(rt, t, &back);
+		}
+	}
+	rt->dispatch.releaser = -1;
+	while (back.first)
+		hd_core_ready_again(rt, hd_queue_pop(&back));
+	sort_batch(rt);
 }
 
 int hd_has_no_worker(heddle_task *t)
@@ -276,7 +327,7 @@ void hd_workers_count(heddle_runtime *rt)
 		c->anywhere = c->everywhere && !rt->dispatch.n_out;
 }
 
-void hd_workers_changed(heddle_runtime *rt)
+void hd_workers_changed(heddle_runtime *rt, int more)
 {
 	HD_HELD(&rt->lock);
 	hd_workers_count(rt);
@@ -285,7 +336,10 @@ void hd_workers_changed(heddle_runtime *rt)
 			refresh(&rt->workers[i]);
 			take_staged(&rt->workers[i]);
 		}
-	renew_policy(rt);
+	if (!more && rt->sched.policy->take_back && !rt->sched.absent)
+		keep_policy(rt);
+	else
+		renew_policy(rt);
 	for (size_t i = 0; i < rt->n_workers; i++)
 		refresh(&rt->workers[i]);
 	rt->waits.news = 1;
@@ -350,16 +404,18 @@ static int mark(const heddle_runtime *rt, const unsigned *workers, size_t n, cha
 int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
 {
 	HD_HELD(&rt->lock);
-	int changed = 0;
+	int changed = 0, more = 0; /* cores that are driven */
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		if (w->retired == !wanted[i] || !hd_worker_is_cpu(w))
 			continue;
 		w->retired = !wanted[i];
 		changed |= !w->lost;
+		int cores = (int)rt->platform->classes[w->class_id].cores;
+		more += w->retired ? -cores : cores;
 	}
 	if (changed)
-		hd_workers_changed(rt);
+		hd_workers_changed(rt, more > 0);
 	return changed;
 }
 

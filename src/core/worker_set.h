@@ -13,8 +13,9 @@ void hd_worker_set_close(heddle_runtime *rt);
 /* To be called when `lost` or `retired` of workers has changed, before anybody asks which tasks these can run. */
 void hd_workers_count(heddle_runtime *rt);
 /* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,
- * and makes another policy take over. The caller settles. */
-void hd_workers_changed(heddle_runtime *rt);
+ * and makes the policy give them to others, or another policy take over: always if there are `more` cores than before.
+ * The caller settles. */
+void hd_workers_changed(heddle_runtime *rt, int more);
 /* Drives the workers of the CPU that are marked, and retires the others. Returns whether that changes anything. The
  * caller settles. */
 int hd_workers_retire_others(heddle_runtime *rt, const char *wanted);

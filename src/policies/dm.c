@@ -313,6 +313,21 @@ static heddle_task *model_pick(void *state, unsigned worker)
 	return t;
 }
 
+static heddle_task *model_take_back(void *state, unsigned worker)
+{
+	struct model_state *m = state;
+	struct worker *w = &m->workers[worker];
+	heddle_task *t = hd_levels_first(&w->queue);
+	if (!t)
+		return NULL;
+	union cost cost = {.word = heddle_task_link(t)->u.word};
+	hd_levels_remove_urgent(&w->queue, t);
+	w->queued -= (double)cost.us.length + (double)cost.us.delay;
+	w->load--;
+	hd_calibration_done(&m->calibration, t, m->groups[m->group_of[worker]].class_id);
+	return t;
+}
+
 static void model_done(void *state, heddle_task *task, unsigned worker)
 {
 	struct model_state *m = state;
@@ -377,7 +392,7 @@ static const struct heddle_option dmdar_options[] = {DATA_OPTIONS, WINDOW_OPTION
 
 #define MODEL_CALLBACKS                                                                                      \
 	.pushes = 1, .destroy = model_destroy, .ready = model_ready, .pick = model_pick, .done = model_done, \
-	.report = model_report
+	.report = model_report, .take_back = model_take_back
 
 const struct heddle_policy hd_policy_dm = {
     .abi = HEDDLE_POLICY_ABI,

@@ -769,6 +769,18 @@ def test_sim_groups_cores_into_clusters(p):
     assert ours["levels"] == [] or all(x["level_cores"] for x in ours["levels"]), ours["levels"]
 
 
+def test_auto_clusters_are_hardly_worse_than_cores_or_sockets(p):
+    for routine, orders in (("potrf", (3840, 5760, 15360)), ("getrf_nopiv", (3840, 4800, 9600)),
+                            ("getrf", (3840, 11520, 14400)), ("geqrf", (2880, 7680, 9600))):
+        gains = []
+        for n in orders:
+            question = ("sim", routine, "--n", str(n), "--tile", "960", "--platform", "haswell-k40m", "--sched",
+                        "dmdas", "--clusters")
+            rates = {c: p.json(*question, c)["policies"][0]["rate_gflops"] for c in ("none", "socket", "auto")}
+            gains.append(rates["auto"] / max(rates["none"], rates["socket"]) - 1)
+        assert min(gains) >= -0.02 and max(gains) > 0.02, (routine, orders, gains)
+
+
 def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
     for routine, n in ("potrf", "5760"), ("getrf_nopiv", "3840"), ("geqrf", "3840"):
         question = ("sim", routine, "--n", n, "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas",

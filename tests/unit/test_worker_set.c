@@ -261,6 +261,51 @@ static void partitions_have_texts(void **state)
 	finish(rt);
 }
 
+static void add_placed(void *arg, const char *name, double value, const char *unit)
+{
+	(void)unit;
+	if (strcmp(name, "tasks placed") == 0)
+		*(double *)arg += value;
+}
+
+/* How many tasks the instance of the policy has placed so far, counting a task twice that came back. */
+static double n_placed(heddle_runtime *rt)
+{
+	double n = 0;
+	assert_ok(heddle_policy_counts(rt, add_placed, &n));
+	return n;
+}
+
+/* A policy that can take tasks back goes on, and places only those anew that waited for workers which retire; but if
+ * there are more cores than before, they get their share of all. */
+static void policies_take_tasks_back(void **state)
+{
+	enum { TASKS = 40 };
+	struct heddle_config config = small_config();
+	(void)state;
+	config.trace = 1;
+	config.sched = "dm";
+	heddle_runtime *rt = start_overlapping(&config, 1, 0);
+	heddle_codelet *c = user(rt);
+	submit_some(rt, c, TASKS);
+	drive(rt, singles, 4); /* no change; what was submitted enters */
+	assert_true(n_placed(rt) == TASKS);
+	drive(rt, mixed, 3); /* one pair and two of the four single cores stay: what waits for the others moves */
+	double moved = n_placed(rt) - TASKS;
+	assert_true(moved >= TASKS / 2.0 - 4 && moved <= TASKS / 2.0);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(who_ran(rt, 0) & 15, 15);
+	drive(rt, singles, 1);
+	double before = n_placed(rt);
+	submit_some(rt, c, TASKS);
+	drive(rt, singles, 1);
+	drive(rt, singles, 4);
+	assert_true(n_placed(rt) < before); /* another instance counts from 0 */
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(who_ran(rt, TASKS), 15);
+	finish(rt);
+}
+
 /* Where single tasks and many tasks run with the setting clusters=auto. */
 static heddle_runtime *start_auto(int virtual_time)
 {
@@ -524,6 +569,7 @@ int main(void)
 	    ON_BOTH(none_may_be_driven),
 	    ON_BOTH(partitions_have_texts),
 	    ON_BOTH(callbacks_may_ask),
+	    cmocka_unit_test(policies_take_tasks_back),
 	    cmocka_unit_test(auto_merges_and_splits),
 	    ON_BOTH(auto_drives_what_tasks_need),
 	    cmocka_unit_test_prestate(virtual_time_is_deterministic, in_virtual_time),
