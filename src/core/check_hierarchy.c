@@ -52,11 +52,11 @@ int hd_check_insides(struct hd_check *c)
 	uint64_t n = 0;
 	double later_us = 0;
 	for (size_t i = 0; i < c->n_tasks; i++) {
-		const struct hd_task_extra *extra = c->tasks[i].task->extra;
-		struct hd_checked_task *outer = extra && extra->inside ? hd_check_find_task(c, extra->inside) : NULL;
-		if (extra && extra->inside && !outer)
+		const heddle_task *t = c->tasks[i].task, *inside = hd_task_inside(t);
+		struct hd_checked_task *outer = inside ? hd_check_find_task(c, inside) : NULL;
+		if (inside && !outer)
 			return hd_broken("task %llu: the hierarchical task that it is in has ended before it",
-			                 (unsigned long long)c->tasks[i].task->order);
+			                 (unsigned long long)t->order);
 		if (outer)
 			outer->inside++;
 	}

@@ -344,7 +344,7 @@ static int can_hold_more(const struct hd_worker *w)
 		return rt->count.ready != 0;
 	const heddle_task *last = w->staged.first ? w->staged.last : NULL;
 	return last && w->in_flight < HD_MAX_BURST && rt->count.ready > hd_n_driven(rt) && is_short(w) &&
-	       !rt->count.reacting && last->refs == 1 && !last->extra;
+	       !rt->count.reacting && last->refs == 1 && !last->extra && !(last->special & HD_TASK_INSIDE);
 }
 
 static void fill(struct hd_worker *w)

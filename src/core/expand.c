@@ -173,7 +173,7 @@ static __attribute__((cold)) void blame(heddle_runtime *rt, heddle_task *t, cons
 		return;
 	char title[HD_TITLE], why[HD_REASON];
 	const char *reason = hd_task_reason(child, why, sizeof why);
-	char *text = child->extra->inner_status
+	char *text = child->extra && child->extra->inner_status
 	                 ? hd_format("%s", reason)
 	                 : hd_format("%s in its sub-graph: %s", hd_task_title(child, title, sizeof title), reason);
 	if (!t->status) {
@@ -193,9 +193,7 @@ static __attribute__((cold)) void blame(heddle_runtime *rt, heddle_task *t, cons
 heddle_task *hd_expand_child_ended(heddle_runtime *rt, const heddle_task *child)
 {
 	HD_HELD(&rt->lock);
-	heddle_task *t = child->extra->inside;
-	if (!t)
-		return NULL;
+	heddle_task *t = hd_task_inside(child);
 	if (HD_UNLIKELY(rt->adaptive.on))
 		hd_expand_child_left(rt, child);
 	if (child->status)
@@ -359,7 +357,7 @@ static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_a
 	char name[80], outer[80], title[HD_TITLE];
 	hd_data_name_unlocked(a->data, name, sizeof name);
 	hd_data_name_unlocked(cover->data, outer, sizeof outer);
-	const heddle_task *h = t->extra->inside;
+	const heddle_task *h = hd_task_inside(t);
 	if (a->mode == HEDDLE_REDUX)
 		return hd_error(HEDDLE_E_UNSUPPORTED,
 		                "%s: REDUX of %s, which %s has: let a task of the sub-graph read and write it",
@@ -410,20 +408,21 @@ int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d)
 
 int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 {
-	struct hd_task_extra *outer = e->task->extra, *extra = hd_task_extra(t);
-	if (!extra)
-		return HEDDLE_E_MEMORY;
-	extra->inside = e->task;
-	extra->depth = outer->depth + 1;
-	extra->for_cpus = outer->for_cpus;
+	struct hd_task_extra *outer = e->task->extra, *extra = t->extra;
+	hd_task_inside_of(t)->task = e->task;
 	int status = check_modes(e, t);
 	if (status)
 		return status;
-	e->drains |= extra->before != NULL;
+	if (extra) {
+		extra->depth = outer->depth + 1;
+		extra->for_cpus = outer->for_cpus;
+	}
+	int follows = extra && extra->before;
+	e->drains |= follows;
 	hd_queue_push(&outer->submitted, t);
 	outer->n_submitted++;
 	/* What it waits for is the program's, which may give it back as soon as heddle_submit has returned. */
-	if (HD_UNLIKELY(extra->before != NULL) ||
+	if (HD_UNLIKELY(follows) ||
 	    (outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels))
 		flush(e);
 	return 0;

@@ -61,7 +61,7 @@ void hd_expand_expect(heddle_runtime *rt, heddle_task *t)
 	struct hd_adaptive *all = &rt->adaptive;
 	double on_cpu, load;
 	unsigned class_id;
-	if (t->extra->inside)
+	if (hd_task_inside(t))
 		return;
 	if (rt->count.hierarchical == 1) { /* it is the only one */
 		all->begun_us = all->path_us;
@@ -88,7 +88,7 @@ void hd_expand_arrived(heddle_runtime *rt, heddle_task *t)
 double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	while (t->extra->inside)
-		t = t->extra->inside;
+	for (const heddle_task *outer; (outer = hd_task_inside(t));)
+		t = outer;
 	return rt->adaptive.path_us - t->extra->top_us;
 }

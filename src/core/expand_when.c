@@ -233,7 +233,8 @@ static int is_too_large(heddle_runtime *rt, const heddle_task *t, double whole, 
 {
 	enum { FEW = 2, SLOWER = 2 };
 	double rest = work + rt->adaptive.later_us / m->accelerators;
-	if (!t->extra->inside && rest < hd_expand_chain(rt, t) && r->best_us < SLOWER * (whole + gathering_time(rt, t)))
+	if (!hd_task_inside(t) && rest < hd_expand_chain(rt, t) &&
+	    r->best_us < SLOWER * (whole + gathering_time(rt, t)))
 		return 1;
 	return !has_its_data(t) && work < FEW * whole && r->best_us < SLOWER * whole;
 }
@@ -273,9 +274,9 @@ static int is_clear(double whole, const struct hd_refined *r)
  * whether that can be said. */
 static int guess_refined(const heddle_task *t, unsigned subgraph, double on_cpu, struct hd_refined *guess)
 {
-	if (!t->extra->inside || isinf(on_cpu))
+	if (!hd_task_inside(t) || isinf(on_cpu))
 		return 0;
-	*guess = (struct hd_refined){t->codelet, t->footprint, subgraph, (double)t->extra->inside->extra->n_submitted,
+	*guess = (struct hd_refined){t->codelet, t->footprint, subgraph, (double)hd_task_inside(t)->extra->n_submitted,
 	                             on_cpu,     INFINITY};
 	return 1;
 }

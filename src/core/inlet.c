@@ -98,7 +98,7 @@ void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
 		char name[80];
 		enum hd_closed why = hd_data_closed(t->accesses[i].data);
 		t->special |= t->accesses[i].data->deep ? HD_TASK_DEEP : 0;
-		if (HD_LIKELY(why == HD_OPEN) || hd_graph_cover(t->extra->inside, t->accesses[i].data))
+		if (HD_LIKELY(why == HD_OPEN) || hd_graph_cover(hd_task_inside(t), t->accesses[i].data))
 			continue;
 		t->status =
 		    hd_data_closed_error(hd_data_name(t->accesses[i].data, name, sizeof name), why, hd_task_name(t));
@@ -106,8 +106,10 @@ void hd_enter_graph(heddle_runtime *rt, heddle_task *t)
 		t->cancelled = 1;
 		t->codelet = NULL;
 		t->kind = HD_TASK_SYNC;
+		heddle_task *outer = hd_task_inside(t);
 		t->n_accesses = t->n_values = 0;
-		t->special = 0;
+		t->special = HD_TASK_INSIDE;
+		hd_task_inside_of(t)->task = outer;
 	}
 	enter(rt, t);
 }

@@ -323,9 +323,9 @@ static heddle_group *default_group(struct hd_submitter *s, const struct hd_expan
 }
 
 /* Submits a task that is in a group or a sub-graph, as `submit` does. */
-static __attribute__((noinline)) int submit_inside(struct hd_submitter *s, heddle_task *t, uint64_t looked)
+static __attribute__((noinline)) int submit_inside(struct hd_submitter *s, struct hd_expansion *e, heddle_task *t,
+                                                   uint64_t looked)
 {
-	struct hd_expansion *e = s->n_subgraphs ? hd_expansion_here(s->rt) : NULL;
 	heddle_group *group = t->extra && t->extra->group ? t->extra->group : default_group(s, e);
 	struct hd_task_extra *extra = group ? hd_task_extra(t) : NULL;
 	if (group && !extra) {
@@ -359,14 +359,18 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	if (HD_UNLIKELY(status))
 		return status;
 	struct hd_submitter *s = my_submitter(rt);
+	struct hd_expansion *e = s && HD_UNLIKELY(s->n_subgraphs) ? hd_expansion_here(rt) : NULL;
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
-	size_t more = HD_UNLIKELY(q.has_extra || (s && s->n_subgraphs)) ? sizeof(struct hd_task_extra) : 0;
-	heddle_task *t = s ? take_memory(rt, s, task_size(rt, q.n_data, value_bytes) + more) : NULL;
+	size_t inside = HD_UNLIKELY(e != NULL) ? sizeof(struct hd_inside_of) : 0;
+	q.has_extra |= HD_UNLIKELY(e != NULL) && e->task->extra->group;
+	size_t more = HD_UNLIKELY(q.has_extra) ? sizeof(struct hd_task_extra) : 0;
+	heddle_task *t = s ? take_memory(rt, s, task_size(rt, q.n_data, value_bytes) + inside + more) : NULL;
 	if (HD_UNLIKELY(!t))
 		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
 	clear(rt, t);
+	t->special |= HD_UNLIKELY(inside != 0) ? HD_TASK_INSIDE : 0;
 	if (HD_UNLIKELY(more != 0))
-		hd_task_place_extra(t, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
+		hd_task_place_extra(t, sizeof *t + q.n_data * sizeof(struct hd_access) + inside + value_bytes);
 	/* pairs: hd_data_close; the data are looked at later than this */
 	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
 	status = hd_request_fill(rt, t, n, items, &q);
@@ -379,7 +383,7 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 	if (HD_UNLIKELY(rt->order))
 		hd_order_submitted(t);
 	if (HD_UNLIKELY(s->sets_groups | s->n_subgraphs || (t->extra && t->extra->group)))
-		return submit_inside(s, t, looked);
+		return submit_inside(s, e, t, looked);
 	return push(rt, s, t, looked);
 }
 

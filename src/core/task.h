@@ -104,7 +104,8 @@ enum {
 	HD_TASK_DEEP = 128,   /* some of its data are deep: tree_chains.c */
 	/* It is hierarchical and has not been told to run its kernel: its accesses are markers. Not set with
 	 * HD_TASK_ONE_NODE: expand.c. */
-	HD_TASK_EXPANDS = 256
+	HD_TASK_EXPANDS = 256,
+	HD_TASK_INSIDE = 512 /* it is in a sub-graph: hd_task_inside */
 };
 
 enum hd_task_state {
@@ -143,8 +144,6 @@ struct hd_task_extra {
 	unsigned picked_by;
 	/* 1 + the slot of its worker on which it must run, because its private copies belong to that; 0: any slot. */
 	unsigned slot;
-	/* Borrowed: the hierarchical task in whose sub-graph it is, which ends later; NULL: none. */
-	heddle_task *inside;
 	/* For a task that ends by events. */
 	uint8_t detached;            /* its kernel has asked for events */
 	unsigned n_events;           /* how many of them are not fulfilled: they are in the list `events` */
@@ -253,11 +252,26 @@ static inline void hd_task_fetch(const heddle_task *t)
 	__builtin_prefetch((const char *)t + 3 * HD_CACHE_LINE, 1);
 }
 
-/* The values of a task lie behind its accesses: first n_values offsets (uint32_t, in bytes from the first offset), then
- * the bytes of the values. */
+/* Behind the accesses of a task of a sub-graph lies the hierarchical task that it is in: so it needs no `extra`. */
+struct hd_inside_of {
+	heddle_task *task; /* borrowed: it ends later */
+};
+static inline struct hd_inside_of *hd_task_inside_of(const heddle_task *t)
+{
+	return (struct hd_inside_of *)(uintptr_t)&t->accesses[t->n_accesses];
+}
+/* The hierarchical task in whose sub-graph it is; NULL: none. */
+static inline heddle_task *hd_task_inside(const heddle_task *t)
+{
+	return HD_UNLIKELY(t->special & HD_TASK_INSIDE) ? hd_task_inside_of(t)->task : NULL;
+}
+
+/* The values of a task lie behind that: first n_values offsets (uint32_t, in bytes from the first offset), then the
+ * bytes of the values. */
 static inline char *hd_task_values(const heddle_task *t)
 {
-	return (char *)(uintptr_t)&t->accesses[t->n_accesses];
+	char *behind = (char *)(uintptr_t)&t->accesses[t->n_accesses];
+	return HD_UNLIKELY(t->special & HD_TASK_INSIDE) ? behind + sizeof(struct hd_inside_of) : behind;
 }
 static inline const void *hd_task_value(const heddle_task *t, size_t i)
 {
@@ -361,7 +375,7 @@ void hd_pool_each(const struct hd_task_pool *pool, void (*f)(const heddle_task *
 
 /* chains.c: the access chains. */
 /* Links the accesses of a task behind those of all earlier tasks, and adds to `pending` those that must wait. Where
- * t->extra->inside covers a datum, the access is linked in front of the marker there. Markers are granted when all in
+ * hd_task_inside covers a datum, the access is linked in front of the marker there. Markers are granted when all in
  * front of them is granted, and no access to the datum itself is in force that conflicts with them. */
 void hd_graph_link(heddle_task *t);
 /* The access of a hierarchical task that covers a datum: it is to the datum itself or, if there is none, to the nearest

@@ -236,7 +236,9 @@ void hd_core_note_failure(heddle_runtime *rt, heddle_task *t)
  * ended, too. */
 static heddle_task *leave_others(heddle_runtime *rt, heddle_task *t)
 {
-	heddle_task *outer = t->extra->inside ? hd_expand_child_ended(rt, t) : NULL;
+	heddle_task *outer = t->special & HD_TASK_INSIDE ? hd_expand_child_ended(rt, t) : NULL;
+	if (!t->extra)
+		return outer;
 	if (t->extra->whole_us > 0)
 		hd_expand_whole_ended(rt, t);
 	if (t->extra->group)
@@ -275,8 +277,8 @@ static int end_expanded(heddle_runtime *rt, heddle_task *t)
 	return 0;
 }
 
-/* Buries a task with its `extra` and, one after the other, the hierarchical tasks that end with it: a loop, since they
- * may be nested deeply. */
+/* Buries a task that others hear of and, one after the other, the hierarchical tasks that end with it: a loop, since
+ * they may be nested deeply. */
 static __attribute__((noinline)) void bury(heddle_runtime *rt, heddle_task *t)
 {
 	do {
@@ -326,9 +328,9 @@ void hd_core_end(heddle_runtime *rt, heddle_task *t, int status)
 	if (HD_UNLIKELY(t->kind == HD_TASK_UNREGISTER))
 		free_data(t);
 	hd_set_state(t, HD_RELEASED);
-	if (HD_LIKELY(!t->extra))
+	if (HD_LIKELY(!t->extra && !(t->special & HD_TASK_INSIDE)))
 		bury_one(rt, t);
-	else if (t->extra->callback)
+	else if (t->extra && t->extra->callback)
 		hd_queue_push(&rt->dispatch.called, t);
 	else
 		bury(rt, t);

@@ -246,11 +246,10 @@ void hd_graph_deepen(heddle_data *d)
  * chain. */
 static struct hd_access *marker_for(const struct hd_access *a)
 {
-	const struct hd_task_extra *extra = hd_access_task(a)->extra;
-	if (!extra || !extra->inside)
+	const heddle_task *outer = hd_task_inside(hd_access_task(a));
+	if (!outer)
 		return NULL;
-	const struct hd_access *m =
-	    a->n_preds ? &extra->inside->accesses[a->n_preds - 1] : hd_graph_cover(extra->inside, a->data);
+	const struct hd_access *m = a->n_preds ? &outer->accesses[a->n_preds - 1] : hd_graph_cover(outer, a->data);
 	if (!m || !(m->flags & HD_ACCESS_IN_FORCE) || (changes(a) && !changes(m)))
 		return NULL;
 	return (struct hd_access *)(uintptr_t)m;

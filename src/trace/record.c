@@ -147,6 +147,13 @@ static void begin_recording(struct hd_recorder *r, const heddle_task *t)
 		empty_submissions(r);
 }
 
+/* 1 + the number of the hierarchical task that the task is in; 0: it is in none. */
+static uint64_t inside_of(const heddle_task *t)
+{
+	const heddle_task *outer = hd_task_inside(t);
+	return outer ? 1 + outer->order : 0;
+}
+
 void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
@@ -154,7 +161,7 @@ void hd_record_insert(struct hd_recorder *r, const heddle_task *t)
 	                       .codelet = t->codelet ? t->codelet->id : NO_CODELET,
 	                       .priority = t->priority,
 	                       .n_after = r->n_after & MOST_AFTER,
-	                       .inside = t->extra && t->extra->inside ? 1 + t->extra->inside->order : 0,
+	                       .inside = inside_of(t),
 	                       .kind = t->kind};
 	if (HD_UNLIKELY(r->taken))
 		begin_recording(r, t);
@@ -206,7 +213,7 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
 	struct task_event *e = append(r, &r->tasks[t->worker]);
 	if (e)
 		*e = (struct task_event){.id = t->order & (((uint64_t)1 << 40) - 1),
-		                         .inside = t->extra && t->extra->inside ? 1 + t->extra->inside->order : 0,
+		                         .inside = inside_of(t),
 		                         .footprint = t->perf->footprint,
 		                         .bytes = t->perf->bytes,
 		                         .flops = t->perf->flops,
@@ -230,7 +237,7 @@ void hd_record_expansion(struct hd_recorder *r, const heddle_task *t, const stru
 	struct heddle_trace_expansion *e = append(r, &r->expansions);
 	if (e)
 		*e = (struct heddle_trace_expansion){.id = t->order,
-		                                     .inside = t->extra->inside ? 1 + t->extra->inside->order : 0,
+		                                     .inside = inside_of(t),
 		                                     .codelet = t->codelet->id,
 		                                     .worker = t->worker,
 		                                     .subgraph = t->extra->subgraph - 1,

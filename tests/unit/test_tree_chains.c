@@ -151,11 +151,13 @@ static void submit(struct run *r, const struct part *part, struct item *outer, d
 	hd_task_set_access(t, 0, r->tree->handle[part->handle], part->writes ? HEDDLE_RW : HEDDLE_R);
 	if (part->sub)
 		t->accesses[0].flags |= HD_ACCESS_MARKER;
-	if (outer)
-		hd_task_extra(t)->inside = outer->task;
+	if (outer) {
+		t->special |= HD_TASK_INSIDE;
+		hd_task_inside_of(t)->task = outer->task; /* there is room: tasks take whole cache lines */
+	}
 	hd_core_insert(r->tree->rt, t);
-	if (outer) /* the chains need it no more; core/expand.c, not this test, counts the tasks of sub-graphs */
-		t->extra->inside = NULL;
+	/* The chains need it no more; core/expand.c, not this test, counts the tasks of sub-graphs. */
+	t->special &= (uint16_t)~HD_TASK_INSIDE;
 	collect_ready(r);
 }
 
