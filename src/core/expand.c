@@ -422,8 +422,7 @@ int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 	hd_queue_push(&outer->submitted, t);
 	outer->n_submitted++;
 	/* What it waits for is the program's, which may give it back as soon as heddle_submit has returned. */
-	if (HD_UNLIKELY(follows) ||
-	    (outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels))
+	if (HD_UNLIKELY(follows) || (outer->n_submitted % MANY == 0 && e->task->codelet->rt->engine->runs_kernels))
 		flush(e);
 	return 0;
 }

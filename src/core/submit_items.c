@@ -236,40 +236,6 @@ static int add_option(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	}
 }
 
-static const heddle_data *root_of(const heddle_data *d)
-{
-	while (d->plan)
-		d = d->plan->data;
-	return d;
-}
-
-/* Refuses a task that names two data with common elements, one of which it changes: it would wait for itself. */
-static __attribute__((cold)) int check_overlaps(const heddle_task *t)
-{
-	const heddle_data *roots[FEW_DATA];
-	uint32_t n_roots = 0;
-	while (n_roots < t->n_accesses && n_roots < FEW_DATA) {
-		roots[n_roots] = root_of(t->accesses[n_roots].data);
-		n_roots++;
-	}
-	for (uint32_t i = 1; i < t->n_accesses; i++) {
-		const struct hd_access *a = &t->accesses[i];
-		for (uint32_t k = 0; k < i; k++) {
-			const struct hd_access *b = &t->accesses[k];
-			if (a->data->plan == b->data->plan || ((a->flags | b->flags) & HD_ACCESS_ALIAS) ||
-			    (hd_chain_mode(a->mode) == HEDDLE_R && hd_chain_mode(b->mode) == HEDDLE_R) ||
-			    (n_roots == t->n_accesses && roots[i] != roots[k]) || !hd_data_meet(a->data, b->data))
-				continue;
-			char x[80], y[80];
-			return hd_error(HEDDLE_E_INVALID,
-			                "%s: %s and %s share elements, and one of them is not only read",
-			                hd_task_name(t), hd_data_name_unlocked(b->data, x, sizeof x),
-			                hd_data_name_unlocked(a->data, y, sizeof y));
-		}
-	}
-	return 0;
-}
-
 static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct heddle_item *items,
                      const struct hd_request *q)
 {
@@ -287,7 +253,7 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 			return status;
 	}
 	int status = HD_LIKELY(n_data <= FEW_DATA) ? 0 : merge_duplicates(t);
-	return HD_LIKELY(!(t->special & HD_TASK_DEEP)) || status ? status : check_overlaps(t);
+	return HD_LIKELY(!(t->special & HD_TASK_DEEP)) || status ? status : hd_task_check_overlaps(t);
 }
 
 /* Takes the lock: the program's can_run may rely on never being called twice at once. */

@@ -415,9 +415,12 @@ void hd_graph_advance(heddle_data *d, void (*ready)(heddle_task *, void *), void
 int hd_graph_can_advance(heddle_data *d);
 /* Counts a direct access as granted; cancels its task if it needs a value that there is not. */
 void hd_graph_grant(struct hd_access *a);
+/* meet.c. Both functions need no lock. */
 /* Whether two different data share elements because one lies above the other, or both lie below different plans of one
- * datum. Needs no lock. */
+ * datum. */
 int hd_data_meet(const heddle_data *x, const heddle_data *y);
+/* Refuses a task that names two such data, one of which it changes: HEDDLE_E_INVALID. */
+int hd_task_check_overlaps(const heddle_task *t);
 /* The handle in whose chain the access is; the lowest, if it has places in several. */
 static inline heddle_data *hd_access_place(const struct hd_access *a)
 {

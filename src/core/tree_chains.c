@@ -370,30 +370,3 @@ void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void
 	if (--t->pending == 0)
 		ready(t, arg);
 }
-
-/* --- Trees -------------------------------------------------------------------------------------------------------- */
-
-static unsigned depth_of(const heddle_data *d)
-{
-	unsigned n = 0;
-	while ((d = above(d)))
-		n++;
-	return n;
-}
-
-int hd_data_meet(const heddle_data *x, const heddle_data *y)
-{
-	unsigned nx = depth_of(x), ny = depth_of(y);
-	for (; nx > ny; nx--)
-		x = above(x);
-	for (; ny > nx; ny--)
-		y = above(y);
-	const heddle_plan *px = NULL, *py = NULL;
-	for (; x != y; x = above(x), y = above(y)) {
-		px = x->plan;
-		py = y->plan;
-		if (!px || !py)
-			return 0;
-	}
-	return px != py || !px; /* the last step to the handle above both: by two plans, or none */
-}

@@ -535,8 +535,8 @@ enum hd_step {
 	HD_DROP      /* makes the children void, which are not needed */
 };
 struct heddle_plan {
-	heddle_data *data; /* borrows: the datum that it splits */
-	heddle_plan *next; /* of the same datum */
+	heddle_data *data, *root; /* borrows: the datum that it splits, and the one at the top of the tree */
+	heddle_plan *next;        /* of the same datum */
 	heddle_data **children;
 	struct hd_window *windows; /* owns both arrays, and the handles */
 	size_t n_children;

@@ -89,6 +89,7 @@ static heddle_plan *make_plan(heddle_data *d, const struct heddle_filter *f, int
 		return NULL;
 	}
 	plan->data = d;
+	plan->root = d->plan ? d->plan->root : d;
 	*status = fill_plan(plan, f);
 	if (!*status)
 		return plan;
