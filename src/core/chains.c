@@ -45,7 +45,7 @@ static void count_group(heddle_data *d, struct hd_access *a, unsigned mode)
 		d->tail_count = 1;
 		d->tail_mode = (uint8_t)mode;
 	}
-	a->n_preds = d->prev_count < HD_MAX_PREDS ? d->prev_count & HD_MAX_PREDS : HD_MAX_PREDS;
+	a->n_preds = (uint16_t)(d->prev_count < HD_MAX_PREDS ? d->prev_count : HD_MAX_PREDS);
 }
 
 static void link_access(struct hd_access *a)
@@ -69,12 +69,13 @@ static void link_access(struct hd_access *a)
 
 static __attribute__((noinline)) void link_deep(heddle_task *t)
 {
+	const heddle_task *outer = hd_task_inside(t);
 	for (uint32_t i = 0; i < t->n_accesses; i++) {
 		struct hd_access *a = &t->accesses[i];
 		if (!chained(a))
 			continue;
 		if (a->data->deep || (a->flags & HD_ACCESS_MARKER))
-			hd_graph_link_deep(a);
+			hd_graph_link_deep(a, outer);
 		else
 			link_access(a);
 	}
@@ -84,7 +85,10 @@ void hd_graph_link(heddle_task *t)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);
 	if (HD_UNLIKELY(t->special & HD_TASK_DEEP)) {
-		link_deep(t);
+		if (t->special & HD_TASK_COVERED)
+			hd_graph_link_covered(t);
+		else
+			link_deep(t);
 		return;
 	}
 	for (uint32_t i = 0; i < t->n_accesses; i++)

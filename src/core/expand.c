@@ -367,37 +367,52 @@ static __attribute__((cold)) int exceeds(const heddle_task *t, const struct hd_a
 	                hd_mode_name(cover->mode), outer);
 }
 
-/* The access of the hierarchical task that covers one of a task of its sub-graph; NULL: none does. Most sub-graphs name
- * parts of their data in the order of these. */
-static const struct hd_access *find_cover(const heddle_task *outer, const struct hd_access *a)
+/* Checks that an access of the task, one of the sub-graph, asks for no more than the hierarchical task has, and notes
+ * which of that one's accesses covers it. If none does, *covered is set to 0. */
+static __attribute__((noinline)) int check_mode(struct hd_expansion *e, heddle_task *t, struct hd_access *a,
+                                                int *covered)
 {
-	const struct hd_access *same = a->index < outer->n_accesses ? &outer->accesses[a->index] : NULL;
-	const heddle_data *above = a->data->plan ? a->data->plan->data : NULL;
-	if (same && (same->data == a->data || same->data == above) && !(same->flags & HD_ACCESS_ALIAS) &&
-	    same->mode != HEDDLE_SCRATCH)
-		return same;
-	return hd_graph_cover(outer, a->data);
+	const struct hd_access *cover = hd_graph_cover(e->task, a->data);
+	if (!cover) {
+		*covered = 0;
+		return 0;
+	}
+	if (!(a->flags & HD_ACCESS_ALIAS) && cover->index < HD_MAX_PREDS)
+		a->n_preds = (uint16_t)(cover->index + 1);
+	int reads_only = a->mode == HEDDLE_R || a->mode == HEDDLE_SCRATCH;
+	if (a->mode == HEDDLE_REDUX || (cover->mode == HEDDLE_SCRATCH && a->mode != HEDDLE_SCRATCH) ||
+	    (cover->mode == HEDDLE_R && !reads_only))
+		return exceeds(t, cover, a);
+	return 0;
 }
 
-/* Checks that the task asks for no more than the hierarchical task has, and notes which of that one's accesses cover
- * its own. */
+/* Whether the two accesses have the same mode, one that hierarchical tasks and those of their sub-graphs may have, and
+ * the first covers the second. Most sub-graphs name parts of their data in the order of these. */
+static inline int is_like(const struct hd_access *outer, const struct hd_access *a)
+{
+	const heddle_plan *plan = a->data->plan;
+	return (outer->data == a->data || (plan && outer->data == plan->data)) && outer->mode == a->mode &&
+	       a->mode <= HEDDLE_RW && !((outer->flags | a->flags) & HD_ACCESS_ALIAS);
+}
+
+/* The same for all accesses of the task. */
 static int check_modes(struct hd_expansion *e, heddle_task *t)
 {
-	for (uint32_t i = 0; i < t->n_accesses; i++) {
+	const heddle_task *outer = e->task;
+	uint32_t n_few = outer->n_accesses < HD_MAX_PREDS ? outer->n_accesses : HD_MAX_PREDS;
+	int covered = 1, status = 0;
+	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
 		struct hd_access *a = &t->accesses[i];
-		const struct hd_access *cover = find_cover(e->task, a);
-		if (!cover) {
-			e->drains = 1;
-			continue;
-		}
-		if (!(a->flags & HD_ACCESS_ALIAS) && cover->index < HD_MAX_PREDS)
-			a->n_preds = (cover->index + 1) & HD_MAX_PREDS;
-		int reads_only = a->mode == HEDDLE_R || a->mode == HEDDLE_SCRATCH;
-		if (a->mode == HEDDLE_REDUX || (cover->mode == HEDDLE_SCRATCH && a->mode != HEDDLE_SCRATCH) ||
-		    (cover->mode == HEDDLE_R && !reads_only))
-			return exceeds(t, cover, a);
+		if (HD_LIKELY(i < n_few && is_like(&outer->accesses[i], a)))
+			a->n_preds = (uint16_t)(i + 1);
+		else
+			status = check_mode(e, t, a, &covered);
 	}
-	return 0;
+	if (HD_LIKELY(covered))
+		t->special |= HD_TASK_COVERED;
+	else
+		e->drains = 1;
+	return status;
 }
 
 int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d)

@@ -318,7 +318,7 @@ static heddle_group *group_of(struct hd_submitter *s)
  * sub-graph it is. */
 static heddle_group *default_group(struct hd_submitter *s, const struct hd_expansion *e)
 {
-	heddle_group *group = group_of(s);
+	heddle_group *group = s->sets_groups ? group_of(s) : NULL;
 	return group || !e ? group : e->task->extra->group;
 }
 

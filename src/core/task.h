@@ -38,7 +38,7 @@ struct hd_access {
 	uint32_t index; /* in task->accesses */
 	/* How many accesses it waited for when it was linked; at most HD_MAX_PREDS. Before, in a task of a sub-graph:
 	 * 1 + the index of the access of the hierarchical task that covers it; 0: none does, or it is not known. */
-	uint32_t n_preds : 16;
+	uint16_t n_preds;
 	uint32_t mode : 5;   /* enum heddle_mode */
 	uint32_t flags : 11; /* HD_ACCESS_ALIAS ... */
 };
@@ -105,7 +105,10 @@ enum {
 	/* It is hierarchical and has not been told to run its kernel: its accesses are markers. Not set with
 	 * HD_TASK_ONE_NODE: expand.c. */
 	HD_TASK_EXPANDS = 256,
-	HD_TASK_INSIDE = 512 /* it is in a sub-graph: hd_task_inside */
+	HD_TASK_INSIDE = 512, /* it is in a sub-graph: hd_task_inside */
+	/* All its data belong to those of that hierarchical task: so it comes in front of all that others have
+	 * submitted behind that one, and neither begins nor ends a reduction. */
+	HD_TASK_COVERED = 1024
 };
 
 enum hd_task_state {
@@ -404,8 +407,10 @@ enum hd_turn {
 };
 /* Makes the chain of a datum one that accesses from above and markers may enter. */
 void hd_graph_deepen(heddle_data *d);
-/* Links and releases one access to such a datum. */
-void hd_graph_link_deep(struct hd_access *a);
+/* Links and releases one access to such a datum. `outer`: hd_task_inside of its task. */
+void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer);
+/* Links all accesses of a task with HD_TASK_COVERED. */
+void hd_graph_link_covered(heddle_task *t);
 void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg);
 /* Whether the access, which is not linked yet, will be linked in front of a marker. */
 int hd_graph_is_covered(const struct hd_access *a);

@@ -150,7 +150,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	int status = begin_or_end_reductions(t);
+	int status = HD_UNLIKELY(t->special & HD_TASK_COVERED) ? 0 : begin_or_end_reductions(t);
 	hd_set_state(t, HD_WAITING);
 	t->order = rt->inlet.next_order++;
 	rt->count.inserted++;

@@ -59,24 +59,30 @@ const struct hd_access *hd_graph_cover(const heddle_task *outer, const heddle_da
 
 /* --- Turns -------------------------------------------------------------------------------------------------------- */
 
-static int is_compatible_with_weak(const struct hd_layout *l, const struct hd_access *a, const heddle_plan *via)
+static int is_compatible_with_weak(const struct hd_layout *l, int changes, const heddle_plan *via)
 {
-	if (!l || !l->n_weak || (!changes(a) && !l->n_changing))
+	if (!l || !l->n_weak || (!changes && !l->n_changing))
 		return 1;
 	return via && l->n_used == 1 && via->n_weak;
+}
+
+/* Whether one that goes through the plan is compatible with all that are in force at the plan's datum. */
+static int is_compatible_through(const heddle_plan *via, int changes)
+{
+	const heddle_data *d = via->data;
+	return (!d->granted || (d->granted_mode == HEDDLE_R && !changes)) &&
+	       is_compatible_with_weak(d->extra->layout, changes, via);
 }
 
 /* Whether the access is compatible with all that are in force at `d`. */
 static int is_compatible(heddle_data *d, const struct hd_access *a)
 {
-	const struct hd_layout *l = layout_of(d);
 	if (a->data != d)
-		return (!d->granted || (d->granted_mode == HEDDLE_R && !changes(a))) &&
-		       is_compatible_with_weak(l, a, towards(d, a->data)->plan);
+		return is_compatible_through(towards(d, a->data)->plan, changes(a));
 	if (is_marker(d, a))
 		return !d->granted || (d->granted_mode == HEDDLE_R && !changes(a));
 	return (!d->granted || hd_modes_compatible(d->granted_mode, hd_chain_mode(a->mode))) &&
-	       is_compatible_with_weak(l, a, NULL);
+	       is_compatible_with_weak(layout_of(d), changes(a), NULL);
 }
 
 /* Whether nothing waits in front of a place in the queue, before `behind` (NULL: at the end), and no marker there is in
@@ -107,18 +113,22 @@ static enum hd_turn turn_of(heddle_data *d, struct hd_access *a)
 	return is_marker(d, a) || !layout_of(d) ? HD_TURN_NOW : hd_layout_admit(d, a);
 }
 
+/* Counts an access, which may change what it goes to, among those in force at the plan's datum. */
+static void pass(heddle_plan *via, int changes)
+{
+	struct hd_layout *l = via->data->extra->layout;
+	l->n_weak++;
+	l->n_changing += (uint32_t)changes;
+	l->n_used += via->n_weak++ == 0;
+}
+
 /* Counts the access among those in force at `d`. */
 static void take_place(heddle_data *d, struct hd_access *a)
 {
-	if (a->data == d) {
+	if (a->data == d)
 		hd_graph_grant(a);
-		return;
-	}
-	struct hd_layout *l = layout_of(d);
-	heddle_plan *via = towards(d, a->data)->plan;
-	l->n_weak++;
-	l->n_changing += (uint32_t)changes(a);
-	l->n_used += via->n_weak++ == 0;
+	else
+		pass(towards(d, a->data)->plan, changes(a));
 }
 
 /* --- The queue ---------------------------------------------------------------------------------------------------- */
@@ -231,22 +241,25 @@ void hd_graph_advance(heddle_data *d, void (*ready)(heddle_task *, void *), void
 
 /* --- In and out --------------------------------------------------------------------------------------------------- */
 
-void hd_graph_deepen(heddle_data *d)
+static __attribute__((cold)) void deepen(heddle_data *d)
 {
-	HD_HELD(&d->rt->lock);
-	if (d->deep)
-		return;
 	hd_data_deepen(d);
 	d->n_waiting = 0;
 	for (struct hd_access *a = d->queue; a; a = a->next, d->n_waiting++)
 		a->flags |= hd_chain_mode(a->mode) == HEDDLE_R ? 0 : HD_ACCESS_CHANGES;
 }
 
-/* The marker in front of which the access, which is not linked yet, belongs; NULL: it belongs at the end of its
- * chain. */
-static struct hd_access *marker_for(const struct hd_access *a)
+void hd_graph_deepen(heddle_data *d)
 {
-	const heddle_task *outer = hd_task_inside(hd_access_task(a));
+	HD_HELD(&d->rt->lock);
+	if (HD_UNLIKELY(!d->deep))
+		deepen(d);
+}
+
+/* The marker in front of which the access, which is not linked yet, belongs; NULL: it belongs at the end of its
+ * chain. `outer` is the hierarchical task that its task is in, or NULL. */
+static struct hd_access *marker_for(const struct hd_access *a, const heddle_task *outer)
+{
 	if (!outer)
 		return NULL;
 	const struct hd_access *m = a->n_preds ? &outer->accesses[a->n_preds - 1] : hd_graph_cover(outer, a->data);
@@ -255,34 +268,19 @@ static struct hd_access *marker_for(const struct hd_access *a)
 	return (struct hd_access *)(uintptr_t)m;
 }
 
-/* Whether an access to a child of `d` is granted at `d` in front of the marker: the usual case in a sub-graph, for
- * which go_down need not look at all that may happen. The layout suits, and nothing waits there: a marker in force
- * that changes the datum is the first in its queue, and in front of one that does not, only reads may wait, which need
- * not come before another one. */
-static int admits_child(heddle_data *d, const struct hd_access *a, const struct hd_access *marker)
+/* Whether an access to a child of the marker's datum, which lies below that by the plan, is granted at the datum in
+ * front of the marker. The layout suits, and nothing waits there: a marker in force that changes the datum is the first
+ * in its queue, and in front of one that does not, only reads may wait, which need not come before another one. */
+static inline int admits(const heddle_plan *via, int changes, const struct hd_access *marker)
 {
-	struct hd_layout *l = layout_of(d);
-	const heddle_plan *via = a->data->plan;
-	int suits = l->scattered ? l->scattered == via : via->active && !changes(a);
-	if (!suits || l->n_steps || l->failed || (d->queue != marker && changes(marker)) || !is_compatible(d, a))
+	heddle_data *d = via->data;
+	const struct hd_layout *l = d->extra->layout;
+	int suits = l->scattered ? l->scattered == via : via->active && !changes && !d->poisoned;
+	if (!suits || l->n_steps || l->failed || (d->queue != marker && (marker->flags & HD_ACCESS_CHANGES)) ||
+	    !is_compatible_through(via, changes))
 		return 0;
-	if (changes(a))
+	if (changes)
 		d->poisoned = 0; /* as in hd_layout_admit */
-	return 1;
-}
-
-/* Lets the access, which is granted above its datum, come to the end of the chain of that. As go_down does, but without
- * asking what may happen at data with plans. */
-static int reach(heddle_data *d, struct hd_access *a)
-{
-	if (layout_of(d) || is_marker(d, a) || (d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE)))
-		return go_down(d, a, NULL);
-	if (d->queue || (d->granted && !hd_modes_compatible(d->granted_mode, hd_chain_mode(a->mode)))) {
-		enqueue(d, a, NULL);
-		d->n_waiting++;
-		return 0;
-	}
-	hd_graph_grant(a);
 	return 1;
 }
 
@@ -293,35 +291,95 @@ static void wait(struct hd_access *a, int waits)
 	hd_access_task(a)->pending += (uint32_t)waits;
 }
 
+/* Whether the access comes to a chain without markers, of a datum without plans. */
+static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
+{
+	return !(d->extra && d->extra->layout) && !(a->flags & HD_ACCESS_MARKER) &&
+	       !(d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE));
+}
+
+/* Links an access to such a datum, its own, when it is granted above. As go_down does, but without asking what may
+ * happen elsewhere. */
+static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
+{
+	if (HD_LIKELY(!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode)))) {
+		hd_graph_grant(a);
+		wait(a, 0);
+		return;
+	}
+	a->next = NULL;
+	if (d->queue)
+		d->queue_tail->next = a;
+	else
+		d->queue = a;
+	d->queue_tail = a;
+	d->n_waiting++;
+	wait(a, 1);
+}
+
 /* Whether the access is linked in front of a marker. */
 int hd_graph_is_covered(const struct hd_access *a)
 {
-	return marker_for(a) != NULL;
+	return marker_for(a, hd_task_inside(hd_access_task(a))) != NULL;
 }
 
-void hd_graph_link_deep(struct hd_access *a)
+/* Links an access in front of the marker; NULL: at the end of its chain. */
+static __attribute__((noinline)) void link_anywhere(struct hd_access *a, struct hd_access *marker)
 {
-	heddle_data *d = a->data;
-	HD_HELD(&d->rt->lock);
-	hd_graph_deepen(d);
-	a->flags |= hd_chain_mode(a->mode) == HEDDLE_R ? 0 : HD_ACCESS_CHANGES;
-	struct hd_access *marker = marker_for(a);
+	heddle_data *d = marker ? marker->data : a->data, *above_marker;
 	if (marker) {
 		/* Above the marker's datum it takes a place beside that of the marker, which is granted. */
-		for (d = marker->data; above(d); d = above(d))
-			take_place(above(d), a);
-		d = marker->data;
-		if (d == above(a->data) && admits_child(d, a, marker)) {
-			take_place(d, a);
-			wait(a, !reach(a->data, a));
-			return;
-		}
+		for (above_marker = d; above_marker->plan; above_marker = above(above_marker))
+			pass(above_marker->plan, changes(a));
 	} else if (!(a->flags & HD_ACCESS_LOCAL)) {
 		d->tail_mode = (uint8_t)hd_chain_mode(a->mode);
 		while (above(d))
 			d = above(d);
 	}
 	wait(a, !go_down(d, a, marker));
+}
+
+void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer)
+{
+	HD_HELD(&a->data->rt->lock);
+	hd_graph_deepen(a->data);
+	if (hd_chain_mode(a->mode) != HEDDLE_R)
+		a->flags |= HD_ACCESS_CHANGES;
+	link_anywhere(a, marker_for(a, outer));
+}
+
+/* Links an access to a child of the marker's datum, if it is granted there at once: the usual case in a sub-graph, for
+ * which go_down need not look at all that may happen. */
+static inline int link_child(struct hd_access *a, const struct hd_access *marker)
+{
+	heddle_data *d = a->data;
+	heddle_plan *via = d->plan;
+	unsigned mode = hd_chain_mode(a->mode);
+	int changes = mode != HEDDLE_R;
+	if (!via || via->data != marker->data || !admits(via, changes, marker))
+		return 0;
+	if (changes)
+		a->flags |= HD_ACCESS_CHANGES;
+	for (; via; via = via->data->plan)
+		pass(via, changes);
+	if (HD_LIKELY(is_leaf(d, a)))
+		link_leaf(d, a, mode);
+	else
+		wait(a, !go_down(d, a, NULL));
+	return 1;
+}
+
+void hd_graph_link_covered(heddle_task *t)
+{
+	const heddle_task *outer = hd_task_inside(t);
+	struct hd_access *end = t->accesses + t->n_accesses;
+	HD_HELD(&hd_task_runtime(t)->lock);
+	for (struct hd_access *a = t->accesses; a < end; a++) {
+		const struct hd_access *marker = a->n_preds ? &outer->accesses[a->n_preds - 1] : NULL;
+		int usual = marker && (marker->flags & HD_ACCESS_IN_FORCE) && link_child(a, marker);
+		if (HD_UNLIKELY(!usual) && !(a->flags & HD_ACCESS_ALIAS))
+			hd_graph_link_deep(a, outer);
+	}
 }
 
 /* Takes away the place of the access at `d`. */

@@ -124,12 +124,21 @@ static void put_layouts(struct hd_text *text, const struct heddle_trace *trace)
 	}
 }
 
+/* Whether some task belongs to a sub-graph; that may have been submitted before the trace begins. */
+static int has_subgraphs(const struct heddle_trace *trace)
+{
+	size_t i = 0;
+	while (i < trace->n_tasks && !trace->tasks[i].inside)
+		i++;
+	return trace->n_expansions || i < trace->n_tasks;
+}
+
 /* The first line: the version is no higher than what the trace contains needs. */
 static const char *magic(const struct heddle_trace *trace)
 {
 	if (trace->n_layouts)
 		return HD_TRACE_MAGIC_LAYOUTS;
-	if (trace->n_expansions)
+	if (has_subgraphs(trace))
 		return HD_TRACE_MAGIC_SUBGRAPHS;
 	if (has_ends(trace))
 		return HD_TRACE_MAGIC_ENDS;
@@ -184,8 +193,7 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 	put_names(text, "data_name", &trace->data_names);
 	put_names(text, "implementation", &trace->implementations);
 	put_ends(text, trace);
-	if (trace->n_expansions)
-		put_subgraphs(text, trace);
+	put_subgraphs(text, trace);
 	put_layouts(text, trace);
 	hd_text_put(text, "end");
 	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);

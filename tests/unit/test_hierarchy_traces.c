@@ -130,11 +130,58 @@ static void recorded_graphs_have_the_order_of_the_program(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static heddle_runtime *taken_from;
+static struct heddle_trace *earlier;
+
+static void take_trace(void *arg, int status)
+{
+	(void)arg;
+	(void)status;
+	assert_ok(heddle_trace_take(taken_from, &earlier));
+}
+
+static int submit_two(heddle_context *c)
+{
+	heddle_data *d = heddle_context_data(c, 0);
+	heddle_submit(taken_from, heddle_call(work), heddle_rw(d), heddle_then(take_trace, NULL));
+	heddle_submit(taken_from, heddle_call(work), heddle_rw(d));
+	return 0;
+}
+
+/* A trace may begin when a sub-graph has been submitted and goes on. */
+static void task_of_an_earlier_sub_graph_is_known_to_be_inside(void **state)
+{
+	(void)state;
+	heddle_data *d;
+	struct heddle_trace *later, *loaded;
+	const char *path = file("later.trace");
+	taken_from = run_levels();
+	assert_ok(heddle_trace_take(taken_from, &earlier));
+	heddle_trace_free(earlier);
+	heddle_codelet *two = heddle_codelet_new(taken_from, .name = "two", .subgraph = submit_two);
+	assert_ok(heddle_variable(taken_from, NULL, sizeof(long), &d));
+	assert_ok(heddle_submit(taken_from, heddle_call(two), heddle_rw(d)));
+	assert_ok(heddle_wait_all(taken_from));
+	assert_ok(heddle_trace_take(taken_from, &later));
+	assert_int_equal(earlier->n_expansions, 1);
+	assert_int_equal(later->n_expansions, 0);
+	assert_int_equal(later->n_tasks, 1);
+	assert_int_equal(later->tasks[0].inside, 1 + earlier->expansions[0].id);
+	assert_ok(heddle_trace_save(later, path));
+	assert_ok(heddle_trace_load(path, &loaded));
+	assert_int_equal(loaded->tasks[0].inside, later->tasks[0].inside);
+	heddle_trace_free(earlier);
+	heddle_trace_free(later);
+	heddle_trace_free(loaded);
+	assert_ok(heddle_stop(taken_from));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(traces_know_what_is_inside_what),
 	    cmocka_unit_test(recorded_graphs_have_the_order_of_the_program),
+	    cmocka_unit_test(task_of_an_earlier_sub_graph_is_known_to_be_inside),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

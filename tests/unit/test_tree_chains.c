@@ -152,12 +152,13 @@ static void submit(struct run *r, const struct part *part, struct item *outer, d
 	if (part->sub)
 		t->accesses[0].flags |= HD_ACCESS_MARKER;
 	if (outer) {
-		t->special |= HD_TASK_INSIDE;
+		t->special |= HD_TASK_INSIDE | HD_TASK_COVERED;
 		hd_task_inside_of(t)->task = outer->task; /* there is room: tasks take whole cache lines */
+		t->accesses[0].n_preds = 1;               /* covered by the first access of that one */
 	}
 	hd_core_insert(r->tree->rt, t);
 	/* The chains need it no more; core/expand.c, not this test, counts the tasks of sub-graphs. */
-	t->special &= (uint16_t)~HD_TASK_INSIDE;
+	t->special &= (uint16_t) ~(HD_TASK_INSIDE | HD_TASK_COVERED);
 	collect_ready(r);
 }
 
@@ -403,6 +404,67 @@ static void task_that_would_wait_for_itself_is_refused(void **state)
 	close_tree(&t);
 }
 
+/* The same for tasks with many data, for which a table is used: whatever three handles a task names. */
+static void many_data_are_checked_like_few(void **state)
+{
+	(void)state;
+	enum { OTHERS = 40, ALL = OTHERS + 3 };
+	struct tree t;
+	struct heddle_item items[ALL];
+	double x[OTHERS];
+	open_tree(&t);
+	for (int i = 0; i < OTHERS; i++) {
+		heddle_data *d;
+		assert_ok(heddle_variable(t.rt, &x[i], sizeof x[i], &d));
+		items[i] = (struct heddle_item){.what = HEDDLE_RW, .ptr = d};
+	}
+	for (int word = 0; word < HANDLES * HANDLES * HANDLES * 8; word++) {
+		int h[3], writes[3], refused = 0;
+		for (int i = 0, w = word / 8; i < 3; i++, w /= HANDLES) {
+			h[i] = w % HANDLES;
+			writes[i] = word >> i & 1;
+			items[OTHERS + i] =
+			    (struct heddle_item){.what = writes[i] ? HEDDLE_RW : HEDDLE_R, .ptr = t.handle[h[i]]};
+			for (int k = 0; k < i; k++)
+				refused |= h[i] != h[k] && excludes(h[i], h[k]) && (writes[i] || writes[k]);
+		}
+		/* A datum that is named twice is one, which is changed if one of the two says so. */
+		for (int i = 0; i < 3; i++)
+			for (int k = 0; k < 3; k++)
+				for (int l = 0; l < 3; l++)
+					refused |= h[i] == h[k] && writes[k] && h[l] != h[i] && excludes(h[l], h[i]);
+		assert_int_equal(heddle_submit_items(t.rt, ALL, items), refused ? HEDDLE_E_INVALID : 0);
+	}
+	close_tree(&t);
+}
+
+/* A datum may lose its value, with a device for example, while pieces of it can be read. A task of a sub-graph that
+ * reads such a piece is cancelled like others. */
+static void piece_of_a_lost_datum_is_not_read(void **state)
+{
+	(void)state;
+	static struct run r;
+	struct tree tree;
+	const struct part read_p0 = {P0, 0, NULL, 0}, whole = {ROOT, 0, &read_p0, 1};
+	memset(&r, 0, sizeof r);
+	open_tree(&tree);
+	r.tree = &tree;
+	hd_core_enter(tree.rt);
+	submit(&r, &read_p0, NULL, 1);
+	go_on(&r, &r.items[0]);
+	hd_data_spoil(tree.handle[ROOT], NULL);
+	submit(&r, &whole, NULL, 2);
+	go_on(&r, &r.items[1]);
+	assert_int_equal(r.n, 3);
+	assert_ptr_equal(r.items[2].part, &read_p0);
+	assert_int_equal(r.items[2].stage, RUNS);
+	assert_int_equal(r.items[2].task->cancelled, 1);
+	run_all(&r, 0);
+	tree.handle[ROOT]->poisoned = 0;
+	hd_core_leave(tree.rt);
+	close_tree(&tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +472,8 @@ int main(void)
 	    cmocka_unit_test(all_short_programs_run_in_order),
 	    cmocka_unit_test(long_programs_run_in_order),
 	    cmocka_unit_test(task_that_would_wait_for_itself_is_refused),
+	    cmocka_unit_test(many_data_are_checked_like_few),
+	    cmocka_unit_test(piece_of_a_lost_datum_is_not_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
