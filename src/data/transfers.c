@@ -467,6 +467,11 @@ static void end_transfer(struct hd_transfer *tr)
 	if (!tr->status) {
 		rt->outcome.stats.transfers++;
 		rt->outcome.stats.bytes_moved += d->bytes;
+		struct hd_hop *hop = hd_hop(&rt->hops, tr->from, tr->to);
+		if (hop) { /* it may have been closed meanwhile */
+			hop->transfers++;
+			hop->bytes += d->bytes;
+		}
 		if (rt->recorder)
 			hd_record_transfer(rt->recorder, tr);
 	}

@@ -5,6 +5,7 @@
 #define HD_MACHINE_HOPS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <heddle/platform.h>
 
 struct hd_hop {
@@ -13,6 +14,7 @@ struct hd_hop {
 	/* 1: the devices cannot use it, and data go through node 0; set while the runtime starts, and under the core
 	 * lock when a device is lost */
 	int closed;
+	uint64_t transfers, bytes; /* moved over it since the start; under the core lock */
 };
 
 struct hd_hops {
@@ -32,7 +34,7 @@ void hd_hops_close(struct hd_hops *hops);
 struct hd_hop *hd_hop_between(const struct hd_hops *hops, unsigned from, unsigned to);
 
 /* The link from one node to another; NULL: there is none, and data must go through node 0. */
-static inline const struct hd_hop *hd_hop(const struct hd_hops *hops, unsigned from, unsigned to)
+static inline struct hd_hop *hd_hop(const struct hd_hops *hops, unsigned from, unsigned to)
 {
 	if (from == 0)
 		return &hops->all[to - 1]; /* node 0 has a link to every other node */

@@ -1,6 +1,7 @@
-/* The live page. A thread answers one request at a time, on the loopback device alone: `/` is a page that asks for
- * `/state` twice a second, which is JSON. The state is taken under the core lock, and takes as long as there are
- * workers and memories, however many tasks there are. Nothing can be changed from there. */
+/* The live page. A thread answers requests, on the loopback device alone: `/` is a page that asks for `/state` twice
+ * a second, which is JSON. Connections on which nothing comes hold up no others. The state is taken under the core
+ * lock, and takes as long as there are workers and memories, however many tasks there are. Nothing can be changed
+ * from there. */
 #define _GNU_SOURCE
 #include "live.h"
 #include <arpa/inet.h>
@@ -16,20 +17,37 @@
 #include <unistd.h>
 #include "base/text.h"
 
-enum { REQUEST = 16384, PATIENCE_S = 10 };
+enum { REQUEST = 16384, PATIENCE_S = 10, CONNECTIONS = 16 };
+
+struct connection {
+	int socket;
+	double deadline; /* us: when it is dropped if no request has come */
+	size_t n;        /* bytes of the request so far */
+	char request[REQUEST + 1];
+};
 
 struct hd_page {
+	struct hd_page *next; /* lock pages_lock: in `pages` */
 	heddle_runtime *rt;
 	int socket, stop[2]; /* stop: a pipe; when its end for writing is closed the thread ends */
 	pthread_t thread;
+	/* Owned; changed by the thread, under pages_lock, and read by it without. */
+	struct connection *open[CONNECTIONS];
+	size_t n_open;
 };
 
+/* All pages of the process: children of fork close their sockets, which would otherwise keep the port in use, and
+ * browsers waiting, when this process has ended. The lock is taken for moments alone, and nothing below it. */
+static pthread_mutex_t pages_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hd_page *pages; /* lock pages_lock */
+static pthread_once_t forks_are_watched = PTHREAD_ONCE_INIT;
+
 static const char html[] =
-    "<!DOCTYPE html><meta charset=utf-8><title>Heddle</title><style>"
+    "<!DOCTYPE html><meta charset=utf-8><title>Heddle</title><link rel=icon href='data:,'><style>"
     "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
     "td,th{padding:2px 12px 2px 0;text-align:left}td.n{text-align:right}"
     ".bar{display:inline-block;height:10px;background:#4a90c4}.idle{color:#999}</style>"
-    "<h1>Heddle</h1><p id=tasks></p><table id=workers></table><table id=memories></table>"
+    "<h1>Heddle</h1><p id=tasks></p><table id=workers></table><table id=memories></table><table id=links></table>"
     "<script>\n"
     "const cell = (text, kind) => { const td = document.createElement('td'); td.textContent = text;"
     " td.className = kind || ''; return td; };\n"
@@ -39,17 +57,23 @@ static const char html[] =
     " cell(c)); } }\n"
     "function share(x) { const td = cell(''); const b = document.createElement('span'); b.className = 'bar';"
     " b.style.width = 100 * x + 'px'; td.append(b, ' ' + (100 * x).toFixed(0) + ' %'); return td; }\n"
+    "let before = null;\n"
+    "function rate(s, i) { const us = before ? s.now - before.now : 0;" /* 1 byte per us is 1 MB/s */
+    " return us > 0 ? ((s.links[i].bytes - before.links[i].bytes) / us).toFixed(0) + ' MB/s' : ''; }\n"
     "async function show() { try { const s = await (await fetch('/state')).json();\n"
     "document.getElementById('tasks').textContent = `${s.policy} on ${s.platform}: ${s.ended} tasks ended, "
     "${s.running} "
     "running, ${s.staged} next on their workers, ${s.ready} ready, ${s.unfinished} unfinished; "
     "${s.transfers_under_way} "
     "copies under way, ${s.transfers} so far, ${mib(s.bytes_moved)}`;\n"
-    "fill('workers', ['worker', 'busy', 'runs'], s.workers.map(w => [w.name, share(w.busy_share), "
-    "cell(w.tasks.join(', ') || 'idle', w.tasks.length ? '' : 'idle')]));\n"
+    "fill('workers', ['worker', 'busy', 'holds', 'runs'], s.workers.map(w => [w.name, share(w.busy_share), "
+    "w.in_flight, cell(w.tasks.join(', ') || 'idle', w.tasks.length ? '' : 'idle')]));\n"
     "fill('memories', ['memory', 'used', 'capacity', 'evictions'], s.memories.map(m => [m.name, mib(m.used), "
     "m.capacity ?"
     " mib(m.capacity) : 'no limit', m.evictions]));\n"
+    "if (s.links.length) fill('links', ['from', 'to', 'copies', 'moved', 'now'], s.links.map((l, i) => [l.from, l.to, "
+    "l.transfers, mib(l.bytes), rate(s, i)]));\n"
+    "before = s;\n"
     "} catch (e) { document.getElementById('tasks').textContent = 'the program has ended'; } setTimeout(show, 500); }\n"
     "show();\n</script>\n";
 
@@ -64,12 +88,14 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 {
 	char title[HD_TITLE];
 	int n = 0;
+	/* With the time since the kernel began that it runs. */
+	double busy = w->busy + (hd_worker_runs(w) && now > w->waits_since ? now - w->waits_since : 0);
 	hd_text_put(text, w->id ? ", {\"name\": " : "{\"name\": ");
 	hd_text_json(text, rt->platform->workers[w->id].name);
 	hd_text_put(text, ", \"class\": ");
 	hd_text_json(text, rt->platform->classes[rt->platform->workers[w->id].class_id].name);
 	hd_text_format(text, ", \"in_flight\": %u, \"busy_share\": %.4f, \"tasks\": [", w->in_flight,
-	               now > 0 ? w->busy / now < 1 ? w->busy / now : 1.0 : 0.0);
+	               now > 0 ? busy / now < 1 ? busy / now : 1.0 : 0.0);
 	for (unsigned i = 0; i < w->n_slots; i++) {
 		if (!w->slots[i].task)
 			continue;
@@ -77,6 +103,21 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 		hd_text_json(text, hd_task_title(w->slots[i].task, title, sizeof title));
 	}
 	hd_text_put(text, "]}");
+}
+
+static void put_links(struct hd_text *text, const heddle_runtime *rt)
+{
+	const struct heddle_platform *p = rt->platform;
+	for (size_t i = 0; i < rt->hops.n; i++) {
+		const struct hd_hop *hop = &rt->hops.all[i];
+		hd_text_put(text, i ? ", {\"from\": " : "{\"from\": ");
+		hd_text_json(text, p->nodes[hop->link->from].name);
+		hd_text_put(text, ", \"to\": ");
+		hd_text_json(text, p->nodes[hop->link->to].name);
+		hd_text_put(text, ", ");
+		put_number(text, "transfers", hop->transfers);
+		hd_text_format(text, "\"bytes\": %llu}", (unsigned long long)hop->bytes);
+	}
 }
 
 /* The lock is held. */
@@ -87,7 +128,7 @@ static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 	hd_text_json(text, rt->sched.policy->name);
 	hd_text_put(text, ", \"platform\": ");
 	hd_text_json(text, rt->platform->name);
-	hd_text_put(text, ", ");
+	hd_text_format(text, ", \"now\": %.0f, ", now);
 	/* With those that lie in the ring. Relaxed, pairs with nothing: a task that this misses is being submitted. */
 	put_number(text, "unfinished",
 	           hd_live(rt) + atomic_load_explicit(&rt->ring.tail, memory_order_relaxed) - rt->inlet.head);
@@ -110,6 +151,8 @@ static void put_state(struct hd_text *text, heddle_runtime *rt, double now)
 		put_number(text, "capacity", rt->memories[i].capacity);
 		hd_text_format(text, "\"evictions\": %llu}", (unsigned long long)rt->memories[i].evictions);
 	}
+	hd_text_put(text, "], \"links\": [");
+	put_links(text, rt);
 	hd_text_put(text, "]}\n");
 }
 
@@ -180,51 +223,94 @@ static void answer(const struct hd_page *p, int to, const char *request)
 	}
 }
 
-/* Whether more of a request has come. 0: nothing has for too long, or the runtime stops. */
-static int has_more(const struct hd_page *p, int from, double deadline)
+/* --- Connections -------------------------------------------------------------------------------------------------- */
+
+/* Forgets a connection, whose place the last one takes. */
+static void drop(struct hd_page *p, size_t i)
 {
-	struct pollfd wanted[2] = {{.fd = from, .events = POLLIN}, {.fd = p->stop[0], .events = POLLIN}};
-	double left_ms = (deadline - hd_clock_us()) / 1e3;
-	return left_ms > 0 && poll(wanted, 2, (int)left_ms + 1) > 0 && !wanted[1].revents;
+	pthread_mutex_lock(&pages_lock);
+	close(p->open[i]->socket);
+	free(p->open[i]);
+	p->open[i] = p->open[--p->n_open];
+	pthread_mutex_unlock(&pages_lock);
 }
 
-static void serve_one(const struct hd_page *p, int from)
+/* Reads what has come, and answers if that is all of a request. Returns whether more is to come. */
+static int serve(const struct hd_page *p, struct connection *c)
 {
-	char request[REQUEST + 1];
-	size_t n = 0;
-	double deadline = hd_clock_us() + PATIENCE_S * 1e6;
+	ssize_t got = recv(c->socket, c->request + c->n, REQUEST - c->n, MSG_DONTWAIT);
+	if (got < 0 && (errno == EINTR || errno == EAGAIN))
+		return 1;
+	if (got <= 0)
+		return 0;
+	c->n += (size_t)got;
+	c->request[c->n] = '\0';
+	if (!strstr(c->request, "\r\n\r\n"))
+		return c->n < REQUEST;
+	answer(p, c->socket, c->request);
+	return 0;
+}
+
+/* Takes a new connection. Browsers open some before they know what for: if there are too many, the oldest of those that
+ * have asked nothing goes. */
+static int take(struct hd_page *p)
+{
 	const struct timeval patience = {.tv_sec = 1}; /* a reply is small: the socket takes it at once */
-	setsockopt(from, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-	while (n < REQUEST && has_more(p, from, deadline)) {
-		ssize_t got = recv(from, request + n, REQUEST - n, 0);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		n += (size_t)got;
-		request[n] = '\0';
-		if (strstr(request, "\r\n\r\n")) {
-			answer(p, from, request);
-			break;
-		}
+	struct connection *c = malloc(sizeof *c);
+	if (!c)
+		return -1;
+	if (p->n_open == CONNECTIONS) {
+		size_t oldest = 0;
+		for (size_t i = 1; i < p->n_open; i++)
+			if (p->open[i]->deadline < p->open[oldest]->deadline)
+				oldest = i;
+		drop(p, oldest);
 	}
-	close(from);
+	pthread_mutex_lock(&pages_lock);
+	c->socket = accept4(p->socket, NULL, NULL, SOCK_CLOEXEC);
+	c->deadline = hd_clock_us() + PATIENCE_S * 1e6;
+	c->n = 0;
+	int taken = c->socket >= 0;
+	if (taken)
+		p->open[p->n_open++] = c;
+	else
+		free(c);
+	pthread_mutex_unlock(&pages_lock);
+	if (taken)
+		setsockopt(c->socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	return taken ? 0 : -1;
+}
+
+/* Serves the connections on which something has come, or has not for too long: the last first, since `drop` moves the
+ * last to the place of another. */
+static void serve_all(struct hd_page *p, const struct pollfd *wanted)
+{
+	double now = hd_clock_us();
+	for (size_t i = p->n_open; i-- > 0;)
+		if (wanted[i].revents ? !serve(p, p->open[i]) : now > p->open[i]->deadline)
+			drop(p, i);
 }
 
 static void *page_main(void *arg)
 {
-	const struct hd_page *p = arg;
-	struct pollfd wanted[2] = {{.fd = p->socket, .events = POLLIN}, {.fd = p->stop[0], .events = POLLIN}};
+	struct hd_page *p = arg;
 	for (;;) {
-		if (poll(wanted, 2, -1) < 0 && errno != EINTR)
+		struct pollfd wanted[CONNECTIONS + 2];
+		nfds_t n = p->n_open;
+		for (nfds_t i = 0; i < n; i++)
+			wanted[i] = (struct pollfd){.fd = p->open[i]->socket, .events = POLLIN};
+		wanted[n] = (struct pollfd){.fd = p->stop[0], .events = POLLIN};
+		wanted[n + 1] = (struct pollfd){.fd = p->socket, .events = POLLIN};
+		if (poll(wanted, n + 2, n ? PATIENCE_S * 1000 : -1) < 0) {
+			if (errno != EINTR)
+				return NULL;
+			continue;
+		}
+		if (wanted[n].revents)
 			return NULL;
-		if (wanted[1].revents)
-			return NULL;
-		int from = wanted[0].revents ? accept4(p->socket, NULL, NULL, SOCK_CLOEXEC) : -1;
-		if (from >= 0)
-			serve_one(p, from);
-		else
-			poll(&wanted[1], 1, 100); /* the process may have no more files: it is asked again later */
+		serve_all(p, wanted);
+		if (wanted[n + 1].revents && take(p))
+			poll(&wanted[n], 1, 100); /* the process may have no more files: it is asked again later */
 	}
 }
 
@@ -238,20 +324,81 @@ static int listen_on(struct hd_page *p, int port)
 	p->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (p->socket >= 0)
 		setsockopt(p->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-	if (p->socket < 0 || bind(p->socket, (struct sockaddr *)&address, sizeof address) || listen(p->socket, 8))
+	if (p->socket < 0 || bind(p->socket, (struct sockaddr *)&address, sizeof address) ||
+	    listen(p->socket, CONNECTIONS))
 		return hd_error(HEDDLE_E_IO, "the setting live: port %d of 127.0.0.1: %s; choose another", port,
 		                strerror(errno));
 	return 0;
 }
 
-static void free_page(struct hd_page *p)
+static void close_files(const struct hd_page *p)
 {
 	if (p->socket >= 0)
 		close(p->socket);
 	for (int i = 0; i < 2; i++)
 		if (p->stop[i] >= 0)
 			close(p->stop[i]);
+	for (size_t i = 0; i < p->n_open; i++)
+		close(p->open[i]->socket);
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&pages_lock);
+}
+
+static void in_parent(void)
+{
+	pthread_mutex_unlock(&pages_lock);
+}
+
+/* The child has none of the threads: nobody will use these files, and nobody free the memory. */
+static void in_child(void)
+{
+	for (const struct hd_page *p = pages; p; p = p->next)
+		close_files(p);
+	pages = NULL;
+	pthread_mutex_unlock(&pages_lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+}
+
+static void enlist(struct hd_page *p)
+{
+	pthread_once(&forks_are_watched, watch_forks);
+	pthread_mutex_lock(&pages_lock);
+	p->next = pages;
+	pages = p;
+	pthread_mutex_unlock(&pages_lock);
+}
+
+static void free_page(struct hd_page *p)
+{
+	pthread_mutex_lock(&pages_lock);
+	for (struct hd_page **at = &pages; *at; at = &(*at)->next)
+		if (*at == p) {
+			*at = p->next;
+			break;
+		}
+	close_files(p);
+	pthread_mutex_unlock(&pages_lock);
+	for (size_t i = 0; i < p->n_open; i++)
+		free(p->open[i]);
 	free(p);
+}
+
+/* A fork between the steps must not leave the child a file that is in no list. */
+static int open_files(struct hd_page *p, int port)
+{
+	pthread_mutex_lock(&pages_lock);
+	int status = listen_on(p, port);
+	if (!status && pipe2(p->stop, O_CLOEXEC))
+		status = hd_error(HEDDLE_E_IO, "the setting live: %s", strerror(errno));
+	pthread_mutex_unlock(&pages_lock);
+	return status;
 }
 
 int hd_page_open(heddle_runtime *rt, int port)
@@ -260,8 +407,9 @@ int hd_page_open(heddle_runtime *rt, int port)
 	if (!p)
 		return hd_no_memory("the live page");
 	*p = (struct hd_page){.rt = rt, .socket = -1, .stop = {-1, -1}};
-	int status = listen_on(p, port);
-	if (!status && (pipe2(p->stop, O_CLOEXEC) || pthread_create(&p->thread, NULL, page_main, p)))
+	enlist(p);
+	int status = open_files(p, port);
+	if (!status && pthread_create(&p->thread, NULL, page_main, p))
 		status = hd_error(HEDDLE_E_MEMORY, "the setting live: no thread for the page");
 	if (status)
 		free_page(p);
@@ -274,8 +422,10 @@ void hd_page_close(struct hd_page *p)
 {
 	if (!p)
 		return;
+	pthread_mutex_lock(&pages_lock);
 	close(p->stop[1]);
 	p->stop[1] = -1;
+	pthread_mutex_unlock(&pages_lock);
 	pthread_join(p->thread, NULL);
 	free_page(p);
 }

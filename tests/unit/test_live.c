@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "ok.h"
 
@@ -41,14 +42,15 @@ static int free_port(void)
 	return ntohs(address.sin_port);
 }
 
-/* Two workers and the page. Another program may take the port first. */
-static heddle_runtime *start(struct heddle_config *config)
+/* One CPU worker, emulated accelerators, and the page. Another program may take the port first. */
+static heddle_runtime *start_with(struct heddle_config *config, int n_emulated)
 {
 	heddle_runtime *rt = NULL;
 	int status = HEDDLE_E_IO;
 	OK(heddle_config_init(config));
 	config->n_cpu = 1;
-	config->n_cuda = 0;
+	config->n_cuda = config->n_opencl = 0;
+	config->n_emulated = n_emulated;
 	config->model_dir = "none";
 	for (int i = 0; i < 100 && status == HEDDLE_E_IO; i++) {
 		config->live = free_port();
@@ -56,6 +58,11 @@ static heddle_runtime *start(struct heddle_config *config)
 	}
 	OK(status);
 	return rt;
+}
+
+static heddle_runtime *start(struct heddle_config *config)
+{
+	return start_with(config, 0);
 }
 
 /* What the page answers; the caller frees it. NULL: nobody listens. */
@@ -159,11 +166,111 @@ static void page_is_for_this_machine_and_shows_nothing_else(void **state)
 		OK(heddle_stop(other));
 }
 
+/* Browsers open connections before they know what to ask, and keep them: more than the page has places for. */
+static void connections_without_requests_hold_up_nobody(void **state)
+{
+	enum { MANY = 40 };
+	(void)state;
+	struct heddle_config config;
+	heddle_runtime *rt = start(&config);
+	struct sockaddr_in address = loopback(config.live);
+	int silent[MANY];
+	for (int i = 0; i < MANY; i++) {
+		silent[i] = socket(AF_INET, SOCK_STREAM, 0);
+		assert_int_equal(connect(silent[i], (struct sockaddr *)&address, sizeof address), 0);
+		if (i % 8 == 0)
+			json_decref(state_of(config.live));
+	}
+	json_decref(state_of(config.live));
+	/* the first have been dropped, and the last one may still ask */
+	static const char request[] = "GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	char c;
+	assert_true(recv(silent[0], &c, 1, 0) <= 0);
+	assert_int_equal(send(silent[MANY - 1], request, sizeof request - 1, MSG_NOSIGNAL), sizeof request - 1);
+	assert_int_equal(recv(silent[MANY - 1], &c, 1, 0), 1);
+	assert_int_equal(c, 'H');
+	for (int i = 0; i < MANY; i++)
+		close(silent[i]);
+	OK(heddle_stop(rt));
+}
+
+/* A child of fork, which lives on, keeps neither the port nor a connection. */
+static void children_of_fork_do_not_keep_the_page(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	heddle_runtime *rt = start(&config), *again;
+	int end[2], connection = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in address = loopback(config.live);
+	assert_int_equal(pipe(end), 0);
+	assert_int_equal(connect(connection, (struct sockaddr *)&address, sizeof address), 0);
+	json_decref(state_of(config.live)); /* so it has been accepted */
+	pid_t child = fork();
+	if (!child) {
+		char c;
+		close(end[1]);
+		_exit((int)read(end[0], &c, 1)); /* until the parent closes its end */
+	}
+	OK(heddle_stop(rt));
+	char c;
+	assert_true(recv(connection, &c, 1, 0) <= 0); /* nobody has it any more */
+	int status = heddle_start(&config, &again);
+	assert_true(status == 0 || status == HEDDLE_E_IO); /* another program may have taken the port */
+	if (!status) {
+		json_decref(state_of(config.live));
+		OK(heddle_stop(again));
+	} else {
+		char *text = ask(config.live, "GET / HTTP/1.1\r\n\r\n");
+		assert_true(!text || !strstr(text, "127.0.0.1 or localhost"));
+		free(text);
+	}
+	close(connection);
+	close(end[0]);
+	close(end[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static int add_one(heddle_context *c)
+{
+	++*(double *)heddle_ptr(c, 0);
+	return 0;
+}
+
+static void each_link_shows_what_it_has_moved(void **state)
+{
+	(void)state;
+	struct heddle_config config;
+	heddle_runtime *rt = start_with(&config, 1);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "add_one", .cpu = add_one);
+	double x = 0;
+	heddle_data *d;
+	OK(heddle_variable(rt, &x, sizeof x, &d));
+	OK(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_on(1)));
+	OK(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_on(0)));
+	OK(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_on(1)));
+	OK(heddle_wait_all(rt));
+	json_t *s = state_of(config.live), *links = json_object_get(s, "links");
+	assert_int_equal(json_array_size(links), 2);
+	for (size_t i = 0; i < 2; i++) {
+		json_t *link = json_array_get(links, i);
+		int there = strcmp(json_string_value(json_object_get(link, "from")),
+		                   heddle_runtime_platform(rt)->nodes[0].name) == 0;
+		assert_int_equal(json_integer_value(json_object_get(link, "transfers")), there ? 2 : 1);
+		assert_int_equal(json_integer_value(json_object_get(link, "bytes")), there ? 16 : 8);
+	}
+	json_decref(s);
+	OK(heddle_unregister(d));
+	OK(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(running_task_and_waiting_one_are_shown),
 	    cmocka_unit_test(page_is_for_this_machine_and_shows_nothing_else),
+	    cmocka_unit_test(connections_without_requests_hold_up_nobody),
+	    cmocka_unit_test(children_of_fork_do_not_keep_the_page),
+	    cmocka_unit_test(each_link_shows_what_it_has_moved),
 	};
 	sem_init(&begun, 0, 0);
 	sem_init(&may_end, 0, 0);
