@@ -111,6 +111,14 @@ struct heddle_config {
 	 * prints nothing else. These two fields have no environment variable: only a program can set them. */
 	void (*on_hang)(void *arg, const char *sentence);
 	void *on_hang_arg;
+	/* Called about ten times a second in each thread of the program that waits, and in virtual time after every
+	 * thousand steps of the clock, with on_wait_arg: for an interpreter that looks for signals, say. If it does not
+	 * return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again; heddle_acquire has not acquired
+	 * then, and a submission that waits for room in the window goes through. heddle_unregister and heddle_stop go
+	 * on, as do waits of kernels. It may call what a callback may call. NULL, the default: nothing. No environment
+	 * variable either. */
+	int (*on_wait)(void *arg);
+	void *on_wait_arg;
 };
 
 /* Fills *config from the defaults, the configuration file and the environment. HEDDLE_E_FORMAT: a value is out of range
@@ -152,6 +160,10 @@ int heddle_stop(heddle_runtime *rt);
  * device was lost, and with it the values of data, which the message names, or the only worker that could run a task;
  * what others could run has been run. The runtime can be used further even after an error. Blocks. */
 int heddle_wait_all(heddle_runtime *rt);
+
+/* Cancels all tasks that have not begun, as heddle_group_cancel does those of a group. For a program that is to end
+ * soon: heddle_stop then waits for those that run. Returns how many were cancelled, or an error. Does not block. */
+int heddle_cancel_all(heddle_runtime *rt);
 
 /* The machine as this runtime sees it. */
 const struct heddle_platform *heddle_runtime_platform(const heddle_runtime *rt);

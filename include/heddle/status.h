@@ -29,7 +29,9 @@ enum heddle_status {
 	HEDDLE_E_DEVICE = -13,
 	/* the checking mode (the setting check) has found that the program does what it has not declared; the message
 	 * names task, datum and worker */
-	HEDDLE_E_MISUSE = -14
+	HEDDLE_E_MISUSE = -14,
+	/* the program has ended a wait (on_wait of struct heddle_config); what it waited for goes on */
+	HEDDLE_E_INTERRUPTED = -15
 };
 
 /* The name of a status, such as "HEDDLE_E_NO_FIT"; never NULL. */

@@ -13,7 +13,7 @@ Times are in microseconds, sizes in bytes, bandwidths in MB/s.
 """
 from ._ffi import ffi
 from ._library import Error, Status, lib, version
-from .data import (Access, Data, Mode, Pieces, commute, read, readwrite, reduce, scratch, write)
+from .data import (Access, Data, Mode, Pieces, Plan, commute, read, readwrite, reduce, scratch, write)
 from .graph import Graph, GraphBuilder, cholesky
 from .kernels import Kernel, compiled, kernel, load
 from .platform import Link, Node, Platform, Worker, WorkerClass
@@ -25,7 +25,7 @@ from .trace import Bounds, Trace, chart
 __version__ = version()
 __all__ = [
     "Access", "Bounds", "Comparison", "Data", "Error", "Graph", "GraphBuilder", "Group", "Kernel", "Link", "Mode",
-    "Node", "Pieces", "Platform", "Policy", "ReadyTask", "Runtime", "Simulation", "Status", "Task", "Trace", "Worker",
-    "WorkerClass", "chart", "cholesky", "commute", "compare", "compiled", "ffi", "kernel", "lib", "load", "policies",
-    "read", "readwrite", "reduce", "scratch", "simulate", "version", "write",
+    "Node", "Pieces", "Plan", "Platform", "Policy", "ReadyTask", "Runtime", "Simulation", "Status", "Task", "Trace",
+    "Worker", "WorkerClass", "chart", "cholesky", "commute", "compare", "compiled", "ffi", "kernel", "lib", "load",
+    "policies", "read", "readwrite", "reduce", "scratch", "simulate", "version", "write",
 ]

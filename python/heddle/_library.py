@@ -69,6 +69,7 @@ class Status(enum.IntEnum):
     DEADLOCK = lib.HEDDLE_E_DEADLOCK
     DEVICE = lib.HEDDLE_E_DEVICE
     MISUSE = lib.HEDDLE_E_MISUSE
+    INTERRUPTED = lib.HEDDLE_E_INTERRUPTED
 
 
 class Error(Exception):

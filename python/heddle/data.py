@@ -241,10 +241,7 @@ class Data:
             with data.split((4, 4)) as tiles:
                 rt.submit(f, heddle.readwrite(tiles[0, 1]))
         """
-        if (pieces is None) == (size is None):
-            raise Error(Status.INVALID, "split: say either how many pieces, or of what size")
-        cuts = [self._cuts(axis, pieces, size, halo) for axis in range(len(self.shape))]
-        return Pieces(self, tuple(len(c) for c in cuts), [tuple(w) for w in itertools.product(*cuts)])
+        return Pieces(self, *self._grid(pieces, size, halo, "split"))
 
     def windows(self, windows: Sequence[tuple[slice, ...] | slice]) -> Pieces:
         """Splits the datum into any windows, given as slices: data.windows([np.s_[0:4, :], np.s_[4:9, :]]). Those that
@@ -258,6 +255,26 @@ class Data:
                                             "a slice without a step for each axis")
             spans.append(tuple(slice(*s.indices(n)) for s, n in zip(each, self.shape)))
         return Pieces(self, (len(spans),), spans)
+
+    def plan(self, pieces: int | Sequence[int] | None = None, *, size: int | Sequence[int] | None = None,
+             halo: int | Sequence[int] = 0) -> Plan:
+        """A way to split the datum, as split() does, that leaves the datum usable: tasks may name it, and the pieces of
+        all its plans, in any order. They see what earlier ones have written through whatever name; what that takes
+        follows by itself, without waiting. Pieces may have plans themselves:
+
+            tiles, columns = x.plan((4, 4)), x.plan((1, 8))
+            rt.submit(f, heddle.readwrite(tiles[0, 1]))
+            rt.submit(g, heddle.read(columns[0, 3]))  # after f, and what it has written is there
+        """
+        return Plan(self, *self._grid(pieces, size, halo, "plan"))
+
+    def _grid(self, pieces: int | Sequence[int] | None, size: int | Sequence[int] | None, halo: int | Sequence[int],
+              what: str) -> tuple[tuple[int, ...], list[tuple[slice, ...]]]:
+        """How many pieces there are along each axis, and the windows of all."""
+        if (pieces is None) == (size is None):
+            raise Error(Status.INVALID, f"{what}: say either how many pieces, or of what size")
+        cuts = [self._cuts(axis, pieces, size, halo) for axis in range(len(self.shape))]
+        return tuple(len(c) for c in cuts), [tuple(w) for w in itertools.product(*cuts)]
 
     def _cuts(self, axis: int, pieces: int | Sequence[int] | None, size: int | Sequence[int] | None,
               halo: int | Sequence[int]) -> list[slice]:
@@ -292,12 +309,12 @@ class Data:
         return f"<heddle.Data {self.name or 'unnamed'}: {self.dtype} {self.shape}>"
 
 
-class Pieces(Sequence[Data]):
-    """The pieces of a datum: pieces[i], or pieces[i, j] by their place in the `grid`. `with` joins them at its end."""
+class _Grid(Sequence[Data]):
+    """Pieces of a datum: grid[i], or grid[i, j] by their place in the `grid`."""
 
     def __init__(self, parent: Data, grid: tuple[int, ...], windows: list[tuple[slice, ...]]):
         self.parent, self.grid = parent, grid
-        axes, n = parent._axes, ffi.new("size_t *")
+        axes = parent._axes
 
         @ffi.callback("int(struct heddle_part *, size_t, size_t *, size_t *, void *)", error=1)
         def child(_: Any, i: int, offset: Any, extent: Any, __: Any) -> int:
@@ -306,26 +323,24 @@ class Pieces(Sequence[Data]):
                 extent[k] = max(windows[i][axis].stop - windows[i][axis].start, 0)
             return 0
 
-        out = ffi.new("struct heddle_filter *", {"kind": lib.HEDDLE_SPLIT_CUSTOM, "n_children": len(windows),
-                                                 "child": child})
-        parent._check(lib.heddle_partition(parent._handle, out, n))
+        self._make(ffi.new("struct heddle_filter *", {"kind": lib.HEDDLE_SPLIT_CUSTOM, "n_children": len(windows),
+                                                      "child": child}))
         self._children = [self._child(i, w) for i, w in enumerate(windows)]
         self._open = True
+
+    def _make(self, how: Any) -> None:
+        raise NotImplementedError
+
+    def _handle_of(self, i: int) -> Any:
+        raise NotImplementedError
 
     def _child(self, i: int, window: tuple[slice, ...]) -> Data:
         parent = self.parent
         array = parent.array[window] if parent.array is not None else None
         shape = tuple(max(s.stop - s.start, 0) for s in window)
-        child = Data(parent.runtime, lib.heddle_child(parent._handle, i), array, shape, parent.dtype, parent._axes,
-                     parent)
+        child = Data(parent.runtime, self._handle_of(i), array, shape, parent.dtype, parent._axes, parent)
         child.name = f"{parent.name or 'piece'}[{i}]"
         return child
-
-    def join(self) -> None:
-        """Puts the pieces together, without waiting: tasks may use the whole datum again, and the pieces no more."""
-        if self._open:
-            self._open = False
-            self.parent._check(lib.heddle_unpartition(self.parent._handle))
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, tuple):
@@ -343,6 +358,25 @@ class Pieces(Sequence[Data]):
     def __iter__(self) -> Iterator[Data]:
         return iter(self._children)
 
+    def __repr__(self) -> str:
+        return f"<heddle.{type(self).__name__} of {self.parent!r}, a grid of {self.grid}>"
+
+
+class Pieces(_Grid):
+    """The pieces of a datum: pieces[i], or pieces[i, j] by their place in the `grid`. `with` joins them at its end."""
+
+    def _make(self, how: Any) -> None:
+        self.parent._check(lib.heddle_partition(self.parent._handle, how, ffi.NULL))
+
+    def _handle_of(self, i: int) -> Any:
+        return lib.heddle_child(self.parent._handle, i)
+
+    def join(self) -> None:
+        """Puts the pieces together, without waiting: tasks may use the whole datum again, and the pieces no more."""
+        if self._open:
+            self._open = False
+            self.parent._check(lib.heddle_unpartition(self.parent._handle))
+
     def __enter__(self) -> Pieces:
         return self
 
@@ -350,6 +384,27 @@ class Pieces(Sequence[Data]):
                  traceback: TracebackType | None) -> None:
         self.join()
 
-    def __repr__(self) -> str:
-        return f"<heddle.Pieces of {self.parent!r}, a grid of {self.grid}>"
 
+class Plan(_Grid):
+    """The pieces of a datum that tasks may use beside the datum itself: Data.plan. `with` ends the plan at its end."""
+
+    def _make(self, how: Any) -> None:
+        out = ffi.new("heddle_plan **")
+        self.parent._check(lib.heddle_plan_create(self.parent._handle, how, out))
+        self._plan = out[0]
+
+    def _handle_of(self, i: int) -> Any:
+        return lib.heddle_plan_child(self._plan, i)
+
+    def end(self) -> None:
+        """Ends the plan, without waiting: its pieces must not be used any more, nor plans of these."""
+        if self._open:
+            self._open = False
+            self.parent._check(lib.heddle_plan_destroy(self._plan))
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.end()

@@ -7,6 +7,7 @@ import operator
 import os
 import struct
 import warnings
+import weakref
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
@@ -116,24 +117,39 @@ class Task:
 
     def __del__(self) -> None:
         # Any code may be interrupted by this, also a policy, which must not call the runtime.
-        self._runtime._dropped.append(self._pointer)
+        self._runtime._dropped.append((lib.heddle_task_release, self._pointer))
 
 
 class Group:
     """Tasks that one part of a program waits for; `with rt.group() as g` waits at its end.
 
-    Give it to submit: rt.submit(f, ..., group=g). A failure of its tasks is raised by its wait alone.
+    Give it to submit: rt.submit(f, ..., group=g). A failure of its tasks is raised by its wait alone; if the object is
+    dropped before, its tasks go on, and the runtime's wait raises it.
     """
+
+    __slots__ = ("_runtime", "_pointer", "__weakref__")
 
     def __init__(self, runtime: Runtime):
         out = ffi.new("heddle_group **")
+        self._runtime, self._pointer = runtime, None
         runtime._check(lib.heddle_group_make(runtime._open(), out))
-        self._runtime, self._pointer = runtime, out[0]
+        self._pointer = out[0]
 
     def wait(self) -> None:
         """Waits until all tasks of the group have ended. Blocks."""
         self._runtime._open()
         self._runtime._check(lib.heddle_group_wait(self._pointer))
+
+    def cancel(self) -> int:
+        """Cancels its tasks that have not begun: they are never run. Returns how many; a wait for them raises Error."""
+        self._runtime._open()
+        n = lib.heddle_group_cancel(self._pointer)
+        self._runtime._check(n)
+        return n
+
+    def __del__(self) -> None:
+        if self._pointer is not None:  # see Task.__del__
+            self._runtime._dropped.append((lib.heddle_group_free, self._pointer))
 
     def __enter__(self) -> Group:
         return self
@@ -173,7 +189,8 @@ class Runtime:
             x, y = rt.data(a), rt.data(b)
             rt.submit(axpy, heddle.read(x), heddle.readwrite(y), 2.0)
 
-    At the end of the block all tasks have ended and the arrays have their values. Settings are keywords: n_cpu, trace,
+    At the end of the block all tasks have ended and the arrays have their values. Ctrl-C interrupts a wait, and the
+    tasks go on; where it ends the block, those that have not begun are cancelled. Settings are keywords: n_cpu, trace,
     seed, watchdog ...; `heddle config` lists all. `policy` is a name or a heddle.Policy; `platform` a name, a file or a
     heddle.Platform: then nothing is executed and time is virtual, unless virtual=False.
     """
@@ -182,7 +199,8 @@ class Runtime:
                  virtual: bool = True, **settings: Any):
         self._failures: dict[int, BaseException] = {}
         self._reported: dict[int, BaseException] = {}  # those that a wait for all tasks has seen
-        self._dropped: list[Any] = []
+        self._dropped: list[tuple[Any, Any]] = []  # a C function, and the object that it is to release
+        self._interrupt: BaseException | None = None  # what a signal has raised in a thread that waits
         self._data: dict[int, Data] = {}
         self._kernels: dict[Any, Kernel] = {}  # of functions that are no kernels, by their code
         self._codelets: dict[Any, int] = {}
@@ -194,6 +212,7 @@ class Runtime:
             platform = Platform(platform)
         config, borrowed = _configure(settings)
         self._kept += borrowed  # the callback of on_hang is needed until the end
+        config.on_wait = self._watch_signals()
         out = ffi.new("heddle_runtime **")
         with states_of_start() as states:
             if platform is None:
@@ -207,6 +226,19 @@ class Runtime:
 
     # Its life.
 
+    def _watch_signals(self) -> Any:
+        """The C function that lets Python run the handlers of signals in a thread that waits. What they raise, such as
+        KeyboardInterrupt, ends the wait: the call that has waited raises it."""
+        def keep(_: Any, error: BaseException, __: Any) -> None:
+            runtime = here()
+            if runtime is not None:
+                runtime._interrupt = error
+
+        here = weakref.ref(self)  # no circle: the end of the object must not wait for the collector
+        call = ffi.callback("int(void *)", lambda _: 0, error=1, onerror=keep)
+        self._kept.append(call)
+        return call
+
     def _open(self) -> Any:
         """The C runtime. Error: it was closed."""
         if self._pointer is None:
@@ -214,10 +246,10 @@ class Runtime:
         dropped = self._dropped
         while dropped:
             try:
-                task = dropped.pop()
+                release, pointer = dropped.pop()
             except IndexError:  # another thread was quicker
                 break
-            lib.heddle_task_release(task)
+            release(pointer)
         return self._pointer
 
     def _check(self, status: int) -> None:
@@ -226,6 +258,9 @@ class Runtime:
         if policy is not None and policy.error is not None and (status < 0 or not policy.raised):
             policy.raised = True
             raise policy.error
+        if self._interrupt is not None:
+            interrupt, self._interrupt = self._interrupt, None
+            raise interrupt
         if status >= 0:
             return
         kept = {**self._reported, **self._failures}
@@ -238,18 +273,34 @@ class Runtime:
     def close(self) -> None:
         """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure
         that no wait has raised yet. Blocks."""
-        self._check(self._stop())
+        error = self._stop()
+        if error is not None:
+            raise error
 
-    def _stop(self) -> int:
+    def _failure(self, status: int) -> BaseException | None:
+        """What _check raises; None: nothing."""
+        try:
+            self._check(status)
+        except BaseException as error:
+            return error
+        return None
+
+    def _stop(self, cancel: bool = False) -> BaseException | None:
+        """Ends the runtime, and returns the first failure. `cancel`: only tasks that run already are waited for."""
         if self._pointer is None:
-            return 0
+            return None
+        pointer = self._open()
+        first = None if cancel else self._failure(lib.heddle_wait_all(pointer))  # signals can interrupt this wait
+        if cancel or isinstance(first, KeyboardInterrupt):
+            lib.heddle_cancel_all(pointer)
         _running.discard(self)
         status = lib.heddle_stop(self._open())  # tasks that it waits for may still submit others
         self._pointer = None
+        last = self._failure(status)
         self._dropped.clear()
         self._data.clear()
         self._forget_calls()
-        return status
+        return first or last
 
     def _forget_calls(self, before: int | None = None) -> None:
         """Drops what was kept for tasks that have ended without having been run."""
@@ -262,9 +313,9 @@ class Runtime:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        status = self._stop()
-        if kind is None:
-            self._check(status)
+        failure = self._stop(cancel=isinstance(error, KeyboardInterrupt))
+        if kind is None and failure is not None:
+            raise failure
 
     # Data.
 
@@ -339,7 +390,10 @@ class Runtime:
         if status:
             _calls.pop(number, None)
             self._check(status)
-        return Task(self, out[0])
+        task = Task(self, out[0])
+        if self._interrupt is not None:  # while it waited for room in the window
+            self._check(0)
+        return task
 
     def _known(self, function: Kernel | Callable[..., Any] | None) -> Kernel | None:
         """A kernel, or the one that stands for functions of the same code."""

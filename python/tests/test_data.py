@@ -224,3 +224,43 @@ def test_scratch_is_an_array_of_the_datums_shape(runtime):
     runtime.submit(lambda v: (v.fill(1), shapes.append(v.shape)), heddle.scratch(x)).wait()
     with x.acquire("r") as v:
         assert v.sum() == 0 and shapes == [(2, 3)]
+
+
+def test_plans_and_the_whole_are_used_side_by_side(runtime):
+    a = np.zeros((6, 6))
+    x = runtime.data(a)
+    tiles, rows = x.plan((2, 3)), x.plan(size=4)
+    assert tiles.grid == (2, 3) and len(tiles) == 6 and tiles[1, 2].shape == (3, 2) and rows[1].shape == (2, 6)
+
+    def add(v, what):
+        v += what
+
+    for i in range(2):
+        for k in range(3):
+            runtime.submit(add, readwrite(tiles[i, k]), 10 * i + k)
+    runtime.submit(add, readwrite(x), 100)
+    runtime.submit(add, readwrite(rows[1]), 1000)
+    seen = []
+    runtime.submit(lambda v: seen.append(v.copy()), read(tiles[1, 0]))
+    inner = tiles[0, 0].plan((3, 1))
+    runtime.submit(add, readwrite(inner[2]), 0.5)
+    tiles.end()
+    with x.plan(2, halo=1) as wide:
+        with pytest.raises(heddle.Error):
+            runtime.submit(add, readwrite(wide[0]), 1)
+        runtime.submit(lambda v: seen.append(v.shape), read(wide[0]))
+    expected = np.kron(np.array([[0, 1, 2], [10, 11, 12]]), np.ones((3, 2))) + 100
+    expected[4:] += 1000
+    expected[2, :2] += 0.5
+    x.unregister()
+    np.testing.assert_array_equal(a, expected)
+    np.testing.assert_array_equal(seen[0], expected[3:, :2])
+    assert seen[1] == (4, 6)
+
+
+def test_what_a_plan_is_not_for_is_said(runtime):
+    x = runtime.data(np.zeros(4))
+    with pytest.raises(heddle.Error, match="plan: say either"):
+        x.plan()
+    with x.split(2), pytest.raises(heddle.Error, match="partitioned"):
+        x.plan(2)

@@ -3,6 +3,7 @@ import ctypes
 import functools
 import gc
 import os
+import signal
 import threading
 import traceback
 
@@ -360,3 +361,98 @@ def test_the_watchdog_calls_the_program(native):
     with heddle.Runtime(n_cpu=1, watchdog=1, on_hang=on_hang) as rt:
         rt.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
     assert "until_flag" in said[0]
+
+
+def interrupt():
+    """A kernel that does what Ctrl-C does."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("what", ["runtime", "group", "task", "acquire"])
+def test_a_signal_ends_a_wait_and_the_tasks_go_on(runtime, native, what):
+    flag, group, x = np.zeros(1, np.int64), runtime.group(), runtime.data(np.zeros(1))
+    waits = {"runtime": runtime.wait, "group": group.wait, "acquire": x.acquire}
+    until_flag = heddle.load(native, "until_flag", "rw")
+    with pytest.raises(KeyboardInterrupt):
+        task = runtime.submit(until_flag, x, flag.ctypes.data, group=group)
+        runtime.submit(interrupt) if CORES > 1 else interrupt()
+        waits.get(what, task.wait)()
+    flag[0] = 1
+    runtime.wait()
+    task.wait()
+    assert x.acquire("r").array[0] == 0
+
+
+def test_a_signal_that_is_handled_does_not_end_a_wait(runtime, native):
+    flag = np.zeros(1, np.int64)
+
+    def on_signal(*_):
+        flag[0] = 1
+
+    before = signal.signal(signal.SIGUSR1, on_signal)
+    try:
+        runtime.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        runtime.wait()
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_a_signal_in_the_block_of_a_runtime_cancels_what_has_not_begun():
+    ran = []
+    with pytest.raises(KeyboardInterrupt):
+        with heddle.Runtime(n_cpu=1) as rt:
+            x = rt.data(np.zeros(1))
+            x.acquire()  # until the runtime stops: so none can begin
+            for _ in range(3):
+                rt.submit(lambda v: ran.append(1), readwrite(x))
+            interrupt()
+            rt.wait()
+    assert not ran and not heddle.runtime._calls
+
+
+def test_a_simulation_can_be_interrupted():
+    calls = []
+
+    class Slow(heddle.Policy):
+        """Interrupts itself after some tasks."""
+
+        def setup(self):
+            self.tasks = []
+
+        def ready(self, tasks, releaser):
+            self.tasks += tasks
+
+        def pick(self, worker):
+            calls.append(worker)
+            if len(calls) == 100:
+                interrupt()
+            return self.tasks.pop() if self.tasks and self.tasks[-1].can_run(worker) else None
+
+    with pytest.raises(KeyboardInterrupt):
+        heddle.simulate(heddle.cholesky(20), "intel-v100", policy=Slow)
+
+
+def test_groups_that_are_dropped_are_freed(runtime):
+    group = runtime.group()
+    runtime.submit(lambda: 1 / 0, group=group)
+    del group
+    gc.collect()
+    assert len(runtime._dropped) == 1 + 1  # the group, and the task
+    with pytest.raises(ZeroDivisionError):
+        runtime.wait()  # of a group that nobody has waited for
+    assert not runtime._dropped
+    runtime.wait()
+
+
+def test_a_group_can_be_cancelled(runtime, native):
+    flag, ran, x = np.zeros(1, np.int64), [], runtime.data(np.zeros(1))
+    group = runtime.group()
+    runtime.submit(heddle.load(native, "until_flag", "rw"), x, flag.ctypes.data)
+    for _ in range(3):
+        runtime.submit(lambda v: ran.append(1), readwrite(x), group=group)
+    assert group.cancel() == 3
+    flag[0] = 1
+    with pytest.raises(heddle.Error, match="its group was cancelled"):
+        group.wait()
+    assert not ran

@@ -366,7 +366,9 @@ int heddle_unregister(heddle_data *d)
 	hd_core_enter(rt);
 	heddle_task *t = submit_unregister(d, "heddle_unregister", 1, &status);
 	if (t) {
-		status = hd_wait_reacting(rt, task_ended, t);
+		do /* it cannot be begun again */
+			status = hd_wait_reacting(rt, task_ended, t);
+		while (status == HEDDLE_E_INTERRUPTED);
 		if (!status)
 			status = unregistered(t);
 		else

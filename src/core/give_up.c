@@ -10,10 +10,10 @@
 
 /* Which tasks are meant, and why they are cancelled. */
 struct given_up {
-	const heddle_group *group; /* NULL: those that use `data` */
-	const heddle_data *data;
-	const char *cause; /* NULL: no memory for it */
-	size_t n;          /* how many have been cancelled */
+	const heddle_group *group; /* NULL: of any */
+	const heddle_data *data;   /* NULL: using any */
+	const char *cause;         /* NULL: no memory for it */
+	size_t n;                  /* how many have been cancelled */
 };
 
 static int uses(const heddle_task *t, const heddle_data *d)
@@ -28,7 +28,7 @@ static int is_meant(const heddle_task *t, const struct given_up *g)
 {
 	if (t->kind != HD_TASK_CODELET || t->cancelled)
 		return 0;
-	return g->group ? hd_task_group(t) == g->group : uses(t, g->data);
+	return (!g->group || hd_task_group(t) == g->group) && (!g->data || uses(t, g->data));
 }
 
 static void cancel(heddle_task *t, struct given_up *g)
@@ -109,6 +109,18 @@ void hd_data_give_up(heddle_data *d)
 	free(cause);
 }
 
+static int cancel_for_program(heddle_runtime *rt, struct given_up *g)
+{
+	hd_core_enter(rt);
+	hd_core_clock(rt, rt->engine->now(rt));
+	hd_drain_all(rt);
+	rt->dispatch.releaser = -1;
+	give_up(rt, g);
+	hd_core_settle(rt);
+	hd_core_leave(rt);
+	return g->n < INT_MAX ? (int)g->n : INT_MAX;
+}
+
 /* --- For the program ---------------------------------------------------------------------------------------------- */
 
 int heddle_group_cancel(heddle_group *group)
@@ -118,13 +130,15 @@ int heddle_group_cancel(heddle_group *group)
 	heddle_runtime *rt = hd_group_runtime(group);
 	if (hd_check_process(rt) || hd_group_check(group, "heddle_group_cancel"))
 		return HEDDLE_E_STATE;
-	hd_core_enter(rt);
-	hd_core_clock(rt, rt->engine->now(rt));
-	hd_drain_all(rt);
-	rt->dispatch.releaser = -1;
-	struct given_up g = {.group = group, .cause = "its group was cancelled before it began"};
-	give_up(rt, &g);
-	hd_core_settle(rt);
-	hd_core_leave(rt);
-	return g.n < INT_MAX ? (int)g.n : INT_MAX;
+	return cancel_for_program(
+	    rt, &(struct given_up){.group = group, .cause = "its group was cancelled before it began"});
+}
+
+int heddle_cancel_all(heddle_runtime *rt)
+{
+	if (!rt)
+		return hd_error(HEDDLE_E_INVALID, "heddle_cancel_all needs a runtime");
+	if (hd_check_process(rt))
+		return HEDDLE_E_STATE;
+	return cancel_for_program(rt, &(struct given_up){.cause = "the program has cancelled all tasks"});
 }

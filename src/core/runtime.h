@@ -43,8 +43,9 @@ struct hd_waiter {
 	/* The event has been set because done() was true. Changed under the lock; a thread that runs tasks while it
 	 * waits reads it without. Relaxed, pairs with nothing: the thread takes the lock and asks done() again. */
 	_Atomic int woken;
-	int inside;  /* it is a kernel that waits */
-	int covered; /* a kernel that the thread runs meanwhile waits, too: this wait cannot end before that one */
+	double quiet_us; /* for how long it has slept since a task last ended, as far as the thread has looked */
+	int inside;      /* it is a kernel that waits */
+	int covered;     /* a kernel that the thread runs meanwhile waits, too: this wait cannot end before that one */
 };
 
 static inline void hd_waiter_set_woken(struct hd_waiter *w, int woken)
@@ -540,6 +541,9 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 /* The same for a thread that waits for one task or datum. Meanwhile workers take no tasks beyond their pipeline, so
  * that the thread is woken as soon as its task has ended. */
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
+/* For engines: to be called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the
+ * wait to end. Leaves the lock meanwhile. */
+int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter);
 /* Puts a waiter into the list of those that hd_wake_waiters wakes, and takes it out. */
 void hd_waiter_add(heddle_runtime *rt, struct hd_waiter *waiter);
 void hd_waiter_remove(heddle_runtime *rt, struct hd_waiter *waiter);

@@ -79,6 +79,21 @@ static int will_work(const heddle_runtime *rt)
 	return w->state == HD_AWAY && !w->slots[0].stream;
 }
 
+int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter)
+{
+	HD_HELD(&rt->lock);
+	int (*look)(void *) = waiter->inside ? NULL : rt->config.on_wait;
+	if (!look)
+		return 0;
+	hd_core_leave(rt);
+	struct hd_inside here = {.rt = rt, .what = HD_INSIDE_OTHER};
+	hd_inside_enter(&here);
+	int said = look(rt->config.on_wait_arg);
+	hd_inside_leave(&here);
+	hd_core_enter(rt);
+	return said ? hd_error(HEDDLE_E_INTERRUPTED, "on_wait has ended the wait; what it was for goes on") : 0;
+}
+
 static int wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg)
 {
 	HD_HELD(&rt->lock);

@@ -386,6 +386,9 @@ int heddle_stop(heddle_runtime *rt)
 		return HEDDLE_E_STATE;
 	if (hd_check_outside("heddle_stop"))
 		return HEDDLE_E_STATE;
+	hd_core_enter(rt);
+	rt->config.on_wait = NULL; /* the waits below cannot be begun again */
+	hd_core_leave(rt);
 	hd_holds_release(rt); /* tasks may be waiting for data that the program still holds */
 	int status = heddle_wait_all(rt);
 	hd_groups_report(rt);

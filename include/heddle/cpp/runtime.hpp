@@ -230,11 +230,11 @@ public:
 	group &operator=(const group &) = delete;
 	~group()
 	{
-		int status = heddle_group_wait(group_);
+		int status = wait_for_end();
 		if (status)
 			rt_.postpone(status);
 		/* A task's error is reported once: what is reported again is that nobody can wait. */
-		while (status && (status = heddle_group_wait(group_))) {
+		while (status && (status = wait_for_end())) {
 			rt_.postpone_given_up(status, "a group of tasks");
 			if (heddle_group_cancel(group_) <= 0)
 				break;
@@ -255,6 +255,15 @@ public:
 	heddle_group *get() const noexcept { return group_; }
 
 private:
+	/* A destructor cannot be interrupted. */
+	int wait_for_end() const noexcept
+	{
+		int status = HEDDLE_E_INTERRUPTED;
+		while (status == HEDDLE_E_INTERRUPTED)
+			status = heddle_group_wait(group_);
+		return status;
+	}
+
 	runtime &rt_;
 	heddle_group *group_ = nullptr;
 };

@@ -33,19 +33,39 @@ static void run_what_is_left(heddle_runtime *rt, struct hd_worker *w)
 	}
 }
 
+/* How long the waiter may sleep before it looks around, us; negative: for ever. */
+static double span_of(const heddle_runtime *rt, const struct hd_waiter *waiter, double timeout_us)
+{
+	enum { LOOK_US = 100000 };
+	if (HD_LIKELY(!rt->config.on_wait) || waiter->inside)
+		return timeout_us;
+	return timeout_us < 0 || timeout_us > LOOK_US ? LOOK_US : timeout_us;
+}
+
+/* Sleeps until the waiter is woken, or may look around. HEDDLE_E_INTERRUPTED. Leaves the lock meanwhile. */
+static int sleep_a_while(heddle_runtime *rt, struct hd_waiter *waiter, double spin_us, double timeout_us)
+{
+	double span = span_of(rt, waiter, timeout_us);
+	uint64_t before = rt->count.ended;
+	hd_core_leave(rt);
+	int woken = hd_event_wait(waiter->event, spin_us, span);
+	hd_core_enter(rt);
+	waiter->quiet_us = woken || before != rt->count.ended ? 0 : waiter->quiet_us + span;
+	if (timeout_us >= 0 && waiter->quiet_us >= timeout_us) {
+		waiter->quiet_us = 0;
+		hd_report_hang(rt);
+	}
+	return woken ? 0 : hd_wait_interrupted(rt, waiter);
+}
+
 /* Worker 0 has found nothing to do for long: its thread looks for a deadlock, then sleeps. */
 static int sleep_or_give_up(heddle_runtime *rt, struct hd_waiter *waiter, double timeout_us)
 {
 	if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
 		return hd_core_deadlock(rt);
-	uint64_t before = rt->count.ended;
-	hd_core_leave(rt);
-	int woken = hd_event_wait(waiter->event, 0, timeout_us);
-	hd_core_enter(rt);
+	int status = sleep_a_while(rt, waiter, 0, timeout_us);
 	hd_core_clock(rt, hd_threads_now(rt));
-	if (!woken && before == rt->count.ended)
-		hd_report_hang(rt);
-	return 0;
+	return status;
 }
 
 /* Wakes the other waiting threads: one of them takes over worker 0. */
@@ -92,7 +112,7 @@ static int work_until_done(struct hd_worker *w, struct hd_waiter *waiter, double
 	while (!status && !waiter->done(rt, waiter->arg)) {
 		/* the condition may have been true before another thread submitted a task */
 		hd_waiter_set_woken(waiter, 0);
-		if (work(w, waiter, timeout_us < 0))
+		if (work(w, waiter, span_of(rt, waiter, timeout_us) < 0))
 			continue;
 		hd_core_enter(rt);
 		if (!waiter->done(rt, waiter->arg))
@@ -319,14 +339,11 @@ static int wait_sleeping(heddle_runtime *rt, struct hd_waiter *waiter, double ti
 			return wait_working(rt, waiter, timeout_us);
 		if (hd_core_stuck(rt, waiter) && !waiter->done(rt, waiter->arg))
 			return hd_core_deadlock(rt);
-		uint64_t before = rt->count.ended;
 		hd_waiter_set_woken(waiter, 0);
 		hd_revoke(rt);
-		hd_core_leave(rt);
-		int woken = hd_event_wait(waiter->event, 5, timeout_us);
-		hd_core_enter(rt);
-		if (!woken && before == rt->count.ended)
-			hd_report_hang(rt);
+		int status = sleep_a_while(rt, waiter, 5, timeout_us);
+		if (status)
+			return status;
 	}
 	return 0;
 }

@@ -239,8 +239,11 @@ static void expand(heddle_runtime *rt)
 static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 {
 	static const double NAP_US = 200;
+	enum { LOOK = 1024 }; /* steps between two calls of on_wait */
 	const struct hd_virtual *v = rt->engine_state.virtual_;
-	while (!waiter->done(rt, waiter->arg)) {
+	for (unsigned step = 1; !waiter->done(rt, waiter->arg); step++) {
+		if (step % LOOK == 0 && hd_wait_interrupted(rt, waiter))
+			return HEDDLE_E_INTERRUPTED;
 		if (hd_submitted_unseen(rt)) {
 			hd_drain_all(rt);
 			hd_core_settle(rt);

@@ -1,0 +1,135 @@
+/* Waits that the program ends itself: on_wait of struct heddle_config, and heddle_cancel_all. */
+#include "program.h"
+
+struct interrupts {
+	atomic_int open; /* what the kernels wait for */
+	atomic_int said; /* what on_wait returns */
+	int opens;       /* 1: on_wait opens the gate */
+	int calls;       /* of on_wait; only the thread of the test waits */
+};
+
+static int look_around(void *arg)
+{
+	struct interrupts *i = arg;
+	i->calls++;
+	if (i->opens)
+		i->open = 1;
+	return i->said;
+}
+
+static int pass(heddle_context *c)
+{
+	wait_for(&heddle_get(c, 0, struct interrupts *)->open, 1);
+	return 0;
+}
+
+static heddle_runtime *start_looking(struct interrupts *i, int caller_works)
+{
+	struct heddle_config config = small_config();
+	config.on_wait = look_around;
+	config.on_wait_arg = i;
+	config.caller_works = caller_works;
+	return start_with(&config);
+}
+
+static void every_wait_can_be_ended_and_begun_again(void **state)
+{
+	(void)state;
+	struct interrupts at = {.said = 1}, *i = &at;
+	heddle_runtime *rt = start_looking(i, 0);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "pass", .cpu = pass);
+	heddle_data *d;
+	heddle_group *g;
+	heddle_task *t;
+	long x = 1;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_group_make(rt, &g));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(i), heddle_in_group(g), heddle_out(&t)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_INTERRUPTED);
+	assert_says("on_wait");
+	assert_int_equal(heddle_group_wait(g), HEDDLE_E_INTERRUPTED);
+	assert_int_equal(heddle_task_wait(t), HEDDLE_E_INTERRUPTED);
+	assert_int_equal(heddle_acquire(d, HEDDLE_R), HEDDLE_E_INTERRUPTED);
+	assert_int_equal(i->calls, 4);
+	assert_ok(heddle_check(rt));
+	i->said = 0;
+	i->opens = 1;
+	assert_ok(heddle_task_wait(t));
+	assert_ok(heddle_acquire(d, HEDDLE_RW)); /* what was given up before holds nobody up */
+	assert_ok(heddle_release(d));
+	assert_ok(heddle_group_wait(g));
+	assert_ok(heddle_wait_all(rt));
+	heddle_task_release(t);
+	heddle_group_free(g);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
+/* What cannot be begun again goes on, although on_wait wants it to end. */
+static void ends_of_data_and_of_the_runtime_are_waited_for(void **state)
+{
+	(void)state;
+	for (int caller_works = 0; caller_works < 2; caller_works++) {
+		struct interrupts at = {.said = 1, .opens = 1}, *i = &at;
+		heddle_runtime *rt = start_looking(i, caller_works);
+		heddle_codelet *c = heddle_codelet_new(rt, .name = "pass", .cpu = pass);
+		heddle_data *d;
+		long x = 1;
+		unsigned last = (unsigned)heddle_runtime_platform(rt)->n_workers - 1;
+		i->open = last == 0; /* the thread that waits runs it, and looks around no more */
+		assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(i), heddle_on(last)));
+		assert_ok(heddle_unregister(d));
+		i->open = last == 0 && caller_works;
+		i->opens = 0;
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(i), heddle_on(last)));
+		i->open = 1;
+		assert_ok(heddle_stop(rt));
+	}
+}
+
+static double ten(const struct heddle_size *size, unsigned class_id)
+{
+	(void)size;
+	(void)class_id;
+	return 10;
+}
+
+/* A simulation looks around, too, and heddle_cancel_all leaves nothing for heddle_stop to wait for. */
+static void a_simulation_is_interrupted_and_cancelled(void **state)
+{
+	enum { MANY = 5000 };
+	(void)state;
+	struct interrupts at = {.said = 1};
+	struct heddle_config config = small_config();
+	struct heddle_stats stats;
+	config.on_wait = look_around;
+	config.on_wait_arg = &at;
+	config.platform = "haswell-k40m";
+	config.window = 0;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *c = given(rt, "ten", ten);
+	for (int k = 0; k < MANY; k++)
+		assert_ok(heddle_submit(rt, heddle_call(c)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_INTERRUPTED);
+	int n = heddle_cancel_all(rt);
+	assert_true(n > 0 && n < MANY);
+	assert_ok(heddle_check(rt));
+	at.said = 0;
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
+	assert_says("the program has cancelled all tasks");
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	assert_int_equal(stats.tasks_executed + (uint64_t)n, MANY);
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(heddle_cancel_all(NULL), HEDDLE_E_INVALID);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_wait_can_be_ended_and_begun_again),
+	    cmocka_unit_test(ends_of_data_and_of_the_runtime_are_waited_for),
+	    cmocka_unit_test(a_simulation_is_interrupted_and_cancelled),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
