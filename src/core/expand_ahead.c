@@ -87,7 +87,7 @@ void hd_expand_arrived(heddle_runtime *rt, heddle_task *t)
 
 double hd_expand_chain(const heddle_runtime *rt, const heddle_task *t)
 {
-	HD_HELD(&rt->lock);
+	HD_HELD(&hd_task_runtime(t)->lock);
 	for (const heddle_task *outer; (outer = hd_task_inside(t));)
 		t = outer;
 	return rt->adaptive.path_us - t->extra->top_us;
