@@ -4,27 +4,10 @@
  * For each order of the matrix the best order of tiles is looked for, for WORKERS single cores and for one cluster of
  * them, in turn. Rows: the rates, and the cluster's divided by the other; and the same with the tile that is best for
  * single cores at the largest matrix, which is what a program has that cannot choose. */
-#include <heddle/dense.h>
-#include "bench.h"
+#include "dense_run.h"
 
 enum { ROUNDS = 3, RUNS = 5, N_TILES = 6, N_ORDERS = 6 };
 static const size_t orders[N_ORDERS] = {128, 256, 384, 512, 1024, 2048}, tiles[N_TILES] = {32, 64, 128, 192, 256, 512};
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
-
-static double run_once(heddle_runtime *rt, heddle_dense_experiment *e)
-{
-	good(heddle_dense_experiment_fill(e));
-	good(heddle_wait_all(rt));
-	double start = bench_seconds();
-	good(heddle_dense_experiment_submit(e));
-	good(heddle_wait_all(rt));
-	return bench_seconds() - start;
-}
 
 /* Seconds with each tile, of the order `n`: the least of some runs. 0: the tile is larger than the matrix. */
 static void measure(const char *routine, size_t n, int workers, int cluster, double seconds[N_TILES])

@@ -11,7 +11,7 @@
 #include <cusolverDn.h>
 #include <heddle/dense.h>
 #include <heddle/driver.h>
-#include "bench.h"
+#include "good.h"
 
 enum routine { POTRF, GEMM, GETRF, GEQRF, N_ROUTINES };
 static const char *const names[N_ROUTINES] = {"potrf", "gemm", "getrf", "geqrf"};
@@ -23,12 +23,6 @@ struct request {
 };
 
 enum { MOST_REPEATS = 50 };
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
 
 static double flops_of(const struct request *r)
 {

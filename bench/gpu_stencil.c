@@ -5,10 +5,9 @@
  * kernels of several streams run at the same time. Efficiency is the time of all kernels divided by streams x wall
  * time; METG is streams x wall time per task at an efficiency of 50 %. The kernel lasts half as long, and is printed
  * too. */
-#include <heddle.h>
 #include <heddle/cuda.h>
 #include <math.h>
-#include "bench.h"
+#include "good.h"
 
 #ifdef HEDDLE_CUDA_IMAGE
 __asm__(".pushsection .rodata\n"
@@ -30,12 +29,6 @@ struct bench {
 	size_t streams, width, max_tasks;
 	double turns_per_us, probe_us;
 };
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
 
 static int spin(heddle_context *c)
 {

@@ -4,15 +4,9 @@
  * factorisations. heddle_agreement simulated N TILE FILE prints the virtual time on that platform. HEDDLE_SCHED chooses
  * the policy. */
 #include <heddle/dense.h>
-#include "bench.h"
+#include "good.h"
 
 enum { CALIBRATIONS = 3, REPEATS = 5 };
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
 
 static double factor(heddle_dense *dense, const struct heddle_dense_problem *problem, int virtual_time)
 {

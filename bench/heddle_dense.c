@@ -1,27 +1,10 @@
 /* The rate of a routine of libheddle-dense. HEDDLE_SCHED chooses the policy.
  * heddle_dense PRECISION ROUTINE WORKERS N TILE LAYOUT [check], where PRECISION is d, s, z or c, and LAYOUT in_place or
  * tiled. The layout tiled does not count the copies to tiles. */
-#include <heddle/dense.h>
-#include "bench.h"
+#include "dense_run.h"
 
 enum { RIGHT = 64, MOST_RUNS = 99 };
 static const double seconds_wanted = 0.5;
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
-
-static double run_once(heddle_runtime *rt, heddle_dense_experiment *e)
-{
-	good(heddle_dense_experiment_fill(e));
-	good(heddle_wait_all(rt));
-	double start = bench_seconds();
-	good(heddle_dense_experiment_submit(e));
-	good(heddle_wait_all(rt));
-	return bench_seconds() - start;
-}
 
 int main(int argc, char **argv)
 {

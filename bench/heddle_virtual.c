@@ -1,16 +1,10 @@
 /* How fast virtual time runs: tasks simulated per second, in a single precision Cholesky factorisation with the order
  * of tiles that the platform has kernel times for. heddle_virtual PLATFORM TILES; HEDDLE_SCHED chooses the policy. */
 #include <heddle/dense.h>
-#include "bench.h"
+#include "good.h"
 
 enum { MAX_REPEATS = 99, TILE = 960 };
 static const double seconds_wanted = 0.5;
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
 
 int main(int argc, char **argv)
 {

@@ -138,4 +138,18 @@ static inline int conclude(heddle_runtime *rt, struct result *r)
 	return status;
 }
 
+/* The end of a random program: a loss may have been its only error. `x` is what it has computed, `right` what is right,
+ * unless it has been told of a loss. Returns whether it has not. */
+static inline int judge(heddle_runtime *rt, struct result *r, const char *which, const void *x, const void *right,
+                        size_t size)
+{
+	int status = conclude(rt, r);
+	if (status && (status != HEDDLE_E_DEVICE || !n_lost()))
+		fail_msg("%s: %s: %s", which, heddle_status_name(status), heddle_last_error());
+	if (!status && memcmp(x, right, size) != 0)
+		fail_msg("%s: the result is wrong", which);
+	assert_ok(heddle_stop(rt));
+	return !status;
+}
+
 #endif

@@ -207,17 +207,12 @@ static int run_random_program(const char *policy, uint64_t seed)
 		if (below(&p, 20) == 0)
 			assert_ok(heddle_check(rt));
 	}
+	char which[80];
 	struct result r = wait_for_all(rt);
 	for (int i = 0; i < N_DATA; i++)
 		bring_back(&r, p.d[i]);
-	int status = conclude(rt, &r);
-	if (status && (status != HEDDLE_E_DEVICE || !n_lost()))
-		fail_msg("%s, seed %llu: %s: %s", policy, (unsigned long long)seed, heddle_status_name(status),
-		         heddle_last_error());
-	if (!status && memcmp(p.x, p.right, sizeof p.x) != 0)
-		fail_msg("%s, seed %llu: the result is wrong", policy, (unsigned long long)seed);
-	assert_ok(heddle_stop(rt));
-	return !status;
+	snprintf(which, sizeof which, "%s, seed %llu", policy, (unsigned long long)seed);
+	return judge(rt, &r, which, p.x, p.right, sizeof p.x);
 }
 
 static void random_programs_with_a_loss(void **state)

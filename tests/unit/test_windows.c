@@ -76,16 +76,23 @@ static void windows_of_windows_are_not_copied_either(void **state)
 
 /* --- Where some is elsewhere -------------------------------------------------------------------------------------- */
 
+/* A vector that a GPU has written, but for one of its N pieces, which a CPU has. */
+static heddle_plan *mostly_on_gpu(struct machine *m, heddle_data **d)
+{
+	open_vector(m, d);
+	heddle_plan *p = plan_in(*d, N);
+	WORK(m, 10, heddle_rw(*d), heddle_on(1));
+	WORK(m, 10, heddle_rw(heddle_plan_child(p, 2)), heddle_on(0));
+	assert_moved(m, UNIT + PIECE);
+	return p;
+}
+
 static void only_what_is_missing_is_brought_to_where_most_is(void **state)
 {
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1};
 	heddle_data *d;
-	open_vector(&m, &d);
-	heddle_plan *p = plan_in(d, N);
-	WORK(&m, 10, heddle_rw(d), heddle_on(1));
-	WORK(&m, 10, heddle_rw(heddle_plan_child(p, 2)), heddle_on(0));
-	assert_moved(&m, UNIT + PIECE);
+	heddle_plan *p = mostly_on_gpu(&m, &d);
 	WORK(&m, 10, heddle_r(d), heddle_on(1));
 	assert_moved(&m, UNIT + 2 * PIECE);
 	/* three are changed in main memory: then that is the place */
@@ -104,11 +111,7 @@ static void what_the_program_acquires_is_gathered_in_main_memory(void **state)
 	(void)state;
 	struct machine m = {.cpus = 1, .gpus = 1};
 	heddle_data *d;
-	open_vector(&m, &d);
-	heddle_plan *p = plan_in(d, N);
-	WORK(&m, 10, heddle_rw(d), heddle_on(1));
-	WORK(&m, 10, heddle_rw(heddle_plan_child(p, 2)), heddle_on(0));
-	assert_moved(&m, UNIT + PIECE);
+	mostly_on_gpu(&m, &d);
 	OK(heddle_acquire(d, HEDDLE_R));
 	OK(heddle_release(d));
 	assert_moved(&m, UNIT + 4 * PIECE);
