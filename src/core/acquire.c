@@ -252,12 +252,6 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 
 /* --- Unregister --------------------------------------------------------------------------------------------------- */
 
-static int task_ended(heddle_runtime *rt, void *arg)
-{
-	(void)rt;
-	return heddle_task_done(arg);
-}
-
 /* Whether its unregistration may have to wait for something. */
 static int is_used(const heddle_data *d)
 {
@@ -367,7 +361,7 @@ int heddle_unregister(heddle_data *d)
 	heddle_task *t = submit_unregister(d, "heddle_unregister", 1, &status);
 	if (t) {
 		do /* it cannot be begun again */
-			status = hd_wait_reacting(rt, task_ended, t);
+			status = hd_wait_reacting(rt, hd_task_is_over, t);
 		while (status == HEDDLE_E_INTERRUPTED);
 		if (!status)
 			status = unregistered(t);

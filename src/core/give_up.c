@@ -86,6 +86,22 @@ static void give_up(heddle_runtime *rt, struct given_up *g)
 	}
 }
 
+static void note_begun(const heddle_task *t, void *arg)
+{
+	struct given_up *g = arg;
+	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
+	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
+	g->n += (state == HD_RUNNING || state == HD_EXPANDED) && is_meant(t, g);
+}
+
+int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_data *data)
+{
+	HD_HELD(&rt->lock);
+	struct given_up g = {.group = group, .data = data};
+	hd_pool_each(&rt->pool, note_begun, &g);
+	return g.n != 0;
+}
+
 /* The datum and all below it have no value any more, on any node: nothing will be copied to the program's buffer. */
 static void forget_value(heddle_data *d, const char *cause)
 {

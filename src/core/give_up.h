@@ -9,4 +9,8 @@
  * has been submitted, has not ended. The caller settles. */
 void hd_data_give_up(heddle_data *d);
 
+/* Whether a task of the group, or one that uses the datum, has begun and not ended; the other one is NULL. Walks
+ * through all tasks. The lock is held. */
+int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_data *data);
+
 #endif

@@ -135,9 +135,9 @@ int heddle_group_make(heddle_runtime *rt, heddle_group **out)
 	return 0;
 }
 
-static int all_ended(heddle_runtime *rt, void *arg)
+int hd_group_is_over(heddle_runtime *rt, void *arg)
 {
-	(void)rt;
+	HD_HELD(&rt->lock);
 	return live(arg) == 0;
 }
 
@@ -177,7 +177,7 @@ int heddle_group_wait(heddle_group *group)
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
 	int status = group->freed ? hd_error(HEDDLE_E_STATE, "heddle_group_wait: the group has been freed")
-	                          : hd_wait_until(rt, all_ended, group);
+	                          : hd_wait_until(rt, hd_group_is_over, group);
 	if (!status)
 		status = hd_failure_report(&group->failure);
 	hd_core_leave(rt);

@@ -34,6 +34,8 @@ heddle_runtime *hd_group_runtime(const heddle_group *g);
 /* For checking mode, in which groups are kept for a while after they were freed: HEDDLE_E_STATE, with a message, if
  * this one was. `what` is the function that the program calls with it. Takes the lock. */
 int hd_group_check(const heddle_group *g, const char *what);
+/* For hd_wait_until: whether all tasks of the group, which is `arg`, have ended. The lock is held. */
+int hd_group_is_over(heddle_runtime *rt, void *arg);
 /* How many tasks of all groups have been submitted and not ended. The lock is held. */
 uint64_t hd_groups_live(heddle_runtime *rt);
 /* For heddle_stop: lets heddle_wait_all report the failures of groups. Takes the lock. */

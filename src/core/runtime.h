@@ -541,6 +541,8 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 /* The same for a thread that waits for one task or datum. Meanwhile workers take no tasks beyond their pipeline, so
  * that the thread is woken as soon as its task has ended. */
 int hd_wait_reacting(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), void *arg);
+/* For these: whether the task, which is `arg`, has ended. */
+int hd_task_is_over(heddle_runtime *rt, void *arg);
 /* For engines: to be called now and then while the waiter's thread waits. HEDDLE_E_INTERRUPTED: the program wants the
  * wait to end. Leaves the lock meanwhile. */
 int hd_wait_interrupted(heddle_runtime *rt, const struct hd_waiter *waiter);

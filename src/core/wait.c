@@ -1,6 +1,7 @@
 /* Waiting for a condition: one task has ended, all have, a datum has come, the window has room. */
 #include <stdlib.h>
 #include <string.h>
+#include "give_up.h"
 #include "worker_set.h"
 #include "misuse/misuse.h"
 
@@ -181,6 +182,30 @@ int hd_core_still(heddle_runtime *rt)
 	return 1;
 }
 
+/* Whether a task that a kernel waits for has begun, which then waits itself. */
+static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
+{
+	if (w->done == hd_group_is_over)
+		return hd_has_begun(rt, w->arg, NULL);
+	const heddle_task *t = w->done == hd_task_is_over ? w->arg : NULL;
+	return t && t->kind == HD_TASK_UNREGISTER && hd_has_begun(rt, NULL, t->accesses[0].data);
+}
+
+/* Nothing moves, and of several kernels that wait one is told. If it is one that waits for another of them, that one is
+ * told first: when it has given up its tasks and ended, the wait of the first may end well. Returns whether another one
+ * is told, which it wakes. */
+static int another_is_told(heddle_runtime *rt, const struct hd_waiter *waiter)
+{
+	if (!waiter->inside || !rt->count.suspended || !waits_for_waiting(rt, waiter))
+		return 0;
+	for (const struct hd_waiter *w = rt->waits.waiters; w; w = w->next)
+		if (w != waiter && w->inside && !w->covered && !waits_for_waiting(rt, w)) {
+			hd_core_wake(rt, w->event);
+			return 1;
+		}
+	return 0;
+}
+
 int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 {
 	HD_HELD(&rt->lock);
@@ -194,7 +219,8 @@ int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 	 * thread that ran them has gone while callbacks were run above. */
 	if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY))
 		return 0;
-	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter);
+	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter) &&
+	       !another_is_told(rt, waiter);
 }
 
 /* --- For the program ---------------------------------------------------------------------------------------------- */
@@ -238,9 +264,9 @@ int heddle_wait_all(heddle_runtime *rt)
 	return status;
 }
 
-static int task_ended(heddle_runtime *rt, void *arg)
+int hd_task_is_over(heddle_runtime *rt, void *arg)
 {
-	(void)rt;
+	HD_HELD(&rt->lock);
 	return heddle_task_done(arg);
 }
 
@@ -263,7 +289,7 @@ int heddle_task_wait(heddle_task *task)
 		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
 	task->waited = 1;
-	int status = hd_wait_reacting(rt, task_ended, task);
+	int status = hd_wait_reacting(rt, hd_task_is_over, task);
 	if (!status && task->status) {
 		char title[HD_TITLE], why[HD_REASON];
 		char *text = hd_format("%s: %s", hd_task_title(task, title, sizeof title),

@@ -265,6 +265,67 @@ static void an_unregistration_that_can_never_end_gives_up(void **state)
 	}
 }
 
+/* A kernel that waits for another one, which waits for a task that needs what the first one has. */
+struct chain {
+	heddle_runtime *rt;
+	heddle_codelet *middle, *last;
+	heddle_data *data;
+	struct gate *at;
+	int outer, inner;
+};
+
+static int wait_in_the_middle(heddle_context *c)
+{
+	struct chain *p = heddle_get(c, 0, struct chain *);
+	heddle_group *g;
+	if (heddle_group_make(p->rt, &g) ||
+	    heddle_submit(p->rt, heddle_call(p->last), heddle_rw(p->data), heddle_value(p->at), heddle_in_group(g)))
+		return 1;
+	p->at->began = 1;
+	p->inner = heddle_group_wait(g);
+	int n = heddle_group_cancel(g);
+	heddle_group_free(g);
+	return n != 1;
+}
+
+static int wait_at_the_end(heddle_context *c)
+{
+	struct chain *p = heddle_get(c, 0, struct chain *);
+	heddle_group *g;
+	unsigned elsewhere = (unsigned)heddle_runtime_platform(p->rt)->n_workers - 1;
+	if (heddle_group_make(p->rt, &g) ||
+	    heddle_submit(p->rt, heddle_call(p->middle), heddle_value(p), heddle_in_group(g), heddle_on(elsewhere)))
+		return 1;
+	if (elsewhere) {
+		wait_for(&p->at->began, 1);
+		give_others_time(); /* so the other one sleeps already, and nobody but this one looks for a deadlock */
+	}
+	p->outer = heddle_group_wait(g);
+	heddle_group_free(g);
+	return 0;
+}
+
+static void of_kernels_that_wait_for_each_other_the_last_is_told(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 5; k++) {
+		struct gate at = {.open = 0};
+		struct chain chain = {.rt = start(), .at = &at}, *p = &chain;
+		long x = 0;
+		heddle_codelet *c = heddle_codelet_new(p->rt, .name = "outer", .cpu = wait_at_the_end);
+		p->middle = heddle_codelet_new(p->rt, .name = "middle", .cpu = wait_in_the_middle);
+		p->last = heddle_codelet_new(p->rt, .name = "last", .cpu = count_run);
+		assert_ok(heddle_variable(p->rt, &x, sizeof x, &p->data));
+		assert_ok(heddle_submit(p->rt, heddle_call(c), heddle_rw(p->data), heddle_value(p), heddle_on(0)));
+		assert_int_equal(heddle_wait_all(p->rt), HEDDLE_E_CANCELLED); /* "last" */
+		assert_int_equal(p->inner, HEDDLE_E_DEADLOCK);
+		assert_int_equal(p->outer, 0);
+		assert_int_equal(at.ran, 0);
+		assert_ok(heddle_check(p->rt));
+		assert_ok(heddle_stop(p->rt));
+	}
+}
+
 struct places {
 	heddle_runtime *rt;
 	int in_kernel, with_scratch, in_callback, unregistered, later;
@@ -332,6 +393,7 @@ int main(void)
 	    cmocka_unit_test(a_value_that_is_given_up_stays_away),
 	    cmocka_unit_test(what_is_not_the_programs_to_give_up_is_refused),
 	    cmocka_unit_test(an_unregistration_that_can_never_end_gives_up),
+	    cmocka_unit_test(of_kernels_that_wait_for_each_other_the_last_is_told),
 	    cmocka_unit_test(a_kernel_learns_whether_it_may_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
