@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <heddle.h>
@@ -36,7 +37,10 @@ class exceptions
 public:
 	static exceptions &all()
 	{
-		static auto *one = new exceptions; /* never freed: runtimes may end later than static objects */
+		/* Not destroyed, since runtimes may end later than static objects; and not on the heap, since
+		 * destructors come here, which must not throw. */
+		alignas(exceptions) static unsigned char place[sizeof(exceptions)];
+		static auto *one = ::new (static_cast<void *>(place)) exceptions;
 		return *one;
 	}
 	/* Returns the code of the exception; if too many are kept already, one that stands for none. */
