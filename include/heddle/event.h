@@ -28,7 +28,8 @@
  * full. It may submit afterwards, or from a callback of the task.
  *
  * When the device of the task is lost (HEDDLE_E_DEVICE) while an event is out, nobody waits for the event any more: the
- * task is run again by another worker, or fails. To fulfill the event is no error then, and has no effect.
+ * task is run again by another worker, or fails. To fulfill the event is no error then, and has no effect, but it must
+ * still be done, before heddle_stop, which does not wait for it.
  *
  * Every event must be fulfilled exactly once, whatever happens, or all those waits never end. A task whose event is out
  * is never reported as a deadlock: somebody may act. The watchdog and heddle_dump name such tasks.

@@ -295,6 +295,8 @@ static int revive_policy(heddle_runtime *rt)
 	int status = hd_sched_revive(rt);
 	for (size_t i = 0; status && i < rt->dispatch.n_batch; i++) {
 		heddle_task *t = rt->dispatch.batch[i];
+		if (HD_UNLIKELY(rt->repartition.on))
+			hd_repartition_ready(rt, t, -1);
 		hd_task_message(t, heddle_last_error());
 		t->status = status;
 		hd_set_state(t, HD_WAITING);

@@ -62,10 +62,13 @@ static int check_hints(const struct hd_check *c, size_t node)
 	size_t n = 0;
 	for (size_t i = 0; i < c->n_data; i++)
 		n += c->data[i].data->replicas[node].hinted;
-	const struct hd_hint *h = c->rt->memories[node].hints;
-	for (; h && n && hd_check_find_data(c, h->data) && h->data->replicas[node].hinted; h = h->next)
+	const struct hd_memory *m = &c->rt->memories[node];
+	const struct hd_hint *h = m->hints, *last = NULL;
+	for (; h && n && hd_check_find_data(c, h->data) && h->data->replicas[node].hinted; last = h, h = h->next)
 		n--;
-	return h || n ? hd_broken("%s: the list of prefetches that wait for memory is wrong", node_name(c, node)) : 0;
+	return h || n || (last && last != m->last_hint)
+	           ? hd_broken("%s: the list of prefetches that wait for memory is wrong", node_name(c, node))
+	           : 0;
 }
 
 /* Checks the free blocks that the node keeps. */
@@ -111,7 +114,7 @@ static int check_memory(const struct hd_check *c, size_t node)
 	if (m->peak < used || (m->capacity && used > m->capacity))
 		return hd_broken("%s: %llu bytes are used, more than its peak or its capacity", node_name(c, node),
 		                 (unsigned long long)used);
-	return m->retry && !c->rt->dispatch.retry
+	return m->retry && !(c->rt->dispatch.retry & HD_RETRY_MEMORY)
 	           ? hd_broken("%s: tasks are to be tried again, and nobody is told", node_name(c, node))
 	           : 0;
 }

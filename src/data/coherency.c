@@ -99,12 +99,13 @@ static void restage_access(struct hd_access *a)
 		hd_core_staged(rt, t, t->status);
 }
 
-/* Whether the task needs the replica on `node` that a failed transfer has not made valid. It may also wait for
- * transfers to other nodes, whose failure does not concern it. */
-static int lacks(const struct hd_access *a, unsigned node)
+/* Whether the task needs what a failed transfer has not brought: the value on its own node, or the parent of a part,
+ * which comes to main memory before the part goes on from there. It may also wait for other transfers to other nodes,
+ * whose failure does not concern it. */
+static int lacks(const struct hd_access *a, const struct hd_transfer *tr)
 {
-	return hd_task_node(a->data->rt, hd_access_task(a)) == node && needs_value(a) &&
-	       !datum_of(a)->replicas[node].valid;
+	unsigned node = hd_task_node(a->data->rt, hd_access_task(a));
+	return (node == tr->to || tr->data != datum_of(a)) && needs_value(a) && !datum_of(a)->replicas[node].valid;
 }
 
 void hd_stage_arrived(struct hd_transfer *tr)
@@ -115,7 +116,7 @@ void hd_stage_arrived(struct hd_transfer *tr)
 		struct hd_access *next = a->next;
 		a->next = NULL;
 		/* A transfer that a lost device has not made is tried again, from another node or by another way. */
-		if (tr->status && tr->status != HEDDLE_E_DEVICE && lacks(a, tr->to))
+		if (tr->status && tr->status != HEDDLE_E_DEVICE && lacks(a, tr))
 			fail(hd_access_task(a), tr->status);
 		restage_access(a);
 		a = next;

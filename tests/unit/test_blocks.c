@@ -169,6 +169,10 @@ static void prefetch_that_waits_ends_with_its_datum(void **state)
 	hd_prefetch(d[1], 1);
 	assert_ptr_equal(rt->memories[1].hints->data, d[0]);
 	assert_ptr_equal(rt->memories[1].hints->next, rt->memories[1].last_hint);
+	rt->memories[1].last_hint = rt->memories[1].hints;
+	assert_int_equal(hd_check(rt), HEDDLE_E_STATE);
+	rt->memories[1].last_hint = rt->memories[1].hints->next;
+	assert_ok(hd_check(rt));
 	hd_prefetch_forget(&d[1]->replicas[1]);
 	assert_ptr_equal(rt->memories[1].hints, rt->memories[1].last_hint);
 	hd_data_destroy(d[0]);

@@ -134,6 +134,50 @@ static void copy_in_two_steps_whose_first_fails_has_failed(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int increment_all(heddle_context *c)
+{
+	long *x = heddle_ptr(c, 0);
+	for (size_t i = 0; i < heddle_extent(c, 0, 0); i++)
+		x[i]++;
+	return 0;
+}
+
+/* A part of a datum comes from the other accelerator with the whole, by way of main memory. */
+static void copy_of_a_whole_that_fails_has_failed_for_its_parts(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 0;
+	config.n_emulated = 2;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *writer = heddle_codelet_new(rt, .name = "writer", .emulated = increment_all);
+	heddle_codelet *reader = heddle_codelet_new(rt, .name = "reader", .emulated = nothing);
+	long x[2] = {1, 2};
+	heddle_data *d;
+	heddle_plan *plan;
+	heddle_task *t;
+	assert_ok(heddle_vector(rt, x, 2, sizeof x[0], &d));
+	assert_ok(heddle_plan_create(d, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, &plan));
+	failing_copy = 0;
+	assert_ok(heddle_submit(rt, heddle_call(writer), heddle_rw(d), heddle_on(0)));
+	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(heddle_plan_child(plan, 0)), heddle_on(0)));
+	assert_ok(heddle_wait_all(rt));
+	n_copies = 0;
+	failing_copy = 1;
+	with_words = 1;
+	assert_ok(
+	    heddle_submit(rt, heddle_call(reader), heddle_r(heddle_plan_child(plan, 0)), heddle_on(1), heddle_out(&t)));
+	assert_int_equal(heddle_task_wait(t), HEDDLE_E_KERNEL);
+	assert_says("the bus caught fire");
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_int_equal(n_copies, 1); /* it is not tried again and again */
+	heddle_task_release(t);
+	failing_copy = 0;
+	assert_ok(heddle_unregister(d));
+	assert_true(x[0] == 2 && x[1] == 3);
+	assert_ok(heddle_stop(rt));
+}
+
 /* The value is on the accelerator when the runtime stops, and cannot be brought to the program's buffer. */
 static void stop_says_that_a_value_could_not_be_brought_home(void **state)
 {
@@ -162,6 +206,7 @@ int main(void)
 	    cmocka_unit_test(failure_without_words_does_not_repeat_those_of_another),
 	    cmocka_unit_test(datum_of_several_arrays_needs_all_of_them),
 	    cmocka_unit_test(copy_in_two_steps_whose_first_fails_has_failed),
+	    cmocka_unit_test(copy_of_a_whole_that_fails_has_failed_for_its_parts),
 	    cmocka_unit_test(stop_says_that_a_value_could_not_be_brought_home),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -384,6 +384,8 @@ static double rest(struct hd_worker *w, int told)
 	}
 	if (!w->hungry && !w->lost) {
 		enter(w, HD_ATTENDING);
+		if (!hd_worker_runs(w)) /* all that it has wait for their data, or for room */
+			hd_wake_if_still(w->rt, &w->wake);
 		return -1;
 	}
 	if (!hd_worker_runs(w) && ++*idle_rounds < POLLS) {
