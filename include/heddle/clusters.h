@@ -10,9 +10,10 @@
  *
  * Nothing is stopped for that. A worker that retires ends the kernel that it runs, and gives its other tasks back to
  * the policy; a worker that is driven begins when no worker that has cores in common with it runs a kernel any more.
- * The policy is made anew and gets all ready tasks in one batch, as when a device is lost: it loses what it has counted
- * so far. A kernel that waits for tasks (heddle_group_wait) leaves the cores of its worker to others, and goes on when
- * it is over and these have ended theirs.
+ * A dm policy places anew what waits for workers that retire. Any other policy, and also these if there are more cores
+ * than before, is made anew and gets all ready tasks in one batch, as when a device is lost: it loses what it has
+ * counted so far. A kernel that waits for tasks (heddle_group_wait) leaves the cores of its worker to others, and goes
+ * on when it is over and these have ended theirs.
  *
  * Ready tasks that only retired workers can run, because of their codelet, heddle_on or can_run, wait until one of
  * these is driven. A wait that can then not end returns HEDDLE_E_DEADLOCK and says so; the program may drive such a
@@ -31,8 +32,9 @@ extern "C" {
 /* Drives exactly these `n` workers of the CPU from now on, given by their indices in the platform, in any order; all
  * other workers of kind cpu retire. Workers of other kinds are always driven, named or not. n may be 0: then no CPU
  * worker runs tasks. Workers that are lost stay so. May be called from any thread, kernels and callbacks included, but
- * not from functions that policies or codelets call (can_run, time ...); does not wait. HEDDLE_E_INVALID: there is no
- * such worker, or two of them have a core in common; HEDDLE_E_MEMORY; then nothing has changed. */
+ * not from functions that policies or codelets call (can_run, time ...); does not wait. Ends the setting clusters=auto:
+ * from then on the program alone decides. HEDDLE_E_INVALID: there is no such worker, or two of them have a core in
+ * common; HEDDLE_E_MEMORY; then nothing has changed. */
 int heddle_workers_drive(heddle_runtime *rt, const unsigned *workers, size_t n);
 
 /* Drives the workers of a partition that was declared (heddle_platform_cluster, or the setting `clusters`: several with

@@ -27,8 +27,8 @@ struct hd_ready_tasks {
 };
 
 struct hd_repartition {
-	int on;                      /* const after start: the setting is auto */
-	size_t n;                    /* const after start */
+	int on;   /* the setting is auto, and the program has not driven workers itself; guarded by the core lock */
+	size_t n; /* const after start */
 	struct hd_candidate *all;    /* owned; from single cores to the largest clusters */
 	size_t present;              /* the one that is driven */
 	double decided;              /* us: when that was last looked at */

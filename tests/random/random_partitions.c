@@ -18,7 +18,7 @@ static struct {
 	heddle_runtime *rt;
 	heddle_codelet *work, *on_cpu, *parent, *child;
 	unsigned n_cpu, first[MAX_CPU], n[MAX_CPU];
-	int is_virtual;
+	int is_virtual, is_auto;
 	char text[300];
 } machine;
 
@@ -61,6 +61,8 @@ static int drive(uint64_t seed, unsigned first)
 {
 	struct hd_rng rng;
 	unsigned set[MAX_CPU];
+	if (machine.is_auto)
+		return 0;
 	hd_rng_seed(&rng, seed);
 	size_t n = draw_set(&rng, first, set);
 	int status = heddle_workers_drive(machine.rt, set, n);
@@ -331,6 +333,27 @@ static struct heddle_platform *make_machine(struct hd_rng *rng)
 	return p;
 }
 
+/* Describes a machine for the setting clusters=auto, written to `clusters`; the program itself drives nothing then. */
+static struct heddle_platform *make_auto_machine(struct hd_rng *rng, char clusters[static 40])
+{
+	struct heddle_platform *p = NULL;
+	unsigned n_cores = 2 + below(rng, MAX_CORES - 1), k = 2 + below(rng, n_cores - 1);
+	char text[300];
+	snprintf(text, sizeof text,
+	         "version: 1\nname: merged\nnodes: [{name: ram}]\nclasses: [{name: cpu, kind: cpu}]\nworkers:\n"
+	         "- {name: w, count: %u, class: cpu, node: ram, core: 0}\n",
+	         n_cores);
+	snprintf(clusters, 40, "auto:none,%u%s", k, k < n_cores && chance(rng, 0.5) ? ",1x2" : "");
+	if (heddle_platform_parse("merged", text, strlen(text), &p) || heddle_platform_cluster(p, clusters))
+		return NULL;
+	machine.n_cpu = (unsigned)p->n_workers;
+	for (size_t w = 0; w < p->n_workers; w++) {
+		machine.first[w] = (unsigned)p->workers[w].core;
+		machine.n[w] = p->classes[p->workers[w].class_id].cores;
+	}
+	return p;
+}
+
 /* Kernels elsewhere cannot wait. */
 static int is_cpu(unsigned worker, const heddle_task *t, void *arg)
 {
@@ -358,9 +381,13 @@ static int open_machine(const struct options *options, uint64_t seed)
 	struct hd_rng rng;
 	hd_rng_seed(&rng, hd_hash(80, seed));
 	machine.is_virtual = chance(&rng, 0.3);
-	struct heddle_platform *p = make_machine(&rng);
+	machine.is_auto = chance(&rng, 0.2);
+	char clusters[40];
+	struct heddle_platform *p = machine.is_auto ? make_auto_machine(&rng, clusters) : make_machine(&rng);
 	if (!p || heddle_config_init(&config))
 		return -1;
+	if (machine.is_auto)
+		config.clusters = clusters;
 	config.sched = policy_name(options, seed);
 	config.seed = seed;
 	config.bind = 0;
@@ -370,9 +397,9 @@ static int open_machine(const struct options *options, uint64_t seed)
 	config.calibrate = chance(&rng, 0.5) ? 0 : 2;
 	config.model_dir = "none";
 	config.watchdog = HANG_S;
-	snprintf(machine.text, sizeof machine.text, "%s%s, %u cpu, %zu workers, window %d, caller_works %d",
-	         config.sched, machine.is_virtual ? " in virtual time" : "", machine.n_cpu, p->n_workers, config.window,
-	         config.caller_works);
+	snprintf(machine.text, sizeof machine.text, "%s%s, %s, %u cpu, %zu workers, window %d, caller_works %d",
+	         config.sched, machine.is_virtual ? " in virtual time" : "", machine.is_auto ? clusters : "driven",
+	         machine.n_cpu, p->n_workers, config.window, config.caller_works);
 	int status = heddle_start_on(&config, p, machine.is_virtual, &machine.rt);
 	heddle_platform_free(p);
 	return status ? status : make_codelets();

@@ -329,6 +329,18 @@ static void auto_merges_and_splits(void **state)
 	finish(rt);
 }
 
+/* Once the program has driven workers, it alone decides. */
+static void the_program_overrules_auto(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_auto(1);
+	drive(rt, singles, 2);
+	submit_some(rt, user(rt), 1);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(who_ran(rt, 0) & ~3u, 0);
+	finish(rt);
+}
+
 /* Tasks that only some of the workers can run: those are driven for them, whatever else there is to do. */
 static void auto_drives_what_tasks_need(void **state)
 {
@@ -571,6 +583,7 @@ int main(void)
 	    ON_BOTH(callbacks_may_ask),
 	    cmocka_unit_test(policies_take_tasks_back),
 	    cmocka_unit_test(auto_merges_and_splits),
+	    cmocka_unit_test(the_program_overrules_auto),
 	    ON_BOTH(auto_drives_what_tasks_need),
 	    cmocka_unit_test_prestate(virtual_time_is_deterministic, in_virtual_time),
 	    cmocka_unit_test_prestate(cores_are_waited_for, on_threads),
