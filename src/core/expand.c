@@ -395,24 +395,32 @@ static inline int is_like(const struct hd_access *outer, const struct hd_access 
 	       a->mode <= HEDDLE_RW && !((outer->flags | a->flags) & HD_ACCESS_ALIAS);
 }
 
-/* The same for all accesses of the task. */
-static int check_modes(struct hd_expansion *e, heddle_task *t)
+/* The same for the accesses of the task behind the first `i`, which are like those of the hierarchical task. */
+static __attribute__((noinline)) int check_each(struct hd_expansion *e, heddle_task *t, uint32_t i)
 {
-	const heddle_task *outer = e->task;
-	uint32_t n_few = outer->n_accesses < HD_MAX_PREDS ? outer->n_accesses : HD_MAX_PREDS;
 	int covered = 1, status = 0;
-	for (uint32_t i = 0; i < t->n_accesses && !status; i++) {
-		struct hd_access *a = &t->accesses[i];
-		if (HD_LIKELY(i < n_few && is_like(&outer->accesses[i], a)))
-			a->n_preds = (uint16_t)(i + 1);
-		else
-			status = check_mode(e, t, a, &covered);
-	}
-	if (HD_LIKELY(covered))
+	for (; i < t->n_accesses && !status; i++)
+		status = check_mode(e, t, &t->accesses[i], &covered);
+	if (covered)
 		t->special |= HD_TASK_COVERED;
 	else
 		e->drains = 1;
-	return status;
+	return status || !(t->special & HD_TASK_DEEP) ? status : hd_task_check_overlaps(t);
+}
+
+/* The same for all accesses. If each is like the one of the hierarchical task with the same index, no two of them
+ * exclude each other, since no two of that one's do. */
+static inline int check_data(struct hd_expansion *e, heddle_task *t)
+{
+	const heddle_task *outer = e->task;
+	uint32_t n = t->n_accesses, n_few = outer->n_accesses < HD_MAX_PREDS ? outer->n_accesses : HD_MAX_PREDS;
+	uint32_t i = 0;
+	for (; i < n && i < n_few && is_like(&outer->accesses[i], &t->accesses[i]); i++)
+		t->accesses[i].n_preds = (uint16_t)(i + 1);
+	if (HD_UNLIKELY(i < n))
+		return check_each(e, t, i);
+	t->special |= HD_TASK_COVERED;
+	return 0;
 }
 
 int hd_expansion_covers(const heddle_runtime *rt, const heddle_data *d)
@@ -425,7 +433,7 @@ int hd_expansion_add(struct hd_expansion *e, heddle_task *t)
 {
 	struct hd_task_extra *outer = e->task->extra, *extra = t->extra;
 	hd_task_inside_of(t)->task = e->task;
-	int status = check_modes(e, t);
+	int status = check_data(e, t);
 	if (status)
 		return status;
 	if (extra) {

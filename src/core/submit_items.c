@@ -253,7 +253,9 @@ static int fill_task(heddle_runtime *rt, heddle_task *t, size_t n, const struct 
 			return status;
 	}
 	int status = HD_LIKELY(n_data <= FEW_DATA) ? 0 : merge_duplicates(t);
-	return HD_LIKELY(!(t->special & HD_TASK_DEEP)) || status ? status : hd_task_check_overlaps(t);
+	/* Of a task of a sub-graph hd_expansion_add finds that out. */
+	int checked = HD_LIKELY(!(t->special & HD_TASK_DEEP)) || (t->special & HD_TASK_INSIDE);
+	return checked || status ? status : hd_task_check_overlaps(t);
 }
 
 /* Takes the lock: the program's can_run may rely on never being called twice at once. */

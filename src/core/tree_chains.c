@@ -302,9 +302,14 @@ static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
  * happen elsewhere. */
 static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 {
-	if (HD_LIKELY(!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode)))) {
-		hd_graph_grant(a);
-		wait(a, 0);
+	if (!d->queue && (!d->granted || hd_modes_compatible(d->granted_mode, mode))) {
+		a->n_preds = 0;
+		if (HD_UNLIKELY(d->poisoned)) {
+			hd_graph_grant(a);
+			return;
+		}
+		d->granted++;
+		d->granted_mode = (uint8_t)mode;
 		return;
 	}
 	a->next = NULL;

@@ -318,6 +318,43 @@ static void a_task_that_was_expanded_is_not_counted_as_executed_in_its_callback(
 	assert_ok(heddle_stop(rt));
 }
 
+/* The sub-graph names its task's vector and another datum, whose parts do not belong together in these ways. */
+static int submit_overlaps(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	heddle_codelet *leaf = pointer_value(c);
+	heddle_data *x = heddle_context_data(c, 0), *y = heddle_context_data(c, 1);
+	heddle_data *piece = heddle_plan_child(heddle_data_user(x), 0);
+	if (heddle_submit(rt, heddle_call(leaf), heddle_rw(piece), heddle_rw(y)))
+		return 1; /* each below one of its task's data */
+	if (heddle_submit(rt, heddle_call(leaf), heddle_r(x), heddle_r(piece)))
+		return 2;
+	if (heddle_submit(rt, heddle_call(leaf), heddle_rw(x), heddle_rw(piece)) != HEDDLE_E_INVALID)
+		return 3;
+	return strstr(heddle_last_error(), "share elements") ? 0 : 4;
+}
+
+/* That a submission of a sub-graph was refused makes its task fail, too. */
+static void a_sub_graph_may_not_name_data_that_share_elements(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_hierarchy(1, 0);
+	heddle_codelet *leaf = heddle_codelet_new(rt, .name = "leaf", .cpu = nothing);
+	heddle_codelet *outer = heddle_codelet_new(rt, .name = "outer", .subgraph = submit_overlaps);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	double x[4] = {0}, y = 0;
+	heddle_data *dx, *dy;
+	heddle_plan *plan;
+	assert_ok(heddle_vector(rt, x, 4, sizeof *x, &dx));
+	assert_ok(heddle_variable(rt, &y, sizeof y, &dy));
+	assert_ok(heddle_plan_create(dx, &halves, &plan));
+	assert_ok(heddle_data_set_user(dx, plan));
+	assert_ok(heddle_submit(rt, heddle_call(outer), heddle_rw(dx), heddle_rw(dy), heddle_value(leaf)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_INVALID);
+	assert_says("share elements");
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +364,7 @@ int main(void)
 	    cmocka_unit_test(a_sub_graph_may_wait_for_a_task_that_is_released_at_once),
 	    cmocka_unit_test(a_sub_graph_may_cut_a_datum_that_was_unregistered_behind_its_task),
 	    cmocka_unit_test(a_task_that_was_expanded_is_not_counted_as_executed_in_its_callback),
+	    cmocka_unit_test(a_sub_graph_may_not_name_data_that_share_elements),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
