@@ -9,7 +9,8 @@
  *
  *   - If the chain is longer, tasks as large as this one make accelerators wait for each other: it is expanded for all
  *     workers, unless its sub-graph is much slower. To bring pieces of its data together, which it needs whole, counts
- *     as time that it takes.
+ *     as time that it takes. The policy gets the tasks of that sub-graph at once, like those of any program: it can
+ *     only spread over the accelerators what it has.
  *   - Otherwise accelerators get whole tasks, with which they are fast. They must always have a few in reserve, or they
  *     would be idle, and the policy could not fetch data ahead. So tasks are given to the policy whole while what it
  *     has for the accelerators is less than that reserve. Where many tasks are ready, it gets all but what CPUs will
@@ -226,15 +227,19 @@ static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 	return hd_expand_copy_time(rt, bytes);
 }
 
+/* Whether the chain of tasks that begins with this one is longer than what is left for each accelerator. */
+static int is_on_chain(const heddle_runtime *rt, const heddle_task *t, double work, const struct machine *m)
+{
+	return work + rt->adaptive.later_us / m->accelerators < hd_expand_chain(rt, t);
+}
+
 /* Whether accelerators would rather wait for each other, with tasks as large as this one, than be busy: then the
  * sub-graph is for all workers. */
-static int is_too_large(heddle_runtime *rt, const heddle_task *t, double whole, const struct hd_refined *r, double work,
-                        const struct machine *m)
+static int is_too_large(const heddle_runtime *rt, const heddle_task *t, double whole, const struct hd_refined *r,
+                        double work, const struct machine *m)
 {
 	enum { FEW = 2, SLOWER = 2 };
-	double rest = work + rt->adaptive.later_us / m->accelerators;
-	if (!hd_task_inside(t) && rest < hd_expand_chain(rt, t) &&
-	    r->best_us < SLOWER * (whole + gathering_time(rt, t)))
+	if (!hd_task_inside(t) && is_on_chain(rt, t, work, m) && r->best_us < SLOWER * (whole + gathering_time(rt, t)))
 		return 1;
 	return !has_its_data(t) && work < FEW * whole && r->best_us < SLOWER * whole;
 }
@@ -250,6 +255,8 @@ static int decide_for_accelerators(heddle_runtime *rt, heddle_task *t, double wh
 		return (int)r->subgraph;
 	if (!has_its_data(t))
 		return HD_EXPAND_LATER;
+	if (hd_task_inside(t) && is_on_chain(rt, t, work, m))
+		return 0;
 	double on_cpus = time_on_cpus(r, m) + moving_time(rt, t);
 	/* What the accelerators will do in the end, but for what CPUs begin in the next rounds. */
 	double share = work * on_cpus / (on_cpus + whole / m->accelerators) - ROUNDS * on_cpus;
@@ -271,14 +278,16 @@ static int is_clear(double whole, const struct hd_refined *r)
 
 /* What is thought of the sub-graph of a task in a sub-graph, as long as it was never tried: that it has as many tasks
  * as the one that the task is in, takes CPUs as long as the task itself, and is nothing for accelerators. Returns
- * whether that can be said. */
-static int guess_refined(const heddle_task *t, unsigned subgraph, double on_cpu, struct hd_refined *guess)
+ * whether that can be said, and does not make CPUs faster than the task is whole: otherwise it is to be tried. */
+static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double whole, double on_cpu,
+                         const struct machine *m, struct hd_refined *guess)
 {
-	if (!hd_task_inside(t) || isinf(on_cpu))
+	const heddle_task *outer = hd_task_inside(t);
+	if (!outer || isinf(on_cpu))
 		return 0;
-	*guess = (struct hd_refined){t->codelet, t->footprint, subgraph, (double)hd_task_inside(t)->extra->n_submitted,
-	                             on_cpu,     INFINITY};
-	return 1;
+	*guess = (struct hd_refined){
+	    .subgraph = guess->subgraph, .n = (double)outer->extra->n_submitted, .cpu_us = on_cpu, .best_us = INFINITY};
+	return whole == on_cpu || time_on_cpus(guess, m) + moving_time(rt, t) > whole;
 }
 
 /* 1 + the index of a sub-graph, 0 or HD_EXPAND_LATER. */
@@ -287,14 +296,14 @@ static int decide_now(heddle_runtime *rt, heddle_task *t)
 	const struct hd_refined *r = NULL;
 	unsigned class_id, subgraph = best_subgraph(rt, t, &r);
 	double on_cpu, whole = hd_expand_least_time(rt, t, &on_cpu, &class_id);
-	struct hd_refined guess;
-	if (!r && guess_refined(t, subgraph, on_cpu, &guess))
+	const struct machine m = look_at(rt, t);
+	struct hd_refined guess = {.subgraph = subgraph};
+	if (!r && guess_refined(rt, t, whole, on_cpu, &m, &guess))
 		r = &guess;
 	if (is_clear(whole, r))
 		return (int)subgraph;
 	if (r->n == 0)
 		return HD_EXPAND_LATER;
-	struct machine m = look_at(rt, t);
 	if (m.accelerators > 0 && m.cpus > 0 && !is_cpu(rt, class_id) && !t->extra->for_cpus)
 		return decide_for_accelerators(rt, t, whole, r, &m);
 	if (m.idle == 0)

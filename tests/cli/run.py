@@ -1261,15 +1261,15 @@ def test_sim_adaptive_feeds_cores_with_small_tasks_and_gpus_with_large_ones(p):
 
 
 def test_sim_adaptive_is_as_good_as_the_best_size_of_tiles_where_accelerators_wait_for_each_other(p):
-    def rate(routine, tile, *more):
-        rows = p.csv("sim", routine, "--n", "11520", "--tile", tile, "--nrhs", "1", "--platform", "intel-v100",
-                     "--sched", "dmdas", "--seed", "1", *more)
+    def rate(routine, order, tile, *more):
+        rows = p.csv("sim", routine, "--n", order, "--tile", tile, "--nrhs", "1", "--platform", "intel-v100", "--sched",
+                     "dmdas", "--seed", "1", *more)
         return float(rows[0]["rate_gflops"])
-    for routine in "potrf", "posv":
-        fixed = max(rate(routine, "2880"), rate(routine, "960"), *(rate(routine, tile, "--refine", "diagonal")
-                                                                  for tile in ("2880/960", "2880/960/320")))
-        adaptive = rate(routine, "2880/960/320", "--refine", "all", "--set", "expand=adaptive")
-        assert adaptive >= 0.97 * fixed, f"{routine}: {adaptive} instead of {fixed}"
+    for point in ("potrf", "5760"), ("potrf", "11520"), ("posv", "17280"):
+        fixed = max(rate(*point, "2880"), rate(*point, "960"), *(rate(*point, tile, "--refine", "diagonal")
+                                                                for tile in ("2880/960", "2880/960/320")))
+        adaptive = rate(*point, "2880/960/320", "--refine", "all", "--set", "expand=adaptive")
+        assert adaptive >= 0.97 * fixed, f"{point}: {adaptive} instead of {fixed}"
 
 
 def test_trace_draws_the_graph_with_its_levels(p):
