@@ -1,6 +1,6 @@
 /* Whether hierarchical tasks beat tiles of one size: Cholesky on one CPU worker and one emulated accelerator that
- * prefers large tiles. Data are really copied and tasks really scheduled, but kernels only wait, for as long as rate curves
- * say. So other programs on the machine disturb little.
+ * prefers large tiles. Data are really copied and tasks really scheduled, but kernels only wait, for as long as rate
+ * curves say. So other programs on the machine disturb little.
  *
  *   refined [TILES] [ROUNDS]    tiles per side, each of which may be cut into CUT x CUT; rounds in turn
  *
