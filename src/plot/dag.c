@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "trace/trace.h"
 
-enum { MOST_DRAWN = 2000 };
+enum { MOST_DRAWN = 2000, MOST_LEVELS = 1000 };
 
 /* --- Nodes -------------------------------------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static size_t box_of(const struct hd_dag *d, uint64_t inside, uint64_t id)
 	return box != HD_NO_NODE && d->nodes[box].expansion ? box : HD_NO_NODE;
 }
 
-static int find_boxes(struct hd_dag *d)
+static void find_boxes(struct hd_dag *d)
 {
 	const struct heddle_trace *t = d->trace;
 	for (size_t i = 0; i < t->n_tasks; i++)
@@ -83,11 +83,11 @@ static int find_boxes(struct hd_dag *d)
 			n->box = d->nodes[task].expansion ? box_of(d, d->nodes[task].expansion->inside, n->id)
 			                                  : d->nodes[task].box;
 	}
-	return 0;
 }
 
-/* Decides what is shown, and lists the contents of each box. Boxes come before what they contain. */
-static void show(struct hd_dag *d)
+/* Decides what is shown, and lists the contents of each box. Boxes come before what they contain. There are not so many
+ * levels that the stack is too small for put_nodes, which calls itself on each. */
+static int show(struct hd_dag *d)
 {
 	unsigned levels = d->options.levels;
 	d->first = d->last = HD_NO_NODE;
@@ -97,11 +97,17 @@ static void show(struct hd_dag *d)
 		n->shown = !levels || n->depth < levels ? i : box ? box->shown : i;
 		if (n->shown != i)
 			continue;
+		if (n->depth > MOST_LEVELS)
+			return hd_error(HEDDLE_E_INVALID,
+			                "the graph is more than %d levels deep: ask for fewer of them (heddle trace "
+			                "--dag --levels N)",
+			                (int)MOST_LEVELS);
 		size_t *first = box ? &box->first : &d->first, *last = box ? &box->last : &d->last;
 		*(*first == HD_NO_NODE ? first : &d->nodes[*last].next) = i;
 		*last = i;
 		d->n_shown++;
 	}
+	return 0;
 }
 
 static unsigned depth_of_all(const struct hd_dag *d)
@@ -277,8 +283,8 @@ static int make(struct hd_dag *d)
 	if (status)
 		return status;
 	find_boxes(d);
-	show(d);
-	return make_edges(d);
+	status = show(d);
+	return status ? status : make_edges(d);
 }
 
 int heddle_trace_dag(const struct heddle_trace *trace, const char *path, const struct heddle_dag_options *options)

@@ -74,19 +74,21 @@ static void lower_layouts(const struct picture *p)
 }
 
 /* Moves nodes down until all are below what they depend on. Most edges lead from smaller numbers to larger ones, so few
- * rounds are needed; there are no more than nodes, in case a trace has a circle. */
+ * rounds are needed. If the edges of a trace have a circle, it and what depends on it end up in the row n_shown, which
+ * nothing else reaches. */
 static void find_rows(const struct picture *p)
 {
 	struct hd_dag *d = p->d;
 	int moved = 1;
-	for (size_t round = 0; moved && round <= d->n_nodes; round++) {
+	while (moved) {
 		moved = 0;
 		for (size_t i = 0; i < d->n_nodes; i++)
 			for (size_t k = p->before.begin[i]; k < p->before.begin[i + 1]; k++) {
 				size_t from = p->before.from[k];
-				if (from == i || d->nodes[from].row < d->nodes[i].row)
+				if (from == i || d->nodes[from].row < d->nodes[i].row || d->nodes[i].row == d->n_shown)
 					continue;
-				d->nodes[i].row = d->nodes[from].row + 1;
+				d->nodes[i].row =
+				    d->nodes[from].row == d->n_shown ? d->n_shown : d->nodes[from].row + 1;
 				moved = 1;
 			}
 	}
@@ -190,7 +192,8 @@ static void sort_by_depth(const struct picture *p)
 	unsigned deepest = 0;
 	size_t n = 0;
 	for (size_t i = 0; i < d->n_nodes; i++)
-		deepest = d->nodes[i].depth > deepest ? d->nodes[i].depth : deepest;
+		if (d->nodes[i].shown == i && d->nodes[i].depth > deepest)
+			deepest = d->nodes[i].depth;
 	for (unsigned depth = deepest + 1; depth-- > 0;)
 		for (size_t i = 0; i < d->n_nodes; i++)
 			if (d->nodes[i].depth == depth && d->nodes[i].shown == i)

@@ -120,6 +120,41 @@ static void boxes_that_are_not_there_are_left_out(void **state)
 	heddle_trace_free(trace);
 }
 
+/* Each task depends on the one before, and the first on the last: no trace of a run, but it can be in a file. */
+static void circles_are_drawn_in_a_while(void **state)
+{
+	(void)state;
+	enum { N = 2000 };
+	struct heddle_trace *trace = make_trace(two_cores, N, N);
+	for (size_t i = 0; i < N; i++) {
+		set_task(trace, i, 0, (double)i, (double)i + 1);
+		trace->edges[i] = (struct heddle_trace_edge){i ? i : N, i + 1};
+	}
+	OK(heddle_trace_dag(trace, file("a.svg"), NULL));
+	heddle_trace_free(trace);
+}
+
+static void more_than_a_thousand_levels_are_refused(void **state)
+{
+	(void)state;
+	enum { DEEP = 1001 };
+	struct heddle_trace *trace = make_trace(two_cores, 1, 0);
+	set_task(trace, 0, 0, 0, 1);
+	trace->tasks[0].id = DEEP;
+	trace->tasks[0].inside = DEEP;
+	trace->expansions = calloc(DEEP, sizeof *trace->expansions);
+	for (size_t i = 0; i < DEEP; i++)
+		trace->expansions[trace->n_expansions++] =
+		    (struct heddle_trace_expansion){.id = i, .inside = i, .n_tasks = 1};
+	static const char *const paths[] = {"a.dot", "a.svg"};
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(heddle_trace_dag(trace, file(paths[i]), NULL), HEDDLE_E_INVALID);
+		assert_non_null(strstr(heddle_last_error(), "more than 1000 levels deep"));
+		OK(heddle_trace_dag(trace, file(paths[i]), &(struct heddle_dag_options){.levels = 1000}));
+	}
+	heddle_trace_free(trace);
+}
+
 /* --- The file ----------------------------------------------------------------------------------------------------- */
 
 static void sub_graphs_and_layouts_are_saved(void **state)
@@ -171,6 +206,8 @@ int main(void)
 	    cmocka_unit_test(what_is_deeper_is_one_task),
 	    cmocka_unit_test(pictures_of_graphs_are_drawn_unless_they_are_too_large),
 	    cmocka_unit_test(boxes_that_are_not_there_are_left_out),
+	    cmocka_unit_test(circles_are_drawn_in_a_while),
+	    cmocka_unit_test(more_than_a_thousand_levels_are_refused),
 	    cmocka_unit_test(sub_graphs_and_layouts_are_saved),
 	    cmocka_unit_test(damaged_records_of_layouts_are_refused),
 	};
