@@ -1,7 +1,5 @@
 /* Clusters of cores: from partitions to workers and classes of a platform, and how long kernels take there. */
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -90,9 +88,11 @@ static double scaled(const struct speedup *q, double us, double bytes)
 
 double hd_cluster_time(const struct heddle_platform *p, const char *codelet, unsigned class_id, double us, double bytes)
 {
-	unsigned cores = p->classes[class_id].cores;
-	const struct speedup q = {p, codelet, hd_core_class(p, class_id), cores};
-	return cores > 1 ? scaled(&q, us, bytes) : us;
+	const struct heddle_class *c = &p->classes[class_id];
+	if (c->cores <= 1 || strcmp(c->kind, "cpu") != 0)
+		return us;
+	const struct speedup q = {p, codelet, hd_core_class(p, class_id), c->cores};
+	return scaled(&q, us, bytes);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -224,16 +224,36 @@ static void free_declared(struct declared *d)
 	free(d->list);
 }
 
-/* The name that the worker had before, or one that says which cores it has: "cpu0-9". */
-static char *name_of(const struct heddle_platform *p, const struct heddle_worker *w, const struct hd_core *core)
+/* Whether a worker of the platform, which may keep its name, or one that is declared already has this name. */
+static int is_taken(const struct heddle_platform *p, const struct declared *d, const char *name)
+{
+	int taken = 0;
+	for (size_t i = 0; i < p->n_workers; i++)
+		taken |= strcmp(p->workers[i].name, name) == 0;
+	for (size_t i = 0; i < d->n; i++)
+		taken |= strcmp(d->list[i].name, name) == 0;
+	return taken;
+}
+
+/* The name that the worker had before, or one that says which cores it has: "cpu0-9". Workers of a platform need not be
+ * called after their cores: where another one is, a number is added, "cpu3.2". */
+static char *name_of(const struct heddle_platform *p, const struct declared *d, const struct heddle_worker *w,
+                     const struct hd_core *core)
 {
 	for (size_t i = 0; i < p->n_workers; i++)
 		if (p->workers[i].core == w->core && p->workers[i].class_id == w->class_id)
 			return strdup(p->workers[i].name);
-	unsigned cores = p->classes[w->class_id].cores;
+	unsigned cores = p->classes[w->class_id].cores, number = 1;
 	const char *class_name = p->classes[core->class_id].name;
-	return cores > 1 ? hd_format("%s%u-%u", class_name, core->core, core->core + cores - 1)
-	                 : hd_format("%s%u", class_name, core->core);
+	char *name = cores > 1 ? hd_format("%s%u-%u", class_name, core->core, core->core + cores - 1)
+	                       : hd_format("%s%u", class_name, core->core);
+	for (char *plain = name; name && is_taken(p, d, name);) {
+		char *next = hd_format("%s.%u", plain, ++number);
+		if (name != plain)
+			free(name);
+		name = next;
+	}
+	return name;
 }
 
 /* Declares the workers of a partition, unless a partition before has declared them. */
@@ -254,7 +274,7 @@ static int declare(struct heddle_platform *p, const struct hd_cores *cores, int 
 			k++;
 		if (k < d->n)
 			continue;
-		w.name = name_of(p, &w, &cores->list[i]);
+		w.name = name_of(p, d, &w, &cores->list[i]);
 		if (!w.name)
 			return hd_no_memory("clusters");
 		d->list[d->n++] = w;

@@ -192,6 +192,24 @@ static struct heddle_graph *read_graph(const char *json)
 	return g;
 }
 
+/* The cores of a device's class say nothing about a column of its kind: what it is worth is in the time already. */
+static void times_of_a_device_are_not_divided_by_its_cores(void **state)
+{
+	(void)state;
+	static const char pair[] =
+	    "version: 1\nname: pair\nnodes:\n  - {name: ram}\n  - {name: memory}\n"
+	    "classes:\n  - {name: core, kind: cpu}\n  - {name: card, kind: cuda, cores: 2}\n"
+	    "workers:\n  - {name: c, class: core, node: ram, core: 0}\n  - {name: g, class: card, node: memory}\n"
+	    "links:\n  - {from: ram, to: memory, bandwidth_mbs: 1}\n  - {from: memory, to: ram, bandwidth_mbs: 1}\n";
+	struct heddle_platform *p;
+	assert_ok(heddle_platform_parse("pair", pair, sizeof pair - 1, &p));
+	struct heddle_graph *g =
+	    read_graph("{\"heddle_graph\": 1, \"tasks\": [{\"type\": \"own\", \"times\": {\"cuda\": 100}}]}");
+	assert_true(heddle_graph_time(g, 0, p, p->workers[1].class_id) == 100);
+	heddle_graph_free(g);
+	heddle_platform_free(p);
+}
+
 /* A column that is called after a kind says how long one core takes. */
 static void times_of_a_kind_are_those_of_one_core(void **state)
 {
@@ -221,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_policy_schedules_on_clusters),
 	    cmocka_unit_test(codelets_keep_to_the_classes_that_have_times),
+	    cmocka_unit_test(times_of_a_device_are_not_divided_by_its_cores),
 	    cmocka_unit_test(times_of_a_kind_are_those_of_one_core),
 	    cmocka_unit_test(bounds_know_that_partitions_share_cores),
 	};

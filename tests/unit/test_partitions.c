@@ -276,6 +276,38 @@ static void shipped_machines_have_clusters_by_socket(void **state)
 	}
 }
 
+/* Groups any two neighbouring cores, splits them, and groups them again: the worker of a core that was in a cluster
+ * gets a name which no other has, although workers of shipped platforms are not called after their cores. */
+static void shipped_machines_can_be_grouped_again(void **state)
+{
+	const char *path = file_in(*state, "pair");
+	for (size_t i = 0; i < N_SHIPPED; i++) {
+		struct heddle_platform *p = loaded(shipped[i]);
+		char wanted[400], range[32];
+		strcpy(wanted, driven(p));
+		for (size_t w = 0; w + 1 < p->n_workers; w++) {
+			const struct heddle_worker *x = &p->workers[w], *y = &p->workers[w + 1];
+			if (x->class_id != y->class_id || strcmp(p->classes[x->class_id].kind, "cpu") != 0 ||
+			    y->core != x->core + 1)
+				continue;
+			struct heddle_platform *again = NULL;
+			assert_int_equal(hd_platform_copy(p, &again), 0);
+			snprintf(range, sizeof range, "%d-%d\n", x->core, y->core);
+			write_text(path, range);
+			for (int round = 0; round < 2; round++) {
+				if (heddle_platform_cluster(again, path))
+					fail_msg("%s, %s: %s", shipped[i], range, heddle_last_error());
+				assert_string_not_equal(driven(again), wanted);
+				if (heddle_platform_cluster(again, "none"))
+					fail_msg("%s, %s: %s", shipped[i], range, heddle_last_error());
+				assert_string_equal(driven(again), wanted);
+			}
+			heddle_platform_free(again);
+		}
+		heddle_platform_free(p);
+	}
+}
+
 /* The setting, in virtual time; and the real machine has at least one level, unless hwloc knows nothing. */
 static void setting_groups_the_cores(void **state)
 {
@@ -317,6 +349,7 @@ int main(void)
 	    cmocka_unit_test(few_cores_follow_amdahl),
 	    cmocka_unit_test(shipped_haswell_has_the_table_of_the_paper),
 	    cmocka_unit_test(shipped_machines_have_clusters_by_socket),
+	    IN_DIRECTORY(shipped_machines_can_be_grouped_again),
 	    cmocka_unit_test(setting_groups_the_cores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
