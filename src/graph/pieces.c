@@ -8,7 +8,8 @@
 
 enum { DIMS = HEDDLE_MAX_DIMS };
 /* A datum with more cells, or whose handles have more of them together, is one piece. Windows that are tiles, stripes
- * or halos have some cells each. */
+ * or halos have some cells each. So is one whose tasks would have so many accesses more to pieces than to handles: many
+ * tasks that name the whole, of many tiles. */
 enum { MOST_CELLS = 1 << 22 };
 
 /* A window of a root, the datum that is no part of another. */
@@ -26,7 +27,8 @@ struct member {
 struct family {
 	struct hd_pieces *pieces;
 	const struct hd_recorder *recorder;
-	const struct member *members; /* borrows */
+	const struct hd_handle_use *use; /* borrows; per handle */
+	const struct member *members;    /* borrows */
 	size_t n;
 	uint64_t element; /* bytes */
 };
@@ -142,7 +144,7 @@ static size_t give(const struct family *f, size_t member, size_t first)
 	return i - member;
 }
 
-/* The whole is one piece, and what is a part of it uses it all. */
+/* The whole is one piece, called as the whole is, and what is a part of it uses it all. */
 static int make_one_piece(const struct family *f)
 {
 	struct hd_pieces *p = f->pieces;
@@ -152,6 +154,8 @@ static int make_one_piece(const struct family *f)
 		status = add_to_list(p, (uint32_t)p->n - 1);
 	for (size_t i = 0; i < f->n && !status;)
 		i += give(f, i, first);
+	if (!status)
+		p->pieces[p->list[first]].handle = f->members->root;
 	return status;
 }
 
@@ -352,6 +356,18 @@ static int make_cells(const struct family *f, struct grid *g)
 	return status;
 }
 
+/* Whether tasks would have too many accesses to pieces. */
+static int has_too_many_accesses(const struct family *f)
+{
+	size_t more = 0;
+	for (size_t i = 0; i < f->n && more <= MOST_CELLS; i++) {
+		uint32_t handle = f->members[i].handle;
+		size_t n = f->pieces->end[handle] - f->pieces->first[handle];
+		more += n ? f->use[handle].n_accesses * (n - 1) : 0;
+	}
+	return more > MOST_CELLS;
+}
+
 static uint64_t element_bytes(const struct hd_recorder *r, const struct member *m)
 {
 	uint64_t n = 1;
@@ -363,26 +379,35 @@ static uint64_t element_bytes(const struct hd_recorder *r, const struct member *
 static int make_family(struct family *f)
 {
 	struct grid g = {.n_cells = 0};
+	struct hd_pieces *p = f->pieces;
+	size_t n = p->n, n_list = p->n_list;
 	int status = 0;
 	f->element = 0;
 	for (size_t i = 0; i < f->n && !f->element; i++)
 		f->element = f->members[i].box ? element_bytes(f->recorder, &f->members[i]) : 0;
 	if (f->element)
 		status = make_grid(&g, f);
-	if (!status)
-		status = g.n_cells ? make_cells(f, &g) : make_one_piece(f);
+	if (!status && g.n_cells)
+		status = make_cells(f, &g);
+	int one_piece = !status && (!g.n_cells || has_too_many_accesses(f));
+	if (one_piece) {
+		p->n = n;
+		p->n_list = n_list;
+		status = make_one_piece(f);
+	}
 	free_grid(&g);
 	return status;
 }
 
 /* --- The whole ---------------------------------------------------------------------------------------------------- */
 
-static size_t collect(struct member *members, const struct places *places, const uint8_t *used, size_t n_handles)
+static size_t collect(struct member *members, const struct places *places, const struct hd_handle_use *use,
+                      size_t n_handles)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < n_handles; i++) {
 		uint32_t place = places->of[i];
-		if (used[i])
+		if (use[i].is_named)
 			members[n++] = (struct member){place ? places->roots[place - 1] : i, i,
 			                               place ? &places->boxes[place - 1] : NULL};
 	}
@@ -390,7 +415,8 @@ static size_t collect(struct member *members, const struct places *places, const
 	return n;
 }
 
-int hd_pieces_make(struct hd_pieces *out, const struct hd_recorder *recorder, const uint8_t *used, size_t n_handles)
+int hd_pieces_make(struct hd_pieces *out, const struct hd_recorder *recorder, const struct hd_handle_use *use,
+                   size_t n_handles)
 {
 	struct places places = {0};
 	*out = (struct hd_pieces){.first = calloc(n_handles + 1, sizeof *out->first),
@@ -399,11 +425,11 @@ int hd_pieces_make(struct hd_pieces *out, const struct hd_recorder *recorder, co
 	int status = out->first && out->end && members ? 0 : hd_no_memory("a task graph");
 	if (!status)
 		status = find_places(&places, recorder, n_handles);
-	size_t n = status ? 0 : collect(members, &places, used, n_handles);
+	size_t n = status ? 0 : collect(members, &places, use, n_handles);
 	for (size_t i = 0, behind; i < n && !status; i = behind) {
 		for (behind = i; behind < n && members[behind].root == members[i].root;)
 			behind++;
-		struct family family = {out, recorder, members + i, behind - i, 0};
+		struct family family = {out, recorder, use, members + i, behind - i, 0};
 		status = make_family(&family);
 	}
 	free(places.of);

@@ -19,6 +19,12 @@ struct hd_piece {
 	uint32_t handle; /* the handle that is this piece and nothing else; HD_NO_HANDLE: none */
 };
 
+/* How a handle is used. */
+struct hd_handle_use {
+	uint32_t is_named;   /* by a task, an acquire or a change of a layout */
+	uint32_t n_accesses; /* of tasks and acquires, that name it */
+};
+
 struct hd_pieces {
 	struct hd_piece *pieces; /* owns */
 	size_t n, max;
@@ -28,9 +34,10 @@ struct hd_pieces {
 	size_t *first, *end;
 };
 
-/* Finds the pieces of the handles i < n_handles with used[i]. HEDDLE_E_MEMORY. The caller calls hd_pieces_free in any
- * case. */
-int hd_pieces_make(struct hd_pieces *out, const struct hd_recorder *recorder, const uint8_t *used, size_t n_handles);
+/* Finds the pieces of the handles i < n_handles with use[i].is_named. HEDDLE_E_MEMORY. The caller calls hd_pieces_free
+ * in any case. */
+int hd_pieces_make(struct hd_pieces *out, const struct hd_recorder *recorder, const struct hd_handle_use *use,
+                   size_t n_handles);
 void hd_pieces_free(struct hd_pieces *pieces);
 
 #endif

@@ -17,9 +17,9 @@ struct recording {
 	struct hd_build build;
 	struct hd_replay *replay;
 	struct hd_pieces pieces;
-	uint8_t *used;  /* owns; per handle: 1 if it was named */
-	uint32_t *data; /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
-	uint64_t *ids;  /* owns; per task of the graph: its id at submission, ascending */
+	struct hd_handle_use *use; /* owns; per handle */
+	uint32_t *data;            /* owns; per piece: 1 + the number in the graph, 0: not in the graph yet */
+	uint64_t *ids;             /* owns; per task of the graph: its id at submission, ascending */
 	size_t max_ids;
 	/* the accesses of the task at hand, to pieces */
 	struct heddle_graph_access *accesses; /* owns */
@@ -84,12 +84,16 @@ static void note_times(struct recording *r, uint32_t task, const struct hd_recor
 static int note_use(const struct hd_recorded *recorded, void *arg)
 {
 	struct recording *r = arg;
-	for (size_t i = 0; i < recorded->task.n_accesses; i++)
-		r->used[recorded->task.accesses[i].data] = 1;
+	int is_task = !recorded->step && !recorded->layout; /* as in add_task */
+	for (size_t i = 0; i < recorded->task.n_accesses; i++) {
+		struct hd_handle_use *use = &r->use[recorded->task.accesses[i].data];
+		use->is_named = 1;
+		use->n_accesses += (uint32_t)is_task;
+	}
 	return 0;
 }
 
-/* What a task does with a datum that it has named twice, as two handles that overlap. */
+/* The mode of a task's access to a piece that it reaches through two handles. */
 static uint32_t both(uint32_t a, uint32_t b)
 {
 	if (a == b || b == HEDDLE_SCRATCH)
@@ -209,10 +213,10 @@ static int drop_implied(struct heddle_graph *g)
 static int find_pieces(struct recording *r)
 {
 	size_t n_handles = r->rt->handles.n_made;
-	r->used = calloc(n_handles + 1, 1);
-	int status = r->used ? hd_recorder_each(r->rt->recorder, note_use, r) : hd_no_memory("a task graph");
+	r->use = calloc(n_handles + 1, sizeof *r->use);
+	int status = r->use ? hd_recorder_each(r->rt->recorder, note_use, r) : hd_no_memory("a task graph");
 	if (!status)
-		status = hd_pieces_make(&r->pieces, r->rt->recorder, r->used, n_handles);
+		status = hd_pieces_make(&r->pieces, r->rt->recorder, r->use, n_handles);
 	if (status)
 		return status;
 	r->data = calloc(r->pieces.n + 1, sizeof *r->data);
@@ -231,7 +235,7 @@ static int record(struct recording *r, struct heddle_graph **out)
 		status = hd_recorder_each(r->rt->recorder, add_task, r);
 	hd_replay_close(r->replay);
 	hd_pieces_free(&r->pieces);
-	free(r->used);
+	free(r->use);
 	free(r->data);
 	free(r->place);
 	free(r->accesses);

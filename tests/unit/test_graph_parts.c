@@ -234,26 +234,51 @@ static void task_names_shared_elements_once(void **state)
 	stop(&m, &bar, 1);
 }
 
-/* 2900 windows of 2900 elements that slide have more cells than one keeps: then the datum is one piece. */
+/* 2900 windows of 1450 to 2900 elements have more cells than one keeps: then the datum is one piece. */
 static void too_many_cells_become_one_piece(void **state)
 {
 	(void)state;
 	enum { N = 2900 };
 	struct machine m = start_pair();
 	heddle_data *bar = register_bar(&m, 0);
-	struct heddle_filter windows = {.kind = HEDDLE_SPLIT_HALO, .tile_x = 1, .halo = N};
+	struct heddle_filter windows = {.kind = HEDDLE_SPLIT_HALO, .tile_x = 1, .halo = N / 2};
 	heddle_plan *plan;
 	heddle_data *part;
 	assert_ok(heddle_vector(m.rt, bars[1], N, 1, &part));
 	assert_ok(heddle_plan_create(part, &windows, &plan));
+	assert_ok(heddle_data_set_name(part, "whole"));
+	assert_ok(heddle_data_set_name(heddle_plan_child(plan, 7), "window"));
 	WORK(&m, 1, heddle_w(part), heddle_w(bar));
 	for (size_t i = 0; i < N; i++)
 		WORK(&m, 1, heddle_r(heddle_plan_child(plan, i)));
 	struct heddle_graph *g = recorded(&m);
 	assert_int_equal(g->n_data, 2);
+	assert_string_equal(heddle_name_of(&g->data_names, g->accesses[0].data), "whole");
 	assert_int_equal(count_edges(g), N);
 	heddle_graph_free(g);
 	stop(&m, (heddle_data *[]){bar, part}, 2);
+}
+
+/* As many tasks that read the whole as it has tiles: their accesses to pieces would be the square of that. */
+static void too_many_accesses_become_those_of_one_piece(void **state)
+{
+	(void)state;
+	enum { N = 2100 };
+	struct machine m = start_pair();
+	struct heddle_filter tiles = {.kind = HEDDLE_SPLIT_VECTOR, .nx = N};
+	heddle_plan *plan;
+	heddle_data *whole;
+	assert_ok(heddle_vector(m.rt, bars[1], N, 1, &whole));
+	assert_ok(heddle_plan_create(whole, &tiles, &plan));
+	for (size_t i = 0; i < N; i++)
+		WORK(&m, 1, heddle_w(heddle_plan_child(plan, i)));
+	for (size_t i = 0; i < N; i++)
+		WORK(&m, 1, heddle_r(whole));
+	struct heddle_graph *g = recorded(&m);
+	assert_int_equal(g->n_data, 1);
+	assert_int_equal(g->n_accesses, 2 * N);
+	heddle_graph_free(g);
+	stop(&m, &whole, 1);
 }
 
 /* --- By chance, against a definition by elements ------------------------------------------------------------------ */
@@ -394,6 +419,7 @@ int main(void)
 	    cmocka_unit_test(acquired_child_holds_up_those_that_share_elements_with_it),
 	    cmocka_unit_test(task_names_shared_elements_once),
 	    cmocka_unit_test(too_many_cells_become_one_piece),
+	    cmocka_unit_test(too_many_accesses_become_those_of_one_piece),
 	    cmocka_unit_test(recorded_data_flow_is_that_of_the_elements),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
