@@ -49,8 +49,10 @@ _codes = itertools.cycle(range(1 << 30, (1 << 31) - 1))  # values that kernels i
 def _fail(context: Any, runtime: Runtime, error: BaseException) -> int:
     """Ends a kernel by an exception: it is kept under a number, by which whoever waits finds it again."""
     code = next(_codes)
-    if len(runtime._failures) < _MOST_FAILURES:  # the first ones: a wait reports the first of all
-        runtime._failures[code] = error
+    failures = runtime._failures
+    if len(failures) >= _MOST_FAILURES:  # forgets the oldest but the first, which a wait for all tasks reports
+        failures.pop(next(itertools.islice(failures, 1, None)), None)
+    failures[code] = error
     sentence = f"{type(error).__name__}: {error}".encode("utf-8", "replace")
     return lib.heddle_fail(context, code, b"%s", ffi.new("char[]", sentence))
 

@@ -178,6 +178,23 @@ def test_a_group_raises_its_own_failures_alone(runtime):
     runtime.wait()
 
 
+def test_the_exceptions_of_many_groups_are_raised_without_a_wait_for_all(runtime):
+    def fail(v, k):
+        raise Oops(k)
+
+    x = runtime.data(np.zeros(1))
+    runtime.submit(fail, write(x), -1)
+    for k in range(70):  # more than a runtime remembers
+        group = runtime.group()
+        runtime.submit(fail, write(x), k, group=group)
+        with pytest.raises(Oops) as caught:
+            group.wait()
+        assert caught.value.args == (k,)
+    with pytest.raises(Oops) as caught:
+        runtime.wait()
+    assert caught.value.args == (-1,)
+
+
 def test_of_several_exceptions_each_waiter_gets_its_own(runtime):
     def fail(v, k):
         raise Oops(k)
