@@ -321,7 +321,7 @@ static int regroup(struct heddle_platform *p, const char *clusters)
 	struct declared declared = {.n = 0};
 	int status = hd_cores_find(p, &cores), retired = 0;
 	if (status)
-		return status;
+		return hd_error_context(status, "clusters \"%.1000s\"", clusters);
 	char *list;
 	status = hd_partition_auto(p, clusters, &list);
 	clusters = list ? list : clusters;

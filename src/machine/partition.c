@@ -198,13 +198,13 @@ static int is_word(const struct text *t, const char *word)
 	return strlen(word) == (size_t)t->length && strncmp(t->at, word, (size_t)t->length) == 0;
 }
 
-/* Reads a number from 1 to 1000000 at *at, and moves *at behind it. Returns 0 if there is none. */
+/* Reads a number from 1 to MOST_CORES at *at, and moves *at behind it. Returns 0 if there is none. */
 static size_t read_number(const char **at, const char *end)
 {
 	size_t n = 0;
-	while (*at < end && isdigit((unsigned char)**at) && n <= 1000000)
+	while (*at < end && isdigit((unsigned char)**at) && n <= MOST_CORES)
 		n = 10 * n + (size_t)(*(*at)++ - '0');
-	return n <= 1000000 ? n : 0;
+	return n <= MOST_CORES ? n : 0;
 }
 
 /* "6": as many clusters of 6 cores as there is room for. */
@@ -213,7 +213,7 @@ static int group_evenly(const struct heddle_platform *p, const struct text *t, s
 	const char *at = t->at;
 	size_t n = read_number(&at, t->at + t->length);
 	if (n == 0)
-		return BAD(t, "clusters have at least 1 core");
+		return BAD(t, "a cluster has from 1 to %d cores", MOST_CORES);
 	if (n > 1 && !place(p, cores, n))
 		return BAD(t,
 		           "there are no %zu free cores side by side among the %zu of the CPU workers; ask for "

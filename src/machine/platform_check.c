@@ -231,8 +231,22 @@ static int check_workers(const struct heddle_platform *p)
 
 /* --- Levels and speedups: what clusters are made from ------------------------------------------------------------- */
 
+/* Whether a partition of this name would be understood as something else. */
+static int means_something_else(const char *name)
+{
+	static const char *const words[] = {"none", "auto", "best"};
+	int is_word = 0;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		is_word |= strcmp(name, words[i]) == 0;
+	return is_word || strspn(name, "0123456789x+") == strlen(name) || strchr(name, ',');
+}
+
 static int check_level(const struct heddle_level *l)
 {
+	if (means_something_else(l->name))
+		return BAD("level %s: a name must not be none, auto or best, consist of digits, x and +, or contain a "
+		           "comma; rename it",
+		           l->name);
 	if (l->n_groups == 0)
 		return BAD("level %s has no cores; give their ranges", l->name);
 	for (size_t i = 0; i < l->n_groups; i++) {
@@ -263,16 +277,18 @@ static int check_speedup_table(const struct heddle_platform *p, const struct hed
 	for (size_t i = 0; i < s->n_table; i++) {
 		const struct heddle_speedup_point *point = &s->table[i];
 		if (!is_non_negative(point->bytes))
-			return BAD("speedup of %s on %s: table[%zu] is for %g bytes; they must be 0 or more",
+			return BAD("speedup of %s on %s: factors[%zu] is for %g bytes; they must be 0 or more",
 			           s->codelet, class_name, i, point->bytes);
 		if (!is_positive(point->factor) || point->factor > s->cores)
-			return BAD("speedup of %s on %s: table[%zu] has the factor %g; it must be above 0, and at most "
-			           "the number of cores",
-			           s->codelet, class_name, i, point->factor);
+			return BAD(
+			    "speedup of %s on %s: factors[%zu] has the factor %g; it must be above 0, and at most "
+			    "the number of cores",
+			    s->codelet, class_name, i, point->factor);
 		if (i && !(point->bytes > point[-1].bytes))
-			return BAD("speedup of %s on %s: table[%zu] is for %.17g bytes, not more than the one before; "
-			           "sizes must ascend",
-			           s->codelet, class_name, i, point->bytes);
+			return BAD(
+			    "speedup of %s on %s: factors[%zu] is for %.17g bytes, not more than the one before; "
+			    "sizes must ascend",
+			    s->codelet, class_name, i, point->bytes);
 	}
 	return 0;
 }

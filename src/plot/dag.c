@@ -267,13 +267,15 @@ static int check_size(const struct hd_dag *d)
 	if (depth == 1 || d->options.levels == 1)
 		return hd_error(
 		    HEDDLE_E_INVALID,
-		    "the graph has %zu tasks, more than the %d that a picture can show: a file for Graphviz "
-		    "(.dot) can have them",
+		    "the graph has %zu tasks, sub-graphs and changes of layouts, more than the %d that a picture can "
+		    "show: a file for Graphviz (.dot) can have them",
 		    d->n_shown, (int)MOST_DRAWN);
-	return hd_error(HEDDLE_E_INVALID,
-	                "the graph has %zu tasks on %u levels, more than the %d that a picture can show: ask for fewer "
-	                "levels (heddle trace --dag --levels 1), or for a file for Graphviz (.dot)",
-	                d->n_shown, depth, (int)MOST_DRAWN);
+	return hd_error(
+	    HEDDLE_E_INVALID,
+	    "the graph has %zu tasks, sub-graphs and changes of layouts on %u levels, more than the %d that "
+	    "a picture can show: ask for fewer levels (heddle trace --dag --levels 1), or for a file for "
+	    "Graphviz (.dot)",
+	    d->n_shown, depth, (int)MOST_DRAWN);
 }
 
 static int make(struct hd_dag *d)

@@ -15,7 +15,7 @@ struct hd_dag_node {
 	const struct heddle_trace_expansion *expansion; /* NULL: it was not expanded */
 	const struct heddle_trace_layout *layout;       /* NULL: it is a task */
 	size_t box;                                     /* the box that it is in, as an index; HD_NO_NODE: none */
-	unsigned depth;                                 /* in so many boxes */
+	unsigned depth;                                 /* number of boxes around it */
 	size_t shown; /* itself, or the outermost box around it whose contents are not drawn */
 	/* What a box contains and is drawn, in the order of submission: the first, and for each the next. */
 	size_t first, last, next;

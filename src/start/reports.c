@@ -25,8 +25,8 @@ static const struct {
 	const char *extension;
 	enum format format;
 } formats[] = {
-    {".trace", TRACE_FILE}, {".json", CHROME}, {".csv", TABLE},   {".paje", PAJE},
-    {".png", PICTURE},      {".svg", PICTURE}, {".pdf", PICTURE}, {".dot", GRAPH},
+    {".trace", TRACE_FILE}, {".json", CHROME}, {".csv", TABLE}, {".paje", PAJE}, {".png", PICTURE},
+    {".svg", PICTURE},      {".pdf", PICTURE}, {".dot", GRAPH}, {".gv", GRAPH},
 };
 
 /* Where the extension of a name of `length` characters begins; `length`: it has none. */

@@ -68,6 +68,13 @@ def test_reports_that_cannot_be_written_are_no_error_of_the_program(p):
     assert "absent" not in os.listdir(p.directory)
 
 
+def test_graphs_of_runs_are_written_for_graphviz(p):
+    for name in "run.dot", "run.gv":
+        succeeds(p, "01_hello", HEDDLE_TRACE=name)
+        with open(p.path(name)) as f:
+            assert f.read().startswith("digraph"), name
+
+
 def test_reports_in_no_format_are_refused_at_the_start(p):
     for setting, says in ({"HEDDLE_TRACE": "run.xml"}, ".paje"), ({"HEDDLE_RECORD": "g.trace"}, ".dot"):
         status, _, err = p.program("01_hello", **setting)

@@ -701,7 +701,7 @@ def test_sim_seed_changes_noisy_times(p):
 def test_sim_draws_the_best_policy(p):
     p.run(*SIM, "--sched", "eager,dmdas", "--gantt", "g.svg", "--trace", "t.trace")
     said = p.warns("sim", "cholesky:n=3840,tile=960", "-p", "gpu1-cpu6", "-s", "eager,dmda,dmdar", "--gantt", "g.svg")
-    assert "dmda is shown; just as short: dmdar" in said[1], said[1]
+    assert "the picture shows dmda; dmdar took as long" in said[1], said[1]
     with open(p.path("g.svg")) as f:
         assert "<svg" in f.read(2000)
     equal(p.json("trace", "t.trace")["trace"]["policy"], "dmdas")
@@ -799,14 +799,25 @@ def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
     command = out.strip().split("\n")[-1].split()
     equal(command[-2], "--clusters")
     assert float(p.csv(*command[1:])[0]["makespan_ms"]) > 0
-    p.refuses("run", "potrf", "--n", "256", "--tile", "128", "--clusters", "best", says=["heddle platform calibrate"])
+    here = ("potrf", "--n", "256", "--clusters", "best")
+    p.refuses("run", *here, "--tile", "128", says=["heddle platform calibrate"])
+    p.refuses("tune", *here, says=["heddle platform calibrate"])
+    compare = "compare", "--graphs", "cholesky:n=3840,tile=960", "--platforms"
+    for command in compare, ("bound", "cholesky", "--platform"):
+        p.refuses(*command, "haswell-k40m", "--clusters", "best", says=["heddle sim, run and tune"])
+    broken = p.path("broken")
+    os.mkdir(broken)
+    with open(os.path.join(broken, "this.yaml"), "w") as f:
+        f.write("version: 1\nname: this\n")
+    for command in ("run", *here, "--tile", "128"), ("tune", *here):
+        p.refuses(*command, says=["this.yaml"], status=1, HEDDLE_PLATFORM_PATH=broken)
     pairs = {"heddle_graph": 1, "types": [{"name": "pair"}], "classes": ["cpu*2"], "data": [], "edges": [],
              "tasks": [{"type": "pair", "data": [], "times": {"cpu*2": 100}}]}
     with open(p.path("pairs.json"), "w") as f:
         json.dump(pairs, f)
     out, err = p.warns("sim", "pairs.json", "--platform", "haswell-k40m", "--sched", "eager", "--clusters", "best",
                        "--json")
-    assert "clusters none gave no result" in err, err
+    assert "clusters none are left out: " in err and "pair" in err.split("left out: ")[1], err
     tried = {row["clusters"]: row for row in json.loads(out)["partitions"]}
     equal(tried["2"]["chosen"], "yes")
     equal(tried["none"]["makespan_ms"], None)

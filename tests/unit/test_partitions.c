@@ -75,9 +75,9 @@ static void wrong_partitions_are_named_and_change_nothing(void **state)
 	static const char *const cases[][3] = {
 	    {"", "\"\"", "socket, l3, a number of cores"},
 	    {"numa", "\"numa\"", "socket, l3, a number of cores"},
-	    {"0", "\"0\"", "at least 1"},
+	    {"0", "\"0\"", "from 1 to 1000000"},
 	    {"6", "\"6\"", "no 6 free cores"},
-	    {"99999999999999999999", "\"99999999999999999999\"", "at least 1"},
+	    {"99999999999999999999", "\"99999999999999999999\"", "from 1 to 1000000"},
 	    {"3x5", "\"3x5\"", "more than the 10 cores"},
 	    {"1x6", "\"1x6\"", "room for 0 of 1"},
 	    {"3x3", "\"3x3\"", "room for 2 of 3"},
@@ -97,9 +97,11 @@ static void wrong_partitions_are_named_and_change_nothing(void **state)
 				fail_msg("%s: %s", cases[i][0], heddle_last_error());
 		assert_same(p, before);
 	}
+	assert_int_equal(heddle_platform_cluster(p, "/nowhere/ranges"), HEDDLE_E_IO);
 	assert_int_equal(heddle_platform_cluster(p, NULL), HEDDLE_E_INVALID);
 	p->workers[3].core = -1;
 	assert_int_equal(heddle_platform_cluster(p, "2"), HEDDLE_E_INVALID);
+	assert_non_null(strstr(heddle_last_error(), "clusters \"2\": "));
 	assert_non_null(strstr(heddle_last_error(), "cpu3 is bound to no core"));
 	p->workers[3].core = 2;
 	assert_int_equal(heddle_platform_cluster(p, "2"), HEDDLE_E_INVALID);
@@ -127,6 +129,27 @@ static void a_file_has_a_range_in_each_line(void **state)
 			fail_msg("%s", heddle_last_error());
 	}
 	assert_string_equal(driven(p), "0-2 3 4 6 7 8-10");
+	heddle_platform_free(p);
+}
+
+/* A name that a partition could not use would hide what it means. */
+static void levels_must_be_nameable(void **state)
+{
+	static const char *const bad[] = {"none", "auto", "best", "2", "2x4+1", "a,b"};
+	(void)state;
+	struct heddle_platform *p = parsed(CORES);
+	char *name = p->levels[0].name, room[16];
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		p->levels[0].name = strcpy(room, bad[i]);
+		assert_int_equal(heddle_platform_check(p), HEDDLE_E_FORMAT);
+		assert_non_null(strstr(heddle_last_error(), "rename it"));
+		assert_int_equal(heddle_platform_cluster(p, "l3"), HEDDLE_E_FORMAT);
+		assert_string_equal(driven(p), "0 1 2 3 4 6 7 8 9 10");
+	}
+	p->levels[0].name = name;
+	assert_int_equal(heddle_platform_cluster(p, "auto:none,l3"), 0);
+	assert_string_equal(driven(p), "0 1 2 3 4 6 7 8 9 10");
+	assert_int_equal(p->n_workers, 15);
 	heddle_platform_free(p);
 }
 
@@ -343,6 +366,7 @@ int main(void)
 	    cmocka_unit_test(partitions_group_the_cores_of_cpu_workers),
 	    cmocka_unit_test(wrong_partitions_are_named_and_change_nothing),
 	    IN_DIRECTORY(a_file_has_a_range_in_each_line),
+	    cmocka_unit_test(levels_must_be_nameable),
 	    IN_DIRECTORY(several_partitions_are_declared_and_the_first_is_driven),
 	    cmocka_unit_test(kernels_without_tables_follow_the_law),
 	    cmocka_unit_test(tables_are_interpolated_in_size_and_in_cores),

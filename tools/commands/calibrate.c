@@ -35,8 +35,7 @@ static const struct argp_option options[] = {
      "The routines whose kernels are measured (default potrf); all: as many as have kernels of their own", 0},
     {"within", KEY_WITHIN, "PERCENT", 0,
      "Measure each size until the 95 % confidence interval of its kernels is at most +- PERCENT (default 2)", 0},
-    {"seconds", KEY_SECONDS, "S", 0, "But no longer than S seconds, except for the least that is needed (default 60)",
-     0},
+    {"seconds", KEY_SECONDS, "S", 0, "Stop after S seconds, but not before four passes (default 60)", 0},
     {"keep", KEY_KEEP, NULL, 0, "Add to the stored performance models instead of replacing them", 0},
     {0},
 };
@@ -274,10 +273,9 @@ static void report_passes(const struct measuring *m)
 	}
 	if (m->n) {
 		qsort(intervals, m->n, sizeof *intervals, by_share);
-		printf(
-		    "up to %zu passes; 95 %% confidence interval of the kernels of a size: +- %.1f %% in the middle, "
-		    "+- %.1f %% at most\n",
-		    most, intervals[m->n / 2], intervals[m->n - 1]);
+		printf("up to %zu passes; 95 %% confidence interval of the kernels of a size: median +- %.1f %%, "
+		       "+- %.1f %% at most\n",
+		       most, intervals[m->n / 2], intervals[m->n - 1]);
 	}
 	if (beyond)
 		printf("%zu of %zu sizes are not within +- %.3g %%: the machine was not quiet, or --seconds was too "

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x9000, KEY_CLUSTERS, KEY_SEED, KEY_SEEDS };
+enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
 
 /* Names from one or several lists. It owns the array and the names. */
 struct names {
@@ -28,9 +28,6 @@ static const struct argp_option options[] = {
      "repeated",
      0},
     {"platforms", 'p', "P1,P2,...", 0, "The machines; `heddle platforms` lists them", 0},
-    {"clusters", KEY_CLUSTERS, "PARTITION", 0,
-     "Group the cores of these machines into clusters: none, socket, numa, l3, 10 (cores each), 2x10, 1x10+10x1 ...",
-     0},
     {"scheds", 's', "S1,S2,...|all", 0, "The policies (default all)", 0},
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
@@ -85,10 +82,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
+	case ARGP_KEY_INIT: state->child_inputs[2] = &o->clusters; return tool_view_parse(key, arg, state);
 	case 'g': add_list(&o->graphs, arg); return 0;
 	case 'p': add_list(&o->platforms, arg); return 0;
 	case 's': o->scheds = arg; return 0;
-	case KEY_CLUSTERS: o->clusters = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
 	case KEY_SEED: o->seed = arg; return 0;
 	case KEY_SEEDS: o->n_seeds = tool_int(state, "--seeds", arg, 1, 10000); return 0;
@@ -99,10 +96,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = {
+    {&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {&tool_auto_clusters_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = tool_view_children,
+    .children = children,
     .args_doc = "[GRAPH...]",
     .doc = "Simulates every graph on every platform under every policy and compares the makespans with the largest "
            "lower bound "
@@ -254,7 +253,7 @@ static int draw(const struct campaign *c, const char *path)
 		}
 	}
 	struct hd_heatmap map = {
-	    .title = "Makespan / largest lower bound; framed: the best of each row, and ties in the digits shown",
+	    .title = "Makespan / largest lower bound; framed: the least number of each row",
 	    .label = "makespan / bound, logarithmic",
 	    .rows = (const char *const *)rows,
 	    .columns = c->policies,

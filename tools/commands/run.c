@@ -69,14 +69,17 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 {
 	struct heddle_platform *this;
 	struct table table, *tables[] = {&table};
-	if (heddle_platform_load("this", &this))
+	int status = heddle_platform_load("this", &this);
+	if (status == HEDDLE_E_UNKNOWN)
 		return tool_usage_error(
 		    "--clusters best needs the kernel times of this machine: `heddle platform calibrate` "
 		    "measures them");
+	if (status)
+		return tool_library_error("--clusters best");
 	struct heddle_config plain = *config;
 	plain.clusters = "";
 	plain.noise = 0.05; /* as times vary here */
-	int status = work_check_platform(this, &o->experiment.what);
+	status = work_check_platform(this, &o->experiment.what);
 	if (!status)
 		status = clusters_choose(&plain, this, &o->experiment.what, &table, &o->clusters);
 	heddle_platform_free(this);

@@ -149,7 +149,7 @@ static void say_ties(const struct comparison *c)
 		others = more;
 	}
 	if (others)
-		tool_warn("%s is shown; just as short: %s", c->policies[best], others);
+		tool_warn("the picture shows %s; %s took as long", c->policies[best], others);
 	free(others);
 }
 

@@ -63,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0},
                                              {&tool_set_argp, 0, NULL, 0},
                                              {&work_argp, 0, NULL, 0},
-                                             {&tool_clusters_argp, 0, NULL, 0},
+                                             {&tool_best_clusters_argp, 0, NULL, 0},
                                              {0}};
 static const struct argp argp = {
     .options = options,
@@ -306,13 +306,17 @@ static int search_partitions(struct results *r, struct options *o, struct heddle
                              const struct heddle_config *config)
 {
 	struct partitions partitions;
-	int status = partitions_find(platform, &partitions);
+	int status = partitions_find(platform, &partitions), failure = TOOL_OK;
 	for (size_t i = 0; !status && i < partitions.n; i++) {
 		struct results one = {.n = 0};
 		struct heddle_platform *p = clusters_grouped(platform, partitions.list[i]);
-		status = p ? search(&one, o, p, config) : tool_library_error("no clusters");
+		int failed = p ? search(&one, o, p, config) : tool_library_error("no clusters");
 		heddle_platform_free(p);
-		if (!status && (r->n == 0 || one.list[0].seconds < r->list[0].seconds)) {
+		if (failed) { /* some tasks may need clusters that others have */
+			tool_warn("clusters %s are left out: %s", partitions.list[i], heddle_last_error());
+			failure = failed;
+		}
+		if (!failed && (r->n == 0 || one.list[0].seconds < r->list[0].seconds)) {
 			free(r->list);
 			*r = one;
 			free(o->chosen);
@@ -324,7 +328,7 @@ static int search_partitions(struct results *r, struct options *o, struct heddle
 	if (partitions.n)
 		partitions_free(&partitions);
 	o->clusters = o->chosen;
-	return status;
+	return r->n || status ? status : failure;
 }
 
 /* --- Output ------------------------------------------------------------------------------------------------------- */
@@ -417,12 +421,15 @@ static void print(const struct options *o, const struct results *r, const char *
 static int load_this(const char *clusters, struct heddle_platform **out)
 {
 	struct heddle_platform *p;
-	int known = heddle_platform_load(this_machine, &p) == 0;
-	heddle_platform_free(known ? p : NULL);
-	return known
-	           ? tool_open_platform(this_machine, clusters, out)
-	           : tool_usage_error("which machine? This one has not been measured: `heddle platform calibrate` does "
-	                              "that; or give --platform NAME, `heddle platforms` lists them");
+	int status = heddle_platform_load(this_machine, &p);
+	if (status == HEDDLE_E_UNKNOWN)
+		return tool_usage_error(
+		    "which machine? This one has not been measured: `heddle platform calibrate` does that; or give "
+		    "--platform NAME, `heddle platforms` lists them");
+	if (status)
+		return tool_library_error("no platform");
+	heddle_platform_free(p);
+	return tool_open_platform(this_machine, clusters, out);
 }
 
 int tool_tune(int argc, char **argv)

@@ -196,7 +196,7 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 	for (size_t i = 0; i < partitions.n; i++) {
 		int failed = try(&plain, platform, &quick, partitions.list[i], &tried[i]);
 		if (failed) { /* some tasks may need clusters that others have */
-			tool_warn("clusters %s gave no result", partitions.list[i]);
+			tool_warn("clusters %s are left out: %s", partitions.list[i], heddle_last_error());
 			tried[i].seconds = NAN;
 			failure = failed;
 		}

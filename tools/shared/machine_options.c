@@ -84,14 +84,20 @@ void tool_machine_apply(const struct tool_machine *machine, struct heddle_config
 
 /* --- Clusters ----------------------------------------------------------------------------------------------------- */
 
-static const struct argp_option clusters_options[] = {
-    {"clusters", KEY_CLUSTERS, "PARTITION", 0,
-     "Group cores into clusters, which run parallel tasks: none, socket, numa, l3, 10 (cores each), 2x10, 1x10+10x1, "
-     "or a file with ranges of cores; sim and run: auto, changed while tasks run; sim, run and tune: best, found by "
-     "virtual runs",
-     4},
-    {0},
-};
+#define CLUSTERS_ARE                                                                                           \
+	"Group cores into clusters, which run parallel tasks: none, socket, numa, l3, 10 (cores each), 2x10, " \
+	"1x10+10x1, or a file with ranges of cores"
+#define AUTO_IS "; auto: changed while tasks run"
+#define OPTION(text)                                                 \
+	{                                                            \
+		{"clusters", KEY_CLUSTERS, "PARTITION", 0, text, 4}, \
+		{                                                    \
+			0                                            \
+		}                                                    \
+	}
+static const struct argp_option clusters_options[] = OPTION(CLUSTERS_ARE),
+                                auto_options[] = OPTION(CLUSTERS_ARE AUTO_IS),
+                                best_options[] = OPTION(CLUSTERS_ARE AUTO_IS "; best: found by virtual runs");
 
 static error_t parse_clusters(int key, char *arg, struct argp_state *state)
 {
@@ -104,3 +110,5 @@ static error_t parse_clusters(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp tool_clusters_argp = {.options = clusters_options, .parser = parse_clusters};
+const struct argp tool_auto_clusters_argp = {.options = auto_options, .parser = parse_clusters};
+const struct argp tool_best_clusters_argp = {.options = best_options, .parser = parse_clusters};

@@ -85,10 +85,12 @@ static size_t base_column(const struct heddle_graph *g)
 /* Says what was assumed: to the person, and in the tables. */
 static void note(struct work *work, const struct entry *e, const char *base)
 {
-	char *before = tool_format("%s%s", work->assumed, work->assumed[0] ? "; " : "");
-	snprintf(work->assumed, sizeof work->assumed, "%s%s%s%s: %s / %g", before, e->class_, e->type_ ? " " : "",
-	         e->type_ ? e->type_ : "", base, e->factor);
-	free(before);
+	char *all = tool_format("%s%s%s%s%s: %s / %g", work->assumed, work->assumed[0] ? "; " : "", e->class_,
+	                        e->type_ ? " " : "", e->type_ ? e->type_ : "", base, e->factor);
+	size_t size = sizeof work->assumed;
+	if (snprintf(work->assumed, size, "%s", all) >= (int)size)
+		memcpy(work->assumed + size - sizeof " ...", " ...", sizeof " ...");
+	free(all);
 	tool_warn("times of %s on %s are assumed: those on %s / %g", e->type_ ? e->type_ : "tasks without one",
 	          e->class_, base, e->factor);
 }

@@ -23,7 +23,7 @@ struct work {
 	struct work_option given[32]; /* for work_open, which sets them */
 	size_t n_given;
 	struct heddle_graph *graph; /* NULL: the work is an application. Whoever opened the work owns the graph */
-	char assumed[256];          /* what work_speed_up has assumed of the graph's times; "": nothing */
+	char assumed[256];          /* what work_speed_up has assumed of the graph's times, up to "..."; "": nothing */
 	int check;                  /* compute the residual of a run on this machine */
 	const char *record;         /* file to write the submitted graph to; NULL: none. Needs keep_trace */
 	int repeat;                 /* factorisations in a row on this machine; at least 1 */
