@@ -75,6 +75,9 @@ void standin_latency(double us)
 
 void standin_reset(void)
 {
+	/* What is left on destroyed streams of a device that is broken is dropped: the device is whole again only then,
+	 * or kernels would still run there, on memory that is gone. */
+	await_ended_streams();
 	for (int i = 0; i < N_COUNTERS; i++) {
 		atomic_store(&counters[i].fail_at, 0);
 		atomic_store(&counters[i].calls, 0);

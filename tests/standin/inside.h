@@ -117,6 +117,9 @@ int is_locked_host(const void *address);
 
 /* --- stream.c ----------------------------------------------------------------------------------------------------- */
 
+/* Waits until nothing is left on the streams that have been destroyed. */
+void await_ended_streams(void);
+
 /* An operation on a stream; what it is about follows in a structure that begins with this. */
 struct op {
 	_Atomic(struct op *) next; /* pairs: push stores it with release, the stream's thread loads it with acquire */

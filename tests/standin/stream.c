@@ -66,6 +66,16 @@ static void dawdle(void)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
+/* Streams that have been destroyed, and may still hold operations. pairs: serve decrements it with release when it is
+ * done with all of them, await_ended_streams loads it with acquire. */
+static atomic_int ending;
+
+void await_ended_streams(void)
+{
+	while (atomic_load_explicit(&ending, memory_order_acquire) > 0)
+		sched_yield();
+}
+
 static void *serve(void *arg)
 {
 	CUstream s = arg;
@@ -88,6 +98,7 @@ static void *serve(void *arg)
 	sem_destroy(&s->filled);
 	free(s->first);
 	free(s);
+	atomic_fetch_sub_explicit(&ending, 1, memory_order_release);
 	return NULL;
 }
 
@@ -123,6 +134,7 @@ static void end_stream(CUstream s)
 {
 	struct op *end = new_op(sizeof *end, run_end);
 	end->is_ours = 1;
+	atomic_fetch_add_explicit(&ending, 1, memory_order_relaxed); /* pairs with nothing: push orders it */
 	push(s, end);
 }
 

@@ -69,16 +69,16 @@ static void test_a_lost_device_stays_lost(void **state)
 }
 
 struct work {
-	_Atomic int has_begun, has_ended;
+	_Atomic int has_begun, has_ended; /* how often */
 };
 
 static void work_long(void *arg)
 {
 	struct work *w = arg;
-	w->has_begun = 1;
+	w->has_begun++;
 	for (int i = 0; i < 1000; i++)
 		sched_yield();
-	w->has_ended = 1;
+	w->has_ended++;
 }
 
 /* Who is told that a device is lost may free what a kernel there was using. */
@@ -110,6 +110,26 @@ static void test_a_lost_device_works_no_more_when_that_is_known(void **state)
 		OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 	}
 	OK(cuEventDestroy(event));
+}
+
+/* What is left on a stream when its device is lost is dropped, however late the stream gets there. */
+static void test_nothing_is_done_for_a_device_that_was_lost_before_a_reset(void **state)
+{
+	struct work w = {0, 0};
+	(void)state;
+	standin_latency(5000);
+	assert_int_equal(standin_enqueue(stream, work_long, &w), CUDA_SUCCESS);
+	standin_lose(0, 0);
+	FAILS(cuStreamDestroy(stream), CUDA_ERROR_LAUNCH_FAILED);
+	standin_reset();
+	OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	OK(cuStreamSynchronize(stream));
+	standin_latency(5000);
+	assert_int_equal(standin_enqueue(stream, work_long, &w),
+	                 CUDA_SUCCESS); /* as long as the one before would take */
+	OK(cuStreamSynchronize(stream));
+	standin_latency(0);
+	assert_int_equal(w.has_ended, 1);
 }
 
 static void test_a_lost_device_can_be_readable(void **state)
@@ -214,6 +234,7 @@ int main(void)
 	    TEST(test_the_nth_call_fails),
 	    TEST(test_a_lost_device_stays_lost),
 	    TEST(test_a_lost_device_works_no_more_when_that_is_known),
+	    TEST(test_nothing_is_done_for_a_device_that_was_lost_before_a_reset),
 	    TEST(test_a_lost_device_can_be_readable),
 	    TEST(test_no_copy_follows_a_call_that_breaks_the_device),
 	    TEST(test_a_copy_can_break_the_device),
