@@ -24,19 +24,43 @@ static int constant_rate(void)
 	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8));
 }
 
+/* What both clocks show at the same time. */
+struct moment {
+	double us;
+	uint64_t tick;
+};
+
+/* A thread can lose its processor between two readings, for longer than the clocks are compared: of several tries the
+ * one with the fewest ticks around the system's clock counts. */
+static struct moment read_both(void)
+{
+	enum { TRIES = 16 };
+	struct moment best = {0, 0};
+	uint64_t least = UINT64_MAX;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = __builtin_ia32_rdtsc();
+		double us = system_us();
+		uint64_t ticks = __builtin_ia32_rdtsc() - before;
+		if (ticks >= least)
+			continue;
+		least = ticks;
+		best = (struct moment){us, before + ticks / 2};
+	}
+	return best;
+}
+
 /* Compares the counter with clock_gettime for 2 ms, which gives the rate to about 1e-5. */
 __attribute__((constructor)) static void calibrate(void)
 {
 	if (!constant_rate())
 		return;
-	double start = system_us(), end;
-	uint64_t tick = __builtin_ia32_rdtsc();
-	do
-		end = system_us();
-	while (end - start < 2000);
-	first_us = start;
-	first_tick = tick;
-	us_per_tick = (end - start) / (double)(__builtin_ia32_rdtsc() - tick);
+	struct moment start = read_both();
+	while (system_us() - start.us < 2000)
+		continue;
+	struct moment end = read_both();
+	first_us = start.us;
+	first_tick = start.tick;
+	us_per_tick = (end.us - start.us) / (double)(end.tick - start.tick);
 }
 
 double hd_clock_us(void)
