@@ -3,7 +3,7 @@
  *
  * For each order of the matrix the best order of tiles is looked for, for WORKERS single cores and for one cluster of
  * them, in turn. Rows: the rates, and the cluster's divided by the other; and the same with the tile that is best for
- * single cores at the largest matrix, which is what a program has that cannot choose. */
+ * single cores at the largest matrix: for programs with one fixed tile. */
 #include "dense_run.h"
 
 enum { ROUNDS = 3, RUNS = 5, N_TILES = 6, N_ORDERS = 6 };

@@ -12,7 +12,7 @@ static int add_up(heddle_context *c) /* RW numbers, SCRATCH the sum of each memb
 	size_t rank = heddle_context_rank(c), ranks = heddle_context_cores(c), n = heddle_extent(c, 0, 0);
 	double *a = heddle_ptr(c, 0), *sums = heddle_ptr(c, 1), before = 0;
 	size_t first = n * rank / ranks, end = n * (rank + 1) / ranks;
-	if (ranks > heddle_extent(c, 1, 0)) /* of all members that fail the first one tells */
+	if (ranks > heddle_extent(c, 1, 0)) /* all members fail; the sentence of the lowest rank is reported */
 		return heddle_fail(c, 1, "%zu members are too many", ranks);
 	for (size_t i = first + 1; i < end; i++)
 		a[i] += a[i - 1];

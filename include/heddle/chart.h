@@ -26,8 +26,8 @@ struct heddle_chart {
 	double width, height;                  /* in points (1/72 inch); 0: the library chooses */
 	const struct heddle_chart_series *series;
 	size_t n_series;
-	/* NULL, or per series NULL or for each point how much y varies: a bar reaches from y - deviation to
-	 * y + deviation, where that is on the axis. NAN or 0: no bar */
+	/* Bars of deviation; may be NULL. deviations[s] belongs to series s: NULL, or one number per point. A bar
+	 * reaches from y - deviation to y + deviation, where that is on the axis. NAN or 0: no bar */
 	const double *const *deviations;
 };
 

@@ -41,9 +41,10 @@ heddle_group *heddle_group_set(heddle_runtime *rt, heddle_group *group);
  * as values, or register a datum of the kernel's own. Nor may they need data of tasks whose kernels wait below it on
  * the stack, such as one with which all tasks commute. The wait then returns HEDDLE_E_DEADLOCK, unless a thread of the
  * program has acquired data and does not wait itself: it might act. What the kernel has waited is not part of its time
- * in the models. HEDDLE_E_STATE: the task of the kernel is in the group itself; or called from a callback, or a kernel
- * elsewhere. HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data. HEDDLE_E_MEMORY: so many kernels wait on one
- * worker that its stack is full; policies that run the newest tasks first (lws) nest only as deeply as the program. */
+ * in the models. HEDDLE_E_STATE: the task of the kernel is in the group itself; or called from a callback, a kernel
+ * elsewhere, or by a member of an SPMD kernel. HEDDLE_E_UNSUPPORTED: the task has SCRATCH or REDUX data.
+ * HEDDLE_E_MEMORY: so many kernels wait on one worker that its stack is full; policies that run the newest tasks first
+ * (lws) nest only as deeply as the program. */
 int heddle_group_wait(heddle_group *group);
 
 /* Whether heddle_group_wait may be called here: 0, or the error that it would return for the place, before there is

@@ -22,8 +22,8 @@ struct heddle_config {
 	 * device as long as one is left; more than there are cores is an error */
 	int n_cpu;
 	/* how the cores of the CPU workers are grouped into clusters: heddle_platform_cluster; "": as the platform
-	 * says; "auto": they are merged and split while tasks run, docs/clusters.md. In virtual time, too, and on the
-	 * platform of heddle_start_on */
+	 * says; "auto": they are merged and split while tasks run, docs/clusters.md. This also holds in virtual time
+	 * and for heddle_start_on */
 	const char *clusters;
 	/* CUDA devices, the first ones; -1: all that are found, which may be none; more than there are is an error,
 	 * which says what is missing and how to get it */
@@ -94,8 +94,8 @@ struct heddle_config {
 	 * sub-graph; these tasks enter the graph when that time is over */
 	double expand_cost, submit_cost;
 	/* 0, or the port at which http://127.0.0.1:PORT/ shows what workers and memories do, until heddle_stop has
-	 * waited for the tasks; /state is the same as JSON. Served by a thread of its own, to programs of this machine
-	 * alone, whoever's they are. Not in virtual time */
+	 * waited for the tasks; /state is the same as JSON. Served by a thread of its own. Only programs on this
+	 * machine can connect, but those of every user. Not in virtual time */
 	int live;
 	int watchdog; /* seconds without progress before a blocked wait reports what hangs; 0: never */
 	/* which copies leave a memory that is full: "next_use", those that the submitted tasks need last, or "lru",
@@ -107,8 +107,9 @@ struct heddle_config {
 	 * idle last */
 	int fastest_first;
 	/* The function to which the watchdog gives its report, called in the thread that waits, with on_hang_arg; it
-	 * may call what a kernel may call. NULL, the default: the report is printed to standard error, and the library
-	 * prints nothing else. These two fields have no environment variable: only a program can set them. */
+	 * may call what a kernel may call. NULL, the default: the report goes to standard error. (What else the library
+	 * writes there: `explain`, and reports of heddle_stop that could not be written.) These two fields have no
+	 * environment variable: only a program can set them. */
 	void (*on_hang)(void *arg, const char *sentence);
 	void *on_hang_arg;
 	/* Called about ten times a second in each thread of the program that waits, and in virtual time after every

@@ -52,8 +52,8 @@ heddle_data *heddle_context_data(const heddle_context *c, size_t i);
 /* The worker that runs the kernel, and its runtime. */
 unsigned heddle_context_worker(const heddle_context *c);
 heddle_runtime *heddle_context_runtime(const heddle_context *c);
-/* For kernels of parallel codelets, see there: how many cores the kernel has, which is how many threads it may use, or
- * how many members run it. 1 for sequential ones, and wherever the worker is not a CPU. */
+/* How many cores the kernel may use: the number of threads for HEDDLE_FORK_JOIN, of members for HEDDLE_SPMD. 1 in
+ * sequential kernels, and on workers that are no CPUs. */
 unsigned heddle_context_cores(const heddle_context *c);
 /* SPMD: which member the calling thread is, from 0 to heddle_context_cores - 1. 0 in all other kernels. */
 unsigned heddle_context_rank(const heddle_context *c);
@@ -118,20 +118,20 @@ enum heddle_parallel {
 	HEDDLE_SPMD
 };
 
-/* The cores of a worker. */
+/* What a prologue is told: the worker, its first core, and how many threads to use. */
 struct heddle_cluster {
 	unsigned worker;
 	int core; /* the first of them: logical index; -1: the worker's threads are not bound */
 	unsigned cores;
 };
 /* The prologue callback, for libraries with threads of their own that Heddle does not know. It is called by the thread
- * that runs a worker's tasks, before the first of a sequence of parallel tasks, and again before the first sequential
- * one behind them: cluster->cores is how many threads what the thread calls may use from now on; 1 for sequential and
- * SPMD kernels, which have one thread for each core already. The calling thread is bound to those cores, so threads
- * that it makes are, too. It must not block. */
+ * that runs a worker's tasks: before the first of a sequence of fork-join kernels, with the number of cores, and before
+ * the kernel of another kind that ends the sequence, with 1. cluster->cores is the number of threads that a library may
+ * use in this thread until the next call. The calling thread is bound to those cores, so threads that it makes are,
+ * too. It must not block. */
 typedef void (*heddle_prologue)(const struct heddle_cluster *cluster, void *arg);
 /* Sets it, in place of the one before; NULL: none. Called by any thread, best before the first task is submitted: a
- * worker that is within a sequence of parallel tasks calls it at the next change. HEDDLE_E_INVALID: rt is NULL;
+ * worker that is within a sequence of fork-join kernels calls it at the next change. HEDDLE_E_INVALID: rt is NULL;
  * HEDDLE_E_STATE: in a child of fork. */
 int heddle_set_prologue(heddle_runtime *rt, heddle_prologue call, void *arg);
 

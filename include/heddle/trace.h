@@ -164,15 +164,16 @@ int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const
 
 /* How heddle_trace_dag draws. */
 struct heddle_dag_options {
-	/* So many levels are drawn; what sub-graphs deeper than that have submitted is drawn as one task each. 0: all;
-	 * 1: only what the program has submitted itself. */
+	/* How many levels of sub-graphs are drawn. A hierarchical task on the last one is drawn as one task, without
+	 * what is in it. 0: all, at most 1000; 1: only what the program has submitted itself. */
 	unsigned levels;
 	int layouts;       /* 1: draw changes of layouts, too (only those that a task waited for) */
 	const char *title; /* NULL: the number of tasks */
 };
 /* Draws the task graph of a trace: tasks from top to bottom in the order of their dependencies, and around the tasks of
  * each sub-graph a box. The extension of `path` says the format: .png, .svg, .pdf, or .dot and .gv for Graphviz, which
- * draws better. A picture of more than 2000 tasks is HEDDLE_E_INVALID; files for Graphviz have any number. `options`
+ * draws better. A picture of more than 2000 tasks, boxes and changes of
+ * layouts is HEDDLE_E_INVALID; files for Graphviz have any number. `options`
  * may be NULL: all levels with their changes of layouts. */
 int heddle_trace_dag(const struct heddle_trace *trace, const char *path, const struct heddle_dag_options *options);
 

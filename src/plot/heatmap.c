@@ -151,7 +151,7 @@ static void hatch(cairo_t *cr, double x, double y, double width, double height)
 	cairo_restore(cr);
 }
 
-/* Whether the value is the least of its row, or cannot be told from that by what the cell says. */
+/* Whether the value, as printed in its cell, equals the least of its row. */
 static int is_least(const struct hd_heatmap *map, size_t row, double value)
 {
 	char text[HD_LABEL], least_text[HD_LABEL];

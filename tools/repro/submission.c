@@ -3,8 +3,9 @@
  * task is hierarchical and submits one task (960/960), and if tiles of 2880 are cut into tiles of 960 (2880/960).
  *
  * It is measured, on this machine. The tiles are as many as there would be, and hardly have contents; their tasks never
- * run while time is taken, because the only worker that could run them waits in a kernel. So do the CPU workers until
- * the program has submitted its own tasks; then they submit the sub-graphs, and nothing else. */
+ * run while time is taken. All workers wait in a kernel (a gate). When the program has submitted its tasks, the CPU
+ * workers are let go and submit the sub-graphs; the accelerator, which alone could run the tasks, is let go when the
+ * clock has stopped. */
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,9 +24,9 @@ struct product {
 	heddle_codelet *gemm, *block, *gate;
 	heddle_data **tiles[3]; /* A, B, C */
 	double *memory;
-	/* Two gates, which keep the workers that run their tasks; and who has come to one; and the end. */
+	/* `cpus`, `device`: gates. `waiting`: posted by each worker at one. `expanded`: by the last sub-graph. */
 	sem_t cpus, device, waiting, expanded;
-	atomic_size_t n_expanded; /* sequentially consistent; pairs with nothing: the last one posts `expanded` */
+	atomic_size_t n_expanded; /* sequentially consistent: whoever adds the last one posts `expanded` */
 };
 
 /* Codelets have no argument, so the gate is a value of the task. */

@@ -17,8 +17,8 @@ void passes_free(struct passes *passes);
 void passes_add(struct passes *passes, size_t run, const struct heddle_trace *trace);
 size_t passes_count(const struct passes *passes, size_t run);
 /* Half the width of the 95 % confidence interval of the time that the kernels of a run take together, as a share of
- * that time. A pass counts by how much longer or shorter its kernels took than in the middle, so that it does not
- * matter which workers ran them. INFINITY: there are fewer than three passes. */
+ * that time. A pass counts by the time of its kernels divided by the medians of the same kernels over all passes, so
+ * that it does not matter which workers ran them. INFINITY: there are fewer than three passes. */
 double passes_interval(const struct passes *passes, size_t run);
 /* Gives the platform, for each size that was measured, the median of the passes. */
 void passes_apply(const struct passes *passes, struct heddle_platform *platform);
