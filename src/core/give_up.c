@@ -70,10 +70,29 @@ static heddle_task *take_staged(struct hd_worker *w, const struct given_up *g)
 	return t;
 }
 
+/* Lets the cancelled ones of the tasks that only retired workers can run end: no worker would ever look at them. */
+static void end_parked(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct hd_task_queue parked = rt->dispatch.parked;
+	rt->dispatch.parked.first = NULL;
+	while (parked.first) {
+		heddle_task *t = hd_queue_pop(&parked);
+		if (t->status != HEDDLE_E_CANCELLED) {
+			hd_queue_push(&rt->dispatch.parked, t);
+			continue;
+		}
+		rt->count.parked--;
+		hd_set_state(t, HD_WAITING);
+		hd_queue_push(&rt->dispatch.controls, t);
+	}
+}
+
 static void give_up(heddle_runtime *rt, struct given_up *g)
 {
 	HD_HELD(&rt->lock);
 	hd_pool_each(&rt->pool, cancel_waiting, g);
+	end_parked(rt);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		heddle_task *t;

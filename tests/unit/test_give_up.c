@@ -1,5 +1,7 @@
 /* Tasks and data that are given up: what has not begun never runs, and the program's memory is its own again. */
+#include "core/runtime.h"
 #include "program.h"
+#include "virtual_machine.h"
 
 struct gate {
 	atomic_int began, open, ran;
@@ -326,6 +328,29 @@ static void of_kernels_that_wait_for_each_other_the_last_is_told(void **state)
 	}
 }
 
+/* Only a worker that the program drives no more could run it. */
+static void a_task_of_a_retired_worker_is_cancelled(void **state)
+{
+	(void)state;
+	for (int all = 0; all < 2; all++) {
+		struct machine m = {.cpus = 2};
+		heddle_data *d;
+		unsigned first = 0;
+		machine_start(&m);
+		machine_data(&m, 1, &d);
+		assert_ok(heddle_workers_drive(m.rt, &first, 1));
+		WORK(&m, 10, heddle_rw(d), heddle_on(1));
+		if (all)
+			assert_int_equal(heddle_cancel_all(m.rt), 1);
+		else
+			assert_ok(heddle_data_give_up(d));
+		assert_ok(heddle_check(m.rt));
+		assert_int_equal(heddle_wait_all(m.rt), HEDDLE_E_CANCELLED);
+		assert_ok(heddle_check(m.rt));
+		assert_ok(heddle_stop(m.rt));
+	}
+}
+
 struct places {
 	heddle_runtime *rt;
 	int in_kernel, with_scratch, in_callback, unregistered, later;
@@ -394,6 +419,7 @@ int main(void)
 	    cmocka_unit_test(what_is_not_the_programs_to_give_up_is_refused),
 	    cmocka_unit_test(an_unregistration_that_can_never_end_gives_up),
 	    cmocka_unit_test(of_kernels_that_wait_for_each_other_the_last_is_told),
+	    cmocka_unit_test(a_task_of_a_retired_worker_is_cancelled),
 	    cmocka_unit_test(a_kernel_learns_whether_it_may_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
