@@ -81,6 +81,8 @@ static void end_acquire(heddle_runtime *rt, heddle_task *t)
 	hd_stage_end(t, 0);
 	hd_core_end(rt, t, t->status);
 	hd_core_settle(rt);
+	hd_wake_if_still(rt,
+	                 NULL); /* threads that wait have slept because this one held the datum: hd_others_may_act */
 }
 
 static void release(heddle_runtime *rt, struct hd_hold *hold)
@@ -337,6 +339,7 @@ static int give_up_waiting(heddle_data *d, int status)
 	hd_data_name(d, name, sizeof name);
 	hd_data_give_up(d);
 	hd_core_settle(rt);
+	hd_wake_if_still(rt, NULL);
 	hd_error(status,
 	         "heddle_unregister: %s was given up, and the tasks that use it and have not begun are "
 	         "cancelled, because %s",
@@ -400,6 +403,7 @@ int heddle_data_give_up(heddle_data *d)
 		hd_plans_close(d);
 		unregister(d, 0);
 		hd_core_settle(rt);
+		hd_wake_if_still(rt, NULL);
 	}
 	hd_core_leave(rt);
 	return status;

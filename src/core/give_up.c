@@ -152,6 +152,7 @@ static int cancel_for_program(heddle_runtime *rt, struct given_up *g)
 	rt->dispatch.releaser = -1;
 	give_up(rt, g);
 	hd_core_settle(rt);
+	hd_wake_if_still(rt, NULL);
 	hd_core_leave(rt);
 	return g->n < INT_MAX ? (int)g->n : INT_MAX;
 }

@@ -1,4 +1,5 @@
 /* Tasks and data that are given up: what has not begun never runs, and the program's memory is its own again. */
+#include <pthread.h>
 #include "core/runtime.h"
 #include "program.h"
 #include "virtual_machine.h"
@@ -351,6 +352,43 @@ static void a_task_of_a_retired_worker_is_cancelled(void **state)
 	}
 }
 
+static void *wait_for_all(void *arg)
+{
+	struct other *o = arg;
+	o->status = heddle_wait_all(o->rt);
+	return NULL;
+}
+
+/* A thread sleeps while another one holds a datum; when that gives it back, nothing can move any more. */
+static void who_waits_in_vain_is_told_after_a_release(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 2;
+	config.caller_works = 0;
+	struct other o = {.rt = start_with(&config)};
+	heddle_data *y;
+	long x = 0;
+	unsigned first = 0;
+	pthread_t thread;
+	heddle_codelet *c = heddle_codelet_new(o.rt, .name = "increment", .cpu = increment);
+	assert_ok(heddle_variable(o.rt, &x, sizeof x, &y));
+	assert_ok(heddle_workers_drive(o.rt, &first, 1));
+	heddle_data *z;
+	long of_task = 0;
+	assert_ok(heddle_variable(o.rt, &of_task, sizeof of_task, &z));
+	assert_ok(heddle_submit(o.rt, heddle_call(c), heddle_rw(z), heddle_on(1)));
+	assert_ok(heddle_acquire(y, HEDDLE_RW));
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_all, &o), 0);
+	give_others_time();
+	assert_ok(heddle_release(y));
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(o.status, HEDDLE_E_DEADLOCK);
+	assert_int_equal(heddle_cancel_all(o.rt), 1);
+	assert_int_equal(heddle_wait_all(o.rt), HEDDLE_E_CANCELLED);
+	assert_ok(heddle_stop(o.rt));
+}
+
 struct places {
 	heddle_runtime *rt;
 	int in_kernel, with_scratch, in_callback, unregistered, later;
@@ -420,6 +458,7 @@ int main(void)
 	    cmocka_unit_test(an_unregistration_that_can_never_end_gives_up),
 	    cmocka_unit_test(of_kernels_that_wait_for_each_other_the_last_is_told),
 	    cmocka_unit_test(a_task_of_a_retired_worker_is_cancelled),
+	    cmocka_unit_test(who_waits_in_vain_is_told_after_a_release),
 	    cmocka_unit_test(a_kernel_learns_whether_it_may_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
