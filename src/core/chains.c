@@ -187,7 +187,7 @@ static inline void judge_value(struct hd_access *a, int status)
 	if (HD_UNLIKELY(status))
 		spoil(a);
 	else if (a->mode == HEDDLE_W)
-		a->data->poisoned = 0;
+		hd_data_heal(a->data);
 }
 
 static void give_token_back(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)

@@ -121,15 +121,18 @@ int hd_has_begun(heddle_runtime *rt, const heddle_group *group, const heddle_dat
 	return g.n != 0;
 }
 
-/* The datum and all below it have no value any more, on any node: nothing will be copied to the program's buffer. */
-static void forget_value(heddle_data *d, const char *cause)
+/* The datum and all below it have no value any more, on any node: nothing will be copied from the program's buffer or
+ * to it but what moves already. Adds the accesses that waited for other copies to a list. */
+static void forget_value(heddle_data *d, const char *cause, struct hd_access **waiters)
 {
 	hd_data_spoil(d, cause ? strdup(cause) : NULL);
+	d->poisoned |= HD_UNWANTED;
 	for (size_t i = 0; i < d->rt->n_nodes; i++)
 		hd_replica_set_valid(&d->replicas[i], 0);
+	hd_drop_unmoved(d, waiters);
 	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
 		for (size_t i = 0; i < p->n_children; i++)
-			forget_value(p->children[i], cause);
+			forget_value(p->children[i], cause, waiters);
 }
 
 void hd_data_give_up(heddle_data *d)
@@ -140,7 +143,9 @@ void hd_data_give_up(heddle_data *d)
 	char *cause = hd_format("%s was given up before the task began", hd_data_name(d, name, sizeof name));
 	struct given_up g = {.data = d, .cause = cause};
 	give_up(rt, &g);
-	forget_value(d, cause);
+	struct hd_access *waiters = NULL;
+	forget_value(d, cause, &waiters);
+	hd_stage_again(waiters); /* the last thing: its unregistration may be among them, which frees the datum */
 	free(cause);
 }
 

@@ -280,7 +280,7 @@ static inline int admits(const heddle_plan *via, int changes, const struct hd_ac
 	    !is_compatible_through(via, changes))
 		return 0;
 	if (changes)
-		d->poisoned = 0; /* as in hd_layout_admit */
+		hd_data_heal(d); /* as in hd_layout_admit */
 	return 1;
 }
 

@@ -236,7 +236,8 @@ static int check_transfer(const struct hd_checked_data *seen, const struct hd_tr
 		                 hd_check_name(seen));
 	if ((tr->evict && hd_transfer_is_hint(tr)) || (hd_transfer_is_hint(tr) && tr->urgency == HD_AWAITED))
 		return hd_broken("%s: a transfer of it is both a prefetch and awaited", hd_check_name(seen));
-	if (!tr->behind && !d->replicas[tr->from].valid)
+	int void_meanwhile = tr->moving && (d->poisoned & HD_UNWANTED);
+	if (!tr->behind && !d->replicas[tr->from].valid && !void_meanwhile)
 		return hd_broken("%s: a transfer of it comes from node %u, which has no valid copy",
 		                 hd_check_name(seen), tr->from);
 	return 0;
@@ -505,6 +506,8 @@ static int check_replicas(const struct hd_check *c, const struct hd_checked_data
 		n_away += i != 0 && d->replicas[i].ptr;
 		n_wanted += d->replicas[i].wanted;
 	}
+	if (n_valid && (d->poisoned & HD_UNWANTED))
+		return hd_broken("%s: it was given up, and a copy of it is valid", hd_check_name(seen));
 	if (n_valid != d->n_valid || n_away != d->n_away)
 		return hd_broken(
 		    "%s: %u copies are valid and %u lie outside main memory; n_valid and n_away say %u and %u",

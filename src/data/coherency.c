@@ -50,14 +50,21 @@ static struct hd_transfer *transfer_in_the_way(heddle_data *d)
 	return d->transfers;
 }
 
+/* Whether the task must have the value of the datum. A cancelled control does without, and so does an acquire that
+ * nobody waits for any more: they only wait for the transfers under way. */
+static int must_have_value(const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	return needs_value(a) && !t->cancelled && !(t->kind == HD_TASK_ACQUIRE && t->given_up);
+}
+
 /* Begins the transfer that access `a` still needs on `node`. 0: none is needed; HEDDLE_PENDING: the access waits for a
  * transfer; or an error. */
 static int stage_access(struct hd_access *a, unsigned node)
 {
 	heddle_data *d = datum_of(a);
 	struct hd_transfer *tr = NULL;
-	/* A cancelled control needs no value; it only waits for the transfers under way. */
-	if (HD_UNLIKELY(needs_value(a) && !d->replicas[node].valid && !hd_access_task(a)->cancelled)) {
+	if (HD_UNLIKELY(!d->replicas[node].valid && must_have_value(a))) {
 		int status = hd_fetch(d, node, HD_DEMAND, &tr);
 		if (status)
 			return status;
@@ -120,6 +127,16 @@ void hd_stage_arrived(struct hd_transfer *tr)
 			fail(hd_access_task(a), tr->status);
 		restage_access(a);
 		a = next;
+	}
+}
+
+void hd_stage_again(struct hd_access *waiters)
+{
+	while (waiters) {
+		struct hd_access *a = waiters;
+		waiters = a->next;
+		a->next = NULL;
+		restage_access(a);
 	}
 }
 

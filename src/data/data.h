@@ -55,6 +55,12 @@ enum {
 	HD_DATA_USER = 8 /* heddle_data_set_user was called: `extra` is there and may be read for that pointer */
 };
 
+/* Why a datum has no value. HD_UNWANTED stays for ever: no copy of it is valid any more, whatever tasks still write. */
+enum {
+	HD_NOT_COMPUTED = 1 /* its task failed */,
+	HD_UNWANTED = 2 /* the program has given it up, and with it the buffer */
+};
+
 /* Why new tasks may not name a datum; and whether it is deep. */
 enum hd_closed { HD_OPEN, HD_PARTITIONED /* use its children */, HD_UNREGISTERED, HD_DEEP_BIT = 4 };
 
@@ -88,7 +94,7 @@ struct heddle_data {
 	uint32_t prev_count;
 	uint8_t granted_mode, tail_mode;
 	uint8_t token;    /* 1: a task with mode COMMUTE holds it */
-	uint8_t poisoned; /* 1: the value was not computed, because its task failed */
+	uint8_t poisoned; /* not 0: there is no value: HD_NOT_COMPUTED, HD_UNWANTED */
 
 	uint8_t at_home;    /* 1: the replica in main memory has memory and is valid */
 	uint8_t is_private; /* 1: a private copy of another datum (scratch_redux.c) */
@@ -285,9 +291,17 @@ static inline heddle_data *hd_replica_data(const struct hd_replica *r)
 	const struct hd_replica *first = r - r->node;
 	return (heddle_data *)(uintptr_t)((const char *)first - offsetof(heddle_data, replicas));
 }
+/* A task has given the datum a value, or will. */
+static inline void hd_data_heal(heddle_data *d)
+{
+	d->poisoned &= HD_UNWANTED;
+}
+/* No copy of a datum that was given up becomes valid. */
 static inline void hd_replica_set_valid(struct hd_replica *r, int valid)
 {
 	heddle_data *d = hd_replica_data(r);
+	if (HD_UNLIKELY(d->poisoned & HD_UNWANTED))
+		valid = 0;
 	d->n_valid = (uint16_t)(d->n_valid + valid - r->valid);
 	r->valid = (uint8_t)valid;
 	if (r->node == 0)
@@ -444,6 +458,9 @@ void hd_stage_end(heddle_task *t, unsigned node);
 /* Lets the tasks that waited for a transfer, which has ended or failed, go on. */
 void hd_stage_arrived(struct hd_transfer *tr);
 
+/* Lets the tasks of these accesses go on, whose transfers were dropped: a task may need another one, or end. */
+void hd_stage_again(struct hd_access *waiters);
+
 /* transfers.c */
 /* Finds the transfer that will make the replica on `to`, which is allocated, valid; makes one if there is none: for
  * HD_DEMAND one that is HD_AWAITED. HEDDLE_E_STATE: there is no valid copy of the datum; HEDDLE_E_MEMORY. For
@@ -464,6 +481,9 @@ void hd_prefetch_wanted(heddle_data *d, int good);
 /* Drops the transfers of the datum that have not begun to move and that nobody waits for, because its value is about to
  * be obsolete or of no use. */
 void hd_drop_unawaited(heddle_data *d);
+/* Drops all transfers of the datum that have not begun to move, because its copies are void. Adds the accesses that
+ * waited for them to a list, for hd_stage_again. */
+void hd_drop_unmoved(heddle_data *d, struct hd_access **waiters);
 /* Drops the prefetches that have not begun to move and come from `r`, which is about to be freed. */
 void hd_drop_prefetches_from(struct hd_replica *r);
 /* Drops the last prefetch to `node` that has not begun to move, and so frees its room. Returns 0 if there is none. */

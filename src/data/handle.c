@@ -351,7 +351,7 @@ void hd_data_abandon(heddle_data *d)
 void hd_data_spoil(heddle_data *d, char *cause)
 {
 	HD_HELD(&d->rt->lock);
-	d->poisoned = 1;
+	d->poisoned |= HD_NOT_COMPUTED;
 	struct hd_data_extra *extra = d->extra || cause ? hd_data_extra(d) : NULL;
 	if (!extra) {
 		free(cause);

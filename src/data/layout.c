@@ -227,7 +227,7 @@ static enum hd_turn read_through(heddle_data *d, struct hd_layout *l, heddle_pla
 static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, const struct hd_access *a)
 {
 	if (l->scattered == p) {
-		d->poisoned = 0; /* whether the datum can be gathered will have to be found out again */
+		hd_data_heal(d); /* whether the datum can be gathered will have to be found out again */
 		return HD_TURN_NOW;
 	}
 	if (l->scattered && !d->poisoned)
@@ -307,7 +307,7 @@ static void activate(heddle_plan *p)
 	hd_plan_place(p);
 	for (size_t i = 0; i < p->n_children; i++) {
 		heddle_data *child = p->children[i];
-		child->poisoned = 0;
+		hd_data_heal(child);
 		if (HD_UNLIKELY(d->poisoned))
 			hd_data_spoil(child, cause ? hd_format("%s", cause) : NULL);
 	}

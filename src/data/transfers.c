@@ -522,11 +522,11 @@ static int is_unawaited(const struct hd_transfer *tr)
 }
 
 /* Undoes the beginning of a transfer that nobody waits for, and of those that follow it. The room for its target is
- * free again. */
+ * free again; a source that was to leave its memory has a value, or it is free, too. */
 static void drop(struct hd_transfer *tr)
 {
 	heddle_data *d = tr->data;
-	struct hd_replica *to = &d->replicas[tr->to];
+	struct hd_replica *from = &d->replicas[tr->from], *to = &d->replicas[tr->to];
 	for (struct hd_transfer *next = d->transfers; next;) {
 		int follows = next->behind == tr;
 		if (follows)
@@ -535,10 +535,14 @@ static void drop(struct hd_transfer *tr)
 	}
 	lane_remove(tr);
 	if (hd_transfer_pins_source(tr))
-		hd_replica_unpin(&d->replicas[tr->from]);
+		hd_replica_unpin(from);
 	to->incoming = 0;
 	hd_replica_unpin(to);
 	free_if_void(to);
+	if (HD_UNLIKELY(tr->evict)) {
+		d->rt->memories[tr->from].leaving -= tr->leaves;
+		free_if_void(from);
+	}
 	unlink_transfer(tr);
 	free(tr);
 }
@@ -560,6 +564,24 @@ void hd_drop_unawaited(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	drop_some(d, NULL);
+}
+
+void hd_drop_unmoved(heddle_data *d, struct hd_access **waiters)
+{
+	HD_HELD(&d->rt->lock);
+	for (struct hd_transfer *tr = d->transfers; tr; tr = tr->next) {
+		if (tr->moving || !tr->waiters)
+			continue;
+		tr->last_waiter->next = *waiters;
+		*waiters = tr->waiters;
+		tr->waiters = NULL;
+	}
+	for (struct hd_transfer *tr = d->transfers; tr;) {
+		int dropped = !tr->moving;
+		if (dropped)
+			drop(tr);
+		tr = dropped ? d->transfers : tr->next;
+	}
 }
 
 void hd_drop_prefetches_from(struct hd_replica *r)

@@ -352,6 +352,87 @@ static void a_task_of_a_retired_worker_is_cancelled(void **state)
 	}
 }
 
+/* Lets the machine go on for 10 us. */
+static void go_on(const struct machine *m)
+{
+	heddle_task *t;
+	WORK(m, 10, heddle_on(0), heddle_out(&t));
+	assert_ok(heddle_task_wait(t));
+	heddle_task_release(t);
+}
+
+static char small_buffer[UNIT], large_buffer[10 * UNIT]; /* nobody writes them: the machine is virtual */
+
+/* A GPU writes the datum while it is given up. */
+static void a_new_value_of_what_is_given_up_stays_away(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 1, .gpus = 1};
+	heddle_data *d;
+	machine_start(&m);
+	assert_ok(heddle_variable(m.rt, small_buffer, sizeof small_buffer, &d));
+	WORK(&m, 1000, heddle_w(d), heddle_on(1));
+	go_on(&m);
+	assert_ok(heddle_data_give_up(d));
+	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_wait_all(m.rt));
+	assert_int_equal(machine_stats(&m).bytes_moved, 0);
+	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_stop(m.rt));
+}
+
+/* The bus is busy with another datum. `awaited`: a task on the GPU waits for the copy that has not begun. */
+static void leave_copies_undone(int awaited)
+{
+	struct machine m = {.cpus = 2, .gpus = 1};
+	heddle_data *d, *large;
+	machine_start(&m);
+	assert_ok(heddle_variable(m.rt, small_buffer, sizeof small_buffer, &d));
+	assert_ok(heddle_variable(m.rt, large_buffer, sizeof large_buffer, &large));
+	WORK(&m, 1000, heddle_r(d), heddle_on(1)); /* a CPU: what is given up lives on until it ends */
+	assert_ok(heddle_prefetch(large, 1));
+	go_on(&m);
+	if (awaited)
+		WORK(&m, 10, heddle_r(d), heddle_on(2));
+	else
+		assert_ok(heddle_prefetch(d, 1));
+	go_on(&m);
+	assert_ok(heddle_data_give_up(d));
+	assert_ok(heddle_check(m.rt));
+	assert_int_equal(heddle_wait_all(m.rt), awaited ? HEDDLE_E_CANCELLED : 0);
+	assert_int_equal(machine_stats(&m).bytes_moved, sizeof large_buffer);
+	assert_ok(heddle_check(m.rt));
+	assert_ok(heddle_stop(m.rt));
+}
+
+static void copies_that_have_not_begun_are_not_made(void **state)
+{
+	(void)state;
+	leave_copies_undone(0);
+	leave_copies_undone(1);
+}
+
+/* What moves already goes on, from a copy that counts no more. */
+static void copies_under_way_end(void **state)
+{
+	(void)state;
+	struct machine m = {.cpus = 2, .gpus = 1};
+	heddle_data *large;
+	machine_start(&m);
+	assert_ok(heddle_variable(m.rt, large_buffer, sizeof large_buffer, &large));
+	WORK(&m, 1000, heddle_r(large), heddle_on(1));
+	assert_ok(heddle_prefetch(large, 1));
+	go_on(&m);
+	assert_ok(heddle_data_give_up(large));
+	assert_ok(heddle_check(m.rt));
+	for (int i = 0; i < 20; i++)
+		go_on(&m);
+	assert_ok(heddle_check(m.rt)); /* the reader has not ended */
+	assert_int_equal(machine_stats(&m).bytes_moved, sizeof large_buffer);
+	assert_ok(heddle_wait_all(m.rt));
+	assert_ok(heddle_stop(m.rt));
+}
+
 static void *wait_for_all(void *arg)
 {
 	struct other *o = arg;
@@ -458,6 +539,9 @@ int main(void)
 	    cmocka_unit_test(an_unregistration_that_can_never_end_gives_up),
 	    cmocka_unit_test(of_kernels_that_wait_for_each_other_the_last_is_told),
 	    cmocka_unit_test(a_task_of_a_retired_worker_is_cancelled),
+	    cmocka_unit_test(a_new_value_of_what_is_given_up_stays_away),
+	    cmocka_unit_test(copies_that_have_not_begun_are_not_made),
+	    cmocka_unit_test(copies_under_way_end),
 	    cmocka_unit_test(who_waits_in_vain_is_told_after_a_release),
 	    cmocka_unit_test(a_kernel_learns_whether_it_may_wait),
 	};
