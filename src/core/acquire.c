@@ -81,8 +81,8 @@ static void end_acquire(heddle_runtime *rt, heddle_task *t)
 	hd_stage_end(t, 0);
 	hd_core_end(rt, t, t->status);
 	hd_core_settle(rt);
-	hd_wake_if_still(rt,
-	                 NULL); /* threads that wait have slept because this one held the datum: hd_others_may_act */
+	/* Threads that wait have slept because this one held the datum: hd_others_may_act. */
+	hd_wake_if_still(rt, NULL);
 }
 
 static void release(heddle_runtime *rt, struct hd_hold *hold)

@@ -57,8 +57,8 @@ enum {
 
 /* Why a datum has no value. HD_UNWANTED stays for ever: no copy of it is valid any more, whatever tasks still write. */
 enum {
-	HD_NOT_COMPUTED = 1 /* its task failed */,
-	HD_UNWANTED = 2 /* the program has given it up, and with it the buffer */
+	HD_NOT_COMPUTED = 1, /* its task failed */
+	HD_UNWANTED = 2      /* the program has given it up, and with it the buffer */
 };
 
 /* Why new tasks may not name a datum; and whether it is deep. */
