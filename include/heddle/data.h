@@ -150,7 +150,8 @@ int heddle_unregister(heddle_data *data);
 int heddle_unregister_async(heddle_data *data);
 /* Ends the handle of a datum whose value nobody needs any more, without waiting. The tasks that use it and have not
  * begun are cancelled, and so are those that need values of theirs; the next wait reports HEDDLE_E_CANCELLED. Then only
- * tasks that run already use the program's buffer, and copies that are under way; nothing else will. HEDDLE_E_STATE: it
+ * tasks that run already use the program's buffer, and copies that are under way; nothing else will. After the next
+ * heddle_wait_all nobody uses it. Any thread may call this, also in a kernel or a callback. HEDDLE_E_STATE: the datum
  * is acquired, partitioned, or a child. */
 int heddle_data_give_up(heddle_data *data);
 
