@@ -8,9 +8,9 @@
  *   unsigned halves[] = {4, 5};               two clusters, which were declared as workers 4 and 5
  *   heddle_workers_drive(rt, halves, 2);      from now on they run the tasks of the CPU
  *
- * Nothing is stopped for that. A worker that retires ends the kernel that it runs, and gives its other tasks back to
- * the policy; a worker that is driven begins when no worker that has cores in common with it runs a kernel any more.
- * A dm policy places anew what waits for workers that retire. Any other policy, and also these if there are more cores
+ * Nothing is stopped for that. A worker that retires finishes the kernel that it runs, and gives its other tasks back
+ * to the policy; a worker that is driven begins when no worker that has cores in common with it runs a kernel any more.
+ * A dm policy places anew what waits for workers that retire. Any other policy, and also these if more cores are driven
  * than before, is made anew and gets all ready tasks in one batch, as when a device is lost: the new instance begins
  * its counts at 0. A kernel that waits for tasks (heddle_group_wait) leaves the cores of its worker to others; it goes
  * on when its wait is over and no other worker runs a kernel on these cores.

@@ -172,18 +172,16 @@ struct heddle_dag_options {
 };
 /* Draws the task graph of a trace: tasks from top to bottom in the order of their dependencies, and around the tasks of
  * each sub-graph a box. The extension of `path` says the format: .png, .svg, .pdf, or .dot and .gv for Graphviz, which
- * draws better. A picture of more than 2000 tasks, boxes and changes of
- * layouts is HEDDLE_E_INVALID; files for Graphviz have any number. `options`
- * may be NULL: all levels with their changes of layouts. */
+ * draws better. A picture of more than 2000 tasks, boxes and changes of layouts is HEDDLE_E_INVALID; files for Graphviz
+ * may have any number. `options` may be NULL: all levels with their changes of layouts. */
 int heddle_trace_dag(const struct heddle_trace *trace, const char *path, const struct heddle_dag_options *options);
 
 /* Writes the state of all workers and unfinished tasks for people who look for a hang. For each worker: the task that
  * it runs. For each task: what it does or waits for, and for each datum that it accesses (by its name, or its number
  * and shape) the mode, whether the task may access it yet, and otherwise which tasks it waits for. For each memory but
  * the main one: how full it is, which task waits for room there, and its copies with how many tasks and transfers use
- * them. May be called by any thread. It takes the core lock, but if that is not free within two seconds, because
- * something hangs, it continues without the lock, says so, and leaves out the memories and which tasks hold which data.
- */
+ * them. May be called by any thread. It takes the core lock; if that is not free within two seconds, because something
+ * hangs, it continues without, says so, and leaves out the memories and which tasks hold which data. */
 void heddle_dump(heddle_runtime *rt, FILE *out);
 
 /* When the task ended: with its kernel, or later by an event; us. */

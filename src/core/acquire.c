@@ -293,8 +293,8 @@ static heddle_task *unregister(heddle_data *d, int awaited)
 	return t;
 }
 
-/* The same, if the datum can be unregistered. NULL, with the reason in *status, when the datum cannot be
- * unregistered. The lock is held. */
+/* The same, after checks. NULL, with the reason in *status: it cannot be unregistered now, the calling kernel cannot
+ * wait, or there is no memory. The lock is held. */
 static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
 {
 	HD_HELD(&d->rt->lock);

@@ -276,9 +276,9 @@ static int is_clear(double whole, const struct hd_refined *r)
 	return !r || isnan(whole) || (r->n > 0 && r->best_us <= whole);
 }
 
-/* What is thought of the sub-graph of a task in a sub-graph, as long as it was never tried: that it has as many tasks
- * as the one that the task is in, takes CPUs as long as the task itself, and is nothing for accelerators. Returns
- * whether that can be said, and does not make CPUs faster than the task is whole: otherwise it is to be tried. */
+/* A guess for a sub-graph that was never tried, of a task that is in a sub-graph itself: it has as many tasks as the
+ * one around it, takes CPUs as long as the task does whole, and does not suit accelerators. Returns 0 if no guess can
+ * be made, or if by it CPUs would be faster than the whole task: then the sub-graph is tried. */
 static int guess_refined(const heddle_runtime *rt, const heddle_task *t, double whole, double on_cpu,
                          const struct machine *m, struct hd_refined *guess)
 {

@@ -288,116 +288,6 @@ int hd_write_back(struct hd_replica *r, uint64_t leaves)
 	return 0;
 }
 
-static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_hint *last)
-{
-	*(m->hints ? &m->last_hint->next : &m->hints) = first;
-	m->last_hint = last;
-}
-
-/* Remembers the prefetch until the blocks that were asked for have been allocated. Without memory it is dropped. */
-static void remember_hint(struct hd_replica *r)
-{
-	heddle_data *d = hd_replica_data(r);
-	struct hd_hint *h = r->hinted ? NULL : malloc(sizeof *h);
-	if (!h)
-		return;
-	*h = (struct hd_hint){.data = d};
-	append_hints(&d->rt->memories[r->node], h, h);
-	r->hinted = 1;
-}
-
-void hd_prefetch_forget(struct hd_replica *r)
-{
-	const heddle_data *d = hd_replica_data(r);
-	HD_HELD(&d->rt->lock);
-	if (HD_LIKELY(!r->hinted))
-		return;
-	struct hd_memory *m = &d->rt->memories[r->node];
-	struct hd_hint *before = NULL, *h = m->hints;
-	for (; h->data != d; h = h->next)
-		before = h;
-	*(before ? &before->next : &m->hints) = h->next;
-	if (m->last_hint == h)
-		m->last_hint = before;
-	r->hinted = 0;
-	free(h);
-}
-
-void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
-{
-	HD_HELD(&rt->lock);
-	unsigned node = (unsigned)(m - rt->memories);
-	struct hd_hint *h = m->hints, *last = m->last_hint;
-	m->hints = NULL;
-	/* The others go on waiting when no more blocks can be asked for. */
-	for (struct hd_hint *next; h && !m->fetching && rt->wanted.n < HD_MAX_WANTED; h = next) {
-		heddle_data *d = h->data;
-		next = h->next;
-		free(h);
-		d->replicas[node].hinted = 0;
-		if (hd_data_closed(d) == HD_OPEN) /* else its copies outside main memory are about to be of no use */
-			hd_prefetch(d, node);
-	}
-	if (h)
-		append_hints(m, h, last);
-}
-
-/* Frees a copy that has no value and is not used. In main memory the children may lie there. */
-static void free_if_void(struct hd_replica *r)
-{
-	const heddle_data *d = hd_replica_data(r);
-	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !d->extra || !d->extra->layout))
-		hd_memory_free(r);
-}
-
-void hd_prefetch(heddle_data *d, unsigned node)
-{
-	HD_HELD(&d->rt->lock);
-	struct hd_replica *r = &d->replicas[node];
-	double time;
-	if (HD_UNLIKELY(d->rt->memories[node].lost))
-		return;
-	if (d->n_writers) { /* the value is half written: the new one will be copied */
-		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
-		r->wanted = 1;
-		return;
-	}
-	if (r->valid || r->incoming || cheapest_source(d, node, &time) < 0)
-		return;
-	int status = hd_memory_try(r, 0);
-	if (!status) {
-		struct hd_transfer *tr;
-		status = r->valid ? 0 : hd_fetch(d, node, HD_PREFETCH, &tr);
-		d->rt->outcome.stats.prefetches += !status;
-		hd_replica_unpin(r);
-		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
-			free_if_void(r);
-	}
-	if (status == HD_LATER)
-		remember_hint(r);
-}
-
-/* Whether the task of the access makes every copy of the datum outside main memory useless. */
-static int ends_copies(const struct hd_access *a)
-{
-	unsigned kind = hd_access_task(a)->kind;
-	return kind == HD_TASK_UNREGISTER || kind == HD_TASK_UNPLAN;
-}
-
-void hd_prefetch_wanted(heddle_data *d, int good)
-{
-	HD_HELD(&d->rt->lock);
-	good = good && !(d->queue && ends_copies(d->queue));
-	for (unsigned node = 0; d->n_wanted && node < d->rt->n_nodes; node++) {
-		if (!d->replicas[node].wanted)
-			continue;
-		d->replicas[node].wanted = 0;
-		d->n_wanted--;
-		if (good)
-			hd_prefetch(d, node);
-	}
-}
-
 /* --- The end of a transfer ---------------------------------------------------------------------------------------- */
 
 static void unlink_transfer(struct hd_transfer *tr)
@@ -521,6 +411,15 @@ static int is_unawaited(const struct hd_transfer *tr)
 	return !tr->moving && tr->urgency != HD_AWAITED;
 }
 
+void hd_free_if_void(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	HD_HELD(&d->rt->lock);
+	/* In main memory the children may lie there. */
+	if (r->ptr && !r->pins && !r->valid && !r->user_buffer && (r->node || !d->extra || !d->extra->layout))
+		hd_memory_free(r);
+}
+
 /* Undoes the beginning of a transfer that nobody waits for, and of those that follow it. The room for its target is
  * free again; a source that was to leave its memory has a value, or it is free, too. */
 static void drop(struct hd_transfer *tr)
@@ -538,10 +437,10 @@ static void drop(struct hd_transfer *tr)
 		hd_replica_unpin(from);
 	to->incoming = 0;
 	hd_replica_unpin(to);
-	free_if_void(to);
+	hd_free_if_void(to);
 	if (HD_UNLIKELY(tr->evict)) {
 		d->rt->memories[tr->from].leaving -= tr->leaves;
-		free_if_void(from);
+		hd_free_if_void(from);
 	}
 	unlink_transfer(tr);
 	free(tr);

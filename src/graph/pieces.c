@@ -8,8 +8,8 @@
 
 enum { DIMS = HEDDLE_MAX_DIMS };
 /* A datum with more cells, or whose handles have more of them together, is one piece. Windows that are tiles, stripes
- * or halos have some cells each. So is one whose tasks would have so many accesses more to pieces than to handles: many
- * tasks that name the whole, of many tiles. */
+ * or halos have some cells each. So is a datum whose tasks would get more than MOST_CELLS accesses in addition, because
+ * many tasks name the whole and it has many tiles. */
 enum { MOST_CELLS = 1 << 22 };
 
 /* A window of a root, the datum that is no part of another. */

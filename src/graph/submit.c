@@ -197,7 +197,10 @@ static int submit_tasks(struct submission *s)
 	int status = 0;
 	for (size_t i = 0; i < g->n_tasks && !status; i++)
 		status = submit_task(s, i, &edge);
-	int waited = heddle_wait_all(s->rt);
+	int waited;
+	do /* what is submitted cannot be submitted again */
+		waited = heddle_wait_all(s->rt);
+	while (waited == HEDDLE_E_INTERRUPTED);
 	for (size_t i = 0; i < g->n_tasks; i++) /* some are left after an error */
 		if (s->held[i])
 			heddle_task_release(s->held[i]);

@@ -88,14 +88,16 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 {
 	char title[HD_TITLE];
 	int n = 0;
-	/* With the time since the kernel began that it runs. */
-	double busy = w->busy + (hd_worker_runs(w) && now > w->waits_since ? now - w->waits_since : 0);
+	/* With the time since the kernel began that it runs. What a kernel has waited is taken from `busy` before that
+	 * time is added to it. */
+	double began = w->n_slots == 1 ? w->slots[0].start : w->waits_since;
+	double busy = w->busy + (hd_worker_runs(w) && now > began ? now - began : 0);
 	hd_text_put(text, w->id ? ", {\"name\": " : "{\"name\": ");
 	hd_text_json(text, rt->platform->workers[w->id].name);
 	hd_text_put(text, ", \"class\": ");
 	hd_text_json(text, rt->platform->classes[rt->platform->workers[w->id].class_id].name);
 	hd_text_format(text, ", \"in_flight\": %u, \"busy_share\": %.4f, \"tasks\": [", w->in_flight,
-	               now > 0 ? busy / now < 1 ? busy / now : 1.0 : 0.0);
+	               now > 0 && busy > 0 ? busy / now < 1 ? busy / now : 1.0 : 0.0);
 	for (unsigned i = 0; i < w->n_slots; i++) {
 		if (!w->slots[i].task)
 			continue;

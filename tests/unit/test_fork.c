@@ -48,12 +48,14 @@ static void try_data(struct mine *m)
 	REFUSED(heddle_release(m->data));
 	REFUSED(heddle_unregister(m->data));
 	REFUSED(heddle_unregister_async(m->data));
+	REFUSED(heddle_data_give_up(m->data));
 	REFUSED(heddle_partition(m->data, &(struct heddle_filter){.kind = HEDDLE_SPLIT_VECTOR, .nx = 2}, NULL));
 	REFUSED(heddle_unpartition(m->split));
 }
 
 static void try_all(struct mine *m)
 {
+	const unsigned first = 0;
 	heddle_codelet *c;
 	struct heddle_stats stats;
 	struct heddle_trace *trace;
@@ -67,6 +69,12 @@ static void try_all(struct mine *m)
 	heddle_now(m->rt); /* tells nothing, but returns */
 	heddle_task_release(m->task);
 	try_data(m);
+	REFUSED(heddle_may_wait(m->rt));
+	REFUSED(heddle_cancel_all(m->rt));
+	REFUSED(heddle_workers_drive(m->rt, &first, 1));
+	REFUSED(heddle_clusters_set(m->rt, "none"));
+	REFUSED(heddle_set_prologue(m->rt, NULL, NULL));
+	n_wrong += heddle_worker_is_driven(m->rt, first);
 	REFUSED(heddle_runtime_stats(m->rt, &stats));
 	REFUSED(heddle_check(m->rt));
 	REFUSED(heddle_policy_report(m->rt, say_nothing, NULL));

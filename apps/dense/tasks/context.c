@@ -67,13 +67,32 @@ int hd_dense_no_memory(const char *what)
 	return heddle_error(HEDDLE_E_MEMORY, "out of memory for %s", what);
 }
 
+/* A routine that has begun cannot be begun again: it goes on, although on_wait wants waits to end. */
+static int wait_for_all(heddle_runtime *rt)
+{
+	int status;
+	do
+		status = heddle_wait_all(rt);
+	while (status == HEDDLE_E_INTERRUPTED);
+	return status;
+}
+
+static int wait_for_group(heddle_group *group)
+{
+	int status;
+	do
+		status = heddle_group_wait(group);
+	while (status == HEDDLE_E_INTERRUPTED);
+	return status;
+}
+
 int hd_dense_wait(heddle_dense *dense, int status)
 {
 	if (status >= 0)
-		return heddle_wait_all(dense->rt);
+		return wait_for_all(dense->rt);
 	char message[1024];
 	snprintf(message, sizeof message, "%s", heddle_last_error());
-	heddle_wait_all(dense->rt);
+	wait_for_all(dense->rt);
 	return heddle_error(status, "%s", message);
 }
 
@@ -90,7 +109,7 @@ int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int 
 	char message[1024];
 	snprintf(message, sizeof message, "%s", status < 0 ? heddle_last_error() : "");
 	heddle_group_set(dense->rt, scope->before);
-	int waited = heddle_group_wait(scope->group);
+	int waited = wait_for_group(scope->group);
 	heddle_group_free(scope->group);
 	return status < 0 ? heddle_error(status, "%s", message) : waited;
 }

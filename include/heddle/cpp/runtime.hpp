@@ -106,6 +106,8 @@ private:
 	std::exception_ptr first_error(int status) noexcept
 	{
 		std::exception_ptr waited = status ? error_of(status) : nullptr;
+		if (status == HEDDLE_E_INTERRUPTED) /* the wait that is begun again will throw the others */
+			return waited;
 		std::lock_guard<std::mutex> guard(lock_);
 		std::exception_ptr first = given_up_ ? given_up_ : waited ? waited : postponed_;
 		given_up_ = postponed_ = nullptr;

@@ -1,0 +1,107 @@
+/* Prefetches: transfers that a policy or the program asks for before a task needs the datum. They are hints, which are
+ * dropped where there is no room. One that needs a block of memory waits until that has been allocated, outside the
+ * core; one of a datum that is being written waits for the writer. */
+#include <stdlib.h>
+#include "data.h"
+#include "core/runtime.h"
+
+static void append_hints(struct hd_memory *m, struct hd_hint *first, struct hd_hint *last)
+{
+	*(m->hints ? &m->last_hint->next : &m->hints) = first;
+	m->last_hint = last;
+}
+
+/* Remembers the prefetch until the blocks that were asked for have been allocated. Without memory it is dropped. */
+static void remember_hint(struct hd_replica *r)
+{
+	heddle_data *d = hd_replica_data(r);
+	struct hd_hint *h = r->hinted ? NULL : malloc(sizeof *h);
+	if (!h)
+		return;
+	*h = (struct hd_hint){.data = d};
+	append_hints(&d->rt->memories[r->node], h, h);
+	r->hinted = 1;
+}
+
+void hd_prefetch_forget(struct hd_replica *r)
+{
+	const heddle_data *d = hd_replica_data(r);
+	HD_HELD(&d->rt->lock);
+	if (HD_LIKELY(!r->hinted))
+		return;
+	struct hd_memory *m = &d->rt->memories[r->node];
+	struct hd_hint *before = NULL, *h = m->hints;
+	for (; h->data != d; h = h->next)
+		before = h;
+	*(before ? &before->next : &m->hints) = h->next;
+	if (m->last_hint == h)
+		m->last_hint = before;
+	r->hinted = 0;
+	free(h);
+}
+
+void hd_prefetch_hinted(heddle_runtime *rt, struct hd_memory *m)
+{
+	HD_HELD(&rt->lock);
+	unsigned node = (unsigned)(m - rt->memories);
+	struct hd_hint *h = m->hints, *last = m->last_hint;
+	m->hints = NULL;
+	/* The others go on waiting when no more blocks can be asked for. */
+	for (struct hd_hint *next; h && !m->fetching && rt->wanted.n < HD_MAX_WANTED; h = next) {
+		heddle_data *d = h->data;
+		next = h->next;
+		free(h);
+		d->replicas[node].hinted = 0;
+		if (hd_data_closed(d) == HD_OPEN) /* else its copies outside main memory are about to be of no use */
+			hd_prefetch(d, node);
+	}
+	if (h)
+		append_hints(m, h, last);
+}
+
+void hd_prefetch(heddle_data *d, unsigned node)
+{
+	HD_HELD(&d->rt->lock);
+	struct hd_replica *r = &d->replicas[node];
+	if (HD_UNLIKELY(d->rt->memories[node].lost))
+		return;
+	if (d->n_writers) { /* the value is half written: the new one will be copied */
+		d->n_wanted = (uint16_t)(d->n_wanted + !r->wanted);
+		r->wanted = 1;
+		return;
+	}
+	if (r->valid || r->incoming || !d->n_valid)
+		return;
+	int status = hd_memory_try(r, 0);
+	if (!status) {
+		struct hd_transfer *tr;
+		status = r->valid ? 0 : hd_fetch(d, node, HD_PREFETCH, &tr);
+		d->rt->outcome.stats.prefetches += !status;
+		hd_replica_unpin(r);
+		if (!r->incoming) /* it has failed, or the parent of a part comes to main memory before */
+			hd_free_if_void(r);
+	}
+	if (status == HD_LATER)
+		remember_hint(r);
+}
+
+/* Whether the task of the access makes every copy of the datum outside main memory useless. */
+static int ends_copies(const struct hd_access *a)
+{
+	unsigned kind = hd_access_task(a)->kind;
+	return kind == HD_TASK_UNREGISTER || kind == HD_TASK_UNPLAN;
+}
+
+void hd_prefetch_wanted(heddle_data *d, int good)
+{
+	HD_HELD(&d->rt->lock);
+	good = good && !(d->queue && ends_copies(d->queue));
+	for (unsigned node = 0; d->n_wanted && node < d->rt->n_nodes; node++) {
+		if (!d->replicas[node].wanted)
+			continue;
+		d->replicas[node].wanted = 0;
+		d->n_wanted--;
+		if (good)
+			hd_prefetch(d, node);
+	}
+}
