@@ -6,6 +6,7 @@ import itertools
 import operator
 import os
 import struct
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
@@ -26,6 +27,7 @@ from .policy import Policy, PolicyState, open_policy, states_of_start
 from .trace import Trace
 
 _READ, _SCRATCH = Mode.R, Mode.SCRATCH
+_NOT_OVER = (Status.INTERRUPTED, Status.DEADLOCK, Status.STATE)  # statuses of waits after which tasks may still begin
 _MOST_FAILURES = 64  # exceptions that a runtime remembers for those who may wait yet
 
 
@@ -70,6 +72,12 @@ def _run(context: Any) -> int:
     except BaseException as error:  # also KeyboardInterrupt: it belongs to whoever waits
         return _fail(context, call.runtime, error)
     return 0
+
+
+class _Pending(threading.local):
+    """What a signal has raised in this thread while it waited: only a call of the same thread raises it."""
+
+    interrupt: BaseException | None = None
 
 
 class _Items:
@@ -202,7 +210,7 @@ class Runtime:
         self._failures: dict[int, BaseException] = {}
         self._reported: dict[int, BaseException] = {}  # those that a wait for all tasks has seen
         self._dropped: list[tuple[Any, Any]] = []  # a C function, and the object that it is to release
-        self._interrupt: BaseException | None = None  # what a signal has raised in a thread that waits
+        self._pending = _Pending()
         self._data: dict[int, Data] = {}
         self._kernels: dict[Any, Kernel] = {}  # of functions that are no kernels, by their code
         self._codelets: dict[Any, int] = {}
@@ -234,7 +242,7 @@ class Runtime:
         def keep(_: Any, error: BaseException, __: Any) -> None:
             runtime = here()
             if runtime is not None:
-                runtime._interrupt = error
+                runtime._pending.interrupt = error
 
         here = weakref.ref(self)  # no circle: the end of the object must not wait for the collector
         call = ffi.callback("int(void *)", lambda _: 0, error=1, onerror=keep)
@@ -260,8 +268,9 @@ class Runtime:
         if policy is not None and policy.error is not None and (status < 0 or not policy.raised):
             policy.raised = True
             raise policy.error
-        if self._interrupt is not None:
-            interrupt, self._interrupt = self._interrupt, None
+        pending = self._pending
+        if pending.interrupt is not None:
+            interrupt, pending.interrupt = pending.interrupt, None
             raise interrupt
         if status >= 0:
             return
@@ -293,6 +302,8 @@ class Runtime:
             return None
         pointer = self._open()
         first = None if cancel else self._failure(lib.heddle_wait_all(pointer))  # signals can interrupt this wait
+        if isinstance(first, Error) and first.status is Status.DEADLOCK:
+            first = None  # heddle_stop releases what the program still holds; if nothing moves then, it says so itself
         if cancel or isinstance(first, KeyboardInterrupt):
             lib.heddle_cancel_all(pointer)
         _running.discard(self)
@@ -316,7 +327,7 @@ class Runtime:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
         failure = self._stop(cancel=isinstance(error, KeyboardInterrupt))
-        if kind is None and failure is not None:
+        if failure is not None and (kind is None or isinstance(failure, KeyboardInterrupt)):
             raise failure
 
     # Data.
@@ -393,7 +404,7 @@ class Runtime:
             _calls.pop(number, None)
             self._check(status)
         task = Task(self, out[0])
-        if self._interrupt is not None:  # while it waited for room in the window
+        if self._pending.interrupt is not None:  # while it waited for room in the window
             self._check(0)
         return task
 
@@ -483,7 +494,7 @@ class Runtime:
         the runtime can be used further. Blocks."""
         before = next(_numbers)
         status = lib.heddle_wait_all(self._open())
-        if status:
+        if status not in (0, *_NOT_OVER):
             self._forget_calls(before)
         try:
             self._check(status)

@@ -1,4 +1,5 @@
 """Python functions and compiled ones as kernels; errors; settings."""
+import contextlib
 import ctypes
 import functools
 import gc
@@ -385,34 +386,124 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@contextlib.contextmanager
+def signal_in_a_wait(*acts):
+    """Sends signals. For those that come while this thread waits in C the `acts` are called, with what a handler is
+    given: one each, in this order. Without any: the first such signal does what Ctrl-C does."""
+    left = list(acts or [signal.default_int_handler])
+    looks = heddle.Runtime._watch_signals.__code__.co_consts  # the code that a thread which waits runs is among these
+    heard = threading.Event()
+
+    def on_signal(number, frame):
+        if frame.f_code in looks and left:
+            act = left.pop(0)
+            if not left:
+                heard.set()
+            act(number, frame)
+
+    def send():
+        while not heard.wait(0.001):
+            os.kill(os.getpid(), signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, on_signal)
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        yield
+    finally:
+        heard.set()
+        sender.join()
+        signal.signal(signal.SIGUSR1, before)
+
+
 @pytest.mark.parametrize("what", ["runtime", "group", "task", "acquire"])
 def test_a_signal_ends_a_wait_and_the_tasks_go_on(runtime, native, what):
     flag, group, x = np.zeros(1, np.int64), runtime.group(), runtime.data(np.zeros(1))
     waits = {"runtime": runtime.wait, "group": group.wait, "acquire": x.acquire}
-    until_flag = heddle.load(native, "until_flag", "rw")
-    with pytest.raises(KeyboardInterrupt):
-        task = runtime.submit(until_flag, x, flag.ctypes.data, group=group)
-        runtime.submit(interrupt) if CORES > 1 else interrupt()
+    task = runtime.submit(heddle.load(native, "until_flag", "rw"), x, flag.ctypes.data, group=group)
+    runtime.submit(lambda v: np.add(v, 1, out=v), readwrite(x))  # which has not begun when the wait ends
+    with signal_in_a_wait(), pytest.raises(KeyboardInterrupt):
         waits.get(what, task.wait)()
     flag[0] = 1
     runtime.wait()
     task.wait()
-    assert x.acquire("r").array[0] == 0
+    assert x.acquire("r").array[0] == 1
 
 
 def test_a_signal_that_is_handled_does_not_end_a_wait(runtime, native):
     flag = np.zeros(1, np.int64)
+    runtime.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
+    with signal_in_a_wait(lambda *_: flag.fill(1)):
+        runtime.wait()
+
+
+def test_a_signal_is_raised_in_the_thread_that_has_waited(runtime, native):
+    flag, raised, got = np.zeros(1, np.int64), threading.Event(), []
+    x = runtime.data(np.zeros(1))
+
+    def other():
+        raised.wait()
+        try:
+            runtime.stats()
+        except BaseException as error:
+            got.append(error)
+        flag[0] = 1
+
+    runtime.submit(heddle.load(native, "until_flag", "rw"), x, flag.ctypes.data)
+    thread = threading.Thread(target=other)
+    thread.start()
+    # The wait of unregister goes on after the first signal: when the second one comes, what that has raised is kept.
+    with signal_in_a_wait(signal.default_int_handler, lambda *_: raised.set()), pytest.raises(KeyboardInterrupt):
+        x.unregister()
+    thread.join()
+    assert not got
+
+
+def test_a_wait_that_finds_a_deadlock_leaves_the_tasks(runtime):
+    ran, x = [], runtime.data(np.zeros(1))
+    with x.acquire():
+        runtime.submit(lambda v: ran.append(1), readwrite(x))
+        with pytest.raises(heddle.Error) as caught:
+            runtime.wait()
+    assert caught.value.status is heddle.Status.DEADLOCK
+    runtime.wait()
+    assert ran == [1]
+
+
+def test_a_wait_in_a_kernel_is_refused_and_leaves_the_tasks(runtime):
+    ran, x = [], runtime.data(np.zeros(1))
+
+    def waits(_):
+        runtime.submit(lambda v: ran.append(1), readwrite(x))
+        with pytest.raises(heddle.Error, match="blocks"):
+            runtime.wait()
+
+    runtime.submit(waits, readwrite(x))
+    runtime.wait()
+    assert ran == [1]
+
+
+def test_data_that_are_held_at_the_end_are_released():
+    a = np.zeros(1)
+    with heddle.Runtime(n_cpu=1) as rt:
+        x = rt.data(a)
+        x.acquire()
+        rt.submit(lambda v: np.add(v, 1, out=v), readwrite(x))
+    assert a[0] == 1
+
+
+def test_a_signal_at_the_end_of_a_block_that_an_error_leaves(native):
+    flag = np.zeros(1, np.int64)
 
     def on_signal(*_):
         flag[0] = 1
+        raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGUSR1, on_signal)
-    try:
-        runtime.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
-        os.kill(os.getpid(), signal.SIGUSR1)
-        runtime.wait()
-    finally:
-        signal.signal(signal.SIGUSR1, before)
+    with signal_in_a_wait(on_signal), pytest.raises(KeyboardInterrupt) as caught:
+        with heddle.Runtime(n_cpu=CORES) as rt:
+            rt.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
+            raise ValueError
+    assert isinstance(caught.value.__context__, ValueError)
 
 
 def test_a_signal_in_the_block_of_a_runtime_cancels_what_has_not_begun():
@@ -429,25 +520,10 @@ def test_a_signal_in_the_block_of_a_runtime_cancels_what_has_not_begun():
 
 
 def test_a_simulation_can_be_interrupted():
-    calls = []
-
-    class Slow(heddle.Policy):
-        """Interrupts itself after some tasks."""
-
-        def setup(self):
-            self.tasks = []
-
-        def ready(self, tasks, releaser):
-            self.tasks += tasks
-
-        def pick(self, worker):
-            calls.append(worker)
-            if len(calls) == 100:
-                interrupt()
-            return self.tasks.pop() if self.tasks and self.tasks[-1].can_run(worker) else None
-
-    with pytest.raises(KeyboardInterrupt):
-        heddle.simulate(heddle.cholesky(20), "intel-v100", policy=Slow)
+    graph = heddle.cholesky(30)
+    with signal_in_a_wait(), pytest.raises(KeyboardInterrupt):
+        for _ in range(100):  # one simulation may be over before a signal comes
+            heddle.simulate(graph, "intel-v100", policy="eager")
 
 
 def test_groups_that_are_dropped_are_freed(runtime):
