@@ -112,7 +112,7 @@ static void restage_access(struct hd_access *a)
 static int lacks(const struct hd_access *a, const struct hd_transfer *tr)
 {
 	unsigned node = hd_task_node(a->data->rt, hd_access_task(a));
-	return (node == tr->to || tr->data != datum_of(a)) && needs_value(a) && !datum_of(a)->replicas[node].valid;
+	return (node == tr->to || tr->data != datum_of(a)) && must_have_value(a) && !datum_of(a)->replicas[node].valid;
 }
 
 void hd_stage_arrived(struct hd_transfer *tr)

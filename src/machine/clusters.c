@@ -245,14 +245,17 @@ static char *name_of(const struct heddle_platform *p, const struct declared *d, 
 			return strdup(p->workers[i].name);
 	unsigned cores = p->classes[w->class_id].cores, number = 1;
 	const char *class_name = p->classes[core->class_id].name;
-	char *name = cores > 1 ? hd_format("%s%u-%u", class_name, core->core, core->core + cores - 1)
-	                       : hd_format("%s%u", class_name, core->core);
-	for (char *plain = name; name && is_taken(p, d, name);) {
+	char *plain = cores > 1 ? hd_format("%s%u-%u", class_name, core->core, core->core + cores - 1)
+	                        : hd_format("%s%u", class_name, core->core);
+	char *name = plain;
+	while (name && is_taken(p, d, name)) {
 		char *next = hd_format("%s.%u", plain, ++number);
 		if (name != plain)
 			free(name);
 		name = next;
 	}
+	if (name != plain)
+		free(plain);
 	return name;
 }
 
