@@ -117,7 +117,8 @@ struct heddle_config {
 	 * return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again; heddle_acquire has not acquired
 	 * then, and a submission that waits for room in the window goes through. heddle_unregister and heddle_stop go
 	 * on, as do waits of kernels. It may call what a callback may call. NULL, the default: nothing. No environment
-	 * variable either. */
+	 * variable either. A thread that runs tasks while it waits (caller_works) calls it only when it has found none
+	 * for a tenth of a second. */
 	int (*on_wait)(void *arg);
 	void *on_wait_arg;
 };

@@ -170,7 +170,7 @@ static void drop_picked(heddle_runtime *rt, heddle_task *t, int status)
 	}
 	hd_stage_end(t, w->node);
 	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) /* it may count the tasks that each worker has */
-		rt->sched.policy->done(rt->sched.state, t, w->id);
+		rt->sched.policy->done(rt->sched.state, t, hd_given_to(t));
 	hd_core_end(rt, t, status);
 	if (w->in_flight < w->pipeline) {
 		hd_core_hungry(w);
@@ -521,12 +521,6 @@ void hd_core_unbegin(struct hd_worker *w, heddle_task *t)
 	hd_queue_push_first(&w->staged, t);
 }
 
-/* The worker that the policy gave the task to, where another may have taken it over. */
-static unsigned given_to(const struct hd_worker *w, const heddle_task *t)
-{
-	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : w->id;
-}
-
 static inline void conclude(struct hd_worker *w, heddle_task *t, double start, double end, double now)
 {
 	heddle_runtime *rt = w->rt;
@@ -587,7 +581,7 @@ void hd_core_finish(struct hd_slot *slot, heddle_task *t, int status, const stru
 	}
 	if (rt->sched.policy->done && hd_sched_knows(&rt->sched, t)) {
 		double began = policy_begins(rt);
-		rt->sched.policy->done(rt->sched.state, t, given_to(w, t));
+		rt->sched.policy->done(rt->sched.state, t, hd_given_to(t));
 		policy_ends(rt, began);
 	}
 	if (HD_UNLIKELY(t->extra && t->extra->detached))

@@ -96,7 +96,8 @@ static void give_up(heddle_runtime *rt, struct given_up *g)
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
 		heddle_task *t;
-		if (rt->engine->take_back && !w->slots[0].stream)
+		/* A policy may not be told twice that a task has begun: what it was told of counts as begun. */
+		if (rt->engine->take_back && !w->slots[0].stream && !rt->sched.policy->started)
 			rt->engine->take_back(w);
 		while ((t = take_staged(w, g))) {
 			cancel(t, g);

@@ -150,12 +150,6 @@ void hd_cores_claimed(struct hd_worker *w)
 
 /* --- Tasks that come back ----------------------------------------------------------------------------------------- */
 
-/* The worker that the policy gave the task to, where another may have taken it over. */
-static unsigned given_to(const heddle_task *t)
-{
-	return t->extra && t->extra->picked_by ? t->extra->picked_by - 1 : t->worker;
-}
-
 void hd_give_back(heddle_task *t, int begun)
 {
 	heddle_runtime *rt = t->codelet->rt;
@@ -166,7 +160,7 @@ void hd_give_back(heddle_task *t, int begun)
 	 * the stores in hd_set_state. */
 	int told = atomic_load_explicit(&t->state, memory_order_relaxed) == HD_DETACHED;
 	if (!told && rt->sched.policy->done && hd_sched_knows(&rt->sched, t))
-		rt->sched.policy->done(rt->sched.state, t, given_to(t));
+		rt->sched.policy->done(rt->sched.state, t, hd_given_to(t));
 	if (t->extra) {
 		free(t->extra->message);
 		t->extra->message = NULL;

@@ -19,6 +19,11 @@ void hd_workers_changed(heddle_runtime *rt, int more);
 /* Drives the workers of the CPU that are marked, and retires the others. Returns whether that changes anything. The
  * caller settles. */
 int hd_workers_retire_others(heddle_runtime *rt, const char *wanted);
+/* The worker that the policy gave the task to, where another may have taken it over. */
+static inline unsigned hd_given_to(const heddle_task *t)
+{
+	return HD_UNLIKELY(t->extra && t->extra->picked_by) ? t->extra->picked_by - 1 : t->worker;
+}
 /* Makes the task as it was before it was picked, and gives it to the policy. It is not counted as picked any more.
  * `begun`: its kernel may have changed its data. */
 void hd_give_back(heddle_task *t, int begun);

@@ -1,5 +1,5 @@
 /* Waits that the program ends itself: on_wait of struct heddle_config, and heddle_cancel_all. */
-#include "program.h"
+#include "list_policy.h"
 
 struct interrupts {
 	atomic_int open; /* what the kernels wait for */
@@ -124,12 +124,129 @@ static void a_simulation_is_interrupted_and_cancelled(void **state)
 	assert_int_equal(heddle_cancel_all(NULL), HEDDLE_E_INVALID);
 }
 
+/* The only worker is that of the thread that waits; on_wait gives it a task. */
+struct giving {
+	heddle_runtime *rt;
+	heddle_codelet *leaf;
+	heddle_group *none; /* without tasks */
+	heddle_event *event;
+	int said, status, cancelled;
+	atomic_int calls, ran, n_started, n_done;
+};
+
+static struct giving giving;
+
+static int detach(heddle_context *c)
+{
+	return !(giving.event = heddle_detach(c));
+}
+
+static int run_leaf(heddle_context *c)
+{
+	(void)c;
+	giving.ran++;
+	return 0;
+}
+
+static int give_a_task(void *arg)
+{
+	(void)arg;
+	if (giving.calls++)
+		return 0;
+	giving.status = heddle_submit(giving.rt, heddle_call(giving.leaf));
+	if (!giving.said) {
+		giving.cancelled = heddle_group_cancel(giving.none);
+		heddle_fulfill(giving.event, 0);
+	}
+	return giving.said;
+}
+
+static void note_started(void *state, heddle_task *t, unsigned worker)
+{
+	(void)state;
+	(void)t;
+	(void)worker;
+	giving.n_started++;
+}
+
+static void note_done(void *state, heddle_task *t, unsigned worker)
+{
+	(void)state;
+	(void)t;
+	(void)worker;
+	giving.n_done++;
+}
+
+static const struct heddle_policy counter = {.abi = HEDDLE_POLICY_ABI,
+                                             .name = "counter",
+                                             .summary = "counts what begins and ends",
+                                             .source = "this test",
+                                             .create = list_create,
+                                             .destroy = list_destroy,
+                                             .ready = list_ready,
+                                             .pick = list_pick,
+                                             .started = note_started,
+                                             .done = note_done};
+
+static void start_giving(const char *sched, int said)
+{
+	struct heddle_config config = small_config();
+	giving = (struct giving){.said = said};
+	config.n_cpu = 1;
+	config.caller_works = 1;
+	config.sched = sched;
+	config.on_wait = give_a_task;
+	giving.rt = start_with(&config);
+	giving.leaf = heddle_codelet_new(giving.rt, .name = "leaf", .cpu = run_leaf);
+	heddle_codelet *c = heddle_codelet_new(giving.rt, .name = "detach", .cpu = detach);
+	assert_ok(heddle_group_make(giving.rt, &giving.none));
+	assert_ok(heddle_submit(giving.rt, heddle_call(c)));
+}
+
+static void stop_giving(void)
+{
+	assert_ok(giving.status);
+	assert_int_equal(giving.cancelled, 0);
+	assert_int_equal(giving.ran, 1);
+	assert_ok(heddle_check(giving.rt));
+	heddle_group_free(giving.none);
+	assert_ok(heddle_stop(giving.rt));
+}
+
+static void what_on_wait_submits_runs_although_the_wait_ends(void **state)
+{
+	(void)state;
+	assert_ok(heddle_policy_register(&counter));
+	for (int k = 0; k < 2; k++) {
+		start_giving(k ? "counter" : "eager", 1);
+		assert_int_equal(heddle_wait_all(giving.rt), HEDDLE_E_INTERRUPTED);
+		assert_says("on_wait");
+		assert_ok(heddle_check(giving.rt));
+		heddle_fulfill(giving.event, 0);
+		assert_ok(heddle_wait_all(giving.rt));
+		stop_giving();
+	}
+}
+
+/* What a worker was given before others are cancelled. */
+static void a_policy_hears_once_that_a_task_begins(void **state)
+{
+	(void)state;
+	start_giving("counter", 0);
+	assert_ok(heddle_wait_all(giving.rt));
+	stop_giving();
+	assert_int_equal(giving.n_started, 2);
+	assert_int_equal(giving.n_done, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_wait_can_be_ended_and_begun_again),
 	    cmocka_unit_test(ends_of_data_and_of_the_runtime_are_waited_for),
 	    cmocka_unit_test(a_simulation_is_interrupted_and_cancelled),
+	    cmocka_unit_test(what_on_wait_submits_runs_although_the_wait_ends),
+	    cmocka_unit_test(a_policy_hears_once_that_a_task_begins),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

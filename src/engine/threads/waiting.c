@@ -147,6 +147,13 @@ static int wait_working(heddle_runtime *rt, struct hd_waiter *waiter, double tim
 	hd_worker_enter(w, HD_LEAVING);
 	if (!status)
 		run_what_is_left(rt, w);
+	else if (status == HEDDLE_E_INTERRUPTED) {
+		/* The worker may have been given tasks while on_wait ran. They may leave another sentence. */
+		struct hd_sentence kept;
+		hd_error_keep(&kept);
+		run_what_is_left(rt, w);
+		hd_error_give_back(&kept);
+	}
 	set_thread_up(w, 0);
 	/* Relaxed, pairs with nothing: the lock is held. Another worker may have taken all of it over. */
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
