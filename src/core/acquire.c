@@ -258,7 +258,8 @@ int heddle_prefetch(heddle_data *d, unsigned node)
 static int is_used(const heddle_data *d)
 {
 	const struct hd_replica *home = &d->replicas[0];
-	return d->granted || d->queue || d->deep || d->n_transfers || (home->user_buffer && !home->valid);
+	return d->granted || d->queue || d->deep || (d->extra && d->extra->reduce) || d->n_transfers ||
+	       (home->user_buffer && !home->valid);
 }
 
 /* Whether the datum can be unregistered now. */
@@ -297,11 +298,13 @@ static heddle_task *unregister(heddle_data *d, int awaited)
  * wait, or there is no memory. The lock is held. */
 static heddle_task *submit_unregister(heddle_data *d, const char *what, int awaited, int *status)
 {
+	/* From here to where it waits. heddle_may_wait asks for more, so that what it says holds. */
+	enum { UNTIL_THEN = 4 << 10 };
 	HD_HELD(&d->rt->lock);
 	hd_control_begin(d->rt);
 	*status = check_unregister(d, what);
 	if (!*status && awaited && hd_inside() && is_used(d))
-		*status = d->rt->engine->may_wait(d->rt);
+		*status = d->rt->engine->may_wait(d->rt, UNTIL_THEN);
 	heddle_task *t = *status ? NULL : unregister(d, awaited);
 	if (!*status && !t)
 		*status = HEDDLE_E_MEMORY;
@@ -316,6 +319,13 @@ void hd_unregister_failed(heddle_task *t)
 		extra->name = strdup(hd_data_name(t->accesses[0].data, name, sizeof name));
 }
 
+/* The status of heddle_unregister if the handle has ended: HEDDLE_E_MEMORY and HEDDLE_E_UNSUPPORTED say that it has
+ * not. */
+static int of_ended(int status)
+{
+	return status == HEDDLE_E_MEMORY || status == HEDDLE_E_UNSUPPORTED ? HEDDLE_E_CANCELLED : status;
+}
+
 /* The status of heddle_unregister: whether the datum's value is lost. */
 static int unregistered(const heddle_task *t)
 {
@@ -324,10 +334,8 @@ static int unregistered(const heddle_task *t)
 		return hd_error(t->status, "heddle_unregister: %s was not computed: %s", hd_task_name(t), cause(t));
 	if (!t->status)
 		return 0;
-	/* HEDDLE_E_MEMORY and HEDDLE_E_UNSUPPORTED are what heddle_unregister returns if the handle has not ended. */
-	int kept = t->status == HEDDLE_E_MEMORY || t->status == HEDDLE_E_UNSUPPORTED;
-	return hd_error(kept ? HEDDLE_E_CANCELLED : t->status, "heddle_unregister: the value of %s is lost: %s",
-	                hd_task_name(t), hd_task_reason(t, why, sizeof why));
+	return hd_error(of_ended(t->status), "heddle_unregister: the value of %s is lost: %s", hd_task_name(t),
+	                hd_task_reason(t, why, sizeof why));
 }
 
 /* Nobody can wait for the tasks that use the datum, which has not ended: those that have not begun will not run. */
@@ -340,6 +348,7 @@ static int give_up_waiting(heddle_data *d, int status)
 	hd_data_give_up(d);
 	hd_core_settle(rt);
 	hd_wake_if_still(rt, NULL);
+	status = of_ended(status);
 	hd_error(status,
 	         "heddle_unregister: %s was given up, and the tasks that use it and have not begun are "
 	         "cancelled, because %s",
@@ -366,6 +375,8 @@ int heddle_unregister(heddle_data *d)
 		do /* it cannot be begun again */
 			status = hd_wait_reacting(rt, hd_task_is_over, t);
 		while (status == HEDDLE_E_INTERRUPTED);
+		if (status && hd_task_is_over(rt, t)) /* while the lock was left after a deadlock was found */
+			status = 0;
 		if (!status)
 			status = unregistered(t);
 		else

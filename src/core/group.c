@@ -157,13 +157,14 @@ static int check_place(const heddle_runtime *rt)
 
 int heddle_may_wait(heddle_runtime *rt)
 {
+	enum { UNTIL_THEN = 64 << 10 }; /* where the kernel waits, it may have called more functions than here */
 	if (!rt)
 		return hd_error(HEDDLE_E_INVALID, "heddle_may_wait needs a runtime");
 	int status = check_place(rt);
 	if (status || !hd_inside())
 		return status;
 	hd_core_enter(rt);
-	status = rt->engine->may_wait(rt);
+	status = rt->engine->may_wait(rt, UNTIL_THEN);
 	hd_core_leave(rt);
 	return status;
 }

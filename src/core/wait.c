@@ -185,6 +185,8 @@ int hd_core_still(heddle_runtime *rt)
 /* Whether a task that a kernel waits for has begun, which then waits itself. */
 static int waits_for_waiting(heddle_runtime *rt, const struct hd_waiter *w)
 {
+	if (w->done(rt, w->arg)) /* if it waited for an unregistration, the datum has been freed */
+		return 0;
 	if (w->done == hd_group_is_over)
 		return hd_has_begun(rt, w->arg, NULL);
 	const heddle_task *t = w->done == hd_task_is_over ? w->arg : NULL;

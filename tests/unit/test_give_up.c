@@ -527,6 +527,51 @@ static void a_kernel_learns_whether_it_may_wait(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int set_zero(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) = 0;
+	return 0;
+}
+
+static int add_other(heddle_context *c)
+{
+	*(long *)heddle_ptr(c, 0) += *(const long *)heddle_ptr(c, 1);
+	return 0;
+}
+
+/* A reduction of the datum is open. The kernel has SCRATCH data. */
+static int unregister_reduced(heddle_context *c)
+{
+	struct other *o = heddle_get(c, 0, struct other *);
+	o->status = heddle_unregister(o->data);
+	return heddle_unregister_async(o->data);
+}
+
+static void a_reduction_is_something_to_wait_for(void **state)
+{
+	(void)state;
+	struct other other = {.rt = start()}, *o = &other;
+	heddle_data *scratch;
+	heddle_task *t;
+	heddle_codelet *zero = heddle_codelet_new(o->rt, .name = "zero", .cpu = set_zero);
+	heddle_codelet *add = heddle_codelet_new(o->rt, .name = "add", .cpu = add_other);
+	heddle_codelet *one = heddle_codelet_new(o->rt, .name = "one", .cpu = increment);
+	heddle_codelet *c = heddle_codelet_new(o->rt, .name = "unregister", .cpu = unregister_reduced);
+	assert_ok(heddle_variable(o->rt, &o->value, sizeof o->value, &o->data));
+	assert_ok(heddle_variable(o->rt, NULL, sizeof(long), &scratch));
+	assert_ok(heddle_data_set_reduction(o->data, zero, add));
+	assert_ok(heddle_submit(o->rt, heddle_call(one), heddle_redux(o->data), heddle_out(&t)));
+	assert_ok(heddle_task_wait(t));
+	heddle_task_release(t);
+	assert_ok(heddle_submit(o->rt, heddle_call(c), heddle_scratch(scratch), heddle_value(o), heddle_out(&t)));
+	assert_ok(heddle_task_wait(t)); /* heddle_wait_all would end the reduction */
+	heddle_task_release(t);
+	assert_ok(heddle_wait_all(o->rt));
+	assert_int_equal(o->status, HEDDLE_E_UNSUPPORTED); /* nothing had changed: the handle could be used further */
+	assert_int_equal(o->value, 1);
+	assert_ok(heddle_stop(o->rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -544,6 +589,7 @@ int main(void)
 	    cmocka_unit_test(copies_under_way_end),
 	    cmocka_unit_test(who_waits_in_vain_is_told_after_a_release),
 	    cmocka_unit_test(a_kernel_learns_whether_it_may_wait),
+	    cmocka_unit_test(a_reduction_is_something_to_wait_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,6 +246,54 @@ static void dense_calls_of_two_threads_have_their_own_errors(void **state)
 	two_threads(use_dense);
 }
 
+/* Registers a datum of its own and waits for its task, with less stack than when it was told that it may wait. */
+static __attribute__((noinline)) int wait_deeper(const struct other *o)
+{
+	volatile char used[16 << 10];
+	long x = 0;
+	heddle_data *d;
+	used[0] = used[sizeof used - 1] = 1;
+	if (heddle_variable(o->rt, &x, sizeof x, &d) || heddle_submit(o->rt, heddle_call(o->codelet), heddle_rw(d)))
+		return HEDDLE_E_STATE;
+	int status = heddle_unregister(d);
+	if (status)
+		heddle_data_give_up(d);
+	return status ? status : x + used[0] == 2 ? 0 : HEDDLE_E_STATE;
+}
+
+/* Calls itself until it may not wait any more; the last call but one waits. */
+static int fill_stack(struct other *o)
+{
+	volatile char used[4 << 10];
+	if (heddle_may_wait(o->rt))
+		return 1;
+	used[0] = used[sizeof used - 1] = 1;
+	if (fill_stack(o))
+		o->status = wait_deeper(o);
+	return used[0] - 1;
+}
+
+static int wait_on_full_stack(heddle_context *c)
+{
+	struct other *o = heddle_get(c, 0, struct other *);
+	o->status = HEDDLE_E_STATE;
+	return fill_stack(o);
+}
+
+static void who_is_told_that_it_may_wait_may_unregister(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = 1; /* nobody else runs its task */
+	struct other other = {.rt = start_with(&config)}, *o = &other;
+	heddle_codelet *c = heddle_codelet_new(o->rt, .name = "fill", .cpu = wait_on_full_stack);
+	o->codelet = heddle_codelet_new(o->rt, .name = "increment", .cpu = increment);
+	assert_ok(heddle_submit(o->rt, heddle_call(c), heddle_value(o)));
+	assert_ok(heddle_wait_all(o->rt));
+	assert_ok(o->status);
+	assert_ok(heddle_stop(o->rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +305,7 @@ int main(void)
 	    cmocka_unit_test(kernels_may_submit_to_a_group_and_not_wait_for_it),
 	    cmocka_unit_test(threads_wait_for_their_own),
 	    cmocka_unit_test(dense_calls_of_two_threads_have_their_own_errors),
+	    cmocka_unit_test(who_is_told_that_it_may_wait_may_unregister),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

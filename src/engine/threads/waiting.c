@@ -330,11 +330,10 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	return status;
 }
 
-int hd_threads_may_wait(heddle_runtime *rt)
+int hd_threads_may_wait(heddle_runtime *rt, size_t more)
 {
-	enum { UNTIL_THEN = 64 << 10 }; /* where the kernel waits, it may have called more functions than here */
 	HD_HELD(&rt->lock);
-	return check_inside(hd_inside()->worker, UNTIL_THEN);
+	return check_inside(hd_inside()->worker, more);
 }
 
 /* --- Threads of the program --------------------------------------------------------------------------------------- */
