@@ -9,16 +9,20 @@ PREFIX ?= /usr/local
 
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHEDDLE_DEVELOPER=ON
 
-.PHONY: build demo check test bench install clean help
+.PHONY: build configured demo check test bench install clean help
 .DEFAULT_GOAL := build
 
-build:
+configured:
 	@scripts/install-packages.sh build
 	@scripts/step.sh "configuring in $(BUILD)" $(CONFIGURE)
+
+build: configured
 	@scripts/step.sh "building the library, the heddle command, examples, tests" cmake --build $(BUILD)
 	@echo "built: $(BUILD)/heddle (the command), $(BUILD)/libheddle.so"
 
-demo: build
+# Only the command, so that the first look does not wait for tests and examples.
+demo: configured
+	@scripts/step.sh "building the heddle command" cmake --build $(BUILD) --target heddle
 	@scripts/demo.sh $(BUILD)
 
 check:
@@ -46,8 +50,8 @@ clean:
 
 help:
 	@echo "make build                  install missing Debian packages, configure, build everything in $(BUILD)/"
-	@echo "make demo                   build, factorise a matrix, simulate it on other machines, draw both in demo/"
-	@echo "make check                  all tests; then the quick ones under ASan+UBSan and TSan; fuzzing (< 15 min)"
+	@echo "make demo                   build the command, factorise a matrix, simulate it on other machines, draw both in demo/"
+	@echo "make check                  all tests; then the quick ones under ASan+UBSan and TSan; fuzzing (< 20 min)"
 	@echo "make test                   build, then only the quick tests"
 	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"
 	@echo "make install [PREFIX=dir]   install library, headers, command, platforms (in /usr/local; DESTDIR works)"
