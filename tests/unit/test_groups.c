@@ -252,7 +252,8 @@ static __attribute__((noinline)) int wait_deeper(const struct other *o)
 	volatile char used[16 << 10];
 	long x = 0;
 	heddle_data *d;
-	used[0] = used[sizeof used - 1] = 1;
+	for (size_t i = 0; i < sizeof used; i += 1000) /* a loop, so that compilers keep all of it */
+		used[i] = 1;
 	if (heddle_variable(o->rt, &x, sizeof x, &d) || heddle_submit(o->rt, heddle_call(o->codelet), heddle_rw(d)))
 		return HEDDLE_E_STATE;
 	int status = heddle_unregister(d);
@@ -264,10 +265,11 @@ static __attribute__((noinline)) int wait_deeper(const struct other *o)
 /* Calls itself until it may not wait any more; the last call but one waits. */
 static int fill_stack(struct other *o)
 {
-	volatile char used[4 << 10];
+	volatile char used[32 << 10];
 	if (heddle_may_wait(o->rt))
 		return 1;
-	used[0] = used[sizeof used - 1] = 1;
+	for (size_t i = 0; i < sizeof used; i += 1000)
+		used[i] = 1;
 	if (fill_stack(o))
 		o->status = wait_deeper(o);
 	return used[0] - 1;
