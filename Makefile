@@ -50,7 +50,7 @@ clean:
 
 help:
 	@echo "make build                  install missing Debian packages, configure, build everything in $(BUILD)/"
-	@echo "make demo                   build the command, factorise a matrix, simulate it on other machines, draw both in demo/"
+	@echo "make demo                   build the command; factorise here, simulate elsewhere, draw both in demo/"
 	@echo "make check                  all tests; then the quick ones under ASan+UBSan and TSan; fuzzing (< 20 min)"
 	@echo "make test                   build, then only the quick tests"
 	@echo "make bench                  build, install the peers, measure: rows go to bench.csv"

@@ -12,20 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <heddle.h>
 #include <heddle/graph.h>
 #include <heddle/platform.h>
+#include "good.h"
 
 enum { TILE = 960 };
 static const uint64_t TILE_BYTES = (uint64_t)TILE * TILE * sizeof(float);
-
-static void good(int status)
-{
-	if (status >= 0)
-		return;
-	fprintf(stderr, "%s\n", heddle_last_error());
-	exit(1);
-}
 
 static void *grown(void *p, size_t n, size_t size)
 {

@@ -99,16 +99,10 @@ static double quicksort(int workers, size_t n)
 }
 
 #else
-#include <heddle.h>
+#include "good.h"
 
 static heddle_runtime *rt;
 static heddle_codelet *tree, *leaf, *sum, *sorts, *product, *block;
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
 
 static void start(int workers)
 {

@@ -9,8 +9,7 @@
  * ones divided by the last two. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <heddle.h>
-#include "bench.h"
+#include "good.h"
 
 enum { LARGE = 240, CUT = 3, SMALL = LARGE / CUT, MOST_TILES = 64, MOST_ROUNDS = 101 };
 enum { POTRF, TRSM, SYRK, GEMM, N_OPS };
@@ -31,12 +30,6 @@ static const struct curve {
 
 static heddle_runtime *rt;
 static heddle_codelet *flat[N_OPS], *refined[N_OPS];
-
-static void good(int status)
-{
-	if (status < 0)
-		bench_need(0, heddle_last_error());
-}
 
 static double time_of(int op, double extent, int on_cpu)
 {

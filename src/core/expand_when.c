@@ -30,18 +30,16 @@
  *     together than one of them alone.
  *
  * The times of sub-graphs are those of their tasks, by the models, and are remembered from the last time that a task of
- * the same codelet and size was expanded with that sub-graph. One that was never tried is tried, but for those of tasks
- * that are in a sub-graph themselves: they are small, and few of them are better off, so they wait until CPUs need
- * work.
- * Of several sub-graphs, the one with the least work counts. How long a sub-graph of n tasks takes on CPUs is estimated
+ * the same codelet and size was expanded with that sub-graph. One that was never tried is tried, unless its task is in
+ * a sub-graph itself: such tasks are small, and few of them are better off, so they wait until CPUs need work. Of
+ * several sub-graphs, the one with the least work counts. How long a sub-graph of n tasks takes on CPUs is estimated
  * from the mean time of its tasks and a longest path of cuberoot(n) tasks, as a product of matrices has. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "expand.h"
 
-/* --- What sub-graphs take -------------------------------------------------------------------------------------------
- * */
+/* --- What sub-graphs take ----------------------------------------------------------------------------------------- */
 
 struct hd_refined {
 	const heddle_codelet *codelet; /* NULL: the place is free */
@@ -221,10 +219,7 @@ static double time_on_cpus(const struct hd_refined *r, const struct machine *m)
 /* What it takes to copy all data of a task. */
 static double moving_time(const heddle_runtime *rt, const heddle_task *t)
 {
-	double bytes = 0;
-	for (uint32_t i = 0; i < t->n_accesses; i++)
-		bytes += (double)t->accesses[i].data->bytes;
-	return hd_expand_copy_time(rt, bytes);
+	return hd_expand_copy_time(rt, (double)hd_task_bytes(t));
 }
 
 /* Whether the chain of tasks that begins with this one is longer than what is left for each accelerator. */

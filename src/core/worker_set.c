@@ -3,10 +3,9 @@
  *
  *  - A policy with `take_back` gives back the tasks that it has placed for workers that are *out*: lost or retired.
  *    They and the tasks that it was not told of yet make one batch. The instance of any other policy is destroyed,
- *    whatever it has, and another one is made, which is told of all ready tasks as one batch. If more
- *    cores are driven than before, this is done to all policies, so that the new cores get their share.
- *    heddle_task_can_run and its kin leave out the workers that are out, so that policies of programs need not know
- *    of this.
+ *    whatever it has, and another one is made, which is told of all ready tasks as one batch. If more cores are driven
+ *    than before, this is done to all policies, so that the new cores get their share. heddle_task_can_run and its kin
+ *    leave out the workers that are out, so that policies of programs need not know of this.
  *  - Tasks that these workers had picked come back to the policy: those that are staged, or that were given to a thread
  *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
  *    a retired worker end there.
