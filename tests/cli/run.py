@@ -823,6 +823,31 @@ def test_best_clusters_are_never_worse_than_cores_or_sockets(p):
     equal(tried["none"]["makespan_ms"], None)
 
 
+def test_best_clusters_may_change_while_tasks_run(p):
+    question = ("--n", "4800", "--tile", "960", "--platform", "haswell-k40m", "--sched", "dmdas", "--clusters")
+    for noise in (), ("--noise", "0.05"):
+        r = p.json("sim", "potrf", *question, "best", *noise)
+        tried = {x["clusters"]: x for x in r["partitions"]}
+        equal([c for c, x in tried.items() if x["chosen"] == "yes"], ["auto"])
+        equal(tried["auto"]["workers"], None)
+        assert tried["auto"]["makespan_ms"] < 0.9 * min(x["makespan_ms"] for c, x in tried.items() if c != "auto")
+        equal(r["policies"][0]["makespan_ms"],
+              p.json("sim", "potrf", *question, "auto", *noise)["policies"][0]["makespan_ms"])
+    out, _ = p.run("tune", "potrf", *question, "best")
+    command = out.strip().split("\n")[-1].split()
+    equal(command[-2:], ["--clusters", "auto"])
+    assert f"{float(p.csv(*command[1:])[0]['makespan_ms']):.2f}" in out.split(), out
+    platforms = p.path("platforms")
+    os.mkdir(platforms)
+    with open(os.path.join(HERE, "..", "..", "platforms", "haswell-k40m.yaml"),
+              encoding="utf-8") as f, open(os.path.join(platforms, "this.yaml"), "w", encoding="utf-8") as this:
+        this.write(f.read().replace("name: haswell-k40m", "name: this", 1))
+    out, _ = p.run("run", "geqrf", "--n", "192", "--tile", "64", "--sched", "dmdas", "--clusters", "best",
+                   HEDDLE_PLATFORM_PATH=platforms)
+    row = next(line.split() for line in out.split("\n") if line.startswith("auto "))
+    equal((row[1], row[-1]), ("-", "yes"))
+
+
 def test_sim_wrong_names_are_answered(p):
     p.refuses("sim", "cholesky", says=["haswell-k40m"])
     p.refuses(*SIM, "--sched", "dmda,dmdax", says=["dmda"])

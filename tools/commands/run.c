@@ -77,7 +77,6 @@ static int choose_clusters(struct options *o, struct heddle_config *config)
 	if (status)
 		return tool_library_error("--clusters best");
 	struct heddle_config plain = *config;
-	plain.clusters = "";
 	plain.noise = 0.05; /* as times vary here */
 	status = work_check_platform(this, &o->experiment.what);
 	if (!status)

@@ -122,8 +122,6 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	status = tool_open_platform(name, chosen ? NULL : config->clusters, platform);
 	if (status)
 		return status;
-	if (chosen)
-		config->clusters = ""; /* the platform is grouped by what is chosen */
 	status = set_streams(o, *platform);
 	if (!status && o->speedup)
 		status = work_speed_up(&o->experiment.what, *platform, o->speedup);
@@ -131,6 +129,8 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 		status = work_check_platform(*platform, &o->experiment.what);
 	if (!status && chosen)
 		status = clusters_choose(config, *platform, &o->experiment.what, &o->partitions, &o->clusters);
+	if (!status && chosen)
+		config->clusters = clusters_setting(o->clusters);
 	if (status)
 		heddle_platform_free(*platform);
 	return status;

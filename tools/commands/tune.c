@@ -306,11 +306,13 @@ static int search_partitions(struct results *r, struct options *o, struct heddle
                              const struct heddle_config *config)
 {
 	struct partitions partitions;
+	struct heddle_config tried = *config;
 	int status = partitions_find(platform, &partitions), failure = TOOL_OK;
 	for (size_t i = 0; !status && i < partitions.n; i++) {
 		struct results one = {.n = 0};
 		struct heddle_platform *p = clusters_grouped(platform, partitions.list[i]);
-		int failed = p ? search(&one, o, p, config) : tool_library_error("no clusters");
+		tried.clusters = clusters_setting(partitions.list[i]);
+		int failed = p ? search(&one, o, p, &tried) : tool_library_error("no clusters");
 		heddle_platform_free(p);
 		if (failed) { /* some tasks may need clusters that others have */
 			tool_warn("clusters %s are left out: %s", partitions.list[i], heddle_last_error());
@@ -459,12 +461,9 @@ int tool_tune(int argc, char **argv)
 	const char *name = o.platform ? o.platform : status ? NULL : config.platform;
 	int choose = !status && clusters_are_chosen(config.clusters);
 	o.clusters = status || choose ? NULL : config.clusters;
-	if (!status) {
-		if (choose)
-			config.clusters = ""; /* the platform is grouped by what is tried */
+	if (!status)
 		status =
 		    name && *name ? tool_open_platform(name, o.clusters, &platform) : load_this(o.clusters, &platform);
-	}
 	name = name && *name ? name : this_machine;
 	o.work.quiet = 1;
 	if (!status)

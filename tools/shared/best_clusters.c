@@ -13,6 +13,13 @@ int clusters_are_chosen(const char *clusters)
 
 /* --- Candidates --------------------------------------------------------------------------------------------------- */
 
+static const char change_while_tasks_run[] = "auto";
+
+const char *clusters_setting(const char *partition)
+{
+	return strcmp(partition, change_while_tasks_run) == 0 ? change_while_tasks_run : "";
+}
+
 struct heddle_platform *clusters_grouped(const struct heddle_platform *platform, const char *clusters)
 {
 	struct heddle_platform *p;
@@ -99,6 +106,7 @@ int partitions_find(const struct heddle_platform *platform, struct partitions *o
 	add(out, platform, tool_format("1x%u", half));
 	add(out, platform, tool_format("2x%u", half));
 	add(out, platform, tool_format("1x%u+2x%u", all, half));
+	add(out, platform, tool_format("%s", change_while_tasks_run));
 	return TOOL_OK;
 }
 
@@ -119,8 +127,8 @@ static const struct table_column columns[] = {
 
 /* What came out of a partition. */
 struct tried {
-	double seconds; /* NAN: nothing */
-	size_t n_workers;
+	double seconds;   /* NAN: nothing */
+	double n_workers; /* NAN: not always the same */
 	char policy[64];
 };
 
@@ -153,9 +161,12 @@ static int try(const struct heddle_config *config, const struct heddle_platform 
 	struct heddle_platform *p = clusters_grouped(platform, clusters);
 	struct heddle_config one = *config;
 	int n_runs = config->noise > 0 ? NOISY_RUNS : 1, status = TOOL_OK;
-	*out = (struct tried){.n_workers = p ? p->n_workers : 0};
+	*out = (struct tried){.n_workers = NAN};
 	if (!p)
 		return tool_library_error("no clusters");
+	one.clusters = clusters_setting(clusters);
+	if (!*one.clusters)
+		out->n_workers = (double)p->n_workers;
 	for (int i = 0; i < n_runs && !status; i++) {
 		double seconds = NAN;
 		one.seed = config->seed + (unsigned)i;
@@ -171,7 +182,7 @@ static void fill(struct table *table, const struct partitions *partitions, const
 	table_init(table, "partitions", "Partitions of the cores", columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < partitions->n; i++) {
 		table_text(table, "%s", partitions->list[i]);
-		table_number(table, (double)tried[i].n_workers);
+		table_number(table, tried[i].n_workers);
 		table_text(table, "%s", tried[i].policy);
 		table_number(table, tried[i].seconds * 1e3);
 		table_text(table, "%s", i == best ? "yes" : "no");
@@ -190,7 +201,6 @@ int clusters_choose(const struct heddle_config *config, struct heddle_platform *
 	int failure = TOOL_OK;
 	if (status)
 		return status;
-	plain.clusters = ""; /* the platform is grouped here */
 	quick.keep_trace = quick.explain = 0;
 	quick.record = NULL;
 	for (size_t i = 0; i < partitions.n; i++) {

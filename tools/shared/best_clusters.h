@@ -9,25 +9,28 @@
 /* Whether --clusters, or the setting, asks for a choice. */
 int clusters_are_chosen(const char *clusters);
 
-/* The partitions that are tried, each a text for heddle_platform_cluster. */
+/* What is tried, each a text for heddle_platform_cluster: partitions, and "auto", which changes while tasks run. */
 enum { MOST_PARTITIONS = 16 };
 struct partitions {
 	char *list[MOST_PARTITIONS]; /* owns */
 	size_t n;
 };
 /* Lists partitions of a machine whose cores are workers of their own: none; one cluster per group of each of its
- * levels; clusters of all cores side by side, of half as many, and of two; and some of these beside single cores. Those
- * that group the cores as one before them does are left out. TOOL_OK, or a message and TOOL_FAILURE or TOOL_USAGE. The
- * caller calls partitions_free after success. */
+ * levels; clusters of all cores side by side, of half as many, and of two; some of these beside single cores. The last
+ * is auto. Those that group the cores as one before them does are left out. TOOL_OK, or a message and TOOL_FAILURE or
+ * TOOL_USAGE. The caller calls partitions_free after success. */
 int partitions_find(const struct heddle_platform *platform, struct partitions *out);
 void partitions_free(struct partitions *partitions);
 
 /* A copy of the platform whose cores are grouped so; NULL: an error of the library, which says why. */
 struct heddle_platform *clusters_grouped(const struct heddle_platform *platform, const char *clusters);
+/* The setting `clusters` of a runtime on that copy: "" (the copy says it all), or "auto". */
+const char *clusters_setting(const char *partition);
 
 /* Simulates the work on each partition under each of the policies that config->sched names, fills a table with the
- * outcomes, groups the platform's cores as the best one does, and sets *chosen to it, which the caller frees. The
- * caller calls table_free after success. TOOL_OK, or a message and a status. */
+ * outcomes, groups the platform's cores as the best one does, and sets *chosen to it, which the caller frees and makes
+ * the setting of its runtimes (clusters_setting). The caller calls table_free after success. TOOL_OK, or a message and
+ * a status. */
 int clusters_choose(const struct heddle_config *config, struct heddle_platform *platform, const struct work *work,
                     struct table *table, char **chosen);
 
