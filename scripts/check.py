@@ -106,7 +106,8 @@ def check_build(entry, build, jobs, totals):
     results = os.path.abspath(os.path.join(where, "results.xml"))
     if os.path.exists(results):
         os.remove(results)
-    subprocess.run(prefix + ["ctest", "--test-dir", where, "-j", str(jobs), "--output-on-failure",
+    # many tests wait for threads, devices or processes of theirs, and leave cores to others meanwhile
+    subprocess.run(prefix + ["ctest", "--test-dir", where, "-j", str(jobs + jobs // 2), "--output-on-failure",
                              "--output-junit", results] + selection, check=False)
     if not read_results(results, name, totals):
         totals.failed += 1
