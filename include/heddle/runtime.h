@@ -114,11 +114,12 @@ struct heddle_config {
 	void *on_hang_arg;
 	/* Called about ten times a second in each thread of the program that waits, and in virtual time after every
 	 * thousand steps of the clock, with on_wait_arg: for an interpreter that looks for signals, say. If it does not
-	 * return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again; heddle_acquire has not acquired
-	 * then, and a submission that waits for room in the window goes through. heddle_unregister and heddle_stop go
-	 * on, as do waits of kernels. It may call what a callback may call. NULL, the default: nothing. No environment
-	 * variable either. A thread that runs tasks while it waits (caller_works) calls it only when it has found none
-	 * for a tenth of a second. */
+	 * return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again, unless what it is for has come
+	 * meanwhile: then it ends as without this. An interrupted heddle_acquire has not acquired, and a submission
+	 * that waits for room in the window goes through. heddle_unregister and heddle_stop go on, as do waits of
+	 * kernels. It may call what a callback may call. NULL, the default: nothing. No environment variable either. A
+	 * thread that runs tasks while it waits (caller_works) calls it only when it has found none for a tenth of a
+	 * second. */
 	int (*on_wait)(void *arg);
 	void *on_wait_arg;
 };

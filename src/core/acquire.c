@@ -375,8 +375,6 @@ int heddle_unregister(heddle_data *d)
 		do /* it cannot be begun again */
 			status = hd_wait_reacting(rt, hd_task_is_over, t);
 		while (status == HEDDLE_E_INTERRUPTED);
-		if (status && hd_task_is_over(rt, t)) /* while the lock was left after a deadlock was found */
-			status = 0;
 		if (!status)
 			status = unregistered(t);
 		else

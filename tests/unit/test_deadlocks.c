@@ -1,5 +1,6 @@
 /* Threads that wait for each other, with both engines: what is a deadlock, and what only looks like one. */
 #include <pthread.h>
+#include <heddle/clusters.h>
 #include "program.h"
 
 static void *hold_for_a_while(void *arg)
@@ -124,6 +125,77 @@ static void two_threads_that_wait_for_each_other_are_a_deadlock(void **state)
 	assert_ok(heddle_stop(a.rt));
 }
 
+/* --- What came true meanwhile ------------------------------------------------------------------------------------- */
+
+/* A kernel of worker 0, which has two cores, waits for a task of the other worker, which is not driven. */
+static struct {
+	heddle_codelet *one, *add;
+	heddle_task *task;
+	int n_calls, ended;
+	long value;
+} late;
+
+static const char two_workers[] = "version: 1\n"
+                                  "name: two\n"
+                                  "nodes: [{name: ram}]\n"
+                                  "classes: [{name: cpu, kind: cpu}, {name: cpu*2, kind: cpu, cores: 2}]\n"
+                                  "workers:\n"
+                                  "- {name: pair, class: cpu*2, node: ram, core: 0}\n"
+                                  "- {name: single, retired: 1, class: cpu, node: ram, core: 2}\n";
+
+/* The third call comes when the kernel has been told of the deadlock and is about to go on. */
+static void drive_both(const struct heddle_cluster *cluster, void *rt)
+{
+	const unsigned both[] = {0, 1};
+	struct heddle_stats stats;
+	(void)cluster;
+	if (++late.n_calls != 3 || heddle_workers_drive(rt, both, 2))
+		return;
+	while (!heddle_task_done(late.task))
+		sched_yield();
+	heddle_runtime_stats(rt, &stats); /* when this returns, what follows the task has been done */
+}
+
+static int unregister_own(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	heddle_data *d;
+	int status = heddle_variable(rt, &late.value, sizeof late.value, &d);
+	if (!status) /* in the same thread, as long as the kernel waits; then this one is set up anew */
+		status = heddle_submit(rt, heddle_call(late.one), heddle_on(0));
+	if (!status)
+		status = heddle_submit(rt, heddle_call(late.add), heddle_rw(d), heddle_on(1), heddle_out(&late.task));
+	if (!status)
+		late.ended = heddle_unregister(d);
+	return status;
+}
+
+/* Nothing moves, but before the wait has returned the program lets the task run after all. */
+static void a_wait_that_has_come_true_is_no_deadlock(void **state)
+{
+	(void)state;
+	const struct heddle_config config = small_config();
+	struct heddle_platform *platform;
+	heddle_runtime *rt;
+	memset(&late, 0, sizeof late);
+	assert_ok(heddle_platform_parse("two", two_workers, strlen(two_workers), &platform));
+	assert_ok(heddle_start_on(&config, platform, 0, &rt));
+	heddle_platform_free(platform);
+	assert_ok(heddle_set_prologue(rt, drive_both, rt));
+	late.one = heddle_codelet_new(rt, .name = "one", .cpu = nothing);
+	late.add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+	heddle_codelet *c =
+	    heddle_codelet_new(rt, .name = "outer", .cpu = unregister_own, .parallel = HEDDLE_FORK_JOIN);
+	assert_ok(heddle_submit(rt, heddle_call(c)));
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(late.n_calls, 3);
+	assert_int_equal(late.ended, 0);
+	assert_int_equal(late.value, 1);
+	heddle_task_release(late.task);
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	static char simulated[] = "gpu1-cpu6";
@@ -136,6 +208,7 @@ int main(void)
 	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, simulated),
 	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, NULL),
 	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, simulated),
+	    cmocka_unit_test(a_wait_that_has_come_true_is_no_deadlock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@ struct interrupts {
 	atomic_int said; /* what on_wait returns */
 	int opens;       /* 1: on_wait opens the gate */
 	int calls;       /* of on_wait; only the thread of the test waits */
+	heddle_runtime *rt;
+	heddle_task *task; /* that the test waits for */
 };
 
 static int look_around(void *arg)
@@ -63,6 +65,55 @@ static void every_wait_can_be_ended_and_begun_again(void **state)
 	heddle_group_free(g);
 	assert_ok(heddle_unregister(d));
 	assert_ok(heddle_stop(rt));
+}
+
+/* Lets the kernel end, and what follows it be done, before it ends the wait. */
+static int end_task_first(void *arg)
+{
+	struct interrupts *i = arg;
+	struct heddle_stats stats;
+	i->calls++;
+	i->open = 1;
+	while (!heddle_task_done(i->task))
+		sched_yield();
+	heddle_runtime_stats(i->rt, &stats); /* when this returns, the core has seen to the task's end */
+	return 1;
+}
+
+/* The wait is over all the same: who has acquired a datum can release it. */
+static void what_has_come_when_the_wait_is_ended_is_there(void **state)
+{
+	(void)state;
+	enum { ACQUIRE, TASK_WAIT, GROUP_WAIT, WAIT_ALL, N_WAITS };
+	for (int k = 0; k < N_WAITS; k++) {
+		struct heddle_config config = small_config();
+		struct interrupts at = {.open = 0}, *i = &at;
+		heddle_data *d;
+		heddle_group *g;
+		long x = 1;
+		config.on_wait = end_task_first;
+		config.on_wait_arg = i;
+		i->rt = start_with(&config);
+		heddle_codelet *c = heddle_codelet_new(i->rt, .name = "pass", .cpu = pass);
+		assert_ok(heddle_variable(i->rt, &x, sizeof x, &d));
+		assert_ok(heddle_group_make(i->rt, &g));
+		assert_ok(heddle_submit(i->rt, heddle_call(c), heddle_rw(d), heddle_value(i), heddle_in_group(g),
+		                        heddle_out(&i->task)));
+		switch (k) {
+		case ACQUIRE: assert_ok(heddle_acquire(d, HEDDLE_RW)); break;
+		case TASK_WAIT: assert_ok(heddle_task_wait(i->task)); break;
+		case GROUP_WAIT: assert_ok(heddle_group_wait(g)); break;
+		default: assert_ok(heddle_wait_all(i->rt));
+		}
+		assert_int_equal(i->calls, 1);
+		assert_ok(heddle_check(i->rt));
+		assert_int_equal(heddle_release(d), k == ACQUIRE ? 0 : HEDDLE_E_STATE);
+		assert_ok(heddle_submit(i->rt, heddle_call(c), heddle_rw(d), heddle_value(i)));
+		assert_ok(heddle_wait_all(i->rt));
+		heddle_task_release(i->task);
+		heddle_group_free(g);
+		assert_ok(heddle_stop(i->rt));
+	}
 }
 
 /* What cannot be begun again goes on, although on_wait wants it to end. */
@@ -243,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_wait_can_be_ended_and_begun_again),
+	    cmocka_unit_test(what_has_come_when_the_wait_is_ended_is_there),
 	    cmocka_unit_test(ends_of_data_and_of_the_runtime_are_waited_for),
 	    cmocka_unit_test(a_simulation_is_interrupted_and_cancelled),
 	    cmocka_unit_test(what_on_wait_submits_runs_although_the_wait_ends),
