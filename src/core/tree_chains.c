@@ -276,7 +276,7 @@ static inline int admits(const heddle_plan *via, int changes, const struct hd_ac
 	heddle_data *d = via->data;
 	const struct hd_layout *l = d->extra->layout;
 	int suits = l->scattered ? l->scattered == via : via->active && !changes && !d->poisoned;
-	if (!suits || l->n_steps || l->failed || (d->queue != marker && (marker->flags & HD_ACCESS_CHANGES)) ||
+	if (!suits || l->n_steps || (d->queue != marker && (marker->flags & HD_ACCESS_CHANGES)) ||
 	    !is_compatible_through(via, changes))
 		return 0;
 	if (changes)

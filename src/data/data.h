@@ -471,6 +471,7 @@ struct heddle_plan {
 	const heddle_task *end; /* borrows: the control that will free it; NULL: none */
 	uint32_t n_weak;        /* how many accesses are in force at the datum that go to its children */
 	uint32_t checked;       /* heddle_check counts these again here */
+	int failed; /* why the last step could not let the children be used; told to an access that needs this step */
 };
 /* To be called when the control that ends a plan may run. */
 void hd_plan_end(heddle_task *t);
@@ -491,7 +492,6 @@ struct hd_layout {
 	heddle_plan *scattered; /* borrows */
 	uint32_t n_made;        /* how many plans the datum has ever had */
 	unsigned n_steps;  /* how many of the plans have a step under way: until they have ended, nothing is granted */
-	int failed;        /* why the last step could not let children be used; told to the access that waits */
 	uint64_t asked_by; /* for traces: 1 + the id of the task that its steps are made for; 0: the program */
 	/* Accesses in force that go to children; those that change what they go to; how many plans they use. */
 	uint32_t n_weak, n_changing, n_used;

@@ -26,7 +26,10 @@
  *
  * A datum that is poisoned, and scattered: it could not be gathered, since a child has no value. Tasks that read it are
  * cancelled; those that read the other children are not. When a task is about to change a child that is forgotten: the
- * child may be healed. */
+ * child may be healed.
+ *
+ * A step that was to let children be used can fail for lack of main memory. The datum has its value all the same; only
+ * a task that needs this step fails. */
 #include <string.h>
 #include <heddle/trace.h>
 #include "core/runtime.h"
@@ -209,22 +212,39 @@ static enum hd_turn cancel(heddle_data *d, struct hd_access *a)
 	return HD_TURN_STOP;
 }
 
+/* Begins a step that lets the children of the plan be used. If the last such step has failed, the access, which cannot
+ * have what it needs, is told instead. It may be another one than the one for which that step was made, if a sub-graph
+ * has come in front of that; then the other one begins the step again when it is the first. */
+static enum hd_turn begin_split(heddle_plan *p, enum hd_step step, struct hd_access *a)
+{
+	heddle_task *t = hd_access_task(a);
+	char why[HD_REASON];
+	if (HD_LIKELY(!p->failed)) {
+		begin(p, step, a);
+		return HD_TURN_LATER;
+	}
+	if (!t->status) {
+		t->status = p->failed;
+		hd_task_message(t, hd_task_reason(p->task, why, sizeof why));
+	}
+	t->cancelled = 1;
+	p->failed = 0;
+	return HD_TURN_STOP;
+}
+
 static enum hd_turn read_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, struct hd_access *a)
 {
 	if (l->scattered == p)
 		return HD_TURN_NOW;
 	if (d->poisoned)
 		return cancel(d, a);
-	if (l->scattered)
-		begin(l->scattered, HD_GATHER, a);
-	else if (p->active)
-		return HD_TURN_NOW;
-	else
-		begin(p, HD_TO_READ, a);
+	if (!l->scattered)
+		return p->active ? HD_TURN_NOW : begin_split(p, HD_TO_READ, a);
+	begin(l->scattered, HD_GATHER, a);
 	return HD_TURN_LATER;
 }
 
-static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, const struct hd_access *a)
+static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, struct hd_access *a)
 {
 	if (l->scattered == p) {
 		hd_data_heal(d); /* whether the datum can be gathered will have to be found out again */
@@ -233,19 +253,8 @@ static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_p
 	if (l->scattered && !d->poisoned)
 		begin(l->scattered, HD_JOIN, a);
 	else if (!drop_others(d, l, p, a))
-		begin(p, HD_TO_WRITE, a);
+		return begin_split(p, HD_TO_WRITE, a);
 	return HD_TURN_LATER;
-}
-
-/* The last step has failed: the task cannot have what it needs. */
-static enum hd_turn fail(struct hd_layout *l, struct hd_access *a)
-{
-	heddle_task *t = hd_access_task(a);
-	if (!t->status)
-		t->status = l->failed;
-	t->cancelled = 1;
-	l->failed = 0;
-	return HD_TURN_STOP;
 }
 
 /* 1 + the id of the task that a step is made for; 0: it is made for the program. A step below another one is made for
@@ -271,8 +280,6 @@ enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 		return HD_TURN_NOW;
 	if (a->data == d)
 		return changes ? make_whole(d, l, needs_value(d, l, a), a) : read_whole(d, l, a);
-	if (HD_UNLIKELY(l->failed))
-		return fail(l, a);
 	heddle_data *child = a->data;
 	while (child->plan->data != d)
 		child = child->plan->data;
@@ -409,8 +416,10 @@ int hd_layout_step(heddle_task *t)
 		apply(p, t);
 	else
 		hd_stage_end(t, hd_task_node(d->rt, t));
-	if (t->status && (p->step == HD_TO_READ || p->step == HD_TO_WRITE))
-		l->failed = t->status;
+	if (p->step == HD_TO_READ || p->step == HD_TO_WRITE) {
+		p->failed = t->status;
+		t->accesses[0].mode = HEDDLE_R; /* the datum has its value all the same: a failure must not spoil it */
+	}
 	p->step = HD_NO_STEP;
 	hd_core_end(d->rt, t, 0);
 	if (--l->n_steps == 0)

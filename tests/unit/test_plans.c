@@ -334,6 +334,76 @@ static void every_layout_is_that_of_the_model(void **state)
 	assert_ok(heddle_stop(f.rt));
 }
 
+/* --- A layout that there is no memory for ------------------------------------------------------------------------- */
+
+/* The first block of main memory is refused, after a sub-graph has been submitted. */
+static struct {
+	struct hd_engine engine;
+	int (*alloc)(heddle_runtime *rt, unsigned node, size_t size, void **out);
+	atomic_int refused, expanding, open;
+} scarce;
+
+static int alloc_scarce(heddle_runtime *rt, unsigned node, size_t size, void **out)
+{
+	struct heddle_stats stats = {0};
+	if (node || scarce.refused++)
+		return scarce.alloc(rt, node, size, out);
+	scarce.open = 1;
+	while (!heddle_runtime_stats(rt, &stats) && !stats.tasks_expanded)
+		sched_yield();
+	return HEDDLE_E_MEMORY;
+}
+
+static heddle_data *first_row;
+static heddle_codelet *reader;
+
+static int read_first_row(heddle_context *c)
+{
+	scarce.expanding = 1;
+	wait_for(&scarce.open, 1);
+	return heddle_submit(heddle_context_runtime(c), heddle_call(reader), heddle_r(first_row));
+}
+
+/* A task that reads a column waits for the matrix to be cut into columns. Meanwhile a task that reads a row comes in
+ * front of it, because it belongs to the sub-graph of an earlier task. The columns cannot be had, which is told to the
+ * task that needs them, and not to the one that comes first. */
+static void who_needs_the_layout_is_told_that_there_is_none(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.n_cpu = config.n_emulated = 1;
+	heddle_runtime *rt = start_with(&config);
+	heddle_data *d;
+	heddle_plan *v, *h;
+	heddle_task *outer, *task;
+	scarce.engine = *rt->engine;
+	scarce.alloc = rt->engine->alloc;
+	scarce.engine.alloc = alloc_scarce;
+	rt->engine = &scarce.engine;
+	reader = heddle_codelet_new(rt, .name = "reader", .cpu = nothing);
+	heddle_codelet *write = heddle_codelet_new(rt, .name = "write", .emulated = nothing);
+	heddle_codelet *expand = heddle_codelet_new(rt, .name = "expand", .subgraph = read_first_row);
+	assert_ok(heddle_matrix(rt, NULL, N, N, N, sizeof(double), &d));
+	assert_ok(heddle_plan_create(d, &columns, &v));
+	assert_ok(heddle_plan_create(d, &rows, &h));
+	first_row = heddle_plan_child(h, 0);
+	assert_ok(heddle_submit(rt, heddle_call(write), heddle_w(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_submit(rt, heddle_call(expand), heddle_r(d), heddle_out(&outer)));
+	wait_for(&scarce.expanding, 1);
+	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(heddle_plan_child(v, 0)), heddle_out(&task)));
+	assert_int_equal(heddle_task_wait(task), HEDDLE_E_MEMORY);
+	assert_says("reader (task 2): no memory for a copy of datum 0");
+	assert_ok(heddle_task_wait(outer));
+	heddle_task_release(task);
+	heddle_task_release(outer);
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_MEMORY);
+	assert_ok(heddle_submit(rt, heddle_call(reader), heddle_r(heddle_plan_child(v, 0))));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +412,7 @@ int main(void)
 	    cmocka_unit_test(what_was_not_computed_can_be_computed_again),
 	    cmocka_unit_test(temporary_may_be_written_by_pieces),
 	    cmocka_unit_test(every_layout_is_that_of_the_model),
+	    cmocka_unit_test(who_needs_the_layout_is_told_that_there_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
