@@ -133,9 +133,12 @@ int hd_sched_revive(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	struct heddle_sched *s = &rt->sched;
+	struct hd_sentence before; /* of a call of the program, whose next call goes well */
+	hd_error_keep(&before);
 	int status = create(s);
 	if (status)
 		return status;
+	hd_error_give_back(&before);
 	s->absent = 0;
 	rt->now = nextafter(rt->now, HUGE_VAL); /* later than all that the instance before has picked */
 	s->born = rt->now;

@@ -4,9 +4,8 @@
 
 #include <heddle/chart.h>
 #include <heddle/settings.h>
-#include "memory_programs.h"
+#include "memory_workers.h"
 
-static struct heddle_platform *two_kinds; /* const after memory_programs_open */
 static struct heddle_trace *recorded;
 static char folder[] = "/tmp/heddle-memory-XXXXXX";
 
@@ -542,6 +541,9 @@ static const struct memory_program memory_list[] = {
     {"all modes on accelerators", all_modes_on_accelerators},
     {"little memory", little_memory},
     {"kernels of OpenCL", kernels_of_opencl},
+    {"other workers in virtual time", other_workers_in_virtual_time},
+    {"other workers on threads", other_workers_on_threads},
+    {"partitions that change themselves", partitions_that_change_themselves},
 };
 enum { N_LISTED = sizeof memory_list / sizeof *memory_list };
 static const struct heddle_policy **all_policies;
