@@ -1321,6 +1321,15 @@ def test_trace_draws_the_graph_with_its_levels(p):
     with open(p.path("outer.dot")) as f:
         outer = f.read()
     equal((outer.count("label="), outer.count("shape=box3d"), outer.count("subgraph")), (10, 7, 0))
+    # 2 x 2 tiles; of 3 x 3, one of which has 10 tasks for potrf and 18 each for trsm and syrk; and of 3 x 3 again
+    p.run("sim", "potrf", "--n", "5760", "--tile", "2880/960/320", "--refine", "all", "--platform", "intel-v100",
+          "--sched", "dmdas", "--trace", "deep.trace")
+    for levels, nodes, closed, boxes in (1, 4, 4, 0), (2, 56, 56, 4), (3, 1140, 0, 60), (4, 1140, 0, 60):
+        p.run("trace", "deep.trace", "--dag", "--levels", str(levels), "--no-layouts", "-o", "some.dot")
+        with open(p.path("some.dot")) as f:
+            some = f.read()
+        equal((some.count(" [label="), some.count("shape=box3d"), some.count("subgraph")), (nodes, closed, boxes))
+    p.refuses("trace", "deep.trace", "--dag", "--levels", "0", "-o", "some.dot", says=["--levels", "1 to"])
     p.refuses("trace", "t.trace", "--dag", says=["--output"])
     p.refuses("trace", "t.trace", "--levels", "1", says=["--dag"])
 

@@ -84,6 +84,39 @@ static void what_is_deeper_is_one_task(void **state)
 	heddle_trace_free(trace);
 }
 
+static size_t count_of(const char *text, const char *word)
+{
+	size_t n = 0;
+	for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+		n++;
+	return n;
+}
+
+/* How many nodes there are, of these how many stand for sub-graphs and for changes of layouts, and how many boxes. */
+static void each_level_has_its_nodes(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned levels;
+		size_t nodes, closed, layouts, boxes;
+	} wanted[] = {{0, 6, 0, 2, 2}, {1, 3, 1, 0, 0}, {2, 4, 1, 0, 1}, {3, 6, 0, 2, 2}, {1000, 6, 0, 2, 2}};
+	struct heddle_trace *trace = nested();
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		for (int layouts = 0; layouts < 2; layouts++) {
+			const struct heddle_dag_options options = {.levels = wanted[i].levels, .layouts = layouts};
+			size_t length, hidden = layouts ? 0 : wanted[i].layouts;
+			OK(heddle_trace_dag(trace, file("a.dot"), &options));
+			char *text = contents(file("a.dot"), &length);
+			assert_int_equal(count_of(text, " [label="), wanted[i].nodes - hidden);
+			assert_int_equal(count_of(text, "shape=box3d"), wanted[i].closed);
+			assert_int_equal(count_of(text, "shape=diamond"), wanted[i].layouts - hidden);
+			assert_int_equal(count_of(text, "subgraph"), wanted[i].boxes);
+			free(text);
+		}
+	}
+	heddle_trace_free(trace);
+}
+
 static void pictures_of_graphs_are_drawn_unless_they_are_too_large(void **state)
 {
 	(void)state;
@@ -204,6 +237,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(boxes_lie_in_boxes),
 	    cmocka_unit_test(what_is_deeper_is_one_task),
+	    cmocka_unit_test(each_level_has_its_nodes),
 	    cmocka_unit_test(pictures_of_graphs_are_drawn_unless_they_are_too_large),
 	    cmocka_unit_test(boxes_that_are_not_there_are_left_out),
 	    cmocka_unit_test(circles_are_drawn_in_a_while),

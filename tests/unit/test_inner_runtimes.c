@@ -210,6 +210,46 @@ static void the_prologue_begins_and_ends_each_sequence(void **state)
 	assert_int_equal(calls.n, sizeof wanted / sizeof wanted[0]);
 }
 
+/* What a fork-join kernel puts, while it runs, in place of the callback that was told when its sequence began. */
+struct replacement {
+	heddle_prologue call; /* NULL: none */
+	struct calls calls;
+};
+
+static int replace_prologue(heddle_context *c)
+{
+	struct replacement *by = *(struct replacement *const *)heddle_value_ptr(c, 0);
+	return heddle_set_prologue(heddle_context_runtime(c), by->call, &by->calls);
+}
+
+/* Who is set when a sequence ends is told of its end, and of all that follows; nobody is told twice. */
+static void another_prologue_is_called_at_the_next_change(void **state)
+{
+	(void)state;
+	static const int forks[] = {1, 1, 0, 1, 0};
+	static const unsigned wanted[] = {1, 3, 1};
+	for (int none = 0; none < 2; none++) {
+		heddle_runtime *rt = start_cluster(3);
+		struct calls first = {.rt = rt};
+		struct replacement second = {none ? NULL : note_call, {.rt = rt}}, *by = &second;
+		heddle_codelet *codelets[] = {
+		    heddle_codelet_new(rt, .name = "one", .cpu = nothing),
+		    heddle_codelet_new(rt, .name = "fork", .cpu = replace_prologue, .parallel = HEDDLE_FORK_JOIN),
+		};
+		assert_ok(heddle_set_prologue(rt, note_call, &first));
+		for (size_t i = 0; i < sizeof forks / sizeof *forks; i++) {
+			assert_ok(heddle_submit(rt, heddle_call(codelets[forks[i]]), heddle_value(by)));
+			assert_ok(heddle_wait_all(rt));
+		}
+		assert_ok(heddle_stop(rt));
+		assert_int_equal(first.n, 1);
+		assert_int_equal(first.cores[0], 3);
+		assert_int_equal(second.calls.n, none ? 0 : 3);
+		assert_memory_equal(second.calls.cores, wanted, none ? 0 : sizeof wanted);
+		assert_false(first.wrong || second.calls.wrong);
+	}
+}
+
 /* --- Where threads may run ---------------------------------------------------------------------------------------- */
 
 static int look_where(heddle_context *c)
@@ -267,6 +307,7 @@ int main(void)
 	    cmocka_unit_test(clusters_do_not_share_the_threads_of_openblas),
 	    cmocka_unit_test(a_kernel_that_waits_has_its_threads_again),
 	    cmocka_unit_test(the_prologue_begins_and_ends_each_sequence),
+	    cmocka_unit_test(another_prologue_is_called_at_the_next_change),
 	    cmocka_unit_test(threads_are_bound_to_the_cores_of_the_cluster),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
