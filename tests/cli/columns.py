@@ -2,8 +2,8 @@
 """Whether docs/heddle.md names every column of --json and --csv, and no other: tests/cli/columns.py PATH_TO_HEDDLE
 
 The tables of every subcommand are printed and compared with the page: which columns each has, and, in a second table,
-the unit and the meaning of each name. That one says a name once, so that it means the same everywhere; a unit is the
-end of its name.
+the unit and the meaning of each name. That one says a name once, in alphabetical order, so that it means the same
+everywhere; a unit is the end of its name.
 """
 import os
 import re
@@ -98,6 +98,8 @@ def main():
     problems += [f"column {name} has two meanings" for name in set(said) if said.count(name) > 1]
     problems += [f"column {name}: its unit is {unit_of(name) or 'none'}" for name, unit, _ in meanings
                  if unit != unit_of(name)]
+    problems += [f"column {after} comes before {before}, after which it belongs: the order is alphabetical"
+                 for before, after in zip(said[1:], said) if before.casefold() < after.casefold()]
     for problem in problems:
         print(f"docs/heddle.md, Columns: {problem}")
     print(f"{len(expected)} tables, {len(names)} columns, {len(problems)} problems")
