@@ -142,7 +142,7 @@ CASE(tsmqr_right_ours)
 }
 CASE(ttqrt_ours)
 {
-	P(ttqrt)(d->x, d->y, d->t, d->work);
+	P(ttqrt)(d->x, d->y, 0, d->t, d->work);
 }
 CASE(ttmqr_ours)
 {

@@ -162,6 +162,7 @@ struct heddle_dense_matrix {
 	/* how far the priorities of two tasks on its tiles are apart, so that there is room between them for those of
 	 * their sub-graphs; 1: its tiles are not cut */
 	int unit;
+	heddle_plan *strips;  /* of a tile that is cut: its columns, for QR (routines/qr_strips.c); NULL: none */
 	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * mt, NULL where a triangle has none */
 };
 
@@ -229,9 +230,10 @@ struct hd_dense_args {
 	enum heddle_dense_uplo uplo;
 	enum heddle_dense_diag diag;
 	heddle_dense_scalar alpha, beta;
-	heddle_dense_qr *qr;         /* of QR: routines/qr.h */
-	heddle_dense_pivots *pivots; /* of LU factorisations; NULL: none */
-	int *ipiv;                   /* calls that wait: the program's array of pivots */
+	heddle_dense_qr *qr;           /* of QR: routines/qr.h */
+	const struct hd_qr_task *task; /* of QR: the task whose sub-graph this is */
+	heddle_dense_pivots *pivots;   /* of LU factorisations; NULL: none */
+	int *ipiv;                     /* calls that wait: the program's array of pivots */
 	/* Calls that wait: NULL, or makes what the tasks need besides the matrices, which are there; and its end, after
 	 * the tasks. `close` gets the status so far, keeps its message if it is an error, and is also called if `open`
 	 * has failed. */
@@ -257,7 +259,7 @@ struct hd_dense_flow {
 	int planning;                        /* in the first pass */
 	size_t next;                         /* number of the next task */
 	int refined;                         /* some tiles are cut into smaller ones: tasks may be hierarchical */
-	int unit;                            /* priorities of tasks that follow each other differ by so much */
+	int unit;                            /* priorities of tasks that follow each other differ by so much; 0: by 1 */
 	/* Of the tasks into which a hierarchical one expands. Their priorities are at most `top`, and above top -
 	 * width; `path` is the largest of their levels. */
 	int inside, top, width, path;
@@ -288,6 +290,14 @@ void hd_dense_expert(struct hd_dense_flow *flow, long long priority);
 void hd_dense_no_expert(struct hd_dense_flow *flow);
 /* The first two items are left to this function. */
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items);
+/* The same for a task that becomes tasks on smaller data in another way than hd_dense_may_expand knows: `extra` is the
+ * value that hd_dense_subgraph_of(op) finds behind struct hd_dense_parent. NULL: as hd_dense_insert_items. */
+struct hd_dense_extra {
+	const void *value;
+	size_t bytes;
+};
+void hd_dense_insert_cut(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items,
+                         const struct hd_dense_extra *extra);
 struct hd_dense_operand;
 /* Copies all tiles, but for the diagonal if operand->diag is UNIT. If operand->name is not NULL, the tasks look for NaN
  * and Inf in what the routine reads, and fail with that name of the matrix. */
@@ -320,12 +330,19 @@ struct hd_dense_parent {
 	int priority, width; /* of this task; those of its sub-graph: struct hd_dense_flow */
 	size_t *info;
 };
-/* Whether there is a sub-graph for this codelet; and the function of heddle_codelet_desc for it. */
-int hd_dense_has_subgraph(enum hd_dense_op op);
-int hd_dense_subgraph(heddle_context *c);
+/* The function of heddle_codelet_desc that submits the sub-graph; NULL: there is none. */
+typedef int (*hd_dense_subgraph)(heddle_context *c);
+hd_dense_subgraph hd_dense_subgraph_of(enum hd_dense_op op);
+/* A flow for the sub-graph of this task. */
+struct hd_dense_flow hd_dense_flow_inside(const struct hd_dense_parent *p);
+/* How far priorities on a level are apart from each other: there are hardly more levels of priorities in a sub-graph,
+ * and three levels of tiles leave room for a thousand tasks one after the other. */
+enum { HD_DENSE_APART = 64 };
 /* Whether the task with these items, the first two of which are not set yet, may be hierarchical: all its tiles are
  * cut, and the smaller ones fit together. */
 int hd_dense_may_expand(enum hd_dense_op op, size_t n, const struct heddle_item *items);
+/* routines/qr_strips.c: tasks of QR on tiles that are cut become tasks on strips of their columns. */
+int hd_qr_subgraph(heddle_context *c);
 /* The routines that are also the sub-graph of a task. */
 extern const struct hd_dense_operation hd_dense_gemm_operation, hd_dense_syrk_operation, hd_dense_herk_operation,
     hd_dense_symm_operation, hd_dense_hemm_operation, hd_dense_trsm_operation, hd_dense_trmm_operation,

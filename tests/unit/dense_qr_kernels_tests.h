@@ -59,7 +59,7 @@ static struct P(view) P(identity)(int n)
 static void P(check_applied)(const struct P(factors) * f, struct P(view) q, int width)
 {
 	for (int i = 0; i < 4; i++) {
-		struct hd_apply how = {i & 1 ? CblasLeft : CblasRight, i & 2 ? CblasNoTrans : CblasConjTrans};
+		struct hd_apply how = {i & 1 ? CblasLeft : CblasRight, i & 2 ? CblasNoTrans : CblasConjTrans, 0};
 		int left = how.side == CblasLeft;
 		struct P(view) c = left ? P(random_view)(q.n, width, 5) : P(random_view)(width, q.n, 5);
 		struct P(view) op = P(transposed)(q, how.trans), wanted = P(new_view)(c.m, c.n);
@@ -140,7 +140,7 @@ static void P(check_pair)(const int *shape, int triangle)
 	P(spoil)(r, CblasUpper, CblasNonUnit);
 	P(make_work)(&f, m, ib);
 	if (triangle)
-		P(ttqrt)(r, f.v, f.t, f.work);
+		P(ttqrt)(r, f.v, 0, f.t, f.work);
 	else
 		P(tsqrt)(r, f.v, f.t, f.work);
 	P(check_spoilt)(r, CblasUpper, CblasNonUnit);

@@ -101,7 +101,7 @@ static int make(heddle_dense *dense, const struct hd_dense_codelet *row, int pre
 		desc.time = moving_time;
 	}
 	if (all == dense->hierarchical[precision])
-		desc.subgraph = hd_dense_subgraph; /* of the same name, so that both have the same models */
+		desc.subgraph = hd_dense_subgraph_of(row->op); /* of the same name, so that both have the same models */
 	return heddle_codelet_create(dense->rt, &desc, &all[row->op]);
 }
 
@@ -132,7 +132,7 @@ int hd_dense_hierarchical_codelets(heddle_dense *dense, enum heddle_dense_precis
 	pthread_mutex_lock(&dense->making);
 	for (int t = 0; t < N_TABLES && !dense->has_hierarchical[precision]; t++)
 		for (const struct hd_dense_codelet *row = tables[t]; row->name && status >= 0; row++)
-			if (hd_dense_has_subgraph(row->op))
+			if (hd_dense_subgraph_of(row->op))
 				status = make(dense, row, (int)precision, &can, dense->hierarchical[precision]);
 	dense->has_hierarchical[precision] |= status >= 0;
 	pthread_mutex_unlock(&dense->making);

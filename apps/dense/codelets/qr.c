@@ -17,11 +17,24 @@ static inline int hd_dense_smaller(int a, int b)
 	return a < b ? a : b;
 }
 
+static inline int hd_dense_first_of(const heddle_context *c)
+{
+	const struct hd_dense_qr_values *v = heddle_value_ptr(c, 0);
+	return v->first;
+}
+
 static inline struct hd_apply hd_dense_apply_of(const heddle_context *c)
 {
-	const struct hd_dense_apply_values *v = heddle_value_ptr(c, 0);
+	const struct hd_dense_qr_values *v = heddle_value_ptr(c, 0);
 	return (struct hd_apply){v->side == HEDDLE_DENSE_LEFT ? CblasLeft : CblasRight,
-	                         v->trans == HEDDLE_DENSE_NO_TRANS ? CblasNoTrans : CblasConjTrans};
+	                         v->trans == HEDDLE_DENSE_NO_TRANS ? CblasNoTrans : CblasConjTrans, v->first};
+}
+
+/* The farther to the right the strips of a task are, the less time it takes. That of tsqrt and tsmqr is the same. */
+static uint64_t strip_footprint(const struct heddle_size *size)
+{
+	const struct hd_dense_qr_values *v = size->values[0];
+	return (uint64_t)v->first;
 }
 
 /* Frees the workspace of a member other than 0; NULL: there was no memory for it. Returns what its kernel returns. */
@@ -38,18 +51,18 @@ static int hd_dense_drop_work(heddle_context *c, void *work)
 #include <dense/kernels/precisions.h>
 
 const struct hd_dense_codelet hd_dense_qr_codelets[] = {
-    {HD_DENSE_GEQRT, "geqrt", "geqrt", HD_DENSE_FOUR(geqrt_task), HD_DENSE_FOUR(geqrt_flops), NULL, 4, 0xd03b3b,
-     HEDDLE_SEQUENTIAL},
-    {HD_DENSE_GEMQRT, "gemqrt", "gemqrt", HD_DENSE_FOUR(gemqrt_task), HD_DENSE_FOUR(gemqrt_flops), NULL, 6, 0x59a14f,
-     HEDDLE_SPMD},
+    {HD_DENSE_GEQRT, "geqrt", "geqrt", HD_DENSE_FOUR(geqrt_task), HD_DENSE_FOUR(geqrt_flops), strip_footprint, 4,
+     0xd03b3b, HEDDLE_SEQUENTIAL},
+    {HD_DENSE_GEMQRT, "gemqrt", "gemqrt", HD_DENSE_FOUR(gemqrt_task), HD_DENSE_FOUR(gemqrt_flops), strip_footprint, 6,
+     0x59a14f, HEDDLE_SPMD},
     {HD_DENSE_TSQRT, "tsqrt", "tsqrt", HD_DENSE_FOUR(tsqrt_task), HD_DENSE_FOUR(tsqrt_flops), NULL, 6, 0xf0a030,
      HEDDLE_SEQUENTIAL},
     {HD_DENSE_TSMQR, "tsmqr", "tsmqr", HD_DENSE_FOUR(tsmqr_task), HD_DENSE_FOUR(tsmqr_flops), NULL, 12, 0x4a90c2,
      HEDDLE_SPMD},
-    {HD_DENSE_TTQRT, "ttqrt", "ttqrt", HD_DENSE_FOUR(ttqrt_task), HD_DENSE_FOUR(ttqrt_flops), NULL, 2, 0xe8c547,
-     HEDDLE_SEQUENTIAL},
-    {HD_DENSE_TTMQR, "ttmqr", "ttmqr", HD_DENSE_FOUR(ttmqr_task), HD_DENSE_FOUR(ttmqr_flops), NULL, 6, 0x8e5bb5,
-     HEDDLE_SPMD},
+    {HD_DENSE_TTQRT, "ttqrt", "ttqrt", HD_DENSE_FOUR(ttqrt_task), HD_DENSE_FOUR(ttqrt_flops), strip_footprint, 2,
+     0xe8c547, HEDDLE_SEQUENTIAL},
+    {HD_DENSE_TTMQR, "ttmqr", "ttmqr", HD_DENSE_FOUR(ttmqr_task), HD_DENSE_FOUR(ttmqr_flops), strip_footprint, 6,
+     0x8e5bb5, HEDDLE_SPMD},
     {HD_DENSE_RANK, "rank", "rank", HD_DENSE_FOUR(rank_task), .color = 0xb07060},
     {HD_DENSE_SET, "set", "set", HD_DENSE_FOUR(set_task), .color = 0xa0a0a0},
     {HD_DENSE_TRANSPOSE, "transpose", "transpose", HD_DENSE_FOUR(transpose_task), .color = 0xa8a8a8},

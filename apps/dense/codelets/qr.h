@@ -4,9 +4,12 @@
 
 #include <heddle/dense.h>
 
-struct hd_dense_apply_values { /* of gemqrt, tsmqr, ttmqr */
-	enum heddle_dense_side side;
-	enum heddle_dense_trans trans; /* NO_TRANS or CONJ_TRANS */
+/* Of the tasks that make reflectors or apply them. The columns of V may be those of a tile from column `first` on: then
+ * the diagonal begins in row `first` of V, or of the triangle R above it, and so does what V is applied to. */
+struct hd_dense_qr_values {
+	enum heddle_dense_side side;   /* of gemqrt, tsmqr, ttmqr */
+	enum heddle_dense_trans trans; /* of these: NO_TRANS or CONJ_TRANS */
+	int first;
 };
 struct hd_dense_rank_values {
 	size_t row; /* of the tile's first element, for messages */

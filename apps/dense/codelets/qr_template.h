@@ -15,10 +15,18 @@ static inline struct P(view) P(factor)(const heddle_context *c, size_t i, int k)
 	return t;
 }
 
+/* Datum i of a task, without the rows above the diagonal of the tile that it is a strip of. */
+static inline struct P(view) P(strip)(const heddle_context *c, size_t i)
+{
+	struct P(view) a = P(tile)(c, i);
+	int first = hd_dense_smaller(hd_dense_first_of(c), a.m);
+	return P(part)(a, first, 0, a.m - first, a.n);
+}
+
 /* The triangle R in the tile, datum i, of the row that stays. */
 static inline struct P(view) P(triangle)(const heddle_context *c, size_t i)
 {
-	struct P(view) r = P(tile)(c, i);
+	struct P(view) r = P(strip)(c, i);
 	r.m = r.n;
 	return r;
 }
@@ -26,12 +34,12 @@ static inline struct P(view) P(triangle)(const heddle_context *c, size_t i)
 /* A := R and V. A fourth tile becomes a copy of V. */
 static int P(geqrt_task)(heddle_context *c)
 {
-	struct P(view) a = P(tile)(c, 0);
+	struct P(view) a = P(strip)(c, 0);
 	int k = hd_dense_smaller(a.m, a.n);
 	P(geqrt)(a, P(factor)(c, 1, k), heddle_ptr(c, 2));
 	if (heddle_context_n_data(c) < 4)
 		return 0;
-	struct P(view) v = P(tile)(c, 3);
+	struct P(view) v = P(strip)(c, 3);
 	for (int j = 0; j < k; j++)
 		for (int i = j + 1; i < a.m; i++)
 			*P(at)(v, i, j) = *P(at)(a, i, j);
@@ -45,20 +53,24 @@ static element *P(work_of)(heddle_context *c, size_t i)
 	return heddle_context_rank(c) ? malloc(heddle_extent(c, i, 0) * sizeof(element)) : heddle_ptr(c, i);
 }
 
-/* The member's share of what Q is applied to, datum i. */
-static struct P(view) P(applied_share)(const heddle_context *c, size_t i)
+/* The member's share of what Q is applied to, datum i: its rows (or columns) from the `first` on. */
+static struct P(view) P(applied_share)(const heddle_context *c, size_t i, int first)
 {
 	struct hd_party p = hd_dense_party(c);
-	return P(share)(&p, P(tile)(c, i), hd_dense_apply_of(c).side == CblasLeft);
+	struct P(view) a = P(tile)(c, i);
+	int left = hd_dense_apply_of(c).side == CblasLeft;
+	a = left ? P(part)(a, first, 0, a.m - first, a.n) : P(part)(a, 0, first, a.m, a.n - first);
+	return P(share)(&p, a, left);
 }
 
 static int P(gemqrt_task)(heddle_context *c)
 {
-	struct P(view) v = P(tile)(c, 1);
+	struct P(view) v = P(strip)(c, 1);
 	element *work = P(work_of)(c, 3);
 	v.n = hd_dense_smaller(v.m, v.n);
 	if (work)
-		P(gemqrt)(hd_dense_apply_of(c), v, P(factor)(c, 2, v.n), P(applied_share)(c, 0), work);
+		P(gemqrt)
+	(hd_dense_apply_of(c), v, P(factor)(c, 2, v.n), P(applied_share)(c, 0, hd_dense_first_of(c)), work);
 	return hd_dense_drop_work(c, work);
 }
 
@@ -72,7 +84,7 @@ static int P(tsqrt_task)(heddle_context *c)
 static int P(ttqrt_task)(heddle_context *c)
 {
 	struct P(view) a = P(tile)(c, 1);
-	P(ttqrt)(P(triangle)(c, 0), a, P(factor)(c, 2, a.n), heddle_ptr(c, 3));
+	P(ttqrt)(P(triangle)(c, 0), a, hd_dense_first_of(c), P(factor)(c, 2, a.n), heddle_ptr(c, 3));
 	return 0;
 }
 
@@ -82,7 +94,8 @@ static int P(tsmqr_task)(heddle_context *c)
 	element *work = P(work_of)(c, 4);
 	if (work)
 		P(tsmqr)
-	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(applied_share)(c, 0), P(applied_share)(c, 1), work);
+	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(applied_share)(c, 0, hd_dense_first_of(c)),
+	 P(applied_share)(c, 1, 0), work);
 	return hd_dense_drop_work(c, work);
 }
 
@@ -92,7 +105,8 @@ static int P(ttmqr_task)(heddle_context *c)
 	element *work = P(work_of)(c, 4);
 	if (work)
 		P(ttmqr)
-	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(applied_share)(c, 0), P(applied_share)(c, 1), work);
+	(hd_dense_apply_of(c), v, P(factor)(c, 3, v.n), P(applied_share)(c, 0, hd_dense_first_of(c)),
+	 P(applied_share)(c, 1, 0), work);
 	return hd_dense_drop_work(c, work);
 }
 
@@ -126,23 +140,37 @@ static int P(transpose_task)(heddle_context *c)
 	return 0;
 }
 
+/* Of the `rows` of a datum, those above the diagonal of the tile that it is a strip of, and the others. */
+static double P(rows_above)(const struct heddle_size *size, double rows)
+{
+	const struct hd_dense_qr_values *v = size->values[0];
+	return v->first < rows ? v->first : rows;
+}
+
+static double P(rows_below)(const struct heddle_size *size, double rows)
+{
+	return rows - P(rows_above)(size, rows);
+}
+
 /* For m >= n these are m n^2 - n^3 / 3 products and as many sums. */
 static double P(geqrt_flops)(const struct heddle_size *size)
 {
-	double m = hd_dense_extent(size, 0, 0), n = hd_dense_extent(size, 0, 1), k = m < n ? m : n;
+	double m = P(rows_below)(size, hd_dense_extent(size, 0, 0)), n = hd_dense_extent(size, 0, 1), k = m < n ? m : n;
+	if (m == 0)
+		return 1; /* of a strip without rows: models need some */
 	return (COMPLEX ? 16 : 4) * (m * n * k - (m + n) * k * k / 2 + k * k * k / 3);
 }
 
 /* The columns (if from the left) or rows of what Q is applied to, datum 0. */
 static double P(applied_to)(const struct heddle_size *size)
 {
-	const struct hd_dense_apply_values *v = size->values[0];
+	const struct hd_dense_qr_values *v = size->values[0];
 	return hd_dense_extent(size, 0, v->side == HEDDLE_DENSE_LEFT ? 1 : 0);
 }
 
 static double P(gemqrt_flops)(const struct heddle_size *size)
 {
-	double m = hd_dense_extent(size, 1, 0), n = hd_dense_extent(size, 1, 1), k = m < n ? m : n;
+	double m = P(rows_below)(size, hd_dense_extent(size, 1, 0)), n = hd_dense_extent(size, 1, 1), k = m < n ? m : n;
 	return (COMPLEX ? 8 : 2) * P(applied_to)(size) * (2 * m * k - k * k);
 }
 
@@ -160,12 +188,14 @@ static double P(tsmqr_flops)(const struct heddle_size *size)
 
 static double P(ttqrt_flops)(const struct heddle_size *size)
 {
-	double n = hd_dense_extent(size, 1, 1), rows = hd_dense_extent(size, 1, 0), m = rows < n ? rows : n;
-	return (COMPLEX ? 8 : 2) * (m * n * n - m * m * n + m * m * m / 3);
+	double n = hd_dense_extent(size, 1, 1), rows = hd_dense_extent(size, 1, 0), full = P(rows_above)(size, rows);
+	double m = rows - full < n ? rows - full : n;
+	return (COMPLEX ? 8 : 2) * ((full + m) * n * n - m * m * n + m * m * m / 3);
 }
 
 static double P(ttmqr_flops)(const struct heddle_size *size)
 {
-	double k = hd_dense_extent(size, 2, 1), rows = hd_dense_extent(size, 2, 0), m = rows < k ? rows : k;
-	return (COMPLEX ? 8 : 2) * P(applied_to)(size) * (2 * m * k - m * m);
+	double k = hd_dense_extent(size, 2, 1), rows = hd_dense_extent(size, 2, 0), full = P(rows_above)(size, rows);
+	double m = rows - full < k ? rows - full : k;
+	return (COMPLEX ? 8 : 2) * P(applied_to)(size) * (2 * (full + m) * k - m * m);
 }

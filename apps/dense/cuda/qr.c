@@ -6,11 +6,17 @@
 #include <dense/cuda/movements.h>
 #include <dense/kernels/qr.h>
 
+static int first_of(const heddle_context *c)
+{
+	const struct hd_dense_qr_values *v = heddle_value_ptr(c, 0);
+	return v->first;
+}
+
 static struct hd_apply apply_of(const heddle_context *c)
 {
-	const struct hd_dense_apply_values *v = heddle_value_ptr(c, 0);
+	const struct hd_dense_qr_values *v = heddle_value_ptr(c, 0);
 	return (struct hd_apply){v->side == HEDDLE_DENSE_LEFT ? CblasLeft : CblasRight,
-	                         v->trans == HEDDLE_DENSE_NO_TRANS ? CblasNoTrans : CblasConjTrans};
+	                         v->trans == HEDDLE_DENSE_NO_TRANS ? CblasNoTrans : CblasConjTrans, v->first};
 }
 
 #define HD_TEMPLATE <dense/cuda/qr_template.h>

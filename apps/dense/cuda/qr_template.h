@@ -30,12 +30,13 @@ static int P(copy_unit)(heddle_context *c, struct P(view) low, const struct P(ro
 	return P(cuda_combine)(c, &p, HD_CUDA_CLEAR | HD_CUDA_DIAGONAL, P(copying), low, *v);
 }
 
-/* Columns i to i + k - 1 of the triangle `a`, with zeros below its diagonal, in room->v. */
+/* The k columns of `a` from column i on, a triangle below as many full rows as the task says, with zeros below its
+ * diagonal, in room->v. */
 static int P(copy_triangle)(heddle_context *c, struct P(view) a, int i, int k, const struct P(room) * room,
                             struct P(view) * v)
 {
-	int rows = hd_smaller(a.m, i + k);
-	struct hd_dense_cuda_part p = {.diagonal = i, .m = rows, .n = k, .which = HD_CUDA_UPPER};
+	int diagonal = first_of(c) + i, rows = hd_smaller(a.m, diagonal + k);
+	struct hd_dense_cuda_part p = {.diagonal = diagonal, .m = rows, .n = k, .which = HD_CUDA_UPPER};
 	*v = P(view)(room->v, rows, k, rows);
 	return P(cuda_combine)(c, &p, HD_CUDA_CLEAR, P(copying), P(part)(a, 0, i, rows, k), *v);
 }
@@ -154,9 +155,17 @@ static struct P(view) P(factor_of)(const heddle_context *c, size_t i, int k)
 	return t;
 }
 
+/* Datum i, without the rows above the diagonal of the tile that it is a strip of. */
+static struct P(view) P(strip_of)(const heddle_context *c, size_t i)
+{
+	struct P(view) a = P(cuda_tile)(c, i);
+	int first = hd_smaller(first_of(c), a.m);
+	return P(part)(a, first, 0, a.m - first, a.n);
+}
+
 static int P(geqrt_cuda)(heddle_context *c)
 {
-	struct P(view) a = P(cuda_tile)(c, 0);
+	struct P(view) a = P(strip_of)(c, 0);
 	int all = hd_smaller(a.m, a.n), status = 0;
 	struct P(view) t = P(factor_of)(c, 1, all);
 	struct P(room) room;
@@ -174,21 +183,21 @@ static int P(geqrt_cuda)(heddle_context *c)
 	if (status || heddle_context_n_data(c) < 4)
 		return status;
 	struct hd_dense_cuda_part below = {.m = a.m, .n = all, .which = HD_CUDA_LOWER, .unit = 1};
-	return P(cuda_combine)(c, &below, 0, P(copying), a, P(cuda_tile)(c, 3));
+	return P(cuda_combine)(c, &below, 0, P(copying), a, P(strip_of)(c, 3));
 }
 
 /* [R; A]: `triangle` says what A is. */
 static int P(tpqrt_cuda)(heddle_context *c, int triangle)
 {
-	struct P(view) r = P(cuda_tile)(c, 0), a = P(cuda_tile)(c, 1), t = P(factor_of)(c, 2, a.n);
+	struct P(view) r = P(strip_of)(c, 0), a = P(cuda_tile)(c, 1), t = P(factor_of)(c, 2, a.n);
 	struct P(room) room;
-	int status = P(make_room)(c, t.m, a.m, a.n, &room);
+	int first = first_of(c), status = P(make_room)(c, t.m, a.m, a.n, &room);
 	for (int i = 0, k; status == 0 && i < a.n; i += k) {
 		k = hd_smaller(a.n - i, t.m);
-		int rows = triangle ? hd_smaller(a.m, i + k) : a.m, next = i + k, rest = a.n - next;
+		int rows = triangle ? hd_smaller(a.m, first + i + k) : a.m, next = i + k, rest = a.n - next;
 		struct P(view) low = P(part)(a, 0, i, rows, k), ti = P(part)(t, 0, i, k, k);
 		struct P(pan) p = {.top = P(part)(r, i, i, k, k), .low = low};
-		struct hd_dense_cuda_part upper = {.diagonal = i, .m = rows, .n = k, .which = HD_CUDA_UPPER};
+		struct hd_dense_cuda_part upper = {.diagonal = first + i, .m = rows, .n = k, .which = HD_CUDA_UPPER};
 		if (triangle)
 			status = P(copy_triangle)(c, a, i, k, &room, &p.low);
 		if (status == 0)
@@ -230,7 +239,8 @@ static struct P(view) P(slice_of)(struct hd_apply how, struct P(view) c, int fir
 static int P(gemqrt_cuda)(heddle_context *c)
 {
 	struct hd_apply how = apply_of(c);
-	struct P(view) to = P(cuda_tile)(c, 0), v = P(cuda_tile)(c, 1);
+	struct P(view) to = P(cuda_tile)(c, 0), v = P(strip_of)(c, 1);
+	int first = first_of(c);
 	v.n = hd_smaller(v.m, v.n);
 	struct P(view) t = P(factor_of)(c, 2, v.n);
 	struct P(room) room;
@@ -240,9 +250,9 @@ static int P(gemqrt_cuda)(heddle_context *c)
 		struct P(view) vt[2] = {P(part)(v, i, i, v.m - i, k), P(part)(t, 0, i, k, k)};
 		status = P(copy_unit)(c, vt[0], &room, &vt[0]);
 		if (status == 0)
-			status = P(apply)(c, how, vt,
-			                  (const struct P(view)[]){{NULL, 0, 0, 1}, P(slice_of)(how, to, i, v.m - i)},
-			                  &room);
+			status = P(apply)(
+			    c, how, vt,
+			    (const struct P(view)[]){{NULL, 0, 0, 1}, P(slice_of)(how, to, first + i, v.m - i)}, &room);
 	}
 	return status;
 }
@@ -254,17 +264,18 @@ static int P(tpmqr_cuda)(heddle_context *c, int triangle)
 	struct P(view) c1 = P(cuda_tile)(c, 0), c2 = P(cuda_tile)(c, 1), v = P(cuda_tile)(c, 2);
 	struct P(view) t = P(factor_of)(c, 3, v.n);
 	struct P(room) room;
-	int ib = t.m, status = P(make_room)(c, ib, v.m, how.side == CblasLeft ? c2.n : c2.m, &room);
+	int first = first_of(c), ib = t.m,
+	    status = P(make_room)(c, ib, v.m, how.side == CblasLeft ? c2.n : c2.m, &room);
 	for (int n = 0; status == 0 && n * ib < v.n; n++) {
 		int i = P(block_number)(how, n, v.n, ib), k = hd_smaller(v.n - i, ib);
 		struct P(view) vt[2] = {P(part)(v, 0, i, v.m, k), P(part)(t, 0, i, k, k)};
 		if (triangle)
 			status = P(copy_triangle)(c, v, i, k, &room, &vt[0]);
 		if (status == 0)
-			status = P(apply)(
-			    c, how, vt,
-			    (const struct P(view)[]){P(slice_of)(how, c1, i, k), P(slice_of)(how, c2, 0, vt[0].m)},
-			    &room);
+			status = P(apply)(c, how, vt,
+			                  (const struct P(view)[]){P(slice_of)(how, c1, first + i, k),
+			                                           P(slice_of)(how, c2, 0, vt[0].m)},
+			                  &room);
 	}
 	return status;
 }

@@ -15,8 +15,9 @@
 struct hd_apply {
 	CBLAS_SIDE side;
 	CBLAS_TRANSPOSE trans;
+	int full; /* of ttmqr */
 };
-#define HD_APPLY(SIDE, TRANS) ((struct hd_apply){Cblas##SIDE, Cblas##TRANS})
+#define HD_APPLY(SIDE, TRANS) ((struct hd_apply){Cblas##SIDE, Cblas##TRANS, 0})
 
 enum { HD_QR_CHUNK = 256 }; /* rows or columns that Q is applied to at once, so that they stay in a cache */
 
@@ -48,12 +49,13 @@ void P(tsqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *wor
 void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
               element *work);
 
-/* As tsqrt, with an upper triangular or trapezoidal A, and so is V. What is below the diagonal of A is neither read
- * nor written. */
-void P(ttqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *work);
+/* As tsqrt, with an A whose first `full` rows are full, and whose others are upper triangular or trapezoidal: so many
+ * more are columns of a triangle, without those before them. V is like A. What is below the diagonal of A is neither
+ * read nor written. */
+void P(ttqrt)(struct P(view) r, struct P(view) a, int full, struct P(view) t, element *work);
 
-/* As tsmqr, with V from ttqrt; what is below its diagonal is not read. If V is m x k with m > k, rows of C2 (columns
- * if Right) from k on stay. */
+/* As tsmqr, with V from ttqrt with how.full; what is below its diagonal is not read. If V is m x k with m > full + k,
+ * rows of C2 (columns if Right) from full + k on stay. */
 void P(ttmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
               element *work);
 

@@ -280,36 +280,31 @@ void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P
 	}
 }
 
-/* The rows of a triangle `a` that columns i to i + k - 1 have. */
-static int P(height)(struct P(view) a, int i, int k, int triangle)
+/* Columns i to i + k - 1 of `a`, a triangle below `full` rows, with zeros below its diagonal, at `to`. */
+static struct P(view) P(copy_of_triangle)(struct P(view) a, int full, int i, int k, element *to)
 {
-	return triangle ? hd_smaller(a.m, i + k) : a.m;
-}
-
-/* Columns i to i + k - 1 of the triangle `a`, with zeros below its diagonal, at `to`. */
-static struct P(view) P(copy_of_triangle)(struct P(view) a, int i, int k, element *to)
-{
-	int rows = P(height)(a, i, k, 1);
+	int rows = hd_smaller(a.m, full + i + k);
 	struct P(view) v = P(view)(to, rows, k, rows);
 	for (int j = 0; j < k; j++)
 		for (int row = 0; row < rows; row++)
-			*P(at)(v, row, j) = row <= i + j ? *P(at)(a, row, i + j) : 0;
+			*P(at)(v, row, j) = row <= full + i + j ? *P(at)(a, row, i + j) : 0;
 	return v;
 }
 
-static void P(tpqrt)(int triangle, const struct P(view) * r, const struct P(view) * a, struct P(view) t, element *work)
+static void P(tpqrt)(int full, const struct P(view) * r, const struct P(view) * a, struct P(view) t, element *work)
 {
+	int triangle = full < a->m;
 	for (int i = 0, k; i < a->n; i += k) {
 		k = hd_smaller(a->n - i, t.m);
-		int rows = P(height)(*a, i, k, triangle), next = i + k, rest = a->n - next;
+		int rows = hd_smaller(a->m, full + i + k), next = i + k, rest = a->n - next;
 		struct P(view) low = P(part)(*a, 0, i, rows, k), ti = P(block_of_t)(t, i, k);
 		element *free_work = work + (triangle ? (ptrdiff_t)rows * k : 0);
 		struct P(panel) p = {.top = P(part)(*r, i, i, k, k), .low = low};
 		if (triangle)
-			p.low = P(copy_of_triangle)(*a, i, k, work);
+			p.low = P(copy_of_triangle)(*a, full, i, k, work);
 		P(reduce_panel)(&p, ti, free_work);
 		for (int j = 0; triangle && j < k; j++)
-			for (int row = 0; row < rows && row <= i + j; row++)
+			for (int row = 0; row < rows && row <= full + i + j; row++)
 				*P(at)(low, row, j) = *P(at)(p.low, row, j);
 		struct P(block) b = P(block_of)(&p, ti, NULL);
 		P(apply_block)
@@ -320,12 +315,12 @@ static void P(tpqrt)(int triangle, const struct P(view) * r, const struct P(view
 
 void P(tsqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *work)
 {
-	P(tpqrt)(0, &r, &a, t, work);
+	P(tpqrt)(a.m, &r, &a, t, work);
 }
 
-void P(ttqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *work)
+void P(ttqrt)(struct P(view) r, struct P(view) a, int full, struct P(view) t, element *work)
 {
-	P(tpqrt)(1, &r, &a, t, work);
+	P(tpqrt)(full, &r, &a, t, work);
 }
 
 void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
@@ -345,7 +340,7 @@ void P(ttmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(
 	int all = v.n, ib = t.m;
 	for (int n = 0; n * ib < all; n++) {
 		int i = P(nth_block)(how, n, all, ib), k = hd_smaller(all - i, ib);
-		struct P(block) b = {.v2 = P(copy_of_triangle)(v, i, k, work), .t = P(block_of_t)(t, i, k)};
+		struct P(block) b = {.v2 = P(copy_of_triangle)(v, how.full, i, k, work), .t = P(block_of_t)(t, i, k)};
 		element *free_work = work + (ptrdiff_t)b.v2.m * k;
 		P(apply_block)(how, &b, P(slice)(how, c1, i, k), P(slice)(how, c2, 0, b.v2.m), free_work);
 	}

@@ -10,47 +10,59 @@
  */
 #include <dense/routines/qr.h>
 
-static void make_triangle(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t i)
+static void make_triangle(struct hd_dense_flow *flow, const struct hd_qr_target *rest, size_t k, size_t i)
 {
-	const heddle_dense_qr *qr = x->qr;
+	const heddle_dense_qr *qr = rest->qr;
 	size_t t = i + k * qr->mt;
-	struct heddle_item items[] = {
-	    {0},
-	    {0},
-	    heddle_rw(hd_dense_tile(x->m[0], i, k)),
-	    heddle_w(qr->triangles[t]),
-	    heddle_scratch(qr->work),
-	    heddle_w(qr->copies[t]),
+	struct hd_qr_task task = {
+	    .op = HD_DENSE_GEQRT,
+	    .data = {hd_qr_tile(rest->a, i, k), hd_qr_factor(qr->triangles[t], rest->fit), hd_qr_work_space(qr)},
+	    .n_data = 3,
+	    .rows = hd_qr_rows(qr, i),
+	    .columns = hd_qr_columns(qr, k),
+	    .widths = qr->widths,
 	};
-	hd_dense_insert_items(flow, HD_DENSE_GEQRT, qr->copies[t] ? 6 : 5, items);
+	if (qr->copies[t])
+		task.data[task.n_data++] = hd_qr_factor(qr->copies[t], rest->fit);
+	hd_qr_insert(flow, &task);
 }
 
-static void eliminate(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k,
+static void eliminate(struct hd_dense_flow *flow, const struct hd_qr_target *rest, size_t k,
                       const struct hd_qr_elimination *e)
 {
-	const heddle_dense_qr *qr = x->qr;
-	hd_dense_insert(flow, e->square ? HD_DENSE_TSQRT : HD_DENSE_TTQRT,
-	                heddle_rw(hd_dense_tile(x->m[0], e->killer, k)),
-	                heddle_rw(hd_dense_tile(x->m[0], e->killed, k)),
-	                heddle_w(qr->eliminations[e->killed + k * qr->mt]), heddle_scratch(qr->work));
+	const heddle_dense_qr *qr = rest->qr;
+	const struct hd_qr_task task = {
+	    .op = e->square ? HD_DENSE_TSQRT : HD_DENSE_TTQRT,
+	    .data = {hd_qr_tile(rest->a, e->killer, k), hd_qr_tile(rest->a, e->killed, k),
+	             hd_qr_factor(qr->eliminations[e->killed + k * qr->mt], rest->fit), hd_qr_work_space(qr)},
+	    .n_data = 4,
+	    .rows = hd_qr_rows(qr, e->killed),
+	    .columns = hd_qr_columns(qr, k),
+	    .widths = qr->widths,
+	};
+	hd_qr_insert(flow, &task);
 }
 
 void hd_dense_geqrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
 {
 	const heddle_dense_qr *qr = x->qr;
+	struct hd_qr_target rest = {
+	    .qr = qr, .a = x->m[0], .c = x->m[0], .how = {HEDDLE_DENSE_LEFT, HEDDLE_DENSE_CONJ_TRANS, 0}};
 	if (flow->status >= 0)
 		flow->status = hd_qr_copies_open(x->qr);
+	if (flow->status >= 0)
+		flow->status = hd_qr_plan_strips(x->qr, rest.a, rest.c, &rest.fit);
 	for (size_t k = 0; k < qr->kt; k++) {
-		struct hd_qr_target rest = {qr, x->m[0], x->m[0], {HEDDLE_DENSE_LEFT, HEDDLE_DENSE_CONJ_TRANS}, k + 1};
 		const struct hd_qr_elimination *list = hd_qr_column(qr->tree, k);
+		rest.first = k + 1;
 		for (size_t i = k; i < qr->mt; i++) {
 			if (!hd_qr_is_triangle(qr, i, k))
 				continue;
-			make_triangle(flow, x, k, i);
+			make_triangle(flow, &rest, k, i);
 			hd_qr_apply_triangle(flow, &rest, k, i);
 		}
 		for (const struct hd_qr_elimination *e = list; e < list + qr->mt - k - 1; e++) {
-			eliminate(flow, x, k, e);
+			eliminate(flow, &rest, k, e);
 			hd_qr_apply_elimination(flow, &rest, k, e);
 		}
 	}

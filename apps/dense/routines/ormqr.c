@@ -13,30 +13,53 @@ static size_t n_applied(const struct hd_qr_target *to)
 }
 
 /* Tile j of those that reflections of row i of A are applied to. */
-static heddle_data *tile(const struct hd_qr_target *to, size_t i, size_t j)
+static struct hd_qr_datum tile(const struct hd_qr_target *to, size_t i, size_t j)
 {
-	return to->how.side == HEDDLE_DENSE_LEFT ? hd_dense_tile(to->c, i, j) : hd_dense_tile(to->c, j, i);
+	return to->how.side == HEDDLE_DENSE_LEFT ? hd_qr_tile(to->c, i, j) : hd_qr_tile(to->c, j, i);
 }
 
 void hd_qr_apply_triangle(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k, size_t i)
 {
 	const heddle_dense_qr *qr = to->qr;
 	size_t t = i + k * qr->mt;
-	heddle_data *v = qr->copies[t] ? qr->copies[t] : hd_dense_tile(to->a, i, k);
-	for (size_t j = to->first; j < n_applied(to); j++)
-		hd_dense_insert(flow, HD_DENSE_GEMQRT, heddle_rw(tile(to, i, j)), heddle_r(v),
-		                heddle_r(qr->triangles[t]), heddle_scratch(qr->work), heddle_value(to->how));
+	struct hd_qr_datum v = qr->copies[t] ? hd_qr_factor(qr->copies[t], to->fit) : hd_qr_tile(to->a, i, k);
+	struct hd_qr_task task = {
+	    .op = HD_DENSE_GEMQRT,
+	    .values = to->how,
+	    .data = {{NULL}, v, hd_qr_factor(qr->triangles[t], to->fit), hd_qr_work_space(qr)},
+	    .n_data = 4,
+	    .rows = hd_qr_rows(qr, i),
+	    .columns = hd_qr_columns(qr, k),
+	    .widths = qr->widths,
+	};
+	for (size_t j = to->first; j < n_applied(to); j++) {
+		task.data[0] = tile(to, i, j);
+		hd_qr_insert(flow, &task);
+	}
 }
 
 void hd_qr_apply_elimination(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k,
                              const struct hd_qr_elimination *e)
 {
 	const heddle_dense_qr *qr = to->qr;
-	for (size_t j = to->first; j < n_applied(to); j++)
-		hd_dense_insert(flow, e->square ? HD_DENSE_TSMQR : HD_DENSE_TTMQR, heddle_rw(tile(to, e->killer, j)),
-		                heddle_rw(tile(to, e->killed, j)), heddle_r(hd_dense_tile(to->a, e->killed, k)),
-		                heddle_r(qr->eliminations[e->killed + k * qr->mt]), heddle_scratch(qr->work),
-		                heddle_value(to->how));
+	struct hd_qr_task task = {
+	    .op = e->square ? HD_DENSE_TSMQR : HD_DENSE_TTMQR,
+	    .values = to->how,
+	    .data = {{NULL},
+	             {NULL},
+	             hd_qr_tile(to->a, e->killed, k),
+	             hd_qr_factor(qr->eliminations[e->killed + k * qr->mt], to->fit),
+	             hd_qr_work_space(qr)},
+	    .n_data = 5,
+	    .rows = hd_qr_rows(qr, e->killed),
+	    .columns = hd_qr_columns(qr, k),
+	    .widths = qr->widths,
+	};
+	for (size_t j = to->first; j < n_applied(to); j++) {
+		task.data[0] = tile(to, e->killer, j);
+		task.data[1] = tile(to, e->killed, j);
+		hd_qr_insert(flow, &task);
+	}
 }
 
 static void apply_triangles(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k)
@@ -50,8 +73,10 @@ void hd_dense_ormqr_tasks(struct hd_dense_flow *flow, const struct hd_dense_args
 {
 	const heddle_dense_qr *qr = x->qr;
 	enum heddle_dense_trans trans = x->trans_a == HEDDLE_DENSE_NO_TRANS ? x->trans_a : HEDDLE_DENSE_CONJ_TRANS;
-	struct hd_qr_target to = {qr, x->m[0], x->m[1], {x->side, trans}, 0};
+	struct hd_qr_target to = {.qr = qr, .a = x->m[0], .c = x->m[1], .how = {.side = x->side, .trans = trans}};
 	int forward = (x->side == HEDDLE_DENSE_LEFT) == (trans != HEDDLE_DENSE_NO_TRANS);
+	if (flow->status >= 0)
+		flow->status = hd_qr_plan_strips(x->qr, to.a, to.c, &to.fit);
 	for (size_t step = 0; step < qr->kt; step++) {
 		size_t k = forward ? step : qr->kt - 1 - step, n = qr->mt - k - 1;
 		const struct hd_qr_elimination *list = hd_qr_column(qr->tree, k);

@@ -36,6 +36,8 @@ static inline const struct hd_qr_elimination *hd_qr_column(const struct hd_qr_tr
 
 /* --- Factorisations: routines/qr_factors.c ------------------------------------------------------------------------ */
 
+enum { HD_QR_WIDTHS = 8 }; /* of strips, and a 0 behind them */
+
 struct heddle_dense_qr {
 	heddle_dense *dense; /* borrows until destroyed */
 	struct heddle_dense_shape shape;
@@ -44,6 +46,9 @@ struct heddle_dense_qr {
 	int applied_at_once;     /* the same call multiplies another matrix by Q */
 	struct hd_qr_tree *tree; /* owns */
 	heddle_data *work;       /* owns; the shape of the tasks' workspace; it has no value */
+	/* of the strips that T is cut into, the widest first, then 0: routines/qr_strips.c. Those of the first matrix
+	 * with smaller tiles; written under the lock `making`, and not again. */
+	size_t widths[HD_QR_WIDTHS];
 	/* T of the triangles that geqrt makes, and of the eliminations of tiles; copies of the V that geqrt leaves.
 	 * Owned. Tile (i, k) at i + k * mt; NULL where there is none. */
 	heddle_data **triangles, **eliminations, **copies;
@@ -55,6 +60,9 @@ static inline int hd_qr_is_triangle(const heddle_dense_qr *qr, size_t i, size_t 
 {
 	return qr->triangles[i + k * qr->mt] != NULL;
 }
+/* Rows of tile (i, k), columns of column k of tiles. */
+size_t hd_qr_rows(const heddle_dense_qr *qr, size_t i);
+size_t hd_qr_columns(const heddle_dense_qr *qr, size_t k);
 /* Destroys `qr`, like hd_dense_finish. */
 int hd_qr_finish(heddle_dense_qr *qr, int status);
 /* Registers the copies of V where they let tasks run sooner: geqrf.c says why. */
@@ -69,14 +77,55 @@ int hd_qr_settle(const char *routine, heddle_dense *dense, const struct heddle_d
                  const struct heddle_dense_options *options, struct heddle_dense_options *settled,
                  struct heddle_dense_shape *shape);
 
+/* --- Strips of columns: routines/qr_strips.c ---------------------------------------------------------------------- */
+
+enum { HD_QR_DATA = 5 }; /* at most, of a task */
+
+struct hd_qr_datum {
+	heddle_data *data;
+	heddle_plan *strips; /* borrows from the datum; NULL: it has no strips */
+	int is_cut;          /* of a tile: it is cut into smaller ones, though it may be too narrow for strips */
+};
+/* A task of the six that make and apply reflectors, on tiles or strips. Its data are in the order of codelets/qr.c. */
+struct hd_qr_task {
+	enum hd_dense_op op;
+	struct hd_dense_qr_values values;
+	struct hd_qr_datum data[HD_QR_DATA];
+	size_t n_data;
+	size_t rows, columns; /* of V; the rows are those of the whole tile */
+	const size_t *widths; /* of strips: HD_QR_WIDTHS of them */
+};
+/* Inserts it. It may become tasks on strips, if what it writes is cut. */
+void hd_qr_insert(struct hd_dense_flow *flow, const struct hd_qr_task *t);
+/* Plans strips of the tiles of `a` and `c` that are cut into smaller ones, and of T and copies of V that belong to
+ * those of `a`, unless they are there. *fit: those of T are as wide as those of `a`, which V is in. */
+int hd_qr_plan_strips(heddle_dense_qr *qr, const heddle_dense_matrix *a, const heddle_dense_matrix *c, int *fit);
+
+/* The data of a task: a tile; T or a copy of V, whose strips are used if they `fit`; the workspace. */
+static inline struct hd_qr_datum hd_qr_tile(const heddle_dense_matrix *a, size_t i, size_t j)
+{
+	heddle_data *tile = hd_dense_tile(a, i, j);
+	const heddle_dense_matrix *part = hd_dense_refined(tile);
+	return (struct hd_qr_datum){tile, part ? part->strips : NULL, part != NULL};
+}
+static inline struct hd_qr_datum hd_qr_factor(heddle_data *data, int fit)
+{
+	return (struct hd_qr_datum){data, fit ? heddle_data_user(data) : NULL, 1};
+}
+static inline struct hd_qr_datum hd_qr_work_space(const heddle_dense_qr *qr)
+{
+	return (struct hd_qr_datum){qr->work, NULL, 0};
+}
+
 /* --- Applying Q: routines/ormqr.c --------------------------------------------------------------------------------- */
 
 /* Q, whose reflectors are in `a`, is applied to `c`, from column (if from the left) or row of tiles `first` on. */
 struct hd_qr_target {
 	const heddle_dense_qr *qr;
 	const heddle_dense_matrix *a, *c;
-	struct hd_dense_apply_values how;
+	struct hd_dense_qr_values how;
 	size_t first;
+	int fit; /* as hd_qr_plan_strips says */
 };
 /* The reflections of the triangle in row i, column k; of an elimination. */
 void hd_qr_apply_triangle(struct hd_dense_flow *flow, const struct hd_qr_target *to, size_t k, size_t i);

@@ -27,14 +27,19 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static size_t width(const heddle_dense_qr *qr, size_t k)
+size_t hd_qr_rows(const heddle_dense_qr *qr, size_t i)
+{
+	return smaller(qr->shape.tile, qr->shape.rows - i * qr->shape.tile);
+}
+
+size_t hd_qr_columns(const heddle_dense_qr *qr, size_t k)
 {
 	return smaller(qr->shape.tile, qr->shape.columns - k * qr->shape.tile);
 }
 
 static int register_factor(heddle_dense_qr *qr, size_t k, heddle_data **out)
 {
-	return heddle_matrix(qr->dense->rt, NULL, qr->inner, width(qr, k), qr->inner,
+	return heddle_matrix(qr->dense->rt, NULL, qr->inner, hd_qr_columns(qr, k), qr->inner,
 	                     hd_dense_elem_size(qr->shape.precision), out);
 }
 
@@ -151,8 +156,8 @@ int hd_qr_copies_open(heddle_dense_qr *qr)
 		size_t i = t % qr->mt, k = t / qr->mt;
 		if (qr->copies[t] || !qr->triangles[t] || !needs_copy(qr, i, k))
 			continue;
-		size_t rows = smaller(qr->shape.tile, qr->shape.rows - i * qr->shape.tile);
-		status = heddle_matrix(qr->dense->rt, NULL, rows, width(qr, k), rows,
+		size_t rows = hd_qr_rows(qr, i);
+		status = heddle_matrix(qr->dense->rt, NULL, rows, hd_qr_columns(qr, k), rows,
 		                       hd_dense_elem_size(qr->shape.precision), &qr->copies[t]);
 	}
 	return status;

@@ -57,7 +57,7 @@ static void no_args(struct hd_dense_args *x, const void *values)
 }
 
 /* The routine that each codelet is on smaller tiles. The task's first datum is the routine's last matrix; the others
- * are the matrices before it, in their order. */
+ * are the matrices before it, in their order. Those of QR have sub-graphs of their own. */
 static const struct row {
 	const struct hd_dense_operation *operation; /* NULL: there is no sub-graph */
 	void (*args)(struct hd_dense_args *x, const void *values);
@@ -75,11 +75,6 @@ static const struct row {
     [HD_DENSE_LAUUM] = {&hd_dense_lauum_operation, diagonal_args, 1},
     [HD_DENSE_GETRF_NOPIV] = {&hd_dense_getrf_nopiv_operation, no_args, 1},
 };
-
-int hd_dense_has_subgraph(enum hd_dense_op op)
-{
-	return rows[op].operation != NULL;
-}
 
 /* Where the routine has the matrix that datum `i` of the task is cut into. */
 static size_t place_of(const struct row *row, size_t i)
@@ -115,12 +110,9 @@ int hd_dense_may_expand(enum hd_dense_op op, size_t n, const struct heddle_item 
 	return !row->operation->check || row->operation->check(&x) >= 0;
 }
 
-int hd_dense_subgraph(heddle_context *c)
+struct hd_dense_flow hd_dense_flow_inside(const struct hd_dense_parent *p)
 {
-	const struct hd_dense_parent *p = heddle_value_ptr(c, 1);
-	const struct row *row = &rows[p->op];
-	struct hd_dense_args x = {.m = {NULL}};
-	struct hd_dense_flow flow = {
+	return (struct hd_dense_flow){
 	    .dense = p->dense,
 	    .precision = p->precision,
 	    .options = {.priority = p->priorities, .info = p->info},
@@ -129,9 +121,24 @@ int hd_dense_subgraph(heddle_context *c)
 	    .top = p->priority,
 	    .width = p->width,
 	};
+}
+
+static int subgraph(heddle_context *c)
+{
+	const struct hd_dense_parent *p = heddle_value_ptr(c, 1);
+	const struct row *row = &rows[p->op];
+	struct hd_dense_args x = {.m = {NULL}};
+	struct hd_dense_flow flow = hd_dense_flow_inside(p);
 	row->args(&x, heddle_value_ptr(c, 0));
 	for (size_t i = 0; i < row->n_data; i++)
 		x.m[place_of(row, i)] = hd_dense_refined(heddle_context_data(c, i));
 	int status = hd_dense_flow_run(&flow, row->operation->tasks, &x);
 	return status < 0 ? heddle_fail(c, status, "%s", heddle_last_error()) : 0;
+}
+
+hd_dense_subgraph hd_dense_subgraph_of(enum hd_dense_op op)
+{
+	if (op >= HD_DENSE_GEQRT && op <= HD_DENSE_TTMQR)
+		return hd_qr_subgraph;
+	return rows[op].operation ? subgraph : NULL;
 }

@@ -44,12 +44,12 @@ struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a)
 	    .dense = a->dense, .precision = a->shape.precision, .options = {.priority = HEDDLE_DENSE_PRIORITY_NONE}};
 }
 
-enum { MOST_DATA = 3 }; /* of a task that may be hierarchical */
+enum { MOST_DATA = 5 }; /* of a task that may be hierarchical */
 
 static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op, int priority, size_t n,
-                                const struct heddle_item *items)
+                                const struct heddle_item *items, const struct hd_dense_extra *extra)
 {
-	struct heddle_item all[2 + MOST_DATA + 2]; /* the codelet, the priority, the data, two values */
+	struct heddle_item all[2 + MOST_DATA + 3]; /* the codelet, the priority, the data, three values */
 	struct hd_dense_parent parent = {
 	    .dense = flow->dense,
 	    .op = op,
@@ -62,11 +62,19 @@ static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op,
 	memcpy(&all[2], &items[2], (n - 2) * sizeof *items);
 	all[0] = heddle_call(flow->dense->hierarchical[flow->precision][op]);
 	all[1] = heddle_priority(priority);
-	all[n] = heddle_value(parent);
-	flow->status = heddle_submit_items(flow->dense->rt, n + 1, all);
+	all[n++] = heddle_value(parent);
+	if (extra)
+		all[n++] = heddle_bytes(extra->value, extra->bytes);
+	flow->status = heddle_submit_items(flow->dense->rt, n, all);
 }
 
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items)
+{
+	hd_dense_insert_cut(flow, op, n, items, NULL);
+}
+
+void hd_dense_insert_cut(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items,
+                         const struct hd_dense_extra *extra)
 {
 	if (flow->status < 0)
 		return;
@@ -78,8 +86,8 @@ void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size
 	}
 	int priority = priority_of(flow);
 	flow->next++;
-	if (flow->refined && hd_dense_may_expand(op, n, items)) {
-		insert_hierarchical(flow, op, priority, n, items);
+	if (extra || (flow->refined && hd_dense_may_expand(op, n, items))) {
+		insert_hierarchical(flow, op, priority, n, items, extra);
 		return;
 	}
 	items[0] = heddle_call(flow->dense->codelets[flow->precision][op]);
@@ -107,7 +115,8 @@ static void plan(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct 
 int hd_dense_flow_run(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct hd_dense_args *x)
 {
 	enum { MATRICES = sizeof x->m / sizeof *x->m };
-	flow->unit = 1;
+	if (flow->unit < 1)
+		flow->unit = 1;
 	for (size_t i = 0; i < MATRICES; i++)
 		if (x->m[i] && x->m[i]->unit > flow->unit)
 			flow->unit = x->m[i]->unit;

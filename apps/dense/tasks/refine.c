@@ -5,9 +5,7 @@
 #include <dense/internal.h>
 #include <stdlib.h>
 
-/* How far priorities on a level are apart from each other: there are hardly more levels of priorities in a sub-graph,
- * and three levels of tiles leave room for a thousand tasks one after the other. */
-enum { APART = 64, MOST_APART = APART * APART * APART };
+enum { APART = HD_DENSE_APART, MOST_APART = APART * APART * APART };
 
 static size_t n_tiles(size_t extent, size_t tile)
 {
