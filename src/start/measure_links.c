@@ -8,7 +8,9 @@
 #include <string.h>
 #include "start.h"
 
-enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5 }; /* bytes of a small and a large copy; how often each is made */
+/* Bytes of a small and a large copy; how often each is made; how often again, if the small ones were not faster because
+ * other programs had the processor meanwhile. */
+enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5, TRIES = 10 };
 
 struct probe {
 	heddle_runtime *rt;
@@ -48,7 +50,11 @@ static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 		p.copy.from = p.copy.to = (struct heddle_part){.elem_size = 1, .n_dims = 1, .stride = {1}};
 		p.copy.from.base = from;
 		p.copy.to.base = to;
-		double small = copy_once(&p, SMALL), large = copy_once(&p, LARGE);
+		double small = 0, large = 0;
+		for (int i = 0; i < TRIES && large <= small; i++) {
+			small = copy_once(&p, SMALL);
+			large = copy_once(&p, LARGE);
+		}
 		if (large > small) {
 			l->latency = small;
 			l->bandwidth = (LARGE - SMALL) / (large - small);
