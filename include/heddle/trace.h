@@ -89,6 +89,13 @@ struct heddle_trace_layout {
 	uint64_t before;
 };
 
+/* From then on a worker was driven (heddle/clusters.h), or was not any more, because it was retired or lost. */
+struct heddle_trace_drive {
+	double at; /* us; of what had happened before the trace begins: not after its first task */
+	uint32_t worker;
+	uint32_t driven; /* 1 or 0 */
+};
+
 struct heddle_trace_codelet {
 	char *name;
 	uint32_t color; /* 0xRRGGBB; 0: charts derive a colour from the name */
@@ -110,6 +117,10 @@ struct heddle_trace {
 	size_t n_edges;
 	struct heddle_trace_layout *layouts; /* in the order in which they happened */
 	size_t n_layouts;
+	/* in the order in which they happened; before the first one of a worker, the platform says whether it was
+	 * retired */
+	struct heddle_trace_drive *drives;
+	size_t n_drives;
 	struct heddle_names task_names; /* of the tasks that were submitted with heddle_named */
 	struct heddle_names data_names; /* of the data that have a name (heddle_data_set_name) */
 	/* which implementation ran (CODELET.NAME), by the id of the task; only tasks whose codelet has several
@@ -158,8 +169,8 @@ struct heddle_gantt_options {
 	const char *title;    /* NULL: the policy, the platform and the makespan */
 	double lower_bound;   /* us; draws a vertical line when > 0 */
 };
-/* Draws a Gantt chart, with the share of time that each worker was idle on the left. The extension of `path` says the
- * format: .png, .svg or .pdf. */
+/* Draws a Gantt chart, with the share of time that each worker was idle on the left: of that in which it was driven.
+ * The extension of `path` says the format: .png, .svg or .pdf. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
 /* How heddle_trace_dag draws. */

@@ -67,9 +67,9 @@ class Simulation:
 
     @property
     def idle(self) -> float:
-        """The share of the workers' time in which they were idle, 0 to 1."""
-        span = self.makespan * len(self.platform.workers)
-        return max(0.0, 1 - self.stats["busy"] / span) if span else 0.0
+        """The share of the time in which processors were driven, 0 to 1, in which they were idle."""
+        driven = self.stats["busy"] + self.stats["idle"]
+        return self.stats["idle"] / driven if driven else 0.0
 
     def gantt(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Draws a Gantt chart with the bound: .png, .svg or .pdf; options as for Trace.gantt."""

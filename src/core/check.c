@@ -285,6 +285,7 @@ static int check_workers(struct hd_check *c)
 	const heddle_runtime *rt = c->rt;
 	uint64_t n_staged = 0;
 	unsigned n_bursts = 0, n_held_back = 0, n_lost = 0, n_out = 0, n_suspended = 0;
+	double n_driven = 0;
 	int status = check_hungry_list(c);
 	for (size_t i = 0; i < rt->n_workers && !status; i++) {
 		status = check_worker(c, &rt->workers[i], &n_staged);
@@ -292,6 +293,8 @@ static int check_workers(struct hd_check *c)
 		n_held_back += rt->workers[i].held_back;
 		n_lost += rt->workers[i].lost;
 		n_out += (unsigned)hd_worker_is_out(&rt->workers[i]);
+		if (!hd_worker_is_out(&rt->workers[i]))
+			n_driven += hd_class_processors(&rt->platform->classes[rt->workers[i].class_id]);
 		n_suspended += rt->workers[i].n_suspended;
 	}
 	if (!status && n_suspended != rt->count.suspended)
@@ -299,6 +302,8 @@ static int check_workers(struct hd_check *c)
 	if (!status && (n_lost != rt->dispatch.n_lost || n_out != rt->dispatch.n_out))
 		status = hd_broken("%u workers are lost, and with those that are retired %u; n_lost says %u, n_out %u",
 		                   n_lost, n_out, rt->dispatch.n_lost, rt->dispatch.n_out);
+	if (!status && n_driven != rt->outcome.driven.n)
+		status = hd_broken("%g processors are driven; driven.n says %g", n_driven, rt->outcome.driven.n);
 	if (!status && (n_held_back > rt->count.held_back || rt->count.calls_held_back > rt->count.calling))
 		status = hd_broken("the numbers of kernels and callbacks that wait for room are wrong");
 	if (!status && n_bursts != rt->count.bursts)

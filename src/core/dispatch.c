@@ -313,8 +313,10 @@ static void tell_policy(heddle_runtime *rt)
 	size_t n = rt->dispatch.n_batch;
 	if (n == 0 || (HD_UNLIKELY(rt->sched.absent) && !revive_policy(rt)))
 		return;
-	if (HD_UNLIKELY(rt->outcome.first_ready < 0))
+	if (HD_UNLIKELY(rt->outcome.first_ready < 0)) {
 		rt->outcome.first_ready = rt->dispatch.batch[0]->ready;
+		rt->outcome.driven.until_begin = hd_driven_until(&rt->outcome.driven, rt->outcome.first_ready);
+	}
 	rt->count.ready += n;
 	rt->dispatch.n_batch = 0; /* the array stays as it is: the policy may prefetch, but that makes no task ready */
 	double began = policy_begins(rt);

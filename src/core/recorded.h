@@ -29,5 +29,7 @@ void hd_record_task(struct hd_recorder *r, const heddle_task *t, double start, d
  * task that waits for it, or 0. */
 void hd_record_layout(struct hd_recorder *r, const heddle_data *d, const heddle_plan *plan, int step, uint64_t before);
 void hd_record_transfer(struct hd_recorder *r, const struct hd_transfer *tr);
+/* Workers may have been lost or retired, or are driven again. */
+void hd_record_drives(struct hd_recorder *r);
 
 #endif

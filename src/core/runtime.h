@@ -167,12 +167,22 @@ struct hd_handles {
 	uint32_t n_made;       /* how many were ever made: the number of the next one */
 };
 
+/* How many processors have workers that are driven (hd_class_processors), and for how long, all together: the time in
+ * which they could have run tasks. worker_set.c. */
+struct hd_driven {
+	double n, since;    /* how many now, and since when, us */
+	double time;        /* us until `since` */
+	double until_begin; /* us until first_ready */
+	double until_end;   /* us until last_end, if that is before `since` */
+};
+
 /* What the program is told. */
 struct hd_outcome {
 	struct hd_failure failure; /* for heddle_wait_all */
 	struct heddle_stats stats;
 	/* us: the makespan begins here, and ends at heddle_runtime.last_end; -1: no task was ready yet */
 	double first_ready;
+	struct hd_driven driven;
 };
 
 /* heddle_set_prologue. */

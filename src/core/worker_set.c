@@ -306,9 +306,23 @@ int hd_has_no_worker(heddle_task *t)
 
 /* --- The change --------------------------------------------------------------------------------------------------- */
 
+/* `n` processors are driven from now on. */
+static void count_driven(heddle_runtime *rt, double n)
+{
+	struct hd_driven *d = &rt->outcome.driven;
+	if (n == d->n)
+		return;
+	if (rt->last_end > d->since)
+		d->until_end = hd_driven_until(d, rt->last_end);
+	d->time = hd_driven_until(d, rt->now);
+	d->since = rt->now;
+	d->n = n;
+}
+
 void hd_workers_count(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
+	double n_processors = 0;
 	rt->dispatch.n_out = 0;
 	for (size_t c = 0; c < rt->n_classes; c++)
 		rt->class_counts[c].n_out = 0;
@@ -316,9 +330,14 @@ void hd_workers_count(heddle_runtime *rt)
 		if (hd_worker_is_out(&rt->workers[i])) {
 			rt->dispatch.n_out++;
 			rt->class_counts[rt->workers[i].class_id].n_out++;
+		} else {
+			n_processors += hd_class_processors(&rt->platform->classes[rt->workers[i].class_id]);
 		}
 	for (heddle_codelet *c = rt->codelets; c; c = c->next)
 		c->anywhere = c->everywhere && !rt->dispatch.n_out;
+	count_driven(rt, n_processors);
+	if (HD_UNLIKELY(rt->recorder != NULL))
+		hd_record_drives(rt->recorder);
 }
 
 void hd_workers_changed(heddle_runtime *rt, int more)

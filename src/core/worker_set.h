@@ -10,6 +10,11 @@ int hd_worker_is_cpu(const struct hd_worker *w);
 int hd_worker_set_open(heddle_runtime *rt);
 void hd_worker_set_close(heddle_runtime *rt);
 
+/* us until `time`, which is not before the last change, in which processors were driven, all together. */
+static inline double hd_driven_until(const struct hd_driven *driven, double time)
+{
+	return driven->time + driven->n * (time - driven->since);
+}
 /* To be called when `lost` or `retired` of workers has changed, before anybody asks which tasks these can run. */
 void hd_workers_count(heddle_runtime *rt);
 /* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,

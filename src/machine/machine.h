@@ -57,6 +57,12 @@ double hd_kernel_time(const struct heddle_kernel_time *kernel, double bytes, dou
 double hd_cluster_time(const struct heddle_platform *platform, const char *codelet, unsigned class_id, double us,
                        double bytes);
 
+/* How many processors a worker of the class has: the cores of a CPU worker; 1 of any other. */
+static inline unsigned hd_class_processors(const struct heddle_class *c)
+{
+	return c->cores > 1 ? c->cores : 1;
+}
+
 /* The workers that a partition drives, of a platform on which it was declared (heddle_platform_cluster): fills
  * `workers`, which has room for all, and *n. HEDDLE_E_INVALID: a worker is missing, or the text is no partition. */
 int hd_partition_workers(const struct heddle_platform *platform, const char *text, unsigned *workers, size_t *n);

@@ -69,7 +69,7 @@ void hd_time_label(char label[HD_LABEL], double us);
 
 /* --- Legends (legend.c) ------------------------------------------------------------------------------------------- */
 
-enum hd_swatch { HD_SWATCH_BOX, HD_SWATCH_OUTLINE, HD_SWATCH_DASH, HD_SWATCH_MARKER };
+enum hd_swatch { HD_SWATCH_BOX, HD_SWATCH_OUTLINE, HD_SWATCH_DASH, HD_SWATCH_LINE, HD_SWATCH_MARKER };
 struct hd_legend_item {
 	enum hd_swatch swatch;
 	uint32_t color;

@@ -32,6 +32,17 @@ static void link_name(const struct hd_gantt *g, size_t i, char *name, size_t siz
 	snprintf(name, size, "%s \xe2\x86\x92 %s", nodes[link->from].name, nodes[link->to].name); /* an arrow */
 }
 
+/* Whether two workers were driven at the same times. */
+static int are_away_together(const struct hd_gantt *g, size_t a, size_t b)
+{
+	const size_t *first = g->absences.first;
+	const struct hd_absence *x = &g->absences.list[first[a]], *y = &g->absences.list[first[b]];
+	size_t n = first[a + 1] - first[a], i = 0;
+	while (i < n && n == first[b + 1] - first[b] && x[i].from == y[i].from && x[i].to == y[i].to)
+		i++;
+	return i == n && n == first[b + 1] - first[b];
+}
+
 /* Workers that ran nothing and stand beside each other share a row. */
 static int fold(struct hd_gantt *g)
 {
@@ -45,7 +56,8 @@ static int fold(struct hd_gantt *g)
 	for (size_t i = 0; i < g->trace->n_tasks; i++)
 		used[g->trace->tasks[i].worker] = 1;
 	for (size_t w = 1; w < p->n_workers; w++)
-		g->folded[w] = !used[w] && !used[w - 1] && p->workers[w].class_id == p->workers[w - 1].class_id;
+		g->folded[w] = !used[w] && !used[w - 1] && p->workers[w].class_id == p->workers[w - 1].class_id &&
+		               are_away_together(g, w, w - 1);
 	free(used);
 	return 0;
 }
@@ -132,7 +144,7 @@ static void find_rows(struct hd_gantt *g, double above)
 /* --- Legend ------------------------------------------------------------------------------------------------------- */
 
 struct legend {
-	struct hd_legend_item items[MAX_LEGEND + HD_REASONS + 4];
+	struct hd_legend_item items[MAX_LEGEND + HD_REASONS + 5];
 	size_t n;
 	char more[32];
 };
@@ -175,6 +187,8 @@ static int make_legend(const struct hd_gantt *g, struct legend *l)
 	for (uint32_t i = 0; i < HD_REASONS; i++)
 		if (reasons[i])
 			add(l, HD_SWATCH_BOX, hd_reason_colors[i], hd_reason_name(i));
+	if (g->absences.n)
+		add(l, HD_SWATCH_LINE, HD_AWAY, "retired");
 	if (g->n_path)
 		add(l, HD_SWATCH_OUTLINE, HD_PATH, "practical critical path");
 	if (g->options.lower_bound > 0)
@@ -202,7 +216,6 @@ static int lay_out(struct hd_gantt *g, const struct legend *l)
 	g->width = g->time.to + MARGIN;
 	g->legend_y = MARGIN + TITLE + SUBTITLE;
 	struct hd_legend legend = place_legend(g, l);
-	find_span(g);
 	find_rows(g, g->legend_y + hd_legend(ruler, &legend, 0) + STRIP + 4);
 	cairo_destroy(ruler);
 	return 0;
@@ -214,7 +227,7 @@ static void draw_title(const struct hd_gantt *g)
 {
 	char title[512], label[HD_LABEL], bound[64] = "";
 	const struct heddle_trace *trace = g->trace;
-	double busy = 0, n_workers = (double)trace->platform->n_workers, span = g->makespan * n_workers;
+	double idle = hd_trace_idle(trace, g->duties);
 	hd_time_label(label, g->makespan);
 	snprintf(title, sizeof title, "%s on %s: makespan %s%s", trace->policy, trace->platform->name, label,
 	         trace->virtual_time ? " (simulated)" : "");
@@ -222,13 +235,11 @@ static void draw_title(const struct hd_gantt *g)
 	hd_color(g->cr, 0x111111, 1);
 	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE / 2.0 - 2, 0, g->width - 2 * MARGIN,
 	             g->options.title ? g->options.title : title);
-	for (size_t w = 0; w < trace->platform->n_workers; w++)
-		busy += g->busy[w];
 	if (g->options.lower_bound > 0 && g->makespan > 0)
 		snprintf(bound, sizeof bound, ", lower bound %.1f %% of the makespan",
 		         100 * g->options.lower_bound / g->makespan);
 	snprintf(title, sizeof title, "%zu tasks on %zu workers, %.1f %% idle%s", trace->n_tasks,
-	         trace->platform->n_workers, span > 0 ? 100 * fmax(0, 1 - busy / span) : 0.0, bound);
+	         trace->platform->n_workers, isnan(idle) ? 0.0 : 100 * idle, bound);
 	hd_font(g->cr, 10, 0);
 	hd_color(g->cr, 0x555555, 1);
 	hd_draw_text(g->cr, MARGIN, MARGIN + TITLE + SUBTITLE / 2.0 - 3, 0, g->width - 2 * MARGIN, title);
@@ -277,13 +288,13 @@ static void draw_time_axis(const struct hd_gantt *g)
 	hd_draw_text(g->cr, (g->time.from + g->time.to) / 2, g->bottom + 26, 0.5, 0, label);
 }
 
-/* Draws a name on the left and a share in per cent beside it. */
+/* Draws a name on the left and a share in per cent beside it; NAN: there is none. */
 static void draw_label(const struct hd_gantt *g, double y, const char *name, double share)
 {
 	char figure[HD_LABEL];
 	hd_color(g->cr, 0x222222, 1);
 	hd_draw_text(g->cr, MARGIN, y, 0, g->name_width, name);
-	snprintf(figure, sizeof figure, share >= 0.0995 ? "%.0f %%" : "%.1f %%", 100 * share);
+	snprintf(figure, sizeof figure, isnan(share) ? "-" : share >= 0.0995 ? "%.0f %%" : "%.1f %%", 100 * share);
 	hd_color(g->cr, 0x666666, 1);
 	hd_draw_text(g->cr, g->time.from - 6, y, 1, 0, figure);
 }
@@ -292,7 +303,7 @@ static void draw_label(const struct hd_gantt *g, double y, const char *name, dou
 static void draw_labels(const struct hd_gantt *g)
 {
 	const struct heddle_platform *p = g->trace->platform;
-	double font = fmin(10, fmax(6, g->row * 0.8)), span = g->makespan;
+	double font = fmin(10, fmax(6, g->row * 0.8));
 	size_t every = (size_t)fmax(1, ceil(font * 1.2 / (g->row + 1e-9) - 0.05));
 	char name[128];
 	hd_font(g->cr, 9, 0);
@@ -303,8 +314,7 @@ static void draw_labels(const struct hd_gantt *g)
 		if (g->folded[w] || row++ % every)
 			continue;
 		row_name(g, w, name, sizeof name);
-		draw_label(g, hd_gantt_row_y(g, w) + hd_gantt_row_height(g, w) / 2, name,
-		           span > 0 ? fmax(0, 1 - g->busy[w] / span) : 0);
+		draw_label(g, hd_gantt_row_y(g, w) + hd_gantt_row_height(g, w) / 2, name, hd_duty_idle(&g->duties[w]));
 	}
 	if (g->ready_height > 0) {
 		hd_font(g->cr, 10, 0);
@@ -350,8 +360,10 @@ static int draw_all(struct hd_gantt *g, const struct legend *l)
 	draw_title(g);
 	hd_legend(g->cr, &legend, 1);
 	draw_background(g);
+	int status = hd_gantt_absences(g);
 	draw_time_axis(g);
-	int status = hd_gantt_workers(g);
+	if (!status)
+		status = hd_gantt_workers(g);
 	if (!status && g->links.n)
 		status = hd_gantt_links(g);
 	if (!status && g->ready_height > 0)
@@ -372,11 +384,14 @@ static int gantt_init(struct hd_gantt *g, const struct heddle_trace *trace, cons
 	*g = (struct hd_gantt){.trace = trace, .options = options ? *options : usual};
 	g->begin = hd_trace_begin(trace);
 	g->makespan = heddle_trace_makespan(trace);
-	g->busy = hd_trace_busy(trace);
+	g->duties = hd_trace_duties(trace);
 	g->colors = hd_trace_colors(trace);
-	if (!g->busy || !g->colors)
+	if (!g->duties || !g->colors)
 		return hd_no_memory("a chart");
 	int status = hd_task_lanes_init(&g->lanes, trace);
+	find_span(g);
+	if (!status)
+		status = hd_trace_absences(trace, g->begin + g->time.low, g->begin + g->time.high, &g->absences);
 	if (!status)
 		status = fold(g);
 	if (!status && g->options.transfers)
@@ -391,7 +406,8 @@ static void gantt_fini(struct hd_gantt *g)
 	hd_task_lanes_free(&g->lanes);
 	hd_links_free(&g->links);
 	free(g->colors);
-	free(g->busy);
+	free(g->duties);
+	hd_absences_free(&g->absences);
 	free(g->folded);
 	free(g->path);
 	free(g->lane_y);

@@ -9,11 +9,13 @@
 struct hd_gantt {
 	const struct heddle_trace *trace; /* borrows */
 	struct heddle_gantt_options options;
-	struct hd_task_lanes lanes; /* owns */
-	struct hd_links links;      /* owns; empty unless options.transfers */
-	uint32_t *colors;           /* owns; per codelet */
-	double *busy;               /* owns; per worker, us */
-	/* owns; per worker: 1: it ran nothing, as the one before it, of the same class, whose row stands for both */
+	struct hd_task_lanes lanes;  /* owns */
+	struct hd_links links;       /* owns; empty unless options.transfers */
+	uint32_t *colors;            /* owns; per codelet */
+	struct hd_duty *duties;      /* owns; per worker */
+	struct hd_absences absences; /* owns; within `time` */
+	/* owns; per worker: 1: it ran nothing, as the one before it, of the same class and driven at the same times,
+	 * whose row stands for both */
 	unsigned char *folded;
 	size_t *path, n_path;   /* owns; empty unless options.critical_path */
 	double begin, makespan; /* us */
@@ -30,7 +32,7 @@ struct hd_gantt {
 	double scale;                 /* pixels per point */
 };
 
-enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000 };
+enum { HD_REASONS = 3, HD_FAILED = 0x000000, HD_PATH = 0x8b0000, HD_AWAY = 0xb8b8b8 };
 extern const uint32_t hd_reason_colors[HD_REASONS];
 
 /* The height of a lane. When a worker has several, each is half as high as a row, so that names still fit. */
@@ -50,8 +52,9 @@ static inline double hd_gantt_row_height(const struct hd_gantt *g, size_t worker
 	return hd_gantt_lane_height(g, worker) * (double)(g->lanes.first[worker + 1] - g->lanes.first[worker]);
 }
 
-/* These draw the rows of workers, the rows of links, the curve of ready tasks, and the practical critical path. They
- * return 0 or HEDDLE_E_MEMORY. */
+/* These draw when workers were retired, the rows of workers, the rows of links, the curve of ready tasks,
+ * and the practical critical path. They return 0 or HEDDLE_E_MEMORY. */
+int hd_gantt_absences(struct hd_gantt *g);
 int hd_gantt_workers(struct hd_gantt *g);
 int hd_gantt_links(struct hd_gantt *g);
 int hd_gantt_ready(struct hd_gantt *g);

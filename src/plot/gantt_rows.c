@@ -142,6 +142,27 @@ static void name_task(struct hd_gantt *g, size_t task)
 	hd_draw_text(g->cr, (from + to) / 2, g->lane_y[g->lanes.of[task]] + height / 2, 0.5, 0, name);
 }
 
+/* Draws when workers were retired: white, with a line along the middle of the row. */
+int hd_gantt_absences(struct hd_gantt *g)
+{
+	static const uint32_t white = 0xffffff, line = HD_AWAY;
+	struct strip strip;
+	int status = g->absences.n ? strip_init(&strip, g, 1, &white) : 0;
+	for (size_t w = 0; w < g->trace->platform->n_workers && g->absences.n && !status; w++) {
+		double y = hd_gantt_row_y(g, w), height = hd_gantt_row_height(g, w), thin = fmin(height, 0.8);
+		for (int is_line = 0; is_line <= 1 && !g->folded[w]; is_line++) {
+			strip.colors = is_line ? &line : &white;
+			strip_begin(&strip, is_line ? y + (height - thin) / 2 : y, is_line ? thin : height);
+			for (size_t i = g->absences.first[w]; i < g->absences.first[w + 1]; i++)
+				strip_add(&strip, g->absences.list[i].from, g->absences.list[i].to, 0);
+			strip_end(&strip);
+		}
+	}
+	if (g->absences.n)
+		free(strip.cover);
+	return status;
+}
+
 static int draw_workers(struct hd_gantt *g, const struct groups *of_lane, const uint32_t *colors)
 {
 	const struct heddle_trace *trace = g->trace;

@@ -44,6 +44,10 @@ static void draw_swatch(cairo_t *cr, const struct hd_legend_item *item, double x
 		hd_line(cr, x + SWATCH / 2.0, y - 5, x + SWATCH / 2.0, y + 5);
 		cairo_set_dash(cr, NULL, 0, 0);
 		break;
+	case HD_SWATCH_LINE:
+		cairo_set_line_width(cr, 0.8);
+		hd_line(cr, x, y, x + SWATCH, y);
+		break;
 	case HD_SWATCH_MARKER: hd_marker(cr, item->marker, x + SWATCH / 2.0, y, 3.5); break;
 	}
 }

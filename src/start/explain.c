@@ -21,19 +21,23 @@ static int width_of_classes(const struct heddle_platform *p)
 	return width;
 }
 
-static void say_workers(FILE *out, const struct heddle_trace *trace, const struct hd_sum *sums)
+static void say_workers(FILE *out, const struct heddle_trace *trace, const struct hd_duty *duties)
 {
 	const struct heddle_platform *p = trace->platform;
 	int width = 6, classes = width_of_classes(p);
-	double makespan = heddle_trace_makespan(trace);
 	for (size_t i = 0; i < p->n_workers; i++)
 		width = wider(width, p->workers[i].name);
-	fprintf(out, "%-*s  %-*s  %9s  %12s  %8s\n", width, "worker", classes, "class", "tasks", "busy (ms)",
-	        "idle (%)");
-	for (size_t i = 0; i < p->n_workers; i++)
-		fprintf(out, "%-*s  %-*s  %9.0f  %12.3f  %8.1f\n", width, p->workers[i].name, classes,
-		        p->classes[p->workers[i].class_id].name, sums[i].n, sums[i].time * 1e-3,
-		        makespan > 0 ? 100 * fmax(0, 1 - sums[i].time / makespan) : 0);
+	fprintf(out, "%-*s  %-*s  %9s  %12s  %12s  %8s\n", width, "worker", classes, "class", "tasks", "driven (ms)",
+	        "busy (ms)", "idle (%)");
+	for (size_t i = 0; i < p->n_workers; i++) {
+		fprintf(out, "%-*s  %-*s  %9zu  %12.3f  %12.3f", width, p->workers[i].name, classes,
+		        p->classes[p->workers[i].class_id].name, duties[i].n, duties[i].there * 1e-3,
+		        duties[i].busy * 1e-3);
+		if (duties[i].there > 0)
+			fprintf(out, "  %8.1f\n", 100 * hd_duty_idle(&duties[i]));
+		else
+			fprintf(out, "  %8s\n", "-");
+	}
 }
 
 static void say_codelets(FILE *out, const struct heddle_trace *trace, const struct hd_sum *sums)
@@ -105,15 +109,15 @@ static void say_figure(void *arg, const char *name, double value, const char *un
 int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out)
 {
 	struct heddle_stats stats;
-	struct hd_sum *workers = hd_trace_worker_sums(trace), *codelets = hd_trace_codelet_sums(trace),
-	              *links = hd_trace_link_sums(trace);
-	int status = workers && codelets && links ? heddle_runtime_stats(rt, &stats) : HEDDLE_E_MEMORY;
+	struct hd_sum *codelets = hd_trace_codelet_sums(trace), *links = hd_trace_link_sums(trace);
+	struct hd_duty *duties = hd_trace_duties(trace);
+	int status = codelets && links && duties ? heddle_runtime_stats(rt, &stats) : HEDDLE_E_MEMORY;
 	if (!status) {
 		fprintf(out, "heddle: %zu tasks on %s under %s in %.3f ms%s; %llu failed, %llu cancelled\n\n",
 		        trace->n_tasks, trace->platform->name, trace->policy, heddle_trace_makespan(trace) * 1e-3,
 		        trace->virtual_time ? " of virtual time" : "", (unsigned long long)stats.tasks_failed,
 		        (unsigned long long)stats.tasks_cancelled);
-		say_workers(out, trace, workers);
+		say_workers(out, trace, duties);
 		say_codelets(out, trace, codelets);
 		say_links(out, trace, links);
 		status = say_memories(out, rt, trace);
@@ -124,7 +128,7 @@ int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out)
 		        (unsigned long long)stats.sched_picks_empty);
 		status = heddle_policy_report(rt, say_figure, out);
 	}
-	free(workers);
+	free(duties);
 	free(codelets);
 	free(links);
 	return status;

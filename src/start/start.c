@@ -422,6 +422,15 @@ double heddle_now(heddle_runtime *rt)
 	return now;
 }
 
+/* us within the makespan in which processors were driven, all together. */
+static double driven_time(const heddle_runtime *rt)
+{
+	const struct hd_driven *d = &rt->outcome.driven;
+	if (rt->outcome.first_ready < 0 || rt->last_end < rt->outcome.first_ready)
+		return 0;
+	return (rt->last_end < d->since ? d->until_end : hd_driven_until(d, rt->last_end)) - d->until_begin;
+}
+
 int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 {
 	if (!rt || !out)
@@ -441,12 +450,12 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	s.sched_picks = rt->count.picks;
 	s.sched_picks_empty = rt->count.empty_picks;
 	for (size_t i = 0; i < rt->n_workers; i++) {
-		s.busy += rt->workers[i].busy;
+		s.busy += rt->workers[i].busy * hd_class_processors(&rt->platform->classes[rt->workers[i].class_id]);
 		s.transfer_wait += rt->workers[i].waited_for_data;
 	}
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		s.evictions += rt->memories[i].evictions;
-	s.idle = s.makespan * (double)rt->n_workers - s.busy;
+	s.idle = fmax(0, driven_time(rt) - s.busy);
 	s.live_tasks = hd_live(rt);
 	s.task_bytes = rt->pool.bytes;
 	hd_core_leave(rt);

@@ -80,6 +80,24 @@ static void put_tasks(struct hd_text *text, const struct heddle_trace *trace, co
 	}
 }
 
+/* Shows when workers were retired or lost, in each of their lanes. */
+static int put_absences(struct hd_text *text, const struct heddle_trace *trace, const struct hd_task_lanes *lanes)
+{
+	struct hd_absences absences;
+	int status = hd_trace_absences(trace, hd_trace_begin(trace), hd_trace_end(trace), &absences);
+	for (size_t i = 0; i < absences.n && !status; i++) {
+		const struct hd_absence *a = &absences.list[i];
+		for (size_t lane = lanes->first[a->worker]; lane < lanes->first[a->worker + 1]; lane++) {
+			put_event(text, 'X', WORKERS, lane);
+			put_time(text, "ts", a->from);
+			put_time(text, "dur", a->to - a->from);
+			hd_text_put(text, ",\"name\":\"retired\",\"cat\":\"retired\",\"cname\":\"white\"}");
+		}
+	}
+	hd_absences_free(&absences);
+	return status;
+}
+
 static int put_transfers(struct hd_text *text, const struct heddle_trace *trace)
 {
 	struct hd_links links;
@@ -154,7 +172,9 @@ int hd_export_chrome(const struct heddle_trace *trace, const char *path)
 	put_tasks(&text, trace, &lanes);
 	if (trace->n_transfers)
 		put_label(&text, LINKS, 0, "process", "links");
-	status = put_transfers(&text, trace);
+	status = put_absences(&text, trace, &lanes);
+	if (!status)
+		status = put_transfers(&text, trace);
 	if (!status)
 		status = put_path(&text, trace, &lanes);
 	hd_text_put(&text, "\n]}\n");

@@ -55,6 +55,8 @@ struct hd_recorder {
 	struct hd_log expanded;   /* the ids of these, kept as long as the submissions */
 	struct hd_log children;   /* of all plans ever made */
 	struct hd_log layouts;    /* of struct heddle_trace_layout */
+	struct hd_log drives;     /* of struct heddle_trace_drive */
+	unsigned char *out;       /* owns; per worker: as recorded, it is lost or retired */
 	uint64_t first_id;        /* id of the first submission; the ids of the others follow without gaps */
 	uint32_t n_after;         /* explicit links recorded so far for the task that is being submitted */
 	uint64_t *data_bytes;     /* owns; size of every datum, by registration number */

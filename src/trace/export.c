@@ -93,9 +93,22 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 	hd_text_put(text, ",,\n");
 }
 
+static void put_absence(struct hd_text *text, const struct heddle_platform *p, const struct hd_absence *a)
+{
+	hd_text_put(text, "retired,,");
+	put_name(text, p->workers[a->worker].name);
+	put_name(text, p->classes[p->workers[a->worker].class_id].name);
+	hd_text_put(text, ",,");
+	put_real(text, a->from);
+	put_real(text, a->to);
+	hd_text_put(text, ",,,,,,,,,,,\n");
+}
+
 int hd_export_csv(const struct heddle_trace *trace, const char *path)
 {
 	struct hd_text text = {0};
+	struct hd_absences absences;
+	int status = hd_trace_absences(trace, hd_trace_begin(trace), hd_trace_end(trace), &absences);
 	hd_text_put(&text,
 	            "event,id,codelet,worker,class,ready_us,picked_us,start_us,end_us,priority,status,bytes,flops,"
 	            "footprint,from,to,reason,name,implementation,ended_us\n");
@@ -103,7 +116,13 @@ int hd_export_csv(const struct heddle_trace *trace, const char *path)
 		put_task(&text, trace, &trace->tasks[i]);
 	for (size_t i = 0; i < trace->n_transfers; i++)
 		put_transfer(&text, trace, &trace->transfers[i]);
-	return hd_text_write(&text, path);
+	for (size_t i = 0; i < absences.n && !status; i++)
+		put_absence(&text, trace->platform, &absences.list[i]);
+	hd_absences_free(&absences);
+	if (!status)
+		status = hd_text_write(&text, path);
+	hd_text_free(&text);
+	return status;
 }
 
 int heddle_trace_export(const struct heddle_trace *trace, enum heddle_trace_format format, const char *path)

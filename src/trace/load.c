@@ -14,7 +14,7 @@ struct reader {
 	size_t line;         /* number of the current line, from 1 */
 	const char *p, *end; /* the rest of the current line */
 	struct heddle_trace *trace;
-	size_t room_codelets, room_tasks, room_transfers, room_edges, room_expansions, room_layouts;
+	size_t room_codelets, room_tasks, room_transfers, room_edges, room_expansions, room_layouts, room_drives;
 	struct hd_text yaml;              /* the platform's lines, until they are parsed */
 	size_t platform_line, tasks_line; /* where these sections begin */
 	unsigned kind;                    /* of the last record: an index in kinds[] */
@@ -343,6 +343,23 @@ static int read_layout(struct reader *r)
 	return problem ? bad(r, "the layout %s", problem) : read_end(r);
 }
 
+static int read_drive(struct reader *r)
+{
+	struct heddle_trace *trace = r->trace;
+	void *larger = enlarged(r, trace->drives, trace->n_drives, &r->room_drives, sizeof *trace->drives);
+	if (!larger)
+		return HEDDLE_E_MEMORY;
+	trace->drives = larger;
+	size_t i = trace->n_drives++;
+	struct heddle_trace_drive *d = &trace->drives[i];
+	int status;
+	if ((status = read_real(r, "time", &d->at)) || (status = read_uint32(r, "worker", &d->worker)) ||
+	    (status = read_uint32(r, "driven", &d->driven)))
+		return status;
+	const char *problem = hd_trace_drive_problem(trace, i);
+	return problem ? bad(r, "the change of what is driven %s", problem) : read_end(r);
+}
+
 static int read_ended(struct reader *r)
 {
 	uint64_t id = 0;
@@ -393,6 +410,7 @@ static const struct {
     {"inside", read_inside},
     {"expansion", read_expansion},
     {"layout", read_layout},
+    {"driven", read_drive},
     {"end", read_last},
 };
 enum { KIND_PLATFORM = 2, N_KINDS = sizeof kinds / sizeof *kinds };
@@ -426,12 +444,13 @@ static int read_header(struct reader *r)
 {
 	size_t length = (size_t)(r->end - r->p), word = strlen(HD_TRACE_MAGIC_WORD);
 	if (is_line(r, HD_TRACE_MAGIC) || is_line(r, HD_TRACE_MAGIC_NAMES) || is_line(r, HD_TRACE_MAGIC_ENDS) ||
-	    is_line(r, HD_TRACE_MAGIC_SUBGRAPHS) || is_line(r, HD_TRACE_MAGIC_LAYOUTS))
+	    is_line(r, HD_TRACE_MAGIC_SUBGRAPHS) || is_line(r, HD_TRACE_MAGIC_LAYOUTS) ||
+	    is_line(r, HD_TRACE_MAGIC_DRIVES))
 		return 0;
 	if (length > word && memcmp(r->p, HD_TRACE_MAGIC_WORD " ", word + 1) == 0)
 		return bad(r, "version %.*s of the format is not known here; this library reads \"%s\" to \"%s\"",
 		           length > word + 20 ? 20 : (int)(length - word - 1), r->p + word + 1, HD_TRACE_MAGIC,
-		           HD_TRACE_MAGIC_LAYOUTS);
+		           HD_TRACE_MAGIC_DRIVES);
 	return bad(r, "not a trace: the first line of one is \"%s\"", HD_TRACE_MAGIC);
 }
 

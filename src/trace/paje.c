@@ -1,6 +1,7 @@
 /* The Paje format, for ViTE and pajeng (Schnorr, "Paje trace file format", 2016). The containers are the run, in it the
  * memory nodes, and in each node the lanes of the workers that compute there. The state of a lane is the codelet that
- * runs in it, or idle. Transfers are links between nodes. */
+ * runs in it, or idle, or retired while the worker is not driven. Transfers are links between nodes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
@@ -31,10 +32,10 @@ static const struct {
 };
 enum { N_EVENTS = sizeof events / sizeof *events };
 
-/* The beginning or the end of a task or a transfer. */
+/* The beginning or the end of a task, of a transfer, or of a time in which a worker was retired. */
 struct moment {
 	double time; /* us */
-	size_t of;   /* index of the task, or n_tasks + index of the transfer */
+	size_t of;   /* index of the task, n_tasks + index of the transfer, or behind those that of the absence */
 	/* rank: order of moments at the same time: first ends, then both moments of what has no duration, then
 	 * beginnings */
 	int is_end, rank;
@@ -84,7 +85,7 @@ static void put_event(struct hd_text *text, enum event event, double us)
 	hd_text_fixed(text, us * 1e-3, 6);
 }
 
-static int put_types(struct hd_text *text, const struct heddle_trace *trace)
+static int put_types(struct hd_text *text, const struct heddle_trace *trace, int some_retire)
 {
 	static const uint32_t reasons[] = {0x000000, 0x0072b2, 0x999999};
 	uint32_t *colors = hd_trace_colors(trace);
@@ -94,6 +95,8 @@ static int put_types(struct hd_text *text, const struct heddle_trace *trace)
 	               CONTAINER_TYPE, CONTAINER_TYPE);
 	hd_text_format(text, "%d S W \"state\"\n%d T R N N \"transfer\"\n%d idle S \"idle\" \"0.900 0.900 0.900\"\n",
 	               STATE_TYPE, LINK_TYPE, VALUE);
+	if (some_retire)
+		hd_text_format(text, "%d retired S \"retired\" \"1.000 1.000 1.000\"\n", VALUE);
 	for (size_t i = 0; i < trace->n_codelets; i++) {
 		hd_text_format(text, "%d c%zu S", VALUE, i);
 		put_name(text, trace->codelets[i].name);
@@ -169,17 +172,20 @@ static void set_moments(struct moment *pair, size_t of, double start, double end
 	pair[1] = (struct moment){end, of, 1, is_short ? 1 : 0};
 }
 
-static struct moment *find_moments(const struct heddle_trace *trace, size_t *n)
+static struct moment *find_moments(const struct heddle_trace *trace, const struct hd_absences *absences, size_t *n)
 {
-	size_t n_tasks = trace->n_tasks;
-	struct moment *moments = malloc((2 * (n_tasks + trace->n_transfers) + 1) * sizeof *moments);
-	*n = 2 * (n_tasks + trace->n_transfers);
+	size_t n_tasks = trace->n_tasks, first_absence = n_tasks + trace->n_transfers;
+	struct moment *moments = malloc((2 * (first_absence + absences->n) + 1) * sizeof *moments);
+	*n = 2 * (first_absence + absences->n);
 	if (!moments)
 		return NULL;
 	for (size_t i = 0; i < n_tasks; i++)
 		set_moments(moments + 2 * i, i, trace->tasks[i].start, trace->tasks[i].end);
-	for (size_t i = n_tasks; i < n_tasks + trace->n_transfers; i++)
+	for (size_t i = n_tasks; i < first_absence; i++)
 		set_moments(moments + 2 * i, i, trace->transfers[i - n_tasks].start, trace->transfers[i - n_tasks].end);
+	for (size_t i = first_absence; i < first_absence + absences->n; i++)
+		set_moments(moments + 2 * i, i, absences->list[i - first_absence].from,
+		            absences->list[i - first_absence].to);
 	qsort(moments, *n, sizeof *moments, compare_moments);
 	return moments;
 }
@@ -197,7 +203,8 @@ static void put_transfer(struct hd_text *text, const struct heddle_trace *trace,
 /* The tasks of a trace, while their moments are written in order. */
 struct running {
 	struct hd_task_lanes lanes;
-	size_t *task; /* owns; per lane: 1 + the index of the task that it runs, or 0 */
+	struct hd_absences absences; /* owns */
+	size_t *task;                /* owns; per lane: 1 + the index of the task that it runs, or 0 */
 };
 
 /* When another task has already replaced this one as the lane's state, its end is not written. */
@@ -218,10 +225,36 @@ static void put_task(struct hd_text *text, const struct heddle_trace *trace, con
 	put_given_name(text, m->is_end ? NULL : heddle_name_of(&trace->task_names, t->id));
 }
 
+/* A worker retires, or is driven again; it runs nothing. */
+static void put_absence(struct hd_text *text, const struct heddle_trace *trace, const struct moment *m, double begin,
+                        const struct running *r)
+{
+	size_t worker = r->absences.list[m->of - trace->n_tasks - trace->n_transfers].worker;
+	for (size_t lane = r->lanes.first[worker]; lane < r->lanes.first[worker + 1]; lane++) {
+		put_event(text, STATE, m->time - begin);
+		hd_text_format(text, " S w%zu %s - -\n", lane, m->is_end ? "idle" : "retired");
+	}
+}
+
+/* Finds when workers were retired, from the first moment of a task or a transfer to the last one. */
+static int find_absences(const struct heddle_trace *trace, struct hd_absences *out)
+{
+	double begin = INFINITY, end = -INFINITY;
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		begin = fmin(begin, trace->tasks[i].start);
+		end = fmax(end, trace->tasks[i].end);
+	}
+	for (size_t i = 0; i < trace->n_transfers; i++) {
+		begin = fmin(begin, trace->transfers[i].start);
+		end = fmax(end, trace->transfers[i].end);
+	}
+	return hd_trace_absences(trace, begin, end, out);
+}
+
 static int put_moments(struct hd_text *text, const struct heddle_trace *trace, struct running *r)
 {
 	size_t n = 0, n_lanes = r->lanes.first[trace->platform->n_workers];
-	struct moment *moments = find_moments(trace, &n);
+	struct moment *moments = find_moments(trace, &r->absences, &n);
 	r->task = calloc(n_lanes + 1, sizeof *r->task);
 	int status = moments && r->task ? 0 : hd_no_memory("a Paje trace");
 	double begin = n && !status ? moments[0].time : 0;
@@ -230,8 +263,10 @@ static int put_moments(struct hd_text *text, const struct heddle_trace *trace, s
 	for (size_t i = 0; i < n && !status; i++) {
 		if (moments[i].of < trace->n_tasks)
 			put_task(text, trace, &moments[i], begin, r);
-		else
+		else if (moments[i].of < trace->n_tasks + trace->n_transfers)
 			put_transfer(text, trace, &moments[i], begin);
+		else
+			put_absence(text, trace, &moments[i], begin, r);
 	}
 	if (!status)
 		put_end(text, trace, n_lanes, n ? moments[n - 1].time - begin : 0);
@@ -245,14 +280,17 @@ int hd_export_paje(const struct heddle_trace *trace, const char *path)
 	struct hd_text text = {0};
 	struct running running = {.task = NULL};
 	int status = hd_task_lanes_init(&running.lanes, trace);
+	if (!status)
+		status = find_absences(trace, &running.absences);
 	put_header(&text);
 	if (!status)
-		status = put_types(&text, trace);
+		status = put_types(&text, trace, running.absences.n > 0);
 	if (!status)
 		status = put_moments(&text, trace, &running);
 	if (!status)
 		status = hd_text_write(&text, path);
 	hd_task_lanes_free(&running.lanes);
+	hd_absences_free(&running.absences);
 	hd_text_free(&text);
 	return status;
 }

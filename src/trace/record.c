@@ -20,14 +20,18 @@ static inline void *append(struct hd_recorder *r, struct hd_log *log)
 struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 {
 	struct hd_recorder *r = calloc(1, sizeof *r);
-	if (!r || !(r->tasks = calloc(rt->n_workers, sizeof *r->tasks))) {
+	if (!r || !(r->tasks = calloc(rt->n_workers, sizeof *r->tasks)) || !(r->out = calloc(rt->n_workers, 1))) {
+		if (r)
+			free(r->tasks);
 		free(r);
 		hd_no_memory("a trace");
 		return NULL;
 	}
 	r->rt = rt;
-	for (size_t i = 0; i < rt->n_workers; i++)
+	for (size_t i = 0; i < rt->n_workers; i++) {
 		r->tasks[i].event_size = sizeof(struct task_event);
+		r->out[i] = rt->platform->workers[i].retired != 0;
+	}
 	r->transfers.event_size = sizeof(struct heddle_trace_transfer);
 	r->submissions.event_size = sizeof(struct submission);
 	r->links.event_size = sizeof(union link_event);
@@ -35,6 +39,7 @@ struct hd_recorder *hd_recorder_open(heddle_runtime *rt)
 	r->expansions.event_size = sizeof(struct heddle_trace_expansion);
 	r->expanded.event_size = sizeof(uint64_t);
 	r->layouts.event_size = sizeof(struct heddle_trace_layout);
+	r->drives.event_size = sizeof(struct heddle_trace_drive);
 	r->children.event_size = sizeof(struct child_event);
 	return r;
 }
@@ -53,14 +58,37 @@ static void empty_events(struct hd_recorder *r)
 		hd_log_empty(&r->tasks[i]);
 	hd_log_empty(&r->transfers);
 	hd_log_empty(&r->layouts);
+	hd_log_empty(&r->drives);
 	hd_log_empty(&r->steps);
 	hd_log_empty(&r->expansions);
+}
+
+static void record_drive(struct hd_recorder *r, uint32_t worker)
+{
+	struct heddle_trace_drive *e = append(r, &r->drives);
+	if (e)
+		*e = (struct heddle_trace_drive){r->rt->now, worker, !r->out[worker]};
+}
+
+void hd_record_drives(struct hd_recorder *r)
+{
+	HD_HELD(&r->rt->lock);
+	for (uint32_t i = 0; i < r->rt->n_workers; i++) {
+		int is_out = hd_worker_is_out(&r->rt->workers[i]);
+		if (r->out[i] == is_out)
+			continue;
+		r->out[i] = (unsigned char)is_out;
+		record_drive(r, i);
+	}
 }
 
 void hd_recorder_taken(struct hd_recorder *r)
 {
 	empty_events(r);
 	r->taken = 1;
+	for (uint32_t i = 0; i < r->rt->n_workers; i++) /* the next trace begins with what differs from the platform */
+		if (r->out[i] != r->rt->platform->workers[i].retired)
+			record_drive(r, i);
 }
 
 static void empty_submissions(struct hd_recorder *r)
@@ -84,6 +112,7 @@ void hd_recorder_close(struct hd_recorder *r)
 		free(r->data_names[i]);
 	free(r->data_names);
 	free(r->tasks);
+	free(r->out);
 	free(r->data_bytes);
 	free(r);
 }

@@ -124,6 +124,17 @@ static void put_layouts(struct hd_text *text, const struct heddle_trace *trace)
 	}
 }
 
+static void put_drives(struct hd_text *text, const struct heddle_trace *trace)
+{
+	for (size_t i = 0; i < trace->n_drives; i++) {
+		const struct heddle_trace_drive *d = &trace->drives[i];
+		hd_text_put(text, "driven");
+		put_reals(text, &d->at, 1);
+		put_uints(text, (const uint64_t[]){d->worker, d->driven}, 2);
+		hd_text_char(text, '\n');
+	}
+}
+
 /* Whether some task belongs to a sub-graph; that may have been submitted before the trace begins. */
 static int has_subgraphs(const struct heddle_trace *trace)
 {
@@ -136,6 +147,8 @@ static int has_subgraphs(const struct heddle_trace *trace)
 /* The first line: the version is no higher than what the trace contains needs. */
 static const char *magic(const struct heddle_trace *trace)
 {
+	if (trace->n_drives)
+		return HD_TRACE_MAGIC_DRIVES;
 	if (trace->n_layouts)
 		return HD_TRACE_MAGIC_LAYOUTS;
 	if (has_subgraphs(trace))
@@ -195,6 +208,7 @@ static int put_trace(struct hd_text *text, const struct heddle_trace *trace)
 	put_ends(text, trace);
 	put_subgraphs(text, trace);
 	put_layouts(text, trace);
+	put_drives(text, trace);
 	hd_text_put(text, "end");
 	put_uints(text, (const uint64_t[]){trace->n_tasks, trace->n_transfers, trace->n_edges}, 3);
 	hd_text_char(text, '\n');

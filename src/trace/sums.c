@@ -1,4 +1,4 @@
-/* What workers, codelets and links did in a trace, added up. */
+/* What codelets and links did in a trace, added up. */
 #include <stdlib.h>
 #include "base/base.h"
 #include "trace/trace.h"
@@ -8,21 +8,6 @@ static struct hd_sum *make_sums(size_t n)
 	struct hd_sum *sums = calloc(n ? n : 1, sizeof *sums);
 	if (!sums)
 		hd_no_memory("what a trace adds up to");
-	return sums;
-}
-
-struct hd_sum *hd_trace_worker_sums(const struct heddle_trace *trace)
-{
-	size_t n = trace->platform->n_workers;
-	double *busy = hd_trace_busy(trace);
-	struct hd_sum *sums = busy ? make_sums(n) : NULL;
-	for (size_t i = 0; i < n && sums; i++)
-		sums[i].time = busy[i];
-	for (size_t i = 0; i < trace->n_tasks && sums; i++) {
-		sums[trace->tasks[i].worker].n++;
-		sums[trace->tasks[i].worker].work += trace->tasks[i].flops;
-	}
-	free(busy);
 	return sums;
 }
 

@@ -179,6 +179,12 @@ static void copy_layout(const void *event, void *arg)
 	trace->layouts[trace->n_layouts++] = *(const struct heddle_trace_layout *)event;
 }
 
+static void copy_drive(const void *event, void *arg)
+{
+	struct heddle_trace *trace = arg;
+	trace->drives[trace->n_drives++] = *(const struct heddle_trace_drive *)event;
+}
+
 static int compare_tasks(const void *a, const void *b)
 {
 	const struct heddle_trace_task *x = a, *y = b;
@@ -236,7 +242,8 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 	trace->transfers = malloc((r->transfers.n + 1) * sizeof *trace->transfers);
 	trace->expansions = malloc((r->expansions.n + 1) * sizeof *trace->expansions);
 	trace->layouts = malloc((r->layouts.n + 1) * sizeof *trace->layouts);
-	if (!trace->tasks || !trace->layouts || !trace->transfers || !trace->expansions)
+	trace->drives = malloc((r->drives.n + 1) * sizeof *trace->drives);
+	if (!trace->tasks || !trace->layouts || !trace->drives || !trace->transfers || !trace->expansions)
 		return hd_no_memory("a trace");
 	struct copying to = {.trace = trace, .codelets = hd_recorder_codelets(r->rt)};
 	if (!to.codelets)
@@ -246,6 +253,7 @@ static int copy_events(struct hd_recorder *r, struct heddle_trace *trace)
 	free(to.codelets);
 	hd_log_each(&r->transfers, copy_transfer, trace);
 	hd_log_each(&r->layouts, copy_layout, trace);
+	hd_log_each(&r->drives, copy_drive, trace);
 	hd_log_each(&r->expansions, copy_expansion, trace);
 	qsort(trace->tasks, trace->n_tasks, sizeof *trace->tasks, compare_tasks);
 	qsort(trace->transfers, trace->n_transfers, sizeof *trace->transfers, compare_transfers);

@@ -16,6 +16,7 @@ void heddle_trace_free(struct heddle_trace *trace)
 	free(trace->expansions);
 	free(trace->edges);
 	free(trace->layouts);
+	free(trace->drives);
 	hd_name_table_free(&trace->task_names);
 	hd_name_table_free(&trace->data_names);
 	hd_name_table_free(&trace->implementations);
@@ -104,6 +105,20 @@ const char *hd_trace_layout_problem(const struct heddle_trace *trace, size_t i)
 	return NULL;
 }
 
+const char *hd_trace_drive_problem(const struct heddle_trace *trace, size_t i)
+{
+	const struct heddle_trace_drive *d = &trace->drives[i];
+	if (d->worker >= trace->platform->n_workers)
+		return "is of a worker that the platform does not have";
+	if (!isfinite(d->at))
+		return "has a time that is not a number";
+	if (d->driven > 1)
+		return "is neither 1, driven, nor 0, not driven";
+	if (i > 0 && d->at < d[-1].at)
+		return "is out of order: changes of what is driven go by time";
+	return NULL;
+}
+
 static int check_all(const struct heddle_trace *trace, const char *kind, size_t n,
                      const char *(*problem)(const struct heddle_trace *, size_t))
 {
@@ -149,6 +164,8 @@ int hd_trace_check(const struct heddle_trace *trace)
 	if (!status)
 		status = check_all(trace, "layout", trace->n_layouts, hd_trace_layout_problem);
 	if (!status)
+		status = check_all(trace, "change of what is driven", trace->n_drives, hd_trace_drive_problem);
+	if (!status)
 		status = check_names(&trace->task_names, "tasks");
 	if (!status)
 		status = check_names(&trace->data_names, "data");
@@ -165,12 +182,17 @@ double hd_trace_begin(const struct heddle_trace *trace)
 	return begin;
 }
 
-double heddle_trace_makespan(const struct heddle_trace *trace)
+double hd_trace_end(const struct heddle_trace *trace)
 {
-	double begin = hd_trace_begin(trace), end = begin;
+	double end = hd_trace_begin(trace);
 	for (size_t i = 0; i < trace->n_tasks; i++)
 		end = fmax(end, heddle_trace_task_end(&trace->tasks[i]));
-	return end - begin;
+	return end;
+}
+
+double heddle_trace_makespan(const struct heddle_trace *trace)
+{
+	return hd_trace_end(trace) - hd_trace_begin(trace);
 }
 
 double *hd_trace_busy(const struct heddle_trace *trace)

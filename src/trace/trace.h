@@ -13,6 +13,7 @@ const char *hd_trace_transfer_problem(const struct heddle_trace *trace, size_t i
 const char *hd_trace_edge_problem(const struct heddle_trace *trace, size_t i);
 const char *hd_trace_expansion_problem(const struct heddle_trace *trace, size_t i);
 const char *hd_trace_layout_problem(const struct heddle_trace *trace, size_t i);
+const char *hd_trace_drive_problem(const struct heddle_trace *trace, size_t i);
 /* Checks everything that the functions of src/trace rely on. HEDDLE_E_INVALID names the first record that is wrong. */
 int hd_trace_check(const struct heddle_trace *trace);
 
@@ -27,17 +28,45 @@ const char *hd_name_table_problem(const struct heddle_names *names, size_t i);
 
 /* The time at which the first task became ready, in us; 0 without tasks. Charts and exports count time from here. */
 double hd_trace_begin(const struct heddle_trace *trace);
+/* When the last task ended, in us; 0 without tasks. */
+double hd_trace_end(const struct heddle_trace *trace);
 /* The time during which each worker ran at least one task, in us. The caller frees the array. NULL: out of memory. */
 double *hd_trace_busy(const struct heddle_trace *trace);
 
+/* When a worker was retired or lost, and ran nothing any more; us. */
+struct hd_absence {
+	size_t worker;
+	double from, to;
+};
+/* Those of worker w are list[first[w]] .. list[first[w + 1] - 1], in the order of time. */
+struct hd_absences {
+	struct hd_absence *list; /* owns */
+	size_t n, *first;        /* owns */
+};
+/* Finds all between two times. The caller frees *out, also after an error. HEDDLE_E_MEMORY. */
+int hd_trace_absences(const struct heddle_trace *trace, double from, double to, struct hd_absences *out);
+void hd_absences_free(struct hd_absences *absences);
+
+/* What a worker did in the makespan, us. */
+struct hd_duty {
+	size_t n;      /* how many tasks it ran */
+	double busy;   /* it ran at least one task */
+	double driven; /* it was driven */
+	double there;  /* the same, and until the tasks had ended that it ran when it retired */
+};
+/* Per worker. The caller frees the array. NULL: out of memory. */
+struct hd_duty *hd_trace_duties(const struct heddle_trace *trace);
+/* The share of the time that the worker was there in which it was idle. NAN: it never was. */
+double hd_duty_idle(const struct hd_duty *duty);
+/* The share of the time in which processors (hd_class_processors) were driven in which these were idle. NAN: none. */
+double hd_trace_idle(const struct heddle_trace *trace, const struct hd_duty *duties);
+
 /* Sums over tasks or transfers (sums.c). Each function returns an array that the caller frees; NULL: out of memory.
- * Per worker, where `time` is that in which it ran at least one task; per codelet and class, [codelet * n_classes +
- * class]; per link, [from * n_nodes + to]. */
+ * Per codelet and class, [codelet * n_classes + class]; per link, [from * n_nodes + to]. */
 struct hd_sum {
 	double n, time, work; /* number of tasks or transfers; us; flops or bytes */
 	double prefetched;    /* number of transfers */
 };
-struct hd_sum *hd_trace_worker_sums(const struct heddle_trace *trace);
 struct hd_sum *hd_trace_codelet_sums(const struct heddle_trace *trace);
 struct hd_sum *hd_trace_link_sums(const struct heddle_trace *trace);
 

@@ -848,6 +848,29 @@ def test_best_clusters_may_change_while_tasks_run(p):
     equal((row[1], row[-1]), ("-", "yes"))
 
 
+def test_idle_time_is_that_of_cores_which_are_driven(p):
+    def is_near(value, expected):
+        assert abs(value - expected) < 1e-6 * expected, (value, expected)
+    for clusters in "none", "socket", "auto":
+        r = p.json("sim", *CLUSTERED, "--clusters", clusters, "--explain", "--trace", "a.trace")
+        makespan, workers = r["policies"][0]["makespan_ms"], r["workers"]
+        cores = [int(w["class"].partition("*")[2] or 1) for w in workers]
+        total = 24 * makespan  # 20 cores and 4 GPUs, however they are grouped
+        busy = sum(n * w["busy_ms"] for n, w in zip(cores, workers))
+        is_near(r["policies"][0]["idle_percent"], 100 * (1 - busy / total))
+        traced = p.json("trace", "a.trace")
+        is_near(traced["trace"]["idle_percent"], 100 * (1 - busy / total))
+        equal([(w["worker"], w["driven_ms"], w["idle_percent"]) for w in traced["workers"]],
+              [(w["worker"], w["driven_ms"], w["idle_percent"]) for w in workers])
+        for w in workers:
+            equal(w["idle_percent"] is None, w["driven_ms"] == 0)
+        driven = sum(n * w["driven_ms"] for n, w in zip(cores, workers)) / total
+        p.run("trace", "a.trace", "-o", "a.csv")
+        with open(p.path("a.csv"), encoding="utf-8") as f:
+            equal("retired," in f.read(), clusters == "auto")
+        assert 1 <= driven < 1.5 if clusters == "auto" else abs(driven - 1) < 1e-9, driven  # kernels that end later
+
+
 def test_sim_wrong_names_are_answered(p):
     p.refuses("sim", "cholesky", says=["haswell-k40m"])
     p.refuses(*SIM, "--sched", "dmda,dmdax", says=["dmda"])
@@ -1347,8 +1370,10 @@ def test_trace_tables_say_what_the_events_say(p):
           "path_percent": 92, "area_bound_ms": 4 / 3, "path_bound_ms": 2, "of_bound_percent": 80,
           "bounds_from": "kernel times of the platform"})
     expected = {
-        "workers": [{"policy": "lws", "worker": "core", "class": "cpu", "tasks": 2, "busy_ms": 1.3, "idle_percent": 48},
-                    {"policy": "lws", "worker": "card", "class": "gpu", "tasks": 1, "busy_ms": 1, "idle_percent": 60}],
+        "workers": [{"policy": "lws", "worker": "core", "class": "cpu", "tasks": 2, "driven_ms": 2.5, "busy_ms": 1.3,
+                     "idle_percent": 48},
+                    {"policy": "lws", "worker": "card", "class": "gpu", "tasks": 1, "driven_ms": 2.5, "busy_ms": 1,
+                     "idle_percent": 60}],
         "codelets": [{"policy": "lws", "codelet": "either", "class": "cpu", "tasks": 2, "mean_us": 650,
                       "rate_gflops": 60 / 13,
                       "busy_ms": 1.3},

@@ -240,7 +240,7 @@ static void trace_with_a_damaged_line_is_refused_naming_it(void **state)
 	static const struct {
 		const char *old, *new, *said;
 	} cases[] = {
-	    {"heddle-trace 1", "heddle-trace 6", "version 6"},
+	    {"heddle-trace 1", "heddle-trace 7", "version 7"},
 	    {"heddle-trace 1", "something", "not a trace"},
 	    {"clock virtual", "clock maybe", "clock"},
 	    {"codelet 00ff00", "codelet 00FF00", "colour"},

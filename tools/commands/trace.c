@@ -146,23 +146,21 @@ static const struct table_column columns[] = {
 
 static int add_facts(struct table *facts, const struct heddle_trace *trace)
 {
-	double busy = 0, flops = 0, moved = 0, failed = 0, makespan = heddle_trace_makespan(trace), path = NAN;
+	double flops = 0, moved = 0, failed = 0, makespan = heddle_trace_makespan(trace), path = NAN;
 	size_t path_tasks = 0;
 	struct heddle_bounds bounds;
 	const char *source;
 	if (find_bounds(trace, &bounds, &source) || path_time(trace, &path, &path_tasks))
 		return tool_library_error("the trace cannot be analysed");
-	double *busy_of = tool_needed(hd_trace_busy(trace));
-	for (size_t w = 0; w < trace->platform->n_workers; w++)
-		busy += busy_of[w];
-	free(busy_of);
+	struct hd_duty *duties = tool_needed(hd_trace_duties(trace));
+	double idle = hd_trace_idle(trace, duties);
+	free(duties);
 	for (size_t i = 0; i < trace->n_tasks; i++) {
 		flops += trace->tasks[i].flops;
 		failed += trace->tasks[i].status != 0;
 	}
 	for (size_t i = 0; i < trace->n_transfers; i++)
 		moved += (double)trace->transfers[i].bytes;
-	double span = makespan * (double)trace->platform->n_workers;
 	table_text(facts, "%s", trace->policy);
 	table_text(facts, "%s", trace->platform->name);
 	table_text(facts, "%s", trace->virtual_time ? "virtual" : "real");
@@ -171,7 +169,7 @@ static int add_facts(struct table *facts, const struct heddle_trace *trace)
 	table_number(facts, failed);
 	table_number(facts, makespan * 1e-3);
 	table_number(facts, makespan > 0 && flops > 0 ? flops / makespan * 1e-3 : NAN);
-	table_number(facts, span > 0 ? 100 * fmax(0, 1 - busy / span) : NAN);
+	table_number(facts, 100 * idle);
 	table_number(facts, (double)trace->n_transfers);
 	table_number(facts, moved / 0x1p20);
 	table_number(facts, (double)path_tasks);

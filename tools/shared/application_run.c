@@ -76,7 +76,7 @@ static int run_once(struct workspace *w, const struct work *what, struct outcome
 		status = heddle_runtime_stats(w->rt, &after);
 	if (!status) {
 		outcome_take_stats(out, &before, &after);
-		outcome_take_time(out, after.last_end - start, heddle_runtime_platform(w->rt)->n_workers);
+		outcome_take_time(out, after.last_end - start);
 	}
 	return status;
 }
@@ -109,7 +109,7 @@ static int run_often(struct workspace *w, const struct work *what, struct outcom
 	if (!status)
 		status = outcome_take_rest(out, w->rt, what);
 	if (!status && out->trace) { /* take the time of the trace, so that `heddle trace` shows the same digits */
-		outcome_take_time(out, heddle_trace_makespan(out->trace), heddle_runtime_platform(w->rt)->n_workers);
+		outcome_take_time(out, heddle_trace_makespan(out->trace));
 		seconds[what->repeat - 1] = out->last_seconds;
 	}
 	if (!status)

@@ -11,7 +11,8 @@ enum { WORKERS, CODELETS, LINKS, MEMORIES, FIGURES };
 static const struct table_column worker_columns[] = {
     {"policy", NULL, NULL, TABLE_AS_TEXT}, {"worker", NULL, NULL, TABLE_AS_TEXT},
     {"class", NULL, NULL, TABLE_AS_TEXT},  {"tasks", NULL, NULL, 0},
-    {"busy_ms", "busy", "ms", 2},          {"idle_percent", "idle", "%", 1},
+    {"driven_ms", "driven", "ms", 2},      {"busy_ms", "busy", "ms", 2},
+    {"idle_percent", "idle", "%", 1},
 };
 static const struct table_column codelet_columns[] = {
     {"policy", NULL, NULL, TABLE_AS_TEXT}, {"codelet", NULL, NULL, TABLE_AS_TEXT},
@@ -69,17 +70,17 @@ void summary_init(struct table tables[SUMMARY_TABLES])
 static void add_workers(struct table *table, const struct heddle_trace *trace)
 {
 	const struct heddle_platform *p = trace->platform;
-	struct hd_sum *sums = tool_needed(hd_trace_worker_sums(trace));
-	double makespan = heddle_trace_makespan(trace);
+	struct hd_duty *duties = tool_needed(hd_trace_duties(trace));
 	for (size_t w = 0; w < p->n_workers; w++) {
 		table_text(table, "%s", trace->policy);
 		table_text(table, "%s", p->workers[w].name);
 		table_text(table, "%s", p->classes[p->workers[w].class_id].name);
-		table_number(table, sums[w].n);
-		table_number(table, sums[w].time * 1e-3);
-		table_number(table, makespan > 0 ? 100 * fmax(0, 1 - sums[w].time / makespan) : NAN);
+		table_number(table, (double)duties[w].n);
+		table_number(table, duties[w].there * 1e-3);
+		table_number(table, duties[w].busy * 1e-3);
+		table_number(table, 100 * hd_duty_idle(&duties[w]));
 	}
-	free(sums);
+	free(duties);
 }
 
 static void add_codelets(struct table *table, const struct heddle_trace *trace)

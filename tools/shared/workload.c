@@ -60,16 +60,18 @@ void outcome_free(struct outcome *out)
 	figures_free(&out->counted);
 }
 
-void outcome_take_time(struct outcome *out, double us, size_t n_workers)
+void outcome_take_time(struct outcome *out, double us)
 {
-	double span = us * (double)n_workers;
+	double span = us * out->processors;
 	out->last_seconds = us * 1e-6;
 	out->idle = span > 0 ? fmax(0, 1 - out->busy / span) : 0;
 }
 
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after)
 {
+	double driven = after->busy + after->idle - before->busy - before->idle;
 	out->busy = after->busy - before->busy;
+	out->processors = after->makespan > before->makespan ? driven / (after->makespan - before->makespan) : 0;
 	out->tasks = (double)(after->tasks_executed - before->tasks_executed);
 	out->transfers = (double)(after->transfers - before->transfers);
 	out->bytes_moved = (double)(after->bytes_moved - before->bytes_moved);
@@ -201,7 +203,6 @@ static int submit(heddle_runtime *rt, const struct work *work)
 static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *out)
 {
 	struct heddle_stats before, after;
-	const struct heddle_platform *platform = heddle_runtime_platform(rt);
 	int status = heddle_runtime_stats(rt, &before);
 	struct tool_watch *watch =
 	    work->quiet ? NULL : tool_watch_start(rt, out->policy, work->graph ? (double)work->graph->n_tasks : NAN);
@@ -214,7 +215,7 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 	tool_watch_stop(watch);
 	if (!status) {
 		outcome_take_stats(out, &before, &after);
-		outcome_take_time(out, after.makespan, platform->n_workers);
+		outcome_take_time(out, after.makespan);
 		out->seconds = out->min_seconds = out->max_seconds = out->last_seconds;
 		out->gflops = flops > 0 && out->seconds > 0 ? flops / out->seconds * 1e-9 : NAN;
 		status = outcome_take_rest(out, rt, work);

@@ -87,8 +87,9 @@ struct outcome {
 	/* The fields that follow are of the last factorisation too. */
 	double tasks;
 	double transfers, bytes_moved, evictions;
-	double busy;                        /* us, summed over workers */
-	double idle;                        /* share of workers x time, 0 to 1 */
+	double busy;                        /* us, summed over processors (heddle_stats) */
+	double processors;                  /* how many of them were driven, in the mean */
+	double idle;                        /* share of processors x time, 0 to 1 */
 	double sched_time;                  /* us in the policy's callbacks; 0 unless config.time_policy */
 	double batches, picks, empty_picks; /* calls of the policy: ready, pick, and those of pick that gave no task */
 	struct heddle_trace *trace;         /* owns; NULL unless kept */
@@ -135,7 +136,7 @@ void outcome_init(struct outcome *out, const char *policy);
 void outcome_free(struct outcome *out);
 /* Take the difference of the runtime's counters; then the makespan in us, from which the idle share follows. */
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after);
-void outcome_take_time(struct outcome *out, double us, size_t n_workers);
+void outcome_take_time(struct outcome *out, double us);
 /* Notes what the policy has counted so far, so that it is left out of the counts of the run that begins now. */
 int outcome_begin(struct outcome *out, heddle_runtime *rt);
 /* Takes what the policy reports and, if it is to be kept, the trace. Writes the graph to work->record. */

@@ -1,0 +1,156 @@
+/* Which workers were driven when, and how much of that time they were idle. Workers change between driven and retired
+ * while tasks run (heddle/clusters.h), and devices are lost.
+ *
+ * A worker that is retired, or lost, ends the kernels that it runs. So it has two times: that in which it was driven,
+ * and that in which it was *there*, which goes on until these kernels have ended. The share of a worker is of the
+ * latter. Sums over workers are of the former, since the cores of a worker that retires have others from then on, and
+ * count each worker as often as it has cores: a cluster of ten that is idle wastes ten. */
+#include <math.h>
+#include <stdlib.h>
+#include "base/base.h"
+#include "machine/machine.h"
+#include "trace/trace.h"
+
+/* What is known of a worker while the tasks and the changes are walked through in the order of time. */
+struct known {
+	double since; /* us: driven or away since then */
+	double until; /* us: the latest end of the tasks that it has begun so far */
+	int driven;
+};
+
+struct walk {
+	const struct heddle_trace *trace;
+	struct known *workers; /* owned */
+	size_t next_task;
+	struct hd_absences *absences; /* NULL: not asked for */
+	double begin, end;            /* us: what is outside does not count */
+	struct hd_duty *duties;       /* NULL: not asked for */
+};
+
+static int walk_begin(struct walk *k, const struct heddle_trace *trace)
+{
+	const struct heddle_platform *p = trace->platform;
+	*k = (struct walk){.trace = trace, .workers = malloc((p->n_workers + 1) * sizeof *k->workers)};
+	for (size_t w = 0; w < p->n_workers && k->workers; w++)
+		k->workers[w] = (struct known){-INFINITY, -INFINITY, !p->workers[w].retired};
+	return k->workers ? 0 : hd_no_memory("the workers that were driven");
+}
+
+/* A period in which a worker was driven, or was not, has ended. */
+static void end_period(struct walk *k, size_t worker, double at)
+{
+	const struct known *w = &k->workers[worker];
+	double from = w->driven ? w->since : fmax(w->since, w->until);
+	if (k->duties) {
+		double within = fmax(0, fmin(at, k->end) - fmax(from, k->begin));
+		double before = fmax(0, fmin(fmin(at, from), k->end) - fmax(w->since, k->begin));
+		k->duties[worker].driven += w->driven ? within : 0;
+		k->duties[worker].there += w->driven ? within : before;
+	}
+	if (k->absences && !w->driven && fmin(at, k->end) > fmax(from, k->begin))
+		k->absences->list[k->absences->n++] =
+		    (struct hd_absence){worker, fmax(from, k->begin), fmin(at, k->end)};
+}
+
+/* The worker has begun all tasks that start by this time. */
+static void see_tasks(struct walk *k, double at)
+{
+	const struct heddle_trace *trace = k->trace;
+	for (; k->next_task < trace->n_tasks && trace->tasks[k->next_task].start <= at; k->next_task++) {
+		const struct heddle_trace_task *t = &trace->tasks[k->next_task];
+		k->workers[t->worker].until = fmax(k->workers[t->worker].until, t->end);
+	}
+}
+
+static void walk_all(struct walk *k)
+{
+	const struct heddle_trace *trace = k->trace;
+	for (size_t i = 0; i < trace->n_drives; i++) {
+		const struct heddle_trace_drive *d = &trace->drives[i];
+		struct known *w = &k->workers[d->worker];
+		if (w->driven == (int)d->driven)
+			continue;
+		end_period(k, d->worker, d->at);
+		see_tasks(k, d->at);
+		w->since = d->at;
+		w->driven = (int)d->driven;
+	}
+	for (size_t w = 0; w < trace->platform->n_workers; w++)
+		end_period(k, w, INFINITY);
+	free(k->workers);
+}
+
+static int by_worker(const void *a, const void *b)
+{
+	const struct hd_absence *x = a, *y = b;
+	if (x->worker != y->worker)
+		return x->worker < y->worker ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+int hd_trace_absences(const struct heddle_trace *trace, double from, double to, struct hd_absences *out)
+{
+	struct walk k;
+	*out =
+	    (struct hd_absences){.list = malloc((trace->n_drives + trace->platform->n_workers + 1) * sizeof *out->list),
+	                         .first = calloc(trace->platform->n_workers + 2, sizeof *out->first)};
+	int status = out->list && out->first ? walk_begin(&k, trace) : hd_no_memory("the workers that were retired");
+	if (status)
+		return status;
+	k.absences = out;
+	k.begin = from;
+	k.end = to;
+	walk_all(&k);
+	qsort(out->list, out->n, sizeof *out->list, by_worker);
+	for (size_t i = 0; i < out->n; i++)
+		out->first[out->list[i].worker + 1]++;
+	for (size_t w = 0; w <= trace->platform->n_workers; w++)
+		out->first[w + 1] += out->first[w];
+	return 0;
+}
+
+void hd_absences_free(struct hd_absences *absences)
+{
+	free(absences->list);
+	free(absences->first);
+}
+
+struct hd_duty *hd_trace_duties(const struct heddle_trace *trace)
+{
+	struct walk k;
+	double *busy = hd_trace_busy(trace);
+	struct hd_duty *duties = calloc(trace->platform->n_workers + 1, sizeof *duties);
+	int status = busy && duties ? walk_begin(&k, trace) : hd_no_memory("what workers did");
+	if (!status) {
+		k.duties = duties;
+		k.begin = hd_trace_begin(trace);
+		k.end = hd_trace_end(trace);
+		walk_all(&k);
+		for (size_t w = 0; w < trace->platform->n_workers; w++)
+			duties[w].busy = busy[w];
+		for (size_t i = 0; i < trace->n_tasks; i++)
+			duties[trace->tasks[i].worker].n++;
+	}
+	free(busy);
+	if (!status)
+		return duties;
+	free(duties);
+	return NULL;
+}
+
+double hd_duty_idle(const struct hd_duty *duty)
+{
+	return duty->there > 0 ? fmax(0, 1 - duty->busy / duty->there) : (double)NAN;
+}
+
+double hd_trace_idle(const struct heddle_trace *trace, const struct hd_duty *duties)
+{
+	const struct heddle_platform *p = trace->platform;
+	double busy = 0, driven = 0;
+	for (size_t w = 0; w < p->n_workers; w++) {
+		unsigned n = hd_class_processors(&p->classes[p->workers[w].class_id]);
+		busy += n * duties[w].busy;
+		driven += n * duties[w].driven;
+	}
+	return driven > 0 ? fmax(0, 1 - busy / driven) : (double)NAN;
+}
