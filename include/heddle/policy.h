@@ -14,11 +14,16 @@
  *                  the worker was lost or retired: every picked task comes here once (optional). A task that ends by an
  *                  event (heddle_detach) ends later: only then its successors become ready
  * When a device is lost (HEDDLE_E_DEVICE), or other CPU workers are driven (heddle/clusters.h), heddle_task_can_run and
- * the functions like it leave out the workers that are lost or retired, which do not pick. A policy with `take_back`
- * goes on, unless there are more cores than before: it gives back what it has placed for these workers, and is given
- * that, and what they had picked, once more. The instance of any other one is destroyed, whatever it still has, and
- * another one is created, which is given all ready tasks in one batch; it hears nothing of the tasks that were picked
- * before.
+ * the functions like it leave out the workers that are lost or retired, which do not pick. What they had picked becomes
+ * ready once more. The instance of the policy goes on, which costs little however many tasks are ready,
+ *
+ *   with `changed`     if other CPU workers are driven: its tasks are for all workers, whenever these are driven
+ *   with `take_back`   if others are driven, but no more cores than before, or if a device is lost: it gives back what
+ *                      it has placed for workers that are out, and is given that once more
+ *   with both          if others are driven; it gives back what no other worker would find
+ *
+ * Otherwise it is destroyed, whatever it still has, and another one is created, which is given all ready tasks in one
+ * batch; it hears nothing of the tasks that were picked before.
  *
  * Only tasks that at least one worker can run are given. A picked task must be one that heddle_task_can_run(task,
  * worker) allows. Budget: O(log n) per call in the number of ready tasks.
@@ -35,7 +40,7 @@
 extern "C" {
 #endif
 
-#define HEDDLE_POLICY_ABI 2
+#define HEDDLE_POLICY_ABI 3
 
 typedef struct heddle_sched heddle_sched; /* one instance of a policy, as the core sees it */
 
@@ -69,10 +74,16 @@ struct heddle_policy {
 	/* Reports the policy's statistics: calls heddle_sched_count or heddle_sched_report for each figure, each with
 	 * another name. May be NULL. */
 	void (*report)(void *state, heddle_sched *sched);
-	/* May be NULL. The set of workers has changed: gives back a task that was placed for `worker`, which is lost or
-	 * retired, as if it had never been ready, or NULL: there is none any more. Called for each such worker until it
-	 * returns NULL. For policies that place each task for one worker: no other worker may ever pick it. */
+	/* May be NULL. Gives back a task that was placed for `worker`, which is lost or retired, as if it had never
+	 * been ready, or NULL: there is none any more. Called for each such worker: for the first tasks when the set of
+	 * workers has changed, for others when a worker finds no task, until all return NULL. */
 	heddle_task *(*take_back)(void *state, unsigned worker);
+	/* May be NULL. Other CPU workers are driven than before: heddle_sched_driven says which. Called before
+	 * `take_back` and `ready`. For policies that place no task for one worker alone, except those that `take_back`
+	 * gives back: whoever can run a task finds it, even a worker that is driven only later. So what is decided when
+	 * a task becomes ready depends on heddle_task_could_run and its like. A task may be left that only retired
+	 * workers can run. */
+	void (*changed)(void *state);
 };
 
 /* Makes `policy` known to heddle_start under its name, for the whole process; the structure is borrowed for ever.
@@ -95,6 +106,8 @@ int heddle_policy_counts(heddle_runtime *rt, void (*f)(void *arg, const char *na
 
 /* The machine to schedule on. */
 const struct heddle_platform *heddle_sched_platform(const heddle_sched *s);
+/* Whether a worker is driven: neither retired nor lost. */
+int heddle_sched_driven(const heddle_sched *s, unsigned worker);
 /* us since the start of the runtime, real or virtual. */
 double heddle_sched_now(heddle_sched *s);
 /* The value in force of an option: as a number (see struct heddle_option), and as text. */
@@ -141,6 +154,9 @@ int heddle_task_can_run_class(const heddle_task *t, unsigned class_id);
  * heddle_task_can_run for each, because the task is bound to one, its codelet has a can_run, or its data may not fit
  * into all memories. */
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id);
+/* What heddle_task_can_run and heddle_task_can_run_class say, or would say if all workers were driven. */
+int heddle_task_could_run(const heddle_task *t, unsigned worker);
+int heddle_task_could_run_class(const heddle_task *t, unsigned class_id);
 /* Predicted execution time on a class, us; NAN when it is unknown or the class cannot run the task. If the workers of
  * the class have several streams, this is the part of a worker's time that the task takes when all streams are busy:
  * the time of the kernel alone divided by `streams` times heddle_class_rate for that many. So the times of the tasks

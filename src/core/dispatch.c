@@ -384,7 +384,8 @@ static void feed(heddle_runtime *rt)
 
 static int is_unsettled(const heddle_runtime *rt)
 {
-	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY);
+	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY) ||
+	       (HD_UNLIKELY(rt->dispatch.displaced) && rt->dispatch.hungry);
 }
 
 /* Looks again at what could not be done before. `w` is about to look for a task, and gets the first one that is to be
@@ -411,6 +412,8 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 			hd_repartition(rt);
 		tell_policy(rt);
 		feed(rt);
+		if (HD_UNLIKELY(rt->dispatch.displaced) && rt->dispatch.hungry)
+			hd_displaced_return(rt);
 	} while (is_unsettled(rt) || (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
 	if (HD_UNLIKELY(rt->waits.news))
 		hd_wake_waiters(rt);

@@ -45,7 +45,7 @@ static void describe_ready(FILE *out, const heddle_task *t)
 			fputs("is ready", out);
 			return;
 		}
-		able = !rt->workers[w].lost && hd_task_could_run(t, w) ? w : able;
+		able = !rt->workers[w].lost && heddle_task_could_run(t, w) ? w : able;
 	}
 	fprintf(out, "waits for a worker that is retired, such as %s (heddle_workers_drive)",
 	        rt->platform->workers[able].name);

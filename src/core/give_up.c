@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "worker_set.h"
 
 /* Which tasks are meant, and why they are cancelled. */
 struct given_up {
@@ -92,6 +93,7 @@ static void give_up(heddle_runtime *rt, struct given_up *g)
 {
 	HD_HELD(&rt->lock);
 	hd_pool_each(&rt->pool, cancel_waiting, g);
+	hd_unparked_return(rt);
 	end_parked(rt);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];

@@ -149,7 +149,7 @@ void hd_core_lose(struct hd_worker *w, const char *why)
 		lose_memory(rt, w->node);
 	hd_workers_count(rt);
 	end_detached(rt);
-	hd_workers_changed(rt, 0);
+	hd_workers_changed(rt, HD_LOST);
 }
 
 /* --- Values that are lost ----------------------------------------------------------------------------------------- */

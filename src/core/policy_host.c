@@ -12,6 +12,11 @@ const struct heddle_platform *heddle_sched_platform(const heddle_sched *s)
 	return s->rt->platform;
 }
 
+int heddle_sched_driven(const heddle_sched *s, unsigned worker)
+{
+	return !hd_worker_is_out(&s->rt->workers[worker]);
+}
+
 double heddle_sched_now(heddle_sched *s)
 {
 	return s->rt->now;

@@ -82,7 +82,7 @@ static int could_run_with(const heddle_runtime *rt, const heddle_task *t, const 
 	for (unsigned w = 0; w < rt->n_workers; w++) {
 		const struct hd_worker *worker = &rt->workers[w];
 		if (!worker->lost && (candidate->wanted[w] || (or_accelerator && !hd_worker_is_cpu(worker))) &&
-		    hd_task_could_run(t, w))
+		    heddle_task_could_run(t, w))
 			return 1;
 	}
 	return 0;

@@ -250,9 +250,8 @@ static int has_time(const heddle_runtime *rt, const heddle_task *t, unsigned wor
 	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, rt->workers[worker].class_id));
 }
 
-int hd_task_could_run(const heddle_task *t, unsigned worker)
+int heddle_task_could_run(const heddle_task *t, unsigned worker)
 {
-	HD_HELD(&hd_task_runtime(t)->lock);
 	const heddle_runtime *rt = t->codelet->rt;
 	return allowed(rt, t, worker) && has_time(rt, t, worker);
 }
@@ -265,15 +264,20 @@ int heddle_task_can_run(const heddle_task *t, unsigned worker)
 	return !hd_worker_is_out(&rt->workers[worker]) && allowed(rt, t, worker) && has_time(rt, t, worker);
 }
 
+/* Whether all workers of a class could run a task whose codelet can run there; -1: each must be asked. */
+static int all_could_run(const heddle_runtime *rt, const heddle_task *t, unsigned class_id)
+{
+	if (t->only_worker || (rt->limited && !(t->special & HD_TASK_FITS)) || t->codelet->desc.can_run)
+		return -1;
+	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));
+}
+
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
 {
 	const heddle_runtime *rt = t->codelet->rt;
 	if (!has_class(t, class_id))
 		return 0;
-	if (t->only_worker || rt->class_counts[class_id].n_out || (rt->limited && !(t->special & HD_TASK_FITS)) ||
-	    t->codelet->desc.can_run)
-		return -1;
-	return !rt->engine->times_are_given || !isnan(hd_perf_time(t->perf, class_id));
+	return rt->class_counts[class_id].n_out ? -1 : all_could_run(rt, t, class_id);
 }
 
 int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
@@ -284,6 +288,18 @@ int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 		return all;
 	for (size_t w = 0; w < rt->n_workers; w++)
 		if (rt->workers[w].class_id == class_id && heddle_task_can_run(t, (unsigned)w))
+			return 1;
+	return 0;
+}
+
+int heddle_task_could_run_class(const heddle_task *t, unsigned class_id)
+{
+	const heddle_runtime *rt = t->codelet->rt;
+	int all = t->codelet->class_ok[class_id] ? all_could_run(rt, t, class_id) : 0;
+	if (all >= 0)
+		return all && rt->class_counts[class_id].n;
+	for (size_t w = 0; w < rt->n_workers; w++)
+		if (rt->workers[w].class_id == class_id && heddle_task_could_run(t, (unsigned)w))
 			return 1;
 	return 0;
 }

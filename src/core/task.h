@@ -456,8 +456,6 @@ void hd_task_place_extra(heddle_task *t, size_t offset);
 /* Whether the task's codelet, can_run, heddle_on and the capacities of memories leave a worker that may run it, driven
  * or retired. */
 int hd_task_has_worker(const heddle_task *t);
-/* What heddle_task_can_run says, or would say if the worker were neither lost nor retired. */
-int hd_task_could_run(const heddle_task *t, unsigned worker);
 /* Gives back one reference. The last one gives the task's memory back to the pool. */
 void hd_task_unref(heddle_runtime *rt, heddle_task *t);
 /* Frees the task's `extra`. */

@@ -1,15 +1,19 @@
 /* The set of workers that are given tasks. Two things change it: devices are lost (lost.c), and the program drives
  * other workers (heddle/clusters.h). Both lead to hd_workers_changed:
  *
- *  - A policy with `take_back` gives back the tasks that it has placed for workers that are *out*: lost or retired.
- *    They and the tasks that it was not told of yet make one batch. The instance of any other policy is destroyed,
- *    whatever it has, and another one is made, which is told of all ready tasks as one batch. If more cores are driven
- *    than before, this is done to all policies, so that the new cores get their share. heddle_task_can_run and its kin
- *    leave out the workers that are out, so that policies of programs need not know of this.
+ *  - A policy with `changed`, whose queues are for all workers, goes on with what it has when others are driven. One
+ *    with `take_back` goes on, too, when a device is lost, or no more cores are driven than before, and gives back the
+ *    tasks that it has placed for workers that are *out*: lost or retired. If many are, it gives back the first of
+ *    each worker at once, and others when a worker finds nothing to do (hd_displaced_return), so that a change costs
+ *    little. The instance of any other policy is destroyed, whatever it has, and another one is made, which is told of
+ *    all ready tasks as one batch. heddle_task_can_run and its kin leave out the workers that are out, so that
+ *    policies of programs need not know of this.
  *  - Tasks that these workers had picked come back to the policy: those that are staged, or that were given to a thread
  *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
  *    a retired worker end there.
  *  - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again.
+ *    A policy with `changed` may have some, which nobody finds. They are parked when nothing else moves
+ *    (hd_unparked_return).
  *
  * Workers with cores in common are *rivals*. At most one of them is driven, and at most one runs: while a retired one
  * still runs a kernel, its rivals get and begin no tasks (their `pipeline` is 0). A kernel that waits for tasks does
@@ -21,6 +25,9 @@
 #include "expand.h"
 #include "lost.h"
 #include "worker_set.h"
+
+/* How many tasks are taken from retired workers at a time. */
+enum { SLICE = 32 };
 
 static const char *name_of(const struct hd_worker *w)
 {
@@ -228,6 +235,7 @@ static struct hd_task_queue take_ready(heddle_runtime *rt)
 	rt->dispatch.n_batch = 0;
 	rt->count.ready = 0;
 	rt->count.parked = 0;
+	rt->dispatch.displaced = rt->dispatch.unparked = 0;
 	if (rt->repartition.on)
 		hd_repartition_clear(rt);
 	return ready;
@@ -252,10 +260,55 @@ static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *ba
 	hd_queue_push(back, t);
 }
 
-/* Takes the tasks of workers that are out from the policy, which goes on, and makes one batch of them, the tasks that
- * the policy has not been told of, and those that no worker could run. */
-static void keep_policy(heddle_runtime *rt)
+/* Takes tasks of workers that are out from the policy, in turn, until there are `most` or none is left. */
+static void take_displaced(heddle_runtime *rt, size_t most, struct hd_task_queue *back)
 {
+	size_t n = 0, before = 1;
+	while (n != before && n < most) {
+		before = n;
+		for (unsigned w = 0; w < rt->n_workers && n < most; w++) {
+			heddle_task *t =
+			    hd_worker_is_out(&rt->workers[w]) ? rt->sched.policy->take_back(rt->sched.state, w) : NULL;
+			if (!t)
+				continue;
+			n++;
+			rt->count.ready--;
+			unplace(rt, t, back);
+		}
+	}
+	rt->dispatch.displaced = n != before;
+}
+
+static void make_ready_again(heddle_runtime *rt, struct hd_task_queue *back)
+{
+	rt->dispatch.releaser = -1;
+	while (back->first)
+		hd_core_ready_again(rt, hd_queue_pop(back));
+	sort_batch(rt);
+}
+
+void hd_displaced_return(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	struct hd_task_queue back = {0};
+	take_displaced(rt, SLICE, &back);
+	make_ready_again(rt, &back);
+}
+
+int hd_unparked_return(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	if (!rt->dispatch.unparked && !rt->dispatch.displaced)
+		return 0;
+	renew_policy(rt);
+	return 1;
+}
+
+/* The policy goes on. Makes one batch of tasks of workers that are out, the tasks that the policy has not been told of,
+ * and those that no worker could run. */
+static void keep_policy(heddle_runtime *rt, size_t most)
+{
+	const struct heddle_policy *policy = rt->sched.policy;
 	struct hd_task_queue back = rt->dispatch.parked;
 	rt->dispatch.parked.first = NULL;
 	rt->count.parked = 0;
@@ -263,18 +316,13 @@ static void keep_policy(heddle_runtime *rt)
 	for (size_t i = 0; i < n; i++)
 		unplace(rt, rt->dispatch.batch[i], &back);
 	rt->dispatch.n_batch = 0;
-	for (unsigned w = 0; w < rt->n_workers; w++) {
-		heddle_task *t = NULL;
-		while (hd_worker_is_out(&rt->workers[w]) &&
-		       (t = rt->sched.policy->take_back(rt->sched.state, w)) != NULL) {
-			rt->count.ready--;
-			unplace(rt, t, &back);
-		}
+	if (policy->changed) {
+		policy->changed(rt->sched.state);
+		rt->dispatch.unparked = 1;
 	}
-	rt->dispatch.releaser = -1;
-	while (back.first)
-		hd_core_ready_again(rt, hd_queue_pop(&back));
-	sort_batch(rt);
+	if (policy->take_back)
+		take_displaced(rt, most, &back);
+	make_ready_again(rt, &back);
 }
 
 int hd_has_no_worker(heddle_task *t)
@@ -289,8 +337,12 @@ int hd_has_no_worker(heddle_task *t)
 	for (unsigned w = 0; w < rt->n_workers; w++)
 		if (heddle_task_can_run(t, w))
 			return 0;
+	if (t->status) { /* given up meanwhile: it will not be run */
+		hd_queue_push(&rt->dispatch.controls, t);
+		return 1;
+	}
 	unsigned w = 0;
-	while (w < rt->n_workers && (rt->workers[w].lost || !hd_task_could_run(t, w)))
+	while (w < rt->n_workers && (rt->workers[w].lost || !heddle_task_could_run(t, w)))
 		w++;
 	if (w == rt->n_workers) {
 		if (!hd_lost_for_all(t))
@@ -340,7 +392,16 @@ void hd_workers_count(heddle_runtime *rt)
 		hd_record_drives(rt->recorder);
 }
 
-void hd_workers_changed(heddle_runtime *rt, int more)
+/* Whether the instance of the policy goes on. */
+static int may_keep_policy(const heddle_runtime *rt, enum hd_change change)
+{
+	const struct heddle_policy *policy = rt->sched.policy;
+	if (rt->sched.absent)
+		return 0;
+	return policy->changed ? change != HD_LOST : policy->take_back && change != HD_MORE_CORES;
+}
+
+void hd_workers_changed(heddle_runtime *rt, enum hd_change change)
 {
 	HD_HELD(&rt->lock);
 	hd_workers_count(rt);
@@ -349,8 +410,8 @@ void hd_workers_changed(heddle_runtime *rt, int more)
 			refresh(&rt->workers[i]);
 			take_staged(&rt->workers[i]);
 		}
-	if (!more && rt->sched.policy->take_back && !rt->sched.absent)
-		keep_policy(rt);
+	if (may_keep_policy(rt, change))
+		keep_policy(rt, change == HD_LOST ? SIZE_MAX : SLICE);
 	else
 		renew_policy(rt);
 	for (size_t i = 0; i < rt->n_workers; i++)
@@ -428,7 +489,7 @@ int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
 		more += w->retired ? -cores : cores;
 	}
 	if (changed)
-		hd_workers_changed(rt, more > 0);
+		hd_workers_changed(rt, more > 0 ? HD_MORE_CORES : HD_OTHERS_DRIVEN);
 	return changed;
 }
 

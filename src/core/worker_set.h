@@ -17,10 +17,16 @@ static inline double hd_driven_until(const struct hd_driven *driven, double time
 }
 /* To be called when `lost` or `retired` of workers has changed, before anybody asks which tasks these can run. */
 void hd_workers_count(heddle_runtime *rt);
+enum hd_change { HD_LOST, HD_OTHERS_DRIVEN, HD_MORE_CORES /* others are driven, and more cores than before */ };
 /* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,
- * and makes the policy give them to others, or another policy take over: always if there are `more` cores than before.
- * The caller settles. */
-void hd_workers_changed(heddle_runtime *rt, int more);
+ * and makes the policy give them to others, or another policy take over. The caller settles. */
+void hd_workers_changed(heddle_runtime *rt, enum hd_change change);
+/* Makes some of the tasks ready again that the policy has placed for workers that are out: to be called while it may
+ * have some (`displaced`) and a worker is hungry. The caller settles. */
+void hd_displaced_return(heddle_runtime *rt);
+/* Nothing moves: makes all tasks ready again if the policy may have some that only retired workers can run. Returns
+ * whether it has done so; then the caller settles. */
+int hd_unparked_return(heddle_runtime *rt);
 /* Drives the workers of the CPU that are marked, and retires the others. Returns whether that changes anything. The
  * caller settles. */
 int hd_workers_retire_others(heddle_runtime *rt, const char *wanted);

@@ -150,10 +150,11 @@ static void fill_types(struct auto_state *a)
 		*row(a->types.nod, i, 1) = v->nod;
 		*row(a->types.released, i, 1) = v->released;
 		for (size_t c = 0; c < n_classes; c++) {
-			row(a->types.cost, i, n_classes)[c] = b->all[i]->time[c];
+			row(a->types.cost, i, n_classes)[c] = b->workers[c] ? b->all[i]->time[c] : (double)NAN;
 			row(a->types.nrt, i, n_classes)[c] = hd_average_of(&a->averages, i, c)->nrt;
-			row(a->types.share, i, n_classes)[c] = share_on(a, i, c, b->all[i]->time);
 		}
+		for (size_t c = 0; c < n_classes; c++)
+			row(a->types.share, i, n_classes)[c] = share_on(a, i, c, row(a->types.cost, i, n_classes));
 	}
 	for (size_t c = 0; c < n_classes; c++)
 		row(a->types.idle, 0, n_classes)[c] = idle_share(a, c, now);
@@ -294,6 +295,48 @@ static void auto_done(void *state, heddle_task *task, unsigned worker)
 	hd_calibration_done(&a->calibration, task, class_id);
 }
 
+/* Notes how busy the classes have been, and begins to count anew. */
+static void note_use(struct auto_state *a)
+{
+	double now = heddle_sched_now(a->sched);
+	for (size_t w = 0; w < a->platform->n_workers; w++) {
+		double *since = &a->workers[w].since;
+		a->busy[a->platform->workers[w].class_id] += isnan(*since) ? 0 : now - *since;
+		*since = isnan(*since) ? NAN : now;
+	}
+	for (size_t c = 0; c < a->platform->n_classes; c++) {
+		a->averages.use[c].busy += a->busy[c];
+		a->averages.use[c].total += (a->active + (a->live ? now - a->active_since : 0)) * a->buckets.workers[c];
+		a->busy[c] = 0;
+	}
+	a->active = 0;
+	a->active_since = now;
+}
+
+static void auto_changed(void *state)
+{
+	struct auto_state *a = state;
+	note_use(a); /* as the workers were until now */
+	hd_buckets_changed(&a->buckets);
+	refresh(a);
+}
+
+/* Also the tasks that a class without workers was to try. */
+static heddle_task *auto_take_back(void *state, unsigned worker)
+{
+	struct auto_state *a = state;
+	unsigned class_id = a->platform->workers[worker].class_id;
+	heddle_task *t = hd_buckets_take_back(&a->buckets, worker);
+	for (size_t i = 0; !t && !a->buckets.workers[class_id] && i < a->trials[class_id].sets.n; i++)
+		if ((t = hd_deque_pop_front(&a->trials[class_id].lanes[i].fifo)) != NULL) {
+			a->n_trials[class_id]--;
+			hd_calibration_done(&a->calibration, t, class_id);
+		}
+	if (t && !--a->live)
+		a->active += heddle_sched_now(a->sched) - a->active_since;
+	return t;
+}
+
 static void auto_report(void *state, heddle_sched *sched)
 {
 	struct auto_state *a = state;
@@ -313,11 +356,7 @@ static void auto_report(void *state, heddle_sched *sched)
 /* Saves the averages, to which it adds what this run has measured. */
 static void remember(struct auto_state *a)
 {
-	double now = heddle_sched_now(a->sched);
-	for (size_t c = 0; c < a->platform->n_classes; c++) {
-		a->averages.use[c].busy += a->busy[c];
-		a->averages.use[c].total += (a->active + (a->live ? now - a->active_since : 0)) * a->buckets.workers[c];
-	}
+	note_use(a);
 	hd_averages_save(&a->averages, a->memory, &a->buckets);
 }
 
@@ -421,4 +460,6 @@ const struct heddle_policy hd_policy_autoheteroprio = {
     .started = auto_started,
     .done = auto_done,
     .report = auto_report,
+    .take_back = auto_take_back,
+    .changed = auto_changed,
 };

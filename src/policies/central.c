@@ -52,6 +52,12 @@ HD_LANES_INLINE heddle_task *pick(struct central *c, unsigned worker, enum hd_la
 	return t;
 }
 
+/* Whoever can run a task finds it. */
+static void central_changed(void *state)
+{
+	(void)state;
+}
+
 static void central_report(void *state, heddle_sched *sched)
 {
 	const struct central *c = state;
@@ -93,6 +99,7 @@ const struct heddle_policy hd_policy_eager = {
     .ready = eager_ready,
     .pick = eager_pick,
     .report = central_report,
+    .changed = central_changed,
 };
 
 const struct heddle_policy hd_policy_prio = {
@@ -105,4 +112,5 @@ const struct heddle_policy hd_policy_prio = {
     .ready = prio_ready,
     .pick = prio_pick,
     .report = central_report,
+    .changed = central_changed,
 };

@@ -403,6 +403,12 @@ static void dada_done(void *state, heddle_task *task, unsigned worker)
 	hd_mapping_done(&d->mapping, task, worker);
 }
 
+static heddle_task *dada_take_back(void *state, unsigned worker)
+{
+	struct dada *d = state;
+	return hd_mapping_take_back(&d->mapping, worker);
+}
+
 static void dada_report(void *state, heddle_sched *sched)
 {
 	const struct dada *d = state;
@@ -446,4 +452,5 @@ const struct heddle_policy hd_policy_dada = {
     .pick = dada_pick,
     .done = dada_done,
     .report = dada_report,
+    .take_back = dada_take_back,
 };

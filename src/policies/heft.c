@@ -144,6 +144,12 @@ static void heft_done(void *state, heddle_task *task, unsigned worker)
 	hd_mapping_done(&h->mapping, task, worker);
 }
 
+static heddle_task *heft_take_back(void *state, unsigned worker)
+{
+	struct heft *h = state;
+	return hd_mapping_take_back(&h->mapping, worker);
+}
+
 static void heft_report(void *state, heddle_sched *sched)
 {
 	const struct heft *h = state;
@@ -169,4 +175,5 @@ const struct heddle_policy hd_policy_heft = {
     .pick = heft_pick,
     .done = heft_done,
     .report = heft_report,
+    .take_back = heft_take_back,
 };

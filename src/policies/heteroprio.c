@@ -106,12 +106,12 @@ static int check_order(heddle_sched *sched, const char *order)
 
 /* --- Orders ------------------------------------------------------------------------------------------------------- */
 
-/* How many times faster a class is than the slowest other class, for a bucket. */
-static double gain(const struct hd_bucket *k, size_t n_classes, size_t class_id)
+/* How many times faster a class is than the slowest other class that has workers, for a bucket. */
+static double gain(const struct hd_buckets *b, const struct hd_bucket *k, size_t class_id)
 {
 	double slowest = NAN;
-	for (size_t c = 0; c < n_classes; c++)
-		if (c != class_id)
+	for (size_t c = 0; c < b->platform->n_classes; c++)
+		if (c != class_id && b->workers[c])
 			slowest = fmax(slowest, k->time[c]);
 	double rel = slowest / k->time[class_id];
 	return isnan(rel) ? 1 : rel;
@@ -126,7 +126,7 @@ static double score(const struct heteroprio *h, size_t bucket, size_t class_id)
 		return INFINITY;
 	if (bucket == 0)
 		return -INFINITY;
-	return h->by == BY_PRIORITY ? strtod(k->name, NULL) : gain(k, b->platform->n_classes, class_id);
+	return h->by == BY_PRIORITY ? strtod(k->name, NULL) : gain(b, k, class_id);
 }
 
 /* Sorts the buckets that the user has named into the user's order; their scores have already moved them to the
@@ -236,6 +236,19 @@ static heddle_task *heteroprio_pick(void *state, unsigned worker)
 	return hd_buckets_pick(&h->buckets, worker);
 }
 
+static heddle_task *heteroprio_take_back(void *state, unsigned worker)
+{
+	struct heteroprio *h = state;
+	return hd_buckets_take_back(&h->buckets, worker);
+}
+
+static void heteroprio_changed(void *state)
+{
+	struct heteroprio *h = state;
+	hd_buckets_changed(&h->buckets);
+	renew_orders(h);
+}
+
 static void heteroprio_report(void *state, heddle_sched *sched)
 {
 	struct heteroprio *h = state;
@@ -256,9 +269,10 @@ static const struct heddle_option heteroprio_options[] = {OWN_OPTIONS, HD_BUCKET
 static const struct heddle_option laheteroprio_options[] = {
     OWN_OPTIONS, HD_BUCKET_OPTIONS("LS_SDH2", "2", "bucket"), {0}};
 
-#define HETEROPRIO_CALLBACKS                                                                   \
-	.create = heteroprio_create, .destroy = heteroprio_destroy, .ready = heteroprio_ready, \
-	.pick = heteroprio_pick, .report = heteroprio_report
+#define HETEROPRIO_CALLBACKS                                                                     \
+	.create = heteroprio_create, .destroy = heteroprio_destroy, .ready = heteroprio_ready,   \
+	.pick = heteroprio_pick, .report = heteroprio_report, .take_back = heteroprio_take_back, \
+	.changed = heteroprio_changed
 
 const struct heddle_policy hd_policy_heteroprio = {
     .abi = HEDDLE_POLICY_ABI,

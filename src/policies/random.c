@@ -145,6 +145,11 @@ static heddle_task *random_pick(void *state, unsigned worker)
 	return hd_levels_pop_first(&r->queues[worker]);
 }
 
+static heddle_task *random_take_back(void *state, unsigned worker)
+{
+	return random_pick(state, worker);
+}
+
 static void random_report(void *state, heddle_sched *sched)
 {
 	const struct random_state *r = state;
@@ -170,4 +175,5 @@ const struct heddle_policy hd_policy_random = {
     .ready = random_ready,
     .pick = random_pick,
     .report = random_report,
+    .take_back = random_take_back,
 };

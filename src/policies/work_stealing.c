@@ -310,6 +310,22 @@ static heddle_task *stealing_pick(void *state, unsigned worker)
 	return t;
 }
 
+/* Thieves may not get at the tasks of a retired worker: they look at a few only, which others might have to run. */
+static heddle_task *stealing_take_back(void *state, unsigned worker)
+{
+	struct stealing *s = state;
+	struct queue *q = queue_of(s, worker);
+	for (unsigned set = 0; q->n; set++)
+		if (q->lists[set].n)
+			return take(s, q, set, head(&q->lists[set], s->owner_end));
+	return NULL;
+}
+
+static void stealing_changed(void *state)
+{
+	(void)state;
+}
+
 static void stealing_report(void *state, heddle_sched *sched)
 {
 	const struct stealing *s = state;
@@ -334,7 +350,7 @@ static const struct heddle_option lws_options[] = {STEALING_OPTIONS("nearest", "
 
 #define STEALING_CALLBACKS                                                                                      \
 	.create = stealing_create, .destroy = stealing_destroy, .ready = stealing_ready, .pick = stealing_pick, \
-	.report = stealing_report
+	.report = stealing_report, .take_back = stealing_take_back, .changed = stealing_changed
 
 const struct heddle_policy hd_policy_ws = {
     .abi = HEDDLE_POLICY_ABI,

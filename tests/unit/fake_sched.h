@@ -195,6 +195,23 @@ int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 	return 0;
 }
 
+/* All workers are driven. */
+int heddle_sched_driven(const heddle_sched *s, unsigned worker)
+{
+	(void)s, (void)worker;
+	return 1;
+}
+
+int heddle_task_could_run(const heddle_task *t, unsigned worker)
+{
+	return heddle_task_can_run(t, worker);
+}
+
+int heddle_task_could_run_class(const heddle_task *t, unsigned class_id)
+{
+	return heddle_task_can_run_class(t, class_id);
+}
+
 double heddle_task_time(const heddle_task *t, unsigned class_id)
 {
 	return heddle_task_can_run_class(t, class_id) ? t->codelet->time[class_id] : (double)NAN;

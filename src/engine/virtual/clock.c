@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "core/expand.h"
+#include "core/worker_set.h"
 #include "virtual.h"
 
 /* --- Kernel events ------------------------------------------------------------------------------------------------ */
@@ -255,8 +256,12 @@ static int virtual_wait(heddle_runtime *rt, struct hd_waiter *waiter)
 		}
 		if (!rt->count.calling && !rt->count.expanding && advance(rt))
 			continue;
-		if (!hd_others_may_act(rt, waiter))
-			return hd_core_deadlock(rt);
+		if (!hd_others_may_act(rt, waiter)) {
+			if (!hd_unparked_return(rt))
+				return hd_core_deadlock(rt);
+			hd_core_settle(rt);
+			continue;
+		}
 		hd_waiter_set_woken(waiter, 0);
 		hd_revoke(rt);
 		hd_core_leave(rt);

@@ -203,6 +203,17 @@ heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
 	return t;
 }
 
+heddle_task *hd_mapping_take_back(struct hd_mapping *m, unsigned worker)
+{
+	struct hd_mapping_worker *w = &m->workers[worker];
+	heddle_task *t = w->queue.first;
+	if (!t)
+		return NULL;
+	leave_queue(m, w, t);
+	hd_mapping_done(m, t, worker);
+	return t;
+}
+
 void hd_mapping_done(struct hd_mapping *m, const heddle_task *t, unsigned worker)
 {
 	m->workers[worker].load--;

@@ -72,6 +72,7 @@ void hd_mapping_place(struct hd_mapping *m, heddle_task *t, unsigned worker, dou
 /* For the callbacks of the same names. With the option `steal`, a worker without tasks picks the last one that it can
  * run, among the last few, in the queue of another worker, which is drawn; if there is none, that of the next one. */
 heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker);
+heddle_task *hd_mapping_take_back(struct hd_mapping *m, unsigned worker);
 void hd_mapping_done(struct hd_mapping *m, const heddle_task *t, unsigned worker);
 void hd_mapping_report(const struct hd_mapping *m, heddle_sched *sched);
 

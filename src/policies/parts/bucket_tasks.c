@@ -129,7 +129,8 @@ static double time_to_empty(const struct hd_buckets *b, const struct hd_bucket *
 }
 
 /* Whether the gate keeps a class from a bucket because it is too slow: tasks / workers of the fastest class < time /
- * time of the fastest class. The fastest class is the fastest of those that can run the tasks of the set. */
+ * time of the fastest class. The fastest class is the fastest of those that can run the tasks of the set and have
+ * workers that are driven. */
 static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, unsigned class_id)
 {
 	if (b->gate == HD_GATE_NO || isnan(k->time[class_id]) || (set == 0 && b->sets.n == b->sets.capacity))
@@ -137,7 +138,7 @@ static int gated(struct hd_buckets *b, const struct hd_bucket *k, size_t set, un
 	const uint8_t *classes = serves(b, set);
 	size_t fastest = class_id;
 	for (size_t c = 0; c < b->platform->n_classes; c++)
-		if (classes[c] && k->time[c] < k->time[fastest])
+		if (classes[c] && b->workers[c] && k->time[c] < k->time[fastest])
 			fastest = c;
 	if (fastest == class_id || time_to_empty(b, k, fastest) >= k->time[class_id])
 		return 0;
@@ -272,6 +273,12 @@ static heddle_task *steal(struct hd_buckets *b, unsigned worker)
 		return unhold(b, peers[i], t);
 	}
 	return NULL;
+}
+
+heddle_task *hd_buckets_take_back(struct hd_buckets *b, unsigned worker)
+{
+	heddle_task *t = b->held[worker].queue.first;
+	return t ? unhold(b, worker, t) : NULL;
 }
 
 /* Notes that the worker has found nothing. Other workers of its class and node would not find anything either, unless

@@ -99,10 +99,16 @@ static void find_nodes(struct hd_buckets *b)
 	}
 	for (size_t k = 0; slowest > 0 && k < p->n_nodes * b->n_lists; k++)
 		b->near[k] /= slowest;
-	for (size_t w = p->n_workers; w-- > 0;) {
+	for (size_t w = p->n_workers; w-- > 0;)
 		b->class_of_node[p->workers[w].node] = (int)p->workers[w].class_id;
-		b->workers[p->workers[w].class_id]++;
-	}
+}
+
+static void count_workers(struct hd_buckets *b)
+{
+	const struct heddle_platform *p = b->platform;
+	memset(b->workers, 0, p->n_classes * sizeof *b->workers);
+	for (unsigned w = 0; w < p->n_workers; w++)
+		b->workers[p->workers[w].class_id] += heddle_sched_driven(b->sched, w) != 0;
 }
 
 static struct hd_bucket *new_bucket(const struct hd_buckets *b, const char *name)
@@ -239,6 +245,31 @@ int hd_buckets_note_order(struct hd_buckets *b, size_t class_id, const size_t *b
 	return 1;
 }
 
+/* Some task of a bucket, which has some. */
+static const heddle_task *any_task(const struct hd_buckets *b, const struct hd_bucket *k)
+{
+	size_t i = 0;
+	while (!k->lists[i].first && i + 1 < b->n_lists * b->sets.capacity)
+		i++;
+	return k->lists[i].first;
+}
+
+void hd_buckets_changed(struct hd_buckets *b)
+{
+	count_workers(b);
+	b->news++;
+	for (size_t i = 0; i < b->n; i++) {
+		struct hd_bucket *k = b->all[i];
+		const heddle_task *t = k->n ? any_task(b, k) : NULL;
+		for (unsigned c = 0; t && c < b->platform->n_classes; c++) {
+			if (k->samples[c])
+				continue;
+			k->time[c] = heddle_task_time(t, c);
+			k->samples[c] = (uint64_t)!isnan(k->time[c]);
+		}
+	}
+}
+
 int hd_buckets_init(struct hd_buckets *b, heddle_sched *sched)
 {
 	*b = (struct hd_buckets){.sched = sched, .platform = heddle_sched_platform(sched), .news = 1};
@@ -254,6 +285,7 @@ int hd_buckets_init(struct hd_buckets *b, heddle_sched *sched)
 	for (unsigned w = 0; w < b->platform->n_workers; w++)
 		find_peers(b, w);
 	find_nodes(b);
+	count_workers(b);
 	struct hd_bucket *others = make_room(b) ? new_bucket(b, "others") : NULL;
 	if (!others)
 		return hd_no_memory("the policy's buckets");

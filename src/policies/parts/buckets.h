@@ -65,7 +65,7 @@ struct hd_buckets {
 	size_t n_keys, max_keys;
 	size_t **orders;           /* own; per class: the buckets, first the one to take from first */
 	struct hd_order_log *logs; /* owns; per class */
-	unsigned *workers;         /* owns; per class: how many it has */
+	unsigned *workers;         /* owns; per class: how many are driven */
 	size_t *remaining;         /* owns; per class: tasks in the buckets that it could run */
 	struct hd_held *held;      /* owns; per worker */
 	/* owns; from [worker * n_workers] on: the other workers of its class, nearest first */
@@ -114,6 +114,10 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 /* The next task for a worker: fills what the worker holds and returns the first of that; if it is empty, one that
  * another worker of the class holds; or NULL. */
 heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker);
+/* For the callbacks of the same names: other workers are driven. Classes whose times no task has told yet get those of
+ * a task that waits. The first task that a retired worker holds. */
+void hd_buckets_changed(struct hd_buckets *b);
+heddle_task *hd_buckets_take_back(struct hd_buckets *b, unsigned worker);
 /* Reports the statistics, among them what each class took from each bucket. */
 void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched);
 

@@ -43,7 +43,7 @@ unsigned hd_sets_of_classes(struct hd_sets *s, const heddle_task *t)
 {
 	uint64_t classes = 0;
 	for (unsigned c = 0; c < s->platform->n_classes; c++)
-		if (heddle_task_can_run_class(t, c))
+		if (heddle_task_could_run_class(t, c))
 			classes |= (uint64_t)1 << c % 64;
 	for (unsigned i = 0; i < s->n; i++)
 		if (s->classes[i] == classes)
@@ -61,7 +61,7 @@ unsigned hd_sets_exact(struct hd_sets *s, const heddle_task *t)
 	uint64_t *spare = s->members + s->capacity * s->words;
 	memset(spare, 0, s->words * sizeof *spare);
 	for (unsigned w = 0; w < s->platform->n_workers; w++)
-		if (heddle_task_can_run(t, w))
+		if (heddle_task_could_run(t, w))
 			spare[w / 64] |= (uint64_t)1 << w % 64;
 	for (unsigned i = 0; i < s->n; i++)
 		if (memcmp(s->members + i * s->words, spare, s->words * sizeof *spare) == 0)

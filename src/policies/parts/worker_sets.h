@@ -6,6 +6,8 @@
  * of a class. Asking every worker about every task would take too long. So this is found out when a worker cannot run
  * the first task of a queue, and the task is then moved to its exact set.
  *
+ * The sets contain retired workers, too, so that one that is driven again finds the tasks that it can run.
+ *
  * Set 0 has all workers; if all can run the same tasks, it is the only set. The table has a fixed capacity, so nothing
  * is allocated after the start. Tasks whose sets do not fit are put into set 0, where a worker must then look beyond
  * the first task (HD_SETS_REACH).

@@ -1,0 +1,222 @@
+/* What policies do with the tasks that they have when other workers are driven, in virtual time: each policy runs every
+ * task, also those that became ready under another partition; most go on as they are. */
+#include "core/runtime.h"
+#include "overlapping.h"
+
+enum { TASKS = 200 };
+
+static heddle_runtime *begin(const char *policy)
+{
+	struct heddle_config config = small_config();
+	config.trace = 1;
+	config.sched = policy;
+	return start_overlapping(&config, 1, 0);
+}
+
+static heddle_codelet *task_of(heddle_runtime *rt)
+{
+	return heddle_codelet_new(rt, .name = "task", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN,
+	                          .time = shared_evenly);
+}
+
+static void submit_some(heddle_runtime *rt, heddle_codelet *c, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_priority((int)(i * 7 % 5))));
+}
+
+static void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
+{
+	assert_ok(heddle_workers_drive(rt, workers, n));
+	assert_ok(heddle_check(rt));
+}
+
+static void finish(heddle_runtime *rt)
+{
+	assert_ok(heddle_check(rt));
+	assert_ok(heddle_stop(rt));
+}
+
+/* Bit w: worker w has run a task. */
+static unsigned who_ran(heddle_runtime *rt)
+{
+	struct heddle_trace *trace;
+	unsigned who = 0;
+	assert_ok(heddle_trace_take(rt, &trace));
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		who |= 1u << trace->tasks[i].worker;
+	heddle_trace_free(trace);
+	return who;
+}
+
+static void tasks_of_one_partition_run_on_another(const struct heddle_policy *policy)
+{
+	heddle_runtime *rt = begin(policy->name);
+	heddle_codelet *c = task_of(rt);
+	drive(rt, pairs, 2);
+	submit_some(rt, c, TASKS);
+	drive(rt, pairs, 2); /* no change; what was submitted enters */
+	double born = rt->sched.born;
+	drive(rt, all_cores, 1);
+	submit_some(rt, c, TASKS);
+	drive(rt, singles, 4);
+	assert_true((rt->sched.born == born) == (policy->changed || policy->take_back));
+	drive(rt, mixed, 3);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(who_ran(rt) & (1u << 2 | 1u << 3 | 1u << PAIR), 1u << 2 | 1u << 3 | 1u << PAIR);
+	finish(rt);
+}
+
+/* Fewer cores, and more of them again. */
+static void cores_come_and_go(const struct heddle_policy *policy)
+{
+	heddle_runtime *rt = begin(policy->name);
+	heddle_codelet *c = task_of(rt);
+	drive(rt, (unsigned[]){PAIR}, 1);
+	submit_some(rt, c, TASKS);
+	drive(rt, (unsigned[]){3}, 1);
+	submit_some(rt, c, TASKS);
+	drive(rt, (unsigned[]){OTHER_PAIR, 0, 1}, 3);
+	assert_ok(heddle_wait_all(rt));
+	assert_int_equal(who_ran(rt) & (3u | 1u << OTHER_PAIR), 3u | 1u << OTHER_PAIR);
+	finish(rt);
+}
+
+/* The worker of some tasks retires while they wait for it, behind others that anybody can run. */
+static void stuck_tasks_wait_for_their_worker(const struct heddle_policy *policy)
+{
+	heddle_runtime *rt = begin(policy->name);
+	heddle_codelet *c = task_of(rt);
+	for (unsigned i = 0; i < 100; i++)
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(1)));
+	submit_some(rt, c, 50);
+	drive(rt, singles, 4);
+	drive(rt, pairs, 2);
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
+	assert_says("waits for a worker that is retired, such as single1");
+	assert_int_equal(rt->count.ready, 0);
+	assert_ok(heddle_check(rt));
+	drive(rt, mixed, 3);
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
+	drive(rt, singles, 4);
+	assert_ok(heddle_wait_all(rt));
+	finish(rt);
+}
+
+/* Nobody would find them. */
+static void stuck_tasks_can_be_cancelled(const struct heddle_policy *policy)
+{
+	heddle_runtime *rt = begin(policy->name);
+	heddle_codelet *c = task_of(rt);
+	heddle_group *group;
+	assert_ok(heddle_group_make(rt, &group));
+	for (unsigned i = 0; i < 100; i++)
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(1), heddle_in_group(group)));
+	drive(rt, singles, 4);
+	drive(rt, pairs, 2);
+	assert_true(heddle_group_cancel(group) >= 90);
+	assert_int_equal(heddle_group_wait(group), HEDDLE_E_CANCELLED);
+	heddle_group_free(group);
+	heddle_wait_all(rt);
+	finish(rt);
+}
+
+/* Each policy of the library. */
+static void with_each(void (*test)(const struct heddle_policy *))
+{
+	const struct heddle_policy **all = heddle_policies();
+	assert_non_null(all);
+	for (size_t i = 0; all[i]; i++)
+		test(all[i]);
+	free(all);
+}
+
+static void each_runs_tasks_of_another_partition(void **state)
+{
+	(void)state;
+	with_each(tasks_of_one_partition_run_on_another);
+	with_each(cores_come_and_go);
+}
+
+static void each_leaves_stuck_tasks_to_their_worker(void **state)
+{
+	(void)state;
+	with_each(stuck_tasks_wait_for_their_worker);
+}
+
+static void stuck_tasks_of_each_can_be_cancelled(void **state)
+{
+	(void)state;
+	with_each(stuck_tasks_can_be_cancelled);
+}
+
+/* --- Policies that place tasks ------------------------------------------------------------------------------------ */
+
+static void add_placed(void *arg, const char *name, double value, const char *unit)
+{
+	(void)unit;
+	if (strcmp(name, "tasks placed") == 0)
+		*(double *)arg += value;
+}
+
+/* How many tasks the instance has placed so far, counting a task twice that came back. */
+static double n_placed(heddle_runtime *rt)
+{
+	double n = 0;
+	assert_ok(heddle_policy_counts(rt, add_placed, &n));
+	return n;
+}
+
+/* Of many tasks that are placed for workers which retire, the change itself moves a few; the others follow when workers
+ * have nothing else to do. */
+static void few_tasks_are_placed_anew_at_once(void **state)
+{
+	static const char *const names[] = {"dm", "dmdas", "heft", "dada", "random"};
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		heddle_runtime *rt = begin(names[i]);
+		submit_some(rt, task_of(rt), TASKS);
+		drive(rt, singles, 4);
+		assert_true(n_placed(rt) == TASKS);
+		drive(rt, all_cores, 1);
+		double first = n_placed(rt);
+		assert_true(first > TASKS && first <= TASKS + 32);
+		assert_ok(heddle_wait_all(rt));
+		assert_true(n_placed(rt) > first);
+		assert_int_equal(who_ran(rt) >> ALL & 1, 1);
+		finish(rt);
+	}
+}
+
+/* No worker is driven, so none finds that it has nothing to do. */
+static void nobody_is_driven(const struct heddle_policy *policy)
+{
+	heddle_runtime *rt = begin(policy->name);
+	submit_some(rt, task_of(rt), TASKS);
+	drive(rt, singles, 4);
+	drive(rt, NULL, 0);
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_DEADLOCK);
+	assert_says("waits for a worker that is retired");
+	assert_int_equal(rt->count.ready, 0);
+	drive(rt, all_cores, 1);
+	assert_ok(heddle_wait_all(rt));
+	finish(rt);
+}
+
+static void all_workers_may_retire(void **state)
+{
+	(void)state;
+	with_each(nobody_is_driven);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(each_runs_tasks_of_another_partition),
+	    cmocka_unit_test(each_leaves_stuck_tasks_to_their_worker),
+	    cmocka_unit_test(stuck_tasks_of_each_can_be_cancelled),
+	    cmocka_unit_test(few_tasks_are_placed_anew_at_once),
+	    cmocka_unit_test(all_workers_may_retire),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
