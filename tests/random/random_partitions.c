@@ -1,6 +1,7 @@
 /* Random programs on machines whose CPU workers have cores in common, while the set of those that are driven changes at
  * random: the program changes it between its steps, callbacks and kernels do while tasks run, and sometimes a second
  * thread all the time. On threads and in virtual time, with every policy, with and without an emulated accelerator.
+ * Kernels are sequential, or those of whole clusters; some tasks are hierarchical, of tasks of all these kinds.
  *
  * What the tasks compute must be as in a sequential run. No two workers may run on one core at a time, kernels that
  * wait for tasks excepted while they do so. Tasks that only a retired worker can run make waits fail, until that worker
@@ -11,12 +12,21 @@
 #include "elements.h"
 #include "support.h"
 
-enum { MAX_CORES = 6, MAX_CPU = MAX_CORES + 6, N_DATA = 6, ELEMENTS = 12, MAX_ACCESS = 3, MAX_CHILDREN = 5 };
+enum {
+	MAX_CORES = 6,
+	MAX_CPU = MAX_CORES + 6,
+	N_DATA = 6,
+	ELEMENTS = 12,
+	MAX_ACCESS = 3,
+	MAX_CHILDREN = 5,
+	MAX_STEPS = 9
+};
 
 /* The machine of a seed. CPU worker w has the cores from first[w] on, n[w] of them. */
 static struct {
 	heddle_runtime *rt;
-	heddle_codelet *work, *on_cpu, *parent, *child;
+	heddle_codelet *work, *on_cpu, *together, *forking, *wide, *tree, *parent,
+	    *child; /* wide: NULL without clusters */
 	unsigned n_cpu, first[MAX_CPU], n[MAX_CPU];
 	int is_virtual, is_auto;
 	char text[300];
@@ -80,6 +90,7 @@ static int drive_any(uint64_t seed)
 /* The value of a task: what it does. */
 struct orders {
 	uint64_t k;
+	unsigned n_steps; /* k, k + 1 ...: a hierarchical task divides them */
 	unsigned n;
 	int modes[MAX_ACCESS];
 	int drives; /* its kernel changes the set of workers; a parent does so between submitting and waiting */
@@ -97,20 +108,95 @@ static void leave_cores(unsigned w)
 		cores_in_use[machine.first[w] + i]--;
 }
 
+static int compute_steps(const struct orders *o, const struct mem *mem)
+{
+	int status = 0;
+	uint64_t sum;
+	for (unsigned i = 0; i < o->n_steps && !status; i++)
+		status = compute(o->k + i, o->n, o->modes, mem, &sum);
+	return status;
+}
+
 static int work_kernel(heddle_context *c)
 {
 	const struct orders *o = heddle_value_ptr(c, 0);
 	struct mem mem[MAX_ACCESS];
-	uint64_t sum;
 	use_cores(heddle_context_worker(c));
 	for (unsigned i = 0; i < o->n; i++)
 		if (mem_of(c, i, &mem[i]))
 			return 1;
-	int status = compute(o->k, o->n, o->modes, mem, &sum);
+	int status = compute_steps(o, mem);
 	if (o->drives)
 		drive_any(o->k);
 	leave_cores(heddle_context_worker(c));
 	return status;
+}
+
+/* The same by all threads of a cluster: each writes a part of the elements. */
+static int work_together(heddle_context *c)
+{
+	const struct orders *o = heddle_value_ptr(c, 0);
+	struct mem mem[MAX_ACCESS];
+	unsigned rank = heddle_context_rank(c), n = heddle_context_cores(c);
+	if (!rank)
+		use_cores(heddle_context_worker(c));
+	for (unsigned i = 0; i < o->n; i++)
+		if (mem_of(c, i, &mem[i]))
+			return 1;
+	for (unsigned step = 0; step < o->n_steps; step++) {
+		uint64_t sum = sum_of_read(o->k + step, o->n, o->modes, mem);
+		if (heddle_context_barrier(c))
+			return 1;
+		for (unsigned i = 0; i < o->n; i++)
+			write_range(&mem[i], o->modes[i], sum, ELEMENTS * rank / n, ELEMENTS * (rank + 1) / n);
+		if (heddle_context_barrier(c))
+			return 1;
+	}
+	if (!rank && o->drives)
+		drive_any(o->k);
+	if (!rank)
+		leave_cores(heddle_context_worker(c));
+	return 0;
+}
+
+/* Another task on the data of the hierarchical task, with some of its steps. */
+static int submit_steps(heddle_context *c, const struct orders *whole, unsigned first, unsigned n_steps)
+{
+	struct orders o = *whole;
+	struct heddle_item items[MAX_ACCESS + 3];
+	heddle_codelet *leaves[] = {machine.work, machine.on_cpu, machine.together, machine.forking, machine.wide};
+	heddle_codelet *leaf = leaves[hd_hash(o.k, first) % 5];
+	size_t n = 0;
+	o.k += first;
+	o.n_steps = n_steps;
+	items[n++] = heddle_call(n_steps > 1 ? machine.tree : leaf ? leaf : machine.work);
+	items[n++] = heddle_value(o);
+	items[n++] = heddle_priority((int)(o.k % 3));
+	for (unsigned i = 0; i < o.n; i++)
+		items[n++] = heddle_access((enum heddle_mode)o.modes[i], heddle_context_data(c, i));
+	return heddle_submit_items(machine.rt, n, items);
+}
+
+/* The sub-graph of a task of several steps: the first half of them, the rest, and children that nothing waits for. */
+static int divide_steps(heddle_context *c)
+{
+	const struct orders *o = heddle_value_ptr(c, 0);
+	unsigned half = o->n_steps / 2;
+	int status = half ? submit_steps(c, o, 0, half) : 0;
+	for (uint64_t i = 0; i < o->k % 3 && !status; i++)
+		status = heddle_submit(machine.rt, heddle_call(machine.child));
+	if (o->drives)
+		drive_any(o->k + 1);
+	if (!status)
+		status = submit_steps(c, o, half, o->n_steps - half);
+	return status ? heddle_fail(c, 1, "%s", heddle_last_error()) : 0;
+}
+
+/* Whether a task is divided: by its number, which is the same in both runs in virtual time. */
+static int is_divided(const heddle_task *task, void *arg)
+{
+	(void)arg;
+	return hd_hash(heddle_task_order(task), 11) % 4 != 0;
 }
 
 static int child_kernel(heddle_context *c)
@@ -168,15 +254,18 @@ static struct datum data[N_DATA];
 static int submit(struct hd_rng *rng)
 {
 	static const int all_modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W, HEDDLE_RW, HEDDLE_COMMUTE};
-	struct orders o = {.k = hd_rng_next(rng), .n = 1 + below(rng, MAX_ACCESS)};
+	struct orders o = {.k = hd_rng_next(rng), .n_steps = 1, .n = 1 + below(rng, MAX_ACCESS)};
+	heddle_codelet *others[] = {machine.on_cpu, machine.together, machine.forking, machine.tree};
+	heddle_codelet *codelet = chance(rng, 0.5) ? machine.work : others[below(rng, 4)];
 	struct heddle_item items[MAX_ACCESS + 5];
 	struct mem mem[MAX_ACCESS];
 	size_t n = 0;
 	int on = chance(rng, 0.1);
 	unsigned worker = below(rng, machine.n_cpu), first = below(rng, N_DATA);
-	uint64_t sum;
 	o.drives = !machine.is_virtual && chance(rng, 0.08);
-	items[n++] = heddle_call(chance(rng, 0.7) ? machine.work : machine.on_cpu);
+	if (codelet == machine.tree)
+		o.n_steps = 1 + below(rng, MAX_STEPS);
+	items[n++] = heddle_call(codelet);
 	items[n++] = heddle_value(o); /* its address: the modes are filled in below */
 	for (unsigned i = 0; i < o.n; i++) {
 		struct datum *d = &data[(first + i) % N_DATA];
@@ -190,7 +279,7 @@ static int submit(struct hd_rng *rng)
 	if (chance(rng, 0.1))
 		items[n++] = heddle_then(drive_in_callback, (void *)(uintptr_t)hd_rng_next(rng));
 	if (!machine.is_virtual)
-		compute(o.k, o.n, o.modes, mem, &sum);
+		compute_steps(&o, mem);
 	return heddle_submit_items(machine.rt, n, items);
 }
 
@@ -376,9 +465,24 @@ static int make_codelets(void)
 	machine.work = heddle_codelet_new(rt, .name = "work", .cpu = work_kernel, .emulated = work_kernel,
 	                                  .model = model, .time = time_of);
 	machine.on_cpu = heddle_codelet_new(rt, .name = "on_cpu", .cpu = work_kernel, .model = model, .time = time_of);
+	machine.together = heddle_codelet_new(rt, .name = "together", .cpu = work_together, .parallel = HEDDLE_SPMD,
+	                                      .model = model, .time = time_of);
+	machine.forking = heddle_codelet_new(rt, .name = "forking", .cpu = work_kernel, .parallel = HEDDLE_FORK_JOIN,
+	                                     .model = model, .time = time_of);
+	unsigned most = 1;
+	for (unsigned w = 0; w < machine.n_cpu; w++)
+		most = machine.n[w] > most ? machine.n[w] : most;
+	machine.wide = most == 1 ? NULL
+	                         : heddle_codelet_new(rt, .name = "wide", .cpu = work_together, .parallel = HEDDLE_SPMD,
+	                                              .min_cores = 2, .model = model, .time = time_of);
+	machine.tree = heddle_codelet_new(rt, .name = "tree", .cpu = work_kernel, .subgraph = divide_steps,
+	                                  .expand = is_divided, .model = model, .time = time_of);
 	machine.parent = heddle_codelet_new(rt, .name = "parent", .cpu = parent_kernel, .can_run = is_cpu);
-	machine.child = heddle_codelet_new(rt, .name = "child", .cpu = child_kernel);
-	return machine.work && machine.on_cpu && machine.parent && machine.child ? 0 : -1;
+	machine.child = heddle_codelet_new(rt, .name = "child", .cpu = child_kernel, .model = model, .time = time_of);
+	return machine.work && machine.on_cpu && machine.together && machine.forking && (machine.wide || most == 1) &&
+	               machine.tree && machine.parent && machine.child
+	           ? 0
+	           : -1;
 }
 
 static int open_machine(const struct options *options, uint64_t seed)
