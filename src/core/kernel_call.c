@@ -245,7 +245,9 @@ static int launch(struct hd_worker *w, heddle_context *c, const heddle_codelet *
 {
 	void *event; /* not used without streams */
 	c->returned = 0;
-	if (HD_UNLIKELY(codelet->desc.parallel || w->is_set_up) && w->team)
+	/* Relaxed, pairs with nothing: see the field. */
+	unsigned set_up = atomic_load_explicit(&w->set_up, memory_order_relaxed);
+	if (HD_UNLIKELY(codelet->desc.parallel || set_up) && w->team)
 		return hd_team_call(c, codelet);
 	if (HD_UNLIKELY(w->node != 0))
 		hd_error(0, "%s", ""); /* a last error after the launch is then the driver's */

@@ -61,6 +61,13 @@ struct hd_class_count {
 
 struct hd_seat;
 struct hd_team;
+
+/* Values of hd_worker.set_up. */
+enum {
+	HD_SET_UP = 1,    /* it has several cores or has run parallel kernels; set by the thread that runs the tasks */
+	HD_OTHERS_RUN = 2 /* other workers are driven than when libraries were told how many threads to use */
+};
+
 struct hd_worker {
 	/* Const after start. */
 	heddle_runtime *rt;
@@ -76,9 +83,9 @@ struct hd_worker {
 	void *device;                       /* the driver's; opened and closed by the thread that runs the tasks */
 	struct hd_seat *seat;               /* borrowed: the thread that runs the tasks; threaded engine only */
 	struct hd_team *team;               /* how it runs parallel kernels; NULL: it is of another kind than "cpu" */
-	/* Only the thread that runs the tasks: sequential kernels need the team, too, because it has several cores or
-	 * has run parallel kernels. */
-	int is_set_up;
+	/* Whether sequential kernels need the team, too: HD_SET_UP, HD_OTHERS_RUN. Relaxed, pairs with nothing: each
+	 * bit is set and cleared alone, and what follows from the second is read under the core lock. */
+	_Atomic unsigned set_up;
 
 	/* Guarded by the core lock. */
 	/* us: the worker may hold more tasks than `pipeline` while they are expected to take less than this together.

@@ -488,6 +488,9 @@ int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
 		int cores = (int)rt->platform->classes[w->class_id].cores;
 		more += w->retired ? -cores : cores;
 	}
+	/* Relaxed, pairs with nothing: see the field. */
+	for (size_t i = 0; changed && i < rt->n_workers; i++)
+		atomic_fetch_or_explicit(&rt->workers[i].set_up, HD_OTHERS_RUN, memory_order_relaxed);
 	if (changed)
 		hd_workers_changed(rt, more > 0 ? HD_MORE_CORES : HD_OTHERS_DRIVEN);
 	return changed;

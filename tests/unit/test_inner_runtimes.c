@@ -4,6 +4,7 @@
 #include <cblas.h>
 #include "cluster.h"
 #include "inner_runtimes.h"
+#include "overlapping.h"
 
 /* --- The test's own libraries ------------------------------------------------------------------------------------- */
 
@@ -125,6 +126,43 @@ static void clusters_do_not_share_the_threads_of_openblas(void **state)
 		expect(rt, one, 2, 1, (struct seen){1, 1, 1});
 	}
 	assert_ok(heddle_stop(rt));
+	openblas_set_num_threads(former);
+}
+
+static void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
+{
+	assert_ok(heddle_workers_drive(rt, workers, n));
+}
+
+/* When other workers are driven, none has the threads of those before: neither a single core those of a cluster that
+ * was alone, nor a cluster those that it had while it was alone. */
+static void numbers_follow_the_workers_that_are_driven(void **state)
+{
+	(void)state;
+	int former = openblas_get_num_threads();
+	openblas_set_num_threads(2);
+	struct heddle_config config = small_config();
+	heddle_runtime *rt = start_overlapping(&config, 0, 0);
+	heddle_codelet *one = heddle_codelet_new(rt, .name = "one", .cpu = look);
+	heddle_codelet *fork = heddle_codelet_new(rt, .name = "fork", .cpu = look, .parallel = HEDDLE_FORK_JOIN);
+	for (int i = 0; i < 2; i++) {
+		drive(rt, all_cores, 1);
+		expect(rt, fork, ALL, 1, (struct seen){4, 4, 4});
+		drive(rt, singles, 4);
+		for (unsigned w = 0; w < 4; w++)
+			expect(rt, w % 2 ? fork : one, w, 1, (struct seen){1, 1, 1});
+		drive(rt, (unsigned[]){PAIR}, 1);
+		expect(rt, fork, PAIR, 1, (struct seen){2, 2, 2});
+		drive(rt, pairs, 2);
+		expect(rt, fork, PAIR, 1, (struct seen){2, 2, 1});
+		expect(rt, fork, OTHER_PAIR, 1, (struct seen){2, 2, 1});
+	}
+	drive(rt, all_cores, 1);
+	expect(rt, fork, ALL, 1, (struct seen){4, 4, 4});
+	drive(rt, singles, 4);
+	expect(rt, one, 0, 1, (struct seen){1, 1, 1});
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(openblas_get_num_threads(), 2);
 	openblas_set_num_threads(former);
 }
 
@@ -305,6 +343,7 @@ int main(void)
 	    cmocka_unit_test(a_library_uses_the_cores_of_the_cluster),
 	    cmocka_unit_test(numbers_that_the_program_sets_stay),
 	    cmocka_unit_test(clusters_do_not_share_the_threads_of_openblas),
+	    cmocka_unit_test(numbers_follow_the_workers_that_are_driven),
 	    cmocka_unit_test(a_kernel_that_waits_has_its_threads_again),
 	    cmocka_unit_test(the_prologue_begins_and_ends_each_sequence),
 	    cmocka_unit_test(another_prologue_is_called_at_the_next_change),

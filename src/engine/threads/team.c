@@ -130,6 +130,16 @@ static int start_members(struct hd_team *team)
 	return 0;
 }
 
+/* Notes whether the thread is set up in some way, now that libraries may use so many threads. */
+static void note_set_up(struct hd_team *team, unsigned threads)
+{
+	/* Relaxed, pairs with nothing: see the field. */
+	if (threads || team->cluster.cores > 1)
+		atomic_fetch_or_explicit(&team->worker->set_up, HD_SET_UP, memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&team->worker->set_up, ~(unsigned)HD_SET_UP, memory_order_relaxed);
+}
+
 int hd_team_open(struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
@@ -149,7 +159,7 @@ int hd_team_open(struct hd_worker *w)
 	for (unsigned i = 0; i < cores; i++)
 		members[i].team = team;
 	w->team = team;
-	w->is_set_up = cores > 1;
+	note_set_up(team, 0);
 	return start_members(team);
 }
 
@@ -203,19 +213,26 @@ static void call_prologue(const struct hd_team *team, unsigned cores)
 	hd_inside_leave(&here);
 }
 
-/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. */
+/* Sets the calling thread up for kernels whose libraries may use `threads` threads; 0: as many as without Heddle. When
+ * other workers are driven this is done anew even for the same number: the numbers of the process may be those of a
+ * cluster that has retired, or this worker may be alone no more. */
 static void set_up(struct hd_team *team, unsigned threads)
 {
-	if (team->inner.threads == threads)
+	/* Relaxed, pairs with nothing: see the field. It is cleared before is_alone looks. */
+	unsigned was = atomic_load_explicit(&team->worker->set_up, memory_order_relaxed);
+	if (HD_UNLIKELY(was & HD_OTHERS_RUN))
+		atomic_fetch_and_explicit(&team->worker->set_up, ~(unsigned)HD_OTHERS_RUN, memory_order_relaxed);
+	else if (team->inner.threads == threads)
 		return;
+	int same = team->inner.threads == threads;
 	unsigned former = team->inner.threads > 1 ? team->inner.threads : 1, cores = threads > 1 ? threads : 1;
 	/* Relaxed, pairs with nothing: see the field. */
 	atomic_store_explicit(&team->hush, cores > 1, memory_order_relaxed);
 	if (cores != former)
 		bind(team, 0, cores);
 	hd_inner_set(&team->inner, threads, is_alone(team->worker->rt));
-	team->worker->is_set_up = threads || team->cluster.cores > 1;
-	if (cores != former || threads == team->cluster.cores)
+	note_set_up(team, threads);
+	if (!same && (cores != former || threads == team->cluster.cores))
 		call_prologue(team, cores);
 }
 
