@@ -15,6 +15,7 @@
 struct known {
 	double since; /* us: driven or away since then */
 	double until; /* us: the latest end of the tasks that it has begun so far */
+	double left;  /* us: the latest end of those that it had begun when it was retired */
 	int driven;
 };
 
@@ -32,7 +33,7 @@ static int walk_begin(struct walk *k, const struct heddle_trace *trace)
 	const struct heddle_platform *p = trace->platform;
 	*k = (struct walk){.trace = trace, .workers = malloc((p->n_workers + 1) * sizeof *k->workers)};
 	for (size_t w = 0; w < p->n_workers && k->workers; w++)
-		k->workers[w] = (struct known){-INFINITY, -INFINITY, !p->workers[w].retired};
+		k->workers[w] = (struct known){-INFINITY, -INFINITY, -INFINITY, !p->workers[w].retired};
 	return k->workers ? 0 : hd_no_memory("the workers that were driven");
 }
 
@@ -40,7 +41,7 @@ static int walk_begin(struct walk *k, const struct heddle_trace *trace)
 static void end_period(struct walk *k, size_t worker, double at)
 {
 	const struct known *w = &k->workers[worker];
-	double from = w->driven ? w->since : fmax(w->since, w->until);
+	double from = w->driven ? w->since : fmax(w->since, w->left);
 	if (k->duties) {
 		double within = fmax(0, fmin(at, k->end) - fmax(from, k->begin));
 		double before = fmax(0, fmin(fmin(at, from), k->end) - fmax(w->since, k->begin));
@@ -71,8 +72,10 @@ static void walk_all(struct walk *k)
 		if (w->driven == (int)d->driven)
 			continue;
 		end_period(k, d->worker, d->at);
-		see_tasks(k, d->at);
+		see_tasks(k,
+		          d->at); /* also those that other workers begin at this moment, because they are driven now */
 		w->since = d->at;
+		w->left = w->until;
 		w->driven = (int)d->driven;
 	}
 	for (size_t w = 0; w < trace->platform->n_workers; w++)

@@ -188,7 +188,7 @@ static void a_wait_that_has_come_true_is_no_deadlock(void **state)
 	    heddle_codelet_new(rt, .name = "outer", .cpu = unregister_own, .parallel = HEDDLE_FORK_JOIN);
 	assert_ok(heddle_submit(rt, heddle_call(c)));
 	assert_ok(heddle_wait_all(rt));
-	assert_int_equal(late.n_calls, 3);
+	assert_true(late.n_calls >= 3); /* and once more, since others are driven */
 	assert_int_equal(late.ended, 0);
 	assert_int_equal(late.value, 1);
 	heddle_task_release(late.task);
