@@ -89,7 +89,8 @@ static int factorise_with_loss(const char *policy, int n_accelerators, int *n_ri
 	plan.by = BY_NOTHING;
 	assert_ok(factorise(rt, &wrong));
 	assert_false(wrong);
-	assert_int_equal(lost_workers(rt), n_lost());
+	while (lost_workers(rt) != (uint64_t)n_lost()) /* a thread may be about to tell of it: nobody waited for that */
+		sched_yield();
 	assert_ok(heddle_check(rt));
 	assert_ok(heddle_stop(rt));
 	return lost;
