@@ -377,6 +377,8 @@ int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int 
 /* Waits for all tasks, even after an error, so that none runs when the caller frees what they use. Returns `status` and
  * keeps its message if it is an error; else returns the status of the wait. */
 int hd_dense_wait(heddle_dense *dense, int status);
+/* heddle_unregister, which goes on although on_wait wants waits to end. */
+int hd_dense_unregister(heddle_data *data);
 /* The order of tiles for a matrix of this order if the program does not say. */
 size_t hd_dense_default_tile(heddle_dense *dense, size_t n);
 

@@ -142,7 +142,9 @@ void *heddle_data_ptr(heddle_data *data);
 /* Ends the handle: waits for the tasks that use the datum, brings the newest value into the program's buffer and
  * frees all copies. HEDDLE_E_CANCELLED: the value was never computed because a task failed, or there was no memory
  * to bring it back; the handle has ended all the same. HEDDLE_E_DEADLOCK: nothing can make progress, so the datum
- * was given up as by heddle_data_give_up. Blocks. A kernel on a CPU may call it for a datum that it has registered
+ * was given up as by heddle_data_give_up. HEDDLE_E_INTERRUPTED: on_wait (struct heddle_config) has ended the wait for
+ * the tasks; the handle has not ended, and may be used and unregistered as before. Meanwhile, tasks that other threads
+ * submitted with it were refused. Blocks. A kernel on a CPU may call it for a datum that it has registered
  * itself: as heddle_group_wait; HEDDLE_E_UNSUPPORTED and HEDDLE_E_MEMORY, as there, mean that nothing has changed. */
 int heddle_unregister(heddle_data *data);
 /* The same without waiting: the runtime unregisters the datum after the last task that uses it. The handle must not be

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from .runtime import Runtime
 
 
+# After these a call of heddle_unregister has not ended the datum.
+_NOT_ENDED = (lib.HEDDLE_E_INTERRUPTED, lib.HEDDLE_E_STATE, lib.HEDDLE_E_MEMORY, lib.HEDDLE_E_UNSUPPORTED)
+
+
 class Mode(enum.IntEnum):
     """How a task uses a datum; include/heddle/data.h says what each means."""
 
@@ -122,14 +126,14 @@ class Data:
     `with data.acquire() as a`.
     """
 
-    __slots__ = ("runtime", "array", "shape", "dtype", "name", "_handle", "_number", "_axes", "_address", "_locked",
-                 "_parent")
+    __slots__ = ("runtime", "array", "shape", "dtype", "name", "_pointer", "_number", "_axes", "_address", "_locked",
+                 "_piece_of", "_ended")
 
     def __init__(self, runtime: Runtime, handle: Any, array: np.ndarray | None, shape: tuple[int, ...],
-                 dtype: np.dtype, axes: tuple[int, ...], parent: Data | None = None):
-        self.runtime, self._handle, self.array = runtime, handle, array
-        self.shape, self.dtype, self._axes, self._parent = shape, dtype, axes, parent
-        self.name = ""
+                 dtype: np.dtype, axes: tuple[int, ...], piece_of: _Grid | None = None):
+        self.runtime, self._pointer, self.array = runtime, handle, array
+        self.shape, self.dtype, self._axes, self._piece_of = shape, dtype, axes, piece_of
+        self.name, self._ended = "", False
         self._number = address(handle) if handle is not None else 0
         self._address = array.ctypes.data if array is not None else 0
         self._locked: np.ndarray | None = None
@@ -157,6 +161,20 @@ class Data:
 
     def _check(self, status: int) -> None:
         self.runtime._check(status)
+
+    def _check_alive(self) -> None:
+        """Error: the datum has ended, or what it is a piece of."""
+        if self._ended:
+            raise Error(Status.STATE, f"{self!r} has been unregistered: register the array again")
+        if self._piece_of is not None:
+            self._piece_of._check_alive(self)
+
+    @property
+    def _handle(self) -> Any:
+        """The C handle. Error: it has ended, or its runtime."""
+        self.runtime._open()
+        self._check_alive()
+        return self._pointer
 
     # What kernels and the program see.
 
@@ -199,9 +217,13 @@ class Data:
         return Acquired(self, mode_of(mode))
 
     def unregister(self) -> None:
-        """Ends the datum: waits for its tasks; then `array` has the newest value and is the program's. Blocks."""
-        self.runtime._forget(self)
-        self._check(lib.heddle_unregister(self._handle))
+        """Ends the datum: waits for its tasks; then `array` has the newest value and is the program's. If Ctrl-C
+        interrupts it, the datum is what it was before. Blocks."""
+        status = lib.heddle_unregister(self._handle)
+        if status not in _NOT_ENDED:
+            self._ended = True
+            self.runtime._forget(self)
+        self._check(status)
 
     def set_name(self, name: str) -> Data:
         """Gives the datum a name for traces, graphs and messages; returns the datum."""
@@ -303,7 +325,8 @@ class Data:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        self.unregister()
+        if not self._ended:
+            self.unregister()
 
     def __repr__(self) -> str:
         return f"<heddle.Data {self.name or 'unnamed'}: {self.dtype} {self.shape}>"
@@ -338,9 +361,15 @@ class _Grid(Sequence[Data]):
         parent = self.parent
         array = parent.array[window] if parent.array is not None else None
         shape = tuple(max(s.stop - s.start, 0) for s in window)
-        child = Data(parent.runtime, self._handle_of(i), array, shape, parent.dtype, parent._axes, parent)
+        child = Data(parent.runtime, self._handle_of(i), array, shape, parent.dtype, parent._axes, self)
         child.name = f"{parent.name or 'piece'}[{i}]"
         return child
+
+    def _check_alive(self, piece: Data) -> None:
+        """Error: its pieces must not be used any more."""
+        if not self._open:
+            raise Error(Status.STATE, f"{piece!r} is a piece of what has been put together again: use {self.parent!r}")
+        self.parent._check_alive()
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, tuple):
@@ -398,9 +427,10 @@ class Plan(_Grid):
 
     def end(self) -> None:
         """Ends the plan, without waiting: its pieces must not be used any more, nor plans of these."""
-        if self._open:
-            self._open = False
+        if self._open and not self.parent._ended:
+            self.parent.runtime._open()
             self.parent._check(lib.heddle_plan_destroy(self._plan))
+        self._open = False
 
     def __enter__(self) -> Plan:
         return self

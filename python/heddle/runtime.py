@@ -283,7 +283,8 @@ class Runtime:
 
     def close(self) -> None:
         """Waits for all tasks, brings the newest values into the arrays and ends the runtime. Raises the first failure
-        that no wait has raised yet. Blocks."""
+        that no wait has raised yet. Ctrl-C cancels the tasks that have not begun; the runtime ends all the same, after
+        those that run. Blocks."""
         error = self._stop()
         if error is not None:
             raise error
@@ -301,19 +302,16 @@ class Runtime:
         if self._pointer is None:
             return None
         pointer = self._open()
-        first = None if cancel else self._failure(lib.heddle_wait_all(pointer))  # signals can interrupt this wait
-        if isinstance(first, Error) and first.status is Status.DEADLOCK:
-            first = None  # heddle_stop releases what the program still holds; if nothing moves then, it says so itself
-        if cancel or isinstance(first, KeyboardInterrupt):
+        if cancel:
             lib.heddle_cancel_all(pointer)
         _running.discard(self)
-        status = lib.heddle_stop(self._open())  # tasks that it waits for may still submit others
-        self._pointer = None
-        last = self._failure(status)
+        status = lib.heddle_stop(pointer)  # where a signal interrupts it, it cancels what has not begun
+        self._pointer = None  # only now: tasks that it waits for may still submit others
+        failure = self._failure(status)
         self._dropped.clear()
         self._data.clear()
         self._forget_calls()
-        return first or last
+        return failure
 
     def _forget_calls(self, before: int | None = None) -> None:
         """Drops what was kept for tasks that have ended without having been run."""
@@ -354,7 +352,6 @@ class Runtime:
         return made.set_name(name) if name else made
 
     def _forget(self, data: Data) -> None:
-        self._open()
         self._data.pop(data._key, None)
 
     # Tasks.
@@ -442,6 +439,8 @@ class Runtime:
             data, mode = given, declared
         if data.runtime is not self:
             raise Error(Status.INVALID, f"{data!r} belongs to another runtime")
+        if data._ended or data._piece_of is not None:
+            data._check_alive()
         if mode != _READ and mode != _SCRATCH and data.array is not None and not data.array.flags.writeable:
             raise Error(Status.INVALID, f"{data!r} was registered from an array that cannot be written: a task can "
                                         "only read it")

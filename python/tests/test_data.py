@@ -264,3 +264,45 @@ def test_what_a_plan_is_not_for_is_said(runtime):
         x.plan()
     with x.split(2), pytest.raises(heddle.Error, match="partitioned"):
         x.plan(2)
+
+
+def test_what_has_ended_is_named(runtime):
+    x = runtime.data(np.zeros(4), name="x")
+    with x.split(2) as pieces:
+        piece = pieces[0]
+    with x.plan(2) as plan:
+        planned = plan[1]
+    for use in (lambda: runtime.submit(lambda v: None, heddle.read(piece)), piece.acquire, planned.acquire,
+                lambda: runtime.submit(lambda v: None, heddle.read(planned))):
+        with pytest.raises(heddle.Error, match="put together again: use <heddle.Data x"):
+            use()
+    of_plan = x.plan(2)
+    inner = of_plan[0]
+    x.unregister()
+    for use in (x.unregister, x.acquire, lambda: x.split(2), lambda: x.set_name("y"), inner.acquire,
+                lambda: runtime.submit(lambda v: None, heddle.read(x))):
+        with pytest.raises(heddle.Error, match="x: .* has been unregistered"):
+            use()
+    of_plan.end()
+    with runtime.data(np.zeros(1)) as y:
+        y.unregister()
+
+
+def test_data_of_a_runtime_that_has_been_closed_are_refused():
+    with heddle.Runtime(n_cpu=1) as rt:
+        x, pieces = rt.data(np.zeros(4)), rt.data(np.zeros(4)).plan(2)
+    for use in (x.acquire, x.unregister, lambda: x.split(2), pieces[0].acquire, pieces.end):
+        with pytest.raises(heddle.Error, match="has been closed"):
+            use()
+
+
+def test_a_datum_that_cannot_end_yet_is_still_there(runtime):
+    a = np.zeros(4)
+    x = runtime.data(a)
+    with x.acquire():
+        with pytest.raises(heddle.Error, match="is acquired"):
+            x.unregister()
+        with pytest.raises(heddle.Error, match="is registered"):
+            runtime.data(a)
+    x.unregister()
+    runtime.data(a)

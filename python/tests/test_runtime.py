@@ -416,10 +416,10 @@ def signal_in_a_wait(*acts):
         signal.signal(signal.SIGUSR1, before)
 
 
-@pytest.mark.parametrize("what", ["runtime", "group", "task", "acquire"])
+@pytest.mark.parametrize("what", ["runtime", "group", "task", "acquire", "unregister"])
 def test_a_signal_ends_a_wait_and_the_tasks_go_on(runtime, native, what):
     flag, group, x = np.zeros(1, np.int64), runtime.group(), runtime.data(np.zeros(1))
-    waits = {"runtime": runtime.wait, "group": group.wait, "acquire": x.acquire}
+    waits = {"runtime": runtime.wait, "group": group.wait, "acquire": x.acquire, "unregister": x.unregister}
     task = runtime.submit(heddle.load(native, "until_flag", "rw"), x, flag.ctypes.data, group=group)
     runtime.submit(lambda v: np.add(v, 1, out=v), readwrite(x))  # which has not begun when the wait ends
     with signal_in_a_wait(), pytest.raises(KeyboardInterrupt):
@@ -452,9 +452,9 @@ def test_a_signal_is_raised_in_the_thread_that_has_waited(runtime, native):
     runtime.submit(heddle.load(native, "until_flag", "rw"), x, flag.ctypes.data)
     thread = threading.Thread(target=other)
     thread.start()
-    # The wait of unregister goes on after the first signal: when the second one comes, what that has raised is kept.
+    # The wait of close goes on after the first signal: when the second one comes, what that has raised is kept.
     with signal_in_a_wait(signal.default_int_handler, lambda *_: raised.set()), pytest.raises(KeyboardInterrupt):
-        x.unregister()
+        runtime.close()
     thread.join()
     assert not got
 
@@ -504,6 +504,22 @@ def test_a_signal_at_the_end_of_a_block_that_an_error_leaves(native):
             rt.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
             raise ValueError
     assert isinstance(caught.value.__context__, ValueError)
+
+
+def test_a_signal_while_a_runtime_is_closed_cancels_what_has_not_begun(native):
+    flag, ran, a = np.zeros(1, np.int64), [], np.zeros(1)
+    rt = heddle.Runtime(n_cpu=1)
+    x = rt.data(a)
+    rt.submit(heddle.load(native, "until_flag", "rw"), x, flag.ctypes.data)
+    for _ in range(3):
+        rt.submit(lambda v: ran.append(1), readwrite(x))
+    # The first signal ends the wait for the three; the second one lets the kernel end, for which close still waits.
+    with signal_in_a_wait(signal.default_int_handler, lambda *_: flag.fill(1)), pytest.raises(KeyboardInterrupt):
+        rt.close()
+    assert not ran and not heddle.runtime._calls
+    rt.close()
+    with pytest.raises(heddle.Error, match="has been closed"):
+        rt.wait()
 
 
 def test_a_signal_in_the_block_of_a_runtime_cancels_what_has_not_begun():

@@ -147,12 +147,21 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 	return status;
 }
 
-/* The wait has failed and the thread will not release the datum: the task ends by itself when its turn comes, as a
- * reader, so that it cannot spoil the datum. */
+/* The wait has failed, and the thread will not release the datum: the task ends by itself when its turn comes. With
+ * SCRATCH it needs neither value nor layout, and cannot spoil the datum. */
 static void give_up(heddle_task *t)
 {
+	heddle_data *place = hd_access_place(&t->accesses[0]);
+	t->kind = HD_TASK_ACQUIRE;
 	t->given_up = 1;
-	t->accesses[0].mode = HEDDLE_R;
+	t->accesses[0].mode = HEDDLE_SCRATCH;
+	if (!place->deep)
+		return;
+	struct hd_sentence kept; /* callbacks may leave another one */
+	hd_error_keep(&kept);
+	hd_core_advance(place); /* it may go with those in force */
+	hd_core_settle(place->rt);
+	hd_error_give_back(&kept);
 }
 
 static int check_acquire(const heddle_data *d, enum heddle_mode mode)
@@ -338,6 +347,23 @@ static int unregistered(const heddle_task *t)
 	                hd_task_reason(t, why, sizeof why));
 }
 
+/* The program waits no longer for the task that is to end the datum. Before its turn has come, the handle can stay what
+ * it was: returns whether it does. Later it cannot: the pieces of a temporary may be dropped already. But then only
+ * copies are waited for. */
+static int keep(heddle_data *d, heddle_task *t)
+{
+	HD_HELD(&d->rt->lock);
+	const struct hd_access *a = d->queue;
+	while (a && a != &t->accesses[0])
+		a = a->next;
+	if (!a || hd_plans_drop(d))
+		return 0;
+	hd_data_close(d, HD_OPEN);
+	hd_plans_open(d);
+	give_up(t);
+	return 1;
+}
+
 /* Nobody can wait for the tasks that use the datum, which has not ended: those that have not begun will not run. */
 static int give_up_waiting(heddle_data *d, int status)
 {
@@ -372,12 +398,13 @@ int heddle_unregister(heddle_data *d)
 	hd_core_enter(rt);
 	heddle_task *t = submit_unregister(d, "heddle_unregister", 1, &status);
 	if (t) {
-		do /* it cannot be begun again */
+		int kept = 0;
+		do
 			status = hd_wait_reacting(rt, hd_task_is_over, t);
-		while (status == HEDDLE_E_INTERRUPTED);
+		while (status == HEDDLE_E_INTERRUPTED && !(kept = keep(d, t)));
 		if (!status)
 			status = unregistered(t);
-		else
+		else if (!kept)
 			status = give_up_waiting(d, status);
 		hd_task_unref(rt, t);
 	}

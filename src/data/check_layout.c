@@ -113,7 +113,8 @@ int hd_check_layout(const struct hd_check *c, const struct hd_checked_data *seen
 	const struct hd_layout *l = extra ? extra->layout : NULL;
 	if (d->plan && !hd_check_find_data(c, d->plan->data))
 		return hd_broken("%s: its parent is not there any more", hd_check_name(seen));
-	if ((hd_data_closed(d) == HD_PARTITIONED) != (extra && extra->partition))
+	enum hd_closed closed = hd_data_closed(d);
+	if (closed != HD_UNREGISTERED && (closed == HD_PARTITIONED) != (extra && extra->partition))
 		return hd_broken("%s: it is partitioned and has no children, or the other way round",
 		                 hd_check_name(seen));
 	int status = l ? check_state(seen, l) : 0;

@@ -479,6 +479,10 @@ void hd_plan_end(heddle_task *t);
 int hd_plan_is_split(const heddle_plan *plan);
 /* Lets no new task name what lies below the datum, which is closed itself. See hd_data_close. */
 void hd_plans_close(heddle_data *d);
+/* Undoes hd_plans_close, when the datum is open again. */
+void hd_plans_open(heddle_data *d);
+/* Whether the children of a plan are being dropped. */
+int hd_plans_drop(const heddle_data *d);
 /* Frees a datum's plans with their children. */
 void hd_plans_free(heddle_data *d);
 /* Whether some thread of the program has acquired something that lies below the datum. */

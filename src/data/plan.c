@@ -199,6 +199,35 @@ void hd_plans_close(heddle_data *d)
 		close_plan(p);
 }
 
+/* Undoes that, unless the program has ended the plan. */
+static void open_plan(heddle_plan *plan)
+{
+	if (plan->end)
+		return;
+	plan->ending = 0;
+	for (size_t i = 0; i < plan->n_children; i++) {
+		heddle_data *child = plan->children[i];
+		hd_data_close(child, child->extra && child->extra->partition ? HD_PARTITIONED : HD_OPEN);
+		hd_plans_open(child);
+	}
+}
+
+void hd_plans_open(heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	for (heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL; p; p = p->next)
+		open_plan(p);
+}
+
+int hd_plans_drop(const heddle_data *d)
+{
+	HD_HELD(&d->rt->lock);
+	const heddle_plan *p = d->extra && d->extra->layout ? d->extra->layout->plans : NULL;
+	while (p && p->step != HD_DROP)
+		p = p->next;
+	return p != NULL;
+}
+
 void hd_plans_free(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);

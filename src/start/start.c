@@ -369,12 +369,39 @@ static int is_the_programs(const heddle_data *d)
 	return d->replicas[0].user_buffer && hd_data_closed(d) != HD_UNREGISTERED && !d->plan;
 }
 
+/* Waits for all tasks. Where on_wait wants the wait to end, those that have not begun are cancelled, and counted, and
+ * the wait goes on: so only kernels that run are waited for. */
+static int wait_for_end(heddle_runtime *rt, int *n_cancelled)
+{
+	int status;
+	while ((status = heddle_wait_all(rt)) == HEDDLE_E_INTERRUPTED) {
+		int n = heddle_cancel_all(rt);
+		*n_cancelled += n > 0 ? n : 0;
+	}
+	return status;
+}
+
+/* The same; and reports what the groups have not reported. */
+static int wait_and_report(heddle_runtime *rt)
+{
+	int n_cancelled = 0, status = wait_for_end(rt, &n_cancelled);
+	hd_groups_report(rt);
+	if (!status)
+		status = wait_for_end(rt, &n_cancelled);
+	if (!n_cancelled || (status && status != HEDDLE_E_CANCELLED))
+		return status;
+	return hd_error(HEDDLE_E_INTERRUPTED,
+	                "heddle_stop: on_wait has ended the wait, so %d tasks that had not begun were cancelled; the "
+	                "runtime has stopped",
+	                n_cancelled);
+}
+
 /* Copies the newest values of data to the program's buffers. */
 static int bring_home(heddle_runtime *rt)
 {
-	int status = each_data(rt, is_innermost_partition, heddle_unpartition);
+	int status = each_data(rt, is_innermost_partition, heddle_unpartition), none = 0;
 	int left = each_data(rt, is_the_programs, heddle_unregister_async);
-	int waited = heddle_wait_all(rt);
+	int waited = wait_for_end(rt, &none);
 	return status ? status : left ? left : waited;
 }
 
@@ -386,23 +413,28 @@ int heddle_stop(heddle_runtime *rt)
 		return HEDDLE_E_STATE;
 	if (hd_check_outside("heddle_stop"))
 		return HEDDLE_E_STATE;
-	hd_core_enter(rt);
-	rt->config.on_wait = NULL; /* the waits below cannot be begun again */
-	hd_core_leave(rt);
-	hd_holds_release(rt); /* tasks may be waiting for data that the program still holds */
-	int status = heddle_wait_all(rt);
-	hd_groups_report(rt);
-	if (!status)
-		status = heddle_wait_all(rt); /* what the groups have not reported */
+	struct hd_sentence said; /* of the first error, if there is one */
+	hd_holds_release(rt);    /* tasks may be waiting for data that the program still holds */
+	int status = wait_and_report(rt);
+	hd_error_keep(&said);
 	int home = bring_home(rt);
+	if (!status) {
+		status = home;
+		hd_error_keep(&said);
+	}
 	hd_page_close(rt->page);
 	hd_reports_write(rt);
 	int saved = hd_perf_save(rt->perf);
+	if (!status) {
+		status = saved;
+		hd_error_keep(&said);
+	}
 	hd_events_close(rt);
 	if (HD_UNLIKELY(rt->misuse != NULL))
 		hd_misuse_stops(rt);
 	free_runtime(rt);
-	return status ? status : home ? home : saved;
+	hd_error_give_back(&said);
+	return status;
 }
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */

@@ -308,6 +308,69 @@ static void closing_throws_what_no_wait_has()
 	third.close();
 }
 
+// What on_wait returns, and what the kernel waits for. A destructor's wait ends only if the second call opens the gate.
+static std::atomic<int> said, gate, calls;
+
+static int look_around(void *)
+{
+	gate = gate || ++calls == 2;
+	return said;
+}
+
+static heddle::settings looking()
+{
+	heddle::settings s = small();
+	s.on_wait = look_around;
+	said = 1;
+	gate = 0;
+	calls = 2;
+	return s;
+}
+
+static void stay(long *v)
+{
+	while (!gate)
+		std::this_thread::yield();
+	++*v;
+}
+
+static void interrupted_waits_can_be_begun_again()
+{
+	heddle::runtime rt(looking());
+	long x = 1, y = 1;
+	heddle::data d(rt, x);
+	rt.submit("stay", inout(d), [](long *v) { stay(v); });
+	EXPECT(thrown_by<heddle::error>([&] { rt.wait(); }).status() == HEDDLE_E_INTERRUPTED);
+	EXPECT(thrown_by<heddle::error>([&] { d.unregister(); }).status() == HEDDLE_E_INTERRUPTED);
+	rt.submit("add", inout(d), [](long *v) { ++*v; });
+	said = 0;
+	gate = 1;
+	d.unregister();
+	EXPECT(x == 3);
+	said = 1;
+	gate = calls = 0;
+	{
+		heddle::data e(rt, y);
+		rt.submit("stay", inout(e), [](long *v) { stay(v); });
+	}
+	EXPECT(y == 2 && calls >= 2);
+}
+
+static void an_interrupted_close_cancels_what_has_not_begun()
+{
+	heddle::runtime rt(looking());
+	std::atomic<bool> ran = false;
+	long x = 1;
+	calls = 0;
+	{
+		heddle::task first = rt.async("stay", [&] { stay(&x); });
+		rt.submit("never", heddle::after(first), [&] { ran = true; });
+	}
+	heddle::error e = thrown_by<heddle::error>([&] { rt.close(); });
+	EXPECT(e.status() == HEDDLE_E_INTERRUPTED && !ran && x == 2);
+	EXPECT(std::string(e.what()).find("1 tasks") != std::string::npos);
+}
+
 int main()
 {
 	return run_tests({
@@ -325,5 +388,7 @@ int main()
 	    TEST(data_that_end_in_such_a_kernel_are_given_up),
 	    TEST(a_full_stack_is_an_exception),
 	    TEST(closing_throws_what_no_wait_has),
+	    TEST(interrupted_waits_can_be_begun_again),
+	    TEST(an_interrupted_close_cancels_what_has_not_begun),
 	});
 }

@@ -6,6 +6,7 @@ struct interrupts {
 	atomic_int said; /* what on_wait returns */
 	int opens;       /* 1: on_wait opens the gate */
 	int calls;       /* of on_wait; only the thread of the test waits */
+	int checked;     /* what heddle_check has said then */
 	heddle_runtime *rt;
 	heddle_task *task; /* that the test waits for */
 };
@@ -14,6 +15,8 @@ static int look_around(void *arg)
 {
 	struct interrupts *i = arg;
 	i->calls++;
+	if (i->rt && !i->checked)
+		i->checked = heddle_check(i->rt);
 	if (i->opens)
 		i->open = 1;
 	return i->said;
@@ -22,6 +25,12 @@ static int look_around(void *arg)
 static int pass(heddle_context *c)
 {
 	wait_for(&heddle_get(c, 0, struct interrupts *)->open, 1);
+	return 0;
+}
+
+static int write_zeros(heddle_context *c)
+{
+	memset(heddle_ptr(c, 0), 0, heddle_extent(c, 0, 0) * sizeof(long));
 	return 0;
 }
 
@@ -116,34 +125,203 @@ static void what_has_come_when_the_wait_is_ended_is_there(void **state)
 	}
 }
 
-/* What cannot be begun again goes on, although on_wait wants it to end. */
-static void ends_of_data_and_of_the_runtime_are_waited_for(void **state)
+/* --- Unregistration ----------------------------------------------------------------------------------------------- */
+
+/* A runtime whose last worker, an accelerator, runs a kernel that stays until the gate is opened. */
+static heddle_runtime *start_staying(struct interrupts *i, int caller_works)
+{
+	struct heddle_config config = small_config();
+	config.n_emulated = 1;
+	config.on_wait = look_around;
+	config.on_wait_arg = i;
+	config.caller_works = caller_works;
+	i->rt = start_with(&config);
+	return i->rt;
+}
+
+static unsigned last_worker(heddle_runtime *rt)
+{
+	return (unsigned)heddle_runtime_platform(rt)->n_workers - 1;
+}
+
+static void expect_interrupted(const struct interrupts *i, heddle_data *d)
+{
+	heddle_runtime *rt = i->rt;
+	assert_int_equal(heddle_unregister(d), HEDDLE_E_INTERRUPTED);
+	assert_says("on_wait");
+	assert_ok(i->checked);
+	assert_ok(heddle_check(rt));
+}
+
+static void an_interrupted_unregistration_leaves_the_datum(void **state)
 {
 	(void)state;
 	for (int caller_works = 0; caller_works < 2; caller_works++) {
-		struct interrupts at = {.said = 1, .opens = 1}, *i = &at;
-		heddle_runtime *rt = start_looking(i, caller_works);
+		struct interrupts at = {.said = 1}, *i = &at;
+		heddle_runtime *rt = start_staying(i, caller_works);
 		heddle_codelet *c = heddle_codelet_new(rt, .name = "pass", .cpu = pass);
+		heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
 		heddle_data *d;
 		long x = 1;
-		unsigned last = (unsigned)heddle_runtime_platform(rt)->n_workers - 1;
-		i->open = last == 0; /* the thread that waits runs it, and looks around no more */
 		assert_ok(heddle_variable(rt, &x, sizeof x, &d));
-		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(i), heddle_on(last)));
-		assert_ok(heddle_unregister(d));
-		i->open = last == 0 && caller_works;
-		i->opens = 0;
-		assert_ok(heddle_submit(rt, heddle_call(c), heddle_value(i), heddle_on(last)));
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(i), heddle_on(last_worker(rt))));
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d)));
+		expect_interrupted(i, d);
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d)));
+		expect_interrupted(i, d);
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d)));
 		i->open = 1;
+		i->said = 0;
+		assert_ok(heddle_acquire(d, HEDDLE_R));
+		assert_int_equal(x, 4);
+		assert_ok(heddle_release(d));
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d)));
+		assert_ok(heddle_unregister(d));
+		assert_int_equal(x, 5);
 		assert_ok(heddle_stop(rt));
 	}
 }
 
-static double ten(const struct heddle_size *size, unsigned class_id)
+/* Its plans are what they were: open, ended, or with children that are partitioned. */
+static void plans_outlive_an_interrupted_unregistration(void **state)
 {
-	(void)size;
-	(void)class_id;
-	return 10;
+	static const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	(void)state;
+	for (int temporary = 0; temporary < 2; temporary++) {
+		struct interrupts at = {.said = 1}, *i = &at;
+		heddle_runtime *rt = start_staying(i, 0);
+		heddle_codelet *c = heddle_codelet_new(rt, .name = "pass", .cpu = pass);
+		heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+		heddle_codelet *zero = heddle_codelet_new(rt, .name = "zero", .cpu = write_zeros);
+		heddle_data *d;
+		heddle_plan *plan, *ended;
+		long x[8] = {0};
+		assert_ok(heddle_vector(rt, temporary ? NULL : x, 8, sizeof *x, &d));
+		assert_ok(heddle_plan_create(d, &halves, &plan));
+		assert_ok(heddle_plan_create(d, &halves, &ended));
+		if (!temporary)
+			assert_ok(heddle_submit(rt, heddle_call(zero), heddle_w(d)));
+		heddle_data *first = heddle_plan_child(plan, 0), *second = heddle_plan_child(plan, 1);
+		assert_ok(heddle_submit(rt, heddle_call(zero), heddle_w(first))); /* the second may have no value yet */
+		assert_ok(heddle_partition(first, &halves, NULL));
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(heddle_child(first, 0)), heddle_value(i),
+		                        heddle_on(last_worker(rt))));
+		heddle_data *of_ended = heddle_plan_child(ended, 0);
+		if (!temporary)
+			assert_ok(heddle_plan_destroy(ended));
+		for (int k = 0; k < 2; k++)
+			expect_interrupted(i, d);
+		if (!temporary)
+			assert_int_equal(heddle_submit(rt, heddle_call(add), heddle_rw(of_ended)), HEDDLE_E_STATE);
+		assert_int_equal(heddle_submit(rt, heddle_call(add), heddle_rw(first)), HEDDLE_E_STATE);
+		i->open = 1;
+		i->said = 0;
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(heddle_child(first, 0))));
+		assert_ok(heddle_unpartition(first));
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(first)));
+		assert_ok(heddle_acquire(first, HEDDLE_R));
+		assert_int_equal(*(long *)heddle_data_ptr(first), 2);
+		assert_ok(heddle_release(first));
+		assert_ok(heddle_submit(rt, heddle_call(zero), heddle_w(second)));
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d)));
+		assert_ok(heddle_unregister(d));
+		assert_int_equal(x[0], temporary ? 0 : 3);
+		assert_ok(heddle_stop(rt));
+	}
+}
+
+static struct interrupts *packing;
+
+static int pack_slowly(const void *object, void *buffer, size_t size)
+{
+	wait_for(&packing->open, 1);
+	memcpy(buffer, object, size);
+	return 0;
+}
+
+static size_t size_of_long(const void *object)
+{
+	(void)object;
+	return sizeof(long);
+}
+
+static int unpack_long(void **object, const void *buffer, size_t size)
+{
+	if (!*object)
+		*object = malloc(size);
+	memcpy(*object, buffer, size);
+	return 0;
+}
+
+/* When nothing but a copy is left to wait for, the unregistration is not interrupted. */
+static void copies_of_what_ends_are_waited_for(void **state)
+{
+	static const struct heddle_type type = {"long", size_of_long, pack_slowly, unpack_long, free};
+	(void)state;
+	struct interrupts at = {.open = 1}, *i = packing = &at;
+	heddle_runtime *rt = start_staying(i, 0);
+	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+	heddle_data *d;
+	long x = 1;
+	assert_ok(heddle_object(rt, &x, &type, &d));
+	assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_on(last_worker(rt))));
+	assert_ok(heddle_wait_all(rt));
+	i->calls = i->open = 0;
+	i->opens = i->said = 1;
+	assert_ok(heddle_unregister(d));
+	assert_true(i->calls > 0);
+	assert_int_equal(x, 2);
+	i->opens = i->said = 0;
+	assert_ok(heddle_stop(rt));
+}
+
+/* --- The end of the runtime --------------------------------------------------------------------------------------- */
+
+/* The first call wants the wait to end, the second one lets the kernel that runs end. */
+static int end_and_open(void *arg)
+{
+	struct interrupts *i = arg;
+	if (++i->calls > 1)
+		i->open = 1;
+	return i->calls == 1;
+}
+
+/* A kernel runs, and n tasks wait for it, when the runtime is to stop. Returns how many of them have run. */
+static int stop_waiting_for(int n, heddle_kernel before, int wanted)
+{
+	struct interrupts at = {.open = 0}, *i = &at;
+	struct heddle_config config = small_config();
+	atomic_int ran = 0, *count = &ran;
+	heddle_data *d;
+	long x = 1;
+	config.on_wait = end_and_open;
+	config.on_wait_arg = i;
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *c = heddle_codelet_new(rt, .name = "pass", .cpu = pass);
+	heddle_codelet *first = heddle_codelet_new(rt, .name = "first", .cpu = before);
+	heddle_codelet *counts = heddle_codelet_new(rt, .name = "count", .cpu = count_up);
+	heddle_task *t;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	assert_ok(heddle_submit(rt, heddle_call(first), heddle_out(&t)));
+	assert_int_equal(heddle_task_wait(t), before == fail_always ? HEDDLE_E_KERNEL : 0);
+	heddle_task_release(t);
+	i->calls = 0;
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_value(i)));
+	for (int k = 0; k < n; k++)
+		assert_ok(heddle_submit(rt, heddle_call(counts), heddle_rw(d), heddle_value(count)));
+	assert_int_equal(heddle_stop(rt), wanted);
+	assert_true(i->calls > 1);
+	return ran;
+}
+
+static void an_interrupted_stop_cancels_what_has_not_begun(void **state)
+{
+	(void)state;
+	assert_int_equal(stop_waiting_for(5, nothing, HEDDLE_E_INTERRUPTED), 0);
+	assert_says("5 tasks that had not begun were cancelled");
+	assert_int_equal(stop_waiting_for(0, nothing, 0), 0);
+	assert_int_equal(stop_waiting_for(5, fail_always, HEDDLE_E_KERNEL), 0); /* a failure is told rather */
+	assert_says("first (task 0)");
 }
 
 /* A simulation looks around, too, and heddle_cancel_all leaves nothing for heddle_stop to wait for. */
@@ -159,7 +337,7 @@ static void a_simulation_is_interrupted_and_cancelled(void **state)
 	config.platform = "haswell-k40m";
 	config.window = 0;
 	heddle_runtime *rt = start_with(&config);
-	heddle_codelet *c = given(rt, "ten", ten);
+	heddle_codelet *c = given(rt, "ten", ten_us);
 	for (int k = 0; k < MANY; k++)
 		assert_ok(heddle_submit(rt, heddle_call(c)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_INTERRUPTED);
@@ -295,7 +473,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_wait_can_be_ended_and_begun_again),
 	    cmocka_unit_test(what_has_come_when_the_wait_is_ended_is_there),
-	    cmocka_unit_test(ends_of_data_and_of_the_runtime_are_waited_for),
+	    cmocka_unit_test(an_interrupted_unregistration_leaves_the_datum),
+	    cmocka_unit_test(plans_outlive_an_interrupted_unregistration),
+	    cmocka_unit_test(copies_of_what_ends_are_waited_for),
+	    cmocka_unit_test(an_interrupted_stop_cancels_what_has_not_begun),
 	    cmocka_unit_test(a_simulation_is_interrupted_and_cancelled),
 	    cmocka_unit_test(what_on_wait_submits_runs_although_the_wait_ends),
 	    cmocka_unit_test(a_policy_hears_once_that_a_task_begins),

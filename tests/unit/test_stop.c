@@ -51,11 +51,31 @@ static void stop_puts_pieces_of_pieces_together(void **state)
 	assert_int_equal(x[0] + x[32] + x[48] + x[56] + x[60] + x[62], 6);
 }
 
+/* That the models cannot be stored is an error, too, but not the first one. */
+static void stop_says_what_has_failed_first(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	config.model_dir = "/dev/null/models";
+	heddle_runtime *rt = start_with(&config);
+	long x = 1;
+	int code = 42;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	heddle_codelet *fails = heddle_codelet_new(rt, .name = "fails", .cpu = fail_with);
+	assert_ok(heddle_submit(rt, heddle_call(fails), heddle_rw(d), heddle_value((int){0})));
+	assert_ok(heddle_submit(rt, heddle_call(fails), heddle_rw(d), heddle_value(code)));
+	assert_int_equal(heddle_stop(rt), HEDDLE_E_KERNEL);
+	assert_says("row 42 is bad");
+	assert_int_equal(heddle_last_code(), 42);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stop_takes_time_in_proportion_to_the_data_left),
 	    cmocka_unit_test(stop_puts_pieces_of_pieces_together),
+	    cmocka_unit_test(stop_says_what_has_failed_first),
 	};
 	return cmocka_run_group_tests_name("stop", tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static int residual_close(struct residual *r)
 	int status = 0;
 	for (size_t s = 0; s < 2 * SLOTS; s++) {
 		heddle_data *sum = r->sums[s / 2][s % 2];
-		int ended = sum ? heddle_unregister(sum) : 0;
+		int ended = sum ? hd_dense_unregister(sum) : 0;
 		if (status == 0)
 			status = ended;
 	}

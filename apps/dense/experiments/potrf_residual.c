@@ -47,7 +47,7 @@ static int residual_close(struct residual *r)
 {
 	int status = 0;
 	for (size_t s = 0; r->slots && s < r->n_slots; s++) {
-		int ended = r->slots[s].sums ? heddle_unregister(r->slots[s].sums) : 0;
+		int ended = r->slots[s].sums ? hd_dense_unregister(r->slots[s].sums) : 0;
 		if (r->slots[s].tile)
 			heddle_unregister_async(r->slots[s].tile);
 		if (status == 0)

@@ -57,7 +57,7 @@ static int norm_of(heddle_dense_matrix *a, enum heddle_dense_random kind, double
 	if (status >= 0)
 		status = norm_submit(a, kind, sums, SLOTS);
 	for (size_t s = 0; s < SLOTS && sums[s]; s++) {
-		int ended = heddle_unregister(sums[s]); /* waits for the tasks */
+		int ended = hd_dense_unregister(sums[s]); /* waits for the tasks */
 		if (status >= 0)
 			status = ended;
 		sum += values[s];

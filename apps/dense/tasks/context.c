@@ -86,6 +86,15 @@ static int wait_for_group(heddle_group *group)
 	return status;
 }
 
+int hd_dense_unregister(heddle_data *data)
+{
+	int status;
+	do
+		status = heddle_unregister(data);
+	while (status == HEDDLE_E_INTERRUPTED);
+	return status;
+}
+
 int hd_dense_wait(heddle_dense *dense, int status)
 {
 	if (status >= 0)

@@ -92,7 +92,7 @@ int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix)
 			continue;
 		/* hierarchical tasks that have not been processed need the smaller tiles, too */
 		int s = matrix->temporary && !matrix->parts ? heddle_unregister_async(matrix->tiles[t])
-		                                            : heddle_unregister(matrix->tiles[t]);
+		                                            : hd_dense_unregister(matrix->tiles[t]);
 		if (status == 0)
 			status = s;
 	}

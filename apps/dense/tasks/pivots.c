@@ -40,8 +40,8 @@ int heddle_dense_pivots_destroy(heddle_dense_pivots *pivots)
 		return 0;
 	int status = 0;
 	for (size_t k = 0; k < pivots->count && pivots->parts[k]; k++) {
-		int s =
-		    pivots->temporary ? heddle_unregister_async(pivots->parts[k]) : heddle_unregister(pivots->parts[k]);
+		int s = pivots->temporary ? heddle_unregister_async(pivots->parts[k])
+		                          : hd_dense_unregister(pivots->parts[k]);
 		if (status == 0)
 			status = s;
 	}

@@ -232,7 +232,9 @@ public:
 	{
 		if (!this->data_)
 			return;
-		int status = heddle_unregister(this->data_);
+		int status = HEDDLE_E_INTERRUPTED;
+		while (status == HEDDLE_E_INTERRUPTED) /* a destructor cannot be interrupted */
+			status = heddle_unregister(this->data_);
 		if (status == HEDDLE_E_STATE) { /* in a callback, or a kernel on an accelerator */
 			heddle_unregister_async(this->data_);
 		} else if (keeps_handle(status)) {
@@ -243,12 +245,12 @@ public:
 		}
 	}
 	/* Ends the datum before its destructor does, and throws if its value was lost or never computed. If it throws a
-	 * heddle::error whose status is HEDDLE_E_STATE, HEDDLE_E_UNSUPPORTED or HEDDLE_E_MEMORY, the datum has not
-	 * ended. Blocks. */
+	 * heddle::error whose status is HEDDLE_E_STATE, HEDDLE_E_UNSUPPORTED, HEDDLE_E_MEMORY or HEDDLE_E_INTERRUPTED,
+	 * the datum has not ended. Blocks. */
 	void unregister()
 	{
 		int status = heddle_unregister(this->data_);
-		if (!keeps_handle(status) && status != HEDDLE_E_STATE)
+		if (!keeps_handle(status) && status != HEDDLE_E_STATE && status != HEDDLE_E_INTERRUPTED)
 			this->data_ = nullptr;
 		detail::check(status);
 	}

@@ -38,8 +38,10 @@ public:
 	/* Waits for all tasks. Errors that no wait has reported are lost: call `wait` or `close` before. */
 	~runtime() { stop(); }
 
-	/* Stops the runtime before its destructor does, and throws the first error that no wait has reported. All data
-	 * and groups must have ended, and only the destructor may be called afterwards. Blocks. */
+	/* Stops the runtime before its destructor does, and throws the first error that no wait has reported. Objects
+	 * of the runtime (data, groups, tasks) must have been destroyed, and only the destructor may be called
+	 * afterwards, whatever this throws. If on_wait of the settings wants the wait to end, tasks that have not begun
+	 * are cancelled: heddle_stop. Blocks. */
 	void close()
 	{
 		if (std::exception_ptr first = stop())
@@ -50,6 +52,8 @@ public:
 	void wait()
 	{
 		int status = heddle_wait_all(rt_);
+		if (status == HEDDLE_E_INTERRUPTED) /* the wait that is begun again will throw the errors */
+			detail::throw_error(status);
 		std::exception_ptr first = first_error(status);
 		detail::exceptions::all().forget(rt_, 2);
 		if (first)
@@ -106,8 +110,6 @@ private:
 	std::exception_ptr first_error(int status) noexcept
 	{
 		std::exception_ptr waited = status ? error_of(status) : nullptr;
-		if (status == HEDDLE_E_INTERRUPTED) /* the wait that is begun again will throw the others */
-			return waited;
 		std::lock_guard<std::mutex> guard(lock_);
 		std::exception_ptr first = given_up_ ? given_up_ : waited ? waited : postponed_;
 		given_up_ = postponed_ = nullptr;
