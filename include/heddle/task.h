@@ -31,7 +31,7 @@ typedef struct heddle_call_context heddle_context;
 
 /* A kernel returns 0, or another value if it failed. Then the task fails: the data that it writes have no value, the
  * tasks that read them are cancelled, and the next wait returns HEDDLE_E_KERNEL with the message that the kernel gave
- * to heddle_fail, if any. */
+ * to heddle_fail, or else that of the function of Heddle whose status it returns. */
 typedef int (*heddle_kernel)(heddle_context *c);
 
 void *heddle_ptr(const heddle_context *c, size_t i); /* address of part 0 of datum i */

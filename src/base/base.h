@@ -28,11 +28,14 @@ int hd_error_of_task(int status, int code, const char *sentence) __attribute__((
  * hd_error_keep saves the message at its beginning, hd_error_give_back restores it at its end. So heddle_last_error
  * always tells of the last call that failed. */
 struct hd_sentence {
+	int status;
 	int code; /* what heddle_last_code returns */
 	char text[1024];
 };
 void hd_error_keep(struct hd_sentence *kept);
 void hd_error_give_back(const struct hd_sentence *kept);
+/* The status that came with the thread's last error. */
+int hd_error_status(void);
 /* Returns HEDDLE_E_MEMORY after the message "out of memory for WHAT". */
 int hd_no_memory(const char *what) __attribute__((cold));
 

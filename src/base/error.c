@@ -12,6 +12,7 @@ int heddle_error(int status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(last_error.text, sizeof last_error.text, format, args);
 	va_end(args);
+	last_error.status = status;
 	last_error.code = 0;
 	return status;
 }
@@ -22,6 +23,7 @@ int hd_error(int status, const char *format, ...) __attribute__((alias("heddle_e
 int hd_error_context(int status, const char *format, ...)
 {
 	char old[sizeof last_error.text / 2];
+	last_error.status = status;
 	snprintf(old, sizeof old, "%.*s", (int)sizeof old - 1, last_error.text);
 	va_list args;
 	va_start(args, format);
@@ -47,6 +49,11 @@ void hd_error_keep(struct hd_sentence *kept)
 void hd_error_give_back(const struct hd_sentence *kept)
 {
 	last_error = *kept;
+}
+
+int hd_error_status(void)
+{
+	return last_error.status;
 }
 
 int hd_no_memory(const char *what)

@@ -197,11 +197,19 @@ const heddle_codelet *hd_next_init(heddle_context *c, uint32_t *i)
 	return NULL;
 }
 
-/* Why a task failed: what its kernel told heddle_fail, if anything, which kernel it was, and what it returned. NULL
- * when out of memory. */
+/* What the kernel told heddle_fail. NULL: nothing. A kernel that returns what a function of Heddle has returned to it
+ * means the error of that. */
+static const char *said_by(const heddle_context *c, int status)
+{
+	int passed_on = status < 0 && !c->team && c->worker->node == 0 && hd_error_status() == status;
+	return c->message ? c->message : passed_on ? heddle_last_error() : NULL;
+}
+
+/* Why a task failed: what its kernel has said, if anything, which kernel it was, and what it returned. NULL when out of
+ * memory. */
 static char *failure_text(const heddle_context *c, const heddle_codelet *init, int status)
 {
-	const char *where = c->worker->rt->platform->workers[c->worker->id].name, *said = c->message;
+	const char *where = c->worker->rt->platform->workers[c->worker->id].name, *said = said_by(c, status);
 	char rank[64] = "";
 	if (c->team)
 		snprintf(rank, sizeof rank, ", as rank %u of %u", c->rank, c->cores);

@@ -171,6 +171,32 @@ static void the_code_of_a_failure_reaches_every_kind_of_wait(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+static int pass_error_on(heddle_context *c)
+{
+	heddle_runtime *rt = heddle_context_runtime(c);
+	return heddle_get(c, 0, int) ? heddle_submit(rt, heddle_on(1000)) : heddle_wait_all(rt);
+}
+
+/* A kernel returns what a function of the library has returned to it: the wait says what that has said. */
+static void an_error_that_a_kernel_passes_on_is_told(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start();
+	heddle_codelet *passing = heddle_codelet_new(rt, .name = "passing", .cpu = pass_error_on);
+	heddle_codelet *own = heddle_codelet_new(rt, .name = "own", .cpu = fail_always);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(heddle_submit(rt, heddle_call(passing), heddle_value(i), heddle_on(0)));
+		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+		assert_says(i ? "passing (task 1): synchronisation: there is no worker 1000"
+		              : "passing (task 0): heddle_wait_all blocks and cannot be called from a kernel");
+		assert_says(i ? "(its kernel returned -1 on " : "(its kernel returned -10 on ");
+	}
+	assert_ok(heddle_submit(rt, heddle_call(own), heddle_on(0)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_KERNEL);
+	assert_says("own (task 2): its kernel returned 3 on ");
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +206,7 @@ int main(void)
 	    cmocka_unit_test(contribution_fails_with_the_kernel_that_should_begin_it),
 	    cmocka_unit_test(kernel_that_fails_on_a_slow_accelerator_has_failed),
 	    cmocka_unit_test(the_code_of_a_failure_reaches_every_kind_of_wait),
+	    cmocka_unit_test(an_error_that_a_kernel_passes_on_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
