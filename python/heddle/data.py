@@ -4,6 +4,7 @@ from __future__ import annotations
 import enum
 import itertools
 import math
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 # After these a call of heddle_unregister has not ended the datum.
 _NOT_ENDED = (lib.HEDDLE_E_INTERRUPTED, lib.HEDDLE_E_STATE, lib.HEDDLE_E_MEMORY, lib.HEDDLE_E_UNSUPPORTED)
+
+
+class Loan:
+    """Lives as long as some array of memory that a kernel was lent."""
+
+    __slots__ = ("__weakref__",)
 
 
 class Mode(enum.IntEnum):
@@ -197,14 +204,17 @@ class Data:
         self._check(lib.heddle_data_part(self._handle, 0, part))
         return self._array_at(part, writable)
 
-    def _in_kernel(self, context: Any, i: int, writable: bool) -> np.ndarray:
-        """Datum i of a kernel's context, which has the shape of this one: usually the registered array itself."""
+    def _in_kernel(self, context: Any, i: int, writable: bool, lent: list[weakref.ref[Loan]]) -> np.ndarray:
+        """Datum i of a kernel's context, which has the shape of this one: usually the registered array itself. Adds to
+        `lent` what lives as long as an array of Heddle's memory."""
         if self.array is not None and address(lib.heddle_ptr(context, i)) == self._address:
             return self.array if writable else self._read_only()
         part = ffi.new("struct heddle_part *")
         if lib.heddle_context_part(context, i, 0, part):
             raise Error(Status.INVALID, f"the kernel has no datum {i}")
-        return array_of(part, self._axes, self.dtype, writable=writable)
+        loan = Loan()
+        lent.append(weakref.ref(loan))
+        return array_of(part, self._axes, self.dtype, writable=writable, owner=loan)
 
     def acquire(self, mode: str | int = "rw") -> Acquired:
         """Lends the array to the program: waits for the tasks that conflict with `mode` ("r", "w", "rw").

@@ -19,6 +19,9 @@ _MODELS = {"history": lib.HEDDLE_MODEL_HISTORY, "power": lib.HEDDLE_MODEL_POWER,
            "none": lib.HEDDLE_MODEL_NONE}
 
 
+_LAZY = (inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+
+
 class Kernel:
     """A function that tasks run; made by kernel(), compiled() or load(). A Python one can also be called as before.
 
@@ -75,6 +78,9 @@ def kernel(*accesses: Any, name: str | None = None, model: str = "history", colo
     def decorate(function: Callable[..., Any]) -> Kernel:
         given: str = getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__))
         called = name or given.replace("<locals>.", "").replace("<lambda>", "lambda")
+        if any(is_one(function) for is_one in _LAZY):
+            raise TypeError(f"kernel {called}: to call a generator or an async function runs nothing of it; give a "
+                            "plain function")
         learns = name or "<lambda>" not in given  # all lambdas have one name
         return Kernel(function, None, called, _modes(function, accesses, called), model if learns else "none", color)
 
@@ -124,6 +130,8 @@ def value_bytes(value: Any) -> bytes:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tobytes()
     if isinstance(value, (bool, int)):
+        if not -1 << 63 <= value < 1 << 63:
+            raise Error(Status.INVALID, f"{value} does not fit an int64_t, as which a compiled kernel gets an int")
         return struct.pack("q", value)
     if isinstance(value, float):
         return struct.pack("d", value)
@@ -131,4 +139,8 @@ def value_bytes(value: Any) -> bytes:
         return struct.pack("dd", value.real, value.imag)
     if isinstance(value, ffi.CData):
         return bytes(ffi.buffer(value))
-    return bytes(memoryview(value).cast("B"))  # bytes, ctypes objects
+    try:
+        return bytes(memoryview(value).cast("B"))  # bytes, ctypes objects
+    except TypeError:
+        raise TypeError("a compiled kernel gets numbers, numpy arrays, ctypes objects and bytes as values, not "
+                        f"{type(value).__name__}") from None

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import itertools
 import operator
 import os
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from ._arrays import address
 from ._ffi import ffi
 from ._library import Error, Status, check, encode, fields, last_error, lib, text
-from .data import Access, Data, Mode
+from .data import Access, Data, Loan, Mode
 from .graph import Graph
 from .kernels import Kernel, kernel, value_bytes
 from .platform import Platform
@@ -64,14 +65,28 @@ def _run(context: Any) -> int:
     """The kernel of all Python functions."""
     number = ffi.cast("uint64_t *", lib.heddle_value_ptr(context, 0))[0]
     call = _calls.pop(number)
+    lent: list[weakref.ref[Loan]] = []
     try:
         arguments = call.arguments
         for i, (place, data, writable) in enumerate(call.data):
-            arguments[place] = data._in_kernel(context, i, writable)
+            arguments[place] = data._in_kernel(context, i, writable, lent)
         call.function(*arguments)
+        if lent:
+            arguments.clear()
+            _check_returned(lent, call.function)
     except BaseException as error:  # also KeyboardInterrupt: it belongs to whoever waits
         return _fail(context, call.runtime, error)
     return 0
+
+
+def _check_returned(lent: list[weakref.ref[Loan]], function: Callable[..., Any]) -> None:
+    """Error: a kernel that has ended has kept an array of Heddle's memory, which may be freed at any time."""
+    if any(loan() is not None for loan in lent):
+        gc.collect()  # it may be in a circle that nobody has any more
+    if any(loan() is not None for loan in lent):
+        name = getattr(function, "__qualname__", function)
+        raise Error(Status.INVALID, f"kernel {name} has kept an array, or a part of one, whose memory is its own only "
+                                    "until it ends: keep a copy, array.copy()")
 
 
 class _Pending(threading.local):
@@ -104,6 +119,23 @@ class _Items:
         n = len(self._numbers) // 4
         packed = struct.pack("iiQQ" * n, *self._numbers)
         return lib.heddle_submit_items(runtime, n, ffi.from_buffer("struct heddle_item[]", packed))
+
+
+def _whole(value: Any, what: str) -> int:
+    """A keyword's value as an int. TypeError: it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number, not {value!r}") from None
+
+
+def _tasks(after: Any) -> list[Task]:
+    """What `after` says: tasks. TypeError: it says something else."""
+    tasks = [after] if isinstance(after, Task) else list(after) if isinstance(after, Iterable) else [after]
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise TypeError(f"after is a task that submit has returned, or several, not {task!r}")
+    return tasks
 
 
 class Task:
@@ -362,8 +394,9 @@ class Runtime:
         """Submits one task, and returns at once unless too many are unfinished (the setting `window`).
 
         `arguments` are accesses, read(x), readwrite(y) ..., or data alone if the kernel says how it uses them; anything
-        else is a value. A Python function gets all of them in this order, data as arrays. It runs after all tasks that
-        were submitted before and use the same data in conflict, and after those in `after`. None: nothing is run.
+        else is a value. A Python function gets all of them in this order, data as arrays. An array that is no datum is
+        a value, too: by it no task waits for another, so the function cannot write it. The task runs after all tasks
+        that were submitted before and use the same data in conflict, and after those in `after`. None: nothing is run.
         """
         pointer, codelet, items = self._open(), self._known(function), _Items()
         self._check_number(codelet, arguments)
@@ -371,9 +404,13 @@ class Runtime:
             items.add(lib.HEDDLE_ITEM_CODELET, pointer=self._codelet(codelet))
         in_kernel: list[tuple[int, Data, bool]] = []
         values: list[Any] = []
+        in_call = list(arguments)
         for place, given in enumerate(arguments):
             if not isinstance(given, (Access, Data)):
                 values.append(given)
+                if isinstance(given, np.ndarray):  # tasks are not ordered by it
+                    in_call[place] = given.view()
+                    in_call[place].flags.writeable = False
                 continue
             data, mode = self._access(codelet, given, len(in_kernel))
             items.add(mode, pointer=data._number)
@@ -382,20 +419,20 @@ class Runtime:
         for value in [number] if number else values:
             items.add_bytes(lib.HEDDLE_ITEM_VALUE, value_bytes(value))
         if priority:
-            items.add(lib.HEDDLE_ITEM_PRIORITY, operator.index(priority))
+            items.add(lib.HEDDLE_ITEM_PRIORITY, _whole(priority, "priority"))
         if name:
             items.add_bytes(lib.HEDDLE_ITEM_NAME, os.fsencode(name) + b"\0")
-        for task in (after,) if isinstance(after, Task) else after:
+        for task in _tasks(after):
             items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
         if worker is not None:
-            items.add(lib.HEDDLE_ITEM_WORKER, operator.index(worker))
+            items.add(lib.HEDDLE_ITEM_WORKER, _whole(worker, "worker"))
         if group is not None:
             items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
         out = ffi.new("heddle_task **")
         items.add(lib.HEDDLE_ITEM_OUT, pointer=address(out))
         if number:
             run = function.function if isinstance(function, Kernel) else function
-            _calls[number] = _Call(self, run, list(arguments), in_kernel)  # type: ignore[arg-type]
+            _calls[number] = _Call(self, run, in_call, in_kernel)  # type: ignore[arg-type]
         status = items.submit(pointer)
         if status:
             _calls.pop(number, None)
@@ -475,7 +512,9 @@ class Runtime:
         @ffi.callback("int(heddle_context *)", error=1)
         def run(context: Any) -> int:
             try:
-                step(*(like._in_kernel(context, i, True) for i in range(lib.heddle_context_n_data(context))))
+                lent: list[weakref.ref[Loan]] = []
+                step(*(like._in_kernel(context, i, True, lent) for i in range(lib.heddle_context_n_data(context))))
+                _check_returned(lent, step.function or step)
             except BaseException as error:
                 return _fail(context, self, error)
             return 0

@@ -565,3 +565,56 @@ def test_a_group_can_be_cancelled(runtime, native):
     with pytest.raises(heddle.Error, match="its group was cancelled"):
         group.wait()
     assert not ran
+
+
+def test_an_array_of_heddles_memory_is_not_kept(runtime):
+    kept, x = [], runtime.data(shape=10)
+    for keep in (lambda v: (v.fill(3), kept.append(v)), lambda v: (v.fill(3), kept.append(v[2:5].reshape(3, 1)))):
+        runtime.submit(keep, write(x))
+        with pytest.raises(heddle.Error, match="has kept an array, or a part of one.*array.copy"):
+            runtime.wait()
+
+    def circle(v):
+        v.fill(4)
+        several = [v]
+        several.append(several)
+
+    runtime.submit(circle, write(x))
+    runtime.submit(lambda v: kept.append(v.copy()), read(x))
+    runtime.wait()
+    assert kept[-1].tolist() == [4] * 10
+
+
+def test_an_array_that_is_no_datum_cannot_be_written(runtime):
+    a, seen = np.zeros(3), []
+    runtime.submit(lambda v: np.add(v, 1, out=v), a)
+    with pytest.raises(ValueError, match="read-only"):
+        runtime.wait()
+    runtime.submit(lambda v, w: seen.append(float(v[0] + w[0])), a, np.ones(1))
+    runtime.wait()
+    assert seen == [1] and a.flags.writeable
+
+
+def test_what_is_no_task_and_no_kernel_is_named(runtime):
+    def generator(v):
+        yield v
+
+    async def coroutine(v):
+        return v
+
+    for function in (generator, coroutine):
+        with pytest.raises(TypeError, match="runs nothing of it"):
+            runtime.submit(function)
+        with pytest.raises(TypeError, match="runs nothing of it"):
+            heddle.kernel(function)
+    for wrong in ({"after": 3}, {"after": [None]}, {"priority": "high"}, {"worker": 1.5}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            runtime.submit(lambda: None, **wrong)
+
+
+def test_values_that_compiled_kernels_cannot_get_are_named(runtime, native):
+    kernel = heddle.load(native, "until_flag")
+    with pytest.raises(heddle.Error, match="does not fit an int64_t"):
+        runtime.submit(kernel, 2**63)
+    with pytest.raises(TypeError, match="numbers, numpy arrays.*not dict"):
+        runtime.submit(kernel, {})
