@@ -5,11 +5,14 @@ Pictures are shown by some document, made by scripts/pictures.py, and small.
 names.py looks for the files and functions that they name.
 
 A ```c block with a main() is a program; others are fragments and are not compiled. A block after a line `<!-- same as
-FILE -->` is compared with that file.
+FILE -->` is compared with that file. Indented lines of C++, in docs/cpp.md, compile with the names of CPP_GIVEN; those
+of docs/python.md are run by python/tests/test_documents.py.
 """
 import os
 import re
+import shutil
 import subprocess
+import textwrap
 
 from common import ROOT, files, read, report
 from links import broken_links
@@ -20,11 +23,33 @@ MAX_PICTURES = 600_000
 QUOTED = re.compile(r"^<!-- same as (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def compile_sample(sample):
-    command = [os.environ.get("CC", "cc"), "-std=gnu11", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused",
-               *(f"-I{os.path.join(ROOT, folder)}" for folder in PUBLIC), "-x", "c", "-"]
+CPP_LINES = re.compile(r"(?:^    .*\bheddle::.*\n(?:    .*\n)*)+", re.MULTILINE)
+CPP_GIVEN = """#include <heddle.hpp>
+#include <vector>
+void given(heddle::runtime &rt, std::vector<double> &vector, double &value, double *pointer, std::size_t rows,
+           std::size_t columns, std::size_t ld)
+{
+%s}
+"""
+
+
+def compile_sample(sample, compiler=os.environ.get("CC", "cc"), language=("-std=gnu11", "-x", "c")):
+    command = [compiler, "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused",
+               *(f"-I{os.path.join(ROOT, folder)}" for folder in PUBLIC), *language, "-"]
     done = subprocess.run(command, input=sample, capture_output=True, text=True, check=False)
     return done.stderr.strip() if done.returncode else ""
+
+
+def cpp_problems(path):
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    blocks = list(CPP_LINES.finditer(read(path)))
+    if not blocks:
+        yield f"{path}: no lines of C++ were found"
+    for block in blocks if compiler else []:
+        said = compile_sample(CPP_GIVEN % textwrap.dedent(block.group(0)), compiler, ("-std=c++17", "-x", "c++"))
+        if said:
+            line = read(path).count("\n", 0, block.start()) + 1
+            yield f"{path}:{line}: the lines do not compile:\n{said}"
 
 
 def picture_problems(documents):
@@ -47,6 +72,7 @@ def main():
     problems += [f"README.md: no link to {path}" for path in documents + ["CONTRIBUTING.md"]
                  if f"]({path})" not in read("README.md")]
     problems += picture_problems(documents)
+    problems += cpp_problems("docs/cpp.md")
     for path in ["README.md", "CONTRIBUTING.md"] + documents:
         text = read(path)
         for block in BLOCK.finditer(text):
