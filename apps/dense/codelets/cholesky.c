@@ -13,8 +13,8 @@ const struct hd_dense_codelet hd_dense_cholesky[] = {
     {HD_DENSE_POTRF, "potrf", "potrf", HD_DENSE_FOUR(potrf_task), HD_DENSE_FOUR(potrf_flops), NULL, 1, 0xd03b3b,
      HEDDLE_SPMD},
     {HD_DENSE_TRTRI, "trtri", "trtri", HD_DENSE_FOUR(trtri_task), HD_DENSE_FOUR(trtri_flops), NULL, 1, 0xb03060,
-     HEDDLE_SEQUENTIAL},
+     HEDDLE_SPMD},
     {HD_DENSE_LAUUM, "lauum", "lauum", HD_DENSE_FOUR(lauum_task), HD_DENSE_FOUR(potrf_flops), NULL, 1, 0xd07050,
-     HEDDLE_SEQUENTIAL},
+     HEDDLE_SPMD},
     {.name = NULL},
 };

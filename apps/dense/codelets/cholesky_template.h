@@ -17,14 +17,16 @@ static int P(potrf_task)(heddle_context *c)
 static int P(trtri_task)(heddle_context *c)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
-	int zero = P(trtri)(hd_dense_cblas_uplo(v->uplo), hd_dense_cblas_diag(v->diag), P(diagonal)(c));
-	return hd_dense_return(c, hd_dense_judge_trtri(v, zero));
+	struct hd_party p = hd_dense_party(c);
+	int zero = P(trtri_party)(&p, hd_dense_cblas_uplo(v->uplo), hd_dense_cblas_diag(v->diag), P(diagonal)(c));
+	return p.rank == 0 ? hd_dense_return(c, hd_dense_judge_trtri(v, zero)) : 0;
 }
 
 static int P(lauum_task)(heddle_context *c)
 {
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
-	P(lauum)(hd_dense_cblas_uplo(v->uplo), P(diagonal)(c));
+	struct hd_party p = hd_dense_party(c);
+	P(lauum_party)(&p, hd_dense_cblas_uplo(v->uplo), P(diagonal)(c));
 	return 0;
 }
 

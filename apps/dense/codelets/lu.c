@@ -37,7 +37,7 @@ const struct hd_dense_codelet hd_dense_lu[] = {
      HD_DENSE_FOUR(getrf_nopiv_flops), NULL, 3, 0xd03b3b, HEDDLE_SPMD},
     {HD_DENSE_GETRF_PANEL, "getrf_panel", "getrf_panel", HD_DENSE_FOUR(getrf_panel_task),
      HD_DENSE_FOUR(getrf_panel_flops), NULL, 5, 0xd03b3b, HEDDLE_SPMD},
-    {HD_DENSE_LASWP, "laswp", "laswp", HD_DENSE_FOUR(laswp_task), {NULL}, NULL, 1, 0x6b8e23, HEDDLE_SEQUENTIAL},
+    {HD_DENSE_LASWP, "laswp", "laswp", HD_DENSE_FOUR(laswp_task), {NULL}, NULL, 1, 0x6b8e23, HEDDLE_SPMD},
     {HD_DENSE_LU_PARTS, "lu_parts", "lu_parts", HD_DENSE_FOUR(lu_parts_task), .color = 0x707070},
     {.name = NULL},
 };

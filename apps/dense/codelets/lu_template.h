@@ -59,6 +59,8 @@ static int P(laswp_task)(heddle_context *c)
 	struct P(stack) a = P(stack_of)(c, v->n_tiles, &rows);
 	if (!a.tiles)
 		return heddle_fail(c, -1, "out of memory for a column of %zu tiles", v->n_tiles);
+	struct hd_party party = hd_dense_party(c);
+	struct hd_range share = hd_share(&party, a.tiles[0].n);
 	struct hd_swaps swaps = {.origin = (int)v->row + 1};
 	for (size_t p = 0; v->backward && p < n_pivots; p++)
 		swaps.first += (int)heddle_extent(c, v->n_tiles + p, 0);
@@ -69,7 +71,7 @@ static int P(laswp_task)(heddle_context *c)
 		if (v->backward)
 			swaps.first -= swaps.count;
 		if (pivots_are_valid(c, i, v->row, rows))
-			P(interchange)(a, 0, a.tiles[0].n, &swaps, !v->backward);
+			P(interchange)(a, share.first, share.n, &swaps, !v->backward);
 		else
 			status = hd_dense_return(c, hd_dense_judge_pivots(v, (size_t)rows));
 		if (!v->backward)

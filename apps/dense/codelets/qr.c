@@ -52,15 +52,15 @@ static int hd_dense_drop_work(heddle_context *c, void *work)
 
 const struct hd_dense_codelet hd_dense_qr_codelets[] = {
     {HD_DENSE_GEQRT, "geqrt", "geqrt", HD_DENSE_FOUR(geqrt_task), HD_DENSE_FOUR(geqrt_flops), strip_footprint, 4,
-     0xd03b3b, HEDDLE_SEQUENTIAL},
+     0xd03b3b, HEDDLE_SPMD},
     {HD_DENSE_GEMQRT, "gemqrt", "gemqrt", HD_DENSE_FOUR(gemqrt_task), HD_DENSE_FOUR(gemqrt_flops), strip_footprint, 6,
      0x59a14f, HEDDLE_SPMD},
     {HD_DENSE_TSQRT, "tsqrt", "tsqrt", HD_DENSE_FOUR(tsqrt_task), HD_DENSE_FOUR(tsqrt_flops), NULL, 6, 0xf0a030,
-     HEDDLE_SEQUENTIAL},
+     HEDDLE_SPMD},
     {HD_DENSE_TSMQR, "tsmqr", "tsmqr", HD_DENSE_FOUR(tsmqr_task), HD_DENSE_FOUR(tsmqr_flops), NULL, 12, 0x4a90c2,
      HEDDLE_SPMD},
     {HD_DENSE_TTQRT, "ttqrt", "ttqrt", HD_DENSE_FOUR(ttqrt_task), HD_DENSE_FOUR(ttqrt_flops), strip_footprint, 2,
-     0xe8c547, HEDDLE_SEQUENTIAL},
+     0xe8c547, HEDDLE_SPMD},
     {HD_DENSE_TTMQR, "ttmqr", "ttmqr", HD_DENSE_FOUR(ttmqr_task), HD_DENSE_FOUR(ttmqr_flops), strip_footprint, 6,
      0x8e5bb5, HEDDLE_SPMD},
     {HD_DENSE_RANK, "rank", "rank", HD_DENSE_FOUR(rank_task), .color = 0xb07060},

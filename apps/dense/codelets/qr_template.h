@@ -31,26 +31,28 @@ static inline struct P(view) P(triangle)(const heddle_context *c, size_t i)
 	return r;
 }
 
-/* A := R and V. A fourth tile becomes a copy of V. */
-static int P(geqrt_task)(heddle_context *c)
-{
-	struct P(view) a = P(strip)(c, 0);
-	int k = hd_dense_smaller(a.m, a.n);
-	P(geqrt)(a, P(factor)(c, 1, k), heddle_ptr(c, 2));
-	if (heddle_context_n_data(c) < 4)
-		return 0;
-	struct P(view) v = P(strip)(c, 3);
-	for (int j = 0; j < k; j++)
-		for (int i = j + 1; i < a.m; i++)
-			*P(at)(v, i, j) = *P(at)(a, i, j);
-	return 0;
-}
-
 /* The workspace that is datum i, for member 0, or another one, for the other members, which hd_dense_drop_work frees.
  * NULL: out of memory. */
 static element *P(work_of)(heddle_context *c, size_t i)
 {
 	return heddle_context_rank(c) ? malloc(heddle_extent(c, i, 0) * sizeof(element)) : heddle_ptr(c, i);
+}
+
+/* A := R and V. A fourth tile becomes a copy of V. */
+static int P(geqrt_task)(heddle_context *c)
+{
+	struct P(view) a = P(strip)(c, 0);
+	struct hd_party p = hd_dense_party(c);
+	element *work = P(work_of)(c, 2);
+	int k = hd_dense_smaller(a.m, a.n), copied = work && heddle_context_n_data(c) == 4;
+	if (work)
+		P(geqrt_party)(&p, a, P(factor)(c, 1, k), work);
+	struct P(view) v = copied ? P(strip)(c, 3) : a;
+	struct hd_range share = hd_share(&p, copied ? k : 0);
+	for (int j = share.first; j < share.first + share.n; j++)
+		for (int i = j + 1; i < a.m; i++)
+			*P(at)(v, i, j) = *P(at)(a, i, j);
+	return hd_dense_drop_work(c, work);
 }
 
 /* The member's share of what Q is applied to, datum i: its rows (or columns) from the `first` on. */
@@ -77,15 +79,21 @@ static int P(gemqrt_task)(heddle_context *c)
 static int P(tsqrt_task)(heddle_context *c)
 {
 	struct P(view) a = P(tile)(c, 1);
-	P(tsqrt)(P(triangle)(c, 0), a, P(factor)(c, 2, a.n), heddle_ptr(c, 3));
-	return 0;
+	struct hd_party p = hd_dense_party(c);
+	element *work = P(work_of)(c, 3);
+	if (work)
+		P(tsqrt_party)(&p, P(triangle)(c, 0), a, P(factor)(c, 2, a.n), work);
+	return hd_dense_drop_work(c, work);
 }
 
 static int P(ttqrt_task)(heddle_context *c)
 {
 	struct P(view) a = P(tile)(c, 1);
-	P(ttqrt)(P(triangle)(c, 0), a, hd_dense_first_of(c), P(factor)(c, 2, a.n), heddle_ptr(c, 3));
-	return 0;
+	struct hd_party p = hd_dense_party(c);
+	element *work = P(work_of)(c, 3);
+	if (work)
+		P(ttqrt_party)(&p, P(triangle)(c, 0), a, hd_dense_first_of(c), P(factor)(c, 2, a.n), work);
+	return hd_dense_drop_work(c, work);
 }
 
 static int P(tsmqr_task)(heddle_context *c)

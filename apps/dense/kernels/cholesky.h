@@ -24,8 +24,12 @@ int P(potrf_party)(const struct hd_party *p, CBLAS_UPLO uplo, struct P(view) a);
 /* A := A^-1, with triangular A. Returns 0, or the number i >= 1 of the first zero on the diagonal; then A is as it
  * was. The diagonal of a unit triangle is not read. */
 int P(trtri)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a);
+/* The same by all members of a party, as potrf_party. */
+int P(trtri_party)(const struct hd_party *p, CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a);
 
 /* A := L^H L (Lower) or U U^H (Upper), with L or U from A. The imaginary parts of the diagonal are not read. */
 void P(lauum)(CBLAS_UPLO uplo, struct P(view) a);
+/* The same by all members of a party. Returns 0, or -1: one of them has given up. */
+int P(lauum_party)(const struct hd_party *p, CBLAS_UPLO uplo, struct P(view) a);
 
 #endif

@@ -3,9 +3,12 @@
 enum {
 	/* The largest matrices that are not divided. */
 	P(POTRF_LEAF) = HD_CHOLESKY_MOST,
-	P(POTRF_ALONE) = 64, /* that member 0 of a party factorises alone */
 	P(TRTRI_LEAF) = 16,
 	P(LAUUM_LEAF) = 16,
+	/* and those that member 0 of a party works on alone */
+	P(POTRF_ALONE) = 64,
+	P(TRTRI_ALONE) = 64,
+	P(LAUUM_ALONE) = 64,
 };
 
 /* In a full copy of the lower triangle, or of the upper one's conjugate transpose. */
@@ -92,33 +95,44 @@ static void P(invert_leaf)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 				*P(at)(a, i, j) = *P(at)(inverse, i, j);
 }
 
-/* The parts of A^-1 on the diagonal are the inverses of A1 and A2, that beside it is -A2^-1 off A1^-1 (lower). */
-static void P(invert)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
+/* The parts of A^-1 on the diagonal are the inverses of A1 and A2, that beside it is -A2^-1 off A1^-1 (lower). Returns
+ * whether a member of the party has given up. */
+static int P(invert)(const struct hd_party *p, CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 {
 	int n = a.n, half = hd_half(n), rest = n - half;
-	if (n <= P(TRTRI_LEAF)) {
+	if (p->ranks == 1 && n <= P(TRTRI_LEAF)) {
 		P(invert_leaf)(uplo, diag, a);
-		return;
+		return 0;
+	}
+	if (p->ranks > 1 && n <= P(TRTRI_ALONE)) {
+		if (p->rank == 0)
+			P(invert)(&hd_alone, uplo, diag, a);
+		return hd_meet(p);
 	}
 	int lower = uplo == CblasLower;
 	struct P(view) a1 = P(part)(a, 0, 0, half, half), a2 = P(part)(a, half, half, rest, rest);
 	struct P(view) off = lower ? P(part)(a, half, 0, rest, half) : P(part)(a, 0, half, half, rest);
 	struct hd_triangle left = {CblasLeft, uplo, CblasNoTrans, diag}, right = {CblasRight, uplo, CblasNoTrans, diag};
-	P(trsm)(right, -1, lower ? a1 : a2, off);
-	P(trsm)(left, 1, lower ? a2 : a1, off);
-	P(invert)(uplo, diag, a1);
-	P(invert)(uplo, diag, a2);
+	P(trsm_share)(p, right, -1, lower ? a1 : a2, off);
+	if (hd_meet(p))
+		return 1;
+	P(trsm_share)(p, left, 1, lower ? a2 : a1, off);
+	return hd_meet(p) || P(invert)(p, uplo, diag, a1) || P(invert)(p, uplo, diag, a2);
+}
+
+int P(trtri_party)(const struct hd_party *p, CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
+{
+	if (a.n == 0)
+		return 0;
+	for (int i = 0; p->rank == 0 && diag == CblasNonUnit && i < a.n; i++)
+		if (*P(at)(a, i, i) == 0)
+			return i + 1;
+	return hd_meet(p) || P(invert)(p, uplo, diag, a) ? -1 : 0;
 }
 
 int P(trtri)(CBLAS_UPLO uplo, CBLAS_DIAG diag, struct P(view) a)
 {
-	if (a.n == 0)
-		return 0;
-	for (int i = 0; diag == CblasNonUnit && i < a.n; i++)
-		if (*P(at)(a, i, i) == 0)
-			return i + 1;
-	P(invert)(uplo, diag, a);
-	return 0;
+	return P(trtri_party)(&hd_alone, uplo, diag, a);
 }
 
 static void P(lauum_leaf)(CBLAS_UPLO uplo, struct P(view) a)
@@ -133,25 +147,35 @@ static void P(lauum_leaf)(CBLAS_UPLO uplo, struct P(view) a)
 	P(add_triangle)(uplo, product, 0, a);
 }
 
-void P(lauum)(CBLAS_UPLO uplo, struct P(view) a)
+int P(lauum_party)(const struct hd_party *p, CBLAS_UPLO uplo, struct P(view) a)
 {
-	int n = a.n, half = hd_half(n), rest = n - half;
+	int n = a.n, half = hd_half(n), rest = n - half, lower = uplo == CblasLower;
 	if (n == 0)
-		return;
-	if (n <= P(LAUUM_LEAF)) {
+		return 0;
+	if (p->ranks == 1 && n <= P(LAUUM_LEAF)) {
 		P(lauum_leaf)(uplo, a);
-		return;
+		return 0;
+	}
+	if (p->ranks > 1 && n <= P(LAUUM_ALONE)) {
+		if (p->rank == 0)
+			P(lauum)(uplo, a);
+		return hd_meet(p) ? -1 : 0;
 	}
 	struct P(view) a1 = P(part)(a, 0, 0, half, half), a2 = P(part)(a, half, half, rest, rest);
-	P(lauum)(uplo, a1);
-	if (uplo == CblasLower) {
-		struct P(view) off = P(part)(a, half, 0, rest, half);
-		P(herk)(CblasLower, CblasConjTrans, 1, off, 1, a1);
-		P(trmm)(HD_TRIANGLE(Left, Lower, ConjTrans, NonUnit), 1, a2, off);
-	} else {
-		struct P(view) off = P(part)(a, 0, half, half, rest);
-		P(herk)(CblasUpper, CblasNoTrans, 1, off, 1, a1);
-		P(trmm)(HD_TRIANGLE(Right, Upper, ConjTrans, NonUnit), 1, a2, off);
-	}
-	P(lauum)(uplo, a2);
+	struct P(view) off = lower ? P(part)(a, half, 0, rest, half) : P(part)(a, 0, half, half, rest);
+	struct P(square) product = {uplo, lower ? CblasConjTrans : CblasNoTrans, 1, 1, 1, off, a1};
+	if (P(lauum_party)(p, uplo, a1))
+		return -1;
+	P(square_share)(p, &product);
+	if (hd_meet(p))
+		return -1;
+	P(trmm_share)
+	(p, lower ? HD_TRIANGLE(Left, Lower, ConjTrans, NonUnit) : HD_TRIANGLE(Right, Upper, ConjTrans, NonUnit), 1, a2,
+	 off);
+	return hd_meet(p) ? -1 : P(lauum_party)(p, uplo, a2);
+}
+
+void P(lauum)(CBLAS_UPLO uplo, struct P(view) a)
+{
+	P(lauum_party)(&hd_alone, uplo, a);
 }

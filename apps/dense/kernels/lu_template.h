@@ -163,9 +163,8 @@ static struct hd_range P(columns_of)(const struct hd_party *p, int first, int n)
 /* Factorises columns [c, c + w) from row c on. All members have met before and meet at the end. */
 static int P(factor)(const struct hd_party *p, struct P(stack) a, int c, int w, int *pivots)
 {
-	static const struct hd_party alone = {.ranks = 1};
 	if (p->ranks > 1 && w <= P(LU_ALONE)) {
-		int bad = p->rank == 0 ? P(factor)(&alone, a, c, w, pivots) : 0;
+		int bad = p->rank == 0 ? P(factor)(&hd_alone, a, c, w, pivots) : 0;
 		hd_meet(p);
 		return bad;
 	}
@@ -199,7 +198,7 @@ int P(getrf_party)(const struct hd_party *p, struct P(stack) a, int *pivots)
 
 int P(getrf_panel)(struct P(stack) a, int *pivots)
 {
-	return P(getrf_party)(&(struct hd_party){.ranks = 1}, a, pivots);
+	return P(getrf_party)(&hd_alone, a, pivots);
 }
 
 int P(getrf)(struct P(view) a, int *pivots)

@@ -14,6 +14,8 @@ struct hd_party {
 	const void *arg;
 };
 
+static const struct hd_party hd_alone = {.ranks = 1};
+
 static inline int hd_meet(const struct hd_party *p)
 {
 	return p->ranks > 1 ? p->meet(p->arg) : 0;

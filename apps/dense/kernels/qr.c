@@ -2,6 +2,7 @@
 #include <dense/kernels/blas3.h>
 #include <dense/kernels/halves.h>
 #include <dense/kernels/qr.h>
+#include <dense/kernels/shares.h>
 #include <dense/kernels/vectors.h>
 
 #define HD_TEMPLATE <dense/kernels/qr_template.h>

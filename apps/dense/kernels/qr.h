@@ -9,6 +9,7 @@
 #ifndef HD_DENSE_QR_H
 #define HD_DENSE_QR_H
 
+#include <dense/kernels/party.h>
 #include <dense/kernels/view.h>
 
 /* Which product with Q: HD_APPLY(Left, ConjTrans) is Q^H C; (Right, NoTrans) is C Q. No other transposition. */
@@ -35,6 +36,13 @@ static inline size_t hd_qr_work(int m, int ib)
 /* A := R on and above its diagonal, V below it (with ones on the diagonal that are not stored), with A = Q R. A is
  * m x n, T is ib x min(m, n). */
 void P(geqrt)(struct P(view) a, struct P(view) t, element *work);
+
+/* The same by all members of a party, each with a workspace of its own; so are tsqrt and ttqrt below. Return 0, or -1:
+ * a member has given up. */
+int P(geqrt_party)(const struct hd_party *p, struct P(view) a, struct P(view) t, element *work);
+int P(tsqrt_party)(const struct hd_party *p, struct P(view) r, struct P(view) a, struct P(view) t, element *work);
+int P(ttqrt_party)(const struct hd_party *p, struct P(view) r, struct P(view) a, int full, struct P(view) t,
+                   element *work);
 
 /* C := Q C, Q^H C, C Q or C Q^H, with V (m x k, k <= m) and T as geqrt leaves them. C is m x n (Left) or n x m. */
 void P(gemqrt)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c, element *work);

@@ -233,20 +233,38 @@ static struct P(view) P(block_of_t)(struct P(view) t, int i, int k)
 	return P(part)(t, 0, i, k, k);
 }
 
-void P(geqrt)(struct P(view) a, struct P(view) t, element *work)
+/* Multiplies the member's share of the columns of [top; low] by Q^H, whose block of reflectors is b. Returns whether a
+ * member of the party has given up. */
+static int P(update)(const struct hd_party *p, const struct P(block) * b, struct P(view) top, struct P(view) low,
+                     element *work)
+{
+	P(apply_block)(HD_APPLY(Left, ConjTrans), b, P(share)(p, top, 1), P(share)(p, low, 1), work);
+	return top.n && hd_meet(p);
+}
+
+int P(geqrt_party)(const struct hd_party *p, struct P(view) a, struct P(view) t, element *work)
 {
 	int all = hd_smaller(a.m, a.n);
 	for (int i = 0, k; i < all; i += k) {
 		k = hd_smaller(all - i, t.m);
 		struct P(view) low = P(part)(a, i, i, a.m - i, k), ti = P(block_of_t)(t, i, k);
-		struct P(panel) p = {.top = P(part)(low, 0, 0, k, k), .low = low, .alone = 1};
-		P(reduce_panel)(&p, ti, work);
-		struct P(block) b = P(block_of)(&p, ti, work);
-		int rest = a.n - i - k;
-		P(apply_block)
-		(HD_APPLY(Left, ConjTrans), &b, P(part)(a, i, i + k, k, rest), P(part)(a, i + k, i + k, b.v2.m, rest),
-		 work + (ptrdiff_t)k * k);
+		struct P(panel) panel = {.top = P(part)(low, 0, 0, k, k), .low = low, .alone = 1};
+		if (p->rank == 0)
+			P(reduce_panel)(&panel, ti, work);
+		if (hd_meet(p))
+			return -1;
+		struct P(block) b = P(block_of)(&panel, ti, work);
+		int next = i + k, rest = a.n - next;
+		if (P(update)(p, &b, P(part)(a, i, next, k, rest), P(part)(a, next, next, b.v2.m, rest),
+		              work + (ptrdiff_t)k * k))
+			return -1;
 	}
+	return 0;
+}
+
+void P(geqrt)(struct P(view) a, struct P(view) t, element *work)
+{
+	P(geqrt_party)(&hd_alone, a, t, work);
 }
 
 /* Whether blocks are applied from the first to the last. */
@@ -291,36 +309,64 @@ static struct P(view) P(copy_of_triangle)(struct P(view) a, int full, int i, int
 	return v;
 }
 
-static void P(tpqrt)(int full, const struct P(view) * r, const struct P(view) * a, struct P(view) t, element *work)
+/* As reduce_panel, of a panel whose last rows are a triangle below `full` of them. The block of reflectors, with zeros
+ * below its diagonal, is at `work`, where its view is returned. */
+static struct P(view) P(reduce_triangle)(const struct P(panel) * p, int full, struct P(view) t, element *work)
+{
+	struct P(panel) copy = *p;
+	int k = p->low.n;
+	copy.low = P(copy_of_triangle)(p->low, full, 0, k, work);
+	P(reduce_panel)(&copy, t, work + (ptrdiff_t)copy.low.m * k);
+	for (int j = 0; j < k; j++)
+		for (int row = 0; row < copy.low.m && row <= full + j; row++)
+			*P(at)(p->low, row, j) = *P(at)(copy.low, row, j);
+	return copy.low;
+}
+
+static int P(tpqrt)(const struct hd_party *p, int full, const struct P(view) * r, const struct P(view) * a,
+                    struct P(view) t, element *work)
 {
 	int triangle = full < a->m;
 	for (int i = 0, k; i < a->n; i += k) {
 		k = hd_smaller(a->n - i, t.m);
 		int rows = hd_smaller(a->m, full + i + k), next = i + k, rest = a->n - next;
-		struct P(view) low = P(part)(*a, 0, i, rows, k), ti = P(block_of_t)(t, i, k);
-		element *free_work = work + (triangle ? (ptrdiff_t)rows * k : 0);
-		struct P(panel) p = {.top = P(part)(*r, i, i, k, k), .low = low};
-		if (triangle)
-			p.low = P(copy_of_triangle)(*a, full, i, k, work);
-		P(reduce_panel)(&p, ti, free_work);
-		for (int j = 0; triangle && j < k; j++)
-			for (int row = 0; row < rows && row <= full + i + j; row++)
-				*P(at)(low, row, j) = *P(at)(p.low, row, j);
-		struct P(block) b = P(block_of)(&p, ti, NULL);
-		P(apply_block)
-		(HD_APPLY(Left, ConjTrans), &b, P(part)(*r, i, next, k, rest), P(part)(*a, 0, next, rows, rest),
-		 free_work);
+		struct P(view) ti = P(block_of_t)(t, i, k);
+		struct P(panel) panel = {.top = P(part)(*r, i, i, k, k), .low = P(part)(*a, 0, i, rows, k)};
+		if (p->rank == 0 && triangle)
+			panel.low = P(reduce_triangle)(&panel, full + i, ti, work);
+		else if (p->rank == 0)
+			P(reduce_panel)(&panel, ti, work);
+		if (hd_meet(p))
+			return -1;
+		if (p->rank && triangle)
+			panel.low = P(copy_of_triangle)(*a, full, i, k, work);
+		struct P(block) b = P(block_of)(&panel, ti, NULL);
+		if (P(update)(p, &b, P(part)(*r, i, next, k, rest), P(part)(*a, 0, next, rows, rest),
+		              work + (triangle ? (ptrdiff_t)rows * k : 0)))
+			return -1;
 	}
+	return 0;
+}
+
+int P(tsqrt_party)(const struct hd_party *p, struct P(view) r, struct P(view) a, struct P(view) t, element *work)
+{
+	return P(tpqrt)(p, a.m, &r, &a, t, work);
+}
+
+int P(ttqrt_party)(const struct hd_party *p, struct P(view) r, struct P(view) a, int full, struct P(view) t,
+                   element *work)
+{
+	return P(tpqrt)(p, full, &r, &a, t, work);
 }
 
 void P(tsqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *work)
 {
-	P(tpqrt)(a.m, &r, &a, t, work);
+	P(tpqrt)(&hd_alone, a.m, &r, &a, t, work);
 }
 
 void P(ttqrt)(struct P(view) r, struct P(view) a, int full, struct P(view) t, element *work)
 {
-	P(tpqrt)(full, &r, &a, t, work);
+	P(tpqrt)(&hd_alone, full, &r, &a, t, work);
 }
 
 void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
