@@ -166,11 +166,14 @@ struct heddle_dense_matrix {
 	heddle_data *tiles[]; /* owns; tile (i, j) at i + j * mt, NULL where a triangle has none */
 };
 
+enum { HD_DENSE_WIDTHS = 8 }; /* orders of smaller tiles, the largest first, and a 0 behind them */
 struct heddle_dense_pivots {
 	heddle_dense *dense; /* borrows until destroyed */
 	size_t rows, n;      /* of the matrix; pivots, as many as the smaller of its extents */
 	size_t tile, count;  /* pivots per part, except the last; parts */
 	int temporary;
+	/* of the pieces that they are cut into (hd_dense_widths); written under the lock `making`, and not again */
+	size_t widths[HD_DENSE_WIDTHS];
 	heddle_data *parts[]; /* owns; vectors of int: part k has the pivots of column k of tiles */
 };
 /* As hd_dense_finish. `pivots` may be NULL. */
@@ -212,6 +215,8 @@ static inline enum heddle_mode hd_dense_overwrites(const heddle_dense_matrix *a,
 }
 /* Whether tile (i, j) exists. */
 int hd_dense_has_tile(const heddle_dense_matrix *a, size_t i, size_t j);
+/* The orders of the tiles that the first tile of `a` is cut into, the largest first, then zeros. */
+void hd_dense_widths(const heddle_dense_matrix *a, size_t widths[HD_DENSE_WIDTHS]);
 /* Frees the matrices that the tiles of `a` are cut into. Their data have been unregistered with the tiles. */
 void hd_dense_refined_free(heddle_dense_matrix *a);
 /* 0, or HEDDLE_E_INVALID with a sentence. */
@@ -233,6 +238,7 @@ struct hd_dense_args {
 	heddle_dense_qr *qr;           /* of QR: routines/qr.h */
 	const struct hd_qr_task *task; /* of QR: the task whose sub-graph this is */
 	heddle_dense_pivots *pivots;   /* of LU factorisations; NULL: none */
+	int regular, backward;         /* of sub-graphs of LU: zero pivots fail tasks; interchanges are undone */
 	int *ipiv;                     /* calls that wait: the program's array of pivots */
 	/* Calls that wait: NULL, or makes what the tasks need besides the matrices, which are there; and its end, after
 	 * the tasks. `close` gets the status so far, keeps its message if it is an error, and is also called if `open`
@@ -341,6 +347,8 @@ enum { HD_DENSE_APART = 64 };
 /* Whether the task with these items, the first two of which are not set yet, may be hierarchical: all its tiles are
  * cut, and the smaller ones fit together. */
 int hd_dense_may_expand(enum hd_dense_op op, size_t n, const struct heddle_item *items);
+/* routines/lu_columns.c: tasks of LU on columns of tiles that are cut become tasks on the smaller tiles. */
+int hd_lu_subgraph(heddle_context *c);
 /* routines/qr_strips.c: tasks of QR on tiles that are cut become tasks on strips of their columns. */
 int hd_qr_subgraph(heddle_context *c);
 /* The routines that are also the sub-graph of a task. */

@@ -116,6 +116,13 @@ static void tasks_expand_where_all_their_tiles_are_cut(void **state)
 	p = (struct heddle_dense_problem){
 	    .routine = "potrf", .n = 96, .options = {.tile = 32, .layout = HEDDLE_DENSE_TILED}, .cut = "16"};
 	assert_int_equal(executed(&p, "always"), 6 * 7 * 8 / 6); /* as with tiles of 16 */
+	p = (struct heddle_dense_problem){
+	    .routine = "getrf", .n = 64, .options = {.tile = 32, .layout = HEDDLE_DENSE_TILED}, .cut = "16"};
+	/* The first panel has two columns of four tiles: 2 panels, interchanges to the right and to the left, trsm and
+	 * gemm for 3 and 2 tiles below; each interchange of two columns 2 tasks, trsm 2 * 3, gemm 8; then the second
+	 * panel. */
+	assert_int_equal(executed(&p, "never"), 6);
+	assert_int_equal(executed(&p, "always"), (2 + 2 + 1 + 3) + 2 + 6 + 8 + (2 + 2 + 1 + 1) + 2);
 }
 
 static void impossible_cuts_are_refused(void **state)
@@ -164,6 +171,66 @@ static void errors_in_sub_graphs_name_the_row(void **state)
 	tear_down(state);
 }
 
+/* --- LU with pivoting --------------------------------------------------------------------------------------------- */
+
+enum { ROWS = 75, COLUMNS = 61, PIVOTS = 61 };
+
+/* Factorises a random matrix whose tiles of 32 are cut into tiles of 16 and of 4. Column `zero` is zero. Returns the
+ * status of the wait. */
+static int factorise(const char *expand, size_t zero, double *a, int *ipiv, size_t *info)
+{
+	static const size_t smaller[] = {16, 4};
+	const struct heddle_dense_shape shape = {.rows = ROWS, .columns = COLUMNS, .tile = 32};
+	struct heddle_config config = settings(2, 0, 0);
+	struct heddle_dense_options options = {.info = info};
+	heddle_runtime *rt;
+	heddle_dense *dense;
+	heddle_dense_matrix *matrix;
+	heddle_dense_pivots *pivots;
+	config.expand = expand;
+	OK(heddle_start(&config, &rt));
+	OK(heddle_dense_open(rt, &dense));
+	uint64_t x = 1;
+	for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		a[i] = i / ROWS == zero ? 0 : (double)(x >> 40) / (1 << 24) - .5;
+	}
+	OK(heddle_dense_matrix_create(dense, &shape, a, ROWS, &matrix));
+	OK(heddle_dense_refine(matrix, smaller, 2, SIZE_MAX));
+	OK(heddle_dense_pivots_create(matrix, ipiv, &pivots));
+	OK(heddle_dense_getrf_submit(matrix, pivots, &options));
+	int status = heddle_wait_all(rt);
+	heddle_dense_pivots_destroy(pivots);
+	heddle_dense_matrix_destroy(matrix);
+	heddle_dense_close(dense);
+	OK(heddle_stop(rt));
+	return status;
+}
+
+static void pivots_are_those_of_whole_tiles(void **state)
+{
+	static double whole[ROWS * COLUMNS], cut[ROWS * COLUMNS];
+	int pivots[PIVOTS], same[PIVOTS];
+	size_t info;
+	(void)state;
+	OK(factorise("never", SIZE_MAX, whole, pivots, &info));
+	OK(factorise("always", SIZE_MAX, cut, same, &info));
+	assert_int_equal(info, 0);
+	assert_memory_equal(pivots, same, sizeof pivots);
+	for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
+		assert_true(fabs(whole[i] - cut[i]) < 1e-11);
+}
+
+static void zero_pivots_in_sub_graphs_are_named(void **state)
+{
+	static double a[ROWS * COLUMNS];
+	int pivots[PIVOTS];
+	size_t info;
+	(void)state;
+	OK(factorise("always", 52, a, pivots, &info));
+	assert_int_equal(info, 53);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +240,8 @@ int main(void)
 	    cmocka_unit_test(tasks_expand_where_all_their_tiles_are_cut),
 	    cmocka_unit_test(impossible_cuts_are_refused),
 	    cmocka_unit_test(errors_in_sub_graphs_name_the_row),
+	    cmocka_unit_test(pivots_are_those_of_whole_tiles),
+	    cmocka_unit_test(zero_pivots_in_sub_graphs_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,21 +42,24 @@ static void insert_column(struct hd_dense_flow *flow, const struct hd_dense_args
 			flow->status = hd_dense_no_memory("a task on a column of tiles");
 		return;
 	}
-	size_t n = 2;
+	size_t n = 2, n_tiles = task->c->mt - task->m;
+	struct hd_dense_extra cut = {&n_tiles, sizeof n_tiles};
+	int is_cut = flow->refined && hd_lu_column_is_cut(task->c, task->m, task->j) &&
+	             (task->op != HD_DENSE_GETRF_PANEL || hd_lu_pivots_fit(x->pivots, task->from, task->c));
 	items[n++] = value;
 	for (size_t i = task->m; i < task->c->mt; i++)
 		items[n++] = heddle_rw(hd_dense_tile(task->c, i, task->j));
 	for (size_t p = task->from; p < task->to; p++)
 		items[n++] = heddle_access(task->pivots, x->pivots->parts[p]);
-	flow->times = (int)(task->c->mt - task->m);
-	hd_dense_insert_items(flow, task->op, n, items);
+	flow->times = (int)n_tiles;
+	hd_dense_insert_cut(flow, task->op, n, items, is_cut ? &cut : NULL);
 	free(items);
 }
 
 void hd_dense_laswp_insert(struct hd_dense_flow *flow, const struct hd_dense_args *x, const heddle_dense_matrix *c,
                            const struct hd_dense_interchanges *which)
 {
-	struct hd_dense_laswp_values v = {which->from * c->shape.tile, c->mt - which->from, which->backward};
+	struct hd_dense_laswp_values v = {hd_dense_first_row(c, which->from), c->mt - which->from, which->backward};
 	struct column_task task = {HD_DENSE_LASWP, c, which->column, which->from, HEDDLE_R, which->from, which->to};
 	insert_column(flow, x, &task, heddle_value(v));
 }
@@ -64,7 +67,7 @@ void hd_dense_laswp_insert(struct hd_dense_flow *flow, const struct hd_dense_arg
 static void panel(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k)
 {
 	const heddle_dense_matrix *a = x->m[0];
-	struct hd_dense_lu_values v = {k * a->shape.tile, x->m[1] != NULL, flow->options.info};
+	struct hd_dense_lu_values v = {hd_dense_first_row(a, k), x->m[1] || x->regular, flow->options.info};
 	set_expert(flow, x, k, k, k);
 	insert_column(flow, x, &(struct column_task){HD_DENSE_GETRF_PANEL, a, k, k, HEDDLE_W, k, k + 1},
 	              heddle_value(v));
@@ -120,6 +123,8 @@ void hd_dense_getrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args
 {
 	const heddle_dense_matrix *a = x->m[0], *b = x->m[1];
 	size_t t = a->mt < a->nt ? a->mt : a->nt;
+	if (x->pivots && flow->refined && !flow->inside && flow->status >= 0)
+		flow->status = hd_lu_plan_pivots(x->pivots, a);
 	for (size_t k = 0; k < t; k++) {
 		if (x->pivots)
 			panel(flow, x, k);

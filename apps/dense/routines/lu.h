@@ -13,6 +13,14 @@ struct hd_dense_interchanges {
 void hd_dense_laswp_insert(struct hd_dense_flow *flow, const struct hd_dense_args *x, const heddle_dense_matrix *c,
                            const struct hd_dense_interchanges *which);
 
+/* Tasks on columns of tiles that are cut into smaller ones: routines/lu_columns.c. Cuts the pivots as the first tile of
+ * `a` is, unless they are cut. HEDDLE_E_MEMORY. */
+int hd_lu_plan_pivots(heddle_dense_pivots *pivots, const heddle_dense_matrix *a);
+/* Whether part k of the pivots is cut as the first tile of `a` is. */
+int hd_lu_pivots_fit(const heddle_dense_pivots *pivots, size_t k, const heddle_dense_matrix *a);
+/* Whether the tiles of column j from row `first` on are cut so that the smaller tiles are a matrix. */
+int hd_lu_column_is_cut(const heddle_dense_matrix *c, size_t first, size_t j);
+
 /* The factorisation of x->m[0], with pivoting if there are x->pivots, and B := L^-1 P B for x->m[1] if it is not
  * NULL. */
 void hd_dense_getrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);

@@ -36,8 +36,6 @@ static inline const struct hd_qr_elimination *hd_qr_column(const struct hd_qr_tr
 
 /* --- Factorisations: routines/qr_factors.c ------------------------------------------------------------------------ */
 
-enum { HD_QR_WIDTHS = 8 }; /* of strips, and a 0 behind them */
-
 struct heddle_dense_qr {
 	heddle_dense *dense; /* borrows until destroyed */
 	struct heddle_dense_shape shape;
@@ -48,7 +46,7 @@ struct heddle_dense_qr {
 	heddle_data *work;       /* owns; the shape of the tasks' workspace; it has no value */
 	/* of the strips that T is cut into, the widest first, then 0: routines/qr_strips.c. Those of the first matrix
 	 * with smaller tiles; written under the lock `making`, and not again. */
-	size_t widths[HD_QR_WIDTHS];
+	size_t widths[HD_DENSE_WIDTHS];
 	/* T of the triangles that geqrt makes, and of the eliminations of tiles; copies of the V that geqrt leaves.
 	 * Owned. Tile (i, k) at i + k * mt; NULL where there is none. */
 	heddle_data **triangles, **eliminations, **copies;
@@ -93,7 +91,7 @@ struct hd_qr_task {
 	struct hd_qr_datum data[HD_QR_DATA];
 	size_t n_data;
 	size_t rows, columns; /* of V; the rows are those of the whole tile */
-	const size_t *widths; /* of strips: HD_QR_WIDTHS of them */
+	const size_t *widths; /* of strips: HD_DENSE_WIDTHS of them */
 };
 /* Inserts it. It may become tasks on strips, if what it writes is cut. */
 void hd_qr_insert(struct hd_dense_flow *flow, const struct hd_qr_task *t);

@@ -61,21 +61,11 @@ static int plan_below(heddle_data *data, size_t columns, const struct cut *cut)
 	return status < 0 || !strips ? status : heddle_data_set_user(data, strips);
 }
 
-/* The orders of the smaller tiles of `a`, with a 0 behind them. */
-static void find_widths(const heddle_dense_matrix *a, size_t widths[HD_QR_WIDTHS])
-{
-	memset(widths, 0, HD_QR_WIDTHS * sizeof *widths);
-	for (size_t i = 0; i < HD_QR_WIDTHS - 1 && a && a->mt * a->nt > 0; i++) {
-		a = hd_dense_refined(a->tiles[0]);
-		widths[i] = a ? a->shape.tile : 0;
-	}
-}
-
 static int plan_tiles(const heddle_dense_matrix *a)
 {
-	size_t widths[HD_QR_WIDTHS];
+	size_t widths[HD_DENSE_WIDTHS];
 	int status = 0;
-	find_widths(a, widths);
+	hd_dense_widths(a, widths);
 	for (size_t t = 0; t < a->mt * a->nt && status >= 0; t++) {
 		heddle_dense_matrix *part = hd_dense_refined(a->tiles[t]);
 		if (part && !part->strips)
@@ -104,12 +94,12 @@ static int plan_factors(heddle_dense_qr *qr, const heddle_dense_matrix *a)
 
 int hd_qr_plan_strips(heddle_dense_qr *qr, const heddle_dense_matrix *a, const heddle_dense_matrix *c, int *fit)
 {
-	size_t widths[HD_QR_WIDTHS];
+	size_t widths[HD_DENSE_WIDTHS];
 	int status = 0;
 	*fit = 0;
 	if (!a->parts && !c->parts)
 		return 0;
-	find_widths(a, widths);
+	hd_dense_widths(a, widths);
 	pthread_mutex_lock(&qr->dense->making);
 	if (qr->widths[0] == 0)
 		memcpy(qr->widths, widths, sizeof widths);
@@ -129,7 +119,7 @@ int hd_qr_plan_strips(heddle_dense_qr *qr, const heddle_dense_matrix *a, const h
 struct hd_qr_strips {
 	heddle_plan *plans[HD_QR_DATA]; /* NULL: this datum is not cut */
 	size_t rows, columns;           /* as struct hd_qr_task has them */
-	size_t widths[HD_QR_WIDTHS];
+	size_t widths[HD_DENSE_WIDTHS];
 };
 
 /* The number of data that reflectors are applied to, which V, T and the workspace follow; 0: the task makes some. */

@@ -57,7 +57,8 @@ static void no_args(struct hd_dense_args *x, const void *values)
 }
 
 /* The routine that each codelet is on smaller tiles. The task's first datum is the routine's last matrix; the others
- * are the matrices before it, in their order. Those of QR have sub-graphs of their own. */
+ * are the matrices before it, in their order. Those of QR, and of LU with pivoting, have sub-graphs of
+ * their own. */
 static const struct row {
 	const struct hd_dense_operation *operation; /* NULL: there is no sub-graph */
 	void (*args)(struct hd_dense_args *x, const void *values);
@@ -140,5 +141,7 @@ hd_dense_subgraph hd_dense_subgraph_of(enum hd_dense_op op)
 {
 	if (op >= HD_DENSE_GEQRT && op <= HD_DENSE_TTMQR)
 		return hd_qr_subgraph;
+	if (op == HD_DENSE_GETRF_PANEL || op == HD_DENSE_LASWP)
+		return hd_lu_subgraph;
 	return rows[op].operation ? subgraph : NULL;
 }

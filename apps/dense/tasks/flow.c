@@ -6,6 +6,7 @@
  */
 #include <dense/internal.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 void hd_dense_expert(struct hd_dense_flow *flow, long long priority)
@@ -44,12 +45,12 @@ struct hd_dense_flow hd_dense_flow_of(const heddle_dense_matrix *a)
 	    .dense = a->dense, .precision = a->shape.precision, .options = {.priority = HEDDLE_DENSE_PRIORITY_NONE}};
 }
 
-enum { MOST_DATA = 5 }; /* of a task that may be hierarchical */
+enum { FEW_ITEMS = 12 }; /* of a hierarchical task that is not on a column of tiles */
 
 static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op, int priority, size_t n,
                                 const struct heddle_item *items, const struct hd_dense_extra *extra)
 {
-	struct heddle_item all[2 + MOST_DATA + 3]; /* the codelet, the priority, the data, three values */
+	struct heddle_item few[FEW_ITEMS], *all = n + 2 > FEW_ITEMS ? malloc((n + 2) * sizeof *all) : few;
 	struct hd_dense_parent parent = {
 	    .dense = flow->dense,
 	    .op = op,
@@ -59,6 +60,10 @@ static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op,
 	    .width = flow->unit,
 	    .info = flow->options.info,
 	};
+	if (!all) {
+		flow->status = hd_dense_no_memory("a hierarchical task");
+		return;
+	}
 	memcpy(&all[2], &items[2], (n - 2) * sizeof *items);
 	all[0] = heddle_call(flow->dense->hierarchical[flow->precision][op]);
 	all[1] = heddle_priority(priority);
@@ -66,6 +71,8 @@ static void insert_hierarchical(struct hd_dense_flow *flow, enum hd_dense_op op,
 	if (extra)
 		all[n++] = heddle_bytes(extra->value, extra->bytes);
 	flow->status = heddle_submit_items(flow->dense->rt, n, all);
+	if (all != few)
+		free(all);
 }
 
 void hd_dense_insert_items(struct hd_dense_flow *flow, enum hd_dense_op op, size_t n, struct heddle_item *items)

@@ -4,6 +4,7 @@
  * order. A tile finds its matrix by the pointer that the program may give a datum (heddle_data_set_user). */
 #include <dense/internal.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { APART = HD_DENSE_APART, MOST_APART = APART * APART * APART };
 
@@ -90,6 +91,15 @@ int heddle_dense_refine(heddle_dense_matrix *matrix, const size_t *tiles, size_t
 	}
 	int status = hd_dense_hierarchical_codelets(matrix->dense, matrix->shape.precision);
 	return status < 0 ? status : cut_all(matrix, matrix, &(struct refinement){tiles, n_tiles, band});
+}
+
+void hd_dense_widths(const heddle_dense_matrix *a, size_t widths[HD_DENSE_WIDTHS])
+{
+	memset(widths, 0, HD_DENSE_WIDTHS * sizeof *widths);
+	for (size_t i = 0; i < HD_DENSE_WIDTHS - 1 && a && a->mt * a->nt > 0; i++) {
+		a = hd_dense_refined(a->tiles[0]);
+		widths[i] = a ? a->shape.tile : 0;
+	}
 }
 
 void hd_dense_refined_free(heddle_dense_matrix *a)

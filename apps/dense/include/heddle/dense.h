@@ -101,12 +101,12 @@ int heddle_dense_matrix_destroy(heddle_dense_matrix *matrix);
 /* Hierarchical tiles: plans (heddle_plan_create) to cut the tiles of the matrix into square ones of order tiles[0],
  * those into tiles of order tiles[1], and so on; tiles[0] is at most the order of the matrix's tiles, and each at most
  * the one before. Only tiles (i, j) with |i - j| <= `band` are cut, with all that is in them; SIZE_MAX: all are. Then a
- * task all of whose tiles are cut, of the codelets gemm, syrk, herk, symm, hemm, trsm, trmm, potrf, trtri, lauum and
- * getrf_nopiv, may run as the same routine on the smaller tiles: the setting `expand` says when. Tasks of QR may run by
- * strips of columns, which are as wide as the smaller tiles: docs/hierarchical.md. All other tasks run whole. Matrices
- * of one call must be cut the same way where they are to be used together. Call this before tasks use the matrix.
- * heddle_dense_matrix_destroy then blocks, even for temporaries. The pointers of the tiles (heddle_data_set_user) are
- * the matrix's. */
+ * task all of whose tiles are cut, of the codelets gemm, syrk, herk, symm, hemm, trsm, trmm, potrf, trtri, lauum,
+ * getrf_nopiv, getrf_panel and laswp, may run as the same routine on the smaller tiles: the setting `expand` says when.
+ * Tasks of QR may run by strips of columns, which are as wide as the smaller tiles: docs/hierarchical.md. All other
+ * tasks run whole. Matrices of one call must be cut the same way where they are to be used together. Call this before
+ * tasks use the matrix. heddle_dense_matrix_destroy then blocks, even for temporaries. The pointers of the tiles
+ * (heddle_data_set_user) are the matrix's. */
 int heddle_dense_refine(heddle_dense_matrix *matrix, const size_t *tiles, size_t n_tiles, size_t band);
 
 /* The datum of tile (i, j), NULL where there is none. It belongs to the matrix. */
