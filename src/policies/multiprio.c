@@ -40,27 +40,21 @@
  *
  * Cost: O(log ready tasks) per heap at push, O(n + log ready tasks) at pop. When a task is taken, its entries in other
  * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
- * there is no memory for its entries, a task waits in a queue that all workers look into last. */
+ * there is no memory for its entries, a task waits in a queue that all workers look into last.
+ *
+ * When other workers are driven, gains and best classes are others, too: all entries are dropped, and made anew, a
+ * slice of the tasks each time a worker looks for one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "parts/sample_placement.h"
 #include "parts/heap.h"
+#include "parts/slots.h"
 #include "multiprio.h"
 #include "parts/queue.h"
 #include "policies.h"
 
-enum { MULTIPRIO_NONE = UINT32_MAX, MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_REACH = 64 };
-
-/* A ready task. */
-struct multiprio_slot {
-	heddle_task *task; /* NULL: free */
-	uint64_t order;
-	double best_time; /* us, on its best class */
-	int64_t work;     /* ns: its part of best_remaining_work; an integer, so that sums return to 0 */
-	unsigned best_class;
-	uint32_t next_free;
-};
+enum { MULTIPRIO_WINDOW = HD_HEAP_FRONT, MULTIPRIO_REACH = 64, MULTIPRIO_SLICE = 32 };
 
 struct multiprio_class {
 	double time; /* us, of the task being pushed: delta(t, a); INFINITY: not for this class */
@@ -85,9 +79,11 @@ struct multiprio {
 	struct multiprio_class *classes; /* owns */
 	struct multiprio_node *nodes;    /* owns; room for one per worker */
 	unsigned *node_of;               /* owns; per worker */
-	struct multiprio_slot *slots;    /* owns */
-	uint32_t n_slots, free_slot;     /* MULTIPRIO_NONE: none is free */
-	struct hd_deque unfiled;         /* tasks for whose entries there was no memory */
+	struct hd_slots slots;
+	struct hd_deque unfiled; /* tasks for whose entries there was no memory, or no driven worker */
+	/* how often other workers were driven; the slots that may have tasks without entries since: from old_slot on,
+	 * old_slots is their end */
+	uint32_t partition, old_slot, old_slots;
 	size_t window, max_tries;
 	double epsilon;
 	double tie; /* gains count as the next multiple of it; 0: as they are */
@@ -108,7 +104,7 @@ static void multiprio_destroy(void *state)
 	free(m->classes);
 	free(m->nodes);
 	free(m->node_of);
-	free(m->slots);
+	free(m->slots.all);
 	free(m);
 }
 
@@ -129,10 +125,22 @@ static int multiprio_alloc(struct multiprio *m, const struct heddle_platform *p)
 			m->nodes[m->n_nodes++] =
 			    (struct multiprio_node){.class_id = class_id, .node = node, .first_worker = w};
 		m->node_of[w] = i;
-		if (m->classes[class_id].n_workers++ == 0)
-			m->classes[class_id].first_worker = w;
 	}
 	return HEDDLE_OK;
+}
+
+/* Counts the workers that are driven. */
+static void multiprio_count(struct multiprio *m)
+{
+	for (unsigned a = 0; a < m->n_classes; a++)
+		m->classes[a].n_workers = 0;
+	for (unsigned w = m->n_workers; w-- > 0;) {
+		struct multiprio_class *c = &m->classes[m->nodes[m->node_of[w]].class_id];
+		int driven = heddle_sched_driven(m->sched, w);
+		c->n_workers += driven;
+		if (driven || c->n_workers < 1)
+			c->first_worker = w;
+	}
 }
 
 static int multiprio_create(heddle_sched *sched, void **state)
@@ -146,8 +154,9 @@ static int multiprio_create(heddle_sched *sched, void **state)
 		return status;
 	}
 	m->sched = sched;
+	multiprio_count(m);
 	hd_calibration_init(&m->calibration, sched);
-	m->free_slot = MULTIPRIO_NONE;
+	m->slots.free = HD_NO_SLOT;
 	m->window = (size_t)heddle_sched_option(sched, "n");
 	m->epsilon = heddle_sched_option(sched, "epsilon");
 	m->tie = heddle_sched_option(sched, "tie");
@@ -226,7 +235,7 @@ struct hd_multiprio_scores hd_multiprio_scores(const void *state, unsigned class
 struct hd_multiprio_room hd_multiprio_room(const void *state, unsigned heap)
 {
 	const struct multiprio *m = state;
-	return (struct hd_multiprio_room){.n_slots = m->n_slots, .n_entries = hd_heap_n(&m->nodes[heap].heap)};
+	return (struct hd_multiprio_room){.n_slots = m->slots.n, .n_entries = hd_heap_n(&m->nodes[heap].heap)};
 }
 
 /* Equation 3: LS_SDH^2. */
@@ -248,25 +257,7 @@ static double multiprio_locality(const heddle_task *t, unsigned node)
 static int multiprio_is_ready(const void *arg, const struct hd_heap_entry *e)
 {
 	const struct multiprio *m = arg;
-	return m->slots[e->slot].task && m->slots[e->slot].order == e->order;
-}
-
-static int multiprio_grow(struct multiprio *m)
-{
-	uint32_t n = m->n_slots ? 2 * m->n_slots : 64;
-	struct multiprio_slot *slots = calloc(n, sizeof *slots);
-	if (!slots)
-		return 0;
-	if (m->n_slots)
-		memcpy(slots, m->slots, m->n_slots * sizeof *slots);
-	for (uint32_t i = n; i-- > m->n_slots;) {
-		slots[i].next_free = m->free_slot;
-		m->free_slot = i;
-	}
-	free(m->slots);
-	m->slots = slots;
-	m->n_slots = n;
-	return 1;
+	return m->slots.all[e->slot].task && m->slots.all[e->slot].order == e->order;
 }
 
 /* --- Algorithm 1: PUSH -------------------------------------------------------------------------------------------- */
@@ -280,8 +271,8 @@ static int multiprio_can_exec(const struct multiprio *m, unsigned i, const heddl
 	return 0;
 }
 
-/* Reserves a slot, and room for an entry in each heap; returns MULTIPRIO_NONE when out of memory. */
-static uint32_t multiprio_reserve(struct multiprio *m)
+/* Reserves room for an entry in each heap; returns 0 when out of memory. */
+static int multiprio_reserve(struct multiprio *m)
 {
 	for (unsigned i = 0; i < m->n_nodes; i++) {
 		struct hd_heap *heap = &m->nodes[i].heap;
@@ -292,13 +283,9 @@ static uint32_t multiprio_reserve(struct multiprio *m)
 			m->compactions++;
 		}
 		if (!hd_heap_reserve(heap, hd_heap_n(heap) + 1))
-			return MULTIPRIO_NONE;
+			return 0;
 	}
-	if (m->free_slot == MULTIPRIO_NONE && !multiprio_grow(m))
-		return MULTIPRIO_NONE;
-	uint32_t slot = m->free_slot;
-	m->free_slot = m->slots[slot].next_free;
-	return slot;
+	return 1;
 }
 
 static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot, unsigned fastest)
@@ -317,28 +304,74 @@ static void multiprio_insert(struct multiprio *m, heddle_task *t, uint32_t slot,
 		for (unsigned i = 0; i < m->n_nodes; i++)
 			if (m->nodes[i].class_id == a && multiprio_can_exec(m, i, t)) {
 				hd_heap_push(&m->nodes[i].heap, entry);
-				m->nodes[i].best_remaining_work += a == fastest ? m->slots[slot].work : 0;
+				m->nodes[i].best_remaining_work += a == fastest ? m->slots.all[slot].work : 0;
 			}
 	}
 }
 
-static void multiprio_push(struct multiprio *m, heddle_task *t)
+/* Fills the slot, and makes an entry in each heap where the task may run; there must be room. */
+static void multiprio_file(struct multiprio *m, heddle_task *t, uint32_t slot)
 {
-	uint32_t slot = multiprio_reserve(m);
-	m->ready++;
-	m->pushed++;
-	if (slot == MULTIPRIO_NONE) {
-		hd_deque_push_back(&m->unfiled, t);
-		return;
-	}
 	unsigned fastest = multiprio_times(m, t);
 	struct multiprio_class *best = &m->classes[fastest];
-	m->slots[slot] = (struct multiprio_slot){.task = t,
-	                                         .order = heddle_task_order(t),
-	                                         .best_time = best->time,
-	                                         .best_class = fastest,
-	                                         .work = llround(best->time * 1000)};
+	m->slots.all[slot] = (struct hd_ready_slot){.task = t,
+	                                            .order = heddle_task_order(t),
+	                                            .best_time = best->time,
+	                                            .best_class = fastest,
+	                                            .work = llround(best->time * 1000),
+	                                            .partition = m->partition};
 	multiprio_insert(m, t, slot, fastest);
+}
+
+static void multiprio_push(struct multiprio *m, heddle_task *t)
+{
+	uint32_t slot = multiprio_reserve(m) ? hd_slots_take(&m->slots) : HD_NO_SLOT;
+	m->ready++;
+	m->pushed++;
+	if (slot == HD_NO_SLOT)
+		hd_deque_push_back(&m->unfiled, t);
+	else
+		multiprio_file(m, t, slot);
+}
+
+/* Whether some worker that is driven can run the task. */
+static int multiprio_has_class(const struct multiprio *m, const heddle_task *t)
+{
+	unsigned a = 0;
+	while (a < m->n_classes && !multiprio_enabled(m, a, t))
+		a++;
+	return a < m->n_classes;
+}
+
+/* Makes the entries of some tasks that have none since other workers are driven. */
+static void multiprio_refile(struct multiprio *m)
+{
+	for (int n = 0; n < MULTIPRIO_SLICE && m->old_slot < m->old_slots; m->old_slot++) {
+		const struct hd_ready_slot *s = &m->slots.all[m->old_slot];
+		heddle_task *t = s->task;
+		if (!t || s->partition == m->partition)
+			continue;
+		n++;
+		if (multiprio_has_class(m, t) && multiprio_reserve(m)) {
+			multiprio_file(m, t, m->old_slot);
+		} else {
+			hd_slots_free(&m->slots, m->old_slot);
+			hd_deque_push_back(&m->unfiled, t);
+		}
+	}
+}
+
+static void multiprio_changed(void *state)
+{
+	struct multiprio *m = state;
+	multiprio_count(m);
+	for (unsigned i = 0; i < m->n_nodes; i++) {
+		m->nodes[i].heap.n_front = m->nodes[i].heap.n_rest = 0;
+		m->nodes[i].best_remaining_work = 0;
+	}
+	m->partition++;
+	m->old_slot = 0;
+	m->old_slots = m->slots.n;
 }
 
 static void multiprio_ready(void *state, heddle_task *const *batch, size_t n, int releaser)
@@ -367,7 +400,7 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 			break;
 		if (seen++ >= m->window && !multiprio_is_ready(m, e))
 			continue;
-		const heddle_task *t = m->slots[e->slot].task;
+		const heddle_task *t = m->slots.all[e->slot].task;
 		double locality = m->window > 1 ? multiprio_locality(t, h->node) : 0;
 		if (!(locality > most) || !heddle_task_can_run(t, worker))
 			continue;
@@ -383,7 +416,7 @@ static size_t multiprio_most_local(struct multiprio *m, const struct multiprio_n
 }
 
 /* The least best_remaining_work of the nodes that run a task fastest: one of them would begin it first. */
-static double multiprio_remaining(const struct multiprio *m, const struct multiprio_slot *s)
+static double multiprio_remaining(const struct multiprio *m, const struct hd_ready_slot *s)
 {
 	int64_t least = INT64_MAX;
 	for (unsigned i = 0; i < m->n_nodes; i++)
@@ -394,7 +427,7 @@ static double multiprio_remaining(const struct multiprio *m, const struct multip
 }
 
 /* pop_condition, section V-D. */
-static int multiprio_pop_condition(const struct multiprio *m, const struct multiprio_slot *s, unsigned class_id)
+static int multiprio_pop_condition(const struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	if (!m->eviction || class_id == s->best_class)
 		return 1;
@@ -405,7 +438,7 @@ static int multiprio_pop_condition(const struct multiprio *m, const struct multi
 }
 
 /* A class takes the task: it is no longer remaining work of the nodes to which its push has added it. */
-static void multiprio_subtract(struct multiprio *m, const struct multiprio_slot *s, unsigned class_id)
+static void multiprio_subtract(struct multiprio *m, const struct hd_ready_slot *s, unsigned class_id)
 {
 	double us = m->as_taken ? heddle_task_time(s->task, class_id) : NAN;
 	int64_t work = isnan(us) ? s->work : llround(us * 1000);
@@ -417,14 +450,12 @@ static void multiprio_subtract(struct multiprio *m, const struct multiprio_slot 
 static heddle_task *multiprio_take(struct multiprio *m, struct multiprio_node *h, size_t place)
 {
 	uint32_t slot = hd_heap_at(&h->heap, place)->slot;
-	struct multiprio_slot *s = &m->slots[slot];
+	struct hd_ready_slot *s = &m->slots.all[slot];
 	heddle_task *t = s->task;
 	hd_heap_remove(&h->heap, place);
 	multiprio_subtract(m, s, h->class_id);
 	m->elsewhere += h->class_id != s->best_class;
-	s->task = NULL;
-	s->next_free = m->free_slot;
-	m->free_slot = slot;
+	hd_slots_free(&m->slots, slot);
 	hd_calibration_placed(&m->calibration, t, h->class_id);
 	return t;
 }
@@ -452,7 +483,7 @@ static heddle_task *multiprio_pop(struct multiprio *m, unsigned worker)
 			break;
 		m->tries++;
 		m->decided += multiprio_second_decides(&h->heap);
-		if (multiprio_pop_condition(m, &m->slots[hd_heap_at(&h->heap, place)->slot], h->class_id)) {
+		if (multiprio_pop_condition(m, &m->slots.all[hd_heap_at(&h->heap, place)->slot], h->class_id)) {
 			taken = multiprio_take(m, h, place);
 		} else {
 			m->evictions++;
@@ -477,7 +508,12 @@ static heddle_task *multiprio_unfiled(struct multiprio *m, unsigned worker)
 static heddle_task *multiprio_pick(void *state, unsigned worker)
 {
 	struct multiprio *m = state;
-	heddle_task *t = multiprio_pop(m, worker);
+	heddle_task *t = NULL;
+	do {
+		if (HD_UNLIKELY(m->old_slot < m->old_slots))
+			multiprio_refile(m);
+		t = multiprio_pop(m, worker);
+	} while (HD_UNLIKELY(!t && m->old_slot < m->old_slots));
 	if (!t && m->unfiled.first)
 		t = multiprio_unfiled(m, worker);
 	m->ready -= t != NULL;
@@ -540,7 +576,7 @@ static const struct heddle_option critprio_options[] = {MULTIPRIO_OPTIONS("yes",
 
 #define MULTIPRIO_POLICY                                                                                              \
 	.abi = HEDDLE_POLICY_ABI, .create = multiprio_create, .destroy = multiprio_destroy, .ready = multiprio_ready, \
-	.pick = multiprio_pick, .done = multiprio_done, .report = multiprio_report
+	.pick = multiprio_pick, .done = multiprio_done, .report = multiprio_report, .changed = multiprio_changed
 
 const struct heddle_policy hd_policy_multiprio = {
     MULTIPRIO_POLICY,
