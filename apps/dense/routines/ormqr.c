@@ -26,7 +26,7 @@ void hd_qr_apply_triangle(struct hd_dense_flow *flow, const struct hd_qr_target 
 	struct hd_qr_task task = {
 	    .op = HD_DENSE_GEMQRT,
 	    .values = to->how,
-	    .data = {{NULL}, v, hd_qr_factor(qr->triangles[t], to->fit), hd_qr_work_space(qr)},
+	    .data = {[1] = v, hd_qr_factor(qr->triangles[t], to->fit), hd_qr_work_space(qr)},
 	    .n_data = 4,
 	    .rows = hd_qr_rows(qr, i),
 	    .columns = hd_qr_columns(qr, k),
@@ -45,9 +45,7 @@ void hd_qr_apply_elimination(struct hd_dense_flow *flow, const struct hd_qr_targ
 	struct hd_qr_task task = {
 	    .op = e->square ? HD_DENSE_TSMQR : HD_DENSE_TTMQR,
 	    .values = to->how,
-	    .data = {{NULL},
-	             {NULL},
-	             hd_qr_tile(to->a, e->killed, k),
+	    .data = {[2] = hd_qr_tile(to->a, e->killed, k),
 	             hd_qr_factor(qr->eliminations[e->killed + k * qr->mt], to->fit),
 	             hd_qr_work_space(qr)},
 	    .n_data = 5,
