@@ -266,12 +266,15 @@ static void copies_of_what_ends_are_waited_for(void **state)
 	assert_ok(heddle_object(rt, &x, &type, &d));
 	assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_on(last_worker(rt))));
 	assert_ok(heddle_wait_all(rt));
-	i->calls = i->open = 0;
-	i->opens = i->said = 1;
+	i->calls = 0;
+	i->open = 0;
+	i->opens = 1;
+	i->said = 1;
 	assert_ok(heddle_unregister(d));
 	assert_true(i->calls > 0);
 	assert_int_equal(x, 2);
-	i->opens = i->said = 0;
+	i->opens = 0;
+	i->said = 0;
 	assert_ok(heddle_stop(rt));
 }
 
