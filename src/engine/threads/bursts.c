@@ -75,10 +75,11 @@ void hd_burst_hand_over(struct hd_worker *from, struct hd_worker *to)
 	}
 }
 
-/* Whether the worker's thread may still be expected to get to its other tasks. */
+/* Whether the worker's thread may still be expected to get to its other tasks. One that waits until its cores are free
+ * waits for a kernel of another worker, which may be held back until nothing moves. */
 static int is_in_time(const struct hd_worker *from, double overdue)
 {
-	if (from->held_back || from->calling)
+	if (from->held_back || from->calling || HD_UNLIKELY(!from->pipeline && !from->slots[0].task))
 		return 0;
 	double twice = 2 * from->burst_expected; /* not finite: not known */
 	double limit = isfinite(twice) && twice > overdue ? twice : overdue;
