@@ -15,12 +15,12 @@
  *                  event (heddle_detach) ends later: only then its successors become ready
  * When a device is lost (HEDDLE_E_DEVICE), or other CPU workers are driven (heddle/clusters.h), heddle_task_can_run and
  * the functions like it leave out the workers that are lost or retired, which do not pick. What they had picked becomes
- * ready once more. The instance of the policy goes on, which costs little however many tasks are ready,
+ * ready once more. In these cases the instance of the policy goes on, which costs little however many tasks are ready:
  *
- *   with `changed`     if other CPU workers are driven: its tasks are for all workers, whenever these are driven
- *   with `take_back`   if others are driven, but no more cores than before, or if a device is lost: it gives back what
- *                      it has placed for workers that are out, and is given that once more
- *   with both          if others are driven; it gives back what no other worker would find
+ *   a policy with `changed`   if other CPU workers are driven: its tasks are for all workers, whenever these are driven
+ *   one with `take_back`      if others are driven, but no more cores than before, or if a device is lost: it gives
+ *                             back what it has placed for workers that are out, and is given that once more
+ *   one with both             if others are driven; it gives back what no other worker would find
  *
  * Otherwise it is destroyed, whatever it still has, and another one is created, which is given all ready tasks in one
  * batch; it hears nothing of the tasks that were picked before.
@@ -79,10 +79,10 @@ struct heddle_policy {
 	 * workers has changed, for others when a worker finds no task, until all return NULL. */
 	heddle_task *(*take_back)(void *state, unsigned worker);
 	/* May be NULL. Other CPU workers are driven than before: heddle_sched_driven says which. Called before
-	 * `take_back` and `ready`. For policies that place no task for one worker alone, except those that `take_back`
-	 * gives back: whoever can run a task finds it, even a worker that is driven only later. So what is decided when
-	 * a task becomes ready depends on heddle_task_could_run and its like. A task may be left that only retired
-	 * workers can run. */
+	 * `take_back` and `ready`. For policies in which every worker that can run a task finds it, even a worker that
+	 * is driven only later, except for tasks that `take_back` gives back. So what is decided when a task becomes
+	 * ready must depend on heddle_task_could_run and its like. The policy may keep tasks that only retired workers
+	 * can run. */
 	void (*changed)(void *state);
 };
 

@@ -138,7 +138,7 @@ int hd_sched_revive(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	struct heddle_sched *s = &rt->sched;
-	struct hd_sentence before; /* of a call of the program, whose next call goes well */
+	struct hd_sentence before; /* the program's last error, which a policy that can be made must not replace */
 	hd_error_keep(&before);
 	int status = create(s);
 	if (status)

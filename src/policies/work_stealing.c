@@ -310,7 +310,8 @@ static heddle_task *stealing_pick(void *state, unsigned worker)
 	return t;
 }
 
-/* Thieves may not get at the tasks of a retired worker: they look at a few only, which others might have to run. */
+/* Thieves do not find all tasks of a retired worker: they look at the first few of a queue only, and these may be tasks
+ * that they cannot run. */
 static heddle_task *stealing_take_back(void *state, unsigned worker)
 {
 	struct stealing *s = state;
@@ -321,6 +322,7 @@ static heddle_task *stealing_take_back(void *state, unsigned worker)
 	return NULL;
 }
 
+/* Nothing is to be done: the queues of retired workers can be stolen from. */
 static void stealing_changed(void *state)
 {
 	(void)state;

@@ -114,9 +114,10 @@ void hd_buckets_push(struct hd_buckets *b, size_t bucket, heddle_task *t, int re
 /* The next task for a worker: fills what the worker holds and returns the first of that; if it is empty, one that
  * another worker of the class holds; or NULL. */
 heddle_task *hd_buckets_pick(struct hd_buckets *b, unsigned worker);
-/* For the callbacks of the same names: other workers are driven. Classes whose times no task has told yet get those of
- * a task that waits. The first task that a retired worker holds. */
+/* For the callback of the same name: other workers are driven. A class for which a bucket has no time gets that of a
+ * task in the bucket. */
 void hd_buckets_changed(struct hd_buckets *b);
+/* For the callback of the same name: takes the first task that a retired worker holds; NULL: it holds none. */
 heddle_task *hd_buckets_take_back(struct hd_buckets *b, unsigned worker);
 /* Reports the statistics, among them what each class took from each bucket. */
 void hd_buckets_report(struct hd_buckets *b, heddle_sched *sched);
