@@ -114,13 +114,13 @@ struct heddle_config {
 	void *on_hang_arg;
 	/* Called about ten times a second in each thread of the program that waits, and in virtual time after every
 	 * thousand steps of the clock, with on_wait_arg: for an interpreter that looks for signals, say. If it does not
-	 * return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again, unless what it is for has come
-	 * meanwhile: then it ends as without this. An interrupted heddle_acquire has not acquired, after an interrupted
-	 * heddle_unregister the handle is what it was before, and a submission that waits for room in the window goes
-	 * through. heddle_stop cancels the tasks that have not begun and goes on; so do waits of kernels, which do not
-	 * call this. It may call what a callback may call. NULL, the default: nothing. No environment variable either.
-	 * A thread that runs tasks while it waits (caller_works) calls it only when it has found none for a tenth of a
-	 * second. */
+	 * return 0, the wait ends with HEDDLE_E_INTERRUPTED, and can be begun again. If what the thread waits for has
+	 * happened meanwhile, the wait ends as if this had returned 0. An interrupted heddle_acquire has not acquired.
+	 * After an interrupted heddle_unregister the handle is what it was before. A submission that waits for room in
+	 * the window goes through. heddle_stop cancels the tasks that have not begun and goes on. Kernels that wait do
+	 * not call this. It may call what a callback may call. NULL, the default: nothing. No environment variable
+	 * either. A thread that runs tasks while it waits (caller_works) calls it only when it has found none for a
+	 * tenth of a second. */
 	int (*on_wait)(void *arg);
 	void *on_wait_arg;
 };
@@ -155,8 +155,8 @@ int heddle_platform_configured(const struct heddle_config *config, struct heddle
 
 /* Waits for all tasks, brings the newest values into the program's buffers, stores the models, and frees the runtime
  * with everything made for it (handles, codelets), whatever it returns but HEDDLE_E_STATE. Returns the first error of a
- * task that no wait has reported yet. HEDDLE_E_INTERRUPTED: on_wait wanted the wait to end (struct heddle_config);
- * then the tasks that had not begun were cancelled, as by heddle_cancel_all, and those that ran have ended; data that
+ * task that no wait has reported yet. HEDDLE_E_INTERRUPTED: on_wait wanted the wait to end (struct heddle_config), so
+ * tasks that had not begun were cancelled, as by heddle_cancel_all, and those that ran have ended; data that
  * cancelled tasks were to write have no newest value. HEDDLE_E_STATE: called in a kernel, a callback, or a child of
  * fork; nothing has changed. `rt` may be NULL. Blocks. */
 int heddle_stop(heddle_runtime *rt);

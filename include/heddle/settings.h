@@ -20,8 +20,8 @@ struct heddle_setting {
 	const char *help;
 };
 
-/* All settings, in the order of struct heddle_config, except on_hang and on_hang_arg, which cannot be written as
- * text. */
+/* All settings, in the order of struct heddle_config, except on_hang, on_wait and their arguments, which cannot
+ * be written as text. */
 const struct heddle_setting *heddle_settings(size_t *n);
 
 /* Writes the value that the setting `name` has in `config` to `buffer`, as text of at most `size` bytes with its NUL.

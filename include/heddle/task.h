@@ -31,7 +31,8 @@ typedef struct heddle_call_context heddle_context;
 
 /* A kernel returns 0, or another value if it failed. Then the task fails: the data that it writes have no value, the
  * tasks that read them are cancelled, and the next wait returns HEDDLE_E_KERNEL with the message that the kernel gave
- * to heddle_fail, or else that of the function of Heddle whose status it returns. */
+ * to heddle_fail. If it gave none and returns the status of a failed call of Heddle, the message is that of the call;
+ * SPMD kernels on several cores, and kernels on accelerators, have only heddle_fail. */
 typedef int (*heddle_kernel)(heddle_context *c);
 
 void *heddle_ptr(const heddle_context *c, size_t i); /* address of part 0 of datum i */

@@ -395,8 +395,9 @@ class Runtime:
 
         `arguments` are accesses, read(x), readwrite(y) ..., or data alone if the kernel says how it uses them; anything
         else is a value. A Python function gets all of them in this order, data as arrays. An array that is no datum is
-        a value, too: by it no task waits for another, so the function cannot write it. The task runs after all tasks
-        that were submitted before and use the same data in conflict, and after those in `after`. None: nothing is run.
+        a value, too; the function cannot write it, because tasks that share it do not wait for each other. The task
+        runs after all tasks that were submitted before and use the same data in conflict, and after those in `after`.
+        None: nothing is run.
         """
         pointer, codelet, items = self._open(), self._known(function), _Items()
         self._check_number(codelet, arguments)

@@ -40,8 +40,8 @@ public:
 
 	/* Stops the runtime before its destructor does, and throws the first error that no wait has reported. Objects
 	 * of the runtime (data, groups, tasks) must have been destroyed, and only the destructor may be called
-	 * afterwards, whatever this throws. If on_wait of the settings wants the wait to end, tasks that have not begun
-	 * are cancelled: heddle_stop. Blocks. */
+	 * afterwards, whatever this throws. If on_wait (struct heddle_config) wants the wait to end, tasks that have
+	 * not begun are cancelled, as heddle_stop says. Blocks. */
 	void close()
 	{
 		if (std::exception_ptr first = stop())
