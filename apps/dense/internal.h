@@ -172,7 +172,7 @@ struct heddle_dense_pivots {
 	size_t rows, n;      /* of the matrix; pivots, as many as the smaller of its extents */
 	size_t tile, count;  /* pivots per part, except the last; parts */
 	int temporary;
-	/* of the pieces that they are cut into (hd_dense_widths); written under the lock `making`, and not again */
+	/* of the pieces that they are cut into (hd_dense_widths); written once, under the lock `making` */
 	size_t widths[HD_DENSE_WIDTHS];
 	heddle_data *parts[]; /* owns; vectors of int: part k has the pivots of column k of tiles */
 };
@@ -385,7 +385,7 @@ int hd_dense_scope_close(heddle_dense *dense, struct hd_dense_scope *scope, int 
 /* Waits for all tasks, even after an error, so that none runs when the caller frees what they use. Returns `status` and
  * keeps its message if it is an error; else returns the status of the wait. */
 int hd_dense_wait(heddle_dense *dense, int status);
-/* heddle_unregister, which goes on although on_wait wants waits to end. */
+/* As heddle_unregister, but waits on where on_wait wants the wait to end. */
 int hd_dense_unregister(heddle_data *data);
 /* The order of tiles for a matrix of this order if the program does not say. */
 size_t hd_dense_default_tile(heddle_dense *dense, size_t n);

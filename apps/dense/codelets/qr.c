@@ -30,7 +30,8 @@ static inline struct hd_apply hd_dense_apply_of(const heddle_context *c)
 	                         v->trans == HEDDLE_DENSE_NO_TRANS ? CblasNoTrans : CblasConjTrans, v->first};
 }
 
-/* The farther to the right the strips of a task are, the less time it takes. That of tsqrt and tsmqr is the same. */
+/* The row in which the diagonal of the strip of V begins. The larger it is, the fewer rows geqrt and gemqrt work on,
+ * and the more ttqrt and ttmqr. To tsqrt and tsmqr it makes no difference. */
 static uint64_t strip_footprint(const struct heddle_size *size)
 {
 	const struct hd_dense_qr_values *v = size->values[0];

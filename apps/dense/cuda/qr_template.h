@@ -30,8 +30,8 @@ static int P(copy_unit)(heddle_context *c, struct P(view) low, const struct P(ro
 	return P(cuda_combine)(c, &p, HD_CUDA_CLEAR | HD_CUDA_DIAGONAL, P(copying), low, *v);
 }
 
-/* The k columns of `a` from column i on, a triangle below as many full rows as the task says, with zeros below its
- * diagonal, in room->v. */
+/* Copies the k columns of `a` from column i on to room->v, with zeros below the diagonal. `a` is a triangle below as
+ * many full rows as the task says. */
 static int P(copy_triangle)(heddle_context *c, struct P(view) a, int i, int k, const struct P(room) * room,
                             struct P(view) * v)
 {

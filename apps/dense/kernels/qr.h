@@ -16,7 +16,7 @@
 struct hd_apply {
 	CBLAS_SIDE side;
 	CBLAS_TRANSPOSE trans;
-	int full; /* of ttmqr */
+	int full; /* of ttmqr: how many rows of V are full; its triangle is below them */
 };
 #define HD_APPLY(SIDE, TRANS) ((struct hd_apply){Cblas##SIDE, Cblas##TRANS, 0})
 
@@ -57,9 +57,9 @@ void P(tsqrt)(struct P(view) r, struct P(view) a, struct P(view) t, element *wor
 void P(tsmqr)(struct hd_apply how, struct P(view) v, struct P(view) t, struct P(view) c1, struct P(view) c2,
               element *work);
 
-/* As tsqrt, with an A whose first `full` rows are full, and whose others are upper triangular or trapezoidal: so many
- * more are columns of a triangle, without those before them. V is like A. What is below the diagonal of A is neither
- * read nor written. */
+/* As tsqrt, with an A whose first `full` rows are full, and whose other rows are upper triangular or trapezoidal. The
+ * columns of a triangle from column `full` on are such an A. V has the same shape. What is below the diagonal of A is
+ * neither read nor written. */
 void P(ttqrt)(struct P(view) r, struct P(view) a, int full, struct P(view) t, element *work);
 
 /* As tsmqr, with V from ttqrt with how.full; what is below its diagonal is not read. If V is m x k with m > full + k,

@@ -44,8 +44,8 @@ struct heddle_dense_qr {
 	int applied_at_once;     /* the same call multiplies another matrix by Q */
 	struct hd_qr_tree *tree; /* owns */
 	heddle_data *work;       /* owns; the shape of the tasks' workspace; it has no value */
-	/* of the strips that T is cut into, the widest first, then 0: routines/qr_strips.c. Those of the first matrix
-	 * with smaller tiles; written under the lock `making`, and not again. */
+	/* Of the strips that T is cut into, the widest first, then 0: routines/qr_strips.c. They are the orders of the
+	 * smaller tiles of the first matrix that has some. Written once, under the lock `making`. */
 	size_t widths[HD_DENSE_WIDTHS];
 	/* T of the triangles that geqrt makes, and of the eliminations of tiles; copies of the V that geqrt leaves.
 	 * Owned. Tile (i, k) at i + k * mt; NULL where there is none. */

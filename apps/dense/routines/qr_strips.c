@@ -24,7 +24,7 @@ struct cut {
 	size_t multiple; /* strips that are no multiple of this are not made, nor those that they would be cut into */
 };
 
-/* Of a datum with so many columns; 0: it is not cut. */
+/* The width of the strips of a datum with so many columns; 0: it is not cut. */
 static size_t width_of(const size_t *widths, size_t columns)
 {
 	while (*widths > 0 && *widths >= columns)
@@ -138,8 +138,8 @@ static int factors_are_cut(const struct hd_qr_task *t)
 	return 1;
 }
 
-/* Whether reflectors may be applied by strips: what they are applied to is cut, or in a tile that is and narrow. From
- * the right, strips of rows would be needed. */
+/* Whether reflectors may be applied by strips: what they are applied to has strips, or its tile is cut but too narrow
+ * for strips, and V and T have some. From the right, strips of rows would be needed. */
 static int applied_is_cut(const struct hd_qr_task *t, size_t n)
 {
 	const struct hd_qr_datum *c = t->data, *v = c + n;
@@ -232,8 +232,8 @@ static void make_reflectors(struct hd_dense_flow *flow, const struct hd_qr_task 
 {
 	for (size_t k = 0; k < heddle_plan_size(t->data[0].strips); k++) {
 		const struct hd_qr_task made = task_on_strip(t, k);
-		hd_qr_insert(
-		    flow, &made); /* even if no row is left, because it gives the strips of T and of the copy values */
+		/* Even if no row is left: the strips of T and of the copy of V need a value. */
+		hd_qr_insert(flow, &made);
 		if (t->op != HD_DENSE_GEQRT || (size_t)made.values.first < t->rows)
 			apply_to_rest(flow, t, &made, k);
 	}
