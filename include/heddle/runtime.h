@@ -193,9 +193,9 @@ struct heddle_stats {
 	 * the same for a trace. */
 	double makespan;
 	double last_end; /* us, on the clock of heddle_now: when the last task ended */
-	/* us within the makespan, summed over processors, which are the cores of CPU workers, and accelerators: in
-	 * which their workers ran at least one kernel, and in which these did not, although they were driven
-	 * (heddle/clusters.h). Both together: the time in which processors were driven. */
+	/* us within the makespan, summed over processors: the cores of CPU workers, and accelerators. A processor is
+	 * busy while its worker runs at least one kernel, and idle while its worker is driven (heddle/clusters.h) and
+	 * runs none. The sum of both is the time in which processors were driven. */
 	double busy, idle;
 	double transfer_wait; /* us that workers waited for the data of a task they were to run next */
 	/* How often a thread entered the core: the sequential part of the runtime (graph, policy, management of data),

@@ -89,9 +89,9 @@ struct heddle_trace_layout {
 	uint64_t before;
 };
 
-/* From then on a worker was driven (heddle/clusters.h), or was not any more, because it was retired or lost. */
+/* A worker was driven (heddle/clusters.h) from then on, or was not, because it was retired or lost. */
 struct heddle_trace_drive {
-	double at; /* us; of what had happened before the trace begins: not after its first task */
+	double at; /* us; of a change before the trace began: when it began */
 	uint32_t worker;
 	uint32_t driven; /* 1 or 0 */
 };
@@ -169,8 +169,8 @@ struct heddle_gantt_options {
 	const char *title;    /* NULL: the policy, the platform and the makespan */
 	double lower_bound;   /* us; draws a vertical line when > 0 */
 };
-/* Draws a Gantt chart, with the share of time that each worker was idle on the left: of that in which it was driven.
- * The extension of `path` says the format: .png, .svg or .pdf. */
+/* Draws a Gantt chart. On the left of each worker is the share of the time in which it was driven that it was idle. The
+ * extension of `path` says the format: .png, .svg or .pdf. */
 int heddle_trace_gantt(const struct heddle_trace *trace, const char *path, const struct heddle_gantt_options *options);
 
 /* How heddle_trace_dag draws. */

@@ -67,7 +67,7 @@ class Simulation:
 
     @property
     def idle(self) -> float:
-        """The share of the time in which processors were driven, 0 to 1, in which they were idle."""
+        """The share, 0 to 1, of the time in which processors were driven that they were idle."""
         driven = self.stats["busy"] + self.stats["idle"]
         return self.stats["idle"] / driven if driven else 0.0
 

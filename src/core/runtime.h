@@ -169,8 +169,8 @@ struct hd_handles {
 	uint32_t n_made;       /* how many were ever made: the number of the next one */
 };
 
-/* How many processors have workers that are driven (hd_class_processors), and for how long, all together: the time in
- * which they could have run tasks. worker_set.c. */
+/* How many processors (hd_class_processors) have workers that are driven, and for how long they had, summed over
+ * processors: the time in which they could have run tasks. worker_set.c. */
 struct hd_driven {
 	double n, since;    /* how many now, and since when, us */
 	double time;        /* us until `since` */

@@ -212,9 +212,9 @@ static enum hd_turn cancel(heddle_data *d, struct hd_access *a)
 	return HD_TURN_STOP;
 }
 
-/* Begins a step that lets the children of the plan be used. If the last such step has failed, the access, which cannot
- * have what it needs, is told instead. It may be another one than the one for which that step was made, if a sub-graph
- * has come in front of that; then the other one begins the step again when it is the first. */
+/* Begins a step that lets the children of the plan be used. If the last such step has failed, it is not begun again,
+ * and the task of this access fails. The failed step may have been made for another access, if this one belongs to a
+ * sub-graph and has come in front of that; the other access then begins the step again when it is the first. */
 static enum hd_turn begin_split(heddle_plan *p, enum hd_step step, struct hd_access *a)
 {
 	heddle_task *t = hd_access_task(a);
