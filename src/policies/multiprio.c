@@ -42,8 +42,8 @@
  * heaps stay; they are removed when they come to the front, or all at once when they are more than half of a heap. If
  * there is no memory for its entries, a task waits in a queue that all workers look into last.
  *
- * When other workers are driven, gains and best classes are others, too: all entries are dropped, and made anew, a
- * slice of the tasks each time a worker looks for one. */
+ * When other workers are driven, gains and best classes change, too: all entries are dropped, and those of some tasks
+ * (MULTIPRIO_SLICE) are made again each time a worker looks for a task. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
