@@ -15,7 +15,8 @@
  *                  event (heddle_detach) ends later: only then its successors become ready
  * When a device is lost (HEDDLE_E_DEVICE), or other CPU workers are driven (heddle/clusters.h), heddle_task_can_run and
  * the functions like it leave out the workers that are lost or retired, which do not pick. What they had picked becomes
- * ready once more. In these cases the instance of the policy goes on, which costs little however many tasks are ready:
+ * ready once more. In these cases the instance of the policy goes on, which costs little however many tasks are ready,
+ * unless there are many that only retired workers can run:
  *
  *   a policy with `changed`   if other CPU workers are driven: its tasks are for all workers, whenever these are driven
  *   one with `take_back`      if others are driven, but no more cores than before, or if a device is lost: it gives

@@ -384,8 +384,7 @@ static void feed(heddle_runtime *rt)
 
 static int is_unsettled(const heddle_runtime *rt)
 {
-	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY) ||
-	       (HD_UNLIKELY(rt->dispatch.displaced) && rt->dispatch.hungry);
+	return rt->dispatch.controls.first || rt->dispatch.n_batch || (rt->dispatch.retry & HD_RETRY_MEMORY);
 }
 
 /* Looks again at what could not be done before. `w` is about to look for a task, and gets the first one that is to be
@@ -403,6 +402,7 @@ static __attribute__((noinline)) void retry(heddle_runtime *rt, struct hd_worker
 void hd_core_settle_quietly(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
+	struct hd_achieved before = {.given = UINT64_MAX};
 	do {
 		while (rt->dispatch.controls.first)
 			hd_control_run(rt, hd_queue_pop(&rt->dispatch.controls));
@@ -412,9 +412,8 @@ void hd_core_settle_quietly(heddle_runtime *rt)
 			hd_repartition(rt);
 		tell_policy(rt);
 		feed(rt);
-		if (HD_UNLIKELY(rt->dispatch.displaced) && rt->dispatch.hungry)
-			hd_displaced_return(rt);
-	} while (is_unsettled(rt) || (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
+	} while (is_unsettled(rt) || (hd_displaced_wanted(rt) && hd_displaced_return(rt, &before)) ||
+	         (HD_UNLIKELY(rt->waits.news) && hd_drain(rt)));
 	if (HD_UNLIKELY(rt->waits.news))
 		hd_wake_waiters(rt);
 }
@@ -455,7 +454,7 @@ void hd_core_refill(struct hd_worker *w)
 	}
 	if (w->in_flight < w->pipeline)
 		hd_core_hungry(w);
-	if (is_unsettled(rt) || rt->waits.news || (rt->count.ready && rt->dispatch.hungry))
+	if (is_unsettled(rt) || hd_displaced_wanted(rt) || rt->waits.news || (rt->count.ready && rt->dispatch.hungry))
 		hd_core_settle_quietly(rt);
 }
 

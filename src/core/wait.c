@@ -217,15 +217,19 @@ int hd_core_stuck(heddle_runtime *rt, const struct hd_waiter *waiter)
 	if (HD_UNLIKELY(rt->count.suspended) && !waiter->inside)
 		return 0; /* a kernel that waits is told, and then may act */
 	do {
-		hd_drain_all(rt);
-		hd_core_settle(rt);
-	} while (hd_submitted_unseen(rt) || (hd_core_still(rt) && hd_unparked_return(rt)));
-	/* Nobody runs the tasks of worker 0, or its thread is about to go, but a thread of the program that waits will:
-	 * perhaps this one, if the thread that ran them has gone while callbacks were run above. */
-	if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY || rt->workers[0].state == HD_LEAVING))
-		return 0;
-	return hd_live(rt) && hd_core_still(rt) && !rt->count.detached && !hd_others_may_act(rt, waiter) &&
-	       !another_is_told(rt, waiter);
+		do {
+			hd_drain_all(rt);
+			hd_core_settle(rt);
+		} while (hd_submitted_unseen(rt));
+		/* Nobody runs the tasks of worker 0, or its thread is about to go, but a thread of the program that
+		 * waits will: perhaps this one, if the thread that ran them has gone while callbacks were run above. */
+		if (HD_UNLIKELY(rt->workers[0].state == HD_AWAY || rt->workers[0].state == HD_LEAVING))
+			return 0;
+		if (!hd_live(rt) || !hd_core_still(rt) || rt->count.detached || hd_others_may_act(rt, waiter) ||
+		    another_is_told(rt, waiter))
+			return 0;
+	} while (hd_unparked_return(rt));
+	return 1;
 }
 
 /* --- For the program ---------------------------------------------------------------------------------------------- */

@@ -12,8 +12,8 @@
  *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
  *    a retired worker end there.
  *  - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again.
- *    A policy with `changed` may have some, which nobody finds. They are parked when nothing else moves
- *    (hd_unparked_return).
+ *    A policy with `changed` may have some, which nobody finds. They are parked when nothing else moves and a wait
+ *    would end in a deadlock (hd_unparked_return).
  *
  * Workers with cores in common are *rivals*. At most one of them is driven, and at most one runs: while a retired one
  * still runs a kernel, its rivals get and begin no tasks (their `pipeline` is 0). A kernel that waits for tasks does
@@ -287,18 +287,36 @@ static void make_ready_again(heddle_runtime *rt, struct hd_task_queue *back)
 	sort_batch(rt);
 }
 
-void hd_displaced_return(heddle_runtime *rt)
+int hd_displaced_return(heddle_runtime *rt, struct hd_achieved *before)
 {
 	HD_HELD(&rt->lock);
+	struct hd_achieved now = {rt->count.picks - rt->count.empty_picks, rt->count.parked};
+	if (now.given == before->given) {
+		if (now.parked > before->parked)
+			hd_core_wake(rt, &rt->dispatch.hungry->wake);
+		return 0;
+	}
+	*before = now;
 	struct hd_task_queue back = {0};
 	take_displaced(rt, SLICE, &back);
 	make_ready_again(rt, &back);
+	return 1;
 }
 
 int hd_unparked_return(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
-	if (!rt->dispatch.unparked && !rt->dispatch.displaced)
+	if (!rt->count.ready)
+		rt->dispatch.displaced = rt->dispatch.unparked = 0;
+	if (rt->dispatch.displaced) {
+		struct hd_task_queue back = {0};
+		take_displaced(rt, SIZE_MAX, &back);
+		if (back.first) {
+			make_ready_again(rt, &back);
+			return 1;
+		}
+	}
+	if (!rt->dispatch.unparked)
 		return 0;
 	renew_policy(rt);
 	return 1;
@@ -316,12 +334,11 @@ static void keep_policy(heddle_runtime *rt, size_t most)
 	for (size_t i = 0; i < n; i++)
 		unplace(rt, rt->dispatch.batch[i], &back);
 	rt->dispatch.n_batch = 0;
-	if (policy->changed) {
+	if (policy->changed)
 		policy->changed(rt->sched.state);
-		rt->dispatch.unparked = 1;
-	}
 	if (policy->take_back)
 		take_displaced(rt, most, &back);
+	rt->dispatch.unparked = policy->changed && rt->count.ready;
 	make_ready_again(rt, &back);
 }
 
@@ -364,7 +381,7 @@ static void count_driven(heddle_runtime *rt, double n)
 	struct hd_driven *d = &rt->outcome.driven;
 	if (n == d->n)
 		return;
-	if (rt->last_end > d->since)
+	if (rt->last_end >= d->since)
 		d->until_end = hd_driven_until(d, rt->last_end);
 	d->time = hd_driven_until(d, rt->now);
 	d->since = rt->now;

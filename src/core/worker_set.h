@@ -21,11 +21,25 @@ enum hd_change { HD_LOST, HD_OTHERS_DRIVEN, HD_MORE_CORES /* others are driven, 
 /* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,
  * and makes the policy give them to others, or another policy take over. The caller settles. */
 void hd_workers_changed(heddle_runtime *rt, enum hd_change change);
-/* Makes some of the tasks ready again that the policy has placed for workers that are out: to be called while it may
- * have some (`displaced`) and a worker is hungry. The caller settles. */
-void hd_displaced_return(heddle_runtime *rt);
-/* Nothing moves: makes all tasks ready again if the policy may have some that only retired workers can run. Returns
- * whether it has done so; then the caller settles. */
+/* Whether a worker that has nothing to do might run tasks that the policy has placed for workers that are out. */
+static inline int hd_displaced_wanted(const heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
+	return HD_UNLIKELY(rt->dispatch.displaced) && rt->dispatch.hungry;
+}
+/* What had been achieved before some of these tasks came back. Begins with .given = UINT64_MAX. */
+struct hd_achieved {
+	uint64_t given; /* how many tasks the policy had given to workers */
+	size_t parked;
+};
+/* Makes some of these tasks ready again, unless those that came back before them in the same critical section have fed
+ * no worker: there may be many that are only parked, and a policy of the program may place them where they were. If
+ * some have been parked, a worker's thread goes on soon, in a critical section of its own. Returns whether it has done
+ * so; then the caller settles. */
+int hd_displaced_return(heddle_runtime *rt, struct hd_achieved *before);
+/* Nothing moves, and nobody may act: makes the tasks ready again that the policy has placed for workers that are out;
+ * if there are none, but it may have some that only retired workers can run, all. Returns whether it has done so; then
+ * the caller settles. */
 int hd_unparked_return(heddle_runtime *rt);
 /* Drives the workers of the CPU that are marked, and retires the others. Returns whether that changes anything. The
  * caller settles. */
