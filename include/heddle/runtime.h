@@ -194,9 +194,10 @@ struct heddle_stats {
 	double makespan;
 	double last_end; /* us, on the clock of heddle_now: when the last task ended */
 	/* us within the makespan, summed over processors: the cores of CPU workers, and accelerators. A processor is
-	 * busy while its worker runs at least one kernel, and idle while its worker is driven (heddle/clusters.h) and
-	 * runs none. The sum of both is the time in which processors were driven. */
-	double busy, idle;
+	 * busy while its worker runs at least one kernel. A kernel may outlast its worker, which was retired
+	 * (heddle/clusters.h) meanwhile: so busy may be more than driven, the time in which workers were driven. idle
+	 * is what busy leaves of driven, at least 0. */
+	double driven, busy, idle;
 	double transfer_wait; /* us that workers waited for the data of a task they were to run next */
 	/* How often a thread entered the core: the sequential part of the runtime (graph, policy, management of data),
 	 * which one thread at a time executes. */

@@ -68,7 +68,7 @@ class Simulation:
     @property
     def idle(self) -> float:
         """The share, 0 to 1, of the time in which processors were driven that they were idle."""
-        driven = self.stats["busy"] + self.stats["idle"]
+        driven = self.stats["driven"]
         return self.stats["idle"] / driven if driven else 0.0
 
     def gantt(self, path: str | os.PathLike[str], **options: Any) -> None:

@@ -487,7 +487,8 @@ int heddle_runtime_stats(heddle_runtime *rt, struct heddle_stats *out)
 	}
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		s.evictions += rt->memories[i].evictions;
-	s.idle = fmax(0, driven_time(rt) - s.busy);
+	s.driven = driven_time(rt);
+	s.idle = fmax(0, s.driven - s.busy);
 	s.live_tasks = hd_live(rt);
 	s.task_bytes = rt->pool.bytes;
 	hd_core_leave(rt);

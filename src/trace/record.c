@@ -63,11 +63,11 @@ static void empty_events(struct hd_recorder *r)
 	hd_log_empty(&r->expansions);
 }
 
-static void record_drive(struct hd_recorder *r, uint32_t worker)
+static void record_drive(struct hd_recorder *r, uint32_t worker, double at)
 {
 	struct heddle_trace_drive *e = append(r, &r->drives);
 	if (e)
-		*e = (struct heddle_trace_drive){r->rt->now, worker, !r->out[worker]};
+		*e = (struct heddle_trace_drive){at, worker, !r->out[worker]};
 }
 
 void hd_record_drives(struct hd_recorder *r)
@@ -78,7 +78,7 @@ void hd_record_drives(struct hd_recorder *r)
 		if (r->out[i] == is_out)
 			continue;
 		r->out[i] = (unsigned char)is_out;
-		record_drive(r, i);
+		record_drive(r, i, r->rt->now);
 	}
 }
 
@@ -86,9 +86,10 @@ void hd_recorder_taken(struct hd_recorder *r)
 {
 	empty_events(r);
 	r->taken = 1;
-	for (uint32_t i = 0; i < r->rt->n_workers; i++) /* the next trace begins with what differs from the platform */
+	/* The next trace begins with what differs from the platform, before all its tasks: some may run already. */
+	for (uint32_t i = 0; i < r->rt->n_workers; i++)
 		if (r->out[i] != r->rt->platform->workers[i].retired)
-			record_drive(r, i);
+			record_drive(r, i, 0);
 }
 
 static void empty_submissions(struct hd_recorder *r)

@@ -64,6 +64,8 @@ static void expect_stats(heddle_runtime *rt, double busy, double idle)
 	assert_ok(heddle_runtime_stats(rt, &stats));
 	expect_near(stats.busy, busy);
 	expect_near(stats.idle, idle);
+	if (idle > 0)
+		expect_near(stats.driven, busy + idle);
 }
 
 static void cores_that_are_driven_count(void **state)
@@ -194,6 +196,60 @@ static void a_kernel_outlasts_its_worker(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* Kernels that end long after their workers were retired: more time than these were driven. */
+static void kernels_may_be_busier_than_what_is_driven(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_traced(1);
+	heddle_codelet *c = given(rt, "use", by_worker);
+	double x = 0;
+	heddle_data *d;
+	struct heddle_stats stats;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	for (unsigned w = 0; w < 4; w++)
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_r(d), heddle_on(w)));
+	drive(rt, singles, 4); /* no change, but they begin, at 0 */
+	drive(rt, singles, 1);
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	expect_stats(rt, 4 * 100, 0);
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	expect_near(stats.driven, 100);
+	assert_ok(heddle_stop(rt));
+}
+
+/* What a trace says of tasks that began before the trace before it was taken: other workers were driven already. */
+static void tasks_may_run_while_a_trace_is_taken(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_traced(1);
+	heddle_codelet *c = given(rt, "use", by_worker);
+	double x = 0;
+	heddle_data *d;
+	heddle_task *first;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	drive(rt, mixed, 3);
+	run_some(rt, c, 1);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(PAIR), heddle_out(&first)));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(3)));
+	assert_ok(heddle_task_wait(first));
+	heddle_task_release(first);
+	heddle_trace_free(take(rt));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	struct heddle_trace *trace = take(rt);
+	assert_int_equal(trace->n_tasks, 1);
+	assert_int_equal(trace->n_drives, 3);
+	struct hd_duty *duties = hd_trace_duties(trace);
+	expect_duty(&duties[0], 0, 0, 0, 0);
+	expect_duty(&duties[3], 1, 40, 40, 40);
+	expect_duty(&duties[PAIR], 0, 0, 40, 40);
+	expect_near(hd_trace_idle(trace, duties), 0.75);
+	free(duties);
+	heddle_trace_free(trace);
+	assert_ok(heddle_stop(rt));
+}
+
 static char *exported(const struct heddle_trace *trace, enum heddle_trace_format format)
 {
 	size_t length;
@@ -312,6 +368,8 @@ int main(void)
 	    cmocka_unit_test(all_cores_are_driven_whatever_the_partition),
 	    cmocka_unit_test(traces_say_who_was_driven),
 	    cmocka_unit_test(a_kernel_outlasts_its_worker),
+	    cmocka_unit_test(kernels_may_be_busier_than_what_is_driven),
+	    cmocka_unit_test(tasks_may_run_while_a_trace_is_taken),
 	    cmocka_unit_test(exports_show_who_was_retired),
 	    cmocka_unit_test(charts_show_who_was_retired),
 	    cmocka_unit_test(wrong_changes_are_refused),

@@ -69,7 +69,7 @@ void outcome_take_time(struct outcome *out, double us)
 
 void outcome_take_stats(struct outcome *out, const struct heddle_stats *before, const struct heddle_stats *after)
 {
-	double driven = after->busy + after->idle - before->busy - before->idle;
+	double driven = after->driven - before->driven;
 	out->busy = after->busy - before->busy;
 	out->processors = after->makespan > before->makespan ? driven / (after->makespan - before->makespan) : 0;
 	out->tasks = (double)(after->tasks_executed - before->tasks_executed);
