@@ -37,20 +37,37 @@ static int walk_begin(struct walk *k, const struct heddle_trace *trace)
 	return k->workers ? 0 : hd_no_memory("the workers that were driven");
 }
 
-/* A period in which a worker was driven, or was not, has ended. */
-static void end_period(struct walk *k, size_t worker, double at)
+/* us between two times that count. */
+static double span(const struct walk *k, double from, double to)
+{
+	return fmax(0, fmin(to, k->end) - fmax(from, k->begin));
+}
+
+/* A worker was driven from `since` to `at`. */
+static void was_driven(struct walk *k, size_t worker, double at)
+{
+	double us = span(k, k->workers[worker].since, at);
+	if (k->duties) {
+		k->duties[worker].driven += us;
+		k->duties[worker].there += us;
+	}
+}
+
+/* A worker was not driven from `since` to `at`: first it was there, until its kernels had ended, then it was absent. */
+static void was_retired(struct walk *k, size_t worker, double at)
 {
 	const struct known *w = &k->workers[worker];
-	double from = w->driven ? w->since : fmax(w->since, w->left);
-	if (k->duties) {
-		double within = fmax(0, fmin(at, k->end) - fmax(from, k->begin));
-		double before = fmax(0, fmin(fmin(at, from), k->end) - fmax(w->since, k->begin));
-		k->duties[worker].driven += w->driven ? within : 0;
-		k->duties[worker].there += w->driven ? within : before;
-	}
-	if (k->absences && !w->driven && fmin(at, k->end) > fmax(from, k->begin))
+	double gone = fmax(w->since, fmin(w->left, at));
+	if (k->duties)
+		k->duties[worker].there += span(k, w->since, gone);
+	if (k->absences && span(k, gone, at) > 0)
 		k->absences->list[k->absences->n++] =
-		    (struct hd_absence){worker, fmax(from, k->begin), fmin(at, k->end)};
+		    (struct hd_absence){worker, fmax(gone, k->begin), fmin(at, k->end)};
+}
+
+static void end_period(struct walk *k, size_t worker, double at)
+{
+	(k->workers[worker].driven ? was_driven : was_retired)(k, worker, at);
 }
 
 /* The worker has begun all tasks that start by this time. */
@@ -72,8 +89,8 @@ static void walk_all(struct walk *k)
 		if (w->driven == (int)d->driven)
 			continue;
 		end_period(k, d->worker, d->at);
-		see_tasks(k,
-		          d->at); /* also those that other workers begin at this moment, because they are driven now */
+		/* Also those that other workers begin at this moment, because they are driven now. */
+		see_tasks(k, d->at);
 		w->since = d->at;
 		w->left = w->until;
 		w->driven = (int)d->driven;
