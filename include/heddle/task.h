@@ -186,8 +186,8 @@ struct heddle_codelet_desc {
 	enum heddle_model_kind model;
 	/* work of one task, for rates and for a platform's kernel times */
 	double (*flops)(const struct heddle_size *size);
-	/* a hash of what changes the execution time besides the shapes of the data, for example a value; NULL:
-	 * nothing */
+	/* a hash of what changes the execution time besides the shapes of the data, for example a value; 0, or
+	 * no function: nothing, so the tasks have the models of those of a codelet without this function */
 	uint64_t (*footprint)(const struct heddle_size *size);
 	/* HEDDLE_MODEL_LINEAR: writes at most `max` regressors x_k and returns how many there are */
 	size_t (*regressors)(const struct heddle_size *size, double *x, size_t max);

@@ -159,8 +159,9 @@ int hd_task_add_footprint(heddle_task *t)
 {
 	struct size_view v;
 	int status = open_size(&v, t);
-	if (!status)
-		t->footprint = hd_hash(t->footprint, t->codelet->desc.footprint(&v.size));
+	uint64_t more = status ? 0 : t->codelet->desc.footprint(&v.size);
+	if (more)
+		t->footprint = hd_hash(t->footprint, more);
 	close_size(&v);
 	return status;
 }

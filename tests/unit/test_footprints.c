@@ -95,6 +95,45 @@ static void order_of_the_data_counts(void **state)
 	OK(heddle_stop(s.m.rt));
 }
 
+/* --- The function `footprint` ------------------------------------------------------------------------------------- */
+
+static uint64_t given_footprint;
+
+static uint64_t give_footprint(const struct heddle_size *size)
+{
+	(void)size;
+	return given_footprint;
+}
+
+static uint64_t footprint_of_a_task(uint64_t (*function)(const struct heddle_size *size))
+{
+	struct machine m = {.cpus = 1};
+	heddle_task *t;
+	machine_start(&m);
+	heddle_codelet *codelet =
+	    heddle_codelet_new(m.rt, .name = "shaped", .cpu = machine_kernel, .model = HEDDLE_MODEL_GIVEN,
+	                       .time = next_time, .footprint = function);
+	OK(heddle_submit(m.rt, heddle_call(codelet), heddle_out(&t)));
+	OK(heddle_wait_all(m.rt));
+	uint64_t footprint = t->footprint;
+	heddle_task_release(t);
+	OK(heddle_stop(m.rt));
+	return footprint;
+}
+
+/* A codelet may be given the function later: what was measured before holds for tasks of which it says 0. */
+static void nothing_is_added_for_0(void **state)
+{
+	(void)state;
+	uint64_t without = footprint_of_a_task(NULL);
+	given_footprint = 0;
+	assert_true(footprint_of_a_task(give_footprint) == without);
+	given_footprint = 1;
+	uint64_t one = footprint_of_a_task(give_footprint);
+	given_footprint = 2;
+	assert_true(one != without && footprint_of_a_task(give_footprint) != one);
+}
+
 /* --- What functions of size are told ------------------------------------------------------------------------------ */
 
 static struct heddle_size seen;
@@ -145,6 +184,7 @@ int main(void)
 	    cmocka_unit_test(every_extent_tells_shapes_apart),
 	    cmocka_unit_test(matrices_of_the_same_shape_share_an_entry),
 	    cmocka_unit_test(order_of_the_data_counts),
+	    cmocka_unit_test(nothing_is_added_for_0),
 	    cmocka_unit_test(functions_of_size_see_extents_and_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
