@@ -8,8 +8,8 @@
 #include <string.h>
 #include "start.h"
 
-/* Bytes of a small and a large copy; how often each is made; how often again, if the small ones were not faster because
- * other programs had the processor meanwhile. */
+/* Bytes of a small and a large copy; how often each is made; how often all that is done at most, until the small ones
+ * are faster: other programs may have the processor meanwhile. */
 enum { SMALL = 64, LARGE = 1 << 22, ROUNDS = 5, TRIES = 10 };
 
 struct probe {
@@ -17,7 +17,7 @@ struct probe {
 	struct heddle_copy copy;
 };
 
-/* us of the fastest of ROUNDS copies; 0 when a copy fails. */
+/* us of the fastest of ROUNDS copies; -1 when a copy fails. */
 static double copy_once(struct probe *p, size_t bytes)
 {
 	p->copy.from.n[0] = p->copy.to.n[0] = bytes;
@@ -25,7 +25,7 @@ static double copy_once(struct probe *p, size_t bytes)
 	for (int i = 0; i < ROUNDS; i++) {
 		double start = hd_clock_us();
 		if (p->rt->engine->copy(p->rt, &p->copy))
-			return 0;
+			return -1;
 		double us = hd_clock_us() - start;
 		if (i == 0 || us < best)
 			best = us;
@@ -51,9 +51,9 @@ static int measure_link(heddle_runtime *rt, struct heddle_link *l)
 		p.copy.from.base = from;
 		p.copy.to.base = to;
 		double small = 0, large = 0;
-		for (int i = 0; i < TRIES && large <= small; i++) {
+		for (int i = 0; i < TRIES && large <= small && large >= 0; i++) {
 			small = copy_once(&p, SMALL);
-			large = copy_once(&p, LARGE);
+			large = small < 0 ? -1 : copy_once(&p, LARGE);
 		}
 		if (large > small) {
 			l->latency = small;
