@@ -846,6 +846,16 @@ def test_best_clusters_may_change_while_tasks_run(p):
                    HEDDLE_PLATFORM_PATH=platforms)
     row = next(line.split() for line in out.split("\n") if line.startswith("auto "))
     equal((row[1], row[-1]), ("-", "yes"))
+    levels = "".join(f"- {{name: by{n}, cores: [{', '.join(f'{i}-{i + n - 1}' for i in range(0, 25 - n, n))}]}}\n"
+                     for n in range(2, 20))
+    with open(os.path.join(platforms, "this.yaml"), encoding="utf-8") as f:
+        text = f.read()
+    with open(os.path.join(platforms, "many.yaml"), "w", encoding="utf-8") as f:
+        f.write(text.replace("name: this", "name: many", 1).replace("levels:\n", "levels:\n" + levels, 1))
+    r = p.json("sim", "potrf", "--n", "1920", "--tile", "960", "--platform", "many", "--sched", "eager", "--clusters",
+               "best", HEDDLE_PLATFORM_PATH=platforms)
+    tried = [x["clusters"] for x in r["partitions"]]
+    assert len(tried) == 16 and tried[-1] == "auto", tried
 
 
 def test_idle_time_is_that_of_cores_which_are_driven(p):

@@ -40,10 +40,12 @@ static int is_same(const struct heddle_platform *a, const struct heddle_platform
 	return same;
 }
 
-/* Adds a partition, whose text it takes, if it exists and differs from those before. */
+/* Adds a partition, whose text it takes, if it exists and differs from those before. One place is kept for "auto",
+ * which comes last. */
 static void add(struct partitions *out, const struct heddle_platform *platform, char *text)
 {
-	struct heddle_platform *p = out->n < MOST_PARTITIONS ? clusters_grouped(platform, text) : NULL;
+	size_t most = *clusters_setting(text) ? MOST_PARTITIONS : MOST_PARTITIONS - 1;
+	struct heddle_platform *p = out->n < most ? clusters_grouped(platform, text) : NULL;
 	int is_new = p != NULL;
 	for (size_t i = 0; i < out->n && is_new; i++) {
 		struct heddle_platform *other = clusters_grouped(platform, out->list[i]);
