@@ -4,6 +4,7 @@
 #include <string.h>
 #include <dense/internal.h>
 #include "dense_runtime.h"
+#include "virtual_machine.h"
 
 /* Problem v of those that a routine is tried with. */
 static struct heddle_dense_problem problem_of(const char *routine, unsigned v)
@@ -221,6 +222,34 @@ static void pivots_are_those_of_whole_tiles(void **state)
 		assert_true(fabs(whole[i] - cut[i]) < 1e-11);
 }
 
+/* The first panel of a tall matrix has the longest path behind it, so that its priority would be too large a number for
+ * three levels of smaller tiles. */
+static void priorities_of_long_paths_are_numbers(void **state)
+{
+	struct machine machine = {.cpus = 1,
+	                          .kernels = "kernels:\n"
+	                                     "- {codelet: dgetrf_panel, class: cpu, gflops: 1}\n"
+	                                     "- {codelet: dtrsm, class: cpu, gflops: 1}\n"
+	                                     "- {codelet: dgemm, class: cpu, gflops: 1}\n"};
+	struct heddle_dense_problem problem = {.routine = "getrf",
+	                                       .m = 1600,
+	                                       .n = 64,
+	                                       .options = {.tile = 8, .priority = HEDDLE_DENSE_PRIORITY_PATH},
+	                                       .cut = "8/8/8"};
+	heddle_dense *dense;
+	(void)state;
+	machine_start(&machine);
+	OK(heddle_dense_open(machine.rt, &dense));
+	OK(heddle_dense_graph(dense, &problem, &(struct heddle_dense_report){0}));
+	struct heddle_trace *trace = machine_trace(&machine);
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		if (!(trace->tasks[i].priority > 0))
+			fail_msg("task %zu has priority %d", i, (int)trace->tasks[i].priority);
+	heddle_trace_free(trace);
+	heddle_dense_close(dense);
+	OK(heddle_stop(machine.rt));
+}
+
 static void zero_pivots_in_sub_graphs_are_named(void **state)
 {
 	static double a[ROWS * COLUMNS];
@@ -241,6 +270,7 @@ int main(void)
 	    cmocka_unit_test(impossible_cuts_are_refused),
 	    cmocka_unit_test(errors_in_sub_graphs_name_the_row),
 	    cmocka_unit_test(pivots_are_those_of_whole_tiles),
+	    cmocka_unit_test(priorities_of_long_paths_are_numbers),
 	    cmocka_unit_test(zero_pivots_in_sub_graphs_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,14 +28,20 @@ static int priority_inside(const struct hd_dense_flow *flow)
 	return flow->top - flow->width + (int)((flow->width * level + path - 1) / path);
 }
 
+enum { MOST_PRIORITY = INT_MAX / 2 }; /* so that those of sub-graphs are numbers, too */
+
 static int priority_of(struct hd_dense_flow *flow)
 {
 	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_NONE)
 		return flow->top; /* 0, or that of the hierarchical task */
 	if (flow->inside)
 		return priority_inside(flow);
-	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_STARPU && flow->has_expert)
-		return flow->expert * flow->unit;
+	if (flow->options.priority == HEDDLE_DENSE_PRIORITY_STARPU && flow->has_expert) {
+		long long priority = (long long)flow->expert * flow->unit;
+		return priority > MOST_PRIORITY    ? MOST_PRIORITY
+		       : priority < -MOST_PRIORITY ? -MOST_PRIORITY
+		                                   : (int)priority;
+	}
 	return hd_dense_level(flow->levels, flow->next) * flow->unit;
 }
 
@@ -115,6 +121,8 @@ static void plan(struct hd_dense_flow *flow, hd_dense_tasks tasks, const struct 
 	if (flow->status >= 0)
 		flow->status = hd_dense_levels_compute(flow->levels);
 	flow->path = hd_dense_levels_top(flow->levels);
+	if (!flow->inside && flow->path > 0 && flow->unit > MOST_PRIORITY / flow->path)
+		flow->unit = flow->path < MOST_PRIORITY ? MOST_PRIORITY / flow->path : 1;
 	flow->planning = 0;
 	flow->has_expert = 0;
 }
