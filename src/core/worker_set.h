@@ -22,7 +22,7 @@ enum hd_change { HD_LOST, HD_OTHERS_DRIVEN, HD_MORE_CORES /* others are driven, 
  * and makes the policy give them to others, or another policy take over. The caller settles. */
 void hd_workers_changed(heddle_runtime *rt, enum hd_change change);
 /* Whether a worker that has nothing to do might run tasks that the policy has placed for workers that are out. */
-static inline int hd_displaced_wanted(const heddle_runtime *rt)
+static inline int hd_displaced_wanted(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	return HD_UNLIKELY(rt->dispatch.displaced) && rt->dispatch.hungry;
