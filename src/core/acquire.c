@@ -147,21 +147,43 @@ static int acquire_failed(heddle_data *d, heddle_task *t)
 	return status;
 }
 
-/* The wait has failed, and the thread will not release the datum: the task ends by itself when its turn comes. With
- * SCRATCH it needs neither value nor layout, and cannot spoil the datum. */
-static void give_up(heddle_task *t)
+/* Takes back a control whose turn has not come: it leaves its datum's chain, so that it holds nobody up there, and ends
+ * without having done anything. Returns 0 if its turn has come. The caller calls withdrawn. */
+static int withdraw(heddle_task *t)
 {
-	heddle_data *place = hd_access_place(&t->accesses[0]);
-	t->kind = HD_TASK_ACQUIRE;
-	t->given_up = 1;
-	t->accesses[0].mode = HEDDLE_SCRATCH;
-	if (!place->deep)
-		return;
+	struct hd_access *a = &t->accesses[0];
+	heddle_runtime *rt = a->data->rt;
+	HD_HELD(&rt->lock);
+	hd_core_clock(rt, rt->engine->now(rt));
+	rt->dispatch.releaser = -1;
+	if (!hd_graph_withdraw(a, hd_core_on_ready, rt))
+		return 0;
+	a->mode = HEDDLE_SCRATCH; /* its end says nothing about the value */
+	t->kind = HD_TASK_SYNC;   /* the end of an UNREGISTER would free the datum */
+	hd_core_end(rt, t, 0);
+	return 1;
+}
+
+/* What waited for a control that was withdrawn may begin. Keeps what heddle_last_error says. */
+static void withdrawn(heddle_runtime *rt)
+{
+	HD_HELD(&rt->lock);
 	struct hd_sentence kept; /* callbacks may leave another one */
 	hd_error_keep(&kept);
-	hd_core_advance(place); /* it may go with those in force */
-	hd_core_settle(place->rt);
+	hd_core_settle(rt);
+	/* Others that wait may have waited for this one in vain. */
+	hd_wake_if_still(rt, NULL);
 	hd_error_give_back(&kept);
+}
+
+/* The wait has failed, and the thread will not release the datum. If its turn has come, the task ends when the copies
+ * that it waits for have arrived. */
+static void give_up(heddle_runtime *rt, heddle_task *t)
+{
+	if (withdraw(t))
+		withdrawn(rt);
+	else
+		t->given_up = 1;
 }
 
 static int check_acquire(const heddle_data *d, enum heddle_mode mode)
@@ -201,7 +223,7 @@ static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
 	remove_hold(rt, hold);
 	if (!status)
 		return acquire_failed(d, t);
-	give_up(t);
+	give_up(rt, t);
 	return status;
 }
 
@@ -353,14 +375,11 @@ static int unregistered(const heddle_task *t)
 static int keep(heddle_data *d, heddle_task *t)
 {
 	HD_HELD(&d->rt->lock);
-	const struct hd_access *a = d->queue;
-	while (a && a != &t->accesses[0])
-		a = a->next;
-	if (!a || hd_plans_drop(d))
+	if (hd_plans_drop(d) || !withdraw(t))
 		return 0;
 	hd_data_close(d, HD_OPEN);
 	hd_plans_open(d);
-	give_up(t);
+	withdrawn(d->rt);
 	return 1;
 }
 

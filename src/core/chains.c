@@ -106,7 +106,8 @@ static void fetch_access(uintptr_t address, const struct hd_access *like)
 	__builtin_prefetch((const void *)(address + to_pending), 1);
 }
 
-/* The last granted access was given back: grants the group at the head of the queue. */
+/* Grants the group at the head of the queue: the last granted access was given back, or those in force are compatible
+ * with it. */
 static void advance(heddle_data *d, void (*ready)(heddle_task *, void *), void *arg)
 {
 	struct hd_access *a = d->queue;
@@ -228,6 +229,55 @@ static __attribute__((noinline)) void release_deep(heddle_task *t, void (*ready)
 			give_token_back(a, ready, arg);
 		hd_graph_release_deep(a, ready, arg);
 	}
+}
+
+/* Counts the last group of the chain, and the one before it, anew. */
+static void count_groups(heddle_data *d)
+{
+	d->tail_mode = d->granted_mode;
+	d->tail_count = d->granted;
+	d->prev_count = 0;
+	for (const struct hd_access *a = d->queue; a; a = a->next) {
+		unsigned mode = hd_chain_mode(a->mode);
+		if (!hd_modes_compatible(d->tail_mode, mode)) {
+			d->prev_count = d->tail_count;
+			d->tail_count = 0;
+			d->tail_mode = (uint8_t)mode;
+		}
+		d->tail_count++;
+	}
+}
+
+/* Takes the access, which comes behind `before` (NULL: it is the first), out of the queue of a datum that is not deep.
+ * If it was the first, those behind it may go along with those in force. */
+static void withdraw(struct hd_access *a, struct hd_access *before, void (*ready)(heddle_task *, void *), void *arg)
+{
+	heddle_data *d = a->data;
+	*(before ? &before->next : &d->queue) = a->next;
+	if (!a->next)
+		d->queue_tail = before;
+	a->next = NULL;
+	count_groups(d);
+	if (!before && d->queue && hd_modes_compatible(d->granted_mode, hd_chain_mode(d->queue->mode)))
+		advance(d, ready, arg);
+}
+
+int hd_graph_withdraw(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg)
+{
+	const heddle_data *d = hd_access_place(a);
+	HD_HELD(&d->rt->lock);
+	struct hd_access *before = NULL, *queued = d->queue;
+	for (; queued && queued != a; queued = queued->next)
+		before = queued;
+	if (!queued)
+		return 0;
+	if (d->deep)
+		hd_graph_withdraw_deep(a, before, ready, arg);
+	else
+		withdraw(a, before, ready, arg);
+	a->flags |= HD_ACCESS_UNCHAINED;
+	hd_access_task(a)->pending--;
+	return 1;
 }
 
 /* Takes the task's edges, in the order in which they were made: the list has the newest first. */

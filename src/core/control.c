@@ -11,6 +11,9 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 	HD_HELD(&rt->lock);
 	if (status && !t->status)
 		t->status = status;
+	int given_up = t->kind == HD_TASK_ACQUIRE && t->given_up;
+	if (given_up)
+		t->accesses[0].mode = HEDDLE_SCRATCH; /* the program has changed nothing */
 	if (t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION) {
 		if (hd_layout_step(t) == HEDDLE_PENDING)
 			stage_control(rt, t);
@@ -21,10 +24,10 @@ void hd_control_staged(heddle_runtime *rt, heddle_task *t, int status)
 		return;
 	if (!t->status && !t->cancelled && t->kind == HD_TASK_ACQUIRE) {
 		hd_stage_begin(t);
-		if (HD_UNLIKELY(rt->misuse != NULL) && !t->given_up)
+		if (HD_UNLIKELY(rt->misuse != NULL) && !given_up)
 			hd_misuse_acquired(t);
 	}
-	if (t->kind == HD_TASK_ACQUIRE && !t->given_up) { /* stays until heddle_release */
+	if (t->kind == HD_TASK_ACQUIRE && !given_up) { /* stays until heddle_release */
 		hd_set_state(t, HD_STAGED);
 		rt->count.held++;
 		rt->waits.news = 1;
@@ -68,9 +71,7 @@ void hd_control_run(heddle_runtime *rt, heddle_task *t)
 		hd_order_control(t);
 	switch (t->kind) {
 	case HD_TASK_ACQUIRE:
-		if (t->given_up)
-			break;
-		if (t->cancelled)
+		if (t->cancelled || t->given_up)
 			hd_control_staged(rt, t, 0);
 		else
 			stage_control(rt, t);

@@ -207,9 +207,10 @@ struct heddle_task {
 	};
 	uint32_t only_worker; /* 1 + the only worker that may run it (heddle_on); 0: any may */
 	union {
-		uint16_t choice;   /* CODELET: 1 + the index in codelet->choices; 0: the codelet has no choices */
-		uint16_t given_up; /* ACQUIRE: the thread that asked for the datum no longer waits for it */
-		uint16_t spawned;  /* REDUCE: the tasks that combine the copies have been put into the graph */
+		uint16_t choice; /* CODELET: 1 + the index in codelet->choices; 0: the codelet has no choices */
+		/* ACQUIRE: nobody waits for it any more. It was granted before, or it would have been withdrawn. */
+		uint16_t given_up;
+		uint16_t spawned; /* REDUCE: the tasks that combine the copies have been put into the graph */
 	};
 	uint8_t size_class; /* of its memory in the pool; HD_SIZE_CLASSES: larger than all classes */
 	uint8_t kind;       /* enum hd_task_kind */
@@ -398,6 +399,11 @@ void hd_graph_undo_after(heddle_task *before);
  * removes the explicit dependencies on it, unless HD_TASK_EXPANDS is set. Calls ready(task, arg) for each task that
  * waits for nothing any more. */
 void hd_graph_release(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg);
+/* Takes an access that waits for its turn out of the queue, and calls ready(task, arg) for each task that waited for
+ * nothing else. The access has no place in a chain any more, and its task does not wait for it. Returns 0, and does
+ * nothing, if the access does not wait for its turn. For the controls of the program: no marker, and not the task of a
+ * reduction. */
+int hd_graph_withdraw(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg);
 /* Chains of trees: tree_chains.c. */
 /* Whether the access, in front of which nobody waits and which is compatible with what is in force, is granted. */
 enum hd_turn {
@@ -412,6 +418,9 @@ void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer);
 /* Links all accesses of a task with HD_TASK_COVERED. */
 void hd_graph_link_covered(heddle_task *t);
 void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, void *), void *arg);
+/* hd_graph_withdraw for an access that waits in such a chain, behind `before`; NULL: it is the first. */
+void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before, void (*ready)(heddle_task *, void *),
+                            void *arg);
 /* Whether the access, which is not linked yet, will be linked in front of a marker. */
 int hd_graph_is_covered(const struct hd_access *a);
 /* Grants what waits in such a chain, as far as possible: to be called when its layout has changed. */

@@ -415,6 +415,24 @@ void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, voi
 	}
 }
 
+void hd_graph_withdraw_deep(struct hd_access *a, struct hd_access *before, void (*ready)(heddle_task *, void *),
+                            void *arg)
+{
+	heddle_data *d = hd_access_place(a);
+	HD_HELD(&d->rt->lock);
+	dequeue(d, a, before);
+	d->n_waiting--;
+	if (a->flags & HD_ACCESS_ABOVE) {
+		a->flags &= ~HD_ACCESS_ABOVE & HD_ACCESS_FLAGS;
+		a->at = NULL;
+	}
+	hd_graph_advance(d, ready, arg);
+	while ((d = above(d))) { /* there it is granted */
+		leave_place(d, a);
+		hd_graph_advance(d, ready, arg);
+	}
+}
+
 void hd_graph_resolve(heddle_task *t, void (*ready)(heddle_task *, void *), void *arg)
 {
 	HD_HELD(&hd_task_runtime(t)->lock);

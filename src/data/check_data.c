@@ -86,12 +86,6 @@ static enum hd_access_kind kind_of_mode(unsigned mode)
 	}
 }
 
-static enum hd_access_kind kind_of(const struct hd_access *a)
-{
-	const heddle_task *t = hd_access_task(a);
-	return t->kind == HD_TASK_ACQUIRE && t->given_up ? HD_GIVEN_UP : kind_of_mode(a->mode);
-}
-
 static int has_place_in_chain(const struct hd_access *a)
 {
 	return !(a->flags & (HD_ACCESS_ALIAS | HD_ACCESS_UNCHAINED));
@@ -141,7 +135,7 @@ static int check_queue(struct hd_check *c, struct hd_checked_data *seen)
 		if (a->data != d)
 			count_weak(seen, a, -1u);
 		else if (!(a->flags & HD_ACCESS_MARKER))
-			seen->queued[kind_of(a)]++;
+			seen->queued[kind_of_mode(a->mode)]++;
 		last = a;
 	}
 	if (d->deep && d->n_waiting != n_waiting)
@@ -349,7 +343,7 @@ static int count_pin(struct hd_check *c, const struct hd_access *a)
 static int count_places(struct hd_check *c, const struct hd_access *a, struct hd_checked_data *seen)
 {
 	if (!(a->flags & (HD_ACCESS_ABOVE | HD_ACCESS_MARKER)))
-		seen->accesses[kind_of(a)]++;
+		seen->accesses[kind_of_mode(a->mode)]++;
 	const heddle_data *d = hd_access_place(a);
 	if (d == a->data)
 		d = a->flags & HD_ACCESS_LOCAL || !d->plan ? NULL : d->plan->data;
@@ -420,8 +414,8 @@ static int check_granted(const struct hd_checked_data *seen)
 	}
 	if (n != d->granted)
 		return hd_broken("%s: %u accesses are in force; granted says %u", hd_check_name(seen), n, d->granted);
-	if (granted[HD_GIVEN_UP] || !n)
-		return 0; /* an access that was given up counts in its former mode, which is not known */
+	if (!n)
+		return 0;
 	if (kinds > 1 || granted[HD_WRITES] > 1 || !granted[kind_of_mode(d->granted_mode)])
 		return hd_broken("%s: accesses are in force that do not go together, or not with granted_mode %u",
 		                 hd_check_name(seen), d->granted_mode);
@@ -441,7 +435,7 @@ static int check_head(const struct hd_checked_data *seen)
 		           : 0;
 	if (!d->granted)
 		return hd_broken("%s: accesses wait in its chain and none is in force", hd_check_name(seen));
-	enum hd_access_kind head = kind_of(d->queue), now = kind_of_mode(d->granted_mode);
+	enum hd_access_kind head = kind_of_mode(d->queue->mode), now = kind_of_mode(d->granted_mode);
 	return head != now || head == HD_WRITES
 	           ? 0
 	           : hd_broken("%s: the first access that waits could go along with those in force",

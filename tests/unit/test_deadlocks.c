@@ -90,6 +90,52 @@ static void waiting_for_what_one_holds_oneself_is_a_deadlock(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* What is in force, what is asked for in vain, and what is read then: a datum, or children of its plan. */
+enum { ROOT, FIRST, SECOND, HANDLES };
+static const struct in_vain {
+	int held, asked, read;
+	int planned; /* the datum has a plan */
+} in_vain[] = {
+    {ROOT, ROOT, ROOT, 0},    {ROOT, ROOT, ROOT, 1},   {ROOT, ROOT, FIRST, 1},   {ROOT, FIRST, ROOT, 1},
+    {ROOT, FIRST, SECOND, 1}, {FIRST, ROOT, FIRST, 1}, {FIRST, FIRST, FIRST, 1}, {FIRST, FIRST, ROOT, 1},
+};
+
+/* Nobody waits for a write that was given up: those who go along with what is in force begin at once. */
+static void what_was_given_up_holds_nobody_up(void **state)
+{
+	static const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	for (size_t k = 0; k < sizeof in_vain / sizeof *in_vain; k++) {
+		const struct in_vain *v = &in_vain[k];
+		heddle_runtime *rt = start_where(*state);
+		heddle_codelet *ten = given(rt, "ten", ten_us);
+		heddle_data *handle[HANDLES] = {NULL};
+		struct heddle_stats stats;
+		heddle_plan *plan;
+		heddle_task *t;
+		long x[2] = {0};
+		assert_ok(heddle_vector(rt, x, 2, sizeof *x, &handle[ROOT]));
+		assert_ok(v->planned ? heddle_plan_create(handle[ROOT], &halves, &plan) : 0);
+		for (unsigned i = 0; v->planned && i < 2; i++)
+			handle[FIRST + i] = heddle_plan_child(plan, i);
+		assert_ok(heddle_acquire(handle[v->held], HEDDLE_R));
+		for (int times = 0; times < 3; times++) {
+			assert_int_equal(heddle_acquire(handle[v->asked], HEDDLE_RW), HEDDLE_E_DEADLOCK);
+			assert_ok(heddle_check(rt));
+			assert_ok(heddle_runtime_stats(rt, &stats));
+			assert_int_equal(stats.live_tasks, 1);
+			assert_ok(heddle_submit(rt, heddle_call(ten), heddle_r(handle[v->read]), heddle_out(&t)));
+			assert_ok(heddle_task_wait(t));
+			assert_ok(heddle_wait_all(rt));
+			heddle_task_release(t);
+		}
+		assert_ok(heddle_release(handle[v->held]));
+		assert_ok(heddle_submit(rt, heddle_call(ten), heddle_rw(handle[v->asked])));
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_check(rt));
+		assert_ok(heddle_stop(rt));
+	}
+}
+
 static void *hold_and_wait(void *arg)
 {
 	struct other *o = arg;
@@ -206,6 +252,8 @@ int main(void)
 	    cmocka_unit_test_prestate(waiting_for_what_a_callback_will_do_is_no_deadlock, simulated),
 	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, NULL),
 	    cmocka_unit_test_prestate(waiting_for_what_one_holds_oneself_is_a_deadlock, simulated),
+	    cmocka_unit_test_prestate(what_was_given_up_holds_nobody_up, NULL),
+	    cmocka_unit_test_prestate(what_was_given_up_holds_nobody_up, simulated),
 	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, NULL),
 	    cmocka_unit_test_prestate(two_threads_that_wait_for_each_other_are_a_deadlock, simulated),
 	    cmocka_unit_test(a_wait_that_has_come_true_is_no_deadlock),

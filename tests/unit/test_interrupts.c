@@ -2,11 +2,12 @@
 #include "list_policy.h"
 
 struct interrupts {
-	atomic_int open; /* what the kernels wait for */
-	atomic_int said; /* what on_wait returns */
-	int opens;       /* 1: on_wait opens the gate */
-	int calls;       /* of on_wait; only the thread of the test waits */
-	int checked;     /* what heddle_check has said then */
+	atomic_int open;  /* what the kernels wait for */
+	atomic_int said;  /* what on_wait returns */
+	atomic_int packs; /* copies that have begun to move */
+	int opens;        /* 1: on_wait opens the gate */
+	int calls;        /* of on_wait; only the thread of the test waits */
+	int checked;      /* what heddle_check has said then */
 	heddle_runtime *rt;
 	heddle_task *task; /* that the test waits for */
 };
@@ -234,6 +235,7 @@ static struct interrupts *packing;
 
 static int pack_slowly(const void *object, void *buffer, size_t size)
 {
+	packing->packs++;
 	wait_for(&packing->open, 1);
 	memcpy(buffer, object, size);
 	return 0;
@@ -276,6 +278,43 @@ static void copies_of_what_ends_are_waited_for(void **state)
 	i->opens = 0;
 	i->said = 0;
 	assert_ok(heddle_stop(rt));
+}
+
+/* What was asked for is granted and waits for a copy when the wait is ended: nobody touches it, and it ends when the
+ * copy has arrived. */
+static void a_copy_arrives_although_nobody_waits_for_it(void **state)
+{
+	static const struct heddle_type type = {"long", size_of_long, pack_slowly, unpack_long, free};
+	static const enum heddle_mode modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W};
+	(void)state;
+	for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
+		struct interrupts at = {.open = 1}, *i = packing = &at;
+		heddle_runtime *rt = start_staying(i, 0);
+		heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+		heddle_data *d;
+		long x = 1;
+		assert_ok(heddle_object(rt, &x, &type, &d));
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_on(last_worker(rt))));
+		assert_ok(heddle_wait_all(rt));
+		i->open = i->packs = 0;
+		i->said = 1;
+		if (modes[k] == HEDDLE_W) { /* a copy that has begun to move ends before the program writes */
+			assert_ok(heddle_prefetch(d, 0));
+			wait_for(&i->packs, 1);
+		}
+		assert_int_equal(heddle_acquire(d, modes[k]), HEDDLE_E_INTERRUPTED);
+		assert_ok(i->checked);
+		assert_ok(heddle_check(rt));
+		i->said = 0;
+		i->open = 1;
+		assert_ok(heddle_wait_all(rt));
+		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_on(last_worker(rt))));
+		assert_ok(heddle_acquire(d, HEDDLE_R));
+		assert_int_equal(x, 3);
+		assert_ok(heddle_release(d));
+		assert_ok(heddle_check(rt));
+		assert_ok(heddle_stop(rt));
+	}
 }
 
 /* --- The end of the runtime --------------------------------------------------------------------------------------- */
@@ -479,6 +518,7 @@ int main(void)
 	    cmocka_unit_test(an_interrupted_unregistration_leaves_the_datum),
 	    cmocka_unit_test(plans_outlive_an_interrupted_unregistration),
 	    cmocka_unit_test(copies_of_what_ends_are_waited_for),
+	    cmocka_unit_test(a_copy_arrives_although_nobody_waits_for_it),
 	    cmocka_unit_test(an_interrupted_stop_cancels_what_has_not_begun),
 	    cmocka_unit_test(a_simulation_is_interrupted_and_cancelled),
 	    cmocka_unit_test(what_on_wait_submits_runs_although_the_wait_ends),
