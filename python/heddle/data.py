@@ -108,8 +108,13 @@ class Acquired:
 
     def __init__(self, data: Data, mode: Mode):
         self._data = data
-        data._check(lib.heddle_acquire(data._handle, mode))
-        self._held = True
+        status = lib.heddle_acquire(data._handle, mode)
+        self._held = status == 0
+        try:
+            data._check(status)
+        except BaseException:  # also the KeyboardInterrupt of a wait that was over all the same
+            self.release()
+            raise
         self.array = data._in_main_memory(mode != Mode.R)
 
     def release(self) -> None:
@@ -228,7 +233,11 @@ class Data:
 
     def unregister(self) -> None:
         """Ends the datum: waits for its tasks; then `array` has the newest value and is the program's. If Ctrl-C
-        interrupts it, the datum is what it was before. Blocks."""
+        interrupts the wait, the datum is what it was before, or has just ended: to call this again is right in both
+        cases. For a datum that has ended it does nothing. Blocks."""
+        self.runtime._open()
+        if self._ended:
+            return
         status = lib.heddle_unregister(self._handle)
         if status not in _NOT_ENDED:
             self._ended = True

@@ -430,6 +430,26 @@ def test_a_signal_ends_a_wait_and_the_tasks_go_on(runtime, native, what):
     assert x.acquire("r").array[0] == 1
 
 
+@pytest.mark.parametrize("what", ["acquire", "unregister"])
+def test_a_signal_that_comes_as_the_wait_ends(runtime, native, what):
+    flag, a = np.zeros(1, np.int64), np.zeros(1)
+    x = runtime.data(a)
+    task = runtime.submit(heddle.load(native, "until_flag", "rw"), x, flag.ctypes.data)
+    runtime.submit(lambda v: np.add(v, 1, out=v), readwrite(x))
+
+    def end_first(*_):
+        flag[0] = 1
+        while not (task.done and runtime.stats()["live_tasks"] <= 1):  # what waits for x ends, or has it
+            pass
+        raise KeyboardInterrupt
+
+    with signal_in_a_wait(end_first), pytest.raises(KeyboardInterrupt):
+        getattr(x, what)()
+    x.unregister()  # nobody has it acquired, or it has ended
+    runtime.data(a)
+    assert a[0] == 1
+
+
 def test_a_signal_that_is_handled_does_not_end_a_wait(runtime, native):
     flag = np.zeros(1, np.int64)
     runtime.submit(heddle.load(native, "until_flag"), flag.ctypes.data)
