@@ -9,6 +9,19 @@
 
 enum { GIVE_UP_S = 60 }; /* a child that hangs is ended by its alarm */
 
+/* AddressSanitizer's allocator has locks that stay locked in a child for ever if another thread of the parent had them
+ * at the fork; in this test one allocates all the time. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define CANNOT_ALLOCATE
+#endif
+#endif
+#if defined(CANNOT_ALLOCATE) || defined(__SANITIZE_ADDRESS__)
+enum { CAN_ALLOCATE = 0 };
+#else
+enum { CAN_ALLOCATE = 1 };
+#endif
+
 struct mine {
 	heddle_runtime *rt;
 	heddle_codelet *codelet;
@@ -107,7 +120,7 @@ static void expect_of_child(struct mine *m)
 	if (!child) {
 		alarm(GIVE_UP_S);
 		try_all(m);
-		if (run_own())
+		if (CAN_ALLOCATE && run_own())
 			refused("a runtime of its own", 0);
 		_exit(n_wrong != 0);
 	}
