@@ -49,6 +49,27 @@ static inline heddle_runtime *start_overlapping(const struct heddle_config *conf
 	return rt;
 }
 
+static inline void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
+{
+	assert_ok(heddle_workers_drive(rt, workers, n));
+	assert_ok(heddle_check(rt));
+}
+
+static inline void add_placed(void *arg, const char *name, double value, const char *unit)
+{
+	(void)unit;
+	if (strcmp(name, "tasks placed") == 0)
+		*(double *)arg += value;
+}
+
+/* How many tasks the instance of the policy has placed so far, counting a task twice that came back. */
+static inline double n_placed(heddle_runtime *rt)
+{
+	double n = 0;
+	assert_ok(heddle_policy_counts(rt, add_placed, &n));
+	return n;
+}
+
 /* Which cores kernels use now, and how often one was used twice. */
 static atomic_int cores_in_use[N_CORES], n_clashes;
 

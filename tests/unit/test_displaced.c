@@ -15,12 +15,6 @@ static void submit_some(heddle_runtime *rt, heddle_codelet *c, int n)
 		assert_ok(heddle_submit(rt, heddle_call(c)));
 }
 
-static void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
-{
-	assert_ok(heddle_workers_drive(rt, workers, n));
-	assert_ok(heddle_check(rt));
-}
-
 static void finish(heddle_runtime *rt)
 {
 	assert_ok(heddle_check(rt));

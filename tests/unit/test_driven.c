@@ -26,12 +26,6 @@ static void run_some(heddle_runtime *rt, heddle_codelet *c, int n)
 	assert_ok(heddle_check(rt));
 }
 
-static void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
-{
-	assert_ok(heddle_workers_drive(rt, workers, n));
-	assert_ok(heddle_check(rt));
-}
-
 static struct heddle_trace *take(heddle_runtime *rt)
 {
 	struct heddle_trace *trace;

@@ -129,11 +129,6 @@ static void clusters_do_not_share_the_threads_of_openblas(void **state)
 	openblas_set_num_threads(former);
 }
 
-static void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
-{
-	assert_ok(heddle_workers_drive(rt, workers, n));
-}
-
 /* When other workers are driven, none has the threads of those before: neither a single core those of a cluster that
  * was alone, nor a cluster those that it had while it was alone. */
 static void numbers_follow_the_workers_that_are_driven(void **state)

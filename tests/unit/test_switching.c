@@ -25,12 +25,6 @@ static void submit_some(heddle_runtime *rt, heddle_codelet *c, unsigned n)
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_priority((int)(i * 7 % 5))));
 }
 
-static void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
-{
-	assert_ok(heddle_workers_drive(rt, workers, n));
-	assert_ok(heddle_check(rt));
-}
-
 static void finish(heddle_runtime *rt)
 {
 	assert_ok(heddle_check(rt));
@@ -151,21 +145,6 @@ static void stuck_tasks_of_each_can_be_cancelled(void **state)
 }
 
 /* --- Policies that place tasks ------------------------------------------------------------------------------------ */
-
-static void add_placed(void *arg, const char *name, double value, const char *unit)
-{
-	(void)unit;
-	if (strcmp(name, "tasks placed") == 0)
-		*(double *)arg += value;
-}
-
-/* How many tasks the instance has placed so far, counting a task twice that came back. */
-static double n_placed(heddle_runtime *rt)
-{
-	double n = 0;
-	assert_ok(heddle_policy_counts(rt, add_placed, &n));
-	return n;
-}
 
 /* Of many tasks that are placed for workers which retire, the change itself moves a few; the others follow when workers
  * have nothing else to do. */

@@ -40,12 +40,6 @@ static void submit_some(heddle_runtime *rt, heddle_codelet *c, int n)
 		assert_ok(heddle_submit(rt, heddle_call(c)));
 }
 
-static void drive(heddle_runtime *rt, const unsigned *workers, size_t n)
-{
-	assert_ok(heddle_workers_drive(rt, workers, n));
-	assert_ok(heddle_check(rt));
-}
-
 /* Bit w is set if worker w has run one of the tasks from `first` on. */
 static unsigned who_ran(heddle_runtime *rt, uint64_t first)
 {
@@ -259,21 +253,6 @@ static void partitions_have_texts(void **state)
 	assert_int_equal(heddle_clusters_set(rt, "some"), HEDDLE_E_INVALID);
 	assert_int_equal(heddle_clusters_set(rt, NULL), HEDDLE_E_INVALID);
 	finish(rt);
-}
-
-static void add_placed(void *arg, const char *name, double value, const char *unit)
-{
-	(void)unit;
-	if (strcmp(name, "tasks placed") == 0)
-		*(double *)arg += value;
-}
-
-/* How many tasks the instance of the policy has placed so far, counting a task twice that came back. */
-static double n_placed(heddle_runtime *rt)
-{
-	double n = 0;
-	assert_ok(heddle_policy_counts(rt, add_placed, &n));
-	return n;
 }
 
 /* A policy that can take tasks back goes on, and places only those anew that waited for workers which retire; but if
