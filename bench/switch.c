@@ -3,7 +3,7 @@
  *
  * DECLARED CPU workers: single cores, and a cluster of all of them. Each call goes from one of these partitions to the
  * other. With READY 0 the runtime has threads and no tasks. Otherwise the time is virtual and stands still, and the
- * policy holds READY tasks, which it gives back and gets anew. */
+ * policy holds READY tasks, which it goes on with, or is given anew. */
 #include <heddle.h>
 #include "bench.h"
 
