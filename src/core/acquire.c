@@ -369,9 +369,9 @@ static int unregistered(const heddle_task *t)
 	                hd_task_reason(t, why, sizeof why));
 }
 
-/* The program waits no longer for the task that is to end the datum. Before its turn has come, the handle can stay what
- * it was: returns whether it does. Later it cannot: the pieces of a temporary may be dropped already. But then only
- * copies are waited for. */
+/* An interrupted heddle_unregister, whose task t is to end the datum. If the task's turn has not come, the handle
+ * becomes what it was before: returns 1. Otherwise returns 0, and the wait goes on: pieces of a temporary may be
+ * dropped already, and only copies are left to wait for. */
 static int keep(heddle_data *d, heddle_task *t)
 {
 	HD_HELD(&d->rt->lock);

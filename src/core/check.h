@@ -18,8 +18,7 @@ enum hd_place {
 	HD_PARKED
 };
 
-/* Accesses by the kind of group that they are in. An ACQUIRE that was given up has become a reader, but stays in the
- * group that it was linked into: it has a kind of its own. */
+/* Accesses by the kind of group that they are in. */
 enum hd_access_kind { HD_READS, HD_WRITES, HD_COMMUTES, HD_REDUCES, HD_ACCESS_KINDS };
 
 struct hd_checked_task {

@@ -118,7 +118,7 @@ int hd_wait_until(heddle_runtime *rt, int (*done)(heddle_runtime *, void *), voi
 {
 	HD_HELD(&rt->lock);
 	int status = wait_until(rt, done, arg);
-	/* What could never happen, or was to be waited for no longer, has happened while the lock was left. */
+	/* The wait was given up, but what it was for has happened while the lock was left. */
 	if (HD_UNLIKELY(status) && done(rt, arg))
 		status = 0;
 	if (HD_UNLIKELY(rt->order))

@@ -3,17 +3,17 @@
  *
  *  - A policy with `changed`, whose queues are for all workers, goes on with what it has when others are driven. One
  *    with `take_back` goes on, too, when a device is lost, or no more cores are driven than before, and gives back the
- *    tasks that it has placed for workers that are *out*: lost or retired. If many are, it gives back the first of
- *    each worker at once, and others when a worker finds nothing to do (hd_displaced_return), so that a change costs
- *    little. The instance of any other policy is destroyed, whatever it has, and another one is made, which is told of
- *    all ready tasks as one batch. heddle_task_can_run and its kin leave out the workers that are out, so that
- *    policies of programs need not know of this.
+ *    tasks that it has placed for workers that are *out*: lost or retired. If there are many such tasks, it gives back
+ *    the first of each worker at once, and others when a worker finds nothing to do (hd_displaced_return), so that a
+ *    change costs little. The instance of any other policy is destroyed, whatever it has, and another one is made,
+ *    which is told of all ready tasks as one batch. heddle_task_can_run and its kin leave out the workers that are
+ *    out, so that policies of programs need not know of this.
  *  - Tasks that these workers had picked come back to the policy: those that are staged, or that were given to a thread
  *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
  *    a retired worker end there.
  *  - A ready task that only retired workers can run is *parked*, in a list of its own, until the set changes again.
- *    A policy with `changed` may have some, which nobody finds. They are parked when nothing else moves and a wait
- *    would end in a deadlock (hd_unparked_return).
+ *    A policy with `changed` may keep such tasks, since its queues are for all workers. They are parked when nothing
+ *    else moves and a wait would end in a deadlock (hd_unparked_return).
  *
  * Workers with cores in common are *rivals*. At most one of them is driven, and at most one runs: while a retired one
  * still runs a kernel, its rivals get and begin no tasks (their `pipeline` is 0). A kernel that waits for tasks does

@@ -3,8 +3,8 @@
  *
  * A worker that is retired, or lost, ends the kernels that it runs. So it has two times: that in which it was driven,
  * and that in which it was *there*, which goes on until these kernels have ended. The share of a worker is of the
- * latter. Sums over workers are of the former, since the cores of a worker that retires have others from then on, and
- * count each worker as often as it has cores: a cluster of ten that is idle wastes ten. */
+ * latter. Sums over workers are of the former, since the cores of a worker that retires belong to other workers from
+ * then on. They count each worker as often as it has cores: a cluster of ten that is idle wastes ten. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
@@ -13,10 +13,10 @@
 
 /* What is known of a worker while the tasks and the changes are walked through in the order of time. */
 struct known {
-	double since; /* us: driven or away since then */
+	double since; /* us: when it was driven, or retired, the last time */
 	double until; /* us: the latest end of the tasks that it has begun so far */
 	double left;  /* us: the latest end of those that it had begun when it was retired */
-	int driven;
+	int driven;   /* whether it is driven from `since` on; otherwise it is retired */
 };
 
 struct walk {
@@ -89,8 +89,7 @@ static void walk_all(struct walk *k)
 		if (w->driven == (int)d->driven)
 			continue;
 		end_period(k, d->worker, d->at);
-		/* Also those that other workers begin at this moment, because they are driven now. */
-		see_tasks(k, d->at);
+		see_tasks(k, d->at); /* also what other workers begin at this moment, as they are driven instead */
 		w->since = d->at;
 		w->left = w->until;
 		w->driven = (int)d->driven;
