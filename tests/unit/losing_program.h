@@ -90,19 +90,25 @@ static inline uint64_t lost_workers(heddle_runtime *rt)
 	return stats.workers_lost;
 }
 
+static atomic_int cpu_is_busy;
+
 static inline int wait_for_loss(heddle_context *c)
 {
 	(void)c;
+	cpu_is_busy = 1;
 	while (!n_lost())
 		sched_yield();
 	return 0;
 }
 
-/* Keeps the CPU busy until a device is lost, so that the devices get tasks. */
+/* Keeps the CPU busy until a device is lost, so that the devices get all tasks that are submitted afterwards. */
 static inline void leave_tasks_to_devices(heddle_runtime *rt)
 {
 	heddle_codelet *busy = heddle_codelet_new(rt, .name = "busy", .cpu = wait_for_loss);
+	cpu_is_busy = 0;
 	assert_ok(heddle_submit(rt, heddle_call(busy), heddle_on(0)));
+	while (!cpu_is_busy)
+		sched_yield();
 }
 
 /* What a program has been told: the first error, and its words. A device may also be lost when data are brought back.
