@@ -186,6 +186,15 @@ static void give_up(heddle_runtime *rt, heddle_task *t)
 		t->given_up = 1;
 }
 
+/* Whether pieces of the datum are being dropped, perhaps because the program is to write the whole: then the value is
+ * gone, only copies are left to wait for, and the wait is not interrupted. */
+static int drops_pieces(const heddle_data *d)
+{
+	while (d && !hd_plans_drop(d))
+		d = d->plan ? d->plan->data : NULL;
+	return d != NULL;
+}
+
 static int check_acquire(const heddle_data *d, enum heddle_mode mode)
 {
 	char name[80];
@@ -215,7 +224,9 @@ static int acquire(heddle_data *d, enum heddle_mode mode, struct hd_hold *hold)
 	}
 	add_hold(rt, hold, t);
 	hd_control_enter(rt, t);
-	status = hd_wait_reacting(rt, is_staged, t);
+	do
+		status = hd_wait_reacting(rt, is_staged, t);
+	while (status == HEDDLE_E_INTERRUPTED && drops_pieces(d));
 	if (!status && !t->status && !t->cancelled) {
 		hold->taken = 1;
 		return 0;

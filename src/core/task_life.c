@@ -219,10 +219,12 @@ static void note_error(heddle_runtime *rt, heddle_task *t)
 }
 
 /* Whether the next heddle_wait_all is to report the failure: that of a task of the program, or of a control that was
- * not merely cancelled and that no thread waits for. */
+ * not merely cancelled and that no thread waits for. Why a step of a layout has failed is told to the task that needed
+ * it. */
 static int is_news(const heddle_task *t)
 {
-	return t->kind == HD_TASK_CODELET || (t->status != HEDDLE_E_CANCELLED && !t->waited);
+	int is_step = t->kind == HD_TASK_PARTITION || t->kind == HD_TASK_UNPARTITION;
+	return t->kind == HD_TASK_CODELET || (t->status != HEDDLE_E_CANCELLED && !t->waited && !is_step);
 }
 
 void hd_core_note_failure(heddle_runtime *rt, heddle_task *t)

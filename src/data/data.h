@@ -471,7 +471,8 @@ struct heddle_plan {
 	const heddle_task *end; /* borrows: the control that will free it; NULL: none */
 	uint32_t n_weak;        /* how many accesses are in force at the datum that go to its children */
 	uint32_t checked;       /* heddle_check counts these again here */
-	int failed; /* why the last step could not let the children be used; told to an access that needs this step */
+	int failed;     /* why the last step has failed; 0: it has not, or that was told to the task it was made for */
+	uint64_t asker; /* `order` of the task that the last step was made for */
 };
 /* To be called when the control that ends a plan may run. */
 void hd_plan_end(heddle_task *t);

@@ -28,8 +28,10 @@
  * cancelled; those that read the other children are not. When a task is about to change a child that is forgotten: the
  * child may be healed.
  *
- * A step that was to let children be used can fail for lack of main memory. The datum has its value all the same; only
- * a task that needs this step fails. */
+ * A step can fail, for lack of main memory or because a copy fails. It has changed nothing then: what had the value
+ * before has it still, and the task that the step was made for is told. If that is an access of the program
+ * (heddle_acquire) it fails, and that is all. If it is a task that was to change the datum, which fails now, the pieces
+ * that could not be brought together are dropped, as those that the task has not changed as it should. */
 #include <string.h>
 #include <heddle/trace.h>
 #include "core/runtime.h"
@@ -105,6 +107,7 @@ static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 	heddle_task *t = p->task;
 	layout_of(d)->n_steps++;
 	p->step = (uint8_t)step;
+	p->asker = hd_access_task(a)->order;
 	p->home = (uint8_t)goes_home(a);
 	hd_control_renew(t, step == HD_TO_READ || step == HD_TO_WRITE ? HD_TASK_PARTITION : HD_TASK_UNPARTITION,
 	                 mode ? 1 + p->n_children : 1);
@@ -116,6 +119,34 @@ static void begin(heddle_plan *p, enum hd_step step, const struct hd_access *a)
 		t->accesses[i].flags = HD_ACCESS_LOCAL;
 	}
 	hd_core_insert(d->rt, t);
+}
+
+/* Begins a step that the access needs, unless the last such step was made for the same access and has failed: then its
+ * task fails. A failed step may have been made for another access: for one that this one has come in front of, because
+ * it belongs to a sub-graph, or for one that was given up. That does not concern this one. */
+static enum hd_turn begin_or_fail(heddle_plan *p, enum hd_step step, const struct hd_access *a)
+{
+	heddle_task *t = hd_access_task(a);
+	char why[HD_REASON];
+	int failed = p->failed;
+	p->failed = 0;
+	if (HD_LIKELY(!failed || p->asker != t->order)) {
+		begin(p, step, a);
+		return HD_TURN_LATER;
+	}
+	if (!t->status) {
+		t->status = failed;
+		hd_task_message(t, hd_task_reason(p->task, why, sizeof why));
+	}
+	t->cancelled = 1;
+	return HD_TURN_STOP;
+}
+
+/* Whether the access changes nothing if its task fails: it is the program's own, or that of a step. */
+static int is_harmless(const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	return t->kind == HD_TASK_ACQUIRE || t->kind == HD_TASK_UNPARTITION;
 }
 
 static void record(const heddle_data *d, const heddle_plan *p, enum heddle_layout_step step)
@@ -163,11 +194,16 @@ static void judge(heddle_data *d, const heddle_plan *p)
 }
 
 /* Makes the datum whole, for `a`; `value`: with the value that it has. */
-static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, const struct hd_access *a)
+static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, struct hd_access *a)
 {
-	if (l->scattered && value && !d->poisoned) {
-		begin(l->scattered, HD_JOIN, a);
-		return HD_TURN_LATER;
+	if (l->scattered && value) {
+		enum hd_turn turn = d->poisoned ? HD_TURN_STOP : begin_or_fail(l->scattered, HD_JOIN, a);
+		if (turn == HD_TURN_LATER)
+			return turn;
+		if (is_harmless(a)) {
+			a->mode = HEDDLE_R; /* it will not change the datum, which stays as it is */
+			return turn;
+		}
 	}
 	if (l->scattered)
 		judge(d, l->scattered);
@@ -197,38 +233,22 @@ static int needs_value(const heddle_data *d, const struct hd_layout *l, const st
 	return t->kind != HD_TASK_UNPLAN || !l->scattered || !is_incomplete(l->scattered);
 }
 
+/* Whether the access ends a plan, and another plan's children are the value: those stay. */
+static int ends_unused_plan(const struct hd_layout *l, const struct hd_access *a)
+{
+	const heddle_task *t = hd_access_task(a);
+	return t->kind == HD_TASK_UNPLAN && l->scattered && l->scattered->end != t;
+}
+
 static enum hd_turn read_whole(const heddle_data *d, struct hd_layout *l, const struct hd_access *a)
 {
-	if (!l->scattered || d->poisoned)
-		return HD_TURN_NOW;
-	begin(l->scattered, HD_GATHER, a);
-	return HD_TURN_LATER;
+	return l->scattered && !d->poisoned ? begin_or_fail(l->scattered, HD_GATHER, a) : HD_TURN_NOW;
 }
 
 /* The task needs a value that there is not. */
 static enum hd_turn cancel(heddle_data *d, struct hd_access *a)
 {
 	hd_task_cancel(hd_access_task(a), d->extra->cause);
-	return HD_TURN_STOP;
-}
-
-/* Begins a step that lets the children of the plan be used. If the last such step has failed, it is not begun again,
- * and the task of this access fails. The failed step may have been made for another access, if this one belongs to a
- * sub-graph and has come in front of that; the other access then begins the step again when it is the first. */
-static enum hd_turn begin_split(heddle_plan *p, enum hd_step step, struct hd_access *a)
-{
-	heddle_task *t = hd_access_task(a);
-	char why[HD_REASON];
-	if (HD_LIKELY(!p->failed)) {
-		begin(p, step, a);
-		return HD_TURN_LATER;
-	}
-	if (!t->status) {
-		t->status = p->failed;
-		hd_task_message(t, hd_task_reason(p->task, why, sizeof why));
-	}
-	t->cancelled = 1;
-	p->failed = 0;
 	return HD_TURN_STOP;
 }
 
@@ -239,9 +259,8 @@ static enum hd_turn read_through(heddle_data *d, struct hd_layout *l, heddle_pla
 	if (d->poisoned)
 		return cancel(d, a);
 	if (!l->scattered)
-		return p->active ? HD_TURN_NOW : begin_split(p, HD_TO_READ, a);
-	begin(l->scattered, HD_GATHER, a);
-	return HD_TURN_LATER;
+		return p->active ? HD_TURN_NOW : begin_or_fail(p, HD_TO_READ, a);
+	return begin_or_fail(l->scattered, HD_GATHER, a);
 }
 
 static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_plan *p, struct hd_access *a)
@@ -250,11 +269,15 @@ static enum hd_turn change_through(heddle_data *d, struct hd_layout *l, heddle_p
 		hd_data_heal(d); /* whether the datum can be gathered will have to be found out again */
 		return HD_TURN_NOW;
 	}
-	if (l->scattered && !d->poisoned)
-		begin(l->scattered, HD_JOIN, a);
-	else if (!drop_others(d, l, p, a))
-		return begin_split(p, HD_TO_WRITE, a);
-	return HD_TURN_LATER;
+	if (l->scattered && !d->poisoned) {
+		enum hd_turn turn = begin_or_fail(l->scattered, HD_JOIN, a);
+		if (turn == HD_TURN_LATER || is_harmless(a))
+			return turn;
+		hd_data_spoil(d, hd_task_blame(hd_access_task(a))); /* of its other pieces nothing will be left */
+	} else if (l->scattered && is_harmless(a) && a->mode != HEDDLE_W) {
+		return cancel(d, a);
+	}
+	return drop_others(d, l, p, a) ? HD_TURN_LATER : begin_or_fail(p, HD_TO_WRITE, a);
 }
 
 /* 1 + the id of the task that a step is made for; 0: it is made for the program. A step below another one is made for
@@ -278,6 +301,10 @@ enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 	l->asked_by = asker(hd_access_task(a));
 	if (a->mode == HEDDLE_SCRATCH)
 		return HD_TURN_NOW;
+	if (a->data == d && ends_unused_plan(l, a)) {
+		a->mode = HEDDLE_R;
+		return HD_TURN_NOW;
+	}
 	if (a->data == d)
 		return changes ? make_whole(d, l, needs_value(d, l, a), a) : read_whole(d, l, a);
 	heddle_data *child = a->data;
@@ -400,6 +427,17 @@ static int must_move(const heddle_plan *p, const heddle_task *t)
 	return p->data->rt->memories[node].lost || (!t->status && !t->cancelled && hd_windows_used_at_home(p));
 }
 
+/* Notes whether the step has failed, for the task that it was made for, and lets its end spoil nothing: the datum and
+ * its children are what they were. But if one of the children has no value, neither has the whole. */
+static void note_failure(heddle_plan *p, heddle_task *t)
+{
+	if (p->step == HD_DROP)
+		return;
+	p->failed = t->status;
+	for (uint32_t i = t->status || p->step == HD_TO_READ || p->step == HD_TO_WRITE ? 0 : 1; i < t->n_accesses; i++)
+		t->accesses[i].mode = HEDDLE_R;
+}
+
 int hd_layout_step(heddle_task *t)
 {
 	heddle_data *d = t->accesses[0].data;
@@ -416,10 +454,7 @@ int hd_layout_step(heddle_task *t)
 		apply(p, t);
 	else
 		hd_stage_end(t, hd_task_node(d->rt, t));
-	if (p->step == HD_TO_READ || p->step == HD_TO_WRITE) {
-		p->failed = t->status;
-		t->accesses[0].mode = HEDDLE_R; /* the datum has its value all the same: a failure must not spoil it */
-	}
+	note_failure(p, t);
 	p->step = HD_NO_STEP;
 	hd_core_end(d->rt, t, 0);
 	if (--l->n_steps == 0)

@@ -4,58 +4,14 @@
  * any mode and order; in between the program acquires handles, prefetches them, ends plans, waits. The kernels compute
  * whole numbers that depend on everything they read. The machine is CPU cores and emulated accelerators, most of them
  * with little memory. In some programs kernels fail: then exactly the right tasks must be cancelled, which follows from
- * a small model of layouts (struct node). SEEDS_PER_RUNTIME consecutive seeds share a runtime. With --virtual, first,
+ * a small model of layouts (plans_model.h). SEEDS_PER_RUNTIME consecutive seeds share a runtime. With --virtual, first,
  * the programs run in virtual time on random machines, whose accelerators have room for hardly two data: they must end,
  * whatever order copies come in. */
 #include <stdarg.h>
-#include "elements.h"
 #include "platforms.h"
+#include "plans_model.h"
 
-enum {
-	SEEDS_PER_RUNTIME = 25,
-	MAX_NODES = 160,
-	MAX_TREES = 3,
-	MAX_ACCESS = 3,
-	MAX_TASKS = 40,
-	MAX_EXTENT = 12,
-	LARGEST = MAX_EXTENT * MAX_EXTENT * sizeof(uint64_t)
-};
-
-/* A handle: a matrix, or a window of one. */
-struct node {
-	heddle_data *handle;
-	struct mem expected; /* in the matrix of a sequential run */
-	heddle_plan *plan;   /* the one that it belongs to; NULL: the matrix itself */
-	int parent, depth;
-	int ended; /* its plan is freed, and another one may lie there */
-	/* What a sequential run would know of it, for programs in which kernels fail. */
-	heddle_plan *scattered; /* the children of this plan have the value */
-	int is_void, tried;     /* it has no value; it could not be gathered */
-};
-
-struct work {
-	struct program *program;
-	uint64_t k;
-	unsigned n, task;
-	int modes[MAX_ACCESS];
-	int fails;
-};
-
-struct program {
-	heddle_runtime *rt;
-	heddle_codelet **codelets;
-	heddle_codelet **reduction; /* init, combine */
-	struct hd_rng rng;
-	unsigned n_codelets, n_nodes, n_trees, n_tasks;
-	uint64_t room; /* bytes that every memory can hold */
-	struct node nodes[MAX_NODES];
-	uint64_t *buffers[MAX_TREES], *expected[MAX_TREES];
-	size_t lines[MAX_TREES];
-	int failing, is_virtual;
-	int wanted[MAX_TASKS]; /* how each task is to end */
-	_Atomic int ended[MAX_TASKS], broken;
-	char problem[300];
-};
+enum { SEEDS_PER_RUNTIME = 25 };
 
 static int problem(struct program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int problem(struct program *p, const char *format, ...)
@@ -90,95 +46,6 @@ static int work_kernel(heddle_context *c)
 static void note_end(void *arg, int status)
 {
 	*(_Atomic int *)arg = status ? status : 1;
-}
-
-/* --- The model ---------------------------------------------------------------------------------------------------- */
-
-static int has_value(struct program *p, int x);
-
-/* Whether some child of the plan has no value that can be gathered. */
-static int lacks_value(struct program *p, const heddle_plan *plan)
-{
-	int lacks = 0;
-	for (unsigned i = 0; i < p->n_nodes; i++)
-		if (p->nodes[i].plan == plan && !p->nodes[i].ended)
-			lacks |= !has_value(p, (int)i);
-	return lacks;
-}
-
-/* Whether the node has a value as a whole; if it must be gathered, it is. */
-static int has_value(struct program *p, int x)
-{
-	struct node *n = &p->nodes[x];
-	if (!n->scattered)
-		return !n->is_void;
-	if (!n->tried && !lacks_value(p, n->scattered))
-		n->scattered = NULL;
-	n->tried = n->scattered != NULL;
-	return !n->tried;
-}
-
-/* The node's own copies become the value. */
-static void join(struct program *p, int x)
-{
-	struct node *n = &p->nodes[x];
-	n->is_void = !has_value(p, x);
-	n->scattered = NULL;
-	n->tried = 0;
-}
-
-/* The children of the plan become the value. */
-static void scatter(struct program *p, int x, heddle_plan *plan)
-{
-	struct node *n = &p->nodes[x];
-	if (n->scattered != plan) {
-		join(p, x);
-		for (unsigned i = 0; i < p->n_nodes; i++)
-			if (p->nodes[i].plan == plan && !p->nodes[i].ended) {
-				p->nodes[i].is_void = n->is_void;
-				p->nodes[i].scattered = NULL;
-				p->nodes[i].tried = 0;
-			}
-	}
-	n->scattered = plan;
-	n->is_void = n->tried = 0;
-}
-
-/* Whether a task that uses the node as `mode` says finds the value that it needs. */
-static int comes_to(struct program *p, int x, int mode)
-{
-	int path[8], depth = p->nodes[x].depth;
-	for (int i = depth, y = x; i >= 0; i--, y = p->nodes[y].parent)
-		path[i] = y;
-	for (int i = 0; i < depth; i++) {
-		heddle_plan *plan = p->nodes[path[i + 1]].plan;
-		if (mode == HEDDLE_R && p->nodes[path[i]].scattered != plan)
-			return has_value(p, path[i]);
-		if (mode != HEDDLE_R)
-			scatter(p, path[i], plan);
-	}
-	if (mode == HEDDLE_R)
-		return has_value(p, x);
-	join(p, x);
-	return mode == HEDDLE_W || !p->nodes[x].is_void;
-}
-
-static int overlap(const struct program *p, int x, int y)
-{
-	while (p->nodes[x].depth > p->nodes[y].depth)
-		x = p->nodes[x].parent;
-	while (p->nodes[y].depth > p->nodes[x].depth)
-		y = p->nodes[y].parent;
-	const heddle_plan *px = NULL, *py = NULL;
-	while (x != y) {
-		px = p->nodes[x].plan;
-		py = p->nodes[y].plan;
-		x = p->nodes[x].parent;
-		y = p->nodes[y].parent;
-		if (x < 0 || y < 0)
-			return 0;
-	}
-	return px != py || !px;
 }
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */
@@ -262,7 +129,10 @@ static int end_plan(struct program *p, int x)
 	heddle_plan *plan = n->plan;
 	if (!plan || n->ended)
 		return 0;
-	comes_to(p, n->parent, HEDDLE_RW);
+	scatter_above(p, n->parent);
+	const heddle_plan *value = p->nodes[n->parent].scattered;
+	if (!value || value == plan) /* the pieces of another plan stay where they are */
+		join(p, n->parent);
 	end_below(p, plan);
 	return must(p, heddle_plan_destroy(plan), "heddle_plan_destroy");
 }
@@ -358,7 +228,7 @@ static int acquire_node(struct program *p, int x)
 {
 	const int modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W};
 	struct node *n = &p->nodes[x];
-	int mode = modes[below(&p->rng, 3)], value = comes_to(p, x, mode);
+	int mode = modes[below(&p->rng, 3)], value = mode == HEDDLE_RW ? lends(p, x) : comes_to(p, x, mode);
 	int status = heddle_acquire(n->handle, (enum heddle_mode)mode);
 	if (!value)
 		return status == HEDDLE_E_CANCELLED ? 0
