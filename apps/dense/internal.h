@@ -104,6 +104,7 @@ struct heddle_dense {
 struct hd_dense_gemm_values {
 	enum heddle_dense_trans trans_a, trans_b;
 	heddle_dense_scalar alpha, beta;
+	size_t across; /* columns of tiles of C that the task has; 0: one */
 };
 struct hd_dense_syrk_values { /* of syrk, and of herk, whose scalars are real */
 	enum heddle_dense_uplo uplo;
@@ -394,25 +395,34 @@ size_t hd_dense_default_tile(heddle_dense *dense, size_t n);
 
 /* The tasks of the routines, for those that are made of others. */
 void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
-/* How many tiles of C below each other one product should take, of `products` single ones that may run at the same
- * time: several if they lie together in memory and none must be moved, because tall products take less time, but only
- * so many that all workers have some. */
-size_t hd_dense_tall(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t products);
-/* The end of the product that begins with row `first` of the tiles, which has `end` rows. */
-static inline size_t hd_dense_tall_end(size_t first, size_t tall, size_t end)
+/* How many tiles of C below and beside each other one product should take: several if they lie together in memory and
+ * none must be moved, because large products take less time. */
+struct hd_dense_block {
+	size_t down, across;
+};
+/* The same where rows x columns single products may run at the same time: only so many tiles that all workers have
+ * some. */
+struct hd_dense_block hd_dense_block(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t rows,
+                                     size_t columns);
+/* The end of the block that begins with row or column `first` of tiles, of `size` if there are as many before `end`:
+ * blocks end at multiples of their size, so that those of one step are mostly those of the next. */
+static inline size_t hd_dense_block_end(size_t first, size_t size, size_t end)
 {
-	size_t next = (first / tall + 1) * tall;
+	size_t next = (first / size + 1) * size;
 	return next < end ? next : end;
 }
-/* C(i, j) := alpha op(A)(i, k) op(B) + beta C(i, j), for i from `first` to `end` - 1; B is one tile. */
-struct hd_dense_tall_product {
-	const heddle_dense_matrix *c, *a;
-	heddle_data *b;
-	size_t j, k, first, end;
-	struct hd_dense_gemm_values values; /* trans_a is NO_TRANS unless end = first + 1 */
+/* C(i, j) := alpha op(A)(i, k) op(B)(k, j) + beta C(i, j), for tiles i from `first` to `end` - 1, and j from `left` to
+ * `right` - 1. */
+struct hd_dense_block_product {
+	const heddle_dense_matrix *c, *a, *b;
+	size_t k, first, end, left, right;
+	struct hd_dense_gemm_values values; /* `across` is left to hd_dense_insert_block */
 };
 /* Inserts it as one task. */
-void hd_dense_insert_tall(struct hd_dense_flow *flow, const struct hd_dense_tall_product *p);
+void hd_dense_insert_block(struct hd_dense_flow *flow, const struct hd_dense_block_product *p);
+/* Inserts it as tasks of at most block->down x block->across tiles. */
+void hd_dense_insert_blocks(struct hd_dense_flow *flow, const struct hd_dense_block_product *p,
+                            const struct hd_dense_block *block);
 void hd_dense_potrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);
 /* B := alpha op(A)^-1 B or alpha B op(A)^-1, and B := alpha op(A) B or alpha B op(A): A is m[0], B m[1], op trans_a. */
 void hd_dense_trsm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x);

@@ -25,6 +25,31 @@ static void stop(heddle_runtime *rt, heddle_dense *dense)
 	OK(heddle_stop(rt));
 }
 
+/* So many tiles in place that products take blocks of several rows and columns of them. */
+static void residuals_of_products_of_blocks_are_small(void **state)
+{
+	static const char *const names[] = {"gemm", "potrf", "getrf", "getrf_nopiv", "trtri", "lauum", "poinv", "gesv"};
+	heddle_runtime *rt;
+	heddle_dense *dense;
+	(void)state;
+	start(&rt, &dense);
+	for (unsigned v = 0; v < 2 * sizeof names / sizeof *names; v++) {
+		struct heddle_dense_problem problem = {
+		    .routine = names[v / 2],
+		    .n = 300 + v,
+		    .uplo = v % 2 ? HEDDLE_DENSE_LOWER : HEDDLE_DENSE_UPPER,
+		    .seed = v,
+		    .check = 1,
+		    .options = {.tile = 8},
+		};
+		struct heddle_dense_report report;
+		OK(heddle_dense_run(dense, &problem, &report));
+		if (!(report.residual >= 0 && report.residual < 30))
+			fail_msg("%s: residual %g", names[v / 2], report.residual);
+	}
+	stop(rt, dense);
+}
+
 /* Problem v of those that a routine is tried with. */
 static struct heddle_dense_problem problem_of(const struct heddle_dense_routine *routine, unsigned v)
 {
@@ -201,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(residuals_of_all_routines_are_small),
+	    cmocka_unit_test(residuals_of_products_of_blocks_are_small),
 	    cmocka_unit_test(residuals_of_slightly_wrong_results_are_large),
 	    cmocka_unit_test(operations_of_the_tasks_add_up_to_those_of_the_routine),
 	    cmocka_unit_test(the_sweeps_of_poinv_overlap),

@@ -187,6 +187,50 @@ static void what_is_submitted_needs_no_wait_between(void **state)
 		assert_true(fabs(result[i] - (i % (N + 1) == 0)) < 1e-12);
 }
 
+/* C is an array, whose tiles lie together, and so many that a product takes a block of them; A and B are the same, or
+ * temporaries, whose tiles lie anywhere. */
+static void products_of_blocks_take_tiles_from_anywhere(void **state)
+{
+	enum { ROWS = TILE + 3, COLUMNS = LARGE(25) * TILE - 5, DEPTH = 5 };
+	static double a[ROWS * DEPTH], b[DEPTH * COLUMNS], c[ROWS * COLUMNS], wanted[ROWS * COLUMNS];
+	(void)state;
+	for (int v = 0; v < 16; v++) {
+		int turn_a = v & 1, turn_b = v >> 1 & 1, lda = turn_a ? DEPTH : ROWS, ldb = turn_b ? COLUMNS : DEPTH;
+		struct heddle_dense_shape of_a = {.rows = (size_t)lda, .columns = turn_a ? ROWS : DEPTH, .tile = TILE};
+		struct heddle_dense_shape of_b = {
+		    .rows = (size_t)ldb, .columns = turn_b ? DEPTH : COLUMNS, .tile = TILE};
+		struct heddle_dense_shape of_c = {.rows = ROWS, .columns = COLUMNS, .tile = TILE};
+		heddle_dense_matrix *given[2], *used[2], *result;
+		for (int i = 0; i < ROWS * DEPTH; i++)
+			a[i] = i % 11 - 5;
+		for (int i = 0; i < DEPTH * COLUMNS; i++)
+			b[i] = i % 13 - 6;
+		for (int i = 0; i < ROWS * COLUMNS; i++)
+			c[i] = wanted[i] = i % 7;
+		cblas_dgemm(CblasColMajor, cblas_transpositions[turn_a], cblas_transpositions[turn_b], ROWS, COLUMNS,
+		            DEPTH, 2, a, lda, b, ldb, -1, wanted, ROWS);
+		OK(heddle_dense_matrix_create(dense, &of_a, a, (size_t)lda, &given[0]));
+		OK(heddle_dense_matrix_create(dense, &of_b, b, (size_t)ldb, &given[1]));
+		OK(heddle_dense_matrix_create(dense, &of_c, c, ROWS, &result));
+		for (int i = 0; i < 2; i++) {
+			used[i] = given[i];
+			if (v >> (2 + i) & 1) {
+				OK(heddle_dense_matrix_create(dense, i ? &of_b : &of_a, NULL, 0, &used[i]));
+				OK(heddle_dense_copy_submit(used[i], given[i]));
+			}
+		}
+		OK(heddle_dense_gemm_submit(transpositions[turn_a], transpositions[turn_b], heddle_dense_real(2),
+		                            used[0], used[1], heddle_dense_real(-1), result, NULL));
+		OK(heddle_dense_matrix_destroy(result));
+		for (int i = 0; i < 2; i++) {
+			if (used[i] != given[i])
+				OK(heddle_dense_matrix_destroy(used[i]));
+			OK(heddle_dense_matrix_destroy(given[i]));
+		}
+		assert_memory_equal(c, wanted, sizeof c); /* of whole numbers, so exact */
+	}
+}
+
 #define TESTS_OF(letter)                                                                                               \
 	cmocka_unit_test(hd_##letter##_gemm_is_that_of_blas), cmocka_unit_test(hd_##letter##_gemm_of_no_terms_scales), \
 	    cmocka_unit_test(hd_##letter##_syrk_and_herk_are_those_of_blas),                                           \
@@ -206,6 +250,7 @@ int main(void)
 	    cmocka_unit_test(one_matrix_may_be_two_factors_but_not_a_result),
 	    cmocka_unit_test(options_that_do_not_exist_are_refused),
 	    cmocka_unit_test(arguments_that_do_not_fit_are_refused),
+	    cmocka_unit_test(products_of_blocks_take_tiles_from_anywhere),
 	    cmocka_unit_test(what_is_submitted_needs_no_wait_between),
 	};
 	return cmocka_run_group_tests(tests, begin_on_cores, end);

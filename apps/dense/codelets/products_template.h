@@ -16,28 +16,54 @@ static inline struct P(view) P(tile)(const heddle_context *c, size_t i)
 	               (int)heddle_ld(c, i));
 }
 
-/* C := alpha op(A) op(B) + beta C. The extents are those of the factors, because the tile that the residual is added up
- * in may be larger. If op(A) is A, a task may have several tiles of C below each other, as many of A, and B: what lies
- * together in both matrices is one product, which takes less time than several. */
+/* How many of the n tiles from datum `first` on, each `step` data after the one before, lie together in memory, below
+ * each other or beside each other; `whole` becomes all of them. */
+static size_t P(together)(const heddle_context *c, size_t first, size_t n, size_t step, int beside,
+                          struct P(view) * whole)
+{
+	size_t t = 1;
+	*whole = P(tile)(c, first);
+	for (; t < n; t++) {
+		struct P(view) next = P(tile)(c, first + t * step);
+		if (!(beside ? P(is_beside)(*whole, next) : P(follows)(*whole, next)))
+			break;
+		whole->m += beside ? 0 : next.m;
+		whole->n += beside ? next.n : 0;
+	}
+	return t;
+}
+
+/* C := alpha op(A) op(B) + beta C. A task may have a block of tiles of C, the tiles of op(A) in its rows, and those of
+ * op(B) in its columns: what lies together in all three matrices is one product, which takes less time than several.
+ * The data are the tiles of C by columns, then those of A, then those of B. The extents of products are those of the
+ * factors, because the tile that the residual is added up in may be larger. */
 static int P(gemm_task)(heddle_context *c)
 {
 	const struct hd_dense_gemm_values *v = heddle_value_ptr(c, 0);
-	struct hd_ops ops = {hd_dense_cblas_trans(v->trans_a), hd_dense_cblas_trans(v->trans_b)};
 	struct hd_party p = hd_dense_party(c);
-	size_t n = heddle_context_n_data(c) / 2;
-	struct P(view) to = P(tile)(c, 0), a = P(tile)(c, n), b = P(tile)(c, 2 * n);
-	for (size_t t = 1; t <= n; t++) {
-		struct P(view) next = P(tile)(c, t), next_a = P(tile)(c, n + t);
-		if (t < n && P(follows)(to, next) && P(follows)(a, next_a)) {
-			to.m += next.m;
-			a.m += next_a.m;
-			continue;
+	struct P(product) x = {{hd_dense_cblas_trans(v->trans_a), hd_dense_cblas_trans(v->trans_b)},
+	                       P(scalar)(v->alpha),
+	                       P(scalar)(v->beta),
+	                       .a = {0}};
+	size_t columns = v->across ? v->across : 1, rows = (heddle_context_n_data(c) - columns) / (columns + 1);
+	size_t first_a = rows * columns, first_b = first_a + rows, across, down;
+	for (size_t j = 0; j < columns; j += across) {
+		across = P(together)(c, first_b + j, columns - j, 1, !v->trans_b, &x.b);
+		struct P(view) all_b = x.b, ignored;
+		for (size_t i = 0; i < rows && across > 1; i++)
+			if (P(together)(c, i + j * rows, across, rows, 1, &ignored) < across)
+				across = 1;
+		if (across == 1)
+			all_b = P(tile)(c, first_b + j);
+		for (size_t i = 0; i < rows; i += down) {
+			down = P(together)(c, first_a + i, rows - i, 1, v->trans_a, &x.a);
+			down = P(together)(c, i + j * rows, down, 1, 0, &x.c);
+			P(together)(c, first_a + i, down, 1, v->trans_a, &x.a);
+			x.b = all_b;
+			x.c.m = v->trans_a ? x.a.n : x.a.m;
+			x.c.n = v->trans_b ? x.b.m : x.b.n;
+			P(gemm_share)(&p, &x);
 		}
-		to = P(part)(to, 0, 0, v->trans_a ? a.n : a.m, v->trans_b ? b.m : b.n);
-		struct P(product) x = {ops, P(scalar)(v->alpha), P(scalar)(v->beta), a, b, to};
-		P(gemm_share)(&p, &x);
-		to = next;
-		a = next_a;
 	}
 	return 0;
 }
@@ -125,11 +151,14 @@ static int P(trmm_task)(heddle_context *c)
 static double P(gemm_flops)(const struct heddle_size *size)
 {
 	const struct hd_dense_gemm_values *v = size->values[0];
-	size_t tiles = size->n_data / 2;
-	double m = 0, k = hd_dense_extent(size, tiles, v->trans_a ? 0 : 1);
-	for (size_t t = tiles; t < 2 * tiles; t++)
+	size_t columns = v->across ? v->across : 1, first_b = size->n_data - columns;
+	size_t rows = first_b / (columns + 1), first_a = first_b - rows;
+	double m = 0, n = 0, k = hd_dense_extent(size, first_a, v->trans_a ? 0 : 1);
+	for (size_t t = first_a; t < first_b; t++)
 		m += hd_dense_extent(size, t, v->trans_a ? 1 : 0);
-	return hd_dense_gemm_flops(COMPLEX, m, hd_dense_extent(size, 2 * tiles, v->trans_b ? 0 : 1), k);
+	for (size_t t = first_b; t < size->n_data; t++)
+		n += hd_dense_extent(size, t, v->trans_b ? 0 : 1);
+	return hd_dense_gemm_flops(COMPLEX, m, n, k);
 }
 
 static double P(syrk_flops)(const struct heddle_size *size)

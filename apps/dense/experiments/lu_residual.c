@@ -85,7 +85,7 @@ static struct hd_dense_window window_of(const struct residual *r, size_t i, size
 /* T(i) := T(i) - L(i, :) U(:, j), and its norm. */
 static void subtract(struct hd_dense_flow *flow, const struct residual *r, size_t i, size_t j)
 {
-	struct hd_dense_gemm_values v = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}};
+	struct hd_dense_gemm_values v = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}, 0};
 	struct hd_dense_window w = window_of(r, i, j);
 	heddle_data *t = hd_dense_tile(r->slots, i, j % SLOTS);
 	for (size_t k = 0; k <= minimum(i, j) && k < r->t; k++)

@@ -67,7 +67,7 @@ static void subtract(struct hd_dense_flow *flow, const struct residual *r, heddl
 	                                    heddle_dense_real(-1), heddle_dense_real(1)};
 	struct hd_dense_gemm_values gemm = {lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS,
 	                                    lower ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_NO_TRANS,
-	                                    heddle_dense_real(-1), heddle_dense_real(1)};
+	                                    heddle_dense_real(-1), heddle_dense_real(1), 0};
 	if (left == right)
 		hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(t), heddle_r(left), heddle_value(herk));
 	else

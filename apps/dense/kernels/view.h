@@ -44,6 +44,12 @@ static inline int P(follows)(struct P(view) above, struct P(view) next)
 	return next.a == above.a + above.m && next.ld == above.ld;
 }
 
+/* The same where `left` ends on its right. */
+static inline int P(is_beside)(struct P(view) left, struct P(view) next)
+{
+	return next.a == P(at)(left, 0, left.n) && next.ld == left.ld;
+}
+
 /* TO := FROM, which have the same shape. */
 static inline void P(copy_to)(struct P(view) from, struct P(view) to)
 {

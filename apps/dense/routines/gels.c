@@ -39,7 +39,8 @@ static void solve_column(struct hd_dense_flow *flow, const struct hd_dense_args 
 	const heddle_dense_matrix *w = tall(x), *b = x->m[B];
 	struct hd_dense_triangle_values trsm = {
 	    .side = HEDDLE_DENSE_LEFT, .uplo = HEDDLE_DENSE_UPPER, .trans = trans, .alpha = heddle_dense_real(1)};
-	struct hd_dense_gemm_values gemm = {trans, HEDDLE_DENSE_NO_TRANS, heddle_dense_real(-1), heddle_dense_real(1)};
+	struct hd_dense_gemm_values gemm = {trans, HEDDLE_DENSE_NO_TRANS, heddle_dense_real(-1), heddle_dense_real(1),
+	                                    0};
 	size_t n = x->qr->kt;
 	for (size_t step = 0; step < n; step++) {
 		size_t k = trans ? step : n - 1 - step;

@@ -18,32 +18,61 @@ void hd_dense_scale_tasks(struct hd_dense_flow *flow, const heddle_dense_matrix 
 	}
 }
 
-enum { MOST_TILES = 16 };
+enum { MOST_DOWN = 16, MOST_ACROSS = 8 };
 
-size_t hd_dense_tall(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t products)
+static size_t least(size_t x, size_t y)
 {
-	enum { ROWS = 1024, PER_WORKER = 4 };
-	const struct heddle_platform *machine = heddle_runtime_platform(flow->dense->rt);
-	size_t most = ROWS / c->shape.tile < MOST_TILES ? ROWS / c->shape.tile : MOST_TILES,
-	       fair = products / (PER_WORKER * machine->n_workers);
-	if (c->temporary || c->unit > 1 || machine->n_nodes > 1 || most < 2 || fair < 2)
-		return 1;
-	return most < fair ? most : fair;
+	return x < y ? x : y;
 }
 
-void hd_dense_insert_tall(struct hd_dense_flow *flow, const struct hd_dense_tall_product *p)
+/* Tall blocks before wide ones: B is copied once for all rows of the block, and A once for all of its columns. */
+struct hd_dense_block hd_dense_block(const struct hd_dense_flow *flow, const heddle_dense_matrix *c, size_t rows,
+                                     size_t columns)
 {
-	struct heddle_item items[4 + 2 * MOST_TILES];
-	int overwrites = hd_dense_is(p->values.beta, 0);
+	enum { ROWS = 3072, COLUMNS = 1536, PER_WORKER = 4 };
+	const struct heddle_platform *machine = heddle_runtime_platform(flow->dense->rt);
+	size_t fair = rows * columns / (PER_WORKER * machine->n_workers), tile = c->shape.tile;
+	struct hd_dense_block block = {1, 1};
+	if (c->temporary || c->unit > 1 || machine->n_nodes > 1 || fair < 2)
+		return block;
+	if (tile <= ROWS)
+		block.down = least(least(ROWS / tile, MOST_DOWN), least(fair, rows));
+	if (tile <= COLUMNS && fair >= block.down)
+		block.across = least(least(COLUMNS / tile, MOST_ACROSS), least(fair / block.down, columns));
+	return block;
+}
+
+void hd_dense_insert_block(struct hd_dense_flow *flow, const struct hd_dense_block_product *p)
+{
+	enum { MOST_ITEMS = 3 + MOST_DOWN * MOST_ACROSS + MOST_DOWN + MOST_ACROSS };
+	struct heddle_item items[MOST_ITEMS];
+	enum heddle_mode mode = hd_dense_is(p->values.beta, 0) ? HEDDLE_W : HEDDLE_RW;
+	struct hd_dense_gemm_values v = p->values;
 	size_t n = 2;
+	for (size_t j = p->left; j < p->right; j++)
+		for (size_t i = p->first; i < p->end; i++)
+			items[n++] = heddle_access(mode, hd_dense_tile(p->c, i, j));
 	for (size_t i = p->first; i < p->end; i++)
-		items[n++] = heddle_access(overwrites ? HEDDLE_W : HEDDLE_RW, hd_dense_tile(p->c, i, p->j));
-	for (size_t i = p->first; i < p->end; i++)
-		items[n++] = heddle_r(p->values.trans_a ? hd_dense_tile(p->a, p->k, i) : hd_dense_tile(p->a, i, p->k));
-	items[n++] = heddle_r(p->b);
-	items[n++] = heddle_value(p->values);
-	flow->times = (int)(p->end - p->first);
+		items[n++] = heddle_r(v.trans_a ? hd_dense_tile(p->a, p->k, i) : hd_dense_tile(p->a, i, p->k));
+	for (size_t j = p->left; j < p->right; j++)
+		items[n++] = heddle_r(v.trans_b ? hd_dense_tile(p->b, j, p->k) : hd_dense_tile(p->b, p->k, j));
+	v.across = p->right - p->left;
+	items[n++] = heddle_value(v);
+	flow->times = (int)((p->end - p->first) * v.across);
 	hd_dense_insert_items(flow, HD_DENSE_GEMM, n, items);
+}
+
+void hd_dense_insert_blocks(struct hd_dense_flow *flow, const struct hd_dense_block_product *p,
+                            const struct hd_dense_block *block)
+{
+	struct hd_dense_block_product part = *p;
+	for (part.first = p->first; part.first < p->end; part.first = part.end) {
+		part.end = hd_dense_block_end(part.first, block->down, p->end);
+		for (part.left = p->left; part.left < p->right; part.left = part.right) {
+			part.right = hd_dense_block_end(part.left, block->across, p->right);
+			hd_dense_insert_block(flow, &part);
+		}
+	}
 }
 
 /* The first product into a tile scales it by beta, which is 1 for those after it. */
@@ -55,15 +84,16 @@ void hd_dense_gemm_tasks(struct hd_dense_flow *flow, const struct hd_dense_args 
 		hd_dense_scale_tasks(flow, c, HEDDLE_DENSE_GENERAL, 0, x->beta);
 		return;
 	}
-	size_t tall = x->trans_a ? 1 : hd_dense_tall(flow, c, c->mt * c->nt);
-	struct hd_dense_tall_product p = {.c = c, .a = a, .values = {x->trans_a, x->trans_b, x->alpha, x->beta}};
-	for (p.j = 0; p.j < c->nt; p.j++) {
+	struct hd_dense_block block = hd_dense_block(flow, c, c->mt, c->nt);
+	struct hd_dense_block_product p = {
+	    .c = c, .a = a, .b = b, .values = {x->trans_a, x->trans_b, x->alpha, x->beta, 0}};
+	for (p.left = 0; p.left < c->nt; p.left = p.right) {
+		p.right = hd_dense_block_end(p.left, block.across, c->nt);
 		for (p.first = 0; p.first < c->mt; p.first = p.end) {
-			p.end = hd_dense_tall_end(p.first, tall, c->mt);
+			p.end = hd_dense_block_end(p.first, block.down, c->mt);
 			p.values.beta = x->beta;
 			for (p.k = 0; p.k < kt; p.k++) {
-				p.b = x->trans_b ? hd_dense_tile(b, p.j, p.k) : hd_dense_tile(b, p.k, p.j);
-				hd_dense_insert_tall(flow, &p);
+				hd_dense_insert_block(flow, &p);
 				p.values.beta = heddle_dense_real(1);
 			}
 		}

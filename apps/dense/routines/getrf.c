@@ -90,32 +90,52 @@ static void diagonal_and_column(struct hd_dense_flow *flow, const struct hd_dens
 	}
 }
 
-/* What step k has to do to column j of C, which is A or the right-hand side. */
-static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, const heddle_dense_matrix *c, size_t k,
-                   size_t j)
+/* What step k has to do to columns `left` to `right` - 1 of C, which is A or the right-hand side. */
+struct columns {
+	const heddle_dense_matrix *c;
+	size_t left, right;
+};
+
+static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, const struct columns *which)
 {
-	const heddle_dense_matrix *a = x->m[0];
+	const heddle_dense_matrix *a = x->m[0], *c = which->c;
 	struct hd_dense_triangle_values l = {
 	    HEDDLE_DENSE_LEFT, HEDDLE_DENSE_LOWER, HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_UNIT, {1, 0},
 	};
-	size_t tall = hd_dense_tall(flow, a, (a->mt - k - 1) * (a->nt - k - 1));
-	set_expert(flow, x, k, k, j);
-	if (x->pivots)
-		hd_dense_laswp_insert(flow, x, c, &(struct hd_dense_interchanges){j, k, k + 1, 0});
-	hd_dense_insert(flow, HD_DENSE_TRSM, heddle_rw(hd_dense_tile(c, k, j)), heddle_r(hd_dense_tile(a, k, k)),
-	                heddle_value(l));
-	struct hd_dense_tall_product p = {
+	for (size_t j = which->left; j < which->right; j++) {
+		set_expert(flow, x, k, k, j);
+		if (x->pivots)
+			hd_dense_laswp_insert(flow, x, c, &(struct hd_dense_interchanges){j, k, k + 1, 0});
+		hd_dense_insert(flow, HD_DENSE_TRSM, heddle_rw(hd_dense_tile(c, k, j)),
+		                heddle_r(hd_dense_tile(a, k, k)), heddle_value(l));
+	}
+	struct hd_dense_block block = hd_dense_block(flow, a, a->mt - k - 1, a->nt - k - 1);
+	struct hd_dense_block_product p = {
 	    .c = c,
 	    .a = a,
-	    .b = hd_dense_tile(c, k, j),
-	    .j = j,
+	    .b = c,
 	    .k = k,
-	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}},
+	    .left = which->left,
+	    .right = which->right,
+	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}, 0},
 	};
 	for (p.first = k + 1; p.first < a->mt; p.first = p.end) {
-		p.end = hd_dense_tall_end(p.first, tall, a->mt);
-		set_expert(flow, x, k, p.first, j);
-		hd_dense_insert_tall(flow, &p);
+		p.end = hd_dense_block_end(p.first, block.down, a->mt);
+		set_expert(flow, x, k, p.first, which->left);
+		hd_dense_insert_block(flow, &p);
+	}
+}
+
+/* The columns of C from `left` on, in blocks. That of the next panel is one of its own, which the panel waits for. */
+static void update_all(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k,
+                       const heddle_dense_matrix *c, size_t left)
+{
+	const heddle_dense_matrix *a = x->m[0];
+	size_t across = hd_dense_block(flow, a, a->mt - k - 1, a->nt - k - 1).across;
+	struct columns which = {.c = c, .left = left};
+	for (; which.left < c->nt; which.left = which.right) {
+		which.right = hd_dense_block_end(which.left, which.left == k + 1 && c == a ? 1 : across, c->nt);
+		update(flow, x, k, &which);
 	}
 }
 
@@ -130,10 +150,9 @@ void hd_dense_getrf_tasks(struct hd_dense_flow *flow, const struct hd_dense_args
 			panel(flow, x, k);
 		else
 			diagonal_and_column(flow, x, k);
-		for (size_t j = k + 1; j < a->nt; j++)
-			update(flow, x, a, k, j);
-		for (size_t j = 0; b && j < b->nt; j++)
-			update(flow, x, b, k, j);
+		update_all(flow, x, k, a, k + 1);
+		if (b)
+			update_all(flow, x, k, b, 0);
 	}
 	set_expert(flow, x, 0, 2 * t, 2 * t);
 	for (size_t j = 0; x->pivots && j + 1 < t; j++)

@@ -12,7 +12,7 @@ static void solve(struct hd_dense_flow *flow, const struct hd_dense_args *x, enu
 	    .diag = uplo == HEDDLE_DENSE_LOWER ? HEDDLE_DENSE_UNIT : HEDDLE_DENSE_NON_UNIT,
 	    .alpha = {1, 0},
 	};
-	struct hd_dense_gemm_values product = {x->trans_a, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}};
+	struct hd_dense_gemm_values product = {x->trans_a, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}, 0};
 	for (size_t step = 0; step < a->mt; step++) {
 		size_t k = down ? step : a->mt - 1 - step;
 		for (size_t j = 0; j < b->nt; j++)

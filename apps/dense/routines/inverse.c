@@ -35,15 +35,31 @@ static void with_diagonal(struct hd_dense_flow *flow, const struct hd_dense_args
 	hd_dense_insert(flow, op, heddle_rw(b), heddle_r(tile(x, k, k)), heddle_value(mine));
 }
 
-/* A(m, k) := A(m, k) + A(m, n) A(n, k). */
-static void add_product(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t m, size_t n, size_t k)
+/* A(m, k) := A(m, k) + A(m, n) A(n, k) for k < n < m, or for U, A(k, m) := A(k, m) + A(k, n) A(n, m). */
+static void add_products(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t n)
 {
-	struct hd_dense_gemm_values v = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, heddle_dense_real(1),
-	                                 heddle_dense_real(1)};
-	int lower = x->uplo == HEDDLE_DENSE_LOWER;
-	heddle_data *first = tile(x, m, n), *second = tile(x, n, k);
-	hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile(x, m, k)), heddle_r(lower ? first : second),
-	                heddle_r(lower ? second : first), heddle_value(v));
+	const heddle_dense_matrix *a = x->m[0];
+	struct hd_dense_block_product p = {
+	    .c = a,
+	    .a = a,
+	    .b = a,
+	    .k = n,
+	    .end = a->mt,
+	    .right = a->mt,
+	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {1, 0}, {1, 0}, 0},
+	};
+	struct hd_dense_block block = hd_dense_block(flow, a, n, a->mt - n - 1);
+	if (x->uplo == HEDDLE_DENSE_LOWER) {
+		p.first = n + 1;
+		p.right = n;
+		hd_dense_insert_blocks(flow, &p, &block);
+		return;
+	}
+	p.end = n;
+	for (p.left = n + 1; p.left < a->mt; p.left = p.right) {
+		p.right = hd_dense_block_end(p.left, block.across, a->mt);
+		hd_dense_insert_blocks(flow, &p, &block);
+	}
 }
 
 void hd_dense_trtri_tasks(struct hd_dense_flow *flow, const struct hd_dense_args *x)
@@ -56,29 +72,51 @@ void hd_dense_trtri_tasks(struct hd_dense_flow *flow, const struct hd_dense_args
 	for (size_t n = 0; n < t; n++) {
 		for (size_t m = n + 1; m < t; m++)
 			with_diagonal(flow, x, HD_DENSE_TRSM, &below, tile(x, m, n), n);
-		for (size_t m = n + 1; m < t; m++)
-			for (size_t k = 0; k < n; k++)
-				add_product(flow, x, m, n, k);
+		add_products(flow, x, n);
 		for (size_t k = 0; k < n; k++)
 			with_diagonal(flow, x, HD_DENSE_TRSM, &beside, tile(x, n, k), n);
 		on_diagonal(flow, x, HD_DENSE_TRTRI, n);
 	}
 }
 
-/* A(k, n) := A(k, n) + A(m, k)^H A(m, n), or for U, A(n, k) := A(n, k) + A(n, m) A(k, m)^H. */
-static void add_square(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t m, size_t n, size_t k)
+/* A(n, n) := A(n, n) + A(m, n)^H A(m, n), or for U, A(n, n) + A(n, m) A(n, m)^H. */
+static void add_square(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t m, size_t n)
 {
 	int lower = x->uplo == HEDDLE_DENSE_LOWER;
-	enum heddle_dense_trans first = lower ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_NO_TRANS;
-	enum heddle_dense_trans second = lower ? HEDDLE_DENSE_NO_TRANS : HEDDLE_DENSE_CONJ_TRANS;
-	heddle_data *of_k = tile(x, m, k), *of_n = tile(x, m, n);
-	if (k == n) {
-		struct hd_dense_syrk_values v = {x->uplo, first, heddle_dense_real(1), heddle_dense_real(1)};
-		hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(tile(x, n, n)), heddle_r(of_n), heddle_value(v));
-	} else {
-		struct hd_dense_gemm_values v = {first, second, heddle_dense_real(1), heddle_dense_real(1)};
-		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile(x, k, n)), heddle_r(lower ? of_k : of_n),
-		                heddle_r(lower ? of_n : of_k), heddle_value(v));
+	struct hd_dense_syrk_values v = {
+	    x->uplo, lower ? HEDDLE_DENSE_CONJ_TRANS : HEDDLE_DENSE_NO_TRANS, {1, 0}, {1, 0}};
+	hd_dense_insert(flow, HD_DENSE_HERK, heddle_rw(tile(x, n, n)), heddle_r(tile(x, m, n)), heddle_value(v));
+}
+
+/* The triangle above row m, or for U left of column m, of L^H L or U U^H:
+ * A(k, n) := A(k, n) + A(m, k)^H A(m, n) for n <= k < m, or for U, A(n, k) := A(n, k) + A(n, m) A(k, m)^H.
+ * Where a strip of the triangle, which is as wide as a block, has left the diagonal, it consists of blocks. */
+static void add_squares(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t m)
+{
+	const heddle_dense_matrix *a = x->m[0];
+	int lower = x->uplo == HEDDLE_DENSE_LOWER;
+	struct hd_dense_block block = hd_dense_block(flow, a, m, m / 2);
+	struct hd_dense_block_product p = {
+	    .c = a,
+	    .a = a,
+	    .b = a,
+	    .k = m,
+	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {1, 0}, {1, 0}, 0},
+	};
+	/* the strip, and what it is made of: in L columns, in U rows */
+	size_t width = lower ? block.across : block.down;
+	size_t *strip = lower ? &p.left : &p.first, *strip_end = lower ? &p.right : &p.end;
+	size_t *along = lower ? &p.first : &p.left, *along_end = lower ? &p.end : &p.right;
+	*(lower ? &p.values.trans_a : &p.values.trans_b) = HEDDLE_DENSE_CONJ_TRANS;
+	for (size_t begin = 0, end; begin < m; begin = end) {
+		end = hd_dense_block_end(begin, width, m);
+		for (size_t n = begin; n < end; n++) {
+			add_square(flow, x, m, n);
+			*strip = n, *strip_end = *along = n + 1, *along_end = end;
+			hd_dense_insert_blocks(flow, &p, &block);
+		}
+		*strip = begin, *strip_end = *along = end, *along_end = m;
+		hd_dense_insert_blocks(flow, &p, &block);
 	}
 }
 
@@ -88,9 +126,7 @@ void hd_dense_lauum_tasks(struct hd_dense_flow *flow, const struct hd_dense_args
 	struct hd_dense_triangle_values beside = {
 	    .side = HEDDLE_DENSE_LEFT, .trans = HEDDLE_DENSE_CONJ_TRANS, .alpha = heddle_dense_real(1)};
 	for (size_t m = 0; m < t; m++) {
-		for (size_t n = 0; n < m; n++)
-			for (size_t k = n; k < m; k++)
-				add_square(flow, x, m, n, k);
+		add_squares(flow, x, m);
 		for (size_t n = 0; n < m; n++)
 			with_diagonal(flow, x, HD_DENSE_TRMM, &beside, tile(x, m, n), m);
 		on_diagonal(flow, x, HD_DENSE_LAUUM, m);

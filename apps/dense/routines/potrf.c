@@ -52,7 +52,7 @@ static void update_diagonal(struct hd_dense_flow *flow, const struct hd_dense_ar
 /* A(n, m) := A(n, m) - A(k, n)^H A(k, m), for m > n. */
 static void update_row(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t n)
 {
-	struct hd_dense_gemm_values v = {HEDDLE_DENSE_CONJ_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}};
+	struct hd_dense_gemm_values v = {HEDDLE_DENSE_CONJ_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}, 0};
 	size_t t = x->m[0]->mt;
 	for (size_t m = n + 1; m < t; m++) {
 		set_expert(flow, t, k, m, n);
@@ -64,19 +64,21 @@ static void update_row(struct hd_dense_flow *flow, const struct hd_dense_args *x
 /* A(m, n) := A(m, n) - A(m, k) A(n, k)^H, for m > n. */
 static void update_column(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, size_t n)
 {
-	size_t t = x->m[0]->mt, tall = hd_dense_tall(flow, x->m[0], (t - k - 1) * (t - k - 2) / 2);
-	struct hd_dense_tall_product p = {
+	size_t t = x->m[0]->mt;
+	struct hd_dense_block block = hd_dense_block(flow, x->m[0], (t - k - 1) * (t - k - 2) / 2, 1);
+	struct hd_dense_block_product p = {
 	    .c = x->m[0],
 	    .a = x->m[0],
-	    .b = tile(x, n, k),
-	    .j = n,
+	    .b = x->m[0],
 	    .k = k,
-	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_CONJ_TRANS, {-1, 0}, {1, 0}},
+	    .left = n,
+	    .right = n + 1,
+	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_CONJ_TRANS, {-1, 0}, {1, 0}, 0},
 	};
 	for (p.first = n + 1; p.first < t; p.first = p.end) {
-		p.end = hd_dense_tall_end(p.first, tall, t);
+		p.end = hd_dense_block_end(p.first, block.down, t);
 		set_expert(flow, t, k, p.first, n);
-		hd_dense_insert_tall(flow, &p);
+		hd_dense_insert_block(flow, &p);
 	}
 }
 

@@ -26,7 +26,7 @@ static void update_tile(struct hd_dense_flow *flow, const struct update *u, size
 		                heddle_access(mode, hd_dense_tile(c, i, i)), heddle_r(left), heddle_value(v));
 	} else {
 		struct hd_dense_gemm_values v = {x->trans_a ? other : HEDDLE_DENSE_NO_TRANS,
-		                                 x->trans_a ? HEDDLE_DENSE_NO_TRANS : other, x->alpha, beta};
+		                                 x->trans_a ? HEDDLE_DENSE_NO_TRANS : other, x->alpha, beta, 0};
 		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_access(mode, hd_dense_tile(c, i, j)), heddle_r(left),
 		                heddle_r(right), heddle_value(v));
 	}
@@ -161,7 +161,7 @@ static void multiply_tile(struct hd_dense_flow *flow, const struct update *u, si
 	                                               : HEDDLE_DENSE_TRANS;
 	heddle_data *of_a = stored ? hd_dense_tile(a, p, q) : hd_dense_tile(a, q, p);
 	struct hd_dense_gemm_values v = {left ? trans : HEDDLE_DENSE_NO_TRANS, left ? HEDDLE_DENSE_NO_TRANS : trans,
-	                                 x->alpha, beta};
+	                                 x->alpha, beta, 0};
 	hd_dense_insert(flow, HD_DENSE_GEMM, to, heddle_r(left ? of_a : of_b), heddle_r(left ? of_b : of_a),
 	                heddle_value(v));
 }

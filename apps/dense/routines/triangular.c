@@ -52,7 +52,7 @@ static void pass(struct hd_dense_flow *flow, const struct triangle *t, size_t fr
 	int swapped = t->left == (x->trans_a != HEDDLE_DENSE_NO_TRANS);
 	heddle_data *off = swapped ? hd_dense_tile(x->m[0], from, to) : hd_dense_tile(x->m[0], to, from);
 	struct hd_dense_gemm_values v = {t->left ? x->trans_a : HEDDLE_DENSE_NO_TRANS,
-	                                 t->left ? HEDDLE_DENSE_NO_TRANS : x->trans_a, scalars[0], scalars[1]};
+	                                 t->left ? HEDDLE_DENSE_NO_TRANS : x->trans_a, scalars[0], scalars[1], 0};
 	for (size_t k = 0; k < t->width; k++) {
 		heddle_data *given = tile_of(t, from, k);
 		hd_dense_insert(flow, HD_DENSE_GEMM, heddle_rw(tile_of(t, to, k)), heddle_r(t->left ? off : given),

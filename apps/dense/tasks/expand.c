@@ -96,7 +96,7 @@ int hd_dense_may_expand(enum hd_dense_op op, size_t n, const struct heddle_item 
 			continue;
 		}
 		if (n_data == row->n_data)
-			return 0; /* a tall product */
+			return 0; /* a product of blocks of tiles */
 		heddle_dense_matrix *part = hd_dense_refined(items[i].ptr);
 		if (!part)
 			return 0;
