@@ -6,8 +6,8 @@
 #include <heddle.h>
 
 enum {
-	/* For one eviction. On a quiet machine every policy causes 2 and more per graph; on a busy one the threads of the
-	 * devices come late, and the cores run most of the tasks. */
+	/* For one eviction. On a quiet machine every policy causes 2 and more per graph; on a busy one the threads of
+	 * the devices come late, and the cores run most of the tasks. */
 	MOST_GRAPHS = 8,
 	ENOUGH_GRAPHS = 100 /* to judge by: a single one may do without */
 };
