@@ -314,28 +314,19 @@ static heddle_group *group_of(struct hd_submitter *s)
 	return group && hd_group_runtime(group) == s->rt ? group : NULL;
 }
 
-/* The sub-graph that the thread submits; NULL: none. */
-static struct hd_expansion *expansion_of(const struct hd_submitter *s)
+/* Bytes of a task for what few tasks have: the hierarchical task that it is in, that of `e`, and `extra`. */
+static size_t rare_bytes(const struct hd_expansion *e, struct hd_request *q)
 {
-	return s && s->n_subgraphs ? hd_expansion_here(s->rt) : NULL;
-}
-
-/* Bytes of a task for what few tasks have: the hierarchical task that it is in, and `extra`. */
-static __attribute__((noinline)) size_t rare_bytes(const struct hd_submitter *s, struct hd_request *q)
-{
-	const struct hd_expansion *e = expansion_of(s);
 	q->has_extra |= e && e->task->extra->group;
 	return (e ? sizeof(struct hd_inside_of) : 0) + (q->has_extra ? sizeof(struct hd_task_extra) : 0);
 }
 
 /* Makes these; `offset` is where `extra` would lie without the first. */
-static __attribute__((noinline)) void place_rare(const struct hd_submitter *s, heddle_task *t,
-                                                 const struct hd_request *q, size_t offset)
+static void place_rare(const struct hd_expansion *e, heddle_task *t, const struct hd_request *q, size_t offset)
 {
-	int is_inside = expansion_of(s) != NULL;
-	t->special |= is_inside ? HD_TASK_INSIDE : 0;
+	t->special |= e ? HD_TASK_INSIDE : 0;
 	if (q->has_extra)
-		hd_task_place_extra(t, offset + (is_inside ? sizeof(struct hd_inside_of) : 0));
+		hd_task_place_extra(t, offset + (e ? sizeof(struct hd_inside_of) : 0));
 }
 
 /* The group of a task that names none: the one that its thread has set, or that of the hierarchical task in whose
@@ -346,10 +337,10 @@ static heddle_group *default_group(struct hd_submitter *s, const struct hd_expan
 	return group || !e ? group : e->task->extra->group;
 }
 
-/* Submits a task that is in a group or a sub-graph, as `submit` does. */
-static __attribute__((noinline)) int submit_inside(struct hd_submitter *s, heddle_task *t, uint64_t looked)
+/* Submits a task that is in a group or in the sub-graph `e`, as `submit` does. */
+static __attribute__((noinline)) int submit_inside(struct hd_submitter *s, heddle_task *t, struct hd_expansion *e,
+                                                   uint64_t looked)
 {
-	struct hd_expansion *e = expansion_of(s);
 	heddle_group *group = t->extra && t->extra->group ? t->extra->group : default_group(s, e);
 	struct hd_task_extra *extra = group ? hd_task_extra(t) : NULL;
 	if (group && !extra) {
@@ -384,13 +375,14 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 		return status;
 	struct hd_submitter *s = my_submitter(rt);
 	size_t value_bytes = q.n_values ? hd_rounded(q.n_values * sizeof(uint32_t)) + q.value_bytes : 0;
-	size_t more = HD_UNLIKELY(q.has_extra || (s && s->n_subgraphs)) ? rare_bytes(s, &q) : 0;
+	struct hd_expansion *e = HD_UNLIKELY(s && s->n_subgraphs) ? hd_expansion_here(rt) : NULL;
+	size_t more = HD_UNLIKELY(q.has_extra || e) ? rare_bytes(e, &q) : 0;
 	heddle_task *t = s ? take_memory(rt, s, task_size(rt, q.n_data, value_bytes) + more) : NULL;
 	if (HD_UNLIKELY(!t))
 		return hd_check_process(rt) ? HEDDLE_E_STATE : HEDDLE_E_MEMORY;
 	clear(rt, t);
 	if (HD_UNLIKELY(more != 0))
-		place_rare(s, t, &q, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
+		place_rare(e, t, &q, sizeof *t + q.n_data * sizeof(struct hd_access) + value_bytes);
 	/* pairs: hd_data_close; the data are looked at later than this */
 	uint64_t looked = atomic_load_explicit(&rt->gate.n_closings, memory_order_acquire);
 	status = hd_request_fill(rt, t, n, items, &q);
@@ -402,8 +394,8 @@ static int submit(heddle_runtime *rt, size_t n, const struct heddle_item *items)
 		hand_out(t, n, items);
 	if (HD_UNLIKELY(rt->order))
 		hd_order_submitted(t);
-	if (HD_UNLIKELY(s->sets_groups | s->n_subgraphs || (t->extra && t->extra->group)))
-		return submit_inside(s, t, looked);
+	if (HD_UNLIKELY(s->sets_groups || e || (t->extra && t->extra->group)))
+		return submit_inside(s, t, e, looked);
 	return push(rt, s, t, looked);
 }
 

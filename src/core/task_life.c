@@ -110,6 +110,13 @@ static __attribute__((noinline)) void end_those_met(const heddle_task *t)
 			hd_reductions_close_for(t->accesses[i].data);
 }
 
+/* Whether the task can neither begin nor end a reduction: none of its accesses is REDUX, and no reduction is open; or
+ * all its accesses come in front of those that have begun one. */
+static inline int leaves_reductions(const heddle_runtime *rt, const heddle_task *t)
+{
+	return (!rt->dispatch.open_reductions && !(t->special & HD_TASK_PRIVATE)) || (t->special & HD_TASK_COVERED);
+}
+
 /* Opens a reduction for the first REDUX access to a datum, and closes it for the first other access behind it. */
 static int begin_or_end_reductions(heddle_task *t)
 {
@@ -150,7 +157,7 @@ static int wait_for_explicit(heddle_runtime *rt, heddle_task *t)
 void hd_core_insert(heddle_runtime *rt, heddle_task *t)
 {
 	HD_HELD(&rt->lock);
-	int status = HD_UNLIKELY(t->special & HD_TASK_COVERED) ? 0 : begin_or_end_reductions(t);
+	int status = HD_LIKELY(leaves_reductions(rt, t)) ? 0 : begin_or_end_reductions(t);
 	hd_set_state(t, HD_WAITING);
 	t->order = rt->inlet.next_order++;
 	rt->count.inserted++;

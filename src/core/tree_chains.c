@@ -298,6 +298,17 @@ static inline int is_leaf(const heddle_data *d, const struct hd_access *a)
 	       !(d->queue && (d->queue->flags & HD_ACCESS_IN_FORCE));
 }
 
+/* Puts the access at the end of the queue of its own datum. */
+static inline void append(heddle_data *d, struct hd_access *a)
+{
+	a->next = NULL;
+	if (d->queue)
+		d->queue_tail->next = a;
+	else
+		d->queue = a;
+	d->queue_tail = a;
+}
+
 /* Links an access to such a datum, its own, when it is granted above. As go_down does, but without asking what may
  * happen elsewhere. */
 static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
@@ -312,14 +323,22 @@ static inline void link_leaf(heddle_data *d, struct hd_access *a, unsigned mode)
 		d->granted_mode = (uint8_t)mode;
 		return;
 	}
-	a->next = NULL;
-	if (d->queue)
-		d->queue_tail->next = a;
-	else
-		d->queue = a;
-	d->queue_tail = a;
+	append(d, a);
 	d->n_waiting++;
 	wait(a, 1);
+}
+
+/* Links a marker at the end of the chain of its datum, which is the root of its tree. As link_anywhere does, but
+ * without asking what may happen above or below. */
+static inline void link_root_marker(heddle_data *d, struct hd_access *a)
+{
+	int waits = !is_first_at(d, a, NULL) || !is_compatible(d, a);
+	d->tail_mode = (uint8_t)hd_chain_mode(a->mode);
+	a->before = d->queue ? d->queue_tail : NULL;
+	append(d, a);
+	a->flags |= waits ? 0 : HD_ACCESS_IN_FORCE;
+	d->n_waiting += (uint32_t)waits;
+	wait(a, waits);
 }
 
 /* Whether the access is linked in front of a marker. */
@@ -350,7 +369,10 @@ void hd_graph_link_deep(struct hd_access *a, const heddle_task *outer)
 	hd_graph_deepen(a->data);
 	if (hd_chain_mode(a->mode) != HEDDLE_R)
 		a->flags |= HD_ACCESS_CHANGES;
-	link_anywhere(a, marker_for(a, outer));
+	if (!outer && (a->flags & HD_ACCESS_MARKER) && !a->data->plan)
+		link_root_marker(a->data, a);
+	else
+		link_anywhere(a, marker_for(a, outer));
 }
 
 /* Links an access to a child of the marker's datum, if it is granted there at once: the usual case in a sub-graph, for
@@ -411,7 +433,8 @@ void hd_graph_release_deep(struct hd_access *a, void (*ready)(heddle_task *, voi
 	for (heddle_data *next; d; d = next) {
 		next = a->flags & HD_ACCESS_LOCAL ? NULL : above(d);
 		leave_place(d, a);
-		hd_graph_advance(d, ready, arg);
+		if (d->n_waiting)
+			hd_graph_advance(d, ready, arg);
 	}
 }
 
