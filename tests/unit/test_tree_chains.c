@@ -383,6 +383,10 @@ static void what_does_not_conflict_runs_together(void **state)
 	assert_int_equal(count_running(&tree, two_plans, 3), 1);
 	const struct part hierarchical[] = {{P0, 1, PARTS(write_r)}, {P1, 1, PARTS(write_p1)}};
 	assert_int_equal(count_running(&tree, hierarchical, 2), 2);
+	const struct part behind_one[] = {{ROOT, 1, NULL, 0}, {ROOT, 0, PARTS(read_root)}};
+	assert_int_equal(count_running(&tree, behind_one, 2), 1);
+	const struct part behind_each_other[] = {{ROOT, 0, PARTS(read_root)}, {ROOT, 1, PARTS(write_root)}};
+	assert_int_equal(count_running(&tree, behind_each_other, 2), 1);
 	close_tree(&tree);
 }
 
