@@ -159,6 +159,9 @@ int heddle_data_give_up(heddle_data *data);
 
 /* --- Filters: seeing one datum as several ------------------------------------------------------------------------- */
 
+/* Each filter splits the data that it names; those of a matrix also blocks and tensors, along their first and second
+ * dimensions. Other data: HEDDLE_E_INVALID, or HEDDLE_E_UNSUPPORTED for objects and data of several parts, which no
+ * filter splits. */
 enum heddle_filter_kind {
 	HEDDLE_SPLIT_VECTOR, /* a vector, cut into `nx` blocks of nearly equal length */
 	/* the same, but each block is widened by up to `halo` elements of its neighbours on both sides: the children

@@ -85,6 +85,28 @@ static int check_pieces(size_t extent, size_t pieces, size_t tile, const char *w
 	return 0;
 }
 
+/* Whether the filter is for data of so many dimensions: one of a vector would silently leave the others whole. */
+static int check_dimensions(const struct heddle_filter *f, unsigned n_dims, const char *name)
+{
+	static const struct {
+		const char *name;
+		unsigned least, most;
+	} kinds[] = {[HEDDLE_SPLIT_VECTOR] = {"HEDDLE_SPLIT_VECTOR", 1, 1},
+	             [HEDDLE_SPLIT_HALO] = {"HEDDLE_SPLIT_HALO", 1, 1},
+	             [HEDDLE_SPLIT_COLUMNS] = {"HEDDLE_SPLIT_COLUMNS", 2, HEDDLE_MAX_DIMS},
+	             [HEDDLE_SPLIT_ROWS] = {"HEDDLE_SPLIT_ROWS", 2, HEDDLE_MAX_DIMS},
+	             [HEDDLE_SPLIT_TILES] = {"HEDDLE_SPLIT_TILES", 2, HEDDLE_MAX_DIMS},
+	             [HEDDLE_SPLIT_CUSTOM] = {"HEDDLE_SPLIT_CUSTOM", 0, HEDDLE_MAX_DIMS}};
+	if (n_dims >= kinds[f->kind].least && n_dims <= kinds[f->kind].most)
+		return 0;
+	const char *instead = n_dims == 0                    ? "only HEDDLE_SPLIT_CUSTOM is for a variable"
+	                      : n_dims == 1                  ? "for a vector use HEDDLE_SPLIT_VECTOR or _HALO"
+	                      : f->kind == HEDDLE_SPLIT_HALO ? "for pieces that overlap use HEDDLE_SPLIT_CUSTOM"
+	                                                     : "use HEDDLE_SPLIT_ROWS, _COLUMNS or _TILES";
+	return hd_error(HEDDLE_E_INVALID, "%s has %u dimension%s, which %s cannot split: %s", name, n_dims,
+	                n_dims == 1 ? "" : "s", kinds[f->kind].name, instead);
+}
+
 int hd_filter_check(const heddle_data *d, const struct heddle_filter *f)
 {
 	char name[80];
@@ -93,13 +115,9 @@ int hd_filter_check(const heddle_data *d, const struct heddle_filter *f)
 	hd_data_name_unlocked(d, name, sizeof name);
 	if (hd_data_n_parts(d) != 1 || (d->traits & HD_DATA_OBJECT))
 		return hd_error(HEDDLE_E_UNSUPPORTED, "%s: only data of one dense part can be split", name);
-	unsigned dims = f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO ? 1
-	                : f->kind == HEDDLE_SPLIT_CUSTOM                               ? 0
-	                                                                               : 2;
-	if (d->part.n_dims < dims)
-		return hd_error(HEDDLE_E_INVALID, "%s has %u dimensions, the filter needs %u", name, d->part.n_dims,
-		                dims);
-	int status = 0;
+	int status = check_dimensions(f, d->part.n_dims, name);
+	if (status)
+		return status;
 	if (f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO || f->kind == HEDDLE_SPLIT_ROWS ||
 	    f->kind == HEDDLE_SPLIT_TILES)
 		status = check_pieces(d->part.n[0], f->nx, f->tile_x, "blocks");

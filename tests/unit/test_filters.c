@@ -262,6 +262,59 @@ static void impossible_filters_are_refused(void **state)
 	assert_ok(heddle_stop(f.rt));
 }
 
+static int whole_child(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS],
+                       size_t n[HEDDLE_MAX_DIMS], void *arg)
+{
+	(void)parent;
+	(void)i;
+	(void)offset;
+	(void)n;
+	(void)arg;
+	return 0;
+}
+
+/* Each filter on data of 0 to 4 dimensions. */
+static void filters_know_what_they_split(void **state)
+{
+	static const struct {
+		enum heddle_filter_kind kind;
+		unsigned least, most;
+		const char *instead; /* for data of two dimensions */
+	} kinds[] = {{HEDDLE_SPLIT_VECTOR, 1, 1, "HEDDLE_SPLIT_VECTOR cannot split: use HEDDLE_SPLIT_ROWS"},
+	             {HEDDLE_SPLIT_HALO, 1, 1, "HEDDLE_SPLIT_HALO cannot split: for pieces that overlap"},
+	             {HEDDLE_SPLIT_COLUMNS, 2, 4, ""},
+	             {HEDDLE_SPLIT_ROWS, 2, 4, ""},
+	             {HEDDLE_SPLIT_TILES, 2, 4, ""},
+	             {HEDDLE_SPLIT_CUSTOM, 0, 4, ""}};
+	(void)state;
+	struct fixture f = open_fixture();
+	long x[16] = {0};
+	for (unsigned dims = 0; dims <= 4; dims++) {
+		heddle_data *d;
+		heddle_plan *plan;
+		assert_ok(heddle_tensor(
+		    f.rt,
+		    &(struct heddle_part){
+		        .base = x, .elem_size = sizeof *x, .n_dims = dims, .n = {2, 2, 2, 2}, .stride = {1, 2, 4, 8}},
+		    &d));
+		assert_ok(heddle_data_set_name(d, "grid"));
+		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+			const struct heddle_filter filter = {
+			    .kind = kinds[k].kind, .nx = 2, .ny = 2, .n_children = 1, .child = whole_child};
+			int fits = dims >= kinds[k].least && dims <= kinds[k].most;
+			assert_int_equal(heddle_plan_create(d, &filter, &plan), fits ? 0 : HEDDLE_E_INVALID);
+			if (!fits)
+				assert_says("grid");
+			if (!fits && dims == 2)
+				assert_says(kinds[k].instead);
+			if (!fits && dims == 1)
+				assert_says("for a vector use HEDDLE_SPLIT_VECTOR");
+		}
+		assert_ok(heddle_unregister(d));
+	}
+	assert_ok(heddle_stop(f.rt));
+}
+
 /* The number of elements of child i, as the program sees it. */
 static size_t length_of(heddle_data *d, size_t i)
 {
@@ -461,6 +514,7 @@ int main(void)
 	    cmocka_unit_test(parent_is_refused_while_partitioned_and_good_afterwards),
 	    cmocka_unit_test(child_may_be_partitioned_again),
 	    cmocka_unit_test(impossible_filters_are_refused),
+	    cmocka_unit_test(filters_know_what_they_split),
 	    cmocka_unit_test(pieces_of_any_size_are_cut_off_at_the_end),
 	    cmocka_unit_test(custom_windows_that_overlap_can_only_be_read),
 	    cmocka_unit_test(what_can_only_be_read_stays_so_in_parts_and_for_the_program),
