@@ -15,6 +15,7 @@ struct given_up {
 	const heddle_data *data;   /* NULL: using any */
 	const char *cause;         /* NULL: no memory for it */
 	size_t n;                  /* how many have been cancelled */
+	int stuck;                 /* 1: only workers that are out can run some of these, which the policy may have */
 };
 
 static int uses(const heddle_task *t, const heddle_data *d)
@@ -43,15 +44,17 @@ static void cancel(heddle_task *t, struct given_up *g)
 static void cancel_waiting(const heddle_task *task, void *arg)
 {
 	heddle_task *t = (heddle_task *)(uintptr_t)task;
+	struct given_up *g = arg;
 	/* Relaxed, pairs with nothing: the core lock orders it with the stores in hd_set_state. */
 	unsigned state = atomic_load_explicit(&t->state, memory_order_relaxed);
 	if (state != HD_WAITING && state != HD_READY && state != HD_PICKED)
 		return;
-	if (!is_meant(t, arg) || (state == HD_WAITING && (t->special & HD_TASK_EXPANDS) && !t->pending))
+	if (!is_meant(t, g) || (state == HD_WAITING && (t->special & HD_TASK_EXPANDS) && !t->pending))
 		return;
-	cancel(t, arg);
+	cancel(t, g);
 	if (state != HD_WAITING) /* nobody looks at `cancelled` before it is staged: see assign and hd_core_staged */
 		t->status = HEDDLE_E_CANCELLED;
+	g->stuck = g->stuck || (state == HD_READY && hd_only_out_can_run(t));
 }
 
 /* Takes a task that is meant from those that the worker has not begun; NULL: there is none. */
@@ -93,7 +96,8 @@ static void give_up(heddle_runtime *rt, struct given_up *g)
 {
 	HD_HELD(&rt->lock);
 	hd_pool_each(&rt->pool, cancel_waiting, g);
-	hd_unparked_return(rt);
+	if (g->stuck) /* nobody would take these from the policy, which otherwise goes on with what it has */
+		hd_unparked_return(rt);
 	end_parked(rt);
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];

@@ -342,10 +342,10 @@ static void keep_policy(heddle_runtime *rt, size_t most)
 	make_ready_again(rt, &back);
 }
 
-int hd_has_no_worker(heddle_task *t)
+int hd_only_out_can_run(const heddle_task *t)
 {
-	heddle_runtime *rt = t->codelet->rt;
-	HD_HELD(&rt->lock);
+	const heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&t->codelet->rt->lock);
 	if (!rt->dispatch.n_out)
 		return 0;
 	for (unsigned c = 0; c < rt->n_classes; c++)
@@ -354,6 +354,15 @@ int hd_has_no_worker(heddle_task *t)
 	for (unsigned w = 0; w < rt->n_workers; w++)
 		if (heddle_task_can_run(t, w))
 			return 0;
+	return 1;
+}
+
+int hd_has_no_worker(heddle_task *t)
+{
+	heddle_runtime *rt = t->codelet->rt;
+	HD_HELD(&rt->lock);
+	if (!hd_only_out_can_run(t))
+		return 0;
 	if (t->status) { /* given up meanwhile: it will not be run */
 		hd_queue_push(&rt->dispatch.controls, t);
 		return 1;

@@ -52,6 +52,8 @@ static inline unsigned hd_given_to(const heddle_task *t)
 /* Makes the task as it was before it was picked, and gives it to the policy. It is not counted as picked any more.
  * `begun`: its kernel may have changed its data. */
 void hd_give_back(heddle_task *t, int begun);
+/* Whether all workers that could run the task are lost or retired, or none could. */
+int hd_only_out_can_run(const heddle_task *t);
 /* To be called before the policy is told of a ready task while some worker is lost or retired: whether no worker can
  * run it. Then it waits for a retired one that can, or will end with an error. */
 int hd_has_no_worker(heddle_task *t);

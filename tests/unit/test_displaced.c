@@ -1,6 +1,7 @@
 /* Tasks that the policy has and no driven worker finds: when they are taken from it, and when it is left alone. */
 #include <heddle/policy.h>
 #include "core/worker_set.h"
+#include "list_policy.h"
 #include "overlapping.h"
 
 static heddle_codelet *user(heddle_runtime *rt)
@@ -59,6 +60,60 @@ static void policies_without_tasks_go_on(void **state)
 		assert_int_equal(n_figures(rt), n);
 		drive(rt, singles, 4);
 		assert_ok(heddle_wait_all(rt));
+		finish(rt);
+	}
+}
+
+static int n_created;
+
+static int create_and_count(heddle_sched *sched, void **out)
+{
+	first_ready = NULL;
+	n_created++;
+	return list_create(sched, out);
+}
+
+static const struct heddle_policy lasting = {.abi = HEDDLE_POLICY_ABI,
+                                             .name = "lasting",
+                                             .summary = "goes on when others are driven",
+                                             .source = "this test",
+                                             .create = create_and_count,
+                                             .destroy = list_destroy,
+                                             .ready = list_ready,
+                                             .pick = list_pick,
+                                             .changed = list_destroy};
+
+static void settle(heddle_runtime *rt)
+{
+	hd_core_enter(rt);
+	hd_drain(rt);
+	hd_core_settle(rt);
+	hd_core_leave(rt);
+}
+
+/* Tasks that driven workers can run are cancelled: the policy goes on, and gives them to whoever asks. One that only a
+ * retired worker can run would be given to nobody, so another instance is made. */
+static void policies_go_on_unless_cancelled_tasks_are_stuck(void **state)
+{
+	struct heddle_config config = small_config();
+	(void)state;
+	assert_ok(heddle_policy_register(&lasting));
+	config.sched = "lasting";
+	for (int stuck = 0; stuck < 2; stuck++) {
+		heddle_runtime *rt = start_overlapping(&config, 1, 0);
+		heddle_codelet *c = user(rt);
+		submit_some(rt, c, 4); /* one for each worker */
+		settle(rt);
+		if (stuck)
+			assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(1)));
+		submit_some(rt, c, 20);
+		settle(rt);
+		drive(rt, pairs, 2);
+		n_created = 0;
+		assert_true(heddle_cancel_all(rt) > 0);
+		assert_int_equal(n_created, stuck);
+		assert_ok(heddle_check(rt));
+		assert_int_equal(heddle_wait_all(rt), HEDDLE_E_CANCELLED);
 		finish(rt);
 	}
 }
@@ -224,10 +279,7 @@ static void many_that_only_retired_workers_can_run(void **state)
 	for (int i = 0; i < TASKS; i++)
 		assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(PAIR)));
 	assert_ok(heddle_submit(rt, heddle_call(c), heddle_out(&t)));
-	hd_core_enter(rt);
-	hd_drain(rt);
-	hd_core_settle(rt);
-	hd_core_leave(rt);
+	settle(rt);
 	hd_core_enter(rt);
 	hd_workers_retire_others(rt, (const char[N_OVERLAPPING]){[2] = 1});
 	hd_core_settle(rt);
@@ -246,6 +298,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(policies_without_tasks_go_on),
+	    cmocka_unit_test(policies_go_on_unless_cancelled_tasks_are_stuck),
 	    cmocka_unit_test(a_wait_for_an_event_changes_nothing),
 	    cmocka_unit_test(policies_may_place_on_retired_workers),
 	    cmocka_unit_test(many_that_only_retired_workers_can_run),
