@@ -10,6 +10,7 @@ struct interrupts {
 	int checked;      /* what heddle_check has said then */
 	heddle_runtime *rt;
 	heddle_task *task; /* that the test waits for */
+	heddle_codelet *add;
 };
 
 static int look_around(void *arg)
@@ -255,23 +256,35 @@ static int unpack_long(void **object, const void *buffer, size_t size)
 	return 0;
 }
 
+/* Makes an object, 1, in *x, that an accelerator has changed to 2. A copy back would wait for the gate, and on_wait
+ * wants each wait to end. */
+static heddle_data *make_away(struct interrupts *i, long *x)
+{
+	static const struct heddle_type type = {"long", size_of_long, pack_slowly, unpack_long, free};
+	heddle_data *d;
+	*i = (struct interrupts){.open = 1};
+	packing = i;
+	*x = 1;
+	heddle_runtime *rt = start_staying(i, 0);
+	i->add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
+	assert_ok(heddle_object(rt, x, &type, &d));
+	assert_ok(heddle_submit(rt, heddle_call(i->add), heddle_rw(d), heddle_on(last_worker(rt))));
+	assert_ok(heddle_wait_all(rt));
+	i->open = i->packs = 0;
+	i->said = 1;
+	return d;
+}
+
 /* When nothing but a copy is left to wait for, the unregistration is not interrupted. */
 static void copies_of_what_ends_are_waited_for(void **state)
 {
-	static const struct heddle_type type = {"long", size_of_long, pack_slowly, unpack_long, free};
 	(void)state;
-	struct interrupts at = {.open = 1}, *i = packing = &at;
-	heddle_runtime *rt = start_staying(i, 0);
-	heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
-	heddle_data *d;
-	long x = 1;
-	assert_ok(heddle_object(rt, &x, &type, &d));
-	assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_on(last_worker(rt))));
-	assert_ok(heddle_wait_all(rt));
+	struct interrupts at, *i = &at;
+	long x;
+	heddle_data *d = make_away(i, &x);
+	heddle_runtime *rt = i->rt;
 	i->calls = 0;
-	i->open = 0;
 	i->opens = 1;
-	i->said = 1;
 	assert_ok(heddle_unregister(d));
 	assert_true(i->calls > 0);
 	assert_int_equal(x, 2);
@@ -284,20 +297,13 @@ static void copies_of_what_ends_are_waited_for(void **state)
  * copy has arrived. */
 static void a_copy_arrives_although_nobody_waits_for_it(void **state)
 {
-	static const struct heddle_type type = {"long", size_of_long, pack_slowly, unpack_long, free};
 	static const enum heddle_mode modes[] = {HEDDLE_R, HEDDLE_RW, HEDDLE_W};
 	(void)state;
 	for (size_t k = 0; k < sizeof modes / sizeof *modes; k++) {
-		struct interrupts at = {.open = 1}, *i = packing = &at;
-		heddle_runtime *rt = start_staying(i, 0);
-		heddle_codelet *add = heddle_codelet_new(rt, .name = "add", .cpu = increment);
-		heddle_data *d;
-		long x = 1;
-		assert_ok(heddle_object(rt, &x, &type, &d));
-		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_on(last_worker(rt))));
-		assert_ok(heddle_wait_all(rt));
-		i->open = i->packs = 0;
-		i->said = 1;
+		struct interrupts at, *i = &at;
+		long x;
+		heddle_data *d = make_away(i, &x);
+		heddle_runtime *rt = i->rt;
 		if (modes[k] == HEDDLE_W) { /* a copy that has begun to move ends before the program writes */
 			assert_ok(heddle_prefetch(d, 0));
 			wait_for(&i->packs, 1);
@@ -308,7 +314,7 @@ static void a_copy_arrives_although_nobody_waits_for_it(void **state)
 		i->said = 0;
 		i->open = 1;
 		assert_ok(heddle_wait_all(rt));
-		assert_ok(heddle_submit(rt, heddle_call(add), heddle_rw(d), heddle_on(last_worker(rt))));
+		assert_ok(heddle_submit(rt, heddle_call(i->add), heddle_rw(d), heddle_on(last_worker(rt))));
 		assert_ok(heddle_acquire(d, HEDDLE_R));
 		assert_int_equal(x, 3);
 		assert_ok(heddle_release(d));
