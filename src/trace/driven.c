@@ -33,7 +33,7 @@ static int walk_begin(struct walk *k, const struct heddle_trace *trace)
 	const struct heddle_platform *p = trace->platform;
 	*k = (struct walk){.trace = trace, .workers = malloc((p->n_workers + 1) * sizeof *k->workers)};
 	for (size_t w = 0; w < p->n_workers && k->workers; w++)
-		k->workers[w] = (struct known){-INFINITY, -INFINITY, -INFINITY, !p->workers[w].retired};
+		k->workers[w] = (struct known){-INFINITY, INFINITY, -INFINITY, !p->workers[w].retired};
 	return k->workers ? 0 : hd_no_memory("the workers that were driven");
 }
 
@@ -80,9 +80,27 @@ static void see_tasks(struct walk *k, double at)
 	}
 }
 
+/* Tasks that a worker which is retired at first has begun before it is driven: it had begun them before the trace. The
+ * trace may end without it having been driven. */
+static void see_earlier_tasks(struct walk *k)
+{
+	const struct heddle_trace *trace = k->trace;
+	for (size_t i = trace->n_drives; i--;) /* the first drive of each worker is kept */
+		k->workers[trace->drives[i].worker].until = trace->drives[i].at;
+	for (size_t i = 0; i < trace->n_tasks; i++) {
+		const struct heddle_trace_task *t = &trace->tasks[i];
+		struct known *w = &k->workers[t->worker];
+		if (!w->driven && t->start < w->until)
+			w->left = fmax(w->left, t->end);
+	}
+	for (size_t w = 0; w < trace->platform->n_workers; w++)
+		k->workers[w].until = -INFINITY;
+}
+
 static void walk_all(struct walk *k)
 {
 	const struct heddle_trace *trace = k->trace;
+	see_earlier_tasks(k);
 	for (size_t i = 0; i < trace->n_drives; i++) {
 		const struct heddle_trace_drive *d = &trace->drives[i];
 		struct known *w = &k->workers[d->worker];

@@ -159,6 +159,44 @@ static void drive_all(void *arg, int status)
 	assert_ok(heddle_workers_drive(arg, all_cores, 1));
 }
 
+static double by_data(const struct heddle_size *size, unsigned class_id)
+{
+	(void)class_id;
+	return size->bytes > 0 ? 100 : 20;
+}
+
+static void drive_singles_and_take(void *arg, int status)
+{
+	assert_ok(status);
+	assert_ok(heddle_workers_drive(arg, singles, N_CORES));
+	heddle_trace_free(take(arg));
+}
+
+/* A kernel runs when a trace is taken, and its worker has retired: in the next trace, in which the worker is never
+ * driven, it is there as long as its kernel. */
+static void a_kernel_outlasts_its_worker_and_a_trace(void **state)
+{
+	(void)state;
+	heddle_runtime *rt = start_traced(1);
+	heddle_codelet *c = given(rt, "use", by_data);
+	double x = 0;
+	heddle_data *d;
+	assert_ok(heddle_variable(rt, &x, sizeof x, &d));
+	drive(rt, pairs, 2);
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_on(PAIR)));
+	assert_ok(heddle_submit(rt, heddle_call(c), heddle_on(OTHER_PAIR), heddle_then(drive_singles_and_take, rt)));
+	assert_ok(heddle_wait_all(rt));
+	struct heddle_trace *trace = take(rt);
+	struct hd_duty *duties = hd_trace_duties(trace);
+	assert_int_equal(trace->n_drives, 0);
+	expect_duty(&duties[PAIR], 1, 100, 0, 100);
+	expect_duty(&duties[OTHER_PAIR], 0, 0, 0, 0);
+	free(duties);
+	heddle_trace_free(trace);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+}
+
 static double by_worker(const struct heddle_size *size, unsigned class_id)
 {
 	return class_id == 0 && size->bytes > 0 ? 100 : 40.0 / (1 << class_id);
@@ -362,6 +400,7 @@ int main(void)
 	    cmocka_unit_test(all_cores_are_driven_whatever_the_partition),
 	    cmocka_unit_test(traces_say_who_was_driven),
 	    cmocka_unit_test(a_kernel_outlasts_its_worker),
+	    cmocka_unit_test(a_kernel_outlasts_its_worker_and_a_trace),
 	    cmocka_unit_test(kernels_may_be_busier_than_what_is_driven),
 	    cmocka_unit_test(tasks_may_run_while_a_trace_is_taken),
 	    cmocka_unit_test(exports_show_who_was_retired),
