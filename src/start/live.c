@@ -60,13 +60,16 @@ static const char html[] =
     "let before = null;\n"
     "function rate(s, i) { const us = before ? s.now - before.now : 0;" /* 1 byte per us is 1 MB/s */
     " return us > 0 ? ((s.links[i].bytes - before.links[i].bytes) / us).toFixed(0) + ' MB/s' : ''; }\n"
+    "function lately(s, i) { const us = before ? s.now - before.now : 0;"
+    " return us > 0 ? share(Math.min(1, Math.max(0, (s.workers[i].busy - before.workers[i].busy) / us))) : ''; }\n"
     "async function show() { try { const s = await (await fetch('/state')).json();\n"
     "document.getElementById('tasks').textContent = `${s.policy} on ${s.platform}: ${s.ended} tasks ended, "
     "${s.running} "
     "running, ${s.staged} next on their workers, ${s.ready} ready, ${s.unfinished} unfinished; "
     "${s.transfers_under_way} "
     "copies under way, ${s.transfers} so far, ${mib(s.bytes_moved)}`;\n"
-    "fill('workers', ['worker', 'busy', 'holds', 'runs'], s.workers.map(w => [w.name, share(w.busy_share), "
+    "fill('workers', ['worker', 'busy now', 'busy so far', 'holds', 'runs'], s.workers.map((w, i) => [w.name, "
+    "lately(s, i), share(w.busy_share), "
     "w.in_flight, cell(w.tasks.join(', ') || 'idle', w.tasks.length ? '' : 'idle')]));\n"
     "fill('memories', ['memory', 'used', 'capacity', 'evictions'], s.memories.map(m => [m.name, mib(m.used), "
     "m.capacity ?"
@@ -96,8 +99,8 @@ static void put_worker(struct hd_text *text, const heddle_runtime *rt, const str
 	hd_text_json(text, rt->platform->workers[w->id].name);
 	hd_text_put(text, ", \"class\": ");
 	hd_text_json(text, rt->platform->classes[rt->platform->workers[w->id].class_id].name);
-	hd_text_format(text, ", \"in_flight\": %u, \"busy_share\": %.4f, \"tasks\": [", w->in_flight,
-	               now > 0 && busy > 0 ? busy / now < 1 ? busy / now : 1.0 : 0.0);
+	hd_text_format(text, ", \"in_flight\": %u, \"busy\": %.0f, \"busy_share\": %.4f, \"tasks\": [", w->in_flight,
+	               busy, now > 0 && busy > 0 ? busy / now < 1 ? busy / now : 1.0 : 0.0);
 	for (unsigned i = 0; i < w->n_slots; i++) {
 		if (!w->slots[i].task)
 			continue;

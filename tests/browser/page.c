@@ -113,8 +113,9 @@ static int judge(const char *document, const struct heddle_platform *p)
 	int right =
 	    shows(document, "tasks", "</p>",
 	          WORDS("eager", "2 tasks ended", "1 running", "0 ready", "2 unfinished", "3 so far", "6.0 MiB"));
-	right &= shows(document, "workers", "</table>",
-	               WORDS("busy", "holds", "runs", p->workers[0].name, "idle", p->workers[1].name, "held"));
+	right &= shows(
+	    document, "workers", "</table>",
+	    WORDS("busy now", "busy so far", "holds", "runs", p->workers[0].name, "idle", p->workers[1].name, "held"));
 	right &= shows(document, "memories", "</table>", WORDS("capacity", home, away, "2.0 MiB"));
 	right &= shows(document, "links", "</table>",
 	               WORDS("copies", "moved", home, away, ">2<", "4.0 MiB", "0 MB/s", away, home, ">1<", "2.0 MiB"));

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <jansson.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <semaphore.h>
 #include <stdlib.h>
@@ -108,6 +109,13 @@ static json_t *state_of(int port)
 	return state;
 }
 
+static double number_of(const json_t *object, const char *name)
+{
+	const json_t *number = json_object_get(object, name);
+	assert_true(json_is_number(number));
+	return json_number_value(number);
+}
+
 static void running_task_and_waiting_one_are_shown(void **state)
 {
 	(void)state;
@@ -130,6 +138,12 @@ static void running_task_and_waiting_one_are_shown(void **state)
 	const char *task = json_string_value(json_array_get(json_object_get(worker, "tasks"), 0));
 	assert_true(task && strstr(task, "held"));
 	assert_int_equal(json_array_size(json_object_get(s, "memories")), 1);
+	double at = number_of(s, "now"), busy = number_of(worker, "busy");
+	json_decref(s);
+	/* From two states follows how busy a worker was between them: this one all the time, to the rounding. */
+	s = state_of(config.live);
+	worker = json_array_get(json_object_get(s, "workers"), 0);
+	assert_true(fabs(number_of(worker, "busy") - busy - (number_of(s, "now") - at)) <= 2);
 	json_decref(s);
 	sem_post(&may_end);
 	sem_post(&may_end);
