@@ -49,3 +49,9 @@ foreach(module heddle heddle-dense heddle-daggen)
 endforeach()
 
 install(SCRIPT cmake/LinkerCache.cmake)
+# Elsewhere neither shells nor compilers nor the loader look.
+install(CODE "if(\"\$ENV{DESTDIR}\" STREQUAL \"\" AND NOT CMAKE_INSTALL_PREFIX MATCHES \"^/usr(/local)?/?\$\")
+	message(\"In each shell: export PATH=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}:\\$PATH \
+PKG_CONFIG_PATH=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig \
+LD_LIBRARY_PATH=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}\")
+endif()")

@@ -21,6 +21,13 @@ printed=$("$here/../../scripts/step.sh" step sh -c 'echo much; echo PYTHONPATH >
 [ "$printed" = "== step
 PYTHONPATH" ] || { echo "step.sh shows \"$printed\""; exit 1; }
 
+# What a shell needs for this prefix is said, in a line that a shell understands.
+said=$(sed -n 's/^In each shell: //p' "$scratch/installed")
+found=$(env -u PKG_CONFIG_PATH sh -c "$said"'; command -v heddle; printenv PKG_CONFIG_PATH LD_LIBRARY_PATH')
+[ "$found" = "$prefix/bin/heddle
+$library/pkgconfig
+$library" ] || { echo "the installation says \"$said\", after which a shell has: $found"; exit 1; }
+
 # README's first program, by README's commands, for a user whose home cannot be written.
 readme=$here/../../README.md
 mkdir "$scratch/reader"
