@@ -229,7 +229,7 @@ static void draw_title(const struct hd_gantt *g)
 	const struct heddle_trace *trace = g->trace;
 	double idle = hd_trace_idle(trace, g->duties);
 	hd_time_label(label, g->makespan);
-	snprintf(title, sizeof title, "%s on %s: makespan %s%s", trace->policy, trace->platform->name, label,
+	snprintf(title, sizeof title, "%s on %s: makespan %s%s", trace->policy, hd_trace_machine(trace), label,
 	         trace->virtual_time ? " (simulated)" : "");
 	hd_font(g->cr, 13, 1);
 	hd_color(g->cr, 0x111111, 1);

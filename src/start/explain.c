@@ -114,7 +114,7 @@ int hd_explain(heddle_runtime *rt, const struct heddle_trace *trace, FILE *out)
 	int status = codelets && links && duties ? heddle_runtime_stats(rt, &stats) : HEDDLE_E_MEMORY;
 	if (!status) {
 		fprintf(out, "heddle: %zu tasks on %s under %s in %.3f ms%s; %llu failed, %llu cancelled\n\n",
-		        trace->n_tasks, trace->platform->name, trace->policy, heddle_trace_makespan(trace) * 1e-3,
+		        trace->n_tasks, hd_trace_machine(trace), trace->policy, heddle_trace_makespan(trace) * 1e-3,
 		        trace->virtual_time ? " of virtual time" : "", (unsigned long long)stats.tasks_failed,
 		        (unsigned long long)stats.tasks_cancelled);
 		say_workers(out, trace, duties);

@@ -7,6 +7,7 @@
  * then on. They count each worker as often as it has cores: a cluster of ten that is idle wastes ten. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/base.h"
 #include "machine/machine.h"
 #include "trace/trace.h"
@@ -190,4 +191,10 @@ double hd_trace_idle(const struct heddle_trace *trace, const struct hd_duty *dut
 		driven += n * duties[w].driven;
 	}
 	return driven > 0 ? fmax(0, 1 - busy / driven) : (double)NAN;
+}
+
+const char *hd_trace_machine(const struct heddle_trace *trace)
+{
+	const char *name = trace->platform->name;
+	return strcmp(name, "this") == 0 ? "this machine" : name;
 }

@@ -56,6 +56,8 @@ struct hd_duty {
 };
 /* Per worker. The caller frees the array. NULL: out of memory. */
 struct hd_duty *hd_trace_duties(const struct heddle_trace *trace);
+/* What titles call the machine of the trace: the name of its platform, or "this machine". */
+const char *hd_trace_machine(const struct heddle_trace *trace);
 /* The share of the time that the worker was there in which it was idle. NAN: it never was. */
 double hd_duty_idle(const struct hd_duty *duty);
 /* The share of the time in which processors (hd_class_processors) were driven in which these were idle. NAN: none. */

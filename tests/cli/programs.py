@@ -54,7 +54,7 @@ def test_runtimes_of_a_process_write_files_of_their_own(p):
 def test_explanation_says_what_everything_did(p):
     err = succeeds(p, "03_matrix_tiles", HEDDLE_EXPLAIN="yes", HEDDLE_NCPU="0", HEDDLE_EMULATED="1",
                    HEDDLE_SCHED="eager")
-    assert err.startswith("heddle: 7 tasks on "), err
+    assert err.startswith("heddle: 7 tasks on this machine under eager in "), err
     for line in (r"^emulated0 +emulated +7 ", r"^total .* 1 ", r"^memory +hits", r"^picks: \d",
                  r"^tasks queued: 7 tasks"):
         assert re.search(line, err, re.MULTILINE), (line, err)
