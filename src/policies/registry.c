@@ -111,16 +111,23 @@ static void explain_unknown(const char *name)
 {
 	const struct heddle_policy **all = heddle_policies();
 	char *list = hd_format("%s", "");
+	const char *near = NULL;
+	size_t fewest = 3; /* slips at which a name is not meant any more */
 	for (size_t i = 0; all && all[i] && list; i++) {
 		char *longer = hd_format("%s%s%s", list, i ? ", " : "", all[i]->name);
 		free(list);
 		list = longer;
+		size_t slips = hd_slips(name, all[i]->name);
+		if (slips < fewest && slips < strlen(all[i]->name)) {
+			near = all[i]->name;
+			fewest = slips;
+		}
 	}
 	if (all && list && strcmp(name, "auto") == 0)
 		hd_error(HEDDLE_E_UNKNOWN, "'auto' is no policy, it means that Heddle chooses one of %s", list);
 	else if (all && list)
-		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; there are %s, and auto: Heddle chooses", name,
-		         list);
+		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; %s%s%s: %s, and auto (Heddle chooses)", name,
+		         near ? "did you mean '" : "", near ? near : "", near ? "'? Known" : "known", list);
 	else
 		hd_no_memory("the list of policies");
 	free(list);

@@ -65,6 +65,15 @@ static void options_wrong_text_says_what_is_right(void **unused)
 	assert_non_null(strstr(heddle_last_error(), "has no options"));
 }
 
+static void policies_wrong_name_says_which_one_is_like_it(void **unused)
+{
+	(void)unused;
+	assert_null(heddle_policy_find("lwss"));
+	assert_non_null(strstr(heddle_last_error(), "'lwss'; did you mean 'lws'? Known: "));
+	assert_null(heddle_policy_find("workstealing"));
+	assert_non_null(strstr(heddle_last_error(), "'workstealing'; known: eager, prio,"));
+}
+
 /* The values of two options of autoheteroprio, given others. */
 static void assert_values(const char *text, const char *heuristic, const char *gate)
 {
@@ -205,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(options_valid_text_gives_values),
 	    cmocka_unit_test(options_wrong_text_says_what_is_right),
+	    cmocka_unit_test(policies_wrong_name_says_which_one_is_like_it),
 	    cmocka_unit_test(options_preset_comes_before_defaults_only),
 	    cmocka_unit_test(options_of_presets_are_valid),
 	    cmocka_unit_test(options_of_shipped_policies_have_valid_defaults),
