@@ -949,6 +949,21 @@ def test_graph_speedup_gives_times_to_classes_that_it_does_not_know(p):
     p.refuses(*SIM, "--speedup", "k40m=3", says=["no graph"])
 
 
+def test_compare_speedup_is_for_the_graphs_with_times_on_each_machine_that_has_the_class(p):
+    with open(p.path("mine.json"), "w") as f:
+        json.dump({"heddle_graph": 1, "name": "mine", "types": [{"name": "one"}], "classes": ["cpu"], "data": [8],
+                   "tasks": [{"type": "one", "data": ["RW", 0], "times": {"cpu": 50}}]}, f)
+    machines = "-p", "gpu1-cpu6,haswell-k40m,intel-v100", "-s", "eager", "--json"
+    assert "--speedup k40m=10" in p.warns("compare", "mine.json", *machines)[1]
+    out, err = p.warns("compare", "mine.json", "cholesky:n=960,tile=480", *machines, "--speedup", "k40m=10,v100=5")
+    problems = [x for x in json.loads(out)["problems"] if x["graph"] == "mine.json"]
+    equal([round(1000 * x["path_bound_ms"], 6) for x in problems], [5, 5, 10])
+    equal([x["untimed_classes"] for x in problems], [None] * 3)
+    equal(err.count("assumed"), 2)
+    p.refuses("compare", "mine.json", *machines, "--speedup", "k40n=3", says=["k40n", "k40m"])
+    p.refuses("compare", "cholesky:n=960,tile=480", *machines, "--speedup", "k40m=3", says=["cholesky", "is no graph"])
+
+
 def test_graph_recorded_from_sim_gives_the_same_results(p):
     os.mkdir(p.path("out"))
     first = p.csv(*SIM, "--sched", "all", "--record", "out/g.json")

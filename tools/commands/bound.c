@@ -175,7 +175,7 @@ int tool_bound(int argc, char **argv)
 	if (!status)
 		status = name && *name ? tool_open_platform(name, config.clusters, &platform) : tool_no_platform();
 	if (!status && o.speedup)
-		status = work_speed_up(&o.work, platform, o.speedup);
+		status = work_speed_up(&o.work, &(struct machines){&platform, 1}, o.speedup);
 	if (!status)
 		status = bound(&o, &config, platform);
 	heddle_platform_free(platform);

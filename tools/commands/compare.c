@@ -1,13 +1,14 @@
 /* heddle compare: simulates graphs x platforms x policies, and compares the makespans with the bounds. */
 #include "shared/campaign.h"
 #include "shared/experiment.h"
+#include "shared/speedup.h"
 #include "plot/draw.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
+enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS, KEY_SPEEDUP };
 
 /* Names from one or several lists. It owns the array and the names. */
 struct names {
@@ -18,7 +19,7 @@ struct names {
 struct options {
 	struct tool_view view; /* comes first, because tool_view_parse takes a pointer to this structure */
 	struct names graphs, platforms;
-	const char *scheds, *noise, *seed, *picture, *clusters;
+	const char *scheds, *noise, *seed, *picture, *clusters, *speedup;
 	long n_seeds, n_threads;
 };
 
@@ -32,6 +33,10 @@ static const struct argp_option options[] = {
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
     {"seeds", KEY_SEEDS, "N", 0, "Run each simulation with N consecutive seeds and show the means (default 1)", 0},
+    {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
+     "For graphs with times: on CLASS, which they have no times for, tasks take 1/F of their time on cores; those of "
+     "TYPE in any case",
+     0},
     {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
     {"output", 'o', "PICTURE", 0, "Draw makespan / bound as a heat map: .png, .svg or .pdf", 0},
     {0},
@@ -89,6 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_NOISE: o->noise = arg; return 0;
 	case KEY_SEED: o->seed = arg; return 0;
 	case KEY_SEEDS: o->n_seeds = tool_int(state, "--seeds", arg, 1, 10000); return 0;
+	case KEY_SPEEDUP: o->speedup = arg; return 0;
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case 'o': o->picture = arg; return 0;
 	case ARGP_KEY_ARG: add_name(&o->graphs, arg, strlen(arg)); return 0;
@@ -319,6 +325,20 @@ static int open_plan(const struct options *o, const struct heddle_config *config
 	return status;
 }
 
+/* Gives the graphs that have times those that --speedup says; those of the others come from the platforms. */
+static int speed_up(struct campaign_plan *plan, const char *list)
+{
+	const struct machines machines = {plan->platforms, plan->n_platforms};
+	size_t n = 0;
+	int status = TOOL_OK;
+	for (size_t i = 0; i < plan->n_works && !status; i++)
+		if (work_has_times(&plan->works[i])) {
+			status = work_speed_up(&plan->works[i], &machines, list);
+			n++;
+		}
+	return n ? status : work_speed_up(&plan->works[0], &machines, list); /* which says why not */
+}
+
 static void close_plan(struct campaign_plan *plan)
 {
 	for (size_t i = 0; i < plan->n_works; i++)
@@ -356,6 +376,8 @@ int tool_compare(int argc, char **argv)
 		plan.policies = o.scheds;
 		plan.n_seeds = (size_t)o.n_seeds;
 		status = open_plan(&o, &config, &plan);
+		if (!status && o.speedup)
+			status = speed_up(&plan, o.speedup);
 		if (!status)
 			status = compare(&o, &config, &plan);
 		close_plan(&plan);

@@ -124,7 +124,7 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 		return status;
 	status = set_streams(o, *platform);
 	if (!status && o->speedup)
-		status = work_speed_up(&o->experiment.what, *platform, o->speedup);
+		status = work_speed_up(&o->experiment.what, &(struct machines){platform, 1}, o->speedup);
 	if (!status)
 		status = work_check_platform(*platform, &o->experiment.what);
 	if (!status && chosen)

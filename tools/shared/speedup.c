@@ -32,22 +32,42 @@ static int parse(struct entry *e, const char *text, size_t length)
 	return TOOL_OK;
 }
 
-static int check(const struct entry *e, const struct heddle_graph *g, const struct heddle_platform *p)
+/* The class of the platform with that name; its number of classes: none has it. */
+static unsigned class_of(const struct heddle_platform *p, const char *class_)
 {
-	const char **names = tool_alloc((p->n_classes + g->n_types + 1) * sizeof *names);
+	unsigned id = 0;
+	while (id < p->n_classes && strcmp(p->classes[id].name, class_) != 0)
+		id++;
+	return id;
+}
+
+static int check_class(const struct entry *e, const struct machines *machines)
+{
+	const char **names = NULL;
+	size_t n = 0;
 	int known = 0, status = TOOL_OK;
-	for (size_t i = 0; i < p->n_classes; i++) {
-		names[i] = p->classes[i].name;
-		known |= strcmp(names[i], e->class_) == 0;
+	for (size_t i = 0; i < machines->n; i++) {
+		const struct heddle_platform *p = machines->list[i];
+		known |= class_of(p, e->class_) < p->n_classes;
+		names = tool_realloc(names, (n + p->n_classes + 1) * sizeof *names);
+		for (size_t k = 0; k < p->n_classes; k++)
+			names[n++] = p->classes[k].name;
 	}
 	if (!known)
-		status = tool_unknown("class of workers", e->class_, names, p->n_classes);
-	known = !e->type_;
-	for (size_t i = 0; i < g->n_types && !status; i++) {
+		status = tool_unknown("class of workers", e->class_, names, n);
+	free(names);
+	return status;
+}
+
+static int check_type(const struct entry *e, const struct heddle_graph *g)
+{
+	const char **names = tool_alloc((g->n_types + 1) * sizeof *names);
+	int known = !e->type_, status = TOOL_OK;
+	for (size_t i = 0; i < g->n_types; i++) {
 		names[i] = g->types[i].name;
 		known |= e->type_ && strcmp(names[i], e->type_) == 0;
 	}
-	if (!known && !status)
+	if (!known)
 		status = tool_unknown("type of tasks in the graph", e->type_, names, g->n_types);
 	free(names);
 	return status;
@@ -95,14 +115,11 @@ static void note(struct work *work, const struct entry *e, const char *base)
 	          e->class_, base, e->factor);
 }
 
-static void apply(const struct entry *e, struct work *work, const struct heddle_platform *p)
+/* Whether a task has got a time that it did not have. */
+static int apply(const struct entry *e, struct heddle_graph *g, const struct heddle_platform *p, unsigned id)
 {
-	struct heddle_graph *g = work->graph;
 	size_t to = column_of(g, e->class_), from = base_column(g), n = g->n_classes;
 	int changed = 0;
-	unsigned id = 0;
-	while (strcmp(p->classes[id].name, e->class_) != 0)
-		id++;
 	for (size_t i = 0; i < g->n_tasks; i++) {
 		double *times = g->times + i * n, assumed = times[from] / e->factor;
 		int wanted = e->type_ ? strcmp(g->types[g->tasks[i].type].name, e->type_) == 0
@@ -112,15 +129,14 @@ static void apply(const struct entry *e, struct work *work, const struct heddle_
 		times[to] = assumed;
 		changed = 1;
 	}
-	if (changed)
-		note(work, e, g->classes[from]);
+	return changed;
 }
 
-int work_speed_up(struct work *work, const struct heddle_platform *platform, const char *list)
+int work_speed_up(struct work *work, const struct machines *machines, const char *list)
 {
 	struct heddle_graph *g = work->graph;
 	int status = TOOL_OK;
-	if (!g || !g->times || !g->n_classes)
+	if (!work_has_times(work))
 		return tool_usage_error("--speedup is for graphs that have times for some class of workers, and %s %s",
 		                        work->name, g ? "has none" : "is no graph");
 	for (const char *at = list; *at && !status; at += strspn(at, ",")) {
@@ -128,9 +144,17 @@ int work_speed_up(struct work *work, const struct heddle_platform *platform, con
 		size_t length = strcspn(at, ",");
 		status = parse(&e, at, length);
 		if (!status)
-			status = check(&e, g, platform);
+			status = check_class(&e, machines);
 		if (!status)
-			apply(&e, work, platform);
+			status = check_type(&e, g);
+		int changed = 0;
+		for (size_t i = 0; i < machines->n && !status; i++) {
+			const struct heddle_platform *p = machines->list[i];
+			unsigned id = class_of(p, e.class_);
+			changed |= id < p->n_classes && apply(&e, g, p, id);
+		}
+		if (changed)
+			note(work, &e, g->classes[base_column(g)]);
 		entry_free(&e);
 		at += length;
 	}

@@ -375,13 +375,23 @@ char *work_untimed(const struct heddle_platform *platform, const struct work *wo
 	return names;
 }
 
+int work_has_times(const struct work *work)
+{
+	return work->graph && work->graph->times && work->graph->n_classes;
+}
+
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed)
 {
+	char *assume = work_has_times(work)
+	                   ? tool_format("Assume times (--speedup %.*s=10: a tenth of those on cores), ",
+	                                 (int)strcspn(untimed, ","), untimed)
+	                   : tool_format("%s", "");
 	tool_warn(
 	    "no task of %s has a time for %s of platform %s: the workers there stay idle, and no percent of a bound "
-	    "is given. Give the graph times for these classes or their kinds, or add its types to the platform's "
+	    "is given. %s%s the graph times for these classes or their kinds, or add its types to the platform's "
 	    "kernels",
-	    work->name, untimed, platform->name);
+	    work->name, untimed, platform->name, assume, *assume ? "give" : "Give");
+	free(assume);
 }
 
 /* The application knows its codelets in another precision, whose shortest word is returned; NULL: there is none. */

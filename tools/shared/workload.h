@@ -128,6 +128,8 @@ int work_check_platform(const struct heddle_platform *platform, const struct wor
 char *work_untimed(const struct heddle_platform *platform, const struct work *work);
 /* Warns of these classes on standard error. */
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed);
+/* Whether its graph has times for a class, from which --speedup can assume others. */
+int work_has_times(const struct work *work);
 /* The number of floating-point operations of the work (0 or NAN: unknown). */
 double work_flops(const struct work *work);
 
