@@ -50,8 +50,10 @@ struct heddle_part {
 	size_t stride[HEDDLE_MAX_DIMS]; /* in elements; stride[0] is 1 and the others ascend */
 };
 
-/* Registration: the functions below put the handle into *out. A NULL buffer makes a temporary: the first task that
- * writes it allocates it on its own node, and the program can see it only between heddle_acquire and heddle_release. */
+/* Registration: the functions below put the handle into *out. Register memory once: tasks that name one of two handles
+ * of the same memory do not wait for those that name the other; to name pieces, partition it, or make a plan. A NULL
+ * buffer makes a temporary: the first task that writes it allocates it on its own node, and the program can see it only
+ * between heddle_acquire and heddle_release. */
 
 /* One value of `size` bytes. */
 int heddle_variable(heddle_runtime *rt, void *value, size_t size, heddle_data **out);
