@@ -196,6 +196,10 @@ static void judge(heddle_data *d, const heddle_plan *p)
 /* Makes the datum whole, for `a`; `value`: with the value that it has. */
 static enum hd_turn make_whole(heddle_data *d, struct hd_layout *l, int value, struct hd_access *a)
 {
+	if (l->scattered && is_harmless(a) && hd_access_task(a)->cancelled) {
+		a->mode = HEDDLE_R; /* another of its data could not be gathered: it changes nothing */
+		return HD_TURN_STOP;
+	}
 	if (l->scattered && value) {
 		enum hd_turn turn = d->poisoned ? HD_TURN_STOP : begin_or_fail(l->scattered, HD_JOIN, a);
 		if (turn == HD_TURN_LATER)

@@ -151,6 +151,31 @@ static void who_cannot_gather_pieces_of_pieces_loses_nothing(void **state)
 	end(&p);
 }
 
+/* Nothing is lost either when several gatherings fail, and those that have not begun then. */
+static void who_cannot_gather_several_pieces_of_pieces_loses_nothing(void **state)
+{
+	(void)state;
+	for (int fails = 1; fails < 6; fails++) {
+		struct program p;
+		heddle_plan *below[2];
+		begin(&p, 0);
+		for (size_t k = 0; k < 2; k++) {
+			assert_ok(heddle_plan_create(heddle_plan_child(p.plan, k), &halves, &below[k]));
+			for (size_t i = 0; i < 2; i++)
+				assert_ok(
+				    heddle_submit(p.rt, heddle_call(p.add), heddle_rw(heddle_plan_child(below[k], i))));
+		}
+		assert_ok(heddle_wait_all(p.rt));
+		scene.fails = fails;
+		assert_int_equal(heddle_acquire(p.d, HEDDLE_RW), HEDDLE_E_KERNEL);
+		scene.fails = 0;
+		for (size_t i = 0; i < 4; i++)
+			expect(&p, heddle_plan_child(below[i / 2], i % 2), 1, 1);
+		expect(&p, p.d, N, 1);
+		end(&p);
+	}
+}
+
 /* A task that was to change the whole and could not: nobody reads what it has not changed. */
 static void task_that_cannot_gather_leaves_no_value(void **state)
 {
@@ -283,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(who_cannot_gather_loses_nothing),
 	    cmocka_unit_test(who_cannot_gather_pieces_of_pieces_loses_nothing),
+	    cmocka_unit_test(who_cannot_gather_several_pieces_of_pieces_loses_nothing),
 	    cmocka_unit_test(task_that_cannot_gather_leaves_no_value),
 	    cmocka_unit_test(what_was_not_computed_costs_no_sibling),
 	    cmocka_unit_test(failure_is_told_to_who_asked_only),

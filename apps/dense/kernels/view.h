@@ -41,7 +41,7 @@ static inline struct P(view) P(part)(struct P(view) a, int i, int j, int m, int 
 /* Whether `next` begins where `above` ends, as another part of the same matrix. */
 static inline int P(follows)(struct P(view) above, struct P(view) next)
 {
-	return next.a == above.a + above.m && next.ld == above.ld;
+	return next.a == above.a + above.m && next.ld == above.ld && above.m + next.m <= above.ld;
 }
 
 /* The same where `left` ends on its right. */

@@ -94,6 +94,7 @@ static void diagonal_and_column(struct hd_dense_flow *flow, const struct hd_dens
 struct columns {
 	const heddle_dense_matrix *c;
 	size_t left, right;
+	struct hd_dense_block block; /* that products take */
 };
 
 static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, size_t k, const struct columns *which)
@@ -109,7 +110,6 @@ static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, si
 		hd_dense_insert(flow, HD_DENSE_TRSM, heddle_rw(hd_dense_tile(c, k, j)),
 		                heddle_r(hd_dense_tile(a, k, k)), heddle_value(l));
 	}
-	struct hd_dense_block block = hd_dense_block(flow, a, a->mt - k - 1, a->nt - k - 1);
 	struct hd_dense_block_product p = {
 	    .c = c,
 	    .a = a,
@@ -120,7 +120,7 @@ static void update(struct hd_dense_flow *flow, const struct hd_dense_args *x, si
 	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {-1, 0}, {1, 0}, 0},
 	};
 	for (p.first = k + 1; p.first < a->mt; p.first = p.end) {
-		p.end = hd_dense_block_end(p.first, block.down, a->mt);
+		p.end = hd_dense_block_end(p.first, which->block.down, a->mt);
 		set_expert(flow, x, k, p.first, which->left);
 		hd_dense_insert_block(flow, &p);
 	}
@@ -131,10 +131,11 @@ static void update_all(struct hd_dense_flow *flow, const struct hd_dense_args *x
                        const heddle_dense_matrix *c, size_t left)
 {
 	const heddle_dense_matrix *a = x->m[0];
-	size_t across = hd_dense_block(flow, a, a->mt - k - 1, a->nt - k - 1).across;
 	struct columns which = {.c = c, .left = left};
+	which.block = hd_dense_block(flow, c, a->mt - k - 1, c->nt - left);
 	for (; which.left < c->nt; which.left = which.right) {
-		which.right = hd_dense_block_end(which.left, which.left == k + 1 && c == a ? 1 : across, c->nt);
+		which.right =
+		    hd_dense_block_end(which.left, which.left == k + 1 && c == a ? 1 : which.block.across, c->nt);
 		update(flow, x, k, &which);
 	}
 }

@@ -48,8 +48,10 @@ static void add_products(struct hd_dense_flow *flow, const struct hd_dense_args 
 	    .right = a->mt,
 	    .values = {HEDDLE_DENSE_NO_TRANS, HEDDLE_DENSE_NO_TRANS, {1, 0}, {1, 0}, 0},
 	};
-	struct hd_dense_block block = hd_dense_block(flow, a, n, a->mt - n - 1);
-	if (x->uplo == HEDDLE_DENSE_LOWER) {
+	int lower = x->uplo == HEDDLE_DENSE_LOWER;
+	size_t after = a->mt - n - 1;
+	struct hd_dense_block block = hd_dense_block(flow, a, lower ? after : n, lower ? n : after);
+	if (lower) {
 		p.first = n + 1;
 		p.right = n;
 		hd_dense_insert_blocks(flow, &p, &block);
