@@ -131,6 +131,15 @@ class Acquired:
         self.release()
 
 
+def _pins(array: np.ndarray | None) -> list[weakref.ref[np.ndarray]]:
+    """While they live, numpy's resize() refuses to move the array and those that it is a view of."""
+    pins = []
+    while isinstance(array, np.ndarray):
+        pins.append(weakref.ref(array))
+        array = array.base
+    return pins
+
+
 class Data:
     """One datum of a runtime: rt.data(array). `array` is the registered array itself, or None for a temporary.
 
@@ -139,7 +148,7 @@ class Data:
     """
 
     __slots__ = ("runtime", "array", "shape", "dtype", "name", "_pointer", "_number", "_axes", "_address", "_locked",
-                 "_piece_of", "_ended")
+                 "_piece_of", "_ended", "_pinned")
 
     def __init__(self, runtime: Runtime, handle: Any, array: np.ndarray | None, shape: tuple[int, ...],
                  dtype: np.dtype, axes: tuple[int, ...], piece_of: _Grid | None = None):
@@ -149,6 +158,7 @@ class Data:
         self._number = address(handle) if handle is not None else 0
         self._address = array.ctypes.data if array is not None else 0
         self._locked: np.ndarray | None = None
+        self._pinned = _pins(array if piece_of is None else None)
 
     @classmethod
     def _register(cls, runtime: Runtime, array: np.ndarray) -> Data:

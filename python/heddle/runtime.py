@@ -341,6 +341,8 @@ class Runtime:
         self._pointer = None  # only now: tasks that it waits for may still submit others
         failure = self._failure(status)
         self._dropped.clear()
+        for data in self._data.values():
+            data._pinned.clear()
         self._data.clear()
         self._forget_calls()
         return failure
@@ -384,6 +386,7 @@ class Runtime:
         return made.set_name(name) if name else made
 
     def _forget(self, data: Data) -> None:
+        data._pinned.clear()
         self._data.pop(data._key, None)
 
     # Tasks.

@@ -307,3 +307,23 @@ def test_a_datum_that_cannot_end_yet_is_still_there(runtime):
             runtime.data(a)
     x.unregister()
     runtime.data(a)
+
+
+def test_memory_that_a_runtime_has_cannot_be_moved(runtime):
+    whole = np.arange(12.0)
+    window = whole[2:6]
+    x = runtime.data(window)
+    pieces = x.plan(2)
+    assert pieces[0] is not None
+    for a in (whole, window):
+        with pytest.raises(ValueError, match="resize"):
+            a.resize(1000, refcheck=False)
+    x.unregister()
+    del window
+    whole.resize(1000, refcheck=False)
+    with heddle.Runtime(n_cpu=1) as other:
+        other.data(whole)
+        with pytest.raises(ValueError, match="resize"):
+            whole.resize(12, refcheck=False)
+    whole.resize(12, refcheck=False)
+    assert whole[3] == 3
