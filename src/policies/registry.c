@@ -126,7 +126,7 @@ static void explain_unknown(const char *name)
 	if (all && list && strcmp(name, "auto") == 0)
 		hd_error(HEDDLE_E_UNKNOWN, "'auto' is no policy, it means that Heddle chooses one of %s", list);
 	else if (all && list)
-		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; %s%s%s: %s, and auto (Heddle chooses)", name,
+		hd_error(HEDDLE_E_UNKNOWN, "there is no policy '%s'; %s%s%s: %s, and auto: Heddle chooses", name,
 		         near ? "did you mean '" : "", near ? near : "", near ? "'? Known" : "known", list);
 	else
 		hd_no_memory("the list of policies");
