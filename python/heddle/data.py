@@ -132,7 +132,7 @@ class Acquired:
 
 
 def _pins(array: np.ndarray | None) -> list[weakref.ref[np.ndarray]]:
-    """While they live, numpy's resize() refuses to move the array and those that it is a view of."""
+    """While they live, numpy refuses in `ndarray.resize` to move the array and those that it is a view of."""
     pins = []
     while isinstance(array, np.ndarray):
         pins.append(weakref.ref(array))
