@@ -237,11 +237,14 @@ static int needs_value(const heddle_data *d, const struct hd_layout *l, const st
 	return t->kind != HD_TASK_UNPLAN || !l->scattered || !is_incomplete(l->scattered);
 }
 
-/* Whether the access ends a plan, and another plan's children are the value: those stay. */
-static int ends_unused_plan(const struct hd_layout *l, const struct hd_access *a)
+/* Whether the access ends a plan, of this datum or below the plan `through`, and another plan's children are the value,
+ * here or, as the mode then says, further up: those stay, and nothing is done that the ended plan would need. */
+static int ends_unused_plan(const struct hd_layout *l, const struct hd_access *a, const heddle_plan *through)
 {
 	const heddle_task *t = hd_access_task(a);
-	return t->kind == HD_TASK_UNPLAN && l->scattered && l->scattered->end != t;
+	if (t->kind != HD_TASK_UNPLAN)
+		return 0;
+	return a->mode == HEDDLE_R || (l->scattered && (through ? l->scattered != through : l->scattered->end != t));
 }
 
 static enum hd_turn read_whole(const heddle_data *d, struct hd_layout *l, const struct hd_access *a)
@@ -305,16 +308,16 @@ enum hd_turn hd_layout_admit(heddle_data *d, struct hd_access *a)
 	l->asked_by = asker(hd_access_task(a));
 	if (a->mode == HEDDLE_SCRATCH)
 		return HD_TURN_NOW;
-	if (a->data == d && ends_unused_plan(l, a)) {
+	heddle_plan *through = a->data == d ? NULL : a->data->plan;
+	while (through && through->data != d)
+		through = through->data->plan;
+	if (ends_unused_plan(l, a, through)) {
 		a->mode = HEDDLE_R;
 		return HD_TURN_NOW;
 	}
-	if (a->data == d)
+	if (!through)
 		return changes ? make_whole(d, l, needs_value(d, l, a), a) : read_whole(d, l, a);
-	heddle_data *child = a->data;
-	while (child->plan->data != d)
-		child = child->plan->data;
-	return changes ? change_through(d, l, child->plan, a) : read_through(d, l, child->plan, a);
+	return changes ? change_through(d, l, through, a) : read_through(d, l, through, a);
 }
 
 /* --- The end of a step -------------------------------------------------------------------------------------------- */

@@ -101,14 +101,20 @@ static void scatter(struct program *p, int x, heddle_plan *plan)
 	n->is_void = n->tried = 0;
 }
 
-/* All above the node is scattered over the plans that lead there, as for a task that changes it. */
-static void scatter_above(struct program *p, int x)
+/* All above the node is scattered over the plans that lead there, for the end of a plan of the node. But where the
+ * pieces of another plan are the value, they stay, and nothing below is done. Returns whether all is scattered. */
+static int scatter_above(struct program *p, int x)
 {
-	int parent = p->nodes[x].parent;
-	if (parent < 0)
-		return;
-	scatter_above(p, parent);
-	scatter(p, parent, p->nodes[x].plan);
+	const struct node *n = &p->nodes[x];
+	if (n->parent < 0)
+		return 1;
+	if (!scatter_above(p, n->parent))
+		return 0;
+	const heddle_plan *value = p->nodes[n->parent].scattered;
+	if (value && value != n->plan)
+		return 0;
+	scatter(p, n->parent, n->plan);
+	return 1;
 }
 
 /* Whether a task that uses the node as `mode` says finds the value that it needs. */

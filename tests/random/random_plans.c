@@ -129,9 +129,9 @@ static int end_plan(struct program *p, int x)
 	heddle_plan *plan = n->plan;
 	if (!plan || n->ended)
 		return 0;
-	scatter_above(p, n->parent);
+	int used = scatter_above(p, n->parent);
 	const heddle_plan *value = p->nodes[n->parent].scattered;
-	if (!value || value == plan) /* the pieces of another plan stay where they are */
+	if (used && (!value || value == plan)) /* the pieces of another plan stay where they are */
 		join(p, n->parent);
 	end_below(p, plan);
 	return must(p, heddle_plan_destroy(plan), "heddle_plan_destroy");

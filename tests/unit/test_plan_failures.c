@@ -279,15 +279,18 @@ static void wait_that_has_cost_the_pieces_is_not_interrupted(void **state)
 	end(&p);
 }
 
-/* A temporary is written by pieces only, and not all of them: they stay when another plan ends. */
+/* A temporary is written by pieces only, and not all of them: they stay when another plan ends, or one below that. */
 static void end_of_a_plan_leaves_the_pieces_of_another(void **state)
 {
 	(void)state;
-	for (int complete = 0; complete < 2; complete++) {
+	for (int which = 0; which < 4; which++) {
 		struct program p;
 		heddle_plan *unused;
+		int complete = which % 2, below = which / 2;
 		begin(&p, 1);
 		assert_ok(heddle_plan_create(p.d, &halves, &unused));
+		if (below)
+			assert_ok(heddle_plan_create(heddle_plan_child(unused, 0), &halves, &unused));
 		heddle_data *first = heddle_plan_child(p.plan, 0), *second = heddle_plan_child(p.plan, 1);
 		assert_ok(heddle_submit(p.rt, heddle_call(p.fill), heddle_w(first)));
 		if (complete)
