@@ -132,7 +132,7 @@ class Acquired:
 
 
 def _pins(array: np.ndarray | None) -> list[weakref.ref[np.ndarray]]:
-    """While they live, numpy refuses in `ndarray.resize` to move the array and those that it is a view of."""
+    """Weak references to the array and to what it is a view of: while they live, numpy resizes none of these."""
     pins = []
     while isinstance(array, np.ndarray):
         pins.append(weakref.ref(array))
