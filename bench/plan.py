@@ -5,11 +5,14 @@ or rivals: in every round they run one after the other. The first round tries al
 few run again.
 """
 import ctypes.util
+import glob
 import os
 from dataclasses import dataclass, field
 
 OURS = "heddle"
 JEMALLOC = ctypes.util.find_library("jemalloc")
+STARPU_LU = next(iter(glob.glob("/usr/lib/*/starpu/examples/lu_implicit_example_double")), None)  # starpu-examples
+LIBFLAME = ctypes.util.find_library("flame")
 
 
 @dataclass
@@ -18,11 +21,12 @@ class Run:
     group: str     # who is compared with whom
     family: str    # heddle, libgomp, libomp, starpu, openblas, ...: the fastest variant of each is quoted
     variant: str   # what distinguishes it within its family
-    program: str
+    program: str           # in the folder of the benches, or a whole path
     args: list
     env: dict = field(default_factory=dict)
     suffix: str = ""      # appended to the program's case names
     units: tuple = ()     # rows of other units are dropped; (): all are kept
+    rows: object = None    # what makes rows of the program's output, if it is not one of ours
     scout: str = ""       # only variants that did well in the first round of that group take part
 
 
@@ -198,7 +202,31 @@ def cholesky(plan):
                 yield Run("cholesky", group, f"gemm {tile}", "", f"openblas_{letter}gemm", [tile])
 
 
-ROUTINES = ("gemm", "potrf", "posv", "poinv", "getrf", "gesv", "geqrf")
+ROUTINES = ("gemm", "potrf", "posv", "poinv", "getrf", "getrf_nopiv", "gesv", "geqrf")
+
+
+def starpu_lu(plan, routine, n, tiles):
+    """StarPU's own example of an LU factorisation, which prints a line "order milliseconds GFlop/s"."""
+    def rows(out):
+        return f"d{routine}_{n},{plan.workers},GFlop/s,{out.split()[-1]}\n"
+
+    for tile in (t for t in tiles if n % t == 0):
+        arguments = ["-size", n, "-nblocks", n // tile] + (["-piv"] if routine == "getrf" else [])
+        for policy in ("lws", "prio"):
+            yield Run("dense", f"d{routine}_{n}", "starpu", f"{policy} tile {tile}", STARPU_LU, arguments,
+                      {"STARPU_SCHED": policy, "STARPU_NCPU": str(plan.workers), "OPENBLAS_NUM_THREADS": "1"}, rows=rows)
+
+
+def other_dense_libraries(plan, routine, n, tiles):
+    """OpenBLAS with its own threads; libflame over these, and on its own runtime; StarPU's LU."""
+    group = f"d{routine}_{n}"
+    if routine != "getrf_nopiv":
+        yield Run("dense", group, "openblas", "", "openblas_dense", ["d", routine, plan.workers, n])
+    if LIBFLAME and routine not in ("posv", "gesv"):
+        for variant, tile in [("BLAS with threads", [])] + [(f"tile {t}", [t]) for t in tiles]:
+            yield Run("dense", group, "libflame", variant, "flame_dense", ["d", routine, plan.workers, n, *tile])
+    if STARPU_LU and routine.startswith("getrf"):
+        yield from starpu_lu(plan, routine, n, tiles)
 
 
 def dense(plan):
@@ -211,7 +239,7 @@ def dense(plan):
                 for tile in tiles:
                     yield Run("dense", group, OURS, f"lws {layout} tile {tile}", "heddle_dense",
                               ["d", routine, plan.workers, n, tile, layout], {"HEDDLE_SCHED": "lws"})
-            yield Run("dense", group, "openblas", "", "openblas_dense", ["d", routine, plan.workers, n])
+            yield from other_dense_libraries(plan, routine, n, tiles)
             for tile in tiles if n >= 2048 else ():
                 yield Run("dense", group, f"gemm {tile}", "", "openblas_dgemm", [tile])
 
@@ -256,7 +284,7 @@ BENCHES = {
     "metg": (metg, 3, "smallest task at 50 % efficiency, 1-D stencil"),
     "scale": (scale, 5, "tasks of 0 to 20 us: overhead, efficiency, time in the core, METG, a model of more workers"),
     "cholesky": (cholesky, 5, "GFlop/s of the factorisation"),
-    "dense": (dense, 5, "GFlop/s of each dense routine, beside OpenBLAS's own threads"),
+    "dense": (dense, 5, "GFlop/s of each dense routine, beside OpenBLAS's threads, libflame and StarPU's LU"),
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
     "agreement": (agreement, 5,
                   "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),

@@ -102,7 +102,7 @@ class Bench:
             self.failed.add(id(run))
             return None
         first = None
-        for line in out.splitlines():
+        for line in (run.rows(out) if run.rows else out).splitlines():
             case, workers, unit, value = line.split(",")
             first = first if first is not None else float(value) * (-1 if is_rate(unit) else 1)
             if run.units and unit not in run.units:

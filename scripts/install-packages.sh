@@ -14,7 +14,8 @@ check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device o
 	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux"
 	opencl="$opencl pocl-opencl-icd"
 	python="$python python3-pytest" ;;
-bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind" ;;
+bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind
+libflame-dev starpu-examples" ;;
 *) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
 esac
 
