@@ -346,7 +346,7 @@ static heddle_task *submit_unregister(heddle_data *d, const char *what, int awai
 	hd_control_begin(d->rt);
 	*status = check_unregister(d, what);
 	if (!*status && awaited && hd_inside() && is_used(d))
-		*status = d->rt->engine->may_wait(d->rt, UNTIL_THEN);
+		*status = d->rt->engine->may_wait(d->rt, UNTIL_THEN, d);
 	heddle_task *t = *status ? NULL : unregister(d, awaited);
 	if (!*status && !t)
 		*status = HEDDLE_E_MEMORY;

@@ -164,7 +164,7 @@ int heddle_may_wait(heddle_runtime *rt)
 	if (status || !hd_inside())
 		return status;
 	hd_core_enter(rt);
-	status = rt->engine->may_wait(rt, UNTIL_THEN);
+	status = rt->engine->may_wait(rt, UNTIL_THEN, NULL);
 	hd_core_leave(rt);
 	return status;
 }

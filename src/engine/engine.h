@@ -52,9 +52,9 @@ struct hd_engine {
 	 * HEDDLE_E_DEADLOCK. */
 	int (*wait)(heddle_runtime *rt, struct hd_waiter *waiter);
 	/* Whether the kernel that the calling thread runs, where hd_inside_may_wait says so, can wait, if the functions
-	 * that it calls until then need `more` bytes of stack: 0, HEDDLE_E_UNSUPPORTED or HEDDLE_E_MEMORY. NULL if no
-	 * kernels are run. */
-	int (*may_wait)(heddle_runtime *rt, size_t more);
+	 * that it calls until then need `more` bytes of stack: 0, HEDDLE_E_UNSUPPORTED or HEDDLE_E_MEMORY. With `d` it
+	 * waits for the end of that datum: HEDDLE_E_STATE if its task uses some of it. NULL if no kernels are run. */
+	int (*may_wait)(heddle_runtime *rt, size_t more, const heddle_data *d);
 	/* Allocates `size` bytes on a node; with or without the lock, as `free`. HEDDLE_E_MEMORY: the node is full;
 	 * HEDDLE_E_DEVICE: its device is lost. Both functions are NULL if no data are stored. */
 	int (*alloc)(heddle_runtime *rt, unsigned node, size_t size, void **out);

@@ -269,6 +269,27 @@ static void data_that_end_in_such_a_kernel_are_given_up()
 	EXPECT(ran == 0 && y == 2);
 }
 
+/* A kernel destroys the datum of its own task, which it cannot wait for. */
+static void data_that_end_in_a_kernel_that_uses_them_are_given_up()
+{
+	heddle::runtime rt(small());
+	std::atomic<int> ran{0};
+	int y = 2;
+	auto moved = std::make_unique<heddle::data<int, 0>>(rt, y);
+	std::atomic<bool> submitted{false};
+	rt.submit("ends it", in(*moved), [&](auto) {
+		while (!submitted)
+			std::this_thread::yield();
+		moved.reset();
+	});
+	rt.submit("later", inout(*moved), [&ran](auto) { ran++; });
+	submitted = true;
+	std::string why = given_up(rt, HEDDLE_E_STATE);
+	EXPECT(why.find("cannot end before ends it (") != std::string::npos);
+	EXPECT(why.find("the destructor of a datum could not wait") != std::string::npos);
+	EXPECT(ran == 0 && y == 2);
+}
+
 /* Kernels that wait in each other until the stack is full. */
 static void nest(heddle::runtime &rt, std::atomic<int> &depth)
 {
@@ -386,6 +407,7 @@ int main()
 	    TEST(data_that_cannot_be_waited_for_give_their_memory_back),
 	    TEST(kernels_that_could_not_wait_are_told_early),
 	    TEST(data_that_end_in_such_a_kernel_are_given_up),
+	    TEST(data_that_end_in_a_kernel_that_uses_them_are_given_up),
 	    TEST(a_full_stack_is_an_exception),
 	    TEST(closing_throws_what_no_wait_has),
 	    TEST(interrupted_waits_can_be_begun_again),

@@ -235,6 +235,52 @@ static int kernel_that_waits(heddle_runtime *rt)
 	return heddle_wait_all(rt);
 }
 
+/* Its status is what the kernel returns, so that the wait has its sentence. */
+static int unregister_own(heddle_context *c)
+{
+	return heddle_unregister(heddle_context_data(c, 0));
+}
+
+static int unregister_whole(heddle_context *c)
+{
+	heddle_data *whole = heddle_get(c, 0, heddle_data *);
+	int status = heddle_unpartition(whole);
+	return status ? status : heddle_unregister(whole);
+}
+
+/* The datum can be used further. */
+static int still_there(heddle_runtime *rt, heddle_data *d)
+{
+	int status = heddle_wait_all(rt);
+	char *said = strdup(heddle_last_error());
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "more", nothing)), heddle_w(d)));
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_unregister(d));
+	heddle_error(status, "%s", said);
+	free(said);
+	return status;
+}
+
+static int kernel_that_unregisters_its_datum(heddle_runtime *rt)
+{
+	double x[N] = {0};
+	heddle_data *d = vector(rt, "x", x);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "ends", unregister_own)), heddle_r(d)));
+	return still_there(rt, d);
+}
+
+static int kernel_that_unregisters_what_its_datum_is_of(heddle_runtime *rt)
+{
+	double x[N] = {0};
+	heddle_data *d = vector(rt, "x", x);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	assert_ok(heddle_partition(d, &halves, NULL));
+	assert_ok(heddle_data_set_name(heddle_child(d, 1), "right"));
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "ends", unregister_whole)), heddle_rw(heddle_child(d, 1)),
+	                        heddle_value(d)));
+	return still_there(rt, d);
+}
+
 /* --- After the end ------------------------------------------------------------------------------------------------ */
 
 static heddle_data *ended_datum(heddle_runtime *rt)
@@ -412,6 +458,11 @@ static const struct mistake {
      "second (task 0): its kernel asks for datum 1; it has 1"},
     {"a kernel waits", kernel_that_waits, 0, HEDDLE_E_MISUSE,
      "waits (task 0): heddle_wait_all blocks and cannot be called from a kernel"},
+    {"a kernel unregisters its datum", kernel_that_unregisters_its_datum, 0, HEDDLE_E_KERNEL,
+     "heddle_unregister: x cannot end before ends (task 0), which uses it and waits here: call heddle_unregister_async "
+     "(its kernel returned"},
+    {"a kernel unregisters what its datum is a piece of", kernel_that_unregisters_what_its_datum_is_of, 0,
+     HEDDLE_E_KERNEL, "x cannot end before ends (task 0), which uses right, a piece of it, and waits here"},
     {"a datum is used after heddle_unregister", submit_after_unregister, 0, HEDDLE_E_STATE,
      "late: x has been unregistered"},
     {"a datum is unregistered twice", unregister_twice, 0, HEDDLE_E_STATE, "x has been unregistered"},

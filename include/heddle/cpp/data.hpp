@@ -235,11 +235,14 @@ public:
 		int status = HEDDLE_E_INTERRUPTED;
 		while (status == HEDDLE_E_INTERRUPTED) /* a destructor cannot be interrupted */
 			status = heddle_unregister(this->data_);
-		if (status == HEDDLE_E_STATE) { /* in a callback, or a kernel on an accelerator */
-			heddle_unregister_async(this->data_);
-		} else if (keeps_handle(status)) {
+		/* The last: in the kernel of a task that uses it. */
+		bool nobody_can_wait =
+		    keeps_handle(status) || (status == HEDDLE_E_STATE && heddle_may_wait(rt_->get()) != HEDDLE_E_STATE);
+		if (nobody_can_wait) {
 			rt_->postpone_given_up(status, "a datum");
 			heddle_data_give_up(this->data_);
+		} else if (status == HEDDLE_E_STATE) { /* in a callback, or a kernel on an accelerator */
+			heddle_unregister_async(this->data_);
 		} else if (status == HEDDLE_E_DEADLOCK) { /* it has been given up */
 			rt_->postpone_given_up(status, "a datum");
 		}

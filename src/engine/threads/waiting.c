@@ -330,10 +330,38 @@ static int wait_inside(struct hd_waiter *waiter, double timeout_us)
 	return status;
 }
 
-int hd_threads_may_wait(heddle_runtime *rt, size_t more)
+/* The datum of the task that is `d` or a piece of it. NULL: it has none. */
+static const heddle_data *own_part(const heddle_task *t, const heddle_data *d)
+{
+	for (uint32_t i = 0; i < t->n_accesses; i++)
+		for (const heddle_data *above = t->accesses[i].data; above;
+		     above = above->plan ? above->plan->data : NULL)
+			if (above == d)
+				return t->accesses[i].data;
+	return NULL;
+}
+
+/* HEDDLE_E_STATE: the end of the datum waits for the end of the task that asks for it. */
+static int check_own(const heddle_task *t, const heddle_data *d)
+{
+	const heddle_data *own = own_part(t, d);
+	if (!own)
+		return 0;
+	char title[HD_TITLE], whole[80], piece[80];
+	hd_data_name(own, piece, sizeof piece);
+	return hd_error(HEDDLE_E_STATE,
+	                "heddle_unregister: %s cannot end before %s, which uses %s%s and waits here: call "
+	                "heddle_unregister_async",
+	                hd_data_name(d, whole, sizeof whole), hd_task_title(t, title, sizeof title),
+	                own == d ? "it" : piece, own == d ? "" : ", a piece of it,");
+}
+
+int hd_threads_may_wait(heddle_runtime *rt, size_t more, const heddle_data *d)
 {
 	HD_HELD(&rt->lock);
-	return check_inside(hd_inside()->worker, more);
+	const struct hd_worker *w = hd_inside()->worker;
+	int status = d ? check_own(running_here(w), d) : 0;
+	return status ? status : check_inside(w, more);
 }
 
 /* --- Threads of the program --------------------------------------------------------------------------------------- */
