@@ -43,6 +43,7 @@ struct hd_data_extra {
 	struct heddle_part *parts; /* owns: all parts if there are several; otherwise NULL */
 	size_t n_parts;
 	size_t seal; /* 1 + the index of its seal, in checking mode (src/misuse/seals.c); 0: it has none */
+	struct hd_writers *writers; /* owns: who has written it, in checking mode (src/misuse/writers.c); or NULL */
 	const char *type_name;
 	/* owns: if the datum is poisoned, which task failed and why; NULL: not known. Not to be used otherwise */
 	char *cause;

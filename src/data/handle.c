@@ -298,6 +298,7 @@ static void free_extra(struct hd_data_extra *extra)
 	free(extra->cause);
 	free(extra->parts);
 	free(extra->layout);
+	free(extra->writers);
 	free(extra);
 }
 

@@ -8,7 +8,7 @@ static void note(struct hd_watch *w, char *text)
 {
 	heddle_runtime *rt = hd_task_runtime(w->task);
 	hd_core_enter(rt);
-	hd_finding(w, text);
+	hd_finding(w, text, NULL);
 	hd_core_leave(rt);
 }
 
@@ -40,5 +40,5 @@ void hd_misuse_waits(const char *sentence)
 {
 	const struct hd_inside *here = hd_inside();
 	if (here && here->watch)
-		note(here->watch, hd_format("%s", sentence));
+		note(here->watch, hd_format("its kernel waits: %s", sentence));
 }

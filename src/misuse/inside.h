@@ -42,8 +42,9 @@ struct hd_watch {
 	/* 1: a task that uses some of its data has begun meanwhile and writes them: it may have submitted that one. */
 	uint8_t shared;
 	uint8_t failed;
-	char *finding; /* owned: the first thing that it has done wrong; NULL: none */
-	char *values;  /* owned: its values and their zones as they were; NULL: it has none */
+	char *finding;            /* owned: the first thing that it has done wrong; NULL: none */
+	const heddle_data *about; /* borrowed: the datum that this is about; NULL: none */
+	char *values;             /* owned: its values and their zones as they were; NULL: it has none */
 	size_t value_bytes;
 	size_t n;
 	struct hd_watched items[];
@@ -61,8 +62,7 @@ struct hd_seal {
 	uintptr_t low, high;
 	uint64_t sum, since; /* of its elements; the step at which it was sealed or last found unchanged */
 	uint8_t sealed;
-	uint8_t split;  /* it has or had children */
-	char last[128]; /* the task that was the last to write it; "": not known */
+	uint8_t split; /* it has or had children */
 };
 
 /* A task that has run. */
@@ -111,15 +111,22 @@ struct hd_misuse {
 
 /* --- watch.c ------------------------------------------------------------------------------------------------------ */
 
-/* Notes what the task has done wrong, if it is the first thing. Takes `text` over, which may be NULL: out of memory.
- * With the lock, or by the thread that runs the task. */
-void hd_finding(struct hd_watch *w, char *text);
+/* Notes what the task has done wrong, if it is the first thing: a sentence that goes on after "on cpu0", about `d`, or
+ * NULL. Takes `text` over, which may be NULL: out of memory. With the lock, or by the thread that runs the task. */
+void hd_finding(struct hd_watch *w, char *text, const heddle_data *d);
 /* What messages call the task and its worker. Returns `buffer`. The lock is held. */
 const char *hd_watch_title(const struct hd_watch *w, char *buffer, size_t size);
 /* Says who can have changed the datum: in the task that has just ended, or for the next heddle_wait_all. */
 void hd_changed(struct hd_misuse *m, const struct hd_change *c);
 
-/* --- zones.c: without the lock ------------------------------------------------------------------------------------ */
+/* --- writers.c ---------------------------------------------------------------------------------------------------- */
+
+/* The watch is about to end: its task has written its data. */
+void hd_writers_note(const struct hd_watch *w);
+/* The task that was the last to write the datum, as the end of a sentence; "": not known. Returns `buffer`. */
+const char *hd_last_writer(const heddle_data *d, char *buffer, size_t size);
+
+/* --- zones.c: without the lock, or for an ACQUIRE task ------------------------------------------------------------ */
 
 /* Looks at the zones of the copy that the task has used on the node. */
 void hd_zones_look(struct hd_watch *w, const struct hd_watched *i, unsigned node);

@@ -255,8 +255,6 @@ static void seal_own(const struct hd_watch *w)
 		struct hd_seal *s = x->looked && x->home ? hd_seal_of(x->data) : NULL;
 		if (!s || (w->failed && x->writes) || is_written(m, x->data))
 			continue;
-		if (x->writes)
-			hd_watch_title(w, s->last, sizeof s->last);
 		seal(m, s, x->after);
 	}
 }

@@ -9,12 +9,25 @@ static struct hd_misuse *misuse_of(const struct hd_watch *w)
 	return hd_task_runtime(w->task)->misuse;
 }
 
-void hd_finding(struct hd_watch *w, char *text)
+void hd_finding(struct hd_watch *w, char *text, const heddle_data *d)
 {
-	if (w->finding)
+	if (w->finding) {
 		free(text);
-	else
-		w->finding = text;
+		return;
+	}
+	w->finding = text;
+	w->about = d;
+}
+
+/* The finding as a message. NULL when out of memory. The lock is held. */
+static char *report(const struct hd_watch *w)
+{
+	char last[200] = "";
+	if (w->about)
+		hd_last_writer(w->about, last, sizeof last);
+	if (!w->worker)
+		return hd_format("the program, which had acquired the datum: %s%s", w->finding, last);
+	return hd_format("on %s %s%s", w->worker->rt->platform->workers[w->worker->id].name, w->finding, last);
 }
 
 /* --- Who has changed a datum -------------------------------------------------------------------------------------- */
@@ -61,26 +74,13 @@ static void find_suspects(const struct hd_misuse *m, const struct hd_change *c, 
 		snprintf(s->names + used, sizeof s->names - used, " and %u more", s->n - 3);
 }
 
-/* The task that was the last to write the datum, as the end of a sentence. */
-static const char *last_writer(const struct hd_misuse *m, const heddle_data *d, char *buffer, size_t size)
-{
-	const struct hd_seal *s = d->extra && d->extra->seal ? &m->seals[d->extra->seal - 1] : NULL;
-	buffer[0] = '\0';
-	if (s && s->last[0])
-		snprintf(buffer, size, "; %s was the last that should have written it", s->last);
-	return buffer;
-}
-
 /* The task that has just ended is among those that can have done it. */
-static char *accuse(const struct hd_change *c, const struct suspects *s, const char *name, const char *last)
+static char *accuse(const struct hd_change *c, const struct suspects *s, const char *name)
 {
-	const struct hd_watch *w = c->watch;
 	const char *what = c->by_reader ? "which it only reads" : "which it does not access";
-	const char *where = w->worker->rt->platform->workers[w->worker->id].name;
 	if (!s->n)
-		return hd_format("on %s it changed %s, %s%s", where, name, what, last);
-	return hd_format("while it ran on %s, %s, %s, was changed: by it or by %s%s", where, name, what, s->names,
-	                 last);
+		return hd_format("it changed %s, %s", name, what);
+	return hd_format("it changed %s, %s, or one of these did, which ran meanwhile: %s", name, what, s->names);
 }
 
 void hd_changed(struct hd_misuse *m, const struct hd_change *c)
@@ -89,12 +89,12 @@ void hd_changed(struct hd_misuse *m, const struct hd_change *c)
 	char name[80], last[200];
 	struct suspects s = {0};
 	hd_data_name(c->data, name, sizeof name);
-	last_writer(m, c->data, last, sizeof last);
 	find_suspects(m, c, &s);
 	if (c->watch && c->watch->worker) {
-		hd_finding(c->watch, accuse(c, &s, name, last));
+		hd_finding(c->watch, accuse(c, &s, name), c->data);
 		return;
 	}
+	hd_last_writer(c->data, last, sizeof last);
 	char *text;
 	if (c->watch)
 		text = hd_format("the program changed %s, which it had acquired for reading only%s", name, last);
@@ -153,8 +153,10 @@ static void unlist(struct hd_watch *w)
 		w->next->prev_next = w->prev_next;
 }
 
-static void free_watch(struct hd_watch *w)
+/* The watch ends, which is in the list no more. */
+static void end_watch(struct hd_watch *w)
 {
+	hd_writers_note(w);
 	free(w->finding);
 	free(w->values);
 	free(w);
@@ -302,12 +304,14 @@ int hd_misuse_end(heddle_context *c, int status)
 		hd_seals_end(w);
 	}
 	if (w->finding && !status) {
-		hd_task_message(t, w->finding);
+		char *text = report(w);
+		hd_task_message(t, text ? text : w->finding);
+		free(text);
 		status = HEDDLE_E_MISUSE;
 	}
-	hd_core_leave(rt);
 	if (!stays)
-		free_watch(w);
+		end_watch(w);
+	hd_core_leave(rt);
 	return status;
 }
 
@@ -325,7 +329,7 @@ void hd_misuse_conclude(heddle_task *t)
 	if (!w)
 		return;
 	retire(w);
-	free_watch(w);
+	end_watch(w);
 }
 
 /* --- The program -------------------------------------------------------------------------------------------------- */
@@ -351,5 +355,10 @@ void hd_misuse_given_back(heddle_task *t)
 	retire(w);
 	compare_read(w);
 	hd_seals_end(w);
-	free_watch(w);
+	if (w->finding) {
+		char *text = report(w);
+		hd_failure_note(&hd_task_runtime(t)->outcome.failure, HEDDLE_E_MISUSE, 0, text);
+		free(text);
+	}
+	end_watch(w);
 }

@@ -51,20 +51,27 @@ void hd_misuse_fill(const struct hd_replica *r)
 		fill((char *)r->ptr - zone, (char *)r->ptr + r->block->size + zone);
 }
 
+/* The lock is held where the program gives back what it had acquired, and not at the end of a kernel. */
+static const char *name_of(const struct hd_watch *w, const struct hd_watched *i, char *buffer, size_t size)
+{
+	return w->worker ? hd_data_name_unlocked(i->data, buffer, size) : hd_data_name(i->data, buffer, size);
+}
+
 static void before_begin(struct hd_watch *w, const struct hd_watched *i, size_t bytes)
 {
 	char name[80];
-	hd_data_name_unlocked(i->data, name, sizeof name);
-	hd_finding(w, hd_format("it wrote before the begin of %s, up to %zu bytes before it", name, bytes));
+	name_of(w, i, name, sizeof name);
+	hd_finding(w, hd_format("it wrote before the begin of %s, up to %zu bytes before it", name, bytes), i->data);
 }
 
 static void beyond_end(struct hd_watch *w, const struct hd_watched *i, size_t part, size_t bytes)
 {
 	char name[80], which[32] = "";
-	hd_data_name_unlocked(i->data, name, sizeof name);
+	name_of(w, i, name, sizeof name);
 	if (hd_data_n_parts(i->data) > 1)
 		snprintf(which, sizeof which, "part %zu of ", part);
-	hd_finding(w, hd_format("it wrote beyond the end of %s%s, up to %zu bytes behind it", which, name, bytes));
+	hd_finding(w, hd_format("it wrote beyond the end of %s%s, up to %zu bytes behind it", which, name, bytes),
+	           i->data);
 }
 
 void hd_zones_look(struct hd_watch *w, const struct hd_watched *i, unsigned node)
@@ -148,12 +155,15 @@ static void values_changed(struct hd_watch *w, size_t offset)
 	for (size_t k = offset; k < end_of_value(kept, i); k++)
 		last = now[k] != kept[k] ? k : last;
 	if (offset < begin)
-		hd_finding(w, hd_format("it wrote before the begin of value %zu (%zu bytes)", i, size));
+		hd_finding(w, hd_format("it wrote before the begin of value %zu (%zu bytes)", i, size), NULL);
 	else if (offset < begin + size)
-		hd_finding(w, hd_format("it changed value %zu (%zu bytes), which kernels may only read", i, size));
+		hd_finding(w, hd_format("it changed value %zu (%zu bytes), which kernels may only read", i, size),
+		           NULL);
 	else
-		hd_finding(w, hd_format("it wrote beyond the end of value %zu (%zu bytes), up to %zu bytes behind it",
-		                        i, size, last + 1 - begin - size));
+		hd_finding(w,
+		           hd_format("it wrote beyond the end of value %zu (%zu bytes), up to %zu bytes behind it", i,
+		                     size, last + 1 - begin - size),
+		           NULL);
 }
 
 void hd_values_look(struct hd_watch *w)

@@ -86,6 +86,26 @@ static int part_of_a_sparse_matrix_beyond_its_end(heddle_runtime *rt)
 	return heddle_wait_all(rt);
 }
 
+/* The task before, which has written it, is named. */
+static int copy_that_another_task_has_written(heddle_runtime *rt)
+{
+	long at = N;
+	heddle_data *t = vector(rt, "t", NULL);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "init", nothing)), heddle_w(t)));
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "write", write_at)), heddle_rw(t), heddle_value(at)));
+	return heddle_wait_all(rt);
+}
+
+static int copy_that_the_program_has_acquired(heddle_runtime *rt)
+{
+	heddle_data *t = vector(rt, "t", NULL);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "init", nothing)), heddle_w(t)));
+	assert_ok(heddle_acquire(t, HEDDLE_RW));
+	((double *)heddle_data_ptr(t))[N] = 1;
+	assert_ok(heddle_release(t));
+	return heddle_wait_all(rt);
+}
+
 /* --- What is only read, and what is not accessed ------------------------------------------------------------------ */
 
 static int read_only(heddle_runtime *rt)
@@ -119,6 +139,34 @@ static int write_first_half_at(heddle_runtime *rt, long at)
 static int neighbouring_child(heddle_runtime *rt)
 {
 	return write_first_half_at(rt, N / 2);
+}
+
+/* Which a task has written as a part of the whole, and another one its own half. */
+static int neighbour_that_was_written(heddle_runtime *rt, int as_a_whole)
+{
+	static double x[N];
+	long at = N / 2;
+	x[at] = 0; /* not what the mistake writes there */
+	heddle_data *d = vector(rt, "x", x);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	heddle_codelet *init = codelet(rt, "init", nothing), *good = codelet(rt, "good", nothing);
+	assert_ok(heddle_submit(rt, heddle_call(init), heddle_w(d)));
+	assert_ok(heddle_partition(d, &halves, NULL));
+	assert_ok(heddle_data_set_name(heddle_child(d, 1), "right"));
+	assert_ok(heddle_submit(rt, heddle_call(good), heddle_rw(heddle_child(d, as_a_whole ? 0 : 1))));
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "write", write_at)), heddle_rw(heddle_child(d, 0)),
+	                        heddle_value(at)));
+	return heddle_wait_all(rt);
+}
+
+static int neighbour_that_was_written_as_a_whole(heddle_runtime *rt)
+{
+	return neighbour_that_was_written(rt, 1);
+}
+
+static int neighbour_that_was_written_itself(heddle_runtime *rt)
+{
+	return neighbour_that_was_written(rt, 0);
 }
 
 static double elsewhere[1 << 16]; /* its second half lies far from its first */
@@ -424,40 +472,52 @@ static const struct mistake {
 	const char *sentence; /* part of it */
 } mistakes[] = {
     {"a copy is written beyond its end", copy_beyond_its_end, 0, HEDDLE_E_MISUSE,
-     "write (task 0): it wrote beyond the end of t, up to 8 bytes behind it"},
+     "write (task 0): on cpu0 it wrote beyond the end of t, up to 8 bytes behind it"},
     {"a copy is written far beyond its end", copy_far_beyond_its_end, 0, HEDDLE_E_MISUSE,
-     "write (task 0): it wrote beyond the end of t, up to 168 bytes behind it"},
+     "write (task 0): on cpu0 it wrote beyond the end of t, up to 168 bytes behind it"},
     {"a copy is written before its begin", copy_before_its_begin, 0, HEDDLE_E_MISUSE,
-     "write (task 0): it wrote before the begin of t, up to 16 bytes before it"},
+     "write (task 0): on cpu0 it wrote before the begin of t, up to 16 bytes before it"},
     {"a copy on an accelerator is written beyond its end", copy_beyond_its_end, 1, HEDDLE_E_MISUSE,
-     "write (task 0): it wrote beyond the end of t, up to 8 bytes behind it"},
+     "write (task 0): on emulated0 it wrote beyond the end of t, up to 8 bytes behind it"},
+    {"a copy that another task has written is written beyond its end", copy_that_another_task_has_written, 0,
+     HEDDLE_E_MISUSE,
+     "write (task 1): on cpu0 it wrote beyond the end of t, up to 8 bytes behind it; init (task 0) on cpu0 had written "
+     "it last"},
+    {"a copy that the program has acquired is written beyond its end", copy_that_the_program_has_acquired, 0,
+     HEDDLE_E_MISUSE,
+     "the program, which had acquired the datum: it wrote beyond the end of t, up to 8 bytes behind it; init (task 0) "
+     "on cpu0 had written it last"},
     {"a part of a sparse matrix is written beyond its end", part_of_a_sparse_matrix_beyond_its_end, 0, HEDDLE_E_MISUSE,
-     "column (task 0): it wrote beyond the end of part 1 of t, up to 4 bytes behind it"},
+     "column (task 0): on cpu0 it wrote beyond the end of part 1 of t, up to 4 bytes behind it"},
     {"a datum that is only read is written", read_only, 0, HEDDLE_E_MISUSE,
      "write (task 0): on cpu0 it changed x, which it only reads"},
     {"a datum that is only read is written on an accelerator", read_only, 1, HEDDLE_E_MISUSE,
      "write (task 0): on emulated0 it changed x, which it only reads"},
     {"the neighbour of a child is written", neighbouring_child, 0, HEDDLE_E_MISUSE,
      "on cpu0 it changed right, which it does not access"},
+    {"the neighbour of a child is written, which was written with the whole", neighbour_that_was_written_as_a_whole, 0,
+     HEDDLE_E_MISUSE, "on cpu0 it changed right, which it does not access; init (task 0) on cpu0 had written it last"},
+    {"the neighbour of a child is written, which was written itself", neighbour_that_was_written_itself, 0,
+     HEDDLE_E_MISUSE, "on cpu0 it changed right, which it does not access; good ("},
     {"a datum that is not an argument is written", datum_that_is_not_an_argument, 0, HEDDLE_E_MISUSE,
-     "stray (task 1) on cpu0 changed y, which it may not write; nothing (task 0) on cpu0 was the last that should "
-     "have written it"},
+     "stray (task 1) on cpu0 changed y, which it may not write; nothing (task 0) on cpu0 had written it "
+     "last"},
     {"the program writes a buffer without acquire", buffer_without_acquire, 0, HEDDLE_E_MISUSE,
-     "the program changed y while no task ran, without heddle_acquire; init (task 0) on cpu0 was the last"},
+     "the program changed y while no task ran, without heddle_acquire; init (task 0) on cpu0 had written it last"},
     {"the program writes what it has acquired for reading", buffer_acquired_for_reading, 0, HEDDLE_E_MISUSE,
      "the program changed y, which it had acquired for reading only"},
     {"a value is changed", value_that_is_changed, 0, HEDDLE_E_MISUSE,
-     "count (task 0): it changed value 0 (4 bytes), which kernels may only read"},
+     "count (task 0): on cpu0 it changed value 0 (4 bytes), which kernels may only read"},
     {"a value is written beyond its end", value_beyond_its_end, 0, HEDDLE_E_MISUSE,
-     "count (task 0): it wrote beyond the end of value 0 (4 bytes), up to 12 bytes behind it"},
+     "count (task 0): on cpu0 it wrote beyond the end of value 0 (4 bytes), up to 12 bytes behind it"},
     {"a value is read with another size", value_of_another_size, 0, HEDDLE_E_MISUSE,
-     "count (task 0): its kernel reads value 0 with 8 bytes; it was submitted with 4"},
+     "count (task 0): on cpu0 its kernel reads value 0 with 8 bytes; it was submitted with 4"},
     {"a value that was not given is read", value_that_was_not_given, 0, HEDDLE_E_MISUSE,
-     "count (task 0): its kernel asks for value 1; it has 1"},
+     "count (task 0): on cpu0 its kernel asks for value 1; it has 1"},
     {"a datum that was not given is used", datum_that_was_not_given, 0, HEDDLE_E_MISUSE,
-     "second (task 0): its kernel asks for datum 1; it has 1"},
+     "second (task 0): on cpu0 its kernel asks for datum 1; it has 1"},
     {"a kernel waits", kernel_that_waits, 0, HEDDLE_E_MISUSE,
-     "waits (task 0): heddle_wait_all blocks and cannot be called from a kernel"},
+     "waits (task 0): on cpu0 its kernel waits: heddle_wait_all blocks and cannot be called from a kernel"},
     {"a kernel unregisters its datum", kernel_that_unregisters_its_datum, 0, HEDDLE_E_KERNEL,
      "heddle_unregister: x cannot end before ends (task 0), which uses it and waits here: call heddle_unregister_async "
      "(its kernel returned"},
