@@ -2,10 +2,6 @@
 #ifndef HD_DENSE_CUDA_CALLS_H
 #define HD_DENSE_CUDA_CALLS_H
 
-#include <cublas_v2.h>
-#include <cuda.h>
-#include <cusolverDn.h>
-
 /* The driver, libcuda.so.1 */
 #define HD_CUDA_CALLS(X)   \
 	X(cuMemHostAlloc)  \

@@ -6,10 +6,11 @@ static int P(potrf_cuda)(heddle_context *c)
 	const struct hd_dense_diagonal_values *v = heddle_value_ptr(c, 0);
 	cublasFillMode_t uplo = hd_dense_cuda_uplo(hd_dense_cblas_uplo(v->uplo));
 	struct P(view) a = P(cuda_tile)(c, 0);
-	struct hd_dense_cuda_stream *s = hd_dense_cuda_solver_stream(c);
+	int failure;
+	struct hd_dense_cuda_stream *s = hd_dense_cuda_solver_stream(c, &failure);
 	size_t bytes, host_bytes;
 	if (!s || a.n == 0)
-		return s ? 0 : -1;
+		return failure;
 	int status = hd_dense_cuda_solver_failed(c,
 	                                         hd_dense_cuda.cusolverDnXpotrf_bufferSize(s->solver, s->params, uplo,
 	                                                                                   a.n, CUTYPE, a.a, a.ld,

@@ -6,6 +6,9 @@
 #ifndef HD_DENSE_CUDA_H
 #define HD_DENSE_CUDA_H
 
+#include <cublas_v2.h>
+#include <cuda.h>
+#include <cusolverDn.h>
 #include <dense/codelets/verdicts.h>
 #include <dense/cuda/calls.h>
 #include <dense/cuda/shapes.h>
@@ -63,11 +66,11 @@ struct hd_dense_cuda_stream {
 	size_t host_bytes;
 };
 
-/* The state of the kernel's stream. NULL: the kernel has failed, and returns -1. */
+/* The state of the kernel's stream. NULL: the kernel has failed for lack of memory. */
 struct hd_dense_cuda_stream *hd_dense_cuda_stream(heddle_context *c);
-/* The same with a handle of cuBLAS; with one of cuSOLVER. */
-struct hd_dense_cuda_stream *hd_dense_cuda_blas_stream(heddle_context *c);
-struct hd_dense_cuda_stream *hd_dense_cuda_solver_stream(heddle_context *c);
+/* The same with a handle of cuBLAS; with one of cuSOLVER. *status is 0, or the kernel's failure, with NULL. */
+struct hd_dense_cuda_stream *hd_dense_cuda_blas_stream(heddle_context *c, int *status);
+struct hd_dense_cuda_stream *hd_dense_cuda_solver_stream(heddle_context *c, int *status);
 /* At least so many bytes of main memory for calls of cuSOLVER; NULL for none. *status is 0, or the kernel's failure. */
 void *hd_dense_cuda_host(heddle_context *c, struct hd_dense_cuda_stream *s, size_t bytes, int *status);
 
@@ -80,12 +83,15 @@ void *hd_dense_cuda_workspace(heddle_context *c, size_t bytes);
 /* The kernel's last call: lets `judge` have the number when the kernel's work has ended. The task ends afterwards. */
 int hd_dense_cuda_conclude(heddle_context *c, const void *workspace, hd_dense_cuda_judge judge, size_t extra);
 
-/* The failure of the kernel if a call of a library was not well; else 0. */
-int hd_dense_cuda_blas_failed(heddle_context *c, cublasStatus_t status, const char *call);
-int hd_dense_cuda_solver_failed(heddle_context *c, cusolverStatus_t status, const char *call);
-
 /* Puts a kernel of kernels.cu on the stream. In its name is the letter of a precision. */
 int hd_dense_cuda_launch(heddle_context *c, const char *name, const struct heddle_cuda_grid *grid, void **arguments);
+
+/* --- Failures: failures.c ----------------------------------------------------------------------------------------- */
+
+/* The failure of the kernel if `call`, a function of a library, was not well; else 0. HEDDLE_E_MEMORY: for lack of
+ * memory. */
+int hd_dense_cuda_blas_failed(heddle_context *c, cublasStatus_t status, const char *call);
+int hd_dense_cuda_solver_failed(heddle_context *c, cusolverStatus_t status, const char *call);
 
 /* --- Codelets ----------------------------------------------------------------------------------------------------- */
 

@@ -15,11 +15,12 @@ struct P(factor) {
 /* Makes the workspaces for the first `tiles` data if they do not lie together, for n pivots if there are any. */
 static int P(factor_begin)(heddle_context *c, struct P(factor) * f, size_t tiles, size_t n)
 {
-	struct hd_dense_cuda_stream *s = hd_dense_cuda_solver_stream(c);
+	int failure;
+	struct hd_dense_cuda_stream *s = hd_dense_cuda_solver_stream(c, &failure);
 	size_t flat = tiles ? rounded((size_t)f->a.m * (size_t)f->a.n * sizeof(element)) : 0;
 	int status;
 	if (!s)
-		return -1;
+		return failure;
 	if (tiles)
 		f->a.ld = f->a.m;
 	status = hd_dense_cuda_solver_failed(
@@ -48,9 +49,10 @@ static int P(factor_begin)(heddle_context *c, struct P(factor) * f, size_t tiles
 
 static int P(factor_matrix)(heddle_context *c, const struct P(factor) * f)
 {
-	struct hd_dense_cuda_stream *s = hd_dense_cuda_solver_stream(c);
+	int failure;
+	struct hd_dense_cuda_stream *s = hd_dense_cuda_solver_stream(c, &failure);
 	if (!s)
-		return -1;
+		return failure;
 	return hd_dense_cuda_solver_failed(c,
 	                                   hd_dense_cuda.cusolverDnXgetrf(s->solver, s->params, f->a.m, f->a.n, CUTYPE,
 	                                                                  f->a.a, f->a.ld, f->pivots, CUTYPE, f->buffer,

@@ -1,7 +1,9 @@
 /* Undoes precision.h. */
 #undef CUELEMENT
 #undef CUBLAS
+#undef CUBLAS_NAME
 #undef CUHERMITIAN
+#undef CUHERMITIAN_NAME
 #undef CUTYPE
 #undef KERNEL
 #undef CU

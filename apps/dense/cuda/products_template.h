@@ -39,16 +39,17 @@ static int P(syrk_cuda)(heddle_context *c)
 	const struct hd_dense_syrk_values *v = heddle_value_ptr(c, 0);
 	struct P(view) to = P(cuda_tile)(c, 0), a = P(cuda_tile)(c, 1);
 	element alpha = P(cuda_scalar)(v->alpha), beta = P(cuda_scalar)(v->beta);
-	struct hd_dense_cuda_stream *s = hd_dense_cuda_blas_stream(c);
+	int failure;
+	struct hd_dense_cuda_stream *s = hd_dense_cuda_blas_stream(c, &failure);
 	int n = v->trans ? a.n : a.m;
 	if (!s || n == 0)
-		return s ? 0 : -1;
+		return failure;
 	return hd_dense_cuda_blas_failed(c,
 	                                 CUBLAS(syrk)(s->blas, hd_dense_cuda_uplo(hd_dense_cblas_uplo(v->uplo)),
 	                                              v->trans ? CUBLAS_OP_T : CUBLAS_OP_N, n, v->trans ? a.m : a.n,
 	                                              CONST_CU(&alpha), CONST_CU(a.a), hd_ld(a.ld), CONST_CU(&beta),
 	                                              CU(to.a), to.ld),
-	                                 "cublas syrk");
+	                                 CUBLAS_NAME(syrk));
 }
 
 /* C := alpha A B + beta C or alpha B A + beta C, by `product`, the function of cuBLAS called `name`, which takes A as a
@@ -58,9 +59,10 @@ static int P(cuda_symmetric)(heddle_context *c, __typeof__(CUBLAS(symm)) product
 	const struct hd_dense_symm_values *v = heddle_value_ptr(c, 0);
 	struct P(view) to = P(cuda_tile)(c, 0), a = P(cuda_tile)(c, 1), b = P(cuda_tile)(c, 2);
 	element alpha = P(cuda_scalar)(v->alpha), beta = P(cuda_scalar)(v->beta);
-	struct hd_dense_cuda_stream *s = hd_dense_cuda_blas_stream(c);
+	int failure;
+	struct hd_dense_cuda_stream *s = hd_dense_cuda_blas_stream(c, &failure);
 	if (!s)
-		return -1;
+		return failure;
 	return hd_dense_cuda_blas_failed(c,
 	                                 product(s->blas, hd_dense_cuda_side(hd_dense_cblas_side(v->side)),
 	                                         hd_dense_cuda_uplo(hd_dense_cblas_uplo(v->uplo)), to.m, to.n,
@@ -71,12 +73,12 @@ static int P(cuda_symmetric)(heddle_context *c, __typeof__(CUBLAS(symm)) product
 
 static int P(symm_cuda)(heddle_context *c)
 {
-	return P(cuda_symmetric)(c, CUBLAS(symm), "cublas symm");
+	return P(cuda_symmetric)(c, CUBLAS(symm), CUBLAS_NAME(symm));
 }
 
 static int P(hemm_cuda)(heddle_context *c)
 {
-	return P(cuda_symmetric)(c, CUHERMITIAN(mm), "cublas hemm");
+	return P(cuda_symmetric)(c, CUHERMITIAN(mm), CUHERMITIAN_NAME(mm));
 }
 
 static int P(trsm_cuda)(heddle_context *c)

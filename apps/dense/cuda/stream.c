@@ -29,55 +29,54 @@ struct hd_dense_cuda_stream *hd_dense_cuda_stream(heddle_context *c)
 	return *place;
 }
 
-int hd_dense_cuda_blas_failed(heddle_context *c, cublasStatus_t status, const char *call)
+static int make_blas(heddle_context *c, struct hd_dense_cuda_stream *s)
 {
-	if (status == CUBLAS_STATUS_SUCCESS)
-		return 0;
-	return heddle_fail(c, HEDDLE_E_KERNEL, "%s: %s", call, hd_dense_cuda.cublasGetStatusString(status));
-}
-
-int hd_dense_cuda_solver_failed(heddle_context *c, cusolverStatus_t status, const char *call)
-{
-	if (status == CUSOLVER_STATUS_SUCCESS)
-		return 0;
-	return heddle_fail(c, HEDDLE_E_KERNEL, "%s: cuSOLVER's status is %d", call, (int)status);
-}
-
-struct hd_dense_cuda_stream *hd_dense_cuda_blas_stream(heddle_context *c)
-{
-	struct hd_dense_cuda_stream *s = hd_dense_cuda_stream(c);
-	if (!s || s->blas)
-		return s;
 	cublasHandle_t blas;
-	if (hd_dense_cuda_blas_failed(c, hd_dense_cuda.cublasCreate_v2(&blas), "cublasCreate"))
-		return NULL;
-	if (hd_dense_cuda_blas_failed(c, hd_dense_cuda.cublasSetStream_v2(blas, heddle_stream(c)), "cublasSetStream")) {
+	int status = hd_dense_cuda_blas_failed(c, hd_dense_cuda.cublasCreate_v2(&blas), "cublasCreate");
+	if (status)
+		return status;
+	status =
+	    hd_dense_cuda_blas_failed(c, hd_dense_cuda.cublasSetStream_v2(blas, heddle_stream(c)), "cublasSetStream");
+	if (status)
 		hd_dense_cuda.cublasDestroy_v2(blas);
-		return NULL;
-	}
-	s->blas = blas;
-	return s;
+	else
+		s->blas = blas;
+	return status;
 }
 
-struct hd_dense_cuda_stream *hd_dense_cuda_solver_stream(heddle_context *c)
+struct hd_dense_cuda_stream *hd_dense_cuda_blas_stream(heddle_context *c, int *status)
 {
 	struct hd_dense_cuda_stream *s = hd_dense_cuda_stream(c);
-	if (!s || s->params)
-		return s;
-	if (!s->solver &&
-	    hd_dense_cuda_solver_failed(c, hd_dense_cuda.cusolverDnCreate(&s->solver), "cusolverDnCreate")) {
-		s->solver = NULL;
-		return NULL;
-	}
-	if (hd_dense_cuda_solver_failed(c, hd_dense_cuda.cusolverDnSetStream(s->solver, heddle_stream(c)),
-	                                "cusolverDnSetStream"))
-		return NULL;
-	if (hd_dense_cuda_solver_failed(c, hd_dense_cuda.cusolverDnCreateParams(&s->params),
-	                                "cusolverDnCreateParams")) {
-		s->params = NULL;
-		return NULL;
-	}
-	return s;
+	*status = !s ? HEDDLE_E_MEMORY : s->blas ? 0 : make_blas(c, s);
+	return *status ? NULL : s;
+}
+
+/* What is there already stays for the next kernel. */
+static int make_solver(heddle_context *c, struct hd_dense_cuda_stream *s)
+{
+	cusolverDnHandle_t solver = s->solver;
+	cusolverDnParams_t params;
+	int status = 0;
+	if (!solver)
+		status = hd_dense_cuda_solver_failed(c, hd_dense_cuda.cusolverDnCreate(&solver), "cusolverDnCreate");
+	if (status)
+		return status;
+	s->solver = solver;
+	status = hd_dense_cuda_solver_failed(c, hd_dense_cuda.cusolverDnSetStream(solver, heddle_stream(c)),
+	                                     "cusolverDnSetStream");
+	if (status == 0)
+		status = hd_dense_cuda_solver_failed(c, hd_dense_cuda.cusolverDnCreateParams(&params),
+		                                     "cusolverDnCreateParams");
+	if (status == 0)
+		s->params = params;
+	return status;
+}
+
+struct hd_dense_cuda_stream *hd_dense_cuda_solver_stream(heddle_context *c, int *status)
+{
+	struct hd_dense_cuda_stream *s = hd_dense_cuda_stream(c);
+	*status = !s ? HEDDLE_E_MEMORY : s->params ? 0 : make_solver(c, s);
+	return *status ? NULL : s;
 }
 
 void *hd_dense_cuda_host(heddle_context *c, struct hd_dense_cuda_stream *s, size_t bytes, int *status)
