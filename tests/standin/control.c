@@ -87,6 +87,7 @@ void standin_reset(void)
 		atomic_store(&devices[i].readable, 0);
 	}
 	standin_latency(0);
+	standin_pools(1);
 	pthread_mutex_lock(&complaint_lock);
 	complaint[0] = '\0';
 	pthread_mutex_unlock(&complaint_lock);
@@ -193,6 +194,7 @@ const struct standin standin_table = {
     .latency = standin_latency,
     .leaks = standin_leaks,
     .devices = standin_devices,
+    .pools = standin_pools,
     .reset = standin_reset,
     .complaint = standin_complaint,
     .step = standin_step,

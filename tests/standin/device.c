@@ -10,6 +10,7 @@ struct device devices[MAX_DEVICES];
 int n_devices = 2;
 atomic_int initialised;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_int have_pools = 1; /* pairs: nothing, a test sets it before it starts threads that use CUDA */
 
 /* The contexts that this thread has made current, the last one on top; NULL is "none" where cuCtxSetCurrent put it. */
 static _Thread_local struct device *stack[32];
@@ -28,6 +29,11 @@ void standin_devices(int n, size_t bytes)
 		devices[i].bytes = bytes;
 		devices[i].context.device = &devices[i];
 	}
+}
+
+void standin_pools(int have)
+{
+	have_pools = have;
 }
 
 static void read_environment(void)
@@ -137,7 +143,7 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev)
 
 CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
-	static const struct {
+	const struct {
 		CUdevice_attribute attribute;
 		int value;
 	} known[] = {
@@ -154,7 +160,7 @@ CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 	    {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
 	    {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
 	    {CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
-	    {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
+	    {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, have_pools},
 	    {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
 	};
 	CUresult code = enter("cuDeviceGetAttribute", 0, NULL);
@@ -296,7 +302,7 @@ CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 	if (code)
 		return code;
 	*leastPriority = 0;
-	*greatestPriority = -5;
+	*greatestPriority = HIGHEST_PRIORITY;
 	return CUDA_SUCCESS;
 }
 

@@ -129,8 +129,11 @@ struct op {
 	int is_ours;  /* it is no work of the device, but ours or that of a function of the program */
 };
 
+enum { HIGHEST_PRIORITY = -5 }; /* of a stream; the lowest is 0 */
+
 struct CUstream_st {
 	struct device *device;
+	int priority;
 	sem_t filled;              /* how many operations are there */
 	_Atomic(struct op *) last; /* pairs: push exchanges it, so that each producer knows the one before its own */
 	struct op *first;          /* the one that ran last; only its thread */

@@ -49,7 +49,10 @@ unsigned standin_leaks(FILE *out);
 /* How many devices there are, at most 16, and how much memory each has. For a time when no context exists. */
 void standin_devices(int n, size_t bytes);
 
-/* No failures, no counts, all devices whole again, no latency. For a time when no context exists. */
+/* Whether devices have pools of memory, as they do at first. For a time when no context exists. */
+void standin_pools(int have);
+
+/* No failures, no counts, all devices whole again, with pools, no latency. For a time when no context exists. */
 void standin_reset(void);
 
 /* What kernels were last found to do wrong, such as a barrier that not all threads reach; "": nothing since
@@ -79,6 +82,7 @@ struct standin {
 	void (*latency)(double us);
 	unsigned (*leaks)(FILE *out);
 	void (*devices)(int n, size_t bytes);
+	void (*pools)(int have);
 	void (*reset)(void);
 	const char *(*complaint)(void);
 	int (*step)(const char *call);

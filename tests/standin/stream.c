@@ -359,13 +359,15 @@ CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 
 /* --- Streams ------------------------------------------------------------------------------------------------------ */
 
-static CUresult create_stream(CUstream *out, unsigned flags)
+/* Those out of range are brought into it. Order is all that a stream of ours has, but a program may ask. */
+static CUresult create_stream(CUstream *out, unsigned flags, int priority)
 {
 	if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
 		return CUDA_ERROR_INVALID_VALUE;
 	CUstream s = start_stream(current());
 	if (!s || !born(STREAM, s))
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	s->priority = priority > 0 ? 0 : priority < HIGHEST_PRIORITY ? HIGHEST_PRIORITY : priority;
 	*out = s;
 	return CUDA_SUCCESS;
 }
@@ -373,14 +375,23 @@ static CUresult create_stream(CUstream *out, unsigned flags)
 CUresult cuStreamCreate(CUstream *phStream, unsigned Flags)
 {
 	CUresult code = enter("cuStreamCreate", CONTEXT | READS, NULL);
-	return code ? code : create_stream(phStream, Flags);
+	return code ? code : create_stream(phStream, Flags, 0);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned flags, int priority)
 {
 	CUresult code = enter("cuStreamCreateWithPriority", CONTEXT | READS, NULL);
-	(void)priority; /* those out of range are brought into it, and order is all that a stream of ours has */
-	return code ? code : create_stream(phStream, flags);
+	return code ? code : create_stream(phStream, flags, priority);
+}
+
+CUresult cuStreamGetPriority(CUstream hStream, int *priority)
+{
+	CUresult code = enter("cuStreamGetPriority", READS, NULL);
+	if (!code && !lives(STREAM, hStream))
+		code = CUDA_ERROR_INVALID_HANDLE;
+	if (!code)
+		*priority = hStream->priority;
+	return code;
 }
 
 CUresult cuStreamDestroy(CUstream hStream)

@@ -62,6 +62,31 @@ static void one_call_per_box(void **state)
 	count_calls(&(struct heddle_part){NULL, 8, 2, {9, 0}, {1, 9}}, "cuMemcpyHtoDAsync", 0);
 }
 
+/* --- Streams ------------------------------------------------------------------------------------------------------ */
+
+static int priority_of(void *stream)
+{
+	union {
+		void *symbol;
+		int (*f)(void *stream, int *priority);
+	} get = {dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuStreamGetPriority")};
+	int priority = 0;
+	assert_int_equal(get.f(stream, &priority), 0);
+	return priority;
+}
+
+/* A lower number is a higher priority. */
+static void copies_have_a_higher_priority_than_kernels(void **state)
+{
+	(void)state;
+	void *kernels;
+	assert_ok(copies.driver->open_stream(copies.devices[1], HEDDLE_STREAM_KERNELS, &kernels));
+	assert_int_equal(priority_of(kernels), 0);
+	assert_true(priority_of(copies.in[1]) < 0);
+	assert_true(priority_of(copies.out[1]) < 0);
+	copies.driver->close_stream(copies.devices[1], kernels);
+}
+
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
 
 static void more_than_the_device_has_is_refused(void **state)
@@ -259,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(every_shape_arrives_as_the_cpu_copies_it, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(one_call_per_box, open_all, close_and_look),
+	    cmocka_unit_test_setup_teardown(copies_have_a_higher_priority_than_kernels, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(more_than_the_device_has_is_refused, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(without_pools_memory_comes_from_cuMemAlloc, open_all, close_and_look),
 	    cmocka_unit_test_setup_teardown(main_memory_for_copies, open_all, close_and_look),
