@@ -1,19 +1,22 @@
 #!/bin/sh
 # install-packages.sh build|check|bench: makes sure that the Debian packages Heddle is built from are installed, and
-# those for OpenCL and for its Python package, without which it can be built and tested as well. Says what it installs;
-# does nothing, without network, when all are there. Needs root or sudo only to install.
+# those for OpenCL, for its Python package, for gdb and for a browser, without which it can be built and tested as well.
+# Says what it installs; does nothing, without network, when all are there. Needs root or sudo only to install.
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-dev liblapacke-dev libglpk-dev
 libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 opencl="opencl-c-headers libclblast-dev"
 python="python3-cffi python3-numpy"
+debugger= browser=
 case ${1:-} in
 build) wanted=$build ;;
 check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device on every machine, its CPU
 	wanted="$build clang clang-format libclang-rt-14-dev llvm util-linux"
 	opencl="$opencl pocl-opencl-icd"
-	python="$python python3-pytest" ;;
+	python="$python python3-pytest"
+	debugger=gdb
+	browser=chromium-headless-shell ;; # chromium without windows: less to install
 bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind
 libflame-dev starpu-examples" ;;
 *) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
@@ -34,7 +37,9 @@ missing_of() {
 missing=$(missing_of $wanted)
 without_opencl=$(missing_of $opencl)
 without_python=$(missing_of $python)
-without=$without_opencl$without_python
+without_debugger=$(missing_of $debugger)
+without_browser=$(missing_of $browser)
+without=$without_opencl$without_python$without_debugger$without_browser
 # Outside `check`, these are only installed along with others: a machine without network builds at once.
 [ -z "$missing" ] && { [ -z "$without" ] || [ "$1" != check ]; } && exit 0
 
@@ -61,7 +66,11 @@ fail() {
 echo "== installing Debian packages:$missing$without"
 apt update || [ -z "$missing" ] || fail
 [ -z "$missing" ] || apt install -y --no-install-recommends $missing || fail
-[ -z "$without_opencl" ] || apt install -y --no-install-recommends $without_opencl ||
-	echo "== these could not be installed, so what needs OpenCL is left out:$without_opencl"
-[ -z "$without_python" ] || apt install -y --no-install-recommends $without_python ||
-	echo "== these could not be installed, so the Python package is left out, or not tested:$without_python"
+optional() { # optional PACKAGES WHAT: installs them; says what is left out if that cannot be done
+	[ -z "$1" ] || apt install -y --no-install-recommends $1 ||
+		echo "== these could not be installed, so $2:$1"
+}
+optional "$without_opencl" "what needs OpenCL is left out"
+optional "$without_python" "the Python package is left out, or not tested"
+optional "$without_debugger" "the commands for gdb are not tested"
+optional "$without_browser" "the live page is not tested"
