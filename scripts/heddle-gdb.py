@@ -243,13 +243,10 @@ class Heddle(gdb.Command):
         name, _, rest = argument.strip().partition(" ")
         if name not in self.commands:
             raise gdb.GdbError("heddle " + "|".join(self.commands) + "; `help heddle` says more")
-        try:
-            self.commands[name](rest.strip())
-        except gdb.error as error:
-            if "No struct type named" in str(error) or "incomplete type" in str(error):
-                raise gdb.GdbError("libheddle has no debug information: build it with -DCMAKE_BUILD_TYPE="
-                                   "RelWithDebInfo") from error
-            raise
+        if gdb.selected_thread() is not None and not words_of("hd_task_state", "HD_"):
+            raise gdb.GdbError("libheddle has no debug information: install it with `make install`, which leaves it "
+                               "there, and do not strip it")
+        self.commands[name](rest.strip())
 
 
 Heddle()

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Whether gdb shows tasks, workers and data as they are: tests/gdb/run.py GDB HELPERS PROGRAM
 
-PROGRAM is tests/gdb/stopped.c. Ends with 77 where gdb may not trace a program.
+PROGRAM is tests/gdb/stopped.c. HELPERS are scripts/heddle-gdb.py, or the folder of an installed libheddle.so, from
+which gdb loads them by itself. Ends with 77 where gdb may not trace a program.
 """
+import os
 import re
 import subprocess
 import sys
@@ -19,7 +21,8 @@ EXPECTED = (
 
 def main():
     gdb, helpers, program = sys.argv[1:]
-    commands = ["set breakpoint pending on", f"source {helpers}", "break stop_here", "run", "heddle tasks rt",
+    load = f"add-auto-load-safe-path {helpers}" if os.path.isdir(helpers) else f"source {helpers}"
+    commands = ["set breakpoint pending on", load, "break stop_here", "run", "heddle tasks rt",
                 "heddle workers rt", "heddle data rt", "heddle datum x", "heddle tasks", "heddle nonsense"]
     done = subprocess.run([gdb, "-nx", "-batch", "-ex", "set confirm off"] +
                           [word for command in commands for word in ("-ex", command)] + [program],

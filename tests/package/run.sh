@@ -98,6 +98,21 @@ for example in "$here"/../../examples/*_plugin.c; do
 	"$prefix/bin/heddle" --plugin "$scratch/plugin.so" policies >"$scratch/log" 2>&1 ||
 		{ cat "$scratch/log"; exit 1; }
 done
+# gdb shows what a program does with the installed library, beside which it finds the commands.
+if command -v gdb >/dev/null; then
+	${CC:-cc} -g "$here/../gdb/stopped.c" -o "$scratch/stopped" $(pkg-config --cflags --libs heddle)
+	status=0
+	python3 "$here/../gdb/run.py" gdb "$library" "$scratch/stopped" >"$scratch/log" 2>&1 || status=$?
+	[ $status = 0 ] || [ $status = 77 ] || { cat "$scratch/log"; exit 1; }
+	mkdir "$scratch/stripped"
+	strip -o "$scratch/stripped/libheddle.so.0" "$library/libheddle.so"
+	LD_LIBRARY_PATH="$scratch/stripped" gdb -nx -batch -ex "source $here/../../scripts/heddle-gdb.py" \
+		-ex "break stop_here" -ex run -ex "heddle tasks" "$scratch/stopped" >"$scratch/log" 2>&1 || true
+	[ $status = 77 ] || grep -q "libheddle has no debug information" "$scratch/log" || {
+		cat "$scratch/log"
+		exit 1
+	}
+fi
 # What a compiler without OpenMP takes its pragmas for.
 openmp=-Wno-unknown-pragmas
 ! echo 'int main(void) { return 0; }' | ${CC:-cc} -fopenmp -x c - -o "$scratch/openmp" 2>"$scratch/log" ||
