@@ -43,34 +43,44 @@ static int are_away_together(const struct hd_gantt *g, size_t a, size_t b)
 	return i == n && n == first[b + 1] - first[b];
 }
 
-/* Workers that ran nothing and stand beside each other share a row. */
+/* The worker whose row a worker that ran nothing shares: the first such worker of its class that was driven at the same
+ * times, itself if it is that one. */
+static size_t first_like(const struct hd_gantt *g, const unsigned char *used, size_t w)
+{
+	const struct heddle_worker *workers = g->trace->platform->workers;
+	for (size_t i = 0; i < w; i++)
+		if (!used[i] && g->stands_for[i] && workers[i].class_id == workers[w].class_id &&
+		    are_away_together(g, i, w))
+			return i;
+	return w;
+}
+
 static int fold(struct hd_gantt *g)
 {
 	const struct heddle_platform *p = g->trace->platform;
 	unsigned char *used = calloc(p->n_workers + 1, 1);
-	g->folded = calloc(p->n_workers + 1, 1);
-	if (!used || !g->folded) {
+	g->stands_for = calloc(p->n_workers + 1, sizeof *g->stands_for);
+	if (!used || !g->stands_for) {
 		free(used);
 		return hd_no_memory("a chart");
 	}
 	for (size_t i = 0; i < g->trace->n_tasks; i++)
 		used[g->trace->tasks[i].worker] = 1;
-	for (size_t w = 1; w < p->n_workers; w++)
-		g->folded[w] = !used[w] && !used[w - 1] && p->workers[w].class_id == p->workers[w - 1].class_id &&
-		               are_away_together(g, w, w - 1);
+	for (size_t w = 0; w < p->n_workers; w++)
+		g->stands_for[used[w] ? w : first_like(g, used, w)]++;
 	free(used);
 	return 0;
 }
 
-/* The name of a row: "cpu3", or "cpu3-cpu7" for those that share it. */
+/* The name of a row: "cpu3", or "4 x cpu idle" for those that share it. */
 static void row_name(const struct hd_gantt *g, size_t worker, char *name, size_t size)
 {
-	const struct heddle_worker *workers = g->trace->platform->workers;
-	size_t last = worker;
-	while (last + 1 < g->trace->platform->n_workers && g->folded[last + 1])
-		last++;
-	snprintf(name, size, "%s%s%s", workers[worker].name, last > worker ? "-" : "",
-	         last > worker ? workers[last].name : "");
+	const struct heddle_worker *w = &g->trace->platform->workers[worker];
+	if (g->stands_for[worker] > 1)
+		snprintf(name, size, "%zu x %s idle", g->stands_for[worker],
+		         g->trace->platform->classes[w->class_id].name);
+	else
+		snprintf(name, size, "%s", w->name);
 }
 
 static double widest_name(const struct hd_gantt *g, cairo_t *ruler)
@@ -80,7 +90,7 @@ static double widest_name(const struct hd_gantt *g, cairo_t *ruler)
 	hd_font(ruler, 10, 0);
 	for (size_t w = 0; w < g->trace->platform->n_workers; w++) {
 		row_name(g, w, name, sizeof name);
-		widest = fmax(widest, g->folded[w] ? 0 : hd_text_width(ruler, name));
+		widest = fmax(widest, g->stands_for[w] ? hd_text_width(ruler, name) : 0);
 	}
 	for (size_t i = 0; i < g->links.n; i++) {
 		link_name(g, i, name, sizeof name);
@@ -250,7 +260,7 @@ static void draw_background(const struct hd_gantt *g)
 {
 	hd_color(g->cr, 0xf1f1f1, 1);
 	for (size_t w = 0; w < g->trace->platform->n_workers; w++)
-		if (!g->folded[w])
+		if (g->stands_for[w])
 			cairo_rectangle(g->cr, g->time.from, hd_gantt_row_y(g, w), g->time.to - g->time.from,
 			                hd_gantt_row_height(g, w) - (g->row > 8 ? 1 : 0));
 	for (size_t i = 0; i < g->links.n; i++)
@@ -311,7 +321,7 @@ static void draw_labels(const struct hd_gantt *g)
 	hd_draw_text(g->cr, g->time.from - 6, g->top - 8, 1, 0, "idle");
 	hd_font(g->cr, font, 0);
 	for (size_t w = 0, row = 0; w < p->n_workers; w++) {
-		if (g->folded[w] || row++ % every)
+		if (!g->stands_for[w] || row++ % every)
 			continue;
 		row_name(g, w, name, sizeof name);
 		draw_label(g, hd_gantt_row_y(g, w) + hd_gantt_row_height(g, w) / 2, name, hd_duty_idle(&g->duties[w]));
@@ -408,7 +418,7 @@ static void gantt_fini(struct hd_gantt *g)
 	free(g->colors);
 	free(g->duties);
 	hd_absences_free(&g->absences);
-	free(g->folded);
+	free(g->stands_for);
 	free(g->path);
 	free(g->lane_y);
 }

@@ -14,9 +14,9 @@ struct hd_gantt {
 	uint32_t *colors;            /* owns; per codelet */
 	struct hd_duty *duties;      /* owns; per worker */
 	struct hd_absences absences; /* owns; within `time` */
-	/* owns; per worker: 1: it ran nothing, as the one before it, of the same class and driven at the same times,
-	 * whose row stands for both */
-	unsigned char *folded;
+	/* owns; per worker: how many its row stands for. Those of a class that ran nothing and were driven at the same
+	 * times share the row of the first; 0: it is one of the others */
+	size_t *stands_for;
 	size_t *path, n_path;   /* owns; empty unless options.critical_path */
 	double begin, makespan; /* us */
 	struct hd_axis time;    /* us since `begin` */
@@ -38,7 +38,7 @@ extern const uint32_t hd_reason_colors[HD_REASONS];
 /* The height of a lane. When a worker has several, each is half as high as a row, so that names still fit. */
 static inline double hd_gantt_lane_height(const struct hd_gantt *g, size_t worker)
 {
-	if (g->folded[worker])
+	if (!g->stands_for[worker])
 		return 0;
 	return g->lanes.first[worker + 1] - g->lanes.first[worker] > 1 ? g->row / 2 : g->row;
 }

@@ -150,7 +150,7 @@ int hd_gantt_absences(struct hd_gantt *g)
 	int status = g->absences.n ? strip_init(&strip, g, 1, &white) : 0;
 	for (size_t w = 0; w < g->trace->platform->n_workers && g->absences.n && !status; w++) {
 		double y = hd_gantt_row_y(g, w), height = hd_gantt_row_height(g, w), thin = fmin(height, 0.8);
-		for (int is_line = 0; is_line <= 1 && !g->folded[w]; is_line++) {
+		for (int is_line = 0; is_line <= 1 && g->stands_for[w]; is_line++) {
 			strip.colors = is_line ? &line : &white;
 			strip_begin(&strip, is_line ? y + (height - thin) / 2 : y, is_line ? thin : height);
 			for (size_t i = g->absences.first[w]; i < g->absences.first[w + 1]; i++)

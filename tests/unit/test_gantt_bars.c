@@ -1,7 +1,20 @@
-/* src/plot: where the bars of a Gantt chart lie, and how high its curve of ready tasks is, as its SVG says. */
+/* src/plot: where the bars of a Gantt chart lie, and how high its curve of ready tasks is, as its SVG says; what its
+ * rows are called, and whether outlines can be seen. */
 #include "svg.h"
 #include "traces.h"
+#include <cairo.h>
 #include <math.h>
+
+static char shown[4096]; /* all texts of the last chart, a line each */
+
+void __real_cairo_show_text(cairo_t *cr, const char *text);
+void __wrap_cairo_show_text(cairo_t *cr, const char *text);
+void __wrap_cairo_show_text(cairo_t *cr, const char *text)
+{
+	size_t n = strlen(shown);
+	snprintf(shown + n, sizeof shown - n, "%s\n", text);
+	__real_cairo_show_text(cr, text);
+}
 
 struct bar {
 	double left, right, top, bottom;
@@ -156,12 +169,111 @@ static void ready_tasks_are_counted_until_they_start(void **state)
 	heddle_trace_free(trace);
 }
 
+/* --- Rows --------------------------------------------------------------------------------------------------------- */
+
+static const char four_cards[] = "version: 1\nname: cards\n"
+                                 "nodes:\n  - {name: ram}\n  - {name: memory}\n"
+                                 "classes:\n  - {name: cpu, kind: cpu}\n  - {name: gpu, kind: cuda}\n"
+                                 "workers:\n  - {name: core, class: cpu, node: ram}\n"
+                                 "  - {name: card, class: gpu, node: memory, count: 4}\n"
+                                 "links:\n  - {from: ram, to: memory, bandwidth_mbs: 1000}\n"
+                                 "  - {from: memory, to: ram, bandwidth_mbs: 1000}\n";
+
+/* The second and the fourth card ran nothing, and do not stand beside each other. */
+static void idle_workers_of_a_class_share_a_row(void **state)
+{
+	(void)state;
+	struct heddle_trace *trace = make_trace(four_cards, 2, 0);
+	set_task(trace, 0, 1, 0, 50);
+	set_task(trace, 1, 3, 0, 40);
+	trace->tasks[1].codelet = 1;
+	trace->codelets[1].color = 0x336699;
+	size_t length = 0;
+	shown[0] = '\0';
+	OK(heddle_trace_gantt(trace, file("a.svg"), &(struct heddle_gantt_options){.width = 1200}));
+	assert_non_null(strstr(shown, "\ncore\n100 %\ncard0\n0.0 %\n2 x gpu idle\n100 %\ncard2\n20 %\n"));
+	char *svg = contents(file("a.svg"), &length);
+	struct bar first = bar_of(svg, 0x00ff00), second = bar_of(svg, 0x336699);
+	double row = second.top - first.top;
+	assert_true(row > 1.5 * (first.bottom - first.top) && row < 3 * (first.bottom - first.top)); /* one between */
+	free(svg);
+	heddle_trace_free(trace);
+}
+
+/* --- Outlines ----------------------------------------------------------------------------------------------------- */
+
+/* As WCAG 2 defines it, from 0 to 1. */
+static double luminance(uint32_t rgb)
+{
+	double sum = 0;
+	for (int i = 0; i < 3; i++) {
+		double c = (rgb >> (16 - 8 * i) & 255) / 255.0;
+		sum +=
+		    (double[]){0.2126, 0.7152, 0.0722}[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+	}
+	return sum;
+}
+
+/* From 1, the same, to 21, black on white. */
+static double contrast(uint32_t a, uint32_t b)
+{
+	double x = luminance(a), y = luminance(b);
+	return (fmax(x, y) + 0.05) / (fmin(x, y) + 0.05);
+}
+
+/* The highest contrast of a point of the picture to the colour, between two points that are given in points. */
+static double contrast_between(cairo_surface_t *picture, uint32_t color, const double from[2], const double to[2])
+{
+	const unsigned char *data = cairo_image_surface_get_data(picture);
+	double most = 1, scale = 2; /* pixels per point */
+	for (int i = 0; i <= 100; i++) {
+		long x = lround(scale * (from[0] + (to[0] - from[0]) * i / 100));
+		long y = lround(scale * (from[1] + (to[1] - from[1]) * i / 100));
+		const unsigned char *pixel = data + y * cairo_image_surface_get_stride(picture) + 4 * x;
+		most = fmax(most, contrast(color, (uint32_t)pixel[2] << 16 | (uint32_t)pixel[1] << 8 | pixel[0]));
+	}
+	return most;
+}
+
+/* 3 is what WCAG 2 asks for graphics. The outline begins half a point above the bar, so that what is around the row is
+ * not looked at. */
+static void outlines_are_seen_on_every_colour(void **state)
+{
+	(void)state;
+	static const uint32_t colors[] = {0x010101, 0x8b0000, 0x00008b, 0x336699,
+	                                  0x808080, 0xff0000, 0xffff00, 0xfefefe};
+	for (size_t i = 0; i < sizeof colors / sizeof *colors; i++) {
+		struct heddle_trace *trace = make_trace(two_cores, 1, 0);
+		struct heddle_gantt_options options = {.width = 600, .critical_path = 1};
+		size_t length = 0;
+		set_task(trace, 0, 0, 0, 50);
+		trace->codelets[0].color = colors[i];
+		OK(heddle_trace_gantt(trace, file("a.svg"), &options));
+		OK(heddle_trace_gantt(trace, file("a.png"), &options));
+		char *svg = contents(file("a.svg"), &length);
+		struct bar bar = bar_of(svg, colors[i]);
+		cairo_surface_t *picture = cairo_image_surface_create_from_png(file("a.png"));
+		assert_int_equal(cairo_surface_status(picture), CAIRO_STATUS_SUCCESS);
+		double x = bar.left + (bar.right - bar.left) / 4, y = (bar.top + bar.bottom) / 2;
+		double above = contrast_between(picture, colors[i], (double[]){x, bar.top - 0.5}, (double[]){x, y - 6});
+		double left = contrast_between(picture, colors[i], (double[]){bar.left + 0.5, y}, (double[]){x, y});
+		if (above < 3 || left < 3)
+			fail_msg("the outline has a contrast of %.1f above and %.1f on the left to the colour %06x",
+			         above, left, (unsigned)colors[i]);
+		cairo_surface_destroy(picture);
+		free(svg);
+		heddle_trace_free(trace);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(bars_lie_where_their_events_were),
 	    cmocka_unit_test(bars_of_tasks_at_once_do_not_overlap),
 	    cmocka_unit_test(ready_tasks_are_counted_until_they_start),
+	    cmocka_unit_test(idle_workers_of_a_class_share_a_row),
+	    cmocka_unit_test(outlines_are_seen_on_every_colour),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
