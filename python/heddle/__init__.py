@@ -18,8 +18,9 @@ from .graph import Graph, GraphBuilder, cholesky
 from .kernels import Kernel, compiled, kernel, load
 from .platform import Link, Node, Platform, Worker, WorkerClass
 from .policy import Policy, ReadyTask, policies
-from .runtime import Group, Runtime, Task
+from .runtime import Runtime
 from .simulation import Comparison, Simulation, compare, simulate
+from .task import Group, Task
 from .trace import Bounds, Trace, chart
 
 __version__ = version()

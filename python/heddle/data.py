@@ -176,11 +176,6 @@ class Data:
         runtime._check(lib.heddle_tensor(runtime._open(), part, out))
         return cls(runtime, out[0], None, shape, dtype, axes)
 
-    @property
-    def _key(self) -> int:
-        """By what the runtime knows the datum: where its array begins, or another unique number."""
-        return self._address if self.array is not None and self.array.size else self._number
-
     def _check(self, status: int) -> None:
         self.runtime._check(status)
 

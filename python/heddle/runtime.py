@@ -1,12 +1,10 @@
-"""Running tasks: `Runtime`, `Task`, `Group`."""
+"""Running tasks: `Runtime`."""
 from __future__ import annotations
 
 import atexit
 import gc
 import itertools
-import operator
 import os
-import struct
 import threading
 import warnings
 import weakref
@@ -20,11 +18,13 @@ import numpy.typing as npt
 from ._arrays import address
 from ._ffi import ffi
 from ._library import Error, Status, check, encode, fields, last_error, lib, text
+from ._spans import Spans
 from .data import Access, Data, Loan, Mode
 from .graph import Graph
 from .kernels import Kernel, kernel, value_bytes
 from .platform import Platform
 from .policy import Policy, PolicyState, open_policy, states_of_start
+from .task import Group, Items, Task, tasks_of, whole
 from .trace import Trace
 
 _READ, _SCRATCH = Mode.R, Mode.SCRATCH
@@ -95,113 +95,6 @@ class _Pending(threading.local):
     interrupt: BaseException | None = None
 
 
-class _Items:
-    """The description of a task: an array of struct heddle_item, packed in one go, which is quicker than field by
-    field."""
-
-    __slots__ = ("_numbers", "_kept")
-
-    def __init__(self) -> None:
-        self._numbers: list[int] = []
-        self._kept: list[Any] = []
-
-    def add(self, what: int, number: int = 0, pointer: int = 0, size: int = 0) -> None:
-        """Adds an item."""
-        self._numbers += (what, number, pointer, size)
-
-    def add_bytes(self, what: int, content: bytes) -> None:
-        """Adds an item with a copy of these bytes."""
-        self._kept.append(ffi.from_buffer(content))
-        self.add(what, 0, address(self._kept[-1]), len(content))
-
-    def submit(self, runtime: Any) -> int:
-        """Submits the task."""
-        n = len(self._numbers) // 4
-        packed = struct.pack("iiQQ" * n, *self._numbers)
-        return lib.heddle_submit_items(runtime, n, ffi.from_buffer("struct heddle_item[]", packed))
-
-
-def _whole(value: Any, what: str) -> int:
-    """A keyword's value as an int. TypeError: it is none."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} is a whole number, not {value!r}") from None
-
-
-def _tasks(after: Any) -> list[Task]:
-    """What `after` says: tasks. TypeError: it says something else."""
-    tasks = [after] if isinstance(after, Task) else list(after) if isinstance(after, Iterable) else [after]
-    for task in tasks:
-        if not isinstance(task, Task):
-            raise TypeError(f"after is a task that submit has returned, or several, not {task!r}")
-    return tasks
-
-
-class Task:
-    """A submitted task. Dropping the object drops nothing but the reference: the task runs all the same."""
-
-    __slots__ = ("_runtime", "_pointer", "__weakref__")
-
-    def __init__(self, runtime: Runtime, pointer: Any):
-        self._runtime, self._pointer = runtime, pointer
-
-    def wait(self) -> None:
-        """Waits until the task has ended. Raises the exception of its kernel, or Error if it was cancelled. Blocks."""
-        self._runtime._open()
-        self._runtime._check(lib.heddle_task_wait(self._pointer))
-
-    @property
-    def done(self) -> bool:
-        """Whether the task has ended."""
-        self._runtime._open()
-        return bool(lib.heddle_task_done(self._pointer))
-
-    def __del__(self) -> None:
-        # Any code may be interrupted by this, also a policy, which must not call the runtime.
-        self._runtime._dropped.append((lib.heddle_task_release, self._pointer))
-
-
-class Group:
-    """Tasks that one part of a program waits for; `with rt.group() as g` waits at its end.
-
-    Give it to submit: rt.submit(f, ..., group=g). A failure of its tasks is raised by its wait alone; if the object is
-    dropped before, its tasks go on, and the runtime's wait raises it.
-    """
-
-    __slots__ = ("_runtime", "_pointer", "__weakref__")
-
-    def __init__(self, runtime: Runtime):
-        out = ffi.new("heddle_group **")
-        self._runtime, self._pointer = runtime, None
-        runtime._check(lib.heddle_group_make(runtime._open(), out))
-        self._pointer = out[0]
-
-    def wait(self) -> None:
-        """Waits until all tasks of the group have ended. Blocks."""
-        self._runtime._open()
-        self._runtime._check(lib.heddle_group_wait(self._pointer))
-
-    def cancel(self) -> int:
-        """Cancels its tasks that have not begun: they are never run. Returns how many; a wait for them raises Error."""
-        self._runtime._open()
-        n = lib.heddle_group_cancel(self._pointer)
-        self._runtime._check(n)
-        return n
-
-    def __del__(self) -> None:
-        if self._pointer is not None:  # see Task.__del__
-            self._runtime._dropped.append((lib.heddle_group_free, self._pointer))
-
-    def __enter__(self) -> Group:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        if kind is None:
-            self.wait()
-
-
 def _configure(settings: dict[str, Any]) -> tuple[Any, list[Any]]:
     """A struct heddle_config with these settings, and what it borrows."""
     config = ffi.new("struct heddle_config *")
@@ -243,7 +136,9 @@ class Runtime:
         self._reported: dict[int, BaseException] = {}  # those that a wait for all tasks has seen
         self._dropped: list[tuple[Any, Any]] = []  # a C function, and the object that it is to release
         self._pending = _Pending()
-        self._data: dict[int, Data] = {}
+        self._data: dict[int, Data] = {}  # by their handles
+        self._spans = Spans()  # of the arrays among them
+        self._registering = threading.RLock()  # guards `_spans`; again by a handler of a signal
         self._kernels: dict[Any, Kernel] = {}  # of functions that are no kernels, by their code
         self._codelets: dict[Any, int] = {}
         self._kept: list[Any] = []
@@ -344,6 +239,7 @@ class Runtime:
         for data in self._data.values():
             data._pinned.clear()
         self._data.clear()
+        self._spans = Spans()
         self._forget_calls()
         return failure
 
@@ -367,27 +263,40 @@ class Runtime:
     def data(self, array: npt.ArrayLike | None = None, *, shape: int | tuple[int, ...] | None = None,
              dtype: npt.DTypeLike = np.float64, name: str | None = None) -> Data:
         """Registers an array in place, without a copy: of at most four dimensions, in rows or in columns, also a window
-        of a larger one; of any type without Python objects. Error says what is wrong with any other.
+        of a larger one; of any type without Python objects. Error says what is wrong with any other, and refuses one
+        that shares elements with an array that is registered already: tasks on the two would not wait for each other.
 
         With `shape` instead of an array: a temporary, whose memory the first task that writes it allocates.
         """
         if array is not None:
             if not isinstance(array, np.ndarray):
                 raise TypeError(f"data are numpy arrays, not {type(array).__name__}: numpy.array(x) makes one")
-            if array.size and array.ctypes.data in self._data:
-                raise Error(Status.INVALID, "an array that begins at the same place is registered as "
-                                            f"{self._data[array.ctypes.data]!r}: use that, or unregister it before")
-            made = Data._register(self, array)
+            made = self._register(array, name)
         elif shape is not None:
             made = Data._temporary(self, (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype))
         else:
             raise TypeError("data needs an array, or the shape of a temporary")
-        self._data[made._key] = made
+        self._data[made._number] = made
         return made.set_name(name) if name else made
+
+    def _register(self, array: np.ndarray, name: str | None) -> Data:
+        with self._registering:
+            other = self._spans.find(array)
+            if other is not None:
+                raise Error(Status.INVALID, f"the memory of {name or 'an array'}, {array.dtype} {array.shape}, is "
+                                            f"registered as {other!r}, and tasks on the two would not wait for each "
+                                            "other: use that; or unregister it, register the whole once, and name "
+                                            "pieces of it (split, plan, windows)")
+            made = Data._register(self, array)
+            self._spans.add(array, made)
+        return made
 
     def _forget(self, data: Data) -> None:
         data._pinned.clear()
-        self._data.pop(data._key, None)
+        self._data.pop(data._number, None)
+        if data.array is not None:
+            with self._registering:
+                self._spans.drop(data.array, data)
 
     # Tasks.
 
@@ -402,7 +311,7 @@ class Runtime:
         runs after all tasks that were submitted before and use the same data in conflict, and after those in `after`.
         None: nothing is run.
         """
-        pointer, codelet, items = self._open(), self._known(function), _Items()
+        pointer, codelet, items = self._open(), self._known(function), Items()
         self._check_number(codelet, arguments)
         if codelet is not None:
             items.add(lib.HEDDLE_ITEM_CODELET, pointer=self._codelet(codelet))
@@ -423,13 +332,13 @@ class Runtime:
         for value in [number] if number else values:
             items.add_bytes(lib.HEDDLE_ITEM_VALUE, value_bytes(value))
         if priority:
-            items.add(lib.HEDDLE_ITEM_PRIORITY, _whole(priority, "priority"))
+            items.add(lib.HEDDLE_ITEM_PRIORITY, whole(priority, "priority"))
         if name:
             items.add_bytes(lib.HEDDLE_ITEM_NAME, os.fsencode(name) + b"\0")
-        for task in _tasks(after):
+        for task in tasks_of(after):
             items.add(lib.HEDDLE_ITEM_AFTER, pointer=address(task._pointer))
         if worker is not None:
-            items.add(lib.HEDDLE_ITEM_WORKER, _whole(worker, "worker"))
+            items.add(lib.HEDDLE_ITEM_WORKER, whole(worker, "worker"))
         if group is not None:
             items.add(lib.HEDDLE_ITEM_GROUP, pointer=address(group._pointer))
         out = ffi.new("heddle_task **")

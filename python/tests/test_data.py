@@ -7,6 +7,11 @@ from conftest import CORES
 
 import heddle
 from heddle import read, readwrite, write
+from heddle._spans import Spans
+
+
+class Owner:
+    """Something that has an array."""
 
 
 def pointer(a):
@@ -87,6 +92,63 @@ def test_an_array_is_registered_once(runtime):
     x.unregister()
     runtime.data(a[:4])
     runtime.data(a[4:])
+
+
+def test_arrays_that_share_elements_are_one_datum(runtime):
+    a = np.zeros((6, 8))
+    x, column = runtime.data(a[1:4, 2:6], name="x"), np.zeros(20)
+    for part in (a, a[1:3, 3:4], a[3:, :3], a[2], a[2, 5:], a.ravel()[10:20], a.view("f4")[1:2, 11:13], a.T[5:, :2]):
+        with pytest.raises(heddle.Error) as caught:
+            runtime.data(part, name="y")
+        assert "the memory of y, " in caught.value.message and "registered as <heddle.Data x: " in caught.value.message
+        assert "split, plan" in caught.value.message and caught.value.status is heddle.Status.INVALID
+    around = [a[:, :2], a[:, 6:], a[0, 2:6], a[4:, 2:6], column[::2][:0], column[3:3], column[:10], column[10:]]
+    data = [runtime.data(part) for part in around]
+    with pytest.raises(heddle.Error, match="an array, float64"):
+        runtime.data(column[9:11])
+    for each in [x, *data]:
+        each.unregister()
+    runtime.data(a)
+    runtime.data(column)
+
+
+def test_windows_and_whether_they_share_elements():
+    """Beside what numpy.shares_memory says, for whatever is registered and unregistered."""
+    rng, base = np.random.default_rng(3), np.zeros((3, 8, 12))
+    found, refused = Spans(), 0
+    held = []
+    for _ in range(3000):
+        low = rng.integers(0, base.shape)
+        window = base[tuple(slice(i, i + rng.integers(1, 4)) for i in low)]
+        if rng.random() < 0.3:
+            window = base[low[0], low[1], low[2]:low[2] + 5]
+        elif rng.random() < 0.2:
+            window = base.reshape(-1)[low[2]:low[2] + 30]
+        shared = [owner for owner, each in held if np.shares_memory(each, window)]
+        owner = found.find(window)
+        assert (owner in shared) if shared else owner is None
+        refused += bool(shared)
+        if not shared:
+            held.append((Owner(), window))
+            found.add(window, held[-1][0])
+        if len(held) > 20 or rng.random() < 0.3:
+            owner, window = held.pop(rng.integers(len(held)))
+            found.drop(window, owner)
+    assert 300 < refused < 2700
+
+
+@pytest.mark.parametrize("pieces", ["arrays", "rows", "columns"])
+def test_many_arrays_are_registered_in_one_go(pieces):
+    n = 10_000
+    whole = np.zeros((n, 3) if pieces == "rows" else (3, n))
+    arrays = {"arrays": lambda i: np.zeros(2), "rows": lambda i: whole[i], "columns": lambda i: whole[:, i:i + 1]}
+    with heddle.Runtime(n_cpu=1) as rt:
+        data = [rt.data(arrays[pieces](i)) for i in range(n)]
+        with pytest.raises(heddle.Error, match="is registered as"):
+            rt.data(data[n // 2].array)
+        for each in data:
+            each.unregister()
+        rt.data(whole)
 
 
 def test_a_list_is_no_array(runtime):
