@@ -5,6 +5,8 @@ import enum
 import os
 from typing import Any
 
+from ._words import in_python
+
 try:
     from ._ffi import ffi
 except ImportError as missing:
@@ -82,9 +84,14 @@ class Error(Exception):
         self.message = message
 
 
+def last_sentence() -> str:
+    """What the calling thread's last call that has failed has to say."""
+    return in_python(text(lib.heddle_last_error()))
+
+
 def last_error(status: int) -> Error:
     """The error that the calling thread's last call has left."""
-    return Error(status, text(lib.heddle_last_error()) or text(lib.heddle_status_name(status)))
+    return Error(status, last_sentence() or text(lib.heddle_status_name(status)))
 
 
 def check(status: int) -> None:

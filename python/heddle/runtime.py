@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from ._arrays import address
 from ._ffi import ffi
-from ._library import Error, Status, check, encode, fields, last_error, lib, text
+from ._library import Error, Status, check, encode, fields, last_error, last_sentence, lib, text
 from ._spans import Spans
+from ._words import in_python
 from .data import Access, Data, Loan, Mode
 from .graph import Graph
 from .kernels import Kernel, kernel, value_bytes
@@ -100,13 +101,13 @@ def _configure(settings: dict[str, Any]) -> tuple[Any, list[Any]]:
     config = ffi.new("struct heddle_config *")
     status = lib.heddle_config_init(config)
     if status == lib.HEDDLE_E_UNKNOWN:
-        warnings.warn(text(lib.heddle_last_error()), stacklevel=4)
+        warnings.warn(last_sentence(), stacklevel=4)
     else:
         check(status)
     kept: list[Any] = []
     on_hang = settings.pop("on_hang", None)
     if on_hang is not None:
-        kept.append(ffi.callback("void(void *, const char *)", lambda _, sentence: on_hang(text(sentence))))
+        kept.append(ffi.callback("void(void *, const char *)", lambda _, sentence: on_hang(in_python(text(sentence)))))
         config.on_hang = kept[-1]
     for name, value in settings.items():
         if value is None:

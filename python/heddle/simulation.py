@@ -97,10 +97,11 @@ def simulate(graph: Graph | str, platform: Platform | str, policy: PolicyLike = 
 
 
 class Comparison(Sequence[Simulation]):
-    """The simulations of one graph under several policies; printed, it is the table of `heddle compare`."""
+    """The simulations of one graph under several policies; printed, it is the table `Policies` of `heddle sim` with
+    several policies: `heddle sim potrf --sched eager,dmdas`."""
 
-    _COLUMNS = ("policy", "makespan [ms]", "rate [Gflop/s]", "bound / makespan [%]", "moved [MiB]", "transfers",
-                "evictions", "idle [%]", "simulated [tasks/s]")
+    _COLUMNS = ("policy", "makespan (ms)", "rate (Gflop/s)", "bound / makespan (%)", "moved (MiB)", "transfers",
+                "evictions", "idle (%)", "simulated (tasks/s)")
 
     def __init__(self, simulations: Sequence[Simulation], bounds: Bounds):
         self.simulations, self.bounds = list(simulations), bounds

@@ -1,6 +1,8 @@
 """Simulation, comparison, and policies in Python."""
 import gc
 import re
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,6 +90,20 @@ def test_a_comparison_is_one_table(graph):
     assert len(heddle.compare(heddle.cholesky(2), "intel-v100")) >= 10  # all shipped ones
     with pytest.raises(heddle.Error):
         heddle.compare(graph, "intel-v100", [])
+
+
+def test_a_comparison_is_the_table_of_the_command():
+    command = Path(heddle.__file__).parents[2] / "heddle"  # of the same build
+    if not command.exists():
+        pytest.skip(f"there is no {command}: the package is not the one of a build with the command")
+    policies = ["eager", "lws", "dmdas", "heft"]
+    done = subprocess.run([command, "sim", "cholesky", "--n", "3840", "--tile", "960", "--platform", "intel-v100",
+                           "--sched", ",".join(policies)], capture_output=True, text=True, check=True)
+    theirs = [re.split("  +", line) for line in done.stdout.split("\nPolicies\n")[1].splitlines()]
+    table = heddle.compare(heddle.cholesky(4), "intel-v100", policies)
+    ours = [re.split("  +", line) for line in str(table).splitlines()]
+    assert ours[0] == theirs[0]
+    assert [row[:-1] for row in ours] == [row[:-1] for row in theirs]  # the last one is the speed of the simulation
 
 
 class Oops(Exception):
