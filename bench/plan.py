@@ -275,6 +275,11 @@ def trace(plan):
                   suffix="_tile_64")
 
 
+def python(plan):
+    for case in ("tasks", "tasks_data", "policy", "edges", "accesses"):
+        yield Run("python", case, OURS, "", "heddle_python", [case, plan.workers])
+
+
 # name: (its runs, rounds, what it measures)
 BENCHES = {
     "overhead": (overhead, 5, "one empty task: submission, graph, scheduling, execution, release"),
@@ -288,6 +293,8 @@ BENCHES = {
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
     "agreement": (agreement, 5,
                   "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
+    "python": (python, 3, "an empty task whose kernel is in Python; 20 tiles of Cholesky in virtual time under a policy in "
+                          "Python; graphs of a million tasks from numpy arrays"),
     "trace": (trace, 5, "empty tasks, and a factorisation in small tiles, with tracing on (ours) and off (peer)"),
 }
 

@@ -5,6 +5,10 @@ import pytest
 import heddle
 
 
+def pointer(a):
+    return a.__array_interface__["data"][0]
+
+
 def test_a_platform_has_parts(small, tmp_path):
     assert [w.class_id for w in small.workers] == [0, 0, 1]
     assert [(c.name, c.kind) for c in small.classes] == [("cpu", "cpu"), ("fast", "cuda")]
@@ -55,7 +59,7 @@ def test_arrays_of_a_graph_see_its_memory():
     flops = np.arange(4.0)
     graph = heddle.Graph(np.zeros(4, int), types=["t"], flops=flops, times=np.ones((4, 1)), classes=["cpu"])
     a = graph.tasks
-    assert a.__array_interface__["data"][0] == int(heddle.ffi.cast("uintptr_t", graph._pointer.tasks))
+    assert pointer(a) == int(heddle.ffi.cast("uintptr_t", graph._pointer.tasks))
     assert not a.flags.writeable
     del graph
     assert a["flops"].tolist() == flops.tolist()  # the graph lives as long as its arrays
@@ -84,13 +88,28 @@ def test_lists_of_a_graph_are_flat():
             heddle.Graph(**{"type": [0], "types": ["a"], **wrong})
 
 
-def test_a_large_graph_is_built_at_once():
-    n, rng = 100_000, np.random.default_rng(1)
+def test_a_million_tasks_with_edges_are_one_graph():
+    n, rng = 10**6, np.random.default_rng(1)
     target = np.repeat(np.arange(1, n), 3)
     source = (rng.random(len(target)) * target).astype(np.int64)
-    graph = heddle.Graph(rng.integers(0, 4, n), types=list("abcd"), times=rng.random((n, 2)), classes=["cpu", "cuda"],
+    times = rng.random((n, 2))
+    graph = heddle.Graph(rng.integers(0, 4, n), types=list("abcd"), times=times, classes=["cpu", "cuda"],
                          edges=(source, target))
     assert len(graph) == n and len(graph.explicit_edges) == len(np.unique(source * n + target))
+    assert pointer(graph.times) == pointer(times)
+
+
+def test_a_million_tasks_with_data_are_one_graph():
+    n, n_data = 10**6, 1000
+    task, data = np.arange(n), np.arange(n) % n_data
+    modes = np.array([heddle.Mode.R, heddle.Mode.RW], np.int32)
+    graph = heddle.Graph(np.zeros(n, int), types=["t"], data=np.full(n_data, 8),
+                         accesses=(np.repeat(task, 2), np.column_stack([data, (data + 1) % n_data]).ravel(),
+                                   np.tile(modes, n)))
+    edges = graph.edges()
+    assert len(graph) == n and len(graph.accesses) == 2 * n
+    assert (edges["to"][0], edges["from"][0]) == (1, 0) and np.all(edges["from"] < edges["to"])
+    assert np.all(np.isin(task[1:], edges["to"]))
 
 
 def test_a_builder_makes_what_a_program_submits(small):
