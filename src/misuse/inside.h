@@ -19,6 +19,8 @@ void hd_span_of(const struct heddle_part *p, uintptr_t *low, uintptr_t *high);
 /* Whether two arrays share a byte. Exact where both have the same strides, as windows of one array have; otherwise 1 if
  * they may. */
 int hd_parts_overlap(const struct heddle_part *a, const struct heddle_part *b);
+/* Whether they certainly share a byte. Exact, unless both are in more than 4096 runs of bytes: then 0. */
+int hd_parts_share(const struct heddle_part *a, const struct heddle_part *b);
 
 /* --- What is watched ---------------------------------------------------------------------------------------------- */
 
@@ -62,7 +64,8 @@ struct hd_seal {
 	uintptr_t low, high;
 	uint64_t sum, since; /* of its elements; the step at which it was sealed or last found unchanged */
 	uint8_t sealed;
-	uint8_t split; /* it has or had children */
+	uint8_t split;         /* it has or had children */
+	uint8_t used, written; /* of data that are nobody's children: by some task, also in pieces */
 };
 
 /* A task that has run. */
@@ -85,7 +88,11 @@ struct hd_told {
 	const void *ptr;
 	uint64_t sum; /* afterwards */
 };
-enum { HD_PASTS = 64, HD_TOLD = 16, HD_OTHERS = 256, HD_SPARE = 1 << 16 };
+/* Two data of the same memory, which was reported. */
+struct hd_twins {
+	const heddle_data *a, *b; /* borrowed; neither has ended */
+};
+enum { HD_PASTS = 64, HD_TOLD = 16, HD_TWINS = 64, HD_OTHERS = 256, HD_SPARE = 1 << 16 };
 
 struct hd_misuse {
 	uint8_t *host; /* owned; per node: the CPU can look at its memory. Const after start */
@@ -98,6 +105,8 @@ struct hd_misuse {
 	uint64_t n_pasts;
 	struct hd_told told[HD_TOLD]; /* likewise */
 	uint64_t n_told;
+	struct hd_twins twins[HD_TWINS];
+	size_t n_twins;
 	/* What has ended and is kept for a while, the oldest first. */
 	heddle_data *data, **last_datum; /* owned; linked by `next` */
 	struct hd_task_queue tasks;      /* owned */
@@ -152,5 +161,12 @@ void hd_seals_near(struct hd_watch *w);
 void hd_seals_end(struct hd_watch *w);
 /* The datum ends: a last look. */
 void hd_seal_end(heddle_data *d);
+
+/* --- twice.c ------------------------------------------------------------------------------------------------------ */
+
+/* The watch is in the list: reports data of the same memory that are apart, if a task writes one of them. */
+void hd_twice_look(struct hd_watch *w);
+/* The datum ends. */
+void hd_twice_forget(struct hd_misuse *m, const heddle_data *d);
 
 #endif

@@ -7,6 +7,7 @@
  *   watch.c  what is looked at before and after each kernel
  *   seals.c  the program's buffers that no running task may write: their checksums
  *   writers.c  who has written a datum last
+ *   twice.c  memory that was registered twice
  *   zones.c  guard zones around copies that Heddle allocates, and around values
  *   calls.c  what a kernel asks of its context, and calls that it must not make
  *   order.c  what ThreadSanitizer is told

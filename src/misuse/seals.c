@@ -99,6 +99,7 @@ static void forget(heddle_data *d)
 	if (!at)
 		return;
 	d->extra->seal = 0;
+	hd_twice_forget(m, d);
 	m->seals[at - 1] = m->seals[--m->n_seals];
 	if (at - 1 < m->n_seals)
 		m->seals[at - 1].data->extra->seal = at;
@@ -209,6 +210,7 @@ void hd_seals_begin(struct hd_watch *w)
 	for (size_t i = 0; i < w->n; i++)
 		if (w->items[i].data && w->items[i].writes)
 			break_seals(w, &w->items[i]);
+	hd_twice_look(w);
 }
 
 /* Whether the seal is of a buffer that lies near one that the task uses, and is not one of these. */

@@ -41,6 +41,24 @@ static int is_empty(const struct heddle_part *p)
 	return 0;
 }
 
+/* Where the run of bytes begins that has the indices `i` in the dimensions from `first` on. */
+static const unsigned char *run_at(const struct heddle_part *p, unsigned first, const size_t *i)
+{
+	size_t offset = 0;
+	for (unsigned d = first; d < p->n_dims; d++)
+		offset += i[d] * p->stride[d];
+	return (const unsigned char *)p->base + offset * p->elem_size;
+}
+
+/* Goes on to the next run. 0: that was the last one. */
+static int next_run(const struct heddle_part *p, unsigned first, size_t *i)
+{
+	unsigned d = first;
+	while (d < p->n_dims && ++i[d] == p->n[d])
+		i[d++] = 0;
+	return d < p->n_dims;
+}
+
 uint64_t hd_sum(const struct heddle_part *p)
 {
 	size_t chunk, i[HEDDLE_MAX_DIMS] = {0};
@@ -48,17 +66,10 @@ uint64_t hd_sum(const struct heddle_part *p)
 	unsigned first = dense_dims(p, &chunk);
 	if (is_empty(p))
 		return 0;
-	for (;;) {
-		size_t offset = 0;
-		for (unsigned d = first; d < p->n_dims; d++)
-			offset += i[d] * p->stride[d];
-		h = sum_bytes(h, (const unsigned char *)p->base + offset * p->elem_size, chunk);
-		unsigned d = first;
-		while (d < p->n_dims && ++i[d] == p->n[d])
-			i[d++] = 0;
-		if (d >= p->n_dims)
-			return h;
-	}
+	do
+		h = sum_bytes(h, run_at(p, first, i), chunk);
+	while (next_run(p, first, i));
+	return h;
 }
 
 void hd_span_of(const struct heddle_part *p, uintptr_t *low, uintptr_t *high)
@@ -114,4 +125,51 @@ int hd_parts_overlap(const struct heddle_part *a, const struct heddle_part *b)
 	if (!same_strides(a, b) || bytes % size)
 		return 1;
 	return meet(a, b, a->n_dims, bytes / size);
+}
+
+/* How many runs of bytes an array is. */
+static size_t n_runs(const struct heddle_part *p)
+{
+	size_t bytes, n = 1;
+	for (unsigned d = dense_dims(p, &bytes); d < p->n_dims; d++)
+		n *= p->n[d];
+	return n;
+}
+
+/* Whether an element in the first `dims` dimensions has one of the bytes from `low` to before `high`, which count from
+ * the first byte of the array. */
+static int has_byte(const struct heddle_part *p, unsigned dims, ptrdiff_t low, ptrdiff_t high)
+{
+	while (dims && p->n[dims - 1] == 1)
+		dims--;
+	ptrdiff_t size = (ptrdiff_t)p->elem_size, inner = size;
+	if (!dims)
+		return low < size && high > 0;
+	for (unsigned d = 0; d + 1 < dims; d++)
+		inner += (ptrdiff_t)((p->n[d] - 1) * p->stride[d]) * size;
+	ptrdiff_t stride = (ptrdiff_t)p->stride[dims - 1] * size, last = (ptrdiff_t)p->n[dims - 1] - 1;
+	ptrdiff_t i = low > inner ? (low - inner) / stride : 0;
+	for (; i <= last && i * stride < high; i++)
+		if (has_byte(p, dims - 1, low - i * stride, high - i * stride))
+			return 1;
+	return 0;
+}
+
+int hd_parts_share(const struct heddle_part *a, const struct heddle_part *b)
+{
+	enum { MOST = 4096 };
+	size_t bytes, i[HEDDLE_MAX_DIMS] = {0};
+	if (is_empty(a) || is_empty(b) || !hd_parts_overlap(a, b))
+		return 0;
+	if (n_runs(b) < n_runs(a))
+		return hd_parts_share(b, a);
+	if (n_runs(a) > MOST)
+		return same_strides(a, b) && ((uintptr_t)a->base - (uintptr_t)b->base) % a->elem_size == 0;
+	unsigned first = dense_dims(a, &bytes);
+	do {
+		ptrdiff_t low = (ptrdiff_t)((uintptr_t)run_at(a, first, i) - (uintptr_t)b->base);
+		if (has_byte(b, b->n_dims, low, low + (ptrdiff_t)bytes))
+			return 1;
+	} while (next_run(a, first, i));
+	return 0;
 }

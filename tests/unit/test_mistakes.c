@@ -189,6 +189,78 @@ static int datum_that_is_not_an_argument(heddle_runtime *rt)
 	return heddle_wait_all(rt);
 }
 
+/* --- Memory that is registered twice ------------------------------------------------------------------------------ */
+
+/* x, and what begins `from` elements behind its begin; tasks have read both, which harms nobody. */
+static heddle_data *twins(heddle_runtime *rt, size_t from, heddle_data **x)
+{
+	*x = vector(rt, "x", elsewhere);
+	heddle_data *y = vector(rt, "y", elsewhere + from);
+	heddle_codelet *reads = codelet(rt, "reads", nothing);
+	assert_ok(heddle_submit(rt, heddle_call(reads), heddle_r(*x)));
+	assert_ok(heddle_submit(rt, heddle_call(reads), heddle_r(y)));
+	assert_ok(heddle_wait_all(rt));
+	return y;
+}
+
+static int write_them(heddle_runtime *rt, heddle_data *x, heddle_data *y)
+{
+	heddle_codelet *writes = codelet(rt, "writes", nothing);
+	assert_ok(heddle_submit(rt, heddle_call(writes), heddle_rw(x)));
+	int status = heddle_wait_all(rt);
+	if (status)
+		return status;
+	assert_ok(heddle_submit(rt, heddle_call(writes), heddle_rw(y)));
+	return heddle_wait_all(rt);
+}
+
+static int memory_registered_twice(heddle_runtime *rt)
+{
+	heddle_data *x, *y = twins(rt, N, &x), *again;
+	assert_ok(write_them(rt, x, y)); /* side by side */
+	assert_ok(heddle_unregister(y));
+	y = vector(rt, "y", elsewhere + N - 1);
+	assert_ok(heddle_unregister(x));
+	x = vector(rt, "x", elsewhere); /* one that nobody uses */
+	assert_ok(write_them(rt, y, y));
+	again = vector(rt, "again", elsewhere + N - 1);
+	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "first", nothing)), heddle_r(again)));
+	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_MISUSE);
+	assert_non_null(strstr(heddle_last_error(), "first (task 8): y and again are the same memory"));
+	assert_ok(write_them(rt, y, again)); /* which is said once */
+	return write_them(rt, x, y);
+}
+
+/* A matrix with gaps between its columns, a vector in a gap, which is no mistake, and one that reaches out of it. */
+static int memory_of_other_strides_registered_twice(heddle_runtime *rt)
+{
+	heddle_data *matrix, *gap = vector(rt, "gap", elsewhere + 104), *y;
+	assert_ok(heddle_matrix(rt, elsewhere, 100, 3, 120, sizeof *elsewhere, &matrix));
+	assert_ok(heddle_data_set_name(matrix, "matrix"));
+	assert_ok(write_them(rt, matrix, gap));
+	assert_ok(write_them(rt, gap, matrix));
+	assert_ok(heddle_unregister(gap));
+	y = vector(rt, "y", elsewhere + 111);
+	return write_them(rt, matrix, y);
+}
+
+static int piece_of_memory_registered_twice(heddle_runtime *rt)
+{
+	heddle_data *x, *y = twins(rt, N / 2, &x);
+	const struct heddle_filter halves = {.kind = HEDDLE_SPLIT_VECTOR, .nx = 2};
+	assert_ok(heddle_partition(x, &halves, NULL));
+	return write_them(rt, heddle_child(x, 1), y);
+}
+
+static int memory_registered_twice_and_acquired(heddle_runtime *rt)
+{
+	heddle_data *x;
+	twins(rt, N / 2, &x);
+	assert_ok(heddle_acquire(x, HEDDLE_RW));
+	assert_ok(heddle_release(x));
+	return heddle_wait_all(rt);
+}
+
 static int buffer_without_acquire(heddle_runtime *rt)
 {
 	heddle_data *y = vector(rt, "y", other);
@@ -506,6 +578,17 @@ static const struct mistake {
      "the program changed y while no task ran, without heddle_acquire; init (task 0) on cpu0 had written it last"},
     {"the program writes what it has acquired for reading", buffer_acquired_for_reading, 0, HEDDLE_E_MISUSE,
      "the program changed y, which it had acquired for reading only"},
+    {"memory is registered twice", memory_registered_twice, 0, HEDDLE_E_MISUSE,
+     "writes (task 11): y and x are the same memory: tasks that name one of them do not wait for those that name the "
+     "other; register it once"},
+    {"memory is registered twice and used on an accelerator", memory_registered_twice, 1, HEDDLE_E_MISUSE,
+     "writes (task 11): y and x are the same memory"},
+    {"memory is registered twice in other shapes", memory_of_other_strides_registered_twice, 0, HEDDLE_E_MISUSE,
+     "writes (task 6): matrix and y are the same memory"},
+    {"memory is registered twice and split", piece_of_memory_registered_twice, 0, HEDDLE_E_MISUSE,
+     "writes (task 2): y and x are the same memory"},
+    {"memory is registered twice and acquired", memory_registered_twice_and_acquired, 0, HEDDLE_E_MISUSE,
+     "y and x are the same memory"},
     {"a value is changed", value_that_is_changed, 0, HEDDLE_E_MISUSE,
      "count (task 0): on cpu0 it changed value 0 (4 bytes), which kernels may only read"},
     {"a value is written beyond its end", value_beyond_its_end, 0, HEDDLE_E_MISUSE,
