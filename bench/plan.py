@@ -293,8 +293,8 @@ BENCHES = {
     "virtual": (virtual, 5, "tasks per second of wall time in virtual time, single precision Cholesky"),
     "agreement": (agreement, 5,
                   "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
-    "python": (python, 3, "an empty task whose kernel is in Python; 20 tiles of Cholesky in virtual time under a policy in "
-                          "Python; graphs of a million tasks from numpy arrays"),
+    "python": (python, 3, "an empty task whose kernel is in Python; 20 tiles of Cholesky in virtual time under a "
+                          "policy in Python; graphs of a million tasks from numpy arrays"),
     "trace": (trace, 5, "empty tasks, and a factorisation in small tiles, with tracing on (ours) and off (peer)"),
 }
 

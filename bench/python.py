@@ -3,10 +3,11 @@
 
 Prints rows of run.py, case,workers,unit,value, each the median of REPEATS:
 
-policy       a simulation of the Cholesky factorisation of 20 x 20 tiles under the policy of examples/python/04_policy.py
-edges        a graph of a million tasks and three million edges from numpy arrays
-accesses     the same with two million accesses to a thousand data
-tasks        a task whose kernel is an empty Python function, submission to end; tasks_data: which writes one of 100 data
+policy      a simulation of the Cholesky factorisation of 20 x 20 tiles under the policy of examples/python/04_policy.py
+edges       a graph of a million tasks and three million edges from numpy arrays
+accesses    the same with two million accesses to a thousand data
+tasks       a task whose kernel is an empty Python function, submission to end
+tasks_data  the same, and it writes one of 100 data
 """
 import contextlib
 import io

@@ -134,8 +134,9 @@ for example in "$here"/../../examples/*.c; do
 	}
 done
 
-# The Python package, if the build has it, by the PYTHONPATH that the installation names; and as setuptools, on which
-# pip calls, would install it, if that is there: its library is then the one that the variable names.
+# The Python package, if the build has it, by the PYTHONPATH that the installation names; and as pip installs it from a
+# clone, at its root and in python/, and from a source distribution, if pip is there: its library is then the one that
+# the variable names.
 python=$(sed -n 's/^HEDDLE_PYTHON_FOUND:INTERNAL=//p' "$build/CMakeCache.txt")
 in_python() { # in_python PYTHONPATH ARGUMENTS: runs Python without the help of the loader's variable
 	modules=$1
@@ -147,13 +148,24 @@ if [ "$python" ]; then
 	printed=$(in_python "$modules" "$here/../../examples/python/01_hello.py")
 	[ "$printed" = "[ 7. 14. 21.]" ] || { echo "Python, with PYTHONPATH=$modules, printed \"$printed\""; exit 1; }
 fi
-if [ "$python" ] && "$python" -c "import setuptools" 2>/dev/null; then
-	mkdir "$scratch/source"
-	cp -R "$here/../../python" "$here/../../include" "$here/../../CMakeLists.txt" "$scratch/source"
-	(cd "$scratch/source/python" && LIBHEDDLE="$library/libheddle.so" "$python" -B setup.py -q build \
-		--build-lib "$scratch/modules") >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
-	printed=$(in_python "$scratch/modules" -c "import heddle; print(heddle.__version__)")
-	[ "$printed" = "$version" ] || { echo "the package of setuptools says version \"$printed\""; exit 1; }
+by_pip() { # by_pip NAME WHAT: installs it with pip, and imports the result
+	LIBHEDDLE="$library/libheddle.so" "$python" -B -m pip install --disable-pip-version-check --no-cache-dir \
+		--no-build-isolation --no-index --no-deps --target "$scratch/$1" "$2" >"$scratch/log" 2>&1 ||
+		{ cat "$scratch/log"; exit 1; }
+	printed=$(in_python "$scratch/$1" -c "import heddle; print(heddle.__version__, heddle.__file__)")
+	[ "$printed" = "$version $scratch/$1/heddle/__init__.py" ] ||
+		{ echo "$1: pip's heddle is \"$printed\""; exit 1; }
+}
+if [ "$python" ] && "$python" -c "import pip, setuptools, wheel" 2>"$scratch/log"; then
+	mkdir "$scratch/clone"
+	(cd "$here/../.." && cp -R pyproject.toml python include CMakeLists.txt "$scratch/clone")
+	by_pip from_root "$scratch/clone"
+	by_pip from_its_folder "$scratch/clone/python"
+	(cd "$scratch/clone/python" && "$python" -B setup.py -q sdist --dist-dir "$scratch/dist") \
+		>"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+	by_pip from_source_distribution "$scratch/dist/heddle-$version.tar.gz"
+elif [ "$python" ]; then
+	echo "pip install is left out: $python has no pip, setuptools or wheel (Debian: python3-pip)"
 fi
 
 for example in "$here"/../../examples/cpp/*.cpp; do
