@@ -194,6 +194,12 @@ struct hd_memory {
 	size_t refused;        /* bytes of the smallest of these that could not be had; 0: all could */
 };
 
+/* home.c */
+/* Leaves of each datum with a value the one copy in main memory, whose copies elsewhere end: as if the program had
+ * written it. Data that can only be read stay where they are. 0, or what heddle_acquire returns. No thread may
+ * unregister data meanwhile. Blocks; the lock is not held. */
+int hd_data_bring_home(heddle_runtime *rt);
+
 /* handle.c */
 /* Makes a handle and puts it into the runtime's list. Takes the lock. */
 int hd_data_create(heddle_runtime *rt, const struct heddle_part *parts, size_t n_parts, heddle_data **out);

@@ -556,6 +556,20 @@ def test_run_with_room_moves_no_more_than_it_must(p):
             assert memory["least_in_mib"] <= memory["in_mib"] and memory["evictions"] == 0, memory
 
 
+def test_run_with_data_in_ram_moves_what_sim_moves(p):
+    """One accelerator alone fills the matrix in its own memory; virtual time begins with all data in main memory."""
+    alone = ("--ncpu", "0", "--emulated", "1")
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "512", "--tiles", "128", *alone, "-o", "./e.yaml")
+    for routine, tiles in ("potrf", 10), ("gemm", 48):
+        work = (routine, "--n", "512", "--tile", "128", "--sched", "dmdas")
+        virtual = p.csv("sim", *work, "--platform", "./e.yaml")[0]
+        real = p.csv("run", *work, *alone, "--data", "ram", "--repeat", "2")[0]
+        for row in virtual, real:
+            equal((row["transfers"], float(row["moved_mib"])), (str(tiles), tiles / 8))
+        equal(p.csv("run", *work, *alone, "--data", "filled")[0]["transfers"], "0")
+    p.refuses(*RUN, "--data", "disk", says=["--data", "filled", "ram", "disk"])
+
+
 def test_sim_explain_shows_each_memory_of_every_policy(p):
     with open(os.path.join(PLATFORMS, "gpu1-cpu6.yaml"), encoding="utf-8") as f:
         text = f.read()

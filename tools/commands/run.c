@@ -7,7 +7,7 @@
 #include <string.h>
 #include "driver/driver.h"
 
-enum { KEY_REPEAT = 0x3000, KEY_NO_CHECK, KEY_NO_TRACE };
+enum { KEY_REPEAT = 0x3000, KEY_NO_CHECK, KEY_NO_TRACE, KEY_DATA };
 
 struct options {
 	struct experiment experiment;
@@ -19,10 +19,22 @@ struct options {
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "How to run it:", 5},
     {"repeat", KEY_REPEAT, "R", 0, "Run R times and give the median time (default 1)", 0},
+    {"data", KEY_DATA, "PLACE", 0,
+     "Where the data are when the clock starts: where the tasks ran that filled them (filled, the default), or all in "
+     "main memory and only there (ram), as in `heddle sim`",
+     0},
     {"no-check", KEY_NO_CHECK, NULL, 0, "Do not compute the residual", 0},
     {"no-trace", KEY_NO_TRACE, NULL, 0, "Do not record a trace; bounds are not shown then", 0},
     {0},
 };
+
+/* Whether a value of --data is ram. A wrong one ends the program. */
+static int is_ram(const struct argp_state *state, const char *place)
+{
+	if (strcmp(place, "ram") && strcmp(place, "filled"))
+		argp_error(state, "--data is filled or ram, not \"%s\"", place);
+	return strcmp(place, "ram") == 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -33,6 +45,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &o->machine;
 		return 0;
 	case KEY_REPEAT: o->experiment.what.repeat = (int)tool_int(state, "--repeat", arg, 1, 1000000); return 0;
+	case KEY_DATA: o->experiment.what.data_in_ram = is_ram(state, arg); return 0;
 	case KEY_NO_CHECK: o->no_check = 1; return 0;
 	case KEY_NO_TRACE: o->no_trace = 1; return 0;
 	default: return ARGP_ERR_UNKNOWN;

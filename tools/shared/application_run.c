@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "data/data.h"
 
 /* Bounds from the times of this run. What a class of workers did not run takes the time that the models of `rt`
  * have. */
@@ -60,6 +61,8 @@ static int run_once(struct workspace *w, const struct work *what, struct outcome
 {
 	struct heddle_stats before, after;
 	int status = w->app->fill ? wait_for(w->rt, w->app->fill(w->state)) : 0;
+	if (!status && what->data_in_ram)
+		status = hd_data_bring_home(w->rt);
 	if (!status && what->keep_trace)
 		status = drop_trace(w->rt);
 	if (!status)

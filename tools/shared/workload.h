@@ -27,6 +27,7 @@ struct work {
 	int check;                  /* compute the residual of a run on this machine */
 	const char *record;         /* file to write the submitted graph to; NULL: none. Needs keep_trace */
 	int repeat;                 /* factorisations in a row on this machine; at least 1 */
+	int data_in_ram;            /* a run on this machine begins with all data in main memory, and only there */
 	int quiet;                  /* do not show progress */
 	int keep_trace;             /* leave the trace of the last factorisation in the outcome */
 	int explain;                /* and what happened in each memory; needs keep_trace */
