@@ -20,13 +20,13 @@ extern const char bench_spin_begin[], bench_spin_end[];
 static const char bench_spin_begin[] = "// no nvcc", *const bench_spin_end = bench_spin_begin + 10;
 #endif
 
-enum { PROBES = 5, MIN_STEPS = 50, MAX_WIDTH = 256 };
+enum { PROBES = 5, MAX_WIDTH = 256 };
 
 struct bench {
 	heddle_runtime *rt;
 	heddle_codelet *spin;
 	heddle_data *data[2][MAX_WIDTH];
-	size_t streams, width, max_tasks;
+	size_t streams, width, min_steps, max_tasks;
 	double turns_per_us, probe_us;
 };
 
@@ -60,7 +60,9 @@ static double efficiency(const struct bench *b, double us)
 {
 	double values[PROBES], wanted = b->probe_us * (double)b->streams / us / (double)b->width;
 	double most = (double)b->max_tasks / (double)b->width;
-	size_t steps = wanted < MIN_STEPS ? MIN_STEPS : wanted < most ? (size_t)wanted : (size_t)most;
+	size_t steps = wanted < most ? (size_t)wanted : (size_t)most;
+	if (steps < b->min_steps)
+		steps = b->min_steps;
 	for (size_t i = 0; i < PROBES; i++)
 		values[i] = us * (double)(steps * b->width) / (run_stencil(b, steps, us) * (double)b->streams);
 	return bench_median(values, PROBES);
@@ -109,6 +111,7 @@ int main(int argc, char **argv)
 	b.width = bench_number(argc, argv, 2, 4 * b.streams);
 	int quick = argc > 3;
 	b.probe_us = quick ? 200 : 20000;
+	b.min_steps = quick ? 5 : 50;
 	b.max_tasks = quick ? 200 : 20000;
 	bench_need(b.width >= 3 && b.width <= MAX_WIDTH, "the width is from 3 to 256");
 	open_bench(&b);

@@ -2,15 +2,17 @@
 """Virtual against real time on the same machine: bench/virtual_real.py PLATFORM [ROUTINE[:NAME=VALUE,...] ...]
 
 PLATFORM is a file that `heddle platform calibrate -o FILE` has written on this machine. Each routine runs for real (the
-median of some repetitions) and in virtual time, under each policy, and the ratio virtual / real is printed, and written
-as a row of bench.csv's columns to --csv. --real has options of `heddle run` alone, such as "--cuda 1 --ncpu 0".
+median of some repetitions) and in virtual time, under each policy. The ratio virtual / real is printed, with whether it
+is as near to 1 as is asked, and written as a row of bench.csv's columns to --csv. A routine on tiles that were not
+calibrated is left out: its times would be guessed from those of others. --real has options of `heddle run` alone, such
+as "--cuda 1 --ncpu 0".
 
-In virtual time all data begin in main memory. For real they begin where the tasks that fill the matrices ran, which may
-be a device: then the first copies are missing in the real time.
+Both begin with all data in main memory, and devices have as many streams as the platform says.
 """
 import argparse
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
@@ -18,12 +20,57 @@ import sys
 COLUMNS = ["bench", "case", "workers", "unit", "ours", "peer", "peer_value", "ratio"]
 
 
-def rows(heddle, *arguments):
-    """The rows of the first table that the command prints."""
-    done = subprocess.run([heddle, *arguments, "--csv"], capture_output=True, text=True)
+class Failed(Exception):
+    pass
+
+
+def call(heddle, *arguments):
+    done = subprocess.run([heddle, *arguments], capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"heddle {' '.join(arguments)}: {done.stderr or done.stdout}")
-    return list(csv.DictReader(io.StringIO(done.stdout)))
+        raise Failed(f"heddle {' '.join(arguments)}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+def makespan(heddle, *arguments):
+    """In ms, of the first row of the first table that the command prints."""
+    return float(next(csv.DictReader(io.StringIO(call(heddle, *arguments, "--csv"))))["makespan_ms"])
+
+
+def streams_of(heddle, platform):
+    """The option for as many streams as the devices of the platform have."""
+    most = max(c["streams"] for c in json.loads(call(heddle, "platforms", platform, "--json"))["classes"])
+    return ("--streams", str(most)) if most > 1 else ()
+
+
+def is_calibrated(heddle, platform, routine):
+    """Whether the platform has times of kernels on one tile of the routine's order, in its precision."""
+    problem = json.loads(call(heddle, "sim", routine, "--platform", platform, "--json"))["problem"]
+    letter, size = {"single": ("s", 4), "double": ("d", 8), "complex single": ("c", 8),
+                    "complex double": ("z", 16)}[problem["precision"]]
+    with open(platform, encoding="utf-8") as f:
+        kernels = f.read().split("- codelet: ")
+    wanted = f"bytes: {problem['tile'] ** 2 * size},"
+    return any(k.startswith(letter) and wanted in k for k in kernels)
+
+
+def write(path, row):
+    """Appends a row at once: what comes later may fail."""
+    is_new = not os.path.exists(path)
+    with open(path, "a", newline="", encoding="utf-8") as f:
+        csv.writer(f).writerows(([COLUMNS] if is_new else []) + [row])
+
+
+def compare(o, routine, policy, options):
+    """The sentence on one routine under one policy, after its row is written."""
+    what = (routine, "--sched", policy)
+    virtual = makespan(o.heddle, "sim", *what, "--platform", o.platform)
+    real = makespan(o.heddle, "run", *what, "--data", "ram", "--repeat", o.repeat, "--no-check", "--no-trace", *options)
+    if o.csv:
+        write(o.csv, ["virtual-real", f"{routine} {policy}", "", "ms", f"{virtual:.6g}", "real", f"{real:.6g}",
+                      f"{virtual / real:.3f}"])
+    verdict = "met" if abs(virtual / real - 1) <= o.within / 100 else "MISSED"
+    return (f"virtual {virtual:.3f} ms, real {real:.3f} ms, virtual / real {virtual / real:.3f}; "
+            f"asked within {o.within:g} %: {verdict}")
 
 
 def main():
@@ -31,27 +78,24 @@ def main():
     parser.add_argument("platform")
     parser.add_argument("routines", nargs="*", default=["potrf:n=8192,tile=512"])
     parser.add_argument("--heddle", default=os.path.join(os.path.dirname(__file__), "..", "build", "heddle"))
-    parser.add_argument("--sched", default="dmdas", help="policies, separated by commas")
+    parser.add_argument("--sched", default="dmdas,multiprio,autoheteroprio,dada",
+                        help="policies, separated by commas (default: %(default)s)")
     parser.add_argument("--repeat", default="5", help="real runs of each, of which the median counts")
+    parser.add_argument("--within", type=float, default=10, help="what is asked, in percent of real time")
     parser.add_argument("--real", default="", help="more options of `heddle run`")
     parser.add_argument("--csv", help="append the rows to this file")
     o = parser.parse_args()
-    heddle, platform = os.path.abspath(o.heddle), os.path.abspath(o.platform)
-    found = []
-    for routine in o.routines:
-        for policy in o.sched.split(","):
-            real = rows(heddle, "run", routine, "--sched", policy, "--repeat", o.repeat, "--no-check", "--no-trace",
-                        *o.real.split())[0]
-            virtual = rows(heddle, "sim", routine, "--sched", policy, "--platform", platform)[0]
-            ours, peer = float(virtual["makespan_ms"]), float(real["makespan_ms"])
-            found.append(["virtual-real", f"{routine} {policy}", "", "ms", f"{ours:.6g}", "real", f"{peer:.6g}",
-                          f"{ours / peer:.3f}"])
-            print(f"{routine} {policy}: virtual {ours:.3f} ms, real {peer:.3f} ms, virtual / real {ours / peer:.3f}",
-                  flush=True)
-    if o.csv:
-        is_new = not os.path.exists(o.csv)
-        with open(o.csv, "a", newline="", encoding="utf-8") as f:
-            csv.writer(f).writerows(([COLUMNS] if is_new else []) + found)
+    o.heddle, o.platform = os.path.abspath(o.heddle), os.path.abspath(o.platform)
+    try:
+        options = [*streams_of(o.heddle, o.platform), *o.real.split()]
+        for routine in o.routines:
+            if not is_calibrated(o.heddle, o.platform, routine):
+                print(f"{routine}: left out, because its tiles were not calibrated", flush=True)
+                continue
+            for policy in o.sched.split(","):
+                print(f"{routine} {policy}: {compare(o, routine, policy, options)}", flush=True)
+    except Failed as e:
+        sys.exit(str(e))
 
 
 if __name__ == "__main__":
