@@ -283,7 +283,7 @@ int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
 int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 {
 	const heddle_runtime *rt = t->codelet->rt;
-	int all = heddle_task_can_run_all(t, class_id);
+	int all = has_class(t, class_id) ? all_could_run(rt, t, class_id) : 0;
 	if (all >= 0)
 		return all;
 	for (size_t w = 0; w < rt->n_workers; w++)

@@ -20,14 +20,15 @@
  * Choices. epsilon is the option's share of the first upper. The first upper is tried before the loop, so that there
  * always is a schedule. What loads start from is ours, as the paper names nothing: with the option `backlog`, each
  * worker's backlog less the smallest backlog of its side (CPUs or GPUs; `side`) or of all workers (`all`), or 0
- * (`none`); upper includes the largest of these. With `all`, idle CPUs make every GPU look loaded beyond alpha lambda,
- * and few tasks stay where their data are. With `none`, nothing but stealing moves work to an idle worker: in the
- * paper's framework a worker without tasks steals from one that it draws (section 2.1), here the option `steal` says
- * whether it does. With `fit`, affinity does not keep a task on a resource where it alone takes longer than lambda. If
- * several nodes have the same score, the task goes to the one where it is shortest. If a side has several classes, p is
- * the time on the fastest. Equal tasks are placed in the order of submission, and the first of equal workers is taken.
- * docs/policies.md, "Figures behind the defaults" and "Where a paper can be read in two ways", has what `backlog`,
- * `fit` and `steal` gain. */
+ * (`none`); upper includes the largest of these. Workers that are not driven count nowhere, though a retired one may
+ * still have tasks. With `all`, idle CPUs make every GPU look loaded beyond alpha lambda, and few tasks stay where
+ * their data are. With `none`, nothing but stealing moves work to an idle worker: in the paper's framework a worker
+ * without tasks steals from one that it draws (section 2.1), here the option `steal` says whether it does. With `fit`,
+ * affinity does not keep a task on a resource where it alone takes longer than lambda. If several nodes have the same
+ * score, the task goes to the one where it is shortest. If a side has several classes, p is the time on the fastest.
+ * Equal tasks are placed in the order of submission, and the first of equal workers is taken. docs/policies.md,
+ * "Figures behind the defaults" and "Where a paper can be read in two ways", has what `backlog`, `fit` and `steal`
+ * gain. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -38,14 +39,21 @@
 
 enum { DADA_ROOM = 64 /* of the list at first */, DADA_NOWHERE = UINT_MAX };
 
+/* A worker that is driven. */
+struct dada_place {
+	double backlog, load; /* us: before the batch, and with the schedule that is being tried */
+	unsigned worker, group, node;
+	int is_cpu;
+};
+
 struct dada_task {
 	heddle_task *task;
 	uint64_t order, score; /* score: bytes that it writes and that are valid on `node` */
 	double cpu, gpu, speedup;
 	unsigned node;
 	unsigned row;         /* its row in dada.times */
-	unsigned trial, kept; /* workers; DADA_NOWHERE: not placed yet */
-	int alike;            /* 1: all workers of a group can run it, or none can */
+	unsigned trial, kept; /* places; DADA_NOWHERE: not placed yet */
+	int alike;            /* 1: all driven workers of a group can run it, or none can */
 };
 
 enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
@@ -64,8 +72,15 @@ struct dada {
 	 * order in which they are pushed */
 	struct dada_task **sorted;
 	size_t n_affine;
-	double *backlog, *load; /* owns; per worker, us: before the batch, and with the schedule that is being tried */
-	uint64_t *bytes;        /* owns; per node: bytes that the task being scored writes and that are valid there */
+	size_t n_places;
+	struct dada_place *places; /* owns; the driven workers, by index */
+	/* owns both; the places that are not CPUs, and those that are, by index */
+	struct {
+		unsigned *places;
+		size_t n;
+	} sides[2];
+	double most;     /* us: the schedule that is being tried is rejected if a load is larger */
+	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
 	uint64_t batches, iterations, rejected;
 	double lambda; /* us: sum of the final lambdas of all batches */
@@ -78,8 +93,9 @@ static void dada_destroy(void *state)
 	free(d->list);
 	free(d->times);
 	free(d->sorted);
-	free(d->backlog);
-	free(d->load);
+	free(d->places);
+	free(d->sides[0].places);
+	free(d->sides[1].places);
 	free(d->bytes);
 	free(d);
 }
@@ -112,10 +128,11 @@ static int dada_alloc(struct dada *d, heddle_sched *sched)
 	int status = hd_mapping_init(&d->mapping, sched);
 	if (status < 0)
 		return status;
-	d->backlog = calloc(d->mapping.n_workers, sizeof *d->backlog);
-	d->load = calloc(d->mapping.n_workers, sizeof *d->load);
+	d->places = calloc(d->mapping.n_workers, sizeof *d->places);
+	for (int side = 0; side < 2; side++)
+		d->sides[side].places = calloc(d->mapping.n_workers, sizeof *d->sides[side].places);
 	d->bytes = calloc(heddle_sched_platform(sched)->n_nodes, sizeof *d->bytes);
-	if (!dada_make_room(d, DADA_ROOM) || !d->backlog || !d->load || !d->bytes)
+	if (!dada_make_room(d, DADA_ROOM) || !d->places || !d->sides[0].places || !d->sides[1].places || !d->bytes)
 		return hd_no_memory("the policy's list");
 	return HEDDLE_OK;
 }
@@ -141,10 +158,23 @@ static int dada_create(heddle_sched *sched, void **state)
 
 /* --- The list ----------------------------------------------------------------------------------------------------- */
 
-static double dada_time(const struct dada *d, const struct dada_task *t, unsigned worker)
+/* Its times, per group. */
+static const double *dada_times(const struct dada *d, const struct dada_task *t)
+{
+	return d->times + t->row * d->mapping.n_groups;
+}
+
+/* Lists the driven workers. To be called once per batch, after hd_mapping_dates. */
+static void dada_list_places(struct dada *d)
 {
 	const struct hd_mapping *m = &d->mapping;
-	return d->times[t->row * m->n_groups + m->workers[worker].group];
+	d->n_places = d->sides[0].n = d->sides[1].n = 0;
+	for (size_t i = 0; i < m->n_driven; i++) {
+		const struct hd_mapping_worker *w = &m->workers[m->driven[i]];
+		d->sides[w->is_cpu].places[d->sides[w->is_cpu].n++] = (unsigned)d->n_places;
+		d->places[d->n_places++] = (struct dada_place){
+		    .worker = m->driven[i], .group = w->group, .node = m->groups[w->group].node, .is_cpu = w->is_cpu};
+	}
 }
 
 /* Fills d->bytes: per node, the bytes that the task writes and that are valid there. */
@@ -227,83 +257,92 @@ static int dada_may_run(const struct dada_task *t, unsigned worker)
 	return t->alike || heddle_task_can_run(t->task, worker);
 }
 
-static void dada_assign(struct dada *d, struct dada_task *t, unsigned worker, enum dada_phase phase)
+/* Returns 0 if the place is loaded too much then. */
+static int dada_assign(struct dada *d, struct dada_task *t, unsigned place, enum dada_phase phase)
 {
-	t->trial = worker;
-	d->load[worker] += dada_time(d, t, worker);
+	struct dada_place *p = &d->places[place];
+	t->trial = place;
+	p->load += dada_times(d, t)[p->group];
 	d->trial[phase]++;
+	return p->load <= d->most;
 }
 
-/* Lines 5-7. */
-static void dada_local_phase(struct dada *d, double lambda)
+/* Lines 5-7. Returns 0 if a place is loaded too much. */
+static int dada_local_phase(struct dada *d, double lambda)
 {
-	const struct hd_mapping *m = &d->mapping;
+	double longest = d->fit ? lambda : DBL_MAX;
 	for (size_t i = 0; i < d->n_affine; i++) {
 		struct dada_task *t = d->sorted[i];
+		const double *times = dada_times(d, t);
 		unsigned best = DADA_NOWHERE;
-		for (unsigned w = 0; w < m->n_workers; w++)
-			if (m->groups[m->workers[w].group].node == t->node && d->load[w] < d->alpha * lambda &&
-			    (best == DADA_NOWHERE || d->load[w] < d->load[best]) &&
-			    dada_time(d, t, w) <= (d->fit ? lambda : DBL_MAX) && dada_may_run(t, w))
-				best = w;
-		if (best != DADA_NOWHERE)
-			dada_assign(d, t, best, DADA_AFFINITY);
+		double least = d->alpha * lambda;
+		for (unsigned k = 0; k < d->n_places; k++) {
+			const struct dada_place *p = &d->places[k];
+			if (p->node == t->node && p->load < least && times[p->group] <= longest &&
+			    dada_may_run(t, p->worker)) {
+				least = p->load;
+				best = k;
+			}
+		}
+		if (best != DADA_NOWHERE && !dada_assign(d, t, best, DADA_AFFINITY))
+			return 0;
 	}
+	return 1;
 }
 
-/* The worker that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
+/* The place that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
 static unsigned dada_earliest(const struct dada *d, const struct dada_task *t, int is_cpu, double limit)
 {
-	const struct hd_mapping *m = &d->mapping;
+	const unsigned *side = d->sides[is_cpu].places;
+	const double *times = dada_times(d, t);
 	unsigned best = DADA_NOWHERE;
 	double earliest = INFINITY;
-	for (unsigned w = 0; w < m->n_workers; w++) {
-		if (m->workers[w].is_cpu != is_cpu || !(d->load[w] < limit))
-			continue;
-		double finish = d->load[w] + dada_time(d, t, w);
-		if (finish < earliest && dada_may_run(t, w)) {
+	for (size_t i = 0; i < d->sides[is_cpu].n; i++) {
+		const struct dada_place *p = &d->places[side[i]];
+		double finish = p->load + times[p->group];
+		if (finish < earliest && p->load < limit && dada_may_run(t, p->worker)) {
 			earliest = finish;
-			best = w;
+			best = side[i];
 		}
 	}
 	return best;
 }
 
-/* Lines 8-9. Returns 0 if a task is longer than lambda on both sides. */
+/* Lines 8-9. Returns 0 if a task is longer than lambda on both sides, or a place is loaded too much. */
 static int dada_global_phase(struct dada *d, double lambda)
 {
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
 		if (t->trial != DADA_NOWHERE || !(t->cpu > lambda))
 			continue;
-		if (t->gpu > lambda)
+		if (t->gpu > lambda || !dada_assign(d, t, dada_earliest(d, t, 0, INFINITY), DADA_FORCED))
 			return 0;
-		dada_assign(d, t, dada_earliest(d, t, 0, INFINITY), DADA_FORCED);
 	}
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
-		unsigned w =
+		unsigned place =
 		    t->trial == DADA_NOWHERE && t->gpu <= lambda ? dada_earliest(d, t, 0, lambda) : DADA_NOWHERE;
-		if (w != DADA_NOWHERE)
-			dada_assign(d, t, w, DADA_FILLED);
+		if (place != DADA_NOWHERE && !dada_assign(d, t, place, DADA_FILLED))
+			return 0;
 	}
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++)
-		if (t->trial == DADA_NOWHERE)
-			dada_assign(d, t, dada_earliest(d, t, 1, INFINITY), DADA_REST);
+		if (t->trial == DADA_NOWHERE && !dada_assign(d, t, dada_earliest(d, t, 1, INFINITY), DADA_REST))
+			return 0;
 	return 1;
 }
 
-static int dada_try(struct dada *d, double lambda)
+/* Returns whether the schedule fits into `most` us. If not, some tasks are placed nowhere. */
+static int dada_try(struct dada *d, double lambda, double most)
 {
+	int fits = 1;
 	d->iterations++;
-	memcpy(d->load, d->backlog, d->mapping.n_workers * sizeof *d->load);
+	d->most = most;
 	memset(d->trial, 0, sizeof d->trial);
 	for (size_t i = 0; i < d->n; i++)
 		d->list[i].trial = DADA_NOWHERE;
-	dada_local_phase(d, lambda);
-	int fits = dada_global_phase(d, lambda);
-	for (unsigned w = 0; fits && w < d->mapping.n_workers; w++)
-		fits = d->load[w] <= (2 + d->alpha) * lambda;
-	d->rejected += !fits;
-	return fits;
+	for (struct dada_place *p = d->places; p < d->places + d->n_places; p++) {
+		p->load = p->backlog;
+		fits &= p->load <= most;
+	}
+	return fits && dada_local_phase(d, lambda) && dada_global_phase(d, lambda);
 }
 
 /* --- Algorithm 2 -------------------------------------------------------------------------------------------------- */
@@ -315,18 +354,18 @@ static void dada_keep(struct dada *d)
 	memcpy(d->kept, d->trial, sizeof d->kept);
 }
 
-/* Computes each worker's backlog; returns the largest. */
+/* Computes the backlog of each place; returns the largest. */
 static double dada_backlogs(struct dada *d)
 {
-	const struct hd_mapping *m = &d->mapping;
-	double smallest[2] = {INFINITY, INFINITY}, largest = 0; /* of the CPUs, of the GPUs */
-	for (unsigned w = 0; w < m->n_workers; w++)
-		smallest[!m->workers[w].is_cpu] = fmin(smallest[!m->workers[w].is_cpu], m->ends[w]);
+	const double *ends = d->mapping.ends;
+	double smallest[2] = {INFINITY, INFINITY}, largest = 0; /* of the GPUs, of the CPUs */
+	for (const struct dada_place *p = d->places; p < d->places + d->n_places; p++)
+		smallest[p->is_cpu] = fmin(smallest[p->is_cpu], ends[p->worker]);
 	if (d->from != DADA_SIDE)
 		smallest[0] = smallest[1] = fmin(smallest[0], smallest[1]);
-	for (unsigned w = 0; w < m->n_workers; w++) {
-		d->backlog[w] = d->from == DADA_EMPTY ? 0 : m->ends[w] - smallest[!m->workers[w].is_cpu];
-		largest = fmax(largest, d->backlog[w]);
+	for (struct dada_place *p = d->places; p < d->places + d->n_places; p++) {
+		p->backlog = d->from == DADA_EMPTY ? 0 : ends[p->worker] - smallest[p->is_cpu];
+		largest = fmax(largest, p->backlog);
 	}
 	return largest;
 }
@@ -338,14 +377,15 @@ static void dada_search(struct dada *d)
 	for (const struct dada_task *t = d->list; t < d->list + d->n; t++)
 		upper += isinf(t->cpu) ? t->gpu : isinf(t->gpu) ? t->cpu : fmax(t->cpu, t->gpu);
 	double epsilon = d->epsilon * upper;
-	dada_try(d, upper);
+	dada_try(d, upper, INFINITY);
 	dada_keep(d);
 	while (upper - lower > epsilon) {
 		double lambda = (upper + lower) / 2;
-		if (dada_try(d, lambda)) {
+		if (dada_try(d, lambda, (2 + d->alpha) * lambda)) {
 			upper = lambda;
 			dada_keep(d);
 		} else {
+			d->rejected++;
 			lower = lambda;
 		}
 	}
@@ -366,7 +406,8 @@ static void dada_push(struct dada *d)
 	qsort(d->sorted, d->n, sizeof(struct dada_task *), dada_compare_order);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dada_task *t = d->sorted[i];
-		hd_mapping_place(&d->mapping, t->task, t->kept, dada_time(d, t, t->kept));
+		const struct dada_place *p = &d->places[t->kept];
+		hd_mapping_place(&d->mapping, t->task, p->worker, dada_times(d, t)[p->group]);
 	}
 	for (int phase = 0; phase < DADA_PHASES; phase++)
 		d->total[phase] += d->kept[phase];
@@ -378,6 +419,7 @@ static void dada_ready(void *state, heddle_task *const *batch, size_t n, int rel
 	(void)releaser;
 	dada_make_room(d, n); /* if there is no memory, the batch is placed slice by slice */
 	hd_mapping_dates(&d->mapping);
+	dada_list_places(d);
 	for (size_t i = 0; i < n;) {
 		for (d->n = 0; i < n && d->n < d->room; i++)
 			if (!hd_mapping_divert(&d->mapping, batch[i]))

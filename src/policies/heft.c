@@ -88,7 +88,8 @@ static void heft_schedule(struct heft *h, heddle_task *t)
 	int alike = hd_mapping_predict(m, t, 1, h->times);
 	unsigned best = 0;
 	double earliest = INFINITY;
-	for (unsigned w = 0; w < m->n_workers; w++) {
+	for (size_t i = 0; i < m->n_driven; i++) {
+		unsigned w = m->driven[i];
 		double finish = m->ends[w] + h->times[m->workers[w].group];
 		if (finish < earliest && (alike || heddle_task_can_run(t, w))) {
 			earliest = finish;

@@ -74,6 +74,7 @@ struct heddle_sched {
 	double now, free_at[FAKE_WORKERS];
 	unsigned distance[FAKE_WORKERS][FAKE_WORKERS]; /* all 0: |a - b| */
 	unsigned calibrate;
+	uint64_t out;       /* workers that are not driven, as bits */
 	double us_per_byte; /* of every link */
 	struct hd_rng rng;
 	char report_names[FAKE_REPORTS][96];
@@ -173,13 +174,13 @@ heddle_codelet *heddle_task_codelet(const heddle_task *t)
 	return t->codelet;
 }
 
+static const heddle_sched *fake_running; /* for questions that name no instance */
+
 int heddle_task_can_run(const heddle_task *t, unsigned worker)
 {
 	fake_questions++;
-	return (t->workers >> worker) & 1;
+	return (t->workers & ~fake_running->out) >> worker & 1;
 }
-
-static const heddle_sched *fake_running; /* for questions that name no instance */
 
 int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
 {
@@ -190,26 +191,28 @@ int heddle_task_can_run_all(const heddle_task *t, unsigned class_id)
 int heddle_task_can_run_class(const heddle_task *t, unsigned class_id)
 {
 	for (unsigned w = 0; w < fake_running->platform.n_workers; w++)
-		if (((t->workers >> w) & 1) && fake_running->workers[w].class_id == class_id)
+		if (((t->workers & ~fake_running->out) >> w & 1) && fake_running->workers[w].class_id == class_id)
 			return 1;
 	return 0;
 }
 
-/* All workers are driven. */
 int heddle_sched_driven(const heddle_sched *s, unsigned worker)
 {
-	(void)s, (void)worker;
-	return 1;
+	return !(s->out >> worker & 1);
 }
 
 int heddle_task_could_run(const heddle_task *t, unsigned worker)
 {
-	return heddle_task_can_run(t, worker);
+	fake_questions++;
+	return (t->workers >> worker) & 1;
 }
 
 int heddle_task_could_run_class(const heddle_task *t, unsigned class_id)
 {
-	return heddle_task_can_run_class(t, class_id);
+	for (unsigned w = 0; w < fake_running->platform.n_workers; w++)
+		if (((t->workers >> w) & 1) && fake_running->workers[w].class_id == class_id)
+			return 1;
+	return 0;
 }
 
 double heddle_task_time(const heddle_task *t, unsigned class_id)

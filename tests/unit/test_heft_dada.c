@@ -345,6 +345,25 @@ static void dada_backlog_is_where_loads_start(void **unused)
 	fake_close(&s);
 }
 
+/* 40 us of tasks for one CPU, so lambda is 40 / (2 + alpha) us. The other CPU has retired: neither what it still has to
+ * do, nor that it has nothing to do and the first has, makes lambda larger. */
+static void dada_retired_workers_do_not_count(void **unused)
+{
+	(void)unused;
+	for (unsigned busy = 0; busy < 2; busy++) {
+		heddle_sched s;
+		fake_open(&s, "dada", "alpha=0.5", 2, 0);
+		fake_start(&s);
+		make_tasks(4);
+		s.out = 1 << 1;
+		s.free_at[busy] = 1000;
+		ready_batch(&s, 4);
+		assert_true(fake_report(&s, "lambda kept, mean") < 40 / 2.5 + 1);
+		ASSERT_PICKS(&s, 0, 0, 1, 2, 3, -1);
+		fake_close(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +378,7 @@ int main(void)
 	    cmocka_unit_test(dada_affinity_is_limited_by_alpha),
 	    cmocka_unit_test(dada_cp_counts_transfers),
 	    cmocka_unit_test(dada_backlog_is_where_loads_start),
+	    cmocka_unit_test(dada_retired_workers_do_not_count),
 	    cmocka_unit_test(dada_largest_backlog_is_part_of_the_first_guess),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,6 @@ static void add_to_group(struct hd_mapping *m, struct hd_mapping_worker *w, unsi
 	if (g == m->n_groups)
 		m->groups[m->n_groups++] =
 		    (struct hd_mapping_group){.class_id = class_id, .node = node, .is_cpu = w->is_cpu};
-	m->groups[g].n_workers++;
 	w->group = g;
 }
 
@@ -26,9 +25,10 @@ int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched)
 	m->prefetch = heddle_sched_option(sched, "prefetch") > 0;
 	m->workers = calloc(p->n_workers, sizeof *m->workers);
 	m->groups = calloc(p->n_workers, sizeof *m->groups);
+	m->driven = calloc(p->n_workers, sizeof *m->driven);
 	m->ends = calloc(p->n_workers, sizeof *m->ends);
 	m->allowed = calloc(p->n_workers, sizeof *m->allowed);
-	if (!m->workers || !m->groups || !m->ends || !m->allowed)
+	if (!m->workers || !m->groups || !m->driven || !m->ends || !m->allowed)
 		return hd_no_memory("the policy's queues");
 	for (unsigned w = 0; w < p->n_workers; w++) {
 		unsigned class_id = p->workers[w].class_id;
@@ -44,14 +44,23 @@ void hd_mapping_fini(struct hd_mapping *m)
 	hd_calibration_fini(&m->calibration);
 	free(m->workers);
 	free(m->groups);
+	free(m->driven);
 	free(m->ends);
 	free(m->allowed);
 }
 
 void hd_mapping_dates(struct hd_mapping *m)
 {
-	for (unsigned w = 0; w < m->n_workers; w++)
+	m->n_driven = 0;
+	for (size_t g = 0; g < m->n_groups; g++)
+		m->groups[g].n_driven = 0;
+	for (unsigned w = 0; w < m->n_workers; w++) {
+		if (!heddle_sched_driven(m->sched, w))
+			continue;
+		m->driven[m->n_driven++] = w;
+		m->groups[m->workers[w].group].n_driven++;
 		m->ends[w] = heddle_sched_worker_free_at(m->sched, w) + m->workers[w].queued;
+	}
 }
 
 /* The worker of a class (-1: of all) with the fewest tasks for its speed. */
@@ -99,14 +108,14 @@ static void count_allowed(const struct hd_mapping *m, const heddle_task *t)
 	int each = 0;
 	for (size_t g = 0; g < m->n_groups; g++) {
 		int all = heddle_task_can_run_all(t, m->groups[g].class_id);
-		m->allowed[g] = all > 0 ? m->groups[g].n_workers : 0;
+		m->allowed[g] = all > 0 ? m->groups[g].n_driven : 0;
 		each |= all < 0;
 	}
 	if (HD_LIKELY(!each))
 		return;
 	memset(m->allowed, 0, m->n_groups * sizeof *m->allowed);
-	for (unsigned w = 0; w < m->n_workers; w++)
-		m->allowed[m->workers[w].group] += heddle_task_can_run(t, w) != 0;
+	for (size_t i = 0; i < m->n_driven; i++)
+		m->allowed[m->workers[m->driven[i]].group] += heddle_task_can_run(t, m->driven[i]) != 0;
 }
 
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times)
@@ -119,7 +128,7 @@ int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int wit
 		times[g] = isnan(us) ? INFINITY : us;
 		if (isnan(us))
 			continue;
-		alike &= m->allowed[g] == group->n_workers;
+		alike &= m->allowed[g] == group->n_driven;
 		if (with_comm)
 			times[g] += heddle_task_transfer_time(t, group->node);
 	}

@@ -2,7 +2,8 @@
  * the date when each worker will have done its tasks, predictions, and the placement of tasks that the models know too
  * little about.
  *
- * A group is the workers of one class on one node. Predictions are the same for all of them.
+ * A group is the workers of one class on one node. Predictions are the same for all of them. Workers that are not
+ * driven get no tasks, and do not count.
  */
 #ifndef HD_POLICIES_PARTS_BATCH_MAPPING_H
 #define HD_POLICIES_PARTS_BATCH_MAPPING_H
@@ -20,7 +21,8 @@ struct hd_mapping_worker {
 };
 
 struct hd_mapping_group {
-	unsigned class_id, node, n_workers;
+	unsigned class_id, node;
+	unsigned n_driven; /* as of the last call of hd_mapping_dates */
 	int is_cpu;
 };
 
@@ -33,9 +35,12 @@ struct hd_mapping {
 	size_t n_workers, n_groups;
 	struct hd_mapping_worker *workers; /* owns */
 	struct hd_mapping_group *groups;   /* owns; room for one per worker */
-	/* owns; per worker, us: when it will have done all its tasks; hd_mapping_dates brings it up to date */
+	/* What hd_mapping_dates brings up to date. Owns both: the workers that are driven, by index; and per worker, if
+	 * it is driven, us: when it will have done all its tasks. */
+	unsigned *driven;
 	double *ends;
-	unsigned *allowed; /* owns; per group: how many of its workers can run the task being predicted */
+	size_t n_driven;
+	unsigned *allowed; /* owns; per group: how many of its driven workers can run the task being predicted */
 	int prefetch;
 	enum hd_mapping_steal steal;
 	size_t n_queued; /* tasks in all queues */
@@ -56,14 +61,14 @@ struct hd_mapping {
 int hd_mapping_init(struct hd_mapping *m, heddle_sched *sched); /* HEDDLE_E_MEMORY; call hd_mapping_fini even then */
 void hd_mapping_fini(struct hd_mapping *m);
 
-/* Brings `ends` up to date; to be called once per batch. */
+/* Brings `driven` and `ends` up to date; to be called once per batch. */
 void hd_mapping_dates(struct hd_mapping *m);
 /* If the models of a task need samples (sample_placement.h) or know nothing of it, places the task on the worker with
  * the fewest tasks for its speed and returns 1. Otherwise returns 0. */
 int hd_mapping_divert(struct hd_mapping *m, heddle_task *t);
 /* Fills times[group] with the predicted time of a task, us, plus that of its transfers if `with_comm`; INFINITY: the
- * group cannot run it, or its time is not known. Returns 0 if some workers of a group can run it and others cannot:
- * then ask heddle_task_can_run, too. */
+ * group cannot run it, or its time is not known. Returns 0 if some driven workers of a group can run it and others
+ * cannot: then ask heddle_task_can_run, too. */
 int hd_mapping_predict(const struct hd_mapping *m, const heddle_task *t, int with_comm, double *times);
 /* The least of those times over the groups of CPUs, or over the others. */
 double hd_mapping_best(const struct hd_mapping *m, const double *times, int is_cpu);
