@@ -7,6 +7,7 @@ few run again.
 import ctypes.util
 import glob
 import os
+import shutil
 from dataclasses import dataclass, field
 
 OURS = "heddle"
@@ -58,8 +59,16 @@ def starpu_variants(cpus, policies=("lws", "eager")):
                             {"STARPU_SCHED": policy, "STARPU_NCPU": str(n)}) for policy in policies for n in cpus)
 
 
+def taskflow_variants(cpus):
+    """`cpus`: numbers of Taskflow's workers; the thread that builds the graph, or submits, is one more."""
+    return with_allocators((f"{way} {n} worker{'s' * (n > 1)}",
+                            {"BENCH_TASKFLOW": way, "BENCH_TASKFLOW_WORKERS": str(n)})
+                           for way in ("graph", "async") for n in cpus)
+
+
 def contestants(plan, starpu_cpus):
-    """(family, prefix of its programs, variant, env) of all that run the programs on task graphs."""
+    """(family, prefix of its programs, variant, env) of all that run the programs on task graphs. Taskflow has as many
+    workers as StarPU."""
     for variant, env in heddle_variants():
         yield OURS, "heddle", variant, env
     for family, prefix in (("libgomp", "gomp"), ("libomp", "omp")):
@@ -67,6 +76,8 @@ def contestants(plan, starpu_cpus):
             yield family, prefix, variant, env
     for variant, env in starpu_variants(starpu_cpus):
         yield "starpu", "starpu", variant, env
+    for variant, env in taskflow_variants(starpu_cpus):
+        yield "taskflow", "taskflow", variant, env
 
 
 def same_total(plan):
@@ -92,7 +103,7 @@ def overhead(plan):
 def flat(plan):
     """A stencil of width 100 with more and more steps; one datum with more and more readers."""
     # StarPU keeps all tasks that wait: 10^7 of them do not fit in memory
-    limits = {"starpu": 10**6, "libgomp": 10**6, "libomp": 10**6}
+    limits = {"starpu": 10**6, "libgomp": 10**6, "libomp": 10**6, "taskflow": 10**6}
     sizes = [10**n for n in range(4, 7 if plan.quick else 8)]
     for tasks in sizes:
         for family, prefix, variant, env in contestants(plan, [max(plan.workers - 1, 1)]):
@@ -101,6 +112,8 @@ def flat(plan):
                           [plan.workers, "stencil", tasks // 100, 100], env)
     for readers in (10, 100, 1000, 10000):
         for family, prefix, variant, env in contestants(plan, [max(plan.workers - 1, 1)]):
+            if family == "taskflow": # on_taskflow.h has no edges from readers to the next writer
+                continue
             yield Run("flat", f"readers {readers}", family, variant, prefix + "_tasks",
                       [plan.workers, "readers", 100000 if plan.quick else 300000, readers], env, units=("us/task",))
 

@@ -1,5 +1,6 @@
 /* The time that one task costs (submission, graph, scheduling, an empty kernel, release), and the most memory that the
- * process has used. tasks WORKERS SHAPE SIZE [EXTRA] */
+ * process has used; with a runtime that can run a graph again, also the time of a task without its construction. tasks
+ * WORKERS SHAPE SIZE [EXTRA] */
 #include BENCH_RUNTIME
 #include "shapes.h"
 
@@ -40,6 +41,13 @@ static void measure(void *arg)
 		snprintf(name + strlen(name), sizeof name - strlen(name), "_%zu", r->extra);
 	bench_row(name, r->workers, "us/task", each * 1e6);
 	bench_row(name, r->workers, "MB", bench_resident_peak() * 1e-6);
+#ifdef BENCH_AGAIN
+	r->shape->submit(r->size, r->extra);
+	double again = BENCH_AGAIN();
+	strcat(name, "_again");
+	if (again > 0)
+		bench_row(name, r->workers, "us/task", again * 1e6 / (double)r->shape->n_tasks(r->size, r->extra));
+#endif
 }
 
 int main(int argc, char **argv)
