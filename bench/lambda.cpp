@@ -1,7 +1,7 @@
 /* What a lambda costs: the time of an empty task in C and in C++, and their ratio. The two are measured in turn, many
  * times, and the median ratio of neighbours counts, so that what disturbs the machine disturbs both.
- * heddle_lambda [WORKERS]; with "c" or "cpp" as a second argument only such tasks are run, once, to count
- * instructions. */
+ * heddle_lambda [WORKERS]; with empty_c, empty_cpp, access_c or access_cpp as a second argument only such tasks are
+ * run, once: instructions.py counts the instructions of the function of that name, and of all that it calls. */
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,20 +24,20 @@ struct bench {
 	heddle_codelet *codelet;
 
 	explicit bench(const heddle::settings &s) : rt(s), datum(rt, x), codelet(rt.codelet("empty", empty)) {}
-	void tasks_in_c()
+	[[gnu::noinline]] void empty_c()
 	{
 		for (int i = 0; i < n_tasks; i++)
 			if (heddle_submit(rt.get(), heddle_call(codelet)))
 				std::exit(1);
 		rt.wait();
 	}
-	void tasks_in_cpp()
+	[[gnu::noinline]] void empty_cpp()
 	{
 		for (int i = 0; i < n_tasks; i++)
 			rt.submit("empty", [] {});
 		rt.wait();
 	}
-	void accesses_in_c()
+	[[gnu::noinline]] void access_c()
 	{
 		double factor = 3;
 		for (int i = 0; i < n_tasks; i++)
@@ -45,7 +45,7 @@ struct bench {
 				std::exit(1);
 		rt.wait();
 	}
-	void accesses_in_cpp()
+	[[gnu::noinline]] void access_cpp()
 	{
 		double factor = 3;
 		for (int i = 0; i < n_tasks; i++)
@@ -64,6 +64,23 @@ static double median(std::vector<double> x)
 {
 	std::sort(x.begin(), x.end());
 	return x[x.size() / 2];
+}
+
+static const struct {
+	const char *name;
+	void (bench::*run)();
+} ways[] = {{"empty_c", &bench::empty_c},
+            {"empty_cpp", &bench::empty_cpp},
+            {"access_c", &bench::access_c},
+            {"access_cpp", &bench::access_cpp}};
+
+static int run_alone(bench &b, const char *name)
+{
+	for (const auto &way : ways)
+		if (std::strcmp(way.name, name) == 0)
+			return (b.*way.run)(), 0;
+	std::fprintf(stderr, "%s is none of empty_c, empty_cpp, access_c, access_cpp\n", name);
+	return 1;
 }
 
 static void compare(bench &b, int workers, const char *name, void (bench::*in_c)(), void (bench::*in_cpp)())
@@ -87,12 +104,10 @@ try {
 	s.caller_works = 1;
 	s.model_dir = "none";
 	bench b(s);
-	if (argc > 2) {
-		std::strcmp(argv[2], "c") == 0 ? b.tasks_in_c() : b.tasks_in_cpp();
-		return 0;
-	}
-	compare(b, workers, "empty", &bench::tasks_in_c, &bench::tasks_in_cpp);
-	compare(b, workers, "access", &bench::accesses_in_c, &bench::accesses_in_cpp);
+	if (argc > 2)
+		return run_alone(b, argv[2]);
+	compare(b, workers, "empty", &bench::empty_c, &bench::empty_cpp);
+	compare(b, workers, "access", &bench::access_c, &bench::access_cpp);
 	return 0;
 } catch (const std::exception &e) {
 	std::fprintf(stderr, "%s\n", e.what());

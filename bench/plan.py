@@ -20,7 +20,7 @@ LIBFLAME = ctypes.util.find_library("flame")
 class Run:
     bench: str
     group: str     # who is compared with whom
-    family: str    # heddle, libgomp, libomp, starpu, openblas, ...: the fastest variant of each is quoted
+    family: str    # heddle, libgomp, libomp, starpu, taskflow, openblas, ...: the fastest variant of each is quoted
     variant: str   # what distinguishes it within its family
     program: str           # in the folder of the benches, or a whole path
     args: list
@@ -36,6 +36,7 @@ class Plan:
     workers: int
     quick: bool
     scratch: str  # a folder for what one run leaves to another
+    folder: str   # where the programs are
     tiles: tuple = ()  # of the Cholesky factorisations; (): many
 
 
@@ -293,6 +294,15 @@ def python(plan):
         yield Run("python", case, OURS, "", "heddle_python", [case, plan.workers])
 
 
+def in_cpp(plan):
+    """Tasks in C++ (ours) beside those in C: the clock with all workers, callgrind with one."""
+    yield Run("lambda", "time", OURS, "", "heddle_lambda", [plan.workers])
+    if shutil.which("valgrind"):
+        here = os.path.dirname(os.path.abspath(__file__))
+        yield Run("lambda", "instructions", OURS, "", os.path.join(here, "instructions.py"),
+                  [os.path.join(plan.folder, "heddle_lambda")])
+
+
 # name: (its runs, rounds, what it measures)
 BENCHES = {
     "overhead": (overhead, 5, "one empty task: submission, graph, scheduling, execution, release"),
@@ -308,6 +318,7 @@ BENCHES = {
                   "simulated (ours) beside real Cholesky on this machine, kernel times measured just before"),
     "python": (python, 3, "an empty task whose kernel is in Python; 20 tiles of Cholesky in virtual time under a "
                           "policy in Python; graphs of a million tasks from numpy arrays"),
+    "lambda": (in_cpp, 3, "a task from a lambda in C++ (ours) beside one from a function in C, at most 1.2 times"),
     "trace": (trace, 5, "empty tasks, and a factorisation in small tiles, with tracing on (ours) and off (peer)"),
 }
 
