@@ -1137,11 +1137,22 @@ def test_makespan_is_one_figure_in_tables_and_traces(p):
 def test_calibrate_writes_a_platform_that_can_be_simulated(p):
     out, _ = p.run("platform", "calibrate", "--seconds", "0", "--n", "384", "--tiles", "32,64")
     assert "this.yaml" in out and "up to 4 passes; 95 % confidence interval" in out, out
-    assert re.search(r"check: potrf double, tile 64, n 384, under lws: predicted [\d.]+ ms, measured", out), out
+    check = re.search(r"check: potrf double, tile 64, n 384, under lws: predicted [\d.]+ ms, measured .*: "
+                      r"([\d.]+) % too (?:short|long)", out)
+    within = re.search(r"^predictions of such runs are within \+- ([\d.]+) %, if the machine stays as it was$", out,
+                       re.MULTILINE)
+    assert check and within and float(within[1]) >= float(check[1]), out
     assert "this" in [row["name"] for row in p.csv("platforms")]
     row = p.csv("sim", "cholesky", "--n", "384", "--tile", "64", "--platform", "this", "--sched", "dmda")[0]
     assert float(row["makespan_ms"]) > 0
     p.run("sim", "cholesky", "--n", "384", "--tile", "32", "--precision", "s", "--platform", "this")
+
+
+def test_calibrate_stops_when_the_passes_agree(p):
+    """Long before the time is over, and before the most passes that are made."""
+    out, _ = p.run("platform", "calibrate", "--seconds", "3600", "--within", "100", "--n", "384", "--tiles", "64")
+    passes = re.search(r"up to (\d+) passes", out)
+    assert passes and 4 <= int(passes[1]) < 30 and "are not within" not in out, out
 
 
 def test_calibrate_with_emulated_accelerators_measures_their_links(p):

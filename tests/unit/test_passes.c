@@ -39,6 +39,63 @@ static void interval_is_that_of_student(void **state)
 	passes_free(&p);
 }
 
+/* Adds passes of these lengths, in us, to run 0, of one task each. */
+static void add_lengths(struct passes *p, size_t n, const double *us)
+{
+	for (size_t i = 0; i < n; i++)
+		add(p, (struct heddle_trace_task[]){task(GEMM, CPU, us[i])}, 1);
+}
+
+static void passes_go_on_until_their_means_agree(void **state)
+{
+	(void)state;
+	struct passes p;
+	passes_init(&p, 1);
+	add_lengths(&p, 3, (const double[]){10, 10, 10});
+	assert_false(passes_agree(&p, 0, 4, 0.02)); /* too few, though they agree */
+	add_lengths(&p, 1, (const double[]){10});
+	assert_true(passes_agree(&p, 0, 4, 0.02));
+	add_lengths(&p, 1, (const double[]){15}); /* 50 % longer: the interval becomes +- 25 % */
+	assert_false(passes_agree(&p, 0, 4, 0.02));
+	assert_true(passes_agree(&p, 0, 4, 0.3));
+	size_t more = 0;
+	for (; !passes_agree(&p, 0, 4, 0.1); more++) {
+		assert_true(more < 20);
+		add_lengths(&p, 1, (const double[]){10});
+	}
+	assert_int_equal(more, 6); /* with 11 passes 2.23 * 1.51 / sqrt(11) / 10.45 = 9.7 % */
+	passes_free(&p);
+}
+
+static void the_drift_is_between_passes_that_most_runs_had(void **state)
+{
+	(void)state;
+	struct passes p;
+	passes_init(&p, 1);
+	assert_true(passes_drift(&p) == 0);
+	add_lengths(&p, 5, (const double[]){10, 10, 13, 10, 12.5});
+	assert_true(fabs(passes_drift(&p) - 0.3) < 1e-9);
+	passes_free(&p);
+	/* one run alone is slower at times, of three: its neighbours say that it is not the machine */
+	struct heddle_trace_task quick = task(GEMM, CPU, 10), slow = task(GEMM, CPU, 20);
+	struct heddle_trace trace = {.platform = &platform, .codelets = codelets, .n_codelets = 2, .n_tasks = 1};
+	passes_init(&p, 3);
+	for (size_t pass = 0; pass < 4; pass++)
+		for (size_t run = 0; run < (pass < 3 ? 3 : 1); run++) {
+			trace.tasks = run == 0 && pass >= 2 ? &slow : &quick;
+			passes_add(&p, run, &trace);
+		}
+	assert_true(fabs(passes_drift(&p)) < 1e-9);
+	passes_free(&p);
+}
+
+static void prediction_adds_intervals_in_quadrature(void **state)
+{
+	(void)state;
+	assert_true(fabs(passes_prediction(0.03, 0.04 / 2.78, 5, 0.01) - 0.05) < 1e-9);
+	assert_true(passes_prediction(0.03, 0.04 / 2.78, 5, -0.08) == 0.08);
+}
+
 static void it_does_not_matter_which_workers_ran_how_much(void **state)
 {
 	(void)state;
@@ -78,6 +135,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(interval_is_that_of_student),
+	    cmocka_unit_test(passes_go_on_until_their_means_agree),
+	    cmocka_unit_test(the_drift_is_between_passes_that_most_runs_had),
+	    cmocka_unit_test(prediction_adds_intervals_in_quadrature),
 	    cmocka_unit_test(it_does_not_matter_which_workers_ran_how_much),
 	    cmocka_unit_test(platform_gets_medians_of_the_sizes_that_were_measured),
 	};

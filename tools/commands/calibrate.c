@@ -12,6 +12,8 @@
 enum { KEY_KEEP = 0x6000, KEY_ROUTINES, KEY_SECONDS, KEY_WITHIN, MAX_TILES = 32 };
 /* Passes over all runs: one to warm up, which does not count, then at least and at most so many. */
 enum { LEAST_PASSES = 4, MOST_PASSES = 30 };
+/* Of predictions that are farther off, and machines whose speed changes by more, the last lines warn. */
+static const double LITTLE = 0.05;
 
 struct options {
 	const char *output, *routines;
@@ -245,8 +247,8 @@ static int run_pass(struct measuring *m, size_t pass, double until, size_t *open
 	int status = TOOL_OK;
 	*open = 0;
 	for (size_t i = 0; i < m->n && !status; i++) {
-		int needed = passes_count(&m->passes, i) < LEAST_PASSES;
-		if (!needed && (passes_interval(&m->passes, i) <= m->o->within || tool_wall_clock() > until))
+		int late = passes_count(&m->passes, i) >= LEAST_PASSES && tool_wall_clock() > until;
+		if (late || passes_agree(&m->passes, i, LEAST_PASSES, m->o->within))
 			continue;
 		++*open;
 		tool_progress("pass %zu, %zu of %zu", pass, i + 1, m->n);
@@ -281,6 +283,9 @@ static void report_passes(const struct measuring *m)
 		printf("%zu of %zu sizes are not within +- %.3g %%: the machine was not quiet, or --seconds was too "
 		       "short\n",
 		       beyond, m->n, 100 * m->o->within);
+	double drift = passes_drift(&m->passes);
+	if (drift > LITTLE)
+		printf("this machine's speed changed by %.0f %% while it was measured\n", 100 * drift);
 	free(intervals);
 }
 
@@ -348,6 +353,22 @@ static size_t typical(const struct measuring *m)
 	return best;
 }
 
+/* Says what the check has shown. Nothing is known of runs that differ more from it than in their size. */
+static void report_check(const struct measuring *m, const struct work *what, double predicted,
+                         const struct outcome *real)
+{
+	double off = predicted / real->seconds - 1;
+	double within = passes_prediction(passes_interval(&m->passes, typical(m)), real->deviation / real->seconds,
+	                                  (size_t)what->repeat, off);
+	printf("check: %s double, tile %zu, n %zu, under lws: predicted %.2f ms, measured %.2f (median of %d: %.2f to "
+	       "%.2f): %.1f %% too %s%s\n",
+	       what->problem.routine, what->problem.options.tile, what->problem.n, 1e3 * predicted, 1e3 * real->seconds,
+	       what->repeat, 1e3 * real->min_seconds, 1e3 * real->max_seconds, 100 * fabs(off),
+	       off < 0 ? "short" : "long",
+	       fabs(off) > LITTLE ? "; beyond 5 %, calibrate again on a quiet machine" : "");
+	printf("predictions of such runs are within +- %.1f %%, if the machine stays as it was\n", 100 * within);
+}
+
 /* Runs the problem here, and simulates it on what was measured. */
 static int verify(const struct measuring *m, const struct heddle_platform *platform)
 {
@@ -364,14 +385,7 @@ static int verify(const struct measuring *m, const struct heddle_platform *platf
 	what.repeat = RUNS;
 	status = application_run(&config, &what, &real);
 	if (!status) {
-		double off = simulated.seconds / real.seconds - 1;
-		printf("check: %s double, tile %zu, n %zu, under lws: predicted %.2f ms, measured %.2f (median of %d: "
-		       "%.2f to "
-		       "%.2f): %.1f %% too %s%s\n",
-		       what.problem.routine, what.problem.options.tile, what.problem.n, 1e3 * simulated.seconds,
-		       1e3 * real.seconds, RUNS, 1e3 * real.min_seconds, 1e3 * real.max_seconds, 100 * fabs(off),
-		       off < 0 ? "short" : "long",
-		       fabs(off) > 0.05 ? "; beyond 5 %, calibrate again on a quiet machine" : "");
+		report_check(m, &what, simulated.seconds, &real);
 		outcome_free(&real);
 	}
 	outcome_free(&simulated);

@@ -90,9 +90,20 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static double deviation(const double *values, size_t n)
+{
+	double mean = 0, squares = 0;
+	for (size_t i = 0; i < n; i++)
+		mean += values[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - mean) * (values[i] - mean);
+	return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+}
+
 static void take_median(struct outcome *out, const struct work *what, double *seconds)
 {
 	size_t n = (size_t)what->repeat;
+	out->deviation = deviation(seconds, n);
 	qsort(seconds, n, sizeof *seconds, by_value);
 	out->seconds = n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
 	out->min_seconds = seconds[0];

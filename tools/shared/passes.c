@@ -120,26 +120,74 @@ static double student(size_t degrees)
 	return degrees <= sizeof few / sizeof *few ? few[degrees - 1] : 2.1;
 }
 
-double passes_interval(const struct passes *p, size_t number)
+/* For each pass of a run the time of its kernels, divided by the medians of the same kernels over all passes. The
+ * caller frees it. */
+static double *shares(const struct passes *p, size_t number)
 {
 	const struct pass_run *run = &p->runs[number];
 	size_t n = run->n_passes;
-	if (n < 3)
-		return INFINITY;
-	double *took = tool_alloc(2 * n * sizeof *took), *usual = took + n, mean = 0, variance = 0;
+	double *took = tool_alloc((2 * n + 1) * sizeof *took), *usual = took + n;
 	memset(took, 0, 2 * n * sizeof *took);
 	for (size_t i = 0; i < run->n; i++) {
 		took[run->kernels[i].pass] += run->kernels[i].sum;
 		usual[run->kernels[i].pass] += run->kernels[i].n * middle(p, number, number + 1, &run->kernels[i]);
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		took[i] = usual[i] > 0 ? took[i] / usual[i] : 1;
+	return took;
+}
+
+double passes_interval(const struct passes *p, size_t number)
+{
+	size_t n = p->runs[number].n_passes;
+	double mean = 0, variance = 0;
+	if (n < 3)
+		return INFINITY;
+	double *took = shares(p, number);
+	for (size_t i = 0; i < n; i++)
 		mean += took[i] / (double)n;
-	}
 	for (size_t i = 0; i < n; i++)
 		variance += (took[i] - mean) * (took[i] - mean) / (double)(n - 1);
 	free(took);
 	return student(n - 1) * sqrt(variance / (double)n) / mean;
+}
+
+int passes_agree(const struct passes *p, size_t run, size_t least, double within)
+{
+	return passes_count(p, run) >= least && passes_interval(p, run) <= within;
+}
+
+double passes_drift(const struct passes *p)
+{
+	double **all = tool_alloc((p->n_runs + 1) * sizeof *all), least = INFINITY, most = 0;
+	double *values = tool_alloc((p->n_runs + 1) * sizeof *values);
+	size_t longest = 0;
+	for (size_t r = 0; r < p->n_runs; r++) {
+		all[r] = shares(p, r);
+		longest = p->runs[r].n_passes > longest ? p->runs[r].n_passes : longest;
+	}
+	for (size_t pass = 0; pass < longest; pass++) {
+		size_t n = 0;
+		for (size_t r = 0; r < p->n_runs; r++)
+			if (pass < p->runs[r].n_passes)
+				values[n++] = all[r][pass];
+		double share = median(values, n);
+		least = 2 * n >= p->n_runs ? fmin(least, share) : least;
+		most = 2 * n >= p->n_runs ? fmax(most, share) : most;
+	}
+	for (size_t r = 0; r < p->n_runs; r++)
+		free(all[r]);
+	free(all);
+	free(values);
+	return most > 0 ? most / least - 1 : 0;
+}
+
+/* The deviation is not divided by a root of n: phases of a machine outlast several runs, so that a mean of these is
+ * hardly steadier than one of them. */
+double passes_prediction(double interval, double deviation, size_t n, double off)
+{
+	double spread = student(n - 1) * deviation;
+	return fmax(sqrt(interval * interval + spread * spread), fabs(off));
 }
 
 void passes_apply(const struct passes *p, struct heddle_platform *platform)

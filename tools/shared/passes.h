@@ -20,6 +20,15 @@ size_t passes_count(const struct passes *passes, size_t run);
  * that time. A pass counts by the time of its kernels divided by the medians of the same kernels over all passes, so
  * that it does not matter which workers ran them. INFINITY: there are fewer than three passes. */
 double passes_interval(const struct passes *passes, size_t run);
+/* Whether a run needs no further pass: it has had `least`, and its interval is at most `within`. */
+int passes_agree(const struct passes *passes, size_t run, size_t least, double within);
+/* How much longer the kernels took in the slowest pass than in the quickest one, as a share: for each pass the median,
+ * over the runs, of the time divided by the usual one counts, if at least half of the runs had that pass. */
+double passes_drift(const struct passes *passes);
+/* Half the width, as a share, of the interval in which 95 % of further runs are to be expected around a prediction.
+ * `interval`: that of the kernels; `deviation`: the standard deviation of n > 1 real runs, as a share of their median;
+ * `off`: by what share of it the prediction missed that median, than which the result is never less. */
+double passes_prediction(double interval, double deviation, size_t n, double off);
 /* Gives the platform, for each size that was measured, the median of the passes. */
 void passes_apply(const struct passes *passes, struct heddle_platform *platform);
 

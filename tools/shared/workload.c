@@ -217,6 +217,7 @@ static int sim_on(heddle_runtime *rt, const struct work *work, struct outcome *o
 		outcome_take_stats(out, &before, &after);
 		outcome_take_time(out, after.makespan);
 		out->seconds = out->min_seconds = out->max_seconds = out->last_seconds;
+		out->deviation = NAN;
 		out->gflops = flops > 0 && out->seconds > 0 ? flops / out->seconds * 1e-9 : NAN;
 		status = outcome_take_rest(out, rt, work);
 	}

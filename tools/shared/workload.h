@@ -81,7 +81,8 @@ struct memory_use {
 struct outcome {
 	/* makespan: the median of the repetitions, the least and the largest */
 	double seconds, min_seconds, max_seconds;
-	double gflops; /* NAN: unknown */
+	double deviation; /* standard deviation of the repetitions, s; NAN: fewer than two */
+	double gflops;    /* NAN: unknown */
 	double residual;
 	double last_seconds; /* makespan of the last factorisation */
 	double wall; /* s of real time for the last factorisation; in virtual time, not the same as last_seconds */
