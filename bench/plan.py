@@ -60,11 +60,12 @@ def starpu_variants(cpus, policies=("lws", "eager")):
                             {"STARPU_SCHED": policy, "STARPU_NCPU": str(n)}) for policy in policies for n in cpus)
 
 
-def taskflow_variants(cpus):
-    """`cpus`: numbers of Taskflow's workers; the thread that builds the graph, or submits, is one more."""
+def taskflow_variants(plan, cpus):
+    """`cpus`: numbers of Taskflow's workers beside a thread that submits. One that builds a graph sleeps while this
+    runs, so that there are as many workers as the others have threads."""
     return with_allocators((f"{way} {n} worker{'s' * (n > 1)}",
                             {"BENCH_TASKFLOW": way, "BENCH_TASKFLOW_WORKERS": str(n)})
-                           for way in ("graph", "async") for n in cpus)
+                           for way in ("graph", "async") for n in (cpus if way == "async" else [plan.workers]))
 
 
 def contestants(plan, starpu_cpus):
@@ -77,7 +78,7 @@ def contestants(plan, starpu_cpus):
             yield family, prefix, variant, env
     for variant, env in starpu_variants(starpu_cpus):
         yield "starpu", "starpu", variant, env
-    for variant, env in taskflow_variants(starpu_cpus):
+    for variant, env in taskflow_variants(plan, starpu_cpus):
         yield "taskflow", "taskflow", variant, env
 
 
