@@ -240,6 +240,9 @@ def parse_arguments():
     parser.add_argument("--quick", action="store_true", help="small sizes, two rounds: a few minutes, rough figures")
     parser.add_argument("--only", action="append", metavar="NAME", choices=list(plans.BENCHES),
                         help="this bench alone; may be repeated: " + ", ".join(plans.BENCHES))
+    parser.add_argument("--group", action="append", metavar="NAME",
+                        help="of each bench this group of rivals alone: private, cholesky ... of overhead, 8 of metg; "
+                             "may be repeated")
     parser.add_argument("--rounds", type=int, help="how often everything is measured (default: 3 or 5, 2 with --quick)")
     parser.add_argument("--workers", type=int, default=2, help="threads in all (default: 2)")
     parser.add_argument("--output", default=os.path.join(ROOT, "bench.csv"), help="default: bench.csv")
@@ -317,6 +320,7 @@ def main():
             make_runs, rounds, about = plans.BENCHES[name]
             bench = Bench(name, folder, environment, options.calm)
             runs = make_runs(plans.Plan(options.workers, options.quick, scratch, folder, options.tiles))
+            runs = [run for run in runs if not options.group or run.group in options.group]
             bench.measure(leave_out_absent(runs, folder, told), options.rounds or (2 if options.quick else rounds))
             if name in REPORTS:
                 REPORTS[name](bench, about)
