@@ -28,11 +28,11 @@ static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *
 	char one[80], other[80];
 	hd_data_name(a, one, sizeof one);
 	hd_data_name(b, other, sizeof other);
-	char *text = hd_format("%s and %s are the same memory: tasks that name one of them do not wait for those that "
-	                       "name the other; register it once, and name pieces of it (a partition or a plan)",
-	                       one, other);
+	char *text = hd_format("%s%s and %s are the same memory: tasks that name one of them do not wait for those "
+	                       "that name the other; register it once, and name pieces of it (a partition or a plan)",
+	                       w->worker ? "it uses what is registered twice, " : "", one, other);
 	if (w->worker) {
-		hd_finding(w, text);
+		hd_finding(w, text, b);
 		return;
 	}
 	hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, text ? text : "memory is registered twice");
