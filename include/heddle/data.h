@@ -167,8 +167,8 @@ int heddle_data_give_up(heddle_data *data);
  * filter splits. */
 enum heddle_filter_kind {
 	HEDDLE_SPLIT_VECTOR, /* a vector, cut into `nx` blocks of nearly equal length */
-	/* the same, but each block is widened by up to `halo` elements of its neighbours on both sides: the children
-	 * overlap and can only be read */
+	/* the blocks of a vector, or the tiles of a matrix, each widened by up to `halo` elements of its neighbours on
+	 * both sides in the first dimension, and `halo_y` in the second: the children overlap and can only be read */
 	HEDDLE_SPLIT_HALO,
 	HEDDLE_SPLIT_COLUMNS, /* a matrix, cut into `ny` blocks of columns */
 	HEDDLE_SPLIT_ROWS,    /* a matrix, cut into `nx` blocks of rows */
@@ -184,7 +184,7 @@ struct heddle_filter {
 	/* extents of one piece, in elements, instead of nx and ny, which are ignored when these are not 0; the last
 	 * piece may be smaller */
 	size_t tile_x, tile_y;
-	size_t halo;
+	size_t halo, halo_y; /* HEDDLE_SPLIT_HALO: 0 in a dimension: the children are not widened there */
 	/* HEDDLE_SPLIT_CUSTOM: the number of children, and a callback that writes the window of child i: its offset and
 	 * extents, in elements, in each dimension of part 0. */
 	size_t n_children;

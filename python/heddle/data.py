@@ -281,8 +281,8 @@ class Data:
         """Splits the datum into pieces that share its array; does not wait.
 
         `pieces` is how many along each axis, or `size` how long they are, the last one may be shorter; an int is for
-        axis 0 alone. With `halo`, each piece is widened by so many elements of its neighbours on both sides: pieces
-        that overlap can only be read. Tasks may use the pieces at once, and the datum itself again after join():
+        axis 0 alone. With `halo`, each piece is widened by so many elements of its neighbours on both sides, along each
+        axis, or along all if it is an int: pieces that overlap can only be read. Tasks may use the pieces at once, and the datum itself again after join():
 
             with data.split((4, 4)) as tiles:
                 rt.submit(f, heddle.readwrite(tiles[0, 1]))
@@ -331,7 +331,7 @@ class Data:
                 raise Error(Status.INVALID, f"split: {given} is for more axes than the {len(self.shape)} there are")
             return given[axis] if axis < len(given) else whole
 
-        n, wider = self.shape[axis], along(halo, 0)
+        n, wider = self.shape[axis], halo if isinstance(halo, int) else along(halo, 0)
         if size is not None:
             length = along(size, max(n, 1))
             if length < 1:

@@ -243,6 +243,20 @@ def test_pieces_by_size_and_with_a_halo(runtime):
             x.split(**wrong)
 
 
+def test_tiles_have_halos_along_all_axes(runtime):
+    a = np.arange(42.0).reshape(6, 7)
+    x = runtime.data(a)
+    spans = {(0, 0): np.s_[:4, :5], (1, 0): np.s_[2:, :5], (0, 1): np.s_[:4, 3:], (1, 1): np.s_[2:, 3:]}
+    for halo in (1, (1, 1)):
+        with x.split((2, 2), halo=halo) as p:
+            for place, span in spans.items():
+                np.testing.assert_array_equal(p[place].array, a[span])
+    with x.split((2, 2), halo=(0, 1)) as p:
+        assert [t.shape for t in p] == [(3, 5), (3, 4), (3, 5), (3, 4)]
+    with x.split((2, 2), halo=(1,)) as p:
+        assert [t.shape for t in p] == [(4, 4), (4, 3), (4, 4), (4, 3)]
+
+
 def test_three_axes_can_be_split(runtime):
     a = np.zeros((4, 4, 4))
     x = runtime.data(a)

@@ -23,14 +23,32 @@ static void cut(size_t extent, size_t pieces, size_t tile, size_t i, size_t *off
 	*n = base + (i < longer);
 }
 
-static void cut_halo(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct hd_window *w)
+/* Widens a piece of one dimension by what its neighbours have, up to `halo` elements. */
+static void widen(size_t extent, size_t halo, size_t *offset, size_t *n)
 {
-	size_t first, n;
-	cut(p->n[0], f->nx, f->tile_x, i, &first, &n);
-	size_t behind = p->n[0] - first - n;
-	size_t left = f->halo < first ? f->halo : first, right = f->halo < behind ? f->halo : behind;
-	w->offset[0] = first - left;
-	w->n[0] = left + n + right;
+	size_t behind = extent - *offset - *n;
+	size_t left = halo < *offset ? halo : *offset, right = halo < behind ? halo : behind;
+	*offset -= left;
+	*n += left + right;
+}
+
+/* Blocks of a vector, or tiles: whether a filter is of these. */
+static int is_grid(const struct heddle_filter *f)
+{
+	return f->kind == HEDDLE_SPLIT_TILES || f->kind == HEDDLE_SPLIT_HALO;
+}
+
+static void cut_grid(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct hd_window *w)
+{
+	size_t rows = count_pieces(p->n[0], f->nx, f->tile_x);
+	cut(p->n[0], f->nx, f->tile_x, i % rows, &w->offset[0], &w->n[0]);
+	if (p->n_dims > 1)
+		cut(p->n[1], f->ny, f->tile_y, i / rows, &w->offset[1], &w->n[1]);
+	if (f->kind != HEDDLE_SPLIT_HALO)
+		return;
+	widen(p->n[0], f->halo, &w->offset[0], &w->n[0]);
+	if (p->n_dims > 1)
+		widen(p->n[1], f->halo_y, &w->offset[1], &w->n[1]);
 }
 
 static int unknown_kind(const struct heddle_filter *f)
@@ -44,16 +62,12 @@ static int unknown_kind(const struct heddle_filter *f)
 static int window(const struct heddle_part *p, const struct heddle_filter *f, size_t i, struct hd_window *w)
 {
 	memcpy(w->n, p->n, sizeof w->n);
-	size_t rows = count_pieces(p->n[0], f->nx, f->tile_x);
 	switch (f->kind) {
 	case HEDDLE_SPLIT_VECTOR:
 	case HEDDLE_SPLIT_ROWS: cut(p->n[0], f->nx, f->tile_x, i, &w->offset[0], &w->n[0]); return 0;
-	case HEDDLE_SPLIT_HALO: cut_halo(p, f, i, w); return 0;
 	case HEDDLE_SPLIT_COLUMNS: cut(p->n[1], f->ny, f->tile_y, i, &w->offset[1], &w->n[1]); return 0;
-	case HEDDLE_SPLIT_TILES:
-		cut(p->n[0], f->nx, f->tile_x, i % rows, &w->offset[0], &w->n[0]);
-		cut(p->n[1], f->ny, f->tile_y, i / rows, &w->offset[1], &w->n[1]);
-		return 0;
+	case HEDDLE_SPLIT_HALO:
+	case HEDDLE_SPLIT_TILES: cut_grid(p, f, i, w); return 0;
 	case HEDDLE_SPLIT_CUSTOM:
 		return f->child(p, i, w->offset, w->n, f->arg)
 		           ? hd_error(HEDDLE_E_INVALID, "the filter refused child %zu", i)
@@ -66,11 +80,12 @@ static size_t n_windows(const struct heddle_part *p, const struct heddle_filter 
 {
 	switch (f->kind) {
 	case HEDDLE_SPLIT_VECTOR:
-	case HEDDLE_SPLIT_HALO:
 	case HEDDLE_SPLIT_ROWS: return count_pieces(p->n[0], f->nx, f->tile_x);
 	case HEDDLE_SPLIT_COLUMNS: return count_pieces(p->n[1], f->ny, f->tile_y);
+	case HEDDLE_SPLIT_HALO:
 	case HEDDLE_SPLIT_TILES:
-		return count_pieces(p->n[0], f->nx, f->tile_x) * count_pieces(p->n[1], f->ny, f->tile_y);
+		return count_pieces(p->n[0], f->nx, f->tile_x) *
+		       (p->n_dims > 1 ? count_pieces(p->n[1], f->ny, f->tile_y) : 1);
 	case HEDDLE_SPLIT_CUSTOM: return f->n_children;
 	}
 	return 0;
@@ -92,17 +107,16 @@ static int check_dimensions(const struct heddle_filter *f, unsigned n_dims, cons
 		const char *name;
 		unsigned least, most;
 	} kinds[] = {[HEDDLE_SPLIT_VECTOR] = {"HEDDLE_SPLIT_VECTOR", 1, 1},
-	             [HEDDLE_SPLIT_HALO] = {"HEDDLE_SPLIT_HALO", 1, 1},
+	             [HEDDLE_SPLIT_HALO] = {"HEDDLE_SPLIT_HALO", 1, HEDDLE_MAX_DIMS},
 	             [HEDDLE_SPLIT_COLUMNS] = {"HEDDLE_SPLIT_COLUMNS", 2, HEDDLE_MAX_DIMS},
 	             [HEDDLE_SPLIT_ROWS] = {"HEDDLE_SPLIT_ROWS", 2, HEDDLE_MAX_DIMS},
 	             [HEDDLE_SPLIT_TILES] = {"HEDDLE_SPLIT_TILES", 2, HEDDLE_MAX_DIMS},
 	             [HEDDLE_SPLIT_CUSTOM] = {"HEDDLE_SPLIT_CUSTOM", 0, HEDDLE_MAX_DIMS}};
 	if (n_dims >= kinds[f->kind].least && n_dims <= kinds[f->kind].most)
 		return 0;
-	const char *instead = n_dims == 0                    ? "only HEDDLE_SPLIT_CUSTOM is for a variable"
-	                      : n_dims == 1                  ? "for a vector use HEDDLE_SPLIT_VECTOR or _HALO"
-	                      : f->kind == HEDDLE_SPLIT_HALO ? "for pieces that overlap use HEDDLE_SPLIT_CUSTOM"
-	                                                     : "use HEDDLE_SPLIT_ROWS, _COLUMNS or _TILES";
+	const char *instead = n_dims == 0   ? "only HEDDLE_SPLIT_CUSTOM is for a variable"
+	                      : n_dims == 1 ? "for a vector use HEDDLE_SPLIT_VECTOR or _HALO"
+	                                    : "use HEDDLE_SPLIT_ROWS, _COLUMNS, _TILES or _HALO";
 	return hd_error(HEDDLE_E_INVALID, "%s has %u dimension%s, which %s cannot split: %s", name, n_dims,
 	                n_dims == 1 ? "" : "s", kinds[f->kind].name, instead);
 }
@@ -118,10 +132,9 @@ int hd_filter_check(const heddle_data *d, const struct heddle_filter *f)
 	int status = check_dimensions(f, d->part.n_dims, name);
 	if (status)
 		return status;
-	if (f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_HALO || f->kind == HEDDLE_SPLIT_ROWS ||
-	    f->kind == HEDDLE_SPLIT_TILES)
+	if (f->kind == HEDDLE_SPLIT_VECTOR || f->kind == HEDDLE_SPLIT_ROWS || is_grid(f))
 		status = check_pieces(d->part.n[0], f->nx, f->tile_x, "blocks");
-	if (!status && (f->kind == HEDDLE_SPLIT_COLUMNS || f->kind == HEDDLE_SPLIT_TILES))
+	if (!status && (f->kind == HEDDLE_SPLIT_COLUMNS || (is_grid(f) && d->part.n_dims > 1)))
 		status = check_pieces(d->part.n[1], f->ny, f->tile_y, "blocks of columns");
 	if (!status && f->kind == HEDDLE_SPLIT_CUSTOM && (!f->child || !f->n_children))
 		status = hd_error(HEDDLE_E_INVALID, "a custom filter needs n_children and child");

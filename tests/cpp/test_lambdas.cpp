@@ -104,6 +104,23 @@ static void blocks_with_a_halo_can_only_be_read()
 	EXPECT(*s.acquire_read() == 5 + 6 + 5);
 }
 
+static void tiles_with_a_halo_can_only_be_read()
+{
+	heddle::runtime rt(small());
+	std::vector<int> v(6 * 5, 1);
+	int sizes = 0;
+	heddle::data<int, 2> x(rt, v.data(), 6, 5, 6);
+	heddle::data s(rt, sizes);
+	auto p = x.tiles_halo(2, 3, 1, 2);
+	static_assert(std::is_same_v<decltype(p), heddle::pieces<const int, 2>>);
+	for (const auto &tile : p)
+		rt.submit("size", in(tile), inout(s),
+		          [](auto t, int *sum) { *sum = *sum * 10 + static_cast<int>(t.rows()); });
+	EXPECT(*s.acquire_read() == 343343 && p.size() == 6);
+	rt.submit("size", in(p(2, 1)), out(s), [](auto t, int *sum) { *sum = static_cast<int>(t.columns()); });
+	EXPECT(*s.acquire_read() == 4);
+}
+
 static void reductions_combine_what_tasks_contribute()
 {
 	heddle::runtime rt(small());
@@ -321,6 +338,7 @@ int main()
 	    TEST(matrices_have_a_leading_dimension_and_tiles),
 	    TEST(tasks_take_ranges_of_data),
 	    TEST(blocks_with_a_halo_can_only_be_read),
+	    TEST(tiles_with_a_halo_can_only_be_read),
 	    TEST(reductions_combine_what_tasks_contribute),
 	    TEST(temporaries_are_allocated_by_tasks),
 	    TEST(const_data_are_read),

@@ -97,7 +97,7 @@ static int acquire_datum(struct graph *g, struct datum *d)
 
 static void set_children(struct datum *d, const struct heddle_filter *f, size_t n)
 {
-	size_t across = f->tile_x && f->kind == HEDDLE_SPLIT_TILES ? (d->expected.m + f->tile_x - 1) / f->tile_x : n;
+	size_t across = f->tile_x && f->tile_y ? (d->expected.m + f->tile_x - 1) / f->tile_x : n;
 	for (size_t i = 0; i < n; i++) {
 		size_t r0 = f->tile_x ? i % across * f->tile_x : 0;
 		size_t r1 = f->tile_x && r0 + f->tile_x < d->expected.m ? r0 + f->tile_x : d->expected.m;
@@ -105,6 +105,8 @@ static void set_children(struct datum *d, const struct heddle_filter *f, size_t 
 		size_t c1 = f->tile_y && c0 + f->tile_y < d->expected.n ? c0 + f->tile_y : d->expected.n;
 		r0 -= r0 < f->halo ? r0 : f->halo;
 		r1 = r1 + f->halo < d->expected.m ? r1 + f->halo : d->expected.m;
+		c0 -= c0 < f->halo_y ? c0 : f->halo_y;
+		c1 = c1 + f->halo_y < d->expected.n ? c1 + f->halo_y : d->expected.n;
 		d->child[i] =
 		    (struct mem){d->expected.base + r0 + c0 * d->expected.ld, r1 - r0, c1 - c0, d->expected.ld};
 	}
@@ -120,14 +122,13 @@ static int partition_datum(struct graph *g, struct datum *d)
 		return 0;
 	const enum heddle_filter_kind kinds[] = {HEDDLE_SPLIT_VECTOR, HEDDLE_SPLIT_HALO, HEDDLE_SPLIT_ROWS,
 	                                         HEDDLE_SPLIT_COLUMNS, HEDDLE_SPLIT_TILES};
-	struct heddle_filter f = {.kind = d->dims == 1 ? kinds[below(&g->rng, 2)] : kinds[2 + below(&g->rng, 3)]};
+	struct heddle_filter f = {.kind = d->dims == 1 ? kinds[below(&g->rng, 2)] : kinds[1 + below(&g->rng, 4)]};
 	size_t rows = d->expected.m / 8 + 1 + below(&g->rng, (unsigned)d->expected.m);
 	size_t columns = d->expected.n / 8 + 1 + below(&g->rng, (unsigned)d->expected.n);
 	f.tile_x = f.kind == HEDDLE_SPLIT_COLUMNS ? 0 : rows < d->expected.m ? rows : d->expected.m;
-	f.tile_y = f.kind == HEDDLE_SPLIT_COLUMNS || f.kind == HEDDLE_SPLIT_TILES
-	               ? columns < d->expected.n ? columns : d->expected.n
-	               : 0;
+	f.tile_y = d->dims > 1 && f.kind != HEDDLE_SPLIT_ROWS ? columns < d->expected.n ? columns : d->expected.n : 0;
 	f.halo = f.kind == HEDDLE_SPLIT_HALO ? below(&g->rng, 4) : 0;
+	f.halo_y = f.kind == HEDDLE_SPLIT_HALO && d->dims > 1 ? below(&g->rng, 4) : 0;
 	size_t n = 0, wanted = (f.tile_x ? (d->expected.m + f.tile_x - 1) / f.tile_x : 1) *
 	                       (f.tile_y ? (d->expected.n + f.tile_y - 1) / f.tile_y : 1);
 	if (must(g, heddle_partition(d->handle, &f, &n), "heddle_partition"))

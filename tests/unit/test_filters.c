@@ -161,6 +161,53 @@ static void halos_overlap_and_can_only_be_read(void **state)
 	assert_ok(heddle_stop(f.rt));
 }
 
+/* Datum 1 [0..3] = the first and last element of datum 0, which is a matrix, and its extents. */
+static int tell_corners(heddle_context *c)
+{
+	const long *a = heddle_ptr(c, 0);
+	long *out = heddle_ptr(c, 1);
+	size_t m = heddle_extent(c, 0, 0), n = heddle_extent(c, 0, 1);
+	out[0] = a[0];
+	out[1] = a[m - 1 + (n - 1) * heddle_ld(c, 0)];
+	out[2] = (long)m;
+	out[3] = (long)n;
+	return 0;
+}
+
+static void tiles_with_halos_overlap_in_both_dimensions(void **state)
+{
+	enum { M = 7, N = 9, LD = 8, ROWS = 2, COLUMNS = 3 };
+	(void)state;
+	struct fixture f = open_fixture();
+	heddle_codelet *corners = heddle_codelet_new(f.rt, .name = "corners", .cpu = tell_corners);
+	long a[LD * N], seen[ROWS * COLUMNS][4], value = 1;
+	heddle_data *d, *out[ROWS * COLUMNS];
+	size_t n = 0;
+	for (long i = 0; i < LD * N; i++)
+		a[i] = i % LD * 100 + i / LD;
+	assert_ok(heddle_matrix(f.rt, a, M, N, LD, sizeof *a, &d));
+	struct heddle_filter filter = {.kind = HEDDLE_SPLIT_HALO, .nx = ROWS, .halo = 1, .halo_y = 2};
+	assert_int_equal(heddle_partition(d, &filter, &n), HEDDLE_E_INVALID);
+	assert_says("blocks of columns");
+	filter.ny = COLUMNS;
+	assert_ok(heddle_partition(d, &filter, &n));
+	assert_int_equal(n, ROWS * COLUMNS);
+	for (size_t i = 0; i < n; i++) {
+		assert_ok(heddle_vector(f.rt, seen[i], 4, sizeof(long), &out[i]));
+		assert_ok(heddle_submit(f.rt, heddle_call(corners), heddle_r(heddle_child(d, i)), heddle_w(out[i])));
+		assert_ok(heddle_unregister(out[i]));
+	}
+	assert_int_equal(heddle_submit(f.rt, heddle_call(f.add), heddle_rw(heddle_child(d, 4)), heddle_value(value)),
+	                 HEDDLE_E_INVALID);
+	assert_ok(heddle_unpartition(d));
+	/* the blocks of rows are 0 to 3 and 4 to 6, those of columns 0 to 2, 3 to 5 and 6 to 8 */
+	static const long expected[ROWS * COLUMNS][4] = {{0, 404, 5, 5},   {300, 604, 4, 5}, {1, 407, 5, 7},
+	                                                 {301, 607, 4, 7}, {4, 408, 5, 5},   {304, 608, 4, 5}};
+	assert_memory_equal(seen, expected, sizeof expected);
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(f.rt));
+}
+
 /* Child i is the element (i, i). */
 static int diagonal(const struct heddle_part *parent, size_t i, size_t offset[HEDDLE_MAX_DIMS],
                     size_t n[HEDDLE_MAX_DIMS], void *arg)
@@ -281,7 +328,7 @@ static void filters_know_what_they_split(void **state)
 		unsigned least, most;
 		const char *instead; /* for data of two dimensions */
 	} kinds[] = {{HEDDLE_SPLIT_VECTOR, 1, 1, "HEDDLE_SPLIT_VECTOR cannot split: use HEDDLE_SPLIT_ROWS"},
-	             {HEDDLE_SPLIT_HALO, 1, 1, "HEDDLE_SPLIT_HALO cannot split: for pieces that overlap"},
+	             {HEDDLE_SPLIT_HALO, 1, 4, ""},
 	             {HEDDLE_SPLIT_COLUMNS, 2, 4, ""},
 	             {HEDDLE_SPLIT_ROWS, 2, 4, ""},
 	             {HEDDLE_SPLIT_TILES, 2, 4, ""},
@@ -510,6 +557,7 @@ int main(void)
 	    cmocka_unit_test(tiles_are_numbered_down_the_columns),
 	    cmocka_unit_test(rows_and_columns_follow_each_other),
 	    cmocka_unit_test(halos_overlap_and_can_only_be_read),
+	    cmocka_unit_test(tiles_with_halos_overlap_in_both_dimensions),
 	    cmocka_unit_test(custom_filter_chooses_its_windows),
 	    cmocka_unit_test(parent_is_refused_while_partitioned_and_good_afterwards),
 	    cmocka_unit_test(child_may_be_partitioned_again),

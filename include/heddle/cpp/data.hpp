@@ -100,20 +100,35 @@ public:
 	pieces<T, Rank> tiles(std::size_t rows,
 	                      std::size_t columns) const /* a matrix, into tiles of at most that size */
 	{
-		static_assert(Rank == 2, "only matrices have tiles");
-		heddle_part part;
-		detail::check(heddle_data_part(data_, 0, &part));
 		heddle_filter filter = {};
 		filter.kind = HEDDLE_SPLIT_TILES;
-		filter.tile_x = rows;
-		filter.tile_y = columns;
-		return {data_, filter, rows ? (part.n[0] + rows - 1) / rows : 0};
+		return {data_, filter, in_tiles(filter, rows, columns)};
+	}
+	/* The same, each with up to so many rows and columns of its neighbours on all sides: they can only be read. */
+	pieces<const T, Rank> tiles_halo(std::size_t rows, std::size_t columns, std::size_t halo_rows,
+	                                 std::size_t halo_columns) const
+	{
+		heddle_filter filter = {};
+		filter.kind = HEDDLE_SPLIT_HALO;
+		filter.halo = halo_rows;
+		filter.halo_y = halo_columns;
+		return {data_, filter, in_tiles(filter, rows, columns)};
 	}
 
 protected:
 	heddle_data *data_;
 
 private:
+	/* Makes the filter one of tiles of that size. Returns how many rows of tiles there are. */
+	std::size_t in_tiles(heddle_filter &filter, std::size_t rows, std::size_t columns) const
+	{
+		static_assert(Rank == 2, "only matrices have tiles");
+		heddle_part part;
+		detail::check(heddle_data_part(data_, 0, &part));
+		filter.tile_x = rows;
+		filter.tile_y = columns;
+		return rows ? (part.n[0] + rows - 1) / rows : 0;
+	}
 	pieces<T, Rank> cut(heddle_filter_kind kind, std::size_t nx, std::size_t ny) const
 	{
 		heddle_filter filter = {};
