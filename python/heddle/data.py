@@ -282,7 +282,8 @@ class Data:
 
         `pieces` is how many along each axis, or `size` how long they are, the last one may be shorter; an int is for
         axis 0 alone. With `halo`, each piece is widened by so many elements of its neighbours on both sides, along each
-        axis, or along all if it is an int: pieces that overlap can only be read. Tasks may use the pieces at once, and the datum itself again after join():
+        axis, or along all if it is an int: pieces that overlap can only be read. Tasks may use the pieces at once, and
+        the datum itself again after join():
 
             with data.split((4, 4)) as tiles:
                 rt.submit(f, heddle.readwrite(tiles[0, 1]))
