@@ -17,7 +17,8 @@ import zlib
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PICTURES = os.path.join(ROOT, "docs", "pictures")
 
-# Each writes the picture OUT. STENCIL is the plug-in of examples/19_application_plugin.c.
+# Each writes the picture OUT, NAME.png in the folder where it runs. STENCIL is the plug-in of
+# examples/19_application_plugin.c, STUDY examples/python/03_simulation.py, PYTHON the one that has the package.
 COMMANDS = {
     "cholesky": ["heddle sim cholesky --n 9600 --tile 960 --platform gpu1-cpu6 --sched dmdas --gantt OUT"],
     "heatmap": ["heddle compare --graphs cholesky:n=9600,tile=960,geqrf:n=9600,tile=960,random:n=400 "
@@ -31,6 +32,7 @@ COMMANDS = {
                   "--gantt OUT"],
     "clusters": ["heddle sim potrf --n 4800 --tile 960 --platform haswell-k40m --sched dmdas --clusters auto "
                  "--gantt OUT"],
+    "tiles": ["PYTHON -B STUDY"],
 }
 
 
@@ -93,13 +95,23 @@ def small(png):
             chunk(b"PLTE", b"".join(kept)) + chunk(b"IDAT", zlib.compress(data, 9)) + chunk(b"IEND", b""))
 
 
+def python_of(build):
+    """The Python of the build's package."""
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as f:
+        found = [line.split("=", 1)[1].strip() for line in f if line.startswith("HEDDLE_PYTHON_FOUND:")]
+    return found[0] if found and found[0] else "python3"
+
+
 def make(build, name, scratch):
     out = os.path.join(scratch, name + ".png")
     words = {"OUT": out, "STENCIL": os.path.join(build, "examples", "19_application_plugin.so"),
-             "heddle": os.path.join(build, "heddle")}
+             "STUDY": os.path.join(os.path.abspath(ROOT), "examples", "python", "03_simulation.py"),
+             "PYTHON": python_of(build), "heddle": os.path.join(build, "heddle")}
+    environment = {**os.environ, "HEDDLE_MODEL_DIR": os.path.join(scratch, "m"),
+                   "PYTHONPATH": os.path.join(build, "python")}
     for command in COMMANDS[name]:
         subprocess.run([words.get(word, word) for word in shlex.split(command)], check=True, cwd=scratch,
-                       stdout=subprocess.DEVNULL, env={**os.environ, "HEDDLE_MODEL_DIR": os.path.join(scratch, "m")})
+                       stdout=subprocess.DEVNULL, env=environment)
     with open(out, "rb") as f:
         picture = small(f.read())
     with open(os.path.join(PICTURES, name + ".png"), "wb") as f:
