@@ -1,6 +1,5 @@
 /* Memory that is registered twice: tasks that name one of the two data do not wait for those that name the other. It is
  * reported when both have been used and a task writes one of them, once per pair of data. */
-#include <stdlib.h>
 #include "inside.h"
 
 static heddle_data *whole_of(heddle_data *d)
@@ -22,21 +21,18 @@ static int was_reported(struct hd_misuse *m, const heddle_data *a, const heddle_
 	return 0;
 }
 
+/* `a` was used before, and the task uses `b`. */
 static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *b)
 {
-	heddle_runtime *rt = a->rt;
 	char one[80], other[80];
 	hd_data_name(a, one, sizeof one);
 	hd_data_name(b, other, sizeof other);
-	char *text = hd_format("%s%s and %s are the same memory: tasks that name one of them do not wait for those "
-	                       "that name the other; register it once, and name pieces of it (a partition or a plan)",
-	                       w->worker ? "it uses what is registered twice, " : "", one, other);
-	if (w->worker) {
-		hd_finding(w, text, b);
-		return;
-	}
-	hd_failure_note(&rt->outcome.failure, HEDDLE_E_MISUSE, 0, text ? text : "memory is registered twice");
-	free(text);
+	hd_finding(w,
+	           hd_format("it uses %s, but %s and %s are the same memory: tasks that name one of them do not wait "
+	                     "for those that name the other; register it once, and name pieces of it (a partition or a "
+	                     "plan)",
+	                     other, one, other),
+	           NULL);
 }
 
 static int same_memory(const heddle_data *a, const heddle_data *b)
