@@ -7,7 +7,7 @@
 
 static int check_datum(const heddle_data *d, const char *what)
 {
-	return d ? hd_check_process(d->rt) : hd_error(HEDDLE_E_INVALID, "%s needs a datum", what);
+	return d ? hd_data_check(d, what) : hd_error(HEDDLE_E_INVALID, "%s needs a datum", what);
 }
 
 static heddle_task *control_on(heddle_data *d, int kind, enum heddle_mode mode)

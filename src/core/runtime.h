@@ -167,6 +167,7 @@ struct hd_handles {
 	struct hd_lock growing;
 	struct hd_arena arena; /* lock growing */
 	uint32_t n_made;       /* how many were ever made: the number of the next one */
+	uint8_t counted;       /* misuse/handles.c knows of the runtime; only who starts and stops it */
 };
 
 /* How many processors (hd_class_processors) have workers that are driven, and for how long they had, summed over

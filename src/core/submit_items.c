@@ -38,6 +38,13 @@ static int refuse(const heddle_codelet *c, const heddle_data *d, const char *why
 	                hd_data_name_unlocked(d, name, sizeof name), why);
 }
 
+static __attribute__((cold)) int no_handle(const heddle_codelet *c, const heddle_data *d, uint32_t i)
+{
+	char what[128];
+	snprintf(what, sizeof what, "%.100s: datum %u", c ? c->desc.name : "task", i);
+	return hd_no_handle(d, what);
+}
+
 static int check_access(heddle_runtime *rt, const heddle_codelet *c, const heddle_data *d, unsigned mode)
 {
 	if (HD_UNLIKELY(!d))
@@ -138,6 +145,8 @@ static int add_access(heddle_runtime *rt, heddle_task *t, const struct heddle_it
 	heddle_data *d = (heddle_data *)(uintptr_t)item->ptr;
 	unsigned mode = (unsigned)item->what;
 	const heddle_codelet *c = t->codelet;
+	if (HD_UNLIKELY(rt->misuse != NULL) && d && !hd_is_handle(d))
+		return no_handle(c, d, i);
 	int status = check_access(rt, c, d, mode);
 	if (HD_UNLIKELY(status))
 		return status;

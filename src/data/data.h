@@ -280,6 +280,11 @@ size_t hd_data_dense_size(const heddle_data *d); /* bytes of a replica, parts pa
 size_t hd_data_n_parts(const heddle_data *d);
 void hd_data_part_at(const heddle_data *d, const struct hd_replica *r, size_t i, struct heddle_part *out);
 
+/* For functions of the program, before they read the datum, which is not NULL: HEDDLE_E_INVALID or HEDDLE_E_STATE, with
+ * a message, if it is no handle, which is known in checking mode, or its runtime cannot be used. `what` is the
+ * function. */
+int hd_data_check(const heddle_data *d, const char *what);
+
 /* memory.c: allocation and pins. */
 /* Allocates and pins the replicas of all data of the task on `node`, and evicts others if the node is full.
  * HEDDLE_PENDING: there is no room now; the task waits, and hd_memory_retry will stage it again. HEDDLE_E_MEMORY. */

@@ -202,13 +202,16 @@ static heddle_data *begin_handle(heddle_runtime *rt, heddle_data *d)
 	memset(d, 0, handle_size(rt));
 	d->rt = rt;
 	d->prev_next = &d->next; /* it is in no list, and unlinking it then has no effect */
-	return d;
+	/* Without memory for that it is lost until the runtime stops. */
+	return HD_UNLIKELY(rt->misuse != NULL) && hd_handle_note(d, rt) ? NULL : d;
 }
 
 static void give_handle(heddle_data *d)
 {
 	HD_HELD(&d->rt->lock);
 	heddle_runtime *rt = d->rt;
+	if (HD_UNLIKELY(rt->misuse != NULL))
+		hd_handle_note(d, NULL);
 	d->next = rt->handles.free;
 	rt->handles.free = d;
 	hd_poison(d, handle_size(rt)); /* so that AddressSanitizer finds its use as after free() */
@@ -413,7 +416,7 @@ int hd_data_check_open_unlocked(const heddle_data *d, const char *what)
 void hd_data_close(heddle_data *d, enum hd_closed why)
 {
 	HD_HELD(&d->rt->lock);
-	/* relaxed: see the field; pairs: nothing */
+	/* relaxed, pairs with nothing: see the field; pairs: nothing */
 	atomic_store_explicit(&d->closed, (uint8_t)(why | (d->deep ? HD_DEEP_BIT : 0)), memory_order_relaxed);
 	/* pairs: the load in submit of submit.c, after which the datum is looked at */
 	atomic_fetch_add_explicit(&d->rt->gate.n_closings, 1, memory_order_release);
@@ -426,12 +429,26 @@ void hd_data_deepen(heddle_data *d)
 	hd_data_close(d, hd_data_closed(d));
 }
 
+/* Whether it is no handle, which is known in checking mode; with a message. */
+static int is_wild(const heddle_data *d, const char *what)
+{
+	/* relaxed, pairs with nothing: see the declaration */
+	return HD_UNLIKELY(atomic_load_explicit(&hd_handles_known, memory_order_relaxed)) && !hd_is_handle(d) &&
+	       hd_no_handle(d, what);
+}
+
+int hd_data_check(const heddle_data *d, const char *what)
+{
+	return is_wild(d, what) ? HEDDLE_E_INVALID : hd_check_process(d->rt);
+}
+
 int heddle_data_set_name(heddle_data *d, const char *name)
 {
 	if (!d || !name)
 		return hd_error(HEDDLE_E_INVALID, "a datum and a name are needed");
-	if (hd_check_process(d->rt))
-		return HEDDLE_E_STATE;
+	int status = hd_data_check(d, "heddle_data_set_name");
+	if (status)
+		return status;
 	char *copy = strdup(name);
 	/* because messages read the name, and a worker may be making `extra` for a private copy */
 	hd_core_enter(d->rt);
@@ -452,8 +469,9 @@ int heddle_data_set_user(heddle_data *d, void *user)
 {
 	if (!d)
 		return hd_error(HEDDLE_E_INVALID, "a datum is needed");
-	if (hd_check_process(d->rt))
-		return HEDDLE_E_STATE;
+	int status = hd_data_check(d, "heddle_data_set_user");
+	if (status)
+		return status;
 	hd_core_enter(d->rt);
 	struct hd_data_extra *extra = hd_data_extra(d);
 	if (extra) {
@@ -481,6 +499,8 @@ int heddle_data_valid_on(const heddle_data *d, unsigned node)
 
 int heddle_data_part(heddle_data *d, size_t i, struct heddle_part *out)
 {
+	if (d && is_wild(d, "heddle_data_part"))
+		return HEDDLE_E_INVALID;
 	if (!d || !out || i >= hd_data_n_parts(d))
 		return hd_error(HEDDLE_E_INVALID, "the datum has no part %zu", i);
 	if (d->traits & HD_DATA_OBJECT) {
@@ -495,5 +515,7 @@ int heddle_data_part(heddle_data *d, size_t i, struct heddle_part *out)
 void *heddle_data_ptr(heddle_data *d)
 {
 	struct heddle_part part = {.base = NULL};
+	if (d && is_wild(d, "heddle_data_ptr"))
+		return NULL;
 	return d && d->replicas[0].ptr && heddle_data_part(d, 0, &part) == 0 ? part.base : NULL;
 }

@@ -131,7 +131,7 @@ static int check(heddle_data *d, const struct heddle_filter *filter, const char 
 {
 	if (!d || !filter)
 		return hd_error(HEDDLE_E_INVALID, "%s needs a datum and a filter", what);
-	int status = hd_check_process(d->rt);
+	int status = hd_data_check(d, what);
 	if (!status && !hd_expansion_covers(d->rt, d))
 		status = hd_data_seems_closed(d, what); /* adopt checks again, under the lock */
 	return status ? status : hd_filter_check(d, filter);
@@ -323,7 +323,7 @@ heddle_data *heddle_child(heddle_data *d, size_t i)
 		hd_error(HEDDLE_E_INVALID, "heddle_child needs a datum");
 		return NULL;
 	}
-	if (hd_check_process(d->rt))
+	if (hd_data_check(d, "heddle_child"))
 		return NULL;
 	hd_core_enter(d->rt); /* another thread may be calling heddle_unpartition */
 	const heddle_plan *plan = d->extra ? d->extra->partition : NULL;
@@ -360,11 +360,12 @@ int heddle_unpartition(heddle_data *d)
 {
 	if (!d)
 		return hd_error(HEDDLE_E_INVALID, "heddle_unpartition needs a datum");
+	int status = hd_data_check(d, "heddle_unpartition");
+	if (status)
+		return status;
 	heddle_runtime *rt = d->rt;
-	if (hd_check_process(rt))
-		return HEDDLE_E_STATE;
 	hd_core_enter(rt);
-	int status = unpartition(d);
+	status = unpartition(d);
 	hd_core_leave(rt);
 	return status;
 }

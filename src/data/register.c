@@ -145,7 +145,7 @@ int heddle_data_set_reduction(heddle_data *d, heddle_codelet *init, heddle_codel
 {
 	if (!d || !init || !combine)
 		return hd_error(HEDDLE_E_INVALID, "a reduction needs a datum, an init and a combine codelet");
-	int status = hd_check_process(d->rt);
+	int status = hd_data_check(d, "heddle_data_set_reduction");
 	if (!status)
 		status = check_reduction(d, init, combine);
 	if (status)

@@ -5,6 +5,7 @@
  * (src/core/check.c is something else: it checks Heddle's own lists.)
  *
  *   watch.c  what is looked at before and after each kernel
+ *   handles.c  which addresses are handles
  *   seals.c  the program's buffers that no running task may write: their checksums
  *   writers.c  who has written a datum last
  *   twice.c  memory that was registered twice
@@ -60,6 +61,24 @@ void hd_misuse_fill(const struct hd_replica *r);
  * lock. */
 enum { HD_VALUE_ZONE = 64 };
 size_t hd_misuse_lay_value(char *at, size_t size);
+
+/* --- Handles: handles.c, without the lock ------------------------------------------------------------------------- */
+
+/* A runtime starts, in checking mode or not; it has ended, and in checking mode the program can still name what it has
+ * made, if `stays`. */
+void hd_handles_open(heddle_runtime *rt);
+void hd_handles_close(heddle_runtime *rt, int stays);
+/* In a child of fork, which has one thread. */
+void hd_handles_forked(void);
+/* In checking mode: the address is a handle of the runtime from now on; NULL: it is none, until it is noted again.
+ * HEDDLE_E_MEMORY. */
+int hd_handle_note(const heddle_data *d, const heddle_runtime *rt);
+/* Whether the address is a handle of a runtime in checking mode; nothing is read there. */
+int hd_is_handle(const heddle_data *d);
+/* HEDDLE_E_INVALID, with a message that begins with `what`: there is no handle. */
+int hd_no_handle(const heddle_data *d, const char *what);
+/* Whether all handles of the process are known. */
+extern _Atomic int hd_handles_known;
 
 /* --- Calls in kernels: calls.c, without the lock ------------------------------------------------------------------ */
 

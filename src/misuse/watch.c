@@ -23,6 +23,7 @@ void hd_finding(struct hd_watch *w, char *text, const heddle_data *d)
 static char *report(const struct hd_watch *w)
 {
 	char last[200] = "";
+	HD_HELD(&hd_task_runtime(w->task)->lock);
 	if (w->about)
 		hd_last_writer(w->about, last, sizeof last);
 	if (!w->worker)

@@ -51,7 +51,7 @@ void hd_misuse_fill(const struct hd_replica *r)
 		fill((char *)r->ptr - zone, (char *)r->ptr + r->block->size + zone);
 }
 
-/* The lock is held where the program gives back what it had acquired, and not at the end of a kernel. */
+/* Where the program gives back what it had acquired, the thread has the lock; at the end of a kernel it has not. */
 static const char *name_of(const struct hd_watch *w, const struct hd_watched *i, char *buffer, size_t size)
 {
 	return w->worker ? hd_data_name_unlocked(i->data, buffer, size) : hd_data_name(i->data, buffer, size);

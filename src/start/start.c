@@ -145,6 +145,7 @@ static int lay_out(heddle_runtime *rt)
 
 static int open_parts(heddle_runtime *rt)
 {
+	hd_handles_open(rt);
 	int status = rt->config.check ? hd_misuse_open(rt) : 0;
 	rt->order = rt->engine->runs_kernels && hd_order_wanted();
 	rt->watched = rt->misuse || rt->order;
@@ -201,6 +202,7 @@ static void free_runtime(heddle_runtime *rt)
 	hd_groups_free(rt);
 	hd_blocks_free(rt, rt->unwanted);
 	int stays = hd_misuse_close(rt);
+	hd_handles_close(rt, stays);
 	hd_core_leave(rt);
 	hd_holds_free(rt);
 	hd_sched_close(rt);

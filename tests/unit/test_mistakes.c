@@ -1,40 +1,6 @@
 /* Deliberate mistakes of programs. Each is a small program, and the sentence that names the mistake: by the checking
  * mode (the setting check), or by an error that the mode is not needed for. None of them may crash. */
-#include <stdio.h>
-#include "program.h"
-
-enum { N = 10 };
-
-/* A small runtime in checking mode, and what most programs need. */
-struct scene {
-	heddle_runtime *rt;
-	double x[N], y[N];
-	heddle_data *dx, *dy;
-};
-
-static heddle_runtime *watched(int n_emulated)
-{
-	struct heddle_config config = small_config();
-	config.n_cpu = n_emulated ? 0 : 1;
-	config.n_emulated = n_emulated;
-	config.check = 1;
-	return start_with(&config);
-}
-
-static heddle_data *vector(heddle_runtime *rt, const char *name, double *x)
-{
-	heddle_data *d;
-	assert_ok(heddle_vector(rt, x, N, sizeof *x, &d));
-	assert_ok(heddle_data_set_name(d, name));
-	return d;
-}
-
-static heddle_codelet *codelet(heddle_runtime *rt, const char *name, heddle_kernel kernel)
-{
-	heddle_codelet *c = heddle_codelet_new(rt, .name = name, .cpu = kernel);
-	assert_non_null(c);
-	return c;
-}
+#include "mistakes.h"
 
 /* --- Copies ------------------------------------------------------------------------------------------------------- */
 
@@ -537,13 +503,7 @@ static int free_a_group_twice(heddle_runtime *rt)
 
 /* --- The list ----------------------------------------------------------------------------------------------------- */
 
-static const struct mistake {
-	const char *what;
-	int (*program)(heddle_runtime *rt); /* returns what the call that finds it returns */
-	int n_emulated;                     /* 0: on a CPU worker */
-	int status;
-	const char *sentence; /* part of it */
-} mistakes[] = {
+static const struct mistake mistakes[] = {
     {"a copy is written beyond its end", copy_beyond_its_end, 0, HEDDLE_E_MISUSE,
      "write (task 0): on cpu0 it wrote beyond the end of t, up to 8 bytes behind it"},
     {"a copy is written far beyond its end", copy_far_beyond_its_end, 0, HEDDLE_E_MISUSE,
@@ -635,24 +595,7 @@ static const struct mistake {
 };
 enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
 
-static void is_named(void **state)
-{
-	const struct mistake *m = *state;
-	heddle_runtime *rt = watched(m->n_emulated);
-	int status = m->program(rt);
-	char *said = strdup(heddle_last_error());
-	assert_ok(heddle_check(rt));
-	heddle_stop(rt); /* it may report the mistake once more */
-	if (status != m->status || !strstr(said, m->sentence))
-		fail_msg("%s, \"%s\", and not %s, \"%s\"", heddle_status_name(status), said,
-		         heddle_status_name(m->status), m->sentence);
-	free(said);
-}
-
 int main(void)
 {
-	struct CMUnitTest tests[N_MISTAKES];
-	for (size_t i = 0; i < N_MISTAKES; i++)
-		tests[i] = (struct CMUnitTest){mistakes[i].what, is_named, NULL, NULL, (void *)(uintptr_t)&mistakes[i]};
-	return cmocka_run_group_tests_name("mistakes", tests, NULL, NULL);
+	return run_mistakes("mistakes", mistakes, N_MISTAKES);
 }
