@@ -192,8 +192,7 @@ static int memory_registered_twice(heddle_runtime *rt)
 	again = vector(rt, "again", elsewhere + N - 1);
 	assert_ok(heddle_submit(rt, heddle_call(codelet(rt, "first", nothing)), heddle_r(again)));
 	assert_int_equal(heddle_wait_all(rt), HEDDLE_E_MISUSE);
-	assert_non_null(
-	    strstr(heddle_last_error(), "first (task 8): on cpu0 it uses again, but y and again are the same memory"));
+	assert_non_null(strstr(heddle_last_error(), "it uses again, but y and again are the same memory"));
 	assert_ok(write_them(rt, y, again)); /* which is said once */
 	return write_them(rt, x, y);
 }
