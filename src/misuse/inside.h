@@ -21,6 +21,7 @@ void hd_span_of(const struct heddle_part *p, uintptr_t *low, uintptr_t *high);
 int hd_parts_overlap(const struct heddle_part *a, const struct heddle_part *b);
 /* Whether they certainly share a byte. Exact, unless both are in more than 4096 runs of bytes: then 0. */
 int hd_parts_share(const struct heddle_part *a, const struct heddle_part *b);
+typedef int (*hd_parts_test)(const struct heddle_part *a, const struct heddle_part *b);
 
 /* --- What is watched ---------------------------------------------------------------------------------------------- */
 
@@ -161,6 +162,8 @@ void hd_seals_near(struct hd_watch *w);
 void hd_seals_end(struct hd_watch *w);
 /* The datum ends: a last look. */
 void hd_seal_end(heddle_data *d);
+/* Whether `meet`, one of the tests of sum.c, is true of a part of `a` and one of `b`, in the buffers of the program. */
+int hd_buffers_meet(const heddle_data *a, const heddle_data *b, hd_parts_test meet);
 
 /* --- twice.c ------------------------------------------------------------------------------------------------------ */
 

@@ -107,18 +107,23 @@ static void forget(heddle_data *d)
 
 /* --- Sealing ------------------------------------------------------------------------------------------------------ */
 
-static int overlap(const heddle_data *a, const heddle_data *b)
+int hd_buffers_meet(const heddle_data *a, const heddle_data *b, hd_parts_test meet)
 {
 	struct heddle_part p, q;
 	for (size_t i = 0; i < hd_data_n_parts(a); i++) {
 		hd_data_part_at(a, &a->replicas[0], i, &p);
 		for (size_t k = 0; k < hd_data_n_parts(b); k++) {
 			hd_data_part_at(b, &b->replicas[0], k, &q);
-			if (hd_parts_overlap(&p, &q))
+			if (meet(&p, &q))
 				return 1;
 		}
 	}
 	return 0;
+}
+
+static int overlap(const heddle_data *a, const heddle_data *b)
+{
+	return hd_buffers_meet(a, b, hd_parts_overlap);
 }
 
 /* Whether a running task writes some of the datum. */

@@ -35,20 +35,6 @@ static void report(struct hd_watch *w, const heddle_data *a, const heddle_data *
 	           NULL);
 }
 
-static int same_memory(const heddle_data *a, const heddle_data *b)
-{
-	struct heddle_part p, q;
-	for (size_t i = 0; i < hd_data_n_parts(a); i++) {
-		hd_data_part_at(a, &a->replicas[0], i, &p);
-		for (size_t k = 0; k < hd_data_n_parts(b); k++) {
-			hd_data_part_at(b, &b->replicas[0], k, &q);
-			if (hd_parts_share(&p, &q))
-				return 1;
-		}
-	}
-	return 0;
-}
-
 /* Compares a datum that the task uses with the other whole data that have been used. */
 static void compare(struct hd_watch *w, const struct hd_watched *x, const struct hd_seal *own)
 {
@@ -59,7 +45,7 @@ static void compare(struct hd_watch *w, const struct hd_watched *x, const struct
 		if (!s->used || s->data == whole || !(x->writes || s->written) || s->low >= own->high ||
 		    own->low >= s->high)
 			continue;
-		if (same_memory(s->data, x->data) && !was_reported(m, s->data, whole))
+		if (hd_buffers_meet(s->data, x->data, hd_parts_share) && !was_reported(m, s->data, whole))
 			report(w, s->data, whole);
 	}
 }
