@@ -32,6 +32,8 @@ void hd_inside_enter(struct hd_inside *here);
 void hd_inside_leave(const struct hd_inside *here);
 /* The innermost of them; NULL: the program has called. */
 struct hd_inside *hd_inside(void);
+/* Where that is noted, in memory of the thread: for handlers of signals. */
+struct hd_inside *const *hd_inside_place(void);
 /* Whether the thread runs a kernel, and no callback, on a worker of the runtime that can run other tasks while the
  * kernel waits. Its engine then knows what to do in its `wait`. */
 int hd_inside_may_wait(const heddle_runtime *rt);

@@ -139,6 +139,8 @@ static struct hd_watch *begin_watched(const heddle_context *c)
 	struct hd_inside *here = hd_inside();
 	struct hd_watch *outer = here->watch;
 	here->watch = c->watch;
+	if (c->watch)
+		hd_crash_watch_thread();
 	if (c->worker->rt->order)
 		hd_order_begins(c->task);
 	return outer;

@@ -11,7 +11,7 @@ static void begin_child(void)
 {
 	forks++;
 	hd_submitter_forget();
-	hd_handles_forked();
+	hd_misuse_forked();
 }
 
 __attribute__((constructor)) static void watch_forks(void)

@@ -24,6 +24,11 @@ struct hd_inside *hd_inside(void)
 	return innermost;
 }
 
+struct hd_inside *const *hd_inside_place(void)
+{
+	return &innermost;
+}
+
 int hd_inside_may_wait(const heddle_runtime *rt)
 {
 	const struct hd_worker *w = innermost ? innermost->worker : NULL;

@@ -5,6 +5,7 @@
 #define HD_ENGINE_H
 
 #include <stddef.h>
+#include <heddle/data.h>
 #include <heddle/runtime.h>
 
 struct heddle_copy;

@@ -30,6 +30,9 @@ int hd_misuse_open(heddle_runtime *rt)
 		return hd_no_memory("the checking mode");
 	for (size_t i = 0; i < rt->n_nodes; i++)
 		m->host[i] = (uint8_t)is_host(rt, i);
+	m->crashes = (uint8_t)rt->engine->runs_kernels;
+	if (m->crashes)
+		hd_crash_open();
 	return 0;
 }
 
@@ -48,6 +51,8 @@ int hd_misuse_close(heddle_runtime *rt)
 	struct hd_misuse *m = rt->misuse;
 	if (!m)
 		return 0;
+	if (m->crashes)
+		hd_crash_close();
 	free(m->host);
 	free(m->spare);
 	free(m->seals);
@@ -68,6 +73,13 @@ int hd_misuse_close(heddle_runtime *rt)
 	tombs = m;
 	hd_unlock(&tombs_lock);
 	return 1;
+}
+
+void hd_misuse_forked(void)
+{
+	tombs_lock = (struct hd_lock){0};
+	hd_handles_forked();
+	hd_crash_forked();
 }
 
 /* --- Data --------------------------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ struct table {
 static struct hd_lock lock; /* guards all changes, and n_watched and n_unwatched */
 static unsigned n_watched, n_unwatched;
 /* pairs: the release store in grow with the acquire load in hd_is_handle, so that what lies in the table is seen. */
-static _Atomic(struct table *) table;
+static struct table *_Atomic table;
 /* Relaxed, pairs with nothing: a thread that has a handle of a runtime has been told of it by the one that started the
  * runtime, after that had stored this. */
 _Atomic int hd_handles_known;

@@ -23,6 +23,17 @@ int hd_parts_overlap(const struct heddle_part *a, const struct heddle_part *b);
 int hd_parts_share(const struct heddle_part *a, const struct heddle_part *b);
 typedef int (*hd_parts_test)(const struct heddle_part *a, const struct heddle_part *b);
 
+/* --- In a child of fork, which has one thread --------------------------------------------------------------------- */
+
+void hd_handles_forked(void);
+void hd_crash_forked(void);
+
+/* --- crash.c: without the lock ------------------------------------------------------------------------------------ */
+
+/* A runtime that runs kernels in checking mode starts; it has ended. Handlers of signals are there in between. */
+void hd_crash_open(void);
+void hd_crash_close(void);
+
 /* --- What is watched ---------------------------------------------------------------------------------------------- */
 
 /* One datum that a running task uses. */
@@ -34,6 +45,7 @@ struct hd_watched {
 	uint8_t sealed;        /* that was sealed when the task began: with `seal`, at the step `since` */
 	uint8_t known, looked; /* `before` and `after` are the checksums of what the task uses */
 	uint64_t seal, since, before, after;
+	char name[64]; /* what messages call the datum; const */
 };
 
 /* A task that runs, or a datum that the program has acquired. */
@@ -41,6 +53,7 @@ struct hd_watch {
 	struct hd_watch *next, **prev_next; /* in the list of those that run */
 	heddle_task *task;                  /* borrowed */
 	const struct hd_worker *worker;     /* NULL: an ACQUIRE task */
+	char title[128];                    /* what messages call the task and its worker; const */
 	uint64_t began;                     /* the step at which it began */
 	/* 1: a task that uses some of its data has begun meanwhile and writes them: it may have submitted that one. */
 	uint8_t shared;
@@ -115,6 +128,7 @@ struct hd_misuse {
 	void *others[HD_OTHERS]; /* owned: a ring of memory of other things that have ended */
 	/* After heddle_stop, in the list of the runtimes that are kept. */
 	uint8_t stops;
+	uint8_t crashes; /* hd_crash_open was called */
 	heddle_runtime *rt;
 	struct hd_misuse *next;
 };
@@ -124,8 +138,6 @@ struct hd_misuse {
 /* Notes what the task has done wrong, if it is the first thing: a sentence that goes on after "on cpu0", about `d`, or
  * NULL. Takes `text` over, which may be NULL: out of memory. With the lock, or by the thread that runs the task. */
 void hd_finding(struct hd_watch *w, char *text, const heddle_data *d);
-/* What messages call the task and its worker. Returns `buffer`. The lock is held. */
-const char *hd_watch_title(const struct hd_watch *w, char *buffer, size_t size);
 /* Says who can have changed the datum: in the task that has just ended, or for the next heddle_wait_all. */
 void hd_changed(struct hd_misuse *m, const struct hd_change *c);
 

@@ -10,6 +10,7 @@
  *   writers.c  who has written a datum last
  *   twice.c  memory that was registered twice
  *   zones.c  guard zones around copies that Heddle allocates, and around values
+ *   crash.c  what is told when a kernel crashes
  *   calls.c  what a kernel asks of its context, and calls that it must not make
  *   order.c  what ThreadSanitizer is told
  *   ended.c  data, tasks, groups and runtimes after their end
@@ -31,6 +32,9 @@ void hd_misuse_stops(heddle_runtime *rt);
  * until the process ends, so that its use is an error and nothing worse: the runtime, its codelets, and the memory of
  * its tasks, handles and events. */
 int hd_misuse_close(heddle_runtime *rt);
+
+/* In a child of fork, which has one thread. Needs no lock. */
+void hd_misuse_forked(void);
 
 /* --- Kernels: watch.c --------------------------------------------------------------------------------------------- */
 
@@ -68,8 +72,6 @@ size_t hd_misuse_lay_value(char *at, size_t size);
  * made, if `stays`. */
 void hd_handles_open(heddle_runtime *rt);
 void hd_handles_close(heddle_runtime *rt, int stays);
-/* In a child of fork, which has one thread. */
-void hd_handles_forked(void);
 /* In checking mode: the address is a handle of the runtime from now on; NULL: it is none, until it is noted again.
  * HEDDLE_E_MEMORY. */
 int hd_handle_note(const heddle_data *d, const heddle_runtime *rt);
@@ -108,6 +110,11 @@ void *hd_misuse_keep(heddle_runtime *rt, void *memory);
 /* HEDDLE_E_STATE, with a message, if the program has given its reference to the task back: `what` is the function that
  * it calls with it. Without the lock. */
 int hd_misuse_check_task(const heddle_task *t, const char *what);
+
+/* --- Crashes: crash.c, without the lock --------------------------------------------------------------------------- */
+
+/* The calling thread is about to run a kernel in checking mode: if it crashes, that is told. */
+void hd_crash_watch_thread(void);
 
 /* --- The order, told to ThreadSanitizer: order.c ------------------------------------------------------------------ */
 

@@ -47,25 +47,12 @@ static void add_suspect(struct suspects *s, const char *name)
 		snprintf(s->names + used, sizeof s->names - used, "%s%s", used ? ", " : "", name);
 }
 
-const char *hd_watch_title(const struct hd_watch *w, char *buffer, size_t size)
-{
-	HD_HELD(&hd_task_runtime(w->task)->lock);
-	char title[HD_TITLE];
-	hd_task_title(w->task, title, sizeof title);
-	if (w->worker)
-		snprintf(buffer, size, "%.90s on %.30s", title, w->worker->rt->platform->workers[w->worker->id].name);
-	else
-		snprintf(buffer, size, "the program (heddle_acquire)");
-	return buffer;
-}
-
 /* Those but the task that has just ended, which is the last of the pasts. */
 static void find_suspects(const struct hd_misuse *m, const struct hd_change *c, struct suspects *s)
 {
-	char name[128];
 	for (const struct hd_watch *w = m->running; w; w = w->next)
 		if (w != c->innocent && w->worker)
-			add_suspect(s, hd_watch_title(w, name, sizeof name));
+			add_suspect(s, w->title);
 	uint64_t n = m->n_pasts - (c->watch && c->watch->worker ? 1 : 0);
 	for (uint64_t k = 1; k <= HD_PASTS && k <= n; k++)
 		if (m->pasts[(n - k) % HD_PASTS].ended > c->since)
@@ -132,12 +119,29 @@ static struct hd_watch *make_watch(heddle_task *t, const struct hd_worker *worke
 	return w;
 }
 
+/* Writes down what messages call the task and its data. */
+static void name_all(struct hd_watch *w)
+{
+	char title[HD_TITLE];
+	HD_HELD(&hd_task_runtime(w->task)->lock);
+	hd_task_title(w->task, title, sizeof title);
+	if (w->worker)
+		snprintf(w->title, sizeof w->title, "%.90s on %.30s", title,
+		         w->worker->rt->platform->workers[w->worker->id].name);
+	else
+		snprintf(w->title, sizeof w->title, "the program (heddle_acquire)");
+	for (size_t i = 0; i < w->n; i++)
+		if (w->items[i].data)
+			hd_data_name(w->items[i].data, w->items[i].name, sizeof w->items[i].name);
+}
+
 static void enlist(struct hd_watch *w)
 {
 	struct hd_misuse *m = misuse_of(w);
 	HD_HELD(&hd_task_runtime(w->task)->lock);
 	for (size_t i = 0; i < w->n; i++)
 		w->items[i].home = w->items[i].data && hd_is_home(w->items[i].data);
+	name_all(w);
 	w->began = ++m->step;
 	w->next = m->running;
 	w->prev_next = &m->running;
@@ -173,6 +177,17 @@ static uint64_t sum_of(const struct hd_watch *w, const struct hd_watched *x)
 		sum = hd_fold(sum, hd_sum(&part));
 	}
 	return sum;
+}
+
+/* The thread looks at what the task uses: if that memory has gone, the crash is told as one of its kernel. Returns what
+ * is to be given back to looks_at when it has looked. */
+static struct hd_watch *looks_at(struct hd_watch *w)
+{
+	struct hd_inside *here = hd_inside();
+	struct hd_watch *before = here->watch;
+	here->watch = w;
+	hd_crash_watch_thread();
+	return before;
 }
 
 /* Whether somebody may have changed the buffer of the program that the task uses before the task began. */
@@ -217,8 +232,10 @@ int hd_misuse_begin(heddle_context *c)
 	hd_core_enter(rt);
 	enlist(w);
 	hd_core_leave(rt);
+	struct hd_watch *outer = looks_at(w);
 	if (rt->misuse->host[c->worker->node])
 		sum_before(w);
+	looks_at(outer);
 	if (c->worker->node == 0) {
 		hd_core_enter(rt);
 		tell_before(w);
@@ -282,7 +299,7 @@ static void retire(struct hd_watch *w)
 	if (!w->worker)
 		return;
 	struct hd_past *past = &m->pasts[m->n_pasts++ % HD_PASTS];
-	hd_watch_title(w, past->title, sizeof past->title);
+	memcpy(past->title, w->title, sizeof past->title);
 	past->ended = m->step;
 }
 
@@ -297,7 +314,9 @@ int hd_misuse_end(heddle_context *c, int status)
 	int stays = t->extra && t->extra->n_events;
 	w->failed = status || t->status;
 	hd_core_leave(rt);
+	struct hd_watch *outer = looks_at(w);
 	look_after(w, !stays);
+	looks_at(outer);
 	hd_core_enter(rt);
 	if (!stays) {
 		retire(w);

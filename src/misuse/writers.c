@@ -26,7 +26,7 @@ void hd_writers_note(const struct hd_watch *w)
 {
 	HD_HELD(&hd_task_runtime(w->task)->lock);
 	struct written now = {.step = hd_task_runtime(w->task)->misuse->step};
-	hd_watch_title(w, now.title, sizeof now.title);
+	memcpy(now.title, w->title, sizeof now.title);
 	for (size_t i = 0; i < w->n && !w->failed; i++) {
 		heddle_data *d = w->items[i].data;
 		if (!d || !w->items[i].writes || d->is_private)

@@ -51,26 +51,17 @@ void hd_misuse_fill(const struct hd_replica *r)
 		fill((char *)r->ptr - zone, (char *)r->ptr + r->block->size + zone);
 }
 
-/* Where the program gives back what it had acquired, the thread has the lock; at the end of a kernel it has not. */
-static const char *name_of(const struct hd_watch *w, const struct hd_watched *i, char *buffer, size_t size)
-{
-	return w->worker ? hd_data_name_unlocked(i->data, buffer, size) : hd_data_name(i->data, buffer, size);
-}
-
 static void before_begin(struct hd_watch *w, const struct hd_watched *i, size_t bytes)
 {
-	char name[80];
-	name_of(w, i, name, sizeof name);
-	hd_finding(w, hd_format("it wrote before the begin of %s, up to %zu bytes before it", name, bytes), i->data);
+	hd_finding(w, hd_format("it wrote before the begin of %s, up to %zu bytes before it", i->name, bytes), i->data);
 }
 
 static void beyond_end(struct hd_watch *w, const struct hd_watched *i, size_t part, size_t bytes)
 {
-	char name[80], which[32] = "";
-	name_of(w, i, name, sizeof name);
+	char which[32] = "";
 	if (hd_data_n_parts(i->data) > 1)
 		snprintf(which, sizeof which, "part %zu of ", part);
-	hd_finding(w, hd_format("it wrote beyond the end of %s%s, up to %zu bytes behind it", which, name, bytes),
+	hd_finding(w, hd_format("it wrote beyond the end of %s%s, up to %zu bytes behind it", which, i->name, bytes),
 	           i->data);
 }
 

@@ -61,6 +61,8 @@ static int run_member(struct hd_team *team, struct hd_member *m)
 	if (HD_UNLIKELY(rt->order))
 		hd_order_hears(&team->round);
 	hd_inside_enter(&here);
+	if (HD_UNLIKELY(here.watch != NULL))
+		hd_crash_watch_thread();
 	m->returned = m->context.kernel(&m->context);
 	hd_inside_leave(&here);
 	if (HD_UNLIKELY(rt->order))

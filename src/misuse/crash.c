@@ -1,0 +1,305 @@
+/* Crashes with a sentence. In checking mode a signal by which a kernel dies is first told of: the task and its worker,
+ * the address, and the datum of the task that is next to it. Then the process dies by the signal as it would have.
+ *
+ * The handler runs anywhere, also where the thread holds locks. So it has a stack of its own, takes no lock,
+ * allocates nothing, and only calls sigaction, raise and write; names were written down when the task began. It finds
+ * its thread in a list and not in thread-local memory, which may have to be allocated.
+ *
+ * A program that has handlers of its own keeps them, and so do sanitizers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "inside.h"
+
+/* A thread that runs kernels. Such a record is never freed: threads that come later use it again. */
+struct post {
+	struct post *next; /* const */
+	/* 0: it is free. Relaxed, pairs with nothing: the handler compares it with its own thread only, which has set
+	 * it. */
+	_Atomic pid_t thread;
+	struct hd_inside *const *innermost; /* of the thread */
+	void *stack;                        /* owned: for handlers; NULL: the thread had one */
+};
+
+static struct hd_lock lock; /* guards n_runtimes, installed and the making of posts */
+static unsigned n_runtimes; /* in checking mode */
+/* pairs: the release store in take_post with the acquire load in running_here, so that what is listed is seen. */
+static struct post *_Atomic posts;
+static _Thread_local struct post *mine;
+
+/* Of each sanitizer; NULL: there is none. */
+void __sanitizer_print_stack_trace(void) __attribute__((weak));
+
+static const struct {
+	int number;
+	const char *what;
+} signals[] = {{SIGSEGV, "segmentation fault"}, {SIGBUS, "bus error"}, {SIGFPE, "arithmetic error"}};
+enum { N_SIGNALS = sizeof signals / sizeof *signals };
+static int installed[N_SIGNALS];
+
+/* --- The sentence ------------------------------------------------------------------------------------------------- */
+
+struct line {
+	char text[512];
+	size_t n;
+};
+
+static void put(struct line *l, const char *s)
+{
+	while (*s && l->n < sizeof l->text - 1)
+		l->text[l->n++] = *s++;
+}
+
+static void put_number(struct line *l, uintptr_t x, unsigned base)
+{
+	char digits[24];
+	size_t at = sizeof digits - 1;
+	digits[at] = '\0';
+	do {
+		digits[--at] = "0123456789abcdef"[x % base];
+		x /= base;
+	} while (x);
+	put(l, &digits[at]);
+}
+
+/* The stack pointer where the signal came; 0: not known here. */
+static uintptr_t stack_pointer(const void *context)
+{
+	const ucontext_t *c = context;
+#if defined(__x86_64__)
+	return (uintptr_t)c->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	return (uintptr_t)c->uc_mcontext.sp;
+#else
+	(void)c;
+	return 0;
+#endif
+}
+
+/* A datum of the task, and how far the address is from it. */
+struct distance {
+	const struct hd_watched *item;
+	uintptr_t bytes;
+	const char *where;
+};
+
+static void measure(const struct hd_watch *w, const struct hd_watched *x, uintptr_t at, struct distance *least)
+{
+	const struct hd_replica *r = &x->data->replicas[hd_watch_node(w)];
+	for (size_t i = 0; r->ptr && i < hd_data_n_parts(x->data); i++) {
+		struct heddle_part part;
+		uintptr_t low, high;
+		hd_data_part_at(x->data, r, i, &part);
+		hd_span_of(&part, &low, &high);
+		struct distance d = {x, 0, "inside "};
+		if (at < low)
+			d = (struct distance){x, low - at, " bytes before "};
+		else if (at >= high)
+			d = (struct distance){x, at - high, " bytes behind "};
+		if (!least->item || d.bytes < least->bytes)
+			*least = d;
+	}
+}
+
+static void put_place(struct line *l, const struct hd_watch *w, uintptr_t at)
+{
+	enum { FAR = 16 << 20 };
+	struct distance least = {0};
+	if (hd_task_runtime(w->task)->misuse->host[hd_watch_node(w)])
+		for (size_t i = 0; i < w->n; i++)
+			if (w->items[i].data)
+				measure(w, &w->items[i], at, &least);
+	if (!least.item || least.bytes > FAR) {
+		put(l, ", far from its data");
+		return;
+	}
+	put(l, ", ");
+	if (least.where[0] == ' ')
+		put_number(l, least.bytes, 10);
+	put(l, least.where);
+	put(l, least.item->name);
+}
+
+static void put_address(struct line *l, const struct hd_watch *w, uintptr_t at, uintptr_t sp)
+{
+	enum { FIRST_PAGE = 4096, FRAME = 64 << 10 };
+	put(l, " at address 0x");
+	put_number(l, at, 16);
+	if (at < FIRST_PAGE)
+		put(l, ": a pointer that is NULL");
+	else if (sp && at + FRAME > sp && at < sp + FRAME)
+		put(l, ": the stack of the thread is full");
+	else
+		put_place(l, w, at);
+}
+
+static void tell(const struct hd_watch *w, const char *what, const siginfo_t *info, const void *context)
+{
+	struct line l = {.n = 0};
+	int by_kernel = info->si_code == SI_KERNEL; /* of Linux: the address is no address, and not told */
+	put(&l, "heddle: ");
+	put(&l, w->title);
+	put(&l, ": ");
+	put(&l, what);
+	if (info->si_signo == SIGFPE)
+		put(&l, info->si_code == FPE_INTDIV ? ": a division by zero" : "");
+	else if (by_kernel)
+		put(&l, " at something that is no address");
+	else
+		put_address(&l, w, (uintptr_t)info->si_addr, stack_pointer(context));
+	put(&l, "\n");
+	ssize_t done = write(STDERR_FILENO, l.text, l.n);
+	(void)done; /* there is nobody to tell */
+}
+
+/* --- The handler -------------------------------------------------------------------------------------------------- */
+
+/* The task whose kernel the thread runs; NULL: none, or it is not watched. */
+static const struct hd_watch *running_here(void)
+{
+	pid_t me = gettid();
+	/* pairs: the release store in take_post */
+	for (const struct post *p = atomic_load_explicit(&posts, memory_order_acquire); p; p = p->next)
+		if (atomic_load_explicit(&p->thread, memory_order_relaxed) ==
+		    me) /* relaxed, pairs with nothing: see the field */
+			return *p->innermost ? (*p->innermost)->watch : NULL;
+	return NULL;
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	int before = errno, sent = info->si_code <= 0; /* by a program, and not because of what the thread has done */
+	const struct hd_watch *w = sent ? NULL : running_here();
+	for (size_t i = 0; w && i < N_SIGNALS; i++)
+		if (signals[i].number == number)
+			tell(w, signals[i].what, info, context);
+	const struct sigaction as_before = {.sa_handler = SIG_DFL};
+	sigaction(number, &as_before, NULL);
+	if (sent)
+		raise(number);
+	errno = before; /* the thread does the same again, and dies of it */
+}
+
+static void install(void)
+{
+	struct sigaction now, own = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+	own.sa_sigaction = on_signal;
+	sigemptyset(&own.sa_mask);
+	/* ThreadSanitizer does not tell of its handlers when asked. */
+	for (size_t i = 0; i < N_SIGNALS && !__sanitizer_print_stack_trace; i++)
+		installed[i] = !sigaction(signals[i].number, NULL, &now) && !(now.sa_flags & SA_SIGINFO) &&
+		               now.sa_handler == SIG_DFL && !sigaction(signals[i].number, &own, NULL);
+}
+
+static void uninstall(void)
+{
+	const struct sigaction as_before = {.sa_handler = SIG_DFL};
+	struct sigaction now;
+	for (size_t i = 0; i < N_SIGNALS; i++) {
+		if (installed[i] && !sigaction(signals[i].number, NULL, &now) && (now.sa_flags & SA_SIGINFO) &&
+		    now.sa_sigaction == on_signal)
+			sigaction(signals[i].number, &as_before, NULL);
+		installed[i] = 0;
+	}
+}
+
+void hd_crash_open(void)
+{
+	hd_lock(&lock);
+	if (!n_runtimes++)
+		install();
+	hd_unlock(&lock);
+}
+
+void hd_crash_close(void)
+{
+	hd_lock(&lock);
+	if (!--n_runtimes)
+		uninstall();
+	hd_unlock(&lock);
+}
+
+/* --- Threads ------------------------------------------------------------------------------------------------------ */
+
+static pthread_key_t at_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void leave_post(void *arg)
+{
+	struct post *p = arg;
+	const stack_t none = {.ss_flags = SS_DISABLE};
+	if (p->stack)
+		sigaltstack(&none, NULL);
+	free(p->stack);
+	p->stack = NULL;
+	mine = NULL;
+	hd_lock(&lock);
+	atomic_store_explicit(&p->thread, 0, memory_order_relaxed); /* relaxed, pairs with nothing: see the field */
+	hd_unlock(&lock);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&at_end, leave_post);
+}
+
+/* A post of the calling thread. NULL: out of memory. */
+static struct post *take_post(void)
+{
+	/* Relaxed, both, pairs with nothing: the lock is held. */
+	struct post *first = atomic_load_explicit(&posts, memory_order_relaxed), *p = first;
+	HD_HELD(&lock);
+	while (p && atomic_load_explicit(&p->thread, memory_order_relaxed))
+		p = p->next;
+	int fresh = !p;
+	if (fresh && !(p = calloc(1, sizeof *p)))
+		return NULL;
+	p->innermost = hd_inside_place();
+	atomic_store_explicit(&p->thread, gettid(),
+	                      memory_order_relaxed); /* relaxed, pairs with nothing: see the field */
+	if (fresh) {
+		p->next = first;
+		atomic_store_explicit(&posts, p, memory_order_release); /* pairs: the load in running_here */
+	}
+	return p;
+}
+
+/* A stack for handlers, so that one runs even if that of the thread is full. */
+static void *make_stack(void)
+{
+	enum { SIZE = 64 << 10 };
+	stack_t own = {.ss_size = SIZE}, now;
+	if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE) || !(own.ss_sp = malloc(SIZE)))
+		return NULL;
+	if (!sigaltstack(&own, NULL))
+		return own.ss_sp;
+	free(own.ss_sp);
+	return NULL;
+}
+
+void hd_crash_watch_thread(void)
+{
+	if (HD_LIKELY(mine != NULL))
+		return;
+	pthread_once(&once, make_key);
+	hd_lock(&lock);
+	mine = take_post();
+	hd_unlock(&lock);
+	if (!mine)
+		return;
+	mine->stack = make_stack();
+	pthread_setspecific(at_end, mine);
+}
+
+void hd_crash_forked(void)
+{
+	lock = (struct hd_lock){0};
+	/* Relaxed, all, pairs with nothing: there is one thread. */
+	for (struct post *p = atomic_load_explicit(&posts, memory_order_relaxed); p; p = p->next)
+		atomic_store_explicit(&p->thread, p == mine ? gettid() : 0, memory_order_relaxed);
+}
