@@ -1,22 +1,4 @@
-# Compiling device code in CUDA C++. HEDDLE_NVCC is an nvcc that works, or empty: it needs a C++ compiler of a version
-# that it knows, so it is tried once.
-set(HEDDLE_NVCC "")
-if(CUDAToolkit_NVCC_EXECUTABLE AND NOT DEFINED HEDDLE_NVCC_WORKS)
-	set(try "${PROJECT_BINARY_DIR}/nvcc_works.cu")
-	file(WRITE "${try}" "__global__ void f(int *x) { *x = 1; }\nint main() { return 0; }\n")
-	execute_process(COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" -std=c++14 -o "${try}.out" "${try}"
-		RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
-	if(failed)
-		string(REGEX REPLACE "\n.*" "" said "${said}")
-		message(STATUS "Device code of tests and examples: left out, because nvcc does not work (${said})")
-		set(HEDDLE_NVCC_WORKS OFF CACHE INTERNAL "whether nvcc can compile")
-	else()
-		set(HEDDLE_NVCC_WORKS ON CACHE INTERNAL "whether nvcc can compile")
-	endif()
-endif()
-if(HEDDLE_NVCC_WORKS)
-	set(HEDDLE_NVCC "${CUDAToolkit_NVCC_EXECUTABLE}")
-endif()
+# Compiling device code in CUDA C++ for tests and benches.
 
 # heddle_cuda_image(TARGET SOURCE): compiles device code in CUDA C++ into a fatbin, once for all targets that want it.
 # TARGET gets the name of the file as the definition HEDDLE_CUDA_IMAGE, or none where nvcc is missing.

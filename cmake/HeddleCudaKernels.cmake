@@ -7,7 +7,7 @@ foreach(family 75 80 86 90)
 	list(APPEND families -gencode arch=compute_${family},code=sm_${family})
 endforeach()
 add_custom_command(OUTPUT "${image}"
-	COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" -std=c++14 ${families} -gencode arch=compute_90,code=compute_90
+	COMMAND "${HEDDLE_NVCC}" -std=c++14 ${families} -gencode arch=compute_90,code=compute_90
 		--fatbin -o "${image}" "${kernels}"
 	DEPENDS "${kernels}" apps/dense/cuda/kernels.h apps/dense/cuda/shapes.h apps/dense/hash.h
 	COMMENT "Compiling kernels for CUDA devices" VERBATIM)

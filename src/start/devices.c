@@ -12,7 +12,7 @@
 
 static const struct hd_device_kind own_kinds[] = {
     {"cuda", "CUDA", "n_cuda, HEDDLE_CUDA, --cuda",
-     "it was built without a CUDA toolkit; put nvcc on the PATH and build it again"},
+     "it was built without CUDA's headers; put nvcc on the PATH, or install cuda.h, and build it again"},
     {"opencl", "OpenCL", "n_opencl, HEDDLE_OPENCL, --opencl",
      "it was built without OpenCL's headers; apt-get install opencl-c-headers, and build it again"},
 };

@@ -232,12 +232,21 @@ def test_run_and_calibrate_on_an_opencl_device(p):
               says=["no worker of this runtime can run codelet dgetrf_panel"])
 
 
-def test_cuda_devices_are_used_unless_told_otherwise(p):
+def environment_of_the_standin(p, *libraries):
+    """For commands on the stand-in for CUDA's driver; None, after saying why, where it or a library beside it is not."""
     standin = os.path.join(os.path.dirname(p.command), "standin")
-    if not os.path.exists(os.path.join(standin, "libcuda.so.1")):
-        print("left out: this build has no stand-in for CUDA's driver")
+    there = os.listdir(standin) if os.path.isdir(standin) else []
+    for library in ("libcuda.so.1", *libraries):
+        if not any(name.startswith(library) for name in there):
+            print(f"left out: this build has no stand-in for {library}")
+            return None
+    return {"LD_LIBRARY_PATH": standin, "STANDIN_DEVICES": "3", "HEDDLE_CUDA": "-1"}
+
+
+def test_cuda_devices_are_used_unless_told_otherwise(p):
+    env = environment_of_the_standin(p)
+    if not env:
         return
-    env = {"LD_LIBRARY_PATH": standin, "STANDIN_DEVICES": "3", "HEDDLE_CUDA": "-1"}
     m = p.json("machine", "--ncpu", "1", **env)
     equal([w["name"] for w in m["workers"]], ["cpu0", "cuda0", "cuda1", "cuda2"])
     equal([d["used"] for d in m["devices"] if d["kind"] == "cuda"], ["yes"] * 3)
@@ -247,9 +256,23 @@ def test_cuda_devices_are_used_unless_told_otherwise(p):
     equal(m["classes"][1]["streams"], 4)
     equal(len(m["links"]), 2)
     p.refuses("machine", "--cuda", "4", says=["4 CUDA devices are asked for", "cuda2"], status=1, **env)
-    if any(name.startswith("libcublas.so") for name in os.listdir(standin)): # NVIDIA's own needs a device
-        r = p.json(*RUN, "--ncpu", "1", "--cuda", "2", **env)
-        assert r["run"]["residual"] < 30, r["run"]
+
+
+def test_run_and_calibrate_on_a_cuda_device(p):
+    env = environment_of_the_standin(p, "libcublas.so", "libcusolver.so") # NVIDIA's own need a device
+    if not env:
+        return
+    r = p.json(*RUN, "--ncpu", "1", "--cuda", "2", **env)
+    assert r["run"]["residual"] < 30, r["run"]
+    options = ("--cuda", "1", "--ncpu", "1", "--streams", "3")
+    r = p.json(*RUN, *options, "--sched", "random", "--explain", **env)
+    assert r["run"]["residual"] < 30, r["run"]
+    equal({w["worker"] for w in r["workers"]}, {"cpu0", "cuda0"})
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "128", "--tiles", "32", *options, "-o", "./here.yaml", **env)
+    found = p.json("platforms", "./here.yaml")
+    cuda = next(row for row in found["classes"] if row["kind"] == "cuda")
+    equal((cuda["streams"], len(cuda["sharing"].split())), (3, 3))
+    equal({k["class"] for k in found["kernels"] if k["codelet"] == "dgemm"}, {"cpu", cuda["name"]})
 
 
 def test_machine_takes_the_options_of_run(p):

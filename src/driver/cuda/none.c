@@ -6,8 +6,8 @@
 
 static int left_out(void)
 {
-	return hd_error(HEDDLE_E_UNSUPPORTED, "this build of Heddle has no CUDA: build it where a CUDA toolkit is "
-	                                      "(nvcc on the PATH)");
+	return hd_error(HEDDLE_E_UNSUPPORTED, "this build of Heddle has no CUDA: build it where a CUDA toolkit or "
+	                                      "its header cuda.h is (nvcc on the PATH)");
 }
 
 int heddle_cuda_function(heddle_context *c, const struct heddle_cuda_image *image, const char *name,
