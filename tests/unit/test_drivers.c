@@ -1,8 +1,10 @@
 /* What include/heddle/driver.h promises to a driver: which thread opens a device, runs its kernels and closes it, and
  * what becomes of an error. The drivers of this program note who calls them and hand the call on; they stand where the
  * library would find its own. */
+#include <math.h>
 #include <pthread.h>
 #include "program.h"
+#include "core/task.h"
 #include "driver/driver.h"
 
 enum { MOST = 8 };
@@ -12,12 +14,13 @@ struct device {
 	const struct heddle_driver *real;
 	void *inside;
 	pthread_t opened, launched, closed;
-	int n_opened, n_launched, n_closed, n_queried, n_streams;
+	int n_opened, n_launched, n_closed, n_queried, n_notified, n_streams;
 };
 static struct device devices[MOST]; /* by worker; each only its worker's thread, until the runtime has stopped */
 static int refused;                 /* 1 + the worker whose device cannot be opened; 0: none */
 static int asynchronous;            /* kernels end this many queries after their launch, with `ends_with` */
 static int ends_with;
+static int tells; /* and their end is told, as soon as that is asked for */
 
 static int watch_open(const struct heddle_platform *platform, unsigned worker, void **device)
 {
@@ -108,7 +111,14 @@ static int watch_wait(void *device, void *event)
 static int watch_notify(void *device, void *stream, void *event, void (*ended)(void *arg), void *arg)
 {
 	struct device *d = device;
-	return asynchronous ? HEDDLE_E_UNSUPPORTED : d->real->notify(d->inside, stream, event, ended, arg);
+	if (!asynchronous)
+		return d->real->notify(d->inside, stream, event, ended, arg);
+	d->n_notified++;
+	if (!tells)
+		return HEDDLE_E_UNSUPPORTED;
+	d->n_queried = asynchronous;
+	ended(arg);
+	return 0;
 }
 
 static const struct heddle_driver watching_cpu = {
@@ -156,7 +166,7 @@ static struct heddle_config accelerated(void)
 	config.n_cpu = 1;
 	config.n_emulated = 2;
 	memset(devices, 0, sizeof devices);
-	refused = asynchronous = ends_with = 0;
+	refused = asynchronous = ends_with = tells = 0;
 	return config;
 }
 
@@ -249,6 +259,34 @@ static void kernel_may_end_after_its_launch(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* How often the driver is asked to tell the end of a kernel that ends after so many queries, and that is known to take
+ * so long. */
+static int notices(heddle_runtime *rt, heddle_codelet *codelet, int queries, double typical_us)
+{
+	devices[1].n_queried = devices[1].n_notified = 0;
+	asynchronous = queries;
+	codelet->typical_us = typical_us; /* not as it was measured: a busy machine takes longer */
+	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_on(1)));
+	assert_ok(heddle_wait_all(rt));
+	return devices[1].n_notified;
+}
+
+/* To be told costs more than a short kernel takes. Long ones, and those that turn out to be, do not keep the thread
+ * busy. */
+static void end_of_short_kernels_is_asked_for_and_not_told(void **state)
+{
+	(void)state;
+	struct heddle_config config = accelerated();
+	heddle_runtime *rt = start_with(&config);
+	heddle_codelet *codelet = heddle_codelet_new(rt, .name = "kernel", .cpu = nothing);
+	tells = 1;
+	assert_int_equal(notices(rt, codelet, 20, HUGE_VAL), 1); /* its time is not known */
+	assert_int_equal(notices(rt, codelet, 20, 1), 0);
+	assert_int_equal(notices(rt, codelet, 20, 1e5), 1);
+	assert_int_equal(notices(rt, codelet, 1000000, 1), 1);
+	assert_ok(heddle_stop(rt));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +294,7 @@ int main(void)
 	    cmocka_unit_test(caller_that_works_is_the_thread_of_worker_0),
 	    cmocka_unit_test(device_that_cannot_be_opened_stops_the_start),
 	    cmocka_unit_test(kernel_may_end_after_its_launch),
+	    cmocka_unit_test(end_of_short_kernels_is_asked_for_and_not_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
  * ones. Between two such steps it waits, never for one kernel in particular:
  *
  *  - If the driver tells when a kernel has ended (`notify`), the thread sleeps on the worker's event. While the worker
- *    could hold more tasks it counts as asleep, so that a submission wakes it.
+ *    could hold more tasks it counts as asleep, so that a submission wakes it. To be told costs as much as a short
+ *    kernel takes, or more: about kernels of short tasks the thread first asks for a while, as if it slept.
  *  - Otherwise it asks again and again, with short naps if that lasts.
  *
  * Each slot has a stream. A task is one launch there, or several: the init kernels of its reductions come first. They
@@ -19,6 +20,7 @@
 
 enum { POLLS = 40 };               /* how often the thread asks, or looks for a task, before it naps or sleeps */
 static const double LINGER_US = 1; /* between two of these */
+static const double SHORT_US = 50; /* what a task takes at most whose kernels are asked about first */
 static const double NAP_US = 20;   /* a nap while kernels run whose end the driver does not tell */
 
 /* One kernel on a stream. */
@@ -37,6 +39,7 @@ struct hd_stream {
 	int begun;         /* a task has been begun on the slot that is not launched yet */
 	int ended;         /* the launches have ended, and the task has not been given back */
 	int told;          /* the driver will tell when the last launch has ended */
+	unsigned polls;    /* how often the thread still asks in vain before it wants to be told */
 	int status;        /* the task's: 0, HEDDLE_E_KERNEL, or HEDDLE_E_DEVICE if the device is lost */
 	double start, end; /* us: when the task was launched, and when it was seen to have ended */
 	double own;        /* us: the part of that time that is its own: see engine/shared_clock.h */
@@ -230,12 +233,15 @@ static void launch_task(struct hd_slot *slot)
 /* Begins the staged tasks for which a slot is free. Returns whether there are any. */
 static int begin_staged(struct hd_worker *w)
 {
+	HD_HELD(&w->rt->lock);
 	struct hd_slot *slot;
 	heddle_task *t;
 	int begun = 0;
 	while ((t = hd_core_take_for_slot(w, &slot))) {
 		hd_core_begin(slot, t, hd_threads_now(w->rt));
 		slot->stream->begun = begun = 1;
+		/* read here, because others change it under the lock */
+		slot->stream->polls = t->codelet->typical_us <= SHORT_US ? POLLS : 0;
 	}
 	return begun;
 }
@@ -268,8 +274,10 @@ static void query(struct hd_slot *slot)
 			continue;
 		hd_error(0, "%s", ""); /* a last error is then the driver's */
 		int status = w->driver->query(w->device, l->event);
-		if (status == HEDDLE_PENDING)
+		if (status == HEDDLE_PENDING) {
+			s->polls -= s->polls > 0;
 			return;
+		}
 		l->event = NULL;
 		if (status)
 			fail(s, l, status);
@@ -347,6 +355,25 @@ static int will_be_told(struct hd_worker *w)
 		told &= !last || s->told;
 	}
 	return told;
+}
+
+/* Whether a kernel runs that will probably end soon: the thread asks about it, and need not be told. */
+static int ends_soon(const struct hd_worker *w)
+{
+	for (unsigned i = 0; i < w->n_slots; i++) {
+		const struct hd_stream *s = w->slots[i].stream;
+		if (s->first && !s->told && s->polls)
+			return 1;
+	}
+	return 0;
+}
+
+/* Asks about the kernels until one has ended, the worker's event is set, or none will end soon. */
+static void poll(struct hd_worker *w)
+{
+	while (ends_soon(w))
+		if (hd_event_wait(&w->wake, LINGER_US, 0) || query_all(w))
+			return;
 }
 
 /* Whether the worker has begun to wait: others set its event in every state but HD_AWAKE. A thread that only runs what
@@ -429,7 +456,8 @@ int hd_device_step(struct hd_worker *w, int takes)
 	hd_core_leave(rt);
 	launch_begun(w);
 	int ended = query_all(w);
-	int told = ended || begun || will_be_told(w);
+	int polls = !ended && !begun && w->driver->notify && ends_soon(w);
+	int told = ended || begun || polls || will_be_told(w);
 	hd_core_enter(rt);
 	hd_core_call_back(rt); /* only after the launches, because callbacks may take long */
 	/* Tasks may have been staged while the lock was left; they are launched in the next step. */
@@ -440,7 +468,9 @@ int hd_device_step(struct hd_worker *w, int takes)
 		w->slots[0].stream->idle_rounds = 0;
 	if (us > 0)
 		hd_event_wait(&w->wake, LINGER_US, us > LINGER_US ? us : 0);
-	return us >= 0;
+	if (us < 0 && polls)
+		poll(w);
+	return us >= 0 || polls;
 }
 
 int hd_device_turns(struct hd_worker *w, const _Atomic int *over)
