@@ -56,6 +56,13 @@ struct dada_task {
 	int alike;            /* 1: all driven workers of a group can run it, or none can */
 };
 
+/* The largest load of a schedule, and how small lambda may be so that the same decisions follow from it: alpha lambda
+ * must be more than `affine`, lambda more than `filled`, and at least `longest`. All in us. A place that is the best
+ * remains so if fewer are allowed, and nothing that a larger lambda rules out is allowed by a smaller one. */
+struct dada_bounds {
+	double largest, affine, filled, longest;
+};
+
 enum dada_phase { DADA_AFFINITY, DADA_FORCED, DADA_FILLED, DADA_REST, DADA_PHASES };
 
 enum dada_start { DADA_ALL, DADA_SIDE, DADA_EMPTY }; /* what loads start from */
@@ -72,14 +79,13 @@ struct dada {
 	 * order in which they are pushed */
 	struct dada_task **sorted;
 	size_t n_affine;
+	struct dada_place *places; /* owns; the driven workers: the CPUs, and then the others, each by index */
 	size_t n_places;
-	struct dada_place *places; /* owns; the driven workers, by index */
-	/* owns both; the places that are not CPUs, and those that are, by index */
 	struct {
-		unsigned *places;
-		size_t n;
-	} sides[2];
-	double most;     /* us: the schedule that is being tried is rejected if a load is larger */
+		size_t first, end;
+	} sides[2];  /* of `places`: those that are not CPUs, and those that are */
+	double most; /* us: the schedule that is being tried is rejected if a load is larger */
+	struct dada_bounds bounds, kept_bounds; /* of the schedule that is being tried, and of the one kept last */
 	uint64_t *bytes; /* owns; per node: bytes that the task being scored writes and that are valid there */
 	uint64_t trial[DADA_PHASES], kept[DADA_PHASES], total[DADA_PHASES]; /* tasks placed by each phase */
 	uint64_t batches, iterations, rejected;
@@ -94,8 +100,6 @@ static void dada_destroy(void *state)
 	free(d->times);
 	free(d->sorted);
 	free(d->places);
-	free(d->sides[0].places);
-	free(d->sides[1].places);
 	free(d->bytes);
 	free(d);
 }
@@ -129,10 +133,8 @@ static int dada_alloc(struct dada *d, heddle_sched *sched)
 	if (status < 0)
 		return status;
 	d->places = calloc(d->mapping.n_workers, sizeof *d->places);
-	for (int side = 0; side < 2; side++)
-		d->sides[side].places = calloc(d->mapping.n_workers, sizeof *d->sides[side].places);
 	d->bytes = calloc(heddle_sched_platform(sched)->n_nodes, sizeof *d->bytes);
-	if (!dada_make_room(d, DADA_ROOM) || !d->places || !d->sides[0].places || !d->sides[1].places || !d->bytes)
+	if (!dada_make_room(d, DADA_ROOM) || !d->places || !d->bytes)
 		return hd_no_memory("the policy's list");
 	return HEDDLE_OK;
 }
@@ -168,12 +170,18 @@ static const double *dada_times(const struct dada *d, const struct dada_task *t)
 static void dada_list_places(struct dada *d)
 {
 	const struct hd_mapping *m = &d->mapping;
-	d->n_places = d->sides[0].n = d->sides[1].n = 0;
-	for (size_t i = 0; i < m->n_driven; i++) {
-		const struct hd_mapping_worker *w = &m->workers[m->driven[i]];
-		d->sides[w->is_cpu].places[d->sides[w->is_cpu].n++] = (unsigned)d->n_places;
-		d->places[d->n_places++] = (struct dada_place){
-		    .worker = m->driven[i], .group = w->group, .node = m->groups[w->group].node, .is_cpu = w->is_cpu};
+	d->n_places = 0;
+	for (int is_cpu = 1; is_cpu >= 0; is_cpu--) {
+		d->sides[is_cpu].first = d->n_places;
+		for (size_t i = 0; i < m->n_driven; i++) {
+			const struct hd_mapping_worker *w = &m->workers[m->driven[i]];
+			if (w->is_cpu == is_cpu)
+				d->places[d->n_places++] = (struct dada_place){.worker = m->driven[i],
+				                                               .group = w->group,
+				                                               .node = m->groups[w->group].node,
+				                                               .is_cpu = is_cpu};
+		}
+		d->sides[is_cpu].end = d->n_places;
 	}
 }
 
@@ -240,14 +248,24 @@ static void dada_add(struct dada *d, heddle_task *task)
 	d->n++;
 }
 
+/* Sorts, unless that is done already, as it is when all tasks are alike. */
+static void dada_put_in_order(void *list, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	size_t i = 1;
+	while (i < n && compare((char *)list + (i - 1) * size, (char *)list + i * size) < 0)
+		i++;
+	if (i < n)
+		qsort(list, n, size, compare);
+}
+
 static void dada_sort(struct dada *d)
 {
-	qsort(d->list, d->n, sizeof *d->list, dada_compare_speedup);
+	dada_put_in_order(d->list, d->n, sizeof *d->list, dada_compare_speedup);
 	d->n_affine = 0;
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++)
 		if (t->score)
 			d->sorted[d->n_affine++] = t;
-	qsort(d->sorted, d->n_affine, sizeof(struct dada_task *), dada_compare_score);
+	dada_put_in_order(d->sorted, d->n_affine, sizeof(struct dada_task *), dada_compare_score);
 }
 
 /* --- One guess of lambda ------------------------------------------------------------------------------------------ */
@@ -263,6 +281,8 @@ static int dada_assign(struct dada *d, struct dada_task *t, unsigned place, enum
 	struct dada_place *p = &d->places[place];
 	t->trial = place;
 	p->load += dada_times(d, t)[p->group];
+	if (p->load > d->bounds.largest)
+		d->bounds.largest = p->load;
 	d->trial[phase]++;
 	return p->load <= d->most;
 }
@@ -278,13 +298,19 @@ static int dada_local_phase(struct dada *d, double lambda)
 		double least = d->alpha * lambda;
 		for (unsigned k = 0; k < d->n_places; k++) {
 			const struct dada_place *p = &d->places[k];
-			if (p->node == t->node && p->load < least && times[p->group] <= longest &&
-			    dada_may_run(t, p->worker)) {
+			int better = p->load < least ||
+			             (best != DADA_NOWHERE && p->load == least && p->worker < d->places[best].worker);
+			if (p->node == t->node && better && times[p->group] <= longest && dada_may_run(t, p->worker)) {
 				least = p->load;
 				best = k;
 			}
 		}
-		if (best != DADA_NOWHERE && !dada_assign(d, t, best, DADA_AFFINITY))
+		if (best == DADA_NOWHERE)
+			continue;
+		d->bounds.affine = fmax(d->bounds.affine, d->places[best].load);
+		if (d->fit)
+			d->bounds.longest = fmax(d->bounds.longest, times[d->places[best].group]);
+		if (!dada_assign(d, t, best, DADA_AFFINITY))
 			return 0;
 	}
 	return 1;
@@ -293,34 +319,40 @@ static int dada_local_phase(struct dada *d, double lambda)
 /* The place that ends the task first, among those of a side (CPUs or GPUs) whose load is below `limit`. */
 static unsigned dada_earliest(const struct dada *d, const struct dada_task *t, int is_cpu, double limit)
 {
-	const unsigned *side = d->sides[is_cpu].places;
 	const double *times = dada_times(d, t);
-	unsigned best = DADA_NOWHERE;
+	const struct dada_place *best = NULL, *end = d->places + d->sides[is_cpu].end;
 	double earliest = INFINITY;
-	for (size_t i = 0; i < d->sides[is_cpu].n; i++) {
-		const struct dada_place *p = &d->places[side[i]];
+	for (const struct dada_place *p = d->places + d->sides[is_cpu].first; p < end; p++) {
 		double finish = p->load + times[p->group];
 		if (finish < earliest && p->load < limit && dada_may_run(t, p->worker)) {
 			earliest = finish;
-			best = side[i];
+			best = p;
 		}
 	}
-	return best;
+	return best ? (unsigned)(best - d->places) : DADA_NOWHERE;
 }
 
 /* Lines 8-9. Returns 0 if a task is longer than lambda on both sides, or a place is loaded too much. */
 static int dada_global_phase(struct dada *d, double lambda)
 {
+	struct dada_bounds *bounds = &d->bounds;
+	int any_gpu = d->sides[0].first < d->sides[0].end;
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
-		if (t->trial != DADA_NOWHERE || !(t->cpu > lambda))
+		if (t->trial != DADA_NOWHERE)
 			continue;
-		if (t->gpu > lambda || !dada_assign(d, t, dada_earliest(d, t, 0, INFINITY), DADA_FORCED))
+		int is_forced = t->cpu > lambda;
+		bounds->longest = fmax(bounds->longest, is_forced ? t->gpu : t->cpu);
+		if (is_forced && (t->gpu > lambda || !dada_assign(d, t, dada_earliest(d, t, 0, INFINITY), DADA_FORCED)))
 			return 0;
 	}
-	for (struct dada_task *t = d->list; t < d->list + d->n; t++) {
+	for (struct dada_task *t = d->list; any_gpu && t < d->list + d->n; t++) {
 		unsigned place =
 		    t->trial == DADA_NOWHERE && t->gpu <= lambda ? dada_earliest(d, t, 0, lambda) : DADA_NOWHERE;
-		if (place != DADA_NOWHERE && !dada_assign(d, t, place, DADA_FILLED))
+		if (place == DADA_NOWHERE)
+			continue;
+		bounds->longest = fmax(bounds->longest, t->gpu);
+		bounds->filled = fmax(bounds->filled, d->places[place].load);
+		if (!dada_assign(d, t, place, DADA_FILLED))
 			return 0;
 	}
 	for (struct dada_task *t = d->list; t < d->list + d->n; t++)
@@ -329,30 +361,45 @@ static int dada_global_phase(struct dada *d, double lambda)
 	return 1;
 }
 
-/* Returns whether the schedule fits into `most` us. If not, some tasks are placed nowhere. */
-static int dada_try(struct dada *d, double lambda, double most)
-{
-	int fits = 1;
-	d->iterations++;
-	d->most = most;
-	memset(d->trial, 0, sizeof d->trial);
-	for (size_t i = 0; i < d->n; i++)
-		d->list[i].trial = DADA_NOWHERE;
-	for (struct dada_place *p = d->places; p < d->places + d->n_places; p++) {
-		p->load = p->backlog;
-		fits &= p->load <= most;
-	}
-	return fits && dada_local_phase(d, lambda) && dada_global_phase(d, lambda);
-}
-
-/* --- Algorithm 2 -------------------------------------------------------------------------------------------------- */
-
 static void dada_keep(struct dada *d)
 {
 	for (size_t i = 0; i < d->n; i++)
 		d->list[i].kept = d->list[i].trial;
 	memcpy(d->kept, d->trial, sizeof d->kept);
+	d->kept_bounds = d->bounds;
 }
+
+/* Makes the schedule that follows from lambda, and keeps it if it fits into `most` us. Returns whether it does. */
+static int dada_make(struct dada *d, double lambda, double most)
+{
+	int fits = 1;
+	d->most = most;
+	d->bounds = (struct dada_bounds){.affine = -1, .filled = -1};
+	memset(d->trial, 0, sizeof d->trial);
+	for (size_t i = 0; i < d->n; i++)
+		d->list[i].trial = DADA_NOWHERE;
+	for (struct dada_place *p = d->places; p < d->places + d->n_places; p++) {
+		p->load = p->backlog;
+		d->bounds.largest = fmax(d->bounds.largest, p->load);
+		fits &= p->load <= most;
+	}
+	fits = fits && dada_local_phase(d, lambda) && dada_global_phase(d, lambda);
+	if (fits)
+		dada_keep(d);
+	return fits;
+}
+
+/* The same for a lambda that is less than that of the schedule that is kept, which often follows from this one, too. */
+static int dada_try(struct dada *d, double lambda)
+{
+	const struct dada_bounds *b = &d->kept_bounds;
+	double most = (2 + d->alpha) * lambda;
+	if (b->affine < d->alpha * lambda && b->filled < lambda && b->longest <= lambda)
+		return b->largest <= most;
+	return dada_make(d, lambda, most);
+}
+
+/* --- Algorithm 2 -------------------------------------------------------------------------------------------------- */
 
 /* Computes the backlog of each place; returns the largest. */
 static double dada_backlogs(struct dada *d)
@@ -377,17 +424,14 @@ static void dada_search(struct dada *d)
 	for (const struct dada_task *t = d->list; t < d->list + d->n; t++)
 		upper += isinf(t->cpu) ? t->gpu : isinf(t->gpu) ? t->cpu : fmax(t->cpu, t->gpu);
 	double epsilon = d->epsilon * upper;
-	dada_try(d, upper, INFINITY);
-	dada_keep(d);
+	dada_make(d, upper, INFINITY);
+	d->iterations++;
 	while (upper - lower > epsilon) {
 		double lambda = (upper + lower) / 2;
-		if (dada_try(d, lambda, (2 + d->alpha) * lambda)) {
-			upper = lambda;
-			dada_keep(d);
-		} else {
-			d->rejected++;
-			lower = lambda;
-		}
+		int fits = dada_try(d, lambda);
+		*(fits ? &upper : &lower) = lambda;
+		d->iterations++;
+		d->rejected += !fits;
 	}
 	d->lambda += upper;
 }
@@ -403,7 +447,7 @@ static void dada_push(struct dada *d)
 {
 	for (size_t i = 0; i < d->n; i++)
 		d->sorted[i] = &d->list[i];
-	qsort(d->sorted, d->n, sizeof(struct dada_task *), dada_compare_order);
+	dada_put_in_order(d->sorted, d->n, sizeof(struct dada_task *), dada_compare_order);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct dada_task *t = d->sorted[i];
 		const struct dada_place *p = &d->places[t->kept];
