@@ -2,18 +2,13 @@
  * [POLICY [COUNT]]]]
  *
  * DECLARED CPU workers: single cores, and a cluster of all of them. Each call goes from one of these partitions to the
- * other. With READY 0 the runtime has threads and no tasks. Otherwise the time is virtual and stands still, and the
- * policy holds READY tasks, which it goes on with, or is given anew. */
+ * other; those of the second row, from one core to all, and those of the third, from all to one. With READY 0 the
+ * runtime has threads and no tasks. Otherwise the time is virtual and stands still, and the policy holds READY tasks,
+ * which it goes on with, or is given anew. */
 #include <heddle.h>
 #include "bench.h"
 
 enum { BATCHES = 51 };
-
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
 
 static int nothing(heddle_context *c)
 {
@@ -49,37 +44,73 @@ static heddle_runtime *start(unsigned n_single, int virtual_time, const char *po
 	return rt;
 }
 
-static void change(heddle_runtime *rt, unsigned n_single, size_t count)
+struct run {
+	heddle_runtime *rt;
+	unsigned workers[64], n_single; /* the single cores, and the cluster behind them */
+	size_t count;
+	const char *name; /* of rows */
+};
+
+static void drive(const struct run *r, unsigned first, size_t n)
 {
-	unsigned singles[64];
-	for (unsigned w = 0; w < n_single; w++)
-		singles[w] = w;
-	for (size_t i = 0; i < count; i++) {
-		int status =
-		    i % 2 ? heddle_workers_drive(rt, singles, n_single) : heddle_workers_drive(rt, &n_single, 1);
-		bench_need(status == 0, heddle_last_error());
+	bench_need(heddle_workers_drive(r->rt, r->workers + first, n) == 0, heddle_last_error());
+}
+
+static void report(const struct run *r, const char *which, double *seconds)
+{
+	char name[60];
+	qsort(seconds, BATCHES, sizeof *seconds, bench_compare);
+	snprintf(name, sizeof name, "%s%s", r->name, which);
+	bench_row(name, (int)r->n_single + 1, "us", seconds[BATCHES / 2] / (double)r->count * 1e6);
+}
+
+static void swap(const struct run *r)
+{
+	double seconds[BATCHES];
+	for (size_t b = 0; b < BATCHES; b++) {
+		double begin = bench_seconds();
+		for (size_t i = 0; i < r->count; i++)
+			drive(r, i % 2 ? 0 : r->n_single, i % 2 ? r->n_single : 1);
+		seconds[b] = bench_seconds() - begin;
 	}
+	report(r, "", seconds);
+}
+
+/* The clock is read around each call: the two directions are unlike. */
+static void grow_and_shrink(const struct run *r)
+{
+	double more[BATCHES] = {0}, fewer[BATCHES] = {0};
+	drive(r, 0, 1);
+	for (size_t b = 0; b < BATCHES; b++) {
+		for (size_t i = 0; i < r->count; i++) {
+			double begin = bench_seconds();
+			drive(r, 0, r->n_single);
+			double middle = bench_seconds();
+			drive(r, 0, 1);
+			more[b] += middle - begin;
+			fewer[b] += bench_seconds() - middle;
+		}
+	}
+	report(r, "_more", more);
+	report(r, "_fewer", fewer);
 }
 
 int main(int argc, char **argv)
 {
-	size_t n_declared = bench_number(argc, argv, 1, 3), n_ready = argc > 2 ? (size_t)atoi(argv[2]) : 0,
-	       count = bench_number(argc, argv, 4, 100);
+	size_t n_declared = bench_number(argc, argv, 1, 3), n_ready = argc > 2 ? (size_t)atoi(argv[2]) : 0;
 	bench_need(n_declared >= 3 && n_declared <= 64, "from 3 to 64 workers are declared");
-	unsigned n_single = (unsigned)n_declared - 1;
-	heddle_runtime *rt = start(n_single, n_ready != 0, argc > 3 ? argv[3] : "lws");
+	struct run r = {.n_single = (unsigned)n_declared - 1,
+	                .count = bench_number(argc, argv, 4, 100),
+	                .name = n_ready ? "switch_ready" : "switch"};
+	for (unsigned w = 0; w <= r.n_single; w++)
+		r.workers[w] = w;
+	r.rt = start(r.n_single, n_ready != 0, argc > 3 ? argv[3] : "lws");
 	heddle_codelet *c =
-	    heddle_codelet_new(rt, .name = "nothing", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = time_of);
+	    heddle_codelet_new(r.rt, .name = "nothing", .cpu = nothing, .model = HEDDLE_MODEL_GIVEN, .time = time_of);
 	for (size_t i = 0; i < n_ready; i++)
-		bench_need(c && heddle_submit(rt, heddle_call(c)) == 0, heddle_last_error());
-	double each[BATCHES];
-	for (size_t b = 0; b < BATCHES; b++) {
-		double begin = bench_seconds();
-		change(rt, n_single, count);
-		each[b] = (bench_seconds() - begin) / (double)count;
-	}
-	qsort(each, BATCHES, sizeof *each, by_value);
-	bench_row(n_ready ? "switch_ready" : "switch", (int)n_declared, "us", each[BATCHES / 2] * 1e6);
-	heddle_stop(rt);
+		bench_need(c && heddle_submit(r.rt, heddle_call(c)) == 0, heddle_last_error());
+	swap(&r);
+	grow_and_shrink(&r);
+	heddle_stop(r.rt);
 	return 0;
 }

@@ -11,10 +11,10 @@
  * Nothing is stopped for that. A worker that retires finishes the kernel that it runs, and gives its other tasks back
  * to the policy; a worker that is driven begins when no worker that has cores in common with it runs a kernel any more.
  * Most policies go on with the tasks that they have; those that place each task for a worker place the tasks of
- * workers that retire again. Other policies are made anew, and so are those that place tasks if more cores are driven
- * than before: a new instance gets all ready tasks in one batch, and begins its counts at 0 (docs/clusters.md). A
- * kernel that waits for tasks (heddle_group_wait) leaves the cores of its worker to others; it goes on when its wait
- * is over and no other worker runs a kernel on these cores.
+ * workers that retire again and, if more cores are driven than before, some of the others. Policies of programs that
+ * cannot go on are made anew: a new instance gets all ready tasks in one batch, and begins its counts at 0
+ * (docs/clusters.md). A kernel that waits for tasks (heddle_group_wait) leaves the cores of its worker to others; it
+ * goes on when its wait is over and no other worker runs a kernel on these cores.
  *
  * Ready tasks that only retired workers can run, because of their codelet, heddle_on or can_run, wait until one of
  * these is driven. A wait that can then not end returns HEDDLE_E_DEADLOCK and says so; the program may drive such a

@@ -19,8 +19,9 @@
  * unless there are many that only retired workers can run:
  *
  *   a policy with `changed`   if other CPU workers are driven: its tasks are for all workers, whenever these are driven
- *   one with `take_back`      if others are driven, but no more cores than before, or if a device is lost: it gives
- *                             back what it has placed for workers that are out, and is given that once more
+ *   one with `take_back`      if others are driven, or if a device is lost: it gives back what it has placed for
+ *                             workers that are out and, if more cores are driven than before, some of what it has
+ *                             placed for others, and is given that once more
  *   one with both             if others are driven; it gives back what no other worker would find
  *
  * Otherwise it is destroyed, whatever it still has, and another one is created, which is given all ready tasks in one
@@ -75,9 +76,11 @@ struct heddle_policy {
 	/* Reports the policy's statistics: calls heddle_sched_count or heddle_sched_report for each figure, each with
 	 * another name. May be NULL. */
 	void (*report)(void *state, heddle_sched *sched);
-	/* May be NULL. Gives back a task that was placed for `worker`, which is lost or retired, as if it had never
-	 * been ready, or NULL: there is none any more. Called for each such worker: for the first tasks when the set of
-	 * workers has changed, for others when a worker finds no task, until all return NULL. */
+	/* May be NULL. Gives back a task that was placed for `worker`, as if it had never been ready, or NULL: there is
+	 * none any more. Called for each worker that is lost or retired: for the first tasks when the set of workers
+	 * has changed, for others when a worker finds no task, until all return NULL. If more cores are driven than
+	 * before, and there is no `changed`, then also for each worker that was driven before and is still, at most as
+	 * often as the policy has tasks when the set changes. */
 	heddle_task *(*take_back)(void *state, unsigned worker);
 	/* May be NULL. Other CPU workers are driven than before: heddle_sched_driven says which. Called before
 	 * `take_back` and `ready`. For policies in which every worker that can run a task finds it, even a worker that

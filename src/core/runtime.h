@@ -98,8 +98,11 @@ struct hd_dispatch {
 	struct hd_task_queue controls; /* ready controls, and ready tasks that will not run */
 	struct hd_task_queue called;   /* tasks that have ended and whose callback has not been called */
 	struct hd_task_queue parked;   /* ready tasks that only retired workers can run */
-	int displaced; /* the policy may have tasks that it has placed for workers that are out: worker_set.c */
-	int unparked;  /* the policy may have tasks that only retired workers can run */
+	/* the policy may have tasks to give back, since they are placed for workers that are out, or are to be shared
+	 * with new cores; how many of the latter it is to give back at most: worker_set.c */
+	int displaced;
+	size_t to_share;
+	int unparked;                 /* the policy may have tasks that only retired workers can run */
 	heddle_task *open_reductions; /* REDUCE tasks that are not in the graph yet (link.next, link.prev) */
 	/* workers that can hold another task; the fastest first, of these the one that came last */
 	struct hd_worker *hungry;

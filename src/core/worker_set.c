@@ -2,12 +2,13 @@
  * other workers (heddle/clusters.h). Both lead to hd_workers_changed:
  *
  *  - A policy with `changed`, whose queues are for all workers, goes on with what it has when others are driven. One
- *    with `take_back` goes on, too, when a device is lost, or no more cores are driven than before, and gives back the
- *    tasks that it has placed for workers that are *out*: lost or retired. If there are many such tasks, it gives back
- *    the first of each worker at once, and others when a worker finds nothing to do (hd_displaced_return), so that a
- *    change costs little. The instance of any other policy is destroyed, whatever it has, and another one is made,
- *    which is told of all ready tasks as one batch. heddle_task_can_run and its kin leave out the workers that are
- *    out, so that policies of programs need not know of this.
+ *    with `take_back` goes on, too, also when a device is lost, and gives back the tasks that it has placed for workers
+ *    that are *out*: lost or retired. If there are many such tasks, it gives back the first of each worker at once, and
+ *    others when a worker finds nothing to do (hd_displaced_return), so that a change costs little. If more cores are
+ *    driven than before, it gives back, in the same way, tasks of driven workers, too, so that it can place them for
+ *    the new ones: as many as it has then, all in all (to_share). The instance of any other policy is destroyed,
+ *    whatever it has, and another one is made, which is told of all ready tasks as one batch. heddle_task_can_run and
+ *    its kin leave out the workers that are out, so that policies of programs need not know of this.
  *  - Tasks that these workers had picked come back to the policy: those that are staged, or that were given to a thread
  *    which has not begun them, at once; those whose transfers are under way when these have ended. Kernels that run on
  *    a retired worker end there.
@@ -26,7 +27,7 @@
 #include "lost.h"
 #include "worker_set.h"
 
-/* How many tasks are taken from retired workers at a time. */
+/* How many tasks are taken from the policy at a time. */
 enum { SLICE = 32 };
 
 static const char *name_of(const struct hd_worker *w)
@@ -221,6 +222,13 @@ static void sort_batch(heddle_runtime *rt)
 		qsort(rt->dispatch.batch, rt->dispatch.n_batch, sizeof *rt->dispatch.batch, by_order);
 }
 
+/* The policy has no tasks. */
+static void forget_displaced(heddle_runtime *rt)
+{
+	rt->dispatch.displaced = rt->dispatch.unparked = 0;
+	rt->dispatch.to_share = 0;
+}
+
 /* All ready tasks. Those that the policy has are in no list of the core's: only a walk through the pool finds them. */
 static struct hd_task_queue take_ready(heddle_runtime *rt)
 {
@@ -235,7 +243,7 @@ static struct hd_task_queue take_ready(heddle_runtime *rt)
 	rt->dispatch.n_batch = 0;
 	rt->count.ready = 0;
 	rt->count.parked = 0;
-	rt->dispatch.displaced = rt->dispatch.unparked = 0;
+	forget_displaced(rt);
 	if (rt->repartition.on)
 		hd_repartition_clear(rt);
 	return ready;
@@ -260,15 +268,17 @@ static void unplace(heddle_runtime *rt, heddle_task *t, struct hd_task_queue *ba
 	hd_queue_push(back, t);
 }
 
-/* Takes tasks of workers that are out from the policy, in turn, until there are `most` or none is left. */
-static void take_displaced(heddle_runtime *rt, size_t most, struct hd_task_queue *back)
+/* Takes tasks from the policy, one after the other from each worker that is out, or from each that has been driven for
+ * longer than since the last change, until there are `most` or none is left. Returns how many. */
+static size_t take_in_turn(heddle_runtime *rt, int out, size_t most, struct hd_task_queue *back)
 {
 	size_t n = 0, before = 1;
 	while (n != before && n < most) {
 		before = n;
 		for (unsigned w = 0; w < rt->n_workers && n < most; w++) {
-			heddle_task *t =
-			    hd_worker_is_out(&rt->workers[w]) ? rt->sched.policy->take_back(rt->sched.state, w) : NULL;
+			const struct hd_worker *from = &rt->workers[w];
+			int fits = out ? hd_worker_is_out(from) : !hd_worker_is_out(from) && !from->joined;
+			heddle_task *t = fits ? rt->sched.policy->take_back(rt->sched.state, w) : NULL;
 			if (!t)
 				continue;
 			n++;
@@ -276,7 +286,20 @@ static void take_displaced(heddle_runtime *rt, size_t most, struct hd_task_queue
 			unplace(rt, t, back);
 		}
 	}
-	rt->dispatch.displaced = n != before;
+	return n;
+}
+
+/* Takes at most so many tasks: those of workers that are out, and then, if `share`, those that are to be shared with
+ * new cores. */
+static void take_displaced(heddle_runtime *rt, size_t most, int share, struct hd_task_queue *back)
+{
+	size_t n = take_in_turn(rt, 1, most, back), left = most - n, *to_share = &rt->dispatch.to_share;
+	if (share && left && *to_share) {
+		size_t wanted = left < *to_share ? left : *to_share;
+		size_t taken = take_in_turn(rt, 0, wanted, back);
+		*to_share = taken == wanted ? *to_share - taken : 0;
+	}
+	rt->dispatch.displaced = !left || *to_share;
 }
 
 static void make_ready_again(heddle_runtime *rt, struct hd_task_queue *back)
@@ -298,7 +321,7 @@ int hd_displaced_return(heddle_runtime *rt, struct hd_achieved *before)
 	}
 	*before = now;
 	struct hd_task_queue back = {0};
-	take_displaced(rt, SLICE, &back);
+	take_displaced(rt, SLICE, 1, &back);
 	make_ready_again(rt, &back);
 	return 1;
 }
@@ -307,10 +330,10 @@ int hd_unparked_return(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);
 	if (!rt->count.ready)
-		rt->dispatch.displaced = rt->dispatch.unparked = 0;
+		forget_displaced(rt);
 	if (rt->dispatch.displaced) {
 		struct hd_task_queue back = {0};
-		take_displaced(rt, SIZE_MAX, &back);
+		take_displaced(rt, SIZE_MAX, 0, &back);
 		if (back.first) {
 			make_ready_again(rt, &back);
 			return 1;
@@ -322,9 +345,9 @@ int hd_unparked_return(heddle_runtime *rt)
 	return 1;
 }
 
-/* The policy goes on. Makes one batch of tasks of workers that are out, the tasks that the policy has not been told of,
- * and those that no worker could run. */
-static void keep_policy(heddle_runtime *rt, size_t most)
+/* The policy goes on. Makes one batch of tasks of workers that are out, of some that are shared with new cores, the
+ * tasks that the policy has not been told of, and those that no worker could run. */
+static void keep_policy(heddle_runtime *rt, enum hd_change change)
 {
 	const struct heddle_policy *policy = rt->sched.policy;
 	struct hd_task_queue back = rt->dispatch.parked;
@@ -336,8 +359,10 @@ static void keep_policy(heddle_runtime *rt, size_t most)
 	rt->dispatch.n_batch = 0;
 	if (policy->changed)
 		policy->changed(rt->sched.state);
+	else if (change == HD_MORE_CORES)
+		rt->dispatch.to_share = rt->count.ready;
 	if (policy->take_back)
-		take_displaced(rt, most, &back);
+		take_displaced(rt, change == HD_LOST ? SIZE_MAX : SLICE, change != HD_LOST, &back);
 	rt->dispatch.unparked = policy->changed && rt->count.ready;
 	make_ready_again(rt, &back);
 }
@@ -424,7 +449,7 @@ static int may_keep_policy(const heddle_runtime *rt, enum hd_change change)
 	const struct heddle_policy *policy = rt->sched.policy;
 	if (rt->sched.absent)
 		return 0;
-	return policy->changed ? change != HD_LOST : policy->take_back && change != HD_MORE_CORES;
+	return policy->changed ? change != HD_LOST : policy->take_back != NULL;
 }
 
 void hd_workers_changed(heddle_runtime *rt, enum hd_change change)
@@ -437,7 +462,7 @@ void hd_workers_changed(heddle_runtime *rt, enum hd_change change)
 			take_staged(&rt->workers[i]);
 		}
 	if (may_keep_policy(rt, change))
-		keep_policy(rt, change == HD_LOST ? SIZE_MAX : SLICE);
+		keep_policy(rt, change);
 	else
 		renew_policy(rt);
 	for (size_t i = 0; i < rt->n_workers; i++)
@@ -507,6 +532,7 @@ int hd_workers_retire_others(heddle_runtime *rt, const char *wanted)
 	int changed = 0, more = 0; /* cores that are driven */
 	for (size_t i = 0; i < rt->n_workers; i++) {
 		struct hd_worker *w = &rt->workers[i];
+		w->joined = w->retired && wanted[i];
 		if (w->retired == !wanted[i] || !hd_worker_is_cpu(w))
 			continue;
 		w->retired = !wanted[i];

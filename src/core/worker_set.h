@@ -21,7 +21,8 @@ enum hd_change { HD_LOST, HD_OTHERS_DRIVEN, HD_MORE_CORES /* others are driven, 
 /* The same, and makes the change known: takes the tasks from the workers that are out, lets those begin that are not,
  * and makes the policy give them to others, or another policy take over. The caller settles. */
 void hd_workers_changed(heddle_runtime *rt, enum hd_change change);
-/* Whether a worker that has nothing to do might run tasks that the policy has placed for workers that are out. */
+/* Whether a worker that has nothing to do might run tasks that the policy has placed for workers that are out, or for
+ * others when there were fewer cores. */
 static inline int hd_displaced_wanted(heddle_runtime *rt)
 {
 	HD_HELD(&rt->lock);

@@ -31,15 +31,24 @@ static void finish(heddle_runtime *rt)
 	assert_ok(heddle_stop(rt));
 }
 
+/* How many tasks each worker has run. */
+static void count_runs(heddle_runtime *rt, unsigned n[static N_OVERLAPPING])
+{
+	struct heddle_trace *trace;
+	memset(n, 0, N_OVERLAPPING * sizeof *n);
+	assert_ok(heddle_trace_take(rt, &trace));
+	for (size_t i = 0; i < trace->n_tasks; i++)
+		n[trace->tasks[i].worker]++;
+	heddle_trace_free(trace);
+}
+
 /* Bit w: worker w has run a task. */
 static unsigned who_ran(heddle_runtime *rt)
 {
-	struct heddle_trace *trace;
-	unsigned who = 0;
-	assert_ok(heddle_trace_take(rt, &trace));
-	for (size_t i = 0; i < trace->n_tasks; i++)
-		who |= 1u << trace->tasks[i].worker;
-	heddle_trace_free(trace);
+	unsigned n[N_OVERLAPPING], who = 0;
+	count_runs(rt, n);
+	for (unsigned w = 0; w < N_OVERLAPPING; w++)
+		who |= (unsigned)(n[w] > 0) << w;
 	return who;
 }
 
@@ -146,14 +155,15 @@ static void stuck_tasks_of_each_can_be_cancelled(void **state)
 
 /* --- Policies that place tasks ------------------------------------------------------------------------------------ */
 
+static const char *const placing[] = {"dm", "dmda", "dmdar", "dmdas", "heft", "dada", "random"};
+
 /* Of many tasks that are placed for workers which retire, the change itself moves a few; the others follow when workers
  * have nothing else to do. */
 static void few_tasks_are_placed_anew_at_once(void **state)
 {
-	static const char *const names[] = {"dm", "dmdas", "heft", "dada", "random"};
 	(void)state;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		heddle_runtime *rt = begin(names[i]);
+	for (size_t i = 0; i < sizeof placing / sizeof *placing; i++) {
+		heddle_runtime *rt = begin(placing[i]);
 		submit_some(rt, task_of(rt), TASKS);
 		drive(rt, singles, 4);
 		assert_true(n_placed(rt) == TASKS);
@@ -163,6 +173,32 @@ static void few_tasks_are_placed_anew_at_once(void **state)
 		assert_ok(heddle_wait_all(rt));
 		assert_true(n_placed(rt) > first);
 		assert_int_equal(who_ran(rt) >> ALL & 1, 1);
+		finish(rt);
+	}
+}
+
+/* The tasks of one core, when three others join it: a few are placed anew at once, others when the new cores have
+ * nothing to do, so that each runs its part. No task that has come back is placed twice. */
+static void new_cores_get_their_share(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof placing / sizeof *placing; i++) {
+		heddle_runtime *rt = begin(placing[i]);
+		unsigned n[N_OVERLAPPING];
+		drive(rt, singles, 1);
+		submit_some(rt, task_of(rt), TASKS);
+		drive(rt, singles, 1);
+		double born = rt->sched.born;
+		drive(rt, singles, 4);
+		double first = n_placed(rt);
+		assert_true(first > TASKS && first <= TASKS + 32);
+		assert_ok(heddle_wait_all(rt));
+		assert_true(rt->sched.born == born);
+		assert_true(n_placed(rt) > first && n_placed(rt) <= 2 * TASKS);
+		count_runs(rt, n);
+		unsigned off = strcmp(placing[i], "random") == 0 ? 10 : 2;
+		for (unsigned w = 0; w < 4; w++)
+			assert_in_range(n[w], TASKS / 4 - off, TASKS / 4 + off);
 		finish(rt);
 	}
 }
@@ -195,6 +231,7 @@ int main(void)
 	    cmocka_unit_test(each_leaves_stuck_tasks_to_their_worker),
 	    cmocka_unit_test(stuck_tasks_of_each_can_be_cancelled),
 	    cmocka_unit_test(few_tasks_are_placed_anew_at_once),
+	    cmocka_unit_test(new_cores_get_their_share),
 	    cmocka_unit_test(all_workers_may_retire),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
