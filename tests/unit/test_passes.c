@@ -92,8 +92,19 @@ static void the_drift_is_between_passes_that_most_runs_had(void **state)
 static void prediction_adds_intervals_in_quadrature(void **state)
 {
 	(void)state;
-	assert_true(fabs(passes_prediction(0.03, 0.04 / 2.78, 5, 0.01) - 0.05) < 1e-9);
-	assert_true(passes_prediction(0.03, 0.04 / 2.78, 5, -0.08) == 0.08);
+	struct passes p;
+	passes_init(&p, 1);
+	add_lengths(&p, 4, (const double[]){10, 10, 10, 10});
+	assert_true(fabs(passes_prediction(&p, 0, 0.04 / 2.78, 5, 0.01) - 0.04) < 1e-9); /* the runs alone */
+	assert_true(passes_prediction(&p, 0, 0.04 / 2.78, 5, -0.08) == 0.08);
+	passes_free(&p);
+	passes_init(&p, 1);
+	add_lengths(&p, 4, (const double[]){9, 11, 9, 11});
+	double mean = passes_interval(&p, 0), runs = 0.5 / 2.78;
+	assert_true(fabs(mean - 3.18 * 0.2 / sqrt(12)) < 1e-9);
+	assert_true(fabs(passes_prediction(&p, 0, 0, 5, 0) - sqrt(5) * mean) < 1e-9); /* mean and one of four passes */
+	assert_true(fabs(passes_prediction(&p, 0, runs, 5, 0) - hypot(mean, 0.5)) < 1e-9); /* the runs differ more */
+	passes_free(&p);
 }
 
 static void it_does_not_matter_which_workers_ran_how_much(void **state)

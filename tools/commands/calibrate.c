@@ -358,8 +358,8 @@ static void report_check(const struct measuring *m, const struct work *what, dou
                          const struct outcome *real)
 {
 	double off = predicted / real->seconds - 1;
-	double within = passes_prediction(passes_interval(&m->passes, typical(m)), real->deviation / real->seconds,
-	                                  (size_t)what->repeat, off);
+	double within =
+	    passes_prediction(&m->passes, typical(m), real->deviation / real->seconds, (size_t)what->repeat, off);
 	printf("check: %s double, tile %zu, n %zu, under lws: predicted %.2f ms, measured %.2f (median of %d: %.2f to "
 	       "%.2f): %.1f %% too %s%s\n",
 	       what->problem.routine, what->problem.options.tile, what->problem.n, 1e3 * predicted, 1e3 * real->seconds,

@@ -182,12 +182,13 @@ double passes_drift(const struct passes *p)
 	return most > 0 ? most / least - 1 : 0;
 }
 
-/* The deviation is not divided by a root of n: phases of a machine outlast several runs, so that a mean of these is
- * hardly steadier than one of them. */
-double passes_prediction(double interval, double deviation, size_t n, double off)
+/* A further run differs from the mean as a run or a pass does. Runs in a row lie in one phase of the machine, while the
+ * passes, between which others ran, lie in several: whichever differ more count. The interval is that of the mean of
+ * the passes; times the root of their number it is that of one of them. */
+double passes_prediction(const struct passes *p, size_t run, double deviation, size_t n, double off)
 {
-	double spread = student(n - 1) * deviation;
-	return fmax(sqrt(interval * interval + spread * spread), fabs(off));
+	double mean = passes_interval(p, run), pass = mean * sqrt((double)passes_count(p, run));
+	return fmax(hypot(mean, fmax(pass, student(n - 1) * deviation)), fabs(off));
 }
 
 void passes_apply(const struct passes *p, struct heddle_platform *platform)

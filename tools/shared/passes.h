@@ -25,10 +25,11 @@ int passes_agree(const struct passes *passes, size_t run, size_t least, double w
 /* How much longer the kernels took in the slowest pass than in the quickest one, as a share: for each pass the median,
  * over the runs, of the time divided by the usual one counts, if at least half of the runs had that pass. */
 double passes_drift(const struct passes *passes);
-/* Half the width, as a share, of the interval in which 95 % of further runs are to be expected around a prediction.
- * `interval`: that of the kernels; `deviation`: the standard deviation of n > 1 real runs, as a share of their median;
- * `off`: by what share of it the prediction missed that median, than which the result is never less. */
-double passes_prediction(double interval, double deviation, size_t n, double off);
+/* Half the width, as a share, of the interval in which 95 % of further runs like this one are to be expected around a
+ * prediction. `deviation`: the standard deviation of n > 1 runs in a row, as a share of their median; `off`: by what
+ * share of it the prediction missed that median, than which the result is never less. There are at least three passes.
+ */
+double passes_prediction(const struct passes *passes, size_t run, double deviation, size_t n, double off);
 /* Gives the platform, for each size that was measured, the median of the passes. */
 void passes_apply(const struct passes *passes, struct heddle_platform *platform);
 
