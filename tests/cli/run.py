@@ -806,6 +806,24 @@ def test_sim_groups_cores_into_clusters(p):
     assert ours["levels"] == [] or all(x["level_cores"] for x in ours["levels"]), ours["levels"]
 
 
+def test_sim_keeps_codelets_on_classes(p):
+    def classes(codelet, *options):
+        rows = p.json("sim", *CLUSTERED, "--explain", *options)["codelets"]
+        return {row["class"] for row in rows if row["codelet"] == codelet}
+    clusters = "--clusters", "1x10+10x1", "--sched", "random", "--n", "11520"
+    equal(classes("dgemm", *clusters), {"cpu", "cpu*10", "k40m"})
+    equal(classes("dgemm", *clusters, "--keep", "dgemm=cpu+k40m"), {"cpu", "k40m"})  # off clusters
+    equal(classes("dgemm", *clusters, "--keep", "dtrsm=k40m,dgemm=cpu*10+k40m"), {"cpu*10", "k40m"})  # off cores
+    equal(classes("dtrsm", "--clusters", "auto", "--keep", "dtrsm=cpu*10"), {"cpu*10"})
+    p.refuses("sim", *CLUSTERED, "--keep", "dgemm", says=["dgemm", "CODELET=CLASS+CLASS"])
+    p.refuses("sim", *CLUSTERED, "--keep", "dgem=cpu", says=["dgem", "dgemm"])
+    p.refuses("sim", *CLUSTERED, "--keep", "dgemm=cpu+k40", says=["k40", "k40m"])
+    p.refuses("sim", *CLUSTERED, "--clusters", "2x10", "--keep", "dgemm=cpu,dgemm=k40m", says=["nothing could run it"])
+    p.refuses("sim", *CLUSTERED, "--clusters", "best", "--keep", "dgemm=cpu", says=["--clusters", "not best"])
+    p.refuses("sim", os.path.join(GRAPHS, "sample.json"), "-p", "haswell-k40m", "--keep", "a=cpu",
+              says=["times of their own"])
+
+
 def test_auto_clusters_are_hardly_worse_than_cores_or_sockets(p):
     for routine, orders in (("potrf", (3840, 5760, 15360)), ("getrf_nopiv", (3840, 4800, 9600)),
                             ("getrf", (3840, 11520, 14400)), ("geqrf", (2880, 7680, 9600))):

@@ -2,17 +2,18 @@
 #include "shared/best_clusters.h"
 #include "shared/comparison.h"
 #include "shared/experiment.h"
+#include "shared/keep.h"
 #include "shared/speedup.h"
 #include <heddle/settings.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x4000, KEY_STREAMS, KEY_SPEEDUP, MOST_STREAMS = 64 };
+enum { KEY_NOISE = 0x4000, KEY_STREAMS, KEY_SPEEDUP, KEY_KEEP, MOST_STREAMS = 64 };
 
 struct options {
 	struct experiment experiment;
-	const char *platform, *noise, *speedup;
+	const char *platform, *noise, *speedup, *keep;
 	unsigned streams;             /* of accelerators; 0: as the platform says */
 	int has_rates;                /* `sharing` was given */
 	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
@@ -24,6 +25,8 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "On what:", 4},
     {"platform", 'p', "NAME|FILE", 0, "The machine to simulate; `heddle platforms` lists them", 0},
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
+    {"keep", KEY_KEEP, "CODELET=CLASS,...", 0,
+     "CODELET runs on workers of CLASS only; CLASS+CLASS: of these. A cluster of 10 cores is of class cpu*10", 0},
     {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
      "For a graph: on CLASS, which it has no times for, tasks take 1/F of their time on cores; those of TYPE in any "
      "case",
@@ -66,6 +69,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'p': o->platform = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
 	case KEY_SPEEDUP: o->speedup = arg; return 0;
+	case KEY_KEEP: o->keep = arg; return 0;
 	case KEY_STREAMS: parse_streams(o, state, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -108,6 +112,22 @@ static int set_streams(const struct options *o, struct heddle_platform *platform
 	return heddle_platform_check(platform) ? tool_usage_error("--streams: %s", heddle_last_error()) : TOOL_OK;
 }
 
+/* Takes the times of codelets away that --keep keeps off classes of workers. */
+static int keep(const struct options *o, int chosen, struct heddle_platform *platform)
+{
+	if (!o->keep)
+		return TOOL_OK;
+	if (work_has_times(&o->experiment.what))
+		return tool_usage_error("--keep is for codelets whose times the platform has, and the tasks of %s have "
+		                        "times of their own: leave out those of a class there",
+		                        o->experiment.what.name);
+	if (chosen)
+		return tool_usage_error(
+		    "--keep names classes, which depend on the partition: with it, --clusters must say "
+		    "one, not best");
+	return tool_keep(platform, o->keep);
+}
+
 static int configure(struct options *o, struct heddle_config *config, struct heddle_platform **platform)
 {
 	int status = experiment_config(&o->experiment, config);
@@ -123,6 +143,8 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	if (status)
 		return status;
 	status = set_streams(o, *platform);
+	if (!status)
+		status = keep(o, chosen, *platform);
 	if (!status && o->speedup)
 		status = work_speed_up(&o->experiment.what, &(struct machines){platform, 1}, o->speedup);
 	if (!status)

@@ -5,6 +5,7 @@
  * Both are done twice: with the kernel times of the paper's own table 1, and with those that the StarPU project has
  * measured on the same kind of machine. */
 #include "repro.h"
+#include "shared/keep.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,10 +53,10 @@ static int open_platform(enum times times, enum variant variant, size_t n_gpus, 
 		return status;
 	if (times == PAPER)
 		repro_paper_kernels(*out);
-	if (variant == CONSTRAINED) {
-		repro_keep_off_gpus(*out, "dpotrf");
-		repro_keep_off_gpus(*out, "dtrsm");
-	}
+	if (variant == CONSTRAINED)
+		status = tool_keep(*out, "dpotrf=cpu,dtrsm=cpu");
+	if (status)
+		return status;
 	if (variant != SINGLE && heddle_platform_cluster(*out, "2x10"))
 		return tool_library_error("no clusters");
 	return TOOL_OK;

@@ -167,29 +167,21 @@ int repro_cl_table(struct repro_report *report)
 
 /* --- The paper's kernels on a machine ----------------------------------------------------------------------------- */
 
-/* Replaces the table of a kernel on a class; without figures, takes it from the class. */
+/* Replaces the table of a kernel on a class. */
 static void replace_times(struct heddle_platform *p, const struct kernel *k, const char *class_name,
-                          const double *gflops)
+                          const double gflops[TILES])
 {
-	size_t n = 0;
 	for (size_t i = 0; i < p->n_kernels; i++) {
 		struct heddle_kernel_time *time = &p->kernels[i];
-		int is_it =
-		    strcmp(time->codelet, k->name) == 0 && strcmp(p->classes[time->class_id].name, class_name) == 0;
-		if (is_it && !gflops) {
-			free(time->codelet);
-			free(time->table);
+		if (strcmp(time->codelet, k->name) != 0 || strcmp(p->classes[time->class_id].name, class_name) != 0)
 			continue;
-		}
-		for (size_t tile = 0; is_it && tile < TILES; tile++) {
+		for (size_t tile = 0; tile < TILES; tile++) {
 			double order = (double)tiles[tile], cube = order * order * order;
 			time->n_table = TILES; /* it had more */
 			time->table[tile] = (struct heddle_kernel_point){k->data * ELEMENT * order * order,
 			                                                 k->cubes * cube / gflops[tile] * 1e-3};
 		}
-		p->kernels[n++] = *time;
 	}
-	p->n_kernels = n;
 }
 
 void repro_paper_kernels(struct heddle_platform *platform)
@@ -201,11 +193,4 @@ void repro_paper_kernels(struct heddle_platform *platform)
 		replace_times(platform, &kernels[i], cpu, kernels[i].core);
 		replace_times(platform, &kernels[i], gpu, on_gpu);
 	}
-}
-
-void repro_keep_off_gpus(struct heddle_platform *platform, const char *codelet)
-{
-	for (size_t i = 0; i < KERNELS; i++)
-		if (strcmp(kernels[i].name, codelet) == 0)
-			replace_times(platform, &kernels[i], gpu, NULL);
 }

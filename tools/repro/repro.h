@@ -147,9 +147,8 @@ void repro_runs_free(struct repro_run *runs, size_t n);
 int repro_machine(const char *name, size_t n_accelerators, size_t n_cpus, struct heddle_platform **out);
 
 /* clusters.c: gives the kernels of Cholesky in double precision the times of table 1 of Cojean et al. 2016, on a
- * machine made of haswell-k40m; and takes such a kernel from its GPUs. */
+ * machine made of haswell-k40m. */
 void repro_paper_kernels(struct heddle_platform *platform);
-void repro_keep_off_gpus(struct heddle_platform *platform, const char *codelet);
 
 /* --- Experiments -------------------------------------------------------------------------------------------------- */
 
