@@ -1,5 +1,5 @@
 /* What libraries with threads of their own are told before parallel kernels, and where their threads may run. OpenBLAS
- * is really there; the functions of OpenMP and MKL are this test's own, which Heddle finds in the process. */
+ * is really there; the functions of OpenMP, MKL and BLIS are this test's own, which Heddle finds in the process. */
 #define _GNU_SOURCE
 #include <cblas.h>
 #include "cluster.h"
@@ -8,8 +8,9 @@
 
 /* --- The test's own libraries ------------------------------------------------------------------------------------- */
 
-static _Thread_local int omp_threads = 77; /* what it is without Heddle */
-static _Thread_local int mkl_threads;      /* 0: as many as the process has */
+static _Thread_local int omp_threads = 77;      /* what it is without Heddle */
+static _Thread_local int mkl_threads;           /* 0: as many as the process has */
+static _Thread_local intptr_t bli_threads = -1; /* as BLIS itself has it: none was set */
 static atomic_int pauses;
 
 void omp_set_num_threads(int n)
@@ -22,8 +23,10 @@ int omp_get_max_threads(void)
 	return omp_threads;
 }
 
+/* It takes as long as others need to begin on the cores, if they may. */
 int omp_pause_resource_all(int kind)
 {
+	usleep(5000);
 	pauses += kind;
 	return 0;
 }
@@ -33,6 +36,16 @@ int mkl_set_num_threads_local(int n)
 	int before = mkl_threads;
 	mkl_threads = n;
 	return before;
+}
+
+void bli_thread_set_num_threads(intptr_t n)
+{
+	bli_threads = n;
+}
+
+intptr_t bli_thread_get_num_threads(void)
+{
+	return bli_threads;
 }
 
 /* --- Numbers of threads ------------------------------------------------------------------------------------------- */
@@ -45,7 +58,10 @@ static int look(heddle_context *c)
 {
 	struct seen *s = heddle_ptr(c, 0);
 	s[heddle_context_rank(c)] = (struct seen){omp_threads, mkl_threads, openblas_get_num_threads()};
-	return 0;
+	/* BLIS is told what OpenMP is told. */
+	return bli_threads == (omp_threads == 77 ? -1 : omp_threads)
+	           ? 0
+	           : heddle_fail(c, 1, "%d threads of OpenMP, %jd of BLIS", omp_threads, (intmax_t)bli_threads);
 }
 
 /* Runs a kernel on a worker and compares what each rank has seen there. */
@@ -55,6 +71,7 @@ static void expect(heddle_runtime *rt, heddle_codelet *codelet, unsigned worker,
 	heddle_data *d;
 	assert_ok(heddle_vector(rt, seen, 3, sizeof *seen, &d));
 	assert_ok(heddle_submit(rt, heddle_call(codelet), heddle_rw(d), heddle_on(worker)));
+	assert_ok(heddle_wait_all(rt));
 	assert_ok(heddle_unregister(d));
 	for (unsigned i = 0; i < 3; i++) {
 		struct seen w = i < ranks ? wanted : (struct seen){0};
@@ -161,6 +178,56 @@ static void numbers_follow_the_workers_that_are_driven(void **state)
 	openblas_set_num_threads(former);
 }
 
+/* Drives single cores. */
+static int fork_and_leave(heddle_context *c)
+{
+	int before = pauses;
+	if (heddle_workers_drive(heddle_context_runtime(c), singles, 4))
+		return heddle_fail(c, 1, "%s", heddle_last_error());
+	return pauses == before ? 0 : heddle_fail(c, 2, "threads of a kernel that runs were sent to sleep");
+}
+
+/* Whether they sleep now; or, if it may wait, until they do. */
+static int look_at_pauses(heddle_context *c)
+{
+	int wanted = heddle_get(c, 0, int), may_wait = heddle_get(c, 1, int);
+	while (may_wait && pauses < wanted)
+		sched_yield();
+	return pauses == wanted ? 0 : heddle_fail(c, 1, "%d pauses instead of %d", pauses, wanted);
+}
+
+/* Threads of OpenMP would poll on cores on which others are driven: a cluster that has run fork-join kernels sends them
+ * to sleep, once: before it gives its cores back if it retires during a kernel, and soon if it has nothing to do. */
+static void a_cluster_that_retires_sends_threads_to_sleep(void **state)
+{
+	(void)state;
+	struct heddle_config config = small_config();
+	heddle_runtime *rt = start_overlapping(&config, 0, 0);
+	heddle_codelet *fork = heddle_codelet_new(rt, .name = "fork", .cpu = nothing, .parallel = HEDDLE_FORK_JOIN);
+	heddle_codelet *leave =
+	    heddle_codelet_new(rt, .name = "leave", .cpu = fork_and_leave, .parallel = HEDDLE_FORK_JOIN);
+	heddle_codelet *look_there = heddle_codelet_new(rt, .name = "look", .cpu = look_at_pauses);
+	int wanted = pauses;
+	for (int i = 0; i < 4; i++) {
+		int is_idle = i % 2;
+		wanted++;
+		drive(rt, pairs, 2);
+		assert_ok(heddle_submit(rt, heddle_call(is_idle ? fork : leave), heddle_on(PAIR)));
+		if (is_idle) {
+			assert_ok(heddle_wait_all(rt));
+			drive(rt, mixed, 3); /* it is driven there, too */
+			drive(rt, singles, 4);
+		}
+		assert_ok(heddle_submit(rt, heddle_call(look_there), heddle_value(wanted), heddle_value(is_idle),
+		                        heddle_on(0)));
+		assert_ok(heddle_wait_all(rt));
+		drive(rt, pairs, 2);
+		drive(rt, singles, 4);
+	}
+	assert_ok(heddle_stop(rt));
+	assert_int_equal(pauses, wanted);
+}
+
 /* A kernel that waits has its threads again when others have run in its thread meanwhile. */
 static int wait_for_others(heddle_context *c)
 {
@@ -194,6 +261,7 @@ static void a_kernel_that_waits_has_its_threads_again(void **state)
 		assert_ok(heddle_submit(rt, heddle_call(fork), heddle_value(group), heddle_value(one)));
 		assert_ok(heddle_wait_all(rt));
 		assert_int_equal(omp_threads, 77); /* of this thread, which may have run the kernels */
+		assert_int_equal(bli_threads, -1);
 		heddle_group_free(group);
 		assert_ok(heddle_stop(rt));
 	}
@@ -339,6 +407,7 @@ int main(void)
 	    cmocka_unit_test(numbers_that_the_program_sets_stay),
 	    cmocka_unit_test(clusters_do_not_share_the_threads_of_openblas),
 	    cmocka_unit_test(numbers_follow_the_workers_that_are_driven),
+	    cmocka_unit_test(a_cluster_that_retires_sends_threads_to_sleep),
 	    cmocka_unit_test(a_kernel_that_waits_has_its_threads_again),
 	    cmocka_unit_test(the_prologue_begins_and_ends_each_sequence),
 	    cmocka_unit_test(another_prologue_is_called_at_the_next_change),

@@ -4,46 +4,42 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 #include "team.h"
 
 typedef void (*set_fn)(int);
 typedef int (*get_fn)(void);
+/* Of BLIS, whose numbers are as wide as addresses. */
+typedef void (*wide_set_fn)(intptr_t);
+typedef intptr_t (*wide_get_fn)(void);
 
-/* A function of the process, or NULL. ISO C knows no conversion from an address to a function, so the bytes are
- * copied. */
-static set_fn find_set(const char *name)
+/* Writes the address of a function of the process to a pointer to functions, and returns whether there is one. ISO C
+ * knows no conversion from an address to a function, so the bytes are copied. */
+static int find(const char *name, void *function)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
-	set_fn set;
-	memcpy(&set, &found, sizeof set);
-	return set;
-}
-
-static get_fn find_get(const char *name)
-{
-	void *found = dlsym(RTLD_DEFAULT, name);
-	get_fn get;
-	memcpy(&get, &found, sizeof get);
-	return get;
+	memcpy(function, &found, sizeof found);
+	return found != NULL;
 }
 
 /* OpenBLAS made with threads of its own, which all callers share. Made with OpenMP, it goes by the number of OpenMP. */
 static int has_one_pool(void)
 {
-	get_fn kind = find_get("openblas_get_parallel");
-	return kind && kind() == 1;
+	get_fn kind;
+	return find("openblas_get_parallel", &kind) && kind() == 1;
 }
 
 static const struct library {
 	const char *set, *get; /* get NULL: to set 0 means as before */
+	int is_wide;           /* they have numbers of type intptr_t, otherwise int */
 	int of_process;        /* its number is that of the process, not of the calling thread */
 	int (*applies)(void);  /* NULL: always */
 } libraries[] = {
-    {"omp_set_num_threads", "omp_get_max_threads", 0, NULL}, /* GNU, LLVM, Intel */
-    {"mkl_set_num_threads_local", NULL, 0, NULL},
-    {"bli_thread_set_num_threads", "bli_thread_get_num_threads", 0, NULL},
-    {"openblas_set_num_threads", "openblas_get_num_threads", 1, has_one_pool},
+    {"omp_set_num_threads", "omp_get_max_threads", 0, 0, NULL}, /* GNU, LLVM, Intel */
+    {"mkl_set_num_threads_local", NULL, 0, 0, NULL},
+    {"bli_thread_set_num_threads", "bli_thread_get_num_threads", 1, 0, NULL},
+    {"openblas_set_num_threads", "openblas_get_num_threads", 0, 1, has_one_pool},
 };
 _Static_assert(sizeof libraries / sizeof libraries[0] == HD_N_INNER, "see struct hd_inner");
 
@@ -51,27 +47,58 @@ _Static_assert(sizeof libraries / sizeof libraries[0] == HD_N_INNER, "see struct
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hd_number process_numbers[HD_N_INNER];
 
+/* The functions of a library that are found in the process. */
+struct found {
+	int is_wide;
+	union {
+		set_fn narrow;
+		wide_set_fn wide;
+	} set;
+	union {
+		get_fn narrow;
+		wide_get_fn wide;
+	} get;
+};
+
+static int find_library(const struct library *l, struct found *f)
+{
+	*f = (struct found){.is_wide = l->is_wide};
+	return find(l->set, &f->set) && (!l->get || find(l->get, &f->get)) && (!l->applies || l->applies());
+}
+
+static int get_number(const struct found *f)
+{
+	return f->is_wide ? (int)f->get.wide() : f->get.narrow();
+}
+
+static void set_number(const struct found *f, int n)
+{
+	if (f->is_wide)
+		f->set.wide(n);
+	else
+		f->set.narrow(n);
+}
+
 /* A number of the process is set by a worker that is alone; one that is not lets all have one thread. */
 static void set_library(const struct library *l, struct hd_number *n, unsigned threads, int alone)
 {
-	set_fn set = find_set(l->set);
-	get_fn get = l->get ? find_get(l->get) : NULL;
+	struct found f;
 	int shares = l->of_process && !alone;
-	if (!set || (l->get && !get) || (l->applies && !l->applies()) || (!n->set && (!threads || shares)))
+	if (!find_library(l, &f) || (!n->set && (!threads || shares)))
 		return;
 	threads = shares && threads > 1 ? 1 : threads;
 	if (!n->set)
-		n->before = get ? get() : 0;
-	if (threads || !get || get() == n->set) /* otherwise the program has set another number meanwhile */
-		set(threads ? (int)threads : n->before);
+		n->before = l->get ? get_number(&f) : 0;
+	if (threads || !l->get || get_number(&f) == n->set) /* otherwise the program has set another number meanwhile */
+		set_number(&f, threads ? (int)threads : n->before);
 	n->set = (int)threads;
 }
 
 void hd_inner_hush(void)
 {
 	enum { SOFT = 1 }; /* omp_pause_soft: nothing is forgotten */
-	set_fn pause = find_set("omp_pause_resource_all");
-	if (pause)
+	set_fn pause;
+	if (find("omp_pause_resource_all", &pause))
 		pause(SOFT);
 }
 

@@ -36,7 +36,10 @@ struct hd_team {
 	struct hd_member *members; /* owned: cluster.cores, the first one for the master */
 	/* Only the thread that runs the worker's tasks. */
 	struct hd_inner inner;
-	int has_forked; /* a fork-join kernel has run since the last SPMD one */
+	/* A fork-join kernel has run since hd_inner_hush, so threads of OpenMP may poll on the cores. Written by the
+	 * thread that runs the worker's tasks; who retires the worker reads it under the core lock. Relaxed, pairs with
+	 * nothing: that thread has given its last kernel back under the lock, or looks itself when it does so. */
+	_Atomic int polls;
 
 	struct hd_word round;
 	struct hd_barrier barrier;
@@ -244,6 +247,39 @@ void hd_team_restore(struct hd_worker *w, unsigned setting)
 		set_up(w->team, setting);
 }
 
+int hd_team_polls(const struct hd_worker *w)
+{
+	/* Relaxed, pairs with nothing: see the field. */
+	return w->team && atomic_load_explicit(&w->team->polls, memory_order_relaxed);
+}
+
+static void note_polls(struct hd_team *team, int polls)
+{
+	/* Relaxed, pairs with nothing: see the field. */
+	atomic_store_explicit(&team->polls, polls, memory_order_relaxed);
+}
+
+void hd_team_hush(struct hd_worker *w)
+{
+	hd_inner_hush();
+	note_polls(w->team, 0);
+}
+
+/* Before the cores are given back: if the worker has retired during the kernel, others run there next. One that retires
+ * later is told so by hd_worker_take_back. */
+static void leave_cores(struct hd_team *team)
+{
+	struct hd_worker *w = team->worker;
+	/* Relaxed, pairs with nothing: see the field. */
+	if (HD_LIKELY(!(atomic_load_explicit(&w->set_up, memory_order_relaxed) & HD_OTHERS_RUN)))
+		return;
+	hd_core_enter(w->rt);
+	int retired = w->retired;
+	hd_core_leave(w->rt);
+	if (retired && hd_team_polls(w))
+		hd_team_hush(w);
+}
+
 /* Takes over what the first member that has failed has returned and said. */
 static int gather(struct hd_team *team, heddle_context *c)
 {
@@ -293,11 +329,16 @@ int hd_team_call(heddle_context *c, const heddle_codelet *codelet)
 	enum heddle_parallel how = codelet->desc.parallel;
 	int together = how == HEDDLE_SPMD && cores > 1;
 	set_up(team, how == HEDDLE_FORK_JOIN ? cores : 1);
-	if (together && team->has_forked)
-		hd_inner_hush();
-	team->has_forked = !together && (team->has_forked || how == HEDDLE_FORK_JOIN);
+	if (together && hd_team_polls(w))
+		hd_team_hush(w);
+	int forks = how == HEDDLE_FORK_JOIN && cores > 1;
+	if (forks)
+		note_polls(team, 1); /* for others that run while the kernel waits */
 	c->cores = how ? cores : 0;
 	int status = together ? run_together(team, c) : w->driver->launch(w->device, NULL, c->kernel, c, &event);
+	if (forks)
+		note_polls(team, 1);
+	leave_cores(team);
 	if (!status) { /* the context may be used for another kernel of the task */
 		c->team = NULL;
 		c->cores = 0;

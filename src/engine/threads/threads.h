@@ -59,6 +59,7 @@ struct hd_seat {
 	double waited;     /* us: only the thread; how long the kernel that it runs has waited for groups */
 	uint8_t tired;     /* it has had nothing to do for long, and wants to sleep */
 	uint8_t may_sleep; /* the answer: there is nothing to do, and it counts as asleep ... */
+	uint8_t hushes;    /* ... it has retired, and threads of OpenMP may poll on its cores ... */
 	uint8_t moves;     /* ... and whether something moves: then whoever ends that wakes those that wait */
 	uint64_t drained;  /* the answer, if there is nothing to do: tickets below it are in the graph */
 	/* enum hd_post. pairs: whoever serves the worker stores HD_SERVED with release, after the answer; the worker
@@ -124,6 +125,9 @@ int hd_worker_give(struct hd_worker *w);
 void hd_worker_hand_to_idle(struct hd_worker *w);
 /* Stages the tasks again that the worker has been given and has not begun. Called by its thread, with the lock. */
 void hd_worker_put_back(struct hd_worker *w);
+/* The same in any thread, with the lock, for a worker that is out; one that retires is told so if it must do something
+ * about that. */
+void hd_worker_take_back(struct hd_worker *w);
 /* Runs the tasks that the worker has been given. Called by its thread without the lock. */
 void hd_worker_run(struct hd_worker *w);
 /* Runs tasks until *over is not 0, and returns 1 with the lock, or until the worker has been idle for long, and returns

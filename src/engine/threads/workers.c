@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "threads.h"
 #include "bursts.h"
+#include "team.h"
 
 static const double IDLE_US = 40;    /* how long an idle worker polls before it sleeps */
 static const double LOOKOUT_US = 1;  /* between two looks of the lookout at what was submitted */
@@ -80,6 +81,15 @@ void hd_worker_put_back(struct hd_worker *w)
 	atomic_store_explicit(&w->seat->given, 0, memory_order_relaxed);
 }
 
+void hd_worker_take_back(struct hd_worker *w)
+{
+	HD_HELD(&w->rt->lock);
+	hd_burst_take_back(w);
+	/* One that is awake finds out by itself. */
+	if (HD_UNLIKELY(hd_team_polls(w)) && (w->state == HD_OFF || w->state == HD_SPINNING))
+		hd_core_wake(w->rt, &w->wake);
+}
+
 void hd_worker_run(struct hd_worker *w)
 {
 	const heddle_runtime *rt = w->rt;
@@ -130,6 +140,7 @@ static void switch_off(struct hd_worker *w, struct hd_seat *seat)
 	heddle_runtime *rt = w->rt;
 	hd_worker_enter(w, HD_OFF);
 	seat->may_sleep = 1;
+	seat->hushes = hd_worker_is_out(w) && hd_team_polls(w);
 	if (hd_drain(rt))
 		hd_core_settle_quietly(rt);
 	hd_gate_worker_begins(rt);
@@ -185,6 +196,7 @@ void hd_worker_serve(struct hd_worker *w)
 	if (given(w))
 		return; /* it has been given tasks since it began to ask */
 	seat->may_sleep = 0;
+	seat->hushes = 0;
 	if (seat->n_ended)
 		hd_worker_give_back(w);
 	else
@@ -300,6 +312,8 @@ static int take_turns(struct hd_worker *w, const _Atomic int *over, int served)
 			seat->tired = 0;
 			hd_worker_run(w);
 		} else if (seat->may_sleep) {
+			if (HD_UNLIKELY(seat->hushes))
+				hd_team_hush(w);
 			break;
 		} else {
 			/* One that was tired and may not sleep is not idle: there are tasks, if none for it. */
