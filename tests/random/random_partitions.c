@@ -1,234 +1,15 @@
 /* Random programs on machines whose CPU workers have cores in common, while the set of those that are driven changes at
  * random: the program changes it between its steps, callbacks and kernels do while tasks run, and sometimes a second
  * thread all the time. On threads and in virtual time, with every policy, with and without an emulated accelerator.
- * Kernels are sequential, or those of whole clusters; some tasks are hierarchical, of tasks of all these kinds.
+ * Kernels are sequential, or those of whole clusters, by a team or by threads of OpenMP; some tasks are hierarchical,
+ * of tasks of all these kinds, and some fail in a member of their team.
  *
  * What the tasks compute must be as in a sequential run. No two workers may run on one core at a time, kernels that
  * wait for tasks excepted while they do so. Tasks that only a retired worker can run make waits fail, until that worker
  * is driven. After every step the runtime must be consistent (heddle_check). In virtual time, the same seed must give
  * the same schedule.
  */
-#include <heddle/clusters.h>
-#include "elements.h"
-#include "support.h"
-
-enum {
-	MAX_CORES = 6,
-	MAX_CPU = MAX_CORES + 6,
-	N_DATA = 6,
-	ELEMENTS = 12,
-	MAX_ACCESS = 3,
-	MAX_CHILDREN = 5,
-	MAX_STEPS = 9
-};
-
-/* The machine of a seed. CPU worker w has the cores from first[w] on, n[w] of them. */
-static struct {
-	heddle_runtime *rt;
-	heddle_codelet *work, *on_cpu, *together, *forking, *wide, *tree, *parent,
-	    *child; /* wide: NULL without clusters */
-	unsigned n_cpu, first[MAX_CPU], n[MAX_CPU];
-	int is_virtual, is_auto;
-	char text[300];
-} machine;
-
-static atomic_int cores_in_use[MAX_CORES], n_clashes, n_failures;
-static char problem[500];
-
-static int wrong(const char *what, int status)
-{
-	if (!problem[0])
-		snprintf(problem, sizeof problem, "%s: %s: %s", what, heddle_status_name(status), heddle_last_error());
-	return -1;
-}
-
-/* --- Partitions --------------------------------------------------------------------------------------------------- */
-
-static int overlap(unsigned a, unsigned b)
-{
-	return machine.first[a] < machine.first[b] + machine.n[b] && machine.first[b] < machine.first[a] + machine.n[a];
-}
-
-/* Draws workers without common cores into `set`, `first` among them. Returns how many. */
-static size_t draw_set(struct hd_rng *rng, unsigned first, unsigned *set)
-{
-	size_t n = 0;
-	unsigned start = below(rng, machine.n_cpu);
-	set[n++] = first;
-	for (unsigned i = 0; i < machine.n_cpu; i++) {
-		unsigned w = (start + i) % machine.n_cpu;
-		size_t k = 0;
-		while (k < n && set[k] != w && !overlap(set[k], w))
-			k++;
-		if (k == n && chance(rng, 0.8))
-			set[n++] = w;
-	}
-	return n;
-}
-
-/* Drives a random set of workers, `first` among them. */
-static int drive(uint64_t seed, unsigned first)
-{
-	struct hd_rng rng;
-	unsigned set[MAX_CPU];
-	if (machine.is_auto)
-		return 0;
-	hd_rng_seed(&rng, seed);
-	size_t n = draw_set(&rng, first, set);
-	int status = heddle_workers_drive(machine.rt, set, n);
-	n_failures += status != 0;
-	return status;
-}
-
-static int drive_any(uint64_t seed)
-{
-	return drive(seed, (unsigned)(hd_hash(seed, 7) % machine.n_cpu));
-}
-
-/* --- Kernels ------------------------------------------------------------------------------------------------------ */
-
-/* The value of a task: what it does. */
-struct orders {
-	uint64_t k;
-	unsigned n_steps; /* k, k + 1 ...: a hierarchical task divides them */
-	unsigned n;
-	int modes[MAX_ACCESS];
-	int drives; /* its kernel changes the set of workers; a parent does so between submitting and waiting */
-};
-
-static void use_cores(unsigned w)
-{
-	for (unsigned i = 0; w < machine.n_cpu && i < machine.n[w]; i++)
-		n_clashes += cores_in_use[machine.first[w] + i]++ != 0;
-}
-
-static void leave_cores(unsigned w)
-{
-	for (unsigned i = 0; w < machine.n_cpu && i < machine.n[w]; i++)
-		cores_in_use[machine.first[w] + i]--;
-}
-
-static int compute_steps(const struct orders *o, const struct mem *mem)
-{
-	int status = 0;
-	uint64_t sum;
-	for (unsigned i = 0; i < o->n_steps && !status; i++)
-		status = compute(o->k + i, o->n, o->modes, mem, &sum);
-	return status;
-}
-
-static int work_kernel(heddle_context *c)
-{
-	const struct orders *o = heddle_value_ptr(c, 0);
-	struct mem mem[MAX_ACCESS];
-	use_cores(heddle_context_worker(c));
-	for (unsigned i = 0; i < o->n; i++)
-		if (mem_of(c, i, &mem[i]))
-			return 1;
-	int status = compute_steps(o, mem);
-	if (o->drives)
-		drive_any(o->k);
-	leave_cores(heddle_context_worker(c));
-	return status;
-}
-
-/* The same by all threads of a cluster: each writes a part of the elements. */
-static int work_together(heddle_context *c)
-{
-	const struct orders *o = heddle_value_ptr(c, 0);
-	struct mem mem[MAX_ACCESS];
-	unsigned rank = heddle_context_rank(c), n = heddle_context_cores(c);
-	if (!rank)
-		use_cores(heddle_context_worker(c));
-	for (unsigned i = 0; i < o->n; i++)
-		if (mem_of(c, i, &mem[i]))
-			return 1;
-	for (unsigned step = 0; step < o->n_steps; step++) {
-		uint64_t sum = sum_of_read(o->k + step, o->n, o->modes, mem);
-		if (heddle_context_barrier(c))
-			return 1;
-		for (unsigned i = 0; i < o->n; i++)
-			write_range(&mem[i], o->modes[i], sum, ELEMENTS * rank / n, ELEMENTS * (rank + 1) / n);
-		if (heddle_context_barrier(c))
-			return 1;
-	}
-	if (!rank && o->drives)
-		drive_any(o->k);
-	if (!rank)
-		leave_cores(heddle_context_worker(c));
-	return 0;
-}
-
-/* Another task on the data of the hierarchical task, with some of its steps. */
-static int submit_steps(heddle_context *c, const struct orders *whole, unsigned first, unsigned n_steps)
-{
-	struct orders o = *whole;
-	struct heddle_item items[MAX_ACCESS + 3];
-	heddle_codelet *leaves[] = {machine.work, machine.on_cpu, machine.together, machine.forking, machine.wide};
-	heddle_codelet *leaf = leaves[hd_hash(o.k, first) % 5];
-	size_t n = 0;
-	o.k += first;
-	o.n_steps = n_steps;
-	items[n++] = heddle_call(n_steps > 1 ? machine.tree : leaf ? leaf : machine.work);
-	items[n++] = heddle_value(o);
-	items[n++] = heddle_priority((int)(o.k % 3));
-	for (unsigned i = 0; i < o.n; i++)
-		items[n++] = heddle_access((enum heddle_mode)o.modes[i], heddle_context_data(c, i));
-	return heddle_submit_items(machine.rt, n, items);
-}
-
-/* The sub-graph of a task of several steps: the first half of them, the rest, and children that nothing waits for. */
-static int divide_steps(heddle_context *c)
-{
-	const struct orders *o = heddle_value_ptr(c, 0);
-	unsigned half = o->n_steps / 2;
-	int status = half ? submit_steps(c, o, 0, half) : 0;
-	for (uint64_t i = 0; i < o->k % 3 && !status; i++)
-		status = heddle_submit(machine.rt, heddle_call(machine.child));
-	if (o->drives)
-		drive_any(o->k + 1);
-	if (!status)
-		status = submit_steps(c, o, half, o->n_steps - half);
-	return status ? heddle_fail(c, 1, "%s", heddle_last_error()) : 0;
-}
-
-/* Whether a task is divided: by its number, which is the same in both runs in virtual time. */
-static int is_divided(const heddle_task *task, void *arg)
-{
-	(void)arg;
-	return hd_hash(heddle_task_order(task), 11) % 4 != 0;
-}
-
-static int child_kernel(heddle_context *c)
-{
-	use_cores(heddle_context_worker(c));
-	sched_yield();
-	leave_cores(heddle_context_worker(c));
-	return 0;
-}
-
-static int parent_kernel(heddle_context *c)
-{
-	const struct orders *o = heddle_value_ptr(c, 0);
-	unsigned w = heddle_context_worker(c);
-	heddle_group *group;
-	int status = heddle_group_make(machine.rt, &group);
-	if (status)
-		return 1;
-	use_cores(w);
-	for (uint64_t i = 0; i <= o->k % MAX_CHILDREN && !status; i++)
-		status = heddle_submit(machine.rt, heddle_call(machine.child), heddle_in_group(group));
-	if (o->drives)
-		drive_any(o->k);
-	leave_cores(w);
-	if (!status)
-		status = heddle_group_wait(group);
-	use_cores(w);
-	sched_yield();
-	leave_cores(w);
-	heddle_group_free(group);
-	return status ? heddle_fail(c, 1, "%s", heddle_last_error()) : 0;
-}
+#include "partitions_kernels.h"
 
 static void drive_in_callback(void *arg, int status)
 {
@@ -243,6 +24,8 @@ static double time_of(const struct heddle_size *size, unsigned class_id)
 }
 
 /* --- The program -------------------------------------------------------------------------------------------------- */
+
+static int n_told; /* tasks that were told to fail */
 
 struct datum {
 	uint64_t buffer[ELEMENTS], expected[ELEMENTS];
@@ -289,6 +72,15 @@ static int submit_parent(struct hd_rng *rng)
 	return heddle_submit(machine.rt, heddle_call(machine.parent), heddle_value(o));
 }
 
+/* A task whose kernel fails, on any worker, and that has no data. */
+static int submit_failing(struct hd_rng *rng)
+{
+	struct orders o = {.k = hd_rng_next(rng), .drives = chance(rng, 0.5)};
+	n_told += !machine.is_virtual;
+	return heddle_submit(machine.rt, heddle_call(machine.failing), heddle_value(o),
+	                     heddle_in_group(machine.failures), heddle_then(note_failed, NULL));
+}
+
 /* 1: the second thread leaves the workers as they are. */
 static atomic_int holds_still;
 
@@ -315,6 +107,8 @@ static int take_step(struct hd_rng *rng)
 		return wait_for_all(rng);
 	if (x < 0.27 && !machine.is_virtual)
 		return submit_parent(rng);
+	if (x < 0.30)
+		return submit_failing(rng);
 	return submit(rng);
 }
 
@@ -358,6 +152,18 @@ static int finish_data(void)
 	return 0;
 }
 
+/* All tasks that were told to fail have, and their group knows. */
+static int finish_failures(void)
+{
+	int status = heddle_group_wait(machine.failures);
+	if (status != (n_told ? HEDDLE_E_KERNEL : 0) || (status && !strstr(heddle_last_error(), "told to fail")))
+		return wrong("heddle_group_wait, of the tasks that fail", status);
+	if (n_failed != n_told)
+		return wrong("a task that was told to fail has not", 0);
+	heddle_group_free(machine.failures);
+	return 0;
+}
+
 static int run_program(uint64_t seed)
 {
 	struct hd_rng rng;
@@ -380,6 +186,8 @@ static int run_program(uint64_t seed)
 	int waited = status ? 0 : wait_for_all(&rng);
 	if (waited)
 		return wrong("heddle_wait_all", waited);
+	if (!status)
+		status = finish_failures();
 	status = status || finish_data() || (heddle_check(machine.rt) && wrong("heddle_check", HEDDLE_E_STATE));
 	if (!status && (n_clashes || n_failures))
 		return wrong(n_clashes ? "two workers ran on one core" : "a call in a kernel or a callback failed", 0);
@@ -467,7 +275,7 @@ static int make_codelets(void)
 	machine.on_cpu = heddle_codelet_new(rt, .name = "on_cpu", .cpu = work_kernel, .model = model, .time = time_of);
 	machine.together = heddle_codelet_new(rt, .name = "together", .cpu = work_together, .parallel = HEDDLE_SPMD,
 	                                      .model = model, .time = time_of);
-	machine.forking = heddle_codelet_new(rt, .name = "forking", .cpu = work_kernel, .parallel = HEDDLE_FORK_JOIN,
+	machine.forking = heddle_codelet_new(rt, .name = "forking", .cpu = work_forking, .parallel = HEDDLE_FORK_JOIN,
 	                                     .model = model, .time = time_of);
 	unsigned most = 1;
 	for (unsigned w = 0; w < machine.n_cpu; w++)
@@ -479,8 +287,12 @@ static int make_codelets(void)
 	                                  .expand = is_divided, .model = model, .time = time_of);
 	machine.parent = heddle_codelet_new(rt, .name = "parent", .cpu = parent_kernel, .can_run = is_cpu);
 	machine.child = heddle_codelet_new(rt, .name = "child", .cpu = child_kernel, .model = model, .time = time_of);
+	machine.failing = heddle_codelet_new(rt, .name = "failing", .cpu = fail_together, .parallel = HEDDLE_SPMD,
+	                                     .model = model, .time = time_of);
+	if (heddle_group_make(rt, &machine.failures))
+		return -1;
 	return machine.work && machine.on_cpu && machine.together && machine.forking && (machine.wide || most == 1) &&
-	               machine.tree && machine.parent && machine.child
+	               machine.tree && machine.parent && machine.child && machine.failing
 	           ? 0
 	           : -1;
 }
@@ -540,7 +352,7 @@ static uint64_t look_at_trace(void)
 static int run_seed(const struct options *options, uint64_t seed, uint64_t *hash)
 {
 	begin_seed(seed);
-	n_clashes = n_failures = 0;
+	n_clashes = n_failures = n_failed = n_told = 0;
 	problem[0] = '\0';
 	if (open_machine(options, seed))
 		return wrong("the start", 0);

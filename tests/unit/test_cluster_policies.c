@@ -106,6 +106,65 @@ static void every_policy_schedules_on_clusters(void **state)
 	free(all);
 }
 
+enum { N_DECLARED = 4, EACH = 30 };
+
+/* Kernels of all kinds, as they are declared for threads of OpenMP and of teams. */
+static const struct heddle_codelet_desc declared[N_DECLARED] = {
+    {.name = "dsyrk", .cpu = nothing, .cuda = nothing, .parallel = HEDDLE_FORK_JOIN},
+    {.name = "dgemm", .cpu = nothing, .cuda = nothing, .parallel = HEDDLE_FORK_JOIN, .min_cores = 2},
+    {.name = "dtrsm", .cpu = nothing, .parallel = HEDDLE_SPMD, .max_cores = 1},
+    {.name = "dpotrf", .cpu = nothing},
+};
+
+/* Tasks of all of them on cores, a cluster and GPUs, each on a tile. */
+static struct heddle_trace *run_declared(const char *policy)
+{
+	struct heddle_config config = small_config();
+	heddle_codelet *codelets[N_DECLARED];
+	struct heddle_trace *trace = NULL;
+	heddle_runtime *rt;
+	config.sched = policy;
+	config.platform = "haswell-k40m";
+	config.clusters = "1x10+10x1";
+	config.trace = 1;
+	assert_ok(heddle_start(&config, &rt));
+	for (size_t i = 0; i < N_DECLARED; i++)
+		assert_ok(heddle_codelet_create(rt, &declared[i], &codelets[i]));
+	for (size_t i = 0; i < N_DECLARED * EACH; i++) {
+		heddle_data *tile;
+		assert_ok(heddle_matrix(rt, NULL, TILE, TILE, TILE, sizeof(double), &tile));
+		assert_ok(heddle_submit(rt, heddle_call(codelets[i % N_DECLARED]), heddle_rw(tile)));
+		assert_ok(heddle_unregister_async(tile));
+	}
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_trace_take(rt, &trace));
+	assert_ok(heddle_stop(rt));
+	return trace;
+}
+
+static void parallel_kernels_keep_to_their_workers_in_virtual_time(void **state)
+{
+	const struct heddle_policy **all = heddle_policies();
+	(void)state;
+	for (size_t i = 0; all[i]; i++) {
+		struct heddle_trace *trace = run_declared(all[i]->name);
+		const struct heddle_platform *p = trace->platform;
+		assert_int_equal(trace->n_tasks, N_DECLARED * EACH);
+		for (size_t k = 0; k < trace->n_tasks; k++) {
+			const struct heddle_trace_task *t = &trace->tasks[k];
+			const struct heddle_class *c = &p->classes[p->workers[t->worker].class_id];
+			const struct heddle_codelet_desc *desc = declared;
+			while (strcmp(trace->codelets[t->codelet].name, desc->name) != 0)
+				desc++;
+			if (strcmp(c->kind, "cpu") == 0 &&
+			    (c->cores < desc->min_cores || (desc->max_cores && c->cores > desc->max_cores)))
+				fail_msg("%s runs %s on %u cores", all[i]->name, desc->name, c->cores);
+		}
+		heddle_trace_free(trace);
+	}
+	free(all);
+}
+
 /* Bounds hold for clusters, too, and a codelet that has no time on cores keeps to clusters. */
 static void codelets_keep_to_the_classes_that_have_times(void **state)
 {
@@ -238,6 +297,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_policy_schedules_on_clusters),
+	    cmocka_unit_test(parallel_kernels_keep_to_their_workers_in_virtual_time),
 	    cmocka_unit_test(codelets_keep_to_the_classes_that_have_times),
 	    cmocka_unit_test(times_of_a_device_are_not_divided_by_its_cores),
 	    cmocka_unit_test(times_of_a_kind_are_those_of_one_core),

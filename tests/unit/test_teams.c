@@ -1,6 +1,7 @@
 /* Parallel kernels on workers of several cores: who runs them, their barriers, failures, and what else a kernel may do
  * there. Most of these clusters have more members than the machine has cores. */
 #define _GNU_SOURCE
+#include <time.h>
 #include "cluster.h"
 
 static const unsigned SIZES[] = {2, 3, 5, 8};
@@ -472,6 +473,53 @@ static void emulated_accelerators_call_the_kernel_once(void **state)
 	assert_ok(heddle_stop(rt));
 }
 
+/* --- Models ------------------------------------------------------------------------------------------------------- */
+
+/* Spins for longer on one core. */
+static int take_time(heddle_context *c)
+{
+	double end = heddle_context_cores(c) > 1 ? 100 : 300;
+	struct timespec first, now;
+	clock_gettime(CLOCK_MONOTONIC, &first);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((double)(now.tv_sec - first.tv_sec) * 1e6 + (double)(now.tv_nsec - first.tv_nsec) * 1e-3 < end);
+	return 0;
+}
+
+/* What is measured on a cluster is stored apart from what is measured on one core. */
+static void a_cluster_has_its_own_entry_in_models(void **state)
+{
+	(void)state;
+	enum { ON_CLUSTER = 7, ON_CORE = 4 };
+	char dir[] = "/tmp/heddle-teams-XXXXXX";
+	struct heddle_model_entry *entries;
+	struct heddle_config config = small_config();
+	size_t n, removed;
+	heddle_data *d;
+	char x[8];
+	assert_non_null(mkdtemp(dir));
+	config.model_dir = dir;
+	heddle_runtime *rt = start_clusters(&config, (const unsigned[]){2, 1, 0});
+	heddle_codelet *both = heddle_codelet_new(rt, .name = "both", .cpu = take_time, .parallel = HEDDLE_FORK_JOIN,
+	                                          .model = HEDDLE_MODEL_HISTORY);
+	assert_ok(heddle_vector(rt, x, sizeof x, 1, &d));
+	for (unsigned i = 0; i < ON_CLUSTER + ON_CORE; i++)
+		assert_ok(heddle_submit(rt, heddle_call(both), heddle_rw(d), heddle_on(i >= ON_CLUSTER)));
+	assert_ok(heddle_unregister(d));
+	assert_ok(heddle_stop(rt));
+	assert_ok(heddle_models_load(dir, &entries, &n));
+	assert_int_equal(n, 2); /* sorted by class */
+	assert_string_equal(entries[0].class_name, "cpu");
+	assert_string_equal(entries[1].class_name, "cpu*2");
+	assert_int_equal(entries[0].samples + entries[0].rejected, ON_CORE);
+	assert_int_equal(entries[1].samples + entries[1].rejected, ON_CLUSTER);
+	assert_true(entries[0].min >= 300 && entries[1].min >= 100);
+	heddle_models_free(entries, n);
+	assert_ok(heddle_models_purge(dir, NULL, &removed));
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -490,6 +538,7 @@ int main(void)
 	    cmocka_unit_test(the_checking_mode_sees_all_members),
 	    cmocka_unit_test(the_program_may_be_the_master),
 	    cmocka_unit_test(emulated_accelerators_call_the_kernel_once),
+	    cmocka_unit_test(a_cluster_has_its_own_entry_in_models),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
