@@ -25,7 +25,10 @@ typedef struct heddle_data heddle_data;
 typedef struct heddle_codelet heddle_codelet;
 
 /* How a task uses a datum. Tasks that only read it may run at the same time; a task that writes it runs after all
- * earlier submitted users of the datum and before all later ones. */
+ * earlier submitted users of the datum and before all later ones. A task may name a datum several times, as R, W and RW
+ * in any mixture: it counts as one use with the mode that covers all, so R and W are RW, and each of its numbers stands
+ * for the same memory. Likewise SCRATCH several times, which is one buffer, and COMMUTE. heddle_submit refuses other
+ * mixtures, and REDUX twice, with HEDDLE_E_INVALID. */
 enum heddle_mode {
 	HEDDLE_R = 1,  /* read */
 	HEDDLE_W = 2,  /* write the whole datum: its old value is not fetched, and undefined in the kernel */

@@ -86,9 +86,11 @@ static __attribute__((cold, noinline)) int merge(heddle_task *t, struct hd_acces
 	unsigned mode;
 	if (merge_modes(first->mode, again->mode, &mode)) {
 		char name[80];
-		return hd_error(HEDDLE_E_INVALID, "%s: %s is accessed as %s and as %s by one task", hd_task_name(t),
-		                hd_data_name_unlocked(again->data, name, sizeof name), hd_mode_name(first->mode),
-		                hd_mode_name(again->mode));
+		return hd_error(HEDDLE_E_INVALID,
+		                "%s: %s is accessed as %s and as %s by one task: name it once, or use another "
+		                "datum for one of them; only R, W and RW mix",
+		                hd_task_name(t), hd_data_name_unlocked(again->data, name, sizeof name),
+		                hd_mode_name(first->mode), hd_mode_name(again->mode));
 	}
 	first->mode = mode & 0x1f;
 	again->flags |= HD_ACCESS_ALIAS;

@@ -321,6 +321,34 @@ static int kernel_that_waits(heddle_runtime *rt)
 	return heddle_wait_all(rt);
 }
 
+static int mixed(heddle_runtime *rt, enum heddle_mode a, enum heddle_mode b)
+{
+	heddle_data *d = vector(rt, "x", NULL);
+	heddle_codelet *mix = codelet(rt, "mix", nothing);
+	assert_ok(heddle_data_set_reduction(d, mix, mix));
+	return heddle_submit(rt, heddle_call(mix), heddle_access(a, d), heddle_access(b, d));
+}
+
+static int scratch_and_read(heddle_runtime *rt)
+{
+	return mixed(rt, HEDDLE_SCRATCH, HEDDLE_R);
+}
+
+static int written_and_reduced(heddle_runtime *rt)
+{
+	return mixed(rt, HEDDLE_RW, HEDDLE_REDUX);
+}
+
+static int commuted_and_read(heddle_runtime *rt)
+{
+	return mixed(rt, HEDDLE_COMMUTE, HEDDLE_R);
+}
+
+static int reduced_twice(heddle_runtime *rt)
+{
+	return mixed(rt, HEDDLE_REDUX, HEDDLE_REDUX);
+}
+
 /* Its status is what the kernel returns, so that the wait has its sentence. */
 static int unregister_own(heddle_context *c)
 {
@@ -562,6 +590,14 @@ static const struct mistake mistakes[] = {
      "second (task 0): on cpu0 its kernel asks for datum 1; it has 1"},
     {"a kernel waits", kernel_that_waits, 0, HEDDLE_E_MISUSE,
      "waits (task 0): on cpu0 its kernel waits: heddle_wait_all blocks and cannot be called from a kernel"},
+    {"a datum is read, and is scratch space of the same task", scratch_and_read, 0, HEDDLE_E_INVALID,
+     "mix: x is accessed as SCRATCH and as R by one task: name it once, or use another datum for one of them"},
+    {"a datum is written and reduced by one task", written_and_reduced, 0, HEDDLE_E_INVALID,
+     "mix: x is accessed as RW and as REDUX by one task"},
+    {"a datum is read and commuted on by one task", commuted_and_read, 0, HEDDLE_E_INVALID,
+     "mix: x is accessed as COMMUTE and as R by one task"},
+    {"a datum is reduced twice by one task", reduced_twice, 0, HEDDLE_E_INVALID,
+     "mix: x is accessed as REDUX and as REDUX by one task"},
     {"a kernel unregisters its datum", kernel_that_unregisters_its_datum, 0, HEDDLE_E_KERNEL,
      "heddle_unregister: x cannot end before ends (task 0), which uses it and waits here: call heddle_unregister_async "
      "(its kernel returned"},
