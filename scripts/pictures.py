@@ -1,28 +1,41 @@
 #!/usr/bin/env python3
 """Makes the pictures of the documents: pictures.py BUILD_DIR [NAME...] runs the commands below, which the documents
-show too, and writes them into docs/pictures/.
+show too, and writes them into docs/pictures/. pictures.py --check BUILD_DIR makes none, and says which are not those
+that the commands would make now. The build must have its tests, and for `live` there must be a Chromium.
 
-All but `models` come from virtual time and are the same each time where the fonts are. Pictures are kept small: their
-colours are reduced to 256, which one does not see in drawings of few colours with smooth edges.
+All but MEASURED come from virtual time and are the same each time where the fonts are. Pictures are kept small: their
+colours are reduced to 256, which one does not see in drawings of few colours with smooth edges. Each bears what it was
+made by, and all texts in it as they are where every character is equally wide (tests/pictures/texts.c): these are
+compared, because they depend on neither fonts nor a version of cairo.
 """
 import collections
+import hashlib
 import os
+import re
 import shlex
+import shutil
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 import zlib
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PICTURES = os.path.join(ROOT, "docs", "pictures")
 
-# Each writes the picture OUT, NAME.png in the folder where it runs. STENCIL is the plug-in of
-# examples/19_application_plugin.c, STUDY examples/python/03_simulation.py, PYTHON the one that has the package.
+# Each writes the picture OUT, NAME.png in the folder where it runs, or several into the folder DIR, of which FILES names
+# one. STENCIL and NEAREST are the plug-ins of examples/19_application_plugin.c and examples/18_policy_plugin.c, STUDY is
+# examples/python/03_simulation.py, PYTHON the one that has the package.
 COMMANDS = {
     "cholesky": ["heddle sim cholesky --n 9600 --tile 960 --platform gpu1-cpu6 --sched dmdas --gantt OUT"],
+    "eager": ["heddle sim cholesky --n 9600 --tile 960 --platform gpu1-cpu6 --sched eager --gantt OUT"],
+    "graph": ["heddle sim cholesky --n 3840 --tile 960 --platform gpu1-cpu6 --sched dmdas --dag OUT"],
     "heatmap": ["heddle compare --graphs cholesky:n=9600,tile=960,geqrf:n=9600,tile=960,random:n=400 "
                 "--platforms haswell-k40m,westmere-c2050,intel-v100 -o OUT"],
+    "nearest": ["heddle --plugin NEAREST compare cholesky:n=9600,tile=960 -p haswell-k40m -s all -o OUT"],
     "rates": ["heddle platforms show haswell-k40m --kernels gemm,trsm,potrf -o OUT"],
     "models": [f"heddle run gemm --n 1536 --tile {tile} --no-check" for tile in (64, 128, 256, 512)] +
               ["heddle models plot dgemm -o OUT"],
@@ -33,7 +46,15 @@ COMMANDS = {
     "clusters": ["heddle sim potrf --n 4800 --tile 960 --platform haswell-k40m --sched dmdas --clusters auto "
                  "--gantt OUT"],
     "tiles": ["PYTHON -B STUDY"],
+    "lab": ["heddle lab --quick --seeds 2 -o DIR"],
+    "eviction-without": ["heddle repro mp-evict -o DIR"],
+    "eviction-with": ["heddle repro mp-evict -o DIR"],
+    "live": ["heddle run potrf --n 10240 --tile 512 --ncpu 1 --emulated 1 --no-check"],
 }
+FILES = {"lab": "summary.png", "eviction-without": "mp-evict-without.png", "eviction-with": "mp-evict-with.png"}
+MEASURED = ("models", "live") # differ each time
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+KEYWORD = b"Heddle"
 
 
 def chunk(kind, data):
@@ -96,39 +117,140 @@ def small(png):
 
 
 def python_of(build):
-    """The Python of the build's package."""
+    """The Python of the build's package, or "" if there is none."""
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as f:
         found = [line.split("=", 1)[1].strip() for line in f if line.startswith("HEDDLE_PYTHON_FOUND:")]
-    return found[0] if found and found[0] else "python3"
+    return found[0] if found else ""
+
+
+def record_of(png):
+    """What the picture bears of how it was made; None if there is nothing."""
+    at = 8
+    while at < len(png):
+        n, kind = struct.unpack(">I4s", png[at:at + 8])
+        data = png[at + 8:at + 8 + n]
+        if kind == b"iTXt" and data.startswith(KEYWORD + b"\0"):
+            return zlib.decompress(data[len(KEYWORD) + 5:]).decode()
+        at += 12 + n
+    return None
+
+
+def with_record(png, record):
+    """The picture with that behind its header: compressed, and in no language."""
+    header = 8 + 12 + 13
+    data = KEYWORD + b"\0\1\0\0\0" + zlib.compress(record.encode(), 9)
+    return png[:header] + chunk(b"iTXt", data) + png[header:]
+
+
+def run(build, name, commands, scratch, environment=()):
+    """Runs the commands; returns the path of the picture that they have made."""
+    out, folder = os.path.join(scratch, name + ".png"), os.path.join(scratch, name)
+    words = {"OUT": out, "DIR": folder, "heddle": os.path.join(build, "heddle"),
+             "STENCIL": os.path.join(build, "examples", "19_application_plugin.so"),
+             "NEAREST": os.path.join(build, "examples", "18_policy_plugin.so"),
+             "STUDY": os.path.join(os.path.abspath(ROOT), "examples", "python", "03_simulation.py"),
+             "PYTHON": python_of(build)}
+    for command in commands:
+        subprocess.run([words.get(word, word) for word in shlex.split(command)], check=True, cwd=scratch,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       env={**os.environ, "HEDDLE_MODEL_DIR": os.path.join(scratch, "m"),
+                            "PYTHONPATH": os.path.join(build, "python"), **dict(environment)})
+    return os.path.join(folder, FILES[name]) if name in FILES else out
+
+
+def texts_of(build, name, scratch):
+    """The texts that the picture has now; for the live page, which is not drawn here, what it is of."""
+    if name == "live":
+        with open(os.path.join(ROOT, "src", "start", "live.c"), encoding="utf-8") as f:
+            page = re.search(r"^static const char html\[\] =\n(.*?);\n$", f.read(), re.MULTILINE | re.DOTALL)
+        return "page " + hashlib.sha256(page.group(1).encode()).hexdigest() + "\n"
+    path = os.path.join(scratch, name + ".txt")
+    run(build, name, COMMANDS[name][-1:], scratch, {
+        "LD_PRELOAD": os.path.join(build, "tests", "libpicture_texts.so"), "PICTURE_TEXTS": path}.items())
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def photograph(build, name, scratch):
+    """A program's live page in a browser, while it runs."""
+    browser = next(filter(shutil.which, BROWSERS), None)
+    if not browser:
+        sys.exit(f"there is no browser for the picture `{name}`: apt-get install {BROWSERS[0]}")
+    with socket.socket() as s: # a port that is free
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    page, out = f"http://127.0.0.1:{port}/", os.path.join(scratch, name + ".png")
+    words = shlex.split(COMMANDS[name][0])
+    with subprocess.Popen([os.path.join(build, words[0])] + words[1:], stdout=subprocess.DEVNULL,
+                          env={**os.environ, "HEDDLE_MODEL_DIR": "none", "HEDDLE_LIVE": str(port)}) as program:
+        try:
+            while b'"ended": 0,' in urllib.request.urlopen(page + "state").read():
+                time.sleep(0.1)
+        except OSError: # not yet
+            time.sleep(0.5)
+        time.sleep(2)
+        subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                        "--user-data-dir=" + os.path.join(scratch, "browser"), "--window-size=900,350",
+                        "--virtual-time-budget=1700", "--screenshot=" + out, page],
+                       check=True, stderr=subprocess.DEVNULL)
+        program.kill()
+    return out
 
 
 def make(build, name, scratch):
-    out = os.path.join(scratch, name + ".png")
-    words = {"OUT": out, "STENCIL": os.path.join(build, "examples", "19_application_plugin.so"),
-             "STUDY": os.path.join(os.path.abspath(ROOT), "examples", "python", "03_simulation.py"),
-             "PYTHON": python_of(build), "heddle": os.path.join(build, "heddle")}
-    environment = {**os.environ, "HEDDLE_MODEL_DIR": os.path.join(scratch, "m"),
-                   "PYTHONPATH": os.path.join(build, "python")}
-    for command in COMMANDS[name]:
-        subprocess.run([words.get(word, word) for word in shlex.split(command)], check=True, cwd=scratch,
-                       stdout=subprocess.DEVNULL, env=environment)
+    out = photograph(build, name, scratch) if name == "live" else run(build, name, COMMANDS[name], scratch)
     with open(out, "rb") as f:
         picture = small(f.read())
+    picture = with_record(picture, "\n".join(COMMANDS[name]) + "\n\n" + texts_of(build, name, scratch))
     with open(os.path.join(PICTURES, name + ".png"), "wb") as f:
         f.write(picture)
     print(f"docs/pictures/{name}.png: {len(picture)} bytes")
 
 
+def stale(build, name, scratch):
+    """Why a picture is not the one that would be made now; None if it is."""
+    try:
+        with open(os.path.join(PICTURES, name + ".png"), "rb") as f:
+            record = record_of(f.read())
+    except FileNotFoundError:
+        return "is not there"
+    if record is None:
+        return "does not bear what it was made by"
+    commands, texts = record.split("\n\n", maxsplit=1)
+    if commands != "\n".join(COMMANDS[name]):
+        return "was made by other commands:\n" + commands
+    if name in MEASURED and name != "live":
+        return None
+    now = texts_of(build, name, scratch)
+    if now == texts:
+        return None
+    pairs = zip((texts + "nothing more").splitlines(), (now + "nothing more").splitlines())
+    return "shows `{}` where it would show `{}` now".format(*next((a, b) for a, b in pairs if a != b))
+
+
+def check(build, scratch):
+    reasons = {name: stale(build, name, scratch) for name in COMMANDS if name != "tiles" or python_of(build)}
+    for name, reason in reasons.items():
+        if reason:
+            print(f"docs/pictures/{name}.png {reason}; to make it: scripts/pictures.py BUILD_DIR {name}")
+    return any(reasons.values())
+
+
 def main():
-    if len(sys.argv) < 2 or not os.path.exists(os.path.join(sys.argv[1], "heddle")):
+    checks = sys.argv[1:2] == ["--check"]
+    given = sys.argv[1 + checks:]
+    if not given or not os.path.exists(os.path.join(given[0], "tests", "libpicture_texts.so")):
         sys.exit(__doc__)
-    unknown = [name for name in sys.argv[2:] if name not in COMMANDS]
+    build, names = os.path.abspath(given[0]), given[1:]
+    unknown = [name for name in names if name not in COMMANDS]
     if unknown:
         sys.exit(f"no picture is called {unknown[0]}; there are: {', '.join(COMMANDS)}")
     os.makedirs(PICTURES, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        for name in sys.argv[2:] or COMMANDS:
-            make(os.path.abspath(sys.argv[1]), name, scratch)
+        if checks:
+            sys.exit(check(build, scratch))
+        for name in names or COMMANDS:
+            make(build, name, scratch)
 
 
 if __name__ == "__main__":

@@ -72,13 +72,14 @@ static int fold(struct hd_gantt *g)
 	return 0;
 }
 
-/* The name of a row: "cpu3", or "4 x cpu idle" for those that share it. */
+/* The name of a row: "cpu3", or for those that share it "4 x cpu idle", "4 x cpu retired" if they never were driven. */
 static void row_name(const struct hd_gantt *g, size_t worker, char *name, size_t size)
 {
 	const struct heddle_worker *w = &g->trace->platform->workers[worker];
 	if (g->stands_for[worker] > 1)
-		snprintf(name, size, "%zu x %s idle", g->stands_for[worker],
-		         g->trace->platform->classes[w->class_id].name);
+		snprintf(name, size, "%zu x %s %s", g->stands_for[worker],
+		         g->trace->platform->classes[w->class_id].name,
+		         g->absences.n && isnan(hd_duty_idle(&g->duties[worker])) ? "retired" : "idle");
 	else
 		snprintf(name, size, "%s", w->name);
 }

@@ -1,14 +1,12 @@
 /* src/plot: where the bars of a Gantt chart lie, and how high its curve of ready tasks is, as its SVG says; what its
  * rows are called, and whether outlines can be seen. */
+#include "shown_text.h"
 #include "svg.h"
 #include "traces.h"
-#include <cairo.h>
 #include <math.h>
 
 static char shown[4096]; /* all texts of the last chart, a line each */
 
-void __real_cairo_show_text(cairo_t *cr, const char *text);
-void __wrap_cairo_show_text(cairo_t *cr, const char *text);
 void __wrap_cairo_show_text(cairo_t *cr, const char *text)
 {
 	size_t n = strlen(shown);

@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
     {"quick", KEY_QUICK, NULL, 0,
      "Do a small experiment, of about a second: 4 parameter sets, graphs of 256 tasks, a rough fit", 0},
     {NULL, 0, NULL, 0, "What to show:", 2},
-    {"output", 'o', "DIR", 0, "Write dataset.csv, slowdown.csv, summary.csv and summary.svg there", 0},
+    {"output", 'o', "DIR", 0, "Write dataset.csv, slowdown.csv, summary.csv and summary.png there", 0},
     {"explain", KEY_EXPLAIN, NULL, 0, "Also show the graphs beside the paper's, and every slowdown", 0},
     {0},
 };

@@ -26,7 +26,7 @@ struct lab_tables {
 void lab_tables_init(struct lab_tables *tables, const struct hd_lab_options *options,
                      const struct hd_lab_results *results);
 void lab_tables_free(struct lab_tables *tables);
-/* Writes dataset.csv, slowdown.csv, summary.csv and summary.svg: TOOL_OK, or a message and TOOL_FAILURE. */
+/* Writes dataset.csv, slowdown.csv, summary.csv and summary.png: TOOL_OK, or a message and TOOL_FAILURE. */
 int lab_write(const struct lab_tables *tables, const struct hd_lab_results *results, const char *directory);
 
 #endif

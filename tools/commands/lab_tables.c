@@ -264,8 +264,8 @@ static int draw(const struct hd_lab_results *r, const char *directory)
 		                          spreads ? s.most : NAN, hd_lab_paper_slowdown[h]};
 	}
 	qsort(bars, ROWS, sizeof *bars, by_value);
-	char *path = tool_format("%s/summary.svg", directory);
-	char *label = r->n_seeds > 1 ? tool_format("mean of %zu data sets, from the least to the most", r->n_seeds)
+	char *path = tool_format("%s/summary.png", directory);
+	char *label = r->n_seeds > 1 ? tool_format("mean of %zu data sets, least to most", r->n_seeds)
 	                             : tool_format("mean of %zu graphs", r->n_sets);
 	const struct hd_bars picture = {
 	    .title = "Heteroprio with automatic priorities",
