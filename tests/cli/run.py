@@ -1004,6 +1004,54 @@ def test_graph_speedup_gives_times_to_classes_that_it_does_not_know(p):
     p.refuses(*SIM, "--speedup", "k40m=3", says=["no graph"])
 
 
+def test_graph_times_are_given_per_type_and_class(p):
+    """gpu1-cpu6 has no times of its own for these types; the graph has some for devices of CUDA, which stay."""
+    def write(classes, times):
+        with open(p.path("mine.json"), "w") as f:
+            json.dump({"heddle_graph": 1, "name": "mine", "types": [{"name": "one"}, {"name": "two"}],
+                       "classes": classes, "data": [8],
+                       "tasks": [{"type": "one", "data": ["RW", 0], "times": times},
+                                 {"type": "two", "data": ["RW", 0], "times": times}]}, f)
+    what = "sim", "mine.json", "--platform", "gpu1-cpu6", "-s", "eager", "--json"
+
+    def assumed(*options):
+        out, err = p.warns(*what, *options)
+        problem = json.loads(out)["problem"]
+        return round(1000 * problem["path_bound_ms"], 6), problem["assumed_times"], err
+    write(["cpu"], {"cpu": 50})
+    path, said, err = assumed("--times", "k40m:one=7")
+    equal((path, said), (57, "k40m one: 7 us"))
+    assert "times of one on k40m are assumed: 7 us" in err, err
+    equal(assumed("--times", "k40m:one=7,k40m:two=2.5")[:2], (9.5, "k40m one: 7 us; k40m two: 2.5 us"))
+    equal(assumed("--speedup", "k40m=10", "--times", "k40m:one=7")[:2], (12, "k40m one: 7 us; k40m: cpu / 10"))
+    equal(assumed("--times", "cpu:one=3,k40m:two=1")[0], 4)
+    write(["cpu", "cuda"], {"cpu": 50, "cuda": 20})
+    equal(assumed("--times", "k40m:one=7")[0], 27)
+    equal(assumed("--speedup", "k40m:one=50")[0], 21)
+    out, err = p.warns("bound", "mine.json", "--platform", "gpu1-cpu6", "--times", "k40m:one=7", "--json")
+    equal(json.loads(out)["bounds"]["assumed_times"], "k40m one: 7 us")
+    out, err = p.warns("compare", "mine.json", "-p", "gpu1-cpu6", "-s", "eager", "--times", "k40m:one=7", "--json")
+    equal(round(1000 * json.loads(out)["problems"][0]["path_bound_ms"], 6), 27)
+    for wrong in ("k40m=7", "k40m:=7", "k40m:one=0", "k40m:one", ":one=3"):
+        p.refuses(*what, "--times", wrong, says=[wrong, "CLASS:TYPE=US"])
+    p.refuses(*what, "--times", "k40m:nothing=3", says=["nothing", "one"])
+    p.refuses(*SIM, "--times", "k40m:dgemm=3", says=["--times", "no graph"])
+
+
+def test_graph_times_that_the_platform_has_itself_are_not_replaced(p):
+    p.run("graph", "cholesky:n=1920,tile=960", "-o", "known.json")
+    with open(p.path("known.json")) as f:
+        graph = json.load(f)
+    for task in graph["tasks"]:
+        task["times"] = {"cpu": 50}
+    with open(p.path("known.json"), "w") as f:
+        json.dump(graph, f)
+    out, err = p.warns("sim", "known.json", "--platform", "gpu1-cpu6", "-s", "eager", "--json", "--times",
+                       "k40m:dpotrf=3")
+    assert "--times of dpotrf on k40m is not used: platform gpu1-cpu6 has times of its own" in err, err
+    equal(json.loads(out)["problem"]["assumed_times"], None)
+
+
 def test_compare_speedup_is_for_the_graphs_with_times_on_each_machine_that_has_the_class(p):
     with open(p.path("mine.json"), "w") as f:
         json.dump({"heddle_graph": 1, "name": "mine", "types": [{"name": "one"}], "classes": ["cpu"], "data": [8],

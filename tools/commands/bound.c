@@ -7,21 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KEY_ROUNDS = 0x8000, KEY_SPEEDUP, ROUNDS = 1000 };
+enum { KEY_ROUNDS = 0x8000, ROUNDS = 1000 };
 
 struct options {
 	struct tool_view view;
 	struct work work;
-	const char *what, *platform, *speedup, *clusters;
+	const char *what, *platform, *clusters;
+	struct assumed_times assumed;
 	unsigned rounds;
 };
 
 static const struct argp_option options[] = {
     {"platform", 'p', "NAME|FILE", 0, "The machine; `heddle platforms` lists them", 0},
-    {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
-     "For a graph: on CLASS, which it has no times for, tasks take 1/F of their time on cores; those of TYPE in any "
-     "case",
-     0},
     {"rounds", KEY_ROUNDS, "N", 0,
      "Solve at most N linear programs for the iterative bound; 0 leaves it out (default 1000)", 0},
     {0},
@@ -36,9 +33,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &o->view.settings;
 		state->child_inputs[2] = &o->work;
 		state->child_inputs[3] = &o->clusters;
+		state->child_inputs[4] = &o->assumed;
 		return 0;
 	case 'p': o->platform = arg; return 0;
-	case KEY_SPEEDUP: o->speedup = arg; return 0;
 	case KEY_ROUNDS: o->rounds = (unsigned)tool_int(state, "--rounds", arg, 0, 1000000000); return 0;
 	case ARGP_KEY_ARG:
 		if (o->what)
@@ -49,11 +46,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0},
-                                             {&tool_set_argp, 0, NULL, 0},
-                                             {&work_argp, 0, NULL, 0},
-                                             {&tool_clusters_argp, 0, NULL, 0},
-                                             {0}};
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0},
+                                             {&work_argp, 0, NULL, 0},        {&tool_clusters_argp, 0, NULL, 0},
+                                             {&assumed_argp, 0, NULL, 0},     {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -174,8 +169,8 @@ int tool_bound(int argc, char **argv)
 	const char *name = status ? NULL : o.platform ? o.platform : config.platform;
 	if (!status)
 		status = name && *name ? tool_open_platform(name, config.clusters, &platform) : tool_no_platform();
-	if (!status && o.speedup)
-		status = work_speed_up(&o.work, &(struct machines){&platform, 1}, o.speedup);
+	if (!status)
+		status = work_assume_times(&o.work, &(struct machines){&platform, 1}, &o.assumed);
 	if (!status)
 		status = bound(&o, &config, platform);
 	heddle_platform_free(platform);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS, KEY_SPEEDUP };
+enum { KEY_NOISE = 0x9000, KEY_SEED, KEY_SEEDS };
 
 /* Names from one or several lists. It owns the array and the names. */
 struct names {
@@ -19,7 +19,8 @@ struct names {
 struct options {
 	struct tool_view view; /* comes first, because tool_view_parse takes a pointer to this structure */
 	struct names graphs, platforms;
-	const char *scheds, *noise, *seed, *picture, *clusters, *speedup;
+	const char *scheds, *noise, *seed, *picture, *clusters;
+	struct assumed_times assumed;
 	long n_seeds, n_threads;
 };
 
@@ -33,10 +34,6 @@ static const struct argp_option options[] = {
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"seed", KEY_SEED, "SEED", 0, "The first seed (default 0)", 0},
     {"seeds", KEY_SEEDS, "N", 0, "Run each simulation with N consecutive seeds and show the means (default 1)", 0},
-    {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
-     "For graphs with times: on CLASS, which they have no times for, tasks take 1/F of their time on cores; those of "
-     "TYPE in any case",
-     0},
     {"jobs", 'j', "N", 0, "Simulations at once (default: one per core)", 0},
     {"output", 'o', "PICTURE", 0, "Draw makespan / bound as a heat map: .png, .svg or .pdf", 0},
     {0},
@@ -87,14 +84,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[2] = &o->clusters; return tool_view_parse(key, arg, state);
+	case ARGP_KEY_INIT:
+		state->child_inputs[2] = &o->clusters;
+		state->child_inputs[3] = &o->assumed;
+		return tool_view_parse(key, arg, state);
 	case 'g': add_list(&o->graphs, arg); return 0;
 	case 'p': add_list(&o->platforms, arg); return 0;
 	case 's': o->scheds = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
 	case KEY_SEED: o->seed = arg; return 0;
 	case KEY_SEEDS: o->n_seeds = tool_int(state, "--seeds", arg, 1, 10000); return 0;
-	case KEY_SPEEDUP: o->speedup = arg; return 0;
 	case 'j': o->n_threads = tool_int(state, "--jobs", arg, 1, 1024); return 0;
 	case 'o': o->picture = arg; return 0;
 	case ARGP_KEY_ARG: add_name(&o->graphs, arg, strlen(arg)); return 0;
@@ -102,8 +101,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {
-    {&tool_format_argp, 0, NULL, 0}, {&tool_set_argp, 0, NULL, 0}, {&tool_auto_clusters_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&tool_format_argp, 0, NULL, 0},
+                                             {&tool_set_argp, 0, NULL, 0},
+                                             {&tool_auto_clusters_argp, 0, NULL, 0},
+                                             {&assumed_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -325,18 +327,18 @@ static int open_plan(const struct options *o, const struct heddle_config *config
 	return status;
 }
 
-/* Gives the graphs that have times those that --speedup says; those of the others come from the platforms. */
-static int speed_up(struct campaign_plan *plan, const char *list)
+/* Gives the graphs that have times those that are to be assumed; those of the others come from the platforms. */
+static int assume_times(struct campaign_plan *plan, const struct assumed_times *assumed)
 {
 	const struct machines machines = {plan->platforms, plan->n_platforms};
 	size_t n = 0;
 	int status = TOOL_OK;
 	for (size_t i = 0; i < plan->n_works && !status; i++)
 		if (work_has_times(&plan->works[i])) {
-			status = work_speed_up(&plan->works[i], &machines, list);
+			status = work_assume_times(&plan->works[i], &machines, assumed);
 			n++;
 		}
-	return n ? status : work_speed_up(&plan->works[0], &machines, list); /* which says why not */
+	return n ? status : work_assume_times(&plan->works[0], &machines, assumed); /* which says why not */
 }
 
 static void close_plan(struct campaign_plan *plan)
@@ -376,8 +378,8 @@ int tool_compare(int argc, char **argv)
 		plan.policies = o.scheds;
 		plan.n_seeds = (size_t)o.n_seeds;
 		status = open_plan(&o, &config, &plan);
-		if (!status && o.speedup)
-			status = speed_up(&plan, o.speedup);
+		if (!status)
+			status = assume_times(&plan, &o.assumed);
 		if (!status)
 			status = compare(&o, &config, &plan);
 		close_plan(&plan);

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_NOISE = 0x4000, KEY_STREAMS, KEY_SPEEDUP, KEY_KEEP, MOST_STREAMS = 64 };
+enum { KEY_NOISE = 0x4000, KEY_STREAMS, KEY_KEEP, MOST_STREAMS = 64 };
 
 struct options {
 	struct experiment experiment;
-	const char *platform, *noise, *speedup, *keep;
+	const char *platform, *noise, *keep;
+	struct assumed_times assumed;
 	unsigned streams;             /* of accelerators; 0: as the platform says */
 	int has_rates;                /* `sharing` was given */
 	double sharing[MOST_STREAMS]; /* the rates of that many kernels at once */
@@ -27,10 +28,6 @@ static const struct argp_option options[] = {
     {"noise", KEY_NOISE, "SHARE", 0, "Relative standard deviation of execution times (default 0)", 0},
     {"keep", KEY_KEEP, "CODELET=CLASS,...", 0,
      "CODELET runs on workers of CLASS only; CLASS+CLASS: of these. A cluster of 10 cores is of class cpu*10", 0},
-    {"speedup", KEY_SPEEDUP, "CLASS=F,CLASS:TYPE=F", 0,
-     "For a graph: on CLASS, which it has no times for, tasks take 1/F of their time on cores; those of TYPE in any "
-     "case",
-     0},
     {"streams", KEY_STREAMS, "S|RATES", 0,
      "Each accelerator runs S kernels at once, or as many as there are RATES: 1,0.6,0.5 are the rates of each of one, "
      "two and three kernels at once, as fractions of its rate alone (default: as the platform says; without RATES, "
@@ -65,17 +62,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT: state->child_inputs[0] = &o->experiment; return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->experiment;
+		state->child_inputs[1] = &o->assumed;
+		return 0;
 	case 'p': o->platform = arg; return 0;
 	case KEY_NOISE: o->noise = arg; return 0;
-	case KEY_SPEEDUP: o->speedup = arg; return 0;
 	case KEY_KEEP: o->keep = arg; return 0;
 	case KEY_STREAMS: parse_streams(o, state, arg); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&experiment_argp, 0, NULL, 0}, {&assumed_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -145,8 +144,8 @@ static int configure(struct options *o, struct heddle_config *config, struct hed
 	status = set_streams(o, *platform);
 	if (!status)
 		status = keep(o, chosen, *platform);
-	if (!status && o->speedup)
-		status = work_speed_up(&o->experiment.what, &(struct machines){platform, 1}, o->speedup);
+	if (!status)
+		status = work_assume_times(&o->experiment.what, &(struct machines){platform, 1}, &o->assumed);
 	if (!status)
 		status = work_check_platform(*platform, &o->experiment.what);
 	if (!status && chosen)

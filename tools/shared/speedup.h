@@ -1,4 +1,4 @@
-/* Times for classes of workers that a graph knows nothing of: the option --speedup. */
+/* Times for classes of workers that a graph knows nothing of: the options --speedup and --times. */
 #ifndef HD_SHARED_SPEEDUP_H
 #define HD_SHARED_SPEEDUP_H
 
@@ -10,10 +10,18 @@ struct machines {
 	size_t n;
 };
 
-/* Gives the tasks of the work's graph times, as `list` says: "CLASS=F,CLASS:TYPE=F". On CLASS, which one of the
- * machines has, tasks take 1/F of their time on the cores ("cpu", or the first class that the graph has times for):
- * tasks of TYPE, or all those that the graph has no time for there. Warns of what was assumed. TOOL_OK, or a message
- * and TOOL_USAGE. */
-int work_speed_up(struct work *work, const struct machines *machines, const char *list);
+/* What the options say, NULL: nothing. Borrows both. */
+struct assumed_times {
+	const char *times;   /* "CLASS:TYPE=US,..." */
+	const char *speedup; /* "CLASS=F,CLASS:TYPE=F,..." */
+};
+/* A child parser for both options. Its input is a struct assumed_times. */
+extern const struct argp assumed_argp;
+
+/* Gives the tasks of the work's graph times. On CLASS, which one of the machines has, tasks of TYPE take US; or 1/F of
+ * their time on the cores ("cpu", or the first class that the graph has times for): tasks of TYPE, or all those that
+ * the graph has no time for there, also after `times`. Warns of what was assumed, and of times that a machine's own
+ * ones hide. TOOL_OK, or a message and TOOL_USAGE. */
+int work_assume_times(struct work *work, const struct machines *machines, const struct assumed_times *assumed);
 
 #endif

@@ -384,7 +384,7 @@ int work_has_times(const struct work *work)
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed)
 {
 	char *assume = work_has_times(work)
-	                   ? tool_format("Assume times (--speedup %.*s=10: a tenth of those on cores), ",
+	                   ? tool_format("Assume times (--speedup %.*s=10: a tenth of those on cores; --times), ",
 	                                 (int)strcspn(untimed, ","), untimed)
 	                   : tool_format("%s", "");
 	tool_warn(

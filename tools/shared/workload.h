@@ -23,14 +23,14 @@ struct work {
 	struct work_option given[32]; /* for work_open, which sets them */
 	size_t n_given;
 	struct heddle_graph *graph; /* NULL: the work is an application. Whoever opened the work owns the graph */
-	char assumed[256];          /* what work_speed_up has assumed of the graph's times, up to "..."; "": nothing */
-	int check;                  /* compute the residual of a run on this machine */
-	const char *record;         /* file to write the submitted graph to; NULL: none. Needs keep_trace */
-	int repeat;                 /* factorisations in a row on this machine; at least 1 */
-	int data_in_ram;            /* a run on this machine begins with all data in main memory, and only there */
-	int quiet;                  /* do not show progress */
-	int keep_trace;             /* leave the trace of the last factorisation in the outcome */
-	int explain;                /* and what happened in each memory; needs keep_trace */
+	char assumed[256];  /* what work_assume_times has assumed of the graph's times, up to "..."; "": nothing */
+	int check;          /* compute the residual of a run on this machine */
+	const char *record; /* file to write the submitted graph to; NULL: none. Needs keep_trace */
+	int repeat;         /* factorisations in a row on this machine; at least 1 */
+	int data_in_ram;    /* a run on this machine begins with all data in main memory, and only there */
+	int quiet;          /* do not show progress */
+	int keep_trace;     /* leave the trace of the last factorisation in the outcome */
+	int explain;        /* and what happened in each memory; needs keep_trace */
 };
 
 /* workload_parse.c: work that is not known yet. Also fills work_argp with the options of all applications there are. */
@@ -130,7 +130,7 @@ int work_check_platform(const struct heddle_platform *platform, const struct wor
 char *work_untimed(const struct heddle_platform *platform, const struct work *work);
 /* Warns of these classes on standard error. */
 void work_warn_untimed(const struct heddle_platform *platform, const struct work *work, const char *untimed);
-/* Whether its graph has times for a class, from which --speedup can assume others. */
+/* Whether its graph has times for a class, from which others can be assumed. */
 int work_has_times(const struct work *work);
 /* The number of floating-point operations of the work (0 or NAN: unknown). */
 double work_flops(const struct work *work);
