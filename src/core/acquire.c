@@ -265,6 +265,8 @@ int heddle_release(heddle_data *d)
 	if (hold)
 		release(rt, hold);
 	else
+		status = hd_data_check_open(d, "heddle_release");
+	if (!hold && !status)
 		status =
 		    hd_error(HEDDLE_E_STATE, "heddle_release: %s is not acquired", hd_data_name(d, name, sizeof name));
 	hd_core_leave(rt);
