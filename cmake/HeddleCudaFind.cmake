@@ -45,11 +45,14 @@ if(folders)
 		list(GET folders 0 first)
 		message(STATUS "CUDA: built in, with the headers in ${first}")
 	else()
-		message(STATUS "CUDA: left out, because cuda.h is missing in ${folders}, or older than that of CUDA 11.8")
+		message(STATUS "CUDA: left out, because cuda.h is missing in ${folders}, or older than that of "
+			"CUDA 11.8")
 	endif()
+elseif(CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit)
+	message(STATUS "CUDA: left out, because CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit says so")
 else()
-	message(STATUS "CUDA: left out, because neither a toolkit nor cuda.h was found (put nvcc on the PATH, or name the "
-		"folder by -DCUDAToolkit_ROOT=)")
+	message(STATUS "CUDA: left out, because neither a toolkit nor cuda.h was found (put nvcc on the PATH, or "
+		"name the folder by -DCUDAToolkit_ROOT=)")
 endif()
 if(NOT HEDDLE_CUDA_INCLUDE)
 	return()

@@ -233,7 +233,7 @@ def test_run_and_calibrate_on_an_opencl_device(p):
 
 
 def environment_of_the_standin(p, *libraries):
-    """For commands on the stand-in for CUDA's driver; None, after saying why, where it or a library beside it is not."""
+    """For commands on the stand-in for CUDA's driver; None, after saying why, where it or one of `libraries` is not."""
     standin = os.path.join(os.path.dirname(p.command), "standin")
     there = os.listdir(standin) if os.path.isdir(standin) else []
     for library in ("libcuda.so.1", *libraries):
@@ -268,7 +268,7 @@ def test_run_and_calibrate_on_a_cuda_device(p):
     r = p.json(*RUN, *options, "--sched", "random", "--explain", **env)
     assert r["run"]["residual"] < 30, r["run"]
     equal({w["worker"] for w in r["workers"]}, {"cpu0", "cuda0"})
-    p.run("platform", "calibrate", "--seconds", "0", "--n", "128", "--tiles", "32", *options, "-o", "./here.yaml", **env)
+    p.run("platform", "calibrate", "--seconds", "0", "--n", "128", "--tiles", "32", *options, "-o", "here.yaml", **env)
     found = p.json("platforms", "./here.yaml")
     cuda = next(row for row in found["classes"] if row["kind"] == "cuda")
     equal((cuda["streams"], len(cuda["sharing"].split())), (3, 3))

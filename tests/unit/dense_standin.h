@@ -17,10 +17,10 @@ static inline void need_standin(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
 	standin = library ? dlsym(library, "standin_table") : NULL;
-	const char *missing = standin ? hd_dense_cuda_missing() : "libcuda.so.1 is not the stand-in";
-	if (!missing)
+	const char *missing = hd_dense_cuda_missing();
+	if (!missing && standin)
 		return;
-	printf("left out: %s\n", missing);
+	printf("left out: %s\n", missing ? missing : "libcuda.so.1 is not the stand-in");
 	exit(standin && DENSE_ON_CUDA_IS_COMPLETE ? 1 : 77);
 }
 

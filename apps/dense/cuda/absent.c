@@ -14,7 +14,8 @@ const char *hd_dense_cuda_missing(void)
 	return "no dense kernels run on CUDA devices: Heddle was built without the headers of cuBLAS and cuSOLVER "
 	       "(install their development files, and build it again)";
 #else
-	return "no dense kernels run on CUDA devices: Heddle was built without CUDA's headers (put nvcc on the PATH, or "
+	return "no dense kernels run on CUDA devices: Heddle was built without CUDA's headers (put nvcc on the PATH, "
+	       "or "
 	       "install cuda.h, and build it again)";
 #endif
 }
