@@ -87,7 +87,7 @@ pack_libraries() {
 		LD_LIBRARY_PATH="$2:${LD_LIBRARY_PATH:-}" ldd "$program" 2>/dev/null
 	done | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
 		grep -Ev '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*|libstdc\+\+|libgcc_s)\.so' |
-		grep -Ev '/lib(cuda|cu[a-z]*|nv[A-Za-z]*)\.so' |
+		grep -Ev '/lib(cuda|cublas[^/]*|cusolver)\.so' |
 		while read -r library; do cp -L "$library" "$1/lib/"; done
 }
 

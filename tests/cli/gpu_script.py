@@ -85,6 +85,17 @@ def test_end_of_the_time_leaves_the_rest_out(folder, out):
     assert len(rows) == sum(n for _, _, n, _, _ in ROWS) and not any(r["ours"] for r in rows), rows
 
 
+def test_pack_takes_nvidia_s_libraries_along(folder, out):
+    """Those of the stand-in; NVIDIA's own take a gigabyte. The driver stays where it is."""
+    if os.path.join(sys.argv[2], "standin") not in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
+        print("left out: there is no stand-in for cuBLAS")
+        return
+    script(sys.argv[1], "pack", out, sys.argv[2], "--with-cuda", "--no-archive")
+    with open(os.path.join(folder, "needs"), encoding="utf-8") as f:
+        for name in f.read().split():
+            assert os.path.exists(os.path.join(out, "lib", name)) == (not name.startswith("libcuda.")), name
+
+
 def test_library_that_is_missing_is_named_at_once(folder, out):
     with open(os.path.join(folder, "needs"), "a", encoding="utf-8") as f:
         f.write("libcublas.so.999\n")
@@ -96,7 +107,8 @@ def test_library_that_is_missing_is_named_at_once(folder, out):
 
 def main():
     tests = [test_tiny_run_has_every_row, test_virtual_real_compares_what_was_calibrated,
-             test_end_of_the_time_leaves_the_rest_out, test_library_that_is_missing_is_named_at_once]
+             test_end_of_the_time_leaves_the_rest_out, test_pack_takes_nvidia_s_libraries_along,
+             test_library_that_is_missing_is_named_at_once]
     with tempfile.TemporaryDirectory() as home:
         folder = os.path.join(home, "packed files") # as folders may be called
         said, _ = script(sys.argv[1], "pack", folder, sys.argv[2], "--no-archive")
