@@ -347,6 +347,9 @@ word=${1:-}
 [ $# = 0 ] || shift
 case $word in
 pack) pack "$@" ;;
-run) [ $# -gt 0 ] && run "$@" || fail "run OUT [tiny] [limit=SECONDS]" ;;
+run)
+	[ $# -gt 0 ] || fail "run OUT [tiny] [limit=SECONDS]"
+	run "$@"
+	;;
 *) fail "pack FOLDER [BUILD], or run OUT: see the comment at its top" ;;
 esac
