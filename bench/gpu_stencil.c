@@ -68,10 +68,11 @@ static double efficiency(const struct bench *b, double us)
 	return bench_median(values, PROBES);
 }
 
-/* Turns per us: the difference of a long and a short kernel. */
-static void find_rate(struct bench *b)
+/* Turns per us: the difference of a long and a short kernel. Other programs only make both slower, so the fastest of
+ * each counts; `quick` goes on even where they make the short one slower than the long one. */
+static void find_rate(struct bench *b, int quick)
 {
-	double took[2][PROBES];
+	double took[2] = {INFINITY, INFINITY};
 	const long long turns[] = {1000, 2000000};
 	for (size_t i = 0; i < PROBES; i++)
 		for (int k = 0; k < 2; k++) {
@@ -79,9 +80,9 @@ static void find_rate(struct bench *b)
 			good(heddle_submit(b->rt, heddle_call(b->spin), heddle_rw(b->data[0][0]),
 			                   heddle_value(turns[k])));
 			good(heddle_wait_all(b->rt));
-			took[k][i] = (bench_seconds() - start) * 1e6;
+			took[k] = fmin(took[k], (bench_seconds() - start) * 1e6);
 		}
-	double us = bench_median(took[1], PROBES) - bench_median(took[0], PROBES);
+	double us = quick ? fmax(1, took[1] - took[0]) : took[1] - took[0];
 	bench_need(us > 0, "a kernel takes no time: is the device there?");
 	b->turns_per_us = (double)(turns[1] - turns[0]) / us;
 }
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
 	b.max_tasks = quick ? 200 : 20000;
 	bench_need(b.width >= 3 && b.width <= MAX_WIDTH, "the width is from 3 to 256");
 	open_bench(&b);
-	find_rate(&b);
+	find_rate(&b, quick);
 	double low = 0.2, high = 1000;
 	efficiency(&b, 20); /* wakes everything */
 	bench_need(quick || efficiency(&b, high) >= 0.5, "never half efficient");
