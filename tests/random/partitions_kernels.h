@@ -174,8 +174,8 @@ static void *write_share(void *arg)
 	return NULL;
 }
 
-/* Writes with n threads that the calling one makes: those of OpenMP, or POSIX ones, which sanitizers understand. Returns
- * whether that cannot be done. */
+/* Writes with n threads that the calling one makes: those of OpenMP, or POSIX ones, which sanitizers understand.
+ * Returns whether that cannot be done. */
 static int write_forked(const struct share *all)
 {
 #ifdef RANDOM_OPENMP
