@@ -37,8 +37,9 @@ struct hd_team {
 	/* Only the thread that runs the worker's tasks. */
 	struct hd_inner inner;
 	/* A fork-join kernel has run since hd_inner_hush, so threads of OpenMP may poll on the cores. Written by the
-	 * thread that runs the worker's tasks; who retires the worker reads it under the core lock. Relaxed, pairs with
-	 * nothing: that thread has given its last kernel back under the lock, or looks itself when it does so. */
+	 * thread that runs the worker's tasks; who retires the worker, under the core lock, reads it too. Relaxed,
+	 * pairs with nothing: that thread has given its last kernel back under the lock, or looks itself when it does
+	 * so. */
 	_Atomic int polls;
 
 	struct hd_word round;

@@ -43,7 +43,7 @@ int hd_team_call(heddle_context *c, const heddle_codelet *codelet);
 /* The barrier of an SPMD kernel, whose context has a team. Returns whether a member has failed. */
 int hd_team_meet(const heddle_context *c);
 /* Whether threads of OpenMP may poll on the cores of the worker, because fork-join kernels have run there. From any
- * thread, under the core lock. */
+ * thread: what it returns may be old unless the worker's thread asks. */
 int hd_team_polls(const struct hd_worker *w);
 /* Sends them to sleep. Called by the thread that runs the worker's tasks, without the lock: it takes some 10 us. */
 void hd_team_hush(struct hd_worker *w);
