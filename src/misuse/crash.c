@@ -32,9 +32,6 @@ static unsigned n_runtimes; /* in checking mode */
 static struct post *_Atomic posts;
 static _Thread_local struct post *mine;
 
-/* Of each sanitizer; NULL: there is none. */
-void __sanitizer_print_stack_trace(void) __attribute__((weak));
-
 static const struct {
 	int number;
 	const char *what;

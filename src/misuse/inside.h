@@ -10,6 +10,11 @@
 void __tsan_acquire(void *object) __attribute__((weak));
 void __tsan_release(void *object) __attribute__((weak));
 
+/* --- crash.c ------------------------------------------------------------------------------------------------------ */
+
+/* A function of every sanitizer; NULL where there is none. */
+void __sanitizer_print_stack_trace(void) __attribute__((weak));
+
 /* --- sum.c: pure functions, without the lock ---------------------------------------------------------------------- */
 
 /* A checksum of the elements of an array in main memory. */
