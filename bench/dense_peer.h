@@ -11,7 +11,7 @@ static const double seconds_wanted = 0.5;
 /* What a routine works on: A, and for gemm B and C, else right-hand sides in B. */
 struct data {
 	int is_single, workers;
-	size_t n, ld, size, tile; /* tile: argument 5, or 0 */
+	size_t n, ld, size, tile;      /* tile: argument 5, or 0 */
 	void *a, *b, *c, *work, *kept; /* kept: A before the first run */
 	int *pivots;
 	int n_work;

@@ -1,11 +1,10 @@
-/* The rate of libflame's routines. flame_dense PRECISION ROUTINE WORKERS N [TILE]: PRECISION is d or s; ROUTINE is gemm,
- * potrf, poinv, getrf, getrf_nopiv or geqrf. Without TILE, libflame calls OpenBLAS with all threads; with it, its own
- * runtime, SuperMatrix, runs a task graph on matrices of tiles, whose kernels call OpenBLAS with one. The copies to
- * tiles are not counted. */
+/* The rate of libflame's routines. flame_dense PRECISION ROUTINE WORKERS N [TILE]: PRECISION is d or s; ROUTINE is
+ * gemm, potrf, poinv, getrf, getrf_nopiv or geqrf. Without TILE, libflame calls OpenBLAS with all threads. With it,
+ * libflame's own runtime, SuperMatrix, runs a task graph on matrices of tiles, whose kernels call OpenBLAS with one
+ * thread. The copies to tiles are not counted. */
+#include <cblas.h>
 #include <FLAME.h>
 #include "dense_peer.h"
-
-void openblas_set_num_threads(int n);
 
 /* The routine's matrices; A's own in tiles, if there are tiles. */
 static FLA_Obj flat_a, a, b, c, more; /* more: pivots, or the triangular factors of QR */

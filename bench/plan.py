@@ -229,7 +229,8 @@ def starpu_lu(plan, routine, n, tiles):
         arguments = ["-size", n, "-nblocks", n // tile] + (["-piv"] if routine == "getrf" else [])
         for policy in ("lws", "prio"):
             yield Run("dense", f"d{routine}_{n}", "starpu", f"{policy} tile {tile}", STARPU_LU, arguments,
-                      {"STARPU_SCHED": policy, "STARPU_NCPU": str(plan.workers), "OPENBLAS_NUM_THREADS": "1"}, rows=rows)
+                      {"STARPU_SCHED": policy, "STARPU_NCPU": str(plan.workers), "OPENBLAS_NUM_THREADS": "1"},
+                      rows=rows)
 
 
 def other_dense_libraries(plan, routine, n, tiles):

@@ -26,9 +26,9 @@ import zlib
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PICTURES = os.path.join(ROOT, "docs", "pictures")
 
-# Each writes the picture OUT, NAME.png in the folder where it runs, or several into the folder DIR, of which FILES names
-# one. STENCIL and NEAREST are the plug-ins of examples/19_application_plugin.c and examples/18_policy_plugin.c, STUDY is
-# examples/python/03_simulation.py, PYTHON the one that has the package.
+# Each writes the picture OUT, which is NAME.png in the folder where it runs, or several into the folder DIR, of which
+# FILES names one. STENCIL and NEAREST are the plug-ins of examples/19_application_plugin.c and 18_policy_plugin.c,
+# STUDY is examples/python/03_simulation.py, PYTHON the one that has the package.
 COMMANDS = {
     "cholesky": ["heddle sim cholesky --n 9600 --tile 960 --platform gpu1-cpu6 --sched dmdas --gantt OUT"],
     "eager": ["heddle sim cholesky --n 9600 --tile 960 --platform gpu1-cpu6 --sched eager --gantt OUT"],
