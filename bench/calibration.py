@@ -38,7 +38,7 @@ def calibrate(options, home, platform, number):
     for line in said.splitlines():
         if "confidence" in line or "speed" in line or line.startswith(("check:", "predictions")):
             print(f"{number}: {line}", flush=True)
-    return float(re.search(r"^predictions .* within \+- ([\d.]+) %", said, re.MULTILINE)[1]) / 100
+    return float(re.search(r"^of 100 such runs.* within \+- ([\d.]+) %", said, re.MULTILINE)[1]) / 100
 
 
 def once(options, number, started):

@@ -8,7 +8,7 @@ build="gcc g++ cmake ninja-build pkg-config libc6-dev libhwloc-dev libopenblas-d
 libcyaml-dev libyaml-dev libcairo2-dev libjansson-dev libcmocka-dev python3"
 opencl="opencl-c-headers libclblast-dev"
 python="python3-cffi python3-numpy"
-debugger= browser=
+debugger= browser= peers=
 case ${1:-} in
 build) wanted=$build ;;
 check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device on every machine, its CPU
@@ -17,8 +17,9 @@ check) # llvm: names in sanitizers' reports; pocl-opencl-icd: an OpenCL device o
 	python="$python python3-pytest"
 	debugger=gdb
 	browser=chromium-headless-shell ;; # chromium without windows: less to install
-bench) wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind
-libflame-dev starpu-examples" ;;
+bench)
+	wanted="$build libstarpu-dev libomp-dev clang libjemalloc2 valgrind"
+	peers="libflame-dev starpu-examples" ;;
 *) echo "usage: $0 build|check|bench" >&2; exit 2 ;;
 esac
 
@@ -39,9 +40,10 @@ without_opencl=$(missing_of $opencl)
 without_python=$(missing_of $python)
 without_debugger=$(missing_of $debugger)
 without_browser=$(missing_of $browser)
-without=$without_opencl$without_python$without_debugger$without_browser
-# Outside `check`, these are only installed along with others: a machine without network builds at once.
-[ -z "$missing" ] && { [ -z "$without" ] || [ "$1" != check ]; } && exit 0
+without_peers=$(missing_of $peers)
+without=$without_opencl$without_python$without_debugger$without_browser$without_peers
+# For `build`, these are only installed along with others: a machine without network builds at once.
+[ -z "$missing" ] && { [ -z "$without" ] || [ "$1" = build ]; } && exit 0
 
 as_root=
 if [ "$(id -u)" != 0 ]; then
@@ -66,11 +68,14 @@ fail() {
 echo "== installing Debian packages:$missing$without"
 apt update || [ -z "$missing" ] || fail
 [ -z "$missing" ] || apt install -y --no-install-recommends $missing || fail
-optional() { # optional PACKAGES WHAT: installs them; says what is left out if that cannot be done
-	[ -z "$1" ] || apt install -y --no-install-recommends $1 ||
-		echo "== these could not be installed, so $2:$1"
+optional() { # optional PACKAGES WHAT: installs them, or those that can be had; says what is left out otherwise
+	[ -z "$1" ] || apt install -y --no-install-recommends $1 && return
+	for package in $1; do
+		apt install -y --no-install-recommends $package || echo "== $package could not be installed, so $2"
+	done
 }
 optional "$without_opencl" "what needs OpenCL is left out"
 optional "$without_python" "the Python package is left out, or not tested"
 optional "$without_debugger" "the commands for gdb are not tested"
 optional "$without_browser" "the live page is not tested"
+optional "$without_peers" "its routines are not compared with"

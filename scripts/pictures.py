@@ -151,10 +151,12 @@ def run(build, name, commands, scratch, environment=()):
              "STUDY": os.path.join(os.path.abspath(ROOT), "examples", "python", "03_simulation.py"),
              "PYTHON": python_of(build)}
     for command in commands:
-        subprocess.run([words.get(word, word) for word in shlex.split(command)], check=True, cwd=scratch,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       env={**os.environ, "HEDDLE_MODEL_DIR": os.path.join(scratch, "m"),
-                            "PYTHONPATH": os.path.join(build, "python"), **dict(environment)})
+        done = subprocess.run([words.get(word, word) for word in shlex.split(command)], cwd=scratch, text=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
+                              env={**os.environ, "HEDDLE_MODEL_DIR": os.path.join(scratch, "m"),
+                                   "PYTHONPATH": os.path.join(build, "python"), **dict(environment)})
+        if done.returncode:
+            sys.exit(f"{name}: {command}: {done.stderr}")
     return os.path.join(folder, FILES[name]) if name in FILES else out
 
 
@@ -171,6 +173,14 @@ def texts_of(build, name, scratch):
         return f.read()
 
 
+def has_begun(page):
+    """Whether the program serves its page and has ended some tasks."""
+    try:
+        return b'"ended": 0,' not in urllib.request.urlopen(page + "state").read()
+    except OSError: # it does not serve yet
+        return False
+
+
 def photograph(build, name, scratch):
     """A program's live page in a browser, while it runs."""
     browser = next(filter(shutil.which, BROWSERS), None)
@@ -184,16 +194,15 @@ def photograph(build, name, scratch):
     with subprocess.Popen([os.path.join(build, words[0])] + words[1:], stdout=subprocess.DEVNULL,
                           env={**os.environ, "HEDDLE_MODEL_DIR": "none", "HEDDLE_LIVE": str(port)}) as program:
         try:
-            while b'"ended": 0,' in urllib.request.urlopen(page + "state").read():
+            while not has_begun(page) and program.poll() is None:
                 time.sleep(0.1)
-        except OSError: # not yet
-            time.sleep(0.5)
-        time.sleep(2)
-        subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                        "--user-data-dir=" + os.path.join(scratch, "browser"), "--window-size=900,350",
-                        "--virtual-time-budget=1700", "--screenshot=" + out, page],
-                       check=True, stderr=subprocess.DEVNULL)
-        program.kill()
+            time.sleep(2)
+            subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                            "--user-data-dir=" + os.path.join(scratch, "browser"), "--window-size=900,350",
+                            "--virtual-time-budget=1700", "--screenshot=" + out, page],
+                           check=True, stderr=subprocess.DEVNULL)
+        finally:
+            program.kill()
     return out
 
 

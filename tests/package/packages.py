@@ -50,7 +50,18 @@ class Packages(unittest.TestCase):
         status, said, _ = self.install("check", OPTIONAL, ["install"])
         self.assertEqual(status, 0)
         for package, what in zip(OPTIONAL, ("OpenCL", "Python", "gdb", "live page")):
-            self.assertRegex(said, rf"(?m)^== these could not be installed, so .*{what}.*: {package}$")
+            self.assertRegex(said, rf"(?m)^== {package} could not be installed, so .*{what}")
+
+    def test_one_that_cannot_be_had_does_not_take_others_along(self):
+        status, said, calls = self.install("check", ["python3-numpy", "python3-pytest"], ["python3-pytest"])
+        self.assertEqual(status, 0)
+        self.assertRegex(calls, r"(?m)^-q install .* python3-numpy$")
+        self.assertNotIn("python3-numpy could not", said)
+
+    def test_benches_go_on_without_a_peer(self):
+        status, said, _ = self.install("bench", ["libflame-dev"], ["libflame-dev"])
+        self.assertEqual(status, 0)
+        self.assertIn("libflame-dev could not be installed, so its routines are not compared with", said)
 
     def test_what_is_needed_must_be_had(self):
         status, said, _ = self.install("build", ["cmake"], ["install"])

@@ -19,7 +19,7 @@ static int parse(struct entry *e, const char *text, size_t length)
 {
 	size_t equals = strcspn(text, "=,");
 	*e = (struct entry){text, text + equals + 1, equals, equals < length ? length - equals - 1 : 0};
-	if (equals && e->classes_length)
+	if (equals && e->classes_length && text[length - 1] != '+')
 		return TOOL_OK;
 	return tool_usage_error("--keep has \"%.*s\": it must be CODELET=CLASS, or CODELET=CLASS+CLASS for several, as "
 	                        "in dpotrf=cpu,dgemm=cpu+k40m",
@@ -114,7 +114,7 @@ static void take_away(const struct entry *e, struct heddle_platform *p)
 
 int tool_keep(struct heddle_platform *platform, const char *list)
 {
-	int status = TOOL_OK;
+	int status = *list ? TOOL_OK : tool_usage_error("--keep is empty: it must be CODELET=CLASS,...");
 	for (const char *at = list; *at && !status; at += strspn(at, ",")) {
 		struct entry e;
 		size_t length = strcspn(at, ",");
