@@ -80,7 +80,8 @@ struct heddle_policy {
 	 * none any more. Called for each worker that is lost or retired: for the first tasks when the set of workers
 	 * has changed, for others when a worker finds no task, until all return NULL. If more cores are driven than
 	 * before, and there is no `changed`, then also for each worker that was driven before and is still, at most as
-	 * often as the policy has tasks when the set changes. */
+	 * often as the policy has tasks when the set changes. For a worker that is driven (heddle_sched_driven) it
+	 * should be the last task of its queue: if the task is placed there again, it comes behind all others. */
 	heddle_task *(*take_back)(void *state, unsigned worker);
 	/* May be NULL. Other CPU workers are driven than before: heddle_sched_driven says which. Called before
 	 * `take_back` and `ready`. For policies in which every worker that can run a task finds it, even a worker that

@@ -317,11 +317,13 @@ static heddle_task *model_take_back(void *state, unsigned worker)
 {
 	struct model_state *m = state;
 	struct worker *w = &m->workers[worker];
-	heddle_task *t = hd_levels_first(&w->queue);
+	/* One of a driven worker may come back to it, and then it is the last of its priority. */
+	int driven = heddle_sched_driven(m->sched, worker);
+	heddle_task *t = driven ? hd_levels_least(&w->queue) : hd_levels_first(&w->queue);
 	if (!t)
 		return NULL;
 	union cost cost = {.word = heddle_task_link(t)->u.word};
-	hd_levels_remove_urgent(&w->queue, t);
+	hd_levels_remove(&w->queue, t);
 	w->queued -= (double)cost.us.length + (double)cost.us.delay;
 	w->load--;
 	hd_calibration_done(&m->calibration, t, m->groups[m->group_of[worker]].class_id);

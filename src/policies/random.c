@@ -147,7 +147,14 @@ static heddle_task *random_pick(void *state, unsigned worker)
 
 static heddle_task *random_take_back(void *state, unsigned worker)
 {
-	return random_pick(state, worker);
+	struct random_state *r = state;
+	if (!heddle_sched_driven(r->sched, worker))
+		return random_pick(state, worker);
+	/* It may come back to the same worker, and then it is the last of its priority. */
+	heddle_task *t = hd_levels_least(&r->queues[worker]);
+	if (t)
+		hd_levels_remove(&r->queues[worker], t);
+	return t;
 }
 
 static void random_report(void *state, heddle_sched *sched)

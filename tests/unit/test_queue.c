@@ -57,6 +57,7 @@ static void assert_same_top(struct hd_levels *q, const struct model *m)
 	if (!m->n) {
 		assert_null(t);
 		assert_null(hd_levels_last(q));
+		assert_null(hd_levels_least(q));
 		return;
 	}
 	size_t level = 0;
@@ -65,6 +66,7 @@ static void assert_same_top(struct hd_levels *q, const struct model *m)
 		t = hd_levels_newer(q, t);
 	}
 	assert_null(t);
+	assert_ptr_equal(hd_levels_least(q), m->tasks[m->n - 1]);
 	t = hd_levels_last(q);
 	while (level--) {
 		assert_ptr_equal(t, m->tasks[level]);
@@ -77,9 +79,11 @@ static void random_step(struct hd_rng *rng, struct hd_levels *q, struct model *m
 {
 	heddle_task *t = &pool[hd_rng_next(rng) % N_MODEL];
 	if (t->ready) { /* in the queue: it, or one of the ends, leaves */
-		uint64_t which = hd_rng_next(rng) % 3;
+		uint64_t which = hd_rng_next(rng) % 4;
 		if (which == 0)
 			hd_levels_remove(q, t);
+		else if (which == 3)
+			hd_levels_remove(q, t = hd_levels_least(q));
 		else
 			hd_levels_remove_urgent(q, t = which == 1 ? hd_levels_first(q) : hd_levels_last(q));
 		model_remove(m, t);

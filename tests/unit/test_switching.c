@@ -203,6 +203,38 @@ static void new_cores_get_their_share(void **state)
 	}
 }
 
+/* What urgent tasks worker 0 has, nobody else can run; one of them begins a chain on worker 1. Returns when all have
+ * ended, us; `more`: two cores join the two while the tasks are queued. */
+static double end_of_chain(const char *policy, int more)
+{
+	heddle_runtime *rt = begin(policy);
+	heddle_codelet *c = task_of(rt);
+	heddle_data *d;
+	struct heddle_stats stats;
+	drive(rt, singles, 2);
+	assert_ok(heddle_vector(rt, NULL, 1, 8, &d));
+	for (int i = 0; i < 100; i++)
+		assert_ok(i == 1 ? heddle_submit(rt, heddle_call(c), heddle_w(d), heddle_on(0))
+		                 : heddle_submit(rt, heddle_call(c), heddle_on(0)));
+	for (int i = 0; i < 90; i++)
+		assert_ok(heddle_submit(rt, heddle_call(c), heddle_rw(d), heddle_on(1)));
+	drive(rt, singles, 2); /* no change; what was submitted enters */
+	if (more)
+		drive(rt, singles, 4);
+	assert_ok(heddle_wait_all(rt));
+	assert_ok(heddle_runtime_stats(rt, &stats));
+	finish(rt);
+	return stats.makespan;
+}
+
+/* Tasks that come back to be shared, and stay where they were, do not come behind less urgent ones. */
+static void new_cores_reverse_nothing(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof placing / sizeof *placing; i++)
+		assert_true(end_of_chain(placing[i], 1) <= end_of_chain(placing[i], 0));
+}
+
 /* No worker is driven, so none finds that it has nothing to do. */
 static void nobody_is_driven(const struct heddle_policy *policy)
 {
@@ -232,6 +264,7 @@ int main(void)
 	    cmocka_unit_test(stuck_tasks_of_each_can_be_cancelled),
 	    cmocka_unit_test(few_tasks_are_placed_anew_at_once),
 	    cmocka_unit_test(new_cores_get_their_share),
+	    cmocka_unit_test(new_cores_reverse_nothing),
 	    cmocka_unit_test(all_workers_may_retire),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

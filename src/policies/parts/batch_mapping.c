@@ -215,9 +215,10 @@ heddle_task *hd_mapping_pick(struct hd_mapping *m, unsigned worker)
 heddle_task *hd_mapping_take_back(struct hd_mapping *m, unsigned worker)
 {
 	struct hd_mapping_worker *w = &m->workers[worker];
-	heddle_task *t = w->queue.first;
-	if (!t)
+	if (!w->queue.first)
 		return NULL;
+	/* One of a driven worker may come back to it, and then it is the last. */
+	heddle_task *t = heddle_sched_driven(m->sched, worker) ? w->queue.last : w->queue.first;
 	leave_queue(m, w, t);
 	hd_mapping_done(m, t, worker);
 	return t;

@@ -170,6 +170,14 @@ static inline heddle_task *hd_levels_last(struct hd_levels *q)
 	return hd_levels_first(q) ? q->last : NULL;
 }
 
+/* The newest of the least urgent tasks; NULL when empty. To be removed by hd_levels_remove. */
+static inline heddle_task *hd_levels_least(struct hd_levels *q)
+{
+	if (q->lower)
+		hd_levels_open(q, INT_MIN);
+	return q->first ? q->last : NULL;
+}
+
 /* The next newer, and the next older, of the most urgent tasks after `t`, which is one of them; NULL at the end. To be
  * called right after hd_levels_first or hd_levels_last. */
 static inline heddle_task *hd_levels_newer(const struct hd_levels *q, heddle_task *t)
